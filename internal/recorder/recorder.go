@@ -1,0 +1,227 @@
+// Package recorder runs Pulumi code against mocks and keeps what it registered,
+// so that tests assert on the whole resource list afterwards, never inside an
+// apply. It sees what a program asks for; it does not see what the engine or a
+// provider would do with it (the local cloud's tests do).
+package recorder
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"sync"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+// Resource is one registration.
+type Resource struct {
+	Type         string // aws:s3/bucketV2:BucketV2
+	Name         string
+	URN          string // carries the chain of parent types
+	Parent       string // parent's logical name; "" for a root
+	Provider     string // "<type>::<name>" of the explicit provider, "" where the default one was used
+	Inputs       resource.PropertyMap
+	Protect      bool
+	Retain       bool
+	DeletedWith  string
+	Dependencies []string
+	Aliases      int
+	Component    bool // no provider: a component resource
+}
+
+// Recording is everything that one run registered.
+type Recording struct {
+	Resources []Resource // in order of registration
+	Invokes   []string   // function tokens, in order
+	Defaults  []string   // invokes and resources that used a default provider
+
+	mu      sync.Mutex
+	seen    map[string]bool
+	faults  []string
+	stubs   map[string]resource.PropertyMap
+	compute func(r Resource) resource.PropertyMap
+}
+
+// Option changes a run.
+type Option func(*settings)
+
+type settings struct {
+	config, secrets map[string]string
+	dryRun          bool
+	stubs           map[string]resource.PropertyMap
+	compute         func(Resource) resource.PropertyMap
+}
+
+// WithConfig sets stack configuration; keys carry their namespace
+// ("emr-observatory:region").
+func WithConfig(c map[string]string) Option { return func(s *settings) { s.config = c } }
+
+// WithSecrets marks further configuration as secret.
+func WithSecrets(c map[string]string) Option { return func(s *settings) { s.secrets = c } }
+
+// WithPreview runs as `pulumi preview` does.
+func WithPreview() Option { return func(s *settings) { s.dryRun = true } }
+
+// WithInvoke gives the answer of a function; a function without an answer is
+// a fault.
+func WithInvoke(token string, answer map[string]any) Option {
+	return func(s *settings) { s.stubs[token] = resource.NewPropertyMapFromMap(answer) }
+}
+
+// WithComputed adds outputs to a resource's echo of its inputs, beside the
+// distinguishable id and arn that each gets anyway.
+func WithComputed(f func(Resource) resource.PropertyMap) Option {
+	return func(s *settings) { s.compute = f }
+}
+
+// Run executes program and returns what it registered. It fails on the
+// program's own error, on a duplicate URN, on an unanswered invoke, and when
+// nothing at all was registered by a program that succeeded.
+func Run(program pulumi.RunFunc, opts ...Option) (*Recording, error) {
+	s := settings{config: map[string]string{}, stubs: map[string]resource.PropertyMap{}}
+	for _, o := range opts {
+		o(&s)
+	}
+	rec := &Recording{seen: map[string]bool{}, stubs: s.stubs, compute: s.compute}
+	err := pulumi.RunErr(program, pulumi.WithMocks("emr-observatory", "test", rec), func(i *pulumi.RunInfo) {
+		i.DryRun = s.dryRun
+		i.Config = map[string]string{}
+		for k, v := range s.config {
+			i.Config[k] = v
+		}
+		for k, v := range s.secrets {
+			i.Config[k] = v
+			i.ConfigSecretKeys = append(i.ConfigSecretKeys, k)
+		}
+	})
+	if err != nil {
+		return rec, err
+	}
+	if len(rec.faults) > 0 {
+		sort.Strings(rec.faults)
+		return rec, fmt.Errorf("recorder: %s", strings.Join(rec.faults, "; "))
+	}
+	if len(rec.Resources) == 0 {
+		return rec, fmt.Errorf("recorder: the program registered nothing")
+	}
+	return rec, nil
+}
+
+// NewResource implements pulumi.MockResourceMonitor.
+func (rec *Recording) NewResource(args pulumi.MockResourceArgs) (string, resource.PropertyMap, error) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	r := Resource{Type: args.TypeToken, Name: args.Name, Inputs: args.Inputs, Component: !args.Custom}
+	if rpc := args.RegisterRPC; rpc != nil {
+		r.Parent = nameOf(rpc.GetParent())
+		r.Provider = providerOf(rpc.GetProvider())
+		r.Protect, r.Retain = rpc.GetProtect(), rpc.GetRetainOnDelete()
+		r.DeletedWith = nameOf(rpc.GetDeletedWith())
+		r.Aliases = len(rpc.GetAliases())
+		for _, d := range rpc.GetDependencies() {
+			r.Dependencies = append(r.Dependencies, nameOf(d))
+		}
+		sort.Strings(r.Dependencies)
+		r.URN = rpc.GetParent() + "$" + args.TypeToken + "::" + args.Name
+	}
+	if rec.seen[r.URN] {
+		rec.faults = append(rec.faults, "duplicate URN "+r.URN)
+	}
+	rec.seen[r.URN] = true
+	if args.Custom && r.Provider == "" && !strings.HasPrefix(r.Type, "pulumi:") {
+		rec.Defaults = append(rec.Defaults, r.Type+" "+r.Name)
+	}
+	rec.Resources = append(rec.Resources, r)
+
+	out := args.Inputs.Copy()
+	id := args.Name + "-id"
+	if _, set := out["arn"]; !set {
+		out["arn"] = resource.NewStringProperty("arn:aws:mock:us-east-1:123456789012:" + args.Name)
+	}
+	if rec.compute != nil {
+		for k, v := range rec.compute(r) {
+			if k == "id" {
+				id = v.StringValue()
+				continue
+			}
+			out[k] = v
+		}
+	}
+	return id, out, nil
+}
+
+// Call implements pulumi.MockResourceMonitor.
+func (rec *Recording) Call(args pulumi.MockCallArgs) (resource.PropertyMap, error) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	rec.Invokes = append(rec.Invokes, args.Token)
+	if args.Provider == "" {
+		rec.Defaults = append(rec.Defaults, args.Token)
+	}
+	answer, ok := rec.stubs[args.Token]
+	if !ok {
+		return nil, fmt.Errorf("recorder: no answer for function %s", args.Token)
+	}
+	return answer, nil
+}
+
+// List gives "type name" of every resource, sorted: the golden list of a
+// component.
+func (rec *Recording) List() []string {
+	out := make([]string, 0, len(rec.Resources))
+	for _, r := range rec.Resources {
+		out = append(out, r.Type+" "+r.Name)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// OfType gives the resources of one type.
+func (rec *Recording) OfType(token string) []Resource {
+	var out []Resource
+	for _, r := range rec.Resources {
+		if r.Type == token {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// One gives the single resource of a type and name.
+func (rec *Recording) One(token, name string) (Resource, error) {
+	for _, r := range rec.Resources {
+		if r.Type == token && r.Name == name {
+			return r, nil
+		}
+	}
+	return Resource{}, fmt.Errorf("no %s named %q among:\n%s", token, name, strings.Join(rec.List(), "\n"))
+}
+
+// Protected gives the sorted names of the protected resources.
+func (rec *Recording) Protected() []string {
+	var out []string
+	for _, r := range rec.Resources {
+		if r.Protect {
+			out = append(out, r.Name)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+func nameOf(urn string) string {
+	if i := strings.LastIndex(urn, "::"); i >= 0 {
+		return urn[i+2:]
+	}
+	return urn
+}
+
+// providerOf shortens "urn:…::pulumi:providers:aws::main::id" to "aws::main".
+func providerOf(ref string) string {
+	parts := strings.Split(ref, "::")
+	if len(parts) < 4 {
+		return ""
+	}
+	return strings.TrimPrefix(parts[2], "pulumi:providers:") + "::" + parts[3]
+}

@@ -1,0 +1,53 @@
+package platform
+
+import "strings"
+
+// Label is one identifying attribute of a signal, written as the OpenTelemetry
+// resource attribute name ("spark.app.id"). Every signal of one source carries
+// the same labels; they are stamped on the node and nowhere else.
+type Label string
+
+// The labels of every signal.
+const (
+	Cluster  Label = "cluster"   // EMR cluster id (j-…)
+	NodeRole Label = "node.role" // one of Role*
+	HostName Label = "host.name" // short private DNS name, ip-10-0-0-1
+)
+
+// The labels that only a JVM's signals carry as well.
+const (
+	SparkAppID      Label = "spark.app.id"
+	SparkExecutorID Label = "spark.executor.id" // "driver" for the driver
+	ServiceName     Label = "service.name"      // see Service*
+)
+
+// Metric is the label's name in VictoriaMetrics (with
+// -opentelemetry.usePrometheusNaming) and in Pyroscope: dots become
+// underscores, so "spark.app.id" is spark_app_id.
+func (l Label) Metric() string { return strings.ReplaceAll(string(l), ".", "_") }
+
+// HostLabels are on every signal, in this order.
+func HostLabels() []Label { return []Label{Cluster, NodeRole, HostName} }
+
+// JVMLabels are on a Spark JVM's signals beside HostLabels.
+func JVMLabels() []Label { return []Label{SparkAppID, SparkExecutorID, ServiceName} }
+
+// Values of NodeRole. The first three are EMR's instance roles in lower case.
+const (
+	RoleMaster  = "master"
+	RoleCore    = "core"
+	RoleTask    = "task"
+	RoleControl = "control"
+)
+
+// Values of ServiceName.
+const (
+	ServiceSparkDriver   = "spark-driver"
+	ServiceSparkExecutor = "spark-executor"
+	ServiceNodeCollector = "node-collector"
+	ServiceYARN          = "yarn" // daemon metrics and logs
+	ServiceHDFS          = "hdfs"
+	ServiceStep          = "emr-step"      // step logs, and the span of a submitted step
+	ServiceBootstrap     = "emr-bootstrap" // bootstrap action logs
+	ServiceContainer     = "yarn-container"
+)

@@ -1,0 +1,42 @@
+package platform
+
+// Port is a TCP port.
+type Port int
+
+// Telemetry ports. See docs/guides for who may reach which.
+const (
+	OTLPGRPC         Port = 4317  // collectors; loopback only on EMR nodes
+	OTLPHTTP         Port = 4318  // collectors; loopback only on EMR nodes
+	CollectorHealth  Port = 13133 // health_check extension, loopback
+	CollectorMetrics Port = 8888  // collector's own metrics, loopback
+	Pyroscope        Port = 4040
+	PyroscopeGRPC    Port = 9095
+	VictoriaMetrics  Port = 8428
+	VictoriaLogs     Port = 9428
+	Tempo            Port = 3200
+	TempoGRPC        Port = 9096
+	TempoOTLPGRPC    Port = 4320 // not 4317: the collector's host port
+	TempoOTLPHTTP    Port = 4321
+	YACE             Port = 5000
+	Grafana          Port = 3000
+	KubernetesAPI    Port = 6443
+	Status           Port = 8080
+	EMRServiceAccess Port = 9443 // EMR service access group -> master, AWS doc "emr-man-sec-groups"
+	EMRServiceSlave  Port = 8443 // EMR service access group -> master, core and task
+)
+
+// Ports of Hadoop and Spark daemons as EMR sets them (Management Guide, "View
+// web interfaces"; 8041 and 20888 from dumps of real nodes).
+const (
+	ResourceManagerUI  Port = 8088
+	ResourceManagerRPC Port = 8032
+	NodeManagerUI      Port = 8042
+	NodeManagerRPC     Port = 8041
+	NameNodeUI         Port = 9870
+	NameNodeRPC        Port = 8020
+	DataNodeUI         Port = 9864
+	DataNodeTransfer   Port = 9866
+	DataNodeIPC        Port = 9867
+	SparkHistoryUI     Port = 18080
+	SparkShuffle       Port = 7337
+)

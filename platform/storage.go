@@ -1,0 +1,53 @@
+package platform
+
+// Prefix is a top-level prefix of the data bucket. It ends in a slash and
+// begins with a letter: Pyroscope refuses a storage prefix whose segment
+// starts with a digit (grafana/pyroscope validStoragePrefixPart).
+type Prefix string
+
+// The data bucket's whole layout.
+const (
+	PrefixTempo     Prefix = "tempo/"
+	PrefixPyroscope Prefix = "pyroscope/"
+	PrefixArtifacts Prefix = "artifacts/" // artifacts/<sha256>/<name>
+	PrefixEMRLogs   Prefix = "emr-logs/"
+	PrefixLake      Prefix = "lake/"
+)
+
+// Prefixes lists the layout in a fixed order.
+func Prefixes() []Prefix {
+	return []Prefix{PrefixTempo, PrefixPyroscope, PrefixArtifacts, PrefixEMRLogs, PrefixLake}
+}
+
+// Name is the prefix without its trailing slash, as Tempo and Pyroscope want
+// it in their configuration.
+func (p Prefix) Name() string { return string(p[:len(p)-1]) }
+
+// URI is the prefix in bucket: "s3://bucket/tempo/".
+func (p Prefix) URI(bucket string) string { return "s3://" + bucket + "/" + string(p) }
+
+// ArtifactKey is the content-addressed key of an artifact in the data bucket.
+func ArtifactKey(sha256, name string) string { return string(PrefixArtifacts) + sha256 + "/" + name }
+
+// S3Paths is where the platform keeps what, as s3:// URIs. The stack output
+// s3Paths, the ConfigMap of the workloads and /status hold this same value.
+type S3Paths struct {
+	Data      string `json:"data"`
+	Tempo     string `json:"tempo"`
+	Pyroscope string `json:"pyroscope"`
+	Artifacts string `json:"artifacts"`
+	EMRLogs   string `json:"emrLogs"`
+	Lake      string `json:"lake"`
+}
+
+// NewS3Paths gives the paths in a data bucket.
+func NewS3Paths(bucket string) S3Paths {
+	return S3Paths{
+		Data:      "s3://" + bucket + "/",
+		Tempo:     PrefixTempo.URI(bucket),
+		Pyroscope: PrefixPyroscope.URI(bucket),
+		Artifacts: PrefixArtifacts.URI(bucket),
+		EMRLogs:   PrefixEMRLogs.URI(bucket),
+		Lake:      PrefixLake.URI(bucket),
+	}
+}
