@@ -1,0 +1,157 @@
+// Package servers builds the real servers that the local cloud runs, each from
+// its own Go module at the version that platform.Images pins, into a cache.
+//
+// The module files lie in modules/<name>.mod and .sum and are embedded, so the
+// package works from any directory. It does not start servers, and it fetches
+// no ready-made binaries. The collector's sources in _collector are generated
+// by the OpenTelemetry Collector Builder from _collector/manifest.yaml.
+//
+// To move a version: copy modules/<name>.mod and .sum to an empty directory as
+// go.mod and go.sum, `go get -tool <package>@<version>` there, and copy both
+// back. The tests say whether platform.Images agrees.
+package servers
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+//go:embed modules/*.mod modules/*.sum _collector/*.go
+var modules embed.FS
+
+// Names of the servers that are not a platform.Workload.
+const (
+	VersityGW = "versitygw"
+	Pulumi    = "pulumi"
+)
+
+// Server says how one binary is built.
+type Server struct {
+	Name    string            // the binary's file name; a platform.Workload where it is one
+	Package string            // the main package that go build is given
+	Module  string            // the module whose version is Version
+	Version string            // of Module, as the .mod file requires it
+	Release string            // the version its makers speak of, without a leading v
+	LDFlags string            // given beside -s -w
+	Sources map[string][]byte // files beside go.mod; empty where Package is in Module
+}
+
+// recipe is what the .mod file does not say.
+type recipe struct {
+	name, module, pkg string
+	release           string // only where the module's version does not tell it
+	ldflags           string // %s is the release
+	sources           string // embedded folder
+}
+
+// Tempo's v2 tags are no versions of a module path that lacks /v2, so its .mod
+// holds the commit that tag v2.9.0 names.
+func recipes() []recipe {
+	const pulumiSDK = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version"
+	const victoriaVersion = "github.com/VictoriaMetrics/VictoriaMetrics/lib/buildinfo.Version"
+	return []recipe{
+		{name: VersityGW, module: "github.com/versity/versitygw", pkg: "cmd/versitygw", ldflags: "-X main.Version=v%s"},
+		{name: Pulumi, module: "github.com/pulumi/pulumi/pkg/v3", pkg: "cmd/pulumi", ldflags: "-X " + pulumiSDK + "=v%s"},
+		{name: string(platform.WorkloadVictoriaMetrics), module: "github.com/VictoriaMetrics/VictoriaMetrics", pkg: "app/victoria-metrics", ldflags: "-X " + victoriaVersion + "=victoria-metrics-v%s"},
+		{name: string(platform.WorkloadVictoriaLogs), module: "github.com/VictoriaMetrics/VictoriaLogs", pkg: "app/victoria-logs", ldflags: "-X " + victoriaVersion + "=victoria-logs-v%s"},
+		{name: string(platform.WorkloadTempo), module: "github.com/grafana/tempo", pkg: "cmd/tempo", release: "2.9.0", ldflags: "-X main.Version=%s"},
+		{name: string(platform.WorkloadPyroscope), module: "github.com/grafana/pyroscope", pkg: "cmd/pyroscope", ldflags: "-X github.com/grafana/pyroscope/pkg/util/build.Version=%s"},
+		{name: string(platform.WorkloadYACE), module: "github.com/prometheus-community/yet-another-cloudwatch-exporter", pkg: "cmd/yace", ldflags: "-X github.com/prometheus/common/version.Version=%s"},
+		{name: string(platform.WorkloadCollector), module: "github.com/open-telemetry/opentelemetry-collector-contrib/processor/transformprocessor", sources: "_collector"},
+	}
+}
+
+// List gives every server, in the order in which a cold cache is best built:
+// what the others wait for first.
+func List() ([]Server, error) {
+	var out []Server
+	for _, r := range recipes() {
+		s, err := r.server()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// Get gives the server called name.
+func Get(name string) (Server, error) {
+	var known []string
+	for _, r := range recipes() {
+		if r.name == name {
+			return r.server()
+		}
+		known = append(known, r.name)
+	}
+	return Server{}, fmt.Errorf("server %q is not one of %s", name, strings.Join(known, ", "))
+}
+
+func (r recipe) server() (Server, error) {
+	mod, err := modules.ReadFile("modules/" + r.name + ".mod")
+	if err != nil {
+		return Server{}, fmt.Errorf("read module of %s: %w", r.name, err)
+	}
+	parsed, err := modfile.Parse(r.name+".mod", mod, nil)
+	if err != nil {
+		return Server{}, fmt.Errorf("parse module of %s: %w", r.name, err)
+	}
+	s := Server{Name: r.name, Module: r.module, Package: ".", Release: r.release}
+	for _, req := range parsed.Require {
+		if req.Mod.Path == r.module {
+			s.Version = req.Mod.Version
+		}
+	}
+	if s.Version == "" {
+		return Server{}, fmt.Errorf("module of %s does not require %s", r.name, r.module)
+	}
+	if s.Release == "" {
+		s.Release = strings.TrimPrefix(s.Version, "v")
+	}
+	if r.ldflags != "" {
+		s.LDFlags = fmt.Sprintf(r.ldflags, s.Release)
+	}
+	if r.sources == "" {
+		s.Package = r.module + "/" + r.pkg
+		return s, nil
+	}
+	s.Sources, err = sources(r.sources)
+	return s, err
+}
+
+func sources(dir string) (map[string][]byte, error) {
+	entries, err := modules.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("list sources %s: %w", dir, err)
+	}
+	out := map[string][]byte{}
+	for _, e := range entries {
+		body, err := modules.ReadFile(dir + "/" + e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("read source %s: %w", e.Name(), err)
+		}
+		out[e.Name()] = body
+	}
+	return out, nil
+}
+
+// files is everything go build reads in the module's own folder.
+func (s Server) files() (map[string][]byte, error) {
+	out := map[string][]byte{}
+	for name, body := range s.Sources {
+		out[name] = body
+	}
+	for from, to := range map[string]string{".mod": "go.mod", ".sum": "go.sum"} {
+		body, err := modules.ReadFile("modules/" + s.Name + from)
+		if err != nil {
+			return nil, fmt.Errorf("read %s of %s: %w", to, s.Name, err)
+		}
+		out[to] = body
+	}
+	return out, nil
+}

@@ -1,0 +1,158 @@
+package servers_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/servers"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// Grafana's server is not built: no module proxy has it. The status server is
+// the project's own binary.
+func notBuilt() map[platform.Workload]bool {
+	return map[platform.Workload]bool{platform.WorkloadGrafana: true, platform.WorkloadStatus: true}
+}
+
+func TestEveryImageHasAServerOfItsVersion(t *testing.T) {
+	compared := 0
+	for workload, image := range platform.Images {
+		if notBuilt()[workload] {
+			continue
+		}
+		s, err := servers.Get(string(workload))
+		require.NoError(t, err)
+		require.Equal(t, strings.TrimPrefix(image.Tag, "v"), s.Release,
+			"platform.Images and localcloud/servers/modules/%s.mod differ: move both", s.Name)
+		compared++
+	}
+	require.Equal(t, len(platform.Images)-len(notBuilt()), compared)
+}
+
+func TestTempoIsTheCommitOfItsRelease(t *testing.T) {
+	s, err := servers.Get(string(platform.WorkloadTempo))
+	require.NoError(t, err)
+	require.Equal(t, "v1.5.1-0.20251008140505-607c7fb69662", s.Version,
+		"the commit moved: say in servers.go which release it is, then edit this line")
+	require.Equal(t, "2.9.0", s.Release)
+}
+
+func TestListNamesEachServerOnce(t *testing.T) {
+	list, err := servers.List()
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for _, s := range list {
+		require.False(t, seen[s.Name], s.Name)
+		seen[s.Name] = true
+		require.NotEmpty(t, s.Version)
+		require.NotContains(t, s.LDFlags, "%", s.Name)
+	}
+	require.True(t, seen[servers.Pulumi] && seen[servers.VersityGW])
+}
+
+func TestUnknownServerNamesTheKnown(t *testing.T) {
+	_, err := servers.Build(context.Background(), "tempoo", nil)
+	require.ErrorContains(t, err, "tempo,")
+}
+
+func TestFindNamesTheRemedy(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv(servers.DirEnv, t.TempDir())
+	// The go command itself must stay on PATH.
+	t.Setenv("PATH", goOnly(t))
+	_, err := servers.Find(context.Background(), "tempo")
+	require.ErrorContains(t, err, "make tools")
+}
+
+func TestFindPrefersTheNamedFolder(t *testing.T) {
+	dir := t.TempDir()
+	want := filepath.Join(dir, "tempo")
+	require.NoError(t, os.WriteFile(want, []byte("#!/bin/sh\n"), 0o755))
+	t.Setenv(servers.DirEnv, dir)
+	got, err := servers.Find(context.Background(), "tempo")
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+}
+
+// A go command that only notes its calls and writes a file stands in for the
+// compiler: what is tested is the cache around it. The real builds are
+// `make tools`.
+func TestTwoBuildersCompileOnce(t *testing.T) {
+	builder, calls := scripted(t, `out=$(echo "$@" | sed 's/.*-o \([^ ]*\).*/\1/'); echo built >"$out"`)
+	var wg sync.WaitGroup
+	paths, errs := make([]string, 4), make([]error, 4)
+	for i := range paths {
+		wg.Go(func() { paths[i], errs[i] = builder.Build(context.Background(), "tempo", nil) })
+	}
+	wg.Wait()
+	for i := range paths {
+		require.NoError(t, errs[i])
+		require.Equal(t, paths[0], paths[i])
+	}
+	require.FileExists(t, paths[0])
+	require.Equal(t, 1, strings.Count(read(t, calls), "build"))
+
+	var said []string
+	_, err := builder.Build(context.Background(), "tempo", func(_, m string, _ time.Duration) { said = append(said, m) })
+	require.NoError(t, err)
+	require.Len(t, said, 1)
+	require.Contains(t, said[0], "ready")
+}
+
+func TestFailedBuildLeavesNothingAndTellsWhy(t *testing.T) {
+	builder, _ := scripted(t, `echo "missing go.sum entry" >&2; exit 1`)
+	_, err := builder.Build(context.Background(), "pyroscope", nil)
+	require.ErrorContains(t, err, "missing go.sum entry")
+	left, err := filepath.Glob(filepath.Join(builder.Dir, "*", "*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+func TestCancelledBuildLeavesNothing(t *testing.T) {
+	builder, calls := scripted(t, `exec sleep 60`)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { _, err := builder.Build(ctx, "pyroscope", nil); done <- err }()
+	require.Eventually(t, func() bool { return strings.Contains(read(t, calls), "build") }, 10*time.Second, 10*time.Millisecond)
+	cancel()
+	require.Error(t, <-done)
+	left, err := filepath.Glob(filepath.Join(builder.Dir, "*", "*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+// scripted is a builder whose go command answers `env` and runs body for
+// `build`, and the file that notes the builds.
+func scripted(t *testing.T, body string) (servers.Builder, string) {
+	t.Helper()
+	dir := t.TempDir()
+	calls := filepath.Join(dir, "calls")
+	require.NoError(t, os.WriteFile(calls, nil, 0o644))
+	script := "#!/bin/sh\nif [ \"$1\" = env ]; then echo go1.0; exit; fi\necho \"$1\" >>" + calls + "\n" + body + "\n"
+	path := filepath.Join(dir, "go")
+	require.NoError(t, os.WriteFile(path, []byte(script), 0o755))
+	return servers.Builder{Dir: filepath.Join(dir, "cache"), Go: path}, calls
+}
+
+func goOnly(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	script := "#!/bin/sh\necho go1.0\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go"), []byte(script), 0o755))
+	return dir
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(b)
+}
