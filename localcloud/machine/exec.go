@@ -1,0 +1,185 @@
+package machine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// tailBytes is how much of a program's output is kept when it goes nowhere.
+const tailBytes = 8 << 10
+
+// defaultPath is the PATH of a node's non-interactive shells.
+const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// command prepares a program to run as the account that e names, in its own
+// process group so that all of it can be ended at once.
+func (a *Agent) command(ctx context.Context, e Exec) (*exec.Cmd, error) {
+	if len(e.Argv) == 0 {
+		return nil, errors.New("no program named")
+	}
+	env := map[string]string{"PATH": defaultPath, "LANG": "C.UTF-8"}
+	for k, v := range a.spec.Env {
+		env[k] = v
+	}
+	user, err := a.user(e.User)
+	if err != nil {
+		return nil, err
+	}
+	env["HOME"], env["USER"], env["LOGNAME"] = user.Home, user.Name, user.Name
+	for k, v := range e.Env {
+		env[k] = v
+	}
+	path, err := lookPath(e.Argv[0], env["PATH"], e.Dir)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, path, e.Argv[1:]...) //nolint:gosec // running what it is told is its task
+	cmd.Args[0] = e.Argv[0]
+	cmd.Dir = e.Dir
+	if cmd.Dir == "" {
+		cmd.Dir = "/"
+	}
+	for k, v := range env {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if !a.spec.OneUser {
+		cmd.SysProcAttr.Credential = a.credential(user)
+	}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	return cmd, nil
+}
+
+// user finds an account; the empty name and a bare number are root and an id
+// that no account has (a pod's runAsUser).
+func (a *Agent) user(name string) (User, error) {
+	if name == "" || name == "root" {
+		return User{Name: "root", Home: "/root"}, nil
+	}
+	for _, u := range a.spec.Users {
+		if u.Name == name {
+			return u, nil
+		}
+	}
+	var id int
+	if _, err := fmt.Sscanf(name, "%d", &id); err == nil {
+		return User{Name: name, UID: id, GID: id, Home: "/"}, nil
+	}
+	return User{}, fmt.Errorf("no account %q on %s", name, a.spec.Name)
+}
+
+func (a *Agent) credential(u User) *syscall.Credential {
+	c := &syscall.Credential{Uid: uint32(u.UID), Gid: uint32(u.GID)} //nolint:gosec // small ids
+	for _, g := range u.Groups {
+		for _, o := range a.spec.Users {
+			if o.Name == g {
+				c.Groups = append(c.Groups, uint32(o.GID)) //nolint:gosec // small ids
+			}
+		}
+	}
+	return c
+}
+
+// lookPath is exec.LookPath with the PATH that the program will have.
+func lookPath(name, path, dir string) (string, error) {
+	if strings.Contains(name, "/") {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(dir, name)
+		}
+		return name, nil
+	}
+	for _, d := range filepath.SplitList(path) {
+		p := filepath.Join(d, name)
+		if info, err := os.Stat(p); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
+			return p, nil
+		}
+	}
+	return "", fmt.Errorf("%s: not found in %s", name, path)
+}
+
+// Run runs a program to its end. It fails only where the program could not be
+// started; a program's own failure is in the result.
+func (a *Agent) Run(ctx context.Context, e Exec) (ExecResult, error) {
+	cmd, err := a.command(ctx, e)
+	if err != nil {
+		return ExecResult{}, err
+	}
+	tail := &tailBuffer{limit: tailBytes}
+	cmd.Stdout, cmd.Stderr = tail, tail
+	for path, w := range map[string]func(*os.File){e.Stdout: func(f *os.File) { cmd.Stdout = f }, e.Stderr: func(f *os.File) { cmd.Stderr = f }} {
+		if path == "" {
+			continue
+		}
+		f, err := a.openLog(path, cmd)
+		if err != nil {
+			return ExecResult{}, err
+		}
+		defer f.Close()
+		w(f)
+	}
+	err = cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		return ExecResult{ExitCode: exitCode(exit.ProcessState), Tail: tail.String()}, nil
+	case err != nil:
+		return ExecResult{}, fmt.Errorf("run %s: %w", e.Argv[0], err)
+	}
+	return ExecResult{Tail: tail.String()}, nil
+}
+
+// openLog opens a log file for a program and gives it to the program's account.
+func (a *Agent) openLog(path string, cmd *exec.Cmd) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644) //nolint:gosec // a log
+	if err != nil {
+		return nil, err
+	}
+	if c := cmd.SysProcAttr.Credential; c != nil {
+		if err := f.Chown(int(c.Uid), int(c.Gid)); err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+func exitCode(s *os.ProcessState) int {
+	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
+		return 128 + int(w.Signal())
+	}
+	return s.ExitCode()
+}
+
+// tailBuffer keeps the last bytes that were written to it.
+type tailBuffer struct {
+	mu    sync.Mutex
+	buf   bytes.Buffer
+	limit int
+}
+
+func (t *tailBuffer) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf.Write(p)
+	if over := t.buf.Len() - t.limit; over > 0 {
+		t.buf.Next(over)
+	}
+	return len(p), nil
+}
+
+func (t *tailBuffer) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.buf.String()
+}

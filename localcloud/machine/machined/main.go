@@ -1,0 +1,44 @@
+// Command machined is the init, agent, sudo and systemctl of a machine of the
+// local cloud; see package machine. It is small, since scripts call sudo often.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/machine"
+)
+
+func main() {
+	if name := filepath.Base(os.Args[0]); name == "sudo" || name == "systemctl" {
+		os.Exit(machine.Shim(name, os.Args[1:]))
+	}
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "machined:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("usage: machined boot | agent | init DESCRIPTORS PROGRAM [ARG…]")
+	}
+	switch args[0] {
+	case "boot":
+		return machine.Boot()
+	case "agent":
+		return machine.RunAgent()
+	case "init":
+		if len(args) < 3 {
+			return fmt.Errorf("init needs the number of descriptors to pass on and a program")
+		}
+		n, err := strconv.Atoi(args[1])
+		if err != nil {
+			return fmt.Errorf("descriptors %q: %w", args[1], err)
+		}
+		return machine.Init(args[2:], n)
+	}
+	return fmt.Errorf("unknown command %q", args[0])
+}
