@@ -1,0 +1,77 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// Reference renders docs/reference/config.md.
+func Reference() []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, `# Configuration
+
+Rendered from package stacks/config; edit the struct there and run `+"`make generate`"+`.
+
+Keys of the Pulumi namespace `+"`%s`"+`, set in `+"`Pulumi.<stack>.yaml`"+` or with `+"`pulumi config set --path '%s:emr.core.count' 4`"+`.
+An unknown key, a wrong type or a broken rule stops the program before it registers anything; all faults are told at once.
+An object that is given in part keeps its other defaults; lists and maps replace theirs.
+
+| Key | Type | Default | Meaning | Rule |
+|---|---|---|---|---|
+`, platform.Project, platform.Project)
+	for _, f := range Fields() {
+		fallback := ""
+		if f.Default != "" {
+			fallback = "`" + f.Default + "`"
+		}
+		if f.Path == requiredKey {
+			fallback = "required"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", f.Path, f.Type, fallback, cell(f.Help), cell(f.Rule))
+	}
+	return []byte(b.String())
+}
+
+func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+
+// ProjectFile renders Pulumi.yaml: every top-level key with type and
+// description, so that `pulumi config` and `pulumi up` know them. Objects
+// default to {}: their defaults live in this package alone.
+func ProjectFile() ([]byte, error) {
+	keys := map[string]any{}
+	for _, f := range Fields() {
+		if f.Depth > 0 {
+			continue
+		}
+		declared := map[string]any{"type": f.Type, "description": f.Help}
+		switch {
+		case strings.HasPrefix(f.Type, "array of "):
+			declared["type"] = "array"
+			declared["items"] = map[string]any{"type": strings.TrimPrefix(f.Type, "array of ")}
+			declared["default"] = []string{}
+		case f.Type == "object":
+			declared["default"] = map[string]any{}
+		case f.Path != requiredKey:
+			var fallback any
+			if err := yaml.Unmarshal([]byte(f.Default), &fallback); err != nil {
+				return nil, fmt.Errorf("read default of %s: %w", f.Path, err)
+			}
+			declared["default"] = fallback
+		}
+		keys[f.Path] = declared
+	}
+	body, err := yaml.Marshal(map[string]any{
+		"name":        platform.Project,
+		"description": "An EMR Spark platform that explains itself.",
+		"runtime":     "go",
+		"config":      keys,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("render Pulumi.yaml: %w", err)
+	}
+	return append([]byte("# Rendered from package stacks/config; run `make generate`.\n"), body...), nil
+}
