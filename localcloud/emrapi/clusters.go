@@ -1,0 +1,185 @@
+package emrapi
+
+import (
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+)
+
+func (s *Server) listClusters(input *listClustersInput) (*emr.ListClustersOutput, error) {
+	var all []types.ClusterSummary
+	for _, id := range s.store.ClusterIDs() {
+		found, err := s.store.snapshot(id)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, types.ClusterSummary{
+			Id: found.Cluster.Id, Name: found.Cluster.Name, ClusterArn: found.Cluster.ClusterArn,
+			OutpostArn: found.Cluster.OutpostArn, Status: found.Cluster.Status,
+			NormalizedInstanceHours: found.Cluster.NormalizedInstanceHours,
+		})
+	}
+	clusters, marker, err := page(all, input.Marker,
+		func(c types.ClusterSummary) *string { return c.Id },
+		func(c types.ClusterSummary) bool {
+			created := c.Status.Timeline.CreationDateTime
+			return in(input.ClusterStates, c.Status.State) &&
+				(input.CreatedAfter == nil || created.After(input.CreatedAfter.Time)) &&
+				(input.CreatedBefore == nil || created.Before(input.CreatedBefore.Time))
+		})
+	return &emr.ListClustersOutput{Clusters: clusters, Marker: marker}, err
+}
+
+func (s *Server) describeCluster(input *emr.DescribeClusterInput) (*emr.DescribeClusterOutput, error) {
+	found, err := s.cluster(input.ClusterId)
+	if err != nil {
+		return nil, err
+	}
+	return &emr.DescribeClusterOutput{Cluster: &found.Cluster}, nil
+}
+
+func (s *Server) listInstances(input *emr.ListInstancesInput) (*emr.ListInstancesOutput, error) {
+	found, err := s.cluster(input.ClusterId)
+	if err != nil {
+		return nil, err
+	}
+	if input.InstanceFleetId != nil || input.InstanceFleetType != "" {
+		return nil, fleetsAndGroups("ListInstances request with an instance fleet")
+	}
+	kind := map[string]types.InstanceGroupType{}
+	for _, group := range found.Groups {
+		kind[aws.ToString(group.Id)] = group.InstanceGroupType
+	}
+	instances, marker, err := page(found.Instances, input.Marker,
+		func(i types.Instance) *string { return i.Id },
+		func(i types.Instance) bool {
+			group := aws.ToString(i.InstanceGroupId)
+			return in(input.InstanceStates, i.Status.State) && in(input.InstanceGroupTypes, kind[group]) &&
+				(input.InstanceGroupId == nil || *input.InstanceGroupId == group)
+		})
+	return &emr.ListInstancesOutput{Instances: instances, Marker: marker}, err
+}
+
+func (s *Server) listInstanceGroups(input *emr.ListInstanceGroupsInput) (*emr.ListInstanceGroupsOutput, error) {
+	found, err := s.cluster(input.ClusterId)
+	if err != nil {
+		return nil, err
+	}
+	groups, marker, err := page(found.Groups, input.Marker,
+		func(g types.InstanceGroup) *string { return g.Id },
+		func(types.InstanceGroup) bool { return true })
+	return &emr.ListInstanceGroupsOutput{InstanceGroups: groups, Marker: marker}, err
+}
+
+// listInstanceFleets always refuses: the clusters of the platform have groups.
+func (s *Server) listInstanceFleets(input *emr.ListInstanceFleetsInput) (*emr.ListInstanceFleetsOutput, error) {
+	if _, err := s.cluster(input.ClusterId); err != nil {
+		return nil, err
+	}
+	return nil, fleetsAndGroups("ListInstanceFleets request")
+}
+
+func fleetsAndGroups(request string) error {
+	return invalidRequest("Instance fleets and instance groups are mutually exclusive. The EMR cluster specified in the "+
+		"request uses instance groups. The %s does not support clusters that use instance groups.", request)
+}
+
+func (s *Server) listBootstrapActions(input *emr.ListBootstrapActionsInput) (*emr.ListBootstrapActionsOutput, error) {
+	found, err := s.cluster(input.ClusterId)
+	if err != nil {
+		return nil, err
+	}
+	// 16 actions at most (Management Guide, "Create bootstrap actions"): one page.
+	return &emr.ListBootstrapActionsOutput{BootstrapActions: append([]types.Command{}, found.Actions...)}, nil
+}
+
+func (s *Server) getAutoTerminationPolicy(input *emr.GetAutoTerminationPolicyInput) (*emr.GetAutoTerminationPolicyOutput, error) {
+	found, err := s.cluster(input.ClusterId)
+	if err != nil {
+		return nil, err
+	}
+	return &emr.GetAutoTerminationPolicyOutput{AutoTerminationPolicy: found.AutoTermination}, nil
+}
+
+func (s *Server) getManagedScalingPolicy(input *emr.GetManagedScalingPolicyInput) (*emr.GetManagedScalingPolicyOutput, error) {
+	found, err := s.cluster(input.ClusterId)
+	if err != nil {
+		return nil, err
+	}
+	return &emr.GetManagedScalingPolicyOutput{ManagedScalingPolicy: found.ManagedScaling}, nil
+}
+
+// jobFlows finds every named cluster or none.
+func (s *Server) jobFlows(ids []string) ([]*record, error) {
+	if len(ids) == 0 {
+		return nil, validation("JobFlowIds: must name at least one cluster")
+	}
+	var found []*record
+	for _, id := range ids {
+		r, err := s.store.snapshot(id)
+		if err != nil {
+			return nil, validation("Specified job flow ID does not exist.")
+		}
+		found = append(found, r)
+	}
+	return found, nil
+}
+
+func (s *Server) setTerminationProtection(input *emr.SetTerminationProtectionInput) (*emr.SetTerminationProtectionOutput, error) {
+	found, err := s.jobFlows(input.JobFlowIds)
+	if err != nil {
+		return nil, err
+	}
+	if input.TerminationProtected == nil {
+		return nil, validation("TerminationProtected: must be true or false")
+	}
+	for _, r := range found {
+		err := s.store.UpdateCluster(aws.ToString(r.Cluster.Id), func(c *types.Cluster) {
+			c.TerminationProtected = input.TerminationProtected
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &emr.SetTerminationProtectionOutput{}, nil
+}
+
+// terminateJobFlows moves every cluster to TERMINATING before it answers:
+// clients poll for that at once. A protected one refuses them all.
+func (s *Server) terminateJobFlows(input *emr.TerminateJobFlowsInput) (*emr.TerminateJobFlowsOutput, error) {
+	found, err := s.jobFlows(input.JobFlowIds)
+	if err != nil {
+		return nil, err
+	}
+	var locked []string
+	for _, r := range found {
+		if aws.ToBool(r.Cluster.TerminationProtected) && clusterTakesSteps(r.state()) {
+			locked = append(locked, aws.ToString(r.Cluster.Id))
+		}
+	}
+	if len(locked) > 0 {
+		return nil, validation("Could not shut down one or more job flows since they are termination protected. (%s)",
+			strings.Join(locked, ", "))
+	}
+	for _, r := range found {
+		reason := types.ClusterStateChangeReason{
+			Code: types.ClusterStateChangeReasonCodeUserRequest, Message: aws.String("Terminated by user request"),
+		}
+		if err := s.store.beginTermination(aws.ToString(r.Cluster.Id), reason); err != nil {
+			return nil, err
+		}
+	}
+	return &emr.TerminateJobFlowsOutput{}, nil
+}
+
+// beginTermination moves a cluster to TERMINATING unless it is past that.
+func (s *Store) beginTermination(id string, reason types.ClusterStateChangeReason) error {
+	return s.change(id, func(r *record) error {
+		if !clusterTakesSteps(r.state()) {
+			return nil
+		}
+		return r.setState(types.ClusterStateTerminating, reason, nil)
+	})
+}

@@ -1,0 +1,83 @@
+package emrapi
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+)
+
+const (
+	recordSuffix  = ".json"
+	partialSuffix = ".partial"
+)
+
+// load reads every record of a folder and removes what a crash left half
+// written: a record is whole under its own name or it is not there.
+func load(dir string) (map[string]*record, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read clusters: %w", err)
+	}
+	records := map[string]*record{}
+	var faults []error
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		switch {
+		case strings.HasSuffix(path, partialSuffix):
+			faults = append(faults, os.Remove(path))
+		case strings.HasSuffix(path, recordSuffix):
+			read, err := loadRecord(path)
+			if err != nil {
+				faults = append(faults, err)
+				continue
+			}
+			records[aws.ToString(read.Cluster.Id)] = read
+		}
+	}
+	return records, errors.Join(faults...)
+}
+
+func loadRecord(path string) (*record, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read cluster: %w", err)
+	}
+	read := &record{}
+	if err := json.Unmarshal(data, read); err != nil {
+		return nil, fmt.Errorf("%s: not a cluster record: %w; remove the file to forget the cluster", path, err)
+	}
+	if err := read.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w; remove the file to forget the cluster", path, err)
+	}
+	if name := aws.ToString(read.Cluster.Id) + recordSuffix; name != filepath.Base(path) {
+		return nil, fmt.Errorf("%s: holds the cluster of %s; rename or remove the file", path, name)
+	}
+	return read, nil
+}
+
+// save writes a record so that a crash at any point leaves either the old one
+// or the new one: whole on disk under another name first, then renamed.
+func save(dir string, r *record) error {
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write cluster: %w", err)
+	}
+	file, err := os.CreateTemp(dir, aws.ToString(r.Cluster.Id)+".*"+partialSuffix)
+	if err != nil {
+		return fmt.Errorf("write cluster: %w", err)
+	}
+	_, err = file.Write(data)
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), filepath.Join(dir, aws.ToString(r.Cluster.Id)+recordSuffix))
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write cluster: %w", err), os.Remove(file.Name()))
+	}
+	return nil
+}

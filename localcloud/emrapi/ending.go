@@ -1,0 +1,124 @@
+package emrapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+)
+
+// Cancelled is the cause (context.Cause) of a StepRunner's context that ended
+// because the step was cancelled: SEND_INTERRUPT lets the process end itself,
+// TERMINATE_PROCESS does not ask.
+type Cancelled struct{ Option types.StepCancellationOption }
+
+// Error names the option.
+func (c *Cancelled) Error() string { return fmt.Sprintf("the step was cancelled with %s", c.Option) }
+
+// cancelSteps cancels waiting steps at once and asks running ones to stop.
+// Every step gets its own answer; one that has ended is answered FAILED.
+func (s *Server) cancelSteps(input *emr.CancelStepsInput) (*emr.CancelStepsOutput, error) {
+	found, err := s.cluster(input.ClusterId)
+	if err != nil {
+		return nil, err
+	}
+	option := input.StepCancellationOption
+	if option == "" {
+		option = types.StepCancellationOptionSendInterrupt
+	}
+	switch {
+	case option != types.StepCancellationOptionSendInterrupt && option != types.StepCancellationOptionTerminateProcess:
+		return nil, invalidRequest("StepCancellationOption '%s' is not valid: must be one of %q", option, option.Values())
+	case len(input.StepIds) == 0 || len(input.StepIds) > maxSteps:
+		return nil, invalidRequest("StepIds: %d ids: must be 1 to %d", len(input.StepIds), maxSteps)
+	}
+	answers := make([]types.CancelStepsInfo, 0, len(input.StepIds))
+	for _, stepID := range input.StepIds {
+		if _, err := found.step(stepID); err != nil {
+			return nil, invalidRequest("Step id '%s' is not valid.", stepID)
+		}
+	}
+	for _, stepID := range input.StepIds {
+		answer := types.CancelStepsInfo{StepId: aws.String(stepID), Status: types.CancelStepsRequestStatusSubmitted}
+		if err := s.cancel(stepKey{aws.ToString(input.ClusterId), stepID}, option); err != nil {
+			answer.Status, answer.Reason = types.CancelStepsRequestStatusFailed, aws.String(err.Error())
+		}
+		answers = append(answers, answer)
+	}
+	return &emr.CancelStepsOutput{CancelStepsInfoList: answers}, nil
+}
+
+// cancel is repeatable: a running step can first be interrupted and then
+// terminated only through the first call's cause, as on EMR.
+func (s *Server) cancel(key stepKey, option types.StepCancellationOption) error {
+	err := s.store.change(key.cluster, func(r *record) error {
+		step, err := r.step(key.step)
+		if err != nil {
+			return err
+		}
+		switch step.Status.State {
+		case types.StepStatePending:
+			return setStepState(step, types.StepStateCancelled, nil)
+		case types.StepStateRunning, types.StepStateCancelPending:
+			return setStepState(step, types.StepStateCancelPending, nil)
+		default:
+			return fmt.Errorf("the step is %s: only PENDING and RUNNING steps can be cancelled", step.Status.State)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if stop, ok := s.running[key]; ok {
+		stop(&Cancelled{Option: option})
+	}
+	return nil
+}
+
+// end stops a terminating cluster's steps, has its nodes ended and then calls
+// it TERMINATED. It does so once, and again after a restart.
+func (s *Server) end(ctx context.Context, found *record) {
+	id := aws.ToString(found.Cluster.Id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ending[id] {
+		return
+	}
+	s.ending[id] = true
+	for key, stop := range s.running {
+		if key.cluster == id {
+			stop(errTerminating)
+		}
+	}
+	reason := *found.Cluster.Status.StateChangeReason
+	s.working.Go(func() {
+		err := s.terminator.Terminate(ctx, id)
+		if errors.Is(context.Cause(ctx), errClosing) {
+			return
+		}
+		state, reason := outcome(reason, err)
+		if err := s.store.SetClusterState(id, state, reason); err != nil {
+			s.log.Error("end EMR cluster", "cluster", id, "error", err)
+		}
+	})
+}
+
+// outcome is the last state of a cluster: only what was asked for or was due
+// ends without errors.
+func outcome(reason types.ClusterStateChangeReason, err error) (types.ClusterState, types.ClusterStateChangeReason) {
+	switch {
+	case err != nil:
+		return types.ClusterStateTerminatedWithErrors, types.ClusterStateChangeReason{
+			Code: types.ClusterStateChangeReasonCodeInternalError, Message: aws.String(err.Error()),
+		}
+	case reason.Code == types.ClusterStateChangeReasonCodeUserRequest,
+		reason.Code == types.ClusterStateChangeReasonCodeAllStepsCompleted:
+		return types.ClusterStateTerminated, reason
+	default:
+		return types.ClusterStateTerminatedWithErrors, reason
+	}
+}

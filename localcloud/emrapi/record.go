@@ -1,0 +1,111 @@
+package emrapi
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+)
+
+// ErrNotFound is the error of an id that the Store does not hold.
+var ErrNotFound = errors.New("not found")
+
+// clusterID is the form of EMR's cluster ids. It also keeps ids usable as file
+// names.
+var clusterID = regexp.MustCompile(`^j-[0-9A-Z]{1,40}$`)
+
+// record is all that is known of one cluster. A record that has entered the
+// Store is never changed: changes are made on a copy that replaces it.
+type record struct {
+	Cluster         types.Cluster
+	Groups          []types.InstanceGroup
+	Actions         []types.Command
+	Instances       []types.Instance
+	Steps           []types.Step // oldest first
+	AutoTermination *types.AutoTerminationPolicy
+	ManagedScaling  *types.ManagedScalingPolicy
+}
+
+func (r *record) state() types.ClusterState { return r.Cluster.Status.State }
+
+func (r *record) step(id string) (*types.Step, error) {
+	i := slices.IndexFunc(r.Steps, func(s types.Step) bool { return aws.ToString(s.Id) == id })
+	if i < 0 {
+		return nil, fmt.Errorf("step %q of cluster %s: %w", id, aws.ToString(r.Cluster.Id), ErrNotFound)
+	}
+	return &r.Steps[i], nil
+}
+
+func (r *record) instance(id string) (*types.Instance, error) {
+	i := slices.IndexFunc(r.Instances, func(in types.Instance) bool { return aws.ToString(in.Id) == id })
+	if i < 0 {
+		return nil, fmt.Errorf("instance %q of cluster %s: %w", id, aws.ToString(r.Cluster.Id), ErrNotFound)
+	}
+	return &r.Instances[i], nil
+}
+
+func (r *record) group(id string) (*types.InstanceGroup, error) {
+	i := slices.IndexFunc(r.Groups, func(g types.InstanceGroup) bool { return aws.ToString(g.Id) == id })
+	if i < 0 {
+		return nil, fmt.Errorf("instance group %q of cluster %s: %w", id, aws.ToString(r.Cluster.Id), ErrNotFound)
+	}
+	return &r.Groups[i], nil
+}
+
+// countRunning sets each group's running count from its instances, the only
+// place where that is known.
+func (r *record) countRunning() {
+	for g := range r.Groups {
+		var running int32
+		for _, instance := range r.Instances {
+			if aws.ToString(instance.InstanceGroupId) == aws.ToString(r.Groups[g].Id) &&
+				instance.Status.State == types.InstanceStateRunning {
+				running++
+			}
+		}
+		r.Groups[g].RunningInstanceCount = aws.Int32(running)
+	}
+}
+
+// stepsIn counts the steps that are in one of the states.
+func (r *record) stepsIn(states ...types.StepState) int {
+	var count int
+	for _, step := range r.Steps {
+		if slices.Contains(states, step.Status.State) {
+			count++
+		}
+	}
+	return count
+}
+
+// check holds what every record must satisfy before it enters the Store.
+func (r *record) check() error {
+	var faults []error
+	if id := aws.ToString(r.Cluster.Id); !clusterID.MatchString(id) {
+		faults = append(faults, fmt.Errorf("Cluster.Id: %q: must match %s; make one with NewID", id, clusterID))
+	}
+	if aws.ToString(r.Cluster.Name) == "" {
+		faults = append(faults, errors.New(`Cluster.Name: "": must not be empty; give the cluster a name`))
+	}
+	groups := map[string]bool{}
+	for i, group := range r.Groups {
+		id := aws.ToString(group.Id)
+		if id == "" || groups[id] {
+			faults = append(faults, fmt.Errorf("Groups[%d].Id: %q: must be present and unique; make one with NewID", i, id))
+		}
+		groups[id] = true
+	}
+	for i, instance := range r.Instances {
+		if id := aws.ToString(instance.InstanceGroupId); !groups[id] {
+			faults = append(faults, fmt.Errorf("Instances[%d].InstanceGroupId: %q: no such group; put the group first", i, id))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// now is the present in the milliseconds that EMR reports.
+func now() *time.Time { return aws.Time(time.Now().UTC().Truncate(time.Millisecond)) }

@@ -1,0 +1,197 @@
+package emrapi
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+)
+
+// Store holds clusters with all that belongs to them, in memory and as one
+// file each in a folder. Its methods may be called from several goroutines.
+// What it returns are copies.
+type Store struct {
+	dir     string
+	mu      sync.Mutex
+	records map[string]*record
+	changed chan struct{} // closed and replaced at each change
+}
+
+// Open reads the clusters kept in a folder, which is made if need be. A folder
+// belongs to one process at a time.
+func Open(dir string) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open clusters: %w", err)
+	}
+	records, err := load(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{dir: dir, records: records, changed: make(chan struct{})}, nil
+}
+
+// NewID makes an id of EMR's form with its prefix: j (cluster), s (step), ig
+// (instance group), ci (instance).
+func NewID(prefix string) string { return prefix + "-" + rand.Text()[:13] }
+
+// snapshot gives a record that must only be read.
+func (s *Store) snapshot(id string) (*record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found, ok := s.records[id]
+	if !ok {
+		return nil, fmt.Errorf("cluster %q: %w", id, ErrNotFound)
+	}
+	return found, nil
+}
+
+// change applies a function to a copy of a record, writes it and puts it in
+// place. If any of that fails, nothing has changed.
+func (s *Store) change(id string, apply func(*record) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found, ok := s.records[id]
+	if !ok {
+		return fmt.Errorf("cluster %q: %w", id, ErrNotFound)
+	}
+	next, err := clone(*found)
+	if err != nil {
+		return err
+	}
+	if err := apply(&next); err != nil {
+		return err
+	}
+	return s.put(&next)
+}
+
+// put checks, counts, writes and keeps a record. The caller holds the lock.
+func (s *Store) put(r *record) error {
+	if err := r.check(); err != nil {
+		return fmt.Errorf("cluster record:\n%w", err)
+	}
+	r.countRunning()
+	if err := save(s.dir, r); err != nil {
+		return err
+	}
+	s.records[aws.ToString(r.Cluster.Id)] = r
+	close(s.changed)
+	s.changed = make(chan struct{})
+	return nil
+}
+
+// Changed is closed at the next change of the Store. Take it before looking,
+// then no change is missed.
+func (s *Store) Changed() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+// Wait blocks until a cluster satisfies a condition.
+func (s *Store) Wait(ctx context.Context, id string, until func(types.Cluster) bool) error {
+	for {
+		changed := s.Changed()
+		cluster, err := s.Cluster(id)
+		if err != nil {
+			return err
+		}
+		if until(cluster) {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("wait for cluster %s, now %s: %w", id, cluster.Status.State, ctx.Err())
+		}
+	}
+}
+
+// PutCluster adds a cluster in STARTING with its instance groups and bootstrap
+// actions. Status, creation times and the kind of instance collection are set
+// here; ids come from the caller (NewID).
+func (s *Store) PutCluster(cluster types.Cluster, groups []types.InstanceGroup, actions []types.Command) error {
+	added, err := clone(record{Cluster: cluster, Groups: groups, Actions: actions})
+	if err != nil {
+		return err
+	}
+	created := now()
+	added.Cluster.InstanceCollectionType = types.InstanceCollectionTypeInstanceGroup
+	added.Cluster.Status = &types.ClusterStatus{
+		State:             types.ClusterStateStarting,
+		StateChangeReason: &types.ClusterStateChangeReason{},
+		Timeline:          &types.ClusterTimeline{CreationDateTime: created},
+	}
+	for i := range added.Groups {
+		added.Groups[i].Status = &types.InstanceGroupStatus{
+			State:             groupState(types.ClusterStateStarting),
+			StateChangeReason: &types.InstanceGroupStateChangeReason{},
+			Timeline:          &types.InstanceGroupTimeline{CreationDateTime: created},
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := aws.ToString(cluster.Id)
+	if _, taken := s.records[id]; taken {
+		return fmt.Errorf("put cluster: Cluster.Id: %q: taken; make another with NewID", id)
+	}
+	return s.put(&added)
+}
+
+// Cluster gives one cluster.
+func (s *Store) Cluster(id string) (types.Cluster, error) {
+	found, err := s.snapshot(id)
+	if err != nil {
+		return types.Cluster{}, err
+	}
+	return clone(found.Cluster)
+}
+
+// ClusterIDs lists the clusters, the newest first.
+func (s *Store) ClusterIDs() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	records := make([]*record, 0, len(s.records))
+	for _, r := range s.records {
+		records = append(records, r)
+	}
+	slices.SortFunc(records, func(a, b *record) int {
+		if order := b.Cluster.Status.Timeline.CreationDateTime.Compare(*a.Cluster.Status.Timeline.CreationDateTime); order != 0 {
+			return order
+		}
+		return strings.Compare(aws.ToString(a.Cluster.Id), aws.ToString(b.Cluster.Id))
+	})
+	ids := make([]string, 0, len(records))
+	for _, r := range records {
+		ids = append(ids, aws.ToString(r.Cluster.Id))
+	}
+	return ids
+}
+
+// UpdateCluster changes facts of a cluster other than its id and status, such
+// as the DNS name of its master.
+func (s *Store) UpdateCluster(id string, update func(*types.Cluster)) error {
+	return s.change(id, func(r *record) error {
+		status, state := r.Cluster.Status, r.state()
+		update(&r.Cluster)
+		if aws.ToString(r.Cluster.Id) != id || r.Cluster.Status != status || status.State != state {
+			return errors.New("update cluster: Id and Status are not for UpdateCluster; use SetClusterState")
+		}
+		return nil
+	})
+}
+
+// SetPolicies keeps what GetAutoTerminationPolicy and GetManagedScalingPolicy
+// answer; nil means that the cluster has none.
+func (s *Store) SetPolicies(id string, idle *types.AutoTerminationPolicy, scaling *types.ManagedScalingPolicy) error {
+	return s.change(id, func(r *record) error {
+		r.AutoTermination, r.ManagedScaling = idle, scaling
+		return nil
+	})
+}
