@@ -40,6 +40,9 @@ const (
 	RoleControl = "control"
 )
 
+// DriverID is the driver's SparkExecutorID, as Spark itself names it.
+const DriverID = "driver"
+
 // Values of ServiceName.
 const (
 	ServiceSparkDriver   = "spark-driver"
@@ -50,4 +53,5 @@ const (
 	ServiceStep          = "emr-step"      // step logs, and the span of a submitted step
 	ServiceBootstrap     = "emr-bootstrap" // bootstrap action logs
 	ServiceContainer     = "yarn-container"
+	ServiceSparkDaemon   = "spark-daemon" // history server and its like
 )

@@ -8,14 +8,40 @@ const (
 	NodePyroscopeJar    = NodeInstallDir + "/pyroscope.jar"
 	NodeCollectorBinary = NodeInstallDir + "/bin/otelcol"
 	NodeCollectorConfig = NodeInstallDir + "/collector.yaml"
+	NodeCollectorEnv    = NodeInstallDir + "/collector.env"   // what only the node knows, for the unit's EnvironmentFile
 	NodeFactsFile       = NodeInstallDir + "/node.properties" // cluster, node.role, host.name, control address
 	NodeJMXRules        = NodeInstallDir + "/jmx-s3a.yaml"
 	NodeReportFile      = NodeInstallDir + "/bootstrap-report.json"  // what was installed and what failed
-	NodeReportMetrics   = NodeInstallDir + "/metrics/bootstrap.prom" // the same as a metric, read by the collector
+	NodeReportMetrics   = NodeInstallDir + "/metrics/bootstrap.json" // the same as an OTLP/JSON metric, replayed by the collector
 	NodeKillSwitch      = NodeInstallDir + "/disabled"               // if this file exists the launcher starts nothing
 	NodeQueueDir        = "/mnt/observatory/queue"                   // collector's disk queue
 	NodeCollectorUnit   = "observatory-collector.service"
 )
+
+// NodeUnitDir is where systemd looks for the units of this machine.
+const NodeUnitDir = "/etc/systemd/system"
+
+// FactControl is the key of the control node's private address in
+// NodeFactsFile; its other keys are the HostLabels.
+const FactControl = "control.address"
+
+// Switches of the launcher agent, beside NodeKillSwitch. "true" turns it off
+// for one JVM (-D…) or one application (spark.executorEnv.…).
+const (
+	LauncherDisableProperty = "observatory.disabled"
+	LauncherDisableVariable = "OBSERVATORY_DISABLED"
+	LauncherGuardProperty   = "observatory.launcher" // set by the first of several copies in one JVM
+)
+
+// Names of the artifacts of a node, see package artifacts.
+const (
+	ArtifactLauncher  = "launcher.jar"
+	ArtifactOTelAgent = "opentelemetry-javaagent.jar"
+	ArtifactPyroscope = "pyroscope.jar"
+)
+
+// ArtifactCollector is the name of the node collector's gzipped binary.
+func ArtifactCollector(arch string) string { return "otelcol-linux-" + arch + ".gz" }
 
 // Paths that EMR itself lays down (emr-7.x; see docs/reference for sources).
 const (
