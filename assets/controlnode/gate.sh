@@ -1,0 +1,44 @@
+#!/bin/sh
+# Waits until the Kubernetes API answers "ready" to the administrator's
+# certificate. Runs where the program runs. Certificates come by environment;
+# curl wants files, so they exist while this runs, readable by nobody else.
+set -eu
+umask 077
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+printf '%s\n' "$SERVER_CA" >"$work/ca.crt"
+printf '%s\n' "$CLIENT_CERTIFICATE" >"$work/client.crt"
+printf '%s\n' "$CLIENT_KEY" >"$work/client.key"
+
+started=$(date +%s)
+last=
+while :; do
+  status=0
+  code=$(curl --silent --show-error --connect-timeout 5 --max-time 15 --noproxy '*' \
+    --cacert "$work/ca.crt" --cert "$work/client.crt" --key "$work/client.key" \
+    --output /dev/null --write-out '%{http_code}' "$API_SERVER/readyz" 2>"$work/error") || status=$?
+  elapsed=$(($(date +%s) - started))
+  if [ "$status" -eq 0 ] && [ "$code" = 200 ]; then
+    # No figures here: this text is an output, and must not change by itself.
+    echo "ready"
+    exit 0
+  fi
+  case "$status:$code" in
+    0:401 | 0:403) reason="HTTP $code: it does not accept the administrator's certificate. K3s runs with another client authority than this stack's; see boot.sh in the instance's console output" ;;
+    0:*) reason="HTTP $code: K3s is still starting" ;;
+    60:*) reason="its certificate is not of this stack's authority: $(cat "$work/error"). K3s made its own authorities or the data volume is of another stack; see the instance's console output" ;;
+    7:* | 28:*) reason="no connection: $(cat "$work/error"). Either it still boots, or this machine has no way into the VPC (VPN, peering, tunnel) or is not among the operators' CIDRs" ;;
+    *) reason="curl ended with $status: $(cat "$work/error")" ;;
+  esac
+  if [ "$elapsed" -ge "$DEADLINE_SECONDS" ]; then
+    echo "the Kubernetes API at $API_SERVER was not ready after $elapsed s: $reason" >&2
+    exit 1
+  fi
+  if [ "$reason" != "$last" ]; then
+    echo "waiting for $API_SERVER ($elapsed s): $reason" >&2
+    last=$reason
+  fi
+  sleep "$PAUSE_SECONDS"
+done

@@ -1,0 +1,42 @@
+package controlnode
+
+import (
+	"fmt"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// Credentials are what a client of the Kubernetes API needs; PEM text, APIServer
+// a URL. ClientKey is secret, and so is whatever is made of it.
+type Credentials struct {
+	APIServer, ServerCA, ClientCertificate, ClientKey string
+}
+
+// Kubeconfig renders the administrator's kubeconfig, with everything inside.
+func Kubeconfig(c Credentials) (string, error) {
+	type named map[string]any
+	b, err := yaml.Marshal(named{
+		"apiVersion": "v1",
+		"kind":       "Config",
+		"clusters": []named{{"name": platform.Name, "cluster": named{
+			"server":                     c.APIServer,
+			"certificate-authority-data": []byte(c.ServerCA),
+		}}},
+		"users": []named{{"name": adminUser, "user": named{
+			"client-certificate-data": []byte(c.ClientCertificate),
+			"client-key-data":         []byte(c.ClientKey),
+		}}},
+		"contexts": []named{{"name": platform.Name, "context": named{
+			"cluster": platform.Name, "user": adminUser, "namespace": platform.Name,
+		}}},
+		"current-context": platform.Name,
+	})
+	if err != nil {
+		return "", fmt.Errorf("render kubeconfig: %w", err)
+	}
+	return string(b), nil
+}
+
+const adminUser = "admin"

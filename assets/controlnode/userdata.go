@@ -1,0 +1,210 @@
+package controlnode
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/netip"
+	"path"
+	"regexp"
+	"strings"
+	"text/template"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// MaxUserData is EC2's limit of user data in bytes, before base64 (EC2 User
+// Guide, "Run commands when you launch an EC2 instance").
+const MaxUserData = 16 * 1024
+
+//go:embed boot.sh
+var bootScript string
+
+//go:embed k3s.service
+var unitTemplate string
+
+//go:embed kubelet.conf
+var kubeletSysctls string
+
+// CAFiles are the files that K3s takes over instead of making authorities of
+// its own, if all of them are in platform.ControlTLSDir before it first starts
+// (k3s-io/k3s contrib/util/generate-custom-ca-certs.sh; with the SQLite
+// datastore etcd's authorities are not used).
+func CAFiles() []string {
+	return []string{
+		"server-ca.crt", "server-ca.key",
+		"client-ca.crt", "client-ca.key",
+		"request-header-ca.crt", "request-header-ca.key",
+	}
+}
+
+// Input is what one control node's user data depends on.
+type Input struct {
+	Region          string // of the SSM parameters and of an s3:// mirror
+	Arch            string // platform.ArchAMD64 or platform.ArchARM64
+	PrivateIP       string // IPv4 of the network interface; the API's certificate names it
+	VolumeID        string // vol-…, the data volume
+	ParameterPrefix string // SSM path ending in a slash; <prefix><file of CAFiles>
+	Mirror          string // "" = GitHub; else https:// or s3:// prefix ending in a slash, holding K3s's release files
+}
+
+var (
+	volumeID      = regexp.MustCompile(`^vol-[0-9a-z]{8,}$`)
+	parameterPath = regexp.MustCompile(`^(/[A-Za-z0-9_.-]+)+/$`)
+	regionName    = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-\d$`)
+	mirrorPrefix  = regexp.MustCompile(`^(https|s3)://[A-Za-z0-9._~%+/:-]+/$`)
+)
+
+// Validate reports every fault of in.
+func (in Input) Validate() error {
+	var faults []error
+	refuse := func(field, value, rule string) {
+		faults = append(faults, fmt.Errorf("%s: %q: %s", field, value, rule))
+	}
+	if !regionName.MatchString(in.Region) {
+		refuse("region", in.Region, "must be an AWS region such as us-east-1")
+	}
+	if _, ok := platform.K3sBinaries[in.Arch]; !ok {
+		refuse("arch", in.Arch, "must be "+platform.ArchAMD64+" or "+platform.ArchARM64)
+	}
+	if ip, err := netip.ParseAddr(in.PrivateIP); err != nil || !ip.Is4() {
+		refuse("privateIp", in.PrivateIP, "must be an IPv4 address")
+	}
+	if !volumeID.MatchString(in.VolumeID) {
+		refuse("volumeId", in.VolumeID, "must be an EBS volume id (vol-…)")
+	}
+	if !parameterPath.MatchString(in.ParameterPrefix) {
+		refuse("parameterPrefix", in.ParameterPrefix, "must be an SSM path that begins and ends with a slash")
+	}
+	if in.Mirror != "" && !mirrorPrefix.MatchString(in.Mirror) {
+		refuse("mirror", in.Mirror, "must be empty, or an https:// or s3:// prefix that ends with a slash")
+	}
+	return errors.Join(faults...)
+}
+
+// UserData renders the node's #cloud-config: the files, and the one command
+// that runs the boot script. It uses the modules write_files and runcmd only.
+func UserData(in Input) ([]byte, error) { return userDataAt("", in) }
+
+// userDataAt renders for a machine whose root lies at root; tests boot in a
+// folder of their own.
+func userDataAt(root string, in Input) ([]byte, error) {
+	if err := in.Validate(); err != nil {
+		return nil, fmt.Errorf("render user data: %w", err)
+	}
+	l := layout{root: root}
+	files, err := l.files(in)
+	if err != nil {
+		return nil, fmt.Errorf("render user data: %w", err)
+	}
+	body, err := yaml.Marshal(cloudConfig{
+		WriteFiles: files,
+		RunCmd:     [][]string{{"bash", l.at(platform.ControlBootScript), l.at(platform.ControlBootFacts)}},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("render user data: %w", err)
+	}
+	out := append([]byte("#cloud-config\n"), body...)
+	if len(out) > MaxUserData {
+		return nil, fmt.Errorf("render user data: %d bytes: EC2 takes at most %d; move content into an object of the artifacts prefix", len(out), MaxUserData)
+	}
+	return out, nil
+}
+
+type cloudConfig struct {
+	WriteFiles []writeFile `json:"write_files"`
+	RunCmd     [][]string  `json:"runcmd"`
+}
+
+type writeFile struct {
+	Path        string `json:"path"`
+	Permissions string `json:"permissions"`
+	Content     string `json:"content"`
+}
+
+type layout struct{ root string }
+
+func (l layout) at(p string) string { return l.root + p }
+
+func (l layout) files(in Input) ([]writeFile, error) {
+	config, err := l.k3sConfig(in)
+	if err != nil {
+		return nil, err
+	}
+	var unit strings.Builder
+	t, err := template.New("unit").Parse(unitTemplate)
+	if err != nil {
+		return nil, fmt.Errorf("parse k3s.service: %w", err)
+	}
+	err = t.Execute(&unit, struct{ DataDir, K3sBinary string }{l.at(platform.ControlDataDir), l.at(platform.ControlK3sBinary)})
+	if err != nil {
+		return nil, fmt.Errorf("render k3s.service: %w", err)
+	}
+	return []writeFile{
+		{l.at(platform.ControlBootScript), "0755", bootScript},
+		{l.at(platform.ControlBootFacts), "0644", l.facts(in)},
+		{l.at(platform.ControlK3sConfig), "0600", config},
+		{l.at("/etc/systemd/system/" + platform.ControlK3sUnit), "0644", unit.String()},
+		{l.at("/etc/sysctl.d/90-kubelet.conf"), "0644", kubeletSysctls},
+	}, nil
+}
+
+// k3sConfig is K3s's config.yaml; keys are its command-line flags
+// (docs.k3s.io, "k3s server").
+func (l layout) k3sConfig(in Input) (string, error) {
+	b, err := yaml.Marshal(map[string]any{
+		"data-dir":                   l.at(platform.ControlK3sDir),
+		"default-local-storage-path": l.at(platform.ControlVolumesDir),
+		"disable":                    []string{"traefik", "servicelb"},
+		"node-ip":                    in.PrivateIP,
+		"node-name":                  platform.ControlNodeName,
+		"protect-kernel-defaults":    true,
+		"secrets-encryption":         true,
+		"tls-san":                    []string{in.PrivateIP},
+		"write-kubeconfig-mode":      "0600",
+	})
+	if err != nil {
+		return "", fmt.Errorf("render K3s configuration: %w", err)
+	}
+	return string(b), nil
+}
+
+// facts is the shell file that boot.sh reads.
+func (l layout) facts(in Input) string {
+	binary, images := platform.K3sBinaries[in.Arch], platform.K3sImages[in.Arch]
+	base, imagesURL := platform.K3sRelease(), ""
+	if in.Mirror != "" {
+		// Who needs a mirror for the binary cannot pull system images either.
+		base, imagesURL = in.Mirror, in.Mirror+images.File
+	}
+	var b strings.Builder
+	for _, f := range []struct{ key, value string }{
+		{"REGION", in.Region},
+		{"DEVICE", l.at(platform.EBSDevice(in.VolumeID))},
+		{"FSTAB", l.at("/etc/fstab")},
+		{"DATA_DIR", l.at(platform.ControlDataDir)},
+		{"K3S_DIR", l.at(platform.ControlK3sDir)},
+		{"TLS_DIR", l.at(platform.ControlTLSDir)},
+		{"IDENTITY_DIR", l.at(platform.ControlIdentityDir)},
+		{"NODE_DIR", l.at(platform.ControlNodeDir)},
+		{"DONE_FILE", l.at(platform.ControlBootDone)},
+		{"PARAMETER_PREFIX", in.ParameterPrefix},
+		{"CA_FILES", strings.Join(CAFiles(), " ")},
+		{"K3S_VERSION", platform.K3sVersion},
+		{"K3S_UNIT", platform.ControlK3sUnit},
+		{"K3S_BINARY", l.at(platform.ControlK3sBinary)},
+		{"K3S_URL", base + binary.File},
+		{"K3S_SHA256", binary.SHA256},
+		{"IMAGES_FILE", l.at(path.Join(platform.ControlK3sDir, "agent/images", images.File))},
+		{"IMAGES_URL", imagesURL},
+		{"IMAGES_SHA256", images.SHA256},
+	} {
+		fmt.Fprintf(&b, "%s=%s\n", f.key, quote(f.value))
+	}
+	return b.String()
+}
+
+// quote makes value one word of shell.
+func quote(value string) string { return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'" }

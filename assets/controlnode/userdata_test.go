@@ -1,0 +1,144 @@
+package controlnode_test
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	"github.com/emr-observatory/emr-observatory/assets/controlnode"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// maxRealistic leaves a quarter of EC2's limit for what is still to come.
+const maxRealistic = 12 * 1024
+
+// realistic has names as long as a real account's.
+func realistic() controlnode.Input {
+	return controlnode.Input{
+		Region:          "ap-southeast-3",
+		Arch:            platform.ArchARM64,
+		PrivateIP:       "10.200.100.200",
+		VolumeID:        "vol-0a1b2c3d4e5f67890",
+		ParameterPrefix: "/" + platform.Project + "/team-analytics-production-eu.2026/control/k3s/",
+		Mirror:          "s3://team-analytics-production-data-1a2b3c4/artifacts/k3s/v1.36.4-k3s1/",
+	}
+}
+
+type cloudConfig struct {
+	WriteFiles []struct{ Path, Permissions, Content string } `json:"write_files"`
+	RunCmd     [][]string                                    `json:"runcmd"`
+}
+
+func parse(t *testing.T, userData []byte) cloudConfig {
+	t.Helper()
+	require.True(t, strings.HasPrefix(string(userData), "#cloud-config\n"), "cloud-init looks at the first line")
+	var c cloudConfig
+	require.NoError(t, yaml.UnmarshalStrict(userData, &c), "modules other than write_files and runcmd")
+	return c
+}
+
+func (c cloudConfig) file(t *testing.T, path string) string {
+	t.Helper()
+	for _, f := range c.WriteFiles {
+		if f.Path == path {
+			return f.Content
+		}
+	}
+	require.Failf(t, "file missing", "%s is not written", path)
+	return ""
+}
+
+func TestUserDataGolden(t *testing.T) {
+	got, err := controlnode.UserData(realistic())
+	require.NoError(t, err)
+	golden := filepath.Join("testdata", "user-data.golden.yaml")
+	if *update {
+		require.NoError(t, os.WriteFile(golden, got, 0o600))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got), "run: go test ./assets/controlnode -update")
+}
+
+func TestUserDataSaysWhatTheNodeNeeds(t *testing.T) {
+	in := realistic()
+	raw, err := controlnode.UserData(in)
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(raw), maxRealistic)
+	for _, word := range []string{"BEGIN CERT", "PRIVATE KEY-", "AKIA"} {
+		require.NotContains(t, string(raw), word)
+	}
+
+	c := parse(t, raw)
+	require.Equal(t, [][]string{{"bash", platform.ControlBootScript, platform.ControlBootFacts}}, c.RunCmd)
+
+	var k3s map[string]any
+	require.NoError(t, yaml.Unmarshal([]byte(c.file(t, platform.ControlK3sConfig)), &k3s))
+	require.Equal(t, []any{in.PrivateIP}, k3s["tls-san"])
+	require.Equal(t, platform.ControlK3sDir, k3s["data-dir"])
+	require.Equal(t, []any{"traefik", "servicelb"}, k3s["disable"])
+	require.Equal(t, true, k3s["secrets-encryption"])
+
+	unit := c.file(t, "/etc/systemd/system/"+platform.ControlK3sUnit)
+	require.Contains(t, unit, "RequiresMountsFor="+platform.ControlDataDir+"\n")
+	require.Contains(t, unit, "ExecStart="+platform.ControlK3sBinary+" server\n")
+
+	facts := c.file(t, platform.ControlBootFacts)
+	require.Contains(t, facts, "DEVICE='/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol0a1b2c3d4e5f67890'\n")
+	require.Contains(t, facts, platform.K3sBinaries[platform.ArchARM64].SHA256)
+	require.Contains(t, facts, "IMAGES_URL='"+in.Mirror)
+}
+
+func TestUserDataWithoutMirrorUsesTheRelease(t *testing.T) {
+	in := realistic()
+	in.Mirror = ""
+	raw, err := controlnode.UserData(in)
+	require.NoError(t, err)
+	facts := parse(t, raw).file(t, platform.ControlBootFacts)
+	require.Contains(t, facts, "K3S_URL='https://github.com/k3s-io/k3s/releases/download/v1.36.4%2Bk3s1/k3s-arm64'\n")
+	require.Contains(t, facts, "IMAGES_URL=''\n")
+}
+
+func TestUserDataRefusesWhatEC2Refuses(t *testing.T) {
+	in := realistic()
+	in.Mirror = "https://mirror.example.com/" + strings.Repeat("a", controlnode.MaxUserData/2) + "/"
+	_, err := controlnode.UserData(in)
+	require.ErrorContains(t, err, "EC2 takes at most 16384")
+}
+
+func TestUserDataReportsAllFaultsAtOnce(t *testing.T) {
+	_, err := controlnode.UserData(controlnode.Input{
+		Region: "moon", Arch: "riscv", PrivateIP: "::1", VolumeID: "vol", ParameterPrefix: "k3s", Mirror: "http://plain/",
+	})
+	require.Error(t, err)
+	for _, want := range []string{`region: "moon"`, `arch: "riscv"`, `privateIp: "::1"`, `volumeId: "vol"`, `parameterPrefix: "k3s"`, `mirror: "http://plain/"`} {
+		require.ErrorContains(t, err, want)
+	}
+}
+
+func TestInputCannotEscapeIntoShell(t *testing.T) {
+	for _, value := range []string{"/a/$(touch x)/", "/a/`x`/", "/a/'; x '/", "/a b/"} {
+		in := realistic()
+		in.ParameterPrefix = value
+		_, err := controlnode.UserData(in)
+		require.ErrorContains(t, err, "parameterPrefix", value)
+	}
+}
+
+func TestShellcheck(t *testing.T) {
+	linter, err := exec.LookPath("shellcheck")
+	if err != nil {
+		require.NotEqual(t, "true", os.Getenv("CI"), "shellcheck is not on PATH: install it (apt-get install shellcheck)")
+		t.Skip("shellcheck is not on PATH; the scripts were not linted (apt-get install shellcheck)")
+	}
+	out, err := exec.Command(linter, "boot.sh", "gate.sh").CombinedOutput()
+	require.NoError(t, err, string(out))
+}
