@@ -70,7 +70,7 @@ func TestRenderedFilesAgree(t *testing.T) {
 		at := filepath.Join(root, path)
 		if *update {
 			require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o755))
-			require.NoError(t, os.WriteFile(at, want, 0o600))
+			require.NoError(t, os.WriteFile(at, want, 0o644))
 		}
 		got, err := os.ReadFile(at)
 		require.NoError(t, err)

@@ -64,14 +64,13 @@ func ProjectFile() ([]byte, error) {
 		}
 		keys[f.Path] = declared
 	}
-	body, err := yaml.Marshal(map[string]any{
-		"name":        platform.Project,
-		"description": "An EMR Spark platform that explains itself.",
-		"runtime":     "go",
-		"config":      keys,
-	})
+	body, err := yaml.Marshal(map[string]any{"config": keys})
 	if err != nil {
 		return nil, fmt.Errorf("render Pulumi.yaml: %w", err)
 	}
-	return append([]byte("# Rendered from package stacks/config; run `make generate`.\n"), body...), nil
+	return fmt.Appendf(nil, `# Rendered from package stacks/config; run `+"`make generate`"+`.
+name: %s
+runtime: go
+description: An EMR Spark platform that explains itself.
+%s`, platform.Project, body), nil
 }

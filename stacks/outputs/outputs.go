@@ -1,0 +1,107 @@
+package outputs
+
+import (
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// Names of the stack's outputs.
+const (
+	Observatory       = platform.Name // the versioned object, see Outputs
+	DataBucket        = "dataBucket"
+	S3Paths           = "s3Paths"
+	ControlInstanceID = "controlInstanceId"
+	ControlPrivateIP  = "controlPrivateIp"
+	EMRClusterID      = "emrClusterId"
+	EMRMasterDNS      = "emrMasterDns"
+	GrafanaURL        = "grafanaUrl"
+	StatusURL         = "statusUrl"
+	Kubeconfig        = "kubeconfig"      // secret
+	GrafanaPassword   = "grafanaPassword" // secret
+)
+
+// Keys of the versioned object beyond the flat outputs.
+const (
+	schemaVersion = "schemaVersion"
+	bootstrap     = "bootstrap"
+	dashboards    = "dashboards"
+	endpoints     = "endpoints"
+)
+
+// SchemaVersion is the version of the object. It rises when a key is renamed,
+// removed or changes its meaning; a new key leaves it as it is.
+const SchemaVersion = 1
+
+// Outputs is what the stack tells: the versioned object, without secrets.
+type Outputs struct {
+	SchemaVersion     int               `json:"schemaVersion" help:"Version of this object."`
+	DataBucket        string            `json:"dataBucket" help:"Name of the data bucket."`
+	S3Paths           platform.S3Paths  `json:"s3Paths" help:"Where the data bucket holds what, as s3:// URIs: data, tempo, pyroscope, artifacts, emrLogs, lake."`
+	ControlInstanceID string            `json:"controlInstanceId" help:"EC2 instance of the telemetry servers."`
+	ControlPrivateIP  string            `json:"controlPrivateIp" help:"Its fixed private address; OTLP on port 4317."`
+	Bootstrap         Bootstrap         `json:"bootstrap" help:"Bootstrap action that makes any EMR cluster of this VPC observable: path, args, hash."`
+	EMRClusterID      string            `json:"emrClusterId" help:"EMR cluster."`
+	EMRMasterDNS      string            `json:"emrMasterDns" help:"Private DNS name of the primary node."`
+	GrafanaURL        string            `json:"grafanaUrl" help:"Grafana, from the operators' networks."`
+	Dashboards        map[string]string `json:"dashboards" help:"Dashboard slug to its URL."`
+	StatusURL         string            `json:"statusUrl" help:"The platform's own account of itself."`
+	Endpoints         map[string]string `json:"endpoints" help:"Workload to its URL inside the control node's cluster."`
+}
+
+// Bootstrap is the bootstrap action as EMR takes it.
+type Bootstrap struct {
+	Path string   `json:"path"` // s3:// URI of the script
+	Args []string `json:"args"`
+	Hash string   `json:"hash"` // sha256 of what it installs; also in Args
+}
+
+// Secrets are the outputs that Outputs leaves out.
+type Secrets struct {
+	Kubeconfig      string
+	GrafanaPassword string
+}
+
+// String hides the values, so that no format verb shows them by accident.
+func (Secrets) String() string { return "[secret]" }
+
+// GoString does the same for %#v.
+func (Secrets) GoString() string { return "[secret]" }
+
+// Values are the outputs as the program knows them while it runs.
+type Values struct {
+	DataBucket, ControlInstanceID, ControlPrivateIP pulumi.StringInput
+	EMRClusterID, EMRMasterDNS                      pulumi.StringInput
+	GrafanaURL, StatusURL                           pulumi.StringInput
+	BootstrapPath, BootstrapHash                    pulumi.StringInput
+	BootstrapArgs                                   pulumi.StringArrayInput
+	S3Paths, Dashboards, Endpoints                  pulumi.StringMapInput
+	Kubeconfig, GrafanaPassword                     pulumi.StringInput // made secret here, whatever they were
+}
+
+// Export declares the stack's outputs.
+func Export(ctx *pulumi.Context, v Values) {
+	flat := pulumi.Map{
+		DataBucket:        v.DataBucket,
+		S3Paths:           v.S3Paths,
+		ControlInstanceID: v.ControlInstanceID,
+		ControlPrivateIP:  v.ControlPrivateIP,
+		EMRClusterID:      v.EMRClusterID,
+		EMRMasterDNS:      v.EMRMasterDNS,
+		GrafanaURL:        v.GrafanaURL,
+		StatusURL:         v.StatusURL,
+	}
+	object := pulumi.Map{
+		schemaVersion: pulumi.Int(SchemaVersion),
+		bootstrap:     pulumi.Map{"path": v.BootstrapPath, "args": v.BootstrapArgs, "hash": v.BootstrapHash},
+		dashboards:    v.Dashboards,
+		endpoints:     v.Endpoints,
+	}
+	for name, value := range flat {
+		ctx.Export(name, value)
+		object[name] = value
+	}
+	ctx.Export(Observatory, object)
+	ctx.Export(Kubeconfig, pulumi.ToSecret(v.Kubeconfig))
+	ctx.Export(GrafanaPassword, pulumi.ToSecret(v.GrafanaPassword))
+}

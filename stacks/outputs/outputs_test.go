@@ -1,0 +1,202 @@
+package outputs_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/recorder"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/stacks/outputs"
+)
+
+var update = flag.Bool("update", false, "write the rendered files")
+
+func known() outputs.Outputs {
+	return outputs.Outputs{
+		SchemaVersion: outputs.SchemaVersion, DataBucket: "bucket", S3Paths: platform.NewS3Paths("bucket"),
+		ControlInstanceID: "i-0123", ControlPrivateIP: "10.0.0.5",
+		Bootstrap:    outputs.Bootstrap{Path: "s3://bucket/artifacts/ab/bootstrap.sh", Args: []string{"10.0.0.5", "s3://bucket/artifacts/", "ab"}, Hash: "ab"},
+		EMRClusterID: "j-1", EMRMasterDNS: "ip-10-0-0-9.ec2.internal", GrafanaURL: "https://10.0.0.5:3000",
+		Dashboards: map[string]string{"emr-overview": "https://10.0.0.5:3000/d/x"},
+		StatusURL:  "http://10.0.0.5:8080/status", Endpoints: map[string]string{"tempo": "http://tempo:3200"},
+	}
+}
+
+// plain is the object as an engine hands it over.
+func plain(t *testing.T, o outputs.Outputs) map[string]any {
+	t.Helper()
+	b, err := json.Marshal(o)
+	require.NoError(t, err)
+	var out map[string]any
+	require.NoError(t, json.Unmarshal(b, &out))
+	return out
+}
+
+func values(o outputs.Outputs) outputs.Values {
+	paths := pulumi.StringMap{}
+	b, _ := json.Marshal(o.S3Paths) // a struct of strings
+	var m map[string]string
+	_ = json.Unmarshal(b, &m)
+	for k, v := range m {
+		paths[k] = pulumi.String(v)
+	}
+	return outputs.Values{
+		DataBucket: pulumi.String(o.DataBucket), S3Paths: paths,
+		ControlInstanceID: pulumi.String(o.ControlInstanceID), ControlPrivateIP: pulumi.String(o.ControlPrivateIP),
+		EMRClusterID: pulumi.String(o.EMRClusterID), EMRMasterDNS: pulumi.String(o.EMRMasterDNS),
+		GrafanaURL: pulumi.String(o.GrafanaURL), StatusURL: pulumi.String(o.StatusURL),
+		BootstrapPath: pulumi.String(o.Bootstrap.Path), BootstrapHash: pulumi.String(o.Bootstrap.Hash),
+		BootstrapArgs: pulumi.ToStringArray(o.Bootstrap.Args),
+		Dashboards:    pulumi.ToStringMap(o.Dashboards), Endpoints: pulumi.ToStringMap(o.Endpoints),
+		Kubeconfig: pulumi.String("hunter2-kubeconfig"), GrafanaPassword: pulumi.String("hunter2-password"),
+	}
+}
+
+// reading runs a program that reads a stack with the given outputs.
+func reading(stackOutputs map[string]any, read func(*pulumi.Context, *pulumi.StackReference) error) error {
+	_, err := recorder.Run(func(ctx *pulumi.Context) error {
+		ref, err := pulumi.NewStackReference(ctx, "organization/emr-observatory/dev", nil)
+		if err != nil {
+			return err
+		}
+		return read(ctx, ref)
+	}, recorder.WithComputed(func(r recorder.Resource) resource.PropertyMap {
+		outs := resource.NewPropertyMapFromMap(stackOutputs)
+		for _, name := range []resource.PropertyKey{outputs.Kubeconfig, outputs.GrafanaPassword} {
+			if v, ok := outs[name]; ok {
+				outs[name] = resource.MakeSecret(v)
+			}
+		}
+		return resource.PropertyMap{"outputs": resource.NewObjectProperty(outs)}
+	}))
+	return err
+}
+
+func TestExportDeclaresExactlyTheContract(t *testing.T) {
+	var exported map[string]pulumi.Input
+	_, err := recorder.Run(func(ctx *pulumi.Context) error {
+		outputs.Export(ctx, values(known()))
+		exported = ctx.GetCurrentExportMap()
+		var c pulumi.ResourceState
+		return ctx.RegisterComponentResource("observatory:test:Exported", "exported", &c)
+	})
+	require.NoError(t, err)
+	names := make([]string, 0, len(exported))
+	for n := range exported {
+		names = append(names, n)
+	}
+	require.ElementsMatch(t, outputs.Names(), names)
+
+	object, ok := exported[outputs.Observatory].(pulumi.Map)
+	require.True(t, ok)
+	keys := make([]string, 0, len(object))
+	for k := range object {
+		keys = append(keys, k)
+	}
+	want := make([]string, 0, len(keys))
+	for k := range plain(t, known()) {
+		want = append(want, k)
+	}
+	require.ElementsMatch(t, want, keys, "Export and the struct Outputs disagree")
+
+	for _, name := range []string{outputs.Kubeconfig, outputs.GrafanaPassword} {
+		out, isOutput := exported[name].(pulumi.Output)
+		require.True(t, isOutput)
+		require.True(t, pulumi.IsSecret(out), "%s is not secret", name)
+	}
+}
+
+func TestReadGivesWhatWasExported(t *testing.T) {
+	var got outputs.Outputs
+	require.NoError(t, reading(map[string]any{outputs.Observatory: plain(t, known())}, func(ctx *pulumi.Context, ref *pulumi.StackReference) error {
+		var err error
+		got, err = outputs.Read(ctx, ref)
+		return err
+	}))
+	require.Equal(t, known(), got)
+}
+
+func TestReadNamesWhatIsMissing(t *testing.T) {
+	whole := plain(t, known())
+	for key := range whole {
+		partial := plain(t, known())
+		delete(partial, key)
+		partial["renamed"] = "x"
+		err := reading(map[string]any{outputs.Observatory: partial}, func(ctx *pulumi.Context, ref *pulumi.StackReference) error {
+			_, err := outputs.Read(ctx, ref)
+			return err
+		})
+		require.ErrorContains(t, err, "observatory."+key+" is missing")
+	}
+	nested := plain(t, known())
+	delete(nested["s3Paths"].(map[string]any), "lake") //nolint:forcetypeassert // built above
+	_, _, err := outputs.FromMap(map[string]any{outputs.Observatory: nested})
+	require.ErrorContains(t, err, "observatory.s3Paths.lake is missing")
+	require.ErrorContains(t, err, "stack output kubeconfig is missing")
+	require.ErrorContains(t, err, "stack output grafanaPassword is missing")
+
+	err = reading(map[string]any{"other": 1}, func(ctx *pulumi.Context, ref *pulumi.StackReference) error {
+		_, err := outputs.Read(ctx, ref)
+		return err
+	})
+	require.ErrorContains(t, err, "stack output observatory is missing")
+}
+
+func TestOtherVersionsAndTypesAreRefused(t *testing.T) {
+	future := plain(t, known())
+	future["schemaVersion"] = 2
+	_, _, err := outputs.FromMap(map[string]any{outputs.Observatory: future})
+	require.ErrorContains(t, err, "schemaVersion is 2: this program reads version 1")
+
+	mistyped := plain(t, known())
+	mistyped["dataBucket"] = 7
+	_, _, err = outputs.FromMap(map[string]any{outputs.Observatory: mistyped})
+	require.ErrorContains(t, err, "dataBucket")
+
+	_, _, err = outputs.FromMap(map[string]any{outputs.Observatory: "text"})
+	require.ErrorContains(t, err, "not an object")
+}
+
+func TestSecretsStaySecret(t *testing.T) {
+	whole := map[string]any{outputs.Observatory: plain(t, known()), outputs.Kubeconfig: "hunter2-k", outputs.GrafanaPassword: "hunter2-p"}
+	require.NoError(t, reading(whole, func(_ *pulumi.Context, ref *pulumi.StackReference) error {
+		out, err := outputs.ReadSecret(ref, outputs.Kubeconfig)
+		if err == nil && !pulumi.IsSecret(out) {
+			err = fmt.Errorf("kubeconfig lost its secrecy")
+		}
+		return err
+	}))
+	err := reading(map[string]any{outputs.Observatory: "x"}, func(_ *pulumi.Context, ref *pulumi.StackReference) error {
+		_, err := outputs.ReadSecret(ref, outputs.GrafanaPassword)
+		return err
+	})
+	require.ErrorContains(t, err, "grafanaPassword")
+
+	got, secrets, err := outputs.FromMap(whole)
+	require.NoError(t, err)
+	require.Equal(t, known(), got)
+	require.Equal(t, "hunter2-k", secrets.Kubeconfig)
+	require.Equal(t, "hunter2-p", secrets.GrafanaPassword)
+	require.NotContains(t, fmt.Sprintf("%v %+v %#v %s", secrets, secrets, secrets, secrets), "hunter2")
+}
+
+func TestReferenceAgrees(t *testing.T) {
+	at := filepath.Join("../..", "docs/reference/outputs.md")
+	if *update {
+		require.NoError(t, os.WriteFile(at, outputs.Reference(), 0o644))
+	}
+	got, err := os.ReadFile(at)
+	require.NoError(t, err)
+	require.Equal(t, string(outputs.Reference()), string(got), "stale: run `make generate`")
+	for _, name := range outputs.Names() {
+		require.Contains(t, string(got), "`"+name+"`")
+	}
+}
