@@ -1,0 +1,205 @@
+package emrapi_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+)
+
+const patience = 30 * time.Second
+
+// cloud is a served store with nodes that do what a test says.
+type cloud struct {
+	store  *emrapi.Store
+	server *emrapi.Server
+	http   *httptest.Server
+	client *emr.Client
+	nodes  *nodes
+}
+
+// nodes runs steps by name: "fail" fails, "hold" runs until it is released or
+// cancelled, any other completes.
+type nodes struct {
+	mu         sync.Mutex
+	order      []string
+	causes     []error
+	release    chan struct{}
+	terminated chan string
+	refuse     error // of Terminate
+}
+
+func (n *nodes) RunStep(ctx context.Context, _ string, step types.Step) error {
+	n.mu.Lock()
+	n.order = append(n.order, *step.Name)
+	n.mu.Unlock()
+	switch *step.Name {
+	case "fail":
+		return &emrapi.StepFailure{Details: types.FailureDetails{
+			Reason: aws.String("Application exception"), Message: aws.String("exit code 1"),
+			LogFile: aws.String("s3://data/emr-logs/steps/stderr.gz"),
+		}}
+	case "hold":
+		select {
+		case <-n.release:
+			return nil
+		case <-ctx.Done():
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			n.causes = append(n.causes, context.Cause(ctx))
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+func (n *nodes) Terminate(_ context.Context, clusterID string) error {
+	n.terminated <- clusterID
+	return n.refuse
+}
+
+func (n *nodes) ran() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return append([]string{}, n.order...)
+}
+
+func newCloud(t *testing.T) *cloud {
+	t.Helper()
+	return openCloud(t, t.TempDir())
+}
+
+func openCloud(t *testing.T, dir string) *cloud {
+	t.Helper()
+	store, err := emrapi.Open(dir)
+	require.NoError(t, err)
+	n := &nodes{release: make(chan struct{}), terminated: make(chan string, 10)}
+	server, err := emrapi.New(store, n, n, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	served := httptest.NewServer(server)
+	t.Cleanup(func() { served.Close(); server.Close() })
+	return &cloud{store: store, server: server, http: served, nodes: n, client: newClient(served.URL)}
+}
+
+func newClient(url string) *emr.Client {
+	return emr.New(emr.Options{
+		Region: "eu-west-1", BaseEndpoint: aws.String(url),
+		Credentials:      credentials.NewStaticCredentialsProvider("local", "local", ""),
+		RetryMaxAttempts: 1,
+	})
+}
+
+// cluster puts a cluster with a master and a core group of two instances.
+func (c *cloud) cluster(t *testing.T, change ...func(*types.Cluster)) string {
+	t.Helper()
+	cluster := types.Cluster{
+		Id: aws.String(emrapi.NewID("j")), Name: aws.String("test"), ReleaseLabel: aws.String("emr-7.10.0"),
+		LogUri:       aws.String("s3n://data/emr-logs/"),
+		Applications: []types.Application{{Name: aws.String("Spark"), Version: aws.String("3.5.5")}},
+		Configurations: []types.Configuration{{
+			Classification: aws.String("spark-defaults"), Properties: map[string]string{"spark.ui.enabled": "true"},
+		}},
+	}
+	for _, f := range change {
+		f(&cluster)
+	}
+	master, core := emrapi.NewID("ig"), emrapi.NewID("ig")
+	require.NoError(t, c.store.PutCluster(cluster, []types.InstanceGroup{
+		{Id: &master, InstanceGroupType: types.InstanceGroupTypeMaster, RequestedInstanceCount: aws.Int32(1)},
+		{Id: &core, InstanceGroupType: types.InstanceGroupTypeCore, RequestedInstanceCount: aws.Int32(2)},
+	}, []types.Command{{Name: aws.String("observatory"), ScriptPath: aws.String("s3://data/x.sh"), Args: []string{"10.0.0.4"}}}))
+	for _, group := range []string{master, core, core} {
+		require.NoError(t, c.store.PutInstance(*cluster.Id, types.Instance{
+			Id: aws.String(emrapi.NewID("ci")), InstanceGroupId: aws.String(group),
+		}))
+	}
+	return *cluster.Id
+}
+
+// boot brings a cluster and its instances to RUNNING as a driver does.
+func (c *cloud) boot(t *testing.T, id string) {
+	t.Helper()
+	instances, err := c.store.Instances(id)
+	require.NoError(t, err)
+	require.NoError(t, c.store.SetClusterState(id, types.ClusterStateBootstrapping, types.ClusterStateChangeReason{}))
+	for _, state := range []types.InstanceState{types.InstanceStateBootstrapping, types.InstanceStateRunning} {
+		for _, instance := range instances {
+			require.NoError(t, c.store.SetInstanceState(id, *instance.Id, state, types.InstanceStateChangeReason{}))
+		}
+	}
+	require.NoError(t, c.store.SetClusterState(id, types.ClusterStateRunning, types.ClusterStateChangeReason{}))
+}
+
+// wait blocks until the cluster is in a state.
+func (c *cloud) wait(t *testing.T, id string, state types.ClusterState) types.Cluster {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	require.NoError(t, c.store.Wait(ctx, id, func(cluster types.Cluster) bool { return cluster.Status.State == state }))
+	cluster, err := c.store.Cluster(id)
+	require.NoError(t, err)
+	return cluster
+}
+
+// waitStep blocks until a step is in a state and gives it as the API does.
+func (c *cloud) waitStep(t *testing.T, cluster, id string, state types.StepState) types.Step {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for {
+		changed := c.store.Changed()
+		got, err := c.client.DescribeStep(ctx, &emr.DescribeStepInput{ClusterId: &cluster, StepId: &id})
+		require.NoError(t, err)
+		if got.Step.Status.State == state {
+			return *got.Step
+		}
+		require.Falsef(t, emrapi.StepEnded(got.Step.Status.State), "step ended %s, not %s", got.Step.Status.State, state)
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			require.FailNow(t, "step stays "+string(got.Step.Status.State)+", wanted "+string(state))
+		}
+	}
+}
+
+// add queues steps that are named for what they do.
+func (c *cloud) add(t *testing.T, cluster string, action types.ActionOnFailure, names ...string) []string {
+	t.Helper()
+	input := &emr.AddJobFlowStepsInput{JobFlowId: &cluster}
+	for _, name := range names {
+		input.Steps = append(input.Steps, stepConfig(name, action))
+	}
+	out, err := c.client.AddJobFlowSteps(t.Context(), input)
+	require.NoError(t, err)
+	require.Len(t, out.StepIds, len(names))
+	return out.StepIds
+}
+
+func stepConfig(name string, action types.ActionOnFailure) types.StepConfig {
+	return types.StepConfig{
+		Name: aws.String(name), ActionOnFailure: action,
+		HadoopJarStep: &types.HadoopJarStepConfig{
+			Jar: aws.String("command-runner.jar"), Args: []string{"spark-submit", "s3://data/job.py", "--day", "1"},
+			Properties: []types.KeyValue{{Key: aws.String("k"), Value: aws.String("v")}},
+		},
+	}
+}
+
+// requireInvalid checks for the error type that the SDK models.
+func requireInvalid(t *testing.T, err error, message string) {
+	t.Helper()
+	var invalid *types.InvalidRequestException
+	require.Truef(t, errors.As(err, &invalid), "%T: %v", err, err)
+	require.Contains(t, invalid.ErrorMessage(), message)
+}
