@@ -78,11 +78,14 @@ func (in Input) Validate() error {
 	if !parameterPath.MatchString(in.ParameterPrefix) {
 		refuse("parameterPrefix", in.ParameterPrefix, "must be an SSM path that begins and ends with a slash")
 	}
-	if in.Mirror != "" && !mirrorPrefix.MatchString(in.Mirror) {
+	if !ValidMirror(in.Mirror) {
 		refuse("mirror", in.Mirror, "must be empty, or an https:// or s3:// prefix that ends with a slash")
 	}
 	return errors.Join(faults...)
 }
+
+// ValidMirror tells whether prefix may be an Input's Mirror.
+func ValidMirror(prefix string) bool { return prefix == "" || mirrorPrefix.MatchString(prefix) }
 
 // UserData renders the node's #cloud-config: the files, and the one command
 // that runs the boot script. It uses the modules write_files and runcmd only.

@@ -1,0 +1,104 @@
+package controlnode
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// TypeToken is the component's type.
+const TypeToken = platform.Name + ":controlnode:ControlNode"
+
+// ControlNode is what the other components build on.
+type ControlNode struct {
+	pulumi.ResourceState
+
+	InstanceID   pulumi.StringOutput `pulumi:"instanceId"`
+	PrivateIP    pulumi.StringOutput `pulumi:"privateIp"`    // of the network interface; known before the instance boots
+	DataVolumeID pulumi.StringOutput `pulumi:"dataVolumeId"` // the cluster's identity: it holds the datastore
+	RoleARN      pulumi.StringOutput `pulumi:"roleArn"`
+	RoleName     pulumi.StringOutput `pulumi:"roleName"`
+	Kubeconfig   pulumi.StringOutput `pulumi:"kubeconfig"` // secret; resolves only after the API is ready
+	APIServer    pulumi.StringOutput `pulumi:"apiServer"`  // https://<private IP>:6443
+}
+
+// New builds the control node. It registers nothing when args are invalid.
+func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOption) (*ControlNode, error) {
+	if err := args.Validate(); err != nil {
+		return nil, err
+	}
+	c := &ControlNode{}
+	err := ctx.RegisterComponentResourceV2(TypeToken, name, pulumi.Map{
+		"region": pulumi.String(args.Region), "instanceType": pulumi.String(args.InstanceType), "arch": pulumi.String(args.Arch),
+		"privateIp": pulumi.String(args.PrivateIP), "dataVolumeGiB": pulumi.Int(args.DataVolumeGiB), "ephemeral": pulumi.Bool(args.Ephemeral),
+		"subnetId": args.SubnetID, "vpcId": args.VPCID, "bucket": args.Bucket,
+	}, c, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("register control node %s: %w", name, err)
+	}
+	b := &builder{ctx: ctx, parent: c, base: name, args: args}
+
+	eni, err := b.networkInterface()
+	if err != nil {
+		return nil, err
+	}
+	volume, err := b.dataVolume()
+	if err != nil {
+		return nil, err
+	}
+	pki, err := b.authorities()
+	if err != nil {
+		return nil, err
+	}
+	access, err := b.access(pki.parameterARNs())
+	if err != nil {
+		return nil, err
+	}
+	machine, err := b.instance(eni, volume, pki, access)
+	if err != nil {
+		return nil, err
+	}
+	gate, err := b.gate(eni, machine, pki)
+	if err != nil {
+		return nil, err
+	}
+
+	c.InstanceID = machine.instance.ID().ToStringOutput()
+	c.PrivateIP = eni.PrivateIp
+	c.DataVolumeID = volume.ID().ToStringOutput()
+	c.RoleARN, c.RoleName = access.role.Arn, access.role.Name
+	c.APIServer = apiServer(eni)
+	c.Kubeconfig = kubeconfig(eni, pki, gate)
+	err = ctx.RegisterResourceOutputs(c, pulumi.Map{
+		"instanceId": c.InstanceID, "privateIp": c.PrivateIP, "dataVolumeId": c.DataVolumeID,
+		"roleArn": c.RoleARN, "roleName": c.RoleName, "kubeconfig": c.Kubeconfig, "apiServer": c.APIServer,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("register outputs of control node %s: %w", name, err)
+	}
+	return c, nil
+}
+
+type builder struct {
+	ctx    *pulumi.Context
+	parent *ControlNode
+	base   string
+	args   *Args
+}
+
+func (b *builder) name(role string) string { return b.base + "-" + role }
+
+func (b *builder) child(extra ...pulumi.ResourceOption) []pulumi.ResourceOption {
+	return append([]pulumi.ResourceOption{pulumi.Parent(b.parent)}, extra...)
+}
+
+// tags are the caller's and the resource's name.
+func (b *builder) tags(role string) pulumi.StringMap {
+	t := map[string]string{}
+	maps.Copy(t, b.args.Tags)
+	t["Name"] = b.name(role)
+	return pulumi.ToStringMap(t)
+}
