@@ -21,8 +21,8 @@ const (
 	Grafana          Port = 3000
 	KubernetesAPI    Port = 6443
 	Status           Port = 8080
-	EMRServiceAccess Port = 9443 // EMR service access group -> master, AWS doc "emr-man-sec-groups"
-	EMRServiceSlave  Port = 8443 // EMR service access group -> master, core and task
+	EMRServiceAccess Port = 9443 // EMR master -> service access group, AWS doc "emr-man-sec-groups"
+	EMRServiceSlave  Port = 8443 // EMR service access group -> master, core and task, same doc
 )
 
 // Ports of Hadoop and Spark daemons as EMR sets them (Management Guide, "View

@@ -1,0 +1,225 @@
+package network_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/components/network"
+	"github.com/emr-observatory/emr-observatory/internal/recorder"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+const (
+	ingressType = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+	egressType  = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
+	groupType   = "aws:ec2/securityGroup:SecurityGroup"
+	subnetType  = "aws:ec2/subnet:Subnet"
+	witnessType = "aws:test/witness:Witness" // of package aws, so that the explicit provider serves it
+)
+
+func valid() *network.Args {
+	return &network.Args{
+		Region: "us-east-1", CIDR: "10.0.0.0/16", AvailabilityZones: []string{"us-east-1a", "us-east-1b"},
+		NAT: true, OperatorCIDRs: []string{"203.0.113.0/24", "2001:db8::/32"}, Tags: map[string]string{"team": "data"},
+	}
+}
+
+func existing() *network.Args {
+	return &network.Args{
+		Region: "us-east-1", ExistingVPCID: "vpc-0123456789abcdef0",
+		ExistingSubnetIDs: []string{"subnet-0123456789abcdef0", "subnet-0123456789abcdef1"}, OperatorCIDRs: []string{"203.0.113.0/24"},
+	}
+}
+
+// run builds the network and a witness of its outputs.
+func run(t *testing.T, args *network.Args) *recorder.Recording {
+	t.Helper()
+	rec, err := recorder.Run(program(args),
+		recorder.WithInvoke("aws:index/getAvailabilityZones:getAvailabilityZones", map[string]any{"names": []any{"us-east-1c", "us-east-1d", "us-east-1f"}}),
+		recorder.WithInvoke("aws:ec2/getPrefixList:getPrefixList", map[string]any{"id": "pl-63a5400a"}),
+		recorder.WithComputed(func(r recorder.Resource) resource.PropertyMap {
+			if r.Type == "aws:ec2/vpcEndpoint:VpcEndpoint" {
+				return resource.PropertyMap{"prefixListId": resource.NewStringProperty("pl-of-" + r.Name)}
+			}
+			return nil
+		}))
+	require.NoError(t, err)
+	return rec
+}
+
+func program(args *network.Args) pulumi.RunFunc {
+	return func(ctx *pulumi.Context) error {
+		p, err := aws.NewProvider(ctx, "main", &aws.ProviderArgs{Region: pulumi.String("us-east-1")})
+		if err != nil {
+			return err
+		}
+		n, err := network.New(ctx, "network", args, pulumi.Provider(p))
+		if err != nil {
+			return err
+		}
+		_, err = newWitness(ctx, pulumi.Map{
+			"vpcId": n.VPCID, "subnetIds": n.SubnetIDs, "control": n.ControlSecurityGroupID, "master": n.MasterSecurityGroupID,
+			"core": n.CoreSecurityGroupID, "serviceAccess": n.ServiceAccessSecurityGroupID,
+		}, p)
+		return err
+	}
+}
+
+// witness stands for whatever is built on the outputs.
+type witness struct{ pulumi.CustomResourceState }
+
+func newWitness(ctx *pulumi.Context, inputs pulumi.Map, p pulumi.ProviderResource) (*witness, error) {
+	w := &witness{}
+	return w, ctx.RegisterResource(witnessType, "witness", inputs, w, pulumi.Provider(p))
+}
+
+// outside leaves out the provider and the witness.
+func outside(rec *recorder.Recording) []string {
+	return slices.DeleteFunc(rec.List(), func(s string) bool {
+		return strings.HasPrefix(s, "pulumi:providers:") || strings.HasPrefix(s, witnessType)
+	})
+}
+
+func without(list []string, types ...string) []string {
+	return slices.DeleteFunc(list, func(s string) bool {
+		return slices.Contains(types, strings.Fields(s)[0])
+	})
+}
+
+func TestOwnNetworkMakesExactlyThis(t *testing.T) {
+	rec := run(t, valid())
+	require.Equal(t, []string{
+		"aws:ec2/defaultSecurityGroup:DefaultSecurityGroup network-default-group",
+		"aws:ec2/eip:Eip network-nat",
+		"aws:ec2/internetGateway:InternetGateway network-internet",
+		"aws:ec2/natGateway:NatGateway network-nat",
+		"aws:ec2/route:Route network-private-out",
+		"aws:ec2/route:Route network-public-out",
+		"aws:ec2/routeTable:RouteTable network-private",
+		"aws:ec2/routeTable:RouteTable network-public",
+		"aws:ec2/routeTableAssociation:RouteTableAssociation network-private-a",
+		"aws:ec2/routeTableAssociation:RouteTableAssociation network-private-b",
+		"aws:ec2/routeTableAssociation:RouteTableAssociation network-public-a",
+		groupType + " network-control",
+		groupType + " network-core",
+		groupType + " network-master",
+		groupType + " network-service-access",
+		subnetType + " network-private-a",
+		subnetType + " network-private-b",
+		subnetType + " network-public-a",
+		"aws:ec2/vpc:Vpc network-vpc",
+		"aws:ec2/vpcEndpoint:VpcEndpoint network-s3",
+		"observatory:network:Network network",
+	}, without(outside(rec), ingressType, egressType))
+	require.Empty(t, rec.Protected())
+	requireHome(t, rec)
+}
+
+func TestExistingVPCGetsOnlyGroupsAndTags(t *testing.T) {
+	rec := run(t, existing())
+	require.Equal(t, []string{
+		groupType + " network-control",
+		groupType + " network-core",
+		groupType + " network-master",
+		groupType + " network-service-access",
+		"aws:ec2/tag:Tag network-emr-tag-subnet-0123456789abcdef0",
+		"aws:ec2/tag:Tag network-emr-tag-subnet-0123456789abcdef1",
+		"observatory:network:Network network",
+	}, without(outside(rec), ingressType, egressType))
+	requireHome(t, rec)
+	w, err := rec.One(witnessType, "witness")
+	require.NoError(t, err)
+	require.Equal(t, "vpc-0123456789abcdef0", w.Inputs["vpcId"].StringValue())
+	out, err := rec.One(egressType, "network-core-http-to-s3")
+	require.NoError(t, err)
+	require.Equal(t, "pl-63a5400a", out.Inputs["prefixListId"].StringValue())
+}
+
+// requireHome: every child belongs to the component and to the explicit
+// provider.
+func requireHome(t *testing.T, rec *recorder.Recording) {
+	t.Helper()
+	require.Empty(t, rec.Defaults)
+	children := 0
+	for _, r := range rec.Resources {
+		if !strings.HasPrefix(r.Type, "aws:") || r.Type == witnessType {
+			continue
+		}
+		children++
+		require.Equal(t, "network", r.Parent, r.Name)
+		require.Equal(t, "aws::main", r.Provider, r.Name)
+	}
+	require.Greater(t, children, 20)
+}
+
+func TestWithoutNATThereIsNoWayOut(t *testing.T) {
+	a := valid()
+	a.NAT, a.InterfaceEndpoints = false, []string{"kms", "ssm", "ecr.api"}
+	rec := run(t, a)
+	for _, token := range []string{"aws:ec2/natGateway:NatGateway", "aws:ec2/eip:Eip", "aws:ec2/internetGateway:InternetGateway", "aws:ec2/route:Route"} {
+		require.Empty(t, rec.OfType(token))
+	}
+	require.Len(t, rec.OfType(subnetType), 2)
+	endpoint, err := rec.One("aws:ec2/vpcEndpoint:VpcEndpoint", "network-endpoint-ecr.api")
+	require.NoError(t, err)
+	require.Equal(t, "com.amazonaws.us-east-1.ecr.api", endpoint.Inputs["serviceName"].StringValue())
+	require.True(t, endpoint.Inputs["privateDnsEnabled"].BoolValue())
+	require.Contains(t, endpoint.Dependencies, "network-endpoints-from-core")
+}
+
+func TestZonesOfTheRegionWhereNoneAreNamed(t *testing.T) {
+	a := valid()
+	a.AvailabilityZones = nil
+	rec := run(t, a)
+	var zones []string
+	for _, s := range rec.OfType(subnetType) {
+		zones = append(zones, s.Name+" "+s.Inputs["availabilityZone"].StringValue())
+	}
+	require.ElementsMatch(t, []string{"network-private-a us-east-1c", "network-private-b us-east-1d", "network-public-a us-east-1c"}, zones)
+	require.Empty(t, rec.Defaults)
+}
+
+func TestFlowLogsOnRequest(t *testing.T) {
+	require.Empty(t, run(t, valid()).OfType("aws:ec2/flowLog:FlowLog"))
+	a := valid()
+	a.FlowLogBucketARN = pulumi.String("arn:aws:s3:::logs")
+	log, err := run(t, a).One("aws:ec2/flowLog:FlowLog", "network-flow-log")
+	require.NoError(t, err)
+	require.Equal(t, "arn:aws:s3:::logs", log.Inputs["logDestination"].StringValue())
+	require.Equal(t, "ALL", log.Inputs["trafficType"].StringValue())
+}
+
+func TestEMRFindsItsTagsAndNobodyGetsAPublicAddress(t *testing.T) {
+	rec := run(t, valid())
+	tagged := append(rec.OfType(groupType), rec.OfType("aws:ec2/vpc:Vpc")...)
+	for _, s := range rec.OfType(subnetType) {
+		require.False(t, s.Inputs["mapPublicIpOnLaunch"].BoolValue(), s.Name)
+		if strings.Contains(s.Name, "private") {
+			tagged = append(tagged, s)
+		} else {
+			require.NotContains(t, s.Inputs["tags"].ObjectValue(), resource.PropertyKey(platform.EMRManagedPolicyTag))
+		}
+	}
+	require.Len(t, tagged, 7)
+	for _, r := range tagged {
+		require.Equal(t, "true", r.Inputs["tags"].ObjectValue()[platform.EMRManagedPolicyTag].StringValue(), r.Name)
+		require.Equal(t, "data", r.Inputs["tags"].ObjectValue()["team"].StringValue(), r.Name)
+		require.Equal(t, r.Name, r.Inputs["tags"].ObjectValue()["Name"].StringValue())
+	}
+}
+
+func TestGroupsAreHandedOutWithTheirRules(t *testing.T) {
+	w, err := run(t, valid()).One(witnessType, "witness")
+	require.NoError(t, err)
+	for _, rule := range []string{"network-master-from-service-access", "network-core-tcp-from-master", "network-service-access-from-master", "network-control-otlp-grpc-from-core"} {
+		require.Contains(t, w.Dependencies, rule)
+	}
+	require.Contains(t, w.Dependencies, "network-private-a", "the subnet's route table association")
+	require.Len(t, w.Inputs["subnetIds"].ArrayValue(), 2)
+}

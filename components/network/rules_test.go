@@ -1,0 +1,163 @@
+package network_test
+
+import (
+	"fmt"
+	"sort"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/recorder"
+)
+
+// line says a rule as "group < peer tcp 1-2" (inbound) or "group > …".
+func line(r recorder.Resource) string {
+	arrow := "<"
+	if r.Type == egressType {
+		arrow = ">"
+	}
+	var peers []string
+	for _, k := range []resource.PropertyKey{"referencedSecurityGroupId", "cidrIpv4", "cidrIpv6", "prefixListId"} {
+		if v, ok := r.Inputs[k]; ok && v.IsString() {
+			peers = append(peers, v.StringValue())
+		}
+	}
+	return fmt.Sprintf("%s %s %v %s %v-%v", r.Inputs["securityGroupId"].StringValue(), arrow, peers,
+		r.Inputs["ipProtocol"].StringValue(), r.Inputs["fromPort"].NumberValue(), r.Inputs["toPort"].NumberValue())
+}
+
+func lines(rec *recorder.Recording) (in, out []string) {
+	for _, r := range rec.OfType(ingressType) {
+		in = append(in, line(r))
+	}
+	for _, r := range rec.OfType(egressType) {
+		out = append(out, line(r))
+	}
+	sort.Strings(in)
+	sort.Strings(out)
+	return in, out
+}
+
+func TestInboundIsExactlyThis(t *testing.T) {
+	in, _ := lines(run(t, valid()))
+	require.Equal(t, []string{
+		"network-control-id < [2001:db8::/32] tcp 3000-3000",
+		"network-control-id < [2001:db8::/32] tcp 6443-6443",
+		"network-control-id < [2001:db8::/32] tcp 8080-8080",
+		"network-control-id < [203.0.113.0/24] tcp 3000-3000",
+		"network-control-id < [203.0.113.0/24] tcp 6443-6443",
+		"network-control-id < [203.0.113.0/24] tcp 8080-8080",
+		"network-control-id < [network-core-id] tcp 4040-4040",
+		"network-control-id < [network-core-id] tcp 4317-4317",
+		"network-control-id < [network-core-id] tcp 4318-4318",
+		"network-control-id < [network-master-id] tcp 4040-4040",
+		"network-control-id < [network-master-id] tcp 4317-4317",
+		"network-control-id < [network-master-id] tcp 4318-4318",
+		"network-core-id < [network-core-id] icmp -1--1",
+		"network-core-id < [network-core-id] tcp 0-65535",
+		"network-core-id < [network-core-id] udp 0-65535",
+		"network-core-id < [network-master-id] icmp -1--1",
+		"network-core-id < [network-master-id] tcp 0-65535",
+		"network-core-id < [network-master-id] udp 0-65535",
+		"network-core-id < [network-service-access-id] tcp 8443-8443",
+		"network-master-id < [network-core-id] icmp -1--1",
+		"network-master-id < [network-core-id] tcp 0-65535",
+		"network-master-id < [network-core-id] udp 0-65535",
+		"network-master-id < [network-master-id] icmp -1--1",
+		"network-master-id < [network-master-id] tcp 0-65535",
+		"network-master-id < [network-master-id] udp 0-65535",
+		"network-master-id < [network-service-access-id] tcp 8443-8443",
+		"network-service-access-id < [network-master-id] tcp 9443-9443",
+	}, in)
+}
+
+func TestOutboundIsExactlyThis(t *testing.T) {
+	_, out := lines(run(t, valid()))
+	require.Equal(t, []string{
+		"network-control-id > [0.0.0.0/0] tcp 443-443",
+		"network-control-id > [pl-of-network-s3] tcp 80-80",
+		"network-core-id > [0.0.0.0/0] tcp 443-443",
+		"network-core-id > [network-control-id] tcp 4040-4040",
+		"network-core-id > [network-control-id] tcp 4317-4317",
+		"network-core-id > [network-control-id] tcp 4318-4318",
+		"network-core-id > [network-core-id] icmp -1--1",
+		"network-core-id > [network-core-id] tcp 0-65535",
+		"network-core-id > [network-core-id] udp 0-65535",
+		"network-core-id > [network-master-id] icmp -1--1",
+		"network-core-id > [network-master-id] tcp 0-65535",
+		"network-core-id > [network-master-id] udp 0-65535",
+		"network-core-id > [pl-of-network-s3] tcp 80-80",
+		"network-master-id > [0.0.0.0/0] tcp 443-443",
+		"network-master-id > [network-control-id] tcp 4040-4040",
+		"network-master-id > [network-control-id] tcp 4317-4317",
+		"network-master-id > [network-control-id] tcp 4318-4318",
+		"network-master-id > [network-core-id] icmp -1--1",
+		"network-master-id > [network-core-id] tcp 0-65535",
+		"network-master-id > [network-core-id] udp 0-65535",
+		"network-master-id > [network-master-id] icmp -1--1",
+		"network-master-id > [network-master-id] tcp 0-65535",
+		"network-master-id > [network-master-id] udp 0-65535",
+		"network-master-id > [network-service-access-id] tcp 9443-9443",
+		"network-master-id > [pl-of-network-s3] tcp 80-80",
+		"network-service-access-id > [network-core-id] tcp 8443-8443",
+		"network-service-access-id > [network-master-id] tcp 8443-8443",
+	}, out)
+}
+
+// A rule between two groups opens a door on one side only.
+func TestEveryRuleBetweenGroupsHasItsOtherHalf(t *testing.T) {
+	rec := run(t, valid())
+	type flow struct {
+		from, to, kind string
+	}
+	seen := map[string]map[flow]bool{ingressType: {}, egressType: {}}
+	for token := range seen {
+		for _, r := range rec.OfType(token) {
+			peer, ok := r.Inputs["referencedSecurityGroupId"]
+			if !ok || !peer.IsString() {
+				continue
+			}
+			f := flow{r.Inputs["securityGroupId"].StringValue(), peer.StringValue(), fmt.Sprint(r.Inputs["ipProtocol"], r.Inputs["fromPort"], r.Inputs["toPort"])}
+			if token == ingressType {
+				f.from, f.to = f.to, f.from
+			}
+			seen[token][f] = true
+		}
+	}
+	require.Len(t, seen[ingressType], 21)
+	require.Equal(t, seen[ingressType], seen[egressType])
+}
+
+func TestRulesAreDescribedAndInboundIsNeverTheWorld(t *testing.T) {
+	rec := run(t, valid())
+	for _, r := range append(rec.OfType(ingressType), rec.OfType(egressType)...) {
+		require.Regexp(t, `^[a-zA-Z0-9 ._\-:/()#,@\[\]+=&;{}!$*]{5,255}$`, r.Inputs["description"].StringValue(), r.Name)
+	}
+	for _, r := range rec.OfType(ingressType) {
+		require.NotContains(t, line(r), "0.0.0.0/0")
+		require.NotContains(t, line(r), "[::/0]")
+	}
+	for _, g := range rec.OfType(groupType) {
+		require.NotEmpty(t, g.Inputs["description"].StringValue())
+		require.True(t, g.Inputs["revokeRulesOnDelete"].BoolValue(), g.Name)
+		require.NotContains(t, g.Inputs, resource.PropertyKey("ingress"), "rules are resources of their own")
+		require.NotContains(t, g.Inputs, resource.PropertyKey("egress"))
+	}
+}
+
+func TestNobodyOutsideWhereNoOperatorIsNamed(t *testing.T) {
+	a := valid()
+	a.OperatorCIDRs = nil
+	rec := run(t, a)
+	require.Len(t, rec.OfType(ingressType), 21)
+	for _, r := range rec.OfType(ingressType) {
+		require.Contains(t, r.Inputs, resource.PropertyKey("referencedSecurityGroupId"), r.Name)
+	}
+}
+
+func TestReorderingOperatorsChangesNoName(t *testing.T) {
+	a, b := valid(), valid()
+	b.OperatorCIDRs = []string{a.OperatorCIDRs[1], a.OperatorCIDRs[0]}
+	require.Equal(t, run(t, a).List(), run(t, b).List())
+}
