@@ -107,6 +107,7 @@ func badConfigs() []bad {
 		one("emr", `{"sparkDefaults":{"spark.hadoop.fs.s3a.secret.key":"hunter2"}}`, "emr.sparkDefaults.spark.hadoop.fs.s3a.secret.key"),
 		one("retention", `{"tempoDays":0}`, "retention.tempoDays"),
 		one("retention", `{"pyroscopeDays":4000}`, "retention.pyroscopeDays"),
+		one("retention", `{"artifactDays":-1}`, "retention.artifactDays"),
 		one("retention", `{"days":14}`, "retention.days"),
 		one("awsEndpoints", `{"s3":"10.0.0.2:7070"}`, "awsEndpoints.s3"),
 		one("awsEndpoints", `{"s3":"http://10.0.0.2:7070/"}`, "awsEndpoints.s3"),
@@ -119,7 +120,7 @@ func badConfigs() []bad {
 
 func manyTags() string {
 	tags := map[string]string{}
-	for i := range 41 {
+	for i := range 9 {
 		tags[strings.Repeat("x", i+1)] = ""
 	}
 	b, err := json.Marshal(tags)

@@ -1,11 +1,13 @@
 package config
 
+import "github.com/emr-observatory/emr-observatory/platform"
+
 // Config is the whole configuration. The tags are the contract: `json` is the
 // key, `help` its description, `rule` what Validate demands of it.
 type Config struct {
 	Region        string            `json:"region" help:"AWS region of the whole stack." rule:"must be an AWS region name such as us-east-1"`
 	Ephemeral     bool              `json:"ephemeral" help:"True for a stack that may vanish with its data: nothing is protected or retained, buckets are emptied on destroy."`
-	Tags          map[string]string `json:"tags" help:"Tags of every AWS resource, beside the project's own." rule:"must be at most 40 tags, keys of 1 to 128 and values of at most 256 letters, digits, spaces or _.:/=+-@, without the prefix aws:"`
+	Tags          map[string]string `json:"tags" help:"Tags of every AWS resource, beside the project's own." rule:"must be at most 8 tags (an S3 object carries 10, two are the platform's), keys of 1 to 128 and values of at most 256 letters, digits, spaces or _.:/=+-@, without the prefix aws:"`
 	OperatorCIDRs []string          `json:"operatorCidrs" help:"Networks from which people reach Grafana, the Kubernetes API and /status. Empty: only from inside the VPC's own groups." rule:"must be a network address in CIDR form, at least /8 (IPv4) or /32 (IPv6) long, each only once"`
 	Network       Network           `json:"network" help:"The VPC: made by the stack, or an existing one."`
 	ControlNode   ControlNode       `json:"controlNode" help:"The EC2 instance that holds the telemetry servers."`
@@ -67,7 +69,7 @@ type Retention struct {
 	TempoDays     int `json:"tempoDays" help:"Days that Tempo keeps traces." rule:"must be 1 to 3650"`
 	PyroscopeDays int `json:"pyroscopeDays" help:"Days that Pyroscope keeps profiles." rule:"must be 1 to 3650"`
 	LogDays       int `json:"logDays" help:"Days that S3 keeps EMR's logs and the bucket's access logs." rule:"must be 1 to 3650"`
-	ArtifactDays  int `json:"artifactDays" help:"Days that S3 keeps superseded and submitted artifacts; longer than a cluster lives, for a node added late still fetches them." rule:"must be 1 to 3650"`
+	ArtifactDays  int `json:"artifactDays" help:"Days that S3 keeps artifacts; 0 for ever. Longer than a cluster lives: a node added late still fetches them." rule:"must be 0 (for ever) to 3650"`
 }
 
 // AWSEndpoints replaces AWS's own endpoints. Each is empty on AWS.
@@ -98,7 +100,7 @@ func Defaults() Config {
 			NAT:                true,
 			InterfaceEndpoints: []string{},
 		},
-		ControlNode: ControlNode{InstanceType: "m5.xlarge", Arch: ArchAMD64, DataVolumeGiB: 100},
+		ControlNode: ControlNode{InstanceType: "m5.xlarge", Arch: platform.ArchAMD64, DataVolumeGiB: 100},
 		EMR: EMR{
 			ReleaseLabel:       "emr-7.10.0",
 			Applications:       []string{"Hadoop", "Spark"},
@@ -107,7 +109,7 @@ func Defaults() Config {
 			IdleTimeoutMinutes: 60,
 			SparkDefaults:      map[string]string{},
 		},
-		Retention: Retention{TempoDays: 14, PyroscopeDays: 14, LogDays: 30, ArtifactDays: 365},
+		Retention: Retention{TempoDays: 14, PyroscopeDays: 14, LogDays: 30},
 	}
 }
 
@@ -117,9 +119,3 @@ func defaultTask() InstanceGroup {
 	return InstanceGroup{InstanceType: "m5.xlarge", Count: 1, EBS: []Volume{}}
 }
 func defaultVolume() Volume { return Volume{Type: "gp3", PerInstance: 1} }
-
-// Values of ControlNode.Arch, as Go and the artifact names spell them.
-const (
-	ArchAMD64 = "amd64"
-	ArchARM64 = "arm64"
-)

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // Validate reports every fault of the configuration at once, joined; each is
@@ -26,10 +28,11 @@ func (c Config) validate(skip []string) []error {
 	v.emr(c)
 	for path, days := range map[string]int{
 		"retention.tempoDays": c.Retention.TempoDays, "retention.pyroscopeDays": c.Retention.PyroscopeDays,
-		"retention.logDays": c.Retention.LogDays, "retention.artifactDays": c.Retention.ArtifactDays,
+		"retention.logDays": c.Retention.LogDays,
 	} {
 		v.check(within(days, 1, 3650), path, days, "")
 	}
+	v.check(within(c.Retention.ArtifactDays, 0, 3650), "retention.artifactDays", c.Retention.ArtifactDays, "")
 	for path, endpoint := range map[string]string{
 		"awsEndpoints.ec2": c.AWSEndpoints.EC2, "awsEndpoints.emr": c.AWSEndpoints.EMR, "awsEndpoints.iam": c.AWSEndpoints.IAM,
 		"awsEndpoints.kms": c.AWSEndpoints.KMS, "awsEndpoints.s3": c.AWSEndpoints.S3, "awsEndpoints.ssm": c.AWSEndpoints.SSM,
@@ -86,12 +89,13 @@ var (
 	instanceType = regexp.MustCompile(`^[a-z][a-z0-9-]*\.(\d*x?large|medium|small|micro|nano|metal(-\d+xl)?)$`)
 )
 
-// reservedTags are set by the components themselves: AmazonEMRServicePolicy_v2
-// grants nothing to resources without the first.
-var reservedTags = []string{"for-use-with-amazon-emr-managed-policies", "Name"}
+// reservedTags are set by the platform itself.
+var reservedTags = []string{platform.EMRManagedPolicyTag, platform.TagProject, platform.TagStack, "Name"}
 
 func (v *validator) tags(tags map[string]string) {
-	const most = 40 // AWS allows 50 on a resource; components add their own
+	// S3 User Guide, "Object tagging": an object carries 10, and the platform
+	// adds TagProject and TagStack.
+	const most = 8
 	v.check(len(tags) <= most, "tags", len(tags), "remove some")
 	for _, k := range slices.Sorted(maps.Keys(tags)) {
 		path := "tags." + k
@@ -136,7 +140,7 @@ func (v *validator) controlNode(c Config) {
 	n := c.ControlNode
 	typed := instanceType.MatchString(n.InstanceType)
 	v.check(typed, "controlNode.instanceType", n.InstanceType, "")
-	known := n.Arch == ArchAMD64 || n.Arch == ArchARM64
+	known := n.Arch == platform.ArchAMD64 || n.Arch == platform.ArchARM64
 	v.check(known && (!typed || n.Arch == archOf(n.InstanceType)), "controlNode.arch", n.Arch, "set controlNode.arch to "+archOf(n.InstanceType)+" for "+n.InstanceType)
 	v.check(within(n.DataVolumeGiB, 20, 16384), "controlNode.dataVolumeGiB", n.DataVolumeGiB, "")
 	if n.PrivateIP == "" {
@@ -163,9 +167,9 @@ func privateNetwork(s string) bool {
 func archOf(instanceType string) string {
 	family, _, _ := strings.Cut(instanceType, ".")
 	if family == "a1" || graviton.MatchString(family) {
-		return ArchARM64
+		return platform.ArchARM64
 	}
-	return ArchAMD64
+	return platform.ArchAMD64
 }
 
 var graviton = regexp.MustCompile(`^[a-z]+\d+g`)
