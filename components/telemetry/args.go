@@ -1,0 +1,71 @@
+package telemetry
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/emr-observatory/emr-observatory/components/internal/fault"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// Staged is a verified file on this machine that is to be put into the bucket.
+type Staged struct {
+	Name   string // file name: its key's last part and part of its logical name
+	Arch   string // platform.ArchAMD64, platform.ArchARM64, or "" for any
+	SHA256 string // lower-case hex of the content
+	Path   string // where the file lies
+}
+
+// Args says what to stage. Validate checks it.
+type Args struct {
+	Bucket           pulumi.StringInput // required, name of the data bucket
+	KMSKeyARN        pulumi.StringInput // required, the bucket's default key; recorded with the component
+	ControlPrivateIP pulumi.StringInput // required, where the nodes send telemetry
+
+	Artifacts    []Staged // what the bootstrap action downloads; see node.BootstrapInput for which are needed
+	LauncherJar  Staged   // required; travels inside the bootstrap action
+	StatusBinary Staged   // required, of the control node's architecture
+}
+
+var (
+	fileName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	hexSHA256 = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+// Validate reports every fault of the arguments at once. Contents are taken to
+// be verified; that the files are there is checked.
+func (a *Args) Validate() error {
+	if a == nil {
+		return errors.New("telemetry: arguments are nil; pass *telemetry.Args")
+	}
+	var l fault.List
+	for _, in := range []struct {
+		path  string
+		value pulumi.StringInput
+	}{{"bucket", a.Bucket}, {"kmsKeyArn", a.KMSKeyARN}, {"controlPrivateIp", a.ControlPrivateIP}} {
+		l.Unless(in.value != nil, "telemetry."+in.path, nil, "must be given", "pass the output of the storage or control node component")
+	}
+	l.Unless(len(a.Artifacts) > 0, "telemetry.artifacts", len(a.Artifacts), "must not be empty", "run `make artifacts`")
+	seen := map[string]bool{}
+	for i, s := range a.Artifacts {
+		at := fmt.Sprintf("telemetry.artifacts[%d]", i)
+		s.validate(&l, at)
+		l.Unless(!seen[s.Name], at+".name", s.Name, "must be named once", "remove the repetition")
+		seen[s.Name] = true
+	}
+	a.LauncherJar.validate(&l, "telemetry.launcherJar")
+	a.StatusBinary.validate(&l, "telemetry.statusBinary")
+	return l.Join()
+}
+
+func (s Staged) validate(l *fault.List, at string) {
+	l.Unless(fileName.MatchString(s.Name), at+".name", s.Name, "must be a plain file name", "use letters, digits, dot, dash and underscore")
+	l.Unless(s.Arch == "" || s.Arch == platform.ArchAMD64 || s.Arch == platform.ArchARM64, at+".arch", s.Arch, "must be amd64, arm64 or empty", "correct it")
+	l.Unless(hexSHA256.MatchString(s.SHA256), at+".sha256", s.SHA256, "must be 64 lower-case hex digits", "run `make artifacts`")
+	info, err := os.Stat(s.Path)
+	l.Unless(err == nil && info.Mode().IsRegular(), at+".path", s.Path, "must be a file", "run `make artifacts`")
+}
