@@ -1,0 +1,153 @@
+package submit
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// Deploy modes of spark-submit.
+const (
+	ModeClient  = "client"  // the driver runs on the master and logs to the step
+	ModeCluster = "cluster" // the driver runs in a YARN container
+)
+
+// Limits of a step (EMR API reference: HadoopJarStepConfig, StepConfig).
+const (
+	maxCharacters = 10240
+	maxName       = 256
+)
+
+// Options say what to run and how to follow it.
+type Options struct {
+	AWS     aws.Config // credentials, region and endpoints; from config.LoadDefaultConfig
+	Cluster string     // j-…
+
+	Bucket      string            // the platform's data bucket, where the application is uploaded
+	Application string            // a local .jar or .py, or an s3:// URI of one, which is used as it is
+	Args        []string          // the application's own arguments
+	Class       string            // main class of a JAR; empty means the one in its manifest
+	Conf        map[string]string // Spark properties
+	Name        string            // of the step; empty means the application's file name
+	DeployMode  string            // ModeClient (default) or ModeCluster
+
+	Wait         bool          // follow the step to its end
+	LogWait      time.Duration // how long to wait for a failed step's log in S3, where EMR puts it every five minutes; 0 looks once
+	PollInterval time.Duration // first pause between looks, default 5 s; it grows to 30 s
+	OTLPEndpoint string        // host:port (gRPC, not encrypted) that takes the step's span; empty sends none
+	Progress     io.Writer     // told what happens; nil means silence
+}
+
+var (
+	clusterID = regexp.MustCompile(`^j-[0-9A-Z]+$`)
+
+	// secretKey is Spark's own default of spark.redaction.regex (3.5
+	// configuration reference).
+	secretKey = regexp.MustCompile(`(?i)secret|password|token|access[.]?key`)
+)
+
+func (o Options) withDefaults() Options {
+	if o.Name == "" {
+		o.Name = path.Base(filepath.ToSlash(o.Application))
+	}
+	if o.DeployMode == "" {
+		o.DeployMode = ModeClient
+	}
+	if o.PollInterval <= 0 {
+		o.PollInterval = 5 * time.Second
+	}
+	if o.Progress == nil {
+		o.Progress = io.Discard
+	}
+	return o
+}
+
+// Validate names every fault at once, before anything is uploaded.
+func (o Options) Validate() error {
+	faults := []error{o.validateTarget()}
+	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	o = o.withDefaults()
+	faults = append(faults, o.validateApplication()...)
+	if len(o.Name) > maxName {
+		add("name: %d characters: at most %d", len(o.Name), maxName)
+	}
+	if o.DeployMode != ModeClient && o.DeployMode != ModeCluster {
+		add("deploy mode: %q: must be %s or %s", o.DeployMode, ModeClient, ModeCluster)
+	}
+	for _, key := range slices.Sorted(maps.Keys(o.Conf)) {
+		switch {
+		case key == platform.SparkTraceparent:
+			add("conf %s: is set by submit itself; remove it", key)
+		case !strings.HasPrefix(key, "spark."):
+			add("conf %s: spark-submit ignores properties that do not begin with spark.; did you mean spark.%s or spark.hadoop.%s?", key, key, key)
+		case secretKey.MatchString(key):
+			add("conf %s: a step's arguments can be read by whoever may describe the cluster; let the job read secrets from a secret store", key)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func (o Options) validateTarget() error {
+	if !clusterID.MatchString(o.Cluster) {
+		return fmt.Errorf("cluster: %q: must be an EMR cluster id (j-…); the stack output clusterId has it", o.Cluster)
+	}
+	return nil
+}
+
+func (o Options) validateApplication() []error {
+	var faults []error
+	kind := path.Ext(o.Application)
+	if kind != ".jar" && kind != ".py" {
+		faults = append(faults, fmt.Errorf("application: %q: must be a .jar or a .py", o.Application))
+	}
+	if kind == ".py" && o.Class != "" {
+		faults = append(faults, fmt.Errorf("class: %q: only a .jar has a main class; remove it", o.Class))
+	}
+	if o.remote() {
+		return faults
+	}
+	if info, err := os.Stat(o.Application); err != nil || !info.Mode().IsRegular() {
+		faults = append(faults, fmt.Errorf("application: %q: no such file; give a path or an s3:// URI", o.Application))
+	}
+	if o.Bucket == "" {
+		faults = append(faults, errors.New(`bucket: "": must name the data bucket; the stack output dataBucket has it`))
+	}
+	return faults
+}
+
+// remote says that the application is in S3 already.
+func (o Options) remote() bool { return strings.HasPrefix(o.Application, "s3://") }
+
+// command is the argument list of command-runner.jar: spark-submit reads its
+// own options only up to the application.
+func (o Options) command(applicationURI, traceparent string) ([]string, error) {
+	args := []string{"spark-submit", "--deploy-mode", o.DeployMode, "--name", o.Name}
+	if o.Class != "" {
+		args = append(args, "--class", o.Class)
+	}
+	args = append(args, "--conf", platform.SparkTraceparent+"="+traceparent)
+	for _, key := range slices.Sorted(maps.Keys(o.Conf)) {
+		args = append(args, "--conf", key+"="+o.Conf[key])
+	}
+	args = append(append(args, applicationURI), o.Args...)
+	size := len(commandRunner)
+	for _, arg := range args {
+		size += len(arg)
+	}
+	if size > maxCharacters {
+		return nil, fmt.Errorf("arguments: %d characters with spark-submit's own: EMR takes at most %d; put long ones into a file in S3", size, maxCharacters)
+	}
+	return args, nil
+}

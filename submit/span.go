@@ -1,0 +1,126 @@
+package submit
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+const exportPatience = 10 * time.Second // telemetry must not hold up the answer
+
+// newSpanContext names the step's span before the step exists, because the job
+// must be told. It continues the trace of ctx, if there is one.
+func newSpanContext(ctx context.Context) trace.SpanContext {
+	var traceID trace.TraceID
+	var spanID trace.SpanID
+	_, _ = rand.Read(traceID[:]) // never fails: crypto/rand ends the program instead
+	_, _ = rand.Read(spanID[:])
+	if parent := trace.SpanContextFromContext(ctx); parent.IsValid() {
+		traceID = parent.TraceID()
+	}
+	return trace.NewSpanContext(trace.SpanContextConfig{TraceID: traceID, SpanID: spanID, TraceFlags: trace.FlagsSampled})
+}
+
+// traceparent writes a span context as W3C Trace Context does.
+func traceparent(span trace.SpanContext) string {
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(trace.ContextWithSpanContext(context.Background(), span), carrier)
+	return carrier["traceparent"]
+}
+
+// spanOf reads the span context that Submit put into a step's arguments.
+func spanOf(step *types.Step) trace.SpanContext {
+	if step.Config == nil {
+		return trace.SpanContext{}
+	}
+	for _, arg := range step.Config.Args {
+		if value, ok := strings.CutPrefix(arg, platform.SparkTraceparent+"="); ok {
+			carrier := propagation.MapCarrier{"traceparent": value}
+			ctx := propagation.TraceContext{}.Extract(context.Background(), carrier)
+			return trace.SpanContextFromContext(ctx)
+		}
+	}
+	return trace.SpanContext{}
+}
+
+// fixedID gives the span the ids that the job was told.
+type fixedID struct{ span trace.SpanContext }
+
+func (f fixedID) NewIDs(context.Context) (trace.TraceID, trace.SpanID) {
+	return f.span.TraceID(), f.span.SpanID()
+}
+
+func (f fixedID) NewSpanID(context.Context, trace.TraceID) trace.SpanID { return f.span.SpanID() }
+
+// kept holds the ended span, so that it can be exported with an error to
+// return: the SDK's own processors only log theirs.
+type kept struct{ spans []sdktrace.ReadOnlySpan }
+
+func (k *kept) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
+func (k *kept) OnEnd(span sdktrace.ReadOnlySpan)                { k.spans = append(k.spans, span) }
+func (k *kept) Shutdown(context.Context) error                  { return nil }
+func (k *kept) ForceFlush(context.Context) error                { return nil }
+
+// exportSpan sends the span of an ended step. A step that never started has
+// none.
+func exportSpan(ctx context.Context, endpoint string, span trace.SpanContext, result Result) error {
+	if result.Started == nil || result.Ended == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, exportPatience)
+	defer cancel()
+	exporter, err := otlptracegrpc.New(ctx, otlptracegrpc.WithEndpoint(endpoint), otlptracegrpc.WithInsecure())
+	if err != nil {
+		return fmt.Errorf("send the step's span to %s: %w", endpoint, err)
+	}
+	defer func() { _ = exporter.Shutdown(ctx) }() // the span is sent or reported by then
+	if err := exporter.ExportSpans(ctx, stepSpan(ctx, span, result)); err != nil {
+		return fmt.Errorf("send the step's span to %s: %w", endpoint, err)
+	}
+	return nil
+}
+
+func stepSpan(ctx context.Context, span trace.SpanContext, result Result) []sdktrace.ReadOnlySpan {
+	if parent := trace.SpanContextFromContext(ctx); parent.TraceID() != span.TraceID() {
+		ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{}) // followed from outside the trace
+	}
+	keep := &kept{}
+	provider := sdktrace.NewTracerProvider(
+		sdktrace.WithSpanProcessor(keep), sdktrace.WithIDGenerator(fixedID{span}), sdktrace.WithSampler(sdktrace.AlwaysSample()),
+		sdktrace.WithResource(resource.NewSchemaless(
+			attribute.String(string(platform.ServiceName), platform.ServiceStep),
+			attribute.String(string(platform.Cluster), result.Cluster),
+		)))
+	attributes := []attribute.KeyValue{
+		attribute.String(string(platform.StepID), result.StepID),
+		attribute.String(string(platform.StepName), result.Name),
+		attribute.String(string(platform.StepState), string(result.State)),
+	}
+	if len(result.ApplicationIDs) > 0 {
+		attributes = append(attributes, attribute.StringSlice(string(platform.StepApps), result.ApplicationIDs))
+	}
+	if len(result.ApplicationIDs) == 1 {
+		attributes = append(attributes, attribute.String(string(platform.SparkAppID), result.ApplicationIDs[0]))
+	}
+	_, step := provider.Tracer(platform.Project).Start(ctx, "step "+result.Name,
+		trace.WithTimestamp(aws.ToTime(result.Started)), trace.WithAttributes(attributes...))
+	if result.Failure != nil {
+		step.SetStatus(codes.Error, result.Failure.Reason)
+	}
+	step.End(trace.WithTimestamp(aws.ToTime(result.Ended)))
+	return keep.spans
+}

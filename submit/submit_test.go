@@ -1,0 +1,242 @@
+package submit_test
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/trace"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/submit"
+)
+
+func TestSubmitRunsAStepAndTellsOfIt(t *testing.T) {
+	w := newWorld(t)
+	o := w.options(t, "job.py")
+	o.Name, o.Args = "daily", []string{"--day", "monday", "--conf", "mine"}
+	o.Conf = map[string]string{"spark.sql.shuffle.partitions": "8", "spark.executor.memory": "2g"}
+	result, err := submit.Submit(t.Context(), o)
+	require.NoError(t, err)
+	require.Equal(t, types.StepStateCompleted, result.State)
+	require.Empty(t, result.Warnings)
+	require.Equal(t, []string{"application_1700000000000_0007"}, result.ApplicationIDs)
+	require.Equal(t, "print('job.py')\n", w.sources[result.Application], "the node got the file")
+
+	span, resource := w.spans.only(t)
+	require.Equal(t, []string{
+		"spark-submit", "--deploy-mode", "client", "--name", "daily",
+		"--conf", "spark.observatory.traceparent=00-" + result.TraceID + "-" + hex.EncodeToString(span.SpanId) + "-01",
+		"--conf", "spark.executor.memory=2g", "--conf", "spark.sql.shuffle.partitions=8",
+		result.Application, "--day", "monday", "--conf", "mine",
+	}, w.steps[0].Config.Args)
+	require.Equal(t, "command-runner.jar", *w.steps[0].Config.Jar)
+	require.Equal(t, types.ActionOnFailureContinue, w.steps[0].ActionOnFailure)
+
+	require.Equal(t, map[string]string{"service.name": platform.ServiceStep, "cluster": w.cluster}, resource)
+	require.Equal(t, result.TraceID, hex.EncodeToString(span.TraceId))
+	require.Empty(t, span.ParentSpanId)
+	require.Equal(t, "step daily", span.Name)
+	require.EqualValues(t, result.Started.UnixNano(), span.StartTimeUnixNano)
+	require.EqualValues(t, result.Ended.UnixNano(), span.EndTimeUnixNano)
+	require.NotEqual(t, tracepb.Status_STATUS_CODE_ERROR, span.Status.GetCode())
+	require.Equal(t, map[string]string{
+		"emr.step.id": result.StepID, "emr.step.name": "daily", "emr.step.state": "COMPLETED",
+		"emr.step.application_ids": "application_1700000000000_0007", "spark.app.id": "application_1700000000000_0007",
+	}, attributesOf(span))
+
+	text, err := json.Marshal(result)
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"state":"COMPLETED"`)
+}
+
+func attributesOf(span *tracepb.Span) map[string]string {
+	found := map[string]string{}
+	for _, attribute := range span.Attributes {
+		found[attribute.Key] = attribute.Value.GetStringValue()
+		for _, value := range attribute.Value.GetArrayValue().GetValues() {
+			found[attribute.Key] += value.GetStringValue()
+		}
+	}
+	return found
+}
+
+func TestSubmitUploadsOnce(t *testing.T) {
+	w := newWorld(t)
+	o := w.options(t, "job.py")
+	first, err := submit.Submit(t.Context(), o)
+	require.NoError(t, err)
+	before := w.keys(t, string(platform.PrefixArtifacts))
+	require.Len(t, before, 1)
+	told := &progress{}
+	o.Progress = told
+	again, err := submit.Submit(t.Context(), o)
+	require.NoError(t, err)
+	require.Contains(t, told.text.String(), "is there already")
+	require.Equal(t, before, w.keys(t, string(platform.PrefixArtifacts)))
+
+	require.NoError(t, os.WriteFile(o.Application, []byte("print('changed')\n"), 0o600))
+	changed, err := submit.Submit(t.Context(), o)
+	require.NoError(t, err)
+	require.Equal(t, first.Application, again.Application)
+	require.NotEqual(t, first.Application, changed.Application)
+	require.Equal(t, "print('changed')\n", w.sources[changed.Application])
+
+	o.Application = changed.Application
+	o.Bucket = ""
+	_, err = submit.Submit(t.Context(), o)
+	require.NoError(t, err, "an application in S3 needs no bucket")
+}
+
+func TestAFailedStepIsExplained(t *testing.T) {
+	w := newWorld(t)
+	result, err := submit.Submit(t.Context(), w.options(t, "fail.py"))
+	require.ErrorIs(t, err, submit.ErrFailed)
+	require.ErrorContains(t, err, "is FAILED: Application exception: exit code 1")
+	require.True(t, strings.HasSuffix(err.Error(), "\n  Traceback (most recent call last):\n  ValueError: no such day"), err.Error())
+	require.Equal(t, types.StepStateFailed, result.State)
+	require.Len(t, result.Failure.LogTail, 40)
+	require.LessOrEqual(t, len(result.Failure.LogTail[37]), 1<<14, "a long line is cut")
+	require.Equal(t, "s3://data/emr-logs/"+w.cluster+"/steps/"+result.StepID+"/stderr.gz", result.Failure.Log)
+	span, _ := w.spans.only(t)
+	require.Equal(t, tracepb.Status_STATUS_CODE_ERROR, span.Status.Code)
+	require.Equal(t, "Application exception", span.Status.Message)
+}
+
+func TestALogThatComesLate(t *testing.T) {
+	w := newWorld(t)
+	o := w.options(t, "mute.py")
+	o.LogWait = patience
+	o.Progress = &progress{answer: map[string]func(){"waiting up to": func() {
+		require.NoError(t, w.writeLog(w.cluster, *w.steps[0].Id))
+	}}}
+	result, err := submit.Submit(t.Context(), o)
+	require.ErrorIs(t, err, submit.ErrFailed)
+	require.Contains(t, result.Failure.LogTail, "ValueError: no such day")
+}
+
+func TestAFailedStepWithoutALog(t *testing.T) {
+	w := newWorld(t)
+	result, err := submit.Submit(t.Context(), w.options(t, "mute.py"))
+	require.ErrorIs(t, err, submit.ErrFailed)
+	require.Empty(t, result.Failure.LogTail)
+	require.Equal(t, "Application exception", result.Failure.Reason)
+}
+
+func TestDetachAndFollow(t *testing.T) {
+	w := newWorld(t)
+	o := w.options(t, "hold.py")
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	o.Progress = &progress{answer: map[string]func(){"is RUNNING": interrupt}}
+	left, err := submit.Submit(ctx, o)
+	require.ErrorIs(t, err, submit.ErrDetached)
+	require.ErrorContains(t, err, "aws emr describe-step --cluster-id "+w.cluster+" --step-id "+left.StepID)
+	require.ErrorContains(t, err, "aws emr cancel-steps --cluster-id "+w.cluster+" --step-ids "+left.StepID)
+	require.Equal(t, types.StepStateRunning, left.State)
+
+	close(w.release)
+	o.Progress = nil
+	result, err := submit.Follow(t.Context(), o, left.StepID)
+	require.NoError(t, err)
+	require.Equal(t, types.StepStateCompleted, result.State)
+	require.Equal(t, left.TraceID, result.TraceID)
+	span, _ := w.spans.only(t)
+	require.Equal(t, left.TraceID, hex.EncodeToString(span.TraceId))
+}
+
+func TestCancel(t *testing.T) {
+	w := newWorld(t)
+	o := w.options(t, "hold.py")
+	o.Wait = false
+	added, err := submit.Submit(t.Context(), o)
+	require.NoError(t, err)
+	require.Equal(t, types.StepStatePending, added.State)
+	require.NoError(t, submit.Cancel(t.Context(), o, added.StepID, false))
+	result, err := submit.Follow(t.Context(), o, added.StepID)
+	require.ErrorIs(t, err, submit.ErrFailed)
+	require.ErrorContains(t, err, "is CANCELLED")
+	require.Equal(t, types.StepStateCancelled, result.State)
+	require.ErrorContains(t, submit.Cancel(t.Context(), o, added.StepID, true), "CANCELLED")
+}
+
+func TestTheCallersTraceGoesOn(t *testing.T) {
+	w := newWorld(t)
+	parent := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}, TraceFlags: trace.FlagsSampled})
+	result, err := submit.Submit(trace.ContextWithSpanContext(t.Context(), parent), w.options(t, "job.py"))
+	require.NoError(t, err)
+	require.Equal(t, parent.TraceID().String(), result.TraceID)
+	span, _ := w.spans.only(t)
+	require.Equal(t, parent.SpanID().String(), hex.EncodeToString(span.ParentSpanId))
+}
+
+func TestASpanThatCannotBeSentIsAWarning(t *testing.T) {
+	w := newWorld(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	o := w.options(t, "job.py")
+	o.OTLPEndpoint = listener.Addr().String()
+	require.NoError(t, listener.Close())
+	result, err := submit.Submit(t.Context(), o)
+	require.NoError(t, err)
+	require.Len(t, result.Warnings, 1)
+	require.Contains(t, result.Warnings[0], o.OTLPEndpoint)
+}
+
+func TestAClusterThatEndsTakesNothing(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, w.store.SetClusterState(w.cluster, types.ClusterStateTerminating, types.ClusterStateChangeReason{
+		Code: types.ClusterStateChangeReasonCodeUserRequest, Message: aws.String("Terminated by user request"),
+	}))
+	_, err := submit.Submit(t.Context(), w.options(t, "job.py"))
+	require.ErrorContains(t, err, "(Terminated by user request): it takes no steps")
+	require.Empty(t, w.keys(t, ""), "nothing was uploaded")
+	o := w.options(t, "job.py")
+	o.Cluster = "j-ABSENT"
+	_, err = submit.Submit(t.Context(), o)
+	require.ErrorContains(t, err, "Cluster id 'j-ABSENT' is not valid.")
+}
+
+func TestValidateNamesEveryFault(t *testing.T) {
+	err := submit.Options{
+		Cluster: "my-cluster", Application: "missing.py", Class: "Main", DeployMode: "local",
+		Name: strings.Repeat("n", 257),
+		Conf: map[string]string{
+			"sql.shuffle.partitions": "8", "spark.hadoop.fs.s3a.secret.key": "hush",
+			platform.SparkTraceparent: "00",
+		},
+	}.Validate()
+	for _, part := range []string{
+		`cluster: "my-cluster": must be an EMR cluster id`, `application: "missing.py": no such file`,
+		`class: "Main": only a .jar`, `bucket: "": must name the data bucket`, `deploy mode: "local"`,
+		"name: 257 characters", "did you mean spark.sql.shuffle.partitions",
+		"conf spark.hadoop.fs.s3a.secret.key: a step's arguments can be read", "conf spark.observatory.traceparent: is set by submit",
+	} {
+		require.ErrorContains(t, err, part)
+	}
+	require.NotContains(t, err.Error(), "hush")
+
+	_, err = submit.Submit(t.Context(), submit.Options{Cluster: "j-1", Application: "notebook.ipynb"})
+	require.ErrorContains(t, err, `application: "notebook.ipynb": must be a .jar or a .py`)
+}
+
+func TestArgumentsThatEMRWouldRefuse(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "job.jar")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err := submit.Submit(ctx, submit.Options{
+		Cluster: "j-1", Bucket: bucket, Application: file, Class: "org.example.Main", Args: []string{strings.Repeat("x", 10240)},
+	})
+	require.ErrorContains(t, err, "EMR takes at most 10240")
+}

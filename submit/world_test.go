@@ -1,0 +1,284 @@
+package submit_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/stretchr/testify/require"
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/grpc"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/submit"
+)
+
+const (
+	bucket   = "data"
+	patience = 30 * time.Second
+)
+
+// world is EMR's API, a real S3 gateway and a trace receiver. Its nodes do
+// with a step what the application's name says: fail.py fails with a log,
+// mute.py fails without one, hold.py runs until released, others complete.
+type world struct {
+	aws     aws.Config
+	s3      *s3.Client
+	store   *emrapi.Store
+	cluster string
+	spans   *receiver
+
+	release chan struct{}
+	mu      sync.Mutex
+	steps   []types.Step
+	sources map[string]string // application URI to what the node fetched from there
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{release: make(chan struct{}), sources: map[string]string{}, spans: newReceiver(t)}
+	t.Setenv("AWS_ACCESS_KEY_ID", "local")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "local-secret")
+	t.Setenv("AWS_REGION", "us-east-1")
+	t.Setenv("AWS_CONFIG_FILE", os.DevNull)
+	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", os.DevNull)
+	t.Setenv("AWS_ENDPOINT_URL_S3", startVersityGW(t))
+
+	var err error
+	w.store, err = emrapi.Open(t.TempDir())
+	require.NoError(t, err)
+	server, err := emrapi.New(w.store, w, w, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	served := httptest.NewServer(server)
+	t.Cleanup(func() { served.Close(); server.Close() })
+	t.Setenv("AWS_ENDPOINT_URL_EMR", served.URL)
+
+	w.aws, err = config.LoadDefaultConfig(t.Context())
+	require.NoError(t, err)
+	w.s3 = s3.NewFromConfig(w.aws, func(o *s3.Options) { o.UsePathStyle = true })
+	_, err = w.s3.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(bucket)})
+	require.NoError(t, err)
+
+	w.cluster = emrapi.NewID("j")
+	require.NoError(t, w.store.PutCluster(types.Cluster{
+		Id: &w.cluster, Name: aws.String("test"),
+		LogUri: aws.String("s3n://" + bucket + "/" + string(platform.PrefixEMRLogs)),
+	}, nil, nil))
+	for _, state := range []types.ClusterState{types.ClusterStateBootstrapping, types.ClusterStateRunning} {
+		require.NoError(t, w.store.SetClusterState(w.cluster, state, types.ClusterStateChangeReason{}))
+	}
+	return w
+}
+
+// RunStep fetches the application as a node does and writes the step's log.
+func (w *world) RunStep(ctx context.Context, clusterID string, step types.Step) error {
+	uri := applicationOf(step)
+	out, err := w.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(bucket), Key: aws.String(strings.TrimPrefix(uri, "s3://"+bucket+"/"))})
+	if err != nil {
+		return err
+	}
+	source, err := io.ReadAll(out.Body)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	w.steps = append(w.steps, step)
+	w.sources[uri] = string(source)
+	w.mu.Unlock()
+	failure := &emrapi.StepFailure{Details: types.FailureDetails{
+		Reason: aws.String("Application exception"), Message: aws.String("exit code 1"),
+	}}
+	switch path.Base(uri) {
+	case "fail.py":
+		if err := w.writeLog(clusterID, *step.Id); err != nil {
+			return err
+		}
+		return failure
+	case "mute.py":
+		return failure
+	case "hold.py":
+		select {
+		case <-w.release:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return w.writeLog(clusterID, *step.Id)
+}
+
+// Terminate has no nodes to end.
+func (w *world) Terminate(context.Context, string) error { return nil }
+
+func (w *world) writeLog(cluster, step string) error {
+	var zipped bytes.Buffer
+	writer := gzip.NewWriter(&zipped)
+	lines := strings.Repeat("INFO Client: Application report for application_1700000000000_0007\n", 60) +
+		strings.Repeat("x", 100_000) + "\nTraceback (most recent call last):\nValueError: no such day"
+	if _, err := writer.Write([]byte(lines)); err != nil {
+		return err
+	}
+	if err := writer.Close(); err != nil {
+		return err
+	}
+	_, err := w.s3.PutObject(context.Background(), &s3.PutObjectInput{
+		Bucket: aws.String(bucket), Body: bytes.NewReader(zipped.Bytes()),
+		Key: aws.String(string(platform.PrefixEMRLogs) + platform.StepLogKey(cluster, step, "stderr")),
+	})
+	return err
+}
+
+func applicationOf(step types.Step) string {
+	for _, arg := range step.Config.Args {
+		if strings.HasPrefix(arg, "s3://") {
+			return arg
+		}
+	}
+	return ""
+}
+
+// options runs a new file of a name.
+func (w *world) options(t *testing.T, name string) submit.Options {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(file, []byte("print('"+name+"')\n"), 0o600))
+	return submit.Options{
+		AWS: w.aws, Cluster: w.cluster, Bucket: bucket, Application: file,
+		Wait: true, PollInterval: 5 * time.Millisecond, OTLPEndpoint: w.spans.address,
+	}
+}
+
+func (w *world) keys(t *testing.T, prefix string) map[string]time.Time {
+	t.Helper()
+	out, err := w.s3.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String(bucket), Prefix: &prefix})
+	require.NoError(t, err)
+	found := map[string]time.Time{}
+	for _, object := range out.Contents {
+		found[*object.Key] = *object.LastModified
+	}
+	return found
+}
+
+// startVersityGW gives the URL of an S3 gateway on an empty folder.
+func startVersityGW(t *testing.T) string {
+	t.Helper()
+	binary := filepath.Join(os.Getenv("OBSERVATORY_SERVERS"), "versitygw")
+	if os.Getenv("OBSERVATORY_SERVERS") == "" {
+		binary = "versitygw"
+	}
+	found, err := exec.LookPath(binary)
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			require.NoError(t, err, "build it with `make tools`, which sets OBSERVATORY_SERVERS")
+		}
+		t.Skipf("%v: build it with `make tools` and set OBSERVATORY_SERVERS", err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := listener.Addr().String()
+	require.NoError(t, listener.Close())
+	accounts, data := t.TempDir(), t.TempDir()
+	gateway := exec.Command(found, "--port", address, "--iam-dir", accounts, "posix", data)
+	gateway.Env = append(os.Environ(), "ROOT_ACCESS_KEY=local", "ROOT_SECRET_KEY=local-secret")
+	var output bytes.Buffer
+	gateway.Stdout, gateway.Stderr = &output, &output
+	require.NoError(t, gateway.Start())
+	t.Cleanup(func() {
+		_ = gateway.Process.Signal(syscall.SIGTERM)
+		_ = gateway.Wait()
+		if t.Failed() {
+			t.Logf("versitygw: %s", output.String())
+		}
+	})
+	require.Eventually(t, func() bool {
+		response, err := http.Get("http://" + address)
+		if err == nil {
+			response.Body.Close()
+		}
+		return err == nil
+	}, patience, 20*time.Millisecond, "versitygw answers")
+	return "http://" + address
+}
+
+// receiver is an OTLP gRPC endpoint that keeps what it gets.
+type receiver struct {
+	collector.UnimplementedTraceServiceServer
+	address string
+	mu      sync.Mutex
+	got     []*tracepb.ResourceSpans
+}
+
+func newReceiver(t *testing.T) *receiver {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	r := &receiver{address: listener.Addr().String()}
+	server := grpc.NewServer()
+	collector.RegisterTraceServiceServer(server, r)
+	go func() { _ = server.Serve(listener) }() // ends with Stop
+	t.Cleanup(server.Stop)
+	return r
+}
+
+// Export keeps the spans of a request.
+func (r *receiver) Export(_ context.Context, request *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.got = append(r.got, request.ResourceSpans...)
+	return &collector.ExportTraceServiceResponse{}, nil
+}
+
+// only is the one span that came, and its resource's attributes.
+func (r *receiver) only(t *testing.T) (*tracepb.Span, map[string]string) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	require.Len(t, r.got, 1)
+	require.Len(t, r.got[0].ScopeSpans, 1)
+	require.Len(t, r.got[0].ScopeSpans[0].Spans, 1)
+	attributes := map[string]string{}
+	for _, attribute := range r.got[0].Resource.Attributes {
+		attributes[attribute.Key] = attribute.Value.GetStringValue()
+	}
+	return r.got[0].ScopeSpans[0].Spans[0], attributes
+}
+
+// progress keeps what is said and answers some of it.
+type progress struct {
+	mu     sync.Mutex
+	text   strings.Builder
+	answer map[string]func() // once, when a line holds the key
+}
+
+// Write takes one line.
+func (p *progress) Write(line []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text.Write(line)
+	for key, do := range p.answer {
+		if strings.Contains(string(line), key) {
+			delete(p.answer, key)
+			do()
+		}
+	}
+	return len(line), nil
+}
