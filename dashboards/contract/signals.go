@@ -1,0 +1,77 @@
+package contract
+
+import "github.com/emr-observatory/emr-observatory/platform"
+
+// Field is a field of a log record in VictoriaLogs.
+type Field struct {
+	Name   string
+	Stream bool // part of the stream's identity: filter in braces {…}
+	Help   string
+}
+
+// Fields of every log record (VictoriaLogs, OTLP ingestion) and the platform
+// labels, which alone make up a stream.
+const (
+	FieldTime     = "_time"
+	FieldMessage  = "_msg"
+	FieldSeverity = "severity"
+	FieldTraceID  = "trace_id"
+	FieldSpanID   = "span_id"
+)
+
+// LogFields lists the fields that a log query may name.
+func LogFields() []Field {
+	fields := []Field{
+		{Name: FieldTime, Help: "Time of the record."},
+		{Name: FieldMessage, Help: "The line, with its stack trace."},
+		{Name: FieldSeverity, Help: "Severity as the logger spelled it (INFO, Info, info): match it without regard to case."},
+		{Name: FieldTraceID, Help: "Trace the record was written in, if any."},
+		{Name: FieldSpanID, Help: "Span the record was written in, if any."},
+	}
+	for _, label := range platform.HostLabels() {
+		fields = append(fields, Field{Name: string(label), Stream: true, Help: "On every record."})
+	}
+	for _, label := range platform.JVMLabels() {
+		fields = append(fields, Field{Name: string(label), Stream: true, Help: "On records of a Spark application, where known."})
+	}
+	return fields
+}
+
+// SpanAttribute is an attribute that a TraceQL query may name.
+type SpanAttribute struct {
+	Name string
+	Help string
+}
+
+// SpanAttributes lists them. Today the only spans are those of submitted
+// steps (service name platform.ServiceStep).
+func SpanAttributes() []SpanAttribute {
+	return []SpanAttribute{
+		{Name: string(platform.ServiceName), Help: "Which part made the span: " + platform.ServiceStep + "."},
+		{Name: string(platform.Cluster), Help: "EMR cluster the step ran on."},
+	}
+}
+
+// Profile is a profile type of Pyroscope.
+type Profile struct {
+	ID   string // profile type id as Pyroscope's queries want it
+	Unit string
+	Help string
+}
+
+// Profile types of the Java agent (grafana/jfr-parser, pprof/pprof.go).
+const (
+	ProfileCPU   = "process_cpu:cpu:nanoseconds:cpu:nanoseconds"
+	ProfileAlloc = "memory:alloc_in_new_tlab_bytes:bytes:space:bytes"
+	ProfileLock  = "mutex:delay:nanoseconds:mutex:count"
+)
+
+// Profiles lists the profile types. All carry the host's and the JVM's labels
+// in their metric spelling (platform.Label.Metric).
+func Profiles() []Profile {
+	return []Profile{
+		{ID: ProfileCPU, Unit: "ns", Help: "CPU time by stack (itimer)."},
+		{ID: ProfileAlloc, Unit: "By", Help: "Memory allocated by stack, one sample per 512 KiB."},
+		{ID: ProfileLock, Unit: "ns", Help: "Time spent waiting for monitors by stack."},
+	}
+}

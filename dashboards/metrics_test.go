@@ -1,0 +1,166 @@
+package dashboards_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/VictoriaMetrics/metricsql"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/dashboards/contract"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+func TestMetricsQueriesKeepTheContract(t *testing.T) {
+	eachTarget(t, func(t *testing.T, _ panelDoc, q targetDoc) {
+		if q.Datasource.UID != string(platform.DatasourceMetrics) {
+			return
+		}
+		require.NotContains(t, q.Expr, "vector(0)", "a missing series must not look like a zero")
+		checkMetrics(t, q.Expr)
+	})
+	for _, d := range suite(t) {
+		for _, v := range parse(t, d).Templating.List {
+			query, label, found := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(v.Query.Query, "label_values("), ")"), ", ")
+			require.True(t, found, v.Query.Query)
+			checkMetrics(t, query)
+			name, _, _ := strings.Cut(query, "{")
+			metric, ok := contract.Find(name)
+			require.True(t, ok, name)
+			require.Contains(t, metric.AllLabels(), label)
+		}
+	}
+}
+
+// checkMetrics parses a query and holds each metric, its labels and its use
+// against the contract.
+func checkMetrics(t *testing.T, expr string) {
+	t.Helper()
+	macros := strings.NewReplacer("$__rate_interval", "1m", "$__range", "1h", "$__interval", "1m")
+	parsed, err := metricsql.Parse(macros.Replace(expr))
+	require.NoError(t, err, expr)
+	found := 0
+	metricsql.VisitAll(parsed, func(e metricsql.Expr) {
+		switch e := e.(type) {
+		case *metricsql.MetricExpr:
+			for _, filters := range e.LabelFilterss {
+				found++
+				checkSelector(t, expr, filters)
+			}
+		case *metricsql.FuncExpr:
+			checkRollup(t, expr, e)
+		case *metricsql.AggrFuncExpr:
+			checkGrouping(t, expr, e)
+		}
+	})
+	require.Positive(t, found, "%s names no metric", expr)
+}
+
+func checkSelector(t *testing.T, expr string, filters []metricsql.LabelFilter) {
+	t.Helper()
+	metrics := selected(t, filters)
+	require.NotEmpty(t, metrics, "%s: no metric of the contract matches", expr)
+	for _, filter := range filters {
+		if filter.Label == "__name__" {
+			continue
+		}
+		for _, metric := range metrics {
+			require.Contains(t, metric.AllLabels(), filter.Label, "%s: %s has no label %s", expr, metric.Name, filter.Label)
+			if strings.HasPrefix(metric.Name, "queue_metrics_") {
+				require.True(t, slices.ContainsFunc(filters, func(f metricsql.LabelFilter) bool { return f.Label == "queue" }), "%s: one queue only", expr)
+				require.True(t, slices.ContainsFunc(filters, func(f metricsql.LabelFilter) bool { return f.Label == "user" }), "%s: no users", expr)
+			}
+		}
+	}
+}
+
+// selected are the contract's metrics that a selector's name filter matches.
+func selected(t *testing.T, filters []metricsql.LabelFilter) []contract.Metric {
+	t.Helper()
+	for _, filter := range filters {
+		if filter.Label != "__name__" {
+			continue
+		}
+		if !filter.IsRegexp {
+			metric, ok := contract.Find(filter.Value)
+			require.True(t, ok, "%s is not in the contract", filter.Value)
+			return []contract.Metric{metric}
+		}
+		pattern := regexp.MustCompile("^(?:" + filter.Value + ")$")
+		var metrics []contract.Metric
+		for _, m := range contract.Metrics() {
+			if slices.ContainsFunc(m.Series(), pattern.MatchString) {
+				metrics = append(metrics, m)
+			}
+		}
+		return metrics
+	}
+	return nil
+}
+
+// checkRollup: counters are read through rate or increase over Grafana's own
+// interval and through nothing else, gauges never.
+func checkRollup(t *testing.T, expr string, f *metricsql.FuncExpr) {
+	t.Helper()
+	if f.Name != "rate" && f.Name != "increase" {
+		return
+	}
+	require.Regexp(t, `\[\$__(rate_interval|range)\]`, expr, "%s over an interval of its own", f.Name)
+	rollup, ok := f.Args[0].(*metricsql.RollupExpr)
+	require.True(t, ok, "%s without a window", expr)
+	for _, filters := range rollup.Expr.(*metricsql.MetricExpr).LabelFilterss {
+		for _, metric := range selected(t, filters) {
+			require.NotEqual(t, contract.Gauge, metric.Type, "%s: %s of the gauge %s", expr, f.Name, metric.Name)
+		}
+	}
+}
+
+// checkGrouping: an aggregate may group only by labels its metrics have.
+func checkGrouping(t *testing.T, expr string, f *metricsql.AggrFuncExpr) {
+	t.Helper()
+	metricsql.VisitAll(f, func(e metricsql.Expr) {
+		m, ok := e.(*metricsql.MetricExpr)
+		if !ok {
+			return
+		}
+		for _, filters := range m.LabelFilterss {
+			for _, metric := range selected(t, filters) {
+				for _, label := range f.Modifier.Args {
+					require.Contains(t, metric.AllLabels(), label, "%s: %s has no label %s to group by", expr, metric.Name, label)
+				}
+			}
+		}
+	})
+}
+
+func TestCountersAreNeverReadRaw(t *testing.T) {
+	eachTarget(t, func(t *testing.T, _ panelDoc, q targetDoc) {
+		if q.Datasource.UID != string(platform.DatasourceMetrics) {
+			return
+		}
+		macros := strings.NewReplacer("$__rate_interval", "1m", "$__range", "1h")
+		parsed, err := metricsql.Parse(macros.Replace(q.Expr))
+		require.NoError(t, err)
+		windowed := map[*metricsql.MetricExpr]bool{}
+		metricsql.VisitAll(parsed, func(e metricsql.Expr) {
+			if r, ok := e.(*metricsql.RollupExpr); ok {
+				if m, ok := r.Expr.(*metricsql.MetricExpr); ok {
+					windowed[m] = true
+				}
+			}
+		})
+		metricsql.VisitAll(parsed, func(e metricsql.Expr) {
+			m, ok := e.(*metricsql.MetricExpr)
+			if !ok || windowed[m] {
+				return
+			}
+			for _, filters := range m.LabelFilterss {
+				for _, metric := range selected(t, filters) {
+					require.Equal(t, contract.Gauge, metric.Type, "%s reads the %s %s raw", q.Expr, metric.Type, metric.Name)
+				}
+			}
+		})
+	})
+}

@@ -1,0 +1,125 @@
+package panel
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/grafana/grafana-foundation-sdk/go/cog/variants"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// maxQueries is how many letters there are for a panel's queries.
+const maxQueries = 26
+
+// letter is the refId of a panel's query.
+func letter(i int) string { return string(rune('A' + i)) }
+
+// build gives the panel its number and place.
+func (p Panel) build(id uint32, at dashboard.GridPos) (dashboard.Panel, error) {
+	if err := p.validate(); err != nil {
+		return dashboard.Panel{}, err
+	}
+	targets, ref, err := p.targets()
+	if err != nil {
+		return dashboard.Panel{}, err
+	}
+	base, text := p.base, p.spec.Description.String()
+	base.Id, base.GridPos = &id, &at
+	base.Title, base.Description = &p.spec.Title, &text
+	base.Datasource, base.Targets = ref, targets
+	base.FieldConfig = p.fields()
+	return base, nil
+}
+
+func (p Panel) targets() ([]variants.Dataquery, *common.DataSourceRef, error) {
+	if len(p.queries) > maxQueries {
+		return nil, nil, fmt.Errorf("%d queries, at most %d", len(p.queries), maxQueries)
+	}
+	var faults []error
+	targets := make([]variants.Dataquery, 0, len(p.queries))
+	for i, query := range p.queries {
+		target, err := query.build(letter(i))
+		faults = append(faults, err)
+		targets = append(targets, target)
+		if query.datasource != p.queries[0].datasource {
+			faults = append(faults, fmt.Errorf("query %d reads %s, the first one %s: one datasource per panel",
+				i, query.datasource, p.queries[0].datasource))
+		}
+	}
+	ref := reference(p.queries[0].datasource)
+	return targets, &ref, errors.Join(faults...)
+}
+
+// fields are the field options of the base with the spec's laid over them.
+func (p Panel) fields() *dashboard.FieldConfigSource {
+	config := dashboard.NewFieldConfigSource()
+	if p.base.FieldConfig != nil {
+		*config = *p.base.FieldConfig
+		if config.Overrides == nil {
+			config.Overrides = []dashboard.DashboardFieldConfigSourceOverrides{}
+		}
+	}
+	unit := string(p.spec.Unit)
+	config.Defaults.Unit = &unit
+	if p.spec.Max > 0 {
+		config.Defaults.Max = &p.spec.Max
+	}
+	if p.spec.Description.EmptyWhenHealthy != "" {
+		none := "none"
+		config.Defaults.NoValue = &none
+	}
+	if len(p.spec.Limits) > 0 {
+		config.Defaults.Thresholds = thresholds(p.spec.Limits)
+	}
+	for _, text := range p.spec.Texts {
+		config.Defaults.Mappings = append(config.Defaults.Mappings, text.mapping())
+	}
+	for _, link := range p.spec.Links {
+		config.Defaults.Links = append(config.Defaults.Links, link.build())
+	}
+	return config
+}
+
+func thresholds(limits []Limit) *dashboard.ThresholdsConfig {
+	steps := []dashboard.Threshold{{Color: string(Green)}}
+	for _, limit := range limits {
+		steps = append(steps, dashboard.Threshold{Value: &limit.Value, Color: string(limit.Color)})
+	}
+	return &dashboard.ThresholdsConfig{Mode: dashboard.ThresholdsModeAbsolute, Steps: steps}
+}
+
+func (t Text) mapping() dashboard.ValueMapping {
+	color := string(t.Color)
+	return dashboard.ValueMapping{ValueMap: &dashboard.ValueMap{
+		Type:    dashboard.MappingTypeValueToText,
+		Options: map[string]dashboard.ValueMappingResult{t.Value: {Text: &t.Word, Color: &color}},
+	}}
+}
+
+// Variable is a drop-down that lists the values of a label.
+type Variable struct {
+	Name  string // as queries write it, "$host"
+	Label string // as readers see it
+	Query string // Grafana's label_values(selector, label); the selector names the variables above it
+}
+
+// allValue is what "All" stands for: a match of any value, also of none.
+const allValue = ".*"
+
+func (v Variable) build() dashboard.VariableModel {
+	uid, yes, all, label := reference(platform.DatasourceMetrics), true, allValue, v.Label
+	refresh, sort := dashboard.VariableRefreshOnTimeRangeChanged, dashboard.VariableSortNaturalAsc
+	text, value := []string{"All"}, []string{"$__all"}
+	return dashboard.VariableModel{
+		Type: dashboard.VariableTypeQuery, Name: v.Name, Label: &label, Datasource: &uid,
+		Query: &dashboard.StringOrMap{Map: map[string]any{"query": v.Query, "refId": v.Name, "qryType": 1}}, Definition: &v.Query,
+		Multi: &yes, IncludeAll: &yes, AllValue: &all, Refresh: &refresh, Sort: &sort,
+		Current: &dashboard.VariableOption{
+			Text:  dashboard.StringOrArrayOfString{ArrayOfString: text},
+			Value: dashboard.StringOrArrayOfString{ArrayOfString: value},
+		},
+	}
+}

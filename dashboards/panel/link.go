@@ -1,0 +1,113 @@
+package panel
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// Link leads from a value of a panel to where its reader looks next. The URL
+// may hold Grafana's ${…} variables.
+type Link struct {
+	Title string
+	URL   string
+}
+
+func (l Link) build() dashboard.DashboardLink {
+	target := l.URL
+	return dashboard.DashboardLink{
+		Title: l.Title, Url: &target, Type: dashboard.DashboardLinkTypeLink, Tags: []string{}, TargetBlank: true,
+	}
+}
+
+// Field is the Grafana variable that stands for a label of the value that was
+// clicked. It only exists on series that have the label.
+func Field(label platform.Label) string { return "${__field.labels." + label.Metric() + "}" }
+
+// Cell is the same for a row of a Table: the row's column of that label.
+func Cell(label platform.Label) string { return "${__data.fields." + label.Metric() + "}" }
+
+// ToLogs opens a LogsQL query in Explore, at the dashboard's time range.
+func ToLogs(title, expr string) Link {
+	return explore(title, platform.DatasourceLogs, map[string]any{"expr": expr, "queryType": logsLines})
+}
+
+// ToTraces opens a TraceQL search in Explore.
+func ToTraces(title, expr string) Link {
+	return explore(title, platform.DatasourceTraces, map[string]any{"query": expr, "queryType": tracesSearch, "filters": []any{}})
+}
+
+// ToProfile opens a profile type in Explore.
+func ToProfile(title, profileType, selector string) Link {
+	return explore(title, platform.DatasourceProfiles, map[string]any{
+		"labelSelector": selector, "profileTypeId": profileType, "queryType": "both", "groupBy": []string{},
+	})
+}
+
+// ToBoard opens a dashboard of the suite at the same time range. Variables map
+// a variable's name to its value; the others are kept as they are chosen.
+func ToBoard(title, uid string, variables map[string]string) Link {
+	query := url.Values{}
+	for name, value := range variables {
+		query.Set("var-"+name, value)
+	}
+	return Link{Title: title, URL: keepVariables("/d/" + uid + "?" + query.Encode() + "&${__url_time_range}")}
+}
+
+func explore(title string, ds platform.Datasource, query map[string]any) Link {
+	query["refId"] = "A"
+	query["datasource"] = reference(ds)
+	panes := map[string]any{"a": map[string]any{
+		"datasource": string(ds),
+		"queries":    []any{query},
+		"range":      map[string]string{"from": "${__from}", "to": "${__to}"},
+	}}
+	raw, err := json.Marshal(panes)
+	if err != nil { // maps of strings always marshal; an empty pane would be seen by the link test
+		return Link{Title: title}
+	}
+	return Link{Title: title, URL: keepVariables("/explore?" + url.Values{
+		"schemaVersion": {"1"}, "orgId": {"1"}, "panes": {string(raw)},
+	}.Encode())}
+}
+
+// escapedVariable is a ${…} variable after URL encoding, which Grafana would
+// no longer replace.
+var escapedVariable = regexp.MustCompile(`%24%7B([A-Za-z0-9_.%]+?)%7D`)
+
+func keepVariables(encoded string) string {
+	return escapedVariable.ReplaceAllStringFunc(encoded, func(token string) string {
+		plain, err := url.QueryUnescape(token)
+		if err != nil {
+			return token
+		}
+		return plain
+	})
+}
+
+// BoardLink is a link at the head of a dashboard: to another place, or a
+// drop-down of all dashboards with a tag.
+type BoardLink struct {
+	Title string
+	Tag   string // set this one …
+	URL   string // … or this one
+}
+
+func (l BoardLink) build() dashboard.DashboardLink {
+	link := dashboard.DashboardLink{Title: l.Title, KeepTime: true, IncludeVars: true, Tags: []string{}, Type: dashboard.DashboardLinkTypeLink}
+	if l.Tag != "" {
+		link.Type, link.Tags, link.AsDropdown = dashboard.DashboardLinkTypeDashboards, []string{l.Tag}, true
+		return link
+	}
+	target := l.URL
+	link.Url = &target
+	return link
+}
+
+// String names the link in messages.
+func (l Link) String() string { return fmt.Sprintf("%s <%s>", l.Title, l.URL) }

@@ -1,0 +1,197 @@
+package panel
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"github.com/grafana/grafana-foundation-sdk/go/cog"
+	"github.com/grafana/grafana-foundation-sdk/go/common"
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+	"github.com/grafana/grafana-foundation-sdk/go/logs"
+	"github.com/grafana/grafana-foundation-sdk/go/stat"
+	"github.com/grafana/grafana-foundation-sdk/go/table"
+	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
+)
+
+// Spec is what every panel must say of itself.
+type Spec struct {
+	Title       string
+	Unit        Unit
+	Description Description
+	Width       int // of 24 columns
+	Height      int // in Grafana's grid units; 0 is the kind's default
+
+	// The rest is optional.
+	Limits []Limit // colour steps, rising; the panel is green below the first
+	Max    float64 // upper end of the axis; 0 leaves it to the data
+	Links  []Link  // links of each value
+	Texts  []Text  // words shown instead of values
+	Stack  bool    // only for parts of a whole
+}
+
+// Limit colours values from Value on.
+type Limit struct {
+	Value float64
+	Color Color
+}
+
+// Color is a Grafana colour name.
+type Color string
+
+// The colours: they mean well, look at it, act now.
+const (
+	Green  Color = "green"
+	Orange Color = "orange"
+	Red    Color = "red"
+)
+
+// WarnAt is the usual pair of limits; crit < warn is for values of which less
+// is worse.
+func WarnAt(warn, crit float64) []Limit {
+	return []Limit{{warn, Orange}, {crit, Red}}
+}
+
+// Below colours values under crit red and under warn orange.
+func Below(warn, crit float64) []Limit {
+	return []Limit{{-1, Red}, {crit, Orange}, {warn, Green}}
+}
+
+// Text shows a word for a value.
+type Text struct {
+	Value string
+	Word  string
+	Color Color
+}
+
+// Panel is a panel ready to be placed in a Row.
+type Panel struct {
+	spec    Spec
+	queries []Query
+	base    dashboard.Panel
+	err     error
+}
+
+// Heights of the kinds, in grid units.
+const (
+	heightStat   = 4
+	heightSeries = 8
+	heightWide   = 10
+)
+
+func newPanel(spec Spec, height int, builder cog.Builder[dashboard.Panel], queries []Query) Panel {
+	spec.Height = cmp.Or(spec.Height, height)
+	base, err := builder.Build()
+	return Panel{spec: spec, queries: queries, base: base, err: err}
+}
+
+// TimeSeries draws values over time.
+func TimeSeries(spec Spec, queries ...Query) Panel {
+	b := timeseries.NewPanelBuilder().
+		LineWidth(1).FillOpacity(10).ShowPoints(common.VisibilityModeAuto).
+		Legend(common.NewVizLegendOptionsBuilder().ShowLegend(true).DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom)).
+		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending))
+	if spec.Stack {
+		b = b.Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal))
+	}
+	if len(spec.Limits) > 0 {
+		b = b.ThresholdsStyle(common.NewGraphThresholdsStyleConfigBuilder().Mode(common.GraphThresholdsStyleModeDashed))
+	}
+	return newPanel(spec, heightSeries, b, queries)
+}
+
+// Stat shows one number per series.
+func Stat(spec Spec, queries ...Query) Panel {
+	b := stat.NewPanelBuilder().
+		ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"})).
+		GraphMode(common.BigValueGraphModeNone).ColorMode(common.BigValueColorModeValue).
+		TextMode(common.BigValueTextModeValueAndName).Orientation(common.VizOrientationAuto)
+	return newPanel(spec, heightStat, b, queries)
+}
+
+// Column is one column of values in a Table.
+type Column struct {
+	Title  string
+	Unit   Unit
+	Query  Query // one value per row
+	Limits []Limit
+}
+
+// Table shows one row per set of labels and one column per query, each with
+// its own unit. The spec's unit is of columns that name none.
+func Table(spec Spec, columns ...Column) Panel {
+	b := table.NewPanelBuilder().ShowHeader(true)
+	queries := make([]Query, 0, len(columns))
+	for i, column := range columns {
+		queries = append(queries, column.Query.table())
+		b = b.OverrideByName("Value #"+letter(i), column.properties())
+	}
+	p := newPanel(spec, heightWide, b, queries)
+	p.base.Transformations = []dashboard.DataTransformerConfig{
+		{Id: "merge", Options: map[string]any{}},
+		{Id: "organize", Options: map[string]any{"excludeByName": map[string]bool{"Time": true}}},
+	}
+	return p
+}
+
+func (c Column) properties() []dashboard.DynamicConfigValue {
+	properties := []dashboard.DynamicConfigValue{{Id: "displayName", Value: c.Title}}
+	if c.Unit != "" {
+		properties = append(properties, dashboard.DynamicConfigValue{Id: "unit", Value: string(c.Unit)})
+	}
+	if len(c.Limits) > 0 {
+		properties = append(properties,
+			dashboard.DynamicConfigValue{Id: "thresholds", Value: thresholds(c.Limits)},
+			dashboard.DynamicConfigValue{Id: "custom.cellOptions", Value: map[string]string{"type": "color-text"}})
+	}
+	return properties
+}
+
+// Lines shows log lines, newest first.
+func Lines(spec Spec, queries ...Query) Panel {
+	b := logs.NewPanelBuilder().ShowTime(true).WrapLogMessage(true).EnableLogDetails(true).
+		SortOrder(common.LogsSortOrderDescending).DedupStrategy(common.LogsDedupStrategyNone)
+	return newPanel(spec, heightWide, b, queries)
+}
+
+// TraceList shows the traces a search finds, one row each.
+func TraceList(spec Spec, queries ...Query) Panel {
+	return newPanel(spec, heightWide, table.NewPanelBuilder().ShowHeader(true), queries)
+}
+
+// FlameGraph shows merged stacks. The SDK has no package for this panel.
+func FlameGraph(spec Spec, queries ...Query) Panel {
+	return newPanel(spec, heightWide, plain("flamegraph"), queries)
+}
+
+// plain is a panel of a plugin without options of its own.
+type plain string
+
+// Build makes the panel; it cannot fail.
+func (p plain) Build() (dashboard.Panel, error) {
+	base := dashboard.NewPanel()
+	base.Type = string(p)
+	return *base, nil
+}
+
+func (p Panel) validate() error {
+	faults := []error{p.err, p.spec.Description.validate()}
+	if p.spec.Title == "" {
+		faults = append(faults, errors.New("title is empty"))
+	}
+	if p.spec.Unit == "" {
+		faults = append(faults, errors.New("unit is empty: choose one of panel.Unit*"))
+	}
+	if len(p.queries) == 0 {
+		faults = append(faults, errors.New("no queries"))
+	}
+	for i, limit := range p.spec.Limits {
+		if i > 0 && limit.Value <= p.spec.Limits[i-1].Value {
+			faults = append(faults, fmt.Errorf("limits[%d] = %v does not rise: sort the limits", i, limit.Value))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Spec is what the panel says of itself.
+func (p Panel) Spec() Spec { return p.spec }
