@@ -186,3 +186,11 @@ func TestLoadNamesMisspeltKeys(t *testing.T) {
 	require.ErrorContains(t, err, platform.Project+":ephemeal:")
 	require.ErrorContains(t, err, "known here: region, ephemeral")
 }
+
+func TestCheckKeysNamesTheUnknown(t *testing.T) {
+	require.NoError(t, config.CheckKeys([]string{platform.Project + ":emr", "aws:region"}))
+	err := config.CheckKeys([]string{platform.Project + ":emr", platform.Project + ":ermine", platform.Project + ":regoin"})
+	require.ErrorContains(t, err, platform.Project+":ermine:")
+	require.ErrorContains(t, err, platform.Project+":regoin:")
+	require.Len(t, faults(t, err), 2)
+}

@@ -61,6 +61,24 @@ func names(ctx *pulumi.Context) []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
+// CheckKeys names each full key ("emr-observatory:emr") of the namespace that
+// is not known. It is for callers that run the program inline, where the
+// engine tells a program only about keys that it asks for.
+func CheckKeys(keys []string) error {
+	known := keysOf(reflect.TypeFor[Config]())
+	var faults []error
+	for _, k := range keys {
+		if name, ours := strings.CutPrefix(k, platform.Project+":"); ours && !slices.Contains(known, name) {
+			faults = append(faults, unknownKey(name, known))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func unknownKey(path string, known []string) Fault {
+	return Fault{path, "(unknown)", "is not a key of this configuration", "known here: " + strings.Join(known, ", ")}
+}
+
 // Parse decodes the values of the namespace's keys over Defaults and
 // validates the result. Strings stand bare, everything else is JSON, as
 // Pulumi hands them over. Unknown keys and wrong types are faults; all faults
@@ -140,7 +158,7 @@ func (d *decoder) object(path string, from any, into reflect.Value) {
 		at := strings.TrimPrefix(path+"."+name, ".")
 		sf, known := fieldNamed(into.Type(), name)
 		if !known {
-			d.fault(at, object[name], "is not a key of this configuration", "known here: "+strings.Join(keysOf(into.Type()), ", "))
+			d.faults = append(d.faults, unknownKey(at, keysOf(into.Type())))
 			continue
 		}
 		d.decode(at, object[name], into.FieldByIndex(sf.Index))
