@@ -1,0 +1,65 @@
+package storage
+
+import "github.com/emr-observatory/emr-observatory/components/internal/iampolicy"
+
+// accessLogPrefix is where S3 writes its access logs in the log bucket.
+const accessLogPrefix = "s3-access/"
+
+// keyPolicy makes the account's IAM policies decide about the key, as AWS's
+// default key policy does (KMS Developer Guide, "Default key policy"). In a
+// key policy "*" means the key itself.
+func keyPolicy(a iampolicy.Account) iampolicy.Document {
+	return iampolicy.New(iampolicy.Statement{
+		Sid: "AccountDecides", Effect: iampolicy.Allow, Principal: iampolicy.Root(a.Partition, a.ID),
+		Action: []string{"kms:*"}, Resource: []string{"*"},
+	})
+}
+
+// tlsOnly refuses every request that is not encrypted on its way.
+func tlsOnly(bucketARN string) iampolicy.Statement {
+	return iampolicy.Statement{
+		Sid: "TLSOnly", Effect: iampolicy.Deny, Principal: iampolicy.Everyone(),
+		Action: []string{"s3:*"}, Resource: []string{bucketARN, bucketARN + "/*"},
+		Condition: iampolicy.Condition{"Bool": {"aws:SecureTransport": {"false"}}},
+	}
+}
+
+// dataPolicy refuses plain text on the way and any other encryption at rest.
+// A request that names none gets the bucket's default; hence Null, for a
+// negated comparison also holds where the key is absent.
+func dataPolicy(bucketARN, keyARN string) iampolicy.Document {
+	const algorithm, key = "s3:x-amz-server-side-encryption", "s3:x-amz-server-side-encryption-aws-kms-key-id"
+	put := func(sid, header, want string) iampolicy.Statement {
+		return iampolicy.Statement{
+			Sid: sid, Effect: iampolicy.Deny, Principal: iampolicy.Everyone(),
+			Action: []string{"s3:PutObject"}, Resource: []string{bucketARN + "/*"},
+			Condition: iampolicy.Condition{"Null": {header: {"false"}}, "StringNotEquals": {header: {want}}},
+		}
+	}
+	return iampolicy.New(tlsOnly(bucketARN), put("NoOtherEncryption", algorithm, "aws:kms"), put("NoOtherKey", key, keyARN))
+}
+
+// logPolicy admits S3's access logs of the data bucket, and flow logs of the
+// account's VPCs (VPC User Guide, "Publish flow logs to Amazon S3").
+func logPolicy(a iampolicy.Account, bucketARN, dataARN string) iampolicy.Document {
+	flowLogs := iampolicy.Condition{
+		"StringEquals": {"aws:SourceAccount": {a.ID}},
+		"ArnLike":      {"aws:SourceArn": {"arn:" + a.Partition + ":logs:*:" + a.ID + ":*"}},
+	}
+	return iampolicy.New(
+		tlsOnly(bucketARN),
+		iampolicy.Statement{
+			Sid: "AccessLogs", Effect: iampolicy.Allow, Principal: iampolicy.Service("logging.s3.amazonaws.com"),
+			Action: []string{"s3:PutObject"}, Resource: []string{bucketARN + "/" + accessLogPrefix + "*"},
+			Condition: iampolicy.Condition{"StringEquals": {"aws:SourceAccount": {a.ID}}, "ArnLike": {"aws:SourceArn": {dataARN}}},
+		},
+		iampolicy.Statement{
+			Sid: "FlowLogs", Effect: iampolicy.Allow, Principal: iampolicy.Service("delivery.logs.amazonaws.com"),
+			Action: []string{"s3:PutObject"}, Resource: []string{bucketARN + "/AWSLogs/" + a.ID + "/*"}, Condition: flowLogs,
+		},
+		iampolicy.Statement{
+			Sid: "FlowLogsAsk", Effect: iampolicy.Allow, Principal: iampolicy.Service("delivery.logs.amazonaws.com"),
+			Action: []string{"s3:GetBucketAcl", "s3:ListBucket"}, Resource: []string{bucketARN}, Condition: flowLogs,
+		},
+	)
+}
