@@ -1,7 +1,6 @@
 package controlnode_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -289,41 +288,6 @@ func TestGate(t *testing.T) {
 	require.True(t, isSecret(user.Inputs["prefix"]))
 	require.Contains(t, plain(user.Inputs["prefix"]), "https://"+privateIP+":6443")
 	require.Equal(t, []string{"control-interface"}, one(t, rec, "random:index/randomPet:RandomPet", "of-private-ip").Dependencies)
-}
-
-func TestPolicyIsNarrow(t *testing.T) {
-	rec := run(t, valid())
-	var policy struct {
-		Statement []struct {
-			Sid              string
-			Action, Resource []string
-			Condition        map[string]map[string][]string
-		}
-	}
-	text := plain(one(t, rec, "aws:iam/rolePolicy:RolePolicy", "control-access").Inputs["policy"])
-	require.NoError(t, json.Unmarshal([]byte(text), &policy))
-	resources := map[string][]string{}
-	for _, s := range policy.Statement {
-		resources[s.Sid] = s.Resource
-		for _, a := range s.Action {
-			require.NotContains(t, a, "*", s.Sid)
-		}
-		for _, r := range s.Resource {
-			if r == "*" {
-				require.Contains(t, []string{"ReadCloudWatch", "SessionManager"}, s.Sid)
-				require.Equal(t, []string{"us-east-1"}, s.Condition["StringEquals"]["aws:RequestedRegion"], s.Sid)
-				require.NotContains(t, s.Action, "ssm:GetParameter")
-			}
-		}
-	}
-	require.Equal(t, []string{bucketARN + "/tempo/*", bucketARN + "/pyroscope/*"}, resources["TelemetryBlocks"])
-	require.Equal(t, []string{bucketARN + "/artifacts/*"}, resources["Artifacts"])
-	require.Equal(t, []string{bucketARN}, resources["ListOwnPrefixes"])
-	require.Equal(t, []string{keyARN}, resources["UseKey"])
-	require.Len(t, resources["OwnAuthorities"], len(boot.CAFiles()))
-	require.Len(t, resources, 8)
-	require.Contains(t, text, `"s3:prefix":["tempo","tempo/*","pyroscope","pyroscope/*","artifacts","artifacts/*"]`)
-	require.Empty(t, rec.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment"))
 }
 
 func TestPreview(t *testing.T) {
