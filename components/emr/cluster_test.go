@@ -1,0 +1,206 @@
+package emr_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/components/emr"
+	"github.com/emr-observatory/emr-observatory/internal/recorder"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+const (
+	clusterType = "aws:emr/cluster:Cluster"
+	groupType   = "aws:emr/instanceGroup:InstanceGroup"
+	roleType    = "aws:iam/role:Role"
+	policyType  = "aws:iam/rolePolicy:RolePolicy"
+
+	bucketARN = "arn:aws:s3:::data-bucket"
+	keyARN    = "arn:aws:kms:us-east-1:123456789012:key/k"
+)
+
+func valid() *emr.Args {
+	return &emr.Args{
+		Region: "us-east-1", ReleaseLabel: "emr-7.10.0", Applications: []string{"Hadoop", "Spark"},
+		Master:   emr.InstanceGroup{InstanceType: "m5.xlarge", Count: 1},
+		Core:     emr.InstanceGroup{InstanceType: "r7g.2xlarge", Count: 2, EBS: []emr.Volume{{Type: "gp3", SizeGiB: 128, IOPS: 4000, Throughput: 250, PerInstance: 2}}},
+		SubnetID: pulumi.String("subnet-1"), MasterSecurityGroupID: pulumi.String("sg-master"), CoreSecurityGroupID: pulumi.String("sg-core"),
+		ServiceAccessSecurityGroupID: pulumi.String("sg-service"), Bucket: pulumi.String("data-bucket"), BucketARN: pulumi.String(bucketARN),
+		KMSKeyARN: pulumi.String(keyARN), BootstrapPath: pulumi.String("s3://data-bucket/artifacts/abc/bootstrap.sh"),
+		BootstrapArgs: pulumi.ToStringArray([]string{"10.0.0.10", "s3://data-bucket/artifacts/", "abc"}),
+		Tags:          map[string]string{"team": "data"},
+	}
+}
+
+func program(args *emr.Args) pulumi.RunFunc {
+	return func(ctx *pulumi.Context) error {
+		p, err := aws.NewProvider(ctx, "main", &aws.ProviderArgs{Region: pulumi.String("us-east-1")})
+		if err != nil {
+			return err
+		}
+		c, err := emr.New(ctx, "emr", args, pulumi.Provider(p))
+		if err != nil {
+			return err
+		}
+		ctx.Export("clusterId", c.ClusterID)
+		w := &witness{}
+		return ctx.RegisterResource("aws:test/witness:Witness", "witness", pulumi.Map{
+			"clusterId": c.ClusterID, "masterDns": c.MasterDNS, "serviceRoleArn": c.ServiceRoleARN, "nodeRoleName": c.NodeRoleName, "instanceProfileArn": c.InstanceProfileARN,
+		}, w, pulumi.Provider(p))
+	}
+}
+
+// witness stands for whatever is built on the outputs.
+type witness struct{ pulumi.CustomResourceState }
+
+func options(partition, suffix string) []recorder.Option {
+	return []recorder.Option{
+		recorder.WithInvoke("aws:index/getCallerIdentity:getCallerIdentity", map[string]any{"accountId": "123456789012"}),
+		recorder.WithInvoke("aws:index/getPartition:getPartition", map[string]any{"partition": partition, "dnsSuffix": suffix}),
+		recorder.WithComputed(func(r recorder.Resource) resource.PropertyMap {
+			switch r.Type {
+			case roleType:
+				return resource.PropertyMap{
+					"name": resource.NewStringProperty(r.Name + "-1a2b3c4"),
+					"arn":  resource.NewStringProperty("arn:aws:iam::123456789012:role/" + r.Name + "-1a2b3c4"),
+				}
+			case "aws:emr/securityConfiguration:SecurityConfiguration":
+				return resource.PropertyMap{"name": resource.NewStringProperty("security-1a2b3c4")}
+			case clusterType:
+				return resource.PropertyMap{"id": resource.NewStringProperty("j-TEST"), "masterPublicDns": resource.NewStringProperty("ip-10-0-0-5.ec2.internal")}
+			}
+			return nil
+		}),
+	}
+}
+
+func run(t *testing.T, args *emr.Args) *recorder.Recording {
+	t.Helper()
+	rec, err := recorder.Run(program(args), options("aws", "amazonaws.com")...)
+	require.NoError(t, err)
+	return rec
+}
+
+func one(t *testing.T, rec *recorder.Recording, token, name string) recorder.Resource {
+	t.Helper()
+	r, err := rec.One(token, name)
+	require.NoError(t, err)
+	return r
+}
+
+func children(rec *recorder.Recording) []string {
+	return slices.DeleteFunc(rec.List(), func(s string) bool {
+		return strings.HasPrefix(s, "pulumi:providers:") || strings.HasPrefix(s, "aws:test/")
+	})
+}
+
+func TestClusterMakesExactlyThis(t *testing.T) {
+	rec := run(t, valid())
+	require.Equal(t, []string{
+		clusterType + " emr-cluster",
+		"aws:emr/securityConfiguration:SecurityConfiguration emr-security",
+		"aws:iam/instanceProfile:InstanceProfile emr-node",
+		roleType + " emr-node",
+		roleType + " emr-service",
+		policyType + " emr-node",
+		policyType + " emr-service",
+		"aws:iam/rolePolicyAttachment:RolePolicyAttachment emr-node-ssm",
+		"aws:iam/rolePolicyAttachment:RolePolicyAttachment emr-service",
+		"observatory:emr:Cluster emr",
+	}, children(rec))
+	require.Empty(t, rec.Defaults)
+	require.Empty(t, rec.Protected())
+	for _, r := range rec.Resources {
+		if strings.HasPrefix(r.Type, "aws:") && r.Name != "witness" {
+			require.Equal(t, "emr", r.Parent, r.Name)
+			require.Equal(t, "aws::main", r.Provider, r.Name)
+		}
+	}
+	// A role without its policies, or nodes without a profile, fail late.
+	for _, d := range []string{"emr-node", "emr-service", "emr-node-ssm", "emr-security"} {
+		require.Contains(t, one(t, rec, clusterType, "emr-cluster").Dependencies, d)
+	}
+}
+
+func TestClusterInputs(t *testing.T) {
+	in := one(t, run(t, valid()), clusterType, "emr-cluster").Inputs.Mappable()
+	require.NotContains(t, in, "autoTerminationPolicy")
+	require.NotContains(t, in, "steps", "steps in the program would make every submitted one a replacement")
+	require.NotContains(t, in, "placementGroupConfigs")
+	configurations, ok := in["configurationsJson"].(string)
+	require.True(t, ok)
+	require.True(t, json.Valid([]byte(configurations)))
+	delete(in, "configurationsJson")
+	require.Equal(t, map[string]any{
+		"releaseLabel": "emr-7.10.0", "applications": []any{"Hadoop", "Spark"},
+		"serviceRole": "arn:aws:iam::123456789012:role/emr-service-1a2b3c4",
+		"ec2Attributes": map[string]any{
+			"instanceProfile": "arn:aws:mock:us-east-1:123456789012:emr-node", "subnetId": "subnet-1",
+			"emrManagedMasterSecurityGroup": "sg-master", "emrManagedSlaveSecurityGroup": "sg-core", "serviceAccessSecurityGroup": "sg-service",
+		},
+		"masterInstanceGroup": map[string]any{"name": "master", "instanceType": "m5.xlarge", "instanceCount": 1.0},
+		"coreInstanceGroup": map[string]any{"name": "core", "instanceType": "r7g.2xlarge", "instanceCount": 2.0, "ebsConfigs": []any{
+			map[string]any{"type": "gp3", "size": 128.0, "iops": 4000.0, "throughput": 250.0, "volumesPerInstance": 2.0},
+		}},
+		"bootstrapActions": []any{map[string]any{
+			"name": "observatory", "path": "s3://data-bucket/artifacts/abc/bootstrap.sh", "args": []any{"10.0.0.10", "s3://data-bucket/artifacts/", "abc"},
+		}},
+		"securityConfiguration": "security-1a2b3c4",
+		"logUri":                "s3://data-bucket/emr-logs/", "logEncryptionKmsKeyId": keyARN,
+		"keepJobFlowAliveWhenNoSteps": true, "unhealthyNodeReplacement": true, "terminationProtection": false,
+		"tags": map[string]any{"team": "data", platform.EMRManagedPolicyTag: "true"},
+	}, in)
+}
+
+func TestSecurityConfiguration(t *testing.T) {
+	s := one(t, run(t, valid()), "aws:emr/securityConfiguration:SecurityConfiguration", "emr-security").Inputs["configuration"].StringValue()
+	require.JSONEq(t, `{
+		"EncryptionConfiguration": {
+			"EnableAtRestEncryption": true, "EnableInTransitEncryption": false,
+			"AtRestEncryptionConfiguration": {
+				"S3EncryptionConfiguration": {"EncryptionMode": "SSE-KMS", "AwsKmsKey": "`+keyARN+`"},
+				"LocalDiskEncryptionConfiguration": {"EncryptionKeyProviderType": "AwsKms", "AwsKmsKey": "`+keyARN+`", "EnableEbsEncryption": true}
+			}
+		},
+		"InstanceMetadataServiceConfiguration": {"MinimumInstanceMetadataServiceVersion": 2, "HttpPutResponseHopLimit": 1}
+	}`, s)
+}
+
+func TestProtectionTimeoutAndSpotByArgument(t *testing.T) {
+	a := valid()
+	a.IdleTimeout, a.TerminationProtection = 90*time.Minute, true
+	a.Core.BidPrice = "0.12"
+	in := one(t, run(t, a), clusterType, "emr-cluster").Inputs
+	require.InDelta(t, 5400, in["autoTerminationPolicy"].ObjectValue()["idleTimeout"].NumberValue(), 0)
+	require.True(t, in["terminationProtection"].BoolValue())
+	require.Equal(t, "0.12", in["coreInstanceGroup"].ObjectValue()["bidPrice"].StringValue())
+	require.NotContains(t, in["masterInstanceGroup"].ObjectValue(), resource.PropertyKey("bidPrice"))
+}
+
+func TestTaskGroupGoesWithTheCluster(t *testing.T) {
+	require.Empty(t, run(t, valid()).OfType(groupType))
+	a := valid()
+	a.Task = &emr.InstanceGroup{InstanceType: "m5.2xlarge", Count: 3, BidPrice: "0.2", EBS: []emr.Volume{{Type: "gp3", SizeGiB: 64}}}
+	g := one(t, run(t, a), groupType, "emr-task")
+	require.Equal(t, "emr-cluster", g.DeletedWith)
+	require.Equal(t, map[string]any{
+		"clusterId": "j-TEST", "name": "task", "instanceType": "m5.2xlarge", "instanceCount": 3.0, "bidPrice": "0.2",
+		"ebsConfigs": []any{map[string]any{"type": "gp3", "size": 64.0, "volumesPerInstance": 1.0}},
+	}, g.Inputs.Mappable())
+}
+
+func TestOutputs(t *testing.T) {
+	w := one(t, run(t, valid()), "aws:test/witness:Witness", "witness").Inputs.Mappable()
+	require.Equal(t, map[string]any{
+		"clusterId": "j-TEST", "masterDns": "ip-10-0-0-5.ec2.internal", "serviceRoleArn": "arn:aws:iam::123456789012:role/emr-service-1a2b3c4",
+		"nodeRoleName": "emr-node-1a2b3c4", "instanceProfileArn": "arn:aws:mock:us-east-1:123456789012:emr-node",
+	}, w)
+}

@@ -1,0 +1,76 @@
+package emr
+
+import (
+	"github.com/emr-observatory/emr-observatory/components/internal/iampolicy"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// serviceTrust admits EMR for clusters of this account and region only (EMR
+// Management Guide, "Service role: confused deputy").
+func serviceTrust(a iampolicy.Account, region string) iampolicy.Document {
+	return iampolicy.Trust("EMROfThisAccount", "elasticmapreduce."+a.DNSSuffix, iampolicy.Condition{
+		"StringEquals": {"aws:SourceAccount": {a.ID}},
+		"ArnLike":      {"aws:SourceArn": {"arn:" + a.Partition + ":elasticmapreduce:" + region + ":" + a.ID + ":*"}},
+	})
+}
+
+// servicePolicy is what the managed policy leaves out: it passes only roles
+// with default names, and knows no key of ours. Keys of volumes are used by
+// EC2 on the role's behalf, hence ViaService; grants only for AWS's own use
+// (EBS User Guide, "Permissions for IAM users").
+func servicePolicy(a iampolicy.Account, region, nodeRoleARN, keyARN string) iampolicy.Document {
+	ec2 := "ec2." + a.DNSSuffix
+	throughEC2 := map[string][]string{"kms:ViaService": {"ec2." + region + "." + a.DNSSuffix}}
+	return iampolicy.New(
+		iampolicy.Statement{
+			Sid: "PassNodeRole", Effect: iampolicy.Allow, Action: []string{"iam:PassRole"}, Resource: []string{nodeRoleARN},
+			Condition: iampolicy.Condition{"StringEquals": {"iam:PassedToService": {ec2}}},
+		},
+		iampolicy.Statement{
+			Sid: "EncryptVolumes", Effect: iampolicy.Allow, Resource: []string{keyARN},
+			Action:    []string{"kms:Encrypt", "kms:Decrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext"},
+			Condition: iampolicy.Condition{"StringEquals": throughEC2},
+		},
+		iampolicy.Statement{
+			Sid: "GrantVolumes", Effect: iampolicy.Allow, Action: []string{"kms:CreateGrant"}, Resource: []string{keyARN},
+			Condition: iampolicy.Condition{"StringEquals": throughEC2, "Bool": {"kms:GrantIsForAWSResource": {"true"}}},
+		},
+		iampolicy.Statement{Sid: "LookAtKey", Effect: iampolicy.Allow, Action: []string{"kms:DescribeKey"}, Resource: []string{keyARN}},
+	)
+}
+
+// nodePolicy is what a node may do: the least that the platform needs. Jobs
+// that need more get a policy of their own on the role.
+func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string) iampolicy.Document {
+	within := func(p platform.Prefix) []string { return []string{bucketARN + "/" + string(p) + "*"} }
+	libraries := "arn:" + a.Partition + ":s3:::" + region + ".elasticmapreduce"
+	return iampolicy.New(
+		iampolicy.Statement{
+			Sid: "ListOwnPrefixes", Effect: iampolicy.Allow, Action: []string{"s3:ListBucket"}, Resource: []string{bucketARN},
+			Condition: iampolicy.Condition{"StringLike": {"s3:prefix": listable()}},
+		},
+		iampolicy.Statement{
+			Sid: "KnowBucket", Effect: iampolicy.Allow, Action: []string{"s3:GetBucketLocation", "s3:ListBucketMultipartUploads"}, Resource: []string{bucketARN},
+		},
+		iampolicy.Statement{Sid: "ReadArtifacts", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: within(platform.PrefixArtifacts)},
+		iampolicy.Statement{Sid: "WriteLogs", Effect: iampolicy.Allow, Action: []string{"s3:PutObject", "s3:AbortMultipartUpload"}, Resource: within(platform.PrefixEMRLogs)},
+		iampolicy.Statement{
+			Sid: "WorkInLake", Effect: iampolicy.Allow, Resource: within(platform.PrefixLake),
+			Action: []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"},
+		},
+		// EMR's own bootstrap libraries; public, yet another account's.
+		iampolicy.Statement{Sid: "ReadEMRLibraries", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: []string{libraries + "/*"}},
+		// Objects through S3, and local disks directly: so no ViaService here.
+		iampolicy.Statement{Sid: "UseKey", Effect: iampolicy.Allow, Action: []string{"kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey"}, Resource: []string{keyARN}},
+	)
+}
+
+// listable gives the prefixes that a node may list, with and without the
+// slash: file system clients ask for the directory itself first.
+func listable() []string {
+	var out []string
+	for _, p := range []platform.Prefix{platform.PrefixArtifacts, platform.PrefixEMRLogs, platform.PrefixLake} {
+		out = append(out, p.Name(), string(p)+"*")
+	}
+	return out
+}

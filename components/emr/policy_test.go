@@ -1,0 +1,109 @@
+package emr_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/components/internal/iampolicy"
+	"github.com/emr-observatory/emr-observatory/internal/recorder"
+)
+
+func policy(t *testing.T, v resource.PropertyValue) map[string]iampolicy.Statement {
+	t.Helper()
+	var d iampolicy.Document
+	require.NoError(t, json.Unmarshal([]byte(v.StringValue()), &d))
+	bySid := map[string]iampolicy.Statement{}
+	for _, s := range d.Statement {
+		require.NotContains(t, bySid, s.Sid)
+		bySid[s.Sid] = s
+	}
+	require.NotEmpty(t, bySid)
+	return bySid
+}
+
+func TestNodePolicyIsBoundToPrefixes(t *testing.T) {
+	s := policy(t, one(t, run(t, valid()), policyType, "emr-node").Inputs["policy"])
+	require.Len(t, s, 7)
+	require.Equal(t, []string{bucketARN + "/artifacts/*"}, s["ReadArtifacts"].Resource)
+	require.Equal(t, []string{"s3:GetObject"}, s["ReadArtifacts"].Action)
+	require.Equal(t, []string{bucketARN + "/emr-logs/*"}, s["WriteLogs"].Resource)
+	require.NotContains(t, s["WriteLogs"].Action, "s3:GetObject")
+	require.NotContains(t, s["WriteLogs"].Action, "s3:DeleteObject")
+	require.Equal(t, []string{bucketARN + "/lake/*"}, s["WorkInLake"].Resource)
+	require.Equal(t, []string{"artifacts", "artifacts/*", "emr-logs", "emr-logs/*", "lake", "lake/*"}, s["ListOwnPrefixes"].Condition["StringLike"]["s3:prefix"])
+	require.Equal(t, []string{"arn:aws:s3:::us-east-1.elasticmapreduce/*"}, s["ReadEMRLibraries"].Resource)
+	require.Equal(t, []string{keyARN}, s["UseKey"].Resource)
+	whole, err := json.Marshal(s)
+	require.NoError(t, err)
+	require.NotContains(t, string(whole), "tempo", "telemetry blocks are the control node's alone")
+	require.NotContains(t, string(whole), "pyroscope")
+}
+
+func TestServicePolicyAddsOnlyWhatTheManagedOneLacks(t *testing.T) {
+	s := policy(t, one(t, run(t, valid()), policyType, "emr-service").Inputs["policy"])
+	require.Len(t, s, 4)
+	require.Equal(t, []string{"arn:aws:iam::123456789012:role/emr-node-1a2b3c4"}, s["PassNodeRole"].Resource)
+	require.Equal(t, []string{"ec2.amazonaws.com"}, s["PassNodeRole"].Condition["StringEquals"]["iam:PassedToService"])
+	for _, sid := range []string{"EncryptVolumes", "GrantVolumes"} {
+		require.Equal(t, []string{"ec2.us-east-1.amazonaws.com"}, s[sid].Condition["StringEquals"]["kms:ViaService"], sid)
+	}
+	require.Equal(t, []string{"true"}, s["GrantVolumes"].Condition["Bool"]["kms:GrantIsForAWSResource"])
+}
+
+func TestNoStatementAllowsEverythingOrEverywhere(t *testing.T) {
+	rec := run(t, valid())
+	statements := 0
+	for _, p := range rec.OfType(policyType) {
+		for sid, s := range policy(t, p.Inputs["policy"]) {
+			statements++
+			require.Equal(t, iampolicy.Allow, s.Effect)
+			require.NotEmpty(t, s.Resource, sid)
+			for _, r := range s.Resource {
+				require.NotEqual(t, "*", r, sid)
+			}
+			for _, a := range s.Action {
+				require.NotContains(t, a, "*", sid)
+			}
+		}
+	}
+	require.Equal(t, 11, statements)
+}
+
+func TestTrust(t *testing.T) {
+	rec := run(t, valid())
+	service := policy(t, one(t, rec, roleType, "emr-service").Inputs["assumeRolePolicy"])["EMROfThisAccount"]
+	require.Equal(t, []string{"elasticmapreduce.amazonaws.com"}, service.Principal.Service)
+	require.Equal(t, []string{"123456789012"}, service.Condition["StringEquals"]["aws:SourceAccount"])
+	require.Equal(t, []string{"arn:aws:elasticmapreduce:us-east-1:123456789012:*"}, service.Condition["ArnLike"]["aws:SourceArn"])
+	node := policy(t, one(t, rec, roleType, "emr-node").Inputs["assumeRolePolicy"])["Instances"]
+	require.Equal(t, []string{"ec2.amazonaws.com"}, node.Principal.Service)
+	require.Equal(t, []string{"sts:AssumeRole"}, node.Action)
+}
+
+func TestManagedPoliciesAreTheCurrentOnes(t *testing.T) {
+	rec := run(t, valid())
+	arns := map[string]string{}
+	for _, a := range rec.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment") {
+		arns[a.Inputs["role"].StringValue()] = a.Inputs["policyArn"].StringValue()
+	}
+	require.Equal(t, map[string]string{
+		"emr-service-1a2b3c4": "arn:aws:iam::aws:policy/service-role/AmazonEMRServicePolicy_v2",
+		"emr-node-1a2b3c4":    "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore",
+	}, arns)
+}
+
+func TestOtherPartitions(t *testing.T) {
+	rec, err := recorder.Run(program(valid()), options("aws-cn", "amazonaws.com.cn")...)
+	require.NoError(t, err)
+	require.Equal(t, []string{"ec2.amazonaws.com.cn"}, policy(t, one(t, rec, roleType, "emr-node").Inputs["assumeRolePolicy"])["Instances"].Principal.Service)
+	for _, a := range rec.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment") {
+		require.True(t, strings.HasPrefix(a.Inputs["policyArn"].StringValue(), "arn:aws-cn:iam::aws:policy/"), a.Name)
+	}
+	for _, r := range policy(t, one(t, rec, policyType, "emr-node").Inputs["policy"])["ReadEMRLibraries"].Resource {
+		require.True(t, strings.HasPrefix(r, "arn:aws-cn:s3:::"), r)
+	}
+}

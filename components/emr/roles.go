@@ -1,0 +1,100 @@
+package emr
+
+import (
+	"fmt"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/emr-observatory/emr-observatory/components/internal/iampolicy"
+)
+
+// Managed policies, without the partition's part of the ARN.
+const (
+	emrServicePolicy = "service-role/AmazonEMRServicePolicy_v2"
+	ssmCorePolicy    = "AmazonSSMManagedInstanceCore"
+)
+
+// nodeRole is the role of the cluster's instances, complete when policies and
+// profile exist.
+type nodeRole struct {
+	arn, name, profileARN pulumi.StringOutput
+	policies              []pulumi.Resource
+}
+
+// serviceRole is the role of EMR itself.
+type serviceRole struct {
+	arn      pulumi.StringOutput
+	policies []pulumi.Resource
+}
+
+func (b *builder) nodeRole() (*nodeRole, error) {
+	role, err := iam.NewRole(b.ctx, b.name("node"), &iam.RoleArgs{
+		Description: pulumi.String("Instances of the EMR cluster"), Tags: b.tags(),
+		AssumeRolePolicy: b.policy(func(a iampolicy.Account, _ []string) iampolicy.Document {
+			return iampolicy.Trust("Instances", "ec2."+a.DNSSuffix, nil)
+		}),
+	}, b.child()...)
+	if err != nil {
+		return nil, fmt.Errorf("create node role: %w", err)
+	}
+	own, err := iam.NewRolePolicy(b.ctx, b.name("node"), &iam.RolePolicyArgs{
+		Role: role.Name,
+		Policy: b.policy(func(a iampolicy.Account, v []string) iampolicy.Document {
+			return nodePolicy(a, b.args.Region, v[0], v[1])
+		}, b.args.BucketARN, b.args.KMSKeyARN),
+	}, b.child()...)
+	if err != nil {
+		return nil, fmt.Errorf("create node policy: %w", err)
+	}
+	ssm, err := b.attach("node-ssm", role, ssmCorePolicy)
+	if err != nil {
+		return nil, err
+	}
+	profile, err := iam.NewInstanceProfile(b.ctx, b.name("node"), &iam.InstanceProfileArgs{Role: role.Name, Tags: b.tags()}, b.child()...)
+	if err != nil {
+		return nil, fmt.Errorf("create instance profile: %w", err)
+	}
+	return &nodeRole{arn: role.Arn, name: role.Name, profileARN: profile.Arn, policies: []pulumi.Resource{own, ssm}}, nil
+}
+
+func (b *builder) serviceRole(nodeRoleARN pulumi.StringOutput) (*serviceRole, error) {
+	role, err := iam.NewRole(b.ctx, b.name("service"), &iam.RoleArgs{
+		Description: pulumi.String("EMR itself"), Tags: b.tags(),
+		AssumeRolePolicy: b.policy(func(a iampolicy.Account, _ []string) iampolicy.Document {
+			return serviceTrust(a, b.args.Region)
+		}),
+	}, b.child()...)
+	if err != nil {
+		return nil, fmt.Errorf("create service role: %w", err)
+	}
+	managed, err := b.attach("service", role, emrServicePolicy)
+	if err != nil {
+		return nil, err
+	}
+	own, err := iam.NewRolePolicy(b.ctx, b.name("service"), &iam.RolePolicyArgs{
+		Role: role.Name,
+		Policy: b.policy(func(a iampolicy.Account, v []string) iampolicy.Document {
+			return servicePolicy(a, b.args.Region, v[0], v[1])
+		}, nodeRoleARN, b.args.KMSKeyARN),
+	}, b.child()...)
+	if err != nil {
+		return nil, fmt.Errorf("create service policy: %w", err)
+	}
+	return &serviceRole{arn: role.Arn, policies: []pulumi.Resource{managed, own}}, nil
+}
+
+func (b *builder) policy(f func(iampolicy.Account, []string) iampolicy.Document, values ...pulumi.StringInput) pulumi.StringOutput {
+	return iampolicy.Render(b.ctx, b.parent, f, values...)
+}
+
+// attach puts an AWS-managed policy on a role.
+func (b *builder) attach(suffix string, role *iam.Role, policy string) (pulumi.Resource, error) {
+	a, err := iam.NewRolePolicyAttachment(b.ctx, b.name(suffix), &iam.RolePolicyAttachmentArgs{
+		Role: role.Name, PolicyArn: iampolicy.Managed(b.ctx, b.parent, policy),
+	}, b.child()...)
+	if err != nil {
+		return nil, fmt.Errorf("attach %s: %w", policy, err)
+	}
+	return a, nil
+}
