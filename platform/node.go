@@ -74,6 +74,15 @@ func NodeComponents() []NodeComponent {
 	return []NodeComponent{ComponentLauncher, ComponentCollector, ComponentOTelAgent, ComponentPyroscope}
 }
 
+// MetricHostSeen is a metric that every node's collector sends for as long as
+// it lives (hostmetrics receiver, memory scraper, system.memory.usage); a node
+// counts as seen by its last sample.
+const MetricHostSeen = "system_memory_usage_bytes"
+
 // MetricBootstrapUp is 1 where a part was installed and verified on a host,
 // 0 where it was not.
 const MetricBootstrapUp = "observatory_bootstrap_component_up"
+
+// BootstrapComponent is the label of MetricBootstrapUp that holds a
+// NodeComponent.
+const BootstrapComponent Label = "component"

@@ -1,0 +1,98 @@
+package status
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+)
+
+// Fetch reads the status from a server, given as http://host:port or with the
+// path (the stack output statusUrl).
+func Fetch(ctx context.Context, url string) (Status, error) {
+	url = strings.TrimSuffix(url, "/")
+	if !strings.HasSuffix(url, Path) {
+		url += Path
+	}
+	body, err := get(ctx, fetchPatience, url)
+	if err != nil {
+		return Status{}, fmt.Errorf("fetch status: %w", err)
+	}
+	defer body.Close()
+	var fetched Status
+	if err := json.NewDecoder(body).Decode(&fetched); err != nil {
+		return Status{}, fmt.Errorf("fetch status: %s: %w", url, err)
+	}
+	if fetched.SchemaVersion != SchemaVersion {
+		return Status{}, fmt.Errorf("fetch status: %s answers schema version %d, this program reads %d; use the program of the same release",
+			url, fetched.SchemaVersion, SchemaVersion)
+	}
+	return fetched, nil
+}
+
+// Render writes the status for people. Times are told as ages at the given
+// moment.
+func (s Status) Render(w io.Writer, now time.Time) error {
+	var text strings.Builder
+	fmt.Fprintf(&text, "control node %s, data %s\n\n", s.Control.PrivateIP, s.S3Paths.Data)
+	workloads := newTable("WORKLOAD", "READY", "REASON")
+	for _, workload := range s.Workloads {
+		workloads.AppendRow(table.Row{workload.Name, yes(workload.Ready), workload.Reason})
+	}
+	text.WriteString(workloads.Render() + "\n\n")
+	if len(s.Nodes) == 0 {
+		text.WriteString("no node has sent metrics in the last " + Window.String() + "\n")
+	} else {
+		nodes := newTable("CLUSTER", "ROLE", "HOST", "LAST SEEN", "BOOTSTRAP")
+		for _, node := range s.Nodes {
+			age := max(0, now.Sub(node.LastSeen)).Round(time.Second)
+			nodes.AppendRow(table.Row{node.Cluster, node.Role, node.Host, age.String() + " ago", node.bootstrap()})
+		}
+		text.WriteString(nodes.Render() + "\n")
+	}
+	for _, problem := range s.Problems {
+		text.WriteString("\nnot known: " + problem + "\n")
+	}
+	if _, err := io.WriteString(w, text.String()); err != nil {
+		return fmt.Errorf("write status: %w", err)
+	}
+	return nil
+}
+
+// bootstrap is what the bootstrap action installed, in few words.
+func (n Node) bootstrap() string {
+	var down []string
+	for _, component := range slices.Sorted(maps.Keys(n.Components)) {
+		if !n.Components[component] {
+			down = append(down, string(component))
+		}
+	}
+	switch {
+	case len(n.Components) == 0:
+		return "no report"
+	case len(down) > 0:
+		return "failed: " + strings.Join(down, ", ")
+	default:
+		return "complete"
+	}
+}
+
+func newTable(columns ...any) table.Writer {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(columns)
+	return t
+}
+
+func yes(ready bool) string {
+	if ready {
+		return "yes"
+	}
+	return "no"
+}

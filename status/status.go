@@ -1,0 +1,99 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// SchemaVersion counts changes of Status that break its readers.
+const SchemaVersion = 1
+
+// Status is the answer of /status.
+type Status struct {
+	SchemaVersion int              `json:"schemaVersion"`
+	S3Paths       platform.S3Paths `json:"s3Paths"`
+	Control       Control          `json:"control"`
+	Nodes         []Node           `json:"nodes"`
+	Workloads     []Workload       `json:"workloads"`
+	Problems      []string         `json:"problems"` // what could not be found out
+}
+
+// Control is the control node.
+type Control struct {
+	PrivateIP string `json:"privateIp"`
+}
+
+// Node is a host that sent metrics within Window.
+type Node struct {
+	Cluster    string                          `json:"cluster"`
+	Role       string                          `json:"role"`
+	Host       string                          `json:"host"`
+	LastSeen   time.Time                       `json:"lastSeen"`
+	Components map[platform.NodeComponent]bool `json:"components"` // what the bootstrap installed: true is up
+}
+
+// Workload is a workload of the control node as its readiness URL tells.
+type Workload struct {
+	Name   platform.Workload `json:"name"`
+	Ready  bool              `json:"ready"`
+	Reason string            `json:"reason,omitempty"` // why it is not
+}
+
+// ErrSection is the error of a section that Status does not have.
+var ErrSection = errors.New("no such section")
+
+// Sections are the parts that can be asked for alone.
+func Sections() []string { return []string{"s3Paths", "control", "nodes", "workloads"} }
+
+// Section gives one part of the status.
+func (s Status) Section(name string) (any, error) {
+	switch name {
+	case "s3Paths":
+		return s.S3Paths, nil
+	case "control":
+		return s.Control, nil
+	case "nodes":
+		return s.Nodes, nil
+	case "workloads":
+		return s.Workloads, nil
+	}
+	return nil, fmt.Errorf("section %q: %w; there are %q", name, ErrSection, Sections())
+}
+
+// Read asks everything at once and waits at most patience for each answer. It
+// does not fail: what does not answer is what the status is about.
+func Read(ctx context.Context, config Config) Status {
+	read := Status{
+		SchemaVersion: SchemaVersion, S3Paths: config.S3Paths, Control: Control{PrivateIP: config.ControlPrivateIP},
+		Nodes: []Node{}, Workloads: []Workload{}, Problems: []string{},
+	}
+	var asking sync.WaitGroup
+	var lock sync.Mutex
+	for name, endpoint := range config.Endpoints {
+		asking.Go(func() {
+			workload := probe(ctx, name, endpoint)
+			lock.Lock()
+			defer lock.Unlock()
+			read.Workloads = append(read.Workloads, workload)
+		})
+	}
+	asking.Go(func() {
+		nodes, err := readNodes(ctx, config.Endpoints[platform.WorkloadVictoriaMetrics].URL)
+		lock.Lock()
+		defer lock.Unlock()
+		if err != nil {
+			read.Problems = append(read.Problems, err.Error())
+			return
+		}
+		read.Nodes = nodes
+	})
+	asking.Wait()
+	slices.SortFunc(read.Workloads, func(a, b Workload) int { return compare(a.Name, b.Name) })
+	return read
+}

@@ -1,0 +1,268 @@
+package status_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/status"
+)
+
+const patience = 30 * time.Second
+
+// startVictoriaMetrics gives the URL of an empty VictoriaMetrics.
+func startVictoriaMetrics(t *testing.T) string {
+	t.Helper()
+	binary := "victoria-metrics"
+	if dir := os.Getenv("OBSERVATORY_SERVERS"); dir != "" {
+		binary = filepath.Join(dir, binary)
+	}
+	found, err := exec.LookPath(binary)
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			require.NoError(t, err, "build it with `make tools`, which sets OBSERVATORY_SERVERS")
+		}
+		t.Skipf("%v: build it with `make tools` and set OBSERVATORY_SERVERS", err)
+	}
+	address := freeAddress(t)
+	server := exec.Command(found, "-httpListenAddr="+address, "-storageDataPath="+t.TempDir(), "-loggerLevel=ERROR")
+	var output bytes.Buffer
+	server.Stdout, server.Stderr = &output, &output
+	require.NoError(t, server.Start())
+	t.Cleanup(func() {
+		_ = server.Process.Signal(syscall.SIGTERM)
+		_ = server.Wait()
+		if t.Failed() {
+			t.Logf("victoria-metrics: %s", output.String())
+		}
+	})
+	answers(t, "http://"+address+"/health")
+	return "http://" + address
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+func answers(t *testing.T, url string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		response, err := http.Get(url)
+		if err != nil {
+			return false
+		}
+		response.Body.Close()
+		return response.StatusCode == http.StatusOK
+	}, patience, 20*time.Millisecond, url)
+}
+
+// importSamples puts series with one sample each, of a given age.
+func importSamples(t *testing.T, url string, age time.Duration, series ...string) {
+	t.Helper()
+	var lines strings.Builder
+	for _, one := range series {
+		fmt.Fprintf(&lines, "%s %d\n", one, time.Now().Add(-age).UnixMilli())
+	}
+	response, err := http.Post(url+"/api/v1/import/prometheus", "text/plain", strings.NewReader(lines.String()))
+	require.NoError(t, err)
+	response.Body.Close()
+	require.Equal(t, http.StatusNoContent, response.StatusCode)
+	answers(t, url+"/internal/force_flush")
+}
+
+func metric(name, cluster, role, host, extra string, value int) string {
+	return fmt.Sprintf(`%s{cluster=%q,node_role=%q,host_name=%q%s} %d`, name, cluster, role, host, extra, value)
+}
+
+// config has VictoriaMetrics at a URL, a workload that is ready and one that
+// is not.
+func config(t *testing.T, victoriaMetrics string) status.Config {
+	t.Helper()
+	workloads := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/ready" {
+			http.Error(w, "Ingester not ready: waiting for 15s\nmore", http.StatusServiceUnavailable)
+		}
+	}))
+	t.Cleanup(workloads.Close)
+	return status.Config{
+		S3Paths: platform.NewS3Paths("data"), ControlPrivateIP: "10.0.0.4",
+		Endpoints: map[platform.Workload]status.Endpoint{
+			platform.WorkloadVictoriaMetrics: {URL: victoriaMetrics, ReadyPath: "/health"},
+			platform.WorkloadTempo:           {URL: workloads.URL, ReadyPath: "/ready"},
+			platform.WorkloadPyroscope:       {URL: workloads.URL + "/", ReadyPath: "/other"},
+			platform.WorkloadGrafana:         {URL: "http://" + freeAddress(t), ReadyPath: "/api/health"},
+		},
+	}
+}
+
+func TestStatusFromRealMetrics(t *testing.T) {
+	metrics := startVictoriaMetrics(t)
+	importSamples(t, metrics, 2*time.Second,
+		metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-12", `,state="used"`, 7),
+		metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-12", `,state="free"`, 9),
+		metric(platform.MetricHostSeen, "j-1", "master", "ip-10-0-0-99", `,state="used"`, 7))
+	importSamples(t, metrics, time.Minute, metric(platform.MetricHostSeen, "j-1", "task", "ip-10-0-0-13", "", 7))
+	importSamples(t, metrics, 10*time.Minute, metric(platform.MetricHostSeen, "j-0", "core", "ip-10-0-0-50", "", 7))
+	importSamples(t, metrics, 26*time.Hour,
+		metric(platform.MetricBootstrapUp, "j-1", "core", "ip-10-0-0-12", `,component="collector"`, 1),
+		metric(platform.MetricBootstrapUp, "j-1", "core", "ip-10-0-0-12", `,component="otel-agent"`, 0),
+		metric(platform.MetricBootstrapUp, "j-1", "master", "ip-10-0-0-99", `,component="collector"`, 1))
+
+	server := httptest.NewServer(status.Handler(config(t, metrics)))
+	t.Cleanup(server.Close)
+	got, err := status.Fetch(t.Context(), server.URL)
+	require.NoError(t, err)
+	require.Empty(t, got.Problems)
+	require.Equal(t, platform.NewS3Paths("data"), got.S3Paths)
+	require.Equal(t, "10.0.0.4", got.Control.PrivateIP)
+
+	require.Len(t, got.Nodes, 3, "the host that was silent for ten minutes is gone")
+	require.Equal(t, []string{"ip-10-0-0-99", "ip-10-0-0-12", "ip-10-0-0-13"}, []string{got.Nodes[0].Host, got.Nodes[1].Host, got.Nodes[2].Host})
+	require.Equal(t, "master", got.Nodes[0].Role)
+	require.WithinDuration(t, time.Now().Add(-2*time.Second), got.Nodes[1].LastSeen, 5*time.Second)
+	require.WithinDuration(t, time.Now().Add(-time.Minute), got.Nodes[2].LastSeen, 5*time.Second)
+	require.Equal(t, map[platform.NodeComponent]bool{platform.ComponentCollector: true, platform.ComponentOTelAgent: false}, got.Nodes[1].Components)
+
+	require.Len(t, got.Workloads, 4)
+	for i, want := range []struct {
+		name   platform.Workload
+		ready  bool
+		reason string
+	}{
+		{platform.WorkloadGrafana, false, "connection refused"},
+		{platform.WorkloadPyroscope, false, "/other: 503 Service Unavailable: Ingester not ready: waiting for 15s"},
+		{platform.WorkloadTempo, true, ""},
+		{platform.WorkloadVictoriaMetrics, true, ""},
+	} {
+		require.Equal(t, want.name, got.Workloads[i].Name)
+		require.Equal(t, want.ready, got.Workloads[i].Ready)
+		require.Contains(t, got.Workloads[i].Reason, want.reason)
+		require.Equal(t, want.ready, got.Workloads[i].Reason == "")
+	}
+
+	var text bytes.Buffer
+	require.NoError(t, got.Render(&text, got.Nodes[1].LastSeen.Add(4*time.Second)))
+	require.Regexp(t, `core +│ ip-10-0-0-12 │ 4s ago +│ failed: otel-agent`, text.String())
+	require.Regexp(t, `master │ ip-10-0-0-99 │ 4s ago +│ complete`, text.String())
+	require.Regexp(t, `task +│ ip-10-0-0-13 │ 1m\d+s ago +│ no report`, text.String())
+	require.Regexp(t, `pyroscope +│ no +│ GET .*Ingester not ready`, text.String())
+}
+
+func TestStatusWithoutMetrics(t *testing.T) {
+	c := config(t, "http://"+freeAddress(t))
+	got := status.Read(t.Context(), c)
+	require.Empty(t, got.Nodes)
+	require.Len(t, got.Problems, 1)
+	require.Contains(t, got.Problems[0], "read nodes: ")
+	var text bytes.Buffer
+	require.NoError(t, got.Render(&text, time.Now()))
+	require.Contains(t, text.String(), "no node has sent metrics in the last 5m0s")
+	require.Contains(t, text.String(), "not known: read nodes: ")
+}
+
+func TestSections(t *testing.T) {
+	server := httptest.NewServer(status.Handler(config(t, "http://"+freeAddress(t))))
+	t.Cleanup(server.Close)
+	for _, section := range status.Sections() {
+		response, err := http.Get(server.URL + "/status?section=" + section)
+		require.NoError(t, err)
+		defer response.Body.Close()
+		var part, whole any
+		require.NoError(t, json.NewDecoder(response.Body).Decode(&part))
+		all, err := http.Get(server.URL + "/status")
+		require.NoError(t, err)
+		defer all.Body.Close()
+		require.NoError(t, json.NewDecoder(all.Body).Decode(&whole))
+		require.Equal(t, whole.(map[string]any)[section], part, section)
+	}
+	response, err := http.Get(server.URL + "/status?section=secrets")
+	require.NoError(t, err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusBadRequest, response.StatusCode)
+	require.Contains(t, string(body), "no such section")
+	require.Contains(t, string(body), "workloads")
+	posted, err := http.Post(server.URL+"/status", "text/plain", nil)
+	require.NoError(t, err)
+	defer posted.Body.Close()
+	require.Equal(t, http.StatusMethodNotAllowed, posted.StatusCode)
+}
+
+func TestServeEndsWithItsContext(t *testing.T) {
+	address := freeAddress(t)
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- status.Serve(ctx, config(t, "http://127.0.0.1:1"), address) }()
+	answers(t, "http://"+address+"/healthz")
+	require.ErrorContains(t, status.Serve(t.Context(), config(t, "http://127.0.0.1:1"), address), "address already in use")
+	stop()
+	require.NoError(t, <-served)
+	require.ErrorContains(t, status.Serve(t.Context(), status.Config{}, address), "controlPrivateIp")
+}
+
+func TestFetchRefusesOtherVersions(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"schemaVersion": 99}`)
+	}))
+	t.Cleanup(server.Close)
+	_, err := status.Fetch(t.Context(), server.URL+"/status/")
+	require.ErrorContains(t, err, "answers schema version 99, this program reads 1")
+	server.Close()
+	_, err = status.Fetch(t.Context(), server.URL)
+	require.ErrorContains(t, err, "fetch status: ")
+}
+
+func TestLoadConfig(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "status.json")
+	want := config(t, "http://victoria-metrics:8428")
+	data, err := json.Marshal(want)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, data, 0o600))
+	got, err := status.LoadConfig(file)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+
+	for name, test := range map[string]struct {
+		text string
+		want []string
+	}{
+		"unknown key": {`{"s3paths2": {}}`, []string{`unknown field "s3paths2"`}},
+		"all faults": {
+			`{"s3Paths":{"data":"data"},"controlPrivateIp":"ip-10-0-0-4","endpoints":{"tempo":{"url":"tempo:3200","readyPath":"ready"}}}`,
+			[]string{
+				`s3Paths.data: "data"`, `s3Paths.lake: ""`, `controlPrivateIp: "ip-10-0-0-4"`,
+				"endpoints.victoria-metrics: missing", `endpoints.tempo.url: "tempo:3200"`, `endpoints.tempo.readyPath: "ready"`,
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(file, []byte(test.text), 0o600))
+			_, err := status.LoadConfig(file)
+			for _, part := range test.want {
+				require.ErrorContains(t, err, part)
+			}
+		})
+	}
+	_, err = status.LoadConfig(file + ".absent")
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
