@@ -1,0 +1,154 @@
+package artifacts
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	// Not the standard library's gzip: its output may change with the Go
+	// version that this program is built with, and the lock holds a sum of it.
+	"github.com/klauspost/compress/gzip"
+)
+
+// dependencyPlugin is the Maven plugin that copies a release.
+const dependencyPlugin = "org.apache.maven.plugins:maven-dependency-plugin:2.8:copy"
+
+// made is a finished file in a folder of its own.
+type made struct {
+	dir, file, sum string
+	size           int64
+}
+
+func (m made) discard() { _ = os.RemoveAll(m.dir) }
+
+// make obtains an artifact, aside from the store's contents.
+func (l lockFile) make(ctx context.Context, s Store, a Artifact, say func(string)) (m made, err error) {
+	m.dir, err = s.scratch()
+	if err != nil {
+		return m, err
+	}
+	defer func() {
+		if err != nil {
+			m.discard()
+			err = fmt.Errorf("make artifact %s: %w", a.Name, err)
+		}
+	}()
+	if err := l.lay(m.dir, a.Source.Kind); err != nil {
+		return m, err
+	}
+	switch a.Source.Kind {
+	case KindMaven:
+		say("fetching " + a.Source.Coordinates)
+		m.file, err = fetchRelease(ctx, m.dir, a.Source.Coordinates)
+	case KindLauncher:
+		say("building the launcher")
+		err = run(ctx, m.dir, nil, "mvn", "-q", "-B", "package")
+		m.file = filepath.Join(m.dir, "target", a.Name)
+	case KindCollector:
+		say("building the collector (minutes when nothing of it is in Go's build cache)")
+		m.file, err = l.buildCollector(ctx, m.dir, a.Arch)
+	default:
+		err = fmt.Errorf("source.kind %q: unknown", a.Source.Kind)
+	}
+	if err != nil {
+		return m, err
+	}
+	m.sum, m.size, err = sumFile(m.file)
+	return m, err
+}
+
+// lay writes the sources of a kind into dir.
+func (lockFile) lay(dir string, kind Kind) error {
+	files, err := sourcesOf(kind)
+	if err != nil {
+		return err
+	}
+	for name, content := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fetchRelease(ctx context.Context, dir, coordinates string) (string, error) {
+	err := run(ctx, dir, nil, "mvn", "-q", "-B", dependencyPlugin,
+		"-Dartifact="+coordinates, "-DoutputDirectory="+dir, "-Dmdep.stripVersion=true")
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, strings.Split(coordinates, ":")[1]+".jar"), nil
+}
+
+// buildCollector compiles the collector for one architecture and gzips it. All
+// that Go records in a binary is fixed: toolchain, flags, paths.
+func (l lockFile) buildCollector(ctx context.Context, dir, arch string) (string, error) {
+	binary := filepath.Join(dir, "otelcol")
+	environment := []string{
+		"GOOS=linux", "GOARCH=" + arch, "GOAMD64=v1", "GOARM64=v8.0", "CGO_ENABLED=0",
+		"GOTOOLCHAIN=" + l.Go, "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off",
+	}
+	// remove_all_sd leaves out Prometheus' service discoveries: half the size.
+	if err := run(ctx, dir, environment, "go", "build", "-mod=readonly", "-trimpath", "-buildvcs=false",
+		"-tags=remove_all_sd", "-ldflags=-s -w -buildid=", "-o", binary, "."); err != nil {
+		return "", err
+	}
+	return binary + ".gz", compress(binary, binary+".gz")
+}
+
+// compress writes no name and no time into the gzip header.
+func compress(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := out.Close(); err == nil {
+			err = e
+		}
+	}()
+	z, err := gzip.NewWriterLevel(out, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(z, in); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// run executes a build tool; its output is shown only when it fails.
+func run(ctx context.Context, dir string, environment []string, name string, args ...string) error {
+	if _, err := exec.LookPath(name); err != nil {
+		return fmt.Errorf("%s is not on PATH: install it", name)
+	}
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), environment...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, tail(out))
+	}
+	return nil
+}
+
+// tail keeps the end of a tool's output, where the cause stands.
+func tail(out []byte) string {
+	const keep = 2000
+	if len(out) > keep {
+		out = out[len(out)-keep:]
+	}
+	return strings.TrimSpace(string(out))
+}

@@ -1,0 +1,81 @@
+package artifacts
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Store keeps artifacts by content: <Dir>/<sha256>/<name>.
+type Store struct{ Dir string }
+
+// DefaultStore is $XDG_CACHE_HOME/emr-observatory/artifacts (or the like of
+// this operating system, see os.UserCacheDir).
+func DefaultStore() (Store, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return Store{}, fmt.Errorf("find cache folder (set XDG_CACHE_HOME or HOME): %w", err)
+	}
+	return Store{Dir: filepath.Join(cache, "emr-observatory", "artifacts")}, nil
+}
+
+// Path gives the artifact's file after its content has been verified. The
+// error says what is wrong with the file and that `make artifacts` makes it.
+func (s Store) Path(a Artifact) (string, error) {
+	path := s.place(a.SHA256, a.Name)
+	got, _, err := sumFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("artifact %s is not in the store (%s): run `make artifacts`", a.Name, path)
+	case err != nil:
+		return "", fmt.Errorf("read artifact %s: %w", a.Name, err)
+	case got != a.SHA256:
+		return "", fmt.Errorf("artifact %s in the store (%s) has SHA-256 %s, the lock says %s: run `make artifacts`", a.Name, path, got, a.SHA256)
+	}
+	return path, nil
+}
+
+func (s Store) place(sum, name string) string { return filepath.Join(s.Dir, sum, name) }
+
+// put moves a finished file into the store, under its own sum.
+func (s Store) put(file, sum, name string) error {
+	target := s.place(sum, name)
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+		return fmt.Errorf("make store of %s: %w", name, err)
+	}
+	if err := os.Chmod(file, 0o644); err != nil {
+		return fmt.Errorf("store %s: %w", name, err)
+	}
+	if err := os.Rename(file, target); err != nil {
+		return fmt.Errorf("store %s: %w", name, err)
+	}
+	return nil
+}
+
+// scratch makes a folder on the store's own file system, so that put renames.
+func (s Store) scratch() (string, error) {
+	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
+		return "", fmt.Errorf("make store: %w", err)
+	}
+	dir, err := os.MkdirTemp(s.Dir, ".work-")
+	if err != nil {
+		return "", fmt.Errorf("make work folder in the store: %w", err)
+	}
+	return dir, nil
+}
+
+func sumFile(path string) (sum string, size int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer func() { _ = f.Close() }()
+	digest := sha256.New()
+	size, err = io.Copy(digest, f)
+	return hex.EncodeToString(digest.Sum(nil)), size, err
+}

@@ -1,0 +1,338 @@
+package node_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/assets/node"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// bucket is a data bucket's folder with the artifacts of a bootstrap action.
+type bucket struct {
+	dir   string
+	input node.BootstrapInput
+}
+
+func newBucket(t *testing.T, collector []byte) bucket {
+	t.Helper()
+	b := bucket{dir: t.TempDir()}
+	jar, err := os.ReadFile(lockedFile(t, platform.ArtifactLauncher))
+	require.NoError(t, err)
+	b.input.LauncherJar = jar
+	b.add(t, platform.ArtifactOTelAgent, "", []byte("agent of OpenTelemetry"))
+	b.add(t, platform.ArtifactPyroscope, "", []byte("agent of Pyroscope"))
+	b.add(t, platform.ArtifactCollector(runtime.GOARCH), runtime.GOARCH, collector)
+	return b
+}
+
+func (b *bucket) add(t *testing.T, name, arch string, content []byte) {
+	t.Helper()
+	digest := sha256.Sum256(content)
+	a := node.Installed{Name: name, Arch: arch, SHA256: hex.EncodeToString(digest[:])}
+	b.input.Artifacts = append(b.input.Artifacts, a)
+	write(t, b.file(name), string(content))
+}
+
+// file is where the bucket has an artifact.
+func (b *bucket) file(name string) string {
+	for _, a := range b.input.Artifacts {
+		if a.Name == name {
+			return filepath.Join(b.dir, platform.ArtifactKey(a.SHA256, name))
+		}
+	}
+	return ""
+}
+
+// bootstrap runs the rendered script as EMR does and gives its output.
+func (b *bucket) bootstrap(t *testing.T, args ...string) string {
+	t.Helper()
+	script, hash, err := node.Bootstrap(b.input)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "bootstrap.sh")
+	require.NoError(t, os.WriteFile(path, script, 0o755))
+	if args == nil {
+		args = []string{controlIP, "s3://bucket/artifacts/", hash}
+	}
+	out, err := exec.Command(path, args...).CombinedOutput()
+	require.NoError(t, err, "it must never fail a node: %s", out)
+	return string(out)
+}
+
+func zipped(t *testing.T, content string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, err := z.Write([]byte(content))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	return out.Bytes()
+}
+
+type report struct {
+	Cluster, Role, Host, Content string
+	Seconds                      int
+	Components                   []struct {
+		Component, Reason, SHA256 string
+		Up, Seconds               int
+	}
+}
+
+func readReport(t *testing.T) report {
+	t.Helper()
+	content, err := os.ReadFile(platform.NodeReportFile)
+	require.NoError(t, err)
+	var r report
+	require.NoError(t, json.Unmarshal(content, &r), string(content))
+	return r
+}
+
+// down maps the parts that are not up to the reasons.
+func (r report) down() map[string]string {
+	out := map[string]string{}
+	for _, c := range r.Components {
+		if c.Up == 0 {
+			out[c.Component] = c.Reason
+		}
+	}
+	return out
+}
+
+// answerHealth stands in for the health check of a collector.
+func answerHealth(t *testing.T) {
+	t.Helper()
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", platform.CollectorHealth))
+	require.NoError(t, err)
+	server := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Close() })
+}
+
+func TestBootstrapInstallsEveryPartAndStartsTheCollector(t *testing.T) {
+	if !onMachine(t) {
+		return
+	}
+	collector, err := os.ReadFile(lockedFile(t, platform.ArtifactCollector(runtime.GOARCH)))
+	require.NoError(t, err)
+	b := newBucket(t, collector)
+	commands(t, b.dir)
+	serveMetadata(t)
+	layFacts(t, platform.RoleMaster)
+	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
+
+	out := b.bootstrap(t)
+	t.Log(out)
+	r := readReport(t)
+	require.Empty(t, r.down())
+	require.Len(t, r.Components, len(platform.NodeComponents()))
+	require.Equal(t, []string{"j-ABC123", "master", nodeHost}, []string{r.Cluster, r.Role, r.Host})
+	facts, err := os.ReadFile(platform.NodeFactsFile)
+	require.NoError(t, err)
+	require.Equal(t, "cluster=j-ABC123\nnode.role=master\nhost.name="+nodeHost+"\ncontrol.address="+controlIP+"\n", string(facts))
+	jar, err := os.ReadFile(platform.NodeLauncherJar)
+	require.NoError(t, err)
+	require.Equal(t, b.input.LauncherJar, jar)
+
+	up := map[string]int64{}
+	row := s.metric(t, platform.MetricBootstrapUp, nil)
+	require.Equal(t, labels{"cluster": "j-ABC123", "node.role": "master", "host.name": nodeHost, "service.name": "emr-bootstrap"}, row.resource)
+	for _, p := range row.metric.GetGauge().GetDataPoints() {
+		require.NotZero(t, p.GetTimeUnixNano())
+		up[attributes(p.GetAttributes())["component"]] = p.GetAsInt()
+	}
+	require.Equal(t, map[string]int64{"launcher": 1, "collector": 1, "otel-agent": 1, "pyroscope-agent": 1}, up)
+
+	calls := func() int {
+		content, err := os.ReadFile(filepath.Join(b.dir, "calls"))
+		require.NoError(t, err)
+		return strings.Count(string(content), "s3 cp")
+	}
+	require.Equal(t, 3, calls())
+	b.bootstrap(t)
+	require.Equal(t, 3, calls(), "a second run downloads nothing again")
+	require.Empty(t, readReport(t).down())
+}
+
+func TestBootstrapRunsOnWithoutAPart(t *testing.T) {
+	if !onMachine(t) {
+		return
+	}
+	components := map[string]string{
+		platform.ArtifactOTelAgent:                 string(platform.ComponentOTelAgent),
+		platform.ArtifactPyroscope:                 string(platform.ComponentPyroscope),
+		platform.ArtifactCollector(runtime.GOARCH): string(platform.ComponentCollector),
+	}
+	faults := map[string]struct {
+		spoil  func(t *testing.T, b *bucket, file string)
+		reason string
+	}{
+		"missing":   {func(t *testing.T, _ *bucket, file string) { require.NoError(t, os.Remove(file)) }, "(404)"},
+		"truncated": {func(t *testing.T, _ *bucket, file string) { require.NoError(t, os.Truncate(file, 7)) }, "sha256 of"},
+		"other":     {func(t *testing.T, _ *bucket, file string) { write(t, file, "something else") }, "sha256 of"},
+		"hanging": {func(t *testing.T, b *bucket, file string) {
+			write(t, strings.Replace(file, b.dir, b.dir+"/hang", 1), "")
+		}, "timed out"},
+	}
+	layFacts(t, platform.RoleCore)
+	serveMetadata(t)
+	answerHealth(t)
+	for name, component := range components {
+		for kind, fault := range faults {
+			t.Run(name+" "+kind, func(t *testing.T) {
+				require.NoError(t, os.RemoveAll(platform.NodeInstallDir))
+				b := newBucket(t, zipped(t, "#!/bin/sh\nexit 0\n"))
+				commands(t, b.dir)
+				hurry(t)
+				fault.spoil(t, &b, b.file(name))
+				out := b.bootstrap(t)
+				require.Contains(t, out, "WARN observatory: "+component+" not installed: ")
+				down := readReport(t).down()
+				require.Len(t, down, 1, out)
+				require.Contains(t, down[component], fault.reason)
+				require.FileExists(t, platform.NodeLauncherJar)
+			})
+		}
+	}
+}
+
+// hurry shortens the script's pauses and time limits, nothing else.
+func hurry(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "sleep"), []byte("#!/bin/sh\n[ \"$1\" = 600 ] && exec /bin/sleep 600\nexit 0\n"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "timeout"), []byte("#!/bin/sh\nshift\nexec /usr/bin/timeout 1 \"$@\"\n"), 0o755))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+}
+
+func TestBootstrapReportsACollectorThatDoesNotAnswer(t *testing.T) {
+	if !onMachine(t) {
+		return
+	}
+	b := newBucket(t, zipped(t, "#!/bin/sh\nexit 1\n"))
+	commands(t, b.dir)
+	hurry(t)
+	layFacts(t, platform.RoleTask)
+	b.bootstrap(t)
+	require.Contains(t, readReport(t).down()["collector"], "does not answer on port 13133")
+	env, err := os.ReadFile(platform.NodeCollectorEnv)
+	require.NoError(t, err)
+	require.Contains(t, string(env), "OBSERVATORY_HDFS_TARGETS=[]\n", "a task node has no DataNode")
+	require.Contains(t, string(env), "OBSERVATORY_ROLE=task\n")
+}
+
+func TestBootstrapSurvivesANodeThatIsNotAsExpected(t *testing.T) {
+	if !onMachine(t) {
+		return
+	}
+	answerHealth(t)
+	for name, c := range map[string]struct {
+		args    []string
+		prepare func(t *testing.T, b *bucket)
+		down    int // parts; -1: there is no report
+	}{
+		"no facts":      {nil, func(*testing.T, *bucket) {}, 0},
+		"no arguments":  {[]string{}, func(t *testing.T, _ *bucket) { layFacts(t, platform.RoleCore) }, 3},
+		"no sudo right": {nil, func(t *testing.T, b *bucket) { refuse(t, "sudo") }, -1},
+		"no aws":        {nil, func(t *testing.T, b *bucket) { refuse(t, "aws") }, 3},
+		"no systemctl":  {nil, func(t *testing.T, b *bucket) { refuse(t, "systemctl") }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, os.RemoveAll(platform.NodeInstallDir))
+			require.NoError(t, os.RemoveAll(platform.EMRInfoDir))
+			b := newBucket(t, zipped(t, "#!/bin/sh\nexit 0\n"))
+			commands(t, b.dir)
+			hurry(t)
+			c.prepare(t, &b)
+			out := b.bootstrap(t, c.args...)
+			if c.down < 0 {
+				require.NoFileExists(t, platform.NodeReportFile)
+				require.Contains(t, out, "launcher not installed")
+				return
+			}
+			require.Len(t, readReport(t).down(), c.down, out)
+		})
+	}
+}
+
+// refuse makes a command fail as if it were missing or forbidden.
+func refuse(t *testing.T, command string) {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, command), []byte("#!/bin/sh\necho "+command+": refused >&2\nexit 1\n"), 0o755))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+}
+
+// anyInput is enough to render; the sums are of nothing.
+func anyInput() node.BootstrapInput {
+	sum := strings.Repeat("0a", 32)
+	return node.BootstrapInput{
+		LauncherJar: []byte("PK\x03\x04jar"),
+		Artifacts: []node.Installed{
+			{Name: platform.ArtifactOTelAgent, SHA256: sum},
+			{Name: platform.ArtifactPyroscope, SHA256: sum},
+			{Name: platform.ArtifactCollector(platform.ArchARM64), Arch: platform.ArchARM64, SHA256: sum},
+			{Name: platform.ArtifactCollector(platform.ArchAMD64), Arch: platform.ArchAMD64, SHA256: sum},
+			{Name: platform.ArtifactLauncher, SHA256: sum},
+		},
+	}
+}
+
+func TestBootstrapHashIsOfTheContentAlone(t *testing.T) {
+	_, hash, err := node.Bootstrap(anyInput())
+	require.NoError(t, err)
+	reversed := anyInput()
+	for i, j := 0, len(reversed.Artifacts)-1; i < j; i, j = i+1, j-1 {
+		reversed.Artifacts[i], reversed.Artifacts[j] = reversed.Artifacts[j], reversed.Artifacts[i]
+	}
+	_, same, err := node.Bootstrap(reversed)
+	require.NoError(t, err)
+	require.Equal(t, hash, same)
+	for i := range anyInput().Artifacts[:4] {
+		changed := anyInput()
+		changed.Artifacts[i].SHA256 = strings.Repeat("1b", 32)
+		_, other, err := node.Bootstrap(changed)
+		require.NoError(t, err)
+		require.NotEqual(t, hash, other, changed.Artifacts[i].Name)
+	}
+	changed := anyInput()
+	changed.LauncherJar = []byte("PK\x03\x04raj")
+	_, other, err := node.Bootstrap(changed)
+	require.NoError(t, err)
+	require.NotEqual(t, hash, other)
+}
+
+func TestBootstrapRefusesWhatItCannotInstall(t *testing.T) {
+	_, _, err := node.Bootstrap(node.BootstrapInput{
+		Artifacts:   []node.Installed{{Name: "stray.jar", SHA256: "short"}},
+		LauncherJar: []byte("not a jar"),
+	})
+	for _, part := range []string{"stray.jar", `"short"`, platform.ArtifactOTelAgent, platform.ArtifactPyroscope, "otelcol-linux-amd64.gz", "launcher jar", "make artifacts"} {
+		require.ErrorContains(t, err, part)
+	}
+}
+
+func TestBootstrapIsCleanShell(t *testing.T) {
+	if _, err := exec.LookPath("shellcheck"); err != nil {
+		t.Skip("shellcheck is not on PATH: the script's syntax is checked by bash alone")
+	}
+	script, _, err := node.Bootstrap(anyInput())
+	require.NoError(t, err)
+	cmd := exec.Command("shellcheck", "-")
+	cmd.Stdin = bytes.NewReader(script)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+}

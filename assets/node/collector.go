@@ -1,0 +1,145 @@
+package node
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// Memory of the collector: the limiter refuses data before Go's soft limit is
+// reached, and that before the kernel ends the unit. It leaves EMR's own
+// arithmetic (which gives YARN nearly all of a node) undisturbed.
+const (
+	memoryLimitMiB = 256
+	memorySpikeMiB = 64
+	goMemoryMiB    = 320
+	unitMemoryMiB  = 512
+)
+
+// queueBytes bounds the disk queue of each signal: hours of a busy node's
+// telemetry, and far from what makes YARN call a disk full (90 %).
+const queueBytes = 1 << 30
+
+// logSource is one group of log files on a node.
+type logSource struct {
+	Name        string   // of the receiver
+	Service     string   // service.name
+	Include     []string // globs; rotated files carry other suffixes
+	Path        string   // regular expression on the path, or ""
+	Attribute   string   // log attribute that takes the group "unit", or ""
+	Application bool     // the group "application" is a Spark application id
+}
+
+// logSources lists the logs of a node (paths: EMR Management Guide, "View log
+// files"; names of daemons' files: emr-7.x nodes).
+func logSources() []logSource {
+	const daemons = "/var/log/"
+	return []logSource{
+		{
+			Name: "container", Service: platform.ServiceContainer,
+			Include:   []string{platform.EMRContainerLogDir + "/*/*/stdout", platform.EMRContainerLogDir + "/*/*/stderr"},
+			Path:      `/(?P<application>application_\d+_\d+)/(?P<unit>container_[^/]+)/`,
+			Attribute: "yarn.container.id", Application: true,
+		},
+		{Name: "yarn", Service: platform.ServiceYARN, Include: []string{daemons + "hadoop-yarn/*.log", daemons + "hadoop-yarn/*.out"}},
+		{Name: "hdfs", Service: platform.ServiceHDFS, Include: []string{daemons + "hadoop-hdfs/*.log", daemons + "hadoop-hdfs/*.out"}},
+		{Name: "spark", Service: platform.ServiceSparkDaemon, Include: []string{daemons + "spark/*.log", daemons + "spark/*.out"}},
+		{
+			Name: "step", Service: platform.ServiceStep,
+			Include:   []string{platform.EMRStepLogDir + "/*/controller", platform.EMRStepLogDir + "/*/stdout", platform.EMRStepLogDir + "/*/stderr", platform.EMRStepLogDir + "/*/syslog"},
+			Path:      `/(?P<unit>s-[A-Z0-9]+)/[^/]+$$`,
+			Attribute: "emr.step.id",
+		},
+		{
+			Name: "bootstrap", Service: platform.ServiceBootstrap,
+			Include:   []string{platform.EMRBootstrapLogDir + "/*/controller", platform.EMRBootstrapLogDir + "/*/stdout", platform.EMRBootstrapLogDir + "/*/stderr"},
+			Path:      `/(?P<unit>\d+)/[^/]+$$`,
+			Attribute: "emr.bootstrap_action",
+		},
+	}
+}
+
+// timeFormat recognises the head of a log line.
+type timeFormat struct{ If, Regex, Layout string }
+
+// matches is an expression of filelog's operators on a line's text.
+func matches(pattern string) string { return `body matches "` + pattern + `"` }
+
+// timeFormats are the layouts of Spark (log4j2.properties of EMR), Hadoop
+// (ISO8601 of its log4j.properties) and EMR's own instance controller.
+func timeFormats() []timeFormat {
+	head := func(time, layout string) timeFormat {
+		return timeFormat{
+			If:     matches("^" + time + " "),
+			Regex:  "^(?P<time>" + time + ") (?P<level>[A-Z]+) ",
+			Layout: layout,
+		}
+	}
+	return []timeFormat{
+		head(`[0-9]{2}/[0-9]{2}/[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}`, "06/01/02 15:04:05"),
+		head(`[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2},[0-9]{3}`, "2006-01-02 15:04:05,000"),
+		head(`[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z`, "2006-01-02T15:04:05.000Z"),
+	}
+}
+
+// continuation matches a line that belongs to the one before: indented lines,
+// and the unindented heads inside Java's and Python's stack traces.
+const continuation = `^([[:space:]]|Caused by: |Suppressed: |([A-Za-z_$$][A-Za-z0-9_$$]*[.])*[A-Za-z0-9_$$]*(Exception|Error|Throwable)(:|$$))`
+
+// uncaughtError matches the first line of an error that no logger formatted.
+const uncaughtError = `^(Exception in thread |Traceback [(]most recent call last[)])`
+
+// Keep-lists of /prom, which gives 150 KB a scrape (Hadoop 3.4.1), and of the
+// collector's own metrics. Names are those of Hadoop's PrometheusMetricsSink.
+const (
+	keepYARN = `cluster_metrics_(num_.*_n_ms|capability_(mb|virtual_cores)|utilized_(mb|virtual_cores)|am_(launch|register)_delay_(avg_time|num_ops))` +
+		`|queue_metrics_(apps_(running|pending|submitted|completed|killed|failed)|(allocated|pending|reserved|available)_(mb|v_cores|containers)|running_(0|60|300|1440)|aggregate_containers_(allocated|released)|(used_am_resource|am_resource_limit)_mb)` +
+		`|node_manager_metrics_(containers_(running|launched|completed|failed|killed|initing)|(allocated|available)_(gb|v_cores)|bad_(local|log)_dirs|good_(local|log)_dirs_disk_utilization_perc|container_launch_duration_(avg_time|num_ops)|node_(cpu|used_mem).*)` +
+		`|` + keepJVM
+	keepHDFS = `fs_namesystem_(capacity_(total|used|remaining|used_non_dfs)|missing_blocks|missing_repl_one_blocks|corrupt_blocks|under_replicated_blocks|num_(live|dead|decommissioning)_data_nodes|volume_failures_total|files_total|blocks_total)` +
+		`|rpc_(rpc_queue_time_avg_time|rpc_processing_time_avg_time|call_queue_length)` +
+		`|datanode_(bytes_(read|written)|volume_failures|(read|write)_block_op_avg_time)` +
+		`|` + keepJVM
+	keepJVM       = `jvm_metrics_(mem_heap_(used|max)_m|gc_count|gc_time_millis|gc_total_extra_sleep_time|log_(error|fatal))`
+	keepCollector = `otelcol_(exporter_(queue_(size|capacity)|(sent|send_failed|enqueue_failed)_.+)|receiver_(accepted|refused)_.+|processor_(memory_limiter_)?refused_.+|process_(memory_rss|cpu_seconds|uptime))`
+	// Labels that repeat host.name, or change and so would begin new series.
+	dropLabels = `hostname|context|sessionid|totalsynctimes|numopenconnectionsperuser`
+)
+
+// CollectorConfig renders the node collector's configuration. It is the same
+// on every node; the process's environment says which node it is.
+func CollectorConfig() ([]byte, error) {
+	return render("collector.yaml", newFacts().with(facts{
+		"CollectionInterval":       platform.CollectionInterval,
+		"DaemonCollectionInterval": platform.DaemonCollectionInterval,
+		"KeepYARN":                 keepYARN,
+		"KeepHDFS":                 keepHDFS,
+		"KeepCollector":            keepCollector,
+		"DropLabels":               dropLabels,
+		"KeepAttributes":           quotedLabels(platform.JVMLabels()),
+		"Logs":                     logSources(),
+		"TimeFormats":              timeFormats(),
+		"FirstEntry":               "not (" + matches(continuation) + ")",
+		"Uncaught":                 "attributes.level == nil and " + matches(uncaughtError),
+		"MemoryLimitMiB":           memoryLimitMiB,
+		"MemorySpikeMiB":           memorySpikeMiB,
+		"QueueBytes":               queueBytes,
+	}))
+}
+
+// CollectorUnit renders the node collector's systemd unit.
+func CollectorUnit() ([]byte, error) {
+	return render("collector.service", newFacts().with(facts{
+		"GoMemoryMiB":   goMemoryMiB,
+		"UnitMemoryMiB": unitMemoryMiB,
+	}))
+}
+
+func quotedLabels(labels []platform.Label) string {
+	var quoted []string
+	for _, l := range labels {
+		quoted = append(quoted, fmt.Sprintf("%q", string(l)))
+	}
+	return strings.Join(quoted, ", ")
+}

@@ -1,0 +1,212 @@
+package node_test
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/assets/node"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// unpackCollector gives the locked collector's binary for this machine.
+func unpackCollector(t *testing.T) string {
+	t.Helper()
+	f, err := os.Open(lockedFile(t, platform.ArtifactCollector(runtime.GOARCH)))
+	require.NoError(t, err)
+	defer func() { _ = f.Close() }()
+	z, err := gzip.NewReader(f)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "otelcol")
+	out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o755)
+	require.NoError(t, err)
+	_, err = io.Copy(out, z)
+	require.NoError(t, err)
+	require.NoError(t, out.Close())
+	return path
+}
+
+// startCollector runs the real collector with the rendered configuration, as
+// its unit would on a core node.
+func startCollector(t *testing.T) (stop func()) {
+	t.Helper()
+	config, err := node.CollectorConfig()
+	require.NoError(t, err)
+	write(t, platform.NodeCollectorConfig, string(config))
+	cmd := exec.Command(unpackCollector(t), "--config", platform.NodeCollectorConfig)
+	cmd.Env = append(os.Environ(),
+		"OBSERVATORY_CLUSTER=j-ABC123", "OBSERVATORY_ROLE=core", "OBSERVATORY_HOST="+nodeHost, "OBSERVATORY_CONTROL="+controlIP,
+		fmt.Sprintf("OBSERVATORY_YARN_TARGETS=[%s:%d]", nodeIP, platform.NodeManagerUI), "OBSERVATORY_HDFS_TARGETS=[]")
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	require.NoError(t, err)
+	cmd.Stdout, cmd.Stderr = log, log
+	require.NoError(t, cmd.Start())
+	stop = func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+	}
+	t.Cleanup(func() {
+		stop()
+		if t.Failed() {
+			content, _ := os.ReadFile(log.Name())
+			t.Log("collector: " + string(content))
+		}
+	})
+	return stop
+}
+
+var stamped = labels{"cluster": "j-ABC123", "node.role": "core", "host.name": nodeHost}
+
+// with is l and one more label.
+func (l labels) with(key, value string) labels {
+	out := labels{key: value}
+	for k, v := range l {
+		out[k] = v
+	}
+	return out
+}
+
+func TestCollectorSendsHostDaemonAndOwnMetrics(t *testing.T) {
+	if !onMachine(t) {
+		return
+	}
+	serveDaemon(t)
+	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
+	startCollector(t)
+
+	for _, name := range []string{"system.cpu.time", "system.cpu.logical.count", "system.memory.usage", "system.memory.limit", "system.cpu.load_average.1m"} {
+		require.Equal(t, stamped.with("service.name", "node-collector"), s.metric(t, name, nil).resource, name)
+	}
+	yarn := s.metric(t, "node_manager_metrics_containers_running", nil)
+	require.Equal(t, stamped.with("service.name", "yarn"), yarn.resource)
+	point := yarn.metric.GetGauge().GetDataPoints()[0]
+	require.InDelta(t, 3, point.GetAsDouble(), 0)
+	require.Empty(t, attributes(point.GetAttributes()), "hostname and context repeat the resource")
+
+	queue := s.metric(t, "otelcol_exporter_queue_capacity", nil)
+	require.Equal(t, stamped.with("service.name", "node-collector"), queue.resource)
+	s.metric(t, "otelcol_process_memory_rss", nil)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, row := range s.metrics {
+		require.NotContains(t, row.metric.GetName(), "not_wanted")
+		if row.metric.GetName() == "queue_metrics_apps_running" {
+			require.NotContains(t, attributes(row.metric.GetGauge().GetDataPoints()[0].GetAttributes()), "user")
+		}
+	}
+}
+
+// serveDaemon answers at /prom as a NodeManager of Hadoop 3.4.1 does.
+func serveDaemon(t *testing.T) {
+	t.Helper()
+	listener, err := net.Listen("tcp", fmt.Sprintf("%s:%d", nodeIP, platform.NodeManagerUI))
+	require.NoError(t, err)
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/plain;charset=utf-8")
+		_, _ = io.WriteString(w, `# TYPE node_manager_metrics_containers_running gauge
+node_manager_metrics_containers_running{context="yarn",hostname="ip-10-0-0-17"} 3
+# TYPE queue_metrics_apps_running gauge
+queue_metrics_apps_running{queue="root",context="yarn",hostname="x"} 1
+queue_metrics_apps_running{queue="root",user="hadoop",context="yarn",hostname="x"} 1
+# TYPE not_wanted gauge
+not_wanted{hostname="x"} 1
+`)
+	})}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Close() })
+}
+
+const sparkLog = `26/11/20 10:00:00 INFO SparkContext: Running Spark version 3.5.5
+26/11/20 10:00:01 ERROR Executor: Exception in task 0.0 in stage 1.0 (TID 3)
+java.lang.RuntimeException: no such column
+	at org.example.Job.run(Job.scala:7)
+Caused by: java.io.IOException: gone
+	... 12 more
+26/11/20 10:00:02 WARN TaskSetManager: Lost task 0.0
+plain words of a user's program
+Traceback (most recent call last):
+  File "job.py", line 3, in <module>
+ValueError: bad row
+26/11/20 10:00:03 INFO SparkContext: Successfully stopped SparkContext
+`
+
+func TestCollectorReadsLogs(t *testing.T) {
+	if !onMachine(t) {
+		return
+	}
+	const application, container = "application_1700000000000_0001", "container_1700000000000_0001_01_000002"
+	stderr := filepath.Join(platform.EMRContainerLogDir, application, container, "stderr")
+	write(t, stderr, sparkLog)
+	write(t, "/var/log/hadoop-yarn/hadoop-yarn-nodemanager-"+nodeHost+".log", "2026-11-20 10:00:00,123 WARN org.apache.hadoop.yarn.Thing: disk is full\n")
+	write(t, platform.EMRStepLogDir+"/s-1ABC/controller", "2026-11-20T10:00:00.500Z INFO startExec 'hadoop jar x'\n")
+	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
+	stop := startCollector(t)
+
+	body := func(part string) func(logRow) bool {
+		return func(r logRow) bool { return strings.Contains(r.record.GetBody().GetStringValue(), part) }
+	}
+	fault := s.log(t, "of the error", body("Exception in task"))
+	require.Equal(t, stamped.with("service.name", "yarn-container").with("spark.app.id", application), fault.resource)
+	require.Equal(t, container, fault.attributes["yarn.container.id"])
+	require.Equal(t, "ERROR", strings.ToUpper(fault.record.GetSeverityText()))
+	require.Contains(t, fault.record.GetBody().GetStringValue(), "... 12 more", "the stack trace belongs to its line")
+	require.Equal(t, time.Date(2026, 11, 20, 10, 0, 1, 0, time.Local).UnixNano(), int64(fault.record.GetTimeUnixNano()))
+
+	python := s.log(t, "of the traceback", body("Traceback"))
+	require.Contains(t, python.record.GetBody().GetStringValue(), "ValueError: bad row")
+	require.Equal(t, "SEVERITY_NUMBER_ERROR", python.record.GetSeverityNumber().String())
+	require.Equal(t, "SEVERITY_NUMBER_UNSPECIFIED", s.log(t, "plain", body("plain words")).record.GetSeverityNumber().String())
+
+	require.Equal(t, stamped.with("service.name", "yarn"), s.log(t, "of the daemon", body("disk is full")).resource)
+	step := s.log(t, "of the step", body("startExec"))
+	require.Equal(t, stamped.with("service.name", "emr-step"), step.resource)
+	require.Equal(t, "s-1ABC", step.attributes["emr.step.id"])
+	s.log(t, "of the end", body("Successfully stopped"))
+
+	// A restart goes on where it was; a file gzipped in place is not read again.
+	stop()
+	s.mu.Lock()
+	before := len(s.logs)
+	s.mu.Unlock()
+	require.NoError(t, exec.Command("gzip", stderr).Run())
+	write(t, filepath.Join(filepath.Dir(stderr), "stdout"), "after the restart\n")
+	startCollector(t)
+	s.log(t, "after the restart", body("after the restart"))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	require.Len(t, s.logs, before+1)
+}
+
+func TestCollectorQueuesOnDiskWhileControlIsAway(t *testing.T) {
+	if !onMachine(t) {
+		return
+	}
+	write(t, "/var/log/hadoop-yarn/hadoop-yarn-nodemanager-x.log", "2026-11-20 10:00:00,123 INFO before the control node was there\n")
+	stop := startCollector(t)
+	require.Eventually(t, func() bool {
+		files, _ := filepath.Glob(platform.NodeQueueDir + "/exporter_otlp__logs")
+		return len(files) == 1 && contains(files[0], "before the control node was there")
+	}, 30*time.Second, 100*time.Millisecond, "the record waits on disk")
+	stop()
+	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
+	startCollector(t)
+	s.log(t, "from the queue", func(r logRow) bool {
+		return strings.Contains(r.record.GetBody().GetStringValue(), "before the control node")
+	})
+}
+
+func contains(path, text string) bool {
+	content, err := os.ReadFile(path)
+	return err == nil && strings.Contains(string(content), text)
+}

@@ -1,0 +1,110 @@
+package node
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"text/template"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// Environment of the collector's process, written by the bootstrap action.
+const (
+	envCluster     = "OBSERVATORY_CLUSTER"
+	envRole        = "OBSERVATORY_ROLE"
+	envHost        = "OBSERVATORY_HOST"
+	envControl     = "OBSERVATORY_CONTROL"
+	envYARNTargets = "OBSERVATORY_YARN_TARGETS" // [ip:port], a YAML list
+	envHDFSTargets = "OBSERVATORY_HDFS_TARGETS" // [ip:port] or []
+)
+
+// facts are platform's constants under the names that templates use.
+type facts map[string]any
+
+func newFacts() facts {
+	return facts{
+		"NodeCollectorBinary": platform.NodeCollectorBinary,
+		"NodeCollectorConfig": platform.NodeCollectorConfig,
+		"NodeCollectorEnv":    platform.NodeCollectorEnv,
+		"NodeCollectorUnit":   platform.NodeCollectorUnit,
+		"NodeFactsFile":       platform.NodeFactsFile,
+		"NodeJMXRules":        platform.NodeJMXRules,
+		"NodeLauncherJar":     platform.NodeLauncherJar,
+		"NodeOTelAgentJar":    platform.NodeOTelAgentJar,
+		"NodePyroscopeJar":    platform.NodePyroscopeJar,
+		"NodeQueueDir":        platform.NodeQueueDir,
+		"NodeReportFile":      platform.NodeReportFile,
+		"NodeReportMetrics":   platform.NodeReportMetrics,
+		"NodeUnitDir":         platform.NodeUnitDir,
+		"EMRInfoDir":          platform.EMRInfoDir,
+
+		"CollectorHealth":   platform.CollectorHealth,
+		"CollectorMetrics":  platform.CollectorMetrics,
+		"OTLPGRPC":          platform.OTLPGRPC,
+		"OTLPHTTP":          platform.OTLPHTTP,
+		"NodeManagerUI":     platform.NodeManagerUI,
+		"ResourceManagerUI": platform.ResourceManagerUI,
+		"DataNodeUI":        platform.DataNodeUI,
+		"NameNodeUI":        platform.NameNodeUI,
+
+		"Cluster":           platform.Cluster,
+		"NodeRole":          platform.NodeRole,
+		"HostName":          platform.HostName,
+		"ServiceName":       platform.ServiceName,
+		"SparkAppID":        platform.SparkAppID,
+		"FactControl":       platform.FactControl,
+		"MetricBootstrapUp": platform.MetricBootstrapUp,
+
+		"RoleMaster": platform.RoleMaster,
+		"RoleCore":   platform.RoleCore,
+		"RoleTask":   platform.RoleTask,
+
+		"ServiceYARN":          platform.ServiceYARN,
+		"ServiceHDFS":          platform.ServiceHDFS,
+		"ServiceNodeCollector": platform.ServiceNodeCollector,
+		"ServiceBootstrap":     platform.ServiceBootstrap,
+
+		"ComponentCollector": platform.ComponentCollector,
+		"ComponentLauncher":  platform.ComponentLauncher,
+		"ComponentOTelAgent": platform.ComponentOTelAgent,
+		"ComponentPyroscope": platform.ComponentPyroscope,
+
+		"EnvCluster":     envCluster,
+		"EnvRole":        envRole,
+		"EnvHost":        envHost,
+		"EnvControl":     envControl,
+		"EnvYARNTargets": envYARNTargets,
+		"EnvHDFSTargets": envHDFSTargets,
+	}
+}
+
+// with is f and more, f unchanged.
+func (f facts) with(more facts) facts {
+	all := facts{}
+	for _, m := range []facts{f, more} {
+		for k, v := range m {
+			all[k] = v
+		}
+	}
+	return all
+}
+
+// render executes a template; a name that no fact has is an error.
+func render(name string, values facts) ([]byte, error) {
+	functions := template.FuncMap{
+		"env": func(variable string) string { return "${env:" + variable + "}" },
+		// quote is a YAML scalar in single quotes, where nothing is escaped.
+		"quote": func(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" },
+		"join":  func(list []string) string { return strings.Join(list, ", ") },
+	}
+	t, err := template.New(name).Funcs(functions).Option("missingkey=error").ParseFS(templates, "templates/"+name)
+	if err != nil {
+		return nil, fmt.Errorf("parse template %s: %w", name, err)
+	}
+	var out bytes.Buffer
+	if err := t.Execute(&out, values); err != nil {
+		return nil, fmt.Errorf("render %s: %w", name, err)
+	}
+	return out.Bytes(), nil
+}

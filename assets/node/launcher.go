@@ -1,0 +1,45 @@
+package node
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// LauncherConstants renders the Java class through which the launcher knows
+// platform's names. It is committed among the launcher's sources; a test
+// compares the two.
+func LauncherConstants() []byte {
+	var out bytes.Buffer
+	line := func(name, value string) { fmt.Fprintf(&out, "  static final String %s = %q;\n", name, value) }
+	out.WriteString("package observatory.launcher;\n\n" +
+		"/** Names shared with the rest of the platform. Generated from package platform; do not edit. */\n" +
+		"final class Platform {\n  private Platform() {}\n\n")
+	line("FACTS_FILE", platform.NodeFactsFile)
+	line("KILL_SWITCH", platform.NodeKillSwitch)
+	line("OTEL_JAR", platform.NodeOTelAgentJar)
+	line("PYROSCOPE_JAR", platform.NodePyroscopeJar)
+	line("JMX_RULES", platform.NodeJMXRules)
+	line("OTLP_ENDPOINT", fmt.Sprintf("http://127.0.0.1:%d", platform.OTLPGRPC))
+	line("PYROSCOPE_PORT", fmt.Sprint(platform.Pyroscope))
+	line("EXPORT_MILLIS", fmt.Sprint(platform.CollectionInterval.Milliseconds()))
+	line("GUARD_PROPERTY", platform.LauncherGuardProperty)
+	line("DISABLE_PROPERTY", platform.LauncherDisableProperty)
+	line("DISABLE_VARIABLE", platform.LauncherDisableVariable)
+	line("SERVICE_DRIVER", platform.ServiceSparkDriver)
+	line("SERVICE_EXECUTOR", platform.ServiceSparkExecutor)
+	line("DRIVER_ID", platform.DriverID)
+	line("LABEL_APP_ID", string(platform.SparkAppID))
+	line("LABEL_EXECUTOR_ID", string(platform.SparkExecutorID))
+	line("FACT_CONTROL", platform.FactControl)
+	out.WriteString("\n  static final String[] HOST_LABELS = {")
+	for i, label := range platform.HostLabels() {
+		if i > 0 {
+			out.WriteString(", ")
+		}
+		fmt.Fprintf(&out, "%q", string(label))
+	}
+	out.WriteString("};\n}\n")
+	return out.Bytes()
+}

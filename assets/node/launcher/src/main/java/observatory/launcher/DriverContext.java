@@ -1,0 +1,59 @@
+package observatory.launcher;
+
+import java.lang.instrument.Instrumentation;
+
+/**
+ * Finds the application id of a driver from inside: SparkContext writes spark.app.id into the
+ * configuration that SparkEnv holds once the cluster manager has given it.
+ */
+final class DriverContext {
+  private static final long POLL_MILLIS = 200;
+
+  private final Instrumentation instrumentation;
+  private Class<?> sparkEnv;
+
+  DriverContext(Instrumentation instrumentation) {
+    this.instrumentation = instrumentation;
+  }
+
+  /** Waits for the id; null when none appears in time. */
+  String awaitApplicationId(long timeoutMillis) throws Exception {
+    long deadline = System.nanoTime() + timeoutMillis * 1_000_000L;
+    while (System.nanoTime() < deadline) {
+      String id = applicationId();
+      if (id != null) {
+        return id;
+      }
+      Thread.sleep(POLL_MILLIS);
+    }
+    return null;
+  }
+
+  private String applicationId() throws Exception {
+    if (sparkEnv == null) {
+      sparkEnv = loadedClass("org.apache.spark.SparkEnv");
+    }
+    if (sparkEnv == null) {
+      return null;
+    }
+    Object env = sparkEnv.getMethod("get").invoke(null);
+    if (env == null) {
+      return null;
+    }
+    Object conf = env.getClass().getMethod("conf").invoke(env);
+    return (String)
+        conf.getClass()
+            .getMethod("get", String.class, String.class)
+            .invoke(conf, "spark.app.id", null);
+  }
+
+  /** Asks only for classes that exist already: loading one from here could run it too early. */
+  private Class<?> loadedClass(String name) {
+    for (Class<?> c : instrumentation.getAllLoadedClasses()) {
+      if (c.getName().equals(name)) {
+        return c;
+      }
+    }
+    return null;
+  }
+}

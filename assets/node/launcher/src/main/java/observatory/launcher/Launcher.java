@@ -1,0 +1,43 @@
+package observatory.launcher;
+
+import java.io.File;
+import java.lang.instrument.Instrumentation;
+
+/**
+ * The only agent that Spark is given. It decides in a few milliseconds whether this JVM is a Spark
+ * driver or executor, and if so starts the real agents in the background. Whatever goes wrong, the
+ * application's main method runs as if the agent were not there.
+ */
+public final class Launcher {
+  private Launcher() {}
+
+  /** Called by the JVM before main, three times on an executor (SPARK-49984). */
+  public static void premain(String args, Instrumentation instrumentation) {
+    try {
+      launch(instrumentation);
+    } catch (Throwable t) {
+      Notice.failed("launcher", t);
+    }
+  }
+
+  private static void launch(Instrumentation instrumentation) {
+    if (System.getProperty(Platform.GUARD_PROPERTY) != null) {
+      return;
+    }
+    System.setProperty(Platform.GUARD_PROPERTY, "seen");
+    SparkProcess process =
+        SparkProcess.of(System.getProperty("sun.java.command", ""), System.getenv("CONTAINER_ID"));
+    if (process == null || disabled()) {
+      return;
+    }
+    Thread thread = new Thread(new AgentStart(process, instrumentation), "observatory-launcher");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private static boolean disabled() {
+    return "true".equalsIgnoreCase(System.getProperty(Platform.DISABLE_PROPERTY))
+        || "true".equalsIgnoreCase(System.getenv(Platform.DISABLE_VARIABLE))
+        || new File(Platform.KILL_SWITCH).exists();
+  }
+}

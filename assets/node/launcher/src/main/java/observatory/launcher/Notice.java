@@ -1,0 +1,21 @@
+package observatory.launcher;
+
+import java.lang.reflect.InvocationTargetException;
+
+/** One line on standard error per failure: enough to find the cause, never a stack trace. */
+final class Notice {
+  private Notice() {}
+
+  static void failed(String part, Throwable cause) {
+    Throwable root = cause;
+    if (cause instanceof InvocationTargetException && cause.getCause() != null) {
+      root = cause.getCause();
+    }
+    try {
+      String text = String.valueOf(root).replace('\n', ' ');
+      System.err.println("observatory: " + part + " not started: " + text);
+    } catch (Throwable ignored) {
+      // An exception whose own toString fails must not reach the application either.
+    }
+  }
+}

@@ -1,0 +1,68 @@
+package observatory.launcher;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What a command line says about the Spark JVM that it started. */
+final class SparkProcess {
+  private static final Pattern CONTAINER =
+      Pattern.compile("container_(?:e\\d+_)?(\\d+)_(\\d+)_\\d+_\\d+");
+
+  final String service;
+  final String executorId;
+
+  /** Null for a client-mode driver, whose application id exists only once its context does. */
+  final String applicationId;
+
+  private SparkProcess(String service, String executorId, String applicationId) {
+    this.service = service;
+    this.executorId = executorId;
+    this.applicationId = applicationId;
+  }
+
+  /**
+   * Reads the main class and its arguments. Null unless the JVM is a driver or an executor: history
+   * servers, YARN's executor launcher and other daemons are none of our business.
+   */
+  static SparkProcess of(String command, String containerId) {
+    String[] words = command.split(" ");
+    String main = words[0];
+    String fromContainer = applicationOf(containerId);
+    if (main.equals("org.apache.spark.deploy.SparkSubmit")) {
+      return new SparkProcess(Platform.SERVICE_DRIVER, Platform.DRIVER_ID, null);
+    }
+    if (main.equals("org.apache.spark.deploy.yarn.ApplicationMaster")) {
+      return new SparkProcess(Platform.SERVICE_DRIVER, Platform.DRIVER_ID, fromContainer);
+    }
+    if (main.equals("org.apache.spark.executor.YarnCoarseGrainedExecutorBackend")
+        || main.equals("org.apache.spark.executor.CoarseGrainedExecutorBackend")) {
+      String application = argument(words, "--app-id");
+      return new SparkProcess(
+          Platform.SERVICE_EXECUTOR,
+          argument(words, "--executor-id"),
+          application == null ? fromContainer : application);
+    }
+    return null;
+  }
+
+  boolean isDriver() {
+    return service.equals(Platform.SERVICE_DRIVER);
+  }
+
+  private static String argument(String[] words, String name) {
+    for (int i = 1; i + 1 < words.length; i++) {
+      if (words[i].equals(name)) {
+        return words[i + 1];
+      }
+    }
+    return null;
+  }
+
+  private static String applicationOf(String containerId) {
+    if (containerId == null) {
+      return null;
+    }
+    Matcher m = CONTAINER.matcher(containerId);
+    return m.matches() ? "application_" + m.group(1) + "_" + m.group(2) : null;
+  }
+}

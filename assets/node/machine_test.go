@@ -1,0 +1,134 @@
+package node_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+
+	"github.com/emr-observatory/emr-observatory/artifacts"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+const (
+	inside    = "OBSERVATORY_TEST_INSIDE"
+	controlIP = "127.0.0.2" // the control node, as this machine sees it
+	nodeIP    = "10.0.0.17"
+	nodeHost  = "ip-10-0-0-17"
+)
+
+// onMachine runs the calling test again in user, mount and network namespaces
+// of its own, with empty folders where a node has them: the assets' own paths,
+// ports and addresses are then real. It is false in the outer process, which
+// only waits; the test must return then.
+func onMachine(t *testing.T) bool {
+	t.Helper()
+	if os.Getenv(inside) != t.Name() {
+		again := exec.Command("unshare", "--map-root-user", "--user", "--mount", "--net", "--pid", "--fork", "--kill-child",
+			os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
+		again.Env = append(os.Environ(), inside+"="+t.Name())
+		out, err := again.CombinedOutput()
+		t.Log(string(out))
+		require.NoError(t, err, "the test failed on its machine (or namespaces are refused here: see above)")
+		return false
+	}
+	require.NoError(t, unix.Mount("none", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""))
+	for _, dir := range []string{"/opt", "/mnt", "/var/log", platform.NodeUnitDir} {
+		require.NoError(t, unix.Mount("tmpfs", dir, "tmpfs", 0, "mode=0755"), dir)
+	}
+	require.NoError(t, unix.Mount("proc", "/proc", "proc", 0, ""))
+	lo, err := netlink.LinkByName("lo")
+	require.NoError(t, err)
+	require.NoError(t, netlink.LinkSetUp(lo))
+	for _, address := range []string{nodeIP + "/32", "169.254.169.254/32"} {
+		a, err := netlink.ParseAddr(address)
+		require.NoError(t, err)
+		require.NoError(t, netlink.AddrAdd(lo, a))
+	}
+	return true
+}
+
+// write puts a file where a node has it.
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+}
+
+// serveMetadata answers as the instance metadata service does, version 2 only.
+func serveMetadata(t *testing.T) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "169.254.169.254:80")
+	require.NoError(t, err)
+	values := map[string]string{"local-hostname": nodeHost + ".ec2.internal", "local-ipv4": nodeIP}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodPut && r.URL.Path == "/latest/api/token":
+			_, _ = io.WriteString(w, "token")
+		case r.Header.Get("X-aws-ec2-metadata-token") != "token":
+			w.WriteHeader(http.StatusUnauthorized)
+		default:
+			_, _ = io.WriteString(w, values[strings.TrimPrefix(r.URL.Path, "/latest/meta-data/")])
+		}
+	})}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Close() })
+}
+
+// layFacts writes what EMR's instance controller writes before any bootstrap
+// action runs.
+func layFacts(t *testing.T, role string) {
+	t.Helper()
+	write(t, platform.EMRInfoDir+"/instance.json", fmt.Sprintf(`{"instanceGroupId":"ig-1","isMaster":%v,"isRunningNameNode":false}`, role == platform.RoleMaster))
+	write(t, platform.EMRInfoDir+"/job-flow.json", "{\n  \"jobFlowId\" : \"j-ABC123\",\n  \"instanceGroups\":[{\"instanceRole\":\"Master\"},{\"instanceRole\":\"Core\"}]\n}\n")
+	write(t, platform.EMRInfoDir+"/extraInstanceData.json", fmt.Sprintf(`{"jobFlowId":"j-ABC123","instanceRole":%q,"region":"us-east-1"}`, strings.ToUpper(role)))
+}
+
+// commands puts stand-ins for what only a real node has on PATH: sudo, aws
+// (s3 cp out of bucketDir) and systemctl (starts the unit's process).
+func commands(t *testing.T, bucketDir string) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, body := range map[string]string{
+		"sudo": `exec "$@"`,
+		"aws": `echo "$*" >>` + bucketDir + `/calls
+key=${4#s3://bucket/}
+if [ -e "` + bucketDir + `/hang/$key" ]; then exec sleep 600; fi
+cp "` + bucketDir + `/$key" "$5" || { echo "fatal error: An error occurred (404) when calling the HeadObject operation: Key \"$key\" does not exist" >&2; exit 1; }`,
+		"systemctl": `echo "$*" >>` + bucketDir + `/units
+if [ "$1" = restart ]; then
+  set -a; . ` + platform.NodeCollectorEnv + `
+  $(sed -n 's/^ExecStart=//p' ` + platform.NodeUnitDir + `/"$2") >` + bucketDir + `/collector.log 2>&1 &
+fi`,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/usr/bin/env bash\n"+body+"\n"), 0o755))
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+}
+
+// lockedFile is the verified file of an artifact in the store.
+func lockedFile(t *testing.T, name string) string {
+	t.Helper()
+	locked, err := artifacts.Locked()
+	require.NoError(t, err)
+	store, err := artifacts.DefaultStore()
+	require.NoError(t, err)
+	for _, a := range locked {
+		if a.Name == name {
+			path, err := store.Path(a)
+			require.NoError(t, err)
+			return path
+		}
+	}
+	t.Fatalf("the lock has no artifact %s", name)
+	return ""
+}

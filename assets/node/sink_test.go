@@ -1,0 +1,188 @@
+package node_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	collectorlogs "go.opentelemetry.io/proto/otlp/collector/logs/v1"
+	collectormetrics "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
+	collectortraces "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	common "go.opentelemetry.io/proto/otlp/common/v1"
+	logs "go.opentelemetry.io/proto/otlp/logs/v1"
+	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
+	"google.golang.org/grpc"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// labels are a resource's attributes.
+type labels map[string]string
+
+type metricRow struct {
+	resource labels
+	metric   *metrics.Metric
+}
+
+type logRow struct {
+	resource, attributes labels
+	record               *logs.LogRecord
+}
+
+// sink is a control node's collector: it keeps what arrives over OTLP.
+type sink struct {
+	collectormetrics.UnimplementedMetricsServiceServer
+	mu      sync.Mutex
+	changed chan struct{}
+	metrics []metricRow
+	logs    []logRow
+}
+
+type logService struct {
+	collectorlogs.UnimplementedLogsServiceServer
+	*sink
+}
+
+type traceService struct {
+	collectortraces.UnimplementedTraceServiceServer
+}
+
+func startSink(t *testing.T, address string) *sink {
+	t.Helper()
+	listener, err := net.Listen("tcp", address)
+	require.NoError(t, err)
+	s := &sink{changed: make(chan struct{}, 1)}
+	server := grpc.NewServer(grpc.MaxRecvMsgSize(64 << 20))
+	collectormetrics.RegisterMetricsServiceServer(server, s)
+	collectorlogs.RegisterLogsServiceServer(server, logService{sink: s})
+	collectortraces.RegisterTraceServiceServer(server, traceService{})
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	return s
+}
+
+func (s *sink) Export(_ context.Context, r *collectormetrics.ExportMetricsServiceRequest) (*collectormetrics.ExportMetricsServiceResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, resource := range r.GetResourceMetrics() {
+		for _, scope := range resource.GetScopeMetrics() {
+			for _, m := range scope.GetMetrics() {
+				s.metrics = append(s.metrics, metricRow{attributes(resource.GetResource().GetAttributes()), m})
+			}
+		}
+	}
+	s.notify()
+	return &collectormetrics.ExportMetricsServiceResponse{}, nil
+}
+
+func (s logService) Export(_ context.Context, r *collectorlogs.ExportLogsServiceRequest) (*collectorlogs.ExportLogsServiceResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, resource := range r.GetResourceLogs() {
+		for _, scope := range resource.GetScopeLogs() {
+			for _, l := range scope.GetLogRecords() {
+				s.logs = append(s.logs, logRow{attributes(resource.GetResource().GetAttributes()), attributes(l.GetAttributes()), l})
+			}
+		}
+	}
+	s.notify()
+	return &collectorlogs.ExportLogsServiceResponse{}, nil
+}
+
+func (traceService) Export(context.Context, *collectortraces.ExportTraceServiceRequest) (*collectortraces.ExportTraceServiceResponse, error) {
+	return &collectortraces.ExportTraceServiceResponse{}, nil
+}
+
+func (s *sink) notify() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// metric waits for a row of that name that accept (nil: any) agrees to.
+func (s *sink) metric(t *testing.T, name string, accept func(metricRow) bool) metricRow {
+	t.Helper()
+	return await(t, s, "metric "+name, func() (metricRow, bool) {
+		for _, row := range s.metrics {
+			if row.metric.GetName() == name && (accept == nil || accept(row)) {
+				return row, true
+			}
+		}
+		return metricRow{}, false
+	})
+}
+
+// log waits for a log record.
+func (s *sink) log(t *testing.T, what string, accept func(logRow) bool) logRow {
+	t.Helper()
+	return await(t, s, "log "+what, func() (logRow, bool) {
+		for _, row := range s.logs {
+			if accept(row) {
+				return row, true
+			}
+		}
+		return logRow{}, false
+	})
+}
+
+func await[T any](t *testing.T, s *sink, what string, find func() (T, bool)) T {
+	t.Helper()
+	deadline := time.After(60 * time.Second)
+	for {
+		s.mu.Lock()
+		found, ok := find()
+		names := map[string]bool{}
+		for _, m := range s.metrics {
+			names[m.metric.GetName()] = true
+		}
+		count := len(s.logs)
+		s.mu.Unlock()
+		if ok {
+			return found
+		}
+		select {
+		case <-s.changed:
+		case <-deadline:
+			require.FailNow(t, what+" did not arrive", "metrics that did: %v; %d log records", names, count)
+		}
+	}
+}
+
+func attributes(list []*common.KeyValue) labels {
+	out := labels{}
+	for _, kv := range list {
+		switch v := kv.GetValue().GetValue().(type) {
+		case *common.AnyValue_StringValue:
+			out[kv.GetKey()] = v.StringValue
+		default:
+			out[kv.GetKey()] = fmt.Sprint(v)
+		}
+	}
+	return out
+}
+
+// profileServer keeps the names under which Pyroscope agents send.
+type profileServer struct{ names chan string }
+
+func startProfiles(t *testing.T) profileServer {
+	t.Helper()
+	p := profileServer{names: make(chan string, 100)}
+	listener, err := net.Listen("tcp", fmt.Sprintf("%s:%d", controlIP, platform.Pyroscope))
+	require.NoError(t, err)
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case p.names <- r.URL.Query().Get("name"):
+		default:
+		}
+		w.WriteHeader(http.StatusOK)
+	})}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Close() })
+	return p
+}

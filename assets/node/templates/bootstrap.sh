@@ -1,0 +1,198 @@
+#!/usr/bin/env bash
+# EMR bootstrap action of emr-observatory. Rendered; do not edit on a node.
+#
+# Arguments: the control node's private IP, the s3:// folder of artifacts, and
+# the hash of this script (so that an edit of it replaces the cluster).
+# Runs as hadoop with sudo, before Hadoop and Spark are installed, and touches
+# nothing of theirs. Telemetry must never cost a node: each part may fail, is
+# reported, and the script exits 0 whatever happens.
+set -u
+umask 022
+export TZ=UTC LC_ALL=C
+
+readonly control=${1:-} artifacts=${2:-} content=${3:-}
+readonly tries=3 download_seconds=60 info={{.EMRInfoDir}}
+work=$(mktemp -d) || exit 0
+trap 'rm -rf "$work"' EXIT
+
+# say MESSAGE: one line in the bootstrap action's log.
+say() { printf '%(%Y-%m-%dT%H:%M:%S)T.000Z %s observatory: %s\n' -1 "${2:-INFO}" "$1"; }
+
+# json KEY FILE: a string, number or boolean of flat JSON.
+json() {
+  tr ',{}' '\n' <"$2" 2>/dev/null |
+    sed -n "s/^[[:space:]]*\"$1\"[[:space:]]*:[[:space:]]*\"\{0,1\}\([^\"]*[^\"[:space:]]\)\"\{0,1\}[[:space:]]*\$/\1/p" |
+    head -n 1
+}
+
+# plain: only what is safe in a properties file, in YAML and in a URL.
+plain() { tr -cd 'A-Za-z0-9._-'; }
+
+# metadata PATH: from the instance metadata service, version 2.
+metadata() {
+  local token
+  token=$(curl -sf -m 2 -X PUT -H 'X-aws-ec2-metadata-token-ttl-seconds: 60' \
+    http://169.254.169.254/latest/api/token) || return 1
+  curl -sf -m 2 -H "X-aws-ec2-metadata-token: $token" "http://169.254.169.254/latest/meta-data/$1"
+}
+
+# place FILE MODE TARGET: replaces TARGET in one step.
+place() {
+  sudo install -D -m "$2" "$1" "$3.new" && sudo mv -f "$3.new" "$3"
+}
+
+# verify FILE SHA256
+verify() { printf '%s  %s\n' "$2" "$1" | sha256sum -c --status - 2>/dev/null; }
+
+# result COMPONENT UP SHA256 REASON: kept in a file, since parts run at once.
+result() {
+  local reason
+  reason=$(printf '%s' "$4" | tr -d '\\"' | tr -c '[:print:]' ' ' | cut -c1-300)
+  printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$SECONDS" "$reason" >"$work/result.$1"
+  if [ "$2" = 1 ]; then say "$1 installed"; else say "$1 not installed: $reason" WARN; fi
+}
+
+# fetch SHA256 NAME FILE: prints the reason of a failure.
+fetch() {
+  local try fault=''
+  [ -n "$artifacts" ] || { echo 'no artifacts URI was given'; return 1; }
+  for ((try = 1; try <= tries; try++)); do
+    if ! fault=$(timeout "$download_seconds" aws s3 cp --only-show-errors "$artifacts$1/$2" "$3" 2>&1); then
+      fault="download of $artifacts$1/$2 failed: ${fault:-timed out after ${download_seconds}s}"
+    elif ! verify "$3" "$1"; then
+      fault="sha256 of $artifacts$1/$2 is $(sha256sum "$3" 2>/dev/null | cut -d' ' -f1), wanted $1"
+    else
+      return 0
+    fi
+    if ((try < tries)); then sleep $((try * try)); fi
+  done
+  echo "$fault ($tries tries)"
+  return 1
+}
+
+# have SHA256 TARGET: an earlier run put just this there.
+have() { [ -e "$2" ] && [ "$(cat "$2.sha256" 2>/dev/null)" = "$1" ]; }
+
+# install_artifact COMPONENT SHA256 NAME MODE TARGET
+install_artifact() {
+  local file="$work/$3" fault
+  if [ -z "$2" ]; then result "$1" 0 "$2" "no artifact for this machine ($(uname -m))"; return; fi
+  if have "$2" "$5"; then result "$1" 1 "$2" ''; return; fi
+  if ! fault=$(fetch "$2" "$3" "$file"); then result "$1" 0 "$2" "$fault"; return; fi
+  case $file in *.gz)
+    if ! gunzip -f "$file" 2>/dev/null; then result "$1" 0 "$2" "cannot gunzip $3"; return; fi
+    file=${file%.gz} ;;
+  esac
+  if ! place "$file" "$4" "$5"; then result "$1" 0 "$2" "cannot write $5"; return; fi
+  printf '%s\n' "$2" >"$work/$1.sha256" && place "$work/$1.sha256" 0644 "$5.sha256"
+  result "$1" 1 "$2" ''
+}
+
+# The launcher comes first and from this script alone: the JVM refuses to start
+# when a -javaagent is missing, so it must not depend on a download.
+install_launcher() {
+  base64 -d >"$work/launcher.jar" <<'LAUNCHER'
+{{.LauncherBase64}}LAUNCHER
+  if verify "$work/launcher.jar" {{.LauncherSHA256}} && place "$work/launcher.jar" 0644 {{.NodeLauncherJar}}; then
+    result {{.ComponentLauncher}} 1 {{.LauncherSHA256}} ''
+  else
+    result {{.ComponentLauncher}} 0 {{.LauncherSHA256}} 'cannot write {{.NodeLauncherJar}}'
+  fi
+}
+
+# read_facts: who this node is. The files of EMR are there when bootstrap
+# actions run; extraInstanceData.json has been seen to come a little later.
+read_facts() {
+  local pause
+  for pause in 0.5 1 2 3 0; do
+    cluster=$(json jobFlowId "$info/job-flow.json" | plain)
+    role=$(json instanceRole "$info/extraInstanceData.json" | plain | tr '[:upper:]' '[:lower:]')
+    if [ -n "$cluster" ] && [ -n "$role" ]; then break; fi
+    sleep "$pause"
+  done
+  [ -n "$cluster" ] || cluster=$(json jobFlowId "$info/extraInstanceData.json" | plain)
+  if [ "$(json isMaster "$info/instance.json")" = true ]; then role={{.RoleMaster}}; fi
+  case $role in {{.RoleMaster}} | {{.RoleCore}} | {{.RoleTask}}) ;; *) role={{.RoleCore}} ;; esac
+  host=$(metadata local-hostname | cut -d. -f1 | plain)
+  [ -n "$host" ] || host=$(hostname | cut -d. -f1 | plain)
+  address=$(metadata local-ipv4 | plain)
+  [ -n "$address" ] || address=$(hostname -I 2>/dev/null | cut -d' ' -f1 | plain)
+  [ -n "$cluster" ] || { cluster=unknown; say "no cluster id in $info" WARN; }
+}
+
+write_files() {
+  local yarn={{.NodeManagerUI}} hdfs={{.DataNodeUI}}
+  case $role in
+    {{.RoleMaster}}) yarn={{.ResourceManagerUI}} hdfs={{.NameNodeUI}} ;;
+    {{.RoleTask}}) hdfs='' ;;
+  esac
+  printf '%s\n' "{{.Cluster}}=$cluster" "{{.NodeRole}}=$role" "{{.HostName}}=$host" \
+    "{{.FactControl}}=$control" >"$work/facts"
+  printf '%s\n' "{{.EnvCluster}}=$cluster" "{{.EnvRole}}=$role" "{{.EnvHost}}=$host" \
+    "{{.EnvControl}}=$control" "{{.EnvYARNTargets}}=[$address:$yarn]" \
+    "{{.EnvHDFSTargets}}=[${hdfs:+$address:$hdfs}]" >"$work/env"
+  cat >"$work/collector.yaml" <<'COLLECTOR'
+{{.CollectorConfig}}COLLECTOR
+  cat >"$work/unit" <<'UNIT'
+{{.CollectorUnit}}UNIT
+  cat >"$work/jmx" <<'JMX'
+{{.JMXRules}}JMX
+  place "$work/facts" 0644 {{.NodeFactsFile}} &&
+    place "$work/env" 0644 {{.NodeCollectorEnv}} &&
+    place "$work/collector.yaml" 0644 {{.NodeCollectorConfig}} &&
+    place "$work/jmx" 0644 {{.NodeJMXRules}} &&
+    place "$work/unit" 0644 {{.NodeUnitDir}}/{{.NodeCollectorUnit}} &&
+    sudo install -d -m 0700 {{.NodeQueueDir}}
+}
+
+# start_collector: replaces the collector's result when it does not answer.
+start_collector() {
+  local try
+  if ! grep -q $'\t1\t' "$work/result.{{.ComponentCollector}}" 2>/dev/null; then return; fi
+  sudo systemctl daemon-reload
+  sudo systemctl enable {{.NodeCollectorUnit}} >/dev/null 2>&1
+  sudo systemctl restart {{.NodeCollectorUnit}}
+  for ((try = 0; try < 20; try++)); do
+    if curl -sf -m 1 -o /dev/null http://127.0.0.1:{{.CollectorHealth}}/; then return; fi
+    sleep 0.25
+  done
+  result {{.ComponentCollector}} 0 "$collector_sha256" 'does not answer on port {{.CollectorHealth}}, see journalctl -u {{.NodeCollectorUnit}}'
+}
+
+# report: the same facts as JSON for people and as an OTLP metric for the
+# collector. A part without a result was cut off: it counts as down.
+report() {
+  local component up sha seconds reason rows='' points='' comma=''
+  for component in {{.Components}}; do
+    [ -s "$work/result.$component" ] || result "$component" 0 '' 'was not reached'
+    IFS=$'\t' read -r component up sha seconds reason < <(sed 's/\t\t/\t-\t/' "$work/result.$component")
+    rows+="$comma{\"component\":\"$component\",\"up\":$up,\"reason\":\"$reason\",\"sha256\":\"${sha#-}\",\"seconds\":$seconds}"
+    points+="$comma{\"asInt\":\"$up\",\"attributes\":[{\"key\":\"component\",\"value\":{\"stringValue\":\"$component\"}}]}"
+    comma=','
+  done
+  printf '{"cluster":"%s","role":"%s","host":"%s","content":"%s","seconds":%s,"components":[%s]}\n' \
+    "$cluster" "$role" "$host" "$(printf '%s' "$content" | plain)" "$SECONDS" "$rows" >"$work/report"
+  printf '{"resourceMetrics":[{"resource":{"attributes":[{"key":"{{.ServiceName}}","value":{"stringValue":"{{.ServiceBootstrap}}"}}]},"scopeMetrics":[{"metrics":[{"name":"{{.MetricBootstrapUp}}","gauge":{"dataPoints":[%s]}}]}]}]}\n' \
+    "$points" >"$work/metrics"
+  place "$work/report" 0644 {{.NodeReportFile}}
+  place "$work/metrics" 0644 {{.NodeReportMetrics}}
+}
+
+cluster='' role='' host='' address='' collector_sha256=''
+install_launcher
+case $(uname -m) in
+{{- range .Collectors}}
+  {{.Machine}}) collector_sha256={{.SHA256}} collector_name={{.Name}} ;;
+{{- end}}
+  *) collector_name='' ;;
+esac
+install_artifact {{.ComponentOTelAgent}} {{.OTel.SHA256}} {{.OTel.Name}} 0644 {{.NodeOTelAgentJar}} &
+install_artifact {{.ComponentPyroscope}} {{.Pyroscope.SHA256}} {{.Pyroscope.Name}} 0644 {{.NodePyroscopeJar}} &
+install_artifact {{.ComponentCollector}} "$collector_sha256" "$collector_name" 0755 {{.NodeCollectorBinary}} &
+read_facts
+write_files || say 'cannot write the files of the node' ERROR
+wait
+start_collector
+report
+say "done in ${SECONDS}s on $host ($role of $cluster)"
+exit 0
