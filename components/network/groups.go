@@ -47,10 +47,13 @@ func (b *builder) securityGroups(p place) (map[string]*group, error) {
 	return groups, nil
 }
 
-// rule makes one rule. A slash would split the URN for readers:
-// "10.0.0.0/8" becomes "10.0.0.0_8".
+// inName keeps a network's address out of the URN's own syntax:
+// "2001:db8::/32" becomes "2001-db8--_32".
+var inName = strings.NewReplacer("/", "_", ":", "-")
+
+// rule makes one rule.
 func (b *builder) rule(r rule, groups map[string]*group, p place) (pulumi.Resource, error) {
-	name := b.name(strings.ReplaceAll(r.name, "/", "_"))
+	name := b.name(inName.Replace(r.name))
 	var peer, cidr4, cidr6, list pulumi.StringPtrInput
 	switch {
 	case r.peer != "":

@@ -35,8 +35,9 @@ type Args struct {
 	Tags map[string]string // added to every resource that can carry tags
 }
 
-// Network is what the other components build on. The group ids resolve once
-// the groups' rules exist: a cluster started sooner cannot talk to EMR.
+// Network is what the other components build on. Ids of subnets resolve once
+// the way out of them exists, those of groups once their rules do: a machine
+// started sooner can fetch nothing, a cluster cannot talk to EMR.
 type Network struct {
 	pulumi.ResourceState
 
@@ -70,10 +71,12 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if err != nil {
 		return nil, err
 	}
-	if err := b.interfaceEndpoints(p, groups[groupEndpoints]); err != nil {
+	endpoints, err := b.interfaceEndpoints(p, groups[groupEndpoints])
+	if err != nil {
 		return nil, err
 	}
-	n.VPCID, n.SubnetIDs = p.vpcID, p.subnetIDs
+	n.VPCID = p.vpcID
+	n.SubnetIDs = pulumi.OutputWithDependencies(ctx.Context(), p.subnetIDs, append(p.ready, endpoints...)...).(pulumi.StringArrayOutput)
 	n.ControlSecurityGroupID = groups[groupControl].ready
 	n.MasterSecurityGroupID = groups[groupMaster].ready
 	n.CoreSecurityGroupID = groups[groupCore].ready
@@ -114,6 +117,7 @@ func (b *builder) tags(role string, forEMR bool) pulumi.StringMap {
 type place struct {
 	vpcID        pulumi.StringOutput
 	subnetIDs    pulumi.StringArrayOutput
+	ready        []pulumi.Resource   // what a machine in the subnets relies on
 	s3PrefixList pulumi.StringOutput // addresses of S3 in the region
 }
 

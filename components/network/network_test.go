@@ -214,12 +214,23 @@ func TestEMRFindsItsTagsAndNobodyGetsAPublicAddress(t *testing.T) {
 	}
 }
 
-func TestGroupsAreHandedOutWithTheirRules(t *testing.T) {
-	w, err := run(t, valid()).One(witnessType, "witness")
+func TestGroupsAndSubnetsAreHandedOutWhenOfUse(t *testing.T) {
+	a := valid()
+	a.InterfaceEndpoints = []string{"kms"}
+	w, err := run(t, a).One(witnessType, "witness")
 	require.NoError(t, err)
+	for _, way := range []string{"network-private-out", "network-s3", "network-endpoint-kms"} {
+		require.Contains(t, w.Dependencies, way)
+	}
 	for _, rule := range []string{"network-master-from-service-access", "network-core-tcp-from-master", "network-service-access-from-master", "network-control-otlp-grpc-from-core"} {
 		require.Contains(t, w.Dependencies, rule)
 	}
-	require.Contains(t, w.Dependencies, "network-private-a", "the subnet's route table association")
+	named := 0 // the subnet and its route table association share a name
+	for _, d := range w.Dependencies {
+		if d == "network-private-a" {
+			named++
+		}
+	}
+	require.Equal(t, 2, named, w.Dependencies)
 	require.Len(t, w.Inputs["subnetIds"].ArrayValue(), 2)
 }

@@ -34,14 +34,16 @@ func (b *builder) own() (place, error) {
 		return place{}, fmt.Errorf("empty default security group: %w", err)
 	}
 	parts := layoutOf(cidr)
-	routes, subnets, err := b.privateSubnets(vpc, parts)
+	routes, subnets, ready, err := b.privateSubnets(vpc, parts)
 	if err != nil {
 		return place{}, err
 	}
 	if b.args.NAT {
-		if err := b.wayOut(vpc, routes, parts.public); err != nil {
+		out, err := b.wayOut(vpc, routes, parts.public)
+		if err != nil {
 			return place{}, err
 		}
+		ready = append(ready, out)
 	}
 	s3, err := ec2.NewVpcEndpoint(b.ctx, b.name("s3"), &ec2.VpcEndpointArgs{
 		VpcId: vpc.ID(), ServiceName: pulumi.String("com.amazonaws." + b.args.Region + ".s3"),
@@ -53,7 +55,7 @@ func (b *builder) own() (place, error) {
 	if err := b.flowLogs(vpc); err != nil {
 		return place{}, err
 	}
-	return place{vpcID: vpc.ID().ToStringOutput(), subnetIDs: subnets, s3PrefixList: s3.PrefixListId}, nil
+	return place{vpcID: vpc.ID().ToStringOutput(), subnetIDs: subnets, ready: append(ready, s3), s3PrefixList: s3.PrefixListId}, nil
 }
 
 // zone is the i-th zone: the named one, or the region's own i-th.
@@ -70,13 +72,15 @@ func (b *builder) zone(i int) pulumi.StringInput {
 	}, pulumi.Parent(b.parent)).Names().Index(pulumi.Int(i))
 }
 
-func (b *builder) privateSubnets(vpc *ec2.Vpc, parts layout) (*ec2.RouteTable, pulumi.StringArrayOutput, error) {
+// privateSubnets also gives what ties them to their route table.
+func (b *builder) privateSubnets(vpc *ec2.Vpc, parts layout) (*ec2.RouteTable, pulumi.StringArrayOutput, []pulumi.Resource, error) {
 	none := pulumi.StringArrayOutput{}
 	routes, err := ec2.NewRouteTable(b.ctx, b.name("private"), &ec2.RouteTableArgs{VpcId: vpc.ID(), Tags: b.tags("private", false)}, b.child()...)
 	if err != nil {
-		return nil, none, fmt.Errorf("create private route table: %w", err)
+		return nil, none, nil, fmt.Errorf("create private route table: %w", err)
 	}
 	var ids pulumi.StringArray
+	var tied []pulumi.Resource
 	for i, letter := range []string{"a", "b"} {
 		role := "private-" + letter
 		subnet, err := ec2.NewSubnet(b.ctx, b.name(role), &ec2.SubnetArgs{
@@ -84,59 +88,59 @@ func (b *builder) privateSubnets(vpc *ec2.Vpc, parts layout) (*ec2.RouteTable, p
 			MapPublicIpOnLaunch: pulumi.Bool(false), Tags: b.tags(role, true),
 		}, b.child()...)
 		if err != nil {
-			return nil, none, fmt.Errorf("create subnet %s: %w", role, err)
+			return nil, none, nil, fmt.Errorf("create subnet %s: %w", role, err)
 		}
 		association, err := ec2.NewRouteTableAssociation(b.ctx, b.name(role), &ec2.RouteTableAssociationArgs{
 			RouteTableId: routes.ID(), SubnetId: subnet.ID(),
 		}, b.child()...)
 		if err != nil {
-			return nil, none, fmt.Errorf("associate subnet %s: %w", role, err)
+			return nil, none, nil, fmt.Errorf("associate subnet %s: %w", role, err)
 		}
-		// Whoever starts a machine in the subnet wants its routes to be there.
-		ids = append(ids, pulumi.OutputWithDependencies(b.ctx.Context(), subnet.ID().ToStringOutput(), association).(pulumi.StringOutput))
+		ids, tied = append(ids, subnet.ID().ToStringOutput()), append(tied, association)
 	}
-	return routes, ids.ToStringArrayOutput(), nil
+	return routes, ids.ToStringArrayOutput(), tied, nil
 }
 
-// wayOut gives the private subnets a NAT gateway. The public subnet holds
-// nothing else.
-func (b *builder) wayOut(vpc *ec2.Vpc, private *ec2.RouteTable, cidr netip.Prefix) error {
+// wayOut gives the private subnets a NAT gateway and returns their route to
+// it. The public subnet holds nothing else.
+func (b *builder) wayOut(vpc *ec2.Vpc, private *ec2.RouteTable, cidr netip.Prefix) (*ec2.Route, error) {
 	gateway, err := ec2.NewInternetGateway(b.ctx, b.name("internet"), &ec2.InternetGatewayArgs{VpcId: vpc.ID(), Tags: b.tags("internet", false)}, b.child()...)
 	if err != nil {
-		return fmt.Errorf("create internet gateway: %w", err)
+		return nil, fmt.Errorf("create internet gateway: %w", err)
 	}
 	subnet, err := ec2.NewSubnet(b.ctx, b.name("public-a"), &ec2.SubnetArgs{
 		VpcId: vpc.ID(), CidrBlock: pulumi.String(cidr.String()), AvailabilityZone: b.zone(0),
 		MapPublicIpOnLaunch: pulumi.Bool(false), Tags: b.tags("public-a", false),
 	}, b.child()...)
 	if err != nil {
-		return fmt.Errorf("create public subnet: %w", err)
+		return nil, fmt.Errorf("create public subnet: %w", err)
 	}
 	routes, err := ec2.NewRouteTable(b.ctx, b.name("public"), &ec2.RouteTableArgs{VpcId: vpc.ID(), Tags: b.tags("public", false)}, b.child()...)
 	if err != nil {
-		return fmt.Errorf("create public route table: %w", err)
+		return nil, fmt.Errorf("create public route table: %w", err)
 	}
 	everywhere := pulumi.String("0.0.0.0/0")
 	out, err := ec2.NewRoute(b.ctx, b.name("public-out"), &ec2.RouteArgs{RouteTableId: routes.ID(), DestinationCidrBlock: everywhere, GatewayId: gateway.ID()}, b.child()...)
 	if err != nil {
-		return fmt.Errorf("create public route: %w", err)
+		return nil, fmt.Errorf("create public route: %w", err)
 	}
 	if _, err = ec2.NewRouteTableAssociation(b.ctx, b.name("public-a"), &ec2.RouteTableAssociationArgs{RouteTableId: routes.ID(), SubnetId: subnet.ID()}, b.child()...); err != nil {
-		return fmt.Errorf("associate public subnet: %w", err)
+		return nil, fmt.Errorf("associate public subnet: %w", err)
 	}
 	address, err := ec2.NewEip(b.ctx, b.name("nat"), &ec2.EipArgs{Domain: pulumi.String("vpc"), Tags: b.tags("nat", false)}, b.child(pulumi.DependsOn([]pulumi.Resource{gateway}))...)
 	if err != nil {
-		return fmt.Errorf("allocate NAT address: %w", err)
+		return nil, fmt.Errorf("allocate NAT address: %w", err)
 	}
 	nat, err := ec2.NewNatGateway(b.ctx, b.name("nat"), &ec2.NatGatewayArgs{AllocationId: address.ID(), SubnetId: subnet.ID(), Tags: b.tags("nat", false)},
 		b.child(pulumi.DependsOn([]pulumi.Resource{out}))...)
 	if err != nil {
-		return fmt.Errorf("create NAT gateway: %w", err)
+		return nil, fmt.Errorf("create NAT gateway: %w", err)
 	}
-	if _, err = ec2.NewRoute(b.ctx, b.name("private-out"), &ec2.RouteArgs{RouteTableId: private.ID(), DestinationCidrBlock: everywhere, NatGatewayId: nat.ID()}, b.child()...); err != nil {
-		return fmt.Errorf("create private route: %w", err)
+	route, err := ec2.NewRoute(b.ctx, b.name("private-out"), &ec2.RouteArgs{RouteTableId: private.ID(), DestinationCidrBlock: everywhere, NatGatewayId: nat.ID()}, b.child()...)
+	if err != nil {
+		return nil, fmt.Errorf("create private route: %w", err)
 	}
-	return nil
+	return route, nil
 }
 
 func (b *builder) flowLogs(vpc *ec2.Vpc) error {
@@ -154,17 +158,19 @@ func (b *builder) flowLogs(vpc *ec2.Vpc) error {
 }
 
 // interfaceEndpoints puts the named services into the private subnets.
-func (b *builder) interfaceEndpoints(p place, g *group) error {
+func (b *builder) interfaceEndpoints(p place, g *group) ([]pulumi.Resource, error) {
+	var made []pulumi.Resource
 	for _, service := range b.args.InterfaceEndpoints {
 		role := "endpoint-" + service
-		_, err := ec2.NewVpcEndpoint(b.ctx, b.name(role), &ec2.VpcEndpointArgs{
+		e, err := ec2.NewVpcEndpoint(b.ctx, b.name(role), &ec2.VpcEndpointArgs{
 			VpcId: p.vpcID, ServiceName: pulumi.String("com.amazonaws." + b.args.Region + "." + service),
 			VpcEndpointType: pulumi.String("Interface"), PrivateDnsEnabled: pulumi.Bool(true),
 			SubnetIds: p.subnetIDs, SecurityGroupIds: pulumi.StringArray{g.ready}, Tags: b.tags(role, false),
 		}, b.child()...)
 		if err != nil {
-			return fmt.Errorf("create endpoint of %s: %w", service, err)
+			return nil, fmt.Errorf("create endpoint of %s: %w", service, err)
 		}
+		made = append(made, e)
 	}
-	return nil
+	return made, nil
 }

@@ -156,6 +156,13 @@ func TestNobodyOutsideWhereNoOperatorIsNamed(t *testing.T) {
 	}
 }
 
+func TestNamesStayClearOfTheSyntaxOfURNs(t *testing.T) {
+	for _, r := range run(t, valid()).OfType(ingressType) {
+		require.NotContains(t, r.Name, "/")
+		require.NotContains(t, r.Name, ":")
+	}
+}
+
 func TestReorderingOperatorsChangesNoName(t *testing.T) {
 	a, b := valid(), valid()
 	b.OperatorCIDRs = []string{a.OperatorCIDRs[1], a.OperatorCIDRs[0]}
