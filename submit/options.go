@@ -101,7 +101,7 @@ func (o Options) Validate() error {
 
 func (o Options) validateTarget() error {
 	if !clusterID.MatchString(o.Cluster) {
-		return fmt.Errorf("cluster: %q: must be an EMR cluster id (j-…); the stack output clusterId has it", o.Cluster)
+		return fmt.Errorf("cluster: %q: must be an EMR cluster id (j-…); the stack output emrClusterId has it", o.Cluster)
 	}
 	return nil
 }

@@ -20,7 +20,12 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-const exportPatience = 10 * time.Second // telemetry must not hold up the answer
+// Telemetry must not hold up the answer for long.
+const (
+	exportPatience = 10 * time.Second // where nothing answers at all
+	retryPatience  = 2 * time.Second  // where the answer is that it cannot be taken now
+	retryPause     = 500 * time.Millisecond
+)
 
 // newSpanContext names the step's span before the step exists, because the job
 // must be told. It continues the trace of ctx, if there is one.
@@ -83,7 +88,10 @@ func exportSpan(ctx context.Context, endpoint string, span trace.SpanContext, re
 	}
 	ctx, cancel := context.WithTimeout(ctx, exportPatience)
 	defer cancel()
-	exporter, err := otlptracegrpc.New(ctx, otlptracegrpc.WithEndpoint(endpoint), otlptracegrpc.WithInsecure())
+	exporter, err := otlptracegrpc.New(ctx, otlptracegrpc.WithEndpoint(endpoint), otlptracegrpc.WithInsecure(),
+		otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{
+			Enabled: true, InitialInterval: retryPause, MaxInterval: retryPause, MaxElapsedTime: retryPatience,
+		}))
 	if err != nil {
 		return fmt.Errorf("send the step's span to %s: %w", endpoint, err)
 	}

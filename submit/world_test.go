@@ -29,6 +29,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/localcloud/servers"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/submit"
 )
@@ -181,17 +182,11 @@ func (w *world) keys(t *testing.T, prefix string) map[string]time.Time {
 // startVersityGW gives the URL of an S3 gateway on an empty folder.
 func startVersityGW(t *testing.T) string {
 	t.Helper()
-	binary := filepath.Join(os.Getenv("OBSERVATORY_SERVERS"), "versitygw")
-	if os.Getenv("OBSERVATORY_SERVERS") == "" {
-		binary = "versitygw"
+	found, err := servers.Find(t.Context(), "versitygw")
+	if err != nil && os.Getenv("CI") != "true" {
+		t.Skip(err)
 	}
-	found, err := exec.LookPath(binary)
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			require.NoError(t, err, "build it with `make tools`, which sets OBSERVATORY_SERVERS")
-		}
-		t.Skipf("%v: build it with `make tools` and set OBSERVATORY_SERVERS", err)
-	}
+	require.NoError(t, err)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	address := listener.Addr().String()

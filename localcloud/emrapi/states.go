@@ -12,8 +12,8 @@ import (
 var ErrTransition = errors.New("state change not possible")
 
 // Life of a cluster: EMR Management Guide, "Understanding the cluster
-// lifecycle". A cluster that ends always passes TERMINATING, except one that
-// is refused before it has instances.
+// lifecycle". A cluster that runs ends through TERMINATING; one that never came
+// up may end at once, for whoever starts its nodes also clears them away.
 //
 //nolint:gochecknoglobals // tables
 var (
@@ -23,6 +23,7 @@ var (
 		},
 		types.ClusterStateBootstrapping: {
 			types.ClusterStateRunning, types.ClusterStateWaiting, types.ClusterStateTerminating,
+			types.ClusterStateTerminatedWithErrors,
 		},
 		types.ClusterStateRunning:     {types.ClusterStateWaiting, types.ClusterStateTerminating},
 		types.ClusterStateWaiting:     {types.ClusterStateRunning, types.ClusterStateTerminating},
