@@ -7,14 +7,15 @@ type Port int
 const (
 	OTLPGRPC         Port = 4317  // collectors; loopback only on EMR nodes
 	OTLPHTTP         Port = 4318  // collectors; loopback only on EMR nodes
-	CollectorHealth  Port = 13133 // health_check extension, loopback
-	CollectorMetrics Port = 8888  // collector's own metrics, loopback
+	CollectorHealth  Port = 13133 // health_check extension; loopback on EMR nodes
+	CollectorMetrics Port = 8888  // collector's own metrics; loopback on EMR nodes
 	Pyroscope        Port = 4040
 	PyroscopeGRPC    Port = 9095
 	VictoriaMetrics  Port = 8428
 	VictoriaLogs     Port = 9428
 	Tempo            Port = 3200
 	TempoGRPC        Port = 9096
+	TempoGossip      Port = 7946 // its own rings, loopback
 	TempoOTLPGRPC    Port = 4320 // not 4317: the collector's host port
 	TempoOTLPHTTP    Port = 4321
 	YACE             Port = 5000

@@ -1,0 +1,262 @@
+package workloadconfig_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
+	"github.com/emr-observatory/emr-observatory/localcloud/servers"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+const (
+	bucket      = "lab-data"
+	gatewayPort = "7070"
+	traceID     = "5b8efff798038103d269b633813fc60c"
+	month       = 30 * 24 * time.Hour
+)
+
+// lab is the control node's servers on an S3 gateway.
+type lab struct {
+	t       *testing.T
+	s3      string // the bucket's folder
+	dirs    map[platform.Workload]string
+	running map[platform.Workload]*server
+}
+
+func newLab(t *testing.T) *lab {
+	t.Helper()
+	root := t.TempDir()
+	l := &lab{t: t, s3: filepath.Join(root, "s3", bucket), dirs: map[platform.Workload]string{}, running: map[platform.Workload]*server{}}
+	iam := filepath.Join(root, "iam")
+	require.NoError(t, os.MkdirAll(l.s3, 0o755))
+	require.NoError(t, os.MkdirAll(iam, 0o755))
+	run(t, servers.VersityGW, root, []string{"ROOT_ACCESS_KEY=lab", "ROOT_SECRET_KEY=lab-secret"},
+		"--port", "127.0.0.1:"+gatewayPort, "--iam-dir", iam, "posix", filepath.Dir(l.s3))
+	eventually(t, 20*time.Second, "GET", "http://127.0.0.1:"+gatewayPort+"/", func(status int, _ string) bool { return status != 0 })
+	return l
+}
+
+// start runs a workload with what cluster-config and the pod would give it.
+func (l *lab) start(w platform.Workload, c workloadconfig.Config, err error) {
+	l.t.Helper()
+	require.NoError(l.t, err)
+	if l.dirs[w] == "" {
+		l.dirs[w] = filepath.Join(l.t.TempDir(), string(w))
+	}
+	l.running[w] = start(l.t, w, c, l.dirs[w],
+		platform.ConfigBucket+"="+bucket, platform.ConfigRegion+"=us-east-1",
+		platform.ConfigS3Endpoint+"=127.0.0.1:"+gatewayPort, platform.ConfigS3Insecure+"=true", platform.ConfigS3PathStyle+"=true",
+		"AWS_ACCESS_KEY_ID=lab", "AWS_SECRET_ACCESS_KEY=lab-secret",
+		workloadconfig.EnvNodeName+"=ip-10-0-0-5.ec2.internal")
+}
+
+func (l *lab) startMetrics() {
+	c, err := workloadconfig.VictoriaMetrics(month)
+	l.start(platform.WorkloadVictoriaMetrics, c, err)
+}
+
+func (l *lab) startCollector() {
+	c, err := workloadconfig.Collector()
+	l.start(platform.WorkloadCollector, c, err)
+}
+
+// objects lists the bucket's keys.
+func (l *lab) objects() []string {
+	var keys []string
+	_ = filepath.WalkDir(l.s3, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			rel, _ := filepath.Rel(l.s3, path)
+			keys = append(keys, rel)
+		}
+		return nil
+	})
+	return keys
+}
+
+// What a node sends reaches its store, under the labels it was born with and
+// no others; traces and profiles come to rest in S3 under their prefixes.
+func TestSignalsReachTheirStores(t *testing.T) {
+	l := newLab(t)
+	l.startMetrics()
+	logs, err := workloadconfig.VictoriaLogs(month)
+	l.start(platform.WorkloadVictoriaLogs, logs, err)
+	tempo, err := workloadconfig.Tempo(month)
+	l.start(platform.WorkloadTempo, tempo, err)
+	pyroscope, err := workloadconfig.Pyroscope(month)
+	l.start(platform.WorkloadPyroscope, pyroscope, err)
+	l.startCollector()
+	for w, s := range l.running {
+		s.ready(t, workloadconfig.ReadyURLs()[w])
+	}
+
+	t.Run("only the declared ports are open", func(t *testing.T) { require.Equal(t, declaredPorts(), listening(t)) })
+
+	now := time.Now()
+	send(t, "metrics", resource(`"scopeMetrics":[{"scope":{"name":"lab","version":"9.9"},"metrics":[{"name":"lab.beats","unit":"{beat}","sum":{"aggregationTemporality":2,"isMonotonic":true,"dataPoints":[{"timeUnixNano":"%d","asInt":"7"}]}}]}]`, now.UnixNano()))
+	send(t, "logs", resource(`"scopeLogs":[{"logRecords":[{"timeUnixNano":"%d","severityText":"ERROR","body":{"stringValue":"the lab speaks"}}]}]`, now.UnixNano()))
+	send(t, "traces", resource(`"scopeSpans":[{"spans":[{"traceId":"`+traceID+`","spanId":"eee19b7ec3c1b174","name":"lab-step","kind":1,"startTimeUnixNano":"%d","endTimeUnixNano":"%d"}]}]`, now.Add(-time.Second).UnixNano(), now.UnixNano()))
+
+	t.Run("metric", func(t *testing.T) {
+		body := eventually(t, 30*time.Second, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query=lab_beats_total", contains("lab_beats_total"))
+		require.Equal(t, map[string]string{
+			"__name__": "lab_beats_total", "cluster": "j-LAB", "node_role": "core", "host_name": "ip-10-0-1-7",
+			"spark_app_id": "application_1_0001", "spark_executor_id": "1", "service_name": "spark-executor",
+		}, seriesLabels(t, body))
+	})
+	t.Run("log", func(t *testing.T) {
+		body := eventually(t, 30*time.Second, "GET", "http://victoria-logs:9428/select/logsql/query?query="+url.QueryEscape(`"the lab speaks"`), contains("the lab speaks"))
+		var line map[string]string
+		require.NoError(t, json.Unmarshal([]byte(strings.SplitN(body, "\n", 2)[0]), &line))
+		require.Equal(t, `{cluster="j-LAB",host.name="ip-10-0-1-7",node.role="core",service.name="spark-executor",spark.app.id="application_1_0001",spark.executor.id="1"}`, line["_stream"])
+		require.NotContains(t, body, "process.pid")
+	})
+	t.Run("trace", func(t *testing.T) {
+		eventually(t, 30*time.Second, "GET", "http://tempo:3200/api/traces/"+traceID, contains("lab-step"))
+		eventually(t, 10*time.Second, "POST", "http://tempo:3200/flush", func(status int, _ string) bool { return status/100 == 2 })
+		l.comesToRest(platform.PrefixTempo, `^tempo/single-tenant/[0-9a-f-]{36}/data\.parquet$`)
+	})
+	t.Run("profile", func(t *testing.T) { l.profile(now) })
+	t.Run("own metrics", ownMetrics)
+	t.Run("S3 holds nothing else", func(t *testing.T) {
+		for _, key := range l.objects() {
+			require.Regexp(t, `^(tempo|pyroscope)/`, key)
+		}
+	})
+}
+
+// profile pushes a profile as the Java agent does and ends the server, which
+// must first put what it holds into S3.
+func (l *lab) profile(now time.Time) {
+	q := url.Values{
+		"name":  {`spark-executor{cluster="j-LAB",host_name="ip-10-0-1-7"}`},
+		"from":  {strconv.FormatInt(now.Add(-10*time.Second).Unix(), 10)},
+		"until": {strconv.FormatInt(now.Unix(), 10)}, "format": {"groups"}, "sampleRate": {"100"},
+	}
+	status, body := request("POST", "http://pyroscope:4040/ingest?"+q.Encode(), "text/plain", "main;shuffle;sort 40\nmain;read 60\n")
+	require.Equal(l.t, 200, status, body)
+	window := fmt.Sprintf(`{"start":%d,"end":%d,"name":"host_name"}`, now.Add(-time.Hour).UnixMilli(), now.Add(time.Minute).UnixMilli())
+	require.True(l.t, waitFor(20*time.Second, func() bool {
+		_, body = request("POST", "http://pyroscope:4040/querier.v1.QuerierService/LabelValues", "application/json", window)
+		return strings.Contains(body, "ip-10-0-1-7")
+	}), body)
+	l.running[platform.WorkloadPyroscope].stop(l.t)
+	l.comesToRest(platform.PrefixPyroscope, `^pyroscope/.+/phlaredb/[0-9A-Z]{26}/index\.tsdb$`)
+}
+
+// comesToRest waits until an object that looks like pattern lies in S3.
+func (l *lab) comesToRest(prefix platform.Prefix, pattern string) {
+	l.t.Helper()
+	re := regexp.MustCompile(pattern)
+	require.True(l.t, strings.HasPrefix(pattern, "^"+string(prefix)))
+	require.True(l.t, waitFor(40*time.Second, func() bool { return slices.ContainsFunc(l.objects(), re.MatchString) }),
+		"no object like %s among %q", pattern, l.objects())
+}
+
+// The control node's own metrics carry its role and short name, and queue and
+// refusals are among them.
+func ownMetrics(t *testing.T) {
+	for _, name := range []string{
+		"otelcol_exporter_queue_size", "otelcol_exporter_queue_capacity", "otelcol_receiver_accepted_log_records_total",
+		"otelcol_receiver_refused_metric_points_total", "otelcol_process_memory_rss", "vm_rows_inserted_total", "vl_rows_ingested_total",
+		"tempo_distributor_spans_received_total", "system_cpu_time_seconds_total", "system_memory_limit_bytes",
+	} {
+		q := url.QueryEscape(name + `{node_role="control",host_name="ip-10-0-0-5",service_name!=""}`)
+		eventually(t, 70*time.Second, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query="+q, contains(name))
+	}
+	body := eventually(t, 10*time.Second, "GET", "http://victoria-metrics:8428/api/v1/query?query="+url.QueryEscape(`count(go_goroutines)`), is200)
+	require.Contains(t, body, `"result":[]`, "the keep-list lets go_* through")
+}
+
+// While a store is down the collector takes everything, keeps it through its
+// own restart and delivers it when the store is back.
+func TestNothingIsLostWhileAStoreIsDown(t *testing.T) {
+	l := newLab(t)
+	l.startCollector()
+	l.running[platform.WorkloadCollector].ready(t, workloadconfig.ReadyURLs()[platform.WorkloadCollector])
+	born := time.Now()
+	send(t, "metrics", resource(`"scopeMetrics":[{"metrics":[{"name":"lab.kept","gauge":{"dataPoints":[{"timeUnixNano":"%d","asInt":"3"}]}}]}]`, born.UnixNano()))
+	eventually(t, 20*time.Second, "GET", "http://collector:8888/metrics", func(status int, body string) bool {
+		return status == 200 && regexp.MustCompile(`otelcol_exporter_queue_size\{[^}]*metrics[^}]*\} [1-9]`).MatchString(body)
+	})
+	l.running[platform.WorkloadCollector].stop(t)
+	l.startMetrics()
+	l.running[platform.WorkloadVictoriaMetrics].ready(t, workloadconfig.ReadyURLs()[platform.WorkloadVictoriaMetrics])
+	l.startCollector()
+	body := eventually(t, 60*time.Second, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query=lab_kept", contains("lab_kept"))
+	require.Contains(t, body, `"3"`)
+}
+
+func resource(signal string, args ...any) string {
+	return fmt.Sprintf(`{"resource":{"attributes":[`+
+		`{"key":"cluster","value":{"stringValue":"j-LAB"}},{"key":"node.role","value":{"stringValue":"core"}},`+
+		`{"key":"host.name","value":{"stringValue":"ip-10-0-1-7"}},{"key":"spark.app.id","value":{"stringValue":"application_1_0001"}},`+
+		`{"key":"spark.executor.id","value":{"stringValue":"1"}},{"key":"service.name","value":{"stringValue":"spark-executor"}},`+
+		`{"key":"process.pid","value":{"intValue":"4711"}},{"key":"telemetry.sdk.version","value":{"stringValue":"1"}}]},`+signal+`}`, args...)
+}
+
+func send(t *testing.T, signal, resource string) {
+	t.Helper()
+	key := map[string]string{"metrics": "resourceMetrics", "logs": "resourceLogs", "traces": "resourceSpans"}[signal]
+	status, body := request("POST", "http://collector:4318/v1/"+signal, "application/json", `{"`+key+`":[`+resource+`]}`)
+	require.Equal(t, 200, status, body)
+}
+
+func seriesLabels(t *testing.T, body string) map[string]string {
+	t.Helper()
+	var answer struct {
+		Data struct {
+			Result []struct{ Metric map[string]string }
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(body), &answer))
+	require.Len(t, answer.Data.Result, 1)
+	return answer.Data.Result[0].Metric
+}
+
+// declaredPorts are those of the servers in TestSignalsReachTheirStores, with
+// the gateway's.
+func declaredPorts() []int {
+	ports := []int{7070}
+	for _, p := range []platform.Port{
+		platform.OTLPGRPC, platform.OTLPHTTP, platform.CollectorHealth, platform.CollectorMetrics, platform.VictoriaMetrics, platform.VictoriaLogs,
+		platform.Tempo, platform.TempoGRPC, platform.TempoGossip, platform.TempoOTLPGRPC, platform.TempoOTLPHTTP, platform.Pyroscope, platform.PyroscopeGRPC,
+	} {
+		ports = append(ports, int(p))
+	}
+	slices.Sort(ports)
+	return ports
+}
+
+// listening reads the kernel's table of this network namespace (state 0A).
+func listening(t *testing.T) []int {
+	t.Helper()
+	var ports []int
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		b, err := os.ReadFile(table)
+		require.NoError(t, err)
+		for _, line := range strings.Split(string(b), "\n")[1:] {
+			f := strings.Fields(line)
+			if len(f) < 4 || f[3] != "0A" {
+				continue
+			}
+			port, err := strconv.ParseInt(f[1][strings.LastIndex(f[1], ":")+1:], 16, 32)
+			require.NoError(t, err)
+			ports = append(ports, int(port))
+		}
+	}
+	slices.Sort(ports)
+	return slices.Compact(ports)
+}

@@ -1,0 +1,239 @@
+package workloadconfig_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"github.com/vishvananda/netlink"
+
+	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
+	"github.com/emr-observatory/emr-observatory/localcloud/servers"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+const insideLab = "OBSERVATORY_TEST_INSIDE"
+
+// TestMain runs the tests in network and mount namespaces of their own, so that
+// the servers listen on their real ports and find each other by their real
+// names, whatever else runs on the machine.
+func TestMain(m *testing.M) {
+	if os.Getenv(insideLab) == "" {
+		os.Exit(runInside())
+	}
+	if err := furnish(); err != nil {
+		fmt.Fprintln(os.Stderr, "furnish namespaces:", err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+func runInside() int {
+	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
+	cmd.Env = append(os.Environ(), insideLab+"=1")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+		Pdeathsig:   syscall.SIGKILL,
+	}
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "enter namespaces (allow unprivileged user namespaces: sysctl kernel.unprivileged_userns_clone=1):", err)
+		return 1
+	}
+	return 0
+}
+
+// furnish brings loopback up and names every workload on it.
+func furnish() error {
+	lo, err := netlink.LinkByName("lo")
+	if err != nil {
+		return err
+	}
+	if err := netlink.LinkSetUp(lo); err != nil {
+		return err
+	}
+	hosts, err := os.CreateTemp("", "hosts")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(hosts.Name()) }()
+	names := "localhost"
+	for w := range platform.Images {
+		names += " " + string(w)
+	}
+	if _, err := fmt.Fprintf(hosts, "127.0.0.1 %s\n", names); err != nil {
+		return err
+	}
+	if err := hosts.Close(); err != nil {
+		return err
+	}
+	return syscall.Mount(hosts.Name(), "/etc/hosts", "", syscall.MS_BIND, "")
+}
+
+// server is a running server and the folder that stands for its container.
+type server struct {
+	cmd  *exec.Cmd
+	dir  string
+	done chan struct{} // closed when it has ended
+}
+
+// start runs a workload's real server with its very configuration; only
+// ConfigDir and DataDir lie in dir. Its output is shown when the test fails.
+func start(t *testing.T, w platform.Workload, c workloadconfig.Config, dir string, env ...string) *server {
+	t.Helper()
+	rebase := strings.NewReplacer(workloadconfig.ConfigDir, filepath.Join(dir, "config"), workloadconfig.DataDir, filepath.Join(dir, "data"))
+	for name, body := range c.Files {
+		put(t, filepath.Join(dir, "config", name), rebase.Replace(body))
+	}
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "data"), 0o755))
+	var args []string
+	for _, a := range c.Args {
+		args = append(args, rebase.Replace(a))
+	}
+	for k, v := range c.Env {
+		env = append(env, k+"="+v)
+	}
+	return run(t, string(w), dir, env, args...)
+}
+
+func run(t *testing.T, name, dir string, env []string, args ...string) *server {
+	t.Helper()
+	binary, err := servers.Find(context.Background(), name)
+	require.NoError(t, err)
+	out, err := os.OpenFile(filepath.Join(dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	require.NoError(t, err)
+	s := &server{cmd: exec.Command(binary, args...), dir: dir, done: make(chan struct{})}
+	s.cmd.Dir, s.cmd.Env = dir, append(os.Environ(), env...)
+	s.cmd.Stdout, s.cmd.Stderr = out, out
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	require.NoError(t, s.cmd.Start())
+	go func() { _ = s.cmd.Wait(); close(s.done) }()
+	t.Cleanup(func() {
+		s.stop(t)
+		if t.Failed() {
+			log, _ := os.ReadFile(out.Name())
+			t.Logf("%s said:\n%s", name, tail(log, 3000))
+		}
+		_ = out.Close()
+	})
+	return s
+}
+
+// stop ends the server as Kubernetes does and waits for it.
+func (s *server) stop(t *testing.T) {
+	t.Helper()
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-s.done:
+	case <-time.After(30 * time.Second):
+		_ = s.cmd.Process.Kill()
+		<-s.done
+		t.Errorf("%s did not end within Kubernetes' grace period", s.cmd.Path)
+	}
+}
+
+func put(t *testing.T, path, body string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(body), 0o644))
+}
+
+func tail(b []byte, n int) []byte {
+	if len(b) > n {
+		return b[len(b)-n:]
+	}
+	return b
+}
+
+// request sends body and gives status and answer; a refused connection is
+// status 0.
+func request(method, url, contentType, body string, headers ...string) (int, string) {
+	req, err := http.NewRequest(method, url, strings.NewReader(body))
+	if err != nil {
+		return 0, err.Error()
+	}
+	req.Header.Set("Content-Type", contentType)
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	client := http.Client{Timeout: 10 * time.Second}
+	res, err := client.Do(req)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer func() { _ = res.Body.Close() }()
+	var b bytes.Buffer
+	_, _ = io.Copy(&b, res.Body)
+	return res.StatusCode, b.String()
+}
+
+// ready waits for a server's own word, and not once it has ended.
+func (s *server) ready(t *testing.T, url string) {
+	t.Helper()
+	ended := false
+	if !waitFor(60*time.Second, func() bool {
+		select {
+		case <-s.done:
+			ended = true
+		default:
+		}
+		status, _ := request("GET", url, "", "")
+		return ended || status == http.StatusOK
+	}) || ended {
+		t.Fatalf("%s: not ready at %s; ended: %t", s.cmd.Path, url, ended)
+	}
+}
+
+// eventually polls until the answer of url satisfies ok.
+func eventually(t *testing.T, within time.Duration, method, url string, ok func(status int, body string) bool) string {
+	t.Helper()
+	var last string
+	if !waitFor(within, func() bool {
+		var status int
+		status, last = request(method, url, "application/json", "")
+		return ok(status, last)
+	}) {
+		t.Fatalf("%s %s: within %s never as wanted; last answer: %s", method, url, within, last)
+	}
+	return last
+}
+
+func waitFor(within time.Duration, ok func() bool) bool {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.After(within)
+	for {
+		if ok() {
+			return true
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			return false
+		}
+	}
+}
+
+func is200(status int, _ string) bool { return status == http.StatusOK }
+
+func contains(s string) func(int, string) bool {
+	return func(status int, body string) bool { return status == http.StatusOK && strings.Contains(body, s) }
+}

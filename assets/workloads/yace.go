@@ -1,0 +1,104 @@
+package workloadconfig
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// YACEFile is the CloudWatch exporter's configuration in ConfigDir.
+const YACEFile = "yace.yaml"
+
+const (
+	fiveMinutes = 300 // seconds
+	day         = 86400
+)
+
+// The exporter's own keys (yet-another-cloudwatch-exporter v0.67.0,
+// pkg/config/scrapeconf.go).
+type (
+	yaceConfig struct {
+		APIVersion string        `json:"apiVersion"`
+		Discovery  yaceDiscovery `json:"discovery"`
+	}
+	yaceDiscovery struct {
+		ExportedTagsOnMetrics map[string][]string `json:"exportedTagsOnMetrics"`
+		Jobs                  []yaceJob           `json:"jobs"`
+	}
+	yaceJob struct {
+		Type       string       `json:"type"`
+		Regions    []string     `json:"regions"`
+		SearchTags []yaceTag    `json:"searchTags"`
+		Period     int          `json:"period"` // seconds
+		Length     int          `json:"length"`
+		Metrics    []yaceMetric `json:"metrics"`
+	}
+	yaceTag struct {
+		Key   string `json:"key"`
+		Value string `json:"value"` // a regular expression
+	}
+	yaceMetric struct {
+		Name       string   `json:"name"`
+		Statistics []string `json:"statistics"`
+	}
+)
+
+// YACE configures the CloudWatch exporter for what carries every one of tags:
+// buckets, volumes, instances and OpenSearch domains of one region. Not EMR:
+// the nodes' collectors report that, finer and without CloudWatch's price.
+func YACE(region string, tags map[string]string) (Config, error) {
+	if len(tags) == 0 {
+		return Config{}, errors.New("yace: no tags to search by: every resource of the account would be read and paid for; give the tags of the stack")
+	}
+	var search []yaceTag
+	for _, k := range slices.Sorted(maps.Keys(tags)) {
+		search = append(search, yaceTag{k, "^" + regexp.QuoteMeta(tags[k]) + "$"})
+	}
+	job := func(kind string, period int, metrics ...yaceMetric) yaceJob {
+		return yaceJob{Type: kind, Regions: []string{region}, SearchTags: search, Period: period, Length: 2 * period, Metrics: metrics}
+	}
+	average, sum, maximum, minimum := []string{"Average"}, []string{"Sum"}, []string{"Maximum"}, []string{"Minimum"}
+	name := []string{"Name"}
+	body, err := yaml.Marshal(yaceConfig{
+		APIVersion: "v1alpha1",
+		Discovery: yaceDiscovery{
+			ExportedTagsOnMetrics: map[string][]string{"AWS/S3": name, "AWS/EBS": name, "AWS/EC2": name, "AWS/ES": name},
+			Jobs: []yaceJob{
+				// S3 reports its storage once a day.
+				job("AWS/S3", day, yaceMetric{"BucketSizeBytes", average}, yaceMetric{"NumberOfObjects", average}),
+				job("AWS/EBS", fiveMinutes,
+					yaceMetric{"VolumeReadBytes", sum}, yaceMetric{"VolumeWriteBytes", sum},
+					yaceMetric{"VolumeReadOps", sum}, yaceMetric{"VolumeWriteOps", sum},
+					yaceMetric{"VolumeQueueLength", average}, yaceMetric{"BurstBalance", minimum}),
+				job("AWS/EC2", fiveMinutes,
+					yaceMetric{"CPUUtilization", average}, yaceMetric{"StatusCheckFailed", maximum},
+					yaceMetric{"NetworkIn", sum}, yaceMetric{"NetworkOut", sum},
+					yaceMetric{"EBSIOBalance%", minimum}, yaceMetric{"EBSByteBalance%", minimum}),
+				// OpenSearch keeps the namespace of its former name.
+				job("AWS/ES", fiveMinutes,
+					yaceMetric{"ClusterStatus.red", maximum}, yaceMetric{"CPUUtilization", maximum},
+					yaceMetric{"JVMMemoryPressure", maximum}, yaceMetric{"FreeStorageSpace", minimum}),
+			},
+		},
+	})
+	if err != nil {
+		return Config{}, fmt.Errorf("marshal %s: %w", YACEFile, err)
+	}
+	return Config{
+		Args: []string{
+			"--config.file=" + path.Join(ConfigDir, YACEFile),
+			// Left alone it listens where only its own container hears it.
+			"--listen-address=" + listen(platform.YACE),
+			fmt.Sprintf("--scraping-interval=%d", fiveMinutes),
+			"--log.format=json",
+		},
+		Files: map[string]string{YACEFile: string(body)},
+	}, nil
+}
