@@ -151,9 +151,7 @@ func (b *builder) key() (*kms.Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create key: %w", err)
 	}
-	_, err = kms.NewAlias(b.ctx, b.name(roleKey), &kms.AliasArgs{
-		NamePrefix: pulumi.String("alias/" + platform.Project + "-"), TargetKeyId: key.KeyId,
-	}, b.child()...)
+	_, err = kms.NewAlias(b.ctx, b.name(roleKey), &kms.AliasArgs{TargetKeyId: key.KeyId}, b.child()...)
 	if err != nil {
 		return nil, fmt.Errorf("create key alias: %w", err)
 	}
