@@ -1,0 +1,123 @@
+package rules
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/yaml"
+)
+
+const namesDoc = "Kubernetes docs, Object names and IDs"
+
+// Kubeconfig reports whether s is the content of a kubeconfig that names a
+// server.
+func Kubeconfig(s string) bool {
+	var c struct {
+		Clusters []struct {
+			Cluster struct {
+				Server string `json:"server"`
+			} `json:"cluster"`
+		} `json:"clusters"`
+	}
+	return yaml.Unmarshal([]byte(s), &c) == nil && len(c.Clusters) > 0 && strings.Contains(c.Clusters[0].Cluster.Server, "://")
+}
+
+func valid(f func(string) []string) predicate {
+	return text(func(s string) bool { return len(f(s)) == 0 })
+}
+
+func quantity(s string) bool { _, err := resource.ParseQuantity(s); return err == nil }
+
+func kubernetesRules() []Rule {
+	all := "kubernetes:*"
+	out := []Rule{
+		{Type: all, Path: "metadata.name", Rule: "must be a DNS subdomain (RFC 1123): lower case letters, digits, - and .", Source: namesDoc, Holds: text(objectName), Pass: "tempo", Fail: "Tempo"},
+		{Type: all, Path: "metadata.namespace", Rule: "must be a DNS label (RFC 1123)", Source: namesDoc, Holds: valid(validation.IsDNS1123Label), Pass: "observatory", Fail: "Observatory"},
+		{Type: all, Path: "metadata.labels", Rule: "keys must be qualified names", Source: "Kubernetes docs, Labels and selectors", Holds: whole(qualifiedKeys), Pass: object{"app.kubernetes.io/name": "x"}, Fail: object{"a b": "x"}},
+		{Type: all, Path: "metadata.labels.*", Rule: "must be at most 63 characters of letters, digits, -, _ and .", Source: "Kubernetes docs, Labels and selectors", Holds: valid(validation.IsValidLabelValue), Pass: "v1", Fail: "a b"},
+		{Type: all, Path: "metadata.annotations", Rule: "keys must be qualified names", Source: "Kubernetes docs, Annotations", Holds: whole(qualifiedKeys), Pass: object{"a/b": "any text"}, Fail: object{"a b": "x"}},
+		{Type: "kubernetes:core/v1:ConfigMap", Path: "data", Rule: "keys must use letters, digits, -, _ and .", Source: "Kubernetes docs, ConfigMaps", Holds: whole(dataKeys), Pass: object{"tempo.yaml": "x"}, Fail: object{"a/b": "x"}},
+		{Type: "kubernetes:core/v1:ConfigMap", Path: "", Rule: "must be at most 1 MiB", Source: "Kubernetes docs, ConfigMaps", Holds: whole(mebibyte), Pass: object{"data": object{"a": "x"}}, Fail: object{"data": object{"a": strings.Repeat("x", 1<<20+1)}}},
+		{Type: "kubernetes:core/v1:Secret", Path: "stringData", Rule: "keys must use letters, digits, -, _ and .", Source: "Kubernetes docs, Secrets", Holds: whole(dataKeys), Pass: object{"password": "x"}, Fail: object{"a/b": "x"}},
+		{Type: "kubernetes:core/v1:Service", Path: "spec.type", Rule: "must be ClusterIP, NodePort, LoadBalancer or ExternalName", Source: "Kubernetes API, ServiceSpec", Holds: oneOf("ClusterIP", "NodePort", "LoadBalancer", "ExternalName"), Pass: "ClusterIP", Fail: "clusterIP"},
+		{Type: "kubernetes:core/v1:Service", Path: "metadata.name", Rule: "must be a DNS label (RFC 1035): begin with a letter", Source: namesDoc, Holds: valid(validation.IsDNS1035Label), Pass: "tempo", Fail: "4tempo"},
+		{Type: "kubernetes:core/v1:Service", Path: "spec.ports[*].port", Rule: "must be 1 to 65535", Source: "Kubernetes API, ServicePort", Holds: between(1, 65535), Pass: 3200.0, Fail: 0.0},
+		{Type: "kubernetes:core/v1:Service", Path: "spec.ports", Rule: "several ports each need their own name", Source: "Kubernetes API, ServicePort", Holds: namedPorts, Pass: []any{object{"port": 1.0}}, Fail: []any{object{"port": 1.0}, object{"port": 2.0}}},
+		{Type: "kubernetes:core/v1:PersistentVolumeClaim", Path: "spec.accessModes[*]", Rule: "must be ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod", Source: "Kubernetes docs, Persistent volumes", Holds: oneOf("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"), Pass: "ReadWriteOnce", Fail: "RWO"},
+		{Type: "kubernetes:core/v1:PersistentVolumeClaim", Path: "spec.resources.requests.storage", Rule: "must be a quantity", Remedy: "write e.g. 10Gi", Source: "Kubernetes docs, Quantity", Holds: text(quantity), Pass: "10Gi", Fail: "10GB"},
+		{Type: "kubernetes:apps/v1:Deployment", Path: "spec.strategy.type", Rule: "must be Recreate or RollingUpdate", Source: "Kubernetes API, DeploymentStrategy", Holds: oneOf("Recreate", "RollingUpdate"), Pass: "Recreate", Fail: "recreate"},
+		{Type: "kubernetes:apps/v1:Deployment", Path: "spec.strategy", Rule: "Recreate takes no rollingUpdate", Source: "Kubernetes API, DeploymentStrategy", Holds: whole(func(o object) bool { t, _ := str(o, "type"); return t != "Recreate" || !isSet(o, "rollingUpdate") }), Pass: object{"type": "Recreate"}, Fail: object{"type": "Recreate", "rollingUpdate": object{}}},
+		{Type: "kubernetes:apps/v1:Deployment", Path: "spec.replicas", Rule: "must not be negative", Source: "Kubernetes API, DeploymentSpec", Holds: between(0, 1e6), Pass: 1.0, Fail: -1.0},
+	}
+	for _, kind := range []string{"Deployment", "DaemonSet", "StatefulSet"} {
+		out = append(out, Rule{Type: "kubernetes:apps/v1:" + kind, Path: "spec", Rule: "selector.matchLabels must be among the pod template's labels", Source: "Kubernetes API, " + kind + "Spec", Holds: whole(selected), Pass: object{"selector": object{"matchLabels": object{"a": "b"}}, "template": object{"metadata": object{"labels": object{"a": "b"}}}}, Fail: object{"selector": object{"matchLabels": object{"a": "b"}}, "template": object{"metadata": object{"labels": object{"a": "c"}}}}})
+	}
+	return out
+}
+
+// objectName accepts what some kind accepts: a DNS subdomain, and for RBAC
+// objects also colons (path segment names).
+func objectName(s string) bool {
+	return len(validation.IsDNS1123Subdomain(strings.ReplaceAll(s, ":", "-"))) == 0
+}
+
+func qualifiedKeys(o object) bool {
+	for k := range o {
+		if len(validation.IsQualifiedName(strings.ToLower(k))) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func dataKeys(o object) bool {
+	for k := range o {
+		if len(validation.IsConfigMapKey(k)) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func mebibyte(o object) bool {
+	n := 0
+	for _, part := range []string{"data", "binaryData"} {
+		entries, _ := o[part].(object)
+		for k, v := range entries {
+			s, _ := v.(string)
+			n += len(k) + len(s)
+		}
+	}
+	return n <= 1<<20
+}
+
+func namedPorts(v any) bool {
+	items, _ := v.([]any)
+	if len(items) < 2 {
+		return true
+	}
+	for _, i := range items {
+		if o, ok := i.(object); ok && !isSet(o, "name") {
+			return false
+		}
+	}
+	return uniqueField("name")(v)
+}
+
+func selected(o object) bool {
+	selector, _ := o["selector"].(object)
+	want, _ := selector["matchLabels"].(object)
+	template, _ := o["template"].(object)
+	meta, _ := template["metadata"].(object)
+	labels, _ := meta["labels"].(object)
+	if !known(want) || !known(template["metadata"]) {
+		return true
+	}
+	for k, v := range want {
+		if labels[k] != v {
+			return false
+		}
+	}
+	return len(want) > 0
+}
