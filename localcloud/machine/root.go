@@ -170,11 +170,14 @@ func enterRoot(s Spec) error {
 	if err := unix.Mount(s.Root, s.Root, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 		return fmt.Errorf("bind root %s: %w", s.Root, err)
 	}
-	binds := append([]Bind{{From: "/usr", To: hostDir + "/usr", ReadOnly: true}, {From: "/etc", To: hostDir + "/etc", ReadOnly: true}, {From: "/dev", To: "/dev"}, {From: "/sys", To: "/sys", ReadOnly: true}}, s.Binds...)
+	binds := append([]Bind{{From: "/usr", To: hostDir + "/usr", ReadOnly: true}, {From: "/etc", To: hostDir + "/etc", ReadOnly: true}, {From: "/sys", To: "/sys", ReadOnly: true}}, s.Binds...)
 	for _, b := range binds {
 		if err := bind(s.Root, b); err != nil {
 			return err
 		}
+	}
+	if err := devices(s.Root); err != nil {
+		return err
 	}
 	if err := unix.Mount("proc", filepath.Join(s.Root, "proc"), "proc", 0, ""); err != nil {
 		return fmt.Errorf("mount /proc of %s: %w", s.Name, err)
@@ -189,6 +192,32 @@ func enterRoot(s Spec) error {
 		return fmt.Errorf("detach the host's root: %w", err)
 	}
 	return os.Chdir("/")
+}
+
+// devices gives the machine a /dev of its own: the harmless devices of the
+// host, and room for links to volumes.
+func devices(root string) error {
+	dev := filepath.Join(root, "dev")
+	if err := unix.Mount("tmpfs", dev, "tmpfs", unix.MS_NOSUID, "mode=0755"); err != nil {
+		return fmt.Errorf("mount /dev: %w", err)
+	}
+	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
+		if err := bind(root, Bind{From: "/dev/" + name, To: "/dev/" + name}); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dev, "shm"), 0o777); err != nil {
+		return err
+	}
+	if err := unix.Mount("tmpfs", filepath.Join(dev, "shm"), "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777"); err != nil {
+		return fmt.Errorf("mount /dev/shm: %w", err)
+	}
+	for name, target := range map[string]string{"fd": "/proc/self/fd", "stdin": "fd/0", "stdout": "fd/1", "stderr": "fd/2"} {
+		if err := os.Symlink(target, filepath.Join(dev, name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func bind(root string, b Bind) error {

@@ -1,5 +1,6 @@
 // Command machined is the init, agent, sudo and systemctl of a machine of the
 // local cloud; see package machine. It is small, since scripts call sudo often.
+// Under the name k3s it stands for K3s on the control node.
 package main
 
 import (
@@ -14,6 +15,13 @@ import (
 func main() {
 	if name := filepath.Base(os.Args[0]); name == "sudo" || name == "systemctl" {
 		os.Exit(machine.Shim(name, os.Args[1:]))
+	}
+	if filepath.Base(os.Args[0]) == "k3s" {
+		if err := serveReadiness(k3sConfig); err != nil {
+			fmt.Fprintln(os.Stderr, "k3s:", err)
+			os.Exit(1)
+		}
+		return
 	}
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "machined:", err)

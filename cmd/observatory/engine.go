@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optdestroy"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"gopkg.in/yaml.v3"
+
+	"github.com/emr-observatory/emr-observatory/localcloud"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/stacks"
+	"github.com/emr-observatory/emr-observatory/stacks/outputs"
+)
+
+// engine is Pulumi on the local cloud: the real engine with a back end in the
+// state folder, its providers attached, and this program in-process.
+type engine struct {
+	stack auto.Stack
+	dir   string
+	env   map[string]string
+}
+
+// newEngine opens the stack, making it where there is none. pulumi is the
+// engine's binary.
+func newEngine(ctx context.Context, state, stack, pulumi string, running localcloud.Running) (*engine, error) {
+	credentials, err := localcloud.LoadCredentials(state)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := workDir(state, stack)
+	if err != nil {
+		return nil, err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	backend := filepath.Join(state, "pulumi")
+	if err := os.MkdirAll(backend, 0o700); err != nil {
+		return nil, err
+	}
+	env := map[string]string{
+		"PULUMI_BACKEND_URL": "file://" + backend, "PULUMI_CONFIG_PASSPHRASE": credentials.Passphrase,
+		"PULUMI_DEBUG_PROVIDERS": running.DebugProviders(), "PULUMI_HOME": filepath.Join(state, "pulumi-home"),
+		"PULUMI_SKIP_UPDATE_CHECK": "true", "PULUMI_AUTOMATION_API_SKIP_VERSION_CHECK": "true",
+		"PATH": filepath.Dir(pulumi) + string(os.PathListSeparator) + os.Getenv("PATH"),
+	}
+	for k, v := range running.Environment(credentials) {
+		env[k] = v
+	}
+	// The program runs in this process and the engine's command is looked up
+	// by it, so both see the same environment.
+	for k, v := range env {
+		if err := os.Setenv(k, v); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.Setenv(stacks.BinaryEnv, exe); err != nil {
+		return nil, err
+	}
+	s, err := auto.UpsertStackInlineSource(ctx, stack, platform.Project, stacks.Program, auto.WorkDir(dir), auto.EnvVars(env))
+	if err != nil {
+		return nil, fmt.Errorf("open stack %s: %w", stack, err)
+	}
+	return &engine{stack: s, dir: dir, env: env}, nil
+}
+
+// workDir copies the project's settings into the state folder, since the
+// engine writes the salt of the stack's secrets beside them.
+func workDir(state, stack string) (string, error) {
+	project, err := projectDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(state, "pulumi-work")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	file := "Pulumi." + stack + ".yaml"
+	for _, name := range []string{"Pulumi.yaml", file} {
+		raw, err := os.ReadFile(filepath.Join(project, name))
+		if err != nil {
+			return "", fmt.Errorf("stack %s: %w", stack, err)
+		}
+		if name == file {
+			if raw, err = keepSalt(raw, filepath.Join(dir, name)); err != nil {
+				return "", err
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o600); err != nil {
+			return "", err
+		}
+	}
+	return dir, nil
+}
+
+// keepSalt carries the engine's own keys over from the copy of an earlier run.
+func keepSalt(raw []byte, old string) ([]byte, error) {
+	before, err := os.ReadFile(old)
+	if errors.Is(err, os.ErrNotExist) {
+		return raw, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var was, now map[string]any
+	if err := errors.Join(yaml.Unmarshal(before, &was), yaml.Unmarshal(raw, &now)); err != nil {
+		return nil, err
+	}
+	for _, k := range []string{"encryptionsalt", "secretsprovider", "encryptedkey"} {
+		if v, ok := was[k]; ok {
+			now[k] = v
+		}
+	}
+	return yaml.Marshal(now)
+}
+
+// unlock removes the lock that a killed run left: the back end is this state
+// folder's own, and the caller holds the folder.
+func (e *engine) unlock(ctx context.Context) error {
+	locks, err := filepath.Glob(filepath.Join(strings.TrimPrefix(e.env["PULUMI_BACKEND_URL"], "file://"), ".pulumi", "locks", "*", "*", "*", "*.json"))
+	if err != nil || len(locks) == 0 {
+		return err
+	}
+	return e.stack.Cancel(ctx)
+}
+
+// up brings the stack to what the program says and tells of each resource.
+func (e *engine) up(ctx context.Context, p *progress) (auto.UpResult, error) {
+	ch := make(chan events.EngineEvent, 64)
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		tell(ch, p)
+	}()
+	res, err := e.stack.Up(ctx, optup.EventStreams(ch), optup.SuppressProgress(), optup.ContinueOnError())
+	<-told
+	return res, err
+}
+
+// refresh learns what of the stack is still there.
+func (e *engine) refresh(ctx context.Context) error {
+	_, err := e.stack.Refresh(ctx, optrefresh.SuppressProgress())
+	return err
+}
+
+func (e *engine) destroy(ctx context.Context, p *progress) error {
+	ch := make(chan events.EngineEvent, 64)
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		tell(ch, p)
+	}()
+	_, err := e.stack.Destroy(ctx, optdestroy.EventStreams(ch), optdestroy.SuppressProgress())
+	<-told
+	return err
+}
+
+// slow is how long a resource takes before it deserves a line of its own.
+const slow = 2 * time.Second
+
+// tell prints faults at once, and resources that took long or were replaced.
+func tell(ch <-chan events.EngineEvent, p *progress) {
+	began := map[string]time.Time{}
+	counts := map[apitype.OpType]int{}
+	for ev := range ch {
+		switch {
+		case ev.ResourcePreEvent != nil:
+			began[ev.ResourcePreEvent.Metadata.URN] = time.Now()
+		case ev.ResOutputsEvent != nil:
+			m := ev.ResOutputsEvent.Metadata
+			counts[m.Op]++
+			if d := time.Since(began[m.URN]); d > slow && m.Op != apitype.OpSame && !strings.Contains(m.Type, "pulumi:") && m.Provider != "" {
+				p.say("%s %s (%s)", m.Op, name(m.URN), d.Round(time.Second))
+			}
+		case ev.DiagnosticEvent != nil && ev.DiagnosticEvent.Severity == "error":
+			p.say("error: %s: %s", name(ev.DiagnosticEvent.URN), strings.TrimSpace(ev.DiagnosticEvent.Message))
+		}
+	}
+	p.say("resources: %d created, %d updated, %d replaced, %d deleted, %d unchanged",
+		counts[apitype.OpCreate], counts[apitype.OpUpdate], counts[apitype.OpReplace], counts[apitype.OpDelete], counts[apitype.OpSame])
+}
+
+func name(urn string) string {
+	parts := strings.Split(urn, "::")
+	if len(parts) < 4 {
+		return urn
+	}
+	types := strings.Split(parts[2], "$")
+	return types[len(types)-1] + " " + parts[3]
+}
+
+// outputsOf reads the stack's outputs as its typed contract.
+func (e *engine) outputsOf(ctx context.Context) (outputs.Outputs, error) {
+	all, err := e.stack.Outputs(ctx)
+	if err != nil {
+		return outputs.Outputs{}, err
+	}
+	plain := map[string]any{}
+	for k, v := range all {
+		plain[k] = v.Value
+	}
+	o, _, err := outputs.FromMap(plain)
+	return o, err
+}

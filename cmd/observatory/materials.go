@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/emr-observatory/emr-observatory/artifacts"
+	"github.com/emr-observatory/emr-observatory/localcloud/applications"
+	"github.com/emr-observatory/emr-observatory/localcloud/servers"
+	"github.com/emr-observatory/emr-observatory/stacks"
+)
+
+// tools are what the local cloud is run with.
+type tools struct {
+	servers      map[string]string
+	applications string
+	javaHome     string
+}
+
+// ready builds and fetches whatever is not in the caches: servers, EMR's
+// applications and the node artifacts. What needs the network waits beside
+// what needs the processor.
+func ready(ctx context.Context, p *progress) (tools, error) {
+	t := tools{}
+	var err error
+	if t.javaHome, err = javaHome(); err != nil {
+		return t, err
+	}
+	var wg sync.WaitGroup
+	errs := make([]error, 2)
+	wg.Add(2)
+	go func() {
+		defer wg.Done()
+		t.applications, errs[0] = applications.Fetch(ctx, p.part)
+	}()
+	go func() {
+		defer wg.Done()
+		if t.servers, errs[1] = servers.All(ctx, p.part); errs[1] == nil {
+			errs[1] = fulfil(ctx, p)
+		}
+	}()
+	wg.Wait()
+	return t, errors.Join(errs...)
+}
+
+func fulfil(ctx context.Context, p *progress) error {
+	store, err := artifacts.DefaultStore()
+	if err != nil {
+		return err
+	}
+	return artifacts.Fulfil(ctx, store, p.part)
+}
+
+// javaHome is the JDK that nodes run with: JAVA_HOME, or where java on PATH
+// really is.
+func javaHome() (string, error) {
+	home := os.Getenv("JAVA_HOME")
+	if home == "" {
+		java, err := exec.LookPath("java")
+		if err != nil {
+			return "", errors.New("no java on PATH and no JAVA_HOME: install JDK 17")
+		}
+		if java, err = filepath.EvalSymlinks(java); err != nil {
+			return "", err
+		}
+		home = filepath.Dir(filepath.Dir(java))
+	}
+	if _, err := os.Stat(filepath.Join(home, "bin", "java")); err != nil {
+		return "", fmt.Errorf("JAVA_HOME %s has no bin/java: install JDK 17", home)
+	}
+	release, err := os.ReadFile(filepath.Join(home, "release"))
+	if err != nil || !strings.Contains(string(release), `JAVA_VERSION="17`) {
+		return "", fmt.Errorf("%s is not a JDK 17, which Spark 3.5 on EMR 7 runs with: set JAVA_HOME to one", home)
+	}
+	return home, nil
+}
+
+func toolsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "tools", Args: cobra.NoArgs,
+		Short: "Build and fetch what the local cloud runs (kept in a cache)",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := ready(cmd.Context(), newProgress(cmd.OutOrStdout()))
+			return err
+		},
+	}
+}
+
+func artifactsCommand() *cobra.Command {
+	var lock bool
+	c := &cobra.Command{
+		Use: "artifacts", Args: cobra.NoArgs,
+		Short: "Build and fetch what goes on nodes, as assets/node/artifacts.lock.json says",
+		Long: "Fulfils assets/node/artifacts.lock.json: every artifact is built or fetched, its sha256 is compared with the lock,\n" +
+			"and it is kept in the artifact store. `pulumi up` finds it there.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p := newProgress(cmd.OutOrStdout())
+			if !lock {
+				return errors.Join(fulfil(cmd.Context(), p), linkBinary())
+			}
+			store, err := artifacts.DefaultStore()
+			if err != nil {
+				return err
+			}
+			dir, err := projectDir()
+			if err != nil {
+				return err
+			}
+			return artifacts.Relock(cmd.Context(), store, filepath.Join(dir, "assets/node/artifacts.lock.json"), p.part)
+		},
+	}
+	c.Flags().BoolVar(&lock, "relock", false, "build anew and write the lock file")
+	return c
+}
+
+// linkBinary gives this program the name under which stacks looks for the
+// status server's binary.
+func linkBinary() error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	dir, err := projectDir()
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(dir, "bin", "observatory-linux-"+runtime.GOARCH)
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.Link(exe, name)
+}
+
+var _ = stacks.BinaryEnv

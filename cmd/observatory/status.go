@@ -1,0 +1,117 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/emr-observatory/emr-observatory/localcloud"
+	"github.com/emr-observatory/emr-observatory/localcloud/kube"
+	"github.com/emr-observatory/emr-observatory/status"
+)
+
+// localStatus is what `status` tells of a local cloud.
+type localStatus struct {
+	Cloud     localcloud.Running `json:"cloud"`
+	Platform  *status.Status     `json:"platform,omitempty"`
+	Workloads []kube.Status      `json:"workloads"`
+	Recorded  []string           `json:"recordedOnly"`
+	Problems  []string           `json:"problems,omitempty"`
+}
+
+// recordedOnly cannot be had locally.
+func recordedOnly() []string {
+	return []string{"IAM decisions", "KMS encryption", "security groups", "CloudWatch", "EC2 beyond addresses and machines", "the Grafana server, unless grafana is on PATH"}
+}
+
+func statusCommand(s *settings) *cobra.Command {
+	var asJSON bool
+	var url string
+	c := &cobra.Command{
+		Use: "status", Args: cobra.NoArgs,
+		Short: "What runs, where, and what is missing",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			out := cmd.OutOrStdout()
+			if url != "" {
+				st, err := status.Fetch(cmd.Context(), url)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return writeJSON(out, st)
+				}
+				return st.Render(out, time.Now())
+			}
+			running, isLocal, err := local(s)
+			if err != nil {
+				return err
+			}
+			if !isLocal {
+				return errors.Join(localcloud.ErrDown, errors.New("or name a platform with --url (stack output statusUrl)"))
+			}
+			l := localStatus{Cloud: running, Recorded: recordedOnly()}
+			if st, err := status.Fetch(cmd.Context(), running.URL("status")+"/status"); err != nil {
+				l.Problems = append(l.Problems, err.Error())
+			} else {
+				l.Platform = &st
+			}
+			if err := getJSON(running.URL("control")+"/workloads", &l.Workloads); err != nil {
+				l.Problems = append(l.Problems, err.Error())
+			}
+			if asJSON {
+				return writeJSON(out, l)
+			}
+			return l.render(out)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
+	c.Flags().StringVar(&url, "url", "", "status URL of a platform on AWS (stack output statusUrl)")
+	return c
+}
+
+func (l localStatus) render(out io.Writer) error {
+	fmt.Fprintf(out, "local cloud: process %d, up since %s\n\n", l.Cloud.PID, l.Cloud.Started.Format(time.RFC3339))
+	if l.Platform != nil {
+		if err := l.Platform.Render(out, time.Now()); err != nil {
+			return err
+		}
+	}
+	t := table.NewWriter()
+	t.SetOutputMirror(out)
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(table.Row{"workload", "runs here", "restarts", ""})
+	for _, w := range l.Workloads {
+		t.AppendRow(table.Row{w.Name, w.Running, w.Restarts, w.Reason})
+	}
+	t.Render()
+	fmt.Fprintln(out, "\nRecorded only, not to be had locally:")
+	for _, r := range l.Recorded {
+		fmt.Fprintln(out, "  "+r)
+	}
+	for _, p := range l.Problems {
+		fmt.Fprintln(out, "problem: "+p)
+	}
+	return nil
+}
+
+func writeJSON(out io.Writer, v any) error {
+	enc := json.NewEncoder(out)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}
+
+func getJSON(url string, v any) error {
+	client := http.Client{Timeout: 10 * time.Second}
+	res, err := client.Get(url) //nolint:noctx // bounded by the timeout
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	return json.NewDecoder(res.Body).Decode(v)
+}

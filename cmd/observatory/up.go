@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"github.com/emr-observatory/emr-observatory/examples/jobs"
+	"github.com/emr-observatory/emr-observatory/localcloud"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/stacks/outputs"
+	"github.com/emr-observatory/emr-observatory/submit"
+)
+
+func upCommand(s *settings) *cobra.Command {
+	var noJob bool
+	c := &cobra.Command{
+		Use: "up", Args: cobra.NoArgs,
+		Short: "Build the platform on the local cloud and run one Spark job on it",
+		Long: "Builds what is missing, starts the local cloud, brings the stack up with the real engine, runs examples/jobs/orders.py\n" +
+			"as an EMR step and tells where to look. It may be run again at any time, also after it was killed.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return up(cmd.Context(), s, !noJob, cmd.OutOrStdout()) },
+	}
+	c.Flags().BoolVar(&noJob, "no-job", false, "do not run the job")
+	return c
+}
+
+// session is a local cloud that is up and the engine on it.
+type session struct {
+	running localcloud.Running
+	engine  *engine
+}
+
+// open starts the local cloud where need be and attaches the engine.
+func open(ctx context.Context, s *settings, p *progress) (session, error) {
+	var o session
+	state, err := s.stateDir()
+	if err != nil {
+		return o, err
+	}
+	t, err := ready(ctx, p)
+	if err != nil {
+		return o, err
+	}
+	helper, err := machined()
+	if err != nil {
+		return o, err
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return o, err
+	}
+	if err := os.MkdirAll(state, 0o755); err != nil {
+		return o, err
+	}
+	raw, err := json.Marshal(localcloud.Options{State: state, Machined: helper, Applications: t.applications, JavaHome: t.javaHome, Servers: t.servers})
+	if err != nil {
+		return o, err
+	}
+	file := filepath.Join(state, "options.json")
+	if err := os.WriteFile(file, raw, 0o600); err != nil {
+		return o, err
+	}
+	if o.running, err = localcloud.Start(ctx, state, helper, []string{exe, "region", file}); err != nil {
+		return o, err
+	}
+	p.say("local cloud is up (process %d, state %s)", o.running.PID, state)
+	o.engine, err = newEngine(ctx, state, s.stack, t.servers["pulumi"], o.running)
+	return o, err
+}
+
+// hold takes the state folder for this command; another up or down that works
+// on it is told so instead of being disturbed.
+func hold(state string) (*flock.Flock, error) {
+	if err := os.MkdirAll(state, 0o755); err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(state, "command.lock"))
+	free, err := lock.TryLock()
+	if err == nil && !free {
+		err = fmt.Errorf("another observatory command works on %s: wait for it or end it", state)
+	}
+	return lock, err
+}
+
+func up(ctx context.Context, s *settings, job bool, out io.Writer) error {
+	state, err := s.stateDir()
+	if err != nil {
+		return err
+	}
+	lock, err := hold(state)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.Unlock() }()
+	p := newProgress(out)
+	o, err := open(ctx, s, p)
+	if err != nil {
+		return err
+	}
+	if err := o.engine.unlock(ctx); err != nil {
+		return err
+	}
+	if o.running.Fresh { // what ran in an earlier cloud may be gone
+		if err := o.engine.refresh(ctx); err != nil {
+			return err
+		}
+	}
+	if _, err := o.engine.up(ctx, p); err != nil {
+		return fmt.Errorf("bring up stack %s: %w", s.stack, err)
+	}
+	have, err := o.engine.outputsOf(ctx)
+	if err != nil {
+		return err
+	}
+	var result *submit.Result
+	if job {
+		if result, err = o.runJob(ctx, have, p); err != nil {
+			return err
+		}
+	}
+	return o.summary(ctx, have, result, out)
+}
+
+// runJob submits the example job and follows it.
+func (o session) runJob(ctx context.Context, have outputs.Outputs, p *progress) (*submit.Result, error) {
+	dir, err := os.MkdirTemp("", "observatory-job")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "orders.py")
+	if err := os.WriteFile(file, jobs.Orders, 0o600); err != nil {
+		return nil, err
+	}
+	cfg, err := awsConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.say("job orders.py on %s", have.EMRClusterID)
+	res, err := submit.Submit(ctx, submit.Options{
+		AWS: cfg, Cluster: have.EMRClusterID, Bucket: have.DataBucket, Application: file, Args: []string{platform.PrefixLake.URI(have.DataBucket) + "orders"},
+		Wait: true, PollInterval: time.Second, OTLPEndpoint: o.running.Addresses[string(platform.WorkloadCollector)], Progress: p.lines(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("job orders.py: %w", err)
+	}
+	p.say("job orders.py: %s, trace %s", res.State, res.TraceID)
+	return &res, nil
+}
+
+// summary says what came of it, where to look, and what to try next.
+func (o session) summary(ctx context.Context, have outputs.Outputs, result *submit.Result, out io.Writer) error {
+	fmt.Fprintln(out)
+	if result != nil {
+		took := ""
+		if result.Started != nil && result.Ended != nil {
+			took = " in " + result.Ended.Sub(*result.Started).Round(time.Second).String()
+		}
+		fmt.Fprintf(out, "Job %s: step %s %s%s, trace %s\n\n", result.Name, result.StepID, result.State, took, result.TraceID)
+	}
+	counts, err := objectCounts(ctx, have.DataBucket)
+	if err != nil {
+		return err
+	}
+	t := table.NewWriter()
+	t.SetOutputMirror(out)
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(table.Row{"S3 path", "objects"})
+	for _, prefix := range platform.Prefixes() {
+		t.AppendRow(table.Row{prefix.URI(have.DataBucket), counts[prefix]})
+	}
+	t.Render()
+	u := table.NewWriter()
+	u.SetOutputMirror(out)
+	u.SetStyle(table.StyleLight)
+	u.AppendHeader(table.Row{"what", "URL"})
+	for _, row := range [][2]string{
+		{"YARN ResourceManager", o.running.URL("resourcemanager")}, {"Spark history", o.running.URL("history")},
+		{"metrics (VictoriaMetrics)", o.running.URL("victoria-metrics") + "/vmui"}, {"logs (VictoriaLogs)", o.running.URL("victoria-logs") + "/select/vmui"},
+		{"profiles (Pyroscope)", o.running.URL("pyroscope")}, {"traces (Tempo API)", o.running.URL("tempo") + "/api/search"},
+		{"status", o.running.URL("status") + "/status"}, {"S3", o.running.URL("s3")}, {"EMR API", o.running.URL("emr")},
+	} {
+		u.AppendRow(table.Row{row[0], row[1]})
+	}
+	u.Render()
+	fmt.Fprint(out, "\nTry next:\n"+
+		"  bin/observatory dashboards check                 every panel's query, run against this data\n"+
+		"  bin/observatory submit --wait your-job.py        your own job on the same cluster\n"+
+		"  bin/observatory status                           what runs, and what cannot be had locally\n")
+	return nil
+}

@@ -1,0 +1,93 @@
+package emr
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/s3"
+)
+
+// logTrees are a node's log folders and where EMR's log pusher puts them under
+// <log URI>/<cluster>/. <i> stands for the instance.
+var logTrees = map[string]string{ //nolint:gochecknoglobals // a table
+	"mnt/var/log/hadoop/steps":                      "steps",
+	"emr/instance-controller/log/bootstrap-actions": "node/<i>/bootstrap-actions",
+	"mnt/var/log/hadoop-yarn/containers":            "containers",
+	"mnt/var/log/hadoop-yarn":                       "node/<i>/applications/hadoop-yarn",
+	"mnt/var/log/hadoop-hdfs":                       "node/<i>/applications/hadoop-hdfs",
+	"mnt/var/log/spark":                             "node/<i>/applications/spark",
+}
+
+// PushLogs writes the cluster's logs, gzipped, under its log URI. EMR's pusher
+// runs every five minutes; here it runs when something has ended.
+func (s *Service) PushLogs(ctx context.Context, clusterID string) error {
+	cluster, err := s.Store.Cluster(clusterID)
+	if err != nil || cluster.LogUri == nil {
+		return err
+	}
+	nodes, err := s.cluster(clusterID)
+	if err != nil {
+		return err
+	}
+	bucket, prefix, err := s3.Split(strings.Replace(*cluster.LogUri, "s3n://", "s3://", 1))
+	if err != nil {
+		return err
+	}
+	base := strings.TrimSuffix(prefix, "/") + "/" + clusterID + "/"
+	var errs []error
+	for _, n := range nodes {
+		if n.machine == nil {
+			continue
+		}
+		for tree, to := range logTrees {
+			to = base + strings.ReplaceAll(to, "<i>", n.instanceID)
+			errs = append(errs, s.pushTree(ctx, bucket, filepath.Join(n.machine.Root, tree), to))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Service) pushTree(ctx context.Context, bucket, dir, to string) error {
+	return filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if e.IsDir() {
+			if e.Name() == "containers" && file != dir { // has a tree of its own
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		rel, err := filepath.Rel(dir, file)
+		if err != nil || !e.Type().IsRegular() || strings.HasSuffix(file, ".gz") {
+			return err
+		}
+		body, err := os.ReadFile(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var packed bytes.Buffer
+		z := gzip.NewWriter(&packed)
+		if _, err := z.Write(body); err != nil {
+			return err
+		}
+		if err := z.Close(); err != nil {
+			return err
+		}
+		return s.Objects.Put(ctx, bucket, aws.ToString(aws.String(to+"/"+filepath.ToSlash(rel)+".gz")), packed.Bytes())
+	})
+}
