@@ -70,7 +70,6 @@ func checkSelector(t *testing.T, expr string, filters []metricsql.LabelFilter) {
 			require.Contains(t, metric.AllLabels(), filter.Label, "%s: %s has no label %s", expr, metric.Name, filter.Label)
 			if strings.HasPrefix(metric.Name, "queue_metrics_") {
 				require.True(t, slices.ContainsFunc(filters, func(f metricsql.LabelFilter) bool { return f.Label == "queue" }), "%s: one queue only", expr)
-				require.True(t, slices.ContainsFunc(filters, func(f metricsql.LabelFilter) bool { return f.Label == "user" }), "%s: no users", expr)
 			}
 		}
 	}

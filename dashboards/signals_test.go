@@ -31,7 +31,7 @@ func TestOtherQueriesKeepTheContract(t *testing.T) {
 		case platform.DatasourceLogs:
 			checkLogFields(t, q.Expr, fields)
 		case platform.DatasourceTraces:
-			for _, match := range regexp.MustCompile(`\.([a-z][a-z.]*)`).FindAllStringSubmatch(q.Query, -1) {
+			for _, match := range regexp.MustCompile(`(?:resource|span)\.([a-z][a-z._]*)`).FindAllStringSubmatch(q.Query, -1) {
 				require.Contains(t, attributes, match[1], q.Query)
 			}
 		case platform.DatasourceProfiles:

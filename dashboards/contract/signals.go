@@ -44,11 +44,16 @@ type SpanAttribute struct {
 }
 
 // SpanAttributes lists them. Today the only spans are those of submitted
-// steps (service name platform.ServiceStep).
+// steps: cluster and service name are their resource's, the rest their own.
 func SpanAttributes() []SpanAttribute {
 	return []SpanAttribute{
 		{Name: string(platform.ServiceName), Help: "Which part made the span: " + platform.ServiceStep + "."},
 		{Name: string(platform.Cluster), Help: "EMR cluster the step ran on."},
+		{Name: string(platform.StepID), Help: "EMR's id of the step."},
+		{Name: string(platform.StepName), Help: "Name the step was submitted under."},
+		{Name: string(platform.StepState), Help: "EMR's last word on the step: COMPLETED, FAILED, CANCELLED."},
+		{Name: string(platform.StepApps), Help: "YARN applications found in the step's log."},
+		{Name: string(platform.SparkAppID), Help: "The first of them."},
 	}
 }
 

@@ -1,14 +1,16 @@
 package contract
 
+import "strings"
+
 // prom makes an entry of a Hadoop daemon's /prom. Names come from Hadoop's
 // PrometheusMetricsSink, which splits "numActiveNMs" into "num_active_n_ms":
 // they cannot be guessed, so a test holds them against what real daemons
-// answer. VictoriaMetrics adds _total to counters.
+// answer. VictoriaMetrics moves or adds a counter's "total" to the end.
 func prom(source Source, since Release) func(name string, kind Type, unit, help string, labels ...string) Metric {
 	return func(name string, kind Type, unit, help string, labels ...string) Metric {
 		m := Metric{Name: name, Emitted: name, Type: kind, Unit: unit, Labels: labels, Source: source, Since: since, Help: help}
 		if kind == Counter {
-			m.Name += "_total"
+			m.Name = strings.ReplaceAll(name, "_total", "") + "_total"
 		}
 		return m
 	}
@@ -26,8 +28,8 @@ func daemonMetrics() []Metric {
 }
 
 func resourceManagerMetrics() []Metric {
+	// The node's collector drops the rows that repeat a queue for each user.
 	c, q := prom(SourceResourceManager, EMR615), prom(SourceResourceManager, EMR78)
-	queue := []string{"queue", "user"}
 	metrics := []Metric{
 		c("cluster_metrics_num_active_n_ms", Gauge, "{node}", "NodeManagers that take containers."),
 		c("cluster_metrics_num_lost_n_ms", Gauge, "{node}", "NodeManagers not heard of for ten minutes."),
@@ -59,7 +61,7 @@ func resourceManagerMetrics() []Metric {
 		{"am_resource_limit_mb", "MiBy", "Most memory application masters may take; leaf queues only."},
 		{"app_attempt_first_container_allocation_delay_avg_time", "ms", "Mean wait for an attempt's first container."},
 	} {
-		metrics = append(metrics, q("queue_metrics_"+g.name, Gauge, g.unit, g.help, queue...))
+		metrics = append(metrics, q("queue_metrics_"+g.name, Gauge, g.unit, g.help, "queue"))
 	}
 	for _, n := range []struct{ name, help string }{
 		{"apps_submitted", "Applications submitted."},
@@ -69,7 +71,7 @@ func resourceManagerMetrics() []Metric {
 		{"aggregate_containers_allocated", "Containers given since start."},
 		{"aggregate_containers_released", "Containers returned since start."},
 	} {
-		metrics = append(metrics, q("queue_metrics_"+n.name, Counter, "", n.help, queue...))
+		metrics = append(metrics, q("queue_metrics_"+n.name, Counter, "", n.help, "queue"))
 	}
 	return metrics
 }

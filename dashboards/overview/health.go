@@ -35,9 +35,9 @@ func health() panel.Row {
 				Next:  "Waiting: read \"Containers\". Failed: read \"Warnings and errors\".",
 			},
 		},
-			yarn(`sum(queue_metrics_apps_running{CLUSTER,queue="root",user=""})`, "running").Instant(),
-			yarn(`sum(queue_metrics_apps_pending{CLUSTER,queue="root",user=""})`, "waiting").Instant(),
-			yarn(`sum(increase(queue_metrics_apps_failed_total{CLUSTER,queue="root",user=""}[$__range]))`, "failed").Instant()),
+			yarn(`sum(queue_metrics_apps_running{CLUSTER,queue="root"})`, "running").Instant(),
+			yarn(`sum(queue_metrics_apps_pending{CLUSTER,queue="root"})`, "waiting").Instant(),
+			yarn(`sum(increase(queue_metrics_apps_failed_total{CLUSTER,queue="root"}[$__range]))`, "failed").Instant()),
 		panel.Stat(panel.Spec{
 			Title: "Collector queues", Unit: panel.UnitShare, Width: 3, Limits: panel.WarnAt(queueWarn, queueBad),
 			Description: panel.Description{

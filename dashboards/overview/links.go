@@ -52,9 +52,7 @@ func clusterLogs(title, service string) panel.Link {
 		platform.Cluster, varCluster, platform.ServiceName, service, warnings))
 }
 
-// traceSearch finds the traces of the clusters that match a pattern. The
-// cluster is a resource attribute on a node's spans and a span attribute on a
-// step's, so the search names no scope.
+// traceSearch finds the traces of the clusters that match a pattern.
 func traceSearch(cluster string) string {
-	return fmt.Sprintf(`{ .%s =~ "%s" }`, platform.Cluster, cluster)
+	return fmt.Sprintf(`{ resource.%s =~ "%s" }`, platform.Cluster, cluster)
 }

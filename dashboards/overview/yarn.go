@@ -7,9 +7,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// root selects the root queue's own figures: a parent includes its children,
-// and a user's rows repeat the queue's.
-const root = `{CLUSTER,queue="root",user=""}`
+// root selects the root queue: a parent's figures include its children's.
+const root = `{CLUSTER,queue="root"}`
 
 // workers are the roles with a NodeManager.
 func workers() string {

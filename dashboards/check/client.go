@@ -1,0 +1,134 @@
+package check
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// client asks one store.
+type client struct {
+	base string
+	http *http.Client
+}
+
+// maxAnswer bounds an answer; the largest flame graph is far smaller.
+const maxAnswer = 64 << 20
+
+// maxMessage is how much of a store's error text a result keeps.
+const maxMessage = 400
+
+func (c client) get(ctx context.Context, path string, params url.Values) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(c.base, "/")+path+"?"+params.Encode(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("ask %s: %w", path, err)
+	}
+	request.Header.Set("Accept", "application/json")
+	return c.do(request)
+}
+
+func (c client) form(ctx context.Context, path string, params url.Values) ([]byte, error) {
+	return c.post(ctx, path, "application/x-www-form-urlencoded", []byte(params.Encode()))
+}
+
+func (c client) post(ctx context.Context, path, contentType string, body []byte) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(c.base, "/")+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, fmt.Errorf("ask %s: %w", path, err)
+	}
+	request.Header.Set("Content-Type", contentType)
+	return c.do(request)
+}
+
+func (c client) do(request *http.Request) ([]byte, error) {
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("ask %s: %w", request.URL.Path, err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return nil, fmt.Errorf("read answer of %s: %w", request.URL.Path, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		message := strings.TrimSpace(string(body))
+		if len(message) > maxMessage {
+			message = message[:maxMessage] + "…"
+		}
+		return nil, fmt.Errorf("%s answered %s: %s", request.URL.Path, response.Status, message)
+	}
+	return body, nil
+}
+
+func decode(body []byte, into any) error {
+	if err := json.Unmarshal(body, into); err != nil {
+		return fmt.Errorf("read answer: %w", err)
+	}
+	return nil
+}
+
+// promAnswer is an answer of Prometheus' query API.
+type promAnswer struct {
+	Status    string `json:"status"`
+	Error     string `json:"error"`
+	IsPartial bool   `json:"isPartial"`
+	Data      struct {
+		Result []struct {
+			Metric map[string]string `json:"metric"`
+			Value  promPoint         `json:"value"`
+			Values []promPoint       `json:"values"`
+		} `json:"result"`
+	} `json:"data"`
+}
+
+// promPoint is [seconds, "value"].
+type promPoint struct {
+	at    time.Time
+	value string
+}
+
+// UnmarshalJSON reads the pair.
+func (p *promPoint) UnmarshalJSON(raw []byte) error {
+	var seconds float64
+	if err := json.Unmarshal(raw, &[]any{&seconds, &p.value}); err != nil {
+		return fmt.Errorf("read point %s: %w", raw, err)
+	}
+	p.at = time.UnixMilli(int64(seconds * float64(time.Second/time.Millisecond)))
+	return nil
+}
+
+func (p promPoint) isNumber() bool { return p.value != "" && p.value != "NaN" }
+
+// points counts the numbers at or after since, and the series that have any.
+func (a promAnswer) points(since time.Time) finding {
+	var found finding
+	for _, series := range a.Data.Result {
+		count := 0
+		for _, point := range append(series.Values, series.Value) {
+			if point.isNumber() && !point.at.Before(since) {
+				count++
+			}
+		}
+		if count > 0 {
+			found.series++
+			found.samples += count
+		}
+	}
+	return found
+}
+
+func (a promAnswer) err() error {
+	if a.Status != "success" {
+		return fmt.Errorf("the store answered %q: %s", a.Status, a.Error)
+	}
+	if a.IsPartial {
+		return fmt.Errorf("the store's answer is partial")
+	}
+	return nil
+}

@@ -1,0 +1,165 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/emr-observatory/emr-observatory/dashboards"
+)
+
+// Endpoints are the base URLs of the stores, such as http://127.0.0.1:8428.
+type Endpoints struct {
+	Metrics  string // VictoriaMetrics
+	Logs     string // VictoriaLogs
+	Traces   string // Tempo
+	Profiles string // Pyroscope
+}
+
+// Options say what is checked and where.
+type Options struct {
+	Dashboards []dashboards.Dashboard
+	Endpoints  Endpoints
+	Since      time.Time           // data must not be older
+	Until      time.Time           // end of the time range; zero is now
+	Variables  map[string][]string // values of variables by name; the others are "All"
+	Client     *http.Client        // nil is a client with a timeout of 30 s per request
+}
+
+// clientTimeout is how long one query may take; Grafana's default is the same.
+const clientTimeout = 30 * time.Second
+
+func (o Options) withDefaults() Options {
+	if o.Until.IsZero() {
+		o.Until = time.Now()
+	}
+	if o.Client == nil {
+		o.Client = &http.Client{Timeout: clientTimeout}
+	}
+	return o
+}
+
+func (o Options) validate() error {
+	var faults []error
+	if len(o.Dashboards) == 0 {
+		faults = append(faults, errors.New("dashboards: none given, so there is nothing to check"))
+	}
+	if o.Since.IsZero() {
+		faults = append(faults, errors.New("since: not set, so old data would count: give the time at which the checked run began"))
+	}
+	if !o.Since.Before(o.Until) {
+		faults = append(faults, fmt.Errorf("since: %s is not before until %s", o.Since.Format(time.RFC3339), o.Until.Format(time.RFC3339)))
+	}
+	for _, e := range []struct{ name, value string }{
+		{"metrics", o.Endpoints.Metrics}, {"logs", o.Endpoints.Logs}, {"traces", o.Endpoints.Traces}, {"profiles", o.Endpoints.Profiles},
+	} {
+		u, err := url.Parse(e.value)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+			faults = append(faults, fmt.Errorf("endpoints.%s: %q is not an http URL such as http://127.0.0.1:8428", e.name, e.value))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// Run checks the dashboards. Each query runs with every variable at "All", and
+// once more with all values of every multi-value variable chosen one by one,
+// which is how a wrongly quoted value shows. The error is about the check
+// itself: options, unreadable JSON, no query at all, a cancelled context. What
+// the queries found is in the Report.
+func Run(ctx context.Context, options Options) (Report, error) {
+	options = options.withDefaults()
+	if err := options.validate(); err != nil {
+		return Report{}, fmt.Errorf("check dashboards: %w", err)
+	}
+	var (
+		results []Result
+		faults  []error
+	)
+	for _, d := range options.Dashboards {
+		parsed, err := parse(d.JSON)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("read dashboard %s: %w", d.Slug, err))
+			continue
+		}
+		r := runner{options: options, slug: d.Slug}
+		found, err := r.dashboard(ctx, parsed)
+		faults = append(faults, err)
+		results = append(results, found...)
+	}
+	if err := errors.Join(faults...); err != nil {
+		return Report{}, fmt.Errorf("check dashboards: %w", err)
+	}
+	if len(results) == 0 {
+		return Report{}, errors.New("check dashboards: no dashboard has a query, so nothing was checked")
+	}
+	return newReport(options, results), nil
+}
+
+// runner checks one dashboard.
+type runner struct {
+	options Options
+	slug    string
+}
+
+func (r runner) dashboard(ctx context.Context, d dashboard) ([]Result, error) {
+	all, listed, results := r.variables(ctx, d)
+	for _, selection := range []struct {
+		name   string
+		values values
+	}{{SelectionAll, all}, {SelectionListed, listed}} {
+		if selection.values == nil {
+			continue
+		}
+		for _, p := range d.panels() {
+			for _, t := range p.Targets {
+				if t.Hide {
+					continue
+				}
+				if err := ctx.Err(); err != nil {
+					return nil, fmt.Errorf("stopped at panel %q: %w", p.Title, err)
+				}
+				result := r.query(ctx, p, t, selection.values)
+				result.Selection = selection.name
+				results = append(results, result)
+			}
+		}
+	}
+	return results, nil
+}
+
+// query runs one query and judges what came back.
+func (r runner) query(ctx context.Context, p panelJSON, t target, v values) Result {
+	ds := t.Datasource
+	if ds.Type == "" {
+		ds = p.Datasource
+	}
+	result := Result{Dashboard: r.slug, Panel: p.Title, Query: t.RefID, Datasource: ds.Type}
+	window := newWindow(r.options.Since, r.options.Until, t.Interval, p.Interval)
+	expr, err := interpolate(t.text(), v, window, formats[ds.Type])
+	result.Expr = expr
+	var found finding
+	if err == nil {
+		found, err = r.ask(ctx, ds.Type, t, expr, window)
+	}
+	return result.judge(found, err, p.emptyWhenHealthy())
+}
+
+// ask runs an interpolated query on the store its datasource reads.
+func (r runner) ask(ctx context.Context, plugin string, t target, expr string, w window) (finding, error) {
+	e := r.options.Endpoints
+	switch plugin {
+	case metricsPlugin:
+		return metricsStore{client{e.Metrics, r.options.Client}}.query(ctx, expr, t.Instant, w)
+	case logsPlugin:
+		return logsStore{client{e.Logs, r.options.Client}}.query(ctx, expr, t, w)
+	case tracesPlugin:
+		return tracesStore{client{e.Traces, r.options.Client}}.query(ctx, expr, t, w)
+	case profilesPlugin:
+		return profilesStore{client{e.Profiles, r.options.Client}}.query(ctx, expr, t, w)
+	}
+	return finding{}, fmt.Errorf("datasource type %q: this check reads %s, %s, %s and %s",
+		plugin, metricsPlugin, logsPlugin, tracesPlugin, profilesPlugin)
+}

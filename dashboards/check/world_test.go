@@ -1,0 +1,217 @@
+package check_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/emr-observatory/emr-observatory/dashboards/check"
+	"github.com/emr-observatory/emr-observatory/dashboards/contract"
+	"github.com/emr-observatory/emr-observatory/dashboards/internal/storetest"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// world is the four real stores, filled with what the contract promises.
+type world struct {
+	check.Endpoints
+	otlp         string
+	since, until time.Time
+}
+
+func newWorld(t *testing.T) world {
+	t.Helper()
+	w := world{}
+	w.Metrics, w.Logs, w.Profiles = storetest.Metrics(t), storetest.Logs(t), storetest.Profiles(t)
+	w.Traces, w.otlp = storetest.Traces(t)
+	w.until = time.Now().Truncate(time.Second)
+	w.since = w.until.Add(-3 * time.Minute)
+	w.fillMetrics(t)
+	w.fillLogs(t, w.until.Add(-time.Minute))
+	w.fillTraces(t, w.until.Add(-10*time.Second))
+	w.fillProfiles(t, w.until.Add(-20*time.Second))
+	return w
+}
+
+// Two applications on one cluster.
+const (
+	clusterID = "j-2ABCDEFGHIJKL"
+	firstApp  = "application_1700000000000_0001"
+	secondApp = "application_1700000000000_0002"
+)
+
+// labelValues are the values each label of the contract has in the world.
+func labelValues() map[string][]string {
+	return map[string][]string{
+		platform.Cluster.Metric():         {clusterID},
+		platform.NodeRole.Metric():        {platform.RoleCore},
+		platform.HostName.Metric():        {"ip-10-0-0-11", "ip-10-0-0-12"},
+		platform.ServiceName.Metric():     {platform.ServiceSparkExecutor},
+		platform.SparkAppID.Metric():      {firstApp, secondApp},
+		platform.SparkExecutorID.Metric(): {"driver", "1"},
+		"component":                       {string(platform.ComponentLauncher), string(platform.ComponentCollector)},
+		"cpu":                             {"0", "1"},
+		"state":                           {"idle", "user", "wait", "steal", "used", "free"},
+		"device":                          {"nvme0n1"}, "direction": {"read", "write"},
+		"mountpoint": {"/", "/mnt"}, "type": {"xfs"}, "mode": {"rw"}, "status": {"running"},
+		"exporter": {"otlp"}, "data_type": {"metrics"}, "receiver": {"otlp"}, "transport": {"grpc"},
+		"queue": {"root", "root.default"}, "processname": {"NodeManager"}, "port": {"8020"}, "servername": {"ClientNamenodeProtocol"},
+		"jvm_memory_type": {"heap", "non_heap"}, "jvm_memory_pool_name": {"G1 Old Gen"}, "jvm_gc_name": {"G1 Young Generation"},
+		"jvm_gc_action": {"end of minor GC"}, "jvm_thread_daemon": {"true"}, "jvm_thread_state": {"runnable"},
+		"bucket": {"data"}, "reason": {"rate_limited"}, "tenant": {"single-tenant"}, "path": {"/data"},
+		"le": {"0.1", "+Inf"},
+	}
+}
+
+// series lists one entry's series, one for each combination of label values.
+func series(t *testing.T, m contract.Metric, name string) []string {
+	t.Helper()
+	labels := append(contract.SourceLabels(m.Source), m.Labels...)
+	if strings.HasSuffix(name, "_bucket") {
+		labels = append(labels, "le")
+	}
+	found := []string{""}
+	for _, label := range labels {
+		options := labelValues()[label]
+		require.NotEmpty(t, options, "the world has no value of label %s of %s", label, m.Name)
+		var wider []string
+		for _, prefix := range found {
+			for _, value := range options {
+				wider = append(wider, fmt.Sprintf("%s%s=%q,", prefix, label, value))
+			}
+		}
+		found = wider
+	}
+	return found
+}
+
+// fillMetrics writes a sample of every series of the contract each ten seconds.
+func (w world) fillMetrics(t *testing.T) {
+	t.Helper()
+	var body bytes.Buffer
+	for _, m := range contract.Metrics() {
+		for _, name := range m.Series() {
+			for i, labels := range series(t, m, name) {
+				value := i + 1
+				for at := w.since; !at.After(w.until); at = at.Add(platform.CollectionInterval) {
+					fmt.Fprintf(&body, "%s{%s} %d %d\n", name, strings.TrimSuffix(labels, ","), value, at.UnixMilli())
+					if m.Type != contract.Gauge {
+						value += i + 1
+					}
+				}
+			}
+		}
+	}
+	post(t, w.Metrics+"/api/v1/import/prometheus", "text/plain", body.Bytes())
+	get(t, w.Metrics+"/internal/force_flush")
+}
+
+func (w world) fillLogs(t *testing.T, at time.Time) {
+	t.Helper()
+	var body bytes.Buffer
+	streams := []string{}
+	for _, f := range contract.LogFields() {
+		if f.Stream {
+			streams = append(streams, f.Name)
+		}
+	}
+	for i, severity := range []string{"INFO", "Warn", "ERROR"} {
+		line := map[string]string{
+			contract.FieldTime: at.Add(time.Duration(i) * time.Second).UTC().Format(time.RFC3339Nano), contract.FieldMessage: "line of a log",
+			contract.FieldSeverity: severity, string(platform.Cluster): clusterID, string(platform.NodeRole): platform.RoleCore,
+			string(platform.HostName): "ip-10-0-0-11", string(platform.ServiceName): platform.ServiceContainer, string(platform.SparkAppID): firstApp,
+		}
+		require.NoError(t, json.NewEncoder(&body).Encode(line))
+	}
+	post(t, w.Logs+"/insert/jsonline?_stream_fields="+strings.Join(streams, ","), "application/stream+json", body.Bytes())
+	get(t, w.Logs+"/internal/force_flush")
+}
+
+func (w world) fillTraces(t *testing.T, at time.Time) {
+	t.Helper()
+	id, err := hex.DecodeString(fmt.Sprintf("%032x", at.UnixNano()))
+	require.NoError(t, err)
+	text := func(key, value string) *commonpb.KeyValue {
+		return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: value}}}
+	}
+	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{
+		Resource: &resourcepb.Resource{Attributes: []*commonpb.KeyValue{
+			text(string(platform.ServiceName), platform.ServiceStep), text(string(platform.Cluster), clusterID),
+		}},
+		ScopeSpans: []*tracepb.ScopeSpans{{Spans: []*tracepb.Span{{
+			TraceId: id, SpanId: id[8:], Name: "step wordcount",
+			StartTimeUnixNano: uint64(at.UnixNano()), EndTimeUnixNano: uint64(at.Add(time.Second).UnixNano()),
+		}}}},
+	}}})
+	require.NoError(t, err)
+	post(t, w.otlp+"/v1/traces", "application/x-protobuf", body)
+}
+
+// fillProfiles pushes one sample of each profile type of the contract.
+func (w world) fillProfiles(t *testing.T, at time.Time) {
+	t.Helper()
+	for _, p := range contract.Profiles() {
+		parts := strings.Split(p.ID, ":") // name, sample type and unit, period type and unit
+		labels := []map[string]string{{"name": "__name__", "value": parts[0]}}
+		for _, name := range contract.SourceLabels(contract.SourceJVM) {
+			labels = append(labels, map[string]string{"name": name, "value": labelValues()[name][0]})
+		}
+		request, err := json.Marshal(map[string]any{"series": []any{map[string]any{
+			"labels": labels, "samples": []any{map[string]any{"rawProfile": pprof(parts, at)}},
+		}}})
+		require.NoError(t, err)
+		post(t, w.Profiles+"/push.v1.PusherService/Push", "application/json", request)
+	}
+}
+
+// pprof encodes a profile of one stack (github.com/google/pprof, profile.proto).
+func pprof(parts []string, at time.Time) []byte {
+	texts := []string{"", parts[1], parts[2], parts[3], parts[4], "Main.run"}
+	field := func(out []byte, number protowire.Number, body []byte) []byte {
+		return protowire.AppendBytes(protowire.AppendTag(out, number, protowire.BytesType), body)
+	}
+	integer := func(out []byte, number protowire.Number, value uint64) []byte {
+		return protowire.AppendVarint(protowire.AppendTag(out, number, protowire.VarintType), value)
+	}
+	var out []byte
+	out = field(out, 1, integer(integer(nil, 1, 1), 2, 2))                // sample type
+	out = field(out, 2, integer(integer(nil, 1, 1), 2, 1000))             // sample: location, value
+	out = field(out, 4, field(integer(nil, 1, 1), 4, integer(nil, 1, 1))) // location with one line
+	out = field(out, 5, integer(integer(nil, 1, 1), 2, 5))                // function
+	for _, text := range texts {
+		out = field(out, 6, []byte(text))
+	}
+	out = integer(out, 9, uint64(at.UnixNano()))
+	out = field(out, 11, integer(integer(nil, 1, 3), 2, 4)) // period type
+	return integer(out, 12, 1)
+}
+
+func post(t *testing.T, target, contentType string, body []byte) {
+	t.Helper()
+	response, err := http.Post(target, contentType, bytes.NewReader(body))
+	require.NoError(t, err)
+	defer response.Body.Close()
+	said, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.Less(t, response.StatusCode, http.StatusMultipleChoices, "%s: %s", target, said)
+}
+
+func get(t *testing.T, target string) {
+	t.Helper()
+	response, err := http.Get(target)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	require.Equal(t, http.StatusOK, response.StatusCode, target)
+}
