@@ -107,6 +107,8 @@ func badConfigs() []bad {
 		one("emr", `{"sparkDefaults":{"spark.hadoop.fs.s3a.secret.key":"hunter2"}}`, "emr.sparkDefaults.spark.hadoop.fs.s3a.secret.key"),
 		one("retention", `{"tempoDays":0}`, "retention.tempoDays"),
 		one("retention", `{"pyroscopeDays":4000}`, "retention.pyroscopeDays"),
+		one("retention", `{"victoriaMetricsDays":0}`, "retention.victoriaMetricsDays"),
+		one("retention", `{"victoriaLogsDays":"14"}`, "retention.victoriaLogsDays"),
 		one("retention", `{"artifactDays":-1}`, "retention.artifactDays"),
 		one("retention", `{"days":14}`, "retention.days"),
 		one("awsEndpoints", `{"s3":"10.0.0.2:7070"}`, "awsEndpoints.s3"),

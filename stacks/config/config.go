@@ -66,10 +66,12 @@ type Volume struct {
 
 // Retention holds how long data is kept.
 type Retention struct {
-	TempoDays     int `json:"tempoDays" help:"Days that Tempo keeps traces." rule:"must be 1 to 3650"`
-	PyroscopeDays int `json:"pyroscopeDays" help:"Days that Pyroscope keeps profiles." rule:"must be 1 to 3650"`
-	LogDays       int `json:"logDays" help:"Days that S3 keeps EMR's logs and the bucket's access logs." rule:"must be 1 to 3650"`
-	ArtifactDays  int `json:"artifactDays" help:"Days that S3 keeps artifacts; 0 for ever. Longer than a cluster lives: a node added late still fetches them." rule:"must be 0 (for ever) to 3650"`
+	TempoDays           int `json:"tempoDays" help:"Days that Tempo keeps traces." rule:"must be 1 to 3650"`
+	PyroscopeDays       int `json:"pyroscopeDays" help:"Days that Pyroscope keeps profiles." rule:"must be 1 to 3650"`
+	VictoriaMetricsDays int `json:"victoriaMetricsDays" help:"Days that VictoriaMetrics keeps metrics, on the data volume." rule:"must be 1 to 3650"`
+	VictoriaLogsDays    int `json:"victoriaLogsDays" help:"Days that VictoriaLogs keeps logs, on the data volume." rule:"must be 1 to 3650"`
+	LogDays             int `json:"logDays" help:"Days that S3 keeps EMR's logs and the bucket's access logs." rule:"must be 1 to 3650"`
+	ArtifactDays        int `json:"artifactDays" help:"Days that S3 keeps artifacts; 0 for ever. Longer than a cluster lives: a node added late still fetches them." rule:"must be 0 (for ever) to 3650"`
 }
 
 // AWSEndpoints replaces AWS's own endpoints. Each is empty on AWS.
@@ -109,7 +111,7 @@ func Defaults() Config {
 			IdleTimeoutMinutes: 60,
 			SparkDefaults:      map[string]string{},
 		},
-		Retention: Retention{TempoDays: 14, PyroscopeDays: 14, LogDays: 30},
+		Retention: Retention{TempoDays: 14, PyroscopeDays: 14, VictoriaMetricsDays: 30, VictoriaLogsDays: 14, LogDays: 30},
 	}
 }
 

@@ -28,6 +28,7 @@ func (c Config) validate(skip []string) []error {
 	v.emr(c)
 	for path, days := range map[string]int{
 		"retention.tempoDays": c.Retention.TempoDays, "retention.pyroscopeDays": c.Retention.PyroscopeDays,
+		"retention.victoriaMetricsDays": c.Retention.VictoriaMetricsDays, "retention.victoriaLogsDays": c.Retention.VictoriaLogsDays,
 		"retention.logDays": c.Retention.LogDays,
 	} {
 		v.check(within(days, 1, 3650), path, days, "")

@@ -1,0 +1,94 @@
+package stacks
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/emr-observatory/emr-observatory/artifacts"
+	"github.com/emr-observatory/emr-observatory/components/telemetry"
+	"github.com/emr-observatory/emr-observatory/dashboards"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// BinaryEnv names the file that LoadMaterials takes as the status server's
+// binary; unset, it is bin/observatory-linux-<arch> below the project.
+const BinaryEnv = "OBSERVATORY_BINARY"
+
+// Materials are the built things that the program puts on machines.
+type Materials struct {
+	Artifacts    []telemetry.Staged // what the bootstrap action installs, all architectures
+	LauncherJar  telemetry.Staged
+	StatusBinary telemetry.Staged
+	Dashboards   []dashboards.Dashboard
+}
+
+// LoadMaterials finds the materials on this machine: the locked artifacts in
+// their store, verified, and the status server's binary for arch (amd64 or
+// arm64) below root. All that is missing is told at once, with the command
+// that makes it.
+func LoadMaterials(root, arch string) (Materials, error) {
+	var m Materials
+	var faults []error
+	suite, err := dashboards.Suite()
+	if err != nil {
+		faults = append(faults, fmt.Errorf("render dashboards: %w", err))
+	}
+	m.Dashboards = suite
+	if m.StatusBinary, err = statusBinary(root, arch); err != nil {
+		faults = append(faults, err)
+	}
+	store, err := artifacts.DefaultStore()
+	if err != nil {
+		return m, errors.Join(append(faults, fmt.Errorf("open artifact store: %w", err))...)
+	}
+	locked, err := artifacts.Locked()
+	if err != nil {
+		return m, errors.Join(append(faults, fmt.Errorf("read artifact lock: %w", err))...)
+	}
+	for _, a := range locked {
+		file, err := store.Path(a)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("find artifact %s: %w", a.Name, err))
+			continue
+		}
+		staged := telemetry.Staged{Name: a.Name, Arch: a.Arch, SHA256: a.SHA256, Path: file}
+		if a.Name == path.Base(platform.NodeLauncherJar) {
+			m.LauncherJar = staged
+			continue
+		}
+		m.Artifacts = append(m.Artifacts, staged)
+	}
+	return m, errors.Join(faults...)
+}
+
+func statusBinary(root, arch string) (telemetry.Staged, error) {
+	name := platform.Name + "-linux-" + arch
+	file := os.Getenv(BinaryEnv)
+	if file == "" {
+		file = filepath.Join(root, "bin", name)
+	}
+	sum, err := sha256Of(file)
+	if err != nil {
+		return telemetry.Staged{}, fmt.Errorf("find the status server's binary: %w; run `make artifacts`, or name the file in %s", err, BinaryEnv)
+	}
+	return telemetry.Staged{Name: name, Arch: arch, SHA256: sum, Path: file}, nil
+}
+
+func sha256Of(file string) (string, error) {
+	f, err := os.Open(file) //nolint:gosec // the operator's own file
+	if err != nil {
+		return "", fmt.Errorf("open: %w", err)
+	}
+	defer f.Close() //nolint:errcheck // opened for reading
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("read %s: %w", file, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

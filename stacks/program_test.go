@@ -1,0 +1,239 @@
+package stacks_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	"github.com/emr-observatory/emr-observatory/internal/recorder"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/stacks"
+	"github.com/emr-observatory/emr-observatory/stacks/config"
+	"github.com/emr-observatory/emr-observatory/stacks/outputs"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// stackConfig is a stack file as the engine hands it to the program.
+func stackConfig(t *testing.T, stack string) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "Pulumi."+stack+".yaml"))
+	require.NoError(t, err)
+	var file struct {
+		Config map[string]any `json:"config"`
+	}
+	require.NoError(t, yaml.UnmarshalStrict(text, &file))
+	out := map[string]string{}
+	for k, v := range file.Config {
+		if s, isText := v.(string); isText {
+			out[k] = s
+			continue
+		}
+		b, err := json.Marshal(v)
+		require.NoError(t, err)
+		out[k] = string(b)
+	}
+	return out
+}
+
+// answers are AWS's to the functions that the components call.
+func answers() []recorder.Option {
+	return []recorder.Option{
+		recorder.WithInvoke("aws:index/getPartition:getPartition", map[string]any{"partition": "aws", "dnsSuffix": "amazonaws.com", "id": "aws"}),
+		recorder.WithInvoke("aws:index/getCallerIdentity:getCallerIdentity", map[string]any{"accountId": "123456789012", "arn": "arn:aws:iam::123456789012:user/x", "userId": "x", "id": "x"}),
+		recorder.WithInvoke("aws:index/getAvailabilityZones:getAvailabilityZones", map[string]any{"names": []any{"us-east-1a", "us-east-1b"}, "zoneIds": []any{"use1-az1", "use1-az2"}, "id": "us-east-1"}),
+		recorder.WithInvoke("aws:ec2/getPrefixList:getPrefixList", map[string]any{"id": "pl-0123", "name": "s3", "cidrBlocks": []any{}}),
+		recorder.WithInvoke("aws:ec2/getSubnet:getSubnet", map[string]any{"availabilityZone": "us-east-1a", "id": "subnet-0123"}),
+		recorder.WithInvoke("aws:ssm/getParameter:getParameter", map[string]any{"value": "ami-0123456789abcdef0", "insecureValue": "ami-0123456789abcdef0", "arn": "x", "id": "x", "name": "x", "type": "String", "version": 1}),
+		recorder.WithComputed(computed),
+	}
+}
+
+// computed gives what AWS and the other providers would compute and the
+// components read.
+func computed(r recorder.Resource) resource.PropertyMap {
+	text := resource.NewStringProperty
+	switch r.Type {
+	case "aws:ec2/networkInterface:NetworkInterface":
+		return resource.PropertyMap{"privateIp": text("10.0.0.50")}
+	case "aws:ebs/volume:Volume":
+		return resource.PropertyMap{"id": text("vol-0123456789abcdef0")}
+	case "aws:s3/bucketV2:BucketV2":
+		return resource.PropertyMap{"bucket": text(r.Name + "-4f2a")}
+	case "aws:emr/cluster:Cluster":
+		return resource.PropertyMap{"masterPublicDns": text("ip-10-0-0-9.ec2.internal")}
+	case "random:index/randomPassword:RandomPassword":
+		return resource.PropertyMap{"result": resource.MakeSecret(text("hunter2"))}
+	case "tls:index/privateKey:PrivateKey":
+		return resource.PropertyMap{"privateKeyPem": resource.MakeSecret(text("key of " + r.Name)), "privateKeyPemPkcs8": resource.MakeSecret(text("key of " + r.Name))}
+	case "tls:index/selfSignedCert:SelfSignedCert", "tls:index/locallySignedCert:LocallySignedCert":
+		return resource.PropertyMap{"certPem": text("certificate of " + r.Name)}
+	case "tls:index/certRequest:CertRequest":
+		return resource.PropertyMap{"certRequestPem": text("request of " + r.Name)}
+	case "command:local:Command":
+		return resource.PropertyMap{"stdout": text("ok")}
+	}
+	return nil
+}
+
+// build runs the program of a stack file on stand-in materials and gives what
+// it registered and exported.
+func build(t *testing.T, stack string) (*recorder.Recording, map[string]pulumi.Input) {
+	t.Helper()
+	m := materials(t)
+	var exported map[string]pulumi.Input
+	rec, err := recorder.Run(func(ctx *pulumi.Context) error {
+		cfg, err := config.Load(ctx)
+		if err != nil {
+			return err
+		}
+		err = stacks.Build(ctx, cfg, m)
+		exported = ctx.GetCurrentExportMap()
+		return err
+	}, append(answers(), recorder.WithConfig(stackConfig(t, stack)))...)
+	require.NoError(t, err)
+	return rec, exported
+}
+
+// TestResources holds the whole resource list of both stacks: a changed name
+// is a replaced resource and must be seen in review.
+func TestResources(t *testing.T) {
+	for _, stack := range []string{"dev", "local"} {
+		t.Run(stack, func(t *testing.T) {
+			rec, _ := build(t, stack)
+			got := describe(rec)
+			file := filepath.Join("testdata", stack+".resources.golden")
+			if *update {
+				require.NoError(t, os.MkdirAll("testdata", 0o755))
+				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+			}
+			want, err := os.ReadFile(file)
+			require.NoError(t, err)
+			require.Equal(t, string(want), got, "if intended: alias what was renamed, then run the test with -update")
+		})
+	}
+}
+
+// describe writes one line for each resource: type, name, parent, provider
+// and what keeps it.
+func describe(rec *recorder.Recording) string {
+	lines := make([]string, 0, len(rec.Resources))
+	for _, r := range rec.Resources {
+		line := fmt.Sprintf("%s %s", r.Type, r.Name)
+		for _, part := range []struct{ word, value string }{{"in", r.Parent}, {"by", r.Provider}, {"with", r.DeletedWith}} {
+			if part.value != "" {
+				line += " " + part.word + " " + part.value
+			}
+		}
+		if r.Protect {
+			line += " protected"
+		}
+		if r.Retain {
+			line += " retained"
+		}
+		lines = append(lines, line)
+	}
+	sort.Strings(lines)
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func TestNothingUsesADefaultProvider(t *testing.T) {
+	for _, stack := range []string{"dev", "local"} {
+		rec, _ := build(t, stack)
+		require.Empty(t, rec.Defaults, stack)
+	}
+}
+
+func TestEveryResourceBelongsToAComponent(t *testing.T) {
+	rec, _ := build(t, "dev")
+	components := map[string]bool{}
+	for _, r := range rec.Resources {
+		if r.Component {
+			require.True(t, strings.HasPrefix(r.Type, platform.Name+":"), r.Type)
+			components[r.Name] = true
+		}
+	}
+	require.Len(t, components, 7)
+	for _, r := range rec.Resources {
+		if !r.Component && !strings.HasPrefix(r.Type, "pulumi:providers:") {
+			require.True(t, components[r.Parent], "%s %s has parent %q", r.Type, r.Name, r.Parent)
+		}
+	}
+}
+
+func TestOnlyWhatHoldsDataIsProtected(t *testing.T) {
+	rec, _ := build(t, "dev")
+	require.Equal(t, []string{"control-data", "storage-data", "storage-key", "storage-logs"}, rec.Protected())
+
+	ephemeral, _ := build(t, "local")
+	require.Empty(t, ephemeral.Protected())
+	for _, r := range ephemeral.Resources {
+		require.False(t, r.Retain, "%s would outlive the ephemeral stack", r.Name)
+	}
+}
+
+func TestExportsAreTheContract(t *testing.T) {
+	_, exported := build(t, "dev")
+	names := make([]string, 0, len(exported))
+	for n := range exported {
+		names = append(names, n)
+	}
+	require.ElementsMatch(t, outputs.Names(), names)
+}
+
+func TestProviderOfAWS(t *testing.T) {
+	dev, _ := build(t, "dev")
+	p, err := dev.One("pulumi:providers:aws", "aws")
+	require.NoError(t, err)
+	require.Equal(t, "us-east-1", p.Inputs["region"].StringValue())
+	require.Contains(t, fmt.Sprint(p.Inputs["defaultTags"]), platform.TagStack)
+	require.Contains(t, fmt.Sprint(p.Inputs["defaultTags"]), "data-platform")
+	require.NotContains(t, p.Inputs, resource.PropertyKey("endpoints"))
+	require.NotContains(t, p.Inputs, resource.PropertyKey("s3UsePathStyle"))
+
+	local, _ := build(t, "local")
+	p, err = local.One("pulumi:providers:aws", "aws")
+	require.NoError(t, err)
+	require.Contains(t, fmt.Sprint(p.Inputs["endpoints"]), "http://10.0.0.2:7070")
+	require.Contains(t, fmt.Sprint(p.Inputs["s3UsePathStyle"]), "true")
+}
+
+// A new kubeconfig or instance must not replace every object of the cluster:
+// its identity is the volume that holds its datastore.
+func TestProviderOfKubernetes(t *testing.T) {
+	rec, _ := build(t, "dev")
+	p, err := rec.One("pulumi:providers:kubernetes", "kubernetes")
+	require.NoError(t, err)
+	require.Equal(t, "vol-0123456789abcdef0", p.Inputs["clusterIdentifier"].StringValue())
+	require.Contains(t, fmt.Sprint(p.Inputs["kubeconfig"]), "https://10.0.0.50:6443")
+	require.Contains(t, fmt.Sprint(p.Inputs["enableServerSideApply"]), "true")
+}
+
+// The local cloud is the same program: what differs is protection and counts,
+// never the kind of thing that is built.
+func TestBothStacksBuildTheSameKinds(t *testing.T) {
+	kinds := func(stack string) []string {
+		rec, _ := build(t, stack)
+		set := map[string]bool{}
+		for _, r := range rec.Resources {
+			set[r.Type] = true
+		}
+		out := make([]string, 0, len(set))
+		for k := range set {
+			out = append(out, k)
+		}
+		sort.Strings(out)
+		return out
+	}
+	require.Equal(t, kinds("dev"), kinds("local"))
+}

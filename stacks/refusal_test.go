@@ -1,0 +1,140 @@
+package stacks_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path"
+	"path/filepath"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/artifacts"
+	"github.com/emr-observatory/emr-observatory/components/telemetry"
+	"github.com/emr-observatory/emr-observatory/dashboards"
+	"github.com/emr-observatory/emr-observatory/internal/recorder"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/stacks"
+	"github.com/emr-observatory/emr-observatory/stacks/config"
+)
+
+// materials has the locked names with small contents.
+func materials(t *testing.T) stacks.Materials {
+	t.Helper()
+	dir := t.TempDir()
+	stage := func(name, arch string) telemetry.Staged {
+		file := filepath.Join(dir, name)
+		content := zipOf(t, name) // a jar is one, and the bootstrap action looks
+		require.NoError(t, os.WriteFile(file, content, 0o600))
+		sum := sha256.Sum256(content)
+		return telemetry.Staged{Name: name, Arch: arch, SHA256: hex.EncodeToString(sum[:]), Path: file}
+	}
+	suite, err := dashboards.Suite()
+	require.NoError(t, err)
+	m := stacks.Materials{Dashboards: suite, StatusBinary: stage("observatory-linux-amd64", platform.ArchAMD64)}
+	locked, err := artifacts.Locked()
+	require.NoError(t, err)
+	for _, a := range locked {
+		if a.Name == path.Base(platform.NodeLauncherJar) {
+			m.LauncherJar = stage(a.Name, a.Arch)
+			continue
+		}
+		m.Artifacts = append(m.Artifacts, stage(a.Name, a.Arch))
+	}
+	require.NotEmpty(t, m.Artifacts)
+	require.NotEmpty(t, m.LauncherJar.Path, "the lock names no launcher")
+	return m
+}
+
+func zipOf(t *testing.T, name string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	_, err := w.Create(name)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return b.Bytes()
+}
+
+func TestMissingMaterialsNameTheCommand(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv(stacks.BinaryEnv, filepath.Join(t.TempDir(), "absent"))
+	rec, err := recorder.Run(stacks.Program, append(answers(), recorder.WithConfig(stackConfig(t, "local")))...)
+	require.ErrorContains(t, err, "make artifacts")
+	require.ErrorContains(t, err, stacks.BinaryEnv)
+	locked, lerr := artifacts.Locked()
+	require.NoError(t, lerr)
+	for _, a := range locked {
+		require.ErrorContains(t, err, a.Name)
+	}
+	require.Empty(t, rec.Resources)
+}
+
+func TestBadConfigurationRegistersNothing(t *testing.T) {
+	rec, err := recorder.Run(stacks.Program, append(answers(), recorder.WithConfig(map[string]string{
+		platform.Project + ":region": "moon", platform.Project + ":retention": `{"tempoDays":0}`,
+	}))...)
+	require.ErrorContains(t, err, platform.Project+":region")
+	require.ErrorContains(t, err, platform.Project+":retention.tempoDays")
+	require.Empty(t, rec.Resources)
+}
+
+// What only a component knows is told before the first resource too, for all
+// components at once.
+func TestComponentsAreAskedFirst(t *testing.T) {
+	cfg := valid(t, nil)
+	cfg.Network.NAT = false // then the network demands endpoints
+	cfg.EMR.Core.EBS = []config.Volume{{Type: "gp3", SizeGiB: 10, IOPS: 6000, PerInstance: 1}}
+	rec, err := recorder.Run(func(ctx *pulumi.Context) error { return stacks.Build(ctx, cfg, materials(t)) }, answers()...)
+	require.ErrorContains(t, err, "network.interfaceEndpoints")
+	require.ErrorContains(t, err, "emr.core.ebs[0].iops")
+	require.Empty(t, rec.Resources)
+}
+
+func valid(t *testing.T, values map[string]string) config.Config {
+	t.Helper()
+	all := map[string]string{"region": "us-east-1"}
+	for k, v := range values {
+		all[k] = v
+	}
+	cfg, err := config.Parse(all)
+	require.NoError(t, err)
+	return cfg
+}
+
+// The edges of what the configuration accepts are accepted by the components
+// as well: their rules agree.
+func TestEdgesOfTheConfigurationBuild(t *testing.T) {
+	m := materials(t)
+	for name, values := range map[string]map[string]string{
+		"defaults":          {},
+		"smallest network":  {"network": `{"cidr":"192.168.4.0/24"}`},
+		"existing network":  {"network": `{"vpcId":"vpc-0123abcd","subnetIds":["subnet-0123abcd","subnet-0123abce"]}`},
+		"without NAT":       {"network": `{"nat":false,"interfaceEndpoints":["kms","ssm","ssmmessages"]}`},
+		"graviton":          {"controlNode": `{"instanceType":"m7g.large","arch":"arm64","dataVolumeGiB":20,"privateIp":"10.0.0.20"}`},
+		"largest disk":      {"controlNode": `{"dataVolumeGiB":16384}`},
+		"oldest release":    {"emr": `{"releaseLabel":"emr-6.15.0","idleTimeoutMinutes":1}`},
+		"longest idle":      {"emr": `{"idleTimeoutMinutes":10080,"terminationProtection":true}`},
+		"never idle":        {"emr": `{"idleTimeoutMinutes":0}`},
+		"three masters":     {"emr": `{"master":{"count":3}}`},
+		"spot in ephemeral": {"ephemeral": "true", "emr": `{"master":{"bidPrice":"0.1"},"core":{"bidPrice":"0.1"},"task":{"count":5,"bidPrice":"0.05"}}`},
+		"volumes":           {"emr": `{"core":{"ebs":[{"sizeGiB":10},{"type":"st1","sizeGiB":125},{"type":"io1","sizeGiB":100,"iops":100},{"type":"gp3","sizeGiB":500,"iops":16000,"throughput":1000}]}}`},
+		"spark properties":  {"emr": `{"sparkDefaults":{"spark.executor.extraJavaOptions":"-Xss4m","spark.hadoop.fs.s3a.aws.credentials.provider":"x"}}`},
+		"short retention":   {"retention": `{"tempoDays":1,"pyroscopeDays":1,"logDays":1,"artifactDays":1}`},
+		"long retention":    {"retention": `{"tempoDays":3650,"pyroscopeDays":3650,"logDays":3650,"artifactDays":0}`},
+		"most tags":         {"tags": `{"a":"","b":"","c":"","d":"","e":"","f":"","g":"","h":""}`},
+		"operators":         {"operatorCidrs": `["203.0.113.0/24","198.51.100.7/32","2001:db8::/32"]`},
+		"endpoints":         {"awsEndpoints": `{"s3":"https://s3.example.org:9000","sts":"http://sts.example.org"}`},
+		"tunnel to Grafana": {"grafana": `{"url":"https://127.0.0.1:3000"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cfg := valid(t, values)
+			_, err := recorder.Run(func(ctx *pulumi.Context) error { return stacks.Build(ctx, cfg, m) }, answers()...)
+			require.NoError(t, err)
+		})
+	}
+}
