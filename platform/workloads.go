@@ -28,6 +28,10 @@ const (
 	ConfigS3Endpoint  = "S3_ENDPOINT"         // host[:port], no scheme
 	ConfigS3Insecure  = "S3_INSECURE"         // "true" only for an http:// endpoint
 	ConfigS3PathStyle = "S3_FORCE_PATH_STYLE" // "true" for S3-compatible gateways
+
+	// ConfigS3EndpointURL is the AWS CLI's and SDKs' own variable; it is there
+	// only where the endpoint is not AWS's.
+	ConfigS3EndpointURL = "AWS_ENDPOINT_URL_S3"
 )
 
 // Datasource is the uid of a Grafana datasource; dashboards and links name it.

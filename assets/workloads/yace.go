@@ -50,12 +50,23 @@ type (
 	}
 )
 
-// YACE configures the CloudWatch exporter for what carries every one of tags:
+// YACEArgs is the CloudWatch exporter's command line.
+func YACEArgs() []string {
+	return []string{
+		"--config.file=" + path.Join(ConfigDir, YACEFile),
+		// Left alone it listens where only its own container hears it.
+		"--listen-address=" + listen(platform.YACE),
+		fmt.Sprintf("--scraping-interval=%d", fiveMinutes),
+		"--log.format=json",
+	}
+}
+
+// YACE is the content of YACEFile: it asks CloudWatch for what carries every one of tags:
 // buckets, volumes, instances and OpenSearch domains of one region. Not EMR:
 // the nodes' collectors report that, finer and without CloudWatch's price.
-func YACE(region string, tags map[string]string) (Config, error) {
+func YACE(region string, tags map[string]string) (string, error) {
 	if len(tags) == 0 {
-		return Config{}, errors.New("yace: no tags to search by: every resource of the account would be read and paid for; give the tags of the stack")
+		return "", errors.New("yace: no tags to search by: every resource of the account would be read and paid for; give the tags of the stack")
 	}
 	var search []yaceTag
 	for _, k := range slices.Sorted(maps.Keys(tags)) {
@@ -89,16 +100,7 @@ func YACE(region string, tags map[string]string) (Config, error) {
 		},
 	})
 	if err != nil {
-		return Config{}, fmt.Errorf("marshal %s: %w", YACEFile, err)
+		return "", fmt.Errorf("marshal %s: %w", YACEFile, err)
 	}
-	return Config{
-		Args: []string{
-			"--config.file=" + path.Join(ConfigDir, YACEFile),
-			// Left alone it listens where only its own container hears it.
-			"--listen-address=" + listen(platform.YACE),
-			fmt.Sprintf("--scraping-interval=%d", fiveMinutes),
-			"--log.format=json",
-		},
-		Files: map[string]string{YACEFile: string(body)},
-	}, nil
+	return string(body), nil
 }

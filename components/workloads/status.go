@@ -1,0 +1,90 @@
+package workloads
+
+import (
+	"encoding/json"
+	"net/url"
+
+	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/status"
+)
+
+const (
+	statusFile = "status.json"
+	binaryDir  = "/opt/bin"
+	binaryName = "observatory"
+)
+
+// fetchScript takes only what it was promised.
+const fetchScript = `aws s3 cp --only-show-errors "$BINARY_URI" "$BINARY.part"
+echo "$BINARY_SHA256  $BINARY.part" | sha256sum -c -
+chmod 0755 "$BINARY.part"
+mv "$BINARY.part" "$BINARY"`
+
+func emptyDir() corev1.VolumeArgs {
+	return corev1.VolumeArgs{EmptyDir: &corev1.EmptyDirVolumeSourceArgs{}}
+}
+
+// fetchBinary is the init container that brings the binary from the data
+// bucket and verifies it.
+func (b *builder) fetchBinary() corev1.ContainerArray {
+	return corev1.ContainerArray{corev1.ContainerArgs{
+		Name:    pulumi.String("fetch"),
+		Image:   pulumi.String(platform.ImageAWSCLI.Ref()),
+		Command: pulumi.ToStringArray([]string{"/bin/sh", "-euc", fetchScript}),
+		EnvFrom: b.envFrom(),
+		Env: corev1.EnvVarArray{
+			literal("BINARY_URI", b.args.StatusBinaryURI), literal("BINARY_SHA256", b.args.StatusBinarySHA256),
+			literal("BINARY", pulumi.String(binaryDir+"/"+binaryName)),
+			literal("HOME", pulumi.String("/tmp")), // where the AWS CLI writes its cache
+		},
+		VolumeMounts: corev1.VolumeMountArray{
+			corev1.VolumeMountArgs{Name: pulumi.String("bin"), MountPath: pulumi.String(binaryDir)},
+			corev1.VolumeMountArgs{Name: pulumi.String("tmp"), MountPath: pulumi.String("/tmp")},
+		},
+		Resources:       fetchResources(),
+		SecurityContext: unprivileged(),
+	}}
+}
+
+// fetchResources: the AWS CLI needs some 150 MiB, once.
+func fetchResources() *corev1.ResourceRequirementsArgs {
+	return &corev1.ResourceRequirementsArgs{
+		Requests: pulumi.StringMap{"cpu": pulumi.String("50m"), "memory": pulumi.String("128Mi")},
+		Limits:   pulumi.StringMap{"memory": pulumi.String("512Mi")},
+	}
+}
+
+// statusConfig is what the status server reports and whom it asks.
+func (b *builder) statusConfig() pulumi.StringOutput {
+	return pulumi.All(b.args.S3Paths, b.args.ControlPrivateIP).ApplyT(func(v []any) (string, error) {
+		return renderStatus(v[0].(map[string]string), v[1].(string))
+	}).(pulumi.StringOutput)
+}
+
+func renderStatus(paths map[string]string, ip string) (string, error) {
+	config := status.Config{ControlPrivateIP: ip, Endpoints: map[platform.Workload]status.Endpoint{}}
+	b, err := json.Marshal(paths)
+	if err != nil {
+		return "", wrap(statusFile, err)
+	}
+	if err := json.Unmarshal(b, &config.S3Paths); err != nil {
+		return "", wrap(statusFile, err)
+	}
+	for workload, ready := range workloadconfig.ReadyURLs() {
+		u, err := url.Parse(ready)
+		if err != nil {
+			return "", wrap(statusFile, err)
+		}
+		config.Endpoints[workload] = status.Endpoint{URL: u.Scheme + "://" + u.Host, ReadyPath: u.Path}
+	}
+	delete(config.Endpoints, platform.WorkloadStatus) // it answers, or nobody reads this
+	if err := config.Validate(); err != nil {
+		return "", wrap(statusFile, err)
+	}
+	out, err := json.MarshalIndent(config, "", "  ")
+	return string(out), wrap(statusFile, err)
+}

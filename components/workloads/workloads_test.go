@@ -1,0 +1,351 @@
+package workloads_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
+	"github.com/pulumi/pulumi-random/sdk/v4/go/random"
+	"github.com/pulumi/pulumi-tls/sdk/v5/go/tls"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
+	"github.com/emr-observatory/emr-observatory/components/workloads"
+	"github.com/emr-observatory/emr-observatory/internal/recorder"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/status"
+)
+
+const hash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+
+func sampleArgs() *workloads.Args {
+	paths := platform.NewS3Paths("data-123")
+	return &workloads.Args{
+		Region: pulumi.String("eu-west-1"), Bucket: pulumi.String("data-123"),
+		S3Paths: pulumi.StringMap{
+			"data": pulumi.String(paths.Data), "tempo": pulumi.String(paths.Tempo), "pyroscope": pulumi.String(paths.Pyroscope),
+			"artifacts": pulumi.String(paths.Artifacts), "emrLogs": pulumi.String(paths.EMRLogs), "lake": pulumi.String(paths.Lake),
+		},
+		ControlPrivateIP: pulumi.String("10.0.0.5"),
+		StatusBinaryURI:  pulumi.String("s3://data-123/artifacts/" + hash + "/observatory"), StatusBinarySHA256: pulumi.String(hash),
+		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour,
+	}
+}
+
+// record runs the component with its three explicit providers and hands its
+// outputs to see.
+func record(t *testing.T, args *workloads.Args, see func(*pulumi.Context, *workloads.Workloads)) *recorder.Recording {
+	t.Helper()
+	rec, err := recorder.Run(func(ctx *pulumi.Context) error {
+		k8s, err := kubernetes.NewProvider(ctx, "main", &kubernetes.ProviderArgs{})
+		if err != nil {
+			return err
+		}
+		rnd, err := random.NewProvider(ctx, "main", &random.ProviderArgs{})
+		if err != nil {
+			return err
+		}
+		ca, err := tls.NewProvider(ctx, "main", &tls.ProviderArgs{})
+		if err != nil {
+			return err
+		}
+		machine, err := random.NewRandomPet(ctx, "machine", &random.RandomPetArgs{}, pulumi.Provider(rnd))
+		if err != nil {
+			return err
+		}
+		w, err := workloads.New(ctx, "workloads", args, pulumi.Providers(k8s, rnd, ca), pulumi.DeletedWith(machine))
+		if err == nil && see != nil {
+			see(ctx, w)
+		}
+		return err
+	}, recorder.WithComputed(func(r recorder.Resource) resource.PropertyMap {
+		secret := func(s string) resource.PropertyValue { return resource.MakeSecret(resource.NewStringProperty(s)) }
+		switch {
+		case strings.HasPrefix(r.Type, "tls:"):
+			return resource.PropertyMap{
+				"privateKeyPem": secret("KEY-OF-" + r.Name), "certPem": resource.NewStringProperty("CERT-OF-" + r.Name),
+				"certRequestPem": resource.NewStringProperty("REQUEST-OF-" + r.Name),
+			}
+		case strings.HasSuffix(r.Type, "RandomPassword"):
+			return resource.PropertyMap{"result": secret("correct-horse")}
+		}
+		return nil
+	}))
+	require.NoError(t, err)
+	return rec
+}
+
+func TestWholeList(t *testing.T) {
+	rec := record(t, sampleArgs(), nil)
+	golden := filepath.Join("testdata", "resources.golden")
+	got := strings.Join(rec.List(), "\n") + "\n"
+	if os.Getenv("UPDATE_GOLDEN") != "" {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got, "names are public; with an alias for each renamed one: UPDATE_GOLDEN=1 go test")
+	require.Empty(t, rec.Defaults, "only explicit providers")
+	for _, r := range rec.Resources {
+		if r.Component || strings.HasPrefix(r.Type, "pulumi:") || r.Name == "machine" {
+			continue
+		}
+		require.Equal(t, "workloads", r.Parent, r.Name)
+		require.Equal(t, "machine", r.DeletedWith, r.Name)
+	}
+}
+
+// pods gives every workload's pod template as Kubernetes' own types read it:
+// an unknown or misspelt field fails.
+func pods(t *testing.T, rec *recorder.Recording) map[platform.Workload]corev1.PodTemplateSpec {
+	t.Helper()
+	out := map[platform.Workload]corev1.PodTemplateSpec{}
+	for _, r := range rec.OfType("kubernetes:apps/v1:Deployment") {
+		var d appsv1.Deployment
+		decode(t, r, &d)
+		require.Equal(t, appsv1.RecreateDeploymentStrategyType, d.Spec.Strategy.Type, r.Name)
+		require.Equal(t, d.Spec.Selector.MatchLabels, d.Spec.Template.Labels)
+		out[platform.Workload(d.Name)] = d.Spec.Template
+	}
+	for _, r := range rec.OfType("kubernetes:apps/v1:DaemonSet") {
+		var d appsv1.DaemonSet
+		decode(t, r, &d)
+		out[platform.Workload(d.Name)] = d.Spec.Template
+	}
+	require.Len(t, out, len(platform.Images))
+	return out
+}
+
+func decode(t *testing.T, r recorder.Resource, into any) {
+	t.Helper()
+	b, err := json.Marshal(r.Inputs.Mappable())
+	require.NoError(t, err)
+	d := json.NewDecoder(strings.NewReader(string(b)))
+	d.DisallowUnknownFields()
+	require.NoError(t, d.Decode(into), r.Name)
+}
+
+func TestEveryPodIsHarmless(t *testing.T) {
+	for workload, pod := range pods(t, record(t, sampleArgs(), nil)) {
+		s := pod.Spec
+		require.False(t, s.HostNetwork || s.HostPID || s.HostIPC, workload)
+		require.False(t, *s.AutomountServiceAccountToken, "%s asks nothing of the Kubernetes API", workload)
+		require.True(t, *s.SecurityContext.RunAsNonRoot)
+		require.Positive(t, *s.SecurityContext.RunAsUser)
+		require.Equal(t, *s.SecurityContext.RunAsUser, *s.SecurityContext.FSGroup)
+		require.Equal(t, corev1.SeccompProfileTypeRuntimeDefault, s.SecurityContext.SeccompProfile.Type)
+		for _, v := range s.Volumes {
+			require.Nil(t, v.HostPath, "%s: blocks lie in S3, the rest on claims", workload)
+		}
+		for _, c := range slices.Concat(s.InitContainers, s.Containers) {
+			require.False(t, *c.SecurityContext.AllowPrivilegeEscalation, c.Name)
+			require.True(t, *c.SecurityContext.ReadOnlyRootFilesystem, c.Name)
+			require.Equal(t, []corev1.Capability{"ALL"}, c.SecurityContext.Capabilities.Drop)
+			require.NotContains(t, c.Image, ":latest")
+			require.Positive(t, c.Resources.Limits.Memory().Value(), c.Name)
+			require.Positive(t, c.Resources.Requests.Cpu().MilliValue(), c.Name)
+			require.Equal(t, platform.ClusterConfigMap, c.EnvFrom[0].ConfigMapRef.Name)
+		}
+		main := s.Containers[0]
+		require.Equal(t, string(workload), main.Name)
+		require.Equal(t, platform.Images[workload].Ref(), main.Image)
+		require.NotNil(t, main.ReadinessProbe.HTTPGet, workload)
+		require.NotNil(t, main.LivenessProbe.TCPSocket, workload)
+	}
+}
+
+func TestOnlyTheDeclaredPortsAreOnTheHost(t *testing.T) {
+	var got []int
+	for _, pod := range pods(t, record(t, sampleArgs(), nil)) {
+		for _, p := range pod.Spec.Containers[0].Ports {
+			if p.HostPort != 0 {
+				got = append(got, int(p.HostPort))
+			}
+		}
+	}
+	slices.Sort(got)
+	require.Equal(t, []int{int(platform.Grafana), int(platform.Pyroscope), int(platform.OTLPGRPC), int(platform.OTLPHTTP), int(platform.Status)}, got)
+}
+
+func TestEveryEndpointIsAServicePort(t *testing.T) {
+	rec := record(t, sampleArgs(), nil)
+	open := map[string]bool{}
+	for _, r := range rec.OfType("kubernetes:core/v1:Service") {
+		var s corev1.Service
+		decode(t, r, &s)
+		require.Equal(t, s.Name, s.Spec.Selector["app.kubernetes.io/name"])
+		for _, p := range s.Spec.Ports {
+			open[s.Name+":"+p.TargetPort.String()] = true
+		}
+	}
+	for _, urls := range []map[platform.Workload]string{workloadconfig.URLs(), workloadconfig.ReadyURLs()} {
+		for _, u := range urls {
+			host := strings.SplitN(strings.SplitN(u, "://", 2)[1], "/", 2)[0]
+			require.True(t, open[host], "%s is no Service port", host)
+		}
+	}
+}
+
+func TestMountsAreVolumesAndFilesAreThere(t *testing.T) {
+	rec := record(t, sampleArgs(), nil)
+	files := map[string]map[string]string{}
+	for _, r := range rec.OfType("kubernetes:core/v1:ConfigMap") {
+		var cm corev1.ConfigMap
+		decode(t, r, &cm)
+		files[cm.Name] = cm.Data
+	}
+	named := 0
+	for workload, pod := range pods(t, rec) {
+		volumes := map[string]corev1.Volume{}
+		for _, v := range pod.Spec.Volumes {
+			volumes[v.Name] = v
+		}
+		at := map[string]corev1.Volume{}
+		for _, m := range pod.Spec.Containers[0].VolumeMounts {
+			require.Contains(t, volumes, m.Name, workload)
+			at[m.MountPath] = volumes[m.Name]
+		}
+		require.Len(t, at, len(volumes), "%s: every volume is mounted once", workload)
+		for _, arg := range slices.Concat(pod.Spec.Containers[0].Command, pod.Spec.Containers[0].Args) {
+			if i := strings.Index(arg, workloadconfig.ConfigDir+"/"); i >= 0 {
+				require.Contains(t, files[at[workloadconfig.ConfigDir].ConfigMap.Name], filepath.Base(arg[i:]), workload)
+				named++
+			}
+		}
+	}
+	require.Equal(t, 6, named, "configuration files named on command lines")
+}
+
+func TestAnEditRestartsOnlyWhoReadsIt(t *testing.T) {
+	hashes := func(args *workloads.Args) map[platform.Workload]string {
+		out := map[platform.Workload]string{}
+		for w, pod := range pods(t, record(t, args, nil)) {
+			out[w] = pod.Annotations["observatory/config-hash"]
+			require.Len(t, out[w], 64)
+		}
+		return out
+	}
+	before := hashes(sampleArgs())
+	for _, c := range []struct {
+		what    string
+		edit    func(*workloads.Args)
+		restart []platform.Workload
+	}{
+		{"nothing", func(*workloads.Args) {}, nil},
+		{"Tempo's retention", func(a *workloads.Args) { a.TempoRetention *= 2 }, []platform.Workload{platform.WorkloadTempo}},
+		{"Pyroscope's retention", func(a *workloads.Args) { a.PyroscopeRetention *= 2 }, []platform.Workload{platform.WorkloadPyroscope}},
+		{"status binary", func(a *workloads.Args) { a.StatusBinarySHA256 = pulumi.String(strings.Repeat("0", 64)) }, []platform.Workload{platform.WorkloadStatus}},
+		{"control node's address", func(a *workloads.Args) { a.ControlPrivateIP = pulumi.String("10.0.0.6") }, []platform.Workload{platform.WorkloadStatus}},
+	} {
+		args := sampleArgs()
+		c.edit(args)
+		var changed []platform.Workload
+		for w, h := range hashes(args) {
+			if before[w] != h {
+				changed = append(changed, w)
+			}
+		}
+		require.ElementsMatch(t, c.restart, changed, c.what)
+	}
+	args := sampleArgs()
+	args.Bucket = pulumi.String("other")
+	for w, h := range hashes(args) {
+		require.NotEqual(t, before[w], h, "%s takes cluster-config as its environment", w)
+	}
+}
+
+func TestClusterConfig(t *testing.T) {
+	environ := func(edit func(*workloads.Args)) map[string]string {
+		args := sampleArgs()
+		edit(args)
+		r, err := record(t, args, nil).One("kubernetes:core/v1:ConfigMap", "workloads-cluster-config")
+		require.NoError(t, err)
+		var cm corev1.ConfigMap
+		decode(t, r, &cm)
+		return cm.Data
+	}
+	require.Equal(t, map[string]string{
+		"S3_BUCKET": "data-123", "AWS_REGION": "eu-west-1", "S3_ENDPOINT": "s3.eu-west-1.amazonaws.com", "S3_INSECURE": "false", "S3_FORCE_PATH_STYLE": "false",
+	}, environ(func(*workloads.Args) {}))
+	require.Equal(t, map[string]string{
+		"S3_BUCKET": "data-123", "AWS_REGION": "eu-west-1", "S3_ENDPOINT": "10.0.0.2:7070", "S3_INSECURE": "true", "S3_FORCE_PATH_STYLE": "true",
+		"AWS_ENDPOINT_URL_S3": "http://10.0.0.2:7070",
+	}, environ(func(a *workloads.Args) { a.S3Endpoint = "http://10.0.0.2:7070" }))
+	require.Equal(t, "s3.cn-north-1.amazonaws.com.cn", environ(func(a *workloads.Args) { a.Region = pulumi.String("cn-north-1") })["S3_ENDPOINT"])
+}
+
+func TestStatusReadsItsOwnConfiguration(t *testing.T) {
+	r, err := record(t, sampleArgs(), nil).One("kubernetes:core/v1:ConfigMap", "workloads-status-config")
+	require.NoError(t, err)
+	var cm corev1.ConfigMap
+	decode(t, r, &cm)
+	path := filepath.Join(t.TempDir(), "status.json")
+	require.NoError(t, os.WriteFile(path, []byte(cm.Data["status.json"]), 0o600))
+	config, err := status.LoadConfig(path)
+	require.NoError(t, err)
+	require.Equal(t, platform.NewS3Paths("data-123"), config.S3Paths)
+	require.Equal(t, "10.0.0.5", config.ControlPrivateIP)
+	require.Equal(t, status.Endpoint{URL: "http://collector:13133", ReadyPath: "/"}, config.Endpoints[platform.WorkloadCollector])
+}
+
+func TestSecretsStaySecret(t *testing.T) {
+	var password, url, inside pulumi.Output
+	rec := record(t, sampleArgs(), func(ctx *pulumi.Context, w *workloads.Workloads) {
+		password, url, inside = w.GrafanaAdminPassword, w.GrafanaURL, w.Endpoints
+		ctx.Export("password", password)
+		ctx.Export("url", url)
+		ctx.Export("endpoints", inside)
+	})
+	require.True(t, pulumi.IsSecret(password))
+	require.False(t, pulumi.IsSecret(url), "people need it")
+	access, err := rec.One("kubernetes:core/v1:Secret", "workloads-grafana-access")
+	require.NoError(t, err)
+	require.True(t, access.Inputs["stringData"].ContainsSecrets())
+	for _, r := range rec.Resources {
+		if r.Name == access.Name {
+			continue
+		}
+		b, err := json.Marshal(plain(r.Inputs))
+		require.NoError(t, err)
+		for _, s := range []string{"correct-horse", "KEY-OF-", base64.StdEncoding.EncodeToString([]byte("correct-horse"))} {
+			require.NotContains(t, string(b), s, r.Name)
+		}
+	}
+}
+
+// plain is what a reader of the clear state sees: secrets are taken out.
+func plain(m resource.PropertyMap) any {
+	return m.MapRepl(nil, func(v resource.PropertyValue) (any, bool) {
+		if v.IsSecret() {
+			return "[secret]", true
+		}
+		return nil, false
+	})
+}
+
+func TestValidateTellsEverythingAtOnce(t *testing.T) {
+	err := (&workloads.Args{S3Endpoint: "10.0.0.2:7070", TempoRetention: time.Minute, LogsRetention: time.Hour}).Validate()
+	for _, path := range []string{
+		"workloads.region", "workloads.bucket", "workloads.s3Paths", "workloads.s3Endpoint", "workloads.controlPrivateIp",
+		"workloads.statusBinaryUri", "workloads.statusBinarySha256", "workloads.tempoRetention", "workloads.pyroscopeRetention", "workloads.logsRetention",
+	} {
+		require.ErrorContains(t, err, path+":")
+	}
+	require.NoError(t, sampleArgs().Validate())
+	for _, bad := range []string{"ftp://h", "http://h/path", "http://u:p@h", "https://", "http://h?x"} {
+		args := sampleArgs()
+		args.S3Endpoint = bad
+		require.ErrorContains(t, args.Validate(), "workloads.s3Endpoint", bad)
+	}
+}
