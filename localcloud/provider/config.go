@@ -20,7 +20,7 @@ func (s *server) CheckConfig(_ context.Context, r plugin.CheckConfigRequest) (pl
 	faults := catalog.Shape(s.pkg.Config, values)
 	faults = append(faults, rules.Check("pulumi:providers:"+s.pkg.Name, values)...)
 	catalog.Sort(faults)
-	return plugin.CheckConfigResponse{Properties: r.News, Failures: failures(faults)}, nil
+	return plugin.CheckConfigResponse{Properties: r.News, Failures: failures(s.journal.note(string(r.URN), faults))}, nil
 }
 
 // typed decodes a provider's arguments: SDKs send everything but strings as

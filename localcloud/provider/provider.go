@@ -107,6 +107,9 @@ type Options struct {
 	Invokes   map[string]Invoke  // by function token
 	Command   CommandRunner      // nil = run commands on this machine
 	Log       *slog.Logger       // nil = none
+	// KeepGoing lets faulty resources pass, so that one run meets the faults of
+	// all; they are in Servers.Faults. Only for runs with nothing real behind.
+	KeepGoing bool
 }
 
 // Recording is the Handler of everything without a part of its own.

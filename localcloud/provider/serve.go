@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"runtime/debug"
 	"sort"
 	"strconv"
 	"strings"
@@ -35,10 +34,11 @@ func Packages() []string {
 type Servers struct {
 	Account *record.Account // what the engine has shown so far
 
-	ports map[string]int
-	grpc  []*grpc.Server
-	done  sync.WaitGroup
-	once  sync.Once
+	ports   map[string]int
+	journal *journal
+	grpc    []*grpc.Server
+	done    sync.WaitGroup
+	once    sync.Once
 
 	mu     sync.Mutex
 	failed []error
@@ -58,6 +58,13 @@ func (s *Servers) Environment() string {
 	sort.Strings(parts)
 	return strings.Join(parts, ",")
 }
+
+// Checked gives how many resources the engine has had checked so far.
+func (s *Servers) Checked() int { return s.journal.size() }
+
+// Faults gives every fault that the last check of a resource found, with the
+// resource's URN before it, sorted.
+func (s *Servers) Faults() []string { return s.journal.faults() }
 
 // Close ends the servers and waits for them. It gives what made one of them
 // end before, if anything did.
@@ -100,17 +107,17 @@ func Serve(listeners map[string]net.Listener, o Options) (*Servers, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	out := &Servers{Account: record.NewAccount(o.Region, o.AccountID), ports: map[string]int{}}
+	out := &Servers{Account: record.NewAccount(o.Region, o.AccountID), ports: map[string]int{}, journal: &journal{lenient: o.KeepGoing, seen: map[string][]string{}}}
 	handlers := builtin(o.Command)
 	for token, h := range o.Handlers {
 		handlers[token] = h
 	}
 	for name, l := range listeners {
-		version, err := versionOf(packages[name].Module)
+		version, err := semver.Parse(packages[name].Version)
 		if err != nil {
 			return nil, fmt.Errorf("serve provider %s: %w", name, err)
 		}
-		s := &server{pkg: packages[name], version: version, account: out.Account, handlers: handlers, invokes: o.Invokes, log: log.With("provider", name)}
+		s := &server{pkg: packages[name], version: version, account: out.Account, handlers: handlers, invokes: o.Invokes, journal: out.journal, log: log.With("provider", name)}
 		g := grpc.NewServer(rpcutil.OpenTracingServerInterceptorOptions(nil)...)
 		pulumirpc.RegisterResourceProviderServer(g, plugin.NewProviderServer(s))
 		out.ports[name] = l.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // validate saw to it
@@ -156,18 +163,4 @@ func validate(packages map[string]catalog.Package, listeners map[string]net.List
 func packageOf(token string) string {
 	name, _, _ := strings.Cut(token, ":")
 	return name
-}
-
-// versionOf is the version of an SDK module that this program was built with.
-func versionOf(module string) (semver.Version, error) {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return semver.Version{}, errors.New("the program carries no build information; build it with modules")
-	}
-	for _, d := range info.Deps {
-		if d.Path == module {
-			return semver.ParseTolerant(d.Version)
-		}
-	}
-	return semver.Version{}, fmt.Errorf("the program is built without %s", module)
 }

@@ -25,6 +25,7 @@ type server struct {
 	account  *record.Account
 	handlers map[string]Handler
 	invokes  map[string]Invoke
+	journal  *journal
 	log      *slog.Logger
 
 	mu          sync.Mutex
@@ -57,10 +58,10 @@ func (s *server) GetPluginInfo(context.Context) (plugin.PluginInfo, error) {
 func (s *server) Check(_ context.Context, r plugin.CheckRequest) (plugin.CheckResponse, error) {
 	typ, known := s.pkg.Resources[string(r.Type)]
 	if !known {
-		return plugin.CheckResponse{Properties: r.News, Failures: failures([]catalog.Fault{{
+		return plugin.CheckResponse{Properties: r.News, Failures: failures(s.journal.note(string(r.URN), []catalog.Fault{{
 			Path: string(r.Type), Rule: "unknown resource type of package " + s.pkg.Name,
 			Remedy: "correct the token, or add the type to the catalog if the platform needs it",
-		}})}, nil
+		}}))}, nil
 	}
 	inputs := r.News.Copy()
 	var faults []catalog.Fault
@@ -69,7 +70,7 @@ func (s *server) Check(_ context.Context, r plugin.CheckRequest) (plugin.CheckRe
 	}
 	faults = append(faults, inspect(string(r.Type), typ, inputs)...)
 	s.log.Debug("checked", "urn", r.URN, "faults", len(faults))
-	return plugin.CheckResponse{Properties: inputs, Failures: failures(faults)}, nil
+	return plugin.CheckResponse{Properties: inputs, Failures: failures(s.journal.note(string(r.URN), faults))}, nil
 }
 
 // failures puts the path into the reason: as a property the engine would print

@@ -35,7 +35,8 @@ type Function struct {
 // Package is one Pulumi package.
 type Package struct {
 	Name      string
-	Module    string       // Go module of its SDK, whose version is the package's
+	Module    string       // Go module of its SDK
+	Version   string       // of that module as go.mod has it; a test compares
 	Config    reflect.Type // arguments of its provider resource
 	Resources map[string]Type
 	Functions map[string]Function
@@ -45,29 +46,29 @@ type Package struct {
 func Packages() map[string]Package {
 	all := []Package{
 		{
-			Name: "aws", Module: "github.com/pulumi/pulumi-aws/sdk/v6",
+			Name: "aws", Module: "github.com/pulumi/pulumi-aws/sdk/v6", Version: "6.83.2",
 			Config:    aws.ProviderArgs{}.ElementType(),
 			Resources: join(awsNetwork(), awsEMR(), awsStorage(), awsWatch()),
 			Functions: awsFunctions(),
 		},
 		{
-			Name: "kubernetes", Module: "github.com/pulumi/pulumi-kubernetes/sdk/v4",
+			Name: "kubernetes", Module: "github.com/pulumi/pulumi-kubernetes/sdk/v4", Version: "4.30.0",
 			Config: kubernetes.ProviderArgs{}.ElementType(), Resources: kubernetesKinds(),
 		},
 		{
-			Name: "grafana", Module: "github.com/pulumiverse/pulumi-grafana/sdk/v2",
+			Name: "grafana", Module: "github.com/pulumiverse/pulumi-grafana/sdk/v2", Version: "2.19.0",
 			Config: grafana.ProviderArgs{}.ElementType(), Resources: grafanaTypes(),
 		},
 		{
-			Name: "tls", Module: "github.com/pulumi/pulumi-tls/sdk/v5",
+			Name: "tls", Module: "github.com/pulumi/pulumi-tls/sdk/v5", Version: "5.2.0",
 			Config: tls.ProviderArgs{}.ElementType(), Resources: tlsTypes(),
 		},
 		{
-			Name: "random", Module: "github.com/pulumi/pulumi-random/sdk/v4",
+			Name: "random", Module: "github.com/pulumi/pulumi-random/sdk/v4", Version: "4.18.0",
 			Config: random.ProviderArgs{}.ElementType(), Resources: randomTypes(),
 		},
 		{
-			Name: "command", Module: "github.com/pulumi/pulumi-command/sdk",
+			Name: "command", Module: "github.com/pulumi/pulumi-command/sdk", Version: "1.1.0",
 			Config: command.ProviderArgs{}.ElementType(), Resources: commandTypes(),
 		},
 	}

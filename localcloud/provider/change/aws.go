@@ -1,5 +1,7 @@
 package change
 
+import "github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
 // awsPolicies gives, per type, the fields whose edit replaces the resource:
 // ForceNew in the schemas of terraform-provider-aws v5 (the provider behind
 // pulumi-aws v6). A type that is missing is always updated in place.
@@ -47,10 +49,10 @@ var awsPolicies = map[string]policy{
 	"aws:ec2/networkInterfaceAttachment:NetworkInterfaceAttachment":             {inPlace: []string{}},
 	"aws:ec2/instance:Instance": {replace: []string{
 		"ami", "availabilityZone", "subnetId", "privateIp", "keyName", "networkInterfaces", "ephemeralBlockDevices", "associatePublicIpAddress",
-		"placementGroup", "tenancy", "hibernation", "cpuOptions", "securityGroups", "secondaryPrivateIps.0",
+		"placementGroup", "tenancy", "hibernation", "cpuOptions", "securityGroups",
 		"rootBlockDevice.encrypted", "rootBlockDevice.kmsKeyId", "rootBlockDevice.deviceName",
 		"ebsBlockDevices", "launchTemplate", "instanceMarketOptions", "hostResourceGroupArn", "ipv6AddressCount", "ipv6Addresses",
-	}},
+	}, replaceIf: map[string]resource.PropertyKey{"userData": "userDataReplaceOnChange", "userDataBase64": "userDataReplaceOnChange"}},
 	"aws:ec2/volumeAttachment:VolumeAttachment":                 {replace: []string{"deviceName", "instanceId", "volumeId"}, deleteFirst: true},
 	"aws:ec2/keyPair:KeyPair":                                   {inPlace: []string{"tags", "tagsAll"}},
 	"aws:ec2/launchTemplate:LaunchTemplate":                     {replace: []string{"name", "namePrefix"}},

@@ -11,11 +11,12 @@ import (
 // policy says what an edit of a type's fields does. Patterns are paths with
 // "*" for list items.
 type policy struct {
-	replace     []string // these replace, all else is updated in place
-	inPlace     []string // where set: these are updated in place, all else replaces
-	silent      []string // accepted and shown as an update, never applied
-	deleteFirst bool     // the old one must go before the new one can be
-	never       bool     // nothing replaces
+	replace []string // these replace, all else is updated in place
+	inPlace []string // where set: these are updated in place, all else replaces
+	silent  []string // accepted and shown as an update, never applied
+	// replaceIf: this top-level field replaces where that flag is true
+	replaceIf   map[string]resource.PropertyKey
+	deleteFirst bool // the old one must go before the new one can be
 }
 
 func policyOf(typ string, s Settings) policy {
@@ -33,11 +34,16 @@ func policyOf(typ string, s Settings) policy {
 
 func (p policy) replaces(path string, inputs resource.PropertyMap) bool {
 	at := segments(path)
-	if p.never || anyBelow(at, p.silent) {
+	if anyBelow(at, p.silent) {
 		return false
 	}
 	if p.inPlace != nil {
 		return !anyBelow(at, p.inPlace)
+	}
+	for field, flag := range p.replaceIf {
+		if v := inputs[flag]; v.IsBool() && v.BoolValue() && at[0] == field {
+			return true
+		}
 	}
 	return anyBelow(at, p.replace)
 }
@@ -127,4 +133,21 @@ func (p policy) deletesFirst(typ string, newInputs resource.PropertyMap) bool {
 	meta, _ := catalog.Plain(newInputs)["metadata"].(map[string]any)
 	annotations, _ := meta["annotations"].(map[string]any)
 	return annotations["pulumi.com/autonamed"] != "true"
+}
+
+// Patterns gives every field pattern of the tables, split at its dots, by
+// type: the tables' own test compares them with the SDK's fields.
+func Patterns() map[string][][]string {
+	out := map[string][][]string{}
+	for _, table := range []map[string]policy{awsPolicies, otherPolicies} {
+		for typ, p := range table {
+			out[typ] = [][]string{}
+			for _, list := range [][]string{p.replace, p.inPlace, p.silent} {
+				for _, pattern := range list {
+					out[typ] = append(out[typ], strings.Split(pattern, "."))
+				}
+			}
+		}
+	}
+	return out
 }
