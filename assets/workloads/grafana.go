@@ -32,7 +32,6 @@ func Grafana() Config {
 		"GF_PATHS_DATA":                         DataDir,
 		"GF_PATHS_PLUGINS":                      DataDir + "/plugins",
 		"GF_PLUGINS_PREINSTALL_SYNC":            GrafanaLogsPlugin,
-		"GF_PLUGINS_PREINSTALL_DISABLED":        "false",
 		"GF_SECURITY_ADMIN_USER":                GrafanaAdmin,
 		"GF_SECURITY_COOKIE_SECURE":             "true",
 		"GF_SECURITY_COOKIE_SAMESITE":           "strict",

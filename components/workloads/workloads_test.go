@@ -3,6 +3,7 @@ package workloads_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,6 +26,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 )
+
+var update = flag.Bool("update", false, "write the golden files")
 
 const hash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
@@ -89,13 +92,13 @@ func TestWholeList(t *testing.T) {
 	rec := record(t, sampleArgs(), nil)
 	golden := filepath.Join("testdata", "resources.golden")
 	got := strings.Join(rec.List(), "\n") + "\n"
-	if os.Getenv("UPDATE_GOLDEN") != "" {
+	if *update {
 		require.NoError(t, os.MkdirAll("testdata", 0o755))
 		require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	require.Equal(t, string(want), got, "names are public; with an alias for each renamed one: UPDATE_GOLDEN=1 go test")
+	require.Equal(t, string(want), got, "names are public; with an alias for each renamed one: go test . -update")
 	require.Empty(t, rec.Defaults, "only explicit providers")
 	for _, r := range rec.Resources {
 		if r.Component || strings.HasPrefix(r.Type, "pulumi:") || r.Name == "machine" {

@@ -1,0 +1,106 @@
+package grafana
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/pulumiverse/pulumi-grafana/sdk/v2/go/grafana/oss"
+
+	"github.com/emr-observatory/emr-observatory/dashboards/contract"
+	"github.com/emr-observatory/emr-observatory/dashboards/panel"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// Datasource is one datasource before its URL is known.
+type Datasource struct {
+	UID      platform.Datasource
+	Name     string
+	Type     string // Grafana's plugin id
+	Workload platform.Workload
+	Default  bool
+	JSON     map[string]any // jsonData
+}
+
+// Datasources are the four stores, each with the way from its signal to the
+// others.
+func Datasources() []Datasource {
+	return []Datasource{
+		{UID: platform.DatasourceMetrics, Name: "VictoriaMetrics", Type: panel.PluginMetrics, Workload: platform.WorkloadVictoriaMetrics, Default: true, JSON: map[string]any{
+			"httpMethod": "POST", "manageAlerts": false, "prometheusType": "Prometheus",
+			// The fastest source reports every 10 s: nothing shorter is a rate.
+			"timeInterval":                "10s",
+			"exemplarTraceIdDestinations": []any{map[string]any{"name": "trace_id", "datasourceUid": platform.DatasourceTraces}},
+		}},
+		{UID: platform.DatasourceLogs, Name: "VictoriaLogs", Type: panel.PluginLogs, Workload: platform.WorkloadVictoriaLogs, JSON: map[string]any{
+			"maxLines": 1000,
+			"derivedFields": []any{map[string]any{
+				"name": "trace", "matcherType": "label", "matcherRegex": "trace_id",
+				"url": "${__value.raw}", "urlDisplayLabel": "Trace", "datasourceUid": platform.DatasourceTraces,
+			}},
+		}},
+		{UID: platform.DatasourceTraces, Name: "Tempo", Type: panel.PluginTraces, Workload: platform.WorkloadTempo, JSON: traceLinks()},
+		{UID: platform.DatasourceProfiles, Name: "Pyroscope", Type: panel.PluginProfiles, Workload: platform.WorkloadPyroscope, JSON: map[string]any{
+			"minStep": "15s", // the agents upload every ten seconds, split over the rings' ticks
+		}},
+	}
+}
+
+// traceLinks lead from a span to what the same cluster said, measured and
+// burned meanwhile. A link whose variable the span lacks is not shown.
+func traceLinks() map[string]any {
+	tag := func(l platform.Label) string { return `${__span.tags["` + string(l) + `"]}` }
+	return map[string]any{
+		"nodeGraph": map[string]any{"enabled": true},
+		"tracesToLogsV2": map[string]any{
+			"datasourceUid": platform.DatasourceLogs, "spanStartTimeShift": "-1m", "spanEndTimeShift": "1m",
+			// Daemons and containers know no trace: the cluster and the time find their lines.
+			"customQuery": true, "query": string(platform.Cluster) + `:="` + tag(platform.Cluster) + `"`,
+		},
+		"tracesToMetrics": map[string]any{
+			"datasourceUid": platform.DatasourceMetrics, "spanStartTimeShift": "-1m", "spanEndTimeShift": "1m",
+			"tags": []any{map[string]any{"key": platform.Cluster, "value": platform.Cluster.Metric()}},
+			"queries": []any{
+				map[string]any{"name": "Busy cores by host", "query": `sum by (host_name) (rate(system_cpu_time_seconds_total{$__tags, state!="idle"}[$__rate_interval]))`},
+				map[string]any{"name": "Heap by executor", "query": `sum by (spark_app_id, spark_executor_id) (jvm_memory_used_bytes{$__tags, jvm_memory_type="heap"})`},
+			},
+		},
+		"tracesToProfiles": map[string]any{
+			"datasourceUid": platform.DatasourceProfiles, "profileTypeId": contract.ProfileCPU,
+			"tags":        []any{map[string]any{"key": platform.Cluster, "value": platform.Cluster.Metric()}},
+			"customQuery": true, "query": `{` + platform.Cluster.Metric() + `="` + tag(platform.Cluster) + `"}`,
+		},
+	}
+}
+
+func (b *builder) datasources() ([]pulumi.Resource, error) {
+	var out []pulumi.Resource
+	for _, d := range Datasources() {
+		settings, err := json.Marshal(d.JSON)
+		if err != nil {
+			return nil, fmt.Errorf("marshal datasource %s: %w", d.UID, err)
+		}
+		made, err := oss.NewDataSource(b.ctx, b.name(string(d.UID)), &oss.DataSourceArgs{
+			Name: pulumi.String(d.Name), Uid: pulumi.String(d.UID), Type: pulumi.String(d.Type),
+			AccessMode: pulumi.String("proxy"), IsDefault: pulumi.Bool(d.Default),
+			Url:             b.endpoint(d.Workload),
+			JsonDataEncoded: pulumi.String(settings),
+		}, b.child()...)
+		if err != nil {
+			return nil, fmt.Errorf("create datasource %s: %w", d.UID, err)
+		}
+		out = append(out, made)
+	}
+	return out, nil
+}
+
+// endpoint is where Grafana reaches a workload.
+func (b *builder) endpoint(w platform.Workload) pulumi.StringOutput {
+	return b.args.Endpoints.ToStringMapOutput().ApplyT(func(m map[string]string) (string, error) {
+		url, ok := m[string(w)]
+		if !ok {
+			return "", fmt.Errorf("grafana.endpoints.%s: missing: its datasource needs a URL; pass the endpoints of the workloads", w)
+		}
+		return url, nil
+	}).(pulumi.StringOutput)
+}
