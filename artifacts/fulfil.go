@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -18,15 +19,20 @@ import (
 // start. A nil Progress is told nothing.
 type Progress func(artifact, message string, elapsed time.Duration)
 
-// Fulfil makes every artifact of the lock that the store lacks, and verifies
-// it against the lock before it enters the store. All failures are reported.
-// It needs go for the collector, mvn and a JDK for the rest.
-func Fulfil(ctx context.Context, s Store, progress Progress) error {
+// Fulfil makes every artifact of the lock that the store lacks (or only those
+// named), and verifies it against the lock before it enters the store. All
+// failures are reported. It needs go for the collector, mvn and a JDK for the
+// rest.
+func Fulfil(ctx context.Context, s Store, progress Progress, names ...string) error {
 	l, err := parse(node.Lock())
 	if err != nil {
 		return err
 	}
 	if err := l.drift(); err != nil {
+		return err
+	}
+	wanted, err := l.pick(names)
+	if err != nil {
 		return err
 	}
 	unlock, err := s.lock(ctx)
@@ -35,10 +41,28 @@ func Fulfil(ctx context.Context, s Store, progress Progress) error {
 	}
 	defer unlock()
 	var faults []error
-	for _, a := range l.Artifacts {
+	for _, a := range wanted {
 		faults = append(faults, l.fulfil(ctx, s, a, progress))
 	}
 	return errors.Join(faults...)
+}
+
+// pick gives the named artifacts, or all of them.
+func (l lockFile) pick(names []string) ([]Artifact, error) {
+	if len(names) == 0 {
+		return l.Artifacts, nil
+	}
+	var found []Artifact
+	var faults []error
+	for _, name := range names {
+		i := slices.IndexFunc(l.Artifacts, func(a Artifact) bool { return a.Name == name })
+		if i < 0 {
+			faults = append(faults, fmt.Errorf("artifact %q: the lock has none of this name", name))
+			continue
+		}
+		found = append(found, l.Artifacts[i])
+	}
+	return found, errors.Join(faults...)
 }
 
 func (l lockFile) fulfil(ctx context.Context, s Store, a Artifact, progress Progress) error {

@@ -195,7 +195,7 @@ func TestCollectorQueuesOnDiskWhileControlIsAway(t *testing.T) {
 	write(t, "/var/log/hadoop-yarn/hadoop-yarn-nodemanager-x.log", "2026-11-20 10:00:00,123 INFO before the control node was there\n")
 	stop := startCollector(t)
 	require.Eventually(t, func() bool {
-		files, _ := filepath.Glob(platform.NodeQueueDir + "/exporter_otlp__logs")
+		files, _ := filepath.Glob(platform.NodeQueueDir + "/exporter_otlp_grpc__logs")
 		return len(files) == 1 && contains(files[0], "before the control node was there")
 	}, 30*time.Second, 100*time.Millisecond, "the record waits on disk")
 	stop()

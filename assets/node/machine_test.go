@@ -103,7 +103,7 @@ func commands(t *testing.T, bucketDir string) {
 		"aws": `echo "$*" >>` + bucketDir + `/calls
 key=${4#s3://bucket/}
 if [ -e "` + bucketDir + `/hang/$key" ]; then exec sleep 600; fi
-cp "` + bucketDir + `/$key" "$5" || { echo "fatal error: An error occurred (404) when calling the HeadObject operation: Key \"$key\" does not exist" >&2; exit 1; }`,
+cp "` + bucketDir + `/$key" "$5" 2>/dev/null || { echo "fatal error: An error occurred (404) when calling the HeadObject operation: Key \"$key\" does not exist" >&2; exit 1; }`,
 		"systemctl": `echo "$*" >>` + bucketDir + `/units
 if [ "$1" = restart ]; then
   set -a; . ` + platform.NodeCollectorEnv + `

@@ -17,6 +17,7 @@ import (
 	logs "go.opentelemetry.io/proto/otlp/logs/v1"
 	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
 	"google.golang.org/grpc"
+	_ "google.golang.org/grpc/encoding/gzip" // what collectors send
 
 	"github.com/emr-observatory/emr-observatory/platform"
 )

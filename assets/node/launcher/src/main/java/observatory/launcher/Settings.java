@@ -60,6 +60,7 @@ final class Settings {
     properties.put("pyroscope.profiler.event", "itimer");
     properties.put("pyroscope.profiler.alloc", "512k");
     properties.put("pyroscope.profiler.lock", "10ms");
+    properties.put("pyroscope.log.level", "warn");
   }
 
   /** Sets what neither a property nor its environment variable sets already. */
