@@ -12,6 +12,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/dashboards/check"
+	"github.com/emr-observatory/emr-observatory/dashboards/contract"
 )
 
 // within is how long the stores may take to show what they took.
@@ -63,6 +64,7 @@ func TestAgainstRealStores(t *testing.T) {
 	t.Run("every query of the suite finds what the contract promises", w.suiteHasData)
 	t.Run("hand-made dashboards", w.handMadeDashboards)
 	t.Run("hand-made variables", w.handMadeVariables)
+	t.Run("emitted metrics", w.emittedMetrics)
 }
 
 func (w world) suiteHasData(t *testing.T) {
@@ -217,6 +219,23 @@ func (w world) handMadeVariables(t *testing.T) {
 	require.Equal(t, check.Data, result.State, "%+v", result)
 	require.Equal(t, `system_cpu_logical_count{node_role=~"core",host_name=~".*"} * 0.5`, result.Expr)
 	require.Contains(t, state(t, report, "panel 1", "A").Error, "${role:upside-down}")
+}
+
+func (w world) emittedMetrics(t *testing.T) {
+	post(t, w.Metrics+"/api/v1/import/prometheus", "text/plain", fmt.Appendf(nil, "not_in_the_table 1 %d\n", w.until.UnixMilli()))
+	get(t, w.Metrics+"/internal/force_flush")
+	found, err := check.Emitted(context.Background(), w.Metrics, w.since, w.until, nil)
+	require.NoError(t, err)
+	require.Equal(t, len(contract.Metrics()), found.Found)
+	require.Empty(t, found.Missing)
+	require.Empty(t, found.Absent)
+	require.Equal(t, []string{"not_in_the_table"}, found.Unlisted)
+
+	later, err := check.Emitted(context.Background(), w.Metrics, w.until.Add(time.Second), w.until.Add(time.Minute), nil)
+	require.NoError(t, err)
+	require.Zero(t, later.Found)
+	require.Contains(t, later.Missing, "system_cpu_time_seconds_total")
+	require.Contains(t, later.Absent, "hadoop_s3a_store_io_request_total")
 }
 
 func TestNothingToCheckIsAnError(t *testing.T) {

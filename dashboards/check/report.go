@@ -118,25 +118,39 @@ func (r Report) Err() error {
 	return errors.Join(faults...)
 }
 
+// maxWhy is how much of a query the table shows; the JSON has all of it.
+const maxWhy = 120
+
 // WriteTable writes the results that need a look, and the totals, for a reader.
-// With all it writes every result.
+// With all it writes every result. What was the same with the variables listed
+// as with all of them is one line.
 func (r Report) WriteTable(w io.Writer, all bool) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
 	t.AppendHeader(table.Row{"dashboard", "panel", "query", "variables", "state", "samples", "series", "why"})
-	rows := 0
+	rows, states := 0, map[[3]string]State{}
 	for _, result := range r.Results {
+		key := [3]string{result.Dashboard, result.Panel, result.Query}
+		if result.Selection == SelectionAll {
+			states[key] = result.State
+		}
 		if !all && (result.State == Data || result.State == ExpectedEmpty) {
+			continue
+		}
+		if !all && result.Selection == SelectionListed && states[key] == result.State {
 			continue
 		}
 		why := result.Error
 		if why == "" && result.State == Empty {
 			why = result.Expr
 		}
+		if len(why) > maxWhy {
+			why = why[:maxWhy] + "…"
+		}
 		t.AppendRow(table.Row{result.Dashboard, result.Panel, result.Query, result.Selection, result.State, result.Samples, result.Series, why})
 		rows++
 	}
-	t.SetColumnConfigs([]table.ColumnConfig{{Name: "why", WidthMax: 80}})
+	t.SetColumnConfigs([]table.ColumnConfig{{Name: "why", WidthMax: 60}})
 	if rows > 0 {
 		t.Render()
 	}

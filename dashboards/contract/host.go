@@ -40,7 +40,6 @@ func hostMetrics() []Metric {
 		h("system_network_io_bytes_total", "system.network.io", Counter, "By", "Bytes received and sent.", "device", "direction"),
 		h("system_network_errors_total", "system.network.errors", Counter, "{errors}", "Packets with errors.", "device", "direction"),
 		h("system_network_dropped_total", "system.network.dropped", Counter, "{packets}", "Packets dropped.", "device", "direction"),
-		h("system_paging_usage_bytes", "system.paging.usage", Gauge, "By", "Swap space by state; absent where the host has no swap.", "device", "state"),
 		h("system_processes_count", "system.processes.count", Gauge, "{processes}", "Processes by status.", "status"),
 	}
 }
@@ -61,10 +60,12 @@ func collectorMetrics() []Metric {
 		c("otelcol_process_memory_rss", Gauge, "Resident memory of the collector in bytes."),
 	}
 	for _, item := range []string{"spans", "metric_points", "log_records"} {
-		metrics = append(metrics,
+		failed := c("otelcol_exporter_send_failed_"+item, Counter, "Given up after a failed send: lost.", "exporter")
+		failed.OnlyIf = "a next hop refused data for good"
+		full := c("otelcol_exporter_enqueue_failed_"+item, Counter, "Refused by a full queue: lost.", "exporter")
+		full.OnlyIf = "a queue was full"
+		metrics = append(metrics, failed, full,
 			c("otelcol_exporter_sent_"+item, Counter, "Sent to the next hop.", "exporter"),
-			c("otelcol_exporter_send_failed_"+item, Counter, "Given up after a failed send: lost.", "exporter"),
-			c("otelcol_exporter_enqueue_failed_"+item, Counter, "Refused by a full queue: lost.", "exporter"),
 			c("otelcol_receiver_accepted_"+item, Counter, "Taken from a source.", "receiver", "transport"),
 			c("otelcol_receiver_refused_"+item, Counter, "Refused to a source, which may try again.", "receiver", "transport"),
 		)

@@ -51,6 +51,7 @@ func s3aMetrics() []Metric {
 		metrics = append(metrics, Metric{
 			Name: "hadoop_s3a_" + m.name + "_total", Emitted: "hadoop.s3a." + m.name, Type: Counter, Unit: m.unit,
 			Labels: []string{"bucket"}, Source: SourceS3A, Since: EMR710, Help: m.help,
+			OnlyIf: "a job used the S3A file system",
 		})
 	}
 	return metrics

@@ -69,6 +69,7 @@ type Metric struct {
 	Source  Source
 	Since   Release
 	Help    string // one sentence
+	OnlyIf  string // what must have happened for it to appear; empty if it is always there
 }
 
 // SourceLabels are the labels that every metric of a source carries: those of

@@ -16,7 +16,11 @@ func Reference() []byte {
 		b.WriteString("| metric | type | unit | further labels | since | meaning |\n|---|---|---|---|---|---|\n")
 		for _, m := range Metrics() {
 			if m.Source == source {
-				fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", m.Name, m.Type, m.Unit, code(m.Labels), m.Since, m.Help)
+				help := m.Help
+				if m.OnlyIf != "" {
+					help += " Only if " + m.OnlyIf + "."
+				}
+				fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", m.Name, m.Type, m.Unit, code(m.Labels), m.Since, help)
 			}
 		}
 	}

@@ -12,11 +12,13 @@ type Field struct {
 // Fields of every log record (VictoriaLogs, OTLP ingestion) and the platform
 // labels, which alone make up a stream.
 const (
-	FieldTime     = "_time"
-	FieldMessage  = "_msg"
-	FieldSeverity = "severity"
-	FieldTraceID  = "trace_id"
-	FieldSpanID   = "span_id"
+	FieldTime      = "_time"
+	FieldMessage   = "_msg"
+	FieldSeverity  = "severity"
+	FieldTraceID   = "trace_id"
+	FieldSpanID    = "span_id"
+	FieldPath      = "log.file.path"
+	FieldContainer = "yarn.container.id"
 )
 
 // LogFields lists the fields that a log query may name.
@@ -28,6 +30,11 @@ func LogFields() []Field {
 		{Name: FieldTraceID, Help: "Trace the record was written in, if any."},
 		{Name: FieldSpanID, Help: "Span the record was written in, if any."},
 	}
+	fields = append(fields,
+		Field{Name: FieldPath, Help: "File the line was read from."},
+		Field{Name: FieldContainer, Help: "YARN container whose log it is."},
+		Field{Name: string(platform.StepID), Help: "EMR step whose log it is."},
+	)
 	for _, label := range platform.HostLabels() {
 		fields = append(fields, Field{Name: string(label), Stream: true, Help: "On every record."})
 	}

@@ -7,6 +7,11 @@ func storeMetrics() []Metric {
 	s := func(name string, kind Type, unit, help string, labels ...string) Metric {
 		return Metric{Name: name, Emitted: name, Type: kind, Unit: unit, Labels: labels, Source: SourceStores, Since: EMR615, Help: help}
 	}
+	refused := func(name, unit, help string) Metric {
+		m := s(name, Counter, unit, help, "reason", "tenant")
+		m.OnlyIf = "the store refused something"
+		return m
+	}
 	return []Metric{
 		s("vm_rows_inserted_total", Counter, "{sample}", "Samples VictoriaMetrics took.", "type"),
 		s("vm_rows_ignored_total", Counter, "{sample}", "Samples VictoriaMetrics refused.", "reason"),
@@ -16,8 +21,8 @@ func storeMetrics() []Metric {
 		s("vl_rows_dropped_total", Counter, "{record}", "Log records VictoriaLogs refused.", "reason"),
 		s("vl_free_disk_space_bytes", Gauge, "By", "Disk space left to VictoriaLogs.", "path"),
 		s("tempo_distributor_spans_received_total", Counter, "{span}", "Spans Tempo took.", "tenant"),
-		s("tempo_discarded_spans_total", Counter, "{span}", "Spans Tempo refused.", "reason", "tenant"),
+		refused("tempo_discarded_spans_total", "{span}", "Spans Tempo refused."),
 		s("tempo_ingester_failed_flushes_total", Counter, "{block}", "Blocks Tempo could not write to S3."),
-		s("pyroscope_discarded_samples_total", Counter, "{sample}", "Profile samples Pyroscope refused.", "reason", "tenant"),
+		refused("pyroscope_discarded_samples_total", "{sample}", "Profile samples Pyroscope refused."),
 	}
 }

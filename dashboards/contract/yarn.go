@@ -59,7 +59,6 @@ func resourceManagerMetrics() []Metric {
 		{"reserved_mb", "MiBy", "Memory held back for a container that does not fit yet."},
 		{"used_am_resource_mb", "MiBy", "Memory of application masters; leaf queues only."},
 		{"am_resource_limit_mb", "MiBy", "Most memory application masters may take; leaf queues only."},
-		{"app_attempt_first_container_allocation_delay_avg_time", "ms", "Mean wait for an attempt's first container."},
 	} {
 		metrics = append(metrics, q("queue_metrics_"+g.name, Gauge, g.unit, g.help, "queue"))
 	}

@@ -81,14 +81,13 @@ func yarnMasters() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
 		Title: "Application masters", Unit: panel.UnitMilliseconds, Width: 8, Limits: panel.WarnAt(waitingWarn, waitingBad),
 		Description: panel.Description{
-			Shows: "Mean time to launch an application master, until it registers, and until its first container.",
+			Shows: "Mean time to launch an application master, and until it registers.",
 			Bad:   "Half a minute and more: a slow download of the application's files, or no room.",
 			Next:  "Compare with \"Containers\"; if none wait, read the application master's log.",
 		},
 	},
 		yarn("max(cluster_metrics_am_launch_delay_avg_time{CLUSTER})", "launch"),
-		yarn("max(cluster_metrics_am_register_delay_avg_time{CLUSTER})", "register"),
-		yarn("max(queue_metrics_app_attempt_first_container_allocation_delay_avg_time"+root+")", "first container"))
+		yarn("max(cluster_metrics_am_register_delay_avg_time{CLUSTER})", "register"))
 }
 
 func yarnNodes() panel.Panel {
