@@ -1,0 +1,104 @@
+package workloads_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/emr-observatory/emr-observatory/components/workloads"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/status"
+)
+
+func TestClusterConfig(t *testing.T) {
+	environ := func(edit func(*workloads.Args)) map[string]string {
+		args := sampleArgs()
+		edit(args)
+		r, err := record(t, args, nil).One("kubernetes:core/v1:ConfigMap", "workloads-cluster-config")
+		require.NoError(t, err)
+		var cm corev1.ConfigMap
+		decode(t, r, &cm)
+		return cm.Data
+	}
+	require.Equal(t, map[string]string{
+		"S3_BUCKET": "data-123", "AWS_REGION": "eu-west-1", "S3_ENDPOINT": "s3.eu-west-1.amazonaws.com", "S3_INSECURE": "false", "S3_FORCE_PATH_STYLE": "false",
+	}, environ(func(*workloads.Args) {}))
+	require.Equal(t, map[string]string{
+		"S3_BUCKET": "data-123", "AWS_REGION": "eu-west-1", "S3_ENDPOINT": "10.0.0.2:7070", "S3_INSECURE": "true", "S3_FORCE_PATH_STYLE": "true",
+		"AWS_ENDPOINT_URL_S3": "http://10.0.0.2:7070",
+	}, environ(func(a *workloads.Args) { a.S3Endpoint = "http://10.0.0.2:7070" }))
+	require.Equal(t, "s3.cn-north-1.amazonaws.com.cn", environ(func(a *workloads.Args) { a.Region = pulumi.String("cn-north-1") })["S3_ENDPOINT"])
+}
+
+func TestStatusReadsItsOwnConfiguration(t *testing.T) {
+	r, err := record(t, sampleArgs(), nil).One("kubernetes:core/v1:ConfigMap", "workloads-status-config")
+	require.NoError(t, err)
+	var cm corev1.ConfigMap
+	decode(t, r, &cm)
+	path := filepath.Join(t.TempDir(), "status.json")
+	require.NoError(t, os.WriteFile(path, []byte(cm.Data["status.json"]), 0o600))
+	config, err := status.LoadConfig(path)
+	require.NoError(t, err)
+	require.Equal(t, platform.NewS3Paths("data-123"), config.S3Paths)
+	require.Equal(t, "10.0.0.5", config.ControlPrivateIP)
+	require.Equal(t, status.Endpoint{URL: "http://collector:13133", ReadyPath: "/"}, config.Endpoints[platform.WorkloadCollector])
+}
+
+func TestSecretsStaySecret(t *testing.T) {
+	var password, url, inside pulumi.Output
+	rec := record(t, sampleArgs(), func(ctx *pulumi.Context, w *workloads.Workloads) {
+		password, url, inside = w.GrafanaAdminPassword, w.GrafanaURL, w.Endpoints
+		ctx.Export("password", password)
+		ctx.Export("url", url)
+		ctx.Export("endpoints", inside)
+	})
+	require.True(t, pulumi.IsSecret(password))
+	require.False(t, pulumi.IsSecret(url), "people need it")
+	access, err := rec.One("kubernetes:core/v1:Secret", "workloads-grafana-access")
+	require.NoError(t, err)
+	require.True(t, access.Inputs["stringData"].ContainsSecrets())
+	for _, r := range rec.Resources {
+		if r.Name == access.Name {
+			continue
+		}
+		b, err := json.Marshal(plain(r.Inputs))
+		require.NoError(t, err)
+		for _, s := range []string{"correct-horse", "KEY-OF-", base64.StdEncoding.EncodeToString([]byte("correct-horse"))} {
+			require.NotContains(t, string(b), s, r.Name)
+		}
+	}
+}
+
+// plain is what a reader of the clear state sees: secrets are taken out.
+func plain(m resource.PropertyMap) any {
+	return m.MapRepl(nil, func(v resource.PropertyValue) (any, bool) {
+		if v.IsSecret() {
+			return "[secret]", true
+		}
+		return nil, false
+	})
+}
+
+func TestValidateTellsEverythingAtOnce(t *testing.T) {
+	err := (&workloads.Args{S3Endpoint: "10.0.0.2:7070", TempoRetention: time.Minute, LogsRetention: time.Hour}).Validate()
+	for _, path := range []string{
+		"workloads.region", "workloads.bucket", "workloads.s3Paths", "workloads.s3Endpoint", "workloads.controlPrivateIp",
+		"workloads.statusBinaryUri", "workloads.statusBinarySha256", "workloads.tempoRetention", "workloads.pyroscopeRetention", "workloads.logsRetention",
+	} {
+		require.ErrorContains(t, err, path+":")
+	}
+	require.NoError(t, sampleArgs().Validate())
+	for _, bad := range []string{"ftp://h", "http://h/path", "http://u:p@h", "https://", "http://h?x"} {
+		args := sampleArgs()
+		args.S3Endpoint = bad
+		require.ErrorContains(t, args.Validate(), "workloads.s3Endpoint", bad)
+	}
+}
