@@ -14,6 +14,7 @@ import (
 type namePolicy struct {
 	property string
 	longest  int
+	digits   int // random ones after the logical name
 	lower    bool
 	prefix   string // property that excludes the name: namePrefix, bucketPrefix
 }
@@ -26,11 +27,15 @@ const suffixLength = 7
 func namePolicyOf(token string, typ catalog.Type) (namePolicy, bool) {
 	switch token {
 	case "aws:s3/bucketV2:BucketV2":
-		return namePolicy{property: "bucket", longest: 63, lower: true, prefix: "bucketPrefix"}, true
+		return namePolicy{property: "bucket", digits: suffixLength, longest: 63, lower: true, prefix: "bucketPrefix"}, true
 	case "aws:cloudwatch/eventTarget:EventTarget", "aws:iam/serviceLinkedRole:ServiceLinkedRole", "aws:athena/database:Database", "aws:glue/catalogTable:CatalogTable":
 		return namePolicy{}, false
 	case "aws:kms/alias:Alias":
-		return namePolicy{property: "name", longest: 256, prefix: "namePrefix"}, true
+		return namePolicy{property: "name", digits: suffixLength, longest: 256, prefix: "namePrefix"}, true
+	case "aws:ec2/keyPair:KeyPair":
+		return namePolicy{property: "keyName", digits: suffixLength, longest: 255, prefix: "keyNamePrefix"}, true
+	case "aws:s3/bucketObjectv2:BucketObjectv2":
+		return namePolicy{property: "key", longest: 1024}, true // the logical name as it is
 	}
 	if !strings.HasPrefix(token, "aws:") && !strings.HasPrefix(token, "grafana:") {
 		return namePolicy{}, false
@@ -43,7 +48,7 @@ func namePolicyOf(token string, typ catalog.Type) (namePolicy, bool) {
 	if token == "aws:iam/role:Role" {
 		longest = 64
 	}
-	return namePolicy{property: "name", longest: longest, prefix: "namePrefix"}, true
+	return namePolicy{property: "name", digits: suffixLength, longest: longest, prefix: "namePrefix"}, true
 }
 
 // autoname fills the name that a program left open, and keeps the one an
@@ -69,7 +74,7 @@ func autoname(token string, typ catalog.Type, r plugin.CheckRequest, inputs reso
 			logical = "alias/" + logical
 		}
 		var fault *catalog.Fault
-		if name, fault = invent(r, logical, suffixLength, p.longest, p.property); fault != nil {
+		if name, fault = invent(r, logical, p.digits, p.longest, p.property); fault != nil {
 			return fault
 		}
 		inputs[key] = resource.NewStringProperty(name)
@@ -100,6 +105,9 @@ func invent(r plugin.CheckRequest, logical string, digits, longest int, property
 			return "", &catalog.Fault{Path: property, Rule: "automatic naming is disabled", Remedy: "give a name"}
 		}
 		return r.Autonaming.ProposedName, nil
+	}
+	if digits == 0 {
+		return logical, nil
 	}
 	name, err := resource.NewUniqueName(r.RandomSeed, logical+"-", digits, longest, nil)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
@@ -24,71 +23,96 @@ func (r *rehearsal) progress() io.Writer {
 	return r.options.Progress
 }
 
+// follow runs the engine and reads its events: the steps that were not "same",
+// and on failure the errors alone instead of the whole output.
+func (r *rehearsal) follow(ctx context.Context, run func(stream chan<- events.EngineEvent) error) ([]string, error) {
+	stream := make(chan events.EngineEvent)
+	done := make(chan struct{})
+	var steps, faults []string
+	go func() {
+		defer close(done)
+		for e := range stream {
+			if line := step(e); line != "" {
+				steps = append(steps, line)
+			}
+			if d := e.DiagnosticEvent; d != nil && d.Severity == "error" {
+				faults = append(faults, strings.TrimSpace(d.URN+" "+d.Message))
+			}
+		}
+	}()
+	failed := run(stream)
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return nil, errors.Join(failed, ctx.Err())
+	}
+	if failed != nil && len(faults) > 0 {
+		failed = errors.New(strings.Join(faults, "\n"))
+	}
+	return steps, failed
+}
+
+// step is a line on a step that does something, with the paths that differ.
+func step(e events.EngineEvent) string {
+	if e.ResourcePreEvent == nil || e.ResourcePreEvent.Metadata.Op == apitype.OpSame {
+		return ""
+	}
+	m := e.ResourcePreEvent.Metadata
+	fields := append([]string{}, m.Diffs...)
+	for path := range m.DetailedDiff {
+		fields = append(fields, path)
+	}
+	slices.Sort(fields)
+	return fmt.Sprintf("%s %s %s", m.Op, m.URN, strings.Join(slices.Compact(fields), " "))
+}
+
+func (r *rehearsal) up(ctx context.Context) ([]string, error) {
+	return r.follow(ctx, func(stream chan<- events.EngineEvent) error {
+		_, err := r.stack.Up(ctx, optup.ProgressStreams(r.progress()), optup.EventStreams(stream), optup.SuppressProgress())
+		return err
+	})
+}
+
+func (r *rehearsal) destroy(ctx context.Context) error {
+	_, err := r.follow(ctx, func(stream chan<- events.EngineEvent) error {
+		_, err := r.stack.Destroy(ctx, optdestroy.ProgressStreams(r.progress()), optdestroy.EventStreams(stream), optdestroy.SuppressProgress())
+		return err
+	})
+	return err
+}
+
 // build previews the stack and brings it up.
 func (r *rehearsal) build(ctx context.Context) error {
 	preview := func() error {
-		_, err := r.stack.Preview(ctx, optpreview.ProgressStreams(r.progress()))
+		_, err := r.follow(ctx, func(stream chan<- events.EngineEvent) error {
+			_, err := r.stack.Preview(ctx, optpreview.ProgressStreams(r.progress()), optpreview.EventStreams(stream), optpreview.SuppressProgress())
+			return err
+		})
 		return err
 	}
-	if err := r.phase("preview", preview); err != nil {
-		return errors.Join(err, faultsOf(r.servers.Faults()))
+	up := func() error { _, err := r.up(ctx); return err }
+	err := r.phase("preview", preview)
+	if err == nil {
+		err = r.phase("up", up)
 	}
-	up := func() error {
-		_, err := r.stack.Up(ctx, optup.ProgressStreams(r.progress()))
+	if err != nil {
+		r.report.Faults = r.servers.Faults() // beside what stopped the run
 		return err
-	}
-	if err := r.phase("up", up); err != nil {
-		return errors.Join(err, faultsOf(r.servers.Faults()))
 	}
 	resources, err := r.resources(ctx)
 	r.report.Resources = len(resources)
 	return err
 }
 
-func faultsOf(lines []string) error {
-	if len(lines) == 0 {
-		return nil
-	}
-	return errors.New(strings.Join(lines, "\n"))
-}
-
 // settle brings the same program up again: nothing may change.
 func (r *rehearsal) settle(ctx context.Context) error {
 	return r.phase("up again", func() error {
-		changes, err := r.upListing(ctx)
-		if err != nil {
-			return err
+		changes, err := r.up(ctx)
+		if err == nil && len(changes) > 0 {
+			err = fmt.Errorf("%d changes without an edit:\n%s", len(changes), strings.Join(changes, "\n"))
 		}
-		if len(changes) > 0 {
-			return fmt.Errorf("%d changes without an edit:\n%s", len(changes), strings.Join(changes, "\n"))
-		}
-		return nil
+		return err
 	})
-}
-
-// upListing brings the stack up and gives a line for every step that was not
-// "same".
-func (r *rehearsal) upListing(ctx context.Context) ([]string, error) {
-	stream := make(chan events.EngineEvent)
-	done := make(chan []string)
-	go func() {
-		var lines []string
-		for e := range stream {
-			if e.ResourcePreEvent == nil || e.ResourcePreEvent.Metadata.Op == apitype.OpSame {
-				continue
-			}
-			m := e.ResourcePreEvent.Metadata
-			fields := append([]string{}, m.Diffs...)
-			for path := range m.DetailedDiff {
-				fields = append(fields, path)
-			}
-			sort.Strings(fields)
-			lines = append(lines, fmt.Sprintf("%s %s %s", m.Op, m.URN, strings.Join(slices.Compact(fields), " ")))
-		}
-		done <- lines
-	}()
-	_, err := r.stack.Up(ctx, optup.ProgressStreams(r.progress()), optup.EventStreams(stream))
-	return <-done, err
 }
 
 // tearDown destroys the stack. What is protected must refuse first.
@@ -105,17 +129,13 @@ func (r *rehearsal) tearDown(ctx context.Context) error {
 			r.report.Protected = append(r.report.Protected, string(res.URN))
 		}
 	}
-	sort.Strings(r.report.Protected)
+	slices.Sort(r.report.Protected)
 	if len(r.report.Protected) > 0 {
 		if err := r.phase("destroy, refused", func() error { return r.refused(ctx) }); err != nil {
 			return err
 		}
 	}
-	destroy := func() error {
-		_, err := r.stack.Destroy(ctx, optdestroy.ProgressStreams(r.progress()))
-		return err
-	}
-	if err := r.phase("destroy", destroy); err != nil {
+	if err := r.phase("destroy", func() error { return r.destroy(ctx) }); err != nil {
 		return err
 	}
 	left, err := r.resources(ctx)
@@ -134,7 +154,7 @@ func (r *rehearsal) release(ctx context.Context) error {
 		if err := r.stack.SetAllConfig(ctx, r.options.Release); err != nil {
 			return err
 		}
-		_, err := r.stack.Up(ctx, optup.ProgressStreams(r.progress()))
+		_, err := r.up(ctx)
 		return err
 	})
 }
@@ -142,7 +162,7 @@ func (r *rehearsal) release(ctx context.Context) error {
 // refused checks that a destroy fails for the protection and takes no
 // protected resource, and then takes the protection off.
 func (r *rehearsal) refused(ctx context.Context) error {
-	_, err := r.stack.Destroy(ctx, optdestroy.ProgressStreams(r.progress()))
+	err := r.destroy(ctx)
 	if err == nil {
 		return fmt.Errorf("%d protected resources were destroyed", len(r.report.Protected))
 	}

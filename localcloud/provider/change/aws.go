@@ -97,7 +97,6 @@ var awsPolicies = map[string]policy{
 	"aws:s3/bucketIntelligentTieringConfiguration:BucketIntelligentTieringConfiguration":         {replace: []string{"bucket", "name"}},
 
 	"aws:ssm/parameter:Parameter":                          {replace: []string{"name", "dataType"}},
-	"aws:ssm/document:Document":                            {replace: []string{"name", "documentType"}},
 	"aws:cloudwatch/logGroup:LogGroup":                     {replace: []string{"name", "namePrefix", "logGroupClass"}},
 	"aws:cloudwatch/logStream:LogStream":                   {inPlace: []string{}},
 	"aws:cloudwatch/metricAlarm:MetricAlarm":               {replace: []string{"name"}},

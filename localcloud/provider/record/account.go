@@ -23,6 +23,7 @@ type Account struct {
 	grafana     string // URL of the Grafana that was configured last
 	subnets     map[string]subnet
 	defaults    map[string]string                // VPC id -> its default security group
+	parts       map[string]string                // id of a VPC's default route table or network ACL -> VPC id
 	interfaces  map[string]netip.Addr            // network interface id -> address
 	addresses   map[string]map[netip.Addr]string // subnet id -> address -> who has it
 	names       map[string]string                // kind and name -> URN
@@ -44,7 +45,7 @@ func NewAccount(region, id string) *Account {
 	}
 	return &Account{
 		ID: id, region: region,
-		subnets: map[string]subnet{}, defaults: map[string]string{}, interfaces: map[string]netip.Addr{},
+		subnets: map[string]subnet{}, defaults: map[string]string{}, parts: map[string]string{}, interfaces: map[string]netip.Addr{},
 		addresses: map[string]map[netip.Addr]string{}, names: map[string]string{},
 	}
 }
@@ -104,6 +105,8 @@ func (a *Account) Learn(r Resource) {
 		}
 	case "aws:ec2/vpc:Vpc":
 		a.defaults[r.ID] = text("defaultSecurityGroupId")
+		a.parts[text("defaultRouteTableId")] = r.ID
+		a.parts[text("defaultNetworkAclId")] = r.ID
 	case "aws:ec2/networkInterface:NetworkInterface":
 		if ip, err := netip.ParseAddr(text("privateIp")); err == nil {
 			a.interfaces[r.ID] = ip
@@ -236,6 +239,13 @@ func (a *Account) defaultGroup(vpc string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.defaults[vpc]
+}
+
+// vpcOf gives the VPC that a default route table or network ACL came with.
+func (a *Account) vpcOf(id string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.parts[id]
 }
 
 func (a *Account) interfaceAddress(id string) (netip.Addr, bool) {

@@ -52,11 +52,16 @@ var functions = map[string]func(a *Account, in map[string]any) (answer, error){
 		service, _ := in["serviceName"].(string)
 		return answer{"id": service, "name": service + ".amazonaws.com", "serviceName": service, "suffix": "amazonaws.com", "region": a.Region()}, nil
 	},
-	"aws:ec2/getAmi:getAmi":                             image,
-	"aws:ec2/getSubnet:getSubnet":                       lookupSubnet,
-	"aws:ec2/getPrefixList:getPrefixList":               prefixList,
-	"aws:ec2/getManagedPrefixList:getManagedPrefixList": prefixList,
-	"aws:ec2/getInstanceType:getInstanceType":           lookupInstanceType,
+	"aws:ec2/getAmi:getAmi":               image,
+	"aws:ec2/getSubnet:getSubnet":         lookupSubnet,
+	"aws:ec2/getPrefixList:getPrefixList": prefixList,
+	"aws:ec2/getManagedPrefixList:getManagedPrefixList": func(a *Account, in map[string]any) (answer, error) {
+		list, err := prefixList(a, in)
+		delete(list, "cidrBlocks")
+		delete(list, "prefixListId")
+		return list, err
+	},
+	"aws:ec2/getInstanceType:getInstanceType": lookupInstanceType,
 	"aws:emr/getReleaseLabels:getReleaseLabels": func(*Account, map[string]any) (answer, error) {
 		labels := []any{"emr-7.10.0", "emr-7.9.0", "emr-7.8.0"}
 		return answer{"id": "emr", "releaseLabels": labels}, nil

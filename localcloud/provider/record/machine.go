@@ -27,13 +27,18 @@ func machineFillers() map[string]filler {
 			d.otherwise("encrypted", false)
 			d.otherwise("kmsKeyId", "")
 			d.otherwise("snapshotId", "")
+			d.otherwise("createTime", now())
 			if d.text("type") == "gp3" {
 				d.otherwise("iops", 3000)
 				d.otherwise("throughput", 125)
 			}
 			return simple("vol-", "volume", nil)(d)
 		},
-		"aws:ebs/snapshot:Snapshot":                       simple("snap-", "snapshot", nil),
+		"aws:ebs/snapshot:Snapshot": simple("snap-", "snapshot", func(d *draft) {
+			for _, none := range []string{"ownerAlias", "dataEncryptionKeyId", "kmsKeyId"} {
+				d.otherwise(none, "")
+			}
+		}),
 		"aws:ebs/encryptionByDefault:EncryptionByDefault": func(d *draft) error { d.identify("terraform-" + randomHex(26)); return nil },
 		"aws:ebs/defaultKmsKey:DefaultKmsKey":             func(d *draft) error { d.identify(d.text("keyArn")); return nil },
 	}
@@ -98,7 +103,6 @@ func instance(d *draft) error {
 	if err := simple("i-", "instance", nil)(d); err != nil {
 		return err
 	}
-	delete(d.out, "ownerId")
 	ip, err := d.primaryAddress()
 	if err != nil {
 		return fmt.Errorf("run instance: %w", err)

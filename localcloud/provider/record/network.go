@@ -11,7 +11,9 @@ func simple(prefix, kind string, more func(d *draft)) filler {
 	return func(d *draft) error {
 		d.identify(ec2ID(prefix))
 		d.otherwise("arn", d.arn("ec2", kind+"/"+d.id))
-		d.otherwise("ownerId", d.account.ID)
+		if d.has("ownerId") {
+			d.otherwise("ownerId", d.account.ID)
+		}
 		if more != nil {
 			more(d)
 		}
@@ -49,6 +51,7 @@ func networkFillers() map[string]filler {
 		},
 		"aws:ec2/defaultRouteTable:DefaultRouteTable": func(d *draft) error {
 			d.identify(d.text("defaultRouteTableId"))
+			d.otherwise("vpcId", d.account.vpcOf(d.id))
 			return simple("", "route-table", nil)(d)
 		},
 		"aws:ec2/internetGateway:InternetGateway": simple("igw-", "internet-gateway", func(d *draft) { d.otherwise("vpcId", "") }),
@@ -72,11 +75,15 @@ func networkFillers() map[string]filler {
 		"aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": groupRule,
 		"aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule":   groupRule,
 		"aws:ec2/networkAcl:NetworkAcl":                             simple("acl-", "network-acl", nil),
-		"aws:ec2/defaultNetworkAcl:DefaultNetworkAcl":               simple("acl-", "network-acl", nil),
-		"aws:ec2/networkAclRule:NetworkAclRule":                     link("nacl-"),
-		"aws:ec2/vpcDhcpOptions:VpcDhcpOptions":                     simple("dopt-", "dhcp-options", nil),
-		"aws:ec2/managedPrefixList:ManagedPrefixList":               simple("pl-", "prefix-list", func(d *draft) { d.otherwise("version", 1) }),
-		"aws:ec2/flowLog:FlowLog":                                   simple("fl-", "vpc-flow-log", nil),
+		"aws:ec2/defaultNetworkAcl:DefaultNetworkAcl": func(d *draft) error {
+			d.identify(d.text("defaultNetworkAclId"))
+			d.otherwise("vpcId", d.account.vpcOf(d.id))
+			return simple("", "network-acl", nil)(d)
+		},
+		"aws:ec2/networkAclRule:NetworkAclRule":       link("nacl-"),
+		"aws:ec2/vpcDhcpOptions:VpcDhcpOptions":       simple("dopt-", "dhcp-options", nil),
+		"aws:ec2/managedPrefixList:ManagedPrefixList": simple("pl-", "prefix-list", func(d *draft) { d.otherwise("version", 1) }),
+		"aws:ec2/flowLog:FlowLog":                     simple("fl-", "vpc-flow-log", nil),
 		"aws:ec2/tag:Tag": func(d *draft) error {
 			d.identify(d.text("resourceId") + "," + d.text("key"))
 			return nil

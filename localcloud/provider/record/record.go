@@ -139,10 +139,19 @@ func (d *draft) global(service, rest string) string {
 
 // tags adds what the provider's default tags make of a resource's own.
 func (d *draft) tags() {
-	if _, has := catalog.Fields(catalog.Packages()["aws"].Resources[d.r.Type].State)["tagsAll"]; has {
+	if d.has("tagsAll") {
 		d.always("tagsAll", AllTags(d.in, d.account.DefaultTags()))
 	}
 }
+
+// has reports whether the type has an output of that name.
+func (d *draft) has(output string) bool {
+	_, ok := catalog.Fields(awsTypes[d.r.Type].State)[output]
+	return ok
+}
+
+//nolint:gochecknoglobals // read-only
+var awsTypes = catalog.Packages()["aws"].Resources
 
 // AllTags joins a resource's own tags over the provider's default ones.
 func AllTags(inputs map[string]any, defaults map[string]string) map[string]any {

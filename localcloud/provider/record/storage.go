@@ -33,7 +33,6 @@ func storageFillers() map[string]filler {
 	out := map[string]filler{
 		"aws:s3/bucketV2:BucketV2":             bucket,
 		"aws:s3/bucketObjectv2:BucketObjectv2": object,
-		"aws:s3/objectCopy:ObjectCopy":         object,
 		"aws:s3/bucketMetric:BucketMetric":     plainID("bucket", "name"),
 		"aws:s3/inventory:Inventory":           plainID("bucket", "name"),
 		"aws:s3/bucketIntelligentTieringConfiguration:BucketIntelligentTieringConfiguration": plainID("bucket", "name"),
@@ -105,6 +104,9 @@ func object(d *draft) error {
 	d.otherwise("storageClass", "STANDARD")
 	d.otherwise("versionId", random(upperDigits, 32))
 	d.otherwise("contentType", "application/octet-stream")
+	for _, none := range []string{"checksumCrc32", "checksumCrc32c", "checksumCrc64nvme", "checksumSha1", "checksumSha256"} {
+		d.otherwise(none, "") // S3 gives only those that the request asked for
+	}
 	body, err := Body(d.in)
 	if err != nil {
 		return fmt.Errorf("put object: %w", err)

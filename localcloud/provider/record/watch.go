@@ -30,6 +30,7 @@ func watchFillers() map[string]filler {
 		"aws:sns/topic:Topic": func(d *draft) error {
 			d.otherwise("arn", d.arn("sns", d.text("name")))
 			d.otherwise("owner", d.account.ID)
+			d.otherwise("beginningArchiveTime", "")
 			d.identify(d.text("arn"))
 			return nil
 		},

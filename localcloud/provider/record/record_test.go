@@ -1,0 +1,166 @@
+package record_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/provider/catalog"
+	"github.com/emr-observatory/emr-observatory/localcloud/provider/record"
+)
+
+const subnetID = "subnet-0"
+
+// account has one subnet and one network interface in it.
+func account() *record.Account {
+	a := record.NewAccount("eu-central-1", "123456789012")
+	a.Configure("", map[string]string{"team": "data"})
+	a.Learn(record.Resource{URN: "s", Type: "aws:ec2/subnet:Subnet", ID: subnetID, Outputs: resource.NewPropertyMapFromMap(map[string]any{"cidrBlock": "10.0.0.0/20", "vpcId": "vpc-0", "availabilityZone": "eu-central-1b"})})
+	return a
+}
+
+// least gives a value of a type with only what it must have.
+func least(name string, t reflect.Type) any {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return least(name, t.Elem())
+	case reflect.String:
+		switch name {
+		case "subnetId":
+			return subnetID
+		case "configJson":
+			return `{"uid":"u","title":"T"}`
+		case "cidrBlock":
+			return "10.0.16.0/20"
+		}
+		return "x-" + name
+	case reflect.Bool:
+		return true
+	case reflect.Int, reflect.Float64:
+		return 1.0
+	case reflect.Slice:
+		return []any{least(name, t.Elem())}
+	case reflect.Map:
+		return map[string]any{"k": least(name, t.Elem())}
+	case reflect.Struct:
+		out := map[string]any{}
+		for field, ft := range catalog.Fields(t) {
+			if ft.Kind() != reflect.Pointer && ft.Kind() != reflect.Slice && ft.Kind() != reflect.Map && ft.Kind() != reflect.Interface {
+				out[field] = least(field, ft)
+			}
+		}
+		return out
+	default:
+		return "x-" + name
+	}
+}
+
+func inputs(typ catalog.Type) resource.PropertyMap {
+	in := least("", typ.Args).(map[string]any)
+	fields := catalog.Fields(typ.Args)
+	for _, key := range typ.Required {
+		in[key] = least(key, fields[key])
+	}
+	for _, key := range []string{"name", "bucket", "subnetId", "dashboardName", "uid", "key", "keyName"} { // what Check fills, or a program must
+		if f, ok := fields[key]; ok && f.Kind() == reflect.Pointer {
+			in[key] = least(key, f)
+		}
+	}
+	if f, ok := fields["ec2Attributes"]; ok {
+		in["ec2Attributes"] = map[string]any{"subnetId": subnetID, "instanceProfile": least("", f.Elem().Field(0).Type)}
+	}
+	delete(in, "")
+	return resource.NewPropertyMapFromMap(in)
+}
+
+// Real providers fill these only where the program asks for the feature.
+var onlyOnDemand = map[string]bool{
+	"namePrefix": true, "ipv6CidrBlock": true,
+}
+
+func TestOutputsAreWhatTheSDKReads(t *testing.T) {
+	for _, pkg := range []string{"aws", "grafana"} {
+		for token, typ := range catalog.Packages()[pkg].Resources {
+			t.Run(token, func(t *testing.T) {
+				r := record.Resource{URN: "urn:pulumi:t::p::" + token + "::it", Type: token, Name: "it", Inputs: inputs(typ)}
+				a := account()
+				id, outputs, err := a.Outputs(r)
+				require.NoError(t, err)
+				require.NotEmpty(t, id)
+				for _, f := range catalog.Shape(typ.State, outputs) {
+					require.Equal(t, catalog.Missing, f.Rule, f.String())
+				}
+				for key, v := range r.Inputs {
+					require.Equal(t, v, outputs[key], "an input must come back as it is")
+				}
+				unfilled(t, typ, outputs)
+
+				again, updated, err := a.Outputs(record.Resource{URN: r.URN, Type: token, Name: "it", ID: id, Inputs: r.Inputs, Outputs: outputs})
+				require.NoError(t, err)
+				require.Equal(t, id, again, "an update keeps the id")
+				for _, key := range []string{"arn", "privateIp", "masterPublicDns", "keyId", "uniqueId"} {
+					require.Equal(t, outputs[resource.PropertyKey(key)], updated[resource.PropertyKey(key)], key)
+				}
+			})
+		}
+	}
+}
+
+// unfilled fails on string outputs that a program would read as empty.
+func unfilled(t *testing.T, typ catalog.Type, outputs resource.PropertyMap) {
+	t.Helper()
+	args := catalog.Fields(typ.Args)
+	for key, f := range catalog.Fields(typ.State) {
+		_, input := args[key]
+		if input || f.Kind() != reflect.Pointer || f.Elem().Kind() != reflect.String || onlyOnDemand[key] {
+			continue
+		}
+		if _, ok := outputs[resource.PropertyKey(key)]; !ok {
+			t.Errorf("output %s is not filled", key)
+		}
+	}
+}
+
+func TestARNsNameAccountAndRegion(t *testing.T) {
+	_, out, err := account().Outputs(record.Resource{Type: "aws:kms/key:Key", Inputs: resource.PropertyMap{}})
+	require.NoError(t, err)
+	require.Regexp(t, `^arn:aws:kms:eu-central-1:123456789012:key/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, out["arn"].StringValue())
+	id, out, err := account().Outputs(record.Resource{Type: "aws:emr/cluster:Cluster", Inputs: resource.NewPropertyMapFromMap(map[string]any{"ec2Attributes": map[string]any{"subnetId": subnetID}, "tags": map[string]any{"a": "b"}})})
+	require.NoError(t, err)
+	require.Regexp(t, `^j-[0-9A-Z]{13}$`, id)
+	require.Equal(t, "arn:aws:elasticmapreduce:eu-central-1:123456789012:cluster/"+id, out["arn"].StringValue())
+	require.Regexp(t, `^ip-10-0-\d+-\d+\.eu-central-1\.compute\.internal$`, out["masterPublicDns"].StringValue())
+	require.Equal(t, map[string]any{"a": "b", "team": "data"}, catalog.Plain(out)["tagsAll"])
+}
+
+func TestFunctionsAnswerInTheirOwnShape(t *testing.T) {
+	args := map[string]map[string]any{
+		"aws:ec2/getSubnet:getSubnet":             {"id": subnetID},
+		"aws:ssm/getParameter:getParameter":       {"name": "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"},
+		"aws:ec2/getInstanceType:getInstanceType": {"instanceType": "m7g.xlarge"},
+		"aws:iam/getPolicyDocument:getPolicyDocument": {"statements": []any{map[string]any{"actions": []any{"s3:GetObject"}, "resources": []any{"*"},
+			"principals": []any{map[string]any{"type": "Service", "identifiers": []any{"ec2.amazonaws.com"}}},
+			"conditions": []any{map[string]any{"test": "StringEquals", "variable": "aws:SourceAccount", "values": []any{"1"}}}}}},
+	}
+	answered := 0
+	for token, f := range catalog.Packages()["aws"].Functions {
+		out, err := account().Call(token, resource.NewPropertyMapFromMap(args[token]))
+		if err != nil {
+			require.ErrorContains(t, err, "has no answer in the local cloud", token)
+			continue
+		}
+		answered++
+		for _, fault := range catalog.Shape(f.Result, out) {
+			require.Equal(t, catalog.Missing, fault.Rule, token+" "+fault.String())
+		}
+	}
+	require.Greater(t, answered, 10)
+	doc, err := account().Call("aws:iam/getPolicyDocument:getPolicyDocument", resource.NewPropertyMapFromMap(args["aws:iam/getPolicyDocument:getPolicyDocument"]))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:GetObject","Resource":"*","Principal":{"Service":"ec2.amazonaws.com"},"Condition":{"StringEquals":{"aws:SourceAccount":"1"}}}]}`, doc["json"].StringValue())
+	graviton, err := account().Call("aws:ec2/getInstanceType:getInstanceType", resource.NewPropertyMapFromMap(args["aws:ec2/getInstanceType:getInstanceType"]))
+	require.NoError(t, err)
+	require.Equal(t, "arm64", graviton["supportedArchitectures"].ArrayValue()[0].StringValue())
+}
