@@ -1,0 +1,74 @@
+package node_test
+
+import (
+	"bytes"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/assets/node"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// anyInput is enough to render; the sums are of nothing.
+func anyInput() node.BootstrapInput {
+	sum := strings.Repeat("0a", 32)
+	return node.BootstrapInput{
+		LauncherJar: []byte("PK\x03\x04jar"),
+		Artifacts: []node.Installed{
+			{Name: platform.ArtifactOTelAgent, SHA256: sum},
+			{Name: platform.ArtifactPyroscope, SHA256: sum},
+			{Name: platform.ArtifactCollector(platform.ArchARM64), Arch: platform.ArchARM64, SHA256: sum},
+			{Name: platform.ArtifactCollector(platform.ArchAMD64), Arch: platform.ArchAMD64, SHA256: sum},
+			{Name: platform.ArtifactLauncher, SHA256: sum},
+		},
+	}
+}
+
+func TestBootstrapHashIsOfTheContentAlone(t *testing.T) {
+	_, hash, err := node.Bootstrap(anyInput())
+	require.NoError(t, err)
+	reversed := anyInput()
+	for i, j := 0, len(reversed.Artifacts)-1; i < j; i, j = i+1, j-1 {
+		reversed.Artifacts[i], reversed.Artifacts[j] = reversed.Artifacts[j], reversed.Artifacts[i]
+	}
+	_, same, err := node.Bootstrap(reversed)
+	require.NoError(t, err)
+	require.Equal(t, hash, same)
+	for i := range anyInput().Artifacts[:4] {
+		changed := anyInput()
+		changed.Artifacts[i].SHA256 = strings.Repeat("1b", 32)
+		_, other, err := node.Bootstrap(changed)
+		require.NoError(t, err)
+		require.NotEqual(t, hash, other, changed.Artifacts[i].Name)
+	}
+	changed := anyInput()
+	changed.LauncherJar = []byte("PK\x03\x04raj")
+	_, other, err := node.Bootstrap(changed)
+	require.NoError(t, err)
+	require.NotEqual(t, hash, other)
+}
+
+func TestBootstrapRefusesWhatItCannotInstall(t *testing.T) {
+	_, _, err := node.Bootstrap(node.BootstrapInput{
+		Artifacts:   []node.Installed{{Name: "stray.jar", SHA256: "short"}},
+		LauncherJar: []byte("not a jar"),
+	})
+	for _, part := range []string{"stray.jar", `"short"`, platform.ArtifactOTelAgent, platform.ArtifactPyroscope, "otelcol-linux-amd64.gz", "launcher jar", "make artifacts"} {
+		require.ErrorContains(t, err, part)
+	}
+}
+
+func TestBootstrapIsCleanShell(t *testing.T) {
+	if _, err := exec.LookPath("shellcheck"); err != nil {
+		t.Skip("shellcheck is not on PATH: the script's syntax is checked by bash alone")
+	}
+	script, _, err := node.Bootstrap(anyInput())
+	require.NoError(t, err)
+	cmd := exec.Command("shellcheck", "-")
+	cmd.Stdin = bytes.NewReader(script)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+}
