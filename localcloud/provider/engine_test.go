@@ -1,0 +1,129 @@
+package provider_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ssm"
+	"github.com/pulumi/pulumi-random/sdk/v4/go/random"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/provider"
+)
+
+// engine gives a stack on the real engine, attached to servers of its own. The
+// program is read anew at every run, so that tests edit it.
+func engine(t *testing.T, program *pulumi.RunFunc) auto.Stack {
+	t.Helper()
+	path := os.Getenv("OBSERVATORY_PULUMI")
+	if path == "" {
+		found, err := exec.LookPath("pulumi")
+		require.NoError(t, err, "no pulumi binary: run `make tools`, or set OBSERVATORY_PULUMI to one")
+		path = found
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "bin"), 0o755))
+	require.NoError(t, os.Symlink(path, filepath.Join(dir, "bin", "pulumi")))
+	cli, err := auto.NewPulumiCommand(&auto.PulumiCommandOptions{Root: dir})
+	require.NoError(t, err)
+	servers, err := provider.Listen(provider.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, servers.Close()) })
+	for _, sub := range []string{"state", "work", "home"} {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, sub), 0o755))
+	}
+	s, err := auto.UpsertStackInlineSource(t.Context(), "engine", "emr-observatory", func(ctx *pulumi.Context) error { return (*program)(ctx) },
+		auto.Pulumi(cli), auto.PulumiHome(filepath.Join(dir, "home")), auto.WorkDir(filepath.Join(dir, "work")),
+		auto.EnvVars(map[string]string{
+			provider.EnvironmentKey: servers.Environment(), "PULUMI_BACKEND_URL": "file://" + filepath.Join(dir, "state"),
+			"PULUMI_CONFIG_PASSPHRASE": "test", "PULUMI_SKIP_UPDATE_CHECK": "true",
+		}))
+	require.NoError(t, err)
+	return s
+}
+
+// edition is a small program; its fields are what tests edit.
+type edition struct {
+	session int    // of the role: updated in place
+	path    string // of the role: replaces it
+	tag     string // a default tag of the provider
+}
+
+func (e edition) program() pulumi.RunFunc {
+	const trust = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},"Action":"sts:AssumeRole"}]}`
+	return func(ctx *pulumi.Context) error {
+		p, err := aws.NewProvider(ctx, "main", &aws.ProviderArgs{Region: pulumi.String("us-east-1"), DefaultTags: aws.ProviderDefaultTagsArgs{Tags: pulumi.StringMap{"team": pulumi.String(e.tag)}}})
+		if err != nil {
+			return err
+		}
+		role, err := iam.NewRole(ctx, "node", &iam.RoleArgs{AssumeRolePolicy: pulumi.String(trust), MaxSessionDuration: pulumi.Int(e.session), Path: pulumi.String(e.path)}, pulumi.Provider(p))
+		if err != nil {
+			return err
+		}
+		password, err := random.NewRandomPassword(ctx, "admin", &random.RandomPasswordArgs{Length: pulumi.Int(24)})
+		if err != nil {
+			return err
+		}
+		_, err = ssm.NewParameter(ctx, "admin", &ssm.ParameterArgs{Name: pulumi.String("/o/admin"), Type: pulumi.String("SecureString"), Value: password.Result}, pulumi.Provider(p))
+		ctx.Export("role", role.Name)
+		ctx.Export("arn", role.Arn)
+		ctx.Export("team", role.TagsAll)
+		ctx.Export("password", password.Result)
+		return err
+	}
+}
+
+func TestOnTheRealEngine(t *testing.T) {
+	now := edition{session: 3600, path: "/", tag: "a"}
+	program := now.program()
+	s := engine(t, &program)
+	up := func() (auto.OutputMap, map[string]int) {
+		r, err := s.Up(t.Context())
+		require.NoError(t, err)
+		return r.Outputs, *r.Summary.ResourceChanges
+	}
+	first, changes := up()
+	require.Equal(t, map[string]int{"create": 5}, changes)
+	require.Regexp(t, `^node-[0-9a-f]{7}$`, first["role"].Value)
+	require.True(t, first["password"].Secret)
+
+	exported, err := s.Export(t.Context())
+	require.NoError(t, err)
+	require.NotContains(t, string(exported.Deployment), first["password"].Value, "the state keeps secrets encrypted")
+
+	again, changes := up()
+	require.Equal(t, map[string]int{"same": 5}, changes)
+	require.Equal(t, first["role"], again["role"])
+
+	now.session = 7200
+	program = now.program()
+	updated, changes := up()
+	require.Equal(t, map[string]int{"update": 1, "same": 4}, changes)
+	require.Equal(t, first["arn"], updated["arn"])
+
+	now.path = "/emr/"
+	program = now.program()
+	replaced, changes := up()
+	require.Equal(t, 1, changes["replace"], changes)
+	require.NotEqual(t, first["arn"], replaced["arn"])
+	require.Contains(t, replaced["arn"].Value, ":role/emr/node-")
+
+	now.tag = "b"
+	program = now.program()
+	tagged, changes := up()
+	require.Equal(t, map[string]any{"team": "b"}, tagged["team"].Value)
+	require.Equal(t, 3, changes["update"], "the provider and both resources with tags: %v", changes)
+
+	_, err = s.Refresh(t.Context())
+	require.NoError(t, err)
+	_, changes = up()
+	require.Equal(t, map[string]int{"same": 5}, changes)
+	_, err = s.Destroy(t.Context())
+	require.NoError(t, err)
+}
