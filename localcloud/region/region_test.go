@@ -53,9 +53,9 @@ func inRegion(dir string) error {
 		spec := machine.Spec{
 			Name: name, Hostname: fmt.Sprintf("ip-10-0-1-%d", i+1), Domain: "ec2.internal", Gateway: "10.0.0.1",
 			Addresses: []string{fmt.Sprintf("10.0.1.%d/16", i+1)}, OneUser: region.OneUser(),
-			Users: []machine.User{{Name: "hadoop", UID: 1001, GID: 1001, Home: "/home/hadoop", Groups: []string{"wheel"}}, {Name: "yarn", UID: 1002, GID: 1002, Home: "/var/lib/hadoop-yarn"}, {Name: "wheel", UID: 10, GID: 10, Home: "/"}},
-			Hosts: map[string][]string{"10.0.1.1": {"ip-10-0-1-1"}, "10.0.1.2": {"ip-10-0-1-2"}},
-			Env:   map[string]string{"AWS_REGION": "us-east-1"},
+			Users:    []machine.User{{Name: "hadoop", UID: 1001, GID: 1001, Home: "/home/hadoop", Groups: []string{"wheel"}}, {Name: "yarn", UID: 1002, GID: 1002, Home: "/var/lib/hadoop-yarn"}, {Name: "wheel", UID: 10, GID: 10, Home: "/"}},
+			Hosts:    map[string][]string{"10.0.1.1": {"ip-10-0-1-1"}, "10.0.1.2": {"ip-10-0-1-2"}},
+			Env:      map[string]string{"AWS_REGION": "us-east-1"},
 			Metadata: machine.Metadata{InstanceID: "i-" + name, Region: "us-east-1", RoleName: "ec2", AccessKeyID: "k", SecretAccessKey: "s"},
 		}
 		if _, err := r.Boot(ctx, spec); err != nil {
