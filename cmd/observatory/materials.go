@@ -17,7 +17,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/localcloud/applications"
 	"github.com/emr-observatory/emr-observatory/localcloud/servers"
-	"github.com/emr-observatory/emr-observatory/stacks"
 )
 
 // tools are what the local cloud is run with.
@@ -86,14 +85,27 @@ func javaHome() (string, error) {
 }
 
 func toolsCommand() *cobra.Command {
-	return &cobra.Command{
+	var name string
+	c := &cobra.Command{
 		Use: "tools", Args: cobra.NoArgs,
 		Short: "Build and fetch what the local cloud runs (kept in a cache)",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := ready(cmd.Context(), newProgress(cmd.OutOrStdout()))
+			if name != "" {
+				path, err := servers.Find(cmd.Context(), name)
+				if err == nil {
+					fmt.Fprintln(cmd.OutOrStdout(), path)
+				}
+				return err
+			}
+			t, err := ready(cmd.Context(), newProgress(cmd.OutOrStdout()))
+			if err == nil {
+				fmt.Fprintln(cmd.OutOrStdout(), "applications:", t.applications)
+			}
 			return err
 		},
 	}
+	c.Flags().StringVar(&name, "path", "", "print the path of one server's binary instead")
+	return c
 }
 
 func artifactsCommand() *cobra.Command {
@@ -140,5 +152,3 @@ func linkBinary() error {
 	}
 	return os.Link(exe, name)
 }
-
-var _ = stacks.BinaryEnv

@@ -35,9 +35,6 @@ func sortUsers(users []machine.User) {
 // AWS CLI, EMR's own folders and the node's facts.
 func (s *Service) image(n *node) error {
 	root := n.machine.Root
-	if err := os.MkdirAll(filepath.Join(root, "usr/local/lib/jvm"), 0o755); err != nil {
-		return err
-	}
 	if err := applications.WriteCLI(root); err != nil {
 		return err
 	}
