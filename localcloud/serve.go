@@ -66,6 +66,8 @@ func Serve(ctx context.Context, o Options) error {
 	if free, err := lock.TryLock(); err != nil || !free {
 		return fmt.Errorf("another local cloud runs in %s (%w)", o.State, err)
 	}
+	// Held to the end: unreferenced, the file would be closed when collected.
+	defer func() { _ = lock.Unlock() }()
 	c := &cloud{Options: o, log: slog.New(slog.NewTextHandler(os.Stderr, nil)), targets: map[string]string{}}
 	if err := c.open(ctx); err != nil {
 		return err

@@ -81,6 +81,10 @@ func (e *errBootstrap) Error() string {
 // On failure every machine of it is gone and its state says why.
 func (s *Service) Launch(ctx context.Context, id string, spec Spec) error {
 	if err := s.launch(ctx, id, spec); err != nil {
+		// The machines go; what they wrote is the only account of the fault.
+		if pushErr := s.PushLogs(context.WithoutCancel(ctx), id); pushErr != nil {
+			s.Log.Warn("push logs", "cluster", id, "error", pushErr)
+		}
 		s.remove(id)
 		code := types.ClusterStateChangeReasonCodeInternalError
 		var boot *errBootstrap

@@ -158,8 +158,8 @@ func (s *Service) configure(ctx context.Context, n *node) error {
 			return err
 		}
 	}
-	script := "mkdir -p /mnt/tmp /mnt/yarn /mnt/yarn-recovery /mnt/hdfs /mnt/namenode /var/log/hadoop-yarn/containers /var/log/hadoop-hdfs /var/log/spark /var/log/hadoop/steps\n" +
-		"chmod 1777 /mnt/tmp && chown yarn:hadoop /mnt/yarn /mnt/yarn-recovery /var/log/hadoop-yarn /var/log/hadoop-yarn/containers\n" +
+	script := "mkdir -p /mnt/tmp /mnt/yarn /mnt/hdfs /mnt/namenode /var/log/hadoop-yarn/containers /var/log/hadoop-hdfs /var/log/spark /var/log/hadoop/steps\n" +
+		"chmod 1777 /mnt/tmp && chown yarn:hadoop /mnt/yarn /var/log/hadoop-yarn /var/log/hadoop-yarn/containers\n" +
 		"chown hdfs:hadoop /mnt/hdfs /mnt/namenode /var/log/hadoop-hdfs && chown spark:hadoop /var/log/spark && chmod 1777 /var/log/spark && chown hadoop:hadoop /var/log/hadoop/steps\n"
 	return n.machine.Must(ctx, machine.Exec{Argv: []string{"bash", "-ec", script}})
 }

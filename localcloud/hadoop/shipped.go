@@ -73,10 +73,11 @@ func (n Node) yarnSite() map[string]string {
 		"yarn.nodemanager.aux-services.spark_shuffle.class":       "org.apache.spark.network.yarn.YarnShuffleService",
 		"yarn.log-aggregation-enable":                             "false", // EMR's log pusher carries logs to S3
 		"yarn.nodemanager.delete.debug-delay-sec":                 "60",
-		"yarn.nodemanager.recovery.enabled":                       "true", // work-preserving restarts, as on EMR 6+
-		"yarn.nodemanager.recovery.dir":                           "/mnt/yarn-recovery",
-		"yarn.nodemanager.container-metrics.enable":               "false",
-		"yarn.timeline-service.enabled":                           "false",
+		// True on EMR 6 and later. The public build of the daemons in one jar has
+		// LevelDB's classes renamed and not packed, so a restart starts afresh here.
+		"yarn.nodemanager.recovery.enabled":         "false",
+		"yarn.nodemanager.container-metrics.enable": "false",
+		"yarn.timeline-service.enabled":             "false",
 		// The nodes share one disk, which may be fuller than a node's own.
 		"yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "99.5",
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"sort"
 	"strings"
 
@@ -16,12 +17,9 @@ import (
 // add and replace entries without overlay mounts (not to be had rootless).
 const hostDir = "/.host"
 
-// ownEtc are entries of /etc that are the machine's own and never linked.
-var ownEtc = map[string]bool{ //nolint:gochecknoglobals // a table
-	"passwd": true, "group": true, "shadow": true, "gshadow": true, "hosts": true, "hostname": true,
-	"resolv.conf": true, "nsswitch.conf": true, "environment": true, "systemd": true, "fstab": true,
-	"mtab": true, "sudoers": true, "sudoers.d": true, "machine-id": true, "profile.d": true,
-}
+// hostEtc are the entries of the host's /etc that programs of /usr need to run
+// at all, on Debian's family and Red Hat's. The rest of /etc is the machine's.
+var hostEtc = regexp.MustCompile(`^(alternatives|ca-certificates.*|crypto-policies|gai\.conf|host\.conf|java.*|ld\.so\..*|locale\..*|localtime|login\.defs|mime\.types|pki|protocols|rpc|services|ssl|timezone)$`)
 
 // Prepare lays out a machine's root folder on the host: links to the host's
 // system folders, accounts, hosts file. It may be called again on the same
@@ -43,15 +41,15 @@ func Prepare(s Spec) error {
 	if err := link("../mnt/var/log", filepath.Join(s.Root, "var/log")); err != nil {
 		return err
 	}
-	if err := linkFarm("/usr", filepath.Join(s.Root, "usr"), hostDir+"/usr", map[string]bool{"bin": true, "sbin": true, "lib": true}); err != nil {
+	if err := linkFarm("/usr", filepath.Join(s.Root, "usr"), hostDir+"/usr", func(name string) bool { return name != "bin" && name != "sbin" && name != "lib" }); err != nil {
 		return err
 	}
 	for _, d := range []string{"bin", "sbin", "lib"} {
-		if err := linkFarm("/usr/"+d, filepath.Join(s.Root, "usr", d), hostDir+"/usr/"+d, nil); err != nil {
+		if err := linkFarm("/usr/"+d, filepath.Join(s.Root, "usr", d), hostDir+"/usr/"+d, func(string) bool { return true }); err != nil {
 			return err
 		}
 	}
-	if err := linkFarm("/etc", filepath.Join(s.Root, "etc"), hostDir+"/etc", ownEtc); err != nil {
+	if err := linkFarm("/etc", filepath.Join(s.Root, "etc"), hostDir+"/etc", hostEtc.MatchString); err != nil {
 		return err
 	}
 	for _, d := range []string{"bin", "sbin", "lib", "lib64", "lib32", "libx32"} {
@@ -69,9 +67,9 @@ func Prepare(s Spec) error {
 	return writeAccounts(s)
 }
 
-// linkFarm fills dir with links to every entry of host, under the name that
-// the host folder has in the machine. Entries in own are left out.
-func linkFarm(host, dir, inMachine string, own map[string]bool) error {
+// linkFarm fills dir with links to the entries of host that are wanted, under
+// the name that the host folder has in the machine.
+func linkFarm(host, dir, inMachine string, wanted func(name string) bool) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
@@ -80,7 +78,7 @@ func linkFarm(host, dir, inMachine string, own map[string]bool) error {
 		return fmt.Errorf("read %s: %w", host, err)
 	}
 	for _, e := range entries {
-		if own[e.Name()] {
+		if !wanted(e.Name()) {
 			continue
 		}
 		if err := link(filepath.Join(inMachine, e.Name()), filepath.Join(dir, e.Name())); err != nil {
