@@ -146,7 +146,7 @@ func (e *engine) up(ctx context.Context, p *progress) (auto.UpResult, error) {
 	}()
 	res, err := e.stack.Up(ctx, optup.EventStreams(ch), optup.SuppressProgress(), optup.ContinueOnError())
 	<-told
-	return res, err
+	return res, short(err)
 }
 
 // refresh learns what of the stack is still there.
@@ -164,7 +164,20 @@ func (e *engine) destroy(ctx context.Context, p *progress) error {
 	}()
 	_, err := e.stack.Destroy(ctx, optdestroy.EventStreams(ch), optdestroy.SuppressProgress())
 	<-told
-	return err
+	return short(err)
+}
+
+// short leaves the engine's own account of its work out of an error: each
+// fault has been told when it happened.
+func short(err error) error {
+	if err == nil {
+		return nil
+	}
+	text, _, cut := strings.Cut(err.Error(), "\ncode:")
+	if !cut {
+		return err
+	}
+	return errors.New(text + ", for the faults named above")
 }
 
 // slow is how long a resource takes before it deserves a line of its own.

@@ -193,6 +193,9 @@ func assemble(work string) error {
 // sparkOnlyHadoop are Hadoop jars in Spark's package that the newer ones replace.
 var sparkOnlyHadoop = regexp.MustCompile(`^hadoop-(client-api|client-runtime|yarn-server-web-proxy)-`)
 
+// webProxy has the filter that Spark puts before its pages.
+var webProxy = regexp.MustCompile(`^hadoop-yarn-server-web-proxy-`)
+
 // daemonsOnly never go to Spark.
 var daemonsOnly = regexp.MustCompile(`^(hadoop-client-minicluster|spark-network-yarn|slf4j-api-1|junit|hamcrest|bc(prov|pkix|util)|jaxb|javax\.activation)`)
 
@@ -235,13 +238,16 @@ func arrangeJars(spark, all, lib, shuffle string) error {
 			continue
 		}
 		dir := lib
-		if strings.HasPrefix(n, "spark-network-yarn") {
+		switch {
+		case strings.HasPrefix(n, "spark-network-yarn"):
 			dir = shuffle
+		case webProxy.MatchString(n): // the daemons' one jar has these classes
+			dir = spark
 		}
 		if err := os.Link(from, filepath.Join(dir, n)); err != nil && !errors.Is(err, os.ErrExist) {
 			return err
 		}
-		if !have[artifact(n)] && !daemonsOnly.MatchString(n) {
+		if dir != spark && !have[artifact(n)] && !daemonsOnly.MatchString(n) {
 			if err := os.Link(from, filepath.Join(spark, n)); err != nil {
 				return err
 			}

@@ -240,14 +240,14 @@ func (s *Service) allInYARN(ctx context.Context, nodes []*node) error {
 			return err
 		}
 		defer res.Body.Close()
-		var answer struct {
-			ClusterMetrics struct{ ActiveNodes int } `json:"clusterMetrics"`
-		}
+		// The one-jar build of the daemons gives this without the outer
+		// "clusterMetrics" that the ordinary build has.
+		var answer struct{ ActiveNodes int }
 		if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
 			return err
 		}
-		if answer.ClusterMetrics.ActiveNodes < len(nodes)-1 {
-			return fmt.Errorf("%d of %d nodes are active in YARN", answer.ClusterMetrics.ActiveNodes, len(nodes)-1)
+		if answer.ActiveNodes < len(nodes)-1 {
+			return fmt.Errorf("%d of %d nodes are active in YARN", answer.ActiveNodes, len(nodes)-1)
 		}
 		return nil
 	})
