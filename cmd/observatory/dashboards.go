@@ -18,6 +18,7 @@ func dashboardsCommand(s *settings) *cobra.Command {
 	c := &cobra.Command{Use: "dashboards", Short: "Work with the dashboards"}
 	var asJSON, all bool
 	var since string
+	var wait time.Duration
 	var e check.Endpoints
 	run := &cobra.Command{
 		Use: "check", Args: cobra.NoArgs,
@@ -33,7 +34,13 @@ func dashboardsCommand(s *settings) *cobra.Command {
 			} else if e.Metrics == "" {
 				return errors.Join(localcloud.ErrDown, errors.New("or name the stores with --metrics, --logs, --traces and --profiles"))
 			}
-			from, err := sinceTime(since, running.Started)
+			began := running.Started
+			if isLocal && since == "" {
+				if began, err = lastStep(cmd.Context(), began); err != nil {
+					return fmt.Errorf("find the last step (give --since to do without): %w", err)
+				}
+			}
+			from, err := sinceTime(since, began)
 			if err != nil {
 				return err
 			}
@@ -41,7 +48,10 @@ func dashboardsCommand(s *settings) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			report, err := check.Run(cmd.Context(), check.Options{Dashboards: suite, Endpoints: e, Since: from})
+			p := newProgress(cmd.ErrOrStderr())
+			report, err := check.Await(cmd.Context(), check.Options{Dashboards: suite, Endpoints: e, Since: from}, wait, func(missing int) {
+				p.say("%d queries have no data yet; trying again until %s have passed", missing, wait)
+			})
 			if err != nil {
 				return err
 			}
@@ -59,7 +69,8 @@ func dashboardsCommand(s *settings) *cobra.Command {
 	}
 	run.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	run.Flags().BoolVar(&all, "all", false, "list queries with data too")
-	run.Flags().StringVar(&since, "since", "", "data must not be older than this: a duration (15m) or a time (RFC 3339); default the local cloud's start")
+	run.Flags().StringVar(&since, "since", "", "data must not be older than this: a duration (15m) or a time (RFC 3339); default when the last step began")
+	run.Flags().DurationVar(&wait, "wait", 3*platform.DaemonCollectionInterval, "how long data may still be on its way; 0 looks once")
 	run.Flags().StringVar(&e.Metrics, "metrics", "", "URL of VictoriaMetrics")
 	run.Flags().StringVar(&e.Logs, "logs", "", "URL of VictoriaLogs")
 	run.Flags().StringVar(&e.Traces, "traces", "", "URL of Tempo")
