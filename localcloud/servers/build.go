@@ -52,7 +52,7 @@ func Build(ctx context.Context, name string, progress Progress) (string, error) 
 	return b.Build(ctx, name, progress)
 }
 
-// All builds every server and gives their paths by name. One after the other:
+// All builds every server of List and gives their paths by name. One after the other:
 // go build itself uses every core.
 func All(ctx context.Context, progress Progress) (map[string]string, error) {
 	list, err := List()

@@ -14,6 +14,7 @@ package servers
 import (
 	"embed"
 	"fmt"
+	"path"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -28,6 +29,11 @@ var modules embed.FS
 const (
 	VersityGW = "versitygw"
 	Pulumi    = "pulumi"
+
+	// Etcd and KubeAPIServer judge the program's Kubernetes objects in tests.
+	// The local cloud does not run them, and List leaves them out.
+	Etcd          = "etcd"
+	KubeAPIServer = "kube-apiserver"
 )
 
 // Server says how one binary is built.
@@ -47,6 +53,7 @@ type recipe struct {
 	release           string // only where the module's version does not tell it
 	ldflags           string // %s is the release
 	sources           string // embedded folder
+	forTests          bool   // no part of the local cloud
 }
 
 // Tempo's v2 tags are no versions of a module path that lacks /v2, so its .mod
@@ -54,6 +61,7 @@ type recipe struct {
 func recipes() []recipe {
 	const pulumiSDK = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version"
 	const victoriaVersion = "github.com/VictoriaMetrics/VictoriaMetrics/lib/buildinfo.Version"
+	const kubeVersion = "k8s.io/component-base/version.gitVersion"
 	return []recipe{
 		{name: VersityGW, module: "github.com/versity/versitygw", pkg: "cmd/versitygw", ldflags: "-X main.Version=v%s"},
 		{name: Pulumi, module: "github.com/pulumi/pulumi/pkg/v3", pkg: "cmd/pulumi", ldflags: "-X " + pulumiSDK + "=v%s"},
@@ -63,14 +71,19 @@ func recipes() []recipe {
 		{name: string(platform.WorkloadPyroscope), module: "github.com/grafana/pyroscope", pkg: "cmd/pyroscope", ldflags: "-X github.com/grafana/pyroscope/pkg/util/build.Version=%s"},
 		{name: string(platform.WorkloadYACE), module: "github.com/prometheus-community/yet-another-cloudwatch-exporter", pkg: "cmd/yace", ldflags: "-X github.com/prometheus/common/version.Version=%s"},
 		{name: string(platform.WorkloadCollector), module: "github.com/open-telemetry/opentelemetry-collector-contrib/processor/transformprocessor", sources: "_collector"},
+		{name: Etcd, module: "go.etcd.io/etcd/server/v3", forTests: true},
+		{name: KubeAPIServer, module: "k8s.io/kubernetes", pkg: "cmd/kube-apiserver", ldflags: "-X " + kubeVersion + "=v%s", forTests: true},
 	}
 }
 
-// List gives every server, in the order in which a cold cache is best built:
-// what the others wait for first.
+// List gives every server of the local cloud, in the order in which a cold
+// cache is best built: what the others wait for first.
 func List() ([]Server, error) {
 	var out []Server
 	for _, r := range recipes() {
+		if r.forTests {
+			continue
+		}
 		s, err := r.server()
 		if err != nil {
 			return nil, err
@@ -117,7 +130,7 @@ func (r recipe) server() (Server, error) {
 		s.LDFlags = fmt.Sprintf(r.ldflags, s.Release)
 	}
 	if r.sources == "" {
-		s.Package = r.module + "/" + r.pkg
+		s.Package = path.Join(r.module, r.pkg)
 		return s, nil
 	}
 	s.Sources, err = sources(r.sources)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/semver"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/servers"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -55,6 +56,23 @@ func TestListNamesEachServerOnce(t *testing.T) {
 		require.NotContains(t, s.LDFlags, "%", s.Name)
 	}
 	require.True(t, seen[servers.Pulumi] && seen[servers.VersityGW])
+}
+
+// What only tests need must not cost `make up` its minutes; what tests take for
+// the control node's API must be that of its K3s.
+func TestServersOfTestsAreApart(t *testing.T) {
+	list, err := servers.List()
+	require.NoError(t, err)
+	for _, s := range list {
+		require.NotContains(t, []string{servers.Etcd, servers.KubeAPIServer}, s.Name)
+	}
+	etcd, err := servers.Get(servers.Etcd)
+	require.NoError(t, err)
+	require.Equal(t, etcd.Module, etcd.Package, "etcd's main package is its module's root")
+	api, err := servers.Get(servers.KubeAPIServer)
+	require.NoError(t, err)
+	require.Equal(t, semver.MajorMinor(platform.K3sVersion), semver.MajorMinor(api.Version),
+		"platform.K3sVersion and localcloud/servers/modules/kube-apiserver.mod differ: move both")
 }
 
 func TestUnknownServerNamesTheKnown(t *testing.T) {
