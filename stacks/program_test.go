@@ -1,7 +1,6 @@
 package stacks_test
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -13,9 +12,9 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/stretchr/testify/require"
-	"sigs.k8s.io/yaml"
 
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
+	"github.com/emr-observatory/emr-observatory/internal/trial"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/stacks"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
@@ -23,28 +22,6 @@ import (
 )
 
 var update = flag.Bool("update", false, "write the golden files")
-
-// stackConfig is a stack file as the engine hands it to the program.
-func stackConfig(t *testing.T, stack string) map[string]string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "Pulumi."+stack+".yaml"))
-	require.NoError(t, err)
-	var file struct {
-		Config map[string]any `json:"config"`
-	}
-	require.NoError(t, yaml.UnmarshalStrict(text, &file))
-	out := map[string]string{}
-	for k, v := range file.Config {
-		if s, isText := v.(string); isText {
-			out[k] = s
-			continue
-		}
-		b, err := json.Marshal(v)
-		require.NoError(t, err)
-		out[k] = string(b)
-	}
-	return out
-}
 
 // answers are AWS's to the functions that the components call.
 func answers() []recorder.Option {
@@ -90,7 +67,7 @@ func computed(r recorder.Resource) resource.PropertyMap {
 // it registered and exported.
 func build(t *testing.T, stack string) (*recorder.Recording, map[string]pulumi.Input) {
 	t.Helper()
-	m := materials(t)
+	m := trial.Materials(t)
 	var exported map[string]pulumi.Input
 	rec, err := recorder.Run(func(ctx *pulumi.Context) error {
 		cfg, err := config.Load(ctx)
@@ -100,7 +77,7 @@ func build(t *testing.T, stack string) (*recorder.Recording, map[string]pulumi.I
 		err = stacks.Build(ctx, cfg, m)
 		exported = ctx.GetCurrentExportMap()
 		return err
-	}, append(answers(), recorder.WithConfig(stackConfig(t, stack)))...)
+	}, append(answers(), recorder.WithConfig(trial.Values(t, stack)))...)
 	require.NoError(t, err)
 	return rec, exported
 }

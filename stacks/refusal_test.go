@@ -1,82 +1,26 @@
 package stacks_test
 
 import (
-	"archive/zip"
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"os"
-	"path"
 	"path/filepath"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/artifacts"
-	"github.com/emr-observatory/emr-observatory/components/telemetry"
-	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
+	"github.com/emr-observatory/emr-observatory/internal/trial"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/stacks"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 )
 
-// materials has the locked names with small contents.
-func materials(t *testing.T) stacks.Materials {
-	t.Helper()
-	dir := t.TempDir()
-	stage := func(name, arch string) telemetry.Staged {
-		file := filepath.Join(dir, name)
-		content := zipOf(t, name) // a jar is one, and the bootstrap action looks
-		require.NoError(t, os.WriteFile(file, content, 0o600))
-		sum := sha256.Sum256(content)
-		return telemetry.Staged{Name: name, Arch: arch, SHA256: hex.EncodeToString(sum[:]), Path: file}
-	}
-	suite, err := dashboards.Suite()
-	require.NoError(t, err)
-	m := stacks.Materials{Dashboards: suite, StatusBinary: stage("observatory-linux-amd64", platform.ArchAMD64)}
-	for _, a := range locked(t) {
-		if a.Name == path.Base(platform.NodeLauncherJar) {
-			m.LauncherJar = stage(a.Name, a.Arch)
-			continue
-		}
-		m.Artifacts = append(m.Artifacts, stage(a.Name, a.Arch))
-	}
-	require.NotEmpty(t, m.Artifacts)
-	require.NotEmpty(t, m.LauncherJar.Path, "the lock names no launcher")
-	return m
-}
-
-// locked are the lock's entries. That the lock is in step with its sources is
-// tested in package artifacts, not here.
-func locked(t *testing.T) []artifacts.Artifact {
-	t.Helper()
-	list, err := artifacts.Locked()
-	if err != nil {
-		t.Log(err)
-	}
-	require.NotEmpty(t, list)
-	return list
-}
-
-func zipOf(t *testing.T, name string) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := zip.NewWriter(&b)
-	_, err := w.Create(name)
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
-	return b.Bytes()
-}
-
 func TestMissingMaterialsNameTheCommand(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv(stacks.BinaryEnv, filepath.Join(t.TempDir(), "absent"))
-	rec, err := recorder.Run(stacks.Program, append(answers(), recorder.WithConfig(stackConfig(t, "local")))...)
+	rec, err := recorder.Run(stacks.Program, append(answers(), recorder.WithConfig(trial.Values(t, "local")))...)
 	require.ErrorContains(t, err, "make artifacts")
 	require.ErrorContains(t, err, stacks.BinaryEnv)
-	for _, a := range locked(t) {
+	for _, a := range trial.Locked(t) {
 		require.ErrorContains(t, err, a.Name)
 	}
 	require.Empty(t, rec.Resources)
@@ -97,7 +41,7 @@ func TestComponentsAreAskedFirst(t *testing.T) {
 	cfg := valid(t, nil)
 	cfg.Network.NAT = false // then the network demands endpoints
 	cfg.EMR.Core.EBS = []config.Volume{{Type: "gp3", SizeGiB: 10, IOPS: 6000, PerInstance: 1}}
-	rec, err := recorder.Run(func(ctx *pulumi.Context) error { return stacks.Build(ctx, cfg, materials(t)) }, answers()...)
+	rec, err := recorder.Run(func(ctx *pulumi.Context) error { return stacks.Build(ctx, cfg, trial.Materials(t)) }, answers()...)
 	require.ErrorContains(t, err, "network.interfaceEndpoints")
 	require.ErrorContains(t, err, "emr.core.ebs[0].iops")
 	require.Empty(t, rec.Resources)
@@ -117,7 +61,7 @@ func valid(t *testing.T, values map[string]string) config.Config {
 // The edges of what the configuration accepts are accepted by the components
 // as well: their rules agree.
 func TestEdgesOfTheConfigurationBuild(t *testing.T) {
-	m := materials(t)
+	m := trial.Materials(t)
 	for name, values := range map[string]map[string]string{
 		"defaults":          {},
 		"smallest network":  {"network": `{"cidr":"192.168.4.0/24"}`},

@@ -12,8 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -36,7 +34,7 @@ type Options struct {
 	WorkDir       string    // for state and temporary files; "" = a temporary folder that is removed
 	Progress      io.Writer // the engine's output; nil = none
 
-	Providers provider.Options // KeepGoing, Handlers and Command are the rehearsal's own
+	Providers provider.Options // Handlers and Command are the rehearsal's own; Run sets KeepGoing too
 }
 
 // Phase is one run of the engine.
@@ -76,21 +74,13 @@ type rehearsal struct {
 }
 
 func (r *rehearsal) run(ctx context.Context, program pulumi.RunFunc) (err error) {
-	if r.options.WorkDir == "" {
-		if r.options.WorkDir, err = os.MkdirTemp("", "rehearsal-"); err != nil {
-			return fmt.Errorf("make work folder: %w", err)
-		}
-		defer func() { err = errors.Join(err, os.RemoveAll(r.options.WorkDir)) }()
-	}
-	providers := r.options.Providers
-	providers.KeepGoing, providers.Handlers, providers.Command = true, nil, silent{}
-	if r.servers, err = provider.Listen(providers); err != nil {
+	r.options.Providers.KeepGoing = true
+	stage, err := Open(ctx, program, r.options)
+	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.servers.Close()) }()
-	if err := r.prepare(ctx, program); err != nil {
-		return err
-	}
+	defer func() { err = errors.Join(err, stage.Close()) }()
+	r.servers, r.stack = stage.Servers, stage.Stack
 	if err := r.build(ctx); err != nil {
 		return err
 	}
@@ -101,79 +91,6 @@ func (r *rehearsal) run(ctx context.Context, program pulumi.RunFunc) (err error)
 		return err
 	}
 	return r.tearDown(ctx)
-}
-
-// silent runs no command and says that all went well.
-type silent struct{}
-
-// Run implements provider.CommandRunner.
-func (silent) Run(context.Context, provider.CommandLine) (string, string, error) { return "", "", nil }
-
-// prepare makes the stack in a backend of files of its own.
-func (r *rehearsal) prepare(ctx context.Context, program pulumi.RunFunc) error {
-	state, home, work := filepath.Join(r.options.WorkDir, "state"), filepath.Join(r.options.WorkDir, "home"), filepath.Join(r.options.WorkDir, "work")
-	for _, dir := range []string{state, home, work} {
-		const private = 0o700
-		if err := os.MkdirAll(dir, private); err != nil {
-			return fmt.Errorf("make work folder: %w", err)
-		}
-	}
-	cli, err := commandAt(r.options.PulumiCommand, filepath.Join(r.options.WorkDir, "cli"))
-	if err != nil {
-		return err
-	}
-	environment := map[string]string{
-		provider.EnvironmentKey:                       r.servers.Environment(),
-		"PULUMI_BACKEND_URL":                          "file://" + state,
-		"PULUMI_CONFIG_PASSPHRASE":                    "rehearsal",
-		"PULUMI_SKIP_UPDATE_CHECK":                    "true",
-		"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-	}
-	r.stack, err = auto.UpsertStackInlineSource(ctx, or(r.options.Stack, "rehearsal"), or(r.options.Project, "emr-observatory"), program,
-		auto.Pulumi(cli), auto.PulumiHome(home), auto.WorkDir(work), auto.EnvVars(environment))
-	if err != nil {
-		return fmt.Errorf("make stack: %w", err)
-	}
-	if err := r.stack.SetAllConfig(ctx, r.options.Config); err != nil {
-		return fmt.Errorf("configure stack: %w", err)
-	}
-	return nil
-}
-
-// commandAt gives the CLI at path, through the folder layout that the
-// Automation API looks for.
-func commandAt(path, root string) (auto.PulumiCommand, error) {
-	options := &auto.PulumiCommandOptions{}
-	if path != "" {
-		absolute, err := filepath.Abs(path)
-		if err != nil {
-			return nil, fmt.Errorf("find the pulumi binary: %w", err)
-		}
-		if _, err := os.Stat(absolute); err != nil {
-			return nil, fmt.Errorf("find the pulumi binary: %w; `make tools` builds it", err)
-		}
-		const public = 0o755
-		if err := os.MkdirAll(filepath.Join(root, "bin"), public); err != nil {
-			return nil, fmt.Errorf("link the pulumi binary: %w", err)
-		}
-		link := filepath.Join(root, "bin", "pulumi")
-		if err := os.Symlink(absolute, link); err != nil && !errors.Is(err, os.ErrExist) {
-			return nil, fmt.Errorf("link the pulumi binary: %w", err)
-		}
-		options.Root = root
-	}
-	cli, err := auto.NewPulumiCommand(options)
-	if err != nil {
-		return nil, fmt.Errorf("find the pulumi binary: %w; `make tools` builds it", err)
-	}
-	return cli, nil
-}
-
-func or(s, fallback string) string {
-	if s != "" {
-		return s
-	}
-	return fallback
 }
 
 // phase runs one step of the stack's life and takes its time.

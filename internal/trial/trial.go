@@ -1,0 +1,133 @@
+// Package trial gives tests of the whole program what it needs to run: stand-in
+// materials, the stack files as the engine hands them over, and the engine.
+//
+// It is for tests only, and no stand-in for a resource: those are recorded
+// (internal/recorder), or served (localcloud/rehearse).
+package trial
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+
+	"github.com/emr-observatory/emr-observatory/artifacts"
+	"github.com/emr-observatory/emr-observatory/components/telemetry"
+	"github.com/emr-observatory/emr-observatory/dashboards"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/stacks"
+	"github.com/emr-observatory/emr-observatory/stacks/config"
+)
+
+// Root is the checkout.
+func Root(t testing.TB) string {
+	t.Helper()
+	_, file, _, ok := runtime.Caller(0)
+	require.True(t, ok)
+	root := filepath.Join(filepath.Dir(file), "..", "..")
+	require.FileExists(t, filepath.Join(root, "Pulumi.yaml"))
+	return root
+}
+
+// Pulumi is the engine's binary: OBSERVATORY_PULUMI, else the one on PATH.
+func Pulumi(t testing.TB) string {
+	t.Helper()
+	if p := os.Getenv("OBSERVATORY_PULUMI"); p != "" {
+		return p
+	}
+	p, err := exec.LookPath("pulumi")
+	require.NoError(t, err, "no pulumi binary: run `make tools`, or set OBSERVATORY_PULUMI to one")
+	return p
+}
+
+// Values are the keys of a stack file as the engine hands them to the program:
+// with their namespace, scalars bare, everything else as JSON.
+func Values(t testing.TB, stack string) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(Root(t), "Pulumi."+stack+".yaml"))
+	require.NoError(t, err)
+	var file struct {
+		Config map[string]any `json:"config"`
+	}
+	require.NoError(t, yaml.UnmarshalStrict(text, &file))
+	out := map[string]string{}
+	for k, v := range file.Config {
+		if s, isText := v.(string); isText {
+			out[k] = s
+			continue
+		}
+		b, err := json.Marshal(v)
+		require.NoError(t, err)
+		out[k] = string(b)
+	}
+	return out
+}
+
+// Program is the real program on the given materials.
+func Program(m stacks.Materials) pulumi.RunFunc {
+	return func(ctx *pulumi.Context) error {
+		cfg, err := config.Load(ctx)
+		if err != nil {
+			return err
+		}
+		return stacks.Build(ctx, cfg, m)
+	}
+}
+
+// Materials have the locked names with small contents.
+func Materials(t testing.TB) stacks.Materials {
+	t.Helper()
+	dir := t.TempDir()
+	suite, err := dashboards.Suite()
+	require.NoError(t, err)
+	m := stacks.Materials{Dashboards: suite, StatusBinary: Stage(t, dir, "observatory-linux-amd64", platform.ArchAMD64, "")}
+	for _, a := range Locked(t) {
+		staged := Stage(t, dir, a.Name, a.Arch, "")
+		if a.Name == path.Base(platform.NodeLauncherJar) {
+			m.LauncherJar = staged
+			continue
+		}
+		m.Artifacts = append(m.Artifacts, staged)
+	}
+	require.NotEmpty(t, m.Artifacts)
+	require.NotEmpty(t, m.LauncherJar.Path, "the lock names no launcher")
+	return m
+}
+
+// Stage writes one material: a zip, since a jar is one and the bootstrap
+// action looks. Another edition is another content.
+func Stage(t testing.TB, dir, name, arch, edition string) telemetry.Staged {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	_, err := w.Create(name + edition)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	file := filepath.Join(dir, name+edition)
+	require.NoError(t, os.WriteFile(file, b.Bytes(), 0o600))
+	sum := sha256.Sum256(b.Bytes())
+	return telemetry.Staged{Name: name, Arch: arch, SHA256: hex.EncodeToString(sum[:]), Path: file}
+}
+
+// Locked are the lock's entries. That the lock is in step with its sources is
+// tested in package artifacts, not here.
+func Locked(t testing.TB) []artifacts.Artifact {
+	t.Helper()
+	list, err := artifacts.Locked()
+	if err != nil {
+		t.Log(err)
+	}
+	require.NotEmpty(t, list)
+	return list
+}
