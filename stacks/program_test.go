@@ -194,6 +194,7 @@ func TestProviderOfKubernetes(t *testing.T) {
 	require.Equal(t, "vol-0123456789abcdef0", p.Inputs["clusterIdentifier"].StringValue())
 	require.Contains(t, fmt.Sprint(p.Inputs["kubeconfig"]), "https://10.0.0.50:6443")
 	require.Contains(t, fmt.Sprint(p.Inputs["enableServerSideApply"]), "true")
+	require.Contains(t, fmt.Sprint(p.Inputs["enableConfigMapMutable"]), "true", "an edited ConfigMap would be replaced")
 }
 
 // The local cloud is the same program: what differs is protection and counts,

@@ -83,11 +83,16 @@ func given(s string) pulumi.StringPtrInput {
 // node lets happen when its API answers: the provider tests reachability once.
 // The cluster's identity is its data volume: a new kubeconfig or a new
 // instance on the same volume keeps the objects.
+//
+// ConfigMaps are edited in place: the annotation with their hash restarts the
+// one workload that reads them, and a replaced ConfigMap would be gone for a
+// moment under a fixed name.
 func newKubernetes(ctx *pulumi.Context, kubeconfig, identity pulumi.StringInput) (*kubernetes.Provider, error) {
 	p, err := kubernetes.NewProvider(ctx, "kubernetes", &kubernetes.ProviderArgs{
-		Kubeconfig:            kubeconfig.ToStringOutput().ToStringPtrOutput(),
-		ClusterIdentifier:     identity.ToStringOutput().ToStringPtrOutput(),
-		EnableServerSideApply: pulumi.Bool(true),
+		Kubeconfig:             kubeconfig.ToStringOutput().ToStringPtrOutput(),
+		ClusterIdentifier:      identity.ToStringOutput().ToStringPtrOutput(),
+		EnableServerSideApply:  pulumi.Bool(true),
+		EnableConfigMapMutable: pulumi.Bool(true),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create provider kubernetes: %w", err)
