@@ -7,6 +7,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/emr-observatory/emr-observatory/components/internal/iampolicy"
+	"github.com/emr-observatory/emr-observatory/components/internal/session"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -16,9 +17,7 @@ type access struct {
 	profile *iam.InstanceProfile
 }
 
-// access makes the node's role. The policy is written out here rather than
-// taken from AmazonSSMManagedInstanceCore, because that one lets its holder
-// read every SSM parameter of the account.
+// access makes the node's role. It has no AWS-managed policy.
 func (b *builder) access(parameterARNs []pulumi.StringInput) (access, error) {
 	trust := iampolicy.Render(b.ctx, b.parent, func(a iampolicy.Account, _ []string) iampolicy.Document {
 		return iampolicy.Trust("EC2", "ec2."+a.DNSSuffix, nil)
@@ -35,7 +34,7 @@ func (b *builder) access(parameterARNs []pulumi.StringInput) (access, error) {
 	policy, err := iam.NewRolePolicy(b.ctx, b.name("access"), &iam.RolePolicyArgs{
 		Role: role.Name,
 		Policy: iampolicy.Render(b.ctx, b.parent, func(a iampolicy.Account, v []string) iampolicy.Document {
-			return nodePolicy(b.args.Region, a.DNSSuffix, v[0], v[1], v[2:])
+			return nodePolicy(a, b.args.Region, v[0], v[1], v[2:])
 		}, values...),
 	}, b.child()...)
 	if err != nil {
@@ -54,7 +53,7 @@ func (b *builder) access(parameterARNs []pulumi.StringInput) (access, error) {
 // nodePolicy is all that the node and its pods may do. Resource "*" stands
 // only where the service knows no resources for the action (Service
 // Authorization Reference).
-func nodePolicy(region, dnsSuffix, bucketARN, keyARN string, parameterARNs []string) iampolicy.Document {
+func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string, parameterARNs []string) iampolicy.Document {
 	within := func(prefixes ...platform.Prefix) []string {
 		var out []string
 		for _, p := range prefixes {
@@ -63,49 +62,40 @@ func nodePolicy(region, dnsSuffix, bucketARN, keyARN string, parameterARNs []str
 		return out
 	}
 	inRegion := iampolicy.Condition{"StringEquals": {"aws:RequestedRegion": {region}}}
-	return iampolicy.New(
-		iampolicy.Statement{
+	return iampolicy.New(append([]iampolicy.Statement{
+		{
 			Sid: "TelemetryBlocks", Effect: iampolicy.Allow,
 			Action:   []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"},
 			Resource: within(platform.PrefixTempo, platform.PrefixPyroscope),
 		},
-		iampolicy.Statement{
+		{
 			Sid: "Artifacts", Effect: iampolicy.Allow,
 			Action: []string{"s3:GetObject"}, Resource: within(platform.PrefixArtifacts),
 		},
-		iampolicy.Statement{
+		{
 			Sid: "ListOwnPrefixes", Effect: iampolicy.Allow,
 			Action: []string{"s3:ListBucket"}, Resource: []string{bucketARN},
 			Condition: iampolicy.Condition{"StringLike": {"s3:prefix": listed(platform.PrefixTempo, platform.PrefixPyroscope, platform.PrefixArtifacts)}},
 		},
-		iampolicy.Statement{
+		{
 			Sid: "FindBucket", Effect: iampolicy.Allow,
 			Action: []string{"s3:GetBucketLocation"}, Resource: []string{bucketARN},
 		},
-		iampolicy.Statement{
+		{
 			Sid: "UseKey", Effect: iampolicy.Allow,
 			Action: []string{"kms:Decrypt", "kms:GenerateDataKey"}, Resource: []string{keyARN},
-			Condition: iampolicy.Condition{"StringEquals": {"kms:ViaService": {"s3." + region + "." + dnsSuffix, "ssm." + region + "." + dnsSuffix}}},
+			Condition: iampolicy.Condition{"StringEquals": {"kms:ViaService": {"s3." + region + "." + a.DNSSuffix, "ssm." + region + "." + a.DNSSuffix}}},
 		},
-		iampolicy.Statement{
+		{
 			Sid: "OwnAuthorities", Effect: iampolicy.Allow,
 			Action: []string{"ssm:GetParameter"}, Resource: parameterARNs,
 		},
-		iampolicy.Statement{
+		{
 			Sid: "ReadCloudWatch", Effect: iampolicy.Allow,
 			Action:   []string{"cloudwatch:GetMetricData", "cloudwatch:GetMetricStatistics", "cloudwatch:ListMetrics", "tag:GetResources"},
 			Resource: []string{"*"}, Condition: inRegion,
 		},
-		iampolicy.Statement{
-			Sid: "SessionManager", Effect: iampolicy.Allow,
-			Action: []string{
-				"ssm:UpdateInstanceInformation",
-				"ssmmessages:CreateControlChannel", "ssmmessages:CreateDataChannel",
-				"ssmmessages:OpenControlChannel", "ssmmessages:OpenDataChannel",
-			},
-			Resource: []string{"*"}, Condition: inRegion,
-		},
-	)
+	}, session.Statements(a, region)...)...)
 }
 
 // listed are the values of s3:prefix for listing a prefix and below: clients

@@ -39,7 +39,8 @@ func TestPolicyIsNarrow(t *testing.T) {
 	require.Equal(t, []string{bucketARN}, resources["ListOwnPrefixes"])
 	require.Equal(t, []string{keyARN}, resources["UseKey"])
 	require.Len(t, resources["OwnAuthorities"], len(boot.CAFiles()))
-	require.Len(t, resources, 8)
+	require.Equal(t, []string{"arn:aws:ec2:us-east-1:123456789012:instance/*"}, resources["SessionRegistration"])
+	require.Len(t, resources, 9)
 	require.Contains(t, text, `"s3:prefix":["tempo","tempo/*","pyroscope","pyroscope/*","artifacts","artifacts/*"]`)
 	require.Empty(t, rec.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment"))
 }

@@ -59,8 +59,12 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if err != nil {
 		return nil, err
 	}
+	guard, err := b.blockPublicAccess()
+	if err != nil {
+		return nil, err
+	}
 	// A role without its policies fails the cluster only after minutes.
-	ready := append(append([]pulumi.Resource{}, node.policies...), service.policies...)
+	ready := append(append([]pulumi.Resource{guard}, node.policies...), service.policies...)
 	cluster, err := emr.NewCluster(ctx, b.name("cluster"), b.clusterArgs(parts{node, service, security, configurations}), b.child(pulumi.DependsOn(ready))...)
 	if err != nil {
 		return nil, fmt.Errorf("create cluster: %w", err)

@@ -105,6 +105,7 @@ func children(rec *recorder.Recording) []string {
 func TestClusterMakesExactlyThis(t *testing.T) {
 	rec := run(t, valid())
 	require.Equal(t, []string{
+		"aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration emr-block-public-access",
 		clusterType + " emr-cluster",
 		"aws:emr/securityConfiguration:SecurityConfiguration emr-security",
 		"aws:iam/instanceProfile:InstanceProfile emr-node",
@@ -112,7 +113,6 @@ func TestClusterMakesExactlyThis(t *testing.T) {
 		roleType + " emr-service",
 		policyType + " emr-node",
 		policyType + " emr-service",
-		"aws:iam/rolePolicyAttachment:RolePolicyAttachment emr-node-ssm",
 		"aws:iam/rolePolicyAttachment:RolePolicyAttachment emr-service",
 		"observatory:emr:Cluster emr",
 	}, children(rec))
@@ -125,7 +125,7 @@ func TestClusterMakesExactlyThis(t *testing.T) {
 		}
 	}
 	// A role without its policies, or nodes without a profile, fail late.
-	for _, d := range []string{"emr-node", "emr-service", "emr-node-ssm", "emr-security"} {
+	for _, d := range []string{"emr-node", "emr-service", "emr-block-public-access", "emr-security"} {
 		require.Contains(t, one(t, rec, clusterType, "emr-cluster").Dependencies, d)
 	}
 }

@@ -6,7 +6,12 @@
 // Its roles are its own and narrow: the service role has EMR's v2 managed
 // policy, may pass the node role and nothing else, and may use the key only
 // for disks; the node role reads artifacts/, writes emr-logs/, works in lake/
-// and is reached through Systems Manager instead of SSH.
+// and is reached through Session Manager instead of SSH. It has no managed
+// policy: jobs run with it, and AWS's own for Systems Manager would let them
+// read every parameter of the account.
+//
+// It also sets the account's block of public clusters in the region, to AWS's
+// own default.
 //
 // Replacement: most edits replace the cluster (release, applications, Spark
 // defaults, groups' types, bootstrap arguments, among them the content hash of

@@ -2,6 +2,7 @@ package emr
 
 import (
 	"github.com/emr-observatory/emr-observatory/components/internal/iampolicy"
+	"github.com/emr-observatory/emr-observatory/components/internal/session"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -44,25 +45,25 @@ func servicePolicy(a iampolicy.Account, region, nodeRoleARN, keyARN string) iamp
 func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string) iampolicy.Document {
 	within := func(p platform.Prefix) []string { return []string{bucketARN + "/" + string(p) + "*"} }
 	libraries := "arn:" + a.Partition + ":s3:::" + region + ".elasticmapreduce"
-	return iampolicy.New(
-		iampolicy.Statement{
+	return iampolicy.New(append([]iampolicy.Statement{
+		{
 			Sid: "ListOwnPrefixes", Effect: iampolicy.Allow, Action: []string{"s3:ListBucket"}, Resource: []string{bucketARN},
 			Condition: iampolicy.Condition{"StringLike": {"s3:prefix": listable()}},
 		},
-		iampolicy.Statement{
+		{
 			Sid: "KnowBucket", Effect: iampolicy.Allow, Action: []string{"s3:GetBucketLocation", "s3:ListBucketMultipartUploads"}, Resource: []string{bucketARN},
 		},
-		iampolicy.Statement{Sid: "ReadArtifacts", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: within(platform.PrefixArtifacts)},
-		iampolicy.Statement{Sid: "WriteLogs", Effect: iampolicy.Allow, Action: []string{"s3:PutObject", "s3:AbortMultipartUpload"}, Resource: within(platform.PrefixEMRLogs)},
-		iampolicy.Statement{
+		{Sid: "ReadArtifacts", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: within(platform.PrefixArtifacts)},
+		{Sid: "WriteLogs", Effect: iampolicy.Allow, Action: []string{"s3:PutObject", "s3:AbortMultipartUpload"}, Resource: within(platform.PrefixEMRLogs)},
+		{
 			Sid: "WorkInLake", Effect: iampolicy.Allow, Resource: within(platform.PrefixLake),
 			Action: []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"},
 		},
 		// EMR's own bootstrap libraries; public, yet another account's.
-		iampolicy.Statement{Sid: "ReadEMRLibraries", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: []string{libraries + "/*"}},
+		{Sid: "ReadEMRLibraries", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: []string{libraries + "/*"}},
 		// Objects through S3, and local disks directly: so no ViaService here.
-		iampolicy.Statement{Sid: "UseKey", Effect: iampolicy.Allow, Action: []string{"kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey"}, Resource: []string{keyARN}},
-	)
+		{Sid: "UseKey", Effect: iampolicy.Allow, Action: []string{"kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey"}, Resource: []string{keyARN}},
+	}, session.Statements(a, region)...)...)
 }
 
 // listable gives the prefixes that a node may list, with and without the

@@ -27,7 +27,8 @@ func policy(t *testing.T, v resource.PropertyValue) map[string]iampolicy.Stateme
 
 func TestNodePolicyIsBoundToPrefixes(t *testing.T) {
 	s := policy(t, one(t, run(t, valid()), policyType, "emr-node").Inputs["policy"])
-	require.Len(t, s, 7)
+	require.Len(t, s, 9)
+	require.Equal(t, []string{"arn:aws:ec2:us-east-1:123456789012:instance/*"}, s["SessionRegistration"].Resource)
 	require.Equal(t, []string{bucketARN + "/artifacts/*"}, s["ReadArtifacts"].Resource)
 	require.Equal(t, []string{"s3:GetObject"}, s["ReadArtifacts"].Action)
 	require.Equal(t, []string{bucketARN + "/emr-logs/*"}, s["WriteLogs"].Resource)
@@ -62,6 +63,10 @@ func TestNoStatementAllowsEverythingOrEverywhere(t *testing.T) {
 			statements++
 			require.Equal(t, iampolicy.Allow, s.Effect)
 			require.NotEmpty(t, s.Resource, sid)
+			if sid == "SessionManager" { // the service knows no resources
+				require.Equal(t, []string{"us-east-1"}, s.Condition["StringEquals"]["aws:RequestedRegion"])
+				continue
+			}
 			for _, r := range s.Resource {
 				require.NotEqual(t, "*", r, sid)
 			}
@@ -70,7 +75,7 @@ func TestNoStatementAllowsEverythingOrEverywhere(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 11, statements)
+	require.Equal(t, 13, statements)
 }
 
 func TestTrust(t *testing.T) {
@@ -84,7 +89,9 @@ func TestTrust(t *testing.T) {
 	require.Equal(t, []string{"sts:AssumeRole"}, node.Action)
 }
 
-func TestManagedPoliciesAreTheCurrentOnes(t *testing.T) {
+// A job runs with the node's role: with AmazonSSMManagedInstanceCore it could
+// read every parameter of the account.
+func TestOnlyEMRHasAManagedPolicyAndItIsTheCurrentOne(t *testing.T) {
 	rec := run(t, valid())
 	arns := map[string]string{}
 	for _, a := range rec.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment") {
@@ -92,7 +99,6 @@ func TestManagedPoliciesAreTheCurrentOnes(t *testing.T) {
 	}
 	require.Equal(t, map[string]string{
 		"emr-service-1a2b3c4": "arn:aws:iam::aws:policy/service-role/AmazonEMRServicePolicy_v2",
-		"emr-node-1a2b3c4":    "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore",
 	}, arns)
 }
 

@@ -9,11 +9,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/internal/iampolicy"
 )
 
-// Managed policies, without the partition's part of the ARN.
-const (
-	emrServicePolicy = "service-role/AmazonEMRServicePolicy_v2"
-	ssmCorePolicy    = "AmazonSSMManagedInstanceCore"
-)
+// emrServicePolicy is EMR's managed policy, without the partition's part of
+// the ARN.
+const emrServicePolicy = "service-role/AmazonEMRServicePolicy_v2"
 
 // nodeRole is the role of the cluster's instances, complete when policies and
 // profile exist.
@@ -47,15 +45,11 @@ func (b *builder) nodeRole() (*nodeRole, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create node policy: %w", err)
 	}
-	ssm, err := b.attach("node-ssm", role, ssmCorePolicy)
-	if err != nil {
-		return nil, err
-	}
 	profile, err := iam.NewInstanceProfile(b.ctx, b.name("node"), &iam.InstanceProfileArgs{Role: role.Name, Tags: b.tags()}, b.child()...)
 	if err != nil {
 		return nil, fmt.Errorf("create instance profile: %w", err)
 	}
-	return &nodeRole{arn: role.Arn, name: role.Name, profileARN: profile.Arn, policies: []pulumi.Resource{own, ssm}}, nil
+	return &nodeRole{arn: role.Arn, name: role.Name, profileARN: profile.Arn, policies: []pulumi.Resource{own}}, nil
 }
 
 func (b *builder) serviceRole(nodeRoleARN pulumi.StringOutput) (*serviceRole, error) {

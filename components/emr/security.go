@@ -71,3 +71,24 @@ func (b *builder) securityConfiguration() (*emr.SecurityConfiguration, error) {
 	}
 	return s, nil
 }
+
+// sshPort is the only port that AWS's own default leaves open to the world.
+const sshPort = 22
+
+// blockPublicAccess makes EMR refuse, in the whole account and region, any
+// cluster whose security groups admit the world. The value is AWS's own
+// default (EMR Management Guide, "Block public access"), which destroying this
+// resource restores: it changes an account only where somebody switched the
+// protection off.
+func (b *builder) blockPublicAccess() (*emr.BlockPublicAccessConfiguration, error) {
+	guard, err := emr.NewBlockPublicAccessConfiguration(b.ctx, b.name("block-public-access"), &emr.BlockPublicAccessConfigurationArgs{
+		BlockPublicSecurityGroupRules: pulumi.Bool(true),
+		PermittedPublicSecurityGroupRuleRanges: emr.BlockPublicAccessConfigurationPermittedPublicSecurityGroupRuleRangeArray{
+			emr.BlockPublicAccessConfigurationPermittedPublicSecurityGroupRuleRangeArgs{MinRange: pulumi.Int(sshPort), MaxRange: pulumi.Int(sshPort)},
+		},
+	}, b.child()...)
+	if err != nil {
+		return nil, fmt.Errorf("block public access: %w", err)
+	}
+	return guard, nil
+}
