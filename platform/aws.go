@@ -6,6 +6,10 @@ package platform
 // managed policies").
 const EMRManagedPolicyTag = "for-use-with-amazon-emr-managed-policies"
 
+// InstanceMetadata is where an instance asks for its role's credentials (EC2
+// User Guide, "Access instance metadata"), over HTTP at InstanceMetadataPort.
+const InstanceMetadata = "169.254.169.254"
+
 // Networks inside K3s (its defaults for cluster-cidr and service-cidr). A VPC
 // that overlaps them cannot be reached from the control node's pods.
 const (

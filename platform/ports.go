@@ -5,25 +5,26 @@ type Port int
 
 // Telemetry ports. See docs/guides for who may reach which.
 const (
-	OTLPGRPC         Port = 4317  // collectors; loopback only on EMR nodes
-	OTLPHTTP         Port = 4318  // collectors; loopback only on EMR nodes
-	CollectorHealth  Port = 13133 // health_check extension; loopback on EMR nodes
-	CollectorMetrics Port = 8888  // collector's own metrics; loopback on EMR nodes
-	Pyroscope        Port = 4040
-	PyroscopeGRPC    Port = 9095
-	VictoriaMetrics  Port = 8428
-	VictoriaLogs     Port = 9428
-	Tempo            Port = 3200
-	TempoGRPC        Port = 9096
-	TempoGossip      Port = 7946 // its own rings, loopback
-	TempoOTLPGRPC    Port = 4320 // not 4317: the collector's host port
-	TempoOTLPHTTP    Port = 4321
-	YACE             Port = 5000
-	Grafana          Port = 3000
-	KubernetesAPI    Port = 6443
-	Status           Port = 8080
-	EMRServiceAccess Port = 9443 // EMR master -> service access group, AWS doc "emr-man-sec-groups"
-	EMRServiceSlave  Port = 8443 // EMR service access group -> master, core and task, same doc
+	OTLPGRPC             Port = 4317  // collectors; loopback only on EMR nodes
+	OTLPHTTP             Port = 4318  // collectors; loopback only on EMR nodes
+	CollectorHealth      Port = 13133 // health_check extension; loopback on EMR nodes
+	CollectorMetrics     Port = 8888  // collector's own metrics; loopback on EMR nodes
+	Pyroscope            Port = 4040
+	PyroscopeGRPC        Port = 9095
+	VictoriaMetrics      Port = 8428
+	VictoriaLogs         Port = 9428
+	Tempo                Port = 3200
+	TempoGRPC            Port = 9096
+	TempoGossip          Port = 7946 // its own rings, loopback
+	TempoOTLPGRPC        Port = 4320 // not 4317: the collector's host port
+	TempoOTLPHTTP        Port = 4321
+	YACE                 Port = 5000
+	Grafana              Port = 3000
+	KubernetesAPI        Port = 6443
+	Status               Port = 8080
+	EMRServiceAccess     Port = 9443 // EMR master -> service access group, AWS doc "emr-man-sec-groups"
+	InstanceMetadataPort Port = 80   // see InstanceMetadata
+	EMRServiceSlave      Port = 8443 // EMR service access group -> master, core and task, same doc
 )
 
 // Ports of Hadoop and Spark daemons as EMR sets them (Management Guide, "View

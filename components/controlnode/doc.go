@@ -22,6 +22,6 @@
 // The metadata service answers over two hops, so that pods without host
 // network (Tempo, Pyroscope, YACE) can use the instance's role; with one hop
 // they have no credentials. The price is that every pod can: the role can
-// therefore do no more than the node's workloads need, and network policies
-// should keep the others from 169.254.169.254.
+// therefore do no more than the node's workloads need, and the network policies
+// of components/workloads keep the others from the metadata.
 package controlnode

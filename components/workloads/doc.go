@@ -7,6 +7,9 @@
 // cluster and no Grafana content, gives no pod rights on the Kubernetes API,
 // and keeps no traces or profiles on the node: those lie in S3.
 //
+// Of its pods only those that work with AWS reach the instance's metadata, and
+// so its role; the rest of the cluster reaches everything but that.
+//
 // A configuration that changes restarts exactly the workload that reads it: its
 // pod template carries the configuration's hash.
 package workloads

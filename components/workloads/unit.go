@@ -17,10 +17,14 @@ import (
 // hashAnnotation on a pod template changes with what its pods read at start.
 const hashAnnotation = platform.Name + "/config-hash"
 
+// nameLabel tells the pods of one workload from the others.
+const nameLabel = "app.kubernetes.io/name"
+
 // unit is one workload: a single pod, its configuration, storage and service.
 type unit struct {
 	workload platform.Workload
 	daemon   bool // a DaemonSet: one pod on every node
+	role     bool // works with AWS, under the instance's role
 	user     int  // uid and gid
 	ports    []port
 	disk     string // size of its volume at workloadconfig.DataDir; "" = none
@@ -52,9 +56,9 @@ func (u unit) configured(c workloadconfig.Config, err error) (unit, error) {
 	return u, nil
 }
 
-// run creates the unit's objects. The result is its name, known once its pods
-// are ready.
-func (b *builder) run(u unit) (pulumi.StringOutput, error) {
+// run creates the unit's objects, its pods not before confined. The result is
+// its name, known once its pods are ready.
+func (b *builder) run(u unit, confined []pulumi.Resource) (pulumi.StringOutput, error) {
 	name := string(u.workload)
 	hashes := pulumi.StringMap{"environment": b.environHash}
 	if u.hash != nil {
@@ -66,7 +70,7 @@ func (b *builder) run(u unit) (pulumi.StringOutput, error) {
 	if err := b.disk(&u); err != nil {
 		return pulumi.StringOutput{}, err
 	}
-	labels := pulumi.StringMap{"app.kubernetes.io/name": pulumi.String(name)}
+	labels := pulumi.StringMap{nameLabel: pulumi.String(name)}
 	_, err := corev1.NewService(b.ctx, b.name(name), &corev1.ServiceArgs{
 		Metadata: b.meta(name), Spec: &corev1.ServiceSpecArgs{Selector: labels, Ports: u.servicePorts()},
 	}, b.child()...)
@@ -81,7 +85,7 @@ func (b *builder) run(u unit) (pulumi.StringOutput, error) {
 	if u.daemon {
 		d, err := appsv1.NewDaemonSet(b.ctx, b.name(name), &appsv1.DaemonSetArgs{
 			Metadata: b.meta(name), Spec: &appsv1.DaemonSetSpecArgs{Selector: selector, Template: template},
-		}, b.child()...)
+		}, b.child(pulumi.DependsOn(confined))...)
 		if err != nil {
 			return pulumi.StringOutput{}, fmt.Errorf("create DaemonSet %s: %w", name, err)
 		}
@@ -94,7 +98,7 @@ func (b *builder) run(u unit) (pulumi.StringOutput, error) {
 			Replicas: pulumi.Int(1), Selector: selector, Template: template,
 			Strategy: &appsv1.DeploymentStrategyArgs{Type: pulumi.String("Recreate")},
 		},
-	}, b.child()...)
+	}, b.child(pulumi.DependsOn(confined))...)
 	if err != nil {
 		return pulumi.StringOutput{}, fmt.Errorf("create Deployment %s: %w", name, err)
 	}

@@ -39,10 +39,10 @@ func (b *builder) units(a access) ([]unit, error) {
 	logs, err3 := unit{workload: platform.WorkloadVictoriaLogs, user: userServer, disk: gibibytes(diskLogs), ports: []port{
 		{"http", platform.VictoriaLogs, false},
 	}}.configured(workloadconfig.VictoriaLogs(b.args.logsRetention()))
-	tempo, err4 := unit{workload: platform.WorkloadTempo, user: userServer, disk: gibibytes(diskS3Store), ports: []port{
+	tempo, err4 := unit{workload: platform.WorkloadTempo, role: true, user: userServer, disk: gibibytes(diskS3Store), ports: []port{
 		{"http", platform.Tempo, false}, {"otlp-grpc", platform.TempoOTLPGRPC, false}, {"otlp-http", platform.TempoOTLPHTTP, false},
 	}}.configured(workloadconfig.Tempo(b.args.TempoRetention))
-	pyroscope, err5 := unit{workload: platform.WorkloadPyroscope, user: userServer, disk: gibibytes(diskS3Store), ports: []port{
+	pyroscope, err5 := unit{workload: platform.WorkloadPyroscope, role: true, user: userServer, disk: gibibytes(diskS3Store), ports: []port{
 		{"http", platform.Pyroscope, true},
 	}}.configured(workloadconfig.Pyroscope(b.args.PyroscopeRetention))
 	grafana, err6 := b.grafana(a)
@@ -55,7 +55,7 @@ func (b *builder) units(a access) ([]unit, error) {
 // yace searches by the tags that the stack's provider puts on everything.
 func (b *builder) yace() unit {
 	tags := map[string]string{platform.TagProject: platform.Project, platform.TagStack: b.ctx.Stack()}
-	u := unit{workload: platform.WorkloadYACE, user: userServer, ports: []port{{"http", platform.YACE, false}}}
+	u := unit{workload: platform.WorkloadYACE, role: true, user: userServer, ports: []port{{"http", platform.YACE, false}}}
 	u.args = workloadconfig.YACEArgs()
 	u.files = pulumi.StringMap{workloadconfig.YACEFile: b.args.Region.ToStringOutput().ApplyT(func(region string) (string, error) {
 		return workloadconfig.YACE(region, tags)
@@ -76,7 +76,7 @@ func (b *builder) grafana(a access) (unit, error) {
 // in no image.
 func (b *builder) status(a access) unit {
 	const authorityDir = "/etc/observatory-ca"
-	u := unit{workload: platform.WorkloadStatus, user: userServer, ports: []port{{"http", platform.Status, true}}}
+	u := unit{workload: platform.WorkloadStatus, role: true, user: userServer, ports: []port{{"http", platform.Status, true}}}
 	u.command = []string{path.Join(binaryDir, binaryName), "serve", "--config", path.Join(workloadconfig.ConfigDir, statusFile)}
 	u.files = pulumi.StringMap{statusFile: b.statusConfig()}
 	u.hash = b.args.StatusBinarySHA256

@@ -87,7 +87,7 @@ func (b *builder) child(more ...pulumi.ResourceOption) []pulumi.ResourceOption {
 // meta names an object inside the namespace.
 func (b *builder) meta(name string) *metav1.ObjectMetaArgs {
 	return &metav1.ObjectMetaArgs{Name: pulumi.String(name), Namespace: b.namespace, Labels: pulumi.StringMap{
-		"app.kubernetes.io/name": pulumi.String(name), "app.kubernetes.io/part-of": pulumi.String(platform.Name),
+		nameLabel: pulumi.String(name), "app.kubernetes.io/part-of": pulumi.String(platform.Name),
 	}}
 }
 
@@ -112,9 +112,13 @@ func (b *builder) build(w *Workloads) error {
 	if err != nil {
 		return err
 	}
+	confined, err := b.metadataPolicies(units)
+	if err != nil {
+		return err
+	}
 	ready := map[platform.Workload]pulumi.StringOutput{}
 	for _, u := range units {
-		if ready[u.workload], err = b.run(u); err != nil {
+		if ready[u.workload], err = b.run(u, confined); err != nil {
 			return err
 		}
 	}

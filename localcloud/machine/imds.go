@@ -8,10 +8,12 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // MetadataAddress is the instance metadata service's address on EC2.
-const MetadataAddress = "169.254.169.254"
+const MetadataAddress = platform.InstanceMetadata
 
 // metadataService answers IMDSv2 requests: a token first, then paths. Requests
 // without a token are refused, as on instances with HttpTokens=required.

@@ -1,0 +1,66 @@
+package workloads_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// metadataUsers are the workloads that have S3, CloudWatch or the artifacts to
+// read under the instance's role.
+func metadataUsers() []platform.Workload {
+	return []platform.Workload{platform.WorkloadPyroscope, platform.WorkloadStatus, platform.WorkloadTempo, platform.WorkloadYACE}
+}
+
+func TestOnlyUsersOfTheRoleReachTheMetadata(t *testing.T) {
+	rec := record(t, sampleArgs(), nil)
+	confined := map[string]bool{} // namespaces
+	reach := map[platform.Workload]bool{}
+	recorded := rec.OfType("kubernetes:networking.k8s.io/v1:NetworkPolicy")
+	for _, r := range recorded {
+		var p networkingv1.NetworkPolicy
+		decode(t, r, &p)
+		require.Equal(t, []networkingv1.PolicyType{networkingv1.PolicyTypeEgress}, p.Spec.PolicyTypes, p.Name)
+		selector, err := metav1.LabelSelectorAsSelector(&p.Spec.PodSelector)
+		require.NoError(t, err)
+		require.Len(t, p.Spec.Egress, 1, p.Name)
+		rule := p.Spec.Egress[0]
+		if selector.Empty() {
+			confined[p.Namespace] = true
+			require.Empty(t, rule.Ports)
+			require.Equal(t, []string{platform.InstanceMetadata + "/32"}, rule.To[0].IPBlock.Except, p.Name)
+			continue
+		}
+		require.Equal(t, platform.Name, p.Namespace)
+		require.Equal(t, platform.InstanceMetadata+"/32", rule.To[0].IPBlock.CIDR)
+		require.Equal(t, int32(80), rule.Ports[0].Port.IntVal)
+		for w, pod := range pods(t, rec) {
+			if selector.Matches(labels.Set(pod.Labels)) {
+				reach[w] = true
+			}
+		}
+	}
+	require.Equal(t, map[string]bool{platform.Name: true, "kube-system": true}, confined)
+	var got []platform.Workload
+	for w := range reach {
+		got = append(got, w)
+	}
+	slices.Sort(got)
+	require.Equal(t, metadataUsers(), got)
+}
+
+// A pod that starts before it is confined has the role for a moment.
+func TestPodsStartConfined(t *testing.T) {
+	rec := record(t, sampleArgs(), nil)
+	for _, token := range []string{"kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:DaemonSet"} {
+		for _, r := range rec.OfType(token) {
+			require.Subset(t, r.Dependencies, []string{"workloads-no-instance-metadata", "workloads-instance-metadata"}, r.Name)
+		}
+	}
+}
