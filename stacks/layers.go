@@ -38,11 +38,11 @@ func buildGround(ctx *pulumi.Context, s spec, p base) (ground, error) {
 	var g ground
 	var err error
 	onAWS := pulumi.Providers(p.aws)
-	if g.network, err = network.New(ctx, nameNetwork, s.network(), onAWS); err != nil {
-		return g, fmt.Errorf("build network: %w", err)
-	}
 	if g.storage, err = storage.New(ctx, nameStorage, s.storage(), onAWS); err != nil {
 		return g, fmt.Errorf("build storage: %w", err)
+	}
+	if g.network, err = network.New(ctx, nameNetwork, s.network(g.storage), onAWS); err != nil {
+		return g, fmt.Errorf("build network: %w", err)
 	}
 	if g.control, err = controlnode.New(ctx, nameControl, s.control(g.network, g.storage), pulumi.Providers(p.aws, p.tls, p.command)); err != nil {
 		return g, fmt.Errorf("build control node: %w", err)

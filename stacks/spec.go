@@ -25,9 +25,11 @@ type spec struct {
 
 const day = 24 * time.Hour
 
-func (s spec) network() *network.Args {
+// network writes its own VPC's flow logs beside the access logs; those of an
+// existing VPC are its owner's.
+func (s spec) network(data *storage.Storage) *network.Args {
 	n := s.cfg.Network
-	return &network.Args{
+	args := &network.Args{
 		Region:             s.cfg.Region,
 		CIDR:               n.CIDR,
 		AvailabilityZones:  n.AvailabilityZones,
@@ -37,6 +39,10 @@ func (s spec) network() *network.Args {
 		NAT:                n.NAT && n.VPCID == "",
 		OperatorCIDRs:      s.cfg.OperatorCIDRs,
 	}
+	if n.VPCID == "" {
+		args.FlowLogBucketARN = data.LogBucketARN
+	}
+	return args
 }
 
 func (s spec) storage() *storage.Args {
@@ -155,7 +161,7 @@ func (s spec) validate() error {
 	data, control := &storage.Storage{}, &controlnode.ControlNode{}
 	t, w := &telemetry.Telemetry{}, &workloads.Workloads{}
 	return errors.Join(
-		s.network().Validate(),
+		s.network(data).Validate(),
 		s.storage().Validate(),
 		s.control(n, data).Validate(),
 		s.telemetry(data, control).Validate(),
