@@ -255,6 +255,10 @@ func (a attachment) Create(ctx context.Context, r provider.Request) (provider.Re
 	return res, a.c.ec2.Attach(ctx, text(r.Inputs, "volumeId"), text(r.Inputs, "instanceId"))
 }
 
+func (a attachment) Delete(_ context.Context, r provider.Request) error {
+	return a.c.ec2.Detach(text(r.Outputs, "volumeId"))
+}
+
 type cluster struct{ c *cloud }
 
 func (k cluster) Create(ctx context.Context, r provider.Request) (provider.Result, error) {

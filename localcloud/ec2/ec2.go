@@ -43,13 +43,15 @@ type Service struct {
 	mu         sync.Mutex
 	state      state
 	parameters map[string]string // SSM parameters by name; in memory only, they hold secrets
+	boots      map[string]*firstBoot
 }
 
 type state struct {
-	Subnets    map[string]string // id -> CIDR
-	Interfaces map[string]string // id -> address
-	Nodes      map[string]int    // subnet id -> nodes given an address so far
-	Instances  map[string]machine.Spec
+	Subnets     map[string]string // id -> CIDR
+	Interfaces  map[string]string // id -> address
+	Nodes       map[string]int    // subnet id -> nodes given an address so far
+	Instances   map[string]machine.Spec
+	Attachments map[string]string // volume id -> instance id
 }
 
 // firstNode is where EMR nodes' addresses begin in a subnet; interfaces that
@@ -62,8 +64,8 @@ const nodes = 120
 // Open reads the state and boots the instances of an earlier run again, from
 // their disks and without user data, as after a power cut.
 func (s *Service) Open(ctx context.Context) error {
-	s.state = state{map[string]string{}, map[string]string{}, map[string]int{}, map[string]machine.Spec{}}
-	s.parameters = map[string]string{}
+	s.state = state{map[string]string{}, map[string]string{}, map[string]int{}, map[string]machine.Spec{}, map[string]string{}}
+	s.parameters, s.boots = map[string]string{}, map[string]*firstBoot{}
 	if err := os.MkdirAll(s.volumes(), 0o755); err != nil {
 		return err
 	}
@@ -178,7 +180,7 @@ func (s *Service) Control() (*region.Machine, machine.Metadata, error) {
 	defer s.mu.Unlock()
 	for id, spec := range s.state.Instances {
 		if m, ok := s.Region.Machine(id); ok {
-			return m, spec.Metadata, nil
+			return m, s.withKey(spec).Metadata, nil
 		}
 	}
 	return nil, machine.Metadata{}, errors.New("no EC2 instance runs that pods could be placed on")

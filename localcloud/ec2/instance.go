@@ -2,19 +2,18 @@ package ec2
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/emr-observatory/emr-observatory/localcloud/applications"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // Launch describes an instance to be.
@@ -26,7 +25,7 @@ type Launch struct {
 }
 
 // Run boots an instance on its network interface. Its user data runs in the
-// background, as cloud-init does; Log and the instance's
+// background, as cloud-init does; Booted, Log and the instance's
 // /var/log/cloud-init-output.log tell how it went.
 func (s *Service) Run(ctx context.Context, l Launch) error {
 	s.mu.Lock()
@@ -45,10 +44,10 @@ func (s *Service) Run(ctx context.Context, l Launch) error {
 		Binds: []machine.Bind{{From: s.Applications, To: applications.Mount, ReadOnly: true}, {From: s.volumes(), To: volumesDir}},
 		Metadata: machine.Metadata{
 			InstanceID: l.ID, InstanceType: l.Type, Region: s.AWSRegion, Zone: s.AWSRegion + "a", AccountID: s.AccountID,
-			RoleName: "instance", AccessKeyID: s.AccessKeyID, SecretAccessKey: s.SecretKey,
+			RoleName: "instance",
 		},
 	}
-	m, err := s.Region.Boot(ctx, spec)
+	m, err := s.Region.Boot(ctx, s.withKey(spec))
 	if err != nil {
 		return err
 	}
@@ -58,25 +57,75 @@ func (s *Service) Run(ctx context.Context, l Launch) error {
 	if err := s.update(func(st *state) { st.Instances[l.ID] = spec }); err != nil {
 		return err
 	}
+	boot := &firstBoot{done: make(chan struct{})}
+	s.mu.Lock()
+	s.boots[l.ID] = boot
+	s.mu.Unlock()
 	go func() {
-		if err := data.run(context.Background(), m); err != nil {
-			s.Log.Error("user data", "instance", l.ID, "error", err)
+		defer close(boot.done)
+		if boot.err = data.run(context.Background(), m); boot.err != nil {
+			s.Log.Error("user data", "instance", l.ID, "error", boot.err)
 		}
 	}()
 	return nil
 }
 
+// withKey gives a spec the role's credentials, which the state does not hold.
+func (s *Service) withKey(spec machine.Spec) machine.Spec {
+	spec.Metadata.AccessKeyID, spec.Metadata.SecretAccessKey = s.AccessKeyID, s.SecretKey
+	return spec
+}
+
+// firstBoot is the running or ended user data of an instance.
+type firstBoot struct {
+	done chan struct{}
+	err  error // once done is closed
+}
+
+// Booted waits until an instance's user data has ended and gives its failure.
+// An instance that was booted again runs none.
+func (s *Service) Booted(ctx context.Context, id string) error {
+	s.mu.Lock()
+	boot := s.boots[id]
+	s.mu.Unlock()
+	if boot == nil {
+		return nil
+	}
+	select {
+	case <-boot.done:
+		return boot.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// wants is where systemctl enable links a unit that is to start at boot.
+const wants = "etc/systemd/system/multi-user.target.wants"
+
+// reboot boots an instance from its disk: its volumes, the mounts of its fstab,
+// then the units that are enabled. What fails does not keep back the rest.
 func (s *Service) reboot(ctx context.Context, spec machine.Spec) error {
-	m, err := s.Region.Boot(ctx, spec)
+	m, err := s.Region.Boot(ctx, s.withKey(spec))
 	if err != nil {
 		return err
 	}
-	for _, line := range fstab(m.Root) { // mounts of fstab, then enabled units
-		if err := m.Must(ctx, machine.Exec{Argv: []string{"mount", line}}); err != nil {
-			return err
+	var errs []error
+	for volume, instance := range s.attachments() {
+		if instance == spec.Name {
+			errs = append(errs, link(ctx, m, volume))
 		}
 	}
-	return m.StartUnit(ctx, "k3s.service")
+	for _, point := range fstab(m.Root) {
+		errs = append(errs, m.Must(ctx, machine.Exec{Argv: []string{"mount", point}}))
+	}
+	units, err := os.ReadDir(filepath.Join(m.Root, wants))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		errs = append(errs, err)
+	}
+	for _, u := range units {
+		errs = append(errs, m.StartUnit(ctx, u.Name()))
+	}
+	return errors.Join(errs...)
 }
 
 func fstab(root string) []string {
@@ -98,7 +147,10 @@ func (s *Service) Terminate(id string) error {
 	if err := s.Region.Remove(id); err != nil {
 		return err
 	}
-	return s.update(func(st *state) { delete(st.Instances, id) })
+	return s.update(func(st *state) {
+		delete(st.Instances, id)
+		maps.DeleteFunc(st.Attachments, func(_, instance string) bool { return instance == id })
+	})
 }
 
 // Attach makes a volume visible to a running instance under the name that
@@ -111,8 +163,27 @@ func (s *Service) Attach(ctx context.Context, volume, instanceID string) error {
 	if err := os.MkdirAll(filepath.Join(s.volumes(), volume), 0o755); err != nil {
 		return err
 	}
-	link := "/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_" + strings.ReplaceAll(volume, "-", "")
-	return m.Must(ctx, machine.Exec{Argv: []string{"bash", "-ec", "mkdir -p /dev/disk/by-id; ln -sfn " + volumesDir + "/" + volume + " " + link}})
+	if err := link(ctx, m, volume); err != nil {
+		return err
+	}
+	return s.update(func(st *state) { st.Attachments[volume] = instanceID })
+}
+
+// Detach takes a volume from its instance, if it has one.
+func (s *Service) Detach(volume string) error {
+	return s.update(func(st *state) { delete(st.Attachments, volume) })
+}
+
+func (s *Service) attachments() map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.state.Attachments)
+}
+
+// link shows a volume under the device's name; /dev is new at every boot.
+func link(ctx context.Context, m *region.Machine, volume string) error {
+	device := platform.EBSDevice(volume)
+	return m.Must(ctx, machine.Exec{Argv: []string{"bash", "-ec", `mkdir -p "${1%/*}"; ln -sfn "$0" "$1"`, volumesDir + "/" + volume, device}})
 }
 
 // DeleteVolume deletes a volume's content.
@@ -121,90 +192,4 @@ func (s *Service) DeleteVolume(volume string) error {
 		return fmt.Errorf("volume id %q", volume)
 	}
 	return os.RemoveAll(filepath.Join(s.volumes(), volume))
-}
-
-// cloudConfig is the part of cloud-init's format that is carried out.
-type cloudConfig struct {
-	WriteFiles []struct {
-		Path        string `json:"path"`
-		Content     string `json:"content"`
-		Encoding    string `json:"encoding"`
-		Permissions string `json:"permissions"`
-	} `json:"write_files"`
-	RunCmd []any `json:"runcmd"`
-}
-
-func parseUserData(l Launch) (cloudConfig, error) {
-	var c cloudConfig
-	text := l.UserData
-	if l.Base64 {
-		raw, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			return c, err
-		}
-		text = string(raw)
-	}
-	if text == "" {
-		return c, nil
-	}
-	if !strings.HasPrefix(text, "#cloud-config\n") {
-		return c, errors.New("the local cloud reads #cloud-config with write_files and runcmd only")
-	}
-	// Strict: a module that is not carried out must not pass for done.
-	if err := yaml.UnmarshalStrict([]byte(text), &c); err != nil {
-		return c, fmt.Errorf("the local cloud reads write_files and runcmd only: %w", err)
-	}
-	return c, nil
-}
-
-func (c cloudConfig) run(ctx context.Context, m *region.Machine) error {
-	for _, f := range c.WriteFiles {
-		content := []byte(f.Content)
-		if f.Encoding != "" {
-			return fmt.Errorf("write_files %s: encoding %q is not carried out here", f.Path, f.Encoding)
-		}
-		mode, err := strconv.ParseUint(f.Permissions, 8, 32)
-		if f.Permissions == "" {
-			mode, err = 0o644, nil
-		}
-		if err != nil {
-			return fmt.Errorf("write_files %s: permissions %q: %w", f.Path, f.Permissions, err)
-		}
-		path := filepath.Join(m.Root, f.Path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, content, os.FileMode(mode)); err != nil {
-			return err
-		}
-	}
-	for _, cmd := range c.RunCmd {
-		argv, err := command(cmd)
-		if err != nil {
-			return err
-		}
-		const log = "/var/log/cloud-init-output.log"
-		res, err := m.Run(ctx, machine.Exec{Argv: argv, Stdout: log, Stderr: log})
-		if err != nil {
-			return err
-		}
-		if res.ExitCode != 0 {
-			return fmt.Errorf("%s ended with %d; see %s", strings.Join(argv, " "), res.ExitCode, filepath.Join(m.Root, log))
-		}
-	}
-	return nil
-}
-
-func command(v any) ([]string, error) {
-	switch c := v.(type) {
-	case string:
-		return []string{"sh", "-c", c}, nil
-	case []any:
-		var argv []string
-		for _, w := range c {
-			argv = append(argv, fmt.Sprint(w))
-		}
-		return argv, nil
-	}
-	return nil, fmt.Errorf("runcmd: %v is neither a string nor a list", v)
 }

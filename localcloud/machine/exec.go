@@ -114,16 +114,19 @@ func (a *Agent) Run(ctx context.Context, e Exec) (ExecResult, error) {
 	}
 	tail := &tailBuffer{limit: tailBytes}
 	cmd.Stdout, cmd.Stderr = tail, tail
-	for path, w := range map[string]func(*os.File){e.Stdout: func(f *os.File) { cmd.Stdout = f }, e.Stderr: func(f *os.File) { cmd.Stderr = f }} {
-		if path == "" {
+	for _, stream := range []struct {
+		path string
+		set  func(*os.File)
+	}{{e.Stdout, func(f *os.File) { cmd.Stdout = f }}, {e.Stderr, func(f *os.File) { cmd.Stderr = f }}} {
+		if stream.path == "" {
 			continue
 		}
-		f, err := a.openLog(path, cmd)
+		f, err := a.openLog(stream.path, cmd)
 		if err != nil {
 			return ExecResult{}, err
 		}
 		defer f.Close()
-		w(f)
+		stream.set(f)
 	}
 	err = cmd.Run()
 	var exit *exec.ExitError

@@ -1,0 +1,283 @@
+package ec2_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/applications"
+	"github.com/emr-observatory/emr-observatory/localcloud/ec2"
+	"github.com/emr-observatory/emr-observatory/localcloud/machine"
+	"github.com/emr-observatory/emr-observatory/localcloud/region"
+	"github.com/emr-observatory/emr-observatory/localcloud/region/regiontest"
+)
+
+func TestMain(m *testing.M) { os.Exit(regiontest.Main(m)) }
+
+// patience bounds what is waited for; nothing should come near it.
+const patience = time.Minute
+
+var addresses atomic.Int32
+
+// service is an EC2 of the test's own, with one network interface.
+type service struct {
+	*ec2.Service
+	t         *testing.T
+	instances []string
+	networkIf string
+	log       *record
+}
+
+type record struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (r *record) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(p)
+}
+
+func (r *record) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.String()
+}
+
+func newService(t *testing.T, change ...func(*ec2.Service)) *service {
+	t.Helper()
+	log := &record{}
+	s := &ec2.Service{
+		Region: regiontest.Region(t), Dir: t.TempDir(), Applications: t.TempDir(), Machined: regiontest.Machined(),
+		AWSRegion: "us-east-1", AccountID: "123456789012", Gateway: regiontest.Gateway, Prefix: regiontest.Prefix,
+		AccessKeyID: "AKIATEST", SecretKey: "the-role's-secret", PrepareCLI: applications.WriteCLI,
+		Log: slog.New(slog.NewTextHandler(log, nil)),
+	}
+	for _, f := range change {
+		f(s)
+	}
+	require.NoError(t, s.Open(t.Context()))
+	n := addresses.Add(1)
+	id := fmt.Sprintf("eni-%d", n)
+	require.NoError(t, s.PutInterface(id, fmt.Sprintf("10.0.1.%d", n)))
+	out := &service{Service: s, t: t, networkIf: id, log: log}
+	t.Cleanup(func() {
+		for _, i := range out.instances {
+			require.NoError(t, s.Terminate(i))
+		}
+	})
+	return out
+}
+
+// launch boots an instance and gives it with how its user data ended.
+func (s *service) launch(id, userData string) (*region.Machine, error) {
+	s.t.Helper()
+	s.instances = append(s.instances, id)
+	require.NoError(s.t, s.Run(s.t.Context(), ec2.Launch{ID: id, Type: "t3.large", InterfaceID: s.networkIf, UserData: userData}))
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	m, ok := s.Region.Machine(id)
+	require.True(s.t, ok)
+	return m, s.Booted(ctx, id)
+}
+
+func sh(t *testing.T, m *region.Machine, script string) string {
+	t.Helper()
+	res, err := m.Run(t.Context(), machine.Exec{Argv: []string{"bash", "-c", script}})
+	require.NoError(t, err)
+	require.Zero(t, res.ExitCode, "%s: %s", script, res.Tail)
+	return strings.TrimSpace(res.Tail)
+}
+
+func TestUserDataRunsAsCloudInitDoes(t *testing.T) {
+	s := newService(t)
+	m, err := s.launch("i-userdata", `#cloud-config
+write_files:
+- path: /opt/greet.sh
+  permissions: "0750"
+  content: |
+    #!/bin/sh
+    echo "hello $1"
+runcmd:
+- [/opt/greet.sh, "it's one word"]
+- exit_code=1; [ $exit_code = 0 ]
+- cd /etc
+- pwd > /tmp/where
+`)
+	require.NoError(t, err, "only the last command's failure is the script's")
+	require.Equal(t, "750", sh(t, m, "stat -c %a /opt/greet.sh"))
+	require.Equal(t, "hello it's one word", sh(t, m, "cat /var/log/cloud-init-output.log"))
+	require.Equal(t, "/etc", sh(t, m, "cat /tmp/where"), "runcmd is one script")
+	require.Equal(t, "t3.large", sh(t, m, `t=$(curl -sX PUT http://169.254.169.254/latest/api/token -H 'X-aws-ec2-metadata-token-ttl-seconds: 60'); curl -s -H "X-aws-ec2-metadata-token: $t" http://169.254.169.254/latest/meta-data/instance-type`))
+}
+
+func TestFailingCommandIsToldWithItsLog(t *testing.T) {
+	s := newService(t)
+	m, err := s.launch("i-failing", "#cloud-config\nruncmd:\n- [sh, -c, 'echo no volume >&2; exit 7']\n")
+	log := filepath.Join(m.Root, "var/log/cloud-init-output.log")
+	require.ErrorContains(t, err, "ended with 7; see "+log)
+	require.Contains(t, s.log.String(), "instance=i-failing")
+	text, readErr := os.ReadFile(log)
+	require.NoError(t, readErr)
+	require.Equal(t, "no volume\n", string(text))
+}
+
+func TestUserDataIsRefusedBeforeAnythingBoots(t *testing.T) {
+	s := newService(t)
+	for name, c := range map[string]struct {
+		data   string
+		faults []string
+	}{
+		"another module": {"#cloud-config\npackages: [git]\n", []string{"packages", "write_files and runcmd only"}},
+		"another field":  {"#cloud-config\nwrite_files:\n- path: /x\n  owner: hadoop\n", []string{"owner"}},
+		"a script":       {"#!/bin/sh\ntrue\n", []string{"#cloud-config"}},
+		"every fault": {"#cloud-config\nwrite_files:\n- path: x\n  encoding: gz\n  permissions: rw\nruncmd:\n- 7\n", []string{
+			`write_files[0].path: "x"`, `write_files[0].encoding: "gz"`, `write_files[0].permissions: "rw"`, "runcmd[0]: 7",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := s.Run(t.Context(), ec2.Launch{ID: "i-refused", InterfaceID: s.networkIf, UserData: c.data})
+			for _, f := range c.faults {
+				require.ErrorContains(t, err, f)
+			}
+			_, boots := s.Region.Machine("i-refused")
+			require.False(t, boots)
+		})
+	}
+	err := s.Run(t.Context(), ec2.Launch{ID: "i-refused", InterfaceID: "eni-none"})
+	require.ErrorContains(t, err, `networkInterfaces[0].networkInterfaceId: "eni-none"`)
+}
+
+// mount is what a boot script does with its volume.
+const mount = `dev=$(readlink -f /dev/disk/by-id/*); blkid -p "$dev" >/dev/null || mkfs.xfs "$dev"; mkdir -p /data; echo "UUID=$(blkid -s UUID -o value "$dev") /data xfs defaults 0 2" > /etc/fstab; mount /data`
+
+func TestVolumeOutlivesItsInstance(t *testing.T) {
+	s := newService(t)
+	withVolume := func(id string) *region.Machine {
+		_, err := s.launch(id, "")
+		require.NoError(t, err)
+		require.NoError(t, s.Attach(t.Context(), "vol-0abc", id))
+		m, _ := s.Region.Machine(id)
+		require.Equal(t, "/.volumes/vol-0abc", sh(t, m, "readlink -f /dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol0abc"))
+		return m
+	}
+	first := withVolume("i-first")
+	sh(t, first, mount+"; echo kept > /data/file; echo lost > /opt/file")
+	require.NoError(t, s.Terminate("i-first"))
+	require.NoDirExists(t, first.Root)
+	second := withVolume("i-second")
+	require.Equal(t, "kept", sh(t, second, mount+"; cat /data/file"))
+	require.Equal(t, "gone", sh(t, second, "[ -e /opt/file ] || echo gone"))
+
+	require.ErrorContains(t, s.DeleteVolume("../x"), "volume id")
+	require.NoError(t, s.DeleteVolume("vol-0abc"))
+	require.NoDirExists(t, filepath.Join(s.Dir, "volumes", "vol-0abc"))
+}
+
+func TestRebootMountsFstabAndStartsWhatIsEnabled(t *testing.T) {
+	s := newService(t)
+	m, err := s.launch("i-reboot", "")
+	require.NoError(t, err)
+	require.NoError(t, s.Attach(t.Context(), "vol-0def", "i-reboot"))
+	sh(t, m, mount+`; echo kept > /data/file
+for u in wanted other; do printf '[Service]\nExecStart=/bin/sleep infinity\n' > /etc/systemd/system/$u.service; done
+systemctl enable --now wanted; systemctl start other`)
+
+	s.Region.Stop("i-reboot") // the power is cut, and the process starts anew
+	again := newServiceOn(s)
+	require.NoError(t, again.Open(t.Context()))
+	m, ok := s.Region.Machine("i-reboot")
+	require.True(t, ok)
+	require.Equal(t, "kept", sh(t, m, "cat /data/file"))
+	require.Equal(t, "/.volumes/vol-0def", sh(t, m, "readlink -f /dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol0def"), "an attached volume is there after a reboot")
+	require.Equal(t, "active inactive", sh(t, m, "echo $(systemctl is-active wanted) $(systemctl is-active other)"))
+	require.NotContains(t, s.log.String(), "boot instance again")
+	_, meta, err := again.Control()
+	require.NoError(t, err)
+	require.Equal(t, "the-role's-secret", meta.SecretAccessKey)
+}
+
+// newServiceOn is the service of a new process on the same state.
+func newServiceOn(s *service) *ec2.Service {
+	return &ec2.Service{
+		Region: s.Region, Dir: s.Dir, Applications: s.Applications, Machined: s.Machined, AWSRegion: s.AWSRegion, AccountID: s.AccountID,
+		Gateway: s.Gateway, Prefix: s.Prefix, AccessKeyID: s.AccessKeyID, SecretKey: s.SecretKey, PrepareCLI: s.PrepareCLI, Log: s.Log,
+	}
+}
+
+func TestStateHoldsNoSecret(t *testing.T) {
+	s := newService(t)
+	_, err := s.launch("i-state", "")
+	require.NoError(t, err)
+	s.PutParameter("/observatory/ca", "the-parameter")
+	raw, err := os.ReadFile(filepath.Join(s.Dir, "ec2.json"))
+	require.NoError(t, err)
+	require.Contains(t, string(raw), "i-state")
+	require.NotContains(t, string(raw), s.SecretKey)
+	require.NotContains(t, string(raw), "the-parameter")
+}
+
+func TestInstanceReadsParameters(t *testing.T) {
+	tree, err := applications.Fetch(t.Context(), nil)
+	require.NoError(t, err)
+	l, err := net.Listen("tcp", regiontest.Gateway+":0")
+	require.NoError(t, err)
+	defer l.Close()
+	s := newService(t, func(s *ec2.Service) {
+		s.Applications = tree
+		s.Env = map[string]string{"AWS_ENDPOINT_URL_SSM": "http://" + l.Addr().String(), "AWS_DEFAULT_REGION": "us-east-1"}
+	})
+	go func() { _ = http.Serve(l, s.Parameters()) }() //nolint:gosec // a test
+	s.PutParameter("/observatory/ca", "a\nPEM\n")
+	m, err := s.launch("i-reads", "")
+	require.NoError(t, err)
+	get := func(name string) string {
+		return `aws ssm get-parameter --name ` + name + ` --with-decryption --query Parameter.Value --output text 2>&1`
+	}
+	require.Equal(t, "a\nPEM", sh(t, m, get("/observatory/ca")), "signed with the role's credentials of the metadata service")
+	require.Contains(t, sh(t, m, get("/observatory/none")+" || true"), "ParameterNotFound")
+	s.DeleteParameter("/observatory/ca")
+	require.Contains(t, sh(t, m, get("/observatory/ca")+" || true"), "ParameterNotFound")
+
+	res, err := http.Post("http://"+l.Addr().String(), "application/x-amz-json-1.1", strings.NewReader("{}"))
+	require.NoError(t, err)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusBadRequest, res.StatusCode)
+	require.Contains(t, string(body), "UnknownOperationException")
+}
+
+func TestNodeAddressesTakeTurns(t *testing.T) {
+	s := newService(t)
+	require.NoError(t, s.PutSubnet("subnet-1", "10.0.16.0/20"))
+	seen := map[string]bool{}
+	first, err := s.NodeAddress("subnet-1")
+	require.NoError(t, err)
+	require.Equal(t, "10.0.16.100/16", first)
+	for a := first; !seen[a]; {
+		seen[a] = true
+		a, err = s.NodeAddress("subnet-1")
+		require.NoError(t, err)
+		prefix, _, cut := strings.Cut(a, "/")
+		require.True(t, cut)
+		require.True(t, strings.HasPrefix(prefix, "10.0.16."), "%s lies in the subnet", a)
+	}
+	require.Greater(t, len(seen), 100)
+	_, err = s.NodeAddress("subnet-none")
+	require.ErrorContains(t, err, `subnet "subnet-none" does not exist`)
+}
