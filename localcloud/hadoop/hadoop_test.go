@@ -1,0 +1,198 @@
+package hadoop_test
+
+import (
+	"encoding/xml"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/quick"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+func node(change ...func(*hadoop.Node)) hadoop.Node {
+	n := hadoop.Node{
+		ClusterID: "j-TEST", Release: "emr-7.10.0", AccountID: "123456789012", Region: "us-east-1", Role: platform.RoleCore,
+		Host: "ip-10-0-1-11", MasterHost: "ip-10-0-1-10", Domain: "ec2.internal", CoreNodes: 2, MemoryMB: 3072, VCores: 4,
+		S3Endpoint: "http://10.0.0.2:7070",
+	}
+	for _, f := range change {
+		f(&n)
+	}
+	return n
+}
+
+// site reads a *-site.xml as Hadoop does.
+func site(t *testing.T, text string) map[string]string {
+	t.Helper()
+	var doc struct {
+		Properties []struct {
+			Name  string `xml:"name"`
+			Value string `xml:"value"`
+		} `xml:"property"`
+	}
+	require.NoError(t, xml.Unmarshal([]byte(text), &doc))
+	out := map[string]string{}
+	for _, p := range doc.Properties {
+		require.NotContains(t, out, p.Name, "each name once")
+		out[p.Name] = p.Value
+	}
+	return out
+}
+
+// properties reads spark-defaults.conf and its like: a name, blanks, a value.
+func properties(t *testing.T, text string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, l := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		k, v, ok := strings.Cut(l, " ")
+		require.True(t, ok, l)
+		require.NotContains(t, out, k)
+		out[k] = v
+	}
+	return out
+}
+
+const (
+	yarnSite      = platform.EMRHadoopConfDir + "/yarn-site.xml"
+	hdfsSite      = platform.EMRHadoopConfDir + "/hdfs-site.xml"
+	coreSite      = platform.EMRHadoopConfDir + "/core-site.xml"
+	sparkDefaults = platform.EMRSparkConfDir + "/spark-defaults.conf"
+	sparkEnv      = platform.EMRSparkConfDir + "/spark-env.sh"
+)
+
+func TestShippedDefaults(t *testing.T) {
+	files := hadoop.Files(node())
+	require.Equal(t, "hdfs://ip-10-0-1-10.ec2.internal:8020", site(t, files[coreSite])["fs.defaultFS"])
+	yarn := site(t, files[yarnSite])
+	require.Equal(t, "ip-10-0-1-10.ec2.internal", yarn["yarn.resourcemanager.hostname"])
+	require.Equal(t, "ip-10-0-1-11.ec2.internal", yarn["yarn.nodemanager.hostname"])
+	require.Equal(t, "3072", yarn["yarn.nodemanager.resource.memory-mb"])
+	require.Equal(t, platform.EMRContainerLogDir, yarn["yarn.nodemanager.log-dirs"], "where the node's collector reads")
+	spark := properties(t, files[sparkDefaults])
+	require.Equal(t, "yarn", spark["spark.master"])
+	require.Equal(t, "-XX:OnOutOfMemoryError='kill -9 %p'", spark["spark.driver.defaultJavaOptions"])
+	require.NotContains(t, files, platform.EMRSparkConfDir+"/metrics.properties", "only where spark-metrics is given")
+}
+
+// EMR Release Guide, hdfs-site: 1 below four core nodes, 2 below ten, else 3.
+func TestReplicationFollowsTheCoreGroup(t *testing.T) {
+	for cores, want := range map[int]string{1: "1", 3: "1", 4: "2", 9: "2", 10: "3", 40: "3"} {
+		files := hadoop.Files(node(func(n *hadoop.Node) { n.CoreNodes = cores }))
+		require.Equal(t, want, site(t, files[hdfsSite])["dfs.replication"], "%d core nodes", cores)
+	}
+}
+
+// A classification's key replaces that key's shipped value as a whole; every
+// other key, and every other file, is as it was.
+func TestClassificationReplacesKeyByKey(t *testing.T) {
+	shipped := hadoop.Files(node())
+	readers := map[string]struct {
+		file string
+		read func(*testing.T, string) map[string]string
+	}{
+		"core-site": {coreSite, site}, "hdfs-site": {hdfsSite, site}, "yarn-site": {yarnSite, site}, "spark-defaults": {sparkDefaults, properties},
+	}
+	for classification, r := range readers {
+		before := r.read(t, shipped[r.file])
+		names := []string{"a.new.key"}
+		for k := range before {
+			names = append(names, k)
+		}
+		holds := func(pick uint, value uint64) bool {
+			name, text := names[pick%uint(len(names))], fmt.Sprintf("<%d & 'x'>", value)
+			after := hadoop.Files(node(func(n *hadoop.Node) {
+				n.Configurations = []hadoop.Configuration{{Classification: classification, Properties: map[string]string{name: text}}}
+			}))
+			for file, content := range shipped {
+				if file != r.file && after[file] != content {
+					return false
+				}
+			}
+			want := map[string]string{}
+			for k, v := range before {
+				want[k] = v
+			}
+			want[name] = text
+			got := r.read(t, after[r.file])
+			return fmt.Sprint(want) == fmt.Sprint(got)
+		}
+		require.NoError(t, quick.Check(holds, nil), classification)
+	}
+}
+
+// A real shell reads the file as Spark's scripts do.
+func TestNestedExportReachesTheShell(t *testing.T) {
+	files := hadoop.Files(node(func(n *hadoop.Node) {
+		n.Configurations = []hadoop.Configuration{{Classification: "spark-env", Configurations: []hadoop.Configuration{
+			{Classification: "export", Properties: map[string]string{"SPARK_DAEMON_JAVA_OPTS": `"$SPARK_DAEMON_JAVA_OPTS -Dmine=1"`, "PYSPARK_PYTHON": "/opt/python"}},
+			{Classification: "other", Properties: map[string]string{"IGNORED": "1"}},
+		}}}
+	}))
+	env := filepath.Join(t.TempDir(), "spark-env.sh")
+	require.NoError(t, os.WriteFile(env, []byte(files[sparkEnv]), 0o600))
+	out, err := exec.Command("bash", "-euc", `SPARK_DAEMON_JAVA_OPTS= SPARK_SUBMIT_OPTS=-Dgiven; . "$0"; printf '%s|' "$SPARK_DAEMON_JAVA_OPTS" "$PYSPARK_PYTHON" "$EMR_CLUSTER_ID" "$SPARK_SUBMIT_OPTS" "${IGNORED-unset}"`, env).Output() //nolint:gosec // a test
+	require.NoError(t, err)
+	require.Equal(t, " -XX:+ExitOnOutOfMemoryError -Dmine=1|/opt/python|j-TEST|-Dgiven -DEMR_CLUSTER_ID=j-TEST -DEMR_RELEASE_LABEL=emr-7.10.0|unset|", string(out))
+}
+
+func TestDaemonsOfRoles(t *testing.T) {
+	roles := map[string][]hadoop.Daemon{
+		platform.RoleMaster: {hadoop.NameNode, hadoop.ResourceManager}, platform.RoleCore: {hadoop.DataNode, hadoop.NodeManager},
+		platform.RoleTask: {hadoop.NodeManager}, "client": nil,
+	}
+	for role, want := range roles {
+		require.Equal(t, want, hadoop.Daemons(role), role)
+	}
+}
+
+// Each unit's shell line must read every file it names, run as an account of
+// the node, and take the options that its *-env classification exports.
+func TestUnitsAreWhatTheNodeHas(t *testing.T) {
+	for _, d := range append(append(hadoop.Daemons(platform.RoleMaster), hadoop.Daemons(platform.RoleCore)...), hadoop.HistoryServer) {
+		t.Run(d.Unit, func(t *testing.T) {
+			text := hadoop.UnitFile(d, node())
+			unit := map[string]string{}
+			for _, l := range strings.Split(text, "\n") {
+				if k, v, ok := strings.Cut(l, "="); ok {
+					unit[k] = v
+				}
+			}
+			require.Contains(t, hadoop.Accounts(), unit["User"])
+			require.Equal(t, "append:/var/log/"+d.Log+"-ip-10-0-1-11.log", unit["StandardOutput"])
+			script, ok := strings.CutPrefix(unit["ExecStart"], "/bin/bash -c '")
+			require.True(t, ok)
+			script, ok = strings.CutSuffix(script, "'")
+			require.True(t, ok)
+			require.NotContains(t, script, "'", "one quoted word")
+			files := hadoop.Files(node())
+			for _, w := range strings.Split(script, ";") {
+				if file, sourced := strings.CutPrefix(strings.TrimSpace(w), ". "); sourced {
+					require.Contains(t, files, file)
+				}
+			}
+			require.True(t, strings.HasSuffix(script, " "+d.Class))
+			require.Contains(t, script, "-Xmx"+d.Heap)
+			if d.Opts != "" {
+				require.Contains(t, script, "$"+d.Opts+" ")
+			}
+			out, err := exec.Command("bash", "-nc", script).CombinedOutput() //nolint:gosec // a test
+			require.NoError(t, err, string(out))
+		})
+	}
+}
+
+func TestPortsOfDaemonsAreTheirPages(t *testing.T) {
+	files := hadoop.Files(node())
+	require.True(t, strings.HasSuffix(site(t, files[yarnSite])["yarn.nodemanager.webapp.address"], ":"+strconv.Itoa(int(hadoop.NodeManager.Port))))
+	require.True(t, strings.HasSuffix(site(t, files[hdfsSite])["dfs.namenode.http-address"], ":"+strconv.Itoa(int(hadoop.NameNode.Port))))
+	require.True(t, strings.HasSuffix(site(t, files[hdfsSite])["dfs.datanode.http.address"], ":"+strconv.Itoa(int(hadoop.DataNode.Port))))
+	require.Equal(t, strconv.Itoa(int(hadoop.HistoryServer.Port)), properties(t, files[sparkDefaults])["spark.history.ui.port"])
+}
