@@ -126,6 +126,22 @@ func keepSalt(raw []byte, old string) ([]byte, error) {
 	return yaml.Marshal(now)
 }
 
+// configure sets configuration in the working copy of the stack's file, which
+// the next run writes anew. Each entry is key=value with dots between levels.
+func (e *engine) configure(ctx context.Context, entries []string) error {
+	for _, entry := range entries {
+		key, value, ok := strings.Cut(entry, "=")
+		if !ok || key == "" {
+			return fmt.Errorf("--config %q: must be key=value, such as emr.core.count=3", entry)
+		}
+		err := e.stack.SetConfigWithOptions(ctx, platform.Project+":"+key, auto.ConfigValue{Value: value}, &auto.ConfigOptions{Path: strings.Contains(key, ".")})
+		if err != nil {
+			return fmt.Errorf("--config %s: %w", entry, err)
+		}
+	}
+	return nil
+}
+
 // unlock removes the lock that a killed run left: the back end is this state
 // folder's own, and the caller holds the folder.
 func (e *engine) unlock(ctx context.Context) error {

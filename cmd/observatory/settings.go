@@ -10,6 +10,7 @@ import (
 // settings are what every command knows.
 type settings struct {
 	state, stack string
+	config       []string // key=value over the stack's file, for one run
 }
 
 // projectDir is the checkout: the nearest folder upward that has Pulumi.yaml,

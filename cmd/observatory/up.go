@@ -29,6 +29,7 @@ func upCommand(s *settings) *cobra.Command {
 			"as an EMR step and tells where to look. It may be run again at any time, also after it was killed.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return up(cmd.Context(), s, !noJob, cmd.OutOrStdout()) },
 	}
+	c.Flags().StringArrayVarP(&s.config, "config", "c", nil, "configuration for this run over Pulumi.<stack>.yaml: key=value, a dot between levels (emr.core.count=3); may be repeated")
 	c.Flags().BoolVar(&noJob, "no-job", false, "do not run the job")
 	return c
 }
@@ -107,6 +108,9 @@ func up(ctx context.Context, s *settings, job bool, out io.Writer) error {
 		return err
 	}
 	if err := o.engine.unlock(ctx); err != nil {
+		return err
+	}
+	if err := o.engine.configure(ctx, s.config); err != nil {
 		return err
 	}
 	if o.running.Fresh { // what ran in an earlier cloud may be gone

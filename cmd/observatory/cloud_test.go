@@ -1,0 +1,207 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/localcloud"
+	"github.com/emr-observatory/emr-observatory/stacks/outputs"
+)
+
+// cloud is a local cloud under test, driven by the program's own commands.
+type cloud struct {
+	state   string
+	project string
+	program string
+}
+
+// newCloud builds the program as `make build` does and gives it an empty state
+// folder. What still runs when the test ends is ended and its log shown.
+func newCloud(t *testing.T) *cloud {
+	project, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	bin := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", bin+"/", "./cmd/observatory", "./localcloud/machine/machined")
+	build.Dir, build.Env = project, append(os.Environ(), "CGO_ENABLED=0")
+	out, err := build.CombinedOutput()
+	require.NoErrorf(t, err, "%s", out)
+	// Not t.TempDir: accounts of the nodes must be able to pass through it.
+	state, err := os.MkdirTemp("", "observatory-life-")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(state, 0o755)) //nolint:gosec // see above
+	c := &cloud{state: filepath.Join(state, "state"), project: project, program: filepath.Join(bin, "observatory")}
+	t.Cleanup(func() {
+		if t.Failed() {
+			if log, err := os.ReadFile(filepath.Join(c.state, "region.log")); err == nil {
+				t.Logf("the end of region.log:\n%s", log[max(0, len(log)-6000):])
+			}
+		}
+		if r, err := localcloud.Find(c.state); err == nil {
+			_ = syscall.Kill(r.PID, syscall.SIGKILL)
+		}
+		_ = os.RemoveAll(state)
+	})
+	return c
+}
+
+// command is the program with arguments on this cloud, not started yet.
+func (c *cloud) command(t *testing.T, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(t.Context(), c.program, append([]string{"--state", c.state}, args...)...)
+	cmd.Dir = c.project
+	return cmd
+}
+
+// try runs the program and gives what it printed.
+func (c *cloud) try(t *testing.T, args ...string) (stdout, stderr string, err error) {
+	cmd := c.command(t, args...)
+	var out, problems bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	err = cmd.Run()
+	return out.String(), problems.String(), err
+}
+
+// run is try for commands that must succeed.
+func (c *cloud) run(t *testing.T, args ...string) string {
+	t.Helper()
+	began := time.Now()
+	out, problems, err := c.try(t, args...)
+	require.NoErrorf(t, err, "observatory %s\n%s\n%s", strings.Join(args, " "), out, problems)
+	t.Logf("observatory %s: %s", strings.Join(args, " "), time.Since(began).Round(time.Second))
+	return out
+}
+
+func (c *cloud) running(t *testing.T) localcloud.Running {
+	t.Helper()
+	r, err := localcloud.Find(c.state)
+	require.NoError(t, err)
+	return r
+}
+
+// outputs are the stack's, as the engine's own command prints them.
+func (c *cloud) outputs(t *testing.T) outputs.Outputs {
+	t.Helper()
+	var all map[string]any
+	require.NoError(t, json.Unmarshal([]byte(c.run(t, "pulumi", "--", "stack", "output", "--json", "--show-secrets")), &all))
+	o, _, err := outputs.FromMap(all)
+	require.NoError(t, err)
+	return o
+}
+
+// processes are the region's programs by name and process id. Pods and daemons
+// keep theirs as long as nothing restarts them.
+func (c *cloud) processes(t *testing.T) map[int]string {
+	t.Helper()
+	children := map[int][]int{}
+	entries, err := os.ReadDir("/proc")
+	require.NoError(t, err)
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile(filepath.Join("/proc", e.Name(), "stat"))
+		if err != nil {
+			continue
+		}
+		// The command's name, in brackets, may hold anything.
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		parent, _ := strconv.Atoi(fields[1])
+		children[parent] = append(children[parent], pid)
+	}
+	found, queue := map[int]string{}, []int{c.running(t).PID}
+	for len(queue) > 0 {
+		pid := queue[0]
+		queue = append(queue[1:], children[pid]...)
+		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if err == nil && len(line) > 0 {
+			found[pid] = string(bytes.ReplaceAll(line, []byte{0}, []byte{' '}))
+		}
+	}
+	return found
+}
+
+// process is the one process whose command line begins with name.
+func (c *cloud) process(t *testing.T, name string) int {
+	t.Helper()
+	var pids []int
+	for pid, line := range c.processes(t) {
+		if strings.HasPrefix(line, name+" ") {
+			pids = append(pids, pid)
+		}
+	}
+	require.Lenf(t, pids, 1, "processes named %s", name)
+	return pids[0]
+}
+
+// get reads a service's page into v, or only checks that it answers 200.
+func (c *cloud) get(t *testing.T, service, path string, v any) {
+	t.Helper()
+	require.NoError(t, c.tryGet(t, service, path, v))
+}
+
+func (c *cloud) tryGet(t *testing.T, service, path string, v any) error {
+	return c.send(t, http.MethodGet, service, path, nil, v)
+}
+
+func (c *cloud) send(t *testing.T, method, service, path string, body io.Reader, v any) error {
+	req, err := http.NewRequestWithContext(t.Context(), method, c.running(t).URL(service)+path, body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	if res.StatusCode/100 != 2 {
+		return fmt.Errorf("%s %s: %s: %.300s", method, path, res.Status, raw)
+	}
+	if v == nil {
+		return nil
+	}
+	return json.Unmarshal(raw, v)
+}
+
+// sample is one series of an instant query's answer.
+type sample struct {
+	Metric map[string]string `json:"metric"`
+	Value  [2]any            `json:"value"`
+}
+
+func (s sample) number(t *testing.T) float64 {
+	t.Helper()
+	f, err := strconv.ParseFloat(fmt.Sprint(s.Value[1]), 64)
+	require.NoError(t, err)
+	return f
+}
+
+// query asks VictoriaMetrics for the present.
+func (c *cloud) query(t *testing.T, expr string) []sample {
+	t.Helper()
+	var answer struct {
+		Data struct {
+			Result []sample `json:"result"`
+		} `json:"data"`
+	}
+	c.get(t, "victoria-metrics", "/api/v1/query?query="+url.QueryEscape(expr), &answer)
+	return answer.Data.Result
+}

@@ -1,0 +1,418 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/artifacts"
+	"github.com/emr-observatory/emr-observatory/dashboards/check"
+	"github.com/emr-observatory/emr-observatory/localcloud"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/status"
+	"github.com/emr-observatory/emr-observatory/submit"
+)
+
+// TestLife is the platform's whole life on one machine, as a person has it:
+// the real engine, EMR nodes, Spark and telemetry servers, driven by the
+// program's own commands. Each part stands on the one before it.
+func TestLife(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: brings up the whole local cloud, some ten minutes")
+	}
+	c := newCloud(t)
+	var trace string
+	parts := []struct {
+		name string
+		run  func(*testing.T)
+	}{
+		{"up runs the job", func(t *testing.T) { trace = upRunsTheJob(t, c) }},
+		{"every query of the dashboards has data", func(t *testing.T) { everyQueryHasData(t, c) }},
+		{"core nodes tell of themselves", func(t *testing.T) { coreNodesDiffer(t, c) }},
+		{"S3 has what the job left", func(t *testing.T) { objectsUnderEachPath(t, c) }},
+		{"boto3 reads the cluster and the step", func(t *testing.T) { boto3Reads(t, c) }},
+		{"a second up changes nothing", func(t *testing.T) {
+			require.Equal(t, changes{}, c.up(t))
+		}},
+		{"an edit of a store's configuration restarts that store", func(t *testing.T) { editRestartsOne(t, c) }},
+		{"traces and profiles come back from S3", func(t *testing.T) { readBackFromS3(t, c, trace) }},
+		{"an edit of a tag restarts nothing", func(t *testing.T) { editRestartsNothing(t, c) }},
+		{"a failing step says why", func(t *testing.T) { failingStep(t, c) }},
+		{"broken agents do not stop a job", func(t *testing.T) { brokenAgents(t, c) }},
+		{"a killed cloud comes up again", func(t *testing.T) { killedCloud(t, c) }},
+		{"down leaves nothing", func(t *testing.T) { downLeavesNothing(t, c) }},
+	}
+	for _, p := range parts {
+		if !t.Run(p.name, p.run) {
+			return
+		}
+	}
+}
+
+func upRunsTheJob(t *testing.T, c *cloud) string {
+	out := c.run(t, "up")
+	require.Contains(t, out, "job orders.py: COMPLETED")
+	m := regexp.MustCompile(`trace ([0-9a-f]{32})`).FindStringSubmatch(out)
+	require.NotNil(t, m, out)
+	return m[1]
+}
+
+func (c *cloud) check(t *testing.T) check.Report {
+	t.Helper()
+	out, problems, err := c.try(t, "dashboards", "check", "--json")
+	require.NoErrorf(t, err, "%s", problems)
+	var r check.Report
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	return r
+}
+
+func everyQueryHasData(t *testing.T, c *cloud) {
+	r := c.check(t)
+	require.Zero(t, r.Empty)
+	require.Zero(t, r.Errors)
+	require.Greater(t, r.Panels, 40)
+}
+
+// coreHosts are the core nodes that /status knows of the stack's cluster.
+func (c *cloud) coreHosts(t *testing.T) []string {
+	t.Helper()
+	cluster := c.outputs(t).EMRClusterID
+	var hosts []string
+	for _, n := range c.status(t).Nodes {
+		if n.Role == platform.RoleCore && n.Cluster == cluster {
+			hosts = append(hosts, n.Host)
+		}
+	}
+	slices.Sort(hosts)
+	return hosts
+}
+
+func (c *cloud) status(t *testing.T) status.Status {
+	t.Helper()
+	var st status.Status
+	c.get(t, string(platform.WorkloadStatus), "/status", &st)
+	return st
+}
+
+func coreNodesDiffer(t *testing.T, c *cloud) {
+	hosts := c.coreHosts(t)
+	require.Len(t, hosts, 2)
+	byHost := regexp.MustCompile(`by \([^)]*` + platform.HostName.Metric() + `[^)]*\)`)
+	seen := 0
+	for _, r := range c.check(t).Results {
+		if r.Datasource != "prometheus" || r.Selection != check.SelectionAll || !byHost.MatchString(r.Expr) {
+			continue
+		}
+		found := map[string]bool{}
+		for _, s := range c.query(t, "last_over_time(("+r.Expr+")[10m:10s])") {
+			if slices.Contains(hosts, s.Metric[platform.HostName.Metric()]) {
+				found[s.Metric[platform.HostName.Metric()]] = true
+			}
+		}
+		if len(found) > 0 { // the others are of the primary or the control node only
+			require.Lenf(t, found, 2, "%s / %s: %s", r.Panel, r.Query, r.Expr)
+			seen++
+		}
+	}
+	require.Greater(t, seen, 15, "panels by host")
+	// What must differ does: each NodeManager counts its own containers, each
+	// JVM its own heap.
+	for _, metric := range []string{"node_manager_metrics_containers_launched", "jvm_memory_used_bytes", "system_network_io_bytes_total"} {
+		values := map[string]float64{}
+		for _, s := range c.query(t, fmt.Sprintf(`sum by (%s) (max_over_time(%s{%s="core"}[15m]))`, platform.HostName.Metric(), metric, platform.NodeRole.Metric())) {
+			if h := s.Metric[platform.HostName.Metric()]; slices.Contains(hosts, h) {
+				values[h] = s.number(t)
+			}
+		}
+		require.Lenf(t, values, 2, metric)
+		if metric != "node_manager_metrics_containers_launched" {
+			require.NotEqualf(t, values[hosts[0]], values[hosts[1]], metric)
+		}
+		require.Positivef(t, values[hosts[0]]+values[hosts[1]], metric)
+	}
+	for _, h := range hosts {
+		require.Containsf(t, c.profiledHosts(t), h, "profiles of %s", h)
+	}
+}
+
+// profiledHosts are the hosts that Pyroscope has profiles of.
+func (c *cloud) profiledHosts(t *testing.T) []string {
+	t.Helper()
+	ask, err := json.Marshal(map[string]any{"name": platform.HostName.Metric(), "start": time.Now().Add(-time.Hour).UnixMilli(), "end": time.Now().UnixMilli()})
+	require.NoError(t, err)
+	var answer struct{ Names []string }
+	require.NoError(t, c.send(t, http.MethodPost, string(platform.WorkloadPyroscope), "/querier.v1.QuerierService/LabelValues", bytes.NewReader(ask), &answer))
+	return answer.Names
+}
+
+func (c *cloud) objects(t *testing.T) *s3.Client {
+	t.Helper()
+	secret, err := localcloud.LoadCredentials(c.state)
+	require.NoError(t, err)
+	return s3.New(s3.Options{
+		Region: localcloud.AWSRegion, UsePathStyle: true, BaseEndpoint: aws.String(c.running(t).URL("s3")),
+		Credentials: credentials.NewStaticCredentialsProvider(secret.AccessKeyID, secret.SecretAccessKey, ""),
+	})
+}
+
+func (c *cloud) keys(t *testing.T, prefix string) []string {
+	t.Helper()
+	var keys []string
+	pages := s3.NewListObjectsV2Paginator(c.objects(t), &s3.ListObjectsV2Input{Bucket: aws.String(c.outputs(t).DataBucket), Prefix: &prefix})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		require.NoError(t, err)
+		for _, o := range page.Contents {
+			keys = append(keys, *o.Key)
+		}
+	}
+	return keys
+}
+
+func objectsUnderEachPath(t *testing.T, c *cloud) {
+	flush(t, c)
+	require.Equal(t, c.outputs(t).S3Paths, c.status(t).S3Paths, "/status and the stack say the same")
+	for _, p := range platform.Prefixes() {
+		require.Eventuallyf(t, func() bool { return len(c.keys(t, string(p))) > 0 }, time.Minute, time.Second, "objects under %s", p)
+	}
+	logs := strings.Join(c.keys(t, string(platform.PrefixEMRLogs)), "\n")
+	for _, want := range []string{`/steps/s-[A-Z0-9]+/stderr\.gz`, `/steps/s-[A-Z0-9]+/controller\.gz`, `/node/i-[0-9a-f]+/bootstrap-actions/1/stdout\.gz`, `/containers/application_\d+_\d+/container_\S+/stderr\.gz`} {
+		require.Regexp(t, want, logs)
+	}
+}
+
+// flush has Tempo and Pyroscope write to S3 what they hold, through their own
+// endpoints.
+func flush(t *testing.T, c *cloud) {
+	t.Helper()
+	c.get(t, string(platform.WorkloadTempo), "/flush", nil)
+	c.get(t, string(platform.WorkloadPyroscope), "/flush", nil)
+}
+
+// boto3Script reads a cluster the way people's scripts do.
+const boto3Script = `
+import boto3, gzip
+emr, s3 = boto3.client("emr"), boto3.client("s3")
+c = emr.list_clusters(ClusterStates=["WAITING"])["Clusters"]
+assert len(c) == 1, c
+cluster = emr.describe_cluster(ClusterId=c[0]["Id"])["Cluster"]
+assert cluster["MasterPublicDnsName"], cluster
+nodes = emr.list_instances(ClusterId=cluster["Id"], InstanceStates=["RUNNING"])["Instances"]
+assert len(nodes) == 3, nodes
+step = emr.list_steps(ClusterId=cluster["Id"])["Steps"][0]
+emr.get_waiter("step_complete").wait(ClusterId=cluster["Id"], StepId=step["Id"])
+assert emr.describe_step(ClusterId=cluster["Id"], StepId=step["Id"])["Step"]["Status"]["State"] == "COMPLETED"
+bucket, prefix = cluster["LogUri"].split("://", 1)[1].split("/", 1)
+key = prefix.rstrip("/") + "/" + cluster["Id"] + "/steps/" + step["Id"] + "/stderr.gz"
+assert b"Submitted application" in gzip.decompress(s3.get_object(Bucket=bucket, Key=key)["Body"].read())
+print("read")
+`
+
+func boto3Reads(t *testing.T, c *cloud) {
+	python := os.Getenv("OBSERVATORY_PYTHON")
+	if python == "" {
+		t.Skip("OBSERVATORY_PYTHON is not set: `make test` gives a Python with boto3")
+	}
+	secret, err := localcloud.LoadCredentials(c.state)
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), python, "-c", boto3Script)
+	cmd.Env = os.Environ()
+	for k, v := range c.running(t).Environment(secret) {
+		cmd.Env = append(cmd.Env, k+"="+v)
+	}
+	out, err := cmd.CombinedOutput()
+	require.NoErrorf(t, err, "%s", out)
+	require.Equal(t, "read\n", string(out))
+}
+
+// changes is what an up did to the stack's resources.
+type changes struct{ created, updated, replaced, deleted int }
+
+func (c *cloud) up(t *testing.T, config ...string) changes {
+	t.Helper()
+	args := []string{"up", "--no-job"}
+	for _, e := range config {
+		args = append(args, "--config", e)
+	}
+	out := c.run(t, args...)
+	m := regexp.MustCompile(`resources: .*`).FindString(out)
+	var n changes
+	_, err := fmt.Sscanf(m, "resources: %d created, %d updated, %d replaced, %d deleted", &n.created, &n.updated, &n.replaced, &n.deleted)
+	require.NoErrorf(t, err, "%s", out)
+	return n
+}
+
+// restarted names the workloads that got a new process between two looks.
+func restarted(before, after map[int]string) []string {
+	var names []string
+	for pid, line := range before {
+		if after[pid] != line {
+			names = append(names, filepath.Base(strings.Fields(line)[0]))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// servers are the processes of pods and daemons; shells and probes come and go.
+func (c *cloud) servers(t *testing.T) map[int]string {
+	t.Helper()
+	found := c.processes(t)
+	for pid, line := range found {
+		if !regexp.MustCompile(`-config|--config|-storageDataPath|/java `).MatchString(line) {
+			delete(found, pid)
+		}
+	}
+	return found
+}
+
+func editRestartsOne(t *testing.T, c *cloud) {
+	before := c.servers(t)
+	n := c.up(t, "retention.tempoDays=15")
+	require.Zero(t, n.deleted)
+	require.Equal(t, []string{"tempo"}, restarted(before, c.servers(t)))
+}
+
+// readBackFromS3 takes Tempo's and Pyroscope's disks away: what they answer
+// then can only come from S3.
+func readBackFromS3(t *testing.T, c *cloud, trace string) {
+	flush(t, c)
+	require.Eventually(t, func() bool {
+		return slices.ContainsFunc(c.keys(t, string(platform.PrefixTempo)), func(k string) bool { return strings.HasSuffix(k, "/meta.json") })
+	}, 2*time.Minute, time.Second, "Tempo's blocks in S3")
+	hosts := c.profiledHosts(t)
+	require.NotEmpty(t, hosts)
+	for workload, program := range map[platform.Workload]string{platform.WorkloadTempo: "/tempo", platform.WorkloadPyroscope: "/usr/bin/pyroscope"} {
+		pid := c.process(t, program)
+		volumes, err := filepath.Glob(filepath.Join(c.state, "kube", "claims", "*", string(workload)+"-data", "*"))
+		require.NoError(t, err)
+		require.NotEmpty(t, volumes, workload)
+		for _, v := range volumes {
+			require.NoError(t, os.RemoveAll(v))
+		}
+		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+		require.Eventuallyf(t, func() bool { return ready(c, t, workload) }, 2*time.Minute, 500*time.Millisecond, "%s is ready again", workload)
+	}
+	require.Eventually(t, func() bool {
+		var answer struct{ Batches []any }
+		return c.tryGet(t, string(platform.WorkloadTempo), "/api/traces/"+trace, &answer) == nil && len(answer.Batches) > 0
+	}, 2*time.Minute, time.Second, "the step's trace, read from S3")
+	require.Eventually(t, func() bool {
+		now := c.profiledHosts(t)
+		return !slices.ContainsFunc(hosts, func(h string) bool { return !slices.Contains(now, h) })
+	}, 2*time.Minute, time.Second, "profiles of all hosts, read from S3")
+}
+
+// ready asks a page that answers in plain text.
+func ready(c *cloud, t *testing.T, w platform.Workload) bool {
+	res, err := http.Get(c.running(t).URL(string(w)) + "/ready") //nolint:noctx // a local page
+	if err != nil {
+		return false
+	}
+	defer res.Body.Close()
+	_, _ = io.Copy(io.Discard, res.Body)
+	return res.StatusCode == http.StatusOK
+}
+
+func editRestartsNothing(t *testing.T, c *cloud) {
+	cluster := c.outputs(t).EMRClusterID
+	c.up(t) // back to the file's own configuration
+	before := c.servers(t)
+	n := c.up(t, "tags.team=data")
+	require.Positive(t, n.updated)
+	require.Zero(t, n.replaced+n.deleted)
+	require.Empty(t, restarted(before, c.servers(t)))
+	require.Equal(t, cluster, c.outputs(t).EMRClusterID)
+}
+
+func failingStep(t *testing.T, c *cloud) {
+	file := filepath.Join(t.TempDir(), "broken.py")
+	require.NoError(t, os.WriteFile(file, []byte("raise SystemExit('no such table: orders')\n"), 0o600))
+	out, problems, err := c.try(t, "submit", "--wait", "--json", file)
+	require.Error(t, err)
+	var r submit.Result
+	require.NoErrorf(t, json.Unmarshal([]byte(out), &r), "%s%s", out, problems)
+	require.EqualValues(t, "FAILED", r.State)
+	require.Contains(t, strings.Join(r.Failure.LogTail, "\n"), "no such table: orders")
+}
+
+// brokenAgents takes one agent's jar away and cuts the other's short, has a
+// new cluster boot from that, and runs a job on it.
+func brokenAgents(t *testing.T, c *cloud) {
+	have := c.outputs(t)
+	locked, err := artifacts.Locked()
+	require.NoError(t, err)
+	var broken []string
+	for i, a := range locked {
+		if !strings.HasSuffix(a.Name, ".jar") {
+			continue
+		}
+		key := platform.ArtifactKey(a.SHA256, a.Name)
+		_, err := c.objects(t).DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &have.DataBucket, Key: &key})
+		require.NoError(t, err)
+		if i%2 == 0 {
+			_, err = c.objects(t).PutObject(t.Context(), &s3.PutObjectInput{Bucket: &have.DataBucket, Key: &key, Body: strings.NewReader("PK\x03\x04 cut short")})
+			require.NoError(t, err)
+		}
+		broken = append(broken, a.Name)
+	}
+	require.GreaterOrEqual(t, len(broken), 2)
+	c.up(t, "emr.releaseLabel=emr-7.9.0")
+	now := c.outputs(t).EMRClusterID
+	require.NotEqual(t, have.EMRClusterID, now, "another release is another cluster")
+	job := filepath.Join(c.project, "examples/jobs/orders.py")
+	require.Contains(t, c.run(t, "submit", "--wait", job, platform.PrefixLake.URI(have.DataBucket)+"orders"), "COMPLETED")
+	// The collector is no jar: it tells what is missing, to the health row and
+	// to /status.
+	require.Eventually(t, func() bool {
+		return len(c.query(t, fmt.Sprintf(`%s{%s=%q} == 0`, platform.MetricBootstrapUp, platform.Cluster.Metric(), now))) >= 3*len(broken)
+	}, 2*time.Minute, time.Second, "the health row's metric")
+	nodes := 0
+	for _, n := range c.status(t).Nodes {
+		if n.Cluster != now {
+			continue
+		}
+		nodes++
+		require.True(t, n.Components[platform.ComponentCollector], n.Host)
+		require.False(t, n.Components[platform.ComponentPyroscope], n.Host)
+	}
+	require.Equal(t, 3, nodes)
+}
+
+// killedCloud ends the region as a power cut does; up brings all of it back.
+func killedCloud(t *testing.T, c *cloud) {
+	series := len(c.query(t, `last_over_time(system_cpu_logical_count[6h])`))
+	require.NoError(t, syscall.Kill(c.running(t).PID, syscall.SIGKILL))
+	c.up(t)
+	require.Equal(t, changes{}, c.up(t))
+	require.GreaterOrEqual(t, len(c.query(t, `last_over_time(system_cpu_logical_count[6h])`)), series, "metrics of before")
+	require.Len(t, c.coreHosts(t), 2)
+}
+
+func downLeavesNothing(t *testing.T, c *cloud) {
+	region := c.running(t)
+	c.run(t, "down")
+	require.NoDirExists(t, c.state)
+	require.ErrorIs(t, syscall.Kill(region.PID, 0), syscall.ESRCH)
+	for name, address := range region.Addresses {
+		_, err := http.Get("http://" + address) //nolint:noctx,bodyclose // refused
+		require.Errorf(t, err, name)
+	}
+	require.Contains(t, c.run(t, "down"), "removed", "a second down has nothing to do")
+}
