@@ -47,4 +47,4 @@ artifacts-lock: build ## Build the node's artifacts anew and write their lock fi
 
 .PHONY: generate
 generate: ## Render the generated files and references anew
-	go test ./stacks/config ./stacks/outputs ./dashboards -update
+	go test ./stacks/config ./stacks/outputs ./stacks/controls ./dashboards -update

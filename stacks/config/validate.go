@@ -142,7 +142,7 @@ func (v *validator) controlNode(c Config) {
 	typed := instanceType.MatchString(n.InstanceType)
 	v.check(typed, "controlNode.instanceType", n.InstanceType, "")
 	known := n.Arch == platform.ArchAMD64 || n.Arch == platform.ArchARM64
-	v.check(known && (!typed || n.Arch == archOf(n.InstanceType)), "controlNode.arch", n.Arch, "set controlNode.arch to "+archOf(n.InstanceType)+" for "+n.InstanceType)
+	v.check(known && (!typed || n.Arch == Arch(n.InstanceType)), "controlNode.arch", n.Arch, "set controlNode.arch to "+Arch(n.InstanceType)+" for "+n.InstanceType)
 	v.check(within(n.DataVolumeGiB, 20, 16384), "controlNode.dataVolumeGiB", n.DataVolumeGiB, "")
 	if n.PrivateIP == "" {
 		return
@@ -162,10 +162,11 @@ func privateNetwork(s string) bool {
 	return err == nil && p.Addr().Is4() && p.Addr().IsPrivate() && p == p.Masked() && within(p.Bits(), 16, 24)
 }
 
-// archOf reads the architecture from the type's name: after the generation a
-// leading g stands for Graviton (EC2 User Guide, "Instance type naming
-// conventions"); a1 is the one older Graviton family.
-func archOf(instanceType string) string {
+// Arch reads the architecture (platform.ArchAMD64 or platform.ArchARM64) from
+// the type's name: after the generation a leading g stands for Graviton (EC2
+// User Guide, "Instance type naming conventions"); a1 is the one older Graviton
+// family.
+func Arch(instanceType string) string {
 	family, _, _ := strings.Cut(instanceType, ".")
 	if family == "a1" || graviton.MatchString(family) {
 		return platform.ArchARM64

@@ -1,0 +1,64 @@
+package changes
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+)
+
+// digest is what `pulumi preview --json` prints, as far as it is read here
+// (pulumi pkg/backend/display, PreviewDigest).
+type digest struct {
+	Steps []struct {
+		Op             apitype.OpType      `json:"op"`
+		URN            string              `json:"urn"`
+		OldState       *apitype.ResourceV3 `json:"oldState"`
+		NewState       *apitype.ResourceV3 `json:"newState"`
+		DiffReasons    []string            `json:"diffReasons"`
+		ReplaceReasons []string            `json:"replaceReasons"`
+		DetailedDiff   map[string]struct {
+			Kind string `json:"kind"`
+		} `json:"detailedDiff"`
+	} `json:"steps"`
+	Diagnostics []struct {
+		Message  string `json:"message"`
+		Severity string `json:"severity"`
+	} `json:"diagnostics"`
+}
+
+// FromDigest classifies what `pulumi preview --json` printed. An error that
+// the preview ended with is returned beside what it found until then.
+func FromDigest(r io.Reader) (Plan, error) {
+	var d digest
+	if err := json.NewDecoder(r).Decode(&d); err != nil {
+		return nil, fmt.Errorf("read preview: %w; make it with `pulumi preview --json`", err)
+	}
+	var out reading
+	for _, s := range d.Steps {
+		one := step{op: s.Op, urn: s.URN, keys: s.ReplaceReasons, differs: s.DiffReasons, old: recorded(s.OldState), new: recorded(s.NewState)}
+		for _, r := range []*apitype.ResourceV3{s.OldState, s.NewState} {
+			if r != nil {
+				one.typ = string(r.Type)
+			}
+		}
+		for path, diff := range s.DetailedDiff {
+			one.note(path, diff.Kind)
+		}
+		out.add(one)
+	}
+	for _, line := range d.Diagnostics {
+		if line.Severity == "error" {
+			return out.plan, fmt.Errorf("preview: %s", line.Message)
+		}
+	}
+	return out.plan, nil
+}
+
+func recorded(r *apitype.ResourceV3) *state {
+	if r == nil {
+		return nil
+	}
+	return &state{id: string(r.ID), custom: r.Custom, protect: r.Protect, retain: r.RetainOnDelete, inputs: r.Inputs}
+}

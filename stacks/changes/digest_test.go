@@ -1,0 +1,63 @@
+package changes_test
+
+import (
+	"context"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/stacks/changes"
+)
+
+// jsonCommand is the engine's command line, asked for JSON where it previews.
+type jsonCommand struct {
+	auto.PulumiCommand
+	printed *string
+}
+
+func (c jsonCommand) Run(ctx context.Context, dir string, in io.Reader, out, errs []io.Writer, env []string, args ...string) (string, string, int, error) {
+	preview := len(args) > 0 && args[0] == "preview"
+	if preview {
+		args = append(args, "--json")
+	}
+	stdout, stderr, code, err := c.PulumiCommand.Run(ctx, dir, in, out, errs, env, args...)
+	if preview {
+		*c.printed = stdout
+	}
+	return stdout, stderr, code, err
+}
+
+// TestTheCommandLineSaysTheSame compares what `pulumi preview --json` prints
+// with the events of the Automation API.
+func TestTheCommandLineSaysTheSame(t *testing.T) {
+	s := open(t, "dev")
+	s.up(t)
+	s.values = s.with(t, set{"retention.tempoDays", "3"}, set{"emr.releaseLabel", `"emr-7.9.0"`}, set{"controlNode.instanceType", `"m5.2xlarge"`}, set{"operatorCidrs", `[]`})
+	want, err := changes.Preview(t.Context(), s.Stack)
+	require.NoError(t, err)
+
+	var printed string
+	w := s.Stack.Workspace()
+	other, err := auto.SelectStackInlineSource(t.Context(), s.Stack.Name(), "emr-observatory", w.Program(),
+		auto.Pulumi(jsonCommand{w.PulumiCommand(), &printed}), auto.PulumiHome(w.PulumiHome()), auto.WorkDir(w.WorkDir()), auto.EnvVars(w.GetEnvVars()))
+	require.NoError(t, err)
+	_, _ = other.Preview(t.Context()) // its result is read from what was printed
+	require.NotEmpty(t, printed)
+	got, err := changes.FromDigest(strings.NewReader(printed))
+	require.NoError(t, err)
+	for _, effect := range changes.Effects() {
+		require.Equal(t, want.Names(effect), got.Names(effect), effect)
+	}
+	require.NotEmpty(t, got.Names(changes.Restarted))
+	require.Equal(t, refused(t, changes.Guard{}.Check(t.Context(), want)), refused(t, changes.Guard{}.Check(t.Context(), got)))
+}
+
+func TestADigestThatIsNone(t *testing.T) {
+	_, err := changes.FromDigest(strings.NewReader("Previewing update"))
+	require.ErrorContains(t, err, "pulumi preview --json")
+	_, err = changes.FromDigest(strings.NewReader(`{"steps":[],"diagnostics":[{"severity":"error","message":"boom"}]}`))
+	require.ErrorContains(t, err, "boom")
+}

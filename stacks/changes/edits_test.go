@@ -1,0 +1,178 @@
+package changes_test
+
+import "github.com/emr-observatory/emr-observatory/stacks/changes"
+
+// set is one value put into the configuration: a path and its JSON. A path
+// into a list means its first entry.
+type set struct{ path, value string }
+
+// effects are patterns of logical names by effect: every changed resource
+// matches one of its effect's, and every pattern is matched.
+type effects map[changes.Effect][]string
+
+// edit is one edit of the base configuration and what it must do.
+type edit struct {
+	keys    []string // the keys that it is about
+	sets    []set
+	effects effects
+	refused []string // logical names that a Guard without consent refuses
+	engine  string   // what the engine or the program itself says no with; "" = it goes through
+}
+
+// one is the edit of a single key.
+func one(key, value string, e effects, refused ...string) edit {
+	return edit{keys: []string{key}, sets: []set{{key, value}}, effects: e, refused: refused}
+}
+
+// Effects that several keys have.
+var (
+	replacesCluster = effects{changes.Replaced: {"emr-cluster", "emr-task"}}
+	replacesTask    = effects{changes.Replaced: {"emr-task"}}
+	nothing         = effects{}
+	// newControlAddress is the control node at another address: bootstrap
+	// arguments and certificates name it.
+	newControlAddress = effects{
+		changes.Replaced: {
+			"control-interface", "control-instance", "control-attachment", "control-gate", "emr-cluster", "emr-task",
+			"workloads-grafana-request", "workloads-grafana-certificate",
+		},
+		changes.Unforeseen: {"workloads-*", "grafana-*"},
+	}
+)
+
+// base is the configuration that is edited: Pulumi.dev.yaml, with what it
+// leaves out and can be edited.
+var base = []set{
+	{"emr.master.ebs", `[{"type":"gp3","sizeGiB":64}]`},
+	{"emr.task", `{"count":1,"ebs":[{"type":"gp3","sizeGiB":64}]}`},
+}
+
+func edits() []edit {
+	out := []edit{
+		{keys: []string{"region"}, sets: []set{{"region", `"us-west-2"`}, {"network.availabilityZones", `["us-west-2a","us-west-2b"]`}},
+			engine:  "currently marked for protection",
+			refused: []string{"control-data", "emr-cluster", "storage-data", "storage-key", "storage-logs", "workloads-collector-data", "workloads-grafana-data", "workloads-pyroscope-data", "workloads-tempo-data", "workloads-victoria-logs-data", "workloads-victoria-metrics-data"}},
+		one("ephemeral", `true`, effects{changes.Unprotected: {"storage-data", "storage-logs", "storage-key", "control-data"}}),
+		one("tags", `{"environment":"test"}`, effects{changes.Updated: {"network-*", "storage-*", "control-*", "telemetry-*", "emr-*"}}),
+		one("operatorCidrs", `["198.51.100.0/24"]`, effects{
+			changes.Created: {"network-control-*-from-198.51.100.0_24"}, changes.Deleted: {"network-control-*-from-203.0.113.0_24"},
+		}),
+	}
+	out = append(out, networkEdits()...)
+	out = append(out, controlEdits()...)
+	out = append(out, emrEdits()...)
+	out = append(out, retentionEdits()...)
+	return append(out, endpointEdits()...)
+}
+
+func networkEdits() []edit {
+	moved := effects{
+		changes.Updated:    {"network-internet"},
+		changes.Replaced:   append([]string{"network-vpc", "network-*"}, newControlAddress[changes.Replaced]...),
+		changes.Unforeseen: newControlAddress[changes.Unforeseen],
+	}
+	return []edit{
+		one("network.cidr", `"10.1.0.0/16"`, moved, "emr-cluster"),
+		{keys: []string{"network.availabilityZones"}, sets: []set{{"network.availabilityZones", `["us-east-1c","us-east-1b"]`}},
+			engine:  "currently marked for protection",
+			refused: []string{"control-data", "emr-cluster", "workloads-collector-data", "workloads-grafana-data", "workloads-pyroscope-data", "workloads-tempo-data", "workloads-victoria-logs-data", "workloads-victoria-metrics-data"}},
+		{keys: []string{"network.vpcId", "network.subnetIds"},
+			sets: []set{{"network.vpcId", `"vpc-0123abcd"`}, {"network.subnetIds", `["subnet-0123abcd"]`}, {"network.availabilityZones", `[]`}},
+			effects: effects{
+				changes.Created: {"network-emr-tag-subnet-0123abcd"},
+				changes.Deleted: {"network-vpc", "network-*"},
+				changes.Replaced: append([]string{
+					"network-control*", "network-core*", "network-master*", "network-service-access*",
+				}, newControlAddress[changes.Replaced]...),
+				changes.Unforeseen: newControlAddress[changes.Unforeseen],
+			}, refused: []string{"emr-cluster"}},
+		{keys: []string{"network.nat"}, sets: []set{{"network.nat", `false`}, {"network.interfaceEndpoints", `["kms","ssm"]`}},
+			effects: effects{
+				changes.Created: {"network-endpoint*"},
+				changes.Deleted: {"network-nat", "network-private-out", "network-public*", "network-internet"},
+			}},
+		one("network.interfaceEndpoints", `["kms"]`, effects{changes.Created: {"network-*endpoint*"}}),
+	}
+}
+
+func controlEdits() []edit {
+	return []edit{
+		one("controlNode.instanceType", `"m5.2xlarge"`, effects{changes.Restarted: {"control-instance"}}),
+		{keys: []string{"controlNode.arch"}, sets: []set{{"controlNode.arch", `"arm64"`}, {"controlNode.instanceType", `"m7g.xlarge"`}},
+			effects: effects{
+				changes.Replaced:   {"control-instance", "control-attachment", "control-gate"},
+				changes.Unforeseen: newControlAddress[changes.Unforeseen],
+			}, refused: []string{"control-instance"}},
+		one("controlNode.privateIp", `"10.0.0.77"`, newControlAddress, "emr-cluster"),
+		one("controlNode.dataVolumeGiB", `200`, effects{changes.Updated: {"control-data"}}),
+		one("controlNode.dataVolumeGiB", `50`, effects{changes.Updated: {"control-data"}}, "control-data"),
+	}
+}
+
+func emrEdits() []edit {
+	out := []edit{
+		one("emr.releaseLabel", `"emr-7.9.0"`, replacesCluster, "emr-cluster"),
+		one("emr.applications", `["Hadoop","Spark","Hive"]`, replacesCluster, "emr-cluster"),
+		one("emr.sparkDefaults", `{"spark.executor.memory":"4g"}`, replacesCluster, "emr-cluster"),
+		one("emr.master.count", `3`, replacesCluster, "emr-cluster"),
+		one("emr.core.count", `3`, effects{changes.Updated: {"emr-cluster"}}),
+		one("emr.task.count", `2`, effects{changes.Updated: {"emr-task"}}),
+		{keys: []string{"emr.task"}, sets: []set{{"emr.task", `null`}}, effects: effects{changes.Deleted: {"emr-task"}}},
+		one("emr.idleTimeoutMinutes", `30`, effects{changes.Updated: {"emr-cluster"}}),
+		one("emr.terminationProtection", `true`, effects{changes.Updated: {"emr-cluster"}}),
+		// Spot primaries are for ephemeral stacks, so this edit makes it one.
+		{keys: []string{"emr.master.bidPrice"}, sets: []set{{"emr.master.bidPrice", `"0.10"`}, {"ephemeral", `true`}},
+			effects: effects{
+				changes.Replaced:    {"emr-cluster", "emr-task"},
+				changes.Unprotected: {"storage-data", "storage-logs", "storage-key", "control-data"},
+			}, refused: []string{"emr-cluster"}},
+		one("emr.core.bidPrice", `"0.10"`, replacesCluster, "emr-cluster"),
+		one("emr.task.bidPrice", `"0.10"`, replacesTask),
+		{keys: []string{"emr.task.ebs.throughput"}, sets: []set{{"emr.task.ebs.throughput", `250`}}, engine: "emr.task.ebs[0].throughput"},
+	}
+	for _, role := range []string{"master", "core", "task"} {
+		e, refused := replacesCluster, []string{"emr-cluster"}
+		if role == "task" {
+			e, refused = replacesTask, nil
+		}
+		at := "emr." + role + "."
+		out = append(out,
+			one(at+"instanceType", `"m5.2xlarge"`, e, refused...),
+			one(at+"ebs.type", `"gp2"`, e, refused...),
+			one(at+"ebs.sizeGiB", `256`, e, refused...),
+			one(at+"ebs.iops", `4000`, e, refused...),
+			one(at+"ebs.perInstance", `2`, e, refused...),
+		)
+		if role != "task" {
+			out = append(out, one(at+"ebs.throughput", `250`, e, refused...))
+		}
+	}
+	return out
+}
+
+func retentionEdits() []edit {
+	return []edit{
+		one("retention.tempoDays", `7`, effects{changes.Updated: {"workloads-tempo-config"}, changes.Restarted: {"workloads-tempo"}}),
+		one("retention.pyroscopeDays", `7`, effects{changes.Updated: {"workloads-pyroscope-config"}, changes.Restarted: {"workloads-pyroscope"}}),
+		one("retention.victoriaMetricsDays", `7`, effects{changes.Restarted: {"workloads-victoria-metrics"}}),
+		one("retention.victoriaLogsDays", `7`, effects{changes.Restarted: {"workloads-victoria-logs"}}),
+		one("retention.logDays", `7`, effects{changes.Updated: {"storage-data", "storage-logs"}}),
+		one("retention.artifactDays", `90`, effects{changes.Updated: {"storage-data"}}),
+	}
+}
+
+func endpointEdits() []edit {
+	const endpoint = `"http://10.0.0.2:7070"`
+	out := []edit{
+		// Every server reads the endpoint from the shared environment.
+		one("awsEndpoints.s3", endpoint, effects{changes.Updated: {"workloads-cluster-config"}, changes.Restarted: {
+			"workloads-collector", "workloads-victoria-metrics", "workloads-victoria-logs", "workloads-tempo",
+			"workloads-pyroscope", "workloads-yace", "workloads-grafana", "workloads-status",
+		}}),
+		one("grafana.url", `"https://127.0.0.1:3000"`, nothing),
+	}
+	for _, service := range []string{"ec2", "emr", "iam", "kms", "ssm", "sts"} {
+		out = append(out, one("awsEndpoints."+service, endpoint, nothing))
+	}
+	return out
+}

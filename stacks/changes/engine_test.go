@@ -1,0 +1,119 @@
+package changes_test
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/stacks/changes"
+	"github.com/emr-observatory/emr-observatory/stacks/config"
+)
+
+// TestWhatAnEditDoes previews an edit of every key of the configuration.
+func TestWhatAnEditDoes(t *testing.T) {
+	s := open(t, "dev", base...)
+	s.up(t)
+	unedited := s.values
+	plan, err := changes.Preview(t.Context(), s.Stack)
+	require.NoError(t, err)
+	require.Empty(t, plan, "nothing was edited")
+
+	var rows []changes.Row
+	for _, e := range edits() {
+		t.Run(strings.Join(e.keys, " ")+" "+e.sets[0].value, func(t *testing.T) {
+			s.values = s.with(t, e.sets...)
+			defer func() { s.values = unedited }()
+			plan, err := changes.Preview(t.Context(), s.Stack)
+			if e.engine != "" {
+				require.ErrorContains(t, err, e.engine)
+			} else {
+				require.NoError(t, err)
+				requireEffects(t, e.effects, plan)
+			}
+			refusal := changes.Guard{}.Check(t.Context(), plan)
+			require.Equal(t, e.refused, refused(t, refusal), "%v", refusal)
+			for _, lost := range plan.Lost() {
+				require.Contains(t, e.refused, lost.Name, "would be lost without a word")
+			}
+			row := changes.Row{Keys: e.keys, Plan: plan, Stopped: err, Refused: refusal}
+			for _, v := range e.sets {
+				row.Edit = append(row.Edit, v.path+": "+v.value)
+			}
+			rows = append(rows, row)
+		})
+	}
+	if !t.Failed() && len(rows) == len(edits()) {
+		requireReference(t, rows)
+	}
+}
+
+// Every key that can be edited is in the table.
+func TestEveryKeyIsEdited(t *testing.T) {
+	covered := map[string]bool{}
+	for _, e := range edits() {
+		for _, k := range e.keys {
+			covered[k] = true
+		}
+	}
+	fields := config.Fields()
+	for i, f := range fields {
+		parent := i+1 < len(fields) && strings.HasPrefix(fields[i+1].Path, f.Path+".")
+		if !parent {
+			require.True(t, covered[f.Path], "no edit of %s", f.Path)
+		}
+	}
+}
+
+// requireEffects holds a plan against the patterns, in both directions.
+func requireEffects(t *testing.T, want effects, got changes.Plan) {
+	t.Helper()
+	for _, effect := range changes.Effects() {
+		names := got.Names(effect)
+		for _, name := range names {
+			require.True(t, slices.ContainsFunc(want[effect], func(p string) bool { return matches(t, p, name) }), "%s is %s", name, effect)
+		}
+		for _, p := range want[effect] {
+			require.True(t, slices.ContainsFunc(names, func(name string) bool { return matches(t, p, name) }), "nothing like %s is %s; %v are", p, effect, names)
+		}
+	}
+}
+
+func matches(t *testing.T, pattern, name string) bool {
+	t.Helper()
+	ok, err := path.Match(pattern, name)
+	require.NoError(t, err)
+	return ok
+}
+
+// refused are the names in a Guard's error, sorted.
+func refused(t *testing.T, err error) []string {
+	t.Helper()
+	var out []string
+	for _, r := range refusals(t, err) {
+		require.NotEmpty(t, r.Rule)
+		require.NotEmpty(t, r.Remedy)
+		out = append(out, r.Change.Name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func refusals(t *testing.T, err error) []*changes.Refusal {
+	t.Helper()
+	if err == nil {
+		return nil
+	}
+	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // the joined error itself
+	require.True(t, ok)
+	var out []*changes.Refusal
+	for _, e := range joined.Unwrap() {
+		var r *changes.Refusal
+		require.True(t, errors.As(e, &r), "%v", e)
+		out = append(out, r)
+	}
+	return out
+}

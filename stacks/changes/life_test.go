@@ -1,0 +1,124 @@
+package changes_test
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/trial"
+	"github.com/emr-observatory/emr-observatory/stacks/changes"
+	"github.com/emr-observatory/emr-observatory/stacks/outputs"
+)
+
+func (s *scene) outputs(t *testing.T) outputs.Outputs {
+	t.Helper()
+	all, err := s.Stack.Outputs(t.Context())
+	require.NoError(t, err)
+	plain := map[string]any{}
+	for k, v := range all {
+		plain[k] = v.Value
+	}
+	o, _, err := outputs.FromMap(plain)
+	require.NoError(t, err)
+	return o
+}
+
+// state gives the URNs of everything in the stack but itself.
+func (s *scene) state(t *testing.T) []string {
+	t.Helper()
+	exported, err := s.Stack.Export(t.Context())
+	require.NoError(t, err)
+	var deployment apitype.DeploymentV3
+	require.NoError(t, json.Unmarshal(exported.Deployment, &deployment))
+	var out []string
+	for _, r := range deployment.Resources {
+		out = append(out, string(r.URN))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestAnotherArtifactReplacesTheCluster edits what nodes install: paths and
+// names alone would be ignored by the provider, the hash among the arguments
+// is not.
+func TestAnotherArtifactReplacesTheCluster(t *testing.T) {
+	s := open(t, "local")
+	s.up(t)
+	before := s.outputs(t)
+
+	edited := &s.materials.Artifacts[0]
+	*edited = trial.Stage(t, t.TempDir(), edited.Name, edited.Arch, "-second")
+	plan, err := changes.Preview(t.Context(), s.Stack)
+	require.NoError(t, err)
+	require.Equal(t, []string{"emr-cluster", "telemetry-artifact-" + edited.Name, "telemetry-bootstrap"}, plan.Names(changes.Replaced))
+	for _, other := range []changes.Effect{changes.Created, changes.Updated, changes.Restarted, changes.Deleted, changes.Unforeseen} {
+		require.Empty(t, plan.Names(other), other)
+	}
+	cluster := plan[slices.IndexFunc(plan, func(c changes.Change) bool { return c.Name == "emr-cluster" })]
+	require.Equal(t, before.EMRClusterID, cluster.ID)
+	require.Contains(t, cluster.Paths, "bootstrapActions[0].args[2]")
+
+	s.up(t)
+	after := s.outputs(t)
+	require.NotEqual(t, before.EMRClusterID, after.EMRClusterID)
+	require.NotEqual(t, before.Bootstrap.Hash, after.Bootstrap.Hash)
+	require.Contains(t, after.Bootstrap.Args, after.Bootstrap.Hash)
+	require.Equal(t, before.DataBucket, after.DataBucket)
+}
+
+// TestOneWorkloadRestarts edits what one server reads, for each server that
+// has a setting of its own.
+func TestOneWorkloadRestarts(t *testing.T) {
+	s := open(t, "local")
+	s.up(t)
+	for _, c := range []struct{ key, workload string }{
+		{"retention.tempoDays", "workloads-tempo"}, {"retention.pyroscopeDays", "workloads-pyroscope"},
+		{"retention.victoriaMetricsDays", "workloads-victoria-metrics"}, {"retention.victoriaLogsDays", "workloads-victoria-logs"},
+	} {
+		s.values = s.with(t, set{c.key, "3"})
+		plan, err := changes.Preview(t.Context(), s.Stack)
+		require.NoError(t, err)
+		require.Equal(t, []string{c.workload}, plan.Names(changes.Restarted), "%s\n%s", c.key, plan)
+		require.Empty(t, plan.Names(changes.Replaced))
+		s.up(t)
+		plan, err = changes.Preview(t.Context(), s.Stack)
+		require.NoError(t, err)
+		require.Empty(t, plan, "the edit is done")
+	}
+}
+
+// TestAnEphemeralStackGoesInOneCommand has nothing to save.
+func TestAnEphemeralStackGoesInOneCommand(t *testing.T) {
+	s := open(t, "local")
+	s.up(t)
+	require.NoError(t, changes.Destroy(t.Context(), s.Stack, changes.Guard{}))
+	require.Empty(t, s.state(t))
+}
+
+// TestAProtectedStackStays is refused before the first resource goes, with
+// every reason, and goes once it is said to be ephemeral.
+func TestAProtectedStackStays(t *testing.T) {
+	s := open(t, "dev", set{"emr.terminationProtection", "true"})
+	s.up(t)
+	before := s.state(t)
+	err := changes.Destroy(t.Context(), s.Stack, changes.Guard{})
+	require.ErrorContains(t, err, "nothing was changed")
+	for _, reason := range []string{
+		"storage-data: deleted; holds its objects, which is protected",
+		"storage-logs: deleted; holds its objects, which is protected",
+		"storage-key: deleted; holds the only way to read what it encrypted, which is protected",
+		"control-data: deleted; holds metrics, logs and the Kubernetes datastore, which is protected",
+		"emr-cluster: deleted; holds steps that have not ended, and HDFS, which EMR refuses to end: it has termination protection; set emr.terminationProtection to false",
+	} {
+		require.ErrorContains(t, err, reason)
+	}
+	require.Equal(t, before, s.state(t))
+
+	s.values = s.with(t, set{"emr.terminationProtection", "false"}, set{"ephemeral", "true"})
+	s.up(t)
+	require.NoError(t, changes.Destroy(t.Context(), s.Stack, changes.Guard{}))
+	require.Empty(t, s.state(t))
+}

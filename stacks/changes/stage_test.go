@@ -1,0 +1,108 @@
+package changes_test
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/trial"
+	"github.com/emr-observatory/emr-observatory/localcloud/provider"
+	"github.com/emr-observatory/emr-observatory/localcloud/rehearse"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/stacks"
+	"github.com/emr-observatory/emr-observatory/stacks/config"
+)
+
+// scene is the whole program as a stack on the real engine, whose
+// configuration and materials tests edit between runs.
+type scene struct {
+	*rehearse.Stage
+	values    map[string]string // bare keys
+	materials stacks.Materials
+}
+
+func open(t *testing.T, stack string, sets ...set) *scene {
+	t.Helper()
+	s := &scene{values: map[string]string{}, materials: trial.Materials(t)}
+	for k, v := range trial.Values(t, stack) {
+		s.values[strings.TrimPrefix(k, platform.Project+":")] = v
+	}
+	s.values = s.with(t, sets...)
+	program := func(ctx *pulumi.Context) error {
+		cfg, err := config.Parse(s.values)
+		if err != nil {
+			return err
+		}
+		return stacks.Build(ctx, cfg, s.materials)
+	}
+	var err error
+	s.Stage, err = rehearse.Open(t.Context(), program, rehearse.Options{
+		Project: platform.Project, Stack: stack, PulumiCommand: trial.Pulumi(t), WorkDir: t.TempDir(), Config: auto.ConfigMap{},
+		Providers: provider.Options{Invokes: map[string]provider.Invoke{"aws:ec2/getSubnet:getSubnet": existingSubnet}},
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+// existingSubnet answers for a subnet that the stack did not make.
+func existingSubnet(_ context.Context, args resource.PropertyMap) (resource.PropertyMap, error) {
+	return resource.PropertyMap{"id": args["id"], "availabilityZone": resource.NewStringProperty("us-east-1a")}, nil
+}
+
+func (s *scene) up(t *testing.T) auto.UpResult {
+	t.Helper()
+	r, err := s.Stack.Up(t.Context())
+	require.NoError(t, err)
+	return r
+}
+
+// with is the configuration with some values set.
+func (s *scene) with(t *testing.T, sets ...set) map[string]string {
+	t.Helper()
+	out := maps.Clone(s.values)
+	for _, e := range sets {
+		var value any
+		require.NoError(t, json.Unmarshal([]byte(e.value), &value), e.value)
+		top, rest, nested := strings.Cut(e.path, ".")
+		if nested {
+			object := map[string]any{}
+			if out[top] != "" {
+				require.NoError(t, json.Unmarshal([]byte(out[top]), &object))
+			}
+			value = put(object, strings.Split(rest, "."), value)
+		}
+		if bare, isText := value.(string); isText {
+			out[top] = bare
+			continue
+		}
+		b, err := json.Marshal(value)
+		require.NoError(t, err)
+		out[top] = string(b)
+	}
+	return out
+}
+
+// put sets a value deep inside objects; of a list it takes the first entry.
+func put(at any, path []string, value any) any {
+	if len(path) == 0 {
+		return value
+	}
+	if list, ok := at.([]any); ok && len(list) > 0 {
+		list[0] = put(list[0], path, value)
+		return list
+	}
+	object, ok := at.(map[string]any)
+	if !ok {
+		object = map[string]any{}
+	}
+	object[path[0]] = put(object[path[0]], path[1:], value)
+	return object
+}
