@@ -2,6 +2,7 @@ package servers_test
 
 import (
 	"context"
+	"go/version"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/semver"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/servers"
@@ -173,4 +175,21 @@ func read(t *testing.T, path string) string {
 	b, err := os.ReadFile(path)
 	require.NoError(t, err)
 	return string(b)
+}
+
+func TestGoVersionSufficesForEveryServer(t *testing.T) {
+	highest, err := servers.GoVersion()
+	require.NoError(t, err)
+	list, err := servers.List()
+	require.NoError(t, err)
+	reached := false
+	for _, s := range list {
+		raw, err := os.ReadFile(filepath.Join("modules", s.Name+".mod"))
+		require.NoError(t, err)
+		mod, err := modfile.ParseLax(s.Name, raw, nil)
+		require.NoError(t, err)
+		require.LessOrEqual(t, version.Compare("go"+mod.Go.Version, "go"+highest), 0, s.Name)
+		reached = reached || mod.Go.Version == highest
+	}
+	require.True(t, reached)
 }
