@@ -1,0 +1,30 @@
+package region_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/region"
+)
+
+// The trial makes and leaves what a region consists of; where the kernel
+// refuses, it says what was refused.
+func TestTryingARegion(t *testing.T) {
+	dir := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "machined"), "../machine/machined")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := build.CombinedOutput()
+	require.NoErrorf(t, err, "%s", out)
+	machined := filepath.Join(dir, "machined")
+
+	t.Setenv(probeEnv, "1")
+	require.NoError(t, region.Try(machined, []string{os.Args[0]}))
+	t.Setenv(probeEnv, "twice")
+	require.ErrorContains(t, region.Try(machined, []string{os.Args[0]}), "bridge: file exists")
+	require.ErrorContains(t, region.Try(machined, []string{"/bin/false"}), "/bin/false ended")
+	require.ErrorContains(t, region.Try(filepath.Join(dir, "absent"), nil), "no such file")
+}
