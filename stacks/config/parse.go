@@ -30,7 +30,7 @@ func Load(ctx *pulumi.Context) (Config, error) {
 		case err != nil:
 			faults = append(faults, fmt.Errorf("read %s:%s: %w", platform.Project, name, err))
 		case ctx.IsConfigSecret(platform.Project + ":" + name):
-			faults = append(faults, Fault{name, "[secret]", "must not be a secret: it is stored in clear", "set it again without --secret"})
+			faults = append(faults, secretKey(name))
 		default:
 			values[name] = value
 		}

@@ -1,0 +1,73 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/stacks/config"
+)
+
+// project is a folder with the project's own file and one stack's.
+func project(t *testing.T, stack string) string {
+	t.Helper()
+	dir := t.TempDir()
+	own, err := os.ReadFile("../../Pulumi.yaml")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "Pulumi.yaml"), own, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "Pulumi.trial.yaml"), []byte(stack), 0o600))
+	return dir
+}
+
+func TestStackFilesOfTheProjectAreRead(t *testing.T) {
+	for stack, ephemeral := range map[string]bool{"dev": false, "local": true} {
+		f, cfg, err := config.ReadStackFile("../..", stack)
+		require.NoError(t, err)
+		require.Equal(t, ephemeral, cfg.Ephemeral, stack)
+		require.Equal(t, "us-east-1", f.Values[platform.Project+":region"], "a string stands bare")
+		require.JSONEq(t, `{"cidr":"10.0.0.0/16","availabilityZones":["us-east-1a","us-east-1b"]}`, f.Values[platform.Project+":network"])
+	}
+}
+
+func TestFaultsOfAStackFileAreToldTogether(t *testing.T) {
+	dir := project(t, `
+config:
+  emr-observatory:regoin: us-east-1
+  emr-observatory:emr: {core: {count: 0, kount: 2}}
+  emr-observatory:tags: {secure: AAABAKQ=}
+  aws:region: eu-west-1
+`)
+	_, _, err := config.ReadStackFile(dir, "trial", "retention.tempoDays=0", "retention", "network.nta=false")
+	for _, part := range []string{
+		"Pulumi.trial.yaml", "emr-observatory:regoin", "known here: region", "emr-observatory:region", "emr-observatory:emr.core.count: 0",
+		"emr-observatory:emr.core.kount", "emr-observatory:tags: [secret]", "emr-observatory:retention.tempoDays: 0",
+		`emr-observatory:retention: "retention" must be key=value`, "emr-observatory:network.nta",
+	} {
+		require.ErrorContains(t, err, part)
+	}
+	require.NotContains(t, err.Error(), "AAABAKQ", "a secret's text is nobody's business")
+	require.NotContains(t, err.Error(), "aws:region", "other namespaces are other programs'")
+}
+
+func TestOverridesGoOverTheFile(t *testing.T) {
+	dir := project(t, "config:\n  emr-observatory:region: us-east-1\n  emr-observatory:emr: {core: {count: 2}}\n")
+	_, cfg, err := config.ReadStackFile(dir, "trial", "emr.core.count=5", "region=eu-west-1", "ephemeral=true")
+	require.NoError(t, err)
+	require.Equal(t, 5, cfg.EMR.Core.Count)
+	require.Equal(t, "eu-west-1", cfg.Region)
+	require.True(t, cfg.Ephemeral)
+}
+
+func TestAMissingStackNamesThoseThere(t *testing.T) {
+	_, _, err := config.ReadStackFile(project(t, ""), "absent")
+	require.ErrorContains(t, err, "the stacks here are trial")
+}
+
+func TestEnvironmentsOfAStackFileAreNamed(t *testing.T) {
+	f, _, err := config.ReadStackFile(project(t, "environment: [data/aws-dev]\nconfig:\n  emr-observatory:region: us-east-1\n"), "trial")
+	require.NoError(t, err)
+	require.Equal(t, []string{"data/aws-dev"}, f.Environments)
+}
