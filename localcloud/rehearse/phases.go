@@ -16,15 +16,16 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 )
 
-func (r *rehearsal) progress() io.Writer {
-	if r.options.Progress == nil {
+func (r *rehearsal) output() io.Writer {
+	if r.options.Output == nil {
 		return io.Discard
 	}
-	return r.options.Progress
+	return r.options.Output
 }
 
 // follow runs the engine and reads its events: the steps that were not "same",
-// and on failure the errors alone instead of the whole output.
+// and on failure the errors alone instead of the whole output. It counts all
+// steps.
 func (r *rehearsal) follow(ctx context.Context, run func(stream chan<- events.EngineEvent) error) ([]string, error) {
 	stream := make(chan events.EngineEvent)
 	done := make(chan struct{})
@@ -32,6 +33,9 @@ func (r *rehearsal) follow(ctx context.Context, run func(stream chan<- events.En
 	go func() {
 		defer close(done)
 		for e := range stream {
+			if m := e.ResourcePreEvent; m != nil {
+				r.steps[string(m.Metadata.Op)]++
+			}
 			if line := step(e); line != "" {
 				steps = append(steps, line)
 			}
@@ -68,35 +72,39 @@ func step(e events.EngineEvent) string {
 
 func (r *rehearsal) up(ctx context.Context) ([]string, error) {
 	return r.follow(ctx, func(stream chan<- events.EngineEvent) error {
-		_, err := r.stack.Up(ctx, optup.ProgressStreams(r.progress()), optup.EventStreams(stream), optup.SuppressProgress())
+		_, err := r.stack.Up(ctx, optup.ProgressStreams(r.output()), optup.EventStreams(stream), optup.SuppressProgress())
 		return err
 	})
 }
 
 func (r *rehearsal) destroy(ctx context.Context) error {
 	_, err := r.follow(ctx, func(stream chan<- events.EngineEvent) error {
-		_, err := r.stack.Destroy(ctx, optdestroy.ProgressStreams(r.progress()), optdestroy.EventStreams(stream), optdestroy.SuppressProgress())
+		_, err := r.stack.Destroy(ctx, optdestroy.ProgressStreams(r.output()), optdestroy.EventStreams(stream), optdestroy.SuppressProgress())
 		return err
 	})
 	return err
 }
 
-// build previews the stack and brings it up.
-func (r *rehearsal) build(ctx context.Context) error {
-	preview := func() error {
+// preview runs the engine's preview. With an output given, that is what the
+// engine prints for people.
+func (r *rehearsal) preview(ctx context.Context) error {
+	return r.phase("preview", func() error {
 		_, err := r.follow(ctx, func(stream chan<- events.EngineEvent) error {
-			_, err := r.stack.Preview(ctx, optpreview.ProgressStreams(r.progress()), optpreview.EventStreams(stream), optpreview.SuppressProgress())
+			_, err := r.stack.Preview(ctx, optpreview.ProgressStreams(r.output()), optpreview.EventStreams(stream), optpreview.SuppressProgress())
 			return err
 		})
 		return err
-	}
-	up := func() error { _, err := r.up(ctx); return err }
-	err := r.phase("preview", preview)
+	})
+}
+
+// build previews the stack and brings it up.
+func (r *rehearsal) build(ctx context.Context) error {
+	err := r.preview(ctx)
 	if err == nil {
-		err = r.phase("up", up)
+		err = r.phase("up", func() error { _, err := r.up(ctx); return err })
 	}
+	r.report.Faults = r.servers.Faults() // beside what stopped the run
 	if err != nil {
-		r.report.Faults = r.servers.Faults() // beside what stopped the run
 		return err
 	}
 	resources, err := r.resources(ctx)

@@ -1,9 +1,14 @@
 package rehearse_test
 
 import (
+	"bytes"
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
@@ -95,7 +100,11 @@ func release(ctx *pulumi.Context) string {
 }
 
 func TestAWholeLife(t *testing.T) {
-	report, err := rehearse.Run(t.Context(), stack, rehearse.Options{PulumiCommand: binary(t)})
+	var told []string
+	report, err := rehearse.Run(t.Context(), stack, rehearse.Options{
+		PulumiCommand: binary(t),
+		Progress:      func(phase, message string, _ time.Duration) { told = append(told, phase+": "+message) },
+	})
 	require.NoError(t, err)
 	require.Len(t, report.Protected, 1)
 	require.Contains(t, report.Protected[0], "BucketV2::data")
@@ -107,6 +116,28 @@ func TestAWholeLife(t *testing.T) {
 		require.Positive(t, p.Seconds)
 	}
 	require.Equal(t, []string{"preview", "up", "up again", "destroy, refused", "destroy"}, names)
+	require.Len(t, told, len(names))
+	require.Equal(t, map[string]int{"same": report.Resources}, report.Phases[2].Steps)
+	require.Equal(t, fmt.Sprintf("up again: same %d", report.Resources), told[2])
+}
+
+// A preview shows and checks what there will be, and makes nothing.
+func TestAPreviewMakesNothing(t *testing.T) {
+	var out bytes.Buffer
+	ran := 0
+	program := func(ctx *pulumi.Context) error { ran++; return stack(ctx) }
+	report, err := rehearse.Preview(t.Context(), program, rehearse.Options{PulumiCommand: binary(t), Output: &out})
+	require.NoError(t, err)
+	require.Equal(t, 1, ran)
+	require.Zero(t, report.Resources)
+	require.Len(t, report.Phases, 1)
+	require.Equal(t, []string{"create"}, slices.Collect(maps.Keys(report.Phases[0].Steps)))
+	require.Contains(t, out.String(), "aws:emr:Cluster")
+	require.Contains(t, out.String(), "to create")
+
+	_, err = rehearse.Preview(t.Context(), stack, rehearse.Options{PulumiCommand: binary(t), Config: auto.ConfigMap{"emr-observatory:bad": {Value: "true"}}})
+	require.ErrorContains(t, err, "coreInstanceGroup.instanceCount: must be at least 1, is 0")
+	require.ErrorContains(t, err, `releaseLabel: must be emr-x.y.z, is "7.10"`)
 }
 
 func TestAllFaultsAreReportedAtOnce(t *testing.T) {

@@ -58,6 +58,8 @@ func (s *Stage) Close() error {
 	return errors.Join(faults...)
 }
 
+const defaultStack = "rehearsal"
+
 // silent runs no command and says that all went well.
 type silent struct{}
 
@@ -84,8 +86,11 @@ func prepare(ctx context.Context, program pulumi.RunFunc, o Options, providers s
 		"PULUMI_CONFIG_PASSPHRASE":                    "rehearsal",
 		"PULUMI_SKIP_UPDATE_CHECK":                    "true",
 		"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+		// The state is written once per run instead of at each resource, which
+		// took more than half of the time. What a killed run loses is not real.
+		"PULUMI_SKIP_CHECKPOINTS": "true",
 	}
-	stack, err := auto.UpsertStackInlineSource(ctx, or(o.Stack, "rehearsal"), project, program,
+	stack, err := auto.UpsertStackInlineSource(ctx, or(o.Stack, defaultStack), project, program,
 		auto.Pulumi(cli), auto.PulumiHome(home), auto.WorkDir(work), auto.EnvVars(environment))
 	if err != nil {
 		return auto.Stack{}, fmt.Errorf("make stack: %w", err)
