@@ -46,5 +46,5 @@ artifacts-lock: build ## Build the node's artifacts anew and write their lock fi
 	@bin/observatory artifacts --relock
 
 .PHONY: generate
-generate: ## Render the generated files and references anew
-	go test ./stacks/config ./stacks/outputs ./stacks/controls ./dashboards -update
+generate: tools ## Render the generated files and references anew
+	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" go test ./stacks/config ./stacks/outputs ./stacks/changes ./stacks/controls ./dashboards -update
