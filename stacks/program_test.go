@@ -23,46 +23,6 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// answers are AWS's to the functions that the components call.
-func answers() []recorder.Option {
-	return []recorder.Option{
-		recorder.WithInvoke("aws:index/getPartition:getPartition", map[string]any{"partition": "aws", "dnsSuffix": "amazonaws.com", "id": "aws"}),
-		recorder.WithInvoke("aws:index/getCallerIdentity:getCallerIdentity", map[string]any{"accountId": "123456789012", "arn": "arn:aws:iam::123456789012:user/x", "userId": "x", "id": "x"}),
-		recorder.WithInvoke("aws:index/getAvailabilityZones:getAvailabilityZones", map[string]any{"names": []any{"us-east-1a", "us-east-1b"}, "zoneIds": []any{"use1-az1", "use1-az2"}, "id": "us-east-1"}),
-		recorder.WithInvoke("aws:ec2/getPrefixList:getPrefixList", map[string]any{"id": "pl-0123", "name": "s3", "cidrBlocks": []any{}}),
-		recorder.WithInvoke("aws:ec2/getSubnet:getSubnet", map[string]any{"availabilityZone": "us-east-1a", "id": "subnet-0123"}),
-		recorder.WithInvoke("aws:ssm/getParameter:getParameter", map[string]any{"value": "ami-0123456789abcdef0", "insecureValue": "ami-0123456789abcdef0", "arn": "x", "id": "x", "name": "x", "type": "String", "version": 1}),
-		recorder.WithComputed(computed),
-	}
-}
-
-// computed gives what AWS and the other providers would compute and the
-// components read.
-func computed(r recorder.Resource) resource.PropertyMap {
-	text := resource.NewStringProperty
-	switch r.Type {
-	case "aws:ec2/networkInterface:NetworkInterface":
-		return resource.PropertyMap{"privateIp": text("10.0.0.50")}
-	case "aws:ebs/volume:Volume":
-		return resource.PropertyMap{"id": text("vol-0123456789abcdef0")}
-	case "aws:s3/bucketV2:BucketV2":
-		return resource.PropertyMap{"bucket": text(r.Name + "-4f2a")}
-	case "aws:emr/cluster:Cluster":
-		return resource.PropertyMap{"masterPublicDns": text("ip-10-0-0-9.ec2.internal")}
-	case "random:index/randomPassword:RandomPassword":
-		return resource.PropertyMap{"result": resource.MakeSecret(text("hunter2"))}
-	case "tls:index/privateKey:PrivateKey":
-		return resource.PropertyMap{"privateKeyPem": resource.MakeSecret(text("key of " + r.Name)), "privateKeyPemPkcs8": resource.MakeSecret(text("key of " + r.Name))}
-	case "tls:index/selfSignedCert:SelfSignedCert", "tls:index/locallySignedCert:LocallySignedCert":
-		return resource.PropertyMap{"certPem": text("certificate of " + r.Name)}
-	case "tls:index/certRequest:CertRequest":
-		return resource.PropertyMap{"certRequestPem": text("request of " + r.Name)}
-	case "command:local:Command":
-		return resource.PropertyMap{"stdout": text("ok")}
-	}
-	return nil
-}
-
 // build runs the program of a stack file on stand-in materials and gives what
 // it registered and exported.
 func build(t *testing.T, stack string) (*recorder.Recording, map[string]pulumi.Input) {
@@ -77,7 +37,7 @@ func build(t *testing.T, stack string) (*recorder.Recording, map[string]pulumi.I
 		err = stacks.Build(ctx, cfg, m)
 		exported = ctx.GetCurrentExportMap()
 		return err
-	}, append(answers(), recorder.WithConfig(trial.Values(t, stack)))...)
+	}, append(trial.Answers(), recorder.WithConfig(trial.Values(t, stack)))...)
 	require.NoError(t, err)
 	return rec, exported
 }

@@ -17,7 +17,7 @@ import (
 func TestMissingMaterialsNameTheCommand(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv(stacks.BinaryEnv, filepath.Join(t.TempDir(), "absent"))
-	rec, err := recorder.Run(stacks.Program, append(answers(), recorder.WithConfig(trial.Values(t, "local")))...)
+	rec, err := recorder.Run(stacks.Program, append(trial.Answers(), recorder.WithConfig(trial.Values(t, "local")))...)
 	require.ErrorContains(t, err, "make artifacts")
 	require.ErrorContains(t, err, stacks.BinaryEnv)
 	for _, a := range trial.Locked(t) {
@@ -27,7 +27,7 @@ func TestMissingMaterialsNameTheCommand(t *testing.T) {
 }
 
 func TestBadConfigurationRegistersNothing(t *testing.T) {
-	rec, err := recorder.Run(stacks.Program, append(answers(), recorder.WithConfig(map[string]string{
+	rec, err := recorder.Run(stacks.Program, append(trial.Answers(), recorder.WithConfig(map[string]string{
 		platform.Project + ":region": "moon", platform.Project + ":retention": `{"tempoDays":0}`,
 	}))...)
 	require.ErrorContains(t, err, platform.Project+":region")
@@ -41,7 +41,7 @@ func TestComponentsAreAskedFirst(t *testing.T) {
 	cfg := valid(t, nil)
 	cfg.Network.NAT = false // then the network demands endpoints
 	cfg.EMR.Core.EBS = []config.Volume{{Type: "gp3", SizeGiB: 10, IOPS: 6000, PerInstance: 1}}
-	rec, err := recorder.Run(func(ctx *pulumi.Context) error { return stacks.Build(ctx, cfg, trial.Materials(t)) }, answers()...)
+	rec, err := recorder.Run(func(ctx *pulumi.Context) error { return stacks.Build(ctx, cfg, trial.Materials(t)) }, trial.Answers()...)
 	require.ErrorContains(t, err, "network.interfaceEndpoints")
 	require.ErrorContains(t, err, "emr.core.ebs[0].iops")
 	require.Empty(t, rec.Resources)
@@ -85,7 +85,7 @@ func TestEdgesOfTheConfigurationBuild(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cfg := valid(t, values)
-			_, err := recorder.Run(func(ctx *pulumi.Context) error { return stacks.Build(ctx, cfg, m) }, answers()...)
+			_, err := recorder.Run(func(ctx *pulumi.Context) error { return stacks.Build(ctx, cfg, m) }, trial.Answers()...)
 			require.NoError(t, err)
 		})
 	}

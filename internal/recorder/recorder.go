@@ -21,7 +21,9 @@ type Resource struct {
 	URN          string // carries the chain of parent types
 	Parent       string // parent's logical name; "" for a root
 	Provider     string // "<type>::<name>" of the explicit provider, "" where the default one was used
+	ID           string
 	Inputs       resource.PropertyMap
+	Outputs      resource.PropertyMap // the echo of the inputs, id apart, and what was computed
 	Protect      bool
 	Retain       bool
 	DeletedWith  string
@@ -132,7 +134,6 @@ func (rec *Recording) NewResource(args pulumi.MockResourceArgs) (string, resourc
 	if args.Custom && r.Provider == "" && !strings.HasPrefix(r.Type, "pulumi:") {
 		rec.Defaults = append(rec.Defaults, r.Type+" "+r.Name)
 	}
-	rec.Resources = append(rec.Resources, r)
 
 	out := args.Inputs.Copy()
 	id := args.Name + "-id"
@@ -148,6 +149,8 @@ func (rec *Recording) NewResource(args pulumi.MockResourceArgs) (string, resourc
 			out[k] = v
 		}
 	}
+	r.ID, r.Outputs = id, out
+	rec.Resources = append(rec.Resources, r)
 	return id, out, nil
 }
 

@@ -1,5 +1,6 @@
 // Package trial gives tests of the whole program what it needs to run: stand-in
-// materials, the stack files as the engine hands them over, and the engine.
+// materials, the stack files as the engine hands them over, what providers would
+// answer, and the engine.
 //
 // It is for tests only, and no stand-in for a resource: those are recorded
 // (internal/recorder), or served (localcloud/rehearse).

@@ -1,0 +1,64 @@
+package trial
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/recorder"
+)
+
+// Record runs the real program of a stack file against the recorder, which
+// gives the answers and outputs of Answers unless more says otherwise.
+func Record(t testing.TB, stack string, more ...recorder.Option) *recorder.Recording {
+	t.Helper()
+	options := append(Answers(), recorder.WithConfig(Values(t, stack)))
+	rec, err := recorder.Run(Program(Materials(t)), append(options, more...)...)
+	require.NoError(t, err)
+	return rec
+}
+
+// Answers are AWS's to the functions that the components call, and Computed.
+func Answers() []recorder.Option {
+	return []recorder.Option{
+		recorder.WithInvoke("aws:index/getPartition:getPartition", map[string]any{"partition": "aws", "dnsSuffix": "amazonaws.com", "id": "aws"}),
+		recorder.WithInvoke("aws:index/getCallerIdentity:getCallerIdentity", map[string]any{"accountId": "123456789012", "arn": "arn:aws:iam::123456789012:user/x", "userId": "x", "id": "x"}),
+		recorder.WithInvoke("aws:index/getAvailabilityZones:getAvailabilityZones", map[string]any{"names": []any{"us-east-1a", "us-east-1b"}, "zoneIds": []any{"use1-az1", "use1-az2"}, "id": "us-east-1"}),
+		recorder.WithInvoke("aws:ec2/getPrefixList:getPrefixList", map[string]any{"id": "pl-0123", "name": "s3", "cidrBlocks": []any{}}),
+		recorder.WithInvoke("aws:ec2/getSubnet:getSubnet", map[string]any{"availabilityZone": "us-east-1a", "id": "subnet-0123"}),
+		recorder.WithInvoke("aws:ssm/getParameter:getParameter", map[string]any{"value": "ami-0123456789abcdef0", "insecureValue": "ami-0123456789abcdef0", "arn": "x", "id": "x", "name": "x", "type": "String", "version": 1}),
+		recorder.WithComputed(Computed),
+	}
+}
+
+// Computed gives what AWS and the other providers would compute and the
+// components read.
+func Computed(r recorder.Resource) resource.PropertyMap {
+	text := resource.NewStringProperty
+	switch r.Type {
+	case "aws:ec2/networkInterface:NetworkInterface":
+		return resource.PropertyMap{"privateIp": text("10.0.0.50")}
+	case "aws:ebs/volume:Volume":
+		return resource.PropertyMap{"id": text("vol-0123456789abcdef0")}
+	case "aws:s3/bucketV2:BucketV2":
+		return resource.PropertyMap{"bucket": text(r.Name + "-4f2a")}
+	case "aws:emr/cluster:Cluster":
+		return resource.PropertyMap{"masterPublicDns": text("ip-10-0-0-9.ec2.internal")}
+	case "random:index/randomPassword:RandomPassword":
+		return resource.PropertyMap{"result": resource.MakeSecret(text("hunter2"))}
+	case "tls:index/privateKey:PrivateKey":
+		return resource.PropertyMap{"privateKeyPem": resource.MakeSecret(text("key of " + r.Name)), "privateKeyPemPkcs8": resource.MakeSecret(text("key of " + r.Name))}
+	case "tls:index/selfSignedCert:SelfSignedCert", "tls:index/locallySignedCert:LocallySignedCert":
+		return resource.PropertyMap{"certPem": text("certificate of " + r.Name)}
+	case "tls:index/certRequest:CertRequest":
+		return resource.PropertyMap{"certRequestPem": text("request of " + r.Name)}
+	case "command:local:Command":
+		return resource.PropertyMap{"stdout": text("ok")}
+	}
+	if strings.HasPrefix(r.Type, "aws:iam/") || r.Type == "aws:emr/securityConfiguration:SecurityConfiguration" {
+		return resource.PropertyMap{"name": text(r.Name + "-4f2a")}
+	}
+	return nil
+}
