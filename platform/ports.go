@@ -23,6 +23,7 @@ const (
 	KubernetesAPI        Port = 6443
 	Status               Port = 8080
 	EMRServiceAccess     Port = 9443 // EMR master -> service access group, AWS doc "emr-man-sec-groups"
+	HTTPS                Port = 443  // AWS APIs
 	InstanceMetadataPort Port = 80   // see InstanceMetadata
 	EMRServiceSlave      Port = 8443 // EMR service access group -> master, core and task, same doc
 )

@@ -30,7 +30,7 @@ func groupDescriptions(endpoints bool) map[string]string {
 const (
 	anyPort  = -1
 	lastPort = 65535
-	https    = 443
+	https    = int(platform.HTTPS)
 	http     = 80
 )
 

@@ -1,0 +1,212 @@
+package controls
+
+import (
+	"net/netip"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+const (
+	typeVPC              = "aws:ec2/vpc:Vpc"
+	typeSubnet           = "aws:ec2/subnet:Subnet"
+	typeRoute            = "aws:ec2/route:Route"
+	typeRouteAssociation = "aws:ec2/routeTableAssociation:RouteTableAssociation"
+	typeNAT              = "aws:ec2/natGateway:NatGateway"
+	typeEndpoint         = "aws:ec2/vpcEndpoint:VpcEndpoint"
+	typeFlowLog          = "aws:ec2/flowLog:FlowLog"
+	typeGroup            = "aws:ec2/securityGroup:SecurityGroup"
+	typeDefaultGroup     = "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup"
+	typeIngress          = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+	typeEgress           = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"
+)
+
+func groupRules() []Rule {
+	in, out := []string{typeIngress}, []string{typeEgress}
+	return []Rule{
+		{IDs: []string{"CKV_AWS_23", "AWS-0099", "AWS-0124"}, Wants: "Security groups and their rules say what they are for", Types: []string{typeGroup, typeIngress, typeEgress}, Check: described},
+		{IDs: []string{"AWS-0107", "CKV_AWS_24", "CKV_AWS_25", "CKV_AWS_260", "CKV_AWS_277", "EC2.13", "EC2.14", "EC2.18", "EC2.19"},
+			Wants: "Nothing is open to the world", Types: in, Check: notFromTheWorld},
+		{IDs: []string{"observatory/ports"}, Wants: "Only declared ports are open, each to those it is declared for", Types: in, Check: declaredPort},
+		{IDs: []string{"CKV_AWS_382"}, Wants: "Not every protocol may leave to the world", Types: out, Check: noWholeEgress},
+		{IDs: []string{"AWS-0104"}, Wants: "Nothing may leave to the world", Types: out, Check: notToTheWorld},
+		{IDs: []string{"CKV2_AWS_5"}, Wants: "A security group is in use", Types: []string{typeGroup}, Check: groupInUse},
+	}
+}
+
+func networkRules() []Rule {
+	return []Rule{
+		{IDs: []string{"CKV2_AWS_12", "AWS-0173", "EC2.2"}, Wants: "The VPC's default security group admits nothing", Types: []string{typeVPC}, Check: emptyDefaultGroup},
+		{IDs: []string{"CKV2_AWS_11", "AWS-0178", "EC2.6"}, Wants: "The VPC has flow logs", Types: []string{typeVPC}, Check: flowLogged},
+		{IDs: []string{"CKV_AWS_130", "AWS-0164", "EC2.15"}, Wants: "A subnet gives no public addresses", Types: []string{typeSubnet}, Check: is("mapPublicIpOnLaunch", false)},
+	}
+}
+
+func described(r Resource, _ Resources) Judgement {
+	if d := r.Text("description"); d == "" || d == "Managed by Pulumi" {
+		return unmet("description is %q", d)
+	}
+	return met()
+}
+
+// world are the address ranges that mean everybody.
+func world(r Resource) bool { return r.Text("cidrIpv4") == "0.0.0.0/0" || r.Text("cidrIpv6") == "::/0" }
+
+func notFromTheWorld(r Resource, _ Resources) Judgement {
+	if world(r) {
+		return unmet("port %v is open to the world", r.At("fromPort"))
+	}
+	return met()
+}
+
+func notToTheWorld(r Resource, _ Resources) Judgement {
+	if world(r) {
+		return unmet("%s to port %v of any address", r.Text("ipProtocol"), r.At("fromPort"))
+	}
+	return met()
+}
+
+func noWholeEgress(r Resource, _ Resources) Judgement {
+	if world(r) && (r.Text("ipProtocol") == "-1" || r.At("fromPort") != r.At("toPort")) {
+		return unmet("ports %v to %v of any address", r.At("fromPort"), r.At("toPort"))
+	}
+	return met()
+}
+
+// Parts of the platform that security groups stand for.
+const (
+	controlNode   = "the control node"
+	nodes         = "EMR nodes"
+	serviceAccess = "EMR's access"
+	endpoints     = "interface endpoints"
+	operators     = "operators"
+)
+
+// partOf tells what a security group is by who is in it.
+func partOf(group any, all Resources) string {
+	for _, i := range all.OfType(typeInterface) {
+		if slices.Contains(i.List("securityGroups"), group) {
+			return controlNode
+		}
+	}
+	for _, c := range all.OfType(typeCluster) {
+		if part, ours := nodeGroups(c)[group]; ours && group != nil {
+			return part
+		}
+	}
+	for _, e := range all.OfType(typeEndpoint) {
+		if slices.Contains(e.List("securityGroupIds"), group) {
+			return endpoints
+		}
+	}
+	return ""
+}
+
+// declared gives the ports that one part opens to another. Among themselves
+// EMR's nodes use any.
+func declared(part, peer string) []platform.Port {
+	switch {
+	case part == controlNode && peer == nodes:
+		return []platform.Port{platform.OTLPGRPC, platform.OTLPHTTP, platform.Pyroscope}
+	case part == controlNode && peer == operators:
+		return []platform.Port{platform.Grafana, platform.KubernetesAPI, platform.Status}
+	case part == nodes && peer == serviceAccess:
+		return []platform.Port{platform.EMRServiceSlave}
+	case part == serviceAccess && peer == nodes:
+		return []platform.Port{platform.EMRServiceAccess}
+	case part == endpoints:
+		return []platform.Port{platform.HTTPS}
+	}
+	return nil
+}
+
+func declaredPort(r Resource, all Resources) Judgement {
+	part, peer := partOf(r.At("securityGroupId"), all), operators
+	if group := r.At("referencedSecurityGroupId"); group != nil {
+		peer = partOf(group, all)
+	}
+	if part == nodes && peer == nodes {
+		return met()
+	}
+	from, _ := r.At("fromPort").(float64)
+	if r.Text("ipProtocol") == "tcp" && r.At("toPort") == from && slices.Contains(declared(part, peer), platform.Port(from)) {
+		return met()
+	}
+	return unmet("%s %v to %v is not declared from %q to %q", r.Text("ipProtocol"), r.At("fromPort"), r.At("toPort"), peer, part)
+}
+
+func groupInUse(r Resource, all Resources) Judgement {
+	if partOf(r.ID, all) == "" {
+		return unmet("nothing is in it")
+	}
+	return met()
+}
+
+func emptyDefaultGroup(r Resource, all Resources) Judgement {
+	groups := all.With(typeDefaultGroup, "vpcId", r.ID)
+	if len(groups) == 0 {
+		return unmet("its default group is left as AWS makes it")
+	}
+	for _, g := range groups {
+		if len(g.List("ingress"))+len(g.List("egress")) > 0 {
+			return unmet("%s has rules", g.Name)
+		}
+	}
+	return met(groups...)
+}
+
+func flowLogged(r Resource, all Resources) Judgement {
+	logs := all.With(typeFlowLog, "vpcId", r.ID)
+	for _, l := range logs {
+		if l.Text("trafficType") != "ALL" || l.Text("logDestination") == "" {
+			return unmet("%s writes %q to %q", l.Name, l.Text("trafficType"), l.Text("logDestination"))
+		}
+	}
+	if len(logs) == 0 {
+		return unmet("has none")
+	}
+	return met(logs...)
+}
+
+// hostPorts are those that a security group rule leads to on the control node,
+// beside the Kubernetes API, which is no pod's.
+func hostPorts() []platform.Port {
+	all := slices.Concat(declared(controlNode, nodes), declared(controlNode, operators))
+	return slices.DeleteFunc(all, func(p platform.Port) bool { return p == platform.KubernetesAPI })
+}
+
+func onlyHostPorts(r Resource, _ Resources) Judgement {
+	if r.Type == typeService {
+		return onlyNodePorts(r)
+	}
+	for _, c := range containers(r) {
+		for _, p := range c.Ports {
+			if p.HostPort != 0 && !slices.Contains(hostPorts(), platform.Port(p.HostPort)) {
+				return unmet("container %s takes port %d of the node", c.Name, p.HostPort)
+			}
+		}
+	}
+	return met()
+}
+
+func onlyNodePorts(service Resource) Judgement {
+	for _, p := range read[[]corev1.ServicePort](service.At("spec.ports")) {
+		if p.NodePort != 0 && !slices.Contains(hostPorts(), platform.Port(p.NodePort)) {
+			return unmet("port %d of the node leads to it", p.NodePort)
+		}
+	}
+	if t := service.At("spec.type"); t != nil && t != "ClusterIP" && t != "NodePort" {
+		return unmet("type is %v", t)
+	}
+	return met()
+}
+
+// contains tells whether a network holds an address; what is no network holds
+// none.
+func contains(network, address string) bool {
+	p, err := netip.ParsePrefix(network)
+	a, err2 := netip.ParseAddr(address)
+	return err == nil && err2 == nil && p.Contains(a)
+}

@@ -1,0 +1,246 @@
+package controls_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/stacks/controls"
+)
+
+// violation is an alteration and who breaks a rule by it.
+type violation struct {
+	rule, resource string
+	by             alteration
+}
+
+const (
+	security  = "SecurityConfiguration"
+	encrypted = "BucketServerSideEncryptionConfigurationV2"
+	blocked   = "BucketPublicAccessBlock"
+	ingress   = "SecurityGroupIngressRule"
+	egress    = "SecurityGroupEgressRule"
+)
+
+func emrViolations() []violation {
+	document := func(from, to string) alteration { return edit(security, "emr-security", "configuration", from, to) }
+	return []violation{
+		{"CKV2_AWS_55", "emr-cluster", set("Cluster", "emr-cluster", "securityConfiguration", nil)},
+		{"CKV2_AWS_55", "emr-cluster", drop(security, "emr-security")},
+		{"CKV_AWS_171", "emr-security", document("SSE-KMS", "SSE-S3")},
+		{"CKV_AWS_349", "emr-security", document(`"EnableAtRestEncryption":true`, `"EnableAtRestEncryption":false`)},
+		{"AWS-0139", "emr-security", document(`"EncryptionKeyProviderType":"AwsKms"`, `"EncryptionKeyProviderType":"Custom"`)},
+		{"CKV_AWS_350", "emr-security", document(`"EnableEbsEncryption":true`, `"EnableEbsEncryption":false`)},
+		{"observatory/emr-imds", "emr-security", document(`"HttpPutResponseHopLimit":1`, `"HttpPutResponseHopLimit":2`)},
+		{"observatory/emr-imds", "emr-security", document(`"MinimumInstanceMetadataServiceVersion":2`, `"MinimumInstanceMetadataServiceVersion":1`)},
+		{"CKV_AWS_114", "emr-cluster", set("Cluster", "emr-cluster", "kerberosAttributes", map[string]any{"kdcAdminPassword": "x"})},
+		{"CKV_AWS_390", "emr-cluster", drop("BlockPublicAccessConfiguration", "emr-block-public-access")},
+		{"CKV_AWS_390", "emr-cluster", set("BlockPublicAccessConfiguration", "emr-block-public-access", "blockPublicSecurityGroupRules", false)},
+		{"CKV_AWS_390", "emr-cluster", set("BlockPublicAccessConfiguration", "emr-block-public-access", "permittedPublicSecurityGroupRuleRanges.0.maxRange", 443.0)},
+		{"EMR.1", "emr-cluster", set("Cluster", "emr-cluster", "ec2Attributes.subnetId", "network-public-a-id")},
+		{"EMR.1", "emr-cluster", set("Subnet", "network-private-a", "mapPublicIpOnLaunch", true)},
+		{"EMR.1", "emr-cluster", set("Route", "network-private-out", "gatewayId", "igw")},
+		{"emr_cluster_publicly_accesible", "emr-cluster", both(set(ingress, "network-core-tcp-from-master", "referencedSecurityGroupId", nil), set(ingress, "network-core-tcp-from-master", "cidrIpv4", "10.0.0.0/8"))},
+	}
+}
+
+func bucketViolations() []violation {
+	policy := func(from, to string) alteration { return edit("BucketPolicy", "storage-data", "policy", from, to) }
+	const algorithm = "rules.0.applyServerSideEncryptionByDefault.sseAlgorithm"
+	return []violation{
+		{"CKV_AWS_19", "storage-data", drop(encrypted, "storage-data")},
+		{"CKV_AWS_19", "storage-logs", set(encrypted, "storage-logs", algorithm, "none")},
+		{"CKV_AWS_145", "storage-data", set(encrypted, "storage-data", algorithm, "AES256")},
+		{"CKV_AWS_145", "storage-data", set(encrypted, "storage-data", "rules.0.applyServerSideEncryptionByDefault.kmsMasterKeyId", "alias/aws/s3")},
+		{"CKV_AWS_21", "storage-logs", set("BucketVersioningV2", "storage-logs", "versioningConfiguration.status", "Suspended")},
+		{"CKV_AWS_18", "storage-data", drop("BucketLoggingV2", "storage-data")},
+		{"CKV_AWS_18", "storage-data", set("BucketLoggingV2", "storage-data", "targetBucket", "storage-data-4f2a")},
+		{"CKV_AWS_53", "storage-data", set(blocked, "storage-data", "blockPublicAcls", false)},
+		{"CKV_AWS_54", "storage-data", set(blocked, "storage-data", "blockPublicPolicy", false)},
+		{"CKV_AWS_55", "storage-data", set(blocked, "storage-data", "ignorePublicAcls", nil)},
+		{"CKV_AWS_56", "storage-logs", set(blocked, "storage-logs", "restrictPublicBuckets", false)},
+		{"CKV2_AWS_6", "storage-logs", drop(blocked, "storage-logs")},
+		{"CKV2_AWS_61", "storage-data", drop("BucketLifecycleConfigurationV2", "storage-data")},
+		{"CKV_AWS_300", "storage-logs", set("BucketLifecycleConfigurationV2", "storage-logs", "rules.0.abortIncompleteMultipartUpload", nil)},
+		{"CKV_AWS_300", "storage-logs", set("BucketLifecycleConfigurationV2", "storage-logs", "rules.0.filter.prefix", "tempo/")},
+		{"CKV2_AWS_65", "storage-data", set("BucketOwnershipControls", "storage-data", "rule.objectOwnership", "ObjectWriter")},
+		{"CKV_AWS_379", "storage-data", policy(`"aws:SecureTransport"`, `"aws:SourceVpc"`)},
+		{"CKV_AWS_379", "storage-logs", drop("BucketPolicy", "storage-logs")},
+		{"CKV_AWS_70", "storage-data", policy(`"Sid":"NoOtherKey","Effect":"Deny"`, `"Sid":"NoOtherKey","Effect":"Allow"`)},
+		{"CKV_AWS_93", "storage-data", policy(`,"Condition":{"Bool":{"aws:SecureTransport":["false"]}}`, ``)},
+		{"observatory/confused-deputy", "storage-logs", edit("BucketPolicy", "storage-logs", "policy", "aws:SourceAccount", "aws:PrincipalAccount")},
+	}
+}
+
+func machineViolations() []violation {
+	const instance, name = "Instance", "control-instance"
+	return []violation{
+		{"CKV_AWS_8", name, set(instance, name, "rootBlockDevice.encrypted", false)},
+		{"CKV_AWS_8", name, set(instance, name, "rootBlockDevice.kmsKeyId", nil)},
+		{"CKV_AWS_46", name, set(instance, name, "userData", "#cloud-config\npassword: AKIAIOSFODNN7EXAMPLE")},
+		{"CKV_AWS_46", name, set(instance, name, "userData", "-----BEGIN EC PRIVATE KEY-----")},
+		{"CKV_AWS_46", name, func(t *testing.T, all controls.Resources) controls.Resources {
+			find(t, all, instance, name).Secret = map[string]bool{"userData": true}
+			return all
+		}},
+		{"CKV_AWS_79", name, set(instance, name, "metadataOptions.httpTokens", "optional")},
+		{"CKV_AWS_88", name, set(instance, name, "associatePublicIpAddress", true)},
+		{"CKV_AWS_88", name, set("Eip", "network-nat", "networkInterface", "control-interface-id")},
+		{"CKV_AWS_126", name, set(instance, name, "monitoring", false)},
+		{"CKV_AWS_135", name, set(instance, name, "ebsOptimized", nil)},
+		{"CKV2_AWS_41", name, set(instance, name, "iamInstanceProfile", nil)},
+		{"CKV2_AWS_41", name, drop("InstanceProfile", "control-profile")},
+		{"CKV2_AWS_19", "network-nat", drop("NatGateway", "network-nat")},
+		{"CKV_AWS_3", "control-data", set("Volume", "control-data", "encrypted", false)},
+		{"CKV_AWS_189", "control-data", set("Volume", "control-data", "kmsKeyId", nil)},
+		{"CKV_AWS_7", "storage-key", set("Key", "storage-key", "enableKeyRotation", nil)},
+		{"CKV_AWS_33", "storage-key", edit("Key", "storage-key", "policy", "arn:aws:iam::123456789012:root", "*")},
+		{"CKV_AWS_33", "storage-key", set("Key", "storage-key", "policy", nil)},
+		{"CKV_AWS_337", "control-server-ca-key-parameter", set("Parameter", "control-server-ca-key-parameter", "type", "String")},
+		{"CKV_AWS_337", "control-client-ca-key-parameter", set("Parameter", "control-client-ca-key-parameter", "keyId", nil)},
+	}
+}
+
+func networkViolations() []violation {
+	const grafana = "network-control-grafana-from-203.0.113.0_24"
+	return []violation{
+		{"CKV_AWS_23", "network-core", set("SecurityGroup", "network-core", "description", nil)},
+		{"CKV_AWS_23", grafana, set(ingress, grafana, "description", "")},
+		{"AWS-0107", grafana, set(ingress, grafana, "cidrIpv4", "0.0.0.0/0")},
+		{"AWS-0107", grafana, both(set(ingress, grafana, "cidrIpv4", nil), set(ingress, grafana, "cidrIpv6", "::/0"))},
+		{"observatory/ports", grafana, both(set(ingress, grafana, "fromPort", 22.0), set(ingress, grafana, "toPort", 22.0))},
+		{"observatory/ports", grafana, set(ingress, grafana, "toPort", 3001.0)},
+		{"observatory/ports", grafana, set(ingress, grafana, "ipProtocol", "-1")},
+		{"observatory/ports", grafana, set(ingress, grafana, "securityGroupId", "network-core-id")},
+		{"observatory/ports", "network-control-otlp-grpc-from-core", set(ingress, "network-control-otlp-grpc-from-core", "referencedSecurityGroupId", "network-service-access-id")},
+		{"CKV_AWS_382", "network-core-https-out", set(egress, "network-core-https-out", "ipProtocol", "-1")},
+		{"AWS-0104", "network-core-http-to-s3", set(egress, "network-core-http-to-s3", "cidrIpv4", "0.0.0.0/0")},
+		{"CKV2_AWS_5", "stray", add("aws:ec2/securityGroup:SecurityGroup", "stray", map[string]any{"description": "nobody's"})},
+		{"CKV2_AWS_12", "network-vpc", drop("DefaultSecurityGroup", "network-default-group")},
+		{"CKV2_AWS_12", "network-vpc", set("DefaultSecurityGroup", "network-default-group", "egress", []any{map[string]any{"protocol": "-1"}})},
+		{"CKV2_AWS_11", "network-vpc", drop("FlowLog", "network-flow-log")},
+		{"CKV2_AWS_11", "network-vpc", set("FlowLog", "network-flow-log", "trafficType", "REJECT")},
+		{"CKV_AWS_130", "network-public-a", set("Subnet", "network-public-a", "mapPublicIpOnLaunch", true)},
+	}
+}
+
+func identityViolations() []violation {
+	service := func(from, to string) alteration { return edit("RolePolicy", "emr-service", "policy", from, to) }
+	control := func(from, to string) alteration { return edit("RolePolicy", "control-access", "policy", from, to) }
+	trust := func(role, from, to string) alteration { return edit("Role", role, "assumeRolePolicy", from, to) }
+	return []violation{
+		{"CKV_AWS_60", "emr-node", trust("emr-node", `{"Service":["ec2.amazonaws.com"]}`, `{"AWS":["*"]}`)},
+		{"CKV_AWS_60", "control-role", trust("control-role", `{"Service":["ec2.amazonaws.com"]}`, `{"AWS":["arn:aws:iam::123456789012:root"]}`)},
+		{"observatory/confused-deputy", "emr-service", trust("emr-service", "aws:SourceAccount", "aws:SourceVpc")},
+		{"observatory/confused-deputy", "emr-service", trust("emr-service", "aws:SourceArn", "aws:SourceVpc")},
+		{"observatory/confused-deputy", "emr-node", trust("emr-node", "ec2.amazonaws.com", "lambda.amazonaws.com")},
+		{"CKV_AWS_62", "control-access", control(`"s3:DeleteObject"`, `"s3:*"`)},
+		{"CKV_AWS_62", "emr-service", service(`"kms:CreateGrant"`, `"*"`)},
+		{"CKV_AWS_62", "emr-service", service(`"Action":["kms:CreateGrant"]`, `"NotAction":["kms:CreateGrant"]`)},
+		{"CKV_AWS_290", "control-access", control(`"ssmmessages:OpenDataChannel"`, `"ssm:GetParameter"`)},
+		{"CKV_AWS_290", "control-access", control(`"Condition":{"StringEquals":{"aws:RequestedRegion":["us-east-1"]}}`, `"Condition":{}`)},
+		{"observatory/pass-role", "emr-service", service("iam:PassedToService", "aws:SourceVpc")},
+		{"observatory/pass-role", "emr-service", service(`"Action":["iam:PassRole"],"Resource":["`, `"Action":["iam:PassRole"],"Resource":["*","`)},
+		{"CKV_AWS_274", "emr-service", set("RolePolicyAttachment", "emr-service", "policyArn", "arn:aws:iam::aws:policy/AdministratorAccess")},
+		{"CKV_AWS_274", "emr-service", set("RolePolicyAttachment", "emr-service", "policyArn", "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore")},
+	}
+}
+
+func clusterViolations() []violation {
+	const grafana, tempo, collector = "workloads-grafana", "workloads-tempo", "workloads-collector"
+	const pod, container = "spec.template.spec.", "spec.template.spec.containers.0."
+	return []violation{
+		{"observatory/grafana-tls", grafana, set("Deployment", grafana, container+"env", []any{})},
+		{"observatory/grafana-tls", grafana, func(t *testing.T, all controls.Resources) controls.Resources {
+			data, isMap := find(t, all, "Secret", "workloads-grafana-access").At("stringData").(map[string]any)
+			require.True(t, isMap)
+			require.Contains(t, data, "tls.crt")
+			data["tls.crt"] = "self-made"
+			return all
+		}},
+		{"observatory/grafana-tls", grafana, set("Deployment", grafana, pod+"volumes", []any{})},
+		{"observatory/grafana-tls", grafana, drop("LocallySignedCert", "workloads-grafana-certificate")},
+		{"observatory/grafana-trust", "grafana", edit("grafana", "grafana", "url", "https", "http")},
+		{"observatory/grafana-trust", "grafana", set("grafana", "grafana", "caCert", nil)},
+		{"observatory/grafana-trust", "grafana", set("grafana", "grafana", "insecureSkipVerify", true)},
+		{"observatory/kubernetes-tls", "kubernetes", edit("kubernetes", "kubernetes", "kubeconfig", "https://", "http://")},
+		{"observatory/kubernetes-tls", "kubernetes", edit("kubernetes", "kubernetes", "kubeconfig", "certificate-authority-data", "tls-server-name")},
+		{"observatory/s3-tls", "workloads-cluster-config", set("ConfigMap", "workloads-cluster-config", "data.S3_INSECURE", "true")},
+		{"CKV_K8S_16", tempo, set("Deployment", tempo, pod+"hostNetwork", true)},
+		{"CKV_K8S_16", tempo, set("Deployment", tempo, pod+"automountServiceAccountToken", nil)},
+		{"CKV_K8S_16", tempo, set("Deployment", tempo, pod+"securityContext.runAsNonRoot", false)},
+		{"CKV_K8S_16", tempo, set("Deployment", tempo, container+"securityContext.readOnlyRootFilesystem", false)},
+		{"CKV_K8S_16", collector, set("DaemonSet", collector, pod+"volumes.0", map[string]any{"name": "x", "hostPath": map[string]any{"path": "/"}})},
+		{"observatory/host-ports", tempo, set("Deployment", tempo, container+"ports.0.hostPort", 3200.0)},
+		{"observatory/host-ports", tempo, set("Service", tempo, "spec.ports.0.nodePort", 3200.0)},
+		{"observatory/host-ports", tempo, set("Service", tempo, "spec.type", "LoadBalancer")},
+		{"observatory/pod-metadata", collector, drop("NetworkPolicy", "workloads-no-instance-metadata")},
+		{"observatory/pod-metadata", collector, set("NetworkPolicy", "workloads-no-instance-metadata", "spec.egress.0.to.0.ipBlock.except", nil)},
+		{"observatory/pod-metadata", collector, set("NetworkPolicy", "workloads-no-instance-metadata", "spec.egress.0.to", []any{})},
+		{"observatory/pod-metadata", collector, set("NetworkPolicy", "workloads-instance-metadata", "spec.podSelector", map[string]any{})},
+		{"observatory/pod-metadata", tempo, drop("NetworkPolicy", "workloads-instance-metadata")},
+		{"observatory/pod-metadata", tempo, set("Deployment", tempo, pod+"hostNetwork", true)},
+		{"observatory/system-metadata", "workloads-namespace", drop("NetworkPolicy", "workloads-no-instance-metadata-kube-system")},
+	}
+}
+
+func findings(verdicts []controls.Verdict) []string {
+	var out []string
+	for _, f := range controls.Unmet(verdicts) {
+		out = append(out, f.Rule+" "+f.Resource)
+	}
+	return out
+}
+
+// TestEveryRuleFindsItsViolation breaks the recorded program in one place at a
+// time.
+func TestEveryRuleFindsItsViolation(t *testing.T) {
+	all := resources(t, "dev")
+	require.Empty(t, findings(controls.Judge(all)))
+	broken := map[string]bool{}
+	for _, list := range [][]violation{emrViolations(), bucketViolations(), machineViolations(), networkViolations(), identityViolations(), clusterViolations()} {
+		for _, v := range list {
+			broken[v.rule] = true
+			t.Run(strings.ReplaceAll(v.rule, "/", "_")+" "+v.resource, func(t *testing.T) {
+				require.Contains(t, findings(controls.Judge(altered(t, all, v.by))), v.rule+" "+v.resource)
+			})
+		}
+	}
+	for _, verdict := range controls.Judge(all) {
+		if len(verdict.Met) > 0 {
+			require.True(t, broken[verdict.Rule.ID()], "no violation of %s is tried", verdict.Rule.ID())
+		}
+	}
+}
+
+// TestMendedExceptionsAreReported meets what is excepted for every resource:
+// the rule must see it, and the exception fall.
+func TestMendedExceptionsAreReported(t *testing.T) {
+	all := resources(t, "dev")
+	none := map[string]any{}
+	mended := map[string]alteration{
+		"CKV_AWS_351 emr-security":           edit(security, "emr-security", "configuration", `"EnableInTransitEncryption":false`, `"EnableInTransitEncryption":true`),
+		"CKV_AWS_341 control-instance":       set("Instance", "control-instance", "metadataOptions.httpPutResponseHopLimit", 1.0),
+		"AWS-0104 network-control-https-out": set(egress, "network-control-https-out", "cidrIpv4", "10.0.0.0/16"),
+		"CKV_AWS_18 storage-logs":            add("aws:s3/bucketLoggingV2:BucketLoggingV2", "l", map[string]any{"bucket": "storage-logs-4f2a", "targetBucket": "another"}),
+		"CKV_AWS_145 storage-logs":           set(encrypted, "storage-logs", "rules.0.applyServerSideEncryptionByDefault", map[string]any{"sseAlgorithm": "aws:kms", "kmsMasterKeyId": "arn:aws:mock:us-east-1:123456789012:storage-key"}),
+		"CKV2_AWS_62 storage-data":           add("aws:s3/bucketNotification:BucketNotification", "n", map[string]any{"bucket": "storage-data-4f2a"}),
+		"CKV_AWS_144 storage-data":           add("aws:s3/bucketReplicationConfig:BucketReplicationConfig", "r", map[string]any{"bucket": "storage-data-4f2a"}),
+		"CKV2_AWS_9 control-data":            add("aws:backup/selection:Selection", "b", none),
+	}
+	rules := map[string]bool{}
+	for key, by := range mended {
+		rules[strings.Fields(key)[0]] = true
+		require.Equal(t, []string{key}, controls.Unneeded(controls.Judge(altered(t, all, by))))
+	}
+	for _, e := range controls.Exceptions() {
+		require.True(t, rules[e.Rule], "%s is not mended here", e.Rule)
+	}
+}
+
+// A rule about something that is gone must not go on being met.
+func TestNothingToJudgeIsAFinding(t *testing.T) {
+	gone := altered(t, resources(t, "dev"), drop("Volume", "control-data"))
+	require.Contains(t, findings(controls.Judge(gone)), "CKV_AWS_3 aws:ebs/volume:Volume")
+}
