@@ -1,5 +1,5 @@
 // Command observatory runs the platform on the local cloud and works with it,
-// local or on AWS: up, down, rehearse, status, submit, dashboards, serve.
+// local or on AWS. `observatory --help` lists what it does.
 package main
 
 import (
@@ -9,25 +9,12 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-
-	"github.com/spf13/cobra"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	root := &cobra.Command{
-		Use:           "observatory",
-		Short:         "An EMR Spark platform that explains itself",
-		SilenceUsage:  true,
-		SilenceErrors: true,
-	}
-	var s settings
-	root.PersistentFlags().StringVar(&s.state, "state", "", "folder of the local cloud (default .state below the project)")
-	root.PersistentFlags().StringVarP(&s.stack, "stack", "s", "local", "stack: Pulumi.<stack>.yaml")
-	root.AddCommand(upCommand(&s), downCommand(&s), statusCommand(&s), submitCommand(&s), dashboardsCommand(&s),
-		rehearseCommand(&s), pulumiCommand(&s), artifactsCommand(), toolsCommand(), serveCommand(), regionCommand())
-	if err := root.ExecuteContext(ctx); err != nil {
+	if err := rootCommand().ExecuteContext(ctx); err != nil {
 		var code exitCode
 		if errors.As(err, &code) {
 			os.Exit(int(code))

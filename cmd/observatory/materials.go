@@ -6,16 +6,15 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/localcloud/applications"
+	"github.com/emr-observatory/emr-observatory/localcloud/doctor"
 	"github.com/emr-observatory/emr-observatory/localcloud/servers"
 )
 
@@ -32,7 +31,7 @@ type tools struct {
 func ready(ctx context.Context, p *progress) (tools, error) {
 	t := tools{}
 	var err error
-	if t.javaHome, err = javaHome(); err != nil {
+	if t.javaHome, err = doctor.JDK(); err != nil {
 		return t, err
 	}
 	var wg sync.WaitGroup
@@ -58,30 +57,6 @@ func fulfil(ctx context.Context, p *progress) error {
 		return err
 	}
 	return artifacts.Fulfil(ctx, store, p.part)
-}
-
-// javaHome is the JDK that nodes run with: JAVA_HOME, or where java on PATH
-// really is.
-func javaHome() (string, error) {
-	home := os.Getenv("JAVA_HOME")
-	if home == "" {
-		java, err := exec.LookPath("java")
-		if err != nil {
-			return "", errors.New("no java on PATH and no JAVA_HOME: install JDK 17")
-		}
-		if java, err = filepath.EvalSymlinks(java); err != nil {
-			return "", err
-		}
-		home = filepath.Dir(filepath.Dir(java))
-	}
-	if _, err := os.Stat(filepath.Join(home, "bin", "java")); err != nil {
-		return "", fmt.Errorf("JAVA_HOME %s has no bin/java: install JDK 17", home)
-	}
-	release, err := os.ReadFile(filepath.Join(home, "release"))
-	if err != nil || !strings.Contains(string(release), `JAVA_VERSION="17`) {
-		return "", fmt.Errorf("%s is not a JDK 17, which Spark 3.5 on EMR 7 runs with: set JAVA_HOME to one", home)
-	}
-	return home, nil
 }
 
 func toolsCommand() *cobra.Command {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 )
@@ -22,6 +23,13 @@ func (p *progress) say(format string, args ...any) {
 	defer p.mu.Unlock()
 	d := time.Since(p.start).Round(time.Second)
 	fmt.Fprintf(p.out, "%5s  %s\n", d, fmt.Sprintf(format, args...))
+}
+
+// news is part without what was ready before.
+func (p *progress) news(name, message string, elapsed time.Duration) {
+	if !strings.HasPrefix(message, "ready") {
+		p.part(name, message, elapsed)
+	}
 }
 
 // part is the Progress of the packages that build and fetch.

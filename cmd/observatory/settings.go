@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/emr-observatory/emr-observatory/stacks/config"
 )
 
 // settings are what every command knows.
@@ -44,6 +46,16 @@ func (s *settings) stateDir() (string, error) {
 	}
 	dir, err := projectDir()
 	return filepath.Join(dir, ".state"), err
+}
+
+// check refuses a stack whose file or whose --config is faulty; all faults are
+// told.
+func (s *settings) check() error {
+	dir, err := projectDir()
+	if err == nil {
+		_, _, err = config.ReadStackFile(dir, s.stack, s.config...)
+	}
+	return err
 }
 
 // machined is the local cloud's second binary, beside this one.

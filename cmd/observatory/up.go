@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,7 +11,6 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/emr-observatory/emr-observatory/examples/jobs"
@@ -21,14 +21,32 @@ import (
 )
 
 func upCommand(s *settings) *cobra.Command {
-	var noJob bool
+	var noJob, asJSON bool
 	c := &cobra.Command{
 		Use: "up", Args: cobra.NoArgs,
 		Short: "Build the platform on the local cloud and run one Spark job on it",
 		Long: "Builds what is missing, starts the local cloud, brings the stack up with the real engine, runs examples/jobs/orders.py\n" +
-			"as an EMR step and tells where to look. It may be run again at any time, also after it was killed.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return up(cmd.Context(), s, !noJob, cmd.OutOrStdout()) },
+			"as an EMR step and tells where to look. It may be run again at any time, also after it was killed. Before anything is built\n" +
+			"the stack's file and this machine are checked, as `rehearse` and `doctor` do.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := errors.Join(s.check(), fit(cmd.Context(), s)); err != nil {
+				return err
+			}
+			if !asJSON {
+				r, err := up(cmd.Context(), s, !noJob, cmd.OutOrStdout())
+				if err == nil {
+					r.render(cmd.OutOrStdout())
+				}
+				return err
+			}
+			r, err := up(cmd.Context(), s, !noJob, cmd.ErrOrStderr())
+			if err == nil {
+				err = writeJSON(cmd.OutOrStdout(), r)
+			}
+			return err
+		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON: job, objects in S3, URLs")
 	c.Flags().StringArrayVarP(&s.config, "config", "c", nil, "configuration for this run over Pulumi.<stack>.yaml: key=value, a dot between levels (emr.core.count=3); may be repeated")
 	c.Flags().BoolVar(&noJob, "no-job", false, "do not run the job")
 	return c
@@ -92,46 +110,47 @@ func hold(state string) (*flock.Flock, error) {
 	return lock, err
 }
 
-func up(ctx context.Context, s *settings, job bool, out io.Writer) error {
+// up brings the platform up and tells out of it on the way.
+func up(ctx context.Context, s *settings, job bool, out io.Writer) (upResult, error) {
+	var r upResult
 	state, err := s.stateDir()
 	if err != nil {
-		return err
+		return r, err
 	}
 	lock, err := hold(state)
 	if err != nil {
-		return err
+		return r, err
 	}
 	defer func() { _ = lock.Unlock() }()
 	p := newProgress(out)
 	o, err := open(ctx, s, p)
 	if err != nil {
-		return err
+		return r, err
 	}
 	if err := o.engine.unlock(ctx); err != nil {
-		return err
+		return r, err
 	}
 	if err := o.engine.configure(ctx, s.config); err != nil {
-		return err
+		return r, err
 	}
 	if o.running.Fresh { // what ran in an earlier cloud may be gone
 		if err := o.engine.refresh(ctx); err != nil {
-			return err
+			return r, err
 		}
 	}
 	if _, err := o.engine.up(ctx, p); err != nil {
-		return fmt.Errorf("bring up stack %s: %w", s.stack, err)
+		return r, fmt.Errorf("bring up stack %s: %w", s.stack, err)
 	}
 	have, err := o.engine.outputsOf(ctx)
 	if err != nil {
-		return err
+		return r, err
 	}
-	var result *submit.Result
 	if job {
-		if result, err = o.runJob(ctx, have, p); err != nil {
-			return err
+		if r.Job, err = o.runJob(ctx, have, p); err != nil {
+			return r, err
 		}
 	}
-	return o.summary(ctx, have, result, out)
+	return o.look(ctx, s.stack, have, r.Job)
 }
 
 // runJob submits the example job and follows it.
@@ -159,46 +178,4 @@ func (o session) runJob(ctx context.Context, have outputs.Outputs, p *progress) 
 	}
 	p.say("job orders.py: %s, trace %s", res.State, res.TraceID)
 	return &res, nil
-}
-
-// summary says what came of it, where to look, and what to try next.
-func (o session) summary(ctx context.Context, have outputs.Outputs, result *submit.Result, out io.Writer) error {
-	fmt.Fprintln(out)
-	if result != nil {
-		took := ""
-		if result.Started != nil && result.Ended != nil {
-			took = " in " + result.Ended.Sub(*result.Started).Round(time.Second).String()
-		}
-		fmt.Fprintf(out, "Job %s: step %s %s%s, trace %s\n\n", result.Name, result.StepID, result.State, took, result.TraceID)
-	}
-	counts, err := objectCounts(ctx, have.DataBucket)
-	if err != nil {
-		return err
-	}
-	t := table.NewWriter()
-	t.SetOutputMirror(out)
-	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"S3 path", "objects"})
-	for _, prefix := range platform.Prefixes() {
-		t.AppendRow(table.Row{prefix.URI(have.DataBucket), counts[prefix]})
-	}
-	t.Render()
-	u := table.NewWriter()
-	u.SetOutputMirror(out)
-	u.SetStyle(table.StyleLight)
-	u.AppendHeader(table.Row{"what", "URL"})
-	for _, row := range [][2]string{
-		{"YARN ResourceManager", o.running.URL("resourcemanager")}, {"Spark history", o.running.URL("history")},
-		{"metrics (VictoriaMetrics)", o.running.URL("victoria-metrics") + "/vmui"}, {"logs (VictoriaLogs)", o.running.URL("victoria-logs") + "/select/vmui"},
-		{"profiles (Pyroscope)", o.running.URL("pyroscope")}, {"traces (Tempo API)", o.running.URL("tempo") + "/api/search"},
-		{"status", o.running.URL("status") + "/status"}, {"S3", o.running.URL("s3")}, {"EMR API", o.running.URL("emr")},
-	} {
-		u.AppendRow(table.Row{row[0], row[1]})
-	}
-	u.Render()
-	fmt.Fprint(out, "\nTry next:\n"+
-		"  bin/observatory dashboards check                 every panel's query, run against this data\n"+
-		"  bin/observatory submit --wait your-job.py        your own job on the same cluster\n"+
-		"  bin/observatory status                           what runs, and what cannot be had locally\n")
-	return nil
 }

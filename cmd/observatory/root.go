@@ -1,0 +1,58 @@
+package main
+
+import "github.com/spf13/cobra"
+
+const rootHelp = `One Pulumi program builds an EMR Spark platform that explains itself: on AWS with "pulumi up",
+on this machine with "observatory up". Where a local cloud runs, submit, status and dashboards
+work on it; otherwise they work on AWS, by the AWS SDK's own configuration and their flags.
+
+Results go to stdout, progress and errors to stderr where --json is given. The exit code is 0 only
+if all went well.`
+
+const rootExamples = `  observatory doctor                          # what is missing on this machine
+  observatory rehearse --stack dev            # the stack's whole life, without an account
+  observatory preview --stack dev             # what pulumi would make, without an account
+  observatory up                              # the platform on this machine, and one Spark job
+  observatory submit --wait job.py            # a job of one's own
+  observatory dashboards check                # every panel's query on real data
+  observatory down                            # stop it and remove its state`
+
+// Groups of commands, as help lists them.
+const (
+	groupCheck = "check"
+	groupCloud = "cloud"
+	groupWork  = "work"
+	groupBuild = "build"
+)
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "observatory",
+		Short:         "An EMR Spark platform that explains itself",
+		Long:          rootHelp,
+		Example:       rootExamples,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	var s settings
+	root.PersistentFlags().StringVar(&s.state, "state", "", "folder of the local cloud (default .state below the project)")
+	root.PersistentFlags().StringVarP(&s.stack, "stack", "s", "local", "stack: Pulumi.<stack>.yaml")
+	root.AddGroup(
+		&cobra.Group{ID: groupCheck, Title: "Before anything is built:"},
+		&cobra.Group{ID: groupCloud, Title: "The local cloud:"},
+		&cobra.Group{ID: groupWork, Title: "Work on a platform, local or on AWS:"},
+		&cobra.Group{ID: groupBuild, Title: "What is built and fetched:"},
+	)
+	add := func(group string, commands ...*cobra.Command) {
+		for _, c := range commands {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
+	}
+	add(groupCheck, doctorCommand(&s), rehearseCommand(&s), previewCommand(&s))
+	add(groupCloud, upCommand(&s), downCommand(&s), pulumiCommand(&s))
+	add(groupWork, statusCommand(&s), submitCommand(&s), dashboardsCommand(&s), serveCommand())
+	add(groupBuild, toolsCommand(), artifactsCommand())
+	root.AddCommand(regionCommand(), probeCommand())
+	return root
+}
