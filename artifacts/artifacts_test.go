@@ -26,7 +26,7 @@ func TestTheLockHoldsWhatANodeInstalls(t *testing.T) {
 		installed = append(installed, node.Installed{Name: a.Name, Arch: a.Arch, SHA256: a.SHA256})
 	}
 	require.Equal(t, map[string]string{
-		platform.ArtifactLauncher: "", platform.ArtifactOTelAgent: "", platform.ArtifactPyroscope: "",
+		platform.ArtifactLauncher: "", platform.ArtifactPyroscope: "",
 		platform.ArtifactCollector(platform.ArchAMD64): platform.ArchAMD64,
 		platform.ArtifactCollector(platform.ArchARM64): platform.ArchARM64,
 	}, arches)

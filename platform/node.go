@@ -4,13 +4,11 @@ package platform
 const (
 	NodeInstallDir      = "/opt/observatory"               // root-owned, world-readable
 	NodeLauncherJar     = NodeInstallDir + "/launcher.jar" // the only -javaagent Spark is given
-	NodeOTelAgentJar    = NodeInstallDir + "/opentelemetry-javaagent.jar"
 	NodePyroscopeJar    = NodeInstallDir + "/pyroscope.jar"
 	NodeCollectorBinary = NodeInstallDir + "/bin/otelcol"
 	NodeCollectorConfig = NodeInstallDir + "/collector.yaml"
-	NodeCollectorEnv    = NodeInstallDir + "/collector.env"   // what only the node knows, for the unit's EnvironmentFile
-	NodeFactsFile       = NodeInstallDir + "/node.properties" // cluster, node.role, host.name, control address
-	NodeJMXRules        = NodeInstallDir + "/jmx-s3a.yaml"
+	NodeCollectorEnv    = NodeInstallDir + "/collector.env"          // what only the node knows, for the unit's EnvironmentFile
+	NodeFactsFile       = NodeInstallDir + "/node.properties"        // cluster, node.role, host.name, control address
 	NodeReportFile      = NodeInstallDir + "/bootstrap-report.json"  // what was installed and what failed
 	NodeReportMetrics   = NodeInstallDir + "/metrics/bootstrap.json" // the same as an OTLP/JSON metric, replayed by the collector
 	NodeKillSwitch      = NodeInstallDir + "/disabled"               // if this file exists the launcher starts nothing
@@ -36,7 +34,6 @@ const (
 // Names of the artifacts of a node, see package artifacts.
 const (
 	ArtifactLauncher  = "launcher.jar"
-	ArtifactOTelAgent = "opentelemetry-javaagent.jar"
 	ArtifactPyroscope = "pyroscope.jar"
 )
 
@@ -65,13 +62,12 @@ type NodeComponent string
 const (
 	ComponentCollector NodeComponent = "collector"
 	ComponentLauncher  NodeComponent = "launcher"
-	ComponentOTelAgent NodeComponent = "otel-agent"
 	ComponentPyroscope NodeComponent = "pyroscope-agent"
 )
 
 // NodeComponents lists the parts in the order of installation.
 func NodeComponents() []NodeComponent {
-	return []NodeComponent{ComponentLauncher, ComponentCollector, ComponentOTelAgent, ComponentPyroscope}
+	return []NodeComponent{ComponentLauncher, ComponentCollector, ComponentPyroscope}
 }
 
 // MetricHostSeen is a metric that every node's collector sends for as long as

@@ -119,7 +119,7 @@ func TestStatusFromRealMetrics(t *testing.T) {
 	importSamples(t, metrics, 10*time.Minute, metric(platform.MetricHostSeen, "j-0", "core", "ip-10-0-0-50", "", 7))
 	importSamples(t, metrics, 26*time.Hour,
 		metric(platform.MetricBootstrapUp, "j-1", "core", "ip-10-0-0-12", `,component="collector"`, 1),
-		metric(platform.MetricBootstrapUp, "j-1", "core", "ip-10-0-0-12", `,component="otel-agent"`, 0),
+		metric(platform.MetricBootstrapUp, "j-1", "core", "ip-10-0-0-12", `,component="pyroscope-agent"`, 0),
 		metric(platform.MetricBootstrapUp, "j-1", "master", "ip-10-0-0-99", `,component="collector"`, 1))
 
 	server := httptest.NewServer(status.Handler(config(t, metrics)))
@@ -135,7 +135,7 @@ func TestStatusFromRealMetrics(t *testing.T) {
 	require.Equal(t, "master", got.Nodes[0].Role)
 	require.WithinDuration(t, time.Now().Add(-2*time.Second), got.Nodes[1].LastSeen, 5*time.Second)
 	require.WithinDuration(t, time.Now().Add(-time.Minute), got.Nodes[2].LastSeen, 5*time.Second)
-	require.Equal(t, map[platform.NodeComponent]bool{platform.ComponentCollector: true, platform.ComponentOTelAgent: false}, got.Nodes[1].Components)
+	require.Equal(t, map[platform.NodeComponent]bool{platform.ComponentCollector: true, platform.ComponentPyroscope: false}, got.Nodes[1].Components)
 
 	require.Len(t, got.Workloads, 4)
 	for i, want := range []struct {
@@ -156,7 +156,7 @@ func TestStatusFromRealMetrics(t *testing.T) {
 
 	var text bytes.Buffer
 	require.NoError(t, got.Render(&text, got.Nodes[1].LastSeen.Add(4*time.Second)))
-	require.Regexp(t, `core +│ ip-10-0-0-12 │ 4s ago +│ failed: otel-agent`, text.String())
+	require.Regexp(t, `core +│ ip-10-0-0-12 │ 4s ago +│ failed: pyroscope-agent`, text.String())
 	require.Regexp(t, `master │ ip-10-0-0-99 │ 4s ago +│ complete`, text.String())
 	require.Regexp(t, `task +│ ip-10-0-0-13 │ 1m\d+s ago +│ no report`, text.String())
 	require.Regexp(t, `pyroscope +│ no +│ GET .*Ingester not ready`, text.String())

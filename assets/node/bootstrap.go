@@ -23,13 +23,13 @@ type Installed struct {
 
 // BootstrapInput is what the script depends on, beside platform's constants.
 type BootstrapInput struct {
-	Artifacts   []Installed // both Java agents, and a collector for at least one architecture
+	Artifacts   []Installed // the profiler, and a collector for at least one architecture
 	LauncherJar []byte      // travels inside the script
 }
 
-// EMR limits no script's size; this keeps the launcher tiny, as promised to
+// EMR limits no script's size; this keeps the launcher small, as promised to
 // every JVM that loads it.
-const maxLauncherBytes = 32 << 10
+const maxLauncherBytes = 48 << 10
 
 var hexSHA256 = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
@@ -46,8 +46,8 @@ type collectorArtifact struct {
 
 // parts are the artifacts sorted by what installs them.
 type parts struct {
-	otel, pyroscope Installed
-	collectors      []collectorArtifact
+	pyroscope  Installed
+	collectors []collectorArtifact
 }
 
 // Bootstrap renders the bootstrap action and the SHA-256 (hex) of its bytes,
@@ -75,9 +75,7 @@ func Bootstrap(in BootstrapInput) (script []byte, hash string, err error) {
 		"LauncherSHA256":  sum(in.LauncherJar),
 		"CollectorConfig": string(config),
 		"CollectorUnit":   string(unit),
-		"JMXRules":        jmxRules,
 		"Components":      componentNames(),
-		"OTel":            p.otel,
 		"Pyroscope":       p.pyroscope,
 		"Collectors":      p.collectors,
 	}))
@@ -95,8 +93,6 @@ func (in BootstrapInput) parts() (parts, error) {
 			faults = append(faults, fmt.Errorf("artifact %s: sha256 %q is not 64 lower-case hex digits: run `make artifacts`", a.Name, a.SHA256))
 		}
 		switch {
-		case a.Name == platform.ArtifactOTelAgent:
-			p.otel = a
 		case a.Name == platform.ArtifactPyroscope:
 			p.pyroscope = a
 		case machines()[a.Arch] != "" && a.Name == platform.ArtifactCollector(a.Arch):
@@ -124,7 +120,6 @@ func (p parts) missing() []error {
 		name  string
 		found bool
 	}{
-		{platform.ArtifactOTelAgent, p.otel.Name != ""},
 		{platform.ArtifactPyroscope, p.pyroscope.Name != ""},
 		{platform.ArtifactCollector(platform.ArchAMD64) + " or " + platform.ArtifactCollector(platform.ArchARM64), len(p.collectors) > 0},
 	} {

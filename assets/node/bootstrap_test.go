@@ -34,7 +34,6 @@ func newBucket(t *testing.T, collector []byte) bucket {
 	jar, err := os.ReadFile(lockedFile(t, platform.ArtifactLauncher))
 	require.NoError(t, err)
 	b.input.LauncherJar = jar
-	b.add(t, platform.ArtifactOTelAgent, "", []byte("agent of OpenTelemetry"))
 	b.add(t, platform.ArtifactPyroscope, "", []byte("agent of Pyroscope"))
 	b.add(t, platform.ArtifactCollector(runtime.GOARCH), runtime.GOARCH, collector)
 	return b
@@ -154,16 +153,16 @@ func TestBootstrapInstallsEveryPartAndStartsTheCollector(t *testing.T) {
 		require.NotZero(t, p.GetTimeUnixNano())
 		up[attributes(p.GetAttributes())["component"]] = p.GetAsInt()
 	}
-	require.Equal(t, map[string]int64{"launcher": 1, "collector": 1, "otel-agent": 1, "pyroscope-agent": 1}, up)
+	require.Equal(t, map[string]int64{"launcher": 1, "collector": 1, "pyroscope-agent": 1}, up)
 
 	calls := func() int {
 		content, err := os.ReadFile(filepath.Join(b.dir, "calls"))
 		require.NoError(t, err)
 		return strings.Count(string(content), "s3 cp")
 	}
-	require.Equal(t, 3, calls())
+	require.Equal(t, 2, calls())
 	b.bootstrap(t)
-	require.Equal(t, 3, calls(), "a second run downloads nothing again")
+	require.Equal(t, 2, calls(), "a second run downloads nothing again")
 	require.Empty(t, readReport(t).down())
 }
 
@@ -172,7 +171,6 @@ func TestBootstrapRunsOnWithoutAPart(t *testing.T) {
 		return
 	}
 	components := map[string]string{
-		platform.ArtifactOTelAgent:                 string(platform.ComponentOTelAgent),
 		platform.ArtifactPyroscope:                 string(platform.ComponentPyroscope),
 		platform.ArtifactCollector(runtime.GOARCH): string(platform.ComponentCollector),
 	}
@@ -245,9 +243,9 @@ func TestBootstrapSurvivesANodeThatIsNotAsExpected(t *testing.T) {
 		down    int // parts; -1: there is no report
 	}{
 		"no facts":      {nil, func(*testing.T, *bucket) {}, 0},
-		"no arguments":  {[]string{}, func(t *testing.T, _ *bucket) { layFacts(t, platform.RoleCore) }, 3},
+		"no arguments":  {[]string{}, func(t *testing.T, _ *bucket) { layFacts(t, platform.RoleCore) }, 2},
 		"no sudo right": {nil, func(t *testing.T, b *bucket) { refuse(t, "sudo") }, -1},
-		"no aws":        {nil, func(t *testing.T, b *bucket) { refuse(t, "aws") }, 3},
+		"no aws":        {nil, func(t *testing.T, b *bucket) { refuse(t, "aws") }, 2},
 		"no systemctl":  {nil, func(t *testing.T, b *bucket) { refuse(t, "systemctl") }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -29,9 +29,7 @@ func newFacts() facts {
 		"NodeCollectorEnv":    platform.NodeCollectorEnv,
 		"NodeCollectorUnit":   platform.NodeCollectorUnit,
 		"NodeFactsFile":       platform.NodeFactsFile,
-		"NodeJMXRules":        platform.NodeJMXRules,
 		"NodeLauncherJar":     platform.NodeLauncherJar,
-		"NodeOTelAgentJar":    platform.NodeOTelAgentJar,
 		"NodePyroscopeJar":    platform.NodePyroscopeJar,
 		"NodeQueueDir":        platform.NodeQueueDir,
 		"NodeReportFile":      platform.NodeReportFile,
@@ -67,7 +65,6 @@ func newFacts() facts {
 
 		"ComponentCollector": platform.ComponentCollector,
 		"ComponentLauncher":  platform.ComponentLauncher,
-		"ComponentOTelAgent": platform.ComponentOTelAgent,
 		"ComponentPyroscope": platform.ComponentPyroscope,
 
 		"EnvCluster":     envCluster,

@@ -11,9 +11,6 @@ import (
 //go:embed artifacts.lock.json
 var lock []byte
 
-//go:embed jmx-s3a.yaml
-var jmxRules string
-
 //go:embed templates
 var templates embed.FS
 

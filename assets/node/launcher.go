@@ -18,21 +18,22 @@ func LauncherConstants() []byte {
 		"final class Platform {\n  private Platform() {}\n\n")
 	line("FACTS_FILE", platform.NodeFactsFile)
 	line("KILL_SWITCH", platform.NodeKillSwitch)
-	line("OTEL_JAR", platform.NodeOTelAgentJar)
 	line("PYROSCOPE_JAR", platform.NodePyroscopeJar)
-	line("JMX_RULES", platform.NodeJMXRules)
-	line("OTLP_ENDPOINT", fmt.Sprintf("http://127.0.0.1:%d", platform.OTLPGRPC))
+	line("OTLP_ENDPOINT", fmt.Sprintf("http://127.0.0.1:%d", platform.OTLPHTTP))
 	line("PYROSCOPE_PORT", fmt.Sprint(platform.Pyroscope))
-	line("EXPORT_MILLIS", fmt.Sprint(platform.CollectionInterval.Milliseconds()))
 	line("GUARD_PROPERTY", platform.LauncherGuardProperty)
 	line("DISABLE_PROPERTY", platform.LauncherDisableProperty)
 	line("DISABLE_VARIABLE", platform.LauncherDisableVariable)
 	line("SERVICE_DRIVER", platform.ServiceSparkDriver)
 	line("SERVICE_EXECUTOR", platform.ServiceSparkExecutor)
 	line("DRIVER_ID", platform.DriverID)
+	line("LABEL_SERVICE", string(platform.ServiceName))
 	line("LABEL_APP_ID", string(platform.SparkAppID))
 	line("LABEL_EXECUTOR_ID", string(platform.SparkExecutorID))
 	line("FACT_CONTROL", platform.FactControl)
+	line("S3A_BEANS", platform.S3ABeans)
+	line("S3A_PREFIX", platform.S3APrefix)
+	fmt.Fprintf(&out, "  static final long EXPORT_MILLIS = %d;\n", platform.CollectionInterval.Milliseconds())
 	out.WriteString("\n  static final String[] HOST_LABELS = {")
 	for i, label := range platform.HostLabels() {
 		if i > 0 {
@@ -40,6 +41,10 @@ func LauncherConstants() []byte {
 		}
 		fmt.Fprintf(&out, "%q", string(label))
 	}
-	out.WriteString("};\n}\n")
+	out.WriteString("};\n\n  static final String[][] S3A_COUNTERS = {\n")
+	for _, c := range platform.S3ACounters() {
+		fmt.Fprintf(&out, "    {%q, %q},\n", c.Name, c.Unit)
+	}
+	out.WriteString("  };\n}\n")
 	return out.Bytes()
 }

@@ -33,8 +33,14 @@ const executorMain = "org.apache.spark.executor.YarnCoarseGrainedExecutorBackend
 // javaClasses compiles sources by class name into a folder.
 func javaClasses(t *testing.T, sources map[string]string) string {
 	t.Helper()
+	return javaClassesWith(t, "", sources)
+}
+
+// javaClassesWith compiles against a class path.
+func javaClassesWith(t *testing.T, jars string, sources map[string]string) string {
+	t.Helper()
 	dir := t.TempDir()
-	args := []string{"-d", dir}
+	args := []string{"-d", dir, "-cp", dir + jars}
 	for name, body := range sources {
 		path := filepath.Join(dir, "src", strings.ReplaceAll(name, ".", "/")+".java")
 		dot := strings.LastIndex(name, ".")
@@ -60,10 +66,8 @@ func agentJar(t *testing.T, target, class, body string) {
 }
 
 const (
-	otelClass      = "io.opentelemetry.javaagent.OpenTelemetryAgent"
 	pyroscopeClass = "io.pyroscope.javaagent.PyroscopeAgent"
-	printOTel      = `System.out.println("otel " + System.getProperty("otel.service.name") + " " + System.getProperty("otel.resource.attributes"));`
-	printPyroscope = `System.out.println("pyroscope " + System.getProperty("pyroscope.server.address") + " " + System.getProperty("pyroscope.labels"));`
+	printPyroscope = `System.out.println("pyroscope " + System.getProperty("pyroscope.application.name") + " " + System.getProperty("pyroscope.server.address") + " " + System.getProperty("pyroscope.labels"));`
 	// A main that ends once the launcher is done, or at once if it never began.
 	waitMain = `public static void main(String[] a) throws Exception {
   long end = System.currentTimeMillis() + 60000;
@@ -72,14 +76,13 @@ const (
 }`
 )
 
-// layNode puts what the bootstrap action leaves, with agents that only print.
+// layNode puts what the bootstrap action leaves, with a profiler that only prints.
 func layNode(t *testing.T) {
 	t.Helper()
 	jar, err := os.ReadFile(lockedFile(t, platform.ArtifactLauncher))
 	require.NoError(t, err)
 	write(t, platform.NodeLauncherJar, string(jar))
 	write(t, platform.NodeFactsFile, "cluster=j-ABC123\nnode.role=core\nhost.name="+nodeHost+"\ncontrol.address="+controlIP+"\n")
-	agentJar(t, platform.NodeOTelAgentJar, otelClass, printOTel)
 	agentJar(t, platform.NodePyroscopeJar, pyroscopeClass, printPyroscope)
 }
 
@@ -106,8 +109,11 @@ func TestLauncherOnRealJVMs(t *testing.T) {
 	})
 	const application = "application_1700000000000_0042"
 	executor := []string{"--driver-url", "spark://x", "--executor-id", "7", "--app-id", application}
-	const identity = "cluster=j-ABC123,node.role=core,host.name=" + nodeHost + ",spark.app.id=" + application + ",spark.executor.id=7"
+	const host = "cluster=j-ABC123,node_role=core,host_name=" + nodeHost
+	const identity = host + ",spark_app_id=" + application + ",spark_executor_id=7"
+	server := fmt.Sprintf("http://%s:%d", controlIP, platform.Pyroscope)
 	layNode(t)
+	acceptTelemetry(t)
 
 	t.Run("other JVMs are left alone", func(t *testing.T) {
 		for _, main := range []string{"Plain", "org.apache.spark.deploy.yarn.ExecutorLauncher", "org.apache.spark.deploy.history.HistoryServer"} {
@@ -120,19 +126,16 @@ func TestLauncherOnRealJVMs(t *testing.T) {
 		copies := []string{"-javaagent:" + platform.NodeLauncherJar, "-javaagent:" + platform.NodeLauncherJar}
 		out, errs := jvm(t, classes, nil, executorMain, copies, executor...)
 		require.Empty(t, errs)
-		require.Equal(t, fmt.Sprintf("pyroscope http://%s:%d %s\notel spark-executor %s\nmain ran\n",
-			controlIP, platform.Pyroscope, strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(identity,
-				"node.role", "node_role"), "host.name", "host_name"), "spark.app.id", "spark_app_id"), "spark.executor.id", "spark_executor_id"), identity), out)
+		require.Equal(t, "pyroscope spark-executor "+server+" "+identity+"\nmain ran\n", out)
 	})
 	t.Run("a driver in cluster mode has its application from the container", func(t *testing.T) {
 		out, _ := jvm(t, classes, []string{"CONTAINER_ID=container_e17_1700000000000_0042_01_000001"}, "org.apache.spark.deploy.yarn.ApplicationMaster", nil)
-		require.Contains(t, out, "otel spark-driver cluster=j-ABC123,node.role=core,host.name="+nodeHost+",spark.app.id="+application+",spark.executor.id=driver\n")
+		require.Contains(t, out, "pyroscope spark-driver "+server+" "+host+",spark_app_id="+application+",spark_executor_id=driver\n")
 	})
 	t.Run("the user's settings stay and identity is added", func(t *testing.T) {
 		out, _ := jvm(t, classes, []string{"PYROSCOPE_SERVER_ADDRESS=http://elsewhere:1"}, executorMain,
-			[]string{"-Dotel.resource.attributes=team=a,cluster=wrong", "-Dotel.service.name=mine"}, executor...)
-		require.Contains(t, out, "otel mine team=a,"+identity+"\n")
-		require.Contains(t, out, "pyroscope null ", "the environment variable is the agent's to read")
+			[]string{"-Dpyroscope.labels=team=a,cluster=wrong", "-Dpyroscope.application.name=mine"}, executor...)
+		require.Equal(t, "pyroscope mine null team=a,"+identity+"\nmain ran\n", out, "the environment variable is the agent's to read")
 	})
 	t.Run("switches", func(t *testing.T) {
 		out, _ := jvm(t, classes, nil, executorMain, []string{"-D" + platform.LauncherDisableProperty + "=true"}, executor...)
@@ -148,30 +151,29 @@ func TestLauncherOnRealJVMs(t *testing.T) {
 		spoil func(t *testing.T)
 		line  string
 	}{
-		"missing": {func(t *testing.T) { require.NoError(t, os.Remove(platform.NodePyroscopeJar)) }, "observatory: pyroscope.jar not started: java.io.FileNotFoundException"},
-		"broken":  {func(t *testing.T) { write(t, platform.NodePyroscopeJar, "not a jar") }, "observatory: pyroscope.jar not started: java.util.zip.ZipException"},
-		"empty":   {func(t *testing.T) { agentJar(t, platform.NodePyroscopeJar, "io.Other", "") }, "observatory: pyroscope.jar not started: java.lang.ClassNotFoundException"},
+		"missing": {func(t *testing.T) { require.NoError(t, os.Remove(platform.NodePyroscopeJar)) }, "observatory: pyroscope not started: java.io.FileNotFoundException"},
+		"broken":  {func(t *testing.T) { write(t, platform.NodePyroscopeJar, "not a jar") }, "observatory: pyroscope not started: java.util.zip.ZipException"},
+		"empty":   {func(t *testing.T) { agentJar(t, platform.NodePyroscopeJar, "io.Other", "") }, "observatory: pyroscope not started: java.lang.ClassNotFoundException"},
 		"throwing": {func(t *testing.T) {
 			agentJar(t, platform.NodePyroscopeJar, pyroscopeClass, `throw new NoSuchMethodError("old\nnews");`)
-		}, "observatory: pyroscope.jar not started: java.lang.NoSuchMethodError: old news"},
+		}, "observatory: pyroscope not started: java.lang.NoSuchMethodError: old news"},
 	}
 	for name, f := range faults {
-		t.Run("a "+name+" agent costs one line", func(t *testing.T) {
+		t.Run("a "+name+" profiler costs one line", func(t *testing.T) {
 			layNode(t)
 			f.spoil(t)
 			out, errs := jvm(t, classes, nil, executorMain, nil, executor...)
 			require.Contains(t, out, "main ran\n")
-			require.Contains(t, out, "otel spark-executor "+identity, "the other agent starts")
 			require.Equal(t, 1, strings.Count(errs, "\n"), errs)
 			require.Contains(t, errs, f.line)
 		})
 	}
-	t.Run("no facts, no agents", func(t *testing.T) {
+	t.Run("no facts, no profiler", func(t *testing.T) {
 		layNode(t)
 		require.NoError(t, os.Remove(platform.NodeFactsFile))
 		out, errs := jvm(t, classes, nil, executorMain, nil, executor...)
 		require.Equal(t, "main ran\n", out)
-		require.Contains(t, errs, "observatory: agents not started: java.io.FileNotFoundException")
+		require.Contains(t, errs, "observatory: pyroscope not started: java.io.FileNotFoundException")
 	})
 }
 
@@ -182,6 +184,7 @@ func TestLauncherWaitsForTheDriversApplicationID(t *testing.T) {
 		return
 	}
 	layNode(t)
+	acceptTelemetry(t)
 	classes := javaClasses(t, map[string]string{
 		"org.apache.spark.SparkConf": `final java.util.Map<String, String> m = new java.util.concurrent.ConcurrentHashMap<>();
 public String get(String k, String d) { return m.getOrDefault(k, d); }`,
@@ -202,41 +205,24 @@ public static void id() { env.conf.m.put("spark.app.id", "application_1_0001"); 
 	out, errs := jvm(t, classes, nil, "org.apache.spark.deploy.SparkSubmit", nil, "--class", "Job")
 	require.Empty(t, errs)
 	require.True(t, strings.HasPrefix(out, "waiting\n"), out)
-	require.Contains(t, out, "otel spark-driver cluster=j-ABC123,node.role=core,host.name="+nodeHost+",spark.app.id=application_1_0001,spark.executor.id=driver\n")
+	require.Contains(t, out, "cluster=j-ABC123,node_role=core,host_name="+nodeHost+",spark_app_id=application_1_0001,spark_executor_id=driver\n")
 }
 
-func TestRealAgentsReportThroughTheNodesPath(t *testing.T) {
+func TestProfilesReachTheControlNode(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
 	layNode(t)
-	for target, name := range map[string]string{platform.NodeOTelAgentJar: platform.ArtifactOTelAgent, platform.NodePyroscopeJar: platform.ArtifactPyroscope} {
-		content, err := os.ReadFile(lockedFile(t, name))
-		require.NoError(t, err)
-		write(t, target, string(content))
-	}
-	rules, err := os.ReadFile("jmx-s3a.yaml")
+	acceptTelemetry(t)
+	profiler, err := os.ReadFile(lockedFile(t, platform.ArtifactPyroscope))
 	require.NoError(t, err)
-	write(t, platform.NodeJMXRules, string(rules))
-	classes := javaClasses(t, map[string]string{executorMain: `public static void main(String[] a) throws Exception {
-  System.out.println("main ran"); double x = 0; while (System.in.available() == 0) { x += Math.sqrt(x + 1); if (x > 1e9) x = 0; } }`})
-	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
+	write(t, platform.NodePyroscopeJar, string(profiler))
 	profiles := startProfiles(t)
-	startCollector(t)
-	cmd := exec.Command("java", "-javaagent:"+platform.NodeLauncherJar, "-cp", classes, executorMain, "--executor-id", "3", "--app-id", "application_1_0001")
-	stdin, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	var out strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &out
-	require.NoError(t, cmd.Start())
-	defer func() {
-		_, _ = stdin.Write([]byte("end\n"))
-		_ = cmd.Wait()
-		t.Log(out.String())
-	}()
-	want := stamped.with("service.name", "spark-executor").with("spark.app.id", "application_1_0001").with("spark.executor.id", "3")
-	require.Equal(t, want, s.metric(t, "jvm.memory.used", nil).resource)
+	classes := javaClasses(t, map[string]string{executorMain: `public static void main(String[] a) throws Exception {
+  double x = 0; while (System.in.available() == 0) { x += Math.sqrt(x + 1); if (x > 1e9) x = 0; } }`})
+	java := startJVM(t, classes, "")
 	name := <-profiles.names
+	java.end(t)
 	require.True(t, strings.HasPrefix(name, "spark-executor"), name)
 	for _, label := range []string{"spark_app_id=application_1_0001", "spark_executor_id=3", "host_name=" + nodeHost, "node_role=core", "cluster=j-ABC123"} {
 		require.Contains(t, name, label)

@@ -18,7 +18,6 @@ func anyInput() node.BootstrapInput {
 	return node.BootstrapInput{
 		LauncherJar: []byte("PK\x03\x04jar"),
 		Artifacts: []node.Installed{
-			{Name: platform.ArtifactOTelAgent, SHA256: sum},
 			{Name: platform.ArtifactPyroscope, SHA256: sum},
 			{Name: platform.ArtifactCollector(platform.ArchARM64), Arch: platform.ArchARM64, SHA256: sum},
 			{Name: platform.ArtifactCollector(platform.ArchAMD64), Arch: platform.ArchAMD64, SHA256: sum},
@@ -37,7 +36,7 @@ func TestBootstrapHashIsOfTheContentAlone(t *testing.T) {
 	_, same, err := node.Bootstrap(reversed)
 	require.NoError(t, err)
 	require.Equal(t, hash, same)
-	for i := range anyInput().Artifacts[:4] {
+	for i := range anyInput().Artifacts[:3] {
 		changed := anyInput()
 		changed.Artifacts[i].SHA256 = strings.Repeat("1b", 32)
 		_, other, err := node.Bootstrap(changed)
@@ -56,7 +55,7 @@ func TestBootstrapRefusesWhatItCannotInstall(t *testing.T) {
 		Artifacts:   []node.Installed{{Name: "stray.jar", SHA256: "short"}},
 		LauncherJar: []byte("not a jar"),
 	})
-	for _, part := range []string{"stray.jar", `"short"`, platform.ArtifactOTelAgent, platform.ArtifactPyroscope, "otelcol-linux-amd64.gz", "launcher jar", "make artifacts"} {
+	for _, part := range []string{"stray.jar", `"short"`, platform.ArtifactPyroscope, "otelcol-linux-amd64.gz", "launcher jar", "make artifacts"} {
 		require.ErrorContains(t, err, part)
 	}
 }

@@ -57,7 +57,6 @@ func valid(t *testing.T) *telemetry.Args {
 		Artifacts: []telemetry.Staged{
 			staged(t, platform.ArtifactCollector(platform.ArchAMD64), platform.ArchAMD64, []byte("amd")),
 			staged(t, platform.ArtifactCollector(platform.ArchARM64), platform.ArchARM64, []byte("arm")),
-			staged(t, platform.ArtifactOTelAgent, "", []byte("otel")),
 			staged(t, platform.ArtifactPyroscope, "", []byte("pyroscope")),
 		},
 		LauncherJar:  staged(t, platform.ArtifactLauncher, "", jar(t, "launcher")),
@@ -123,7 +122,6 @@ func TestResources(t *testing.T) {
 	require.ElementsMatch(t, []string{
 		"telemetry-artifact-otelcol-linux-amd64.gz",
 		"telemetry-artifact-otelcol-linux-arm64.gz",
-		"telemetry-artifact-opentelemetry-javaagent.jar",
 		"telemetry-artifact-pyroscope.jar",
 		"telemetry-bootstrap",
 		"telemetry-status-binary",
@@ -201,7 +199,7 @@ func TestHashFollowsWhatIsInstalled(t *testing.T) {
 }
 
 func TestPreview(t *testing.T) {
-	require.Len(t, run(t, valid(t), recorder.WithPreview()).OfType(objectType), 6)
+	require.Len(t, run(t, valid(t), recorder.WithPreview()).OfType(objectType), 5)
 }
 
 func TestValidate(t *testing.T) {
@@ -218,7 +216,7 @@ func TestValidate(t *testing.T) {
 		"name a path":   {func(a *telemetry.Args) { a.Artifacts[0].Name = "a/b" }, "telemetry.artifacts[0].name"},
 		"architecture":  {func(a *telemetry.Args) { a.Artifacts[0].Arch = "x86_64" }, "telemetry.artifacts[0].arch"},
 		"sum":           {func(a *telemetry.Args) { a.Artifacts[2].SHA256 = "AB" }, "telemetry.artifacts[2].sha256"},
-		"file missing":  {func(a *telemetry.Args) { a.Artifacts[3].Path += ".gone" }, "telemetry.artifacts[3].path"},
+		"file missing":  {func(a *telemetry.Args) { a.Artifacts[2].Path += ".gone" }, "telemetry.artifacts[2].path"},
 		"file a folder": {func(a *telemetry.Args) { a.StatusBinary.Path = filepath.Dir(a.StatusBinary.Path) }, "telemetry.statusBinary.path"},
 		"no launcher":   {func(a *telemetry.Args) { a.LauncherJar = telemetry.Staged{} }, "telemetry.launcherJar.path"},
 	} {
@@ -239,7 +237,7 @@ func TestNewRefuses(t *testing.T) {
 		reason string
 	}{
 		"launcher of another sum": {func(a *telemetry.Args) { a.LauncherJar.SHA256 = strings.Repeat("0", 64) }, "telemetry.launcherJar.path"},
-		"an agent is missing":     {func(a *telemetry.Args) { a.Artifacts = a.Artifacts[:3] }, platform.ArtifactPyroscope},
+		"an agent is missing":     {func(a *telemetry.Args) { a.Artifacts = a.Artifacts[:2] }, platform.ArtifactPyroscope},
 		"all at once":             {func(a *telemetry.Args) { a.Bucket, a.Artifacts[0].SHA256 = nil, "" }, "telemetry.artifacts[0].sha256"},
 	} {
 		t.Run(name, func(t *testing.T) {

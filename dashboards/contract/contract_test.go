@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"sigs.k8s.io/yaml"
 
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
 )
@@ -85,43 +84,6 @@ func TestDaemonsReallyAnswerThis(t *testing.T) {
 			}
 		}
 	}
-}
-
-// The agent's rules and the table must name the same S3A metrics.
-func TestS3AMetricsAreThoseOfTheRules(t *testing.T) {
-	raw, err := os.ReadFile(filepath.Join("..", "..", "assets", "node", "jmx-s3a.yaml"))
-	require.NoError(t, err)
-	var file struct {
-		Rules []struct {
-			Prefix          string            `json:"prefix"`
-			Unit            string            `json:"unit"`
-			Type            string            `json:"type"`
-			MetricAttribute map[string]string `json:"metricAttribute"`
-			Mapping         map[string]struct {
-				Metric string `json:"metric"`
-				Unit   string `json:"unit"`
-			} `json:"mapping"`
-		} `json:"rules"`
-	}
-	require.NoError(t, yaml.Unmarshal(raw, &file))
-	units, ours := map[string]string{}, map[string]string{}
-	for _, rule := range file.Rules {
-		require.Equal(t, "counter", rule.Type)
-		require.Contains(t, rule.MetricAttribute, "bucket")
-		for _, m := range rule.Mapping {
-			unit := m.Unit
-			if unit == "" {
-				unit = rule.Unit
-			}
-			units[rule.Prefix+m.Metric] = unit
-		}
-	}
-	for _, m := range contract.Metrics() {
-		if m.Source == contract.SourceS3A {
-			ours[m.Emitted] = m.Unit
-		}
-	}
-	require.Equal(t, units, ours)
 }
 
 func TestReferenceNamesEverything(t *testing.T) {

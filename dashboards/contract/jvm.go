@@ -1,7 +1,13 @@
 package contract
 
-// jvmMetrics are of opentelemetry-java-instrumentation, runtime-telemetry
-// (agent 2.31.0), which follow the stable JVM semantic conventions.
+import (
+	"strings"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// jvmMetrics follow OpenTelemetry's stable semantic conventions for the JVM;
+// the launcher measures them.
 func jvmMetrics() []Metric {
 	j := func(name, emitted string, kind Type, unit, help string, labels ...string) Metric {
 		return Metric{Name: name, Emitted: emitted, Type: kind, Unit: unit, Labels: labels, Source: SourceJVM, Since: EMR615, Help: help}
@@ -26,31 +32,15 @@ func jvmMetrics() []Metric {
 	}
 }
 
-// s3aMetrics are what the rules of assets/node/jmx-s3a.yaml read from the
-// beans of Spark's S3A file system. EMR uses S3A for s3:// from 7.10 on, and
+// s3aMetrics are what the launcher reads from the beans of Spark's S3A file
+// system (platform.S3ACounters). EMR uses S3A for s3:// from 7.10 on, and
 // the beans appear with the first use of the file system.
 func s3aMetrics() []Metric {
 	var metrics []Metric
-	for _, m := range []struct{ name, unit, help string }{
-		{"store_io_request", "{request}", "Requests to the store."},
-		{"store_io_retry", "{request}", "Requests tried again."},
-		{"store_io_throttled", "{request}", "Requests that the store throttled."},
-		{"object_put_request", "{request}", "Objects and parts put."},
-		{"object_put_bytes", "By", "Bytes put."},
-		{"object_list_request", "{request}", "Listings."},
-		{"object_metadata_request", "{request}", "Object probes."},
-		{"object_delete_request", "{request}", "Deletions."},
-		{"object_copy_requests", "{request}", "Copies."},
-		{"stream_read_opened", "{stream}", "Input streams opened."},
-		{"stream_read_seek_operations", "{operation}", "Seeks in input streams."},
-		{"stream_read_bytes", "By", "Bytes read."},
-		{"stream_read_exceptions", "{error}", "Errors while reading."},
-		{"stream_write_bytes", "By", "Bytes written to output streams."},
-		{"stream_write_exceptions", "{error}", "Errors while writing."},
-	} {
+	for _, c := range platform.S3ACounters() {
 		metrics = append(metrics, Metric{
-			Name: "hadoop_s3a_" + m.name + "_total", Emitted: "hadoop.s3a." + m.name, Type: Counter, Unit: m.unit,
-			Labels: []string{"bucket"}, Source: SourceS3A, Since: EMR710, Help: m.help,
+			Name: strings.ReplaceAll(platform.S3APrefix+c.Name, ".", "_") + "_total", Emitted: platform.S3APrefix + c.Name, Type: Counter, Unit: c.Unit,
+			Labels: []string{"bucket"}, Source: SourceS3A, Since: EMR710, Help: c.Help,
 			OnlyIf: "a job used the S3A file system",
 		})
 	}

@@ -31,8 +31,8 @@ const (
 	SourceNameNode        Source = "NameNode /prom"
 	SourceDataNode        Source = "DataNode /prom"
 	SourceDaemons         Source = "/prom of each of these daemons"
-	SourceJVM             Source = "OpenTelemetry Java agent, runtime metrics"
-	SourceS3A             Source = "OpenTelemetry Java agent, S3A JMX rules"
+	SourceJVM             Source = "launcher, the JVM itself"
+	SourceS3A             Source = "launcher, S3A's JMX beans"
 	SourceStores          Source = "control node's stores, /metrics"
 )
 

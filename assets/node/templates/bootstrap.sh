@@ -135,12 +135,9 @@ write_files() {
 {{.CollectorConfig}}COLLECTOR
   cat >"$work/unit" <<'UNIT'
 {{.CollectorUnit}}UNIT
-  cat >"$work/jmx" <<'JMX'
-{{.JMXRules}}JMX
   place "$work/facts" 0644 {{.NodeFactsFile}} &&
     place "$work/env" 0644 {{.NodeCollectorEnv}} &&
     place "$work/collector.yaml" 0644 {{.NodeCollectorConfig}} &&
-    place "$work/jmx" 0644 {{.NodeJMXRules}} &&
     place "$work/unit" 0644 {{.NodeUnitDir}}/{{.NodeCollectorUnit}} &&
     sudo install -d -m 0700 {{.NodeQueueDir}}
 }
@@ -186,7 +183,6 @@ case $(uname -m) in
 {{- end}}
   *) collector_name='' ;;
 esac
-install_artifact {{.ComponentOTelAgent}} {{.OTel.SHA256}} {{.OTel.Name}} 0644 {{.NodeOTelAgentJar}} &
 install_artifact {{.ComponentPyroscope}} {{.Pyroscope.SHA256}} {{.Pyroscope.Name}} 0644 {{.NodePyroscopeJar}} &
 install_artifact {{.ComponentCollector}} "$collector_sha256" "$collector_name" 0755 {{.NodeCollectorBinary}} &
 read_facts

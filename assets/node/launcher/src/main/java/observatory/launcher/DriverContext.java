@@ -1,7 +1,5 @@
 package observatory.launcher;
 
-import java.lang.instrument.Instrumentation;
-
 /**
  * Finds the application id of a driver from inside: SparkContext writes spark.app.id into the
  * configuration that SparkEnv holds once the cluster manager has given it.
@@ -9,11 +7,11 @@ import java.lang.instrument.Instrumentation;
 final class DriverContext {
   private static final long POLL_MILLIS = 200;
 
-  private final Instrumentation instrumentation;
+  private final LoadedClasses classes;
   private Class<?> sparkEnv;
 
-  DriverContext(Instrumentation instrumentation) {
-    this.instrumentation = instrumentation;
+  DriverContext(LoadedClasses classes) {
+    this.classes = classes;
   }
 
   /** Waits for the id; null when none appears in time. */
@@ -31,7 +29,7 @@ final class DriverContext {
 
   private String applicationId() throws Exception {
     if (sparkEnv == null) {
-      sparkEnv = loadedClass("org.apache.spark.SparkEnv");
+      sparkEnv = classes.find("org.apache.spark.SparkEnv");
     }
     if (sparkEnv == null) {
       return null;
@@ -45,15 +43,5 @@ final class DriverContext {
         conf.getClass()
             .getMethod("get", String.class, String.class)
             .invoke(conf, "spark.app.id", null);
-  }
-
-  /** Asks only for classes that exist already: loading one from here could run it too early. */
-  private Class<?> loadedClass(String name) {
-    for (Class<?> c : instrumentation.getAllLoadedClasses()) {
-      if (c.getName().equals(name)) {
-        return c;
-      }
-    }
-    return null;
   }
 }

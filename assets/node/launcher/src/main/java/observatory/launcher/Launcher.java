@@ -5,8 +5,8 @@ import java.lang.instrument.Instrumentation;
 
 /**
  * The only agent that Spark is given. It decides in a few milliseconds whether this JVM is a Spark
- * driver or executor, and if so starts the real agents in the background. Whatever goes wrong, the
- * application's main method runs as if the agent were not there.
+ * driver or executor, and if so starts telemetry and the profiler in the background, once the main
+ * method runs. Whatever goes wrong, that method runs as if the agent were not there.
  */
 public final class Launcher {
   private Launcher() {}
@@ -30,7 +30,8 @@ public final class Launcher {
     if (process == null || disabled()) {
       return;
     }
-    Thread thread = new Thread(new AgentStart(process, instrumentation), "observatory-launcher");
+    MainMethod main = new MainMethod(Thread.currentThread(), process.mainClass);
+    Thread thread = new Thread(new Startup(process, main, instrumentation), "observatory-launcher");
     thread.setDaemon(true);
     thread.start();
   }

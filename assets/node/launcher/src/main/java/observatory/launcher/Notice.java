@@ -7,13 +7,17 @@ final class Notice {
   private Notice() {}
 
   static void failed(String part, Throwable cause) {
+    say(part + " not started", cause);
+  }
+
+  static void say(String what, Throwable cause) {
     Throwable root = cause;
     if (cause instanceof InvocationTargetException && cause.getCause() != null) {
       root = cause.getCause();
     }
     try {
       String text = String.valueOf(root).replace('\n', ' ');
-      System.err.println("observatory: " + part + " not started: " + text);
+      System.err.println("observatory: " + what + ": " + text);
     } catch (Throwable ignored) {
       // An exception whose own toString fails must not reach the application either.
     }

@@ -6,21 +6,40 @@ final class Platform {
 
   static final String FACTS_FILE = "/opt/observatory/node.properties";
   static final String KILL_SWITCH = "/opt/observatory/disabled";
-  static final String OTEL_JAR = "/opt/observatory/opentelemetry-javaagent.jar";
   static final String PYROSCOPE_JAR = "/opt/observatory/pyroscope.jar";
-  static final String JMX_RULES = "/opt/observatory/jmx-s3a.yaml";
-  static final String OTLP_ENDPOINT = "http://127.0.0.1:4317";
+  static final String OTLP_ENDPOINT = "http://127.0.0.1:4318";
   static final String PYROSCOPE_PORT = "4040";
-  static final String EXPORT_MILLIS = "10000";
   static final String GUARD_PROPERTY = "observatory.launcher";
   static final String DISABLE_PROPERTY = "observatory.disabled";
   static final String DISABLE_VARIABLE = "OBSERVATORY_DISABLED";
   static final String SERVICE_DRIVER = "spark-driver";
   static final String SERVICE_EXECUTOR = "spark-executor";
   static final String DRIVER_ID = "driver";
+  static final String LABEL_SERVICE = "service.name";
   static final String LABEL_APP_ID = "spark.app.id";
   static final String LABEL_EXECUTOR_ID = "spark.executor.id";
   static final String FACT_CONTROL = "control.address";
+  static final String S3A_BEANS = "Hadoop:service=s3a-file-system,name=*";
+  static final String S3A_PREFIX = "hadoop.s3a.";
+  static final long EXPORT_MILLIS = 10000;
 
   static final String[] HOST_LABELS = {"cluster", "node.role", "host.name"};
+
+  static final String[][] S3A_COUNTERS = {
+    {"store_io_request", "{request}"},
+    {"store_io_retry", "{request}"},
+    {"store_io_throttled", "{request}"},
+    {"object_put_request", "{request}"},
+    {"object_put_bytes", "By"},
+    {"object_list_request", "{request}"},
+    {"object_metadata_request", "{request}"},
+    {"object_delete_request", "{request}"},
+    {"object_copy_requests", "{request}"},
+    {"stream_read_opened", "{stream}"},
+    {"stream_read_seek_operations", "{operation}"},
+    {"stream_read_bytes", "By"},
+    {"stream_read_exceptions", "{error}"},
+    {"stream_write_bytes", "By"},
+    {"stream_write_exceptions", "{error}"},
+  };
 }

@@ -8,13 +8,15 @@ final class SparkProcess {
   private static final Pattern CONTAINER =
       Pattern.compile("container_(?:e\\d+_)?(\\d+)_(\\d+)_\\d+_\\d+");
 
+  final String mainClass;
   final String service;
   final String executorId;
 
   /** Null for a client-mode driver, whose application id exists only once its context does. */
   final String applicationId;
 
-  private SparkProcess(String service, String executorId, String applicationId) {
+  private SparkProcess(String mainClass, String service, String executorId, String applicationId) {
+    this.mainClass = mainClass;
     this.service = service;
     this.executorId = executorId;
     this.applicationId = applicationId;
@@ -29,15 +31,16 @@ final class SparkProcess {
     String main = words[0];
     String fromContainer = applicationOf(containerId);
     if (main.equals("org.apache.spark.deploy.SparkSubmit")) {
-      return new SparkProcess(Platform.SERVICE_DRIVER, Platform.DRIVER_ID, null);
+      return new SparkProcess(main, Platform.SERVICE_DRIVER, Platform.DRIVER_ID, null);
     }
     if (main.equals("org.apache.spark.deploy.yarn.ApplicationMaster")) {
-      return new SparkProcess(Platform.SERVICE_DRIVER, Platform.DRIVER_ID, fromContainer);
+      return new SparkProcess(main, Platform.SERVICE_DRIVER, Platform.DRIVER_ID, fromContainer);
     }
     if (main.equals("org.apache.spark.executor.YarnCoarseGrainedExecutorBackend")
         || main.equals("org.apache.spark.executor.CoarseGrainedExecutorBackend")) {
       String application = argument(words, "--app-id");
       return new SparkProcess(
+          main,
           Platform.SERVICE_EXECUTOR,
           argument(words, "--executor-id"),
           application == null ? fromContainer : application);

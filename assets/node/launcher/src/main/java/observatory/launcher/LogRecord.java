@@ -1,0 +1,47 @@
+package observatory.launcher;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** One log event, copied: the logger reuses its own. */
+final class LogRecord {
+  /** Longest text that is sent; the container's log file has the whole. */
+  private static final int MAX_CHARACTERS = 64 << 10;
+
+  final long millis;
+  final String logger;
+  final String level;
+  final int severity; // of OTLP: 1 trace, 5 debug, 9 info, 13 warn, 17 error, 21 fatal
+  final String body;
+  final Map<String, String> attributes = new LinkedHashMap<String, String>();
+
+  LogRecord(long millis, String logger, String level, int severity, String body) {
+    this.millis = millis;
+    this.logger = logger == null ? "" : logger;
+    this.level = level;
+    this.severity = severity;
+    this.body = cut(body);
+  }
+
+  void put(String key, String value) {
+    if (key != null && value != null) {
+      attributes.put(key, cut(value));
+    }
+  }
+
+  /** About what the record holds of the heap, in characters. */
+  int size() {
+    int size = 100 + body.length();
+    for (Map.Entry<String, String> e : attributes.entrySet()) {
+      size += 50 + e.getKey().length() + e.getValue().length();
+    }
+    return size;
+  }
+
+  private static String cut(String text) {
+    if (text == null) {
+      return "";
+    }
+    return text.length() <= MAX_CHARACTERS ? text : text.substring(0, MAX_CHARACTERS);
+  }
+}

@@ -1,0 +1,168 @@
+package observatory.launcher;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * OTLP messages as JSON (opentelemetry-proto 1.x, "JSON Protobuf Encoding"). Host, role and cluster
+ * are not in them: the node's collector stamps those.
+ */
+final class Otlp {
+  private static final int CUMULATIVE = 2; // AGGREGATION_TEMPORALITY_CUMULATIVE
+  private static final String RUNTIME_SCOPE = "observatory.launcher";
+
+  private Otlp() {}
+
+  /** What measures: writes metrics between begin and end. */
+  interface Source {
+    void write(Metrics out) throws Exception;
+  }
+
+  /** One ExportMetricsServiceRequest. */
+  static final class Metrics {
+    private final Json json = new Json();
+    private final String startNanos;
+    private final String nowNanos;
+
+    Metrics(Map<String, String> resource, long startMillis, long nowMillis) {
+      startNanos = startMillis + "000000";
+      nowNanos = nowMillis + "000000";
+      json.object(null).array("resourceMetrics").object(null);
+      resource(json, resource);
+      json.array("scopeMetrics").object(null).object("scope").text("name", RUNTIME_SCOPE).endObject();
+      json.array("metrics");
+    }
+
+    /** Adds all that a source has to say, or nothing if it fails midway. */
+    void add(Source source) throws Exception {
+      int end = json.length();
+      try {
+        source.write(this);
+      } catch (Exception e) {
+        json.cut(end);
+        throw e;
+      }
+    }
+
+    void gauge(String name, String unit) {
+      begin(name, unit, "gauge");
+    }
+
+    /** A sum since the JVM's start; one that may fall is a gauge to the stores. */
+    void sum(String name, String unit, boolean monotonic) {
+      begin(name, unit, "sum");
+      json.plain("aggregationTemporality", CUMULATIVE).plain("isMonotonic", monotonic);
+      json.array("dataPoints");
+    }
+
+    void histogram(String name, String unit) {
+      begin(name, unit, "histogram");
+      json.plain("aggregationTemporality", CUMULATIVE).array("dataPoints");
+    }
+
+    private void begin(String name, String unit, String kind) {
+      json.object(null).text("name", name).text("unit", unit).object(kind);
+      if (kind.equals("gauge")) {
+        json.array("dataPoints");
+      }
+    }
+
+    void end() {
+      json.endArray().endObject().endObject();
+    }
+
+    /** Attributes are names and values by turns. */
+    void point(long value, Object... attributes) {
+      head(attributes).integer("asInt", value).endObject();
+    }
+
+    void point(double value, Object... attributes) {
+      head(attributes).plain("asDouble", value).endObject();
+    }
+
+    void point(long[] counts, double[] bounds, double sum, Object... attributes) {
+      long count = 0;
+      for (long c : counts) {
+        count += c;
+      }
+      head(attributes).integer("count", count).plain("sum", sum).array("bucketCounts");
+      for (long c : counts) {
+        json.integer(null, c);
+      }
+      json.endArray().array("explicitBounds");
+      for (double b : bounds) {
+        json.plain(null, b);
+      }
+      json.endArray().endObject();
+    }
+
+    private Json head(Object... attributes) {
+      json.object(null).text("startTimeUnixNano", startNanos).text("timeUnixNano", nowNanos);
+      json.array("attributes");
+      for (int i = 0; i + 1 < attributes.length; i += 2) {
+        attribute(json, (String) attributes[i], attributes[i + 1]);
+      }
+      return json.endArray();
+    }
+
+    String finish() {
+      return json.endArray().endObject().endArray().endObject().endArray().endObject().toString();
+    }
+  }
+
+  /** One ExportLogsServiceRequest; each logger is a scope, as OpenTelemetry's own bridges do it. */
+  static String logs(Map<String, String> resource, List<LogRecord> records) {
+    Map<String, List<LogRecord>> byLogger = new LinkedHashMap<String, List<LogRecord>>();
+    for (LogRecord record : records) {
+      List<LogRecord> list = byLogger.get(record.logger);
+      if (list == null) {
+        list = new ArrayList<LogRecord>();
+        byLogger.put(record.logger, list);
+      }
+      list.add(record);
+    }
+    Json json = new Json();
+    json.object(null).array("resourceLogs").object(null);
+    resource(json, resource);
+    json.array("scopeLogs");
+    for (Map.Entry<String, List<LogRecord>> e : byLogger.entrySet()) {
+      json.object(null).object("scope").text("name", e.getKey()).endObject().array("logRecords");
+      for (LogRecord record : e.getValue()) {
+        log(json, record);
+      }
+      json.endArray().endObject();
+    }
+    return json.endArray().endObject().endArray().endObject().toString();
+  }
+
+  private static void log(Json json, LogRecord record) {
+    json.object(null).text("timeUnixNano", record.millis + "000000");
+    json.text("observedTimeUnixNano", record.millis + "000000");
+    json.plain("severityNumber", record.severity).text("severityText", record.level);
+    json.object("body").text("stringValue", record.body).endObject().array("attributes");
+    for (Map.Entry<String, String> e : record.attributes.entrySet()) {
+      attribute(json, e.getKey(), e.getValue());
+    }
+    json.endArray().endObject();
+  }
+
+  private static void resource(Json json, Map<String, String> attributes) {
+    json.object("resource").array("attributes");
+    for (Map.Entry<String, String> e : attributes.entrySet()) {
+      attribute(json, e.getKey(), e.getValue());
+    }
+    json.endArray().endObject();
+  }
+
+  private static void attribute(Json json, String key, Object value) {
+    json.object(null).text("key", key).object("value");
+    if (value instanceof Boolean) {
+      json.plain("boolValue", value);
+    } else {
+      json.text("stringValue", String.valueOf(value));
+    }
+    json.endObject().endObject();
+  }
+}

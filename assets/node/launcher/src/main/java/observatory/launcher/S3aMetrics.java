@@ -1,0 +1,90 @@
+package observatory.launcher;
+
+import java.lang.management.ManagementFactory;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import javax.management.Attribute;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+
+/**
+ * What Spark's S3A file system counts (org.apache.hadoop.fs.s3a.Statistic). Each file system object
+ * has a bean, which goes when it is closed; the sums here are by bucket and only grow.
+ */
+final class S3aMetrics implements Otlp.Source {
+  private static final String BUCKET = "tag.bucket";
+  private static final int NAME = 0;
+  private static final int UNIT = 1;
+
+  private final String[] attributes = new String[Platform.S3A_COUNTERS.length + 1];
+  private final Map<String, long[]> sums = new TreeMap<String, long[]>();
+  private Map<ObjectName, long[]> seen = new HashMap<ObjectName, long[]>();
+
+  S3aMetrics() {
+    for (int i = 0; i < Platform.S3A_COUNTERS.length; i++) {
+      attributes[i] = Platform.S3A_COUNTERS[i][NAME];
+    }
+    attributes[Platform.S3A_COUNTERS.length] = BUCKET;
+  }
+
+  @Override
+  public void write(Otlp.Metrics out) throws JMException {
+    read();
+    if (sums.isEmpty()) {
+      return;
+    }
+    for (int i = 0; i < Platform.S3A_COUNTERS.length; i++) {
+      out.sum(Platform.S3A_PREFIX + Platform.S3A_COUNTERS[i][NAME], Platform.S3A_COUNTERS[i][UNIT], true);
+      for (Map.Entry<String, long[]> e : sums.entrySet()) {
+        out.point(e.getValue()[i], "bucket", e.getKey());
+      }
+      out.end();
+    }
+  }
+
+  private void read() throws JMException {
+    MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+    Map<ObjectName, long[]> found = new HashMap<ObjectName, long[]>();
+    for (ObjectName bean : server.queryNames(new ObjectName(Platform.S3A_BEANS), null)) {
+      long[] values = new long[Platform.S3A_COUNTERS.length];
+      String bucket = read(server, bean, values);
+      if (bucket == null) {
+        continue;
+      }
+      found.put(bean, values);
+      add(bucket, values, seen.get(bean));
+    }
+    seen = found;
+  }
+
+  /** Gives the bucket of a bean, or null of one that is gone already. */
+  private String read(MBeanServer server, ObjectName bean, long[] values) {
+    Map<String, Object> byName = new HashMap<String, Object>();
+    try {
+      for (Object a : server.getAttributes(bean, attributes)) {
+        byName.put(((Attribute) a).getName(), ((Attribute) a).getValue());
+      }
+    } catch (JMException closedMeanwhile) {
+      return null;
+    }
+    for (int i = 0; i < values.length; i++) {
+      Object value = byName.get(attributes[i]);
+      values[i] = value instanceof Number ? ((Number) value).longValue() : 0;
+    }
+    Object bucket = byName.get(BUCKET);
+    return bucket == null ? null : bucket.toString();
+  }
+
+  private void add(String bucket, long[] values, long[] before) {
+    long[] sum = sums.get(bucket);
+    if (sum == null) {
+      sum = new long[values.length];
+      sums.put(bucket, sum);
+    }
+    for (int i = 0; i < values.length; i++) {
+      sum[i] += Math.max(0, values[i] - (before == null ? 0 : before[i]));
+    }
+  }
+}

@@ -1,0 +1,60 @@
+package observatory.launcher;
+
+import java.lang.instrument.Instrumentation;
+
+/** Starts telemetry, settles who this JVM is, then starts the profiler; neither needs the other. */
+final class Startup implements Runnable {
+  private static final long MAIN_TIMEOUT_MILLIS = 2000;
+  private static final long APPLICATION_ID_TIMEOUT_MILLIS = 600_000;
+
+  private final SparkProcess process;
+  private final MainMethod main;
+  private final Instrumentation instrumentation;
+  private final LoadedClasses classes;
+
+  Startup(SparkProcess process, MainMethod main, Instrumentation instrumentation) {
+    this.process = process;
+    this.main = main;
+    this.instrumentation = instrumentation;
+    this.classes = new LoadedClasses(instrumentation);
+  }
+
+  @Override
+  public void run() {
+    main.awaitBegin(MAIN_TIMEOUT_MILLIS);
+    Telemetry telemetry = telemetry();
+    String applicationId = applicationId();
+    if (telemetry != null) {
+      telemetry.identify(applicationId);
+    }
+    try {
+      new PyroscopeAgent(process, applicationId).start(instrumentation);
+    } catch (Throwable t) {
+      Notice.failed("pyroscope", t);
+    }
+    System.setProperty(Platform.GUARD_PROPERTY, "done");
+  }
+
+  private Telemetry telemetry() {
+    try {
+      Telemetry telemetry = new Telemetry(process, classes);
+      telemetry.start();
+      return telemetry;
+    } catch (Throwable t) {
+      Notice.failed("telemetry", t);
+      return null;
+    }
+  }
+
+  private String applicationId() {
+    if (process.applicationId != null || !process.isDriver()) {
+      return process.applicationId;
+    }
+    try {
+      return new DriverContext(classes).awaitApplicationId(APPLICATION_ID_TIMEOUT_MILLIS);
+    } catch (Throwable t) {
+      Notice.failed("application id", t);
+      return null;
+    }
+  }
+}

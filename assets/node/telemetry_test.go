@@ -1,0 +1,285 @@
+package node_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	common "go.opentelemetry.io/proto/otlp/common/v1"
+	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
+
+	"github.com/emr-observatory/emr-observatory/dashboards/contract"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// acceptTelemetry stands where the node's collector does and takes everything.
+func acceptTelemetry(t *testing.T) {
+	t.Helper()
+	serveTelemetry(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+}
+
+func serveTelemetry(t *testing.T, handler http.HandlerFunc) {
+	t.Helper()
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", platform.OTLPHTTP))
+	require.NoError(t, err)
+	server := &http.Server{Handler: handler}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Close() })
+}
+
+// runningJVM is an executor that runs until it is told to end.
+type runningJVM struct {
+	cmd   *exec.Cmd
+	stdin io.WriteCloser
+	out   *strings.Builder
+}
+
+// startJVM runs executorMain of the class path with the launcher.
+func startJVM(t *testing.T, classes, jars string, options ...string) runningJVM {
+	t.Helper()
+	line := append([]string{"-javaagent:" + platform.NodeLauncherJar}, options...)
+	line = append(line, "-cp", classes+jars, executorMain, "--executor-id", "3", "--app-id", "application_1_0001")
+	j := runningJVM{cmd: exec.Command("java", line...), out: &strings.Builder{}}
+	var err error
+	j.stdin, err = j.cmd.StdinPipe()
+	require.NoError(t, err)
+	j.cmd.Stdout, j.cmd.Stderr = j.out, j.out
+	require.NoError(t, j.cmd.Start())
+	t.Cleanup(func() { _ = j.cmd.Process.Kill() })
+	return j
+}
+
+// end lets main return, and gives what the JVM wrote and how long it took to end.
+func (j runningJVM) end(t *testing.T) (string, time.Duration) {
+	t.Helper()
+	start := time.Now()
+	_, _ = io.WriteString(j.stdin, "end\n")
+	require.NoError(t, j.cmd.Wait(), j.out.String())
+	t.Log(j.out.String())
+	return j.out.String(), time.Since(start)
+}
+
+const log4jVersion = "2.20.0" // of Spark 3.5, which is on emr-7.x
+
+// log4j gives the class path of Spark's logging library. The outer process
+// fetches it: the machine of the test has no network.
+func log4j(t *testing.T) string {
+	t.Helper()
+	const variable = "OBSERVATORY_TEST_LOG4J"
+	if os.Getenv(inside) == "" {
+		dir := t.TempDir()
+		t.Setenv(variable, dir)
+		for _, name := range []string{"log4j-api", "log4j-core"} {
+			out, err := exec.Command("mvn", "-q", "-B", "org.apache.maven.plugins:maven-dependency-plugin:2.8:copy",
+				"-Dartifact=org.apache.logging.log4j:"+name+":"+log4jVersion, "-DoutputDirectory="+dir).CombinedOutput()
+			require.NoError(t, err, string(out))
+		}
+	}
+	dir := os.Getenv(variable)
+	return ":" + filepath.Join(dir, "log4j-api-"+log4jVersion+".jar") + ":" + filepath.Join(dir, "log4j-core-"+log4jVersion+".jar")
+}
+
+var executorLabels = stamped.with("service.name", "spark-executor").with("spark.app.id", "application_1_0001").with("spark.executor.id", "3")
+
+// What a JVM does so that every metric of the table is there: collections, and
+// S3A's beans, of which one is closed and another opened on the same bucket.
+const busyMain = `
+public static class Bean implements javax.management.DynamicMBean {
+  final long value; Bean(long v) { value = v; }
+  public Object getAttribute(String n) { return n.equals("tag.bucket") ? (Object) "lake" : (Object) Long.valueOf(value); }
+  public javax.management.AttributeList getAttributes(String[] names) {
+    javax.management.AttributeList l = new javax.management.AttributeList();
+    for (String n : names) l.add(new javax.management.Attribute(n, getAttribute(n)));
+    return l; }
+  public void setAttribute(javax.management.Attribute a) {}
+  public javax.management.AttributeList setAttributes(javax.management.AttributeList l) { return l; }
+  public Object invoke(String n, Object[] a, String[] s) { return null; }
+  public javax.management.MBeanInfo getMBeanInfo() { return new javax.management.MBeanInfo("Bean", "", null, null, null, null); }
+}
+static javax.management.ObjectName name(String n) throws Exception { return new javax.management.ObjectName("Hadoop:service=s3a-file-system,name=" + n); }
+public static void main(String[] a) throws Exception {
+  javax.management.MBeanServer server = java.lang.management.ManagementFactory.getPlatformMBeanServer();
+  server.registerMBean(new Bean(5), name("S3AMetrics1-lake"));
+  server.registerMBean(new Bean(7), name("S3AMetrics2-lake"));
+  boolean closed = false;
+  while (System.in.available() == 0) {
+    byte[] garbage = new byte[1 << 20]; System.gc(); Thread.sleep(100);
+    if (!closed && new java.io.File("/opt/close").exists()) {
+      closed = true;
+      server.unregisterMBean(name("S3AMetrics1-lake")); server.registerMBean(new Bean(2), name("S3AMetrics3-lake"));
+    } } }`
+
+func TestEveryMetricOfTheJVMArrives(t *testing.T) {
+	if !onMachine(t) {
+		return
+	}
+	layNode(t)
+	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
+	startCollector(t)
+	java := startJVM(t, javaClasses(t, map[string]string{executorMain: busyMain}), "")
+	checked := 0
+	for _, m := range contract.Metrics() {
+		if m.Source != contract.SourceJVM && m.Source != contract.SourceS3A {
+			continue
+		}
+		row := s.metric(t, m.Emitted, nil)
+		require.Equal(t, executorLabels, row.resource, m.Name)
+		require.Equal(t, m.Unit, row.metric.GetUnit(), m.Name)
+		requireShape(t, m, row.metric)
+		checked++
+	}
+	require.Equal(t, 12+len(platform.S3ACounters()), checked)
+
+	lake := func(sum int64) func(metricRow) bool {
+		return func(r metricRow) bool { return r.metric.GetSum().GetDataPoints()[0].GetAsInt() == sum }
+	}
+	s.metric(t, "hadoop.s3a.object_put_bytes", lake(5+7))
+	write(t, "/opt/close", "")
+	s.metric(t, "hadoop.s3a.object_put_bytes", lake(5+7+2))
+	out, _ := java.end(t)
+	require.NotContains(t, out, "telemetry")
+}
+
+// requireShape compares type and labels of a point with the table.
+func requireShape(t *testing.T, m contract.Metric, got *metrics.Metric) {
+	t.Helper()
+	var points [][]*common.KeyValue
+	switch {
+	case m.Type == contract.Histogram:
+		for _, p := range got.GetHistogram().GetDataPoints() {
+			require.Positive(t, p.GetCount())
+			require.Len(t, p.GetBucketCounts(), len(p.GetExplicitBounds())+1)
+			points = append(points, p.GetAttributes())
+		}
+	case m.Type == contract.Gauge && got.GetGauge() != nil:
+		for _, p := range got.GetGauge().GetDataPoints() {
+			points = append(points, p.GetAttributes())
+		}
+	default:
+		require.Equal(t, m.Type == contract.Counter, got.GetSum().GetIsMonotonic(), m.Name)
+		require.Equal(t, metrics.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE, got.GetSum().GetAggregationTemporality())
+		for _, p := range got.GetSum().GetDataPoints() {
+			require.NotZero(t, p.GetStartTimeUnixNano())
+			points = append(points, p.GetAttributes())
+		}
+	}
+	require.NotEmpty(t, points, m.Name)
+	for _, point := range points {
+		var names []string
+		for _, a := range point {
+			names = append(names, platform.Label(a.GetKey()).Metric())
+		}
+		require.Equal(t, m.Labels, names, m.Name)
+	}
+}
+
+const log4jConfig = `status=error
+appender.c.type=Console
+appender.c.name=c
+appender.c.layout.type=PatternLayout
+appender.c.layout.pattern=%p %m%n
+rootLogger.level=info
+rootLogger.appenderRef.c.ref=c
+logger.own.name=own
+logger.own.level=warn
+logger.own.additivity=false
+logger.own.appenderRef.c.ref=c
+`
+
+// Logs at once and ends: everything is sent by the JVM's end.
+const loggingMain = `public static void main(String[] a) throws Exception {
+  org.apache.logging.log4j.Logger l = org.apache.logging.log4j.LogManager.getLogger("org.apache.spark.Job");
+  org.apache.logging.log4j.core.LoggerContext context = (org.apache.logging.log4j.core.LoggerContext) org.apache.logging.log4j.LogManager.getContext(false);
+  while (context.getConfiguration().getRootLogger().getAppenders().get("observatory") == null) Thread.sleep(5);
+  l.info("said {} \"quoted\" \u00fc \ud83d\ude00 \u0001", 1);
+  l.debug("below the level");
+  org.apache.logging.log4j.LogManager.getLogger("own").warn("not additive");
+  org.apache.logging.log4j.ThreadContext.put("mdc.taskName", "task 1.0 in stage 2.0 (TID 3)");
+  l.error("failed", new IllegalStateException("why", new RuntimeException("cause")));
+  org.apache.logging.log4j.ThreadContext.clearAll();
+  context.reconfigure();
+  while (context.getConfiguration().getRootLogger().getAppenders().get("observatory") == null) Thread.sleep(5);
+  l.warn("after a new configuration");
+  l.fatal("last");
+}`
+
+func TestLogsOfAnExecutorArrive(t *testing.T) {
+	jars := log4j(t)
+	if !onMachine(t) {
+		return
+	}
+	layNode(t)
+	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
+	startCollector(t)
+	s.metric(t, "system.memory.usage", nil) // the collector is up
+	classes := javaClassesWith(t, jars, map[string]string{executorMain: loggingMain})
+	write(t, filepath.Join(classes, "log4j2.properties"), log4jConfig)
+	out, _ := startJVM(t, classes, jars).end(t)
+	require.NotContains(t, out, "observatory:")
+
+	find := func(body string) logRow {
+		return s.log(t, body, func(r logRow) bool { return r.record.GetBody().GetStringValue() == body })
+	}
+	first := find("said 1 \"quoted\" ü 😀 \x01")
+	require.Equal(t, executorLabels, first.resource)
+	require.Equal(t, "INFO", first.record.GetSeverityText())
+	require.EqualValues(t, 9, first.record.GetSeverityNumber())
+	require.WithinDuration(t, time.Now(), time.Unix(0, int64(first.record.GetTimeUnixNano())), time.Minute)
+	require.Empty(t, first.attributes)
+	failed := find("failed")
+	require.Equal(t, "task 1.0 in stage 2.0 (TID 3)", failed.attributes["mdc.taskName"])
+	require.Equal(t, "java.lang.IllegalStateException", failed.attributes["exception.type"])
+	require.Equal(t, "why", failed.attributes["exception.message"])
+	require.Contains(t, failed.attributes["exception.stacktrace"], "Caused by: java.lang.RuntimeException: cause")
+	require.EqualValues(t, 13, find("not additive").record.GetSeverityNumber())
+	find("after a new configuration")
+	require.EqualValues(t, 21, find("last").record.GetSeverityNumber())
+	s.metric(t, "jvm.class.count", nil) // a JVM that lives for less than an interval is seen too
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	require.Len(t, s.logs, 5, "each record once, none below its logger's level")
+}
+
+func TestCollectorThatFailsCostsTheApplicationNothing(t *testing.T) {
+	if !onMachine(t) {
+		return
+	}
+	const untilTold = `public static void main(String[] a) throws Exception {
+  boolean up = false; while (!up) { for (Thread t : Thread.getAllStackTraces().keySet()) up |= t.getName().equals("observatory-telemetry"); Thread.sleep(5); }
+  while (System.in.available() == 0) Thread.sleep(5); System.out.println("main ran"); }`
+	classes := javaClasses(t, map[string]string{executorMain: untilTold})
+	layNode(t)
+	for name, c := range map[string]struct {
+		serve http.HandlerFunc // nil: nobody listens
+		line  string
+	}{
+		"absent":   {nil, "java.net.ConnectException"},
+		"hanging":  {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, ""},
+		"refusing": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }, "/v1/metrics answered 400"},
+		"broken":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, "/v1/metrics answered 503"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.serve != nil {
+				serveTelemetry(t, c.serve)
+			}
+			java := startJVM(t, classes, "")
+			out, took := java.end(t)
+			require.Contains(t, out, "main ran\n")
+			require.LessOrEqual(t, strings.Count(out, "observatory:"), 1, out)
+			if c.line != "" {
+				require.Contains(t, out, "observatory: telemetry not sent: ")
+				require.Contains(t, out, c.line)
+			}
+			// Two seconds is what the launcher allows itself; the rest is the JVM's own end.
+			require.Less(t, took, 6*time.Second)
+		})
+	}
+}

@@ -1,0 +1,38 @@
+package platform
+
+// S3ABeans names the JMX beans in which Spark's S3A file systems count, one
+// for each file system object (Hadoop's S3AInstrumentation registers them as
+// metrics sources). They appear with the first use of an s3a:// path and carry
+// the bucket as the tag "bucket".
+const S3ABeans = "Hadoop:service=s3a-file-system,name=*"
+
+// S3APrefix goes before a counter's name to make it a metric of the platform.
+const S3APrefix = "hadoop.s3a."
+
+// S3ACounter is one of S3A's counters that the platform collects.
+type S3ACounter struct {
+	Name string // attribute of the bean (org.apache.hadoop.fs.s3a.Statistic)
+	Unit string // UCUM
+	Help string // one sentence
+}
+
+// S3ACounters lists them in the order in which they are sent.
+func S3ACounters() []S3ACounter {
+	return []S3ACounter{
+		{"store_io_request", "{request}", "Requests to the store."},
+		{"store_io_retry", "{request}", "Requests tried again."},
+		{"store_io_throttled", "{request}", "Requests that the store throttled."},
+		{"object_put_request", "{request}", "Objects and parts put."},
+		{"object_put_bytes", "By", "Bytes put."},
+		{"object_list_request", "{request}", "Listings."},
+		{"object_metadata_request", "{request}", "Object probes."},
+		{"object_delete_request", "{request}", "Deletions."},
+		{"object_copy_requests", "{request}", "Copies."},
+		{"stream_read_opened", "{stream}", "Input streams opened."},
+		{"stream_read_seek_operations", "{operation}", "Seeks in input streams."},
+		{"stream_read_bytes", "By", "Bytes read."},
+		{"stream_read_exceptions", "{error}", "Errors while reading."},
+		{"stream_write_bytes", "By", "Bytes written to output streams."},
+		{"stream_write_exceptions", "{error}", "Errors while writing."},
+	}
+}
