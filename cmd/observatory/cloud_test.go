@@ -91,6 +91,33 @@ func (c *cloud) running(t *testing.T) localcloud.Running {
 	return r
 }
 
+// machineOf is the init of the machine that a process belongs to: the kernel
+// ends all of a machine's processes with it.
+func (c *cloud) machineOf(t *testing.T, pid int) int {
+	t.Helper()
+	found := c.processes(t)
+	for {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		require.NoError(t, err)
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		parent, err := strconv.Atoi(fields[1])
+		require.NoError(t, err)
+		if strings.HasSuffix(strings.TrimSpace(found[pid]), "machined boot") {
+			return pid
+		}
+		require.Containsf(t, found, parent, "the parents of process %d", pid)
+		pid = parent
+	}
+}
+
+// hostOf is the host name of the machine that a process runs on.
+func hostOf(t *testing.T, pid int) string {
+	t.Helper()
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/root/etc/hostname", pid))
+	require.NoError(t, err)
+	return strings.TrimSpace(string(name))
+}
+
 // outputs are the stack's, as the engine's own command prints them.
 func (c *cloud) outputs(t *testing.T) outputs.Outputs {
 	t.Helper()
