@@ -32,12 +32,12 @@ func ArtifactKey(sha256, name string) string { return string(PrefixArtifacts) + 
 // S3Paths is where the platform keeps what, as s3:// URIs. The stack output
 // s3Paths, the ConfigMap of the workloads and /status hold this same value.
 type S3Paths struct {
-	Data      string `json:"data"`
-	Tempo     string `json:"tempo"`
-	Pyroscope string `json:"pyroscope"`
-	Artifacts string `json:"artifacts"`
-	EMRLogs   string `json:"emrLogs"`
-	Lake      string `json:"lake"`
+	Data      string `json:"data" help:"The whole data bucket."`
+	Tempo     string `json:"tempo" help:"Blocks of traces."`
+	Pyroscope string `json:"pyroscope" help:"Blocks of profiles."`
+	Artifacts string `json:"artifacts" help:"What machines install, by the sha256 of its content."`
+	EMRLogs   string `json:"emrLogs" help:"Logs that EMR archives."`
+	Lake      string `json:"lake" help:"Tables of the history and of the jobs."`
 }
 
 // NewS3Paths gives the paths in a data bucket.

@@ -50,6 +50,7 @@ func Build(ctx *pulumi.Context, cfg config.Config, materials Materials) error {
 	outputs.Export(ctx, outputs.Values{
 		DataBucket:        g.storage.DataBucket,
 		S3Paths:           g.storage.S3Paths,
+		KMSKeyARN:         g.storage.KMSKeyARN,
 		ControlInstanceID: g.control.InstanceID,
 		ControlPrivateIP:  g.control.PrivateIP,
 		BootstrapPath:     g.telemetry.BootstrapPath,
@@ -63,6 +64,9 @@ func Build(ctx *pulumi.Context, cfg config.Config, materials Materials) error {
 		Dashboards:        services.grafana.DashboardURLs,
 		Kubeconfig:        g.control.Kubeconfig,
 		GrafanaPassword:   services.workloads.GrafanaAdminPassword,
+
+		VPCID: g.network.VPCID, SubnetIDs: g.network.SubnetIDs, MasterSecurityGroupID: g.network.MasterSecurityGroupID,
+		CoreSecurityGroupID: g.network.CoreSecurityGroupID, ServiceAccessSecurityGroupID: g.network.ServiceAccessSecurityGroupID,
 	})
 	return nil
 }

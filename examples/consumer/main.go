@@ -29,19 +29,15 @@ func program(ctx *pulumi.Context) error {
 	if err != nil {
 		return fmt.Errorf("read configuration: %w", err)
 	}
-	stack, err := pulumi.NewStackReference(ctx, name, nil)
+	observatory, err := outputs.Refer(ctx, name)
 	if err != nil {
-		return fmt.Errorf("refer to stack %s: %w", name, err)
-	}
-	observatory, err := outputs.Read(ctx, stack)
-	if err != nil {
-		return fmt.Errorf("read stack %s: %w", name, err)
+		return err
 	}
 	provider, err := aws.NewProvider(ctx, "aws", &aws.ProviderArgs{Region: pulumi.String(region)})
 	if err != nil {
 		return fmt.Errorf("create provider: %w", err)
 	}
-	document, err := readLake(observatory.S3Paths.Lake)
+	document, err := readLake(observatory.Outputs)
 	if err != nil {
 		return err
 	}
@@ -54,20 +50,24 @@ func program(ctx *pulumi.Context) error {
 	return nil
 }
 
-// readLake is a policy document that reads the objects below an s3:// URI.
-func readLake(uri string) (string, error) {
+// readLake is a policy document that lists and reads what lies below the lake.
+func readLake(o outputs.Outputs) (string, error) {
 	type statement struct {
 		Sid, Effect string
 		Action      []string
 		Resource    string
+		Condition   map[string]map[string]string `json:",omitempty"`
 	}
+	bucket := "arn:aws:s3:::" + o.DataBucket
+	prefix := strings.TrimPrefix(o.S3Paths.Lake, o.S3Paths.Data) + "*"
 	document, err := json.Marshal(struct {
 		Version   string
 		Statement []statement
-	}{"2012-10-17", []statement{{
-		Sid: "ReadLake", Effect: "Allow", Action: []string{"s3:GetObject"},
-		Resource: "arn:aws:s3:::" + strings.TrimPrefix(uri, "s3://") + "*",
-	}}})
+	}{"2012-10-17", []statement{
+		{Sid: "ListLake", Effect: "Allow", Action: []string{"s3:ListBucket"}, Resource: bucket, Condition: map[string]map[string]string{"StringLike": {"s3:prefix": prefix}}},
+		{Sid: "ReadLake", Effect: "Allow", Action: []string{"s3:GetObject"}, Resource: bucket + "/" + prefix},
+		{Sid: "DecryptLake", Effect: "Allow", Action: []string{"kms:Decrypt"}, Resource: o.KMSKeyARN},
+	}})
 	if err != nil {
 		return "", fmt.Errorf("render policy: %w", err)
 	}

@@ -4,43 +4,125 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/internal/recorder"
+	"github.com/emr-observatory/emr-observatory/internal/trial"
+	"github.com/emr-observatory/emr-observatory/localcloud/rehearse"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/stacks/outputs"
 )
 
-func run(t *testing.T, o outputs.Outputs) (*recorder.Recording, error) {
+// stage opens a stack on the real engine in the backend of dir.
+func stage(t *testing.T, dir, project string, program pulumi.RunFunc, values map[string]string) auto.Stack {
 	t.Helper()
-	b, err := json.Marshal(o)
-	require.NoError(t, err)
-	var object map[string]any
-	require.NoError(t, json.Unmarshal(b, &object))
-	return recorder.Run(program,
-		recorder.WithConfig(map[string]string{"emr-observatory:observatoryStack": "org/emr-observatory/dev", "emr-observatory:region": "eu-west-1"}),
-		recorder.WithComputed(func(r recorder.Resource) resource.PropertyMap {
-			if r.Type != "pulumi:pulumi:StackReference" {
-				return nil
-			}
-			return resource.NewPropertyMapFromMap(map[string]any{"outputs": map[string]any{outputs.Observatory: object}})
-		}))
-}
-
-func TestConsumerGrantsTheLakeOnly(t *testing.T) {
-	rec, err := run(t, outputs.Outputs{
-		SchemaVersion: outputs.SchemaVersion, S3Paths: platform.NewS3Paths("bucket"),
-		Bootstrap: outputs.Bootstrap{Args: []string{}}, Dashboards: map[string]string{}, Endpoints: map[string]string{},
+	c := auto.ConfigMap{}
+	for k, v := range values {
+		c[k] = auto.ConfigValue{Value: v}
+	}
+	s, err := rehearse.Open(t.Context(), program, rehearse.Options{
+		Project: project, Stack: "dev", Config: c, PulumiCommand: trial.Pulumi(t), WorkDir: dir,
 	})
 	require.NoError(t, err)
-	require.Empty(t, rec.Defaults)
-	policy, err := rec.One("aws:iam/policy:Policy", "lake-reader")
-	require.NoError(t, err)
-	require.Contains(t, policy.Inputs["policy"].StringValue(), `"Resource":"arn:aws:s3:::bucket/lake/*"`)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s.Stack
 }
 
-func TestConsumerStopsOnAnotherSchema(t *testing.T) {
-	_, err := run(t, outputs.Outputs{SchemaVersion: outputs.SchemaVersion + 1})
-	require.ErrorContains(t, err, "schemaVersion")
+func consumer(t *testing.T, dir string) auto.Stack {
+	t.Helper()
+	return stage(t, dir, "consumer", program, map[string]string{
+		"consumer:observatoryStack": "organization/" + platform.Project + "/dev", "consumer:region": "us-east-1",
+	})
+}
+
+// policy is the document of the one policy in a stack's state.
+func policy(t *testing.T, s auto.Stack) string {
+	t.Helper()
+	exported, err := s.Export(t.Context())
+	require.NoError(t, err)
+	var deployment apitype.DeploymentV3
+	require.NoError(t, json.Unmarshal(exported.Deployment, &deployment))
+	for _, r := range deployment.Resources {
+		if r.Type == "aws:iam/policy:Policy" {
+			text, ok := r.Inputs["policy"].(string)
+			require.True(t, ok)
+			return text
+		}
+	}
+	require.Fail(t, "no policy in the state")
+	return ""
+}
+
+// TestConsumerOfTheWholePlatform reads the stack that the real program makes,
+// through a stack reference of the real engine.
+func TestConsumerOfTheWholePlatform(t *testing.T) {
+	dir := t.TempDir()
+	observatory := stage(t, dir, platform.Project, trial.Program(trial.Materials(t)), trial.Values(t, "dev"))
+	made, err := observatory.Up(t.Context())
+	require.NoError(t, err)
+	plain := map[string]any{}
+	for k, v := range made.Outputs {
+		plain[k] = v.Value
+	}
+	want, _, err := outputs.FromMap(plain)
+	require.NoError(t, err)
+	require.NotEmpty(t, want.Dashboards)
+
+	team := consumer(t, dir)
+	r, err := team.Up(t.Context())
+	require.NoError(t, err)
+	require.NotEmpty(t, r.Outputs["lakeReaderPolicyArn"].Value)
+	require.Len(t, r.Outputs["dashboards"].Value, len(want.Dashboards))
+	document := policy(t, team)
+	require.Contains(t, document, `"Resource":"arn:aws:s3:::`+want.DataBucket+`/lake/*"`)
+	require.Contains(t, document, `"Resource":"`+want.KMSKeyARN+`"`)
+	require.NotContains(t, document, "tempo")
+	for name := range r.Outputs {
+		require.False(t, r.Outputs[name].Secret, name)
+	}
+}
+
+// TestConsumerStopsOnAnotherContract is told all that is wrong and by whom to
+// be mended, and changes nothing.
+func TestConsumerStopsOnAnotherContract(t *testing.T) {
+	for name, c := range map[string]struct {
+		object map[string]any
+		says   []string
+	}{
+		"another version": {
+			map[string]any{"schemaVersion": outputs.SchemaVersion + 1},
+			[]string{"output observatory.schemaVersion: 2: must be 1 in schema version 1; import stacks/outputs as of that stack's program"},
+		},
+		"renamed": {
+			map[string]any{"schemaVersion": outputs.SchemaVersion, "bucket": "b", "s3Paths": map[string]any{"datalake": "s3://b/lake/"}},
+			[]string{
+				"output observatory.dataBucket: missing (present: bucket, s3Paths, schemaVersion): must be there in schema version 1; run an update of that stack",
+				"output observatory.s3Paths.lake: missing (present: datalake): must be there in schema version 1; run an update of that stack",
+			},
+		},
+		"never brought up": {nil, []string{"output observatory: missing: must be there in schema version 1; run an update of that stack"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			producer := stage(t, dir, platform.Project, func(ctx *pulumi.Context) error {
+				if c.object != nil {
+					ctx.Export(outputs.Observatory, pulumi.ToMap(c.object))
+				}
+				return nil
+			}, nil)
+			_, err := producer.Up(t.Context())
+			require.NoError(t, err)
+			team := consumer(t, dir)
+			_, err = team.Up(t.Context())
+			require.ErrorContains(t, err, "read stack organization/"+platform.Project+"/dev")
+			for _, line := range c.says {
+				require.ErrorContains(t, err, line)
+			}
+			left, err := team.Export(t.Context())
+			require.NoError(t, err)
+			require.NotContains(t, string(left.Deployment), "aws:iam")
+		})
+	}
 }

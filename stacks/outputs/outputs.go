@@ -11,6 +11,7 @@ const (
 	Observatory       = platform.Name // the versioned object, see Outputs
 	DataBucket        = "dataBucket"
 	S3Paths           = "s3Paths"
+	KMSKeyARN         = "kmsKeyArn"
 	ControlInstanceID = "controlInstanceId"
 	ControlPrivateIP  = "controlPrivateIp"
 	EMRClusterID      = "emrClusterId"
@@ -27,6 +28,7 @@ const (
 	bootstrap     = "bootstrap"
 	dashboards    = "dashboards"
 	endpoints     = "endpoints"
+	network       = "network"
 )
 
 // SchemaVersion is the version of the object. It rises when a key is renamed,
@@ -37,10 +39,12 @@ const SchemaVersion = 1
 type Outputs struct {
 	SchemaVersion     int               `json:"schemaVersion" help:"Version of this object."`
 	DataBucket        string            `json:"dataBucket" help:"Name of the data bucket."`
-	S3Paths           platform.S3Paths  `json:"s3Paths" help:"Where the data bucket holds what, as s3:// URIs: data, tempo, pyroscope, artifacts, emrLogs, lake."`
+	S3Paths           platform.S3Paths  `json:"s3Paths" help:"Where the data bucket holds what, as s3:// URIs."`
+	KMSKeyARN         string            `json:"kmsKeyArn" help:"Key that encrypts the data bucket; a reader needs kms:Decrypt on it."`
+	Network           Network           `json:"network" help:"Where another EMR cluster has to run so that its nodes reach the control node."`
 	ControlInstanceID string            `json:"controlInstanceId" help:"EC2 instance of the telemetry servers."`
 	ControlPrivateIP  string            `json:"controlPrivateIp" help:"Its fixed private address; OTLP on port 4317."`
-	Bootstrap         Bootstrap         `json:"bootstrap" help:"Bootstrap action that makes any EMR cluster of this VPC observable: path, args, hash."`
+	Bootstrap         Bootstrap         `json:"bootstrap" help:"Bootstrap action that makes any EMR cluster of this VPC observable."`
 	EMRClusterID      string            `json:"emrClusterId" help:"EMR cluster."`
 	EMRMasterDNS      string            `json:"emrMasterDns" help:"Private DNS name of the primary node."`
 	GrafanaURL        string            `json:"grafanaUrl" help:"Grafana, from the operators' networks."`
@@ -51,9 +55,18 @@ type Outputs struct {
 
 // Bootstrap is the bootstrap action as EMR takes it.
 type Bootstrap struct {
-	Path string   `json:"path"` // s3:// URI of the script
-	Args []string `json:"args"`
-	Hash string   `json:"hash"` // sha256 of what it installs; also in Args
+	Path string   `json:"path" help:"s3:// URI of the script."`
+	Args []string `json:"args" help:"Its arguments; the hash is among them."`
+	Hash string   `json:"hash" help:"sha256 of all that it installs."`
+}
+
+// Network is what a cluster beside the stack's own is started with.
+type Network struct {
+	VPCID                        string   `json:"vpcId" help:"The VPC."`
+	SubnetIDs                    []string `json:"subnetIds" help:"Its private subnets."`
+	MasterSecurityGroupID        string   `json:"masterSecurityGroupId" help:"EMR-managed group of primary nodes."`
+	CoreSecurityGroupID          string   `json:"coreSecurityGroupId" help:"EMR-managed group of core and task nodes."`
+	ServiceAccessSecurityGroupID string   `json:"serviceAccessSecurityGroupId" help:"EMR's service access group."`
 }
 
 // Secrets are the outputs that Outputs leaves out.
@@ -70,13 +83,18 @@ func (Secrets) GoString() string { return "[secret]" }
 
 // Values are the outputs as the program knows them while it runs.
 type Values struct {
-	DataBucket, ControlInstanceID, ControlPrivateIP pulumi.StringInput
-	EMRClusterID, EMRMasterDNS                      pulumi.StringInput
-	GrafanaURL, StatusURL                           pulumi.StringInput
-	BootstrapPath, BootstrapHash                    pulumi.StringInput
-	BootstrapArgs                                   pulumi.StringArrayInput
-	S3Paths, Dashboards, Endpoints                  pulumi.StringMapInput
-	Kubeconfig, GrafanaPassword                     pulumi.StringInput // made secret here, whatever they were
+	DataBucket, KMSKeyARN               pulumi.StringInput
+	ControlInstanceID, ControlPrivateIP pulumi.StringInput
+	VPCID, MasterSecurityGroupID        pulumi.StringInput
+	CoreSecurityGroupID                 pulumi.StringInput
+	ServiceAccessSecurityGroupID        pulumi.StringInput
+	SubnetIDs                           pulumi.StringArrayInput
+	EMRClusterID, EMRMasterDNS          pulumi.StringInput
+	GrafanaURL, StatusURL               pulumi.StringInput
+	BootstrapPath, BootstrapHash        pulumi.StringInput
+	BootstrapArgs                       pulumi.StringArrayInput
+	S3Paths, Dashboards, Endpoints      pulumi.StringMapInput
+	Kubeconfig, GrafanaPassword         pulumi.StringInput // made secret here, whatever they were
 }
 
 // Export declares the stack's outputs.
@@ -84,6 +102,7 @@ func Export(ctx *pulumi.Context, v Values) {
 	flat := pulumi.Map{
 		DataBucket:        v.DataBucket,
 		S3Paths:           v.S3Paths,
+		KMSKeyARN:         v.KMSKeyARN,
 		ControlInstanceID: v.ControlInstanceID,
 		ControlPrivateIP:  v.ControlPrivateIP,
 		EMRClusterID:      v.EMRClusterID,
@@ -96,6 +115,10 @@ func Export(ctx *pulumi.Context, v Values) {
 		bootstrap:     pulumi.Map{"path": v.BootstrapPath, "args": v.BootstrapArgs, "hash": v.BootstrapHash},
 		dashboards:    v.Dashboards,
 		endpoints:     v.Endpoints,
+		network: pulumi.Map{
+			"vpcId": v.VPCID, "subnetIds": v.SubnetIDs, "masterSecurityGroupId": v.MasterSecurityGroupID,
+			"coreSecurityGroupId": v.CoreSecurityGroupID, "serviceAccessSecurityGroupId": v.ServiceAccessSecurityGroupID,
+		},
 	}
 	for name, value := range flat {
 		ctx.Export(name, value)

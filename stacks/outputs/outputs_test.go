@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
@@ -22,7 +23,8 @@ var update = flag.Bool("update", false, "write the rendered files")
 func known() outputs.Outputs {
 	return outputs.Outputs{
 		SchemaVersion: outputs.SchemaVersion, DataBucket: "bucket", S3Paths: platform.NewS3Paths("bucket"),
-		ControlInstanceID: "i-0123", ControlPrivateIP: "10.0.0.5",
+		KMSKeyARN: "arn:aws:kms:us-east-1:123456789012:key/k", ControlInstanceID: "i-0123", ControlPrivateIP: "10.0.0.5",
+		Network:      outputs.Network{VPCID: "vpc-1", SubnetIDs: []string{"subnet-1"}, MasterSecurityGroupID: "sg-1", CoreSecurityGroupID: "sg-2", ServiceAccessSecurityGroupID: "sg-3"},
 		Bootstrap:    outputs.Bootstrap{Path: "s3://bucket/artifacts/ab/bootstrap.sh", Args: []string{"10.0.0.5", "s3://bucket/artifacts/", "ab"}, Hash: "ab"},
 		EMRClusterID: "j-1", EMRMasterDNS: "ip-10-0-0-9.ec2.internal", GrafanaURL: "https://10.0.0.5:3000",
 		Dashboards: map[string]string{"emr-overview": "https://10.0.0.5:3000/d/x"},
@@ -49,7 +51,9 @@ func values(o outputs.Outputs) outputs.Values {
 		paths[k] = pulumi.String(v)
 	}
 	return outputs.Values{
-		DataBucket: pulumi.String(o.DataBucket), S3Paths: paths,
+		DataBucket: pulumi.String(o.DataBucket), S3Paths: paths, KMSKeyARN: pulumi.String(o.KMSKeyARN),
+		VPCID: pulumi.String(o.Network.VPCID), SubnetIDs: pulumi.ToStringArray(o.Network.SubnetIDs), MasterSecurityGroupID: pulumi.String(o.Network.MasterSecurityGroupID),
+		CoreSecurityGroupID: pulumi.String(o.Network.CoreSecurityGroupID), ServiceAccessSecurityGroupID: pulumi.String(o.Network.ServiceAccessSecurityGroupID),
 		ControlInstanceID: pulumi.String(o.ControlInstanceID), ControlPrivateIP: pulumi.String(o.ControlPrivateIP),
 		EMRClusterID: pulumi.String(o.EMRClusterID), EMRMasterDNS: pulumi.String(o.EMRMasterDNS),
 		GrafanaURL: pulumi.String(o.GrafanaURL), StatusURL: pulumi.String(o.StatusURL),
@@ -134,35 +138,61 @@ func TestReadNamesWhatIsMissing(t *testing.T) {
 			_, err := outputs.Read(ctx, ref)
 			return err
 		})
-		require.ErrorContains(t, err, "observatory."+key+" is missing")
+		requireFault(t, err, "observatory."+key, "missing (present: ")
+		require.ErrorContains(t, err, "renamed")
 	}
 	nested := plain(t, known())
 	delete(nested["s3Paths"].(map[string]any), "lake") //nolint:forcetypeassert // built above
 	_, _, err := outputs.FromMap(map[string]any{outputs.Observatory: nested})
-	require.ErrorContains(t, err, "observatory.s3Paths.lake is missing")
-	require.ErrorContains(t, err, "stack output kubeconfig is missing")
-	require.ErrorContains(t, err, "stack output grafanaPassword is missing")
+	requireFault(t, err, "observatory.s3Paths.lake", "missing (present: artifacts, data, emrLogs, pyroscope, tempo)")
+	requireFault(t, err, "kubeconfig", "missing")
+	requireFault(t, err, "grafanaPassword", "missing")
 
 	err = reading(map[string]any{"other": 1}, func(ctx *pulumi.Context, ref *pulumi.StackReference) error {
 		_, err := outputs.Read(ctx, ref)
 		return err
 	})
-	require.ErrorContains(t, err, "stack output observatory is missing")
+	requireFault(t, err, "observatory", "missing")
 }
 
 func TestOtherVersionsAndTypesAreRefused(t *testing.T) {
-	future := plain(t, known())
-	future["schemaVersion"] = 2
-	_, _, err := outputs.FromMap(map[string]any{outputs.Observatory: future})
-	require.ErrorContains(t, err, "schemaVersion is 2: this program reads version 1")
+	for name, c := range map[string]struct {
+		key                   string
+		value                 any
+		output, found, remedy string
+	}{
+		"newer":         {"schemaVersion", 2, "observatory.schemaVersion", "2: must be 1", "import stacks/outputs as of that stack's program"},
+		"older":         {"schemaVersion", 0, "observatory.schemaVersion", "0: must be 1", "run an update of that stack"},
+		"text":          {"schemaVersion", "1", "observatory.schemaVersion", "a string: must be a number", "run an update of that stack"},
+		"other type":    {"dataBucket", 7, "observatory.dataBucket", "of another type: must be string", "run an update of that stack"},
+		"nested type":   {"bootstrap", map[string]any{"path": "x", "hash": "x", "args": "x"}, "observatory.bootstrap.args", "must be list of string", "run an update of that stack"},
+		"map of others": {"endpoints", map[string]any{"tempo": 1}, "observatory.endpoints", "must be map of string", "run an update of that stack"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			object := plain(t, known())
+			object[c.key] = c.value
+			_, _, err := outputs.FromMap(map[string]any{outputs.Observatory: object, outputs.Kubeconfig: "x", outputs.GrafanaPassword: "x"})
+			requireFault(t, err, c.output, c.found)
+			require.ErrorContains(t, err, c.remedy)
+			require.ErrorContains(t, err, "schema version 1")
+		})
+	}
+	_, _, err := outputs.FromMap(map[string]any{outputs.Observatory: "text"})
+	requireFault(t, err, "observatory", "a string: must be an object")
+}
 
-	mistyped := plain(t, known())
-	mistyped["dataBucket"] = 7
-	_, _, err = outputs.FromMap(map[string]any{outputs.Observatory: mistyped})
-	require.ErrorContains(t, err, "dataBucket")
-
-	_, _, err = outputs.FromMap(map[string]any{outputs.Observatory: "text"})
-	require.ErrorContains(t, err, "not an object")
+// requireFault finds the fault of an output in err, complete with its remedy.
+func requireFault(t *testing.T, err error, output, found string) {
+	t.Helper()
+	require.Error(t, err)
+	for _, line := range strings.Split(err.Error(), "\n") {
+		if strings.Contains(line, "output "+output+": ") {
+			require.Contains(t, line, found)
+			require.Regexp(t, `in schema version 1; \S.+`, line)
+			return
+		}
+	}
+	require.Fail(t, "no fault of "+output, err.Error())
 }
 
 func TestSecretsStaySecret(t *testing.T) {

@@ -12,16 +12,53 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
-// Read gives the outputs of another stack to a program. It waits for the
-// stack reference. A missing, renamed or mistyped output is an error that
-// names it; all of them are told at once.
+// Stack is the observatory's stack as another program sees it.
+type Stack struct {
+	Outputs
+
+	name      string
+	reference *pulumi.StackReference
+}
+
+// Refer reads the outputs of the observatory's stack, named as stack
+// references are: organization/emr-observatory/dev. It waits for them. Every
+// missing, renamed or mistyped output is told at once, each a *Fault.
+func Refer(ctx *pulumi.Context, name string, opts ...pulumi.ResourceOption) (*Stack, error) {
+	reference, err := pulumi.NewStackReference(ctx, name, nil, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("refer to stack %s: %w", name, err)
+	}
+	out, err := Read(ctx, reference)
+	if err != nil {
+		return nil, fmt.Errorf("read stack %s: %w", name, err)
+	}
+	return &Stack{Outputs: out, name: name, reference: reference}, nil
+}
+
+// Kubeconfig is the administrator's kubeconfig of the control node. It stays
+// secret in the state of the program that reads it.
+func (s *Stack) Kubeconfig() (pulumi.StringOutput, error) { return s.secret(Kubeconfig) }
+
+// GrafanaPassword is the password of Grafana's user admin. It stays secret in
+// the state of the program that reads it.
+func (s *Stack) GrafanaPassword() (pulumi.StringOutput, error) { return s.secret(GrafanaPassword) }
+
+func (s *Stack) secret(name string) (pulumi.StringOutput, error) {
+	out, err := ReadSecret(s.reference, name)
+	if err != nil {
+		return out, fmt.Errorf("read stack %s: %w", s.name, err)
+	}
+	return out, nil
+}
+
+// Read is Refer for a stack reference that the program already has.
 func Read(_ *pulumi.Context, stack *pulumi.StackReference) (Outputs, error) {
 	details, err := stack.GetOutputDetails(Observatory)
 	if err != nil {
-		return Outputs{}, fmt.Errorf("read stack output %s: %w", Observatory, err)
+		return Outputs{}, fmt.Errorf("get output %s: %w", Observatory, err)
 	}
 	if details.SecretValue != nil {
-		return Outputs{}, fmt.Errorf("read stack output %s: it is a secret, which the contract does not have it be", Observatory)
+		return Outputs{}, &Fault{Observatory, "[secret]", "must not be a secret", updateStack}
 	}
 	return decode(details.Value)
 }
@@ -31,13 +68,17 @@ func Read(_ *pulumi.Context, stack *pulumi.StackReference) (Outputs, error) {
 func ReadSecret(stack *pulumi.StackReference, name string) (pulumi.StringOutput, error) {
 	details, err := stack.GetOutputDetails(name)
 	if err != nil {
-		return pulumi.StringOutput{}, fmt.Errorf("read stack output %s: %w", name, err)
+		return pulumi.StringOutput{}, fmt.Errorf("get output %s: %w", name, err)
 	}
 	text, ok := details.SecretValue.(string)
-	if !ok {
-		return pulumi.StringOutput{}, fmt.Errorf("read stack output %s: the stack has no such secret; was it updated by this version of the program?", name)
+	switch {
+	case ok:
+		return pulumi.ToSecret(pulumi.String(text)).(pulumi.StringOutput), nil //nolint:forcetypeassert // ToSecret keeps the type
+	case details.Value != nil:
+		return pulumi.StringOutput{}, &Fault{name, "stored in clear", "must be a secret", updateStack}
+	default:
+		return pulumi.StringOutput{}, missing(name, nil)
 	}
-	return pulumi.ToSecret(pulumi.String(text)).(pulumi.StringOutput), nil //nolint:forcetypeassert // ToSecret keeps the type
 }
 
 // FromMap decodes a stack's outputs as the Automation API or `pulumi stack
@@ -48,7 +89,7 @@ func FromMap(values map[string]any) (Outputs, Secrets, error) {
 	text := func(name string) string {
 		s, ok := values[name].(string)
 		if !ok {
-			faults = append(faults, missing(name))
+			faults = append(faults, missing(name, nil))
 		}
 		return s
 	}
@@ -56,22 +97,45 @@ func FromMap(values map[string]any) (Outputs, Secrets, error) {
 	return out, secrets, errors.Join(faults...)
 }
 
-func missing(name string) error {
-	return fmt.Errorf("stack output %s is missing: run an update of the stack with this version of the program", name)
+// Fault is one output that is not as the contract has it.
+type Fault struct {
+	Output string // observatory.s3Paths.lake
+	Found  string // what is there instead
+	Rule   string // what must be there
+	Remedy string
+}
+
+// What a reader can do about a fault.
+const (
+	updateStack  = "run an update of that stack with the program that this package comes with"
+	updateReader = "import stacks/outputs as of that stack's program"
+)
+
+// Error says all parts and the schema version on one line.
+func (f *Fault) Error() string {
+	return fmt.Sprintf("output %s: %s: %s in schema version %d; %s", f.Output, f.Found, f.Rule, SchemaVersion, f.Remedy)
+}
+
+func missing(name string, present []string) *Fault {
+	f := &Fault{name, "missing", "must be there", updateStack}
+	if len(present) > 0 {
+		f.Found += " (present: " + strings.Join(present, ", ") + ")"
+	}
+	return f
 }
 
 func decode(object any) (Outputs, error) {
 	if object == nil {
-		return Outputs{}, missing(Observatory)
+		return Outputs{}, missing(Observatory, nil)
 	}
 	keys, ok := object.(map[string]any)
 	if !ok {
-		return Outputs{}, fmt.Errorf("stack output %s is a %T, not an object", Observatory, object)
+		return Outputs{}, &Fault{Observatory, fmt.Sprintf("a %T", object), "must be an object", updateStack}
 	}
-	if v := fmt.Sprint(keys[schemaVersion]); keys[schemaVersion] != nil && v != fmt.Sprint(SchemaVersion) {
-		return Outputs{}, fmt.Errorf("stack output %s.%s is %s: this program reads version %d", Observatory, schemaVersion, v, SchemaVersion)
+	if err := readable(keys[schemaVersion]); err != nil {
+		return Outputs{}, err
 	}
-	if faults := absent(Observatory, keys, reflect.TypeFor[Outputs]()); len(faults) > 0 {
+	if faults := check(Observatory, keys, reflect.TypeFor[Outputs]()); len(faults) > 0 {
 		return Outputs{}, errors.Join(faults...)
 	}
 	var out Outputs
@@ -80,24 +144,53 @@ func decode(object any) (Outputs, error) {
 		err = json.Unmarshal(text, &out)
 	}
 	if err != nil {
-		return Outputs{}, fmt.Errorf("decode stack output %s: %w", Observatory, err)
+		return Outputs{}, fmt.Errorf("decode output %s: %w", Observatory, err)
 	}
 	return out, nil
 }
 
-// absent names each key of t that the object lacks, nested structs included.
-func absent(path string, object map[string]any, t reflect.Type) []error {
+// readable refuses another version: its keys may mean something else.
+func readable(version any) error {
+	if version == nil {
+		return nil // told with whatever else is missing
+	}
+	n, isNumber := version.(float64)
+	if i, isInt := version.(int); isInt {
+		n, isNumber = float64(i), true
+	}
+	at := Observatory + "." + schemaVersion
+	switch {
+	case !isNumber:
+		return &Fault{at, fmt.Sprintf("a %T", version), "must be a number", updateStack}
+	case n < SchemaVersion:
+		return &Fault{at, fmt.Sprint(n), fmt.Sprintf("must be %d", SchemaVersion), updateStack}
+	case n > SchemaVersion:
+		return &Fault{at, fmt.Sprint(n), fmt.Sprintf("must be %d", SchemaVersion), updateReader}
+	}
+	return nil
+}
+
+// check names each key of t that the object lacks or has as another type,
+// nested structs included.
+func check(path string, object map[string]any, t reflect.Type) []error {
 	var faults []error
 	for i := range t.NumField() {
-		name := t.Field(i).Tag.Get("json")
-		value, ok := object[name]
-		if !ok || value == nil {
-			present := slices.Sorted(maps.Keys(object))
-			faults = append(faults, fmt.Errorf("stack output %s.%s is missing; present: %s", path, name, strings.Join(present, ", ")))
+		field, name := t.Field(i).Type, t.Field(i).Tag.Get("json")
+		at, value := path+"."+name, object[name]
+		if value == nil {
+			faults = append(faults, missing(at, slices.Sorted(maps.Keys(object))))
 			continue
 		}
-		if nested, isObject := value.(map[string]any); isObject && t.Field(i).Type.Kind() == reflect.Struct {
-			faults = append(faults, absent(path+"."+name, nested, t.Field(i).Type)...)
+		if nested, isObject := value.(map[string]any); isObject && field.Kind() == reflect.Struct {
+			faults = append(faults, check(at, nested, field)...)
+			continue
+		}
+		text, err := json.Marshal(value)
+		if err == nil {
+			err = json.Unmarshal(text, reflect.New(field).Interface())
+		}
+		if err != nil {
+			faults = append(faults, &Fault{at, "of another type", "must be " + typeName(field), updateStack})
 		}
 	}
 	return faults

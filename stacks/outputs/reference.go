@@ -2,13 +2,12 @@ package outputs
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 )
 
 // flat lists the outputs that stand on their own beside the object.
 func flat() []string {
-	return []string{DataBucket, S3Paths, ControlInstanceID, ControlPrivateIP, EMRClusterID, EMRMasterDNS, GrafanaURL, StatusURL}
+	return []string{DataBucket, S3Paths, KMSKeyARN, ControlInstanceID, ControlPrivateIP, EMRClusterID, EMRMasterDNS, GrafanaURL, StatusURL}
 }
 
 // Names lists every output of the stack.
@@ -25,19 +24,19 @@ func Reference() []byte {
 
 Rendered from package stacks/outputs; edit the struct there and run `+"`make generate`"+`.
 
-The output `+"`%s`"+` is one object of schema version %d: read it with `+"`outputs.Read`"+` from another Pulumi program (examples/consumer) or with `+"`pulumi stack output %s --json`"+`.
+The output `+"`%s`"+` is one object of schema version %d: read it with `+"`outputs.Refer`"+` from another Pulumi program (examples/consumer) or with `+"`pulumi stack output %s --json`"+`.
+The version rises when a key goes, is renamed or changes its type or meaning; a new key leaves it. A reader of another version stops with an error that says which side to update.
 Keys marked "flat" are outputs of their own as well.
 
-| Key of `+"`%s`"+` | Flat | Meaning |
-|---|---|---|
+| Key of `+"`%s`"+` | Type | Flat | Meaning |
+|---|---|---|---|
 `, Observatory, SchemaVersion, Observatory, Observatory)
-	t := reflect.TypeFor[Outputs]()
-	for i := range t.NumField() {
+	for _, f := range fields() {
 		mark := ""
-		if alone[t.Field(i).Tag.Get("json")] {
+		if alone[f.path] {
 			mark = "yes"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", t.Field(i).Tag.Get("json"), mark, t.Field(i).Tag.Get("help"))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.path, f.typ, mark, f.help)
 	}
 	fmt.Fprintf(&b, `
 | Secret output | Meaning |

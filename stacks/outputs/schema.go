@@ -1,0 +1,91 @@
+package outputs
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// Schema is the contract as data, so that one version can be held against
+// another.
+type Schema struct {
+	Version int               `json:"version"`
+	Object  map[string]string `json:"object"`  // path inside the versioned object to its type
+	Outputs map[string]string `json:"outputs"` // name of an output of its own to its type
+}
+
+// CurrentSchema is the contract of this program.
+func CurrentSchema() Schema {
+	s := Schema{Version: SchemaVersion, Object: map[string]string{}, Outputs: map[string]string{}}
+	for _, f := range fields() {
+		s.Object[f.path] = f.typ
+	}
+	for _, name := range flat() {
+		s.Outputs[name] = s.Object[name]
+	}
+	for _, name := range []string{Kubeconfig, GrafanaPassword} {
+		s.Outputs[name] = "secret string"
+	}
+	return s
+}
+
+// Breaks tells what of an earlier schema is gone or of another type, though
+// the version says that readers need not care. A new key breaks nothing.
+func (s Schema) Breaks(earlier Schema) []error {
+	if s.Version > earlier.Version {
+		return nil
+	}
+	var faults []error
+	if s.Version < earlier.Version {
+		faults = append(faults, fmt.Errorf("schema version fell from %d to %d: it only rises", earlier.Version, s.Version))
+	}
+	for _, part := range []struct {
+		name        string
+		before, now map[string]string
+	}{{"key", earlier.Object, s.Object}, {"output", earlier.Outputs, s.Outputs}} {
+		for _, path := range slices.Sorted(maps.Keys(part.before)) {
+			now, there := part.now[path]
+			switch {
+			case !there:
+				faults = append(faults, fmt.Errorf("%s %s is gone or renamed at schema version %d: keep it, or raise SchemaVersion", part.name, path, s.Version))
+			case now != part.before[path]:
+				faults = append(faults, fmt.Errorf("%s %s was %s and is %s at schema version %d: keep the type, or raise SchemaVersion", part.name, path, part.before[path], now, s.Version))
+			}
+		}
+	}
+	return faults
+}
+
+// field is one key of the versioned object.
+type field struct{ path, typ, help string }
+
+func fields() []field { return walk("", reflect.TypeFor[Outputs]()) }
+
+func walk(prefix string, t reflect.Type) []field {
+	var out []field
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		path := prefix + sf.Tag.Get("json")
+		out = append(out, field{path, typeName(sf.Type), sf.Tag.Get("help")})
+		if sf.Type.Kind() == reflect.Struct {
+			out = append(out, walk(path+".", sf.Type)...)
+		}
+	}
+	return out
+}
+
+func typeName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Int:
+		return "number"
+	case reflect.Slice:
+		return "list of " + typeName(t.Elem())
+	case reflect.Map:
+		return "map of " + typeName(t.Elem())
+	case reflect.Struct:
+		return "object"
+	default:
+		return t.Kind().String()
+	}
+}
