@@ -292,8 +292,8 @@ func (k cluster) Read(_ context.Context, r provider.Request) (provider.Result, b
 	return provider.Result{ID: r.ID, Outputs: r.Outputs}, k.c.clusters.Running(r.ID), nil
 }
 
-func (k cluster) Update(_ context.Context, r provider.Request) (provider.Result, error) {
-	if err := k.c.clusters.Change(r.ID, catalog.Plain(r.Inputs)); err != nil {
+func (k cluster) Update(ctx context.Context, r provider.Request) (provider.Result, error) {
+	if err := k.c.clusters.Change(ctx, r.ID, catalog.Plain(r.Inputs)); err != nil {
 		return provider.Result{}, err
 	}
 	res, err := r.Recorded()

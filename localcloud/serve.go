@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+	"k8s.io/utils/clock"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/applications"
 	"github.com/emr-observatory/emr-observatory/localcloud/ec2"
@@ -98,6 +99,7 @@ func Serve(ctx context.Context, o Options) error {
 	if err := c.kube.Restore(ctx); err != nil {
 		c.log.Error("restore workloads", "error", err)
 	}
+	go c.clusters.WatchIdle(ctx)
 	if err := up(); err != nil {
 		return err
 	}
@@ -131,7 +133,10 @@ func (c *cloud) open(ctx context.Context) error {
 	}
 	c.clusters = &emr.Service{
 		Region: c.region, Store: c.store, Objects: c.objects, Applications: c.Applications, JavaHome: c.JavaHome,
-		AWSRegion: AWSRegion, AccountID: AccountID, Gateway: networkGateway, Address: c.ec2.NodeAddress, Expose: c.expose, Log: c.log,
+		AWSRegion: AWSRegion, AccountID: AccountID, Gateway: networkGateway, Address: c.ec2.NodeAddress, Expose: c.expose, Clock: clock.RealClock{}, Log: c.log,
+	}
+	if err := c.clusters.EndLost(); err != nil {
+		return err
 	}
 	c.kube = &kube.Runner{
 		Region: c.region, Dir: filepath.Join(c.State, "kube"), Images: c.images(), Prepare: applications.WriteCLI,

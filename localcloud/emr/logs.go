@@ -7,23 +7,26 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-
 	"github.com/emr-observatory/emr-observatory/localcloud/s3"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
+
+// stepsFolder is the folder of step logs below <log URI>/<cluster>/.
+var stepsFolder = path.Base(path.Dir(path.Dir(platform.StepLogKey("cluster", "step", "log")))) //nolint:gochecknoglobals // derived
 
 // logTrees are a node's log folders and where EMR's log pusher puts them under
 // <log URI>/<cluster>/. <i> stands for the instance.
 var logTrees = map[string]string{ //nolint:gochecknoglobals // a table
-	"mnt/var/log/hadoop/steps":                      "steps",
-	"emr/instance-controller/log/bootstrap-actions": "node/<i>/bootstrap-actions",
-	"mnt/var/log/hadoop-yarn/containers":            "containers",
-	"mnt/var/log/hadoop-yarn":                       "node/<i>/applications/hadoop-yarn",
-	"mnt/var/log/hadoop-hdfs":                       "node/<i>/applications/hadoop-hdfs",
-	"mnt/var/log/spark":                             "node/<i>/applications/spark",
+	platform.EMRStepLogDir:              stepsFolder,
+	bootstrapLogs:                       "node/<i>/bootstrap-actions",
+	platform.EMRContainerLogDir:         "containers",
+	platform.EMRLogDir + "/hadoop-yarn": "node/<i>/applications/hadoop-yarn",
+	platform.EMRLogDir + "/hadoop-hdfs": "node/<i>/applications/hadoop-hdfs",
+	platform.EMRLogDir + "/spark":       "node/<i>/applications/spark",
 }
 
 // PushLogs writes the cluster's logs, gzipped, under its log URI. EMR's pusher
@@ -88,6 +91,6 @@ func (s *Service) pushTree(ctx context.Context, bucket, dir, to string) error {
 		if err := z.Close(); err != nil {
 			return err
 		}
-		return s.Objects.Put(ctx, bucket, aws.ToString(aws.String(to+"/"+filepath.ToSlash(rel)+".gz")), packed.Bytes())
+		return s.Objects.Put(ctx, bucket, to+"/"+filepath.ToSlash(rel)+".gz", packed.Bytes())
 	})
 }

@@ -117,10 +117,15 @@ func (s *Service) put(in inputs, spec Spec) (string, error) {
 	if err := s.Store.PutCluster(cluster, groups, actions); err != nil {
 		return "", err
 	}
-	if in.AutoTermination != nil {
-		return id, s.Store.SetPolicies(id, &types.AutoTerminationPolicy{IdleTimeout: aws.Int64(in.AutoTermination.IdleTimeout)}, nil)
+	return id, s.Store.SetPolicies(id, in.idlePolicy(), nil)
+}
+
+// idlePolicy is the auto-termination policy, or nil.
+func (in inputs) idlePolicy() *types.AutoTerminationPolicy {
+	if in.AutoTermination == nil {
+		return nil
 	}
-	return id, nil
+	return &types.AutoTerminationPolicy{IdleTimeout: aws.Int64(in.AutoTermination.IdleTimeout)}
 }
 
 func instanceGroup(kind types.InstanceGroupType, g group) types.InstanceGroup {

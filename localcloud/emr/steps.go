@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
@@ -42,9 +43,13 @@ func (s *Service) RunStep(ctx context.Context, clusterID string, step types.Step
 	_ = master.write(dir+"/syslog", "", 0o644)
 	res, runErr := master.machine.Run(ctx, machine.Exec{
 		Argv: argv, User: "hadoop", Dir: "/", Stdout: dir + "/stdout", Stderr: dir + "/stderr",
-		Env: map[string]string{"EMR_STEP_ID": id, "HADOOP_CONF_DIR": platform.EMRHadoopConfDir, "SPARK_HOME": platform.EMRSparkHome, "JAVA_HOME": "/usr/lib/jvm/jre-17"},
+		Env: map[string]string{"EMR_STEP_ID": id, "HADOOP_CONF_DIR": platform.EMRHadoopConfDir, "SPARK_HOME": platform.EMRSparkHome, "JAVA_HOME": hadoop.JavaHome},
 	})
-	if err := master.write(dir+"/controller", controllerLog(argv, start, res.ExitCode), 0o644); err != nil {
+	code := res.ExitCode
+	if runErr != nil { // killed, or never begun
+		code = -1
+	}
+	if err := master.write(dir+"/controller", controllerLog(argv, start, code), 0o644); err != nil {
 		s.Log.Warn("step log", "step", id, "error", err)
 	}
 	if err := s.PushLogs(context.WithoutCancel(ctx), clusterID); err != nil {
@@ -75,7 +80,7 @@ func program(step types.Step) ([]string, error) {
 func (s *Service) failed(clusterID, stepID, reason, message string) error {
 	details := types.FailureDetails{Reason: aws.String(reason), Message: aws.String(message)}
 	if c, err := s.Store.Cluster(clusterID); err == nil && c.LogUri != nil {
-		details.LogFile = aws.String(strings.TrimSuffix(*c.LogUri, "/") + "/" + clusterID + "/steps/" + stepID + "/stderr.gz")
+		details.LogFile = aws.String(strings.TrimSuffix(*c.LogUri, "/") + "/" + platform.StepLogKey(clusterID, stepID, "stderr"))
 	}
 	return &emrapi.StepFailure{Details: details}
 }

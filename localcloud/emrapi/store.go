@@ -195,3 +195,13 @@ func (s *Store) SetPolicies(id string, idle *types.AutoTerminationPolicy, scalin
 		return nil
 	})
 }
+
+// AutoTermination gives a cluster's auto-termination policy; nil if it has
+// none.
+func (s *Store) AutoTermination(id string) (*types.AutoTerminationPolicy, error) {
+	found, err := s.snapshot(id)
+	if err != nil {
+		return nil, err
+	}
+	return clone(found.AutoTermination)
+}

@@ -1,0 +1,240 @@
+package emr_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsemr "github.com/aws/aws-sdk-go-v2/service/emr"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/machine"
+	"github.com/emr-observatory/emr-observatory/localcloud/region"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+const idleTimeout = 2 * time.Minute
+
+// The life of one real cluster: HDFS, YARN and steps, a core group that grows,
+// the end by idleness. Its parts share the cluster, whose start is dear.
+func TestLifeOfACluster(t *testing.T) {
+	c := newCloud(t)
+	in := inputs(c.action("first.sh", whoAmI))
+	in["autoTerminationPolicy"] = map[string]any{"idleTimeout": int(idleTimeout.Seconds())}
+	id, err := c.Create(t.Context(), in)
+	require.NoError(t, err)
+	require.Equal(t, types.ClusterStateWaiting, c.only().Status.State)
+	require.Contains(t, c.opened, "resourcemanager")
+
+	t.Run("a step that completes", func(t *testing.T) { c.completes(t, id) })
+	t.Run("a step that fails", func(t *testing.T) { c.fails(t, id) })
+	t.Run("a step that is cancelled", func(t *testing.T) { c.cancelled(t, id) })
+	t.Run("the core group grows", func(t *testing.T) { c.grows(t, id, in) })
+	t.Run("the core group does not shrink", func(t *testing.T) {
+		in["coreInstanceGroup"].(map[string]any)["instanceCount"] = 1
+		require.ErrorContains(t, c.Change(t.Context(), id, in), "coreInstanceGroup.instanceCount: 1: the local cloud does not move HDFS blocks off 1 of 2 core nodes")
+		in["coreInstanceGroup"].(map[string]any)["instanceCount"] = 2
+	})
+	t.Run("idleness ends it", func(t *testing.T) { c.idles(t, id, in) })
+}
+
+// step adds a step to the cluster and gives its id.
+func (c *cloud) step(t *testing.T, id string, args ...string) string {
+	t.Helper()
+	out, err := c.api.AddJobFlowSteps(t.Context(), &awsemr.AddJobFlowStepsInput{JobFlowId: &id, Steps: []types.StepConfig{{
+		Name: aws.String(args[0]), ActionOnFailure: types.ActionOnFailureContinue,
+		HadoopJarStep: &types.HadoopJarStepConfig{Jar: aws.String("command-runner.jar"), Args: args},
+	}}})
+	require.NoError(t, err)
+	return out.StepIds[0]
+}
+
+// await gives a step once it is in a state; one that ended otherwise fails.
+func (c *cloud) await(t *testing.T, id, step string, want types.StepState) types.Step {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for {
+		changed := c.Store.Changed()
+		steps, err := c.Store.Steps(id)
+		require.NoError(t, err)
+		for _, s := range steps {
+			if *s.Id == step && s.Status.State == want {
+				return s
+			} else if *s.Id == step && len(want) > 0 && s.Status.Timeline.EndDateTime != nil {
+				require.Equal(t, want, s.Status.State, "%+v", s.Status.FailureDetails)
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			require.NoError(t, ctx.Err(), "step %s is not %s", step, want)
+		}
+	}
+}
+
+func (c *cloud) completes(t *testing.T, id string) {
+	step := c.step(t, id, "bash", "-c", `id -un; echo "$EMR_STEP_ID" >&2; echo in | java -cp "$HADOOP_CONF_DIR:/usr/lib/hadoop/lib/*" org.apache.hadoop.fs.FsShell -put - /tmp/in`)
+	c.await(t, id, step, types.StepStateCompleted)
+	require.Equal(t, "hadoop\n", c.log(platform.StepLogKey(id, step, "stdout")))
+	require.True(t, strings.HasPrefix(c.log(platform.StepLogKey(id, step, "stderr")), step+"\n"))
+	require.Contains(t, c.log(platform.StepLogKey(id, step, "controller")), "ended with exit code 0")
+	require.Empty(t, c.log(platform.StepLogKey(id, step, "syslog")))
+}
+
+func (c *cloud) fails(t *testing.T, id string) {
+	step := c.step(t, id, "bash", "-c", "echo before >&2; echo 'Caused by: java.io.IOException: no such bucket' >&2; echo after >&2; exit 1")
+	failed := c.await(t, id, step, types.StepStateFailed)
+	require.Equal(t, "Caused by: java.io.IOException: no such bucket", *failed.Status.FailureDetails.Message)
+	key := platform.StepLogKey(id, step, "stderr")
+	require.Equal(t, "s3://data/logs/"+key, *failed.Status.FailureDetails.LogFile)
+	require.Contains(t, c.log(key), "before\n", "the log that the failure names is there")
+	require.Equal(t, types.ClusterStateWaiting, c.waits(t, id), "CONTINUE keeps the cluster")
+}
+
+// waits gives the cluster's state once no step runs.
+func (c *cloud) waits(t *testing.T, id string) types.ClusterState {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	require.NoError(t, c.Store.Wait(ctx, id, func(c types.Cluster) bool { return c.Status.State != types.ClusterStateRunning }))
+	return c.only().Status.State
+}
+
+func (c *cloud) cancelled(t *testing.T, id string) {
+	step := c.step(t, id, "bash", "-c", "sleep 3600 & echo begun; wait")
+	c.await(t, id, step, types.StepStateRunning)
+	next := c.step(t, id, "true")
+	out, err := c.api.CancelSteps(t.Context(), &awsemr.CancelStepsInput{ClusterId: &id, StepIds: []string{step, next}, StepCancellationOption: types.StepCancellationOptionTerminateProcess})
+	require.NoError(t, err)
+	require.Len(t, out.CancelStepsInfoList, 2)
+	c.await(t, id, step, types.StepStateCancelled)
+	c.await(t, id, next, types.StepStateCancelled)
+	require.NotContains(t, c.log(platform.StepLogKey(id, step, "controller")), "exit code 0")
+	master, ok := c.Region.Machine(*c.instances(id)["m6g.xlarge"].Ec2InstanceId)
+	require.True(t, ok)
+	res, err := master.Run(t.Context(), machine.Exec{Argv: []string{"pgrep", "-x", "sleep"}})
+	require.NoError(t, err)
+	require.Equal(t, 1, res.ExitCode, "nothing of the step is left: %s", res.Tail)
+}
+
+func (c *cloud) grows(t *testing.T, id string, in map[string]any) {
+	in["coreInstanceGroup"].(map[string]any)["instanceCount"] = 2
+	require.NoError(t, c.Change(t.Context(), id, in))
+	groups, err := c.api.ListInstanceGroups(t.Context(), &awsemr.ListInstanceGroupsInput{ClusterId: &id})
+	require.NoError(t, err)
+	core := groups.InstanceGroups[1]
+	require.Equal(t, []int32{2, 2}, []int32{*core.RequestedInstanceCount, *core.RunningInstanceCount})
+	list, err := c.Store.Instances(id)
+	require.NoError(t, err)
+	require.Len(t, list, 3)
+	added := list[2]
+	require.Equal(t, "hadoop the arguments r6g.2xlarge\n", c.log(id+"/node/"+*added.Ec2InstanceId+"/bootstrap-actions/1/stdout.gz"), "it was bootstrapped")
+	hosts := c.yarnHosts(t)
+	require.Len(t, hosts, 2)
+	require.Contains(t, hosts, *added.PrivateDnsName, "it is in YARN")
+	master, ok := c.Region.Machine(*list[0].Ec2InstanceId)
+	require.True(t, ok)
+	require.NoError(t, master.Must(t.Context(), machine.Exec{Argv: []string{"getent", "hosts", *added.PrivateDnsName}}), "the primary knows its name")
+	require.NoError(t, c.Change(t.Context(), id, in), "the same count again changes nothing")
+	require.Len(t, c.yarnHosts(t), 2)
+}
+
+// yarnHosts asks the real ResourceManager for its nodes.
+func (c *cloud) yarnHosts(t *testing.T) []string {
+	t.Helper()
+	res, err := http.Get("http://" + c.opened["resourcemanager"] + "/ws/v1/cluster/nodes?states=RUNNING") //nolint:noctx // a test
+	require.NoError(t, err)
+	defer res.Body.Close()
+	var answer struct {
+		Nodes []struct{ NodeID string }
+	}
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&answer))
+	hosts := make([]string, 0, len(answer.Nodes))
+	for _, n := range answer.Nodes {
+		host, _, _ := strings.Cut(n.NodeID, ":")
+		hosts = append(hosts, host)
+	}
+	return hosts
+}
+
+// session is a Spark application that lasts until it is told to end.
+const session = `import os, time
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.getOrCreate()
+open("/tmp/begun", "w").close()
+while not os.path.exists("/tmp/end"):
+    time.sleep(0.1)
+print("counted", spark.sparkContext.parallelize(range(10), 2).count())
+`
+
+// interactive runs session from a shell of the primary node, not as a step,
+// and tells what it printed once during is done.
+func interactive(t *testing.T, master *region.Machine, during func()) string {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(master.Root, "tmp/session.py"), []byte(session), 0o644)) //nolint:gosec // a test
+	ended := make(chan machine.ExecResult, 1)
+	go func() {
+		res, err := master.Run(context.WithoutCancel(t.Context()), machine.Exec{User: "hadoop", Argv: []string{"bash", "-c",
+			"spark-submit --conf spark.dynamicAllocation.enabled=false --num-executors 1 /tmp/session.py || touch /tmp/failed"}})
+		if err != nil {
+			res.Tail += err.Error()
+		}
+		ended <- res
+	}()
+	res, err := master.Run(t.Context(), machine.Exec{Argv: []string{"bash", "-c", "until [ -e /tmp/begun -o -e /tmp/failed ]; do sleep 0.1; done; test ! -e /tmp/failed"}})
+	require.NoError(t, err)
+	if res.ExitCode != 0 {
+		require.Fail(t, (<-ended).Tail)
+	}
+	during()
+	require.NoError(t, master.Must(t.Context(), machine.Exec{Argv: []string{"touch", "/tmp/end"}}))
+	return (<-ended).Tail
+}
+
+func (c *cloud) idles(t *testing.T, id string, in map[string]any) {
+	later := func(d time.Duration) types.ClusterState {
+		c.clock.SetTime(c.clock.Now().Add(d))
+		c.EndIdle(t.Context())
+		return c.only().Status.State
+	}
+	require.Equal(t, types.ClusterStateWaiting, c.waits(t, id))
+	require.Equal(t, types.ClusterStateWaiting, later(time.Hour), "idleness counts from the first look")
+	require.Equal(t, types.ClusterStateWaiting, later(idleTimeout-time.Second))
+	c.await(t, id, c.step(t, id, "true"), types.StepStateCompleted)
+	require.Equal(t, types.ClusterStateWaiting, c.waits(t, id))
+	require.Equal(t, types.ClusterStateWaiting, later(2*time.Second), "a step, however short, is no idleness")
+	master, ok := c.Region.Machine(*c.instances(id)["m6g.xlarge"].Ec2InstanceId)
+	require.True(t, ok)
+	require.NoError(t, master.Must(t.Context(), machine.Exec{Argv: []string{"bash", "-c", "mkdir -p /emr/metricscollector && touch /emr/metricscollector/isbusy"}}))
+	require.Equal(t, types.ClusterStateWaiting, later(idleTimeout), "what runs beside YARN touches the file")
+
+	out := interactive(t, master, func() {
+		require.Equal(t, types.ClusterStateWaiting, later(time.Hour))
+		require.Equal(t, types.ClusterStateWaiting, later(time.Hour), "an application in YARN is no idleness, step or not")
+	})
+	require.Contains(t, out, "counted 10")
+
+	in["terminationProtection"] = true
+	require.NoError(t, c.Change(t.Context(), id, in))
+	require.Equal(t, types.ClusterStateWaiting, later(idleTimeout), "a protected cluster stays")
+	require.ErrorContains(t, c.End(t.Context(), id), "protected from termination")
+	in["terminationProtection"] = false
+	require.NoError(t, c.Change(t.Context(), id, in))
+	require.Eventually(t, func() bool { // once YARN has closed the application
+		return later(idleTimeout) != types.ClusterStateWaiting
+	}, time.Minute, 100*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	require.NoError(t, c.Store.Wait(ctx, id, func(c types.Cluster) bool { return c.Status.State == types.ClusterStateTerminated }))
+	require.Contains(t, *c.only().Status.StateChangeReason.Message, "idle")
+	c.gone(id)
+	require.NoError(t, c.End(t.Context(), id), "an ended cluster may be ended again")
+}
