@@ -21,6 +21,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/provider"
+	"github.com/emr-observatory/emr-observatory/localcloud/provider/record"
 )
 
 // Options say what is rehearsed and with what.
@@ -34,8 +35,13 @@ type Options struct {
 	Release       auto.ConfigMap
 	PulumiCommand string    // path of the pulumi binary; "" = the one on PATH
 	WorkDir       string    // for state and temporary files; "" = a temporary folder that is removed
+	Passphrase    string    // of the state's secrets; "" = rehearsal
 	Output        io.Writer // the engine's own account; nil = none
 	Progress      Progress  // told each phase as it ends; nil = none
+
+	// Existing are resources of the account that the stack did not make but
+	// names, such as its VPC.
+	Existing []record.Resource
 
 	Providers provider.Options // Handlers and Command are the rehearsal's own; Run sets KeepGoing too
 }

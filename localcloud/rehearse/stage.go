@@ -40,6 +40,9 @@ func Open(ctx context.Context, program pulumi.RunFunc, o Options) (stage *Stage,
 	if s.Servers, err = provider.Listen(o.Providers); err != nil {
 		return nil, err
 	}
+	for _, r := range o.Existing {
+		s.Servers.Account.Learn(r)
+	}
 	if s.Stack, err = prepare(ctx, program, o, s.Servers.Environment()); err != nil {
 		return nil, err
 	}
@@ -83,7 +86,7 @@ func prepare(ctx context.Context, program pulumi.RunFunc, o Options, providers s
 	environment := map[string]string{
 		provider.EnvironmentKey:                       providers,
 		"PULUMI_BACKEND_URL":                          "file://" + state,
-		"PULUMI_CONFIG_PASSPHRASE":                    "rehearsal",
+		"PULUMI_CONFIG_PASSPHRASE":                    or(o.Passphrase, "rehearsal"),
 		"PULUMI_SKIP_UPDATE_CHECK":                    "true",
 		"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
 		// The state is written once per run instead of at each resource, which
