@@ -39,8 +39,8 @@ func Reference(stack string, verdicts []Verdict) string {
 	return b.String()
 }
 
-// evidence names the resources by their kinds, and what is excepted. A long
-// list is its number.
+// evidence names the resources by their kinds, and what is excepted. Many of a
+// kind are not named one by one.
 func evidence(v Verdict) []string {
 	const few = 6
 	byKind := map[string][]string{}
@@ -56,7 +56,11 @@ func evidence(v Verdict) []string {
 	for _, k := range kinds {
 		names := byKind[k]
 		if len(names) > few {
-			out = append(out, fmt.Sprintf("%s: all %d", k, len(names)))
+			every := "every "
+			if len(v.Excepted) > 0 {
+				every = "every other "
+			}
+			out = append(out, every+k)
 			continue
 		}
 		slices.Sort(names)
