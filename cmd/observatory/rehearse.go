@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/spf13/cobra"
 
 	"github.com/emr-observatory/emr-observatory/artifacts"
+	"github.com/emr-observatory/emr-observatory/localcloud/provider/record"
 	"github.com/emr-observatory/emr-observatory/localcloud/rehearse"
 	"github.com/emr-observatory/emr-observatory/localcloud/servers"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -29,7 +31,8 @@ func rehearseCommand(s *settings) *cobra.Command {
 		Short: "Take a stack through its whole life without an account",
 		Long: "Runs the program on the real engine with recorded providers: preview, up, up again, destroy. Every resource's inputs are\n" +
 			"checked against the SDKs' types and the services' rules; the second up must change nothing; what is protected must refuse\n" +
-			"to be destroyed. All faults are told, and nothing real is touched. Secrets and ESC environments are not opened.",
+			"to be destroyed. All faults are told, and nothing real is touched. Secrets and ESC environments are not opened; a network\n" +
+			"that the stack's file names is taken to exist.",
 		Example: "  observatory rehearse --stack dev\n  observatory rehearse --stack local --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return perform(cmd, s, asJSON, rehearse.Run, nil)
@@ -109,7 +112,7 @@ func rehearsal(ctx context.Context, s *settings, p *progress) (pulumi.RunFunc, r
 	if len(file.Environments) > 0 {
 		p.say("%s: environments are not opened, values from them count as not set: %s", file.Path, strings.Join(file.Environments, ", "))
 	}
-	o = rehearse.Options{Project: platform.Project, Stack: s.stack, Config: asConfigMap(file.Values)}
+	o = rehearse.Options{Project: platform.Project, Stack: s.stack, Config: asConfigMap(file.Values), Existing: existingNetwork(cfg)}
 	if o.Release, err = release(cfg, file.Values); err != nil {
 		return nil, o, err
 	}
@@ -145,6 +148,23 @@ func materialsOf(ctx context.Context, project string, cfg config.Config, p *prog
 		return stacks.Materials{}, err
 	}
 	return stacks.LoadMaterials(project, cfg.ControlNode.Arch)
+}
+
+// existingNetwork is taken to be in the account as the stack's file names it.
+// Addresses of its subnets are not known: each is as wide as network.cidr.
+func existingNetwork(cfg config.Config) []record.Resource {
+	var out []record.Resource
+	zones := cfg.Network.AvailabilityZones
+	for i, id := range cfg.Network.SubnetIDs {
+		zone := cfg.Region + string(rune('a'+i))
+		if i < len(zones) {
+			zone = zones[i]
+		}
+		out = append(out, record.Resource{Type: "aws:ec2/subnet:Subnet", ID: id, URN: id, Outputs: resource.NewPropertyMapFromMap(map[string]any{
+			"vpcId": cfg.Network.VPCID, "cidrBlock": cfg.Network.CIDR, "availabilityZone": zone,
+		})})
+	}
+	return out
 }
 
 func asConfigMap(values map[string]string) auto.ConfigMap {
