@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -30,8 +31,12 @@ type Gateway struct {
 	Address              string // host:port inside the region
 	AccessKey, SecretKey string
 	Client               *awss3.Client
-	cmd                  *exec.Cmd
-	done                 chan struct{}
+
+	start func() (*exec.Cmd, error)
+	mu    sync.Mutex
+	cmd   *exec.Cmd     // the running process
+	ended bool          // by Stop
+	done  chan struct{} // closed when it runs no more
 }
 
 // Start runs the gateway on address with its objects under dir, and returns
@@ -43,17 +48,19 @@ func Start(ctx context.Context, binary, dir, address, region, accessKey, secretK
 			return nil, err
 		}
 	}
-	cmd := exec.Command(binary, "--port", address, "--region", region, "--iam-dir", iam, "posix", data) //nolint:gosec // our gateway
-	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+accessKey, "ROOT_SECRET_KEY="+secretKey)
-	cmd.Stdout, cmd.Stderr = log, log
-	if err := cmd.Start(); err != nil {
+	g := &Gateway{Address: address, AccessKey: accessKey, SecretKey: secretKey, done: make(chan struct{})}
+	g.start = func() (*exec.Cmd, error) {
+		cmd := exec.Command(binary, "--port", address, "--region", region, "--iam-dir", iam, "posix", data) //nolint:gosec // our gateway
+		cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+accessKey, "ROOT_SECRET_KEY="+secretKey)
+		cmd.Stdout, cmd.Stderr = log, log
+		return cmd, cmd.Start()
+	}
+	cmd, err := g.start()
+	if err != nil {
 		return nil, fmt.Errorf("start the S3 gateway: %w", err)
 	}
-	g := &Gateway{Address: address, AccessKey: accessKey, SecretKey: secretKey, cmd: cmd, done: make(chan struct{})}
-	go func() {
-		_ = cmd.Wait()
-		close(g.done)
-	}()
+	g.cmd = cmd
+	go g.supervise(cmd)
 	g.Client = awss3.New(awss3.Options{
 		Region: region, UsePathStyle: true, BaseEndpoint: aws.String("http://" + address),
 		Credentials: credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""),
@@ -75,18 +82,54 @@ func (g *Gateway) ready(ctx context.Context) error {
 			return nil
 		}
 		select {
-		case <-g.done:
-			return errors.New("the S3 gateway ended at its start; see the region's log")
 		case <-ctx.Done():
-			return fmt.Errorf("the S3 gateway does not answer on %s: %w", g.Address, err)
+			return fmt.Errorf("the S3 gateway does not answer on %s (see the region's log): %w", g.Address, err)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
 
+// restartPause is between the gateway's end and its next start.
+const restartPause = time.Second
+
+// supervise starts the gateway again when it ends: S3 does not stay away.
+func (g *Gateway) supervise(cmd *exec.Cmd) {
+	defer close(g.done)
+	for {
+		if cmd != nil {
+			_ = cmd.Wait()
+		}
+		g.mu.Lock()
+		ended := g.ended
+		g.mu.Unlock()
+		if ended {
+			return
+		}
+		time.Sleep(restartPause)
+		g.mu.Lock()
+		cmd = nil
+		if !g.ended {
+			if next, err := g.start(); err == nil {
+				g.cmd, cmd = next, next
+			}
+		}
+		g.mu.Unlock()
+	}
+}
+
+// PID is the gateway's process, another one after each restart.
+func (g *Gateway) PID() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.cmd.Process.Pid
+}
+
 // Stop ends the gateway.
 func (g *Gateway) Stop() {
+	g.mu.Lock()
+	g.ended = true
 	_ = g.cmd.Process.Kill()
+	g.mu.Unlock()
 	<-g.done
 }
 
