@@ -19,6 +19,14 @@ const (
 	ControlBootDone    = "/var/lib/observatory/boot-done" // written when the node is up
 )
 
+// Ports on which the control node itself answers for its workloads: those of
+// NodePort Services lie between the two. The API server's own port is among
+// them, so no Service may leave the choice of a port to Kubernetes.
+const (
+	ControlNodePortFirst = Grafana
+	ControlNodePortLast  = Status
+)
+
 // ControlTLSDir is where K3s looks for the certificate authorities it is given.
 const ControlTLSDir = ControlK3sDir + "/server/tls"
 

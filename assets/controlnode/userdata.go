@@ -165,6 +165,7 @@ func (l layout) k3sConfig(in Input) (string, error) {
 		"node-name":                  platform.ControlNodeName,
 		"protect-kernel-defaults":    true,
 		"secrets-encryption":         true,
+		"service-node-port-range":    fmt.Sprintf("%d-%d", platform.ControlNodePortFirst, platform.ControlNodePortLast),
 		"tls-san":                    []string{in.PrivateIP},
 		"write-kubeconfig-mode":      "0600",
 	})

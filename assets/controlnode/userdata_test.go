@@ -86,6 +86,7 @@ func TestUserDataSaysWhatTheNodeNeeds(t *testing.T) {
 	require.Equal(t, platform.ControlK3sDir, k3s["data-dir"])
 	require.Equal(t, []any{"traefik", "servicelb"}, k3s["disable"])
 	require.Equal(t, true, k3s["secrets-encryption"])
+	require.Equal(t, "3000-8080", k3s["service-node-port-range"])
 
 	unit := c.file(t, "/etc/systemd/system/"+platform.ControlK3sUnit)
 	require.Contains(t, unit, "RequiresMountsFor="+platform.ControlDataDir+"\n")

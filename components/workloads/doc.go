@@ -10,6 +10,9 @@
 // Of its pods only those that work with AWS reach the instance's metadata, and
 // so its role; the rest of the cluster reaches everything but that.
 //
+// The namespace enforces the "restricted" pod security standard. What is open
+// on the control node's address is opened by Services, not by host ports.
+//
 // A configuration that changes restarts exactly the workload that reads it: its
 // pod template carries the configuration's hash.
 package workloads

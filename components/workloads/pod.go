@@ -29,6 +29,7 @@ func (b *builder) pod(u unit) *corev1.PodSpecArgs {
 		LivenessProbe:   u.liveness(),
 	}
 	return &corev1.PodSpecArgs{
+		ServiceAccountName:           u.account,
 		AutomountServiceAccountToken: pulumi.Bool(false),
 		EnableServiceLinks:           pulumi.Bool(false),
 		// The stores put what they hold into S3 when they are told to end.
@@ -99,11 +100,7 @@ func (u unit) liveness() *corev1.ProbeArgs {
 func (u unit) containerPorts() corev1.ContainerPortArray {
 	var out corev1.ContainerPortArray
 	for _, p := range u.ports {
-		c := corev1.ContainerPortArgs{Name: pulumi.String(p.name), ContainerPort: pulumi.Int(int(p.number))}
-		if p.host {
-			c.HostPort = pulumi.Int(int(p.number))
-		}
-		out = append(out, c)
+		out = append(out, corev1.ContainerPortArgs{Name: pulumi.String(p.name), ContainerPort: pulumi.Int(int(p.number))})
 	}
 	return out
 }

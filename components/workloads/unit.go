@@ -35,13 +35,14 @@ type unit struct {
 	volumes  corev1.VolumeArray
 	mounts   corev1.VolumeMountArray
 	init     corev1.ContainerArray
+	account  pulumi.StringInput // name of its ServiceAccount, once that exists
 	hash     pulumi.StringInput // of what it reads beside files and environment; nil = nothing
 }
 
 type port struct {
 	name   string // at most 15 characters
 	number platform.Port
-	host   bool // reachable on the control node's address
+	node   bool // reachable on the control node's address
 }
 
 // configured fills args, env and files from a server's configuration.
@@ -71,11 +72,11 @@ func (b *builder) run(u unit, confined []pulumi.Resource) (pulumi.StringOutput, 
 		return pulumi.StringOutput{}, err
 	}
 	labels := pulumi.StringMap{nameLabel: pulumi.String(name)}
-	_, err := corev1.NewService(b.ctx, b.name(name), &corev1.ServiceArgs{
-		Metadata: b.meta(name), Spec: &corev1.ServiceSpecArgs{Selector: labels, Ports: u.servicePorts()},
-	}, b.child()...)
-	if err != nil {
-		return pulumi.StringOutput{}, fmt.Errorf("create Service %s: %w", name, err)
+	if err := b.services(u, labels); err != nil {
+		return pulumi.StringOutput{}, err
+	}
+	if err := b.account(&u); err != nil {
+		return pulumi.StringOutput{}, err
 	}
 	template := corev1.PodTemplateSpecArgs{
 		Metadata: &metav1.ObjectMetaArgs{Labels: labels, Annotations: pulumi.StringMap{hashAnnotation: hashOf(hashes)}},
@@ -91,7 +92,7 @@ func (b *builder) run(u unit, confined []pulumi.Resource) (pulumi.StringOutput, 
 		}
 		return d.Metadata.Name().Elem(), nil
 	}
-	// Recreate: two pods can hold neither one volume nor one host port.
+	// Recreate: two pods cannot hold one volume.
 	d, err := appsv1.NewDeployment(b.ctx, b.name(name), &appsv1.DeploymentArgs{
 		Metadata: b.meta(name),
 		Spec: &appsv1.DeploymentSpecArgs{
@@ -154,12 +155,4 @@ func (u *unit) mount(name, path string, readOnly bool, v corev1.VolumeArgs) {
 	v.Name = pulumi.String(name)
 	u.volumes = append(u.volumes, v)
 	u.mounts = append(u.mounts, corev1.VolumeMountArgs{Name: pulumi.String(name), MountPath: pulumi.String(path), ReadOnly: pulumi.Bool(readOnly)})
-}
-
-func (u unit) servicePorts() corev1.ServicePortArray {
-	var out corev1.ServicePortArray
-	for _, p := range u.ports {
-		out = append(out, corev1.ServicePortArgs{Name: pulumi.String(p.name), Port: pulumi.Int(int(p.number)), TargetPort: pulumi.Int(int(p.number))})
-	}
-	return out
 }

@@ -93,7 +93,7 @@ func (b *builder) meta(name string) *metav1.ObjectMetaArgs {
 
 func (b *builder) build(w *Workloads) error {
 	ns, err := corev1.NewNamespace(b.ctx, b.name("namespace"), &corev1.NamespaceArgs{
-		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(platform.Name)},
+		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(platform.Name), Labels: podSecurity()},
 	}, b.child()...)
 	if err != nil {
 		return fmt.Errorf("create namespace: %w", err)

@@ -3,6 +3,7 @@ package workloads_test
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,6 +99,9 @@ func TestWholeList(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(want), got, "names are public; with an alias for each renamed one: go test . -update")
 	require.Empty(t, rec.Defaults, "only explicit providers")
+	ns, err := rec.One("kubernetes:core/v1:Namespace", "workloads-namespace")
+	require.NoError(t, err)
+	require.Contains(t, fmt.Sprint(ns.Inputs), "restricted")
 	for _, r := range rec.Resources {
 		if r.Component || strings.HasPrefix(r.Type, "pulumi:") || r.Name == "machine" {
 			continue
@@ -142,6 +146,7 @@ func TestEveryPodIsHarmless(t *testing.T) {
 		s := pod.Spec
 		require.False(t, s.HostNetwork || s.HostPID || s.HostIPC, workload)
 		require.False(t, *s.AutomountServiceAccountToken, "%s asks nothing of the Kubernetes API", workload)
+		require.Equal(t, string(workload), s.ServiceAccountName)
 		require.True(t, *s.SecurityContext.RunAsNonRoot)
 		require.Positive(t, *s.SecurityContext.RunAsUser)
 		require.Equal(t, *s.SecurityContext.RunAsUser, *s.SecurityContext.FSGroup)
@@ -166,13 +171,25 @@ func TestEveryPodIsHarmless(t *testing.T) {
 	}
 }
 
-func TestOnlyTheDeclaredPortsAreOnTheHost(t *testing.T) {
-	var got []int
-	for _, pod := range pods(t, record(t, sampleArgs(), nil)) {
+func TestOnlyTheDeclaredPortsAreOnTheNode(t *testing.T) {
+	rec := record(t, sampleArgs(), nil)
+	for workload, pod := range pods(t, rec) {
 		for _, p := range pod.Spec.Containers[0].Ports {
-			if p.HostPort != 0 {
-				got = append(got, int(p.HostPort))
+			require.Zero(t, p.HostPort, workload)
+		}
+	}
+	var got []int
+	for _, r := range rec.OfType("kubernetes:core/v1:Service") {
+		var s corev1.Service
+		decode(t, r, &s)
+		for _, p := range s.Spec.Ports {
+			if s.Spec.Type != corev1.ServiceTypeNodePort {
+				require.Zero(t, p.NodePort, s.Name)
+				continue
 			}
+			require.Equal(t, p.Port, p.NodePort, "%s keeps its number", s.Name)
+			require.Equal(t, corev1.ServiceExternalTrafficPolicyLocal, s.Spec.ExternalTrafficPolicy)
+			got = append(got, int(p.NodePort))
 		}
 	}
 	slices.Sort(got)
@@ -185,7 +202,7 @@ func TestEveryEndpointIsAServicePort(t *testing.T) {
 	for _, r := range rec.OfType("kubernetes:core/v1:Service") {
 		var s corev1.Service
 		decode(t, r, &s)
-		require.Equal(t, s.Name, s.Spec.Selector["app.kubernetes.io/name"])
+		require.Equal(t, strings.TrimSuffix(s.Name, "-node"), s.Spec.Selector["app.kubernetes.io/name"])
 		for _, p := range s.Spec.Ports {
 			open[s.Name+":"+p.TargetPort.String()] = true
 		}

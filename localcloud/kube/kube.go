@@ -1,7 +1,7 @@
 // Package kube runs Kubernetes workloads as processes: each pod is a machine of
 // its own with the command, environment, volumes, probes and ports that its
-// manifest gives it. Services are host names of all pods, host ports lead from
-// the control node to the pod.
+// manifest gives it. Services are host names of all pods; host ports, and the
+// node ports of NodePort Services, lead from the control node to the pod.
 //
 // It is not an API server: objects come from the Kubernetes provider and have
 // been checked there. One replica and one container a pod is what the control
@@ -119,10 +119,7 @@ func (r *Runner) Apply(ctx context.Context, kind string, raw []byte) error {
 	case "Secret":
 		return keep(r, raw, func(o *objects, v corev1.Secret) { o.Secrets[key(v.Namespace, v.Name)] = v })
 	case "Service":
-		if err := keep(r, raw, func(o *objects, v corev1.Service) { o.Services[key(v.Namespace, v.Name)] = v }); err != nil {
-			return err
-		}
-		return r.writeHosts()
+		return r.applyService(ctx, raw)
 	case "Deployment":
 		var d appsv1.Deployment
 		if err := json.Unmarshal(raw, &d); err != nil {
@@ -160,7 +157,12 @@ func keep[T any](r *Runner, raw []byte, put func(*objects, T)) error {
 }
 
 // Delete forgets an object and ends its pod.
-func (r *Runner) Delete(_ context.Context, kind, namespace, name string) error {
+func (r *Runner) Delete(ctx context.Context, kind, namespace, name string) error {
+	if kind == "Service" {
+		if err := r.closeNodePorts(ctx, namespace, name); err != nil {
+			return err
+		}
+	}
 	r.mu.Lock()
 	k := key(namespace, name)
 	switch kind {
@@ -211,9 +213,13 @@ func (r *Runner) apply(ctx context.Context, w workload) error {
 		}
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.objects.Workloads[key(w.Namespace, w.Name)] = w
-	return r.save()
+	err = r.save()
+	r.mu.Unlock()
+	if err != nil || w.Absent != "" {
+		return err
+	}
+	return r.openNodePorts(ctx, w)
 }
 
 func equal(a, b corev1.PodTemplateSpec) bool {
@@ -298,12 +304,15 @@ func (r *Runner) address(name string) string {
 	return a
 }
 
-// hosts maps pod addresses to the names of the Services that lead to them.
+// hosts maps pod addresses to the names of the Services that lead to them. A
+// NodePort Service is a way in from outside, beside the one for pods.
 func (r *Runner) hosts() map[string][]string {
 	r.mu.Lock()
 	services := make([]corev1.Service, 0, len(r.objects.Services))
 	for _, s := range r.objects.Services {
-		services = append(services, s)
+		if s.Spec.Type != corev1.ServiceTypeNodePort {
+			services = append(services, s)
+		}
 	}
 	r.mu.Unlock()
 	out := map[string][]string{}
