@@ -1,0 +1,265 @@
+package kubernetes_test
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
+	"github.com/pulumi/pulumi-command/sdk/go/command"
+	"github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes"
+	"github.com/pulumi/pulumi-random/sdk/v4/go/random"
+	"github.com/pulumi/pulumi-tls/sdk/v5/go/tls"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	pulumirpc "github.com/pulumi/pulumi/sdk/v3/proto/go"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/types/known/structpb"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	boot "github.com/emr-observatory/emr-observatory/assets/controlnode"
+	"github.com/emr-observatory/emr-observatory/components/controlnode"
+	"github.com/emr-observatory/emr-observatory/components/workloads"
+	"github.com/emr-observatory/emr-observatory/internal/recorder"
+	"github.com/emr-observatory/emr-observatory/localcloud/provider"
+	"github.com/emr-observatory/emr-observatory/localcloud/provider/catalog"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// program is what one run of the control node's and the workloads' component
+// gives to Kubernetes.
+type program struct {
+	authorities map[string]string // by file of boot.CAFiles, as the SSM parameters hold them
+	k3s         k3sConfig         // of the user data
+	kubeconfig  string            // as the Kubernetes provider gets it
+	gate        gateCommand
+	objects     []unstructured.Unstructured // in order of registration
+}
+
+// k3sConfig are the settings that shape the API server.
+type k3sConfig struct {
+	NodeIP    string   `json:"node-ip"`
+	TLSSAN    []string `json:"tls-san"`
+	NodePorts string   `json:"service-node-port-range"`
+}
+
+type gateCommand struct {
+	create      string
+	interpreter []string
+	environment map[string]string
+}
+
+// build runs both components for a control node at address. Keys, certificates
+// and passwords are those that the local cloud's providers make.
+func build(t *testing.T, address string) program {
+	t.Helper()
+	makers := map[string]maker{"tls": newMaker(t, "tls"), "random": newMaker(t, "random")}
+	rec, err := recorder.Run(components(),
+		recorder.WithInvoke("aws:index/getPartition:getPartition", map[string]any{"partition": "aws", "dnsSuffix": "amazonaws.com"}),
+		recorder.WithInvoke("aws:index/getCallerIdentity:getCallerIdentity", map[string]any{"accountId": "123456789012"}),
+		recorder.WithInvoke("aws:ssm/getParameter:getParameter", map[string]any{"value": "ami-0123456789abcdef0"}),
+		recorder.WithComputed(func(r recorder.Resource) resource.PropertyMap {
+			if m, ok := makers[strings.SplitN(r.Type, ":", 2)[0]]; ok {
+				return m.make(r)
+			}
+			switch r.Type {
+			case "aws:ec2/networkInterface:NetworkInterface":
+				return resource.PropertyMap{"privateIp": resource.NewStringProperty(address)}
+			case "aws:ebs/volume:Volume":
+				return resource.PropertyMap{"id": resource.NewStringProperty("vol-0a1b2c3d4e5f67890")}
+			case "command:local:Command":
+				return resource.PropertyMap{"stdout": resource.NewStringProperty("ready")}
+			}
+			return nil
+		}))
+	require.NoError(t, err)
+	return read(t, rec)
+}
+
+// components are wired as stacks wires them, with the same names.
+func components() pulumi.RunFunc {
+	return func(ctx *pulumi.Context) error {
+		onAWS, err := aws.NewProvider(ctx, "aws", &aws.ProviderArgs{Region: pulumi.String("us-east-1")})
+		if err != nil {
+			return err
+		}
+		certificates, err := tls.NewProvider(ctx, "tls", &tls.ProviderArgs{})
+		if err != nil {
+			return err
+		}
+		commands, err := command.NewProvider(ctx, "command", &command.ProviderArgs{})
+		if err != nil {
+			return err
+		}
+		passwords, err := random.NewProvider(ctx, "random", &random.ProviderArgs{})
+		if err != nil {
+			return err
+		}
+		control, err := controlnode.New(ctx, "control", &controlnode.Args{
+			Region: "us-east-1", InstanceType: "m7g.large", Arch: platform.ArchARM64, DataVolumeGiB: 100,
+			SubnetID: pulumi.String("subnet-1"), VPCID: pulumi.String("vpc-1"), SecurityGroupID: pulumi.String("sg-1"),
+			Bucket: pulumi.String("data"), BucketARN: pulumi.String("arn:aws:s3:::data"),
+			KMSKeyARN: pulumi.String("arn:aws:kms:us-east-1:123456789012:key/k"), AvailabilityZone: pulumi.String("us-east-1a"),
+		}, pulumi.Providers(onAWS, certificates, commands))
+		if err != nil {
+			return err
+		}
+		k8s, err := kubernetes.NewProvider(ctx, "kubernetes", &kubernetes.ProviderArgs{Kubeconfig: control.Kubeconfig.ToStringPtrOutput()})
+		if err != nil {
+			return err
+		}
+		_, err = workloads.New(ctx, "workloads", workloadArgs(control), pulumi.Providers(k8s, passwords, certificates), pulumi.DeletedWith(control))
+		return err
+	}
+}
+
+func workloadArgs(control *controlnode.ControlNode) *workloads.Args {
+	sum := strings.Repeat("0a", 32)
+	paths := platform.NewS3Paths("data")
+	return &workloads.Args{
+		Region: pulumi.String("us-east-1"), Bucket: pulumi.String("data"), ControlPrivateIP: control.PrivateIP,
+		S3Paths: pulumi.StringMap{
+			"data": pulumi.String(paths.Data), "tempo": pulumi.String(paths.Tempo), "pyroscope": pulumi.String(paths.Pyroscope),
+			"artifacts": pulumi.String(paths.Artifacts), "emrLogs": pulumi.String(paths.EMRLogs), "lake": pulumi.String(paths.Lake),
+		},
+		StatusBinaryURI: pulumi.String("s3://data/artifacts/" + sum + "/observatory"), StatusBinarySHA256: pulumi.String(sum),
+		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour,
+	}
+}
+
+// read takes out of a recording what reaches Kubernetes.
+func read(t *testing.T, rec *recorder.Recording) program {
+	t.Helper()
+	p := program{authorities: map[string]string{}}
+	for _, r := range rec.OfType("aws:ssm/parameter:Parameter") {
+		in := catalog.Plain(r.Inputs)
+		p.authorities[path.Base(in["name"].(string))] = in["value"].(string)
+	}
+	require.Len(t, p.authorities, len(boot.CAFiles()))
+
+	instance, err := rec.One("aws:ec2/instance:Instance", "control-instance")
+	require.NoError(t, err)
+	p.k3s = k3sOf(t, catalog.Plain(instance.Inputs)["userData"].(string))
+	api, err := rec.One("pulumi:providers:kubernetes", "kubernetes")
+	require.NoError(t, err)
+	p.kubeconfig = catalog.Plain(api.Inputs)["kubeconfig"].(string)
+
+	gate, err := rec.One("command:local:Command", "control-gate")
+	require.NoError(t, err)
+	in := catalog.Plain(gate.Inputs)
+	p.gate = gateCommand{create: in["create"].(string), environment: map[string]string{}}
+	for _, word := range in["interpreter"].([]any) {
+		p.gate.interpreter = append(p.gate.interpreter, word.(string))
+	}
+	for k, v := range in["environment"].(map[string]any) {
+		p.gate.environment[k] = v.(string)
+	}
+
+	for _, r := range rec.Resources {
+		if strings.HasPrefix(r.Type, "kubernetes:") {
+			p.objects = append(p.objects, unstructured.Unstructured{Object: asJSON(t, catalog.Plain(r.Inputs))})
+		}
+	}
+	return p
+}
+
+// asJSON brings values into the form that JSON has for them.
+func asJSON(t *testing.T, v any) map[string]any {
+	t.Helper()
+	b, err := json.Marshal(v)
+	require.NoError(t, err)
+	var out unstructured.Unstructured
+	require.NoError(t, out.UnmarshalJSON(b))
+	return out.Object
+}
+
+func k3sOf(t *testing.T, userData string) k3sConfig {
+	t.Helper()
+	var cloud struct {
+		WriteFiles []struct{ Path, Content string } `json:"write_files"`
+	}
+	require.NoError(t, yaml.Unmarshal([]byte(userData), &cloud))
+	var c k3sConfig
+	for _, f := range cloud.WriteFiles {
+		if f.Path == platform.ControlK3sConfig {
+			require.NoError(t, yaml.Unmarshal([]byte(f.Content), &c))
+		}
+	}
+	require.NotEmpty(t, c.NodeIP)
+	return c
+}
+
+// TestTheseAreTheProgramsObjects: what is judged here is what stacks.Build
+// registers, not less.
+func TestTheseAreTheProgramsObjects(t *testing.T) {
+	golden, err := os.ReadFile(filepath.Join("..", "..", "stacks", "testdata", "dev.resources.golden"))
+	require.NoError(t, err)
+	var want, got []string
+	for line := range strings.Lines(string(golden)) {
+		if words := strings.Fields(line); strings.HasPrefix(words[0], "kubernetes:") {
+			kind := words[0][strings.LastIndex(words[0], ":")+1:]
+			want = append(want, kind)
+		}
+	}
+	for _, o := range build(t, "10.0.0.5").objects {
+		got = append(got, o.GetKind())
+	}
+	require.NotEmpty(t, want)
+	slices.Sort(want)
+	slices.Sort(got)
+	require.Equal(t, want, got)
+}
+
+// maker makes resources through a provider of the local cloud.
+type maker struct {
+	t *testing.T
+	pulumirpc.ResourceProviderClient
+}
+
+func newMaker(t *testing.T, pkg string) maker {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	served, err := provider.Serve(map[string]net.Listener{pkg: l}, provider.Options{})
+	require.NoError(t, err)
+	conn, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, conn.Close())
+		require.NoError(t, served.Close())
+	})
+	m := maker{t, pulumirpc.NewResourceProviderClient(conn)}
+	_, err = m.Configure(t.Context(), &pulumirpc.ConfigureRequest{Args: &structpb.Struct{}, AcceptSecrets: true})
+	require.NoError(t, err)
+	return m
+}
+
+// make runs beside the test, so it may report but not end it.
+func (m maker) make(r recorder.Resource) resource.PropertyMap {
+	keep := plugin.MarshalOptions{KeepSecrets: true}
+	in, err := plugin.MarshalProperties(resource.NewPropertyMapFromMap(catalog.Plain(r.Inputs)), keep)
+	if err != nil {
+		m.t.Error(err)
+		return nil
+	}
+	made, err := m.Create(m.t.Context(), &pulumirpc.CreateRequest{Urn: "urn:pulumi:test::" + platform.Project + "::" + r.Type + "::" + r.Name, Properties: in})
+	if err != nil {
+		m.t.Error(err)
+		return nil
+	}
+	out, err := plugin.UnmarshalProperties(made.GetProperties(), keep)
+	if err != nil {
+		m.t.Error(err)
+	}
+	return out
+}

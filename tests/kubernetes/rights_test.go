@@ -1,0 +1,177 @@
+package kubernetes_test
+
+import (
+	"sort"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// need is a right of a workload's on the Kubernetes API and what it is for.
+// Whoever grants one adds it here, or TestControlPlane fails.
+type need struct {
+	rule authorizationv1.ResourceRule
+	why  string
+}
+
+// needs is empty, and so are the rights: the collector takes what is sent to
+// it and reads its own container, YACE and the stores ask AWS, Grafana and the
+// status server ask the stores. None asks Kubernetes.
+//
+//nolint:gochecknoglobals // one table, read-only
+var needs = map[platform.Workload][]need{}
+
+// dangerous are requests that would let a workload read secrets, run code
+// elsewhere, or give itself more. Each is also asked of every other namespace.
+//
+//nolint:gochecknoglobals // one table, read-only
+var dangerous = []authorizationv1.ResourceAttributes{
+	{Verb: "*", Group: "*", Resource: "*"},
+	{Verb: "get", Resource: "secrets"},
+	{Verb: "list", Resource: "secrets"},
+	{Verb: "watch", Resource: "secrets"},
+	{Verb: "get", Resource: "configmaps"},
+	{Verb: "update", Resource: "configmaps"},
+	{Verb: "list", Resource: "pods"},
+	{Verb: "create", Resource: "pods"},
+	{Verb: "delete", Resource: "pods"},
+	{Verb: "create", Resource: "pods", Subresource: "exec"},
+	{Verb: "create", Resource: "pods", Subresource: "attach"},
+	{Verb: "create", Resource: "pods", Subresource: "portforward"},
+	{Verb: "get", Resource: "pods", Subresource: "log"},
+	{Verb: "update", Resource: "pods", Subresource: "ephemeralcontainers"},
+	{Verb: "create", Resource: "serviceaccounts", Subresource: "token"},
+	{Verb: "impersonate", Resource: "serviceaccounts"},
+	{Verb: "impersonate", Resource: "users"},
+	{Verb: "impersonate", Resource: "groups"},
+	{Verb: "get", Resource: "nodes"},
+	{Verb: "list", Resource: "nodes"},
+	{Verb: "create", Resource: "nodes", Subresource: "proxy"},
+	{Verb: "get", Resource: "nodes", Subresource: "proxy"},
+	{Verb: "get", Resource: "nodes", Subresource: "stats"},
+	{Verb: "patch", Resource: "nodes"},
+	{Verb: "patch", Resource: "namespaces"},
+	{Verb: "create", Resource: "persistentvolumes"},
+	{Verb: "create", Resource: "services"},
+	{Verb: "patch", Group: "apps", Resource: "daemonsets"},
+	{Verb: "patch", Group: "apps", Resource: "deployments"},
+	{Verb: "create", Group: "batch", Resource: "cronjobs"},
+	{Verb: "delete", Group: "networking.k8s.io", Resource: "networkpolicies"},
+	{Verb: "create", Group: rbacv1.GroupName, Resource: "rolebindings"},
+	{Verb: "create", Group: rbacv1.GroupName, Resource: "clusterrolebindings"},
+	{Verb: "bind", Group: rbacv1.GroupName, Resource: "clusterroles"},
+	{Verb: "escalate", Group: rbacv1.GroupName, Resource: "clusterroles"},
+	{Verb: "create", Group: "certificates.k8s.io", Resource: "certificatesigningrequests"},
+	{Verb: "update", Group: "certificates.k8s.io", Resource: "certificatesigningrequests", Subresource: "approval"},
+	{Verb: "create", Group: "admissionregistration.k8s.io", Resource: "mutatingwebhookconfigurations"},
+	{Verb: "create", Group: "apiregistration.k8s.io", Resource: "apiservices"},
+}
+
+func testRights(t *testing.T, c *cluster, p program) {
+	all := pods(t, p)
+	for name, pod := range all {
+		require.Equal(t, name, pod.Spec.ServiceAccountName, "each workload has an account of its own: a right of one is no other's")
+		require.False(t, *pod.Spec.AutomountServiceAccountToken, name)
+	}
+	basic := c.as(t, platform.Name, "nobody").rules(t, platform.Name)
+	require.NotEmpty(t, basic, "what any account may: ask about itself")
+	for name := range all {
+		t.Run(name, func(t *testing.T) {
+			account := c.as(t, platform.Name, name)
+			for _, namespace := range []string{platform.Name, metav1.NamespaceSystem, metav1.NamespaceDefault} {
+				want := append([]authorizationv1.ResourceRule{}, basic...)
+				for _, n := range needs[platform.Workload(name)] {
+					require.NotEmpty(t, n.why)
+					want = append(want, n.rule)
+				}
+				require.Equal(t, sorted(want), account.rules(t, namespace), "rights in %s: each must be in needs", namespace)
+				for _, request := range dangerous {
+					request.Namespace = namespace
+					require.False(t, account.may(t, request), "%+v", request)
+					require.True(t, c.administrator(t).may(t, request), "the administrator may: %+v", request)
+				}
+			}
+			_, err := account.CoreV1().Secrets(platform.Name).List(t.Context(), metav1.ListOptions{})
+			require.True(t, apierrors.IsForbidden(err), "%v", err)
+		})
+	}
+	t.Run("a granted right is seen", func(t *testing.T) { testGrant(t, c) })
+}
+
+// testGrant proves that the questions above would be answered yes.
+func testGrant(t *testing.T, c *cluster) {
+	const name = string(platform.WorkloadCollector)
+	account, request := c.as(t, platform.Name, name), authorizationv1.ResourceAttributes{Verb: "list", Resource: "pods", Namespace: platform.Name}
+	require.False(t, account.may(t, request))
+	before := account.rules(t, platform.Name)
+	_, err := c.typed.RbacV1().Roles(platform.Name).Create(t.Context(), &rbacv1.Role{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Rules:      []rbacv1.PolicyRule{{Verbs: []string{"list"}, APIGroups: []string{""}, Resources: []string{"pods"}}},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	_, err = c.typed.RbacV1().RoleBindings(platform.Name).Create(t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: name, Namespace: platform.Name}},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	// The authorizer reads bindings from its own cache.
+	require.EventuallyWithT(t, func(ct *assert.CollectT) { assert.True(ct, account.may(t, request)) }, 10*time.Second, 20*time.Millisecond)
+	require.Len(t, account.rules(t, platform.Name), len(before)+1)
+	request.Namespace = metav1.NamespaceSystem
+	require.False(t, account.may(t, request), "the right ends with its namespace")
+}
+
+// identity asks the API as somebody.
+type identity struct{ *kubernetes.Clientset }
+
+func (c *cluster) administrator(*testing.T) identity { return identity{c.typed} }
+
+// as impersonates a ServiceAccount, in the groups that Kubernetes puts it in.
+func (c *cluster) as(t *testing.T, namespace, account string) identity {
+	t.Helper()
+	config := rest.CopyConfig(c.config)
+	config.Impersonate = rest.ImpersonationConfig{
+		UserName: "system:serviceaccount:" + namespace + ":" + account,
+		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace, "system:authenticated"},
+	}
+	set, err := kubernetes.NewForConfig(config)
+	require.NoError(t, err)
+	return identity{set}
+}
+
+// may is the API's answer to "may I?".
+func (i identity) may(t *testing.T, request authorizationv1.ResourceAttributes) bool {
+	t.Helper()
+	review, err := i.AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(), &authorizationv1.SelfSubjectAccessReview{
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &request},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	return review.Status.Allowed
+}
+
+// rules are all the rights in a namespace, cluster-wide ones among them.
+func (i identity) rules(t *testing.T, namespace string) []authorizationv1.ResourceRule {
+	t.Helper()
+	review, err := i.AuthorizationV1().SelfSubjectRulesReviews().Create(t.Context(), &authorizationv1.SelfSubjectRulesReview{
+		Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	require.Empty(t, review.Status.EvaluationError)
+	return sorted(review.Status.ResourceRules)
+}
+
+func sorted(rules []authorizationv1.ResourceRule) []authorizationv1.ResourceRule {
+	sort.Slice(rules, func(i, j int) bool { return rules[i].String() < rules[j].String() })
+	return rules
+}
