@@ -5,7 +5,7 @@ package platform
 type Image struct {
 	Repository string // docker.io/grafana/tempo
 	Tag        string // never "latest"
-	Digest     string // sha256:…, or empty
+	Digest     string // sha256:… of the index of all architectures, or empty: docs/decisions/0008-image-digests.md
 }
 
 // Ref is the reference that a pod spec names.
