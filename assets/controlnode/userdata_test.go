@@ -134,12 +134,50 @@ func TestInputCannotEscapeIntoShell(t *testing.T) {
 	}
 }
 
-func TestShellcheck(t *testing.T) {
-	linter, err := exec.LookPath("shellcheck")
-	if err != nil {
-		require.NotEqual(t, "true", os.Getenv("CI"), "shellcheck is not on PATH: install it (apt-get install shellcheck)")
-		t.Skip("shellcheck is not on PATH; the scripts were not linted (apt-get install shellcheck)")
+// TestCloudInitAcceptsTheUserData asks cloud-init itself. Its package starts
+// services at boot, so it is wanted of CI's machines only.
+func TestCloudInitAcceptsTheUserData(t *testing.T) {
+	cloudInit := tool(t, "cloud-init", "the user data was not checked against cloud-init's schema")
+	check := func(userData []byte) (string, error) {
+		file := filepath.Join(t.TempDir(), "user-data")
+		require.NoError(t, os.WriteFile(file, userData, 0o600))
+		out, err := exec.Command(cloudInit, "schema", "--config-file", file).CombinedOutput()
+		return string(out), err
 	}
+	for _, arch := range []string{platform.ArchAMD64, platform.ArchARM64} {
+		in := realistic()
+		in.Arch = arch
+		good, err := controlnode.UserData(in)
+		require.NoError(t, err)
+		out, err := check(good)
+		require.NoError(t, err, out)
+		require.NotContains(t, out, "deprecat")
+		for spoil, reason := range map[[2]string]string{
+			{`permissions: "0644"`, `permissions: 644`}:        "is not of type 'string'",
+			{"  path: ", "  pfad: "}:                           "'path' is a required property",
+			{"write_files:\n", "write_files: files\nfiles:\n"}: "is not of type 'array'",
+		} {
+			out, err := check([]byte(strings.ReplaceAll(string(good), spoil[0], spoil[1])))
+			require.Error(t, err, "%v", spoil)
+			require.Contains(t, out, reason)
+		}
+	}
+}
+
+// tool finds a program that CI installs (.ci/run); elsewhere the test that
+// wants it ends with what it therefore did not see.
+func tool(t *testing.T, name, without string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		require.NotEqual(t, "true", os.Getenv("CI"), "%s is not on PATH: .ci/run installs it", name)
+		t.Skipf("%s is not on PATH: %s (apt-get install %s)", name, without, name)
+	}
+	return path
+}
+
+func TestShellcheck(t *testing.T) {
+	linter := tool(t, "shellcheck", "the scripts were not linted")
 	out, err := exec.Command(linter, "boot.sh", "gate.sh").CombinedOutput()
 	require.NoError(t, err, string(out))
 }
