@@ -30,7 +30,8 @@ const (
 	VersityGW = "versitygw"
 	Pulumi    = "pulumi"
 
-	// Etcd and KubeAPIServer judge the program's Kubernetes objects in tests.
+	// Etcd and KubeAPIServer judge the program's Kubernetes objects in tests,
+	// as YACE judges its configuration: there is no CloudWatch to ask here.
 	// The local cloud does not run them, and List leaves them out.
 	Etcd          = "etcd"
 	KubeAPIServer = "kube-apiserver"
@@ -69,7 +70,7 @@ func recipes() []recipe {
 		{name: string(platform.WorkloadVictoriaLogs), module: "github.com/VictoriaMetrics/VictoriaLogs", pkg: "app/victoria-logs", ldflags: "-X " + victoriaVersion + "=victoria-logs-v%s"},
 		{name: string(platform.WorkloadTempo), module: "github.com/grafana/tempo", pkg: "cmd/tempo", release: "2.9.0", ldflags: "-X main.Version=%s"},
 		{name: string(platform.WorkloadPyroscope), module: "github.com/grafana/pyroscope", pkg: "cmd/pyroscope", ldflags: "-X github.com/grafana/pyroscope/pkg/util/build.Version=%s"},
-		{name: string(platform.WorkloadYACE), module: "github.com/prometheus-community/yet-another-cloudwatch-exporter", pkg: "cmd/yace", ldflags: "-X github.com/prometheus/common/version.Version=%s"},
+		{name: string(platform.WorkloadYACE), module: "github.com/prometheus-community/yet-another-cloudwatch-exporter", pkg: "cmd/yace", ldflags: "-X github.com/prometheus/common/version.Version=%s", forTests: true},
 		{name: string(platform.WorkloadCollector), module: "github.com/open-telemetry/opentelemetry-collector-contrib/processor/transformprocessor", sources: "_collector"},
 		{name: Etcd, module: "go.etcd.io/etcd/server/v3", forTests: true},
 		{name: KubeAPIServer, module: "k8s.io/kubernetes", pkg: "cmd/kube-apiserver", ldflags: "-X " + kubeVersion + "=v%s", forTests: true},
