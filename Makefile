@@ -9,16 +9,23 @@ export OBSERVATORY_BINARY := $(CURDIR)/bin/observatory
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 
-.PHONY: check-tools
-check-tools: ## Say which needed programs are missing
-	@missing=; for t in go java mvn python3 git; do command -v $$t >/dev/null || missing="$$missing $$t"; done; \
-	python3 -m pip --version >/dev/null 2>&1 || missing="$$missing python3-pip"; \
-	test -z "$$missing" || { echo "missing:$$missing (needed: Go, JDK 17, Maven, Python 3 with pip, git)" >&2; exit 1; }
-
 .PHONY: build
-build: check-tools ## Build bin/observatory and bin/machined
+build: ## Build bin/observatory and bin/machined
+	@command -v go >/dev/null || { echo "missing: go; install it from https://go.dev/dl, then \`make doctor\` says what else is missing" >&2; exit 1; }
 	@mkdir -p bin
 	@$(BUILD) -o bin/ ./cmd/observatory ./localcloud/machine/machined
+
+.PHONY: doctor
+doctor: build ## Say what this machine lacks, and how to get it
+	@bin/observatory doctor
+
+.PHONY: preview
+preview: build ## Show what stack dev (STACK=…) would consist of, without an account
+	@bin/observatory preview --stack $(or $(STACK),dev)
+
+.PHONY: rehearse
+rehearse: build ## Take every stack through its whole life, without an account
+	@set -e; for file in Pulumi.*.yaml; do stack=$${file#Pulumi.}; bin/observatory rehearse --stack $${stack%.yaml}; done
 
 .PHONY: tools
 tools: build ## Build and fetch what the local cloud runs (cached)
