@@ -218,7 +218,17 @@ func (i instance) Create(ctx context.Context, r provider.Request) (provider.Resu
 	if list := r.Inputs["networkInterfaces"]; list.IsArray() && len(list.ArrayValue()) > 0 && list.ArrayValue()[0].IsObject() {
 		l.InterfaceID = text(list.ArrayValue()[0].ObjectValue(), "networkInterfaceId")
 	}
-	return res, i.c.ec2.Run(ctx, l)
+	if err := i.c.ec2.Run(ctx, l); err != nil {
+		return res, err
+	}
+	// A node that replaces one finds the workloads on its volume.
+	go func() {
+		ctx := context.WithoutCancel(ctx)
+		if i.c.ec2.Booted(ctx, res.ID) == nil {
+			i.c.restoreWorkloads(ctx)
+		}
+	}()
+	return res, nil
 }
 
 func (i instance) Read(_ context.Context, r provider.Request) (provider.Result, bool, error) {
@@ -226,10 +236,11 @@ func (i instance) Read(_ context.Context, r provider.Request) (provider.Result, 
 	return provider.Result{ID: r.ID, Outputs: r.Outputs}, up, nil
 }
 
-func (i instance) Delete(_ context.Context, r provider.Request) error {
+func (i instance) Delete(ctx context.Context, r provider.Request) error {
 	if err := provider.Refusal(r); err != nil {
 		return err
 	}
+	i.c.kube.Evict(ctx) // pods end with their node
 	return i.c.ec2.Terminate(r.ID)
 }
 
@@ -239,6 +250,11 @@ type volume struct {
 }
 
 func (v volume) Delete(_ context.Context, r provider.Request) error {
+	if v.c.ec2.Idle() { // the node has gone before its volume: Kubernetes' objects go with it
+		if err := v.c.kube.Forget(); err != nil {
+			return err
+		}
+	}
 	return v.c.ec2.DeleteVolume(r.ID)
 }
 

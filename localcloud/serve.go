@@ -96,9 +96,7 @@ func Serve(ctx context.Context, o Options) error {
 	if err := c.ec2.Open(ctx); err != nil {
 		return err
 	}
-	if err := c.kube.Restore(ctx); err != nil {
-		c.log.Error("restore workloads", "error", err)
-	}
+	c.restoreWorkloads(ctx)
 	go c.clusters.WatchIdle(ctx)
 	if err := up(); err != nil {
 		return err
@@ -106,6 +104,16 @@ func Serve(ctx context.Context, o Options) error {
 	c.log.Info("the local cloud is up", "state", o.State)
 	<-ctx.Done()
 	return nil
+}
+
+// restoreWorkloads starts the pods that are not up. One that is not ready in
+// time is told of and kept back no further: up must not wait for it.
+func (c *cloud) restoreWorkloads(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	if err := c.kube.Restore(ctx); err != nil {
+		c.log.Error("restore workloads", "error", err)
+	}
 }
 
 // open raises the network, S3 and the stores.
@@ -139,7 +147,7 @@ func (c *cloud) open(ctx context.Context) error {
 		return err
 	}
 	c.kube = &kube.Runner{
-		Region: c.region, Dir: filepath.Join(c.State, "kube"), Images: c.images(), Prepare: applications.WriteCLI,
+		Region: c.region, Dir: filepath.Join(c.State, "kube"), Memory: "/run/kube", Key: c.credentials.Passphrase, Images: c.images(), Prepare: applications.WriteCLI,
 		Binds: []machine.Bind{{From: c.Applications, To: applications.Mount, ReadOnly: true}},
 		Env:   map[string]string{"AWS_ENDPOINT_URL_S3": c.objects.Endpoint()},
 		Pods:  podsPrefix, Gateway: podsGateway, Control: c.ec2.Control, Log: c.log,

@@ -186,4 +186,11 @@ func (s *Service) Control() (*region.Machine, machine.Metadata, error) {
 	return nil, machine.Metadata{}, errors.New("no EC2 instance runs that pods could be placed on")
 }
 
+// Idle tells that no instance is known.
+func (s *Service) Idle() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.state.Instances) == 0
+}
+
 func hostname(ip string) string { return "ip-" + strings.ReplaceAll(ip, ".", "-") }

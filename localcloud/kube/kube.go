@@ -14,11 +14,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -39,6 +42,8 @@ type Image struct {
 type Runner struct {
 	Region  *region.Region
 	Dir     string           // state: objects, volumes
+	Memory  string           // folder on a tmpfs, for the files of Secrets
+	Key     string           // seals Secrets in the state
 	Images  map[string]Image // by repository
 	Binds   []machine.Bind   // in every pod
 	Prepare func(root string) error
@@ -54,12 +59,15 @@ type Runner struct {
 
 	mu      sync.Mutex
 	objects objects
+	watches map[string]context.CancelFunc // liveness, by pod
+	applies map[string]*sync.Mutex        // one at a time, by workload
 }
 
 // objects is the runner's whole state, kept as one file.
 type objects struct {
 	ConfigMaps map[string]corev1.ConfigMap
-	Secrets    map[string]corev1.Secret
+	Secrets    map[string]corev1.Secret `json:"-"`
+	Sealed     []byte                   // Secrets
 	Services   map[string]corev1.Service
 	Workloads  map[string]workload
 	Addresses  map[string]string // pod address by workload, kept for good
@@ -69,7 +77,16 @@ type objects struct {
 type workload struct {
 	Kind, Namespace, Name string
 	Template              corev1.PodTemplateSpec
+	ProgressSeconds       int32  // spec.progressDeadlineSeconds, if set
 	Absent                string // why it does not run
+}
+
+// deadline is how long the workload may take to be ready.
+func (w workload) deadline() time.Duration {
+	if w.ProgressSeconds > 0 {
+		return time.Duration(w.ProgressSeconds) * time.Second
+	}
+	return readyDeadline
 }
 
 // Status is how a workload fares.
@@ -81,34 +98,6 @@ type Status struct {
 }
 
 func key(namespace, name string) string { return namespace + "/" + name }
-
-// Open reads the objects of an earlier run; Restore starts their pods.
-func (r *Runner) Open() error {
-	r.objects = objects{map[string]corev1.ConfigMap{}, map[string]corev1.Secret{}, map[string]corev1.Service{}, map[string]workload{}, map[string]string{}}
-	raw, err := os.ReadFile(r.file())
-	if errors.Is(err, os.ErrNotExist) {
-		return os.MkdirAll(r.Dir, 0o700)
-	}
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(raw, &r.objects)
-}
-
-func (r *Runner) file() string { return filepath.Join(r.Dir, "objects.json") }
-
-// save writes the state; the caller holds the lock.
-func (r *Runner) save() error {
-	raw, err := json.Marshal(r.objects)
-	if err != nil {
-		return err
-	}
-	tmp := r.file() + ".new"
-	if err := os.WriteFile(tmp, raw, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(tmp, r.file())
-}
 
 // Apply takes an object, new or changed, as the provider gives it (JSON). A
 // changed pod template restarts that workload's pod and no other.
@@ -128,7 +117,11 @@ func (r *Runner) Apply(ctx context.Context, kind string, raw []byte) error {
 		if d.Spec.Replicas != nil && *d.Spec.Replicas > 1 {
 			return fmt.Errorf("Deployment %s: spec.replicas is %d: the local cloud runs one", d.Name, *d.Spec.Replicas)
 		}
-		return r.apply(ctx, workload{Kind: kind, Namespace: d.Namespace, Name: d.Name, Template: d.Spec.Template})
+		w := workload{Kind: kind, Namespace: d.Namespace, Name: d.Name, Template: d.Spec.Template}
+		if d.Spec.ProgressDeadlineSeconds != nil {
+			w.ProgressSeconds = *d.Spec.ProgressDeadlineSeconds
+		}
+		return r.apply(ctx, w)
 	case "DaemonSet":
 		var d appsv1.DaemonSet
 		if err := json.Unmarshal(raw, &d); err != nil {
@@ -150,49 +143,55 @@ func keep[T any](r *Runner, raw []byte, put func(*objects, T)) error {
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	put(&r.objects, v)
-	return r.save()
+	return r.change(func(o *objects) { put(o, v) })
 }
 
 // Delete forgets an object and ends its pod.
 func (r *Runner) Delete(ctx context.Context, kind, namespace, name string) error {
-	if kind == "Service" {
+	k := key(namespace, name)
+	forget := func(*objects) {}
+	switch kind {
+	case "ConfigMap":
+		forget = func(o *objects) { delete(o.ConfigMaps, k) }
+	case "Secret":
+		forget = func(o *objects) { delete(o.Secrets, k) }
+	case "Service":
 		if err := r.closeNodePorts(ctx, namespace, name); err != nil {
 			return err
 		}
-	}
-	r.mu.Lock()
-	k := key(namespace, name)
-	switch kind {
-	case "ConfigMap":
-		delete(r.objects.ConfigMaps, k)
-	case "Secret":
-		delete(r.objects.Secrets, k)
-	case "Service":
-		delete(r.objects.Services, k)
-	case "Deployment", "DaemonSet", "StatefulSet":
-		delete(r.objects.Workloads, k)
+		forget = func(o *objects) { delete(o.Services, k) }
 	case "PersistentVolumeClaim":
-		if err := os.RemoveAll(r.claimDir(namespace, name)); err != nil {
-			r.mu.Unlock()
+		return os.RemoveAll(r.claimDir(namespace, name))
+	case "Deployment", "DaemonSet", "StatefulSet":
+		defer r.alone(k)()
+		r.stop(ctx, podName(namespace, name))
+		if err := r.Region.Remove(podName(namespace, name)); err != nil {
 			return err
 		}
+		forget = func(o *objects) { delete(o.Workloads, k) }
 	}
-	err := r.save()
+	return r.change(forget)
+}
+
+// alone waits until nobody else applies a workload; what it returns lets the
+// next one in.
+func (r *Runner) alone(k string) func() {
+	r.mu.Lock()
+	if r.applies == nil {
+		r.applies = map[string]*sync.Mutex{}
+	}
+	if r.applies[k] == nil {
+		r.applies[k] = &sync.Mutex{}
+	}
+	lock := r.applies[k]
 	r.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	if kind == "Deployment" || kind == "DaemonSet" || kind == "StatefulSet" {
-		return r.Region.Remove(podName(namespace, name))
-	}
-	return nil
+	lock.Lock()
+	return lock.Unlock
 }
 
 // apply starts a workload's pod, or restarts it where its template changed.
 func (r *Runner) apply(ctx context.Context, w workload) error {
+	defer r.alone(key(w.Namespace, w.Name))()
 	if n := len(w.Template.Spec.Containers); n != 1 {
 		return fmt.Errorf("%s %s: spec.template.spec.containers has %d entries: the local cloud runs one container a pod", w.Kind, w.Name, n)
 	}
@@ -207,16 +206,12 @@ func (r *Runner) apply(ctx context.Context, w workload) error {
 	_, runs := r.Region.Machine(podName(w.Namespace, w.Name))
 	same := had && equal(old.Template, w.Template) && (runs || w.Absent != "")
 	if !same && w.Absent == "" {
-		r.Region.Stop(podName(w.Namespace, w.Name))
+		r.stop(ctx, podName(w.Namespace, w.Name))
 		if err := r.start(ctx, w, image); err != nil {
-			return err
+			return fmt.Errorf("%s %s: %w", w.Kind, w.Name, err)
 		}
 	}
-	r.mu.Lock()
-	r.objects.Workloads[key(w.Namespace, w.Name)] = w
-	err = r.save()
-	r.mu.Unlock()
-	if err != nil || w.Absent != "" {
+	if err := r.change(func(o *objects) { o.Workloads[key(w.Namespace, w.Name)] = w }); err != nil || w.Absent != "" {
 		return err
 	}
 	return r.openNodePorts(ctx, w)
@@ -228,29 +223,49 @@ func equal(a, b corev1.PodTemplateSpec) bool {
 	return string(x) == string(y)
 }
 
-// Restore starts the pods of an earlier run.
-func (r *Runner) Restore(ctx context.Context) error {
+// workloads lists those that are known.
+func (r *Runner) workloads() []workload {
 	r.mu.Lock()
-	list := make([]workload, 0, len(r.objects.Workloads))
-	for _, w := range r.objects.Workloads {
-		list = append(list, w)
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Values(r.objects.Workloads))
+}
+
+// Restore starts, all at once, the pods of an earlier run or of a node that was
+// replaced. Pods that run are left alone.
+func (r *Runner) Restore(ctx context.Context) error {
+	list := r.workloads()
+	errs := make([]error, len(list))
+	var wg sync.WaitGroup
+	for i, w := range list {
+		wg.Go(func() { errs[i] = r.apply(ctx, w) })
 	}
-	r.mu.Unlock()
-	var errs []error
-	for _, w := range list {
-		errs = append(errs, r.apply(ctx, w))
-	}
+	wg.Wait()
 	return errors.Join(errs...)
+}
+
+// Evict ends all pods, as the end of their node does. The objects stay: they
+// are on the node's volume, and Restore starts their pods on the next node.
+func (r *Runner) Evict(ctx context.Context) {
+	var wg sync.WaitGroup
+	for _, w := range r.workloads() {
+		wg.Go(func() {
+			defer r.alone(key(w.Namespace, w.Name))()
+			r.stop(ctx, podName(w.Namespace, w.Name))
+		})
+	}
+	wg.Wait()
+}
+
+// Forget drops every object and claim, as the loss of the node's volume does.
+func (r *Runner) Forget() error {
+	return errors.Join(
+		os.RemoveAll(filepath.Join(r.Dir, "claims")),
+		r.change(func(o *objects) { *o = noObjects() }))
 }
 
 // Statuses lists the workloads by name.
 func (r *Runner) Statuses(ctx context.Context) []Status {
-	r.mu.Lock()
-	list := make([]workload, 0, len(r.objects.Workloads))
-	for _, w := range r.objects.Workloads {
-		list = append(list, w)
-	}
-	r.mu.Unlock()
+	list := r.workloads()
 	out := make([]Status, 0, len(list))
 	for _, w := range list {
 		st := Status{Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, Reason: w.Absent}
@@ -290,60 +305,3 @@ func (r *Runner) image(ref string) (Image, error) {
 }
 
 func podName(_, name string) string { return "pod-" + name }
-
-// address gives a workload's pod address, the same one each time. Service
-// names resolve to it too, so it is settled by name alone.
-func (r *Runner) address(name string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if a, ok := r.objects.Addresses[name]; ok {
-		return a
-	}
-	a := fmt.Sprintf("%s.%d", r.Pods, len(r.objects.Addresses)+10)
-	r.objects.Addresses[name] = a
-	return a
-}
-
-// hosts maps pod addresses to the names of the Services that lead to them. A
-// NodePort Service is a way in from outside, beside the one for pods.
-func (r *Runner) hosts() map[string][]string {
-	r.mu.Lock()
-	services := make([]corev1.Service, 0, len(r.objects.Services))
-	for _, s := range r.objects.Services {
-		if s.Spec.Type != corev1.ServiceTypeNodePort {
-			services = append(services, s)
-		}
-	}
-	r.mu.Unlock()
-	out := map[string][]string{}
-	for _, s := range services {
-		a := r.address(s.Name)
-		n := s.Name + "." + s.Namespace
-		out[a] = append(out[a], s.Name, n, n+".svc", n+".svc.cluster.local")
-	}
-	return out
-}
-
-// writeHosts tells every running pod of a new Service.
-func (r *Runner) writeHosts() error {
-	lines := []string{"127.0.0.1 localhost", "::1 localhost"}
-	hosts := r.hosts()
-	ips := make([]string, 0, len(hosts))
-	for ip := range hosts {
-		ips = append(ips, ip)
-	}
-	sort.Strings(ips)
-	for _, ip := range ips {
-		lines = append(lines, ip+" "+strings.Join(hosts[ip], " "))
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, w := range r.objects.Workloads {
-		if m, ok := r.Region.Machine(podName(w.Namespace, w.Name)); ok {
-			if err := os.WriteFile(filepath.Join(m.Root, "etc/hosts"), []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil { //nolint:gosec // as on any Linux
-				return err
-			}
-		}
-	}
-	return nil
-}

@@ -1,10 +1,10 @@
 package kube
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -20,14 +20,18 @@ func (r *Runner) claimDir(namespace, name string) string {
 // volumes fills the pod's volumes and gives the binds of its mounts, those of
 // init containers included. controlRoot is what host paths are under.
 func (r *Runner) volumes(w workload, controlRoot string) ([]machine.Bind, error) {
-	base := filepath.Join(r.Dir, "pods", w.Name)
-	if err := os.RemoveAll(base); err != nil {
+	base, secret := filepath.Join(r.Dir, "pods", w.Name), filepath.Join(r.Memory, w.Name)
+	if err := errors.Join(os.RemoveAll(base), os.RemoveAll(secret)); err != nil {
 		return nil, err
 	}
 	pod := w.Template.Spec
 	dirs := map[string]string{}
 	for _, v := range pod.Volumes {
-		dir, err := r.volume(w.Namespace, v, filepath.Join(base, v.Name), controlRoot)
+		at := filepath.Join(base, v.Name)
+		if v.Secret != nil {
+			at = filepath.Join(secret, v.Name)
+		}
+		dir, err := r.volume(w.Namespace, v, at, controlRoot)
 		if err != nil {
 			return nil, fmt.Errorf("volume %s: %w", v.Name, err)
 		}
@@ -82,7 +86,7 @@ func (r *Runner) volume(namespace string, v corev1.Volume, dir, controlRoot stri
 		}
 		return dir, writeFiles(dir, secretData(s), v.Secret.Items)
 	case v.EmptyDir != nil:
-		return dir, os.MkdirAll(dir, 0o777)
+		return dir, writable(dir)
 	case v.HostPath != nil:
 		path := filepath.Join(controlRoot, v.HostPath.Path)
 		if _, err := os.Stat(path); err == nil {
@@ -91,9 +95,17 @@ func (r *Runner) volume(namespace string, v corev1.Volume, dir, controlRoot stri
 		return path, os.MkdirAll(path, 0o755)
 	case v.PersistentVolumeClaim != nil:
 		path := r.claimDir(namespace, v.PersistentVolumeClaim.ClaimName)
-		return path, os.MkdirAll(path, 0o777)
+		return path, writable(path)
 	}
 	return "", fmt.Errorf("a kind that the local cloud does not know (configMap, secret, emptyDir, hostPath, persistentVolumeClaim)")
+}
+
+// writable makes a folder for any account, whatever the umask.
+func writable(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	return os.Chmod(dir, 0o777) //nolint:gosec // as the kubelet's
 }
 
 func writeFiles(dir string, files map[string][]byte, items []corev1.KeyToPath) error {
@@ -123,11 +135,10 @@ func own(dir string, pod corev1.PodSpec, v corev1.Volume) error {
 	if region.OneUser() || v.HostPath != nil {
 		return nil
 	}
-	id, err := strconv.Atoi(user(pod, pod.Containers[0]))
-	if err != nil {
-		return nil // root
+	var id, gid int
+	if _, err := fmt.Sscanf(user(pod, pod.Containers[0]), "%d:%d", &id, &gid); err != nil {
+		return nil //nolint:nilerr // root
 	}
-	gid := id
 	if pod.SecurityContext != nil && pod.SecurityContext.FSGroup != nil {
 		gid = int(*pod.SecurityContext.FSGroup)
 	}

@@ -33,7 +33,7 @@ type Forward struct {
 func (a *Agent) Handler() http.Handler {
 	mux := http.NewServeMux()
 	handle(mux, "/exec", a.Run)
-	handle(mux, "/units/start", func(ctx context.Context, n string) (struct{}, error) { return struct{}{}, a.StartUnit(ctx, n) })
+	handle(mux, "/units/start", func(ctx context.Context, u UnitStart) (struct{}, error) { return struct{}{}, a.startUnit(ctx, u) })
 	handle(mux, "/units/stop", func(ctx context.Context, n string) (struct{}, error) { return struct{}{}, a.StopUnit(ctx, n) })
 	handle(mux, "/units", func(context.Context, struct{}) ([]Unit, error) { return a.Units(), nil })
 	handle(mux, "/forward", func(_ context.Context, f Forward) (struct{}, error) { return struct{}{}, a.forward(f) })

@@ -46,7 +46,12 @@ func (c *Client) Must(ctx context.Context, e Exec) error {
 
 // StartUnit and StopUnit are systemctl start and stop.
 func (c *Client) StartUnit(ctx context.Context, unit string) error {
-	return c.call(ctx, "/units/start", unit, nil)
+	return c.StartUnitWith(ctx, UnitStart{Name: unit})
+}
+
+// StartUnitWith is StartUnit with variables that no file holds.
+func (c *Client) StartUnitWith(ctx context.Context, u UnitStart) error {
+	return c.call(ctx, "/units/start", u, nil)
 }
 
 // StopUnit ends a unit.

@@ -58,8 +58,8 @@ func (a *Agent) command(ctx context.Context, e Exec) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// user finds an account; the empty name and a bare number are root and an id
-// that no account has (a pod's runAsUser).
+// user finds an account; the empty name is root, and uid:gid one that needs no
+// entry (a pod's runAsUser and runAsGroup).
 func (a *Agent) user(name string) (User, error) {
 	if name == "" || name == "root" {
 		return User{Name: "root", Home: "/root"}, nil
@@ -69,9 +69,9 @@ func (a *Agent) user(name string) (User, error) {
 			return u, nil
 		}
 	}
-	var id int
-	if _, err := fmt.Sscanf(name, "%d", &id); err == nil {
-		return User{Name: name, UID: id, GID: id, Home: "/"}, nil
+	var uid, gid int
+	if _, err := fmt.Sscanf(name, "%d:%d", &uid, &gid); err == nil {
+		return User{Name: name, UID: uid, GID: gid, Home: "/"}, nil
 	}
 	return User{}, fmt.Errorf("no account %q on %s", name, a.spec.Name)
 }

@@ -43,7 +43,7 @@ type Exec struct {
 	Argv   []string
 	Env    map[string]string // over the machine's
 	Dir    string
-	User   string // account name; empty is root
+	User   string // account name, or uid:gid; empty is root
 	Stdout string // file in the machine; appended to, empty keeps the tail
 	Stderr string
 }
@@ -52,6 +52,13 @@ type Exec struct {
 type ExecResult struct {
 	ExitCode int    // 128+signal when killed
 	Tail     string // last 8 KiB of what was not sent to files
+}
+
+// UnitStart asks for a unit to be started. Env is kept in memory only, so it may
+// hold secrets; a start by systemctl has none of it.
+type UnitStart struct {
+	Name string
+	Env  map[string]string
 }
 
 // Unit is a systemd unit's state.

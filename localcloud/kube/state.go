@@ -1,0 +1,106 @@
+package kube
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+func noObjects() objects {
+	return objects{
+		ConfigMaps: map[string]corev1.ConfigMap{}, Secrets: map[string]corev1.Secret{}, Services: map[string]corev1.Service{},
+		Workloads: map[string]workload{}, Addresses: map[string]string{},
+	}
+}
+
+// Open reads the objects of an earlier run; Restore starts their pods.
+func (r *Runner) Open() error {
+	r.objects = noObjects()
+	raw, err := os.ReadFile(r.file())
+	if errors.Is(err, os.ErrNotExist) {
+		return os.MkdirAll(r.Dir, 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(raw, &r.objects); err != nil {
+		return fmt.Errorf("%s: %w", r.file(), err)
+	}
+	if len(r.objects.Sealed) == 0 {
+		return nil
+	}
+	if err := r.unseal(r.objects.Sealed, &r.objects.Secrets); err != nil {
+		return fmt.Errorf("%s: Secrets cannot be read with this key: %w; remove the file, then up makes them anew", r.file(), err)
+	}
+	return nil
+}
+
+func (r *Runner) file() string { return filepath.Join(r.Dir, "objects.json") }
+
+// change changes the objects and writes them.
+func (r *Runner) change(apply func(*objects)) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	apply(&r.objects)
+	return r.save()
+}
+
+// save writes the state; the caller holds the lock.
+func (r *Runner) save() error {
+	var err error
+	if r.objects.Sealed, err = r.seal(r.objects.Secrets); err != nil {
+		return err
+	}
+	raw, err := json.Marshal(r.objects)
+	if err != nil {
+		return err
+	}
+	tmp := r.file() + ".new"
+	if err := os.WriteFile(tmp, raw, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(tmp, r.file())
+}
+
+func (r *Runner) cipher() (cipher.AEAD, error) {
+	if r.Key == "" {
+		return nil, errors.New("no key to seal Secrets with")
+	}
+	sum := sha256.Sum256([]byte(r.Key))
+	block, err := aes.NewCipher(sum[:])
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCMWithRandomNonce(block)
+}
+
+func (r *Runner) seal(v any) ([]byte, error) {
+	aead, err := r.cipher()
+	if err != nil {
+		return nil, err
+	}
+	plain, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return aead.Seal(nil, nil, plain, nil), nil
+}
+
+func (r *Runner) unseal(sealed []byte, v any) error {
+	aead, err := r.cipher()
+	if err != nil {
+		return err
+	}
+	plain, err := aead.Open(nil, nil, sealed, nil)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(plain, v)
+}
