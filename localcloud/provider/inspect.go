@@ -40,7 +40,7 @@ func identity(token string, inputs resource.PropertyMap) []catalog.Fault {
 	for key, value := range want {
 		v, unknown := catalog.Reveal(inputs[key])
 		if !unknown && (!v.IsString() || v.StringValue() != value) {
-			faults = append(faults, catalog.Fault{Path: string(key), Rule: "must be " + value})
+			faults = append(faults, catalog.Fault{Path: string(key), Value: catalog.Describe(inputs[key]), Rule: "must be " + value, Remedy: "use the SDK's constructor of " + token + ", or leave it out"})
 		}
 	}
 	return faults

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
@@ -102,7 +103,7 @@ func namedBefore(olds resource.PropertyMap, property string) bool {
 func invent(r plugin.CheckRequest, logical string, digits, longest int, property string) (string, *catalog.Fault) {
 	if r.Autonaming != nil {
 		if r.Autonaming.Mode == plugin.AutonamingModeDisabled {
-			return "", &catalog.Fault{Path: property, Rule: "automatic naming is disabled", Remedy: "give a name"}
+			return "", &catalog.Fault{Path: property, Value: "not given", Rule: "automatic naming is disabled", Remedy: "give a name"}
 		}
 		return r.Autonaming.ProposedName, nil
 	}
@@ -111,7 +112,7 @@ func invent(r plugin.CheckRequest, logical string, digits, longest int, property
 	}
 	name, err := resource.NewUniqueName(r.RandomSeed, logical+"-", digits, longest, nil)
 	if err != nil {
-		return "", &catalog.Fault{Path: property, Rule: err.Error(), Remedy: "shorten the logical name or give a name"}
+		return "", &catalog.Fault{Path: property, Value: strconv.Quote(logical), Rule: err.Error(), Remedy: "shorten the logical name or give a name"}
 	}
 	return name, nil
 }

@@ -59,7 +59,7 @@ func (s *server) Check(_ context.Context, r plugin.CheckRequest) (plugin.CheckRe
 	typ, known := s.pkg.Resources[string(r.Type)]
 	if !known {
 		return plugin.CheckResponse{Properties: r.News, Failures: failures(s.journal.note(string(r.URN), []catalog.Fault{{
-			Path: string(r.Type), Rule: "unknown resource type of package " + s.pkg.Name,
+			Path: string(r.Type), Value: "unknown", Rule: "unknown resource type of package " + s.pkg.Name,
 			Remedy: "correct the token, or add the type to the catalog if the platform needs it",
 		}}))}, nil
 	}

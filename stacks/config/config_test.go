@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
@@ -130,6 +131,20 @@ func TestPartialObjectsKeepTheirOtherDefaults(t *testing.T) {
 	require.Equal(t, config.Defaults().EMR.Core.InstanceType, cfg.EMR.Core.InstanceType)
 	require.Equal(t, 1, cfg.EMR.Task.Count)
 	require.Equal(t, "0.10", cfg.EMR.Task.BidPrice)
+}
+
+// faults unfolds a joined error; anything in it that is not a Fault fails.
+func faults(t *testing.T, err error) []config.Fault {
+	t.Helper()
+	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // the joined error itself
+	require.True(t, ok)
+	var out []config.Fault
+	for _, e := range joined.Unwrap() {
+		var f config.Fault
+		require.True(t, errors.As(e, &f), "%T: %v", e, e)
+		out = append(out, f)
+	}
+	return out
 }
 
 func TestAllFaultsAtOnce(t *testing.T) {

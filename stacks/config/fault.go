@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -22,6 +23,11 @@ func (f Fault) Error() string {
 	return fmt.Sprintf("%s:%s: %s %s; %s", platform.Project, f.Path, f.Value, f.Rule, f.Remedy)
 }
 
+// Parts gives all four parts as Error shows them.
+func (f Fault) Parts() (path, value, rule, remedy string) {
+	return platform.Project + ":" + f.Path, f.Value, f.Rule, f.Remedy
+}
+
 // hidden stands for a value that may hold a secret.
 const hidden = "[hidden]"
 
@@ -29,10 +35,13 @@ const hidden = "[hidden]"
 // readable in a list of faults.
 func show(value any) string {
 	const longest = 80
-	b, err := json.Marshal(value)
-	if err != nil {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
 		return fmt.Sprintf("%T", value)
 	}
+	b := bytes.TrimSpace(out.Bytes())
 	if utf8.RuneCount(b) > longest {
 		return string([]rune(string(b))[:longest]) + "…"
 	}

@@ -27,6 +27,11 @@ func (f Fault) Error() string {
 	return fmt.Sprintf("%s: %s %s; %s", f.Path, show(f.Value), f.Rule, f.Remedy)
 }
 
+// Parts gives all four parts as Error shows them.
+func (f Fault) Parts() (path, value, rule, remedy string) {
+	return f.Path, show(f.Value), f.Rule, f.Remedy
+}
+
 // List collects faults; its zero value is empty.
 type List struct{ faults []error }
 

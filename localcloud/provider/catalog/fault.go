@@ -8,8 +8,9 @@ import (
 // Fault is one thing that is wrong with a value.
 type Fault struct {
 	Path   string // coreInstanceGroup.ebsConfigs[0].size
-	Rule   string // what holds and what was found instead
-	Remedy string // what to do; "" where the rule says it already
+	Value  string // what was found; secrets and long values by their kind alone
+	Rule   string // what must hold
+	Remedy string // what to do
 	Source string // where the rule is written down; "" for the SDK's own types
 }
 
@@ -17,6 +18,9 @@ type Fault struct {
 func (f Fault) String() string {
 	var b strings.Builder
 	b.WriteString(f.Path + ": " + f.Rule)
+	if f.Value != "" && f.Rule != Missing {
+		b.WriteString(", is " + f.Value)
+	}
 	if f.Remedy != "" {
 		b.WriteString("; " + f.Remedy)
 	}

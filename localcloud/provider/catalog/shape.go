@@ -41,8 +41,13 @@ func Fields(t reflect.Type) map[string]reflect.Type {
 
 type shape struct{ faults []Fault }
 
-func (s *shape) fault(path, format string, args ...any) {
-	s.faults = append(s.faults, Fault{Path: path, Rule: fmt.Sprintf(format, args...)})
+func (s *shape) fault(path, value, rule, remedy string) {
+	s.faults = append(s.faults, Fault{Path: path, Value: value, Rule: rule, Remedy: remedy})
+}
+
+// mistyped is the fault of a value that is not of the kind it must be.
+func (s *shape) mistyped(path string, v resource.PropertyValue, want string) {
+	s.fault(path, kind(v), "must be "+want, "pass "+want)
 }
 
 func (s *shape) object(t reflect.Type, values resource.PropertyMap, path string, required []string) {
@@ -54,14 +59,15 @@ func (s *shape) object(t reflect.Type, values resource.PropertyMap, path string,
 		}
 		f, known := fields[name]
 		if !known {
-			s.fault(At(path, name), "unknown property%s", nearest(name, fields))
+			v, _ = Reveal(v)
+			s.fault(At(path, name), kind(v), "unknown property"+nearest(name, fields), "correct its name or remove it")
 			continue
 		}
 		s.value(f, v, At(path, name))
 	}
 	for name, f := range fields {
 		if v, set := values[resource.PropertyKey(name)]; (!set || v.IsNull()) && demanded(name, f, required) {
-			s.fault(At(path, name), Missing)
+			s.fault(At(path, name), "missing", Missing, "set it")
 		}
 	}
 }
@@ -93,7 +99,7 @@ func (s *shape) value(t reflect.Type, v resource.PropertyValue, path string) {
 	switch t.Kind() {
 	case reflect.Struct:
 		if !v.IsObject() {
-			s.fault(path, "must be an object, is %s", kind(v))
+			s.mistyped(path, v, "an object")
 			return
 		}
 		s.object(t, v.ObjectValue(), path, nil)
@@ -110,7 +116,7 @@ func (s *shape) value(t reflect.Type, v resource.PropertyValue, path string) {
 
 func (s *shape) entries(t reflect.Type, v resource.PropertyValue, path string) {
 	if !v.IsObject() {
-		s.fault(path, "must be a map, is %s", kind(v))
+		s.mistyped(path, v, "a map")
 		return
 	}
 	for k, e := range v.ObjectValue() {
@@ -120,13 +126,13 @@ func (s *shape) entries(t reflect.Type, v resource.PropertyValue, path string) {
 
 func (s *shape) items(t reflect.Type, v resource.PropertyValue, path string) {
 	if !v.IsArray() {
-		s.fault(path, "must be a list, is %s", kind(v))
+		s.mistyped(path, v, "a list")
 		return
 	}
 	for i, e := range v.ArrayValue() {
 		here := path + "[" + strconv.Itoa(i) + "]"
 		if e.IsNull() && t.Elem().Kind() != reflect.Pointer && t.Elem().Kind() != reflect.Interface {
-			s.fault(here, "must not be null")
+			s.fault(here, "null", "must not be null", "remove the entry or give it a value")
 			continue
 		}
 		s.value(t.Elem(), e, here)
@@ -139,7 +145,7 @@ func (s *shape) open(t reflect.Type, v resource.PropertyValue, path string) {
 	switch t.Name() {
 	case "Asset", "AssetOrArchive", "Archive":
 		if !v.IsAsset() && !v.IsArchive() {
-			s.fault(path, "must be an asset, is %s", kind(v))
+			s.mistyped(path, v, "an asset")
 		}
 	}
 }
@@ -148,22 +154,22 @@ func (s *shape) scalar(t reflect.Type, v resource.PropertyValue, path string) {
 	switch t.Kind() {
 	case reflect.String:
 		if !v.IsString() {
-			s.fault(path, "must be a string, is %s", kind(v))
+			s.mistyped(path, v, "a string")
 		}
 	case reflect.Bool:
 		if !v.IsBool() {
-			s.fault(path, "must be true or false, is %s", kind(v))
+			s.mistyped(path, v, "true or false")
 		}
 	case reflect.Int:
 		if !v.IsNumber() || v.NumberValue() != math.Trunc(v.NumberValue()) {
-			s.fault(path, "must be a whole number, is %s", kind(v))
+			s.mistyped(path, v, "a whole number")
 		}
 	case reflect.Float64:
 		if !v.IsNumber() {
-			s.fault(path, "must be a number, is %s", kind(v))
+			s.mistyped(path, v, "a number")
 		}
 	default:
-		s.fault(path, "has a type that cannot be checked: %s", t)
+		s.fault(path, kind(v), fmt.Sprintf("has a type that cannot be checked: %s", t), "teach package catalog the type")
 	}
 }
 
@@ -202,6 +208,38 @@ func kind(v resource.PropertyValue) string {
 		return "a string"
 	default:
 		return v.TypeString()
+	}
+}
+
+// Describe gives a value for a fault: short scalars themselves, objects by
+// their keys, all else by its kind, secrets among it.
+func Describe(v resource.PropertyValue) string {
+	const longest = 80
+	switch {
+	case v.IsObject():
+		var keys []string
+		for k := range v.ObjectValue() {
+			keys = append(keys, string(k))
+		}
+		sort.Strings(keys)
+		if text := "{" + strings.Join(keys, ", ") + "}"; len(text) <= longest {
+			return text
+		}
+		return fmt.Sprintf("an object of %d keys", len(keys))
+	case v.IsNull():
+		return "nothing"
+	case v.IsString() && len(v.StringValue()) > longest:
+		return fmt.Sprintf("%d characters long", len(v.StringValue()))
+	case v.IsString():
+		return strconv.Quote(v.StringValue())
+	case v.IsNumber():
+		return strconv.FormatFloat(v.NumberValue(), 'f', -1, 64)
+	case v.IsBool():
+		return strconv.FormatBool(v.BoolValue())
+	case v.IsArray():
+		return fmt.Sprintf("a list of %d", len(v.ArrayValue()))
+	default:
+		return kind(v)
 	}
 }
 

@@ -8,7 +8,7 @@
 package rules
 
 import (
-	"fmt"
+	"encoding/json"
 	"strconv"
 	"strings"
 
@@ -52,11 +52,10 @@ func Check(typ string, inputs resource.PropertyMap) []catalog.Fault {
 			continue
 		}
 		each(resource.NewObjectProperty(inputs), segments(r.Path), "", false, func(path string, v resource.PropertyValue, secret bool) {
-			plain := catalog.PlainValue(v)
-			if r.Holds(plain) {
+			if r.Holds(catalog.PlainValue(v)) {
 				return
 			}
-			faults = append(faults, r.fault(path, plain, secret || v.ContainsSecrets()))
+			faults = append(faults, r.fault(path, v, secret || v.ContainsSecrets()))
 		})
 	}
 	catalog.Sort(faults)
@@ -70,33 +69,29 @@ func (r Rule) covers(typ string) bool {
 	return r.Type == typ
 }
 
-func (r Rule) fault(path string, v any, secret bool) catalog.Fault {
-	text := r.Rule
-	if shown := show(v); shown != "" && !secret {
-		text += ", is " + shown
+func (r Rule) fault(path string, v resource.PropertyValue, secret bool) catalog.Fault {
+	f := catalog.Fault{Path: path, Value: catalog.Describe(v), Rule: r.Rule, Remedy: r.remedy(), Source: r.Source}
+	if secret {
+		f.Value = "[secret]"
 	}
 	if path == "" {
-		path = "(resource)"
+		f.Path = "(resource)"
 	}
-	return catalog.Fault{Path: path, Rule: text, Remedy: r.Remedy, Source: r.Source}
+	return f
 }
 
-// show prints a scalar that is short enough to help.
-func show(v any) string {
-	const longest = 80
-	switch v := v.(type) {
-	case string:
-		if len(v) > longest {
-			return fmt.Sprintf("%d characters long", len(v))
-		}
-		return strconv.Quote(v)
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	case bool:
-		return strconv.FormatBool(v)
-	default:
-		return ""
+// remedy is the rule's own, else its passing example, else where to read on.
+func (r Rule) remedy() string {
+	const longest = 60
+	if r.Remedy != "" {
+		return r.Remedy
 	}
+	example, err := json.Marshal(r.Pass)
+	text := string(example)
+	if err != nil || len(text) > longest || text == "null" || text == "[]" || text == "{}" {
+		return "see " + r.Source
+	}
+	return "write e.g. " + text
 }
 
 // segments splits "a.b[*].c" into a, b, *, c.

@@ -60,6 +60,8 @@ func TestEveryRulePassesAndFailsByItsExamples(t *testing.T) {
 				m, ok := place(segments(r.Path), v).(map[string]any)
 				require.True(t, ok, "the path must lead into an object")
 				for _, f := range rules.Check(exemplar(r.Type), resource.NewPropertyMapFromMap(m)) {
+					require.NotEmpty(t, f.Value, f.String())
+					require.NotEmpty(t, f.Remedy, f.String())
 					if len(f.Rule) >= len(r.Rule) && f.Rule[:len(r.Rule)] == r.Rule {
 						texts = append(texts, f.Path)
 					}
