@@ -54,4 +54,4 @@ artifacts-lock: build ## Build the node's artifacts anew and write their lock fi
 
 .PHONY: generate
 generate: tools ## Render the generated files and references anew
-	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" go test ./stacks/config ./stacks/outputs ./stacks/changes ./stacks/controls ./dashboards -update
+	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" go test ./stacks/config ./stacks/outputs ./stacks/changes ./stacks/controls ./dashboards ./tests/lessons -update
