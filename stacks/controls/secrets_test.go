@@ -176,12 +176,14 @@ func (tr *trace) canaries(t *testing.T) []canary.Secret {
 	return out
 }
 
-// public are the other halves of the keys.
+// public are the other halves of the keys, and what carries them: whether the
+// end of a key's file stands in a certificate hangs on the length of its serial
+// number.
 func (tr *trace) public(t *testing.T) []string {
 	t.Helper()
 	var out []string
 	for _, r := range tr.resources {
-		for _, key := range []string{"publicKeyOpenssh", "publicKeyPem"} {
+		for _, key := range []string{"publicKeyOpenssh", "publicKeyPem", "certPem", "certRequestPem"} {
 			if s, isText := r.Outputs[key].(string); isText {
 				out = append(out, s)
 			}
