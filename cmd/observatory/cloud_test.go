@@ -29,21 +29,15 @@ type cloud struct {
 	program string
 }
 
-// newCloud builds the program as `make build` does and gives it an empty state
-// folder. What still runs when the test ends is ended and its log shown.
+// newCloud gives the program an empty state folder. What still runs when the test ends is ended and its log shown.
 func newCloud(t *testing.T) *cloud {
 	project, err := filepath.Abs("../..")
 	require.NoError(t, err)
-	bin := t.TempDir()
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", bin+"/", "./cmd/observatory", "./localcloud/machine/machined")
-	build.Dir, build.Env = project, append(os.Environ(), "CGO_ENABLED=0")
-	out, err := build.CombinedOutput()
-	require.NoErrorf(t, err, "%s", out)
 	// Not t.TempDir: accounts of the nodes must be able to pass through it.
 	state, err := os.MkdirTemp("", "observatory-life-")
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(state, 0o755)) //nolint:gosec // see above
-	c := &cloud{state: filepath.Join(state, "state"), project: project, program: filepath.Join(bin, "observatory")}
+	c := &cloud{state: filepath.Join(state, "state"), project: project, program: filepath.Join(programs(t), "observatory")}
 	t.Cleanup(func() {
 		if t.Failed() {
 			if log, err := os.ReadFile(filepath.Join(c.state, "region.log")); err == nil {

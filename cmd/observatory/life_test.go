@@ -45,6 +45,8 @@ func TestLife(t *testing.T) {
 		{"up runs the job", func(t *testing.T) { trace = upRunsTheJob(t, c) }},
 		{"every query of the dashboards has data", func(t *testing.T) { everyQueryHasData(t, c) }},
 		{"core nodes tell of themselves", func(t *testing.T) { coreNodesDiffer(t, c) }},
+		{"every signal says where it is from", func(t *testing.T) { signalsAreLabelled(t, c, trace) }},
+		{"no secret stands in clear", func(t *testing.T) { noSecretInClear(t, c) }},
 		{"S3 has what the job left", func(t *testing.T) { objectsUnderEachPath(t, c) }},
 		{"boto3 reads the cluster and the step", func(t *testing.T) { boto3Reads(t, c) }},
 		{"a second up changes nothing", func(t *testing.T) {
@@ -67,6 +69,7 @@ func TestLife(t *testing.T) {
 
 func upRunsTheJob(t *testing.T, c *cloud) string {
 	out := c.run(t, "up")
+	t.Log(out)
 	require.Contains(t, out, "job orders.py: COMPLETED")
 	m := regexp.MustCompile(`trace ([0-9a-f]{32})`).FindStringSubmatch(out)
 	require.NotNil(t, m, out)

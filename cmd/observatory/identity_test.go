@@ -1,0 +1,182 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/localcloud"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/stacks/controls/canary"
+	"github.com/emr-observatory/emr-observatory/status"
+)
+
+// Bounds of what one host and one JVM may add to VictoriaMetrics after one job.
+// Measured on this job: at most 269 series of a node, 470 of the control node
+// with all of its servers, 60 of a JVM.
+const (
+	seriesPerHost = 600
+	seriesPerJVM  = 80
+)
+
+// signalsAreLabelled holds that metrics, logs, spans and profiles of a job
+// carry the same identity, and that nothing else identifies a series.
+func signalsAreLabelled(t *testing.T, c *cloud, trace string) {
+	have := c.outputs(t)
+	hosts := c.coreHosts(t)
+	for _, s := range c.query(t, `count by (host_name) (last_over_time({host_name!=""}[15m]))`) {
+		require.LessOrEqualf(t, s.number(t), float64(seriesPerHost), "series of %s", s.Metric)
+	}
+	jvms := c.query(t, `count by (cluster, node_role, host_name, spark_app_id, spark_executor_id, service_name) (last_over_time({spark_executor_id!=""}[15m]))`)
+	require.GreaterOrEqual(t, len(jvms), 2, "a driver and an executor at least")
+	for _, s := range jvms {
+		require.LessOrEqualf(t, s.number(t), float64(seriesPerJVM), "series of %s", s.Metric)
+		for _, l := range slices.Concat(platform.HostLabels(), platform.JVMLabels()) {
+			require.NotEmptyf(t, s.Metric[l.Metric()], "%s of %s", l.Metric(), s.Metric)
+		}
+		require.Equal(t, have.EMRClusterID, s.Metric[platform.Cluster.Metric()])
+	}
+	// What an agent knows of itself changes with each start and must not name a
+	// series: no process ids, command lines or random instance ids.
+	var labels struct{ Data []string }
+	c.get(t, string(platform.WorkloadVictoriaMetrics), "/api/v1/labels", &labels)
+	for _, l := range labels.Data {
+		for _, banned := range []string{"process_pid", "process_command", "process_executable", "service_instance_id", "telemetry_", "os_", "otel_scope_", "host_arch", "host_id"} {
+			require.NotContainsf(t, l, banned, "label %s", l)
+		}
+	}
+	// Relayed data keeps its own host: the control node has no JVM and no YARN.
+	nodes := c.status(t).Nodes
+	control := nodes[slices.IndexFunc(nodes, func(n status.Node) bool { return n.Role == platform.RoleControl })].Host
+	require.Empty(t, c.query(t, fmt.Sprintf(`last_over_time({host_name=%q,__name__=~"jvm_.*|node_manager_.*|queue_metrics_.*"}[15m])`, control)))
+
+	for _, filter := range []string{`"service.name":="spark-executor"`, `"service.name":="spark-driver"`, `"service.name":="yarn-container"`, `"service.name":="emr-step"`, `"service.name":="emr-bootstrap"`} {
+		for _, row := range c.logs(t, filter, 50) {
+			require.Equalf(t, have.EMRClusterID, row[string(platform.Cluster)], "%s: %v", filter, row)
+			require.NotEmptyf(t, row[string(platform.NodeRole)], "%s: %v", filter, row)
+			require.NotEqualf(t, control, row[string(platform.HostName)], "%s: %v", filter, row)
+			require.NotEmptyf(t, row[string(platform.HostName)], "%s: %v", filter, row)
+		}
+	}
+	ask, err := json.Marshal(map[string]any{"start": time.Now().Add(-time.Hour).UnixMilli(), "end": time.Now().UnixMilli()})
+	require.NoError(t, err)
+	var names struct{ Names []string }
+	require.NoError(t, c.send(t, http.MethodPost, string(platform.WorkloadPyroscope), "/querier.v1.QuerierService/LabelNames", bytes.NewReader(ask), &names))
+	for _, l := range slices.Concat(platform.HostLabels(), platform.JVMLabels()) {
+		require.Contains(t, names.Names, l.Metric(), "labels of profiles")
+	}
+	require.Subset(t, c.profiledHosts(t), hosts)
+
+	var spans bytes.Buffer
+	var answer json.RawMessage
+	c.get(t, string(platform.WorkloadTempo), "/api/traces/"+trace, &answer)
+	require.NoError(t, json.Compact(&spans, answer))
+	for _, want := range []string{string(platform.Cluster), string(platform.ServiceName), have.EMRClusterID} {
+		require.Contains(t, spans.String(), `"`+want+`"`, "the step's span")
+	}
+}
+
+// logs gives rows of VictoriaLogs; there must be some.
+func (c *cloud) logs(t *testing.T, query string, limit int) []map[string]string {
+	t.Helper()
+	res, err := http.Get(c.running(t).URL(string(platform.WorkloadVictoriaLogs)) + "/select/logsql/query?" + //nolint:noctx // a local page
+		url.Values{"query": {query}, "limit": {fmt.Sprint(limit)}}.Encode())
+	require.NoError(t, err)
+	defer res.Body.Close()
+	var rows []map[string]string
+	for lines := json.NewDecoder(res.Body); lines.More(); {
+		var row map[string]string
+		require.NoError(t, lines.Decode(&row))
+		rows = append(rows, row)
+	}
+	require.NotEmptyf(t, rows, "logs of %s", query)
+	return rows
+}
+
+// noSecretInClear looks for the stack's own secrets in everything that a run
+// has left and in the command lines of all that runs.
+func noSecretInClear(t *testing.T, c *cloud) {
+	var all map[string]any
+	require.NoError(t, json.Unmarshal([]byte(c.run(t, "pulumi", "--", "stack", "output", "--json", "--show-secrets")), &all))
+	local, err := localcloud.LoadCredentials(c.state)
+	require.NoError(t, err)
+	search, err := canary.New(nil,
+		canary.Secret{Name: "Grafana's password", Value: fmt.Sprint(all["grafanaPassword"])},
+		canary.Secret{Name: "passphrase of the state", Value: local.Passphrase},
+		canary.Secret{Name: "administrator's key", Value: clientKey(t, fmt.Sprint(all["kubeconfig"]))},
+	)
+	require.NoError(t, err)
+	var leaks []canary.Leak
+	for _, line := range c.processes(t) {
+		leaks = append(leaks, search.Search("a command line", []byte(line))...)
+	}
+	entries, err := os.ReadDir(c.state)
+	require.NoError(t, err)
+	for _, e := range entries {
+		path := filepath.Join(c.state, e.Name())
+		switch {
+		case e.Name() == "credentials.json": // where they are kept, for this user alone
+			info, err := e.Info()
+			require.NoError(t, err)
+			require.Zero(t, info.Mode().Perm()&0o077)
+		case e.Name() == "s3" || e.IsDir() && e.Name() != "machines":
+			found, _, err := search.SearchTree(path)
+			require.NoError(t, err)
+			leaks = append(leaks, found...)
+		case e.Name() == "machines":
+			found, err := searchMachines(search, path)
+			require.NoError(t, err)
+			leaks = append(leaks, found...)
+		default:
+			content, err := os.ReadFile(path)
+			require.NoError(t, err)
+			leaks = append(leaks, search.Search(path, content)...)
+		}
+	}
+	require.Empty(t, leaks)
+}
+
+// clientKey is the private key in a kubeconfig.
+func clientKey(t *testing.T, kubeconfig string) string {
+	t.Helper()
+	m := regexp.MustCompile(`"?client-key-data"?:\s*"?([A-Za-z0-9+/=]+)`).FindStringSubmatch(kubeconfig)
+	require.NotNil(t, m, "a kubeconfig with a client's key")
+	key, err := base64.StdEncoding.DecodeString(m[1])
+	require.NoError(t, err)
+	return string(key)
+}
+
+// searchMachines searches what machines wrote; links lead to the host's files.
+func searchMachines(search *canary.Searcher, dir string) (leaks []canary.Leak, err error) {
+	roots, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+	if err != nil {
+		return nil, err
+	}
+	for _, root := range roots {
+		if strings.HasSuffix(root, "/.host") || strings.HasSuffix(root, "/usr") || strings.HasSuffix(root, "/proc") || strings.HasSuffix(root, "/sys") {
+			continue
+		}
+		info, err := os.Lstat(root)
+		if err != nil || !info.IsDir() {
+			continue
+		}
+		found, _, err := search.SearchTree(root)
+		if err != nil && !os.IsNotExist(err) { // files come and go while they are read
+			return nil, err
+		}
+		leaks = append(leaks, found...)
+	}
+	return leaks, nil
+}
