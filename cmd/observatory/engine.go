@@ -20,6 +20,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/stacks"
+	"github.com/emr-observatory/emr-observatory/stacks/changes"
 	"github.com/emr-observatory/emr-observatory/stacks/outputs"
 )
 
@@ -171,6 +172,7 @@ func (e *engine) refresh(ctx context.Context) error {
 	return err
 }
 
+// destroy takes the stack down, or says what is protected and leaves it whole.
 func (e *engine) destroy(ctx context.Context, p *progress) error {
 	ch := make(chan events.EngineEvent, 64)
 	told := make(chan struct{})
@@ -178,7 +180,7 @@ func (e *engine) destroy(ctx context.Context, p *progress) error {
 		defer close(told)
 		tell(ch, p)
 	}()
-	_, err := e.stack.Destroy(ctx, optdestroy.EventStreams(ch), optdestroy.SuppressProgress())
+	err := changes.Destroy(ctx, e.stack, changes.Guard{}, optdestroy.EventStreams(ch))
 	<-told
 	return short(err)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optdestroy"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/stretchr/testify/require"
 
@@ -69,14 +71,12 @@ func TestAnotherArtifactReplacesTheCluster(t *testing.T) {
 	require.Equal(t, before.DataBucket, after.DataBucket)
 }
 
-// TestOneWorkloadRestarts edits what one server reads, for each server that
-// has a setting of its own.
+// TestOneWorkloadRestarts edits what one server reads: a file, and arguments.
 func TestOneWorkloadRestarts(t *testing.T) {
 	s := open(t, "local")
 	s.up(t)
 	for _, c := range []struct{ key, workload string }{
-		{"retention.tempoDays", "workloads-tempo"}, {"retention.pyroscopeDays", "workloads-pyroscope"},
-		{"retention.victoriaMetricsDays", "workloads-victoria-metrics"}, {"retention.victoriaLogsDays", "workloads-victoria-logs"},
+		{"retention.tempoDays", "workloads-tempo"}, {"retention.victoriaMetricsDays", "workloads-victoria-metrics"},
 	} {
 		s.values = s.with(t, set{c.key, "3"})
 		plan, err := changes.Preview(t.Context(), s.Stack)
@@ -94,8 +94,20 @@ func TestOneWorkloadRestarts(t *testing.T) {
 func TestAnEphemeralStackGoesInOneCommand(t *testing.T) {
 	s := open(t, "local")
 	s.up(t)
-	require.NoError(t, changes.Destroy(t.Context(), s.Stack, changes.Guard{}))
+	stream := make(chan events.EngineEvent)
+	deleted := make(chan int)
+	go func() { deleted <- len(changes.Of(drain(stream)).Names(changes.Deleted)) }()
+	require.NoError(t, changes.Destroy(t.Context(), s.Stack, changes.Guard{}, optdestroy.EventStreams(stream)))
+	require.Greater(t, <-deleted, 100, "the caller's own stream is fed")
 	require.Empty(t, s.state(t))
+}
+
+func drain(stream <-chan events.EngineEvent) []events.EngineEvent {
+	var all []events.EngineEvent
+	for e := range stream {
+		all = append(all, e)
+	}
+	return all
 }
 
 // TestAProtectedStackStays is refused before the first resource goes, with
@@ -104,7 +116,10 @@ func TestAProtectedStackStays(t *testing.T) {
 	s := open(t, "dev", set{"emr.terminationProtection", "true"})
 	s.up(t)
 	before := s.state(t)
-	err := changes.Destroy(t.Context(), s.Stack, changes.Guard{})
+	stream, quiet := make(chan events.EngineEvent), make(chan []events.EngineEvent)
+	go func() { quiet <- drain(stream) }()
+	err := changes.Destroy(t.Context(), s.Stack, changes.Guard{}, optdestroy.EventStreams(stream))
+	require.Empty(t, <-quiet)
 	require.ErrorContains(t, err, "nothing was changed")
 	for _, reason := range []string{
 		"storage-data: deleted; holds its objects, which is protected",

@@ -19,8 +19,13 @@ import (
 // engine or the program refuses, the error holds their own reasons, and the
 // plan what had been found until then.
 func Preview(ctx context.Context, stack auto.Stack, opts ...optpreview.Option) (Plan, error) {
+	var given optpreview.Options
+	for _, o := range opts {
+		o.ApplyOption(&given)
+	}
 	return follow(ctx, "preview", func(stream chan<- events.EngineEvent) error {
-		_, err := stack.Preview(ctx, append(opts, optpreview.EventStreams(stream), optpreview.SuppressProgress())...)
+		streams := append(slices.Clone(given.EventStreams), stream) // the option replaces, it does not add
+		_, err := stack.Preview(ctx, append(opts, optpreview.EventStreams(streams...), optpreview.SuppressProgress())...)
 		return err
 	})
 }
@@ -46,17 +51,26 @@ func PlanDestroy(ctx context.Context, stack auto.Stack) (Plan, error) {
 
 // Destroy takes the whole stack down or nothing of it: what g refuses stops it
 // before the first resource goes. The engine itself, run without a preview as
-// the Automation API does, meets a protected resource half-way.
+// the Automation API does, meets a protected resource half-way. Event streams
+// among opts are closed at the end, also of a refusal.
 func Destroy(ctx context.Context, stack auto.Stack, g Guard, opts ...optdestroy.Option) error {
+	var given optdestroy.Options
+	for _, o := range opts {
+		o.ApplyOption(&given)
+	}
 	plan, err := PlanDestroy(ctx, stack)
 	if err == nil {
 		err = g.CheckDestroy(ctx, plan)
 	}
 	if err != nil {
+		for _, stream := range given.EventStreams {
+			close(stream)
+		}
 		return fmt.Errorf("destroy stack %s: nothing was changed: %w", stack.Name(), err)
 	}
 	_, err = follow(ctx, "destroy", func(stream chan<- events.EngineEvent) error {
-		_, err := stack.Destroy(ctx, append(opts, optdestroy.EventStreams(stream), optdestroy.SuppressProgress())...)
+		streams := append(slices.Clone(given.EventStreams), stream)
+		_, err := stack.Destroy(ctx, append(opts, optdestroy.EventStreams(streams...), optdestroy.SuppressProgress())...)
 		return err
 	})
 	return err
