@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/localcloud/doctor"
 	"github.com/emr-observatory/emr-observatory/localcloud/rehearse"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 const root = "../.."
@@ -221,6 +223,26 @@ func TestDoctorFindsThisMachineFit(t *testing.T) {
 	o := observatory(t, root, nil, "doctor", "--state", filepath.Join(t.TempDir(), "state"))
 	require.Zero(t, o.code, o.stdout)
 	require.Contains(t, o.stdout, "made and removed again", "namespaces were tried")
+}
+
+// upInJSON is a part of TestLife: stdout is one JSON value, whose addresses
+// answer.
+func upInJSON(t *testing.T, c *cloud) {
+	var r struct {
+		Stack, Cluster, Bucket string
+		Job                    *json.RawMessage
+		Objects                map[string]int
+		URLs                   map[string]string
+	}
+	require.NoError(t, json.Unmarshal([]byte(c.run(t, "up", "--no-job", "--json")), &r))
+	have := c.outputs(t)
+	require.Equal(t, []string{"local", have.EMRClusterID, have.DataBucket}, []string{r.Stack, r.Cluster, r.Bucket})
+	require.Nil(t, r.Job)
+	require.Positive(t, r.Objects[platform.PrefixArtifacts.URI(have.DataBucket)])
+	res, err := http.Get(r.URLs["status"])
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	require.Equal(t, http.StatusOK, res.StatusCode)
 }
 
 // Help names every command and an example of each that a reader starts with.

@@ -52,6 +52,7 @@ func TestLife(t *testing.T) {
 		{"a second up changes nothing", func(t *testing.T) {
 			require.Equal(t, changes{}, c.up(t))
 		}},
+		{"up tells programs its result", func(t *testing.T) { upInJSON(t, c) }},
 		{"an edit of a store's configuration restarts that store", func(t *testing.T) { editRestartsOne(t, c) }},
 		{"traces and profiles come back from S3", func(t *testing.T) { readBackFromS3(t, c, trace) }},
 		{"an edit of a tag restarts nothing", func(t *testing.T) { editRestartsNothing(t, c) }},

@@ -23,7 +23,7 @@ type upResult struct {
 	Bucket  string            `json:"bucket"`
 	Job     *submit.Result    `json:"job,omitempty"` // left out with --no-job
 	Objects map[string]int    `json:"objects"`       // by S3 path
-	URLs    map[string]string `json:"urls"`          // by what is there
+	URLs    map[string]string `json:"urls"`          // by service
 }
 
 // look counts the objects and collects where to look.
@@ -39,18 +39,27 @@ func (o session) look(ctx context.Context, stack string, have outputs.Outputs, j
 	return r, nil
 }
 
-func urls(running localcloud.Running) map[string]string {
-	return map[string]string{
-		"YARN ResourceManager":      running.URL("resourcemanager"),
-		"Spark history":             running.URL("history"),
-		"metrics (VictoriaMetrics)": running.URL(string(platform.WorkloadVictoriaMetrics)) + "/vmui",
-		"logs (VictoriaLogs)":       running.URL(string(platform.WorkloadVictoriaLogs)) + "/select/vmui",
-		"profiles (Pyroscope)":      running.URL(string(platform.WorkloadPyroscope)),
-		"traces (Tempo API)":        running.URL(string(platform.WorkloadTempo)) + "/api/search",
-		"status":                    running.URL("status") + "/status",
-		"S3":                        running.URL("s3"),
-		"EMR API":                   running.URL("emr"),
+// services are what a person may look at, in the order in which help is wanted.
+func services() []struct{ name, what, path string } {
+	return []struct{ name, what, path string }{
+		{"resourcemanager", "YARN ResourceManager", ""},
+		{"history", "Spark history", ""},
+		{string(platform.WorkloadVictoriaMetrics), "metrics (VictoriaMetrics)", "/vmui"},
+		{string(platform.WorkloadVictoriaLogs), "logs (VictoriaLogs)", "/select/vmui"},
+		{string(platform.WorkloadPyroscope), "profiles (Pyroscope)", ""},
+		{string(platform.WorkloadTempo), "traces (Tempo API)", "/api/search"},
+		{"status", "status", "/status"},
+		{"s3", "S3", ""},
+		{"emr", "EMR API", ""},
 	}
+}
+
+func urls(running localcloud.Running) map[string]string {
+	out := map[string]string{}
+	for _, s := range services() {
+		out[s.name] = running.URL(s.name) + s.path
+	}
+	return out
 }
 
 // render says what came of it, where to look, and what to try next.
@@ -63,22 +72,26 @@ func (r upResult) render(out io.Writer) {
 		}
 		fmt.Fprintf(out, "Job %s: step %s %s%s, trace %s\n\n", j.Name, j.StepID, j.State, took, j.TraceID)
 	}
-	two(out, "S3 path", "objects", r.Objects)
-	two(out, "what", "URL", r.URLs)
+	var paths, places []table.Row
+	for _, path := range slices.Sorted(maps.Keys(r.Objects)) {
+		paths = append(paths, table.Row{path, r.Objects[path]})
+	}
+	for _, s := range services() {
+		places = append(places, table.Row{s.what, r.URLs[s.name]})
+	}
+	writeTable(out, table.Row{"S3 path", "objects"}, paths)
+	writeTable(out, table.Row{"what", "URL"}, places)
 	fmt.Fprint(out, "\nTry next:\n"+
 		"  bin/observatory dashboards check                 every panel's query, run against this data\n"+
 		"  bin/observatory submit --wait your-job.py        your own job on the same cluster\n"+
 		"  bin/observatory status                           what runs, and what cannot be had locally\n")
 }
 
-// two writes a table of two columns, sorted by the first.
-func two[V any](out io.Writer, left, right string, rows map[string]V) {
+func writeTable(out io.Writer, header table.Row, rows []table.Row) {
 	t := table.NewWriter()
 	t.SetOutputMirror(out)
 	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{left, right})
-	for _, k := range slices.Sorted(maps.Keys(rows)) {
-		t.AppendRow(table.Row{k, rows[k]})
-	}
+	t.AppendHeader(header)
+	t.AppendRows(rows)
 	t.Render()
 }
