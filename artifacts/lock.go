@@ -64,6 +64,24 @@ func Locked() ([]Artifact, error) {
 	return l.Artifacts, l.drift()
 }
 
+// LockedFor gives the locked artifacts that nodes of the given architectures
+// install: those of one of them, and those that know none.
+func LockedFor(architectures []string) ([]Artifact, error) {
+	all, err := Locked()
+	return slices.DeleteFunc(all, func(a Artifact) bool {
+		return a.Arch != "" && !slices.Contains(architectures, a.Arch)
+	}), err
+}
+
+// Names are the artifacts' names, as Fulfil takes them.
+func Names(list []Artifact) []string {
+	names := make([]string, len(list))
+	for i, a := range list {
+		names[i] = a.Name
+	}
+	return names
+}
+
 func parse(content []byte) (lockFile, error) {
 	var l lockFile
 	decoder := json.NewDecoder(bytes.NewReader(content))

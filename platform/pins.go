@@ -8,6 +8,9 @@ const (
 	ArchARM64 = "arm64"
 )
 
+// Architectures lists them.
+func Architectures() []string { return []string{ArchAMD64, ArchARM64} }
+
 // Download is a file of a release, pinned by content.
 type Download struct {
 	File   string // name among the release's files

@@ -14,6 +14,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/telemetry"
 	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/stacks/config"
 )
 
 // BinaryEnv names the file that LoadMaterials takes as the status server's
@@ -22,17 +23,17 @@ const BinaryEnv = "OBSERVATORY_BINARY"
 
 // Materials are the built things that the program puts on machines.
 type Materials struct {
-	Artifacts    []telemetry.Staged // what the bootstrap action installs, all architectures
+	Artifacts    []telemetry.Staged // what the bootstrap action installs
 	LauncherJar  telemetry.Staged
 	StatusBinary telemetry.Staged
 	Dashboards   []dashboards.Dashboard
 }
 
 // LoadMaterials finds the materials on this machine: the locked artifacts in
-// their store, verified, and the status server's binary for arch (amd64 or
-// arm64) below root. All that is missing is told at once, with the command
-// that makes it.
-func LoadMaterials(root, arch string) (Materials, error) {
+// their store, verified, as far as the configuration's EMR nodes need them, and
+// the status server's binary for the control node below root. All that is
+// missing is told at once, with the command that makes it.
+func LoadMaterials(root string, cfg config.Config) (Materials, error) {
 	var m Materials
 	var faults []error
 	suite, err := dashboards.Suite()
@@ -40,14 +41,14 @@ func LoadMaterials(root, arch string) (Materials, error) {
 		faults = append(faults, fmt.Errorf("render dashboards: %w", err))
 	}
 	m.Dashboards = suite
-	if m.StatusBinary, err = statusBinary(root, arch); err != nil {
+	if m.StatusBinary, err = statusBinary(root, cfg.ControlNode.Arch); err != nil {
 		faults = append(faults, err)
 	}
 	store, err := artifacts.DefaultStore()
 	if err != nil {
 		return m, errors.Join(append(faults, fmt.Errorf("open artifact store: %w", err))...)
 	}
-	locked, err := artifacts.Locked()
+	locked, err := artifacts.LockedFor(cfg.EMR.Architectures)
 	if err != nil {
 		return m, errors.Join(append(faults, fmt.Errorf("read artifact lock: %w", err))...)
 	}

@@ -17,7 +17,7 @@ func Program(ctx *pulumi.Context) error {
 	if err != nil {
 		return fmt.Errorf("read configuration of stack %s: %w", ctx.Stack(), err)
 	}
-	materials, err := LoadMaterials(ctx.RootDirectory(), cfg.ControlNode.Arch)
+	materials, err := LoadMaterials(ctx.RootDirectory(), cfg)
 	if err != nil {
 		return fmt.Errorf("load materials: %w", err)
 	}

@@ -2,6 +2,7 @@ package stacks
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -83,10 +84,17 @@ func (s spec) telemetry(data *storage.Storage, control *controlnode.ControlNode)
 		Bucket:           data.DataBucket,
 		KMSKeyARN:        data.KMSKeyARN,
 		ControlPrivateIP: control.PrivateIP,
-		Artifacts:        s.materials.Artifacts,
+		Artifacts:        s.artifacts(),
 		LauncherJar:      s.materials.LauncherJar,
 		StatusBinary:     s.materials.StatusBinary,
 	}
+}
+
+// artifacts are those that the configuration's architectures need.
+func (s spec) artifacts() []telemetry.Staged {
+	return slices.DeleteFunc(slices.Clone(s.materials.Artifacts), func(a telemetry.Staged) bool {
+		return a.Arch != "" && !slices.Contains(s.cfg.EMR.Architectures, a.Arch)
+	})
 }
 
 func (s spec) emr(n *network.Network, data *storage.Storage, t *telemetry.Telemetry) *emr.Args {

@@ -16,6 +16,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/applications"
 	"github.com/emr-observatory/emr-observatory/localcloud/doctor"
 	"github.com/emr-observatory/emr-observatory/localcloud/servers"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // tools are what the local cloud is run with.
@@ -28,7 +29,7 @@ type tools struct {
 // ready builds and fetches whatever is not in the caches: servers, EMR's
 // applications and the node artifacts. What needs the network waits beside
 // what needs the processor.
-func ready(ctx context.Context, p *progress) (tools, error) {
+func ready(ctx context.Context, p *progress, architectures []string) (tools, error) {
 	t := tools{}
 	var err error
 	if t.javaHome, err = doctor.JDK(); err != nil {
@@ -44,19 +45,24 @@ func ready(ctx context.Context, p *progress) (tools, error) {
 	go func() {
 		defer wg.Done()
 		if t.servers, errs[1] = servers.All(ctx, p.part); errs[1] == nil {
-			errs[1] = fulfil(ctx, p)
+			errs[1] = fulfil(ctx, p, architectures)
 		}
 	}()
 	wg.Wait()
 	return t, errors.Join(errs...)
 }
 
-func fulfil(ctx context.Context, p *progress) error {
+// fulfil makes the artifacts for nodes of the given architectures.
+func fulfil(ctx context.Context, p *progress, architectures []string) error {
 	store, err := artifacts.DefaultStore()
 	if err != nil {
 		return err
 	}
-	return artifacts.Fulfil(ctx, store, p.part)
+	wanted, err := artifacts.LockedFor(architectures)
+	if err != nil {
+		return err
+	}
+	return artifacts.Fulfil(ctx, store, p.part, artifacts.Names(wanted)...)
 }
 
 func toolsCommand() *cobra.Command {
@@ -72,7 +78,7 @@ func toolsCommand() *cobra.Command {
 				}
 				return err
 			}
-			t, err := ready(cmd.Context(), newProgress(cmd.OutOrStdout()))
+			t, err := ready(cmd.Context(), newProgress(cmd.OutOrStdout()), platform.Architectures())
 			if err == nil {
 				fmt.Fprintln(cmd.OutOrStdout(), "applications:", t.applications)
 			}
@@ -93,7 +99,7 @@ func artifactsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p := newProgress(cmd.OutOrStdout())
 			if !lock {
-				return errors.Join(fulfil(cmd.Context(), p), linkBinary())
+				return errors.Join(fulfil(cmd.Context(), p, platform.Architectures()), linkBinary())
 			}
 			store, err := artifacts.DefaultStore()
 			if err != nil {

@@ -137,7 +137,11 @@ func materialsOf(ctx context.Context, project string, cfg config.Config, p *prog
 	if err != nil {
 		return stacks.Materials{}, err
 	}
-	if err := artifacts.Fulfil(ctx, store, p.news); err != nil {
+	wanted, err := artifacts.LockedFor(cfg.EMR.Architectures)
+	if err != nil {
+		return stacks.Materials{}, err
+	}
+	if err := artifacts.Fulfil(ctx, store, p.news, artifacts.Names(wanted)...); err != nil {
 		return stacks.Materials{}, err
 	}
 	exe, err := os.Executable()
@@ -147,7 +151,7 @@ func materialsOf(ctx context.Context, project string, cfg config.Config, p *prog
 	if err := os.Setenv(stacks.BinaryEnv, exe); err != nil {
 		return stacks.Materials{}, err
 	}
-	return stacks.LoadMaterials(project, cfg.ControlNode.Arch)
+	return stacks.LoadMaterials(project, cfg)
 }
 
 // existingNetwork is taken to be in the account as the stack's file names it.

@@ -51,11 +51,18 @@ func (s *settings) stateDir() (string, error) {
 // check refuses a stack whose file or whose --config is faulty; all faults are
 // told.
 func (s *settings) check() error {
-	dir, err := projectDir()
-	if err == nil {
-		_, _, err = config.ReadStackFile(dir, s.stack, s.config...)
-	}
+	_, err := s.read()
 	return err
+}
+
+// read gives the stack's configuration, --config over its file.
+func (s *settings) read() (config.Config, error) {
+	dir, err := projectDir()
+	if err != nil {
+		return config.Config{}, err
+	}
+	_, cfg, err := config.ReadStackFile(dir, s.stack, s.config...)
+	return cfg, err
 }
 
 // machined is the local cloud's second binary, beside this one.

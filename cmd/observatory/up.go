@@ -65,7 +65,11 @@ func open(ctx context.Context, s *settings, p *progress) (session, error) {
 	if err != nil {
 		return o, err
 	}
-	t, err := ready(ctx, p)
+	cfg, err := s.read()
+	if err != nil {
+		return o, err
+	}
+	t, err := ready(ctx, p, cfg.EMR.Architectures)
 	if err != nil {
 		return o, err
 	}

@@ -39,6 +39,7 @@ type ControlNode struct {
 type EMR struct {
 	ReleaseLabel          string            `json:"releaseLabel" help:"EMR release." rule:"must be emr-X.Y.Z, 6.15.0 or later"`
 	Applications          []string          `json:"applications" help:"EMR applications to install." rule:"must name EMR applications, Spark among them, each only once"`
+	Architectures         []string          `json:"architectures" help:"Processor architectures whose nodes find their artifacts in the data bucket: of this cluster, and of others that use the stack's bootstrap action." rule:"must be amd64 or arm64, each only once, that of each group's instance type among them"`
 	Master                InstanceGroup     `json:"master" help:"Primary node or nodes."`
 	Core                  InstanceGroup     `json:"core" help:"Core nodes: YARN and HDFS."`
 	Task                  *InstanceGroup    `json:"task" help:"Task nodes: YARN only. Left out: none."`
@@ -106,6 +107,7 @@ func Defaults() Config {
 		EMR: EMR{
 			ReleaseLabel:       "emr-7.10.0",
 			Applications:       []string{"Hadoop", "Spark"},
+			Architectures:      platform.Architectures(),
 			Master:             InstanceGroup{InstanceType: "m5.xlarge", Count: 1, EBS: []Volume{}},
 			Core:               InstanceGroup{InstanceType: "m5.xlarge", Count: 2, EBS: []Volume{}},
 			IdleTimeoutMinutes: 60,

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 var (
@@ -30,10 +32,12 @@ func (v *validator) emr(c Config) {
 	v.check(supportedRelease(e.ReleaseLabel), "emr.releaseLabel", e.ReleaseLabel, "")
 	v.each("emr.applications", e.Applications, func(a string) bool { return slices.Contains(applications, a) }, "known: "+strings.Join(applications, ", "))
 	v.check(slices.Contains(e.Applications, "Spark"), "emr.applications", e.Applications, "add Spark")
+	v.each("emr.architectures", e.Architectures, func(a string) bool { return slices.Contains(platform.Architectures(), a) }, "")
 	v.check(e.IdleTimeoutMinutes == 0 || within(e.IdleTimeoutMinutes, 1, 10080), "emr.idleTimeoutMinutes", e.IdleTimeoutMinutes, "")
 	v.checkRule(!c.Ephemeral || !e.TerminationProtection, "emr.terminationProtection", e.TerminationProtection,
 		"must be false in an ephemeral stack: destroy would be refused", "set ephemeral or emr.terminationProtection to false")
 
+	v.architectures(e)
 	v.group("emr.master", e.Master)
 	v.check(e.Master.Count == 1 || e.Master.Count == 3, "emr.master.count", e.Master.Count, "")
 	v.checkRule(e.Master.BidPrice == "" || c.Ephemeral, "emr.master.bidPrice", e.Master.BidPrice,
@@ -45,6 +49,21 @@ func (v *validator) emr(c Config) {
 		v.check(e.Task.Count >= 1, "emr.task.count", e.Task.Count, "leave emr.task out for no task nodes; a group of 0 still starts one (terraform-provider-aws#38837)")
 	}
 	v.sparkDefaults(e.SparkDefaults)
+}
+
+// architectures holds that each group's own nodes find their artifacts.
+func (v *validator) architectures(e EMR) {
+	wanted := []string{e.Master.InstanceType, e.Core.InstanceType}
+	if e.Task != nil {
+		wanted = append(wanted, e.Task.InstanceType)
+	}
+	for _, t := range wanted {
+		arch := Arch(t)
+		if !slices.Contains(e.Architectures, arch) {
+			v.check(false, "emr.architectures", e.Architectures, "add "+arch+", which "+t+" has")
+			return
+		}
+	}
 }
 
 func (v *validator) group(path string, g InstanceGroup) {
