@@ -21,6 +21,10 @@ func TestMissingMaterialsNameTheCommand(t *testing.T) {
 	require.ErrorContains(t, err, "make artifacts")
 	require.ErrorContains(t, err, stacks.BinaryEnv)
 	for _, a := range trial.Locked(t) {
+		if a.Arch == platform.ArchARM64 { // the local stack has no such node
+			require.NotContains(t, err.Error(), a.Name)
+			continue
+		}
 		require.ErrorContains(t, err, a.Name)
 	}
 	require.Empty(t, rec.Resources)

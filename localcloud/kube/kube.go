@@ -164,7 +164,12 @@ func (r *Runner) Delete(ctx context.Context, kind, namespace, name string) error
 		return os.RemoveAll(r.claimDir(namespace, name))
 	case "Deployment", "DaemonSet", "StatefulSet":
 		defer r.alone(k)()
-		r.stop(ctx, podName(namespace, name))
+		r.mu.Lock()
+		w, known := r.objects.Workloads[k]
+		r.mu.Unlock()
+		if known {
+			r.stop(ctx, w)
+		}
 		if err := r.Region.Remove(podName(namespace, name)); err != nil {
 			return err
 		}
@@ -206,7 +211,9 @@ func (r *Runner) apply(ctx context.Context, w workload) error {
 	_, runs := r.Region.Machine(podName(w.Namespace, w.Name))
 	same := had && equal(old.Template, w.Template) && (runs || w.Absent != "")
 	if !same && w.Absent == "" {
-		r.stop(ctx, podName(w.Namespace, w.Name))
+		if had {
+			r.stop(ctx, old)
+		}
 		if err := r.start(ctx, w, image); err != nil {
 			return fmt.Errorf("%s %s: %w", w.Kind, w.Name, err)
 		}
@@ -250,7 +257,7 @@ func (r *Runner) Evict(ctx context.Context) {
 	for _, w := range r.workloads() {
 		wg.Go(func() {
 			defer r.alone(key(w.Namespace, w.Name))()
-			r.stop(ctx, podName(w.Namespace, w.Name))
+			r.stop(ctx, w)
 		})
 	}
 	wg.Wait()

@@ -144,13 +144,18 @@ func unitFile(p *pod, image Image) (string, error) {
 		strings.Join(line, " "), p.user, p.container.WorkingDir, containerLog), nil
 }
 
-// stop ends a pod as the kubelet does: its container is told, then killed.
-func (r *Runner) stop(ctx context.Context, name string) {
+// stop ends a workload's pod as the kubelet does: its container is told, and
+// killed when it has not ended within its grace period (the machine's units
+// allow 15 s at most).
+func (r *Runner) stop(ctx context.Context, w workload) {
+	name := podName(w.Namespace, w.Name)
 	r.unwatch(name)
 	if m, ok := r.Region.Machine(name); ok {
-		if err := m.StopUnit(ctx, unitName); err != nil {
+		told, cancel := context.WithTimeout(ctx, gracePeriod(w.Template.Spec))
+		if err := m.StopUnit(told, unitName); err != nil && told.Err() == nil {
 			r.Log.Warn("end container", "pod", name, "error", err)
 		}
+		cancel()
 	}
 	r.Region.Stop(name)
 }
