@@ -63,7 +63,7 @@ func (c clients) follow(ctx context.Context, o Options, result Result) (Result, 
 // await polls until the step's state is a last one.
 func (c clients) await(ctx context.Context, o Options, result *Result) (*types.Step, error) {
 	pauses := backoff.NewExponentialBackOff()
-	pauses.InitialInterval, pauses.MaxInterval = o.PollInterval, max(maxPoll, o.PollInterval)
+	pauses.InitialInterval, pauses.MaxInterval = o.PollInterval, max(o.LongestPoll, o.PollInterval)
 	begun, silence := time.Now(), 0
 	look := func() (*types.Step, error) {
 		out, err := c.emr.DescribeStep(ctx, &emr.DescribeStepInput{

@@ -45,7 +45,8 @@ type Options struct {
 
 	Wait         bool          // follow the step to its end
 	LogWait      time.Duration // how long to wait for a failed step's log in S3, where EMR puts it every five minutes; 0 looks once
-	PollInterval time.Duration // first pause between looks, default 5 s; it grows to 30 s
+	PollInterval time.Duration // first pause between looks, default 5 s; it grows to LongestPoll
+	LongestPoll  time.Duration // default 30 s
 	OTLPEndpoint string        // host:port (gRPC, not encrypted) that takes the step's span; empty sends none
 	Progress     io.Writer     // told what happens; nil means silence
 }
@@ -64,6 +65,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.DeployMode == "" {
 		o.DeployMode = ModeClient
+	}
+	if o.LongestPoll <= 0 {
+		o.LongestPoll = maxPoll
 	}
 	if o.PollInterval <= 0 {
 		o.PollInterval = 5 * time.Second

@@ -137,7 +137,7 @@ func coreNodesDiffer(t *testing.T, c *cloud) {
 	require.Greater(t, seen, 15, "panels by host")
 	// What must differ does: each NodeManager counts its own containers, each
 	// JVM its own heap.
-	for _, metric := range []string{"node_manager_metrics_containers_launched", "jvm_memory_used_bytes", "system_network_io_bytes_total"} {
+	for _, metric := range []string{"node_manager_metrics_containers_launched_total", "jvm_memory_used_bytes", "system_network_io_bytes_total"} {
 		values := map[string]float64{}
 		for _, s := range c.query(t, fmt.Sprintf(`sum by (%s) (max_over_time(%s{%s="core"}[15m]))`, platform.HostName.Metric(), metric, platform.NodeRole.Metric())) {
 			if h := s.Metric[platform.HostName.Metric()]; slices.Contains(hosts, h) {
@@ -145,7 +145,7 @@ func coreNodesDiffer(t *testing.T, c *cloud) {
 			}
 		}
 		require.Lenf(t, values, 2, metric)
-		if metric != "node_manager_metrics_containers_launched" {
+		if metric != "node_manager_metrics_containers_launched_total" {
 			require.NotEqualf(t, values[hosts[0]], values[hosts[1]], metric)
 		}
 		require.Positivef(t, values[hosts[0]]+values[hosts[1]], metric)

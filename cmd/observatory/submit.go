@@ -28,7 +28,7 @@ func submitCommand(s *settings) *cobra.Command {
 			}
 			if isLocal {
 				o.OTLPEndpoint = orElse(o.OTLPEndpoint, running.Addresses[string(platform.WorkloadCollector)])
-				o.PollInterval = time.Second
+				o.PollInterval, o.LongestPoll = time.Second, time.Second // nobody else asks this API
 				if o.Cluster == "" || o.Bucket == "" {
 					e, err := existing(ctx, s, running)
 					if err != nil {

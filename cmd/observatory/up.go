@@ -175,7 +175,7 @@ func (o session) runJob(ctx context.Context, have outputs.Outputs, p *progress) 
 	p.say("job orders.py on %s", have.EMRClusterID)
 	res, err := submit.Submit(ctx, submit.Options{
 		AWS: cfg, Cluster: have.EMRClusterID, Bucket: have.DataBucket, Application: file, Args: []string{platform.PrefixLake.URI(have.DataBucket) + "orders"},
-		Wait: true, PollInterval: time.Second, OTLPEndpoint: o.running.Addresses[string(platform.WorkloadCollector)], Progress: p.lines(),
+		Wait: true, PollInterval: time.Second, LongestPoll: time.Second, OTLPEndpoint: o.running.Addresses[string(platform.WorkloadCollector)], Progress: p.lines(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("job orders.py: %w", err)
