@@ -70,7 +70,7 @@ func dashboardsCommand(s *settings) *cobra.Command {
 	run.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
 	run.Flags().BoolVar(&all, "all", false, "list queries with data too")
 	run.Flags().StringVar(&since, "since", "", "data must not be older than this: a duration (15m) or a time (RFC 3339); default when the last step began")
-	run.Flags().DurationVar(&wait, "wait", 3*platform.DaemonCollectionInterval, "how long data may still be on its way; 0 looks once")
+	run.Flags().DurationVar(&wait, "wait", 4*platform.DaemonCollectionInterval, "how long data may still be on its way; 0 looks once")
 	run.Flags().StringVar(&e.Metrics, "metrics", "", "URL of VictoriaMetrics")
 	run.Flags().StringVar(&e.Logs, "logs", "", "URL of VictoriaLogs")
 	run.Flags().StringVar(&e.Traces, "traces", "", "URL of Tempo")

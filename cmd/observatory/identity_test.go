@@ -2,8 +2,10 @@ package main_test
 
 import (
 	"bytes"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -112,10 +114,11 @@ func noSecretInClear(t *testing.T, c *cloud) {
 	require.NoError(t, json.Unmarshal([]byte(c.run(t, "pulumi", "--", "stack", "output", "--json", "--show-secrets")), &all))
 	local, err := localcloud.LoadCredentials(c.state)
 	require.NoError(t, err)
-	search, err := canary.New(nil,
+	kubeconfig := fmt.Sprint(all["kubeconfig"])
+	search, err := canary.New([]string{publicKey(t, clientData(t, kubeconfig, "key"))},
 		canary.Secret{Name: "Grafana's password", Value: fmt.Sprint(all["grafanaPassword"])},
 		canary.Secret{Name: "passphrase of the state", Value: local.Passphrase},
-		canary.Secret{Name: "administrator's key", Value: clientKey(t, fmt.Sprint(all["kubeconfig"]))},
+		canary.Secret{Name: "administrator's key", Value: clientData(t, kubeconfig, "key")},
 	)
 	require.NoError(t, err)
 	var leaks []canary.Leak
@@ -148,14 +151,26 @@ func noSecretInClear(t *testing.T, c *cloud) {
 	require.Empty(t, leaks)
 }
 
-// clientKey is the private key in a kubeconfig.
-func clientKey(t *testing.T, kubeconfig string) string {
+// clientData is what a kubeconfig holds of its user: "key" or "certificate".
+func clientData(t *testing.T, kubeconfig, what string) string {
 	t.Helper()
-	m := regexp.MustCompile(`"?client-key-data"?:\s*"?([A-Za-z0-9+/=]+)`).FindStringSubmatch(kubeconfig)
-	require.NotNil(t, m, "a kubeconfig with a client's key")
-	key, err := base64.StdEncoding.DecodeString(m[1])
+	m := regexp.MustCompile(`"?client-` + what + `-data"?:\s*"?([A-Za-z0-9+/=]+)`).FindStringSubmatch(kubeconfig)
+	require.NotNilf(t, m, "a kubeconfig with a client's %s", what)
+	data, err := base64.StdEncoding.DecodeString(m[1])
 	require.NoError(t, err)
-	return string(key)
+	return string(data)
+}
+
+// publicKey is the public half, whose lines a private key's file holds as well.
+func publicKey(t *testing.T, private string) string {
+	t.Helper()
+	block, _ := pem.Decode([]byte(private))
+	require.NotNil(t, block)
+	key, err := x509.ParseECPrivateKey(block.Bytes)
+	require.NoError(t, err)
+	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	require.NoError(t, err)
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
 }
 
 // searchMachines searches what machines wrote; links lead to the host's files.
