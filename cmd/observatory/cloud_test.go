@@ -29,10 +29,17 @@ type cloud struct {
 	program string
 }
 
+// keptState names a state folder that outlives the test, so that a part of
+// TestLife can be tried again without bringing all up anew.
+const keptState = "OBSERVATORY_KEPT_STATE"
+
 // newCloud gives the program an empty state folder. What still runs when the test ends is ended and its log shown.
 func newCloud(t *testing.T) *cloud {
 	project, err := filepath.Abs("../..")
 	require.NoError(t, err)
+	if kept := os.Getenv(keptState); kept != "" {
+		return &cloud{state: kept, project: project, program: filepath.Join(programs(t), "observatory")}
+	}
 	// Not t.TempDir: accounts of the nodes must be able to pass through it.
 	state, err := os.MkdirTemp("", "observatory-life-")
 	require.NoError(t, err)

@@ -175,13 +175,16 @@ func (c *cloud) objects(t *testing.T) *s3.Client {
 	})
 }
 
-func (c *cloud) keys(t *testing.T, prefix string) []string {
+// keys are those under a prefix; none while S3 does not answer.
+func (c *cloud) keys(t *testing.T, bucket, prefix string) []string {
 	t.Helper()
 	var keys []string
-	pages := s3.NewListObjectsV2Paginator(c.objects(t), &s3.ListObjectsV2Input{Bucket: aws.String(c.outputs(t).DataBucket), Prefix: &prefix})
+	pages := s3.NewListObjectsV2Paginator(c.objects(t), &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: &prefix})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(t.Context())
-		require.NoError(t, err)
+		if err != nil {
+			return nil
+		}
 		for _, o := range page.Contents {
 			keys = append(keys, *o.Key)
 		}
@@ -191,22 +194,29 @@ func (c *cloud) keys(t *testing.T, prefix string) []string {
 
 func objectsUnderEachPath(t *testing.T, c *cloud) {
 	flush(t, c)
-	require.Equal(t, c.outputs(t).S3Paths, c.status(t).S3Paths, "/status and the stack say the same")
+	have := c.outputs(t)
+	require.Equal(t, have.S3Paths, c.status(t).S3Paths, "/status and the stack say the same")
 	for _, p := range platform.Prefixes() {
-		require.Eventuallyf(t, func() bool { return len(c.keys(t, string(p))) > 0 }, time.Minute, time.Second, "objects under %s", p)
+		require.Eventuallyf(t, func() bool { return len(c.keys(t, have.DataBucket, string(p))) > 0 }, time.Minute, time.Second, "objects under %s", p)
 	}
-	logs := strings.Join(c.keys(t, string(platform.PrefixEMRLogs)), "\n")
+	logs := strings.Join(c.keys(t, have.DataBucket, string(platform.PrefixEMRLogs)), "\n")
 	for _, want := range []string{`/steps/s-[A-Z0-9]+/stderr\.gz`, `/steps/s-[A-Z0-9]+/controller\.gz`, `/node/i-[0-9a-f]+/bootstrap-actions/1/stdout\.gz`, `/containers/application_\d+_\d+/container_\S+/stderr\.gz`} {
 		require.Regexp(t, want, logs)
 	}
 }
 
 // flush has Tempo and Pyroscope write to S3 what they hold, through their own
-// endpoints.
+// endpoints. Pyroscope's writes blocks to its disk, whence it ships them every
+// five minutes, and when it is told to end.
 func flush(t *testing.T, c *cloud) {
 	t.Helper()
 	c.get(t, string(platform.WorkloadTempo), "/flush", nil)
-	c.get(t, string(platform.WorkloadPyroscope), "/flush", nil)
+	require.NoError(t, c.send(t, http.MethodPost, string(platform.WorkloadPyroscope), "/ingester.v1.IngesterService/Flush", strings.NewReader("{}"), nil))
+	old := c.process(t, "/usr/bin/pyroscope")
+	require.NoError(t, syscall.Kill(old, syscall.SIGTERM))
+	require.Eventually(t, func() bool {
+		return syscall.Kill(old, 0) != nil && ready(c, t, platform.WorkloadPyroscope)
+	}, 2*time.Minute, 500*time.Millisecond, "Pyroscope has ended, and is ready again")
 }
 
 // boto3Script reads a cluster the way people's scripts do.
@@ -297,8 +307,9 @@ func editRestartsOne(t *testing.T, c *cloud) {
 // then can only come from S3.
 func readBackFromS3(t *testing.T, c *cloud, trace string) {
 	flush(t, c)
+	bucket := c.outputs(t).DataBucket
 	require.Eventually(t, func() bool {
-		return slices.ContainsFunc(c.keys(t, string(platform.PrefixTempo)), func(k string) bool { return strings.HasSuffix(k, "/meta.json") })
+		return slices.ContainsFunc(c.keys(t, bucket, string(platform.PrefixTempo)), func(k string) bool { return strings.HasSuffix(k, "/meta.json") })
 	}, 2*time.Minute, time.Second, "Tempo's blocks in S3")
 	hosts := c.profiledHosts(t)
 	require.NotEmpty(t, hosts)
