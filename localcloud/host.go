@@ -52,7 +52,7 @@ func (r Running) Environment(c Credentials) map[string]string {
 	return map[string]string{
 		"AWS_ENDPOINT_URL_S3": r.URL(portS3), "AWS_ENDPOINT_URL_EMR": r.URL(portEMR), "AWS_REGION": AWSRegion,
 		"AWS_DEFAULT_REGION": AWSRegion, // boto3 and the AWS CLI know no other
-		"AWS_ACCESS_KEY_ID": c.AccessKeyID, "AWS_SECRET_ACCESS_KEY": c.SecretAccessKey, "AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_ACCESS_KEY_ID":  c.AccessKeyID, "AWS_SECRET_ACCESS_KEY": c.SecretAccessKey, "AWS_EC2_METADATA_DISABLED": "true",
 	}
 }
 
