@@ -205,18 +205,25 @@ func objectsUnderEachPath(t *testing.T, c *cloud) {
 	}
 }
 
+// storesOnS3 are the servers whose blocks lie in S3, and their programs.
+func storesOnS3() map[platform.Workload]string {
+	return map[platform.Workload]string{platform.WorkloadTempo: "/tempo", platform.WorkloadPyroscope: "/usr/bin/pyroscope"}
+}
+
 // flush has Tempo and Pyroscope write to S3 what they hold, through their own
-// endpoints. Pyroscope's writes blocks to its disk, whence it ships them every
-// five minutes, and when it is told to end.
+// endpoints, and then by ending them as Kubernetes does: Pyroscope ships its
+// blocks every five minutes, and when it is told to end.
 func flush(t *testing.T, c *cloud) {
 	t.Helper()
 	c.get(t, string(platform.WorkloadTempo), "/flush", nil)
 	require.NoError(t, c.send(t, http.MethodPost, string(platform.WorkloadPyroscope), "/ingester.v1.IngesterService/Flush", strings.NewReader("{}"), nil))
-	old := c.process(t, "/usr/bin/pyroscope")
-	require.NoError(t, syscall.Kill(old, syscall.SIGTERM))
-	require.Eventually(t, func() bool {
-		return syscall.Kill(old, 0) != nil && ready(c, t, platform.WorkloadPyroscope)
-	}, 2*time.Minute, 500*time.Millisecond, "Pyroscope has ended, and is ready again")
+	for workload, program := range storesOnS3() {
+		old := c.process(t, program)
+		require.NoError(t, syscall.Kill(old, syscall.SIGTERM))
+		require.Eventuallyf(t, func() bool {
+			return syscall.Kill(old, 0) != nil && ready(c, t, workload)
+		}, 2*time.Minute, 500*time.Millisecond, "%s has ended, and is ready again", workload)
+	}
 }
 
 // boto3Script reads a cluster the way people's scripts do.
@@ -306,6 +313,11 @@ func editRestartsOne(t *testing.T, c *cloud) {
 // readBackFromS3 takes Tempo's and Pyroscope's disks away: what they answer
 // then can only come from S3.
 func readBackFromS3(t *testing.T, c *cloud, trace string) {
+	found := func() bool {
+		var answer struct{ Batches []any }
+		return c.tryGet(t, string(platform.WorkloadTempo), "/api/traces/"+trace, &answer) == nil && len(answer.Batches) > 0
+	}
+	require.Eventually(t, found, time.Minute, time.Second, "the step's trace")
 	flush(t, c)
 	bucket := c.outputs(t).DataBucket
 	require.Eventually(t, func() bool {
@@ -313,7 +325,7 @@ func readBackFromS3(t *testing.T, c *cloud, trace string) {
 	}, 2*time.Minute, time.Second, "Tempo's blocks in S3")
 	hosts := c.profiledHosts(t)
 	require.NotEmpty(t, hosts)
-	for workload, program := range map[platform.Workload]string{platform.WorkloadTempo: "/tempo", platform.WorkloadPyroscope: "/usr/bin/pyroscope"} {
+	for workload, program := range storesOnS3() {
 		pid := c.process(t, program)
 		volumes, err := filepath.Glob(filepath.Join(c.state, "kube", "claims", "*", string(workload)+"-data", "*"))
 		require.NoError(t, err)
@@ -324,10 +336,7 @@ func readBackFromS3(t *testing.T, c *cloud, trace string) {
 		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 		require.Eventuallyf(t, func() bool { return ready(c, t, workload) }, 2*time.Minute, 500*time.Millisecond, "%s is ready again", workload)
 	}
-	require.Eventually(t, func() bool {
-		var answer struct{ Batches []any }
-		return c.tryGet(t, string(platform.WorkloadTempo), "/api/traces/"+trace, &answer) == nil && len(answer.Batches) > 0
-	}, 2*time.Minute, time.Second, "the step's trace, read from S3")
+	require.Eventually(t, found, 2*time.Minute, time.Second, "the step's trace, read from S3")
 	require.Eventually(t, func() bool {
 		now := c.profiledHosts(t)
 		return !slices.ContainsFunc(hosts, func(h string) bool { return !slices.Contains(now, h) })
