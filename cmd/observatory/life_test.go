@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/dashboards/check"
@@ -218,12 +219,21 @@ func flush(t *testing.T, c *cloud) {
 	c.get(t, string(platform.WorkloadTempo), "/flush", nil)
 	require.NoError(t, c.send(t, http.MethodPost, string(platform.WorkloadPyroscope), "/ingester.v1.IngesterService/Flush", strings.NewReader("{}"), nil))
 	for workload, program := range storesOnS3() {
-		old := c.process(t, program)
-		require.NoError(t, syscall.Kill(old, syscall.SIGTERM))
-		require.Eventuallyf(t, func() bool {
-			return syscall.Kill(old, 0) != nil && ready(c, t, workload)
-		}, 2*time.Minute, 500*time.Millisecond, "%s has ended, and is ready again", workload)
+		end(c.process(t, program))
+		require.Eventuallyf(t, func() bool { return ready(c, t, workload) }, 2*time.Minute, 500*time.Millisecond, "%s is ready again", workload)
 	}
+}
+
+// end is what the kubelet does to a container: it is asked, and killed after
+// the grace period. Tempo waits for its senders' connections without end.
+func end(pid int) {
+	_ = syscall.Kill(pid, syscall.SIGTERM)
+	for deadline := time.Now().Add(corev1.DefaultTerminationGracePeriodSeconds * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		if syscall.Kill(pid, 0) != nil {
+			return
+		}
+	}
+	_ = syscall.Kill(pid, syscall.SIGKILL)
 }
 
 // boto3Script reads a cluster the way people's scripts do.
