@@ -41,13 +41,13 @@ func (c clients) follow(ctx context.Context, o Options, result Result) (Result, 
 	if span.IsValid() {
 		result.TraceID = span.TraceID().String()
 	}
-	log := c.stepLog(ctx, o, step)
-	if log.err != nil {
-		result.Warnings = append(result.Warnings, log.err.Error())
+	printed, err := c.printed(ctx, o, step)
+	if err != nil {
+		result.Warnings = append(result.Warnings, err.Error())
 	}
-	result.ApplicationIDs = applications(step, log)
+	result.ApplicationIDs = applications(step, printed)
 	if step.Status.State != types.StepStateCompleted {
-		result.Failure = failureOf(step, log)
+		result.Failure = failureOf(step, printed.logs)
 	}
 	if o.OTLPEndpoint != "" && span.IsValid() {
 		if err := exportSpan(ctx, o.OTLPEndpoint, span, result); err != nil {
@@ -108,15 +108,15 @@ func ended(state types.StepState) bool {
 	}, state)
 }
 
-func failureOf(step *types.Step, log stepLog) *Failure {
-	failure := &Failure{Reason: string(step.Status.State), Log: log.uri, LogTail: log.tail}
+func failureOf(step *types.Step, logs []Log) *Failure {
+	failure := &Failure{Reason: string(step.Status.State), Logs: logs}
 	if details := step.Status.FailureDetails; details != nil {
 		if reason := aws.ToString(details.Reason); reason != "" {
 			failure.Reason = reason
 		}
 		failure.Message = aws.ToString(details.Message)
-		if failure.Log == "" {
-			failure.Log = aws.ToString(details.LogFile)
+		if file := aws.ToString(details.LogFile); file != "" && len(logs) == 0 {
+			failure.Logs = []Log{{URI: file}}
 		}
 	}
 	return failure
@@ -128,11 +128,12 @@ func failed(result Result) error {
 	if result.Failure.Message != "" {
 		text.WriteString(": " + result.Failure.Message)
 	}
-	switch {
-	case len(result.Failure.LogTail) > 0:
-		fmt.Fprintf(&text, "\nlast lines of %s:\n  %s", result.Failure.Log, strings.Join(result.Failure.LogTail, "\n  "))
-	case result.Failure.Log != "":
-		fmt.Fprintf(&text, "\nits log will be at %s", result.Failure.Log)
+	for _, log := range result.Failure.Logs {
+		if len(log.Tail) > 0 {
+			fmt.Fprintf(&text, "\nlast lines of %s:\n  %s", log.URI, strings.Join(log.Tail, "\n  "))
+		} else {
+			fmt.Fprintf(&text, "\nits log will be at %s", log.URI)
+		}
 	}
 	return fmt.Errorf("%w: %s", ErrFailed, text.String())
 }

@@ -26,60 +26,79 @@ const (
 	lineBytes = 1 << 14 // longer lines are cut
 )
 
-// stepLogs are the logs that explain a step, the most telling first. Where a
-// step could not even be started only the controller's exists.
-var stepLogs = []string{"stderr", "controller"}
+// printedLogs are what a step's program prints to. A Python driver in client
+// mode prints all of it, errors too, to stdout: Spark's PythonRunner merges the
+// two streams.
+var printedLogs = []string{"stderr", "stdout"}
+
+// controllerLog exists also where a step could not even be started.
+const controllerLog = "controller"
 
 // yarnApplication is the form of YARN's application ids.
 var yarnApplication = regexp.MustCompile(`\bapplication_\d+_\d+\b`)
 
-// stepLog is what a step's log in S3 tells.
-type stepLog struct {
-	uri          string
-	tail         []string
+// printed is what a step's logs in S3 tell.
+type printed struct {
+	logs         []Log // those with lines
 	applications []string
-	err          error
 }
 
 var errNoLog = errors.New("no log yet")
 
-// stepLog reads the log of an ended step. EMR uploads logs every five minutes,
+// printed reads the logs of an ended step. EMR uploads logs every five minutes,
 // so for a failed step it waits as long as the options allow.
-func (c clients) stepLog(ctx context.Context, o Options, step *types.Step) stepLog {
+func (c clients) printed(ctx context.Context, o Options, step *types.Step) (printed, error) {
 	out, err := c.emr.DescribeCluster(ctx, &emr.DescribeClusterInput{ClusterId: aws.String(o.Cluster)})
 	if err != nil {
-		return stepLog{err: fmt.Errorf("find the step's log: %w", err)}
+		return printed{}, fmt.Errorf("find the step's log: %w", err)
 	}
 	bucket, prefix, ok := splitLogURI(aws.ToString(out.Cluster.LogUri))
 	if !ok {
-		return stepLog{err: fmt.Errorf("cluster %s keeps no logs in S3 (log URI %q)", o.Cluster, aws.ToString(out.Cluster.LogUri))}
+		return printed{}, fmt.Errorf("cluster %s keeps no logs in S3 (log URI %q)", o.Cluster, aws.ToString(out.Cluster.LogUri))
 	}
-	find := func() (stepLog, error) {
-		for _, name := range stepLogs {
-			log, err := c.readLog(ctx, bucket, prefix+platform.StepLogKey(o.Cluster, aws.ToString(step.Id), name))
-			if !errors.Is(err, errNoLog) {
-				return log, err
-			}
-		}
-		return stepLog{}, errNoLog
+	find := func() (printed, error) {
+		return c.readLogs(ctx, bucket, func(log string) string {
+			return prefix + platform.StepLogKey(o.Cluster, aws.ToString(step.Id), log)
+		})
 	}
-	log, err := find()
+	found, err := find()
 	if errors.Is(err, errNoLog) && o.LogWait > 0 && step.Status.State == types.StepStateFailed {
 		o.say("waiting up to %s for the step's log in S3", o.LogWait)
 		pauses := backoff.NewExponentialBackOff()
 		pauses.InitialInterval, pauses.MaxInterval = min(o.PollInterval, o.LogWait), maxPoll
-		log, err = backoff.Retry(ctx, func() (stepLog, error) {
-			log, err := find()
+		found, err = backoff.Retry(ctx, func() (printed, error) {
+			found, err := find()
 			if err != nil && !errors.Is(err, errNoLog) {
 				err = backoff.Permanent(err)
 			}
-			return log, err
+			return found, err
 		}, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(o.LogWait))
 	}
 	if err != nil && !errors.Is(err, errNoLog) {
-		log.err = fmt.Errorf("read the step's log: %w", err)
+		return found, fmt.Errorf("read the step's log: %w", err)
 	}
-	return log
+	return found, nil
+}
+
+// readLogs reads what the program printed, or the controller's log where it
+// printed nothing.
+func (c clients) readLogs(ctx context.Context, bucket string, key func(log string) string) (printed, error) {
+	var p printed
+	none := true
+	for _, name := range append(slices.Clone(printedLogs), controllerLog) {
+		if name == controllerLog && len(p.logs) > 0 {
+			break
+		}
+		err := c.readLog(ctx, bucket, key(name), &p)
+		if err != nil && !errors.Is(err, errNoLog) {
+			return p, err
+		}
+		none = none && err != nil
+	}
+	if none {
+		return p, errNoLog
+	}
+	return p, nil
 }
 
 // splitLogURI reads a cluster's log URI, which EMR gives back as s3n://.
@@ -92,29 +111,32 @@ func splitLogURI(uri string) (bucket, prefix string, ok bool) {
 	return bucket, prefix, bucket != "" && slices.Contains([]string{"s3", "s3n", "s3a"}, scheme)
 }
 
-func (c clients) readLog(ctx context.Context, bucket, key string) (stepLog, error) {
-	log := stepLog{uri: "s3://" + bucket + "/" + key}
+func (c clients) readLog(ctx context.Context, bucket, key string, into *printed) error {
+	log := Log{URI: "s3://" + bucket + "/" + key}
 	out, err := c.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(bucket), Key: aws.String(key)})
 	var absent *s3types.NoSuchKey
 	if errors.As(err, &absent) {
-		return stepLog{}, errNoLog
+		return errNoLog
 	}
 	if err != nil {
-		return stepLog{}, fmt.Errorf("%s: %w", log.uri, err)
+		return fmt.Errorf("%s: %w", log.URI, err)
 	}
 	defer out.Body.Close()
 	unzipped, err := gzip.NewReader(out.Body)
+	if err == nil {
+		err = into.read(unzipped, &log)
+	}
+	if len(log.Tail) > 0 || err != nil {
+		into.logs = append(into.logs, log)
+	}
 	if err != nil {
-		return log, fmt.Errorf("%s: %w", log.uri, err)
+		return fmt.Errorf("%s: %w", log.URI, err)
 	}
-	if err := log.read(unzipped); err != nil {
-		return log, fmt.Errorf("%s: %w", log.uri, err)
-	}
-	return log, nil
+	return nil
 }
 
-// read keeps the last lines and every application id.
-func (l *stepLog) read(from io.Reader) error {
+// read keeps a log's last lines and every application id.
+func (p *printed) read(from io.Reader, log *Log) error {
 	lines := bufio.NewReaderSize(from, lineBytes)
 	for rest := false; ; {
 		line, more, err := lines.ReadLine()
@@ -125,13 +147,13 @@ func (l *stepLog) read(from io.Reader) error {
 			return err
 		}
 		for _, id := range yarnApplication.FindAllString(string(line), -1) {
-			if !slices.Contains(l.applications, id) {
-				l.applications = append(l.applications, id)
+			if !slices.Contains(p.applications, id) {
+				p.applications = append(p.applications, id)
 			}
 		}
 		if !rest {
-			l.tail = append(l.tail, string(line))
-			l.tail = l.tail[max(0, len(l.tail)-tailLines):]
+			log.Tail = append(log.Tail, string(line))
+			log.Tail = log.Tail[max(0, len(log.Tail)-tailLines):]
 		}
 		rest = more
 	}
@@ -139,9 +161,9 @@ func (l *stepLog) read(from io.Reader) error {
 
 // applications are the YARN applications of a step: those that EMR names
 // (Step.AdditionalInfo, service model of November 2026), else those of the log.
-func applications(step *types.Step, log stepLog) []string {
+func applications(step *types.Step, p printed) []string {
 	if info := step.AdditionalInfo; info != nil && len(info.ResourceManagerApplicationIds) > 0 {
 		return info.ResourceManagerApplicationIds
 	}
-	return log.applications
+	return p.applications
 }

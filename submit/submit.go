@@ -39,10 +39,15 @@ type Result struct {
 
 // Failure is why a step did not complete.
 type Failure struct {
-	Reason  string   `json:"reason"`
-	Message string   `json:"message,omitempty"`
-	Log     string   `json:"log,omitempty"`     // s3:// URI of the log that LogTail is from
-	LogTail []string `json:"logTail,omitempty"` // its last lines
+	Reason  string `json:"reason"`
+	Message string `json:"message,omitempty"`
+	Logs    []Log  `json:"logs,omitempty"` // what the step printed
+}
+
+// Log is the end of one of a step's logs.
+type Log struct {
+	URI  string   `json:"uri"`            // s3://
+	Tail []string `json:"tail,omitempty"` // its last lines, as far as it could be read
 }
 
 // clients are the two services that a submission speaks to.

@@ -105,9 +105,11 @@ func TestAFailedStepIsExplained(t *testing.T) {
 	require.ErrorContains(t, err, "is FAILED: Application exception: exit code 1")
 	require.True(t, strings.HasSuffix(err.Error(), "\n  Traceback (most recent call last):\n  ValueError: no such day"), err.Error())
 	require.Equal(t, types.StepStateFailed, result.State)
-	require.Len(t, result.Failure.LogTail, 40)
-	require.LessOrEqual(t, len(result.Failure.LogTail[37]), 1<<14, "a long line is cut")
-	require.Equal(t, "s3://data/emr-logs/"+w.cluster+"/steps/"+result.StepID+"/stderr.gz", result.Failure.Log)
+	require.Len(t, result.Failure.Logs, 1)
+	log := result.Failure.Logs[0]
+	require.Len(t, log.Tail, 40)
+	require.LessOrEqual(t, len(log.Tail[37]), 1<<14, "a long line is cut")
+	require.Equal(t, "s3://data/emr-logs/"+w.cluster+"/steps/"+result.StepID+"/stderr.gz", log.URI)
 	span, _ := w.spans.only(t)
 	require.Equal(t, tracepb.Status_STATUS_CODE_ERROR, span.Status.Code)
 	require.Equal(t, "Application exception", span.Status.Message)
@@ -122,14 +124,24 @@ func TestALogThatComesLate(t *testing.T) {
 	}}}
 	result, err := submit.Submit(t.Context(), o)
 	require.ErrorIs(t, err, submit.ErrFailed)
-	require.Contains(t, result.Failure.LogTail, "ValueError: no such day")
+	require.Contains(t, result.Failure.Logs[0].Tail, "ValueError: no such day")
+}
+
+// A Python driver in client mode writes its errors to stdout.
+func TestAFailedStepIsExplainedByItsStdout(t *testing.T) {
+	w := newWorld(t)
+	result, err := submit.Submit(t.Context(), w.options(t, "print.py"))
+	require.ErrorIs(t, err, submit.ErrFailed)
+	require.Len(t, result.Failure.Logs, 2)
+	require.ErrorContains(t, err, "/stdout.gz:\n  no such table: orders")
+	require.Equal(t, []string{"no such table: orders"}, result.Failure.Logs[1].Tail)
 }
 
 func TestAFailedStepWithoutALog(t *testing.T) {
 	w := newWorld(t)
 	result, err := submit.Submit(t.Context(), w.options(t, "mute.py"))
 	require.ErrorIs(t, err, submit.ErrFailed)
-	require.Empty(t, result.Failure.LogTail)
+	require.Empty(t, result.Failure.Logs)
 	require.Equal(t, "Application exception", result.Failure.Reason)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -41,7 +42,8 @@ const (
 
 // world is EMR's API, a real S3 gateway and a trace receiver. Its nodes do
 // with a step what the application's name says: fail.py fails with a log,
-// mute.py fails without one, hold.py runs until released, others complete.
+// print.py with
+// two, mute.py fails without one, hold.py runs until released, others complete.
 type world struct {
 	aws     aws.Config
 	s3      *s3.Client
@@ -115,6 +117,9 @@ func (w *world) RunStep(ctx context.Context, clusterID string, step types.Step) 
 			return err
 		}
 		return failure
+	case "print.py":
+		err := errors.Join(w.writeLog(clusterID, *step.Id), w.write(clusterID, *step.Id, "stdout", "no such table: orders\n"))
+		return errors.Join(err, failure)
 	case "mute.py":
 		return failure
 	case "hold.py":
@@ -131,10 +136,13 @@ func (w *world) RunStep(ctx context.Context, clusterID string, step types.Step) 
 func (w *world) Terminate(context.Context, string) error { return nil }
 
 func (w *world) writeLog(cluster, step string) error {
+	return w.write(cluster, step, "stderr", strings.Repeat("INFO Client: Application report for application_1700000000000_0007\n", 60)+
+		strings.Repeat("x", 100_000)+"\nTraceback (most recent call last):\nValueError: no such day")
+}
+
+func (w *world) write(cluster, step, log, lines string) error {
 	var zipped bytes.Buffer
 	writer := gzip.NewWriter(&zipped)
-	lines := strings.Repeat("INFO Client: Application report for application_1700000000000_0007\n", 60) +
-		strings.Repeat("x", 100_000) + "\nTraceback (most recent call last):\nValueError: no such day"
 	if _, err := writer.Write([]byte(lines)); err != nil {
 		return err
 	}
@@ -143,7 +151,7 @@ func (w *world) writeLog(cluster, step string) error {
 	}
 	_, err := w.s3.PutObject(context.Background(), &s3.PutObjectInput{
 		Bucket: aws.String(bucket), Body: bytes.NewReader(zipped.Bytes()),
-		Key: aws.String(string(platform.PrefixEMRLogs) + platform.StepLogKey(cluster, step, "stderr")),
+		Key: aws.String(string(platform.PrefixEMRLogs) + platform.StepLogKey(cluster, step, log)),
 	})
 	return err
 }
