@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -33,7 +34,8 @@ type cloud struct {
 // TestLife can be tried again without bringing all up anew.
 const keptState = "OBSERVATORY_KEPT_STATE"
 
-// newCloud gives the program an empty state folder. What still runs when the test ends is ended and its log shown.
+// newCloud gives the program an empty state folder. What still runs when the
+// test ends is ended, and its log shown if the test failed.
 func newCloud(t *testing.T) *cloud {
 	project, err := filepath.Abs("../..")
 	require.NoError(t, err)
@@ -96,19 +98,34 @@ func (c *cloud) running(t *testing.T) localcloud.Running {
 // ends all of a machine's processes with it.
 func (c *cloud) machineOf(t *testing.T, pid int) int {
 	t.Helper()
-	found := c.processes(t)
-	for {
-		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		require.NoError(t, err)
-		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		parent, err := strconv.Atoi(fields[1])
-		require.NoError(t, err)
-		if strings.HasSuffix(strings.TrimSpace(found[pid]), "machined boot") {
-			return pid
-		}
-		require.Containsf(t, found, parent, "the parents of process %d", pid)
-		pid = parent
+	programs, parent := c.processes(t), parents(t)
+	for !strings.HasSuffix(strings.TrimSpace(programs[pid]), "machined boot") {
+		require.Containsf(t, programs, pid, "a process of the region's machines")
+		pid = parent[pid]
 	}
+	return pid
+}
+
+// parents are the processes that run here, each with the one that started it.
+func parents(t *testing.T) map[int]int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc")
+	require.NoError(t, err)
+	found := map[int]int{}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		stat, err := os.ReadFile(filepath.Join("/proc", e.Name(), "stat"))
+		if err != nil {
+			continue // it has ended
+		}
+		// The command's name, in brackets, may hold anything.
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		found[pid], _ = strconv.Atoi(fields[1])
+	}
+	return found
 }
 
 // hostOf is the host name of the machine that a process runs on.
@@ -122,11 +139,17 @@ func hostOf(t *testing.T, pid int) string {
 // outputs are the stack's, as the engine's own command prints them.
 func (c *cloud) outputs(t *testing.T) outputs.Outputs {
 	t.Helper()
-	var all map[string]any
-	require.NoError(t, json.Unmarshal([]byte(c.run(t, "pulumi", "--", "stack", "output", "--json", "--show-secrets")), &all))
-	o, _, err := outputs.FromMap(all)
+	o, _, err := outputs.FromMap(c.plainOutputs(t))
 	require.NoError(t, err)
 	return o
+}
+
+// plainOutputs are the stack's outputs by name, secrets in clear.
+func (c *cloud) plainOutputs(t *testing.T) map[string]any {
+	t.Helper()
+	var all map[string]any
+	require.NoError(t, json.Unmarshal([]byte(c.run(t, "pulumi", "--", "stack", "output", "--json", "--show-secrets")), &all))
+	return all
 }
 
 // processes are the region's programs by name and process id. Pods and daemons
@@ -134,20 +157,7 @@ func (c *cloud) outputs(t *testing.T) outputs.Outputs {
 func (c *cloud) processes(t *testing.T) map[int]string {
 	t.Helper()
 	children := map[int][]int{}
-	entries, err := os.ReadDir("/proc")
-	require.NoError(t, err)
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		stat, err := os.ReadFile(filepath.Join("/proc", e.Name(), "stat"))
-		if err != nil {
-			continue
-		}
-		// The command's name, in brackets, may hold anything.
-		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		parent, _ := strconv.Atoi(fields[1])
+	for pid, parent := range parents(t) {
 		children[parent] = append(children[parent], pid)
 	}
 	found, queue := map[int]string{}, []int{c.running(t).PID}
@@ -186,7 +196,12 @@ func (c *cloud) tryGet(t *testing.T, service, path string, v any) error {
 }
 
 func (c *cloud) send(t *testing.T, method, service, path string, body io.Reader, v any) error {
-	req, err := http.NewRequestWithContext(t.Context(), method, c.running(t).URL(service)+path, body)
+	return send(t.Context(), method, c.running(t).URL(service)+path, body, v)
+}
+
+// send gives a request's body and reads the answer into v, unless that is nil.
+func send(ctx context.Context, method, url string, body io.Reader, v any) error {
+	req, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
 		return err
 	}
@@ -201,12 +216,17 @@ func (c *cloud) send(t *testing.T, method, service, path string, body io.Reader,
 		return err
 	}
 	if res.StatusCode/100 != 2 {
-		return fmt.Errorf("%s %s: %s: %.300s", method, path, res.Status, raw)
+		return fmt.Errorf("%s %s: %s: %.300s", method, url, res.Status, raw)
 	}
-	if v == nil {
+	switch v := v.(type) {
+	case nil:
 		return nil
+	case *[]byte: // no JSON, or more than one
+		*v = raw
+		return nil
+	default:
+		return json.Unmarshal(raw, v)
 	}
-	return json.Unmarshal(raw, v)
 }
 
 // sample is one series of an instant query's answer.

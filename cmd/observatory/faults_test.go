@@ -126,20 +126,14 @@ func (c *cloud) fail(t *testing.T, o outage) {
 
 var marker = regexp.MustCompile(`marker run=(\w+) task=(\d+) n=(\d+);`)
 
-// markers are the different lines of a run that VictoriaLogs has.
+// markers are the different lines of a run that VictoriaLogs has; none while
+// it does not answer.
 func (c *cloud) markers(t *testing.T, run string) map[string]bool {
 	t.Helper()
-	ask := url.Values{"query": {fmt.Sprintf(`"marker run=%s" | fields _msg`, run)}, "limit": {"100000"}}
+	rows, _ := c.tryLogs(t, fmt.Sprintf(`"marker run=%s" | fields _msg`, run), 100_000)
 	found := map[string]bool{}
-	res, err := http.Get(c.running(t).URL(string(platform.WorkloadVictoriaLogs)) + "/select/logsql/query?" + ask.Encode()) //nolint:noctx // a local page
-	if err != nil {
-		return found // the outage
-	}
-	defer res.Body.Close()
-	lines := bufio.NewScanner(res.Body)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		for _, m := range marker.FindAllString(lines.Text(), -1) {
+	for _, row := range rows {
+		for _, m := range marker.FindAllString(row["_msg"], -1) {
 			found[m] = true
 		}
 	}

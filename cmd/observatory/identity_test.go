@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -93,25 +94,33 @@ func signalsAreLabelled(t *testing.T, c *cloud, trace string) {
 // logs gives rows of VictoriaLogs; there must be some.
 func (c *cloud) logs(t *testing.T, query string, limit int) []map[string]string {
 	t.Helper()
-	res, err := http.Get(c.running(t).URL(string(platform.WorkloadVictoriaLogs)) + "/select/logsql/query?" + //nolint:noctx // a local page
-		url.Values{"query": {query}, "limit": {fmt.Sprint(limit)}}.Encode())
+	rows, err := c.tryLogs(t, query, limit)
 	require.NoError(t, err)
-	defer res.Body.Close()
-	var rows []map[string]string
-	for lines := json.NewDecoder(res.Body); lines.More(); {
-		var row map[string]string
-		require.NoError(t, lines.Decode(&row))
-		rows = append(rows, row)
-	}
 	require.NotEmptyf(t, rows, "logs of %s", query)
 	return rows
+}
+
+func (c *cloud) tryLogs(t *testing.T, query string, limit int) ([]map[string]string, error) {
+	var answer []byte
+	ask := url.Values{"query": {query}, "limit": {strconv.Itoa(limit)}}
+	if err := c.tryGet(t, string(platform.WorkloadVictoriaLogs), "/select/logsql/query?"+ask.Encode(), &answer); err != nil {
+		return nil, err
+	}
+	var rows []map[string]string
+	for lines := json.NewDecoder(bytes.NewReader(answer)); lines.More(); {
+		var row map[string]string
+		if err := lines.Decode(&row); err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
 }
 
 // noSecretInClear looks for the stack's own secrets in everything that a run
 // has left and in the command lines of all that runs.
 func noSecretInClear(t *testing.T, c *cloud) {
-	var all map[string]any
-	require.NoError(t, json.Unmarshal([]byte(c.run(t, "pulumi", "--", "stack", "output", "--json", "--show-secrets")), &all))
+	all := c.plainOutputs(t)
 	local, err := localcloud.LoadCredentials(c.state)
 	require.NoError(t, err)
 	kubeconfig := fmt.Sprint(all["kubeconfig"])

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -20,7 +19,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/dashboards/check"
@@ -159,11 +157,20 @@ func coreNodesDiffer(t *testing.T, c *cloud) {
 // profiledHosts are the hosts that Pyroscope has profiles of.
 func (c *cloud) profiledHosts(t *testing.T) []string {
 	t.Helper()
-	ask, err := json.Marshal(map[string]any{"name": platform.HostName.Metric(), "start": time.Now().Add(-time.Hour).UnixMilli(), "end": time.Now().UnixMilli()})
+	hosts, err := profiled(t, c.running(t).URL(string(platform.WorkloadPyroscope)))
 	require.NoError(t, err)
+	return hosts
+}
+
+// profiled asks a Pyroscope for the hosts of the last hour's profiles.
+func profiled(t *testing.T, url string) ([]string, error) {
+	ask, err := json.Marshal(map[string]any{"name": platform.HostName.Metric(), "start": time.Now().Add(-time.Hour).UnixMilli(), "end": time.Now().UnixMilli()})
+	if err != nil {
+		return nil, err
+	}
 	var answer struct{ Names []string }
-	require.NoError(t, c.send(t, http.MethodPost, string(platform.WorkloadPyroscope), "/querier.v1.QuerierService/LabelValues", bytes.NewReader(ask), &answer))
-	return answer.Names
+	err = send(t.Context(), http.MethodPost, url+"/querier.v1.QuerierService/LabelValues", bytes.NewReader(ask), &answer)
+	return answer.Names, err
 }
 
 func (c *cloud) objects(t *testing.T) *s3.Client {
@@ -204,36 +211,6 @@ func objectsUnderEachPath(t *testing.T, c *cloud) {
 	for _, want := range []string{`/steps/s-[A-Z0-9]+/stderr\.gz`, `/steps/s-[A-Z0-9]+/controller\.gz`, `/node/i-[0-9a-f]+/bootstrap-actions/1/stdout\.gz`, `/containers/application_\d+_\d+/container_\S+/stderr\.gz`} {
 		require.Regexp(t, want, logs)
 	}
-}
-
-// storesOnS3 are the servers whose blocks lie in S3, and their programs.
-func storesOnS3() map[platform.Workload]string {
-	return map[platform.Workload]string{platform.WorkloadTempo: "/tempo", platform.WorkloadPyroscope: "/usr/bin/pyroscope"}
-}
-
-// flush has Tempo and Pyroscope write to S3 what they hold, through their own
-// endpoints, and then by ending them as Kubernetes does: Pyroscope ships its
-// blocks every five minutes, and when it is told to end.
-func flush(t *testing.T, c *cloud) {
-	t.Helper()
-	c.get(t, string(platform.WorkloadTempo), "/flush", nil)
-	require.NoError(t, c.send(t, http.MethodPost, string(platform.WorkloadPyroscope), "/ingester.v1.IngesterService/Flush", strings.NewReader("{}"), nil))
-	for workload, program := range storesOnS3() {
-		end(c.process(t, program))
-		require.Eventuallyf(t, func() bool { return ready(c, t, workload) }, 2*time.Minute, 500*time.Millisecond, "%s is ready again", workload)
-	}
-}
-
-// end is what the kubelet does to a container: it is asked, and killed after
-// the grace period. Tempo waits for its senders' connections without end.
-func end(pid int) {
-	_ = syscall.Kill(pid, syscall.SIGTERM)
-	for deadline := time.Now().Add(corev1.DefaultTerminationGracePeriodSeconds * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		if syscall.Kill(pid, 0) != nil {
-			return
-		}
-	}
-	_ = syscall.Kill(pid, syscall.SIGKILL)
 }
 
 // boto3Script reads a cluster the way people's scripts do.
@@ -320,55 +297,6 @@ func editRestartsOne(t *testing.T, c *cloud) {
 	require.Equal(t, []string{"tempo"}, restarted(before, c.servers(t)))
 }
 
-// readBackFromS3 takes Tempo's disk away: what it answers then can only come
-// from S3. Pyroscope is killed and keeps its disk.
-func readBackFromS3(t *testing.T, c *cloud, trace string) {
-	found := func() bool {
-		var answer struct{ Batches []any }
-		return c.tryGet(t, string(platform.WorkloadTempo), "/api/traces/"+trace, &answer) == nil && len(answer.Batches) > 0
-	}
-	require.Eventually(t, found, time.Minute, time.Second, "the step's trace")
-	flush(t, c)
-	bucket := c.outputs(t).DataBucket
-	require.Eventually(t, func() bool {
-		return slices.ContainsFunc(c.keys(t, bucket, string(platform.PrefixTempo)), func(k string) bool { return strings.HasSuffix(k, "/meta.json") })
-	}, 2*time.Minute, time.Second, "Tempo's blocks in S3")
-	hosts := c.profiledHosts(t)
-	require.NotEmpty(t, hosts)
-	for workload, program := range storesOnS3() {
-		pid := c.process(t, program)
-		volumes, err := filepath.Glob(filepath.Join(c.state, "kube", "claims", "*", string(workload)+"-data", "*"))
-		require.NoError(t, err)
-		require.NotEmpty(t, volumes, workload)
-		if workload == platform.WorkloadPyroscope {
-			// For four hours it asks its own disk alone (querier.query_store_after;
-			// at 0 it would ask S3 alone and know nothing of the last minutes).
-			volumes = nil
-		}
-		for _, v := range volumes {
-			require.NoError(t, os.RemoveAll(v))
-		}
-		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
-		require.Eventuallyf(t, func() bool { return ready(c, t, workload) }, 2*time.Minute, 500*time.Millisecond, "%s is ready again", workload)
-	}
-	require.Eventually(t, found, 2*time.Minute, time.Second, "the step's trace, read from S3")
-	require.Eventually(t, func() bool {
-		now := c.profiledHosts(t)
-		return !slices.ContainsFunc(hosts, func(h string) bool { return !slices.Contains(now, h) })
-	}, 2*time.Minute, time.Second, "profiles of all hosts after the restart")
-}
-
-// ready asks a page that answers in plain text.
-func ready(c *cloud, t *testing.T, w platform.Workload) bool {
-	res, err := http.Get(c.running(t).URL(string(w)) + "/ready") //nolint:noctx // a local page
-	if err != nil {
-		return false
-	}
-	defer res.Body.Close()
-	_, _ = io.Copy(io.Discard, res.Body)
-	return res.StatusCode == http.StatusOK
-}
-
 func editRestartsNothing(t *testing.T, c *cloud) {
 	cluster := c.outputs(t).EMRClusterID
 	c.up(t) // back to the file's own configuration
@@ -388,7 +316,9 @@ func failingStep(t *testing.T, c *cloud) {
 	var r submit.Result
 	require.NoErrorf(t, json.Unmarshal([]byte(out), &r), "%s%s", out, problems)
 	require.EqualValues(t, "FAILED", r.State)
-	require.Contains(t, strings.Join(r.Failure.LogTail, "\n"), "no such table: orders")
+	require.True(t, slices.ContainsFunc(r.Failure.Logs, func(l submit.Log) bool {
+		return slices.Contains(l.Tail, "no such table: orders")
+	}), "%v", r.Failure.Logs)
 }
 
 // brokenAgents cuts the profiler's jar short in S3, has a new cluster boot from

@@ -45,15 +45,15 @@ func ready(ctx context.Context, p *progress, architectures []string) (tools, err
 	go func() {
 		defer wg.Done()
 		if t.servers, errs[1] = servers.All(ctx, p.part); errs[1] == nil {
-			errs[1] = fulfil(ctx, p, architectures)
+			errs[1] = fulfil(ctx, p.part, architectures)
 		}
 	}()
 	wg.Wait()
 	return t, errors.Join(errs...)
 }
 
-// fulfil makes the artifacts for nodes of the given architectures.
-func fulfil(ctx context.Context, p *progress, architectures []string) error {
+// fulfil makes the artifacts for nodes of the given architectures, each told.
+func fulfil(ctx context.Context, told artifacts.Progress, architectures []string) error {
 	store, err := artifacts.DefaultStore()
 	if err != nil {
 		return err
@@ -62,7 +62,7 @@ func fulfil(ctx context.Context, p *progress, architectures []string) error {
 	if err != nil {
 		return err
 	}
-	return artifacts.Fulfil(ctx, store, p.part, artifacts.Names(wanted)...)
+	return artifacts.Fulfil(ctx, store, told, artifacts.Names(wanted)...)
 }
 
 func toolsCommand() *cobra.Command {
@@ -99,7 +99,7 @@ func artifactsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p := newProgress(cmd.OutOrStdout())
 			if !lock {
-				return errors.Join(fulfil(cmd.Context(), p, platform.Architectures()), linkBinary())
+				return errors.Join(fulfil(cmd.Context(), p.part, platform.Architectures()), linkBinary())
 			}
 			store, err := artifacts.DefaultStore()
 			if err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/spf13/cobra"
 
-	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/localcloud/provider/record"
 	"github.com/emr-observatory/emr-observatory/localcloud/rehearse"
 	"github.com/emr-observatory/emr-observatory/localcloud/servers"
@@ -133,15 +132,7 @@ func rehearsal(ctx context.Context, s *settings, p *progress) (pulumi.RunFunc, r
 // materialsOf makes what is missing and loads it. This program is the status
 // server's binary.
 func materialsOf(ctx context.Context, project string, cfg config.Config, p *progress) (stacks.Materials, error) {
-	store, err := artifacts.DefaultStore()
-	if err != nil {
-		return stacks.Materials{}, err
-	}
-	wanted, err := artifacts.LockedFor(cfg.EMR.Architectures)
-	if err != nil {
-		return stacks.Materials{}, err
-	}
-	if err := artifacts.Fulfil(ctx, store, p.news, artifacts.Names(wanted)...); err != nil {
+	if err := fulfil(ctx, p.news, cfg.EMR.Architectures); err != nil {
 		return stacks.Materials{}, err
 	}
 	exe, err := os.Executable()

@@ -114,7 +114,10 @@ func emrEdits() []edit {
 		one("emr.releaseLabel", `"emr-7.9.0"`, replacesCluster, "emr-cluster"),
 		one("emr.applications", `["Hadoop","Spark","Hive"]`, replacesCluster, "emr-cluster"),
 		one("emr.sparkDefaults", `{"spark.executor.memory":"4g"}`, replacesCluster, "emr-cluster"),
-		one("emr.architectures", `["amd64"]`, replacesCluster, "emr-cluster"),
+		// The bootstrap action lists the artifacts by architecture.
+		one("emr.architectures", `["amd64"]`, effects{
+			changes.Replaced: {"emr-cluster", "emr-task", "telemetry-bootstrap"}, changes.Deleted: {"telemetry-artifact-*"},
+		}, "emr-cluster"),
 		one("emr.master.count", `3`, replacesCluster, "emr-cluster"),
 		one("emr.core.count", `3`, effects{changes.Updated: {"emr-cluster"}}),
 		one("emr.task.count", `2`, effects{changes.Updated: {"emr-task"}}),
