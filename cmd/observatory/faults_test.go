@@ -141,9 +141,13 @@ func settled(t *testing.T, within time.Duration, count func() int) {
 
 // duringMarkers starts the markers job, does something once its first line was
 // written, and has it end.
-func (c *cloud) duringMarkers(t *testing.T, run string, do func()) submit.Result {
+func (c *cloud) duringMarkers(t *testing.T, run string, do func(), conf ...string) submit.Result {
 	t.Helper()
-	cmd := c.command(t, "submit", "--wait", "--json", "--name", "markers "+run, "cmd/observatory/testdata/markers.py", run, strconv.Itoa(markerTasks))
+	args := []string{"submit", "--wait", "--json", "--name", "markers " + run}
+	for _, property := range conf {
+		args = append(args, "--conf", property)
+	}
+	cmd := c.command(t, append(args, "cmd/observatory/testdata/markers.py", run, strconv.Itoa(markerTasks))...)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	cmd.Stderr = os.Stderr
@@ -281,7 +285,8 @@ func (c *cloud) longestGap(t *testing.T, cluster string, from time.Time) time.Du
 
 // losesANode ends a core node in a job: the job goes on on the other, once
 // Spark has missed the lost executors' heartbeats for two minutes. It is the
-// node without the application master: YARN would wait ten minutes for that one
+// node without the application master, and the other executor stays though it
+// idles: YARN gives new containers only after ten minutes
 // (yarn.nm.liveness-monitor.expiry-interval-ms).
 func losesANode(t *testing.T, c *cloud) {
 	var lost string
@@ -301,7 +306,7 @@ func losesANode(t *testing.T, c *cloud) {
 			}
 		}
 		require.NotEmptyf(t, lost, "a NodeManager elsewhere than on %s", master)
-	})
+	}, "spark.dynamicAllocation.executorIdleTimeout=10m")
 	written := c.written(t, run, result)
 	require.Eventually(t, func() bool {
 		have := c.markers(t, run)
