@@ -38,12 +38,12 @@ func unpackCollector(t *testing.T) string {
 }
 
 // startCollector runs the real collector with the rendered configuration, as
-// its unit would on a core node.
-func startCollector(t *testing.T) (stop func()) {
+// its unit would on a core node. edits are pairs of old and new text in it.
+func startCollector(t *testing.T, edits ...string) (stop func()) {
 	t.Helper()
 	config, err := node.CollectorConfig()
 	require.NoError(t, err)
-	write(t, platform.NodeCollectorConfig, string(config))
+	write(t, platform.NodeCollectorConfig, strings.NewReplacer(edits...).Replace(string(config)))
 	cmd := exec.Command(unpackCollector(t), "--config", platform.NodeCollectorConfig)
 	cmd.Env = append(os.Environ(),
 		"OBSERVATORY_CLUSTER=j-ABC123", "OBSERVATORY_ROLE=core", "OBSERVATORY_HOST="+nodeHost, "OBSERVATORY_CONTROL="+controlIP,
