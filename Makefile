@@ -48,6 +48,10 @@ test: tools ## Run every test
 	@test -x $(PYTHON)/bin/python || { python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q --disable-pip-version-check boto3==1.40.45; }
 	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python go test -p 2 -timeout 40m ./...
 
+.PHONY: bench
+bench: tools ## Measure what the platform costs, into bench.json (COLD=1: make up from nothing too)
+	go run ./internal/bench $(if $(COLD),-cold)
+
 .PHONY: artifacts-lock
 artifacts-lock: build ## Build the node's artifacts anew and write their lock file
 	@bin/observatory artifacts --relock

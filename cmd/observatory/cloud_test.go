@@ -164,12 +164,21 @@ func (c *cloud) processes(t *testing.T) map[int]string {
 	for len(queue) > 0 {
 		pid := queue[0]
 		queue = append(queue[1:], children[pid]...)
-		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		if err == nil && len(line) > 0 {
-			found[pid] = string(bytes.ReplaceAll(line, []byte{0}, []byte{' '}))
+		if line := commandLine(pid); line != "" {
+			found[pid] = line
 		}
 	}
 	return found
+}
+
+// commandLine is a process's, with spaces between its arguments; "" once it has
+// ended.
+func commandLine(pid int) string {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil {
+		return ""
+	}
+	return string(bytes.ReplaceAll(line, []byte{0}, []byte{' '}))
 }
 
 // process is the one process whose command line begins with name.

@@ -223,6 +223,15 @@ func tell(ch <-chan events.EngineEvent, p *progress) {
 		counts[apitype.OpCreate], counts[apitype.OpUpdate], counts[apitype.OpReplace], counts[apitype.OpDelete], counts[apitype.OpSame])
 }
 
+// resources is how many the stack's state has.
+func (e *engine) resources(ctx context.Context) (int, error) {
+	info, err := e.stack.Info(ctx)
+	if err != nil || info.ResourceCount == nil {
+		return 0, err
+	}
+	return *info.ResourceCount, nil
+}
+
 func name(urn string) string {
 	parts := strings.Split(urn, "::")
 	if len(parts) < 4 {

@@ -86,6 +86,10 @@ func TestOutagesLoseNothing(t *testing.T) {
 	run := strconv.FormatInt(began.UnixNano(), 36)
 	ends := map[string]int{} // number of the last line that may be an outage's
 	result := c.duringMarkers(t, run, func() {
+		_, problems, err := c.try(t, "up", "--no-job", "--config", "emr.releaseLabel=emr-7.9.0")
+		require.Error(t, err, "a cluster that works is not replaced")
+		require.Contains(t, problems, "nothing was changed")
+		require.Contains(t, problems, "markers "+run)
 		for _, o := range outages() {
 			seen := c.lastMarker(t, run)
 			c.fail(t, o)

@@ -24,19 +24,29 @@ type upResult struct {
 	Job     *submit.Result    `json:"job,omitempty"` // left out with --no-job
 	Objects map[string]int    `json:"objects"`       // by S3 path
 	URLs    map[string]string `json:"urls"`          // by service
+
+	Seconds map[string]float64 `json:"seconds"` // what each part took: materials, cloud, stack, job
+}
+
+// took notes what a part took since begun.
+func (r *upResult) took(part string, begun time.Time) {
+	if r.Seconds == nil {
+		r.Seconds = map[string]float64{}
+	}
+	r.Seconds[part] = time.Since(begun).Seconds()
 }
 
 // look counts the objects and collects where to look.
-func (o session) look(ctx context.Context, stack string, have outputs.Outputs, job *submit.Result) (upResult, error) {
-	r := upResult{Stack: stack, Cluster: have.EMRClusterID, Bucket: have.DataBucket, Job: job, Objects: map[string]int{}, URLs: urls(o.running)}
+func (o session) look(ctx context.Context, stack string, have outputs.Outputs, r *upResult) error {
+	r.Stack, r.Cluster, r.Bucket, r.Objects, r.URLs = stack, have.EMRClusterID, have.DataBucket, map[string]int{}, urls(o.running)
 	counts, err := objectCounts(ctx, have.DataBucket)
 	if err != nil {
-		return r, err
+		return err
 	}
 	for _, prefix := range platform.Prefixes() {
 		r.Objects[prefix.URI(have.DataBucket)] = counts[prefix]
 	}
-	return r, nil
+	return nil
 }
 
 // services are what a person may look at, in the order in which help is wanted.

@@ -13,6 +13,7 @@ import (
 type settings struct {
 	state, stack string
 	config       []string // key=value over the stack's file, for one run
+	accepted     []string // logical names of what an up may lose
 }
 
 // projectDir is the checkout: the nearest folder upward that has Pulumi.yaml,

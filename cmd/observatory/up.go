@@ -48,18 +48,21 @@ func upCommand(s *settings) *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON: job, objects in S3, URLs")
 	c.Flags().StringArrayVarP(&s.config, "config", "c", nil, "configuration for this run over Pulumi.<stack>.yaml: key=value, a dot between levels (emr.core.count=3); may be repeated")
+	c.Flags().StringArrayVar(&s.accepted, "accept", nil, "logical name of a resource that may be lost, as the refusal names it; may be repeated")
 	c.Flags().BoolVar(&noJob, "no-job", false, "do not run the job")
 	return c
 }
 
 // session is a local cloud that is up and the engine on it.
 type session struct {
-	running localcloud.Running
-	engine  *engine
+	running   localcloud.Running
+	engine    *engine
+	ephemeral bool // the stack said that its data may vanish
 }
 
-// open starts the local cloud where need be and attaches the engine.
-func open(ctx context.Context, s *settings, p *progress) (session, error) {
+// open starts the local cloud where need be and attaches the engine. It notes
+// what that took.
+func open(ctx context.Context, s *settings, p *progress, r *upResult) (session, error) {
 	var o session
 	state, err := s.stateDir()
 	if err != nil {
@@ -69,10 +72,14 @@ func open(ctx context.Context, s *settings, p *progress) (session, error) {
 	if err != nil {
 		return o, err
 	}
+	o.ephemeral = cfg.Ephemeral
+	begun := time.Now()
 	t, err := ready(ctx, p, cfg.EMR.Architectures)
 	if err != nil {
 		return o, err
 	}
+	r.took("materials", begun)
+	begun = time.Now()
 	helper, err := machined()
 	if err != nil {
 		return o, err
@@ -96,6 +103,7 @@ func open(ctx context.Context, s *settings, p *progress) (session, error) {
 		return o, err
 	}
 	p.say("local cloud is up (process %d, state %s)", o.running.PID, state)
+	r.took("cloud", begun)
 	o.engine, err = newEngine(ctx, state, s.stack, t.servers["pulumi"], o.running)
 	return o, err
 }
@@ -127,7 +135,7 @@ func up(ctx context.Context, s *settings, job bool, out io.Writer) (upResult, er
 	}
 	defer func() { _ = lock.Unlock() }()
 	p := newProgress(out)
-	o, err := open(ctx, s, p)
+	o, err := open(ctx, s, p, &r)
 	if err != nil {
 		return r, err
 	}
@@ -142,19 +150,23 @@ func up(ctx context.Context, s *settings, job bool, out io.Writer) (upResult, er
 			return r, err
 		}
 	}
-	if _, err := o.engine.up(ctx, p); err != nil {
+	begun := time.Now()
+	if err := o.engine.change(ctx, o.ephemeral, s.accepted, p); err != nil {
 		return r, fmt.Errorf("bring up stack %s: %w", s.stack, err)
 	}
+	r.took("stack", begun)
 	have, err := o.engine.outputsOf(ctx)
 	if err != nil {
 		return r, err
 	}
 	if job {
+		begun = time.Now()
 		if r.Job, err = o.runJob(ctx, have, p); err != nil {
 			return r, err
 		}
+		r.took("job", begun)
 	}
-	return o.look(ctx, s.stack, have, r.Job)
+	return r, o.look(ctx, s.stack, have, &r)
 }
 
 // runJob submits the example job and follows it.
