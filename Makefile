@@ -46,7 +46,7 @@ down: build ## Stop the local cloud and remove its state
 .PHONY: test
 test: tools ## Run every test
 	@test -x $(PYTHON)/bin/python || { python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q --disable-pip-version-check boto3==1.40.45; }
-	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python go test -p 2 -timeout 40m ./...
+	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python go test -p 2 -timeout 60m ./...
 
 .PHONY: bench
 bench: tools ## Measure what the platform costs, into bench.json (COLD=1: make up from nothing too)
