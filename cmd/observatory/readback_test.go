@@ -60,7 +60,6 @@ func readBackFromS3(t *testing.T, c *cloud, trace string) {
 	require.Eventually(t, found, time.Minute, time.Second, "the step's trace")
 	hosts := c.profiledHosts(t)
 	require.NotEmpty(t, hosts)
-	flush(t, c)
 	bucket := c.outputs(t).DataBucket
 	require.Eventually(t, func() bool {
 		return slices.ContainsFunc(c.keys(t, bucket, string(platform.PrefixTempo)), func(k string) bool { return strings.HasSuffix(k, "/meta.json") })
@@ -86,8 +85,9 @@ func readBackFromS3(t *testing.T, c *cloud, trace string) {
 }
 
 // secondPyroscope is a Pyroscope with an empty disk on the same bucket, as one
-// that lost its volume. It asks S3 for all times: left alone it asks its own
-// disk for the last four hours (querier.query_store_after).
+// that lost its volume. It asks S3 for all times and blocks: left alone it asks
+// its own disk for the last four hours (querier.query_store_after) and passes
+// over blocks of the last three (ignore_blocks_within).
 func secondPyroscope(t *testing.T, c *cloud, bucket string) (url string) {
 	t.Helper()
 	const port, grpc = "19040", "19095"
@@ -101,7 +101,7 @@ func secondPyroscope(t *testing.T, c *cloud, bucket string) (url string) {
 	secret, err := localcloud.LoadCredentials(c.state)
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), binary, "-config.file="+file, "-config.expand-env=true", "-querier.query-store-after=0s",
-		"-server.http-listen-address=127.0.0.1", "-server.http-listen-port="+port, "-server.grpc-listen-port="+grpc)
+		"-blocks-storage.bucket-store.ignore-blocks-within=0s", "-server.http-listen-address=127.0.0.1", "-server.http-listen-port="+port, "-server.grpc-listen-port="+grpc)
 	cmd.Env = append(os.Environ(), platform.ConfigBucket+"="+bucket, platform.ConfigS3Endpoint+"="+c.running(t).Addresses["s3"],
 		platform.ConfigS3Insecure+"=true", platform.ConfigS3PathStyle+"=true")
 	for k, v := range c.running(t).Environment(secret) {
