@@ -324,6 +324,7 @@ func failingStep(t *testing.T, c *cloud) {
 // brokenAgents cuts the profiler's jar short in S3, has a new cluster boot from
 // that, and runs a job on it. Each part in each way is TestBootstrapRunsOnWithoutAPart.
 func brokenAgents(t *testing.T, c *cloud) {
+	c.up(t) // an edit that touches the artifacts would put them right again
 	have := c.outputs(t)
 	locked, err := artifacts.Locked()
 	require.NoError(t, err)
@@ -339,9 +340,11 @@ func brokenAgents(t *testing.T, c *cloud) {
 	require.Contains(t, c.run(t, "submit", "--wait", job, platform.PrefixLake.URI(have.DataBucket)+"orders"), "COMPLETED")
 	// The collector is no jar: it tells what is missing, to the health row and
 	// to /status.
-	require.Eventually(t, func() bool {
-		return len(c.query(t, fmt.Sprintf(`%s{%s=%q} == 0`, platform.MetricBootstrapUp, platform.Cluster.Metric(), now))) == 3
-	}, 2*time.Minute, time.Second, "the health row's metric")
+	var missing []sample
+	require.Eventuallyf(t, func() bool {
+		missing = c.query(t, fmt.Sprintf(`%s{%s=%q} == 0`, platform.MetricBootstrapUp, platform.Cluster.Metric(), now))
+		return len(missing) == 3
+	}, 2*time.Minute, time.Second, "the health row's metric: %v", &missing)
 	nodes := 0
 	for _, n := range c.status(t).Nodes {
 		if n.Cluster != now {
