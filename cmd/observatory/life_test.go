@@ -3,6 +3,7 @@ package main_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -298,8 +299,8 @@ func editRestartsOne(t *testing.T, c *cloud) {
 }
 
 func editRestartsNothing(t *testing.T, c *cloud) {
-	cluster := c.outputs(t).EMRClusterID
 	c.up(t) // back to the file's own configuration
+	cluster := c.outputs(t).EMRClusterID
 	before := c.servers(t)
 	n := c.up(t, "tags.team=data")
 	require.Positive(t, n.updated)
@@ -371,7 +372,8 @@ func downLeavesNothing(t *testing.T, c *cloud) {
 	region := c.running(t)
 	c.run(t, "down")
 	require.NoDirExists(t, c.state)
-	require.ErrorIs(t, syscall.Kill(region.PID, 0), syscall.ESRCH)
+	// It is there until its parent, the machine's init, has taken its exit code.
+	require.Eventually(t, func() bool { return errors.Is(syscall.Kill(region.PID, 0), syscall.ESRCH) }, 10*time.Second, 10*time.Millisecond)
 	for name, address := range region.Addresses {
 		_, err := http.Get("http://" + address) //nolint:noctx,bodyclose // refused
 		require.Errorf(t, err, name)
