@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -37,26 +38,34 @@ func downCommand(s *settings) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := e.unlock(ctx); err != nil {
+				if err := e.unlock(ctx, p); err != nil {
 					return err
 				}
-				if err := e.destroy(ctx, p); err != nil {
+				if err := os.WriteFile(ending(state), nil, 0o600); err != nil {
+					return err
+				}
+				if err := ended(state, e.destroy(ctx, p)); err != nil {
 					return fmt.Errorf("destroy stack %s: %w", s.stack, err)
 				}
 			} else if !errors.Is(err, localcloud.ErrDown) {
 				return err
 			}
-			if err := localcloud.Stop(ctx, state); err != nil {
-				return err
-			}
 			_ = lock.Unlock()
-			if err := removeState(state); err != nil {
+			if err := remove(ctx, state); err != nil {
 				return err
 			}
 			p.say("local cloud stopped, %s removed", state)
 			return nil
 		},
 	}
+}
+
+// remove stops a local cloud and deletes its state.
+func remove(ctx context.Context, state string) error {
+	if err := localcloud.Stop(ctx, state); err != nil {
+		return err
+	}
+	return removeState(state)
 }
 
 // removeState deletes a state folder, but never a folder that is none.

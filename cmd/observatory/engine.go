@@ -47,12 +47,12 @@ func newEngine(ctx context.Context, state, stack, pulumi string, running localcl
 	if err != nil {
 		return nil, err
 	}
-	backend := filepath.Join(state, "pulumi")
+	backend := backendDir(state)
 	if err := os.MkdirAll(backend, 0o700); err != nil {
 		return nil, err
 	}
 	env := map[string]string{
-		"PULUMI_BACKEND_URL": "file://" + backend, "PULUMI_CONFIG_PASSPHRASE": credentials.Passphrase,
+		"PULUMI_BACKEND_URL": backendURL(state), "PULUMI_CONFIG_PASSPHRASE": credentials.Passphrase,
 		"PULUMI_DEBUG_PROVIDERS": running.DebugProviders(), "PULUMI_HOME": filepath.Join(state, "pulumi-home"),
 		"PULUMI_SKIP_UPDATE_CHECK": "true", "PULUMI_AUTOMATION_API_SKIP_VERSION_CHECK": "true",
 		"PATH": filepath.Dir(pulumi) + string(os.PathListSeparator) + os.Getenv("PATH"),
@@ -76,6 +76,9 @@ func newEngine(ctx context.Context, state, stack, pulumi string, running localcl
 	}
 	return &engine{stack: s, dir: dir, env: env}, nil
 }
+
+func backendDir(state string) string { return filepath.Join(state, "pulumi") }
+func backendURL(state string) string { return "file://" + backendDir(state) }
 
 // workDir copies the project's settings into the state folder, since the
 // engine writes the salt of the stack's secrets beside them.
@@ -143,9 +146,12 @@ func (e *engine) configure(ctx context.Context, entries []string) error {
 	return nil
 }
 
-// unlock removes the lock that a killed run left: the back end is this state
-// folder's own, and the caller holds the folder.
-func (e *engine) unlock(ctx context.Context) error {
+// unlock waits for what a killed run left at work and removes its lock: the
+// back end is this state folder's own, and the caller holds the folder.
+func (e *engine) unlock(ctx context.Context, p *progress) error {
+	if err := awaitEngines(ctx, e.env["PULUMI_BACKEND_URL"], p); err != nil {
+		return err
+	}
 	locks, err := filepath.Glob(filepath.Join(strings.TrimPrefix(e.env["PULUMI_BACKEND_URL"], "file://"), ".pulumi", "locks", "*", "*", "*", "*.json"))
 	if err != nil || len(locks) == 0 {
 		return err

@@ -122,6 +122,23 @@ func hold(state string) (*flock.Flock, error) {
 	return lock, err
 }
 
+// holdWhole takes the state folder for an up: what a killed down left is ended
+// first.
+func holdWhole(ctx context.Context, state string, p *progress) (*flock.Flock, error) {
+	lock, err := hold(state)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(ending(state)); err != nil {
+		return lock, nil //nolint:nilerr // no down was interrupted
+	}
+	p.say("an earlier down was interrupted: ending it first")
+	if err := errors.Join(endEngines(backendURL(state)), lock.Unlock(), remove(ctx, state)); err != nil {
+		return nil, err
+	}
+	return hold(state)
+}
+
 // up brings the platform up and tells out of it on the way.
 func up(ctx context.Context, s *settings, job bool, out io.Writer) (upResult, error) {
 	var r upResult
@@ -129,17 +146,17 @@ func up(ctx context.Context, s *settings, job bool, out io.Writer) (upResult, er
 	if err != nil {
 		return r, err
 	}
-	lock, err := hold(state)
+	p := newProgress(out)
+	lock, err := holdWhole(ctx, state, p)
 	if err != nil {
 		return r, err
 	}
 	defer func() { _ = lock.Unlock() }()
-	p := newProgress(out)
 	o, err := open(ctx, s, p, &r)
 	if err != nil {
 		return r, err
 	}
-	if err := o.engine.unlock(ctx); err != nil {
+	if err := o.engine.unlock(ctx, p); err != nil {
 		return r, err
 	}
 	if err := o.engine.configure(ctx, s.config); err != nil {
