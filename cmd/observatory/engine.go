@@ -70,7 +70,12 @@ func newEngine(ctx context.Context, state, stack, pulumi string, running localcl
 	if err := os.Setenv(stacks.BinaryEnv, exe); err != nil {
 		return nil, err
 	}
-	s, err := auto.UpsertStackInlineSource(ctx, stack, platform.Project, stacks.Program, auto.WorkDir(dir), auto.EnvVars(env))
+	command, err := auto.NewPulumiCommand(&auto.PulumiCommandOptions{SkipVersionCheck: true})
+	if err != nil {
+		return nil, fmt.Errorf("find the engine: %w", err)
+	}
+	s, err := auto.UpsertStackInlineSource(ctx, stack, platform.Project, stacks.Program, auto.WorkDir(dir), auto.EnvVars(env),
+		auto.Pulumi(engineCommand{PulumiCommand: command, path: pulumi, dir: dir}))
 	if err != nil {
 		return nil, fmt.Errorf("open stack %s: %w", stack, err)
 	}
