@@ -84,21 +84,21 @@ func (c clients) printed(ctx context.Context, o Options, step *types.Step) (prin
 // printed nothing.
 func (c clients) readLogs(ctx context.Context, bucket string, key func(log string) string) (printed, error) {
 	var p printed
+	var faults []error
 	none := true
 	for _, name := range append(slices.Clone(printedLogs), controllerLog) {
 		if name == controllerLog && len(p.logs) > 0 {
 			break
 		}
 		err := c.readLog(ctx, bucket, key(name), &p)
-		if err != nil && !errors.Is(err, errNoLog) {
-			return p, err
+		if !errors.Is(err, errNoLog) {
+			none, faults = false, append(faults, err)
 		}
-		none = none && err != nil
 	}
 	if none {
 		return p, errNoLog
 	}
-	return p, nil
+	return p, errors.Join(faults...)
 }
 
 // splitLogURI reads a cluster's log URI, which EMR gives back as s3n://.

@@ -42,8 +42,8 @@ const (
 
 // world is EMR's API, a real S3 gateway and a trace receiver. Its nodes do
 // with a step what the application's name says: fail.py fails with a log,
-// print.py with
-// two, mute.py fails without one, hold.py runs until released, others complete.
+// print.py with two, mute.py without one, hold.py runs until released, others
+// complete.
 type world struct {
 	aws     aws.Config
 	s3      *s3.Client

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
 
 	"github.com/emr-observatory/emr-observatory/localcloud"
@@ -41,17 +42,13 @@ func downCommand(s *settings) *cobra.Command {
 				if err := e.unlock(ctx, p); err != nil {
 					return err
 				}
-				if err := os.WriteFile(ending(state), nil, 0o600); err != nil {
-					return err
-				}
-				if err := ended(state, e.destroy(ctx, p)); err != nil {
+				if err := e.destroy(ctx, p, func() error { return os.WriteFile(ending(state), nil, 0o600) }); err != nil {
 					return fmt.Errorf("destroy stack %s: %w", s.stack, err)
 				}
 			} else if !errors.Is(err, localcloud.ErrDown) {
 				return err
 			}
-			_ = lock.Unlock()
-			if err := remove(ctx, state); err != nil {
+			if err := remove(ctx, state, lock); err != nil {
 				return err
 			}
 			p.say("local cloud stopped, %s removed", state)
@@ -60,23 +57,16 @@ func downCommand(s *settings) *cobra.Command {
 	}
 }
 
-// remove stops a local cloud and deletes its state.
-func remove(ctx context.Context, state string) error {
+// remove stops a local cloud, gives the state folder free and deletes it. A
+// command that comes meanwhile finds a whole folder or none.
+func remove(ctx context.Context, state string, lock *flock.Flock) error {
 	if err := localcloud.Stop(ctx, state); err != nil {
 		return err
 	}
-	return removeState(state)
-}
-
-// removeState deletes a state folder, but never a folder that is none.
-func removeState(state string) error {
-	if _, err := os.Stat(state); errors.Is(err, os.ErrNotExist) {
-		return nil
+	if _, err := os.Stat(filepath.Join(state, "command.lock")); err != nil {
+		return fmt.Errorf("%s does not look like a local cloud's state folder: remove it by hand", state)
 	}
-	for _, mark := range []string{"command.lock", "credentials.json"} {
-		if _, err := os.Stat(filepath.Join(state, mark)); err == nil {
-			return os.RemoveAll(state)
-		}
-	}
-	return fmt.Errorf("%s does not look like a local cloud's state folder: remove it by hand", state)
+	gone := state + ".removing"
+	err := errors.Join(os.RemoveAll(gone), os.Rename(state, gone)) // what a killed removal left goes as well
+	return errors.Join(err, lock.Unlock(), os.RemoveAll(gone))
 }

@@ -75,7 +75,7 @@ func newEngine(ctx context.Context, state, stack, pulumi string, running localcl
 		return nil, fmt.Errorf("find the engine: %w", err)
 	}
 	s, err := auto.UpsertStackInlineSource(ctx, stack, platform.Project, stacks.Program, auto.WorkDir(dir), auto.EnvVars(env),
-		auto.Pulumi(engineCommand{PulumiCommand: command, path: pulumi, dir: dir}))
+		auto.Pulumi(engineCommand{PulumiCommand: command, path: pulumi}))
 	if err != nil {
 		return nil, fmt.Errorf("open stack %s: %w", stack, err)
 	}
@@ -184,14 +184,15 @@ func (e *engine) refresh(ctx context.Context) error {
 }
 
 // destroy takes the stack down, or says what is protected and leaves it whole.
-func (e *engine) destroy(ctx context.Context, p *progress) error {
+// begin is called before the first resource goes.
+func (e *engine) destroy(ctx context.Context, p *progress, begin func() error) error {
 	ch := make(chan events.EngineEvent, 64)
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
 		tell(ch, p)
 	}()
-	err := changes.Destroy(ctx, e.stack, changes.Guard{}, optdestroy.EventStreams(ch))
+	err := changes.Destroy(ctx, e.stack, changes.Guard{Begin: begin}, optdestroy.EventStreams(ch))
 	<-told
 	return short(err)
 }
@@ -234,13 +235,11 @@ func tell(ch <-chan events.EngineEvent, p *progress) {
 		counts[apitype.OpCreate], counts[apitype.OpUpdate], counts[apitype.OpReplace], counts[apitype.OpDelete], counts[apitype.OpSame])
 }
 
-// resources is how many the stack's state has.
-func (e *engine) resources(ctx context.Context) (int, error) {
+// empty tells whether the stack's state has no resources. What cannot be known
+// counts as there.
+func (e *engine) empty(ctx context.Context) (bool, error) {
 	info, err := e.stack.Info(ctx)
-	if err != nil || info.ResourceCount == nil {
-		return 0, err
-	}
-	return *info.ResourceCount, nil
+	return err == nil && info.ResourceCount != nil && *info.ResourceCount == 0, err
 }
 
 func name(urn string) string {

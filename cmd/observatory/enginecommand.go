@@ -19,47 +19,59 @@ import (
 // after an interrupt.
 type engineCommand struct {
 	auto.PulumiCommand        // for its version
-	path, dir          string // the engine's binary; where its output goes while it runs
+	path               string // the engine's binary
 }
 
-// Run implements auto.PulumiCommand. It waits for the engine without limit:
-// after an interrupt too, which the engine passes on.
+// Run implements auto.PulumiCommand. After an interrupt, too, it waits without
+// limit for the engine, which passes the interrupt on; a second one ends this
+// process alone.
 func (e engineCommand) Run(ctx context.Context, workdir string, stdin io.Reader, outputs, problems []io.Writer, env []string, args ...string) (stdout, stderr string, code int, err error) {
 	if !slices.Contains(args, "--non-interactive") {
 		args = append([]string{"--non-interactive"}, args...)
 	}
-	const unknown = -2 // as in the Automation API
-	out, err := os.CreateTemp(e.dir, "engine-*.out")
+	code = -2 // unknown, as in the Automation API
+	out, err := unnamed()
 	if err != nil {
-		return "", "", unknown, err
+		return "", "", code, err
 	}
-	defer forgetFile(out)
-	faults, err := os.CreateTemp(e.dir, "engine-*.err")
+	defer out.Close()
+	troubles, err := unnamed()
 	if err != nil {
-		return "", "", unknown, err
+		return "", "", code, err
 	}
-	defer forgetFile(faults)
+	defer troubles.Close()
 	cmd := exec.CommandContext(ctx, e.path, args...)
-	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = workdir, stdin, out, faults
+	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = workdir, stdin, out, troubles
 	cmd.Env = append(append(os.Environ(), env...), "PULUMI_AUTOMATION_API=true")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C comes by way of ctx, once
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	err = cmd.Run()
-	code = unknown
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		code = exit.ExitCode()
 	} else if err == nil {
 		code = 0
 	}
-	stdout, fault := printed(out, outputs)
-	stderr, fault2 := printed(faults, problems)
-	return stdout, stderr, code, errors.Join(err, fault, fault2)
+	stdout, outErr := passOn(out, outputs)
+	stderr, troubleErr := passOn(troubles, problems)
+	return stdout, stderr, code, errors.Join(err, outErr, troubleErr)
 }
 
-// printed reads what was written to a file, for the writers too.
-func printed(f *os.File, writers []io.Writer) (string, error) {
-	text, err := os.ReadFile(f.Name())
+// unnamed is a file that no folder shows: the engine prints secrets to it.
+func unnamed() (*os.File, error) {
+	f, err := os.CreateTemp("", "observatory-engine-")
+	if err != nil {
+		return nil, err
+	}
+	return f, os.Remove(f.Name())
+}
+
+// passOn reads what was written to a file, for the writers too.
+func passOn(f *os.File, writers []io.Writer) (string, error) {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(f)
 	if err != nil {
 		return "", err
 	}
@@ -69,9 +81,4 @@ func printed(f *os.File, writers []io.Writer) (string, error) {
 		}
 	}
 	return string(text), nil
-}
-
-func forgetFile(f *os.File) {
-	_ = f.Close()
-	_ = os.Remove(f.Name())
 }

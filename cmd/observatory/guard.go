@@ -3,39 +3,50 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 
 	"github.com/emr-observatory/emr-observatory/stacks/changes"
 )
 
-// change brings a stack to what the program says, unless that would lose what
-// nobody agreed to lose: data of a stack that is not ephemeral, a cluster whose
-// steps have not ended. Then nothing is changed. accepted are logical names of
-// resources that may go.
-func (e *engine) change(ctx context.Context, ephemeral bool, accepted []string, p *progress) error {
-	have, err := e.resources(ctx)
+// guard refuses an up that would lose what nobody agreed to lose: data of a
+// stack that is not ephemeral, a cluster whose steps have not ended. accepted
+// are logical names of resources that may go.
+func (e *engine) guard(ctx context.Context, ephemeral bool, accepted []string) error {
+	empty, err := e.empty(ctx)
+	if err != nil || empty { // there is nothing to lose
+		return err
+	}
+	plan, err := changes.Preview(ctx, e.stack)
 	if err != nil {
 		return err
 	}
-	if have > 0 { // there is something to lose
-		plan, err := changes.Preview(ctx, e.stack)
-		if err != nil {
-			return err
-		}
-		if len(plan) == 0 {
-			p.say("resources: 0 created, 0 updated, 0 replaced, 0 deleted, %d unchanged", have)
-			return nil
-		}
-		cfg, err := awsConfig(ctx)
-		if err != nil {
-			return err
-		}
-		guard := changes.Guard{Accepted: accepted, Ephemeral: ephemeral, Unfinished: changes.UnfinishedSteps(emr.NewFromConfig(cfg))}
-		if err := guard.Check(ctx, plan); err != nil {
-			return fmt.Errorf("nothing was changed: %w", err)
+	cfg, err := awsConfig(ctx)
+	if err != nil {
+		return err
+	}
+	if err := known(accepted, plan); err != nil {
+		return err
+	}
+	g := changes.Guard{Accepted: accepted, Ephemeral: ephemeral, Unfinished: changes.UnfinishedSteps(emr.NewFromConfig(cfg))}
+	if err := g.Check(ctx, plan); err != nil {
+		return fmt.Errorf("nothing was changed (what may go is named by --accept): %w", err)
+	}
+	return nil
+}
+
+// known refuses consent to what would not be lost: a mistyped name.
+func known(accepted []string, plan changes.Plan) error {
+	var lost []string
+	for _, c := range plan.Lost() {
+		lost = append(lost, c.Name)
+	}
+	for _, name := range accepted {
+		if !slices.Contains(lost, name) {
+			return fmt.Errorf("--accept %s: must name what this up would lose (%s)", name, strings.Join(lost, ", "))
 		}
 	}
-	_, err = e.up(ctx, p)
-	return err
+	return nil
 }

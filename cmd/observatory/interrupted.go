@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,24 +11,12 @@ import (
 	"time"
 
 	"github.com/prometheus/procfs"
-
-	"github.com/emr-observatory/emr-observatory/stacks/changes"
 )
 
-// ending is there while a down works. A down that was killed leaves a state
-// that no up can go on from: objects that vanish with the control node are
-// already forgotten while the node, and they, still are.
+// ending is there once a down has begun to destroy. One that was killed leaves
+// a state that no up can go on from: objects that vanish with the control node
+// are already forgotten while the node, and they, still are.
 func ending(state string) string { return filepath.Join(state, "ending") }
-
-// ended notes how a down went that has begun: one that was refused has changed
-// nothing.
-func ended(state string, err error) error {
-	var refusal *changes.Refusal
-	if err == nil || errors.As(err, &refusal) {
-		return errors.Join(err, os.Remove(ending(state)))
-	}
-	return err
-}
 
 // An engine whose program was killed still ends what it had begun, and writes
 // that down: half a minute where that is a cluster. Killed itself, it would

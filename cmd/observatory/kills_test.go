@@ -42,7 +42,7 @@ func TestKilledCommands(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, regions, "local clouds on this state")
-	require.Len(t, c.status(t).Nodes, 4, "the control node and the cluster's three")
+	require.Eventually(t, func() bool { return len(c.status(t).Nodes) == 4 }, time.Minute, time.Second, "the control node and the cluster's three, no node of an earlier one")
 	c.run(t, "down")
 	require.NoDirExists(t, c.state)
 }

@@ -14,6 +14,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
 	if err := rootCommand().ExecuteContext(ctx); err != nil {
 		var code exitCode
 		if errors.As(err, &code) {

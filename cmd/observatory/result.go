@@ -25,7 +25,7 @@ type upResult struct {
 	Objects map[string]int    `json:"objects"`       // by S3 path
 	URLs    map[string]string `json:"urls"`          // by service
 
-	Seconds map[string]float64 `json:"seconds"` // what each part took: materials, cloud, stack, job
+	Seconds map[string]float64 `json:"seconds"` // what each part took: materials, cloud, guard, stack, job
 }
 
 // took notes what a part took since begun.

@@ -133,7 +133,10 @@ func holdWhole(ctx context.Context, state string, p *progress) (*flock.Flock, er
 		return lock, nil //nolint:nilerr // no down was interrupted
 	}
 	p.say("an earlier down was interrupted: ending it first")
-	if err := errors.Join(endEngines(backendURL(state)), lock.Unlock(), remove(ctx, state)); err != nil {
+	if err := endEngines(backendURL(state)); err != nil {
+		return nil, err
+	}
+	if err := remove(ctx, state, lock); err != nil {
 		return nil, err
 	}
 	return hold(state)
@@ -168,7 +171,12 @@ func up(ctx context.Context, s *settings, job bool, out io.Writer) (upResult, er
 		}
 	}
 	begun := time.Now()
-	if err := o.engine.change(ctx, o.ephemeral, s.accepted, p); err != nil {
+	if err := o.engine.guard(ctx, o.ephemeral, s.accepted); err != nil {
+		return r, err
+	}
+	r.took("guard", begun)
+	begun = time.Now()
+	if _, err := o.engine.up(ctx, p); err != nil {
 		return r, fmt.Errorf("bring up stack %s: %w", s.stack, err)
 	}
 	r.took("stack", begun)
@@ -183,7 +191,8 @@ func up(ctx context.Context, s *settings, job bool, out io.Writer) (upResult, er
 		}
 		r.took("job", begun)
 	}
-	return r, o.look(ctx, s.stack, have, &r)
+	err = o.look(ctx, s.stack, have, &r)
+	return r, err
 }
 
 // runJob submits the example job and follows it.

@@ -44,9 +44,17 @@ func (c cloud) json(ctx context.Context, into any, args ...string) error {
 	return json.Unmarshal(out, into)
 }
 
-func (c cloud) end() {
-	_ = exec.Command(c.program, "--state", c.state, "down").Run()
+// end takes the local cloud down, also after an interrupt.
+func (c cloud) end() error {
+	out, err := exec.Command(c.program, "--state", c.state, "down").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("observatory --state %s down: %w\n%s", c.state, err, out)
+	}
+	return nil
 }
+
+// down ends the measured cloud: what follows is measured without it.
+func (c cloud) down(context.Context, *result, options) error { return c.end() }
 
 // warm measures up with everything built: the local cloud, the stack, the job.
 func (c cloud) warm(ctx context.Context, r *result, _ options) error {
@@ -90,8 +98,8 @@ func (c cloud) bootstrap(_ context.Context, r *result, _ options) error {
 	return nil
 }
 
-// noop measures an up without changes against an empty program, by turns, each
-// the engine's part alone.
+// noop measures the engine's update without changes against that of an empty
+// program, by turns. What the guard's preview adds is in the parts of up.
 func (c cloud) noop(ctx context.Context, r *result, _ options) error {
 	empty, err := emptyProgram(ctx, filepath.Join(filepath.Dir(c.state), "empty"))
 	if err != nil {
@@ -144,24 +152,39 @@ func (c cloud) jobs(ctx context.Context, r *result, o options) error {
 	}
 	var without []float64
 	for pair := range o.pairs {
-		plain, err := c.job(ctx, up.Bucket, o, "--conf", "spark.driver.defaultJavaOptions=", "--conf", "spark.executor.defaultJavaOptions=")
+		var plain, told float64
+		var err error
+		runPlain := func() {
+			plain, err = c.job(ctx, up.Bucket, o, "--conf", "spark.driver.defaultJavaOptions=", "--conf", "spark.executor.defaultJavaOptions=")
+		}
+		if pair%2 == 0 {
+			runPlain()
+		}
+		if err == nil {
+			told, err = c.watchedJob(ctx, up.Bucket, o, r)
+		}
+		if pair%2 == 1 && err == nil {
+			runPlain()
+		}
 		if err != nil {
 			return err
-		}
-		watched, peak := watch(ctx, c.state)
-		told, err := c.job(ctx, up.Bucket, o)
-		watched()
-		if err != nil {
-			return err
-		}
-		if gib := total(peak()) / 1024; gib > r.JobGiB {
-			r.JobGiB, r.JobMiB = gib, peak()
 		}
 		say("pair %d: %.1f s with telemetry, %.1f s without", pair+1, told, plain)
 		without, r.JobRatios = append(without, plain), append(r.JobRatios, told/plain)
 	}
 	r.JobRatio, r.JobPairs, r.JobSeconds = median(r.JobRatios), o.pairs, median(without)
 	return nil
+}
+
+// watchedJob is job with telemetry, and the highest memory meanwhile.
+func (c cloud) watchedJob(ctx context.Context, bucket string, o options, r *result) (float64, error) {
+	stop, peak := watch(ctx, c.state)
+	seconds, err := c.job(ctx, bucket, o)
+	stop()
+	if gib := total(peak()) / 1024; gib > r.JobGiB {
+		r.JobGiB, r.JobMiB = gib, peak()
+	}
+	return seconds, err
 }
 
 // job is what EMR says that a step took, in seconds.
@@ -193,7 +216,7 @@ func cold(ctx context.Context, r *result, o options) error {
 	if err := errors.Join(os.Chmod(dir, 0o755), exec.CommandContext(ctx, "git", "clone", "-q", ".", clone).Run()); err != nil { //nolint:gosec // accounts of the nodes pass through it
 		return err
 	}
-	inClone := func(target string) *exec.Cmd {
+	inClone := func(ctx context.Context, target string) *exec.Cmd {
 		cmd := exec.CommandContext(ctx, "make", target)
 		cmd.Dir = clone
 		cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+dir+"/cache", "GOCACHE="+dir+"/go-build", "GOMODCACHE="+dir+"/go-mod",
@@ -202,7 +225,7 @@ func cold(ctx context.Context, r *result, o options) error {
 		return cmd
 	}
 	begun := time.Now()
-	err = inClone("up").Run()
+	err = inClone(ctx, "up").Run()
 	r.ColdSeconds = time.Since(begun).Seconds()
-	return errors.Join(err, inClone("down").Run())
+	return errors.Join(err, inClone(context.WithoutCancel(ctx), "down").Run())
 }

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -62,7 +63,7 @@ func main() {
 	flag.BoolVar(&o.cold, "cold", false, "measure also make up from a fresh clone with empty caches")
 	flag.StringVar(&o.out, "o", "bench.json", "file to write")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -78,18 +79,16 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
 	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // accounts of the nodes pass through it
 		return err
 	}
 	c := cloud{state: filepath.Join(dir, "state"), program: "bin/observatory"}
-	defer c.end()
 	for _, part := range []struct {
 		name    string
 		measure func(context.Context, *result, options) error
 	}{
 		{"up, warm", c.warm}, {"bootstrap", c.bootstrap}, {"memory when idle", c.idle},
-		{"up without changes", c.noop}, {"jobs", c.jobs}, {"JVM starts", jvms}, {"up, cold", cold},
+		{"up without changes", c.noop}, {"jobs", c.jobs}, {"down", c.down}, {"JVM starts", jvms}, {"up, cold", cold},
 	} {
 		begun := time.Now()
 		say("%s", part.name)
@@ -100,6 +99,11 @@ func run(ctx context.Context, o options) error {
 		}
 		say("%s: measured in %s", part.name, time.Since(begun).Round(time.Second))
 	}
+	ended := c.end() // where a part failed before down
+	if ended == nil {
+		ended = os.RemoveAll(dir)
+	}
+	err = errors.Join(err, ended)
 	text, fault := json.MarshalIndent(r, "", "  ")
 	if fault == nil {
 		fault = os.WriteFile(o.out, append(text, '\n'), 0o644) //nolint:gosec // for everyone to read

@@ -21,6 +21,9 @@ type Guard struct {
 	// Unfinished lists the steps of a cluster that have not ended, see
 	// UnfinishedSteps. nil: nobody can be asked.
 	Unfinished func(ctx context.Context, clusterID string) ([]string, error)
+	// Begin is called by a Destroy that nothing refuses, before the first
+	// resource goes. nil: nothing is.
+	Begin func() error
 }
 
 // Refusal is one change that must not be made as it is planned.

@@ -62,6 +62,9 @@ func Destroy(ctx context.Context, stack auto.Stack, g Guard, opts ...optdestroy.
 	if err == nil {
 		err = g.CheckDestroy(ctx, plan)
 	}
+	if err == nil && g.Begin != nil {
+		err = g.Begin()
+	}
 	if err != nil {
 		for _, stream := range given.EventStreams {
 			close(stream)
