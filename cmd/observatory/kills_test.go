@@ -15,6 +15,7 @@ func TestKilledCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: brings up the whole local cloud again and again")
 	}
+	t.Parallel() // beside TestLife
 	c := newCloud(t)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

@@ -36,6 +36,7 @@ func TestLife(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: brings up the whole local cloud, some ten minutes")
 	}
+	t.Parallel() // beside TestKilledCommands: either waits most of its time
 	c := newCloud(t)
 	var trace string
 	parts := []struct {
