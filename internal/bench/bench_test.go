@@ -39,6 +39,7 @@ func TestMemoryNeedsALocalCloud(t *testing.T) {
 
 func TestWhatIsMeasuredIsWrittenThoughAPartFails(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "bench.json")
+	t.Setenv("TMPDIR", t.TempDir())
 	t.Chdir(t.TempDir()) // where no program is
 	require.ErrorContains(t, run(t.Context(), options{pairs: 1, out: out}), "up, warm")
 	require.FileExists(t, out)
