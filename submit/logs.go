@@ -86,14 +86,17 @@ func (c clients) readLogs(ctx context.Context, bucket string, key func(log strin
 	var p printed
 	var faults []error
 	none := true
-	for _, name := range append(slices.Clone(printedLogs), controllerLog) {
-		if name == controllerLog && len(p.logs) > 0 {
-			break
-		}
-		err := c.readLog(ctx, bucket, key(name), &p)
+	read := func(log string) {
+		err := c.readLog(ctx, bucket, key(log), &p)
 		if !errors.Is(err, errNoLog) {
 			none, faults = false, append(faults, err)
 		}
+	}
+	for _, log := range printedLogs {
+		read(log)
+	}
+	if len(p.logs) == 0 {
+		read(controllerLog)
 	}
 	if none {
 		return p, errNoLog
