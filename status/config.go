@@ -17,16 +17,16 @@ import (
 
 // Endpoint is where a workload answers.
 type Endpoint struct {
-	URL       string `json:"url"`       // http://tempo:3200
-	ReadyPath string `json:"readyPath"` // "/ready"; joined to URL; 2xx means ready
+	URL      string `json:"url"`      // http://tempo:3200
+	ReadyURL string `json:"readyUrl"` // http://tempo:3200/ready; 2xx means ready
 }
 
 // Config is what the status server needs to know, as the control node's
 // ConfigMap holds it.
 type Config struct {
-	S3Paths          platform.S3Paths               `json:"s3Paths"`
-	ControlPrivateIP string                         `json:"controlPrivateIp"`
-	Endpoints        map[platform.Workload]Endpoint `json:"endpoints"`
+	S3Paths   platform.S3Paths               `json:"s3Paths"`
+	Control   Control                        `json:"control"`
+	Endpoints map[platform.Workload]Endpoint `json:"endpoints"`
 }
 
 // LoadConfig reads a Config from a JSON file. Unknown keys are faults; every
@@ -59,9 +59,7 @@ func (c Config) Validate() error {
 			faults = append(faults, fmt.Errorf("%s: %q: must be s3://bucket/prefix/; take it from the stack output s3Paths", name, uri))
 		}
 	}
-	if _, err := netip.ParseAddr(c.ControlPrivateIP); err != nil {
-		faults = append(faults, fmt.Errorf("controlPrivateIp: %q: must be an IP address; take it from the control node's network interface", c.ControlPrivateIP))
-	}
+	faults = append(faults, c.Control.validate()...)
 	if _, ok := c.Endpoints[platform.WorkloadVictoriaMetrics]; !ok {
 		faults = append(faults, fmt.Errorf("endpoints.%s: missing: the nodes are read from it; add its URL", platform.WorkloadVictoriaMetrics))
 	}
@@ -72,13 +70,24 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-func (e Endpoint) validate(path string) []error {
+func (c Control) validate() []error {
 	var faults []error
-	if parsed, err := url.Parse(e.URL); err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
-		faults = append(faults, fmt.Errorf("%s.url: %q: must be http(s)://host:port", path, e.URL))
+	if _, err := netip.ParseAddr(c.PrivateIP); err != nil {
+		faults = append(faults, fmt.Errorf("control.privateIp: %q: must be an IP address; take it from the control node's network interface", c.PrivateIP))
 	}
-	if !strings.HasPrefix(e.ReadyPath, "/") {
-		faults = append(faults, fmt.Errorf("%s.readyPath: %q: must begin with a slash, such as /ready", path, e.ReadyPath))
+	if _, err := netip.ParseAddrPort(c.OTLP); err != nil {
+		faults = append(faults, fmt.Errorf("control.otlp: %q: must be address:port, such as 10.0.0.4:%d", c.OTLP, platform.OTLPGRPC))
 	}
-	return faults
+	return slices.Concat(faults, faultOfURL("control.grafanaUrl", c.GrafanaURL), faultOfURL("control.statusUrl", c.StatusURL))
+}
+
+func (e Endpoint) validate(path string) []error {
+	return append(faultOfURL(path+".url", e.URL), faultOfURL(path+".readyUrl", e.ReadyURL)...)
+}
+
+func faultOfURL(path, value string) []error {
+	if parsed, err := url.Parse(value); err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
+		return []error{fmt.Errorf("%s: %q: must be http(s)://host:port", path, value)}
+	}
+	return nil
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +38,8 @@ func Fetch(ctx context.Context, url string) (Status, error) {
 // moment.
 func (s Status) Render(w io.Writer, now time.Time) error {
 	var text strings.Builder
-	fmt.Fprintf(&text, "control node %s, data %s\n\n", s.Control.PrivateIP, s.S3Paths.Data)
+	fmt.Fprintf(&text, "control node %s, data %s\n", s.Control.PrivateIP, s.S3Paths.Data)
+	fmt.Fprintf(&text, "Grafana %s, OTLP %s\n\n", s.Control.GrafanaURL, s.Control.OTLP)
 	workloads := newTable("WORKLOAD", "READY", "REASON")
 	for _, workload := range s.Workloads {
 		workloads.AppendRow(table.Row{workload.Name, yes(workload.Ready), workload.Reason})
@@ -52,7 +51,7 @@ func (s Status) Render(w io.Writer, now time.Time) error {
 		nodes := newTable("CLUSTER", "ROLE", "HOST", "LAST SEEN", "BOOTSTRAP")
 		for _, node := range s.Nodes {
 			age := max(0, now.Sub(node.LastSeen)).Round(time.Second)
-			nodes.AppendRow(table.Row{node.Cluster, node.Role, node.Host, age.String() + " ago", node.bootstrap()})
+			nodes.AppendRow(table.Row{node.Cluster, node.Role, node.Host, age.String() + " ago", s.bootstrap(node)})
 		}
 		text.WriteString(nodes.Render() + "\n")
 	}
@@ -65,22 +64,22 @@ func (s Status) Render(w io.Writer, now time.Time) error {
 	return nil
 }
 
-// bootstrap is what the bootstrap action installed, in few words.
-func (n Node) bootstrap() string {
-	var down []string
-	for _, component := range slices.Sorted(maps.Keys(n.Components)) {
-		if !n.Components[component] {
-			down = append(down, string(component))
+// bootstrap tells a node's bootstrap in few words.
+func (s Status) bootstrap(node Node) string {
+	for _, b := range s.Bootstrap {
+		if b.Cluster != node.Cluster || b.Host != node.Host {
+			continue
 		}
+		if len(b.Failed) == 0 {
+			return string(b.Result)
+		}
+		without := make([]string, 0, len(b.Failed))
+		for _, component := range b.Failed {
+			without = append(without, string(component))
+		}
+		return string(b.Result) + ", without " + strings.Join(without, ", ")
 	}
-	switch {
-	case len(n.Components) == 0:
-		return "no report"
-	case len(down) > 0:
-		return "failed: " + strings.Join(down, ", ")
-	default:
-		return "complete"
-	}
+	return "-"
 }
 
 func newTable(columns ...any) table.Writer {

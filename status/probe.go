@@ -23,7 +23,7 @@ const (
 
 // probe asks a workload whether it is ready.
 func probe(ctx context.Context, name platform.Workload, endpoint Endpoint) Workload {
-	body, err := get(ctx, patience, strings.TrimSuffix(endpoint.URL, "/")+endpoint.ReadyPath)
+	body, err := get(ctx, patience, endpoint.ReadyURL)
 	if err == nil {
 		_ = body.Close() // only the status counts
 		return Workload{Name: name, Ready: true}

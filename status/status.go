@@ -16,17 +16,23 @@ const SchemaVersion = 1
 
 // Status is the answer of /status.
 type Status struct {
-	SchemaVersion int              `json:"schemaVersion"`
-	S3Paths       platform.S3Paths `json:"s3Paths"`
-	Control       Control          `json:"control"`
-	Nodes         []Node           `json:"nodes"`
-	Workloads     []Workload       `json:"workloads"`
-	Problems      []string         `json:"problems"` // what could not be found out
+	SchemaVersion int                          `json:"schemaVersion"`
+	S3Paths       platform.S3Paths             `json:"s3Paths"`
+	Control       Control                      `json:"control"`
+	Clusters      []Cluster                    `json:"clusters"`
+	Nodes         []Node                       `json:"nodes"`
+	Bootstrap     []Bootstrap                  `json:"bootstrap"`
+	Workloads     []Workload                   `json:"workloads"`
+	Endpoints     map[platform.Workload]string `json:"endpoints"` // workload to its URL inside the control node's cluster, as the stack output of that name
+	Problems      []string                     `json:"problems"`  // what could not be found out
 }
 
-// Control is the control node.
+// Control is the control node, and where it answers the VPC.
 type Control struct {
-	PrivateIP string `json:"privateIp"`
+	PrivateIP  string `json:"privateIp"`
+	OTLP       string `json:"otlp"` // address:port of OTLP over gRPC
+	GrafanaURL string `json:"grafanaUrl"`
+	StatusURL  string `json:"statusUrl"`
 }
 
 // Node is a host that sent metrics within Window.
@@ -49,7 +55,9 @@ type Workload struct {
 var ErrSection = errors.New("no such section")
 
 // Sections are the parts that can be asked for alone.
-func Sections() []string { return []string{"s3Paths", "control", "nodes", "workloads"} }
+func Sections() []string {
+	return []string{"s3Paths", "control", "clusters", "nodes", "bootstrap", "workloads", "endpoints", "problems"}
+}
 
 // Section gives one part of the status.
 func (s Status) Section(name string) (any, error) {
@@ -58,10 +66,18 @@ func (s Status) Section(name string) (any, error) {
 		return s.S3Paths, nil
 	case "control":
 		return s.Control, nil
+	case "clusters":
+		return s.Clusters, nil
 	case "nodes":
 		return s.Nodes, nil
+	case "bootstrap":
+		return s.Bootstrap, nil
 	case "workloads":
 		return s.Workloads, nil
+	case "endpoints":
+		return s.Endpoints, nil
+	case "problems":
+		return s.Problems, nil
 	}
 	return nil, fmt.Errorf("section %q: %w; there are %q", name, ErrSection, Sections())
 }
@@ -70,12 +86,16 @@ func (s Status) Section(name string) (any, error) {
 // does not fail: what does not answer is what the status is about.
 func Read(ctx context.Context, config Config) Status {
 	read := Status{
-		SchemaVersion: SchemaVersion, S3Paths: config.S3Paths, Control: Control{PrivateIP: config.ControlPrivateIP},
-		Nodes: []Node{}, Workloads: []Workload{}, Problems: []string{},
+		SchemaVersion: SchemaVersion, S3Paths: config.S3Paths, Control: config.Control, Nodes: []Node{},
+		Workloads: []Workload{}, Endpoints: map[platform.Workload]string{}, Problems: []string{},
 	}
 	var asking sync.WaitGroup
 	var lock sync.Mutex
 	for name, endpoint := range config.Endpoints {
+		read.Endpoints[name] = endpoint.URL
+		if name == platform.WorkloadStatus {
+			continue // it answers, or nobody reads this
+		}
 		asking.Go(func() {
 			workload := probe(ctx, name, endpoint)
 			lock.Lock()
@@ -94,6 +114,7 @@ func Read(ctx context.Context, config Config) Status {
 		read.Nodes = nodes
 	})
 	asking.Wait()
+	read.Clusters, read.Bootstrap = clustersOf(read.Nodes), bootstrapOf(read.Nodes)
 	slices.SortFunc(read.Workloads, func(a, b Workload) int { return compare(a.Name, b.Name) })
 	return read
 }

@@ -99,12 +99,13 @@ func config(t *testing.T, victoriaMetrics string) status.Config {
 	}))
 	t.Cleanup(workloads.Close)
 	return status.Config{
-		S3Paths: platform.NewS3Paths("data"), ControlPrivateIP: "10.0.0.4",
+		S3Paths: platform.NewS3Paths("data"),
+		Control: status.Control{PrivateIP: "10.0.0.4", OTLP: "10.0.0.4:4317", GrafanaURL: "https://10.0.0.4:3000", StatusURL: "http://10.0.0.4:8080"},
 		Endpoints: map[platform.Workload]status.Endpoint{
-			platform.WorkloadVictoriaMetrics: {URL: victoriaMetrics, ReadyPath: "/health"},
-			platform.WorkloadTempo:           {URL: workloads.URL, ReadyPath: "/ready"},
-			platform.WorkloadPyroscope:       {URL: workloads.URL + "/", ReadyPath: "/other"},
-			platform.WorkloadGrafana:         {URL: "http://" + freeAddress(t), ReadyPath: "/api/health"},
+			platform.WorkloadVictoriaMetrics: {URL: victoriaMetrics, ReadyURL: victoriaMetrics + "/health"},
+			platform.WorkloadTempo:           {URL: workloads.URL, ReadyURL: workloads.URL + "/ready"},
+			platform.WorkloadPyroscope:       {URL: workloads.URL, ReadyURL: workloads.URL + "/other"},
+			platform.WorkloadGrafana:         {URL: "http://grafana:3000", ReadyURL: "http://" + freeAddress(t) + "/api/health"},
 		},
 	}
 }
@@ -115,6 +116,7 @@ func TestStatusFromRealMetrics(t *testing.T) {
 		metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-12", `,state="used"`, 7),
 		metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-12", `,state="free"`, 9),
 		metric(platform.MetricHostSeen, "j-1", "master", "ip-10-0-0-99", `,state="used"`, 7))
+	importSamples(t, metrics, time.Second, metric(platform.MetricHostSeen, "dev", platform.RoleControl, "ip-10-0-0-4", "", 7))
 	importSamples(t, metrics, time.Minute, metric(platform.MetricHostSeen, "j-1", "task", "ip-10-0-0-13", "", 7))
 	importSamples(t, metrics, 10*time.Minute, metric(platform.MetricHostSeen, "j-0", "core", "ip-10-0-0-50", "", 7))
 	importSamples(t, metrics, 26*time.Hour,
@@ -128,11 +130,21 @@ func TestStatusFromRealMetrics(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, got.Problems)
 	require.Equal(t, platform.NewS3Paths("data"), got.S3Paths)
-	require.Equal(t, "10.0.0.4", got.Control.PrivateIP)
+	require.Equal(t, config(t, metrics).Control, got.Control)
 
-	require.Len(t, got.Nodes, 3, "the host that was silent for ten minutes is gone")
+	require.Len(t, got.Nodes, 4, "the host that was silent for ten minutes is gone")
+	require.Equal(t, platform.RoleControl, got.Nodes[0].Role)
+	got.Nodes = got.Nodes[1:]
 	require.Equal(t, []string{"ip-10-0-0-99", "ip-10-0-0-12", "ip-10-0-0-13"}, []string{got.Nodes[0].Host, got.Nodes[1].Host, got.Nodes[2].Host})
 	require.Equal(t, "master", got.Nodes[0].Role)
+	require.Equal(t, []status.Cluster{{ID: "j-1", Nodes: map[string]int{"master": 1, "core": 1, "task": 1}}}, got.Clusters)
+	require.Equal(t, []status.Bootstrap{
+		{Cluster: "j-1", Role: "master", Host: "ip-10-0-0-99", Result: status.BootstrapComplete, Failed: []platform.NodeComponent{}},
+		{Cluster: "j-1", Role: "core", Host: "ip-10-0-0-12", Result: status.BootstrapPartial, Failed: []platform.NodeComponent{platform.ComponentPyroscope}},
+		{Cluster: "j-1", Role: "task", Host: "ip-10-0-0-13", Result: status.BootstrapUnknown, Failed: []platform.NodeComponent{}},
+	}, got.Bootstrap)
+	require.Equal(t, "http://grafana:3000", got.Endpoints[platform.WorkloadGrafana])
+	require.Len(t, got.Endpoints, 4)
 	require.WithinDuration(t, time.Now().Add(-2*time.Second), got.Nodes[1].LastSeen, 5*time.Second)
 	require.WithinDuration(t, time.Now().Add(-time.Minute), got.Nodes[2].LastSeen, 5*time.Second)
 	require.Equal(t, map[platform.NodeComponent]bool{platform.ComponentCollector: true, platform.ComponentPyroscope: false}, got.Nodes[1].Components)
@@ -156,7 +168,7 @@ func TestStatusFromRealMetrics(t *testing.T) {
 
 	var text bytes.Buffer
 	require.NoError(t, got.Render(&text, got.Nodes[1].LastSeen.Add(4*time.Second)))
-	require.Regexp(t, `core +│ ip-10-0-0-12 │ 4s ago +│ failed: pyroscope-agent`, text.String())
+	require.Regexp(t, `core +│ ip-10-0-0-12 │ 4s ago +│ partial, without pyroscope-agent`, text.String())
 	require.Regexp(t, `master │ ip-10-0-0-99 │ 4s ago +│ complete`, text.String())
 	require.Regexp(t, `task +│ ip-10-0-0-13 │ 1m\d+s ago +│ no report`, text.String())
 	require.Regexp(t, `pyroscope +│ no +│ GET .*Ingester not ready`, text.String())
@@ -212,7 +224,7 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	require.ErrorContains(t, status.Serve(t.Context(), config(t, "http://127.0.0.1:1"), address), "address already in use")
 	stop()
 	require.NoError(t, <-served)
-	require.ErrorContains(t, status.Serve(t.Context(), status.Config{}, address), "controlPrivateIp")
+	require.ErrorContains(t, status.Serve(t.Context(), status.Config{}, address), "control.privateIp")
 }
 
 func TestFetchRefusesOtherVersions(t *testing.T) {
@@ -243,10 +255,10 @@ func TestLoadConfig(t *testing.T) {
 	}{
 		"unknown key": {`{"s3paths2": {}}`, []string{`unknown field "s3paths2"`}},
 		"all faults": {
-			`{"s3Paths":{"data":"data"},"controlPrivateIp":"ip-10-0-0-4","endpoints":{"tempo":{"url":"tempo:3200","readyPath":"ready"}}}`,
+			`{"s3Paths":{"data":"data"},"control":{"privateIp":"ip-10-0-0-4"},"endpoints":{"tempo":{"url":"tempo:3200","readyUrl":"ready"}}}`,
 			[]string{
-				`s3Paths.data: "data"`, `s3Paths.lake: ""`, `controlPrivateIp: "ip-10-0-0-4"`,
-				"endpoints.victoria-metrics: missing", `endpoints.tempo.url: "tempo:3200"`, `endpoints.tempo.readyPath: "ready"`,
+				`s3Paths.data: "data"`, `s3Paths.lake: ""`, `control.privateIp: "ip-10-0-0-4"`, `control.otlp: ""`,
+				`control.grafanaUrl: ""`, "endpoints.victoria-metrics: missing", `endpoints.tempo.url: "tempo:3200"`, `endpoints.tempo.readyUrl: "ready"`,
 			},
 		},
 	} {

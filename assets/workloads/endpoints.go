@@ -53,6 +53,13 @@ func URLs() map[platform.Workload]string {
 	return out
 }
 
+// URLAt gives where a workload with a host port answers the VPC: ip is the
+// control node's.
+func URLAt(ip string, w platform.Workload) string {
+	e := endpoints()[w]
+	return fmt.Sprintf("%s://%s:%d", e.scheme, ip, e.port)
+}
+
 // ReadyURLs gives where each workload says inside the cluster that it is ready.
 func ReadyURLs() map[platform.Workload]string {
 	out := map[platform.Workload]string{}

@@ -202,19 +202,6 @@ func (c *cloud) keys(t *testing.T, bucket, prefix string) []string {
 	return keys
 }
 
-func objectsUnderEachPath(t *testing.T, c *cloud) {
-	flush(t, c)
-	have := c.outputs(t)
-	require.Equal(t, have.S3Paths, c.status(t).S3Paths, "/status and the stack say the same")
-	for _, p := range platform.Prefixes() {
-		require.Eventuallyf(t, func() bool { return len(c.keys(t, have.DataBucket, string(p))) > 0 }, time.Minute, time.Second, "objects under %s", p)
-	}
-	logs := strings.Join(c.keys(t, have.DataBucket, string(platform.PrefixEMRLogs)), "\n")
-	for _, want := range []string{`/steps/s-[A-Z0-9]+/stderr\.gz`, `/steps/s-[A-Z0-9]+/controller\.gz`, `/node/i-[0-9a-f]+/bootstrap-actions/1/stdout\.gz`, `/containers/application_\d+_\d+/container_\S+/stderr\.gz`} {
-		require.Regexp(t, want, logs)
-	}
-}
-
 // boto3Script reads a cluster the way people's scripts do.
 const boto3Script = `
 import boto3, gzip

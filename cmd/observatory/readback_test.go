@@ -18,6 +18,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/localcloud/servers"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/stacks/outputs"
+	"github.com/emr-observatory/emr-observatory/status"
 )
 
 // storesOnS3 are the servers whose blocks lie in S3, and their programs.
@@ -48,6 +50,36 @@ func end(pid int) {
 		}
 	}
 	_ = syscall.Kill(pid, syscall.SIGKILL)
+}
+
+func objectsUnderEachPath(t *testing.T, c *cloud) {
+	flush(t, c)
+	have := c.outputs(t)
+	tellsWhatTheStackTells(t, c.status(t), have)
+	for _, p := range platform.Prefixes() {
+		require.Eventuallyf(t, func() bool { return len(c.keys(t, have.DataBucket, string(p))) > 0 }, time.Minute, time.Second, "objects under %s", p)
+	}
+	logs := strings.Join(c.keys(t, have.DataBucket, string(platform.PrefixEMRLogs)), "\n")
+	for _, want := range []string{`/steps/s-[A-Z0-9]+/stderr\.gz`, `/steps/s-[A-Z0-9]+/controller\.gz`, `/node/i-[0-9a-f]+/bootstrap-actions/1/stdout\.gz`, `/containers/application_\d+_\d+/container_\S+/stderr\.gz`} {
+		require.Regexp(t, want, logs)
+	}
+}
+
+// tellsWhatTheStackTells: /status and the stack's outputs come from the same
+// values.
+func tellsWhatTheStackTells(t *testing.T, told status.Status, have outputs.Outputs) {
+	t.Helper()
+	require.Equal(t, have.S3Paths, told.S3Paths)
+	require.Equal(t, []string{have.GrafanaURL, have.StatusURL}, []string{told.Control.GrafanaURL, told.Control.StatusURL})
+	for workload, url := range have.Endpoints {
+		require.Equal(t, url, told.Endpoints[platform.Workload(workload)], workload)
+	}
+	require.Len(t, told.Endpoints, len(have.Endpoints))
+	require.Equal(t, []status.Cluster{{ID: have.EMRClusterID, Nodes: map[string]int{platform.RoleMaster: 1, platform.RoleCore: 2}}}, told.Clusters)
+	require.Len(t, told.Bootstrap, 3)
+	for _, b := range told.Bootstrap {
+		require.Equal(t, status.BootstrapComplete, b.Result, b.Host)
+	}
 }
 
 // readBackFromS3 takes Tempo's disk away and asks a second Pyroscope that never
@@ -96,12 +128,19 @@ func secondPyroscope(t *testing.T, c *cloud, bucket string) (url string) {
 	config, err := workloadconfig.Pyroscope(24 * time.Hour)
 	require.NoError(t, err)
 	dir := t.TempDir()
-	file := filepath.Join(dir, workloadconfig.PyroscopeFile)
-	require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(config.Files[workloadconfig.PyroscopeFile], workloadconfig.DataDir, dir)), 0o600))
+	rebase := strings.NewReplacer(workloadconfig.ConfigDir, dir, workloadconfig.DataDir, dir)
+	for name, body := range config.Files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(rebase.Replace(body)), 0o600))
+	}
+	var args []string
+	for _, arg := range config.Args {
+		args = append(args, rebase.Replace(arg))
+	}
+	args = append(args, "-querier.query-store-after=0s", "-blocks-storage.bucket-store.ignore-blocks-within=0s",
+		"-server.http-listen-address=127.0.0.1", "-server.http-listen-port="+port, "-server.grpc-listen-port="+grpc)
 	secret, err := localcloud.LoadCredentials(c.state)
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), binary, "-config.file="+file, "-config.expand-env=true", "-querier.query-store-after=0s",
-		"-blocks-storage.bucket-store.ignore-blocks-within=0s", "-server.http-listen-address=127.0.0.1", "-server.http-listen-port="+port, "-server.grpc-listen-port="+grpc)
+	cmd := exec.CommandContext(t.Context(), binary, args...)
 	cmd.Env = append(os.Environ(), platform.ConfigBucket+"="+bucket, platform.ConfigS3Endpoint+"="+c.running(t).Addresses["s3"],
 		platform.ConfigS3Insecure+"=true", platform.ConfigS3PathStyle+"=true")
 	for k, v := range c.running(t).Environment(secret) {

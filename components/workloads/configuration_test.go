@@ -48,8 +48,10 @@ func TestStatusReadsItsOwnConfiguration(t *testing.T) {
 	config, err := status.LoadConfig(path)
 	require.NoError(t, err)
 	require.Equal(t, platform.NewS3Paths("data-123"), config.S3Paths)
-	require.Equal(t, "10.0.0.5", config.ControlPrivateIP)
-	require.Equal(t, status.Endpoint{URL: "http://collector:13133", ReadyPath: "/"}, config.Endpoints[platform.WorkloadCollector])
+	require.Equal(t, status.Control{
+		PrivateIP: "10.0.0.5", OTLP: "10.0.0.5:4317", GrafanaURL: "https://10.0.0.5:3000", StatusURL: "http://10.0.0.5:8080",
+	}, config.Control)
+	require.Equal(t, status.Endpoint{URL: "http://collector:4318", ReadyURL: "http://collector:13133/"}, config.Endpoints[platform.WorkloadCollector])
 }
 
 func TestSecretsStaySecret(t *testing.T) {

@@ -2,7 +2,7 @@ package workloads
 
 import (
 	"encoding/json"
-	"net/url"
+	"fmt"
 
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -66,7 +66,10 @@ func (b *builder) statusConfig() pulumi.StringOutput {
 }
 
 func renderStatus(paths map[string]string, ip string) (string, error) {
-	config := status.Config{ControlPrivateIP: ip, Endpoints: map[platform.Workload]status.Endpoint{}}
+	config := status.Config{Endpoints: map[platform.Workload]status.Endpoint{}, Control: status.Control{
+		PrivateIP: ip, OTLP: fmt.Sprintf("%s:%d", ip, platform.OTLPGRPC),
+		GrafanaURL: workloadconfig.URLAt(ip, platform.WorkloadGrafana), StatusURL: workloadconfig.URLAt(ip, platform.WorkloadStatus),
+	}}
 	b, err := json.Marshal(paths)
 	if err != nil {
 		return "", wrap(statusFile, err)
@@ -74,14 +77,10 @@ func renderStatus(paths map[string]string, ip string) (string, error) {
 	if err := json.Unmarshal(b, &config.S3Paths); err != nil {
 		return "", wrap(statusFile, err)
 	}
-	for workload, ready := range workloadconfig.ReadyURLs() {
-		u, err := url.Parse(ready)
-		if err != nil {
-			return "", wrap(statusFile, err)
-		}
-		config.Endpoints[workload] = status.Endpoint{URL: u.Scheme + "://" + u.Host, ReadyPath: u.Path}
+	ready := workloadconfig.ReadyURLs()
+	for workload, url := range workloadconfig.URLs() {
+		config.Endpoints[workload] = status.Endpoint{URL: url, ReadyURL: ready[workload]}
 	}
-	delete(config.Endpoints, platform.WorkloadStatus) // it answers, or nobody reads this
 	if err := config.Validate(); err != nil {
 		return "", wrap(statusFile, err)
 	}

@@ -124,9 +124,11 @@ func (b *builder) build(w *Workloads) error {
 	}
 	// The Grafana provider speaks to the server as soon as it is configured.
 	w.GrafanaURL = pulumi.All(b.args.ControlPrivateIP, ready[platform.WorkloadGrafana]).ApplyT(func(v []any) string {
-		return fmt.Sprintf("https://%s:%d", v[0], platform.Grafana)
+		return workloadconfig.URLAt(v[0].(string), platform.WorkloadGrafana)
 	}).(pulumi.StringOutput)
-	w.StatusURL = pulumi.Sprintf("http://%s:%d", b.args.ControlPrivateIP, int(platform.Status))
+	w.StatusURL = b.args.ControlPrivateIP.ToStringOutput().ApplyT(func(ip string) string {
+		return workloadconfig.URLAt(ip, platform.WorkloadStatus)
+	}).(pulumi.StringOutput)
 	inside := pulumi.StringMap{}
 	for workload, url := range workloadconfig.URLs() {
 		inside[string(workload)] = pulumi.String(url)
