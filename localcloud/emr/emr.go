@@ -53,6 +53,7 @@ type node struct {
 	instanceType string
 	address      string // CIDR form
 	machine      *region.Machine
+	pushed       sync.Map // log file to the stamp of what is in S3 of it
 }
 
 func (n *node) ip() string {

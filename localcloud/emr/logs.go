@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/s3"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -30,7 +31,8 @@ var logTrees = map[string]string{ //nolint:gochecknoglobals // a table
 }
 
 // PushLogs writes the cluster's logs, gzipped, under its log URI. EMR's pusher
-// runs every five minutes; here it runs when something has ended.
+// runs every five minutes; here it runs when something has ended. As there, a
+// log that has not changed is not written again.
 func (s *Service) PushLogs(ctx context.Context, clusterID string) error {
 	cluster, err := s.Store.Cluster(clusterID)
 	if err != nil || cluster.LogUri == nil {
@@ -52,13 +54,19 @@ func (s *Service) PushLogs(ctx context.Context, clusterID string) error {
 		}
 		for tree, to := range logTrees {
 			to = base + strings.ReplaceAll(to, "<i>", n.instanceID)
-			errs = append(errs, s.pushTree(ctx, bucket, filepath.Join(n.machine.Root, tree), to))
+			errs = append(errs, s.pushTree(ctx, n, bucket, filepath.Join(n.machine.Root, tree), to))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (s *Service) pushTree(ctx context.Context, bucket, dir, to string) error {
+// stamp tells whether a log has changed.
+type stamp struct {
+	size     int64
+	modified time.Time
+}
+
+func (s *Service) pushTree(ctx context.Context, n *node, bucket, dir, to string) error {
 	return filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -76,6 +84,17 @@ func (s *Service) pushTree(ctx context.Context, bucket, dir, to string) error {
 		if err != nil || !e.Type().IsRegular() || strings.HasSuffix(file, ".gz") {
 			return err
 		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		now := stamp{info.Size(), info.ModTime()}
+		if before, ok := n.pushed.Load(file); ok && before == now {
+			return nil
+		}
 		body, err := os.ReadFile(file)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -91,6 +110,10 @@ func (s *Service) pushTree(ctx context.Context, bucket, dir, to string) error {
 		if err := z.Close(); err != nil {
 			return err
 		}
-		return s.Objects.Put(ctx, bucket, to+"/"+filepath.ToSlash(rel)+".gz", packed.Bytes())
+		if err := s.Objects.Put(ctx, bucket, to+"/"+filepath.ToSlash(rel)+".gz", packed.Bytes()); err != nil {
+			return err
+		}
+		n.pushed.Store(file, now)
+		return nil
 	})
 }
