@@ -177,9 +177,11 @@ func (s *Service) members(id string, spec Spec, g types.InstanceGroup, cores, co
 }
 
 // What YARN may give out on a node of the local cloud, whatever its instance
-// type: the machine under it is one.
+// type: the machine under all nodes is one. The memory holds an application
+// master and one executor of spark-defaults (896 and 1408 MB with overhead), not
+// two executors: more than one on each node only takes memory from the others.
 const (
-	nodeMemoryMB = 3072
+	nodeMemoryMB = 2560
 	nodeVCores   = 4
 )
 
