@@ -83,10 +83,6 @@ func timeFormats() []timeFormat {
 	}
 }
 
-// continuation matches a line that belongs to the one before: indented lines,
-// and the unindented heads inside Java's and Python's stack traces.
-const continuation = `^([[:space:]]|Caused by: |Suppressed: |([A-Za-z_$$][A-Za-z0-9_$$]*[.])*[A-Za-z0-9_$$]*(Exception|Error|Throwable)(:|$$))`
-
 // uncaughtError matches the first line of an error that no logger formatted.
 const uncaughtError = `^(Exception in thread |Traceback [(]most recent call last[)])`
 
@@ -120,7 +116,7 @@ func CollectorConfig() ([]byte, error) {
 		"KeepAttributes":           quotedLabels(platform.JVMLabels()),
 		"Logs":                     logSources(),
 		"TimeFormats":              timeFormats(),
-		"FirstEntry":               "not (" + matches(continuation) + ")",
+		"FirstLine":                strings.ReplaceAll(firstLine(), "$", "$$"), // the collector expands $
 		"Uncaught":                 "attributes.level == nil and " + matches(uncaughtError),
 		"MemoryLimitMiB":           memoryLimitMiB,
 		"MemorySpikeMiB":           memorySpikeMiB,
