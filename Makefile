@@ -3,17 +3,19 @@
 BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w"
 # Python with boto3, for the tests of EMR's API.
 PYTHON := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/emr-observatory/test-python
-export OBSERVATORY_BINARY := $(CURDIR)/bin/observatory
+# The control node's part, for an architecture.
+control = GOOS=linux GOARCH=$(1) $(BUILD) -o bin/observatory-linux-$(1) ./cmd/observatory-control
 
 .PHONY: help
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 
 .PHONY: build
-build: ## Build bin/observatory and bin/machined
+build: ## Build bin/observatory and what it starts
 	@command -v go >/dev/null || { echo "missing: go; install it from https://go.dev/dl, then \`make doctor\` says what else is missing" >&2; exit 1; }
 	@mkdir -p bin
 	@$(BUILD) -o bin/ ./cmd/observatory ./localcloud/machine/machined
+	@$(call control,$(shell go env GOARCH))
 
 .PHONY: doctor
 doctor: build ## Say what this machine lacks, and how to get it
@@ -32,7 +34,9 @@ tools: build ## Build and fetch what the local cloud runs (cached)
 	@bin/observatory tools
 
 .PHONY: artifacts
-artifacts: build ## Build and fetch what goes on nodes (cached, sha256-locked)
+artifacts: build ## Build and fetch what goes on machines (cached, sha256-locked)
+	@$(call control,amd64)
+	@$(call control,arm64)
 	@bin/observatory artifacts
 
 .PHONY: up

@@ -18,7 +18,8 @@ import (
 )
 
 // BinaryEnv names the file that LoadMaterials takes as the status server's
-// binary; unset, it is bin/observatory-linux-<arch> below the project.
+// binary (cmd/observatory-control); unset, it is bin/observatory-linux-<arch>
+// below the project.
 const BinaryEnv = "OBSERVATORY_BINARY"
 
 // Materials are the built things that the program puts on machines.

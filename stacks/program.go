@@ -12,12 +12,20 @@ import (
 // Program is the Pulumi program: the same for AWS and for the local cloud.
 // Configuration, materials and component arguments are all checked before the
 // first resource is registered.
-func Program(ctx *pulumi.Context) error {
+func Program(ctx *pulumi.Context) error { return run(ctx, ctx.RootDirectory()) }
+
+// ProgramOf is Program for an engine that does not work in the project's own
+// folder, which is root.
+func ProgramOf(root string) pulumi.RunFunc {
+	return func(ctx *pulumi.Context) error { return run(ctx, root) }
+}
+
+func run(ctx *pulumi.Context, root string) error {
 	cfg, err := config.Load(ctx)
 	if err != nil {
 		return fmt.Errorf("read configuration of stack %s: %w", ctx.Stack(), err)
 	}
-	materials, err := LoadMaterials(ctx.RootDirectory(), cfg)
+	materials, err := LoadMaterials(root, cfg)
 	if err != nil {
 		return fmt.Errorf("load materials: %w", err)
 	}

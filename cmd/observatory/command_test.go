@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -20,22 +21,24 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/doctor"
 	"github.com/emr-observatory/emr-observatory/localcloud/rehearse"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/stacks"
 )
 
 const root = "../.."
 
-// bin is the folder of the two programs, built once.
+// bin is the folder of the three programs, built once.
 var bin = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "observatory-bin-")
 	if err != nil {
 		return "", err
 	}
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", dir+"/", "./cmd/observatory", "./localcloud/machine/machined")
+	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", dir+"/", "./cmd/observatory", "./cmd/observatory-control", "./localcloud/machine/machined")
 	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return dir, fmt.Errorf("%w: %s", err, out)
 	}
-	return dir, os.Chmod(dir, 0o755) //nolint:gosec // other accounts run machined
+	return dir, errors.Join(os.Setenv(stacks.BinaryEnv, filepath.Join(dir, "observatory-control")),
+		os.Chmod(dir, 0o755)) //nolint:gosec // other accounts run machined
 })
 
 func TestMain(m *testing.M) {
@@ -249,7 +252,7 @@ func upInJSON(t *testing.T, c *cloud) {
 func TestHelpSuffices(t *testing.T) {
 	help := observatory(t, root, nil, "--help")
 	require.Zero(t, help.code)
-	for _, command := range []string{"doctor", "rehearse", "preview", "up", "down", "pulumi", "status", "submit", "dashboards", "serve", "tools", "artifacts"} {
+	for _, command := range []string{"doctor", "rehearse", "preview", "up", "down", "pulumi", "status", "submit", "dashboards", "tools", "artifacts"} {
 		require.Regexp(t, `(?m)^  `+command+` +[A-Z]`, help.stdout)
 		one := observatory(t, root, nil, command, "--help")
 		require.Zero(t, one.code)

@@ -27,9 +27,10 @@ import (
 // engine is Pulumi on the local cloud: the real engine with a back end in the
 // state folder, its providers attached, and this program in-process.
 type engine struct {
-	stack auto.Stack
-	dir   string
-	env   map[string]string
+	stack   auto.Stack
+	dir     string
+	backend string // folder of the back end
+	env     map[string]string
 }
 
 // newEngine opens the stack, making it where there is none. pulumi is the
@@ -39,11 +40,11 @@ func newEngine(ctx context.Context, state, stack, pulumi string, running localcl
 	if err != nil {
 		return nil, err
 	}
-	dir, err := workDir(state, stack)
+	project, err := projectDir()
 	if err != nil {
 		return nil, err
 	}
-	exe, err := os.Executable()
+	dir, err := workDir(project, state, stack)
 	if err != nil {
 		return nil, err
 	}
@@ -67,19 +68,16 @@ func newEngine(ctx context.Context, state, stack, pulumi string, running localcl
 			return nil, err
 		}
 	}
-	if err := os.Setenv(stacks.BinaryEnv, exe); err != nil {
-		return nil, err
-	}
 	command, err := auto.NewPulumiCommand(&auto.PulumiCommandOptions{SkipVersionCheck: true})
 	if err != nil {
 		return nil, fmt.Errorf("find the engine: %w", err)
 	}
-	s, err := auto.UpsertStackInlineSource(ctx, stack, platform.Project, stacks.Program, auto.WorkDir(dir), auto.EnvVars(env),
+	s, err := auto.UpsertStackInlineSource(ctx, stack, platform.Project, stacks.ProgramOf(project), auto.WorkDir(dir), auto.EnvVars(env),
 		auto.Pulumi(engineCommand{PulumiCommand: command, path: pulumi}))
 	if err != nil {
 		return nil, fmt.Errorf("open stack %s: %w", stack, err)
 	}
-	return &engine{stack: s, dir: dir, env: env}, nil
+	return &engine{stack: s, dir: dir, backend: backend, env: env}, nil
 }
 
 func backendDir(state string) string { return filepath.Join(state, "pulumi") }
@@ -87,11 +85,7 @@ func backendURL(state string) string { return "file://" + backendDir(state) }
 
 // workDir copies the project's settings into the state folder, since the
 // engine writes the salt of the stack's secrets beside them.
-func workDir(state, stack string) (string, error) {
-	project, err := projectDir()
-	if err != nil {
-		return "", err
-	}
+func workDir(project, state, stack string) (string, error) {
 	dir := filepath.Join(state, "pulumi-work")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
@@ -157,7 +151,7 @@ func (e *engine) unlock(ctx context.Context, p *progress) error {
 	if err := awaitEngines(ctx, e.env["PULUMI_BACKEND_URL"], p); err != nil {
 		return err
 	}
-	locks, err := filepath.Glob(filepath.Join(strings.TrimPrefix(e.env["PULUMI_BACKEND_URL"], "file://"), ".pulumi", "locks", "*", "*", "*", "*.json"))
+	locks, err := filepath.Glob(filepath.Join(e.backend, ".pulumi", "locks", "*", "*", "*", "*.json"))
 	if err != nil || len(locks) == 0 {
 		return err
 	}

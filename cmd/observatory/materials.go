@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -99,7 +96,7 @@ func artifactsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p := newProgress(cmd.OutOrStdout())
 			if !lock {
-				return errors.Join(fulfil(cmd.Context(), p.part, platform.Architectures()), linkBinary())
+				return fulfil(cmd.Context(), p.part, platform.Architectures())
 			}
 			store, err := artifacts.DefaultStore()
 			if err != nil {
@@ -114,22 +111,4 @@ func artifactsCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&lock, "relock", false, "build anew and write the lock file")
 	return c
-}
-
-// linkBinary gives this program the name under which stacks looks for the
-// status server's binary.
-func linkBinary() error {
-	exe, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	dir, err := projectDir()
-	if err != nil {
-		return err
-	}
-	name := filepath.Join(dir, "bin", "observatory-linux-"+runtime.GOARCH)
-	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return os.Link(exe, name)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -129,17 +128,9 @@ func rehearsal(ctx context.Context, s *settings, p *progress) (pulumi.RunFunc, r
 	return program, o, err
 }
 
-// materialsOf makes what is missing and loads it. This program is the status
-// server's binary.
+// materialsOf makes what of the nodes' artifacts is missing, and loads all.
 func materialsOf(ctx context.Context, project string, cfg config.Config, p *progress) (stacks.Materials, error) {
 	if err := fulfil(ctx, p.news, cfg.EMR.Architectures); err != nil {
-		return stacks.Materials{}, err
-	}
-	exe, err := os.Executable()
-	if err != nil {
-		return stacks.Materials{}, fmt.Errorf("find this program: %w", err)
-	}
-	if err := os.Setenv(stacks.BinaryEnv, exe); err != nil {
 		return stacks.Materials{}, err
 	}
 	return stacks.LoadMaterials(project, cfg)
