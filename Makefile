@@ -1,6 +1,11 @@
 # emr-observatory: `make up` builds the platform on this machine, `make test` tests it.
 .DEFAULT_GOAL := help
-BUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w"
+# One set of flags for all that is compiled: what one build has compiled the next
+# finds in Go's cache. Debug information takes an eighth of the time and is
+# stripped anyway.
+export CGO_ENABLED := 0
+FLAGS := -trimpath -gcflags=all=-dwarf=false
+BUILD := go build $(FLAGS) -buildvcs=false -ldflags "-s -w"
 # Python with boto3, for the tests of EMR's API.
 PYTHON := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/emr-observatory/test-python
 # The control node's part, for an architecture.
@@ -50,7 +55,7 @@ down: build ## Stop the local cloud and remove its state
 .PHONY: test
 test: tools ## Run every test
 	@test -x $(PYTHON)/bin/python || { python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q --disable-pip-version-check boto3==1.40.45; }
-	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python go test -p 2 -timeout 60m ./...
+	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python go test $(FLAGS) -p 2 -timeout 60m ./...
 
 .PHONY: bench
 bench: tools ## Measure what the platform costs, into bench.json (COLD=1: make up from nothing too)

@@ -7,11 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	// Not the standard library's gzip: its output may change with the Go
 	// version that this program is built with, and the lock holds a sum of it.
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // dependencyPlugin is the Maven plugin that copies a release.
@@ -97,8 +100,9 @@ func (l lockFile) buildCollector(ctx context.Context, dir, arch string) (string,
 		"GOTOOLCHAIN=" + l.Go, "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off",
 	}
 	// remove_all_sd leaves out Prometheus' service discoveries: half the size.
-	if err := run(ctx, dir, environment, "go", "build", "-mod=readonly", "-trimpath", "-buildvcs=false",
-		"-tags=remove_all_sd", "-ldflags=-s -w -buildid=", "-o", binary, "."); err != nil {
+	args := slices.Concat([]string{"build"}, platform.CompilerFlags(),
+		[]string{"-mod=readonly", "-buildvcs=false", "-tags=remove_all_sd", "-ldflags=-s -w -buildid=", "-o", binary, "."})
+	if err := run(ctx, dir, environment, "go", args...); err != nil {
 		return "", err
 	}
 	return binary + ".gz", compress(binary, binary+".gz")

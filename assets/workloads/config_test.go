@@ -18,7 +18,7 @@ import (
 // verify gives a server's own word on a file.
 func verify(t *testing.T, w platform.Workload, env []string, args ...string) {
 	t.Helper()
-	binary, err := servers.Build(t.Context(), string(w), nil)
+	binary, err := servers.Find(t.Context(), string(w))
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), binary, args...)
 	cmd.Env = append(cmd.Environ(), env...)

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -32,7 +33,7 @@ var bin = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-o", dir+"/", "./cmd/observatory", "./cmd/observatory-control", "./localcloud/machine/machined")
+	build := exec.Command("go", slices.Concat([]string{"build"}, platform.CompilerFlags(), []string{"-buildvcs=false", "-o", dir + "/", "./cmd/observatory", "./cmd/observatory-control", "./localcloud/machine/machined"})...)
 	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return dir, fmt.Errorf("%w: %s", err, out)

@@ -12,11 +12,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -31,14 +31,24 @@ import (
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 )
 
+// checkout is found from the folder in which the test begins.
+var checkout, checkoutErr = findCheckout() //nolint:gochecknoglobals // before a test goes elsewhere
+
+func findCheckout() (string, error) {
+	dir, err := os.Getwd()
+	for ; err == nil && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "Pulumi.yaml")); err == nil {
+			return dir, nil
+		}
+	}
+	return "", errors.Join(err, errors.New("no Pulumi.yaml above the test"))
+}
+
 // Root is the checkout.
 func Root(t testing.TB) string {
 	t.Helper()
-	_, file, _, ok := runtime.Caller(0)
-	require.True(t, ok)
-	root := filepath.Join(filepath.Dir(file), "..", "..")
-	require.FileExists(t, filepath.Join(root, "Pulumi.yaml"))
-	return root
+	require.NoError(t, checkoutErr)
+	return checkout
 }
 
 // Pulumi is the engine's binary: OBSERVATORY_PULUMI, else the one on PATH.

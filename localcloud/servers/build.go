@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // DirEnv names a folder of ready binaries that goes before the cache.
@@ -154,7 +156,7 @@ func (b Builder) compile(ctx context.Context, s Server, path string, say func(st
 		}
 	}
 	made := filepath.Join(work, s.Name)
-	cmd := exec.CommandContext(ctx, b.Go, append(s.buildArgs(), "-v", "-o", made, s.Package)...)
+	cmd := exec.CommandContext(ctx, b.Go, append(append([]string{"build"}, s.buildArgs()...), "-v", "-o", made, s.Package)...)
 	cmd.Dir, cmd.Env = work, environment()
 	tail := &tail{say: say}
 	cmd.Stderr = tail
@@ -165,7 +167,7 @@ func (b Builder) compile(ctx context.Context, s Server, path string, say func(st
 }
 
 func (s Server) buildArgs() []string {
-	return []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", strings.TrimSpace("-s -w " + s.LDFlags)}
+	return append(platform.CompilerFlags(), "-buildvcs=false", "-ldflags", strings.TrimSpace("-s -w "+s.LDFlags))
 }
 
 // environment lets nothing of the caller's shape the binary: no workspace, no
