@@ -56,6 +56,9 @@ func newEngine(ctx context.Context, state, stack, pulumi string, running localcl
 		"PULUMI_BACKEND_URL": backendURL(state), "PULUMI_CONFIG_PASSPHRASE": credentials.Passphrase,
 		"PULUMI_DEBUG_PROVIDERS": running.DebugProviders(), "PULUMI_HOME": filepath.Join(state, "pulumi-home"),
 		"PULUMI_SKIP_UPDATE_CHECK": "true", "PULUMI_AUTOMATION_API_SKIP_VERSION_CHECK": "true",
+		// The providers are attached. The engine would try for seconds to fetch
+		// those of AWS.
+		"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
 		"PATH": filepath.Dir(pulumi) + string(os.PathListSeparator) + os.Getenv("PATH"),
 	}
 	for k, v := range running.Environment(credentials) {
@@ -251,6 +254,10 @@ func (e *engine) outputsOf(ctx context.Context) (outputs.Outputs, error) {
 	if err != nil {
 		return outputs.Outputs{}, err
 	}
+	return contract(all)
+}
+
+func contract(all auto.OutputMap) (outputs.Outputs, error) {
 	plain := map[string]any{}
 	for k, v := range all {
 		plain[k] = v.Value

@@ -176,11 +176,12 @@ func up(ctx context.Context, s *settings, job bool, out io.Writer) (upResult, er
 	}
 	r.took("guard", begun)
 	begun = time.Now()
-	if _, err := o.engine.up(ctx, p); err != nil {
+	res, err := o.engine.up(ctx, p)
+	if err != nil {
 		return r, fmt.Errorf("bring up stack %s: %w", s.stack, err)
 	}
 	r.took("stack", begun)
-	have, err := o.engine.outputsOf(ctx)
+	have, err := contract(res.Outputs)
 	if err != nil {
 		return r, err
 	}
