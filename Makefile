@@ -4,8 +4,8 @@
 # finds in Go's cache. Debug information takes an eighth of the time and is
 # stripped anyway.
 export CGO_ENABLED := 0
-FLAGS := -trimpath -gcflags=all=-dwarf=false
-BUILD := go build $(FLAGS) -buildvcs=false -ldflags "-s -w"
+export GOFLAGS := -trimpath -gcflags=all=-dwarf=false
+BUILD := go build -buildvcs=false -ldflags "-s -w"
 # Python with boto3, for the tests of EMR's API.
 PYTHON := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/emr-observatory/test-python
 # The control node's part, for an architecture.
@@ -20,18 +20,23 @@ build: ## Build bin/observatory and what it starts
 	@command -v go >/dev/null || { echo "missing: go; install it from https://go.dev/dl, then \`make doctor\` says what else is missing" >&2; exit 1; }
 	@mkdir -p bin
 	@$(BUILD) -o bin/ ./cmd/observatory ./localcloud/machine/machined
-	@$(call control,$(shell go env GOARCH))
+	@$(call control,$$(go env GOARCH))
+
+.PHONY: control
+control: build
+	@$(call control,amd64)
+	@$(call control,arm64)
 
 .PHONY: doctor
 doctor: build ## Say what this machine lacks, and how to get it
 	@bin/observatory doctor
 
 .PHONY: preview
-preview: build ## Show what stack dev (STACK=…) would consist of, without an account
+preview: control ## Show what stack dev (STACK=…) would consist of, without an account
 	@bin/observatory preview --stack $(or $(STACK),dev)
 
 .PHONY: rehearse
-rehearse: build ## Take every stack through its whole life, without an account
+rehearse: control ## Take every stack through its whole life, without an account
 	@set -e; for file in Pulumi.*.yaml; do stack=$${file#Pulumi.}; bin/observatory rehearse --stack $${stack%.yaml}; done
 
 .PHONY: tools
@@ -39,9 +44,7 @@ tools: build ## Build and fetch what the local cloud runs (cached)
 	@bin/observatory tools
 
 .PHONY: artifacts
-artifacts: build ## Build and fetch what goes on machines (cached, sha256-locked)
-	@$(call control,amd64)
-	@$(call control,arm64)
+artifacts: control ## Build and fetch what goes on machines (cached, sha256-locked)
 	@bin/observatory artifacts
 
 .PHONY: up
@@ -55,7 +58,7 @@ down: build ## Stop the local cloud and remove its state
 .PHONY: test
 test: tools ## Run every test
 	@test -x $(PYTHON)/bin/python || { python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q --disable-pip-version-check boto3==1.40.45; }
-	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python go test $(FLAGS) -p 2 -timeout 60m ./...
+	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python go test -p 2 -timeout 60m ./...
 
 .PHONY: bench
 bench: tools ## Measure what the platform costs, into bench.json (COLD=1: make up from nothing too)

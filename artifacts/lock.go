@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/emr-observatory/emr-observatory/assets/node"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // Artifact is one file of the lock.
@@ -158,13 +159,17 @@ func sourcesOf(kind Kind) (map[string][]byte, error) {
 	}
 }
 
-// inputsOf sums the sources of a kind; "" where nothing is built.
+// inputsOf sums the sources of a kind and the flags of its compiler; "" where
+// nothing is built.
 func inputsOf(kind Kind) (string, error) {
 	files, err := sourcesOf(kind)
 	if err != nil || len(files) == 0 {
 		return "", err
 	}
 	digest := sha256.New()
+	if kind == KindCollector {
+		fmt.Fprintf(digest, "%q\n", platform.CompilerFlags())
+	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		fmt.Fprintf(digest, "%s %d\n", name, len(files[name]))
 		digest.Write(files[name])

@@ -13,5 +13,6 @@ import (
 func TestMakefileCompilesAsThePrograms(t *testing.T) {
 	text, err := os.ReadFile("../Makefile")
 	require.NoError(t, err)
-	require.Contains(t, string(text), "\nFLAGS := "+strings.Join(platform.CompilerFlags(), " ")+"\n")
+	require.Contains(t, string(text), "\nexport GOFLAGS := "+strings.Join(platform.CompilerFlags(), " ")+"\n")
+	require.Contains(t, string(text), " -o bin/"+platform.ControlBinary("$(1)")+" ")
 }

@@ -18,8 +18,8 @@ import (
 )
 
 // BinaryEnv names the file that LoadMaterials takes as the status server's
-// binary (cmd/observatory-control); unset, it is bin/observatory-linux-<arch>
-// below the project.
+// binary (cmd/observatory-control); unset, it is
+// platform.ControlBinary in the folder bin below the project.
 const BinaryEnv = "OBSERVATORY_BINARY"
 
 // Materials are the built things that the program puts on machines.
@@ -70,7 +70,7 @@ func LoadMaterials(root string, cfg config.Config) (Materials, error) {
 }
 
 func statusBinary(root, arch string) (telemetry.Staged, error) {
-	name := platform.Name + "-linux-" + arch
+	name := platform.ControlBinary(arch)
 	file := os.Getenv(BinaryEnv)
 	if file == "" {
 		file = filepath.Join(root, "bin", name)

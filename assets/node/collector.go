@@ -25,7 +25,7 @@ const queueBytes = 1 << 30
 type logSource struct {
 	Name        string   // of the receiver
 	Service     string   // service.name
-	Include     []string // globs; rotated files carry other suffixes
+	Include     []string // globs
 	Path        string   // regular expression on the path, or ""
 	Attribute   string   // log attribute that takes the group "unit", or ""
 	Application bool     // the group "application" is a Spark application id
@@ -34,7 +34,11 @@ type logSource struct {
 // logSources lists the logs of a node (paths: EMR Management Guide, "View log
 // files"; names of daemons' files: emr-7.x nodes).
 func logSources() []logSource {
-	const daemons = "/var/log/"
+	// What a daemon wrote last is read when its file has been rotated already.
+	daemon := func(folder string) []string {
+		dir := "/var/log/" + folder
+		return []string{dir + "/*.log", dir + "/*.log.*", dir + "/*.out", dir + "/*.out.*"}
+	}
 	return []logSource{
 		{
 			Name: "container", Service: platform.ServiceContainer,
@@ -42,9 +46,9 @@ func logSources() []logSource {
 			Path:      `/(?P<application>application_\d+_\d+)/(?P<unit>container_[^/]+)/`,
 			Attribute: "yarn.container.id", Application: true,
 		},
-		{Name: "yarn", Service: platform.ServiceYARN, Include: []string{daemons + "hadoop-yarn/*.log", daemons + "hadoop-yarn/*.out"}},
-		{Name: "hdfs", Service: platform.ServiceHDFS, Include: []string{daemons + "hadoop-hdfs/*.log", daemons + "hadoop-hdfs/*.out"}},
-		{Name: "spark", Service: platform.ServiceSparkDaemon, Include: []string{daemons + "spark/*.log", daemons + "spark/*.out"}},
+		{Name: "yarn", Service: platform.ServiceYARN, Include: daemon("hadoop-yarn")},
+		{Name: "hdfs", Service: platform.ServiceHDFS, Include: daemon("hadoop-hdfs")},
+		{Name: "spark", Service: platform.ServiceSparkDaemon, Include: daemon("spark")},
 		{
 			Name: "step", Service: platform.ServiceStep,
 			Include:   []string{platform.EMRStepLogDir + "/*/controller", platform.EMRStepLogDir + "/*/stdout", platform.EMRStepLogDir + "/*/stderr", platform.EMRStepLogDir + "/*/syslog"},

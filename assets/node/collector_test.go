@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -127,6 +128,15 @@ not_wanted{hostname="x"} 1
 	t.Cleanup(func() { _ = server.Close() })
 }
 
+// rotate appends to a log and renames it at once, as log4j does.
+func rotate(t *testing.T, file, last string) {
+	t.Helper()
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.WriteString(last)
+	require.NoError(t, errors.Join(err, f.Close(), os.Rename(file, file+".1")))
+}
+
 const sparkLog = `26/11/20 10:00:00 INFO SparkContext: Running Spark version 3.5.5
 26/11/20 10:00:01 ERROR Executor: Exception in task 0.0 in stage 1.0 (TID 3)
 java.lang.RuntimeException: no such column
@@ -148,7 +158,8 @@ func TestCollectorReadsLogs(t *testing.T) {
 	const application, container = "application_1700000000000_0001", "container_1700000000000_0001_01_000002"
 	stderr := filepath.Join(platform.EMRContainerLogDir, application, container, "stderr")
 	write(t, stderr, sparkLog)
-	write(t, "/var/log/hadoop-yarn/hadoop-yarn-nodemanager-"+nodeHost+".log", "2026-11-20 10:00:00,123 WARN org.apache.hadoop.yarn.Thing: disk is full\n")
+	daemonLog := "/var/log/hadoop-yarn/hadoop-yarn-nodemanager-" + nodeHost + ".log"
+	write(t, daemonLog, "2026-11-20 10:00:00,123 WARN org.apache.hadoop.yarn.Thing: disk is full\n")
 	write(t, platform.EMRStepLogDir+"/s-1ABC/controller", "2026-11-20T10:00:00.500Z INFO startExec 'hadoop jar x'\n")
 	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
 	stop := startCollector(t)
@@ -169,6 +180,8 @@ func TestCollectorReadsLogs(t *testing.T) {
 	require.Equal(t, "SEVERITY_NUMBER_UNSPECIFIED", s.log(t, "plain", body("plain words")).record.GetSeverityNumber().String())
 
 	require.Equal(t, stamped.with("service.name", "yarn"), s.log(t, "of the daemon", body("disk is full")).resource)
+	rotate(t, daemonLog, "2026-11-20 10:00:05,000 WARN org.apache.hadoop.yarn.Thing: last before the rotation\n")
+	s.log(t, "of the rotated file", body("last before the rotation"))
 	step := s.log(t, "of the step", body("startExec"))
 	require.Equal(t, stamped.with("service.name", "emr-step"), step.resource)
 	require.Equal(t, "s-1ABC", step.attributes["emr.step.id"])

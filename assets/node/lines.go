@@ -15,12 +15,15 @@ import (
 // killed finds the lines that it had not sent. It has to be told where a record
 // begins, in RE2, which cannot say "none of these": the complement is spelled
 // out by what follows the line's first word.
+//
+// Where the reader's buffer ends in the middle of such a head, it takes what it
+// has for a line: the trace becomes a record of its own. No text is lost.
 func firstLine() string {
 	const word = `[\w$.]`
 	return `^(?:` + strings.Join([]string{
 		`[^\s\w$.]`,
-		notEndingIn(word, "Caused") + `[^\w$.:\n]`,
-		notEndingIn(word, "Exception", "Error", "Throwable", "Suppressed") + `(?::|$)`,
+		notEndingIn(word, "Caused") + `[^\w$.:\r\n]`,
+		notEndingIn(word, "Exception", "Error", "Throwable", "Suppressed") + `(?::|\r?$)`,
 	}, "|") + `)`
 }
 

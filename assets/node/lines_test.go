@@ -13,7 +13,7 @@ import (
 )
 
 // continuation says of one line what firstLine says the contrary of.
-var continuation = regexp.MustCompile(`^(\s|$|[\w$.]*Caused[^\w$.:]|[\w$.]*(Exception|Error|Throwable|Suppressed)(:|$))`)
+var continuation = regexp.MustCompile(`^(\s|$|[\w$.]*Caused[^\w$.:\r]|[\w$.]*(Exception|Error|Throwable|Suppressed)(:|\r?$))`)
 
 // firstLine is the pattern as the collector compiles it, from its configuration.
 func firstLine(t *testing.T) *regexp.Regexp {
@@ -45,7 +45,7 @@ func TestFirstLines(t *testing.T) {
 		"Traceback (most recent call last):": true, `Exception in thread "main" java.lang.Error: x`: true, "Cause: none": true, "Caused: x": true,
 		"\tat a.b.C(D.scala:7)": false, "  File \"job.py\"": false, "": false, "Caused by: java.io.IOException: gone": false,
 		"Suppressed: java.lang.Exception": false, "java.io.IOException: gone": false, "java.lang.OutOfMemoryError": false, "ValueError: bad row": false,
-		"Exception": false, "xn: 1": true, "tion: 1": true, "on": true,
+		"Exception": false, "ValueError\r": false, "done\r": true, "xn: 1": true, "tion: 1": true, "on": true,
 	} {
 		require.Equal(t, first, pattern.MatchString(line), "%q", line)
 		require.NotEqual(t, first, continuation.MatchString(line), "%q", line)

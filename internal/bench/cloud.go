@@ -150,9 +150,9 @@ func (c cloud) jobs(ctx context.Context, r *result, o options) error {
 	if err := c.json(ctx, &up, "up", "--no-job", "--json"); err != nil {
 		return err
 	}
-	var without []float64
+	var without, withoutCPU, ratiosCPU []float64
 	for pair := range o.pairs {
-		var plain, told float64
+		var plain, told cost
 		var err error
 		runPlain := func() {
 			plain, err = c.job(ctx, up.Bucket, o, "--conf", "spark.driver.defaultJavaOptions=", "--conf", "spark.executor.defaultJavaOptions=")
@@ -169,33 +169,43 @@ func (c cloud) jobs(ctx context.Context, r *result, o options) error {
 		if err != nil {
 			return err
 		}
-		say("pair %d: %.1f s with telemetry, %.1f s without", pair+1, told, plain)
-		without, r.JobRatios = append(without, plain), append(r.JobRatios, told/plain)
+		say("pair %d: %.1f s with telemetry, %.1f s without (CPU of the machine %.1f s, %.1f s)", pair+1, told.seconds, plain.seconds, told.cpu, plain.cpu)
+		without, r.JobRatios = append(without, plain.seconds), append(r.JobRatios, told.seconds/plain.seconds)
+		withoutCPU, ratiosCPU = append(withoutCPU, plain.cpu), append(ratiosCPU, told.cpu/plain.cpu)
 	}
 	r.JobRatio, r.JobPairs, r.JobSeconds = median(r.JobRatios), o.pairs, median(without)
+	r.JobCPURatio, r.JobCPUSeconds = median(ratiosCPU), median(withoutCPU)
 	return nil
 }
 
 // watchedJob is job with telemetry, and the highest memory meanwhile.
-func (c cloud) watchedJob(ctx context.Context, bucket string, o options, r *result) (float64, error) {
+func (c cloud) watchedJob(ctx context.Context, bucket string, o options, r *result) (cost, error) {
 	stop, peak := watch(ctx, c.state)
-	seconds, err := c.job(ctx, bucket, o)
+	took, err := c.job(ctx, bucket, o)
 	stop()
 	if gib := total(peak()) / 1024; gib > r.JobGiB {
 		r.JobGiB, r.JobMiB = gib, peak()
 	}
-	return seconds, err
+	return took, err
 }
 
-// job is what EMR says that a step took, in seconds.
-func (c cloud) job(ctx context.Context, bucket string, o options, conf ...string) (float64, error) {
+// cost is what a job took.
+type cost struct{ seconds, cpu float64 }
+
+// job is what EMR says that a step took, and what the machine worked meanwhile.
+func (c cloud) job(ctx context.Context, bucket string, o options, conf ...string) (cost, error) {
 	args := append([]string{"submit", "--wait", "--json"}, conf...)
 	var step submit.Result
-	err := c.json(ctx, &step, append(args, "examples/jobs/orders.py", platform.PrefixLake.URI(bucket)+"bench", strconv.Itoa(o.rows))...)
+	before, err := worked()
 	if err != nil {
-		return 0, err
+		return cost{}, err
 	}
-	return step.Ended.Sub(*step.Started).Seconds(), nil
+	err = c.json(ctx, &step, append(args, "examples/jobs/orders.py", platform.PrefixLake.URI(bucket)+"bench", strconv.Itoa(o.rows))...)
+	if err != nil {
+		return cost{}, err
+	}
+	after, err := worked()
+	return cost{step.Ended.Sub(*step.Started).Seconds(), after - before}, err
 }
 
 // cold measures make up from a fresh clone with every cache empty.

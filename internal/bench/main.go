@@ -46,6 +46,8 @@ type result struct {
 	JobPairs        int                `json:"job_ratio_pairs"`
 	JobRatios       []float64          `json:"job_ratios"`
 	JobSeconds      float64            `json:"job_without_s"`
+	JobCPURatio     float64            `json:"job_cpu_ratio"` // the whole machine's CPU time meanwhile, stores of the control node among it
+	JobCPUSeconds   float64            `json:"job_cpu_without_s"`
 	StartCPU        float64            `json:"jvm_start_cpu_s"`
 	MainDelay       float64            `json:"jvm_main_delay_s"`
 }

@@ -118,6 +118,17 @@ func watch(ctx context.Context, state string) (stop func(), peak func() map[stri
 	return func() { cancel(); done.Wait() }, func() map[string]float64 { return highest }
 }
 
+// worked is the CPU time of the whole machine since its start, in seconds.
+func worked() (float64, error) {
+	proc, err := procfs.NewDefaultFS()
+	if err != nil {
+		return 0, err
+	}
+	stat, err := proc.Stat()
+	t := stat.CPUTotal
+	return t.User + t.Nice + t.System + t.IRQ + t.SoftIRQ, err
+}
+
 // load is the machine's load average of the last minute.
 func load() float64 {
 	proc, err := procfs.NewDefaultFS()

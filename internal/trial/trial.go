@@ -37,11 +37,11 @@ var checkout, checkoutErr = findCheckout() //nolint:gochecknoglobals // before a
 func findCheckout() (string, error) {
 	dir, err := os.Getwd()
 	for ; err == nil && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "Pulumi.yaml")); err == nil {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
 			return dir, nil
 		}
 	}
-	return "", errors.Join(err, errors.New("no Pulumi.yaml above the test"))
+	return "", errors.Join(err, errors.New("no go.mod above the test"))
 }
 
 // Root is the checkout.
@@ -102,7 +102,7 @@ func Materials(t testing.TB) stacks.Materials {
 	dir := t.TempDir()
 	suite, err := dashboards.Suite()
 	require.NoError(t, err)
-	m := stacks.Materials{Dashboards: suite, StatusBinary: Stage(t, dir, "observatory-linux-amd64", platform.ArchAMD64, "")}
+	m := stacks.Materials{Dashboards: suite, StatusBinary: Stage(t, dir, platform.ControlBinary(platform.ArchAMD64), platform.ArchAMD64, "")}
 	for _, a := range Locked(t) {
 		staged := Stage(t, dir, a.Name, a.Arch, "")
 		if a.Name == path.Base(platform.NodeLauncherJar) {

@@ -5,6 +5,7 @@ import (
 	"go/version"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -75,6 +76,36 @@ func TestServersOfTestsAreApart(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, semver.MajorMinor(platform.K3sVersion), semver.MajorMinor(api.Version),
 		"platform.K3sVersion and localcloud/servers/modules/kube-apiserver.mod differ: move both")
+}
+
+// Half of what the servers consist of are modules that keep their promise of
+// compatibility. Each is of one version in all that is built on a machine, and
+// so compiled once.
+func TestServersShareWhatIsStable(t *testing.T) {
+	files := []string{"../../go.mod", "../../assets/node/_collector/collector.mod"}
+	list, err := servers.List()
+	require.NoError(t, err)
+	for _, s := range list {
+		files = append(files, "modules/"+s.Name+".mod")
+	}
+	stable := regexp.MustCompile(`^(google\.golang\.org|golang\.org/x|github\.com/(aws|Azure|AzureAD|klauspost)|cloud\.google\.com)/|^go\.opentelemetry\.io/otel(/metric|/sdk|/trace)?$`)
+	type use struct{ file, version string }
+	uses := map[string][]use{}
+	for _, file := range files {
+		parsed, err := modfile.Parse(file, []byte(read(t, file)), nil)
+		require.NoError(t, err)
+		for _, r := range parsed.Require {
+			if stable.MatchString(r.Mod.Path) {
+				uses[r.Mod.Path] = append(uses[r.Mod.Path], use{file, r.Mod.Version})
+			}
+		}
+	}
+	require.Greater(t, len(uses["google.golang.org/grpc"]), 4)
+	for module, of := range uses {
+		for _, u := range of {
+			require.Equalf(t, of[0].version, u.version, "%s in %s and %s: go get the newest in each (see decision 10)", module, of[0].file, u.file)
+		}
+	}
 }
 
 func TestUnknownServerNamesTheKnown(t *testing.T) {
