@@ -90,7 +90,7 @@ func run(ctx context.Context, o options) error {
 		measure func(context.Context, *result, options) error
 	}{
 		{"up, warm", c.warm}, {"bootstrap", c.bootstrap}, {"memory when idle", c.idle},
-		{"up without changes", c.noop}, {"jobs", c.jobs}, {"down", c.down}, {"JVM starts", jvms}, {"up, cold", cold},
+		{"up without changes", c.noop}, {"memory in a job", c.memoryInAJob}, {"jobs", c.jobs}, {"down", c.down}, {"JVM starts", jvms}, {"up, cold", cold},
 	} {
 		begun := time.Now()
 		say("%s", part.name)
