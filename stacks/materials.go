@@ -18,8 +18,8 @@ import (
 )
 
 // BinaryEnv names the file that LoadMaterials takes as the status server's
-// binary (cmd/observatory-control); unset, it is
-// platform.ControlBinary in the folder bin below the project.
+// binary (cmd/observatory-control); unset, it is platform.ControlBinary in the
+// folder bin below the project.
 const BinaryEnv = "OBSERVATORY_BINARY"
 
 // Materials are the built things that the program puts on machines.

@@ -82,7 +82,11 @@ func (c Control) validate() []error {
 }
 
 func (e Endpoint) validate(path string) []error {
-	return append(faultOfURL(path+".url", e.URL), faultOfURL(path+".readyUrl", e.ReadyURL)...)
+	faults := append(faultOfURL(path+".url", e.URL), faultOfURL(path+".readyUrl", e.ReadyURL)...)
+	if ready, err := url.Parse(e.ReadyURL); err == nil && ready.Host != "" && ready.Path == "" {
+		faults = append(faults, fmt.Errorf("%s.readyUrl: %q: must have a path, such as /ready", path, e.ReadyURL))
+	}
+	return faults
 }
 
 func faultOfURL(path, value string) []error {

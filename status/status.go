@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -54,30 +55,23 @@ type Workload struct {
 // ErrSection is the error of a section that Status does not have.
 var ErrSection = errors.New("no such section")
 
-// Sections are the parts that can be asked for alone.
+// Sections are the parts that can be asked for alone: all but the version.
 func Sections() []string {
-	return []string{"s3Paths", "control", "clusters", "nodes", "bootstrap", "workloads", "endpoints", "problems"}
+	var names []string
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[Status]()) {
+		if name := field.Tag.Get("json"); name != "schemaVersion" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Section gives one part of the status.
 func (s Status) Section(name string) (any, error) {
-	switch name {
-	case "s3Paths":
-		return s.S3Paths, nil
-	case "control":
-		return s.Control, nil
-	case "clusters":
-		return s.Clusters, nil
-	case "nodes":
-		return s.Nodes, nil
-	case "bootstrap":
-		return s.Bootstrap, nil
-	case "workloads":
-		return s.Workloads, nil
-	case "endpoints":
-		return s.Endpoints, nil
-	case "problems":
-		return s.Problems, nil
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[Status]()) {
+		if field.Tag.Get("json") == name && slices.Contains(Sections(), name) {
+			return reflect.ValueOf(s).FieldByIndex(field.Index).Interface(), nil
+		}
 	}
 	return nil, fmt.Errorf("section %q: %w; there are %q", name, ErrSection, Sections())
 }

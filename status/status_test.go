@@ -273,3 +273,9 @@ func TestLoadConfig(t *testing.T) {
 	_, err = status.LoadConfig(file + ".absent")
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
+
+func TestSectionsAreAllParts(t *testing.T) {
+	require.Equal(t, []string{"s3Paths", "control", "clusters", "nodes", "bootstrap", "workloads", "endpoints", "problems"}, status.Sections())
+	_, err := status.Status{}.Section("schemaVersion")
+	require.ErrorIs(t, err, status.ErrSection)
+}

@@ -19,18 +19,16 @@ import (
 // Where the reader's buffer ends in the middle of such a head, it takes what it
 // has for a line: the trace becomes a record of its own. No text is lost.
 func firstLine() string {
-	const word = `[\w$.]`
 	return `^(?:` + strings.Join([]string{
 		`[^\s\w$.]`,
-		notEndingIn(word, "Caused") + `[^\w$.:\r\n]`,
-		notEndingIn(word, "Exception", "Error", "Throwable", "Suppressed") + `(?::|\r?$)`,
+		notEndingIn("Caused") + `[^\w$.:\r\n]`,
+		notEndingIn("Exception", "Error", "Throwable", "Suppressed") + `(?::|\r?$)`,
 	}, "|") + `)`
 }
 
-// notEndingIn matches from its start a run of word, which is a class that holds
-// \w, $ and the dot, if the run ends in none of the endings. No ending may be
-// the end of another.
-func notEndingIn(word string, endings ...string) string {
+// notEndingIn matches from its start a run of \w, $ and dots that ends in none of
+// the endings. No ending may be the end of another.
+func notEndingIn(endings ...string) string {
 	before := map[string]string{"": ""} // end of an ending, to the characters that lengthen it
 	for _, ending := range endings {
 		for i := len(ending) - 1; i >= 0; i-- {
@@ -42,7 +40,7 @@ func notEndingIn(word string, endings ...string) string {
 	}
 	var runs []string
 	for _, end := range slices.Sorted(maps.Keys(before)) {
-		runs = append(runs, word+`*(?:[$.]|[^\W`+before[end]+`])`+end)
+		runs = append(runs, `[\w$.]*(?:[$.]|[^\W`+before[end]+`])`+end)
 		if end != "" {
 			runs = append(runs, end) // the whole run
 		}

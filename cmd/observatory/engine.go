@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/emr-observatory/emr-observatory/localcloud"
+	"github.com/emr-observatory/emr-observatory/localcloud/provider"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/stacks"
 	"github.com/emr-observatory/emr-observatory/stacks/changes"
@@ -27,10 +29,10 @@ import (
 // engine is Pulumi on the local cloud: the real engine with a back end in the
 // state folder, its providers attached, and this program in-process.
 type engine struct {
-	stack   auto.Stack
-	dir     string
-	backend string // folder of the back end
-	env     map[string]string
+	stack auto.Stack
+	state string // folder of the local cloud
+	dir   string
+	env   map[string]string
 }
 
 // newEngine opens the stack, making it where there is none. pulumi is the
@@ -52,18 +54,12 @@ func newEngine(ctx context.Context, state, stack, pulumi string, running localcl
 	if err := os.MkdirAll(backend, 0o700); err != nil {
 		return nil, err
 	}
-	env := map[string]string{
-		"PULUMI_BACKEND_URL": backendURL(state), "PULUMI_CONFIG_PASSPHRASE": credentials.Passphrase,
-		"PULUMI_DEBUG_PROVIDERS": running.DebugProviders(), "PULUMI_HOME": filepath.Join(state, "pulumi-home"),
-		"PULUMI_SKIP_UPDATE_CHECK": "true", "PULUMI_AUTOMATION_API_SKIP_VERSION_CHECK": "true",
-		// The providers are attached. The engine would try for seconds to fetch
-		// those of AWS.
-		"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+	env := provider.EngineEnvironment(running.DebugProviders(), backend, credentials.Passphrase)
+	maps.Copy(env, map[string]string{
+		"PULUMI_HOME": filepath.Join(state, "pulumi-home"), "PULUMI_AUTOMATION_API_SKIP_VERSION_CHECK": "true",
 		"PATH": filepath.Dir(pulumi) + string(os.PathListSeparator) + os.Getenv("PATH"),
-	}
-	for k, v := range running.Environment(credentials) {
-		env[k] = v
-	}
+	})
+	maps.Copy(env, running.Environment(credentials))
 	// The program runs in this process and the engine's command is looked up
 	// by it, so both see the same environment.
 	for k, v := range env {
@@ -80,7 +76,7 @@ func newEngine(ctx context.Context, state, stack, pulumi string, running localcl
 	if err != nil {
 		return nil, fmt.Errorf("open stack %s: %w", stack, err)
 	}
-	return &engine{stack: s, dir: dir, backend: backend, env: env}, nil
+	return &engine{stack: s, state: state, dir: dir, env: env}, nil
 }
 
 func backendDir(state string) string { return filepath.Join(state, "pulumi") }
@@ -151,10 +147,10 @@ func (e *engine) configure(ctx context.Context, entries []string) error {
 // unlock waits for what a killed run left at work and removes its lock: the
 // back end is this state folder's own, and the caller holds the folder.
 func (e *engine) unlock(ctx context.Context, p *progress) error {
-	if err := awaitEngines(ctx, e.env["PULUMI_BACKEND_URL"], p); err != nil {
+	if err := awaitEngines(ctx, backendURL(e.state), p); err != nil {
 		return err
 	}
-	locks, err := filepath.Glob(filepath.Join(e.backend, ".pulumi", "locks", "*", "*", "*", "*.json"))
+	locks, err := filepath.Glob(filepath.Join(backendDir(e.state), ".pulumi", "locks", "*", "*", "*", "*.json"))
 	if err != nil || len(locks) == 0 {
 		return err
 	}

@@ -146,22 +146,21 @@ func emptyProgram(ctx context.Context, dir string) (auto.Stack, error) {
 // jobs runs the example job by turns without and with the launcher in its
 // JVMs. The nodes' collectors run beside both.
 func (c cloud) jobs(ctx context.Context, r *result, o options) error {
-	var up upResult
-	if err := c.json(ctx, &up, "up", "--no-job", "--json"); err != nil {
+	bucket, err := c.bucket(ctx)
+	if err != nil {
 		return err
 	}
 	var without, withoutCPU, ratiosCPU []float64
 	for pair := range o.pairs {
 		var plain, told cost
-		var err error
 		runPlain := func() {
-			plain, err = c.job(ctx, up.Bucket, o, "--conf", "spark.driver.defaultJavaOptions=", "--conf", "spark.executor.defaultJavaOptions=")
+			plain, err = c.job(ctx, bucket, o, "--conf", "spark.driver.defaultJavaOptions=", "--conf", "spark.executor.defaultJavaOptions=")
 		}
 		if pair%2 == 0 {
 			runPlain()
 		}
 		if err == nil {
-			told, err = c.job(ctx, up.Bucket, o)
+			told, err = c.job(ctx, bucket, o)
 		}
 		if pair%2 == 1 && err == nil {
 			runPlain()
@@ -181,16 +180,23 @@ func (c cloud) jobs(ctx context.Context, r *result, o options) error {
 // memoryInAJob watches a job that is not timed: to look at the memory of all
 // processes each second costs CPU time, a fifth of the job's.
 func (c cloud) memoryInAJob(ctx context.Context, r *result, o options) error {
-	var up upResult
-	if err := c.json(ctx, &up, "up", "--no-job", "--json"); err != nil {
+	bucket, err := c.bucket(ctx)
+	if err != nil {
 		return err
 	}
 	stop, peak := watch(ctx, c.state)
-	_, err := c.job(ctx, up.Bucket, o)
+	_, err = c.job(ctx, bucket, o)
 	stop()
 	r.JobMiB = peak()
 	r.JobGiB = total(r.JobMiB) / 1024
 	return err
+}
+
+// bucket is the stack's data bucket.
+func (c cloud) bucket(ctx context.Context) (string, error) {
+	var up upResult
+	err := c.json(ctx, &up, "up", "--no-job", "--json")
+	return up.Bucket, err
 }
 
 // cost is what a job took.

@@ -40,10 +40,7 @@ func engine(t *testing.T, program *pulumi.RunFunc) auto.Stack {
 	}
 	s, err := auto.UpsertStackInlineSource(t.Context(), "engine", "emr-observatory", func(ctx *pulumi.Context) error { return (*program)(ctx) },
 		auto.Pulumi(cli), auto.PulumiHome(filepath.Join(dir, "home")), auto.WorkDir(filepath.Join(dir, "work")),
-		auto.EnvVars(map[string]string{
-			provider.EnvironmentKey: servers.Environment(), "PULUMI_BACKEND_URL": "file://" + filepath.Join(dir, "state"),
-			"PULUMI_CONFIG_PASSPHRASE": "test", "PULUMI_SKIP_UPDATE_CHECK": "true", "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-		}))
+		auto.EnvVars(provider.EngineEnvironment(servers.Environment(), filepath.Join(dir, "state"), "test")))
 	require.NoError(t, err)
 	return s
 }

@@ -48,6 +48,19 @@ type Servers struct {
 // that already run.
 const EnvironmentKey = "PULUMI_DEBUG_PROVIDERS"
 
+// EngineEnvironment is what an engine needs that works with these providers:
+// attached is EnvironmentKey's value, backend a folder. It does not look for a
+// newer self, nor does it try for seconds to fetch the providers of AWS.
+func EngineEnvironment(attached, backend, passphrase string) map[string]string {
+	return map[string]string{
+		EnvironmentKey:                                attached,
+		"PULUMI_BACKEND_URL":                          "file://" + backend,
+		"PULUMI_CONFIG_PASSPHRASE":                    passphrase,
+		"PULUMI_SKIP_UPDATE_CHECK":                    "true",
+		"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+	}
+}
+
 // Environment is the value of EnvironmentKey for these servers:
 // "aws:4001,grafana:4002". The engine dials 127.0.0.1.
 func (s *Servers) Environment() string {

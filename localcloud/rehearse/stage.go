@@ -83,16 +83,10 @@ func prepare(ctx context.Context, program pulumi.RunFunc, o Options, providers s
 	if err != nil {
 		return auto.Stack{}, err
 	}
-	environment := map[string]string{
-		provider.EnvironmentKey:                       providers,
-		"PULUMI_BACKEND_URL":                          "file://" + state,
-		"PULUMI_CONFIG_PASSPHRASE":                    or(o.Passphrase, "rehearsal"),
-		"PULUMI_SKIP_UPDATE_CHECK":                    "true",
-		"PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-		// The state is written once per run instead of at each resource, which
-		// took more than half of the time. What a killed run loses is not real.
-		"PULUMI_SKIP_CHECKPOINTS": "true",
-	}
+	environment := provider.EngineEnvironment(providers, state, or(o.Passphrase, "rehearsal"))
+	// The state is written once per run instead of at each resource, which took
+	// more than half of the time. What a killed run loses is not real.
+	environment["PULUMI_SKIP_CHECKPOINTS"] = "true"
 	stack, err := auto.UpsertStackInlineSource(ctx, or(o.Stack, defaultStack), project, program,
 		auto.Pulumi(cli), auto.PulumiHome(home), auto.WorkDir(work), auto.EnvVars(environment))
 	if err != nil {

@@ -156,7 +156,7 @@ func (b Builder) compile(ctx context.Context, s Server, path string, say func(st
 		}
 	}
 	made := filepath.Join(work, s.Name)
-	cmd := exec.CommandContext(ctx, b.Go, append(append([]string{"build"}, s.buildArgs()...), "-v", "-o", made, s.Package)...)
+	cmd := exec.CommandContext(ctx, b.Go, slices.Concat([]string{"build"}, s.buildArgs(), []string{"-v", "-o", made, s.Package})...)
 	cmd.Dir, cmd.Env = work, environment()
 	tail := &tail{say: say}
 	cmd.Stderr = tail
