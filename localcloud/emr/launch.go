@@ -178,10 +178,10 @@ func (s *Service) members(id string, spec Spec, g types.InstanceGroup, cores, co
 
 // What YARN may give out on a node of the local cloud, whatever its instance
 // type: the machine under all nodes is one. The memory holds an application
-// master and one executor of spark-defaults (896 and 1408 MB with overhead), not
+// master and one executor of spark-defaults (896 and 1152 MB with overhead), not
 // two executors: more than one on each node only takes memory from the others.
 const (
-	nodeMemoryMB = 2560
+	nodeMemoryMB = 2048
 	nodeVCores   = 4
 )
 

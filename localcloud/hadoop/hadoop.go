@@ -23,8 +23,9 @@ const (
 	shuffleJars = platform.EMRHadoopHome + "/shuffle/*"
 	opens       = "--add-opens=java.base/java.lang=ALL-UNNAMED --add-opens=java.base/java.util=ALL-UNNAMED --add-opens=java.base/java.io=ALL-UNNAMED"
 	// Daemons of the local cloud share two or four cores with the job: less
-	// compilation and one collector thread each.
-	daemonFlags = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss512k"
+	// compilation and one collector thread each. They have little to do, so a
+	// young generation of a third of the heap would only be touched once and kept.
+	daemonFlags = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss512k -Xmn32m"
 )
 
 // Node is what the files of one node depend on.

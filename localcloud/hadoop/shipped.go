@@ -119,7 +119,7 @@ func (n Node) sparkDefaults() map[string]string {
 		"spark.yarn.appMasterEnv.SPARK_PUBLIC_DNS":                      "$(hostname -f)",
 		"spark.files.fetchFailure.unRegisterOutputOnHost":               "true",
 		"spark.hadoop.fs.s3.getObject.initialSocketTimeoutMilliseconds": "2000",
-		"spark.executor.memory":                                         "1024M",
+		"spark.executor.memory":                                         "768M",
 		"spark.executor.cores":                                          "2",
 		"spark.driver.memory":                                           "1024M",
 		// Not in EMR's file, which uploads 300 MB of jars with each application.
