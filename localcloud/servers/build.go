@@ -212,11 +212,11 @@ func isFile(path string) bool {
 }
 
 // tail counts the packages that `go build -v` names, says so once a second,
-// and keeps the last lines for the error.
+// and keeps what else was printed for the error.
 type tail struct {
 	say      func(string)
 	rest     []byte
-	lines    []string
+	problems []string // the last of them
 	compiled int
 	said     time.Time
 }
@@ -235,15 +235,23 @@ func (t *tail) Write(p []byte) (int, error) {
 }
 
 func (t *tail) line(line string) {
-	t.lines = append(t.lines, line)
-	if len(t.lines) > 20 {
-		t.lines = t.lines[1:]
+	module, downloading := strings.CutPrefix(line, "go: downloading ")
+	now := "downloading " + module
+	switch {
+	case downloading:
+	case strings.ContainsAny(line, " \t"): // a package is named by its path alone
+		if t.problems = append(t.problems, line); len(t.problems) > 40 {
+			t.problems = t.problems[1:]
+		}
+		return
+	default:
+		t.compiled++
+		now = fmt.Sprintf("%d packages, now %s", t.compiled, line)
 	}
-	t.compiled++
 	if time.Since(t.said) >= time.Second {
 		t.said = time.Now()
-		t.say(fmt.Sprintf("%d packages, now %s", t.compiled, line))
+		t.say(now)
 	}
 }
 
-func (t *tail) String() string { return strings.Join(append(t.lines, string(t.rest)), "\n") }
+func (t *tail) String() string { return strings.Join(append(t.problems, string(t.rest)), "\n") }

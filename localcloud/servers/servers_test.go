@@ -158,9 +158,11 @@ func TestTwoBuildersCompileOnce(t *testing.T) {
 }
 
 func TestFailedBuildLeavesNothingAndTellsWhy(t *testing.T) {
-	builder, _ := scripted(t, `echo "missing go.sum entry" >&2; exit 1`)
+	// The compiler goes on with other packages after the fault of one.
+	builder, _ := scripted(t, `exec >&2; echo "# example.com/a"; echo "a.go:1:2: undefined: b"; for i in $(seq 200); do echo example.com/c$i; done; exit 1`)
 	_, err := builder.Build(context.Background(), "pyroscope", nil)
-	require.ErrorContains(t, err, "missing go.sum entry")
+	require.ErrorContains(t, err, "# example.com/a\na.go:1:2: undefined: b\n")
+	require.NotContains(t, err.Error(), "example.com/c")
 	left, err := filepath.Glob(filepath.Join(builder.Dir, "*", "*"))
 	require.NoError(t, err)
 	require.Empty(t, left)
