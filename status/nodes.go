@@ -22,6 +22,10 @@ const Window = 5 * time.Minute
 // about the node's first minutes, so it is as old as the node.
 const reportWindow = 30 * 24 * time.Hour
 
+// silentWindow is how long a node without a collector is listed: the bootstrap
+// action's own report is all that is ever heard of it.
+const silentWindow = 24 * time.Hour
+
 // sample is one series of an instant query.
 type sample struct {
 	Metric map[string]string `json:"metric"`
@@ -42,37 +46,29 @@ func (s sample) number() (float64, error) {
 // readNodes finds the nodes in VictoriaMetrics and what their bootstrap said.
 func readNodes(ctx context.Context, victoriaMetrics string) ([]Node, error) {
 	host := strings.Join(metricNames(platform.HostLabels()), ",")
-	seen, err := query(ctx, victoriaMetrics, fmt.Sprintf(
+	component := platform.BootstrapComponent.Metric()
+	heard, err := query(ctx, victoriaMetrics, fmt.Sprintf(
 		"max(tlast_over_time(%s[%s])) by (%s)", platform.MetricHostSeen, seconds(Window), host))
 	if err != nil {
 		return nil, fmt.Errorf("read nodes: %w", err)
 	}
+	silent, err := query(ctx, victoriaMetrics, fmt.Sprintf(
+		"max(tlast_over_time(%[1]s) and last_over_time(%[1]s) == 0) by (%[2]s) unless on (%[2]s) last_over_time(%[3]s[%[4]s])",
+		fmt.Sprintf("%s{%s=%q}[%s]", platform.MetricBootstrapUp, component, platform.ComponentCollector, seconds(silentWindow)),
+		host, platform.MetricHostSeen, seconds(Window)))
+	if err != nil {
+		return nil, fmt.Errorf("read nodes without a collector: %w", err)
+	}
 	reports, err := query(ctx, victoriaMetrics, fmt.Sprintf(
-		"min(last_over_time(%s[%s])) by (%s,%s)", platform.MetricBootstrapUp, seconds(reportWindow), host,
-		platform.BootstrapComponent.Metric()))
+		"min(last_over_time(%s[%s])) by (%s,%s)", platform.MetricBootstrapUp, seconds(reportWindow), host, component))
 	if err != nil {
 		return nil, fmt.Errorf("read bootstrap reports: %w", err)
 	}
 	nodes := []Node{}
-	for _, s := range seen {
-		at, err := s.number()
+	for _, s := range slices.Concat(heard, silent) {
+		node, err := nodeOf(s, reports)
 		if err != nil {
 			return nil, err
-		}
-		node := Node{
-			Cluster: s.label(platform.Cluster), Role: s.label(platform.NodeRole), Host: s.label(platform.HostName),
-			LastSeen:   time.UnixMilli(int64(at * 1000)).UTC(),
-			Components: map[platform.NodeComponent]bool{},
-		}
-		for _, report := range reports {
-			if report.label(platform.Cluster) != node.Cluster || report.label(platform.HostName) != node.Host {
-				continue
-			}
-			up, err := report.number()
-			if err != nil {
-				return nil, err
-			}
-			node.Components[platform.NodeComponent(report.label(platform.BootstrapComponent))] = up == 1
 		}
 		nodes = append(nodes, node)
 	}
@@ -80,6 +76,31 @@ func readNodes(ctx context.Context, victoriaMetrics string) ([]Node, error) {
 		return compare(a.Cluster+" "+roleOrder(a.Role)+" "+a.Host, b.Cluster+" "+roleOrder(b.Role)+" "+b.Host)
 	})
 	return nodes, nil
+}
+
+// nodeOf makes a node of when it was last heard of, and of its bootstrap's
+// reports among all.
+func nodeOf(heard sample, reports []sample) (Node, error) {
+	at, err := heard.number()
+	if err != nil {
+		return Node{}, err
+	}
+	node := Node{
+		Cluster: heard.label(platform.Cluster), Role: heard.label(platform.NodeRole), Host: heard.label(platform.HostName),
+		LastSeen:   time.UnixMilli(int64(at * 1000)).UTC(),
+		Components: map[platform.NodeComponent]bool{},
+	}
+	for _, report := range reports {
+		if report.label(platform.Cluster) != node.Cluster || report.label(platform.HostName) != node.Host {
+			continue
+		}
+		up, err := report.number()
+		if err != nil {
+			return Node{}, err
+		}
+		node.Components[platform.NodeComponent(report.label(platform.BootstrapComponent))] = up == 1
+	}
+	return node, nil
 }
 
 // roleOrder sorts the master before core and task nodes.

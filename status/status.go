@@ -36,12 +36,13 @@ type Control struct {
 	StatusURL  string `json:"statusUrl"`
 }
 
-// Node is a host that sent metrics within Window.
+// Node is a host that sent metrics within Window, or whose collector could not
+// be installed within the last day: that is all that such a host ever tells.
 type Node struct {
 	Cluster    string                          `json:"cluster"`
 	Role       string                          `json:"role"`
 	Host       string                          `json:"host"`
-	LastSeen   time.Time                       `json:"lastSeen"`
+	LastSeen   time.Time                       `json:"lastSeen"`   // when it was last heard of
 	Components map[platform.NodeComponent]bool `json:"components"` // what the bootstrap installed: true is up
 }
 

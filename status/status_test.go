@@ -116,6 +116,7 @@ func TestStatusFromRealMetrics(t *testing.T) {
 		metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-12", `,state="used"`, 7),
 		metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-12", `,state="free"`, 9),
 		metric(platform.MetricHostSeen, "j-1", "master", "ip-10-0-0-99", `,state="used"`, 7))
+	importSamples(t, metrics, time.Minute, metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-14", "", 7))
 	importSamples(t, metrics, time.Second, metric(platform.MetricHostSeen, "dev", platform.RoleControl, "ip-10-0-0-4", "", 7))
 	importSamples(t, metrics, time.Minute, metric(platform.MetricHostSeen, "j-1", "task", "ip-10-0-0-13", "", 7))
 	importSamples(t, metrics, 10*time.Minute, metric(platform.MetricHostSeen, "j-0", "core", "ip-10-0-0-50", "", 7))
@@ -123,6 +124,12 @@ func TestStatusFromRealMetrics(t *testing.T) {
 		metric(platform.MetricBootstrapUp, "j-1", "core", "ip-10-0-0-12", `,component="collector"`, 1),
 		metric(platform.MetricBootstrapUp, "j-1", "core", "ip-10-0-0-12", `,component="pyroscope-agent"`, 0),
 		metric(platform.MetricBootstrapUp, "j-1", "master", "ip-10-0-0-99", `,component="collector"`, 1))
+	// What a node tells that has no collector to tell more.
+	importSamples(t, metrics, 3*time.Hour,
+		metric(platform.MetricBootstrapUp, "j-2", "core", "ip-10-0-0-60", `,component="collector"`, 0),
+		metric(platform.MetricBootstrapUp, "j-2", "core", "ip-10-0-0-60", `,component="pyroscope-agent"`, 1),
+		metric(platform.MetricBootstrapUp, "j-1", "task", "ip-10-0-0-13", `,component="collector"`, 0))
+	importSamples(t, metrics, 25*time.Hour, metric(platform.MetricBootstrapUp, "j-2", "core", "ip-10-0-0-61", `,component="collector"`, 0))
 
 	server := httptest.NewServer(status.Handler(config(t, metrics)))
 	t.Cleanup(server.Close)
@@ -132,21 +139,28 @@ func TestStatusFromRealMetrics(t *testing.T) {
 	require.Equal(t, platform.NewS3Paths("data"), got.S3Paths)
 	require.Equal(t, config(t, metrics).Control, got.Control)
 
-	require.Len(t, got.Nodes, 4, "the host that was silent for ten minutes is gone")
+	require.Len(t, got.Nodes, 6, "the host that was silent for ten minutes is gone")
 	require.Equal(t, platform.RoleControl, got.Nodes[0].Role)
 	got.Nodes = got.Nodes[1:]
-	require.Equal(t, []string{"ip-10-0-0-99", "ip-10-0-0-12", "ip-10-0-0-13"}, []string{got.Nodes[0].Host, got.Nodes[1].Host, got.Nodes[2].Host})
+	hosts := make([]string, 0, len(got.Nodes))
+	for _, n := range got.Nodes {
+		hosts = append(hosts, n.Host)
+	}
+	require.Equal(t, []string{"ip-10-0-0-99", "ip-10-0-0-12", "ip-10-0-0-14", "ip-10-0-0-13", "ip-10-0-0-60"}, hosts)
 	require.Equal(t, "master", got.Nodes[0].Role)
-	require.Equal(t, []status.Cluster{{ID: "j-1", Nodes: map[string]int{"master": 1, "core": 1, "task": 1}}}, got.Clusters)
+	require.Equal(t, []status.Cluster{{ID: "j-1", Nodes: map[string]int{"master": 1, "core": 2, "task": 1}}, {ID: "j-2", Nodes: map[string]int{"core": 1}}}, got.Clusters)
 	require.Equal(t, []status.Bootstrap{
 		{Cluster: "j-1", Role: "master", Host: "ip-10-0-0-99", Result: status.BootstrapComplete, Failed: []platform.NodeComponent{}},
 		{Cluster: "j-1", Role: "core", Host: "ip-10-0-0-12", Result: status.BootstrapPartial, Failed: []platform.NodeComponent{platform.ComponentPyroscope}},
-		{Cluster: "j-1", Role: "task", Host: "ip-10-0-0-13", Result: status.BootstrapUnknown, Failed: []platform.NodeComponent{}},
+		{Cluster: "j-1", Role: "core", Host: "ip-10-0-0-14", Result: status.BootstrapUnknown, Failed: []platform.NodeComponent{}},
+		{Cluster: "j-1", Role: "task", Host: "ip-10-0-0-13", Result: status.BootstrapPartial, Failed: []platform.NodeComponent{platform.ComponentCollector}},
+		{Cluster: "j-2", Role: "core", Host: "ip-10-0-0-60", Result: status.BootstrapPartial, Failed: []platform.NodeComponent{platform.ComponentCollector}},
 	}, got.Bootstrap)
 	require.Equal(t, "http://grafana:3000", got.Endpoints[platform.WorkloadGrafana])
 	require.Len(t, got.Endpoints, 4)
 	require.WithinDuration(t, time.Now().Add(-2*time.Second), got.Nodes[1].LastSeen, 5*time.Second)
-	require.WithinDuration(t, time.Now().Add(-time.Minute), got.Nodes[2].LastSeen, 5*time.Second)
+	require.WithinDuration(t, time.Now().Add(-time.Minute), got.Nodes[3].LastSeen, 5*time.Second)
+	require.WithinDuration(t, time.Now().Add(-3*time.Hour), got.Nodes[4].LastSeen, 5*time.Second)
 	require.Equal(t, map[platform.NodeComponent]bool{platform.ComponentCollector: true, platform.ComponentPyroscope: false}, got.Nodes[1].Components)
 
 	require.Len(t, got.Workloads, 4)
@@ -170,7 +184,8 @@ func TestStatusFromRealMetrics(t *testing.T) {
 	require.NoError(t, got.Render(&text, got.Nodes[1].LastSeen.Add(4*time.Second)))
 	require.Regexp(t, `core +│ ip-10-0-0-12 │ 4s ago +│ partial, without pyroscope-agent`, text.String())
 	require.Regexp(t, `master │ ip-10-0-0-99 │ 4s ago +│ complete`, text.String())
-	require.Regexp(t, `task +│ ip-10-0-0-13 │ 1m\d+s ago +│ no report`, text.String())
+	require.Regexp(t, `core +│ ip-10-0-0-14 │ 1m\d+s ago +│ no report`, text.String())
+	require.Regexp(t, `task +│ ip-10-0-0-13 │ 1m\d+s ago +│ partial, without collector`, text.String())
 	require.Regexp(t, `pyroscope +│ no +│ GET .*Ingester not ready`, text.String())
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -17,6 +18,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	collectorlogs "go.opentelemetry.io/proto/otlp/collector/logs/v1"
+	collectormetrics "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/emr-observatory/emr-observatory/assets/node"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -188,6 +193,8 @@ func TestBootstrapRunsOnWithoutAPart(t *testing.T) {
 	layFacts(t, platform.RoleCore)
 	serveMetadata(t)
 	answerHealth(t)
+	received := listenHTTP(t)
+	identity := labels{"cluster": "j-ABC123", "node.role": "core", "host.name": nodeHost, "service.name": "emr-bootstrap"}
 	for name, component := range components {
 		for kind, fault := range faults {
 			t.Run(name+" "+kind, func(t *testing.T) {
@@ -202,9 +209,69 @@ func TestBootstrapRunsOnWithoutAPart(t *testing.T) {
 				require.Len(t, down, 1, out)
 				require.Contains(t, down[component], fault.reason)
 				require.FileExists(t, platform.NodeLauncherJar)
+
+				if component != string(platform.ComponentCollector) {
+					require.Empty(t, received.logs, "the collector reads it from the node")
+					return
+				}
+				require.Len(t, received.metrics, 1, out)
+				require.Len(t, received.logs, 1, out)
+				metrics, logs := <-received.metrics, <-received.logs
+				require.Equal(t, identity, metrics.resource)
+				up := map[string]int64{}
+				for _, p := range metrics.metric.GetGauge().GetDataPoints() {
+					up[attributes(p.GetAttributes())["component"]] = p.GetAsInt()
+				}
+				require.Len(t, up, len(platform.NodeComponents()))
+				require.Zero(t, up[component])
+				require.Equal(t, identity, logs.resource)
+				require.Equal(t, component+" not installed: "+down[component], logs.record.GetBody().GetStringValue())
+				require.NotZero(t, logs.record.GetTimeUnixNano())
 			})
 		}
 	}
+}
+
+// receiver is the control node's OTLP over HTTP, of which the bootstrap action
+// uses two paths.
+type receiver struct {
+	metrics chan metricRow
+	logs    chan logRow
+}
+
+func listenHTTP(t *testing.T) receiver {
+	t.Helper()
+	r := receiver{make(chan metricRow, 1), make(chan logRow, 1)}
+	listener, err := net.Listen("tcp", fmt.Sprintf("%s:%d", controlIP, platform.OTLPHTTP))
+	require.NoError(t, err)
+	handler := http.NewServeMux()
+	read := func(request *http.Request, into proto.Message) {
+		body, err := io.ReadAll(request.Body)
+		if err == nil {
+			err = protojson.Unmarshal(body, into)
+		}
+		if err != nil {
+			t.Errorf("%s: %v: %s", request.URL.Path, err, body)
+		}
+	}
+	handler.HandleFunc("POST /v1/metrics", func(_ http.ResponseWriter, request *http.Request) {
+		var told collectormetrics.ExportMetricsServiceRequest
+		read(request, &told)
+		for _, of := range told.GetResourceMetrics() {
+			r.metrics <- metricRow{attributes(of.GetResource().GetAttributes()), of.GetScopeMetrics()[0].GetMetrics()[0]}
+		}
+	})
+	handler.HandleFunc("POST /v1/logs", func(_ http.ResponseWriter, request *http.Request) {
+		var told collectorlogs.ExportLogsServiceRequest
+		read(request, &told)
+		for _, of := range told.GetResourceLogs() {
+			r.logs <- logRow{attributes(of.GetResource().GetAttributes()), nil, of.GetScopeLogs()[0].GetLogRecords()[0]}
+		}
+	})
+	server := &http.Server{Handler: handler}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { _ = server.Close() })
+	return r
 }
 
 // hurry shortens the script's pauses and time limits, nothing else.

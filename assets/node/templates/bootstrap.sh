@@ -142,10 +142,13 @@ write_files() {
     sudo install -d -m 0700 {{.NodeQueueDir}}
 }
 
+# collector_up: its result says so; the seconds are a column of their own.
+collector_up() { grep -q $'^{{.ComponentCollector}}\t1\t' "$work/result.{{.ComponentCollector}}" 2>/dev/null; }
+
 # start_collector: replaces the collector's result when it does not answer.
 start_collector() {
   local try
-  if ! grep -q $'\t1\t' "$work/result.{{.ComponentCollector}}" 2>/dev/null; then return; fi
+  if ! collector_up; then return; fi
   sudo systemctl daemon-reload
   sudo systemctl enable {{.NodeCollectorUnit}} >/dev/null 2>&1
   sudo systemctl restart {{.NodeCollectorUnit}}
@@ -159,20 +162,38 @@ start_collector() {
 # report: the same facts as JSON for people and as an OTLP metric for the
 # collector. A part without a result was cut off: it counts as down.
 report() {
-  local component up sha seconds reason rows='' points='' comma=''
+  local component up sha seconds reason rows='' points='' comma='' lines='' now resource
+  now=$(date +%s%N)
   for component in {{.Components}}; do
     [ -s "$work/result.$component" ] || result "$component" 0 '' 'was not reached'
     IFS=$'\t' read -r component up sha seconds reason < <(sed 's/\t\t/\t-\t/' "$work/result.$component")
     rows+="$comma{\"component\":\"$component\",\"up\":$up,\"reason\":\"$reason\",\"sha256\":\"${sha#-}\",\"seconds\":$seconds}"
-    points+="$comma{\"asInt\":\"$up\",\"attributes\":[{\"key\":\"component\",\"value\":{\"stringValue\":\"$component\"}}]}"
+    points+="$comma{\"asInt\":\"$up\",\"timeUnixNano\":\"$now\",\"attributes\":[{\"key\":\"{{.BootstrapComponent}}\",\"value\":{\"stringValue\":\"$component\"}}]}"
     comma=','
+    if [ "$up" = 0 ]; then
+      lines+="${lines:+,}{\"timeUnixNano\":\"$now\",\"severityNumber\":13,\"severityText\":\"WARN\",\"body\":{\"stringValue\":\"$component not installed: $reason\"}}"
+    fi
   done
   printf '{"cluster":"%s","role":"%s","host":"%s","content":"%s","seconds":%s,"components":[%s]}\n' \
     "$cluster" "$role" "$host" "$(printf '%s' "$content" | plain)" "$SECONDS" "$rows" >"$work/report"
-  printf '{"resourceMetrics":[{"resource":{"attributes":[{"key":"{{.ServiceName}}","value":{"stringValue":"{{.ServiceBootstrap}}"}}]},"scopeMetrics":[{"metrics":[{"name":"{{.MetricBootstrapUp}}","gauge":{"dataPoints":[%s]}}]}]}]}\n' \
-    "$points" >"$work/metrics"
+  printf -v resource '{"key":"%s","value":{"stringValue":"%s"}},' {{.Cluster}} "$cluster" {{.NodeRole}} "$role" {{.HostName}} "$host" {{.ServiceName}} {{.ServiceBootstrap}}
+  resource="{\"attributes\":[${resource%,}]}"
+  printf '{"resourceMetrics":[{"resource":%s,"scopeMetrics":[{"metrics":[{"name":"{{.MetricBootstrapUp}}","gauge":{"dataPoints":[%s]}}]}]}]}\n' \
+    "$resource" "$points" >"$work/metrics"
   place "$work/report" 0644 {{.NodeReportFile}}
   place "$work/metrics" 0644 {{.NodeReportMetrics}}
+  if collector_up; then return; fi
+  printf '{"resourceLogs":[{"resource":%s,"scopeLogs":[{"logRecords":[%s]}]}]}\n' "$resource" "$lines" >"$work/logs"
+  tell metrics &
+  tell logs &
+  wait
+}
+
+# tell SIGNAL: what failed, straight to the control node, for there is no
+# collector to read it. When that fails too, this log and the report are left.
+tell() {
+  curl -sf -m 5 --retry 2 --retry-connrefused -o /dev/null -H 'Content-Type: application/json' \
+    --data-binary "@$work/$1" "http://$control:{{.OTLPHTTP}}/v1/$1" || say "cannot tell the control node ($1)" WARN
 }
 
 cluster='' role='' host='' address='' collector_sha256=''
