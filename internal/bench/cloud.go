@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
@@ -143,8 +144,8 @@ func emptyProgram(ctx context.Context, dir string) (auto.Stack, error) {
 	}))
 }
 
-// jobs runs the example job by turns without and with the launcher in its
-// JVMs. The nodes' collectors run beside both.
+// jobs runs the example job by turns with telemetry and without: the launcher
+// in none of its JVMs, and the nodes' collectors stopped.
 func (c cloud) jobs(ctx context.Context, r *result, o options) error {
 	bucket, err := c.bucket(ctx)
 	if err != nil {
@@ -154,7 +155,12 @@ func (c cloud) jobs(ctx context.Context, r *result, o options) error {
 	for pair := range o.pairs {
 		var plain, told cost
 		runPlain := func() {
+			if err = signalCollectors(c.state, syscall.SIGSTOP); err != nil {
+				return
+			}
 			plain, err = c.job(ctx, bucket, o, "--conf", "spark.driver.defaultJavaOptions=", "--conf", "spark.executor.defaultJavaOptions=")
+			err = errors.Join(err, signalCollectors(c.state, syscall.SIGCONT))
+			time.Sleep(catchUp)
 		}
 		if pair%2 == 0 {
 			runPlain()
@@ -175,6 +181,29 @@ func (c cloud) jobs(ctx context.Context, r *result, o options) error {
 	r.JobRatio, r.JobPairs, r.JobSeconds = median(r.JobRatios), o.pairs, median(without)
 	r.JobCPURatio, r.JobCPUSeconds = median(ratiosCPU), median(withoutCPU)
 	return nil
+}
+
+// catchUp is time for the nodes' collectors to read what was logged while they
+// were stopped: that is no cost of the next job.
+const catchUp = 10 * time.Second
+
+// signalCollectors stops the nodes' collectors or has them go on.
+func signalCollectors(state string, signal syscall.Signal) error {
+	found, err := processes(state)
+	if err != nil {
+		return err
+	}
+	program, signalled := filepath.Base(platform.NodeCollectorBinary), 0
+	for _, p := range found {
+		if p.name == program {
+			signalled++
+			err = errors.Join(err, syscall.Kill(p.PID, signal))
+		}
+	}
+	if signalled == 0 {
+		return errors.Join(err, fmt.Errorf("no %s runs in %s", program, state))
+	}
+	return err
 }
 
 // memoryInAJob watches a job that is not timed: to look at the memory of all

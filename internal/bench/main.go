@@ -42,7 +42,7 @@ type result struct {
 	JobGiB          float64            `json:"mem_job_gib"`  // highest of a job
 	IdleMiB         map[string]float64 `json:"mem_idle_mib_by_process"`
 	JobMiB          map[string]float64 `json:"mem_job_mib_by_process"`
-	JobRatio        float64            `json:"job_ratio"` // step with telemetry to the same without
+	JobRatio        float64            `json:"job_ratio"` // step with telemetry to the same without: no launcher, collectors stopped
 	JobPairs        int                `json:"job_ratio_pairs"`
 	JobRatios       []float64          `json:"job_ratios"`
 	JobSeconds      float64            `json:"job_without_s"`

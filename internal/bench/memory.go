@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -37,6 +36,27 @@ func (c cloud) idle(ctx context.Context, r *result, _ options) error {
 // memory is the proportional set size, in MiB, of all processes of a local
 // cloud, by what they run.
 func memory(state string) (map[string]float64, error) {
+	all, err := processes(state)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]float64{}
+	for _, p := range all {
+		if size, err := p.ProcSMapsRollup(); err == nil { // else it has ended
+			found[p.name] += float64(size.Pss) / (1 << 20)
+		}
+	}
+	return found, nil
+}
+
+// process is one of a local cloud, by what it runs.
+type process struct {
+	procfs.Proc
+	name string
+}
+
+// processes are all of a local cloud; there are some.
+func processes(state string) (found []process, err error) {
 	region, err := localcloud.Find(state)
 	if err != nil {
 		return nil, err
@@ -51,17 +71,10 @@ func memory(state string) (map[string]float64, error) {
 			parents[p.PID] = stat.PPID
 		}
 	}
-	found := map[string]float64{}
 	for _, p := range all {
-		if !below(parents, p.PID, region.PID) {
-			continue
+		if line, err := p.CmdLine(); err == nil && len(line) > 0 && below(parents, p.PID, region.PID) {
+			found = append(found, process{p, called(line)})
 		}
-		size, err := p.ProcSMapsRollup()
-		line, fault := p.CmdLine()
-		if errors.Join(err, fault) != nil || len(line) == 0 {
-			continue // it has ended
-		}
-		found[called(line)] += float64(size.Pss) / (1 << 20)
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("no process of the local cloud in %s", state)
