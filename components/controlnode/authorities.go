@@ -41,7 +41,7 @@ type pki struct {
 // authorities makes the authorities and the administrator, and stores the
 // former where the node finds them.
 func (b *builder) authorities() (pki, error) {
-	p := pki{authorities: map[string]certificate{}, prefix: b.parameterPrefix()}
+	p := pki{authorities: map[string]certificate{}, prefix: b.parameterPath("k3s") + "/"}
 	for _, name := range []string{serverCA, clientCA, requestHeaderCA} {
 		ca, err := b.authority(name)
 		if err != nil {
@@ -63,9 +63,9 @@ func (b *builder) authorities() (pki, error) {
 	return p, nil
 }
 
-// parameterPrefix holds project and stack: parameter names are the account's.
-func (b *builder) parameterPrefix() string {
-	return "/" + strings.Join([]string{b.ctx.Project(), b.ctx.Stack(), b.base, "k3s"}, "/") + "/"
+// parameterPath holds project and stack: parameter names are the account's.
+func (b *builder) parameterPath(of string) string {
+	return "/" + strings.Join([]string{b.ctx.Project(), b.ctx.Stack(), b.base, of}, "/")
 }
 
 func (b *builder) privateKey(role string) (*tls.PrivateKey, error) {

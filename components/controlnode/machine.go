@@ -74,16 +74,31 @@ func (b *builder) dataVolume() (*ebs.Volume, error) {
 	return volume, nil
 }
 
-func (b *builder) image() (ami pulumi.StringInput, options []pulumi.ResourceOption) {
+// image is the one asked for, or the newest of the architecture, kept from then
+// on in a parameter: a new release is no reason to replace the node. Another
+// architecture is another parameter, so the node then gets an image that it can
+// start.
+func (b *builder) image() (pulumi.StringInput, error) {
 	if b.args.AMI != "" {
 		return pulumi.String(b.args.AMI), nil
 	}
 	newest := ssm.LookupParameterOutput(b.ctx, ssm.LookupParameterOutputArgs{
 		Name: pulumi.String(amiParameters[b.args.Arch]),
 	}, pulumi.Parent(b.parent)).Value()
+	role := "image-" + b.args.Arch
+	kept, err := ssm.NewParameter(b.ctx, b.name(role), &ssm.ParameterArgs{
+		Name:        pulumi.String(b.parameterPath(role)),
+		Description: pulumi.String("Image that the control node was made from"),
+		Type:        pulumi.String("SecureString"), // scanners ask for it of any parameter
+		KeyId:       b.args.KMSKeyARN,
+		Value:       newest,
+		Tags:        b.tags(role),
+	}, b.child(pulumi.IgnoreChanges([]string{"value"}))...)
+	if err != nil {
+		return nil, fmt.Errorf("create parameter %s: %w", b.parameterPath(role), err)
+	}
 	// The provider treats every parameter's value as secret; this one is public.
-	return pulumi.Unsecret(newest).(pulumi.StringOutput), //nolint:forcetypeassert // Unsecret keeps the type
-		[]pulumi.ResourceOption{pulumi.IgnoreChanges([]string{"ami"})}
+	return pulumi.Unsecret(kept.Value).(pulumi.StringOutput), nil //nolint:forcetypeassert // Unsecret keeps the type
 }
 
 func (b *builder) userData(eni *ec2.NetworkInterface, volume *ebs.Volume, prefix string) pulumi.StringOutput {
@@ -104,12 +119,14 @@ func (b *builder) userData(eni *ec2.NetworkInterface, volume *ebs.Volume, prefix
 // volume. Both are deleted before they are replaced: an interface and a volume
 // belong to one instance at a time.
 func (b *builder) instance(eni *ec2.NetworkInterface, volume *ebs.Volume, p pki, a access) (machine, error) {
-	ami, options := b.image()
+	ami, err := b.image()
+	if err != nil {
+		return machine{}, err
+	}
 	needed := []pulumi.Resource{a.policy}
 	for _, parameter := range p.parameters {
 		needed = append(needed, parameter)
 	}
-	options = append(options, pulumi.DependsOn(needed), pulumi.DeleteBeforeReplace(true))
 	instance, err := ec2.NewInstance(b.ctx, b.name("instance"), &ec2.InstanceArgs{
 		Ami:                ami,
 		InstanceType:       pulumi.String(b.args.InstanceType),
@@ -132,7 +149,7 @@ func (b *builder) instance(eni *ec2.NetworkInterface, volume *ebs.Volume, p pki,
 		UserData:                b.userData(eni, volume, p.prefix),
 		UserDataReplaceOnChange: pulumi.Bool(true), // cloud-init runs it once in an instance's life
 		Tags:                    b.tags("instance"),
-	}, b.child(options...)...)
+	}, b.child(pulumi.DependsOn(needed), pulumi.DeleteBeforeReplace(true))...)
 	if err != nil {
 		return machine{}, fmt.Errorf("create instance %s: %w", b.name("instance"), err)
 	}

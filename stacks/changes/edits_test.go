@@ -100,9 +100,11 @@ func controlEdits() []edit {
 		one("controlNode.instanceType", `"m5.2xlarge"`, effects{changes.Restarted: {"control-instance"}}),
 		{keys: []string{"controlNode.arch"}, sets: []set{{"controlNode.arch", `"arm64"`}, {"controlNode.instanceType", `"m7g.xlarge"`}},
 			effects: effects{
+				changes.Created:    {"control-image-arm64"},
+				changes.Deleted:    {"control-image-amd64"},
 				changes.Replaced:   {"control-instance", "control-attachment", "control-gate"},
 				changes.Unforeseen: newControlAddress[changes.Unforeseen],
-			}, refused: []string{"control-instance"}},
+			}},
 		one("controlNode.privateIp", `"10.0.0.77"`, newControlAddress, "emr-cluster"),
 		one("controlNode.dataVolumeGiB", `200`, effects{changes.Updated: {"control-data"}}),
 		one("controlNode.dataVolumeGiB", `50`, effects{changes.Updated: {"control-data"}}, "control-data"),

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/emr-observatory/emr-observatory/stacks/config"
 )
 
 // Guard says what a plan may lose. Its zero value accepts nothing.
@@ -117,13 +115,6 @@ func impossible(c Change) *Refusal {
 		if on, _ := c.old["terminationProtection"].(bool); on && (c.Effect == Replaced || c.Effect == Deleted) {
 			return &Refusal{c, "EMR refuses to end: it has termination protection", "set emr.terminationProtection to false and update first"}
 		}
-	case typeInstance:
-		was, now := text(c.old["instanceType"]), text(c.new["instanceType"])
-		image := slices.Contains(c.Paths, "ami") // the program keeps the first one, see components/controlnode
-		if was != "" && now != "" && config.Arch(was) != config.Arch(now) && !image {
-			return &Refusal{c, fmt.Sprintf("would start %s from the %s image that it was made with", now, config.Arch(was)),
-				"keep the architecture; or first delete the instance alone with `pulumi destroy --target-dependents --target '" + c.URN + "'`, which keeps its data volume"}
-		}
 	}
 	return nil
 }
@@ -131,9 +122,4 @@ func impossible(c Change) *Refusal {
 func number(v any) float64 {
 	n, _ := v.(float64)
 	return n
-}
-
-func text(v any) string {
-	s, _ := v.(string)
-	return s
 }

@@ -91,11 +91,19 @@ func zones(a *Account, _ map[string]any) (answer, error) {
 	return answer{"id": a.Region(), "names": names, "zoneIds": ids, "groupNames": []any{a.Region()}}, nil
 }
 
-// localImage stands for whatever image is asked for.
-const localImage = "ami-0123456789abcdef0"
+// localImage stands for whatever image of an architecture is asked for. As in
+// EC2, an image has one architecture.
+func localImage(architecture string) string {
+	if architecture == arm64 {
+		return "ami-0123456789abcdef1"
+	}
+	return "ami-0123456789abcdef0"
+}
+
+const x8664, arm64 = "x86_64", "arm64" // as EC2 spells them
 
 func image(a *Account, in map[string]any) (answer, error) {
-	architecture := "x86_64"
+	architecture := x8664
 	if filters, ok := in["filters"].([]any); ok {
 		for _, e := range filters {
 			f, _ := e.(map[string]any)
@@ -105,8 +113,9 @@ func image(a *Account, in map[string]any) (answer, error) {
 			}
 		}
 	}
+	id := localImage(architecture)
 	return answer{
-		"id": localImage, "imageId": localImage, "architecture": architecture, "arn": "arn:aws:ec2:" + a.Region() + "::image/" + localImage,
+		"id": id, "imageId": id, "architecture": architecture, "arn": "arn:aws:ec2:" + a.Region() + "::image/" + id,
 		"name": "al2023-ami-2023-local", "ownerId": "137112412989", "rootDeviceName": "/dev/xvda", "rootDeviceType": "ebs",
 		"virtualizationType": "hvm", "state": "available", "imageType": "machine", "public": true, "enaSupport": true,
 	}, nil
@@ -132,9 +141,9 @@ func prefixList(a *Account, in map[string]any) (answer, error) {
 func lookupInstanceType(_ *Account, in map[string]any) (answer, error) {
 	name, _ := in["instanceType"].(string)
 	family, _, _ := strings.Cut(name, ".")
-	architecture := "x86_64"
+	architecture := x8664
 	if i := strings.IndexAny(family, "0123456789"); i >= 0 && strings.Contains(family[i:], "g") {
-		architecture = "arm64"
+		architecture = arm64
 	}
 	return answer{"id": name, "instanceType": name, "supportedArchitectures": []any{architecture}, "currentGeneration": true}, nil
 }
@@ -148,7 +157,11 @@ func publicParameter(a *Account, in map[string]any) (answer, error) {
 	}
 	value := "local"
 	if strings.Contains(name, "ami") {
-		value = localImage
+		architecture := x8664
+		if strings.HasSuffix(name, arm64) {
+			architecture = arm64
+		}
+		value = localImage(architecture)
 	}
 	return answer{"id": name, "name": name, "arn": "arn:aws:ssm:" + a.Region() + "::parameter" + name, "type": "String", "value": value, "insecureValue": value, "version": 1.0}, nil
 }
