@@ -13,6 +13,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/dashboards/check"
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
+	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 )
 
 // within is how long the stores may take to show what they took.
@@ -123,7 +124,10 @@ func board(t *testing.T, variables []any, targets ...map[string]any) []dashboard
 	panels := []any{}
 	for i, target := range targets {
 		target["refId"] = "A"
-		panels = append(panels, map[string]any{"title": fmt.Sprintf("panel %d", i), "type": "timeseries", "targets": []any{target}})
+		panels = append(panels, map[string]any{
+			"title": fmt.Sprintf("panel %d", i), "type": "timeseries", "targets": []any{target},
+			"fieldConfig": map[string]any{"defaults": map[string]any{"unit": target["unit"]}},
+		})
 	}
 	raw, err := json.Marshal(map[string]any{"panels": panels, "templating": map[string]any{"list": variables}})
 	require.NoError(t, err)
@@ -153,6 +157,9 @@ func (w world) handMadeDashboards(t *testing.T) {
 		{"filled up", of(metrics, map[string]any{"expr": "node_cpu_seconds_total or vector(0)"}), check.Empty, ""},
 		{"one side", of(metrics, map[string]any{"expr": "node_cpu_seconds_total or system_cpu_logical_count"}), check.Data, ""},
 		{"absent", of(metrics, map[string]any{"expr": "absent(node_cpu_seconds_total)", "instant": true}), check.Data, ""},
+		{"share", of(metrics, map[string]any{"expr": "system_cpu_logical_count / (system_cpu_logical_count + 1)", "unit": panel.UnitShare}), check.Data, ""},
+		{"used by free", of(metrics, map[string]any{"expr": "(system_cpu_logical_count + 1) * 2 / system_cpu_logical_count", "unit": panel.UnitShare}), check.Failed, "a share of"},
+		{"below nothing", of(metrics, map[string]any{"expr": "1 - system_cpu_logical_count - 1", "unit": panel.UnitShare}), check.Failed, "a share of -"},
 		{"broken query", of(metrics, map[string]any{"expr": "sum(rate("}), check.Failed, "unexpected token"},
 		{"unknown variable", of(metrics, map[string]any{"expr": `up{job="$job"}`}), check.Failed, "$job is no variable"},
 		{"old names are no datasource", of("loki", map[string]any{"expr": "{}"}), check.Failed, `datasource type "loki"`},

@@ -113,6 +113,7 @@ func (a promAnswer) points(since time.Time) finding {
 		for _, point := range append(series.Values, series.Value) {
 			if point.isNumber() && !point.at.Before(since) {
 				count++
+				found.add(point.value)
 			}
 		}
 		if count > 0 {

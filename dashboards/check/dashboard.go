@@ -31,6 +31,11 @@ type panelJSON struct {
 	Datasource  datasource  `json:"datasource"`
 	Targets     []target    `json:"targets"`
 	Panels      []panelJSON `json:"panels"` // of a collapsed row
+	FieldConfig struct {
+		Defaults struct {
+			Unit panel.Unit `json:"unit"`
+		} `json:"defaults"`
+	} `json:"fieldConfig"`
 }
 
 func (p panelJSON) emptyWhenHealthy() string { return panel.EmptyWhenHealthy(p.Description) }

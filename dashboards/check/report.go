@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -60,6 +61,29 @@ type finding struct {
 	samples int
 	series  int
 	stale   bool // there is an answer, but from before the checked time
+
+	least, most float64 // of the numbers of a metrics query
+}
+
+// add widens the range of the numbers; a text that is none is none.
+func (f *finding) add(text string) {
+	if n, err := strconv.ParseFloat(text, 64); err == nil {
+		f.least, f.most = min(f.least, n), max(f.most, n)
+	}
+}
+
+// fullShare is 1 and what rates of counters that are read a little early or
+// late may show above it.
+const fullShare = 1.1
+
+// share is nil if the numbers can be shares of a whole.
+func (f finding) share() error {
+	for _, n := range []float64{f.least, f.most} {
+		if n < 0 || n > fullShare {
+			return fmt.Errorf("a share of %g: the query divides by what is not the whole", n)
+		}
+	}
+	return nil
 }
 
 func (r Result) judge(found finding, err error, emptyWhenHealthy string) Result {

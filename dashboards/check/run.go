@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/dashboards"
+	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 )
 
 // Endpoints are the base URLs of the stores, such as http://127.0.0.1:8428.
@@ -143,6 +144,9 @@ func (r runner) query(ctx context.Context, p panelJSON, t target, v values) Resu
 	var found finding
 	if err == nil {
 		found, err = r.ask(ctx, ds.Type, t, expr, window)
+	}
+	if err == nil && p.Type != "table" && p.FieldConfig.Defaults.Unit == panel.UnitShare { // a table's columns have units of their own
+		err = found.share()
 	}
 	return result.judge(found, err, p.emptyWhenHealthy())
 }
