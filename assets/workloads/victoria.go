@@ -28,10 +28,10 @@ func ControlMetrics() []string {
 	}
 }
 
-// toDisk makes both stores write what they took to disk every second, so that
-// it lies there after three: until then it is in memory alone, and a killed
-// store loses it, having no log to replay. The default is 5 s; 1 s is the least
-// that the stores accept.
+// toDisk makes both stores write what they took to disk as soon as they can:
+// logs lie there after three seconds, samples after six (VictoriaMetrics takes
+// two for the least). Until then it is in memory alone, and a killed store loses
+// it, having no log to replay. The default is 5 s.
 const toDisk = "-inmemoryDataFlushInterval=1s"
 
 // VictoriaMetrics configures the metric store. Samples older than retention

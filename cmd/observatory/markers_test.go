@@ -1,11 +1,12 @@
 package main_test
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
+	"crypto/md5" //nolint:gosec // no secret
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -23,11 +24,15 @@ import (
 	"github.com/emr-observatory/emr-observatory/submit"
 )
 
-// markerTasks is how many tasks of the markers job write a line each second.
+// markerTasks is how many tasks of the markers job send a marker each second.
 const markerTasks = 4
 
-// line is one line of the markers job.
-type line struct{ task, n int }
+// marker is one number of a task of the markers job: it is sent as a span, as a
+// sample of a counter, and then written as a line.
+type marker struct{ task, n int }
+
+// signals are what a marker is sent as.
+func signals() []string { return []string{"lines", "spans", "samples"} }
 
 // duringMarkers starts the markers job, does something once its first line was
 // written, and has it end.
@@ -37,7 +42,8 @@ func (c *cloud) duringMarkers(t *testing.T, run string, do func(), conf ...strin
 	for _, property := range conf {
 		args = append(args, "--conf", property)
 	}
-	cmd := c.command(t, append(args, "cmd/observatory/testdata/markers.py", run, strconv.Itoa(markerTasks))...)
+	cmd := c.command(t, append(args, "cmd/observatory/testdata/markers.py", run, strconv.Itoa(markerTasks),
+		fmt.Sprintf("http://127.0.0.1:%d", platform.OTLPHTTP))...)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	cmd.Stderr = os.Stderr
@@ -59,27 +65,43 @@ func (c *cloud) duringMarkers(t *testing.T, run string, do func(), conf ...strin
 	return r
 }
 
-var marker = regexp.MustCompile(`marker run=(\w+) task=(\d+) n=(\d+);`)
+var markerText = regexp.MustCompile(`marker run=(\w+) task=(\d+) n=(\d+);`)
 
-// linesIn adds the lines of a run that a text holds.
-func linesIn(text, run string, found map[line]bool) {
-	for _, m := range marker.FindAllStringSubmatch(text, -1) {
+// markersIn adds the markers of a run that a text holds.
+func markersIn(text, run string, found map[marker]bool) {
+	for _, m := range markerText.FindAllStringSubmatch(text, -1) {
 		task, _ := strconv.Atoi(m[2])
 		n, _ := strconv.Atoi(m[3])
 		if m[1] == run {
-			found[line{task, n}] = true
+			found[marker{task, n}] = true
 		}
 	}
 }
 
-// markers are the different lines of a run that VictoriaLogs has; none while
+// arrived are the markers of a run that the store of a signal has; none while
 // it does not answer.
-func (c *cloud) markers(t *testing.T, run string) map[line]bool {
+func (c *cloud) arrived(t *testing.T, signal, run string) map[marker]bool {
 	t.Helper()
-	rows, _ := c.tryLogs(t, fmt.Sprintf(`"marker run=%s" | fields _msg`, run), 100_000)
-	found := map[line]bool{}
-	for _, row := range rows {
-		linesIn(row["_msg"], run, found)
+	found := map[marker]bool{}
+	switch signal {
+	case "lines":
+		rows, _ := c.tryLogs(t, fmt.Sprintf(`"marker run=%s" | fields _msg`, run), 100_000)
+		for _, row := range rows {
+			markersIn(row["_msg"], run, found)
+		}
+	case "spans":
+		var trace []byte
+		if c.tryGet(t, string(platform.WorkloadTempo), fmt.Sprintf("/api/traces/%x", md5.Sum([]byte(run))), &trace) == nil { //nolint:gosec // names the trace
+			markersIn(string(trace), run, found)
+		}
+	case "samples":
+		for _, s := range c.export(t, fmt.Sprintf(`markers_total{run=%q}`, run), time.Now().Add(-time.Hour)) {
+			task, err := strconv.Atoi(s.Metric["task"])
+			require.NoError(t, err)
+			for _, n := range s.Values {
+				found[marker{task, int(n)}] = true
+			}
+		}
 	}
 	return found
 }
@@ -88,19 +110,19 @@ func (c *cloud) markers(t *testing.T, run string) map[line]bool {
 func (c *cloud) lastMarker(t *testing.T, run string) int {
 	t.Helper()
 	last := -1
-	for l := range c.markers(t, run) {
-		last = max(last, l.n)
+	for m := range c.arrived(t, "lines", run) {
+		last = max(last, m.n)
 	}
 	return last
 }
 
-// written are the lines that the nodes themselves have: the executors' stderr,
-// as EMR put it into S3.
-func (c *cloud) written(t *testing.T, run string, r submit.Result) []line {
+// written are the markers that the nodes themselves have: the executors'
+// stderr, as EMR put it into S3.
+func (c *cloud) written(t *testing.T, run string, r submit.Result) []marker {
 	t.Helper()
 	bucket := c.outputs(t).DataBucket
 	require.Len(t, r.ApplicationIDs, 1)
-	found := map[line]bool{}
+	found := map[marker]bool{}
 	for _, key := range c.keys(t, bucket, string(platform.PrefixEMRLogs)+r.Cluster+"/containers/"+r.ApplicationIDs[0]+"/") {
 		if filepath.Base(key) != "stderr.gz" {
 			continue
@@ -112,38 +134,48 @@ func (c *cloud) written(t *testing.T, run string, r submit.Result) []line {
 		var text bytes.Buffer
 		_, err = text.ReadFrom(unzipped)
 		require.NoError(t, err)
-		linesIn(text.String(), run, found)
+		markersIn(text.String(), run, found)
 	}
-	lines := make([]line, 0, len(found))
-	for l := range found {
-		lines = append(lines, l)
+	return slices.Collect(maps.Keys(found))
+}
+
+// exported is a series of VictoriaMetrics with all of its samples.
+type exported struct {
+	Metric     map[string]string
+	Values     []float64
+	Timestamps []int64 // ms
+}
+
+// export gives the series of a selector; none while the store does not answer.
+func (c *cloud) export(t *testing.T, selector string, from time.Time) (series []exported) {
+	t.Helper()
+	var answer []byte
+	ask := url.Values{"match[]": {selector}, "start": {from.Format(time.RFC3339)}}
+	if err := c.tryGet(t, string(platform.WorkloadVictoriaMetrics), "/api/v1/export?"+ask.Encode(), &answer); err != nil {
+		return nil
 	}
-	return lines
+	for lines := json.NewDecoder(bytes.NewReader(answer)); lines.More(); {
+		var s exported
+		require.NoError(t, lines.Decode(&s))
+		series = append(series, s)
+	}
+	return series
 }
 
 // longestGap is the longest time between two samples of a counter that every
 // node's collector sends each interval, over all nodes since from.
 func (c *cloud) longestGap(t *testing.T, cluster string, from time.Time) time.Duration {
 	t.Helper()
-	ask := url.Values{"match[]": {fmt.Sprintf(`system_cpu_time_seconds_total{%s=%q,state="user",cpu="cpu0"}`, platform.Cluster.Metric(), cluster)}, "start": {from.Format(time.RFC3339)}}
-	var answer []byte
-	if err := c.tryGet(t, string(platform.WorkloadVictoriaMetrics), "/api/v1/export?"+ask.Encode(), &answer); err != nil {
-		return time.Hour // the outage
+	series := c.export(t, fmt.Sprintf(`system_cpu_time_seconds_total{%s=%q,state="user",cpu="cpu0"}`, platform.Cluster.Metric(), cluster), from)
+	if len(series) < 3 { // one of each node
+		return time.Hour
 	}
-	longest, series := time.Duration(0), 0
-	lines := bufio.NewScanner(bytes.NewReader(answer))
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var s struct{ Timestamps []int64 }
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &s))
+	longest := time.Duration(0)
+	for _, s := range series {
 		slices.Sort(s.Timestamps)
 		for i := 1; i < len(s.Timestamps); i++ {
 			longest = max(longest, time.Duration(s.Timestamps[i]-s.Timestamps[i-1])*time.Millisecond)
 		}
-		series++
-	}
-	if series < 3 { // one of each node
-		return time.Hour
 	}
 	return longest
 }

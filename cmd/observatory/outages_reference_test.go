@@ -19,18 +19,23 @@ var update = flag.Bool("update", false, "write the reference anew")
 const outagesReference = "docs/reference/outages.md"
 
 // writeOutages writes what a run measured, if -update asks for it.
-func writeOutages(t *testing.T, lost map[string]int, lines int, gap time.Duration) {
+func writeOutages(t *testing.T, lost map[string]map[string]int, markers int, gap time.Duration) {
 	t.Helper()
 	if !*update {
 		return
 	}
 	var page strings.Builder
-	fmt.Fprintf(&page, "# Outages\n\nWhat fails while one Spark job writes a line a second and task, and what of it did not arrive. Measured against what the nodes\n"+
-		"themselves wrote, and written by `TestOutagesLoseNothing`, which holds the bounds on each run. Lines of this run: %d. Longest time\n"+
-		"between two samples of a node's counter: %s (allowed: %s). The step's trace arrived, and nothing was mended by hand.\n\n"+
-		"| what fails | how | lines lost | lines that may be lost, of each task |\n|---|---|---|---|\n", lines, gap.Round(time.Second), allowedGap)
+	fmt.Fprintf(&page, "# Outages\n\nWhat fails while each task of a Spark job sends a numbered line, span and counter sample a second, and what of them did not\n"+
+		"arrive. Measured against what the nodes themselves sent, and written by `TestOutagesLoseNothing`, which holds the bounds on each run.\n"+
+		"Numbers of this run: %d. Longest time between two samples of a node's own counter: %s (allowed: %s). The step's trace arrived, and\n"+
+		"nothing was mended by hand.\n\n"+
+		"| what fails | how | %s lost | that may be lost, of each task |\n|---|---|---|---|\n", markers, gap.Round(time.Second), allowedGap, strings.Join(signals(), ", "))
 	for _, o := range outages() {
-		fmt.Fprintf(&page, "| %s | %s | %d | %s |\n", o.name, o.how(), lost[o.name], o.bound())
+		var counts []string
+		for _, signal := range signals() {
+			counts = append(counts, strconv.Itoa(lost[o.name][signal]))
+		}
+		fmt.Fprintf(&page, "| %s | %s | %s | %s |\n", o.name, o.how(), strings.Join(counts, ", "), o.bound())
 	}
 	page.WriteString(otherFaultsTable())
 	require.NoError(t, os.WriteFile(filepath.Join(root, outagesReference), []byte(page.String()), 0o644))
@@ -47,7 +52,7 @@ func otherFaults() []struct {
 	}{
 		{"collector's or profiler's file missing, cut short, changed or hanging at bootstrap", "the node comes up without it and reports why", []string{"assets/node", "TestBootstrapRunsOnWithoutAPart"}},
 		{"every download refused at bootstrap, no sudo, no systemctl, no facts", "the node comes up and reports what it can", []string{"assets/node", "TestBootstrapSurvivesANodeThatIsNotAsExpected"}},
-		{"profiler's file cut short, on a whole cluster", "the job completes; the health row and /status name the part", []string{"cmd/observatory", "TestLife"}},
+		{"collector's and profiler's files cut short, on a whole cluster", "the job completes; a metric, a log line and /status name each part", []string{"cmd/observatory", "TestLife"}},
 		{"a core node ends in a job", "the job completes on the other; no line of the other is lost", []string{"cmd/observatory", "TestOutagesLoseNothing"}},
 		{"a node's queue is full", "bounded and counted; log lines wait in their files and arrive later", []string{"assets/node", "TestAFullQueueHoldsTheLogsBack"}},
 		{"the control node's volume is full", "refused and kept by the nodes; nothing that was taken is lost", []string{"assets/workloads", "TestAFullDataVolumeLosesNothing"}},
@@ -78,11 +83,16 @@ func (o outage) how() string {
 }
 
 func (o outage) bound() string {
-	bound := strconv.Itoa(o.mayLose)
-	if o.because != "" {
-		bound += "; " + o.because
+	if len(o.mayLose) == 0 {
+		return "none"
 	}
-	return bound
+	var bounds []string
+	for _, signal := range signals() {
+		if n := o.mayLose[signal]; n > 0 {
+			bounds = append(bounds, fmt.Sprintf("%d %s", n, signal))
+		}
+	}
+	return strings.Join(bounds, ", ") + "; " + o.because
 }
 
 // The reference tells of these outages and no others.
@@ -99,7 +109,7 @@ func TestOutagesReference(t *testing.T) {
 		testExists(t, f.test)
 	}
 	for _, o := range outages() {
-		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(o.name+" | "+o.how()) + ` \| \d+ \| ` + regexp.QuoteMeta(o.bound()) + ` \|$`)
+		row := regexp.MustCompile(`(?m)^\| ` + regexp.QuoteMeta(o.name+" | "+o.how()) + ` \| \d+, \d+, \d+ \| ` + regexp.QuoteMeta(o.bound()) + ` \|$`)
 		require.Regexp(t, row, string(page), "stale: go test ./cmd/observatory -run TestOutagesLoseNothing -update")
 	}
 }
