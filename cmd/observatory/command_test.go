@@ -253,7 +253,7 @@ func upInJSON(t *testing.T, c *cloud) {
 func TestHelpSuffices(t *testing.T) {
 	help := observatory(t, root, nil, "--help")
 	require.Zero(t, help.code)
-	for _, command := range []string{"doctor", "rehearse", "preview", "up", "down", "pulumi", "status", "submit", "dashboards", "tools", "artifacts"} {
+	for _, command := range []string{"doctor", "rehearse", "preview", "up", "down", "pulumi", "status", "submit", "dashboards", "guard", "tools", "artifacts"} {
 		require.Regexp(t, `(?m)^  `+command+` +[A-Z]`, help.stdout)
 		one := observatory(t, root, nil, command, "--help")
 		require.Zero(t, one.code)
@@ -263,4 +263,48 @@ func TestHelpSuffices(t *testing.T) {
 		require.Contains(t, help.stdout, "observatory "+command+" ", "an example")
 	}
 	require.NotContains(t, help.stdout, "  region ", "inner commands are not for people")
+}
+
+// What a preview of the engine's really prints is read in stacks/changes,
+// TestTheCommandLineSaysTheSame; this is the command around it.
+func TestGuardRefusesAPreviewThatLosesData(t *testing.T) {
+	preview := func(op, config string) string {
+		const bucket = `{"urn":"urn:pulumi:dev::emr-observatory::aws:s3/bucketV2:BucketV2::storage-data","type":"aws:s3/bucketV2:BucketV2","custom":true,"id":"b","inputs":{"bucket":"b"}}`
+		path := filepath.Join(t.TempDir(), "preview.json")
+		text := fmt.Sprintf(`{"config":{"emr-observatory:region":"us-east-1"%s},"steps":[{"op":%q,"urn":"urn:pulumi:dev::emr-observatory::aws:s3/bucketV2:BucketV2::storage-data","oldState":%s,"newState":%s}]}`,
+			config, op, bucket, bucket)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	notJSON := filepath.Join(t.TempDir(), "preview.txt")
+	require.NoError(t, os.WriteFile(notJSON, []byte("Previewing update (dev)"), 0o600))
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		says string
+	}{
+		"lost":                 {[]string{preview("delete", "")}, 1, "storage-data: deleted; holds"},
+		"lost, as JSON":        {[]string{preview("delete", ""), "--json"}, 1, "accept it by the name storage-data"},
+		"accepted":             {[]string{preview("delete", ""), "--accept", "storage-data"}, 0, "deleted: storage-data"},
+		"ephemeral":            {[]string{preview("delete", `,"emr-observatory:ephemeral":"true"`)}, 0, "nothing is lost"},
+		"updated":              {[]string{preview("update", "")}, 0, "nothing is lost that was not accepted"},
+		"another name":         {[]string{preview("update", ""), "--accept", "storage-dat"}, 1, "must name what this up would lose"},
+		"no preview":           {[]string{notJSON}, 1, "pulumi preview --json"},
+		"no file":              {[]string{"none.json"}, 1, "none.json"},
+		"nothing on its stdin": {nil, 1, "pulumi preview --json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observatory(t, t.TempDir(), []string{"AWS_REGION=us-east-1"}, append([]string{"guard"}, c.args...)...)
+			require.Equal(t, c.code, o.code, o.stderr)
+			require.Contains(t, o.stdout+o.stderr, c.says)
+		})
+	}
+	var told struct {
+		Changes  map[string][]string
+		Refusals []string
+	}
+	o := observatory(t, t.TempDir(), []string{"AWS_REGION=us-east-1"}, "guard", "--json", preview("delete", ""))
+	require.NoError(t, json.Unmarshal([]byte(o.stdout), &told), o.stdout)
+	require.Equal(t, map[string][]string{"deleted": {"storage-data"}}, told.Changes)
+	require.Len(t, told.Refusals, 1)
 }

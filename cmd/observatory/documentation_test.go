@@ -56,6 +56,7 @@ func engineCommands() map[string][]string {
 	none := []string(nil) // about the account or Pulumi Cloud alone
 	return map[string][]string{
 		"pulumi up":                          rehearsal,
+		"pulumi preview":                     {"stacks/changes", "TestTheCommandLineSaysTheSame"},
 		"pulumi destroy":                     rehearsal,
 		"pulumi state unprotect":             rehearsal,
 		"pulumi refresh":                     {"cmd/observatory", "TestLife"}, // up refreshes what a killed cloud left
@@ -75,7 +76,15 @@ func TestDocumentedCommands(t *testing.T) {
 		for _, command := range commands(t, document) {
 			t.Run(filepath.Base(document)+"/"+command, func(t *testing.T) {
 				if strings.HasPrefix(command, "pulumi ") {
-					used[engineKnows(t, command)] = true
+					ofEngine, ours, piped := strings.Cut(command, " | bin/observatory ")
+					if strings.Count(ofEngine, `"`)%2 == 1 { // it is part of an argument
+						ofEngine, piped = command, false
+					}
+					used[engineKnows(t, ofEngine)] = true
+					if piped {
+						o := observatory(t, root, nil, append(strings.Fields(ours), "--help")...)
+						require.Zero(t, o.code, o.stderr)
+					}
 					return
 				}
 				p, listed := known[command]

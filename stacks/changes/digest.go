@@ -11,7 +11,8 @@ import (
 // digest is what `pulumi preview --json` prints, as far as it is read here
 // (pulumi pkg/backend/display, PreviewDigest).
 type digest struct {
-	Steps []struct {
+	Config map[string]string `json:"config"`
+	Steps  []struct {
 		Op             apitype.OpType      `json:"op"`
 		URN            string              `json:"urn"`
 		OldState       *apitype.ResourceV3 `json:"oldState"`
@@ -28,12 +29,19 @@ type digest struct {
 	} `json:"diagnostics"`
 }
 
+// Digest is a plan with the configuration that it was made from; secrets in
+// that are blinded.
+type Digest struct {
+	Plan   Plan
+	Config map[string]string // full keys, emr-observatory:region
+}
+
 // FromDigest classifies what `pulumi preview --json` printed. An error that
 // the preview ended with is returned beside what it found until then.
-func FromDigest(r io.Reader) (Plan, error) {
+func FromDigest(r io.Reader) (Digest, error) {
 	var d digest
 	if err := json.NewDecoder(r).Decode(&d); err != nil {
-		return nil, fmt.Errorf("read preview: %w; make it with `pulumi preview --json`", err)
+		return Digest{}, fmt.Errorf("read preview: %w; make it with `pulumi preview --json`", err)
 	}
 	var out reading
 	for _, s := range d.Steps {
@@ -48,12 +56,13 @@ func FromDigest(r io.Reader) (Plan, error) {
 		}
 		out.add(one)
 	}
+	found := Digest{Plan: out.plan, Config: d.Config}
 	for _, line := range d.Diagnostics {
 		if line.Severity == "error" {
-			return out.plan, fmt.Errorf("preview: %s", line.Message)
+			return found, fmt.Errorf("preview: %s", line.Message)
 		}
 	}
-	return out.plan, nil
+	return found, nil
 }
 
 func recorded(r *apitype.ResourceV3) *state {

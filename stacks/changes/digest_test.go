@@ -9,6 +9,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/stacks/changes"
 )
 
@@ -39,6 +40,7 @@ func TestTheCommandLineSaysTheSame(t *testing.T) {
 	want, err := changes.Preview(t.Context(), s.Stack)
 	require.NoError(t, err)
 
+	require.NoError(t, s.Stack.SetConfig(t.Context(), platform.Project+":region", auto.ConfigValue{Value: "us-east-1"}))
 	var printed string
 	w := s.Stack.Workspace()
 	other, err := auto.SelectStackInlineSource(t.Context(), s.Stack.Name(), "emr-observatory", w.Program(),
@@ -49,10 +51,11 @@ func TestTheCommandLineSaysTheSame(t *testing.T) {
 	got, err := changes.FromDigest(strings.NewReader(printed))
 	require.NoError(t, err)
 	for _, effect := range changes.Effects() {
-		require.Equal(t, want.Names(effect), got.Names(effect), effect)
+		require.Equal(t, want.Names(effect), got.Plan.Names(effect), effect)
 	}
-	require.NotEmpty(t, got.Names(changes.Restarted))
-	require.Equal(t, refused(t, changes.Guard{}.Check(t.Context(), want)), refused(t, changes.Guard{}.Check(t.Context(), got)))
+	require.NotEmpty(t, got.Plan.Names(changes.Restarted))
+	require.Equal(t, refused(t, changes.Guard{}.Check(t.Context(), want)), refused(t, changes.Guard{}.Check(t.Context(), got.Plan)))
+	require.Equal(t, "us-east-1", got.Config[platform.Project+":region"])
 }
 
 func TestADigestThatIsNone(t *testing.T) {
