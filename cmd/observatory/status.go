@@ -27,7 +27,7 @@ type localStatus struct {
 
 // recordedOnly cannot be had locally.
 func recordedOnly() []string {
-	return []string{"IAM decisions", "KMS encryption", "security groups", "CloudWatch", "EC2 beyond addresses and machines", "the Grafana server, unless grafana is on PATH"}
+	return []string{"IAM decisions", "KMS encryption", "security groups", "CloudWatch", "EC2 beyond addresses and machines", "the Grafana server"}
 }
 
 func statusCommand(s *settings) *cobra.Command {

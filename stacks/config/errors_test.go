@@ -310,7 +310,7 @@ func (d *document) require(t *testing.T) {
 Rendered by the tests of package stacks/config from what ` + "`stacks/config/testdata/errors.yaml`" + ` really meets; run ` + "`make generate`" + `.
 
 Every error says four things: the path, the value found, the rule, and the remedy; a value that may be secret is not shown.
-All faults of a run are told at once, and nothing is changed before there is none.
+All faults of a stack's configuration are told at once, and nothing is changed before there is none.
 ` + d.b.String()
 	at := filepath.Join(root, "docs/reference/errors.md")
 	if *update {

@@ -9,7 +9,7 @@ import (
 )
 
 func TestEveryAllowedActionIsListedWithItsNeed(t *testing.T) {
-	for _, stack := range []string{"dev", "local"} {
+	for _, stack := range []string{"dev", "local", "pr"} {
 		require.Empty(t, controls.Unlisted(resources(t, stack)), stack)
 	}
 	for _, a := range controls.Allowances() {

@@ -125,7 +125,7 @@ func inputLeaks(t *testing.T, rec *recorder.Recording, search *canary.Searcher) 
 // TestNoInputHoldsASecretUnmarked looks at every input before any engine does:
 // user data, bootstrap arguments, pods and ConfigMaps among them.
 func TestNoInputHoldsASecretUnmarked(t *testing.T) {
-	for _, stack := range []string{"dev", "local"} {
+	for _, stack := range []string{"dev", "local", "pr"} {
 		var secrets realSecrets
 		rec := trial.Record(t, stack, secrets.computed(t))
 		search, err := canary.New(nil, secrets.made...)
