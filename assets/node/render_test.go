@@ -3,6 +3,8 @@ package node_test
 import (
 	"bytes"
 	"os/exec"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -70,4 +72,24 @@ func TestBootstrapIsCleanShell(t *testing.T) {
 	cmd.Stdin = bytes.NewReader(script)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))
+}
+
+// Its own limits end the collector's growth before the kernel does.
+func TestLimitsOfTheNodeCollectorNest(t *testing.T) {
+	config, err := node.CollectorConfig()
+	require.NoError(t, err)
+	unit, err := node.CollectorUnit()
+	require.NoError(t, err)
+	mebibytes := func(text []byte, pattern string) int {
+		m := regexp.MustCompile(pattern).FindSubmatch(text)
+		require.NotNil(t, m, pattern)
+		n, err := strconv.Atoi(string(m[1]))
+		require.NoError(t, err)
+		return n
+	}
+	limiter := mebibytes(config, `memory_limiter: \{.*\blimit_mib: (\d+)`)
+	goLimit := mebibytes(unit, `GOMEMLIMIT=(\d+)MiB`)
+	require.Less(t, mebibytes(config, `spike_limit_mib: (\d+)`), limiter)
+	require.Less(t, limiter, goLimit)
+	require.Less(t, goLimit, mebibytes(unit, `MemoryMax=(\d+)M`))
 }

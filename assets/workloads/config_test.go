@@ -124,9 +124,7 @@ func TestGrafanaLetsNobodyInByDefault(t *testing.T) {
 	require.Regexp(t, `^[a-z-]+@\d+\.\d+\.\d+$`, env["GF_PLUGINS_PREINSTALL_SYNC"])
 }
 
-// The queues of all exporters fit the volume, the servers' own limits their
-// containers: else the kernel decides who ends.
-func TestLimitsNest(t *testing.T) {
+func TestMemoryOfAllWorkloadsFitsTheNode(t *testing.T) {
 	total := 0
 	for w := range platform.Images {
 		require.Positive(t, workloadconfig.MemoryOf(w).MiB, w)

@@ -5,14 +5,20 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	quantity "k8s.io/apimachinery/pkg/api/resource"
 
+	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
 	"github.com/emr-observatory/emr-observatory/components/workloads"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
@@ -103,4 +109,45 @@ func TestValidateTellsEverythingAtOnce(t *testing.T) {
 		args.S3Endpoint = bad
 		require.ErrorContains(t, args.Validate(), "workloads.s3Endpoint", bad)
 	}
+}
+
+// The collector's queues fit its volume, and its own limits nest in its
+// container's: else the kernel decides what ends.
+func TestLimitsOfTheCollectorNest(t *testing.T) {
+	rec := record(t, sampleArgs(), nil)
+	object := func(token, name string, into any) {
+		r, err := rec.One(token, name)
+		require.NoError(t, err)
+		decode(t, r, into)
+	}
+	var files corev1.ConfigMap
+	object("kubernetes:core/v1:ConfigMap", "workloads-collector-config", &files)
+	var volume corev1.PersistentVolumeClaim
+	object("kubernetes:core/v1:PersistentVolumeClaim", "workloads-collector-data", &volume)
+	var pods appsv1.DaemonSet
+	object("kubernetes:apps/v1:DaemonSet", "workloads-collector", &pods)
+	var c struct {
+		Processors map[string]struct {
+			Limit int64 `yaml:"limit_mib"`
+		}
+		Exporters map[string]struct {
+			Queue struct {
+				Size int64 `yaml:"queue_size"`
+			} `yaml:"sending_queue"`
+		}
+	}
+	require.NoError(t, yaml.Unmarshal([]byte(files.Data[workloadconfig.CollectorFile]), &c))
+
+	queues := int64(0)
+	for name, e := range c.Exporters {
+		require.Positive(t, e.Queue.Size, name)
+		queues += e.Queue.Size
+	}
+	require.Less(t, queues, volume.Spec.Resources.Requests.Storage().Value())
+	container := pods.Spec.Template.Spec.Containers[0]
+	soft := slices.IndexFunc(container.Env, func(e corev1.EnvVar) bool { return e.Name == "GOMEMLIMIT" })
+	require.GreaterOrEqual(t, soft, 0)
+	goLimit := quantity.MustParse(strings.TrimSuffix(container.Env[soft].Value, "B"))
+	require.LessOrEqual(t, c.Processors["memory_limiter"].Limit<<20, goLimit.Value())
+	require.Less(t, goLimit.Value(), container.Resources.Limits.Memory().Value())
 }
