@@ -41,7 +41,11 @@ func (c clients) follow(ctx context.Context, o Options, result Result) (Result, 
 	if span.IsValid() {
 		result.TraceID = span.TraceID().String()
 	}
-	printed, err := c.printed(ctx, o, step)
+	cluster, err := c.describe(ctx, o.Cluster)
+	var printed printed
+	if err == nil {
+		printed, err = c.printed(ctx, o, cluster, step)
+	}
 	if err != nil {
 		result.Warnings = append(result.Warnings, err.Error())
 	}
@@ -50,7 +54,7 @@ func (c clients) follow(ctx context.Context, o Options, result Result) (Result, 
 		result.Failure = failureOf(step, printed.logs)
 	}
 	if o.OTLPEndpoint != "" && span.IsValid() {
-		if err := exportSpan(ctx, o.OTLPEndpoint, span, result); err != nil {
+		if err := exportSpan(ctx, o.OTLPEndpoint, span, primary(cluster), result); err != nil {
 			result.Warnings = append(result.Warnings, err.Error())
 		}
 	}

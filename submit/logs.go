@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
@@ -47,14 +46,10 @@ var errNoLog = errors.New("no log yet")
 
 // printed reads the logs of an ended step. EMR uploads logs every five minutes,
 // so for a failed step it waits as long as the options allow.
-func (c clients) printed(ctx context.Context, o Options, step *types.Step) (printed, error) {
-	out, err := c.emr.DescribeCluster(ctx, &emr.DescribeClusterInput{ClusterId: aws.String(o.Cluster)})
-	if err != nil {
-		return printed{}, fmt.Errorf("find the step's log: %w", err)
-	}
-	bucket, prefix, ok := splitLogURI(aws.ToString(out.Cluster.LogUri))
+func (c clients) printed(ctx context.Context, o Options, cluster types.Cluster, step *types.Step) (printed, error) {
+	bucket, prefix, ok := splitLogURI(aws.ToString(cluster.LogUri))
 	if !ok {
-		return printed{}, fmt.Errorf("cluster %s keeps no logs in S3 (log URI %q)", o.Cluster, aws.ToString(out.Cluster.LogUri))
+		return printed{}, fmt.Errorf("cluster %s keeps no logs in S3 (log URI %q)", o.Cluster, aws.ToString(cluster.LogUri))
 	}
 	find := func() (printed, error) {
 		return c.readLogs(ctx, bucket, func(log string) string {

@@ -80,9 +80,19 @@ func (k *kept) OnEnd(span sdktrace.ReadOnlySpan)                { k.spans = appe
 func (k *kept) Shutdown(context.Context) error                  { return nil }
 func (k *kept) ForceFlush(context.Context) error                { return nil }
 
-// exportSpan sends the span of an ended step. A step that never started has
-// none.
-func exportSpan(ctx context.Context, endpoint string, span trace.SpanContext, result Result) error {
+// primary is the host.name of the cluster's primary node, on which steps run;
+// "" where EMR tells only a public name, which no host calls itself.
+func primary(cluster types.Cluster) string {
+	host, _, _ := strings.Cut(aws.ToString(cluster.MasterPublicDnsName), ".")
+	if !strings.HasPrefix(host, "ip-") {
+		return ""
+	}
+	return host
+}
+
+// exportSpan sends the span of an ended step, which ran on host. A step that
+// never started has none.
+func exportSpan(ctx context.Context, endpoint string, span trace.SpanContext, host string, result Result) error {
 	if result.Started == nil || result.Ended == nil {
 		return nil
 	}
@@ -96,23 +106,28 @@ func exportSpan(ctx context.Context, endpoint string, span trace.SpanContext, re
 		return fmt.Errorf("send the step's span to %s: %w", endpoint, err)
 	}
 	defer func() { _ = exporter.Shutdown(ctx) }() // the span is sent or reported by then
-	if err := exporter.ExportSpans(ctx, stepSpan(ctx, span, result)); err != nil {
+	if err := exporter.ExportSpans(ctx, stepSpan(ctx, span, host, result)); err != nil {
 		return fmt.Errorf("send the step's span to %s: %w", endpoint, err)
 	}
 	return nil
 }
 
-func stepSpan(ctx context.Context, span trace.SpanContext, result Result) []sdktrace.ReadOnlySpan {
+func stepSpan(ctx context.Context, span trace.SpanContext, host string, result Result) []sdktrace.ReadOnlySpan {
+	identity := []attribute.KeyValue{
+		attribute.String(string(platform.ServiceName), platform.ServiceStep),
+		attribute.String(string(platform.Cluster), result.Cluster),
+		attribute.String(string(platform.NodeRole), platform.RoleMaster),
+	}
+	if host != "" {
+		identity = append(identity, attribute.String(string(platform.HostName), host))
+	}
 	if parent := trace.SpanContextFromContext(ctx); parent.TraceID() != span.TraceID() {
 		ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{}) // followed from outside the trace
 	}
 	keep := &kept{}
 	provider := sdktrace.NewTracerProvider(
 		sdktrace.WithSpanProcessor(keep), sdktrace.WithIDGenerator(fixedID{span}), sdktrace.WithSampler(sdktrace.AlwaysSample()),
-		sdktrace.WithResource(resource.NewSchemaless(
-			attribute.String(string(platform.ServiceName), platform.ServiceStep),
-			attribute.String(string(platform.Cluster), result.Cluster),
-		)))
+		sdktrace.WithResource(resource.NewSchemaless(identity...)))
 	attributes := []attribute.KeyValue{
 		attribute.String(string(platform.StepID), result.StepID),
 		attribute.String(string(platform.StepName), result.Name),

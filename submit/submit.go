@@ -148,17 +148,25 @@ func Cancel(ctx context.Context, options Options, stepID string, force bool) err
 	return nil
 }
 
+func (c clients) describe(ctx context.Context, cluster string) (types.Cluster, error) {
+	out, err := c.emr.DescribeCluster(ctx, &emr.DescribeClusterInput{ClusterId: aws.String(cluster)})
+	if err != nil {
+		return types.Cluster{}, fmt.Errorf("describe cluster %s: %w", cluster, err)
+	}
+	return *out.Cluster, nil
+}
+
 // requireReady refuses a cluster that takes no steps, before anything is
 // uploaded for it.
 func (c clients) requireReady(ctx context.Context, cluster string) error {
-	out, err := c.emr.DescribeCluster(ctx, &emr.DescribeClusterInput{ClusterId: aws.String(cluster)})
+	found, err := c.describe(ctx, cluster)
 	if err != nil {
-		return fmt.Errorf("describe cluster %s: %w", cluster, err)
+		return err
 	}
-	switch state := out.Cluster.Status.State; state {
+	switch state := found.Status.State; state {
 	case types.ClusterStateTerminating, types.ClusterStateTerminated, types.ClusterStateTerminatedWithErrors:
 		return fmt.Errorf("cluster %s is %s (%s): it takes no steps; bring a new one up",
-			cluster, state, aws.ToString(out.Cluster.Status.StateChangeReason.Message))
+			cluster, state, aws.ToString(found.Status.StateChangeReason.Message))
 	}
 	return nil
 }

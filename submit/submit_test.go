@@ -43,7 +43,7 @@ func TestSubmitRunsAStepAndTellsOfIt(t *testing.T) {
 	require.Equal(t, "command-runner.jar", *w.steps[0].Config.Jar)
 	require.Equal(t, types.ActionOnFailureContinue, w.steps[0].ActionOnFailure)
 
-	require.Equal(t, map[string]string{"service.name": platform.ServiceStep, "cluster": w.cluster}, resource)
+	require.Equal(t, map[string]string{"service.name": platform.ServiceStep, "cluster": w.cluster, "node.role": "master", "host.name": "ip-10-0-0-5"}, resource)
 	require.Equal(t, result.TraceID, hex.EncodeToString(span.TraceId))
 	require.Empty(t, span.ParentSpanId)
 	require.Equal(t, "step daily", span.Name)

@@ -84,7 +84,7 @@ func newWorld(t *testing.T) *world {
 
 	w.cluster = emrapi.NewID("j")
 	require.NoError(t, w.store.PutCluster(types.Cluster{
-		Id: &w.cluster, Name: aws.String("test"),
+		Id: &w.cluster, Name: aws.String("test"), MasterPublicDnsName: aws.String("ip-10-0-0-5.ec2.internal"),
 		LogUri: aws.String("s3n://" + bucket + "/" + string(platform.PrefixEMRLogs)),
 	}, nil, nil))
 	for _, state := range []types.ClusterState{types.ClusterStateBootstrapping, types.ClusterStateRunning} {
