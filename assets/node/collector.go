@@ -104,7 +104,7 @@ const (
 	keepJVM       = `jvm_metrics_(mem_heap_(used|max)_m|gc_count|gc_time_millis|gc_total_extra_sleep_time|log_(error|fatal))`
 	keepCollector = `otelcol_(exporter_(queue_(size|capacity)|(sent|send_failed|enqueue_failed)_.+)|receiver_(accepted|refused)_.+|processor_(memory_limiter_)?refused_.+|process_(memory_rss|cpu_seconds|uptime))`
 	// Labels that repeat host.name, or change and so would begin new series.
-	dropLabels = `hostname|context|sessionid|totalsynctimes|numopenconnectionsperuser`
+	dropLabels = `hostname|context|sessionid|totalsynctimes|numopenconnectionsperuser|clustermetrics|hastate|enabledecpolicies`
 )
 
 // CollectorConfig renders the node collector's configuration. It is the same

@@ -19,7 +19,7 @@ const ScrapeFile = "scrape.yaml"
 func ControlMetrics() []string {
 	return []string{
 		"otelcol_exporter_(queue_size|queue_capacity|(sent|send_failed|enqueue_failed)_.*)",
-		"otelcol_receiver_(accepted|refused)_.*", "otelcol_processor_.*", "otelcol_process_(memory_rss|uptime|cpu_seconds).*",
+		"otelcol_receiver_(accepted|refused)_.*", "otelcol_process_(memory_rss|uptime|cpu_seconds).*",
 		"vm_rows_inserted_total", "vm_rows_ignored_total", "vm_free_disk_space_bytes", "vm_new_timeseries_created_total", "vm_data_size_bytes",
 		"vl_rows_ingested_total", "vl_rows_dropped_total", "vl_free_disk_space_bytes", "vl_data_size_bytes",
 		"tempo_distributor_spans_received_total", "tempo_discarded_spans_total", "tempo_ingester_failed_flushes_total", "tempodb_blocklist_(length|poll_errors_total)",

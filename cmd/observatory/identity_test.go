@@ -20,6 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/dashboards/contract"
 	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/stacks/controls/canary"
@@ -53,13 +54,15 @@ func signalsAreLabelled(t *testing.T, c *cloud, trace string) {
 	}
 	// What an agent knows of itself changes with each start and must not name a
 	// series: no process ids, command lines or random instance ids.
-	var labels struct{ Data []string }
-	c.get(t, string(platform.WorkloadVictoriaMetrics), "/api/v1/labels", &labels)
-	for _, l := range labels.Data {
-		for _, banned := range []string{"process_pid", "process_command", "process_executable", "service_instance_id", "telemetry_", "os_", "otel_scope_", "host_arch", "host_id"} {
-			require.NotContainsf(t, l, banned, "label %s", l)
+	allowed := map[string]bool{"__name__": true, "job": true, "instance": true} // the latter of what VictoriaMetrics scrapes itself
+	for _, m := range contract.Metrics() {
+		for _, l := range m.AllLabels() {
+			allowed[l] = true
 		}
 	}
+	var labels struct{ Data []string }
+	c.get(t, string(platform.WorkloadVictoriaMetrics), "/api/v1/labels", &labels)
+	require.Empty(t, slices.DeleteFunc(labels.Data, func(l string) bool { return allowed[l] }), "labels that no metric of the table has")
 	// Relayed data keeps its own host: the control node has no JVM and no YARN.
 	nodes := c.status(t).Nodes
 	control := nodes[slices.IndexFunc(nodes, func(n status.Node) bool { return n.Role == platform.RoleControl })].Host
@@ -73,12 +76,26 @@ func signalsAreLabelled(t *testing.T, c *cloud, trace string) {
 			require.NotEmptyf(t, row[string(platform.HostName)], "%s: %v", filter, row)
 		}
 	}
-	ask, err := json.Marshal(map[string]any{"start": time.Now().Add(-time.Hour).UnixMilli(), "end": time.Now().UnixMilli()})
-	require.NoError(t, err)
-	var names struct{ Names []string }
-	require.NoError(t, c.send(t, http.MethodPost, string(platform.WorkloadPyroscope), "/querier.v1.QuerierService/LabelNames", bytes.NewReader(ask), &names))
+	wanted := []string{}
 	for _, l := range slices.Concat(platform.HostLabels(), platform.JVMLabels()) {
-		require.Contains(t, names.Names, l.Metric(), "labels of profiles")
+		wanted = append(wanted, l.Metric())
+	}
+	ask, err := json.Marshal(map[string]any{"labelNames": wanted, "start": time.Now().Add(-time.Hour).UnixMilli(), "end": time.Now().UnixMilli()})
+	require.NoError(t, err)
+	var profiles struct {
+		LabelsSet []struct {
+			Labels []struct{ Name, Value string }
+		}
+	}
+	require.NoError(t, c.send(t, http.MethodPost, string(platform.WorkloadPyroscope), "/querier.v1.QuerierService/Series", bytes.NewReader(ask), &profiles))
+	require.NotEmpty(t, profiles.LabelsSet)
+	for _, of := range profiles.LabelsSet {
+		var names []string
+		for _, l := range of.Labels {
+			require.NotEmpty(t, l.Value, "%v", of)
+			names = append(names, l.Name)
+		}
+		require.ElementsMatch(t, wanted, names, "labels of a profile: %v", of)
 	}
 	require.Subset(t, c.profiledHosts(t), hosts)
 
@@ -86,8 +103,11 @@ func signalsAreLabelled(t *testing.T, c *cloud, trace string) {
 	var answer json.RawMessage
 	c.get(t, string(platform.WorkloadTempo), "/api/traces/"+trace, &answer)
 	require.NoError(t, json.Compact(&spans, answer))
-	for _, want := range []string{string(platform.Cluster), string(platform.ServiceName), have.EMRClusterID} {
-		require.Contains(t, spans.String(), `"`+want+`"`, "the step's span")
+	master := nodes[slices.IndexFunc(nodes, func(n status.Node) bool { return n.Role == platform.RoleMaster && n.Cluster == have.EMRClusterID })].Host
+	for label, value := range map[platform.Label]string{
+		platform.Cluster: have.EMRClusterID, platform.NodeRole: platform.RoleMaster, platform.HostName: master, platform.ServiceName: platform.ServiceStep,
+	} {
+		require.Contains(t, spans.String(), fmt.Sprintf(`{"key":%q,"value":{"stringValue":%q}}`, label, value), "the step's span")
 	}
 }
 
@@ -117,19 +137,39 @@ func (c *cloud) tryLogs(t *testing.T, query string, limit int) ([]map[string]str
 	return rows, nil
 }
 
+// authoritiesDir is where K3s keeps its authorities' keys on the data volume,
+// which is encrypted on AWS: their one place in clear.
+const authoritiesDir = "/fs/k3s/server/tls/"
+
 // noSecretInClear looks for the stack's own secrets in everything that a run
-// has left and in the command lines of all that runs.
+// has left, in the command lines of all that runs, and in what was logged.
 func noSecretInClear(t *testing.T, c *cloud) {
 	all := c.plainOutputs(t)
 	local, err := localcloud.LoadCredentials(c.state)
 	require.NoError(t, err)
-	kubeconfig := fmt.Sprint(all["kubeconfig"])
-	search, err := canary.New([]string{publicKey(t, clientData(t, kubeconfig, "key"))},
-		canary.Secret{Name: "Grafana's password", Value: fmt.Sprint(all["grafanaPassword"])},
-		canary.Secret{Name: "passphrase of the state", Value: local.Passphrase},
-		canary.Secret{Name: "administrator's key", Value: clientData(t, kubeconfig, "key")},
-	)
+	administrator := clientData(t, fmt.Sprint(all["kubeconfig"]), "key")
+	words := []canary.Secret{
+		{Name: "Grafana's password", Value: fmt.Sprint(all["grafanaPassword"])},
+		{Name: "passphrase of the state", Value: local.Passphrase},
+		{Name: "AWS secret key", Value: local.SecretAccessKey},
+	}
+	public, secrets := []string{publicKey(t, administrator)}, append(slices.Clone(words), canary.Secret{Name: "administrator's key", Value: administrator})
+	keys, err := filepath.Glob(filepath.Join(c.state, "ec2/volumes/*"+authoritiesDir+"*-ca.key"))
 	require.NoError(t, err)
+	require.Len(t, keys, 3, "authorities of K3s")
+	for _, path := range keys {
+		key, err := os.ReadFile(path)
+		require.NoError(t, err)
+		public = append(public, publicKey(t, string(key)))
+		secrets = append(secrets, canary.Secret{Name: filepath.Base(path), Value: string(key)})
+	}
+	search, err := canary.New(public, secrets...)
+	require.NoError(t, err)
+	for _, word := range words { // the store compresses its files
+		rows, err := c.tryLogs(t, strconv.Quote(word.Value), 1)
+		require.NoError(t, err)
+		require.Emptyf(t, rows, "logs with %s", word.Name)
+	}
 	var leaks []canary.Leak
 	for _, line := range c.processes(t) {
 		leaks = append(leaks, search.Search("a command line", []byte(line))...)
@@ -157,7 +197,9 @@ func noSecretInClear(t *testing.T, c *cloud) {
 			leaks = append(leaks, search.Search(path, content)...)
 		}
 	}
-	require.Empty(t, leaks)
+	require.Empty(t, slices.DeleteFunc(leaks, func(l canary.Leak) bool {
+		return strings.Contains(l.Source, authoritiesDir) && strings.HasSuffix(l.Source, ".key")
+	}))
 }
 
 // clientData is what a kubeconfig holds of its user: "key" or "certificate".

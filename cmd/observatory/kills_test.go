@@ -27,13 +27,15 @@ func TestKilledCommands(t *testing.T) {
 		{"up", 40 * time.Second}, {"down", 8 * time.Second}, {"up", 40 * time.Second}, {"down", 8 * time.Second}, {"up", 40 * time.Second},
 		{"down", 8 * time.Second}, {"up", 40 * time.Second}, {"down", 8 * time.Second}, {"up", 40 * time.Second}, {"down", 8 * time.Second},
 	} {
-		if kill.command == "up" {
-			c.run(t, "down")
+		for hit := false; !hit; { // until a kill comes before the command's own end
+			if kill.command == "up" {
+				c.run(t, "down")
+			}
+			after := time.Duration(random.Int64N(int64(kill.within)))
+			hit = c.killed(t, kill.command, after)
+			t.Logf("%s is killed after %s: %t", kill.command, after.Round(time.Millisecond), hit)
+			c.up(t)
 		}
-		after := time.Duration(random.Int64N(int64(kill.within)))
-		t.Logf("%s is killed after %s", kill.command, after.Round(time.Millisecond))
-		c.killed(t, kill.command, after)
-		c.up(t)
 	}
 	require.Equal(t, changes{}, c.up(t))
 	regions := 0
@@ -48,8 +50,8 @@ func TestKilledCommands(t *testing.T) {
 	require.NoDirExists(t, c.state)
 }
 
-// killed starts a command and kills it after a while, unless it ends before.
-func (c *cloud) killed(t *testing.T, command string, after time.Duration) {
+// killed starts a command and kills it after a while; false: it ended before.
+func (c *cloud) killed(t *testing.T, command string, after time.Duration) bool {
 	t.Helper()
 	args := []string{command}
 	if command == "up" {
@@ -62,8 +64,10 @@ func (c *cloud) killed(t *testing.T, command string, after time.Duration) {
 	select {
 	case err := <-ended:
 		require.NoError(t, err, "it ended before it was killed")
+		return false
 	case <-time.After(after): // the moment itself
 		require.NoError(t, cmd.Process.Kill())
 		<-ended
+		return true
 	}
 }

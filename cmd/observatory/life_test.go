@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -251,40 +252,50 @@ func failingStep(t *testing.T, c *cloud) {
 	}), "%v", r.Failure.Logs)
 }
 
-// brokenAgents cuts the profiler's jar short in S3, has a new cluster boot from
+// brokenAgents cuts the artifacts short in S3, has a new cluster boot from
 // that, and runs a job on it. Each part in each way is TestBootstrapRunsOnWithoutAPart.
 func brokenAgents(t *testing.T, c *cloud) {
 	c.up(t) // an edit that touches the artifacts would put them right again
 	have := c.outputs(t)
-	locked, err := artifacts.Locked()
+	locked, err := artifacts.LockedFor([]string{runtime.GOARCH})
 	require.NoError(t, err)
-	i := slices.IndexFunc(locked, func(a artifacts.Artifact) bool { return a.Name == platform.ArtifactPyroscope })
-	require.GreaterOrEqual(t, i, 0)
-	key := platform.ArtifactKey(locked[i].SHA256, locked[i].Name)
-	_, err = c.objects(t).PutObject(t.Context(), &s3.PutObjectInput{Bucket: &have.DataBucket, Key: &key, Body: strings.NewReader("PK\x03\x04 cut short")})
-	require.NoError(t, err)
+	broken := []platform.NodeComponent{platform.ComponentCollector, platform.ComponentPyroscope}
+	for _, a := range locked {
+		if a.Name == platform.ArtifactLauncher {
+			continue // it travels inside the script
+		}
+		key := platform.ArtifactKey(a.SHA256, a.Name)
+		_, err = c.objects(t).PutObject(t.Context(), &s3.PutObjectInput{Bucket: &have.DataBucket, Key: &key, Body: strings.NewReader("PK\x03\x04 cut short")})
+		require.NoError(t, err)
+	}
 	c.up(t, "emr.releaseLabel=emr-7.9.0")
 	now := c.outputs(t).EMRClusterID
 	require.NotEqual(t, have.EMRClusterID, now, "another release is another cluster")
 	job := filepath.Join(c.project, "examples/jobs/orders.py")
 	require.Contains(t, c.run(t, "submit", "--wait", job, platform.PrefixLake.URI(have.DataBucket)+"orders"), "COMPLETED")
-	// The collector is no jar: it tells what is missing, to the health row and
-	// to /status.
-	var missing []sample
-	require.Eventuallyf(t, func() bool {
-		missing = c.query(t, fmt.Sprintf(`%s{%s=%q} == 0`, platform.MetricBootstrapUp, platform.Cluster.Metric(), now))
-		return len(missing) == 3
-	}, 2*time.Minute, time.Second, "the health row's metric: %v", &missing)
-	nodes := 0
-	for _, n := range c.status(t).Nodes {
-		if n.Cluster != now {
-			continue
+	// What failed is a metric, a line of the log and a row of /status, though
+	// the node has nothing that would tell more.
+	for _, component := range broken {
+		missing := c.query(t, fmt.Sprintf(`last_over_time(%s{%s=%q,%s=%q}[1h]) == 0`, platform.MetricBootstrapUp,
+			platform.Cluster.Metric(), now, platform.BootstrapComponent.Metric(), component))
+		require.Lenf(t, missing, 3, "%s of each node", component)
+		rows := c.logs(t, fmt.Sprintf(`"service.name":=%q "cluster":=%q "%s not installed"`, platform.ServiceBootstrap, now, component), 10)
+		require.Len(t, rows, 3)
+		for _, row := range rows {
+			require.Contains(t, row["_msg"], "sha256 of s3://"+have.DataBucket)
 		}
-		nodes++
-		require.True(t, n.Components[platform.ComponentCollector], n.Host)
-		require.False(t, n.Components[platform.ComponentPyroscope], n.Host)
 	}
-	require.Equal(t, 3, nodes)
+	st := c.status(t)
+	require.Contains(t, st.Clusters, status.Cluster{ID: now, Nodes: map[string]int{platform.RoleMaster: 1, platform.RoleCore: 2}})
+	rows := 0
+	for _, b := range st.Bootstrap {
+		if b.Cluster == now {
+			rows++
+			require.Equal(t, status.BootstrapPartial, b.Result)
+			require.Equal(t, broken, b.Failed)
+		}
+	}
+	require.Equal(t, 3, rows)
 }
 
 // killedCloud ends the region as a power cut does; up brings all of it back.

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"os"
 	"os/exec"
@@ -56,6 +57,13 @@ func objectsUnderEachPath(t *testing.T, c *cloud) {
 	flush(t, c)
 	have := c.outputs(t)
 	tellsWhatTheStackTells(t, c.status(t), have)
+	var told struct{ Platform status.Status }
+	require.NoError(t, json.Unmarshal([]byte(c.run(t, "status", "--json")), &told))
+	tellsWhatTheStackTells(t, told.Platform, have)
+	text := c.run(t, "status")
+	for _, want := range append(c.coreHosts(t), have.EMRClusterID, string(platform.WorkloadTempo), "Recorded only") {
+		require.Contains(t, text, want)
+	}
 	for _, p := range platform.Prefixes() {
 		require.Eventuallyf(t, func() bool { return len(c.keys(t, have.DataBucket, string(p))) > 0 }, time.Minute, time.Second, "objects under %s", p)
 	}
