@@ -143,9 +143,11 @@ func read(t *testing.T, rec *recorder.Recording) program {
 	p := program{authorities: map[string]string{}}
 	for _, r := range rec.OfType("aws:ssm/parameter:Parameter") {
 		in := catalog.Plain(r.Inputs)
-		p.authorities[path.Base(in["name"].(string))] = in["value"].(string)
+		if file := path.Base(in["name"].(string)); slices.Contains(boot.CAFiles(), file) {
+			p.authorities[file] = in["value"].(string)
+		}
 	}
-	require.Len(t, p.authorities, len(boot.CAFiles()))
+	require.Equal(t, len(boot.CAFiles()), len(p.authorities), "their values are secret") //nolint:testifylint // Len would print them
 
 	instance, err := rec.One("aws:ec2/instance:Instance", "control-instance")
 	require.NoError(t, err)
