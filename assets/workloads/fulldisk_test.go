@@ -1,6 +1,7 @@
 package workloadconfig_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -37,8 +39,9 @@ func TestAFullDataVolumeLosesNothing(t *testing.T) {
 	for w, s := range l.running {
 		s.ready(t, workloadconfig.ReadyURLs()[w])
 	}
-	var taken []string
-	sent := 0
+	var taken []string // lines
+	var counted []int  // values of a counter
+	sent, begun := 0, time.Now().Add(-time.Hour)
 	offer := func() bool {
 		sent++
 		line := fmt.Sprintf("line %04d of the full volume %s", sent, strings.Repeat("x", 10_000))
@@ -47,7 +50,14 @@ func TestAFullDataVolumeLosesNothing(t *testing.T) {
 		if status == 200 {
 			taken = append(taken, line[:9])
 		}
-		return status == 200
+		of, _ := request("POST", "http://collector:4318/v1/metrics", "application/json", `{"resourceMetrics":[`+
+			resource(fmt.Sprintf(`"scopeMetrics":[{"metrics":[{"name":"full.volume","sum":{"aggregationTemporality":2,"isMonotonic":true,"dataPoints":[{"timeUnixNano":"%%d","asInt":"%d"}]}}]}]`, sent),
+				// The store keeps one sample of a series a millisecond.
+				begun.Add(time.Duration(sent)*10*time.Millisecond).UnixNano())+`]}`)
+		if of == 200 {
+			counted = append(counted, sent)
+		}
+		return status == 200 && of == 200
 	}
 	require.True(t, offer())
 
@@ -79,6 +89,17 @@ func TestAFullDataVolumeLosesNothing(t *testing.T) {
 		}
 		return len(missing) == 0
 	}), "taken and not stored: %v", missing)
+	var absent []int
+	require.Truef(t, waitFor(time.Minute, func() bool {
+		_, body := request("GET", "http://victoria-metrics:8428/api/v1/export?match[]=full_volume_total", "", "")
+		var series struct{ Values []int }
+		if json.Unmarshal([]byte(body), &series) != nil {
+			return false
+		}
+		absent = slices.DeleteFunc(slices.Clone(counted), func(n int) bool { return slices.Contains(series.Values, n) })
+		return len(absent) == 0
+	}), "samples taken and not stored: %v", absent)
+	require.Greater(t, len(counted), 20)
 	for w, s := range l.running {
 		select {
 		case <-s.done:
