@@ -28,6 +28,7 @@ type cloud struct {
 	state   string
 	project string
 	program string
+	seen    map[string]bool // command lines, see watched
 }
 
 // keptState names a state folder that outlives the test, so that a part of
@@ -179,6 +180,32 @@ func commandLine(pid int) string {
 		return ""
 	}
 	return string(bytes.ReplaceAll(line, []byte{0}, []byte{' '}))
+}
+
+// watched keeps the command lines of all that runs on the machine while
+// something is done: ten looks a second, as a person with ps would have.
+func (c *cloud) watched(t *testing.T, do func()) {
+	t.Helper()
+	stop, seen := make(chan struct{}), make(chan map[string]bool)
+	go func() {
+		lines := map[string]bool{}
+		for look := time.NewTicker(100 * time.Millisecond); ; {
+			select {
+			case <-stop:
+				seen <- lines
+				return
+			case <-look.C:
+			}
+			running, _ := filepath.Glob("/proc/[0-9]*")
+			for _, of := range running {
+				if pid, err := strconv.Atoi(filepath.Base(of)); err == nil {
+					lines[commandLine(pid)] = true
+				}
+			}
+		}
+	}()
+	defer func() { close(stop); c.seen = <-seen }()
+	do()
 }
 
 // process is the one process whose command line begins with name.

@@ -174,6 +174,9 @@ func noSecretInClear(t *testing.T, c *cloud) {
 	for _, line := range c.processes(t) {
 		leaks = append(leaks, search.Search("a command line", []byte(line))...)
 	}
+	for line := range c.seen {
+		leaks = append(leaks, search.Search("a command line during up", []byte(line))...)
+	}
 	entries, err := os.ReadDir(c.state)
 	require.NoError(t, err)
 	for _, e := range entries {

@@ -71,7 +71,8 @@ func TestLife(t *testing.T) {
 }
 
 func upRunsTheJob(t *testing.T, c *cloud) string {
-	out := c.run(t, "up")
+	var out string
+	c.watched(t, func() { out = c.run(t, "up") })
 	t.Log(out)
 	require.Contains(t, out, "job orders.py: COMPLETED")
 	m := regexp.MustCompile(`trace ([0-9a-f]{32})`).FindStringSubmatch(out)
