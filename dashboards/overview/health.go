@@ -59,7 +59,7 @@ func bootstrapParts() panel.Panel {
 			Bad:   "\"failed\": on at least one host the part is missing, and so are its signals.",
 			Next:  "Read " + platform.NodeReportFile + " on the host, or the logs of service " + platform.ServiceBootstrap + ".",
 		},
-	}, metrics("min by (component) ("+platform.MetricBootstrapUp+"{HOST})", "{{component}}").Instant())
+	}, metrics("min by (component) (last_over_time("+platform.MetricBootstrapUp+"{HOST}[$__range]))", "{{component}}").Instant()) // a node without a collector tells once
 }
 
 // queueShare is how full the fullest queue is, by the given labels.
