@@ -159,8 +159,7 @@ func (c cloud) jobs(ctx context.Context, r *result, o options) error {
 				return
 			}
 			plain, err = c.job(ctx, bucket, o, "--conf", "spark.driver.defaultJavaOptions=", "--conf", "spark.executor.defaultJavaOptions=")
-			err = errors.Join(err, signalCollectors(c.state, syscall.SIGCONT))
-			time.Sleep(catchUp)
+			err = errors.Join(err, signalCollectors(c.state, syscall.SIGCONT), rest(ctx, catchUp))
 		}
 		if pair%2 == 0 {
 			runPlain()

@@ -20,10 +20,8 @@ import (
 const settle = time.Minute
 
 func (c cloud) idle(ctx context.Context, r *result, _ options) error {
-	select {
-	case <-time.After(settle):
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := rest(ctx, settle); err != nil {
+		return err
 	}
 	var err error
 	if r.IdleMiB, err = memory(c.state); err != nil {
@@ -31,6 +29,16 @@ func (c cloud) idle(ctx context.Context, r *result, _ options) error {
 	}
 	r.IdleGiB = total(r.IdleMiB) / 1024
 	return nil
+}
+
+// rest waits, unless it is interrupted.
+func rest(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // memory is the proportional set size, in MiB, of all processes of a local
