@@ -6,7 +6,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// Cluster is an EMR cluster of which a node sent metrics within Window.
+// Cluster is an EMR cluster of which a Node is listed.
 type Cluster struct {
 	ID    string         `json:"id"`
 	Nodes map[string]int `json:"nodes"` // role to the number of nodes

@@ -99,8 +99,8 @@ func TestOutagesLoseNothing(t *testing.T) {
 	lost := map[string]map[string]int{} // by outage and signal
 	for _, signal := range signals() {
 		settled(t, 3*time.Minute, func() int { return len(missing(signal)) })
-		ofTask := map[string]map[int]int{}
-		for _, m := range missing(signal) {
+		gone, ofTask := missing(signal), map[string]map[int]int{}
+		for _, m := range gone {
 			of := slices.IndexFunc(outages(), func(o outage) bool { return m.n <= ends[o.name] })
 			require.GreaterOrEqualf(t, of, 0, "%v of %s is lost after all outages", m, signal)
 			name := outages()[of].name
@@ -113,7 +113,7 @@ func TestOutagesLoseNothing(t *testing.T) {
 			lost[name][signal]++
 			ofTask[name][m.task]++
 		}
-		t.Logf("missing %s %v; last markers of the outages %v", signal, missing(signal), ends)
+		t.Logf("missing %s %v; last markers of the outages %v", signal, gone, ends)
 		for _, o := range outages() {
 			for task, n := range ofTask[o.name] {
 				assert.LessOrEqualf(t, n, o.mayLose[signal], "%s of task %d lost by the outage of %s", signal, task, o.name)
