@@ -7,6 +7,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumiverse/pulumi-grafana/sdk/v2/go/grafana/oss"
 
+	"github.com/emr-observatory/emr-observatory/components/internal/fault"
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -75,6 +76,7 @@ func traceLinks() map[string]any {
 
 func (b *builder) datasources() ([]pulumi.Resource, error) {
 	var out []pulumi.Resource
+	endpoints := b.endpoints()
 	for _, d := range Datasources() {
 		settings, err := json.Marshal(d.JSON)
 		if err != nil {
@@ -83,7 +85,7 @@ func (b *builder) datasources() ([]pulumi.Resource, error) {
 		made, err := oss.NewDataSource(b.ctx, b.name(string(d.UID)), &oss.DataSourceArgs{
 			Name: pulumi.String(d.Name), Uid: pulumi.String(d.UID), Type: pulumi.String(d.Type),
 			AccessMode: pulumi.String("proxy"), IsDefault: pulumi.Bool(d.Default),
-			Url:             b.endpoint(d.Workload),
+			Url:             endpoints.MapIndex(pulumi.String(d.Workload)),
 			JsonDataEncoded: pulumi.String(settings),
 		}, b.child()...)
 		if err != nil {
@@ -94,13 +96,14 @@ func (b *builder) datasources() ([]pulumi.Resource, error) {
 	return out, nil
 }
 
-// endpoint is where Grafana reaches a workload.
-func (b *builder) endpoint(w platform.Workload) pulumi.StringOutput {
-	return b.args.Endpoints.ToStringMapOutput().ApplyT(func(m map[string]string) (string, error) {
-		url, ok := m[string(w)]
-		if !ok {
-			return "", fmt.Errorf("grafana.endpoints.%s: missing: its datasource needs a URL; pass the endpoints of the workloads", w)
+// endpoints are where Grafana reaches the store of each datasource. They are
+// looked up together: who lacks several is told of all of them.
+func (b *builder) endpoints() pulumi.StringMapOutput {
+	return b.args.Endpoints.ToStringMapOutput().ApplyT(func(m map[string]string) (map[string]string, error) {
+		var l fault.List
+		for _, d := range Datasources() {
+			l.Unless(m[string(d.Workload)] != "", "grafana.endpoints."+string(d.Workload), nil, "must be set: its datasource needs a URL", "pass the endpoints of the workloads")
 		}
-		return url, nil
-	}).(pulumi.StringOutput)
+		return m, l.Join()
+	}).(pulumi.StringMapOutput)
 }

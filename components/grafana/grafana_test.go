@@ -208,9 +208,12 @@ func TestValidateTellsEverythingAtOnce(t *testing.T) {
 	require.NoError(t, sampleArgs(t).Validate())
 }
 
-func TestMissingEndpointIsNamed(t *testing.T) {
+func TestMissingEndpointsAreNamedTogether(t *testing.T) {
 	args := sampleArgs(t)
 	args.Endpoints = pulumi.StringMap{"tempo": pulumi.String("http://tempo:3200")}
 	_, err := record(args, nil)
-	require.ErrorContains(t, err, "grafana.endpoints.victoria-metrics")
+	for _, store := range []string{"victoria-metrics", "victoria-logs", "pyroscope"} {
+		require.ErrorContains(t, err, "grafana.endpoints."+store+":")
+	}
+	require.NotContains(t, err.Error(), "grafana.endpoints.tempo")
 }
