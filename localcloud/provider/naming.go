@@ -29,7 +29,7 @@ func namePolicyOf(token string, typ catalog.Type) (namePolicy, bool) {
 	switch token {
 	case "aws:s3/bucketV2:BucketV2":
 		return namePolicy{property: "bucket", digits: suffixLength, longest: 63, lower: true, prefix: "bucketPrefix"}, true
-	case "aws:cloudwatch/eventTarget:EventTarget", "aws:iam/serviceLinkedRole:ServiceLinkedRole", "aws:athena/database:Database", "aws:glue/catalogTable:CatalogTable":
+	case "aws:iam/serviceLinkedRole:ServiceLinkedRole":
 		return namePolicy{}, false
 	case "aws:kms/alias:Alias":
 		return namePolicy{property: "name", digits: suffixLength, longest: 256, prefix: "namePrefix"}, true

@@ -1,9 +1,6 @@
 package catalog
 
 import (
-	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/athena"
-	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/dlm"
-	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/glue"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/s3"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ssm"
 )
@@ -30,14 +27,5 @@ func awsStorage() map[string]Type {
 		"aws:s3/inventory:Inventory":                                                                 typ(s3.InventoryArgs{}, s3.InventoryState{}),
 		"aws:s3/accountPublicAccessBlock:AccountPublicAccessBlock":                                   typ(s3.AccountPublicAccessBlockArgs{}, s3.AccountPublicAccessBlockState{}),
 		"aws:ssm/parameter:Parameter":                                                                typ(ssm.ParameterArgs{}, ssm.ParameterState{}),
-		"aws:glue/catalogDatabase:CatalogDatabase":                                                   typ(glue.CatalogDatabaseArgs{}, glue.CatalogDatabaseState{}),
-		"aws:glue/catalogTable:CatalogTable":                                                         typ(glue.CatalogTableArgs{}, glue.CatalogTableState{}),
-		"aws:glue/crawler:Crawler":                                                                   typ(glue.CrawlerArgs{}, glue.CrawlerState{}),
-		"aws:glue/securityConfiguration:SecurityConfiguration":                                       typ(glue.SecurityConfigurationArgs{}, glue.SecurityConfigurationState{}),
-		"aws:glue/dataCatalogEncryptionSettings:DataCatalogEncryptionSettings":                       typ(glue.DataCatalogEncryptionSettingsArgs{}, glue.DataCatalogEncryptionSettingsState{}),
-		"aws:athena/workgroup:Workgroup":                                                             typ(athena.WorkgroupArgs{}, athena.WorkgroupState{}),
-		"aws:athena/database:Database":                                                               typ(athena.DatabaseArgs{}, athena.DatabaseState{}),
-		"aws:athena/namedQuery:NamedQuery":                                                           typ(athena.NamedQueryArgs{}, athena.NamedQueryState{}),
-		"aws:dlm/lifecyclePolicy:LifecyclePolicy":                                                    typ(dlm.LifecyclePolicyArgs{}, dlm.LifecyclePolicyState{}),
 	}
 }

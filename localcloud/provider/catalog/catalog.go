@@ -48,7 +48,7 @@ func Packages() map[string]Package {
 		{
 			Name: "aws", Module: "github.com/pulumi/pulumi-aws/sdk/v6", Version: "6.83.2",
 			Config:    aws.ProviderArgs{}.ElementType(),
-			Resources: join(awsNetwork(), awsEMR(), awsStorage(), awsWatch()),
+			Resources: join(awsNetwork(), awsEMR(), awsStorage()),
 			Functions: awsFunctions(),
 		},
 		{

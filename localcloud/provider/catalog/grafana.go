@@ -1,7 +1,6 @@
 package catalog
 
 import (
-	"github.com/pulumiverse/pulumi-grafana/sdk/v2/go/grafana/alerting"
 	"github.com/pulumiverse/pulumi-grafana/sdk/v2/go/grafana/oss"
 )
 
@@ -21,10 +20,5 @@ func grafanaTypes() map[string]Type {
 		"grafana:oss/serviceAccountToken:ServiceAccountToken":         typ(oss.ServiceAccountTokenArgs{}, oss.ServiceAccountTokenState{}),
 		"grafana:oss/user:User":                                       typ(oss.UserArgs{}, oss.UserState{}),
 		"grafana:oss/annotation:Annotation":                           typ(oss.AnnotationArgs{}, oss.AnnotationState{}),
-		"grafana:alerting/contactPoint:ContactPoint":                  typ(alerting.ContactPointArgs{}, alerting.ContactPointState{}),
-		"grafana:alerting/messageTemplate:MessageTemplate":            typ(alerting.MessageTemplateArgs{}, alerting.MessageTemplateState{}),
-		"grafana:alerting/muteTiming:MuteTiming":                      typ(alerting.MuteTimingArgs{}, alerting.MuteTimingState{}),
-		"grafana:alerting/notificationPolicy:NotificationPolicy":      typ(alerting.NotificationPolicyArgs{}, alerting.NotificationPolicyState{}, "groupBies"),
-		"grafana:alerting/ruleGroup:RuleGroup":                        typ(alerting.RuleGroupArgs{}, alerting.RuleGroupState{}, "rules"),
 	}
 }

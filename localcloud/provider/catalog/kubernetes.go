@@ -2,45 +2,29 @@ package catalog
 
 import (
 	appsv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/apps/v1"
-	autoscalingv2 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/autoscaling/v2"
-	batchv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/batch/v1"
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	networkingv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/networking/v1"
-	policyv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/policy/v1"
-	rbacv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/rbac/v1"
-	schedulingv1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/scheduling/v1"
-	storagev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/storage/v1"
 )
 
 // kubernetesKinds gives the kinds of objects of Kubernetes.
 func kubernetesKinds() map[string]Type {
 	return map[string]Type{
-		"kubernetes:core/v1:Namespace":                               typ(corev1.NamespaceArgs{}, nil),
-		"kubernetes:core/v1:ConfigMap":                               typ(corev1.ConfigMapArgs{}, nil),
-		"kubernetes:core/v1:Secret":                                  typ(corev1.SecretArgs{}, nil),
-		"kubernetes:core/v1:Service":                                 typ(corev1.ServiceArgs{}, nil),
-		"kubernetes:core/v1:ServiceAccount":                          typ(corev1.ServiceAccountArgs{}, nil),
-		"kubernetes:core/v1:PersistentVolumeClaim":                   typ(corev1.PersistentVolumeClaimArgs{}, nil),
-		"kubernetes:core/v1:PersistentVolume":                        typ(corev1.PersistentVolumeArgs{}, nil),
-		"kubernetes:core/v1:Pod":                                     typ(corev1.PodArgs{}, nil),
-		"kubernetes:core/v1:Endpoints":                               typ(corev1.EndpointsArgs{}, nil),
-		"kubernetes:core/v1:LimitRange":                              typ(corev1.LimitRangeArgs{}, nil),
-		"kubernetes:core/v1:ResourceQuota":                           typ(corev1.ResourceQuotaArgs{}, nil),
-		"kubernetes:apps/v1:Deployment":                              typ(appsv1.DeploymentArgs{}, nil),
-		"kubernetes:apps/v1:DaemonSet":                               typ(appsv1.DaemonSetArgs{}, nil),
-		"kubernetes:apps/v1:StatefulSet":                             typ(appsv1.StatefulSetArgs{}, nil),
-		"kubernetes:batch/v1:Job":                                    typ(batchv1.JobArgs{}, nil),
-		"kubernetes:batch/v1:CronJob":                                typ(batchv1.CronJobArgs{}, nil),
-		"kubernetes:rbac.authorization.k8s.io/v1:Role":               typ(rbacv1.RoleArgs{}, nil),
-		"kubernetes:rbac.authorization.k8s.io/v1:RoleBinding":        typ(rbacv1.RoleBindingArgs{}, nil),
-		"kubernetes:rbac.authorization.k8s.io/v1:ClusterRole":        typ(rbacv1.ClusterRoleArgs{}, nil),
-		"kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding": typ(rbacv1.ClusterRoleBindingArgs{}, nil),
-		"kubernetes:networking.k8s.io/v1:NetworkPolicy":              typ(networkingv1.NetworkPolicyArgs{}, nil),
-		"kubernetes:networking.k8s.io/v1:Ingress":                    typ(networkingv1.IngressArgs{}, nil),
-		"kubernetes:networking.k8s.io/v1:IngressClass":               typ(networkingv1.IngressClassArgs{}, nil),
-		"kubernetes:policy/v1:PodDisruptionBudget":                   typ(policyv1.PodDisruptionBudgetArgs{}, nil),
-		"kubernetes:autoscaling/v2:HorizontalPodAutoscaler":          typ(autoscalingv2.HorizontalPodAutoscalerArgs{}, nil),
-		"kubernetes:scheduling.k8s.io/v1:PriorityClass":              typ(schedulingv1.PriorityClassArgs{}, nil),
-		"kubernetes:storage.k8s.io/v1:StorageClass":                  typ(storagev1.StorageClassArgs{}, nil),
+		"kubernetes:core/v1:Namespace":                  typ(corev1.NamespaceArgs{}, nil),
+		"kubernetes:core/v1:ConfigMap":                  typ(corev1.ConfigMapArgs{}, nil),
+		"kubernetes:core/v1:Secret":                     typ(corev1.SecretArgs{}, nil),
+		"kubernetes:core/v1:Service":                    typ(corev1.ServiceArgs{}, nil),
+		"kubernetes:core/v1:ServiceAccount":             typ(corev1.ServiceAccountArgs{}, nil),
+		"kubernetes:core/v1:PersistentVolumeClaim":      typ(corev1.PersistentVolumeClaimArgs{}, nil),
+		"kubernetes:core/v1:PersistentVolume":           typ(corev1.PersistentVolumeArgs{}, nil),
+		"kubernetes:core/v1:Pod":                        typ(corev1.PodArgs{}, nil),
+		"kubernetes:core/v1:Endpoints":                  typ(corev1.EndpointsArgs{}, nil),
+		"kubernetes:core/v1:LimitRange":                 typ(corev1.LimitRangeArgs{}, nil),
+		"kubernetes:core/v1:ResourceQuota":              typ(corev1.ResourceQuotaArgs{}, nil),
+		"kubernetes:apps/v1:Deployment":                 typ(appsv1.DeploymentArgs{}, nil),
+		"kubernetes:apps/v1:DaemonSet":                  typ(appsv1.DaemonSetArgs{}, nil),
+		"kubernetes:apps/v1:StatefulSet":                typ(appsv1.StatefulSetArgs{}, nil),
+		"kubernetes:networking.k8s.io/v1:NetworkPolicy": typ(networkingv1.NetworkPolicyArgs{}, nil),
+		"kubernetes:networking.k8s.io/v1:Ingress":       typ(networkingv1.IngressArgs{}, nil),
+		"kubernetes:networking.k8s.io/v1:IngressClass":  typ(networkingv1.IngressClassArgs{}, nil),
 	}
 }

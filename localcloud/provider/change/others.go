@@ -8,8 +8,6 @@ var otherPolicies = map[string]policy{
 	"grafana:oss/folder:Folder":                           {replace: []string{"uid", "orgId"}},
 	"grafana:oss/dataSource:DataSource":                   {replace: []string{"uid", "orgId"}},
 	"grafana:oss/dashboard:Dashboard":                     {replace: []string{"orgId"}},
-	"grafana:alerting/ruleGroup:RuleGroup":                {replace: []string{"name", "folderUid", "orgId"}},
-	"grafana:alerting/contactPoint:ContactPoint":          {replace: []string{"orgId"}},
 	"grafana:oss/serviceAccountToken:ServiceAccountToken": {inPlace: []string{}},
 
 	// A key or a certificate is made once: any edit makes another.

@@ -99,8 +99,6 @@ func kubernetesPolicy(typ string, s Settings) policy {
 		p.replace = append(p.replace, "spec.selector")
 	case "kubernetes:apps/v1:StatefulSet":
 		p.replace = append(p.replace, "spec.selector", "spec.serviceName", "spec.podManagementPolicy", "spec.volumeClaimTemplates")
-	case "kubernetes:batch/v1:Job":
-		p.replace = append(p.replace, "spec.selector", "spec.template", "spec.completions")
 	case "kubernetes:core/v1:ConfigMap":
 		if !s.MutableConfigMaps {
 			p.replace = append(p.replace, "data", "binaryData", "immutable")
@@ -116,10 +114,6 @@ func kubernetesPolicy(typ string, s Settings) policy {
 		p.replace = append(p.replace, "spec.accessModes", "spec.storageClassName", "spec.volumeName", "spec.selector", "spec.volumeMode")
 	case "kubernetes:core/v1:Pod":
 		p.replace = append(p.replace, "spec")
-	case "kubernetes:rbac.authorization.k8s.io/v1:RoleBinding", "kubernetes:rbac.authorization.k8s.io/v1:ClusterRoleBinding":
-		p.replace = append(p.replace, "roleRef")
-	case "kubernetes:storage.k8s.io/v1:StorageClass":
-		p.replace = append(p.replace, "parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
 	}
 	return p
 }

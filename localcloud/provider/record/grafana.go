@@ -26,16 +26,6 @@ func grafanaFillers() map[string]filler {
 		}),
 		"grafana:oss/dataSource:DataSource": withUID(func(d *draft) { d.otherwise("isDefault", false) }),
 		"grafana:oss/dashboard:Dashboard":   dashboard,
-		"grafana:alerting/ruleGroup:RuleGroup": func(d *draft) error {
-			d.otherwise("orgId", grafanaOrg)
-			d.identify(grafanaOrg + ":" + d.text("folderUid") + ":" + d.text("name"))
-			return nil
-		},
-		"grafana:alerting/contactPoint:ContactPoint": func(d *draft) error {
-			d.otherwise("orgId", grafanaOrg)
-			d.identify(grafanaOrg + ":" + d.text("name"))
-			return nil
-		},
 		"grafana:oss/serviceAccountToken:ServiceAccountToken": func(d *draft) error {
 			d.identify(random("123456789", 4))
 			d.secret("key", "glsa_"+random(upperDigits, 32))

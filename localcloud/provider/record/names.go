@@ -35,12 +35,9 @@ var uniqueNames = map[string]string{
 	"aws:iam/instanceProfile:InstanceProfile":             "name",
 	"aws:kms/alias:Alias":                                 "name",
 	"aws:ssm/parameter:Parameter":                         "name",
-	"aws:cloudwatch/logGroup:LogGroup":                    "name",
 	"aws:emr/securityConfiguration:SecurityConfiguration": "name",
 	"aws:ec2/keyPair:KeyPair":                             "keyName",
 	"aws:ec2/placementGroup:PlacementGroup":               "name",
-	"aws:glue/catalogDatabase:CatalogDatabase":            "name",
-	"aws:athena/workgroup:Workgroup":                      "name",
 	"grafana:oss/folder:Folder":                           "uid",
 	"grafana:oss/dataSource:DataSource":                   "uid",
 }

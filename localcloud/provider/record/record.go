@@ -86,7 +86,7 @@ func fillers() map[string]filler { return table }
 //nolint:gochecknoglobals // the table, joined once
 var table = func() map[string]filler {
 	out := map[string]filler{}
-	for _, part := range []map[string]filler{networkFillers(), machineFillers(), identityFillers(), storageFillers(), watchFillers(), emrFillers(), grafanaFillers()} {
+	for _, part := range []map[string]filler{networkFillers(), machineFillers(), identityFillers(), storageFillers(), emrFillers(), grafanaFillers()} {
 		for k, v := range part {
 			out[k] = v
 		}

@@ -42,29 +42,6 @@ func storageFillers() map[string]filler {
 			return nil
 		},
 		"aws:ssm/parameter:Parameter": parameter,
-		"aws:glue/catalogDatabase:CatalogDatabase": func(d *draft) error {
-			d.otherwise("catalogId", d.account.ID)
-			d.identify(d.account.ID + ":" + d.text("name"))
-			d.otherwise("arn", d.arn("glue", "database/"+d.text("name")))
-			d.otherwise("locationUri", "")
-			return nil
-		},
-		"aws:glue/catalogTable:CatalogTable": func(d *draft) error {
-			d.otherwise("catalogId", d.account.ID)
-			d.identify(d.account.ID + ":" + d.text("databaseName") + ":" + d.text("name"))
-			d.otherwise("arn", d.arn("glue", "table/"+d.text("databaseName")+"/"+d.text("name")))
-			return nil
-		},
-		"aws:glue/crawler:Crawler":                             withARN("glue", "crawler/"),
-		"aws:glue/securityConfiguration:SecurityConfiguration": plainID("name"),
-		"aws:athena/workgroup:Workgroup":                       withARN("athena", "workgroup/"),
-		"aws:athena/database:Database":                         plainID("name"),
-		"aws:athena/namedQuery:NamedQuery":                     func(d *draft) error { d.identify(uuid()); return nil },
-		"aws:dlm/lifecyclePolicy:LifecyclePolicy": func(d *draft) error {
-			d.identify("policy-" + randomHex(17))
-			d.otherwise("arn", d.arn("dlm", "policy/"+d.id))
-			return nil
-		},
 	}
 	for _, side := range []string{"bucketVersioningV2:BucketVersioningV2", "bucketServerSideEncryptionConfigurationV2:BucketServerSideEncryptionConfigurationV2", "bucketLifecycleConfigurationV2:BucketLifecycleConfigurationV2", "bucketLoggingV2:BucketLoggingV2", "bucketOwnershipControls:BucketOwnershipControls", "bucketPublicAccessBlock:BucketPublicAccessBlock", "bucketPolicy:BucketPolicy", "bucketNotification:BucketNotification", "bucketCorsConfigurationV2:BucketCorsConfigurationV2", "bucketAclV2:BucketAclV2", "bucketRequestPaymentConfigurationV2:BucketRequestPaymentConfigurationV2", "bucketObjectLockConfigurationV2:BucketObjectLockConfigurationV2"} {
 		out["aws:s3/"+side] = plainID("bucket")

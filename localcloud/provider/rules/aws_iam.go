@@ -35,7 +35,7 @@ func iamRules() []Rule {
 		out = append(out, Rule{Type: typ, Path: "policy", Rule: "must be an identity policy: Version 2012-10-17, statements with Effect, Action and Resource, no Principal, unique alphanumeric Sids, within the size limit", Source: policyDoc, Holds: text(func(s string) bool { return compactSize(s) <= limit && identityPolicy(s) }), Pass: goodAllow, Fail: goodTrust})
 	}
 	resourcePolicy := strings.Replace(goodAllow, `"Action"`, `"Principal":"*","Action"`, 1)
-	for typ, path := range map[string]string{"aws:s3/bucketPolicy:BucketPolicy": "policy", "aws:kms/key:Key": "policy", "aws:kms/keyPolicy:KeyPolicy": "policy", "aws:sns/topicPolicy:TopicPolicy": "policy", "aws:sqs/queuePolicy:QueuePolicy": "policy"} {
+	for typ, path := range map[string]string{"aws:s3/bucketPolicy:BucketPolicy": "policy", "aws:kms/key:Key": "policy", "aws:kms/keyPolicy:KeyPolicy": "policy"} {
 		out = append(out, Rule{Type: typ, Path: path, Rule: "must be a resource policy: statements with Effect, Principal, Action and Resource, unique alphanumeric Sids", Source: policyDoc, Holds: text(resourcePolicyHolds), Pass: resourcePolicy, Fail: goodAllow})
 	}
 	return out

@@ -12,8 +12,6 @@ func podRules() []Rule {
 		"kubernetes:apps/v1:Deployment":  "spec.template.spec",
 		"kubernetes:apps/v1:DaemonSet":   "spec.template.spec",
 		"kubernetes:apps/v1:StatefulSet": "spec.template.spec",
-		"kubernetes:batch/v1:Job":        "spec.template.spec",
-		"kubernetes:batch/v1:CronJob":    "spec.jobTemplate.spec.template.spec",
 	} {
 		out = append(out, podSpec(typ, spec)...)
 		for _, list := range []string{"containers", "initContainers"} {

@@ -34,7 +34,7 @@ type Rule struct {
 // All gives the whole table.
 func All() []Rule {
 	var out []Rule
-	for _, part := range [][]Rule{ec2Rules(), groupRules(), emrRules(), emrJSONRules(), iamRules(), s3Rules(), watchRules(), kubernetesRules(), podRules(), otherRules(), configRules()} {
+	for _, part := range [][]Rule{ec2Rules(), groupRules(), emrRules(), emrJSONRules(), iamRules(), s3Rules(), kubernetesRules(), podRules(), otherRules(), configRules()} {
 		out = append(out, part...)
 	}
 	return out
