@@ -1,11 +1,10 @@
 # emr-observatory: `make up` builds the platform on this machine, `make test` tests it.
 .DEFAULT_GOAL := help
 # One set of flags for all that is compiled: what one build has compiled the next
-# finds in Go's cache. Debug information takes an eighth of the time and is
-# stripped anyway.
+# finds in Go's cache (reasons: platform/compiler.go).
 export CGO_ENABLED := 0
-export GOFLAGS := -trimpath -gcflags=all=-dwarf=false
-BUILD := go build -buildvcs=false -ldflags "-s -w"
+export GOFLAGS := $(shell cat platform/compiler.flags)
+BUILD := GOGC=400 go build -buildvcs=false -ldflags "-s -w"
 # Python with boto3, for the tests of EMR's API.
 PYTHON := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/emr-observatory/test-python
 # The control node's part, for an architecture.

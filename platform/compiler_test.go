@@ -2,6 +2,7 @@ package platform_test
 
 import (
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -13,6 +14,21 @@ import (
 func TestMakefileCompilesAsThePrograms(t *testing.T) {
 	text, err := os.ReadFile("../Makefile")
 	require.NoError(t, err)
-	require.Contains(t, string(text), "\nexport GOFLAGS := "+strings.Join(platform.CompilerFlags(), " ")+"\n")
+	require.Contains(t, string(text), "BUILD := "+platform.CompilerMemory+" go build ")
 	require.Contains(t, string(text), " -o bin/"+platform.ControlBinary("$(1)")+" ")
+
+	// Go reads the Makefile's GOFLAGS as the programs give them.
+	cmd := exec.Command("make", "-s", "-C", "..", "--eval", "print-goflags:; @printf '%s' \"$$GOFLAGS\"", "print-goflags")
+	cmd.Env = append(os.Environ(), "GOFLAGS=")
+	goflags, err := cmd.Output()
+	require.NoError(t, err)
+	var exported []string
+	for i, part := range strings.Split(string(goflags), "'") {
+		if i%2 == 1 {
+			exported = append(exported, part)
+		} else {
+			exported = append(exported, strings.Fields(part)...)
+		}
+	}
+	require.Equal(t, platform.CompilerFlags(), exported)
 }
