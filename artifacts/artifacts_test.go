@@ -26,7 +26,7 @@ func TestTheLockHoldsWhatANodeInstalls(t *testing.T) {
 		installed = append(installed, node.Installed{Name: a.Name, Arch: a.Arch, SHA256: a.SHA256})
 	}
 	require.Equal(t, map[string]string{
-		platform.ArtifactLauncher: "", platform.ArtifactPyroscope: "",
+		platform.ArtifactLauncher: "", platform.ArtifactProfiler: "",
 		platform.ArtifactCollector(platform.ArchAMD64): platform.ArchAMD64,
 		platform.ArtifactCollector(platform.ArchARM64): platform.ArchARM64,
 	}, arches)
@@ -82,7 +82,7 @@ func TestFulfilLeavesNothingWhenAToolIsMissing(t *testing.T) {
 	store := artifacts.Store{Dir: t.TempDir()}
 	t.Setenv("PATH", t.TempDir())
 	err := artifacts.Fulfil(context.Background(), store, nil)
-	for _, part := range []string{"launcher.jar: mvn is not on PATH", "pyroscope.jar: mvn is not on PATH", "otelcol-linux-arm64.gz: go is not on PATH"} {
+	for _, part := range []string{"launcher.jar: mvn is not on PATH", "async-profiler.jar: mvn is not on PATH", "otelcol-linux-arm64.gz: go is not on PATH"} {
 		require.ErrorContains(t, err, part)
 	}
 	entries, err := os.ReadDir(store.Dir)

@@ -4,7 +4,7 @@ package platform
 const (
 	NodeInstallDir      = "/opt/observatory"               // root-owned, world-readable
 	NodeLauncherJar     = NodeInstallDir + "/launcher.jar" // the only -javaagent Spark is given
-	NodePyroscopeJar    = NodeInstallDir + "/pyroscope.jar"
+	NodeProfilerJar     = NodeInstallDir + "/async-profiler.jar"
 	NodeCollectorBinary = NodeInstallDir + "/bin/otelcol"
 	NodeCollectorConfig = NodeInstallDir + "/collector.yaml"
 	NodeCollectorEnv    = NodeInstallDir + "/collector.env"          // what only the node knows, for the unit's EnvironmentFile
@@ -33,8 +33,8 @@ const (
 
 // Names of the artifacts of a node, see package artifacts.
 const (
-	ArtifactLauncher  = "launcher.jar"
-	ArtifactPyroscope = "pyroscope.jar"
+	ArtifactLauncher = "launcher.jar"
+	ArtifactProfiler = "async-profiler.jar"
 )
 
 // ArtifactCollector is the name of the node collector's gzipped binary.
@@ -62,12 +62,12 @@ type NodeComponent string
 const (
 	ComponentCollector NodeComponent = "collector"
 	ComponentLauncher  NodeComponent = "launcher"
-	ComponentPyroscope NodeComponent = "pyroscope-agent"
+	ComponentProfiler  NodeComponent = "profiler"
 )
 
 // NodeComponents lists the parts in the order of installation.
 func NodeComponents() []NodeComponent {
-	return []NodeComponent{ComponentLauncher, ComponentCollector, ComponentPyroscope}
+	return []NodeComponent{ComponentLauncher, ComponentCollector, ComponentProfiler}
 }
 
 // MetricHostSeen is a metric that every node's collector sends for as long as

@@ -122,12 +122,12 @@ func TestStatusFromRealMetrics(t *testing.T) {
 	importSamples(t, metrics, 10*time.Minute, metric(platform.MetricHostSeen, "j-0", "core", "ip-10-0-0-50", "", 7))
 	importSamples(t, metrics, 26*time.Hour,
 		metric(platform.MetricBootstrapUp, "j-1", "core", "ip-10-0-0-12", `,component="collector"`, 1),
-		metric(platform.MetricBootstrapUp, "j-1", "core", "ip-10-0-0-12", `,component="pyroscope-agent"`, 0),
+		metric(platform.MetricBootstrapUp, "j-1", "core", "ip-10-0-0-12", `,component="profiler"`, 0),
 		metric(platform.MetricBootstrapUp, "j-1", "master", "ip-10-0-0-99", `,component="collector"`, 1))
 	// What a node tells that has no collector to tell more.
 	importSamples(t, metrics, 3*time.Hour,
 		metric(platform.MetricBootstrapUp, "j-2", "core", "ip-10-0-0-60", `,component="collector"`, 0),
-		metric(platform.MetricBootstrapUp, "j-2", "core", "ip-10-0-0-60", `,component="pyroscope-agent"`, 1),
+		metric(platform.MetricBootstrapUp, "j-2", "core", "ip-10-0-0-60", `,component="profiler"`, 1),
 		metric(platform.MetricBootstrapUp, "j-1", "task", "ip-10-0-0-13", `,component="collector"`, 0))
 	importSamples(t, metrics, 25*time.Hour, metric(platform.MetricBootstrapUp, "j-2", "core", "ip-10-0-0-61", `,component="collector"`, 0))
 
@@ -151,7 +151,7 @@ func TestStatusFromRealMetrics(t *testing.T) {
 	require.Equal(t, []status.Cluster{{ID: "j-1", Nodes: map[string]int{"master": 1, "core": 2, "task": 1}}, {ID: "j-2", Nodes: map[string]int{"core": 1}}}, got.Clusters)
 	require.Equal(t, []status.Bootstrap{
 		{Cluster: "j-1", Role: "master", Host: "ip-10-0-0-99", Result: status.BootstrapComplete, Failed: []platform.NodeComponent{}},
-		{Cluster: "j-1", Role: "core", Host: "ip-10-0-0-12", Result: status.BootstrapPartial, Failed: []platform.NodeComponent{platform.ComponentPyroscope}},
+		{Cluster: "j-1", Role: "core", Host: "ip-10-0-0-12", Result: status.BootstrapPartial, Failed: []platform.NodeComponent{platform.ComponentProfiler}},
 		{Cluster: "j-1", Role: "core", Host: "ip-10-0-0-14", Result: status.BootstrapUnknown, Failed: []platform.NodeComponent{}},
 		{Cluster: "j-1", Role: "task", Host: "ip-10-0-0-13", Result: status.BootstrapPartial, Failed: []platform.NodeComponent{platform.ComponentCollector}},
 		{Cluster: "j-2", Role: "core", Host: "ip-10-0-0-60", Result: status.BootstrapPartial, Failed: []platform.NodeComponent{platform.ComponentCollector}},
@@ -161,7 +161,7 @@ func TestStatusFromRealMetrics(t *testing.T) {
 	require.WithinDuration(t, time.Now().Add(-2*time.Second), got.Nodes[1].LastSeen, 5*time.Second)
 	require.WithinDuration(t, time.Now().Add(-time.Minute), got.Nodes[3].LastSeen, 5*time.Second)
 	require.WithinDuration(t, time.Now().Add(-3*time.Hour), got.Nodes[4].LastSeen, 5*time.Second)
-	require.Equal(t, map[platform.NodeComponent]bool{platform.ComponentCollector: true, platform.ComponentPyroscope: false}, got.Nodes[1].Components)
+	require.Equal(t, map[platform.NodeComponent]bool{platform.ComponentCollector: true, platform.ComponentProfiler: false}, got.Nodes[1].Components)
 
 	require.Len(t, got.Workloads, 4)
 	for i, want := range []struct {
@@ -182,7 +182,7 @@ func TestStatusFromRealMetrics(t *testing.T) {
 
 	var text bytes.Buffer
 	require.NoError(t, got.Render(&text, got.Nodes[1].LastSeen.Add(4*time.Second)))
-	require.Regexp(t, `core +│ ip-10-0-0-12 │ 4s ago +│ partial, without pyroscope-agent`, text.String())
+	require.Regexp(t, `core +│ ip-10-0-0-12 │ 4s ago +│ partial, without profiler`, text.String())
 	require.Regexp(t, `master │ ip-10-0-0-99 │ 4s ago +│ complete`, text.String())
 	require.Regexp(t, `core +│ ip-10-0-0-14 │ 1m\d+s ago +│ no report`, text.String())
 	require.Regexp(t, `task +│ ip-10-0-0-13 │ 1m\d+s ago +│ partial, without collector`, text.String())

@@ -46,7 +46,7 @@ type collectorArtifact struct {
 
 // parts are the artifacts sorted by what installs them.
 type parts struct {
-	pyroscope  Installed
+	profiler   Installed
 	collectors []collectorArtifact
 }
 
@@ -76,7 +76,7 @@ func Bootstrap(in BootstrapInput) (script []byte, hash string, err error) {
 		"CollectorConfig": string(config),
 		"CollectorUnit":   string(unit),
 		"Components":      componentNames(),
-		"Pyroscope":       p.pyroscope,
+		"Profiler":        p.profiler,
 		"Collectors":      p.collectors,
 	}))
 	if err != nil {
@@ -93,8 +93,8 @@ func (in BootstrapInput) parts() (parts, error) {
 			faults = append(faults, fmt.Errorf("artifact %s: sha256 %q is not 64 lower-case hex digits: run `make artifacts`", a.Name, a.SHA256))
 		}
 		switch {
-		case a.Name == platform.ArtifactPyroscope:
-			p.pyroscope = a
+		case a.Name == platform.ArtifactProfiler:
+			p.profiler = a
 		case machines()[a.Arch] != "" && a.Name == platform.ArtifactCollector(a.Arch):
 			p.collectors = append(p.collectors, collectorArtifact{Machine: machines()[a.Arch], Installed: a})
 		case a.Name != platform.ArtifactLauncher:
@@ -120,7 +120,7 @@ func (p parts) missing() []error {
 		name  string
 		found bool
 	}{
-		{platform.ArtifactPyroscope, p.pyroscope.Name != ""},
+		{platform.ArtifactProfiler, p.profiler.Name != ""},
 		{platform.ArtifactCollector(platform.ArchAMD64) + " or " + platform.ArtifactCollector(platform.ArchARM64), len(p.collectors) > 0},
 	} {
 		if !part.found {

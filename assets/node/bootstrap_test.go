@@ -39,7 +39,7 @@ func newBucket(t *testing.T, collector []byte) bucket {
 	jar, err := os.ReadFile(lockedFile(t, platform.ArtifactLauncher))
 	require.NoError(t, err)
 	b.input.LauncherJar = jar
-	b.add(t, platform.ArtifactPyroscope, "", []byte("agent of Pyroscope"))
+	b.add(t, platform.ArtifactProfiler, "", []byte("agent of Pyroscope"))
 	b.add(t, platform.ArtifactCollector(runtime.GOARCH), runtime.GOARCH, collector)
 	return b
 }
@@ -158,7 +158,7 @@ func TestBootstrapInstallsEveryPartAndStartsTheCollector(t *testing.T) {
 		require.NotZero(t, p.GetTimeUnixNano())
 		up[attributes(p.GetAttributes())["component"]] = p.GetAsInt()
 	}
-	require.Equal(t, map[string]int64{"launcher": 1, "collector": 1, "pyroscope-agent": 1}, up)
+	require.Equal(t, map[string]int64{"launcher": 1, "collector": 1, "profiler": 1}, up)
 
 	calls := func() int {
 		content, err := os.ReadFile(filepath.Join(b.dir, "calls"))
@@ -176,7 +176,7 @@ func TestBootstrapRunsOnWithoutAPart(t *testing.T) {
 		return
 	}
 	components := map[string]string{
-		platform.ArtifactPyroscope:                 string(platform.ComponentPyroscope),
+		platform.ArtifactProfiler:                  string(platform.ComponentProfiler),
 		platform.ArtifactCollector(runtime.GOARCH): string(platform.ComponentCollector),
 	}
 	faults := map[string]struct {

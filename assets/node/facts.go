@@ -30,7 +30,7 @@ func newFacts() facts {
 		"NodeCollectorUnit":   platform.NodeCollectorUnit,
 		"NodeFactsFile":       platform.NodeFactsFile,
 		"NodeLauncherJar":     platform.NodeLauncherJar,
-		"NodePyroscopeJar":    platform.NodePyroscopeJar,
+		"NodeProfilerJar":     platform.NodeProfilerJar,
 		"NodeQueueDir":        platform.NodeQueueDir,
 		"NodeReportFile":      platform.NodeReportFile,
 		"NodeReportMetrics":   platform.NodeReportMetrics,
@@ -66,7 +66,7 @@ func newFacts() facts {
 
 		"ComponentCollector": platform.ComponentCollector,
 		"ComponentLauncher":  platform.ComponentLauncher,
-		"ComponentPyroscope": platform.ComponentPyroscope,
+		"ComponentProfiler":  platform.ComponentProfiler,
 
 		"EnvCluster":     envCluster,
 		"EnvRole":        envRole,

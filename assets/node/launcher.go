@@ -18,7 +18,7 @@ func LauncherConstants() []byte {
 		"final class Platform {\n  private Platform() {}\n\n")
 	line("FACTS_FILE", platform.NodeFactsFile)
 	line("KILL_SWITCH", platform.NodeKillSwitch)
-	line("PYROSCOPE_JAR", platform.NodePyroscopeJar)
+	line("PROFILER_JAR", platform.NodeProfilerJar)
 	line("OTLP_ENDPOINT", fmt.Sprintf("http://127.0.0.1:%d", platform.OTLPHTTP))
 	line("PYROSCOPE_PORT", fmt.Sprint(platform.Pyroscope))
 	line("GUARD_PROPERTY", platform.LauncherGuardProperty)

@@ -56,18 +56,16 @@ func javaClassesWith(t *testing.T, jars string, sources map[string]string) strin
 	return dir
 }
 
-// agentJar packs an agent class that prints what it is started with.
-func agentJar(t *testing.T, target, class, body string) {
+// classJar packs a class.
+func classJar(t *testing.T, target, class, body string) {
 	t.Helper()
-	dir := javaClasses(t, map[string]string{class: "public static void premain(String a, java.lang.instrument.Instrumentation i) throws Exception {" + body + "}"})
+	dir := javaClasses(t, map[string]string{class: body})
 	require.NoError(t, os.MkdirAll(filepath.Dir(target), 0o755))
 	out, err := exec.Command("jar", "cf", target, "-C", dir, strings.Split(class, ".")[0]).CombinedOutput()
 	require.NoError(t, err, string(out))
 }
 
 const (
-	pyroscopeClass = "io.pyroscope.javaagent.PyroscopeAgent"
-	printPyroscope = `System.out.println("pyroscope " + System.getProperty("pyroscope.application.name") + " " + System.getProperty("pyroscope.server.address") + " " + System.getProperty("pyroscope.labels"));`
 	// A main that ends once the launcher is done, or at once if it never began.
 	waitMain = `public static void main(String[] a) throws Exception {
   long end = System.currentTimeMillis() + 60000;
@@ -76,14 +74,15 @@ const (
 }`
 )
 
-// layNode puts what the bootstrap action leaves, with a profiler that only prints.
+// layNode puts what the bootstrap action leaves, with a profiler that records
+// how often it was started.
 func layNode(t *testing.T) {
 	t.Helper()
 	jar, err := os.ReadFile(lockedFile(t, platform.ArtifactLauncher))
 	require.NoError(t, err)
 	write(t, platform.NodeLauncherJar, string(jar))
 	write(t, platform.NodeFactsFile, "cluster=j-ABC123\nnode.role=core\nhost.name="+nodeHost+"\ncontrol.address="+controlIP+"\n")
-	agentJar(t, platform.NodePyroscopeJar, pyroscopeClass, printPyroscope)
+	classJar(t, platform.NodeProfilerJar, profilerClass, countingProfiler)
 }
 
 // jvm runs a main class with the launcher and gives both output streams.
@@ -111,9 +110,9 @@ func TestLauncherOnRealJVMs(t *testing.T) {
 	executor := []string{"--driver-url", "spark://x", "--executor-id", "7", "--app-id", application}
 	const host = "cluster=j-ABC123,node_role=core,host_name=" + nodeHost
 	const identity = host + ",spark_app_id=" + application + ",spark_executor_id=7"
-	server := fmt.Sprintf("http://%s:%d", controlIP, platform.Pyroscope)
 	layNode(t)
 	acceptTelemetry(t)
+	profiles := startProfiles(t, nil)
 
 	t.Run("other JVMs are left alone", func(t *testing.T) {
 		for _, main := range []string{"Plain", "org.apache.spark.deploy.yarn.ExecutorLauncher", "org.apache.spark.deploy.history.HistoryServer"} {
@@ -121,21 +120,32 @@ func TestLauncherOnRealJVMs(t *testing.T) {
 			require.Equal(t, "main ran\n", out, main)
 			require.Empty(t, errs, main)
 		}
+		require.Empty(t, profiles)
 	})
 	t.Run("an executor is labelled and its three copies start one of each", func(t *testing.T) {
 		copies := []string{"-javaagent:" + platform.NodeLauncherJar, "-javaagent:" + platform.NodeLauncherJar}
 		out, errs := jvm(t, classes, nil, executorMain, copies, executor...)
 		require.Empty(t, errs)
-		require.Equal(t, "pyroscope spark-executor "+server+" "+identity+"\nmain ran\n", out)
+		require.Equal(t, "start,event=itimer,interval=10ms,alloc=2m,lock=10ms,jfr\nmain ran\nstop\n", out)
+		require.Equal(t, "spark-executor{"+identity+"}", (<-profiles).name)
+		require.Empty(t, profiles)
 	})
 	t.Run("a driver in cluster mode has its application from the container", func(t *testing.T) {
-		out, _ := jvm(t, classes, []string{"CONTAINER_ID=container_e17_1700000000000_0042_01_000001"}, "org.apache.spark.deploy.yarn.ApplicationMaster", nil)
-		require.Contains(t, out, "pyroscope spark-driver "+server+" "+host+",spark_app_id="+application+",spark_executor_id=driver\n")
+		jvm(t, classes, []string{"CONTAINER_ID=container_e17_1700000000000_0042_01_000001"}, "org.apache.spark.deploy.yarn.ApplicationMaster", nil)
+		require.Equal(t, "spark-driver{"+host+",spark_app_id="+application+",spark_executor_id=driver}", (<-profiles).name)
 	})
 	t.Run("the user's settings stay and identity is added", func(t *testing.T) {
-		out, _ := jvm(t, classes, []string{"PYROSCOPE_SERVER_ADDRESS=http://elsewhere:1"}, executorMain,
-			[]string{"-Dpyroscope.labels=team=a,cluster=wrong", "-Dpyroscope.application.name=mine"}, executor...)
-		require.Equal(t, "pyroscope mine null team=a,"+identity+"\nmain ran\n", out, "the environment variable is the agent's to read")
+		out, _ := jvm(t, classes, []string{"PYROSCOPE_PROFILER_EVENT=wall"}, executorMain,
+			[]string{"-Dpyroscope.labels=team=a,cluster=wrong", "-Dpyroscope.application.name=mine", "-Dpyroscope.profiler.alloc=", "-Dpyroscope.profiler.lock=1ms"}, executor...)
+		require.Contains(t, out, "start,event=wall,interval=10ms,lock=1ms,jfr\n")
+		require.Equal(t, "mine{team=a,"+identity+"}", (<-profiles).name)
+		out, errs := jvm(t, classes, []string{fmt.Sprintf("PYROSCOPE_SERVER_ADDRESS=http://127.0.0.1:%d", platform.OTLPHTTP)}, executorMain, nil, executor...)
+		require.Contains(t, out, "stop\n", "sent elsewhere")
+		require.Empty(t, errs)
+		require.Empty(t, profiles)
+		out, errs = jvm(t, classes, []string{"PYROSCOPE_AGENT_ENABLED=false"}, executorMain, nil, executor...)
+		require.Equal(t, "main ran\n", out)
+		require.Empty(t, errs)
 	})
 	t.Run("switches", func(t *testing.T) {
 		out, _ := jvm(t, classes, nil, executorMain, []string{"-D" + platform.LauncherDisableProperty + "=true"}, executor...)
@@ -151,12 +161,12 @@ func TestLauncherOnRealJVMs(t *testing.T) {
 		spoil func(t *testing.T)
 		line  string
 	}{
-		"missing": {func(t *testing.T) { require.NoError(t, os.Remove(platform.NodePyroscopeJar)) }, "observatory: pyroscope not started: java.io.FileNotFoundException"},
-		"broken":  {func(t *testing.T) { write(t, platform.NodePyroscopeJar, "not a jar") }, "observatory: pyroscope not started: java.util.zip.ZipException"},
-		"empty":   {func(t *testing.T) { agentJar(t, platform.NodePyroscopeJar, "io.Other", "") }, "observatory: pyroscope not started: java.lang.ClassNotFoundException"},
+		"missing": {func(t *testing.T) { require.NoError(t, os.Remove(platform.NodeProfilerJar)) }, "observatory: profiler not started: java.io.FileNotFoundException"},
+		"broken":  {func(t *testing.T) { write(t, platform.NodeProfilerJar, "not a jar") }, "observatory: profiler not started: java.util.zip.ZipException"},
+		"empty":   {func(t *testing.T) { classJar(t, platform.NodeProfilerJar, "one.Other", "") }, "observatory: profiler not started: java.lang.ClassNotFoundException"},
 		"throwing": {func(t *testing.T) {
-			agentJar(t, platform.NodePyroscopeJar, pyroscopeClass, `throw new NoSuchMethodError("old\nnews");`)
-		}, "observatory: pyroscope not started: java.lang.NoSuchMethodError: old news"},
+			classJar(t, platform.NodeProfilerJar, profilerClass, `public static Object getInstance() { throw new NoSuchMethodError("old\nnews"); }`)
+		}, "observatory: profiler not started: java.lang.NoSuchMethodError: old news"},
 	}
 	for name, f := range faults {
 		t.Run("a "+name+" profiler costs one line", func(t *testing.T) {
@@ -173,7 +183,7 @@ func TestLauncherOnRealJVMs(t *testing.T) {
 		require.NoError(t, os.Remove(platform.NodeFactsFile))
 		out, errs := jvm(t, classes, nil, executorMain, nil, executor...)
 		require.Equal(t, "main ran\n", out)
-		require.Contains(t, errs, "observatory: pyroscope not started: java.io.FileNotFoundException")
+		require.Contains(t, errs, "observatory: profiler not started: java.io.FileNotFoundException")
 	})
 }
 
@@ -185,6 +195,7 @@ func TestLauncherWaitsForTheDriversApplicationID(t *testing.T) {
 	}
 	layNode(t)
 	acceptTelemetry(t)
+	profiles := startProfiles(t, nil)
 	classes := javaClasses(t, map[string]string{
 		"org.apache.spark.SparkConf": `final java.util.Map<String, String> m = new java.util.concurrent.ConcurrentHashMap<>();
 public String get(String k, String d) { return m.getOrDefault(k, d); }`,
@@ -205,26 +216,5 @@ public static void id() { env.conf.m.put("spark.app.id", "application_1_0001"); 
 	out, errs := jvm(t, classes, nil, "org.apache.spark.deploy.SparkSubmit", nil, "--class", "Job")
 	require.Empty(t, errs)
 	require.True(t, strings.HasPrefix(out, "waiting\n"), out)
-	require.Contains(t, out, "cluster=j-ABC123,node_role=core,host_name="+nodeHost+",spark_app_id=application_1_0001,spark_executor_id=driver\n")
-}
-
-func TestProfilesReachTheControlNode(t *testing.T) {
-	if !onMachine(t) {
-		return
-	}
-	layNode(t)
-	acceptTelemetry(t)
-	profiler, err := os.ReadFile(lockedFile(t, platform.ArtifactPyroscope))
-	require.NoError(t, err)
-	write(t, platform.NodePyroscopeJar, string(profiler))
-	profiles := startProfiles(t)
-	classes := javaClasses(t, map[string]string{executorMain: `public static void main(String[] a) throws Exception {
-  double x = 0; while (System.in.available() == 0) { x += Math.sqrt(x + 1); if (x > 1e9) x = 0; } }`})
-	java := startJVM(t, classes, "")
-	name := <-profiles.names
-	java.end(t)
-	require.True(t, strings.HasPrefix(name, "spark-executor"), name)
-	for _, label := range []string{"spark_app_id=application_1_0001", "spark_executor_id=3", "host_name=" + nodeHost, "node_role=core", "cluster=j-ABC123"} {
-		require.Contains(t, name, label)
-	}
+	require.Equal(t, "spark-driver{cluster=j-ABC123,node_role=core,host_name="+nodeHost+",spark_app_id=application_1_0001,spark_executor_id=driver}", (<-profiles).name)
 }

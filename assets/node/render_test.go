@@ -20,7 +20,7 @@ func anyInput() node.BootstrapInput {
 	return node.BootstrapInput{
 		LauncherJar: []byte("PK\x03\x04jar"),
 		Artifacts: []node.Installed{
-			{Name: platform.ArtifactPyroscope, SHA256: sum},
+			{Name: platform.ArtifactProfiler, SHA256: sum},
 			{Name: platform.ArtifactCollector(platform.ArchARM64), Arch: platform.ArchARM64, SHA256: sum},
 			{Name: platform.ArtifactCollector(platform.ArchAMD64), Arch: platform.ArchAMD64, SHA256: sum},
 			{Name: platform.ArtifactLauncher, SHA256: sum},
@@ -57,7 +57,7 @@ func TestBootstrapRefusesWhatItCannotInstall(t *testing.T) {
 		Artifacts:   []node.Installed{{Name: "stray.jar", SHA256: "short"}},
 		LauncherJar: []byte("not a jar"),
 	})
-	for _, part := range []string{"stray.jar", `"short"`, platform.ArtifactPyroscope, "otelcol-linux-amd64.gz", "launcher jar", "make artifacts"} {
+	for _, part := range []string{"stray.jar", `"short"`, platform.ArtifactProfiler, "otelcol-linux-amd64.gz", "launcher jar", "make artifacts"} {
 		require.ErrorContains(t, err, part)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -19,7 +18,6 @@ import (
 	"google.golang.org/grpc"
 	_ "google.golang.org/grpc/encoding/gzip" // what collectors send
 
-	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // labels are a resource's attributes.
@@ -166,24 +164,4 @@ func attributes(list []*common.KeyValue) labels {
 		}
 	}
 	return out
-}
-
-// profileServer keeps the names under which Pyroscope agents send.
-type profileServer struct{ names chan string }
-
-func startProfiles(t *testing.T) profileServer {
-	t.Helper()
-	p := profileServer{names: make(chan string, 100)}
-	listener, err := net.Listen("tcp", fmt.Sprintf("%s:%d", controlIP, platform.Pyroscope))
-	require.NoError(t, err)
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case p.names <- r.URL.Query().Get("name"):
-		default:
-		}
-		w.WriteHeader(http.StatusOK)
-	})}
-	go func() { _ = server.Serve(listener) }()
-	t.Cleanup(func() { _ = server.Close() })
-	return p
 }

@@ -260,7 +260,7 @@ func brokenAgents(t *testing.T, c *cloud) {
 	have := c.outputs(t)
 	locked, err := artifacts.LockedFor([]string{runtime.GOARCH})
 	require.NoError(t, err)
-	broken := []platform.NodeComponent{platform.ComponentCollector, platform.ComponentPyroscope}
+	broken := []platform.NodeComponent{platform.ComponentCollector, platform.ComponentProfiler}
 	for _, a := range locked {
 		if a.Name == platform.ArtifactLauncher {
 			continue // it travels inside the script

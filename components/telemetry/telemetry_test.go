@@ -57,7 +57,7 @@ func valid(t *testing.T) *telemetry.Args {
 		Artifacts: []telemetry.Staged{
 			staged(t, platform.ArtifactCollector(platform.ArchAMD64), platform.ArchAMD64, []byte("amd")),
 			staged(t, platform.ArtifactCollector(platform.ArchARM64), platform.ArchARM64, []byte("arm")),
-			staged(t, platform.ArtifactPyroscope, "", []byte("pyroscope")),
+			staged(t, platform.ArtifactProfiler, "", []byte("profiler")),
 		},
 		LauncherJar:  staged(t, platform.ArtifactLauncher, "", jar(t, "launcher")),
 		StatusBinary: staged(t, "observatory-linux-arm64", platform.ArchARM64, []byte("status")),
@@ -122,7 +122,7 @@ func TestResources(t *testing.T) {
 	require.ElementsMatch(t, []string{
 		"telemetry-artifact-otelcol-linux-amd64.gz",
 		"telemetry-artifact-otelcol-linux-arm64.gz",
-		"telemetry-artifact-pyroscope.jar",
+		"telemetry-artifact-async-profiler.jar",
 		"telemetry-bootstrap",
 		"telemetry-status-binary",
 	}, objects)
@@ -237,7 +237,7 @@ func TestNewRefuses(t *testing.T) {
 		reason string
 	}{
 		"launcher of another sum": {func(a *telemetry.Args) { a.LauncherJar.SHA256 = strings.Repeat("0", 64) }, "telemetry.launcherJar.path"},
-		"an agent is missing":     {func(a *telemetry.Args) { a.Artifacts = a.Artifacts[:2] }, platform.ArtifactPyroscope},
+		"an agent is missing":     {func(a *telemetry.Args) { a.Artifacts = a.Artifacts[:2] }, platform.ArtifactProfiler},
 		"all at once":             {func(a *telemetry.Args) { a.Bucket, a.Artifacts[0].SHA256 = nil, "" }, "telemetry.artifacts[0].sha256"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -204,7 +204,7 @@ case $(uname -m) in
 {{- end}}
   *) collector_name='' ;;
 esac
-install_artifact {{.ComponentPyroscope}} {{.Pyroscope.SHA256}} {{.Pyroscope.Name}} 0644 {{.NodePyroscopeJar}} &
+install_artifact {{.ComponentProfiler}} {{.Profiler.SHA256}} {{.Profiler.Name}} 0644 {{.NodeProfilerJar}} &
 install_artifact {{.ComponentCollector}} "$collector_sha256" "$collector_name" 0755 {{.NodeCollectorBinary}} &
 read_facts
 write_files || say 'cannot write the files of the node' ERROR

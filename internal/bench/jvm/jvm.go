@@ -89,7 +89,7 @@ func layNode(dir string) error {
 	}
 	faults := []error{os.WriteFile(filepath.Join(dir, path.Base(platform.NodeFactsFile)), []byte(facts), 0o644)}
 	for name, target := range map[string]string{
-		platform.ArtifactLauncher: platform.NodeLauncherJar, platform.ArtifactPyroscope: platform.NodePyroscopeJar,
+		platform.ArtifactLauncher: platform.NodeLauncherJar, platform.ArtifactProfiler: platform.NodeProfilerJar,
 	} {
 		i := slices.IndexFunc(locked, func(a artifacts.Artifact) bool { return a.Name == name })
 		if i < 0 {

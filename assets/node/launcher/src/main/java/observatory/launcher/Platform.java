@@ -6,7 +6,7 @@ final class Platform {
 
   static final String FACTS_FILE = "/opt/observatory/node.properties";
   static final String KILL_SWITCH = "/opt/observatory/disabled";
-  static final String PYROSCOPE_JAR = "/opt/observatory/pyroscope.jar";
+  static final String PROFILER_JAR = "/opt/observatory/async-profiler.jar";
   static final String OTLP_ENDPOINT = "http://127.0.0.1:4318";
   static final String PYROSCOPE_PORT = "4040";
   static final String GUARD_PROPERTY = "observatory.launcher";

@@ -9,13 +9,11 @@ final class Startup implements Runnable {
 
   private final SparkProcess process;
   private final MainMethod main;
-  private final Instrumentation instrumentation;
   private final LoadedClasses classes;
 
   Startup(SparkProcess process, MainMethod main, Instrumentation instrumentation) {
     this.process = process;
     this.main = main;
-    this.instrumentation = instrumentation;
     this.classes = new LoadedClasses(instrumentation);
   }
 
@@ -28,9 +26,10 @@ final class Startup implements Runnable {
       telemetry.identify(applicationId);
     }
     try {
-      new PyroscopeAgent(process, applicationId).start(instrumentation);
+      NodeFacts facts = NodeFacts.read(Platform.FACTS_FILE);
+      Profiler.start(new ProfilerSettings(process, applicationId, facts));
     } catch (Throwable t) {
-      Notice.failed("pyroscope", t);
+      Notice.failed("profiler", t);
     }
     System.setProperty(Platform.GUARD_PROPERTY, "done");
   }

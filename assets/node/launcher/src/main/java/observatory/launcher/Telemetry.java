@@ -1,12 +1,7 @@
 package observatory.launcher;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.lang.management.ManagementFactory;
-import java.net.HttpURLConnection;
-import java.net.Proxy;
-import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,7 +16,6 @@ final class Telemetry implements Runnable {
   static final String THREAD = "observatory-telemetry";
 
   private static final long LOG_MILLIS = 1000;
-  private static final int CONNECT_MILLIS = 500;
   private static final int ANSWER_MILLIS = 1000;
   private static final long EXIT_MILLIS = 2000;
 
@@ -148,31 +142,11 @@ final class Telemetry implements Runnable {
 
   /** Fails where nobody answers; what a collector refuses for good is not to be sent again. */
   private void post(String path, String json) throws IOException {
-    byte[] body = json.getBytes(StandardCharsets.UTF_8);
-    // Neither the application's proxies nor its handlers of URLs have a say.
-    HttpURLConnection c = (HttpURLConnection) new URL(Platform.OTLP_ENDPOINT + path).openConnection(Proxy.NO_PROXY);
-    c.setConnectTimeout(CONNECT_MILLIS);
-    c.setReadTimeout(ANSWER_MILLIS);
-    c.setRequestMethod("POST");
-    c.setRequestProperty("Content-Type", "application/json");
-    c.setDoOutput(true);
-    c.setFixedLengthStreamingMode(body.length);
-    OutputStream out = c.getOutputStream();
-    out.write(body);
-    out.close();
-    int status = c.getResponseCode();
-    InputStream answer = status < 400 ? c.getInputStream() : c.getErrorStream();
-    if (answer != null) {
-      // A connection is used again only when its answer was read to the end.
-      byte[] rest = new byte[256];
-      while (answer.read(rest) >= 0) {}
-      answer.close();
-    }
-    if (status >= 500 || status == 429) {
-      throw new IOException(path + " answered " + status);
-    }
-    if (status >= 400) {
-      failed(new IOException(path + " answered " + status));
+    try {
+      byte[] body = json.getBytes(StandardCharsets.UTF_8);
+      Http.post(Platform.OTLP_ENDPOINT + path, "application/json", body, ANSWER_MILLIS);
+    } catch (Http.Refused e) {
+      failed(e);
     }
   }
 
