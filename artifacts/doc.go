@@ -1,5 +1,5 @@
 // Package artifacts provides the files that EMR nodes install: the node
-// collector, the Java agents and the launcher, each pinned by SHA-256 in
+// collector, the launcher and async-profiler, each pinned by SHA-256 in
 // assets/node/artifacts.lock.json.
 //
 // It builds or fetches what the lock names, into a store addressed by content,

@@ -7,7 +7,7 @@
 //
 // What is real: S3 (VersityGW), EMR (the bootstrap actions, HDFS, YARN, Spark,
 // steps), Kubernetes workloads (processes), certificates, passwords. What is
-// recorded only: IAM, KMS, security groups, CloudWatch, EC2 beyond addresses
+// recorded only: IAM, KMS, security groups, EC2 beyond addresses
 // and machines, the Grafana server.
 package localcloud
 

@@ -8,3 +8,8 @@ const (
 	CollectionInterval       = 10 * time.Second // host metrics and the JVMs' export
 	DaemonCollectionInterval = 30 * time.Second // /prom of YARN and HDFS daemons
 )
+
+// AllocationSampleMiB is how much a JVM allocates from one sample of its
+// allocation profile to the next. Each takes some ten microseconds: a job that
+// allocates 30 GB has 15000.
+const AllocationSampleMiB = 2

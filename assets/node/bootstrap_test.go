@@ -39,7 +39,7 @@ func newBucket(t *testing.T, collector []byte) bucket {
 	jar, err := os.ReadFile(lockedFile(t, platform.ArtifactLauncher))
 	require.NoError(t, err)
 	b.input.LauncherJar = jar
-	b.add(t, platform.ArtifactProfiler, "", []byte("agent of Pyroscope"))
+	b.add(t, platform.ArtifactProfiler, "", []byte("async-profiler"))
 	b.add(t, platform.ArtifactCollector(runtime.GOARCH), runtime.GOARCH, collector)
 	return b
 }

@@ -34,6 +34,7 @@ func LauncherConstants() []byte {
 	line("S3A_BEANS", platform.S3ABeans)
 	line("S3A_PREFIX", platform.S3APrefix)
 	fmt.Fprintf(&out, "  static final long EXPORT_MILLIS = %d;\n", platform.CollectionInterval.Milliseconds())
+	line("ALLOCATION_SAMPLE", fmt.Sprintf("%dm", platform.AllocationSampleMiB))
 	out.WriteString("\n  static final String[] HOST_LABELS = {")
 	for i, label := range platform.HostLabels() {
 		if i > 0 {

@@ -126,21 +126,21 @@ func TestLauncherOnRealJVMs(t *testing.T) {
 		copies := []string{"-javaagent:" + platform.NodeLauncherJar, "-javaagent:" + platform.NodeLauncherJar}
 		out, errs := jvm(t, classes, nil, executorMain, copies, executor...)
 		require.Empty(t, errs)
-		require.Equal(t, "start,event=itimer,interval=10ms,alloc=2m,lock=10ms,jfr\nmain ran\nstop\n", out)
-		require.Equal(t, "spark-executor{"+identity+"}", (<-profiles).name)
+		require.Equal(t, fmt.Sprintf("start,event=itimer,interval=10ms,lock=10ms,alloc=%dm,loglevel=none,jfr,jfropts=0x1f\nmain ran\nstop,loglevel=none\n", platform.AllocationSampleMiB), out)
+		require.Equal(t, "spark-executor{"+identity+"}", next(t, profiles).name)
 		require.Empty(t, profiles)
 	})
 	t.Run("a driver in cluster mode has its application from the container", func(t *testing.T) {
 		jvm(t, classes, []string{"CONTAINER_ID=container_e17_1700000000000_0042_01_000001"}, "org.apache.spark.deploy.yarn.ApplicationMaster", nil)
-		require.Equal(t, "spark-driver{"+host+",spark_app_id="+application+",spark_executor_id=driver}", (<-profiles).name)
+		require.Equal(t, "spark-driver{"+host+",spark_app_id="+application+",spark_executor_id=driver}", next(t, profiles).name)
 	})
 	t.Run("the user's settings stay and identity is added", func(t *testing.T) {
 		out, _ := jvm(t, classes, []string{"PYROSCOPE_PROFILER_EVENT=wall"}, executorMain,
 			[]string{"-Dpyroscope.labels=team=a,cluster=wrong", "-Dpyroscope.application.name=mine", "-Dpyroscope.profiler.alloc=", "-Dpyroscope.profiler.lock=1ms"}, executor...)
-		require.Contains(t, out, "start,event=wall,interval=10ms,lock=1ms,jfr\n")
-		require.Equal(t, "mine{team=a,"+identity+"}", (<-profiles).name)
+		require.Contains(t, out, "start,event=wall,interval=10ms,lock=1ms,loglevel=none,jfr,")
+		require.Equal(t, "mine{team=a,"+identity+"}", next(t, profiles).name)
 		out, errs := jvm(t, classes, []string{fmt.Sprintf("PYROSCOPE_SERVER_ADDRESS=http://127.0.0.1:%d", platform.OTLPHTTP)}, executorMain, nil, executor...)
-		require.Contains(t, out, "stop\n", "sent elsewhere")
+		require.Contains(t, out, "stop,loglevel=none\n", "sent elsewhere")
 		require.Empty(t, errs)
 		require.Empty(t, profiles)
 		out, errs = jvm(t, classes, []string{"PYROSCOPE_AGENT_ENABLED=false"}, executorMain, nil, executor...)
@@ -216,5 +216,5 @@ public static void id() { env.conf.m.put("spark.app.id", "application_1_0001"); 
 	out, errs := jvm(t, classes, nil, "org.apache.spark.deploy.SparkSubmit", nil, "--class", "Job")
 	require.Empty(t, errs)
 	require.True(t, strings.HasPrefix(out, "waiting\n"), out)
-	require.Equal(t, "spark-driver{cluster=j-ABC123,node_role=core,host_name="+nodeHost+",spark_app_id=application_1_0001,spark_executor_id=driver}", (<-profiles).name)
+	require.Equal(t, "spark-driver{cluster=j-ABC123,node_role=core,host_name="+nodeHost+",spark_app_id=application_1_0001,spark_executor_id=driver}", next(t, profiles).name)
 }

@@ -29,8 +29,9 @@ public String execute(String command) throws Exception {
   return "";
 }`
 	// Burns CPU until it is told to end.
-	burningMain = `public static void main(String[] a) throws Exception {
-  double x = 0; while (System.in.available() == 0) { x += Math.sqrt(x + 1); if (x > 1e9) x = 0; } }`
+	burningMain = `static double x;
+static void burnInHere() { for (int i = 0; i < 1000000; i++) x += Math.sqrt(x + i); }
+public static void main(String[] a) throws Exception { while (System.in.available() == 0) burnInHere(); }`
 )
 
 // sentProfile is one request to /ingest.
@@ -60,6 +61,18 @@ func startProfiles(t *testing.T, answers map[int]int) chan sentProfile {
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(func() { _ = server.Close() })
 	return sent
+}
+
+// next waits for what Pyroscope takes next.
+func next(t *testing.T, sent chan sentProfile) sentProfile {
+	t.Helper()
+	select {
+	case p := <-sent:
+		return p
+	case <-time.After(time.Minute):
+		require.FailNow(t, "no profile arrived")
+		return sentProfile{}
+	}
 }
 
 func readProfile(r *http.Request) (sentProfile, error) {
@@ -103,10 +116,15 @@ func TestProfilesReachTheControlNode(t *testing.T) {
 	acceptTelemetry(t)
 	profiles := startProfiles(t, nil)
 	begin := time.Now().Truncate(time.Millisecond)
-	java := startJVM(t, javaClasses(t, map[string]string{executorMain: burningMain}), "")
-	first := <-profiles
-	java.end(t)
-	last := <-profiles
+	recordings := t.TempDir()
+	java := startJVM(t, javaClasses(t, map[string]string{executorMain: burningMain}), "", "-Djava.io.tmpdir="+recordings, "-Dpassword=canary-of-a-job")
+	first := next(t, profiles)
+	out, _ := java.end(t)
+	last := next(t, profiles)
+	require.Empty(t, out, "what the application prints is its own")
+	left, err := os.ReadDir(recordings)
+	require.NoError(t, err)
+	require.Empty(t, left)
 	require.Empty(t, profiles)
 	for _, p := range []sentProfile{first, last} {
 		require.True(t, strings.HasPrefix(p.name, "spark-executor{"), p.name)
@@ -114,12 +132,14 @@ func TestProfilesReachTheControlNode(t *testing.T) {
 			require.Contains(t, p.name, label)
 		}
 		require.True(t, strings.HasPrefix(p.jfr, "FLR\x00"), "a recording of the JDK Flight Recorder")
-		require.Contains(t, p.jfr, "YarnCoarseGrainedExecutorBackend")
+		require.Contains(t, p.jfr, "burnInHere")
+		require.NotContains(t, p.jfr, "canary-of-a-job")
 		require.False(t, p.from.Before(begin))
 		require.False(t, p.until.Before(p.from))
 	}
 	require.InDelta(t, platform.CollectionInterval.Seconds(), first.until.Sub(first.from).Seconds(), 5)
-	require.InDelta(t, 0, last.from.Sub(first.until).Seconds(), 2, "nothing between two recordings")
+	require.False(t, last.from.Before(first.until), "one after the other")
+	require.Less(t, last.from.Sub(first.until), 2*time.Second, "with nothing between them")
 }
 
 func TestProfilesOutliveTheirServersTroubles(t *testing.T) {
@@ -133,17 +153,36 @@ func TestProfilesOutliveTheirServersTroubles(t *testing.T) {
 		begin := time.Now()
 		out, errs := jvm(t, javaClasses(t, map[string]string{executorMain: waitMain}), nil, executorMain, nil, "--executor-id", "3")
 		require.Less(t, time.Since(begin), 10*time.Second)
-		require.Contains(t, out, "main ran\nstop\n")
+		require.Contains(t, out, "main ran\nstop,loglevel=none\n")
 		require.Equal(t, 1, strings.Count(errs, "\n"), errs)
 		require.Contains(t, errs, "observatory: profile not sent: java.net.")
 	})
-	t.Run("what is not taken now is sent later, what is refused is not", func(t *testing.T) {
-		profiles := startProfiles(t, map[int]int{1: http.StatusServiceUnavailable, 3: http.StatusUnprocessableEntity})
+	t.Run("an answer that does not come holds the end up for two seconds", func(t *testing.T) {
+		listener, err := net.Listen("tcp", fmt.Sprintf("%s:%d", controlIP, platform.Pyroscope))
+		require.NoError(t, err)
+		defer func() { require.NoError(t, listener.Close()) }()
+		recordings := t.TempDir()
+		begin := time.Now()
+		out, _ := jvm(t, javaClasses(t, map[string]string{executorMain: waitMain}), nil, executorMain, []string{"-Djava.io.tmpdir=" + recordings}, "--executor-id", "3")
+		require.Less(t, time.Since(begin), 10*time.Second)
+		require.Contains(t, out, "stop,loglevel=none\n")
+		left, err := os.ReadDir(recordings)
+		require.NoError(t, err)
+		require.Empty(t, left)
+	})
+	t.Run("what Pyroscope cannot take yet is sent again", func(t *testing.T) {
+		profiles := startProfiles(t, map[int]int{1: http.StatusUnprocessableEntity})
 		java := startJVM(t, javaClasses(t, map[string]string{executorMain: burningMain}), "")
-		first := <-profiles // the second request, after the interval in which the first failed
+		require.Equal(t, "recording 1", next(t, profiles).jfr)
+		java.end(t)
+	})
+	t.Run("what is not taken now is sent later, what is refused is not", func(t *testing.T) {
+		profiles := startProfiles(t, map[int]int{1: http.StatusServiceUnavailable, 3: http.StatusBadRequest})
+		java := startJVM(t, javaClasses(t, map[string]string{executorMain: burningMain}), "")
+		first := next(t, profiles) // the second request, after the interval in which the first failed
 		java.end(t)
 		require.Equal(t, "recording 1", first.jfr)
-		require.Equal(t, "recording 3", (<-profiles).jfr)
+		require.Equal(t, "recording 3", next(t, profiles).jfr)
 		require.Empty(t, profiles)
 	})
 }
@@ -157,10 +196,25 @@ func TestProfilerRecordsAgainAfterAFault(t *testing.T) {
 	profiles := startProfiles(t, nil)
 	// The first recording cannot be ended, as on a full disk.
 	classJar(t, platform.NodeProfilerJar, profilerClass, strings.Replace(countingProfiler, "String[] parts",
-		`if (command.equals("stop") && recordings == 1) throw new IllegalStateException("no space"); String[] parts`, 1))
+		`if (command.startsWith("stop") && recordings == 1) throw new IllegalStateException("no space"); String[] parts`, 1))
 	java := startJVM(t, javaClasses(t, map[string]string{executorMain: burningMain}), "")
-	first := <-profiles
+	first := next(t, profiles)
 	out, _ := java.end(t)
 	require.Equal(t, "recording 2", first.jfr)
 	require.Contains(t, out, "observatory: profile not sent: java.lang.IllegalStateException: no space")
+}
+
+func TestJVMWithoutAllocationSamplesStillTellsItsCPUTime(t *testing.T) {
+	if !onMachine(t) {
+		return
+	}
+	layNode(t)
+	acceptTelemetry(t)
+	profiles := startProfiles(t, nil)
+	classJar(t, platform.NodeProfilerJar, profilerClass, strings.Replace(countingProfiler, "String[] parts",
+		`if (command.contains("alloc=")) throw new IllegalStateException("No AllocTracer symbols found"); String[] parts`, 1))
+	out, errs := jvm(t, javaClasses(t, map[string]string{executorMain: waitMain}), nil, executorMain, nil, "--executor-id", "3")
+	require.Contains(t, out, "start,event=itimer,interval=10ms,lock=10ms,loglevel=none,jfr,")
+	require.Equal(t, "observatory: allocations not profiled: java.lang.IllegalStateException: No AllocTracer symbols found\n", errs)
+	require.Equal(t, "recording 1", next(t, profiles).jfr)
 }

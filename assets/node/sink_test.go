@@ -17,7 +17,6 @@ import (
 	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
 	"google.golang.org/grpc"
 	_ "google.golang.org/grpc/encoding/gzip" // what collectors send
-
 )
 
 // labels are a resource's attributes.

@@ -137,7 +137,7 @@ func TestSignalsReachTheirStores(t *testing.T) {
 	})
 }
 
-// profile pushes a profile as the Java agent does and ends the server, which
+// profile pushes a profile as the launcher does and ends the server, which
 // must first put what it holds into S3.
 func (l *lab) profile(now time.Time) {
 	q := url.Values{

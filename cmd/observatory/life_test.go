@@ -59,7 +59,7 @@ func TestLife(t *testing.T) {
 		{"traces and profiles come back from S3", func(t *testing.T) { readBackFromS3(t, c, trace) }},
 		{"an edit of a tag restarts nothing", func(t *testing.T) { editRestartsNothing(t, c) }},
 		{"a failing step says why", func(t *testing.T) { failingStep(t, c) }},
-		{"broken agents do not stop a job", func(t *testing.T) { brokenAgents(t, c) }},
+		{"broken parts do not stop a job", func(t *testing.T) { brokenParts(t, c) }},
 		{"a killed cloud comes up again", func(t *testing.T) { killedCloud(t, c) }},
 		{"down leaves nothing", func(t *testing.T) { downLeavesNothing(t, c) }},
 	}
@@ -253,9 +253,9 @@ func failingStep(t *testing.T, c *cloud) {
 	}), "%v", r.Failure.Logs)
 }
 
-// brokenAgents cuts the artifacts short in S3, has a new cluster boot from
+// brokenParts cuts the artifacts short in S3, has a new cluster boot from
 // that, and runs a job on it. Each part in each way is TestBootstrapRunsOnWithoutAPart.
-func brokenAgents(t *testing.T, c *cloud) {
+func brokenParts(t *testing.T, c *cloud) {
 	c.up(t) // an edit that touches the artifacts would put them right again
 	have := c.outputs(t)
 	locked, err := artifacts.LockedFor([]string{runtime.GOARCH})

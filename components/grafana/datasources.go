@@ -42,7 +42,7 @@ func Datasources() []Datasource {
 		}},
 		{UID: platform.DatasourceTraces, Name: "Tempo", Type: panel.PluginTraces, Workload: platform.WorkloadTempo, JSON: traceLinks()},
 		{UID: platform.DatasourceProfiles, Name: "Pyroscope", Type: panel.PluginProfiles, Workload: platform.WorkloadPyroscope, JSON: map[string]any{
-			"minStep": "15s", // the agents upload every ten seconds, split over the rings' ticks
+			"minStep": "15s", // recordings come every ten seconds, split over the rings' ticks
 		}},
 	}
 }

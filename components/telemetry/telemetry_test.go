@@ -237,7 +237,7 @@ func TestNewRefuses(t *testing.T) {
 		reason string
 	}{
 		"launcher of another sum": {func(a *telemetry.Args) { a.LauncherJar.SHA256 = strings.Repeat("0", 64) }, "telemetry.launcherJar.path"},
-		"an agent is missing":     {func(a *telemetry.Args) { a.Artifacts = a.Artifacts[:2] }, platform.ArtifactProfiler},
+		"the profiler is missing": {func(a *telemetry.Args) { a.Artifacts = a.Artifacts[:2] }, platform.ArtifactProfiler},
 		"all at once":             {func(a *telemetry.Args) { a.Bucket, a.Artifacts[0].SHA256 = nil, "" }, "telemetry.artifacts[0].sha256"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,10 @@
 package contract
 
-import "github.com/emr-observatory/emr-observatory/platform"
+import (
+	"fmt"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
 
 // Field is a field of a log record in VictoriaLogs.
 type Field struct {
@@ -71,7 +75,7 @@ type Profile struct {
 	Help string
 }
 
-// Profile types of the Java agent (grafana/jfr-parser, pprof/pprof.go).
+// Profile types that Pyroscope makes of async-profiler's recordings (grafana/jfr-parser, pprof/pprof.go).
 const (
 	ProfileCPU   = "process_cpu:cpu:nanoseconds:cpu:nanoseconds"
 	ProfileAlloc = "memory:alloc_in_new_tlab_bytes:bytes:space:bytes"
@@ -83,7 +87,7 @@ const (
 func Profiles() []Profile {
 	return []Profile{
 		{ID: ProfileCPU, Unit: "ns", Help: "CPU time by stack (itimer)."},
-		{ID: ProfileAlloc, Unit: "By", Help: "Memory allocated by stack, one sample per 512 KiB."},
+		{ID: ProfileAlloc, Unit: "By", Help: fmt.Sprintf("Memory allocated by stack, one sample per %d MiB.", platform.AllocationSampleMiB)},
 		{ID: ProfileLock, Unit: "ns", Help: "Time spent waiting for monitors by stack."},
 	}
 }

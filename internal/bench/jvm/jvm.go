@@ -27,8 +27,8 @@ var (
 	receiver []byte
 )
 
-// lifetime of each JVM: longer than the intervals at which metrics (10 s) and
-// profiles (10 s, Pyroscope's default) are sent, so that one round is counted.
+// lifetime of each JVM: longer than platform.CollectionInterval, at which metrics
+// and profiles are sent, so that one round is counted.
 const lifetime = 16 * time.Second
 
 // Result is what was measured. Times are in seconds; the differences are

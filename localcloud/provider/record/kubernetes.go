@@ -11,8 +11,7 @@ import (
 //
 //nolint:gochecknoglobals // one table, read-only
 var clusterScoped = map[string]bool{
-	"Namespace": true, "PersistentVolume": true, "ClusterRole": true, "ClusterRoleBinding": true,
-	"StorageClass": true, "PriorityClass": true, "IngressClass": true,
+	"Namespace": true, "PersistentVolume": true, "IngressClass": true,
 }
 
 // namespaced is the prefix of an object's id: its namespace and a slash.

@@ -49,15 +49,6 @@ func storageFillers() map[string]filler {
 	return out
 }
 
-// withARN is a filler for resources that go by their name and have an ARN.
-func withARN(service, kind string) filler {
-	return func(d *draft) error {
-		d.identify(d.text("name"))
-		d.otherwise("arn", d.arn(service, kind+d.id))
-		return nil
-	}
-}
-
 func bucket(d *draft) error {
 	d.identify(d.text("bucket"))
 	region := d.account.Region()

@@ -56,11 +56,8 @@ func kubernetesRules() []Rule {
 	return out
 }
 
-// objectName accepts what some kind accepts: a DNS subdomain, and for RBAC
-// objects also colons (path segment names).
-func objectName(s string) bool {
-	return len(validation.IsDNS1123Subdomain(strings.ReplaceAll(s, ":", "-"))) == 0
-}
+// objectName accepts what some kind accepts: a DNS subdomain.
+func objectName(s string) bool { return len(validation.IsDNS1123Subdomain(s)) == 0 }
 
 func qualifiedKeys(o object) bool {
 	for k := range o {

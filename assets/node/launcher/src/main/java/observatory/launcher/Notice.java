@@ -10,14 +10,17 @@ final class Notice {
     say(part + " not started", cause);
   }
 
+  static void say(String what) {
+    System.err.println("observatory: " + what);
+  }
+
   static void say(String what, Throwable cause) {
     Throwable root = cause;
     if (cause instanceof InvocationTargetException && cause.getCause() != null) {
       root = cause.getCause();
     }
     try {
-      String text = String.valueOf(root).replace('\n', ' ');
-      System.err.println("observatory: " + what + ": " + text);
+      say(what + ": " + String.valueOf(root).replace('\n', ' '));
     } catch (Throwable ignored) {
       // An exception whose own toString fails must not reach the application either.
     }

@@ -22,6 +22,7 @@ final class Platform {
   static final String S3A_BEANS = "Hadoop:service=s3a-file-system,name=*";
   static final String S3A_PREFIX = "hadoop.s3a.";
   static final long EXPORT_MILLIS = 10000;
+  static final String ALLOCATION_SAMPLE = "2m";
 
   static final String[] HOST_LABELS = {"cluster", "node.role", "host.name"};
 

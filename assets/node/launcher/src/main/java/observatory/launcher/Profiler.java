@@ -14,6 +14,9 @@ final class Profiler implements Runnable {
   /** Minutes of profiles: a recording of ten seconds has some 50 KB. */
   private static final int KEPT_BYTES = 4 << 20;
 
+  /** Pyroscope takes no larger one, and the application's heap has no room for it. */
+  private static final long RECORDING_BYTES = 32 << 20;
+
   private static final long EXIT_MILLIS = 2000;
 
   private final ProfilerSettings settings;
@@ -21,36 +24,62 @@ final class Profiler implements Runnable {
   private final File file;
   private final Deque<Profile> unsent = new ArrayDeque<Profile>();
   private final Thread thread = new Thread(this, "observatory-profiler");
+  private boolean allocations = true;
   private long begun;
   private boolean ending;
-  private long dropped;
+  private int lost;
   private boolean failed;
 
-  /** Begins to record; nobody profiles where that fails. */
+  /** Begins to record. */
   static void start(ProfilerSettings settings) throws Exception {
-    if (!settings.enabled) {
-      return;
+    if (settings.enabled) {
+      new Profiler(settings).start();
     }
-    final Profiler profiler = new Profiler(settings);
-    try {
-      Runtime.getRuntime().addShutdownHook(new Thread("observatory-profiler-exit") {
-        @Override
-        public void run() {
-          profiler.end();
-        }
-      });
-    } catch (IllegalStateException e) {
-      return; // the JVM ends already
-    }
-    profiler.record();
-    profiler.thread.setDaemon(true);
-    profiler.thread.start();
   }
 
   private Profiler(ProfilerSettings settings) throws Exception {
     this.settings = settings;
     recorder = new AsyncProfiler(new File(Platform.PROFILER_JAR));
-    file = File.createTempFile("observatory", ".jfr"); // a container's folder of its own
+    // In a container's folder of its own, readable to its user: a recording knows the program.
+    file = Files.createTempFile("observatory", ".jfr").toFile();
+  }
+
+  private void start() throws Exception {
+    try {
+      Runtime.getRuntime().addShutdownHook(new Thread("observatory-profiler-exit") {
+        @Override
+        public void run() {
+          end();
+        }
+      });
+    } catch (IllegalStateException e) {
+      file.delete();
+      return; // the JVM ends already
+    }
+    try {
+      recordFirst();
+    } catch (Exception e) {
+      file.delete();
+      throw e;
+    }
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** A JVM without the symbols that allocations need still has CPU time to tell of. */
+  private void recordFirst() throws Exception {
+    try {
+      record();
+    } catch (Exception e) {
+      allocations = false;
+      record();
+      Notice.say("allocations not profiled", e);
+    }
+  }
+
+  private void record() throws Exception {
+    begun = System.currentTimeMillis();
+    recorder.execute(settings.start(file.getPath(), allocations));
   }
 
   @Override
@@ -60,51 +89,65 @@ final class Profiler implements Runnable {
       last = await();
       try {
         collect(last);
-        send();
+      } catch (Throwable t) {
+        failed(t);
+      }
+      try {
+        send(last);
       } catch (Throwable t) {
         failed(t);
       }
     }
-    file.delete();
-    if (dropped > 0) {
-      Notice.say("profiles dropped", new IOException(dropped + " of ten seconds each, nobody took them"));
+    lost += unsent.size();
+    if (lost > 1) {
+      Notice.say(lost + " profiles not sent");
     }
-  }
-
-  private void record() throws Exception {
-    begun = System.currentTimeMillis();
-    recorder.execute(settings.start(file.getPath()));
   }
 
   /** Ends a recording and begins the next one, also where this one failed: a full disk may have room again. */
   private void collect(boolean last) throws Exception {
     long from = begun;
+    long until;
     byte[] recording;
     try {
-      recorder.execute("stop");
+      recorder.execute(settings.stop());
+      until = System.currentTimeMillis();
+      if (file.length() > RECORDING_BYTES) {
+        throw new IOException("a recording of " + file.length() + " bytes is too large");
+      }
       recording = Files.readAllBytes(file.toPath());
+    } catch (Exception e) {
+      lost++;
+      throw e;
     } finally {
-      if (!last) {
+      if (last) {
+        file.delete();
+      } else {
         record();
       }
     }
-    Profile profile = new Profile(settings, from, System.currentTimeMillis(), recording);
-    unsent.add(profile);
+    unsent.add(new Profile(settings, from, until, recording));
     int kept = 0;
     for (Profile p : unsent) {
       kept += p.size();
     }
-    for (; kept > KEPT_BYTES; dropped++) {
+    for (; kept > KEPT_BYTES; lost++) {
       kept -= unsent.remove().size();
     }
   }
 
-  private void send() throws IOException {
-    while (!unsent.isEmpty()) {
+  /** Sends the oldest first, and for no longer than an interval: a recording must not grow meanwhile. */
+  private void send(boolean last) throws IOException {
+    while (!unsent.isEmpty() && (last || System.currentTimeMillis() - begun < Platform.EXPORT_MILLIS)) {
       try {
         unsent.element().send();
       } catch (Http.Refused e) {
+        lost++;
         failed(e);
+      } catch (Http.Unanswered e) { // sent twice it would count twice
+        lost++;
+        unsent.remove();
+        throw e;
       }
       unsent.remove();
     }

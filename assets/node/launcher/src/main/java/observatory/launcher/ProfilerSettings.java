@@ -19,7 +19,14 @@ final class ProfilerSettings {
   /** Service and labels, as Pyroscope's /ingest takes them. */
   final String name;
 
+  /** The application's standard output is not the profiler's; each command sets it anew. */
+  private static final String QUIET = ",loglevel=none";
+
+  /** Neither system properties nor the command line, where secrets may be, nor what nobody reads. */
+  private static final String LITTLE = ",jfropts=0x1f";
+
   private final String events;
+  private final String allocations;
 
   ProfilerSettings(SparkProcess process, String applicationId, NodeFacts facts) {
     Map<String, String> identity = new LinkedHashMap<String, String>();
@@ -37,15 +44,17 @@ final class ProfilerSettings {
         given("pyroscope.application.name", process.service)
             + "{" + merged(given("pyroscope.labels", ""), identity) + "}";
     events =
-        "event=" + given("pyroscope.profiler.event", "itimer")
-            + ",interval=" + 1000 / SAMPLE_RATE + "ms"
-            + option("alloc", "2m")
-            + option("lock", "10ms");
+        option("event", "itimer") + ",interval=" + 1000 / SAMPLE_RATE + "ms" + option("lock", "10ms");
+    allocations = option("alloc", Platform.ALLOCATION_SAMPLE);
   }
 
   /** The command that begins to record into a file. */
-  String start(String file) {
-    return "start," + events + ",jfr,file=" + file;
+  String start(String file, boolean withAllocations) {
+    return "start" + events + (withAllocations ? allocations : "") + QUIET + ",jfr" + LITTLE + ",file=" + file;
+  }
+
+  String stop() {
+    return "stop" + QUIET;
   }
 
   /** A part of the profile that an empty setting leaves out. */

@@ -44,14 +44,18 @@ final class Telemetry implements Runnable {
   }
 
   void start() {
+    try {
+      Runtime.getRuntime().addShutdownHook(new Thread("observatory-exit") {
+        @Override
+        public void run() {
+          end();
+        }
+      });
+    } catch (IllegalStateException e) {
+      return; // the JVM ends already
+    }
     thread.setDaemon(true);
     thread.start();
-    Runtime.getRuntime().addShutdownHook(new Thread("observatory-exit") {
-      @Override
-      public void run() {
-        end();
-      }
-    });
   }
 
   /** Says whose signals these are; null if that is not to be found out. */
