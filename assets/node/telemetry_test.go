@@ -217,6 +217,7 @@ func TestLogsOfAnExecutorArrive(t *testing.T) {
 		return
 	}
 	layNode(t)
+	startProfiles(t, nil)
 	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
 	startCollector(t)
 	s.metric(t, "system.memory.usage", nil) // the collector is up
