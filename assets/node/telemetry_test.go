@@ -258,6 +258,7 @@ func TestCollectorThatFailsCostsTheApplicationNothing(t *testing.T) {
   while (System.in.available() == 0) Thread.sleep(5); System.out.println("main ran"); }`
 	classes := javaClasses(t, map[string]string{executorMain: untilTold})
 	layNode(t)
+	startProfiles(t, nil) // what fails here is the collector alone
 	for name, c := range map[string]struct {
 		serve http.HandlerFunc // nil: nobody listens
 		line  string
