@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"sync"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/localcloud/applications"
@@ -23,29 +23,44 @@ type tools struct {
 	javaHome     string
 }
 
+// buildsAtOnce fill the cores: while one downloads its modules or links, which
+// is one thread, the other compiles.
+const buildsAtOnce = 2
+
 // ready builds and fetches whatever is not in the caches: servers, EMR's
-// applications and the node artifacts. What needs the network waits beside
-// what needs the processor.
+// applications and the node artifacts. It tells all that failed.
 func ready(ctx context.Context, p *progress, architectures []string) (tools, error) {
-	t := tools{}
+	t := tools{servers: map[string]string{}}
 	var err error
 	if t.javaHome, err = doctor.JDK(); err != nil {
 		return t, err
 	}
-	var wg sync.WaitGroup
-	errs := make([]error, 2)
-	wg.Add(2)
-	go func() {
-		defer wg.Done()
-		t.applications, errs[0] = applications.Fetch(ctx, p.part)
-	}()
-	go func() {
-		defer wg.Done()
-		if t.servers, errs[1] = servers.All(ctx, p.part); errs[1] == nil {
-			errs[1] = fulfil(ctx, p.part, architectures)
-		}
-	}()
-	wg.Wait()
+	list, err := servers.List()
+	if err != nil {
+		return t, err
+	}
+	paths, errs := make([]string, len(list)), make([]error, len(list)+2)
+	var fetch, builds errgroup.Group
+	fetch.Go(func() error { // it waits for the network
+		t.applications, errs[len(list)] = applications.Fetch(ctx, p.part)
+		return nil
+	})
+	builds.SetLimit(buildsAtOnce)
+	builds.Go(func() error { // the longest first
+		errs[len(list)+1] = fulfil(ctx, p.part, architectures)
+		return nil
+	})
+	for i, s := range list {
+		builds.Go(func() error {
+			paths[i], errs[i] = servers.Build(ctx, s.Name, p.part)
+			return nil
+		})
+	}
+	_ = builds.Wait() // faults are in errs, all of them
+	_ = fetch.Wait()
+	for i, s := range list {
+		t.servers[s.Name] = paths[i]
+	}
 	return t, errors.Join(errs...)
 }
 

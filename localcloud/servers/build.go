@@ -54,25 +54,6 @@ func Build(ctx context.Context, name string, progress Progress) (string, error) 
 	return b.Build(ctx, name, progress)
 }
 
-// All builds every server of List and gives their paths by name. One after the other:
-// go build itself uses every core.
-func All(ctx context.Context, progress Progress) (map[string]string, error) {
-	list, err := List()
-	if err != nil {
-		return nil, err
-	}
-	paths, faults := map[string]string{}, []error{}
-	for _, s := range list {
-		path, err := Build(ctx, s.Name, progress)
-		if err != nil {
-			faults = append(faults, err)
-			continue
-		}
-		paths[s.Name] = path
-	}
-	return paths, errors.Join(faults...)
-}
-
 // Find gives the path of a binary that is already there: in the folder that
 // DirEnv names, else in the cache, else on PATH. It builds nothing.
 func Find(ctx context.Context, name string) (string, error) {
