@@ -147,6 +147,7 @@ func (s spec) workloads(data *storage.Storage, control *controlnode.ControlNode,
 		PyroscopeRetention: time.Duration(s.cfg.Retention.PyroscopeDays) * day,
 		MetricsRetention:   time.Duration(s.cfg.Retention.VictoriaMetricsDays) * day,
 		LogsRetention:      time.Duration(s.cfg.Retention.VictoriaLogsDays) * day,
+		DataVolumeGiB:      s.cfg.ControlNode.DataVolumeGiB,
 	}
 }
 

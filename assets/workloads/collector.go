@@ -15,10 +15,6 @@ const CollectorFile = "collector.yaml"
 // CollectorQueueDir holds the collector's queues on its volume.
 const CollectorQueueDir = DataDir + "/queue"
 
-// collectorQueueBytes bounds each of the three queues, so that together they
-// fit the collector's volume of 10 GiB with room for compaction.
-const collectorQueueBytes = 2 << 30
-
 // Collector configures the control node's collector: OTLP in, one queue on
 // disk per store out.
 func Collector() (Config, error) {
@@ -31,7 +27,7 @@ func Collector() (Config, error) {
 	body, err := render(CollectorFile, map[string]any{
 		"health": listen(platform.CollectorHealth), "selfPort": int(platform.CollectorMetrics),
 		"grpc": listen(platform.OTLPGRPC), "http": listen(platform.OTLPHTTP),
-		"data": DataDir, "queue": CollectorQueueDir, "queueBytes": collectorQueueBytes,
+		"data": DataDir, "queue": CollectorQueueDir, "queueBytes": platform.QueueGiB << 30,
 		"limitMiB": memory.share(80), "spikeMiB": memory.share(20),
 		"labels": strings.Join(quoted, ", "), "streamFields": strings.Join(labels, ","),
 		"roleLabel": platform.NodeRole, "role": platform.RoleControl,

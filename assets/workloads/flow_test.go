@@ -91,7 +91,7 @@ func (l *lab) objects() []string {
 func TestSignalsReachTheirStores(t *testing.T) {
 	l := newLab(t)
 	l.startMetrics()
-	logs, err := workloadconfig.VictoriaLogs(month)
+	logs, err := workloadconfig.VictoriaLogs(month, 100)
 	l.start(platform.WorkloadVictoriaLogs, logs, err)
 	tempo, err := workloadconfig.Tempo(month)
 	l.start(platform.WorkloadTempo, tempo, err)

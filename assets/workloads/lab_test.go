@@ -142,6 +142,12 @@ func run(t *testing.T, name, dir string, env []string, args ...string) *server {
 	return s
 }
 
+// kill ends the server at once.
+func (s *server) kill() {
+	_ = s.cmd.Process.Kill()
+	<-s.done
+}
+
 // stop ends the server as Kubernetes does and waits for it.
 func (s *server) stop(t *testing.T) {
 	t.Helper()
@@ -149,8 +155,7 @@ func (s *server) stop(t *testing.T) {
 	select {
 	case <-s.done:
 	case <-time.After(30 * time.Second):
-		_ = s.cmd.Process.Kill()
-		<-s.done
+		s.kill()
 		t.Errorf("%s did not end within Kubernetes' grace period", s.cmd.Path)
 	}
 }

@@ -34,6 +34,12 @@ func ControlMetrics() []string {
 // it, having no log to replay. The default is 5 s.
 const toDisk = "-inmemoryDataFlushInterval=1s"
 
+// reserve has a store refuse, and go on answering queries, below so much room
+// on its volume.
+func reserve() string {
+	return fmt.Sprintf("-storage.minFreeDiskSpaceBytes=%dGiB", platform.StoreReserveGiB)
+}
+
 // VictoriaMetrics configures the metric store. Samples older than retention
 // go.
 func VictoriaMetrics(retention time.Duration) (Config, error) {
@@ -74,6 +80,7 @@ func VictoriaMetrics(retention time.Duration) (Config, error) {
 			"-dedup.minScrapeInterval=1ms",
 			// The slowest source but CloudWatch reports every 30 s; one missed report is no gap.
 			"-search.minStalenessInterval=1m",
+			reserve(),
 			toDisk,
 			fmt.Sprintf("-memory.allowedBytes=%dMiB", memory.share(60)),
 			"-loggerFormat=json",
@@ -82,18 +89,17 @@ func VictoriaMetrics(retention time.Duration) (Config, error) {
 	}, nil
 }
 
-// VictoriaLogsDisk bounds the log store: the oldest days go before it is full,
-// whatever the retention says.
-const VictoriaLogsDisk = "45GiB"
-
-// VictoriaLogs configures the log store. Lines older than retention go.
-func VictoriaLogs(retention time.Duration) (Config, error) {
+// VictoriaLogs configures the log store on a volume of so many GiB. Lines older
+// than retention go, and the oldest days before the store has more than its
+// share (platform.LogsPercent).
+func VictoriaLogs(retention time.Duration, volumeGiB int) (Config, error) {
 	memory := MemoryOf(platform.WorkloadVictoriaLogs)
 	return Config{Args: []string{
 		fmt.Sprintf("-httpListenAddr=:%d", platform.VictoriaLogs),
 		"-storageDataPath=" + DataDir,
 		"-retentionPeriod=" + days(retention),
-		"-retention.maxDiskSpaceUsageBytes=" + VictoriaLogsDisk,
+		fmt.Sprintf("-retention.maxDiskSpaceUsageBytes=%dMiB", volumeGiB<<10*platform.LogsPercent/100),
+		reserve(),
 		toDisk,
 		fmt.Sprintf("-memory.allowedBytes=%dMiB", memory.share(60)),
 		"-loggerFormat=json",

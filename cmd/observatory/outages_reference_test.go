@@ -55,7 +55,7 @@ func otherFaults() []struct {
 		{"collector's and profiler's files cut short, on a whole cluster", "the job completes; a metric, a log line and /status name each part", []string{"cmd/observatory", "TestLife"}},
 		{"a core node ends in a job", "the job completes on the other; no line of the other is lost", []string{"cmd/observatory", "TestOutagesLoseNothing"}},
 		{"a node's queue is full", "bounded and counted; log lines wait in their files and arrive later", []string{"assets/node", "TestAFullQueueHoldsTheLogsBack"}},
-		{"the control node's volume is full", "refused and kept by the nodes; nothing that was taken is lost", []string{"assets/workloads", "TestAFullDataVolumeLosesNothing"}},
+		{"the control node's volume is full", "metrics and logs are refused and kept by the nodes, traces go on; nothing that was taken is lost", []string{"assets/workloads", "TestAFullDataVolumeLosesNothing"}},
 		{"the control node's collector restarts with a store down", "nothing is lost", []string{"assets/workloads", "TestNothingIsLostWhileAStoreIsDown"}},
 		{"the whole local cloud is killed", "the next up brings all back, metrics of before among them", []string{"cmd/observatory", "TestLife"}},
 		{"up or down killed at ten random moments", "the next up mends it; the one after that has nothing to do", []string{"cmd/observatory", "TestKilledCommands"}},

@@ -9,6 +9,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/emr-observatory/emr-observatory/components/internal/fault"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // Retentions of the stores on the node's own disk where Args names none.
@@ -34,7 +35,8 @@ type Args struct {
 	MetricsRetention   time.Duration // 0 = DefaultMetricsRetention; whole days
 	LogsRetention      time.Duration // 0 = DefaultLogsRetention; whole days
 
-	StorageClass string // "" = the cluster's default
+	DataVolumeGiB int    // required: the size of the volume that holds the servers' folders
+	StorageClass  string // "" = the cluster's default
 }
 
 // Validate reports every fault of the plain values; it registers nothing.
@@ -50,6 +52,8 @@ func (a *Args) Validate() error {
 	} {
 		l.Unless(set, path, nil, "must be set", "pass the output of the component that makes it")
 	}
+	const least = 2 * platform.StoreReserveGiB
+	l.Unless(a.DataVolumeGiB >= least, "workloads.dataVolumeGiB", a.DataVolumeGiB, fmt.Sprintf("must be %d or more", least), "give the size of the control node's data volume")
 	for path, d := range map[string]time.Duration{"workloads.tempoRetention": a.TempoRetention, "workloads.pyroscopeRetention": a.PyroscopeRetention} {
 		l.Unless(d >= time.Hour && d%time.Hour == 0, path, d.String(), "must be one hour or more, in whole hours", "give a multiple of an hour")
 	}

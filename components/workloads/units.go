@@ -38,7 +38,7 @@ func (b *builder) units(a access) ([]unit, error) {
 	}}.configured(workloadconfig.VictoriaMetrics(b.args.metricsRetention()))
 	logs, err3 := unit{workload: platform.WorkloadVictoriaLogs, user: userServer, disk: gibibytes(diskLogs), ports: []port{
 		{"http", platform.VictoriaLogs, false},
-	}}.configured(workloadconfig.VictoriaLogs(b.args.logsRetention()))
+	}}.configured(workloadconfig.VictoriaLogs(b.args.logsRetention(), b.args.DataVolumeGiB))
 	tempo, err4 := unit{workload: platform.WorkloadTempo, role: true, user: userServer, disk: gibibytes(diskS3Store), ports: []port{
 		{"http", platform.Tempo, false}, {"otlp-grpc", platform.TempoOTLPGRPC, false}, {"otlp-http", platform.TempoOTLPHTTP, false},
 	}}.configured(workloadconfig.Tempo(b.args.TempoRetention))

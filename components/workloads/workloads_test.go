@@ -40,7 +40,7 @@ func sampleArgs() *workloads.Args {
 		},
 		ControlPrivateIP: pulumi.String("10.0.0.5"),
 		StatusBinaryURI:  pulumi.String("s3://data-123/artifacts/" + hash + "/observatory"), StatusBinarySHA256: pulumi.String(hash),
-		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour,
+		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour, DataVolumeGiB: 100,
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/servers"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 const gib = 1 << 30
@@ -27,8 +28,9 @@ const (
 	// (4.4 GiB), the Maven repository (0.4 GiB), and the project's own cache
 	// of servers, applications and artifacts (1.2 GiB).
 	BuildSpace = 14.5 * gib
-	// StateSpace is a local cloud's folder after several jobs (1.6 GiB).
-	StateSpace = 2 * gib
+	// StateSpace is a local cloud's folder after several jobs (1.6 GiB), and what
+	// its stores leave free.
+	StateSpace = (2 + platform.StoreReserveGiB) * gib
 	// Memory is the most that the local cloud's processes held while the
 	// example job ran (the sum of their proportional set sizes: 5.4 GiB).
 	Memory = 5.5 * gib

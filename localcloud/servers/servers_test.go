@@ -78,24 +78,26 @@ func TestServersOfTestsAreApart(t *testing.T) {
 		"platform.K3sVersion and localcloud/servers/modules/kube-apiserver.mod differ: move both")
 }
 
-// Half of what the servers consist of are modules that keep their promise of
-// compatibility. Each is of one version in all that is built on a machine, and
-// so compiled once.
-func TestServersShareWhatIsStable(t *testing.T) {
+// What several servers use is of one version in all that is built on a machine,
+// and so compiled once: modules that keep their promise of compatibility, and
+// the large ones of the others that compile in every server.
+func TestServersShareWhatTheyCan(t *testing.T) {
 	files := []string{"../../go.mod", "../../assets/node/_collector/collector.mod"}
 	list, err := servers.List()
 	require.NoError(t, err)
 	for _, s := range list {
 		files = append(files, "modules/"+s.Name+".mod")
 	}
-	stable := regexp.MustCompile(`^(google\.golang\.org|golang\.org/x|github\.com/(aws|Azure|AzureAD|klauspost)|cloud\.google\.com)/|^go\.opentelemetry\.io/otel(/metric|/sdk|/trace)?$`)
+	shared := regexp.MustCompile(`^(google\.golang\.org|golang\.org/x|cloud\.google\.com|go\.etcd\.io|go\.uber\.org|go\.yaml\.in)/|` +
+		`^github\.com/(aws|Azure|AzureAD|andybalholm|antchfx|charmbracelet|elastic|go-openapi|goccy|jedib0t|klauspost|miekg|minio|pb33f|shirou|tinylib|ua-parser|zclconf)/|` +
+		`^go\.opentelemetry\.io/otel(/metric|/sdk|/trace)?$`)
 	type use struct{ file, version string }
 	uses := map[string][]use{}
 	for _, file := range files {
 		parsed, err := modfile.Parse(file, []byte(read(t, file)), nil)
 		require.NoError(t, err)
 		for _, r := range parsed.Require {
-			if stable.MatchString(r.Mod.Path) {
+			if shared.MatchString(r.Mod.Path) {
 				uses[r.Mod.Path] = append(uses[r.Mod.Path], use{file, r.Mod.Version})
 			}
 		}

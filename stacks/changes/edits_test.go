@@ -106,8 +106,8 @@ func controlEdits() []edit {
 				changes.Unforeseen: newControlAddress[changes.Unforeseen],
 			}},
 		one("controlNode.privateIp", `"10.0.0.77"`, newControlAddress, "emr-cluster"),
-		one("controlNode.dataVolumeGiB", `200`, effects{changes.Updated: {"control-data"}}),
-		one("controlNode.dataVolumeGiB", `50`, effects{changes.Updated: {"control-data"}}, "control-data"),
+		one("controlNode.dataVolumeGiB", `200`, effects{changes.Updated: {"control-data"}, changes.Restarted: {"workloads-victoria-logs"}}),
+		one("controlNode.dataVolumeGiB", `50`, effects{changes.Updated: {"control-data"}, changes.Restarted: {"workloads-victoria-logs"}}, "control-data"),
 	}
 }
 

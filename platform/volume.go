@@ -1,0 +1,21 @@
+package platform
+
+// The control node's data volume holds all of its servers' folders, and its
+// provisioner gives none of them a size: the servers' own bounds do.
+const (
+	// QueueGiB bounds each of the control node's collector's three queues. A full
+	// one refuses the nodes, who keep the data on their own disks.
+	QueueGiB = 1
+
+	// StoreReserveGiB is what VictoriaMetrics and VictoriaLogs leave free: they
+	// stop taking before the volume is full, and the collector keeps what they do
+	// not take. It holds the three queues, and 2 GiB for what cannot refuse: the
+	// write-ahead logs of Tempo and Pyroscope. Tempo answers before it writes, and
+	// drops the spans that do not fit (modules/ingester/instance.go,
+	// CutCompleteTraces).
+	StoreReserveGiB = 3*QueueGiB + 2
+
+	// LogsPercent is the log store's share of the volume: its oldest days go
+	// before it takes more, whatever the retention says.
+	LogsPercent = 45
+)
