@@ -97,7 +97,7 @@ func (l lockFile) buildCollector(ctx context.Context, dir, arch string) (string,
 	binary := filepath.Join(dir, "otelcol")
 	environment := []string{
 		"GOOS=linux", "GOARCH=" + arch, "GOAMD64=v1", "GOARM64=v8.0", "CGO_ENABLED=0",
-		"GOTOOLCHAIN=" + l.Go, "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off", platform.CompilerMemory,
+		"GOTOOLCHAIN=" + l.Go, "GOFLAGS=" + platform.CompilerProcesses(), "GOEXPERIMENT=", "GOWORK=off", platform.CompilerMemory,
 	}
 	// remove_all_sd leaves out Prometheus' service discoveries: half the size.
 	args := slices.Concat([]string{"build"}, platform.CompilerFlags(),

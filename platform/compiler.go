@@ -2,6 +2,8 @@ package platform
 
 import (
 	_ "embed"
+	"fmt"
+	"runtime"
 	"strings"
 )
 
@@ -24,6 +26,11 @@ func CompilerFlags() []string {
 	}
 	return flags
 }
+
+// CompilerProcesses bounds the compilers of one of two builds at a time (go
+// build's -p): together no more than there are processors, and two at least, so
+// that what is left of a build alone has two.
+func CompilerProcesses() string { return fmt.Sprintf("-p=%d", max(2, runtime.NumCPU()/2)) }
 
 // CompilerMemory is the environment of Go for compiling alone: a compiler that
 // collects its garbage less often takes a quarter less CPU time and up to twice

@@ -154,7 +154,7 @@ func (s Server) buildArgs() []string {
 // environment lets nothing of the caller's shape the binary: no workspace, no
 // flags, and no C compiler, which not every machine has.
 func environment() []string {
-	return append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly", "CGO_ENABLED=0", platform.CompilerMemory)
+	return append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly "+platform.CompilerProcesses(), "CGO_ENABLED=0", platform.CompilerMemory)
 }
 
 // path is where the binary belongs: its folder's name changes with anything
