@@ -9,13 +9,20 @@ const (
 
 	// StoreReserveGiB is what VictoriaMetrics and VictoriaLogs leave free: they
 	// stop taking before the volume is full, and the collector keeps what they do
-	// not take. It holds the three queues, and 2 GiB for what cannot refuse: the
-	// write-ahead logs of Tempo and Pyroscope. Tempo answers before it writes, and
-	// drops the spans that do not fit (modules/ingester/instance.go,
-	// CutCompleteTraces).
-	StoreReserveGiB = 3*QueueGiB + 2
+	// not take. It holds the three queues, the copy that the collector makes of
+	// one when it starts (filestorage compacts), and 2 GiB for what cannot refuse:
+	// the write-ahead logs of Tempo and Pyroscope. Tempo answers before it writes,
+	// and drops the spans that do not fit (modules/ingester/instance.go,
+	// CutCompleteTraces). A merge of a store that has begun goes on, and may take
+	// part of it for its while.
+	StoreReserveGiB = 3*QueueGiB + QueueGiB + 2
 
-	// LogsPercent is the log store's share of the volume: its oldest days go
-	// before it takes more, whatever the retention says.
+	// EvictionGiB is the free room on the volume below which the kubelet ends
+	// pods, whose folders it cannot clear. It is less than the reserve: at the
+	// kubelet's own 5 % a large volume's stores would end before they refuse.
+	EvictionGiB = 1
+
+	// LogsPercent is the log store's share of the volume: its oldest days but the
+	// last two go before it takes more, whatever the retention says.
 	LogsPercent = 45
 )

@@ -161,6 +161,11 @@ func (l layout) k3sConfig(in Input) (string, error) {
 		"data-dir":                   l.at(platform.ControlK3sDir),
 		"default-local-storage-path": l.at(platform.ControlVolumesDir),
 		"disable":                    []string{"traefik", "servicelb"},
+		// Its images lie on the data volume. K3s gives 5 % for both.
+		"kubelet-arg": []string{
+			fmt.Sprintf("eviction-hard=imagefs.available<%dGi,nodefs.available<5%%", platform.EvictionGiB),
+			"eviction-minimum-reclaim=imagefs.available=256Mi,nodefs.available=10%",
+		},
 		"node-ip":                    in.PrivateIP,
 		"node-name":                  platform.ControlNodeName,
 		"protect-kernel-defaults":    true,

@@ -90,8 +90,8 @@ func VictoriaMetrics(retention time.Duration) (Config, error) {
 }
 
 // VictoriaLogs configures the log store on a volume of so many GiB. Lines older
-// than retention go, and the oldest days before the store has more than its
-// share (platform.LogsPercent).
+// than retention go, and the oldest days but two before the store has more than
+// its share (platform.LogsPercent).
 func VictoriaLogs(retention time.Duration, volumeGiB int) (Config, error) {
 	memory := MemoryOf(platform.WorkloadVictoriaLogs)
 	return Config{Args: []string{

@@ -144,6 +144,8 @@ func TestLimitsOfTheCollectorNest(t *testing.T) {
 		queues += e.Queue.Size
 	}
 	require.Less(t, queues, volume.Spec.Resources.Requests.Storage().Value())
+	const writeAheadLogs, compaction = 2 << 30, platform.QueueGiB << 30
+	require.LessOrEqual(t, queues+compaction+writeAheadLogs, int64(platform.StoreReserveGiB<<30), "what the stores leave free")
 	container := pods.Spec.Template.Spec.Containers[0]
 	soft := slices.IndexFunc(container.Env, func(e corev1.EnvVar) bool { return e.Name == "GOMEMLIMIT" })
 	require.GreaterOrEqual(t, soft, 0)

@@ -1,6 +1,11 @@
 package overview
 
-import "github.com/emr-observatory/emr-observatory/dashboards/panel"
+import (
+	"fmt"
+
+	"github.com/emr-observatory/emr-observatory/dashboards/panel"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
 
 func trust() panel.Row {
 	return panel.Row{Title: "Can this page be trusted?", Panels: []panel.Panel{
@@ -50,8 +55,8 @@ func trust() panel.Row {
 			Title: "Disk left to the stores", Unit: panel.UnitBytes, Width: 12,
 			Description: panel.Description{
 				Shows: "Free space on the control node's data volume, as the metric and log stores see it.",
-				Bad:   "A line that reaches zero before the retention ends.",
-				Next:  "Enlarge the data volume, or shorten the retention.",
+				Bad:   fmt.Sprintf("A line that nears %d GiB: there the stores stop taking, the nodes keep their data, and this line ends.", platform.StoreReserveGiB),
+				Next:  "Shorten the retention, or enlarge the data volume and start the control node again.",
 			},
 		},
 			yarn("min(vm_free_disk_space_bytes)", "metrics"),

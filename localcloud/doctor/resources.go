@@ -46,8 +46,8 @@ func (m machine) disk(ctx context.Context) Check {
 		return c
 	}
 	needs := map[string]float64{caches: BuildSpace * unbuilt(ctx), m.State: StateSpace}
-	if m.Running {
-		needs[m.State] = 0
+	if m.Running { // below it the stores refuse what they are sent
+		needs[m.State] = platform.StoreReserveGiB * gib
 	}
 	rooms, err := rooms(needs)
 	if err != nil {

@@ -32,7 +32,7 @@ type ControlNode struct {
 	InstanceType  string `json:"instanceType" help:"EC2 instance type." rule:"must be an EC2 instance type such as m5.xlarge"`
 	Arch          string `json:"arch" help:"Processor architecture of instanceType: amd64 or arm64." rule:"must be amd64 or arm64, as the instance type has it"`
 	PrivateIP     string `json:"privateIp" help:"Fixed private address. Empty: the subnet allots one, which then stays." rule:"must be an IPv4 address inside network.cidr"`
-	DataVolumeGiB int    `json:"dataVolumeGiB" help:"Size of the data volume (metrics, logs, write-ahead logs), in GiB." rule:"must be 20 to 16384"`
+	DataVolumeGiB int    `json:"dataVolumeGiB" help:"Size of the data volume (metrics, logs, write-ahead logs), in GiB. The stores leave 6 of it free. After it grew, the file system grows when the control node boots next." rule:"must be 20 to 16384"`
 }
 
 // EMR describes the cluster.
