@@ -166,13 +166,13 @@ func (l layout) k3sConfig(in Input) (string, error) {
 			fmt.Sprintf("eviction-hard=imagefs.available<%dGi,nodefs.available<5%%", platform.EvictionGiB),
 			"eviction-minimum-reclaim=imagefs.available=256Mi,nodefs.available=10%",
 		},
-		"node-ip":                    in.PrivateIP,
-		"node-name":                  platform.ControlNodeName,
-		"protect-kernel-defaults":    true,
-		"secrets-encryption":         true,
-		"service-node-port-range":    fmt.Sprintf("%d-%d", platform.ControlNodePortFirst, platform.ControlNodePortLast),
-		"tls-san":                    []string{in.PrivateIP},
-		"write-kubeconfig-mode":      "0600",
+		"node-ip":                 in.PrivateIP,
+		"node-name":               platform.ControlNodeName,
+		"protect-kernel-defaults": true,
+		"secrets-encryption":      true,
+		"service-node-port-range": fmt.Sprintf("%d-%d", platform.ControlNodePortFirst, platform.ControlNodePortLast),
+		"tls-san":                 []string{in.PrivateIP},
+		"write-kubeconfig-mode":   "0600",
 	})
 	if err != nil {
 		return "", fmt.Errorf("render K3s configuration: %w", err)

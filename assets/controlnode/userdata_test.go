@@ -2,6 +2,7 @@ package controlnode_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -86,6 +87,8 @@ func TestUserDataSaysWhatTheNodeNeeds(t *testing.T) {
 	require.Equal(t, platform.ControlK3sDir, k3s["data-dir"])
 	require.Equal(t, []any{"traefik", "servicelb"}, k3s["disable"])
 	require.Equal(t, true, k3s["secrets-encryption"])
+	require.Contains(t, k3s["kubelet-arg"].([]any)[0], fmt.Sprintf("imagefs.available<%dGi,", platform.EvictionGiB))
+	require.Less(t, platform.EvictionGiB, platform.StoreReserveGiB, "the stores refuse before the kubelet ends them")
 	require.Equal(t, "3000-8080", k3s["service-node-port-range"])
 
 	unit := c.file(t, "/etc/systemd/system/"+platform.ControlK3sUnit)

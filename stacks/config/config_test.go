@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -108,6 +110,11 @@ func TestProjectFileIsWhatPulumiReads(t *testing.T) {
 	want := config.Defaults()
 	want.Region = "us-east-1"
 	require.Equal(t, want, got)
+}
+
+func TestTheVolumeSaysWhatStaysFree(t *testing.T) {
+	field, _ := reflect.TypeFor[config.ControlNode]().FieldByName("DataVolumeGiB")
+	require.Contains(t, field.Tag.Get("help"), fmt.Sprintf("leave %d of it free", platform.StoreReserveGiB))
 }
 
 func TestEveryFieldIsDescribed(t *testing.T) {
