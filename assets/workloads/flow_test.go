@@ -61,6 +61,11 @@ func (l *lab) start(w platform.Workload, c workloadconfig.Config, err error) {
 		platform.ConfigS3Endpoint+"=127.0.0.1:"+gatewayPort, platform.ConfigS3Insecure+"=true", platform.ConfigS3PathStyle+"=true",
 		"AWS_ACCESS_KEY_ID=lab", "AWS_SECRET_ACCESS_KEY=lab-secret",
 		workloadconfig.EnvNodeName+"=ip-10-0-0-5.ec2.internal")
+	if w == platform.WorkloadTempo {
+		// Asked within the last 30 s, Tempo 2.9 does not end by itself: it waits for
+		// a queue that only its timer removes (modules/frontend/queue, stopping).
+		l.t.Cleanup(l.running[w].kill)
+	}
 }
 
 func (l *lab) startMetrics() {

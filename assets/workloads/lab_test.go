@@ -142,6 +142,15 @@ func run(t *testing.T, name, dir string, env []string, args ...string) *server {
 	return s
 }
 
+func (s *server) ended() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // kill ends the server at once.
 func (s *server) kill() {
 	_ = s.cmd.Process.Kill()
