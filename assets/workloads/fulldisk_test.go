@@ -173,8 +173,9 @@ func TestAFullDataVolumeLosesNothing(t *testing.T) {
 	// Something else takes even the reserve. What is in the queue then is not
 	// safe: the collector drops what it cannot note as taken out (exporterhelper's
 	// persistent_queue.go, getNextItem). A store that has something to write ends.
-	// Of Tempo nothing is asked: after a write that failed it may keep no span
-	// until it begins another block.
+	// Of Tempo nothing is asked: the writer of its write-ahead log may stay broken
+	// after a write that failed, and no block is cut that cannot be flushed
+	// (vparquet4's walBlock.Flush, the ingester's CutBlockIfReady).
 	fill(t, most, free(t, volume))
 	require.True(t, waitFor(time.Minute, func() bool { return !f.sample() }), "the collector refuses")
 	require.NoError(t, os.Remove(most))
