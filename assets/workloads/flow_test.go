@@ -214,9 +214,14 @@ func resource(signal string, args ...any) string {
 
 func send(t *testing.T, signal, resource string) {
 	t.Helper()
-	key := map[string]string{"metrics": "resourceMetrics", "logs": "resourceLogs", "traces": "resourceSpans"}[signal]
-	status, body := request("POST", "http://collector:4318/v1/"+signal, "application/json", `{"`+key+`":[`+resource+`]}`)
+	status, body := offer(signal, resource)
 	require.Equal(t, 200, status, body)
+}
+
+// offer is send to a collector that may refuse.
+func offer(signal, resource string) (int, string) {
+	key := map[string]string{"metrics": "resourceMetrics", "logs": "resourceLogs", "traces": "resourceSpans"}[signal]
+	return request("POST", "http://collector:4318/v1/"+signal, "application/json", `{"`+key+`":[`+resource+`]}`)
 }
 
 func seriesLabels(t *testing.T, body string) map[string]string {

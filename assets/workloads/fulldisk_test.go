@@ -29,15 +29,15 @@ type flood struct {
 	samples      []int // values of a counter
 }
 
-func post(signal, body string) bool {
-	status, _ := request("POST", "http://collector:4318/v1/"+signal, "application/json", body)
+func takes(signal, resource string) bool {
+	status, _ := offer(signal, resource)
 	return status == http.StatusOK
 }
 
 func (f *flood) line() bool {
 	f.sent++
 	text := fmt.Sprintf("line %04d of the full volume %s", f.sent, strings.Repeat("x", 10_000))
-	ok := post("logs", `{"resourceLogs":[`+resource(`"scopeLogs":[{"logRecords":[{"timeUnixNano":"%d","body":{"stringValue":"`+text+`"}}]}]`, time.Now().UnixNano())+`]}`)
+	ok := takes("logs", resource(`"scopeLogs":[{"logRecords":[{"timeUnixNano":"%d","body":{"stringValue":"`+text+`"}}]}]`, time.Now().UnixNano()))
 	if ok {
 		f.lines = append(f.lines, text[:9])
 	}
@@ -46,10 +46,10 @@ func (f *flood) line() bool {
 
 func (f *flood) sample() bool {
 	f.sent++
-	ok := post("metrics", `{"resourceMetrics":[`+resource(
+	ok := takes("metrics", resource(
 		fmt.Sprintf(`"scopeMetrics":[{"metrics":[{"name":"full.volume","sum":{"aggregationTemporality":2,"isMonotonic":true,"dataPoints":[{"timeUnixNano":"%%d","asInt":"%d"}]}}]}]`, f.sent),
 		// The store keeps one sample of a series a millisecond.
-		f.begun.Add(time.Duration(f.sent)*10*time.Millisecond).UnixNano())+`]}`)
+		f.begun.Add(time.Duration(f.sent)*10*time.Millisecond).UnixNano()))
 	if ok {
 		f.samples = append(f.samples, f.sent)
 	}
@@ -59,8 +59,8 @@ func (f *flood) sample() bool {
 func (f *flood) span() bool {
 	f.sent++
 	name, now := fmt.Sprintf("span %04d", f.sent), time.Now().UnixNano()
-	ok := post("traces", `{"resourceSpans":[`+resource(fmt.Sprintf(`"scopeSpans":[{"spans":[{"traceId":"%s","spanId":"%016x","name":"%s","kind":1,"startTimeUnixNano":"%d","endTimeUnixNano":"%%d"}]}]`,
-		traceID, f.sent, name, now-1000), now)+`]}`)
+	ok := takes("traces", resource(fmt.Sprintf(`"scopeSpans":[{"spans":[{"traceId":"%s","spanId":"%016x","name":"%s","kind":1,"startTimeUnixNano":"%d","endTimeUnixNano":"%%d"}]}]`,
+		traceID, f.sent, name, now-1000), now))
 	if ok {
 		f.spans = append(f.spans, name)
 	}
@@ -69,7 +69,7 @@ func (f *flood) span() bool {
 
 func (f *flood) all() bool { return f.line() && f.sample() && f.span() }
 
-// spansStored holds when Tempo has each span that was taken; the others are alike.
+// spansStored says whether Tempo has each span that was taken.
 func (f *flood) spansStored() bool {
 	_, body := request("GET", "http://tempo:3200/api/traces/"+traceID, "", "")
 	return !slices.ContainsFunc(f.spans, func(name string) bool { return !strings.Contains(body, name) })
@@ -98,7 +98,8 @@ func labOnVolume(t *testing.T) (l *lab, volume string, again func()) {
 	bounded := func(w platform.Workload, c workloadconfig.Config, err error) {
 		l.dirs[w] = filepath.Join(volume, string(w))
 		require.NoError(t, os.Mkdir(l.dirs[w], 0o755))
-		starts[w] = func() { c, err := small(c, err); l.start(w, c, err) }
+		c = small(c)
+		starts[w] = func() { l.start(w, c, err) }
 		starts[w]()
 	}
 	c, err := workloadconfig.VictoriaMetrics(month)
@@ -122,7 +123,7 @@ func labOnVolume(t *testing.T) (l *lab, volume string, again func()) {
 }
 
 // small makes 16 MiB of each GiB of a volume's bounds: it is full in seconds.
-func small(c workloadconfig.Config, err error) (workloadconfig.Config, error) {
+func small(c workloadconfig.Config) workloadconfig.Config {
 	bounds := strings.NewReplacer(
 		fmt.Sprintf("=%dGiB", platform.StoreReserveGiB), fmt.Sprintf("=%dMiB", 16*platform.StoreReserveGiB),
 		fmt.Sprintf("queue_size: %d\n", platform.QueueGiB<<30), fmt.Sprintf("queue_size: %d\n", platform.QueueGiB<<24))
@@ -132,7 +133,7 @@ func small(c workloadconfig.Config, err error) (workloadconfig.Config, error) {
 	for name, body := range c.Files {
 		c.Files[name] = bounds.Replace(body)
 	}
-	return c, err
+	return c
 }
 
 // A data volume that fills loses nothing that was taken, and what cannot be kept
