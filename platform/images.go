@@ -28,10 +28,16 @@ var Images = map[Workload]Image{
 	WorkloadPyroscope:       {Repository: "docker.io/grafana/pyroscope", Tag: "1.21.1"},
 	WorkloadYACE:            {Repository: "quay.io/prometheuscommunity/yet-another-cloudwatch-exporter", Tag: "v0.67.0"},
 	WorkloadGrafana:         {Repository: "docker.io/grafana/grafana", Tag: "12.2.0"},
-	WorkloadStatus:          {Repository: "public.ecr.aws/amazonlinux/amazonlinux", Tag: "2023.9.20251027.0-minimal"},
+	WorkloadStatus:          imageOwn,
+	WorkloadRedelivery:      imageOwn,
 }
 
-// ImageAWSCLI fetches the status server's binary from the artifacts prefix.
+// imageOwn is what the project's own binary runs in, which is in no image.
+//
+//nolint:gochecknoglobals // a pin
+var imageOwn = Image{Repository: "public.ecr.aws/amazonlinux/amazonlinux", Tag: "2023.9.20251027.0-minimal"}
+
+// ImageAWSCLI fetches that binary from the artifacts prefix.
 //
 //nolint:gochecknoglobals // a pin
 var ImageAWSCLI = Image{Repository: "public.ecr.aws/aws-cli/aws-cli", Tag: "2.31.0"}

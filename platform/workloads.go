@@ -14,6 +14,7 @@ const (
 	WorkloadYACE            Workload = "yace"
 	WorkloadGrafana         Workload = "grafana"
 	WorkloadStatus          Workload = "status"
+	WorkloadRedelivery      Workload = "redelivery"
 )
 
 // ClusterConfigMap is the ConfigMap whose keys Config* every workload gets as

@@ -24,15 +24,15 @@ const BinaryEnv = "OBSERVATORY_BINARY"
 
 // Materials are the built things that the program puts on machines.
 type Materials struct {
-	Artifacts    []telemetry.Staged // what the bootstrap action installs
-	LauncherJar  telemetry.Staged
-	StatusBinary telemetry.Staged
-	Dashboards   []dashboards.Dashboard
+	Artifacts     []telemetry.Staged // what the bootstrap action installs
+	LauncherJar   telemetry.Staged
+	ControlBinary telemetry.Staged
+	Dashboards    []dashboards.Dashboard
 }
 
 // LoadMaterials finds the materials on this machine: the locked artifacts in
 // their store, verified, as far as the configuration's EMR nodes need them, and
-// the status server's binary for the control node below root. All that is
+// the binary for the control node below root. All that is
 // missing is told at once, with the command that makes it.
 func LoadMaterials(root string, cfg config.Config) (Materials, error) {
 	var m Materials
@@ -42,7 +42,7 @@ func LoadMaterials(root string, cfg config.Config) (Materials, error) {
 		faults = append(faults, fmt.Errorf("render dashboards: %w", err))
 	}
 	m.Dashboards = suite
-	if m.StatusBinary, err = statusBinary(root, cfg.ControlNode.Arch); err != nil {
+	if m.ControlBinary, err = controlBinary(root, cfg.ControlNode.Arch); err != nil {
 		faults = append(faults, err)
 	}
 	store, err := artifacts.DefaultStore()
@@ -69,7 +69,7 @@ func LoadMaterials(root string, cfg config.Config) (Materials, error) {
 	return m, errors.Join(faults...)
 }
 
-func statusBinary(root, arch string) (telemetry.Staged, error) {
+func controlBinary(root, arch string) (telemetry.Staged, error) {
 	name := platform.ControlBinary(arch)
 	file := os.Getenv(BinaryEnv)
 	if file == "" {
@@ -77,7 +77,7 @@ func statusBinary(root, arch string) (telemetry.Staged, error) {
 	}
 	sum, err := sha256Of(file)
 	if err != nil {
-		return telemetry.Staged{}, fmt.Errorf("find the status server's binary: %w; run `make artifacts`, or name the file in %s", err, BinaryEnv)
+		return telemetry.Staged{}, fmt.Errorf("find the control node's binary: %w; run `make artifacts`, or name the file in %s", err, BinaryEnv)
 	}
 	return telemetry.Staged{Name: name, Arch: arch, SHA256: sum, Path: file}, nil
 }

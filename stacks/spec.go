@@ -86,7 +86,7 @@ func (s spec) telemetry(data *storage.Storage, control *controlnode.ControlNode)
 		ControlPrivateIP: control.PrivateIP,
 		Artifacts:        s.artifacts(),
 		LauncherJar:      s.materials.LauncherJar,
-		StatusBinary:     s.materials.StatusBinary,
+		ControlBinary:    s.materials.ControlBinary,
 	}
 }
 
@@ -136,18 +136,18 @@ func group(g config.InstanceGroup) emr.InstanceGroup {
 
 func (s spec) workloads(data *storage.Storage, control *controlnode.ControlNode, t *telemetry.Telemetry) *workloads.Args {
 	return &workloads.Args{
-		Region:             pulumi.String(s.cfg.Region),
-		Bucket:             data.DataBucket,
-		S3Paths:            data.S3Paths,
-		S3Endpoint:         s.cfg.AWSEndpoints.S3,
-		ControlPrivateIP:   control.PrivateIP,
-		StatusBinaryURI:    t.StatusBinaryURI,
-		StatusBinarySHA256: t.StatusBinarySHA256,
-		TempoRetention:     time.Duration(s.cfg.Retention.TempoDays) * day,
-		PyroscopeRetention: time.Duration(s.cfg.Retention.PyroscopeDays) * day,
-		MetricsRetention:   time.Duration(s.cfg.Retention.VictoriaMetricsDays) * day,
-		LogsRetention:      time.Duration(s.cfg.Retention.VictoriaLogsDays) * day,
-		DataVolumeGiB:      s.cfg.ControlNode.DataVolumeGiB,
+		Region:              pulumi.String(s.cfg.Region),
+		Bucket:              data.DataBucket,
+		S3Paths:             data.S3Paths,
+		S3Endpoint:          s.cfg.AWSEndpoints.S3,
+		ControlPrivateIP:    control.PrivateIP,
+		ControlBinaryURI:    t.ControlBinaryURI,
+		ControlBinarySHA256: t.ControlBinarySHA256,
+		TempoRetention:      time.Duration(s.cfg.Retention.TempoDays) * day,
+		PyroscopeRetention:  time.Duration(s.cfg.Retention.PyroscopeDays) * day,
+		MetricsRetention:    time.Duration(s.cfg.Retention.VictoriaMetricsDays) * day,
+		LogsRetention:       time.Duration(s.cfg.Retention.VictoriaLogsDays) * day,
+		DataVolumeGiB:       s.cfg.ControlNode.DataVolumeGiB,
 	}
 }
 

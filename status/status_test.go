@@ -2,7 +2,6 @@ package status_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -228,18 +227,6 @@ func TestSections(t *testing.T) {
 	require.NoError(t, err)
 	defer posted.Body.Close()
 	require.Equal(t, http.StatusMethodNotAllowed, posted.StatusCode)
-}
-
-func TestServeEndsWithItsContext(t *testing.T) {
-	address := freeAddress(t)
-	ctx, stop := context.WithCancel(t.Context())
-	served := make(chan error, 1)
-	go func() { served <- status.Serve(ctx, config(t, "http://127.0.0.1:1"), address) }()
-	answers(t, "http://"+address+"/healthz")
-	require.ErrorContains(t, status.Serve(t.Context(), config(t, "http://127.0.0.1:1"), address), "address already in use")
-	stop()
-	require.NoError(t, <-served)
-	require.ErrorContains(t, status.Serve(t.Context(), status.Config{}, address), "control.privateIp")
 }
 
 func TestFetchRefusesOtherVersions(t *testing.T) {

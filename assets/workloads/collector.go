@@ -33,9 +33,9 @@ func Collector() (Config, error) {
 		"roleLabel": platform.NodeRole, "role": platform.RoleControl,
 		"hostLabel": platform.HostName, "nodeName": EnvNodeName,
 		"serviceLabel": platform.ServiceName, "service": platform.WorkloadCollector,
-		"metrics": address(platform.WorkloadVictoriaMetrics, platform.VictoriaMetrics),
-		"logs":    address(platform.WorkloadVictoriaLogs, platform.VictoriaLogs),
-		"traces":  address(platform.WorkloadTempo, platform.TempoOTLPGRPC),
+		"metrics": throughRedelivery(platform.WorkloadVictoriaMetrics),
+		"logs":    throughRedelivery(platform.WorkloadVictoriaLogs),
+		"traces":  throughRedelivery(platform.WorkloadTempo),
 	})
 	if err != nil {
 		return Config{}, err

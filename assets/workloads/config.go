@@ -41,7 +41,7 @@ func (m Memory) share(percent int) int { return m.MiB * percent / 100 }
 func (m Memory) Quantity() string { return fmt.Sprintf("%dMi", m.MiB) }
 
 // MemoryOf gives the container limits, in one table because the servers'
-// own limits follow them. 6.5 GiB together: a control node of 8 GiB holds them
+// own limits follow them. 6.75 GiB together: a control node of 8 GiB holds them
 // beside K3s.
 func MemoryOf(w platform.Workload) Memory {
 	return map[platform.Workload]Memory{
@@ -53,6 +53,7 @@ func MemoryOf(w platform.Workload) Memory {
 		platform.WorkloadYACE:            {MiB: 256},
 		platform.WorkloadGrafana:         {MiB: 512},
 		platform.WorkloadStatus:          {MiB: 128},
+		platform.WorkloadRedelivery:      {MiB: 256},
 	}[w]
 }
 

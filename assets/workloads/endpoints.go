@@ -24,6 +24,7 @@ func endpoints() map[platform.Workload]endpoint {
 		platform.WorkloadYACE:            {"http", platform.YACE, 0, "/healthz"},
 		platform.WorkloadGrafana:         {"https", platform.Grafana, 0, "/api/health"},
 		platform.WorkloadStatus:          {"http", platform.Status, 0, "/healthz"},
+		platform.WorkloadRedelivery:      {"http", platform.Redelivery, 0, "/healthz"},
 	}
 }
 

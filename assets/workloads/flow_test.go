@@ -73,7 +73,11 @@ func (l *lab) startMetrics() {
 	l.start(platform.WorkloadVictoriaMetrics, c, err)
 }
 
+// startCollector starts the redelivery too, which is its way to the stores.
 func (l *lab) startCollector() {
+	if r := l.running[platform.WorkloadRedelivery]; r == nil || r.ended() {
+		l.start(platform.WorkloadRedelivery, workloadconfig.Redelivery(), nil)
+	}
 	c, err := workloadconfig.Collector()
 	l.start(platform.WorkloadCollector, c, err)
 }
@@ -242,7 +246,7 @@ func declaredPorts() []int {
 	ports := []int{7070}
 	for _, p := range []platform.Port{
 		platform.OTLPGRPC, platform.OTLPHTTP, platform.CollectorHealth, platform.CollectorMetrics, platform.VictoriaMetrics, platform.VictoriaLogs,
-		platform.Tempo, platform.TempoGRPC, platform.TempoGossip, platform.TempoOTLPGRPC, platform.TempoOTLPHTTP, platform.Pyroscope, platform.PyroscopeGRPC,
+		platform.Tempo, platform.TempoGRPC, platform.TempoGossip, platform.TempoOTLPGRPC, platform.TempoOTLPHTTP, platform.Pyroscope, platform.PyroscopeGRPC, platform.Redelivery,
 	} {
 		ports = append(ports, int(p))
 	}

@@ -27,6 +27,7 @@ type flood struct {
 	begun        time.Time
 	lines, spans []string
 	samples      []int // values of a counter
+	padding      int   // bytes of a line
 }
 
 func takes(signal, resource string) bool {
@@ -36,7 +37,7 @@ func takes(signal, resource string) bool {
 
 func (f *flood) line() bool {
 	f.sent++
-	text := fmt.Sprintf("line %04d of the full volume %s", f.sent, strings.Repeat("x", 10_000))
+	text := fmt.Sprintf("line %04d of the flood %s", f.sent, strings.Repeat("x", f.padding))
 	ok := takes("logs", resource(`"scopeLogs":[{"logRecords":[{"timeUnixNano":"%d","body":{"stringValue":"`+text+`"}}]}]`, time.Now().UnixNano()))
 	if ok {
 		f.lines = append(f.lines, text[:9])
@@ -47,7 +48,7 @@ func (f *flood) line() bool {
 func (f *flood) sample() bool {
 	f.sent++
 	ok := takes("metrics", resource(
-		fmt.Sprintf(`"scopeMetrics":[{"metrics":[{"name":"full.volume","sum":{"aggregationTemporality":2,"isMonotonic":true,"dataPoints":[{"timeUnixNano":"%%d","asInt":"%d"}]}}]}]`, f.sent),
+		fmt.Sprintf(`"scopeMetrics":[{"metrics":[{"name":"flood","sum":{"aggregationTemporality":2,"isMonotonic":true,"dataPoints":[{"timeUnixNano":"%%d","asInt":"%d"}]}}]}]`, f.sent),
 		// The store keeps one sample of a series a millisecond.
 		f.begun.Add(time.Duration(f.sent)*10*time.Millisecond).UnixNano()))
 	if ok {
@@ -76,12 +77,17 @@ func (f *flood) spansStored() bool {
 }
 
 func (f *flood) linesStored() bool {
-	_, body := request("GET", "http://victoria-logs:9428/select/logsql/query?limit=100000&query="+url.QueryEscape(`"full volume" | fields _msg`), "", "")
+	body := storedLines()
 	return !slices.ContainsFunc(f.lines, func(line string) bool { return !strings.Contains(body, line+" ") })
 }
 
+func storedLines() string {
+	_, body := request("GET", "http://victoria-logs:9428/select/logsql/query?limit=100000&query="+url.QueryEscape(`"the flood" | fields _msg`), "", "")
+	return body
+}
+
 func (f *flood) samplesStored() bool {
-	_, body := request("GET", "http://victoria-metrics:8428/api/v1/export?match[]=full_volume_total", "", "")
+	_, body := request("GET", "http://victoria-metrics:8428/api/v1/export?match[]=flood_total", "", "")
 	var series struct{ Values []int }
 	return json.Unmarshal([]byte(body), &series) == nil &&
 		!slices.ContainsFunc(f.samples, func(n int) bool { return !slices.Contains(series.Values, n) })
@@ -108,6 +114,7 @@ func labOnVolume(t *testing.T) (l *lab, volume string, again func()) {
 	bounded(platform.WorkloadVictoriaLogs, c, err)
 	c, err = workloadconfig.Tempo(month)
 	bounded(platform.WorkloadTempo, c, err)
+	bounded(platform.WorkloadRedelivery, workloadconfig.Redelivery(), nil)
 	c, err = workloadconfig.Collector()
 	bounded(platform.WorkloadCollector, c, err)
 	for w, s := range l.running {
@@ -141,7 +148,7 @@ func small(c workloadconfig.Config) workloadconfig.Config {
 // there is room for what cannot refuse. Once there is room all goes on.
 func TestAFullDataVolumeLosesNothing(t *testing.T) {
 	l, volume, again := labOnVolume(t)
-	f := &flood{begun: time.Now().Add(-time.Hour)}
+	f := &flood{begun: time.Now().Add(-time.Hour), padding: 10_000}
 	require.True(t, f.all())
 
 	most := filepath.Join(volume, "most")
@@ -182,7 +189,7 @@ func TestAFullDataVolumeLosesNothing(t *testing.T) {
 	require.NoError(t, os.Remove(most))
 	require.True(t, waitFor(2*time.Minute, func() bool {
 		again()
-		next := &flood{sent: f.sent, begun: f.begun}
+		next := &flood{sent: f.sent, begun: f.begun, padding: f.padding}
 		stored := next.line() && next.sample() && waitFor(10*time.Second, func() bool { return next.linesStored() && next.samplesStored() })
 		f.sent = next.sent
 		return stored

@@ -23,6 +23,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
+// insideLab names the folder with the project's own binary, in the namespaces.
 const insideLab = "OBSERVATORY_TEST_INSIDE"
 
 // TestMain runs the tests in network and mount namespaces of their own, so that
@@ -45,8 +46,19 @@ func runInside() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	own, err := os.MkdirTemp("", "own")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(own) }()
+	build := exec.Command("go", "build", "-o", filepath.Join(own, "observatory"), "../../cmd/observatory-control")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n%s", build, err, out)
+		return 1
+	}
 	cmd := exec.Command("/proc/self/exe", os.Args[1:]...)
-	cmd.Env = append(os.Environ(), insideLab+"=1")
+	cmd.Env = append(os.Environ(), insideLab+"="+own)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS,
@@ -54,7 +66,7 @@ func runInside() int {
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
 		Pdeathsig:   syscall.SIGKILL,
 	}
-	err := cmd.Run()
+	err = cmd.Run()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		return exit.ExitCode()
@@ -121,8 +133,12 @@ func start(t *testing.T, w platform.Workload, c workloadconfig.Config, dir strin
 
 func run(t *testing.T, name, dir string, env []string, args ...string) *server {
 	t.Helper()
-	binary, err := servers.Find(context.Background(), name)
-	require.NoError(t, err)
+	binary := filepath.Join(os.Getenv(insideLab), "observatory")
+	if name != string(platform.WorkloadRedelivery) {
+		var err error
+		binary, err = servers.Find(context.Background(), name)
+		require.NoError(t, err)
+	}
 	out, err := os.OpenFile(filepath.Join(dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	require.NoError(t, err)
 	s := &server{cmd: exec.Command(binary, args...), dir: dir, done: make(chan struct{})}

@@ -24,15 +24,21 @@ func ControlMetrics() []string {
 		"vl_rows_ingested_total", "vl_rows_dropped_total", "vl_free_disk_space_bytes", "vl_data_size_bytes",
 		"tempo_distributor_spans_received_total", "tempo_discarded_spans_total", "tempo_ingester_failed_flushes_total", "tempodb_blocklist_(length|poll_errors_total)",
 		"pyroscope_distributor_received_(compressed_bytes|samples).*", "pyroscope_discarded_(samples|bytes)_total", "pyroscope_ingester_flush_.*",
+		"observatory_redelivery_.*",
 		"process_resident_memory_bytes", "process_cpu_seconds_total", "process_start_time_seconds",
 	}
 }
 
 // toDisk makes both stores write what they took to disk as soon as they can:
 // logs lie there after three seconds, samples after six (VictoriaMetrics takes
-// two for the least). Until then it is in memory alone, and a killed store loses
-// it, having no log to replay. The default is 5 s.
+// two for the least). Until then it is in memory alone, and redelivery.Settled
+// must be longer. The default is 5 s.
 const toDisk = "-inmemoryDataFlushInterval=1s"
+
+// lasting keeps a connection for as long as the store runs: by its end the
+// redelivery knows a store that was killed. The default closes each after two
+// minutes, for the sake of load balancers.
+const lasting = "-http.connTimeout=0s"
 
 // reserve has a store refuse, and go on answering queries, below so much room
 // on its volume.
@@ -54,6 +60,7 @@ func VictoriaMetrics(retention time.Duration) (Config, error) {
 		{platform.WorkloadVictoriaLogs, platform.VictoriaLogs},
 		{platform.WorkloadTempo, platform.Tempo},
 		{platform.WorkloadPyroscope, platform.Pyroscope},
+		{platform.WorkloadRedelivery, platform.Redelivery},
 	} {
 		targets = append(targets, target{string(t.w), address(t.w, t.p)})
 	}
@@ -82,6 +89,7 @@ func VictoriaMetrics(retention time.Duration) (Config, error) {
 			"-search.minStalenessInterval=1m",
 			reserve(),
 			toDisk,
+			lasting,
 			fmt.Sprintf("-memory.allowedBytes=%dMiB", memory.share(60)),
 			"-loggerFormat=json",
 		},
@@ -101,6 +109,7 @@ func VictoriaLogs(retention time.Duration, volumeGiB int) (Config, error) {
 		fmt.Sprintf("-retention.maxDiskSpaceUsageBytes=%dMiB", volumeGiB<<10*platform.LogsPercent/100),
 		reserve(),
 		toDisk,
+		lasting,
 		fmt.Sprintf("-memory.allowedBytes=%dMiB", memory.share(60)),
 		"-loggerFormat=json",
 	}}, nil

@@ -67,22 +67,22 @@ func (c *cloud) duringMarkers(t *testing.T, run string, do func(), conf ...strin
 
 var markerText = regexp.MustCompile(`marker run=(\w+) task=(\d+) n=(\d+);`)
 
-// markersIn adds the markers of a run that a text holds.
-func markersIn(text, run string, found map[marker]bool) {
+// markersIn counts the markers of a run that a text holds.
+func markersIn(text, run string, found map[marker]int) {
 	for _, m := range markerText.FindAllStringSubmatch(text, -1) {
 		task, _ := strconv.Atoi(m[2])
 		n, _ := strconv.Atoi(m[3])
 		if m[1] == run {
-			found[marker{task, n}] = true
+			found[marker{task, n}]++
 		}
 	}
 }
 
-// arrived are the markers of a run that the store of a signal has; none while
-// it does not answer.
-func (c *cloud) arrived(t *testing.T, signal, run string) map[marker]bool {
+// arrived are the markers of a run that the store of a signal has, and how often
+// its answer names each; none while it does not answer.
+func (c *cloud) arrived(t *testing.T, signal, run string) map[marker]int {
 	t.Helper()
-	found := map[marker]bool{}
+	found := map[marker]int{}
 	switch signal {
 	case "lines":
 		rows, _ := c.tryLogs(t, fmt.Sprintf(`"marker run=%s" | fields _msg`, run), 100_000)
@@ -99,7 +99,7 @@ func (c *cloud) arrived(t *testing.T, signal, run string) map[marker]bool {
 			task, err := strconv.Atoi(s.Metric["task"])
 			require.NoError(t, err)
 			for _, n := range s.Values {
-				found[marker{task, int(n)}] = true
+				found[marker{task, int(n)}]++
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func (c *cloud) written(t *testing.T, run string, r submit.Result) []marker {
 	t.Helper()
 	bucket := c.outputs(t).DataBucket
 	require.Len(t, r.ApplicationIDs, 1)
-	found := map[marker]bool{}
+	found := map[marker]int{}
 	for _, key := range c.keys(t, bucket, string(platform.PrefixEMRLogs)+r.Cluster+"/containers/"+r.ApplicationIDs[0]+"/") {
 		if filepath.Base(key) != "stderr.gz" {
 			continue

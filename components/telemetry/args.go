@@ -26,9 +26,9 @@ type Args struct {
 	KMSKeyARN        pulumi.StringInput // required, the bucket's default key; recorded with the component
 	ControlPrivateIP pulumi.StringInput // required, where the nodes send telemetry
 
-	Artifacts    []Staged // what the bootstrap action downloads; see node.BootstrapInput for which are needed
-	LauncherJar  Staged   // required; travels inside the bootstrap action
-	StatusBinary Staged   // required, of the control node's architecture
+	Artifacts     []Staged // what the bootstrap action downloads; see node.BootstrapInput for which are needed
+	LauncherJar   Staged   // required; travels inside the bootstrap action
+	ControlBinary Staged   // required, of the control node's architecture
 }
 
 var (
@@ -58,7 +58,7 @@ func (a *Args) Validate() error {
 		seen[s.Name] = true
 	}
 	a.LauncherJar.validate(&l, "telemetry.launcherJar")
-	a.StatusBinary.validate(&l, "telemetry.statusBinary")
+	a.ControlBinary.validate(&l, "telemetry.controlBinary")
 	return l.Join()
 }
 

@@ -1,6 +1,6 @@
 // Package telemetry stages in the data bucket what machines install: the
 // artifacts of the EMR nodes, the bootstrap action that installs them, and the
-// status server's binary of the control node.
+// binary that the control node runs of this project.
 //
 // Every object is content-addressed (platform.ArtifactKey), so that an edit is
 // a new object and nodes of a running cluster still find the old one until the

@@ -23,11 +23,11 @@ const bootstrapName = "bootstrap.sh"
 type Telemetry struct {
 	pulumi.ResourceState
 
-	BootstrapPath      pulumi.StringOutput      `pulumi:"bootstrapPath"`      // s3:// URI of the bootstrap action
-	BootstrapArgs      pulumi.StringArrayOutput `pulumi:"bootstrapArgs"`      // control IP, artifacts URI, hash
-	BootstrapHash      pulumi.StringOutput      `pulumi:"bootstrapHash"`      // of all that a node gets installed
-	StatusBinaryURI    pulumi.StringOutput      `pulumi:"statusBinaryUri"`    // s3:// URI
-	StatusBinarySHA256 pulumi.StringOutput      `pulumi:"statusBinarySha256"` // hex
+	BootstrapPath       pulumi.StringOutput      `pulumi:"bootstrapPath"`       // s3:// URI of the bootstrap action
+	BootstrapArgs       pulumi.StringArrayOutput `pulumi:"bootstrapArgs"`       // control IP, artifacts URI, hash
+	BootstrapHash       pulumi.StringOutput      `pulumi:"bootstrapHash"`       // of all that a node gets installed
+	ControlBinaryURI    pulumi.StringOutput      `pulumi:"controlBinaryUri"`    // s3:// URI
+	ControlBinarySHA256 pulumi.StringOutput      `pulumi:"controlBinarySha256"` // hex
 }
 
 // New stages everything. It registers nothing when args are invalid or the
@@ -43,7 +43,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	t := &Telemetry{}
 	err = ctx.RegisterComponentResourceV2(TypeToken, name, pulumi.Map{
 		"bucket": args.Bucket, "kmsKeyArn": args.KMSKeyARN, "controlPrivateIp": args.ControlPrivateIP,
-		"bootstrapHash": pulumi.String(hash), "statusBinarySha256": pulumi.String(args.StatusBinary.SHA256),
+		"bootstrapHash": pulumi.String(hash), "controlBinarySha256": pulumi.String(args.ControlBinary.SHA256),
 	}, t, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("register telemetry %s: %w", name, err)
@@ -62,7 +62,9 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if err != nil {
 		return nil, err
 	}
-	status, err := b.file("status-binary", args.StatusBinary)
+	// Its resource keeps the name of its first use: with another one the old
+	// resource would be deleted last, and with it the object that both are.
+	control, err := b.file("status-binary", args.ControlBinary)
 	if err != nil {
 		return nil, err
 	}
@@ -70,11 +72,11 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	t.BootstrapPath = uri(action)
 	t.BootstrapArgs = bootstrapArgs(args.ControlPrivateIP, action, hash)
 	t.BootstrapHash = pulumi.String(hash).ToStringOutput()
-	t.StatusBinaryURI = uri(status)
-	t.StatusBinarySHA256 = pulumi.String(args.StatusBinary.SHA256).ToStringOutput()
+	t.ControlBinaryURI = uri(control)
+	t.ControlBinarySHA256 = pulumi.String(args.ControlBinary.SHA256).ToStringOutput()
 	err = ctx.RegisterResourceOutputs(t, pulumi.Map{
 		"bootstrapPath": t.BootstrapPath, "bootstrapArgs": t.BootstrapArgs, "bootstrapHash": t.BootstrapHash,
-		"statusBinaryUri": t.StatusBinaryURI, "statusBinarySha256": t.StatusBinarySHA256,
+		"controlBinaryUri": t.ControlBinaryURI, "controlBinarySha256": t.ControlBinarySHA256,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("register outputs of telemetry %s: %w", name, err)

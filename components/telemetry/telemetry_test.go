@@ -59,8 +59,8 @@ func valid(t *testing.T) *telemetry.Args {
 			staged(t, platform.ArtifactCollector(platform.ArchARM64), platform.ArchARM64, []byte("arm")),
 			staged(t, platform.ArtifactProfiler, "", []byte("profiler")),
 		},
-		LauncherJar:  staged(t, platform.ArtifactLauncher, "", jar(t, "launcher")),
-		StatusBinary: staged(t, "observatory-linux-arm64", platform.ArchARM64, []byte("status")),
+		LauncherJar:   staged(t, platform.ArtifactLauncher, "", jar(t, "launcher")),
+		ControlBinary: staged(t, "observatory-linux-arm64", platform.ArchARM64, []byte("status")),
 	}
 }
 
@@ -75,7 +75,7 @@ func program(args *telemetry.Args) pulumi.RunFunc {
 		if err != nil {
 			return err
 		}
-		for name, output := range map[string]pulumi.StringOutput{"of-path": tel.BootstrapPath, "of-status": tel.StatusBinaryURI} {
+		for name, output := range map[string]pulumi.StringOutput{"of-path": tel.BootstrapPath, "of-status": tel.ControlBinaryURI} {
 			if _, err := random.NewRandomPet(ctx, name, &random.RandomPetArgs{Prefix: output}); err != nil {
 				return err
 			}
@@ -172,7 +172,7 @@ func TestOutputsWaitForEveryObject(t *testing.T) {
 
 	status := one(t, rec, "random:index/randomPet:RandomPet", "of-status")
 	require.Equal(t, []string{"telemetry-status-binary"}, status.Dependencies)
-	require.Equal(t, "s3://data/"+platform.ArtifactKey(args.StatusBinary.SHA256, args.StatusBinary.Name), status.Inputs["prefix"].StringValue())
+	require.Equal(t, "s3://data/"+platform.ArtifactKey(args.ControlBinary.SHA256, args.ControlBinary.Name), status.Inputs["prefix"].StringValue())
 }
 
 func hashOf(t *testing.T, args *telemetry.Args) string {
@@ -186,7 +186,7 @@ func TestHashFollowsWhatIsInstalled(t *testing.T) {
 	before := hashOf(t, args)
 	require.Equal(t, before, hashOf(t, args))
 
-	args.StatusBinary = staged(t, "observatory-linux-arm64", platform.ArchARM64, []byte("newer"))
+	args.ControlBinary = staged(t, "observatory-linux-arm64", platform.ArchARM64, []byte("newer"))
 	args.ControlPrivateIP = pulumi.String("10.0.1.11")
 	require.Equal(t, before, hashOf(t, args), "neither is installed on a node")
 
@@ -217,7 +217,7 @@ func TestValidate(t *testing.T) {
 		"architecture":  {func(a *telemetry.Args) { a.Artifacts[0].Arch = "x86_64" }, "telemetry.artifacts[0].arch"},
 		"sum":           {func(a *telemetry.Args) { a.Artifacts[2].SHA256 = "AB" }, "telemetry.artifacts[2].sha256"},
 		"file missing":  {func(a *telemetry.Args) { a.Artifacts[2].Path += ".gone" }, "telemetry.artifacts[2].path"},
-		"file a folder": {func(a *telemetry.Args) { a.StatusBinary.Path = filepath.Dir(a.StatusBinary.Path) }, "telemetry.statusBinary.path"},
+		"file a folder": {func(a *telemetry.Args) { a.ControlBinary.Path = filepath.Dir(a.ControlBinary.Path) }, "telemetry.controlBinary.path"},
 		"no launcher":   {func(a *telemetry.Args) { a.LauncherJar = telemetry.Staged{} }, "telemetry.launcherJar.path"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -27,8 +27,8 @@ type Args struct {
 
 	ControlPrivateIP pulumi.StringInput // required: where operators and nodes reach the control node
 
-	StatusBinaryURI    pulumi.StringInput // required: s3:// URI of the observatory binary
-	StatusBinarySHA256 pulumi.StringInput // required: its checksum, in hex
+	ControlBinaryURI    pulumi.StringInput // required: s3:// URI of the observatory binary
+	ControlBinarySHA256 pulumi.StringInput // required: its checksum, in hex
 
 	TempoRetention     time.Duration // required, whole hours
 	PyroscopeRetention time.Duration // required, whole hours
@@ -47,8 +47,8 @@ func (a *Args) Validate() error {
 	var l fault.List
 	for path, set := range map[string]bool{
 		"workloads.region": a.Region != nil, "workloads.bucket": a.Bucket != nil, "workloads.s3Paths": a.S3Paths != nil,
-		"workloads.controlPrivateIp": a.ControlPrivateIP != nil, "workloads.statusBinaryUri": a.StatusBinaryURI != nil,
-		"workloads.statusBinarySha256": a.StatusBinarySHA256 != nil,
+		"workloads.controlPrivateIp": a.ControlPrivateIP != nil, "workloads.controlBinaryUri": a.ControlBinaryURI != nil,
+		"workloads.controlBinarySha256": a.ControlBinarySHA256 != nil,
 	} {
 		l.Unless(set, path, nil, "must be set", "pass the output of the component that makes it")
 	}

@@ -15,7 +15,7 @@ import (
 // metadataUsers are the workloads that have S3, CloudWatch or the artifacts to
 // read under the instance's role.
 func metadataUsers() []platform.Workload {
-	return []platform.Workload{platform.WorkloadPyroscope, platform.WorkloadStatus, platform.WorkloadTempo, platform.WorkloadYACE}
+	return []platform.Workload{platform.WorkloadPyroscope, platform.WorkloadRedelivery, platform.WorkloadStatus, platform.WorkloadTempo, platform.WorkloadYACE}
 }
 
 func TestOnlyUsersOfTheRoleReachTheMetadata(t *testing.T) {

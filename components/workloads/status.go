@@ -37,7 +37,7 @@ func (b *builder) fetchBinary() corev1.ContainerArray {
 		Command: pulumi.ToStringArray([]string{"/bin/sh", "-euc", fetchScript}),
 		EnvFrom: b.envFrom(),
 		Env: corev1.EnvVarArray{
-			literal("BINARY_URI", b.args.StatusBinaryURI), literal("BINARY_SHA256", b.args.StatusBinarySHA256),
+			literal("BINARY_URI", b.args.ControlBinaryURI), literal("BINARY_SHA256", b.args.ControlBinarySHA256),
 			literal("BINARY", pulumi.String(binaryDir+"/"+binaryName)),
 			literal("HOME", pulumi.String("/tmp")), // where the AWS CLI writes its cache
 		},

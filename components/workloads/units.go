@@ -46,10 +46,11 @@ func (b *builder) units(a access) ([]unit, error) {
 		{"http", platform.Pyroscope, true},
 	}}.configured(workloadconfig.Pyroscope(b.args.PyroscopeRetention))
 	grafana, err6 := b.grafana(a)
-	if err := errors.Join(err1, err2, err3, err4, err5, err6); err != nil {
+	redelivery, err7 := b.redelivery()
+	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
 		return nil, err
 	}
-	return []unit{collector, metrics, logs, tempo, pyroscope, b.yace(), grafana, b.status(a)}, nil
+	return []unit{collector, metrics, logs, tempo, pyroscope, b.yace(), grafana, b.status(a), redelivery}, nil
 }
 
 // yace searches by the tags that the stack's provider puts on everything.
@@ -72,18 +73,29 @@ func (b *builder) grafana(a access) (unit, error) {
 	return u, err
 }
 
-// status runs the project's own binary, which an init container fetches: it is
-// in no image.
 func (b *builder) status(a access) unit {
 	const authorityDir = "/etc/observatory-ca"
-	u := unit{workload: platform.WorkloadStatus, role: true, user: userServer, ports: []port{{"http", platform.Status, true}}}
-	u.command = []string{path.Join(binaryDir, binaryName), "serve", "--config", path.Join(workloadconfig.ConfigDir, statusFile)}
+	u := b.own(unit{workload: platform.WorkloadStatus, ports: []port{{"http", platform.Status, true}}})
+	u.args = []string{"serve", "--config", path.Join(workloadconfig.ConfigDir, statusFile)}
 	u.files = pulumi.StringMap{statusFile: b.statusConfig()}
-	u.hash = b.args.StatusBinarySHA256
-	u.init = b.fetchBinary()
 	// Grafana's certificate is the only one it has to trust.
 	u.env = append(u.env, literal("SSL_CERT_FILE", pulumi.String(path.Join(authorityDir, keyAuthority))))
 	u.mount("ca", authorityDir, true, secretVolume(a.secret, keyAuthority))
+	return u
+}
+
+func (b *builder) redelivery() (unit, error) {
+	return b.own(unit{workload: platform.WorkloadRedelivery, ports: []port{{"http", platform.Redelivery, false}}}).
+		configured(workloadconfig.Redelivery(), nil)
+}
+
+// own has a unit run the project's own binary, which an init container fetches:
+// it is in no image.
+func (b *builder) own(u unit) unit {
+	u.role, u.user = true, userServer
+	u.command = []string{path.Join(binaryDir, binaryName)}
+	u.hash = b.args.ControlBinarySHA256
+	u.init = b.fetchBinary()
 	u.mount("bin", binaryDir, true, emptyDir())
 	return u
 }

@@ -39,7 +39,7 @@ func sampleArgs() *workloads.Args {
 			"artifacts": pulumi.String(paths.Artifacts), "emrLogs": pulumi.String(paths.EMRLogs), "lake": pulumi.String(paths.Lake),
 		},
 		ControlPrivateIP: pulumi.String("10.0.0.5"),
-		StatusBinaryURI:  pulumi.String("s3://data-123/artifacts/" + hash + "/observatory"), StatusBinarySHA256: pulumi.String(hash),
+		ControlBinaryURI: pulumi.String("s3://data-123/artifacts/" + hash + "/observatory"), ControlBinarySHA256: pulumi.String(hash),
 		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour, DataVolumeGiB: 100,
 	}
 }
@@ -263,7 +263,7 @@ func TestAnEditRestartsOnlyWhoReadsIt(t *testing.T) {
 		{"nothing", func(*workloads.Args) {}, nil},
 		{"Tempo's retention", func(a *workloads.Args) { a.TempoRetention *= 2 }, []platform.Workload{platform.WorkloadTempo}},
 		{"Pyroscope's retention", func(a *workloads.Args) { a.PyroscopeRetention *= 2 }, []platform.Workload{platform.WorkloadPyroscope}},
-		{"status binary", func(a *workloads.Args) { a.StatusBinarySHA256 = pulumi.String(strings.Repeat("0", 64)) }, []platform.Workload{platform.WorkloadStatus}},
+		{"own binary", func(a *workloads.Args) { a.ControlBinarySHA256 = pulumi.String(strings.Repeat("0", 64)) }, []platform.Workload{platform.WorkloadStatus, platform.WorkloadRedelivery}},
 		{"control node's address", func(a *workloads.Args) { a.ControlPrivateIP = pulumi.String("10.0.0.6") }, []platform.Workload{platform.WorkloadStatus}},
 	} {
 		args := sampleArgs()

@@ -22,6 +22,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
 	"github.com/emr-observatory/emr-observatory/dashboards/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/redelivery"
 )
 
 // world is the four real stores, filled with what the contract promises.
@@ -70,7 +71,7 @@ func labelValues() map[string][]string {
 		"queue": {"root", "root.default"}, "processname": {"NodeManager"}, "port": {"8020"}, "servername": {"ClientNamenodeProtocol"},
 		"jvm_memory_type": {"heap", "non_heap"}, "jvm_memory_pool_name": {"G1 Old Gen"}, "jvm_gc_name": {"G1 Young Generation"},
 		"jvm_gc_action": {"end of minor GC"}, "jvm_thread_daemon": {"true"}, "jvm_thread_state": {"runnable"},
-		"bucket": {"data"}, "reason": {"rate_limited"}, "tenant": {"single-tenant"}, "path": {"/data"},
+		"bucket": {"data"}, "reason": {"rate_limited"}, "tenant": {"single-tenant"}, "path": {"/data"}, redelivery.LabelStore: {"tempo"},
 		"le": {"0.1", "+Inf"},
 	}
 }

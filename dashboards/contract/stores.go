@@ -1,5 +1,7 @@
 package contract
 
+import "github.com/emr-observatory/emr-observatory/redelivery"
+
 // storeMetrics are what VictoriaMetrics scrapes of the control node's stores:
 // whether they take, refuse or lose data (names in each server's source at the
 // version platform.Images pins).
@@ -23,6 +25,9 @@ func storeMetrics() []Metric {
 		s("tempo_distributor_spans_received_total", Counter, "{span}", "Spans Tempo took.", "tenant"),
 		refused("tempo_discarded_spans_total", "{span}", "Spans Tempo refused."),
 		s("tempo_ingester_failed_flushes_total", Counter, "{block}", "Blocks Tempo could not write to S3."),
+		s(redelivery.MetricResent, Counter, "{request}", "Requests sent again to a store that ended before it had written them.", redelivery.LabelStore),
+		s(redelivery.MetricRefused, Counter, "{request}", "Requests that a store refused when they were sent again: what they brought is lost.", redelivery.LabelStore),
+		s(redelivery.MetricKept, Gauge, "By", "Compressed bytes that a store took and may not have written yet.", redelivery.LabelStore),
 		refused("pyroscope_discarded_samples_total", "{sample}", "Profile samples Pyroscope refused."),
 	}
 }

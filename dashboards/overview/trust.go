@@ -41,7 +41,7 @@ func trust() panel.Row {
 		panel.TimeSeries(panel.Spec{
 			Title: "Refused by the stores", Unit: panel.UnitPerSecond, Width: 12,
 			Description: panel.Description{
-				Shows:            "Samples, log records, spans and profile samples that a store did not take, per second.",
+				Shows:            "Samples, log records, spans, profile samples, and requests sent again after a store was killed, that a store did not take, per second.",
 				Bad:              "Anything above zero.",
 				Next:             "The reason is in the legend; read the store's log.",
 				EmptyWhenHealthy: "a store that refuses what it is sent, such as labels that are too long or times too far back.",
@@ -50,7 +50,8 @@ func trust() panel.Row {
 			yarn("sum by (reason) (rate(vm_rows_ignored_total[$__rate_interval]))", "metrics: {{reason}}"),
 			yarn("sum by (reason) (rate(vl_rows_dropped_total[$__rate_interval]))", "logs: {{reason}}"),
 			yarn("sum by (reason) (rate(tempo_discarded_spans_total[$__rate_interval]))", "traces: {{reason}}"),
-			yarn("sum by (reason) (rate(pyroscope_discarded_samples_total[$__rate_interval]))", "profiles: {{reason}}")),
+			yarn("sum by (reason) (rate(pyroscope_discarded_samples_total[$__rate_interval]))", "profiles: {{reason}}"),
+			yarn("sum by (store) (rate(observatory_redelivery_refused_requests_total[$__rate_interval]))", "requests sent again to {{store}}")),
 		panel.TimeSeries(panel.Spec{
 			Title: "Disk left to the stores", Unit: panel.UnitBytes, Width: 12,
 			Description: panel.Description{

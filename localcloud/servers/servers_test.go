@@ -22,7 +22,7 @@ import (
 // Grafana's server is not built: no module proxy has it. The status server is
 // the project's own binary.
 func notBuilt() map[platform.Workload]bool {
-	return map[platform.Workload]bool{platform.WorkloadGrafana: true, platform.WorkloadStatus: true}
+	return map[platform.Workload]bool{platform.WorkloadGrafana: true, platform.WorkloadStatus: true, platform.WorkloadRedelivery: true}
 }
 
 func TestEveryImageHasAServerOfItsVersion(t *testing.T) {

@@ -173,7 +173,7 @@ func endpointEdits() []edit {
 		// Every server reads the endpoint from the shared environment.
 		one("awsEndpoints.s3", endpoint, effects{changes.Updated: {"workloads-cluster-config"}, changes.Restarted: {
 			"workloads-collector", "workloads-victoria-metrics", "workloads-victoria-logs", "workloads-tempo",
-			"workloads-pyroscope", "workloads-yace", "workloads-grafana", "workloads-status",
+			"workloads-pyroscope", "workloads-yace", "workloads-grafana", "workloads-status", "workloads-redelivery",
 		}}),
 		one("grafana.url", `"https://127.0.0.1:3000"`, nothing),
 	}

@@ -38,10 +38,11 @@ func podRules() []Rule {
 //
 //nolint:gochecknoglobals // one table, read-only
 var roleUsers = map[platform.Workload]string{
-	platform.WorkloadTempo:     "keeps its blocks in S3",
-	platform.WorkloadPyroscope: "keeps its blocks in S3",
-	platform.WorkloadYACE:      "asks CloudWatch",
-	platform.WorkloadStatus:    "fetches its binary from S3",
+	platform.WorkloadTempo:      "keeps its blocks in S3",
+	platform.WorkloadPyroscope:  "keeps its blocks in S3",
+	platform.WorkloadYACE:       "asks CloudWatch",
+	platform.WorkloadStatus:     "fetches its binary from S3",
+	platform.WorkloadRedelivery: "fetches its binary from S3",
 }
 
 // read decodes a value through Kubernetes' own types.

@@ -132,7 +132,7 @@ func workloadArgs(control *controlnode.ControlNode) *workloads.Args {
 			"data": pulumi.String(paths.Data), "tempo": pulumi.String(paths.Tempo), "pyroscope": pulumi.String(paths.Pyroscope),
 			"artifacts": pulumi.String(paths.Artifacts), "emrLogs": pulumi.String(paths.EMRLogs), "lake": pulumi.String(paths.Lake),
 		},
-		StatusBinaryURI: pulumi.String("s3://data/artifacts/" + sum + "/observatory"), StatusBinarySHA256: pulumi.String(sum),
+		ControlBinaryURI: pulumi.String("s3://data/artifacts/" + sum + "/observatory"), ControlBinarySHA256: pulumi.String(sum),
 		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour, DataVolumeGiB: 100,
 	}
 }

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/redelivery"
+)
+
+func redeliverCommand() *cobra.Command {
+	var stores []string
+	var address string
+	c := &cobra.Command{
+		Use: "redeliver", Args: cobra.NoArgs,
+		Short: "Pass OTLP on to stores, and again what a killed one had not yet written",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, nil)))
+			r, err := redelivery.New(stores)
+			if err != nil {
+				return err
+			}
+			go r.Run(cmd.Context())
+			return serve(cmd.Context(), address, r.Handler())
+		},
+	}
+	c.Flags().StringArrayVar(&stores, "store", nil, "name=http://host:port of a store; POST /<name>/<path> goes to its /<path>")
+	c.Flags().StringVar(&address, "listen", fmt.Sprintf(":%d", platform.Redelivery), "address to listen on")
+	return c
+}
