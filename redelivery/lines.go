@@ -11,29 +11,34 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	logs "go.opentelemetry.io/proto/otlp/logs/v1"
 	"google.golang.org/protobuf/proto"
-
-	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 const (
-	linesStore = string(platform.WorkloadVictoriaLogs)
-
 	// streamFields names in a request the resource attributes that tell
 	// VictoriaLogs' streams apart.
 	streamFields = "VL-Stream-Fields"
+
+	// extraFields are given to each line of a request.
+	extraFields = "VL-Extra-Fields"
+
+	// FieldDelivery is one of them: by it the store's lines of one request are
+	// found. Their own fields do not tell them from other requests': Spark's times
+	// are whole seconds.
+	FieldDelivery = "delivery"
 )
 
 // linesLacking gives a request of those of r's lines that VictoriaLogs does not
-// have, nil if it has all of them. Two lines are the same if time, text and
-// stream are; so many as r has are wanted. A request that cannot be read is
-// given back whole: VictoriaLogs shall say what is wrong with it.
-func linesLacking(ctx context.Context, s *store, r *request) (*request, error) {
+// have, nil if it has all of them. Of lines with one time, text and stream so
+// many are wanted as r has. A request that cannot be read is given back whole:
+// VictoriaLogs shall say what is wrong with it.
+func (s *store) linesLacking(ctx context.Context, r *request) (*request, error) {
 	var wanted logs.LogsData // as an ExportLogsServiceRequest on the wire, without gRPC
 	body, err := plain(r)
 	if err != nil || proto.Unmarshal(body, &wanted) != nil {
@@ -55,7 +60,7 @@ func linesLacking(ctx context.Context, s *store, r *request) (*request, error) {
 	if len(there) == 0 {
 		return nil, nil
 	}
-	if err := s.count(ctx, fields, from, to, there); err != nil {
+	if err := s.count(ctx, r, fields, from, to, there); err != nil {
 		return nil, err
 	}
 	lacking := 0
@@ -106,19 +111,20 @@ func identity(at time.Time, message string, fields []string, labels map[string]s
 // known, and its line counts as one that is not there.
 func text(v *common.AnyValue) string { return v.GetStringValue() }
 
-// count adds up how often VictoriaLogs has each line that there names, between
-// two times.
-func (s *store) count(ctx context.Context, fields []string, from, to time.Time, there map[string]int) error {
+// count adds up how often VictoriaLogs has each line of r that there names,
+// between two times.
+func (s *store) count(ctx context.Context, r *request, fields []string, from, to time.Time, there map[string]int) error {
 	// What it took a moment ago is otherwise seen only a second later.
 	if err := s.get(ctx, "/internal/force_flush", func(io.Reader) error { return nil }); err != nil {
 		return err
 	}
 	wanted := append([]string{"_time", "_msg"}, fields...)
 	for i, f := range wanted {
-		wanted[i] = fmt.Sprintf("%q", f)
+		wanted[i] = strconv.Quote(f)
 	}
 	const nanos = "2006-01-02T15:04:05.000000000Z"
-	query := fmt.Sprintf("_time:[%s, %s] | fields %s", from.UTC().Format(nanos), to.UTC().Format(nanos), strings.Join(wanted, ", "))
+	query := fmt.Sprintf("_time:[%s, %s] %s:=%q | fields %s", from.UTC().Format(nanos), to.UTC().Format(nanos),
+		FieldDelivery, r.id, strings.Join(wanted, ", "))
 	return s.get(ctx, "/select/logsql/query?"+url.Values{"query": {query}}.Encode(), func(answer io.Reader) error {
 		for rows := json.NewDecoder(answer); ; {
 			row := map[string]string{}

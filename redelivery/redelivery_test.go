@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	logs "go.opentelemetry.io/proto/otlp/logs/v1"
+	"google.golang.org/protobuf/proto"
 )
 
 // The real stores, killed, are in assets/workloads: TestKilledStoresLoseNothing.
@@ -21,6 +23,7 @@ type teller struct {
 	*httptest.Server
 	lock   sync.Mutex
 	status int
+	fails  string // a path that answers 500
 	took   []string
 }
 
@@ -35,6 +38,10 @@ func newTeller(t *testing.T) *teller {
 			s.took = append(s.took, r.URL.RequestURI()+" "+r.Header.Get("Content-Type")+" "+string(body))
 		}
 		w.Header().Set("Retry-After", "7")
+		if r.URL.Path == s.fails {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
 		w.WriteHeader(s.status)
 		_, _ = fmt.Fprintf(w, "said %d", s.status)
 	}))
@@ -71,7 +78,10 @@ func between(t *testing.T, s *teller) (post func(body string) *http.Response, be
 		t.Cleanup(func() { _ = response.Body.Close() })
 		return response
 	}
-	beat = func() { of.look(t.Context()) }
+	beat = func() {
+		of.client.CloseIdleConnections() // one of them may be dead and not know it yet
+		of.look(t.Context())
+	}
 	metric = func() string {
 		response, err := http.Get(front.URL + "/metrics")
 		require.NoError(t, err)
@@ -185,14 +195,36 @@ func TestARequestIsKeptFromBeforeItIsSent(t *testing.T) {
 }
 
 func TestWrongStoresAreAllNamed(t *testing.T) {
-	_, err := New([]string{"a", "b=https://x", "c=http://x/path", "=http://x", "d=http://x:1"})
+	wrong := []string{"a", "b=https://x:1", "c=http://x:1/path?a=b", "=http://x:1", "A{=http://x:1", "e=http://x"}
+	_, err := New(append(wrong, "d=http://x:1", "d=http://y:1"))
 	require.Error(t, err)
-	for _, wrong := range []string{`"a"`, `"b=https://x"`, `"c=http://x/path"`, `"=http://x"`} {
-		require.ErrorContains(t, err, "store "+wrong+": must be name=http://host:port")
+	for _, w := range wrong {
+		require.ErrorContains(t, err, fmt.Sprintf("store %q: must be name=http://host:port", w))
 	}
-	require.NotContains(t, err.Error(), `"d=`)
+	require.ErrorContains(t, err, `store "d=http://y:1": there is another d`)
+	require.NotContains(t, err.Error(), `"d=http://x:1"`)
 	_, err = New(nil)
 	require.ErrorContains(t, err, "give at least one")
+}
+
+// Lines that may be there are worth more than lines that surely are not.
+func TestLinesAreSentThoughTheirStoreCannotTellWhichItHas(t *testing.T) {
+	s := newTeller(t)
+	_, beat, _, of := between(t, s)
+	of.lines = true
+	lines, err := proto.Marshal(&logs.LogsData{ResourceLogs: []*logs.ResourceLogs{{ScopeLogs: []*logs.ScopeLogs{{LogRecords: []*logs.LogRecord{{TimeUnixNano: 1}}}}}}})
+	require.NoError(t, err)
+	r := &request{path: "/", body: lines}
+	require.True(t, of.keep(r))
+	of.answer(r, true)
+	s.dies()
+	s.fails = "/internal/force_flush"
+	for range questions {
+		beat()
+		require.Empty(t, s.taken())
+	}
+	beat()
+	require.Equal(t, []string{"/  " + string(lines)}, s.taken())
 }
 
 // A request that is no protobuf goes to VictoriaLogs as it is, who says so.
@@ -200,7 +232,7 @@ func TestUnreadableLinesAreGivenBack(t *testing.T) {
 	for _, encoding := range []string{"", "gzip", "br"} {
 		r := &request{header: http.Header{}, body: bytes.Repeat([]byte{0xff}, 9)}
 		r.header.Set("Content-Encoding", encoding)
-		same, err := linesLacking(t.Context(), nil, r)
+		same, err := new(store).linesLacking(t.Context(), r)
 		require.NoError(t, err)
 		require.Same(t, r, same)
 	}

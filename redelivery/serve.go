@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -16,6 +18,8 @@ import (
 // requestBytes is above what the collector sends at once, uncompressed (max_size
 // of its queues' batches).
 const requestBytes = 8 << 20
+
+var storeName = regexp.MustCompile(`^[a-z][a-z-]*$`)
 
 // Redelivery is the stores' way in.
 type Redelivery struct {
@@ -31,10 +35,10 @@ func New(stores []string) (*Redelivery, error) {
 		name, address, _ := strings.Cut(s, "=")
 		u, err := url.Parse(address)
 		switch {
-		case err != nil:
-			faults = append(faults, fmt.Errorf("store %q: %w", s, err))
-		case name == "" || u.Scheme != "http" || u.Host == "" || u.Path != "":
-			faults = append(faults, fmt.Errorf("store %q: must be name=http://host:port", s))
+		case err != nil || !storeName.MatchString(name) || u.Port() == "" || address != "http://"+u.Host:
+			faults = append(faults, fmt.Errorf("store %q: must be name=http://host:port, the name of lower-case letters and dashes", s))
+		case slices.ContainsFunc(d.stores, func(other *store) bool { return other.name == name }):
+			faults = append(faults, fmt.Errorf("store %q: there is another %s; give each a name of its own", s, name))
 		default:
 			d.stores = append(d.stores, newStore(name, address, d.metrics))
 		}
@@ -69,11 +73,14 @@ func (s *store) take(w http.ResponseWriter, asked *http.Request) {
 		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
 		return
 	}
-	r := &request{path: asked.URL.RequestURI(), header: http.Header{}, body: body}
+	r := &request{id: s.nextID(), path: asked.URL.RequestURI(), header: http.Header{}, body: body}
 	for _, name := range []string{"Content-Type", "Content-Encoding", streamFields} {
 		if value := asked.Header.Get(name); value != "" {
 			r.header.Set(name, value)
 		}
+	}
+	if s.lines {
+		r.header.Set(extraFields, FieldDelivery+"="+r.id)
 	}
 	if !s.keep(r) {
 		w.Header().Set("Retry-After", "1")

@@ -6,13 +6,18 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"slices"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // What a redelivery tells of itself, of each store by its name in LabelStore.
@@ -27,39 +32,54 @@ const (
 	// heartbeat is how often a store is asked whether it is the same process still.
 	heartbeat = time.Second
 
-	// Settled is how long a store runs until what it took is surely on its disk.
-	// VictoriaMetrics takes longest: raw rows wait for two seconds, their part in
-	// memory for two, and the flusher looks each two (lib/storage/partition.go).
+	// Settled is how long a store runs until what it took is taken to be on its
+	// disk. VictoriaMetrics needs longest, six seconds: raw rows wait for two, their
+	// part in memory for two, and the flusher looks each two
+	// (lib/storage/partition.go).
 	Settled = 10 * time.Second
 
 	// keptBytes bounds what is kept for one store, compressed as the collector
 	// sends it. The collector keeps the rest: more is refused until some has settled.
 	keptBytes = 24 << 20
 
-	// patience is the collector's own with a store.
+	// patience is the collector's own with a store. It bounds a round of sending
+	// again too: the stores close a connection that was not used for a minute.
 	patience = 30 * time.Second
+
+	// dialPatience is short: who dials for long may reach another process.
+	dialPatience = 5 * time.Second
+
+	// questions is how often VictoriaLogs is asked for a request's lines. If it has
+	// no answer by then, they are sent all the same: twice is better than never.
+	questions = 5
 )
 
 // request is one that a store has, or is being given.
 type request struct {
+	id       string // no other has it
 	path     string
 	header   http.Header
 	body     []byte
 	answered bool // the store took it
 	beats    int  // since then, of the process that took it
 	again    bool // another process answers now
+	asked    int  // how often in vain what the store has of it
 }
 
 // store is where requests go, and those of them that may not be on its disk.
 type store struct {
-	name    string
-	url     string // scheme and host
-	lacking func(context.Context, *store, *request) (*request, error)
-	client  *http.Client
-	pinger  *http.Client // of one connection: it ends with the store's process
+	name   string
+	url    string // scheme and host
+	lines  bool   // VictoriaLogs: it stores what comes twice twice
+	client *http.Client
+	pinger *http.Client // of one connection: it ends with the store's process
+	conn   net.Conn     // on which the store answered last; only look uses it
 
 	resent  *metrics.Counter // requests
 	refused *metrics.Counter
+
+	born  string // when
+	taken atomic.Uint64
 
 	lock  sync.Mutex
 	kept  []*request
@@ -67,8 +87,10 @@ type store struct {
 }
 
 func newStore(name, url string, set *metrics.Set) *store {
-	s := &store{name: name, url: url, client: &http.Client{Timeout: patience}}
-	s.pinger = &http.Client{Timeout: patience, Transport: &http.Transport{MaxConnsPerHost: 1}}
+	s := &store{name: name, url: url, born: strconv.FormatInt(time.Now().UnixNano(), 36), lines: name == string(platform.WorkloadVictoriaLogs), client: &http.Client{Timeout: patience}}
+	s.pinger = &http.Client{Timeout: patience, Transport: &http.Transport{
+		MaxConnsPerHost: 1, DialContext: (&net.Dialer{Timeout: dialPatience}).DialContext,
+	}}
 	metric := func(m string) string { return fmt.Sprintf("%s{%s=%q}", m, LabelStore, name) }
 	s.resent, s.refused = set.NewCounter(metric(MetricResent)), set.NewCounter(metric(MetricRefused))
 	set.NewGauge(metric(MetricKept), func() float64 {
@@ -76,10 +98,12 @@ func newStore(name, url string, set *metrics.Set) *store {
 		defer s.lock.Unlock()
 		return float64(s.bytes)
 	})
-	if name == linesStore {
-		s.lacking = linesLacking
-	}
 	return s
+}
+
+// nextID also tells this process's requests from its predecessor's.
+func (s *store) nextID() string {
+	return s.born + "-" + strconv.FormatUint(s.taken.Add(1), 36)
 }
 
 // keep remembers a request from before it is sent: its store may answer and end
@@ -126,6 +150,7 @@ func (s *store) watch(ctx context.Context) {
 			return
 		case <-ticks.C:
 			s.look(ctx)
+			ticks.Reset(heartbeat) // a look that took long is not two
 		}
 	}
 }
@@ -139,7 +164,8 @@ func (s *store) look(ctx context.Context) {
 
 // ping asks whether the store answers, and whether as the process that it was.
 func (s *store) ping(ctx context.Context) (same bool, err error) {
-	trace := httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { same = c.Reused }}
+	var conn net.Conn // compared: GotConnInfo.Reused is also true of one dialed for an earlier ping
+	trace := httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { conn = c.Conn }}
 	asked, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, &trace), http.MethodGet, s.url, nil)
 	if err != nil {
 		return false, fmt.Errorf("ask %s: %w", s.name, err)
@@ -151,6 +177,7 @@ func (s *store) ping(ctx context.Context) (same bool, err error) {
 	// Read to its end: the connection is to be used again. What it says does not matter.
 	_, err = io.Copy(io.Discard, response.Body)
 	_ = response.Body.Close()
+	same, s.conn = conn == s.conn, conn
 	return same, err
 }
 
@@ -174,53 +201,79 @@ func (s *store) beat(same bool) (due []*request) {
 	return due
 }
 
-// sendAgain sends what is due, the oldest first, and leaves for the next beat
-// what cannot be sent now.
+// sendAgain sends what is due, the oldest first. What the store cannot take now,
+// or what there is no time for, is due at the next beat too.
 func (s *store) sendAgain(ctx context.Context, due []*request) {
+	if len(due) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	sent, fault := 0, ""
 	for _, r := range due {
 		status, err := s.deliver(ctx, r)
 		if err != nil {
-			slog.Warn("not sent again yet", "store", s.name, "error", err)
-			return
+			fault = err.Error()
+			if ctx.Err() != nil {
+				break
+			}
+			continue
 		}
-		s.lock.Lock()
-		r.again, r.beats = false, 0
 		if status/100 == 2 {
-			s.resent.Inc()
-		} else { // as it is now the store will never take it
-			s.refused.Inc()
-			s.forget(func(kept *request) bool { return kept == r })
+			sent++
+		} else {
+			fault = http.StatusText(status)
 		}
-		s.lock.Unlock()
-		slog.Info("sent again", "store", s.name, "bytes", len(r.body), "status", status)
+		if !mayTakeLater(status) {
+			s.delivered(r, status)
+		}
 	}
+	slog.Info("sent again", "store", s.name, "requests", sent, "of", len(due), "lastFault", fault)
 }
 
-// deliver sends what the store lacks of a request. An error is worth another try.
+// delivered notes the answer to a request that was sent again.
+func (s *store) delivered(r *request, status int) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	r.again, r.beats, r.asked = false, 0, 0
+	if status/100 == 2 {
+		s.resent.Inc()
+		return
+	}
+	s.refused.Inc() // as it is the store will never take it
+	s.forget(func(kept *request) bool { return kept == r })
+}
+
+// deliver sends what the store lacks of a request.
 func (s *store) deliver(ctx context.Context, r *request) (status int, err error) {
-	if s.lacking != nil {
-		if r, err = s.lacking(ctx, s, r); err != nil {
+	if s.lines && r.asked < questions {
+		lacking, err := s.linesLacking(ctx, r)
+		if err != nil {
+			r.asked++
 			return 0, err
 		}
-		if r == nil {
+		if lacking == nil {
 			return http.StatusOK, nil
 		}
+		r = lacking
 	}
 	response, err := s.send(ctx, r)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = response.Body.Close() }()
-	said, _ := io.ReadAll(io.LimitReader(response.Body, 200))
-	if mayTakeLater(response.StatusCode) {
-		return 0, fmt.Errorf("%s says %s: %q", s.name, response.Status, said)
-	}
+	_, _ = io.Copy(io.Discard, response.Body) // so that the connection is used again
+	_ = response.Body.Close()
 	return response.StatusCode, nil
 }
 
-// mayTakeLater is OTLP's rule for HTTP (specification, "Retryable response codes").
+// mayTakeLater is OTLP's rule for HTTP (specification, "Retryable response
+// codes"), and so the collector's.
 func mayTakeLater(status int) bool {
-	return status == http.StatusTooManyRequests || status/100 == 5
+	switch status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
 }
 
 func (s *store) send(ctx context.Context, r *request) (*http.Response, error) {

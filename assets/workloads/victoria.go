@@ -29,10 +29,9 @@ func ControlMetrics() []string {
 	}
 }
 
-// toDisk makes both stores write what they took to disk as soon as they can:
-// logs lie there after three seconds, samples after six (VictoriaMetrics takes
-// two for the least). Until then it is in memory alone, and redelivery.Settled
-// must be longer. The default is 5 s.
+// toDisk makes both stores write what they took to disk as soon as they can,
+// within redelivery.Settled: until then it is in memory alone. The default is 5 s,
+// and VictoriaMetrics takes two for the least.
 const toDisk = "-inmemoryDataFlushInterval=1s"
 
 // lasting keeps a connection for as long as the store runs: by its end the

@@ -50,6 +50,9 @@ func serve(ctx context.Context, address string, handler http.Handler) error {
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closePatience)
 	defer cancel()
 	err := server.Shutdown(closing)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = server.Close() // who has no answer yet asks again
+	}
 	if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
 		err = errors.Join(err, served)
 	}

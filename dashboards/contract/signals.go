@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/redelivery"
 )
 
 // Field is a field of a log record in VictoriaLogs.
@@ -38,6 +39,7 @@ func LogFields() []Field {
 		Field{Name: FieldPath, Help: "File the line was read from."},
 		Field{Name: FieldContainer, Help: "YARN container whose log it is."},
 		Field{Name: string(platform.StepID), Help: "EMR step whose log it is."},
+		Field{Name: redelivery.FieldDelivery, Help: "Request that brought the line to the store (decision 11)."},
 	)
 	for _, label := range platform.HostLabels() {
 		fields = append(fields, Field{Name: string(label), Stream: true, Help: "On every record."})
