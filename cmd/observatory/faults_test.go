@@ -18,9 +18,8 @@ import (
 // outage is a part that fails while a job runs.
 type outage struct {
 	name    string
-	program string        // as its command line begins
+	program string        // as its command line begins, with or without the folder
 	away    time.Duration // stopped for so long, then killed; zero kills at once
-	resumes bool          // goes on after away instead of being killed
 	sends   bool          // to a store: of what is on its way then, a line may be stored twice
 }
 
@@ -34,7 +33,7 @@ func outages() []outage {
 		{name: "Tempo", program: "/tempo", away: 15 * time.Second},
 		{name: "Pyroscope", program: "/usr/bin/pyroscope", away: 15 * time.Second},
 		{name: "the nodes' collectors", program: "/opt/observatory/bin/otelcol", sends: true},
-		{name: "S3", program: "", away: 30 * time.Second, resumes: true},
+		{name: "S3", program: "versitygw --port", away: 30 * time.Second},
 	}
 }
 
@@ -136,12 +135,12 @@ func settled(t *testing.T, within time.Duration, count func() int) {
 	}, within, time.Second, "a count comes to rest")
 }
 
-// fail stops a program's processes, waits, and kills them or lets them go on.
+// fail stops a program's processes, waits, and kills them.
 func (c *cloud) fail(t *testing.T, o outage) {
 	t.Helper()
 	var pids []int
-	for pid, program := range c.processes(t) {
-		if strings.HasPrefix(program, o.program+" ") && o.program != "" || o.program == "" && strings.Contains(program, "versitygw --port") {
+	for pid, line := range c.processes(t) {
+		if strings.HasPrefix(line, o.program+" ") || strings.Contains(line, "/"+o.program+" ") {
 			pids = append(pids, pid)
 		}
 	}
@@ -152,12 +151,8 @@ func (c *cloud) fail(t *testing.T, o outage) {
 		}
 		time.Sleep(o.away) // the outage itself
 	}
-	signal := syscall.SIGKILL
-	if o.resumes {
-		signal = syscall.SIGCONT
-	}
 	for _, pid := range pids {
-		require.NoError(t, syscall.Kill(pid, signal))
+		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 	}
 }
 

@@ -74,14 +74,10 @@ func otherFaultsTable() string {
 }
 
 func (o outage) how() string {
-	switch {
-	case o.resumes:
-		return fmt.Sprintf("does not answer for %s", o.away)
-	case o.away > 0:
+	if o.away > 0 {
 		return fmt.Sprintf("does not answer for %s, then is killed", o.away)
-	default:
-		return "killed, as when out of memory"
 	}
+	return "killed, as when out of memory"
 }
 
 // The reference tells of these outages and no others.
