@@ -1,8 +1,16 @@
 package platform
 
+import "fmt"
+
 // The control node's data volume holds all of its servers' folders, and its
 // provisioner gives none of them a size: the servers' own bounds do.
 const (
+	// MinDataVolumeGiB holds the reserve below twice and the servers' folders; with
+	// less the images alone fill the disk. MaxDataVolumeGiB is gp3's (EBS User
+	// Guide, "General Purpose SSD volumes").
+	MinDataVolumeGiB = 20
+	MaxDataVolumeGiB = 16384
+
 	// QueueGiB bounds each of the control node's collector's three queues. A full
 	// one refuses the nodes, who keep the data on their own disks.
 	QueueGiB = 1
@@ -26,3 +34,11 @@ const (
 	// last two go before it takes more, whatever the retention says.
 	LogsPercent = 45
 )
+
+// ValidDataVolume holds a size of the data volume against its bounds.
+func ValidDataVolume(gib int) bool { return gib >= MinDataVolumeGiB && gib <= MaxDataVolumeGiB }
+
+// DataVolumeRule is what a size that is not valid breaks, in words.
+func DataVolumeRule() string {
+	return fmt.Sprintf("must be %d to %d", MinDataVolumeGiB, MaxDataVolumeGiB)
+}

@@ -138,7 +138,6 @@ func (s spec) workloads(data *storage.Storage, control *controlnode.ControlNode,
 	return &workloads.Args{
 		Region:              pulumi.String(s.cfg.Region),
 		Bucket:              data.DataBucket,
-		S3Paths:             data.S3Paths,
 		S3Endpoint:          s.cfg.AWSEndpoints.S3,
 		ControlPrivateIP:    control.PrivateIP,
 		ControlBinaryURI:    t.ControlBinaryURI,

@@ -19,7 +19,7 @@ type Args struct {
 	InstanceType  string // required, of a Nitro family: m7g.large
 	Arch          string // required, platform.ArchAMD64 or platform.ArchARM64; must fit InstanceType
 	PrivateIP     string // IPv4 in the subnet; "" = the subnet allots one, which then stays
-	DataVolumeGiB int    // required, 20 to 16384; may grow, never shrink
+	DataVolumeGiB int    // required, platform.ValidDataVolume; may grow, never shrink
 	Ephemeral     bool   // true = the data volume goes with the stack
 
 	// AMI is the image to start from. "" = the newest Amazon Linux 2023 at
@@ -48,13 +48,6 @@ type Args struct {
 	Tags map[string]string // added to every resource that can carry tags
 }
 
-// Bounds of DataVolumeGiB. The upper one is gp3's (EBS User Guide, "General
-// Purpose SSD volumes"); below the lower one the images alone fill the disk.
-const (
-	MinDataVolumeGiB = 20
-	MaxDataVolumeGiB = 16384
-)
-
 var (
 	instanceType = regexp.MustCompile(`^[a-z][a-z0-9-]*\.[a-z0-9-]+$`)
 	// Graviton families carry a g among the attributes after the generation:
@@ -79,7 +72,7 @@ func (a *Args) Validate() error {
 		"controlNode.instanceType", a.InstanceType, "must have the architecture "+a.Arch, "change arch, or take another family (Graviton families are "+platform.ArchARM64+")")
 	ip, err := netip.ParseAddr(a.PrivateIP)
 	l.Unless(a.PrivateIP == "" || err == nil && ip.Is4() && ip.IsPrivate(), "controlNode.privateIp", a.PrivateIP, "must be a private IPv4 address", "name a free one of the subnet, or leave it empty")
-	l.Unless(a.DataVolumeGiB >= MinDataVolumeGiB && a.DataVolumeGiB <= MaxDataVolumeGiB, "controlNode.dataVolumeGiB", a.DataVolumeGiB, "must be 20 to 16384", "start with 100; it can grow later")
+	l.Unless(platform.ValidDataVolume(a.DataVolumeGiB), "controlNode.dataVolumeGiB", a.DataVolumeGiB, platform.DataVolumeRule(), "start with 100; it can grow later")
 	l.Unless(a.AMI == "" || imageID.MatchString(a.AMI), "controlNode.ami", a.AMI, "must be ami- and hexadecimal digits", "leave it empty for Amazon Linux 2023")
 	l.Unless(boot.ValidMirror(a.Mirror), "controlNode.mirror", a.Mirror, "must be an https:// or s3:// prefix that ends with a slash", "leave it empty for GitHub")
 	for _, in := range []struct {

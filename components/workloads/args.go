@@ -20,10 +20,9 @@ const (
 
 // Args says what the servers work with. Validate checks the plain values.
 type Args struct {
-	Region     pulumi.StringInput    // required
-	Bucket     pulumi.StringInput    // required: the data bucket
-	S3Paths    pulumi.StringMapInput // required: keys are the JSON names of platform.S3Paths
-	S3Endpoint string                // "" = AWS; else http(s)://host[:port] of an S3-compatible gateway
+	Region     pulumi.StringInput // required
+	Bucket     pulumi.StringInput // required: the data bucket
+	S3Endpoint string             // "" = AWS; else http(s)://host[:port] of an S3-compatible gateway
 
 	ControlPrivateIP pulumi.StringInput // required: where operators and nodes reach the control node
 
@@ -46,14 +45,13 @@ func (a *Args) Validate() error {
 	}
 	var l fault.List
 	for path, set := range map[string]bool{
-		"workloads.region": a.Region != nil, "workloads.bucket": a.Bucket != nil, "workloads.s3Paths": a.S3Paths != nil,
+		"workloads.region": a.Region != nil, "workloads.bucket": a.Bucket != nil,
 		"workloads.controlPrivateIp": a.ControlPrivateIP != nil, "workloads.controlBinaryUri": a.ControlBinaryURI != nil,
 		"workloads.controlBinarySha256": a.ControlBinarySHA256 != nil,
 	} {
 		l.Unless(set, path, nil, "must be set", "pass the output of the component that makes it")
 	}
-	const least = 2 * platform.StoreReserveGiB
-	l.Unless(a.DataVolumeGiB >= least, "workloads.dataVolumeGiB", a.DataVolumeGiB, fmt.Sprintf("must be %d or more", least), "give the size of the control node's data volume")
+	l.Unless(platform.ValidDataVolume(a.DataVolumeGiB), "workloads.dataVolumeGiB", a.DataVolumeGiB, platform.DataVolumeRule(), "give the size of the control node's data volume")
 	for path, d := range map[string]time.Duration{"workloads.tempoRetention": a.TempoRetention, "workloads.pyroscopeRetention": a.PyroscopeRetention} {
 		l.Unless(d >= time.Hour && d%time.Hour == 0, path, d.String(), "must be one hour or more, in whole hours", "give a multiple of an hour")
 	}

@@ -98,7 +98,7 @@ func plain(m resource.PropertyMap) any {
 func TestValidateTellsEverythingAtOnce(t *testing.T) {
 	err := (&workloads.Args{S3Endpoint: "10.0.0.2:7070", TempoRetention: time.Minute, LogsRetention: time.Hour}).Validate()
 	for _, path := range []string{
-		"workloads.region", "workloads.bucket", "workloads.s3Paths", "workloads.s3Endpoint", "workloads.controlPrivateIp",
+		"workloads.region", "workloads.bucket", "workloads.s3Endpoint", "workloads.controlPrivateIp",
 		"workloads.controlBinaryUri", "workloads.controlBinarySha256", "workloads.tempoRetention", "workloads.pyroscopeRetention", "workloads.logsRetention", "workloads.dataVolumeGiB",
 	} {
 		require.ErrorContains(t, err, path+":")

@@ -60,23 +60,16 @@ func fetchResources() *corev1.ResourceRequirementsArgs {
 
 // statusConfig is what the status server reports and whom it asks.
 func (b *builder) statusConfig() pulumi.StringOutput {
-	return pulumi.All(b.args.S3Paths, b.args.ControlPrivateIP).ApplyT(func(v []any) (string, error) {
-		return renderStatus(v[0].(map[string]string), v[1].(string))
+	return pulumi.All(b.args.Bucket, b.args.ControlPrivateIP).ApplyT(func(v []any) (string, error) {
+		return renderStatus(v[0].(string), v[1].(string))
 	}).(pulumi.StringOutput)
 }
 
-func renderStatus(paths map[string]string, ip string) (string, error) {
-	config := status.Config{Endpoints: map[platform.Workload]status.Endpoint{}, Control: status.Control{
+func renderStatus(bucket, ip string) (string, error) {
+	config := status.Config{S3Paths: platform.NewS3Paths(bucket), Endpoints: map[platform.Workload]status.Endpoint{}, Control: status.Control{
 		PrivateIP: ip, OTLP: fmt.Sprintf("%s:%d", ip, platform.OTLPGRPC),
 		GrafanaURL: workloadconfig.URLAt(ip, platform.WorkloadGrafana), StatusURL: workloadconfig.URLAt(ip, platform.WorkloadStatus),
 	}}
-	b, err := json.Marshal(paths)
-	if err != nil {
-		return "", wrap(statusFile, err)
-	}
-	if err := json.Unmarshal(b, &config.S3Paths); err != nil {
-		return "", wrap(statusFile, err)
-	}
 	ready := workloadconfig.ReadyURLs()
 	for workload, url := range workloadconfig.URLs() {
 		config.Endpoints[workload] = status.Endpoint{URL: url, ReadyURL: ready[workload]}

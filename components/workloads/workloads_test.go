@@ -31,13 +31,8 @@ var update = flag.Bool("update", false, "write the golden files")
 const hash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
 func sampleArgs() *workloads.Args {
-	paths := platform.NewS3Paths("data-123")
 	return &workloads.Args{
 		Region: pulumi.String("eu-west-1"), Bucket: pulumi.String("data-123"),
-		S3Paths: pulumi.StringMap{
-			"data": pulumi.String(paths.Data), "tempo": pulumi.String(paths.Tempo), "pyroscope": pulumi.String(paths.Pyroscope),
-			"artifacts": pulumi.String(paths.Artifacts), "emrLogs": pulumi.String(paths.EMRLogs), "lake": pulumi.String(paths.Lake),
-		},
 		ControlPrivateIP: pulumi.String("10.0.0.5"),
 		ControlBinaryURI: pulumi.String("s3://data-123/artifacts/" + hash + "/observatory"), ControlBinarySHA256: pulumi.String(hash),
 		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour, DataVolumeGiB: 100,

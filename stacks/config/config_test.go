@@ -112,9 +112,10 @@ func TestProjectFileIsWhatPulumiReads(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-func TestTheVolumeSaysWhatStaysFree(t *testing.T) {
+func TestTheVolumeSaysItsBounds(t *testing.T) {
 	field, _ := reflect.TypeFor[config.ControlNode]().FieldByName("DataVolumeGiB")
 	require.Contains(t, field.Tag.Get("help"), fmt.Sprintf("leave %d of it free", platform.StoreReserveGiB))
+	require.Equal(t, platform.DataVolumeRule(), field.Tag.Get("rule"))
 }
 
 func TestEveryFieldIsDescribed(t *testing.T) {

@@ -143,7 +143,7 @@ func (v *validator) controlNode(c Config) {
 	v.check(typed, "controlNode.instanceType", n.InstanceType, "")
 	known := n.Arch == platform.ArchAMD64 || n.Arch == platform.ArchARM64
 	v.check(known && (!typed || n.Arch == Arch(n.InstanceType)), "controlNode.arch", n.Arch, "set controlNode.arch to "+Arch(n.InstanceType)+" for "+n.InstanceType)
-	v.check(within(n.DataVolumeGiB, 20, 16384), "controlNode.dataVolumeGiB", n.DataVolumeGiB, "")
+	v.check(platform.ValidDataVolume(n.DataVolumeGiB), "controlNode.dataVolumeGiB", n.DataVolumeGiB, "")
 	if n.PrivateIP == "" {
 		return
 	}

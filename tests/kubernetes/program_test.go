@@ -125,13 +125,8 @@ func components() pulumi.RunFunc {
 
 func workloadArgs(control *controlnode.ControlNode) *workloads.Args {
 	sum := strings.Repeat("0a", 32)
-	paths := platform.NewS3Paths("data")
 	return &workloads.Args{
 		Region: pulumi.String("us-east-1"), Bucket: pulumi.String("data"), ControlPrivateIP: control.PrivateIP,
-		S3Paths: pulumi.StringMap{
-			"data": pulumi.String(paths.Data), "tempo": pulumi.String(paths.Tempo), "pyroscope": pulumi.String(paths.Pyroscope),
-			"artifacts": pulumi.String(paths.Artifacts), "emrLogs": pulumi.String(paths.EMRLogs), "lake": pulumi.String(paths.Lake),
-		},
 		ControlBinaryURI: pulumi.String("s3://data/artifacts/" + sum + "/observatory"), ControlBinarySHA256: pulumi.String(sum),
 		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour, DataVolumeGiB: 100,
 	}
