@@ -35,7 +35,7 @@ const (
 )
 
 // linesLacking gives a request of those of r's lines that VictoriaLogs does not
-// have, nil if it has all of them. Of lines with one time, text and stream so
+// have, nil if it has all of them. Of lines with one time, text and fields so
 // many are wanted as r has. A request that cannot be read is given back whole:
 // VictoriaLogs shall say what is wrong with it.
 func (s *store) linesLacking(ctx context.Context, r *request) (*request, error) {
@@ -44,7 +44,7 @@ func (s *store) linesLacking(ctx context.Context, r *request) (*request, error) 
 	if err != nil || proto.Unmarshal(body, &wanted) != nil {
 		return r, nil //nolint:nilerr // see above
 	}
-	fields := strings.Split(r.header.Get(streamFields), ",")
+	fields := fieldsOf(&wanted, strings.Split(r.header.Get(streamFields), ","))
 	there := map[string]int{} // of each wanted line, how often it is there
 	from, to := time.Unix(1<<40, 0), time.Time{}
 	eachLine(&wanted, fields, func(at time.Time, line string) (remove bool) {
@@ -77,14 +77,27 @@ func (s *store) linesLacking(ctx context.Context, r *request) (*request, error) 
 	return packed(r, &wanted)
 }
 
+// fieldsOf adds to a stream's fields those that the lines themselves have.
+func fieldsOf(all *logs.LogsData, stream []string) []string {
+	fields := stream
+	for _, resource := range all.GetResourceLogs() {
+		for _, scope := range resource.GetScopeLogs() {
+			for _, r := range scope.GetLogRecords() {
+				for _, a := range r.GetAttributes() {
+					if !slices.Contains(fields, a.GetKey()) && text(a.GetValue()) != "" {
+						fields = append(fields, a.GetKey())
+					}
+				}
+			}
+		}
+	}
+	return fields
+}
+
 // eachLine calls do with the time and the identity of each line, and takes out
 // those of which it says so.
 func eachLine(all *logs.LogsData, fields []string, do func(at time.Time, line string) (remove bool)) {
 	for _, resource := range all.GetResourceLogs() {
-		labels := map[string]string{}
-		for _, a := range resource.GetResource().GetAttributes() {
-			labels[a.GetKey()] = text(a.GetValue())
-		}
 		for _, scope := range resource.GetScopeLogs() {
 			scope.LogRecords = slices.DeleteFunc(scope.GetLogRecords(), func(r *logs.LogRecord) bool {
 				nanos := r.GetTimeUnixNano()
@@ -92,23 +105,27 @@ func eachLine(all *logs.LogsData, fields []string, do func(at time.Time, line st
 					nanos = r.GetObservedTimeUnixNano()
 				}
 				at := time.Unix(0, int64(nanos)) //nolint:gosec // OTLP's times end in 2554
-				return do(at, identity(at, text(r.GetBody()), fields, labels))
+				values := map[string]string{}
+				for _, a := range slices.Concat(resource.GetResource().GetAttributes(), r.GetAttributes()) {
+					values[a.GetKey()] = text(a.GetValue())
+				}
+				return do(at, identity(at, text(r.GetBody()), fields, values))
 			})
 		}
 	}
 }
 
-func identity(at time.Time, message string, fields []string, labels map[string]string) string {
+func identity(at time.Time, message string, fields []string, values map[string]string) string {
 	var line strings.Builder
 	line.WriteString(at.UTC().Format(time.RFC3339Nano))
 	for _, f := range fields {
-		line.WriteString("\x00" + labels[f])
+		line.WriteString("\x00" + values[f])
 	}
 	return line.String() + "\x00" + message
 }
 
 // text is a value as VictoriaLogs stores it; of what is not text nothing is
-// known, and its line counts as one that is not there.
+// known, and a line of it counts as one that is not there.
 func text(v *common.AnyValue) string { return v.GetStringValue() }
 
 // count adds up how often VictoriaLogs has each line of r that there names,
@@ -118,7 +135,10 @@ func (s *store) count(ctx context.Context, r *request, fields []string, from, to
 	if err := s.get(ctx, "/internal/force_flush", func(io.Reader) error { return nil }); err != nil {
 		return err
 	}
-	wanted := append([]string{"_time", "_msg"}, fields...)
+	// Asked for its stream, a line is given only if that can be found: a killed
+	// VictoriaLogs may have a line and not yet its stream (lib/logstorage,
+	// block_result.go, initColumnsByFields).
+	wanted := append([]string{"_time", "_msg", "_stream"}, fields...)
 	for i, f := range wanted {
 		wanted[i] = strconv.Quote(f)
 	}

@@ -33,10 +33,10 @@ const (
 	heartbeat = time.Second
 
 	// Settled is how long a store runs until what it took is taken to be on its
-	// disk. VictoriaMetrics needs longest, six seconds: raw rows wait for two, their
-	// part in memory for two, and the flusher looks each two
-	// (lib/storage/partition.go).
-	Settled = 10 * time.Second
+	// disk. VictoriaMetrics needs longest, six to ten seconds: raw rows wait for two
+	// and are looked at each two, their part in memory likewise, and once more if it
+	// is being merged (lib/storage/raw_row.go, partition.go).
+	Settled = 15 * time.Second
 
 	// keptBytes bounds what is kept for one store, compressed as the collector
 	// sends it. The collector keeps the rest: more is refused until some has settled.
@@ -49,9 +49,11 @@ const (
 	// dialPatience is short: who dials for long may reach another process.
 	dialPatience = 5 * time.Second
 
-	// questions is how often VictoriaLogs is asked for a request's lines. If it has
-	// no answer by then, they are sent all the same: twice is better than never.
-	questions = 5
+	// questions is how often a VictoriaLogs is asked for a request's lines, and
+	// questionPatience how long each time. If it has no answer by then, they are
+	// sent all the same: twice is better than never.
+	questions        = 5
+	questionPatience = 5 * time.Second
 )
 
 // request is one that a store has, or is being given.
@@ -63,7 +65,7 @@ type request struct {
 	answered bool // the store took it
 	beats    int  // since then, of the process that took it
 	again    bool // another process answers now
-	asked    int  // how often in vain what the store has of it
+	asked    int  // how often in vain, of this process, what it has of it
 }
 
 // store is where requests go, and those of them that may not be on its disk.
@@ -74,6 +76,7 @@ type store struct {
 	client *http.Client
 	pinger *http.Client // of one connection: it ends with the store's process
 	conn   net.Conn     // on which the store answered last; only look uses it
+	fault  string       // of the last round of sending again; only look uses it
 
 	resent  *metrics.Counter // requests
 	refused *metrics.Counter
@@ -189,7 +192,7 @@ func (s *store) beat(same bool) (due []*request) {
 	for _, r := range s.kept {
 		switch {
 		case !same:
-			r.again = true
+			r.again, r.asked = true, 0
 		case r.answered && !r.again:
 			r.beats++
 		}
@@ -228,7 +231,10 @@ func (s *store) sendAgain(ctx context.Context, due []*request) {
 			s.delivered(r, status)
 		}
 	}
-	slog.Info("sent again", "store", s.name, "requests", sent, "of", len(due), "lastFault", fault)
+	if sent > 0 || fault != s.fault { // not each second that a disk is full
+		slog.Info("sent again", "store", s.name, "requests", sent, "of", len(due), "lastFault", fault)
+	}
+	s.fault = fault
 }
 
 // delivered notes the answer to a request that was sent again.
@@ -247,7 +253,9 @@ func (s *store) delivered(r *request, status int) {
 // deliver sends what the store lacks of a request.
 func (s *store) deliver(ctx context.Context, r *request) (status int, err error) {
 	if s.lines && r.asked < questions {
-		lacking, err := s.linesLacking(ctx, r)
+		asking, cancel := context.WithTimeout(ctx, questionPatience)
+		lacking, err := s.linesLacking(asking, r)
+		cancel()
 		if err != nil {
 			r.asked++
 			return 0, err

@@ -15,7 +15,7 @@ import (
 
 const (
 	headerPatience = 5 * time.Second
-	closePatience  = 5 * time.Second // longer than an answer takes
+	closePatience  = 5 * time.Second // who has no answer then asks again
 )
 
 func serveCommand() *cobra.Command {
@@ -51,7 +51,7 @@ func serve(ctx context.Context, address string, handler http.Handler) error {
 	defer cancel()
 	err := server.Shutdown(closing)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = server.Close() // who has no answer yet asks again
+		err = server.Close()
 	}
 	if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
 		err = errors.Join(err, served)

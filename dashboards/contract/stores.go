@@ -25,7 +25,7 @@ func storeMetrics() []Metric {
 		s("tempo_distributor_spans_received_total", Counter, "{span}", "Spans Tempo took.", "tenant"),
 		refused("tempo_discarded_spans_total", "{span}", "Spans Tempo refused."),
 		s("tempo_ingester_failed_flushes_total", Counter, "{block}", "Blocks Tempo could not write to S3."),
-		s(redelivery.MetricResent, Counter, "{request}", "Requests sent again to a store that ended before it had written them.", redelivery.LabelStore),
+		s(redelivery.MetricResent, Counter, "{request}", "Requests sent again to a store that ended before it had surely written them, or found to be there.", redelivery.LabelStore),
 		s(redelivery.MetricRefused, Counter, "{request}", "Requests that a store refused when they were sent again: what they brought is lost.", redelivery.LabelStore),
 		s(redelivery.MetricKept, Gauge, "By", "Compressed bytes that a store took and may not have written yet.", redelivery.LabelStore),
 		refused("pyroscope_discarded_samples_total", "{sample}", "Profile samples Pyroscope refused."),
