@@ -16,7 +16,6 @@ const (
 	Tempo                Port = 3200
 	TempoGRPC            Port = 9096
 	TempoGossip          Port = 7946 // its own rings, loopback
-	TempoOTLPGRPC        Port = 4320 // not 4317: the collector's host port
 	TempoOTLPHTTP        Port = 4321
 	Redelivery           Port = 4319 // between the control node's collector and its stores
 	YACE                 Port = 5000

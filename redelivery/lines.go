@@ -157,14 +157,13 @@ func (s *store) count(ctx context.Context, r *request, fields []string, from, to
 			if err != nil {
 				return err
 			}
-			if line := identity(at, row["_msg"], fields, row); hasKey(there, line) {
+			line := identity(at, row["_msg"], fields, row)
+			if _, wanted := there[line]; wanted {
 				there[line]++
 			}
 		}
 	})
 }
-
-func hasKey(m map[string]int, key string) bool { _, ok := m[key]; return ok }
 
 func (s *store) get(ctx context.Context, path string, read func(io.Reader) error) error {
 	asked, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)

@@ -73,6 +73,16 @@ func (l *lab) startMetrics() {
 	l.start(platform.WorkloadVictoriaMetrics, c, err)
 }
 
+func (l *lab) startLogs() {
+	c, err := workloadconfig.VictoriaLogs(month, 100)
+	l.start(platform.WorkloadVictoriaLogs, c, err)
+}
+
+func (l *lab) startTempo() {
+	c, err := workloadconfig.Tempo(month)
+	l.start(platform.WorkloadTempo, c, err)
+}
+
 // startCollector starts the redelivery too, which is its way to the stores.
 func (l *lab) startCollector() {
 	if r := l.running[platform.WorkloadRedelivery]; r == nil || r.ended() {
@@ -100,10 +110,8 @@ func (l *lab) objects() []string {
 func TestSignalsReachTheirStores(t *testing.T) {
 	l := newLab(t)
 	l.startMetrics()
-	logs, err := workloadconfig.VictoriaLogs(month, 100)
-	l.start(platform.WorkloadVictoriaLogs, logs, err)
-	tempo, err := workloadconfig.Tempo(month)
-	l.start(platform.WorkloadTempo, tempo, err)
+	l.startLogs()
+	l.startTempo()
 	pyroscope, err := workloadconfig.Pyroscope(month)
 	l.start(platform.WorkloadPyroscope, pyroscope, err)
 	l.startCollector()
@@ -246,7 +254,7 @@ func declaredPorts() []int {
 	ports := []int{7070}
 	for _, p := range []platform.Port{
 		platform.OTLPGRPC, platform.OTLPHTTP, platform.CollectorHealth, platform.CollectorMetrics, platform.VictoriaMetrics, platform.VictoriaLogs,
-		platform.Tempo, platform.TempoGRPC, platform.TempoGossip, platform.TempoOTLPGRPC, platform.TempoOTLPHTTP, platform.Pyroscope, platform.PyroscopeGRPC, platform.Redelivery,
+		platform.Tempo, platform.TempoGRPC, platform.TempoGossip, platform.TempoOTLPHTTP, platform.Pyroscope, platform.PyroscopeGRPC, platform.Redelivery,
 	} {
 		ports = append(ports, int(p))
 	}

@@ -22,14 +22,8 @@ func TestKilledStoresLoseNothing(t *testing.T) {
 	l := newLab(t)
 	stores := map[platform.Workload]func(){
 		platform.WorkloadVictoriaMetrics: l.startMetrics,
-		platform.WorkloadVictoriaLogs: func() {
-			c, err := workloadconfig.VictoriaLogs(month, 100)
-			l.start(platform.WorkloadVictoriaLogs, c, err)
-		},
-		platform.WorkloadTempo: func() {
-			c, err := workloadconfig.Tempo(month)
-			l.start(platform.WorkloadTempo, c, err)
-		},
+		platform.WorkloadVictoriaLogs:    l.startLogs,
+		platform.WorkloadTempo:           l.startTempo,
 	}
 	for _, start := range stores {
 		start()
@@ -81,7 +75,7 @@ func TestKilledStoresLoseNothing(t *testing.T) {
 		require.Equalf(t, 1, strings.Count(stored, line+" "), "stored %s", line)
 	}
 	require.Equal(t, repeated, strings.Count(stored, "repeats itself at last"))
-	for _, store := range []string{"victoria-metrics", "victoria-logs", "tempo"} {
-		eventually(t, 5*time.Second, "GET", "http://redelivery:4319/metrics", contains(redelivery.MetricRefused+`{store="`+store+`"} 0`))
+	for store := range stores {
+		eventually(t, 5*time.Second, "GET", "http://redelivery:4319/metrics", contains(redelivery.MetricRefused+`{store="`+string(store)+`"} 0`))
 	}
 }

@@ -18,7 +18,7 @@ const (
 func Tempo(retention time.Duration) (Config, error) {
 	return s3Store(TempoFile, retention, platform.PrefixTempo, map[string]any{
 		"http": int(platform.Tempo), "grpc": int(platform.TempoGRPC), "gossip": int(platform.TempoGossip),
-		"otlpGRPC": listen(platform.TempoOTLPGRPC), "otlpHTTP": listen(platform.TempoOTLPHTTP),
+		"otlpHTTP": listen(platform.TempoOTLPHTTP),
 	})
 }
 

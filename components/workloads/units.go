@@ -3,7 +3,6 @@ package workloads
 import (
 	"errors"
 	"fmt"
-	"path"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -40,7 +39,7 @@ func (b *builder) units(a access) ([]unit, error) {
 		{"http", platform.VictoriaLogs, false},
 	}}.configured(workloadconfig.VictoriaLogs(b.args.logsRetention(), b.args.DataVolumeGiB))
 	tempo, err4 := unit{workload: platform.WorkloadTempo, role: true, user: userServer, disk: gibibytes(diskS3Store), ports: []port{
-		{"http", platform.Tempo, false}, {"otlp-grpc", platform.TempoOTLPGRPC, false}, {"otlp-http", platform.TempoOTLPHTTP, false},
+		{"http", platform.Tempo, false}, {"otlp-http", platform.TempoOTLPHTTP, false},
 	}}.configured(workloadconfig.Tempo(b.args.TempoRetention))
 	pyroscope, err5 := unit{workload: platform.WorkloadPyroscope, role: true, user: userServer, disk: gibibytes(diskS3Store), ports: []port{
 		{"http", platform.Pyroscope, true},
@@ -73,31 +72,9 @@ func (b *builder) grafana(a access) (unit, error) {
 	return u, err
 }
 
-func (b *builder) status(a access) unit {
-	const authorityDir = "/etc/observatory-ca"
-	u := b.own(unit{workload: platform.WorkloadStatus, ports: []port{{"http", platform.Status, true}}})
-	u.args = []string{"serve", "--config", path.Join(workloadconfig.ConfigDir, statusFile)}
-	u.files = pulumi.StringMap{statusFile: b.statusConfig()}
-	// Grafana's certificate is the only one it has to trust.
-	u.env = append(u.env, literal("SSL_CERT_FILE", pulumi.String(path.Join(authorityDir, keyAuthority))))
-	u.mount("ca", authorityDir, true, secretVolume(a.secret, keyAuthority))
-	return u
-}
-
 func (b *builder) redelivery() (unit, error) {
 	return b.own(unit{workload: platform.WorkloadRedelivery, ports: []port{{"http", platform.Redelivery, false}}}).
 		configured(workloadconfig.Redelivery(), nil)
-}
-
-// own has a unit run the project's own binary, which an init container fetches:
-// it is in no image.
-func (b *builder) own(u unit) unit {
-	u.role, u.user = true, userServer
-	u.command = []string{path.Join(binaryDir, binaryName)}
-	u.hash = b.args.ControlBinarySHA256
-	u.init = b.fetchBinary()
-	u.mount("bin", binaryDir, true, emptyDir())
-	return u
 }
 
 // apply errors name the file they are about.

@@ -19,8 +19,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// Grafana's server is not built: no module proxy has it. The status server is
-// the project's own binary.
+// Grafana's server is not built: no module proxy has it. The status server and
+// the redelivery are the project's own binary.
 func notBuilt() map[platform.Workload]bool {
 	return map[platform.Workload]bool{platform.WorkloadGrafana: true, platform.WorkloadStatus: true, platform.WorkloadRedelivery: true}
 }
