@@ -1,0 +1,101 @@
+package schema
+
+import (
+	"net/netip"
+
+	"github.com/emr-observatory/emr-observatory/schema/violation"
+)
+
+// Config is the whole configuration.
+type Config struct {
+	Region        string            `json:"region" required:"true" rule:"region"`
+	Ephemeral     bool              `json:"ephemeral"`
+	Tags          map[string]string `json:"tags" rule:"tags"`
+	OperatorCIDRs []string          `json:"operatorCidrs" rule:"operatorCidr"`
+	Network       Network           `json:"network"`
+	ControlNode   ControlNode       `json:"controlNode"`
+	EMR           EMR               `json:"emr"`
+	Retention     Retention         `json:"retention"`
+	AWSEndpoints  AWSEndpoints      `json:"awsEndpoints"`
+	Grafana       Grafana           `json:"grafana"`
+}
+
+// Help describes the keys, for documents.
+func (Config) Help() map[string]string {
+	return map[string]string{
+		"region": "AWS region of the whole stack.",
+		"ephemeral": "True for a stack that may vanish with its data: nothing is protected or retained, buckets are " +
+			"emptied on destroy.",
+		"tags": "Tags of every AWS resource, beside the project's own.",
+		"operatorCidrs": "Networks from which people reach Grafana, the Kubernetes API and /status. Empty: only from inside " +
+			"the VPC's own groups.",
+		"network":      "The VPC: created by the stack, or an existing one.",
+		"controlNode":  "The EC2 instance that runs the telemetry servers.",
+		"emr":          "The EMR cluster.",
+		"retention":    "How long data is kept, in days.",
+		"awsEndpoints": "Endpoints that replace AWS's own, for S3-compatible stores and for the local cloud.",
+		"grafana":      "How the program reaches Grafana.",
+	}
+}
+
+// Defaults is the configuration of a stack that sets only its region. The region
+// has no default, lest a stack be created in an unintended one.
+func Defaults() Config {
+	c := Config{Tags: map[string]string{}, OperatorCIDRs: []string{}}
+	c.Network.SetDefaults()
+	c.ControlNode.SetDefaults()
+	c.EMR.SetDefaults()
+	c.Retention.SetDefaults()
+	return c
+}
+
+// Validate reports every violation of the configuration at once.
+func (c Config) Validate() error {
+	var l violation.List
+	c.Check(&l)
+	return l.Err()
+}
+
+// Check adds the configuration's violations to l.
+func (c Config) Check(l *violation.List) {
+	checkFields(l, "", c)
+	checkTags(l, "tags", c.Tags)
+	c.Network.Validate(l, "network", c.Region)
+	c.ControlNode.Validate(l, "controlNode")
+	c.checkPrivateIP(l)
+	c.EMR.Validate(l, "emr", c.Ephemeral)
+	c.Retention.Validate(l, "retention")
+	checkOrigins(l, "awsEndpoints", c.AWSEndpoints)
+	checkOrigins(l, "grafana", c.Grafana)
+}
+
+// checkPrivateIP requires that the control node's address is inside the VPC that
+// the stack creates.
+func (c Config) checkPrivateIP(l *violation.List) {
+	ip, ipErr := netip.ParseAddr(c.ControlNode.PrivateIP)
+	vpc, vpcErr := netip.ParsePrefix(c.Network.CIDR)
+	if ipErr != nil || vpcErr != nil || c.Network.VPCID != "" || !rules["privateIp"].Holds(c.ControlNode.PrivateIP) {
+		return
+	}
+	r := rules["privateIp"]
+	l.Require(vpc.Contains(ip), "controlNode.privateIp", c.ControlNode.PrivateIP, r.Text, r.Remedy)
+}
+
+func globalRules() map[string]Rule {
+	return map[string]Rule{
+		"region": pattern(`^[a-z]{2}(-[a-z]+)+-\d$`, "an AWS region name such as us-east-1").
+			with("", "choose one: `pulumi config set emr-observatory:region us-east-1`"),
+		"operatorCidr": operatorRule(),
+	}
+}
+
+// CheckRegion checks a region on its own.
+func CheckRegion(l *violation.List, path, region string) {
+	r := rules["region"]
+	l.Require(r.Holds(region), path, region, r.Text, r.Remedy)
+}
+
+// CheckOperators checks the networks of operators on their own.
+func CheckOperators(l *violation.List, path string, cidrs []string) {
+	checkEach(l, path, cidrs, rules["operatorCidr"])
+}

@@ -1,0 +1,77 @@
+package schema
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strings"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema/violation"
+)
+
+// ControlNode describes the EC2 instance of the telemetry servers.
+type ControlNode struct {
+	InstanceType  string `json:"instanceType" rule:"instanceType"`
+	Arch          string `json:"arch" rule:"arch"`
+	PrivateIP     string `json:"privateIp" rule:"privateIp"`
+	DataVolumeGiB int    `json:"dataVolumeGiB" rule:"dataVolume"`
+}
+
+// Help describes the keys, for documents.
+func (ControlNode) Help() map[string]string {
+	return map[string]string{
+		"instanceType": "EC2 instance type.",
+		"arch":         "Processor architecture of instanceType.",
+		"privateIp":    "Fixed private address. Empty: the subnet assigns one, which then stays.",
+		"dataVolumeGiB": "Size of the data volume (metrics, logs, write-ahead logs), in GiB. It may grow, never shrink; the " +
+			"file system grows when the control node boots next.",
+	}
+}
+
+// SetDefaults sets the values of a small node.
+func (c *ControlNode) SetDefaults() {
+	*c = ControlNode{InstanceType: defaultInstanceType, Arch: platform.ArchAMD64, DataVolumeGiB: 100}
+}
+
+const defaultInstanceType = "m5.xlarge"
+
+func controlNodeRules() map[string]Rule {
+	volume := intRange(platform.MinDataVolumeGiB, platform.MaxDataVolumeGiB)
+	return map[string]Rule{
+		"instanceType": pattern(`^[a-z][a-z0-9-]*\d[a-z0-9-]*\.(nano|micro|small|medium|large|\d*xlarge|metal(-\d+xl)?)$`,
+			"an EC2 instance type such as "+defaultInstanceType),
+		"arch": oneOf(platform.Architectures()...).with(", the architecture of the instance type", ""),
+		"privateIp": predicate(isPrivateAddress, "a private IPv4 address inside network.cidr").optional().
+			with("", "choose a free address of the first private subnet, or leave it empty"),
+		"dataVolume": volume.with(fmt.Sprintf("; the stores leave %d of it free", platform.StoreReserveGiB()), ""),
+	}
+}
+
+// Validate adds the node's violations to l.
+func (c ControlNode) Validate(l *violation.List, path string) {
+	checkFields(l, path, c)
+	if rules["instanceType"].Holds(c.InstanceType) && rules["arch"].Holds(c.Arch) {
+		l.Require(c.Arch == Arch(c.InstanceType), path+".arch", c.Arch, rules["arch"].Text,
+			fmt.Sprintf("set %s.arch to %s for %s", path, Arch(c.InstanceType), c.InstanceType))
+	}
+}
+
+func isPrivateAddress(s string) bool {
+	ip, err := netip.ParseAddr(s)
+	return err == nil && ip.Is4() && ip.IsPrivate()
+}
+
+// Arch reads the architecture (platform.ArchAMD64 or platform.ArchARM64) from
+// the type's name: after the generation a leading g stands for Graviton (EC2
+// User Guide, "Instance type naming conventions"). a1 is the one older Graviton
+// family.
+func Arch(instanceType string) string {
+	family, _, _ := strings.Cut(instanceType, ".")
+	if family == "a1" || graviton.MatchString(family) {
+		return platform.ArchARM64
+	}
+	return platform.ArchAMD64
+}
+
+var graviton = regexp.MustCompile(`^[a-z]+\d+g`)

@@ -1,0 +1,116 @@
+package decode
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/emr-observatory/emr-observatory/schema/violation"
+)
+
+// Field is one key of a configuration struct.
+type Field struct {
+	Path     string // emr.core.count; an entry of a map is "*": clusters.*.core.count
+	Type     string // string, integer, number, boolean, object, or array of one of them
+	Default  string // JSON; empty for a required key and for objects
+	Help     string
+	Rule     string // name of its rule
+	Required bool
+	Depth    int // 0 for the root's own keys
+}
+
+// Helper is implemented by structs that describe their keys.
+type Helper interface{ Help() map[string]string }
+
+// Fields lists every key of a struct, parents before children, in the order of
+// the struct. Defaults are those of the given value.
+func Fields(defaults any) []Field { return walk(reflect.ValueOf(defaults), "", 0) }
+
+// walk lists the keys of a struct, each before the keys below it.
+func walk(v reflect.Value, prefix string, depth int) []Field {
+	var out []Field
+	var help map[string]string
+	if h, ok := v.Interface().(Helper); ok {
+		help = h.Help()
+	}
+	for i := range v.NumField() {
+		sf, fv := v.Type().Field(i), v.Field(i)
+		f := Field{
+			Path: prefix + Key(sf), Help: help[Key(sf)], Rule: sf.Tag.Get("rule"), Required: sf.Tag.Get("required") == "true",
+			Type: TypeName(sf.Type), Depth: depth,
+		}
+		if !f.Required && fv.Kind() != reflect.Struct && fv.Kind() != reflect.Pointer {
+			f.Default = violation.JSON(fv.Interface())
+		}
+		out = append(out, f)
+		if entry, suffix, ok := entryOf(fv); ok {
+			out = append(out, walk(entry, f.Path+suffix+".", depth+1)...)
+		}
+	}
+	return out
+}
+
+// entryOf returns the struct below a field: itself, or an entry with its
+// defaults.
+func entryOf(v reflect.Value) (entry reflect.Value, suffix string, ok bool) {
+	t := v.Type()
+	switch t.Kind() {
+	case reflect.Struct:
+		return v, "", true
+	case reflect.Map:
+		suffix = ".*"
+	case reflect.Pointer, reflect.Slice:
+	default:
+		return v, "", false
+	}
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return v, "", false
+	}
+	return newEntry(t).Elem(), suffix, true
+}
+
+// Key is the name of a field in configuration.
+func Key(sf reflect.StructField) string {
+	name, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
+	return name
+}
+
+// Keys are the names of a struct's fields.
+func Keys(t reflect.Type) []string {
+	var out []string
+	for i := range t.NumField() {
+		out = append(out, Key(t.Field(i)))
+	}
+	return out
+}
+
+// TypeName is a type as documents and errors call it.
+func TypeName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return TypeName(t.Elem())
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Int:
+		return "integer"
+	case reflect.Float64:
+		return "number"
+	case reflect.Slice:
+		return "array of " + TypeName(t.Elem())
+	default:
+		return "object"
+	}
+}
+
+func fieldNamed(t reflect.Type, name string) (reflect.StructField, bool) {
+	for i := range t.NumField() {
+		if Key(t.Field(i)) == name {
+			return t.Field(i), true
+		}
+	}
+	return reflect.StructField{}, false
+}

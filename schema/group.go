@@ -1,0 +1,89 @@
+package schema
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/emr-observatory/emr-observatory/schema/violation"
+)
+
+// InstanceGroup describes the machines of one role.
+type InstanceGroup struct {
+	InstanceType string   `json:"instanceType" rule:"emrInstanceType"`
+	Count        int      `json:"count" rule:"count"`
+	EBS          []Volume `json:"ebs" rule:"volumes"`
+	BidPrice     string   `json:"bidPrice" rule:"price"`
+}
+
+// Help describes the keys, for documents.
+func (InstanceGroup) Help() map[string]string {
+	return map[string]string{
+		"instanceType": "EC2 instance type.",
+		"count":        "Number of instances.",
+		"ebs":          "Volumes of each instance. Empty: EMR's own choice for the type.",
+		"bidPrice":     "Highest spot price in USD per hour. Empty: on demand.",
+	}
+}
+
+// SetDefaults sets the values of a group of one instance.
+func (g *InstanceGroup) SetDefaults() {
+	*g = InstanceGroup{InstanceType: defaultInstanceType, Count: 1, EBS: []Volume{}}
+}
+
+// masterCounts: three primary nodes survive the loss of one (EMR Management
+// Guide, "Multiple primary nodes").
+func masterCounts() []int { return []int{1, 3} }
+
+// minCount is the minimum for core and task. HDFS needs a core node; for an empty
+// task group the provider starts a node all the same
+// (terraform-provider-aws#38837).
+const minCount = 1
+
+func groupRules() map[string]Rule {
+	masters := masterCounts()
+	count := textOnly(fmt.Sprintf("must be %d or %d for master, at least %d for core and task", masters[0], masters[1], minCount))
+	count.Min, count.Max = minCount, math.MaxInt32
+	return map[string]Rule{
+		// The smallest that EMR offers is .large (EMR Management Guide, "Supported
+		// instance types").
+		"emrInstanceType": pattern(`^[a-z][a-z0-9-]*\d[a-z0-9-]*\.(large|\d*xlarge|metal(-\d+xl)?)$`,
+			"an EC2 instance type that EMR offers, such as "+defaultInstanceType),
+		"count":   count,
+		"volumes": textOnly(fmt.Sprintf("must be %d volumes on each instance at most, each kind once", maxVolumes)),
+		"price":   predicate(isPrice, "a price in USD above 0 such as 0.12").optional(),
+	}
+}
+
+// Validate adds the violations of a core or task group to l.
+func (g InstanceGroup) Validate(l *violation.List, path string) {
+	checkFields(l, path, g)
+	g.checkVolumes(l, path)
+	l.Require(inRange(g.Count, minCount, math.MaxInt32), path+".count", g.Count, rules["count"].Text, "")
+}
+
+// checkTask checks what only a task group violates: the provider's resource for
+// task groups has no throughput of volumes.
+func (g InstanceGroup) checkTask(l *violation.List, path string) {
+	for i, v := range g.EBS {
+		l.Require(v.Throughput == 0, fmt.Sprintf("%s.ebs[%d].throughput", path, i), v.Throughput,
+			"must be 0: the provider cannot set it on task groups", "remove it")
+	}
+}
+
+func (g InstanceGroup) checkVolumes(l *violation.List, path string) {
+	total := 0
+	for i, v := range g.EBS {
+		at := fmt.Sprintf("%s.ebs[%d]", path, i)
+		v.Validate(l, at)
+		l.Require(!slices.ContainsFunc(g.EBS[:i], v.sameKind), at, v, "must differ from the others: the provider reads equal volumes back as one",
+			"increase perInstance of the first")
+		total += v.PerInstance
+	}
+	l.Require(total <= maxVolumes || len(g.EBS) == 1, path+".ebs", total, rules["volumes"].Text, "use fewer, larger volumes")
+}
+
+var price = pattern(`^\d{1,3}(\.\d{1,5})?$`, "")
+
+func isPrice(s string) bool { return price.Holds(s) && strings.Trim(s, "0.") != "" }

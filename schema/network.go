@@ -1,0 +1,142 @@
+package schema
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema/violation"
+)
+
+// Network describes the VPC.
+type Network struct {
+	CIDR               string   `json:"cidr" rule:"vpcCidr"`
+	AvailabilityZones  []string `json:"availabilityZones" rule:"zones"`
+	VPCID              string   `json:"vpcId" rule:"vpcId"`
+	SubnetIDs          []string `json:"subnetIds" rule:"subnetId"`
+	NAT                bool     `json:"nat"`
+	InterfaceEndpoints []string `json:"interfaceEndpoints" rule:"service"`
+}
+
+// Help describes the keys, for documents.
+func (Network) Help() map[string]string {
+	return map[string]string{
+		"cidr":              "Address range of the VPC that the stack creates; not used with vpcId.",
+		"availabilityZones": "Two zones of the region. Empty: the region's first two.",
+		"vpcId":             "Existing VPC; needs subnetIds.",
+		"subnetIds":         "Existing private subnets of vpcId; cluster and control node run in the first.",
+		"nat": "NAT gateway for the private subnets: container images and plugins come through it. Not used with " +
+			"vpcId.",
+		"interfaceEndpoints": "AWS services reached through interface endpoints, in short form: ssm, kms, elasticmapreduce. S3 " +
+			"always has a gateway endpoint.",
+	}
+}
+
+// SetDefaults sets the values of a VPC with a NAT gateway.
+func (n *Network) SetDefaults() {
+	*n = Network{CIDR: "10.0.0.0/16", AvailabilityZones: []string{}, SubnetIDs: []string{}, NAT: true, InterfaceEndpoints: []string{}}
+}
+
+// Prefix lengths of the VPC, which hold two private subnets and a public one,
+// and the widest networks of operators: no organisation holds more than a /8.
+const (
+	widestVPC       = 16
+	narrowestVPC    = 24
+	widestOperator4 = 8
+	widestOperator6 = 32
+)
+
+// zoneCount is the number of private subnets.
+const zoneCount = 2
+
+func networkRules() map[string]Rule {
+	return map[string]Rule{
+		"vpcCidr": predicate(isPrivateNetwork, fmt.Sprintf("a private IPv4 network (RFC 1918) in CIDR form without host bits, /%d to /%d",
+			widestVPC, narrowestVPC)),
+		"zones":    textOnly("must be two zones of the region, or none"),
+		"vpcId":    pattern(`^vpc-([0-9a-f]{8}|[0-9a-f]{17})$`, "a VPC id (vpc- and 8 or 17 hexadecimal digits)").optional(),
+		"subnetId": pattern(`^subnet-([0-9a-f]{8}|[0-9a-f]{17})$`, "a subnet id (subnet- and 8 or 17 hexadecimal digits)"),
+		"service": predicate(isShortServiceName, "an AWS service in short form (not s3, not com.amazonaws…)").
+			with("", "write ssm for com.amazonaws.<region>.ssm"),
+	}
+}
+
+func operatorRule() Rule {
+	return predicate(isOperatorNetwork, fmt.Sprintf("a network in CIDR form without host bits, /%d (IPv4) or /%d (IPv6) at the widest",
+		widestOperator4, widestOperator6)).with("", "name the networks of your office or VPN, e.g. 203.0.113.0/24")
+}
+
+// Validate adds the network's violations to l. Zones belong to region.
+func (n Network) Validate(l *violation.List, path, region string) {
+	checkFields(l, path, n)
+	n.checkZones(l, path+".availabilityZones", region)
+	if n.VPCID != "" {
+		n.checkExistingVPC(l, path)
+	} else {
+		n.checkOwnVPC(l, path)
+	}
+}
+
+func (n Network) checkZones(l *violation.List, path, region string) {
+	rule := rules["zones"].Text
+	l.Require(len(n.AvailabilityZones) == 0 || len(n.AvailabilityZones) == zoneCount, path, n.AvailabilityZones, rule, "")
+	for i, z := range n.AvailabilityZones {
+		letter, ofRegion := strings.CutPrefix(z, region)
+		ok := ofRegion && len(letter) == 1 && letter >= "a" && letter <= "z" && !slices.Contains(n.AvailabilityZones[:i], z)
+		l.Require(ok, fmt.Sprintf("%s[%d]", path, i), z, rule+eachOnce, fmt.Sprintf("zones of %[1]s are %[1]sa, %[1]sb, …", region))
+	}
+}
+
+// checkExistingVPC checks the settings for a VPC that the stack does not create.
+func (n Network) checkExistingVPC(l *violation.List, path string) {
+	const owner = "must be empty with network.vpcId, whose owner decides"
+	l.Require(len(n.SubnetIDs) > 0, path+".subnetIds", n.SubnetIDs, "must name private subnets of network.vpcId", "")
+	l.Require(len(n.AvailabilityZones) == 0, path+".availabilityZones", n.AvailabilityZones, owner, "remove it: the subnets have their zones")
+	l.Require(len(n.InterfaceEndpoints) == 0, path+".interfaceEndpoints", n.InterfaceEndpoints, owner,
+		"remove it, or let the VPC's owner create the endpoints")
+}
+
+// requiredEndpoints are the services that machines cannot start without: KMS for
+// encrypted disks, and SSM for the control node's parameters.
+func requiredEndpoints() []string { return []string{"kms", "ssm"} }
+
+// checkOwnVPC checks the settings for a VPC that the stack creates.
+func (n Network) checkOwnVPC(l *violation.List, path string) {
+	l.Require(len(n.SubnetIDs) == 0, path+".subnetIds", n.SubnetIDs, "must be empty without network.vpcId: the stack creates its own subnets",
+		"set network.vpcId too")
+	for _, inner := range []string{platform.KubernetesPodCIDR, platform.KubernetesServiceCIDR} {
+		l.Require(!isPrivateNetwork(n.CIDR) || !overlaps(n.CIDR, inner), path+".cidr", n.CIDR,
+			"must not overlap "+inner+", which Kubernetes uses inside the control node", "choose another network, e.g. 10.0.0.0/16")
+	}
+	for _, s := range requiredEndpoints() {
+		l.Require(n.NAT || slices.Contains(n.InterfaceEndpoints, s), path+".interfaceEndpoints", n.InterfaceEndpoints,
+			"must contain "+s+" without NAT: nothing starts without it", "add it, or set network.nat to true")
+	}
+}
+
+func isPrivateNetwork(s string) bool {
+	p, err := netip.ParsePrefix(s)
+	return err == nil && p.Addr().Is4() && p.Addr().IsPrivate() && p == p.Masked() && inRange(p.Bits(), widestVPC, narrowestVPC)
+}
+
+func isOperatorNetwork(s string) bool {
+	p, err := netip.ParsePrefix(s)
+	if err != nil || p != p.Masked() || p.Addr().Is4In6() {
+		return false
+	}
+	return p.Addr().Is4() && p.Bits() >= widestOperator4 || p.Addr().Is6() && p.Bits() >= widestOperator6
+}
+
+var serviceName = pattern(`^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)*$`, "")
+
+func isShortServiceName(s string) bool {
+	return serviceName.Holds(s) && s != "s3" && !strings.HasPrefix(s, "com.")
+}
+
+func overlaps(a, b string) bool {
+	p, errA := netip.ParsePrefix(a)
+	q, errB := netip.ParsePrefix(b)
+	return errA == nil && errB == nil && p.Overlaps(q)
+}

@@ -1,0 +1,134 @@
+package schema_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
+	"github.com/emr-observatory/emr-observatory/schema/decode"
+)
+
+func validConfig() schema.Config {
+	c := schema.Defaults()
+	c.Region = "us-east-1"
+	return c
+}
+
+func TestDefaultsAreValid(t *testing.T) {
+	require.NoError(t, validConfig().Validate())
+	require.ErrorContains(t, schema.Defaults().Validate(), "region")
+}
+
+func TestEveryRuleTagNamesARule(t *testing.T) {
+	for _, f := range decode.Fields(schema.Defaults()) {
+		if f.Rule == "" {
+			continue
+		}
+		r, ok := schema.RuleNamed(f.Rule)
+		require.True(t, ok, "%s: no rule %q", f.Path, f.Rule)
+		require.True(t, strings.HasPrefix(r.Text, "must be "), "%s: %q", f.Path, r.Text)
+	}
+}
+
+// The bounds in a rule's text are those that it checks.
+func TestRuleTextsStateTheirBounds(t *testing.T) {
+	for name, values := range map[string]struct{ in, out []any }{
+		"days":         {[]any{1, 3650}, []any{0, 3651, "1"}},
+		"artifactDays": {[]any{0, 3650}, []any{-1, 3651}},
+		"idleTimeout":  {[]any{0, 1, 10080}, []any{-1, 10081}},
+		"perInstance":  {[]any{1, 24}, []any{0, 25}},
+		"dataVolume": {[]any{platform.MinDataVolumeGiB, platform.MaxDataVolumeGiB},
+			[]any{platform.MinDataVolumeGiB - 1, platform.MaxDataVolumeGiB + 1}},
+		"release": {[]any{"emr-6.15.0", "emr-7.0.0", "emr-8.1.2"}, []any{"emr-6.14.1", "emr-5.36.0", "7.10.0", "emr-spark-8.0.0"}},
+		"instanceType": {[]any{"m5.xlarge", "t4g.nano", "u-6tb1.56xlarge", "c7g.metal", "m7i.metal-24xl"},
+			[]any{"m5", "abc.large", "m5.2large", "M5.large"}},
+		"emrInstanceType": {[]any{"m5.large", "m5.24xlarge"}, []any{"t3.micro", "m1.medium"}},
+		"price":           {[]any{"", "0.12", "999"}, []any{"0.00", "$1", "1000", "0.123456"}},
+		"vpcCidr": {[]any{"10.0.0.0/16", "192.168.1.0/24"}, []any{"10.0.0.0/15", "10.0.0.0/25", "10.0.0.1/16", "8.8.0.0/16",
+			"fd00::/16"}},
+		"operatorCidr": {[]any{"10.0.0.0/8", "2001:db8::/32"}, []any{"0.0.0.0/1", "::/31", "203.0.113.7", "::ffff:10.0.0.0/104"}},
+		"region":       {[]any{"us-east-1", "us-gov-west-1"}, []any{"us-east-1a", "moon", "us-east-10"}},
+	} {
+		r, ok := schema.RuleNamed(name)
+		require.True(t, ok, name)
+		for _, v := range values.in {
+			require.True(t, r.Holds(v), "%s rejects %v", name, v)
+		}
+		for _, v := range values.out {
+			require.False(t, r.Holds(v), "%s accepts %v", name, v)
+		}
+		if r.Max > 0 {
+			require.Contains(t, r.Text, fmt.Sprintf("%d to %d", r.Min, r.Max))
+		}
+	}
+}
+
+func TestVolumeTextsStateEveryKind(t *testing.T) {
+	size, _ := schema.RuleNamed("volumeSize")
+	kinds, _ := schema.RuleNamed("volumeType")
+	for _, k := range schema.VolumeKinds() {
+		require.Contains(t, size.Text, fmt.Sprintf("%d to %d for %s", k.MinGiB, k.MaxGiB, k.Type))
+		require.Contains(t, kinds.Values, k.Type)
+	}
+}
+
+func TestTags(t *testing.T) {
+	validate := func(tags map[string]string) error {
+		c := validConfig()
+		c.Tags = tags
+		return c.Validate()
+	}
+	for _, c := range []struct {
+		name string
+		tags map[string]string
+		want string // "" = no violation
+	}{
+		{"none", nil, ""},
+		{"usual", map[string]string{"team": "data", "cost centre": "a/b:c=1+2-3@x", "größe": "ü"}, ""},
+		{"longest", map[string]string{strings.Repeat("k", 128): strings.Repeat("v", 256)}, ""},
+		{"no key", map[string]string{"": "x"}, "tags.: "},
+		{"long key", map[string]string{strings.Repeat("k", 129): "x"}, "1 to 128"},
+		{"long value", map[string]string{"k": strings.Repeat("v", 257)}, "tags.k"},
+		{"odd key", map[string]string{"a<b": "x"}, "tags.a<b"},
+		{"odd value", map[string]string{"k": "a\nb"}, "tags.k"},
+		{"prefix of AWS", map[string]string{"AWS:x": "y"}, "without the prefix aws:"},
+		{"name tag", map[string]string{"Name": "y"}, "tags.Name"},
+		{"stack tag", map[string]string{platform.TagStack: "y"}, "tags." + platform.TagStack},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := validate(c.tags)
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+	many := map[string]string{}
+	for i := range 9 {
+		many[strings.Repeat("k", i+1)] = ""
+	}
+	require.ErrorContains(t, validate(many), "tags: 9")
+}
+
+func TestCredentialsInEndpointsAreHidden(t *testing.T) {
+	c := validConfig()
+	c.Grafana.URL = "https://admin:hunter2@grafana:3000"
+	err := c.Validate()
+	require.ErrorContains(t, err, "grafana.url: [hidden]")
+	require.NotContains(t, err.Error(), "hunter2")
+}
+
+func TestGravitonFamiliesAreARM(t *testing.T) {
+	for name, want := range map[string]string{
+		"a1.large": platform.ArchARM64, "m7g.large": platform.ArchARM64, "c6gn.xlarge": platform.ArchARM64, "im4gn.large": platform.ArchARM64,
+		"x2gd.large": platform.ArchARM64, "t4g.nano": platform.ArchARM64, "g5g.xlarge": platform.ArchARM64,
+		"g4dn.xlarge": platform.ArchAMD64, "m5.large": platform.ArchAMD64, "r6idn.large": platform.ArchAMD64, "g6e.xlarge": platform.ArchAMD64,
+	} {
+		require.Equal(t, want, schema.Arch(name), name)
+	}
+}

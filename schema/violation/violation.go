@@ -1,0 +1,129 @@
+// Package violation collects everything that is wrong with a configuration or
+// with a component's arguments, so that one run reports all of it. It is not
+// for errors of the engine or of a provider: those are wrapped where they occur.
+package violation
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// Violation is one value that breaks a rule.
+type Violation struct {
+	Path   string // emr.core.count
+	Value  string // as found, shortened
+	Rule   string // "must be …"
+	Remedy string // what to do about it
+}
+
+// Error formats all four parts on one line.
+func (v Violation) Error() string {
+	return fmt.Sprintf("%s: %s %s; %s", v.Path, v.Value, v.Rule, v.Remedy)
+}
+
+type placeholder string
+
+// Values that are not shown.
+const (
+	Hidden  placeholder = "[hidden]" // may hold a secret
+	Secret  placeholder = "[secret]" // is marked as one
+	Unknown placeholder = "(unknown)"
+)
+
+// List collects violations. Its zero value is empty.
+type List struct {
+	// Prefix is put before each path: the namespace of configuration keys.
+	Prefix string
+
+	found      []error
+	unreadable []string
+}
+
+// Require records a violation unless ok. An empty remedy becomes the command that
+// sets the key. Paths that were marked unreadable are skipped.
+func (l *List) Require(ok bool, path string, value any, rule, remedy string) {
+	within := func(p string) bool {
+		return path == p || strings.HasPrefix(path, p+".") || strings.HasPrefix(path, p+"[")
+	}
+	if ok || slices.ContainsFunc(l.unreadable, within) {
+		return
+	}
+	if remedy == "" {
+		remedy = SetRemedy(path)
+	}
+	l.found = append(l.found, Violation{l.Prefix + path, show(value), rule, remedy})
+}
+
+// Unreadable records a violation of a value that cannot be decoded: later checks
+// of the path and below are skipped.
+func (l *List) Unreadable(path string, value any, rule, remedy string) {
+	l.Require(false, path, value, rule, remedy)
+	l.unreadable = append(l.unreadable, path)
+}
+
+// Add records another error.
+func (l *List) Add(err error) {
+	if err != nil {
+		l.found = append(l.found, err)
+	}
+}
+
+// Err joins what was recorded, ordered by text; it is nil when there is nothing.
+func (l *List) Err() error {
+	found := slices.Clone(l.found)
+	slices.SortStableFunc(found, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
+	return errors.Join(found...)
+}
+
+// All returns the violations in an error of a List, at any depth.
+func All(err error) []Violation {
+	var out []Violation
+	switch e := err.(type) { //nolint:errorlint // visits each error of the tree itself
+	case Violation:
+		out = append(out, e)
+	case interface{ Unwrap() []error }:
+		for _, one := range e.Unwrap() {
+			out = append(out, All(one)...)
+		}
+	case interface{ Unwrap() error }:
+		out = All(e.Unwrap())
+	}
+	return out
+}
+
+// SetRemedy is the remedy if no better one is known.
+func SetRemedy(path string) string {
+	return fmt.Sprintf("set it with `pulumi config set --path '%s:%s' …`", platform.Project, path)
+}
+
+// show renders a value as it appears in a stack file, shortened so that a list
+// of violations stays readable.
+func show(value any) string {
+	if p, ok := value.(placeholder); ok {
+		return string(p)
+	}
+	const longest = 80
+	text := JSON(value)
+	if utf8.RuneCountInString(text) > longest {
+		return string([]rune(text)[:longest]) + "…"
+	}
+	return text
+}
+
+// JSON renders a value without escaping the characters that HTML reserves.
+func JSON(value any) string {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		return fmt.Sprintf("%T", value)
+	}
+	return string(bytes.TrimSpace(out.Bytes()))
+}

@@ -1,0 +1,52 @@
+package violation_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/schema/violation"
+)
+
+func TestListJoinsViolationsInOrder(t *testing.T) {
+	var l violation.List
+	require.NoError(t, l.Err())
+	l.Require(true, "a", 1, "must be 1", "set it")
+	require.NoError(t, l.Err())
+	l.Require(false, "a.c[0]", []string{"<x>"}, "must be empty", "remove it")
+	l.Require(false, "a.b", 2, "must be 1", "")
+	const first = "a.b: 2 must be 1; set it with `pulumi config set --path 'emr-observatory:a.b' …`"
+	require.EqualError(t, l.Err(), first+"\na.c[0]: [\"<x>\"] must be empty; remove it")
+	var v violation.Violation
+	require.ErrorAs(t, l.Err(), &v)
+	require.Equal(t, "a.b", v.Path)
+}
+
+func TestLongValuesAreShortened(t *testing.T) {
+	var l violation.List
+	l.Require(false, "p", strings.Repeat("ü", 500), "r", "m")
+	require.Less(t, len([]rune(l.Err().Error())), 100)
+	require.ErrorContains(t, l.Err(), "…")
+}
+
+func TestPlaceholdersReplaceValues(t *testing.T) {
+	var l violation.List
+	l.Require(false, "p", violation.Hidden, "r", "m")
+	require.EqualError(t, l.Err(), "p: [hidden] r; m")
+}
+
+func TestUnreadableValuesAreNotCheckedAgain(t *testing.T) {
+	l := violation.List{Prefix: "observatory:"}
+	l.Unreadable("a.b", "x", "must be an integer", "m")
+	for _, below := range []string{"a.b", "a.b.c", "a.b[0]"} {
+		l.Require(false, below, "x", "r", "m")
+	}
+	l.Require(false, "a.bc", "x", "r", "m")
+	found := violation.All(fmt.Errorf("read: %w", errors.Join(errors.New("else"), l.Err())))
+	require.Len(t, found, 2)
+	require.Equal(t, "observatory:a.b", found[0].Path)
+	require.Equal(t, "observatory:a.bc", found[1].Path)
+}
