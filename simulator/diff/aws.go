@@ -1,0 +1,179 @@
+package diff
+
+import (
+	"maps"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+)
+
+// awsPolicies covers the AWS package: a field with ForceNew in the schemas of
+// terraform-provider-aws v5 (the provider behind pulumi-aws v6) replaces the
+// resource. A type that is not listed is always updated in place.
+func awsPolicies() map[string]policy {
+	out := emrPolicies()
+	maps.Copy(out, networkPolicies())
+	maps.Copy(out, instancePolicies())
+	maps.Copy(out, identityPolicies())
+	maps.Copy(out, storagePolicies())
+	return out
+}
+
+// emrPolicies covers EMR.
+func emrPolicies() map[string]policy {
+	return map[string]policy{
+		// resourceClusterUpdate applies only these. In bootstrapActions, path and
+		// name lack ForceNew and Update ignores them; args has ForceNew.
+		"aws:emr/cluster:Cluster": {
+			inPlace: []string{
+				"visibleToAllUsers", "autoTerminationPolicy", "terminationProtection", "unhealthyNodeReplacement",
+				"coreInstanceGroup.instanceCount", "coreInstanceGroup.autoscalingPolicy",
+				"stepConcurrencyLevel", "listStepsStates", "tags", "tagsAll",
+			},
+			neverApplied: []string{"bootstrapActions.*.path", "bootstrapActions.*.name"},
+		},
+		"aws:emr/instanceGroup:InstanceGroup":                 updateOnly("instanceCount", "configurationsJson", "autoscalingPolicy"),
+		"aws:emr/instanceFleet:InstanceFleet":                 updateOnly("targetOnDemandCapacity", "targetSpotCapacity"),
+		"aws:emr/managedScalingPolicy:ManagedScalingPolicy":   immutable(),
+		"aws:emr/securityConfiguration:SecurityConfiguration": immutable(),
+		"aws:emr/studio:Studio": replaceOn(
+			"authMode", "engineSecurityGroupId", "serviceRole", "userRole", "vpcId", "workspaceSecurityGroupId", "encryptionKeyArn",
+		),
+		"aws:emr/studioSessionMapping:StudioSessionMapping": replaceOn("identityId", "identityName", "identityType", "studioId"),
+	}
+}
+
+// networkPolicies covers VPC.
+func networkPolicies() map[string]policy {
+	return map[string]policy{
+		"aws:ec2/vpc:Vpc": replaceOn(
+			"cidrBlock", "ipv4IpamPoolId", "ipv4NetmaskLength",
+		),
+		"aws:ec2/subnet:Subnet": replaceOn(
+			"availabilityZone", "availabilityZoneId", "cidrBlock", "vpcId", "ipv6Native", "outpostArn",
+		),
+		"aws:ec2/routeTable:RouteTable": replaceOn("vpcId"),
+		"aws:ec2/route:Route": replaceOn(
+			"routeTableId", "destinationCidrBlock", "destinationIpv6CidrBlock", "destinationPrefixListId",
+		),
+		"aws:ec2/routeTableAssociation:RouteTableAssociation":         replaceOn("subnetId", "gatewayId"),
+		"aws:ec2/defaultRouteTable:DefaultRouteTable":                 replaceOn("defaultRouteTableId"),
+		"aws:ec2/internetGatewayAttachment:InternetGatewayAttachment": replaceOn("internetGatewayId", "vpcId"),
+		"aws:ec2/natGateway:NatGateway": replaceOn(
+			"allocationId", "connectivityType", "privateIp", "subnetId",
+		),
+		"aws:ec2/eip:Eip": replaceOn(
+			"domain", "address", "publicIpv4Pool", "networkBorderGroup",
+		),
+		"aws:ec2/eipAssociation:EipAssociation": immutable(),
+		"aws:ec2/vpcEndpoint:VpcEndpoint": replaceOn(
+			"serviceName", "vpcId", "vpcEndpointType", "autoAccept", "serviceRegion",
+		),
+		"aws:ec2/vpcEndpointRouteTableAssociation:VpcEndpointRouteTableAssociation": immutable(),
+		"aws:ec2/vpcEndpointSubnetAssociation:VpcEndpointSubnetAssociation":         immutable(),
+		"aws:ec2/vpcEndpointPolicy:VpcEndpointPolicy":                               replaceOn("vpcEndpointId"),
+		"aws:ec2/securityGroup:SecurityGroup": replaceOn(
+			"description", "name", "namePrefix", "vpcId",
+		),
+		"aws:ec2/securityGroupRule:SecurityGroupRule":               updateOnly("description"),
+		"aws:ec2/securityGroupAssociation:SecurityGroupAssociation": immutable(),
+		"aws:ec2/defaultSecurityGroup:DefaultSecurityGroup":         replaceOn("vpcId"),
+		"aws:ec2/networkAcl:NetworkAcl":                             replaceOn("vpcId"),
+		"aws:ec2/networkAclRule:NetworkAclRule":                     immutable(),
+	}
+}
+
+// instancePolicies covers EC2 instances, what is attached to them, and EBS.
+func instancePolicies() map[string]policy {
+	return map[string]policy{
+		"aws:ec2/networkInterface:NetworkInterface": replaceOn(
+			"subnetId", "privateIp", "privateIps", "interfaceType", "ipv6Addresses",
+		),
+		"aws:ec2/networkInterfaceAttachment:NetworkInterfaceAttachment": immutable(),
+		"aws:ec2/instance:Instance": {
+			replace: []string{
+				"ami", "availabilityZone", "subnetId", "privateIp", "keyName", "networkInterfaces", "ephemeralBlockDevices",
+				"associatePublicIpAddress", "placementGroup", "tenancy", "hibernation", "cpuOptions", "securityGroups",
+				"rootBlockDevice.encrypted", "rootBlockDevice.kmsKeyId", "rootBlockDevice.deviceName",
+				"ebsBlockDevices", "launchTemplate", "instanceMarketOptions", "hostResourceGroupArn",
+				"ipv6AddressCount", "ipv6Addresses",
+			},
+			replaceIf: map[string]resource.PropertyKey{
+				"userData": "userDataReplaceOnChange", "userDataBase64": "userDataReplaceOnChange",
+			},
+		},
+		"aws:ec2/volumeAttachment:VolumeAttachment": {
+			replace: []string{"deviceName", "instanceId", "volumeId"}, deleteFirst: true,
+		},
+		"aws:ec2/keyPair:KeyPair":                                   updateOnly("tags", "tagsAll"),
+		"aws:ec2/launchTemplate:LaunchTemplate":                     replaceOn("name", "namePrefix"),
+		"aws:ec2/placementGroup:PlacementGroup":                     updateOnly("tags", "tagsAll"),
+		"aws:ec2/flowLog:FlowLog":                                   updateOnly("tags", "tagsAll"),
+		"aws:ec2/tag:Tag":                                           replaceOn("key", "resourceId"),
+		"aws:ec2/vpcDhcpOptions:VpcDhcpOptions":                     updateOnly("tags", "tagsAll"),
+		"aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": replaceOn("securityGroupId"),
+		"aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule":   replaceOn("securityGroupId"),
+		"aws:ebs/volume:Volume": replaceOn(
+			"availabilityZone", "encrypted", "kmsKeyId", "multiAttachEnabled", "outpostArn", "snapshotId",
+		),
+		"aws:ebs/snapshot:Snapshot": replaceOn("volumeId", "description", "outpostArn"),
+	}
+}
+
+// identityPolicies covers IAM and KMS.
+func identityPolicies() map[string]policy {
+	return map[string]policy{
+		"aws:iam/role:Role":                                   replaceOn("name", "namePrefix", "path"),
+		"aws:iam/rolePolicy:RolePolicy":                       replaceOn("name", "namePrefix", "role"),
+		"aws:iam/rolePolicyAttachment:RolePolicyAttachment":   immutable(),
+		"aws:iam/userPolicyAttachment:UserPolicyAttachment":   immutable(),
+		"aws:iam/policy:Policy":                               replaceOn("name", "namePrefix", "path", "description"),
+		"aws:iam/policyAttachment:PolicyAttachment":           replaceOn("name", "policyArn"),
+		"aws:iam/instanceProfile:InstanceProfile":             replaceOn("name", "namePrefix", "path"),
+		"aws:iam/serviceLinkedRole:ServiceLinkedRole":         replaceOn("awsServiceName", "customSuffix"),
+		"aws:iam/openIdConnectProvider:OpenIdConnectProvider": replaceOn("url"),
+		"aws:iam/accessKey:AccessKey":                         replaceOn("user", "pgpKey"),
+		"aws:kms/key:Key": replaceOn(
+			"customerMasterKeySpec", "keyUsage", "multiRegion", "customKeyStoreId", "xksKeyId",
+		),
+		"aws:kms/alias:Alias":         replaceOn("name", "namePrefix"),
+		"aws:kms/keyPolicy:KeyPolicy": replaceOn("keyId"),
+		"aws:kms/grant:Grant":         immutable(),
+	}
+}
+
+// storagePolicies covers S3 and SSM.
+func storagePolicies() map[string]policy {
+	return map[string]policy{
+		"aws:s3/bucketV2:BucketV2": replaceOn(
+			"bucket", "bucketPrefix", "objectLockEnabled",
+		),
+		"aws:s3/bucketVersioningV2:BucketVersioningV2": replaceOn(
+			"bucket", "expectedBucketOwner",
+		),
+		"aws:s3/bucketLoggingV2:BucketLoggingV2": replaceOn(
+			"bucket", "expectedBucketOwner",
+		),
+		"aws:s3/bucketOwnershipControls:BucketOwnershipControls": replaceOn("bucket"),
+		"aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock": replaceOn("bucket"),
+		"aws:s3/bucketPolicy:BucketPolicy":                       replaceOn("bucket"),
+		"aws:s3/bucketNotification:BucketNotification":           replaceOn("bucket"),
+		"aws:s3/bucketObjectv2:BucketObjectv2":                   replaceOn("bucket", "key"),
+		"aws:s3/bucketMetric:BucketMetric":                       replaceOn("bucket", "name"),
+		"aws:s3/bucketAclV2:BucketAclV2": replaceOn(
+			"bucket", "expectedBucketOwner",
+		),
+		"aws:s3/bucketCorsConfigurationV2:BucketCorsConfigurationV2": replaceOn(
+			"bucket", "expectedBucketOwner",
+		),
+		"aws:s3/inventory:Inventory":                               replaceOn("bucket", "name"),
+		"aws:s3/accountPublicAccessBlock:AccountPublicAccessBlock": replaceOn("accountId"),
+		"aws:s3/bucketServerSideEncryptionConfigurationV2:BucketServerSideEncryptionConfigurationV2": replaceOn(
+			"bucket", "expectedBucketOwner",
+		),
+		"aws:s3/bucketLifecycleConfigurationV2:BucketLifecycleConfigurationV2": replaceOn(
+			"bucket", "expectedBucketOwner",
+		),
+		"aws:s3/bucketIntelligentTieringConfiguration:BucketIntelligentTieringConfiguration": replaceOn("bucket", "name"),
+		"aws:ssm/parameter:Parameter": replaceOn("name", "dataType"),
+	}
+}

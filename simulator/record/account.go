@@ -1,0 +1,180 @@
+package record
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"sync"
+
+	"github.com/emr-observatory/emr-observatory/simulator/property"
+)
+
+// Account is what is known of one AWS account, one Kubernetes cluster and one Grafana
+// from the engine's requests in this run. It is safe for concurrent use.
+type Account struct {
+	ID string // 12 digits
+
+	mu            sync.Mutex
+	region        string
+	defaultTags   map[string]string
+	grafana       string // URL of the Grafana configured last
+	subnets       map[string]subnet
+	defaultGroups map[string]string                // VPC id -> its default security group
+	defaultParts  map[string]string                // id of a VPC's default route table or network ACL -> VPC id
+	interfaces    map[string]netip.Addr            // network interface id -> address
+	addresses     map[string]map[netip.Addr]string // subnet id -> address -> URN of its owner
+	names         map[string]string                // type and name -> URN, see nameKey
+}
+
+type subnet struct {
+	vpc, zone string
+	network   netip.Prefix
+}
+
+// NewAccount returns an empty account. Empty arguments default to us-east-1 and
+// 000000000000.
+func NewAccount(region, id string) *Account {
+	return &Account{
+		ID: cmp.Or(id, "000000000000"), region: cmp.Or(region, "us-east-1"),
+		subnets: map[string]subnet{}, defaultGroups: map[string]string{}, defaultParts: map[string]string{},
+		interfaces: map[string]netip.Addr{}, addresses: map[string]map[netip.Addr]string{}, names: map[string]string{},
+	}
+}
+
+// Region returns the region of the provider configured last.
+func (a *Account) Region() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.region
+}
+
+// DefaultTags returns the default tags of the provider configured last.
+func (a *Account) DefaultTags() map[string]string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.defaultTags
+}
+
+// Configure sets region and default tags of a provider. An empty region keeps
+// the current one.
+func (a *Account) Configure(region string, defaultTags map[string]string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.region = cmp.Or(region, a.region)
+	a.defaultTags = defaultTags
+}
+
+// ConfigureGrafana sets the URL of the Grafana.
+func (a *Account) ConfigureGrafana(url string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.grafana = strings.TrimSuffix(url, "/")
+}
+
+func (a *Account) grafanaURL() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.grafana
+}
+
+// Add adds an existing resource: its name, its subnet, its addresses.
+func (a *Account) Add(r Resource) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	out := property.Plain(r.Outputs)
+	if key := nameKey(r.Type, out); key != "" {
+		a.names[key] = r.URN
+	}
+	text := func(key string) string { s, _ := out[key].(string); return s }
+	switch r.Type {
+	case "aws:ec2/subnet:Subnet":
+		if p, err := netip.ParsePrefix(text("cidrBlock")); err == nil {
+			a.subnets[r.ID] = subnet{vpc: text("vpcId"), zone: text("availabilityZone"), network: p}
+		}
+	case "aws:ec2/vpc:Vpc":
+		a.defaultGroups[r.ID] = text("defaultSecurityGroupId")
+		a.defaultParts[text("defaultRouteTableId")] = r.ID
+		a.defaultParts[text("defaultNetworkAclId")] = r.ID
+	case "aws:ec2/networkInterface:NetworkInterface":
+		if ip, err := netip.ParseAddr(text("privateIp")); err == nil {
+			a.interfaces[r.ID] = ip
+			a.assign(text("subnetId"), ip, r.URN)
+		}
+	case "aws:ec2/instance:Instance":
+		if ip, err := netip.ParseAddr(text("privateIp")); err == nil {
+			a.assign(text("subnetId"), ip, r.URN)
+		}
+	}
+}
+
+// Remove removes a resource that no longer exists and frees its name and
+// addresses.
+func (a *Account) Remove(r Resource) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if key := nameKey(r.Type, property.Plain(r.Outputs)); key != "" && a.names[key] == r.URN {
+		delete(a.names, key)
+	}
+	delete(a.subnets, r.ID)
+	delete(a.interfaces, r.ID)
+	for _, owners := range a.addresses {
+		for ip, owner := range owners {
+			if owner == r.URN {
+				delete(owners, ip)
+			}
+		}
+	}
+}
+
+// ClaimName reserves the name of a resource that is about to be created. Like
+// the service, it refuses a name that exists. Call release if creation fails.
+func (a *Account) ClaimName(r Resource) (release func(), err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	key := nameKey(r.Type, property.Plain(r.Inputs))
+	if key == "" {
+		return func() {}, nil
+	}
+	if owner, exists := a.names[key]; exists {
+		typ, name, _ := strings.Cut(key, " ")
+		return nil, fmt.Errorf("%s %q exists already: it is %s", typ, name, owner)
+	}
+	a.names[key] = r.URN
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		delete(a.names, key)
+	}, nil
+}
+
+var errUnknownSubnet = errors.New("no request of this run has named it")
+
+// subnet returns what is known of a subnet.
+func (a *Account) subnet(id string) (subnet, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s, ok := a.subnets[id]
+	return s, ok
+}
+
+func (a *Account) defaultSecurityGroup(vpc string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.defaultGroups[vpc]
+}
+
+// vpcOf returns the VPC that a default route table or network ACL belongs to.
+func (a *Account) vpcOf(id string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.defaultParts[id]
+}
+
+func (a *Account) interfaceAddress(id string) (netip.Addr, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	ip, ok := a.interfaces[id]
+	return ip, ok
+}

@@ -1,0 +1,180 @@
+package record
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+)
+
+// instanceFillers covers EC2 instances, what is attached to them, and EBS.
+func instanceFillers() map[string]filler {
+	return map[string]filler{
+		"aws:ec2/networkInterface:NetworkInterface":                     networkInterface,
+		"aws:ec2/networkInterfaceAttachment:NetworkInterfaceAttachment": attachment,
+		"aws:ec2/instance:Instance":                                     instance,
+		"aws:ec2/volumeAttachment:VolumeAttachment": func(d *draft) error {
+			d.setID(
+				"vai-" + randomString("0123456789", 10),
+			)
+			return nil
+		},
+		"aws:ec2/keyPair:KeyPair": keyPair,
+		"aws:ec2/launchTemplate:LaunchTemplate": ec2Resource("lt-", "launch-template", func(d *draft) {
+			d.setDefault("latestVersion", 1)
+			d.setDefault("defaultVersion", 1)
+		}),
+		"aws:ec2/placementGroup:PlacementGroup": func(d *draft) error {
+			d.setID(d.text("name"))
+			d.setDefault("placementGroupId", newEC2ID("pg-"))
+			d.setDefault("arn", d.regionalARN("ec2", "placement-group/"+d.id))
+			return nil
+		},
+		"aws:ebs/volume:Volume": func(d *draft) error {
+			d.setDefault("type", "gp2")
+			d.setDefault("encrypted", false)
+			d.setDefault("kmsKeyId", "")
+			d.setDefault("snapshotId", "")
+			d.setDefault("createTime", now())
+			if d.text("type") == "gp3" {
+				d.setDefault("iops", 3000)
+				d.setDefault("throughput", 125)
+			}
+			return ec2Resource("vol-", "volume", nil)(d)
+		},
+		"aws:ebs/snapshot:Snapshot": ec2Resource("snap-", "snapshot", func(d *draft) {
+			for _, none := range []string{"ownerAlias", "dataEncryptionKeyId", "kmsKeyId"} {
+				d.setDefault(none, "")
+			}
+		}),
+		"aws:ebs/encryptionByDefault:EncryptionByDefault": func(d *draft) error { d.setID("terraform-" + randomHex(26)); return nil },
+		"aws:ebs/defaultKmsKey:DefaultKmsKey":             func(d *draft) error { d.setID(d.text("keyArn")); return nil },
+	}
+}
+
+// networkInterface has the address that the program chose, or a free one.
+func networkInterface(d *draft) error {
+	d.setDefault("interfaceType", "interface")
+	d.setDefault("sourceDestCheck", true)
+	d.setDefault("macAddress", "0a:"+hexPairs(5))
+	d.setDefault("outpostArn", "")
+	if err := ec2Resource("eni-", "network-interface", nil)(d); err != nil {
+		return err
+	}
+	ip, err := d.address()
+	if err != nil {
+		return fmt.Errorf("create network interface: %w", err)
+	}
+	d.setDefault("privateIp", ip.String())
+	d.setDefault("privateIps", []any{ip.String()})
+	d.setDefault("privateIpLists", []any{ip.String()})
+	d.setDefault("privateIpsCount", 0)
+	d.set("privateDnsName", PrivateDNS(d.account.Region(), ip))
+	return nil
+}
+
+// address returns the primary private address: the one it has, the one that the
+// program chose, or a free one of the subnet.
+func (d *draft) address() (netip.Addr, error) {
+	chosen := d.text("privateIp")
+	if list, ok := d.in["privateIps"].([]any); ok && len(list) > 0 && chosen == "" {
+		chosen, _ = list[0].(string)
+	}
+	if chosen == "" {
+		return d.account.AllocateAddress(d.text("subnetId"), d.r.URN)
+	}
+	if d.r.Outputs == nil { // an existing resource has its address already
+		if err := d.account.ReserveAddress(d.text("subnetId"), d.r.URN, chosen); err != nil {
+			return netip.Addr{}, err
+		}
+	}
+	return netip.ParseAddr(chosen)
+}
+
+// hexPairs returns n random bytes in the form of a MAC address.
+func hexPairs(n int) string {
+	s := randomHex(2)
+	for range n - 1 {
+		s += ":" + randomHex(2)
+	}
+	return s
+}
+
+func attachment(d *draft) error {
+	d.setID("eni-attach-" + randomHex(17))
+	d.setDefault("attachmentId", d.id)
+	d.setDefault("status", "attached")
+	return nil
+}
+
+func instance(d *draft) error {
+	if err := ec2Resource("i-", "instance", nil)(d); err != nil {
+		return err
+	}
+	ip, err := d.primaryAddress()
+	if err != nil {
+		return fmt.Errorf("run instance: %w", err)
+	}
+	d.setDefault("privateIp", ip.String())
+	d.set("privateDns", PrivateDNS(d.account.Region(), ip))
+	s, _ := d.account.subnet(d.text("subnetId"))
+	d.setDefault("availabilityZone", cmp.Or(s.zone, d.account.Region()+"a"))
+	d.setDefault("instanceState", "running")
+	d.setDefault("tenancy", "default")
+	d.setDefault("primaryNetworkInterfaceId", newEC2ID("eni-"))
+	d.setDefault("ebsOptimized", false)
+	d.setDefault("monitoring", false)
+	for _, none := range []string{
+		"publicIp", "publicDns", "passwordData", "outpostArn", "keyName", "hostId", "instanceLifecycle", "spotInstanceRequestId",
+		"placementGroup",
+	} {
+		d.setDefault(none, "")
+	}
+	d.setRootDevice()
+	return nil
+}
+
+// primaryAddress returns the address of the instance's primary network
+// interface: of the one that the program attaches, or of an own one.
+func (d *draft) primaryAddress() (netip.Addr, error) {
+	list, _ := d.in["networkInterfaces"].([]any)
+	for _, e := range list {
+		n, _ := e.(map[string]any)
+		id, _ := n["networkInterfaceId"].(string)
+		index, _ := n["deviceIndex"].(float64)
+		if id == "" || index != 0 {
+			continue
+		}
+		d.setDefault("primaryNetworkInterfaceId", id)
+		if ip, ok := d.account.interfaceAddress(id); ok {
+			return ip, nil
+		}
+		if known := d.text("privateIp"); known != "" {
+			return netip.ParseAddr(known)
+		}
+		return netip.Addr{}, fmt.Errorf("the network interface %q does not exist", id)
+	}
+	return d.address()
+}
+
+// setRootDevice completes the root volume of a new instance.
+func (d *draft) setRootDevice() {
+	device := map[string]any{"volumeId": newEC2ID("vol-"), "deviceName": "/dev/xvda", "volumeType": "gp3", "volumeSize": 8.0}
+	if own, ok := d.in["rootBlockDevice"].(map[string]any); ok {
+		for k, v := range own {
+			device[k] = v
+		}
+	}
+	if d.r.Outputs == nil {
+		d.set("rootBlockDevice", device)
+	}
+}
+
+func keyPair(d *draft) error {
+	d.setID(d.text("keyName"))
+	d.setDefault("keyPairId", newEC2ID("key-"))
+	d.setDefault("keyType", "ed25519")
+	d.setDefault("keyNamePrefix", "")
+	d.setDefault("fingerprint", randomHex(43))
+	d.setDefault("arn", d.regionalARN("ec2", "key-pair/"+d.id))
+	return nil
+}

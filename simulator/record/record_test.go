@@ -1,0 +1,195 @@
+package record_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/simulator/catalog"
+	"github.com/emr-observatory/emr-observatory/simulator/property"
+	"github.com/emr-observatory/emr-observatory/simulator/record"
+)
+
+const subnetID = "subnet-0"
+
+// account returns an account with one subnet.
+func account() *record.Account {
+	a := record.NewAccount("eu-central-1", "123456789012")
+	a.Configure("", map[string]string{"team": "data"})
+	a.Add(record.Resource{
+		URN: "s", Type: "aws:ec2/subnet:Subnet", ID: subnetID,
+		Outputs: resource.NewPropertyMapFromMap(map[string]any{
+			"cidrBlock": "10.0.0.0/20", "vpcId": "vpc-0", "availabilityZone": "eu-central-1b",
+		}),
+	})
+	return a
+}
+
+// minimalValue returns a value of a type with only its required fields.
+func minimalValue(name string, t reflect.Type) any {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return minimalValue(name, t.Elem())
+	case reflect.String:
+		switch name {
+		case "subnetId":
+			return subnetID
+		case "configJson":
+			return `{"uid":"u","title":"T"}`
+		case "cidrBlock":
+			return "10.0.16.0/20"
+		}
+		return "x-" + name
+	case reflect.Bool:
+		return true
+	case reflect.Int, reflect.Float64:
+		return 1.0
+	case reflect.Slice:
+		return []any{minimalValue(name, t.Elem())}
+	case reflect.Map:
+		return map[string]any{"k": minimalValue(name, t.Elem())}
+	case reflect.Struct:
+		out := map[string]any{}
+		for field, ft := range catalog.Fields(t) {
+			if ft.Kind() != reflect.Pointer && ft.Kind() != reflect.Slice && ft.Kind() != reflect.Map && ft.Kind() != reflect.Interface {
+				out[field] = minimalValue(field, ft)
+			}
+		}
+		return out
+	default:
+		return "x-" + name
+	}
+}
+
+// minimalInputs returns the required inputs of a type, and its names.
+func minimalInputs(typ catalog.Type) resource.PropertyMap {
+	in := minimalValue("", typ.Args).(map[string]any)
+	fields := catalog.Fields(typ.Args)
+	for _, key := range typ.Required {
+		in[key] = minimalValue(key, fields[key])
+	}
+	for _, key := range []string{
+		"name", "bucket", "subnetId", "dashboardName", "uid", "key", "keyName",
+	} { // set by Check or by the program
+		if f, ok := fields[key]; ok && f.Kind() == reflect.Pointer {
+			in[key] = minimalValue(key, f)
+		}
+	}
+	if f, ok := fields["ec2Attributes"]; ok {
+		in["ec2Attributes"] = map[string]any{"subnetId": subnetID, "instanceProfile": minimalValue("", f.Elem().Field(0).Type)}
+	}
+	delete(in, "")
+	return resource.NewPropertyMapFromMap(in)
+}
+
+// optional lists outputs that are set only if the program uses a feature.
+var optional = map[string]bool{
+	"namePrefix": true, "ipv6CidrBlock": true,
+}
+
+func TestSDKCanDecodeOutputs(t *testing.T) {
+	for _, pkg := range []string{"aws", "grafana"} {
+		for token, typ := range catalog.Packages()[pkg].Resources {
+			t.Run(token, func(t *testing.T) {
+				r := record.Resource{URN: "urn:pulumi:t::p::" + token + "::it", Type: token, Name: "it", Inputs: minimalInputs(typ)}
+				a := account()
+				id, outputs, err := a.Outputs(r)
+				require.NoError(t, err)
+				require.NotEmpty(t, id)
+				for _, f := range catalog.CheckShape(typ.State, outputs) {
+					require.Equal(t, property.Missing, f.Rule, f.String())
+				}
+				for key, v := range r.Inputs {
+					require.Equal(t, v, outputs[key], "an input must be returned unchanged")
+				}
+				requireFilled(t, typ, outputs)
+
+				again, updated, err := a.Outputs(record.Resource{
+					URN: r.URN, Type: token, Name: "it", ID: id, Inputs: r.Inputs, Outputs: outputs,
+				})
+				require.NoError(t, err)
+				require.Equal(t, id, again, "an update keeps the id")
+				for _, key := range []string{"arn", "privateIp", "masterPublicDns", "keyId", "uniqueId"} {
+					require.Equal(t, outputs[resource.PropertyKey(key)], updated[resource.PropertyKey(key)], key)
+				}
+			})
+		}
+	}
+}
+
+// requireFilled fails on string outputs that a program would read as empty.
+func requireFilled(t *testing.T, typ catalog.Type, outputs resource.PropertyMap) {
+	t.Helper()
+	args := catalog.Fields(typ.Args)
+	for key, f := range catalog.Fields(typ.State) {
+		_, input := args[key]
+		if input || f.Kind() != reflect.Pointer || f.Elem().Kind() != reflect.String || optional[key] {
+			continue
+		}
+		if _, ok := outputs[resource.PropertyKey(key)]; !ok {
+			t.Errorf("output %s is not filled", key)
+		}
+	}
+}
+
+func TestARNsContainAccountAndRegion(t *testing.T) {
+	_, out, err := account().Outputs(record.Resource{Type: "aws:kms/key:Key", Inputs: resource.PropertyMap{}})
+	require.NoError(t, err)
+	require.Regexp(
+		t, `^arn:aws:kms:eu-central-1:123456789012:key/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`,
+		out["arn"].StringValue(),
+	)
+	id, out, err := account().Outputs(record.Resource{
+		Type: "aws:emr/cluster:Cluster",
+		Inputs: resource.NewPropertyMapFromMap(map[string]any{
+			"ec2Attributes": map[string]any{"subnetId": subnetID}, "tags": map[string]any{"a": "b"},
+		}),
+	})
+	require.NoError(t, err)
+	require.Regexp(t, `^j-[0-9A-Z]{13}$`, id)
+	require.Equal(t, "arn:aws:elasticmapreduce:eu-central-1:123456789012:cluster/"+id, out["arn"].StringValue())
+	require.Regexp(t, `^ip-10-0-\d+-\d+\.eu-central-1\.compute\.internal$`, out["masterPublicDns"].StringValue())
+	require.Equal(t, map[string]any{"a": "b", "team": "data"}, property.Plain(out)["tagsAll"])
+}
+
+func TestFunctionResultsMatchTheirTypes(t *testing.T) {
+	args := map[string]map[string]any{
+		"aws:ec2/getSubnet:getSubnet":             {"id": subnetID},
+		"aws:ssm/getParameter:getParameter":       {"name": "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"},
+		"aws:ec2/getInstanceType:getInstanceType": {"instanceType": "m7g.xlarge"},
+		"aws:iam/getPolicyDocument:getPolicyDocument": {"statements": []any{map[string]any{"actions": []any{
+			"s3:GetObject",
+		}, "resources": []any{"*"},
+			"principals": []any{map[string]any{"type": "Service", "identifiers": []any{"ec2.amazonaws.com"}}},
+			"conditions": []any{map[string]any{"test": "StringEquals", "variable": "aws:SourceAccount", "values": []any{"1"}}}}}},
+	}
+	answered := 0
+	for token, f := range catalog.Packages()["aws"].Functions {
+		out, err := account().Call(token, resource.NewPropertyMapFromMap(args[token]))
+		if err != nil {
+			require.ErrorContains(t, err, "the simulator has no answer", token)
+			continue
+		}
+		answered++
+		for _, v := range catalog.CheckShape(f.Result, out) {
+			require.Equal(t, property.Missing, v.Rule, token+" "+v.String())
+		}
+	}
+	require.Greater(t, answered, 10)
+	doc, err := account().Call(
+		"aws:iam/getPolicyDocument:getPolicyDocument",
+		resource.NewPropertyMapFromMap(args["aws:iam/getPolicyDocument:getPolicyDocument"]),
+	)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"Version":"2012-10-17","Statement":[{
+		"Effect":"Allow","Action":"s3:GetObject","Resource":"*","Principal":{"Service":"ec2.amazonaws.com"},
+		"Condition":{"StringEquals":{"aws:SourceAccount":"1"}}
+	}]}`, doc["json"].StringValue())
+	graviton, err := account().Call(
+		"aws:ec2/getInstanceType:getInstanceType", resource.NewPropertyMapFromMap(args["aws:ec2/getInstanceType:getInstanceType"]),
+	)
+	require.NoError(t, err)
+	require.Equal(t, "arm64", graviton["supportedArchitectures"].ArrayValue()[0].StringValue())
+}

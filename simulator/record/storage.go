@@ -1,0 +1,135 @@
+package record
+
+import (
+	"crypto/md5"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"os"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/asset"
+
+	"github.com/emr-observatory/emr-observatory/simulator/property"
+)
+
+// setSecretDefault is setDefault for a secret.
+func (d *draft) setSecretDefault(key, value string) {
+	k := resource.PropertyKey(key)
+	if v, set := d.out[k]; !set || v.IsNull() {
+		d.out[k] = resource.MakeSecret(resource.NewStringProperty(value))
+	}
+}
+
+// markSecret marks an output as secret, also if the program passed it in clear.
+func (d *draft) markSecret(key string) {
+	k := resource.PropertyKey(key)
+	if v, set := d.out[k]; set && !v.ContainsSecrets() && !v.ContainsUnknowns() {
+		d.out[k] = resource.MakeSecret(v)
+	}
+}
+
+// storageFillers covers S3 and SSM.
+func storageFillers() map[string]filler {
+	out := map[string]filler{
+		"aws:s3/bucketV2:BucketV2":             bucket,
+		"aws:s3/bucketObjectv2:BucketObjectv2": object,
+		"aws:s3/bucketMetric:BucketMetric":     joinedID("bucket", "name"),
+		"aws:s3/inventory:Inventory":           joinedID("bucket", "name"),
+		"aws:s3/bucketIntelligentTieringConfiguration:BucketIntelligentTieringConfiguration": joinedID("bucket", "name"),
+		"aws:s3/accountPublicAccessBlock:AccountPublicAccessBlock": func(d *draft) error {
+			d.setDefault("accountId", d.account.ID)
+			d.setID(d.account.ID)
+			return nil
+		},
+		"aws:ssm/parameter:Parameter": parameter,
+	}
+	for _, side := range []string{
+		"bucketVersioningV2:BucketVersioningV2", "bucketServerSideEncryptionConfigurationV2:BucketServerSideEncryptionConfigurationV2",
+		"bucketLifecycleConfigurationV2:BucketLifecycleConfigurationV2", "bucketLoggingV2:BucketLoggingV2",
+		"bucketOwnershipControls:BucketOwnershipControls", "bucketPublicAccessBlock:BucketPublicAccessBlock",
+		"bucketPolicy:BucketPolicy", "bucketNotification:BucketNotification", "bucketCorsConfigurationV2:BucketCorsConfigurationV2",
+		"bucketAclV2:BucketAclV2", "bucketRequestPaymentConfigurationV2:BucketRequestPaymentConfigurationV2",
+		"bucketObjectLockConfigurationV2:BucketObjectLockConfigurationV2",
+	} {
+		out["aws:s3/"+side] = joinedID("bucket")
+	}
+	return out
+}
+
+func bucket(d *draft) error {
+	d.setID(d.text("bucket"))
+	region := d.account.Region()
+	d.setDefault("arn", "arn:aws:s3:::"+d.id)
+	d.setDefault("bucketDomainName", d.id+".s3.amazonaws.com")
+	d.setDefault("bucketRegionalDomainName", d.id+".s3."+region+".amazonaws.com")
+	d.setDefault("hostedZoneId", "Z3AQBSTGFYJSTF")
+	d.setDefault("region", region)
+	d.setDefault("requestPayer", "BucketOwner")
+	d.setDefault("objectLockEnabled", false)
+	d.setDefault("forceDestroy", false)
+	for _, none := range []string{"accelerationStatus", "acl", "policy", "bucketPrefix", "websiteDomain", "websiteEndpoint"} {
+		d.setDefault(none, "")
+	}
+	return nil
+}
+
+func object(d *draft) error {
+	d.setID(d.text("key"))
+	d.setDefault("arn", "arn:aws:s3:::"+d.text("bucket")+"/"+d.text("key"))
+	d.setDefault("storageClass", "STANDARD")
+	d.setDefault("versionId", randomString(upperDigits, 32))
+	d.setDefault("contentType", "application/octet-stream")
+	for _, none := range []string{"checksumCrc32", "checksumCrc32c", "checksumCrc64nvme", "checksumSha1", "checksumSha256"} {
+		d.setDefault(none, "") // S3 returns only those that the request names
+	}
+	body, err := Body(d.in)
+	if err != nil {
+		return fmt.Errorf("put object: %w", err)
+	}
+	sum := md5.Sum(body)
+	d.set("etag", hex.EncodeToString(sum[:]))
+	return nil
+}
+
+// Body returns the content of a BucketObjectv2 from its plain inputs.
+func Body(inputs map[string]any) ([]byte, error) {
+	if s, ok := inputs["content"].(string); ok {
+		return []byte(s), nil
+	}
+	if s, ok := inputs["contentBase64"].(string); ok {
+		return base64.StdEncoding.DecodeString(s)
+	}
+	switch source := inputs["source"].(type) {
+	case *asset.Asset:
+		if source.IsPath() {
+			return os.ReadFile(source.Path)
+		}
+		return []byte(source.Text), nil
+	case nil, property.Unknown:
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("source must be a file or string asset, is %T", source)
+	}
+}
+
+func parameter(d *draft) error {
+	d.setID(d.text("name"))
+	name := d.id
+	if name != "" && name[0] != '/' {
+		name = "/" + name
+	}
+	d.setDefault("arn", d.regionalARN("ssm", "parameter"+name))
+	d.setDefault("dataType", "text")
+	d.setDefault("tier", "Standard")
+	if d.text("type") == "SecureString" {
+		d.setDefault("keyId", "alias/aws/ssm")
+	}
+	version := 1.0
+	if v, ok := property.Plain(d.r.Outputs)["version"].(float64); ok {
+		version = v + 1
+	}
+	d.set("version", version)
+	d.markSecret("value")
+	return nil
+}

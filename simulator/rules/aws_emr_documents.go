@@ -1,0 +1,139 @@
+package rules
+
+import (
+	"encoding/json"
+	"regexp"
+)
+
+// configurationRules cover the JSON documents of clusters and task groups.
+func configurationRules() []Rule {
+	const source = "EMR Release Guide, Configure applications"
+	good := `[{"Classification":"spark-defaults","Properties":{"spark.ui.port":"0"}}]`
+	remedy := "write [{\"Classification\":…,\"Properties\":{…}}] with string values"
+	rule := "must be a JSON list of {Classification, Properties, Configurations} in exactly that spelling," +
+		" string values only, no empty Configurations"
+	return []Rule{
+		{
+			Type: emrCluster, Path: "configurationsJson", Rule: rule, Remedy: remedy, Source: source,
+			Holds: onString(isClassifications), Pass: good, Fail: `[{"classification":"spark-defaults"}]`,
+		},
+		{
+			Type: emrCluster, Path: "configurationsJson", Rule: rule, Remedy: remedy, Source: source,
+			Holds: onString(isClassifications), Pass: good,
+			Fail: `[{"Classification":"core-site","Properties":{"hadoop.prometheus.endpoint.enabled":true}}]`,
+		},
+		{
+			Type: emrCluster, Path: "configurationsJson", Rule: rule, Remedy: remedy, Source: source,
+			Holds: onString(isClassifications), Pass: good, Fail: `[{"Classification":"core-site","Configurations":[]}]`,
+		},
+		{
+			Type: emrTask, Path: "configurationsJson", Rule: rule, Remedy: remedy, Source: source, Holds: onString(isClassifications),
+			Pass: good, Fail: `{"Classification":"core-site"}`,
+		},
+		{
+			Type: emrCluster, Path: "configurationsJson",
+			Rule:   "must not carry a secret: DescribeCluster shows it in clear and it comes back masked",
+			Remedy: "put secrets into Secrets Manager", Source: "terraform-provider-aws issue 12683", Holds: onString(hasNoCredential),
+			Pass: good, Fail: `[{"Classification":"core-site","Properties":{"fs.s3a.secret.key":"x"}}]`,
+		},
+	}
+}
+
+// isClassifications accepts a document that EMR would return unchanged.
+func isClassifications(s string) bool {
+	var list []object
+	return json.Unmarshal([]byte(s), &list) == nil && list != nil && areClassifications(list)
+}
+
+// areClassifications accepts classifications with only known keys and string values,
+// at every level.
+func areClassifications(list []object) bool {
+	for _, c := range list {
+		name, ok := stringField(c, "Classification")
+		if !ok || name == "" || !hasOnlyKeys(c, "Classification", "Properties", "Configurations") || !hasOnlyStrings(c["Properties"]) {
+			return false
+		}
+		if nested, set := c["Configurations"]; set && !areNestedClassifications(nested) {
+			return false
+		}
+	}
+	return true
+}
+
+func areNestedClassifications(v any) bool {
+	items, ok := v.([]any)
+	if !ok || len(items) == 0 {
+		return false
+	}
+	list := make([]object, 0, len(items))
+	for _, i := range items {
+		o, ok := i.(object)
+		if !ok {
+			return false
+		}
+		list = append(list, o)
+	}
+	return areClassifications(list)
+}
+
+func hasOnlyStrings(v any) bool {
+	if v == nil {
+		return true
+	}
+	o, ok := v.(object)
+	for _, e := range o {
+		if _, s := e.(string); !s {
+			return false
+		}
+	}
+	return ok
+}
+
+var credentialKey = regexp.MustCompile(`"[^"]*(secret[.-]?key|password|access[.-]?token)[^"]*"\s*:\s*"[^"]`)
+
+func hasNoCredential(s string) bool { return !credentialKey.MatchString(s) }
+
+// isSecurityConfiguration accepts a document with only fields that EMR knows, in its
+// first two levels.
+func isSecurityConfiguration(s string) bool {
+	o, ok := jsonObject(s)
+	if !ok || len(o) == 0 {
+		return false
+	}
+	parts := map[string][]string{
+		"EncryptionConfiguration": {
+			"EnableInTransitEncryption", "EnableAtRestEncryption", "InTransitEncryptionConfiguration", "AtRestEncryptionConfiguration",
+		},
+		"InstanceMetadataServiceConfiguration": {"MinimumInstanceMetadataServiceVersion", "HttpPutResponseHopLimit"},
+		"AuthenticationConfiguration":          {"KerberosConfiguration", "IdentityCenterConfiguration"},
+		"AuthorizationConfiguration": {
+			"IAMConfiguration", "EmrFsConfiguration", "LakeFormationConfiguration", "RangerConfiguration",
+		},
+	}
+	for key, v := range o {
+		fields, known := parts[key]
+		part, ok := v.(object)
+		if !known || !ok || !hasOnlyKeys(part, fields...) {
+			return false
+		}
+	}
+	return isEncryptionComplete(o["EncryptionConfiguration"])
+}
+
+// isEncryptionComplete requires both switches to be set, and a configuration for
+// each that is on.
+func isEncryptionComplete(v any) bool {
+	o, ok := v.(object)
+	if !ok {
+		return true
+	}
+	for toggle, part := range map[string]string{
+		"EnableInTransitEncryption": "InTransitEncryptionConfiguration", "EnableAtRestEncryption": "AtRestEncryptionConfiguration",
+	} {
+		on, stated := o[toggle].(bool)
+		if !stated || on && !isSet(o, part) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,171 @@
+package rules
+
+import (
+	"regexp"
+	"strings"
+)
+
+const (
+	iamDoc    = "IAM User Guide, IAM quotas"
+	policyDoc = "IAM User Guide, Policy grammar"
+	goodTrust = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"ec2.amazonaws.com"},` +
+		`"Action":"sts:AssumeRole"}]}`
+	goodAllow = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"s3:GetObject","Resource":"arn:aws:s3:::b/*"}]}`
+)
+
+// iamRules cover IAM except policy documents.
+func iamRules() []Rule {
+	const name = `^[\w+=,.@-]+$`
+	return []Rule{
+		{
+			Type: "aws:iam/role:Role", Path: "name", Rule: "must be 1 to 64 characters of a-z, A-Z, 0-9 and +=,.@_-", Source: iamDoc,
+			Holds: both(maxLength(64), matches(name)), Pass: "emr-service", Fail: strings.Repeat("r", 65),
+		},
+		{
+			Type: "aws:iam/role:Role", Path: "assumeRolePolicy",
+			Rule:   "must be a trust policy: Version 2012-10-17, statements with Effect, Principal and sts actions, no Resource",
+			Source: policyDoc, Holds: onString(isTrustPolicy), Pass: goodTrust, Fail: goodAllow,
+		},
+		{
+			Type: "aws:iam/role:Role", Path: "maxSessionDuration", Rule: "must be 3600 to 43200 seconds", Source: "IAM API, CreateRole",
+			Holds: between(3600, 43200), Pass: 3600.0, Fail: 60.0,
+		},
+		{
+			Type: "aws:iam/role:Role", Path: "path", Rule: "must begin and end with a slash", Source: "IAM API, CreateRole",
+			Holds: matches(`^/([!-~]+/)?$`), Pass: "/", Fail: "emr",
+		},
+		{
+			Type: "aws:iam/policy:Policy", Path: "name", Rule: "must be 1 to 128 characters of a-z, A-Z, 0-9 and +=,.@_-",
+			Source: iamDoc, Holds: both(maxLength(128), matches(name)), Pass: "pass-role", Fail: "pass role",
+		},
+		{
+			Type: "aws:iam/instanceProfile:InstanceProfile", Path: "name",
+			Rule: "must be 1 to 128 characters of a-z, A-Z, 0-9 and +=,.@_-", Source: iamDoc,
+			Holds: both(maxLength(128), matches(name)), Pass: "emr-ec2", Fail: "emr/ec2",
+		},
+		{
+			Type: "aws:iam/rolePolicyAttachment:RolePolicyAttachment", Path: "policyArn", Rule: "must be a policy ARN",
+			Source: "IAM API, AttachRolePolicy", Holds: matches(`^arn:aws[a-z-]*:iam::(\d{12}|aws):policy/.+`),
+			Pass: "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore", Fail: "AmazonSSMManagedInstanceCore",
+		},
+		{
+			Type: "aws:iam/rolePolicyAttachment:RolePolicyAttachment", Path: "policyArn",
+			Rule: "the EMR v1 managed policies can no longer be attached", Remedy: "use service-role/AmazonEMRServicePolicy_v2",
+			Source: "EMR Management Guide, Managed policies",
+			Holds:  onString(func(s string) bool { return !strings.HasSuffix(s, "/AmazonElasticMapReduceRole") }),
+			Pass:   "arn:aws:iam::aws:policy/service-role/AmazonEMRServicePolicy_v2",
+			Fail:   "arn:aws:iam::aws:policy/service-role/AmazonElasticMapReduceRole",
+		},
+	}
+}
+
+// kmsRules cover KMS keys except policy documents.
+func kmsRules() []Rule {
+	return []Rule{
+		{
+			Type: "aws:kms/key:Key", Path: "deletionWindowInDays", Rule: "must be 7 to 30 days", Source: "KMS API, ScheduleKeyDeletion",
+			Holds: between(7, 30), Pass: 7.0, Fail: 1.0,
+		},
+		{
+			Type: "aws:kms/key:Key", Path: "keyUsage",
+			Rule: "must be ENCRYPT_DECRYPT, SIGN_VERIFY, GENERATE_VERIFY_MAC or KEY_AGREEMENT", Source: "KMS API, CreateKey",
+			Holds: oneOf("ENCRYPT_DECRYPT", "SIGN_VERIFY", "GENERATE_VERIFY_MAC", "KEY_AGREEMENT"), Pass: "ENCRYPT_DECRYPT",
+			Fail: "ENCRYPT",
+		},
+		{
+			Type: "aws:kms/key:Key", Path: "rotationPeriodInDays", Rule: "must be 90 to 2560 days",
+			Source: "KMS API, EnableKeyRotation", Holds: between(90, 2560), Pass: 365.0, Fail: 30.0,
+		},
+		{
+			Type: "aws:kms/alias:Alias", Path: "name",
+			Rule: "must begin with alias/ (not alias/aws/) and use a-z, A-Z, 0-9, /, _ and -", Source: "KMS API, CreateAlias",
+			Holds: both(
+				matches(`^alias/[a-zA-Z0-9/_-]{1,250}$`), onString(func(s string) bool { return !strings.HasPrefix(s, "alias/aws/") }),
+			),
+			Pass: "alias/observatory", Fail: "observatory",
+		},
+	}
+}
+
+// parameterRules cover parameters of SSM.
+func parameterRules() []Rule {
+	return []Rule{
+		{
+			Type: "aws:ssm/parameter:Parameter", Path: "type", Rule: "must be String, StringList or SecureString",
+			Source: "SSM API, PutParameter", Holds: oneOf("String", "StringList", "SecureString"), Pass: "SecureString", Fail: "Secret",
+		},
+		{
+			Type: "aws:ssm/parameter:Parameter", Path: "name",
+			Rule:   "must use a-z, A-Z, 0-9, _.- and slashes, begin with a slash where it has one, not with aws or ssm",
+			Source: "SSM API, PutParameter", Holds: onString(isParameterName), Pass: "/observatory/server-ca.key",
+			Fail: "observatory/ca",
+		},
+		{
+			Type: "aws:ssm/parameter:Parameter", Path: "",
+			Rule:   "a value has at most 4096 characters, 8192 in the tiers Advanced and Intelligent-Tiering",
+			Source: "SSM API, PutParameter", Holds: onObject(fitsParameterTier), Pass: object{"value": "x"},
+			Fail: object{"value": strings.Repeat("x", 4097)},
+		},
+		{
+			Type: "aws:ssm/parameter:Parameter", Path: "tier", Rule: "must be Standard, Advanced or Intelligent-Tiering",
+			Source: "SSM API, PutParameter", Holds: oneOf("Standard", "Advanced", "Intelligent-Tiering"), Pass: "Advanced",
+			Fail: "advanced",
+		},
+	}
+}
+
+// policyDocumentRules cover the policy documents of IAM, KMS and S3.
+func policyDocumentRules() []Rule {
+	var out []Rule
+	for typ, limit := range map[string]int{"aws:iam/policy:Policy": 6144, "aws:iam/rolePolicy:RolePolicy": 10240} {
+		out = append(out, Rule{
+			Type: typ, Path: "policy",
+			Rule: "must be an identity policy: Version 2012-10-17, statements with Effect, Action and Resource," +
+				" no Principal, unique alphanumeric Sids, within the size limit",
+			Source: policyDoc, Holds: onString(func(s string) bool { return sizeWithoutSpace(s) <= limit && isIdentityPolicy(s) }),
+			Pass: goodAllow, Fail: goodTrust,
+		})
+	}
+	resourcePolicy := strings.Replace(goodAllow, `"Action"`, `"Principal":"*","Action"`, 1)
+	for typ, path := range map[string]string{
+		"aws:s3/bucketPolicy:BucketPolicy": "policy", "aws:kms/key:Key": "policy", "aws:kms/keyPolicy:KeyPolicy": "policy",
+	} {
+		out = append(out, Rule{
+			Type: typ, Path: path,
+			Rule:   "must be a resource policy: statements with Effect, Principal, Action and Resource, unique alphanumeric Sids",
+			Source: policyDoc, Holds: onString(isResourcePolicy), Pass: resourcePolicy, Fail: goodAllow,
+		})
+	}
+	return out
+}
+
+func isParameterName(s string) bool {
+	lower := strings.ToLower(strings.TrimPrefix(s, "/"))
+	reserved := strings.HasPrefix(lower, "aws") || strings.HasPrefix(lower, "ssm")
+	return parameterNamePattern.MatchString(s) && len(s) <= 1011 && !reserved
+}
+
+var parameterNamePattern = regexp.MustCompile(`^(/[a-zA-Z0-9_.-]+)+$|^[a-zA-Z0-9_.-]+$`)
+
+// fitsParameterTier accepts a value within the limit of its tier.
+func fitsParameterTier(o object) bool {
+	v, ok := stringField(o, "value")
+	if !ok {
+		return true
+	}
+	tier, known := stringField(o, "tier")
+	if known && tier != "Standard" || isSet(o, "tier") && !known {
+		return len(v) <= 8192
+	}
+	return len(v) <= 4096
+}
+
+func sizeWithoutSpace(s string) int {
+	n := 0
+	for _, r := range s {
+		if r != ' ' && r != '\n' && r != '\t' && r != '\r' {
+			n++
+		}
+	}
+	return n
+}
