@@ -1,0 +1,210 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go"
+)
+
+// Needs is what a stack requires of its AWS account.
+type Needs struct {
+	Region    string
+	Instances []Instances
+	Addresses int // Elastic IP addresses
+	VPCs      int
+}
+
+// Instances are EC2 instances of one type and market.
+type Instances struct {
+	Type  string
+	Count int
+	Spot  bool
+}
+
+func (n Needs) spot() bool {
+	return slices.ContainsFunc(n.Instances, func(i Instances) bool { return i.Spot })
+}
+
+// quota is one of Service Quotas' limits; codes as `aws service-quotas
+// list-service-quotas` prints them.
+type quota struct {
+	name, service, code string
+	need                int
+}
+
+// ExamineAccount checks identity, region, quotas and service-linked roles. It
+// changes nothing. What the account's other resources use of a quota is not
+// counted: the check refuses only what cannot fit at all.
+func ExamineAccount(ctx context.Context, cfg aws.Config, n Needs) Report {
+	if cfg.Region == "" {
+		cfg.Region = n.Region
+	}
+	a := account{home: cfg, Needs: n}
+	cfg.Region = n.Region
+	a.quotas, a.roles, a.tokens = servicequotas.NewFromConfig(cfg), iam.NewFromConfig(cfg), sts.NewFromConfig(cfg)
+	r := Report{OK: true, Checks: []Check{a.identity(ctx)}}
+	if r.Checks[0].OK {
+		r.Checks = append(r.Checks, a.rest(ctx)...)
+	}
+	for i := range r.Checks {
+		if r.Checks[i].OK {
+			r.Checks[i].Remedy = ""
+		}
+		r.OK = r.OK && r.Checks[i].OK
+	}
+	return r
+}
+
+type account struct {
+	Needs
+	home   aws.Config // with the region of the ambient configuration
+	tokens *sts.Client
+	quotas *servicequotas.Client
+	roles  *iam.Client
+}
+
+func (a account) identity(ctx context.Context) Check {
+	c := Check{
+		Name: "identity", Rule: "the AWS SDK's own configuration must hold valid credentials",
+		Remedy: "run `aws sso login`, or set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+	}
+	out, err := sts.NewFromConfig(a.home).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err != nil {
+		c.Found = reason(err)
+		return c
+	}
+	c.Found, c.OK = aws.ToString(out.Arn), true
+	return c
+}
+
+// rest runs the checks that need an identity, concurrently.
+func (a account) rest(ctx context.Context) []Check {
+	checks := []func(context.Context) Check{a.region}
+	for _, q := range a.limits() {
+		checks = append(checks, func(ctx context.Context) Check { return a.quota(ctx, q) })
+	}
+	checks = append(checks, func(ctx context.Context) Check {
+		return a.role(ctx, "AWSServiceRoleForEMRCleanup", "elasticmapreduce.amazonaws.com", "EMR ends instances with it")
+	})
+	if a.spot() {
+		checks = append(checks, func(ctx context.Context) Check {
+			return a.role(ctx, "AWSServiceRoleForEC2Spot", "spot.amazonaws.com", "the configuration has spot instances")
+		})
+	}
+	results := make([]Check, len(checks))
+	var wg sync.WaitGroup
+	for i, check := range checks {
+		wg.Go(func() { results[i] = check(ctx) })
+	}
+	wg.Wait()
+	return slices.Concat(results, a.uncounted())
+}
+
+// region calls STS in the stack's region: where a region is not enabled for the
+// account, STS knows none of its credentials (IAM User Guide, "Managing AWS STS
+// in an AWS Region").
+func (a account) region(ctx context.Context) Check {
+	c := Check{
+		Name: "region", Rule: "the account must have enabled the stack's region",
+		Remedy: "run `aws account enable-region --region-name " + a.Region + "`, or choose another with emr-observatory:region",
+	}
+	if _, err := a.tokens.GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{}); err != nil {
+		c.Found = a.Region + ": " + reason(err)
+		return c
+	}
+	c.Found, c.OK = a.Region, true
+	return c
+}
+
+func (a account) limits() []quota {
+	return []quota{
+		{"on-demand vCPUs", "ec2", "L-1216C47A", a.vcpus(false)},
+		{"spot vCPUs", "ec2", "L-34B43A08", a.vcpus(true)},
+		{"Elastic IP addresses", "ec2", "L-0263D0A3", a.Addresses},
+		{"VPCs", "vpc", "L-F678F1CE", a.VPCs},
+	}
+}
+
+func (a account) quota(ctx context.Context, q quota) Check {
+	c := Check{
+		Name: "quota " + q.name,
+		Rule: fmt.Sprintf("must be at least %d, what the stack needs; what else the account runs is not counted", q.need),
+		Remedy: fmt.Sprintf("run `aws service-quotas request-service-quota-increase --region %s --service-code %s "+
+			"--quota-code %s --desired-value %d`", a.Region, q.service, q.code, q.need),
+	}
+	out, err := a.quotas.GetServiceQuota(ctx, &servicequotas.GetServiceQuotaInput{ServiceCode: &q.service, QuotaCode: &q.code})
+	if err != nil {
+		c.Found = reason(err)
+		if denied(err) {
+			c.Remedy = allow("servicequotas:GetServiceQuota")
+		}
+		return c
+	}
+	value := aws.ToFloat64(out.Quota.Value)
+	c.Found, c.OK = fmt.Sprintf("%.0f (%s)", value, q.code), value >= float64(q.need)
+	return c
+}
+
+// role checks for a service-linked role, which an account has once.
+func (a account) role(ctx context.Context, name, service, why string) Check {
+	c := Check{
+		Name: "role " + name, Rule: "the account must have it: " + why,
+		Remedy: "run `aws iam create-service-linked-role --aws-service-name " + service +
+			"`; no stack creates it, since no stack may delete it",
+	}
+	out, err := a.roles.GetRole(ctx, &iam.GetRoleInput{RoleName: &name})
+	if err != nil {
+		c.Found = reason(err)
+		if denied(err) {
+			c.Remedy = allow("iam:GetRole")
+		}
+		return c
+	}
+	c.Found, c.OK = aws.ToString(out.Role.Arn), true
+	return c
+}
+
+// uncounted reports instance types whose quota is none of those above.
+func (a account) uncounted() []Check {
+	var types []string
+	for _, i := range a.Instances {
+		if _, ok := vcpus(i.Type); !ok && !slices.Contains(types, i.Type) {
+			types = append(types, i.Type)
+		}
+	}
+	if len(types) == 0 {
+		return nil
+	}
+	return []Check{{
+		Name: "quota of other families", OK: true, Found: strings.Join(types, ", ") + ": not checked",
+		Rule: "types outside the families A, C, D, H, I, M, R, T and Z, and bare metal, have quotas of their own",
+	}}
+}
+
+// denied reports that the identity may not make the call.
+func denied(err error) bool {
+	var answer smithy.APIError
+	return errors.As(err, &answer) && strings.HasPrefix(answer.ErrorCode(), "AccessDenied")
+}
+
+func allow(action string) string {
+	return "allow " + action + " to this identity"
+}
+
+// reason is a service's own code and message, or the error on one line.
+func reason(err error) string {
+	var answer smithy.APIError
+	if errors.As(err, &answer) {
+		return answer.ErrorCode() + ": " + answer.ErrorMessage()
+	}
+	return strings.Join(strings.Fields(err.Error()), " ")
+}

@@ -1,0 +1,163 @@
+package doctor_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
+)
+
+// awsStub answers as STS, IAM and Service Quotas do, in the forms of their API
+// references. It stands for AWS in these tests; AWS itself was not tried.
+type awsStub struct {
+	quotas  map[string]float64 // by code; a missing one is denied
+	roles   []string
+	regions []string // those enabled for the account
+}
+
+func (s awsStub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	scope := r.Header.Get("Authorization") // …/DATE/REGION/SERVICE/aws4_request
+	if strings.Contains(r.Header.Get("X-Amz-Target"), "ServiceQuotas") {
+		s.serveQuota(w, r)
+		return
+	}
+	_ = r.ParseForm()
+	switch action := r.PostForm.Get("Action"); action {
+	case "GetCallerIdentity":
+		for _, region := range s.regions {
+			if strings.Contains(scope, "/"+region+"/sts/") {
+				fmt.Fprint(w, `<GetCallerIdentityResponse><GetCallerIdentityResult><Arn>arn:aws:iam::123456789012:user/ann</Arn>`+
+					`<Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`)
+				return
+			}
+		}
+		fail(w, "InvalidClientTokenId", "The security token included in the request is invalid.")
+	case "GetRole":
+		name := r.PostForm.Get("RoleName")
+		for _, role := range s.roles {
+			if role == name {
+				fmt.Fprintf(w, `<GetRoleResponse><GetRoleResult><Role><RoleName>%s</RoleName><Arn>arn:aws:iam::123456789012:role/%[1]s</Arn>`+
+					`</Role></GetRoleResult></GetRoleResponse>`, name)
+				return
+			}
+		}
+		fail(w, "NoSuchEntity", "The role with name "+name+" cannot be found.")
+	}
+}
+
+func (s awsStub) serveQuota(w http.ResponseWriter, r *http.Request) {
+	body := make([]byte, r.ContentLength)
+	_, _ = r.Body.Read(body)
+	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+	for code, value := range s.quotas {
+		if strings.Contains(string(body), code) {
+			fmt.Fprintf(w, `{"Quota":{"QuotaCode":%q,"Value":%v}}`, code, value)
+			return
+		}
+	}
+	w.WriteHeader(http.StatusBadRequest)
+	fmt.Fprint(w, `{"__type":"AccessDeniedException","Message":"not authorized"}`)
+}
+
+func fail(w http.ResponseWriter, code, message string) {
+	w.WriteHeader(http.StatusForbidden)
+	fmt.Fprintf(w, `<ErrorResponse><Error><Code>%s</Code><Message>%s</Message></Error></ErrorResponse>`, code, message)
+}
+
+// fitAccount has what needs() says, and no more.
+func fitAccount() awsStub {
+	return awsStub{
+		quotas:  map[string]float64{"L-1216C47A": 12, "L-34B43A08": 16, "L-0263D0A3": 1, "L-F678F1CE": 1},
+		roles:   []string{"AWSServiceRoleForEMRCleanup", "AWSServiceRoleForEC2Spot"},
+		regions: []string{"eu-west-1", "eu-south-1"},
+	}
+}
+
+func needs() doctor.Needs {
+	return doctor.Needs{Region: "eu-south-1", Addresses: 1, VPCs: 1, Instances: []doctor.Instances{
+		{Type: "m5.xlarge", Count: 1}, {Type: "r6g.2xlarge", Count: 1}, {Type: "c5.xlarge", Count: 4, Spot: true},
+	}}
+}
+
+func examineAccount(t *testing.T, s awsStub, n doctor.Needs) doctor.Report {
+	t.Helper()
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	return doctor.ExamineAccount(t.Context(), aws.Config{
+		Region: "eu-west-1", BaseEndpoint: aws.String(server.URL), Credentials: credentials.NewStaticCredentialsProvider("k", "s", ""),
+		RetryMaxAttempts: 1,
+	}, n)
+}
+
+func TestAccountThatHasEverythingPasses(t *testing.T) {
+	r := examineAccount(t, fitAccount(), needs())
+	require.NoError(t, r.Err())
+	require.True(t, r.OK)
+	require.Contains(t, findCheck(t, r, "identity").Found, "user/ann")
+	require.Len(t, r.Checks, 8)
+}
+
+// Each lack is found by its own check, whose remedy is a command.
+func TestAccountLacksAreNamedWithTheirRemedy(t *testing.T) {
+	for name, c := range map[string]struct {
+		change        func(*awsStub)
+		check, remedy string
+	}{
+		"vCPUs": {
+			func(s *awsStub) { s.quotas["L-1216C47A"] = 11 }, "quota on-demand vCPUs",
+			"--region eu-south-1 --service-code ec2 --quota-code L-1216C47A --desired-value 12`",
+		},
+		"spot":      {func(s *awsStub) { s.quotas["L-34B43A08"] = 0 }, "quota spot vCPUs", "--desired-value 16"},
+		"addresses": {func(s *awsStub) { s.quotas["L-0263D0A3"] = 0 }, "quota Elastic IP addresses", "L-0263D0A3"},
+		"VPCs":      {func(s *awsStub) { s.quotas["L-F678F1CE"] = 0 }, "quota VPCs", "--service-code vpc"},
+		"denied":    {func(s *awsStub) { delete(s.quotas, "L-F678F1CE") }, "quota VPCs", "allow servicequotas:GetServiceQuota"},
+		"spot role": {
+			func(s *awsStub) { s.roles = s.roles[:1] }, "role AWSServiceRoleForEC2Spot",
+			"create-service-linked-role --aws-service-name spot.amazonaws.com",
+		},
+		"cleanup role": {func(s *awsStub) { s.roles = s.roles[1:] }, "role AWSServiceRoleForEMRCleanup", "elasticmapreduce.amazonaws.com"},
+		"region":       {func(s *awsStub) { s.regions = s.regions[:1] }, "region", "enable-region --region-name eu-south-1"},
+		"identity":     {func(s *awsStub) { s.regions = nil }, "identity", "aws sso login"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := fitAccount()
+			c.change(&s)
+			r := examineAccount(t, s, needs())
+			require.False(t, r.OK)
+			found := findCheck(t, r, c.check)
+			require.False(t, found.OK)
+			require.NotEmpty(t, found.Found)
+			require.Contains(t, found.Remedy, c.remedy)
+			failed := 0
+			for _, each := range r.Checks {
+				if !each.OK {
+					failed++
+				}
+			}
+			require.Equal(t, 1, failed, "%+v", r.Checks)
+		})
+	}
+}
+
+// A configuration without spot instances needs neither their quota nor their role.
+func TestAccountWithoutSpotNeedsNoSpotRole(t *testing.T) {
+	s, n := fitAccount(), needs()
+	s.roles, s.quotas["L-34B43A08"] = s.roles[:1], 0
+	n.Instances = n.Instances[:2]
+	require.NoError(t, examineAccount(t, s, n).Err())
+}
+
+func TestInstancesOfOtherQuotasAreNamed(t *testing.T) {
+	n := needs()
+	n.Instances = append(n.Instances, doctor.Instances{Type: "g5.xlarge", Count: 100}, doctor.Instances{Type: "m5.metal", Count: 100})
+	r := examineAccount(t, fitAccount(), n)
+	require.NoError(t, r.Err())
+	require.Contains(t, findCheck(t, r, "quota of other families").Found, "g5.xlarge, m5.metal")
+}

@@ -1,0 +1,25 @@
+module github.com/emr-observatory/emr-observatory/toolchain/servers/victoria-logs
+
+go 1.26.0
+
+tool github.com/VictoriaMetrics/VictoriaLogs/app/victoria-logs
+
+require (
+	github.com/VictoriaMetrics/VictoriaLogs v1.43.1 // indirect
+	github.com/VictoriaMetrics/VictoriaMetrics v1.132.0 // indirect
+	github.com/VictoriaMetrics/easyproto v1.1.3 // indirect
+	github.com/VictoriaMetrics/metrics v1.40.2 // indirect
+	github.com/VictoriaMetrics/metricsql v0.84.8 // indirect
+	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/golang/snappy v1.0.0 // indirect
+	github.com/klauspost/compress v1.19.2 // indirect
+	github.com/valyala/bytebufferpool v1.0.0 // indirect
+	github.com/valyala/fastjson v1.6.10 // indirect
+	github.com/valyala/fastrand v1.1.0 // indirect
+	github.com/valyala/fasttemplate v1.2.2 // indirect
+	github.com/valyala/gozstd v1.24.0 // indirect
+	github.com/valyala/histogram v1.2.0 // indirect
+	github.com/valyala/quicktemplate v1.8.0 // indirect
+	golang.org/x/oauth2 v0.36.0 // indirect
+	golang.org/x/sys v0.49.0 // indirect
+)
