@@ -16,22 +16,38 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-func TestTheLockHoldsWhatANodeInstalls(t *testing.T) {
+func TestLockHasEveryPartOfANode(t *testing.T) {
 	locked, err := artifacts.Locked()
 	require.NoError(t, err)
-	arches := map[string]string{}
 	var installed []node.Installed
 	for _, a := range locked {
-		arches[a.Name] = a.Arch
 		installed = append(installed, node.Installed{Name: a.Name, Arch: a.Arch, SHA256: a.SHA256})
 	}
-	require.Equal(t, map[string]string{
-		platform.ArtifactLauncher: "", platform.ArtifactProfiler: "",
-		platform.ArtifactCollector(platform.ArchAMD64): platform.ArchAMD64,
-		platform.ArtifactCollector(platform.ArchARM64): platform.ArchARM64,
-	}, arches)
+	require.ElementsMatch(t, []string{"launcher.jar", "otelcol-linux-amd64.gz", "otelcol-linux-arm64.gz", "async-profiler.jar"},
+		artifacts.Names(locked))
 	_, _, err = node.Bootstrap(node.BootstrapInput{Artifacts: installed, LauncherJar: []byte("PK\x03\x04")})
 	require.NoError(t, err)
+}
+
+// pluginPart is a part that the platform does not have.
+func pluginPart() platform.NodePart {
+	return platform.NodePart{
+		Component: "plugin", Artifact: func(string) string { return "plugin.jar" },
+		Source: platform.ArtifactSource{Kind: platform.SourceMaven, Coordinates: "a:plugin:1"},
+		Path:   platform.NodeInstallDir + "/plugin.jar", Mode: "0644",
+	}
+}
+
+func TestChecksLockAgainstTheParts(t *testing.T) {
+	require.NoError(t, artifacts.CheckLock(platform.NodeParts()))
+	err := artifacts.CheckLock(append(platform.NodeParts(), pluginPart()))
+	require.EqualError(t, err, "artifact plugin.jar: not in the lock: run `make artifacts-lock`")
+
+	parts := platform.NodeParts()
+	profiler := len(parts) - 1
+	parts[profiler].Source.Coordinates = "tools.profiler:async-profiler:5"
+	require.ErrorContains(t, artifacts.CheckLock(parts), "artifact async-profiler.jar: the lock has maven tools.profiler:async-profiler:4.4")
+	require.ErrorContains(t, artifacts.CheckLock(parts[:profiler]), "artifact async-profiler.jar: in the lock, but of no part")
 }
 
 func TestPathVerifiesContentAndNamesTheRemedy(t *testing.T) {
@@ -54,60 +70,63 @@ func TestPathVerifiesContentAndNamesTheRemedy(t *testing.T) {
 	require.Equal(t, file, path)
 }
 
-// The launcher is rebuilt by Maven in an empty store: the lock's sum is what
-// its sources give, and a damaged copy is made anew.
-func TestFulfilRebuildsTheLockedBytes(t *testing.T) {
+// Maven builds the launcher for an empty store. Its bytes have the locked sum, and a
+// damaged copy is rebuilt.
+func TestEnsureReproducesLockedBytes(t *testing.T) {
 	store := artifacts.Store{Dir: t.TempDir()}
-	var told []string
-	tell := func(name, message string, _ time.Duration) { told = append(told, name+": "+message) }
-	require.NoError(t, artifacts.Fulfil(context.Background(), store, tell, platform.ArtifactLauncher))
-	launcher := locked(t, platform.ArtifactLauncher)
+	var reports []string
+	report := func(name, message string, _ time.Duration) { reports = append(reports, name+": "+message) }
+	require.NoError(t, artifacts.Ensure(context.Background(), store, report, platform.ArtifactLauncher))
+	launcher := lockedArtifact(t, platform.ArtifactLauncher)
 	path, err := store.Path(launcher)
 	require.NoError(t, err)
 
 	require.NoError(t, os.Truncate(path, 10))
-	require.NoError(t, artifacts.Fulfil(context.Background(), store, tell, platform.ArtifactLauncher))
+	require.NoError(t, artifacts.Ensure(context.Background(), store, report, platform.ArtifactLauncher))
 	_, err = store.Path(launcher)
 	require.NoError(t, err)
 
-	told = nil
-	require.NoError(t, artifacts.Fulfil(context.Background(), store, tell, platform.ArtifactLauncher))
-	require.Equal(t, []string{"launcher.jar: ready"}, told)
+	reports = nil
+	require.NoError(t, artifacts.Ensure(context.Background(), store, report, platform.ArtifactLauncher))
+	require.Equal(t, []string{"launcher.jar: ready"}, reports)
 	left, err := filepath.Glob(filepath.Join(store.Dir, ".work-*"))
 	require.NoError(t, err)
 	require.Empty(t, left)
 }
 
-func TestFulfilLeavesNothingWhenAToolIsMissing(t *testing.T) {
+func TestEnsureReportsEveryMissingTool(t *testing.T) {
 	store := artifacts.Store{Dir: t.TempDir()}
 	t.Setenv("PATH", t.TempDir())
-	err := artifacts.Fulfil(context.Background(), store, nil)
-	for _, part := range []string{"launcher.jar: mvn is not on PATH", "async-profiler.jar: mvn is not on PATH", "otelcol-linux-arm64.gz: go is not on PATH"} {
+	err := artifacts.Ensure(context.Background(), store, nil)
+	for _, part := range []string{"launcher.jar: mvn is not on PATH", "async-profiler.jar: mvn is not on PATH",
+		"otelcol-linux-arm64.gz: go is not on PATH"} {
 		require.ErrorContains(t, err, part)
 	}
 	entries, err := os.ReadDir(store.Dir)
 	require.NoError(t, err)
-	require.Len(t, entries, 1, "only the lock of the store: %v", entries)
-	require.ErrorContains(t, artifacts.Fulfil(context.Background(), store, nil, "other.jar"), `artifact "other.jar": the lock has none`)
+	require.Len(t, entries, 1, "only the store's lock file: %v", entries)
+	require.ErrorContains(t, artifacts.Ensure(context.Background(), store, nil, "other.jar"), `artifact "other.jar": the lock has none`)
 }
 
-func TestRelockWritesWhatWasMade(t *testing.T) {
+func TestRelockWritesTheSums(t *testing.T) {
 	store := artifacts.Store{Dir: t.TempDir()}
 	lock := filepath.Join(t.TempDir(), "artifacts.lock.json")
-	require.NoError(t, os.WriteFile(lock, []byte(`{"go":"go1.26.8","jdk":"17","artifacts":[{"name":"launcher.jar","source":{"kind":"launcher"}}]}`), 0o644))
-	require.NoError(t, artifacts.Relock(context.Background(), store, lock, nil))
+	require.NoError(t, os.WriteFile(lock, []byte(`{"go":"go1.26.8","jdk":"17","artifacts":[{"name":"old.jar"}]}`), 0o644))
+	require.NoError(t, artifacts.RelockParts(context.Background(), store, lock, platform.NodeParts()[:1], nil))
 	content, err := os.ReadFile(lock)
 	require.NoError(t, err)
 	var written struct{ Artifacts []artifacts.Artifact }
 	require.NoError(t, json.Unmarshal(content, &written))
-	require.Equal(t, []artifacts.Artifact{locked(t, platform.ArtifactLauncher)}, written.Artifacts)
+	require.Equal(t, []artifacts.Artifact{lockedArtifact(t, platform.ArtifactLauncher)}, written.Artifacts)
 
-	require.NoError(t, os.WriteFile(lock, []byte(`{"artifacts":[{"name":"x","source":{"kind":"stone"}}]}`), 0o644))
-	require.ErrorContains(t, artifacts.Relock(context.Background(), store, lock, nil), `source.kind "stone"`)
+	unknown := pluginPart()
+	unknown.Source.Kind = "unknown"
+	err = artifacts.RelockParts(context.Background(), store, lock, []platform.NodePart{unknown}, nil)
+	require.ErrorContains(t, err, `source.kind "unknown"`)
 }
 
-// The module that is compiled is the one that the manifest describes.
-func TestTheCollectorsModuleHasTheManifestsParts(t *testing.T) {
+// The collector's module has exactly the components of the manifest.
+func TestCollectorModuleMatchesItsManifest(t *testing.T) {
 	manifest, err := os.ReadFile("../assets/node/_collector/manifest.yaml")
 	require.NoError(t, err)
 	sources, err := node.CollectorSources()
@@ -124,7 +143,7 @@ func TestTheCollectorsModuleHasTheManifestsParts(t *testing.T) {
 	require.GreaterOrEqual(t, parts, 10)
 }
 
-func locked(t *testing.T, name string) artifacts.Artifact {
+func lockedArtifact(t *testing.T, name string) artifacts.Artifact {
 	t.Helper()
 	all, err := artifacts.Locked()
 	require.NoError(t, err)

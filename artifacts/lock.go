@@ -17,31 +17,21 @@ import (
 
 // Artifact is one file of the lock.
 type Artifact struct {
-	Name   string `json:"name"`           // file name, one of platform.Artifact*
+	Name   string `json:"name"`           // file name, as platform.NodePart.Artifact gives it
 	Arch   string `json:"arch,omitempty"` // platform.ArchAMD64, platform.ArchARM64, or "" for any
 	SHA256 string `json:"sha256"`         // lower-case hex of the content
 	Size   int64  `json:"size"`           // bytes
 	Source Source `json:"source"`
 }
 
-// Source says where an artifact comes from.
+// Source is where an artifact comes from, as its part's record says.
 type Source struct {
-	Kind        Kind   `json:"kind"`
-	Coordinates string `json:"coordinates,omitempty"` // of KindMaven: group:artifact:version
-	Inputs      string `json:"inputs,omitempty"`      // of what is built here: SHA-256 of its sources
+	Kind        platform.SourceKind `json:"kind"`
+	Coordinates string              `json:"coordinates,omitempty"` // of platform.SourceMaven: group:artifact:version
+	Inputs      string              `json:"inputs,omitempty"`      // of what is built here: SHA-256 of its sources
 }
 
-// Kind is a way to obtain an artifact.
-type Kind string
-
-// The kinds.
-const (
-	KindMaven     Kind = "maven"     // a release on Maven Central
-	KindCollector Kind = "collector" // built from assets/node/_collector
-	KindLauncher  Kind = "launcher"  // built from assets/node/launcher
-)
-
-// lockFile is the whole of artifacts.lock.json.
+// lockFile is the content of artifacts.lock.json.
 type lockFile struct {
 	Go        string     `json:"go"`  // toolchain that gives these sums, as GOTOOLCHAIN
 	JDK       string     `json:"jdk"` // feature version of the javac that gives these sums
@@ -54,19 +44,65 @@ var (
 	coordinates = regexp.MustCompile(`^[^:\s]+:[^:\s]+:[^:\s]+$`)
 )
 
-// Locked gives the artifacts of the committed lock. It fails if the lock is
-// malformed or if the sources of something that is built here changed since
-// the lock was written.
+// Locked returns the artifacts of the committed lock. It fails if the lock is
+// malformed, does not match the node parts' records, or was written for other
+// sources of something that is built here.
 func Locked() ([]Artifact, error) {
-	l, err := parse(node.Lock())
-	if err != nil {
-		return nil, err
-	}
-	return l.Artifacts, l.drift()
+	l, err := committedLock(platform.NodeParts())
+	return l.Artifacts, err
 }
 
-// LockedFor gives the locked artifacts that nodes of the given architectures
-// install: those of one of them, and those that know none.
+// committedLock is the committed lock after checking it against the parts.
+func committedLock(parts []platform.NodePart) (lockFile, error) {
+	l, err := parse(node.Lock())
+	if err != nil {
+		return l, err
+	}
+	return l, errors.Join(l.check(parts), l.drift())
+}
+
+// entriesOf are the lock's entries for the parts, without sums.
+func entriesOf(parts []platform.NodePart) []Artifact {
+	var list []Artifact
+	for _, p := range parts {
+		for _, arch := range p.Architectures() {
+			list = append(list, Artifact{
+				Name: p.Artifact(arch), Arch: arch, Source: Source{Kind: p.Source.Kind, Coordinates: p.Source.Coordinates},
+			})
+		}
+	}
+	return list
+}
+
+// check compares the lock's entries with the parts' records.
+func (l lockFile) check(parts []platform.NodePart) error {
+	var errs []error
+	want := entriesOf(parts)
+	find := func(list []Artifact, name string) int {
+		return slices.IndexFunc(list, func(a Artifact) bool { return a.Name == name })
+	}
+	for _, w := range want {
+		i := find(l.Artifacts, w.Name)
+		if i < 0 {
+			errs = append(errs, fmt.Errorf("artifact %s: not in the lock: run `make artifacts-lock`", w.Name))
+			continue
+		}
+		a := l.Artifacts[i]
+		if a.Arch != w.Arch || a.Source.Kind != w.Source.Kind || a.Source.Coordinates != w.Source.Coordinates {
+			errs = append(errs, fmt.Errorf("artifact %s: the lock has %s %s for %q, its part's record has %s %s for %q: run `make artifacts-lock`",
+				a.Name, a.Source.Kind, a.Source.Coordinates, a.Arch, w.Source.Kind, w.Source.Coordinates, w.Arch))
+		}
+	}
+	for _, a := range l.Artifacts {
+		if find(want, a.Name) < 0 {
+			errs = append(errs, fmt.Errorf("artifact %s: in the lock, but of no part in platform.NodeParts: run `make artifacts-lock`", a.Name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// LockedFor returns the locked artifacts that nodes of the given architectures
+// install: those for one of them, and those for any.
 func LockedFor(architectures []string) ([]Artifact, error) {
 	all, err := Locked()
 	return slices.DeleteFunc(all, func(a Artifact) bool {
@@ -74,7 +110,7 @@ func LockedFor(architectures []string) ([]Artifact, error) {
 	}), err
 }
 
-// Names are the artifacts' names, as Fulfil takes them.
+// Names are the artifacts' names, as Ensure takes them.
 func Names(list []Artifact) []string {
 	names := make([]string, len(list))
 	for i, a := range list {
@@ -83,6 +119,7 @@ func Names(list []Artifact) []string {
 	return names
 }
 
+// parse decodes and validates a lock.
 func parse(content []byte) (lockFile, error) {
 	var l lockFile
 	decoder := json.NewDecoder(bytes.NewReader(content))
@@ -97,77 +134,78 @@ func parse(content []byte) (lockFile, error) {
 }
 
 func (l lockFile) validate() error {
-	var faults []error
-	fault := func(i int, field, value, rule string) {
-		faults = append(faults, fmt.Errorf("artifacts[%d].%s: %q: %s: run `make artifacts-lock`", i, field, value, rule))
+	var errs []error
+	violation := func(i int, field, value, rule string) {
+		errs = append(errs, fmt.Errorf("artifacts[%d].%s: %q: %s: run `make artifacts-lock`", i, field, value, rule))
 	}
 	if l.Go == "" || l.JDK == "" {
-		faults = append(faults, errors.New("go, jdk: empty: run `make artifacts-lock`"))
+		errs = append(errs, errors.New("go, jdk: empty: run `make artifacts-lock`"))
 	}
 	seen := map[string]bool{}
 	for i, a := range l.Artifacts {
 		if !fileName.MatchString(a.Name) || seen[a.Name] {
-			fault(i, "name", a.Name, "must be a file name that occurs once")
+			violation(i, "name", a.Name, "must be a file name that occurs once")
 		}
 		seen[a.Name] = true
 		if !hexSHA256.MatchString(a.SHA256) {
-			fault(i, "sha256", a.SHA256, "must be 64 lower-case hex digits")
+			violation(i, "sha256", a.SHA256, "must be 64 lower-case hex digits")
 		}
 		if a.Size <= 0 {
-			fault(i, "size", fmt.Sprint(a.Size), "must be above 0")
+			violation(i, "size", fmt.Sprint(a.Size), "must be above 0")
 		}
 		switch a.Source.Kind {
-		case KindMaven:
+		case platform.SourceMaven:
 			if !coordinates.MatchString(a.Source.Coordinates) {
-				fault(i, "source.coordinates", a.Source.Coordinates, "must be group:artifact:version")
+				violation(i, "source.coordinates", a.Source.Coordinates, "must be group:artifact:version")
 			}
-		case KindCollector, KindLauncher:
+		case platform.SourceCollector, platform.SourceLauncher:
 			if !hexSHA256.MatchString(a.Source.Inputs) {
-				fault(i, "source.inputs", a.Source.Inputs, "must be 64 lower-case hex digits")
+				violation(i, "source.inputs", a.Source.Inputs, "must be 64 lower-case hex digits")
 			}
 		default:
-			fault(i, "source.kind", string(a.Source.Kind), "must be maven, collector or launcher")
+			violation(i, "source.kind", string(a.Source.Kind), "must be maven, collector or launcher")
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// drift names the artifacts whose sources are not those of the lock.
+// drift reports artifacts whose sources changed since the lock was written.
 func (l lockFile) drift() error {
-	var faults []error
+	var errs []error
 	for _, a := range l.Artifacts {
 		inputs, err := inputsOf(a.Source.Kind)
 		switch {
 		case err != nil:
-			faults = append(faults, err)
+			errs = append(errs, err)
 		case inputs != a.Source.Inputs:
-			faults = append(faults, fmt.Errorf("artifact %s: its sources have SHA-256 %s, the lock was written for %s: run `make artifacts-lock`", a.Name, inputs, a.Source.Inputs))
+			errs = append(errs, fmt.Errorf("artifact %s: its sources have SHA-256 %s, the lock was written for %s: run `make artifacts-lock`",
+				a.Name, inputs, a.Source.Inputs))
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// sourcesOf gives the files that an artifact of this kind is built from.
-func sourcesOf(kind Kind) (map[string][]byte, error) {
+// sourcesOf are the files that an artifact of this kind is built from, by path.
+func sourcesOf(kind platform.SourceKind) (map[string][]byte, error) {
 	switch kind {
-	case KindCollector:
+	case platform.SourceCollector:
 		return node.CollectorSources()
-	case KindLauncher:
+	case platform.SourceLauncher:
 		return node.LauncherSources()
 	default:
 		return nil, nil
 	}
 }
 
-// inputsOf sums the sources of a kind and the flags of its compiler; "" where
-// nothing is built.
-func inputsOf(kind Kind) (string, error) {
+// inputsOf is the SHA-256 of a kind's sources and its compiler's flags; "" for a
+// kind that is not built here.
+func inputsOf(kind platform.SourceKind) (string, error) {
 	files, err := sourcesOf(kind)
 	if err != nil || len(files) == 0 {
 		return "", err
 	}
 	digest := sha256.New()
-	if kind == KindCollector {
+	if kind == platform.SourceCollector {
 		fmt.Fprintf(digest, "%q\n", platform.CompilerFlags())
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {

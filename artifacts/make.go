@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	// Not the standard library's gzip: its output may change with the Go
-	// version that this program is built with, and the lock holds a sum of it.
+	// Not the standard library's gzip: its output may change with the Go version
+	// that this program is built with, and the lock has the output's checksum.
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -20,16 +20,16 @@ import (
 // dependencyPlugin is the Maven plugin that copies a release.
 const dependencyPlugin = "org.apache.maven.plugins:maven-dependency-plugin:2.8:copy"
 
-// made is a finished file in a folder of its own.
-type made struct {
+// built is a finished file in a folder of its own.
+type built struct {
 	dir, file, sum string
 	size           int64
 }
 
-func (m made) discard() { _ = os.RemoveAll(m.dir) }
+func (m built) discard() { _ = os.RemoveAll(m.dir) }
 
-// make obtains an artifact, aside from the store's contents.
-func (l lockFile) make(ctx context.Context, s Store, a Artifact, say func(string)) (m made, err error) {
+// make builds or fetches an artifact in a folder of its own.
+func (l lockFile) make(ctx context.Context, s Store, a Artifact, report func(string)) (m built, err error) {
 	m.dir, err = s.scratch()
 	if err != nil {
 		return m, err
@@ -40,22 +40,22 @@ func (l lockFile) make(ctx context.Context, s Store, a Artifact, say func(string
 			err = fmt.Errorf("make artifact %s: %w", a.Name, err)
 		}
 	}()
-	if err := l.lay(m.dir, a.Source.Kind); err != nil {
+	if err := writeSources(m.dir, a.Source.Kind); err != nil {
 		return m, err
 	}
 	switch a.Source.Kind {
-	case KindMaven:
-		say("fetching " + a.Source.Coordinates)
+	case platform.SourceMaven:
+		report("fetching " + a.Source.Coordinates)
 		m.file, err = fetchRelease(ctx, m.dir, a.Source.Coordinates)
-	case KindLauncher:
-		say("building the launcher")
+	case platform.SourceLauncher:
+		report("building the launcher")
 		err = run(ctx, m.dir, nil, "mvn", "-q", "-B", "package")
 		m.file = filepath.Join(m.dir, "target", a.Name)
-	case KindCollector:
-		say("building the collector (minutes when nothing of it is in Go's build cache)")
+	case platform.SourceCollector:
+		report("building the collector (minutes with an empty Go build cache)")
 		m.file, err = l.buildCollector(ctx, m.dir, a.Arch)
 	default:
-		err = fmt.Errorf("source.kind %q: unknown", a.Source.Kind)
+		err = fmt.Errorf("source.kind %q: unknown: use one of platform.Source*", a.Source.Kind)
 	}
 	if err != nil {
 		return m, err
@@ -64,8 +64,8 @@ func (l lockFile) make(ctx context.Context, s Store, a Artifact, say func(string
 	return m, err
 }
 
-// lay writes the sources of a kind into dir.
-func (lockFile) lay(dir string, kind Kind) error {
+// writeSources writes the sources of a kind into dir.
+func writeSources(dir string, kind platform.SourceKind) error {
 	files, err := sourcesOf(kind)
 	if err != nil {
 		return err
@@ -82,6 +82,7 @@ func (lockFile) lay(dir string, kind Kind) error {
 	return nil
 }
 
+// fetchRelease downloads a jar from Maven Central and returns its path.
 func fetchRelease(ctx context.Context, dir, coordinates string) (string, error) {
 	err := run(ctx, dir, nil, "mvn", "-q", "-B", dependencyPlugin,
 		"-Dartifact="+coordinates, "-DoutputDirectory="+dir, "-Dmdep.stripVersion=true")
@@ -91,15 +92,15 @@ func fetchRelease(ctx context.Context, dir, coordinates string) (string, error) 
 	return filepath.Join(dir, strings.Split(coordinates, ":")[1]+".jar"), nil
 }
 
-// buildCollector compiles the collector for one architecture and gzips it. All
-// that Go records in a binary is fixed: toolchain, flags, paths.
+// buildCollector compiles the collector for one architecture and gzips it. What
+// Go records in a binary is fixed: toolchain, flags, paths.
 func (l lockFile) buildCollector(ctx context.Context, dir, arch string) (string, error) {
 	binary := filepath.Join(dir, "otelcol")
 	environment := []string{
 		"GOOS=linux", "GOARCH=" + arch, "GOAMD64=v1", "GOARM64=v8.0", "CGO_ENABLED=0",
 		"GOTOOLCHAIN=" + l.Go, "GOFLAGS=" + platform.CompilerProcesses(), "GOEXPERIMENT=", "GOWORK=off", platform.CompilerMemory,
 	}
-	// remove_all_sd leaves out Prometheus' service discoveries: half the size.
+	// remove_all_sd omits Prometheus' service discovery: half the size.
 	args := slices.Concat([]string{"build"}, platform.CompilerFlags(),
 		[]string{"-mod=readonly", "-buildvcs=false", "-tags=remove_all_sd", "-ldflags=-s -w -buildid=", "-o", binary, "."})
 	if err := run(ctx, dir, environment, "go", args...); err != nil {
@@ -108,7 +109,8 @@ func (l lockFile) buildCollector(ctx context.Context, dir, arch string) (string,
 	return binary + ".gz", compress(binary, binary+".gz")
 }
 
-// compress writes no name and no time into the gzip header.
+// compress gzips a file, without name and time in the header: the same content
+// gives the same bytes.
 func compress(from, to string) (err error) {
 	in, err := os.Open(from)
 	if err != nil {
@@ -148,7 +150,7 @@ func run(ctx context.Context, dir string, environment []string, name string, arg
 	return nil
 }
 
-// tail keeps the end of a tool's output, where the cause stands.
+// tail is the end of a tool's output, which usually has the cause.
 func tail(out []byte) string {
 	const keep = 2000
 	if len(out) > keep {

@@ -14,8 +14,8 @@ import (
 // Store keeps artifacts by content: <Dir>/<sha256>/<name>.
 type Store struct{ Dir string }
 
-// DefaultStore is $XDG_CACHE_HOME/emr-observatory/artifacts (or the like of
-// this operating system, see os.UserCacheDir).
+// DefaultStore is $XDG_CACHE_HOME/emr-observatory/artifacts, or this operating
+// system's equivalent (os.UserCacheDir).
 func DefaultStore() (Store, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -24,10 +24,10 @@ func DefaultStore() (Store, error) {
 	return Store{Dir: filepath.Join(cache, "emr-observatory", "artifacts")}, nil
 }
 
-// Path gives the artifact's file after its content has been verified. The
-// error says what is wrong with the file and that `make artifacts` makes it.
+// Path returns the artifact's file after verifying its content. The error says
+// what is wrong with the file, and to run `make artifacts`.
 func (s Store) Path(a Artifact) (string, error) {
-	path := s.place(a.SHA256, a.Name)
+	path := s.pathOf(a.SHA256, a.Name)
 	got, _, err := sumFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -40,13 +40,13 @@ func (s Store) Path(a Artifact) (string, error) {
 	return path, nil
 }
 
-func (s Store) place(sum, name string) string { return filepath.Join(s.Dir, sum, name) }
+func (s Store) pathOf(sum, name string) string { return filepath.Join(s.Dir, sum, name) }
 
 // put moves a finished file into the store, under its own sum.
 func (s Store) put(file, sum, name string) error {
-	target := s.place(sum, name)
+	target := s.pathOf(sum, name)
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-		return fmt.Errorf("make store of %s: %w", name, err)
+		return fmt.Errorf("create folder for artifact %s: %w", name, err)
 	}
 	if err := os.Chmod(file, 0o644); err != nil {
 		return fmt.Errorf("store %s: %w", name, err)
@@ -57,14 +57,14 @@ func (s Store) put(file, sum, name string) error {
 	return nil
 }
 
-// scratch makes a folder on the store's own file system, so that put renames.
+// scratch creates a folder on the store's file system, so that put can rename.
 func (s Store) scratch() (string, error) {
 	if err := os.MkdirAll(s.Dir, 0o755); err != nil {
-		return "", fmt.Errorf("make store: %w", err)
+		return "", fmt.Errorf("create store %s: %w", s.Dir, err)
 	}
 	dir, err := os.MkdirTemp(s.Dir, ".work-")
 	if err != nil {
-		return "", fmt.Errorf("make work folder in the store: %w", err)
+		return "", fmt.Errorf("create work folder in store %s: %w", s.Dir, err)
 	}
 	return dir, nil
 }

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// compilerFlags are as GOFLAGS takes them, one a line.
+// compilerFlags are as GOFLAGS takes them, one per line.
 //
 //go:embed compiler.flags
 var compilerFlags string
 
-// CompilerFlags are the flags of Go for all that the project compiles (the
-// Makefile exports the same file), so that what one build has compiled the next
-// finds in Go's cache. They save time on a machine that has compiled nothing
-// yet. Debug information takes an eighth of the compiler's, and -s strips it
-// anyway. Inlining takes a fifth, and is left to what is busy when a job runs:
-// Go's own packages, the stores' and collectors', gRPC, and what stores compress
-// and encode with. A package takes the last pattern that matches it.
+// CompilerFlags are Go's flags for everything that the project compiles (the
+// Makefile exports the same file), so that builds share Go's cache. They save time
+// on a machine with an empty cache: debug information takes an eighth of the
+// compiler's time, and -s strips it anyway; inlining takes a fifth, and is enabled
+// only for what is busy while a job runs: Go's own packages, the stores' and
+// collectors', gRPC, compression and encoding. The last pattern that matches a
+// package applies.
 func CompilerFlags() []string {
 	var flags []string
 	for line := range strings.Lines(compilerFlags) {
@@ -27,16 +27,16 @@ func CompilerFlags() []string {
 	return flags
 }
 
-// CompilerProcesses bounds the compilers of one of two builds at a time (go
-// build's -p): together no more than there are processors, and two at least, so
-// that what is left of a build alone has two.
+// CompilerProcesses is the flag -p of each of two builds that run at once: together
+// as many compilers as processors, and at least two each, so that a build that runs
+// alone has two.
 func CompilerProcesses() string { return fmt.Sprintf("-p=%d", max(2, runtime.NumCPU()/2)) }
 
-// CompilerMemory is the environment of Go for compiling alone: a compiler that
-// collects its garbage less often takes a quarter less CPU time and up to twice
-// the memory, seconds long. What is built must not inherit it.
+// CompilerMemory is an environment variable for compiling only: a compiler that
+// collects garbage less often takes a quarter less CPU time and, for seconds, up to
+// twice the memory. The programs that are built must not inherit it.
 const CompilerMemory = "GOGC=400"
 
-// ControlBinary is the file name of the control node's part of this project for
-// an architecture; the Makefile builds it.
+// ControlBinary is the file name of the project's own binary on the control node
+// for an architecture; the Makefile builds it.
 func ControlBinary(arch string) string { return Name + "-linux-" + arch }

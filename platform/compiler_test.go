@@ -11,13 +11,13 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-func TestMakefileCompilesAsThePrograms(t *testing.T) {
+func TestMakefileUsesCompilerFlags(t *testing.T) {
 	text, err := os.ReadFile("../Makefile")
 	require.NoError(t, err)
 	require.Contains(t, string(text), "BUILD := "+platform.CompilerMemory+" go build ")
 	require.Contains(t, string(text), " -o bin/"+platform.ControlBinary("$(1)")+" ")
 
-	// Go reads the Makefile's GOFLAGS as the programs give them.
+	// Go splits GOFLAGS at spaces outside single quotes.
 	cmd := exec.Command("make", "-s", "-C", "..", "--eval", "print-goflags:; @printf '%s' \"$$GOFLAGS\"", "print-goflags")
 	cmd.Env = append(os.Environ(), "GOFLAGS=")
 	goflags, err := cmd.Output()

@@ -2,8 +2,8 @@ package platform
 
 import "strings"
 
-// Paths on the control node. Everything that must survive the instance lies
-// below ControlDataDir, the mount point of the data volume.
+// Paths on the control node. Everything that must survive the instance is below
+// ControlDataDir, the mount point of the data volume.
 const (
 	ControlDataDir     = "/data"
 	ControlK3sDir      = ControlDataDir + "/k3s"     // K3s data-dir: datastore, CAs, images
@@ -19,24 +19,23 @@ const (
 	ControlBootDone    = "/var/lib/observatory/boot-done" // written when the node is up
 )
 
-// Ports on which the control node itself answers for its workloads: those of
-// NodePort Services lie between the two. The API server's own port is among
-// them, so no Service may leave the choice of a port to Kubernetes.
+// Range of the NodePort Services' ports, which the control node itself serves. The
+// API server's port is within the range, so every Service must name its node port.
 const (
 	ControlNodePortFirst = Grafana
 	ControlNodePortLast  = Status
 )
 
-// ControlTLSDir is where K3s looks for the certificate authorities it is given.
+// ControlTLSDir is where K3s looks for its certificate authorities.
 const ControlTLSDir = ControlK3sDir + "/server/tls"
 
-// ControlNodeName is the control node's name in Kubernetes. It is fixed:
+// ControlNodeName is the control node's name in Kubernetes. It must not change:
 // persistent volumes are bound to it and outlive the instance.
 const ControlNodeName = "control"
 
-// EBSDevice is the path under which Nitro instances show a volume (EC2 User
-// Guide, "NVMe block devices": the volume id, its dash removed, is the serial
-// number). The name that was asked for at attachment does not exist there.
+// EBSDevice is the path of a volume on Nitro instances (EC2 User Guide, "NVMe block
+// devices": the serial number is the volume id without its dash). The device name
+// of the attachment does not exist there.
 func EBSDevice(volumeID string) string {
 	return "/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_" + strings.ReplaceAll(volumeID, "-", "")
 }

@@ -1,10 +1,9 @@
-// Package platform holds the facts that more than one part of the
-// observatory needs to agree on: label names, ports, S3 prefixes, paths on a
-// node, image pins. Each stands here once; scripts, YAML, dashboards and docs
-// are rendered from these values.
+// Package platform defines the facts that several parts of the observatory share:
+// one record per workload and per node part, label names, ports, S3 prefixes, paths
+// and pins. Each is defined once; scripts, YAML, dashboards and docs are rendered
+// from these values.
 //
-// It is not a place for behaviour: it imports nothing of the project, opens
-// nothing and decides nothing.
+// It has no behaviour: it imports nothing of the project and does no I/O.
 package platform
 
 // Name is the project's name: the Pulumi package of its component tokens, the

@@ -2,14 +2,22 @@ package platform
 
 import "time"
 
-// How often values are measured. Grafana's datasource takes the first as its
-// scrape interval, so that $__rate_interval spans at least four samples.
+// How often values are measured. The first is the scrape interval of Grafana's
+// datasource, so that $__rate_interval spans at least four samples.
 const (
 	CollectionInterval       = 10 * time.Second // host metrics and the JVMs' export
 	DaemonCollectionInterval = 30 * time.Second // /prom of YARN and HDFS daemons
 )
 
-// AllocationSampleMiB is how much a JVM allocates from one sample of its
-// allocation profile to the next. Each takes some ten microseconds: a job that
-// allocates 30 GB has 15000.
+// AllocationSampleMiB is how much a JVM allocates between two samples of its
+// allocation profile. A sample takes some ten microseconds: a job that allocates
+// 30 GB has 15000.
 const AllocationSampleMiB = 2
+
+// Tempo's write-ahead log. A block takes spans for TempoMaxBlockDuration, which is
+// also what the loss of the data volume may cost; the times of spans are cut off
+// where they differ from the clock by more than TempoIngestionSlack.
+const (
+	TempoMaxBlockDuration = 15 * time.Minute
+	TempoIngestionSlack   = 2 * time.Minute
+)

@@ -2,9 +2,9 @@ package platform
 
 import "strings"
 
-// Label is one identifying attribute of a signal, written as the OpenTelemetry
-// resource attribute name ("spark.app.id"). Every signal of one source carries
-// the same labels; they are stamped on the node and nowhere else.
+// Label is an identifying attribute of a signal, written as the OpenTelemetry
+// resource attribute name ("spark.app.id"). Every signal of a source has the same
+// labels; they are set on the node and nowhere else.
 type Label string
 
 // The labels of every signal.
@@ -14,7 +14,7 @@ const (
 	HostName Label = "host.name" // short private DNS name, ip-10-0-0-1
 )
 
-// The labels that only a JVM's signals carry as well.
+// Further labels of a JVM's signals.
 const (
 	SparkAppID      Label = "spark.app.id"
 	SparkExecutorID Label = "spark.executor.id" // "driver" for the driver
@@ -29,7 +29,7 @@ func (l Label) Metric() string { return strings.ReplaceAll(string(l), ".", "_") 
 // HostLabels are on every signal, in this order.
 func HostLabels() []Label { return []Label{Cluster, NodeRole, HostName} }
 
-// JVMLabels are on a Spark JVM's signals beside HostLabels.
+// JVMLabels are on a Spark JVM's signals besides HostLabels.
 func JVMLabels() []Label { return []Label{SparkAppID, SparkExecutorID, ServiceName} }
 
 // Values of NodeRole. The first three are EMR's instance roles in lower case.
@@ -53,5 +53,5 @@ const (
 	ServiceStep          = "emr-step"      // step logs, and the span of a submitted step
 	ServiceBootstrap     = "emr-bootstrap" // bootstrap action logs
 	ServiceContainer     = "yarn-container"
-	ServiceSparkDaemon   = "spark-daemon" // history server and its like
+	ServiceSparkDaemon   = "spark-daemon" // history server and the like
 )

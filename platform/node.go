@@ -16,31 +16,22 @@ const (
 	NodeCollectorUnit   = "observatory-collector.service"
 )
 
-// NodeUnitDir is where systemd looks for the units of this machine.
+// NodeUnitDir is where systemd looks for this machine's own units.
 const NodeUnitDir = "/etc/systemd/system"
 
 // FactControl is the key of the control node's private address in
-// NodeFactsFile; its other keys are the HostLabels.
+// NodeFactsFile, which also has the HostLabels.
 const FactControl = "control.address"
 
-// Switches of the launcher agent, beside NodeKillSwitch. "true" turns it off
-// for one JVM (-D…) or one application (spark.executorEnv.…).
+// Switches of the launcher agent, besides NodeKillSwitch. "true" disables it for
+// one JVM (-D…) or one application (spark.executorEnv.…).
 const (
 	LauncherDisableProperty = "observatory.disabled"
 	LauncherDisableVariable = "OBSERVATORY_DISABLED"
 	LauncherGuardProperty   = "observatory.launcher" // set by the first of several copies in one JVM
 )
 
-// Names of the artifacts of a node, see package artifacts.
-const (
-	ArtifactLauncher = "launcher.jar"
-	ArtifactProfiler = "async-profiler.jar"
-)
-
-// ArtifactCollector is the name of the node collector's gzipped binary.
-func ArtifactCollector(arch string) string { return "otelcol-linux-" + arch + ".gz" }
-
-// Paths that EMR itself lays down (emr-7.x; see docs/reference for sources).
+// Paths that EMR itself creates (emr-7.x).
 const (
 	EMRInfoDir         = "/mnt/var/lib/info"
 	EMRControllerDir   = "/emr/instance-controller"
@@ -54,29 +45,12 @@ const (
 	EMRHadoopHome      = "/usr/lib/hadoop"
 )
 
-// NodeComponent is a part that the bootstrap action installs; it is the
-// `component` label of observatory_bootstrap_component_up.
-type NodeComponent string
-
-// The parts, each of which may fail without failing the others.
-const (
-	ComponentCollector NodeComponent = "collector"
-	ComponentLauncher  NodeComponent = "launcher"
-	ComponentProfiler  NodeComponent = "profiler"
-)
-
-// NodeComponents lists the parts in the order of installation.
-func NodeComponents() []NodeComponent {
-	return []NodeComponent{ComponentLauncher, ComponentCollector, ComponentProfiler}
-}
-
-// MetricHostSeen is a metric that every node's collector sends for as long as
-// it lives (hostmetrics receiver, memory scraper, system.memory.usage); a node
-// counts as seen by its last sample.
+// MetricHostSeen is a metric that every node's collector sends while it runs
+// (hostmetrics receiver, memory scraper, system.memory.usage). A node was last
+// seen at its last sample.
 const MetricHostSeen = "system_memory_usage_bytes"
 
-// MetricBootstrapUp is 1 where a part was installed and verified on a host,
-// 0 where it was not.
+// MetricBootstrapUp is 1 if a part was installed and verified on a host, else 0.
 const MetricBootstrapUp = "observatory_bootstrap_component_up"
 
 // BootstrapComponent is the label of MetricBootstrapUp that holds a

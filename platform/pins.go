@@ -17,30 +17,30 @@ type Download struct {
 	SHA256 string // lower-case hex
 }
 
-// K3sVersion is the Kubernetes of the control node. The sums below belong to
-// this version: change all of them together.
+// K3sVersion is the control node's Kubernetes. The sums below are for this version:
+// change all of them together.
 const K3sVersion = "v1.36.4+k3s1"
 
-// K3sBinaries are the K3s executables by architecture. Sums are those of the
-// release's own sha256sum-amd64.txt and sha256sum-arm64.txt.
-//
-//nolint:gochecknoglobals // one table, read-only
-var K3sBinaries = map[string]Download{
-	ArchAMD64: {File: "k3s", SHA256: "835873f37245fc615f547a2fe2af9402a347875f13fa64a1f136de644955ea3f"},
-	ArchARM64: {File: "k3s-arm64", SHA256: "c920706346d5ad4e5cd3c7bf1bb09ce71ebe07fec829e513e40f1caf98aed8bb"},
+// K3sBinaries are the K3s executables by architecture. Sums are from the release's
+// sha256sum-amd64.txt and sha256sum-arm64.txt.
+func K3sBinaries() map[string]Download {
+	return map[string]Download{
+		ArchAMD64: {File: "k3s", SHA256: "835873f37245fc615f547a2fe2af9402a347875f13fa64a1f136de644955ea3f"},
+		ArchARM64: {File: "k3s-arm64", SHA256: "c920706346d5ad4e5cd3c7bf1bb09ce71ebe07fec829e513e40f1caf98aed8bb"},
+	}
 }
 
 // K3sImages are the system images of K3s in one file, for nodes that reach no
 // public registry. Sums as for K3sBinaries.
-//
-//nolint:gochecknoglobals // one table, read-only
-var K3sImages = map[string]Download{
-	ArchAMD64: {File: "k3s-airgap-images-amd64.tar.zst", SHA256: "9024613e2d468c51ba0e5ba21898604c41339354449fb3338cc6a7931189eb6a"},
-	ArchARM64: {File: "k3s-airgap-images-arm64.tar.zst", SHA256: "9d3c4c2197bcf857ca17633aa393bad683cc982ddd408620f93036a3cca953b5"},
+func K3sImages() map[string]Download {
+	return map[string]Download{
+		ArchAMD64: {File: "k3s-airgap-images-amd64.tar.zst", SHA256: "9024613e2d468c51ba0e5ba21898604c41339354449fb3338cc6a7931189eb6a"},
+		ArchARM64: {File: "k3s-airgap-images-arm64.tar.zst", SHA256: "9d3c4c2197bcf857ca17633aa393bad683cc982ddd408620f93036a3cca953b5"},
+	}
 }
 
-// K3sRelease is where the files of K3sVersion are published; it ends in a
-// slash. The plus sign of the version is escaped, or GitHub answers 404.
+// K3sRelease is the URL of K3sVersion's files, with a trailing slash. The version's
+// plus sign must be escaped, or GitHub answers 404.
 func K3sRelease() string {
 	return "https://github.com/k3s-io/k3s/releases/download/" + url.QueryEscape(K3sVersion) + "/"
 }

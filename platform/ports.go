@@ -8,7 +8,7 @@ const (
 	OTLPGRPC             Port = 4317  // collectors; loopback only on EMR nodes
 	OTLPHTTP             Port = 4318  // collectors; loopback only on EMR nodes
 	CollectorHealth      Port = 13133 // health_check extension; loopback on EMR nodes
-	CollectorMetrics     Port = 8888  // collector's own metrics; loopback on EMR nodes
+	CollectorMetrics     Port = 13134 // collector's own metrics; loopback on EMR nodes, where Hue has 8888, the default
 	Pyroscope            Port = 4040
 	PyroscopeGRPC        Port = 9095
 	VictoriaMetrics      Port = 8428
@@ -31,15 +31,13 @@ const (
 // Ports of Hadoop and Spark daemons as EMR sets them (Management Guide, "View
 // web interfaces"; 8041 and 20888 from dumps of real nodes).
 const (
-	ResourceManagerUI  Port = 8088
-	ResourceManagerRPC Port = 8032
-	NodeManagerUI      Port = 8042
-	NodeManagerRPC     Port = 8041
-	NameNodeUI         Port = 9870
-	NameNodeRPC        Port = 8020
-	DataNodeUI         Port = 9864
-	DataNodeTransfer   Port = 9866
-	DataNodeIPC        Port = 9867
-	SparkHistoryUI     Port = 18080
-	SparkShuffle       Port = 7337
+	ResourceManagerUI Port = 8088
+	NodeManagerUI     Port = 8042
+	NodeManagerRPC    Port = 8041
+	NameNodeUI        Port = 9870
+	NameNodeRPC       Port = 8020
+	DataNodeUI        Port = 9864
+	DataNodeTransfer  Port = 9866
+	DataNodeIPC       Port = 9867
+	SparkHistoryUI    Port = 18080
 )

@@ -1,12 +1,12 @@
 package platform
 
-// S3ABeans names the JMX beans in which Spark's S3A file systems count, one
-// for each file system object (Hadoop's S3AInstrumentation registers them as
-// metrics sources). They appear with the first use of an s3a:// path and carry
-// the bucket as the tag "bucket".
+// S3ABeans names the JMX beans with the counters of Spark's S3A file systems, one
+// per file system object (Hadoop's S3AInstrumentation registers them as metrics
+// sources). They appear with the first use of an s3a:// path and have the bucket as
+// the tag "bucket".
 const S3ABeans = "Hadoop:service=s3a-file-system,name=*"
 
-// S3APrefix goes before a counter's name to make it a metric of the platform.
+// S3APrefix and a counter's name are the name of the platform's metric.
 const S3APrefix = "hadoop.s3a."
 
 // S3ACounter is one of S3A's counters that the platform collects.

@@ -5,15 +5,15 @@ package platform
 // spans can join the step's trace.
 const SparkTraceparent = "spark." + Name + ".traceparent"
 
-// Attributes of the span that stands for an EMR step, beside Cluster.
+// Attributes of the span of an EMR step, besides Cluster.
 const (
 	StepID    Label = "emr.step.id" // s-…
 	StepName  Label = "emr.step.name"
-	StepState Label = "emr.step.state" // EMR's own word: COMPLETED, FAILED, …
+	StepState Label = "emr.step.state" // as EMR writes it: COMPLETED, FAILED, …
 	StepApps  Label = "emr.step.application_ids"
 )
 
-// StepLogKey is where EMR puts a log of a step, below the cluster's log URI
+// StepLogKey is the key of a step's log below the cluster's log URI
 // (Management Guide, "View log files": steps/<step>/{controller,stderr,stdout,
 // syslog}.gz).
 func StepLogKey(cluster, step, log string) string {

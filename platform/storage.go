@@ -5,7 +5,7 @@ package platform
 // starts with a digit (grafana/pyroscope validStoragePrefixPart).
 type Prefix string
 
-// The data bucket's whole layout.
+// The data bucket's layout.
 const (
 	PrefixTempo     Prefix = "tempo/"
 	PrefixPyroscope Prefix = "pyroscope/"
@@ -19,8 +19,8 @@ func Prefixes() []Prefix {
 	return []Prefix{PrefixTempo, PrefixPyroscope, PrefixArtifacts, PrefixEMRLogs, PrefixLake}
 }
 
-// Name is the prefix without its trailing slash, as Tempo and Pyroscope want
-// it in their configuration.
+// Name is the prefix without its trailing slash, as Tempo's and Pyroscope's
+// configuration takes it.
 func (p Prefix) Name() string { return string(p[:len(p)-1]) }
 
 // URI is the prefix in bucket: "s3://bucket/tempo/".
@@ -29,8 +29,8 @@ func (p Prefix) URI(bucket string) string { return "s3://" + bucket + "/" + stri
 // ArtifactKey is the content-addressed key of an artifact in the data bucket.
 func ArtifactKey(sha256, name string) string { return string(PrefixArtifacts) + sha256 + "/" + name }
 
-// S3Paths is where the platform keeps what, as s3:// URIs. The stack output
-// s3Paths, the ConfigMap of the workloads and /status hold this same value.
+// S3Paths are the platform's S3 locations, as s3:// URIs. The stack output s3Paths,
+// the status server's configuration and /status have this same value.
 type S3Paths struct {
 	Data      string `json:"data" help:"The whole data bucket."`
 	Tempo     string `json:"tempo" help:"Blocks of traces."`
@@ -40,7 +40,7 @@ type S3Paths struct {
 	Lake      string `json:"lake" help:"Tables of the history and of the jobs."`
 }
 
-// NewS3Paths gives the paths in a data bucket.
+// NewS3Paths returns the paths in a data bucket.
 func NewS3Paths(bucket string) S3Paths {
 	return S3Paths{
 		Data:      "s3://" + bucket + "/",

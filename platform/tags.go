@@ -1,7 +1,7 @@
 package platform
 
-// Tags of every AWS resource of a stack, set by the AWS provider. What finds
-// resources by tag (YACE's searchTags) uses these.
+// Tags of every AWS resource of a stack, set by the AWS provider. YACE finds the
+// stack's resources by them.
 const (
 	TagProject = "observatory:project" // Project
 	TagStack   = "observatory:stack"   // the Pulumi stack's name

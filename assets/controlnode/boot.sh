@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Takes the control node from a bare Amazon Linux 2023 to a running K3s.
-# The argument is the file of facts that the program rendered. Every stage may
-# be run again: it keeps what is there and fills in what is missing.
+# Turns a bare Amazon Linux 2023 into a running K3s node. The argument is the file
+# of facts that the program rendered. Every stage is idempotent: it keeps what
+# exists and adds what is missing.
 # External programs: coreutils, aws, curl, systemctl, blkid, mkfs.xfs, mount,
 # mountpoint.
 set -euo pipefail
@@ -35,14 +35,14 @@ data_volume() {
   fi
   # The volume is attached only after the instance runs.
   retry 45 test -e "$DEVICE" ||
-    fail "$DEVICE did not appear; see whether the data volume is attached to this instance"
+    fail "$DEVICE did not appear; check that the data volume is attached to this instance"
 
   local signature=0 uuid entry
   blkid -p "$DEVICE" >/dev/null || signature=$?
   case $signature in
     0) log "$DEVICE holds data, which is kept" ;;
-    # 2 is "nothing recognised". mkfs.xfs looks again by itself and refuses
-    # to overwrite what it knows, as long as it is not forced.
+    # 2 is "nothing recognized". Without -f, mkfs.xfs checks again and refuses to
+    # overwrite a file system.
     2) mkfs.xfs -q "$DEVICE" || fail "mkfs.xfs $DEVICE" ;;
     *) fail "blkid cannot tell what is on $DEVICE (status $signature); it is left as it is" ;;
   esac
@@ -65,9 +65,9 @@ parameter() {
     --query Parameter.Value --output text
 }
 
-# K3s quietly makes authorities of its own where one file of the set is
-# missing, and then no kubeconfig of ours would ever fit: all or nothing, and
-# before K3s first starts. Values stay in memory.
+# K3s silently generates its own authorities if one file of the set is missing,
+# and then rejects the stack's kubeconfig. So before K3s first starts, all files
+# are written or none; until then their contents stay in memory.
 authorities() {
   local file name
   local -A content=()
@@ -111,7 +111,7 @@ fetch() {
   esac && printf '%s  %s\n' "$2" "$3" | sha256sum --check --status
 }
 
-# install_file URL SHA256 FILE MODE: the file appears whole and verified, or not.
+# install_file URL SHA256 FILE MODE: the file appears whole and verified, or not at all.
 install_file() {
   if [[ -e $3 ]]; then
     log "$3 is there already"
@@ -129,14 +129,14 @@ kubernetes() {
   if [[ -n $IMAGES_URL ]]; then
     install_file "$IMAGES_URL" "$IMAGES_SHA256" "$IMAGES_FILE" 0644
   fi
-  # K3s turns away a node whose name it knows and whose password it does not.
-  # The password therefore lives with the datastore, not on the instance.
+  # K3s rejects a node whose name it knows but whose password differs, so the
+  # password is stored beside the datastore, not on the instance.
   install -d -m 0700 "$IDENTITY_DIR"
   mkdir -p "$(dirname "$NODE_DIR")"
   if [[ ! -e $NODE_DIR ]]; then ln -s "$IDENTITY_DIR" "$NODE_DIR"; fi
 
   systemctl daemon-reload
-  # protect-kernel-defaults wants the kubelet's sysctls set beforehand.
+  # protect-kernel-defaults requires the kubelet's sysctls to be set already.
   systemctl restart systemd-sysctl.service
   systemctl enable --now "$K3S_UNIT" || fail "systemctl enable --now $K3S_UNIT; see journalctl -u $K3S_UNIT"
 }

@@ -20,14 +20,15 @@ import (
 // boot.sh calls must be one of the fakes in testdata/bin.
 var coreutils = []string{"bash", "cat", "chmod", "cp", "dirname", "install", "ln", "mkdir", "mv", "sha256sum", "test", "touch"}
 
-// machine is a folder that boot.sh takes for a control node.
+// machine is a fake control node in a folder.
 type machine struct {
 	t     *testing.T
-	root  string // what the node sees as /
-	world string // what lies outside the node: the volume, SSM, the mirror, and the log of calls
-	path  string
+	root  string // the node's /
+	world string // state of the fakes: the volume, SSM, the mirror, and the log of calls
+	path  string // PATH
 }
 
+// release is the content of the fake K3s release files.
 const release = "#!/bin/sh\necho k3s\n"
 
 func newMachine(t *testing.T) machine {
@@ -38,17 +39,17 @@ func newMachine(t *testing.T) machine {
 		require.NoError(t, os.MkdirAll(d, 0o755))
 	}
 	require.NoError(t, os.WriteFile(m.root+"/etc/fstab", []byte("UUID=1 / xfs defaults 0 1\n"), 0o644))
-	m.attach()
+	m.attachVolume()
 	for _, f := range controlnode.CAFiles() {
 		m.put("ssm/"+f, "-----BEGIN "+f+"-----\nAAAA\n-----END "+f+"-----\n")
 	}
 	m.put("files/k3s-arm64", release)
-	m.put("files/"+platform.K3sImages[platform.ArchARM64].File, release)
+	m.put("files/"+platform.K3sImages()[platform.ArchARM64].File, release)
 
 	for _, name := range coreutils {
-		real, err := exec.LookPath(name)
+		program, err := exec.LookPath(name)
 		require.NoError(t, err)
-		require.NoError(t, os.Symlink(real, filepath.Join(m.path, name)))
+		require.NoError(t, os.Symlink(program, filepath.Join(m.path, name)))
 	}
 	fakes, err := filepath.Abs("testdata/bin")
 	require.NoError(t, err)
@@ -61,30 +62,32 @@ func newMachine(t *testing.T) machine {
 	return m
 }
 
+// put writes a file of the fakes.
 func (m machine) put(name, content string) {
 	require.NoError(m.t, os.WriteFile(filepath.Join(m.world, name), []byte(content), 0o644))
 }
 
-func (m machine) attach() {
-	device := m.root + platform.EBSDevice(realistic().VolumeID)
+// attachVolume creates the data volume's device file.
+func (m machine) attachVolume() {
+	device := m.root + platform.EBSDevice(realisticInput().VolumeID)
 	require.NoError(m.t, os.MkdirAll(filepath.Dir(device), 0o755))
 	require.NoError(m.t, os.WriteFile(device, nil, 0o600))
 }
 
 // replaceInstance gives the node a new root disk; the data volume stays.
 func (m machine) replaceInstance() {
-	kept := filepath.Join(m.world, "volume")
-	require.NoError(m.t, os.Rename(m.root+platform.ControlDataDir, kept))
+	volume := filepath.Join(m.world, "volume")
+	require.NoError(m.t, os.Rename(m.root+platform.ControlDataDir, volume))
 	require.NoError(m.t, os.RemoveAll(m.root))
 	require.NoError(m.t, os.RemoveAll(filepath.Join(m.world, "mounted")))
 	require.NoError(m.t, os.MkdirAll(m.root+"/etc", 0o755))
 	require.NoError(m.t, os.WriteFile(m.root+"/etc/fstab", nil, 0o644))
-	require.NoError(m.t, os.Rename(kept, m.root+platform.ControlDataDir))
-	m.attach()
+	require.NoError(m.t, os.Rename(volume, m.root+platform.ControlDataDir))
+	m.attachVolume()
 }
 
-// boot does what cloud-init does with the user data. The pinned sums are those
-// of real releases, so the facts get the sum of the file served here.
+// boot does what cloud-init does with the user data. It replaces the pinned
+// checksums in the facts by those of the fake release.
 func (m machine) boot(in controlnode.Input) (output string, err error) {
 	raw, err := controlnode.UserDataAt(m.root, in)
 	require.NoError(m.t, err)
@@ -102,13 +105,16 @@ func (m machine) boot(in controlnode.Input) (output string, err error) {
 
 	require.Len(m.t, c.RunCmd, 1)
 	cmd := exec.Command(c.RunCmd[0][0], c.RunCmd[0][1:]...)
-	cmd.Env = []string{"PATH=" + m.path, "WORLD=" + m.world, "FSTAB_OF_NODE=" + m.root + "/etc/fstab", "TLS_OF_NODE=" + m.at(platform.ControlTLSDir)}
+	cmd.Env = []string{"PATH=" + m.path, "WORLD=" + m.world, "FSTAB_OF_NODE=" + m.root + "/etc/fstab",
+		"TLS_OF_NODE=" + m.at(platform.ControlTLSDir)}
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 
+// at is a path of the node on this machine.
 func (m machine) at(path string) string { return m.root + path }
 
+// calls is the log of the fakes' calls.
 func (m machine) calls() string {
 	b, err := os.ReadFile(filepath.Join(m.world, "calls"))
 	require.NoError(m.t, err)
@@ -138,7 +144,8 @@ func (m machine) tree() map[string]string {
 	return out
 }
 
-func (m machine) requireAuthorities() {
+// requireCAFiles requires the CA files of SSM on the node.
+func (m machine) requireCAFiles() {
 	m.t.Helper()
 	for _, f := range controlnode.CAFiles() {
 		want, err := os.ReadFile(filepath.Join(m.world, "ssm", f))
@@ -152,22 +159,23 @@ func (m machine) requireAuthorities() {
 	}
 }
 
-func TestBootOfABlankNode(t *testing.T) {
+func TestBootBlankNode(t *testing.T) {
 	m := newMachine(t)
-	out, err := m.boot(realistic())
+	out, err := m.boot(realisticInput())
 	require.NoError(t, err, out)
 
-	m.requireAuthorities()
+	m.requireCAFiles()
 	fstab, err := os.ReadFile(m.root + "/etc/fstab")
 	require.NoError(t, err)
-	require.Equal(t, "UUID=1 / xfs defaults 0 1\nUUID=made-by-mkfs "+m.at(platform.ControlDataDir)+" xfs defaults,nofail,x-systemd.growfs 0 2\n", string(fstab))
+	require.Equal(t, "UUID=1 / xfs defaults 0 1\nUUID=made-by-mkfs "+m.at(platform.ControlDataDir)+" xfs defaults,nofail,"+
+		"x-systemd.growfs 0 2\n", string(fstab))
 	info, err := os.Stat(m.at(platform.ControlK3sBinary))
 	require.NoError(t, err)
 	require.Equal(t, fs.FileMode(0o755), info.Mode().Perm())
 	link, err := os.Readlink(m.at(platform.ControlNodeDir))
 	require.NoError(t, err)
 	require.Equal(t, m.at(platform.ControlIdentityDir), link)
-	require.FileExists(t, m.at(platform.ControlK3sDir+"/agent/images/"+platform.K3sImages[platform.ArchARM64].File))
+	require.FileExists(t, m.at(platform.ControlK3sDir+"/agent/images/"+platform.K3sImages()[platform.ArchARM64].File))
 	require.FileExists(t, m.at(platform.ControlBootDone))
 
 	calls := m.calls()
@@ -176,50 +184,50 @@ func TestBootOfABlankNode(t *testing.T) {
 	require.NotContains(t, out, "AAAA", "values of parameters must not be logged")
 }
 
-func TestBootFromTheReleaseUsesCurl(t *testing.T) {
+func TestBootDownloadsReleaseWithCurl(t *testing.T) {
 	m := newMachine(t)
-	in := realistic()
+	in := realisticInput()
 	in.Mirror = ""
 	out, err := m.boot(in)
 	require.NoError(t, err, out)
 	require.Contains(t, m.calls(), "curl ")
 	require.NotContains(t, m.calls(), "s3 cp")
-	require.NoFileExists(t, m.at(platform.ControlK3sDir+"/agent/images/"+platform.K3sImages[platform.ArchARM64].File))
+	require.NoFileExists(t, m.at(platform.ControlK3sDir+"/agent/images/"+platform.K3sImages()[platform.ArchARM64].File))
 }
 
-func TestSecondRunChangesNothing(t *testing.T) {
+func TestBootIsIdempotent(t *testing.T) {
 	m := newMachine(t)
-	out, err := m.boot(realistic())
+	out, err := m.boot(realisticInput())
 	require.NoError(t, err, out)
 	before := m.tree()
 	require.Greater(t, len(before), len(controlnode.CAFiles()))
 
-	out, err = m.boot(realistic())
+	out, err = m.boot(realisticInput())
 	require.NoError(t, err, out)
 	require.Equal(t, before, m.tree())
 	require.Equal(t, 1, strings.Count(m.calls(), "mkfs.xfs"))
 	require.Equal(t, 2, strings.Count(m.calls(), "s3 cp"), "binary and images, once")
 }
 
-func TestNewInstanceKeepsTheVolume(t *testing.T) {
+func TestReplacedInstanceReusesVolume(t *testing.T) {
 	m := newMachine(t)
-	out, err := m.boot(realistic())
+	out, err := m.boot(realisticInput())
 	require.NoError(t, err, out)
 	datastore := m.at(platform.ControlK3sDir + "/server/db/state.db")
 	require.NoError(t, os.MkdirAll(filepath.Dir(datastore), 0o755))
 	require.NoError(t, os.WriteFile(datastore, []byte("rows"), 0o600))
 	m.replaceInstance()
 
-	out, err = m.boot(realistic())
+	out, err = m.boot(realisticInput())
 	require.NoError(t, err, out)
 	require.FileExists(t, datastore)
 	require.FileExists(t, m.at(platform.ControlK3sBinary))
 	require.Equal(t, 1, strings.Count(m.calls(), "mkfs.xfs"))
 	require.NotContains(t, out, "installed "+m.at(platform.ControlTLSDir))
-	m.requireAuthorities()
+	m.requireCAFiles()
 }
 
-func TestMissingAuthoritiesAreFilledIn(t *testing.T) {
+func TestBootRestoresMissingCAFiles(t *testing.T) {
 	m := newMachine(t)
 	kept := m.at(platform.ControlTLSDir + "/server-ca.key")
 	require.NoError(t, os.MkdirAll(filepath.Dir(kept), 0o700))
@@ -227,79 +235,80 @@ func TestMissingAuthoritiesAreFilledIn(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(kept, want, 0o600))
 
-	out, err := m.boot(realistic())
+	out, err := m.boot(realisticInput())
 	require.NoError(t, err, out)
 	require.NotContains(t, out, "installed "+kept+"\n")
-	m.requireAuthorities()
+	m.requireCAFiles()
 }
 
-// TestBootRefuses: each case ends with a reason, and K3s was not started.
-func TestBootRefuses(t *testing.T) {
+// TestBootFailures injects one fault per case, which must fail the boot with a
+// reason before K3s starts.
+func TestBootFailures(t *testing.T) {
 	foreign := platform.ControlTLSDir + "/client-ca.key"
 	for name, c := range map[string]struct {
-		spoil  func(machine)
+		inject func(machine)
 		reason string
-		after  func(machine)
+		check  func(machine)
 	}{
 		"a key is not in SSM": {
-			spoil:  func(m machine) { require.NoError(m.t, os.Remove(m.world+"/ssm/client-ca.key")) },
-			reason: "no PEM in SSM parameter " + realistic().ParameterPrefix + "client-ca.key",
-			after:  func(m machine) { require.NoDirExists(m.t, m.at(platform.ControlTLSDir)) },
+			inject: func(m machine) { require.NoError(m.t, os.Remove(m.world+"/ssm/client-ca.key")) },
+			reason: "no PEM in SSM parameter " + realisticInput().ParameterPrefix + "client-ca.key",
+			check:  func(m machine) { require.NoDirExists(m.t, m.at(platform.ControlTLSDir)) },
 		},
 		"a parameter is empty": {
-			spoil:  func(m machine) { m.put("ssm/server-ca.crt", "\n") },
-			reason: "no PEM in SSM parameter " + realistic().ParameterPrefix + "server-ca.crt",
-			after:  func(m machine) { require.NoDirExists(m.t, m.at(platform.ControlTLSDir)) },
+			inject: func(m machine) { m.put("ssm/server-ca.crt", "\n") },
+			reason: "no PEM in SSM parameter " + realisticInput().ParameterPrefix + "server-ca.crt",
+			check:  func(m machine) { require.NoDirExists(m.t, m.at(platform.ControlTLSDir)) },
 		},
-		"another authority is on the volume": {
-			spoil: func(m machine) {
+		"another CA is on the volume": {
+			inject: func(m machine) {
 				require.NoError(m.t, os.MkdirAll(filepath.Dir(m.at(foreign)), 0o700))
 				require.NoError(m.t, os.WriteFile(m.at(foreign), []byte("another\n"), 0o600))
 			},
 			reason: "client-ca.key differ from the stack's authorities",
-			after: func(m machine) {
+			check: func(m machine) {
 				b, err := os.ReadFile(m.at(foreign))
 				require.NoError(m.t, err)
 				require.Equal(m.t, "another\n", string(b))
 			},
 		},
 		"the binary is not the pinned one": {
-			spoil:  func(m machine) { m.put("files/k3s-arm64", "tampered") },
+			inject: func(m machine) { m.put("files/k3s-arm64", "tampered") },
 			reason: "no file of sha256",
-			after:  func(m machine) { require.NoFileExists(m.t, m.at(platform.ControlK3sBinary)) },
+			check:  func(m machine) { require.NoFileExists(m.t, m.at(platform.ControlK3sBinary)) },
 		},
 		"the volume cannot be read": {
-			spoil:  func(m machine) { m.put("blkid-status", "8") },
+			inject: func(m machine) { m.put("blkid-status", "8") },
 			reason: "blkid cannot tell",
-			after:  func(m machine) { require.NotContains(m.t, m.calls(), "mkfs.xfs") },
+			check:  func(m machine) { require.NotContains(m.t, m.calls(), "mkfs.xfs") },
 		},
 		"the volume is partitioned": {
-			spoil:  func(m machine) { m.put("uuid", "") },
+			inject: func(m machine) { m.put("uuid", "") },
 			reason: "something other than a file system",
-			after:  func(m machine) { require.NotContains(m.t, m.calls(), "mkfs.xfs") },
+			check:  func(m machine) { require.NotContains(m.t, m.calls(), "mkfs.xfs") },
 		},
 		"the volume is not attached": {
-			spoil: func(m machine) {
-				require.NoError(m.t, os.Remove(m.root+platform.EBSDevice(realistic().VolumeID)))
+			inject: func(m machine) {
+				require.NoError(m.t, os.Remove(m.root+platform.EBSDevice(realisticInput().VolumeID)))
 			},
 			reason: "did not appear",
-			after:  func(m machine) { require.Contains(m.t, m.calls(), "sleep 15\n") },
+			check:  func(m machine) { require.Contains(m.t, m.calls(), "sleep 15\n") },
 		},
 		"the volume cannot be mounted": {
-			spoil:  func(m machine) { m.put("mount-fails", "") },
+			inject: func(m machine) { m.put("mount-fails", "") },
 			reason: "FAILED in data_volume: mount",
-			after:  func(m machine) { require.NotContains(m.t, m.calls(), "aws ssm") },
+			check:  func(m machine) { require.NotContains(m.t, m.calls(), "aws ssm") },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMachine(t)
-			c.spoil(m)
-			out, err := m.boot(realistic())
+			c.inject(m)
+			out, err := m.boot(realisticInput())
 			require.Error(t, err, out)
 			require.Contains(t, out, c.reason)
 			require.NotContains(t, m.calls(), "systemctl enable")
 			require.NoFileExists(t, m.at(platform.ControlBootDone))
-			c.after(m)
+			c.check(m)
 		})
 	}
 }

@@ -11,20 +11,19 @@ import (
 //go:embed gate.sh
 var gateScript string
 
-// GateDeadline bounds the wait for the API: an instance that boots, downloads
-// 80 MB and starts K3s takes a few minutes; boot.sh itself waits up to ten for
-// its volume.
+// GateDeadline bounds the wait for the API. An instance takes a few minutes to boot,
+// download 80 MB and start K3s; boot.sh waits up to ten for its volume.
 const GateDeadline = 20 * time.Minute
 
-// GatePause lies between two attempts.
+// GatePause is the time between two attempts.
 const GatePause = 5 * time.Second
 
-// Gate is the POSIX shell script that returns 0 once the API server at
-// GateAPIServer answers /readyz with 200 to the client certificate, and fails
-// with the reason after GateDeadlineSeconds. Its input is its environment.
+// Gate is the POSIX shell script that exits with 0 once the API server at
+// GateAPIServer answers /readyz with 200 to the client certificate, and fails with
+// the reason after GateDeadlineSeconds. Its input is its environment.
 func Gate() string { return gateScript }
 
-// Environment of Gate. All of it is PEM text unless said otherwise.
+// Environment of Gate, PEM text unless noted.
 const (
 	GateAPIServer         = "API_SERVER" // https://host:port
 	GateServerCA          = "SERVER_CA"

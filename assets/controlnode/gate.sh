@@ -1,7 +1,8 @@
 #!/bin/sh
-# Waits until the Kubernetes API answers "ready" to the administrator's
-# certificate. Runs where the program runs. Certificates come by environment;
-# curl wants files, so they exist while this runs, readable by nobody else.
+# Waits until the Kubernetes API is ready and accepts the administrator's
+# certificate. Runs where the Pulumi program runs. Certificates arrive in the
+# environment; curl needs files, which only this user can read and which are
+# deleted at exit.
 set -eu
 umask 077
 
@@ -21,15 +22,15 @@ while :; do
     --output /dev/null --write-out '%{http_code}' "$API_SERVER/readyz" 2>"$work/error") || status=$?
   elapsed=$(($(date +%s) - started))
   if [ "$status" -eq 0 ] && [ "$code" = 200 ]; then
-    # No figures here: this text is an output, and must not change by itself.
+    # No durations: this text is a resource output and must not vary between runs.
     echo "ready"
     exit 0
   fi
   case "$status:$code" in
-    0:401 | 0:403) reason="HTTP $code: it does not accept the administrator's certificate. K3s runs with another client authority than this stack's; see boot.sh in the instance's console output" ;;
+    0:401 | 0:403) reason="HTTP $code: it rejects the administrator's certificate. K3s uses a client authority other than this stack's; see boot.sh in the instance's console output" ;;
     0:*) reason="HTTP $code: K3s is still starting" ;;
-    60:*) reason="its certificate is not of this stack's authority: $(cat "$work/error"). K3s made its own authorities or the data volume is of another stack; see the instance's console output" ;;
-    7:* | 28:*) reason="no connection: $(cat "$work/error"). Either it still boots, or this machine has no way into the VPC (VPN, peering, tunnel) or is not among the operators' CIDRs" ;;
+    60:*) reason="its certificate is not signed by this stack's authority: $(cat "$work/error"). K3s generated its own authorities, or the data volume belongs to another stack; see the instance's console output" ;;
+    7:* | 28:*) reason="no connection: $(cat "$work/error"). It still boots, or this machine has no route to the VPC (VPN, peering, tunnel), or is in none of the operatorCidrs" ;;
     *) reason="curl ended with $status: $(cat "$work/error")" ;;
   esac
   if [ "$elapsed" -ge "$DEADLINE_SECONDS" ]; then

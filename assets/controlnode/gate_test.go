@@ -24,14 +24,14 @@ import (
 	"github.com/emr-observatory/emr-observatory/assets/controlnode"
 )
 
-// authority is a certificate authority made for one test.
-type authority struct {
+// ca is a certificate authority.
+type ca struct {
 	t    *testing.T
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
 
-func newAuthority(t *testing.T, name string) authority {
+func newCA(t *testing.T, name string) ca {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
@@ -44,13 +44,13 @@ func newAuthority(t *testing.T, name string) authority {
 	require.NoError(t, err)
 	cert, err := x509.ParseCertificate(der)
 	require.NoError(t, err)
-	return authority{t, cert, key}
+	return ca{t, cert, key}
 }
 
-func (a authority) pem() string { return pemOf("CERTIFICATE", a.cert.Raw) }
+func (a ca) pem() string { return pemOf("CERTIFICATE", a.cert.Raw) }
 
-// issue signs a leaf for 127.0.0.1; the pair is PEM.
-func (a authority) issue(name string, usage x509.ExtKeyUsage) (cert, key string) {
+// issue signs a certificate for 127.0.0.1 and returns it with its key as PEM.
+func (a ca) issue(name string, usage x509.ExtKeyUsage) (cert, key string) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(a.t, err)
 	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
@@ -68,13 +68,13 @@ func pemOf(kind string, der []byte) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 }
 
-// api is a server that checks certificates as the Kubernetes API does, and is
-// ready from the third request on.
-func api(t *testing.T, server, client authority) *httptest.Server {
+// serveAPI starts a server that checks certificates as the Kubernetes API does, and
+// is ready from the third request on.
+func serveAPI(t *testing.T, server, client ca) *httptest.Server {
 	t.Helper()
 	pool := x509.NewCertPool()
 	pool.AddCert(client.cert)
-	var asked atomic.Int32
+	var requests atomic.Int32
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		options := x509.VerifyOptions{Roots: pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
 		switch {
@@ -85,7 +85,7 @@ func api(t *testing.T, server, client authority) *httptest.Server {
 		default:
 			if _, err := r.TLS.PeerCertificates[0].Verify(options); err != nil {
 				w.WriteHeader(http.StatusUnauthorized)
-			} else if asked.Add(1) < 3 {
+			} else if requests.Add(1) < 3 {
 				w.WriteHeader(http.StatusInternalServerError)
 			}
 		}
@@ -99,8 +99,8 @@ func api(t *testing.T, server, client authority) *httptest.Server {
 	return s
 }
 
-// gate runs the script; it must leave nothing in its temporary folder.
-func gate(t *testing.T, url string, trusted, client authority, deadline string) (string, error) {
+// runGate runs the script, which must leave nothing in its temporary folder.
+func runGate(t *testing.T, url string, trusted, client ca, deadline string) (string, error) {
 	t.Helper()
 	cert, key := client.issue("admin", x509.ExtKeyUsageClientAuth)
 	tmp := t.TempDir()
@@ -112,35 +112,35 @@ func gate(t *testing.T, url string, trusted, client authority, deadline string) 
 	out, err := cmd.CombinedOutput()
 	left, readErr := os.ReadDir(tmp)
 	require.NoError(t, readErr)
-	require.Empty(t, left, "key material was left behind")
+	require.Empty(t, left, "key material in the temporary folder")
 	require.NotContains(t, string(out), "BEGIN")
 	return string(out), err
 }
 
-func TestGateOpensWhenTheAPIIsReady(t *testing.T) {
-	server, client := newAuthority(t, "server"), newAuthority(t, "client")
-	out, err := gate(t, api(t, server, client).URL, server, client, "60")
+func TestGateReturnsWhenAPIIsReady(t *testing.T) {
+	server, client := newCA(t, "server"), newCA(t, "client")
+	out, err := runGate(t, serveAPI(t, server, client).URL, server, client, "60")
 	require.NoError(t, err, out)
 	require.Contains(t, out, "HTTP 500: K3s is still starting")
 	require.Contains(t, out, "ready\n")
 }
 
-func TestGateNamesTheReason(t *testing.T) {
-	server, client, other := newAuthority(t, "server"), newAuthority(t, "client"), newAuthority(t, "other")
-	running := api(t, server, client)
-	gone := api(t, server, client)
-	gone.Close()
+func TestGateReportsReason(t *testing.T) {
+	server, client, other := newCA(t, "server"), newCA(t, "client"), newCA(t, "other")
+	running := serveAPI(t, server, client)
+	closed := serveAPI(t, server, client)
+	closed.Close()
 	for name, c := range map[string]struct {
 		url             string
-		trusted, client authority
+		trusted, client ca
 		reason          string
 	}{
-		"foreign server authority": {running.URL, other, client, "its certificate is not of this stack's authority"},
-		"foreign client authority": {running.URL, server, other, "does not accept the administrator's certificate"},
-		"nobody listens":           {gone.URL, server, client, "no connection"},
+		"server certificate of another CA": {running.URL, other, client, "its certificate is not signed by this stack's authority"},
+		"client certificate of another CA": {running.URL, server, other, "rejects the administrator's certificate"},
+		"nobody listens":                   {closed.URL, server, client, "no connection"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, err := gate(t, c.url, c.trusted, c.client, "0")
+			out, err := runGate(t, c.url, c.trusted, c.client, "0")
 			require.Error(t, err)
 			require.Contains(t, out, "was not ready after")
 			require.Contains(t, out, c.reason)
@@ -148,8 +148,8 @@ func TestGateNamesTheReason(t *testing.T) {
 	}
 }
 
-func TestKubeconfigHoldsAWorkingClient(t *testing.T) {
-	server, client := newAuthority(t, "server"), newAuthority(t, "client")
+func TestKubeconfigAuthenticates(t *testing.T) {
+	server, client := newCA(t, "server"), newCA(t, "client")
 	cert, key := client.issue("admin", x509.ExtKeyUsageClientAuth)
 	text, err := controlnode.Kubeconfig(controlnode.Credentials{
 		APIServer: controlnode.APIServer("10.0.1.10"), ServerCA: server.pem(), ClientCertificate: cert, ClientKey: key,

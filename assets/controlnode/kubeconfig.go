@@ -8,13 +8,13 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// Credentials are what a client of the Kubernetes API needs; PEM text, APIServer
-// a URL. ClientKey is secret, and so is whatever is made of it.
+// Credentials are what a client of the Kubernetes API needs: PEM text, and
+// APIServer a URL. ClientKey is secret, and so is all that is derived from it.
 type Credentials struct {
 	APIServer, ServerCA, ClientCertificate, ClientKey string
 }
 
-// Kubeconfig renders the administrator's kubeconfig, with everything inside.
+// Kubeconfig renders the administrator's kubeconfig, with all certificates inline.
 func Kubeconfig(c Credentials) (string, error) {
 	type named map[string]any
 	b, err := yaml.Marshal(named{

@@ -28,8 +28,8 @@ var unitTemplate string
 //go:embed kubelet.conf
 var kubeletSysctls string
 
-// CAFiles are the files that K3s takes over instead of making authorities of
-// its own, if all of them are in platform.ControlTLSDir before it first starts
+// CAFiles are the certificate authorities that K3s uses instead of creating its own,
+// if all of them are in platform.ControlTLSDir before its first start
 // (k3s-io/k3s contrib/util/generate-custom-ca-certs.sh; with the SQLite
 // datastore etcd's authorities are not used).
 func CAFiles() []string {
@@ -40,14 +40,14 @@ func CAFiles() []string {
 	}
 }
 
-// Input is what one control node's user data depends on.
+// Input is what a control node's user data depends on.
 type Input struct {
 	Region          string // of the SSM parameters and of an s3:// mirror
 	Arch            string // platform.ArchAMD64 or platform.ArchARM64
 	PrivateIP       string // IPv4 of the network interface; the API's certificate names it
 	VolumeID        string // vol-…, the data volume
 	ParameterPrefix string // SSM path ending in a slash; <prefix><file of CAFiles>
-	Mirror          string // "" = GitHub; else https:// or s3:// prefix ending in a slash, holding K3s's release files
+	Mirror          string // "" = GitHub; else https:// or s3:// prefix of K3s's release files, ending in a slash
 }
 
 var (
@@ -57,42 +57,42 @@ var (
 	mirrorPrefix  = regexp.MustCompile(`^(https|s3)://[A-Za-z0-9._~%+/:-]+/$`)
 )
 
-// Validate reports every fault of in.
+// Validate reports every violation.
 func (in Input) Validate() error {
-	var faults []error
-	refuse := func(field, value, rule string) {
-		faults = append(faults, fmt.Errorf("%s: %q: %s", field, value, rule))
+	var errs []error
+	violation := func(field, value, rule string) {
+		errs = append(errs, fmt.Errorf("%s: %q: %s", field, value, rule))
 	}
 	if !regionName.MatchString(in.Region) {
-		refuse("region", in.Region, "must be an AWS region such as us-east-1")
+		violation("region", in.Region, "must be an AWS region such as us-east-1")
 	}
-	if _, ok := platform.K3sBinaries[in.Arch]; !ok {
-		refuse("arch", in.Arch, "must be "+platform.ArchAMD64+" or "+platform.ArchARM64)
+	if _, ok := platform.K3sBinaries()[in.Arch]; !ok {
+		violation("arch", in.Arch, "must be "+platform.ArchAMD64+" or "+platform.ArchARM64)
 	}
 	if ip, err := netip.ParseAddr(in.PrivateIP); err != nil || !ip.Is4() {
-		refuse("privateIp", in.PrivateIP, "must be an IPv4 address")
+		violation("privateIp", in.PrivateIP, "must be an IPv4 address")
 	}
 	if !volumeID.MatchString(in.VolumeID) {
-		refuse("volumeId", in.VolumeID, "must be an EBS volume id (vol-…)")
+		violation("volumeId", in.VolumeID, "must be an EBS volume id (vol-…)")
 	}
 	if !parameterPath.MatchString(in.ParameterPrefix) {
-		refuse("parameterPrefix", in.ParameterPrefix, "must be an SSM path that begins and ends with a slash")
+		violation("parameterPrefix", in.ParameterPrefix, "must be an SSM path that begins and ends with a slash")
 	}
 	if !ValidMirror(in.Mirror) {
-		refuse("mirror", in.Mirror, "must be empty, or an https:// or s3:// prefix that ends with a slash")
+		violation("mirror", in.Mirror, "must be empty, or an https:// or s3:// prefix that ends with a slash")
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// ValidMirror tells whether prefix may be an Input's Mirror.
+// ValidMirror reports whether prefix is a valid Mirror of an Input.
 func ValidMirror(prefix string) bool { return prefix == "" || mirrorPrefix.MatchString(prefix) }
 
 // UserData renders the node's #cloud-config: the files, and the one command
 // that runs the boot script. It uses the modules write_files and runcmd only.
 func UserData(in Input) ([]byte, error) { return userDataAt("", in) }
 
-// userDataAt renders for a machine whose root lies at root; tests boot in a
-// folder of their own.
+// userDataAt renders user data for a machine whose / is root; tests boot in a
+// folder.
 func userDataAt(root string, in Input) ([]byte, error) {
 	if err := in.Validate(); err != nil {
 		return nil, fmt.Errorf("render user data: %w", err)
@@ -111,7 +111,8 @@ func userDataAt(root string, in Input) ([]byte, error) {
 	}
 	out := append([]byte("#cloud-config\n"), body...)
 	if len(out) > MaxUserData {
-		return nil, fmt.Errorf("render user data: %d bytes: EC2 takes at most %d; move content into an object of the artifacts prefix", len(out), MaxUserData)
+		return nil, fmt.Errorf("render user data: %d bytes: EC2 takes at most %d; move content into an object of the artifacts prefix",
+			len(out), MaxUserData)
 	}
 	return out, nil
 }
@@ -127,10 +128,13 @@ type writeFile struct {
 	Content     string `json:"content"`
 }
 
+// layout renders files for a node whose / is root.
 type layout struct{ root string }
 
+// at returns the path under which an absolute path of the node is found.
 func (l layout) at(p string) string { return l.root + p }
 
+// files are the files that cloud-init writes.
 func (l layout) files(in Input) ([]writeFile, error) {
 	config, err := l.k3sConfig(in)
 	if err != nil {
@@ -161,7 +165,7 @@ func (l layout) k3sConfig(in Input) (string, error) {
 		"data-dir":                   l.at(platform.ControlK3sDir),
 		"default-local-storage-path": l.at(platform.ControlVolumesDir),
 		"disable":                    []string{"traefik", "servicelb"},
-		// Its images lie on the data volume. K3s gives 5 % for both.
+		// imagefs is the data volume. K3s' default for both is 5 %.
 		"kubelet-arg": []string{
 			fmt.Sprintf("eviction-hard=imagefs.available<%dGi,nodefs.available<5%%", platform.EvictionGiB),
 			"eviction-minimum-reclaim=imagefs.available=256Mi,nodefs.available=10%",
@@ -182,10 +186,10 @@ func (l layout) k3sConfig(in Input) (string, error) {
 
 // facts is the shell file that boot.sh reads.
 func (l layout) facts(in Input) string {
-	binary, images := platform.K3sBinaries[in.Arch], platform.K3sImages[in.Arch]
+	binary, images := platform.K3sBinaries()[in.Arch], platform.K3sImages()[in.Arch]
 	base, imagesURL := platform.K3sRelease(), ""
 	if in.Mirror != "" {
-		// Who needs a mirror for the binary cannot pull system images either.
+		// A node that needs a mirror for the binary cannot pull system images either.
 		base, imagesURL = in.Mirror, in.Mirror+images.File
 	}
 	var b strings.Builder
@@ -215,5 +219,5 @@ func (l layout) facts(in Input) string {
 	return b.String()
 }
 
-// quote makes value one word of shell.
+// quote makes value a single word of shell.
 func quote(value string) string { return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'" }

@@ -13,16 +13,17 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/emr-observatory/emr-observatory/assets/controlnode"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// maxRealistic leaves a quarter of EC2's limit for what is still to come.
+// maxRealistic leaves a quarter of EC2's limit as reserve.
 const maxRealistic = 12 * 1024
 
-// realistic has names as long as a real account's.
-func realistic() controlnode.Input {
+// realisticInput has names as long as those of a real account.
+func realisticInput() controlnode.Input {
 	return controlnode.Input{
 		Region:          "ap-southeast-3",
 		Arch:            platform.ArchARM64,
@@ -38,9 +39,10 @@ type cloudConfig struct {
 	RunCmd     [][]string                                    `json:"runcmd"`
 }
 
+// parse decodes user data that has only the modules write_files and runcmd.
 func parse(t *testing.T, userData []byte) cloudConfig {
 	t.Helper()
-	require.True(t, strings.HasPrefix(string(userData), "#cloud-config\n"), "cloud-init looks at the first line")
+	require.True(t, strings.HasPrefix(string(userData), "#cloud-config\n"), "cloud-init identifies the format by the first line")
 	var c cloudConfig
 	require.NoError(t, yaml.UnmarshalStrict(userData, &c), "modules other than write_files and runcmd")
 	return c
@@ -58,7 +60,7 @@ func (c cloudConfig) file(t *testing.T, path string) string {
 }
 
 func TestUserDataGolden(t *testing.T) {
-	got, err := controlnode.UserData(realistic())
+	got, err := controlnode.UserData(realisticInput())
 	require.NoError(t, err)
 	golden := filepath.Join("testdata", "user-data.golden.yaml")
 	if *update {
@@ -69,8 +71,8 @@ func TestUserDataGolden(t *testing.T) {
 	require.Equal(t, string(want), string(got), "run: go test ./assets/controlnode -update")
 }
 
-func TestUserDataSaysWhatTheNodeNeeds(t *testing.T) {
-	in := realistic()
+func TestUserDataContent(t *testing.T) {
+	in := realisticInput()
 	raw, err := controlnode.UserData(in)
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(raw), maxRealistic)
@@ -88,7 +90,7 @@ func TestUserDataSaysWhatTheNodeNeeds(t *testing.T) {
 	require.Equal(t, []any{"traefik", "servicelb"}, k3s["disable"])
 	require.Equal(t, true, k3s["secrets-encryption"])
 	require.Contains(t, k3s["kubelet-arg"].([]any)[0], fmt.Sprintf("imagefs.available<%dGi,", platform.EvictionGiB))
-	require.Less(t, platform.EvictionGiB, platform.StoreReserveGiB, "the stores refuse before the kubelet ends them")
+	require.Less(t, platform.EvictionGiB, platform.StoreReserveGiB(), "the stores refuse data before the kubelet evicts them")
 	require.Equal(t, "3000-8080", k3s["service-node-port-range"])
 
 	unit := c.file(t, "/etc/systemd/system/"+platform.ControlK3sUnit)
@@ -97,12 +99,12 @@ func TestUserDataSaysWhatTheNodeNeeds(t *testing.T) {
 
 	facts := c.file(t, platform.ControlBootFacts)
 	require.Contains(t, facts, "DEVICE='/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol0a1b2c3d4e5f67890'\n")
-	require.Contains(t, facts, platform.K3sBinaries[platform.ArchARM64].SHA256)
+	require.Contains(t, facts, platform.K3sBinaries()[platform.ArchARM64].SHA256)
 	require.Contains(t, facts, "IMAGES_URL='"+in.Mirror)
 }
 
-func TestUserDataWithoutMirrorUsesTheRelease(t *testing.T) {
-	in := realistic()
+func TestUserDataDownloadsFromTheReleaseWithoutMirror(t *testing.T) {
+	in := realisticInput()
 	in.Mirror = ""
 	raw, err := controlnode.UserData(in)
 	require.NoError(t, err)
@@ -111,36 +113,37 @@ func TestUserDataWithoutMirrorUsesTheRelease(t *testing.T) {
 	require.Contains(t, facts, "IMAGES_URL=''\n")
 }
 
-func TestUserDataRefusesWhatEC2Refuses(t *testing.T) {
-	in := realistic()
+func TestUserDataRespectsEC2SizeLimit(t *testing.T) {
+	in := realisticInput()
 	in.Mirror = "https://mirror.example.com/" + strings.Repeat("a", controlnode.MaxUserData/2) + "/"
 	_, err := controlnode.UserData(in)
 	require.ErrorContains(t, err, "EC2 takes at most 16384")
 }
 
-func TestUserDataReportsAllFaultsAtOnce(t *testing.T) {
+func TestUserDataReportsEveryViolation(t *testing.T) {
 	_, err := controlnode.UserData(controlnode.Input{
 		Region: "moon", Arch: "riscv", PrivateIP: "::1", VolumeID: "vol", ParameterPrefix: "k3s", Mirror: "http://plain/",
 	})
 	require.Error(t, err)
-	for _, want := range []string{`region: "moon"`, `arch: "riscv"`, `privateIp: "::1"`, `volumeId: "vol"`, `parameterPrefix: "k3s"`, `mirror: "http://plain/"`} {
+	for _, want := range []string{`region: "moon"`, `arch: "riscv"`, `privateIp: "::1"`, `volumeId: "vol"`, `parameterPrefix: "k3s"`,
+		`mirror: "http://plain/"`} {
 		require.ErrorContains(t, err, want)
 	}
 }
 
-func TestInputCannotEscapeIntoShell(t *testing.T) {
+func TestUserDataQuotesShellInput(t *testing.T) {
 	for _, value := range []string{"/a/$(touch x)/", "/a/`x`/", "/a/'; x '/", "/a b/"} {
-		in := realistic()
+		in := realisticInput()
 		in.ParameterPrefix = value
 		_, err := controlnode.UserData(in)
 		require.ErrorContains(t, err, "parameterPrefix", value)
 	}
 }
 
-// TestCloudInitAcceptsTheUserData asks cloud-init itself. Its package starts
-// services at boot, so it is wanted of CI's machines only.
-func TestCloudInitAcceptsTheUserData(t *testing.T) {
-	cloudInit := tool(t, "cloud-init", "the user data was not checked against cloud-init's schema")
+// TestCloudInitAcceptsUserData runs cloud-init's own check. Its package starts
+// services at boot, so it is required on CI's machines only.
+func TestCloudInitAcceptsUserData(t *testing.T) {
+	cloudInit := requireTool(t, "cloud-init", "the user data was not checked against cloud-init's schema")
 	check := func(userData []byte) (string, error) {
 		file := filepath.Join(t.TempDir(), "user-data")
 		require.NoError(t, os.WriteFile(file, userData, 0o600))
@@ -148,39 +151,36 @@ func TestCloudInitAcceptsTheUserData(t *testing.T) {
 		return string(out), err
 	}
 	for _, arch := range []string{platform.ArchAMD64, platform.ArchARM64} {
-		in := realistic()
+		in := realisticInput()
 		in.Arch = arch
 		good, err := controlnode.UserData(in)
 		require.NoError(t, err)
 		out, err := check(good)
 		require.NoError(t, err, out)
 		require.NotContains(t, out, "deprecat")
-		for spoil, reason := range map[[2]string]string{
+		for edit, reason := range map[[2]string]string{
 			{`permissions: "0644"`, `permissions: 644`}:        "is not of type 'string'",
 			{"  path: ", "  pfad: "}:                           "'path' is a required property",
 			{"write_files:\n", "write_files: files\nfiles:\n"}: "is not of type 'array'",
 		} {
-			out, err := check([]byte(strings.ReplaceAll(string(good), spoil[0], spoil[1])))
-			require.Error(t, err, "%v", spoil)
+			out, err := check([]byte(strings.ReplaceAll(string(good), edit[0], edit[1])))
+			require.Error(t, err, "%v", edit)
 			require.Contains(t, out, reason)
 		}
 	}
 }
 
-// tool finds a program that CI installs (.ci/run); elsewhere the test that
-// wants it ends with what it therefore did not see.
-func tool(t *testing.T, name, without string) string {
+// requireTool finds a program that CI installs. Elsewhere the test is skipped
+// without it, with a message that says what was not tested.
+func requireTool(t *testing.T, name, without string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
-	if err != nil {
-		require.NotEqual(t, "true", os.Getenv("CI"), "%s is not on PATH: .ci/run installs it", name)
-		t.Skipf("%s is not on PATH: %s (apt-get install %s)", name, without, name)
-	}
+	testenv.Require(t, err == nil, fmt.Sprintf("%s is not on PATH: %s (apt-get install %s; .ci/run installs it)", name, without, name))
 	return path
 }
 
 func TestShellcheck(t *testing.T) {
-	linter := tool(t, "shellcheck", "the scripts were not linted")
+	linter := requireTool(t, "shellcheck", "the scripts were not linted")
 	out, err := exec.Command(linter, "boot.sh", "gate.sh").CombinedOutput()
 	require.NoError(t, err, string(out))
 }

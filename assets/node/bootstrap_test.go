@@ -62,7 +62,7 @@ func (b *bucket) file(name string) string {
 	return ""
 }
 
-// bootstrap runs the rendered script as EMR does and gives its output.
+// bootstrap runs the rendered script as EMR does and returns its output.
 func (b *bucket) bootstrap(t *testing.T, args ...string) string {
 	t.Helper()
 	script, hash, err := node.Bootstrap(b.input)
@@ -77,7 +77,8 @@ func (b *bucket) bootstrap(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-func zipped(t *testing.T, content string) []byte {
+// gzipBytes compresses a text.
+func gzipBytes(t *testing.T, content string) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	z := gzip.NewWriter(&out)
@@ -87,6 +88,7 @@ func zipped(t *testing.T, content string) []byte {
 	return out.Bytes()
 }
 
+// report is the content of platform.NodeReportFile.
 type report struct {
 	Cluster, Role, Host, Content string
 	Seconds                      int
@@ -105,7 +107,7 @@ func readReport(t *testing.T) report {
 	return r
 }
 
-// down maps the parts that are not up to the reasons.
+// down maps the parts that are not up to their reasons.
 func (r report) down() map[string]string {
 	out := map[string]string{}
 	for _, c := range r.Components {
@@ -116,7 +118,7 @@ func (r report) down() map[string]string {
 	return out
 }
 
-// answerHealth stands in for the health check of a collector.
+// answerHealth serves the health check in place of a collector.
 func answerHealth(t *testing.T) {
 	t.Helper()
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", platform.CollectorHealth))
@@ -126,16 +128,16 @@ func answerHealth(t *testing.T) {
 	t.Cleanup(func() { _ = server.Close() })
 }
 
-func TestBootstrapInstallsEveryPartAndStartsTheCollector(t *testing.T) {
+func TestBootstrapInstallsPartsAndStartsCollector(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
 	collector, err := os.ReadFile(lockedFile(t, platform.ArtifactCollector(runtime.GOARCH)))
 	require.NoError(t, err)
 	b := newBucket(t, collector)
-	commands(t, b.dir)
+	fakeCommands(t, b.dir)
 	serveMetadata(t)
-	layFacts(t, platform.RoleMaster)
+	writeEMRInfo(t, platform.RoleMaster)
 	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
 
 	out := b.bootstrap(t)
@@ -153,7 +155,8 @@ func TestBootstrapInstallsEveryPartAndStartsTheCollector(t *testing.T) {
 
 	up := map[string]int64{}
 	row := s.metric(t, platform.MetricBootstrapUp, nil)
-	require.Equal(t, labels{"cluster": "j-ABC123", "node.role": "master", "host.name": nodeHost, "service.name": "emr-bootstrap"}, row.resource)
+	require.Equal(t, labels{"cluster": "j-ABC123", "node.role": "master", "host.name": nodeHost, "service.name": "emr-bootstrap"},
+		row.resource)
 	for _, p := range row.metric.GetGauge().GetDataPoints() {
 		require.NotZero(t, p.GetTimeUnixNano())
 		up[attributes(p.GetAttributes())["component"]] = p.GetAsInt()
@@ -171,7 +174,7 @@ func TestBootstrapInstallsEveryPartAndStartsTheCollector(t *testing.T) {
 	require.Empty(t, readReport(t).down())
 }
 
-func TestBootstrapRunsOnWithoutAPart(t *testing.T) {
+func TestBootstrapContinuesWithoutAPart(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
@@ -180,7 +183,7 @@ func TestBootstrapRunsOnWithoutAPart(t *testing.T) {
 		platform.ArtifactCollector(runtime.GOARCH): string(platform.ComponentCollector),
 	}
 	faults := map[string]struct {
-		spoil  func(t *testing.T, b *bucket, file string)
+		inject func(t *testing.T, b *bucket, file string)
 		reason string
 	}{
 		"missing":   {func(t *testing.T, _ *bucket, file string) { require.NoError(t, os.Remove(file)) }, "(404)"},
@@ -190,19 +193,19 @@ func TestBootstrapRunsOnWithoutAPart(t *testing.T) {
 			write(t, strings.Replace(file, b.dir, b.dir+"/hang", 1), "")
 		}, "timed out"},
 	}
-	layFacts(t, platform.RoleCore)
+	writeEMRInfo(t, platform.RoleCore)
 	serveMetadata(t)
 	answerHealth(t)
-	received := listenHTTP(t)
+	received := startReceiver(t)
 	identity := labels{"cluster": "j-ABC123", "node.role": "core", "host.name": nodeHost, "service.name": "emr-bootstrap"}
 	for name, component := range components {
 		for kind, fault := range faults {
 			t.Run(name+" "+kind, func(t *testing.T) {
 				require.NoError(t, os.RemoveAll(platform.NodeInstallDir))
-				b := newBucket(t, zipped(t, "#!/bin/sh\nexit 0\n"))
-				commands(t, b.dir)
-				hurry(t)
-				fault.spoil(t, &b, b.file(name))
+				b := newBucket(t, gzipBytes(t, "#!/bin/sh\nexit 0\n"))
+				fakeCommands(t, b.dir)
+				shortenTimeouts(t)
+				fault.inject(t, &b, b.file(name))
 				out := b.bootstrap(t)
 				require.Contains(t, out, "WARN observatory: "+component+" not installed: ")
 				down := readReport(t).down()
@@ -239,7 +242,7 @@ type receiver struct {
 	logs    chan logRow
 }
 
-func listenHTTP(t *testing.T) receiver {
+func startReceiver(t *testing.T) receiver {
 	t.Helper()
 	r := receiver{make(chan metricRow, 1), make(chan logRow, 1)}
 	listener, err := net.Listen("tcp", fmt.Sprintf("%s:%d", controlIP, platform.OTLPHTTP))
@@ -255,16 +258,16 @@ func listenHTTP(t *testing.T) receiver {
 		}
 	}
 	handler.HandleFunc("POST /v1/metrics", func(_ http.ResponseWriter, request *http.Request) {
-		var told collectormetrics.ExportMetricsServiceRequest
-		read(request, &told)
-		for _, of := range told.GetResourceMetrics() {
+		var exported collectormetrics.ExportMetricsServiceRequest
+		read(request, &exported)
+		for _, of := range exported.GetResourceMetrics() {
 			r.metrics <- metricRow{attributes(of.GetResource().GetAttributes()), of.GetScopeMetrics()[0].GetMetrics()[0]}
 		}
 	})
 	handler.HandleFunc("POST /v1/logs", func(_ http.ResponseWriter, request *http.Request) {
-		var told collectorlogs.ExportLogsServiceRequest
-		read(request, &told)
-		for _, of := range told.GetResourceLogs() {
+		var exported collectorlogs.ExportLogsServiceRequest
+		read(request, &exported)
+		for _, of := range exported.GetResourceLogs() {
 			r.logs <- logRow{attributes(of.GetResource().GetAttributes()), nil, of.GetScopeLogs()[0].GetLogRecords()[0]}
 		}
 	})
@@ -274,23 +277,24 @@ func listenHTTP(t *testing.T) receiver {
 	return r
 }
 
-// hurry shortens the script's pauses and time limits, nothing else.
-func hurry(t *testing.T) {
+// shortenTimeouts shortens the script's pauses and time limits.
+func shortenTimeouts(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "sleep"), []byte("#!/bin/sh\n[ \"$1\" = 600 ] && exec /bin/sleep 600\nexit 0\n"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "sleep"), []byte("#!/bin/sh\n[ \"$1\" = 600 ] && exec /bin/sleep 600\nexit 0\n"),
+		0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "timeout"), []byte("#!/bin/sh\nshift\nexec /usr/bin/timeout 1 \"$@\"\n"), 0o755))
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 }
 
-func TestBootstrapReportsACollectorThatDoesNotAnswer(t *testing.T) {
+func TestBootstrapReportsUnresponsiveCollector(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
-	b := newBucket(t, zipped(t, "#!/bin/sh\nexit 1\n"))
-	commands(t, b.dir)
-	hurry(t)
-	layFacts(t, platform.RoleTask)
+	b := newBucket(t, gzipBytes(t, "#!/bin/sh\nexit 1\n"))
+	fakeCommands(t, b.dir)
+	shortenTimeouts(t)
+	writeEMRInfo(t, platform.RoleTask)
 	b.bootstrap(t)
 	require.Contains(t, readReport(t).down()["collector"], "does not answer on port 13133")
 	env, err := os.ReadFile(platform.NodeCollectorEnv)
@@ -299,7 +303,7 @@ func TestBootstrapReportsACollectorThatDoesNotAnswer(t *testing.T) {
 	require.Contains(t, string(env), "OBSERVATORY_ROLE=task\n")
 }
 
-func TestBootstrapSurvivesANodeThatIsNotAsExpected(t *testing.T) {
+func TestBootstrapSurvivesUnexpectedNodes(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
@@ -310,17 +314,17 @@ func TestBootstrapSurvivesANodeThatIsNotAsExpected(t *testing.T) {
 		down    int // parts; -1: there is no report
 	}{
 		"no facts":      {nil, func(*testing.T, *bucket) {}, 0},
-		"no arguments":  {[]string{}, func(t *testing.T, _ *bucket) { layFacts(t, platform.RoleCore) }, 2},
-		"no sudo right": {nil, func(t *testing.T, b *bucket) { refuse(t, "sudo") }, -1},
-		"no aws":        {nil, func(t *testing.T, b *bucket) { refuse(t, "aws") }, 2},
-		"no systemctl":  {nil, func(t *testing.T, b *bucket) { refuse(t, "systemctl") }, 0},
+		"no arguments":  {[]string{}, func(t *testing.T, _ *bucket) { writeEMRInfo(t, platform.RoleCore) }, 2},
+		"no sudo right": {nil, func(t *testing.T, _ *bucket) { failCommand(t, "sudo") }, -1},
+		"no aws":        {nil, func(t *testing.T, _ *bucket) { failCommand(t, "aws") }, 2},
+		"no systemctl":  {nil, func(t *testing.T, _ *bucket) { failCommand(t, "systemctl") }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.NoError(t, os.RemoveAll(platform.NodeInstallDir))
 			require.NoError(t, os.RemoveAll(platform.EMRInfoDir))
-			b := newBucket(t, zipped(t, "#!/bin/sh\nexit 0\n"))
-			commands(t, b.dir)
-			hurry(t)
+			b := newBucket(t, gzipBytes(t, "#!/bin/sh\nexit 0\n"))
+			fakeCommands(t, b.dir)
+			shortenTimeouts(t)
 			c.prepare(t, &b)
 			out := b.bootstrap(t, c.args...)
 			if c.down < 0 {
@@ -333,8 +337,8 @@ func TestBootstrapSurvivesANodeThatIsNotAsExpected(t *testing.T) {
 	}
 }
 
-// refuse makes a command fail as if it were missing or forbidden.
-func refuse(t *testing.T, command string) {
+// failCommand makes a command fail.
+func failCommand(t *testing.T, command string) {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, command), []byte("#!/bin/sh\necho "+command+": refused >&2\nexit 1\n"), 0o755))

@@ -21,7 +21,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// unpackCollector gives the locked collector's binary for this machine.
+// unpackCollector returns the locked collector's binary for this machine.
 func unpackCollector(t *testing.T) string {
 	t.Helper()
 	f, err := os.Open(lockedFile(t, platform.ArtifactCollector(runtime.GOARCH)))
@@ -67,9 +67,9 @@ func startCollector(t *testing.T, edits ...string) (stop func()) {
 	return stop
 }
 
-var stamped = labels{"cluster": "j-ABC123", "node.role": "core", "host.name": nodeHost}
+var hostLabels = labels{"cluster": "j-ABC123", "node.role": "core", "host.name": nodeHost}
 
-// with is l and one more label.
+// with returns l with another label.
 func (l labels) with(key, value string) labels {
 	out := labels{key: value}
 	for k, v := range l {
@@ -86,17 +86,18 @@ func TestCollectorSendsHostDaemonAndOwnMetrics(t *testing.T) {
 	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
 	startCollector(t)
 
-	for _, name := range []string{"system.cpu.time", "system.cpu.logical.count", "system.memory.usage", "system.memory.limit", "system.cpu.load_average.1m"} {
-		require.Equal(t, stamped.with("service.name", "node-collector"), s.metric(t, name, nil).resource, name)
+	for _, name := range []string{"system.cpu.time", "system.cpu.logical.count", "system.memory.usage", "system.memory.limit",
+		"system.cpu.load_average.1m"} {
+		require.Equal(t, hostLabels.with("service.name", "node-collector"), s.metric(t, name, nil).resource, name)
 	}
 	yarn := s.metric(t, "node_manager_metrics_containers_running", nil)
-	require.Equal(t, stamped.with("service.name", "yarn"), yarn.resource)
+	require.Equal(t, hostLabels.with("service.name", "yarn"), yarn.resource)
 	point := yarn.metric.GetGauge().GetDataPoints()[0]
 	require.InDelta(t, 3, point.GetAsDouble(), 0)
 	require.Empty(t, attributes(point.GetAttributes()), "hostname and context repeat the resource")
 
 	queue := s.metric(t, "otelcol_exporter_queue_capacity", nil)
-	require.Equal(t, stamped.with("service.name", "node-collector"), queue.resource)
+	require.Equal(t, hostLabels.with("service.name", "node-collector"), queue.resource)
 	s.metric(t, "otelcol_process_memory_rss", nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +114,7 @@ func serveDaemon(t *testing.T) {
 	t.Helper()
 	listener, err := net.Listen("tcp", fmt.Sprintf("%s:%d", nodeIP, platform.NodeManagerUI))
 	require.NoError(t, err)
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain;charset=utf-8")
 		_, _ = io.WriteString(w, `# TYPE node_manager_metrics_containers_running gauge
 node_manager_metrics_containers_running{context="yarn",hostname="ip-10-0-0-17"} 3
@@ -164,30 +165,31 @@ func TestCollectorReadsLogs(t *testing.T) {
 	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
 	stop := startCollector(t)
 
-	body := func(part string) func(logRow) bool {
+	hasBody := func(part string) func(logRow) bool {
 		return func(r logRow) bool { return strings.Contains(r.record.GetBody().GetStringValue(), part) }
 	}
-	fault := s.log(t, "of the error", body("Exception in task"))
-	require.Equal(t, stamped.with("service.name", "yarn-container").with("spark.app.id", application), fault.resource)
-	require.Equal(t, container, fault.attributes["yarn.container.id"])
-	require.Equal(t, "ERROR", strings.ToUpper(fault.record.GetSeverityText()))
-	require.Contains(t, fault.record.GetBody().GetStringValue(), "... 12 more", "the stack trace belongs to its line")
-	require.Equal(t, time.Date(2026, 11, 20, 10, 0, 1, 0, time.Local).UnixNano(), int64(fault.record.GetTimeUnixNano()))
+	errorRecord := s.log(t, "of the error", hasBody("Exception in task"))
+	require.Equal(t, hostLabels.with("service.name", "yarn-container").with("spark.app.id", application), errorRecord.resource)
+	require.Equal(t, container, errorRecord.attributes["yarn.container.id"])
+	require.Equal(t, "ERROR", strings.ToUpper(errorRecord.record.GetSeverityText()))
+	require.Contains(t, errorRecord.record.GetBody().GetStringValue(), "... 12 more", "the stack trace belongs to its line")
+	require.Equal(t, time.Date(2026, 11, 20, 10, 0, 1, 0, time.Local).UnixNano(), int64(errorRecord.record.GetTimeUnixNano()))
 
-	python := s.log(t, "of the traceback", body("Traceback"))
+	python := s.log(t, "of the traceback", hasBody("Traceback"))
 	require.Contains(t, python.record.GetBody().GetStringValue(), "ValueError: bad row")
 	require.Equal(t, "SEVERITY_NUMBER_ERROR", python.record.GetSeverityNumber().String())
-	require.Equal(t, "SEVERITY_NUMBER_UNSPECIFIED", s.log(t, "plain", body("plain words")).record.GetSeverityNumber().String())
+	require.Equal(t, "SEVERITY_NUMBER_UNSPECIFIED", s.log(t, "plain", hasBody("plain words")).record.GetSeverityNumber().String())
 
-	require.Equal(t, stamped.with("service.name", "yarn"), s.log(t, "of the daemon", body("disk is full")).resource)
+	require.Equal(t, hostLabels.with("service.name", "yarn"), s.log(t, "of the daemon", hasBody("disk is full")).resource)
 	rotate(t, daemonLog, "2026-11-20 10:00:05,000 WARN org.apache.hadoop.yarn.Thing: last before the rotation\n")
-	s.log(t, "of the rotated file", body("last before the rotation"))
-	step := s.log(t, "of the step", body("startExec"))
-	require.Equal(t, stamped.with("service.name", "emr-step"), step.resource)
+	s.log(t, "of the rotated file", hasBody("last before the rotation"))
+	step := s.log(t, "of the step", hasBody("startExec"))
+	require.Equal(t, hostLabels.with("service.name", "emr-step"), step.resource)
 	require.Equal(t, "s-1ABC", step.attributes["emr.step.id"])
-	s.log(t, "of the end", body("Successfully stopped"))
+	s.log(t, "of the end", hasBody("Successfully stopped"))
 
-	// A restart goes on where it was; a file gzipped in place is not read again.
+	// After a restart the collector continues where it was; it does not read a file
+	// again that was gzipped in place.
 	stop()
 	s.mu.Lock()
 	before := len(s.logs)
@@ -195,13 +197,13 @@ func TestCollectorReadsLogs(t *testing.T) {
 	require.NoError(t, exec.Command("gzip", stderr).Run())
 	write(t, filepath.Join(filepath.Dir(stderr), "stdout"), "after the restart\n")
 	startCollector(t)
-	s.log(t, "after the restart", body("after the restart"))
+	s.log(t, "after the restart", hasBody("after the restart"))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	require.Len(t, s.logs, before+1)
 }
 
-func TestCollectorQueuesOnDiskWhileControlIsAway(t *testing.T) {
+func TestCollectorQueuesOnDiskWhileControlNodeIsDown(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
@@ -219,6 +221,7 @@ func TestCollectorQueuesOnDiskWhileControlIsAway(t *testing.T) {
 	})
 }
 
+// contains reports whether a file has a text.
 func contains(path, text string) bool {
 	content, err := os.ReadFile(path)
 	return err == nil && strings.Contains(string(content), text)

@@ -9,16 +9,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// Environment of the collector's process, written by the bootstrap action.
-const (
-	envCluster     = "OBSERVATORY_CLUSTER"
-	envRole        = "OBSERVATORY_ROLE"
-	envHost        = "OBSERVATORY_HOST"
-	envControl     = "OBSERVATORY_CONTROL"
-	envYARNTargets = "OBSERVATORY_YARN_TARGETS" // [ip:port], a YAML list
-	envHDFSTargets = "OBSERVATORY_HDFS_TARGETS" // [ip:port] or []
-)
-
 // facts are platform's constants under the names that templates use.
 type facts map[string]any
 
@@ -28,13 +18,10 @@ func newFacts() facts {
 		"NodeCollectorConfig": platform.NodeCollectorConfig,
 		"NodeCollectorEnv":    platform.NodeCollectorEnv,
 		"NodeCollectorUnit":   platform.NodeCollectorUnit,
-		"NodeFactsFile":       platform.NodeFactsFile,
 		"NodeLauncherJar":     platform.NodeLauncherJar,
-		"NodeProfilerJar":     platform.NodeProfilerJar,
 		"NodeQueueDir":        platform.NodeQueueDir,
 		"NodeReportFile":      platform.NodeReportFile,
 		"NodeReportMetrics":   platform.NodeReportMetrics,
-		"NodeUnitDir":         platform.NodeUnitDir,
 		"EMRInfoDir":          platform.EMRInfoDir,
 
 		"CollectorHealth":   platform.CollectorHealth,
@@ -51,7 +38,6 @@ func newFacts() facts {
 		"HostName":           platform.HostName,
 		"ServiceName":        platform.ServiceName,
 		"SparkAppID":         platform.SparkAppID,
-		"FactControl":        platform.FactControl,
 		"MetricBootstrapUp":  platform.MetricBootstrapUp,
 		"BootstrapComponent": platform.BootstrapComponent,
 
@@ -66,18 +52,17 @@ func newFacts() facts {
 
 		"ComponentCollector": platform.ComponentCollector,
 		"ComponentLauncher":  platform.ComponentLauncher,
-		"ComponentProfiler":  platform.ComponentProfiler,
 
-		"EnvCluster":     envCluster,
-		"EnvRole":        envRole,
-		"EnvHost":        envHost,
-		"EnvControl":     envControl,
-		"EnvYARNTargets": envYARNTargets,
-		"EnvHDFSTargets": envHDFSTargets,
+		"EnvCluster":     platform.EnvCluster,
+		"EnvRole":        platform.EnvRole,
+		"EnvHost":        platform.EnvHost,
+		"EnvControl":     platform.EnvControl,
+		"EnvYARNTargets": platform.EnvYARNTargets,
+		"EnvHDFSTargets": platform.EnvHDFSTargets,
 	}
 }
 
-// with is f and more, f unchanged.
+// with is a copy of f with more.
 func (f facts) with(more facts) facts {
 	all := facts{}
 	for _, m := range []facts{f, more} {
@@ -88,7 +73,7 @@ func (f facts) with(more facts) facts {
 	return all
 }
 
-// render executes a template; a name that no fact has is an error.
+// render executes a template; a name without a fact is an error.
 func render(name string, values facts) ([]byte, error) {
 	functions := template.FuncMap{
 		"env": func(variable string) string { return "${env:" + variable + "}" },

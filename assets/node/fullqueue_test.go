@@ -18,9 +18,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// A full queue is bounded and counted, and log lines wait in their own files:
-// they are read on when there is room again.
-func TestAFullQueueHoldsTheLogsBack(t *testing.T) {
+// A full queue stays within its bound and counts what it rejects. Log lines wait in
+// their files, which the collector continues to read once there is room.
+func TestFullQueuePausesLogReading(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
@@ -34,11 +34,12 @@ func TestAFullQueueHoldsTheLogsBack(t *testing.T) {
 	}
 	write(t, "/var/log/hadoop-yarn/hadoop-yarn-nodemanager-x.log", text.String())
 	startCollector(t, "queue_size: 1073741824", fmt.Sprintf("queue_size: %d", bytes))
-	require.Eventually(t, func() bool { return ownMetric("otelcol_exporter_enqueue_failed_log_records") > 0 }, time.Minute, 200*time.Millisecond, "what found no room is counted")
+	require.Eventually(t, func() bool { return ownMetric("otelcol_exporter_enqueue_failed_log_records") > 0 }, time.Minute,
+		200*time.Millisecond, "rejected records are counted")
 	size := ownMetric("otelcol_exporter_queue_size")
 	require.Positive(t, size)
 	require.LessOrEqual(t, size, float64(bytes))
-	require.Less(t, sizeOf(t, platform.NodeQueueDir), int64(4*bytes), "the queue's files")
+	require.Less(t, totalSize(t, platform.NodeQueueDir), int64(4*bytes), "the queue's files")
 
 	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
 	found := map[string]bool{}
@@ -54,10 +55,10 @@ func TestAFullQueueHoldsTheLogsBack(t *testing.T) {
 
 var numbered = regexp.MustCompile(`line \d{4} `)
 
-// ownMetric is the sum of the collector's own metric for logs, 0 where it has
-// none.
+// ownMetric is the sum of one of the collector's own metrics for logs, 0 if it has
+// no series.
 func ownMetric(name string) float64 {
-	res, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/metrics", platform.CollectorMetrics)) //nolint:noctx // on loopback
+	res, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/metrics", platform.CollectorMetrics))
 	if err != nil {
 		return 0
 	}
@@ -79,7 +80,7 @@ func ownMetric(name string) float64 {
 	return sum
 }
 
-func sizeOf(t *testing.T, dir string) (sum int64) {
+func totalSize(t *testing.T, dir string) (sum int64) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

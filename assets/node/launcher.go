@@ -7,9 +7,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// LauncherConstants renders the Java class through which the launcher knows
-// platform's names. It is committed among the launcher's sources; a test
-// compares the two.
+// LauncherConstants renders the Java class with platform's names. It is committed
+// among the launcher's sources; a test compares the two.
 func LauncherConstants() []byte {
 	var out bytes.Buffer
 	line := func(name, value string) { fmt.Fprintf(&out, "  static final String %s = %q;\n", name, value) }

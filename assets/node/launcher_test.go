@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite committed files that are rendered from package platform")
 
-func TestLauncherKnowsPlatformsNames(t *testing.T) {
+func TestLauncherConstantsAreUpToDate(t *testing.T) {
 	const path = "launcher/src/main/java/observatory/launcher/Platform.java"
 	want := node.LauncherConstants()
 	if *update {
@@ -30,14 +30,14 @@ func TestLauncherKnowsPlatformsNames(t *testing.T) {
 
 const executorMain = "org.apache.spark.executor.YarnCoarseGrainedExecutorBackend"
 
-// javaClasses compiles sources by class name into a folder.
-func javaClasses(t *testing.T, sources map[string]string) string {
+// compileJava compiles sources by class name and returns the folder of the classes.
+func compileJava(t *testing.T, sources map[string]string) string {
 	t.Helper()
-	return javaClassesWith(t, "", sources)
+	return compileJavaAgainst(t, "", sources)
 }
 
-// javaClassesWith compiles against a class path.
-func javaClassesWith(t *testing.T, jars string, sources map[string]string) string {
+// compileJavaAgainst is compileJava with further entries of the class path.
+func compileJavaAgainst(t *testing.T, jars string, sources map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	args := []string{"-d", dir, "-cp", dir + jars}
@@ -56,27 +56,26 @@ func javaClassesWith(t *testing.T, jars string, sources map[string]string) strin
 	return dir
 }
 
-// classJar packs a class.
+// classJar compiles a class into a jar.
 func classJar(t *testing.T, target, class, body string) {
 	t.Helper()
-	dir := javaClasses(t, map[string]string{class: body})
+	dir := compileJava(t, map[string]string{class: body})
 	require.NoError(t, os.MkdirAll(filepath.Dir(target), 0o755))
 	out, err := exec.Command("jar", "cf", target, "-C", dir, strings.Split(class, ".")[0]).CombinedOutput()
 	require.NoError(t, err, string(out))
 }
 
-const (
-	// A main that ends once the launcher is done, or at once if it never began.
-	waitMain = `public static void main(String[] a) throws Exception {
+// waitMain returns once the launcher has finished, or at once if it did not start.
+const waitMain = `public static void main(String[] a) throws Exception {
   long end = System.currentTimeMillis() + 60000;
-  while ("seen".equals(System.getProperty("observatory.launcher")) && Thread.getAllStackTraces().keySet().stream().anyMatch(x -> x.getName().equals("observatory-launcher")) && System.currentTimeMillis() < end) Thread.sleep(5);
+  while ("seen".equals(System.getProperty("observatory.launcher")) && Thread.getAllStackTraces().keySet().stream()
+     .anyMatch(x -> x.getName().equals("observatory-launcher")) && System.currentTimeMillis() < end) Thread.sleep(5);
   System.out.println("main ran");
 }`
-)
 
-// layNode puts what the bootstrap action leaves, with a profiler that records
-// how often it was started.
-func layNode(t *testing.T) {
+// installLauncher installs what the bootstrap action does, with a profiler that
+// counts its recordings.
+func installLauncher(t *testing.T) {
 	t.Helper()
 	jar, err := os.ReadFile(lockedFile(t, platform.ArtifactLauncher))
 	require.NoError(t, err)
@@ -85,8 +84,8 @@ func layNode(t *testing.T) {
 	classJar(t, platform.NodeProfilerJar, profilerClass, countingProfiler)
 }
 
-// jvm runs a main class with the launcher and gives both output streams.
-func jvm(t *testing.T, classes string, env []string, main string, options []string, args ...string) (stdout, stderr string) {
+// runJVM runs a main class with the launcher and returns both output streams.
+func runJVM(t *testing.T, classes string, env []string, main string, options []string, args ...string) (stdout, stderr string) {
 	t.Helper()
 	line := append([]string{"-javaagent:" + platform.NodeLauncherJar}, options...)
 	line = append(line, "-Xshare:auto", "-cp", classes, main)
@@ -102,7 +101,7 @@ func TestLauncherOnRealJVMs(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
-	classes := javaClasses(t, map[string]string{
+	classes := compileJava(t, map[string]string{
 		"Plain": waitMain, executorMain: waitMain, "org.apache.spark.deploy.yarn.ApplicationMaster": waitMain,
 		"org.apache.spark.deploy.yarn.ExecutorLauncher": waitMain, "org.apache.spark.deploy.history.HistoryServer": waitMain,
 	})
@@ -110,93 +109,100 @@ func TestLauncherOnRealJVMs(t *testing.T) {
 	executor := []string{"--driver-url", "spark://x", "--executor-id", "7", "--app-id", application}
 	const host = "cluster=j-ABC123,node_role=core,host_name=" + nodeHost
 	const identity = host + ",spark_app_id=" + application + ",spark_executor_id=7"
-	layNode(t)
+	installLauncher(t)
 	acceptTelemetry(t)
-	profiles := startProfiles(t, nil)
+	profiles := startPyroscope(t, nil)
 
-	t.Run("other JVMs are left alone", func(t *testing.T) {
+	t.Run("the launcher does nothing in other JVMs", func(t *testing.T) {
 		for _, main := range []string{"Plain", "org.apache.spark.deploy.yarn.ExecutorLauncher", "org.apache.spark.deploy.history.HistoryServer"} {
-			out, errs := jvm(t, classes, nil, main, nil)
+			out, errs := runJVM(t, classes, nil, main, nil)
 			require.Equal(t, "main ran\n", out, main)
 			require.Empty(t, errs, main)
 		}
 		require.Empty(t, profiles)
 	})
-	t.Run("an executor is labelled and its three copies start one of each", func(t *testing.T) {
+	t.Run("three copies of the launcher in an executor start one profiler", func(t *testing.T) {
 		copies := []string{"-javaagent:" + platform.NodeLauncherJar, "-javaagent:" + platform.NodeLauncherJar}
-		out, errs := jvm(t, classes, nil, executorMain, copies, executor...)
+		out, errs := runJVM(t, classes, nil, executorMain, copies, executor...)
 		require.Empty(t, errs)
-		require.Equal(t, fmt.Sprintf("start,event=itimer,interval=10ms,lock=10ms,alloc=%dm,loglevel=none,jfr,jfropts=0x1f\nmain ran\nstop,loglevel=none\n", platform.AllocationSampleMiB), out)
-		require.Equal(t, "spark-executor{"+identity+"}", next(t, profiles).name)
+		require.Equal(t, fmt.Sprintf("start,event=itimer,interval=10ms,lock=10ms,alloc=%dm,loglevel=none,jfr,"+
+			"jfropts=0x1f\nmain ran\nstop,loglevel=none\n", platform.AllocationSampleMiB), out)
+		require.Equal(t, "spark-executor{"+identity+"}", nextProfile(t, profiles).name)
 		require.Empty(t, profiles)
 	})
-	t.Run("a driver in cluster mode has its application from the container", func(t *testing.T) {
-		jvm(t, classes, []string{"CONTAINER_ID=container_e17_1700000000000_0042_01_000001"}, "org.apache.spark.deploy.yarn.ApplicationMaster", nil)
-		require.Equal(t, "spark-driver{"+host+",spark_app_id="+application+",spark_executor_id=driver}", next(t, profiles).name)
+	t.Run("a driver in cluster mode takes the application's id from its container's", func(t *testing.T) {
+		runJVM(t, classes, []string{"CONTAINER_ID=container_e17_1700000000000_0042_01_000001"},
+			"org.apache.spark.deploy.yarn.ApplicationMaster", nil)
+		require.Equal(t, "spark-driver{"+host+",spark_app_id="+application+",spark_executor_id=driver}", nextProfile(t, profiles).name)
 	})
-	t.Run("the user's settings stay and identity is added", func(t *testing.T) {
-		out, _ := jvm(t, classes, []string{"PYROSCOPE_PROFILER_EVENT=wall"}, executorMain,
-			[]string{"-Dpyroscope.labels=team=a,cluster=wrong", "-Dpyroscope.application.name=mine", "-Dpyroscope.profiler.alloc=", "-Dpyroscope.profiler.lock=1ms"}, executor...)
+	t.Run("the user's settings take precedence, and the labels are added", func(t *testing.T) {
+		out, _ := runJVM(t, classes, []string{"PYROSCOPE_PROFILER_EVENT=wall"}, executorMain,
+			[]string{"-Dpyroscope.labels=team=a,cluster=wrong", "-Dpyroscope.application.name=mine", "-Dpyroscope.profiler.alloc=",
+				"-Dpyroscope.profiler.lock=1ms"}, executor...)
 		require.Contains(t, out, "start,event=wall,interval=10ms,lock=1ms,loglevel=none,jfr,")
-		require.Equal(t, "mine{team=a,"+identity+"}", next(t, profiles).name)
-		out, errs := jvm(t, classes, []string{fmt.Sprintf("PYROSCOPE_SERVER_ADDRESS=http://127.0.0.1:%d", platform.OTLPHTTP)}, executorMain, nil, executor...)
+		require.Equal(t, "mine{team=a,"+identity+"}", nextProfile(t, profiles).name)
+		out, errs := runJVM(t, classes, []string{fmt.Sprintf("PYROSCOPE_SERVER_ADDRESS=http://127.0.0.1:%d", platform.OTLPHTTP)}, executorMain,
+			nil, executor...)
 		require.Contains(t, out, "stop,loglevel=none\n", "sent elsewhere")
 		require.Empty(t, errs)
 		require.Empty(t, profiles)
-		out, errs = jvm(t, classes, []string{"PYROSCOPE_AGENT_ENABLED=false"}, executorMain, nil, executor...)
+		out, errs = runJVM(t, classes, []string{"PYROSCOPE_AGENT_ENABLED=false"}, executorMain, nil, executor...)
 		require.Equal(t, "main ran\n", out)
 		require.Empty(t, errs)
 	})
 	t.Run("switches", func(t *testing.T) {
-		out, _ := jvm(t, classes, nil, executorMain, []string{"-D" + platform.LauncherDisableProperty + "=true"}, executor...)
+		out, _ := runJVM(t, classes, nil, executorMain, []string{"-D" + platform.LauncherDisableProperty + "=true"}, executor...)
 		require.Equal(t, "main ran\n", out)
-		out, _ = jvm(t, classes, []string{platform.LauncherDisableVariable + "=true"}, executorMain, nil, executor...)
+		out, _ = runJVM(t, classes, []string{platform.LauncherDisableVariable + "=true"}, executorMain, nil, executor...)
 		require.Equal(t, "main ran\n", out)
 		write(t, platform.NodeKillSwitch, "")
-		out, _ = jvm(t, classes, nil, executorMain, nil, executor...)
+		out, _ = runJVM(t, classes, nil, executorMain, nil, executor...)
 		require.Equal(t, "main ran\n", out)
 		require.NoError(t, os.Remove(platform.NodeKillSwitch))
 	})
 	faults := map[string]struct {
-		spoil func(t *testing.T)
-		line  string
+		inject func(t *testing.T)
+		line   string
 	}{
-		"missing": {func(t *testing.T) { require.NoError(t, os.Remove(platform.NodeProfilerJar)) }, "observatory: profiler not started: java.io.FileNotFoundException"},
-		"broken":  {func(t *testing.T) { write(t, platform.NodeProfilerJar, "not a jar") }, "observatory: profiler not started: java.util.zip.ZipException"},
-		"empty":   {func(t *testing.T) { classJar(t, platform.NodeProfilerJar, "one.Other", "") }, "observatory: profiler not started: java.lang.ClassNotFoundException"},
+		"missing": {func(t *testing.T) { require.NoError(t, os.Remove(platform.NodeProfilerJar)) },
+			"observatory: profiler not started: java.io.FileNotFoundException"},
+		"broken": {func(t *testing.T) { write(t, platform.NodeProfilerJar, "not a jar") },
+			"observatory: profiler not started: java.util.zip.ZipException"},
+		"empty": {func(t *testing.T) { classJar(t, platform.NodeProfilerJar, "one.Other", "") },
+			"observatory: profiler not started: java.lang.ClassNotFoundException"},
 		"throwing": {func(t *testing.T) {
 			classJar(t, platform.NodeProfilerJar, profilerClass, `public static Object getInstance() { throw new NoSuchMethodError("old\nnews"); }`)
 		}, "observatory: profiler not started: java.lang.NoSuchMethodError: old news"},
 	}
 	for name, f := range faults {
-		t.Run("a "+name+" profiler costs one line", func(t *testing.T) {
-			layNode(t)
-			f.spoil(t)
-			out, errs := jvm(t, classes, nil, executorMain, nil, executor...)
+		t.Run("a "+name+" profiler is reported in one line", func(t *testing.T) {
+			installLauncher(t)
+			f.inject(t)
+			out, errs := runJVM(t, classes, nil, executorMain, nil, executor...)
 			require.Contains(t, out, "main ran\n")
 			require.Equal(t, 1, strings.Count(errs, "\n"), errs)
 			require.Contains(t, errs, f.line)
 		})
 	}
-	t.Run("no facts, no profiler", func(t *testing.T) {
-		layNode(t)
+	t.Run("without facts there is no profiler", func(t *testing.T) {
+		installLauncher(t)
 		require.NoError(t, os.Remove(platform.NodeFactsFile))
-		out, errs := jvm(t, classes, nil, executorMain, nil, executor...)
+		out, errs := runJVM(t, classes, nil, executorMain, nil, executor...)
 		require.Equal(t, "main ran\n", out)
 		require.Contains(t, errs, "observatory: profiler not started: java.io.FileNotFoundException")
 	})
 }
 
-// The double has the shape of Spark 3.x's SparkEnv; the whole path is also run
-// on a real driver by the local cloud.
-func TestLauncherWaitsForTheDriversApplicationID(t *testing.T) {
+// The fake SparkEnv has the methods that the launcher calls in Spark 3.x. The local
+// cloud tests a real driver.
+func TestLauncherWaitsForDriverApplicationID(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
-	layNode(t)
+	installLauncher(t)
 	acceptTelemetry(t)
-	profiles := startProfiles(t, nil)
-	classes := javaClasses(t, map[string]string{
+	profiles := startPyroscope(t, nil)
+	classes := compileJava(t, map[string]string{
 		"org.apache.spark.SparkConf": `final java.util.Map<String, String> m = new java.util.concurrent.ConcurrentHashMap<>();
 public String get(String k, String d) { return m.getOrDefault(k, d); }`,
 		"org.apache.spark.SparkEnv": `static volatile SparkEnv env; final SparkConf conf = new SparkConf();
@@ -213,8 +219,9 @@ public static void id() { env.conf.m.put("spark.app.id", "application_1_0001"); 
   launcher.join(30000);
 }`,
 	})
-	out, errs := jvm(t, classes, nil, "org.apache.spark.deploy.SparkSubmit", nil, "--class", "Job")
+	out, errs := runJVM(t, classes, nil, "org.apache.spark.deploy.SparkSubmit", nil, "--class", "Job")
 	require.Empty(t, errs)
 	require.True(t, strings.HasPrefix(out, "waiting\n"), out)
-	require.Equal(t, "spark-driver{cluster=j-ABC123,node_role=core,host_name="+nodeHost+",spark_app_id=application_1_0001,spark_executor_id=driver}", next(t, profiles).name)
+	require.Equal(t, "spark-driver{cluster=j-ABC123,node_role=core,host_name="+nodeHost+",spark_app_id=application_1_0001,"+
+		"spark_executor_id=driver}", nextProfile(t, profiles).name)
 }

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// firstLine matches the line that begins a log record: every line but blank and
-// indented ones and the unindented heads inside Java's and Python's stack traces,
-// which belong to the line before ("Caused by: …", "Suppressed: …", and a class
-// such as java.io.IOException or ValueError, alone or before a colon).
+// firstLine matches the first line of a log record: every line except blank and
+// indented ones and the unindented lines inside Java's and Python's stack traces,
+// which continue the line before ("Caused by: …", "Suppressed: …", and a class such
+// as java.io.IOException or ValueError, alone or before a colon).
 //
-// The file reader moves on only past whole records, so that a collector which is
-// killed finds the lines that it had not sent. It has to be told where a record
-// begins, in RE2, which cannot say "none of these": the complement is spelled
-// out by what follows the line's first word.
+// The file reader advances by whole records, so that a collector that was killed
+// finds the lines that it had not sent. It needs a pattern for a record's beginning
+// in RE2, which has no negation: the complement is spelled out by what follows the
+// line's first word.
 //
-// Where the reader's buffer ends in the middle of such a head, it takes what it
-// has for a line: the trace becomes a record of its own. No text is lost.
+// If the reader's buffer ends inside such a line, it takes what it has as a line, and
+// the trace becomes a record of its own. No text is lost.
 func firstLine() string {
 	return `^(?:` + strings.Join([]string{
 		`[^\s\w$.]`,
@@ -26,10 +26,10 @@ func firstLine() string {
 	}, "|") + `)`
 }
 
-// notEndingIn matches from its start a run of \w, $ and dots that ends in none of
-// the endings. No ending may be the end of another.
+// notEndingIn matches a run of \w, $ and dots that ends in none of the endings. No
+// ending may be the end of another.
 func notEndingIn(endings ...string) string {
-	before := map[string]string{"": ""} // end of an ending, to the characters that lengthen it
+	before := map[string]string{"": ""} // suffix of an ending -> the characters that extend it
 	for _, ending := range endings {
 		for i := len(ending) - 1; i >= 0; i-- {
 			end, c := ending[i+1:], ending[i:i+1]

@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/emr-observatory/emr-observatory/assets/node"
 )
 
-// continuation says of one line what firstLine says the contrary of.
+// continuation matches exactly the lines that firstLine must not match.
 var continuation = regexp.MustCompile(`^(\s|$|[\w$.]*Caused[^\w$.:\r]|[\w$.]*(Exception|Error|Throwable|Suppressed)(:|\r?$))`)
 
 // firstLine is the pattern as the collector compiles it, from its configuration.
@@ -44,7 +44,8 @@ func TestFirstLines(t *testing.T) {
 		"26/11/20 10:00:00 INFO SparkContext: Running": true, "[GC pause]": true, `{"a": 1}`: true, "total: 5": true, "done": true, "r": true,
 		"Traceback (most recent call last):": true, `Exception in thread "main" java.lang.Error: x`: true, "Cause: none": true, "Caused: x": true,
 		"\tat a.b.C(D.scala:7)": false, "  File \"job.py\"": false, "": false, "Caused by: java.io.IOException: gone": false,
-		"Suppressed: java.lang.Exception": false, "java.io.IOException: gone": false, "java.lang.OutOfMemoryError": false, "ValueError: bad row": false,
+		"Suppressed: java.lang.Exception": false, "java.io.IOException: gone": false,
+		"java.lang.OutOfMemoryError": false, "ValueError: bad row": false,
 		"Exception": false, "ValueError\r": false, "done\r": true, "xn: 1": true, "tion: 1": true, "on": true,
 	} {
 		require.Equal(t, first, pattern.MatchString(line), "%q", line)
@@ -52,9 +53,9 @@ func TestFirstLines(t *testing.T) {
 	}
 }
 
-// Lines are put together from what could confuse: endings cut short, doubled,
-// followed by this and that.
-func TestFirstLineIsTheComplementOfContinuation(t *testing.T) {
+// The random lines consist of what could confuse the pattern: endings, truncated or
+// repeated, and separators.
+func TestFirstLineComplementsContinuation(t *testing.T) {
 	pattern := firstLine(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	parts := []string{"Exception", "Error", "Throwable", "Suppressed", "Caused", "by", ":", " ", "\t", ".", "$", "_", "é", "-", "7", "x"}

@@ -20,22 +20,22 @@ import (
 )
 
 const (
-	inside    = "OBSERVATORY_TEST_INSIDE"
-	controlIP = "127.0.0.2" // the control node, as this machine sees it
-	nodeIP    = "10.0.0.17"
-	nodeHost  = "ip-10-0-0-17"
+	insideVariable = "OBSERVATORY_TEST_INSIDE" // set to the test's name in the namespaces
+	controlIP      = "127.0.0.2"               // the control node's address on this machine
+	nodeIP         = "10.0.0.17"
+	nodeHost       = "ip-10-0-0-17"
 )
 
-// onMachine runs the calling test again in user, mount and network namespaces
-// of its own, with empty folders where a node has them: the assets' own paths,
-// ports and addresses are then real. It is false in the outer process, which
-// only waits; the test must return then.
+// onMachine runs the calling test again in user, mount and network namespaces of its
+// own, where the assets can use their real paths, ports and addresses. It returns
+// true there, and false in the outer process once the inner one has ended: then the
+// test must return.
 func onMachine(t *testing.T) bool {
 	t.Helper()
-	if os.Getenv(inside) != t.Name() {
+	if os.Getenv(insideVariable) != t.Name() {
 		again := exec.Command("unshare", "--map-root-user", "--user", "--mount", "--net", "--pid", "--fork", "--kill-child",
 			os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
-		again.Env = append(os.Environ(), inside+"="+t.Name())
+		again.Env = append(os.Environ(), insideVariable+"="+t.Name())
 		out, err := again.CombinedOutput()
 		t.Log(string(out))
 		require.NoError(t, err, "the test failed on its machine (or namespaces are refused here: see above)")
@@ -57,7 +57,7 @@ func onMachine(t *testing.T) bool {
 	return true
 }
 
-// write puts a file where a node has it.
+// write writes a file and creates its folder.
 func write(t *testing.T, path, content string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -84,18 +84,21 @@ func serveMetadata(t *testing.T) {
 	t.Cleanup(func() { _ = server.Close() })
 }
 
-// layFacts writes what EMR's instance controller writes before any bootstrap
-// action runs.
-func layFacts(t *testing.T, role string) {
+// writeEMRInfo writes the files that EMR's instance controller writes before any
+// bootstrap action runs.
+func writeEMRInfo(t *testing.T, role string) {
 	t.Helper()
-	write(t, platform.EMRInfoDir+"/instance.json", fmt.Sprintf(`{"instanceGroupId":"ig-1","isMaster":%v,"isRunningNameNode":false}`, role == platform.RoleMaster))
-	write(t, platform.EMRInfoDir+"/job-flow.json", "{\n  \"jobFlowId\" : \"j-ABC123\",\n  \"instanceGroups\":[{\"instanceRole\":\"Master\"},{\"instanceRole\":\"Core\"}]\n}\n")
-	write(t, platform.EMRInfoDir+"/extraInstanceData.json", fmt.Sprintf(`{"jobFlowId":"j-ABC123","instanceRole":%q,"region":"us-east-1"}`, strings.ToUpper(role)))
+	write(t, platform.EMRInfoDir+"/instance.json",
+		fmt.Sprintf(`{"instanceGroupId":"ig-1","isMaster":%v,"isRunningNameNode":false}`, role == platform.RoleMaster))
+	write(t, platform.EMRInfoDir+"/job-flow.json",
+		"{\n  \"jobFlowId\" : \"j-ABC123\",\n  \"instanceGroups\":[{\"instanceRole\":\"Master\"},{\"instanceRole\":\"Core\"}]\n}\n")
+	write(t, platform.EMRInfoDir+"/extraInstanceData.json",
+		fmt.Sprintf(`{"jobFlowId":"j-ABC123","instanceRole":%q,"region":"us-east-1"}`, strings.ToUpper(role)))
 }
 
-// commands puts stand-ins for what only a real node has on PATH: sudo, aws
-// (s3 cp out of bucketDir) and systemctl (starts the unit's process).
-func commands(t *testing.T, bucketDir string) {
+// fakeCommands puts fakes of the commands of a real node on PATH: sudo, aws (s3 cp
+// out of bucketDir) and systemctl (starts the unit's process).
+func fakeCommands(t *testing.T, bucketDir string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, body := range map[string]string{
@@ -103,7 +106,8 @@ func commands(t *testing.T, bucketDir string) {
 		"aws": `echo "$*" >>` + bucketDir + `/calls
 key=${4#s3://bucket/}
 if [ -e "` + bucketDir + `/hang/$key" ]; then exec sleep 600; fi
-cp "` + bucketDir + `/$key" "$5" 2>/dev/null || { echo "fatal error: An error occurred (404) when calling the HeadObject operation: Key \"$key\" does not exist" >&2; exit 1; }`,
+cp "` + bucketDir + `/$key" "$5" 2>/dev/null || {
+  echo "fatal error: An error occurred (404) when calling the HeadObject operation: Key \"$key\" does not exist" >&2; exit 1; }`,
 		"systemctl": `echo "$*" >>` + bucketDir + `/units
 if [ "$1" = restart ]; then
   set -a; . ` + platform.NodeCollectorEnv + `

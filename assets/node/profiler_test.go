@@ -19,7 +19,7 @@ import (
 
 const (
 	profilerClass = "one.profiler.AsyncProfiler"
-	// Prints its commands, and records which recording this is.
+	// Prints its commands, and writes the number of the recording instead of samples.
 	countingProfiler = `static int recordings;
 public static AsyncProfiler getInstance() { return new AsyncProfiler(); }
 public String execute(String command) throws Exception {
@@ -28,8 +28,8 @@ public String execute(String command) throws Exception {
   if (parts.length > 1) java.nio.file.Files.write(java.nio.file.Paths.get(parts[1]), ("recording " + ++recordings).getBytes());
   return "";
 }`
-	// Burns CPU until it is told to end, and then enough that the last recording
-	// has samples of it on a busy machine too.
+	// Uses CPU until there is input, and then long enough that the last recording has
+	// samples of it even on a busy machine.
 	burningMain = `static double x;
 static void burnInHere() { for (int i = 0; i < 1000000; i++) x += Math.sqrt(x + i); }
 public static void main(String[] a) throws Exception {
@@ -45,9 +45,9 @@ type sentProfile struct {
 	from, until time.Time
 }
 
-// startProfiles stands in for Pyroscope; answers are the statuses of the nth
-// requests, 200 where there is none. What it took is in the channel.
-func startProfiles(t *testing.T, answers map[int]int) chan sentProfile {
+// startPyroscope starts a fake Pyroscope. answers are the statuses of the nth
+// requests, 200 by default. The profiles that it accepts are in the channel.
+func startPyroscope(t *testing.T, answers map[int]int) chan sentProfile {
 	t.Helper()
 	sent, n := make(chan sentProfile, 100), 0
 	listener, err := net.Listen("tcp", fmt.Sprintf("%s:%d", controlIP, platform.Pyroscope))
@@ -68,8 +68,8 @@ func startProfiles(t *testing.T, answers map[int]int) chan sentProfile {
 	return sent
 }
 
-// next waits for what Pyroscope takes next.
-func next(t *testing.T, sent chan sentProfile) sentProfile {
+// nextProfile waits for the next profile that Pyroscope accepts.
+func nextProfile(t *testing.T, sent chan sentProfile) sentProfile {
 	t.Helper()
 	select {
 	case p := <-sent:
@@ -80,6 +80,7 @@ func next(t *testing.T, sent chan sentProfile) sentProfile {
 	}
 }
 
+// readProfile decodes an upload as Pyroscope does.
 func readProfile(r *http.Request) (sentProfile, error) {
 	q := r.URL.Query()
 	if r.URL.Path != "/ingest" || q.Get("format") != "jfr" || q.Get("sampleRate") != "100" {
@@ -104,122 +105,124 @@ func readProfile(r *http.Request) (sentProfile, error) {
 	return sentProfile{name: q.Get("name"), jfr: string(jfr), from: millis("from"), until: millis("until")}, nil
 }
 
-// layProfiler puts the real profiler onto the node.
-func layProfiler(t *testing.T) {
+// installProfiler installs the real profiler on the node.
+func installProfiler(t *testing.T) {
 	t.Helper()
 	jar, err := os.ReadFile(lockedFile(t, platform.ArtifactProfiler))
 	require.NoError(t, err)
 	write(t, platform.NodeProfilerJar, string(jar))
 }
 
-func TestProfilesReachTheControlNode(t *testing.T) {
+func TestProfilesReachControlNode(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
-	layNode(t)
-	layProfiler(t)
+	installLauncher(t)
+	installProfiler(t)
 	acceptTelemetry(t)
-	profiles := startProfiles(t, nil)
+	profiles := startPyroscope(t, nil)
 	begin := time.Now().Truncate(time.Millisecond)
 	recordings := t.TempDir()
-	java := startJVM(t, javaClasses(t, map[string]string{executorMain: burningMain}), "", "-Djava.io.tmpdir="+recordings, "-Dpassword=canary-of-a-job")
-	first := next(t, profiles)
+	java := startJVM(t, compileJava(t, map[string]string{executorMain: burningMain}), "", "-Djava.io.tmpdir="+recordings,
+		"-Dpassword=canary-of-a-job")
+	first := nextProfile(t, profiles)
 	out, _ := java.end(t)
-	last := next(t, profiles)
-	require.Empty(t, out, "what the application prints is its own")
+	last := nextProfile(t, profiles)
+	require.Empty(t, out, "the profiler prints nothing")
 	left, err := os.ReadDir(recordings)
 	require.NoError(t, err)
 	require.Empty(t, left)
 	require.Empty(t, profiles)
 	for _, p := range []sentProfile{first, last} {
 		require.True(t, strings.HasPrefix(p.name, "spark-executor{"), p.name)
-		for _, label := range []string{"spark_app_id=application_1_0001", "spark_executor_id=3", "host_name=" + nodeHost, "node_role=core", "cluster=j-ABC123"} {
+		for _, label := range []string{"spark_app_id=application_1_0001", "spark_executor_id=3", "host_name=" + nodeHost, "node_role=core",
+			"cluster=j-ABC123"} {
 			require.Contains(t, p.name, label)
 		}
 		require.True(t, strings.HasPrefix(p.jfr, "FLR\x00"), "a recording of the JDK Flight Recorder")
-		require.True(t, strings.Contains(p.jfr, "burnInHere"), "what burned CPU from %s to %s is in %d bytes", p.from, p.until, len(p.jfr))
-		require.False(t, strings.Contains(p.jfr, "canary-of-a-job"), "the command line is not")
+		require.Contains(t, p.jfr, "burnInHere", "no samples from %s to %s in %d bytes", p.from, p.until, len(p.jfr))
+		require.NotContains(t, p.jfr, "canary-of-a-job", "the recording contains the command line")
 		require.False(t, p.from.Before(begin))
 		require.False(t, p.until.Before(p.from))
 	}
 	require.InDelta(t, platform.CollectionInterval.Seconds(), first.until.Sub(first.from).Seconds(), 5)
-	require.False(t, last.from.Before(first.until), "one after the other")
-	require.Less(t, last.from.Sub(first.until), 2*time.Second, "with nothing between them")
+	require.False(t, last.from.Before(first.until), "the recordings overlap")
+	require.Less(t, last.from.Sub(first.until), 2*time.Second, "a gap between the recordings")
 }
 
-func TestProfilesOutliveTheirServersTroubles(t *testing.T) {
+func TestProfilesSurviveServerFailures(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
-	layNode(t)
+	installLauncher(t)
 	acceptTelemetry(t)
 
-	t.Run("nobody answers", func(t *testing.T) {
-		begin := time.Now()
-		out, errs := jvm(t, javaClasses(t, map[string]string{executorMain: waitMain}), nil, executorMain, nil, "--executor-id", "3")
-		require.Less(t, time.Since(begin), 10*time.Second)
+	t.Run("Pyroscope is down", func(t *testing.T) {
+		classes, begin := compileJava(t, map[string]string{executorMain: waitMain}), time.Now()
+		out, errs := runJVM(t, classes, nil, executorMain, nil, "--executor-id", "3")
+		require.Less(t, time.Since(begin), exitBound)
 		require.Contains(t, out, "main ran\nstop,loglevel=none\n")
 		require.Equal(t, 1, strings.Count(errs, "\n"), errs)
 		require.Contains(t, errs, "observatory: profile not sent: java.net.")
 	})
-	t.Run("an answer that does not come holds the end up for two seconds", func(t *testing.T) {
+	t.Run("a missing response delays the exit by two seconds", func(t *testing.T) {
 		listener, err := net.Listen("tcp", fmt.Sprintf("%s:%d", controlIP, platform.Pyroscope))
 		require.NoError(t, err)
 		defer func() { require.NoError(t, listener.Close()) }()
 		recordings := t.TempDir()
-		begin := time.Now()
-		out, _ := jvm(t, javaClasses(t, map[string]string{executorMain: waitMain}), nil, executorMain, []string{"-Djava.io.tmpdir=" + recordings}, "--executor-id", "3")
-		require.Less(t, time.Since(begin), 10*time.Second)
+		classes, begin := compileJava(t, map[string]string{executorMain: waitMain}), time.Now()
+		out, _ := runJVM(t, classes, nil, executorMain, []string{"-Djava.io.tmpdir=" + recordings}, "--executor-id", "3")
+		require.Less(t, time.Since(begin), exitBound)
 		require.Contains(t, out, "stop,loglevel=none\n")
 		left, err := os.ReadDir(recordings)
 		require.NoError(t, err)
 		require.Empty(t, left)
 	})
-	t.Run("what Pyroscope cannot take yet is sent again", func(t *testing.T) {
-		profiles := startProfiles(t, map[int]int{1: http.StatusUnprocessableEntity})
-		java := startJVM(t, javaClasses(t, map[string]string{executorMain: burningMain}), "")
-		require.Equal(t, "recording 1", next(t, profiles).jfr)
+	t.Run("a profile is sent again after status 422", func(t *testing.T) {
+		profiles := startPyroscope(t, map[int]int{1: http.StatusUnprocessableEntity})
+		java := startJVM(t, compileJava(t, map[string]string{executorMain: burningMain}), "")
+		require.Equal(t, "recording 1", nextProfile(t, profiles).jfr)
 		java.end(t)
 	})
-	t.Run("what is not taken now is sent later, what is refused is not", func(t *testing.T) {
-		profiles := startProfiles(t, map[int]int{1: http.StatusServiceUnavailable, 3: http.StatusBadRequest})
-		java := startJVM(t, javaClasses(t, map[string]string{executorMain: burningMain}), "")
-		first := next(t, profiles) // the second request, after the interval in which the first failed
+	t.Run("a profile is sent again after status 503, but not after 400", func(t *testing.T) {
+		profiles := startPyroscope(t, map[int]int{1: http.StatusServiceUnavailable, 3: http.StatusBadRequest})
+		java := startJVM(t, compileJava(t, map[string]string{executorMain: burningMain}), "")
+		first := nextProfile(t, profiles) // the second request, after the interval in which the first failed
 		java.end(t)
 		require.Equal(t, "recording 1", first.jfr)
-		require.Equal(t, "recording 3", next(t, profiles).jfr)
+		require.Equal(t, "recording 3", nextProfile(t, profiles).jfr)
 		require.Empty(t, profiles)
 	})
 }
 
-func TestProfilerRecordsAgainAfterAFault(t *testing.T) {
+func TestProfilerRecoversFromFailure(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
-	layNode(t)
+	installLauncher(t)
 	acceptTelemetry(t)
-	profiles := startProfiles(t, nil)
-	// The first recording cannot be ended, as on a full disk.
+	profiles := startPyroscope(t, nil)
+	// The first recording cannot be stopped, as on a full disk.
 	classJar(t, platform.NodeProfilerJar, profilerClass, strings.Replace(countingProfiler, "String[] parts",
 		`if (command.startsWith("stop") && recordings == 1) throw new IllegalStateException("no space"); String[] parts`, 1))
-	java := startJVM(t, javaClasses(t, map[string]string{executorMain: burningMain}), "")
-	first := next(t, profiles)
+	java := startJVM(t, compileJava(t, map[string]string{executorMain: burningMain}), "")
+	first := nextProfile(t, profiles)
 	out, _ := java.end(t)
 	require.Equal(t, "recording 2", first.jfr)
 	require.Contains(t, out, "observatory: profile not sent: java.lang.IllegalStateException: no space")
 }
 
-func TestJVMWithoutAllocationSamplesStillTellsItsCPUTime(t *testing.T) {
+func TestCPUProfileWithoutAllocationSamples(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
-	layNode(t)
+	installLauncher(t)
 	acceptTelemetry(t)
-	profiles := startProfiles(t, nil)
+	profiles := startPyroscope(t, nil)
 	classJar(t, platform.NodeProfilerJar, profilerClass, strings.Replace(countingProfiler, "String[] parts",
 		`if (command.contains("alloc=")) throw new IllegalStateException("No AllocTracer symbols found"); String[] parts`, 1))
-	out, errs := jvm(t, javaClasses(t, map[string]string{executorMain: waitMain}), nil, executorMain, nil, "--executor-id", "3")
+	out, errs := runJVM(t, compileJava(t, map[string]string{executorMain: waitMain}), nil, executorMain, nil, "--executor-id", "3")
 	require.Contains(t, out, "start,event=itimer,interval=10ms,lock=10ms,loglevel=none,jfr,")
 	require.Equal(t, "observatory: allocations not profiled: java.lang.IllegalStateException: No AllocTracer symbols found\n", errs)
-	require.Equal(t, "recording 1", next(t, profiles).jfr)
+	require.Equal(t, "recording 1", nextProfile(t, profiles).jfr)
 }

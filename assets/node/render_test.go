@@ -11,10 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/assets/node"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// anyInput is enough to render; the sums are of nothing.
+// anyInput is a valid input with invented checksums.
 func anyInput() node.BootstrapInput {
 	sum := strings.Repeat("0a", 32)
 	return node.BootstrapInput{
@@ -28,7 +29,7 @@ func anyInput() node.BootstrapInput {
 	}
 }
 
-func TestBootstrapHashIsOfTheContentAlone(t *testing.T) {
+func TestBootstrapHashDependsOnContentOnly(t *testing.T) {
 	_, hash, err := node.Bootstrap(anyInput())
 	require.NoError(t, err)
 	reversed := anyInput()
@@ -52,20 +53,20 @@ func TestBootstrapHashIsOfTheContentAlone(t *testing.T) {
 	require.NotEqual(t, hash, other)
 }
 
-func TestBootstrapRefusesWhatItCannotInstall(t *testing.T) {
+func TestBootstrapRejectsInvalidArtifacts(t *testing.T) {
 	_, _, err := node.Bootstrap(node.BootstrapInput{
 		Artifacts:   []node.Installed{{Name: "stray.jar", SHA256: "short"}},
 		LauncherJar: []byte("not a jar"),
 	})
-	for _, part := range []string{"stray.jar", `"short"`, platform.ArtifactProfiler, "otelcol-linux-amd64.gz", "launcher jar", "make artifacts"} {
+	for _, part := range []string{"stray.jar", `"short"`, platform.ArtifactProfiler, "otelcol-linux-amd64.gz", "launcher jar",
+		"make artifacts"} {
 		require.ErrorContains(t, err, part)
 	}
 }
 
-func TestBootstrapIsCleanShell(t *testing.T) {
-	if _, err := exec.LookPath("shellcheck"); err != nil {
-		t.Skip("shellcheck is not on PATH: the script's syntax is checked by bash alone")
-	}
+func TestBootstrapPassesShellcheck(t *testing.T) {
+	_, err := exec.LookPath("shellcheck")
+	testenv.Require(t, err == nil, "shellcheck is not on PATH: only bash checks the script's syntax")
 	script, _, err := node.Bootstrap(anyInput())
 	require.NoError(t, err)
 	cmd := exec.Command("shellcheck", "-")
@@ -74,8 +75,8 @@ func TestBootstrapIsCleanShell(t *testing.T) {
 	require.NoError(t, err, string(out))
 }
 
-// Its own limits end the collector's growth before the kernel does.
-func TestLimitsOfTheNodeCollectorNest(t *testing.T) {
+// The collector's own limits are below those at which the kernel kills it.
+func TestNodeCollectorLimitsNest(t *testing.T) {
 	config, err := node.CollectorConfig()
 	require.NoError(t, err)
 	unit, err := node.CollectorUnit()

@@ -32,7 +32,8 @@ type logRow struct {
 	record               *logs.LogRecord
 }
 
-// sink is a control node's collector: it keeps what arrives over OTLP.
+// sink is a fake of the control node's collector, which records what arrives over
+// OTLP.
 type sink struct {
 	collectormetrics.UnimplementedMetricsServiceServer
 	mu      sync.Mutex
@@ -64,7 +65,9 @@ func startSink(t *testing.T, address string) *sink {
 	return s
 }
 
-func (s *sink) Export(_ context.Context, r *collectormetrics.ExportMetricsServiceRequest) (*collectormetrics.ExportMetricsServiceResponse, error) {
+func (s *sink) Export(
+	_ context.Context, r *collectormetrics.ExportMetricsServiceRequest,
+) (*collectormetrics.ExportMetricsServiceResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, resource := range r.GetResourceMetrics() {
@@ -92,7 +95,8 @@ func (s logService) Export(_ context.Context, r *collectorlogs.ExportLogsService
 	return &collectorlogs.ExportLogsServiceResponse{}, nil
 }
 
-func (traceService) Export(context.Context, *collectortraces.ExportTraceServiceRequest) (*collectortraces.ExportTraceServiceResponse, error) {
+func (traceService) Export(context.Context, *collectortraces.ExportTraceServiceRequest) (*collectortraces.ExportTraceServiceResponse,
+	error) {
 	return &collectortraces.ExportTraceServiceResponse{}, nil
 }
 
@@ -103,7 +107,7 @@ func (s *sink) notify() {
 	}
 }
 
-// metric waits for a row of that name that accept (nil: any) agrees to.
+// metric waits for a row of that name that accept (nil: any) accepts.
 func (s *sink) metric(t *testing.T, name string, accept func(metricRow) bool) metricRow {
 	t.Helper()
 	return await(t, s, "metric "+name, func() (metricRow, bool) {
@@ -129,6 +133,7 @@ func (s *sink) log(t *testing.T, what string, accept func(logRow) bool) logRow {
 	})
 }
 
+// await waits until find succeeds, which it calls after every change of the sink.
 func await[T any](t *testing.T, s *sink, what string, find func() (T, bool)) T {
 	t.Helper()
 	deadline := time.After(60 * time.Second)

@@ -20,10 +20,10 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// acceptTelemetry stands where the node's collector does and takes everything.
+// acceptTelemetry serves in place of the node's collector and accepts everything.
 func acceptTelemetry(t *testing.T) {
 	t.Helper()
-	serveTelemetry(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	serveTelemetry(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 }
 
 func serveTelemetry(t *testing.T, handler http.HandlerFunc) {
@@ -35,7 +35,7 @@ func serveTelemetry(t *testing.T, handler http.HandlerFunc) {
 	t.Cleanup(func() { _ = server.Close() })
 }
 
-// runningJVM is an executor that runs until it is told to end.
+// runningJVM is an executor that runs until end is called.
 type runningJVM struct {
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
@@ -57,7 +57,11 @@ func startJVM(t *testing.T, classes, jars string, options ...string) runningJVM 
 	return j
 }
 
-// end lets main return, and gives what the JVM wrote and how long it took to end.
+// exitBound bounds the life of a JVM whose server does not answer. The launcher delays
+// the exit by two seconds at most; the rest is for a loaded machine.
+const exitBound = 20 * time.Second
+
+// end lets main return. It returns the JVM's output and how long it took to exit.
 func (j runningJVM) end(t *testing.T) (string, time.Duration) {
 	t.Helper()
 	start := time.Now()
@@ -69,12 +73,12 @@ func (j runningJVM) end(t *testing.T) (string, time.Duration) {
 
 const log4jVersion = "2.20.0" // of Spark 3.5, which is on emr-7.x
 
-// log4j gives the class path of Spark's logging library. The outer process
-// fetches it: the machine of the test has no network.
-func log4j(t *testing.T) string {
+// log4jJars returns the class path of Spark's logging library. The outer process
+// fetches it, since the namespaces have no network.
+func log4jJars(t *testing.T) string {
 	t.Helper()
 	const variable = "OBSERVATORY_TEST_LOG4J"
-	if os.Getenv(inside) == "" {
+	if os.Getenv(insideVariable) == "" {
 		dir := t.TempDir()
 		t.Setenv(variable, dir)
 		for _, name := range []string{"log4j-api", "log4j-core"} {
@@ -87,10 +91,11 @@ func log4j(t *testing.T) string {
 	return ":" + filepath.Join(dir, "log4j-api-"+log4jVersion+".jar") + ":" + filepath.Join(dir, "log4j-core-"+log4jVersion+".jar")
 }
 
-var executorLabels = stamped.with("service.name", "spark-executor").with("spark.app.id", "application_1_0001").with("spark.executor.id", "3")
+var executorLabels = hostLabels.with("service.name", "spark-executor").with("spark.app.id",
+	"application_1_0001").with("spark.executor.id", "3")
 
-// What a JVM does so that every metric of the table is there: collections, and
-// S3A's beans, of which one is closed and another opened on the same bucket.
+// busyMain produces every metric of the contract: it collects garbage, and has beans
+// of S3A, one of which is replaced by another of the same bucket.
 const busyMain = `
 public static class Bean implements javax.management.DynamicMBean {
   final long value; Bean(long v) { value = v; }
@@ -104,7 +109,8 @@ public static class Bean implements javax.management.DynamicMBean {
   public Object invoke(String n, Object[] a, String[] s) { return null; }
   public javax.management.MBeanInfo getMBeanInfo() { return new javax.management.MBeanInfo("Bean", "", null, null, null, null); }
 }
-static javax.management.ObjectName name(String n) throws Exception { return new javax.management.ObjectName("Hadoop:service=s3a-file-system,name=" + n); }
+static javax.management.ObjectName name(String n) throws Exception {
+   return new javax.management.ObjectName("Hadoop:service=s3a-file-system,name=" + n); }
 public static void main(String[] a) throws Exception {
   javax.management.MBeanServer server = java.lang.management.ManagementFactory.getPlatformMBeanServer();
   server.registerMBean(new Bean(5), name("S3AMetrics1-lake"));
@@ -117,14 +123,14 @@ public static void main(String[] a) throws Exception {
       server.unregisterMBean(name("S3AMetrics1-lake")); server.registerMBean(new Bean(2), name("S3AMetrics3-lake"));
     } } }`
 
-func TestEveryMetricOfTheJVMArrives(t *testing.T) {
+func TestEveryJVMMetricArrives(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
-	layNode(t)
+	installLauncher(t)
 	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
 	startCollector(t)
-	java := startJVM(t, javaClasses(t, map[string]string{executorMain: busyMain}), "")
+	java := startJVM(t, compileJava(t, map[string]string{executorMain: busyMain}), "")
 	checked := 0
 	for _, m := range contract.Metrics() {
 		if m.Source != contract.SourceJVM && m.Source != contract.SourceS3A {
@@ -194,10 +200,11 @@ logger.own.additivity=false
 logger.own.appenderRef.c.ref=c
 `
 
-// Logs at once and ends: everything is sent by the JVM's end.
+// loggingMain logs and exits at once: everything must be sent by then.
 const loggingMain = `public static void main(String[] a) throws Exception {
   org.apache.logging.log4j.Logger l = org.apache.logging.log4j.LogManager.getLogger("org.apache.spark.Job");
-  org.apache.logging.log4j.core.LoggerContext context = (org.apache.logging.log4j.core.LoggerContext) org.apache.logging.log4j.LogManager.getContext(false);
+  org.apache.logging.log4j.core.LoggerContext context =
+     (org.apache.logging.log4j.core.LoggerContext) org.apache.logging.log4j.LogManager.getContext(false);
   while (context.getConfiguration().getRootLogger().getAppenders().get("observatory") == null) Thread.sleep(5);
   l.info("said {} \"quoted\" \u00fc \ud83d\ude00 \u0001", 1);
   l.debug("below the level");
@@ -211,17 +218,17 @@ const loggingMain = `public static void main(String[] a) throws Exception {
   l.fatal("last");
 }`
 
-func TestLogsOfAnExecutorArrive(t *testing.T) {
-	jars := log4j(t)
+func TestExecutorLogsArrive(t *testing.T) {
+	jars := log4jJars(t)
 	if !onMachine(t) {
 		return
 	}
-	layNode(t)
-	startProfiles(t, nil)
+	installLauncher(t)
+	startPyroscope(t, nil)
 	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
 	startCollector(t)
 	s.metric(t, "system.memory.usage", nil) // the collector is up
-	classes := javaClassesWith(t, jars, map[string]string{executorMain: loggingMain})
+	classes := compileJavaAgainst(t, jars, map[string]string{executorMain: loggingMain})
 	write(t, filepath.Join(classes, "log4j2.properties"), log4jConfig)
 	out, _ := startJVM(t, classes, jars).end(t)
 	require.NotContains(t, out, "observatory:")
@@ -243,22 +250,23 @@ func TestLogsOfAnExecutorArrive(t *testing.T) {
 	require.EqualValues(t, 13, find("not additive").record.GetSeverityNumber())
 	find("after a new configuration")
 	require.EqualValues(t, 21, find("last").record.GetSeverityNumber())
-	s.metric(t, "jvm.class.count", nil) // a JVM that lives for less than an interval is seen too
+	s.metric(t, "jvm.class.count", nil) // also of a JVM that lives for less than an interval
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	require.Len(t, s.logs, 5, "each record once, none below its logger's level")
 }
 
-func TestCollectorThatFailsCostsTheApplicationNothing(t *testing.T) {
+func TestFailingCollectorDoesNotAffectApplication(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
-	const untilTold = `public static void main(String[] a) throws Exception {
-  boolean up = false; while (!up) { for (Thread t : Thread.getAllStackTraces().keySet()) up |= t.getName().equals("observatory-telemetry"); Thread.sleep(5); }
+	const waitForStdin = `public static void main(String[] a) throws Exception {
+  boolean up = false;
+   while (!up) { for (Thread t : Thread.getAllStackTraces().keySet()) up |= t.getName().equals("observatory-telemetry"); Thread.sleep(5); }
   while (System.in.available() == 0) Thread.sleep(5); System.out.println("main ran"); }`
-	classes := javaClasses(t, map[string]string{executorMain: untilTold})
-	layNode(t)
-	startProfiles(t, nil) // what fails here is the collector alone
+	classes := compileJava(t, map[string]string{executorMain: waitForStdin})
+	installLauncher(t)
+	startPyroscope(t, nil) // so that only the collector fails
 	for name, c := range map[string]struct {
 		serve http.HandlerFunc // nil: nobody listens
 		line  string
@@ -280,8 +288,7 @@ func TestCollectorThatFailsCostsTheApplicationNothing(t *testing.T) {
 				require.Contains(t, out, "observatory: telemetry not sent: ")
 				require.Contains(t, out, c.line)
 			}
-			// Two seconds is what the launcher allows itself; the rest is the JVM's own end.
-			require.Less(t, took, 6*time.Second)
+			require.Less(t, took, exitBound)
 		})
 	}
 }

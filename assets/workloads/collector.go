@@ -15,10 +15,21 @@ const CollectorFile = "collector.yaml"
 // CollectorQueueDir holds the collector's queues on its volume.
 const CollectorQueueDir = DataDir + "/queue"
 
-// Collector configures the control node's collector: OTLP in, one queue on
-// disk per store out.
-func Collector() (Config, error) {
-	memory := MemoryOf(platform.WorkloadCollector)
+// exporter is the collector's exporter to one store.
+type exporter struct {
+	Signal       string
+	URL          string
+	StreamFields string // of VictoriaLogs
+	QueueBytes   int
+}
+
+// Collector configures the control node's collector: it receives OTLP and has
+// one queue on disk for each store.
+func Collector(r platform.WorkloadRecord, s Settings) (Config, error) {
+	exporters, err := exporters(s.Workloads)
+	if err != nil {
+		return Config{}, err
+	}
 	labels := signalLabels()
 	quoted := make([]string, len(labels))
 	for i, l := range labels {
@@ -27,24 +38,46 @@ func Collector() (Config, error) {
 	body, err := render(CollectorFile, map[string]any{
 		"health": listen(platform.CollectorHealth), "selfPort": int(platform.CollectorMetrics),
 		"grpc": listen(platform.OTLPGRPC), "http": listen(platform.OTLPHTTP),
-		"data": DataDir, "queue": CollectorQueueDir, "queueBytes": platform.QueueGiB << 30,
-		"limitMiB": memory.share(80), "spikeMiB": memory.share(20),
-		"labels": strings.Join(quoted, ", "), "streamFields": strings.Join(labels, ","),
+		"data": DataDir, "queue": CollectorQueueDir,
+		"limitMiB": percentOf(r, 80), "spikeMiB": percentOf(r, 20),
+		"labels":    strings.Join(quoted, ", "),
 		"roleLabel": platform.NodeRole, "role": platform.RoleControl,
 		"hostLabel": platform.HostName, "nodeName": EnvNodeName,
-		"serviceLabel": platform.ServiceName, "service": platform.WorkloadCollector,
-		"metrics": throughRedelivery(platform.WorkloadVictoriaMetrics),
-		"logs":    throughRedelivery(platform.WorkloadVictoriaLogs),
-		"traces":  throughRedelivery(platform.WorkloadTempo),
+		"serviceLabel": platform.ServiceName, "service": r.Name,
+		"exporters": exporters,
 	})
 	if err != nil {
 		return Config{}, err
 	}
 	return Config{
 		Args:  []string{"--config=" + path.Join(ConfigDir, CollectorFile)},
-		Env:   map[string]string{"GOMEMLIMIT": fmt.Sprintf("%dMiB", memory.share(80))},
+		Env:   goMemoryLimit(r),
 		Files: map[string]string{CollectorFile: body},
 	}, nil
+}
+
+// exporters returns an exporter for each store, through the redelivery. Pipelines
+// refer to them by signal, so each signal has one store.
+func exporters(workloads platform.WorkloadTable) ([]exporter, error) {
+	redelivery, err := workloads.Get(platform.WorkloadRedelivery)
+	if err != nil {
+		return nil, fmt.Errorf("find what the collector sends to: %w", err)
+	}
+	var out []exporter
+	storeOf := map[string]platform.Workload{}
+	for _, store := range workloads.Stores() {
+		in := store.Intake
+		if other, found := storeOf[in.Signal]; found {
+			return nil, fmt.Errorf("signal %s: has two stores, %s and %s: remove the Intake of one", in.Signal, other, store.Name)
+		}
+		storeOf[in.Signal] = store.Name
+		e := exporter{Signal: in.Signal, URL: redelivery.URL() + "/" + string(store.Name) + in.Path, QueueBytes: in.QueueGiB << 30}
+		if store.Name == platform.WorkloadVictoriaLogs {
+			e.StreamFields = strings.Join(signalLabels(), ",")
+		}
+		out = append(out, e)
+	}
+	return out, nil
 }
 
 // signalLabels are the resource attributes that may identify a signal.

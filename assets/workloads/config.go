@@ -15,61 +15,90 @@ var templates embed.FS
 
 // Folders inside each server's container.
 const (
-	ConfigDir = "/etc/observatory"     // Config.Files, read-only
+	ConfigDir = "/etc/observatory"     // Config.Files and Config.LateFiles, read-only
 	DataDir   = "/var/lib/observatory" // what outlives the container
 )
 
-// EnvNodeName is the variable that tells a server the name of the Kubernetes
-// node it runs on, which becomes the platform.HostName of its own signals.
+// EnvNodeName is the variable with the name of the Kubernetes node that a server
+// runs on, which becomes the platform.HostName of its own signals.
 const EnvNodeName = "NODE_NAME"
 
 // Config is one server's command line, environment and files.
 type Config struct {
-	Args  []string
-	Env   map[string]string
-	Files map[string]string // file name in ConfigDir -> content
+	Args      []string
+	Env       map[string]string
+	Files     map[string]string   // file name in ConfigDir -> content
+	LateFiles map[string]LateFile // further files in ConfigDir
+
+	SecretEnv   map[string]SecretKey // variable -> its value
+	SecretFiles []SecretFiles
 }
 
-// Memory is what a server's container may use. The server's own limits are
-// derived from it, so that it refuses work before the kernel ends it.
-type Memory struct{ MiB int }
-
-// share gives percent of the memory in MiB.
-func (m Memory) share(percent int) int { return m.MiB * percent / 100 }
-
-// Quantity is the memory as Kubernetes writes it.
-func (m Memory) Quantity() string { return fmt.Sprintf("%dMi", m.MiB) }
-
-// MemoryOf gives the container limits, in one table because the servers'
-// own limits follow them. 6.75 GiB together: a control node of 8 GiB holds them
-// beside K3s.
-func MemoryOf(w platform.Workload) Memory {
-	return map[platform.Workload]Memory{
-		platform.WorkloadCollector:       {MiB: 768},
-		platform.WorkloadVictoriaMetrics: {MiB: 1536},
-		platform.WorkloadVictoriaLogs:    {MiB: 1024},
-		platform.WorkloadTempo:           {MiB: 1024},
-		platform.WorkloadPyroscope:       {MiB: 1536},
-		platform.WorkloadYACE:            {MiB: 256},
-		platform.WorkloadGrafana:         {MiB: 512},
-		platform.WorkloadStatus:          {MiB: 128},
-		platform.WorkloadRedelivery:      {MiB: 256},
-	}[w]
+// LateFile is a file whose content depends on facts that are known only once
+// other resources exist.
+type LateFile struct {
+	Needs  []Fact
+	Render func(facts map[Fact]string) (string, error)
 }
 
-// address is host:port of another workload inside the cluster.
-func address(w platform.Workload, p platform.Port) string { return fmt.Sprintf("%s:%d", w, p) }
+// Fact names a value of the deployment.
+type Fact string
+
+// The facts that a LateFile may need.
+const (
+	FactRegion    Fact = "region"
+	FactBucket    Fact = "bucket"    // the data bucket's name
+	FactControlIP Fact = "controlIP" // the control node's private address
+)
+
+// SecretKey is one value of a Kubernetes Secret.
+type SecretKey struct{ Secret, Key string }
+
+// SecretFiles are values of a Kubernetes Secret that a server reads as files in
+// Dir, one per key.
+type SecretFiles struct {
+	Secret string
+	Volume string // name of the pod's volume
+	Dir    string
+	Keys   []string
+}
+
+// Settings are what the servers' configuration depends on besides their records.
+type Settings struct {
+	Workloads platform.WorkloadTable // all of them: servers address one another
+
+	MetricsRetention   time.Duration // whole days
+	LogsRetention      time.Duration // whole days
+	TempoRetention     time.Duration // whole hours
+	PyroscopeRetention time.Duration // whole hours
+
+	DataVolumeGiB int               // of the volume that holds all DataDirs
+	Tags          map[string]string // of every AWS resource of the stack
+	Dashboards    map[string]string // predefined ones of VictoriaMetrics' own UI: *.json -> content
+}
+
+// percentOf is a share of a workload's memory limit in MiB. The servers' own
+// limits are shares of it, so that they refuse work before the kernel kills them.
+func percentOf(r platform.WorkloadRecord, percent int) int { return r.MemoryMiB * percent / 100 }
+
+// goMemoryLimit is the soft limit of a Go program's heap, as GOMEMLIMIT takes it.
+func goMemoryLimit(r platform.WorkloadRecord) map[string]string {
+	return map[string]string{"GOMEMLIMIT": fmt.Sprintf("%dMiB", percentOf(r, 80))}
+}
 
 // listen is every address of the server's own container.
 func listen(p platform.Port) string { return fmt.Sprintf("0.0.0.0:%d", p) }
 
-// hours writes a retention as Tempo and Pyroscope read it.
+// hours formats a retention for Tempo and Pyroscope.
 func hours(d time.Duration) string { return fmt.Sprintf("%dh", int(d.Hours())) }
 
-// days writes a retention as VictoriaMetrics and VictoriaLogs read it.
+// minutes formats a duration for Tempo.
+func minutes(d time.Duration) string { return fmt.Sprintf("%dm", int(d.Minutes())) }
+
+// days formats a retention for VictoriaMetrics and VictoriaLogs.
 func days(d time.Duration) string { return fmt.Sprintf("%dd", int(d.Hours()/24)) }
 
-// render fills a template; a value that the template names and data lacks is
+// render executes a template; a value that the template names and data lacks is
 // an error.
 func render(name string, data map[string]any) (string, error) {
 	t, err := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{"join": strings.Join}).

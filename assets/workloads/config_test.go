@@ -3,7 +3,6 @@ package workloadconfig_test
 import (
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -11,11 +10,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
-	"github.com/emr-observatory/emr-observatory/localcloud/servers"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
-// verify gives a server's own word on a file.
+// verify runs a server's own check of its configuration.
 func verify(t *testing.T, w platform.Workload, env []string, args ...string) {
 	t.Helper()
 	binary, err := servers.Find(t.Context(), string(w))
@@ -26,33 +25,32 @@ func verify(t *testing.T, w platform.Workload, env []string, args ...string) {
 	require.NoError(t, err, "%s", out)
 }
 
-func TestServersAcceptTheirFiles(t *testing.T) {
+func TestServersAcceptTheirConfiguration(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name, body string) string {
-		put(t, filepath.Join(dir, name), body)
+		writeFile(t, filepath.Join(dir, name), body)
 		return filepath.Join(dir, name)
 	}
-	yace, err := workloadconfig.YACE("eu-west-1", map[string]string{"observatory:stack": "dev.1", "observatory:project": "emr"})
+	yace, err := yaceFile(t, settings().Tags)
 	require.NoError(t, err)
 	verify(t, platform.WorkloadYACE, nil, "verify-config", "--config.file="+at("yace.yaml", yace))
 
-	collector, err := workloadconfig.Collector()
-	require.NoError(t, err)
-	verify(t, platform.WorkloadCollector, []string{workloadconfig.EnvNodeName + "=n"}, "validate", "--config="+at("collector.yaml", collector.Files[workloadconfig.CollectorFile]))
-
-	metrics, err := workloadconfig.VictoriaMetrics(month)
-	require.NoError(t, err)
-	verify(t, platform.WorkloadVictoriaMetrics, []string{workloadconfig.EnvNodeName + "=n"}, "-dryRun", "-promscrape.config="+at("scrape.yaml", metrics.Files[workloadconfig.ScrapeFile]))
-
-	tempo, err := workloadconfig.Tempo(month)
-	require.NoError(t, err)
-	environ := []string{platform.ConfigBucket + "=b", platform.ConfigRegion + "=r", platform.ConfigS3Endpoint + "=h", platform.ConfigS3Insecure + "=false", platform.ConfigS3PathStyle + "=false"}
-	verify(t, platform.WorkloadTempo, environ, "-config.expand-env=true", "-config.verify=true", "-config.file="+at("tempo.yaml", tempo.Files[workloadconfig.TempoFile]))
+	file := func(w platform.Workload, name string) string { return at(name, config(t, w).Files[name]) }
+	nodeName := []string{workloadconfig.EnvNodeName + "=n"}
+	verify(t, platform.WorkloadCollector, nodeName, "validate", "--config="+file(platform.WorkloadCollector, workloadconfig.CollectorFile))
+	verify(t, platform.WorkloadVictoriaMetrics, nodeName,
+		"-dryRun", "-promscrape.config="+file(platform.WorkloadVictoriaMetrics, workloadconfig.ScrapeFile))
+	environ := []string{
+		platform.ConfigBucket + "=b", platform.ConfigRegion + "=r", platform.ConfigS3Endpoint + "=h",
+		platform.ConfigS3Insecure + "=false", platform.ConfigS3PathStyle + "=false",
+	}
+	verify(t, platform.WorkloadTempo, environ,
+		"-config.expand-env=true", "-config.verify=true", "-config.file="+file(platform.WorkloadTempo, workloadconfig.TempoFile))
 }
 
-// EMR's own metrics come from its nodes; CloudWatch's would cost and say less.
-func TestCloudWatchIsAskedOnlyForTheStacksOwn(t *testing.T) {
-	body, err := workloadconfig.YACE("eu-west-1", map[string]string{"stack": "a.b"})
+// EMR's metrics come from its nodes: CloudWatch's cost money and are less frequent.
+func TestYACEQueriesOnlyTheStacksResources(t *testing.T) {
+	body, err := yaceFile(t, map[string]string{"stack": "a.b"})
 	require.NoError(t, err)
 	var c struct {
 		Discovery struct {
@@ -72,21 +70,19 @@ func TestCloudWatchIsAskedOnlyForTheStacksOwn(t *testing.T) {
 		require.Contains(t, c.Discovery.ExportedTagsOnMetrics, job.Type)
 		require.Equal(t, []string{"eu-west-1"}, job.Regions)
 		require.Len(t, job.SearchTags, 1)
-		require.Regexp(t, regexp.MustCompile(job.SearchTags[0].Value), "a.b")
-		require.NotRegexp(t, regexp.MustCompile(job.SearchTags[0].Value), "axb")
-		require.Zero(t, job.Period%300, "CloudWatch's own grain")
+		require.Regexp(t, job.SearchTags[0].Value, "a.b")
+		require.NotRegexp(t, job.SearchTags[0].Value, "axb")
+		require.Zero(t, job.Period%300, "CloudWatch's own resolution")
 	}
 	require.ElementsMatch(t, []string{"AWS/S3", "AWS/EBS", "AWS/EC2", "AWS/ES"}, kinds)
 
-	_, err = workloadconfig.YACE("eu-west-1", nil)
+	_, err = yaceFile(t, nil)
 	require.ErrorContains(t, err, "no tags")
 }
 
-// A relay must not stamp its own host on what it relays, and every pipeline
-// must be able to refuse before it dies.
-func TestRelayPipelinesOnlyRelay(t *testing.T) {
-	config, err := workloadconfig.Collector()
-	require.NoError(t, err)
+// The collector must not add its own host to what it relays, and every pipeline must
+// refuse data before it runs out of memory.
+func TestRelayPipelinesAddNoLabels(t *testing.T) {
 	var c struct {
 		Exporters map[string]struct {
 			SendingQueue   struct{ Storage string } `json:"sending_queue"`
@@ -98,7 +94,7 @@ func TestRelayPipelinesOnlyRelay(t *testing.T) {
 			Pipelines map[string]struct{ Receivers, Processors, Exporters []string }
 		}
 	}
-	require.NoError(t, yaml.Unmarshal([]byte(config.Files[workloadconfig.CollectorFile]), &c))
+	require.NoError(t, yaml.Unmarshal([]byte(config(t, platform.WorkloadCollector).Files[workloadconfig.CollectorFile]), &c))
 	require.Len(t, c.Service.Pipelines, 4)
 	for name, p := range c.Service.Pipelines {
 		require.Equal(t, "memory_limiter", p.Processors[0], name)
@@ -111,12 +107,12 @@ func TestRelayPipelinesOnlyRelay(t *testing.T) {
 	for name, e := range c.Exporters {
 		require.Equal(t, "file_storage", e.SendingQueue.Storage, name)
 		require.NotNil(t, e.RetryOnFailure.MaxElapsedTime, name)
-		require.Zero(t, *e.RetryOnFailure.MaxElapsedTime, "%s: without end", name)
+		require.Zero(t, *e.RetryOnFailure.MaxElapsedTime, "%s: retries for ever", name)
 	}
 }
 
-func TestGrafanaLetsNobodyInByDefault(t *testing.T) {
-	env := workloadconfig.Grafana().Env
+func TestGrafanaRequiresLogin(t *testing.T) {
+	env := config(t, platform.WorkloadGrafana).Env
 	require.Equal(t, "https", env["GF_SERVER_PROTOCOL"])
 	require.Equal(t, "false", env["GF_AUTH_ANONYMOUS_ENABLED"])
 	require.Equal(t, "false", env["GF_USERS_ALLOW_SIGN_UP"])
@@ -124,11 +120,11 @@ func TestGrafanaLetsNobodyInByDefault(t *testing.T) {
 	require.Regexp(t, `^[a-z-]+@\d+\.\d+\.\d+$`, env["GF_PLUGINS_PREINSTALL_SYNC"])
 }
 
-func TestMemoryOfAllWorkloadsFitsTheNode(t *testing.T) {
+func TestMemoryLimitsFitTheNode(t *testing.T) {
 	total := 0
-	for w := range platform.Images {
-		require.Positive(t, workloadconfig.MemoryOf(w).MiB, w)
-		total += workloadconfig.MemoryOf(w).MiB
+	for _, w := range platform.Workloads() {
+		require.Positive(t, w.MemoryMiB, w.Name)
+		total += w.MemoryMiB
 	}
-	require.LessOrEqual(t, total, 7*1024, "a node of 8 GiB holds them beside K3s")
+	require.LessOrEqual(t, total, 7*1024, "8 GiB, beside K3s")
 }

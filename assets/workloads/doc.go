@@ -1,6 +1,6 @@
-// Package workloadconfig holds what the control node's servers are told: their
-// command lines, environment and configuration files, rendered from the
-// platform's facts. It is pure: it starts nothing, reads no environment and
-// knows neither Kubernetes nor Pulumi. components/workloads turns a Config into
-// Kubernetes objects; the tests give the same Config to the real servers.
+// Package workloadconfig renders the configuration of the control node's
+// servers: command lines, environment and files, from the platform's workload
+// records. It is pure: it starts nothing, reads no environment, and depends neither
+// on Kubernetes nor on Pulumi. components/workloads turns a Config into Kubernetes
+// objects; the tests run the real servers with the same Config.
 package workloadconfig

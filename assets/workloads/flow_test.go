@@ -17,8 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
-	"github.com/emr-observatory/emr-observatory/localcloud/servers"
+	"github.com/emr-observatory/emr-observatory/internal/keptlogs"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
 const (
@@ -28,7 +29,7 @@ const (
 	month       = 30 * 24 * time.Hour
 )
 
-// lab is the control node's servers on an S3 gateway.
+// lab has the control node's servers, with an S3 gateway.
 type lab struct {
 	t       *testing.T
 	s3      string // the bucket's folder
@@ -49,12 +50,19 @@ func newLab(t *testing.T) *lab {
 	return l
 }
 
-// start runs a workload with what cluster-config and the pod would give it.
-func (l *lab) start(w platform.Workload, c workloadconfig.Config, err error) {
+// start runs a workload with its configuration.
+func (l *lab) start(w platform.Workload) {
 	l.t.Helper()
-	require.NoError(l.t, err)
+	l.startWith(w, config(l.t, w))
+}
+
+// startWith runs a workload with the environment that cluster-config and the pod
+// would give it.
+func (l *lab) startWith(w platform.Workload, c workloadconfig.Config) {
+	l.t.Helper()
 	if l.dirs[w] == "" {
 		l.dirs[w] = filepath.Join(l.t.TempDir(), string(w))
+		l.t.Cleanup(func() { keptlogs.Copy(l.t, l.dirs[w]) })
 	}
 	l.running[w] = start(l.t, w, c, l.dirs[w],
 		platform.ConfigBucket+"="+bucket, platform.ConfigRegion+"=us-east-1",
@@ -62,34 +70,34 @@ func (l *lab) start(w platform.Workload, c workloadconfig.Config, err error) {
 		"AWS_ACCESS_KEY_ID=lab", "AWS_SECRET_ACCESS_KEY=lab-secret",
 		workloadconfig.EnvNodeName+"=ip-10-0-0-5.ec2.internal")
 	if w == platform.WorkloadTempo {
-		// Asked within the last 30 s, Tempo 2.9 does not end by itself: it waits for
-		// a queue that only its timer removes (modules/frontend/queue, stopping).
+		// Within 30 s of a query, Tempo 2.9 does not stop on SIGTERM: it waits for a
+		// queue that only its timer removes (modules/frontend/queue, stopping).
 		l.t.Cleanup(l.running[w].kill)
 	}
 }
 
-func (l *lab) startMetrics() {
-	c, err := workloadconfig.VictoriaMetrics(month)
-	l.start(platform.WorkloadVictoriaMetrics, c, err)
-}
-
-func (l *lab) startLogs() {
-	c, err := workloadconfig.VictoriaLogs(month, 100)
-	l.start(platform.WorkloadVictoriaLogs, c, err)
-}
-
-func (l *lab) startTempo() {
-	c, err := workloadconfig.Tempo(month)
-	l.start(platform.WorkloadTempo, c, err)
-}
-
-// startCollector starts the redelivery too, which is its way to the stores.
-func (l *lab) startCollector() {
-	if r := l.running[platform.WorkloadRedelivery]; r == nil || r.ended() {
-		l.start(platform.WorkloadRedelivery, workloadconfig.Redelivery(), nil)
+// startTempo starts Tempo, with or without the repair of its write-ahead log, and
+// waits until it is ready. It removes the 15 s by which Tempo delays its readiness
+// by default.
+func (l *lab) startTempo(withRepair bool) {
+	l.t.Helper()
+	c := config(l.t, platform.WorkloadTempo)
+	body := c.Files[workloadconfig.TempoFile]
+	c.Files[workloadconfig.TempoFile] = strings.Replace(body, "lifecycler: {", "lifecycler: {min_ready_duration: 1ms, ", 1)
+	require.NotEqual(l.t, body, c.Files[workloadconfig.TempoFile])
+	if !withRepair {
+		c.Args = c.Args[slices.Index(c.Args, "--")+2:]
 	}
-	c, err := workloadconfig.Collector()
-	l.start(platform.WorkloadCollector, c, err)
+	l.startWith(platform.WorkloadTempo, c)
+	l.running[platform.WorkloadTempo].ready(l.t, workloadRecord(l.t, platform.WorkloadTempo).ReadyURL())
+}
+
+// startCollector starts the collector, and the redelivery unless it runs.
+func (l *lab) startCollector() {
+	if r := l.running[platform.WorkloadRedelivery]; r == nil || r.exited() {
+		l.start(platform.WorkloadRedelivery)
+	}
+	l.start(platform.WorkloadCollector)
 }
 
 // objects lists the bucket's keys.
@@ -105,47 +113,54 @@ func (l *lab) objects() []string {
 	return keys
 }
 
-// What a node sends reaches its store, under the labels it was born with and
-// no others; traces and profiles come to rest in S3 under their prefixes.
+// What a node sends reaches its store with its original labels and no others;
+// traces and profiles end up in S3 below their prefixes.
 func TestSignalsReachTheirStores(t *testing.T) {
 	l := newLab(t)
-	l.startMetrics()
-	l.startLogs()
-	l.startTempo()
-	pyroscope, err := workloadconfig.Pyroscope(month)
-	l.start(platform.WorkloadPyroscope, pyroscope, err)
+	for _, w := range []platform.Workload{
+		platform.WorkloadVictoriaMetrics, platform.WorkloadVictoriaLogs, platform.WorkloadTempo, platform.WorkloadPyroscope,
+	} {
+		l.start(w)
+	}
 	l.startCollector()
 	for w, s := range l.running {
-		s.ready(t, workloadconfig.ReadyURLs()[w])
+		s.ready(t, workloadRecord(t, w).ReadyURL())
 	}
 
 	t.Run("only the declared ports are open", func(t *testing.T) { require.Equal(t, declaredPorts(), listening(t)) })
 
 	now := time.Now()
-	send(t, "metrics", resource(`"scopeMetrics":[{"scope":{"name":"lab","version":"9.9"},"metrics":[{"name":"lab.beats","unit":"{beat}","sum":{"aggregationTemporality":2,"isMonotonic":true,"dataPoints":[{"timeUnixNano":"%d","asInt":"7"}]}}]}]`, now.UnixNano()))
-	send(t, "logs", resource(`"scopeLogs":[{"logRecords":[{"timeUnixNano":"%d","severityText":"ERROR","body":{"stringValue":"the lab speaks"}}]}]`, now.UnixNano()))
-	send(t, "traces", resource(`"scopeSpans":[{"spans":[{"traceId":"`+traceID+`","spanId":"eee19b7ec3c1b174","name":"lab-step","kind":1,"startTimeUnixNano":"%d","endTimeUnixNano":"%d"}]}]`, now.Add(-time.Second).UnixNano(), now.UnixNano()))
+	send(t, "metrics", resource(`"scopeMetrics":[{"scope":{"name":"lab","version":"9.9"},"metrics":[{"name":"lab.beats",`+
+		`"unit":"{beat}","sum":{"aggregationTemporality":2,"isMonotonic":true,"dataPoints":[{"timeUnixNano":"%d",`+
+		`"asInt":"7"}]}}]}]`, now.UnixNano()))
+	send(t, "logs", resource(`"scopeLogs":[{"logRecords":[{"timeUnixNano":"%d","severityText":"ERROR",`+
+		`"body":{"stringValue":"the lab speaks"}}]}]`, now.UnixNano()))
+	send(t, "traces", resource(`"scopeSpans":[{"spans":[{"traceId":"`+traceID+`","spanId":"eee19b7ec3c1b174","name":"lab-step",`+
+		`"kind":1,"startTimeUnixNano":"%d","endTimeUnixNano":"%d"}]}]`, now.Add(-time.Second).UnixNano(), now.UnixNano()))
 
 	t.Run("metric", func(t *testing.T) {
-		body := eventually(t, 30*time.Second, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query=lab_beats_total", contains("lab_beats_total"))
+		body := eventually(t, 30*time.Second, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query=lab_beats_total",
+			contains("lab_beats_total"))
 		require.Equal(t, map[string]string{
 			"__name__": "lab_beats_total", "cluster": "j-LAB", "node_role": "core", "host_name": "ip-10-0-1-7",
 			"spark_app_id": "application_1_0001", "spark_executor_id": "1", "service_name": "spark-executor",
 		}, seriesLabels(t, body))
 	})
 	t.Run("log", func(t *testing.T) {
-		body := eventually(t, 30*time.Second, "GET", "http://victoria-logs:9428/select/logsql/query?query="+url.QueryEscape(`"the lab speaks"`), contains("the lab speaks"))
+		body := eventually(t, 30*time.Second, "GET",
+			"http://victoria-logs:9428/select/logsql/query?query="+url.QueryEscape(`"the lab speaks"`), contains("the lab speaks"))
 		var line map[string]string
 		require.NoError(t, json.Unmarshal([]byte(strings.SplitN(body, "\n", 2)[0]), &line))
-		require.Equal(t, `{cluster="j-LAB",host.name="ip-10-0-1-7",node.role="core",service.name="spark-executor",spark.app.id="application_1_0001",spark.executor.id="1"}`, line["_stream"])
+		require.Equal(t, `{cluster="j-LAB",host.name="ip-10-0-1-7",node.role="core",service.name="spark-executor",`+
+			`spark.app.id="application_1_0001",spark.executor.id="1"}`, line["_stream"])
 		require.NotContains(t, body, "process.pid")
 	})
 	t.Run("trace", func(t *testing.T) {
 		eventually(t, 30*time.Second, "GET", "http://tempo:3200/api/traces/"+traceID, contains("lab-step"))
 		eventually(t, 10*time.Second, "POST", "http://tempo:3200/flush", func(status int, _ string) bool { return status/100 == 2 })
-		l.comesToRest(platform.PrefixTempo, `^tempo/single-tenant/[0-9a-f-]{36}/data\.parquet$`)
+		l.waitForObject(platform.PrefixTempo, `^tempo/single-tenant/[0-9a-f-]{36}/data\.parquet$`)
 	})
-	t.Run("profile", func(t *testing.T) { l.profile(now) })
+	t.Run("profile", func(*testing.T) { l.profile(now) })
 	t.Run("own metrics", ownMetrics)
 	t.Run("S3 holds nothing else", func(t *testing.T) {
 		for _, key := range l.objects() {
@@ -154,8 +169,8 @@ func TestSignalsReachTheirStores(t *testing.T) {
 	})
 }
 
-// profile pushes a profile as the launcher does and ends the server, which
-// must first put what it holds into S3.
+// profile pushes a profile as the launcher does and stops Pyroscope, which must
+// upload it to S3 before it exits.
 func (l *lab) profile(now time.Time) {
 	q := url.Values{
 		"name":  {`spark-executor{cluster="j-LAB",host_name="ip-10-0-1-7"}`},
@@ -170,11 +185,11 @@ func (l *lab) profile(now time.Time) {
 		return strings.Contains(body, "ip-10-0-1-7")
 	}), body)
 	l.running[platform.WorkloadPyroscope].stop(l.t)
-	l.comesToRest(platform.PrefixPyroscope, `^pyroscope/.+/phlaredb/[0-9A-Z]{26}/index\.tsdb$`)
+	l.waitForObject(platform.PrefixPyroscope, `^pyroscope/.+/phlaredb/[0-9A-Z]{26}/index\.tsdb$`)
 }
 
-// comesToRest waits until an object that looks like pattern lies in S3.
-func (l *lab) comesToRest(prefix platform.Prefix, pattern string) {
+// waitForObject waits until S3 has an object that matches pattern.
+func (l *lab) waitForObject(prefix platform.Prefix, pattern string) {
 	l.t.Helper()
 	re := regexp.MustCompile(pattern)
 	require.True(l.t, strings.HasPrefix(pattern, "^"+string(prefix)))
@@ -182,8 +197,8 @@ func (l *lab) comesToRest(prefix platform.Prefix, pattern string) {
 		"no object like %s among %q", pattern, l.objects())
 }
 
-// The control node's own metrics carry its role and short name, and queue and
-// refusals are among them.
+// The control node's own metrics have its role and short name, and include queue
+// sizes and refusals.
 func ownMetrics(t *testing.T) {
 	for _, name := range []string{
 		"otelcol_exporter_queue_size", "otelcol_exporter_queue_capacity", "otelcol_receiver_accepted_log_records_total",
@@ -193,29 +208,33 @@ func ownMetrics(t *testing.T) {
 		q := url.QueryEscape(name + `{node_role="control",host_name="ip-10-0-0-5",service_name!=""}`)
 		eventually(t, 70*time.Second, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query="+q, contains(name))
 	}
-	body := eventually(t, 10*time.Second, "GET", "http://victoria-metrics:8428/api/v1/query?query="+url.QueryEscape(`count(go_goroutines)`), is200)
-	require.Contains(t, body, `"result":[]`, "the keep-list lets go_* through")
+	body := eventually(t, 10*time.Second, "GET",
+		"http://victoria-metrics:8428/api/v1/query?query="+url.QueryEscape(`count(go_goroutines)`), is200)
+	require.Contains(t, body, `"result":[]`, "go_* is not in the keep-list")
 }
 
-// While a store is down the collector takes everything, keeps it through its
-// own restart and delivers it when the store is back.
-func TestNothingIsLostWhileAStoreIsDown(t *testing.T) {
+// While a store is down the collector accepts data, keeps it through its own restart
+// and delivers it once the store is up.
+func TestCollectorBuffersWhileStoreIsDown(t *testing.T) {
 	l := newLab(t)
 	l.startCollector()
-	l.running[platform.WorkloadCollector].ready(t, workloadconfig.ReadyURLs()[platform.WorkloadCollector])
-	born := time.Now()
-	send(t, "metrics", resource(`"scopeMetrics":[{"metrics":[{"name":"lab.kept","gauge":{"dataPoints":[{"timeUnixNano":"%d","asInt":"3"}]}}]}]`, born.UnixNano()))
-	eventually(t, 20*time.Second, "GET", "http://collector:8888/metrics", func(status int, body string) bool {
+	l.running[platform.WorkloadCollector].ready(t, workloadRecord(t, platform.WorkloadCollector).ReadyURL())
+	sentAt := time.Now()
+	send(t, "metrics", resource(`"scopeMetrics":[{"metrics":[{"name":"lab.kept","gauge":{"dataPoints":[{"timeUnixNano":"%d",`+
+		`"asInt":"3"}]}}]}]`, sentAt.UnixNano()))
+	eventually(t, 20*time.Second, "GET", "http://collector:13134/metrics", func(status int, body string) bool {
 		return status == 200 && regexp.MustCompile(`otelcol_exporter_queue_size\{[^}]*metrics[^}]*\} [1-9]`).MatchString(body)
 	})
 	l.running[platform.WorkloadCollector].stop(t)
-	l.startMetrics()
-	l.running[platform.WorkloadVictoriaMetrics].ready(t, workloadconfig.ReadyURLs()[platform.WorkloadVictoriaMetrics])
+	l.start(platform.WorkloadVictoriaMetrics)
+	l.running[platform.WorkloadVictoriaMetrics].ready(t, workloadRecord(t, platform.WorkloadVictoriaMetrics).ReadyURL())
 	l.startCollector()
-	body := eventually(t, 60*time.Second, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query=lab_kept", contains("lab_kept"))
+	body := eventually(t, 60*time.Second, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query=lab_kept",
+		contains("lab_kept"))
 	require.Contains(t, body, `"3"`)
 }
 
+// resource is the OTLP resource of an executor with the data of a signal.
 func resource(signal string, args ...any) string {
 	return fmt.Sprintf(`{"resource":{"attributes":[`+
 		`{"key":"cluster","value":{"stringValue":"j-LAB"}},{"key":"node.role","value":{"stringValue":"core"}},`+
@@ -224,13 +243,14 @@ func resource(signal string, args ...any) string {
 		`{"key":"process.pid","value":{"intValue":"4711"}},{"key":"telemetry.sdk.version","value":{"stringValue":"1"}}]},`+signal+`}`, args...)
 }
 
+// send sends data to the collector, which must accept it.
 func send(t *testing.T, signal, resource string) {
 	t.Helper()
 	status, body := offer(signal, resource)
 	require.Equal(t, 200, status, body)
 }
 
-// offer is send to a collector that may refuse.
+// offer sends data to the collector and returns its response.
 func offer(signal, resource string) (int, string) {
 	key := map[string]string{"metrics": "resourceMetrics", "logs": "resourceLogs", "traces": "resourceSpans"}[signal]
 	return request("POST", "http://collector:4318/v1/"+signal, "application/json", `{"`+key+`":[`+resource+`]}`)
@@ -248,13 +268,15 @@ func seriesLabels(t *testing.T, body string) map[string]string {
 	return answer.Data.Result[0].Metric
 }
 
-// declaredPorts are those of the servers in TestSignalsReachTheirStores, with
-// the gateway's.
+// declaredPorts are the ports of the servers in TestSignalsReachTheirStores and of
+// the S3 gateway.
 func declaredPorts() []int {
 	ports := []int{7070}
 	for _, p := range []platform.Port{
-		platform.OTLPGRPC, platform.OTLPHTTP, platform.CollectorHealth, platform.CollectorMetrics, platform.VictoriaMetrics, platform.VictoriaLogs,
-		platform.Tempo, platform.TempoGRPC, platform.TempoGossip, platform.TempoOTLPHTTP, platform.Pyroscope, platform.PyroscopeGRPC, platform.Redelivery,
+		platform.OTLPGRPC, platform.OTLPHTTP, platform.CollectorHealth, platform.CollectorMetrics,
+		platform.VictoriaMetrics, platform.VictoriaLogs,
+		platform.Tempo, platform.TempoGRPC, platform.TempoGossip, platform.TempoOTLPHTTP,
+		platform.Pyroscope, platform.PyroscopeGRPC, platform.Redelivery,
 	} {
 		ports = append(ports, int(p))
 	}
@@ -262,7 +284,7 @@ func declaredPorts() []int {
 	return ports
 }
 
-// listening reads the kernel's table of this network namespace (state 0A).
+// listening are the TCP ports in state LISTEN (0A) in this network namespace.
 func listening(t *testing.T) []int {
 	t.Helper()
 	var ports []int

@@ -21,7 +21,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// flood is what a test sends to the collector, and what of it was taken.
+// flood sends data to the collector and records what it accepted.
 type flood struct {
 	sent         int
 	begun        time.Time
@@ -30,25 +30,28 @@ type flood struct {
 	padding      int   // bytes of a line
 }
 
-func takes(signal, resource string) bool {
+// accepts reports whether the collector accepts data.
+func accepts(signal, resource string) bool {
 	status, _ := offer(signal, resource)
 	return status == http.StatusOK
 }
 
-func (f *flood) line() bool {
+func (f *flood) sendLine() bool {
 	f.sent++
 	text := fmt.Sprintf("line %04d of the flood %s", f.sent, strings.Repeat("x", f.padding))
-	ok := takes("logs", resource(`"scopeLogs":[{"logRecords":[{"timeUnixNano":"%d","body":{"stringValue":"`+text+`"}}]}]`, time.Now().UnixNano()))
+	ok := accepts("logs", resource(`"scopeLogs":[{"logRecords":[{"timeUnixNano":"%d","body":{"stringValue":"`+text+`"}}]}]`,
+		time.Now().UnixNano()))
 	if ok {
 		f.lines = append(f.lines, text[:9])
 	}
 	return ok
 }
 
-func (f *flood) sample() bool {
+func (f *flood) sendSample() bool {
 	f.sent++
-	ok := takes("metrics", resource(
-		fmt.Sprintf(`"scopeMetrics":[{"metrics":[{"name":"flood","sum":{"aggregationTemporality":2,"isMonotonic":true,"dataPoints":[{"timeUnixNano":"%%d","asInt":"%d"}]}}]}]`, f.sent),
+	ok := accepts("metrics", resource(
+		fmt.Sprintf(`"scopeMetrics":[{"metrics":[{"name":"flood","sum":{"aggregationTemporality":2,"isMonotonic":true,`+
+			`"dataPoints":[{"timeUnixNano":"%%d","asInt":"%d"}]}}]}]`, f.sent),
 		// The store keeps one sample of a series a millisecond.
 		f.begun.Add(time.Duration(f.sent)*10*time.Millisecond).UnixNano()))
 	if ok {
@@ -57,10 +60,11 @@ func (f *flood) sample() bool {
 	return ok
 }
 
-func (f *flood) span() bool {
+func (f *flood) sendSpan() bool {
 	f.sent++
 	name, now := fmt.Sprintf("span %04d", f.sent), time.Now().UnixNano()
-	ok := takes("traces", resource(fmt.Sprintf(`"scopeSpans":[{"spans":[{"traceId":"%s","spanId":"%016x","name":"%s","kind":1,"startTimeUnixNano":"%d","endTimeUnixNano":"%%d"}]}]`,
+	ok := accepts("traces", resource(fmt.Sprintf(`"scopeSpans":[{"spans":[{"traceId":"%s","spanId":"%016x","name":"%s","kind":1,`+
+		`"startTimeUnixNano":"%d","endTimeUnixNano":"%%d"}]}]`,
 		traceID, f.sent, name, now-1000), now))
 	if ok {
 		f.spans = append(f.spans, name)
@@ -68,9 +72,9 @@ func (f *flood) span() bool {
 	return ok
 }
 
-func (f *flood) all() bool { return f.line() && f.sample() && f.span() }
+func (f *flood) sendAll() bool { return f.sendLine() && f.sendSample() && f.sendSpan() }
 
-// spansStored says whether Tempo has each span that was taken.
+// spansStored reports whether Tempo has each accepted span.
 func (f *flood) spansStored() bool {
 	_, body := request("GET", "http://tempo:3200/api/traces/"+traceID, "", "")
 	return !slices.ContainsFunc(f.spans, func(name string) bool { return !strings.Contains(body, name) })
@@ -81,8 +85,10 @@ func (f *flood) linesStored() bool {
 	return !slices.ContainsFunc(f.lines, func(line string) bool { return !strings.Contains(body, line+" ") })
 }
 
+// storedLines are all lines of the flood in VictoriaLogs.
 func storedLines() string {
-	_, body := request("GET", "http://victoria-logs:9428/select/logsql/query?limit=100000&query="+url.QueryEscape(`"the flood" | fields _msg`), "", "")
+	query := url.QueryEscape(`"the flood" | fields _msg`)
+	_, body := request("GET", "http://victoria-logs:9428/select/logsql/query?limit=100000&query="+query, "", "")
 	return body
 }
 
@@ -93,47 +99,40 @@ func (f *flood) samplesStored() bool {
 		!slices.ContainsFunc(f.samples, func(n int) bool { return !slices.Contains(series.Values, n) })
 }
 
-// labOnVolume runs the stores and the collector with their folders on a volume
-// of 224 MiB. Again starts those that have ended, as the kubelet does.
-func labOnVolume(t *testing.T) (l *lab, volume string, again func()) {
+// labOnVolume runs the stores and the collector with their folders on a volume of
+// 224 MiB. restartExited restarts those that have exited, as the kubelet does.
+func labOnVolume(t *testing.T) (l *lab, volume string, restartExited func()) {
 	t.Helper()
 	starts := map[platform.Workload]func(){}
 	l, volume = newLab(t), t.TempDir()
 	require.NoError(t, syscall.Mount("tmpfs", volume, "tmpfs", 0, "size=224m"))
 	t.Cleanup(func() { _ = syscall.Unmount(volume, syscall.MNT_DETACH) })
-	bounded := func(w platform.Workload, c workloadconfig.Config, err error) {
+	for _, w := range []platform.Workload{
+		platform.WorkloadVictoriaMetrics, platform.WorkloadVictoriaLogs, platform.WorkloadTempo,
+		platform.WorkloadRedelivery, platform.WorkloadCollector,
+	} {
 		l.dirs[w] = filepath.Join(volume, string(w))
 		require.NoError(t, os.Mkdir(l.dirs[w], 0o755))
-		c = small(c)
-		starts[w] = func() { l.start(w, c, err) }
+		starts[w] = func() { l.startWith(w, shrinkBounds(config(t, w))) }
 		starts[w]()
 	}
-	c, err := workloadconfig.VictoriaMetrics(month)
-	bounded(platform.WorkloadVictoriaMetrics, c, err)
-	c, err = workloadconfig.VictoriaLogs(month, 100)
-	bounded(platform.WorkloadVictoriaLogs, c, err)
-	c, err = workloadconfig.Tempo(month)
-	bounded(platform.WorkloadTempo, c, err)
-	bounded(platform.WorkloadRedelivery, workloadconfig.Redelivery(), nil)
-	c, err = workloadconfig.Collector()
-	bounded(platform.WorkloadCollector, c, err)
 	for w, s := range l.running {
-		s.ready(t, workloadconfig.ReadyURLs()[w])
+		s.ready(t, workloadRecord(t, w).ReadyURL())
 	}
 	return l, volume, func() {
 		for w, s := range l.running {
-			if s.ended() {
+			if s.exited() {
 				starts[w]()
 			}
 		}
 	}
 }
 
-// small makes 16 MiB of each GiB of a volume's bounds: it is full in seconds.
-func small(c workloadconfig.Config) workloadconfig.Config {
+// shrinkBounds scales a volume's bounds from GiB to 16 MiB, which fill in seconds.
+func shrinkBounds(c workloadconfig.Config) workloadconfig.Config {
 	bounds := strings.NewReplacer(
-		fmt.Sprintf("=%dGiB", platform.StoreReserveGiB), fmt.Sprintf("=%dMiB", 16*platform.StoreReserveGiB),
-		fmt.Sprintf("queue_size: %d\n", platform.QueueGiB<<30), fmt.Sprintf("queue_size: %d\n", platform.QueueGiB<<24))
+		fmt.Sprintf("=%dGiB", platform.StoreReserveGiB()), fmt.Sprintf("=%dMiB", 16*platform.StoreReserveGiB()),
+		fmt.Sprintf("queue_size: %d\n", 1<<30), fmt.Sprintf("queue_size: %d\n", 1<<24))
 	for i, arg := range c.Args {
 		c.Args[i] = bounds.Replace(arg)
 	}
@@ -143,64 +142,65 @@ func small(c workloadconfig.Config) workloadconfig.Config {
 	return c
 }
 
-// A data volume that fills loses nothing that was taken, and what cannot be kept
-// is refused, so that the nodes keep it. The metric and log stores stop while
-// there is room for what cannot refuse. Once there is room all goes on.
-func TestAFullDataVolumeLosesNothing(t *testing.T) {
-	l, volume, again := labOnVolume(t)
+// A full data volume loses nothing that was accepted, and the rest is refused, so
+// that the nodes keep it. The metric and log stores refuse while there is room for
+// the stores without backpressure. Once there is space, everything continues.
+func TestFullDataVolumeLosesNothing(t *testing.T) {
+	l, volume, restartExited := labOnVolume(t)
 	f := &flood{begun: time.Now().Add(-time.Hour), padding: 10_000}
-	require.True(t, f.all())
+	require.True(t, f.sendAll())
 
-	most := filepath.Join(volume, "most")
-	fillToReserve(t, most)
-	room := free(t, volume)
+	filler := filepath.Join(volume, "filler")
+	fillToReserve(t, filler)
+	before := free(t, volume)
 	for range 2 << 20 / 1000 { // of a queue of 16 MiB
-		if !f.line() {
+		if !f.sendLine() {
 			break
 		}
 	}
-	require.False(t, f.line(), "a full queue refuses")
-	require.Greater(t, len(f.lines), 1000, "and no queue before it is full")
+	require.False(t, f.sendLine(), "a full queue refuses")
+	require.Greater(t, len(f.lines), 1000, "a queue refuses only when it is full")
 	for range 20 {
-		require.True(t, f.sample() && f.span(), "the other queues have room")
+		require.True(t, f.sendSample() && f.sendSpan(), "the other queues have room")
 	}
 	require.True(t, waitFor(time.Minute, f.spansStored), "spans reach the store that cannot refuse")
-	require.Less(t, room-free(t, volume), int64(32<<20), "what a queue of 16 MiB takes of the volume")
-	t.Logf("%d lines of 10 kB were taken, and %d MiB of the volume", len(f.lines), (room-free(t, volume))>>20)
+	require.Less(t, before-free(t, volume), int64(32<<20), "what a queue of 16 MiB takes of the volume")
+	t.Logf("%d lines of 10 kB were accepted; they use %d MiB of the volume", len(f.lines), (before-free(t, volume))>>20)
 
-	require.NoError(t, os.Remove(most))
-	require.True(t, waitFor(time.Minute, f.all), "with room they take again")
-	require.True(t, waitFor(2*time.Minute, f.linesStored), "lines taken and not stored")
-	require.True(t, waitFor(time.Minute, f.samplesStored), "samples taken and not stored")
-	require.True(t, waitFor(time.Minute, f.spansStored), "spans taken and not stored")
+	require.NoError(t, os.Remove(filler))
+	require.True(t, waitFor(time.Minute, f.sendAll), "everything is accepted again")
+	require.True(t, waitFor(2*time.Minute, f.linesStored), "accepted lines are missing")
+	require.True(t, waitFor(time.Minute, f.samplesStored), "accepted samples are missing")
+	require.True(t, waitFor(time.Minute, f.spansStored), "accepted spans are missing")
 
 	for w, s := range l.running {
-		require.Falsef(t, s.ended(), "%s ended", w)
+		require.Falsef(t, s.exited(), "%s ended", w)
 	}
 
-	// Something else takes even the reserve. What is in the queue then is not
-	// safe: the collector drops what it cannot note as taken out (exporterhelper's
-	// persistent_queue.go, getNextItem). A store that has something to write ends.
-	// Of Tempo nothing is asked: the writer of its write-ahead log may stay broken
-	// after a write that failed, and no block is cut that cannot be flushed
+	// Something else uses up even the reserve. Then data in the queue may be lost:
+	// the collector drops an item if it cannot record its removal (exporterhelper's
+	// persistent_queue.go, getNextItem). A store that has to write exits. The test
+	// expects nothing of Tempo: the writer of its write-ahead log may stay broken
+	// after a failed write, and a block that cannot be flushed is never cut
 	// (vparquet4's walBlock.Flush, the ingester's CutBlockIfReady).
-	fill(t, most, free(t, volume))
-	require.True(t, waitFor(time.Minute, func() bool { return !f.sample() }), "the collector refuses")
-	require.NoError(t, os.Remove(most))
+	fill(t, filler, free(t, volume))
+	require.True(t, waitFor(time.Minute, func() bool { return !f.sendSample() }), "the collector refuses")
+	require.NoError(t, os.Remove(filler))
 	require.True(t, waitFor(2*time.Minute, func() bool {
-		again()
+		restartExited()
 		next := &flood{sent: f.sent, begun: f.begun, padding: f.padding}
-		stored := next.line() && next.sample() && waitFor(10*time.Second, func() bool { return next.linesStored() && next.samplesStored() })
+		stored := next.sendLine() && next.sendSample() &&
+			waitFor(10*time.Second, func() bool { return next.linesStored() && next.samplesStored() })
 		f.sent = next.sent
 		return stored
-	}), "all goes on")
+	}), "the stores work again")
 }
 
-// fillToReserve leaves a file's volume less than what the stores leave free, and
-// waits until they stop.
+// fillToReserve leaves less space on a file's volume than the stores' reserve, and
+// waits until they refuse data.
 func fillToReserve(t *testing.T, path string) {
 	t.Helper()
-	fill(t, path, free(t, filepath.Dir(path))-(16*platform.StoreReserveGiB-8)<<20)
+	fill(t, path, free(t, filepath.Dir(path))-int64(16*platform.StoreReserveGiB()-8)<<20)
 	readOnly := func(status int, body string) bool {
 		return status == http.StatusOK && regexp.MustCompile(`(?m)^v[lm]_storage_is_read_only(\{.*\})? 1$`).MatchString(body)
 	}
@@ -216,15 +216,15 @@ func fill(t *testing.T, path string, size int64) {
 	defer f.Close()
 	chunk := make([]byte, 1<<16)
 	for written := int64(0); written < size; written += int64(len(chunk)) {
-		if _, err := f.Write(chunk); errors.Is(err, syscall.ENOSPC) {
+		_, err := f.Write(chunk)
+		if errors.Is(err, syscall.ENOSPC) {
 			return
-		} else {
-			require.NoError(t, err)
 		}
+		require.NoError(t, err)
 	}
 }
 
-// free is the room that a file system has left, in bytes.
+// free is the free space of a file system in bytes.
 func free(t *testing.T, path string) int64 {
 	t.Helper()
 	var s syscall.Statfs_t

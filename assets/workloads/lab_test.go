@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,11 +20,12 @@ import (
 	"github.com/vishvananda/netlink"
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
-	"github.com/emr-observatory/emr-observatory/localcloud/servers"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
-// insideLab names the folder with the project's own binary, in the namespaces.
+// insideLab is the variable with the folder of the project's own binary. It is set
+// in the namespaces.
 const insideLab = "OBSERVATORY_TEST_INSIDE"
 
 // TestMain runs the tests in network and mount namespaces of their own, so that
@@ -31,17 +33,20 @@ const insideLab = "OBSERVATORY_TEST_INSIDE"
 // names, whatever else runs on the machine.
 func TestMain(m *testing.M) {
 	if os.Getenv(insideLab) == "" {
-		os.Exit(runInside())
+		os.Exit(runInNamespaces())
 	}
-	if err := furnish(); err != nil {
-		fmt.Fprintln(os.Stderr, "furnish namespaces:", err)
+	if err := setUpNamespaces(); err != nil {
+		fmt.Fprintln(os.Stderr, "set up namespaces:", err)
 		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }
 
-func runInside() int {
-	// What only tests run is built here: inside there is no network.
+// runInNamespaces runs the test binary again in namespaces of its own and returns
+// its exit code.
+func runInNamespaces() int {
+	// Programs that only tests run are built here, since the namespaces have no
+	// network.
 	if _, err := servers.Build(context.Background(), string(platform.WorkloadYACE), nil); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -78,8 +83,9 @@ func runInside() int {
 	return 0
 }
 
-// furnish brings loopback up and names every workload on it.
-func furnish() error {
+// setUpNamespaces enables the loopback interface and gives it the names of all
+// workloads.
+func setUpNamespaces() error {
 	lo, err := netlink.LinkByName("lo")
 	if err != nil {
 		return err
@@ -93,8 +99,8 @@ func furnish() error {
 	}
 	defer func() { _ = os.Remove(hosts.Name()) }()
 	names := "localhost"
-	for w := range platform.Images {
-		names += " " + string(w)
+	for _, w := range platform.Workloads() {
+		names += " " + string(w.Name)
 	}
 	if _, err := fmt.Fprintf(hosts, "127.0.0.1 %s\n", names); err != nil {
 		return err
@@ -105,20 +111,20 @@ func furnish() error {
 	return syscall.Mount(hosts.Name(), "/etc/hosts", "", syscall.MS_BIND, "")
 }
 
-// server is a running server and the folder that stands for its container.
+// server is a running server and the folder in place of its container.
 type server struct {
 	cmd  *exec.Cmd
 	dir  string
 	done chan struct{} // closed when it has ended
 }
 
-// start runs a workload's real server with its very configuration; only
-// ConfigDir and DataDir lie in dir. Its output is shown when the test fails.
+// start runs a workload's real server with its configuration; only ConfigDir and
+// DataDir are in dir. Its output is shown if the test fails.
 func start(t *testing.T, w platform.Workload, c workloadconfig.Config, dir string, env ...string) *server {
 	t.Helper()
 	rebase := strings.NewReplacer(workloadconfig.ConfigDir, filepath.Join(dir, "config"), workloadconfig.DataDir, filepath.Join(dir, "data"))
 	for name, body := range c.Files {
-		put(t, filepath.Join(dir, "config", name), rebase.Replace(body))
+		writeFile(t, filepath.Join(dir, "config", name), rebase.Replace(body))
 	}
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "data"), 0o755))
 	var args []string
@@ -131,14 +137,10 @@ func start(t *testing.T, w platform.Workload, c workloadconfig.Config, dir strin
 	return run(t, string(w), dir, env, args...)
 }
 
+// run starts a program until the end of the test.
 func run(t *testing.T, name, dir string, env []string, args ...string) *server {
 	t.Helper()
-	binary := filepath.Join(os.Getenv(insideLab), "observatory")
-	if name != string(platform.WorkloadRedelivery) {
-		var err error
-		binary, err = servers.Find(context.Background(), name)
-		require.NoError(t, err)
-	}
+	binary, args := commandOf(t, name, args)
 	out, err := os.OpenFile(filepath.Join(dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	require.NoError(t, err)
 	s := &server{cmd: exec.Command(binary, args...), dir: dir, done: make(chan struct{})}
@@ -151,14 +153,39 @@ func run(t *testing.T, name, dir string, env []string, args ...string) *server {
 		s.stop(t)
 		if t.Failed() {
 			log, _ := os.ReadFile(out.Name())
-			t.Logf("%s said:\n%s", name, tail(log, 3000))
+			t.Logf("output of %s:\n%s", name, tail(log, 3000))
 		}
 		_ = out.Close()
 	})
 	return s
 }
 
-func (s *server) ended() bool {
+// commandOf is what a workload's container runs: the server of its image, or the
+// project's own binary, which may start that server.
+func commandOf(t *testing.T, name string, args []string) (string, []string) {
+	t.Helper()
+	r, err := platform.Workloads().Get(platform.Workload(name))
+	own := err == nil && r.OwnBinary
+	if own && r.Executable == "" {
+		return ownBinary(), args
+	}
+	image, err := servers.Find(context.Background(), name)
+	require.NoError(t, err)
+	if !own {
+		return image, args
+	}
+	at := slices.Index(args, r.Executable)
+	if at < 0 { // the test starts the server without the wrapper
+		return image, args
+	}
+	args = slices.Clone(args)
+	args[at] = image
+	return ownBinary(), args
+}
+
+func ownBinary() string { return filepath.Join(os.Getenv(insideLab), "observatory") }
+
+func (s *server) exited() bool {
 	select {
 	case <-s.done:
 		return true
@@ -167,13 +194,13 @@ func (s *server) ended() bool {
 	}
 }
 
-// kill ends the server at once.
+// kill sends SIGKILL.
 func (s *server) kill() {
 	_ = s.cmd.Process.Kill()
 	<-s.done
 }
 
-// stop ends the server as Kubernetes does and waits for it.
+// stop sends SIGTERM, as Kubernetes does, and waits.
 func (s *server) stop(t *testing.T) {
 	t.Helper()
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
@@ -181,11 +208,11 @@ func (s *server) stop(t *testing.T) {
 	case <-s.done:
 	case <-time.After(30 * time.Second):
 		s.kill()
-		t.Errorf("%s did not end within Kubernetes' grace period", s.cmd.Path)
+		t.Errorf("%s did not exit within Kubernetes' grace period", s.cmd.Path)
 	}
 }
 
-func put(t *testing.T, path, body string) {
+func writeFile(t *testing.T, path, body string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	require.NoError(t, os.WriteFile(path, []byte(body), 0o644))
@@ -198,8 +225,7 @@ func tail(b []byte, n int) []byte {
 	return b
 }
 
-// request sends body and gives status and answer; a refused connection is
-// status 0.
+// request returns status and answer; a refused connection is status 0.
 func request(method, url, contentType, body string, headers ...string) (int, string) {
 	req, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
@@ -220,7 +246,7 @@ func request(method, url, contentType, body string, headers ...string) (int, str
 	return res.StatusCode, b.String()
 }
 
-// ready waits for a server's own word, and not once it has ended.
+// ready waits until a server reports that it is ready, or fails if it exits.
 func (s *server) ready(t *testing.T, url string) {
 	t.Helper()
 	ended := false
@@ -246,11 +272,12 @@ func eventually(t *testing.T, within time.Duration, method, url string, ok func(
 		status, last = request(method, url, "application/json", "")
 		return ok(status, last)
 	}) {
-		t.Fatalf("%s %s: within %s never as wanted; last answer: %s", method, url, within, last)
+		t.Fatalf("%s %s: condition not met within %s; last answer: %s", method, url, within, last)
 	}
 	return last
 }
 
+// waitFor polls until ok is true, and reports whether it was within the time.
 func waitFor(within time.Duration, ok func() bool) bool {
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -269,6 +296,26 @@ func waitFor(within time.Duration, ok func() bool) bool {
 
 func is200(status int, _ string) bool { return status == http.StatusOK }
 
+// countContained counts the words that body contains.
+func countContained(body string, words []string) int {
+	n := 0
+	for _, w := range words {
+		if strings.Contains(body, w) {
+			n++
+		}
+	}
+	return n
+}
+
+// copyFolder replaces a folder by a copy of another, with its files' times.
+func copyFolder(t *testing.T, from, to string) {
+	t.Helper()
+	require.NoError(t, os.RemoveAll(to))
+	out, err := exec.Command("cp", "-a", from, to).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// contains accepts responses with status 200 and a text, for eventually.
 func contains(s string) func(int, string) bool {
 	return func(status int, body string) bool { return status == http.StatusOK && strings.Contains(body, s) }
 }

@@ -6,24 +6,15 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// Redelivery configures what stands between the collector and the stores that
-// answer before they have written: `observatory redeliver`.
-func Redelivery() Config {
-	memory := MemoryOf(platform.WorkloadRedelivery)
+// Redelivery configures the relay between the collector and the stores, which
+// acknowledge data before they have written it: `observatory redeliver`.
+func Redelivery(r platform.WorkloadRecord, s Settings) (Config, error) {
 	c := Config{
-		Args: []string{"redeliver", fmt.Sprintf("--listen=%s", listen(platform.Redelivery))},
-		Env:  map[string]string{"GOMEMLIMIT": fmt.Sprintf("%dMiB", memory.share(80))},
+		Args: []string{"redeliver", "--listen=" + listen(r.EndpointPort())},
+		Env:  goMemoryLimit(r),
 	}
-	store := func(w platform.Workload, otlp platform.Port) {
-		c.Args = append(c.Args, fmt.Sprintf("--store=%s=http://%s", w, address(w, otlp)))
+	for _, store := range s.Workloads.Stores() {
+		c.Args = append(c.Args, fmt.Sprintf("--store=%s=http://%s", store.Name, store.Address(store.Intake.Port)))
 	}
-	store(platform.WorkloadVictoriaMetrics, platform.VictoriaMetrics)
-	store(platform.WorkloadVictoriaLogs, platform.VictoriaLogs)
-	store(platform.WorkloadTempo, platform.TempoOTLPHTTP)
-	return c
-}
-
-// throughRedelivery is where a store's own paths begin for the collector.
-func throughRedelivery(store platform.Workload) string {
-	return URLs()[platform.WorkloadRedelivery] + "/" + string(store)
+	return c, nil
 }

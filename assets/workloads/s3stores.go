@@ -13,30 +13,37 @@ const (
 	PyroscopeFile = "pyroscope.yaml"
 )
 
-// Tempo configures the trace store: blocks only in S3 under
-// platform.PrefixTempo, until retention; the write-ahead log in DataDir.
-func Tempo(retention time.Duration) (Config, error) {
-	return s3Store(TempoFile, retention, platform.PrefixTempo, map[string]any{
-		"http": int(platform.Tempo), "grpc": int(platform.TempoGRPC), "gossip": int(platform.TempoGossip),
-		"otlpHTTP": listen(platform.TempoOTLPHTTP),
+// Tempo configures the trace store: blocks in S3 below platform.PrefixTempo until
+// the retention ends, and only the write-ahead log in DataDir. Its container runs
+// the repair of that log first (package tempowal).
+func Tempo(r platform.WorkloadRecord, s Settings) (Config, error) {
+	wal := path.Join(DataDir, "wal")
+	c, err := s3Store(TempoFile, s.TempoRetention, platform.PrefixTempo, map[string]any{
+		"http": int(r.EndpointPort()), "grpc": int(platform.TempoGRPC), "gossip": int(platform.TempoGossip),
+		"otlpHTTP": listen(platform.TempoOTLPHTTP), "wal": wal,
+		"maxBlock": minutes(platform.TempoMaxBlockDuration), "slack": minutes(platform.TempoIngestionSlack),
+	})
+	c.Args = append([]string{"tempo", "--wal=" + wal, "--", r.Executable}, c.Args...)
+	return c, err
+}
+
+// Pyroscope configures the profile store: blocks in S3 below
+// platform.PrefixPyroscope until the retention ends, and only those not yet
+// uploaded in DataDir.
+func Pyroscope(r platform.WorkloadRecord, s Settings) (Config, error) {
+	return s3Store(PyroscopeFile, s.PyroscopeRetention, platform.PrefixPyroscope, map[string]any{
+		"http": int(r.EndpointPort()), "grpc": int(platform.PyroscopeGRPC),
 	})
 }
 
-// Pyroscope configures the profile store: blocks in S3 under
-// platform.PrefixPyroscope, until retention; only those not yet uploaded in
-// DataDir.
-func Pyroscope(retention time.Duration) (Config, error) {
-	return s3Store(PyroscopeFile, retention, platform.PrefixPyroscope, map[string]any{
-		"http": int(platform.Pyroscope), "grpc": int(platform.PyroscopeGRPC),
-	})
-}
-
-func s3Store(file string, retention time.Duration, prefix platform.Prefix, data map[string]any) (Config, error) {
-	for key, value := range map[string]any{
+// s3Store configures a store whose file takes the S3 settings and values.
+func s3Store(file string, retention time.Duration, prefix platform.Prefix, values map[string]any) (Config, error) {
+	data := map[string]any{
 		"data": DataDir, "prefix": prefix.Name(), "retention": hours(retention),
 		"bucket": platform.ConfigBucket, "region": platform.ConfigRegion, "endpoint": platform.ConfigS3Endpoint,
 		"insecure": platform.ConfigS3Insecure, "pathStyle": platform.ConfigS3PathStyle,
-	} {
+	}
+	for key, value := range values {
 		data[key] = value
 	}
 	body, err := render(file, data)

@@ -50,23 +50,30 @@ type (
 	}
 )
 
-// YACEArgs is the CloudWatch exporter's command line.
-func YACEArgs() []string {
-	return []string{
-		"--config.file=" + path.Join(ConfigDir, YACEFile),
-		// Left alone it listens where only its own container hears it.
-		"--listen-address=" + listen(platform.YACE),
-		fmt.Sprintf("--scraping-interval=%d", fiveMinutes),
-		"--log.format=json",
-	}
+// YACE configures the CloudWatch exporter.
+func YACE(r platform.WorkloadRecord, s Settings) (Config, error) {
+	return Config{
+		Args: []string{
+			"--config.file=" + path.Join(ConfigDir, YACEFile),
+			// The default listens on the container's loopback only.
+			"--listen-address=" + listen(r.EndpointPort()),
+			fmt.Sprintf("--scraping-interval=%d", fiveMinutes),
+			"--log.format=json",
+		},
+		LateFiles: map[string]LateFile{YACEFile: {
+			Needs:  []Fact{FactRegion},
+			Render: func(f map[Fact]string) (string, error) { return renderYACE(f[FactRegion], s.Tags) },
+		}},
+	}, nil
 }
 
-// YACE is the content of YACEFile: it asks CloudWatch for what carries every one of tags:
-// buckets, volumes, instances and OpenSearch domains of one region. Not EMR:
-// the nodes' collectors report that, finer and without CloudWatch's price.
-func YACE(region string, tags map[string]string) (string, error) {
+// renderYACE renders YACEFile. It queries CloudWatch for buckets, volumes,
+// instances and OpenSearch domains of one region that carry all of the tags. EMR
+// is not queried: the nodes' collectors report it in finer detail, without
+// CloudWatch's price.
+func renderYACE(region string, tags map[string]string) (string, error) {
 	if len(tags) == 0 {
-		return "", errors.New("yace: no tags to search by: every resource of the account would be read and paid for; give the tags of the stack")
+		return "", errors.New("yace: no tags to search by: it would read, and pay for, every resource of the account; give the stack's tags")
 	}
 	var search []yaceTag
 	for _, k := range slices.Sorted(maps.Keys(tags)) {

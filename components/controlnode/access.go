@@ -11,50 +11,51 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
+// access is the control node's role with its policy and instance profile.
 type access struct {
 	role    *iam.Role
 	policy  *iam.RolePolicy
 	profile *iam.InstanceProfile
 }
 
-// access makes the node's role. It has no AWS-managed policy.
-func (b *builder) access(parameterARNs []pulumi.StringInput) (access, error) {
-	trust := iampolicy.Render(b.ctx, b.parent, func(a iampolicy.Account, _ []string) iampolicy.Document {
+// createRole creates the node's role. The role has no AWS-managed policy.
+func (b *builder) createRole(parameterARNs []pulumi.StringInput) (access, error) {
+	trust := iampolicy.Render(b.Ctx, b.Parent, func(a iampolicy.Account, _ []string) iampolicy.Document {
 		return iampolicy.Trust("EC2", "ec2."+a.DNSSuffix, nil)
 	})
-	role, err := iam.NewRole(b.ctx, b.name("role"), &iam.RoleArgs{
+	role, err := iam.NewRole(b.Ctx, b.Name("role"), &iam.RoleArgs{
 		Description:      pulumi.String("Control node of the EMR observatory"),
 		AssumeRolePolicy: trust,
-		Tags:             b.tags("role"),
-	}, b.child()...)
+		Tags:             b.Tags("role"),
+	}, b.Options()...)
 	if err != nil {
-		return access{}, fmt.Errorf("create role %s: %w", b.name("role"), err)
+		return access{}, fmt.Errorf("create role %s: %w", b.Name("role"), err)
 	}
 	values := append([]pulumi.StringInput{b.args.BucketARN, b.args.KMSKeyARN}, parameterARNs...)
-	policy, err := iam.NewRolePolicy(b.ctx, b.name("access"), &iam.RolePolicyArgs{
+	policy, err := iam.NewRolePolicy(b.Ctx, b.Name("access"), &iam.RolePolicyArgs{
 		Role: role.Name,
-		Policy: iampolicy.Render(b.ctx, b.parent, func(a iampolicy.Account, v []string) iampolicy.Document {
+		Policy: iampolicy.Render(b.Ctx, b.Parent, func(a iampolicy.Account, v []string) iampolicy.Document {
 			return nodePolicy(a, b.args.Region, v[0], v[1], v[2:])
 		}, values...),
-	}, b.child()...)
+	}, b.Options()...)
 	if err != nil {
-		return access{}, fmt.Errorf("create policy %s: %w", b.name("access"), err)
+		return access{}, fmt.Errorf("create policy %s: %w", b.Name("access"), err)
 	}
-	profile, err := iam.NewInstanceProfile(b.ctx, b.name("profile"), &iam.InstanceProfileArgs{
+	profile, err := iam.NewInstanceProfile(b.Ctx, b.Name("profile"), &iam.InstanceProfileArgs{
 		Role: role.Name,
-		Tags: b.tags("profile"),
-	}, b.child()...)
+		Tags: b.Tags("profile"),
+	}, b.Options()...)
 	if err != nil {
-		return access{}, fmt.Errorf("create instance profile %s: %w", b.name("profile"), err)
+		return access{}, fmt.Errorf("create instance profile %s: %w", b.Name("profile"), err)
 	}
 	return access{role, policy, profile}, nil
 }
 
-// nodePolicy is all that the node and its pods may do. Resource "*" stands
-// only where the service knows no resources for the action (Service
+// nodePolicy grants everything that the node and its pods may do. The resource
+// is "*" only for actions without resource-level permissions (Service
 // Authorization Reference).
 func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string, parameterARNs []string) iampolicy.Document {
-	within := func(prefixes ...platform.Prefix) []string {
+	objectsUnder := func(prefixes ...platform.Prefix) []string {
 		var out []string
 		for _, p := range prefixes {
 			out = append(out, bucketARN+"/"+string(p)+"*")
@@ -66,16 +67,17 @@ func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string, parameter
 		{
 			Sid: "TelemetryBlocks", Effect: iampolicy.Allow,
 			Action:   []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"},
-			Resource: within(platform.PrefixTempo, platform.PrefixPyroscope),
+			Resource: objectsUnder(platform.PrefixTempo, platform.PrefixPyroscope),
 		},
 		{
 			Sid: "Artifacts", Effect: iampolicy.Allow,
-			Action: []string{"s3:GetObject"}, Resource: within(platform.PrefixArtifacts),
+			Action: []string{"s3:GetObject"}, Resource: objectsUnder(platform.PrefixArtifacts),
 		},
 		{
 			Sid: "ListOwnPrefixes", Effect: iampolicy.Allow,
 			Action: []string{"s3:ListBucket"}, Resource: []string{bucketARN},
-			Condition: iampolicy.Condition{"StringLike": {"s3:prefix": listed(platform.PrefixTempo, platform.PrefixPyroscope, platform.PrefixArtifacts)}},
+			Condition: iampolicy.Condition{"StringLike": {"s3:prefix": listablePrefixes(platform.PrefixTempo, platform.PrefixPyroscope,
+				platform.PrefixArtifacts)}},
 		},
 		{
 			Sid: "FindBucket", Effect: iampolicy.Allow,
@@ -84,7 +86,8 @@ func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string, parameter
 		{
 			Sid: "UseKey", Effect: iampolicy.Allow,
 			Action: []string{"kms:Decrypt", "kms:GenerateDataKey"}, Resource: []string{keyARN},
-			Condition: iampolicy.Condition{"StringEquals": {"kms:ViaService": {"s3." + region + "." + a.DNSSuffix, "ssm." + region + "." + a.DNSSuffix}}},
+			Condition: iampolicy.Condition{"StringEquals": {"kms:ViaService": {"s3." + region + "." + a.DNSSuffix,
+				"ssm." + region + "." + a.DNSSuffix}}},
 		},
 		{
 			Sid: "OwnAuthorities", Effect: iampolicy.Allow,
@@ -98,9 +101,9 @@ func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string, parameter
 	}, session.Statements(a, region)...)...)
 }
 
-// listed are the values of s3:prefix for listing a prefix and below: clients
-// ask for it with and without its slash.
-func listed(prefixes ...platform.Prefix) []string {
+// listablePrefixes are the values of the condition key s3:prefix that allow
+// listing these prefixes. Clients send a prefix with and without its slash.
+func listablePrefixes(prefixes ...platform.Prefix) []string {
 	var out []string
 	for _, p := range prefixes {
 		out = append(out, p.Name(), string(p)+"*")

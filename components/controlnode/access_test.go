@@ -9,8 +9,8 @@ import (
 	boot "github.com/emr-observatory/emr-observatory/assets/controlnode"
 )
 
-func TestPolicyIsNarrow(t *testing.T) {
-	rec := run(t, valid())
+func TestNodePolicyHasNoWildcards(t *testing.T) {
+	rec := run(t, validArgs())
 	var policy struct {
 		Statement []struct {
 			Sid              string

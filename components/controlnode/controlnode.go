@@ -2,17 +2,18 @@ package controlnode
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"github.com/emr-observatory/emr-observatory/components/internal/child"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // TypeToken is the component's type.
 const TypeToken = platform.Name + ":controlnode:ControlNode"
 
-// ControlNode is what the other components build on.
+// ControlNode is the EC2 instance that runs K3s, with its data volume, role and
+// certificates.
 type ControlNode struct {
 	pulumi.ResourceState
 
@@ -39,29 +40,33 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if err != nil {
 		return nil, fmt.Errorf("register control node %s: %w", name, err)
 	}
-	b := &builder{ctx: ctx, parent: c, base: name, args: args}
+	children, err := child.New(ctx, c, name, opts...)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{Builder: children, args: args}
 
-	eni, err := b.networkInterface()
+	eni, err := b.createNetworkInterface()
 	if err != nil {
 		return nil, err
 	}
-	volume, err := b.dataVolume()
+	volume, err := b.createDataVolume()
 	if err != nil {
 		return nil, err
 	}
-	pki, err := b.authorities()
+	pki, err := b.createPKI()
 	if err != nil {
 		return nil, err
 	}
-	access, err := b.access(pki.parameterARNs())
+	access, err := b.createRole(pki.parameterARNs())
 	if err != nil {
 		return nil, err
 	}
-	machine, err := b.instance(eni, volume, pki, access)
+	machine, err := b.createInstance(eni, volume, pki, access)
 	if err != nil {
 		return nil, err
 	}
-	gate, err := b.gate(eni, machine, pki)
+	gate, err := b.createGate(eni, machine, pki)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +75,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	c.PrivateIP = eni.PrivateIp
 	c.DataVolumeID = volume.ID().ToStringOutput()
 	c.RoleARN, c.RoleName = access.role.Arn, access.role.Name
-	c.APIServer = apiServer(eni)
+	c.APIServer = apiServerURL(eni)
 	c.Kubeconfig = kubeconfig(eni, pki, gate)
 	err = ctx.RegisterResourceOutputs(c, pulumi.Map{
 		"instanceId": c.InstanceID, "privateIp": c.PrivateIP, "dataVolumeId": c.DataVolumeID,
@@ -83,22 +88,6 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 }
 
 type builder struct {
-	ctx    *pulumi.Context
-	parent *ControlNode
-	base   string
-	args   *Args
-}
-
-func (b *builder) name(role string) string { return b.base + "-" + role }
-
-func (b *builder) child(extra ...pulumi.ResourceOption) []pulumi.ResourceOption {
-	return append([]pulumi.ResourceOption{pulumi.Parent(b.parent)}, extra...)
-}
-
-// tags are the caller's and the resource's name.
-func (b *builder) tags(role string) pulumi.StringMap {
-	t := map[string]string{}
-	maps.Copy(t, b.args.Tags)
-	t["Name"] = b.name(role)
-	return pulumi.ToStringMap(t)
+	child.Builder
+	args *Args
 }

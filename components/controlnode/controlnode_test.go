@@ -16,6 +16,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/controlnode"
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 const (
@@ -25,18 +26,17 @@ const (
 	keyARN    = "arn:aws:kms:us-east-1:123456789012:key/k"
 )
 
-func valid() *controlnode.Args {
+func validArgs() *controlnode.Args {
 	return &controlnode.Args{
-		Region: "us-east-1", InstanceType: "m7g.large", Arch: platform.ArchARM64, DataVolumeGiB: 100,
+		Region: "us-east-1", ControlNode: schema.ControlNode{InstanceType: "m7g.large", Arch: platform.ArchARM64, DataVolumeGiB: 100},
 		SubnetID: pulumi.String("subnet-1"), VPCID: pulumi.String("vpc-1"), SecurityGroupID: pulumi.String("sg-1"),
 		Bucket: pulumi.String("data"), BucketARN: pulumi.String(bucketARN), KMSKeyARN: pulumi.String(keyARN),
 		AvailabilityZone: pulumi.String("us-east-1a"),
-		Tags:             map[string]string{"team": "data"},
 	}
 }
 
-// program builds one control node and two resources that use its outputs, so
-// that the dependencies of the outputs are recorded.
+// program creates a control node and two resources that use its outputs, so that
+// the outputs' dependencies are recorded.
 func program(args *controlnode.Args) pulumi.RunFunc {
 	return func(ctx *pulumi.Context) error {
 		awsProvider, err := aws.NewProvider(ctx, "aws", &aws.ProviderArgs{Region: pulumi.String("us-east-1")})
@@ -64,6 +64,7 @@ func program(args *controlnode.Args) pulumi.RunFunc {
 	}
 }
 
+// run records what the program registers.
 func run(t *testing.T, args *controlnode.Args, opts ...recorder.Option) *recorder.Recording {
 	t.Helper()
 	opts = append([]recorder.Option{
@@ -78,7 +79,7 @@ func run(t *testing.T, args *controlnode.Args, opts ...recorder.Option) *recorde
 	return rec
 }
 
-// computed gives PEM text that names the resource it came from.
+// computed returns the outputs of a resource. PEM texts contain its name.
 func computed(r recorder.Resource) resource.PropertyMap {
 	out := map[string]any{}
 	switch {
@@ -96,6 +97,7 @@ func computed(r recorder.Resource) resource.PropertyMap {
 	return resource.NewPropertyMapFromMap(out)
 }
 
+// one returns the only recorded resource of a type and name.
 func one(t *testing.T, rec *recorder.Recording, token, name string) recorder.Resource {
 	t.Helper()
 	r, err := rec.One(token, name)
@@ -103,7 +105,7 @@ func one(t *testing.T, rec *recorder.Recording, token, name string) recorder.Res
 	return r
 }
 
-// plain drops the secret marks of a value.
+// plain returns the string inside secrets and outputs.
 func plain(v resource.PropertyValue) string {
 	for v.IsSecret() || v.IsOutput() {
 		if v.IsSecret() {
@@ -119,8 +121,8 @@ func isSecret(v resource.PropertyValue) bool {
 	return v.IsSecret() || v.IsOutput() && v.OutputValue().Secret
 }
 
-func TestResources(t *testing.T) {
-	rec := run(t, valid())
+func TestRegistersExactlyTheseResources(t *testing.T) {
+	rec := run(t, validArgs())
 	var children []string
 	for _, r := range rec.Resources {
 		if strings.HasPrefix(r.Type, "pulumi:") || r.Component || strings.HasPrefix(r.Name, "of-") {
@@ -140,7 +142,7 @@ func TestResources(t *testing.T) {
 		"aws:iam/rolePolicy:RolePolicy control-access",
 		"aws:ssm/parameter:Parameter control-client-ca-crt-parameter",
 		"aws:ssm/parameter:Parameter control-client-ca-key-parameter",
-		"aws:ssm/parameter:Parameter control-image-" + valid().Arch,
+		"aws:ssm/parameter:Parameter control-image-" + validArgs().Arch,
 		"aws:ssm/parameter:Parameter control-request-header-ca-crt-parameter",
 		"aws:ssm/parameter:Parameter control-request-header-ca-key-parameter",
 		"aws:ssm/parameter:Parameter control-server-ca-crt-parameter",
@@ -159,16 +161,16 @@ func TestResources(t *testing.T) {
 	for _, d := range rec.Defaults {
 		require.Contains(t, d, " of-", "a default provider was used")
 	}
-	require.NotContains(t, rec.Invokes, "aws:ec2/getSubnet:getSubnet", "the zone was given")
+	require.NotContains(t, rec.Invokes, "aws:ec2/getSubnet:getSubnet", "the zone is an argument")
 	one(t, rec, controlnode.TypeToken, "control")
 }
 
 func TestOnlyTheDataVolumeIsProtected(t *testing.T) {
-	rec := run(t, valid())
+	rec := run(t, validArgs())
 	require.Equal(t, []string{"control-data"}, rec.Protected())
 	require.True(t, one(t, rec, "aws:ebs/volume:Volume", "control-data").Retain)
 
-	ephemeral := valid()
+	ephemeral := validArgs()
 	ephemeral.Ephemeral = true
 	rec = run(t, ephemeral)
 	require.Empty(t, rec.Protected())
@@ -176,21 +178,21 @@ func TestOnlyTheDataVolumeIsProtected(t *testing.T) {
 }
 
 func TestDataVolumeDoesNotDependOnTheInstance(t *testing.T) {
-	volume := one(t, run(t, valid()), "aws:ebs/volume:Volume", "control-data")
+	volume := one(t, run(t, validArgs()), "aws:ebs/volume:Volume", "control-data")
 	require.Empty(t, volume.Dependencies)
 	require.Equal(t, "gp3", volume.Inputs["type"].StringValue())
 	require.True(t, volume.Inputs["encrypted"].BoolValue())
 	require.Equal(t, keyARN, volume.Inputs["kmsKeyId"].StringValue())
 	require.Equal(t, "us-east-1a", volume.Inputs["availabilityZone"].StringValue())
 
-	args := valid()
+	args := validArgs()
 	args.AvailabilityZone = nil
 	volume = one(t, run(t, args), "aws:ebs/volume:Volume", "control-data")
 	require.Equal(t, "us-east-1c", plain(volume.Inputs["availabilityZone"]))
 }
 
 func TestInstance(t *testing.T) {
-	rec := run(t, valid())
+	rec := run(t, validArgs())
 	i := one(t, rec, "aws:ec2/instance:Instance", "control-instance")
 	require.Equal(t, "ami-0123456789abcdef0", i.Inputs["ami"].StringValue(), "the public parameter is no secret")
 	metadata := i.Inputs["metadataOptions"].ObjectValue()
@@ -215,8 +217,8 @@ func TestInstance(t *testing.T) {
 	}
 }
 
-func TestUserDataHoldsNamesOnly(t *testing.T) {
-	i := one(t, run(t, valid()), "aws:ec2/instance:Instance", "control-instance")
+func TestUserDataContainsNoSecrets(t *testing.T) {
+	i := one(t, run(t, validArgs()), "aws:ec2/instance:Instance", "control-instance")
 	require.False(t, isSecret(i.Inputs["userData"]))
 	text := i.Inputs["userData"].StringValue()
 	require.Contains(t, text, "/emr-observatory/test/control/k3s/")
@@ -225,8 +227,8 @@ func TestUserDataHoldsNamesOnly(t *testing.T) {
 	require.NotContains(t, text, "BEGIN control")
 }
 
-func TestFixedAddressAndImage(t *testing.T) {
-	args := valid()
+func TestConfiguredAddressAndImage(t *testing.T) {
+	args := validArgs()
 	args.PrivateIP, args.AMI = "10.0.1.77", "ami-0aaaaaaaaaaaaaaaa"
 	rec := run(t, args)
 	ips := one(t, rec, "aws:ec2/networkInterface:NetworkInterface", "control-interface").Inputs["privateIps"].ArrayValue()
@@ -235,13 +237,13 @@ func TestFixedAddressAndImage(t *testing.T) {
 	require.NotContains(t, rec.Invokes, "aws:ssm/getParameter:getParameter")
 }
 
-func TestParametersHoldTheAuthorities(t *testing.T) {
-	rec := run(t, valid())
+func TestParametersHoldCACertificatesAndKeys(t *testing.T) {
+	rec := run(t, validArgs())
 	found := map[string]string{}
 	for _, r := range rec.OfType("aws:ssm/parameter:Parameter") {
 		require.Equal(t, "SecureString", r.Inputs["type"].StringValue())
 		require.Equal(t, keyARN, r.Inputs["keyId"].StringValue())
-		if r.Name == "control-image-"+valid().Arch {
+		if r.Name == "control-image-"+validArgs().Arch {
 			continue
 		}
 		require.True(t, isSecret(r.Inputs["value"]), r.Name)
@@ -255,15 +257,15 @@ func TestParametersHoldTheAuthorities(t *testing.T) {
 	require.Equal(t, want, found)
 }
 
-func TestAuthoritiesAndAdministrator(t *testing.T) {
-	rec := run(t, valid())
+func TestCACertificatesAndAdministratorCertificate(t *testing.T) {
+	rec := run(t, validArgs())
 	for _, r := range rec.OfType("tls:index/privateKey:PrivateKey") {
 		require.Equal(t, "ECDSA", r.Inputs["algorithm"].StringValue())
 		require.Equal(t, "P256", r.Inputs["ecdsaCurve"].StringValue())
 	}
 	for _, r := range rec.OfType("tls:index/selfSignedCert:SelfSignedCert") {
 		require.True(t, r.Inputs["isCaCertificate"].BoolValue())
-		require.NotContains(t, r.Inputs, resource.PropertyKey("earlyRenewalHours"), "an authority must not renew itself")
+		require.NotContains(t, r.Inputs, resource.PropertyKey("earlyRenewalHours"), "a CA must not be renewed")
 	}
 	subject := one(t, rec, "tls:index/certRequest:CertRequest", "control-administrator-request").Inputs["subject"].ObjectValue()
 	require.Equal(t, "system:admin", subject["commonName"].StringValue())
@@ -274,8 +276,8 @@ func TestAuthoritiesAndAdministrator(t *testing.T) {
 	require.True(t, isSecret(signed["caPrivateKeyPem"]))
 }
 
-func TestGate(t *testing.T) {
-	rec := run(t, valid())
+func TestGateWaitsForInstanceAndDelaysKubeconfig(t *testing.T) {
+	rec := run(t, validArgs())
 	g := one(t, rec, "command:local:Command", "control-gate")
 	require.Subset(t, g.Dependencies, []string{"control-instance", "control-attachment"})
 	env := g.Inputs["environment"].ObjectValue()
@@ -285,8 +287,8 @@ func TestGate(t *testing.T) {
 	require.Equal(t, "1200", env[boot.GateDeadlineSeconds].StringValue())
 	require.Equal(t, boot.Gate(), g.Inputs["create"].StringValue())
 
-	// Whoever uses the kubeconfig waits for the gate; whoever uses the address
-	// waits for the interface only.
+	// Users of the kubeconfig wait for the gate; users of the address wait only
+	// for the interface.
 	user := one(t, rec, "random:index/randomPet:RandomPet", "of-kubeconfig")
 	require.Contains(t, user.Dependencies, "control-gate")
 	require.True(t, isSecret(user.Inputs["prefix"]))
@@ -295,6 +297,6 @@ func TestGate(t *testing.T) {
 }
 
 func TestPreview(t *testing.T) {
-	rec := run(t, valid(), recorder.WithPreview())
+	rec := run(t, validArgs(), recorder.WithPreview())
 	require.Len(t, rec.OfType("aws:ec2/instance:Instance"), 1)
 }

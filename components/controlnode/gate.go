@@ -9,45 +9,42 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	boot "github.com/emr-observatory/emr-observatory/assets/controlnode"
+
+	"github.com/emr-observatory/emr-observatory/components/internal/output"
 )
 
-func apiServer(eni *ec2.NetworkInterface) pulumi.StringOutput {
-	return eni.PrivateIp.ApplyT(boot.APIServer).(pulumi.StringOutput) //nolint:forcetypeassert // by the function's type
+func apiServerURL(eni *ec2.NetworkInterface) pulumi.StringOutput {
+	return output.Map(eni.PrivateIp, func(ip string) (string, error) { return boot.APIServer(ip), nil })
 }
 
-// gate waits, where the program runs, until the API answers. It waits again
-// whenever the instance, the attachment or a certificate is a new one.
-func (b *builder) gate(eni *ec2.NetworkInterface, m machine, p pki) (*local.Command, error) {
-	gate, err := local.NewCommand(b.ctx, b.name("gate"), &local.CommandArgs{
+// createGate creates the command that waits, on the machine that runs the
+// program, until the API answers. It runs again when the instance, the volume's
+// attachment or a certificate is replaced.
+func (b *builder) createGate(eni *ec2.NetworkInterface, m machine, p pki) (*local.Command, error) {
+	gate, err := local.NewCommand(b.Ctx, b.Name("gate"), &local.CommandArgs{
 		Create:      pulumi.String(boot.Gate()),
 		Interpreter: pulumi.ToStringArray([]string{"/bin/sh", "-c"}),
 		Environment: pulumi.StringMap{
-			boot.GateAPIServer:         apiServer(eni),
-			boot.GateServerCA:          p.authorities[serverCA].cert,
-			boot.GateClientCertificate: p.administrator.cert,
-			boot.GateClientKey:         p.administrator.key,
+			boot.GateAPIServer:         apiServerURL(eni),
+			boot.GateServerCA:          p.cas[serverCA].Cert,
+			boot.GateClientCertificate: p.administrator.Cert,
+			boot.GateClientKey:         p.administrator.Key,
 			boot.GateDeadlineSeconds:   pulumi.String(strconv.Itoa(int(boot.GateDeadline.Seconds()))),
 			boot.GatePauseSeconds:      pulumi.String(strconv.Itoa(int(boot.GatePause.Seconds()))),
 		},
 		AddPreviousOutputInEnv: pulumi.Bool(false),
 		Triggers:               pulumi.Array{m.instance.ID(), m.attachment.ID()},
-	}, b.child()...)
+	}, b.Options()...)
 	if err != nil {
-		return nil, fmt.Errorf("create gate %s: %w", b.name("gate"), err)
+		return nil, fmt.Errorf("create gate %s: %w", b.Name("gate"), err)
 	}
 	return gate, nil
 }
 
-// kubeconfig is known once the gate is open.
+// kubeconfig is the administrator's kubeconfig. It resolves after the gate.
 func kubeconfig(eni *ec2.NetworkInterface, p pki, gate *local.Command) pulumi.StringOutput {
-	return secret(pulumi.All(
-		apiServer(eni), p.authorities[serverCA].cert, p.administrator.cert, p.administrator.key, gate.Stdout,
-	).ApplyT(func(v []any) (string, error) {
-		return boot.Kubeconfig(boot.Credentials{
-			APIServer:         v[0].(string), //nolint:forcetypeassert // StringOutputs, all of them
-			ServerCA:          v[1].(string), //nolint:forcetypeassert // likewise
-			ClientCertificate: v[2].(string), //nolint:forcetypeassert // likewise
-			ClientKey:         v[3].(string), //nolint:forcetypeassert // likewise
-		})
-	}).(pulumi.StringOutput)) //nolint:forcetypeassert // by the function's type
+	in := []pulumi.StringInput{apiServerURL(eni), p.cas[serverCA].Cert, p.administrator.Cert, p.administrator.Key, gate.Stdout}
+	return output.Secret(output.Join(in, func(v []string) (string, error) {
+		return boot.Kubeconfig(boot.Credentials{APIServer: v[0], ServerCA: v[1], ClientCertificate: v[2], ClientKey: v[3]})
+	}))
 }

@@ -2,25 +2,26 @@ package emr
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/emr"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"github.com/emr-observatory/emr-observatory/components/internal/child"
+	"github.com/emr-observatory/emr-observatory/components/internal/output"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // TypeToken is the component's type.
 const TypeToken = platform.Name + ":emr:Cluster"
 
-// bootstrapName is what EMR's console and logs call the bootstrap action.
+// bootstrapName is the bootstrap action's name in EMR's console and logs.
 const bootstrapName = platform.Name
 
 // Cluster is the running cluster.
 type Cluster struct {
 	pulumi.ResourceState
 
-	ClusterID          pulumi.StringOutput `pulumi:"clusterId"` // j-…, the label platform.Cluster
+	ClusterID          pulumi.StringOutput `pulumi:"clusterId"` // j-…, the value of the label platform.Cluster
 	MasterDNS          pulumi.StringOutput `pulumi:"masterDns"` // private name: the subnet is private
 	ServiceRoleARN     pulumi.StringOutput `pulumi:"serviceRoleArn"`
 	NodeRoleName       pulumi.StringOutput `pulumi:"nodeRoleName"` // attach here what jobs need beyond lake/
@@ -46,30 +47,38 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if err != nil {
 		return nil, fmt.Errorf("register cluster %s: %w", name, err)
 	}
-	b := &builder{ctx: ctx, parent: c, base: name, args: args}
-	node, err := b.nodeRole()
+	if err := args.warnOfOtherRelease(ctx, c); err != nil {
+		return nil, err
+	}
+	children, err := child.New(ctx, c, name, opts...)
 	if err != nil {
 		return nil, err
 	}
-	service, err := b.serviceRole(node.arn)
+	b := &builder{Builder: children, args: args}
+	node, err := b.createNodeRole()
 	if err != nil {
 		return nil, err
 	}
-	security, err := b.securityConfiguration()
+	service, err := b.createServiceRole(node.arn)
 	if err != nil {
 		return nil, err
 	}
-	guard, err := b.blockPublicAccess()
+	security, err := b.createSecurityConfiguration()
 	if err != nil {
 		return nil, err
 	}
-	// A role without its policies fails the cluster only after minutes.
-	ready := append(append([]pulumi.Resource{guard}, node.policies...), service.policies...)
-	cluster, err := emr.NewCluster(ctx, b.name("cluster"), b.clusterArgs(parts{node, service, security, configurations}), b.child(pulumi.DependsOn(ready))...)
+	publicAccessBlock, err := b.blockPublicAccess()
+	if err != nil {
+		return nil, err
+	}
+	// With a role that lacks its policies, the cluster fails only after minutes.
+	dependencies := append(append([]pulumi.Resource{publicAccessBlock}, node.policies...), service.policies...)
+	cluster, err := emr.NewCluster(ctx, b.Name("cluster"), b.clusterArgs(parts{node, service, security, configurations}),
+		b.Options(pulumi.DependsOn(dependencies))...)
 	if err != nil {
 		return nil, fmt.Errorf("create cluster: %w", err)
 	}
-	if err := b.taskGroup(cluster); err != nil {
+	if err := b.createTaskGroup(cluster); err != nil {
 		return nil, err
 	}
 	c.ClusterID, c.MasterDNS = cluster.ID().ToStringOutput(), cluster.MasterPublicDns
@@ -81,26 +90,17 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 }
 
 type builder struct {
-	ctx    *pulumi.Context
-	parent *Cluster
-	base   string
-	args   *Args
+	child.Builder
+	args *Args
 }
 
-func (b *builder) name(role string) string { return b.base + "-" + role }
-
-func (b *builder) child(extra ...pulumi.ResourceOption) []pulumi.ResourceOption {
-	return append([]pulumi.ResourceOption{pulumi.Parent(b.parent)}, extra...)
+// emrTags are the tags of the cluster and its roles. They include no Name, since
+// EMR copies a cluster's tags to its instances.
+func emrTags() pulumi.StringMap {
+	return pulumi.StringMap{platform.EMRManagedPolicyTag: pulumi.String("true")}
 }
 
-func (b *builder) tags() pulumi.StringMap {
-	t := map[string]string{}
-	maps.Copy(t, b.args.Tags)
-	t[platform.EMRManagedPolicyTag] = "true"
-	return pulumi.ToStringMap(t)
-}
-
-// parts is what the cluster is made of beside its arguments.
+// parts are the resources and the rendered settings that the cluster refers to.
 type parts struct {
 	node           *nodeRole
 	service        *serviceRole
@@ -108,8 +108,8 @@ type parts struct {
 	configurations string
 }
 
-// clusterArgs puts the cluster together. Lists that are empty stay nil: the
-// provider takes an empty list for a change.
+// clusterArgs are the inputs of the cluster resource. Empty lists stay nil: the
+// provider treats an empty list as a change.
 func (b *builder) clusterArgs(p parts) *emr.ClusterArgs {
 	a := b.args
 	args := &emr.ClusterArgs{
@@ -132,18 +132,19 @@ func (b *builder) clusterArgs(p parts) *emr.ClusterArgs {
 		SecurityConfiguration: p.security.Name,
 		LogUri:                logURI(a.Bucket),
 		LogEncryptionKmsKeyId: a.KMSKeyARN.ToStringOutput(),
-		// The API's default would end the cluster for want of steps.
+		// By default EMR terminates a cluster that has no steps.
 		KeepJobFlowAliveWhenNoSteps: pulumi.Bool(true),
 		UnhealthyNodeReplacement:    pulumi.Bool(true),
 		TerminationProtection:       pulumi.Bool(a.TerminationProtection),
-		Tags:                        b.tags(),
+		Tags:                        emrTags(),
 	}
-	if a.IdleTimeout > 0 {
-		args.AutoTerminationPolicy = emr.ClusterAutoTerminationPolicyArgs{IdleTimeout: pulumi.Int(int(a.IdleTimeout.Seconds()))}
+	if a.IdleTimeoutMinutes > 0 {
+		const seconds = 60
+		args.AutoTerminationPolicy = emr.ClusterAutoTerminationPolicyArgs{IdleTimeout: pulumi.Int(a.IdleTimeoutMinutes * seconds)}
 	}
 	return args
 }
 
 func logURI(bucket pulumi.StringInput) pulumi.StringOutput {
-	return bucket.ToStringOutput().ApplyT(platform.PrefixEMRLogs.URI).(pulumi.StringOutput)
+	return output.Map(bucket, func(name string) (string, error) { return platform.PrefixEMRLogs.URI(name), nil })
 }

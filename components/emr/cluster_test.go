@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
@@ -15,6 +14,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/emr"
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 const (
@@ -27,16 +27,20 @@ const (
 	keyARN    = "arn:aws:kms:us-east-1:123456789012:key/k"
 )
 
-func valid() *emr.Args {
+func validArgs() *emr.Args {
 	return &emr.Args{
-		Region: "us-east-1", ReleaseLabel: "emr-7.10.0", Applications: []string{"Hadoop", "Spark"},
-		Master:   emr.InstanceGroup{InstanceType: "m5.xlarge", Count: 1},
-		Core:     emr.InstanceGroup{InstanceType: "r7g.2xlarge", Count: 2, EBS: []emr.Volume{{Type: "gp3", SizeGiB: 128, IOPS: 4000, Throughput: 250, PerInstance: 2}}},
+		Region: "us-east-1",
+		EMR: schema.EMR{
+			ReleaseLabel: "emr-7.10.0", Applications: []string{"Hadoop", "Spark"}, Architectures: platform.Architectures(),
+			Master: schema.InstanceGroup{InstanceType: "m5.xlarge", Count: 1},
+			Core: schema.InstanceGroup{InstanceType: "r7g.2xlarge", Count: 2, EBS: []schema.Volume{
+				{Type: "gp3", SizeGiB: 128, IOPS: 4000, Throughput: 250, PerInstance: 2},
+			}},
+		},
 		SubnetID: pulumi.String("subnet-1"), MasterSecurityGroupID: pulumi.String("sg-master"), CoreSecurityGroupID: pulumi.String("sg-core"),
 		ServiceAccessSecurityGroupID: pulumi.String("sg-service"), Bucket: pulumi.String("data-bucket"), BucketARN: pulumi.String(bucketARN),
 		KMSKeyARN: pulumi.String(keyARN), BootstrapPath: pulumi.String("s3://data-bucket/artifacts/abc/bootstrap.sh"),
 		BootstrapArgs: pulumi.ToStringArray([]string{"10.0.0.10", "s3://data-bucket/artifacts/", "abc"}),
-		Tags:          map[string]string{"team": "data"},
 	}
 }
 
@@ -53,15 +57,17 @@ func program(args *emr.Args) pulumi.RunFunc {
 		ctx.Export("clusterId", c.ClusterID)
 		w := &witness{}
 		return ctx.RegisterResource("aws:test/witness:Witness", "witness", pulumi.Map{
-			"clusterId": c.ClusterID, "masterDns": c.MasterDNS, "serviceRoleArn": c.ServiceRoleARN, "nodeRoleName": c.NodeRoleName, "instanceProfileArn": c.InstanceProfileARN,
+			"clusterId": c.ClusterID, "masterDns": c.MasterDNS, "serviceRoleArn": c.ServiceRoleARN, "nodeRoleName": c.NodeRoleName,
+			"instanceProfileArn": c.InstanceProfileARN,
 		}, w, pulumi.Provider(p))
 	}
 }
 
-// witness stands for whatever is built on the outputs.
+// witness is a resource whose inputs are the component's outputs, so that the
+// recorder sees their values.
 type witness struct{ pulumi.CustomResourceState }
 
-func options(partition, suffix string) []recorder.Option {
+func recorderOptions(partition, suffix string) []recorder.Option {
 	return []recorder.Option{
 		recorder.WithInvoke("aws:index/getCallerIdentity:getCallerIdentity", map[string]any{"accountId": "123456789012"}),
 		recorder.WithInvoke("aws:index/getPartition:getPartition", map[string]any{"partition": partition, "dnsSuffix": suffix}),
@@ -75,20 +81,23 @@ func options(partition, suffix string) []recorder.Option {
 			case "aws:emr/securityConfiguration:SecurityConfiguration":
 				return resource.PropertyMap{"name": resource.NewStringProperty("security-1a2b3c4")}
 			case clusterType:
-				return resource.PropertyMap{"id": resource.NewStringProperty("j-TEST"), "masterPublicDns": resource.NewStringProperty("ip-10-0-0-5.ec2.internal")}
+				return resource.PropertyMap{"id": resource.NewStringProperty("j-TEST"),
+					"masterPublicDns": resource.NewStringProperty("ip-10-0-0-5.ec2.internal")}
 			}
 			return nil
 		}),
 	}
 }
 
+// run records what the program registers.
 func run(t *testing.T, args *emr.Args) *recorder.Recording {
 	t.Helper()
-	rec, err := recorder.Run(program(args), options("aws", "amazonaws.com")...)
+	rec, err := recorder.Run(program(args), recorderOptions("aws", "amazonaws.com")...)
 	require.NoError(t, err)
 	return rec
 }
 
+// one returns the only recorded resource of a type and name.
 func one(t *testing.T, rec *recorder.Recording, token, name string) recorder.Resource {
 	t.Helper()
 	r, err := rec.One(token, name)
@@ -96,14 +105,15 @@ func one(t *testing.T, rec *recorder.Recording, token, name string) recorder.Res
 	return r
 }
 
-func children(rec *recorder.Recording) []string {
+// componentResources lists the recorded resources without provider and witness.
+func componentResources(rec *recorder.Recording) []string {
 	return slices.DeleteFunc(rec.List(), func(s string) bool {
 		return strings.HasPrefix(s, "pulumi:providers:") || strings.HasPrefix(s, "aws:test/")
 	})
 }
 
-func TestClusterMakesExactlyThis(t *testing.T) {
-	rec := run(t, valid())
+func TestRegistersExactlyTheseResources(t *testing.T) {
+	rec := run(t, validArgs())
 	require.Equal(t, []string{
 		"aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration emr-block-public-access",
 		clusterType + " emr-cluster",
@@ -115,7 +125,7 @@ func TestClusterMakesExactlyThis(t *testing.T) {
 		policyType + " emr-service",
 		"aws:iam/rolePolicyAttachment:RolePolicyAttachment emr-service",
 		"observatory:emr:Cluster emr",
-	}, children(rec))
+	}, componentResources(rec))
 	require.Empty(t, rec.Defaults)
 	require.Empty(t, rec.Protected())
 	for _, r := range rec.Resources {
@@ -124,14 +134,14 @@ func TestClusterMakesExactlyThis(t *testing.T) {
 			require.Equal(t, "aws::main", r.Provider, r.Name)
 		}
 	}
-	// A role without its policies, or nodes without a profile, fail late.
+	// With a role that lacks its policies, the cluster fails only after minutes.
 	for _, d := range []string{"emr-node", "emr-service", "emr-block-public-access", "emr-security"} {
 		require.Contains(t, one(t, rec, clusterType, "emr-cluster").Dependencies, d)
 	}
 }
 
 func TestClusterInputs(t *testing.T) {
-	in := one(t, run(t, valid()), clusterType, "emr-cluster").Inputs.Mappable()
+	in := one(t, run(t, validArgs()), clusterType, "emr-cluster").Inputs.Mappable()
 	require.NotContains(t, in, "autoTerminationPolicy")
 	require.NotContains(t, in, "steps", "steps in the program would make every submitted one a replacement")
 	require.NotContains(t, in, "placementGroupConfigs")
@@ -151,17 +161,18 @@ func TestClusterInputs(t *testing.T) {
 			map[string]any{"type": "gp3", "size": 128.0, "iops": 4000.0, "throughput": 250.0, "volumesPerInstance": 2.0},
 		}},
 		"bootstrapActions": []any{map[string]any{
-			"name": "observatory", "path": "s3://data-bucket/artifacts/abc/bootstrap.sh", "args": []any{"10.0.0.10", "s3://data-bucket/artifacts/", "abc"},
+			"name": "observatory", "path": "s3://data-bucket/artifacts/abc/bootstrap.sh",
+			"args": []any{"10.0.0.10", "s3://data-bucket/artifacts/", "abc"},
 		}},
 		"securityConfiguration": "security-1a2b3c4",
 		"logUri":                "s3://data-bucket/emr-logs/", "logEncryptionKmsKeyId": keyARN,
 		"keepJobFlowAliveWhenNoSteps": true, "unhealthyNodeReplacement": true, "terminationProtection": false,
-		"tags": map[string]any{"team": "data", platform.EMRManagedPolicyTag: "true"},
+		"tags": map[string]any{platform.EMRManagedPolicyTag: "true"},
 	}, in)
 }
 
 func TestSecurityConfiguration(t *testing.T) {
-	s := one(t, run(t, valid()), "aws:emr/securityConfiguration:SecurityConfiguration", "emr-security").Inputs["configuration"].StringValue()
+	s := one(t, run(t, validArgs()), "aws:emr/securityConfiguration:SecurityConfiguration", "emr-security")
 	require.JSONEq(t, `{
 		"EncryptionConfiguration": {
 			"EnableAtRestEncryption": true, "EnableInTransitEncryption": false,
@@ -171,12 +182,12 @@ func TestSecurityConfiguration(t *testing.T) {
 			}
 		},
 		"InstanceMetadataServiceConfiguration": {"MinimumInstanceMetadataServiceVersion": 2, "HttpPutResponseHopLimit": 1}
-	}`, s)
+	}`, s.Inputs["configuration"].StringValue())
 }
 
-func TestProtectionTimeoutAndSpotByArgument(t *testing.T) {
-	a := valid()
-	a.IdleTimeout, a.TerminationProtection = 90*time.Minute, true
+func TestOptionalClusterSettings(t *testing.T) {
+	a := validArgs()
+	a.IdleTimeoutMinutes, a.TerminationProtection = 90, true
 	a.Core.BidPrice = "0.12"
 	in := one(t, run(t, a), clusterType, "emr-cluster").Inputs
 	require.InDelta(t, 5400, in["autoTerminationPolicy"].ObjectValue()["idleTimeout"].NumberValue(), 0)
@@ -185,10 +196,12 @@ func TestProtectionTimeoutAndSpotByArgument(t *testing.T) {
 	require.NotContains(t, in["masterInstanceGroup"].ObjectValue(), resource.PropertyKey("bidPrice"))
 }
 
-func TestTaskGroupGoesWithTheCluster(t *testing.T) {
-	require.Empty(t, run(t, valid()).OfType(groupType))
-	a := valid()
-	a.Task = &emr.InstanceGroup{InstanceType: "m5.2xlarge", Count: 3, BidPrice: "0.2", EBS: []emr.Volume{{Type: "gp3", SizeGiB: 64}}}
+func TestTaskGroupIsDeletedWithTheCluster(t *testing.T) {
+	require.Empty(t, run(t, validArgs()).OfType(groupType))
+	a := validArgs()
+	a.Task = &schema.InstanceGroup{InstanceType: "m5.2xlarge", Count: 3, BidPrice: "0.2", EBS: []schema.Volume{
+		{Type: "gp3", SizeGiB: 64, PerInstance: 1},
+	}}
 	g := one(t, run(t, a), groupType, "emr-task")
 	require.Equal(t, "emr-cluster", g.DeletedWith)
 	require.Equal(t, map[string]any{
@@ -198,7 +211,7 @@ func TestTaskGroupGoesWithTheCluster(t *testing.T) {
 }
 
 func TestOutputs(t *testing.T) {
-	w := one(t, run(t, valid()), "aws:test/witness:Witness", "witness").Inputs.Mappable()
+	w := one(t, run(t, validArgs()), "aws:test/witness:Witness", "witness").Inputs.Mappable()
 	require.Equal(t, map[string]any{
 		"clusterId": "j-TEST", "masterDns": "ip-10-0-0-5.ec2.internal", "serviceRoleArn": "arn:aws:iam::123456789012:role/emr-service-1a2b3c4",
 		"nodeRoleName": "emr-node-1a2b3c4", "instanceProfileArn": "arn:aws:mock:us-east-1:123456789012:emr-node",

@@ -4,9 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
-
-	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // classification is one entry of EMR's configuration list. The keys' case is
@@ -18,30 +15,6 @@ type classification struct {
 	Configurations []classification  `json:"Configurations,omitempty"`
 	Properties     map[string]string `json:"Properties,omitempty"`
 }
-
-// Keys of spark-defaults that carry the agent.
-const (
-	driverDefaultJavaOptions   = "spark.driver.defaultJavaOptions"
-	executorDefaultJavaOptions = "spark.executor.defaultJavaOptions"
-)
-
-// agentKeys are replaced as a whole when a caller names them: EMR merges by
-// key, it appends to none.
-func agentKeys() []string { return []string{driverDefaultJavaOptions, executorDefaultJavaOptions} }
-
-// What EMR ships under these keys (spark-defaults.conf of an emr-7.1.0 node).
-// They are restated because naming a key drops EMR's own value. The logging
-// flags are unknown to Java 17, which starts all the same: Spark adds
-// -XX:+IgnoreUnrecognizedVMOptions itself.
-const (
-	shippedDriverJavaOptions   = "-XX:OnOutOfMemoryError='kill -9 %p'"
-	shippedExecutorJavaOptions = "-verbose:gc -XX:+PrintGCDetails -XX:+PrintGCDateStamps -XX:OnOutOfMemoryError='kill -9 %p'"
-)
-
-// agentFlag loads the observatory into a JVM. It stands in the default
-// options, never in extraJavaOptions: those are the jobs' own, and a job that
-// sets them would take the agent out without knowing.
-const agentFlag = "-javaagent:" + platform.NodeLauncherJar
 
 // ConfigurationsJSON renders the cluster's configuration list: the same
 // arguments give the same bytes.
@@ -61,18 +34,12 @@ func (a *Args) classifications() []classification {
 	}
 }
 
-// sparkDefaults is the platform's with the caller's over it.
+// sparkDefaults merges the caller's properties over the platform's.
 func (a *Args) sparkDefaults() map[string]string {
-	d := map[string]string{
-		driverDefaultJavaOptions:   shippedDriverJavaOptions + " " + agentFlag,
-		executorDefaultJavaOptions: shippedExecutorJavaOptions + " " + agentFlag,
+	d := ShippedJavaOptions()
+	for key, options := range d {
+		d[key] = options + " " + AgentFlag
 	}
 	maps.Copy(d, a.SparkDefaults)
 	return d
-}
-
-// dropsAgent tells whether the caller's value of a key would leave the JVMs
-// without the agent.
-func dropsAgent(key, value string) bool {
-	return slices.Contains(agentKeys(), key) && !containsFlag(value, agentFlag)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 // The group names that EMR's console shows.
@@ -16,76 +17,88 @@ const (
 	taskGroupName   = platform.RoleTask
 )
 
-func masterGroup(g InstanceGroup) emr.ClusterMasterInstanceGroupPtrInput {
+func masterGroup(g schema.InstanceGroup) emr.ClusterMasterInstanceGroupPtrInput {
 	args := emr.ClusterMasterInstanceGroupArgs{
-		Name: pulumi.String(masterGroupName), InstanceType: pulumi.String(g.InstanceType), InstanceCount: pulumi.Int(g.Count), BidPrice: optional(g.BidPrice),
+		Name: pulumi.String(masterGroupName), InstanceType: pulumi.String(g.InstanceType),
+		InstanceCount: pulumi.Int(g.Count), BidPrice: nonEmpty(g.BidPrice),
 	}
 	if len(g.EBS) > 0 {
-		volumes := emr.ClusterMasterInstanceGroupEbsConfigArray{}
-		for _, v := range g.EBS {
-			volumes = append(volumes, emr.ClusterMasterInstanceGroupEbsConfigArgs{
-				Type: pulumi.String(v.Type), Size: pulumi.Int(v.SizeGiB), VolumesPerInstance: pulumi.Int(v.volumes()),
-				Iops: positive(v.IOPS), Throughput: positive(v.Throughput),
-			})
-		}
-		args.EbsConfigs = volumes
+		args.EbsConfigs = emr.ClusterMasterInstanceGroupEbsConfigArray(convert(g.EBS,
+			func(v schema.Volume) emr.ClusterMasterInstanceGroupEbsConfigInput {
+				return ebsConfig(v)
+			}))
 	}
 	return args
 }
 
-func coreGroup(g InstanceGroup) emr.ClusterCoreInstanceGroupPtrInput {
+func coreGroup(g schema.InstanceGroup) emr.ClusterCoreInstanceGroupPtrInput {
 	args := emr.ClusterCoreInstanceGroupArgs{
-		Name: pulumi.String(coreGroupName), InstanceType: pulumi.String(g.InstanceType), InstanceCount: pulumi.Int(g.Count), BidPrice: optional(g.BidPrice),
+		Name: pulumi.String(coreGroupName), InstanceType: pulumi.String(g.InstanceType),
+		InstanceCount: pulumi.Int(g.Count), BidPrice: nonEmpty(g.BidPrice),
 	}
 	if len(g.EBS) > 0 {
-		volumes := emr.ClusterCoreInstanceGroupEbsConfigArray{}
-		for _, v := range g.EBS {
-			volumes = append(volumes, emr.ClusterCoreInstanceGroupEbsConfigArgs{
-				Type: pulumi.String(v.Type), Size: pulumi.Int(v.SizeGiB), VolumesPerInstance: pulumi.Int(v.volumes()),
-				Iops: positive(v.IOPS), Throughput: positive(v.Throughput),
-			})
-		}
-		args.EbsConfigs = volumes
+		args.EbsConfigs = emr.ClusterCoreInstanceGroupEbsConfigArray(convert(g.EBS,
+			func(v schema.Volume) emr.ClusterCoreInstanceGroupEbsConfigInput {
+				return emr.ClusterCoreInstanceGroupEbsConfigArgs(ebsConfig(v))
+			}))
 	}
 	return args
 }
 
-// taskGroup is a resource of its own, added to the running cluster. It goes
-// with the cluster: shrinking it first would only fail once the cluster has
-// ended (terraform-provider-aws#1355).
-func (b *builder) taskGroup(cluster *emr.Cluster) error {
+// createTaskGroup adds the task group, a resource of its own, to the running
+// cluster. It is marked as deleted with the cluster: the provider's delete would
+// resize the group first, which fails once the cluster has terminated
+// (terraform-provider-aws#1355).
+func (b *builder) createTaskGroup(cluster *emr.Cluster) error {
 	g := b.args.Task
 	if g == nil {
 		return nil
 	}
 	args := &emr.InstanceGroupArgs{
-		ClusterId: cluster.ID(), Name: pulumi.String(taskGroupName), InstanceType: pulumi.String(g.InstanceType), InstanceCount: pulumi.Int(g.Count), BidPrice: optional(g.BidPrice),
+		ClusterId: cluster.ID(), Name: pulumi.String(taskGroupName), InstanceType: pulumi.String(g.InstanceType),
+		InstanceCount: pulumi.Int(g.Count), BidPrice: nonEmpty(g.BidPrice),
 	}
 	if len(g.EBS) > 0 {
-		volumes := emr.InstanceGroupEbsConfigArray{}
-		for _, v := range g.EBS {
-			volumes = append(volumes, emr.InstanceGroupEbsConfigArgs{
-				Type: pulumi.String(v.Type), Size: pulumi.Int(v.SizeGiB), VolumesPerInstance: pulumi.Int(v.volumes()), Iops: positive(v.IOPS),
-			})
-		}
-		args.EbsConfigs = volumes
+		args.EbsConfigs = emr.InstanceGroupEbsConfigArray(convert(g.EBS, func(v schema.Volume) emr.InstanceGroupEbsConfigInput {
+			return emr.InstanceGroupEbsConfigArgs{
+				Type: pulumi.String(v.Type), Size: pulumi.Int(v.SizeGiB), VolumesPerInstance: pulumi.Int(v.PerInstance), Iops: nonZero(v.IOPS),
+			}
+		}))
 	}
-	if _, err := emr.NewInstanceGroup(b.ctx, b.name("task"), args, b.child(pulumi.DeletedWith(cluster))...); err != nil {
+	if _, err := emr.NewInstanceGroup(b.Ctx, b.Name("task"), args, b.Options(pulumi.DeletedWith(cluster))...); err != nil {
 		return fmt.Errorf("create task group: %w", err)
 	}
 	return nil
 }
 
-// optional leaves an empty string out: EMR takes a bid price of "" for spot.
-func optional(s string) pulumi.StringPtrInput {
+// ebsConfig is a volume as the SDK's type for master groups, whose fields are
+// those of the type for core groups.
+func ebsConfig(v schema.Volume) emr.ClusterMasterInstanceGroupEbsConfigArgs {
+	return emr.ClusterMasterInstanceGroupEbsConfigArgs{
+		Type: pulumi.String(v.Type), Size: pulumi.Int(v.SizeGiB), VolumesPerInstance: pulumi.Int(v.PerInstance),
+		Iops: nonZero(v.IOPS), Throughput: nonZero(v.Throughput),
+	}
+}
+
+// convert maps volumes to one of the SDK's types.
+func convert[T any](volumes []schema.Volume, config func(schema.Volume) T) []T {
+	out := make([]T, len(volumes))
+	for i, v := range volumes {
+		out[i] = config(v)
+	}
+	return out
+}
+
+// nonEmpty omits an empty string: EMR takes a bid price of "" for spot.
+func nonEmpty(s string) pulumi.StringPtrInput {
 	if s == "" {
 		return nil
 	}
 	return pulumi.String(s)
 }
 
-// positive leaves a zero out: it means the type's own figure.
-func positive(n int) pulumi.IntPtrInput {
+// nonZero omits 0, which stands for the volume type's default.
+func nonZero(n int) pulumi.IntPtrInput {
 	if n == 0 {
 		return nil
 	}

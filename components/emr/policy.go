@@ -6,8 +6,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// serviceTrust admits EMR for clusters of this account and region only (EMR
-// Management Guide, "Service role: confused deputy").
+// serviceTrust lets EMR assume the service role, for clusters of this account and
+// region only (EMR Management Guide, "Service role: confused deputy").
 func serviceTrust(a iampolicy.Account, region string) iampolicy.Document {
 	return iampolicy.Trust("EMROfThisAccount", "elasticmapreduce."+a.DNSSuffix, iampolicy.Condition{
 		"StringEquals": {"aws:SourceAccount": {a.ID}},
@@ -15,10 +15,10 @@ func serviceTrust(a iampolicy.Account, region string) iampolicy.Document {
 	})
 }
 
-// servicePolicy is what the managed policy leaves out: it passes only roles
-// with default names, and knows no key of ours. Keys of volumes are used by
-// EC2 on the role's behalf, hence ViaService; grants only for AWS's own use
-// (EBS User Guide, "Permissions for IAM users").
+// servicePolicy grants what EMR's managed policy lacks: passing a role whose name
+// is not EMR's default, and using the stack's key. EC2 uses the key on the role's
+// behalf, hence ViaService, and only AWS services may receive grants (EBS User
+// Guide, "Permissions for IAM users").
 func servicePolicy(a iampolicy.Account, region, nodeRoleARN, keyARN string) iampolicy.Document {
 	ec2 := "ec2." + a.DNSSuffix
 	throughEC2 := map[string][]string{"kms:ViaService": {"ec2." + region + "." + a.DNSSuffix}}
@@ -29,7 +29,8 @@ func servicePolicy(a iampolicy.Account, region, nodeRoleARN, keyARN string) iamp
 		},
 		iampolicy.Statement{
 			Sid: "EncryptVolumes", Effect: iampolicy.Allow, Resource: []string{keyARN},
-			Action:    []string{"kms:Encrypt", "kms:Decrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext"},
+			Action: []string{"kms:Encrypt", "kms:Decrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo", "kms:GenerateDataKey",
+				"kms:GenerateDataKeyWithoutPlaintext"},
 			Condition: iampolicy.Condition{"StringEquals": throughEC2},
 		},
 		iampolicy.Statement{
@@ -40,35 +41,38 @@ func servicePolicy(a iampolicy.Account, region, nodeRoleARN, keyARN string) iamp
 	)
 }
 
-// nodePolicy is what a node may do: the least that the platform needs. Jobs
-// that need more get a policy of their own on the role.
+// nodePolicy grants a node the least that the platform needs. For jobs that need
+// more, attach another policy to the role.
 func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string) iampolicy.Document {
-	within := func(p platform.Prefix) []string { return []string{bucketARN + "/" + string(p) + "*"} }
+	objectsUnder := func(p platform.Prefix) []string { return []string{bucketARN + "/" + string(p) + "*"} }
 	libraries := "arn:" + a.Partition + ":s3:::" + region + ".elasticmapreduce"
 	return iampolicy.New(append([]iampolicy.Statement{
 		{
 			Sid: "ListOwnPrefixes", Effect: iampolicy.Allow, Action: []string{"s3:ListBucket"}, Resource: []string{bucketARN},
-			Condition: iampolicy.Condition{"StringLike": {"s3:prefix": listable()}},
+			Condition: iampolicy.Condition{"StringLike": {"s3:prefix": listablePrefixes()}},
 		},
 		{
-			Sid: "KnowBucket", Effect: iampolicy.Allow, Action: []string{"s3:GetBucketLocation", "s3:ListBucketMultipartUploads"}, Resource: []string{bucketARN},
+			Sid: "KnowBucket", Effect: iampolicy.Allow, Action: []string{"s3:GetBucketLocation", "s3:ListBucketMultipartUploads"},
+			Resource: []string{bucketARN},
 		},
-		{Sid: "ReadArtifacts", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: within(platform.PrefixArtifacts)},
-		{Sid: "WriteLogs", Effect: iampolicy.Allow, Action: []string{"s3:PutObject", "s3:AbortMultipartUpload"}, Resource: within(platform.PrefixEMRLogs)},
+		{Sid: "ReadArtifacts", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: objectsUnder(platform.PrefixArtifacts)},
+		{Sid: "WriteLogs", Effect: iampolicy.Allow, Action: []string{"s3:PutObject", "s3:AbortMultipartUpload"},
+			Resource: objectsUnder(platform.PrefixEMRLogs)},
 		{
-			Sid: "WorkInLake", Effect: iampolicy.Allow, Resource: within(platform.PrefixLake),
+			Sid: "WorkInLake", Effect: iampolicy.Allow, Resource: objectsUnder(platform.PrefixLake),
 			Action: []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"},
 		},
-		// EMR's own bootstrap libraries; public, yet another account's.
+		// EMR's own bootstrap libraries, in a public bucket of another account.
 		{Sid: "ReadEMRLibraries", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: []string{libraries + "/*"}},
-		// Objects through S3, and local disks directly: so no ViaService here.
-		{Sid: "UseKey", Effect: iampolicy.Allow, Action: []string{"kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey"}, Resource: []string{keyARN}},
+		// The key is used through S3 and, for local disks, directly: no ViaService.
+		{Sid: "UseKey", Effect: iampolicy.Allow, Action: []string{"kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey"},
+			Resource: []string{keyARN}},
 	}, session.Statements(a, region)...)...)
 }
 
-// listable gives the prefixes that a node may list, with and without the
-// slash: file system clients ask for the directory itself first.
-func listable() []string {
+// listablePrefixes are the prefixes that a node may list, with and without the
+// slash: file system clients first look up the directory itself.
+func listablePrefixes() []string {
 	var out []string
 	for _, p := range []platform.Prefix{platform.PrefixArtifacts, platform.PrefixEMRLogs, platform.PrefixLake} {
 		out = append(out, p.Name(), string(p)+"*")

@@ -12,7 +12,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 )
 
-func policy(t *testing.T, v resource.PropertyValue) map[string]iampolicy.Statement {
+// statements returns a policy's statements by Sid.
+func statements(t *testing.T, v resource.PropertyValue) map[string]iampolicy.Statement {
 	t.Helper()
 	var d iampolicy.Document
 	require.NoError(t, json.Unmarshal([]byte(v.StringValue()), &d))
@@ -26,7 +27,7 @@ func policy(t *testing.T, v resource.PropertyValue) map[string]iampolicy.Stateme
 }
 
 func TestNodePolicyIsBoundToPrefixes(t *testing.T) {
-	s := policy(t, one(t, run(t, valid()), policyType, "emr-node").Inputs["policy"])
+	s := statements(t, one(t, run(t, validArgs()), policyType, "emr-node").Inputs["policy"])
 	require.Len(t, s, 9)
 	require.Equal(t, []string{"arn:aws:ec2:us-east-1:123456789012:instance/*"}, s["SessionRegistration"].Resource)
 	require.Equal(t, []string{bucketARN + "/artifacts/*"}, s["ReadArtifacts"].Resource)
@@ -35,17 +36,18 @@ func TestNodePolicyIsBoundToPrefixes(t *testing.T) {
 	require.NotContains(t, s["WriteLogs"].Action, "s3:GetObject")
 	require.NotContains(t, s["WriteLogs"].Action, "s3:DeleteObject")
 	require.Equal(t, []string{bucketARN + "/lake/*"}, s["WorkInLake"].Resource)
-	require.Equal(t, []string{"artifacts", "artifacts/*", "emr-logs", "emr-logs/*", "lake", "lake/*"}, s["ListOwnPrefixes"].Condition["StringLike"]["s3:prefix"])
+	require.Equal(t, []string{"artifacts", "artifacts/*", "emr-logs", "emr-logs/*", "lake", "lake/*"},
+		s["ListOwnPrefixes"].Condition["StringLike"]["s3:prefix"])
 	require.Equal(t, []string{"arn:aws:s3:::us-east-1.elasticmapreduce/*"}, s["ReadEMRLibraries"].Resource)
 	require.Equal(t, []string{keyARN}, s["UseKey"].Resource)
 	whole, err := json.Marshal(s)
 	require.NoError(t, err)
-	require.NotContains(t, string(whole), "tempo", "telemetry blocks are the control node's alone")
+	require.NotContains(t, string(whole), "tempo", "only the control node accesses telemetry blocks")
 	require.NotContains(t, string(whole), "pyroscope")
 }
 
 func TestServicePolicyAddsOnlyWhatTheManagedOneLacks(t *testing.T) {
-	s := policy(t, one(t, run(t, valid()), policyType, "emr-service").Inputs["policy"])
+	s := statements(t, one(t, run(t, validArgs()), policyType, "emr-service").Inputs["policy"])
 	require.Len(t, s, 4)
 	require.Equal(t, []string{"arn:aws:iam::123456789012:role/emr-node-1a2b3c4"}, s["PassNodeRole"].Resource)
 	require.Equal(t, []string{"ec2.amazonaws.com"}, s["PassNodeRole"].Condition["StringEquals"]["iam:PassedToService"])
@@ -55,15 +57,15 @@ func TestServicePolicyAddsOnlyWhatTheManagedOneLacks(t *testing.T) {
 	require.Equal(t, []string{"true"}, s["GrantVolumes"].Condition["Bool"]["kms:GrantIsForAWSResource"])
 }
 
-func TestNoStatementAllowsEverythingOrEverywhere(t *testing.T) {
-	rec := run(t, valid())
-	statements := 0
+func TestStatementsHaveNoWildcards(t *testing.T) {
+	rec := run(t, validArgs())
+	count := 0
 	for _, p := range rec.OfType(policyType) {
-		for sid, s := range policy(t, p.Inputs["policy"]) {
-			statements++
+		for sid, s := range statements(t, p.Inputs["policy"]) {
+			count++
 			require.Equal(t, iampolicy.Allow, s.Effect)
 			require.NotEmpty(t, s.Resource, sid)
-			if sid == "SessionManager" { // the service knows no resources
+			if sid == "SessionManager" { // its actions have no resource-level permissions
 				require.Equal(t, []string{"us-east-1"}, s.Condition["StringEquals"]["aws:RequestedRegion"])
 				continue
 			}
@@ -75,24 +77,24 @@ func TestNoStatementAllowsEverythingOrEverywhere(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 13, statements)
+	require.Equal(t, 13, count)
 }
 
-func TestTrust(t *testing.T) {
-	rec := run(t, valid())
-	service := policy(t, one(t, rec, roleType, "emr-service").Inputs["assumeRolePolicy"])["EMROfThisAccount"]
+func TestTrustPolicies(t *testing.T) {
+	rec := run(t, validArgs())
+	service := statements(t, one(t, rec, roleType, "emr-service").Inputs["assumeRolePolicy"])["EMROfThisAccount"]
 	require.Equal(t, []string{"elasticmapreduce.amazonaws.com"}, service.Principal.Service)
 	require.Equal(t, []string{"123456789012"}, service.Condition["StringEquals"]["aws:SourceAccount"])
 	require.Equal(t, []string{"arn:aws:elasticmapreduce:us-east-1:123456789012:*"}, service.Condition["ArnLike"]["aws:SourceArn"])
-	node := policy(t, one(t, rec, roleType, "emr-node").Inputs["assumeRolePolicy"])["Instances"]
+	node := statements(t, one(t, rec, roleType, "emr-node").Inputs["assumeRolePolicy"])["Instances"]
 	require.Equal(t, []string{"ec2.amazonaws.com"}, node.Principal.Service)
 	require.Equal(t, []string{"sts:AssumeRole"}, node.Action)
 }
 
 // A job runs with the node's role: with AmazonSSMManagedInstanceCore it could
 // read every parameter of the account.
-func TestOnlyEMRHasAManagedPolicyAndItIsTheCurrentOne(t *testing.T) {
-	rec := run(t, valid())
+func TestOnlyServiceRoleHasAManagedPolicy(t *testing.T) {
+	rec := run(t, validArgs())
 	arns := map[string]string{}
 	for _, a := range rec.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment") {
 		arns[a.Inputs["role"].StringValue()] = a.Inputs["policyArn"].StringValue()
@@ -103,13 +105,14 @@ func TestOnlyEMRHasAManagedPolicyAndItIsTheCurrentOne(t *testing.T) {
 }
 
 func TestOtherPartitions(t *testing.T) {
-	rec, err := recorder.Run(program(valid()), options("aws-cn", "amazonaws.com.cn")...)
+	rec, err := recorder.Run(program(validArgs()), recorderOptions("aws-cn", "amazonaws.com.cn")...)
 	require.NoError(t, err)
-	require.Equal(t, []string{"ec2.amazonaws.com.cn"}, policy(t, one(t, rec, roleType, "emr-node").Inputs["assumeRolePolicy"])["Instances"].Principal.Service)
+	require.Equal(t, []string{"ec2.amazonaws.com.cn"}, statements(t, one(t, rec, roleType,
+		"emr-node").Inputs["assumeRolePolicy"])["Instances"].Principal.Service)
 	for _, a := range rec.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment") {
 		require.True(t, strings.HasPrefix(a.Inputs["policyArn"].StringValue(), "arn:aws-cn:iam::aws:policy/"), a.Name)
 	}
-	for _, r := range policy(t, one(t, rec, policyType, "emr-node").Inputs["policy"])["ReadEMRLibraries"].Resource {
+	for _, r := range statements(t, one(t, rec, policyType, "emr-node").Inputs["policy"])["ReadEMRLibraries"].Resource {
 		require.True(t, strings.HasPrefix(r, "arn:aws-cn:s3:::"), r)
 	}
 }

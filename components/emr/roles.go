@@ -13,8 +13,8 @@ import (
 // the ARN.
 const emrServicePolicy = "service-role/AmazonEMRServicePolicy_v2"
 
-// nodeRole is the role of the cluster's instances, complete when policies and
-// profile exist.
+// nodeRole is the role of the cluster's instances. It is usable once its policies
+// and its profile exist.
 type nodeRole struct {
 	arn, name, profileARN pulumi.StringOutput
 	policies              []pulumi.Resource
@@ -26,67 +26,67 @@ type serviceRole struct {
 	policies []pulumi.Resource
 }
 
-func (b *builder) nodeRole() (*nodeRole, error) {
-	role, err := iam.NewRole(b.ctx, b.name("node"), &iam.RoleArgs{
-		Description: pulumi.String("Instances of the EMR cluster"), Tags: b.tags(),
-		AssumeRolePolicy: b.policy(func(a iampolicy.Account, _ []string) iampolicy.Document {
+func (b *builder) createNodeRole() (*nodeRole, error) {
+	role, err := iam.NewRole(b.Ctx, b.Name("node"), &iam.RoleArgs{
+		Description: pulumi.String("Instances of the EMR cluster"), Tags: emrTags(),
+		AssumeRolePolicy: b.renderPolicy(func(a iampolicy.Account, _ []string) iampolicy.Document {
 			return iampolicy.Trust("Instances", "ec2."+a.DNSSuffix, nil)
 		}),
-	}, b.child()...)
+	}, b.Options()...)
 	if err != nil {
 		return nil, fmt.Errorf("create node role: %w", err)
 	}
-	own, err := iam.NewRolePolicy(b.ctx, b.name("node"), &iam.RolePolicyArgs{
+	own, err := iam.NewRolePolicy(b.Ctx, b.Name("node"), &iam.RolePolicyArgs{
 		Role: role.Name,
-		Policy: b.policy(func(a iampolicy.Account, v []string) iampolicy.Document {
+		Policy: b.renderPolicy(func(a iampolicy.Account, v []string) iampolicy.Document {
 			return nodePolicy(a, b.args.Region, v[0], v[1])
 		}, b.args.BucketARN, b.args.KMSKeyARN),
-	}, b.child()...)
+	}, b.Options()...)
 	if err != nil {
 		return nil, fmt.Errorf("create node policy: %w", err)
 	}
-	profile, err := iam.NewInstanceProfile(b.ctx, b.name("node"), &iam.InstanceProfileArgs{Role: role.Name, Tags: b.tags()}, b.child()...)
+	profile, err := iam.NewInstanceProfile(b.Ctx, b.Name("node"), &iam.InstanceProfileArgs{Role: role.Name, Tags: emrTags()}, b.Options()...)
 	if err != nil {
 		return nil, fmt.Errorf("create instance profile: %w", err)
 	}
 	return &nodeRole{arn: role.Arn, name: role.Name, profileARN: profile.Arn, policies: []pulumi.Resource{own}}, nil
 }
 
-func (b *builder) serviceRole(nodeRoleARN pulumi.StringOutput) (*serviceRole, error) {
-	role, err := iam.NewRole(b.ctx, b.name("service"), &iam.RoleArgs{
-		Description: pulumi.String("EMR itself"), Tags: b.tags(),
-		AssumeRolePolicy: b.policy(func(a iampolicy.Account, _ []string) iampolicy.Document {
+func (b *builder) createServiceRole(nodeRoleARN pulumi.StringOutput) (*serviceRole, error) {
+	role, err := iam.NewRole(b.Ctx, b.Name("service"), &iam.RoleArgs{
+		Description: pulumi.String("EMR itself"), Tags: emrTags(),
+		AssumeRolePolicy: b.renderPolicy(func(a iampolicy.Account, _ []string) iampolicy.Document {
 			return serviceTrust(a, b.args.Region)
 		}),
-	}, b.child()...)
+	}, b.Options()...)
 	if err != nil {
 		return nil, fmt.Errorf("create service role: %w", err)
 	}
-	managed, err := b.attach("service", role, emrServicePolicy)
+	managed, err := b.attachManagedPolicy("service", role, emrServicePolicy)
 	if err != nil {
 		return nil, err
 	}
-	own, err := iam.NewRolePolicy(b.ctx, b.name("service"), &iam.RolePolicyArgs{
+	own, err := iam.NewRolePolicy(b.Ctx, b.Name("service"), &iam.RolePolicyArgs{
 		Role: role.Name,
-		Policy: b.policy(func(a iampolicy.Account, v []string) iampolicy.Document {
+		Policy: b.renderPolicy(func(a iampolicy.Account, v []string) iampolicy.Document {
 			return servicePolicy(a, b.args.Region, v[0], v[1])
 		}, nodeRoleARN, b.args.KMSKeyARN),
-	}, b.child()...)
+	}, b.Options()...)
 	if err != nil {
 		return nil, fmt.Errorf("create service policy: %w", err)
 	}
 	return &serviceRole{arn: role.Arn, policies: []pulumi.Resource{managed, own}}, nil
 }
 
-func (b *builder) policy(f func(iampolicy.Account, []string) iampolicy.Document, values ...pulumi.StringInput) pulumi.StringOutput {
-	return iampolicy.Render(b.ctx, b.parent, f, values...)
+func (b *builder) renderPolicy(f func(iampolicy.Account, []string) iampolicy.Document, values ...pulumi.StringInput) pulumi.StringOutput {
+	return iampolicy.Render(b.Ctx, b.Parent, f, values...)
 }
 
-// attach puts an AWS-managed policy on a role.
-func (b *builder) attach(suffix string, role *iam.Role, policy string) (pulumi.Resource, error) {
-	a, err := iam.NewRolePolicyAttachment(b.ctx, b.name(suffix), &iam.RolePolicyAttachmentArgs{
-		Role: role.Name, PolicyArn: iampolicy.Managed(b.ctx, b.parent, policy),
-	}, b.child()...)
+// attachManagedPolicy attaches an AWS-managed policy to a role.
+func (b *builder) attachManagedPolicy(suffix string, role *iam.Role, policy string) (pulumi.Resource, error) {
+	a, err := iam.NewRolePolicyAttachment(b.Ctx, b.Name(suffix), &iam.RolePolicyAttachmentArgs{
+		Role: role.Name, PolicyArn: iampolicy.Managed(b.Ctx, b.Parent, policy),
+	}, b.Options()...)
 	if err != nil {
 		return nil, fmt.Errorf("attach %s: %w", policy, err)
 	}

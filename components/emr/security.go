@@ -6,6 +6,8 @@ import (
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/emr"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/emr-observatory/emr-observatory/components/internal/output"
 )
 
 // The shape of a security configuration (EMR Management Guide, "Specify
@@ -35,13 +37,13 @@ type (
 	}
 	metadataConfiguration struct {
 		MinimumInstanceMetadataServiceVersion int
-		HttpPutResponseHopLimit               int
+		HTTPPutResponseHopLimit               int `json:"HttpPutResponseHopLimit"`
 	}
 )
 
-// securityDocumentFor encrypts what is written to S3 and every disk with one
-// key, and asks for IMDSv2 with one hop: nothing on an EMR node runs behind a
-// network of its own, so no answer has to travel farther.
+// securityDocumentFor encrypts data in S3 and every disk with one key, and
+// requires IMDSv2 with a hop limit of 1, which suffices because nothing on an EMR
+// node runs in a network namespace of its own.
 func securityDocumentFor(keyARN string) securityDocument {
 	return securityDocument{
 		EncryptionConfiguration: encryptionConfiguration{
@@ -51,44 +53,45 @@ func securityDocumentFor(keyARN string) securityDocument {
 				LocalDiskEncryptionConfiguration: diskEncryption{EncryptionKeyProviderType: "AwsKms", AwsKmsKey: keyARN, EnableEbsEncryption: true},
 			},
 		},
-		InstanceMetadataServiceConfiguration: metadataConfiguration{MinimumInstanceMetadataServiceVersion: 2, HttpPutResponseHopLimit: 1},
+		InstanceMetadataServiceConfiguration: metadataConfiguration{MinimumInstanceMetadataServiceVersion: 2, HTTPPutResponseHopLimit: 1},
 	}
 }
 
-// securityConfiguration cannot be changed once made; an edit makes a new one,
-// under a new name, and then a new cluster.
-func (b *builder) securityConfiguration() (*emr.SecurityConfiguration, error) {
-	document := b.args.KMSKeyARN.ToStringOutput().ApplyT(func(arn string) (string, error) {
+// createSecurityConfiguration creates the security configuration. It is
+// immutable: an edit creates another under a new name and replaces the cluster.
+func (b *builder) createSecurityConfiguration() (*emr.SecurityConfiguration, error) {
+	document := output.Map(b.args.KMSKeyARN, func(arn string) (string, error) {
 		j, err := json.Marshal(securityDocumentFor(arn))
 		if err != nil {
 			return "", fmt.Errorf("render security configuration: %w", err)
 		}
 		return string(j), nil
-	}).(pulumi.StringOutput)
-	s, err := emr.NewSecurityConfiguration(b.ctx, b.name("security"), &emr.SecurityConfigurationArgs{Configuration: document}, b.child()...)
+	})
+	s, err := emr.NewSecurityConfiguration(b.Ctx, b.Name("security"), &emr.SecurityConfigurationArgs{Configuration: document}, b.Options()...)
 	if err != nil {
 		return nil, fmt.Errorf("create security configuration: %w", err)
 	}
 	return s, nil
 }
 
-// sshPort is the only port that AWS's own default leaves open to the world.
+// sshPort is the only port that AWS's own default permits to be public.
 const sshPort = 22
 
 // blockPublicAccess makes EMR refuse, in the whole account and region, any
-// cluster whose security groups admit the world. The value is AWS's own
+// cluster whose security groups admit public addresses. The value is AWS's own
 // default (EMR Management Guide, "Block public access"), which destroying this
-// resource restores: it changes an account only where somebody switched the
+// resource restores: it changes an account only if somebody switched the
 // protection off.
 func (b *builder) blockPublicAccess() (*emr.BlockPublicAccessConfiguration, error) {
-	guard, err := emr.NewBlockPublicAccessConfiguration(b.ctx, b.name("block-public-access"), &emr.BlockPublicAccessConfigurationArgs{
+	block, err := emr.NewBlockPublicAccessConfiguration(b.Ctx, b.Name("block-public-access"), &emr.BlockPublicAccessConfigurationArgs{
 		BlockPublicSecurityGroupRules: pulumi.Bool(true),
 		PermittedPublicSecurityGroupRuleRanges: emr.BlockPublicAccessConfigurationPermittedPublicSecurityGroupRuleRangeArray{
-			emr.BlockPublicAccessConfigurationPermittedPublicSecurityGroupRuleRangeArgs{MinRange: pulumi.Int(sshPort), MaxRange: pulumi.Int(sshPort)},
+			emr.BlockPublicAccessConfigurationPermittedPublicSecurityGroupRuleRangeArgs{MinRange: pulumi.Int(sshPort),
+				MaxRange: pulumi.Int(sshPort)},
 		},
-	}, b.child()...)
+	}, b.Options()...)
 	if err != nil {
 		return nil, fmt.Errorf("block public access: %w", err)
 	}
-	return guard, nil
+	return block, nil
 }

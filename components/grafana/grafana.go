@@ -13,22 +13,24 @@ import (
 	"github.com/pulumiverse/pulumi-grafana/sdk/v2/go/grafana/oss"
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
-	"github.com/emr-observatory/emr-observatory/components/internal/fault"
+	"github.com/emr-observatory/emr-observatory/components/internal/child"
+	"github.com/emr-observatory/emr-observatory/components/internal/output"
 	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
 // TypeToken is the component's type.
 const TypeToken = platform.Name + ":grafana:Grafana"
 
-// Args says what to put into Grafana.
+// Args is the content of Grafana. Validate checks it.
 type Args struct {
 	Dashboards []dashboards.Dashboard // required; slugs and uids distinct
 	Endpoints  pulumi.StringMapInput  // required: workload -> URL as Grafana's own pod reaches it
-	GrafanaURL pulumi.StringInput     // required: as people reach it; dashboard URLs begin with it
+	GrafanaURL pulumi.StringInput     // required: as operators reach it; dashboard URLs begin with it
 }
 
-// Grafana's content.
+// Grafana is the content of one Grafana server: data sources, folder and dashboards.
 type Grafana struct {
 	pulumi.ResourceState
 
@@ -39,60 +41,61 @@ type Grafana struct {
 // reference, "Dashboard HTTP API": at most 40 characters).
 var uidPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,40}$`)
 
-// Validate reports every fault; it registers nothing.
+// Validate reports every violation of the arguments at once.
 func (a *Args) Validate() error {
 	if a == nil {
-		return errors.New("grafana: no arguments; give Args")
+		return errors.New("grafana: arguments are nil; pass *grafana.Args")
 	}
-	var l fault.List
-	l.Unless(len(a.Dashboards) > 0, "grafana.dashboards", nil, "must not be empty", "pass dashboards.Suite()")
-	l.Unless(a.Endpoints != nil, "grafana.endpoints", nil, "must be set", "pass the endpoints of the workloads")
-	l.Unless(a.GrafanaURL != nil, "grafana.grafanaUrl", nil, "must be set", "pass the URL of the workloads' Grafana")
+	var l violation.List
+	l.Require(len(a.Dashboards) > 0, "grafana.dashboards", nil, "must not be empty", "pass dashboards.Suite()")
+	l.Require(a.Endpoints != nil, "grafana.endpoints", nil, "must be set", "pass the endpoints of the workloads")
+	l.Require(a.GrafanaURL != nil, "grafana.grafanaUrl", nil, "must be set", "pass the URL of the workloads' Grafana")
 	seen := map[string]bool{}
 	for i, d := range a.Dashboards {
 		at := fmt.Sprintf("grafana.dashboards[%d]", i)
-		l.Unless(uidPattern.MatchString(d.UID), at+".uid", d.UID, "must be 1 to 40 letters, digits, _ and -", "choose another uid")
-		l.Unless(d.Slug != "" && !seen["slug "+d.Slug], at+".slug", d.Slug, "must be set and distinct", "rename one of the dashboards")
-		l.Unless(!seen["uid "+d.UID], at+".uid", d.UID, "must be distinct", "change one of them")
-		l.Unless(d.Folder != "", at+".folder", d.Folder, "must be set", "name the folder it belongs to")
-		l.Unless(json.Valid(d.JSON), at+".json", string(d.JSON), "must be JSON", "render it again")
+		l.Require(uidPattern.MatchString(d.UID), at+".uid", d.UID, "must be 1 to 40 letters, digits, _ and -", "choose another uid")
+		l.Require(d.Slug != "" && !seen["slug "+d.Slug], at+".slug", d.Slug, "must be set and distinct", "rename one of the dashboards")
+		l.Require(!seen["uid "+d.UID], at+".uid", d.UID, "must be distinct", "change one of them")
+		l.Require(d.Folder != "", at+".folder", d.Folder, "must be set", "name the folder it belongs to")
+		l.Require(json.Valid(d.JSON), at+".json", string(d.JSON), "must be JSON", "render it again")
 		seen["slug "+d.Slug], seen["uid "+d.UID] = true, true
 	}
-	return l.Join()
+	return l.Err()
 }
 
-// ProviderArgs configures the Grafana provider for the Grafana of the
-// workloads component: basic authentication as its administrator over TLS,
-// trusting authority (PEM) alone.
-func ProviderArgs(url, password, authority pulumi.StringInput) *grafana.ProviderArgs {
+// ProviderArgs configures the Grafana provider for the Grafana of the workloads
+// component: basic authentication as its administrator over TLS, trusting only
+// caCertificate (PEM).
+func ProviderArgs(url, password, caCertificate pulumi.StringInput) *grafana.ProviderArgs {
 	return &grafana.ProviderArgs{
 		Url:    url.ToStringOutput().ToStringPtrOutput(),
 		Auth:   pulumi.ToSecret(pulumi.Sprintf("%s:%s", workloadconfig.GrafanaAdmin, password)).(pulumi.StringOutput).ToStringPtrOutput(),
-		CaCert: authority.ToStringOutput().ToStringPtrOutput(),
+		CaCert: caCertificate.ToStringOutput().ToStringPtrOutput(),
 	}
 }
 
 // New provisions Grafana. It registers nothing when args are invalid. opts must
-// carry an explicit grafana provider; a DeletedWith among them holds for
-// everything.
+// carry an explicit grafana provider; a DeletedWith among them applies to every
+// resource.
 func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOption) (*Grafana, error) {
 	if err := args.Validate(); err != nil {
 		return nil, err
 	}
-	given, err := pulumi.NewResourceOptions(opts...)
-	if err != nil {
-		return nil, fmt.Errorf("read options of grafana %s: %w", name, err)
-	}
 	g := &Grafana{}
-	if err := ctx.RegisterComponentResourceV2(TypeToken, name, pulumi.Map{"endpoints": args.Endpoints, "grafanaUrl": args.GrafanaURL}, g, opts...); err != nil {
+	if err := ctx.RegisterComponentResourceV2(TypeToken, name, pulumi.Map{"endpoints": args.Endpoints, "grafanaUrl": args.GrafanaURL}, g,
+		opts...); err != nil {
 		return nil, fmt.Errorf("register grafana %s: %w", name, err)
 	}
-	b := &builder{ctx: ctx, parent: g, base: name, args: args, deletedWith: given.DeletedWith}
-	sources, err := b.datasources()
+	children, err := child.New(ctx, g, name, opts...)
 	if err != nil {
 		return nil, err
 	}
-	urls, err := b.dashboards(sources)
+	b := &builder{Builder: children, args: args}
+	sources, err := b.createDatasources()
+	if err != nil {
+		return nil, err
+	}
+	urls, err := b.createDashboards(sources)
 	if err != nil {
 		return nil, err
 	}
@@ -104,55 +107,42 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 }
 
 type builder struct {
-	ctx         *pulumi.Context
-	parent      pulumi.Resource
-	base        string
-	args        *Args
-	deletedWith pulumi.Resource
+	child.Builder
+	args *Args
 }
 
-func (b *builder) name(role string) string { return b.base + "-" + role }
-
-// child are the options of a child: on destroy the server may be gone first.
-func (b *builder) child(more ...pulumi.ResourceOption) []pulumi.ResourceOption {
-	opts := []pulumi.ResourceOption{pulumi.Parent(b.parent)}
-	if b.deletedWith != nil {
-		opts = append(opts, pulumi.DeletedWith(b.deletedWith))
-	}
-	return append(opts, more...)
-}
-
-// dashboards puts each into its folder, after the datasources it asks.
-func (b *builder) dashboards(sources []pulumi.Resource) (pulumi.StringMap, error) {
-	folders, err := b.folders()
+// createDashboards creates each dashboard in its folder, after the datasources
+// that it queries. The result is their URLs by slug.
+func (b *builder) createDashboards(sources []pulumi.Resource) (pulumi.StringMap, error) {
+	folders, err := b.createFolders()
 	if err != nil {
 		return nil, err
 	}
 	urls := pulumi.StringMap{}
 	for _, d := range b.args.Dashboards {
-		made, err := oss.NewDashboard(b.ctx, b.name(d.Slug), &oss.DashboardArgs{
+		created, err := oss.NewDashboard(b.Ctx, b.Name(d.Slug), &oss.DashboardArgs{
 			ConfigJson: pulumi.String(d.JSON), Folder: folders[d.Folder].Uid, Overwrite: pulumi.Bool(true),
 			Message: pulumi.String("written by " + platform.Project),
-		}, b.child(pulumi.DependsOn(sources))...)
+		}, b.Options(pulumi.DependsOn(sources))...)
 		if err != nil {
 			return nil, fmt.Errorf("create dashboard %s: %w", d.Slug, err)
 		}
 		path := "/d/" + d.UID + "/" + d.Slug
-		urls[d.Slug] = pulumi.All(b.args.GrafanaURL, made.ID()).ApplyT(func(v []any) string {
-			return strings.TrimSuffix(v[0].(string), "/") + path
-		}).(pulumi.StringOutput)
+		in := []pulumi.StringInput{b.args.GrafanaURL, created.ID().ToStringOutput()}
+		urls[d.Slug] = output.Join(in, func(v []string) (string, error) { return strings.TrimSuffix(v[0], "/") + path, nil })
 	}
 	return urls, nil
 }
 
-func (b *builder) folders() (map[string]*oss.Folder, error) {
+func (b *builder) createFolders() (map[string]*oss.Folder, error) {
 	out := map[string]*oss.Folder{}
 	for _, d := range b.args.Dashboards {
 		if out[d.Folder] != nil {
 			continue
 		}
 		uid := slug(d.Folder)
-		f, err := oss.NewFolder(b.ctx, b.name("folder-"+uid), &oss.FolderArgs{Title: pulumi.String(d.Folder), Uid: pulumi.String(uid)}, b.child()...)
+		f, err := oss.NewFolder(b.Ctx, b.Name("folder-"+uid), &oss.FolderArgs{Title: pulumi.String(d.Folder), Uid: pulumi.String(uid)},
+			b.Options()...)
 		if err != nil {
 			return nil, fmt.Errorf("create folder %s: %w", d.Folder, err)
 		}
@@ -161,7 +151,7 @@ func (b *builder) folders() (map[string]*oss.Folder, error) {
 	return out, nil
 }
 
-// slug makes a uid of a folder's title.
+// slug turns a folder's title into a uid.
 func slug(title string) string {
 	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), "-")

@@ -16,11 +16,11 @@ import (
 	provider "github.com/pulumiverse/pulumi-grafana/sdk/v2/go/grafana"
 	"github.com/stretchr/testify/require"
 
-	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
 	"github.com/emr-observatory/emr-observatory/components/grafana"
 	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -30,13 +30,14 @@ func sampleArgs(t *testing.T) *grafana.Args {
 	suite, err := dashboards.Suite()
 	require.NoError(t, err)
 	endpoints := pulumi.StringMap{}
-	for w, url := range workloadconfig.URLs() {
+	for w, url := range platform.Workloads().URLs() {
 		endpoints[string(w)] = pulumi.String(url)
 	}
 	return &grafana.Args{Dashboards: suite, Endpoints: endpoints, GrafanaURL: pulumi.String("https://10.0.0.5:3000/")}
 }
 
-func record(args *grafana.Args, see func(*grafana.Grafana)) (*recorder.Recording, error) {
+// record runs the component with its explicit provider and passes it to inspect.
+func record(args *grafana.Args, inspect func(*grafana.Grafana)) (*recorder.Recording, error) {
 	return recorder.Run(func(ctx *pulumi.Context) error {
 		secret := pulumi.ToSecret(pulumi.String("correct-horse")).(pulumi.StringOutput)
 		p, err := provider.NewProvider(ctx, "main", grafana.ProviderArgs(pulumi.String("https://10.0.0.5:3000"), secret, pulumi.String("CA")))
@@ -52,14 +53,14 @@ func record(args *grafana.Args, see func(*grafana.Grafana)) (*recorder.Recording
 			return err
 		}
 		g, err := grafana.New(ctx, "grafana", args, pulumi.Providers(p), pulumi.DeletedWith(machine))
-		if err == nil && see != nil {
-			see(g)
+		if err == nil && inspect != nil {
+			inspect(g)
 		}
 		return err
 	})
 }
 
-func TestWholeList(t *testing.T) {
+func TestRegistersExactlyTheseResources(t *testing.T) {
 	rec, err := record(sampleArgs(t), nil)
 	require.NoError(t, err)
 	golden := filepath.Join("testdata", "resources.golden")
@@ -70,7 +71,7 @@ func TestWholeList(t *testing.T) {
 	}
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	require.Equal(t, string(want), got, "names are public; with an alias for each renamed one: go test . -update")
+	require.Equal(t, string(want), got, "names are public: add an alias for each renamed one, then go test . -update")
 	require.Empty(t, rec.Defaults, "only explicit providers")
 	for _, r := range rec.Resources {
 		if strings.HasPrefix(r.Type, "grafana:") {
@@ -109,7 +110,7 @@ func TestDatasourcesPointAtTheirStores(t *testing.T) {
 	for _, d := range grafana.Datasources() {
 		r, err := rec.One("grafana:oss/dataSource:DataSource", "grafana-"+string(d.UID))
 		require.NoError(t, err)
-		require.Equal(t, workloadconfig.URLs()[d.Workload], r.Inputs["url"].StringValue())
+		require.Equal(t, platform.Workloads().URLs()[d.Workload], r.Inputs["url"].StringValue())
 		require.Equal(t, string(d.UID), r.Inputs["uid"].StringValue())
 		require.True(t, json.Valid([]byte(r.Inputs["jsonDataEncoded"].StringValue())))
 		if d.Default {
@@ -119,8 +120,8 @@ func TestDatasourcesPointAtTheirStores(t *testing.T) {
 	require.Equal(t, 1, defaults)
 }
 
-// Every link between signals names a datasource that exists, and every query
-// behind one keeps the contract of emitted metrics.
+// Every link between signals names an existing datasource, and its queries use
+// only metrics of the contract.
 func TestLinksResolve(t *testing.T) {
 	uids := map[string]bool{}
 	for _, d := range grafana.Datasources() {
@@ -141,7 +142,7 @@ func TestLinksResolve(t *testing.T) {
 					links++
 				}
 				if query, ok := e.(string); ok && key == "query" && strings.Contains(query, "$__tags") {
-					keepsContract(t, query)
+					requireInContract(t, query)
 					queries++
 				}
 				walk(e)
@@ -161,7 +162,9 @@ func TestLinksResolve(t *testing.T) {
 
 var label = regexp.MustCompile(`[a-z_]+`)
 
-func keepsContract(t *testing.T, query string) {
+// requireInContract requires that a query's metrics and labels are in the
+// contract.
+func requireInContract(t *testing.T, query string) {
 	t.Helper()
 	query = strings.NewReplacer("$__tags", `cluster="j-1"`, "$__rate_interval", "1m").Replace(query)
 	parsed, err := metricsql.Parse(query)
@@ -183,7 +186,7 @@ func keepsContract(t *testing.T, query string) {
 	require.Positive(t, found, query)
 }
 
-func TestProviderTrustsOnlyItsAuthority(t *testing.T) {
+func TestProviderTrustsOnlyGrafanasCA(t *testing.T) {
 	rec, err := record(sampleArgs(t), nil)
 	require.NoError(t, err)
 	p, err := rec.One("pulumi:providers:grafana", "main")
@@ -194,9 +197,10 @@ func TestProviderTrustsOnlyItsAuthority(t *testing.T) {
 	require.NotContains(t, p.Inputs, resource.PropertyKey("insecureSkipVerify"))
 }
 
-func TestValidateTellsEverythingAtOnce(t *testing.T) {
+func TestValidateReportsEveryViolation(t *testing.T) {
 	args := &grafana.Args{Dashboards: []dashboards.Dashboard{
-		{Slug: "a", UID: "u", Folder: "F", JSON: []byte("{}")}, {Slug: "a", UID: "u", JSON: []byte("{")}, {Slug: "b", UID: "no spaces!", Folder: "F", JSON: []byte("{}")},
+		{Slug: "a", UID: "u", Folder: "F", JSON: []byte("{}")}, {Slug: "a", UID: "u", JSON: []byte("{")},
+		{Slug: "b", UID: "no spaces!", Folder: "F", JSON: []byte("{}")},
 	}}
 	for _, path := range []string{
 		"grafana.endpoints:", "grafana.grafanaUrl:", "grafana.dashboards[1].slug:", "grafana.dashboards[1].uid:",

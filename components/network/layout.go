@@ -6,27 +6,27 @@ import (
 )
 
 // layout divides a VPC's range: the first and second quarter are the private
-// subnets, the first eighth of the third quarter the public one, the rest is
-// kept for later. From a /24 this leaves 62 private addresses per zone and 6
-// public ones fewer AWS's five, enough for the NAT gateway.
+// subnets, the first quarter of the third quarter is the public one, the rest is
+// unused. A /24 has 59 private addresses per zone and 11 public ones, besides the
+// five that AWS reserves in each subnet.
 type layout struct {
 	private [2]netip.Prefix
 	public  netip.Prefix
 }
 
 func layoutOf(vpc netip.Prefix) layout {
-	quarter := func(i int) netip.Prefix { return part(vpc, 2, i) }
+	quarter := func(i int) netip.Prefix { return subrange(vpc, 2, i) }
 	return layout{
 		private: [2]netip.Prefix{quarter(0), quarter(1)},
-		public:  part(quarter(2), 2, 0),
+		public:  subrange(quarter(2), 2, 0),
 	}
 }
 
-// part is the i-th of the 2^bits equal parts of an IPv4 range.
-func part(p netip.Prefix, bits, i int) netip.Prefix {
+// subrange is the i-th of the 2^bits equal parts of an IPv4 range.
+func subrange(p netip.Prefix, bits, i int) netip.Prefix {
 	base := binary.BigEndian.Uint32(p.Addr().AsSlice())
 	length := p.Bits() + bits
 	var a [4]byte
-	binary.BigEndian.PutUint32(a[:], base+uint32(i)<<(32-length)) //nolint:gosec // i < 2^bits
+	binary.BigEndian.PutUint32(a[:], base+uint32(i)<<(32-length))
 	return netip.PrefixFrom(netip.AddrFrom4(a), length)
 }

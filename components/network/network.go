@@ -2,42 +2,33 @@ package network
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"github.com/emr-observatory/emr-observatory/components/internal/child"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 // TypeToken is the component's type.
 const TypeToken = platform.Name + ":network:Network"
 
-// Args says what to build. Plain values are needed to plan; Validate checks
-// them.
+// Args describes the network. Validate checks it.
 type Args struct {
 	Region string // required, us-east-1
+	schema.Network
+	OperatorCIDRs []string // who may reach Grafana, the Kubernetes API and /status; empty = nobody
 
-	CIDR              string   // required without ExistingVPCID: private IPv4, /16 to /24
-	AvailabilityZones []string // two of the region; empty = its first two; not with ExistingVPCID
-	ExistingVPCID     string   // vpc-…; empty = own VPC
-	ExistingSubnetIDs []string // private subnets of ExistingVPCID, the first is the cluster's
-
-	InterfaceEndpoints []string // short service names (ssm); not with ExistingVPCID
-	NAT                bool     // way out for the private subnets; ignored with ExistingVPCID
-	OperatorCIDRs      []string // who may reach Grafana, the Kubernetes API and /status; empty = nobody
-
-	// FlowLogBucketARN is where rejected and accepted flows of the own VPC are
-	// written; nil = no flow logs. The bucket's policy must admit
+	// FlowLogBucketARN receives the flow logs of a VPC that the stack creates;
+	// nil = no flow logs. The bucket's policy must admit
 	// delivery.logs.amazonaws.com.
 	FlowLogBucketARN pulumi.StringInput
-
-	Tags map[string]string // added to every resource that can carry tags
 }
 
-// Network is what the other components build on. Ids of subnets resolve once
-// the way out of them exists, those of groups once their rules do: a machine
-// started sooner can fetch nothing, a cluster cannot talk to EMR.
+// Network is the VPC, its subnets and security groups. Subnet ids resolve once
+// their routes and endpoints exist, group ids once their rules do: a machine
+// started earlier could download nothing, and a cluster could not reach EMR.
 type Network struct {
 	pulumi.ResourceState
 
@@ -56,27 +47,31 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	}
 	n := &Network{}
 	err := ctx.RegisterComponentResourceV2(TypeToken, name, pulumi.Map{
-		"region": pulumi.String(args.Region), "cidr": pulumi.String(args.CIDR), "existingVpcId": pulumi.String(args.ExistingVPCID),
-		"nat": pulumi.Bool(args.NAT), "operatorCidrs": pulumi.ToStringArray(args.OperatorCIDRs),
+		"region": pulumi.String(args.Region), "cidr": pulumi.String(args.CIDR), "existingVpcId": pulumi.String(args.VPCID),
+		"nat": pulumi.Bool(args.NAT && args.VPCID == ""), "operatorCidrs": pulumi.ToStringArray(args.OperatorCIDRs),
 	}, n, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("register network %s: %w", name, err)
 	}
-	b := &builder{ctx: ctx, parent: n, base: name, args: args}
-	p, err := b.place()
+	children, err := child.New(ctx, n, name, opts...)
 	if err != nil {
 		return nil, err
 	}
-	groups, err := b.securityGroups(p)
+	b := &builder{Builder: children, args: args}
+	v, err := b.findOrCreateVPC()
 	if err != nil {
 		return nil, err
 	}
-	endpoints, err := b.interfaceEndpoints(p, groups[groupEndpoints])
+	groups, err := b.createSecurityGroups(v)
 	if err != nil {
 		return nil, err
 	}
-	n.VPCID = p.vpcID
-	n.SubnetIDs = pulumi.OutputWithDependencies(ctx.Context(), p.subnetIDs, append(p.ready, endpoints...)...).(pulumi.StringArrayOutput)
+	endpoints, err := b.createInterfaceEndpoints(v, groups[groupEndpoints])
+	if err != nil {
+		return nil, err
+	}
+	n.VPCID = v.vpcID
+	n.SubnetIDs = withDependencies(ctx, v.subnetIDs, append(v.ready, endpoints...)...)
 	n.ControlSecurityGroupID = groups[groupControl].ready
 	n.MasterSecurityGroupID = groups[groupMaster].ready
 	n.CoreSecurityGroupID = groups[groupCore].ready
@@ -89,62 +84,56 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 }
 
 type builder struct {
-	ctx    *pulumi.Context
-	parent *Network
-	base   string
-	args   *Args
+	child.Builder
+	args *Args
 }
 
-func (b *builder) name(role string) string { return b.base + "-" + role }
-
-func (b *builder) child(extra ...pulumi.ResourceOption) []pulumi.ResourceOption {
-	return append([]pulumi.ResourceOption{pulumi.Parent(b.parent)}, extra...)
+// emrTags are the Name tag and the one that EMR's managed policy requires.
+func (b *builder) emrTags(role string) pulumi.StringMap {
+	return pulumi.StringMap{child.TagName: pulumi.String(b.Name(role)), platform.EMRManagedPolicyTag: pulumi.String("true")}
 }
 
-// tags are the caller's, the resource's name and, where EMR must find it, the
-// tag of its managed policy.
-func (b *builder) tags(role string, forEMR bool) pulumi.StringMap {
-	t := map[string]string{}
-	maps.Copy(t, b.args.Tags)
-	t["Name"] = b.name(role)
-	if forEMR {
-		t[platform.EMRManagedPolicyTag] = "true"
-	}
-	return pulumi.ToStringMap(t)
-}
-
-// place is where the machines go.
-type place struct {
+// vpcInfo is the VPC that the machines run in.
+type vpcInfo struct {
 	vpcID        pulumi.StringOutput
-	subnetIDs    pulumi.StringArrayOutput
-	ready        []pulumi.Resource   // what a machine in the subnets relies on
-	s3PrefixList pulumi.StringOutput // addresses of S3 in the region
+	subnetIDs    pulumi.StringArrayOutput // private
+	ready        []pulumi.Resource        // routes and endpoints that a machine in the subnets needs
+	s3PrefixList pulumi.StringOutput      // addresses of S3 in the region
 }
 
-func (b *builder) place() (place, error) {
-	if b.args.ExistingVPCID != "" {
-		return b.existing()
+func (b *builder) findOrCreateVPC() (vpcInfo, error) {
+	if b.args.VPCID != "" {
+		return b.useExistingVPC()
 	}
-	return b.own()
+	return b.createVPC()
 }
 
-// existing takes a VPC as it is. Tag resources are named after the subnet, not
-// after its position: reordering the list must not take the tag away.
-func (b *builder) existing() (place, error) {
-	for _, id := range b.args.ExistingSubnetIDs {
-		_, err := ec2.NewTag(b.ctx, b.name("emr-tag-"+id), &ec2.TagArgs{
+// useExistingVPC only tags the subnets. Tag resources are named after the subnet,
+// not after its position, so that reordering the list removes no tag.
+func (b *builder) useExistingVPC() (vpcInfo, error) {
+	for _, id := range b.args.SubnetIDs {
+		_, err := ec2.NewTag(b.Ctx, b.Name("emr-tag-"+id), &ec2.TagArgs{
 			ResourceId: pulumi.String(id), Key: pulumi.String(platform.EMRManagedPolicyTag), Value: pulumi.String("true"),
-		}, b.child()...)
+		}, b.Options()...)
 		if err != nil {
-			return place{}, fmt.Errorf("tag subnet %s: %w", id, err)
+			return vpcInfo{}, fmt.Errorf("tag subnet %s: %w", id, err)
 		}
 	}
-	list := ec2.GetPrefixListOutput(b.ctx, ec2.GetPrefixListOutputArgs{
+	list := ec2.GetPrefixListOutput(b.Ctx, ec2.GetPrefixListOutputArgs{
 		Name: pulumi.String("com.amazonaws." + b.args.Region + ".s3"),
-	}, pulumi.Parent(b.parent))
-	return place{
-		vpcID:        pulumi.String(b.args.ExistingVPCID).ToStringOutput(),
-		subnetIDs:    pulumi.ToStringArray(b.args.ExistingSubnetIDs).ToStringArrayOutput(),
+	}, pulumi.Parent(b.Parent))
+	return vpcInfo{
+		vpcID:        pulumi.String(b.args.VPCID).ToStringOutput(),
+		subnetIDs:    pulumi.ToStringArray(b.args.SubnetIDs).ToStringArrayOutput(),
 		s3PrefixList: list.Id(),
 	}, nil
+}
+
+// withDependencies returns an output that resolves once these resources exist.
+func withDependencies[O pulumi.Output](ctx *pulumi.Context, o O, on ...pulumi.Resource) O {
+	out, sameType := pulumi.OutputWithDependencies(ctx.Context(), o, on...).(O)
+	if !sameType {
+		panic(fmt.Sprintf("OutputWithDependencies no longer keeps the output's type %T", o))
+	}
+	return out
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/network"
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 const (
@@ -23,25 +24,32 @@ const (
 	witnessType = "aws:test/witness:Witness" // of package aws, so that the explicit provider serves it
 )
 
-func valid() *network.Args {
+func validArgs() *network.Args {
 	return &network.Args{
-		Region: "us-east-1", CIDR: "10.0.0.0/16", AvailabilityZones: []string{"us-east-1a", "us-east-1b"},
-		NAT: true, OperatorCIDRs: []string{"203.0.113.0/24", "2001:db8::/32"}, Tags: map[string]string{"team": "data"},
+		Region:  "us-east-1",
+		Network: schema.Network{CIDR: "10.0.0.0/16", AvailabilityZones: []string{"us-east-1a", "us-east-1b"}, NAT: true},
+
+		OperatorCIDRs: []string{"203.0.113.0/24", "2001:db8::/32"},
 	}
 }
 
-func existing() *network.Args {
+func existingVPCArgs() *network.Args {
 	return &network.Args{
-		Region: "us-east-1", ExistingVPCID: "vpc-0123456789abcdef0",
-		ExistingSubnetIDs: []string{"subnet-0123456789abcdef0", "subnet-0123456789abcdef1"}, OperatorCIDRs: []string{"203.0.113.0/24"},
+		Region: "us-east-1",
+		Network: schema.Network{
+			CIDR: "10.0.0.0/16", VPCID: "vpc-0123456789abcdef0",
+			SubnetIDs: []string{"subnet-0123456789abcdef0", "subnet-0123456789abcdef1"},
+		},
+		OperatorCIDRs: []string{"203.0.113.0/24"},
 	}
 }
 
-// run builds the network and a witness of its outputs.
+// run records the network and a witness of its outputs.
 func run(t *testing.T, args *network.Args) *recorder.Recording {
 	t.Helper()
 	rec, err := recorder.Run(program(args),
-		recorder.WithInvoke("aws:index/getAvailabilityZones:getAvailabilityZones", map[string]any{"names": []any{"us-east-1c", "us-east-1d", "us-east-1f"}}),
+		recorder.WithInvoke("aws:index/getAvailabilityZones:getAvailabilityZones",
+			map[string]any{"names": []any{"us-east-1c", "us-east-1d", "us-east-1f"}}),
 		recorder.WithInvoke("aws:ec2/getPrefixList:getPrefixList", map[string]any{"id": "pl-63a5400a"}),
 		recorder.WithComputed(func(r recorder.Resource) resource.PropertyMap {
 			if r.Type == "aws:ec2/vpcEndpoint:VpcEndpoint" {
@@ -71,7 +79,8 @@ func program(args *network.Args) pulumi.RunFunc {
 	}
 }
 
-// witness stands for whatever is built on the outputs.
+// witness is a resource whose inputs are the component's outputs, so that the
+// recorder sees their values and dependencies.
 type witness struct{ pulumi.CustomResourceState }
 
 func newWitness(ctx *pulumi.Context, inputs pulumi.Map, p pulumi.ProviderResource) (*witness, error) {
@@ -79,21 +88,21 @@ func newWitness(ctx *pulumi.Context, inputs pulumi.Map, p pulumi.ProviderResourc
 	return w, ctx.RegisterResource(witnessType, "witness", inputs, w, pulumi.Provider(p))
 }
 
-// outside leaves out the provider and the witness.
-func outside(rec *recorder.Recording) []string {
+// componentResources lists the recorded resources without provider and witness.
+func componentResources(rec *recorder.Recording) []string {
 	return slices.DeleteFunc(rec.List(), func(s string) bool {
 		return strings.HasPrefix(s, "pulumi:providers:") || strings.HasPrefix(s, witnessType)
 	})
 }
 
-func without(list []string, types ...string) []string {
+func withoutTypes(list []string, types ...string) []string {
 	return slices.DeleteFunc(list, func(s string) bool {
 		return slices.Contains(types, strings.Fields(s)[0])
 	})
 }
 
-func TestOwnNetworkMakesExactlyThis(t *testing.T) {
-	rec := run(t, valid())
+func TestOwnVPCRegistersExactlyTheseResources(t *testing.T) {
+	rec := run(t, validArgs())
 	require.Equal(t, []string{
 		"aws:ec2/defaultSecurityGroup:DefaultSecurityGroup network-default-group",
 		"aws:ec2/eip:Eip network-nat",
@@ -116,13 +125,13 @@ func TestOwnNetworkMakesExactlyThis(t *testing.T) {
 		"aws:ec2/vpc:Vpc network-vpc",
 		"aws:ec2/vpcEndpoint:VpcEndpoint network-s3",
 		"observatory:network:Network network",
-	}, without(outside(rec), ingressType, egressType))
+	}, withoutTypes(componentResources(rec), ingressType, egressType))
 	require.Empty(t, rec.Protected())
-	requireHome(t, rec)
+	requireParentAndProvider(t, rec)
 }
 
 func TestExistingVPCGetsOnlyGroupsAndTags(t *testing.T) {
-	rec := run(t, existing())
+	rec := run(t, existingVPCArgs())
 	require.Equal(t, []string{
 		groupType + " network-control",
 		groupType + " network-core",
@@ -131,8 +140,8 @@ func TestExistingVPCGetsOnlyGroupsAndTags(t *testing.T) {
 		"aws:ec2/tag:Tag network-emr-tag-subnet-0123456789abcdef0",
 		"aws:ec2/tag:Tag network-emr-tag-subnet-0123456789abcdef1",
 		"observatory:network:Network network",
-	}, without(outside(rec), ingressType, egressType))
-	requireHome(t, rec)
+	}, withoutTypes(componentResources(rec), ingressType, egressType))
+	requireParentAndProvider(t, rec)
 	w, err := rec.One(witnessType, "witness")
 	require.NoError(t, err)
 	require.Equal(t, "vpc-0123456789abcdef0", w.Inputs["vpcId"].StringValue())
@@ -141,9 +150,9 @@ func TestExistingVPCGetsOnlyGroupsAndTags(t *testing.T) {
 	require.Equal(t, "pl-63a5400a", out.Inputs["prefixListId"].StringValue())
 }
 
-// requireHome: every child belongs to the component and to the explicit
-// provider.
-func requireHome(t *testing.T, rec *recorder.Recording) {
+// requireParentAndProvider requires that every child belongs to the component and
+// to the explicit provider.
+func requireParentAndProvider(t *testing.T, rec *recorder.Recording) {
 	t.Helper()
 	require.Empty(t, rec.Defaults)
 	children := 0
@@ -158,11 +167,12 @@ func requireHome(t *testing.T, rec *recorder.Recording) {
 	require.Greater(t, children, 20)
 }
 
-func TestWithoutNATThereIsNoWayOut(t *testing.T) {
-	a := valid()
+func TestWithoutNATThereIsNoInternetRoute(t *testing.T) {
+	a := validArgs()
 	a.NAT, a.InterfaceEndpoints = false, []string{"kms", "ssm", "ecr.api"}
 	rec := run(t, a)
-	for _, token := range []string{"aws:ec2/natGateway:NatGateway", "aws:ec2/eip:Eip", "aws:ec2/internetGateway:InternetGateway", "aws:ec2/route:Route"} {
+	for _, token := range []string{"aws:ec2/natGateway:NatGateway", "aws:ec2/eip:Eip", "aws:ec2/internetGateway:InternetGateway",
+		"aws:ec2/route:Route"} {
 		require.Empty(t, rec.OfType(token))
 	}
 	require.Len(t, rec.OfType(subnetType), 2)
@@ -173,8 +183,8 @@ func TestWithoutNATThereIsNoWayOut(t *testing.T) {
 	require.Contains(t, endpoint.Dependencies, "network-endpoints-from-core")
 }
 
-func TestZonesOfTheRegionWhereNoneAreNamed(t *testing.T) {
-	a := valid()
+func TestZonesDefaultToTheFirstOfTheRegion(t *testing.T) {
+	a := validArgs()
 	a.AvailabilityZones = nil
 	rec := run(t, a)
 	var zones []string
@@ -186,8 +196,8 @@ func TestZonesOfTheRegionWhereNoneAreNamed(t *testing.T) {
 }
 
 func TestFlowLogsOnRequest(t *testing.T) {
-	require.Empty(t, run(t, valid()).OfType("aws:ec2/flowLog:FlowLog"))
-	a := valid()
+	require.Empty(t, run(t, validArgs()).OfType("aws:ec2/flowLog:FlowLog"))
+	a := validArgs()
 	a.FlowLogBucketARN = pulumi.String("arn:aws:s3:::logs")
 	log, err := run(t, a).One("aws:ec2/flowLog:FlowLog", "network-flow-log")
 	require.NoError(t, err)
@@ -195,8 +205,8 @@ func TestFlowLogsOnRequest(t *testing.T) {
 	require.Equal(t, "ALL", log.Inputs["trafficType"].StringValue())
 }
 
-func TestEMRFindsItsTagsAndNobodyGetsAPublicAddress(t *testing.T) {
-	rec := run(t, valid())
+func TestPrivateSubnetsAndGroupsHaveEMRsTag(t *testing.T) {
+	rec := run(t, validArgs())
 	tagged := append(rec.OfType(groupType), rec.OfType("aws:ec2/vpc:Vpc")...)
 	for _, s := range rec.OfType(subnetType) {
 		require.False(t, s.Inputs["mapPublicIpOnLaunch"].BoolValue(), s.Name)
@@ -209,28 +219,28 @@ func TestEMRFindsItsTagsAndNobodyGetsAPublicAddress(t *testing.T) {
 	require.Len(t, tagged, 7)
 	for _, r := range tagged {
 		require.Equal(t, "true", r.Inputs["tags"].ObjectValue()[platform.EMRManagedPolicyTag].StringValue(), r.Name)
-		require.Equal(t, "data", r.Inputs["tags"].ObjectValue()["team"].StringValue(), r.Name)
 		require.Equal(t, r.Name, r.Inputs["tags"].ObjectValue()["Name"].StringValue())
 	}
 }
 
-func TestGroupsAndSubnetsAreHandedOutWhenOfUse(t *testing.T) {
-	a := valid()
+func TestOutputsWaitForRoutesEndpointsAndRules(t *testing.T) {
+	a := validArgs()
 	a.InterfaceEndpoints = []string{"kms"}
 	w, err := run(t, a).One(witnessType, "witness")
 	require.NoError(t, err)
-	for _, way := range []string{"network-private-out", "network-s3", "network-endpoint-kms"} {
-		require.Contains(t, w.Dependencies, way)
+	for _, route := range []string{"network-private-out", "network-s3", "network-endpoint-kms"} {
+		require.Contains(t, w.Dependencies, route)
 	}
-	for _, rule := range []string{"network-master-from-service-access", "network-core-tcp-from-master", "network-service-access-from-master", "network-control-otlp-grpc-from-core"} {
+	for _, rule := range []string{"network-master-from-service-access", "network-core-tcp-from-master",
+		"network-service-access-from-master", "network-control-otlp-grpc-from-core"} {
 		require.Contains(t, w.Dependencies, rule)
 	}
-	named := 0 // the subnet and its route table association share a name
+	count := 0 // the subnet and its route table association share a name
 	for _, d := range w.Dependencies {
 		if d == "network-private-a" {
-			named++
+			count++
 		}
 	}
-	require.Equal(t, 2, named, w.Dependencies)
+	require.Equal(t, 2, count, w.Dependencies)
 	require.Len(t, w.Inputs["subnetIds"].ArrayValue(), 2)
 }

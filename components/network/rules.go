@@ -26,48 +26,47 @@ func groupDescriptions(endpoints bool) map[string]string {
 	return d
 }
 
-// anyPort stands for "all", as EC2 counts ports and ICMP types.
 const (
-	anyPort  = -1
+	anyPort  = -1 // EC2's value for all ICMP types
 	lastPort = 65535
 	https    = int(platform.HTTPS)
 	http     = 80
 )
 
-// rule lets traffic of one kind pass between a group and one peer: another
-// group, an address range, or S3 in the region.
+// rule allows one kind of traffic between a group and one peer: another group, an
+// address range, or S3 in the region.
 type rule struct {
-	name     string // unique in the network
-	group    string
-	egress   bool
-	protocol string // tcp, udp, icmp
-	from, to int
-	peer     string // a group
-	cidr     string
-	s3       bool
-	why      string // description; EC2 allows letters, digits and ._-:/()#,@[]+=&;{}!$*
+	name        string // unique in the network
+	group       string
+	egress      bool
+	protocol    string // tcp, udp, icmp
+	from, to    int
+	peer        string // a group
+	cidr        string
+	s3          bool
+	description string // EC2 allows letters, digits and ._-:/()#,@[]+=&;{}!$*
 }
 
-// rules is everything that may pass. Inbound comes from groups only, save for
-// the operators. Ports: platform. EMR's own rules: Management Guide, "Working
-// with Amazon EMR-managed security groups" (private subnets); EMR would add
-// them itself, but then nobody would own them.
+// rules are all rules. Except for the operators', inbound traffic comes from
+// groups only. EMR's rules are from the Management Guide, "Working with Amazon
+// EMR-managed security groups" (private subnets); EMR would add them itself, but
+// then no destroy would remove them.
 func rules(operators []string, endpoints bool) []rule {
 	out := append(telemetryRules(), operatorRules(operators)...)
 	out = append(out, clusterRules()...)
 	out = append(out, serviceAccessRules()...)
-	out = append(out, outwardRules()...)
+	out = append(out, outboundRules()...)
 	if endpoints {
 		for _, from := range []string{groupControl, groupMaster, groupCore} {
 			out = append(out, rule{name: "endpoints-from-" + from, group: groupEndpoints, protocol: "tcp", from: https, to: https, peer: from,
-				why: "AWS APIs through interface endpoints"})
+				description: "AWS APIs through interface endpoints"})
 		}
 	}
 	return out
 }
 
-// telemetryRules: EMR nodes send signals to the control node. Each pair is
-// written from both sides, for nothing leaves a group unlisted.
+// telemetryRules let EMR nodes send signals to the control node. Each flow needs
+// an ingress and an egress rule, since groups allow no traffic by default.
 func telemetryRules() []rule {
 	var out []rule
 	for _, p := range []struct {
@@ -77,15 +76,17 @@ func telemetryRules() []rule {
 		for _, from := range []string{groupMaster, groupCore} {
 			port := int(p.port)
 			out = append(out,
-				rule{name: "control-" + p.name + "-from-" + from, group: groupControl, protocol: "tcp", from: port, to: port, peer: from, why: "Telemetry from EMR nodes"},
-				rule{name: from + "-" + p.name + "-to-control", group: from, egress: true, protocol: "tcp", from: port, to: port, peer: groupControl, why: "Telemetry to the control node"},
+				rule{name: "control-" + p.name + "-from-" + from, group: groupControl, protocol: "tcp", from: port, to: port, peer: from,
+					description: "Telemetry from EMR nodes"},
+				rule{name: from + "-" + p.name + "-to-control", group: from, egress: true, protocol: "tcp", from: port, to: port,
+					peer: groupControl, description: "Telemetry to the control node"},
 			)
 		}
 	}
 	return out
 }
 
-// operatorRules are named after the network they admit, so that reordering
+// operatorRules are named after the network that they admit, so that reordering
 // the list changes nothing.
 func operatorRules(operators []string) []rule {
 	var out []rule
@@ -95,14 +96,14 @@ func operatorRules(operators []string) []rule {
 	}{{"grafana", platform.Grafana}, {"kubernetes", platform.KubernetesAPI}, {"status", platform.Status}} {
 		for _, cidr := range operators {
 			out = append(out, rule{name: "control-" + p.name + "-from-" + cidr, group: groupControl, protocol: "tcp",
-				from: int(p.port), to: int(p.port), cidr: cidr, why: "Operators"})
+				from: int(p.port), to: int(p.port), cidr: cidr, description: "Operators"})
 		}
 	}
 	return out
 }
 
-// clusterRules: nodes of one cluster talk freely among themselves; YARN, HDFS
-// and Spark use ephemeral ports.
+// clusterRules allow all traffic between the nodes of a cluster: YARN, HDFS and
+// Spark use ephemeral ports.
 func clusterRules() []rule {
 	var out []rule
 	for _, g := range []string{groupMaster, groupCore} {
@@ -112,8 +113,10 @@ func clusterRules() []rule {
 				from, to int
 			}{{"tcp", 0, lastPort}, {"udp", 0, lastPort}, {"icmp", anyPort, anyPort}} {
 				out = append(out,
-					rule{name: g + "-" + p.protocol + "-from-" + peer, group: g, protocol: p.protocol, from: p.from, to: p.to, peer: peer, why: "Inside the cluster"},
-					rule{name: g + "-" + p.protocol + "-to-" + peer, group: g, egress: true, protocol: p.protocol, from: p.from, to: p.to, peer: peer, why: "Inside the cluster"},
+					rule{name: g + "-" + p.protocol + "-from-" + peer, group: g, protocol: p.protocol, from: p.from, to: p.to, peer: peer,
+						description: "Inside the cluster"},
+					rule{name: g + "-" + p.protocol + "-to-" + peer, group: g, egress: true, protocol: p.protocol, from: p.from, to: p.to, peer: peer,
+						description: "Inside the cluster"},
 				)
 			}
 		}
@@ -121,33 +124,40 @@ func clusterRules() []rule {
 	return out
 }
 
+// serviceAccessRules let EMR's service reach its nodes, and the primary nodes the
+// service.
 func serviceAccessRules() []rule {
 	nodes, back := int(platform.EMRServiceSlave), int(platform.EMRServiceAccess)
 	out := []rule{
-		{name: "service-access-from-master", group: groupServiceAccess, protocol: "tcp", from: back, to: back, peer: groupMaster, why: "EMR primary node to the EMR service"},
-		{name: "master-to-service-access", group: groupMaster, egress: true, protocol: "tcp", from: back, to: back, peer: groupServiceAccess, why: "EMR primary node to the EMR service"},
+		{name: "service-access-from-master", group: groupServiceAccess, protocol: "tcp", from: back, to: back, peer: groupMaster,
+			description: "EMR primary node to the EMR service"},
+		{name: "master-to-service-access", group: groupMaster, egress: true, protocol: "tcp", from: back, to: back, peer: groupServiceAccess,
+			description: "EMR primary node to the EMR service"},
 	}
 	for _, g := range []string{groupMaster, groupCore} {
 		out = append(out,
-			rule{name: g + "-from-service-access", group: g, protocol: "tcp", from: nodes, to: nodes, peer: groupServiceAccess, why: "EMR service to its nodes"},
-			rule{name: "service-access-to-" + g, group: groupServiceAccess, egress: true, protocol: "tcp", from: nodes, to: nodes, peer: g, why: "EMR service to its nodes"},
+			rule{name: g + "-from-service-access", group: g, protocol: "tcp", from: nodes, to: nodes, peer: groupServiceAccess,
+				description: "EMR service to its nodes"},
+			rule{name: "service-access-to-" + g, group: groupServiceAccess, egress: true, protocol: "tcp", from: nodes, to: nodes, peer: g,
+				description: "EMR service to its nodes"},
 		)
 	}
 	return out
 }
 
-// outwardRules: HTTPS to any address, a considered choice. AWS APIs, image
-// registries and package mirrors have no stable addresses, so a narrower rule
-// would be a list that is wrong tomorrow; whether the packets get anywhere is
-// decided by routes (NAT or endpoints). Plain HTTP only to S3, which serves
-// Amazon Linux's package repositories under it. Name resolution, time and
-// instance metadata are not subject to security groups.
-func outwardRules() []rule {
+// outboundRules allow HTTPS to any address, deliberately: AWS APIs, image
+// registries and package mirrors have no stable addresses. Routes (NAT or
+// endpoints) decide which of them are reachable. Plain HTTP is allowed only to
+// S3, which serves Amazon Linux's package repositories over it. Name resolution,
+// time and instance metadata are not subject to security groups.
+func outboundRules() []rule {
 	var out []rule
 	for _, g := range []string{groupControl, groupMaster, groupCore} {
 		out = append(out,
-			rule{name: g + "-https-out", group: g, egress: true, protocol: "tcp", from: https, to: https, cidr: "0.0.0.0/0", why: "AWS APIs, images and packages"},
-			rule{name: g + "-http-to-s3", group: g, egress: true, protocol: "tcp", from: http, to: http, s3: true, why: "Package repositories in S3"},
+			rule{name: g + "-https-out", group: g, egress: true, protocol: "tcp", from: https, to: https, cidr: "0.0.0.0/0",
+				description: "AWS APIs, images and packages"},
+			rule{name: g + "-http-to-s3", group: g, egress: true, protocol: "tcp", from: http, to: http, s3: true,
+				description: "Package repositories in S3"},
 		)
 	}
 	return out

@@ -11,8 +11,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 )
 
-// line says a rule as "group < peer tcp 1-2" (inbound) or "group > …".
-func line(r recorder.Resource) string {
+// line formats a rule as "group < peer tcp 1-2" (inbound) or "group > …".
+func ruleLine(r recorder.Resource) string {
 	arrow := "<"
 	if r.Type == egressType {
 		arrow = ">"
@@ -27,12 +27,12 @@ func line(r recorder.Resource) string {
 		r.Inputs["ipProtocol"].StringValue(), r.Inputs["fromPort"].NumberValue(), r.Inputs["toPort"].NumberValue())
 }
 
-func lines(rec *recorder.Recording) (in, out []string) {
+func ruleLines(rec *recorder.Recording) (in, out []string) {
 	for _, r := range rec.OfType(ingressType) {
-		in = append(in, line(r))
+		in = append(in, ruleLine(r))
 	}
 	for _, r := range rec.OfType(egressType) {
-		out = append(out, line(r))
+		out = append(out, ruleLine(r))
 	}
 	sort.Strings(in)
 	sort.Strings(out)
@@ -40,7 +40,7 @@ func lines(rec *recorder.Recording) (in, out []string) {
 }
 
 func TestInboundIsExactlyThis(t *testing.T) {
-	in, _ := lines(run(t, valid()))
+	in, _ := ruleLines(run(t, validArgs()))
 	require.Equal(t, []string{
 		"network-control-id < [2001:db8::/32] tcp 3000-3000",
 		"network-control-id < [2001:db8::/32] tcp 6443-6443",
@@ -73,7 +73,7 @@ func TestInboundIsExactlyThis(t *testing.T) {
 }
 
 func TestOutboundIsExactlyThis(t *testing.T) {
-	_, out := lines(run(t, valid()))
+	_, out := ruleLines(run(t, validArgs()))
 	require.Equal(t, []string{
 		"network-control-id > [0.0.0.0/0] tcp 443-443",
 		"network-control-id > [pl-of-network-s3] tcp 80-80",
@@ -105,9 +105,10 @@ func TestOutboundIsExactlyThis(t *testing.T) {
 	}, out)
 }
 
-// A rule between two groups opens a door on one side only.
-func TestEveryRuleBetweenGroupsHasItsOtherHalf(t *testing.T) {
-	rec := run(t, valid())
+// Traffic between two groups needs an egress rule of one and an ingress rule of
+// the other.
+func TestEveryFlowBetweenGroupsHasBothRules(t *testing.T) {
+	rec := run(t, validArgs())
 	type flow struct {
 		from, to, kind string
 	}
@@ -118,7 +119,8 @@ func TestEveryRuleBetweenGroupsHasItsOtherHalf(t *testing.T) {
 			if !ok || !peer.IsString() {
 				continue
 			}
-			f := flow{r.Inputs["securityGroupId"].StringValue(), peer.StringValue(), fmt.Sprint(r.Inputs["ipProtocol"], r.Inputs["fromPort"], r.Inputs["toPort"])}
+			f := flow{r.Inputs["securityGroupId"].StringValue(), peer.StringValue(),
+				fmt.Sprint(r.Inputs["ipProtocol"], r.Inputs["fromPort"], r.Inputs["toPort"])}
 			if token == ingressType {
 				f.from, f.to = f.to, f.from
 			}
@@ -129,14 +131,14 @@ func TestEveryRuleBetweenGroupsHasItsOtherHalf(t *testing.T) {
 	require.Equal(t, seen[ingressType], seen[egressType])
 }
 
-func TestRulesAreDescribedAndInboundIsNeverTheWorld(t *testing.T) {
-	rec := run(t, valid())
+func TestRulesAreDescribedAndNotOpenToTheInternet(t *testing.T) {
+	rec := run(t, validArgs())
 	for _, r := range append(rec.OfType(ingressType), rec.OfType(egressType)...) {
 		require.Regexp(t, `^[a-zA-Z0-9 ._\-:/()#,@\[\]+=&;{}!$*]{5,255}$`, r.Inputs["description"].StringValue(), r.Name)
 	}
 	for _, r := range rec.OfType(ingressType) {
-		require.NotContains(t, line(r), "0.0.0.0/0")
-		require.NotContains(t, line(r), "[::/0]")
+		require.NotContains(t, ruleLine(r), "0.0.0.0/0")
+		require.NotContains(t, ruleLine(r), "[::/0]")
 	}
 	for _, g := range rec.OfType(groupType) {
 		require.NotEmpty(t, g.Inputs["description"].StringValue())
@@ -146,8 +148,8 @@ func TestRulesAreDescribedAndInboundIsNeverTheWorld(t *testing.T) {
 	}
 }
 
-func TestNobodyOutsideWhereNoOperatorIsNamed(t *testing.T) {
-	a := valid()
+func TestWithoutOperatorsOnlyGroupsAreAdmitted(t *testing.T) {
+	a := validArgs()
 	a.OperatorCIDRs = nil
 	rec := run(t, a)
 	require.Len(t, rec.OfType(ingressType), 21)
@@ -156,15 +158,15 @@ func TestNobodyOutsideWhereNoOperatorIsNamed(t *testing.T) {
 	}
 }
 
-func TestNamesStayClearOfTheSyntaxOfURNs(t *testing.T) {
-	for _, r := range run(t, valid()).OfType(ingressType) {
+func TestRuleNamesContainNoURNSeparators(t *testing.T) {
+	for _, r := range run(t, validArgs()).OfType(ingressType) {
 		require.NotContains(t, r.Name, "/")
 		require.NotContains(t, r.Name, ":")
 	}
 }
 
 func TestReorderingOperatorsChangesNoName(t *testing.T) {
-	a, b := valid(), valid()
+	a, b := validArgs(), validArgs()
 	b.OperatorCIDRs = []string{a.OperatorCIDRs[1], a.OperatorCIDRs[0]}
 	require.Equal(t, run(t, a).List(), run(t, b).List())
 }

@@ -1,15 +1,16 @@
-// Package storage keeps what must outlive machines: the data bucket with the
+// Package storage creates what outlives the machines: the data bucket with the
 // platform's whole S3 layout, the bucket of its access logs, and the key that
 // encrypts both the data and the machines' disks.
 //
-// Both buckets: versions kept, owner enforced, no public access, TLS only. The
-// data bucket is encrypted with the own key and refuses any other; the log
-// bucket with S3's, for S3 delivers access logs to nothing else.
+// Both buckets have versioning, enforced ownership, no public access, and accept
+// only TLS. The data bucket is encrypted with the stack's key and refuses any
+// other; the log bucket with S3's own, because S3 delivers access logs to no
+// bucket with another.
 //
-// Buckets and key are protected and stay when the stack goes, unless the stack
-// is ephemeral: then everything goes, with its content.
+// Buckets and key are protected, and retained when the stack is destroyed, unless
+// the stack is ephemeral: then everything is deleted with its content.
 //
-// It never expires what a server still reads: Tempo and Pyroscope delete their
-// own blocks when their retention is over, and a rule that would be faster is
-// refused. It grants nobody access: that is for the components that own roles.
+// No lifecycle rule deletes what a server still reads: Tempo and Pyroscope delete
+// their own blocks at the end of their retention. The package grants nobody
+// access; the components that own roles do.
 package storage

@@ -1,10 +1,6 @@
 package storage
 
 import (
-	"strconv"
-	"strings"
-	"time"
-
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/s3"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -12,58 +8,47 @@ import (
 )
 
 const (
-	day = 24 * time.Hour
-
-	// abandonedUploadDays: parts of an upload that nobody finished cost money
-	// and are seen by nobody; no upload of ours lasts a day.
-	abandonedUploadDays = 1
-	// supersededDays is the time to undo a wrong deletion or overwrite.
-	supersededDays = 30
-	// supersededBlockDays: Tempo and Pyroscope rewrite their blocks all day
-	// and never ask for a former version.
-	supersededBlockDays = 1
+	// incompleteUploadDays: the parts of an incomplete upload are invisible and
+	// cost money; no upload takes a day.
+	incompleteUploadDays = 1
+	// noncurrentDays is how long a wrong deletion or overwrite can be undone.
+	noncurrentDays = 30
+	// noncurrentBlockDays: Tempo and Pyroscope rewrite their blocks all day and
+	// never read an earlier version.
+	noncurrentBlockDays = 1
 )
 
-// lifecycleRule is one rule on the objects under prefix ("" = all). Zero days
-// mean that the rule leaves that kind alone.
+// lifecycleRule is one rule on the objects under prefix ("" = all). With 0 days
+// the rule does not delete objects of that kind.
 type lifecycleRule struct {
-	id                            string
-	prefix                        string
-	expire, superseded, abandoned int
-	deleteMarkers                 bool // drop markers that hide nothing any more
+	id                   string
+	prefix               string
+	expirationDays       int
+	noncurrentDays       int // of noncurrent versions
+	incompleteUploadDays int
+	deleteMarkers        bool // delete markers without noncurrent versions
 }
 
-// dataLifecycle gives the data bucket's rules, in a fixed order.
+// dataLifecycle are the data bucket's rules, in a fixed order.
 func dataLifecycle(a *Args) []lifecycleRule {
 	rules := []lifecycleRule{
-		{id: "whole-bucket", superseded: supersededDays, abandoned: abandonedUploadDays, deleteMarkers: true},
-		{id: "emr-logs", prefix: string(platform.PrefixEMRLogs), expire: a.LogRetentionDays},
+		{id: "whole-bucket", noncurrentDays: noncurrentDays, incompleteUploadDays: incompleteUploadDays, deleteMarkers: true},
+		{id: "emr-logs", prefix: string(platform.PrefixEMRLogs), expirationDays: a.Retention.LogDays},
 	}
-	if a.ArtifactRetentionDays > 0 {
-		rules = append(rules, lifecycleRule{id: "artifacts", prefix: string(platform.PrefixArtifacts), expire: a.ArtifactRetentionDays})
+	if a.Retention.ArtifactDays > 0 {
+		rules = append(rules, lifecycleRule{id: "artifacts", prefix: string(platform.PrefixArtifacts), expirationDays: a.Retention.ArtifactDays})
 	}
 	for _, p := range []platform.Prefix{platform.PrefixTempo, platform.PrefixPyroscope} {
-		rules = append(rules, lifecycleRule{id: p.Name() + "-superseded", prefix: string(p), superseded: supersededBlockDays})
-	}
-	for _, e := range a.Expirations {
-		rules = append(rules, lifecycleRule{id: "expire-" + e.Prefix, prefix: e.Prefix, expire: e.Days})
+		rules = append(rules, lifecycleRule{id: p.Name() + "-superseded", prefix: string(p), noncurrentDays: noncurrentBlockDays})
 	}
 	return rules
 }
 
-// logLifecycle gives the log bucket's rules.
+// logLifecycle are the log bucket's rules.
 func logLifecycle(a *Args) []lifecycleRule {
 	return []lifecycleRule{
-		{id: "logs", expire: a.LogRetentionDays, superseded: supersededBlockDays, abandoned: abandonedUploadDays},
+		{id: "logs", expirationDays: a.Retention.LogDays, noncurrentDays: noncurrentBlockDays, incompleteUploadDays: incompleteUploadDays},
 	}
-}
-
-// takesBlocks tells whether the expiration would delete a server's blocks
-// before they are due. The server itself deletes a block only some time after
-// its retention is over, hence one more day.
-func (e Expiration) takesBlocks(prefix platform.Prefix, retention time.Duration) bool {
-	touches := strings.HasPrefix(string(prefix), e.Prefix) || strings.HasPrefix(e.Prefix, string(prefix))
-	return touches && time.Duration(e.Days)*day < retention+day
 }
 
 func renderLifecycle(rules []lifecycleRule) s3.BucketLifecycleConfigurationV2RuleArray {
@@ -74,21 +59,22 @@ func renderLifecycle(rules []lifecycleRule) s3.BucketLifecycleConfigurationV2Rul
 			Filter: s3.BucketLifecycleConfigurationV2RuleFilterArgs{Prefix: pulumi.String(r.prefix)},
 		}
 		switch {
-		case r.expire > 0:
-			a.Expiration = s3.BucketLifecycleConfigurationV2RuleExpirationArgs{Days: pulumi.Int(r.expire)}
+		case r.expirationDays > 0:
+			a.Expiration = s3.BucketLifecycleConfigurationV2RuleExpirationArgs{Days: pulumi.Int(r.expirationDays)}
 		case r.deleteMarkers:
 			a.Expiration = s3.BucketLifecycleConfigurationV2RuleExpirationArgs{ExpiredObjectDeleteMarker: pulumi.Bool(true)}
 		}
-		if r.superseded > 0 {
-			a.NoncurrentVersionExpiration = s3.BucketLifecycleConfigurationV2RuleNoncurrentVersionExpirationArgs{NoncurrentDays: pulumi.Int(r.superseded)}
+		if r.noncurrentDays > 0 {
+			a.NoncurrentVersionExpiration = s3.BucketLifecycleConfigurationV2RuleNoncurrentVersionExpirationArgs{
+				NoncurrentDays: pulumi.Int(r.noncurrentDays),
+			}
 		}
-		if r.abandoned > 0 {
-			a.AbortIncompleteMultipartUpload = s3.BucketLifecycleConfigurationV2RuleAbortIncompleteMultipartUploadArgs{DaysAfterInitiation: pulumi.Int(r.abandoned)}
+		if r.incompleteUploadDays > 0 {
+			a.AbortIncompleteMultipartUpload = s3.BucketLifecycleConfigurationV2RuleAbortIncompleteMultipartUploadArgs{
+				DaysAfterInitiation: pulumi.Int(r.incompleteUploadDays),
+			}
 		}
 		out[i] = a
 	}
 	return out
 }
-
-// inDays is for messages.
-func inDays(d time.Duration) string { return strconv.FormatFloat(d.Hours()/24, 'f', -1, 64) + " days" }

@@ -5,9 +5,9 @@ import "github.com/emr-observatory/emr-observatory/components/internal/iampolicy
 // accessLogPrefix is where S3 writes its access logs in the log bucket.
 const accessLogPrefix = "s3-access/"
 
-// keyPolicy makes the account's IAM policies decide about the key, as AWS's
-// default key policy does (KMS Developer Guide, "Default key policy"). In a
-// key policy "*" means the key itself.
+// keyPolicy leaves access to the key to the account's IAM policies, as AWS's
+// default key policy does (KMS Developer Guide, "Default key policy"). In a key
+// policy "*" means the key itself.
 func keyPolicy(a iampolicy.Account) iampolicy.Document {
 	return iampolicy.New(iampolicy.Statement{
 		Sid: "AccountDecides", Effect: iampolicy.Allow, Principal: iampolicy.Root(a.Partition, a.ID),
@@ -15,7 +15,7 @@ func keyPolicy(a iampolicy.Account) iampolicy.Document {
 	})
 }
 
-// tlsOnly refuses every request that is not encrypted on its way.
+// tlsOnly denies every request without TLS.
 func tlsOnly(bucketARN string) iampolicy.Statement {
 	return iampolicy.Statement{
 		Sid: "TLSOnly", Effect: iampolicy.Deny, Principal: iampolicy.Everyone(),
@@ -24,22 +24,24 @@ func tlsOnly(bucketARN string) iampolicy.Statement {
 	}
 }
 
-// dataPolicy refuses plain text on the way and any other encryption at rest.
-// A request that names none gets the bucket's default; hence Null, for a
-// negated comparison also holds where the key is absent.
+// dataPolicy denies requests without TLS, and uploads with other encryption than
+// the stack's key. An upload without encryption headers gets the bucket's default
+// and must be allowed; hence Null, since a negated condition also matches an
+// absent header.
 func dataPolicy(bucketARN, keyARN string) iampolicy.Document {
 	const algorithm, key = "s3:x-amz-server-side-encryption", "s3:x-amz-server-side-encryption-aws-kms-key-id"
-	put := func(sid, header, want string) iampolicy.Statement {
+	denyOtherThan := func(sid, header, want string) iampolicy.Statement {
 		return iampolicy.Statement{
 			Sid: sid, Effect: iampolicy.Deny, Principal: iampolicy.Everyone(),
 			Action: []string{"s3:PutObject"}, Resource: []string{bucketARN + "/*"},
 			Condition: iampolicy.Condition{"Null": {header: {"false"}}, "StringNotEquals": {header: {want}}},
 		}
 	}
-	return iampolicy.New(tlsOnly(bucketARN), put("NoOtherEncryption", algorithm, "aws:kms"), put("NoOtherKey", key, keyARN))
+	return iampolicy.New(tlsOnly(bucketARN),
+		denyOtherThan("NoOtherEncryption", algorithm, "aws:kms"), denyOtherThan("NoOtherKey", key, keyARN))
 }
 
-// logPolicy admits S3's access logs of the data bucket, and flow logs of the
+// logPolicy lets AWS deliver the data bucket's access logs, and flow logs of the
 // account's VPCs (VPC User Guide, "Publish flow logs to Amazon S3").
 func logPolicy(a iampolicy.Account, bucketARN, dataARN string) iampolicy.Document {
 	flowLogs := iampolicy.Condition{

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
@@ -16,6 +15,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/storage"
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 const (
@@ -30,10 +30,11 @@ const (
 	keyARN  = "arn:aws:kms:us-east-1:123456789012:key/k"
 )
 
-func valid() *storage.Args {
+func validArgs() *storage.Args {
 	return &storage.Args{
-		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour, LogRetentionDays: 30, ArtifactRetentionDays: 365,
-		Tags: map[string]string{"team": "data"},
+		Retention: schema.Retention{
+			TempoDays: 14, PyroscopeDays: 7, VictoriaMetricsDays: 30, VictoriaLogsDays: 14, LogDays: 30, ArtifactDays: 365,
+		},
 	}
 }
 
@@ -55,10 +56,11 @@ func program(args *storage.Args) pulumi.RunFunc {
 	}
 }
 
-// witness stands for whatever is built on the outputs.
+// witness is a resource whose inputs are the component's outputs, so that the
+// recorder sees their values and dependencies.
 type witness struct{ pulumi.CustomResourceState }
 
-func options() []recorder.Option {
+func recorderOptions() []recorder.Option {
 	return []recorder.Option{
 		recorder.WithInvoke("aws:index/getCallerIdentity:getCallerIdentity", map[string]any{"accountId": "123456789012"}),
 		recorder.WithInvoke("aws:index/getPartition:getPartition", map[string]any{"partition": "aws", "dnsSuffix": "amazonaws.com"}),
@@ -79,13 +81,15 @@ func options() []recorder.Option {
 	}
 }
 
+// run records what the program registers.
 func run(t *testing.T, args *storage.Args) *recorder.Recording {
 	t.Helper()
-	rec, err := recorder.Run(program(args), options()...)
+	rec, err := recorder.Run(program(args), recorderOptions()...)
 	require.NoError(t, err)
 	return rec
 }
 
+// one returns the only recorded resource of a type and name.
 func one(t *testing.T, rec *recorder.Recording, token, name string) recorder.Resource {
 	t.Helper()
 	r, err := rec.One(token, name)
@@ -93,7 +97,8 @@ func one(t *testing.T, rec *recorder.Recording, token, name string) recorder.Res
 	return r
 }
 
-func policy(t *testing.T, v resource.PropertyValue) map[string]iampolicy.Statement {
+// statements returns a policy's statements by Sid.
+func statements(t *testing.T, v resource.PropertyValue) map[string]iampolicy.Statement {
 	t.Helper()
 	var d iampolicy.Document
 	require.NoError(t, json.Unmarshal([]byte(v.StringValue()), &d))
@@ -106,8 +111,8 @@ func policy(t *testing.T, v resource.PropertyValue) map[string]iampolicy.Stateme
 	return bySid
 }
 
-func TestStorageMakesExactlyThis(t *testing.T) {
-	rec := run(t, valid())
+func TestRegistersExactlyTheseResources(t *testing.T) {
+	rec := run(t, validArgs())
 	require.Equal(t, []string{
 		"aws:kms/alias:Alias storage-key",
 		keyType + " storage-key",
@@ -139,24 +144,24 @@ func TestStorageMakesExactlyThis(t *testing.T) {
 	}
 }
 
-func TestStatefulPartsStayUnlessEphemeral(t *testing.T) {
-	rec := run(t, valid())
+func TestDataIsProtectedUnlessEphemeral(t *testing.T) {
+	rec := run(t, validArgs())
 	require.Equal(t, []string{"storage-data", "storage-key", "storage-logs"}, rec.Protected())
-	kept := 0
+	retained := 0
 	for _, r := range rec.Resources {
 		require.Equal(t, r.Protect, r.Retain, r.Name)
 		if r.Retain {
-			kept++
+			retained++
 			require.Contains(t, []string{bucketType, keyType}, r.Type)
 		}
 	}
-	require.Equal(t, 3, kept)
+	require.Equal(t, 3, retained)
 	for _, b := range rec.OfType(bucketType) {
 		require.False(t, b.Inputs["forceDestroy"].BoolValue(), b.Name)
 	}
 	require.InDelta(t, 30, one(t, rec, keyType, "storage-key").Inputs["deletionWindowInDays"].NumberValue(), 0)
 
-	a := valid()
+	a := validArgs()
 	a.Ephemeral = true
 	rec = run(t, a)
 	require.Empty(t, rec.Protected())
@@ -170,18 +175,21 @@ func TestStatefulPartsStayUnlessEphemeral(t *testing.T) {
 	require.InDelta(t, 7, one(t, rec, keyType, "storage-key").Inputs["deletionWindowInDays"].NumberValue(), 0)
 }
 
-func TestBothBucketsAreClosedVersionedAndEncrypted(t *testing.T) {
-	rec := run(t, valid())
+func TestBothBucketsArePrivateVersionedAndEncrypted(t *testing.T) {
+	rec := run(t, validArgs())
 	for _, role := range []string{"storage-data", "storage-logs"} {
 		block := one(t, rec, "aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock", role).Inputs
 		for _, k := range []resource.PropertyKey{"blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls", "restrictPublicBuckets"} {
 			require.True(t, block[k].BoolValue(), k)
 		}
-		require.Equal(t, "Enabled", one(t, rec, "aws:s3/bucketVersioningV2:BucketVersioningV2", role).Inputs["versioningConfiguration"].ObjectValue()["status"].StringValue())
-		require.Equal(t, "BucketOwnerEnforced", one(t, rec, "aws:s3/bucketOwnershipControls:BucketOwnershipControls", role).Inputs["rule"].ObjectValue()["objectOwnership"].StringValue())
+		require.Equal(t, "Enabled", one(t, rec, "aws:s3/bucketVersioningV2:BucketVersioningV2",
+			role).Inputs["versioningConfiguration"].ObjectValue()["status"].StringValue())
+		require.Equal(t, "BucketOwnerEnforced", one(t, rec, "aws:s3/bucketOwnershipControls:BucketOwnershipControls",
+			role).Inputs["rule"].ObjectValue()["objectOwnership"].StringValue())
 	}
 	encryption := func(role string) (resource.PropertyMap, bool) {
-		rule := one(t, rec, "aws:s3/bucketServerSideEncryptionConfigurationV2:BucketServerSideEncryptionConfigurationV2", role).Inputs["rules"].ArrayValue()[0].ObjectValue()
+		rule := one(t, rec, "aws:s3/bucketServerSideEncryptionConfigurationV2:BucketServerSideEncryptionConfigurationV2",
+			role).Inputs["rules"].ArrayValue()[0].ObjectValue()
 		return rule["applyServerSideEncryptionByDefault"].ObjectValue(), rule["bucketKeyEnabled"].BoolValue()
 	}
 	data, bucketKey := encryption("storage-data")
@@ -198,14 +206,14 @@ func TestBothBucketsAreClosedVersionedAndEncrypted(t *testing.T) {
 
 	key := one(t, rec, keyType, "storage-key").Inputs
 	require.True(t, key["enableKeyRotation"].BoolValue())
-	require.Equal(t, []string{"arn:aws:iam::123456789012:root"}, policy(t, key["policy"])["AccountDecides"].Principal.AWS)
+	require.Equal(t, []string{"arn:aws:iam::123456789012:root"}, statements(t, key["policy"])["AccountDecides"].Principal.AWS)
 }
 
 func TestDataPolicy(t *testing.T) {
-	s := policy(t, one(t, run(t, valid()), policyType, "storage-data").Inputs["policy"])
+	s := statements(t, one(t, run(t, validArgs()), policyType, "storage-data").Inputs["policy"])
 	require.Len(t, s, 3)
 	for _, st := range s {
-		require.Equal(t, iampolicy.Deny, st.Effect, "a bucket policy that allows nobody: %s", st.Sid)
+		require.Equal(t, iampolicy.Deny, st.Effect, "the bucket policy grants no access: %s", st.Sid)
 	}
 	require.Equal(t, iampolicy.Condition{"Bool": {"aws:SecureTransport": {"false"}}}, s["TLSOnly"].Condition)
 	require.Equal(t, []string{dataARN, dataARN + "/*"}, s["TLSOnly"].Resource)
@@ -215,8 +223,8 @@ func TestDataPolicy(t *testing.T) {
 	require.Contains(t, s, "NoOtherEncryption")
 }
 
-func TestLogPolicyAdmitsOnlyDeliveryOfThisAccount(t *testing.T) {
-	s := policy(t, one(t, run(t, valid()), policyType, "storage-logs").Inputs["policy"])
+func TestLogPolicyAllowsOnlyDeliveryForThisAccount(t *testing.T) {
+	s := statements(t, one(t, run(t, validArgs()), policyType, "storage-logs").Inputs["policy"])
 	require.Len(t, s, 4)
 	require.Equal(t, iampolicy.Deny, s["TLSOnly"].Effect)
 	require.Equal(t, []string{"logging.s3.amazonaws.com"}, s["AccessLogs"].Principal.Service)
@@ -230,8 +238,8 @@ func TestLogPolicyAdmitsOnlyDeliveryOfThisAccount(t *testing.T) {
 	}
 }
 
-func TestNamesAreHandedOutWithTheirSettings(t *testing.T) {
-	w := one(t, run(t, valid()), witnessType, "witness")
+func TestOutputsWaitForBucketSettings(t *testing.T) {
+	w := one(t, run(t, validArgs()), witnessType, "witness")
 	b, err := json.Marshal(platform.NewS3Paths("data-bucket"))
 	require.NoError(t, err)
 	var want map[string]any
@@ -251,8 +259,8 @@ func TestNamesAreHandedOutWithTheirSettings(t *testing.T) {
 	require.GreaterOrEqual(t, n, 7, w.Dependencies)
 }
 
-func TestSettingsThatCollideWaitForEachOther(t *testing.T) {
-	rec := run(t, valid())
+func TestConflictingSettingsWaitForEachOther(t *testing.T) {
+	rec := run(t, validArgs())
 	require.GreaterOrEqual(t, len(one(t, rec, policyType, "storage-data").Dependencies), 4, "bucket, key, public access block and ownership")
 	require.GreaterOrEqual(t, len(one(t, rec, lifecycleType, "storage-data").Dependencies), 2, "bucket and versioning")
 }

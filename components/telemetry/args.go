@@ -8,19 +8,19 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"github.com/emr-observatory/emr-observatory/components/internal/fault"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
-// Staged is a verified file on this machine that is to be put into the bucket.
+// Staged is a verified file on this machine to be uploaded.
 type Staged struct {
 	Name   string // file name: its key's last part and part of its logical name
 	Arch   string // platform.ArchAMD64, platform.ArchARM64, or "" for any
 	SHA256 string // lower-case hex of the content
-	Path   string // where the file lies
+	Path   string // on this machine
 }
 
-// Args says what to stage. Validate checks it.
+// Args name the files to stage. Validate checks them.
 type Args struct {
 	Bucket           pulumi.StringInput // required, name of the data bucket
 	KMSKeyARN        pulumi.StringInput // required, the bucket's default key; recorded with the component
@@ -36,36 +36,37 @@ var (
 	hexSHA256 = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// Validate reports every fault of the arguments at once. Contents are taken to
-// be verified; that the files are there is checked.
+// Validate reports every violation at once. It checks that the files exist, and
+// trusts that their contents were verified.
 func (a *Args) Validate() error {
 	if a == nil {
 		return errors.New("telemetry: arguments are nil; pass *telemetry.Args")
 	}
-	var l fault.List
+	var l violation.List
 	for _, in := range []struct {
 		path  string
 		value pulumi.StringInput
 	}{{"bucket", a.Bucket}, {"kmsKeyArn", a.KMSKeyARN}, {"controlPrivateIp", a.ControlPrivateIP}} {
-		l.Unless(in.value != nil, "telemetry."+in.path, nil, "must be given", "pass the output of the storage or control node component")
+		l.Require(in.value != nil, "telemetry."+in.path, nil, "must be given", "pass the output of the storage or control node component")
 	}
-	l.Unless(len(a.Artifacts) > 0, "telemetry.artifacts", len(a.Artifacts), "must not be empty", "run `make artifacts`")
+	l.Require(len(a.Artifacts) > 0, "telemetry.artifacts", len(a.Artifacts), "must not be empty", "run `make artifacts`")
 	seen := map[string]bool{}
 	for i, s := range a.Artifacts {
 		at := fmt.Sprintf("telemetry.artifacts[%d]", i)
 		s.validate(&l, at)
-		l.Unless(!seen[s.Name], at+".name", s.Name, "must be named once", "remove the repetition")
+		l.Require(!seen[s.Name], at+".name", s.Name, "must be named once", "remove the repetition")
 		seen[s.Name] = true
 	}
 	a.LauncherJar.validate(&l, "telemetry.launcherJar")
 	a.ControlBinary.validate(&l, "telemetry.controlBinary")
-	return l.Join()
+	return l.Err()
 }
 
-func (s Staged) validate(l *fault.List, at string) {
-	l.Unless(fileName.MatchString(s.Name), at+".name", s.Name, "must be a plain file name", "use letters, digits, dot, dash and underscore")
-	l.Unless(s.Arch == "" || s.Arch == platform.ArchAMD64 || s.Arch == platform.ArchARM64, at+".arch", s.Arch, "must be amd64, arm64 or empty", "correct it")
-	l.Unless(hexSHA256.MatchString(s.SHA256), at+".sha256", s.SHA256, "must be 64 lower-case hex digits", "run `make artifacts`")
+func (s Staged) validate(l *violation.List, at string) {
+	l.Require(fileName.MatchString(s.Name), at+".name", s.Name, "must be a plain file name", "use letters, digits, dot, dash and underscore")
+	l.Require(s.Arch == "" || s.Arch == platform.ArchAMD64 || s.Arch == platform.ArchARM64, at+".arch", s.Arch,
+		"must be amd64, arm64 or empty", "correct it")
+	l.Require(hexSHA256.MatchString(s.SHA256), at+".sha256", s.SHA256, "must be 64 lower-case hex digits", "run `make artifacts`")
 	info, err := os.Stat(s.Path)
-	l.Unless(err == nil && info.Mode().IsRegular(), at+".path", s.Path, "must be a file", "run `make artifacts`")
+	l.Require(err == nil && info.Mode().IsRegular(), at+".path", s.Path, "must be a file", "run `make artifacts`")
 }

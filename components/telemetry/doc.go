@@ -1,16 +1,16 @@
 // Package telemetry stages in the data bucket what machines install: the
 // artifacts of the EMR nodes, the bootstrap action that installs them, and the
-// binary that the control node runs of this project.
+// project's own binary for the control node.
 //
-// Every object is content-addressed (platform.ArtifactKey), so that an edit is
-// a new object and nodes of a running cluster still find the old one until the
-// cluster is replaced. Objects carry no encryption settings: the bucket's
-// default, the stack's key, applies to all of them. Nor an etag: with SSE-KMS
-// it is not the content's MD5, and would differ for ever.
+// Objects are content-addressed (platform.ArtifactKey): an edit creates a new one,
+// and nodes of a running cluster find the old one until the cluster is replaced.
+// They have no encryption settings, since the bucket's default applies, the stack's
+// key. They have no etag either: with SSE-KMS it is not the content's MD5, and would
+// always differ.
 //
-// The bootstrap action is an object only after all that it downloads are, and
-// BootstrapPath and BootstrapArgs resolve only after it is: who starts a
-// cluster with them cannot be too early.
+// The bootstrap action is uploaded after everything that it downloads, and
+// BootstrapPath and BootstrapArgs resolve after that, so that no cluster can start
+// too early.
 //
-// It builds and downloads nothing; the artifacts package has done that.
+// It builds and downloads nothing; package artifacts does.
 package telemetry

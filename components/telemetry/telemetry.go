@@ -10,6 +10,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/emr-observatory/emr-observatory/assets/node"
+	"github.com/emr-observatory/emr-observatory/components/internal/child"
+	"github.com/emr-observatory/emr-observatory/components/internal/output"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -19,19 +21,19 @@ const TypeToken = platform.Name + ":telemetry:Telemetry"
 // bootstrapName is the bootstrap action's file name.
 const bootstrapName = "bootstrap.sh"
 
-// Telemetry is what EMR and the workloads need to install.
+// Telemetry is where EMR nodes and workloads fetch what they install.
 type Telemetry struct {
 	pulumi.ResourceState
 
 	BootstrapPath       pulumi.StringOutput      `pulumi:"bootstrapPath"`       // s3:// URI of the bootstrap action
 	BootstrapArgs       pulumi.StringArrayOutput `pulumi:"bootstrapArgs"`       // control IP, artifacts URI, hash
-	BootstrapHash       pulumi.StringOutput      `pulumi:"bootstrapHash"`       // of all that a node gets installed
+	BootstrapHash       pulumi.StringOutput      `pulumi:"bootstrapHash"`       // of everything that is installed on a node
 	ControlBinaryURI    pulumi.StringOutput      `pulumi:"controlBinaryUri"`    // s3:// URI
 	ControlBinarySHA256 pulumi.StringOutput      `pulumi:"controlBinarySha256"` // hex
 }
 
-// New stages everything. It registers nothing when args are invalid or the
-// bootstrap action cannot be rendered.
+// New stages everything. It registers nothing if args are invalid or the bootstrap
+// action cannot be rendered.
 func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOption) (*Telemetry, error) {
 	if err := args.Validate(); err != nil {
 		return nil, err
@@ -48,7 +50,11 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if err != nil {
 		return nil, fmt.Errorf("register telemetry %s: %w", name, err)
 	}
-	b := &builder{ctx: ctx, parent: t, base: name, bucket: args.Bucket}
+	children, err := child.New(ctx, t, name, opts...)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{Builder: children, bucket: args.Bucket}
 
 	var artifacts []pulumi.Resource
 	for _, a := range args.Artifacts {
@@ -58,21 +64,21 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 		}
 		artifacts = append(artifacts, object)
 	}
-	action, err := b.bootstrapAction(script, artifacts)
+	action, err := b.createBootstrapAction(script, artifacts)
 	if err != nil {
 		return nil, err
 	}
-	// Its resource keeps the name of its first use: with another one the old
-	// resource would be deleted last, and with it the object that both are.
+	// Its resource keeps the name of its first use. Under a new name the old resource
+	// would be deleted last, and with it the object that both describe.
 	control, err := b.file("status-binary", args.ControlBinary)
 	if err != nil {
 		return nil, err
 	}
 
-	t.BootstrapPath = uri(action)
+	t.BootstrapPath = objectURI(action)
 	t.BootstrapArgs = bootstrapArgs(args.ControlPrivateIP, action, hash)
 	t.BootstrapHash = pulumi.String(hash).ToStringOutput()
-	t.ControlBinaryURI = uri(control)
+	t.ControlBinaryURI = objectURI(control)
 	t.ControlBinarySHA256 = pulumi.String(args.ControlBinary.SHA256).ToStringOutput()
 	err = ctx.RegisterResourceOutputs(t, pulumi.Map{
 		"bootstrapPath": t.BootstrapPath, "bootstrapArgs": t.BootstrapArgs, "bootstrapHash": t.BootstrapHash,
@@ -84,15 +90,16 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	return t, nil
 }
 
-// bootstrap renders the action from the files' sums and the launcher's bytes,
-// which are verified since the script vouches for them.
+// bootstrap renders the action from the artifacts' checksums and the launcher's
+// bytes, which are verified here.
 func bootstrap(args *Args) (script []byte, hash string, err error) {
 	jar, err := os.ReadFile(args.LauncherJar.Path)
 	if err != nil {
 		return nil, "", fmt.Errorf("read launcher jar: %w; run `make artifacts`", err)
 	}
-	if got := sum(jar); got != args.LauncherJar.SHA256 {
-		return nil, "", fmt.Errorf("telemetry.launcherJar.path: %q has sha256 %s, not %s; run `make artifacts`", args.LauncherJar.Path, got, args.LauncherJar.SHA256)
+	if got := sha256Hex(jar); got != args.LauncherJar.SHA256 {
+		return nil, "", fmt.Errorf("telemetry.launcherJar.path: %q has sha256 %s, not %s; run `make artifacts`", args.LauncherJar.Path, got,
+			args.LauncherJar.SHA256)
 	}
 	installed := make([]node.Installed, 0, len(args.Artifacts))
 	for _, a := range args.Artifacts {
@@ -105,34 +112,33 @@ func bootstrap(args *Args) (script []byte, hash string, err error) {
 	return script, hash, nil
 }
 
-// bootstrapArgs takes the bucket from the action's object, and so waits for it.
+// bootstrapArgs resolves only once the action's object exists: it takes the bucket
+// from it.
 func bootstrapArgs(controlIP pulumi.StringInput, action *s3.BucketObjectv2, hash string) pulumi.StringArrayOutput {
 	return pulumi.StringArray{
 		controlIP,
-		action.Bucket.ApplyT(platform.PrefixArtifacts.URI).(pulumi.StringOutput), //nolint:forcetypeassert // by the function's type
+		output.Map(action.Bucket, func(bucket string) (string, error) { return platform.PrefixArtifacts.URI(bucket), nil }),
 		pulumi.String(hash),
 	}.ToStringArrayOutput()
 }
 
-func uri(object *s3.BucketObjectv2) pulumi.StringOutput {
+func objectURI(object *s3.BucketObjectv2) pulumi.StringOutput {
 	return pulumi.Sprintf("s3://%s/%s", object.Bucket, object.Key)
 }
 
-func sum(content []byte) string {
+func sha256Hex(content []byte) string {
 	digest := sha256.Sum256(content)
 	return hex.EncodeToString(digest[:])
 }
 
 type builder struct {
-	ctx    *pulumi.Context
-	parent *Telemetry
-	base   string
+	child.Builder
 	bucket pulumi.StringInput
 }
 
-// file puts a file of this machine into the bucket.
+// file uploads a file of this machine.
 func (b *builder) file(role string, s Staged) (*s3.BucketObjectv2, error) {
-	return b.object(role, &s3.BucketObjectv2Args{
+	return b.createObject(role, &s3.BucketObjectv2Args{
 		Bucket:     b.bucket,
 		Key:        pulumi.String(platform.ArtifactKey(s.SHA256, s.Name)),
 		Source:     pulumi.NewFileAsset(s.Path),
@@ -140,18 +146,18 @@ func (b *builder) file(role string, s Staged) (*s3.BucketObjectv2, error) {
 	})
 }
 
-func (b *builder) bootstrapAction(script []byte, artifacts []pulumi.Resource) (*s3.BucketObjectv2, error) {
-	return b.object("bootstrap", &s3.BucketObjectv2Args{
+func (b *builder) createBootstrapAction(script []byte, artifacts []pulumi.Resource) (*s3.BucketObjectv2, error) {
+	return b.createObject("bootstrap", &s3.BucketObjectv2Args{
 		Bucket:      b.bucket,
-		Key:         pulumi.String(platform.ArtifactKey(sum(script), bootstrapName)),
+		Key:         pulumi.String(platform.ArtifactKey(sha256Hex(script), bootstrapName)),
 		Content:     pulumi.String(string(script)),
 		ContentType: pulumi.String("text/x-shellscript"),
 	}, pulumi.DependsOn(artifacts))
 }
 
-func (b *builder) object(role string, args *s3.BucketObjectv2Args, extra ...pulumi.ResourceOption) (*s3.BucketObjectv2, error) {
-	name := b.base + "-" + role
-	object, err := s3.NewBucketObjectv2(b.ctx, name, args, append([]pulumi.ResourceOption{pulumi.Parent(b.parent)}, extra...)...)
+func (b *builder) createObject(role string, args *s3.BucketObjectv2Args, extra ...pulumi.ResourceOption) (*s3.BucketObjectv2, error) {
+	name := b.Name(role)
+	object, err := s3.NewBucketObjectv2(b.Ctx, name, args, b.Options(extra...)...)
 	if err != nil {
 		return nil, fmt.Errorf("create object %s: %w", name, err)
 	}

@@ -23,19 +23,20 @@ import (
 
 const objectType = "aws:s3/bucketObjectv2:BucketObjectv2"
 
-// staged writes content to a file and describes it.
-func staged(t *testing.T, name, arch string, content []byte) telemetry.Staged {
+// stage writes content to a file and describes it.
+func stage(t *testing.T, name, arch string, content []byte) telemetry.Staged {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	require.NoError(t, os.WriteFile(path, content, 0o600))
-	return telemetry.Staged{Name: name, Arch: arch, SHA256: sum(content), Path: path}
+	return telemetry.Staged{Name: name, Arch: arch, SHA256: sha256Hex(content), Path: path}
 }
 
-func sum(content []byte) string {
+func sha256Hex(content []byte) string {
 	digest := sha256.Sum256(content)
 	return hex.EncodeToString(digest[:])
 }
 
+// jar returns a zip file with one entry.
 func jar(t *testing.T, content string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -48,23 +49,24 @@ func jar(t *testing.T, content string) []byte {
 	return b.Bytes()
 }
 
-func valid(t *testing.T) *telemetry.Args {
+func validArgs(t *testing.T) *telemetry.Args {
 	t.Helper()
 	return &telemetry.Args{
 		Bucket:           pulumi.String("data"),
 		KMSKeyARN:        pulumi.String("arn:aws:kms:us-east-1:123456789012:key/k"),
 		ControlPrivateIP: pulumi.String("10.0.1.10"),
 		Artifacts: []telemetry.Staged{
-			staged(t, platform.ArtifactCollector(platform.ArchAMD64), platform.ArchAMD64, []byte("amd")),
-			staged(t, platform.ArtifactCollector(platform.ArchARM64), platform.ArchARM64, []byte("arm")),
-			staged(t, platform.ArtifactProfiler, "", []byte("profiler")),
+			stage(t, platform.ArtifactCollector(platform.ArchAMD64), platform.ArchAMD64, []byte("amd")),
+			stage(t, platform.ArtifactCollector(platform.ArchARM64), platform.ArchARM64, []byte("arm")),
+			stage(t, platform.ArtifactProfiler, "", []byte("profiler")),
 		},
-		LauncherJar:   staged(t, platform.ArtifactLauncher, "", jar(t, "launcher")),
-		ControlBinary: staged(t, "observatory-linux-arm64", platform.ArchARM64, []byte("status")),
+		LauncherJar:   stage(t, platform.ArtifactLauncher, "", jar(t, "launcher")),
+		ControlBinary: stage(t, "observatory-linux-arm64", platform.ArchARM64, []byte("status")),
 	}
 }
 
-// program stages, and lets a resource use each output that a cluster needs.
+// program creates the component, and resources that use the outputs which a
+// cluster needs, so that the outputs' dependencies are recorded.
 func program(args *telemetry.Args) pulumi.RunFunc {
 	return func(ctx *pulumi.Context) error {
 		p, err := aws.NewProvider(ctx, "aws", &aws.ProviderArgs{Region: pulumi.String("us-east-1")})
@@ -85,6 +87,7 @@ func program(args *telemetry.Args) pulumi.RunFunc {
 	}
 }
 
+// run records what the program registers.
 func run(t *testing.T, args *telemetry.Args, opts ...recorder.Option) *recorder.Recording {
 	t.Helper()
 	rec, err := recorder.Run(program(args), opts...)
@@ -92,6 +95,7 @@ func run(t *testing.T, args *telemetry.Args, opts ...recorder.Option) *recorder.
 	return rec
 }
 
+// one returns the only recorded resource of a type and name.
 func one(t *testing.T, rec *recorder.Recording, token, name string) recorder.Resource {
 	t.Helper()
 	r, err := rec.One(token, name)
@@ -99,7 +103,8 @@ func one(t *testing.T, rec *recorder.Recording, token, name string) recorder.Res
 	return r
 }
 
-func strs(v resource.PropertyValue) []string {
+// stringList converts a list of strings.
+func stringList(v resource.PropertyValue) []string {
 	var out []string
 	for _, e := range v.ArrayValue() {
 		out = append(out, e.StringValue())
@@ -107,8 +112,8 @@ func strs(v resource.PropertyValue) []string {
 	return out
 }
 
-func TestResources(t *testing.T) {
-	rec := run(t, valid(t))
+func TestRegistersExactlyTheseObjects(t *testing.T) {
+	rec := run(t, validArgs(t))
 	var objects []string
 	for _, r := range rec.OfType(objectType) {
 		objects = append(objects, r.Name)
@@ -134,7 +139,7 @@ func TestResources(t *testing.T) {
 }
 
 func TestObjectsAreContentAddressed(t *testing.T) {
-	args := valid(t)
+	args := validArgs(t)
 	rec := run(t, args)
 	for _, a := range args.Artifacts {
 		o := one(t, rec, objectType, "telemetry-artifact-"+a.Name)
@@ -145,15 +150,15 @@ func TestObjectsAreContentAddressed(t *testing.T) {
 	script := one(t, rec, objectType, "telemetry-bootstrap")
 	content := script.Inputs["content"].StringValue()
 	require.True(t, strings.HasPrefix(content, "#!"), "a script starts with its interpreter")
-	require.Equal(t, platform.ArtifactKey(sum([]byte(content)), "bootstrap.sh"), script.Inputs["key"].StringValue())
+	require.Equal(t, platform.ArtifactKey(sha256Hex([]byte(content)), "bootstrap.sh"), script.Inputs["key"].StringValue())
 	for _, a := range args.Artifacts {
 		require.Contains(t, content, a.SHA256)
 	}
 }
 
-// A cluster started with these outputs finds everything in place.
+// A cluster that starts with these outputs finds every object.
 func TestOutputsWaitForEveryObject(t *testing.T) {
-	args := valid(t)
+	args := validArgs(t)
 	rec := run(t, args)
 	script := one(t, rec, objectType, "telemetry-bootstrap")
 	for _, a := range args.Artifacts {
@@ -165,75 +170,77 @@ func TestOutputsWaitForEveryObject(t *testing.T) {
 
 	used := one(t, rec, "random:index/randomShuffle:RandomShuffle", "of-args")
 	require.Contains(t, used.Dependencies, "telemetry-bootstrap")
-	got := strs(used.Inputs["inputs"])
+	got := stringList(used.Inputs["inputs"])
 	require.Len(t, got, 3)
 	require.Equal(t, []string{"10.0.1.10", "s3://data/artifacts/"}, got[:2])
 	require.Regexp(t, `^[0-9a-f]{64}$`, got[2])
 
 	status := one(t, rec, "random:index/randomPet:RandomPet", "of-status")
 	require.Equal(t, []string{"telemetry-status-binary"}, status.Dependencies)
-	require.Equal(t, "s3://data/"+platform.ArtifactKey(args.ControlBinary.SHA256, args.ControlBinary.Name), status.Inputs["prefix"].StringValue())
+	require.Equal(t, "s3://data/"+platform.ArtifactKey(args.ControlBinary.SHA256, args.ControlBinary.Name),
+		status.Inputs["prefix"].StringValue())
 }
 
+// hashOf is the bootstrap action's last argument.
 func hashOf(t *testing.T, args *telemetry.Args) string {
 	t.Helper()
 	used := one(t, run(t, args), "random:index/randomShuffle:RandomShuffle", "of-args")
-	return strs(used.Inputs["inputs"])[2]
+	return stringList(used.Inputs["inputs"])[2]
 }
 
-func TestHashFollowsWhatIsInstalled(t *testing.T) {
-	args := valid(t)
+func TestHashCoversEverythingInstalled(t *testing.T) {
+	args := validArgs(t)
 	before := hashOf(t, args)
 	require.Equal(t, before, hashOf(t, args))
 
-	args.ControlBinary = staged(t, "observatory-linux-arm64", platform.ArchARM64, []byte("newer"))
+	args.ControlBinary = stage(t, "observatory-linux-arm64", platform.ArchARM64, []byte("newer"))
 	args.ControlPrivateIP = pulumi.String("10.0.1.11")
-	require.Equal(t, before, hashOf(t, args), "neither is installed on a node")
+	require.Equal(t, before, hashOf(t, args), "neither is installed on an EMR node")
 
-	args.LauncherJar = staged(t, platform.ArtifactLauncher, "", jar(t, "newer"))
+	args.LauncherJar = stage(t, platform.ArtifactLauncher, "", jar(t, "newer"))
 	jarChanged := hashOf(t, args)
 	require.NotEqual(t, before, jarChanged)
 
-	args.Artifacts[0] = staged(t, args.Artifacts[0].Name, platform.ArchAMD64, []byte("newer"))
+	args.Artifacts[0] = stage(t, args.Artifacts[0].Name, platform.ArchAMD64, []byte("newer"))
 	require.NotEqual(t, jarChanged, hashOf(t, args))
 }
 
 func TestPreview(t *testing.T) {
-	require.Len(t, run(t, valid(t), recorder.WithPreview()).OfType(objectType), 5)
+	require.Len(t, run(t, validArgs(t), recorder.WithPreview()).OfType(objectType), 5)
 }
 
 func TestValidate(t *testing.T) {
-	require.NoError(t, valid(t).Validate())
+	require.NoError(t, validArgs(t).Validate())
 	for name, c := range map[string]struct {
-		spoil func(*telemetry.Args)
-		path  string
+		edit func(*telemetry.Args)
+		path string
 	}{
-		"no bucket":     {func(a *telemetry.Args) { a.Bucket = nil }, "telemetry.bucket"},
-		"no key":        {func(a *telemetry.Args) { a.KMSKeyARN = nil }, "telemetry.kmsKeyArn"},
-		"no address":    {func(a *telemetry.Args) { a.ControlPrivateIP = nil }, "telemetry.controlPrivateIp"},
-		"no artifacts":  {func(a *telemetry.Args) { a.Artifacts = nil }, "telemetry.artifacts"},
-		"name twice":    {func(a *telemetry.Args) { a.Artifacts[1] = a.Artifacts[0] }, "telemetry.artifacts[1].name"},
-		"name a path":   {func(a *telemetry.Args) { a.Artifacts[0].Name = "a/b" }, "telemetry.artifacts[0].name"},
-		"architecture":  {func(a *telemetry.Args) { a.Artifacts[0].Arch = "x86_64" }, "telemetry.artifacts[0].arch"},
-		"sum":           {func(a *telemetry.Args) { a.Artifacts[2].SHA256 = "AB" }, "telemetry.artifacts[2].sha256"},
-		"file missing":  {func(a *telemetry.Args) { a.Artifacts[2].Path += ".gone" }, "telemetry.artifacts[2].path"},
-		"file a folder": {func(a *telemetry.Args) { a.ControlBinary.Path = filepath.Dir(a.ControlBinary.Path) }, "telemetry.controlBinary.path"},
-		"no launcher":   {func(a *telemetry.Args) { a.LauncherJar = telemetry.Staged{} }, "telemetry.launcherJar.path"},
+		"no bucket":      {func(a *telemetry.Args) { a.Bucket = nil }, "telemetry.bucket"},
+		"no key":         {func(a *telemetry.Args) { a.KMSKeyARN = nil }, "telemetry.kmsKeyArn"},
+		"no address":     {func(a *telemetry.Args) { a.ControlPrivateIP = nil }, "telemetry.controlPrivateIp"},
+		"no artifacts":   {func(a *telemetry.Args) { a.Artifacts = nil }, "telemetry.artifacts"},
+		"duplicate name": {func(a *telemetry.Args) { a.Artifacts[1] = a.Artifacts[0] }, "telemetry.artifacts[1].name"},
+		"name a path":    {func(a *telemetry.Args) { a.Artifacts[0].Name = "a/b" }, "telemetry.artifacts[0].name"},
+		"architecture":   {func(a *telemetry.Args) { a.Artifacts[0].Arch = "x86_64" }, "telemetry.artifacts[0].arch"},
+		"sum":            {func(a *telemetry.Args) { a.Artifacts[2].SHA256 = "AB" }, "telemetry.artifacts[2].sha256"},
+		"file missing":   {func(a *telemetry.Args) { a.Artifacts[2].Path += ".gone" }, "telemetry.artifacts[2].path"},
+		"file a folder":  {func(a *telemetry.Args) { a.ControlBinary.Path = filepath.Dir(a.ControlBinary.Path) }, "telemetry.controlBinary.path"},
+		"no launcher":    {func(a *telemetry.Args) { a.LauncherJar = telemetry.Staged{} }, "telemetry.launcherJar.path"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			args := valid(t)
-			c.spoil(args)
+			args := validArgs(t)
+			c.edit(args)
 			require.ErrorContains(t, args.Validate(), c.path+":")
 		})
 	}
 	require.Error(t, (*telemetry.Args)(nil).Validate())
 }
 
-// What is wrong beyond the single arguments is refused before anything is
-// registered, too.
-func TestNewRefuses(t *testing.T) {
+// Violations that involve file contents are also rejected before anything is
+// registered.
+func TestNewRejectsInvalidFiles(t *testing.T) {
 	for name, c := range map[string]struct {
-		spoil  func(*telemetry.Args)
+		edit   func(*telemetry.Args)
 		reason string
 	}{
 		"launcher of another sum": {func(a *telemetry.Args) { a.LauncherJar.SHA256 = strings.Repeat("0", 64) }, "telemetry.launcherJar.path"},
@@ -241,8 +248,8 @@ func TestNewRefuses(t *testing.T) {
 		"all at once":             {func(a *telemetry.Args) { a.Bucket, a.Artifacts[0].SHA256 = nil, "" }, "telemetry.artifacts[0].sha256"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			args := valid(t)
-			c.spoil(args)
+			args := validArgs(t)
+			c.edit(args)
 			rec, err := recorder.Run(func(ctx *pulumi.Context) error {
 				_, err := telemetry.New(ctx, "telemetry", args)
 				return err

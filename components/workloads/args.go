@@ -8,17 +8,19 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"github.com/emr-observatory/emr-observatory/components/internal/fault"
+	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
+	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
-// Retentions of the stores on the node's own disk where Args names none.
+// Default retentions of the stores on the node's own disk.
 const (
 	DefaultMetricsRetention = 30 * 24 * time.Hour
 	DefaultLogsRetention    = 14 * 24 * time.Hour
 )
 
-// Args says what the servers work with. Validate checks the plain values.
+// Args configure the servers. Validate checks the plain values.
 type Args struct {
 	Region     pulumi.StringInput // required
 	Bucket     pulumi.StringInput // required: the data bucket
@@ -34,36 +36,55 @@ type Args struct {
 	MetricsRetention   time.Duration // 0 = DefaultMetricsRetention; whole days
 	LogsRetention      time.Duration // 0 = DefaultLogsRetention; whole days
 
-	DataVolumeGiB int    // required: the size of the volume that holds the servers' folders
-	StorageClass  string // "" = the cluster's default
+	DataVolumeGiB int // required: the size of the volume with the servers' folders
 }
 
-// Validate reports every fault of the plain values; it registers nothing.
+// Validate reports every violation of the plain values at once.
 func (a *Args) Validate() error {
 	if a == nil {
-		return errors.New("workloads: no arguments; give Args")
+		return errors.New("workloads: arguments are nil; pass *workloads.Args")
 	}
-	var l fault.List
+	var l violation.List
 	for path, set := range map[string]bool{
 		"workloads.region": a.Region != nil, "workloads.bucket": a.Bucket != nil,
 		"workloads.controlPrivateIp": a.ControlPrivateIP != nil, "workloads.controlBinaryUri": a.ControlBinaryURI != nil,
 		"workloads.controlBinarySha256": a.ControlBinarySHA256 != nil,
 	} {
-		l.Unless(set, path, nil, "must be set", "pass the output of the component that makes it")
+		l.Require(set, path, nil, "must be set", "pass the output of the component that makes it")
 	}
-	l.Unless(platform.ValidDataVolume(a.DataVolumeGiB), "workloads.dataVolumeGiB", a.DataVolumeGiB, platform.DataVolumeRule(), "give the size of the control node's data volume")
-	for path, d := range map[string]time.Duration{"workloads.tempoRetention": a.TempoRetention, "workloads.pyroscopeRetention": a.PyroscopeRetention} {
-		l.Unless(d >= time.Hour && d%time.Hour == 0, path, d.String(), "must be one hour or more, in whole hours", "give a multiple of an hour")
+	l.Require(platform.ValidDataVolume(a.DataVolumeGiB), "workloads.dataVolumeGiB", a.DataVolumeGiB, platform.DataVolumeRule(),
+		"give the size of the control node's data volume")
+	for path, d := range map[string]time.Duration{
+		"workloads.tempoRetention": a.TempoRetention, "workloads.pyroscopeRetention": a.PyroscopeRetention,
+	} {
+		l.Require(d >= time.Hour && d%time.Hour == 0, path, d.String(), "must be one hour or more, in whole hours", "give a multiple of an hour")
 	}
 	const oneDay = 24 * time.Hour // the least that VictoriaMetrics and VictoriaLogs accept
-	for path, d := range map[string]time.Duration{"workloads.metricsRetention": a.MetricsRetention, "workloads.logsRetention": a.LogsRetention} {
-		l.Unless(d >= 0 && d%oneDay == 0, path, d.String(), "must be whole days", "give a multiple of 24h, or 0 for the default")
+	for path, d := range map[string]time.Duration{
+		"workloads.metricsRetention": a.MetricsRetention, "workloads.logsRetention": a.LogsRetention,
+	} {
+		l.Require(d >= 0 && d%oneDay == 0, path, d.String(), "must be whole days", "give a multiple of 24h, or 0 for the default")
 	}
 	if a.S3Endpoint != "" {
 		_, err := parseEndpoint(a.S3Endpoint)
-		l.Unless(err == nil, "workloads.s3Endpoint", a.S3Endpoint, "must be http(s)://host[:port]", "leave path, query and credentials out, or leave it empty for AWS")
+		l.Require(err == nil, "workloads.s3Endpoint", a.S3Endpoint, "must be http(s)://host[:port]",
+			"leave out path, query and credentials, or leave it empty for AWS")
 	}
-	return l.Join()
+	return l.Err()
+}
+
+// settings are what the servers' configuration depends on.
+func (a *Args) settings(workloads platform.WorkloadTable, stack string) (workloadconfig.Settings, error) {
+	predefined, err := dashboards.Predefined()
+	return workloadconfig.Settings{
+		Workloads:        workloads,
+		MetricsRetention: a.metricsRetention(), LogsRetention: a.logsRetention(),
+		TempoRetention: a.TempoRetention, PyroscopeRetention: a.PyroscopeRetention,
+		DataVolumeGiB: a.DataVolumeGiB,
+		// The stack's AWS provider puts these on every resource.
+		Tags:       map[string]string{platform.TagProject: platform.Project, platform.TagStack: stack},
+		Dashboards: predefined,
+	}, err
 }
 
 func (a *Args) metricsRetention() time.Duration {
@@ -85,8 +106,9 @@ func parseEndpoint(s string) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.Path != "" || u.RawQuery != "" || u.User != nil || u.Fragment != "" {
-		return nil, fmt.Errorf("%q is no bare endpoint", s)
+	bare := url.URL{Scheme: u.Scheme, Host: u.Host}
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || *u != bare {
+		return nil, fmt.Errorf("%q has more than scheme, host and port", s)
 	}
 	return u, nil
 }

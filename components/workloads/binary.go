@@ -14,53 +14,51 @@ const (
 	binaryName = "observatory"
 )
 
-// own has a unit run the project's own binary, which an init container fetches:
-// it is in no image.
-func (b *builder) own(u unit) unit {
-	u.role, u.user = true, userServer
-	u.command = []string{path.Join(binaryDir, binaryName)}
-	u.hash = b.args.ControlBinarySHA256
-	u.init = b.fetchBinary()
-	u.mount("bin", binaryDir, true, emptyDir())
-	return u
+// binarySource is where the project's own binary is fetched from.
+type binarySource struct {
+	uri    pulumi.StringInput // s3://
+	sha256 pulumi.StringInput // hex
 }
 
-// fetchScript takes only what it was promised.
+// command replaces the image's entrypoint; nil keeps it.
+func (p podValues) command() []string {
+	if !p.OwnBinary {
+		return nil
+	}
+	return []string{path.Join(binaryDir, binaryName)}
+}
+
+// fetchScript downloads the binary and verifies its checksum.
 const fetchScript = `aws s3 cp --only-show-errors "$BINARY_URI" "$BINARY.part"
 echo "$BINARY_SHA256  $BINARY.part" | sha256sum -c -
 chmod 0755 "$BINARY.part"
 mv "$BINARY.part" "$BINARY"`
 
-func emptyDir() corev1.VolumeArgs {
-	return corev1.VolumeArgs{EmptyDir: &corev1.EmptyDirVolumeSourceArgs{}}
-}
-
-// fetchBinary is the init container that brings the binary from the data
-// bucket and verifies it.
-func (b *builder) fetchBinary() corev1.ContainerArray {
+// initContainers fetch the project's own binary from the data bucket and verify
+// it, where the workload runs it.
+func (p podValues) initContainers() corev1.ContainerArray {
+	if !p.OwnBinary {
+		return nil
+	}
 	return corev1.ContainerArray{corev1.ContainerArgs{
 		Name:    pulumi.String("fetch"),
-		Image:   pulumi.String(platform.ImageAWSCLI.Ref()),
+		Image:   pulumi.String(platform.ImageAWSCLI().Ref()),
 		Command: pulumi.ToStringArray([]string{"/bin/sh", "-euc", fetchScript}),
-		EnvFrom: b.envFrom(),
+		EnvFrom: envFrom(p.environment),
 		Env: corev1.EnvVarArray{
-			literal("BINARY_URI", b.args.ControlBinaryURI), literal("BINARY_SHA256", b.args.ControlBinarySHA256),
-			literal("BINARY", pulumi.String(binaryDir+"/"+binaryName)),
-			literal("HOME", pulumi.String("/tmp")), // where the AWS CLI writes its cache
+			envVar("BINARY_URI", p.binary.uri), envVar("BINARY_SHA256", p.binary.sha256),
+			envVar("BINARY", pulumi.String(path.Join(binaryDir, binaryName))),
+			envVar("HOME", pulumi.String("/tmp")), // the AWS CLI's cache
 		},
 		VolumeMounts: corev1.VolumeMountArray{
-			corev1.VolumeMountArgs{Name: pulumi.String("bin"), MountPath: pulumi.String(binaryDir)},
-			corev1.VolumeMountArgs{Name: pulumi.String("tmp"), MountPath: pulumi.String("/tmp")},
+			corev1.VolumeMountArgs{Name: pulumi.String(volumeBinary), MountPath: pulumi.String(binaryDir)},
+			corev1.VolumeMountArgs{Name: pulumi.String(volumeTemp), MountPath: pulumi.String("/tmp")},
 		},
-		Resources:       fetchResources(),
-		SecurityContext: unprivileged(),
+		// The AWS CLI needs some 150 MiB, once.
+		Resources: &corev1.ResourceRequirementsArgs{
+			Requests: pulumi.StringMap{"cpu": pulumi.String("50m"), "memory": pulumi.String("128Mi")},
+			Limits:   pulumi.StringMap{"memory": pulumi.String("512Mi")},
+		},
+		SecurityContext: unprivilegedContext(),
 	}}
-}
-
-// fetchResources: the AWS CLI needs some 150 MiB, once.
-func fetchResources() *corev1.ResourceRequirementsArgs {
-	return &corev1.ResourceRequirementsArgs{
-		Requests: pulumi.StringMap{"cpu": pulumi.String("50m"), "memory": pulumi.String("128Mi")},
-		Limits:   pulumi.StringMap{"memory": pulumi.String("512Mi")},
-	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/stretchr/testify/require"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	quantity "k8s.io/apimachinery/pkg/api/resource"
@@ -25,30 +25,32 @@ import (
 )
 
 func TestClusterConfig(t *testing.T) {
-	environ := func(edit func(*workloads.Args)) map[string]string {
+	clusterConfig := func(edit func(*workloads.Args)) map[string]string {
 		args := sampleArgs()
 		edit(args)
 		r, err := record(t, args, nil).One("kubernetes:core/v1:ConfigMap", "workloads-cluster-config")
 		require.NoError(t, err)
 		var cm corev1.ConfigMap
-		decode(t, r, &cm)
+		decodeInputs(t, r, &cm)
 		return cm.Data
 	}
 	require.Equal(t, map[string]string{
-		"S3_BUCKET": "data-123", "AWS_REGION": "eu-west-1", "S3_ENDPOINT": "s3.eu-west-1.amazonaws.com", "S3_INSECURE": "false", "S3_FORCE_PATH_STYLE": "false",
-	}, environ(func(*workloads.Args) {}))
+		"S3_BUCKET": "data-123", "AWS_REGION": "eu-west-1", "S3_ENDPOINT": "s3.eu-west-1.amazonaws.com",
+		"S3_INSECURE": "false", "S3_FORCE_PATH_STYLE": "false",
+	}, clusterConfig(func(*workloads.Args) {}))
 	require.Equal(t, map[string]string{
 		"S3_BUCKET": "data-123", "AWS_REGION": "eu-west-1", "S3_ENDPOINT": "10.0.0.2:7070", "S3_INSECURE": "true", "S3_FORCE_PATH_STYLE": "true",
 		"AWS_ENDPOINT_URL_S3": "http://10.0.0.2:7070",
-	}, environ(func(a *workloads.Args) { a.S3Endpoint = "http://10.0.0.2:7070" }))
-	require.Equal(t, "s3.cn-north-1.amazonaws.com.cn", environ(func(a *workloads.Args) { a.Region = pulumi.String("cn-north-1") })["S3_ENDPOINT"])
+	}, clusterConfig(func(a *workloads.Args) { a.S3Endpoint = "http://10.0.0.2:7070" }))
+	require.Equal(t, "s3.cn-north-1.amazonaws.com.cn",
+		clusterConfig(func(a *workloads.Args) { a.Region = pulumi.String("cn-north-1") })["S3_ENDPOINT"])
 }
 
-func TestStatusReadsItsOwnConfiguration(t *testing.T) {
+func TestStatusServerLoadsItsConfiguration(t *testing.T) {
 	r, err := record(t, sampleArgs(), nil).One("kubernetes:core/v1:ConfigMap", "workloads-status-config")
 	require.NoError(t, err)
 	var cm corev1.ConfigMap
-	decode(t, r, &cm)
+	decodeInputs(t, r, &cm)
 	path := filepath.Join(t.TempDir(), "status.json")
 	require.NoError(t, os.WriteFile(path, []byte(cm.Data["status.json"]), 0o600))
 	config, err := status.LoadConfig(path)
@@ -57,10 +59,11 @@ func TestStatusReadsItsOwnConfiguration(t *testing.T) {
 	require.Equal(t, status.Control{
 		PrivateIP: "10.0.0.5", OTLP: "10.0.0.5:4317", GrafanaURL: "https://10.0.0.5:3000", StatusURL: "http://10.0.0.5:8080",
 	}, config.Control)
-	require.Equal(t, status.Endpoint{URL: "http://collector:4318", ReadyURL: "http://collector:13133/"}, config.Endpoints[platform.WorkloadCollector])
+	require.Equal(t, status.Endpoint{URL: "http://collector:4318", ReadyURL: "http://collector:13133/"},
+		config.Endpoints[platform.WorkloadCollector])
 }
 
-func TestSecretsStaySecret(t *testing.T) {
+func TestSecretsAreMarkedSecret(t *testing.T) {
 	var password, url, inside pulumi.Output
 	rec := record(t, sampleArgs(), func(ctx *pulumi.Context, w *workloads.Workloads) {
 		password, url, inside = w.GrafanaAdminPassword, w.GrafanaURL, w.Endpoints
@@ -69,7 +72,7 @@ func TestSecretsStaySecret(t *testing.T) {
 		ctx.Export("endpoints", inside)
 	})
 	require.True(t, pulumi.IsSecret(password))
-	require.False(t, pulumi.IsSecret(url), "people need it")
+	require.False(t, pulumi.IsSecret(url), "operators need it")
 	access, err := rec.One("kubernetes:core/v1:Secret", "workloads-grafana-access")
 	require.NoError(t, err)
 	require.True(t, access.Inputs["stringData"].ContainsSecrets())
@@ -85,7 +88,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	}
 }
 
-// plain is what a reader of the clear state sees: secrets are taken out.
+// plain is what the state shows in clear: the values with secrets replaced.
 func plain(m resource.PropertyMap) any {
 	return m.MapRepl(nil, func(v resource.PropertyValue) (any, bool) {
 		if v.IsSecret() {
@@ -95,11 +98,12 @@ func plain(m resource.PropertyMap) any {
 	})
 }
 
-func TestValidateTellsEverythingAtOnce(t *testing.T) {
+func TestValidateReportsEveryViolation(t *testing.T) {
 	err := (&workloads.Args{S3Endpoint: "10.0.0.2:7070", TempoRetention: time.Minute, LogsRetention: time.Hour}).Validate()
 	for _, path := range []string{
 		"workloads.region", "workloads.bucket", "workloads.s3Endpoint", "workloads.controlPrivateIp",
-		"workloads.controlBinaryUri", "workloads.controlBinarySha256", "workloads.tempoRetention", "workloads.pyroscopeRetention", "workloads.logsRetention", "workloads.dataVolumeGiB",
+		"workloads.controlBinaryUri", "workloads.controlBinarySha256", "workloads.tempoRetention",
+		"workloads.pyroscopeRetention", "workloads.logsRetention", "workloads.dataVolumeGiB",
 	} {
 		require.ErrorContains(t, err, path+":")
 	}
@@ -111,21 +115,21 @@ func TestValidateTellsEverythingAtOnce(t *testing.T) {
 	}
 }
 
-// The collector's queues fit its volume, and its own limits nest in its
-// container's: else the kernel decides what ends.
-func TestLimitsOfTheCollectorNest(t *testing.T) {
+// The collector's queues fit its volume, and its own limits are below its
+// container's, so that it refuses data before the kernel kills it.
+func TestCollectorLimitsNest(t *testing.T) {
 	rec := record(t, sampleArgs(), nil)
-	object := func(token, name string, into any) {
+	decodeObject := func(token, name string, into any) {
 		r, err := rec.One(token, name)
 		require.NoError(t, err)
-		decode(t, r, into)
+		decodeInputs(t, r, into)
 	}
 	var files corev1.ConfigMap
-	object("kubernetes:core/v1:ConfigMap", "workloads-collector-config", &files)
+	decodeObject("kubernetes:core/v1:ConfigMap", "workloads-collector-config", &files)
 	var volume corev1.PersistentVolumeClaim
-	object("kubernetes:core/v1:PersistentVolumeClaim", "workloads-collector-data", &volume)
+	decodeObject("kubernetes:core/v1:PersistentVolumeClaim", "workloads-collector-data", &volume)
 	var pods appsv1.DaemonSet
-	object("kubernetes:apps/v1:DaemonSet", "workloads-collector", &pods)
+	decodeObject("kubernetes:apps/v1:DaemonSet", "workloads-collector", &pods)
 	var c struct {
 		Processors map[string]struct {
 			Limit int64 `yaml:"limit_mib"`
@@ -138,14 +142,15 @@ func TestLimitsOfTheCollectorNest(t *testing.T) {
 	}
 	require.NoError(t, yaml.Unmarshal([]byte(files.Data[workloadconfig.CollectorFile]), &c))
 
-	queues := int64(0)
+	queues, largest := int64(0), int64(0)
 	for name, e := range c.Exporters {
 		require.Positive(t, e.Queue.Size, name)
-		queues += e.Queue.Size
+		queues, largest = queues+e.Queue.Size, max(largest, e.Queue.Size)
 	}
 	require.Less(t, queues, volume.Spec.Resources.Requests.Storage().Value())
-	const writeAheadLogs, compaction = 2 << 30, platform.QueueGiB << 30
-	require.LessOrEqual(t, queues+compaction+writeAheadLogs, int64(platform.StoreReserveGiB<<30), "what the stores leave free")
+	const writeAheadLogs = 2 << 30
+	require.LessOrEqual(t, queues+largest+writeAheadLogs, int64(platform.StoreReserveGiB()<<30),
+		"the queues, the copy of one, and write-ahead logs")
 	container := pods.Spec.Template.Spec.Containers[0]
 	soft := slices.IndexFunc(container.Env, func(e corev1.EnvVar) bool { return e.Name == "GOMEMLIMIT" })
 	require.GreaterOrEqual(t, soft, 0)

@@ -1,18 +1,18 @@
-// Package workloads puts the observatory's servers on the control node's
-// Kubernetes: the collector, the stores for metrics, logs, traces and profiles,
-// the CloudWatch exporter, Grafana and the status server, with their
-// configuration, storage, secrets and services.
+// Package workloads deploys the observatory's servers to the control node's
+// Kubernetes: the collector, the stores for metrics, logs, traces and profiles, the
+// redelivery, the CloudWatch exporter, Grafana and the status server, with their
+// configuration, storage, secrets and services. Each is rendered from its record
+// (platform.Workloads) and its configuration (assets/workloads).
 //
-// What a server is told comes from assets/workloads. The package creates no
-// cluster and no Grafana content, gives no pod rights on the Kubernetes API,
-// and keeps no traces or profiles on the node: those lie in S3.
+// The package creates no cluster and no Grafana content, grants no pod rights on
+// the Kubernetes API, and keeps no traces or profiles on the node: those are in S3.
 //
-// Of its pods only those that work with AWS reach the instance's metadata, and
-// so its role; the rest of the cluster reaches everything but that.
+// Only pods that use AWS reach the instance metadata, and with it the node's role.
+// All other egress is open.
 //
-// The namespace enforces the "restricted" pod security standard. What is open
-// on the control node's address is opened by Services, not by host ports.
+// The namespace enforces the "restricted" pod security standard. Ports on the
+// control node's address are opened by Services, not as host ports.
 //
-// A configuration that changes restarts exactly the workload that reads it: its
-// pod template carries the configuration's hash.
+// A changed configuration restarts exactly the workload that reads it: its pod
+// template has the configuration's hash.
 package workloads

@@ -19,32 +19,36 @@ const (
 	policyMetadata   = "instance-metadata"
 )
 
-// metadataPolicies let only the units that work with AWS reach the instance's
-// metadata, and so its role. The control node answers over two hops for their
-// sake, which alone would give every pod the role. Everything else stays open:
-// K3s enforces the policies by itself, and adds up those that select a pod.
-func (b *builder) metadataPolicies(units []unit) ([]pulumi.Resource, error) {
+// metadataPolicies let only the workloads that use AWS reach the instance
+// metadata, and with it the node's role. For their sake the control node answers
+// over two hops, which alone would give every pod the role. All other egress
+// stays open: K3s enforces the policies itself, and a pod may do what any policy
+// that selects it allows.
+func (o objects) metadataPolicies(workloads platform.WorkloadTable) ([]pulumi.Resource, error) {
 	var users []string
-	for _, u := range units {
-		if u.role {
-			users = append(users, string(u.workload))
+	for _, r := range workloads {
+		if r.AWSRole {
+			users = append(users, string(r.Name))
 		}
 	}
-	own, err := b.networkPolicy(policyNoMetadata, b.namespace, &metav1.LabelSelectorArgs{}, allButMetadata())
+	everyPod := &metav1.LabelSelectorArgs{}
+	own, err := o.egressPolicy(policyNoMetadata, o.namespace, everyPod, allButMetadata())
 	if err != nil {
 		return nil, err
 	}
-	system, err := b.networkPolicy(policyNoMetadata+"-"+systemNamespace, pulumi.String(systemNamespace), &metav1.LabelSelectorArgs{}, allButMetadata())
+	system, err := o.egressPolicy(policyNoMetadata+"-"+systemNamespace, pulumi.String(systemNamespace), everyPod, allButMetadata())
 	if err != nil {
 		return nil, err
 	}
-	admitted, err := b.networkPolicy(policyMetadata, b.namespace, &metav1.LabelSelectorArgs{
+	admitted, err := o.egressPolicy(policyMetadata, o.namespace, &metav1.LabelSelectorArgs{
 		MatchExpressions: metav1.LabelSelectorRequirementArray{metav1.LabelSelectorRequirementArgs{
 			Key: pulumi.String(nameLabel), Operator: pulumi.String("In"), Values: pulumi.ToStringArray(users),
 		}},
 	}, networkingv1.NetworkPolicyEgressRuleArgs{
-		To:    networkingv1.NetworkPolicyPeerArray{block(platform.InstanceMetadata + "/32")},
-		Ports: networkingv1.NetworkPolicyPortArray{networkingv1.NetworkPolicyPortArgs{Protocol: pulumi.String("TCP"), Port: pulumi.Int(int(platform.InstanceMetadataPort))}},
+		To: networkingv1.NetworkPolicyPeerArray{ipBlock(platform.InstanceMetadata + "/32")},
+		Ports: networkingv1.NetworkPolicyPortArray{networkingv1.NetworkPolicyPortArgs{
+			Protocol: pulumi.String("TCP"), Port: pulumi.Int(int(platform.InstanceMetadataPort)),
+		}},
 	})
 	if err != nil {
 		return nil, err
@@ -52,16 +56,16 @@ func (b *builder) metadataPolicies(units []unit) ([]pulumi.Resource, error) {
 	return []pulumi.Resource{own, system, admitted}, nil
 }
 
-// allButMetadata names the pods beside the addresses: some network plugins
-// take an address block for what is outside the cluster only.
+// allButMetadata names pods besides addresses: some network plugins apply an
+// address block only to destinations outside the cluster.
 func allButMetadata() networkingv1.NetworkPolicyEgressRuleArgs {
 	return networkingv1.NetworkPolicyEgressRuleArgs{To: networkingv1.NetworkPolicyPeerArray{
-		block("0.0.0.0/0", platform.InstanceMetadata+"/32"),
+		ipBlock("0.0.0.0/0", platform.InstanceMetadata+"/32"),
 		networkingv1.NetworkPolicyPeerArgs{NamespaceSelector: &metav1.LabelSelectorArgs{}},
 	}}
 }
 
-func block(cidr string, except ...string) networkingv1.NetworkPolicyPeerArgs {
+func ipBlock(cidr string, except ...string) networkingv1.NetworkPolicyPeerArgs {
 	b := &networkingv1.IPBlockArgs{Cidr: pulumi.String(cidr)}
 	if len(except) > 0 {
 		b.Except = pulumi.ToStringArray(except)
@@ -69,18 +73,20 @@ func block(cidr string, except ...string) networkingv1.NetworkPolicyPeerArgs {
 	return networkingv1.NetworkPolicyPeerArgs{IpBlock: b}
 }
 
-// networkPolicy rules what the selected pods of a namespace may reach; who may
-// reach them it leaves alone.
-func (b *builder) networkPolicy(name string, namespace pulumi.StringInput, pods *metav1.LabelSelectorArgs, egress networkingv1.NetworkPolicyEgressRuleArgs) (*networkingv1.NetworkPolicy, error) {
-	meta := b.meta(name)
-	meta.Namespace = namespace.ToStringOutput().ToStringPtrOutput()
-	p, err := networkingv1.NewNetworkPolicy(b.ctx, b.name(name), &networkingv1.NetworkPolicyArgs{
+// egressPolicy restricts what the selected pods of a namespace may reach, not who
+// may reach them.
+func (o objects) egressPolicy(
+	name string, namespace pulumi.StringInput, pods *metav1.LabelSelectorArgs, egress networkingv1.NetworkPolicyEgressRuleArgs,
+) (*networkingv1.NetworkPolicy, error) {
+	meta := o.meta(name)
+	meta.Namespace = stringPtr(namespace)
+	p, err := networkingv1.NewNetworkPolicy(o.Ctx, o.Name(name), &networkingv1.NetworkPolicyArgs{
 		Metadata: meta,
 		Spec: &networkingv1.NetworkPolicySpecArgs{
 			PodSelector: pods, PolicyTypes: pulumi.ToStringArray([]string{"Egress"}),
 			Egress: networkingv1.NetworkPolicyEgressRuleArray{egress},
 		},
-	}, b.child()...)
+	}, o.Options()...)
 	if err != nil {
 		return nil, fmt.Errorf("create NetworkPolicy %s: %w", name, err)
 	}

@@ -5,21 +5,23 @@ import (
 
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // nodeSuffix names the Service that opens a workload's ports on the node.
 const nodeSuffix = "-node"
 
-// services make the unit's ports reachable: all of them inside the cluster,
-// those for the node on its address too. The latter are a Service of their own,
-// since a NodePort Service opens every port that it has. Not by hostPort: the
+// services open all of a workload's ports inside the cluster, and some on the
+// node's address as well. The latter have a Service of their own, since a NodePort
+// Service opens every port that it has. hostPort is no alternative: the
 // "restricted" pod security standard forbids it.
-func (b *builder) services(u unit, pods pulumi.StringMap) error {
-	name := string(u.workload)
-	inside, node := u.servicePorts()
-	_, err := corev1.NewService(b.ctx, b.name(name), &corev1.ServiceArgs{
-		Metadata: b.meta(name), Spec: &corev1.ServiceSpecArgs{Selector: pods, Ports: inside},
-	}, b.child()...)
+func (o objects) services(r platform.WorkloadRecord, pods pulumi.StringMap) error {
+	name := string(r.Name)
+	inside, node := servicePorts(r.Ports)
+	_, err := corev1.NewService(o.Ctx, o.Name(name), &corev1.ServiceArgs{
+		Metadata: o.meta(name), Spec: &corev1.ServiceSpecArgs{Selector: pods, Ports: inside},
+	}, o.Options()...)
 	if err != nil {
 		return fmt.Errorf("create Service %s: %w", name, err)
 	}
@@ -27,27 +29,27 @@ func (b *builder) services(u unit, pods pulumi.StringMap) error {
 		return nil
 	}
 	name += nodeSuffix
-	_, err = corev1.NewService(b.ctx, b.name(name), &corev1.ServiceArgs{
-		Metadata: b.meta(name), Spec: &corev1.ServiceSpecArgs{
+	_, err = corev1.NewService(o.Ctx, o.Name(name), &corev1.ServiceArgs{
+		Metadata: o.meta(name), Spec: &corev1.ServiceSpecArgs{
 			Selector: pods, Ports: node, Type: pulumi.String("NodePort"),
 			// The pod is on this node, and sees its clients' own addresses.
 			ExternalTrafficPolicy: pulumi.String("Local"),
 		},
-	}, b.child()...)
+	}, o.Options()...)
 	if err != nil {
 		return fmt.Errorf("create Service %s: %w", name, err)
 	}
 	return nil
 }
 
-// servicePorts are those for the cluster and those for the node's address,
+// servicePorts are those inside the cluster and those on the node's address,
 // where they keep their numbers (platform.ControlNodePortFirst and -Last).
-func (u unit) servicePorts() (inside, node corev1.ServicePortArray) {
-	for _, p := range u.ports {
-		number := pulumi.Int(int(p.number))
-		inside = append(inside, corev1.ServicePortArgs{Name: pulumi.String(p.name), Port: number, TargetPort: number})
-		if p.node {
-			node = append(node, corev1.ServicePortArgs{Name: pulumi.String(p.name), Port: number, TargetPort: number, NodePort: number})
+func servicePorts(ports []platform.WorkloadPort) (inside, node corev1.ServicePortArray) {
+	for _, p := range ports {
+		number := pulumi.Int(int(p.Number))
+		inside = append(inside, corev1.ServicePortArgs{Name: pulumi.String(p.Name), Port: number, TargetPort: number})
+		if p.Node {
+			node = append(node, corev1.ServicePortArgs{Name: pulumi.String(p.Name), Port: number, TargetPort: number, NodePort: number})
 		}
 	}
 	return inside, node

@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"errors"
 	"fmt"
 
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
@@ -8,6 +9,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
+	"github.com/emr-observatory/emr-observatory/components/internal/child"
+	"github.com/emr-observatory/emr-observatory/components/internal/output"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -20,34 +23,48 @@ type Workloads struct {
 
 	Namespace            pulumi.StringOutput    `pulumi:"namespace"`
 	GrafanaAdminPassword pulumi.StringOutput    `pulumi:"grafanaAdminPassword"` // secret
-	GrafanaCACertificate pulumi.StringOutput    `pulumi:"grafanaCaCertificate"` // PEM; who trusts it trusts GrafanaURL
+	GrafanaCACertificate pulumi.StringOutput    `pulumi:"grafanaCaCertificate"` // PEM; clients that trust it trust GrafanaURL
 	GrafanaURL           pulumi.StringOutput    `pulumi:"grafanaUrl"`           // resolves once Grafana runs
 	StatusURL            pulumi.StringOutput    `pulumi:"statusUrl"`
 	Endpoints            pulumi.StringMapOutput `pulumi:"endpoints"` // workload -> URL inside the cluster
 }
 
-// New creates the workloads in a namespace of their own. It registers nothing
-// when args are invalid. opts must carry explicit providers of kubernetes,
-// random and tls; a DeletedWith among them holds for every object.
+// New creates the platform's workloads in a namespace of their own. It registers
+// nothing when args are invalid. opts must carry explicit providers of
+// kubernetes, random and tls; a DeletedWith among them applies to every object.
 func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOption) (*Workloads, error) {
+	return newWithServers(ctx, name, args, workloadconfig.Servers(), opts...)
+}
+
+// newWithServers is New for the given servers, so that tests can add one.
+func newWithServers(
+	ctx *pulumi.Context, name string, args *Args, servers []workloadconfig.Server, opts ...pulumi.ResourceOption,
+) (*Workloads, error) {
 	if err := args.Validate(); err != nil {
 		return nil, err
 	}
-	given, err := pulumi.NewResourceOptions(opts...)
+	settings, err := args.settings(workloadconfig.Table(servers), ctx.Stack())
 	if err != nil {
-		return nil, fmt.Errorf("read options of workloads %s: %w", name, err)
+		return nil, err
+	}
+	configured, err := configure(servers, settings)
+	if err != nil {
+		return nil, err
 	}
 	w := &Workloads{}
 	err = ctx.RegisterComponentResourceV2(TypeToken, name, pulumi.Map{
-		"region": args.Region, "s3Endpoint": pulumi.String(args.S3Endpoint), "storageClass": pulumi.String(args.StorageClass),
+		"region": args.Region, "s3Endpoint": pulumi.String(args.S3Endpoint),
 		"tempoRetention": pulumi.String(args.TempoRetention.String()), "pyroscopeRetention": pulumi.String(args.PyroscopeRetention.String()),
 		"metricsRetention": pulumi.String(args.metricsRetention().String()), "logsRetention": pulumi.String(args.logsRetention().String()),
 	}, w, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("register workloads %s: %w", name, err)
 	}
-	b := &builder{ctx: ctx, parent: w, base: name, args: args, deletedWith: given.DeletedWith}
-	if err := b.build(w); err != nil {
+	children, err := child.New(ctx, w, name, opts...)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.build(children, args, settings, configured); err != nil {
 		return nil, err
 	}
 	err = ctx.RegisterResourceOutputs(w, pulumi.Map{
@@ -60,79 +77,112 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	return w, nil
 }
 
-// builder holds what every section needs.
-type builder struct {
-	ctx         *pulumi.Context
-	parent      pulumi.Resource
-	base        string
-	args        *Args
-	deletedWith pulumi.Resource
-	namespace   pulumi.StringInput // once it exists
-	environment pulumi.StringInput // name of the cluster-config ConfigMap, once it exists
-	environHash pulumi.StringOutput
+// workload is a record with its server's configuration.
+type workload struct {
+	platform.WorkloadRecord
+	config workloadconfig.Config
 }
 
-func (b *builder) name(role string) string { return b.base + "-" + role }
-
-// child are the options of a child. Objects go with the machine that runs them:
-// on destroy their API may be gone first.
-func (b *builder) child(more ...pulumi.ResourceOption) []pulumi.ResourceOption {
-	opts := []pulumi.ResourceOption{pulumi.Parent(b.parent)}
-	if b.deletedWith != nil {
-		opts = append(opts, pulumi.DeletedWith(b.deletedWith))
+// configure reports the errors of all servers at once.
+func configure(servers []workloadconfig.Server, settings workloadconfig.Settings) ([]workload, error) {
+	configured := make([]workload, len(servers))
+	var errs []error
+	for i, s := range servers {
+		config, err := s.Config(settings)
+		configured[i] = workload{s.WorkloadRecord, config}
+		errs = append(errs, err)
 	}
-	return append(opts, more...)
+	return configured, errors.Join(errs...)
 }
 
-// meta names an object inside the namespace.
-func (b *builder) meta(name string) *metav1.ObjectMetaArgs {
-	return &metav1.ObjectMetaArgs{Name: pulumi.String(name), Namespace: b.namespace, Labels: pulumi.StringMap{
-		nameLabel: pulumi.String(name), "app.kubernetes.io/part-of": pulumi.String(platform.Name),
-	}}
-}
-
-func (b *builder) build(w *Workloads) error {
-	ns, err := corev1.NewNamespace(b.ctx, b.name("namespace"), &corev1.NamespaceArgs{
-		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(platform.Name), Labels: podSecurity()},
-	}, b.child()...)
-	if err != nil {
-		return fmt.Errorf("create namespace: %w", err)
-	}
-	w.Namespace = ns.Metadata.Name().Elem()
-	b.namespace = w.Namespace
-	if err := b.clusterConfig(); err != nil {
-		return err
-	}
-	access, err := b.grafanaAccess()
+// build creates the objects and sets the component's outputs.
+func (w *Workloads) build(b child.Builder, args *Args, settings workloadconfig.Settings, configured []workload) error {
+	namespace, err := createNamespace(b)
 	if err != nil {
 		return err
 	}
-	w.GrafanaAdminPassword, w.GrafanaCACertificate = access.password, access.authority
-	units, err := b.units(access)
+	o := objects{Builder: b, namespace: namespace}
+	environment, err := o.createClusterConfig(args)
 	if err != nil {
 		return err
 	}
-	confined, err := b.metadataPolicies(units)
+	grafana, err := o.grafanaAccess(args.ControlPrivateIP)
 	if err != nil {
 		return err
+	}
+	networkPolicies, err := o.metadataPolicies(settings.Workloads)
+	if err != nil {
+		return err
+	}
+	d := deployer{
+		objects: o, args: args, environment: environment, networkPolicies: networkPolicies,
+		secrets: map[string]secret{workloadconfig.SecretGrafana: grafana.secret},
 	}
 	ready := map[platform.Workload]pulumi.StringOutput{}
-	for _, u := range units {
-		if ready[u.workload], err = b.run(u, confined); err != nil {
+	for _, each := range configured {
+		if ready[each.Name], err = d.deploy(each); err != nil {
 			return err
 		}
 	}
-	// The Grafana provider speaks to the server as soon as it is configured.
-	w.GrafanaURL = pulumi.All(b.args.ControlPrivateIP, ready[platform.WorkloadGrafana]).ApplyT(func(v []any) string {
-		return workloadconfig.URLAt(v[0].(string), platform.WorkloadGrafana)
-	}).(pulumi.StringOutput)
-	w.StatusURL = b.args.ControlPrivateIP.ToStringOutput().ApplyT(func(ip string) string {
-		return workloadconfig.URLAt(ip, platform.WorkloadStatus)
-	}).(pulumi.StringOutput)
-	inside := pulumi.StringMap{}
-	for workload, url := range workloadconfig.URLs() {
-		inside[string(workload)] = pulumi.String(url)
+	w.Namespace, w.GrafanaAdminPassword, w.GrafanaCACertificate = namespace, grafana.password, grafana.caCertificate
+	// The Grafana provider connects to the server as soon as it is configured.
+	if w.GrafanaURL, err = urlAt(args.ControlPrivateIP, settings.Workloads, platform.WorkloadGrafana, ready); err != nil {
+		return err
 	}
-	w.Endpoints = inside.ToStringMapOutput()
+	if w.StatusURL, err = urlAt(args.ControlPrivateIP, settings.Workloads, platform.WorkloadStatus, nil); err != nil {
+		return err
+	}
+	w.Endpoints = endpointURLs(settings.Workloads)
 	return nil
+}
+
+// urlAt is a workload's URL on the control node. It resolves once the workload's
+// pods are ready, if ready has the workload.
+func urlAt(
+	ip pulumi.StringInput, table platform.WorkloadTable, name platform.Workload, ready map[platform.Workload]pulumi.StringOutput,
+) (pulumi.StringOutput, error) {
+	record, err := table.Get(name)
+	if err != nil {
+		return pulumi.StringOutput{}, err
+	}
+	inputs := []pulumi.StringInput{ip}
+	if deployed, found := ready[name]; found {
+		inputs = append(inputs, deployed)
+	}
+	return output.Join(inputs, func(values []string) (string, error) { return record.URLAt(values[0]), nil }), nil
+}
+
+func endpointURLs(table platform.WorkloadTable) pulumi.StringMapOutput {
+	urls := pulumi.StringMap{}
+	for name, url := range table.URLs() {
+		urls[string(name)] = pulumi.String(url)
+	}
+	return urls.ToStringMapOutput()
+}
+
+// objects creates objects in the namespace.
+type objects struct {
+	child.Builder
+	namespace pulumi.StringInput
+}
+
+// meta names an object in the namespace.
+func (o objects) meta(name string) *metav1.ObjectMetaArgs {
+	return &metav1.ObjectMetaArgs{Name: pulumi.String(name), Namespace: o.namespace, Labels: pulumi.StringMap{
+		nameLabel: pulumi.String(name), partOfLabel: pulumi.String(platform.Name),
+	}}
+}
+
+// createNamespace creates a namespace in which the API server refuses pods that
+// could take over the node (Kubernetes documentation, "Pod Security Standards").
+func createNamespace(b child.Builder) (pulumi.StringOutput, error) {
+	ns, err := corev1.NewNamespace(b.Ctx, b.Name("namespace"), &corev1.NamespaceArgs{
+		Metadata: metav1.ObjectMetaArgs{Name: pulumi.String(platform.Name), Labels: pulumi.StringMap{
+			"pod-security.kubernetes.io/enforce": pulumi.String("restricted"), partOfLabel: pulumi.String(platform.Name),
+		}},
+	}, b.Options()...)
+	if err != nil {
+		return pulumi.StringOutput{}, fmt.Errorf("create namespace: %w", err)
+	}
+	return ns.Metadata.Name().Elem(), nil
 }

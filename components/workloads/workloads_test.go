@@ -39,9 +39,16 @@ func sampleArgs() *workloads.Args {
 	}
 }
 
-// record runs the component with its three explicit providers and hands its
-// outputs to see.
-func record(t *testing.T, args *workloads.Args, see func(*pulumi.Context, *workloads.Workloads)) *recorder.Recording {
+// record runs the component with its three explicit providers and passes it to
+// see.
+func record(t *testing.T, args *workloads.Args, inspect func(*pulumi.Context, *workloads.Workloads)) *recorder.Recording {
+	t.Helper()
+	return recordServers(t, args, workloadconfig.Servers(), inspect)
+}
+
+func recordServers(
+	t *testing.T, args *workloads.Args, servers []workloadconfig.Server, inspect func(*pulumi.Context, *workloads.Workloads),
+) *recorder.Recording {
 	t.Helper()
 	rec, err := recorder.Run(func(ctx *pulumi.Context) error {
 		k8s, err := kubernetes.NewProvider(ctx, "main", &kubernetes.ProviderArgs{})
@@ -60,9 +67,9 @@ func record(t *testing.T, args *workloads.Args, see func(*pulumi.Context, *workl
 		if err != nil {
 			return err
 		}
-		w, err := workloads.New(ctx, "workloads", args, pulumi.Providers(k8s, rnd, ca), pulumi.DeletedWith(machine))
-		if err == nil && see != nil {
-			see(ctx, w)
+		w, err := workloads.NewWithServers(ctx, "workloads", args, servers, pulumi.Providers(k8s, rnd, ca), pulumi.DeletedWith(machine))
+		if err == nil && inspect != nil {
+			inspect(ctx, w)
 		}
 		return err
 	}, recorder.WithComputed(func(r recorder.Resource) resource.PropertyMap {
@@ -82,7 +89,7 @@ func record(t *testing.T, args *workloads.Args, see func(*pulumi.Context, *workl
 	return rec
 }
 
-func TestWholeList(t *testing.T) {
+func TestResourceNames(t *testing.T) {
 	rec := record(t, sampleArgs(), nil)
 	golden := filepath.Join("testdata", "resources.golden")
 	got := strings.Join(rec.List(), "\n") + "\n"
@@ -92,7 +99,7 @@ func TestWholeList(t *testing.T) {
 	}
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	require.Equal(t, string(want), got, "names are public; with an alias for each renamed one: go test . -update")
+	require.Equal(t, string(want), got, "names are public: add an alias for each renamed one, then go test . -update")
 	require.Empty(t, rec.Defaults, "only explicit providers")
 	ns, err := rec.One("kubernetes:core/v1:Namespace", "workloads-namespace")
 	require.NoError(t, err)
@@ -106,28 +113,27 @@ func TestWholeList(t *testing.T) {
 	}
 }
 
-// pods gives every workload's pod template as Kubernetes' own types read it:
-// an unknown or misspelt field fails.
+// pods decodes every workload's pod template into Kubernetes' own types: an unknown
+// or misspelt field fails.
 func pods(t *testing.T, rec *recorder.Recording) map[platform.Workload]corev1.PodTemplateSpec {
 	t.Helper()
 	out := map[platform.Workload]corev1.PodTemplateSpec{}
 	for _, r := range rec.OfType("kubernetes:apps/v1:Deployment") {
 		var d appsv1.Deployment
-		decode(t, r, &d)
+		decodeInputs(t, r, &d)
 		require.Equal(t, appsv1.RecreateDeploymentStrategyType, d.Spec.Strategy.Type, r.Name)
 		require.Equal(t, d.Spec.Selector.MatchLabels, d.Spec.Template.Labels)
 		out[platform.Workload(d.Name)] = d.Spec.Template
 	}
 	for _, r := range rec.OfType("kubernetes:apps/v1:DaemonSet") {
 		var d appsv1.DaemonSet
-		decode(t, r, &d)
+		decodeInputs(t, r, &d)
 		out[platform.Workload(d.Name)] = d.Spec.Template
 	}
-	require.Len(t, out, len(platform.Images))
 	return out
 }
 
-func decode(t *testing.T, r recorder.Resource, into any) {
+func decodeInputs(t *testing.T, r recorder.Resource, into any) {
 	t.Helper()
 	b, err := json.Marshal(r.Inputs.Mappable())
 	require.NoError(t, err)
@@ -136,18 +142,20 @@ func decode(t *testing.T, r recorder.Resource, into any) {
 	require.NoError(t, d.Decode(into), r.Name)
 }
 
-func TestEveryPodIsHarmless(t *testing.T) {
-	for workload, pod := range pods(t, record(t, sampleArgs(), nil)) {
+func TestPodsAreUnprivileged(t *testing.T) {
+	all := pods(t, record(t, sampleArgs(), nil))
+	require.Len(t, all, len(platform.Workloads()))
+	for workload, pod := range all {
 		s := pod.Spec
 		require.False(t, s.HostNetwork || s.HostPID || s.HostIPC, workload)
-		require.False(t, *s.AutomountServiceAccountToken, "%s asks nothing of the Kubernetes API", workload)
+		require.False(t, *s.AutomountServiceAccountToken, "%s does not use the Kubernetes API", workload)
 		require.Equal(t, string(workload), s.ServiceAccountName)
 		require.True(t, *s.SecurityContext.RunAsNonRoot)
 		require.Positive(t, *s.SecurityContext.RunAsUser)
 		require.Equal(t, *s.SecurityContext.RunAsUser, *s.SecurityContext.FSGroup)
 		require.Equal(t, corev1.SeccompProfileTypeRuntimeDefault, s.SecurityContext.SeccompProfile.Type)
 		for _, v := range s.Volumes {
-			require.Nil(t, v.HostPath, "%s: blocks lie in S3, the rest on claims", workload)
+			require.Nil(t, v.HostPath, "%s: blocks are in S3, the rest on claims", workload)
 		}
 		for _, c := range slices.Concat(s.InitContainers, s.Containers) {
 			require.False(t, *c.SecurityContext.AllowPrivilegeEscalation, c.Name)
@@ -160,13 +168,13 @@ func TestEveryPodIsHarmless(t *testing.T) {
 		}
 		main := s.Containers[0]
 		require.Equal(t, string(workload), main.Name)
-		require.Equal(t, platform.Images[workload].Ref(), main.Image)
+		require.Equal(t, imageOf(t, workload).Ref(), main.Image)
 		require.NotNil(t, main.ReadinessProbe.HTTPGet, workload)
 		require.NotNil(t, main.LivenessProbe.TCPSocket, workload)
 	}
 }
 
-func TestOnlyTheDeclaredPortsAreOnTheNode(t *testing.T) {
+func TestNodeOpensOnlyDeclaredPorts(t *testing.T) {
 	rec := record(t, sampleArgs(), nil)
 	for workload, pod := range pods(t, rec) {
 		for _, p := range pod.Spec.Containers[0].Ports {
@@ -176,7 +184,7 @@ func TestOnlyTheDeclaredPortsAreOnTheNode(t *testing.T) {
 	var got []int
 	for _, r := range rec.OfType("kubernetes:core/v1:Service") {
 		var s corev1.Service
-		decode(t, r, &s)
+		decodeInputs(t, r, &s)
 		for _, p := range s.Spec.Ports {
 			if s.Spec.Type != corev1.ServiceTypeNodePort {
 				require.Zero(t, p.NodePort, s.Name)
@@ -188,7 +196,8 @@ func TestOnlyTheDeclaredPortsAreOnTheNode(t *testing.T) {
 		}
 	}
 	slices.Sort(got)
-	require.Equal(t, []int{int(platform.Grafana), int(platform.Pyroscope), int(platform.OTLPGRPC), int(platform.OTLPHTTP), int(platform.Status)}, got)
+	require.Equal(t, []int{int(platform.Grafana), int(platform.Pyroscope), int(platform.OTLPGRPC), int(platform.OTLPHTTP),
+		int(platform.Status)}, got)
 }
 
 func TestEveryEndpointIsAServicePort(t *testing.T) {
@@ -196,26 +205,26 @@ func TestEveryEndpointIsAServicePort(t *testing.T) {
 	open := map[string]bool{}
 	for _, r := range rec.OfType("kubernetes:core/v1:Service") {
 		var s corev1.Service
-		decode(t, r, &s)
+		decodeInputs(t, r, &s)
 		require.Equal(t, strings.TrimSuffix(s.Name, "-node"), s.Spec.Selector["app.kubernetes.io/name"])
 		for _, p := range s.Spec.Ports {
 			open[s.Name+":"+p.TargetPort.String()] = true
 		}
 	}
-	for _, urls := range []map[platform.Workload]string{workloadconfig.URLs(), workloadconfig.ReadyURLs()} {
-		for _, u := range urls {
+	for _, w := range platform.Workloads() {
+		for _, u := range []string{w.URL(), w.ReadyURL()} {
 			host := strings.SplitN(strings.SplitN(u, "://", 2)[1], "/", 2)[0]
 			require.True(t, open[host], "%s is no Service port", host)
 		}
 	}
 }
 
-func TestMountsAreVolumesAndFilesAreThere(t *testing.T) {
+func TestMountsHaveVolumesAndFiles(t *testing.T) {
 	rec := record(t, sampleArgs(), nil)
 	files := map[string]map[string]string{}
 	for _, r := range rec.OfType("kubernetes:core/v1:ConfigMap") {
 		var cm corev1.ConfigMap
-		decode(t, r, &cm)
+		decodeInputs(t, r, &cm)
 		files[cm.Name] = cm.Data
 	}
 	named := 0
@@ -240,7 +249,7 @@ func TestMountsAreVolumesAndFilesAreThere(t *testing.T) {
 	require.Equal(t, 6, named, "configuration files named on command lines")
 }
 
-func TestAnEditRestartsOnlyWhoReadsIt(t *testing.T) {
+func TestEditRestartsOnlyItsReaders(t *testing.T) {
 	hashes := func(args *workloads.Args) map[platform.Workload]string {
 		out := map[platform.Workload]string{}
 		for w, pod := range pods(t, record(t, args, nil)) {
@@ -258,8 +267,10 @@ func TestAnEditRestartsOnlyWhoReadsIt(t *testing.T) {
 		{"nothing", func(*workloads.Args) {}, nil},
 		{"Tempo's retention", func(a *workloads.Args) { a.TempoRetention *= 2 }, []platform.Workload{platform.WorkloadTempo}},
 		{"Pyroscope's retention", func(a *workloads.Args) { a.PyroscopeRetention *= 2 }, []platform.Workload{platform.WorkloadPyroscope}},
-		{"own binary", func(a *workloads.Args) { a.ControlBinarySHA256 = pulumi.String(strings.Repeat("0", 64)) }, []platform.Workload{platform.WorkloadStatus, platform.WorkloadRedelivery}},
-		{"control node's address", func(a *workloads.Args) { a.ControlPrivateIP = pulumi.String("10.0.0.6") }, []platform.Workload{platform.WorkloadStatus}},
+		{"own binary", func(a *workloads.Args) { a.ControlBinarySHA256 = pulumi.String(strings.Repeat("0", 64)) },
+			[]platform.Workload{platform.WorkloadTempo, platform.WorkloadStatus, platform.WorkloadRedelivery}},
+		{"control node's address", func(a *workloads.Args) { a.ControlPrivateIP = pulumi.String("10.0.0.6") },
+			[]platform.Workload{platform.WorkloadStatus}},
 	} {
 		args := sampleArgs()
 		c.edit(args)
@@ -276,4 +287,11 @@ func TestAnEditRestartsOnlyWhoReadsIt(t *testing.T) {
 	for w, h := range hashes(args) {
 		require.NotEqual(t, before[w], h, "%s takes cluster-config as its environment", w)
 	}
+}
+
+func imageOf(t *testing.T, w platform.Workload) platform.Image {
+	t.Helper()
+	r, err := platform.Workloads().Get(w)
+	require.NoError(t, err)
+	return r.Image
 }

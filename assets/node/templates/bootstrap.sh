@@ -3,9 +3,9 @@
 #
 # Arguments: the control node's private IP, the s3:// folder of artifacts, and
 # the hash of this script (so that an edit of it replaces the cluster).
-# Runs as hadoop with sudo, before Hadoop and Spark are installed, and touches
-# nothing of theirs. Telemetry must never cost a node: each part may fail, is
-# reported, and the script exits 0 whatever happens.
+# Runs as hadoop with sudo, before Hadoop and Spark are installed, and changes no
+# file of theirs. Telemetry must never cost a node: a part that fails is reported,
+# and the script always exits 0.
 set -u
 umask 022
 export TZ=UTC LC_ALL=C
@@ -15,7 +15,7 @@ readonly tries=3 download_seconds=60 info={{.EMRInfoDir}}
 work=$(mktemp -d) || exit 0
 trap 'rm -rf "$work"' EXIT
 
-# say MESSAGE: one line in the bootstrap action's log.
+# say MESSAGE [LEVEL]: one line in the bootstrap action's log.
 say() { printf '%(%Y-%m-%dT%H:%M:%S)T.000Z %s observatory: %s\n' -1 "${2:-INFO}" "$1"; }
 
 # json KEY FILE: a string, number or boolean of flat JSON.
@@ -25,7 +25,7 @@ json() {
     head -n 1
 }
 
-# plain: only what is safe in a properties file, in YAML and in a URL.
+# plain: filters stdin to what is safe in a properties file, in YAML and in a URL.
 plain() { tr -cd 'A-Za-z0-9._-'; }
 
 # metadata PATH: from the instance metadata service, version 2.
@@ -44,7 +44,7 @@ place() {
 # verify FILE SHA256
 verify() { printf '%s  %s\n' "$2" "$1" | sha256sum -c --status - 2>/dev/null; }
 
-# result COMPONENT UP SHA256 REASON: kept in a file, since parts run at once.
+# result COMPONENT UP SHA256 REASON: in a file, since parts are installed concurrently.
 result() {
   local reason
   reason=$(printf '%s' "$4" | tr -d '\\"' | tr -c '[:print:]' ' ' | cut -c1-300)
@@ -52,7 +52,7 @@ result() {
   if [ "$2" = 1 ]; then say "$1 installed"; else say "$1 not installed: $reason" WARN; fi
 }
 
-# fetch SHA256 NAME FILE: prints the reason of a failure.
+# fetch SHA256 NAME FILE: downloads an artifact, or prints why it cannot.
 fetch() {
   local try fault=''
   [ -n "$artifacts" ] || { echo 'no artifacts URI was given'; return 1; }
@@ -70,14 +70,14 @@ fetch() {
   return 1
 }
 
-# have SHA256 TARGET: an earlier run put just this there.
-have() { [ -e "$2" ] && [ "$(cat "$2.sha256" 2>/dev/null)" = "$1" ]; }
+# is_current SHA256 TARGET: whether an earlier run installed this very file.
+is_current() { [ -e "$2" ] && [ "$(cat "$2.sha256" 2>/dev/null)" = "$1" ]; }
 
 # install_artifact COMPONENT SHA256 NAME MODE TARGET
 install_artifact() {
   local file="$work/$3" fault
   if [ -z "$2" ]; then result "$1" 0 "$2" "no artifact for this machine ($(uname -m))"; return; fi
-  if have "$2" "$5"; then result "$1" 1 "$2" ''; return; fi
+  if is_current "$2" "$5"; then result "$1" 1 "$2" ''; return; fi
   if ! fault=$(fetch "$2" "$3" "$file"); then result "$1" 0 "$2" "$fault"; return; fi
   case $file in *.gz)
     if ! gunzip -f "$file" 2>/dev/null; then result "$1" 0 "$2" "cannot gunzip $3"; return; fi
@@ -88,8 +88,8 @@ install_artifact() {
   result "$1" 1 "$2" ''
 }
 
-# The launcher comes first and from this script alone: the JVM refuses to start
-# when a -javaagent is missing, so it must not depend on a download.
+# The launcher is installed first, and from this script itself: a JVM does not
+# start without its -javaagent, so it must not depend on a download.
 install_launcher() {
   base64 -d >"$work/launcher.jar" <<'LAUNCHER'
 {{.LauncherBase64}}LAUNCHER
@@ -100,8 +100,8 @@ install_launcher() {
   fi
 }
 
-# read_facts: who this node is. The files of EMR are there when bootstrap
-# actions run; extraInstanceData.json has been seen to come a little later.
+# read_facts: identifies this node. EMR's files exist when bootstrap actions run,
+# but extraInstanceData.json may appear a few seconds later.
 read_facts() {
   local pause
   for pause in 0.5 1 2 3 0; do
@@ -126,45 +126,39 @@ write_files() {
     {{.RoleMaster}}) yarn={{.ResourceManagerUI}} hdfs={{.NameNodeUI}} ;;
     {{.RoleTask}}) hdfs='' ;;
   esac
-  printf '%s\n' "{{.Cluster}}=$cluster" "{{.NodeRole}}=$role" "{{.HostName}}=$host" \
-    "{{.FactControl}}=$control" >"$work/facts"
-  printf '%s\n' "{{.EnvCluster}}=$cluster" "{{.EnvRole}}=$role" "{{.EnvHost}}=$host" \
-    "{{.EnvControl}}=$control" "{{.EnvYARNTargets}}=[$address:$yarn]" \
-    "{{.EnvHDFSTargets}}=[${hdfs:+$address:$hdfs}]" >"$work/env"
-  cat >"$work/collector.yaml" <<'COLLECTOR'
-{{.CollectorConfig}}COLLECTOR
-  cat >"$work/unit" <<'UNIT'
-{{.CollectorUnit}}UNIT
-  place "$work/facts" 0644 {{.NodeFactsFile}} &&
-    place "$work/env" 0644 {{.NodeCollectorEnv}} &&
-    place "$work/collector.yaml" 0644 {{.NodeCollectorConfig}} &&
-    place "$work/unit" 0644 {{.NodeUnitDir}}/{{.NodeCollectorUnit}} &&
-    sudo install -d -m 0700 {{.NodeQueueDir}}
+{{- range .Script.Settings}}
+  printf '%s\n' {{.Words}} >"$work/{{.Staged}}"
+{{- end}}
+{{- range .Script.Files}}
+  cat >"$work/{{.Staged}}" <<'{{.Marker}}'
+{{.Text}}{{.Marker}}
+{{- end}}
+  {{.Script.Placements}}
 }
+{{range .Script.Services}}
+# {{.Component}}_up: whether its result is up.
+{{.Component}}_up() { grep -q $'^{{.Component}}\t1\t' "$work/result.{{.Component}}" 2>/dev/null; }
 
-# collector_up: its result says so; the seconds are a column of their own.
-collector_up() { grep -q $'^{{.ComponentCollector}}\t1\t' "$work/result.{{.ComponentCollector}}" 2>/dev/null; }
-
-# start_collector: replaces the collector's result when it does not answer.
-start_collector() {
+# start_{{.Component}}: starts it; if it does not answer, its result becomes down.
+start_{{.Component}}() {
   local try
-  if ! collector_up; then return; fi
+  if ! {{.Component}}_up; then return; fi
   sudo systemctl daemon-reload
-  sudo systemctl enable {{.NodeCollectorUnit}} >/dev/null 2>&1
-  sudo systemctl restart {{.NodeCollectorUnit}}
+  sudo systemctl enable {{.Unit}} >/dev/null 2>&1
+  sudo systemctl restart {{.Unit}}
   for ((try = 0; try < 20; try++)); do
-    if curl -sf -m 1 -o /dev/null http://127.0.0.1:{{.CollectorHealth}}/; then return; fi
+    if curl -sf -m 1 -o /dev/null http://127.0.0.1:{{.Health}}/; then return; fi
     sleep 0.25
   done
-  result {{.ComponentCollector}} 0 "$collector_sha256" 'does not answer on port {{.CollectorHealth}}, see journalctl -u {{.NodeCollectorUnit}}'
+  result {{.Component}} 0 {{.SHA256}} 'does not answer on port {{.Health}}, see journalctl -u {{.Unit}}'
 }
-
-# report: the same facts as JSON for people and as an OTLP metric for the
-# collector. A part without a result was cut off: it counts as down.
+{{end}}
+# report: writes the results as JSON for people and as an OTLP metric for the
+# collector. A part without a result was interrupted and counts as down.
 report() {
   local component up sha seconds reason rows='' points='' comma='' lines='' now resource
   now=$(date +%s%N)
-  for component in {{.Components}}; do
+  for component in {{.Script.Components}}; do
     [ -s "$work/result.$component" ] || result "$component" 0 '' 'was not reached'
     IFS=$'\t' read -r component up sha seconds reason < <(sed 's/\t\t/\t-\t/' "$work/result.$component")
     rows+="$comma{\"component\":\"$component\",\"up\":$up,\"reason\":\"$reason\",\"sha256\":\"${sha#-}\",\"seconds\":$seconds}"
@@ -182,34 +176,37 @@ report() {
     "$resource" "$points" >"$work/metrics"
   place "$work/report" 0644 {{.NodeReportFile}}
   place "$work/metrics" 0644 {{.NodeReportMetrics}}
-  if collector_up; then return; fi
+  if {{.ComponentCollector}}_up; then return; fi
   printf '{"resourceLogs":[{"resource":%s,"scopeLogs":[{"logRecords":[%s]}]}]}\n' "$resource" "$lines" >"$work/logs"
-  tell metrics &
-  tell logs &
+  post metrics &
+  post logs &
   wait
 }
 
-# tell SIGNAL: what failed, straight to the control node, for there is no
-# collector to read it. When that fails too, this log and the report are left.
-tell() {
+# post SIGNAL: sends the failures straight to the control node, since no collector
+# runs here. If that fails too, only this log and the report have them.
+post() {
   curl -sf -m 5 --retry 2 --retry-connrefused -o /dev/null -H 'Content-Type: application/json' \
-    --data-binary "@$work/$1" "http://$control:{{.OTLPHTTP}}/v1/$1" || say "cannot tell the control node ($1)" WARN
+    --data-binary "@$work/$1" "http://$control:{{.OTLPHTTP}}/v1/$1" || say "cannot send $1 to the control node" WARN
 }
 
-cluster='' role='' host='' address='' collector_sha256=''
+cluster='' role='' host='' address=''{{.Script.Sums}}
 install_launcher
 case $(uname -m) in
-{{- range .Collectors}}
-  {{.Machine}}) collector_sha256={{.SHA256}} collector_name={{.Name}} ;;
+{{- range .Script.Machines}}
+  {{.Name}}) {{.Assignments}};;
 {{- end}}
-  *) collector_name='' ;;
+  *) {{.Script.Names}};;
 esac
-install_artifact {{.ComponentProfiler}} {{.Profiler.SHA256}} {{.Profiler.Name}} 0644 {{.NodeProfilerJar}} &
-install_artifact {{.ComponentCollector}} "$collector_sha256" "$collector_name" 0755 {{.NodeCollectorBinary}} &
+{{- range .Script.Downloads}}
+install_artifact {{.Component}} {{.SHA256}} {{.File}} {{.Mode}} {{.Path}} &
+{{- end}}
 read_facts
 write_files || say 'cannot write the files of the node' ERROR
 wait
-start_collector
+{{- range .Script.Services}}
+start_{{.Component}}
+{{- end}}
 report
 say "done in ${SECONDS}s on $host ($role of $cluster)"
 exit 0

@@ -1,7 +1,6 @@
-// Package iampolicy is the JSON policy language of AWS as Go types, so that
-// policies are built from values and never by joining strings. It knows the
-// grammar, not the services: which action is wise where is the components'
-// business.
+// Package iampolicy has AWS's JSON policy language as Go types, so that policies
+// are built from values and never by concatenating strings. It covers the grammar
+// only; the components decide what to allow.
 package iampolicy
 
 import (
@@ -10,6 +9,8 @@ import (
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/emr-observatory/emr-observatory/components/internal/output"
 )
 
 // Effects of a statement.
@@ -24,7 +25,7 @@ type Document struct {
 	Statement []Statement
 }
 
-// Statement is one rule. Sid is mandatory here: it says why the rule exists.
+// Statement is one rule. Sid is mandatory here, to say what the rule is for.
 type Statement struct {
 	Sid       string
 	Effect    string
@@ -37,7 +38,7 @@ type Statement struct {
 // Condition maps operator → key → values.
 type Condition map[string]map[string][]string
 
-// Principal names whom a resource policy speaks of.
+// Principal is who a resource or trust policy applies to.
 type Principal struct {
 	AWS     []string `json:",omitempty"`
 	Service []string `json:",omitempty"`
@@ -49,7 +50,7 @@ func Everyone() *Principal { return &Principal{AWS: []string{"*"}} }
 // Service is the principal of AWS services, e.g. "ec2.amazonaws.com".
 func Service(names ...string) *Principal { return &Principal{Service: names} }
 
-// Root is the account itself: its IAM policies decide who may.
+// Root is the account itself: its IAM policies decide who has access.
 func Root(partition, account string) *Principal {
 	return &Principal{AWS: []string{"arn:" + partition + ":iam::" + account + ":root"}}
 }
@@ -59,7 +60,7 @@ func Trust(sid, service string, condition Condition) Document {
 	return New(Statement{Sid: sid, Effect: Allow, Principal: Service(service), Action: []string{"sts:AssumeRole"}, Condition: condition})
 }
 
-// New makes a document in the current version of the language.
+// New returns a document in the current version of the language.
 func New(statements ...Statement) Document {
 	return Document{Version: "2012-10-17", Statement: statements}
 }
@@ -73,37 +74,27 @@ func (d Document) JSON() (string, error) {
 	return string(b), nil
 }
 
-// Account says where the program runs. It is asked of the provider, so that
-// the partitions of China and GovCloud come out right.
+// Account is the AWS account that the program deploys to, as the provider reports
+// it, so that ARNs are also right in the partitions of China and GovCloud.
 type Account struct {
 	ID        string // twelve digits
 	Partition string // aws, aws-cn, aws-us-gov
 	DNSSuffix string // amazonaws.com
 }
 
-// Render builds a policy's JSON from the account and from values of other
-// resources, which f gets in their order.
-func Render(ctx *pulumi.Context, parent pulumi.Resource, f func(a Account, values []string) Document, values ...pulumi.StringInput) pulumi.StringOutput {
+// Render returns the JSON of the policy that f builds from the account and from
+// values of other resources, in their order.
+func Render(ctx *pulumi.Context, parent pulumi.Resource, f func(a Account, values []string) Document,
+	values ...pulumi.StringInput) pulumi.StringOutput {
 	partition := aws.GetPartitionOutput(ctx, aws.GetPartitionOutputArgs{}, pulumi.Parent(parent))
-	all := []any{
+	in := []pulumi.StringInput{
 		aws.GetCallerIdentityOutput(ctx, aws.GetCallerIdentityOutputArgs{}, pulumi.Parent(parent)).AccountId(),
 		partition.Partition(),
 		partition.DnsSuffix(),
 	}
-	for _, v := range values {
-		all = append(all, v)
-	}
-	return pulumi.All(all...).ApplyT(func(resolved []any) (string, error) {
-		plain := make([]string, len(resolved))
-		for i, r := range resolved {
-			s, ok := r.(string)
-			if !ok {
-				return "", fmt.Errorf("render policy: value %d is %T, not a string", i, r)
-			}
-			plain[i] = s
-		}
-		return f(Account{ID: plain[0], Partition: plain[1], DNSSuffix: plain[2]}, plain[3:]).JSON()
-	}).(pulumi.StringOutput)
+	return output.Join(append(in, values...), func(v []string) (string, error) {
+		return f(Account{ID: v[0], Partition: v[1], DNSSuffix: v[2]}, v[3:]).JSON()
+	})
 }
 
 // Managed is the ARN of an AWS-managed policy, e.g. of

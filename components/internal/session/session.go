@@ -1,15 +1,15 @@
-// Package session lets the SSM agent of a machine serve Session Manager, the
-// way in without SSH keys and open ports. AWS's own AmazonSSMManagedInstanceCore
-// is not used: it also lets its holder read every SSM parameter of the account,
-// the private keys of the control node's authorities among them.
+// Package session has the permissions with which a machine's SSM agent serves
+// Session Manager: a shell without SSH keys and open ports. AWS's own policy
+// AmazonSSMManagedInstanceCore is not used, because it also permits reading every
+// SSM parameter of the account, including the control node's CA keys.
 package session
 
 import "github.com/emr-observatory/emr-observatory/components/internal/iampolicy"
 
-// Statements are what the agent needs, and no more (Systems Manager User
-// Guide, "Create a custom IAM role for Session Manager"). The message channels
-// know no resources (Service Authorization Reference, Amazon Message Gateway
-// Service); they are bound to the region instead.
+// Statements grant exactly what the agent needs (Systems Manager User Guide,
+// "Create a custom IAM role for Session Manager"). The actions on message
+// channels have no resource-level permissions (Service Authorization Reference,
+// Amazon Message Gateway Service); they are limited to the region instead.
 func Statements(a iampolicy.Account, region string) []iampolicy.Statement {
 	inRegion := iampolicy.Condition{"StringEquals": {"aws:RequestedRegion": {region}}}
 	return []iampolicy.Statement{

@@ -1,0 +1,45 @@
+package emr
+
+import (
+	"fmt"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
+)
+
+// RestatedRelease is the release whose spark-defaults.conf ShippedJavaOptions
+// repeats: the only one of which a whole file is published
+// (github.com/justinjiajia/bigdata_lab, spark_configuration_EMR.md).
+const RestatedRelease = "emr-7.1.0"
+
+// AgentFlag loads the launcher into a JVM. It is in defaultJavaOptions, never in
+// extraJavaOptions: those belong to the jobs, and a job that sets them would
+// unknowingly drop the agent.
+const AgentFlag = "-javaagent:" + platform.NodeLauncherJar
+
+// ShippedJavaOptions is what EMR ships under the keys that the platform sets.
+// They are restated because naming a key drops EMR's own value. The logging
+// flags are unknown to Java 17, which starts all the same: Spark adds
+// -XX:+IgnoreUnrecognizedVMOptions itself.
+func ShippedJavaOptions() map[string]string {
+	return map[string]string{
+		schema.SparkDriverAgentKey:   "-XX:OnOutOfMemoryError='kill -9 %p'",
+		schema.SparkExecutorAgentKey: "-verbose:gc -XX:+PrintGCDetails -XX:+PrintGCDateStamps -XX:OnOutOfMemoryError='kill -9 %p'",
+	}
+}
+
+// warnOfOtherRelease logs that the restated options may not be the release's own.
+func (a *Args) warnOfOtherRelease(ctx *pulumi.Context, c *Cluster) error {
+	if a.ReleaseLabel == RestatedRelease {
+		return nil
+	}
+	err := ctx.Log.Warn(fmt.Sprintf("emr.releaseLabel: %s: %s and %s are restated from %s, the only release whose values are published; "+
+		"if jobs depend on others, compare them with `observatory doctor --node FILE`",
+		a.ReleaseLabel, schema.SparkDriverAgentKey, schema.SparkExecutorAgentKey, RestatedRelease), &pulumi.LogArgs{Resource: c})
+	if err != nil {
+		return fmt.Errorf("warn of another release: %w", err)
+	}
+	return nil
+}

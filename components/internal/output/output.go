@@ -1,0 +1,55 @@
+// Package output has typed versions of the Pulumi SDK's functions for string
+// outputs. The SDK's own (ApplyT, ToSecret and others) return an interface whose
+// dynamic type depends on the arguments.
+package output
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+// Map applies f to a string.
+func Map(in pulumi.StringInput, f func(string) (string, error)) pulumi.StringOutput {
+	return text(in.ToStringOutput().ApplyT(f))
+}
+
+// Join applies f to several strings, in their order.
+func Join(in []pulumi.StringInput, f func([]string) (string, error)) pulumi.StringOutput {
+	values := make([]any, len(in))
+	for i, v := range in {
+		values[i] = v
+	}
+	return text(pulumi.All(values...).ApplyT(func(resolved []any) (string, error) {
+		plain := make([]string, len(resolved))
+		for i, r := range resolved {
+			s, ok := r.(string)
+			if !ok {
+				return "", fmt.Errorf("join outputs: value %d is %T, not a string", i, r)
+			}
+			plain[i] = s
+		}
+		return f(plain)
+	}))
+}
+
+// Secret marks a string as secret.
+func Secret(s pulumi.StringInput) pulumi.StringOutput { return text(pulumi.ToSecret(s)) }
+
+// Public removes the secret mark from a string that a provider marks needlessly.
+func Public(s pulumi.StringOutput) pulumi.StringOutput { return text(pulumi.Unsecret(s)) }
+
+// After returns the string, which resolves only once the resources exist.
+func After(ctx context.Context, s pulumi.StringOutput, resources ...pulumi.Resource) pulumi.StringOutput {
+	return text(pulumi.OutputWithDependencies(ctx, s, resources...))
+}
+
+// text asserts the type of an output, which is of strings in every call.
+func text(o pulumi.Output) pulumi.StringOutput {
+	s, ok := o.(pulumi.StringOutput)
+	if !ok {
+		return pulumi.Sprintf("%s", o)
+	}
+	return s
+}

@@ -1,0 +1,184 @@
+package network
+
+import (
+	"fmt"
+	"net/netip"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+)
+
+// createVPC names subnets by the position of their zone, "a" and "b", not by the
+// zone: zones differ between accounts.
+func (b *builder) createVPC() (vpcInfo, error) {
+	cidr, err := netip.ParsePrefix(b.args.CIDR)
+	if err != nil {
+		return vpcInfo{}, fmt.Errorf("parse network %s: %w", b.args.CIDR, err)
+	}
+	vpc, err := ec2.NewVpc(b.Ctx, b.Name("vpc"), &ec2.VpcArgs{
+		CidrBlock: pulumi.String(b.args.CIDR),
+		// EMR refuses a VPC without both (Management Guide, "VPC options").
+		EnableDnsHostnames: pulumi.Bool(true),
+		EnableDnsSupport:   pulumi.Bool(true),
+		Tags:               b.emrTags("vpc"),
+	}, b.Options()...)
+	if err != nil {
+		return vpcInfo{}, fmt.Errorf("create VPC: %w", err)
+	}
+	// Adopted without rules, so that an instance in no other group reaches nothing.
+	_, err = ec2.NewDefaultSecurityGroup(b.Ctx, b.Name("default-group"), &ec2.DefaultSecurityGroupArgs{
+		VpcId: vpc.ID(), Tags: b.Tags("default-group"),
+	}, b.Options()...)
+	if err != nil {
+		return vpcInfo{}, fmt.Errorf("remove rules of default security group: %w", err)
+	}
+	parts := layoutOf(cidr)
+	routes, subnets, ready, err := b.createPrivateSubnets(vpc, parts)
+	if err != nil {
+		return vpcInfo{}, err
+	}
+	if b.args.NAT {
+		out, err := b.createNATGateway(vpc, routes, parts.public)
+		if err != nil {
+			return vpcInfo{}, err
+		}
+		ready = append(ready, out)
+	}
+	s3, err := ec2.NewVpcEndpoint(b.Ctx, b.Name("s3"), &ec2.VpcEndpointArgs{
+		VpcId: vpc.ID(), ServiceName: pulumi.String("com.amazonaws." + b.args.Region + ".s3"),
+		VpcEndpointType: pulumi.String("Gateway"), RouteTableIds: pulumi.StringArray{routes.ID()}, Tags: b.Tags("s3"),
+	}, b.Options()...)
+	if err != nil {
+		return vpcInfo{}, fmt.Errorf("create S3 endpoint: %w", err)
+	}
+	if err := b.createFlowLog(vpc); err != nil {
+		return vpcInfo{}, err
+	}
+	return vpcInfo{vpcID: vpc.ID().ToStringOutput(), subnetIDs: subnets, ready: append(ready, s3), s3PrefixList: s3.PrefixListId}, nil
+}
+
+// zone is the i-th zone: the named one, or the region's own i-th.
+func (b *builder) zone(i int) pulumi.StringInput {
+	if len(b.args.AvailabilityZones) > 0 {
+		return pulumi.String(b.args.AvailabilityZones[i])
+	}
+	return aws.GetAvailabilityZonesOutput(b.Ctx, aws.GetAvailabilityZonesOutputArgs{
+		State: pulumi.String("available"),
+		// Leaves out local and wavelength zones, which EMR does not serve.
+		Filters: aws.GetAvailabilityZonesFilterArray{aws.GetAvailabilityZonesFilterArgs{
+			Name: pulumi.String("opt-in-status"), Values: pulumi.StringArray{pulumi.String("opt-in-not-required")},
+		}},
+	}, pulumi.Parent(b.Parent)).Names().Index(pulumi.Int(i))
+}
+
+// createPrivateSubnets returns the route table, the subnets' ids, and the
+// associations of the two.
+func (b *builder) createPrivateSubnets(vpc *ec2.Vpc, parts layout) (*ec2.RouteTable, pulumi.StringArrayOutput, []pulumi.Resource, error) {
+	none := pulumi.StringArrayOutput{}
+	routes, err := ec2.NewRouteTable(b.Ctx, b.Name("private"), &ec2.RouteTableArgs{VpcId: vpc.ID(), Tags: b.Tags("private")}, b.Options()...)
+	if err != nil {
+		return nil, none, nil, fmt.Errorf("create private route table: %w", err)
+	}
+	var ids pulumi.StringArray
+	var associations []pulumi.Resource
+	for i, letter := range []string{"a", "b"} {
+		role := "private-" + letter
+		subnet, err := ec2.NewSubnet(b.Ctx, b.Name(role), &ec2.SubnetArgs{
+			VpcId: vpc.ID(), CidrBlock: pulumi.String(parts.private[i].String()), AvailabilityZone: b.zone(i),
+			MapPublicIpOnLaunch: pulumi.Bool(false), Tags: b.emrTags(role),
+		}, b.Options()...)
+		if err != nil {
+			return nil, none, nil, fmt.Errorf("create subnet %s: %w", role, err)
+		}
+		association, err := ec2.NewRouteTableAssociation(b.Ctx, b.Name(role), &ec2.RouteTableAssociationArgs{
+			RouteTableId: routes.ID(), SubnetId: subnet.ID(),
+		}, b.Options()...)
+		if err != nil {
+			return nil, none, nil, fmt.Errorf("associate subnet %s: %w", role, err)
+		}
+		ids, associations = append(ids, subnet.ID().ToStringOutput()), append(associations, association)
+	}
+	return routes, ids.ToStringArrayOutput(), associations, nil
+}
+
+// createNATGateway creates a NAT gateway in a public subnet of its own and returns
+// the private subnets' route to it.
+func (b *builder) createNATGateway(vpc *ec2.Vpc, private *ec2.RouteTable, cidr netip.Prefix) (*ec2.Route, error) {
+	gateway, err := ec2.NewInternetGateway(b.Ctx, b.Name("internet"), &ec2.InternetGatewayArgs{VpcId: vpc.ID(), Tags: b.Tags("internet")},
+		b.Options()...)
+	if err != nil {
+		return nil, fmt.Errorf("create internet gateway: %w", err)
+	}
+	subnet, err := ec2.NewSubnet(b.Ctx, b.Name("public-a"), &ec2.SubnetArgs{
+		VpcId: vpc.ID(), CidrBlock: pulumi.String(cidr.String()), AvailabilityZone: b.zone(0),
+		MapPublicIpOnLaunch: pulumi.Bool(false), Tags: b.Tags("public-a"),
+	}, b.Options()...)
+	if err != nil {
+		return nil, fmt.Errorf("create public subnet: %w", err)
+	}
+	routes, err := ec2.NewRouteTable(b.Ctx, b.Name("public"), &ec2.RouteTableArgs{VpcId: vpc.ID(), Tags: b.Tags("public")}, b.Options()...)
+	if err != nil {
+		return nil, fmt.Errorf("create public route table: %w", err)
+	}
+	everywhere := pulumi.String("0.0.0.0/0")
+	out, err := ec2.NewRoute(b.Ctx, b.Name("public-out"), &ec2.RouteArgs{RouteTableId: routes.ID(), DestinationCidrBlock: everywhere,
+		GatewayId: gateway.ID()}, b.Options()...)
+	if err != nil {
+		return nil, fmt.Errorf("create public route: %w", err)
+	}
+	if _, err = ec2.NewRouteTableAssociation(b.Ctx, b.Name("public-a"),
+		&ec2.RouteTableAssociationArgs{RouteTableId: routes.ID(), SubnetId: subnet.ID()}, b.Options()...); err != nil {
+		return nil, fmt.Errorf("associate public subnet: %w", err)
+	}
+	address, err := ec2.NewEip(b.Ctx, b.Name("nat"), &ec2.EipArgs{Domain: pulumi.String("vpc"), Tags: b.Tags("nat")},
+		b.Options(pulumi.DependsOn([]pulumi.Resource{gateway}))...)
+	if err != nil {
+		return nil, fmt.Errorf("allocate NAT address: %w", err)
+	}
+	nat, err := ec2.NewNatGateway(b.Ctx, b.Name("nat"), &ec2.NatGatewayArgs{AllocationId: address.ID(), SubnetId: subnet.ID(),
+		Tags: b.Tags("nat")},
+		b.Options(pulumi.DependsOn([]pulumi.Resource{out}))...)
+	if err != nil {
+		return nil, fmt.Errorf("create NAT gateway: %w", err)
+	}
+	route, err := ec2.NewRoute(b.Ctx, b.Name("private-out"), &ec2.RouteArgs{RouteTableId: private.ID(), DestinationCidrBlock: everywhere,
+		NatGatewayId: nat.ID()}, b.Options()...)
+	if err != nil {
+		return nil, fmt.Errorf("create private route: %w", err)
+	}
+	return route, nil
+}
+
+func (b *builder) createFlowLog(vpc *ec2.Vpc) error {
+	if b.args.FlowLogBucketARN == nil {
+		return nil
+	}
+	_, err := ec2.NewFlowLog(b.Ctx, b.Name("flow-log"), &ec2.FlowLogArgs{
+		VpcId: vpc.ID(), TrafficType: pulumi.String("ALL"), Tags: b.Tags("flow-log"),
+		LogDestinationType: pulumi.String("s3"), LogDestination: b.args.FlowLogBucketARN.ToStringOutput(),
+	}, b.Options()...)
+	if err != nil {
+		return fmt.Errorf("create flow log: %w", err)
+	}
+	return nil
+}
+
+// createInterfaceEndpoints creates endpoints of the configured services in the
+// private subnets.
+func (b *builder) createInterfaceEndpoints(v vpcInfo, g *group) ([]pulumi.Resource, error) {
+	var created []pulumi.Resource
+	for _, service := range b.args.InterfaceEndpoints {
+		role := "endpoint-" + service
+		e, err := ec2.NewVpcEndpoint(b.Ctx, b.Name(role), &ec2.VpcEndpointArgs{
+			VpcId: v.vpcID, ServiceName: pulumi.String("com.amazonaws." + b.args.Region + "." + service),
+			VpcEndpointType: pulumi.String("Interface"), PrivateDnsEnabled: pulumi.Bool(true),
+			SubnetIds: v.subnetIDs, SecurityGroupIds: pulumi.StringArray{g.ready}, Tags: b.Tags(role),
+		}, b.Options()...)
+		if err != nil {
+			return nil, fmt.Errorf("create endpoint of %s: %w", service, err)
+		}
+		created = append(created, e)
+	}
+	return created, nil
+}
