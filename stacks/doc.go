@@ -2,6 +2,6 @@
 // component arguments, one explicit provider per package, outputs to the
 // contract of package outputs. Program is the whole of it.
 //
-// It makes no resource of its own but the providers, decides nothing that a
-// component could decide, and is imported only by main and the command line.
+// It creates no resources of its own except the providers, leaves every decision
+// to the components, and is imported only by main and the command line.
 package stacks

@@ -14,8 +14,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/workloads"
 )
 
-// Logical names of the components: the first part of every child's name and
-// so of every URN. A change replaces resources unless it brings an alias.
+// Logical names of the components: the first part of every child's name and so
+// of every URN. Changing one replaces resources unless it comes with an alias.
 const (
 	nameNetwork   = "network"
 	nameStorage   = "storage"
@@ -26,35 +26,36 @@ const (
 	nameGrafana   = "grafana"
 )
 
-// ground is what cluster and services stand on.
-type ground struct {
+// foundation is what cluster and services build on.
+type foundation struct {
 	network   *network.Network
 	storage   *storage.Storage
 	control   *controlnode.ControlNode
 	telemetry *telemetry.Telemetry
 }
 
-func buildGround(ctx *pulumi.Context, s spec, p base) (ground, error) {
-	var g ground
+func buildFoundation(ctx *pulumi.Context, s spec, p baseProviders) (foundation, error) {
+	var f foundation
 	var err error
 	onAWS := pulumi.Providers(p.aws)
-	if g.storage, err = storage.New(ctx, nameStorage, s.storage(), onAWS); err != nil {
-		return g, fmt.Errorf("build storage: %w", err)
+	if f.storage, err = storage.New(ctx, nameStorage, s.storageArgs(), onAWS); err != nil {
+		return f, fmt.Errorf("build storage: %w", err)
 	}
-	if g.network, err = network.New(ctx, nameNetwork, s.network(g.storage), onAWS); err != nil {
-		return g, fmt.Errorf("build network: %w", err)
+	if f.network, err = network.New(ctx, nameNetwork, s.network(f.storage), onAWS); err != nil {
+		return f, fmt.Errorf("build network: %w", err)
 	}
-	if g.control, err = controlnode.New(ctx, nameControl, s.control(g.network, g.storage), pulumi.Providers(p.aws, p.tls, p.command)); err != nil {
-		return g, fmt.Errorf("build control node: %w", err)
+	f.control, err = controlnode.New(ctx, nameControl, s.controlArgs(f.network, f.storage), pulumi.Providers(p.aws, p.tls, p.command))
+	if err != nil {
+		return f, fmt.Errorf("build control node: %w", err)
 	}
-	if g.telemetry, err = telemetry.New(ctx, nameTelemetry, s.telemetry(g.storage, g.control), onAWS); err != nil {
-		return g, fmt.Errorf("build telemetry: %w", err)
+	if f.telemetry, err = telemetry.New(ctx, nameTelemetry, s.telemetryArgs(f.storage, f.control), onAWS); err != nil {
+		return f, fmt.Errorf("build telemetry: %w", err)
 	}
-	return g, nil
+	return f, nil
 }
 
-func (g ground) cluster(ctx *pulumi.Context, s spec, p base) (*emr.Cluster, error) {
-	c, err := emr.New(ctx, nameEMR, s.emr(g.network, g.storage, g.telemetry), pulumi.Providers(p.aws))
+func (f foundation) newCluster(ctx *pulumi.Context, s spec, p baseProviders) (*emr.Cluster, error) {
+	c, err := emr.New(ctx, nameEMR, s.emrArgs(f.network, f.storage, f.telemetry), pulumi.Providers(p.aws))
 	if err != nil {
 		return nil, fmt.Errorf("build EMR cluster: %w", err)
 	}
@@ -67,15 +68,16 @@ type services struct {
 	grafana   *grafana.Grafana
 }
 
-// services go with the control node: on destroy their own API goes first.
-func (g ground) services(ctx *pulumi.Context, s spec, p base) (services, error) {
+// newServices creates the workloads and Grafana's content. Both are deleted with
+// the control node: on destroy their APIs no longer exist.
+func (f foundation) newServices(ctx *pulumi.Context, s spec, p baseProviders) (services, error) {
 	var out services
-	k8s, err := newKubernetes(ctx, g.control.Kubeconfig, g.control.DataVolumeID)
+	k8s, err := newKubernetes(ctx, f.control.Kubeconfig, f.control.DataVolumeID)
 	if err != nil {
 		return out, err
 	}
-	out.workloads, err = workloads.New(ctx, nameWorkloads, s.workloads(g.storage, g.control, g.telemetry),
-		pulumi.Providers(k8s, p.random, p.tls), pulumi.DeletedWith(g.control))
+	out.workloads, err = workloads.New(ctx, nameWorkloads, s.workloadsArgs(f.storage, f.control, f.telemetry),
+		pulumi.Providers(k8s, p.random, p.tls), pulumi.DeletedWith(f.control))
 	if err != nil {
 		return out, fmt.Errorf("build workloads: %w", err)
 	}
@@ -83,7 +85,7 @@ func (g ground) services(ctx *pulumi.Context, s spec, p base) (services, error) 
 	if err != nil {
 		return out, err
 	}
-	out.grafana, err = grafana.New(ctx, nameGrafana, s.grafana(out.workloads), pulumi.Providers(api), pulumi.DeletedWith(g.control))
+	out.grafana, err = grafana.New(ctx, nameGrafana, s.grafanaArgs(out.workloads), pulumi.Providers(api), pulumi.DeletedWith(f.control))
 	if err != nil {
 		return out, fmt.Errorf("build Grafana's content: %w", err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/telemetry"
 	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/platform"
-	"github.com/emr-observatory/emr-observatory/stacks/config"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 // BinaryEnv names the file that LoadMaterials takes as the status server's
@@ -22,7 +22,7 @@ import (
 // folder bin below the project.
 const BinaryEnv = "OBSERVATORY_BINARY"
 
-// Materials are the built things that the program puts on machines.
+// Materials are the files and dashboards that the program deploys.
 type Materials struct {
 	Artifacts     []telemetry.Staged // what the bootstrap action installs
 	LauncherJar   telemetry.Staged
@@ -30,33 +30,33 @@ type Materials struct {
 	Dashboards    []dashboards.Dashboard
 }
 
-// LoadMaterials finds the materials on this machine: the locked artifacts in
-// their store, verified, as far as the configuration's EMR nodes need them, and
-// the binary for the control node below root. All that is
-// missing is told at once, with the command that makes it.
-func LoadMaterials(root string, cfg config.Config) (Materials, error) {
+// LoadMaterials finds the materials on this machine: the locked artifacts that the
+// configuration's EMR nodes need, verified, in the artifact store, and the control
+// node's binary below root. The error names everything that is missing, with the
+// command that builds it.
+func LoadMaterials(root string, cfg schema.Config) (Materials, error) {
 	var m Materials
-	var faults []error
+	var errs []error
 	suite, err := dashboards.Suite()
 	if err != nil {
-		faults = append(faults, fmt.Errorf("render dashboards: %w", err))
+		errs = append(errs, fmt.Errorf("render dashboards: %w", err))
 	}
 	m.Dashboards = suite
 	if m.ControlBinary, err = controlBinary(root, cfg.ControlNode.Arch); err != nil {
-		faults = append(faults, err)
+		errs = append(errs, err)
 	}
 	store, err := artifacts.DefaultStore()
 	if err != nil {
-		return m, errors.Join(append(faults, fmt.Errorf("open artifact store: %w", err))...)
+		return m, errors.Join(append(errs, fmt.Errorf("open artifact store: %w", err))...)
 	}
 	locked, err := artifacts.LockedFor(cfg.EMR.Architectures)
 	if err != nil {
-		return m, errors.Join(append(faults, fmt.Errorf("read artifact lock: %w", err))...)
+		return m, errors.Join(append(errs, fmt.Errorf("read artifact lock: %w", err))...)
 	}
 	for _, a := range locked {
 		file, err := store.Path(a)
 		if err != nil {
-			faults = append(faults, fmt.Errorf("find artifact %s: %w", a.Name, err))
+			errs = append(errs, fmt.Errorf("find artifact %s: %w", a.Name, err))
 			continue
 		}
 		staged := telemetry.Staged{Name: a.Name, Arch: a.Arch, SHA256: a.SHA256, Path: file}
@@ -66,7 +66,7 @@ func LoadMaterials(root string, cfg config.Config) (Materials, error) {
 		}
 		m.Artifacts = append(m.Artifacts, staged)
 	}
-	return m, errors.Join(faults...)
+	return m, errors.Join(errs...)
 }
 
 func controlBinary(root, arch string) (telemetry.Staged, error) {
@@ -83,11 +83,11 @@ func controlBinary(root, arch string) (telemetry.Staged, error) {
 }
 
 func sha256Of(file string) (string, error) {
-	f, err := os.Open(file) //nolint:gosec // the operator's own file
+	f, err := os.Open(file)
 	if err != nil {
 		return "", fmt.Errorf("open: %w", err)
 	}
-	defer f.Close() //nolint:errcheck // opened for reading
+	defer f.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
 		return "", fmt.Errorf("read %s: %w", file, err)

@@ -5,6 +5,8 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"github.com/emr-observatory/emr-observatory/components/emr"
+	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 	"github.com/emr-observatory/emr-observatory/stacks/outputs"
 )
@@ -14,8 +16,8 @@ import (
 // first resource is registered.
 func Program(ctx *pulumi.Context) error { return run(ctx, ctx.RootDirectory()) }
 
-// ProgramOf is Program for an engine that does not work in the project's own
-// folder, which is root.
+// ProgramOf is Program for an engine that runs outside the project's folder, which
+// is root.
 func ProgramOf(root string) pulumi.RunFunc {
 	return func(ctx *pulumi.Context) error { return run(ctx, root) }
 }
@@ -34,47 +36,76 @@ func run(ctx *pulumi.Context, root string) error {
 
 // Build registers the platform described by cfg from the given materials and
 // exports the contract of package outputs.
-func Build(ctx *pulumi.Context, cfg config.Config, materials Materials) error {
-	s := spec{cfg: cfg, materials: materials}
-	if err := s.validate(); err != nil {
-		return fmt.Errorf("check component arguments: %w", err)
-	}
-	providers, err := newBase(ctx, cfg)
+func Build(ctx *pulumi.Context, cfg schema.Config, materials Materials) error {
+	a, err := buildOnAWS(ctx, spec{cfg: cfg, materials: materials})
 	if err != nil {
 		return err
 	}
-	g, err := buildGround(ctx, s, providers)
+	services, err := a.newServices(ctx, a.spec, a.providers)
 	if err != nil {
 		return err
 	}
-	cluster, err := g.cluster(ctx, s, providers)
-	if err != nil {
-		return err
-	}
-	services, err := g.services(ctx, s, providers)
-	if err != nil {
-		return err
-	}
-	outputs.Export(ctx, outputs.Values{
-		DataBucket:        g.storage.DataBucket,
-		S3Paths:           g.storage.S3Paths,
-		KMSKeyARN:         g.storage.KMSKeyARN,
-		ControlInstanceID: g.control.InstanceID,
-		ControlPrivateIP:  g.control.PrivateIP,
-		BootstrapPath:     g.telemetry.BootstrapPath,
-		BootstrapArgs:     g.telemetry.BootstrapArgs,
-		BootstrapHash:     g.telemetry.BootstrapHash,
-		EMRClusterID:      cluster.ClusterID,
-		EMRMasterDNS:      cluster.MasterDNS,
-		GrafanaURL:        services.workloads.GrafanaURL,
-		StatusURL:         services.workloads.StatusURL,
-		Endpoints:         services.workloads.Endpoints,
-		Dashboards:        services.grafana.DashboardURLs,
-		Kubeconfig:        g.control.Kubeconfig,
-		GrafanaPassword:   services.workloads.GrafanaAdminPassword,
-
-		VPCID: g.network.VPCID, SubnetIDs: g.network.SubnetIDs, MasterSecurityGroupID: g.network.MasterSecurityGroupID,
-		CoreSecurityGroupID: g.network.CoreSecurityGroupID, ServiceAccessSecurityGroupID: g.network.ServiceAccessSecurityGroupID,
-	})
+	a.export(ctx, services)
 	return nil
+}
+
+// BuildOnAWS registers only what is on AWS: everything but the services on the
+// control node.
+func BuildOnAWS(ctx *pulumi.Context, cfg schema.Config, materials Materials) error {
+	_, err := buildOnAWS(ctx, spec{cfg: cfg, materials: materials})
+	return err
+}
+
+// onAWS is the registered part of the platform that is on AWS.
+type onAWS struct {
+	foundation
+	spec      spec
+	providers baseProviders
+	emr       *emr.Cluster
+}
+
+func buildOnAWS(ctx *pulumi.Context, s spec) (onAWS, error) {
+	if err := s.validate(); err != nil {
+		return onAWS{}, fmt.Errorf("check component arguments: %w", err)
+	}
+	providers, err := newBaseProviders(ctx, s.cfg)
+	if err != nil {
+		return onAWS{}, err
+	}
+	f, err := buildFoundation(ctx, s, providers)
+	if err != nil {
+		return onAWS{}, err
+	}
+	cluster, err := f.newCluster(ctx, s, providers)
+	if err != nil {
+		return onAWS{}, err
+	}
+	return onAWS{foundation: f, spec: s, providers: providers, emr: cluster}, nil
+}
+
+func (a onAWS) export(ctx *pulumi.Context, s services) {
+	outputs.Export(ctx, outputs.Values{
+		DataBucket:        a.storage.DataBucket,
+		S3Paths:           a.storage.S3Paths,
+		KMSKeyARN:         a.storage.KMSKeyARN,
+		ControlInstanceID: a.control.InstanceID,
+		ControlPrivateIP:  a.control.PrivateIP,
+		BootstrapPath:     a.telemetry.BootstrapPath,
+		BootstrapArgs:     a.telemetry.BootstrapArgs,
+		BootstrapHash:     a.telemetry.BootstrapHash,
+		EMRClusterID:      a.emr.ClusterID,
+		EMRMasterDNS:      a.emr.MasterDNS,
+		GrafanaURL:        s.workloads.GrafanaURL,
+		StatusURL:         s.workloads.StatusURL,
+		Endpoints:         s.workloads.Endpoints,
+		Dashboards:        s.grafana.DashboardURLs,
+		Kubeconfig:        a.control.Kubeconfig,
+		GrafanaPassword:   s.workloads.GrafanaAdminPassword,
+
+		VPCID:                        a.network.VPCID,
+		SubnetIDs:                    a.network.SubnetIDs,
+		MasterSecurityGroupID:        a.network.MasterSecurityGroupID,
+		CoreSecurityGroupID:          a.network.CoreSecurityGroupID,
+		ServiceAccessSecurityGroupID: a.network.ServiceAccessSecurityGroupID,
+	})
 }

@@ -23,8 +23,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// build runs the program of a stack file on stand-in materials and gives what
-// it registered and exported.
+// build records the program with a stack file's configuration and fake materials.
+// It returns the recording and the exports.
 func build(t *testing.T, stack string) (*recorder.Recording, map[string]pulumi.Input) {
 	t.Helper()
 	m := trial.Materials(t)
@@ -42,8 +42,8 @@ func build(t *testing.T, stack string) (*recorder.Recording, map[string]pulumi.I
 	return rec, exported
 }
 
-// TestResources holds the whole resource list of both stacks: a changed name
-// is a replaced resource and must be seen in review.
+// TestResources compares the resources of both stacks with golden files: a changed
+// name replaces the resource and must be visible in review.
 func TestResources(t *testing.T) {
 	for _, stack := range []string{"dev", "local"} {
 		t.Run(stack, func(t *testing.T) {
@@ -61,8 +61,8 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// describe writes one line for each resource: type, name, parent, provider
-// and what keeps it.
+// describe formats one line for each resource: type, name, parent, provider and
+// protection.
 func describe(rec *recorder.Recording) string {
 	lines := make([]string, 0, len(rec.Resources))
 	for _, r := range rec.Resources {
@@ -108,7 +108,7 @@ func TestEveryResourceBelongsToAComponent(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatHoldsDataIsProtected(t *testing.T) {
+func TestOnlyDataIsProtected(t *testing.T) {
 	rec, _ := build(t, "dev")
 	require.Equal(t, []string{"control-data", "storage-data", "storage-key", "storage-logs"}, rec.Protected())
 
@@ -119,7 +119,7 @@ func TestOnlyWhatHoldsDataIsProtected(t *testing.T) {
 	}
 }
 
-func TestExportsAreTheContract(t *testing.T) {
+func TestExportsMatchTheContract(t *testing.T) {
 	_, exported := build(t, "dev")
 	names := make([]string, 0, len(exported))
 	for n := range exported {
@@ -128,7 +128,7 @@ func TestExportsAreTheContract(t *testing.T) {
 	require.ElementsMatch(t, outputs.Names(), names)
 }
 
-func TestProviderOfAWS(t *testing.T) {
+func TestAWSProviderConfiguration(t *testing.T) {
 	dev, _ := build(t, "dev")
 	p, err := dev.One("pulumi:providers:aws", "aws")
 	require.NoError(t, err)
@@ -145,9 +145,9 @@ func TestProviderOfAWS(t *testing.T) {
 	require.Contains(t, fmt.Sprint(p.Inputs["s3UsePathStyle"]), "true")
 }
 
-// A new kubeconfig or instance must not replace every object of the cluster:
-// its identity is the volume that holds its datastore.
-func TestProviderOfKubernetes(t *testing.T) {
+// A new kubeconfig or instance must not replace every Kubernetes object: the
+// cluster's identity is the volume with its datastore.
+func TestKubernetesProviderConfiguration(t *testing.T) {
 	rec, _ := build(t, "dev")
 	p, err := rec.One("pulumi:providers:kubernetes", "kubernetes")
 	require.NoError(t, err)
@@ -157,10 +157,10 @@ func TestProviderOfKubernetes(t *testing.T) {
 	require.Contains(t, fmt.Sprint(p.Inputs["enableConfigMapMutable"]), "true", "an edited ConfigMap would be replaced")
 }
 
-// The local cloud is the same program: what differs is protection and counts,
-// never the kind of thing that is built.
-func TestBothStacksBuildTheSameKinds(t *testing.T) {
-	kinds := func(stack string) []string {
+// The local cloud runs the same program: only protection and counts differ, never
+// the types of resources.
+func TestBothStacksHaveTheSameResourceTypes(t *testing.T) {
+	types := func(stack string) []string {
 		rec, _ := build(t, stack)
 		set := map[string]bool{}
 		for _, r := range rec.Resources {
@@ -173,5 +173,5 @@ func TestBothStacksBuildTheSameKinds(t *testing.T) {
 		sort.Strings(out)
 		return out
 	}
-	require.Equal(t, kinds("dev"), kinds("local"))
+	require.Equal(t, types("dev"), types("local"))
 }

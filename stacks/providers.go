@@ -15,19 +15,19 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/grafana"
 	"github.com/emr-observatory/emr-observatory/components/workloads"
 	"github.com/emr-observatory/emr-observatory/platform"
-	"github.com/emr-observatory/emr-observatory/stacks/config"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
-// base are the providers that need nothing of the stack's own.
-type base struct {
+// baseProviders are the providers that depend on no resource of the stack.
+type baseProviders struct {
 	aws     *aws.Provider
 	tls     *tls.Provider
 	random  *random.Provider
 	command *command.Provider
 }
 
-func newBase(ctx *pulumi.Context, cfg config.Config) (base, error) {
-	var b base
+func newBaseProviders(ctx *pulumi.Context, cfg schema.Config) (baseProviders, error) {
+	var b baseProviders
 	var err error
 	if b.aws, err = aws.NewProvider(ctx, "aws", awsArgs(ctx.Stack(), cfg)); err != nil {
 		return b, fmt.Errorf("create provider aws: %w", err)
@@ -44,10 +44,9 @@ func newBase(ctx *pulumi.Context, cfg config.Config) (base, error) {
 	return b, nil
 }
 
-// awsArgs tags every resource through the provider, so that none is missed.
-// An S3 endpoint of one's own implies path-style addresses: a gateway has no
-// name per bucket.
-func awsArgs(stack string, cfg config.Config) *aws.ProviderArgs {
+// awsArgs sets default tags, which the provider adds to every resource. A custom
+// S3 endpoint implies path-style addresses: a gateway has no DNS name per bucket.
+func awsArgs(stack string, cfg schema.Config) *aws.ProviderArgs {
 	tags := stackTags(stack)
 	maps.Copy(tags, cfg.Tags)
 	args := &aws.ProviderArgs{
@@ -55,9 +54,10 @@ func awsArgs(stack string, cfg config.Config) *aws.ProviderArgs {
 		DefaultTags: aws.ProviderDefaultTagsArgs{Tags: pulumi.ToStringMap(tags)},
 	}
 	e := cfg.AWSEndpoints
-	if e != (config.AWSEndpoints{}) {
+	if e != (schema.AWSEndpoints{}) {
 		args.Endpoints = aws.ProviderEndpointArray{aws.ProviderEndpointArgs{
-			Ec2: given(e.EC2), Emr: given(e.EMR), Iam: given(e.IAM), Kms: given(e.KMS), S3: given(e.S3), Ssm: given(e.SSM), Sts: given(e.STS),
+			Ec2: nonEmpty(e.EC2), Emr: nonEmpty(e.EMR), Iam: nonEmpty(e.IAM), Kms: nonEmpty(e.KMS), S3: nonEmpty(e.S3),
+			Ssm: nonEmpty(e.SSM), Sts: nonEmpty(e.STS),
 		}}
 	}
 	if e.S3 != "" {
@@ -66,27 +66,27 @@ func awsArgs(stack string, cfg config.Config) *aws.ProviderArgs {
 	return args
 }
 
-// stackTags find the resources of one stack again.
+// stackTags identify the resources of a stack.
 func stackTags(stack string) map[string]string {
 	return map[string]string{platform.TagProject: platform.Project, platform.TagStack: stack}
 }
 
-// given leaves an empty endpoint out.
-func given(s string) pulumi.StringPtrInput {
+// nonEmpty omits an empty endpoint.
+func nonEmpty(s string) pulumi.StringPtrInput {
 	if s == "" {
 		return nil
 	}
 	return pulumi.String(s)
 }
 
-// newKubernetes is configured only once kubeconfig resolves, which the control
-// node lets happen when its API answers: the provider tests reachability once.
-// The cluster's identity is its data volume: a new kubeconfig or a new
-// instance on the same volume keeps the objects.
+// newKubernetes creates a provider that is configured once kubeconfig resolves,
+// which is after the API answers: the provider checks only once whether it is
+// reachable. The cluster's identity is its data volume: a new kubeconfig or a new
+// instance with the same volume keeps the objects.
 //
-// ConfigMaps are edited in place: the annotation with their hash restarts the
-// one workload that reads them, and a replaced ConfigMap would be gone for a
-// moment under a fixed name.
+// ConfigMaps are updated in place: the annotation with their hash restarts the one
+// workload that reads them, and replacing a ConfigMap of a fixed name would delete
+// it first.
 func newKubernetes(ctx *pulumi.Context, kubeconfig, identity pulumi.StringInput) (*kubernetes.Provider, error) {
 	p, err := kubernetes.NewProvider(ctx, "kubernetes", &kubernetes.ProviderArgs{
 		Kubeconfig:             kubeconfig.ToStringOutput().ToStringPtrOutput(),
@@ -100,8 +100,8 @@ func newKubernetes(ctx *pulumi.Context, kubeconfig, identity pulumi.StringInput)
 	return p, nil
 }
 
-// newGrafana speaks to the Grafana that w runs, as its administrator. url
-// replaces the address for a program that reaches it through a tunnel.
+// newGrafana creates a provider that connects to the Grafana of w as its
+// administrator. A url that is not empty replaces the address, e.g. by a tunnel's.
 func newGrafana(ctx *pulumi.Context, url string, w *workloads.Workloads) (*provider.Provider, error) {
 	address := w.GrafanaURL
 	if url != "" {

@@ -10,11 +10,12 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/stacks"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 )
 
-func TestMissingMaterialsNameTheCommand(t *testing.T) {
+func TestMissingMaterialsErrorNamesTheCommand(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv(stacks.BinaryEnv, filepath.Join(t.TempDir(), "absent"))
 	rec, err := recorder.Run(stacks.Program, append(trial.Answers(), recorder.WithConfig(trial.Values(t, "local")))...)
@@ -30,7 +31,7 @@ func TestMissingMaterialsNameTheCommand(t *testing.T) {
 	require.Empty(t, rec.Resources)
 }
 
-func TestBadConfigurationRegistersNothing(t *testing.T) {
+func TestInvalidConfigurationRegistersNothing(t *testing.T) {
 	rec, err := recorder.Run(stacks.Program, append(trial.Answers(), recorder.WithConfig(map[string]string{
 		platform.Project + ":region": "moon", platform.Project + ":retention": `{"tempoDays":0}`,
 	}))...)
@@ -39,19 +40,20 @@ func TestBadConfigurationRegistersNothing(t *testing.T) {
 	require.Empty(t, rec.Resources)
 }
 
-// What only a component knows is told before the first resource too, for all
-// components at once.
-func TestComponentsAreAskedFirst(t *testing.T) {
-	cfg := valid(t, nil)
+// Violations that only a component detects are also reported before the first
+// resource, for all components at once.
+func TestComponentArgumentsAreValidatedFirst(t *testing.T) {
+	cfg := parseConfig(t, nil)
 	cfg.Network.NAT = false // then the network demands endpoints
-	cfg.EMR.Core.EBS = []config.Volume{{Type: "gp3", SizeGiB: 10, IOPS: 6000, PerInstance: 1}}
+	cfg.EMR.Core.EBS = []schema.Volume{{Type: "gp3", SizeGiB: 10, IOPS: 6000, PerInstance: 1}}
 	rec, err := recorder.Run(func(ctx *pulumi.Context) error { return stacks.Build(ctx, cfg, trial.Materials(t)) }, trial.Answers()...)
 	require.ErrorContains(t, err, "network.interfaceEndpoints")
 	require.ErrorContains(t, err, "emr.core.ebs[0].iops")
 	require.Empty(t, rec.Resources)
 }
 
-func valid(t *testing.T, values map[string]string) config.Config {
+// parseConfig returns the configuration with these values and a region.
+func parseConfig(t *testing.T, values map[string]string) schema.Config {
 	t.Helper()
 	all := map[string]string{"region": "us-east-1"}
 	for k, v := range values {
@@ -62,24 +64,27 @@ func valid(t *testing.T, values map[string]string) config.Config {
 	return cfg
 }
 
-// The edges of what the configuration accepts are accepted by the components
-// as well: their rules agree.
-func TestEdgesOfTheConfigurationBuild(t *testing.T) {
+// Extreme values that the configuration accepts are also accepted by the
+// components.
+func TestExtremeConfigurationsBuild(t *testing.T) {
 	m := trial.Materials(t)
 	for name, values := range map[string]map[string]string{
-		"defaults":          {},
-		"smallest network":  {"network": `{"cidr":"192.168.4.0/24"}`},
-		"existing network":  {"network": `{"vpcId":"vpc-0123abcd","subnetIds":["subnet-0123abcd","subnet-0123abce"]}`},
-		"without NAT":       {"network": `{"nat":false,"interfaceEndpoints":["kms","ssm","ssmmessages"]}`},
-		"graviton":          {"controlNode": `{"instanceType":"m7g.large","arch":"arm64","dataVolumeGiB":20,"privateIp":"10.0.0.20"}`},
-		"largest disk":      {"controlNode": `{"dataVolumeGiB":16384}`},
-		"oldest release":    {"emr": `{"releaseLabel":"emr-6.15.0","idleTimeoutMinutes":1}`},
-		"longest idle":      {"emr": `{"idleTimeoutMinutes":10080,"terminationProtection":true}`},
-		"never idle":        {"emr": `{"idleTimeoutMinutes":0}`},
-		"three masters":     {"emr": `{"master":{"count":3}}`},
-		"spot in ephemeral": {"ephemeral": "true", "emr": `{"master":{"bidPrice":"0.1"},"core":{"bidPrice":"0.1"},"task":{"count":5,"bidPrice":"0.05"}}`},
-		"volumes":           {"emr": `{"core":{"ebs":[{"sizeGiB":10},{"type":"st1","sizeGiB":125},{"type":"io1","sizeGiB":100,"iops":100},{"type":"gp3","sizeGiB":500,"iops":16000,"throughput":1000}]}}`},
-		"spark properties":  {"emr": `{"sparkDefaults":{"spark.executor.extraJavaOptions":"-Xss4m","spark.hadoop.fs.s3a.aws.credentials.provider":"x"}}`},
+		"defaults":         {},
+		"smallest network": {"network": `{"cidr":"192.168.4.0/24"}`},
+		"existing network": {"network": `{"vpcId":"vpc-0123abcd","subnetIds":["subnet-0123abcd","subnet-0123abce"]}`},
+		"without NAT":      {"network": `{"nat":false,"interfaceEndpoints":["kms","ssm","ssmmessages"]}`},
+		"graviton":         {"controlNode": `{"instanceType":"m7g.large","arch":"arm64","dataVolumeGiB":20,"privateIp":"10.0.0.20"}`},
+		"largest disk":     {"controlNode": `{"dataVolumeGiB":16384}`},
+		"oldest release":   {"emr": `{"releaseLabel":"emr-6.15.0","idleTimeoutMinutes":1}`},
+		"longest idle":     {"emr": `{"idleTimeoutMinutes":10080,"terminationProtection":true}`},
+		"never idle":       {"emr": `{"idleTimeoutMinutes":0}`},
+		"three masters":    {"emr": `{"master":{"count":3}}`},
+		"spot in ephemeral": {"ephemeral": "true",
+			"emr": `{"master":{"bidPrice":"0.1"},"core":{"bidPrice":"0.1"},"task":{"count":5,"bidPrice":"0.05"}}`},
+		"volumes": {"emr": `{"core":{"ebs":[{"sizeGiB":10},{"type":"st1","sizeGiB":125},` +
+			`{"type":"io1","sizeGiB":100,"iops":100},{"type":"gp3","sizeGiB":500,"iops":16000,"throughput":1000}]}}`},
+		"spark properties": {"emr": `{"sparkDefaults":{"spark.executor.extraJavaOptions":"-Xss4m",` +
+			`"spark.hadoop.fs.s3a.aws.credentials.provider":"x"}}`},
 		"short retention":   {"retention": `{"tempoDays":1,"pyroscopeDays":1,"logDays":1,"artifactDays":1}`},
 		"long retention":    {"retention": `{"tempoDays":3650,"pyroscopeDays":3650,"logDays":3650,"artifactDays":0}`},
 		"most tags":         {"tags": `{"a":"","b":"","c":"","d":"","e":"","f":"","g":"","h":""}`},
@@ -88,7 +93,7 @@ func TestEdgesOfTheConfigurationBuild(t *testing.T) {
 		"tunnel to Grafana": {"grafana": `{"url":"https://127.0.0.1:3000"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cfg := valid(t, values)
+			cfg := parseConfig(t, values)
 			_, err := recorder.Run(func(ctx *pulumi.Context) error { return stacks.Build(ctx, cfg, m) }, trial.Answers()...)
 			require.NoError(t, err)
 		})

@@ -7,14 +7,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/trial"
-	"github.com/emr-observatory/emr-observatory/localcloud/rehearse"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/simulator/rehearse"
 )
 
-// TestLifeOfTheStack takes the whole program through preview, up, up again
-// and destroy on the real engine, with every input checked as the services
-// would.
-func TestLifeOfTheStack(t *testing.T) {
+// TestStackLifecycle runs preview, up, a second up and destroy of the whole
+// program on the real engine. The provider servers check every input as the
+// services would.
+func TestStackLifecycle(t *testing.T) {
 	engine, program := trial.Pulumi(t), trial.Program(trial.Materials(t))
 	for stack, protected := range map[string]int{"dev": 4, "local": 0} {
 		t.Run(stack, func(t *testing.T) {

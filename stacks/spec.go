@@ -3,7 +3,6 @@ package stacks
 import (
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -14,57 +13,34 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/storage"
 	"github.com/emr-observatory/emr-observatory/components/telemetry"
 	"github.com/emr-observatory/emr-observatory/components/workloads"
-	"github.com/emr-observatory/emr-observatory/stacks/config"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 // spec turns configuration and materials into the components' arguments. Each
 // method takes the components whose outputs it needs.
 type spec struct {
-	cfg       config.Config
+	cfg       schema.Config
 	materials Materials
 }
 
-const day = 24 * time.Hour
-
-// network writes its own VPC's flow logs beside the access logs; those of an
-// existing VPC are its owner's.
+// network sends the flow logs of a VPC that the stack creates to the log bucket.
+// The owner of an existing VPC configures them.
 func (s spec) network(data *storage.Storage) *network.Args {
-	n := s.cfg.Network
-	args := &network.Args{
-		Region:             s.cfg.Region,
-		CIDR:               n.CIDR,
-		AvailabilityZones:  n.AvailabilityZones,
-		ExistingVPCID:      n.VPCID,
-		ExistingSubnetIDs:  n.SubnetIDs,
-		InterfaceEndpoints: n.InterfaceEndpoints,
-		NAT:                n.NAT && n.VPCID == "",
-		OperatorCIDRs:      s.cfg.OperatorCIDRs,
-	}
-	if n.VPCID == "" {
+	args := &network.Args{Region: s.cfg.Region, Network: s.cfg.Network, OperatorCIDRs: s.cfg.OperatorCIDRs}
+	if s.cfg.Network.VPCID == "" {
 		args.FlowLogBucketARN = data.LogBucketARN
 	}
 	return args
 }
 
-func (s spec) storage() *storage.Args {
-	r := s.cfg.Retention
-	return &storage.Args{
-		Ephemeral:             s.cfg.Ephemeral,
-		TempoRetention:        time.Duration(r.TempoDays) * day,
-		PyroscopeRetention:    time.Duration(r.PyroscopeDays) * day,
-		LogRetentionDays:      r.LogDays,
-		ArtifactRetentionDays: r.ArtifactDays,
-	}
+func (s spec) storageArgs() *storage.Args {
+	return &storage.Args{Ephemeral: s.cfg.Ephemeral, Retention: s.cfg.Retention}
 }
 
-func (s spec) control(n *network.Network, data *storage.Storage) *controlnode.Args {
-	c := s.cfg.ControlNode
+func (s spec) controlArgs(n *network.Network, data *storage.Storage) *controlnode.Args {
 	args := &controlnode.Args{
 		Region:          s.cfg.Region,
-		InstanceType:    c.InstanceType,
-		Arch:            c.Arch,
-		PrivateIP:       c.PrivateIP,
-		DataVolumeGiB:   c.DataVolumeGiB,
+		ControlNode:     s.cfg.ControlNode,
 		Ephemeral:       s.cfg.Ephemeral,
 		SubnetID:        firstSubnet(n),
 		VPCID:           n.VPCID,
@@ -79,7 +55,7 @@ func (s spec) control(n *network.Network, data *storage.Storage) *controlnode.Ar
 	return args
 }
 
-func (s spec) telemetry(data *storage.Storage, control *controlnode.ControlNode) *telemetry.Args {
+func (s spec) telemetryArgs(data *storage.Storage, control *controlnode.ControlNode) *telemetry.Args {
 	return &telemetry.Args{
 		Bucket:           data.DataBucket,
 		KMSKeyARN:        data.KMSKeyARN,
@@ -97,16 +73,10 @@ func (s spec) artifacts() []telemetry.Staged {
 	})
 }
 
-func (s spec) emr(n *network.Network, data *storage.Storage, t *telemetry.Telemetry) *emr.Args {
-	e := s.cfg.EMR
-	args := &emr.Args{
+func (s spec) emrArgs(n *network.Network, data *storage.Storage, t *telemetry.Telemetry) *emr.Args {
+	return &emr.Args{
 		Region:                       s.cfg.Region,
-		ReleaseLabel:                 e.ReleaseLabel,
-		Applications:                 e.Applications,
-		Master:                       group(e.Master),
-		Core:                         group(e.Core),
-		IdleTimeout:                  time.Duration(e.IdleTimeoutMinutes) * time.Minute,
-		TerminationProtection:        e.TerminationProtection,
+		EMR:                          s.cfg.EMR,
 		Ephemeral:                    s.cfg.Ephemeral,
 		SubnetID:                     firstSubnet(n),
 		MasterSecurityGroupID:        n.MasterSecurityGroupID,
@@ -117,24 +87,10 @@ func (s spec) emr(n *network.Network, data *storage.Storage, t *telemetry.Teleme
 		KMSKeyARN:                    data.KMSKeyARN,
 		BootstrapPath:                t.BootstrapPath,
 		BootstrapArgs:                t.BootstrapArgs,
-		SparkDefaults:                e.SparkDefaults,
 	}
-	if e.Task != nil {
-		task := group(*e.Task)
-		args.Task = &task
-	}
-	return args
 }
 
-func group(g config.InstanceGroup) emr.InstanceGroup {
-	out := emr.InstanceGroup{InstanceType: g.InstanceType, Count: g.Count, BidPrice: g.BidPrice}
-	for _, v := range g.EBS {
-		out.EBS = append(out.EBS, emr.Volume{Type: v.Type, SizeGiB: v.SizeGiB, IOPS: v.IOPS, Throughput: v.Throughput, PerInstance: v.PerInstance})
-	}
-	return out
-}
-
-func (s spec) workloads(data *storage.Storage, control *controlnode.ControlNode, t *telemetry.Telemetry) *workloads.Args {
+func (s spec) workloadsArgs(data *storage.Storage, control *controlnode.ControlNode, t *telemetry.Telemetry) *workloads.Args {
 	return &workloads.Args{
 		Region:              pulumi.String(s.cfg.Region),
 		Bucket:              data.DataBucket,
@@ -142,15 +98,15 @@ func (s spec) workloads(data *storage.Storage, control *controlnode.ControlNode,
 		ControlPrivateIP:    control.PrivateIP,
 		ControlBinaryURI:    t.ControlBinaryURI,
 		ControlBinarySHA256: t.ControlBinarySHA256,
-		TempoRetention:      time.Duration(s.cfg.Retention.TempoDays) * day,
-		PyroscopeRetention:  time.Duration(s.cfg.Retention.PyroscopeDays) * day,
-		MetricsRetention:    time.Duration(s.cfg.Retention.VictoriaMetricsDays) * day,
-		LogsRetention:       time.Duration(s.cfg.Retention.VictoriaLogsDays) * day,
+		TempoRetention:      schema.Days(s.cfg.Retention.TempoDays),
+		PyroscopeRetention:  schema.Days(s.cfg.Retention.PyroscopeDays),
+		MetricsRetention:    schema.Days(s.cfg.Retention.VictoriaMetricsDays),
+		LogsRetention:       schema.Days(s.cfg.Retention.VictoriaLogsDays),
 		DataVolumeGiB:       s.cfg.ControlNode.DataVolumeGiB,
 	}
 }
 
-func (s spec) grafana(w *workloads.Workloads) *grafana.Args {
+func (s spec) grafanaArgs(w *workloads.Workloads) *grafana.Args {
 	return &grafana.Args{
 		Dashboards: s.materials.Dashboards,
 		Endpoints:  w.Endpoints,
@@ -158,23 +114,23 @@ func (s spec) grafana(w *workloads.Workloads) *grafana.Args {
 	}
 }
 
-// firstSubnet holds control node and cluster: a cluster lives in one zone,
-// and traffic between zones costs.
+// firstSubnet is where control node and cluster run: a cluster runs in one zone,
+// and traffic between zones is charged.
 func firstSubnet(n *network.Network) pulumi.StringOutput { return n.SubnetIDs.Index(pulumi.Int(0)) }
 
-// validate asks every component about its arguments before the first resource
-// exists. What only other components' outputs will tell stands for itself.
+// validate checks the arguments of every component before the first resource is
+// registered. Empty components stand in for those whose outputs are arguments.
 func (s spec) validate() error {
 	n := &network.Network{SubnetIDs: pulumi.StringArray{pulumi.String("")}.ToStringArrayOutput()}
 	data, control := &storage.Storage{}, &controlnode.ControlNode{}
 	t, w := &telemetry.Telemetry{}, &workloads.Workloads{}
 	return errors.Join(
 		s.network(data).Validate(),
-		s.storage().Validate(),
-		s.control(n, data).Validate(),
-		s.telemetry(data, control).Validate(),
-		s.emr(n, data, t).Validate(),
-		s.workloads(data, control, t).Validate(),
-		s.grafana(w).Validate(),
+		s.storageArgs().Validate(),
+		s.controlArgs(n, data).Validate(),
+		s.telemetryArgs(data, control).Validate(),
+		s.emrArgs(n, data, t).Validate(),
+		s.workloadsArgs(data, control, t).Validate(),
+		s.grafanaArgs(w).Validate(),
 	)
 }

@@ -9,25 +9,25 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 )
 
-// Effect is what becomes of a resource.
+// Effect is what a plan does to a resource.
 type Effect string
 
-// The effects, mildest first.
+// The effects, least disruptive first.
 const (
 	Created Effect = "created"
 	Updated Effect = "updated in place"
-	// Unprotected is what the engine would no longer refuse to delete; it may
-	// be updated in place as well.
+	// Unprotected resources lose their deletion protection; they may be updated
+	// in place as well.
 	Unprotected Effect = "no longer protected"
-	// Unforeseen is an update whose extent depends on what does not exist yet,
-	// such as the address of a cluster that is to be replaced.
+	// Unforeseen is an update whose extent depends on values that do not exist
+	// yet, such as the address of a cluster that will be replaced.
 	Unforeseen Effect = "known only during the update"
 	Restarted  Effect = "restarted"
 	Replaced   Effect = "replaced"
 	Deleted    Effect = "deleted"
 )
 
-// Effects lists the effects, mildest first.
+// Effects lists the effects, least disruptive first.
 func Effects() []Effect {
 	return []Effect{Created, Updated, Unprotected, Unforeseen, Restarted, Replaced, Deleted}
 }
@@ -39,19 +39,19 @@ type Change struct {
 	ID        string // "" where it does not exist yet
 	Effect    Effect
 	Paths     []string // properties that differ; of a replacement, those that force it
-	Holds     string   // what goes with the resource, see Stateful; "" = nothing
+	Holds     string   // data that is lost with the resource, see Stateful; "" = none
 	Protected bool     // the engine refuses to replace or delete it
-	Retained  bool     // it stays where it is when the stack lets go of it
+	Retained  bool     // it continues to exist when the stack deletes it
 
 	old, new map[string]any // inputs before and after
 }
 
-// Loses tells whether what the resource holds would be gone from the stack.
+// Loses reports whether the stack would lose the data that the resource holds.
 func (c Change) Loses() bool {
 	return c.Holds != "" && (c.Effect == Replaced || c.Effect == Deleted)
 }
 
-// String is the change on one line.
+// String formats the change on one line.
 func (c Change) String() string {
 	line := fmt.Sprintf("%s %s: %s", c.Type, c.Name, c.Effect)
 	if len(c.Paths) > 0 && c.Effect != Created {
@@ -63,12 +63,12 @@ func (c Change) String() string {
 	return line
 }
 
-// Plan is what a preview would do, without what stays as it is. It is ordered
-// by the engine's steps.
+// Plan lists the changes of a preview in the order of the engine's steps.
+// Unchanged resources are left out.
 type Plan []Change
 
-// Names gives the logical names of the resources with an effect, sorted. A
-// resource shares its name with others of another type: both count once.
+// Names returns the sorted logical names of the resources with an effect.
+// Resources of different types that share a name are listed once.
 func (p Plan) Names(e Effect) []string {
 	var out []string
 	for _, c := range p {
@@ -80,12 +80,12 @@ func (p Plan) Names(e Effect) []string {
 	return slices.Compact(out)
 }
 
-// Lost gives the changes that lose what a resource holds.
+// Lost returns the changes that lose a resource's data.
 func (p Plan) Lost() Plan {
 	return slices.DeleteFunc(slices.Clone(p), func(c Change) bool { return !c.Loses() })
 }
 
-// String is one line per change.
+// String formats one line per change.
 func (p Plan) String() string {
 	lines := make([]string, 0, len(p))
 	for _, c := range p {
@@ -94,25 +94,25 @@ func (p Plan) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// Of classifies the events of a preview or an update. Components and
-// providers that stay are left out: nothing stands behind them.
-func Of(stream []events.EngineEvent) Plan {
-	var r reading
+// FromEvents classifies the events of a preview or an update. It leaves out components
+// and unchanged providers: nothing in the cloud corresponds to them.
+func FromEvents(stream []events.EngineEvent) Plan {
+	var b planBuilder
 	for _, e := range stream {
 		if e.ResourcePreEvent == nil {
 			continue
 		}
 		m := e.ResourcePreEvent.Metadata
-		s := step{op: m.Op, urn: m.URN, typ: m.Type, keys: m.Keys, differs: m.Diffs, old: stateOf(m.Old), new: stateOf(m.New)}
+		s := step{op: m.Op, urn: m.URN, typ: m.Type, keys: m.Keys, differs: m.Diffs, old: stateOfStep(m.Old), new: stateOfStep(m.New)}
 		for path, d := range m.DetailedDiff {
 			s.note(path, string(d.Kind))
 		}
-		r.add(s)
+		b.add(s)
 	}
-	return r.plan
+	return b.plan
 }
 
-func stateOf(m *apitype.StepEventStateMetadata) *state {
+func stateOfStep(m *apitype.StepEventStateMetadata) *state {
 	if m == nil {
 		return nil
 	}
@@ -126,18 +126,18 @@ type state struct {
 	inputs                  map[string]any
 }
 
-// step is one step of the engine, from whichever account of it.
+// step is one step of the engine, read from its events or from a digest.
 type step struct {
 	op       apitype.OpType
 	urn, typ string
 	keys     []string // that force a replacement
 	differs  []string // top-level properties
-	paths    []string // in full, where the provider tells them
+	paths    []string // in full, if the provider reports them
 	forcing  []string // of paths, those that force a replacement
 	old, new *state
 }
 
-// note takes one entry of a detailed difference.
+// note records one entry of a detailed diff.
 func (s *step) note(path, kind string) {
 	s.paths = append(s.paths, path)
 	if strings.HasSuffix(kind, "-replace") {
@@ -145,37 +145,41 @@ func (s *step) note(path, kind string) {
 	}
 }
 
-// reading gathers steps: a replacement takes several. Its zero value is empty.
-type reading struct {
+// planBuilder collects steps: a replacement takes several. Its zero value is ready to use.
+type planBuilder struct {
 	plan Plan
 	at   map[string]int // index in plan by URN
 }
 
-func (r *reading) add(s step) {
+// add records a step. Of several steps of a resource, it keeps the replacement with
+// the most details.
+func (b *planBuilder) add(s step) {
 	c, ok := s.change()
 	if !ok {
 		return
 	}
-	i, seen := r.at[c.URN]
+	i, seen := b.at[c.URN]
 	if !seen {
-		if r.at == nil {
-			r.at = map[string]int{}
+		if b.at == nil {
+			b.at = map[string]int{}
 		}
-		r.at[c.URN] = len(r.plan)
-		r.plan = append(r.plan, c)
+		b.at[c.URN] = len(b.plan)
+		b.plan = append(b.plan, c)
 		return
 	}
-	if before := r.plan[i]; before.Effect != Replaced || len(before.Paths) == 0 && len(c.Paths) > 0 {
-		r.plan[i] = c
+	if before := b.plan[i]; before.Effect != Replaced || len(before.Paths) == 0 && len(c.Paths) > 0 {
+		b.plan[i] = c
 	}
 }
 
+// change classifies a step. It is false for steps that change nothing in the
+// cloud.
 func (s step) change() (Change, bool) {
 	last, now := s.old, s.new
 	if last == nil {
 		last = now
 	}
-	if last == nil || !last.custom || strings.HasPrefix(s.typ, "pulumi:") && !replacing(s.op) {
+	if last == nil || !last.custom || strings.HasPrefix(s.typ, "pulumi:") && !isReplacement(s.op) {
 		return Change{}, false
 	}
 	c := Change{
@@ -186,14 +190,14 @@ func (s step) change() (Change, bool) {
 		c.new = now.inputs
 	}
 	switch {
-	case replacing(s.op):
+	case isReplacement(s.op):
 		c.Effect, c.Paths = Replaced, or(s.forcing, s.keys)
 	case s.op == apitype.OpCreate || s.op == apitype.OpImport:
 		c.Effect, c.Paths = Created, nil
 	case (s.op == apitype.OpUpdate || s.op == apitype.OpSame) && now != nil && last.protect && !now.protect:
 		c.Effect, c.Paths = Unprotected, or(s.paths, s.differs)
 	case s.op == apitype.OpUpdate:
-		c.Effect, c.Paths = updating(s.typ, or(s.paths, s.differs))
+		c.Effect, c.Paths = updateEffect(s.typ, or(s.paths, s.differs))
 	case s.op == apitype.OpDelete:
 		c.Effect, c.Paths = Deleted, nil
 	default:
@@ -204,7 +208,8 @@ func (s step) change() (Change, bool) {
 	return c, true
 }
 
-func updating(typ string, paths []string) (Effect, []string) {
+// updateEffect classifies an update in place and returns the paths that differ.
+func updateEffect(typ string, paths []string) (Effect, []string) {
 	switch {
 	case len(paths) == 0:
 		return Unforeseen, nil
@@ -215,10 +220,11 @@ func updating(typ string, paths []string) (Effect, []string) {
 	}
 }
 
-func replacing(op apitype.OpType) bool {
+func isReplacement(op apitype.OpType) bool {
 	return op == apitype.OpReplace || op == apitype.OpCreateReplacement || op == apitype.OpDeleteReplaced || op == apitype.OpImportReplacement
 }
 
+// or returns a copy of paths, or of fallback if paths is empty.
 func or(paths, fallback []string) []string {
 	if len(paths) > 0 {
 		return slices.Clone(paths)

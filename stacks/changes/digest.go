@@ -8,7 +8,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 )
 
-// digest is what `pulumi preview --json` prints, as far as it is read here
+// digest holds the fields used here of what `pulumi preview --json` prints
 // (pulumi pkg/backend/display, PreviewDigest).
 type digest struct {
 	Config map[string]string `json:"config"`
@@ -29,23 +29,26 @@ type digest struct {
 	} `json:"diagnostics"`
 }
 
-// Digest is a plan with the configuration that it was made from; secrets in
-// that are blinded.
+// Digest is a plan and the configuration it was computed from. Secret
+// configuration values are masked.
 type Digest struct {
 	Plan   Plan
 	Config map[string]string // full keys, emr-observatory:region
 }
 
-// FromDigest classifies what `pulumi preview --json` printed. An error that
-// the preview ended with is returned beside what it found until then.
+// FromDigest classifies the output of `pulumi preview --json`. If the preview
+// failed, its error is returned along with the changes found before.
 func FromDigest(r io.Reader) (Digest, error) {
 	var d digest
 	if err := json.NewDecoder(r).Decode(&d); err != nil {
 		return Digest{}, fmt.Errorf("read preview: %w; make it with `pulumi preview --json`", err)
 	}
-	var out reading
+	var out planBuilder
 	for _, s := range d.Steps {
-		one := step{op: s.Op, urn: s.URN, keys: s.ReplaceReasons, differs: s.DiffReasons, old: recorded(s.OldState), new: recorded(s.NewState)}
+		one := step{
+			op: s.Op, urn: s.URN, keys: s.ReplaceReasons, differs: s.DiffReasons,
+			old: stateOfResource(s.OldState), new: stateOfResource(s.NewState),
+		}
 		for _, r := range []*apitype.ResourceV3{s.OldState, s.NewState} {
 			if r != nil {
 				one.typ = string(r.Type)
@@ -65,7 +68,7 @@ func FromDigest(r io.Reader) (Digest, error) {
 	return found, nil
 }
 
-func recorded(r *apitype.ResourceV3) *state {
+func stateOfResource(r *apitype.ResourceV3) *state {
 	if r == nil {
 		return nil
 	}

@@ -13,13 +13,14 @@ import (
 	"github.com/emr-observatory/emr-observatory/stacks/changes"
 )
 
-// jsonCommand is the engine's command line, asked for JSON where it previews.
+// jsonCommand runs the engine's command line and adds --json to previews.
 type jsonCommand struct {
 	auto.PulumiCommand
 	printed *string
 }
 
-func (c jsonCommand) Run(ctx context.Context, dir string, in io.Reader, out, errs []io.Writer, env []string, args ...string) (string, string, int, error) {
+func (c jsonCommand) Run(ctx context.Context, dir string, in io.Reader, out, errs []io.Writer, env []string, args ...string) (string,
+	string, int, error) {
 	preview := len(args) > 0 && args[0] == "preview"
 	if preview {
 		args = append(args, "--json")
@@ -31,12 +32,13 @@ func (c jsonCommand) Run(ctx context.Context, dir string, in io.Reader, out, err
 	return stdout, stderr, code, err
 }
 
-// TestTheCommandLineSaysTheSame compares what `pulumi preview --json` prints
+// TestDigestAgreesWithEvents compares the output of `pulumi preview --json`
 // with the events of the Automation API.
-func TestTheCommandLineSaysTheSame(t *testing.T) {
+func TestDigestAgreesWithEvents(t *testing.T) {
 	s := open(t, "dev")
 	s.up(t)
-	s.values = s.with(t, set{"retention.tempoDays", "3"}, set{"emr.releaseLabel", `"emr-7.9.0"`}, set{"controlNode.instanceType", `"m5.2xlarge"`}, set{"operatorCidrs", `[]`})
+	s.values = s.with(t, set{"retention.tempoDays", "3"}, set{"emr.releaseLabel", `"emr-7.9.0"`},
+		set{"controlNode.instanceType", `"m5.2xlarge"`}, set{"operatorCidrs", `[]`})
 	want, err := changes.Preview(t.Context(), s.Stack)
 	require.NoError(t, err)
 
@@ -44,7 +46,8 @@ func TestTheCommandLineSaysTheSame(t *testing.T) {
 	var printed string
 	w := s.Stack.Workspace()
 	other, err := auto.SelectStackInlineSource(t.Context(), s.Stack.Name(), "emr-observatory", w.Program(),
-		auto.Pulumi(jsonCommand{w.PulumiCommand(), &printed}), auto.PulumiHome(w.PulumiHome()), auto.WorkDir(w.WorkDir()), auto.EnvVars(w.GetEnvVars()))
+		auto.Pulumi(jsonCommand{w.PulumiCommand(), &printed}), auto.PulumiHome(w.PulumiHome()),
+		auto.WorkDir(w.WorkDir()), auto.EnvVars(w.GetEnvVars()))
 	require.NoError(t, err)
 	_, _ = other.Preview(t.Context()) // its result is read from what was printed
 	require.NotEmpty(t, printed)
@@ -54,11 +57,11 @@ func TestTheCommandLineSaysTheSame(t *testing.T) {
 		require.Equal(t, want.Names(effect), got.Plan.Names(effect), effect)
 	}
 	require.NotEmpty(t, got.Plan.Names(changes.Restarted))
-	require.Equal(t, refused(t, changes.Guard{}.Check(t.Context(), want)), refused(t, changes.Guard{}.Check(t.Context(), got.Plan)))
+	require.Equal(t, refusedNames(t, changes.Guard{}.Check(t.Context(), want)), refusedNames(t, changes.Guard{}.Check(t.Context(), got.Plan)))
 	require.Equal(t, "us-east-1", got.Config[platform.Project+":region"])
 }
 
-func TestADigestThatIsNone(t *testing.T) {
+func TestRejectsInvalidDigest(t *testing.T) {
 	_, err := changes.FromDigest(strings.NewReader("Previewing update"))
 	require.ErrorContains(t, err, "pulumi preview --json")
 	_, err = changes.FromDigest(strings.NewReader(`{"steps":[],"diagnostics":[{"severity":"error","message":"boom"}]}`))

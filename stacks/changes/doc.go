@@ -1,8 +1,8 @@
-// Package changes reads a preview of the real engine in an operator's words:
-// what is updated in place, what restarts, what is replaced and what goes, and
-// which of it holds something that would be lost. A Guard refuses a plan that
-// loses such a thing without anybody having said so.
+// Package changes summarizes a preview by the real engine in an operator's
+// terms: what is updated in place, restarted, replaced or deleted, and which of
+// these resources hold data that would be lost. A Guard refuses a plan that loses
+// data, unless the operator has accepted the loss.
 //
-// It reads plans only: it decides nothing about resources, which is for the
-// engine and the providers, and applies nothing.
+// The package only reads plans. The engine and the providers decide what
+// happens to a resource, and nothing is applied here.
 package changes

@@ -2,35 +2,35 @@ package changes_test
 
 import "github.com/emr-observatory/emr-observatory/stacks/changes"
 
-// set is one value put into the configuration: a path and its JSON. A path
-// into a list means its first entry.
+// set is one configuration value: a path and its JSON. A path into a list
+// refers to the first entry.
 type set struct{ path, value string }
 
-// effects are patterns of logical names by effect: every changed resource
-// matches one of its effect's, and every pattern is matched.
+// effects are patterns of logical names by effect. Every changed resource must
+// match a pattern of its effect, and every pattern must match a resource.
 type effects map[changes.Effect][]string
 
-// edit is one edit of the base configuration and what it must do.
+// edit is one edit of the base configuration and its expected effects.
 type edit struct {
-	keys    []string // the keys that it is about
-	sets    []set
-	effects effects
-	refused []string // logical names that a Guard without consent refuses
-	engine  string   // what the engine or the program itself says no with; "" = it goes through
+	keys        []string // the keys that it is about
+	sets        []set
+	effects     effects
+	refused     []string // logical names that a Guard refuses if no loss is accepted
+	engineError string   // part of the error of the engine or the program; "" = the preview succeeds
 }
 
-// one is the edit of a single key.
+// one edits a single key.
 func one(key, value string, e effects, refused ...string) edit {
 	return edit{keys: []string{key}, sets: []set{{key, value}}, effects: e, refused: refused}
 }
 
-// Effects that several keys have.
+// Effects shared by several keys.
 var (
 	replacesCluster = effects{changes.Replaced: {"emr-cluster", "emr-task"}}
 	replacesTask    = effects{changes.Replaced: {"emr-task"}}
 	nothing         = effects{}
-	// newControlAddress is the control node at another address: bootstrap
-	// arguments and certificates name it.
+	// newControlAddress is a change of the control node's address, which
+	// bootstrap arguments and certificates contain.
 	newControlAddress = effects{
 		changes.Replaced: {
 			"control-interface", "control-instance", "control-attachment", "control-gate", "emr-cluster", "emr-task",
@@ -40,9 +40,9 @@ var (
 	}
 )
 
-// base is the configuration that is edited: Pulumi.dev.yaml, with what it
-// leaves out and can be edited.
-var base = []set{
+// baseConfiguration is the configuration that is edited: Pulumi.dev.yaml plus the keys that
+// it leaves at their defaults.
+var baseConfiguration = []set{
 	{"emr.master.ebs", `[{"type":"gp3","sizeGiB":64}]`},
 	{"emr.task", `{"count":1,"ebs":[{"type":"gp3","sizeGiB":64}]}`},
 }
@@ -50,8 +50,10 @@ var base = []set{
 func edits() []edit {
 	out := []edit{
 		{keys: []string{"region"}, sets: []set{{"region", `"us-west-2"`}, {"network.availabilityZones", `["us-west-2a","us-west-2b"]`}},
-			engine:  "currently marked for protection",
-			refused: []string{"control-data", "emr-cluster", "storage-data", "storage-key", "storage-logs", "workloads-collector-data", "workloads-grafana-data", "workloads-pyroscope-data", "workloads-tempo-data", "workloads-victoria-logs-data", "workloads-victoria-metrics-data"}},
+			engineError: "currently marked for protection",
+			refused: []string{"control-data", "emr-cluster", "storage-data", "storage-key", "storage-logs", "workloads-collector-data",
+				"workloads-grafana-data", "workloads-pyroscope-data", "workloads-tempo-data", "workloads-victoria-logs-data",
+				"workloads-victoria-metrics-data"}},
 		one("ephemeral", `true`, effects{changes.Unprotected: {"storage-data", "storage-logs", "storage-key", "control-data"}}),
 		one("tags", `{"environment":"test"}`, effects{changes.Updated: {"network-*", "storage-*", "control-*", "telemetry-*", "emr-*"}}),
 		one("operatorCidrs", `["198.51.100.0/24"]`, effects{
@@ -74,8 +76,9 @@ func networkEdits() []edit {
 	return []edit{
 		one("network.cidr", `"10.1.0.0/16"`, moved, "emr-cluster"),
 		{keys: []string{"network.availabilityZones"}, sets: []set{{"network.availabilityZones", `["us-east-1c","us-east-1b"]`}},
-			engine:  "currently marked for protection",
-			refused: []string{"control-data", "emr-cluster", "workloads-collector-data", "workloads-grafana-data", "workloads-pyroscope-data", "workloads-tempo-data", "workloads-victoria-logs-data", "workloads-victoria-metrics-data"}},
+			engineError: "currently marked for protection",
+			refused: []string{"control-data", "emr-cluster", "workloads-collector-data", "workloads-grafana-data", "workloads-pyroscope-data",
+				"workloads-tempo-data", "workloads-victoria-logs-data", "workloads-victoria-metrics-data"}},
 		{keys: []string{"network.vpcId", "network.subnetIds"},
 			sets: []set{{"network.vpcId", `"vpc-0123abcd"`}, {"network.subnetIds", `["subnet-0123abcd"]`}, {"network.availabilityZones", `[]`}},
 			effects: effects{
@@ -107,7 +110,8 @@ func controlEdits() []edit {
 			}},
 		one("controlNode.privateIp", `"10.0.0.77"`, newControlAddress, "emr-cluster"),
 		one("controlNode.dataVolumeGiB", `200`, effects{changes.Updated: {"control-data"}, changes.Restarted: {"workloads-victoria-logs"}}),
-		one("controlNode.dataVolumeGiB", `50`, effects{changes.Updated: {"control-data"}, changes.Restarted: {"workloads-victoria-logs"}}, "control-data"),
+		one("controlNode.dataVolumeGiB", `50`, effects{changes.Updated: {"control-data"}, changes.Restarted: {"workloads-victoria-logs"}},
+			"control-data"),
 	}
 }
 
@@ -134,7 +138,7 @@ func emrEdits() []edit {
 			}, refused: []string{"emr-cluster"}},
 		one("emr.core.bidPrice", `"0.10"`, replacesCluster, "emr-cluster"),
 		one("emr.task.bidPrice", `"0.10"`, replacesTask),
-		{keys: []string{"emr.task.ebs.throughput"}, sets: []set{{"emr.task.ebs.throughput", `250`}}, engine: "emr.task.ebs[0].throughput"},
+		{keys: []string{"emr.task.ebs.throughput"}, sets: []set{{"emr.task.ebs.throughput", `250`}}, engineError: "emr.task.ebs[0].throughput"},
 	}
 	for _, role := range []string{"master", "core", "task"} {
 		e, refused := replacesCluster, []string{"emr-cluster"}

@@ -1,7 +1,6 @@
 package changes_test
 
 import (
-	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -13,9 +12,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 )
 
-// TestWhatAnEditDoes previews an edit of every key of the configuration.
-func TestWhatAnEditDoes(t *testing.T) {
-	s := open(t, "dev", base...)
+// TestEffectsOfEdits previews an edit of every configuration key.
+func TestEffectsOfEdits(t *testing.T) {
+	s := open(t, "dev", baseConfiguration...)
 	s.up(t)
 	unedited := s.values
 	plan, err := changes.Preview(t.Context(), s.Stack)
@@ -28,18 +27,18 @@ func TestWhatAnEditDoes(t *testing.T) {
 			s.values = s.with(t, e.sets...)
 			defer func() { s.values = unedited }()
 			plan, err := changes.Preview(t.Context(), s.Stack)
-			if e.engine != "" {
-				require.ErrorContains(t, err, e.engine)
+			if e.engineError != "" {
+				require.ErrorContains(t, err, e.engineError)
 			} else {
 				require.NoError(t, err)
 				requireEffects(t, e.effects, plan)
 			}
 			refusal := changes.Guard{}.Check(t.Context(), plan)
-			require.Equal(t, e.refused, refused(t, refusal), "%v", refusal)
+			require.Equal(t, e.refused, refusedNames(t, refusal), "%v", refusal)
 			for _, lost := range plan.Lost() {
-				require.Contains(t, e.refused, lost.Name, "would be lost without a word")
+				require.Contains(t, e.refused, lost.Name, "would be lost, and no guard refuses it")
 			}
-			row := changes.Row{Keys: e.keys, Plan: plan, Stopped: err, Refused: refusal}
+			row := changes.Row{Keys: e.keys, Plan: plan, Err: err, Refusal: refusal}
 			for _, v := range e.sets {
 				row.Edit = append(row.Edit, v.path+": "+v.value)
 			}
@@ -51,7 +50,7 @@ func TestWhatAnEditDoes(t *testing.T) {
 	}
 }
 
-// Every key that can be edited is in the table.
+// TestEveryKeyIsEdited requires an edit in the table for every editable key.
 func TestEveryKeyIsEdited(t *testing.T) {
 	covered := map[string]bool{}
 	for _, e := range edits() {
@@ -68,7 +67,7 @@ func TestEveryKeyIsEdited(t *testing.T) {
 	}
 }
 
-// requireEffects holds a plan against the patterns, in both directions.
+// requireEffects compares a plan with the patterns, in both directions.
 func requireEffects(t *testing.T, want effects, got changes.Plan) {
 	t.Helper()
 	for _, effect := range changes.Effects() {
@@ -77,7 +76,8 @@ func requireEffects(t *testing.T, want effects, got changes.Plan) {
 			require.True(t, slices.ContainsFunc(want[effect], func(p string) bool { return matches(t, p, name) }), "%s is %s", name, effect)
 		}
 		for _, p := range want[effect] {
-			require.True(t, slices.ContainsFunc(names, func(name string) bool { return matches(t, p, name) }), "nothing like %s is %s; %v are", p, effect, names)
+			require.True(t, slices.ContainsFunc(names, func(name string) bool { return matches(t, p, name) }), "nothing like %s is %s; %v are",
+				p, effect, names)
 		}
 	}
 }
@@ -89,8 +89,8 @@ func matches(t *testing.T, pattern, name string) bool {
 	return ok
 }
 
-// refused are the names in a Guard's error, sorted.
-func refused(t *testing.T, err error) []string {
+// refusedNames returns the sorted names in a Guard's error.
+func refusedNames(t *testing.T, err error) []string {
 	t.Helper()
 	var out []string
 	for _, r := range refusals(t, err) {
@@ -102,17 +102,18 @@ func refused(t *testing.T, err error) []string {
 	return out
 }
 
+// refusals unwraps a Guard's error.
 func refusals(t *testing.T, err error) []*changes.Refusal {
 	t.Helper()
 	if err == nil {
 		return nil
 	}
-	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // the joined error itself
+	joined, ok := err.(interface{ Unwrap() []error })
 	require.True(t, ok)
 	var out []*changes.Refusal
 	for _, e := range joined.Unwrap() {
 		var r *changes.Refusal
-		require.True(t, errors.As(e, &r), "%v", e)
+		require.ErrorAs(t, e, &r)
 		out = append(out, r)
 	}
 	return out

@@ -8,37 +8,37 @@ import (
 	"strings"
 )
 
-// Guard says what a plan may lose. Its zero value accepts nothing.
+// Guard sets what a plan may lose. Its zero value accepts no loss.
 type Guard struct {
-	// Accepted are logical names of resources whose loss somebody agreed to.
-	// What is protected stays refused: the engine would refuse it too.
+	// Accepted are logical names of resources that may be lost. Protected
+	// resources are refused regardless, as the engine would refuse them too.
 	Accepted []string
-	// Ephemeral is a stack that said its data may vanish. Steps that have not
-	// ended count even then.
+	// Ephemeral marks a stack whose data may be lost. Unfinished EMR steps
+	// block a change even then.
 	Ephemeral bool
-	// Unfinished lists the steps of a cluster that have not ended, see
-	// UnfinishedSteps. nil: nobody can be asked.
+	// Unfinished lists a cluster's unfinished steps, see UnfinishedSteps. With
+	// nil, every cluster counts as busy.
 	Unfinished func(ctx context.Context, clusterID string) ([]string, error)
-	// Begin is called by a Destroy that nothing refuses, before the first
-	// resource goes. nil: nothing is.
+	// Begin, if set, is called by Destroy after the checks and before the first
+	// resource is deleted.
 	Begin func() error
 }
 
-// Refusal is one change that must not be made as it is planned.
+// Refusal is one planned change that must not be made.
 type Refusal struct {
 	Change Change
 	Rule   string // why not
 	Remedy string // what to do instead
 }
 
-// Error says what, why and what to do on one line.
+// Error formats the change, the rule and the remedy on one line.
 func (r *Refusal) Error() string { return fmt.Sprintf("%s, which %s; %s", r.Change, r.Rule, r.Remedy) }
 
-// Check refuses a plan of an update that would lose what a resource holds, or
-// that AWS would refuse half-way. All reasons come in one joined error, each a
-// *Refusal. Without Unfinished every cluster that goes counts as busy.
+// Check refuses the plan of an update that would lose a resource's data, or that
+// AWS would refuse half-way. It returns all reasons as one joined error of
+// *Refusal.
 func (g Guard) Check(ctx context.Context, p Plan) error {
-	return g.each(ctx, p, func(c Change) *Refusal {
+	return g.checkEach(ctx, p, func(c Change) *Refusal {
 		switch {
 		case g.Ephemeral:
 			return nil
@@ -50,37 +50,36 @@ func (g Guard) Check(ctx context.Context, p Plan) error {
 	})
 }
 
-// CheckDestroy refuses a plan of a destroy for what is protected, for steps
-// that have not ended, and for what AWS would refuse half-way. Everything else
-// goes: that is what a destroy is for.
+// CheckDestroy refuses the plan of a destroy if a resource is protected, if EMR
+// steps are unfinished, or if AWS would refuse it half-way. All other data may be
+// lost: a destroy is meant to delete it.
 func (g Guard) CheckDestroy(ctx context.Context, p Plan) error {
-	return g.each(ctx, p, func(Change) *Refusal { return nil })
+	return g.checkEach(ctx, p, func(Change) *Refusal { return nil })
 }
 
-// each asks for every change; rest is asked about losses that no general rule
-// decides.
-func (g Guard) each(ctx context.Context, p Plan, rest func(Change) *Refusal) error {
-	var faults []error
+// checkEach checks every change; rest decides on losses that checkAlways permits.
+func (g Guard) checkEach(ctx context.Context, p Plan, rest func(Change) *Refusal) error {
+	var errs []error
 	for _, c := range p {
-		r, err := g.general(ctx, c)
-		if err == nil && r == nil && c.Loses() && !slices.Contains(g.Accepted, c.Name) && !g.asked(c) {
+		r, err := g.checkAlways(ctx, c)
+		if err == nil && r == nil && c.Loses() && !slices.Contains(g.Accepted, c.Name) && !g.queriesEMR(c) {
 			r = rest(c)
 		}
 		switch {
 		case err != nil:
-			faults = append(faults, err)
+			errs = append(errs, err)
 		case r != nil:
-			faults = append(faults, r)
+			errs = append(errs, r)
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// asked tells whether EMR itself says if the cluster is busy.
-func (g Guard) asked(c Change) bool { return c.Type == typeCluster && g.Unfinished != nil }
+// queriesEMR reports whether EMR is queried for a cluster's unfinished steps.
+func (g Guard) queriesEMR(c Change) bool { return c.Type == typeCluster && g.Unfinished != nil }
 
-// general are the rules of updates and destroys alike.
-func (g Guard) general(ctx context.Context, c Change) (*Refusal, error) {
+// checkAlways applies the rules shared by updates and destroys.
+func (g Guard) checkAlways(ctx context.Context, c Change) (*Refusal, error) {
 	if r := impossible(c); r != nil {
 		return r, nil
 	}
@@ -88,29 +87,30 @@ func (g Guard) general(ctx context.Context, c Change) (*Refusal, error) {
 	if gone && c.Protected {
 		return &Refusal{c, "is protected", "leave it as it is; or save what it holds, set ephemeral to true, update, and try again"}, nil
 	}
-	if !gone || !g.asked(c) || slices.Contains(g.Accepted, c.Name) {
+	if !gone || !g.queriesEMR(c) || slices.Contains(g.Accepted, c.Name) {
 		return nil, nil
 	}
 	steps, err := g.Unfinished(ctx, c.ID)
 	if err != nil {
-		return nil, fmt.Errorf("ask for the steps of cluster %s: %w", c.ID, err)
+		return nil, fmt.Errorf("check the steps of cluster %s: %w", c.ID, err)
 	}
 	if len(steps) == 0 {
 		return nil, nil
 	}
-	return &Refusal{c, "would end steps that run or wait: " + strings.Join(steps, ", "), "let them end first, or accept it by the name " + c.Name}, nil
+	return &Refusal{c, "would end steps that run or wait: " + strings.Join(steps, ", "),
+		"let them end first, or accept it by the name " + c.Name}, nil
 }
 
-// impossible finds what a plan shows as done and AWS refuses half-way.
+// impossible finds changes that a preview accepts and AWS refuses half-way.
 func impossible(c Change) *Refusal {
 	switch c.Type {
 	case typeVolume:
-		// EBS User Guide, "Requirements for Elastic Volumes": a size only grows.
-		if was, now := number(c.old["size"]), number(c.new["size"]); c.Effect == Updated && now < was {
+		// EBS User Guide, "Requirements for Elastic Volumes": a volume cannot shrink.
+		if was, now := numberOrZero(c.old["size"]), numberOrZero(c.new["size"]); c.Effect == Updated && now < was {
 			return &Refusal{c, fmt.Sprintf("would shrink it from %v to %v GiB: EBS only enlarges", was, now), "keep the size or enlarge it"}
 		}
 	case typeCluster:
-		// EMR API, TerminateJobFlows: a protected cluster is not ended. A
+		// EMR API, TerminateJobFlows: a protected cluster is not terminated, so a
 		// replacement would leave two.
 		if on, _ := c.old["terminationProtection"].(bool); on && (c.Effect == Replaced || c.Effect == Deleted) {
 			return &Refusal{c, "EMR refuses to end: it has termination protection", "set emr.terminationProtection to false and update first"}
@@ -119,7 +119,7 @@ func impossible(c Change) *Refusal {
 	return nil
 }
 
-func number(v any) float64 {
+func numberOrZero(v any) float64 {
 	n, _ := v.(float64)
 	return n
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/stacks/outputs"
 )
 
+// outputs decodes the stack's outputs.
 func (s *scene) outputs(t *testing.T) outputs.Outputs {
 	t.Helper()
 	all, err := s.Stack.Outputs(t.Context())
@@ -28,7 +29,7 @@ func (s *scene) outputs(t *testing.T) outputs.Outputs {
 	return o
 }
 
-// state gives the URNs of everything in the stack but itself.
+// state returns the URNs of all resources in the stack except the stack itself.
 func (s *scene) state(t *testing.T) []string {
 	t.Helper()
 	exported, err := s.Stack.Export(t.Context())
@@ -43,10 +44,10 @@ func (s *scene) state(t *testing.T) []string {
 	return out
 }
 
-// TestAnotherArtifactReplacesTheCluster edits what nodes install: paths and
-// names alone would be ignored by the provider, the hash among the arguments
-// is not.
-func TestAnotherArtifactReplacesTheCluster(t *testing.T) {
+// TestChangedArtifactReplacesCluster edits what nodes install. The provider
+// ignores a change of paths and names alone; the hash among the bootstrap
+// arguments makes it replace the cluster.
+func TestChangedArtifactReplacesCluster(t *testing.T) {
 	s := open(t, "local")
 	s.up(t)
 	before := s.outputs(t)
@@ -71,8 +72,9 @@ func TestAnotherArtifactReplacesTheCluster(t *testing.T) {
 	require.Equal(t, before.DataBucket, after.DataBucket)
 }
 
-// TestOneWorkloadRestarts edits what one server reads: a file, and arguments.
-func TestOneWorkloadRestarts(t *testing.T) {
+// TestOnlyEditedWorkloadRestarts edits one server's configuration file and
+// arguments.
+func TestOnlyEditedWorkloadRestarts(t *testing.T) {
 	s := open(t, "local")
 	s.up(t)
 	for _, c := range []struct{ key, workload string }{
@@ -90,18 +92,19 @@ func TestOneWorkloadRestarts(t *testing.T) {
 	}
 }
 
-// TestAnEphemeralStackGoesInOneCommand has nothing to save.
-func TestAnEphemeralStackGoesInOneCommand(t *testing.T) {
+// TestDestroysEphemeralStackInOneCommand: such a stack has no data to keep.
+func TestDestroysEphemeralStackInOneCommand(t *testing.T) {
 	s := open(t, "local")
 	s.up(t)
 	stream := make(chan events.EngineEvent)
 	deleted := make(chan int)
-	go func() { deleted <- len(changes.Of(drain(stream)).Names(changes.Deleted)) }()
+	go func() { deleted <- len(changes.FromEvents(drain(stream)).Names(changes.Deleted)) }()
 	require.NoError(t, changes.Destroy(t.Context(), s.Stack, changes.Guard{}, optdestroy.EventStreams(stream)))
 	require.Greater(t, <-deleted, 100, "the caller's own stream is fed")
 	require.Empty(t, s.state(t))
 }
 
+// drain collects the events until the stream is closed.
 func drain(stream <-chan events.EngineEvent) []events.EngineEvent {
 	var all []events.EngineEvent
 	for e := range stream {
@@ -110,9 +113,9 @@ func drain(stream <-chan events.EngineEvent) []events.EngineEvent {
 	return all
 }
 
-// TestAProtectedStackStays is refused before the first resource goes, with
-// every reason, and goes once it is said to be ephemeral.
-func TestAProtectedStackStays(t *testing.T) {
+// TestRefusesToDestroyProtectedStack expects every reason before the first
+// resource is deleted, and a successful destroy once the stack is ephemeral.
+func TestRefusesToDestroyProtectedStack(t *testing.T) {
 	s := open(t, "dev", set{"emr.terminationProtection", "true"})
 	s.up(t)
 	before := s.state(t)
@@ -126,7 +129,8 @@ func TestAProtectedStackStays(t *testing.T) {
 		"storage-logs: deleted; holds its objects, which is protected",
 		"storage-key: deleted; holds the only way to read what it encrypted, which is protected",
 		"control-data: deleted; holds metrics, logs and the Kubernetes datastore, which is protected",
-		"emr-cluster: deleted; holds steps that have not ended, and HDFS, which EMR refuses to end: it has termination protection; set emr.terminationProtection to false",
+		"emr-cluster: deleted; holds steps that have not ended, and HDFS, which EMR refuses to end: " +
+			"it has termination protection; set emr.terminationProtection to false",
 	} {
 		require.ErrorContains(t, err, reason)
 	}

@@ -2,7 +2,7 @@ package changes
 
 import "strings"
 
-// Types whose replacement or restart means more than a new id.
+// Types whose replacement or restart has consequences beyond a new id.
 const (
 	typeBucket   = "aws:s3/bucketV2:BucketV2"
 	typeVolume   = "aws:ebs/volume:Volume"
@@ -12,7 +12,7 @@ const (
 	typeClaim    = "kubernetes:core/v1:PersistentVolumeClaim"
 )
 
-// Stateful gives, by type, what goes with a resource of it.
+// Stateful maps a resource type to the data lost with such a resource.
 func Stateful() map[string]string {
 	return map[string]string{
 		typeBucket:  "its objects",
@@ -23,16 +23,16 @@ func Stateful() map[string]string {
 	}
 }
 
-// podTemplates are the types whose pods are made anew when their template
-// changes, its configuration's hash among the annotations (Kubernetes docs,
-// "Deployments", "DaemonSet", "StatefulSets": rollout).
+// podTemplates are the types whose pods are recreated when their template
+// changes, including the configuration hash in its annotations (Kubernetes
+// docs, "Deployments", "DaemonSet", "StatefulSets": rollout).
 var podTemplates = []string{"kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:DaemonSet", "kubernetes:apps/v1:StatefulSet"}
 
-// stopped are the fields of an instance for whose change EC2 stops and starts
-// it (EC2 User Guide, "Change the instance type").
-var stopped = []string{"instanceType", "ebsOptimized", "cpuOptions"}
+// needStop are the instance fields that EC2 can only change by stopping and
+// starting the instance (EC2 User Guide, "Change the instance type").
+var needStop = []string{"instanceType", "ebsOptimized", "cpuOptions"}
 
-// restarts tells whether an update in place makes what runs start again.
+// restarts reports whether an update in place restarts the running workload.
 func restarts(typ string, paths []string) bool {
 	within := func(places ...string) bool {
 		for _, path := range paths {
@@ -49,5 +49,5 @@ func restarts(typ string, paths []string) bool {
 			return within("spec.template")
 		}
 	}
-	return typ == typeInstance && within(stopped...)
+	return typ == typeInstance && within(needStop...)
 }

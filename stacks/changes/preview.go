@@ -15,9 +15,8 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 )
 
-// Preview asks the engine what an update of the stack would do. Where the
-// engine or the program refuses, the error holds their own reasons, and the
-// plan what had been found until then.
+// Preview runs the engine's preview of an update. If the engine or the program
+// fails, the error holds their messages, and the plan the changes found before.
 func Preview(ctx context.Context, stack auto.Stack, opts ...optpreview.Option) (Plan, error) {
 	var given optpreview.Options
 	for _, o := range opts {
@@ -30,7 +29,7 @@ func Preview(ctx context.Context, stack auto.Stack, opts ...optpreview.Option) (
 	})
 }
 
-// PlanDestroy is what a destroy of the stack would delete: everything in its
+// PlanDestroy lists what a destroy would delete: everything in the stack's
 // state. The engine's own preview stops at the first protected resource.
 func PlanDestroy(ctx context.Context, stack auto.Stack) (Plan, error) {
 	exported, err := stack.Export(ctx)
@@ -41,18 +40,18 @@ func PlanDestroy(ctx context.Context, stack auto.Stack) (Plan, error) {
 	if err := json.Unmarshal(exported.Deployment, &deployment); err != nil {
 		return nil, fmt.Errorf("read state: %w", err)
 	}
-	var r reading
+	var b planBuilder
 	for i := range slices.Backward(deployment.Resources) { // what came last goes first
 		old := &deployment.Resources[i]
-		r.add(step{op: apitype.OpDelete, urn: string(old.URN), typ: string(old.Type), old: recorded(old)})
+		b.add(step{op: apitype.OpDelete, urn: string(old.URN), typ: string(old.Type), old: stateOfResource(old)})
 	}
-	return r.plan, nil
+	return b.plan, nil
 }
 
-// Destroy takes the whole stack down or nothing of it: what g refuses stops it
-// before the first resource goes. The engine itself, run without a preview as
-// the Automation API does, meets a protected resource half-way. Event streams
-// among opts are closed at the end, also of a refusal.
+// Destroy deletes the whole stack, or nothing if g refuses. Without this check
+// the engine, which the Automation API runs without a preview, would fail on a
+// protected resource half-way. Event streams in opts are closed at the end,
+// also after a refusal.
 func Destroy(ctx context.Context, stack auto.Stack, g Guard, opts ...optdestroy.Option) error {
 	var given optdestroy.Options
 	for _, o := range opts {
@@ -79,7 +78,7 @@ func Destroy(ctx context.Context, stack auto.Stack, g Guard, opts ...optdestroy.
 	return err
 }
 
-// follow runs the engine and gathers its events.
+// follow runs the engine and collects its events.
 func follow(ctx context.Context, what string, run func(chan<- events.EngineEvent) error) (Plan, error) {
 	stream := make(chan events.EngineEvent)
 	gathered := make(chan []events.EngineEvent, 1)
@@ -93,14 +92,14 @@ func follow(ctx context.Context, what string, run func(chan<- events.EngineEvent
 	failed := run(stream)
 	select {
 	case all := <-gathered:
-		return Of(all), reasons(what, all, failed)
+		return FromEvents(all), reasons(what, all, failed)
 	case <-ctx.Done():
 		return nil, errors.Join(failed, ctx.Err())
 	}
 }
 
-// reasons are the errors that the engine and the program gave, instead of the
-// whole output that the Automation API gives.
+// reasons extracts the errors of the engine and the program; the Automation
+// API's own error contains the whole output.
 func reasons(what string, stream []events.EngineEvent, failed error) error {
 	if failed == nil {
 		return nil

@@ -7,25 +7,27 @@ import (
 	"strings"
 )
 
-// Row is one edit that was tried and what came of it.
+// Row is one edit and its observed effects.
 type Row struct {
-	Keys    []string // configuration keys that it is about
+	Keys    []string // configuration keys that it changes
 	Edit    []string // "emr.core.count: 3"
 	Plan    Plan
-	Stopped error // the engine's or the program's own no; nil = the preview went through
-	Refused error // a Guard's
+	Err     error // of the engine or the program; nil = the preview succeeded
+	Refusal error // of a Guard
 }
 
-// Reference renders docs/reference/changes.md from edits that were tried.
+// Reference renders docs/reference/changes.md from previewed edits.
 func Reference(rows []Row) []byte {
 	var b strings.Builder
 	b.WriteString(`# What an edit does
 
-Rendered by the tests of package stacks/changes, which preview each of these edits of ` + "`Pulumi.dev.yaml`" + ` (with a task group) on the real engine; run ` + "`make generate`" + `.
+Rendered by the tests of package stacks/changes, which preview each of these edits of ` + "`Pulumi.dev.yaml`" +
+		" (with a task group) on the real engine; run `make generate`" + `.
 
-Resources are told by their logical names; many of one component are told as "much of" it.
-"Refused" is what a guarded update says no to, and what a plain ` + "`pulumi up`" + ` would do after its preview; resources that are protected stop both.
-"Known only during the update" are resources whose provider waits for something that is replaced, such as the control node.
+Resources are listed by logical name, or as "much of" a component if there are many.
+"Refused" lists the changes that a guarded update refuses and a plain ` + "`pulumi up`" +
+		` would make after its preview; protected resources stop both.
+"Known only during the update" are resources whose provider waits for a resource that is replaced, such as the control node.
 
 | Key | Edit | Effect | Refused |
 |---|---|---|---|
@@ -35,25 +37,26 @@ Resources are told by their logical names; many of one component are told as "mu
 		for _, e := range Effects() {
 			if names := r.Plan.Names(e); len(names) > 0 {
 				if e != Restarted {
-					names = brief(names)
+					names = summarize(names)
 				}
 				effects = append(effects, string(e)+": "+strings.Join(names, ", "))
 			}
 		}
-		if len(effects) == 0 && r.Stopped == nil {
+		if len(effects) == 0 && r.Err == nil {
 			effects = append(effects, "nothing on AWS or Kubernetes")
 		}
 		if len(effects) == 0 {
 			effects = append(effects, "the program stops before it registers anything")
 		}
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", strings.Join(r.Keys, "`, `"), strings.Join(r.Edit, "`, `"), strings.Join(effects, "; "), no(r))
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", strings.Join(r.Keys, "`, `"), strings.Join(r.Edit, "`, `"),
+			strings.Join(effects, "; "), refusalText(r))
 	}
 	return []byte(b.String())
 }
 
-// brief lists names; many of one component are told as such, without a number
-// that every new resource would change.
-func brief(names []string) []string {
+// summarize shortens a list of names: many of one component become "much of" it,
+// without a count, which would change with every new resource.
+func summarize(names []string) []string {
 	const many = 4
 	count := map[string]int{}
 	component := func(name string) string { c, _, _ := strings.Cut(name, "-"); return c }
@@ -65,18 +68,18 @@ func brief(names []string) []string {
 		c := component(n)
 		if count[c] <= many {
 			out = append(out, n)
-		} else if said := "much of " + c; !slices.Contains(out, said) {
-			out = append(out, said)
+		} else if summary := "much of " + c; !slices.Contains(out, summary) {
+			out = append(out, summary)
 		}
 	}
 	return out
 }
 
-// no says who refuses and why, each reason once.
-func no(r Row) string {
+// refusalText formats the refusals of an edit, each rule once.
+func refusalText(r Row) string {
 	reasons := map[string][]string{}
 	var order []string
-	for _, e := range unfold(r.Refused) {
+	for _, e := range joinedErrors(r.Refusal) {
 		var refusal *Refusal
 		if !errors.As(e, &refusal) {
 			continue
@@ -92,16 +95,17 @@ func no(r Row) string {
 		slices.Sort(reasons[rule])
 		out = append(out, strings.Join(reasons[rule], ", ")+" "+rule)
 	}
-	if r.Stopped != nil && len(out) == 0 {
-		_, first, _ := strings.Cut(r.Stopped.Error(), "* ") // as Go programs tell their errors to the engine
+	if r.Err != nil && len(out) == 0 {
+		_, first, _ := strings.Cut(r.Err.Error(), "* ") // as Go programs report their errors to the engine
 		first, _, _ = strings.Cut(first, "\n")
 		out = append(out, first)
 	}
 	return strings.ReplaceAll(strings.Join(out, "; "), "|", `\|`)
 }
 
-func unfold(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the joined error itself
+// joinedErrors are the errors that errors.Join joined.
+func joinedErrors(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the rendered files")
 
+// requireReference compares docs/reference/changes.md with the rows.
 func requireReference(t *testing.T, rows []changes.Row) {
 	t.Helper()
 	at := filepath.Join(trial.Root(t), "docs/reference/changes.md")

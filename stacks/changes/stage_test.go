@@ -13,21 +13,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/trial"
-	"github.com/emr-observatory/emr-observatory/localcloud/provider"
-	"github.com/emr-observatory/emr-observatory/localcloud/rehearse"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/simulator"
+	"github.com/emr-observatory/emr-observatory/simulator/rehearse"
 	"github.com/emr-observatory/emr-observatory/stacks"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 )
 
-// scene is the whole program as a stack on the real engine, whose
-// configuration and materials tests edit between runs.
+// scene is the whole program as a stack on the real engine. Tests edit its
+// configuration and materials between runs.
 type scene struct {
 	*rehearse.Stage
 	values    map[string]string // bare keys
 	materials stacks.Materials
 }
 
+// open starts the engine with a stack file's configuration and some values set.
 func open(t *testing.T, stack string, sets ...set) *scene {
 	t.Helper()
 	s := &scene{values: map[string]string{}, materials: trial.Materials(t)}
@@ -45,14 +46,14 @@ func open(t *testing.T, stack string, sets ...set) *scene {
 	var err error
 	s.Stage, err = rehearse.Open(t.Context(), program, rehearse.Options{
 		Project: platform.Project, Stack: stack, PulumiCommand: trial.Pulumi(t), WorkDir: t.TempDir(), Config: auto.ConfigMap{},
-		Providers: provider.Options{Invokes: map[string]provider.Invoke{"aws:ec2/getSubnet:getSubnet": existingSubnet}},
+		Providers: simulator.Options{Invokes: map[string]simulator.Invoke{"aws:ec2/getSubnet:getSubnet": existingSubnet}},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
 }
 
-// existingSubnet answers for a subnet that the stack did not make.
+// existingSubnet serves a subnet that the stack did not create.
 func existingSubnet(_ context.Context, args resource.PropertyMap) (resource.PropertyMap, error) {
 	return resource.PropertyMap{"id": args["id"], "availabilityZone": resource.NewStringProperty("us-east-1a")}, nil
 }
@@ -64,7 +65,7 @@ func (s *scene) up(t *testing.T) auto.UpResult {
 	return r
 }
 
-// with is the configuration with some values set.
+// with returns the configuration with some values set.
 func (s *scene) with(t *testing.T, sets ...set) map[string]string {
 	t.Helper()
 	out := maps.Clone(s.values)
@@ -90,7 +91,7 @@ func (s *scene) with(t *testing.T, sets ...set) map[string]string {
 	return out
 }
 
-// put sets a value deep inside objects; of a list it takes the first entry.
+// put sets a value in nested objects; in a list it uses the first entry.
 func put(at any, path []string, value any) any {
 	if len(path) == 0 {
 		return value

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-// UnfinishedSteps asks EMR for a Guard. A step is shown by its id and name.
+// UnfinishedSteps returns a Guard's query of EMR. It lists a step by its id and name.
 func UnfinishedSteps(api emr.ListStepsAPIClient) func(context.Context, string) ([]string, error) {
 	return func(ctx context.Context, clusterID string) ([]string, error) {
 		var out []string

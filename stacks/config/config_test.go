@@ -2,12 +2,9 @@ package config_test
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -18,6 +15,8 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
+	"github.com/emr-observatory/emr-observatory/schema/violation"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 )
 
@@ -25,8 +24,8 @@ var update = flag.Bool("update", false, "write the rendered files")
 
 const root = "../.."
 
-// stackValues reads a stack file the way the engine hands it over: scalars
-// bare, everything else as JSON.
+// stackValues reads a stack file as the engine passes it: scalars bare, everything
+// else as JSON.
 func stackValues(t *testing.T, name string) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "Pulumi."+name+".yaml"))
@@ -56,7 +55,7 @@ func TestStackFilesAreValid(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, dev.Ephemeral)
 	require.Empty(t, dev.AWSEndpoints.S3)
-	require.Equal(t, []config.Volume{{Type: "gp3", SizeGiB: 128, PerInstance: 1}}, dev.EMR.Core.EBS)
+	require.Equal(t, []schema.Volume{{Type: "gp3", SizeGiB: 128, PerInstance: 1}}, dev.EMR.Core.EBS)
 
 	local, err := config.Parse(stackValues(t, "local"))
 	require.NoError(t, err)
@@ -66,7 +65,7 @@ func TestStackFilesAreValid(t *testing.T) {
 	require.Equal(t, dev.EMR.ReleaseLabel, local.EMR.ReleaseLabel)
 }
 
-func TestRenderedFilesAgree(t *testing.T) {
+func TestRenderedFilesAreCurrent(t *testing.T) {
 	project, err := config.ProjectFile()
 	require.NoError(t, err)
 	for path, want := range map[string][]byte{"Pulumi.yaml": project, "docs/reference/config.md": config.Reference()} {
@@ -81,9 +80,9 @@ func TestRenderedFilesAgree(t *testing.T) {
 	}
 }
 
-// The engine's own reading of Pulumi.yaml: each key typed, described, and
-// with a default that the program reads as its own.
-func TestProjectFileIsWhatPulumiReads(t *testing.T) {
+// The engine finds every key in Pulumi.yaml, with type, description, and a default
+// that the program decodes to its own.
+func TestPulumiReadsProjectFile(t *testing.T) {
 	project, err := workspace.LoadProject(filepath.Join(root, "Pulumi.yaml"))
 	require.NoError(t, err)
 	require.Equal(t, platform.Project, project.Name.String())
@@ -107,18 +106,12 @@ func TestProjectFileIsWhatPulumiReads(t *testing.T) {
 	require.Len(t, project.Config, top)
 	got, err := config.Parse(declared)
 	require.NoError(t, err)
-	want := config.Defaults()
+	want := schema.Defaults()
 	want.Region = "us-east-1"
 	require.Equal(t, want, got)
 }
 
-func TestTheVolumeSaysItsBounds(t *testing.T) {
-	field, _ := reflect.TypeFor[config.ControlNode]().FieldByName("DataVolumeGiB")
-	require.Contains(t, field.Tag.Get("help"), fmt.Sprintf("leave %d of it free", platform.StoreReserveGiB))
-	require.Equal(t, platform.DataVolumeRule(), field.Tag.Get("rule"))
-}
-
-func TestEveryFieldIsDescribed(t *testing.T) {
+func TestDocumentsEveryField(t *testing.T) {
 	fields := config.Fields()
 	require.Greater(t, len(fields), 40)
 	for _, f := range fields {
@@ -129,46 +122,45 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 	}
 }
 
-func TestPartialObjectsKeepTheirOtherDefaults(t *testing.T) {
+func TestPartialObjectKeepsOtherDefaults(t *testing.T) {
 	cfg, err := config.Parse(map[string]string{
 		"region": "eu-west-1",
 		"emr":    `{"core":{"count":4},"task":{"bidPrice":"0.10"}}`,
 	})
 	require.NoError(t, err)
 	require.Equal(t, 4, cfg.EMR.Core.Count)
-	require.Equal(t, config.Defaults().EMR.Core.InstanceType, cfg.EMR.Core.InstanceType)
+	require.Equal(t, schema.Defaults().EMR.Core.InstanceType, cfg.EMR.Core.InstanceType)
 	require.Equal(t, 1, cfg.EMR.Task.Count)
 	require.Equal(t, "0.10", cfg.EMR.Task.BidPrice)
 }
 
-// faults unfolds a joined error; anything in it that is not a Fault fails.
-func faults(t *testing.T, err error) []config.Fault {
+// paths are the paths of an error's violations. It fails on any other error.
+func paths(t *testing.T, err error) []string {
 	t.Helper()
-	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // the joined error itself
-	require.True(t, ok)
-	var out []config.Fault
-	for _, e := range joined.Unwrap() {
-		var f config.Fault
-		require.True(t, errors.As(e, &f), "%T: %v", e, e)
-		out = append(out, f)
+	require.Error(t, err)
+	found := violation.All(err)
+	require.Len(t, found, strings.Count(err.Error(), "\n")+1, "not only violations: %v", err)
+	var out []string
+	for _, v := range found {
+		path, ours := strings.CutPrefix(v.Path, platform.Project+":")
+		require.True(t, ours, v.Path)
+		out = append(out, path)
 	}
 	return out
 }
 
-func TestAllFaultsAtOnce(t *testing.T) {
+func TestReportsAllViolationsAtOnce(t *testing.T) {
 	_, err := config.Parse(map[string]string{
 		"ephemeral": "yes", "colour": "red", "controlNode": `{"arch":"sparc","dataVolumeGiB":"10"}`, "emr": `{"core":{"count":0}}`,
 	})
-	var paths []string
-	for _, f := range faults(t, err) {
-		paths = append(paths, f.Path)
-	}
-	require.ElementsMatch(t, []string{"region", "ephemeral", "colour", "controlNode.arch", "controlNode.dataVolumeGiB", "emr.core.count"}, paths)
+	want := []string{"region", "ephemeral", "colour", "controlNode.arch", "controlNode.dataVolumeGiB", "emr.core.count"}
+	require.ElementsMatch(t, want, paths(t, err))
 }
 
-func load(t *testing.T, opts ...recorder.Option) (config.Config, error) {
+// load runs config.Load in a recorded program.
+func load(t *testing.T, opts ...recorder.Option) (schema.Config, error) {
 	t.Helper()
-	var cfg config.Config
+	var cfg schema.Config
 	_, err := recorder.Run(func(ctx *pulumi.Context) error {
 		var err error
 		if cfg, err = config.Load(ctx); err != nil {
@@ -215,5 +207,5 @@ func TestCheckKeysNamesTheUnknown(t *testing.T) {
 	err := config.CheckKeys([]string{platform.Project + ":emr", platform.Project + ":ermine", platform.Project + ":regoin"})
 	require.ErrorContains(t, err, platform.Project+":ermine:")
 	require.ErrorContains(t, err, platform.Project+":regoin:")
-	require.Len(t, faults(t, err), 2)
+	require.Len(t, paths(t, err), 2)
 }

@@ -1,10 +1,7 @@
-// Package config is the stack's configuration: one strict, typed value read
-// from the Pulumi namespace emr-observatory.
+// Package config reads the stack's configuration from the Pulumi namespace
+// emr-observatory into package schema's types, strictly: an unknown key, a
+// wrong type and a broken rule are reported before anything is registered.
 //
-// Defaults live here and nowhere else; Pulumi.yaml and docs/reference/config.md
-// are rendered from the same struct. Parse and Validate report every fault at
-// once, each with path, value, rule and remedy, before anything is registered.
-//
-// It is not a place for wiring (package stacks) nor for the limits of single
-// AWS resources, which each component's Validate holds.
+// Pulumi.yaml and docs/reference/config.md are rendered from the same types.
+// Keys, defaults and limits are in package schema; wiring is in package stacks.
 package config

@@ -18,26 +18,26 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
-	"github.com/emr-observatory/emr-observatory/localcloud/rehearse"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema/violation"
+	"github.com/emr-observatory/emr-observatory/simulator/rehearse"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 )
 
 // catalogue is testdata/errors.yaml.
 type catalogue struct {
-	Configuration []broken `json:"configuration"`
-	Components    []broken `json:"components"`
+	Configuration []invalidConfig `json:"configuration"`
 	Services      []struct {
-		Type   string         `json:"type"`
-		Inputs map[string]any `json:"inputs"`
-		Faults []string       `json:"faults"`
+		Type       string         `json:"type"`
+		Inputs     map[string]any `json:"inputs"`
+		Violations []string       `json:"violations"` // paths
 	} `json:"services"`
 }
 
-// broken is a configuration over an else valid one.
-type broken struct {
-	Set    map[string]string `json:"set"`
-	Faults []string          `json:"faults"`
+// invalidConfig sets keys over an otherwise valid configuration.
+type invalidConfig struct {
+	Set        map[string]string `json:"set"`
+	Violations []string          `json:"violations"` // paths
 }
 
 func readCatalogue(t *testing.T) catalogue {
@@ -46,59 +46,31 @@ func readCatalogue(t *testing.T) catalogue {
 	require.NoError(t, err)
 	var c catalogue
 	require.NoError(t, yaml.UnmarshalStrict(text, &c))
-	require.GreaterOrEqual(t, len(c.Configuration)+len(c.Components)+len(c.Services), 120, "a table read in part")
+	require.GreaterOrEqual(t, len(c.Configuration)+len(c.Services), 120, "the table is incomplete")
 	return c
 }
 
-// told is a fault with all that it must say.
-type told struct{ Path, Value, Rule, Remedy string }
-
-// fourParts is what configuration's and components' faults offer.
-type fourParts interface {
-	Parts() (path, value, rule, remedy string)
-}
-
-// toldBy unfolds an error down to its faults; the order is the error's.
-func toldBy(err error) []told {
-	var f fourParts
-	if parted, ok := err.(fourParts); ok { //nolint:errorlint // each error of the tree by itself
-		f = parted
-		path, value, rule, remedy := f.Parts()
-		return []told{{path, value, rule, remedy}}
-	}
-	var out []told
-	switch e := err.(type) { //nolint:errorlint // see above
-	case interface{ Unwrap() []error }:
-		for _, one := range e.Unwrap() {
-			out = append(out, toldBy(one)...)
-		}
-	case interface{ Unwrap() error }:
-		out = toldBy(e.Unwrap())
-	}
-	return out
-}
-
-// requireTold holds faults against the paths of a case and against what every
-// fault must say.
-func requireTold(t *testing.T, want []string, got []told, all string) {
+// requireViolations requires violations of exactly these paths, each with all four
+// parts, which text, the error's, must contain.
+func requireViolations(t *testing.T, paths []string, got []violation.Violation, text string) {
 	t.Helper()
-	var paths []string
-	for _, f := range got {
-		paths = append(paths, f.Path)
-		for _, part := range []string{f.Path, f.Value, f.Rule, f.Remedy} {
-			require.NotEmpty(t, part, "%+v", f)
+	var found []string
+	for _, v := range got {
+		found = append(found, v.Path)
+		for _, part := range []string{v.Path, v.Value, v.Rule, v.Remedy} {
+			require.NotEmpty(t, part, "%+v", v)
 		}
-		require.Contains(t, all, f.Path+": ")
-		require.Contains(t, all, f.Rule)
-		require.Contains(t, all, f.Remedy)
+		require.Contains(t, text, v.Path+": ")
+		require.Contains(t, text, v.Rule)
+		require.Contains(t, text, v.Remedy)
 	}
-	require.ElementsMatch(t, want, paths, all)
-	require.NotContains(t, all, "hunter2", "a secret is shown")
+	require.ElementsMatch(t, paths, found, text)
+	require.NotContains(t, text, "hunter2", "a secret is shown")
 }
 
-// refused runs the whole program on a broken configuration, in the way that
-// `pulumi up` starts it: it must fail and register nothing.
-func refused(t *testing.T, program pulumi.RunFunc, c broken) error {
+// runInvalid runs the whole program with an invalid configuration, as `pulumi up`
+// starts it, and returns its error. It must register nothing.
+func runInvalid(t *testing.T, program pulumi.RunFunc, c invalidConfig) error {
 	t.Helper()
 	values := map[string]string{platform.Project + ":region": "us-east-1"}
 	for k, v := range c.Set {
@@ -109,12 +81,13 @@ func refused(t *testing.T, program pulumi.RunFunc, c broken) error {
 	t.Setenv(pulumi.EnvConfig, string(environment))
 	rec, err := recorder.Run(program, recorder.WithConfig(values))
 	require.Error(t, err)
-	require.Empty(t, rec.Resources, "registered before the fault was told")
-	require.Empty(t, rec.Invokes, "asked AWS before the fault was told")
+	require.Empty(t, rec.Resources, "registered before the violation was reported")
+	require.Empty(t, rec.Invokes, "called AWS before the violation was reported")
 	return err
 }
 
-func (c broken) text() string {
+// text formats the keys that the case sets.
+func (c invalidConfig) text() string {
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(c.Set)) {
 		parts = append(parts, k+": "+c.Set[k])
@@ -122,69 +95,58 @@ func (c broken) text() string {
 	return strings.Join(parts, ", ")
 }
 
-// TestEveryErrorNamesAllFourParts runs the catalogue through what reads a
-// configuration, what builds from it, and what stands behind that.
+// TestEveryErrorNamesAllFourParts runs the program with each invalid
+// configuration, and the provider servers with each invalid resource.
 func TestEveryErrorNamesAllFourParts(t *testing.T) {
 	c := readCatalogue(t)
 	program := trial.Program(trial.Materials(t))
 	var doc document
-	doc.section("Configuration", "Told by `pulumi preview` and `pulumi up` before anything is registered.")
+	doc.section("Configuration", "Reported by `pulumi preview` and `pulumi up` before anything is registered.")
 	for _, one := range c.Configuration {
 		t.Run("configuration "+one.text(), func(t *testing.T) {
-			doc.add(one.text(), requireRefused(t, program, one, platform.Project+":"))
+			doc.add(one.text(), requireRefused(t, program, one))
 		})
 	}
-	doc.section("Components", "The configuration is sound by itself; the component that would build it refuses, still before anything is registered.")
-	for _, one := range c.Components {
-		t.Run("component "+one.text(), func(t *testing.T) {
-			_, err := config.Parse(withRegion(one.Set))
-			require.NoError(t, err, "this is a fault of the configuration itself")
-			doc.add(one.text(), requireRefused(t, program, one, ""))
-		})
-	}
-	doc.section("Services", "What the local cloud's providers refuse in `Check`, as the services would: here as raw inputs of one resource, beside the SDK's types.")
-	found := rehearsed(t, c)
+	doc.section("Services", "What the local cloud's providers refuse in `Check`, as the services would. "+
+		"Given are the raw inputs of one resource, which the SDK's types would not permit.")
+	found := previewInvalidResources(t, c)
 	for i, one := range c.Services {
 		t.Run(fmt.Sprintf("service %d %s", i, one.Type), func(t *testing.T) {
 			lines := found[caseName(i)]
-			require.Len(t, lines, len(one.Faults), "%v", lines)
-			var faults []told
+			require.Len(t, lines, len(one.Violations), "%v", lines)
+			var violations []violation.Violation
 			for _, line := range lines {
-				faults = append(faults, parseLine(t, line))
+				violations = append(violations, parseLine(t, line))
 			}
-			requireTold(t, one.Faults, faults, strings.Join(lines, "\n"))
+			requireViolations(t, one.Violations, violations, strings.Join(lines, "\n"))
 			inputs, err := json.Marshal(one.Inputs)
 			require.NoError(t, err)
-			doc.add(one.Type+" "+string(inputs), faults)
+			doc.add(one.Type+" "+string(inputs), violations)
 		})
 	}
-	if !t.Failed() && doc.cases == len(c.Configuration)+len(c.Components)+len(c.Services) {
-		doc.require(t)
+	if !t.Failed() && doc.cases == len(c.Configuration)+len(c.Services) {
+		doc.requireUpToDate(t)
 	}
 }
 
-func requireRefused(t *testing.T, program pulumi.RunFunc, c broken, prefix string) []told {
+// requireRefused requires that the program refuses a configuration with exactly
+// its violations, which it returns sorted by path.
+func requireRefused(t *testing.T, program pulumi.RunFunc, c invalidConfig) []violation.Violation {
 	t.Helper()
-	err := refused(t, program, c)
+	err := runInvalid(t, program, c)
 	var want []string
-	for _, path := range c.Faults {
-		want = append(want, prefix+path)
+	for _, path := range c.Violations {
+		want = append(want, platform.Project+":"+path)
 	}
-	got := toldBy(err)
-	slices.SortStableFunc(got, func(a, b told) int { return strings.Compare(a.Path, b.Path) })
-	requireTold(t, want, got, err.Error())
+	got := violation.All(err)
+	slices.SortStableFunc(got, func(a, b violation.Violation) int { return strings.Compare(a.Path, b.Path) })
+	requireViolations(t, want, got, err.Error())
 	return got
 }
 
-func withRegion(set map[string]string) map[string]string {
-	out := map[string]string{"region": "us-east-1"}
-	maps.Copy(out, set)
-	return out
-}
-
-// Callers that run the program inline check keys themselves: the same unknown
-// ones, told the same way.
-func TestUnknownKeysAreToldInlineToo(t *testing.T) {
+// Callers that run the program inline use CheckKeys, which must report the same
+// unknown keys.
+func TestCheckKeysReportsTheSameUnknownKeys(t *testing.T) {
 	known := map[string]bool{}
 	for _, f := range config.Fields() {
 		known[f.Path] = true
@@ -204,74 +166,74 @@ func TestUnknownKeysAreToldInlineToo(t *testing.T) {
 			continue
 		}
 		n++
-		requireTold(t, want, toldBy(err), err.Error())
+		requireViolations(t, want, violation.All(err), err.Error())
 	}
 	require.GreaterOrEqual(t, n, 3)
 }
 
 func caseName(i int) string { return fmt.Sprintf("case-%d", i) }
 
-// raw registers a resource with inputs as they are.
-func raw(ctx *pulumi.Context, typ, name string, inputs map[string]any) error {
+// registerRaw registers a resource with untyped inputs.
+func registerRaw(ctx *pulumi.Context, typ, name string, inputs map[string]any) error {
 	var r pulumi.CustomResourceState
 	return ctx.RegisterResource(typ, name, pulumi.ToMap(inputs), &r)
 }
 
-// rehearsed previews all broken resources in one run of the real engine, which
-// must tell the faults of all; the result is by logical name.
-func rehearsed(t *testing.T, c catalogue) map[string][]string {
+// previewInvalidResources previews all invalid resources in one run of the real
+// engine and returns the reported violations by logical name.
+func previewInvalidResources(t *testing.T, c catalogue) map[string][]string {
 	t.Helper()
 	program := func(ctx *pulumi.Context) error {
-		var faults []error
+		var errs []error
 		for i, one := range c.Services {
-			faults = append(faults, raw(ctx, one.Type, caseName(i), one.Inputs))
+			errs = append(errs, registerRaw(ctx, one.Type, caseName(i), one.Inputs))
 		}
-		return errors.Join(faults...)
+		return errors.Join(errs...)
 	}
 	report, err := rehearse.Preview(t.Context(), program, rehearse.Options{PulumiCommand: trial.Pulumi(t), WorkDir: t.TempDir()})
 	require.Error(t, err)
 	out := map[string][]string{}
 	line := regexp.MustCompile(`^urn:\S+::(case-\d+): (.*)$`)
-	for _, f := range report.Faults {
-		if m := line.FindStringSubmatch(f); m != nil {
+	for _, problem := range report.Problems {
+		if m := line.FindStringSubmatch(problem); m != nil {
 			out[m[1]] = append(out[m[1]], m[2])
 		}
 	}
 	return out
 }
 
-// parseLine reads a provider's fault: path: rule, is value; remedy [source].
-func parseLine(t *testing.T, line string) told {
+// parseLine parses a provider's violation: path: rule, is value; remedy [source].
+func parseLine(t *testing.T, line string) violation.Violation {
 	t.Helper()
 	parts := regexp.MustCompile(`^(.+?): (.+?)(?:, is ([^;]+))?; (.+?)(?: \[[^\]]+\])?$`).FindStringSubmatch(line)
 	require.NotNil(t, parts, line)
-	f := told{Path: parts[1], Rule: parts[2], Value: parts[3], Remedy: parts[4]}
-	if strings.HasPrefix(f.Path, "aws") { // a type token holds a colon
+	v := violation.Violation{Path: parts[1], Rule: parts[2], Value: parts[3], Remedy: parts[4]}
+	if strings.HasPrefix(v.Path, "aws") { // a type token contains a colon
 		token, rule, _ := strings.Cut(line, ": ")
-		f.Path, f.Rule = token, strings.SplitN(rule, ", is ", 2)[0]
+		v.Path, v.Rule = token, strings.SplitN(rule, ", is ", 2)[0]
 	}
-	if f.Value == "" && f.Rule == "required property is missing" {
-		f.Value = "missing"
+	if v.Value == "" && v.Rule == "required property is missing" {
+		v.Value = "missing"
 	}
-	return f
+	return v
 }
 
-// TestARefusedResourceIsNotMade brings broken resources up, one at a time:
-// the engine fails and makes none.
-func TestARefusedResourceIsNotMade(t *testing.T) {
+// TestInvalidResourceIsNotCreated runs an update with one invalid resource at a
+// time: it fails and creates nothing.
+func TestInvalidResourceIsNotCreated(t *testing.T) {
 	c := readCatalogue(t)
 	now := 0
 	program := func(ctx *pulumi.Context) error {
-		return raw(ctx, c.Services[now].Type, caseName(now), c.Services[now].Inputs)
+		return registerRaw(ctx, c.Services[now].Type, caseName(now), c.Services[now].Inputs)
 	}
 	stage, err := rehearse.Open(t.Context(), program, rehearse.Options{PulumiCommand: trial.Pulumi(t), WorkDir: t.TempDir()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, stage.Close()) })
-	for _, i := range []int{0, 1, 2, 13, 22, len(c.Services) - 1} { // one of each kind of fault
+	for _, i := range []int{0, 1, 2, 13, 22, len(c.Services) - 1} { // one of each kind of violation
 		now = i
 		_, err := stage.Stack.Up(t.Context())
 		require.Error(t, err, c.Services[i].Type)
-		for _, path := range c.Services[i].Faults {
+		for _, path := range c.Services[i].Violations {
 			require.ErrorContains(t, err, path+": ")
 		}
 		state, err := stage.Stack.Export(t.Context())
@@ -286,31 +248,33 @@ type document struct {
 	cases int
 }
 
-func (d *document) section(title, what string) {
-	fmt.Fprintf(&d.b, "\n## %s\n\n%s\n\n| Given | Path | Value | Rule | Remedy |\n|---|---|---|---|---|\n", title, what)
+func (d *document) section(title, introduction string) {
+	fmt.Fprintf(&d.b, "\n## %s\n\n%s\n\n| Given | Path | Value | Rule | Remedy |\n|---|---|---|---|---|\n", title, introduction)
 }
 
-func (d *document) add(given string, faults []told) {
+// add adds one row per violation of a case.
+func (d *document) add(given string, violations []violation.Violation) {
 	d.cases++
 	const longest = 100
 	if len(given) > longest {
 		given = given[:longest] + "…"
 	}
 	cell := func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "|", `\|`), "\n", " ") }
-	for _, f := range faults {
-		fmt.Fprintf(&d.b, "| `%s` | `%s` | %s | %s | %s |\n", cell(given), cell(f.Path), cell(f.Value), cell(f.Rule), cell(f.Remedy))
+	for _, v := range violations {
+		fmt.Fprintf(&d.b, "| `%s` | `%s` | %s | %s | %s |\n", cell(given), cell(v.Path), cell(v.Value), cell(v.Rule), cell(v.Remedy))
 		given = "″"
 	}
 }
 
-func (d *document) require(t *testing.T) {
+func (d *document) requireUpToDate(t *testing.T) {
 	t.Helper()
 	text := `# Errors
 
-Rendered by the tests of package stacks/config from what ` + "`stacks/config/testdata/errors.yaml`" + ` really meets; run ` + "`make generate`" + `.
+Rendered by the tests of package stacks/config from the errors that the cases of ` + "`stacks/config/testdata/errors.yaml`" +
+		" cause; run `make generate`" + `.
 
-Every error says four things: the path, the value found, the rule, and the remedy; a value that may be secret is not shown.
-All faults of a stack's configuration are told at once, and nothing is changed before there is none.
+Every error names four things: the path, the value, the rule and the remedy. A value that may be secret is not shown.
+All violations of a stack's configuration are reported at once, before anything is changed.
 ` + d.b.String()
 	at := filepath.Join(root, "docs/reference/errors.md")
 	if *update {

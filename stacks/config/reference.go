@@ -14,10 +14,10 @@ func Reference() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Configuration
 
-Rendered from package stacks/config; edit the struct there and run `+"`make generate`"+`.
+Rendered from package schema; edit the types there and run `+"`make generate`"+`.
 
 Keys of the Pulumi namespace `+"`%s`"+`, set in `+"`Pulumi.<stack>.yaml`"+` or with `+"`pulumi config set --path '%s:emr.core.count' 4`"+`.
-An unknown key, a wrong type or a broken rule stops the program before it registers anything; all faults are told at once.
+An unknown key, a wrong type or a broken rule stops the program before it registers anything; all violations are reported at once.
 An object that is given in part keeps its other defaults; lists and maps replace theirs.
 
 | Key | Type | Default | Meaning | Rule |
@@ -28,19 +28,19 @@ An object that is given in part keeps its other defaults; lists and maps replace
 		if f.Default != "" {
 			fallback = "`" + f.Default + "`"
 		}
-		if f.Path == requiredKey {
+		if f.Required {
 			fallback = "required"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", f.Path, f.Type, fallback, cell(f.Help), cell(f.Rule))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", f.Path, f.Type, fallback, tableCell(f.Help), tableCell(f.Rule))
 	}
 	return []byte(b.String())
 }
 
-func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+func tableCell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
 // ProjectFile renders Pulumi.yaml: every top-level key with type and
 // description, so that `pulumi config` and `pulumi up` know them. Objects
-// default to {}: their defaults live in this package alone.
+// default to {}: their defaults are in package schema alone.
 func ProjectFile() ([]byte, error) {
 	keys := map[string]any{}
 	for _, f := range Fields() {
@@ -55,7 +55,7 @@ func ProjectFile() ([]byte, error) {
 			declared["default"] = []string{}
 		case f.Type == "object":
 			declared["default"] = map[string]any{}
-		case f.Path != requiredKey:
+		case !f.Required:
 			var fallback any
 			if err := yaml.Unmarshal([]byte(f.Default), &fallback); err != nil {
 				return nil, fmt.Errorf("read default of %s: %w", f.Path, err)
@@ -68,7 +68,7 @@ func ProjectFile() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("render Pulumi.yaml: %w", err)
 	}
-	return fmt.Appendf(nil, `# Rendered from package stacks/config; run `+"`make generate`"+`.
+	return fmt.Appendf(nil, `# Rendered from package schema; run `+"`make generate`"+`.
 name: %s
 runtime: go
 description: An EMR Spark platform that explains itself.

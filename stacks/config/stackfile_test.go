@@ -11,8 +11,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 )
 
-// project is a folder with the project's own file and one stack's.
-func project(t *testing.T, stack string) string {
+// writeProject returns a folder with the project's own file and one stack's.
+func writeProject(t *testing.T, stack string) string {
 	t.Helper()
 	dir := t.TempDir()
 	own, err := os.ReadFile("../../Pulumi.yaml")
@@ -22,18 +22,18 @@ func project(t *testing.T, stack string) string {
 	return dir
 }
 
-func TestStackFilesOfTheProjectAreRead(t *testing.T) {
+func TestReadsStackFilesOfTheProject(t *testing.T) {
 	for stack, ephemeral := range map[string]bool{"dev": false, "local": true} {
 		f, cfg, err := config.ReadStackFile("../..", stack)
 		require.NoError(t, err)
 		require.Equal(t, ephemeral, cfg.Ephemeral, stack)
-		require.Equal(t, "us-east-1", f.Values[platform.Project+":region"], "a string stands bare")
+		require.Equal(t, "us-east-1", f.Values[platform.Project+":region"], "a string is not JSON")
 		require.JSONEq(t, `{"cidr":"10.0.0.0/16","availabilityZones":["us-east-1a","us-east-1b"]}`, f.Values[platform.Project+":network"])
 	}
 }
 
-func TestFaultsOfAStackFileAreToldTogether(t *testing.T) {
-	dir := project(t, `
+func TestReportsAllViolationsOfAStackFile(t *testing.T) {
+	dir := writeProject(t, `
 config:
   emr-observatory:regoin: us-east-1
   emr-observatory:emr: {core: {count: 0, kount: 2}}
@@ -48,12 +48,12 @@ config:
 	} {
 		require.ErrorContains(t, err, part)
 	}
-	require.NotContains(t, err.Error(), "AAABAKQ", "a secret's text is nobody's business")
-	require.NotContains(t, err.Error(), "aws:region", "other namespaces are other programs'")
+	require.NotContains(t, err.Error(), "AAABAKQ", "a ciphertext is shown")
+	require.NotContains(t, err.Error(), "aws:region", "keys of other namespaces are not checked")
 }
 
-func TestOverridesGoOverTheFile(t *testing.T) {
-	dir := project(t, "config:\n  emr-observatory:region: us-east-1\n  emr-observatory:emr: {core: {count: 2}}\n")
+func TestOverridesReplaceFileEntries(t *testing.T) {
+	dir := writeProject(t, "config:\n  emr-observatory:region: us-east-1\n  emr-observatory:emr: {core: {count: 2}}\n")
 	_, cfg, err := config.ReadStackFile(dir, "trial", "emr.core.count=5", "region=eu-west-1", "ephemeral=true")
 	require.NoError(t, err)
 	require.Equal(t, 5, cfg.EMR.Core.Count)
@@ -61,13 +61,13 @@ func TestOverridesGoOverTheFile(t *testing.T) {
 	require.True(t, cfg.Ephemeral)
 }
 
-func TestAMissingStackNamesThoseThere(t *testing.T) {
-	_, _, err := config.ReadStackFile(project(t, ""), "absent")
+func TestMissingStackErrorListsStacks(t *testing.T) {
+	_, _, err := config.ReadStackFile(writeProject(t, ""), "absent")
 	require.ErrorContains(t, err, "the stacks here are trial")
 }
 
-func TestEnvironmentsOfAStackFileAreNamed(t *testing.T) {
-	f, _, err := config.ReadStackFile(project(t, "environment: [data/aws-dev]\nconfig:\n  emr-observatory:region: us-east-1\n"), "trial")
+func TestReturnsEnvironmentsOfAStackFile(t *testing.T) {
+	f, _, err := config.ReadStackFile(writeProject(t, "environment: [data/aws-dev]\nconfig:\n  emr-observatory:region: us-east-1\n"), "trial")
 	require.NoError(t, err)
 	require.Equal(t, []string{"data/aws-dev"}, f.Environments)
 }

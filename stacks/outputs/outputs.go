@@ -31,11 +31,11 @@ const (
 	network       = "network"
 )
 
-// SchemaVersion is the version of the object. It rises when a key is renamed,
-// removed or changes its meaning; a new key leaves it as it is.
+// SchemaVersion is the version of the object. It is incremented when a key is
+// renamed, removed or changes its meaning, but not for a new key.
 const SchemaVersion = 1
 
-// Outputs is what the stack tells: the versioned object, without secrets.
+// Outputs is the versioned object, without secrets.
 type Outputs struct {
 	SchemaVersion     int               `json:"schemaVersion" help:"Version of this object."`
 	DataBucket        string            `json:"dataBucket" help:"Name of the data bucket."`
@@ -49,7 +49,7 @@ type Outputs struct {
 	EMRMasterDNS      string            `json:"emrMasterDns" help:"Private DNS name of the primary node."`
 	GrafanaURL        string            `json:"grafanaUrl" help:"Grafana, from the operators' networks."`
 	Dashboards        map[string]string `json:"dashboards" help:"Dashboard slug to its URL."`
-	StatusURL         string            `json:"statusUrl" help:"The platform's own account of itself."`
+	StatusURL         string            `json:"statusUrl" help:"The platform's status page."`
 	Endpoints         map[string]string `json:"endpoints" help:"Workload to its URL inside the control node's cluster."`
 }
 
@@ -60,7 +60,7 @@ type Bootstrap struct {
 	Hash string   `json:"hash" help:"sha256 of all that it installs."`
 }
 
-// Network is what a cluster beside the stack's own is started with.
+// Network holds what is needed to start a cluster besides the stack's own.
 type Network struct {
 	VPCID                        string   `json:"vpcId" help:"The VPC."`
 	SubnetIDs                    []string `json:"subnetIds" help:"Its private subnets."`
@@ -81,7 +81,7 @@ func (Secrets) String() string { return "[secret]" }
 // GoString does the same for %#v.
 func (Secrets) GoString() string { return "[secret]" }
 
-// Values are the outputs as the program knows them while it runs.
+// Values are the outputs while the program runs.
 type Values struct {
 	DataBucket, KMSKeyARN               pulumi.StringInput
 	ControlInstanceID, ControlPrivateIP pulumi.StringInput

@@ -20,19 +20,21 @@ import (
 
 var update = flag.Bool("update", false, "write the rendered files")
 
-func known() outputs.Outputs {
+func sampleOutputs() outputs.Outputs {
 	return outputs.Outputs{
 		SchemaVersion: outputs.SchemaVersion, DataBucket: "bucket", S3Paths: platform.NewS3Paths("bucket"),
 		KMSKeyARN: "arn:aws:kms:us-east-1:123456789012:key/k", ControlInstanceID: "i-0123", ControlPrivateIP: "10.0.0.5",
-		Network:      outputs.Network{VPCID: "vpc-1", SubnetIDs: []string{"subnet-1"}, MasterSecurityGroupID: "sg-1", CoreSecurityGroupID: "sg-2", ServiceAccessSecurityGroupID: "sg-3"},
-		Bootstrap:    outputs.Bootstrap{Path: "s3://bucket/artifacts/ab/bootstrap.sh", Args: []string{"10.0.0.5", "s3://bucket/artifacts/", "ab"}, Hash: "ab"},
+		Network: outputs.Network{VPCID: "vpc-1", SubnetIDs: []string{"subnet-1"}, MasterSecurityGroupID: "sg-1",
+			CoreSecurityGroupID: "sg-2", ServiceAccessSecurityGroupID: "sg-3"},
+		Bootstrap: outputs.Bootstrap{Path: "s3://bucket/artifacts/ab/bootstrap.sh",
+			Args: []string{"10.0.0.5", "s3://bucket/artifacts/", "ab"}, Hash: "ab"},
 		EMRClusterID: "j-1", EMRMasterDNS: "ip-10-0-0-9.ec2.internal", GrafanaURL: "https://10.0.0.5:3000",
 		Dashboards: map[string]string{"emr-overview": "https://10.0.0.5:3000/d/x"},
 		StatusURL:  "http://10.0.0.5:8080/status", Endpoints: map[string]string{"tempo": "http://tempo:3200"},
 	}
 }
 
-// plain is the object as an engine hands it over.
+// plain is the object as the engine returns it.
 func plain(t *testing.T, o outputs.Outputs) map[string]any {
 	t.Helper()
 	b, err := json.Marshal(o)
@@ -42,6 +44,7 @@ func plain(t *testing.T, o outputs.Outputs) map[string]any {
 	return out
 }
 
+// values converts outputs to inputs of Export.
 func values(o outputs.Outputs) outputs.Values {
 	paths := pulumi.StringMap{}
 	b, _ := json.Marshal(o.S3Paths) // a struct of strings
@@ -52,9 +55,11 @@ func values(o outputs.Outputs) outputs.Values {
 	}
 	return outputs.Values{
 		DataBucket: pulumi.String(o.DataBucket), S3Paths: paths, KMSKeyARN: pulumi.String(o.KMSKeyARN),
-		VPCID: pulumi.String(o.Network.VPCID), SubnetIDs: pulumi.ToStringArray(o.Network.SubnetIDs), MasterSecurityGroupID: pulumi.String(o.Network.MasterSecurityGroupID),
-		CoreSecurityGroupID: pulumi.String(o.Network.CoreSecurityGroupID), ServiceAccessSecurityGroupID: pulumi.String(o.Network.ServiceAccessSecurityGroupID),
-		ControlInstanceID: pulumi.String(o.ControlInstanceID), ControlPrivateIP: pulumi.String(o.ControlPrivateIP),
+		VPCID: pulumi.String(o.Network.VPCID), SubnetIDs: pulumi.ToStringArray(o.Network.SubnetIDs),
+		MasterSecurityGroupID:        pulumi.String(o.Network.MasterSecurityGroupID),
+		CoreSecurityGroupID:          pulumi.String(o.Network.CoreSecurityGroupID),
+		ServiceAccessSecurityGroupID: pulumi.String(o.Network.ServiceAccessSecurityGroupID),
+		ControlInstanceID:            pulumi.String(o.ControlInstanceID), ControlPrivateIP: pulumi.String(o.ControlPrivateIP),
 		EMRClusterID: pulumi.String(o.EMRClusterID), EMRMasterDNS: pulumi.String(o.EMRMasterDNS),
 		GrafanaURL: pulumi.String(o.GrafanaURL), StatusURL: pulumi.String(o.StatusURL),
 		BootstrapPath: pulumi.String(o.Bootstrap.Path), BootstrapHash: pulumi.String(o.Bootstrap.Hash),
@@ -64,15 +69,15 @@ func values(o outputs.Outputs) outputs.Values {
 	}
 }
 
-// reading runs a program that reads a stack with the given outputs.
-func reading(stackOutputs map[string]any, read func(*pulumi.Context, *pulumi.StackReference) error) error {
+// readOutputs runs a program that reads the outputs of another stack.
+func readOutputs(stackOutputs map[string]any, read func(*pulumi.Context, *pulumi.StackReference) error) error {
 	_, err := recorder.Run(func(ctx *pulumi.Context) error {
 		ref, err := pulumi.NewStackReference(ctx, "organization/emr-observatory/dev", nil)
 		if err != nil {
 			return err
 		}
 		return read(ctx, ref)
-	}, recorder.WithComputed(func(r recorder.Resource) resource.PropertyMap {
+	}, recorder.WithComputed(func(recorder.Resource) resource.PropertyMap {
 		outs := resource.NewPropertyMapFromMap(stackOutputs)
 		for _, name := range []resource.PropertyKey{outputs.Kubeconfig, outputs.GrafanaPassword} {
 			if v, ok := outs[name]; ok {
@@ -87,7 +92,7 @@ func reading(stackOutputs map[string]any, read func(*pulumi.Context, *pulumi.Sta
 func TestExportDeclaresExactlyTheContract(t *testing.T) {
 	var exported map[string]pulumi.Input
 	_, err := recorder.Run(func(ctx *pulumi.Context) error {
-		outputs.Export(ctx, values(known()))
+		outputs.Export(ctx, values(sampleOutputs()))
 		exported = ctx.GetCurrentExportMap()
 		var c pulumi.ResourceState
 		return ctx.RegisterComponentResource("observatory:test:Exported", "exported", &c)
@@ -106,7 +111,7 @@ func TestExportDeclaresExactlyTheContract(t *testing.T) {
 		keys = append(keys, k)
 	}
 	want := make([]string, 0, len(keys))
-	for k := range plain(t, known()) {
+	for k := range plain(t, sampleOutputs()) {
 		want = append(want, k)
 	}
 	require.ElementsMatch(t, want, keys, "Export and the struct Outputs disagree")
@@ -118,71 +123,74 @@ func TestExportDeclaresExactlyTheContract(t *testing.T) {
 	}
 }
 
-func TestReadGivesWhatWasExported(t *testing.T) {
+func TestReadReturnsExportedValues(t *testing.T) {
 	var got outputs.Outputs
-	require.NoError(t, reading(map[string]any{outputs.Observatory: plain(t, known())}, func(ctx *pulumi.Context, ref *pulumi.StackReference) error {
-		var err error
-		got, err = outputs.Read(ctx, ref)
-		return err
-	}))
-	require.Equal(t, known(), got)
+	require.NoError(t, readOutputs(map[string]any{outputs.Observatory: plain(t, sampleOutputs())},
+		func(ctx *pulumi.Context, ref *pulumi.StackReference) error {
+			var err error
+			got, err = outputs.Read(ctx, ref)
+			return err
+		}))
+	require.Equal(t, sampleOutputs(), got)
 }
 
 func TestReadNamesWhatIsMissing(t *testing.T) {
-	whole := plain(t, known())
+	whole := plain(t, sampleOutputs())
 	for key := range whole {
-		partial := plain(t, known())
+		partial := plain(t, sampleOutputs())
 		delete(partial, key)
 		partial["renamed"] = "x"
-		err := reading(map[string]any{outputs.Observatory: partial}, func(ctx *pulumi.Context, ref *pulumi.StackReference) error {
+		err := readOutputs(map[string]any{outputs.Observatory: partial}, func(ctx *pulumi.Context, ref *pulumi.StackReference) error {
 			_, err := outputs.Read(ctx, ref)
 			return err
 		})
-		requireFault(t, err, "observatory."+key, "missing (present: ")
+		requireViolation(t, err, "observatory."+key, "missing (present: ")
 		require.ErrorContains(t, err, "renamed")
 	}
-	nested := plain(t, known())
-	delete(nested["s3Paths"].(map[string]any), "lake") //nolint:forcetypeassert // built above
+	nested := plain(t, sampleOutputs())
+	delete(nested["s3Paths"].(map[string]any), "lake")
 	_, _, err := outputs.FromMap(map[string]any{outputs.Observatory: nested})
-	requireFault(t, err, "observatory.s3Paths.lake", "missing (present: artifacts, data, emrLogs, pyroscope, tempo)")
-	requireFault(t, err, "kubeconfig", "missing")
-	requireFault(t, err, "grafanaPassword", "missing")
+	requireViolation(t, err, "observatory.s3Paths.lake", "missing (present: artifacts, data, emrLogs, pyroscope, tempo)")
+	requireViolation(t, err, "kubeconfig", "missing")
+	requireViolation(t, err, "grafanaPassword", "missing")
 
-	err = reading(map[string]any{"other": 1}, func(ctx *pulumi.Context, ref *pulumi.StackReference) error {
+	err = readOutputs(map[string]any{"other": 1}, func(ctx *pulumi.Context, ref *pulumi.StackReference) error {
 		_, err := outputs.Read(ctx, ref)
 		return err
 	})
-	requireFault(t, err, "observatory", "missing")
+	requireViolation(t, err, "observatory", "missing")
 }
 
-func TestOtherVersionsAndTypesAreRefused(t *testing.T) {
+func TestReadRejectsOtherVersionsAndTypes(t *testing.T) {
 	for name, c := range map[string]struct {
 		key                   string
 		value                 any
 		output, found, remedy string
 	}{
-		"newer":         {"schemaVersion", 2, "observatory.schemaVersion", "2: must be 1", "import stacks/outputs as of that stack's program"},
-		"older":         {"schemaVersion", 0, "observatory.schemaVersion", "0: must be 1", "run an update of that stack"},
-		"text":          {"schemaVersion", "1", "observatory.schemaVersion", "a string: must be a number", "run an update of that stack"},
-		"other type":    {"dataBucket", 7, "observatory.dataBucket", "of another type: must be string", "run an update of that stack"},
-		"nested type":   {"bootstrap", map[string]any{"path": "x", "hash": "x", "args": "x"}, "observatory.bootstrap.args", "must be list of string", "run an update of that stack"},
-		"map of others": {"endpoints", map[string]any{"tempo": 1}, "observatory.endpoints", "must be map of string", "run an update of that stack"},
+		"newer":      {"schemaVersion", 2, "observatory.schemaVersion", "2: must be 1", "import stacks/outputs as of that stack's program"},
+		"older":      {"schemaVersion", 0, "observatory.schemaVersion", "0: must be 1", "run an update of that stack"},
+		"text":       {"schemaVersion", "1", "observatory.schemaVersion", "a string: must be a number", "run an update of that stack"},
+		"other type": {"dataBucket", 7, "observatory.dataBucket", "of another type: must be string", "run an update of that stack"},
+		"nested type": {"bootstrap", map[string]any{"path": "x", "hash": "x", "args": "x"}, "observatory.bootstrap.args",
+			"must be list of string", "run an update of that stack"},
+		"map of others": {"endpoints", map[string]any{"tempo": 1}, "observatory.endpoints", "must be map of string",
+			"run an update of that stack"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			object := plain(t, known())
+			object := plain(t, sampleOutputs())
 			object[c.key] = c.value
 			_, _, err := outputs.FromMap(map[string]any{outputs.Observatory: object, outputs.Kubeconfig: "x", outputs.GrafanaPassword: "x"})
-			requireFault(t, err, c.output, c.found)
+			requireViolation(t, err, c.output, c.found)
 			require.ErrorContains(t, err, c.remedy)
 			require.ErrorContains(t, err, "schema version 1")
 		})
 	}
 	_, _, err := outputs.FromMap(map[string]any{outputs.Observatory: "text"})
-	requireFault(t, err, "observatory", "a string: must be an object")
+	requireViolation(t, err, "observatory", "a string: must be an object")
 }
 
-// requireFault finds the fault of an output in err, complete with its remedy.
-func requireFault(t *testing.T, err error, output, found string) {
+// requireViolation requires err to contain a violation of this output, with its remedy.
+func requireViolation(t *testing.T, err error, output, found string) {
 	t.Helper()
 	require.Error(t, err)
 	for _, line := range strings.Split(err.Error(), "\n") {
@@ -192,19 +200,21 @@ func requireFault(t *testing.T, err error, output, found string) {
 			return
 		}
 	}
-	require.Fail(t, "no fault of "+output, err.Error())
+	require.Fail(t, "no violation of "+output, err.Error())
 }
 
 func TestSecretsStaySecret(t *testing.T) {
-	whole := map[string]any{outputs.Observatory: plain(t, known()), outputs.Kubeconfig: "hunter2-k", outputs.GrafanaPassword: "hunter2-p"}
-	require.NoError(t, reading(whole, func(_ *pulumi.Context, ref *pulumi.StackReference) error {
+	whole := map[string]any{
+		outputs.Observatory: plain(t, sampleOutputs()), outputs.Kubeconfig: "hunter2-k", outputs.GrafanaPassword: "hunter2-p",
+	}
+	require.NoError(t, readOutputs(whole, func(_ *pulumi.Context, ref *pulumi.StackReference) error {
 		out, err := outputs.ReadSecret(ref, outputs.Kubeconfig)
 		if err == nil && !pulumi.IsSecret(out) {
 			err = fmt.Errorf("kubeconfig lost its secrecy")
 		}
 		return err
 	}))
-	err := reading(map[string]any{outputs.Observatory: "x"}, func(_ *pulumi.Context, ref *pulumi.StackReference) error {
+	err := readOutputs(map[string]any{outputs.Observatory: "x"}, func(_ *pulumi.Context, ref *pulumi.StackReference) error {
 		_, err := outputs.ReadSecret(ref, outputs.GrafanaPassword)
 		return err
 	})
@@ -212,13 +222,13 @@ func TestSecretsStaySecret(t *testing.T) {
 
 	got, secrets, err := outputs.FromMap(whole)
 	require.NoError(t, err)
-	require.Equal(t, known(), got)
+	require.Equal(t, sampleOutputs(), got)
 	require.Equal(t, "hunter2-k", secrets.Kubeconfig)
 	require.Equal(t, "hunter2-p", secrets.GrafanaPassword)
 	require.NotContains(t, fmt.Sprintf("%v %+v %#v %s", secrets, secrets, secrets, secrets), "hunter2")
 }
 
-func TestReferenceAgrees(t *testing.T) {
+func TestReferenceIsUpToDate(t *testing.T) {
 	at := filepath.Join("../..", "docs/reference/outputs.md")
 	if *update {
 		require.NoError(t, os.WriteFile(at, outputs.Reference(), 0o644))

@@ -20,9 +20,9 @@ type Stack struct {
 	reference *pulumi.StackReference
 }
 
-// Refer reads the outputs of the observatory's stack, named as stack
-// references are: organization/emr-observatory/dev. It waits for them. Every
-// missing, renamed or mistyped output is told at once, each a *Fault.
+// Refer reads the outputs of the observatory's stack and waits for them. The
+// name is that of a stack reference: organization/emr-observatory/dev. All
+// missing, renamed or mistyped outputs are reported together, each as a *Violation.
 func Refer(ctx *pulumi.Context, name string, opts ...pulumi.ResourceOption) (*Stack, error) {
 	reference, err := pulumi.NewStackReference(ctx, name, nil, opts...)
 	if err != nil {
@@ -58,12 +58,12 @@ func Read(_ *pulumi.Context, stack *pulumi.StackReference) (Outputs, error) {
 		return Outputs{}, fmt.Errorf("get output %s: %w", Observatory, err)
 	}
 	if details.SecretValue != nil {
-		return Outputs{}, &Fault{Observatory, "[secret]", "must not be a secret", updateStack}
+		return Outputs{}, &Violation{Observatory, "[secret]", "must not be a secret", updateStack}
 	}
 	return decode(details.Value)
 }
 
-// ReadSecret gives one of the secret outputs, Kubeconfig or GrafanaPassword,
+// ReadSecret returns one of the secret outputs, Kubeconfig or GrafanaPassword,
 // and keeps it secret in the state of the program that reads it.
 func ReadSecret(stack *pulumi.StackReference, name string) (pulumi.StringOutput, error) {
 	details, err := stack.GetOutputDetails(name)
@@ -73,70 +73,71 @@ func ReadSecret(stack *pulumi.StackReference, name string) (pulumi.StringOutput,
 	text, ok := details.SecretValue.(string)
 	switch {
 	case ok:
-		return pulumi.ToSecret(pulumi.String(text)).(pulumi.StringOutput), nil //nolint:forcetypeassert // ToSecret keeps the type
+		return pulumi.ToSecret(pulumi.String(text)).(pulumi.StringOutput), nil
 	case details.Value != nil:
-		return pulumi.StringOutput{}, &Fault{name, "stored in clear", "must be a secret", updateStack}
+		return pulumi.StringOutput{}, &Violation{name, "stored in clear", "must be a secret", updateStack}
 	default:
-		return pulumi.StringOutput{}, missing(name, nil)
+		return pulumi.StringOutput{}, missingOutput(name, nil)
 	}
 }
 
 // FromMap decodes a stack's outputs as the Automation API or `pulumi stack
-// output --json --show-secrets` gives them: name to plain value.
+// output --json --show-secrets` returns them: name to plain value.
 func FromMap(values map[string]any) (Outputs, Secrets, error) {
 	out, err := decode(values[Observatory])
-	faults := []error{err}
+	violations := []error{err}
 	text := func(name string) string {
 		s, ok := values[name].(string)
 		if !ok {
-			faults = append(faults, missing(name, nil))
+			violations = append(violations, missingOutput(name, nil))
 		}
 		return s
 	}
 	secrets := Secrets{Kubeconfig: text(Kubeconfig), GrafanaPassword: text(GrafanaPassword)}
-	return out, secrets, errors.Join(faults...)
+	return out, secrets, errors.Join(violations...)
 }
 
-// Fault is one output that is not as the contract has it.
-type Fault struct {
+// Violation is one output that violates the contract.
+type Violation struct {
 	Output string // observatory.s3Paths.lake
 	Found  string // what is there instead
-	Rule   string // what must be there
+	Rule   string // what the contract requires
 	Remedy string
 }
 
-// What a reader can do about a fault.
+// Remedies of a violation.
 const (
 	updateStack  = "run an update of that stack with the program that this package comes with"
 	updateReader = "import stacks/outputs as of that stack's program"
 )
 
-// Error says all parts and the schema version on one line.
-func (f *Fault) Error() string {
-	return fmt.Sprintf("output %s: %s: %s in schema version %d; %s", f.Output, f.Found, f.Rule, SchemaVersion, f.Remedy)
+// Error formats all fields and the schema version on one line.
+func (v *Violation) Error() string {
+	return fmt.Sprintf("output %s: %s: %s in schema version %d; %s", v.Output, v.Found, v.Rule, SchemaVersion, v.Remedy)
 }
 
-func missing(name string, present []string) *Fault {
-	f := &Fault{name, "missing", "must be there", updateStack}
+func missingOutput(name string, present []string) *Violation {
+	v := &Violation{name, "missing", "must be present", updateStack}
 	if len(present) > 0 {
-		f.Found += " (present: " + strings.Join(present, ", ") + ")"
+		v.Found += " (present: " + strings.Join(present, ", ") + ")"
 	}
-	return f
+	return v
 }
 
+// decode checks and converts the versioned object.
 func decode(object any) (Outputs, error) {
 	if object == nil {
-		return Outputs{}, missing(Observatory, nil)
+		return Outputs{}, missingOutput(Observatory, nil)
 	}
 	keys, ok := object.(map[string]any)
 	if !ok {
-		return Outputs{}, &Fault{Observatory, fmt.Sprintf("a %T", object), "must be an object", updateStack}
+		return Outputs{}, &Violation{Observatory, fmt.Sprintf("a %T", object), "must be an object", updateStack}
 	}
-	if err := readable(keys[schemaVersion]); err != nil {
+	if err := checkVersion(keys[schemaVersion]); err != nil {
 		return Outputs{}, err
 	}
-	if faults := check(Observatory, keys, reflect.TypeFor[Outputs]()); len(faults) > 0 {
-		return Outputs{}, errors.Join(faults...)
+	if violations := checkKeys(Observatory, keys, reflect.TypeFor[Outputs]()); len(violations) > 0 {
+		return Outputs{}, errors.Join(violations...)
 	}
 	var out Outputs
 	text, err := json.Marshal(keys)
@@ -149,10 +150,10 @@ func decode(object any) (Outputs, error) {
 	return out, nil
 }
 
-// readable refuses another version: its keys may mean something else.
-func readable(version any) error {
+// checkVersion rejects other versions: their keys may have other meanings.
+func checkVersion(version any) error {
 	if version == nil {
-		return nil // told with whatever else is missing
+		return nil // reported with the other missing keys
 	}
 	n, isNumber := version.(float64)
 	if i, isInt := version.(int); isInt {
@@ -161,28 +162,28 @@ func readable(version any) error {
 	at := Observatory + "." + schemaVersion
 	switch {
 	case !isNumber:
-		return &Fault{at, fmt.Sprintf("a %T", version), "must be a number", updateStack}
+		return &Violation{at, fmt.Sprintf("a %T", version), "must be a number", updateStack}
 	case n < SchemaVersion:
-		return &Fault{at, fmt.Sprint(n), fmt.Sprintf("must be %d", SchemaVersion), updateStack}
+		return &Violation{at, fmt.Sprint(n), fmt.Sprintf("must be %d", SchemaVersion), updateStack}
 	case n > SchemaVersion:
-		return &Fault{at, fmt.Sprint(n), fmt.Sprintf("must be %d", SchemaVersion), updateReader}
+		return &Violation{at, fmt.Sprint(n), fmt.Sprintf("must be %d", SchemaVersion), updateReader}
 	}
 	return nil
 }
 
-// check names each key of t that the object lacks or has as another type,
-// nested structs included.
-func check(path string, object map[string]any, t reflect.Type) []error {
-	var faults []error
+// checkKeys reports each key of t that the object lacks or holds as another type,
+// including those of nested structs.
+func checkKeys(path string, object map[string]any, t reflect.Type) []error {
+	var violations []error
 	for i := range t.NumField() {
 		field, name := t.Field(i).Type, t.Field(i).Tag.Get("json")
 		at, value := path+"."+name, object[name]
 		if value == nil {
-			faults = append(faults, missing(at, slices.Sorted(maps.Keys(object))))
+			violations = append(violations, missingOutput(at, slices.Sorted(maps.Keys(object))))
 			continue
 		}
 		if nested, isObject := value.(map[string]any); isObject && field.Kind() == reflect.Struct {
-			faults = append(faults, check(at, nested, field)...)
+			violations = append(violations, checkKeys(at, nested, field)...)
 			continue
 		}
 		text, err := json.Marshal(value)
@@ -190,8 +191,8 @@ func check(path string, object map[string]any, t reflect.Type) []error {
 			err = json.Unmarshal(text, reflect.New(field).Interface())
 		}
 		if err != nil {
-			faults = append(faults, &Fault{at, "of another type", "must be " + typeName(field), updateStack})
+			violations = append(violations, &Violation{at, "of another type", "must be " + typeName(field), updateStack})
 		}
 	}
-	return faults
+	return violations
 }

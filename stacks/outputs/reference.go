@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// flat lists the outputs that stand on their own beside the object.
+// flat lists the outputs that are also exported on their own.
 func flat() []string {
 	return []string{DataBucket, S3Paths, KMSKeyARN, ControlInstanceID, ControlPrivateIP, EMRClusterID, EMRMasterDNS, GrafanaURL, StatusURL}
 }
@@ -24,8 +24,10 @@ func Reference() []byte {
 
 Rendered from package stacks/outputs; edit the struct there and run `+"`make generate`"+`.
 
-The output `+"`%s`"+` is one object of schema version %d: read it with `+"`outputs.Refer`"+` from another Pulumi program (examples/consumer) or with `+"`pulumi stack output %s --json`"+`.
-The version rises when a key goes, is renamed or changes its type or meaning; a new key leaves it. A reader of another version stops with an error that says which side to update.
+The output `+"`%s`"+` is one object of schema version %d: read it with `+"`outputs.Refer`"+` from another Pulumi program `+
+		"(examples/consumer) or with `pulumi stack output %s --json`"+`.
+The version is incremented when a key is removed, renamed, or changes its type or meaning, but not for a new key. `+
+		`A reader of another version stops with an error that says which side to update.
 Keys marked "flat" are outputs of their own as well.
 
 | Key of `+"`%s`"+` | Type | Flat | Meaning |

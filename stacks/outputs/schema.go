@@ -7,8 +7,7 @@ import (
 	"slices"
 )
 
-// Schema is the contract as data, so that one version can be held against
-// another.
+// Schema is the contract as data, so that versions can be compared.
 type Schema struct {
 	Version int               `json:"version"`
 	Object  map[string]string `json:"object"`  // path inside the versioned object to its type
@@ -30,31 +29,33 @@ func CurrentSchema() Schema {
 	return s
 }
 
-// Breaks tells what of an earlier schema is gone or of another type, though
-// the version says that readers need not care. A new key breaks nothing.
+// Breaks lists the keys of an earlier schema that are gone or have another type
+// although the version was not incremented. A new key is compatible.
 func (s Schema) Breaks(earlier Schema) []error {
 	if s.Version > earlier.Version {
 		return nil
 	}
-	var faults []error
+	var errs []error
 	if s.Version < earlier.Version {
-		faults = append(faults, fmt.Errorf("schema version fell from %d to %d: it only rises", earlier.Version, s.Version))
+		errs = append(errs, fmt.Errorf("schema version fell from %d to %d: it only rises", earlier.Version, s.Version))
 	}
 	for _, part := range []struct {
 		name        string
 		before, now map[string]string
 	}{{"key", earlier.Object, s.Object}, {"output", earlier.Outputs, s.Outputs}} {
 		for _, path := range slices.Sorted(maps.Keys(part.before)) {
-			now, there := part.now[path]
+			now, found := part.now[path]
 			switch {
-			case !there:
-				faults = append(faults, fmt.Errorf("%s %s is gone or renamed at schema version %d: keep it, or raise SchemaVersion", part.name, path, s.Version))
+			case !found:
+				errs = append(errs, fmt.Errorf("%s %s is gone or renamed at schema version %d: keep it, or raise SchemaVersion", part.name,
+					path, s.Version))
 			case now != part.before[path]:
-				faults = append(faults, fmt.Errorf("%s %s was %s and is %s at schema version %d: keep the type, or raise SchemaVersion", part.name, path, part.before[path], now, s.Version))
+				errs = append(errs, fmt.Errorf("%s %s was %s and is %s at schema version %d: keep the type, or raise SchemaVersion", part.name,
+					path, part.before[path], now, s.Version))
 			}
 		}
 	}
-	return faults
+	return errs
 }
 
 // field is one key of the versioned object.
@@ -62,6 +63,7 @@ type field struct{ path, typ, help string }
 
 func fields() []field { return walk("", reflect.TypeFor[Outputs]()) }
 
+// walk lists the keys of a struct, each before the keys below it.
 func walk(prefix string, t reflect.Type) []field {
 	var out []field
 	for i := range t.NumField() {

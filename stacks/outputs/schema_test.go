@@ -14,9 +14,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/stacks/outputs"
 )
 
-// TestTheContractHolds compares the contract with the one on record for its
-// version. A new key is recorded by `make generate`; what is gone is not.
-func TestTheContractHolds(t *testing.T) {
+// TestContractIsCompatible compares the contract with the one recorded for its
+// version. `make generate` records new keys, but no removals.
+func TestContractIsCompatible(t *testing.T) {
 	now := outputs.CurrentSchema()
 	file := filepath.Join("testdata", fmt.Sprintf("schema.v%d.json", now.Version))
 	text, err := json.MarshalIndent(now, "", "  ")
@@ -37,13 +37,13 @@ func TestTheContractHolds(t *testing.T) {
 	require.JSONEq(t, string(text), string(recorded), "new keys are recorded by `make generate`")
 }
 
-func TestEveryVersionIsOnRecord(t *testing.T) {
+func TestEveryVersionIsRecorded(t *testing.T) {
 	for v := 1; v <= outputs.SchemaVersion; v++ {
 		require.FileExists(t, filepath.Join("testdata", fmt.Sprintf("schema.v%d.json", v)))
 	}
 }
 
-func TestWhatBreaksReaders(t *testing.T) {
+func TestBreaksFindsIncompatibleChanges(t *testing.T) {
 	edit := func(change func(*outputs.Schema)) outputs.Schema {
 		s := outputs.CurrentSchema()
 		s.Object, s.Outputs = maps.Clone(s.Object), maps.Clone(s.Outputs)
@@ -54,26 +54,30 @@ func TestWhatBreaksReaders(t *testing.T) {
 		now  outputs.Schema
 		says string // "" = breaks nothing
 	}{
-		"nothing":       {edit(func(*outputs.Schema) {}), ""},
-		"added":         {edit(func(s *outputs.Schema) { s.Object["lakeDatabase"] = "string" }), ""},
-		"removed":       {edit(func(s *outputs.Schema) { delete(s.Object, "s3Paths.lake") }), "key s3Paths.lake is gone or renamed at schema version 1"},
-		"renamed":       {edit(func(s *outputs.Schema) { delete(s.Object, "dataBucket"); s.Object["bucket"] = "string" }), "key dataBucket is gone or renamed"},
-		"retyped":       {edit(func(s *outputs.Schema) { s.Object["bootstrap.args"] = "string" }), "key bootstrap.args was list of string and is string"},
-		"flat removed":  {edit(func(s *outputs.Schema) { delete(s.Outputs, "grafanaUrl") }), "output grafanaUrl is gone or renamed"},
-		"secret opened": {edit(func(s *outputs.Schema) { s.Outputs["kubeconfig"] = "string" }), "output kubeconfig was secret string and is string"},
+		"nothing": {edit(func(*outputs.Schema) {}), ""},
+		"added":   {edit(func(s *outputs.Schema) { s.Object["lakeDatabase"] = "string" }), ""},
+		"removed": {edit(func(s *outputs.Schema) { delete(s.Object, "s3Paths.lake") }),
+			"key s3Paths.lake is gone or renamed at schema version 1"},
+		"renamed": {edit(func(s *outputs.Schema) { delete(s.Object, "dataBucket"); s.Object["bucket"] = "string" }),
+			"key dataBucket is gone or renamed"},
+		"retyped": {edit(func(s *outputs.Schema) { s.Object["bootstrap.args"] = "string" }),
+			"key bootstrap.args was list of string and is string"},
+		"flat removed": {edit(func(s *outputs.Schema) { delete(s.Outputs, "grafanaUrl") }), "output grafanaUrl is gone or renamed"},
+		"secret opened": {edit(func(s *outputs.Schema) { s.Outputs["kubeconfig"] = "string" }),
+			"output kubeconfig was secret string and is string"},
 		"version falls": {edit(func(s *outputs.Schema) { s.Version-- }), "schema version fell from 1 to 0"},
 		"version rises": {edit(func(s *outputs.Schema) { s.Version++; delete(s.Object, "s3Paths.lake") }), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			faults := c.now.Breaks(outputs.CurrentSchema())
+			errs := c.now.Breaks(outputs.CurrentSchema())
 			if c.says == "" {
-				require.Empty(t, faults)
+				require.Empty(t, errs)
 				return
 			}
-			require.Len(t, faults, 1)
-			require.ErrorContains(t, faults[0], c.says)
+			require.Len(t, errs, 1)
+			require.ErrorContains(t, errs[0], c.says)
 			if c.now.Version == outputs.SchemaVersion {
-				require.ErrorContains(t, faults[0], "raise SchemaVersion")
+				require.ErrorContains(t, errs[0], "raise SchemaVersion")
 			}
 		})
 	}

@@ -1,0 +1,112 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+	pulumiconfig "github.com/pulumi/pulumi/sdk/v3/go/pulumi/config"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
+	"github.com/emr-observatory/emr-observatory/schema/decode"
+	"github.com/emr-observatory/emr-observatory/schema/violation"
+)
+
+// namespace goes before each key in stack files and errors.
+const namespace = platform.Project + ":"
+
+// Load reads and validates the stack's configuration. A key that is marked secret
+// is refused: no key is meant for secrets, and the state has all in clear.
+func Load(ctx *pulumi.Context) (schema.Config, error) {
+	values := map[string]string{}
+	l := violation.List{Prefix: namespace}
+	source := pulumiconfig.New(ctx, platform.Project)
+	for _, name := range names(ctx) {
+		value, err := source.Try(name)
+		switch {
+		case errors.Is(err, pulumiconfig.ErrMissingVar):
+		case err != nil:
+			l.Add(fmt.Errorf("read %s%s: %w", namespace, name, err))
+		case ctx.IsConfigSecret(namespace + name):
+			refuseSecret(&l, name)
+		default:
+			values[name] = value
+		}
+	}
+	return parse(values, &l)
+}
+
+// names lists the known keys and, where the engine passes the configuration
+// in the environment, unknown ones of the namespace too, so that a misspelt key
+// is a violation and not a silent default.
+func names(ctx *pulumi.Context) []string {
+	set := map[string]bool{}
+	for _, k := range rootKeys() {
+		set[k] = true
+	}
+	var given map[string]string
+	if err := json.Unmarshal([]byte(os.Getenv(pulumi.EnvConfig)), &given); err == nil {
+		for k := range given {
+			name, ours := strings.CutPrefix(k, namespace)
+			if _, present := ctx.GetConfig(k); ours && present {
+				set[name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+func rootKeys() []string { return decode.Keys(reflect.TypeFor[schema.Config]()) }
+
+// CheckKeys reports each unknown key of the namespace; keys are full, such as
+// "emr-observatory:emr". It is for callers that run the program inline, where the
+// engine gives a program only the keys that it requests.
+func CheckKeys(keys []string) error {
+	l := violation.List{Prefix: namespace}
+	rejectUnknownKeys(&l, keys)
+	return l.Err()
+}
+
+func rejectUnknownKeys(l *violation.List, keys []string) {
+	known := rootKeys()
+	for _, k := range keys {
+		if name, ours := strings.CutPrefix(k, namespace); ours && !slices.Contains(known, name) {
+			decode.UnknownKey(l, name, known)
+		}
+	}
+}
+
+// Parse decodes the values of the namespace's keys over the defaults and
+// validates the result. Strings are bare, everything else is JSON, as Pulumi
+// passes them. All violations come in one error.
+func Parse(values map[string]string) (schema.Config, error) {
+	return parse(values, &violation.List{Prefix: namespace})
+}
+
+func parse(values map[string]string, l *violation.List) (schema.Config, error) {
+	cfg := schema.Defaults()
+	decode.Into(values, &cfg, l)
+	cfg.Check(l)
+	return cfg, l.Err()
+}
+
+// refuseSecret records that a key is marked secret, see Load.
+func refuseSecret(l *violation.List, name string) {
+	l.Unreadable(name, violation.Secret, "must not be a secret: it is stored in clear", "set it again without --secret")
+}
+
+// Fields lists every key, with its rule in words.
+func Fields() []decode.Field {
+	fields := decode.Fields(schema.Defaults())
+	for i, f := range fields {
+		fields[i].Rule = schema.RuleText(f)
+	}
+	return fields
+}
