@@ -1,10 +1,8 @@
-// Package canary looks for known secrets in what a run leaves behind: state,
-// logs, events, files. It finds a secret also where it was encoded on the way,
-// for a kubeconfig holds a key in base64, and basic authentication a password
-// within other text.
+// Package canary searches for known secrets in what a run leaves behind: state,
+// logs, events, files. It also finds encoded secrets: a kubeconfig contains a key as
+// base64, and basic authentication a password within other text.
 //
-// It knows what it was told, and nothing of what a secret looks like; it does
-// not look into encrypted text, which is where secrets belong.
+// It searches only for the secrets that it is given, and does not decrypt anything.
 package canary
 
 import (
@@ -23,27 +21,28 @@ import (
 	"strings"
 )
 
-// Secret is a value that must stand nowhere in clear.
+// Secret is a value that must not occur in clear.
 type Secret struct{ Name, Value string }
 
-// Leak is a secret and where it stands.
+// Leak is an occurrence of a secret.
 type Leak struct {
 	Secret string // its name, never its value
-	Source string
+	Source string // where it was found
 	Form   string // plain, base64, base64 of base64, hex, URL
-	Offset int    // in bytes; of the content when it was compressed
+	Offset int    // in bytes, after decompression
 }
 
 func (l Leak) String() string {
-	return fmt.Sprintf("%s stands in %s at byte %d (%s)", l.Secret, l.Source, l.Offset, l.Form)
+	return fmt.Sprintf("%s is in %s at byte %d (%s)", l.Secret, l.Source, l.Offset, l.Form)
 }
 
-// shortest is the length below which a piece may stand somewhere by chance.
-const shortest = 12
+// minLength is the length in bytes below which a text may occur by chance.
+const minLength = 12
 
-// keyLength is how many first bytes of a needle lead to it.
+// keyLength is the length in bytes of the prefix by which needles are indexed.
 const keyLength = 8
 
+// needle is a text to search for: one form of one line of a secret.
 type needle struct {
 	name, form string
 	text       []byte
@@ -54,16 +53,15 @@ type Searcher struct {
 	needles map[uint64][]needle // by their first bytes
 }
 
-// New prepares the search. Lines of a secret that stand in one of the public
-// texts are not looked for: a private key's file holds the public key as well.
-// New refuses a secret of which nothing is left that is long enough to be told
-// from chance.
+// New prepares the search. It ignores lines of a secret that are also in one of the
+// public texts: a private key's file contains the public key too. It returns an error
+// for a secret of which no line remains that is long enough.
 func New(public []string, secrets ...Secret) (*Searcher, error) {
 	s := &Searcher{needles: map[uint64][]needle{}}
 	for _, secret := range secrets {
-		found := slices.DeleteFunc(pieces(secret.Value), func(p string) bool { return containedIn(public, p) })
+		found := slices.DeleteFunc(linesOf(secret.Value), func(p string) bool { return containedIn(public, p) })
 		if len(found) == 0 {
-			return nil, fmt.Errorf("canary %s: no line of %d bytes or more that is not public: cannot be searched for", secret.Name, shortest)
+			return nil, fmt.Errorf("canary %s: no line of %d bytes or more that is not public: cannot be searched for", secret.Name, minLength)
 		}
 		for _, p := range found {
 			for _, f := range forms(p) {
@@ -81,12 +79,12 @@ func (s *Searcher) add(n needle) {
 	}
 }
 
-// pieces are the lines of a text, since its breaks are the first thing that
-// changes on the way; the frame of a PEM block is no secret.
-func pieces(value string) []string {
+// linesOf are the lines of a secret, which are searched for individually, since
+// encodings change line breaks. The frame of a PEM block is no secret.
+func linesOf(value string) []string {
 	var out []string
 	for _, line := range strings.Split(value, "\n") {
-		if line = strings.TrimSpace(line); len(line) >= shortest && !strings.HasPrefix(line, "-----") {
+		if line = strings.TrimSpace(line); len(line) >= minLength && !strings.HasPrefix(line, "-----") {
 			out = append(out, line)
 		}
 	}
@@ -99,24 +97,25 @@ func containedIn(texts []string, piece string) bool {
 
 type form struct{ name, text string }
 
+// forms are the encodings of a line.
 func forms(piece string) []form {
 	out := []form{{"plain", piece}, {"hex", hex.EncodeToString([]byte(piece))}}
 	if e := url.QueryEscape(piece); e != piece {
 		out = append(out, form{"URL", e})
 	}
-	for _, once := range inBase64(piece) {
-		out = append(out, form{"base64", once})
-		for _, twice := range inBase64(once) {
-			out = append(out, form{"base64 of base64", twice})
+	for _, inner := range base64Forms(piece) {
+		out = append(out, form{"base64", inner})
+		for _, outer := range base64Forms(inner) {
+			out = append(out, form{"base64 of base64", outer})
 		}
 	}
-	return slices.DeleteFunc(out, func(f form) bool { return len(f.text) < shortest })
+	return slices.DeleteFunc(out, func(f form) bool { return len(f.text) < minLength })
 }
 
-// inBase64 gives what always stands in the base64 of a text with the piece in
-// it: base64 takes three bytes at a time, so there are three ways, and the
-// characters at either end also depend on the neighbours.
-func inBase64(piece string) []string {
+// base64Forms are texts of which every base64 encoding of data with the piece contains
+// one: base64 encodes three bytes at a time, so there are three alignments. The
+// characters at both ends are left out, since they depend on the neighbouring bytes.
+func base64Forms(piece string) []string {
 	var out []string
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for before := range 3 {
@@ -131,8 +130,8 @@ func inBase64(piece string) []string {
 	return out
 }
 
-// Search gives every secret in content, each form of it once. Content that is
-// compressed by gzip is searched as it was before.
+// Search returns the leaks in content, each form of a secret once. It decompresses
+// gzip.
 func (s *Searcher) Search(source string, content []byte) []Leak {
 	if r, err := gzip.NewReader(bytes.NewReader(content)); err == nil {
 		if plain, err := io.ReadAll(r); err == nil {
@@ -152,8 +151,8 @@ func (s *Searcher) Search(source string, content []byte) []Leak {
 	return out
 }
 
-// SearchTree searches every file below dir, names included, and gives how many
-// there were.
+// SearchTree searches every file below dir, including the names, and returns the
+// number of files.
 func (s *Searcher) SearchTree(dir string) (leaks []Leak, files int, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

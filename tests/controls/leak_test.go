@@ -22,7 +22,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
-	"github.com/emr-observatory/emr-observatory/stacks/controls/canary"
+	"github.com/emr-observatory/emr-observatory/tests/canary"
 )
 
 func readFile(t *testing.T, path string) []byte {
@@ -32,9 +32,9 @@ func readFile(t *testing.T, path string) []byte {
 	return b
 }
 
-// leaky shows a password in an output and a key in a ConfigMap, as user data
-// carries text: in base64.
-func leaky(ctx *pulumi.Context) error {
+// leakingProgram exports a password in an output and puts a private key into a
+// ConfigMap, encoded in base64 as in user data.
+func leakingProgram(ctx *pulumi.Context) error {
 	password, err := random.NewRandomPassword(ctx, "password", &random.RandomPasswordArgs{Length: pulumi.Int(32), Special: pulumi.Bool(false)})
 	if err != nil {
 		return err
@@ -57,11 +57,12 @@ func leaky(ctx *pulumi.Context) error {
 	return err
 }
 
-// realSecrets gives the makers of secrets something worth keeping, where the
-// recorder would answer with stand-ins.
-type realSecrets struct{ made []canary.Secret }
+// generatedSecrets lists the secrets that recorderOption generated.
+type generatedSecrets struct{ list []canary.Secret }
 
-func (s *realSecrets) computed(t *testing.T) recorder.Option {
+// recorderOption makes the recorder return random secrets instead of its constant
+// placeholders, which a search could not tell from other text.
+func (s *generatedSecrets) recorderOption(t *testing.T) recorder.Option {
 	return recorder.WithComputed(func(r recorder.Resource) resource.PropertyMap {
 		out := trial.Computed(r)
 		keys := secretOutputs()[r.Type]
@@ -70,13 +71,14 @@ func (s *realSecrets) computed(t *testing.T) recorder.Option {
 			if r.Type == "tls:index/privateKey:PrivateKey" {
 				value = newKey(t)
 			}
-			s.made = append(s.made, canary.Secret{Name: r.Name + " " + key, Value: value})
+			s.list = append(s.list, canary.Secret{Name: r.Name + " " + key, Value: value})
 			out[resource.PropertyKey(key)] = resource.MakeSecret(resource.NewStringProperty(value))
 		}
 		return out
 	})
 }
 
+// newKey generates a private key in PEM.
 func newKey(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -86,23 +88,23 @@ func newKey(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}))
 }
 
-// unmarked is what of a value the engine would write in clear.
-func unmarked(v resource.PropertyValue) any {
+// plaintextOf returns the part of a value that the engine would not encrypt.
+func plaintextOf(v resource.PropertyValue) any {
 	switch {
 	case v.IsSecret(), v.IsOutput() && v.OutputValue().Secret:
 		return nil
 	case v.IsOutput():
-		return unmarked(v.OutputValue().Element)
+		return plaintextOf(v.OutputValue().Element)
 	case v.IsObject():
 		out := map[string]any{}
 		for k, e := range v.ObjectValue() {
-			out[string(k)] = unmarked(e)
+			out[string(k)] = plaintextOf(e)
 		}
 		return out
 	case v.IsArray():
 		var out []any
 		for _, e := range v.ArrayValue() {
-			out = append(out, unmarked(e))
+			out = append(out, plaintextOf(e))
 		}
 		return out
 	case v.IsAsset():
@@ -111,36 +113,39 @@ func unmarked(v resource.PropertyValue) any {
 	return v.V
 }
 
+// inputLeaks searches the recorded inputs, without values marked as secret.
 func inputLeaks(t *testing.T, rec *recorder.Recording, search *canary.Searcher) []canary.Leak {
 	t.Helper()
 	var out []canary.Leak
 	for _, r := range rec.Resources {
-		content, err := json.Marshal(unmarked(resource.NewObjectProperty(r.Inputs)))
+		content, err := json.Marshal(plaintextOf(resource.NewObjectProperty(r.Inputs)))
 		require.NoError(t, err)
 		out = append(out, search.Search(r.Type+" "+r.Name, content)...)
 	}
 	return out
 }
 
-// TestNoInputHoldsASecretUnmarked looks at every input before any engine does:
-// user data, bootstrap arguments, pods and ConfigMaps among them.
-func TestNoInputHoldsASecretUnmarked(t *testing.T) {
+// TestInputsMarkEverySecret requires every input that contains a secret to be marked
+// as secret, such as user data, bootstrap arguments, pods and ConfigMaps.
+func TestInputsMarkEverySecret(t *testing.T) {
 	for _, stack := range []string{"dev", "local", "pr"} {
-		var secrets realSecrets
-		rec := trial.Record(t, stack, secrets.computed(t))
-		search, err := canary.New(nil, secrets.made...)
+		var secrets generatedSecrets
+		rec := trial.Record(t, stack, secrets.recorderOption(t))
+		search, err := canary.New(nil, secrets.list...)
 		require.NoError(t, err)
 		require.Empty(t, inputLeaks(t, rec, search), stack)
-		marked := slices.DeleteFunc(slices.Clone(rec.Resources), func(r recorder.Resource) bool { return !resource.NewObjectProperty(r.Inputs).ContainsSecrets() })
+		marked := slices.DeleteFunc(slices.Clone(rec.Resources), func(r recorder.Resource) bool {
+			return !resource.NewObjectProperty(r.Inputs).ContainsSecrets()
+		})
 		require.Greater(t, len(marked), 10, "certificates, parameters, the gate, two providers, a Secret")
 	}
 }
 
-func TestAnUnmarkedInputIsFound(t *testing.T) {
-	var secrets realSecrets
-	rec, err := recorder.Run(leaky, secrets.computed(t))
+func TestFindsUnmarkedSecretInInput(t *testing.T) {
+	var secrets generatedSecrets
+	rec, err := recorder.Run(leakingProgram, secrets.recorderOption(t))
 	require.NoError(t, err)
-	search, err := canary.New(nil, secrets.made...)
+	search, err := canary.New(nil, secrets.list...)
 	require.NoError(t, err)
 	leaks := inputLeaks(t, rec, search)
 	require.NotEmpty(t, leaks)

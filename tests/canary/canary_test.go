@@ -19,7 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/stacks/controls/canary"
+	"github.com/emr-observatory/emr-observatory/tests/canary"
 )
 
 func privateKey(t *testing.T) string {
@@ -31,7 +31,7 @@ func privateKey(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}))
 }
 
-func compressed(t *testing.T, s string) string {
+func gzipText(t *testing.T, s string) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -41,22 +41,22 @@ func compressed(t *testing.T, s string) string {
 	return b.String()
 }
 
-// Whatever stands before and after it, and however it was encoded on the way,
-// a planted secret is found; the same text without it is clean.
-func TestPlantedSecretsAreFound(t *testing.T) {
+// A secret is found in every encoding and after any prefix. The same text with
+// another secret has no leak.
+func TestFindsEncodedSecrets(t *testing.T) {
 	key, password := privateKey(t), "Zk3+/qW8 x&1vTr9nBm"
 	search, err := canary.New(nil, canary.Secret{Name: "key", Value: key}, canary.Secret{Name: "password", Value: password})
 	require.NoError(t, err)
-	quoted := func(s string) string {
+	inJSON := func(s string) string {
 		b, err := json.Marshal(s)
 		require.NoError(t, err)
 		return string(b)
 	}
 	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
-	ways := map[string]func(string) string{
+	encodings := map[string]func(string) string{
 		"plain":            func(s string) string { return s },
-		"JSON":             quoted,
-		"JSON in JSON":     func(s string) string { return quoted(quoted(s)) },
+		"JSON":             inJSON,
+		"JSON in JSON":     func(s string) string { return inJSON(inJSON(s)) },
 		"base64":           b64,
 		"base64 of URLs":   func(s string) string { return base64.URLEncoding.EncodeToString([]byte(s)) },
 		"base64 of base64": func(s string) string { return b64("key: " + b64(s)) },
@@ -64,27 +64,27 @@ func TestPlantedSecretsAreFound(t *testing.T) {
 		"URL":              url.QueryEscape,
 		"Windows' breaks":  func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") },
 		"indented":         func(s string) string { return strings.ReplaceAll(s, "\n", "\n    ") },
-		"gzip":             func(s string) string { return compressed(t, s) },
+		"gzip":             func(s string) string { return gzipText(t, s) },
 	}
-	for name, way := range ways {
+	for name, encode := range encodings {
 		for _, before := range []string{"", "a", "ab", "abc", "admin:"} {
 			for _, secret := range []struct{ name, value string }{{"key", key}, {"password", password}} {
 				if strings.HasPrefix(name, "JSON") && secret.name == "password" {
-					continue // its & and its space are told in their own way; no password of ours holds one
+					continue // JSON escapes its &, which no password of the program contains
 				}
-				leaks := search.Search("here", []byte(way(before+secret.value+"z")))
+				leaks := search.Search("here", []byte(encode(before+secret.value+"z")))
 				require.NotEmpty(t, leaks, "%s, %q before", name, before)
 				for _, l := range leaks {
 					require.Equal(t, secret.name, l.Secret)
 					require.NotContains(t, l.String(), password)
 				}
 			}
-			require.Empty(t, search.Search("here", []byte(way(before+privateKey(t)+"harmless and long enough"))), "%s, %q before", name, before)
+			require.Empty(t, search.Search("here", []byte(encode(before+privateKey(t)+"harmless and long enough"))), "%s, %q before", name, before)
 		}
 	}
 }
 
-func TestTreeIsSearchedWhole(t *testing.T) {
+func TestSearchTree(t *testing.T) {
 	dir := t.TempDir()
 	search, err := canary.New(nil, canary.Secret{Name: "password", Value: "correct-horse-battery"})
 	require.NoError(t, err)
@@ -102,8 +102,8 @@ func TestTreeIsSearchedWhole(t *testing.T) {
 	require.Error(t, err)
 }
 
-// The public half of a key pair is in the private key's file, and everywhere.
-func TestPublicLinesAreNotLookedFor(t *testing.T) {
+// A private key's file contains the public key, which may occur anywhere.
+func TestIgnoresPublicLines(t *testing.T) {
 	const public, private = "AAAAE2VjZHNhLXNoYTItbmlzdHAyNTY", "oSQDIgADkqhP1bLvk0rIv0bCk1Wk3hS"
 	search, err := canary.New([]string{"ssh " + public + " me"}, canary.Secret{Name: "key", Value: public + "\n" + private})
 	require.NoError(t, err)
@@ -113,7 +113,7 @@ func TestPublicLinesAreNotLookedFor(t *testing.T) {
 	require.ErrorContains(t, err, "key")
 }
 
-func TestWhatIsTooShortIsRefused(t *testing.T) {
+func TestRejectsShortSecrets(t *testing.T) {
 	_, err := canary.New(nil, canary.Secret{Name: "pin", Value: "1234"})
 	require.ErrorContains(t, err, "pin")
 	require.NotContains(t, err.Error(), "1234")

@@ -26,56 +26,63 @@ const (
 func groupRules() []Rule {
 	in, out := []string{typeIngress}, []string{typeEgress}
 	return []Rule{
-		{IDs: []string{"CKV_AWS_23", "AWS-0099", "AWS-0124"}, Wants: "Security groups and their rules say what they are for", Types: []string{typeGroup, typeIngress, typeEgress}, Check: described},
+		{IDs: []string{"CKV_AWS_23", "AWS-0099", "AWS-0124"}, Requires: "Security groups and their rules have a description",
+			Types: []string{typeGroup, typeIngress, typeEgress}, Check: hasDescription},
 		{IDs: []string{"AWS-0107", "CKV_AWS_24", "CKV_AWS_25", "CKV_AWS_260", "CKV_AWS_277", "EC2.13", "EC2.14", "EC2.18", "EC2.19"},
-			Wants: "Nothing is open to the world", Types: in, Check: notFromTheWorld},
-		{IDs: []string{"observatory/ports"}, Wants: "Only declared ports are open, each to those it is declared for", Types: in, Check: declaredPort},
-		{IDs: []string{"CKV_AWS_382"}, Wants: "Not every protocol may leave to the world", Types: out, Check: noWholeEgress},
-		{IDs: []string{"AWS-0104"}, Wants: "Nothing may leave to the world", Types: out, Check: notToTheWorld},
-		{IDs: []string{"CKV2_AWS_5"}, Wants: "A security group is in use", Types: []string{typeGroup}, Check: groupInUse},
+			Requires: "No port is open to every address", Types: in, Check: closedToTheWorld},
+		{IDs: []string{"observatory/ports"}, Requires: "Only declared ports are open, each to its declared peers",
+			Types: in, Check: opensDeclaredPort},
+		{IDs: []string{"CKV_AWS_382"}, Requires: "No rule allows all protocols or a range of ports to every address",
+			Types: out, Check: noUnrestrictedEgress},
+		{IDs: []string{"AWS-0104"}, Requires: "No rule allows egress to every address", Types: out, Check: noEgressToTheWorld},
+		{IDs: []string{"CKV2_AWS_5"}, Requires: "A security group is in use", Types: []string{typeGroup}, Check: groupInUse},
 	}
 }
 
 func networkRules() []Rule {
 	return []Rule{
-		{IDs: []string{"CKV2_AWS_12", "AWS-0173", "EC2.2"}, Wants: "The VPC's default security group admits nothing", Types: []string{typeVPC}, Check: emptyDefaultGroup},
-		{IDs: []string{"CKV2_AWS_11", "AWS-0178", "EC2.6"}, Wants: "The VPC has flow logs", Types: []string{typeVPC}, Check: flowLogged},
-		{IDs: []string{"CKV_AWS_130", "AWS-0164", "EC2.15"}, Wants: "A subnet gives no public addresses", Types: []string{typeSubnet}, Check: is("mapPublicIpOnLaunch", false)},
+		{IDs: []string{"CKV2_AWS_12", "AWS-0173", "EC2.2"}, Requires: "The VPC's default security group admits nothing",
+			Types: []string{typeVPC}, Check: emptyDefaultGroup},
+		{IDs: []string{"CKV2_AWS_11", "AWS-0178", "EC2.6"}, Requires: "The VPC has flow logs", Types: []string{typeVPC}, Check: hasFlowLog},
+		{IDs: []string{"CKV_AWS_130", "AWS-0164", "EC2.15"}, Requires: "A subnet assigns no public addresses",
+			Types: []string{typeSubnet}, Check: equals("mapPublicIpOnLaunch", false)},
 	}
 }
 
-func described(r Resource, _ Resources) Judgement {
+func hasDescription(r Resource, _ Resources) Judgement {
 	if d := r.Text("description"); d == "" || d == "Managed by Pulumi" {
 		return unmet("description is %q", d)
 	}
 	return met()
 }
 
-// world are the address ranges that mean everybody.
-func world(r Resource) bool { return r.Text("cidrIpv4") == "0.0.0.0/0" || r.Text("cidrIpv6") == "::/0" }
+// anyAddress reports whether a rule is for every address.
+func anyAddress(r Resource) bool {
+	return r.Text("cidrIpv4") == "0.0.0.0/0" || r.Text("cidrIpv6") == "::/0"
+}
 
-func notFromTheWorld(r Resource, _ Resources) Judgement {
-	if world(r) {
-		return unmet("port %v is open to the world", r.At("fromPort"))
+func closedToTheWorld(r Resource, _ Resources) Judgement {
+	if anyAddress(r) {
+		return unmet("port %v is open to every address", r.At("fromPort"))
 	}
 	return met()
 }
 
-func notToTheWorld(r Resource, _ Resources) Judgement {
-	if world(r) {
+func noEgressToTheWorld(r Resource, _ Resources) Judgement {
+	if anyAddress(r) {
 		return unmet("%s to port %v of any address", r.Text("ipProtocol"), r.At("fromPort"))
 	}
 	return met()
 }
 
-func noWholeEgress(r Resource, _ Resources) Judgement {
-	if world(r) && (r.Text("ipProtocol") == "-1" || r.At("fromPort") != r.At("toPort")) {
+func noUnrestrictedEgress(r Resource, _ Resources) Judgement {
+	if anyAddress(r) && (r.Text("ipProtocol") == "-1" || r.At("fromPort") != r.At("toPort")) {
 		return unmet("ports %v to %v of any address", r.At("fromPort"), r.At("toPort"))
 	}
 	return met()
 }
 
-// Parts of the platform that security groups stand for.
+// Parts of the platform with a security group of their own, and operators.
 const (
 	controlNode   = "the control node"
 	nodes         = "EMR nodes"
@@ -84,7 +91,7 @@ const (
 	operators     = "operators"
 )
 
-// partOf tells what a security group is by who is in it.
+// partOf returns the part of the platform that uses a security group, or "".
 func partOf(group any, all Resources) string {
 	for _, i := range all.OfType(typeInterface) {
 		if slices.Contains(i.List("securityGroups"), group) {
@@ -92,7 +99,7 @@ func partOf(group any, all Resources) string {
 		}
 	}
 	for _, c := range all.OfType(typeCluster) {
-		if part, ours := nodeGroups(c)[group]; ours && group != nil {
+		if part, ok := nodeGroups(c)[group]; ok && group != nil {
 			return part
 		}
 	}
@@ -104,9 +111,9 @@ func partOf(group any, all Resources) string {
 	return ""
 }
 
-// declared gives the ports that one part opens to another. Among themselves
-// EMR's nodes use any.
-func declared(part, peer string) []platform.Port {
+// declaredPorts returns the ports of a part that are open to a peer. EMR's nodes may
+// use any port among themselves; see opensDeclaredPort.
+func declaredPorts(part, peer string) []platform.Port {
 	switch {
 	case part == controlNode && peer == nodes:
 		return []platform.Port{platform.OTLPGRPC, platform.OTLPHTTP, platform.Pyroscope}
@@ -122,7 +129,7 @@ func declared(part, peer string) []platform.Port {
 	return nil
 }
 
-func declaredPort(r Resource, all Resources) Judgement {
+func opensDeclaredPort(r Resource, all Resources) Judgement {
 	part, peer := partOf(r.At("securityGroupId"), all), operators
 	if group := r.At("referencedSecurityGroupId"); group != nil {
 		peer = partOf(group, all)
@@ -131,7 +138,7 @@ func declaredPort(r Resource, all Resources) Judgement {
 		return met()
 	}
 	from, _ := r.At("fromPort").(float64)
-	if r.Text("ipProtocol") == "tcp" && r.At("toPort") == from && slices.Contains(declared(part, peer), platform.Port(from)) {
+	if r.Text("ipProtocol") == "tcp" && r.At("toPort") == from && slices.Contains(declaredPorts(part, peer), platform.Port(from)) {
 		return met()
 	}
 	return unmet("%s %v to %v is not declared from %q to %q", r.Text("ipProtocol"), r.At("fromPort"), r.At("toPort"), peer, part)
@@ -139,7 +146,7 @@ func declaredPort(r Resource, all Resources) Judgement {
 
 func groupInUse(r Resource, all Resources) Judgement {
 	if partOf(r.ID, all) == "" {
-		return unmet("nothing is in it")
+		return unmet("no resource uses it")
 	}
 	return met()
 }
@@ -147,7 +154,7 @@ func groupInUse(r Resource, all Resources) Judgement {
 func emptyDefaultGroup(r Resource, all Resources) Judgement {
 	groups := all.With(typeDefaultGroup, "vpcId", r.ID)
 	if len(groups) == 0 {
-		return unmet("its default group is left as AWS makes it")
+		return unmet("its default group has AWS's default rules")
 	}
 	for _, g := range groups {
 		if len(g.List("ingress"))+len(g.List("egress")) > 0 {
@@ -157,7 +164,7 @@ func emptyDefaultGroup(r Resource, all Resources) Judgement {
 	return met(groups...)
 }
 
-func flowLogged(r Resource, all Resources) Judgement {
+func hasFlowLog(r Resource, all Resources) Judgement {
 	logs := all.With(typeFlowLog, "vpcId", r.ID)
 	for _, l := range logs {
 		if l.Text("trafficType") != "ALL" || l.Text("logDestination") == "" {
@@ -165,15 +172,15 @@ func flowLogged(r Resource, all Resources) Judgement {
 		}
 	}
 	if len(logs) == 0 {
-		return unmet("has none")
+		return unmet("has no flow log")
 	}
 	return met(logs...)
 }
 
-// hostPorts are those that a security group rule leads to on the control node,
-// beside the Kubernetes API, which is no pod's.
+// hostPorts are the declared ports of the control node that pods may listen on: all
+// but the Kubernetes API's.
 func hostPorts() []platform.Port {
-	all := slices.Concat(declared(controlNode, nodes), declared(controlNode, operators))
+	all := slices.Concat(declaredPorts(controlNode, nodes), declaredPorts(controlNode, operators))
 	return slices.DeleteFunc(all, func(p platform.Port) bool { return p == platform.KubernetesAPI })
 }
 
@@ -184,17 +191,18 @@ func onlyHostPorts(r Resource, _ Resources) Judgement {
 	for _, c := range containers(r) {
 		for _, p := range c.Ports {
 			if p.HostPort != 0 && !slices.Contains(hostPorts(), platform.Port(p.HostPort)) {
-				return unmet("container %s takes port %d of the node", c.Name, p.HostPort)
+				return unmet("container %s uses port %d of the node", c.Name, p.HostPort)
 			}
 		}
 	}
 	return met()
 }
 
+// onlyNodePorts requires a Service to have declared node ports only.
 func onlyNodePorts(service Resource) Judgement {
-	for _, p := range read[[]corev1.ServicePort](service.At("spec.ports")) {
+	for _, p := range decode[[]corev1.ServicePort](service.At("spec.ports")) {
 		if p.NodePort != 0 && !slices.Contains(hostPorts(), platform.Port(p.NodePort)) {
-			return unmet("port %d of the node leads to it", p.NodePort)
+			return unmet("node port %d is not declared", p.NodePort)
 		}
 	}
 	if t := service.At("spec.type"); t != nil && t != "ClusterIP" && t != "NodePort" {
@@ -203,8 +211,8 @@ func onlyNodePorts(service Resource) Judgement {
 	return met()
 }
 
-// contains tells whether a network holds an address; what is no network holds
-// none.
+// contains reports whether a network in CIDR notation contains an address. An invalid
+// network contains none.
 func contains(network, address string) bool {
 	p, err := netip.ParsePrefix(network)
 	a, err2 := netip.ParseAddr(address)

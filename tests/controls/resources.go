@@ -10,26 +10,29 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 )
 
-// Resource is one registration with its values as plain Go: maps, slices,
-// strings, numbers and booleans. Secrets are opened; Secret tells where they
-// were.
+// Resource is a registered resource with its values as plain Go: maps, slices,
+// strings, numbers and booleans. Secrets are plain values; Secret lists their inputs.
 type Resource struct {
 	Type, Name, ID  string
 	Inputs, Outputs map[string]any
 	Secret          map[string]bool // top-level inputs that hold a secret
 }
 
-// Resources are a program's registrations in their order.
+// Resources are the resources of a program in the order of registration.
 type Resources []Resource
 
-// Of gives the resources of a recording, components left out.
-func Of(rec *recorder.Recording) Resources {
+// FromRecording returns the resources of a recording without components.
+func FromRecording(rec *recorder.Recording) Resources {
 	var out Resources
 	for _, r := range rec.Resources {
 		if r.Component {
 			continue
 		}
-		plain := Resource{Type: r.Type, Name: r.Name, ID: r.ID, Inputs: plainMap(r.Inputs), Outputs: plainMap(r.Outputs), Secret: map[string]bool{}}
+		plain := Resource{
+			Type: r.Type, Name: r.Name, ID: r.ID,
+			Inputs: plainMap(r.Inputs), Outputs: plainMap(r.Outputs),
+			Secret: map[string]bool{},
+		}
 		for k, v := range r.Inputs {
 			if v.ContainsSecrets() {
 				plain.Secret[string(k)] = true
@@ -70,20 +73,21 @@ func plain(v resource.PropertyValue) any {
 	return nil
 }
 
-// At is the input at a path such as "rules.0.id"; nil where there is none.
-func (r Resource) At(path string) any { return at(r.Inputs, path) }
+// At returns the input at a path such as "rules.0.id", or nil.
+func (r Resource) At(path string) any { return valueAt(r.Inputs, path) }
 
-func at(v any, path string) any {
+// valueAt returns the value at a path of maps and lists, or nil.
+func valueAt(v any, path string) any {
 	for _, step := range strings.Split(path, ".") {
-		switch here := v.(type) {
+		switch parent := v.(type) {
 		case map[string]any:
-			v = here[step]
+			v = parent[step]
 		case []any:
 			i, err := strconv.Atoi(step)
-			if err != nil || i < 0 || i >= len(here) {
+			if err != nil || i < 0 || i >= len(parent) {
 				return nil
 			}
-			v = here[i]
+			v = parent[i]
 		default:
 			return nil
 		}
@@ -91,29 +95,29 @@ func at(v any, path string) any {
 	return v
 }
 
-// Text is the text at a path, or "".
+// Text returns the string at a path, or "".
 func (r Resource) Text(path string) string { s, _ := r.At(path).(string); return s }
 
-// List is the list at a path, or nothing.
+// List returns the list at a path, or nil.
 func (r Resource) List(path string) []any { l, _ := r.At(path).([]any); return l }
 
-// Kind is the type's own name, without package and module.
+// Kind returns the type's name without package and module.
 func (r Resource) Kind() string { return kind(r.Type) }
 
 func kind(token string) string { return token[strings.LastIndex(token, ":")+1:] }
 
-// OfType gives the resources of the types.
+// OfType returns the resources of the types.
 func (all Resources) OfType(tokens ...string) Resources {
 	return slices.DeleteFunc(slices.Clone(all), func(r Resource) bool { return !slices.Contains(tokens, r.Type) })
 }
 
-// With gives the resources of a type whose input at path is value.
+// With returns the resources of a type whose input at path is value.
 func (all Resources) With(token, path string, value any) Resources {
 	return slices.DeleteFunc(all.OfType(token), func(r Resource) bool { return value == nil || r.At(path) != value })
 }
 
-// output finds the resource of a type that has this output, for references
-// from one resource to another.
+// output finds the resource of a type whose output name is value. It resolves
+// references between resources.
 func (all Resources) output(token, name string, value any) (Resource, bool) {
 	for _, r := range all.OfType(token) {
 		if value != nil && value != "" && r.Outputs[name] == value {

@@ -24,22 +24,26 @@ const (
 
 func tlsRules() []Rule {
 	return []Rule{
-		{IDs: []string{"observatory/grafana-tls"}, Wants: "Grafana serves TLS with the certificate that the program made for it", Types: []string{typeDeployment},
-			Only: named(string(platform.WorkloadGrafana)), Check: grafanaServesTLS},
-		{IDs: []string{"observatory/grafana-trust"}, Wants: "Who fills Grafana trusts the program's authority alone", Types: []string{typeGrafana}, Check: grafanaIsTrusted},
-		{IDs: []string{"observatory/kubernetes-tls"}, Wants: "The Kubernetes API is reached by TLS, and only the program's authority is trusted", Types: []string{typeKubernetes}, Check: kubernetesIsTrusted},
-		{IDs: []string{"observatory/s3-tls"}, Wants: "Pods reach S3 by TLS, unless the operator's own gateway speaks none", Types: []string{typeConfigMap},
-			Only: named(platform.ClusterConfigMap), Check: s3OverTLS},
+		{IDs: []string{"observatory/grafana-tls"}, Requires: "Grafana serves TLS with the certificate that the program creates for it",
+			Types: []string{typeDeployment},
+			Only:  named(string(platform.WorkloadGrafana)), Check: grafanaServesTLS},
+		{IDs: []string{"observatory/grafana-trust"}, Requires: "The Grafana provider trusts only the program's CA",
+			Types: []string{typeGrafana}, Check: grafanaProviderVerifiesTLS},
+		{IDs: []string{"observatory/kubernetes-tls"}, Requires: "The Kubernetes provider uses TLS and trusts only the program's CA",
+			Types: []string{typeKubernetes}, Check: kubernetesProviderVerifiesTLS},
+		{IDs: []string{"observatory/s3-tls"}, Requires: "Pods use TLS for S3, unless a configured endpoint has none",
+			Types: []string{typeConfigMap},
+			Only:  named(platform.ClusterConfigMap), Check: s3OverTLS},
 	}
 }
 
-// named picks the Kubernetes object of this name.
+// named selects the Kubernetes object with this name.
 func named(name string) func(Resource) bool {
 	return func(r Resource) bool { return r.Text("metadata.name") == name }
 }
 
-// authority finds the certificate authority whose PEM this is.
-func authority(pem any, all Resources) (Resource, bool) {
+// caWithCert finds the certificate authority with this certificate.
+func caWithCert(pem any, all Resources) (Resource, bool) {
 	ca, found := all.output(typeCertificate, "certPem", pem)
 	return ca, found && ca.At("isCaCertificate") == true
 }
@@ -63,37 +67,45 @@ func grafanaServesTLS(r Resource, all Resources) Judgement {
 		if v.Secret == nil {
 			continue
 		}
-		mounted := slices.ContainsFunc(main.VolumeMounts, func(m mount) bool { return m.Name == v.Name && m.MountPath == workloadconfig.GrafanaTLSDir })
+		mounted := slices.ContainsFunc(main.VolumeMounts, func(m mount) bool {
+			return m.Name == v.Name && m.MountPath == workloadconfig.GrafanaTLSDir
+		})
 		if mounted {
-			return certifiedBy(v.Secret.SecretName, all)
+			return secretHoldsSignedCertificate(r.At("metadata.namespace"), v.Secret.SecretName, all)
 		}
 	}
 	return unmet("no Secret is mounted at %s", workloadconfig.GrafanaTLSDir)
 }
 
-// certifiedBy wants a Secret with a certificate that an authority of the
-// program signed, and its key.
-func certifiedBy(secret string, all Resources) Judgement {
-	for _, s := range all.With(typeSecret, "metadata.name", secret) {
+// secretHoldsSignedCertificate requires every Secret of this name in the namespace to
+// hold a certificate signed by a CA of the program, and its key. A pod mounts Secrets
+// of its own namespace only.
+func secretHoldsSignedCertificate(namespace any, secret string, all Resources) Judgement {
+	secrets := all.With(typeSecret, "metadata.name", secret).With(typeSecret, "metadata.namespace", namespace)
+	if len(secrets) == 0 {
+		return unmet("no Secret %s exists", secret)
+	}
+	var by Resources
+	for _, s := range secrets {
 		data, _ := s.At("stringData").(map[string]any)
 		cert, signed := all.output(typeSigned, "certPem", data[workloadconfig.GrafanaCertificate])
 		if !signed {
-			return unmet("the certificate in Secret %s is none of the program's", secret)
+			return unmet("the certificate in Secret %s is not created by this program", secret)
 		}
-		ca, found := authority(cert.At("caCertPem"), all)
+		ca, found := caWithCert(cert.At("caCertPem"), all)
 		if !found {
-			return unmet("%s is signed by none of the program's authorities", cert.Name)
+			return unmet("%s is not signed by a CA of this program", cert.Name)
 		}
 		key, found := all.output(typePrivateKey, "privateKeyPem", data[workloadconfig.GrafanaKey])
 		if !found {
-			return unmet("the key in Secret %s is none of the program's", secret)
+			return unmet("the key in Secret %s is not created by this program", secret)
 		}
-		return met(s, cert, key, ca)
+		by = append(by, s, cert, key, ca)
 	}
-	return unmet("there is no Secret %s", secret)
+	return met(by...)
 }
 
-func grafanaIsTrusted(r Resource, all Resources) Judgement {
+func grafanaProviderVerifiesTLS(r Resource, all Resources) Judgement {
 	u, err := url.Parse(r.Text("url"))
 	if err != nil || u.Scheme != "https" || u.Port() != fmt.Sprint(int(platform.Grafana)) {
 		return unmet("url %q is not https on port %d", r.Text("url"), platform.Grafana)
@@ -101,14 +113,14 @@ func grafanaIsTrusted(r Resource, all Resources) Judgement {
 	if verify := r.At("insecureSkipVerify"); verify != nil && verify != "false" && verify != false {
 		return unmet("insecureSkipVerify is %v", verify)
 	}
-	ca, found := authority(r.At("caCert"), all)
+	ca, found := caWithCert(r.At("caCert"), all)
 	if !found {
-		return unmet("caCert is none of the program's authorities")
+		return unmet("caCert is not the certificate of a CA of this program")
 	}
 	return met(ca)
 }
 
-func kubernetesIsTrusted(r Resource, all Resources) Judgement {
+func kubernetesProviderVerifiesTLS(r Resource, all Resources) Judgement {
 	var config struct {
 		Clusters []struct {
 			Cluster struct {
@@ -130,9 +142,9 @@ func kubernetesIsTrusted(r Resource, all Resources) Judgement {
 		return unmet("insecure-skip-tls-verify is set")
 	}
 	pem, err := base64.StdEncoding.DecodeString(c.Authority)
-	ca, found := authority(string(pem), all)
+	ca, found := caWithCert(string(pem), all)
 	if err != nil || !found {
-		return unmet("certificate-authority-data is none of the program's authorities")
+		return unmet("certificate-authority-data is not the certificate of a CA of this program")
 	}
 	return met(ca)
 }

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// document is a policy as the program writes them: every action, resource and
-// condition value in a list, no negated element. Anything else is refused, for
-// it would be overlooked here.
+// document is a policy in the form that the program writes: every action, resource and
+// condition value in a list, and no negated element. Parsing rejects any other form,
+// which the checks would overlook.
 type document struct {
 	Version   string
 	Statement []statement
@@ -39,59 +39,57 @@ func parsePolicy(text string) (document, error) {
 	return d, nil
 }
 
-// policyAt names the input that holds a policy, by resource type.
-//
-//nolint:gochecknoglobals // one table, read-only
-var policyAt = map[string]string{
+// policyInput maps resource types to the input that holds a policy.
+var policyInput = map[string]string{
 	typeRolePolicy: "policy", typeRole: "assumeRolePolicy", typeBucketPolicy: "policy", typeKey: "policy",
 }
 
-// eachStatement judges every statement of the resource's policy; the first
-// fault is the judgement.
-func eachStatement(fault func(s statement) string) Check {
+// eachStatement checks every statement of a resource's policy and reports the first
+// violation. The function returns "" for a statement without one.
+func eachStatement(violation func(s statement) string) Check {
 	return func(r Resource, _ Resources) Judgement {
-		d, err := parsePolicy(r.Text(policyAt[r.Type]))
+		d, err := parsePolicy(r.Text(policyInput[r.Type]))
 		if err != nil {
 			return unmet("%v", err)
 		}
 		for _, s := range d.Statement {
-			if f := fault(s); f != "" {
-				return unmet("statement %s: %s", s.Sid, f)
+			if v := violation(s); v != "" {
+				return unmet("statement %s: %s", s.Sid, v)
 			}
 		}
 		return met()
 	}
 }
 
-func (s statement) everyone() bool {
+func (s statement) namesEveryone() bool {
 	return slices.Contains(s.Principal.AWS, "*") || slices.Contains(s.Principal.Service, "*")
 }
 
-func refusesPlaintext(r Resource, _ Resources) Judgement {
-	d, err := parsePolicy(r.Text(policyAt[typeBucketPolicy]))
+func deniesRequestsWithoutTLS(r Resource, _ Resources) Judgement {
+	d, err := parsePolicy(r.Text(policyInput[typeBucketPolicy]))
 	if err != nil {
 		return unmet("%v", err)
 	}
 	for _, s := range d.Statement {
-		whole := slices.ContainsFunc(s.Resource, func(a string) bool { return strings.HasSuffix(a, "/*") }) &&
+		wholeBucket := slices.ContainsFunc(s.Resource, func(a string) bool { return strings.HasSuffix(a, "/*") }) &&
 			slices.ContainsFunc(s.Resource, func(a string) bool { return !strings.Contains(a, "/") })
-		if s.Effect == deny && s.everyone() && whole && slices.Contains(s.Action, "s3:*") &&
+		if s.Effect == deny && s.namesEveryone() && wholeBucket && slices.Contains(s.Action, "s3:*") &&
 			len(s.Condition) == 1 && slices.Equal(s.Condition["Bool"]["aws:SecureTransport"], []string{"false"}) {
 			return met()
 		}
 	}
-	return unmet("no statement denies everyone what comes without TLS")
+	return unmet("no statement denies everyone requests without TLS")
 }
 
-func allowsNobodyElse(r Resource, all Resources) Judgement {
+func allowsServicesOnly(r Resource, all Resources) Judgement {
 	return eachStatement(func(s statement) string {
 		switch {
 		case s.Effect != allow:
 			return ""
-		case s.everyone():
+		case s.namesEveryone():
 			return "allows everyone"
 		case len(s.Principal.AWS) > 0:
-			return fmt.Sprintf("allows %v, which the account's own policies should do", s.Principal.AWS)
+			return fmt.Sprintf("allows %v, which belongs into the account's own policies", s.Principal.AWS)
 		}
 		return ""
 	})(r, all)
@@ -99,7 +97,7 @@ func allowsNobodyElse(r Resource, all Resources) Judgement {
 
 func locksNobodyOut(r Resource, all Resources) Judgement {
 	return eachStatement(func(s statement) string {
-		if s.Effect == deny && s.everyone() && slices.Contains(s.Action, "s3:*") && len(s.Condition) == 0 {
+		if s.Effect == deny && s.namesEveryone() && slices.Contains(s.Action, "s3:*") && len(s.Condition) == 0 {
 			return "denies everyone everything"
 		}
 		return ""

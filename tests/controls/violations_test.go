@@ -6,13 +6,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/stacks/controls"
+	"github.com/emr-observatory/emr-observatory/tests/controls"
 )
 
-// violation is an alteration and who breaks a rule by it.
+// violation is an alteration after which a resource violates a rule.
 type violation struct {
 	rule, resource string
-	by             alteration
+	alteration     alteration
 }
 
 const (
@@ -33,15 +33,22 @@ func emrViolations() []violation {
 		{"AWS-0139", "emr-security", document(`"EncryptionKeyProviderType":"AwsKms"`, `"EncryptionKeyProviderType":"Custom"`)},
 		{"CKV_AWS_350", "emr-security", document(`"EnableEbsEncryption":true`, `"EnableEbsEncryption":false`)},
 		{"observatory/emr-imds", "emr-security", document(`"HttpPutResponseHopLimit":1`, `"HttpPutResponseHopLimit":2`)},
-		{"observatory/emr-imds", "emr-security", document(`"MinimumInstanceMetadataServiceVersion":2`, `"MinimumInstanceMetadataServiceVersion":1`)},
+		{"observatory/emr-imds", "emr-security",
+			document(`"MinimumInstanceMetadataServiceVersion":2`, `"MinimumInstanceMetadataServiceVersion":1`)},
 		{"CKV_AWS_114", "emr-cluster", set("Cluster", "emr-cluster", "kerberosAttributes", map[string]any{"kdcAdminPassword": "x"})},
 		{"CKV_AWS_390", "emr-cluster", drop("BlockPublicAccessConfiguration", "emr-block-public-access")},
 		{"CKV_AWS_390", "emr-cluster", set("BlockPublicAccessConfiguration", "emr-block-public-access", "blockPublicSecurityGroupRules", false)},
-		{"CKV_AWS_390", "emr-cluster", set("BlockPublicAccessConfiguration", "emr-block-public-access", "permittedPublicSecurityGroupRuleRanges.0.maxRange", 443.0)},
+		{"CKV_AWS_390", "emr-cluster",
+			set("BlockPublicAccessConfiguration", "emr-block-public-access", "permittedPublicSecurityGroupRuleRanges.0.maxRange", 443.0)},
+		{"CKV_AWS_390", "emr-cluster",
+			add("aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration", "second",
+				map[string]any{"blockPublicSecurityGroupRules": false})},
 		{"EMR.1", "emr-cluster", set("Cluster", "emr-cluster", "ec2Attributes.subnetId", "network-public-a-id")},
 		{"EMR.1", "emr-cluster", set("Subnet", "network-private-a", "mapPublicIpOnLaunch", true)},
 		{"EMR.1", "emr-cluster", set("Route", "network-private-out", "gatewayId", "igw")},
-		{"emr_cluster_publicly_accesible", "emr-cluster", both(set(ingress, "network-core-tcp-from-master", "referencedSecurityGroupId", nil), set(ingress, "network-core-tcp-from-master", "cidrIpv4", "10.0.0.0/8"))},
+		{"emr_cluster_publicly_accesible", "emr-cluster",
+			both(set(ingress, "network-core-tcp-from-master", "referencedSecurityGroupId", nil),
+				set(ingress, "network-core-tcp-from-master", "cidrIpv4", "10.0.0.0/8"))},
 	}
 }
 
@@ -52,7 +59,8 @@ func bucketViolations() []violation {
 		{"CKV_AWS_19", "storage-data", drop(encrypted, "storage-data")},
 		{"CKV_AWS_19", "storage-logs", set(encrypted, "storage-logs", algorithm, "none")},
 		{"CKV_AWS_145", "storage-data", set(encrypted, "storage-data", algorithm, "AES256")},
-		{"CKV_AWS_145", "storage-data", set(encrypted, "storage-data", "rules.0.applyServerSideEncryptionByDefault.kmsMasterKeyId", "alias/aws/s3")},
+		{"CKV_AWS_145", "storage-data",
+			set(encrypted, "storage-data", "rules.0.applyServerSideEncryptionByDefault.kmsMasterKeyId", "alias/aws/s3")},
 		{"CKV_AWS_21", "storage-logs", set("BucketVersioningV2", "storage-logs", "versioningConfiguration.status", "Suspended")},
 		{"CKV_AWS_18", "storage-data", drop("BucketLoggingV2", "storage-data")},
 		{"CKV_AWS_18", "storage-data", set("BucketLoggingV2", "storage-data", "targetBucket", "storage-data-4f2a")},
@@ -69,7 +77,8 @@ func bucketViolations() []violation {
 		{"CKV_AWS_379", "storage-logs", drop("BucketPolicy", "storage-logs")},
 		{"CKV_AWS_70", "storage-data", policy(`"Sid":"NoOtherKey","Effect":"Deny"`, `"Sid":"NoOtherKey","Effect":"Allow"`)},
 		{"CKV_AWS_93", "storage-data", policy(`,"Condition":{"Bool":{"aws:SecureTransport":["false"]}}`, ``)},
-		{"observatory/confused-deputy", "storage-logs", edit("BucketPolicy", "storage-logs", "policy", "aws:SourceAccount", "aws:PrincipalAccount")},
+		{"observatory/confused-deputy", "storage-logs",
+			edit("BucketPolicy", "storage-logs", "policy", "aws:SourceAccount", "aws:PrincipalAccount")},
 	}
 }
 
@@ -113,10 +122,11 @@ func networkViolations() []violation {
 		{"observatory/ports", grafana, set(ingress, grafana, "toPort", 3001.0)},
 		{"observatory/ports", grafana, set(ingress, grafana, "ipProtocol", "-1")},
 		{"observatory/ports", grafana, set(ingress, grafana, "securityGroupId", "network-core-id")},
-		{"observatory/ports", "network-control-otlp-grpc-from-core", set(ingress, "network-control-otlp-grpc-from-core", "referencedSecurityGroupId", "network-service-access-id")},
+		{"observatory/ports", "network-control-otlp-grpc-from-core",
+			set(ingress, "network-control-otlp-grpc-from-core", "referencedSecurityGroupId", "network-service-access-id")},
 		{"CKV_AWS_382", "network-core-https-out", set(egress, "network-core-https-out", "ipProtocol", "-1")},
 		{"AWS-0104", "network-core-http-to-s3", set(egress, "network-core-http-to-s3", "cidrIpv4", "0.0.0.0/0")},
-		{"CKV2_AWS_5", "stray", add("aws:ec2/securityGroup:SecurityGroup", "stray", map[string]any{"description": "nobody's"})},
+		{"CKV2_AWS_5", "stray", add("aws:ec2/securityGroup:SecurityGroup", "stray", map[string]any{"description": "unused"})},
 		{"CKV2_AWS_12", "network-vpc", drop("DefaultSecurityGroup", "network-default-group")},
 		{"CKV2_AWS_12", "network-vpc", set("DefaultSecurityGroup", "network-default-group", "egress", []any{map[string]any{"protocol": "-1"}})},
 		{"CKV2_AWS_11", "network-vpc", drop("FlowLog", "network-flow-log")},
@@ -141,9 +151,11 @@ func identityViolations() []violation {
 		{"CKV_AWS_290", "control-access", control(`"ssmmessages:OpenDataChannel"`, `"ssm:GetParameter"`)},
 		{"CKV_AWS_290", "control-access", control(`"Condition":{"StringEquals":{"aws:RequestedRegion":["us-east-1"]}}`, `"Condition":{}`)},
 		{"observatory/pass-role", "emr-service", service("iam:PassedToService", "aws:SourceVpc")},
-		{"observatory/pass-role", "emr-service", service(`"Action":["iam:PassRole"],"Resource":["`, `"Action":["iam:PassRole"],"Resource":["*","`)},
+		{"observatory/pass-role", "emr-service",
+			service(`"Action":["iam:PassRole"],"Resource":["`, `"Action":["iam:PassRole"],"Resource":["*","`)},
 		{"CKV_AWS_274", "emr-service", set("RolePolicyAttachment", "emr-service", "policyArn", "arn:aws:iam::aws:policy/AdministratorAccess")},
-		{"CKV_AWS_274", "emr-service", set("RolePolicyAttachment", "emr-service", "policyArn", "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore")},
+		{"CKV_AWS_274", "emr-service",
+			set("RolePolicyAttachment", "emr-service", "policyArn", "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore")},
 	}
 }
 
@@ -156,8 +168,14 @@ func clusterViolations() []violation {
 			data, isMap := find(t, all, "Secret", "workloads-grafana-access").At("stringData").(map[string]any)
 			require.True(t, isMap)
 			require.Contains(t, data, "tls.crt")
-			data["tls.crt"] = "self-made"
+			data["tls.crt"] = "another certificate"
 			return all
+		}},
+		{"observatory/grafana-tls", grafana, func(t *testing.T, all controls.Resources) controls.Resources {
+			metadata := find(t, all, "Secret", "workloads-grafana-access").At("metadata")
+			return add("kubernetes:core/v1:Secret", "second", map[string]any{
+				"metadata": metadata, "stringData": map[string]any{"tls.crt": "another certificate"},
+			})(t, all)
 		}},
 		{"observatory/grafana-tls", grafana, set("Deployment", grafana, pod+"volumes", []any{})},
 		{"observatory/grafana-tls", grafana, drop("LocallySignedCert", "workloads-grafana-certificate")},
@@ -165,13 +183,15 @@ func clusterViolations() []violation {
 		{"observatory/grafana-trust", "grafana", set("grafana", "grafana", "caCert", nil)},
 		{"observatory/grafana-trust", "grafana", set("grafana", "grafana", "insecureSkipVerify", true)},
 		{"observatory/kubernetes-tls", "kubernetes", edit("kubernetes", "kubernetes", "kubeconfig", "https://", "http://")},
-		{"observatory/kubernetes-tls", "kubernetes", edit("kubernetes", "kubernetes", "kubeconfig", "certificate-authority-data", "tls-server-name")},
+		{"observatory/kubernetes-tls", "kubernetes",
+			edit("kubernetes", "kubernetes", "kubeconfig", "certificate-authority-data", "tls-server-name")},
 		{"observatory/s3-tls", "workloads-cluster-config", set("ConfigMap", "workloads-cluster-config", "data.S3_INSECURE", "true")},
 		{"CKV_K8S_16", tempo, set("Deployment", tempo, pod+"hostNetwork", true)},
 		{"CKV_K8S_16", tempo, set("Deployment", tempo, pod+"automountServiceAccountToken", nil)},
 		{"CKV_K8S_16", tempo, set("Deployment", tempo, pod+"securityContext.runAsNonRoot", false)},
 		{"CKV_K8S_16", tempo, set("Deployment", tempo, container+"securityContext.readOnlyRootFilesystem", false)},
-		{"CKV_K8S_16", collector, set("DaemonSet", collector, pod+"volumes.0", map[string]any{"name": "x", "hostPath": map[string]any{"path": "/"}})},
+		{"CKV_K8S_16", collector,
+			set("DaemonSet", collector, pod+"volumes.0", map[string]any{"name": "x", "hostPath": map[string]any{"path": "/"}})},
 		{"observatory/host-ports", tempo, set("Deployment", tempo, container+"ports.0.hostPort", 3200.0)},
 		{"observatory/host-ports", tempo, set("Service", tempo, "spec.ports.0.nodePort", 3200.0)},
 		{"observatory/host-ports", tempo, set("Service", tempo, "spec.type", "LoadBalancer")},
@@ -185,6 +205,7 @@ func clusterViolations() []violation {
 	}
 }
 
+// findings lists the unmet rules as "rule resource".
 func findings(verdicts []controls.Verdict) []string {
 	var out []string
 	for _, f := range controls.Unmet(verdicts) {
@@ -193,54 +214,67 @@ func findings(verdicts []controls.Verdict) []string {
 	return out
 }
 
-// TestEveryRuleFindsItsViolation breaks the recorded program in one place at a
-// time.
+// TestEveryRuleFindsItsViolation applies one alteration at a time.
 func TestEveryRuleFindsItsViolation(t *testing.T) {
 	all := resources(t, "dev")
-	require.Empty(t, findings(controls.Judge(all)))
+	require.Empty(t, findings(controls.Judge("dev", all)))
 	broken := map[string]bool{}
-	for _, list := range [][]violation{emrViolations(), bucketViolations(), machineViolations(), networkViolations(), identityViolations(), clusterViolations()} {
+	for _, list := range [][]violation{
+		emrViolations(), bucketViolations(), machineViolations(),
+		networkViolations(), identityViolations(), clusterViolations(),
+	} {
 		for _, v := range list {
 			broken[v.rule] = true
 			t.Run(strings.ReplaceAll(v.rule, "/", "_")+" "+v.resource, func(t *testing.T) {
-				require.Contains(t, findings(controls.Judge(altered(t, all, v.by))), v.rule+" "+v.resource)
+				require.Contains(t, findings(controls.Judge("dev", alter(t, all, v.alteration))), v.rule+" "+v.resource)
 			})
 		}
 	}
-	for _, verdict := range controls.Judge(all) {
+	for _, verdict := range controls.Judge("dev", all) {
 		if len(verdict.Met) > 0 {
-			require.True(t, broken[verdict.Rule.ID()], "no violation of %s is tried", verdict.Rule.ID())
+			require.True(t, broken[verdict.Rule.ID()], "no violation of %s is tested", verdict.Rule.ID())
 		}
 	}
 }
 
-// TestMendedExceptionsAreReported meets what is excepted for every resource:
-// the rule must see it, and the exception fall.
-func TestMendedExceptionsAreReported(t *testing.T) {
+// TestUnneededExceptionsAreReported makes a resource of every exception meet its
+// rule: the exception must then be reported as unneeded.
+func TestUnneededExceptionsAreReported(t *testing.T) {
 	all := resources(t, "dev")
 	none := map[string]any{}
-	mended := map[string]alteration{
-		"CKV_AWS_351 emr-security":           edit(security, "emr-security", "configuration", `"EnableInTransitEncryption":false`, `"EnableInTransitEncryption":true`),
+	met := map[string]alteration{
+		"CKV_AWS_351 emr-security": edit(security, "emr-security", "configuration",
+			`"EnableInTransitEncryption":false`, `"EnableInTransitEncryption":true`),
 		"CKV_AWS_341 control-instance":       set("Instance", "control-instance", "metadataOptions.httpPutResponseHopLimit", 1.0),
 		"AWS-0104 network-control-https-out": set(egress, "network-control-https-out", "cidrIpv4", "10.0.0.0/16"),
-		"CKV_AWS_18 storage-logs":            add("aws:s3/bucketLoggingV2:BucketLoggingV2", "l", map[string]any{"bucket": "storage-logs-4f2a", "targetBucket": "another"}),
-		"CKV_AWS_145 storage-logs":           set(encrypted, "storage-logs", "rules.0.applyServerSideEncryptionByDefault", map[string]any{"sseAlgorithm": "aws:kms", "kmsMasterKeyId": "arn:aws:mock:us-east-1:123456789012:storage-key"}),
-		"CKV2_AWS_62 storage-data":           add("aws:s3/bucketNotification:BucketNotification", "n", map[string]any{"bucket": "storage-data-4f2a"}),
-		"CKV_AWS_144 storage-data":           add("aws:s3/bucketReplicationConfig:BucketReplicationConfig", "r", map[string]any{"bucket": "storage-data-4f2a"}),
-		"CKV2_AWS_9 control-data":            add("aws:backup/selection:Selection", "b", none),
+		"CKV_AWS_18 storage-logs": add("aws:s3/bucketLoggingV2:BucketLoggingV2", "l",
+			map[string]any{"bucket": "storage-logs-4f2a", "targetBucket": "another"}),
+		"CKV_AWS_145 storage-logs": set(encrypted, "storage-logs", "rules.0.applyServerSideEncryptionByDefault",
+			map[string]any{"sseAlgorithm": "aws:kms", "kmsMasterKeyId": "arn:aws:mock:us-east-1:123456789012:storage-key"}),
+		"CKV2_AWS_62 storage-data": add("aws:s3/bucketNotification:BucketNotification", "n",
+			map[string]any{"bucket": "storage-data-4f2a"}),
+		"CKV_AWS_144 storage-data": add("aws:s3/bucketReplicationConfig:BucketReplicationConfig", "r",
+			map[string]any{"bucket": "storage-data-4f2a"}),
+		"CKV2_AWS_9 control-data": add("aws:backup/selection:Selection", "b", none),
 	}
 	rules := map[string]bool{}
-	for key, by := range mended {
+	for key, a := range met {
 		rules[strings.Fields(key)[0]] = true
-		require.Equal(t, []string{key}, controls.Unneeded(controls.Judge(altered(t, all, by))))
+		require.Equal(t, []string{key}, controls.Unneeded("dev", controls.Judge("dev", alter(t, all, a))))
 	}
-	for _, e := range controls.Exceptions() {
-		require.True(t, rules[e.Rule], "%s is not mended here", e.Rule)
+	for _, e := range controls.ExceptionsOf("dev") {
+		require.True(t, rules[e.Rule], "no alteration meets %s", e.Rule)
 	}
+	// The dev stack creates its network and so needs none of the exceptions for an
+	// existing one.
+	require.Equal(t, []string{
+		"EMR.1 emr-cluster", "CKV2_AWS_19 aws:ec2/eip:Eip", "CKV2_AWS_12 aws:ec2/vpc:Vpc",
+		"CKV2_AWS_11 aws:ec2/vpc:Vpc", "CKV_AWS_130 aws:ec2/subnet:Subnet",
+	}, controls.Unneeded("pr", controls.Judge("pr", all)))
 }
 
-// A rule about something that is gone must not go on being met.
-func TestNothingToJudgeIsAFinding(t *testing.T) {
-	gone := altered(t, resources(t, "dev"), drop("Volume", "control-data"))
-	require.Contains(t, findings(controls.Judge(gone)), "CKV_AWS_3 aws:ebs/volume:Volume")
+// TestRuleWithoutResourcesIsAFinding removes the only resource of a rule.
+func TestRuleWithoutResourcesIsAFinding(t *testing.T) {
+	without := alter(t, resources(t, "dev"), drop("Volume", "control-data"))
+	require.Contains(t, findings(controls.Judge("dev", without)), "CKV_AWS_3 aws:ebs/volume:Volume")
 }

@@ -16,28 +16,35 @@ const (
 
 func keyRules() []Rule {
 	return []Rule{
-		{IDs: []string{"CKV_AWS_7", "AWS-0065", "KMS.4"}, Wants: "A key is rotated", Types: []string{typeKey}, Check: is("enableKeyRotation", true)},
-		{IDs: []string{"CKV_AWS_33", "CKV2_AWS_64", "KMS.5"}, Wants: "A key has a policy, and it admits nobody but the account", Types: []string{typeKey}, Check: keyOfAccount},
-		{IDs: []string{"CKV_AWS_337", "CKV2_AWS_34"}, Wants: "A parameter is encrypted with the stack's own key", Types: []string{typeParameter}, Check: secureParameter},
+		{IDs: []string{"CKV_AWS_7", "AWS-0065", "KMS.4"}, Requires: "A key is rotated",
+			Types: []string{typeKey}, Check: equals("enableKeyRotation", true)},
+		{IDs: []string{"CKV_AWS_33", "CKV2_AWS_64", "KMS.5"}, Requires: "A key has a policy that admits only the account",
+			Types: []string{typeKey}, Check: admitsAccountOnly},
+		{IDs: []string{"CKV_AWS_337", "CKV2_AWS_34"}, Requires: "A parameter is encrypted with the stack's own key",
+			Types: []string{typeParameter}, Check: isEncryptedParameter},
 	}
 }
 
 func identityRules() []Rule {
 	roles, policies := []string{typeRole}, []string{typeRolePolicy}
 	return []Rule{
-		{IDs: []string{"CKV_AWS_60", "CKV_AWS_61"}, Wants: "A role is assumed by named services only", Types: roles, Check: trustsServices},
-		{IDs: []string{"observatory/confused-deputy"}, Wants: "A service that names its source is trusted for this account's own only", Types: []string{typeRole, typeBucketPolicy}, Check: boundToAccount},
-		{IDs: []string{"CKV_AWS_62", "CKV_AWS_63", "AWS-0057"}, Wants: "A policy names each action", Types: policies, Check: namesActions},
-		{IDs: []string{"CKV_AWS_290", "CKV_AWS_355"}, Wants: "A policy names resources wherever the service knows them", Types: policies, Check: namesResources},
-		{IDs: []string{"observatory/pass-role"}, Wants: "A role is passed by name and to one service", Types: policies, Check: passesOneRole},
-		{IDs: []string{"CKV_AWS_274", "CKV_AWS_275"}, Wants: "Of AWS's policies only those are used that are listed with a reason", Types: []string{typeAttachment}, Check: listedManagedPolicy},
+		{IDs: []string{"CKV_AWS_60", "CKV_AWS_61"}, Requires: "Only named services can assume a role", Types: roles, Check: trustsOnlyServices},
+		{IDs: []string{"observatory/confused-deputy"}, Requires: "A service that names its source is trusted only for sources of this account",
+			Types: []string{typeRole, typeBucketPolicy}, Check: boundToAccount},
+		{IDs: []string{"CKV_AWS_62", "CKV_AWS_63", "AWS-0057"}, Requires: "A policy names each action", Types: policies, Check: namesActions},
+		{IDs: []string{"CKV_AWS_290", "CKV_AWS_355"}, Requires: "A policy names resources if the service supports it",
+			Types: policies, Check: namesResources},
+		{IDs: []string{"observatory/pass-role"}, Requires: "A policy passes one named role to one service",
+			Types: policies, Check: passesOneRole},
+		{IDs: []string{"CKV_AWS_274", "CKV_AWS_275"}, Requires: "AWS managed policies are used only if listed with a reason",
+			Types: []string{typeAttachment}, Check: listedManagedPolicy},
 	}
 }
 
-// keyOfAccount accepts the account's root with every action: that is how a key
-// policy lets the account's IAM policies decide (KMS Developer Guide, "Default
-// key policy"); by itself it lets no user or role do anything.
-func keyOfAccount(r Resource, all Resources) Judgement {
+// admitsAccountOnly accepts the account's root with every action: such a key policy
+// grants nothing to users and roles, but lets the account's IAM policies do so (KMS
+// Developer Guide, "Default key policy").
+func admitsAccountOnly(r Resource, all Resources) Judgement {
 	return eachStatement(func(s statement) string {
 		if s.Effect != allow {
 			return ""
@@ -54,27 +61,25 @@ func keyOfAccount(r Resource, all Resources) Judgement {
 	})(r, all)
 }
 
-func secureParameter(r Resource, all Resources) Judgement {
+func isEncryptedParameter(r Resource, all Resources) Judgement {
 	if r.Text("type") != "SecureString" {
 		return unmet("type is %q, not SecureString", r.Text("type"))
 	}
-	return keyAt("keyId")(r, all)
+	return isStackKey("keyId")(r, all)
 }
 
-func trustsServices(r Resource, all Resources) Judgement {
+func trustsOnlyServices(r Resource, all Resources) Judgement {
 	return eachStatement(func(s statement) string {
-		if s.Effect == allow && (len(s.Principal.AWS) > 0 || s.everyone() || len(s.Principal.Service) == 0) {
-			return fmt.Sprintf("trusts %v", s.Principal.AWS)
+		if s.Effect == allow && (len(s.Principal.AWS) > 0 || s.namesEveryone() || len(s.Principal.Service) == 0) {
+			return fmt.Sprintf("trusts principals other than AWS services, or no service: AWS %v, services %v", s.Principal.AWS, s.Principal.Service)
 		}
 		return ""
 	})(r, all)
 }
 
-// namesSource tells of each service that is trusted whether it says on whose
-// behalf it acts, so that the trust can be bound to it. EC2 does not when it
-// hands an instance its role (IAM User Guide, "The confused deputy problem").
-//
-//nolint:gochecknoglobals // one table, read-only
+// namesSource lists the trusted services, and whether their requests name the account
+// and resource that they act for, so that a condition can require it. EC2's do not
+// when it gives an instance its role (IAM User Guide, "The confused deputy problem").
 var namesSource = map[string]bool{
 	"ec2.amazonaws.com":              false,
 	"elasticmapreduce.amazonaws.com": true,
@@ -91,7 +96,7 @@ func boundToAccount(r Resource, all Resources) Judgement {
 			names, known := namesSource[service]
 			switch {
 			case !known:
-				return service + " is not in the table of what trusted services say of themselves"
+				return service + " is not listed in namesSource"
 			case !names:
 				continue
 			case len(s.Condition["StringEquals"]["aws:SourceAccount"]) != 1:
@@ -115,11 +120,9 @@ func namesActions(r Resource, all Resources) Judgement {
 	})(r, all)
 }
 
-// withoutResources are the actions for which the service knows no resource, so
-// that only "*" can stand (Service Authorization Reference: Amazon CloudWatch,
-// Amazon Resource Group Tagging API, Amazon Message Gateway Service).
-//
-//nolint:gochecknoglobals // one table, read-only
+// withoutResources are the actions that allow no resource but "*" (Service
+// Authorization Reference: Amazon CloudWatch, Amazon Resource Group Tagging API,
+// Amazon Message Gateway Service).
 var withoutResources = []string{
 	"cloudwatch:GetMetricData", "cloudwatch:GetMetricStatistics", "cloudwatch:ListMetrics",
 	"tag:GetResources",
@@ -144,7 +147,7 @@ func namesResources(r Resource, all Resources) Judgement {
 			}
 		}
 		if len(s.Condition["StringEquals"]["aws:RequestedRegion"]) == 0 {
-			return "is not bound to the region, which is all that can bind it"
+			return "is not limited to the region, the only possible limit"
 		}
 		return ""
 	})(r, all)
@@ -164,12 +167,11 @@ func passesOneRole(r Resource, all Resources) Judgement {
 	})(r, all)
 }
 
-// managedPolicies are AWS's own policies that the program attaches, and why
-// none of its own stands in for them.
-//
-//nolint:gochecknoglobals // one table, read-only
+// managedPolicies maps the AWS managed policies that the program attaches to the
+// reason why it does not write its own.
 var managedPolicies = map[string]string{
-	"service-role/AmazonEMRServicePolicy_v2": "EMR's service role: EMR changes what it calls from release to release. The policy itself is bound to resources tagged for it.",
+	"service-role/AmazonEMRServicePolicy_v2": "EMR's service role: the actions that EMR calls change from release to release. " +
+		"The policy is limited to resources with EMR's tag.",
 }
 
 func listedManagedPolicy(r Resource, _ Resources) Judgement {

@@ -7,14 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/stacks/controls"
+	"github.com/emr-observatory/emr-observatory/tests/controls"
 )
 
-// alteration makes something else of a recorded program.
+// alteration changes recorded resources in place and returns the new list.
 type alteration func(t *testing.T, all controls.Resources) controls.Resources
 
-// altered applies it to a copy.
-func altered(t *testing.T, all controls.Resources, a alteration) controls.Resources {
+// alter returns an altered copy of recorded resources.
+func alter(t *testing.T, all controls.Resources, a alteration) controls.Resources {
 	t.Helper()
 	copied := make(controls.Resources, len(all))
 	for i, r := range all {
@@ -24,6 +24,7 @@ func altered(t *testing.T, all controls.Resources, a alteration) controls.Resour
 	return a(t, copied)
 }
 
+// clone copies maps and lists deeply.
 func clone(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -42,7 +43,7 @@ func clone(v any) any {
 	return v
 }
 
-// find gives the resource of this kind and name.
+// find returns the resource of this kind and name, which must exist.
 func find(t *testing.T, all controls.Resources, kind, name string) *controls.Resource {
 	t.Helper()
 	for i := range all {
@@ -54,36 +55,36 @@ func find(t *testing.T, all controls.Resources, kind, name string) *controls.Res
 	return nil
 }
 
-// set changes an input; nil takes it away. The path but its last step must
+// set sets the input at a path; nil removes it. The path up to its last step must
 // exist.
 func set(kind, name, path string, value any) alteration {
 	return func(t *testing.T, all controls.Resources) controls.Resources {
-		var here any = find(t, all, kind, name).Inputs
+		var parent any = find(t, all, kind, name).Inputs
 		steps := strings.Split(path, ".")
 		last := steps[len(steps)-1]
 		for _, s := range steps[:len(steps)-1] {
-			switch at := here.(type) {
+			switch p := parent.(type) {
 			case map[string]any:
-				here = at[s]
+				parent = p[s]
 			case []any:
 				i, err := strconv.Atoi(s)
 				require.NoError(t, err)
-				require.Less(t, i, len(at), path)
-				here = at[i]
+				require.Less(t, i, len(p), path)
+				parent = p[i]
 			}
 		}
-		switch at := here.(type) {
+		switch p := parent.(type) {
 		case map[string]any:
 			if value == nil {
-				require.Contains(t, at, last, path)
-				delete(at, last)
+				require.Contains(t, p, last, path)
+				delete(p, last)
 				break
 			}
-			at[last] = value
+			p[last] = value
 		case []any:
 			i, err := strconv.Atoi(last)
 			require.NoError(t, err)
-			at[i] = value
+			p[i] = value
 		default:
 			require.Fail(t, "no such path", path)
 		}
@@ -91,7 +92,7 @@ func set(kind, name, path string, value any) alteration {
 	}
 }
 
-// edit replaces a piece of a text input, such as a policy.
+// edit replaces the first occurrence of from in a text input, such as a policy.
 func edit(kind, name, path, from, to string) alteration {
 	return func(t *testing.T, all controls.Resources) controls.Resources {
 		r := find(t, all, kind, name)
@@ -100,13 +101,13 @@ func edit(kind, name, path, from, to string) alteration {
 	}
 }
 
-// drop takes a resource away.
+// drop removes a resource.
 func drop(kind, name string) alteration {
 	return func(t *testing.T, all controls.Resources) controls.Resources {
-		gone := find(t, all, kind, name).Type
+		token := find(t, all, kind, name).Type
 		var out controls.Resources
 		for _, r := range all {
-			if r.Type != gone || r.Name != name {
+			if r.Type != token || r.Name != name {
 				out = append(out, r)
 			}
 		}
@@ -114,14 +115,17 @@ func drop(kind, name string) alteration {
 	}
 }
 
-// add brings a resource in.
+// add adds a resource of a type, without outputs.
 func add(token, name string, inputs map[string]any) alteration {
 	return func(_ *testing.T, all controls.Resources) controls.Resources {
-		return append(all, controls.Resource{Type: token, Name: name, ID: name + "-id", Inputs: inputs, Outputs: map[string]any{}, Secret: map[string]bool{}})
+		return append(all, controls.Resource{
+			Type: token, Name: name, ID: name + "-id",
+			Inputs: inputs, Outputs: map[string]any{}, Secret: map[string]bool{},
+		})
 	}
 }
 
-// both applies one after the other.
+// both applies two alterations in order.
 func both(a, b alteration) alteration {
 	return func(t *testing.T, all controls.Resources) controls.Resources { return b(t, a(t, all)) }
 }

@@ -1,0 +1,122 @@
+package controls
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Allowance lists actions that one policy allows for a purpose.
+type Allowance struct {
+	Policy  string // name of the resource with the policy
+	Holder  string // who may perform the actions
+	Actions []string
+	Purpose string
+}
+
+// Allowances lists every action that any policy of the program allows. A test
+// compares the list with the policies.
+func Allowances() []Allowance {
+	const control, node, service = "the control node and the pods that reach its role", "an EMR node and its jobs", "EMR itself"
+	return []Allowance{
+		{"control-role", "EC2", []string{"sts:AssumeRole"}, "EC2 gives the role to the control node."},
+		{"control-access", control, []string{
+			"s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"},
+			"Tempo and Pyroscope write, compact and delete blocks under their own prefixes; the status server's pod reads artifacts/."},
+		{"control-access", control, []string{"s3:ListBucket", "s3:GetBucketLocation"},
+			"Tempo and Pyroscope list their blocks; clients look up the bucket's region."},
+		{"control-access", control, []string{"kms:Decrypt", "kms:GenerateDataKey"},
+			"Objects and parameters are encrypted with the stack's key; only through S3 and SSM."},
+		{"control-access", control, []string{"ssm:GetParameter"}, "The first boot fetches the certificate authorities of K3s, by name."},
+		{"control-access", control, []string{
+			"cloudwatch:GetMetricData", "cloudwatch:GetMetricStatistics", "cloudwatch:ListMetrics", "tag:GetResources"},
+			"The CloudWatch exporter reads metrics of resources with the stack's tags."},
+		{"control-access", control, sessionActions(), "Shell access is by Session Manager: no SSH keys, no open port."},
+		{"emr-node", "EC2", []string{"sts:AssumeRole"}, "EC2 gives the role to the cluster's instances."},
+		{"emr-node", node, []string{"s3:GetObject"}, "The bootstrap action fetches artifacts/ and EMR its own libraries; jobs read lake/."},
+		{"emr-node", node, []string{"s3:PutObject", "s3:AbortMultipartUpload"}, "EMR pushes logs to emr-logs/; jobs write lake/."},
+		{"emr-node", node, []string{"s3:DeleteObject", "s3:ListMultipartUploadParts"},
+			"Jobs overwrite their output in lake/; S3A's committers complete uploads of other processes."},
+		{"emr-node", node, []string{"s3:ListBucket", "s3:GetBucketLocation", "s3:ListBucketMultipartUploads"},
+			"S3A lists prefixes and aborts its incomplete uploads."},
+		{"emr-node", node, []string{"kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey"},
+			"Objects (through S3) and local disks are encrypted with the stack's key."},
+		{"emr-node", node, sessionActions(), "Shell access is by Session Manager: no SSH keys, no open port."},
+		{"emr-service", "EMR", []string{"sts:AssumeRole"}, "EMR runs clusters of this account and region with the role."},
+		{"emr-service", service, []string{"iam:PassRole"}, "EMR starts instances with the node role, and passes it to EC2 only."},
+		{"emr-service", service, []string{"kms:Encrypt", "kms:Decrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo",
+			"kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:CreateGrant"},
+			"EC2 encrypts the nodes' volumes for EMR; allowed only through EC2, and grants only to AWS services."},
+		{"emr-service", service, []string{"kms:DescribeKey"}, "EMR checks the key before it starts a cluster."},
+		{"storage-logs", "S3's and the flow logs' delivery", []string{"s3:PutObject"},
+			"Writes access logs of the data bucket and flow logs of the account, each under its own prefix."},
+		{"storage-logs", "flow logs' delivery", []string{"s3:GetBucketAcl", "s3:ListBucket"},
+			"Checks that the bucket belongs to the account before it delivers."},
+		{"storage-key", "the account", []string{"kms:*"},
+			"AWS's default key policy: it grants nothing by itself, and lets the account's IAM policies decide."},
+	}
+}
+
+// sessionActions are the actions that Session Manager's agent needs.
+func sessionActions() []string {
+	return []string{
+		"ssm:UpdateInstanceInformation",
+		"ssmmessages:CreateControlChannel", "ssmmessages:CreateDataChannel",
+		"ssmmessages:OpenControlChannel", "ssmmessages:OpenDataChannel",
+	}
+}
+
+// CheckAllowances compares Allowances with the policies. It reports actions that are
+// allowed but not listed, listed but not allowed, or listed twice.
+func CheckAllowances(all Resources) []Finding {
+	const name = "observatory/allowances"
+	listed, used := map[string]bool{}, map[string]bool{}
+	var out []Finding
+	for _, a := range Allowances() {
+		for _, action := range a.Actions {
+			key := a.Policy + " " + action
+			if listed[key] {
+				out = append(out, Finding{name, a.Policy, action + " is listed twice"})
+			}
+			listed[key] = true
+		}
+	}
+	for _, r := range all {
+		input, ok := policyInput[r.Type]
+		if !ok {
+			continue
+		}
+		d, err := parsePolicy(r.Text(input))
+		if err != nil {
+			out = append(out, Finding{name, r.Name, err.Error()})
+			continue
+		}
+		for _, action := range allowed(d) {
+			key := r.Name + " " + action
+			used[key] = true
+			if !listed[key] {
+				out = append(out, Finding{name, r.Name, fmt.Sprintf("allows %s, which is not listed; "+
+					"remove it, or list it with its purpose", action)})
+			}
+		}
+	}
+	for key := range listed {
+		if !used[key] {
+			policy, action, _ := strings.Cut(key, " ")
+			out = append(out, Finding{name, policy, action + " is listed but not allowed; remove it from the list"})
+		}
+	}
+	slices.SortFunc(out, func(a, b Finding) int { return strings.Compare(a.String(), b.String()) })
+	return out
+}
+
+// allowed returns the actions that a policy allows.
+func allowed(d document) []string {
+	var out []string
+	for _, s := range d.Statement {
+		if s.Effect == allow {
+			out = append(out, s.Action...)
+		}
+	}
+	return out
+}

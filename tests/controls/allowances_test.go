@@ -1,0 +1,52 @@
+package controls_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/tests/controls"
+)
+
+func TestEveryAllowedActionIsListedWithPurpose(t *testing.T) {
+	for _, stack := range []string{"dev", "local", "pr"} {
+		require.Empty(t, controls.CheckAllowances(resources(t, stack)), stack)
+	}
+	for _, a := range controls.Allowances() {
+		require.NotEmpty(t, a.Holder, a.Policy)
+		require.NotEmpty(t, a.Purpose, a.Policy)
+		require.NotEmpty(t, a.Actions, a.Policy)
+	}
+}
+
+func TestAllowancesMatchPolicies(t *testing.T) {
+	const unlisted = "which is not listed; remove it, or list it with its purpose"
+	all := resources(t, "dev")
+	for name, c := range map[string]struct {
+		alteration alteration
+		want       []string
+	}{
+		"an action that is not listed": {
+			edit("RolePolicy", "emr-node", "policy", `"kms:DescribeKey"`, `"kms:DescribeKey","ssm:GetParameter"`),
+			[]string{"observatory/allowances emr-node: allows ssm:GetParameter, " + unlisted},
+		},
+		"a listed action that is not allowed": {
+			edit("RolePolicy", "emr-node", "policy", `"kms:GenerateDataKey","kms:DescribeKey"`, `"kms:GenerateDataKey"`),
+			[]string{"observatory/allowances emr-node: kms:DescribeKey is listed but not allowed; remove it from the list"},
+		},
+		"an action listed for another policy": {
+			add("aws:iam/rolePolicy:RolePolicy", "stray", map[string]any{
+				"policy": `{"Version":"2012-10-17","Statement":[{"Sid":"S","Effect":"Allow",` +
+					`"Action":["s3:GetObject"],"Resource":["arn:aws:s3:::b/*"]}]}`}),
+			[]string{"observatory/allowances stray: allows s3:GetObject, " + unlisted},
+		},
+	} {
+		var got []string
+		for _, f := range controls.CheckAllowances(alter(t, all, c.alteration)) {
+			got = append(got, f.String())
+		}
+		require.Equal(t, c.want, got, name)
+	}
+	unreadable := alter(t, all, edit("RolePolicy", "emr-node", "policy", `"Action":`, `"NotAction":`))
+	require.NotEmpty(t, controls.CheckAllowances(unreadable), "a negated element is an error, not overlooked")
+}
