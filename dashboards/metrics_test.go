@@ -13,7 +13,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-func TestMetricsQueriesKeepTheContract(t *testing.T) {
+func TestMetricQueriesMatchContract(t *testing.T) {
 	eachTarget(t, func(t *testing.T, _ panelDoc, q targetDoc) {
 		if q.Datasource.UID != string(platform.DatasourceMetrics) {
 			return
@@ -34,8 +34,8 @@ func TestMetricsQueriesKeepTheContract(t *testing.T) {
 	}
 }
 
-// checkMetrics parses a query and holds each metric, its labels and its use
-// against the contract.
+// checkMetrics parses a query and compares each metric, its labels and its use
+// with the contract.
 func checkMetrics(t *testing.T, expr string) {
 	t.Helper()
 	macros := strings.NewReplacer("$__rate_interval", "1m", "$__range", "1h", "$__interval", "1m")
@@ -50,7 +50,7 @@ func checkMetrics(t *testing.T, expr string) {
 				checkSelector(t, expr, filters)
 			}
 		case *metricsql.FuncExpr:
-			checkRollup(t, expr, e)
+			checkRate(t, expr, e)
 		case *metricsql.AggrFuncExpr:
 			checkGrouping(t, expr, e)
 		}
@@ -60,7 +60,7 @@ func checkMetrics(t *testing.T, expr string) {
 
 func checkSelector(t *testing.T, expr string, filters []metricsql.LabelFilter) {
 	t.Helper()
-	metrics := selected(t, filters)
+	metrics := metricsOf(t, filters)
 	require.NotEmpty(t, metrics, "%s: no metric of the contract matches", expr)
 	for _, filter := range filters {
 		if filter.Label == "__name__" {
@@ -69,14 +69,15 @@ func checkSelector(t *testing.T, expr string, filters []metricsql.LabelFilter) {
 		for _, metric := range metrics {
 			require.Contains(t, metric.AllLabels(), filter.Label, "%s: %s has no label %s", expr, metric.Name, filter.Label)
 			if strings.HasPrefix(metric.Name, "queue_metrics_") {
-				require.True(t, slices.ContainsFunc(filters, func(f metricsql.LabelFilter) bool { return f.Label == "queue" }), "%s: one queue only", expr)
+				byQueue := func(f metricsql.LabelFilter) bool { return f.Label == "queue" }
+				require.True(t, slices.ContainsFunc(filters, byQueue), "%s: select one queue", expr)
 			}
 		}
 	}
 }
 
-// selected are the contract's metrics that a selector's name filter matches.
-func selected(t *testing.T, filters []metricsql.LabelFilter) []contract.Metric {
+// metricsOf are the contract's metrics that a selector's name filter matches.
+func metricsOf(t *testing.T, filters []metricsql.LabelFilter) []contract.Metric {
 	t.Helper()
 	for _, filter := range filters {
 		if filter.Label != "__name__" {
@@ -99,24 +100,25 @@ func selected(t *testing.T, filters []metricsql.LabelFilter) []contract.Metric {
 	return nil
 }
 
-// checkRollup: counters are read through rate or increase over Grafana's own
-// interval and through nothing else, gauges never.
-func checkRollup(t *testing.T, expr string, f *metricsql.FuncExpr) {
+// checkRate requires rate() and increase() to use $__rate_interval or $__range,
+// and to read counters only.
+func checkRate(t *testing.T, expr string, f *metricsql.FuncExpr) {
 	t.Helper()
 	if f.Name != "rate" && f.Name != "increase" {
 		return
 	}
-	require.Regexp(t, `\[\$__(rate_interval|range)\]`, expr, "%s over an interval of its own", f.Name)
+	require.Regexp(t, `\[\$__(rate_interval|range)\]`, expr, "%s uses another interval", f.Name)
 	rollup, ok := f.Args[0].(*metricsql.RollupExpr)
-	require.True(t, ok, "%s without a window", expr)
+	require.True(t, ok, "%s has no lookbehind window", expr)
 	for _, filters := range rollup.Expr.(*metricsql.MetricExpr).LabelFilterss {
-		for _, metric := range selected(t, filters) {
+		for _, metric := range metricsOf(t, filters) {
 			require.NotEqual(t, contract.Gauge, metric.Type, "%s: %s of the gauge %s", expr, f.Name, metric.Name)
 		}
 	}
 }
 
-// checkGrouping: an aggregate may group only by labels its metrics have.
+// checkGrouping requires that an aggregation groups only by labels that its metrics
+// have.
 func checkGrouping(t *testing.T, expr string, f *metricsql.AggrFuncExpr) {
 	t.Helper()
 	metricsql.VisitAll(f, func(e metricsql.Expr) {
@@ -125,7 +127,7 @@ func checkGrouping(t *testing.T, expr string, f *metricsql.AggrFuncExpr) {
 			return
 		}
 		for _, filters := range m.LabelFilterss {
-			for _, metric := range selected(t, filters) {
+			for _, metric := range metricsOf(t, filters) {
 				for _, label := range f.Modifier.Args {
 					require.Contains(t, metric.AllLabels(), label, "%s: %s has no label %s to group by", expr, metric.Name, label)
 				}
@@ -156,7 +158,7 @@ func TestCountersAreNeverReadRaw(t *testing.T) {
 				return
 			}
 			for _, filters := range m.LabelFilterss {
-				for _, metric := range selected(t, filters) {
+				for _, metric := range metricsOf(t, filters) {
 					require.Equal(t, contract.Gauge, metric.Type, "%s reads the %s %s raw", q.Expr, metric.Type, metric.Name)
 				}
 			}

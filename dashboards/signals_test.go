@@ -13,7 +13,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-func TestOtherQueriesKeepTheContract(t *testing.T) {
+func TestOtherQueriesMatchContract(t *testing.T) {
 	fields, attributes, profiles := []string{}, []string{}, []string{}
 	for _, f := range contract.LogFields() {
 		fields = append(fields, f.Name)
@@ -63,7 +63,7 @@ func checkProfileLabels(t *testing.T, selector string) {
 	}
 }
 
-func TestLinksLeadSomewhere(t *testing.T) {
+func TestLinksResolve(t *testing.T) {
 	uids := map[string]bool{}
 	for _, d := range suite(t) {
 		uids[d.UID] = true
@@ -84,7 +84,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 					require.Contains(t, link.URL, "${__url_time_range}", where)
 					continue
 				}
-				ds, query := explored(t, link.URL)
+				ds, query := parseExploreLink(t, link.URL)
 				stores[ds]++
 				if ds == platform.DatasourceLogs {
 					checkLogFields(t, query.Expr, fields)
@@ -98,8 +98,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// explored reads the datasource and query of an Explore link.
-func explored(t *testing.T, link string) (platform.Datasource, targetDoc) {
+// parseExploreLink reads the datasource and query of an Explore link.
+func parseExploreLink(t *testing.T, link string) (platform.Datasource, targetDoc) {
 	t.Helper()
 	u, err := url.Parse(link)
 	require.NoError(t, err)
@@ -118,7 +118,7 @@ func explored(t *testing.T, link string) (platform.Datasource, targetDoc) {
 	return platform.Datasource(pane.Datasource), pane.Queries[0]
 }
 
-// checkLinkLabels: a link may use a label only where the panel's series have it.
+// checkLinkLabels requires that a link uses only labels that the panel's series have.
 func checkLinkLabels(t *testing.T, where string, p panelDoc, link string) {
 	t.Helper()
 	for _, match := range regexp.MustCompile(`__(?:field\.labels|data\.fields)\.(\w+)`).FindAllStringSubmatch(link, -1) {

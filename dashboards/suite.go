@@ -1,8 +1,9 @@
 // Package dashboards is the suite of Grafana dashboards that the platform
-// installs, rendered to JSON. Its packages: panel is the house style, contract
-// the table of what may be queried, check runs every query against the stores.
+// installs, rendered to JSON. Its packages: panel is the house style; scope,
+// limits and links are what dashboards share; contract is the table of what may
+// be queried; check runs every query against the stores.
 //
-// It does not talk to Grafana; the grafana component puts the suite there.
+// It does not talk to Grafana; the grafana component installs the suite.
 package dashboards
 
 import (
@@ -27,43 +28,57 @@ type Dashboard struct {
 // Folder is the Grafana folder of the suite.
 const Folder = "EMR"
 
-// boards is the suite before rendering, in the order of the reference page.
+// boards is the suite before rendering, in the order of the reference page. A
+// further dashboard is a package beside overview and an entry here.
 func boards() []panel.Board { return []panel.Board{overview.Board()} }
 
-// slug is a name that may stand in a URL and in a Pulumi resource name
-// (RFC 1123 label).
+// slug matches names that are valid in URLs and in Pulumi resource names (RFC
+// 1123 labels).
 var slug = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// Suite renders every dashboard. It reports all faults of all of them.
+// Suite renders every dashboard. The error names all that is wrong with any.
 func Suite() ([]Dashboard, error) {
 	var (
-		suite  []Dashboard
-		faults []error
-		seen   = map[string]bool{}
+		suite []Dashboard
+		errs  []error
+		seen  = map[string]bool{}
 	)
 	for _, board := range boards() {
 		body, err := board.Render()
-		faults = append(faults, err)
+		errs = append(errs, err)
 		if !slug.MatchString(board.UID) {
-			faults = append(faults, fmt.Errorf("dashboard %q: the uid is no RFC 1123 label: use a-z, 0-9 and -", board.UID))
+			errs = append(errs, fmt.Errorf("dashboard %q: the uid is not an RFC 1123 label: use a-z, 0-9 and -", board.UID))
 		}
 		if seen[board.UID] {
-			faults = append(faults, fmt.Errorf("dashboard %q: the uid is used twice", board.UID))
+			errs = append(errs, fmt.Errorf("dashboard %q: the uid is used twice", board.UID))
 		}
 		seen[board.UID] = true
 		suite = append(suite, Dashboard{Slug: board.UID, UID: board.UID, Title: board.Title, Folder: Folder, JSON: body})
 	}
-	if err := errors.Join(faults...); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
 	return suite, nil
+}
+
+// Predefined renders the panels that query metrics for VictoriaMetrics' own UI:
+// one file for each dashboard, by name.
+func Predefined() (map[string]string, error) {
+	files, errs := map[string]string{}, []error{}
+	for _, board := range boards() {
+		body, err := board.Predefined()
+		errs = append(errs, err)
+		files[board.PredefinedFile()] = string(body)
+	}
+	return files, errors.Join(errs...)
 }
 
 // Reference renders docs/reference/dashboards.md: every panel with what it
 // shows, what bad looks like and what to do next.
 func Reference() []byte {
 	var b strings.Builder
-	b.WriteString("# Dashboards\n\nGenerated from `dashboards`; a test fails when this page and the dashboards differ.\n")
+	b.WriteString("# Dashboards\n\nGenerated from `dashboards`; a test fails when this page and the dashboards differ. " +
+		"VictoriaMetrics' own UI shows the panels that query metrics, without variables: `/vmui/#/dashboards`.\n")
 	for _, board := range boards() {
 		fmt.Fprintf(&b, "\n## %s\n\nUid `%s`, folder %s. %s\n", board.Title, board.UID, Folder, board.Description)
 		for _, row := range board.Rows {
@@ -72,7 +87,7 @@ func Reference() []byte {
 				spec := p.Spec()
 				shows := spec.Description.Shows
 				if fault := spec.Description.EmptyWhenHealthy; fault != "" {
-					shows += " Empty when all is well; filled by " + fault
+					shows += " Empty when healthy; filled by " + fault
 				}
 				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", spec.Title, spec.Unit, shows, spec.Description.Bad, spec.Description.Next)
 			}

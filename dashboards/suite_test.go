@@ -17,10 +17,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
 )
 
-//nolint:gochecknoglobals // a test flag
 var update = flag.Bool("update", false, "write the rendered dashboards and reference pages")
 
-// board is what the tests read of a rendered dashboard, as Grafana would.
+// board is the part of a rendered dashboard's JSON that the tests read.
 type board struct {
 	UID        string     `json:"uid"`
 	Editable   bool       `json:"editable"`
@@ -133,7 +132,7 @@ func TestReferencePages(t *testing.T) {
 	}
 }
 
-func TestPanelsSayWhatTheyAre(t *testing.T) {
+func TestPanelsAreComplete(t *testing.T) {
 	for _, d := range suite(t) {
 		b := parse(t, d)
 		require.Equal(t, d.UID, b.UID)
@@ -145,7 +144,7 @@ func TestPanelsSayWhatTheyAre(t *testing.T) {
 			ids[p.ID] = true
 			for x := p.GridPos.X; x < p.GridPos.X+p.GridPos.W; x++ {
 				for y := p.GridPos.Y; y < p.GridPos.Y+p.GridPos.H; y++ {
-					require.Empty(t, places[[2]int{x, y}], "%q lies on another panel", p.Title)
+					require.Empty(t, places[[2]int{x, y}], "%q overlaps another panel", p.Title)
 					places[[2]int{x, y}] = p.Title
 				}
 			}
@@ -179,7 +178,7 @@ func TestTitlesQuotedInDescriptionsExist(t *testing.T) {
 			for _, match := range quoted.FindAllStringSubmatch(p.Description, -1) {
 				count++
 				require.True(t, slices.ContainsFunc(panels, func(o panelDoc) bool { return strings.HasPrefix(o.Title, match[1]) }),
-					"%q sends its reader to %q, which is no panel", p.Title, match[1])
+					"%q refers to %q, which is not a panel", p.Title, match[1])
 			}
 		}
 	}
@@ -200,7 +199,7 @@ func TestVariablesCascadeAndAreUsed(t *testing.T) {
 			}
 			above = append(above, v.Name)
 			used := slices.ContainsFunc(b.Panels, func(p panelDoc) bool {
-				return slices.ContainsFunc(p.Targets, func(q targetDoc) bool { return uses(q.text(), v.Name) })
+				return slices.ContainsFunc(p.Targets, func(q targetDoc) bool { return usesVariable(q.text(), v.Name) })
 			})
 			require.True(t, used, "variable %s is not used", v.Name)
 		}
@@ -214,6 +213,6 @@ func TestVariablesCascadeAndAreUsed(t *testing.T) {
 	}
 }
 
-func uses(text, variable string) bool {
+func usesVariable(text, variable string) bool {
 	return regexp.MustCompile(`\$(\{` + variable + `[:}]|` + variable + `\b)`).MatchString(text)
 }

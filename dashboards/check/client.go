@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,35 +13,35 @@ import (
 	"time"
 )
 
-// client asks one store.
+// client sends requests to one store.
 type client struct {
 	base string
 	http *http.Client
 }
 
-// maxAnswer bounds an answer; the largest flame graph is far smaller.
-const maxAnswer = 64 << 20
+// maxResponse bounds a response body; the largest flame graph is far smaller.
+const maxResponse = 64 << 20
 
-// maxMessage is how much of a store's error text a result keeps.
+// maxMessage is how many bytes of a store's error text a result keeps.
 const maxMessage = 400
 
 func (c client) get(ctx context.Context, path string, params url.Values) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(c.base, "/")+path+"?"+params.Encode(), nil)
 	if err != nil {
-		return nil, fmt.Errorf("ask %s: %w", path, err)
+		return nil, fmt.Errorf("request %s: %w", path, err)
 	}
 	request.Header.Set("Accept", "application/json")
 	return c.do(request)
 }
 
-func (c client) form(ctx context.Context, path string, params url.Values) ([]byte, error) {
+func (c client) postForm(ctx context.Context, path string, params url.Values) ([]byte, error) {
 	return c.post(ctx, path, "application/x-www-form-urlencoded", []byte(params.Encode()))
 }
 
 func (c client) post(ctx context.Context, path, contentType string, body []byte) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(c.base, "/")+path, bytes.NewReader(body))
 	if err != nil {
-		return nil, fmt.Errorf("ask %s: %w", path, err)
+		return nil, fmt.Errorf("request %s: %w", path, err)
 	}
 	request.Header.Set("Content-Type", contentType)
 	return c.do(request)
@@ -49,32 +50,32 @@ func (c client) post(ctx context.Context, path, contentType string, body []byte)
 func (c client) do(request *http.Request) ([]byte, error) {
 	response, err := c.http.Do(request)
 	if err != nil {
-		return nil, fmt.Errorf("ask %s: %w", request.URL.Path, err)
+		return nil, fmt.Errorf("request %s: %w", request.URL.Path, err)
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
 	if err != nil {
-		return nil, fmt.Errorf("read answer of %s: %w", request.URL.Path, err)
+		return nil, fmt.Errorf("read response of %s: %w", request.URL.Path, err)
 	}
 	if response.StatusCode != http.StatusOK {
 		message := strings.TrimSpace(string(body))
 		if len(message) > maxMessage {
 			message = message[:maxMessage] + "…"
 		}
-		return nil, fmt.Errorf("%s answered %s: %s", request.URL.Path, response.Status, message)
+		return nil, fmt.Errorf("%s returned %s: %s", request.URL.Path, response.Status, message)
 	}
 	return body, nil
 }
 
 func decode(body []byte, into any) error {
 	if err := json.Unmarshal(body, into); err != nil {
-		return fmt.Errorf("read answer: %w", err)
+		return fmt.Errorf("decode response: %w", err)
 	}
 	return nil
 }
 
-// promAnswer is an answer of Prometheus' query API.
-type promAnswer struct {
+// promResponse is a response of Prometheus' query API.
+type promResponse struct {
 	Status    string `json:"status"`
 	Error     string `json:"error"`
 	IsPartial bool   `json:"isPartial"`
@@ -106,7 +107,7 @@ func (p *promPoint) UnmarshalJSON(raw []byte) error {
 func (p promPoint) isNumber() bool { return p.value != "" && p.value != "NaN" }
 
 // points counts the numbers at or after since, and the series that have any.
-func (a promAnswer) points(since time.Time) finding {
+func (a promResponse) points(since time.Time) finding {
 	var found finding
 	for _, series := range a.Data.Result {
 		count := 0
@@ -124,12 +125,12 @@ func (a promAnswer) points(since time.Time) finding {
 	return found
 }
 
-func (a promAnswer) err() error {
+func (a promResponse) err() error {
 	if a.Status != "success" {
-		return fmt.Errorf("the store answered %q: %s", a.Status, a.Error)
+		return fmt.Errorf("the store returned status %q: %s", a.Status, a.Error)
 	}
 	if a.IsPartial {
-		return fmt.Errorf("the store's answer is partial")
+		return errors.New("the store's response is partial")
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 )
 
-// The plugins whose queries are understood.
+// The plugins whose queries the check runs.
 const (
 	metricsPlugin  = panel.PluginMetrics
 	logsPlugin     = panel.PluginLogs
@@ -15,7 +15,7 @@ const (
 	profilesPlugin = panel.PluginProfiles
 )
 
-// dashboard is what the check reads of Grafana's JSON.
+// dashboard is the part of Grafana's JSON that the check reads.
 type dashboard struct {
 	Panels     []panelJSON `json:"panels"`
 	Templating struct {
@@ -57,7 +57,7 @@ type target struct {
 	Spss          int        `json:"spss"`
 }
 
-// UnmarshalJSON reads groupBy only where it is a list of names: Tempo's is one
+// UnmarshalJSON reads groupBy only if it is a list of names: Tempo's is a list
 // of objects.
 func (t *target) UnmarshalJSON(raw []byte) error {
 	type plain target
@@ -77,7 +77,7 @@ func (t *target) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// text is the part of the query that holds variables.
+// text is the part of the query that may contain variables.
 func (t target) text() string {
 	for _, text := range []string{t.Expr, t.Query, t.LabelSelector} {
 		if text != "" {
@@ -87,7 +87,7 @@ func (t target) text() string {
 	return ""
 }
 
-// datasource is {"type","uid"}, or in old dashboards only a name.
+// datasource is {"type","uid"}, or only a name in old dashboards.
 type datasource struct {
 	Type string `json:"type"`
 	UID  string `json:"uid"`
@@ -110,7 +110,7 @@ func parse(raw []byte) (dashboard, error) {
 	return d, nil
 }
 
-// panels lists the panels with queries, those of collapsed rows too.
+// panels lists the panels with queries, including those of collapsed rows.
 func (d dashboard) panels() []panelJSON {
 	var found []panelJSON
 	for _, p := range d.Panels {

@@ -11,21 +11,32 @@ import (
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
 )
 
-// Emission compares the table of emitted metrics with a store.
+// Emission compares the contract with what a store has.
 type Emission struct {
-	Found    int      `json:"found"`    // entries of the table with a sample within the time
-	Missing  []string `json:"missing"`  // series that are always there and were not
-	Absent   []string `json:"absent"`   // series that appear only under a condition, which did not occur
-	Unlisted []string `json:"unlisted"` // in the store but not in the table
+	Found    int      `json:"found"`    // entries of the contract with a sample within the time
+	Missing  []string `json:"missing"`  // series that should always exist and did not
+	Absent   []string `json:"absent"`   // series whose condition (Metric.OnlyIf) did not occur
+	Unlisted []string `json:"unlisted"` // stored but not in the contract
 }
 
-// Emitted tells which metrics of the contract VictoriaMetrics at the base URL
-// has samples of between since and until. A nil client is one with a timeout.
+// Err names the metrics that should have been emitted and were not. Unlisted
+// ones are no error: the collectors keep more than the contract promises.
+func (e Emission) Err() error {
+	if len(e.Missing) == 0 {
+		return nil
+	}
+	return fmt.Errorf("check emitted metrics: no samples of %s: fix the source or its entry in dashboards/contract",
+		strings.Join(e.Missing, ", "))
+}
+
+// Emitted compares the contract's metrics with those that VictoriaMetrics at
+// the base URL has samples of between since and until. A nil client is one with
+// a timeout.
 func Emitted(ctx context.Context, metrics string, since, until time.Time, c *http.Client) (Emission, error) {
 	options := Options{Client: c, Until: until}.withDefaults()
 	store := metricsStore{client{metrics, options.Client}}
 	expr := fmt.Sprintf(`group by (__name__) (count_over_time({__name__!=""}[%dms]) keep_metric_names)`, until.Sub(since).Milliseconds())
-	answer, err := store.ask(ctx, expr, true, newWindow(since, until))
+	answer, err := store.evaluate(ctx, expr, true, newWindow(since, until))
 	if err != nil {
 		return Emission{}, fmt.Errorf("list emitted metrics: %w", err)
 	}

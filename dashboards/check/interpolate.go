@@ -11,19 +11,20 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// window is the time range of a query and the intervals Grafana makes of it.
+// window is the time range of a query and the intervals that Grafana derives
+// from it.
 type window struct {
 	since, until time.Time
 	step         time.Duration
 	rate         time.Duration // $__rate_interval
 }
 
-// maxDataPoints is what Grafana asks for on a graph 1000 pixels wide.
+// maxDataPoints is what Grafana requests for a graph 1000 pixels wide.
 const maxDataPoints = 1000
 
 // newWindow follows grafana pkg/promlib/models/query.go: the step is the range
 // by the points, rounded, but not less than the source's interval, and the rate
-// interval spans at least four of those. The first interval that is set counts.
+// interval spans at least four of those. The first interval that is set applies.
 func newWindow(since, until time.Time, intervals ...string) window {
 	scrape := platform.CollectionInterval
 	for _, text := range intervals {
@@ -37,7 +38,7 @@ func newWindow(since, until time.Time, intervals ...string) window {
 }
 
 // roundInterval is Grafana's table (pkg/components/gtime RoundInterval) from
-// one second up; each pair is "shorter than the first becomes the second".
+// one second up; a range shorter than a pair's first becomes its second.
 func roundInterval(d time.Duration) time.Duration {
 	const day = 24 * time.Hour
 	for _, pair := range [][2]time.Duration{
@@ -59,46 +60,61 @@ func roundInterval(d time.Duration) time.Duration {
 	return 30 * day
 }
 
-// chosen is what one variable stands for.
-type chosen struct {
+// selection is what one variable is replaced by.
+type selection struct {
 	values []string
-	raw    string // replaces all formatting: the variable's own value for "All"
-	single bool   // of a variable without several values: plugins do not format it
+	raw    string // if set, inserted as it is: the variable's value for "All"
+	single bool   // a single-value variable, which plugins do not format
 }
 
-// values are the chosen values by variable.
-type values map[string]chosen
+// values are the selections of all variables, by name.
+type values map[string]selection
 
-// format writes the values of a variable into a query.
+// format renders the values of a variable for a query.
 type format func([]string) string
 
-// formats are how each plugin writes a variable without a format of its own.
-//
-//nolint:gochecknoglobals // one table, read-only
-var formats = map[string]format{
-	metricsPlugin: prometheusRegex,
-	// The plugins leave it to Grafana's default, a glob, or write it themselves.
-	logsPlugin:     func(v []string) string { return parenthesised(v, " OR ") },
-	tracesPlugin:   func(v []string) string { return strings.Join(v, "|") },
-	profilesPlugin: glob,
+// pluginFormat is the format that a plugin applies to a variable without one.
+func pluginFormat(plugin string) format {
+	switch plugin {
+	case metricsPlugin:
+		return prometheusRegex
+	// The other plugins have formats of their own or use Grafana's default, a glob.
+	case logsPlugin:
+		return func(v []string) string { return parenthesize(v, " OR ") }
+	case tracesPlugin:
+		return joinedBy("|")
+	case profilesPlugin:
+		return glob
+	}
+	return nil
 }
 
-// named are the formats of ${variable:format} (grafana, variable syntax).
-//
-//nolint:gochecknoglobals // one table, read-only
-var named = map[string]format{
-	"pipe":  func(v []string) string { return strings.Join(v, "|") },
-	"csv":   func(v []string) string { return strings.Join(v, ",") },
-	"raw":   func(v []string) string { return strings.Join(v, ",") },
-	"glob":  glob,
-	"regex": func(v []string) string { return parenthesised(escaped(v), "|") },
-	"doublequote": func(v []string) string {
-		quoted := make([]string, len(v))
-		for i, one := range v {
-			quoted[i] = strconv.Quote(one)
+// namedFormat is the format of ${variable:name} (grafana, variable syntax); nil
+// if the name is unknown.
+func namedFormat(name string) format {
+	switch name {
+	case "pipe":
+		return joinedBy("|")
+	case "csv", "raw":
+		return joinedBy(",")
+	case "glob":
+		return glob
+	case "regex":
+		return func(v []string) string { return parenthesize(escapeAll(v), "|") }
+	case "doublequote":
+		return func(v []string) string {
+			quoted := make([]string, len(v))
+			for i, one := range v {
+				quoted[i] = strconv.Quote(one)
+			}
+			return strings.Join(quoted, ",")
 		}
-		return strings.Join(quoted, ",")
-	},
+	}
+	return nil
+}
+
+func joinedBy(separator string) format {
+	return func(v []string) string { return strings.Join(v, separator) }
 }
 
 func glob(v []string) string {
@@ -108,14 +124,14 @@ func glob(v []string) string {
 	return "{" + strings.Join(v, ",") + "}"
 }
 
-func parenthesised(v []string, separator string) string {
+func parenthesize(v []string, separator string) string {
 	if len(v) == 1 {
 		return v[0]
 	}
 	return "(" + strings.Join(v, separator) + ")"
 }
 
-func escaped(v []string) []string {
+func escapeAll(v []string) []string {
 	out := make([]string, len(v))
 	for i, one := range v {
 		out[i] = regexp.QuoteMeta(one)
@@ -123,20 +139,21 @@ func escaped(v []string) []string {
 	return out
 }
 
-// prometheusRegex doubles the backslashes, as the value stands in a string.
+// prometheusRegex doubles the backslashes, since the value is in a string
+// literal.
 func prometheusRegex(v []string) string {
-	return strings.ReplaceAll(parenthesised(escaped(v), "|"), `\`, `\\`)
+	return strings.ReplaceAll(parenthesize(escapeAll(v), "|"), `\`, `\\`)
 }
 
 var reference = regexp.MustCompile(`\$\{(\w+)(?::([\w-]+))?\}|\$(\w+)`)
 
 // interpolate replaces Grafana's macros and variables. A name that is neither
-// is an error: Grafana would send it as it stands.
+// is an error: Grafana would send it unchanged.
 func interpolate(text string, v values, w window, standard format) (string, error) {
 	if text == "" {
 		return "", errors.New("the query is empty")
 	}
-	var faults []error
+	var errs []error
 	out := reference.ReplaceAllStringFunc(text, func(token string) string {
 		match := reference.FindStringSubmatch(token)
 		name := match[1] + match[3]
@@ -145,7 +162,7 @@ func interpolate(text string, v values, w window, standard format) (string, erro
 		}
 		value, ok := v[name]
 		if !ok {
-			faults = append(faults, fmt.Errorf("%s is no variable of this dashboard", token))
+			errs = append(errs, fmt.Errorf("%s is not a variable of this dashboard", token))
 			return token
 		}
 		if value.raw != "" {
@@ -153,20 +170,21 @@ func interpolate(text string, v values, w window, standard format) (string, erro
 		}
 		write := standard
 		if value.single {
-			write = named["raw"]
+			write = namedFormat("raw")
 		}
 		if match[2] != "" {
-			write = named[match[2]]
+			write = namedFormat(match[2])
 		}
 		if write == nil {
-			faults = append(faults, fmt.Errorf("%s: this check does not know the format %q", token, match[2]))
+			errs = append(errs, fmt.Errorf("%s: unknown format %q", token, match[2]))
 			return token
 		}
 		return write(value.values)
 	})
-	return out, errors.Join(faults...)
+	return out, errors.Join(errs...)
 }
 
+// macro is the value of one of Grafana's global variables ($__range …).
 func (w window) macro(name string) (string, bool) {
 	seconds := func(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
 	millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// logsStore is VictoriaLogs; every request carries the window, so whatever
-// comes back was written within it.
+// logsStore is VictoriaLogs. Every request carries the window, so all records
+// in the response are within it.
 type logsStore struct{ client }
 
-// defaultLines is the plugin's limit where the query names none.
+// defaultLines is the plugin's limit for a query without one.
 const defaultLines = 1000
 
 func (s logsStore) query(ctx context.Context, expr string, t target, w window) (finding, error) {
@@ -29,7 +29,7 @@ func (s logsStore) query(ctx context.Context, expr string, t target, w window) (
 			lines = defaultLines
 		}
 		params.Set("limit", strconv.Itoa(lines))
-		body, err := s.form(ctx, "/select/logsql/query", params)
+		body, err := s.postForm(ctx, "/select/logsql/query", params)
 		return finding{samples: rows(body), series: min(rows(body), 1)}, err
 	case "stats":
 		params.Set("time", w.until.UTC().Format(time.RFC3339Nano))
@@ -41,9 +41,10 @@ func (s logsStore) query(ctx context.Context, expr string, t target, w window) (
 		params.Set("step", step)
 		return s.hits(ctx, params)
 	}
-	return finding{}, fmt.Errorf("query type %q: this check runs instant, stats, statsRange and hits", t.QueryType)
+	return finding{}, fmt.Errorf("query type %q: the check supports instant, stats, statsRange and hits", t.QueryType)
 }
 
+// rows counts the records in a response, one per line.
 func rows(body []byte) int {
 	count := 0
 	for line := range bytes.Lines(body) {
@@ -54,17 +55,18 @@ func rows(body []byte) int {
 	return count
 }
 
+// stats runs a query with a stats pipe.
 func (s logsStore) stats(ctx context.Context, path string, params url.Values, w window) (finding, error) {
-	body, err := s.form(ctx, path, params)
+	body, err := s.postForm(ctx, path, params)
 	if err != nil {
 		return finding{}, err
 	}
-	var answer promAnswer
+	var answer promResponse
 	if err := decode(body, &answer); err != nil {
 		return finding{}, err
 	}
-	// A bucket begins on a multiple of the step and so may lie before the
-	// window; the lines in it do not. A count of zero is no data.
+	// A bucket starts at a multiple of the step and so possibly before the
+	// window; its records do not. A count of zero is no data.
 	for i, series := range answer.Data.Result {
 		kept := series.Values[:0]
 		for _, point := range series.Values {
@@ -80,8 +82,9 @@ func (s logsStore) stats(ctx context.Context, path string, params url.Values, w 
 	return answer.points(w.since.Add(-w.step)), answer.err()
 }
 
+// hits counts the records of a query.
 func (s logsStore) hits(ctx context.Context, params url.Values) (finding, error) {
-	body, err := s.form(ctx, "/select/logsql/hits", params)
+	body, err := s.postForm(ctx, "/select/logsql/hits", params)
 	if err != nil {
 		return finding{}, err
 	}

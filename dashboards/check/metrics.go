@@ -15,10 +15,10 @@ type metricsStore struct{ client }
 
 func seconds(t time.Time) string { return strconv.FormatFloat(float64(t.UnixMilli())/1000, 'f', 3, 64) }
 
-// query asks as Grafana does, and then counts the raw samples behind the
-// answer: a look-back window may fill an answer with what was measured before.
+// query evaluates the query as Grafana does, and then counts the raw samples
+// behind the result: a lookback window may fill a result with older samples.
 func (s metricsStore) query(ctx context.Context, expr string, instant bool, w window) (finding, error) {
-	answer, err := s.ask(ctx, expr, instant, w)
+	answer, err := s.evaluate(ctx, expr, instant, w)
 	if err != nil {
 		return finding{}, err
 	}
@@ -34,7 +34,7 @@ func (s metricsStore) query(ctx context.Context, expr string, instant bool, w wi
 	return found, nil
 }
 
-func (s metricsStore) ask(ctx context.Context, expr string, instant bool, w window) (promAnswer, error) {
+func (s metricsStore) evaluate(ctx context.Context, expr string, instant bool, w window) (promResponse, error) {
 	path, params := "/api/v1/query_range", url.Values{
 		"query": {expr}, "step": {strconv.FormatInt(int64(w.step/time.Second), 10)},
 		"start": {seconds(w.since.Truncate(w.step))}, "end": {seconds(w.until)},
@@ -42,24 +42,24 @@ func (s metricsStore) ask(ctx context.Context, expr string, instant bool, w wind
 	if instant {
 		path, params = "/api/v1/query", url.Values{"query": {expr}, "time": {seconds(w.until)}}
 	}
-	body, err := s.form(ctx, path, params)
+	body, err := s.postForm(ctx, path, params)
 	if err != nil {
-		return promAnswer{}, err
+		return promResponse{}, err
 	}
-	var answer promAnswer
+	var answer promResponse
 	if err := decode(body, &answer); err != nil {
-		return promAnswer{}, err
+		return promResponse{}, err
 	}
 	return answer, answer.err()
 }
 
 // rawSamples counts the samples within the window that each selector of the
-// query matches. The query rests on fresh data if each of them matched some,
-// or one of them where the query chooses between sides (or, unless, default …).
-// A query without selectors has no data; one that looks back on purpose
-// (offset) or for what is missing (absent) is fresh by its answer alone.
+// query matches. The result is fresh if each of them matched some, or at least
+// one where the query chooses between operands (or, unless, default …). A query
+// without selectors has no data. One that looks back on purpose (offset) or
+// for missing series (absent) is fresh if it has a result at all.
 func (s metricsStore) rawSamples(ctx context.Context, expr string, w window) (int, bool, error) {
-	selectors, choice, byAnswer, err := selectors(expr)
+	selectors, choice, byResult, err := selectors(expr)
 	if err != nil {
 		return 0, false, err
 	}
@@ -74,7 +74,7 @@ func (s metricsStore) rawSamples(ctx context.Context, expr string, w window) (in
 			matched++
 		}
 	}
-	if byAnswer {
+	if byResult {
 		return max(total, 1), true, nil
 	}
 	return total, matched > 0 && (choice || matched == len(selectors)), nil
@@ -82,7 +82,7 @@ func (s metricsStore) rawSamples(ctx context.Context, expr string, w window) (in
 
 func (s metricsStore) count(ctx context.Context, selector string, w window) (int, error) {
 	expr := fmt.Sprintf("sum(count_over_time(%s[%dms]))", selector, w.until.Sub(w.since).Milliseconds())
-	answer, err := s.ask(ctx, expr, true, w)
+	answer, err := s.evaluate(ctx, expr, true, w)
 	if err != nil {
 		return 0, fmt.Errorf("count samples: %w", err)
 	}
@@ -97,9 +97,10 @@ func (s metricsStore) count(ctx context.Context, selector string, w window) (int
 	return int(total), nil
 }
 
-// selectors lists the metric selectors of a query. choice tells that it picks
-// between sides; byAnswer that no selector says whether its answer is fresh.
-func selectors(expr string) (found []string, choice, byAnswer bool, err error) {
+// selectors lists the metric selectors of a query. choice means that it chooses
+// between operands, byResult that its selectors do not decide whether its
+// result is fresh.
+func selectors(expr string) (found []string, choice, byResult bool, err error) {
 	parsed, err := metricsql.Parse(expr)
 	if err != nil {
 		return nil, false, false, fmt.Errorf("parse query: %w", err)
@@ -121,21 +122,21 @@ func selectors(expr string) (found []string, choice, byAnswer bool, err error) {
 		case *metricsql.FuncExpr:
 			switch e.Name {
 			case "absent", "absent_over_time":
-				byAnswer = true
+				byResult = true
 			case "union":
 				choice = true
 			}
 		case *metricsql.RollupExpr:
 			if e.Offset != nil || e.At != nil {
-				byAnswer = true
+				byResult = true
 			}
 		}
 	})
-	return found, choice, byAnswer, nil
+	return found, choice, byResult, nil
 }
 
-// labelValues lists the values of a label, as Grafana asks for them, and of
-// those the ones that a sample within the window has.
+// labelValues lists the values of a label as Grafana requests them, and those
+// of samples within the window.
 func (s metricsStore) labelValues(ctx context.Context, selector, label string, w window) (listed, fresh []string, err error) {
 	params := url.Values{"start": {seconds(w.since)}, "end": {seconds(w.until)}}
 	if selector != "" {
@@ -155,7 +156,7 @@ func (s metricsStore) labelValues(ctx context.Context, selector, label string, w
 		selector = fmt.Sprintf(`{%s!=""}`, label)
 	}
 	expr := fmt.Sprintf("group by (%s) (count_over_time(%s[%dms]))", label, selector, w.until.Sub(w.since).Milliseconds())
-	counted, err := s.ask(ctx, expr, true, w)
+	counted, err := s.evaluate(ctx, expr, true, w)
 	if err != nil {
 		return nil, nil, fmt.Errorf("count samples: %w", err)
 	}

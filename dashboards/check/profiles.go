@@ -5,10 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"time"
 )
 
-// profilesStore is Pyroscope, asked through its querier's JSON API.
+// profilesStore is Pyroscope, queried through its querier's JSON API.
 type profilesStore struct{ client }
 
 // profileRequest is of querier.v1 (SelectSeries, SelectMergeStacktraces).
@@ -38,13 +37,14 @@ func (s profilesStore) query(ctx context.Context, selector string, t target, w w
 		}
 		return s.stacks(ctx, request)
 	}
-	return finding{}, fmt.Errorf("query type %q: this check runs metrics, profile and both", t.QueryType)
+	return finding{}, fmt.Errorf("query type %q: the check supports metrics, profile and both", t.QueryType)
 }
 
-func (s profilesStore) ask(ctx context.Context, method string, request profileRequest, into any) error {
+// call sends a request to a method of Pyroscope's querier API.
+func (s profilesStore) call(ctx context.Context, method string, request profileRequest, into any) error {
 	body, err := json.Marshal(request)
 	if err != nil {
-		return fmt.Errorf("write request: %w", err)
+		return fmt.Errorf("encode request: %w", err)
 	}
 	answer, err := s.post(ctx, "/querier.v1.QuerierService/"+method, "application/json", body)
 	if err != nil {
@@ -53,36 +53,17 @@ func (s profilesStore) ask(ctx context.Context, method string, request profileRe
 	return decode(answer, into)
 }
 
+// series runs a query for a time series.
 func (s profilesStore) series(ctx context.Context, request profileRequest, t target, w window) (finding, error) {
 	request.Step, request.GroupBy = w.step.Seconds(), t.GroupBy
-	var answer struct {
-		Series []struct {
-			Points []struct {
-				At    int64   `json:"timestamp,string"` // milliseconds
-				Value float64 `json:"value"`
-			} `json:"points"`
-		} `json:"series"`
-	}
-	if err := s.ask(ctx, "SelectSeries", request, &answer); err != nil {
+	var answer seriesAnswer
+	if err := s.call(ctx, "SelectSeries", request, &answer); err != nil {
 		return finding{}, err
 	}
-	var found finding
-	for _, series := range answer.Series {
-		count := 0
-		for _, point := range series.Points {
-			// A point stands at the end of its step, which may lie after the window.
-			if point.Value != 0 && !time.UnixMilli(point.At).Before(w.since) {
-				count++
-			}
-		}
-		if count > 0 {
-			found.series++
-			found.samples += count
-		}
-	}
-	return found, nil
+	return answer.nonZero(w.since), nil // a point at the end of its step may lie after the window
 }
 
+// stacks runs a query for a flame graph. The number of functions counts as samples.
 func (s profilesStore) stacks(ctx context.Context, request profileRequest) (finding, error) {
 	var answer struct {
 		Flamegraph struct {
@@ -90,7 +71,7 @@ func (s profilesStore) stacks(ctx context.Context, request profileRequest) (find
 			Total int64    `json:"total,string"`
 		} `json:"flamegraph"`
 	}
-	if err := s.ask(ctx, "SelectMergeStacktraces", request, &answer); err != nil {
+	if err := s.call(ctx, "SelectMergeStacktraces", request, &answer); err != nil {
 		return finding{}, err
 	}
 	if answer.Flamegraph.Total == 0 {

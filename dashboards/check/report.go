@@ -10,21 +10,21 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 )
 
-// State is what a query came to.
+// State is the outcome of a query.
 type State string
 
-// The states. An error is a query the store refused or could not be asked.
+// The states. Failed is a query that the store rejected or that could not be sent.
 const (
 	Data          State = "data"
 	Empty         State = "empty"
-	ExpectedEmpty State = "expected-empty" // and the panel says which fault would fill it
+	ExpectedEmpty State = "expected-empty" // the panel names the fault that would fill it
 	Failed        State = "error"
 )
 
-// How the variables stood.
+// Selections of the variables.
 const (
 	SelectionAll    = "all"    // every variable at "All"
-	SelectionListed = "listed" // every value of every multi-value variable chosen one by one
+	SelectionListed = "listed" // every value of every multi-value variable, individually
 )
 
 // VariablePanel stands for the panel in the results of variables.
@@ -37,11 +37,11 @@ type Result struct {
 	Query      string `json:"query"` // refId, or $name of a variable
 	Selection  string `json:"selection"`
 	Datasource string `json:"datasource"`
-	Expr       string `json:"expr"` // as the store was asked
+	Expr       string `json:"expr"` // as sent to the store
 	State      State  `json:"state"`
 	Samples    int    `json:"samples"` // samples, rows, traces or values within the checked time
 	Series     int    `json:"series"`
-	Error      string `json:"error,omitempty"` // why it failed, or why what came back does not count
+	Error      string `json:"error,omitempty"` // why it failed, or why its data does not count
 }
 
 // Report is the outcome of a check.
@@ -49,43 +49,44 @@ type Report struct {
 	Since         time.Time `json:"since"`
 	Until         time.Time `json:"until"`
 	Panels        int       `json:"panels"`  // with at least one query
-	Queries       int       `json:"queries"` // results: variables, and each panel's queries per selection
+	Queries       int       `json:"queries"` // results: of variables, and of each panel's queries per selection
 	Empty         int       `json:"empty"`
 	ExpectedEmpty int       `json:"expectedEmpty"`
 	Errors        int       `json:"errors"`
 	Results       []Result  `json:"results"`
 }
 
-// finding is what a store answered.
+// finding is what a store returned.
 type finding struct {
 	samples int
 	series  int
-	stale   bool // there is an answer, but from before the checked time
+	stale   bool // there is data, but from before the checked time
 
 	least, most float64 // of the numbers of a metrics query
 }
 
-// add widens the range of the numbers; a text that is none is none.
+// add widens the range of the numbers; text that is not a number is ignored.
 func (f *finding) add(text string) {
 	if n, err := strconv.ParseFloat(text, 64); err == nil {
 		f.least, f.most = min(f.least, n), max(f.most, n)
 	}
 }
 
-// fullShare is 1 and what rates of counters that are read a little early or
-// late may show above it.
+// fullShare is 1 plus what rates of counters may exceed it by when scrapes are
+// a little early or late.
 const fullShare = 1.1
 
-// share is nil if the numbers can be shares of a whole.
+// share checks that the numbers are shares of a whole.
 func (f finding) share() error {
 	for _, n := range []float64{f.least, f.most} {
 		if n < 0 || n > fullShare {
-			return fmt.Errorf("a share of %g: the query divides by what is not the whole", n)
+			return fmt.Errorf("a share of %g: the query does not divide by the whole", n)
 		}
 	}
 	return nil
 }
 
+// judge sets the result's state from what the store returned.
 func (r Result) judge(found finding, err error, emptyWhenHealthy string) Result {
 	r.Samples, r.Series = found.samples, found.series
 	switch {
@@ -125,29 +126,29 @@ func newReport(options Options, results []Result) Report {
 	return report
 }
 
-// Err is nil if every query gave data or was rightly empty; else it names each
-// that did not.
+// Err names each query that failed or had no data, unless it was expected to be
+// empty.
 func (r Report) Err() error {
-	var faults []error
+	var errs []error
 	for _, result := range r.Results {
 		if result.State != Empty && result.State != Failed {
 			continue
 		}
-		fault := fmt.Errorf("%s / %s / %s (%s): %s: %s", result.Dashboard, result.Panel, result.Query, result.Selection, result.State, result.Expr)
+		err := fmt.Errorf("%s / %s / %s (%s): %s: %s",
+			result.Dashboard, result.Panel, result.Query, result.Selection, result.State, result.Expr)
 		if result.Error != "" {
-			fault = fmt.Errorf("%w: %s", fault, result.Error)
+			err = fmt.Errorf("%w: %s", err, result.Error)
 		}
-		faults = append(faults, fault)
+		errs = append(errs, err)
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// maxWhy is how much of a query the table shows; the JSON has all of it.
+// maxWhy is how many bytes of a query the table shows; the JSON has all.
 const maxWhy = 120
 
-// WriteTable writes the results that need a look, and the totals, for a reader.
-// With all it writes every result. What was the same with the variables listed
-// as with all of them is one line.
+// WriteTable prints the totals and the results without data, or every result
+// with all. A result that is the same for both selections is one line.
 func (r Report) WriteTable(w io.Writer, all bool) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
@@ -171,14 +172,16 @@ func (r Report) WriteTable(w io.Writer, all bool) {
 		if len(why) > maxWhy {
 			why = why[:maxWhy] + "…"
 		}
-		t.AppendRow(table.Row{result.Dashboard, result.Panel, result.Query, result.Selection, result.State, result.Samples, result.Series, why})
+		t.AppendRow(table.Row{
+			result.Dashboard, result.Panel, result.Query, result.Selection, result.State, result.Samples, result.Series, why,
+		})
 		rows++
 	}
 	t.SetColumnConfigs([]table.ColumnConfig{{Name: "why", WidthMax: 60}})
 	if rows > 0 {
 		t.Render()
 	}
-	fmt.Fprintf(w, "%d panels, %d queries since %s: %d with data, %d rightly empty, %d empty, %d failed\n",
+	fmt.Fprintf(w, "%d panels, %d queries since %s: %d with data, %d empty as expected, %d empty, %d failed\n",
 		r.Panels, r.Queries, r.Since.Format(time.RFC3339),
 		r.Queries-r.Empty-r.ExpectedEmpty-r.Errors, r.ExpectedEmpty, r.Empty, r.Errors)
 }

@@ -20,56 +20,56 @@ type Endpoints struct {
 	Profiles string // Pyroscope
 }
 
-// Options say what is checked and where.
+// Options select what is checked and where.
 type Options struct {
 	Dashboards []dashboards.Dashboard
 	Endpoints  Endpoints
-	Since      time.Time           // data must not be older
+	Since      time.Time           // older data does not count
 	Until      time.Time           // end of the time range; zero is now
 	Variables  map[string][]string // values of variables by name; the others are "All"
-	Client     *http.Client        // nil is a client with a timeout of 30 s per request
+	Client     *http.Client        // nil: a client with a timeout of 30 s per request
 }
 
-// clientTimeout is how long one query may take; Grafana's default is the same.
-const clientTimeout = 30 * time.Second
+// requestTimeout bounds one query; Grafana's default is the same.
+const requestTimeout = 30 * time.Second
 
 func (o Options) withDefaults() Options {
 	if o.Until.IsZero() {
 		o.Until = time.Now()
 	}
 	if o.Client == nil {
-		o.Client = &http.Client{Timeout: clientTimeout}
+		o.Client = &http.Client{Timeout: requestTimeout}
 	}
 	return o
 }
 
 func (o Options) validate() error {
-	var faults []error
+	var errs []error
 	if len(o.Dashboards) == 0 {
-		faults = append(faults, errors.New("dashboards: none given, so there is nothing to check"))
+		errs = append(errs, errors.New("dashboards: none given: pass at least one"))
 	}
 	if o.Since.IsZero() {
-		faults = append(faults, errors.New("since: not set, so old data would count: give the time at which the checked run began"))
+		errs = append(errs, errors.New("since: not set, so old data would count: pass the start time of the checked run"))
 	}
 	if !o.Since.Before(o.Until) {
-		faults = append(faults, fmt.Errorf("since: %s is not before until %s", o.Since.Format(time.RFC3339), o.Until.Format(time.RFC3339)))
+		errs = append(errs, fmt.Errorf("since: %s is not before until %s", o.Since.Format(time.RFC3339), o.Until.Format(time.RFC3339)))
 	}
 	for _, e := range []struct{ name, value string }{
 		{"metrics", o.Endpoints.Metrics}, {"logs", o.Endpoints.Logs}, {"traces", o.Endpoints.Traces}, {"profiles", o.Endpoints.Profiles},
 	} {
 		u, err := url.Parse(e.value)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-			faults = append(faults, fmt.Errorf("endpoints.%s: %q is not an http URL such as http://127.0.0.1:8428", e.name, e.value))
+			errs = append(errs, fmt.Errorf("endpoints.%s: %q is not an http URL such as http://127.0.0.1:8428", e.name, e.value))
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
 // Run checks the dashboards. Each query runs with every variable at "All", and
-// once more with all values of every multi-value variable chosen one by one,
-// which is how a wrongly quoted value shows. The error is about the check
-// itself: options, unreadable JSON, no query at all, a cancelled context. What
-// the queries found is in the Report.
+// again with all values of every multi-value variable selected individually,
+// which reveals wrong quoting. The error is about the check itself: options,
+// unreadable JSON, no query at all, a cancelled context. The outcome of the
+// queries is in the Report.
 func Run(ctx context.Context, options Options) (Report, error) {
 	options = options.withDefaults()
 	if err := options.validate(); err != nil {
@@ -77,20 +77,20 @@ func Run(ctx context.Context, options Options) (Report, error) {
 	}
 	var (
 		results []Result
-		faults  []error
+		errs    []error
 	)
 	for _, d := range options.Dashboards {
 		parsed, err := parse(d.JSON)
 		if err != nil {
-			faults = append(faults, fmt.Errorf("read dashboard %s: %w", d.Slug, err))
+			errs = append(errs, fmt.Errorf("read dashboard %s: %w", d.Slug, err))
 			continue
 		}
 		r := runner{options: options, slug: d.Slug}
 		found, err := r.dashboard(ctx, parsed)
-		faults = append(faults, err)
+		errs = append(errs, err)
 		results = append(results, found...)
 	}
-	if err := errors.Join(faults...); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return Report{}, fmt.Errorf("check dashboards: %w", err)
 	}
 	if len(results) == 0 {
@@ -131,7 +131,7 @@ func (r runner) dashboard(ctx context.Context, d dashboard) ([]Result, error) {
 	return results, nil
 }
 
-// query runs one query and judges what came back.
+// query runs one query and judges its result.
 func (r runner) query(ctx context.Context, p panelJSON, t target, v values) Result {
 	ds := t.Datasource
 	if ds.Type == "" {
@@ -139,20 +139,20 @@ func (r runner) query(ctx context.Context, p panelJSON, t target, v values) Resu
 	}
 	result := Result{Dashboard: r.slug, Panel: p.Title, Query: t.RefID, Datasource: ds.Type}
 	window := newWindow(r.options.Since, r.options.Until, t.Interval, p.Interval)
-	expr, err := interpolate(t.text(), v, window, formats[ds.Type])
+	expr, err := interpolate(t.text(), v, window, pluginFormat(ds.Type))
 	result.Expr = expr
 	var found finding
 	if err == nil {
-		found, err = r.ask(ctx, ds.Type, t, expr, window)
+		found, err = r.queryStore(ctx, ds.Type, t, expr, window)
 	}
-	if err == nil && p.Type != "table" && p.FieldConfig.Defaults.Unit == panel.UnitShare { // a table's columns have units of their own
+	if err == nil && p.Type != "table" && p.FieldConfig.Defaults.Unit == panel.UnitShare { // a table's columns have their own units
 		err = found.share()
 	}
 	return result.judge(found, err, p.emptyWhenHealthy())
 }
 
-// ask runs an interpolated query on the store its datasource reads.
-func (r runner) ask(ctx context.Context, plugin string, t target, expr string, w window) (finding, error) {
+// queryStore runs an interpolated query on the store of its datasource.
+func (r runner) queryStore(ctx context.Context, plugin string, t target, expr string, w window) (finding, error) {
 	e := r.options.Endpoints
 	switch plugin {
 	case metricsPlugin:
@@ -164,6 +164,6 @@ func (r runner) ask(ctx context.Context, plugin string, t target, expr string, w
 	case profilesPlugin:
 		return profilesStore{client{e.Profiles, r.options.Client}}.query(ctx, expr, t, w)
 	}
-	return finding{}, fmt.Errorf("datasource type %q: this check reads %s, %s, %s and %s",
+	return finding{}, fmt.Errorf("datasource type %q: the check supports %s, %s, %s and %s",
 		plugin, metricsPlugin, logsPlugin, tracesPlugin, profilesPlugin)
 }

@@ -12,12 +12,12 @@ import (
 // tracesStore is Tempo.
 type tracesStore struct{ client }
 
-// defaultTraces is Grafana's limit where the query names none.
+// defaultTraces is Grafana's limit for a query without one.
 const defaultTraces = 20
 
 var (
 	traceID      = regexp.MustCompile(`^[0-9a-fA-F]{16,32}$`)
-	traceMetrics = regexp.MustCompile(`\|\s*(rate|count_over_time|min_over_time|max_over_time|avg_over_time|sum_over_time|quantile_over_time|histogram_over_time|compare)\s*\(`)
+	traceMetrics = regexp.MustCompile(`\|\s*(rate|(count|min|max|avg|sum|quantile|histogram)_over_time|compare)\s*\(`)
 )
 
 func (s tracesStore) query(ctx context.Context, expr string, t target, w window) (finding, error) {
@@ -30,8 +30,8 @@ func (s tracesStore) query(ctx context.Context, expr string, t target, w window)
 	return s.search(ctx, expr, t, w)
 }
 
-// search counts the traces that began within the window, and opens the first
-// as a reader would.
+// search counts the traces that started within the window, and opens the first
+// as a user would.
 func (s tracesStore) search(ctx context.Context, expr string, t target, w window) (finding, error) {
 	limit := t.Limit
 	if limit == 0 {
@@ -74,7 +74,7 @@ func (s tracesStore) search(ctx context.Context, expr string, t target, w window
 	return found, nil
 }
 
-// open fetches one trace; a trace that a search finds and nobody can open is a fault.
+// open fetches one trace; a search may find a trace that cannot be read.
 func (s tracesStore) open(ctx context.Context, id string) error {
 	body, err := s.get(ctx, "/api/v2/traces/"+url.PathEscape(id), nil)
 	if err != nil {
@@ -102,29 +102,9 @@ func (s tracesStore) metrics(ctx context.Context, expr string, w window) (findin
 	if err != nil {
 		return finding{}, err
 	}
-	var answer struct {
-		Series []struct {
-			Samples []struct {
-				At    int64   `json:"timestampMs,string"`
-				Value float64 `json:"value"`
-			} `json:"samples"`
-		} `json:"series"`
-	}
+	var answer seriesAnswer
 	if err := decode(body, &answer); err != nil {
 		return finding{}, err
 	}
-	var found finding
-	for _, series := range answer.Series {
-		count := 0
-		for _, sample := range series.Samples {
-			if sample.Value != 0 && !time.UnixMilli(sample.At).Before(w.since) {
-				count++
-			}
-		}
-		if count > 0 {
-			found.series++
-			found.samples += count
-		}
-	}
-	return found, nil
+	return answer.nonZero(w.since), nil
 }

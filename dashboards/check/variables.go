@@ -13,14 +13,14 @@ import (
 type variable struct {
 	Name       string          `json:"name"`
 	Type       string          `json:"type"`
-	Query      json.RawMessage `json:"query"` // text, or an object with it
+	Query      json.RawMessage `json:"query"` // a string, or an object with one
 	Datasource datasource      `json:"datasource"`
 	Multi      bool            `json:"multi"`
 	IncludeAll bool            `json:"includeAll"`
 	AllValue   string          `json:"allValue"`
 }
 
-func (v variable) text() string {
+func (v variable) queryText() string {
 	var text string
 	if json.Unmarshal(v.Query, &text) == nil {
 		return text
@@ -34,11 +34,11 @@ func (v variable) text() string {
 	return ""
 }
 
-// maxListed bounds how many values are chosen one by one.
+// maxListed bounds how many values are selected individually.
 const maxListed = 50
 
-// variables resolves the dashboard's variables in their order, each seeing
-// those above it at "All". listed is nil if no variable can be chosen by value.
+// variables resolves the dashboard's variables in order, each with those above
+// it at "All". listed is nil if no variable offers values to select.
 func (r runner) variables(ctx context.Context, d dashboard) (all, listed values, results []Result) {
 	all, listed = values{}, values{}
 	multiple := false
@@ -48,15 +48,15 @@ func (r runner) variables(ctx context.Context, d dashboard) (all, listed values,
 			results = append(results, *result)
 		}
 		if fixed, ok := r.options.Variables[v.Name]; ok {
-			all[v.Name] = chosen{values: fixed, single: !v.Multi && !v.IncludeAll}
+			all[v.Name] = selection{values: fixed, single: !v.Multi && !v.IncludeAll}
 			listed[v.Name] = all[v.Name]
 			continue
 		}
-		all[v.Name] = v.everything(options)
+		all[v.Name] = v.allOf(options)
 		listed[v.Name] = all[v.Name]
 		if v.Multi && len(options) > 0 {
 			multiple = true
-			listed[v.Name] = chosen{values: options[:min(len(options), maxListed)]}
+			listed[v.Name] = selection{values: options[:min(len(options), maxListed)]}
 		}
 	}
 	if !multiple {
@@ -65,26 +65,26 @@ func (r runner) variables(ctx context.Context, d dashboard) (all, listed values,
 	return all, listed, results
 }
 
-// everything is the variable at "All", or at its first value if it has no All.
-func (v variable) everything(options []string) chosen {
+// allOf selects "All", or the first value if the variable has no "All".
+func (v variable) allOf(options []string) selection {
 	switch {
 	case v.IncludeAll && v.AllValue != "":
-		return chosen{raw: v.AllValue}
+		return selection{raw: v.AllValue}
 	case v.IncludeAll:
-		return chosen{values: options}
+		return selection{values: options}
 	case len(options) > 0:
-		return chosen{values: options[:1], single: !v.Multi}
+		return selection{values: options[:1], single: !v.Multi}
 	}
-	return chosen{values: []string{""}, single: true}
+	return selection{values: []string{""}, single: true}
 }
 
 // resolve lists a variable's values. The result is nil for a variable that
-// asks no store.
+// queries no store.
 func (r runner) resolve(ctx context.Context, v variable, above values) ([]string, *Result) {
 	switch v.Type {
 	case "custom", "interval", "constant", "textbox":
 		var options []string
-		for option := range strings.SplitSeq(v.text(), ",") {
+		for option := range strings.SplitSeq(v.queryText(), ",") {
 			_, value, found := strings.Cut(option, " : ") // "shown : value"
 			if !found {
 				value = option
@@ -93,11 +93,11 @@ func (r runner) resolve(ctx context.Context, v variable, above values) ([]string
 		}
 		return options, nil
 	case "datasource":
-		return []string{v.text()}, nil
+		return []string{v.queryText()}, nil
 	}
 	result := Result{
 		Dashboard: r.slug, Panel: VariablePanel, Query: "$" + v.Name,
-		Selection: SelectionAll, Datasource: v.Datasource.Type, Expr: v.text(),
+		Selection: SelectionAll, Datasource: v.Datasource.Type, Expr: v.queryText(),
 	}
 	fresh, found, expr, err := r.labelValues(ctx, v, above)
 	if expr != "" {
@@ -112,18 +112,19 @@ var labelValuesQuery = regexp.MustCompile(`(?s)^\s*label_values\(\s*(?:(.+),)?\s
 
 func (r runner) labelValues(ctx context.Context, v variable, above values) ([]string, finding, string, error) {
 	if v.Type != "query" || v.Datasource.Type != metricsPlugin {
-		return nil, finding{}, "", fmt.Errorf("variable of type %q on %q: this check resolves query variables on %s, and custom, interval, constant and textbox ones",
+		return nil, finding{}, "", fmt.Errorf(
+			"variable of type %q on %q: the check supports query variables on %s, and custom, interval, constant and textbox ones",
 			v.Type, v.Datasource.Type, metricsPlugin)
 	}
-	match := labelValuesQuery.FindStringSubmatch(v.text())
+	match := labelValuesQuery.FindStringSubmatch(v.queryText())
 	if match == nil {
-		return nil, finding{}, "", fmt.Errorf("variable query %q: this check resolves label_values(selector, label)", v.text())
+		return nil, finding{}, "", fmt.Errorf("variable query %q: the check supports label_values(selector, label)", v.queryText())
 	}
 	w := newWindow(r.options.Since, r.options.Until)
 	selector := match[1]
 	if selector != "" {
 		var err error
-		if selector, err = interpolate(selector, above, w, formats[metricsPlugin]); err != nil {
+		if selector, err = interpolate(selector, above, w, pluginFormat(metricsPlugin)); err != nil {
 			return nil, finding{}, "", err
 		}
 	}
@@ -133,7 +134,7 @@ func (r runner) labelValues(ctx context.Context, v variable, above values) ([]st
 	if err != nil {
 		return nil, finding{}, expr, err
 	}
-	// A value counts if Grafana lists it and a sample within the time has it.
+	// A value counts if Grafana lists it and a sample within the window has it.
 	fresh = slices.DeleteFunc(fresh, func(value string) bool { return !slices.Contains(listed, value) })
 	slices.Sort(fresh)
 	return fresh, finding{samples: len(fresh), series: len(listed), stale: len(fresh) == 0 && len(listed) > 0}, expr, nil

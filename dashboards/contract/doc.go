@@ -1,8 +1,13 @@
 // Package contract is the one table of what the platform emits: metrics, log
 // fields, spans and profile types, each with its source. Dashboards, alerts,
-// recipes and the lake may name only what stands here, and a run of the local
+// recipes and the lake may use only what is listed here, and a run of the local
 // cloud proves that each entry is really emitted.
 //
-// It is not a configuration of the collectors: they decide how a signal gets
-// to the stores, this table says under which name it arrives.
+// testdata has the metrics of the Hadoop daemons on /prom. This command starts the
+// daemons and writes it:
+//
+//	go test ./dashboards/contract -run TestDaemonsExposeContractMetrics -update
+//
+// The package does not configure the collectors. It lists the names under which
+// signals arrive in the stores.
 package contract

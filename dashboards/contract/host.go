@@ -6,7 +6,7 @@ func bootstrapMetrics() []Metric {
 	return []Metric{{
 		Name: platform.MetricBootstrapUp, Emitted: platform.MetricBootstrapUp, Type: Gauge,
 		Labels: []string{"component"}, Source: SourceBootstrap, Since: EMR615,
-		Help: "1 where a part was installed and verified on the host, 0 where it was not.",
+		Help: "1 where a component was installed and verified on the host, 0 where it was not.",
 	}}
 }
 
@@ -26,13 +26,14 @@ func hostMetrics() []Metric {
 		h("system_memory_usage_bytes", "system.memory.usage", Gauge, "By",
 			"Memory by state; the states overlap (cached holds slab), so never divide by their sum.", "state"),
 		h("system_memory_limit_bytes", "system.memory.limit", Gauge, "By", "Memory of the host."),
-		h("system_linux_memory_available_bytes", "system.linux.memory.available", Gauge, "By", "Memory that can be had without swapping."),
+		h("system_linux_memory_available_bytes", "system.linux.memory.available", Gauge, "By", "Memory available without swapping."),
 		h("system_disk_io_bytes_total", "system.disk.io", Counter, "By", "Bytes read and written.", "device", "direction"),
 		h("system_disk_operations_total", "system.disk.operations", Counter, "{operations}", "Reads and writes.", "device", "direction"),
-		h("system_disk_operation_time_seconds_total", "system.disk.operation_time", Counter, "s", "Time that reads and writes took.", "device", "direction"),
+		h("system_disk_operation_time_seconds_total", "system.disk.operation_time", Counter, "s", "Time spent in reads and writes.",
+			"device", "direction"),
 		h("system_disk_io_time_seconds_total", "system.disk.io_time", Counter, "s", "Time with at least one operation in flight.", "device"),
 		h("system_disk_weighted_io_time_seconds_total", "system.disk.weighted_io_time", Counter, "s",
-			"Time in flight times operations; its rate is the mean queue.", "device"),
+			"Time in flight times operations; its rate is the mean queue depth.", "device"),
 		h("system_filesystem_usage_bytes", "system.filesystem.usage", Gauge, "By", "File system space by state.",
 			"device", "mountpoint", "type", "mode", "state"),
 		h("system_filesystem_inodes_usage", "system.filesystem.inodes.usage", Gauge, "{inodes}", "Inodes by state.",
@@ -44,7 +45,7 @@ func hostMetrics() []Metric {
 	}
 }
 
-// collectorMetrics are what a collector tells of itself on :8888 (v0.149.0;
+// collectorMetrics are a collector's own metrics (platform.CollectorMetrics; v0.149.0;
 // that endpoint strips unit and type suffixes, VictoriaMetrics adds _total).
 func collectorMetrics() []Metric {
 	c := func(name string, kind Type, help string, labels ...string) Metric {
@@ -55,19 +56,19 @@ func collectorMetrics() []Metric {
 		return m
 	}
 	metrics := []Metric{
-		c("otelcol_exporter_queue_size", Gauge, "Bytes waiting in an exporter's queue on disk.", "exporter", "data_type"),
-		c("otelcol_exporter_queue_capacity", Gauge, "Bytes that fit into an exporter's queue on disk.", "exporter", "data_type"),
+		c("otelcol_exporter_queue_size", Gauge, "Size of an exporter's queue on disk, in bytes.", "exporter", "data_type"),
+		c("otelcol_exporter_queue_capacity", Gauge, "Capacity of an exporter's queue on disk, in bytes.", "exporter", "data_type"),
 		c("otelcol_process_memory_rss", Gauge, "Resident memory of the collector in bytes."),
 	}
 	for _, item := range []string{"spans", "metric_points", "log_records"} {
-		failed := c("otelcol_exporter_send_failed_"+item, Counter, "Given up after a failed send: lost.", "exporter")
-		failed.OnlyIf = "a next hop refused data for good"
-		full := c("otelcol_exporter_enqueue_failed_"+item, Counter, "Refused by a full queue: lost.", "exporter")
+		failed := c("otelcol_exporter_send_failed_"+item, Counter, "Items dropped after sending failed for good.", "exporter")
+		failed.OnlyIf = "the next hop rejected data permanently"
+		full := c("otelcol_exporter_enqueue_failed_"+item, Counter, "Items dropped because the queue was full.", "exporter")
 		full.OnlyIf = "a queue was full"
 		metrics = append(metrics, failed, full,
-			c("otelcol_exporter_sent_"+item, Counter, "Sent to the next hop.", "exporter"),
-			c("otelcol_receiver_accepted_"+item, Counter, "Taken from a source.", "receiver", "transport"),
-			c("otelcol_receiver_refused_"+item, Counter, "Refused to a source, which may try again.", "receiver", "transport"),
+			c("otelcol_exporter_sent_"+item, Counter, "Items sent to the next hop.", "exporter"),
+			c("otelcol_receiver_accepted_"+item, Counter, "Items accepted from a source.", "receiver", "transport"),
+			c("otelcol_receiver_refused_"+item, Counter, "Items refused to a source, which may retry.", "receiver", "transport"),
 		)
 	}
 	return metrics

@@ -17,18 +17,18 @@ func jvmMetrics() []Metric {
 		j("jvm_memory_used_bytes", "jvm.memory.used", Gauge, "By", "Memory in use by pool.", pool...),
 		j("jvm_memory_committed_bytes", "jvm.memory.committed", Gauge, "By", "Memory committed by pool.", pool...),
 		j("jvm_memory_limit_bytes", "jvm.memory.limit", Gauge, "By",
-			"Most memory a pool may take; absent for pools without a limit, so aggregate by type.", pool...),
+			"Maximum size of a pool; absent for pools without a limit, so aggregate by type.", pool...),
 		j("jvm_memory_used_after_last_gc_bytes", "jvm.memory.used_after_last_gc", Gauge, "By",
-			"Memory in use by pool after the last collection of that pool.", pool...),
+			"Memory in use by pool after that pool was last collected.", pool...),
 		j("jvm_gc_duration_seconds", "jvm.gc.duration", Histogram, "s", "Garbage collections by collector and action.",
 			"jvm_gc_name", "jvm_gc_action"),
 		j("jvm_thread_count", "jvm.thread.count", Gauge, "{thread}", "Threads by state.", "jvm_thread_daemon", "jvm_thread_state"),
-		j("jvm_class_count", "jvm.class.count", Gauge, "{class}", "Classes loaded now."),
+		j("jvm_class_count", "jvm.class.count", Gauge, "{class}", "Classes currently loaded."),
 		j("jvm_class_loaded_total", "jvm.class.loaded", Counter, "{class}", "Classes loaded since start."),
 		j("jvm_class_unloaded_total", "jvm.class.unloaded", Counter, "{class}", "Classes unloaded since start."),
 		j("jvm_cpu_time_seconds_total", "jvm.cpu.time", Counter, "s", "CPU time of the process."),
-		j("jvm_cpu_count", "jvm.cpu.count", Gauge, "{cpu}", "Cores the JVM sees."),
-		j("jvm_cpu_recent_utilization_ratio", "jvm.cpu.recent_utilization", Gauge, "1", "CPU use of the process as a share of the host."),
+		j("jvm_cpu_count", "jvm.cpu.count", Gauge, "{cpu}", "Cores available to the JVM."),
+		j("jvm_cpu_recent_utilization_ratio", "jvm.cpu.recent_utilization", Gauge, "1", "CPU usage of the process as a share of the host's."),
 	}
 }
 
@@ -39,7 +39,8 @@ func s3aMetrics() []Metric {
 	var metrics []Metric
 	for _, c := range platform.S3ACounters() {
 		metrics = append(metrics, Metric{
-			Name: strings.ReplaceAll(platform.S3APrefix+c.Name, ".", "_") + "_total", Emitted: platform.S3APrefix + c.Name, Type: Counter, Unit: c.Unit,
+			Name:    strings.ReplaceAll(platform.S3APrefix+c.Name, ".", "_") + "_total",
+			Emitted: platform.S3APrefix + c.Name, Type: Counter, Unit: c.Unit,
 			Labels: []string{"bucket"}, Source: SourceS3A, Since: EMR710, Help: c.Help,
 			OnlyIf: "a job used the S3A file system",
 		})

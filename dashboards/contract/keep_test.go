@@ -13,9 +13,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// The node's collector keeps only part of what it scrapes; what the table
-// promises must be in that part.
-func TestNodeCollectorKeepsThese(t *testing.T) {
+// The node's collector keeps only part of what it scrapes, which must include every
+// metric of the contract.
+func TestNodeCollectorKeepsContractMetrics(t *testing.T) {
 	raw, err := node.CollectorConfig()
 	require.NoError(t, err)
 	var config struct {
@@ -61,15 +61,16 @@ func TestNodeCollectorKeepsThese(t *testing.T) {
 	require.Positive(t, checked)
 }
 
-// Likewise what VictoriaMetrics keeps of the control node's servers.
-func TestControlNodeKeepsThese(t *testing.T) {
+// VictoriaMetrics keeps only part of the control node's servers' metrics, which must
+// include those of the contract.
+func TestControlNodeKeepsContractMetrics(t *testing.T) {
 	checked := 0
 	for _, m := range contract.Metrics() {
 		if m.Source != contract.SourceStores {
 			continue
 		}
 		kept := false
-		for _, pattern := range workloadconfig.ControlMetrics() {
+		for _, pattern := range workloadconfig.ControlMetrics(platform.Workloads()) {
 			kept = kept || regexp.MustCompile("^(?:"+pattern+")$").MatchString(m.Name)
 		}
 		require.True(t, kept, "VictoriaMetrics drops %s", m.Name)
@@ -78,8 +79,8 @@ func TestControlNodeKeepsThese(t *testing.T) {
 	require.Positive(t, checked)
 }
 
-// Fields that the collector's configuration sets by name.
-func TestNodeCollectorSetsTheseFields(t *testing.T) {
+// The node's collector sets these log fields by name.
+func TestNodeCollectorSetsContractFields(t *testing.T) {
 	raw, err := node.CollectorConfig()
 	require.NoError(t, err)
 	for _, field := range []string{contract.FieldPath, contract.FieldContainer, string(platform.StepID)} {

@@ -64,17 +64,17 @@ type Metric struct {
 	Name    string   // as VictoriaMetrics stores it
 	Emitted string   // as the source names it, before VictoriaMetrics' naming rule
 	Type    Type     // counter, gauge or histogram
-	Unit    string   // UCUM; what the source says, or what the figure means where it says none
-	Labels  []string // labels beside those of its source (see SourceLabels)
+	Unit    string   // UCUM; as the source reports it, or as its documentation says
+	Labels  []string // labels besides those of its source (see SourceLabels)
 	Source  Source
 	Since   Release
 	Help    string // one sentence
-	OnlyIf  string // what must have happened for it to appear; empty if it is always there
+	OnlyIf  string // what must have happened for it to appear; "" = it always exists
 }
 
-// SourceLabels are the labels that every metric of a source carries: those of
-// the host and the service, and for a JVM also those of its application. What
-// the control node measures of itself belongs to no cluster.
+// SourceLabels are the labels that every metric of a source has: those of the host
+// and the service, and for a JVM also those of its application. The control node's
+// own metrics have no cluster.
 func SourceLabels(source Source) []string {
 	labels := append(platform.HostLabels(), platform.ServiceName)
 	switch source {

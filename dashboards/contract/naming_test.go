@@ -1,10 +1,7 @@
 package contract_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
-	"net/http"
 	"net/url"
 	"slices"
 	"testing"
@@ -18,16 +15,16 @@ import (
 	"github.com/emr-observatory/emr-observatory/dashboards/internal/storetest"
 )
 
-// Sources whose metrics reach the store as OTLP with a unit, and without one
-// (what a collector scrapes has none). What VictoriaMetrics scrapes itself
-// keeps its name.
+// sendsUnit reports whether a source's metrics reach the store as OTLP with a unit.
+// Metrics that a collector scrapes have none, and those that VictoriaMetrics scrapes
+// keep their names.
 func sendsUnit(source contract.Source) bool {
 	return slices.Contains([]contract.Source{contract.SourceHost, contract.SourceJVM, contract.SourceS3A}, source)
 }
 
-// The table's names must be those the real VictoriaMetrics makes of what the
-// sources emit.
-func TestVictoriaMetricsGivesTheseNames(t *testing.T) {
+// The contract's names must be those under which the real VictoriaMetrics stores what
+// the sources emit.
+func TestVictoriaMetricsStoresContractNames(t *testing.T) {
 	base := storetest.Metrics(t)
 	now := time.Now()
 	scope, want := &metricspb.ScopeMetrics{}, []string{}
@@ -39,19 +36,22 @@ func TestVictoriaMetricsGivesTheseNames(t *testing.T) {
 		want = append(want, m.Series()...)
 	}
 	require.NotEmpty(t, want)
-	body, err := proto.Marshal(&metricspb.MetricsData{ResourceMetrics: []*metricspb.ResourceMetrics{{ScopeMetrics: []*metricspb.ScopeMetrics{scope}}}})
+	body, err := proto.Marshal(&metricspb.MetricsData{ResourceMetrics: []*metricspb.ResourceMetrics{
+		{ScopeMetrics: []*metricspb.ScopeMetrics{scope}},
+	}})
 	require.NoError(t, err)
-	post(t, base+"/opentelemetry/v1/metrics", "application/x-protobuf", body)
-	get(t, base+"/internal/force_flush")
+	storetest.Post(t, base+"/opentelemetry/v1/metrics", "application/x-protobuf", body)
+	storetest.Get(t, base+"/internal/force_flush")
 
 	var answer struct {
 		Data []string `json:"data"`
 	}
 	window := url.Values{"start": {now.Add(-time.Hour).Format(time.RFC3339)}, "end": {now.Add(time.Hour).Format(time.RFC3339)}}
-	require.NoError(t, json.Unmarshal(get(t, base+"/api/v1/label/__name__/values?"+window.Encode()), &answer))
+	require.NoError(t, json.Unmarshal(storetest.Get(t, base+"/api/v1/label/__name__/values?"+window.Encode()), &answer))
 	require.ElementsMatch(t, want, answer.Data)
 }
 
+// emit returns one sample of a metric as its source sends it.
 func emit(m contract.Metric, now time.Time) *metricspb.Metric {
 	at := uint64(now.UnixNano())
 	point := []*metricspb.NumberDataPoint{{TimeUnixNano: at, Value: &metricspb.NumberDataPoint_AsDouble{AsDouble: 1}}}
@@ -76,25 +76,4 @@ func emit(m contract.Metric, now time.Time) *metricspb.Metric {
 		}}
 	}
 	return out
-}
-
-func post(t *testing.T, target, contentType string, body []byte) {
-	t.Helper()
-	response, err := http.Post(target, contentType, bytes.NewReader(body))
-	require.NoError(t, err)
-	defer response.Body.Close()
-	said, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	require.Less(t, response.StatusCode, http.StatusMultipleChoices, "%s: %s", target, said)
-}
-
-func get(t *testing.T, target string) []byte {
-	t.Helper()
-	response, err := http.Get(target)
-	require.NoError(t, err)
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, response.StatusCode, "%s: %s", target, body)
-	return body
 }

@@ -10,7 +10,7 @@ func Reference() []byte {
 	var b strings.Builder
 	b.WriteString("# What the platform emits\n\n")
 	b.WriteString("Generated from `dashboards/contract`; a test fails when this page and the table differ.\n")
-	b.WriteString("Dashboards, alerts, recipes and the lake name only what stands here.\n\n## Metrics\n")
+	b.WriteString("Dashboards, alerts, recipes and the lake use only what is listed here.\n\n## Metrics\n")
 	for _, source := range Sources() {
 		fmt.Fprintf(&b, "\n### %s\n\nLabels of every metric: %s.\n\n", source, code(SourceLabels(source)))
 		b.WriteString("| metric | type | unit | further labels | since | meaning |\n|---|---|---|---|---|---|\n")
@@ -24,8 +24,8 @@ func Reference() []byte {
 			}
 		}
 	}
-	b.WriteString("\n## Log fields\n\nFields of a stream are filtered in braces, the others are not.\n\n")
-	b.WriteString("| field | of the stream | meaning |\n|---|---|---|\n")
+	b.WriteString("\n## Log fields\n\nStream fields are filtered in braces, other fields outside of them.\n\n")
+	b.WriteString("| field | stream field | meaning |\n|---|---|---|\n")
 	for _, f := range LogFields() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", f.Name, map[bool]string{true: "yes", false: "no"}[f.Stream], f.Help)
 	}

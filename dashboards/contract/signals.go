@@ -26,12 +26,16 @@ const (
 	FieldContainer = "yarn.container.id"
 )
 
+// FilterWarnings is the LogsQL filter of warnings and worse; loggers spell
+// severities in their own case.
+const FilterWarnings = FieldSeverity + `:~"(?i)^(warn|error|fatal)"`
+
 // LogFields lists the fields that a log query may name.
 func LogFields() []Field {
 	fields := []Field{
 		{Name: FieldTime, Help: "Time of the record."},
 		{Name: FieldMessage, Help: "The line, with its stack trace."},
-		{Name: FieldSeverity, Help: "Severity as the logger spelled it (INFO, Info, info): match it without regard to case."},
+		{Name: FieldSeverity, Help: "Severity as the logger spells it (INFO, Info, info): match it case-insensitively."},
 		{Name: FieldTraceID, Help: "Trace the record was written in, if any."},
 		{Name: FieldSpanID, Help: "Span the record was written in, if any."},
 	}
@@ -39,7 +43,7 @@ func LogFields() []Field {
 		Field{Name: FieldPath, Help: "File the line was read from."},
 		Field{Name: FieldContainer, Help: "YARN container whose log it is."},
 		Field{Name: string(platform.StepID), Help: "EMR step whose log it is."},
-		Field{Name: redelivery.FieldDelivery, Help: "Request that brought the line to the store (decision 11)."},
+		Field{Name: redelivery.FieldDelivery, Help: "Request that delivered the record to the store (decision 8)."},
 	)
 	for _, label := range platform.HostLabels() {
 		fields = append(fields, Field{Name: string(label), Stream: true, Help: "On every record."})
@@ -60,11 +64,11 @@ type SpanAttribute struct {
 // steps: cluster and service name are their resource's, the rest their own.
 func SpanAttributes() []SpanAttribute {
 	return []SpanAttribute{
-		{Name: string(platform.ServiceName), Help: "Which part made the span: " + platform.ServiceStep + "."},
+		{Name: string(platform.ServiceName), Help: "Component that created the span: " + platform.ServiceStep + "."},
 		{Name: string(platform.Cluster), Help: "EMR cluster the step ran on."},
 		{Name: string(platform.StepID), Help: "EMR's id of the step."},
 		{Name: string(platform.StepName), Help: "Name the step was submitted under."},
-		{Name: string(platform.StepState), Help: "EMR's last word on the step: COMPLETED, FAILED, CANCELLED."},
+		{Name: string(platform.StepState), Help: "Final state of the step: COMPLETED, FAILED or CANCELLED."},
 		{Name: string(platform.StepApps), Help: "YARN applications found in the step's log."},
 		{Name: string(platform.SparkAppID), Help: "The first of them."},
 	}

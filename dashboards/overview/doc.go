@@ -1,76 +1,45 @@
-// Package overview is the "EMR Overview" dashboard: is the platform healthy,
-// what are YARN, the hosts, the JVMs and HDFS doing, and where to look next.
-// One file per row group.
+// Package overview is the "EMR Overview" dashboard: whether the platform is
+// healthy, what YARN, the hosts, the JVMs and HDFS do, and where to look next.
+// One file per row.
 //
-// It answers no question about a single Spark job's stages; that is another
-// dashboard's.
+// It does not show the stages of a single Spark job.
 package overview
 
 import (
-	"strings"
-
+	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
+	"github.com/emr-observatory/emr-observatory/dashboards/scope"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // UID is the dashboard's uid and slug.
 const UID = "emr-overview"
 
-// Names of the variables, in the order in which they narrow each other.
-const (
-	varCluster     = "cluster"
-	varRole        = "role"
-	varHost        = "host"
-	varApplication = "application"
-)
+// The scopes of the rows.
+func clusters() scope.Scope     { return scope.Clusters() }
+func hosts() scope.Scope        { return scope.Hosts() }
+func applications() scope.Scope { return scope.Applications() }
 
-// scope replaces the words HOST, JVM and CONTROL of a query by the label
-// filters of the chosen cluster, role, host and application.
-//
-// What the control node measures of itself carries no cluster label, so
-// CONTROL also matches series without one.
-func scope(query string) string {
-	host := platform.Cluster.Metric() + `=~"$` + varCluster + `",` +
-		platform.NodeRole.Metric() + `=~"$` + varRole + `",` +
-		platform.HostName.Metric() + `=~"$` + varHost + `"`
-	return strings.NewReplacer(
-		"CONTROL", platform.Cluster.Metric()+`=~"$`+varCluster+`|"`,
-		"CLUSTER", platform.Cluster.Metric()+`=~"$`+varCluster+`"`,
-		"HOST", host,
-		"JVM", host+","+platform.SparkAppID.Metric()+`=~"$`+varApplication+`"`,
-	).Replace(query)
+// daemon is a query on a source that is scraped every DaemonCollectionInterval.
+func daemon(query, legend string) panel.Query {
+	return panel.Metrics(query, legend).Every(platform.DaemonCollectionInterval)
 }
 
-// metrics is a metrics query with its scope filled in.
-func metrics(query, legend string) panel.Query { return panel.Metrics(scope(query), legend) }
-
-// yarn is a query on what the daemons tell every DaemonCollectionInterval.
-func yarn(query, legend string) panel.Query {
-	return metrics(query, legend).Every(platform.DaemonCollectionInterval)
-}
+// hostLinks are the links of a host's series.
+func hostLinks() []panel.Link { return links.Host(UID, panel.Field) }
 
 // Board is the dashboard.
 func Board() panel.Board {
 	return panel.Board{
 		UID:   UID,
 		Title: "EMR Overview",
-		Description: "Health of the EMR clusters and of their telemetry: read the first row, " +
-			"then go down to the row whose number is coloured.",
+		Description: "Health of the EMR clusters and their telemetry. Start with the first row, " +
+			"then go to the row of a coloured number.",
 		Tags:      []string{platform.Name},
 		From:      "now-1h",
 		Refresh:   platform.DaemonCollectionInterval.String(),
 		Links:     []panel.BoardLink{{Title: "Observatory", Tag: platform.Name}},
-		Variables: variables(),
-		Rows:      []panel.Row{health(), yarnRow(), hosts(), jvms(), hdfs(), events(), profiles(), trust()},
-	}
-}
-
-func variables() []panel.Variable {
-	cluster, role, host := platform.Cluster.Metric(), platform.NodeRole.Metric(), platform.HostName.Metric()
-	return []panel.Variable{
-		{Name: varCluster, Label: "Cluster", Query: "label_values(system_cpu_logical_count, " + cluster + ")"},
-		{Name: varRole, Label: "Role", Query: scope("label_values(system_cpu_logical_count{CLUSTER}, " + role + ")")},
-		{Name: varHost, Label: "Host", Query: scope("label_values(system_cpu_logical_count{CLUSTER," + role + `=~"$` + varRole + `"}, ` + host + ")")},
-		{Name: varApplication, Label: "Application", Query: scope("label_values(jvm_class_count{HOST}, " + platform.SparkAppID.Metric() + ")")},
+		Variables: applications().Variables(),
+		Rows:      []panel.Row{health(), yarnRow(), hostRow(), jvms(), hdfs(), events(), profiles(), pipeline()},
 	}
 }

@@ -1,81 +1,114 @@
 package overview
 
 import (
+	"github.com/emr-observatory/emr-observatory/dashboards/limits"
+	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
+	"github.com/emr-observatory/emr-observatory/dashboards/scope"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
+func perRole() scope.Group { return scope.By(platform.NodeRole.Metric()) }
+
+// perCollector keeps one series per collector; the control node's belongs to
+// no cluster.
+func perCollector() scope.Group {
+	return scope.By(platform.NodeRole.Metric(), platform.HostName.Metric())
+}
+
+// yarnWarnings links from YARN's metrics to the warnings of its daemons.
+func yarnWarnings() []panel.Link {
+	return []panel.Link{links.Warnings("Warnings of the YARN daemons", platform.ServiceYARN)}
+}
+
 func health() panel.Row {
-	return panel.Row{Title: "Is all well?", Panels: []panel.Panel{
-		panel.Stat(panel.Spec{
-			Title: "Hosts by role", Unit: panel.UnitCount, Width: 4,
-			Description: panel.Description{
-				Shows: "Hosts that reported their load within the last minute.",
-				Bad:   "Fewer core or task hosts than the cluster was given.",
-				Next:  "Read \"Nodes by state\" for when it went, then the NodeManager's log.",
-			},
-		}, metrics("count by (node_role) (max_over_time(system_cpu_load_average_1m{HOST}[1m]))", "{{node_role}}").Instant()),
-		bootstrapParts(),
-		panel.Stat(panel.Spec{
-			Title: "YARN nodes", Unit: panel.UnitCount, Width: 4, Links: []panel.Link{clusterLogs("Warnings of YARN's daemons", platform.ServiceYARN)},
-			Description: panel.Description{
-				Shows: "NodeManagers as the ResourceManager counts them.",
-				Bad:   "Any node lost or unhealthy; a node is lost ten minutes after its last word.",
-				Next:  "Look for full disks under \"File systems\" and read the node's log.",
-			},
-		},
-			yarn("sum(cluster_metrics_num_active_n_ms{CLUSTER})", "active").Instant(),
-			yarn("sum(cluster_metrics_num_lost_n_ms{CLUSTER})", "lost").Instant(),
-			yarn("sum(cluster_metrics_num_unhealthy_n_ms{CLUSTER})", "unhealthy").Instant()),
-		panel.Stat(panel.Spec{
-			Title: "Applications", Unit: panel.UnitCount, Width: 4,
-			Description: panel.Description{
-				Shows: "YARN applications running, waiting for a first container, and failed in the time range.",
-				Bad:   "Applications that wait for minutes, or any that failed.",
-				Next:  "Waiting: read \"Containers\". Failed: read \"Warnings and errors\".",
-			},
-		},
-			yarn(`sum(queue_metrics_apps_running{CLUSTER,queue="root"})`, "running").Instant(),
-			yarn(`sum(queue_metrics_apps_pending{CLUSTER,queue="root"})`, "waiting").Instant(),
-			yarn(`sum(increase(queue_metrics_apps_failed_total{CLUSTER,queue="root"}[$__range]))`, "failed").Instant()),
-		panel.Stat(panel.Spec{
-			Title: "Collector queues", Unit: panel.UnitShare, Width: 3, Limits: panel.WarnAt(queueWarn, queueBad),
-			Description: panel.Description{
-				Shows: "How full the fullest queue of a role's collectors is.",
-				Bad:   "A queue that fills: what it cannot hand on is late, and lost once it is full.",
-				Next:  "Read \"Collector queues\" in the last row for which hop is slow.",
-			},
-		}, metrics(queueShare("node_role"), "{{node_role}}").Instant()),
-		lostTelemetry(),
+	return panel.Row{Title: "Health", Panels: []panel.Panel{
+		hostsByRole(), bootstrapComponents(), nodeCounts(), applicationCounts(), queuesByRole(), droppedTelemetry(),
 	}}
 }
 
-func bootstrapParts() panel.Panel {
+func hostsByRole() panel.Panel {
 	return panel.Stat(panel.Spec{
-		Title: "Parts installed on the hosts", Unit: panel.UnitNone, Width: 6, Limits: panel.Below(1, 0.5),
+		Title: "Hosts by role", Unit: panel.UnitCount, Width: 4,
+		Description: panel.Description{
+			Shows: "Hosts that reported metrics within the last minute, by role.",
+			Bad:   "Fewer core or task hosts than the cluster requested.",
+			Next:  "Find when the node was lost in \"Nodes by state\", then read its NodeManager log.",
+		},
+	}, panel.Metrics(perRole().Count("max_over_time("+hosts().Metric("system_cpu_load_average_1m")+"[1m])"),
+		panel.Legend(platform.NodeRole)).Instant())
+}
+
+func nodeCounts() panel.Panel {
+	return panel.Stat(panel.Spec{
+		Title: "YARN nodes", Unit: panel.UnitCount, Width: 4, Links: yarnWarnings(),
+		Description: panel.Description{
+			Shows: "NodeManagers by state, as the ResourceManager counts them.",
+			Bad:   "Any lost or unhealthy node. A node counts as lost ten minutes after its last heartbeat.",
+			Next:  "Check \"File system usage\" for full disks, then read the NodeManager's log.",
+		},
+	},
+		daemon("sum("+clusters().Metric("cluster_metrics_num_active_n_ms")+")", "active").Instant(),
+		daemon("sum("+clusters().Metric("cluster_metrics_num_lost_n_ms")+")", "lost").Instant(),
+		daemon("sum("+clusters().Metric("cluster_metrics_num_unhealthy_n_ms")+")", "unhealthy").Instant())
+}
+
+func applicationCounts() panel.Panel {
+	return panel.Stat(panel.Spec{
+		Title: "Applications", Unit: panel.UnitCount, Width: 4,
+		Description: panel.Description{
+			Shows: "YARN applications that are running, that are pending until their application master is allocated, and that failed in " +
+				"the time range.",
+			Bad:  "Applications pending for minutes, or any that failed.",
+			Next: "Pending: read \"Containers\". Failed: read \"Warnings and errors\".",
+		},
+	},
+		daemon("sum("+rootQueue("queue_metrics_apps_running")+")", "running").Instant(),
+		daemon("sum("+rootQueue("queue_metrics_apps_pending")+")", "pending").Instant(),
+		daemon("sum("+scope.IncreaseInRange(rootQueue("queue_metrics_apps_failed_total"))+")", "failed").Instant())
+}
+
+func queuesByRole() panel.Panel {
+	return panel.Stat(panel.Spec{
+		Title: "Collector queues", Unit: panel.UnitShare, Width: 3, Limits: limits.CollectorQueue().Steps(),
+		Description: panel.Description{
+			Shows: "Fill level of the fullest exporter queue, by role.",
+			Bad:   "A queue that keeps filling: telemetry arrives late, and is dropped once the queue is full.",
+			Next:  "Read \"Collector queues by host\" to find the slow hop.",
+		},
+	}, panel.Metrics(queueShare(perRole()), panel.Legend(platform.NodeRole)).Instant())
+}
+
+func bootstrapComponents() panel.Panel {
+	// A node without a collector reports only once, so look back over the range.
+	installed := "last_over_time(" + hosts().Metric(platform.MetricBootstrapUp) + "[$__range])"
+	return panel.Stat(panel.Spec{
+		Title: "Bootstrap components", Unit: panel.UnitNone, Width: 6, Limits: panel.Below(1, 0.5),
 		Texts: []panel.Text{{Value: "1", Word: "up", Color: panel.Green}, {Value: "0", Word: "failed", Color: panel.Red}},
 		Description: panel.Description{
-			Shows: "Whether the bootstrap action installed each part on every host.",
-			Bad:   "\"failed\": on at least one host the part is missing, and so are its signals.",
+			Shows: "Whether the bootstrap action installed each component on every host.",
+			Bad:   "\"failed\": at least one host lacks the component and the telemetry it produces.",
 			Next:  "Read " + platform.NodeReportFile + " on the host, or the logs of service " + platform.ServiceBootstrap + ".",
 		},
-	}, metrics("min by (component) (last_over_time("+platform.MetricBootstrapUp+"{HOST}[$__range]))", "{{component}}").Instant()) // a node without a collector tells once
+	}, panel.Metrics(scope.By("component").Min(installed), "{{component}}").Instant())
 }
 
 // queueShare is how full the fullest queue is, by the given labels.
-func queueShare(by string) string {
-	return "max by (" + by + `) (sum by (node_role, host_name, exporter) (otelcol_exporter_queue_size{CONTROL})` +
-		` / sum by (node_role, host_name, exporter) (otelcol_exporter_queue_capacity{CONTROL}))`
+func queueShare(by scope.Group) string {
+	queue := append(perCollector(), "exporter")
+	return by.Max(queue.Sum(scope.ControlNode().Metric("otelcol_exporter_queue_size")) + " / " +
+		queue.Sum(scope.ControlNode().Metric("otelcol_exporter_queue_capacity")))
 }
 
-func lostTelemetry() panel.Panel {
+func droppedTelemetry() panel.Panel {
+	dropped := scope.ControlNode().Metrics("otelcol_exporter_(enqueue|send)_failed_(spans|metric_points|log_records)_total")
 	return panel.Stat(panel.Spec{
-		Title: "Telemetry lost", Unit: panel.UnitCount, Width: 3, Limits: []panel.Limit{{Value: anyAtAll, Color: panel.Red}},
+		Title: "Dropped telemetry", Unit: panel.UnitCount, Width: 3, Limits: limits.Any(panel.Red),
 		Description: panel.Description{
-			Shows:            "Spans, points and log records that a collector gave up in the time range.",
-			Bad:              "Any number: this page then shows less than there was.",
-			Next:             "Read \"Refused and lost\" in the last row.",
-			EmptyWhenHealthy: "a full queue or a store that refuses what it is sent.",
+			Shows:            "Spans, metric points and log records that collectors dropped in the time range.",
+			Bad:              "Any value above zero: dashboards and logs are incomplete.",
+			Next:             "Read \"Refused and dropped\" in the last row.",
+			EmptyWhenHealthy: "a full exporter queue, or a store that rejects data permanently.",
 		},
-	}, metrics(`sum(increase({__name__=~"otelcol_exporter_(enqueue|send)_failed_(spans|metric_points|log_records)_total",CONTROL}[$__range]))`, "lost").Instant())
+	}, panel.Metrics("sum("+scope.IncreaseInRange(dropped)+")", "dropped").Instant())
 }

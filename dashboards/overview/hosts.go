@@ -1,176 +1,213 @@
 package overview
 
-import "github.com/emr-observatory/emr-observatory/dashboards/panel"
-
-const (
-	// perHost groups by all labels of a host, so that links can name them.
-	perHost = "sum by (cluster, node_role, host_name)"
-	// worst is the same for values of which the largest counts.
-	worst      = "max by (cluster, node_role, host_name)"
-	hostLegend = "{{host_name}} ({{node_role}})"
-	// disks leaves out partitions and loop devices, which would count twice.
-	disks = `device!~"loop.*|ram.*|dm-.*|nvme\\d+n\\d+p\\d+|xvd[a-z]+\\d+|sd[a-z]+\\d+|vd[a-z]+\\d+"`
-	// fileSystems leaves out what holds no files of its own.
-	fileSystems = `type!~"tmpfs|devtmpfs|squashfs|proc|sysfs",mode="rw"`
+import (
+	"github.com/emr-observatory/emr-observatory/dashboards/limits"
+	"github.com/emr-observatory/emr-observatory/dashboards/links"
+	"github.com/emr-observatory/emr-observatory/dashboards/panel"
+	"github.com/emr-observatory/emr-observatory/dashboards/scope"
 )
 
-func cpuShare(states string) string {
-	return perHost + ` (rate(system_cpu_time_seconds_total{HOST,state=~"` + states + `"}[$__rate_interval])) / ` +
-		perHost + ` (rate(system_cpu_time_seconds_total{HOST}[$__rate_interval]))`
+const hostLegend = "{{host_name}} ({{node_role}})"
+
+// disks excludes partitions and loop devices, which would count twice.
+func disks() scope.Filter {
+	return scope.NotMatch("device", `loop.*|ram.*|dm-.*|nvme\d+n\d+p\d+|xvd[a-z]+\d+|sd[a-z]+\d+|vd[a-z]+\d+`)
 }
 
-// Queries that the graphs and the table of hosts share.
-const (
-	memoryShare = worst + ` (system_memory_usage_bytes{HOST,state="used"}) / ` + worst + ` (system_memory_limit_bytes{HOST})`
-	loadPerCore = worst + ` (system_cpu_load_average_1m{HOST}) / ` + worst + ` (system_cpu_logical_count{HOST})`
-	// spaceShare counts the reserve as used, as YARN's disk check does.
-	spaceShare = `1 - sum by (cluster, node_role, host_name, mountpoint) (system_filesystem_usage_bytes{HOST,` + fileSystems + `,state="free"}) / ` +
-		`sum by (cluster, node_role, host_name, mountpoint) (system_filesystem_usage_bytes{HOST,` + fileSystems + `})`
-)
+// interfaces excludes virtual ones, whose traffic counts twice or stays on the host.
+func interfaces() scope.Filter {
+	return scope.NotMatch("device", "lo|docker.*|veth.*|cni.*|flannel.*|br-.*")
+}
 
-func hosts() panel.Row {
+// diskRate is the increase per second of a disk counter.
+func diskRate(metric string) string { return scope.Rate(hosts().Metric(metric, disks())) }
+
+// interfaceRate is the increase per second of a network counter.
+func interfaceRate(metric string) string { return scope.Rate(hosts().Metric(metric, interfaces())) }
+
+// cpuShare is the share of CPU time in the given states.
+func cpuShare(states string) string {
+	const metric = "system_cpu_time_seconds_total"
+	return scope.PerHost().Sum(scope.Rate(hosts().Metric(metric, scope.Match("state", states)))) + " / " +
+		scope.PerHost().Sum(scope.Rate(hosts().Metric(metric)))
+}
+
+func cpuBusy() string { return "1 - (" + cpuShare("idle|wait") + ")" }
+
+func memoryShare() string {
+	return scope.PerHost().Max(hosts().Metric("system_memory_usage_bytes", scope.Equal("state", "used"))) + " / " +
+		scope.PerHost().Max(hosts().Metric("system_memory_limit_bytes"))
+}
+
+func loadPerCore() string {
+	return scope.PerHost().Max(hosts().Metric("system_cpu_load_average_1m")) + " / " +
+		scope.PerHost().Max(hosts().Metric("system_cpu_logical_count"))
+}
+
+// spaceShare is file system usage by mount point. Reserved blocks count as
+// used, as they do in YARN's disk check.
+func spaceShare() string {
+	space := func(more ...scope.Filter) string {
+		filters := append([]scope.Filter{
+			scope.NotMatch("type", "tmpfs|devtmpfs|squashfs|proc|sysfs"), // hold no files on disk
+			scope.Equal("mode", "rw"),
+		}, more...)
+		return scope.PerHost("mountpoint").Sum(hosts().Metric("system_filesystem_usage_bytes", filters...))
+	}
+	return "1 - " + space(scope.Equal("state", "free")) + " / " + space()
+}
+
+func hostRow() panel.Row {
 	return panel.Row{Title: "Hosts", Panels: []panel.Panel{
-		hostCPU(), hostLoad(), hostWait(), hostMemory(), hostSpace(), diskBusy(), diskLatency(), diskBytes(), network(), networkErrors(), hostTable(),
+		hostCPU(), hostLoad(), hostWait(), hostMemory(), hostSpace(), diskQueue(), diskLatency(), diskThroughput(),
+		network(), networkErrors(), hostTable(),
 	}}
 }
 
 func hostCPU() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "CPU busy", Unit: panel.UnitShare, Width: 12, Max: 1, Links: hostLinks(),
+		Title: "CPU usage", Unit: panel.UnitShare, Width: 12, Max: 1, Links: hostLinks(),
 		Description: panel.Description{
-			Shows: "Share of a host's CPU time that was neither idle nor waiting for a disk.",
-			Bad:   "Low while containers wait; high is what you pay for.",
-			Next:  "Open the CPU profile of the host's JVMs to see which code it is.",
+			Shows: "Share of CPU time spent neither idle nor in I/O wait.",
+			Bad:   "Low usage while containers are pending. High usage is what you pay for.",
+			Next:  "Open the CPU profile of the host's JVMs to see which code runs.",
 		},
-	}, metrics("1 - ("+cpuShare("idle|wait")+")", hostLegend))
+	}, panel.Metrics(cpuBusy(), hostLegend))
 }
 
 func hostLoad() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Load per core", Unit: panel.UnitCount, Width: 12, Limits: panel.WarnAt(loadWarn, loadBad), Links: hostLinks(),
+		Title: "Load per core", Unit: panel.UnitCount, Width: 12, Limits: limits.LoadPerCore().Steps(), Links: hostLinks(),
 		Description: panel.Description{
-			Shows: "Threads that run or want to, per core.",
-			Bad:   "More than two per core for minutes: tasks wait for each other.",
-			Next:  "Give executors fewer cores, or containers as many virtual cores as they use.",
+			Shows: "Load average over one minute, divided by the number of cores.",
+			Bad:   "Above two for minutes: tasks queue for CPU or disk.",
+			Next:  "Lower spark.executor.cores, or request as many vcores per container as it uses.",
 		},
-	}, metrics(loadPerCore, hostLegend))
+	}, panel.Metrics(loadPerCore(), hostLegend))
 }
 
 func hostWait() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "CPU waiting and stolen", Unit: panel.UnitShare, Width: 12, Limits: panel.WarnAt(waitWarn, waitBad), Links: hostLinks(),
+		Title: "I/O wait and steal", Unit: panel.UnitShare, Width: 12, Limits: limits.IOWait().Steps(), Links: hostLinks(),
 		Description: panel.Description{
-			Shows: "Share of CPU time spent waiting for disks, and taken by the hypervisor.",
-			Bad:   "More than a tenth waiting: a disk holds the work up. Any steal: the instance's credits are used up.",
-			Next:  "Read \"Disk time per operation\"; for steal choose another instance type.",
+			Shows: "Share of CPU time spent waiting for I/O, and taken by the hypervisor (steal).",
+			Bad:   "More than 10 % I/O wait: a disk is the bottleneck. Any steal: the instance has used up its CPU credits.",
+			Next:  "Read \"Disk latency\"; for steal, choose another instance type.",
 		},
 	},
-		metrics(cpuShare("wait"), "waiting: "+hostLegend),
-		metrics(cpuShare("steal"), "stolen: "+hostLegend))
+		panel.Metrics(cpuShare("wait"), "I/O wait: "+hostLegend),
+		panel.Metrics(cpuShare("steal"), "steal: "+hostLegend))
 }
 
 func hostMemory() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Memory in use", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: panel.WarnAt(shareFull, 0.95), Links: hostLinks(),
+		Title: "Memory usage", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.HostMemory().Steps(), Links: hostLinks(),
 		Description: panel.Description{
-			Shows: "Memory that cannot be had without swapping, as a share of the host's.",
-			Bad:   "Above nine tenths: the kernel soon kills a process.",
-			Next:  "Sum up executor memory and overhead of the host's containers; lower one of the two.",
+			Shows: "Memory in use as a share of the host's memory, without the page cache.",
+			Bad:   "Above 90 %: the kernel's OOM killer is about to kill a process.",
+			Next:  "Add up executor memory and memoryOverhead of the host's containers, and lower one of them.",
 		},
-	}, metrics(memoryShare, hostLegend))
+	}, panel.Metrics(memoryShare(), hostLegend))
 }
 
 func hostSpace() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "File systems", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: panel.WarnAt(diskWarn, diskBad), Links: hostLinks(),
+		Title: "File system usage", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.FileSystem().Steps(), Links: hostLinks(),
 		Description: panel.Description{
-			Shows: "Space in use by mount point; the reserve counts as used, as in YARN's own check.",
-			Bad:   "At nine tenths YARN gives the directory up, and EMR may replace the node.",
-			Next:  "Look for shuffle and log files under /mnt; clean, or give the nodes larger volumes.",
+			Shows: "Used space by mount point. Reserved blocks count as used, as in YARN's own disk check.",
+			Bad:   "At 90 % YARN marks the directory as bad, and EMR may replace the node.",
+			Next:  "Look for shuffle and log files under /mnt; delete some, or give the nodes larger volumes.",
 		},
-	}, metrics(spaceShare, "{{host_name}} {{mountpoint}}"))
+	}, panel.Metrics(spaceShare(), "{{host_name}} {{mountpoint}}"))
 }
 
-func diskBusy() panel.Panel {
+func diskQueue() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Disk queue", Unit: panel.UnitCount, Width: 12, Links: hostLinks(),
+		Title: "Disk queue depth", Unit: panel.UnitCount, Width: 12, Links: hostLinks(),
 		Description: panel.Description{
-			Shows: "Mean number of operations in flight by disk.",
+			Shows: "Mean number of I/O operations in flight, by disk.",
 			Bad:   "More than about ten for minutes on one disk.",
-			Next:  "Compare with \"Disk time per operation\"; raise the volume's IOPS or use more volumes.",
+			Next:  "Compare with \"Disk latency\"; raise the volume's IOPS or add volumes.",
 		},
-	}, metrics("sum by (cluster, node_role, host_name, device) (rate(system_disk_weighted_io_time_seconds_total{HOST,"+disks+"}[$__rate_interval]))",
+	}, panel.Metrics(scope.PerHost("device").Sum(diskRate("system_disk_weighted_io_time_seconds_total")),
 		"{{host_name}} {{device}}"))
 }
 
 func diskLatency() panel.Panel {
-	by := "sum by (cluster, node_role, host_name, device) "
+	perDisk := scope.PerHost("device")
 	return panel.TimeSeries(panel.Spec{
-		Title: "Disk time per operation", Unit: panel.UnitSeconds, Width: 12, Limits: panel.WarnAt(latencyWarn, latencyBad), Links: hostLinks(),
+		Title: "Disk latency", Unit: panel.UnitSeconds, Width: 12, Limits: limits.DiskLatency().Steps(), Links: hostLinks(),
 		Description: panel.Description{
-			Shows: "Mean time of a read or write by disk, while there were any.",
-			Bad:   "A tenth of a second and more: shuffle files wait for the disk.",
-			Next:  "Check the volume type's throughput against \"Disk bytes\".",
+			Shows: "Mean time of a read or write, by disk, while there were any.",
+			Bad:   "0.1 s or more: shuffle reads and writes wait for the disk.",
+			Next:  "Compare \"Disk throughput\" with the limit of the volume type.",
 		},
-	}, metrics(by+"(rate(system_disk_operation_time_seconds_total{HOST,"+disks+"}[$__rate_interval])) / ("+
-		by+"(rate(system_disk_operations_total{HOST,"+disks+"}[$__rate_interval])) > 0)", "{{host_name}} {{device}}"))
+	}, panel.Metrics(perDisk.Sum(diskRate("system_disk_operation_time_seconds_total"))+" / ("+
+		perDisk.Sum(diskRate("system_disk_operations_total"))+" > 0)", "{{host_name}} {{device}}"))
 }
 
-func diskBytes() panel.Panel {
+func diskThroughput() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Disk bytes", Unit: panel.UnitBytesPerSec, Width: 12, Links: hostLinks(),
+		Title: "Disk throughput", Unit: panel.UnitBytesPerSec, Width: 12, Links: hostLinks(),
 		Description: panel.Description{
-			Shows: "Bytes read from and written to a host's disks per second.",
+			Shows: "Bytes read and written per second, by host.",
 			Bad:   "A flat line at the volume's throughput limit.",
 			Next:  "Look for spills in the application's logs; more memory per task avoids them.",
 		},
-	}, metrics("sum by (cluster, node_role, host_name, direction) (rate(system_disk_io_bytes_total{HOST,"+disks+"}[$__rate_interval]))",
+	}, panel.Metrics(scope.PerHost("direction").Sum(diskRate("system_disk_io_bytes_total")),
 		"{{host_name}} {{direction}}"))
 }
 
-// interfaces leaves out those that only repeat or never leave the host.
-const interfaces = `device!~"lo|docker.*|veth.*|cni.*|flannel.*|br-.*"`
-
 func network() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Network", Unit: panel.UnitBitsPerSecond, Width: 12, Links: hostLinks(),
+		Title: "Network traffic", Unit: panel.UnitBitsPerSecond, Width: 12, Links: hostLinks(),
 		Description: panel.Description{
-			Shows: "Bits received and sent by host per second.",
-			Bad:   "A flat line at the instance type's bandwidth.",
-			Next:  "Shuffle or S3? The application's S3 panels tell. Then choose a type with more bandwidth.",
+			Shows: "Bits received and transmitted per second, by host.",
+			Bad:   "A flat line at the bandwidth of the instance type.",
+			Next:  "Compare with \"S3 throughput\" to tell S3 from shuffle, then choose an instance type with more bandwidth.",
 		},
-	}, metrics("8 * sum by (cluster, node_role, host_name, direction) (rate(system_network_io_bytes_total{HOST,"+interfaces+"}[$__rate_interval]))",
+	}, panel.Metrics("8 * "+scope.PerHost("direction").Sum(interfaceRate("system_network_io_bytes_total")),
 		"{{host_name}} {{direction}}"))
 }
 
 func networkErrors() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Packets dropped or broken", Unit: panel.UnitPerSecond, Width: 12, Links: hostLinks(),
+		Title: "Network drops and errors", Unit: panel.UnitPerSecond, Width: 12, Links: hostLinks(),
 		Description: panel.Description{
-			Shows: "Packets that an interface dropped or received with errors, per second.",
-			Bad:   "Anything that stays above zero.",
+			Shows: "Packets dropped, and packets with errors, per second.",
+			Bad:   "A rate that stays above zero.",
 			Next:  "Check the instance's network allowance; replace the host if it is the only one.",
 		},
 	},
-		metrics(perHost+" (rate(system_network_dropped_total{HOST,"+interfaces+"}[$__rate_interval]))", "dropped: "+hostLegend),
-		metrics(perHost+" (rate(system_network_errors_total{HOST,"+interfaces+"}[$__rate_interval]))", "broken: "+hostLegend))
+		panel.Metrics(scope.PerHost().Sum(interfaceRate("system_network_dropped_total")), "dropped: "+hostLegend),
+		panel.Metrics(scope.PerHost().Sum(interfaceRate("system_network_errors_total")), "errors: "+hostLegend))
 }
 
 func hostTable() panel.Panel {
 	return panel.Table(panel.Spec{
-		Title: "All hosts", Unit: panel.UnitShare, Width: 24, Links: hostLinksBy(panel.Cell),
+		Title: "All hosts", Unit: panel.UnitShare, Width: 24, Links: links.Host(UID, panel.Cell),
 		Description: panel.Description{
-			Shows: "The latest figures of every host, one row each.",
-			Bad:   "One row that differs from the others of its role.",
-			Next:  "Choose that host above, or open its logs and profile from the row.",
+			Shows: "Latest values of every host, one row each.",
+			Bad:   "A row that differs from the others of its role.",
+			Next:  "Select that host at the top, or open its logs and profile from the row.",
 		},
 	},
-		panel.Column{Title: "CPU busy", Unit: panel.UnitShare, Query: metrics("1 - ("+cpuShare("idle|wait")+")", "")},
-		panel.Column{Title: "CPU waiting", Unit: panel.UnitShare, Query: metrics(cpuShare("wait"), ""), Limits: panel.WarnAt(waitWarn, waitBad)},
-		panel.Column{Title: "Load per core", Unit: panel.UnitCount, Query: metrics(loadPerCore, ""), Limits: panel.WarnAt(loadWarn, loadBad)},
-		panel.Column{Title: "Memory in use", Unit: panel.UnitShare, Query: metrics(memoryShare, ""), Limits: panel.WarnAt(shareFull, 0.95)},
-		panel.Column{Title: "Fullest file system", Unit: panel.UnitShare, Query: metrics(worst+" ("+spaceShare+")", ""), Limits: panel.WarnAt(diskWarn, diskBad)},
-		panel.Column{Title: "Containers", Unit: panel.UnitCount, Query: yarn(worst+" (node_manager_metrics_containers_running{HOST})", "")},
-		panel.Column{Title: "Bad directories", Unit: panel.UnitCount, Query: yarn(worst+" (node_manager_metrics_bad_local_dirs{HOST})", ""),
-			Limits: []panel.Limit{{Value: anyAtAll, Color: panel.Red}}})
+		shareColumn("CPU usage", cpuBusy(), nil),
+		shareColumn("I/O wait", cpuShare("wait"), limits.IOWait().Steps()),
+		panel.Column{
+			Title: "Load per core", Unit: panel.UnitCount, Query: panel.Metrics(loadPerCore(), ""), Limits: limits.LoadPerCore().Steps(),
+		},
+		shareColumn("Memory usage", memoryShare(), limits.HostMemory().Steps()),
+		shareColumn("Fullest file system", scope.PerHost().Max(spaceShare()), limits.FileSystem().Steps()),
+		nodeManagerColumn("Containers", "node_manager_metrics_containers_running", nil),
+		nodeManagerColumn("Bad local directories", "node_manager_metrics_bad_local_dirs", limits.Any(panel.Red)))
+}
+
+func shareColumn(title, query string, steps []panel.Limit) panel.Column {
+	return panel.Column{Title: title, Unit: panel.UnitShare, Query: panel.Metrics(query, ""), Limits: steps}
+}
+
+func nodeManagerColumn(title, metric string, steps []panel.Limit) panel.Column {
+	query := daemon(scope.PerHost().Max(hosts().Metric(metric)), "")
+	return panel.Column{Title: title, Unit: panel.UnitCount, Query: query, Limits: steps}
 }

@@ -1,22 +1,34 @@
 package overview
 
-import "github.com/emr-observatory/emr-observatory/dashboards/panel"
-
-const (
-	perApplication    = "sum by (cluster, spark_app_id)"
-	applicationLegend = "{{spark_app_id}}"
-	// perExecutor tells one JVM from another: the driver is the executor "driver".
-	perExecutor    = "sum by (cluster, host_name, spark_app_id, spark_executor_id)"
-	executorLegend = "{{spark_app_id}} {{spark_executor_id}} on {{host_name}}"
+import (
+	"github.com/emr-observatory/emr-observatory/dashboards/limits"
+	"github.com/emr-observatory/emr-observatory/dashboards/links"
+	"github.com/emr-observatory/emr-observatory/dashboards/panel"
+	"github.com/emr-observatory/emr-observatory/dashboards/scope"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// worstTen keeps the ten series that were highest at any time in the range.
-func worstTen(query string) string { return "topk_max(10, " + query + ")" }
+const (
+	applicationLegend = "{{spark_app_id}}"
+	executorLegend    = "{{spark_app_id}} {{spark_executor_id}} on {{host_name}}"
+)
 
-// heap is the sum over the pools of the heap; only the sum has a limit that
-// means something.
-func heap(metric string) string {
-	return perExecutor + " (" + metric + `{JVM,jvm_memory_type="heap"})`
+// topTen keeps the ten series with the highest peak in the time range.
+func topTen(query string) string { return "topk_max(10, " + query + ")" }
+
+// pools is the sum over the memory pools of a type. A single pool has no meaningful
+// limit.
+func pools(metric, memoryType string) string {
+	return scope.PerExecutor().Sum(applications().Metric(metric, scope.Equal("jvm_memory_type", memoryType)))
+}
+
+func heapShare(metric string) string {
+	return pools(metric, "heap") + " / " + pools("jvm_memory_limit_bytes", "heap")
+}
+
+// perApplication is the increase per second of a counter, by application.
+func perApplication(counter, legend string) panel.Query {
+	return panel.Metrics(scope.PerApplication().Sum(scope.Rate(applications().Metric(counter))), legend)
 }
 
 func jvms() panel.Row {
@@ -27,114 +39,118 @@ func jvms() panel.Row {
 
 func jvmCores() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Cores busy by application", Unit: panel.UnitCores, Width: 12, Links: applicationLinks(),
+		Title: "Busy cores by application", Unit: panel.UnitCores, Width: 12, Links: links.Application(UID),
 		Description: panel.Description{
-			Shows: "CPU seconds per second that an application's JVMs took.",
-			Bad:   "Far fewer cores than its executors have: tasks wait, or there are too few of them.",
+			Shows: "CPU cores that an application's JVMs keep busy: CPU seconds per second.",
+			Bad:   "Far fewer busy cores than its executors have: tasks wait, or there are too few of them.",
 			Next:  "Open the application's CPU profile; compare with \"Executors\".",
 		},
-	}, metrics(perApplication+" (rate(jvm_cpu_time_seconds_total{JVM}[$__rate_interval]))", applicationLegend))
+	}, perApplication("jvm_cpu_time_seconds_total", applicationLegend))
 }
 
 func jvmExecutors() panel.Panel {
+	executors := applications().Metric("jvm_class_count", scope.NotEqual(platform.SparkExecutorID.Metric(), platform.DriverID))
 	return panel.TimeSeries(panel.Spec{
-		Title: "Executors", Unit: panel.UnitCount, Width: 12, Links: applicationLinks(),
+		Title: "Executors", Unit: panel.UnitCount, Width: 12, Links: links.Application(UID),
 		Description: panel.Description{
-			Shows: "Executors that reported within the last minute, by application.",
-			Bad:   "A number that saws up and down: executors die and come back.",
-			Next:  "Read \"Containers failed or killed\" and the application's logs.",
+			Shows: "Executors that reported metrics within the last minute, by application.",
+			Bad:   "A count that keeps dropping and recovering: executors die and are replaced.",
+			Next:  "Read \"Failed and killed containers\" and the application's logs.",
 		},
-	}, metrics(`count by (cluster, spark_app_id) (max_over_time(jvm_class_count{JVM,spark_executor_id!="driver"}[1m]))`, applicationLegend))
+	}, panel.Metrics(scope.PerApplication().Count("max_over_time("+executors+"[1m])"), applicationLegend))
 }
 
 func jvmHeap() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Heap in use, worst ten", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: panel.WarnAt(shareHigh, shareFull), Links: applicationLinks(),
+		Title: "Heap usage, top 10", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.Heap().Steps(), Links: links.Application(UID),
 		Description: panel.Description{
-			Shows: "Heap in use as a share of the JVM's limit.",
-			Bad:   "Saw teeth that no longer come down.",
-			Next:  "Read \"Live heap\": if that is high as well, the data does not fit; open the allocation profile.",
+			Shows: "Used heap as a share of the JVM's maximum heap.",
+			Bad:   "Peaks that garbage collection no longer brings down.",
+			Next:  "Read \"Live heap\". If it is high as well, the data does not fit: open the allocation profile.",
 		},
-	}, metrics(worstTen(heap("jvm_memory_used_bytes")+" / "+heap("jvm_memory_limit_bytes")), executorLegend))
+	}, panel.Metrics(topTen(heapShare("jvm_memory_used_bytes")), executorLegend))
 }
 
 func jvmLiveHeap() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Live heap, worst ten", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: panel.WarnAt(shareHigh, shareFull), Links: applicationLinks(),
+		Title: "Live heap, top 10", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.Heap().Steps(), Links: links.Application(UID),
 		Description: panel.Description{
-			Shows: "Heap still in use after the last collection, as a share of the limit; with G1 the old generation counts once it was collected.",
-			Bad:   "Above four fifths: collections free little. One executor above the others: skew.",
-			Next:  "More partitions, or more memory per executor core.",
+			Shows: "Heap still in use after the last garbage collection, as a share of the maximum. G1 reports the old generation only " +
+				"after it was collected.",
+			Bad:  "Above 80 %: collections free little memory. One executor far above the others: data skew.",
+			Next: "Use more partitions, or more memory per executor core.",
 		},
-	}, metrics(worstTen(heap("jvm_memory_used_after_last_gc_bytes")+" / "+heap("jvm_memory_limit_bytes")), executorLegend))
+	}, panel.Metrics(topTen(heapShare("jvm_memory_used_after_last_gc_bytes")), executorLegend))
 }
 
 func jvmCollections() panel.Panel {
+	// "end of GC cycle" is the concurrent part of a G1 or ZGC cycle: no pause.
+	collections := applications().Metric("jvm_gc_duration_seconds_sum", scope.NotEqual("jvm_gc_action", "end of GC cycle"))
 	return panel.TimeSeries(panel.Spec{
-		Title: "Time in garbage collection, worst ten", Unit: panel.UnitShare, Width: 12, Limits: panel.WarnAt(gcWarn, gcBad), Links: applicationLinks(),
+		Title: "GC time, top 10", Unit: panel.UnitShare, Width: 12, Limits: limits.GarbageCollection().Steps(), Links: links.Application(UID),
 		Description: panel.Description{
-			Shows: "Share of wall time that a JVM spent collecting garbage.",
-			Bad:   "A tenth and more: the memory is too small for what the tasks keep.",
-			Next:  "Open the allocation profile, then give each executor core more memory.",
+			Shows: "Share of wall time that a JVM spent in garbage collection.",
+			Bad:   "10 % or more: the heap is too small for what tasks keep in memory.",
+			Next:  "Open the allocation profile, then raise spark.executor.memory or lower spark.executor.cores.",
 		},
-	}, metrics(worstTen(perExecutor+` (rate(jvm_gc_duration_seconds_sum{JVM,jvm_gc_action!="end of GC cycle"}[$__rate_interval]))`), executorLegend))
+	}, panel.Metrics(topTen(scope.PerExecutor().Sum(scope.Rate(collections))), executorLegend))
 }
 
 func jvmOffHeap() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Memory beside the heap, worst ten", Unit: panel.UnitBytes, Width: 12, Links: applicationLinks(),
+		Title: "Non-heap memory, top 10", Unit: panel.UnitBytes, Width: 12, Links: links.Application(UID),
 		Description: panel.Description{
-			Shows: "Classes, compiled code and the rest of the JVM's own memory.",
+			Shows: "Metaspace, code cache and the other non-heap memory pools of a JVM.",
 			Bad:   "More than spark.executor.memoryOverhead allows: YARN kills the container.",
-			Next:  "Raise the overhead; if it only ever grows, look for generated classes below.",
+			Next:  "Raise the overhead. If memory only ever grows, check \"Loaded classes\".",
 		},
-	}, metrics(worstTen(perExecutor+` (jvm_memory_used_bytes{JVM,jvm_memory_type="non_heap"})`), executorLegend))
+	}, panel.Metrics(topTen(pools("jvm_memory_used_bytes", "non_heap")), executorLegend))
 }
 
 func jvmThreads() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Threads, worst ten", Unit: panel.UnitCount, Width: 12, Links: applicationLinks(),
+		Title: "Threads, top 10", Unit: panel.UnitCount, Width: 12, Links: links.Application(UID),
 		Description: panel.Description{
-			Shows: "Threads of a JVM.",
-			Bad:   "A number that only grows.",
-			Next:  "Open the lock profile of the application, or take a thread dump from Spark's UI.",
+			Shows: "Live threads of a JVM.",
+			Bad:   "A count that only grows.",
+			Next:  "Take a thread dump in the Spark UI, or open the application's lock profile in Explore.",
 		},
-	}, metrics(worstTen(perExecutor+" (jvm_thread_count{JVM})"), executorLegend))
+	}, panel.Metrics(topTen(scope.PerExecutor().Sum(applications().Metric("jvm_thread_count"))), executorLegend))
 }
 
 func jvmClasses() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Classes loaded, worst ten", Unit: panel.UnitCount, Width: 12, Links: applicationLinks(),
+		Title: "Loaded classes, top 10", Unit: panel.UnitCount, Width: 12, Links: links.Application(UID),
 		Description: panel.Description{
-			Shows: "Classes that a JVM has loaded; Spark generates some for each query.",
-			Bad:   "A number that only grows over hours.",
-			Next:  "Look for queries built in a loop, or a class loader that is kept.",
+			Shows: "Classes that a JVM has loaded. Spark generates some for each query.",
+			Bad:   "A count that grows for hours.",
+			Next:  "Look for queries built in a loop, or for a class loader leak.",
 		},
-	}, metrics(worstTen(perExecutor+" (jvm_class_count{JVM})"), executorLegend))
+	}, panel.Metrics(topTen(scope.PerExecutor().Sum(applications().Metric("jvm_class_count"))), executorLegend))
 }
 
 func s3Requests() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "S3 requests by application", Unit: panel.UnitPerSecond, Width: 12, Links: applicationLinks(),
+		Title: "S3 requests by application", Unit: panel.UnitPerSecond, Width: 12, Links: links.Application(UID),
 		Description: panel.Description{
-			Shows: "Requests of Spark's S3A file system per second, and those tried again.",
+			Shows: "Requests and retries per second of the S3A file system.",
 			Bad:   "Retries: S3 throttles the prefix. Thousands of requests for few bytes: small files.",
 			Next:  "Write fewer, larger files; spread keys over prefixes.",
 		},
 	},
-		metrics(perApplication+" (rate(hadoop_s3a_store_io_request_total{JVM}[$__rate_interval]))", applicationLegend),
-		metrics(perApplication+" (rate(hadoop_s3a_store_io_retry_total{JVM}[$__rate_interval]))", "retries of "+applicationLegend))
+		perApplication("hadoop_s3a_store_io_request_total", applicationLegend),
+		perApplication("hadoop_s3a_store_io_retry_total", "retries of "+applicationLegend))
 }
 
 func s3Bytes() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "S3 bytes by application", Unit: panel.UnitBytesPerSec, Width: 12, Links: applicationLinks(),
+		Title: "S3 throughput by application", Unit: panel.UnitBytesPerSec, Width: 12, Links: links.Application(UID),
 		Description: panel.Description{
-			Shows: "Bytes an application read from and put to S3 per second.",
-			Bad:   "Long stretches at nearly nothing while the cores idle as well.",
-			Next:  "Compare with \"Network\"; many small files cost time, not bytes.",
+			Shows: "Bytes read from and written to S3 per second.",
+			Bad:   "Long stretches near zero while the cores are idle, too.",
+			Next:  "Compare with \"Network traffic\"; many small files cost time, not bytes.",
 		},
 	},
-		metrics(perApplication+" (rate(hadoop_s3a_stream_read_bytes_total{JVM}[$__rate_interval]))", "read by "+applicationLegend),
-		metrics(perApplication+" (rate(hadoop_s3a_object_put_bytes_total{JVM}[$__rate_interval]))", "put by "+applicationLegend))
+		perApplication("hadoop_s3a_stream_read_bytes_total", "read by "+applicationLegend),
+		perApplication("hadoop_s3a_object_put_bytes_total", "written by "+applicationLegend))
 }

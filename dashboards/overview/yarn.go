@@ -1,18 +1,19 @@
 package overview
 
 import (
-	"strings"
-
+	"github.com/emr-observatory/emr-observatory/dashboards/limits"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
+	"github.com/emr-observatory/emr-observatory/dashboards/scope"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// root selects the root queue: a parent's figures include its children's.
-const root = `{CLUSTER,queue="root"}`
+// rootQueue selects a queue metric of the root queue, which includes all
+// others.
+func rootQueue(metric string) string { return clusters().Metric(metric, scope.Equal("queue", "root")) }
 
-// workers are the roles with a NodeManager.
-func workers() string {
-	return platform.NodeRole.Metric() + `=~"` + strings.Join([]string{platform.RoleCore, platform.RoleTask}, "|") + `"`
+// workers matches the roles with a NodeManager.
+func workers() scope.Filter {
+	return scope.Match(platform.NodeRole.Metric(), platform.RoleCore+"|"+platform.RoleTask)
 }
 
 func yarnRow() panel.Row {
@@ -23,100 +24,103 @@ func yarnRow() panel.Row {
 
 func yarnMemory() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Memory", Unit: panel.UnitMebibytes, Width: 12,
+		Title: "YARN memory", Unit: panel.UnitMebibytes, Width: 12,
 		Description: panel.Description{
-			Shows: "Memory that YARN has given, holds back and has left, beside what the nodes really use.",
-			Bad:   "Much given and little used: the containers are larger than the work in them.",
-			Next:  "Compare with \"Heap in use\" and make the executors smaller.",
+			Shows: "Memory that YARN has allocated, reserved and available, beside the memory that the nodes use.",
+			Bad:   "Much allocated but little used: containers are larger than their tasks need.",
+			Next:  "Compare with \"Heap usage\" and lower spark.executor.memory.",
 		},
 	},
-		yarn("sum(queue_metrics_allocated_mb"+root+")", "given"),
-		yarn("sum(queue_metrics_reserved_mb"+root+")", "held back"),
-		yarn("sum(queue_metrics_available_mb"+root+")", "left"),
-		yarn("sum(cluster_metrics_utilized_mb{CLUSTER})", "used on the nodes"))
+		daemon("sum("+rootQueue("queue_metrics_allocated_mb")+")", "allocated"),
+		daemon("sum("+rootQueue("queue_metrics_reserved_mb")+")", "reserved"),
+		daemon("sum("+rootQueue("queue_metrics_available_mb")+")", "available"),
+		daemon("sum("+clusters().Metric("cluster_metrics_utilized_mb")+")", "used (measured)"))
 }
 
 func yarnContainers() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
 		Title: "Containers", Unit: panel.UnitCount, Width: 12,
 		Description: panel.Description{
-			Shows: "Containers running and containers asked for but not given.",
-			Bad:   "Waiting containers that stay while the number of nodes does not grow.",
-			Next:  "Read \"Memory\" and \"Cores\" for which of the two is used up, then the scaling limits.",
+			Shows: "Containers that are allocated, and that are pending: requested but not allocated yet.",
+			Bad:   "Containers that stay pending while no nodes are added.",
+			Next:  "Read \"YARN memory\" and \"YARN vcores\" for which of the two is exhausted, then check the scaling limits.",
 		},
 	},
-		yarn("sum(queue_metrics_allocated_containers"+root+")", "running"),
-		yarn("sum(queue_metrics_pending_containers"+root+")", "waiting"))
+		daemon("sum("+rootQueue("queue_metrics_allocated_containers")+")", "allocated"),
+		daemon("sum("+rootQueue("queue_metrics_pending_containers")+")", "pending"))
 }
 
 func yarnCores() panel.Panel {
-	busy := `sum(rate(system_cpu_time_seconds_total{CLUSTER,` + workers() + `,state!~"idle|wait"}[$__rate_interval]))`
+	busy := "sum(" + scope.Rate(clusters().Metric("system_cpu_time_seconds_total", workers(), scope.NotMatch("state", "idle|wait"))) + ")"
 	return panel.TimeSeries(panel.Spec{
-		Title: "Cores", Unit: panel.UnitCount, Width: 8,
+		Title: "YARN vcores", Unit: panel.UnitCount, Width: 8,
 		Description: panel.Description{
-			Shows: "Virtual cores that YARN has given and has, beside the cores that were busy.",
-			Bad:   "Few busy cores under many given ones; or far more busy than given, as the default resource calculator counts memory only.",
-			Next:  "Trust the busy cores, and fit spark.executor.cores to them.",
+			Shows: "Vcores allocated and in total, beside the CPU cores that were busy.",
+			Bad: "Few busy cores for many allocated vcores; or many more busy than allocated, since YARN's default resource calculator " +
+				"counts memory only.",
+			Next: "Go by the busy cores, and set spark.executor.cores accordingly.",
 		},
 	},
-		yarn("sum(queue_metrics_allocated_v_cores"+root+")", "given"),
-		yarn("sum(cluster_metrics_capability_virtual_cores{CLUSTER})", "of all nodes"),
-		metrics(busy, "busy"))
+		daemon("sum("+rootQueue("queue_metrics_allocated_v_cores")+")", "allocated"),
+		daemon("sum("+clusters().Metric("cluster_metrics_capability_virtual_cores")+")", "total"),
+		panel.Metrics(busy, "busy (measured)"))
 }
 
 func yarnApplications() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
 		Title: "Applications over time", Unit: panel.UnitCount, Width: 8,
 		Description: panel.Description{
-			Shows: "Applications running and waiting.",
-			Bad:   "Applications waiting while memory is left.",
-			Next:  "Read \"Application masters\": their share of the queue may be used up.",
+			Shows: "Applications that are running and pending.",
+			Bad:   "Applications pending while memory is available.",
+			Next:  "Check whether application masters have reached yarn.scheduler.capacity.maximum-am-resource-percent.",
 		},
 	},
-		yarn("sum(queue_metrics_apps_running"+root+")", "running"),
-		yarn("sum(queue_metrics_apps_pending"+root+")", "waiting"))
+		daemon("sum("+rootQueue("queue_metrics_apps_running")+")", "running"),
+		daemon("sum("+rootQueue("queue_metrics_apps_pending")+")", "pending"))
 }
 
 func yarnMasters() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Application masters", Unit: panel.UnitMilliseconds, Width: 8, Limits: panel.WarnAt(waitingWarn, waitingBad),
+		Title: "Application master delay", Unit: panel.UnitMilliseconds, Width: 8, Limits: limits.MasterDelay().Steps(),
 		Description: panel.Description{
-			Shows: "Mean time to launch an application master, and until it registers.",
-			Bad:   "Half a minute and more: a slow download of the application's files, or no room.",
-			Next:  "Compare with \"Containers\"; if none wait, read the application master's log.",
+			Shows: "Mean time to launch an application master, and until it registers with the ResourceManager.",
+			Bad:   "Half a minute or more: slow localization of the application's files, or no available resources.",
+			Next:  "Check \"Containers\" for pending ones; if there are none, read the application master's log.",
 		},
 	},
-		yarn("max(cluster_metrics_am_launch_delay_avg_time{CLUSTER})", "launch"),
-		yarn("max(cluster_metrics_am_register_delay_avg_time{CLUSTER})", "register"))
+		daemon("max("+clusters().Metric("cluster_metrics_am_launch_delay_avg_time")+")", "launch"),
+		daemon("max("+clusters().Metric("cluster_metrics_am_register_delay_avg_time")+")", "register"))
 }
 
 func yarnNodes() panel.Panel {
 	spec := panel.Spec{
 		Title: "Nodes by state", Unit: panel.UnitCount, Width: 12, Stack: true,
 		Description: panel.Description{
-			Shows: "NodeManagers by what the ResourceManager thinks of them.",
-			Bad:   "Nodes lost or unhealthy beyond a planned scale-in.",
-			Next:  "Read \"File systems\" and the warnings of YARN's daemons.",
+			Shows: "NodeManagers by state, as the ResourceManager counts them.",
+			Bad:   "Lost or unhealthy nodes that no planned scale-in explains.",
+			Next:  "Check \"File system usage\", then open the warnings of the YARN daemons.",
 		},
-		Links: []panel.Link{clusterLogs("Warnings of YARN's daemons", platform.ServiceYARN)},
+		Links: yarnWarnings(),
 	}
 	var queries []panel.Query
 	for _, state := range []string{"active", "lost", "unhealthy", "decommissioning", "decommissioned", "rebooted", "shutdown"} {
-		queries = append(queries, yarn("sum(cluster_metrics_num_"+state+"_n_ms{CLUSTER})", state))
+		queries = append(queries, daemon("sum("+clusters().Metric("cluster_metrics_num_"+state+"_n_ms")+")", state))
 	}
 	return panel.TimeSeries(spec, queries...)
 }
 
 func yarnFailures() panel.Panel {
-	by := "sum by (cluster, node_role, host_name) (increase(node_manager_metrics_containers_%s_total{HOST}[$__rate_interval]))"
+	containers := func(outcome string) string {
+		return scope.PerHost().Sum(scope.Increase(hosts().Metric("node_manager_metrics_containers_" + outcome + "_total")))
+	}
 	return panel.TimeSeries(panel.Spec{
-		Title: "Containers failed or killed", Unit: panel.UnitCount, Width: 12, Links: hostLinks(),
+		Title: "Failed and killed containers", Unit: panel.UnitCount, Width: 12, Links: hostLinks(),
 		Description: panel.Description{
-			Shows: "Containers that ended badly on each node.",
-			Bad:   "One node that stands out, or kills under memory pressure.",
-			Next:  "Open the logs of that host; \"Memory in use\" shows whether it ran out.",
+			Shows: "Containers that failed or were killed, by node.",
+			Bad:   "One node with many more than the others, or kills while its memory is full.",
+			Next:  "Open the host's logs; \"Memory usage\" shows whether it ran out of memory.",
 		},
 	},
-		yarn(strings.Replace(by, "%s", "failed", 1), "failed on {{host_name}}"),
-		yarn(strings.Replace(by, "%s", "killed", 1), "killed on {{host_name}}"))
+		daemon(containers("failed"), "failed on {{host_name}}"),
+		daemon(containers("killed"), "killed on {{host_name}}"))
 }

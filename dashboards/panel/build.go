@@ -11,13 +11,13 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// maxQueries is how many letters there are for a panel's queries.
+// maxQueries is the number of letters for refIds.
 const maxQueries = 26
 
 // letter is the refId of a panel's query.
 func letter(i int) string { return string(rune('A' + i)) }
 
-// build gives the panel its number and place.
+// build is the SDK's panel with its id and position.
 func (p Panel) build(id uint32, at dashboard.GridPos) (dashboard.Panel, error) {
 	if err := p.validate(); err != nil {
 		return dashboard.Panel{}, err
@@ -38,22 +38,22 @@ func (p Panel) targets() ([]variants.Dataquery, *common.DataSourceRef, error) {
 	if len(p.queries) > maxQueries {
 		return nil, nil, fmt.Errorf("%d queries, at most %d", len(p.queries), maxQueries)
 	}
-	var faults []error
+	var errs []error
 	targets := make([]variants.Dataquery, 0, len(p.queries))
 	for i, query := range p.queries {
 		target, err := query.build(letter(i))
-		faults = append(faults, err)
+		errs = append(errs, err)
 		targets = append(targets, target)
 		if query.datasource != p.queries[0].datasource {
-			faults = append(faults, fmt.Errorf("query %d reads %s, the first one %s: one datasource per panel",
+			errs = append(errs, fmt.Errorf("query %d reads %s, the first one %s: one datasource per panel",
 				i, query.datasource, p.queries[0].datasource))
 		}
 	}
-	ref := reference(p.queries[0].datasource)
-	return targets, &ref, errors.Join(faults...)
+	ref := dataSourceRef(p.queries[0].datasource)
+	return targets, &ref, errors.Join(errs...)
 }
 
-// fields are the field options of the base with the spec's laid over them.
+// fields are the base's field options, overridden by the spec.
 func (p Panel) fields() *dashboard.FieldConfigSource {
 	config := dashboard.NewFieldConfigSource()
 	if p.base.FieldConfig != nil {
@@ -101,16 +101,16 @@ func (t Text) mapping() dashboard.ValueMapping {
 
 // Variable is a drop-down that lists the values of a label.
 type Variable struct {
-	Name  string // as queries write it, "$host"
-	Label string // as readers see it
+	Name  string // as in queries, "$host"
+	Label string // as shown
 	Query string // Grafana's label_values(selector, label); the selector names the variables above it
 }
 
-// allValue is what "All" stands for: a match of any value, also of none.
+// allValue is the value of "All": it also matches series without the label.
 const allValue = ".*"
 
 func (v Variable) build() dashboard.VariableModel {
-	uid, yes, all, label := reference(platform.DatasourceMetrics), true, allValue, v.Label
+	uid, yes, all, label := dataSourceRef(platform.DatasourceMetrics), true, allValue, v.Label
 	refresh, sort := dashboard.VariableRefreshOnTimeRangeChanged, dashboard.VariableSortNaturalAsc
 	text, value := []string{"All"}, []string{"$__all"}
 	return dashboard.VariableModel{

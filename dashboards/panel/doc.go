@@ -1,8 +1,8 @@
-// Package panel is the house style of dashboards: the only package that knows
-// the Grafana SDK. Its constructors demand of every panel a title, a unit, a
-// description in three parts, a datasource and queries; it numbers panels and
-// queries, lays rows out on Grafana's grid of 24 columns, and refuses a row
-// that does not fill it.
+// Package panel is the house style of dashboards, and the only package that
+// imports the Grafana SDK. Its constructors require of every panel a title, a
+// unit, a description in three parts, a datasource and queries. It numbers
+// panels and queries, places rows on Grafana's grid of 24 columns, and rejects
+// a row that does not fill it.
 //
-// It holds no dashboard and knows no metric.
+// It contains no dashboard and depends on no metric.
 package panel

@@ -11,8 +11,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// Link leads from a value of a panel to where its reader looks next. The URL
-// may hold Grafana's ${…} variables.
+// Link leads from a value of a panel to where to look next. The URL may contain
+// Grafana's ${…} variables.
 type Link struct {
 	Title string
 	URL   string
@@ -25,62 +25,67 @@ func (l Link) build() dashboard.DashboardLink {
 	}
 }
 
-// Field is the Grafana variable that stands for a label of the value that was
-// clicked. It only exists on series that have the label.
+// Field is the Grafana variable for a label of the clicked value. It exists only
+// on series that have the label.
 func Field(label platform.Label) string { return "${__field.labels." + label.Metric() + "}" }
+
+// Legend is a legend that shows a label's value.
+func Legend(label platform.Label) string { return "{{" + label.Metric() + "}}" }
 
 // Cell is the same for a row of a Table: the row's column of that label.
 func Cell(label platform.Label) string { return "${__data.fields." + label.Metric() + "}" }
 
 // ToLogs opens a LogsQL query in Explore, at the dashboard's time range.
 func ToLogs(title, expr string) Link {
-	return explore(title, platform.DatasourceLogs, map[string]any{"expr": expr, "queryType": logsLines})
+	return exploreLink(title, platform.DatasourceLogs, map[string]any{"expr": expr, "queryType": logsLines})
 }
 
 // ToTraces opens a TraceQL search in Explore.
 func ToTraces(title, expr string) Link {
-	return explore(title, platform.DatasourceTraces, map[string]any{"query": expr, "queryType": tracesSearch, "filters": []any{}})
+	return exploreLink(title, platform.DatasourceTraces, map[string]any{"query": expr, "queryType": tracesSearch, "filters": []any{}})
 }
 
 // ToProfile opens a profile type in Explore.
 func ToProfile(title, profileType, selector string) Link {
-	return explore(title, platform.DatasourceProfiles, map[string]any{
+	return exploreLink(title, platform.DatasourceProfiles, map[string]any{
 		"labelSelector": selector, "profileTypeId": profileType, "queryType": "both", "groupBy": []string{},
 	})
 }
 
-// ToBoard opens a dashboard of the suite at the same time range. Variables map
-// a variable's name to its value; the others are kept as they are chosen.
+// ToBoard opens a dashboard of the suite at the same time range, with the given
+// values of variables by name.
 func ToBoard(title, uid string, variables map[string]string) Link {
 	query := url.Values{}
 	for name, value := range variables {
 		query.Set("var-"+name, value)
 	}
-	return Link{Title: title, URL: keepVariables("/d/" + uid + "?" + query.Encode() + "&${__url_time_range}")}
+	return Link{Title: title, URL: unescapeVariables("/d/" + uid + "?" + query.Encode() + "&${__url_time_range}")}
 }
 
-func explore(title string, ds platform.Datasource, query map[string]any) Link {
+// exploreLink links to a query in Grafana's Explore, in the dashboard's time range.
+func exploreLink(title string, ds platform.Datasource, query map[string]any) Link {
 	query["refId"] = "A"
-	query["datasource"] = reference(ds)
+	query["datasource"] = dataSourceRef(ds)
 	panes := map[string]any{"a": map[string]any{
 		"datasource": string(ds),
 		"queries":    []any{query},
 		"range":      map[string]string{"from": "${__from}", "to": "${__to}"},
 	}}
 	raw, err := json.Marshal(panes)
-	if err != nil { // maps of strings always marshal; an empty pane would be seen by the link test
+	if err != nil { // maps of strings always marshal; TestLinksResolve would find an empty URL
 		return Link{Title: title}
 	}
-	return Link{Title: title, URL: keepVariables("/explore?" + url.Values{
+	return Link{Title: title, URL: unescapeVariables("/explore?" + url.Values{
 		"schemaVersion": {"1"}, "orgId": {"1"}, "panes": {string(raw)},
 	}.Encode())}
 }
 
-// escapedVariable is a ${…} variable after URL encoding, which Grafana would
-// no longer replace.
+// escapedVariable matches a ${…} variable after URL encoding, which Grafana
+// would not replace.
 var escapedVariable = regexp.MustCompile(`%24%7B([A-Za-z0-9_.%]+?)%7D`)
 
-func keepVariables(encoded string) string {
+// unescapeVariables undoes the URL encoding of Grafana variables (${__from}).
+func unescapeVariables(encoded string) string {
 	return escapedVariable.ReplaceAllStringFunc(encoded, func(token string) string {
 		plain, err := url.QueryUnescape(token)
 		if err != nil {
@@ -90,8 +95,8 @@ func keepVariables(encoded string) string {
 	})
 }
 
-// BoardLink is a link at the head of a dashboard: to another place, or a
-// drop-down of all dashboards with a tag.
+// BoardLink is a link at the top of a dashboard: to a URL, or a drop-down of all
+// dashboards with a tag.
 type BoardLink struct {
 	Title string
 	Tag   string // set this one …

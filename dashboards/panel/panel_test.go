@@ -11,6 +11,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
+// spec is a valid spec with a change.
 func spec(change func(*panel.Spec)) panel.Spec {
 	s := panel.Spec{
 		Title: "Load", Unit: panel.UnitCount, Width: 24,
@@ -33,29 +34,29 @@ func query() panel.Query { return panel.Metrics("load", "{{host_name}}") }
 
 func series(change func(*panel.Spec)) panel.Panel { return panel.TimeSeries(spec(change), query()) }
 
-func TestAPanelMustSayWhatItIs(t *testing.T) {
+func TestRejectsIncompletePanels(t *testing.T) {
 	for name, c := range map[string]struct {
-		panel panel.Panel
-		fault string
+		panel  panel.Panel
+		reason string
 	}{
-		"no title":          {series(func(s *panel.Spec) { s.Title = "" }), "title is empty"},
-		"no unit":           {series(func(s *panel.Spec) { s.Unit = "" }), "unit is empty"},
-		"no shows":          {series(func(s *panel.Spec) { s.Description.Shows = "" }), "description.Shows is empty"},
-		"no bad":            {series(func(s *panel.Spec) { s.Description.Bad = "" }), "description.Bad is empty"},
-		"no next":           {series(func(s *panel.Spec) { s.Description.Next = "" }), "description.Next is empty"},
-		"no sentence":       {series(func(s *panel.Spec) { s.Description.Bad = "high" }), "end it with a full stop"},
-		"fault no sentence": {series(func(s *panel.Spec) { s.Description.EmptyWhenHealthy = "a fault" }), "EmptyWhenHealthy"},
-		"no query":          {panel.TimeSeries(spec(nil)), "no queries"},
-		"empty query":       {panel.TimeSeries(spec(nil), panel.Metrics("", "")), "query A has no expression"},
-		"two datasources":   {panel.TimeSeries(spec(nil), query(), panel.Logs("*", 10)), "one datasource per panel"},
-		"falling limits":    {series(func(s *panel.Spec) { s.Limits = panel.WarnAt(2, 1) }), "does not rise"},
-		"narrow":            {series(func(s *panel.Spec) { s.Width = 20 }), "20 of 24 columns"},
-		"too wide":          {series(func(s *panel.Spec) { s.Width = 25 }), "overflows"},
-		"no width":          {series(func(s *panel.Spec) { s.Width = 0 }), "overflows"},
+		"no title":             {series(func(s *panel.Spec) { s.Title = "" }), "title is empty"},
+		"no unit":              {series(func(s *panel.Spec) { s.Unit = "" }), "unit is empty"},
+		"no shows":             {series(func(s *panel.Spec) { s.Description.Shows = "" }), "description.Shows is empty"},
+		"no bad":               {series(func(s *panel.Spec) { s.Description.Bad = "" }), "description.Bad is empty"},
+		"no next":              {series(func(s *panel.Spec) { s.Description.Next = "" }), "description.Next is empty"},
+		"is no sentence":       {series(func(s *panel.Spec) { s.Description.Bad = "high" }), "end it with a full stop"},
+		"fault is no sentence": {series(func(s *panel.Spec) { s.Description.EmptyWhenHealthy = "a fault" }), "EmptyWhenHealthy"},
+		"no query":             {panel.TimeSeries(spec(nil)), "no queries"},
+		"empty query":          {panel.TimeSeries(spec(nil), panel.Metrics("", "")), "query A has no expression"},
+		"two datasources":      {panel.TimeSeries(spec(nil), query(), panel.Logs("*", 10)), "one datasource per panel"},
+		"falling limits":       {series(func(s *panel.Spec) { s.Limits = panel.WarnAt(2, 1) }), "is not above the previous"},
+		"narrow":               {series(func(s *panel.Spec) { s.Width = 20 }), "20 of 24 columns"},
+		"too wide":             {series(func(s *panel.Spec) { s.Width = 25 }), "overflows"},
+		"no width":             {series(func(s *panel.Spec) { s.Width = 0 }), "overflows"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := boardOf(c.panel).Render()
-			require.ErrorContains(t, err, c.fault)
+			require.ErrorContains(t, err, c.reason)
 			require.ErrorContains(t, err, `row "Row"`)
 		})
 	}
@@ -63,18 +64,21 @@ func TestAPanelMustSayWhatItIs(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestAllFaultsAtOnce(t *testing.T) {
-	board := boardOf(series(func(s *panel.Spec) { s.Title = "One"; s.Unit = "" }), series(func(s *panel.Spec) { s.Title = "Two"; s.Description.Next = "" }))
+func TestReportsAllErrorsAtOnce(t *testing.T) {
+	board := boardOf(
+		series(func(s *panel.Spec) { s.Title = "One"; s.Unit = "" }),
+		series(func(s *panel.Spec) { s.Title = "Two"; s.Description.Next = "" }),
+	)
 	board.Refresh = ""
 	_, err := board.Render()
-	for _, fault := range []string{"Refresh is empty", `panel "One": unit is empty`, `panel "Two": description.Next`} {
-		require.ErrorContains(t, err, fault)
+	for _, reason := range []string{"Refresh is empty", `panel "One": unit is empty`, `panel "Two": description.Next`} {
+		require.ErrorContains(t, err, reason)
 	}
 	_, err = panel.Board{UID: "empty", Title: "Empty", Description: "Empty.", From: "now-1h", Refresh: "30s"}.Render()
 	require.ErrorContains(t, err, "no rows")
 }
 
-type placed struct {
+type renderedBoard struct {
 	Panels []struct {
 		ID      int                                         `json:"id"`
 		Type    string                                      `json:"type"`
@@ -84,16 +88,16 @@ type placed struct {
 	} `json:"panels"`
 }
 
-func render(t *testing.T, board panel.Board) placed {
+func render(t *testing.T, board panel.Board) renderedBoard {
 	t.Helper()
 	raw, err := board.Render()
 	require.NoError(t, err)
-	var p placed
+	var p renderedBoard
 	require.NoError(t, json.Unmarshal(raw, &p))
 	return p
 }
 
-func TestPanelsFillTheGridLineByLine(t *testing.T) {
+func TestPanelsFillGridLines(t *testing.T) {
 	half := func(s *panel.Spec) { s.Width = 12 }
 	board := boardOf(series(half), series(half), series(nil))
 	board.Rows = append(board.Rows, panel.Row{Title: "Next", Panels: []panel.Panel{series(nil)}})
@@ -110,17 +114,26 @@ func TestPanelsFillTheGridLineByLine(t *testing.T) {
 	require.ErrorContains(t, err, "height 9 in a line of height 8")
 }
 
-func TestQueriesAreWrittenAsThePluginsWantThem(t *testing.T) {
+func TestRendersQueriesForEachPlugin(t *testing.T) {
 	for name, c := range map[string]struct {
 		query panel.Query
 		want  map[string]any
 	}{
-		"range":   {panel.Metrics("m", "l"), map[string]any{"expr": "m", "range": true, "instant": false, "legendFormat": "l"}},
-		"instant": {panel.Metrics("m", "").Instant().Every(platform.DaemonCollectionInterval), map[string]any{"instant": true, "range": false, "interval": "30s"}},
-		"lines":   {panel.Logs("*", 7), map[string]any{"expr": "*", "queryType": "instant", "maxLines": 7.0}},
-		"stats":   {panel.LogStats("* | stats count() n", "n"), map[string]any{"queryType": "statsRange", "legendFormat": "n"}},
-		"traces":  {panel.Traces("{}", 5), map[string]any{"query": "{}", "queryType": "traceql", "limit": 5.0, "filters": []any{}, "tableType": "traces"}},
-		"profile": {panel.Flame("p:c", "{}"), map[string]any{"profileTypeId": "p:c", "labelSelector": "{}", "queryType": "profile", "groupBy": []any{}}},
+		"range": {panel.Metrics("m", "l"), map[string]any{"expr": "m", "range": true, "instant": false, "legendFormat": "l"}},
+		"instant": {
+			panel.Metrics("m", "").Instant().Every(platform.DaemonCollectionInterval),
+			map[string]any{"instant": true, "range": false, "interval": "30s"},
+		},
+		"lines": {panel.Logs("*", 7), map[string]any{"expr": "*", "queryType": "instant", "maxLines": 7.0}},
+		"stats": {panel.LogStats("* | stats count() n", "n"), map[string]any{"queryType": "statsRange", "legendFormat": "n"}},
+		"traces": {
+			panel.Traces("{}", 5),
+			map[string]any{"query": "{}", "queryType": "traceql", "limit": 5.0, "filters": []any{}, "tableType": "traces"},
+		},
+		"profile": {
+			panel.Flame("p:c", "{}"),
+			map[string]any{"profileTypeId": "p:c", "labelSelector": "{}", "queryType": "profile", "groupBy": []any{}},
+		},
 		"profiles over time": {panel.ProfileSeries("p:c", "{}", "a"),
 			map[string]any{"queryType": "metrics", "groupBy": []any{"a"}}},
 	} {
@@ -144,7 +157,7 @@ func TestEmptyWhenHealthySurvivesRendering(t *testing.T) {
 	require.Equal(t, "none", marked.Panels[1].Config.Defaults.NoValue)
 }
 
-func TestLinksKeepGrafanasVariables(t *testing.T) {
+func TestLinksKeepGrafanaVariables(t *testing.T) {
 	host := panel.Field(platform.HostName)
 	for _, link := range []panel.Link{
 		panel.ToLogs("logs", `{"host.name"="`+host+`"}`),

@@ -22,23 +22,28 @@ const (
 	PluginProfiles = "grafana-pyroscope-datasource"
 )
 
-// plugins maps each datasource to the plugin that reads it.
-//
-//nolint:gochecknoglobals // one table, read-only
-var plugins = map[platform.Datasource]string{
-	platform.DatasourceMetrics:  PluginMetrics,
-	platform.DatasourceLogs:     PluginLogs,
-	platform.DatasourceTraces:   PluginTraces,
-	platform.DatasourceProfiles: PluginProfiles,
+// pluginOf is the plugin that reads a datasource.
+func pluginOf(ds platform.Datasource) string {
+	switch ds {
+	case platform.DatasourceMetrics:
+		return PluginMetrics
+	case platform.DatasourceLogs:
+		return PluginLogs
+	case platform.DatasourceTraces:
+		return PluginTraces
+	case platform.DatasourceProfiles:
+		return PluginProfiles
+	}
+	return ""
 }
 
-func reference(ds platform.Datasource) common.DataSourceRef {
-	plugin, uid := plugins[ds], string(ds)
+func dataSourceRef(ds platform.Datasource) common.DataSourceRef {
+	plugin, uid := pluginOf(ds), string(ds)
 	return common.DataSourceRef{Type: &plugin, Uid: &uid}
 }
 
-// Query is one query of a panel. Make it with Metrics, Logs, LogStats,
-// Traces, ProfileSeries or Flame.
+// Query is one query of a panel, created by Metrics, Logs, LogStats, Traces,
+// ProfileSeries or Flame.
 type Query struct {
 	datasource platform.Datasource
 	expr       string
@@ -67,15 +72,15 @@ func Metrics(expr, legend string) Query {
 	return Query{datasource: platform.DatasourceMetrics, expr: expr, legend: legend}
 }
 
-// Instant makes a metrics query give one value per series, at the end of the
+// Instant makes a metrics query return one value per series, at the end of the
 // time range.
 func (q Query) Instant() Query { q.instant = true; return q }
 
-// table makes an instant metrics query give rows instead of series.
+// table makes an instant metrics query return rows instead of series.
 func (q Query) table() Query { q.instant, q.rows = true, true; return q }
 
-// Every is the interval at which the source measures, where that is longer
-// than platform.CollectionInterval: it widens $__interval and $__rate_interval.
+// Every is the source's collection interval where it is longer than
+// platform.CollectionInterval: it widens $__interval and $__rate_interval.
 func (q Query) Every(interval time.Duration) Query { q.every = interval; return q }
 
 // Logs is a LogsQL query for lines, at most limit of them.
@@ -104,12 +109,12 @@ func Flame(profileType, selector string) Query {
 	return Query{datasource: platform.DatasourceProfiles, expr: selector, legend: profileType, kind: profileStacks}
 }
 
-// build gives the query its letter and its SDK form.
+// build is the SDK's query with its refId.
 func (q Query) build(refID string) (variants.Dataquery, error) {
 	if q.expr == "" {
 		return nil, fmt.Errorf("query %s has no expression", refID)
 	}
-	ref := reference(q.datasource)
+	ref := dataSourceRef(q.datasource)
 	switch q.datasource {
 	case platform.DatasourceMetrics:
 		return q.metrics(refID, ref), nil
@@ -131,7 +136,7 @@ func (q Query) build(refID string) (variants.Dataquery, error) {
 			ProfileTypeId: q.legend, LabelSelector: q.expr, GroupBy: groupBy,
 		}, nil
 	}
-	return nil, fmt.Errorf("query %s names datasource %q, which is not one of the platform's", refID, q.datasource)
+	return nil, fmt.Errorf("query %s: datasource %q is not one of the platform's", refID, q.datasource)
 }
 
 func (q Query) metrics(refID string, ref common.DataSourceRef) *prometheus.Dataquery {
@@ -169,14 +174,14 @@ func (*LogsQuery) ImplementsDataqueryVariant() {}
 // DataqueryType is the plugin's id.
 func (*LogsQuery) DataqueryType() string { return PluginLogs }
 
-// Equals tells whether another query is the same one.
+// Equals reports whether another query is the same.
 func (q *LogsQuery) Equals(other variants.Dataquery) bool {
 	o, ok := other.(*LogsQuery)
 	return ok && q.RefID == o.RefID && q.Datasource.Equals(o.Datasource) && q.Expr == o.Expr &&
 		q.QueryType == o.QueryType && q.LegendFormat == o.LegendFormat && q.MaxLines == o.MaxLines
 }
 
-// Validate reports a query that the plugin would not run.
+// Validate reports a query that the plugin would reject.
 func (q *LogsQuery) Validate() error {
 	if q.Expr == "" {
 		return errors.New("expr is empty")

@@ -14,7 +14,7 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 )
 
-// Spec is what every panel must say of itself.
+// Spec is what every panel must define.
 type Spec struct {
 	Title       string
 	Unit        Unit
@@ -23,8 +23,8 @@ type Spec struct {
 	Height      int // in Grafana's grid units; 0 is the kind's default
 
 	// The rest is optional.
-	Limits []Limit // colour steps, rising; the panel is green below the first
-	Max    float64 // upper end of the axis; 0 leaves it to the data
+	Limits []Limit // colour steps, ascending; the panel is green below the first
+	Max    float64 // upper end of the axis; 0 = from the data
 	Links  []Link  // links of each value
 	Texts  []Text  // words shown instead of values
 	Stack  bool    // only for parts of a whole
@@ -39,25 +39,25 @@ type Limit struct {
 // Color is a Grafana colour name.
 type Color string
 
-// The colours: they mean well, look at it, act now.
+// The colours mean healthy, needs attention, needs action.
 const (
 	Green  Color = "green"
 	Orange Color = "orange"
 	Red    Color = "red"
 )
 
-// WarnAt is the usual pair of limits; crit < warn is for values of which less
-// is worse.
+// WarnAt colours values from warn on orange and from crit on red.
 func WarnAt(warn, crit float64) []Limit {
 	return []Limit{{warn, Orange}, {crit, Red}}
 }
 
-// Below colours values under crit red and under warn orange.
+// Below is for values where less is worse: it colours values below warn orange
+// and below crit red.
 func Below(warn, crit float64) []Limit {
 	return []Limit{{-1, Red}, {crit, Orange}, {warn, Green}}
 }
 
-// Text shows a word for a value.
+// Text shows a word instead of a value.
 type Text struct {
 	Value string
 	Word  string
@@ -79,6 +79,7 @@ const (
 	heightWide   = 10
 )
 
+// newPanel builds a panel with a default height.
 func newPanel(spec Spec, height int, builder cog.Builder[dashboard.Panel], queries []Query) Panel {
 	spec.Height = cmp.Or(spec.Height, height)
 	base, err := builder.Build()
@@ -89,7 +90,8 @@ func newPanel(spec Spec, height int, builder cog.Builder[dashboard.Panel], queri
 func TimeSeries(spec Spec, queries ...Query) Panel {
 	b := timeseries.NewPanelBuilder().
 		LineWidth(1).FillOpacity(10).ShowPoints(common.VisibilityModeAuto).
-		Legend(common.NewVizLegendOptionsBuilder().ShowLegend(true).DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom)).
+		Legend(common.NewVizLegendOptionsBuilder().ShowLegend(true).
+			DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom)).
 		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending))
 	if spec.Stack {
 		b = b.Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal))
@@ -117,8 +119,8 @@ type Column struct {
 	Limits []Limit
 }
 
-// Table shows one row per set of labels and one column per query, each with
-// its own unit. The spec's unit is of columns that name none.
+// Table shows one row per set of labels and one column per query, each with its
+// own unit. The spec's unit applies to columns without one.
 func Table(spec Spec, columns ...Column) Panel {
 	b := table.NewPanelBuilder().ShowHeader(true)
 	queries := make([]Query, 0, len(columns))
@@ -154,7 +156,7 @@ func Lines(spec Spec, queries ...Query) Panel {
 	return newPanel(spec, heightWide, b, queries)
 }
 
-// TraceList shows the traces a search finds, one row each.
+// TraceList shows the traces that a search finds, one row each.
 func TraceList(spec Spec, queries ...Query) Panel {
 	return newPanel(spec, heightWide, table.NewPanelBuilder().ShowHeader(true), queries)
 }
@@ -164,10 +166,10 @@ func FlameGraph(spec Spec, queries ...Query) Panel {
 	return newPanel(spec, heightWide, plain("flamegraph"), queries)
 }
 
-// plain is a panel of a plugin without options of its own.
+// plain is a panel of a plugin that has no SDK builder.
 type plain string
 
-// Build makes the panel; it cannot fail.
+// Build returns the panel and never fails.
 func (p plain) Build() (dashboard.Panel, error) {
 	base := dashboard.NewPanel()
 	base.Type = string(p)
@@ -175,23 +177,23 @@ func (p plain) Build() (dashboard.Panel, error) {
 }
 
 func (p Panel) validate() error {
-	faults := []error{p.err, p.spec.Description.validate()}
+	errs := []error{p.err, p.spec.Description.validate()}
 	if p.spec.Title == "" {
-		faults = append(faults, errors.New("title is empty"))
+		errs = append(errs, errors.New("title is empty"))
 	}
 	if p.spec.Unit == "" {
-		faults = append(faults, errors.New("unit is empty: choose one of panel.Unit*"))
+		errs = append(errs, errors.New("unit is empty: choose one of panel.Unit*"))
 	}
 	if len(p.queries) == 0 {
-		faults = append(faults, errors.New("no queries"))
+		errs = append(errs, errors.New("no queries"))
 	}
 	for i, limit := range p.spec.Limits {
 		if i > 0 && limit.Value <= p.spec.Limits[i-1].Value {
-			faults = append(faults, fmt.Errorf("limits[%d] = %v does not rise: sort the limits", i, limit.Value))
+			errs = append(errs, fmt.Errorf("limits[%d] = %v is not above the previous: sort the limits", i, limit.Value))
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
 
-// Spec is what the panel says of itself.
+// Spec is the panel's definition.
 func (p Panel) Spec() Spec { return p.spec }

@@ -1,10 +1,12 @@
 // Package storetest starts the real stores on loopback for tests: one process
-// each, its data in the test's folder, ended with the test.
+// each, with its data in the test's folder, stopped when the test ends.
 package storetest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -15,38 +17,40 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/localcloud/servers"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
 // readyWithin is how long a store may take to answer on a busy machine.
 const readyWithin = 60 * time.Second
 
-// Metrics starts VictoriaMetrics with the naming the platform uses; samples can
-// be queried as soon as they are in.
+// Metrics starts VictoriaMetrics with the platform's naming rule. Samples can be
+// queried as soon as they are ingested.
 func Metrics(t testing.TB) string {
 	t.Helper()
-	address := free(t)
+	address := testenv.Address(t)
 	start(t, platform.WorkloadVictoriaMetrics,
 		"-httpListenAddr="+address, "-storageDataPath="+t.TempDir(),
 		"-opentelemetry.usePrometheusNaming", "-opentelemetry.promoteScopeMetadata=false",
 		"-search.latencyOffset=0s", "-search.minStalenessInterval=1m")
-	return ready(t, platform.WorkloadVictoriaMetrics, address, "/health")
+	return awaitReady(t, platform.WorkloadVictoriaMetrics, address, "/health")
 }
 
 // Logs starts VictoriaLogs.
 func Logs(t testing.TB) string {
 	t.Helper()
-	address := free(t)
+	address := testenv.Address(t)
 	start(t, platform.WorkloadVictoriaLogs, "-httpListenAddr="+address, "-storageDataPath="+t.TempDir())
-	return ready(t, platform.WorkloadVictoriaLogs, address, "/health")
+	return awaitReady(t, platform.WorkloadVictoriaLogs, address, "/health")
 }
 
-// Traces starts Tempo with blocks on disk, and gives its API and its OTLP/HTTP
-// address.
+// Traces starts Tempo with blocks on disk, and returns the URLs of its API and
+// of its OTLP/HTTP receiver.
 func Traces(t testing.TB) (api, otlp string) {
 	t.Helper()
-	dir, address, grpc, otlpAddress, gossip := t.TempDir(), free(t), free(t), free(t), free(t)
+	dir, address, grpc := t.TempDir(), testenv.Address(t), testenv.Address(t)
+	otlpAddress, gossip := testenv.Address(t), testenv.Address(t)
 	config := fmt.Sprintf(`
 stream_over_http_enabled: true
 server: {http_listen_address: 127.0.0.1, http_listen_port: %s, grpc_listen_address: 127.0.0.1, grpc_listen_port: %s}
@@ -56,14 +60,14 @@ storage: {trace: {backend: local, wal: {path: %s/wal}, local: {path: %s/blocks}}
 memberlist: {bind_addr: [127.0.0.1], bind_port: %s}
 usage_report: {reporting_enabled: false}
 `, port(address), port(grpc), otlpAddress, dir, dir, port(gossip))
-	start(t, platform.WorkloadTempo, "-config.file="+write(t, dir, config))
-	return ready(t, platform.WorkloadTempo, address, "/ready"), "http://" + otlpAddress
+	start(t, platform.WorkloadTempo, "-config.file="+writeConfig(t, dir, config))
+	return awaitReady(t, platform.WorkloadTempo, address, "/ready"), "http://" + otlpAddress
 }
 
 // Profiles starts Pyroscope with blocks on disk.
 func Profiles(t testing.TB) string {
 	t.Helper()
-	dir, address, grpc := t.TempDir(), free(t), free(t)
+	dir, address, grpc := t.TempDir(), testenv.Address(t), testenv.Address(t)
 	const memory = "kvstore: {store: inmemory}"
 	config := fmt.Sprintf(`
 server: {http_listen_address: 127.0.0.1, http_listen_port: %s, grpc_listen_address: 127.0.0.1, grpc_listen_port: %s}
@@ -79,24 +83,15 @@ pyroscopedb: {data_path: %s/data}
 self_profiling: {disable_push: true}
 analytics: {reporting_enabled: false}
 `, port(address), port(grpc), dir, memory, memory, memory, memory, dir, memory, memory, dir)
-	start(t, platform.WorkloadPyroscope, "-config.file="+write(t, dir, config))
-	return ready(t, platform.WorkloadPyroscope, address, "/ready")
+	start(t, platform.WorkloadPyroscope, "-config.file="+writeConfig(t, dir, config))
+	return awaitReady(t, platform.WorkloadPyroscope, address, "/ready")
 }
 
-func write(t testing.TB, dir, config string) string {
+func writeConfig(t testing.TB, dir, config string) string {
 	t.Helper()
 	path := filepath.Join(dir, "config.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(config), 0o600))
 	return path
-}
-
-// free gives a loopback address nobody listens on.
-func free(t testing.TB) string {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 func port(address string) string {
@@ -104,6 +99,7 @@ func port(address string) string {
 	return port
 }
 
+// start runs a store until the end of the test.
 func start(t testing.TB, workload platform.Workload, args ...string) {
 	t.Helper()
 	binary, err := servers.Find(context.Background(), string(workload))
@@ -117,14 +113,15 @@ func start(t testing.TB, workload platform.Workload, args ...string) {
 		_ = command.Process.Kill()
 		_ = command.Wait()
 		if t.Failed() {
-			said, _ := os.ReadFile(log.Name())
-			t.Logf("%s said at last:\n%s", workload, said[max(0, len(said)-4000):])
+			content, _ := os.ReadFile(log.Name())
+			t.Logf("end of the log of %s:\n%s", workload, content[max(0, len(content)-4000):])
 		}
 		_ = log.Close()
 	})
 }
 
-func ready(t testing.TB, workload platform.Workload, address, path string) string {
+// awaitReady waits until a store is ready and returns its URL.
+func awaitReady(t testing.TB, workload platform.Workload, address, path string) string {
 	t.Helper()
 	base := "http://" + address
 	require.Eventually(t, func() bool {
@@ -136,4 +133,27 @@ func ready(t testing.TB, workload platform.Workload, address, path string) strin
 		return response.StatusCode == http.StatusOK
 	}, readyWithin, 100*time.Millisecond, "%s does not become ready", workload)
 	return base
+}
+
+// Post sends a body, which must be accepted.
+func Post(t testing.TB, target, contentType string, body []byte) {
+	t.Helper()
+	response, err := http.Post(target, contentType, bytes.NewReader(body))
+	require.NoError(t, err)
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.Less(t, response.StatusCode, http.StatusMultipleChoices, "%s: %s", target, content)
+}
+
+// Get reads a page.
+func Get(t testing.TB, target string) []byte {
+	t.Helper()
+	response, err := http.Get(target)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, response.StatusCode, "%s: %s", target, content)
+	return content
 }

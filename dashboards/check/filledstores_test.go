@@ -5,8 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -25,16 +23,16 @@ import (
 	"github.com/emr-observatory/emr-observatory/redelivery"
 )
 
-// world is the four real stores, filled with what the contract promises.
-type world struct {
+// filledStores are the four real stores with data of every entry of the contract.
+type filledStores struct {
 	check.Endpoints
 	otlp         string
 	since, until time.Time
 }
 
-func newWorld(t *testing.T) world {
+func newFilledStores(t *testing.T) filledStores {
 	t.Helper()
-	w := world{}
+	w := filledStores{}
 	w.Metrics, w.Logs, w.Profiles = storetest.Metrics(t), storetest.Logs(t), storetest.Profiles(t)
 	w.Traces, w.otlp = storetest.Traces(t)
 	w.until = time.Now().Truncate(time.Second)
@@ -53,7 +51,7 @@ const (
 	secondApp = "application_1700000000000_0002"
 )
 
-// labelValues are the values each label of the contract has in the world.
+// labelValues are the values that each label of the contract has in filledStores.
 func labelValues() map[string][]string {
 	return map[string][]string{
 		platform.Cluster.Metric():         {clusterID},
@@ -86,7 +84,7 @@ func series(t *testing.T, m contract.Metric, name string) []string {
 	found := []string{""}
 	for _, label := range labels {
 		options := labelValues()[label]
-		require.NotEmpty(t, options, "the world has no value of label %s of %s", label, m.Name)
+		require.NotEmpty(t, options, "no value of label %s of %s: add one to labelValues", label, m.Name)
 		var wider []string
 		for _, prefix := range found {
 			for _, value := range options {
@@ -99,14 +97,14 @@ func series(t *testing.T, m contract.Metric, name string) []string {
 }
 
 // fillMetrics writes a sample of every series of the contract each ten seconds.
-func (w world) fillMetrics(t *testing.T) {
+func (w filledStores) fillMetrics(t *testing.T) {
 	t.Helper()
 	var body bytes.Buffer
 	for _, m := range contract.Metrics() {
 		for _, name := range m.Series() {
 			for i, labels := range series(t, m, name) {
 				value := i + 1
-				if strings.Contains(name, "_limit") { // what a share is of exceeds its parts
+				if strings.Contains(name, "_limit") { // exceeds the values that are divided by it
 					value += 1000
 				}
 				for at := w.since; !at.After(w.until); at = at.Add(platform.CollectionInterval) {
@@ -118,11 +116,11 @@ func (w world) fillMetrics(t *testing.T) {
 			}
 		}
 	}
-	post(t, w.Metrics+"/api/v1/import/prometheus", "text/plain", body.Bytes())
-	get(t, w.Metrics+"/internal/force_flush")
+	storetest.Post(t, w.Metrics+"/api/v1/import/prometheus", "text/plain", body.Bytes())
+	storetest.Get(t, w.Metrics+"/internal/force_flush")
 }
 
-func (w world) fillLogs(t *testing.T, at time.Time) {
+func (w filledStores) fillLogs(t *testing.T, at time.Time) {
 	t.Helper()
 	var body bytes.Buffer
 	streams := []string{}
@@ -135,15 +133,16 @@ func (w world) fillLogs(t *testing.T, at time.Time) {
 		line := map[string]string{
 			contract.FieldTime: at.Add(time.Duration(i) * time.Second).UTC().Format(time.RFC3339Nano), contract.FieldMessage: "line of a log",
 			contract.FieldSeverity: severity, string(platform.Cluster): clusterID, string(platform.NodeRole): platform.RoleCore,
-			string(platform.HostName): "ip-10-0-0-11", string(platform.ServiceName): platform.ServiceContainer, string(platform.SparkAppID): firstApp,
+			string(platform.HostName): "ip-10-0-0-11", string(platform.ServiceName): platform.ServiceContainer,
+			string(platform.SparkAppID): firstApp,
 		}
 		require.NoError(t, json.NewEncoder(&body).Encode(line))
 	}
-	post(t, w.Logs+"/insert/jsonline?_stream_fields="+strings.Join(streams, ","), "application/stream+json", body.Bytes())
-	get(t, w.Logs+"/internal/force_flush")
+	storetest.Post(t, w.Logs+"/insert/jsonline?_stream_fields="+strings.Join(streams, ","), "application/stream+json", body.Bytes())
+	storetest.Get(t, w.Logs+"/internal/force_flush")
 }
 
-func (w world) fillTraces(t *testing.T, at time.Time) {
+func (w filledStores) fillTraces(t *testing.T, at time.Time) {
 	t.Helper()
 	id, err := hex.DecodeString(fmt.Sprintf("%032x", at.UnixNano()))
 	require.NoError(t, err)
@@ -160,11 +159,11 @@ func (w world) fillTraces(t *testing.T, at time.Time) {
 		}}}},
 	}}})
 	require.NoError(t, err)
-	post(t, w.otlp+"/v1/traces", "application/x-protobuf", body)
+	storetest.Post(t, w.otlp+"/v1/traces", "application/x-protobuf", body)
 }
 
 // fillProfiles pushes one sample of each profile type of the contract.
-func (w world) fillProfiles(t *testing.T, at time.Time) {
+func (w filledStores) fillProfiles(t *testing.T, at time.Time) {
 	t.Helper()
 	for _, p := range contract.Profiles() {
 		parts := strings.Split(p.ID, ":") // name, sample type and unit, period type and unit
@@ -176,7 +175,7 @@ func (w world) fillProfiles(t *testing.T, at time.Time) {
 			"labels": labels, "samples": []any{map[string]any{"rawProfile": pprof(parts, at)}},
 		}}})
 		require.NoError(t, err)
-		post(t, w.Profiles+"/push.v1.PusherService/Push", "application/json", request)
+		storetest.Post(t, w.Profiles+"/push.v1.PusherService/Push", "application/json", request)
 	}
 }
 
@@ -200,22 +199,4 @@ func pprof(parts []string, at time.Time) []byte {
 	out = integer(out, 9, uint64(at.UnixNano()))
 	out = field(out, 11, integer(integer(nil, 1, 3), 2, 4)) // period type
 	return integer(out, 12, 1)
-}
-
-func post(t *testing.T, target, contentType string, body []byte) {
-	t.Helper()
-	response, err := http.Post(target, contentType, bytes.NewReader(body))
-	require.NoError(t, err)
-	defer response.Body.Close()
-	said, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
-	require.Less(t, response.StatusCode, http.StatusMultipleChoices, "%s: %s", target, said)
-}
-
-func get(t *testing.T, target string) {
-	t.Helper()
-	response, err := http.Get(target)
-	require.NoError(t, err)
-	defer response.Body.Close()
-	require.Equal(t, http.StatusOK, response.StatusCode, target)
 }

@@ -1,0 +1,52 @@
+// Package limits is the table of values at which a metric needs attention and at
+// which it needs action, each with its source. A busy CPU has no limit: it is what
+// a team pays for.
+package limits
+
+import "github.com/emr-observatory/emr-observatory/dashboards/panel"
+
+// Limit is a pair of values. Where less is worse, Critical is below Warn.
+type Limit struct{ Warn, Critical float64 }
+
+// Steps colours a panel by the limit.
+func (l Limit) Steps() []panel.Limit {
+	if l.Critical < l.Warn {
+		return panel.Below(l.Warn, l.Critical)
+	}
+	return panel.WarnAt(l.Warn, l.Critical)
+}
+
+// Any colours every value from one on, for counts that should be zero.
+func Any(color panel.Color) []panel.Limit { return []panel.Limit{{Value: 1, Color: color}} }
+
+// Heap is heap usage, 0 to 1 (hadoop-mixin).
+func Heap() Limit { return Limit{0.8, 0.9} }
+
+// HostMemory is memory usage of a host, 0 to 1 (awesome-prometheus-alerts).
+func HostMemory() Limit { return Limit{0.9, 0.95} }
+
+// FileSystem is disk usage, 0 to 1: YARN marks a directory bad at 90 %
+// (yarn-default.xml, max-disk-utilization-per-disk-percentage).
+func FileSystem() Limit { return Limit{0.8, 0.9} }
+
+// HDFSRemaining is the free share of HDFS, 0 to 1 (hadoop-mixin).
+func HDFSRemaining() Limit { return Limit{0.2, 0.1} }
+
+// IOWait is the share of CPU time in iowait, 0 to 1 (awesome-prometheus-alerts).
+func IOWait() Limit { return Limit{0.1, 0.25} }
+
+// DiskLatency is seconds per disk operation (node-mixin).
+func DiskLatency() Limit { return Limit{0.05, 0.1} }
+
+// LoadPerCore is the load average divided by cores (awesome-prometheus-alerts).
+func LoadPerCore() Limit { return Limit{2, 4} }
+
+// GarbageCollection is the share of wall time in garbage collection, 0 to 1.
+func GarbageCollection() Limit { return Limit{0.05, 0.1} }
+
+// CollectorQueue is how full a collector's queue is, 0 to 1
+// (awesome-prometheus-alerts).
+func CollectorQueue() Limit { return Limit{0.6, 0.8} }
+
+// MasterDelay is the milliseconds until an application master runs.
+func MasterDelay() Limit { return Limit{10_000, 30_000} }

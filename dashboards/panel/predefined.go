@@ -1,0 +1,129 @@
+package panel
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// Predefined dashboards of VictoriaMetrics' own UI, as the flag
+// -vmui.customDashboardsPath reads them (VictoriaMetrics v1.150.0,
+// app/vmselect/vmui.go).
+type predefined struct {
+	Title    string          `json:"title"`
+	Filename string          `json:"filename"`
+	Rows     []predefinedRow `json:"rows"`
+}
+
+type predefinedRow struct {
+	Title  string            `json:"title"`
+	Panels []predefinedPanel `json:"panels"`
+}
+
+type predefinedPanel struct {
+	Title       string   `json:"title"`
+	Description string   `json:"description"`
+	Unit        string   `json:"unit,omitempty"`
+	Expr        []string `json:"expr"`
+	Alias       []string `json:"alias"`
+	Width       int      `json:"width"` // of predefinedColumns
+}
+
+// predefinedColumns is the width of VictoriaMetrics' grid.
+const predefinedColumns = 12
+
+// Predefined renders the panels that query metrics for VictoriaMetrics' own UI,
+// where nothing else runs. It has no variables: every one has its value for
+// "All". Rows without such a panel are left out.
+func (b Board) Predefined() ([]byte, error) {
+	out := predefined{Title: b.Title, Filename: b.PredefinedFile()}
+	var errs []error
+	for _, row := range b.Rows {
+		r := predefinedRow{Title: row.Title}
+		for _, p := range row.Panels {
+			if len(p.queries) == 0 || p.queries[0].datasource != platform.DatasourceMetrics {
+				continue
+			}
+			panel, err := b.predefined(p)
+			errs = append(errs, wrapError(err, "row %q, panel %q", row.Title, p.spec.Title))
+			r.Panels = append(r.Panels, panel)
+		}
+		if len(r.Panels) > 0 {
+			out.Rows = append(out.Rows, r)
+		}
+	}
+	var body bytes.Buffer
+	e := json.NewEncoder(&body)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := errors.Join(append(errs, e.Encode(out))...); err != nil {
+		return nil, fmt.Errorf("render dashboard %s for vmui: %w", b.UID, err)
+	}
+	return body.Bytes(), nil
+}
+
+// PredefinedFile is the name of the file that Predefined belongs in.
+func (b Board) PredefinedFile() string { return b.UID + ".json" }
+
+func (b Board) predefined(p Panel) (predefinedPanel, error) {
+	out := predefinedPanel{
+		Title: p.spec.Title, Description: p.spec.Description.String(), Unit: p.spec.Unit.word(),
+		Width: max(1, p.spec.Width*predefinedColumns/gridColumns),
+	}
+	var errs []error
+	for _, q := range p.queries {
+		expr := b.withoutVariables(q.expr)
+		if name := variableName.FindString(expr); name != "" {
+			errs = append(errs, fmt.Errorf("%s is neither a variable of the board nor a macro that vmui can do without", name))
+		}
+		out.Expr, out.Alias = append(out.Expr, expr), append(out.Alias, q.legend)
+	}
+	return out, errors.Join(errs...)
+}
+
+// variableName is a variable or macro of Grafana.
+var variableName = regexp.MustCompile(`\$\{?[A-Za-z_]\w*`)
+
+// withoutVariables is a query over everything. Without a window in brackets
+// MetricsQL takes one that fits the graph; $__range becomes the board's own
+// default time range.
+func (b Board) withoutVariables(expr string) string {
+	pairs := []string{"[$__rate_interval]", "", "$__range", strings.TrimPrefix(b.From, "now-")}
+	for _, v := range b.Variables {
+		pairs = append(pairs, "$"+v.Name, allValue)
+	}
+	return strings.NewReplacer(pairs...).Replace(expr)
+}
+
+// word is the unit as a label of the axis; vmui does not scale values.
+func (u Unit) word() string {
+	switch u {
+	case UnitNone, UnitCount:
+		return ""
+	case UnitShare:
+		return "of 1"
+	case UnitBytes:
+		return "B"
+	case UnitMebibytes:
+		return "MiB"
+	case UnitBitsPerSecond:
+		return "bit/s"
+	case UnitBytesPerSec:
+		return "B/s"
+	case UnitPerSecond:
+		return "/s"
+	case UnitSeconds:
+		return "s"
+	case UnitMilliseconds:
+		return "ms"
+	case UnitNanoseconds:
+		return "ns"
+	}
+	word, _ := strings.CutPrefix(string(u), "suffix: ")
+	return word
+}

@@ -1,0 +1,29 @@
+package panel_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/dashboards/panel"
+)
+
+// Every variable has its value for "All"; another name is an error.
+func TestPredefinedDashboardHasNoVariables(t *testing.T) {
+	render := func(expr string) (string, error) {
+		p := panel.TimeSeries(panel.Spec{Title: "P", Unit: panel.UnitCores, Width: 24}, panel.Metrics(expr, "{{a}}"))
+		b := panel.Board{
+			UID: "u", Title: "T", From: "now-3h", Variables: []panel.Variable{{Name: "host"}},
+			Rows: []panel.Row{{Title: "R", Panels: []panel.Panel{p}}},
+		}
+		body, err := b.Predefined()
+		return string(body), err
+	}
+	body, err := render(`rate(m{host=~"$host|"}[$__rate_interval]) + increase(m[$__range])`)
+	require.NoError(t, err)
+	require.Contains(t, body, `rate(m{host=~\".*|\"}) + increase(m[3h])`)
+	require.Contains(t, body, `"unit": "cores"`)
+	require.Contains(t, body, `"width": 12`)
+	_, err = render(`m{role="$role"}`)
+	require.ErrorContains(t, err, `row "R", panel "P": $role is neither`)
+}
