@@ -4,37 +4,49 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 )
 
-// Credentials are the one key pair of the local AWS account, made with the
-// state folder and kept in it, readable by its owner only.
+// Credentials are the key pair of the local AWS account. They are kept in the
+// state folder, readable by its owner only.
 type Credentials struct {
 	AccessKeyID, SecretAccessKey string
 	// Passphrase encrypts the stack's secrets in the engine's state.
 	Passphrase string
 }
 
-// LoadCredentials reads the credentials of a state folder, making them first
-// where there are none.
+// LoadCredentials reads the credentials of a state folder, or creates them.
 func LoadCredentials(state string) (Credentials, error) {
 	path := filepath.Join(state, "credentials.json")
-	var c Credentials
 	raw, err := os.ReadFile(path)
-	if err == nil {
-		return c, json.Unmarshal(raw, &c)
+	if errors.Is(err, os.ErrNotExist) {
+		return createCredentials(path)
 	}
-	if !errors.Is(err, os.ErrNotExist) {
-		return c, err
-	}
-	if err := os.MkdirAll(state, 0o755); err != nil {
-		return c, err
-	}
-	c = Credentials{AccessKeyID: "AKIA" + rand.Text()[:16], SecretAccessKey: rand.Text() + rand.Text()[:14], Passphrase: rand.Text()}
-	raw, err = json.Marshal(c)
 	if err != nil {
-		return c, err
+		return Credentials{}, fmt.Errorf("read credentials: %w", err)
 	}
-	return c, os.WriteFile(path, raw, 0o600)
+	var c Credentials
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return c, fmt.Errorf("read credentials from %s: %w", path, err)
+	}
+	return c, nil
+}
+
+func createCredentials(path string) (Credentials, error) {
+	c := Credentials{
+		AccessKeyID: "AKIA" + rand.Text()[:16], SecretAccessKey: rand.Text() + rand.Text()[:14], Passphrase: rand.Text(),
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return c, fmt.Errorf("create credentials: %w", err)
+	}
+	raw, err := json.Marshal(c)
+	if err == nil {
+		err = os.WriteFile(path, raw, 0o600)
+	}
+	if err != nil {
+		return c, fmt.Errorf("create credentials: %w", err)
+	}
+	return c, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 )
 
@@ -22,11 +23,11 @@ import (
 type Running struct {
 	PID       int               `json:"pid"`
 	Started   time.Time         `json:"started"`
-	Addresses map[string]string `json:"addresses"` // service name -> 127.0.0.1:port
-	Fresh     bool              `json:"-"`         // Start made it; it was not up before
+	Addresses map[string]string `json:"addresses"` // 127.0.0.1:port by service
+	Fresh     bool              `json:"-"`         // Start started it; it was not up before
 }
 
-// URL is a service's http URL on the host; empty if there is none.
+// URL is a service's http URL on the host, or "".
 func (r Running) URL(service string) string {
 	if a, ok := r.Addresses[service]; ok {
 		return "http://" + a
@@ -34,52 +35,57 @@ func (r Running) URL(service string) string {
 	return ""
 }
 
-// DebugProviders is the value of PULUMI_DEBUG_PROVIDERS that attaches the
-// engine to this cloud's providers.
+// DebugProviders is the value of PULUMI_DEBUG_PROVIDERS with which the engine
+// attaches to this cloud's providers.
 func (r Running) DebugProviders() string {
 	pairs := make([]string, 0, len(Packages()))
 	for _, p := range Packages() {
-		_, port, _ := net.SplitHostPort(r.Addresses[providerPort(p)])
+		_, port, _ := net.SplitHostPort(r.Addresses[providerService(p)])
 		pairs = append(pairs, p+":"+port)
 	}
 	sort.Strings(pairs)
 	return strings.Join(pairs, ",")
 }
 
-// Environment is what an AWS SDK or CLI needs to talk to this cloud instead of
-// AWS.
+// Environment returns the variables that point an AWS SDK or CLI at this cloud.
 func (r Running) Environment(c Credentials) map[string]string {
 	return map[string]string{
-		"AWS_ENDPOINT_URL_S3": r.URL(portS3), "AWS_ENDPOINT_URL_EMR": r.URL(portEMR), "AWS_REGION": AWSRegion,
-		"AWS_DEFAULT_REGION": AWSRegion, // boto3 and the AWS CLI know no other
-		"AWS_ACCESS_KEY_ID":  c.AccessKeyID, "AWS_SECRET_ACCESS_KEY": c.SecretAccessKey, "AWS_EC2_METADATA_DISABLED": "true",
+		"AWS_ENDPOINT_URL_S3":       r.URL(ServiceS3),
+		"AWS_ENDPOINT_URL_EMR":      r.URL(ServiceEMR),
+		"AWS_REGION":                AWSRegion,
+		"AWS_DEFAULT_REGION":        AWSRegion, // the only one that boto3 and the AWS CLI read
+		"AWS_ACCESS_KEY_ID":         c.AccessKeyID,
+		"AWS_SECRET_ACCESS_KEY":     c.SecretAccessKey,
+		"AWS_EC2_METADATA_DISABLED": "true",
 	}
 }
 
 func runningFile(state string) string { return filepath.Join(state, "region.json") }
 
-// ErrDown says that no local cloud runs in a state folder.
+// regionLock is held by the region's process for its whole life.
+func regionLock(state string) *flock.Flock { return flock.New(filepath.Join(state, "region.lock")) }
+
+// ErrDown reports that no local cloud runs in a state folder.
 var ErrDown = errors.New("the local cloud is not running: start it with `observatory up`")
 
-// Find gives the local cloud that runs in a state folder, or ErrDown.
+// Find returns the local cloud that runs in a state folder, or ErrDown.
 func Find(state string) (Running, error) {
 	raw, err := os.ReadFile(runningFile(state))
 	if errors.Is(err, os.ErrNotExist) {
 		return Running{}, ErrDown
 	}
 	if err != nil {
-		return Running{}, err
+		return Running{}, fmt.Errorf("find the local cloud: %w", err)
 	}
 	var r Running
 	if err := json.Unmarshal(raw, &r); err != nil {
-		return Running{}, fmt.Errorf("%s: %w", runningFile(state), err)
+		return Running{}, fmt.Errorf("find the local cloud: %s: %w", runningFile(state), err)
 	}
-	// The region holds this lock for its life, so a reused process id does not
-	// pass for it.
-	lock := flock.New(filepath.Join(state, "region.lock"))
+	// The region's process holds the lock. Another process may have reused its id.
+	lock := regionLock(state)
 	free, err := lock.TryLock()
 	if err != nil {
-		return Running{}, err
+		return Running{}, fmt.Errorf("find the local cloud: lock %s: %w", lock.Path(), err)
 	}
 	if free {
 		_ = lock.Unlock()
@@ -88,12 +94,21 @@ func Find(state string) (Running, error) {
 	return r, nil
 }
 
-// Start gives the local cloud of a state folder, starting it if it is not up.
-// machined and argv are the programs of the region: argv's program calls Serve.
+// Start returns the local cloud of a state folder, and starts it if it is down.
+// machined is the path of that binary. argv is the command of the region's process,
+// which calls Serve.
 func Start(_ context.Context, state, machined string, argv []string) (Running, error) {
 	if r, err := Find(state); !errors.Is(err, ErrDown) {
 		return r, err
 	}
+	r, err := start(state, machined, argv)
+	if err != nil {
+		return Running{}, fmt.Errorf("start the local cloud: %w", err)
+	}
+	return r, nil
+}
+
+func start(state, machined string, argv []string) (Running, error) {
 	if err := os.MkdirAll(state, 0o755); err != nil {
 		return Running{}, err
 	}
@@ -123,18 +138,16 @@ func Start(_ context.Context, state, machined string, argv []string) (Running, e
 	return r, os.WriteFile(runningFile(state), raw, 0o600)
 }
 
-// listen opens every service's port on 127.0.0.1 of the host.
+// listen opens a port for every service on the host's 127.0.0.1: the preferred
+// one, or any free one if that is taken.
 func listen() (map[string]net.Listener, map[string]string, error) {
-	want := map[string]int{}
-	for name, p := range ports {
-		want[name] = p
-	}
+	ports := hostPorts()
 	for _, p := range Packages() {
-		want[providerPort(p)] = 0
+		ports[providerService(p)] = 0
 	}
 	listeners, addresses := map[string]net.Listener{}, map[string]string{}
-	for name, p := range want {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", p))
+	for name, port := range ports {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err != nil {
 			l, err = net.Listen("tcp", "127.0.0.1:0")
 		}
@@ -146,8 +159,8 @@ func listen() (map[string]net.Listener, map[string]string, error) {
 	return listeners, addresses, nil
 }
 
-// Stop ends the local cloud of a state folder and everything that runs in it.
-// Its files stay. A cloud that is not up is not an error.
+// Stop kills the local cloud of a state folder with everything that runs in it.
+// Its files stay. It does nothing if the cloud is down.
 func Stop(ctx context.Context, state string) error {
 	r, err := Find(state)
 	if errors.Is(err, ErrDown) {
@@ -156,18 +169,21 @@ func Stop(ctx context.Context, state string) error {
 	if err != nil {
 		return err
 	}
-	// Its process is the init of a process namespace: the kernel ends all of it.
+	// The process is the init of a process namespace, so the kernel kills the rest.
 	if err := syscall.Kill(r.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("end the local cloud (process %d): %w", r.PID, err)
+		return fmt.Errorf("stop the local cloud (process %d): %w", r.PID, err)
 	}
-	for {
-		if _, err := Find(state); errors.Is(err, ErrDown) {
-			return os.Remove(runningFile(state))
+	err = poll.Until(ctx, poll.Options{Interval: 20 * time.Millisecond}, func(context.Context) error {
+		if _, err := Find(state); !errors.Is(err, ErrDown) {
+			return errors.New("its lock is still held")
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the local cloud (process %d) does not end: %w", r.PID, ctx.Err())
-		case <-time.After(20 * time.Millisecond):
-		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("stop the local cloud (process %d): not stopped %w", r.PID, err)
 	}
+	if err := os.Remove(runningFile(state)); err != nil {
+		return fmt.Errorf("stop the local cloud: %w", err)
+	}
+	return nil
 }

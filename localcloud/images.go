@@ -1,22 +1,28 @@
 package localcloud
 
-import "github.com/emr-observatory/emr-observatory/localcloud/kube"
+import (
+	"github.com/emr-observatory/emr-observatory/localcloud/kube"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
 
-// images maps image repositories to the programs built from the same modules.
+// images maps image repositories to what the local cloud runs instead of the image:
+// a server built from the same module, if there is one.
 func (c *cloud) images() map[string]kube.Image {
-	return map[string]kube.Image{
-		"docker.io/otel/opentelemetry-collector-contrib":              {Binary: c.Servers["collector"], Entrypoint: []string{"/otelcol-contrib"}, Cmd: []string{"--config", "/etc/otelcol-contrib/config.yaml"}},
-		"docker.io/victoriametrics/victoria-metrics":                  {Binary: c.Servers["victoria-metrics"], Entrypoint: []string{"/victoria-metrics-prod"}},
-		"docker.io/victoriametrics/victoria-logs":                     {Binary: c.Servers["victoria-logs"], Entrypoint: []string{"/victoria-logs-prod"}},
-		"docker.io/grafana/tempo":                                     {Binary: c.Servers["tempo"], Entrypoint: []string{"/tempo"}},
-		"docker.io/grafana/pyroscope":                                 {Binary: c.Servers["pyroscope"], Entrypoint: []string{"/usr/bin/pyroscope"}},
-		"docker.io/grafana/grafana":                                   grafanaImage(),
-		"public.ecr.aws/amazonlinux/amazonlinux":                      {},
-		"public.ecr.aws/aws-cli/aws-cli":                              {Entrypoint: []string{"aws"}},
-		"quay.io/prometheuscommunity/yet-another-cloudwatch-exporter": {Absent: "CloudWatch is not to be had locally"},
+	images := map[string]kube.Image{platform.ImageAWSCLI().Repository: {Entrypoint: []string{"aws"}}}
+	for _, w := range platform.Workloads() {
+		image := kube.Image{}
+		if binary, built := c.Servers[string(w.Name)]; built {
+			image = kube.Image{Binary: binary, Entrypoint: []string{w.Executable}}
+		}
+		switch w.Name {
+		case platform.WorkloadCollector:
+			image.Cmd = []string{"--config", "/etc/otelcol-contrib/config.yaml"}
+		case platform.WorkloadGrafana:
+			image.Absent = "no package registry has the Grafana server; `observatory dashboards check` checks the dashboards"
+		case platform.WorkloadYACE:
+			image.Absent = "the local cloud has no CloudWatch"
+		}
+		images[w.Image.Repository] = image
 	}
-}
-
-func grafanaImage() kube.Image {
-	return kube.Image{Absent: "the Grafana server comes from no package registry; dashboards are checked by `observatory dashboards check`"}
+	return images
 }

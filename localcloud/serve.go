@@ -14,30 +14,32 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
 	"k8s.io/utils/clock"
 
-	"github.com/emr-observatory/emr-observatory/localcloud/applications"
 	"github.com/emr-observatory/emr-observatory/localcloud/ec2"
 	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/localcloud/kube"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
-	"github.com/emr-observatory/emr-observatory/localcloud/provider"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 	"github.com/emr-observatory/emr-observatory/localcloud/s3"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/simulator"
+	"github.com/emr-observatory/emr-observatory/toolchain/applications"
+	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
-// Options say where the region's programs are. All paths are the host's.
+// Options are the paths of the region's state and programs, all on the host.
 type Options struct {
 	State        string
 	Machined     string
 	Applications string // tree of package applications
 	JavaHome     string
-	Servers      map[string]string // binaries by name: versitygw, tempo, …
+	Servers      map[string]string // binaries by name, as package servers lists them
+	LogDelay     time.Duration     // see emr.Service
 }
 
-// cloud is the region's process.
+// cloud is the state of the region's process.
 type cloud struct {
 	Options
 	credentials Credentials
@@ -50,45 +52,52 @@ type cloud struct {
 	log         *slog.Logger
 
 	mu      sync.Mutex
-	targets map[string]string // service name -> address inside the region
+	targets map[string]string // address in the region by service
 }
 
-// Serve is the region's process: it opens the network, starts S3, EMR's API and
-// the providers, restores what ran before, says that it is up, and stays until
-// it is ended.
+// Serve runs the region's process: it opens the network, starts S3, EMR's API
+// and the providers, restores what ran before, reports that it is up, and
+// returns when it is terminated.
 func Serve(ctx context.Context, o Options) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	listeners, up, err := region.Inherited()
 	if err != nil {
-		return err
+		return fmt.Errorf("serve the local cloud: %w", err)
 	}
-	lock := flock.New(filepath.Join(o.State, "region.lock"))
+	lock := regionLock(o.State)
 	if free, err := lock.TryLock(); err != nil || !free {
 		return fmt.Errorf("another local cloud runs in %s (%w)", o.State, err)
 	}
-	// Held to the end: unreferenced, the file would be closed when collected.
+	// The reference keeps the garbage collector from closing the lock's file.
 	defer func() { _ = lock.Unlock() }()
 	c := &cloud{Options: o, log: slog.New(slog.NewTextHandler(os.Stderr, nil)), targets: map[string]string{}}
+	if err := c.run(ctx, listeners, up); err != nil {
+		return fmt.Errorf("serve the local cloud: %w", err)
+	}
+	return nil
+}
+
+func (c *cloud) run(ctx context.Context, listeners map[string]net.Listener, up func() error) error {
 	if err := c.open(ctx); err != nil {
 		return err
 	}
 	defer c.region.StopAll()
-	api, err := c.serveEMR()
+	api, err := c.serveAPIs()
 	if err != nil {
 		return err
 	}
-	servers, err := c.serveProviders(listeners)
+	providers, err := c.serveProviders(listeners)
 	if err != nil {
 		return err
 	}
-	defer servers.Close()
-	for name := range ports {
+	defer providers.Close()
+	for name := range hostPorts() {
 		switch name {
-		case portEMR:
+		case ServiceEMR:
 			go c.serve(listeners[name], api)
-		case portControl:
-			go c.serve(listeners[name], c.control())
+		case ServiceControl:
+			go c.serve(listeners[name], c.controlAPI())
 		default:
 			go machine.Relay(listeners[name], c.dial(name))
 		}
@@ -101,13 +110,13 @@ func Serve(ctx context.Context, o Options) error {
 	if err := up(); err != nil {
 		return err
 	}
-	c.log.Info("the local cloud is up", "state", o.State)
+	c.log.Info("the local cloud is up", "state", c.State)
 	<-ctx.Done()
 	return nil
 }
 
-// restoreWorkloads starts the pods that are not up. One that is not ready in
-// time is told of and kept back no further: up must not wait for it.
+// restoreWorkloads starts the pods that are not running. A pod that does not become
+// ready is logged only: up must not wait for it.
 func (c *cloud) restoreWorkloads(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -116,70 +125,99 @@ func (c *cloud) restoreWorkloads(ctx context.Context) {
 	}
 }
 
-// open raises the network, S3 and the stores.
+// open opens the network, S3 and the state of each service.
 func (c *cloud) open(ctx context.Context) error {
 	var err error
 	if c.credentials, err = LoadCredentials(c.State); err != nil {
 		return err
 	}
-	if c.region, err = region.Open(filepath.Join(c.State, "machines"), c.Machined, networkGateway+"/16", servicesHost+"/16", podsGateway+"/24"); err != nil {
-		return err
-	}
-	c.objects, err = s3.Start(ctx, c.Servers["versitygw"], filepath.Join(c.State, "s3"), servicesHost+":7070", AWSRegion, c.credentials.AccessKeyID, c.credentials.SecretAccessKey, os.Stderr)
+	c.region, err = region.Open(filepath.Join(c.State, "machines"), c.Machined,
+		cidr(networkGateway, networkPrefix), cidr(servicesHost, networkPrefix), cidr(podsGateway, podsPrefixLen))
 	if err != nil {
 		return err
 	}
-	c.expose(portS3, c.objects.Address)
+	c.objects, err = s3.Start(ctx, s3.Options{
+		Binary: c.Servers[servers.VersityGW], Dir: filepath.Join(c.State, "s3"), Address: serviceAddress(portS3), Region: AWSRegion,
+		AccessKey: c.credentials.AccessKeyID, SecretKey: c.credentials.SecretAccessKey, Log: os.Stderr,
+	})
+	if err != nil {
+		return err
+	}
+	c.expose(ServiceS3, c.objects.Address)
 	if c.store, err = emrapi.Open(filepath.Join(c.State, "emr")); err != nil {
 		return err
 	}
-	c.ec2 = &ec2.Service{
-		Region: c.region, Dir: filepath.Join(c.State, "ec2"), Applications: c.Applications, Machined: c.Machined,
-		AWSRegion: AWSRegion, AccountID: AccountID, Gateway: networkGateway, Prefix: 16, Extra: []string{podsPrefix + ".2/24"},
-		Env:         map[string]string{"AWS_ENDPOINT_URL_S3": c.objects.Endpoint(), "AWS_ENDPOINT_URL_SSM": "http://" + servicesHost + ":7073", "AWS_DEFAULT_REGION": AWSRegion},
-		AccessKeyID: c.credentials.AccessKeyID, SecretKey: c.credentials.SecretAccessKey, PrepareCLI: applications.WriteCLI, Log: c.log,
-	}
-	c.clusters = &emr.Service{
-		Region: c.region, Store: c.store, Objects: c.objects, Applications: c.Applications, JavaHome: c.JavaHome,
-		AWSRegion: AWSRegion, AccountID: AccountID, Gateway: networkGateway, Address: c.ec2.NodeAddress, Expose: c.expose, Clock: clock.RealClock{}, Log: c.log,
-	}
-	if err := c.clusters.EndLost(); err != nil {
+	c.ec2 = c.newEC2()
+	c.clusters = c.newEMR()
+	c.kube = c.newKube()
+	if err := c.clusters.TerminateLost(); err != nil {
 		return err
-	}
-	c.kube = &kube.Runner{
-		Region: c.region, Dir: filepath.Join(c.State, "kube"), Memory: "/run/kube", Key: c.credentials.Passphrase, Images: c.images(), Prepare: applications.WriteCLI,
-		Binds: []machine.Bind{{From: c.Applications, To: applications.Mount, ReadOnly: true}},
-		Env:   map[string]string{"AWS_ENDPOINT_URL_S3": c.objects.Endpoint()},
-		Pods:  podsPrefix, Gateway: podsGateway, Control: c.ec2.Control, Log: c.log,
-		Expose: func(workload string, port int32, address string) { c.exposeWorkload(workload, port, address) },
 	}
 	return c.kube.Open()
 }
 
-func (c *cloud) serveEMR() (http.Handler, error) {
+func (c *cloud) newEC2() *ec2.Service {
+	return &ec2.Service{
+		Region: c.region, Dir: filepath.Join(c.State, "ec2"), Applications: c.Applications, Machined: c.Machined,
+		AWSRegion: AWSRegion, AccountID: AccountID, Gateway: networkGateway, Prefix: networkPrefix,
+		Extra: []string{cidr(podsHost, podsPrefixLen)},
+		Env: map[string]string{
+			"AWS_ENDPOINT_URL_S3":  c.objects.Endpoint(),
+			"AWS_ENDPOINT_URL_SSM": "http://" + serviceAddress(portSSM),
+			"AWS_DEFAULT_REGION":   AWSRegion,
+		},
+		AccessKeyID: c.credentials.AccessKeyID, SecretKey: c.credentials.SecretAccessKey,
+		PrepareCLI: applications.WriteCLI, Log: c.log,
+	}
+}
+
+// newEMR returns EMR on this region. Its nodes get their addresses from c.ec2.
+func (c *cloud) newEMR() *emr.Service {
+	return &emr.Service{
+		Region: c.region, Store: c.store, Objects: c.objects, Applications: c.Applications, JavaHome: c.JavaHome,
+		AWSRegion: AWSRegion, AccountID: AccountID, Gateway: networkGateway,
+		Address: c.ec2.NodeAddress, Expose: c.expose, Clock: clock.RealClock{}, Log: c.log, LogDelay: c.LogDelay,
+	}
+}
+
+// newKube returns the runner of pods, on the instance of c.ec2.
+func (c *cloud) newKube() *kube.Runner {
+	return &kube.Runner{
+		Region: c.region, Dir: filepath.Join(c.State, "kube"), Memory: "/run/kube", Key: c.credentials.Passphrase,
+		Images: c.images(), Prepare: applications.WriteCLI,
+		Binds: []machine.Bind{{From: c.Applications, To: applications.Mount, ReadOnly: true}},
+		Env:   map[string]string{"AWS_ENDPOINT_URL_S3": c.objects.Endpoint()},
+		Pods:  podsPrefix, Gateway: podsGateway, Log: c.log,
+		Control: c.ec2.Control,
+		Expose:  c.exposeWorkload,
+	}
+}
+
+// serveAPIs serves EMR's and Systems Manager's APIs inside the region, and
+// returns EMR's.
+func (c *cloud) serveAPIs() (http.Handler, error) {
 	api, err := emrapi.New(c.store, c.clusters, c.clusters, c.log)
 	if err != nil {
 		return nil, err
 	}
-	inside, err := net.Listen("tcp", servicesHost+":7071")
-	if err != nil {
-		return nil, err
+	for port, handler := range map[platform.Port]http.Handler{portEMR: api, portSSM: c.ec2.Parameters()} {
+		l, err := net.Listen("tcp", serviceAddress(port))
+		if err != nil {
+			return nil, err
+		}
+		go c.serve(l, handler)
 	}
-	go c.serve(inside, api)
-	parameters, err := net.Listen("tcp", servicesHost+":7073")
-	if err != nil {
-		return nil, err
-	}
-	go c.serve(parameters, c.ec2.Parameters())
 	return api, nil
 }
 
-func (c *cloud) serveProviders(listeners map[string]net.Listener) (*provider.Servers, error) {
-	mine := map[string]net.Listener{}
+func (c *cloud) serveProviders(listeners map[string]net.Listener) (*simulator.Servers, error) {
+	byPackage := map[string]net.Listener{}
 	for _, p := range Packages() {
-		mine[p] = listeners[providerPort(p)]
+		byPackage[p] = listeners[providerService(p)]
 	}
-	return provider.Serve(mine, provider.Options{Region: AWSRegion, AccountID: AccountID, Handlers: c.handlers(), Log: c.log})
+	return simulator.Serve(byPackage, simulator.Options{
+		Region: AWSRegion, AccountID: AccountID, Handlers: c.handlers(), Log: c.log,
+	})
 }
 
 func (c *cloud) serve(l net.Listener, h http.Handler) {
@@ -189,37 +227,37 @@ func (c *cloud) serve(l net.Listener, h http.Handler) {
 	}
 }
 
-// expose leads a service's port on the host to an address inside.
-func (c *cloud) expose(name, address string) {
+// expose forwards a service's port on the host to an address in the region.
+func (c *cloud) expose(service, address string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.targets[name] = address
+	c.targets[service] = address
 }
 
-// exposeWorkload exposes a pod's first port; the collector's is OTLP over gRPC.
-func (c *cloud) exposeWorkload(workload string, _ int32, address string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, known := ports[workload]; known && c.targets[workload] == "" {
-		c.targets[workload] = address
+// exposeWorkload forwards a workload's port on the host to its pod, if it is the
+// port that operators use.
+func (c *cloud) exposeWorkload(workload string, port int32, address string) {
+	if platform.Workloads().OperatorPorts()[platform.Workload(workload)] == platform.Port(port) {
+		c.expose(workload, address)
 	}
 }
 
-func (c *cloud) dial(name string) func(context.Context) (net.Conn, error) {
+// dial returns a function that connects to a service in the region.
+func (c *cloud) dial(service string) func(context.Context) (net.Conn, error) {
 	return func(ctx context.Context) (net.Conn, error) {
 		c.mu.Lock()
-		to := c.targets[name]
+		to := c.targets[service]
 		c.mu.Unlock()
 		if to == "" {
-			return nil, fmt.Errorf("%s does not run", name)
+			return nil, fmt.Errorf("%s does not run", service)
 		}
 		d := net.Dialer{Timeout: 5 * time.Second}
 		return d.DialContext(ctx, "tcp", to)
 	}
 }
 
-// control answers the CLI: what runs here.
-func (c *cloud) control() http.Handler {
+// controlAPI serves the state of the workloads, for the CLI.
+func (c *cloud) controlAPI() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /workloads", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -1,7 +1,7 @@
 // Package ec2 is the local cloud's EC2, as far as machines need it: addresses
-// of subnets and interfaces, volumes, and the instance that boots on them from
-// its real user data. Systems Manager's parameters are here too, since user
-// data reads them.
+// of subnets and interfaces, volumes, and instances, which boot and run their
+// real user data. Systems Manager's parameters are here too, since user data
+// reads them.
 //
 // Images, security groups, routes and everything else of EC2 are only recorded
 // by the provider.
@@ -23,7 +23,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 )
 
-// Service holds the state. Fill in the exported fields, then call Open.
+// Service runs the instances. Set the exported fields, then call Open.
 type Service struct {
 	Region       *region.Region
 	Dir          string // state: ec2.json, volumes
@@ -33,17 +33,17 @@ type Service struct {
 	AccountID    string
 	Gateway      string            // default route of instances
 	Prefix       int               // prefix length of the region's network
-	Extra        []string          // further addresses of an instance (CIDR)
+	Extra        []string          // additional addresses of an instance (CIDR)
 	Env          map[string]string // environment of instances
 	AccessKeyID  string
 	SecretKey    string
 	PrepareCLI   func(root string) error
 	Log          *slog.Logger
 
-	mu         sync.Mutex
-	state      state
-	parameters map[string]string // SSM parameters by name; in memory only, they hold secrets
-	boots      map[string]*firstBoot
+	mu           sync.Mutex
+	state        state
+	parameters   map[string]string       // SSM parameters by name; in memory only, they hold secrets
+	userDataRuns map[string]*userDataRun // by instance id
 }
 
 type state struct {
@@ -54,22 +54,37 @@ type state struct {
 	Attachments map[string]string // volume id -> instance id
 }
 
-// firstNode is where EMR nodes' addresses begin in a subnet; interfaces that
-// the program makes are below.
-const firstNode = 100
+// EMR nodes use nodeAddresses addresses of their subnet in rotation, from the one
+// at offset firstNodeAddress. The program's own interfaces have lower ones.
+const (
+	firstNodeAddress = 100
+	nodeAddresses    = 120
+)
 
-// nodes is how many addresses EMR's nodes take turns in.
-const nodes = 120
-
-// Open reads the state and boots the instances of an earlier run again, from
-// their disks and without user data, as after a power cut.
+// Open reads the state and reboots the instances of an earlier run: from their
+// disks and without user data, as after a power cut.
 func (s *Service) Open(ctx context.Context) error {
-	s.state = state{map[string]string{}, map[string]string{}, map[string]int{}, map[string]machine.Spec{}, map[string]string{}}
-	s.parameters, s.boots = map[string]string{}, map[string]*firstBoot{}
-	if err := os.MkdirAll(s.volumes(), 0o755); err != nil {
+	s.state = state{
+		Subnets: map[string]string{}, Interfaces: map[string]string{}, Nodes: map[string]int{},
+		Instances: map[string]machine.Spec{}, Attachments: map[string]string{},
+	}
+	s.parameters, s.userDataRuns = map[string]string{}, map[string]*userDataRun{}
+	if err := s.load(); err != nil {
+		return fmt.Errorf("open EC2's state: %w", err)
+	}
+	for id, spec := range s.state.Instances {
+		if err := s.reboot(ctx, spec); err != nil {
+			s.Log.Error("reboot instance", "instance", id, "error", err)
+		}
+	}
+	return nil
+}
+
+func (s *Service) load() error {
+	if err := os.MkdirAll(s.volumesDir(), 0o755); err != nil {
 		return err
 	}
-	raw, err := os.ReadFile(s.file())
+	raw, err := os.ReadFile(s.stateFile())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -77,69 +92,67 @@ func (s *Service) Open(ctx context.Context) error {
 		return err
 	}
 	if err := json.Unmarshal(raw, &s.state); err != nil {
-		return fmt.Errorf("%s: %w", s.file(), err)
-	}
-	for id, spec := range s.state.Instances {
-		if err := s.reboot(ctx, spec); err != nil {
-			s.Log.Error("boot instance again", "instance", id, "error", err)
-		}
+		return fmt.Errorf("%s: %w", s.stateFile(), err)
 	}
 	return nil
 }
 
-func (s *Service) file() string    { return filepath.Join(s.Dir, "ec2.json") }
-func (s *Service) volumes() string { return filepath.Join(s.Dir, "volumes") }
+func (s *Service) stateFile() string  { return filepath.Join(s.Dir, "ec2.json") }
+func (s *Service) volumesDir() string { return filepath.Join(s.Dir, "volumes") }
 
+// update changes the state and writes it.
 func (s *Service) update(change func(*state)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.state)
 	raw, err := json.Marshal(s.state)
+	if err == nil {
+		err = os.WriteFile(s.stateFile()+".new", raw, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(s.stateFile()+".new", s.stateFile())
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("write EC2's state: %w", err)
 	}
-	tmp := s.file() + ".new"
-	if err := os.WriteFile(tmp, raw, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(tmp, s.file())
+	return nil
 }
 
-// PutSubnet and DeleteSubnet keep a subnet's CIDR.
+// PutSubnet stores a subnet's CIDR.
 func (s *Service) PutSubnet(id, cidr string) error {
 	return s.update(func(st *state) { st.Subnets[id] = cidr })
 }
 
-// DeleteSubnet forgets a subnet.
+// DeleteSubnet deletes a subnet.
 func (s *Service) DeleteSubnet(id string) error {
 	return s.update(func(st *state) { delete(st.Subnets, id) })
 }
 
-// PutInterface keeps a network interface's address.
+// PutInterface stores a network interface's address.
 func (s *Service) PutInterface(id, address string) error {
 	return s.update(func(st *state) { st.Interfaces[id] = address })
 }
 
-// DeleteInterface forgets a network interface.
+// DeleteInterface deletes a network interface.
 func (s *Service) DeleteInterface(id string) error {
 	return s.update(func(st *state) { delete(st.Interfaces, id) })
 }
 
-// PutParameter keeps an SSM parameter.
+// PutParameter stores an SSM parameter.
 func (s *Service) PutParameter(name, value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.parameters[name] = value
 }
 
-// DeleteParameter forgets an SSM parameter.
+// DeleteParameter deletes an SSM parameter.
 func (s *Service) DeleteParameter(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.parameters, name)
 }
 
-// HasParameter tells whether a parameter is there; after a restart none is.
+// HasParameter reports whether a parameter exists; after a restart none does.
 func (s *Service) HasParameter(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,7 +160,7 @@ func (s *Service) HasParameter(name string) bool {
 	return ok
 }
 
-// NodeAddress gives an EMR node the next address of a subnet, in CIDR form with
+// NodeAddress allocates an EMR node's address in a subnet. It is in CIDR form with
 // the region's prefix length.
 func (s *Service) NodeAddress(subnetID string) (string, error) {
 	s.mu.Lock()
@@ -162,10 +175,10 @@ func (s *Service) NodeAddress(subnetID string) (string, error) {
 	}
 	var n int
 	if err := s.update(func(st *state) {
-		n = firstNode + st.Nodes[subnetID]
-		st.Nodes[subnetID] = (st.Nodes[subnetID] + 1) % nodes
+		n = firstNodeAddress + st.Nodes[subnetID]
+		st.Nodes[subnetID] = (st.Nodes[subnetID] + 1) % nodeAddresses
 	}); err != nil {
-		return "", err
+		return "", fmt.Errorf("allocate an address in %s: %w", subnetID, err)
 	}
 	a := prefix.Masked().Addr()
 	for range n {
@@ -174,23 +187,25 @@ func (s *Service) NodeAddress(subnetID string) (string, error) {
 	return fmt.Sprintf("%s/%d", a, s.Prefix), nil
 }
 
-// Control gives the machine that pods are placed on: the one instance.
+// Control returns the machine on which pods run, and its metadata: the only
+// instance.
 func (s *Service) Control() (*region.Machine, machine.Metadata, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for id, spec := range s.state.Instances {
 		if m, ok := s.Region.Machine(id); ok {
-			return m, s.withKey(spec).Metadata, nil
+			return m, s.withCredentials(spec).Metadata, nil
 		}
 	}
-	return nil, machine.Metadata{}, errors.New("no EC2 instance runs that pods could be placed on")
+	return nil, machine.Metadata{}, errors.New("no EC2 instance runs, so there is no node for pods")
 }
 
-// Idle tells that no instance is known.
+// Idle reports whether no instance exists.
 func (s *Service) Idle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.state.Instances) == 0
 }
 
-func hostname(ip string) string { return "ip-" + strings.ReplaceAll(ip, ".", "-") }
+// privateHostname is the host name that EC2 derives from an address.
+func privateHostname(ip string) string { return "ip-" + strings.ReplaceAll(ip, ".", "-") }

@@ -18,17 +18,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/localcloud/applications"
 	"github.com/emr-observatory/emr-observatory/localcloud/ec2"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 	"github.com/emr-observatory/emr-observatory/localcloud/region/regiontest"
+	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
 
 func TestMain(m *testing.M) { os.Exit(regiontest.Main(m)) }
 
-// patience bounds what is waited for; nothing should come near it.
-const patience = time.Minute
+// testTimeout bounds what is waited for; nothing should come near it.
+const testTimeout = time.Minute
 
 var addresses atomic.Int32
 
@@ -38,29 +38,30 @@ type service struct {
 	t         *testing.T
 	instances []string
 	networkIf string
-	log       *record
+	log       *logBuffer
 }
 
-type record struct {
+type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (r *record) Write(p []byte) (int, error) {
+func (r *logBuffer) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.text.Write(p)
 }
 
-func (r *record) String() string {
+func (r *logBuffer) String() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.text.String()
 }
 
+// newService opens a service with one network interface.
 func newService(t *testing.T, change ...func(*ec2.Service)) *service {
 	t.Helper()
-	log := &record{}
+	log := &logBuffer{}
 	s := &ec2.Service{
 		Region: regiontest.Region(t), Dir: t.TempDir(), Applications: t.TempDir(), Machined: regiontest.Machined(),
 		AWSRegion: "us-east-1", AccountID: "123456789012", Gateway: regiontest.Gateway, Prefix: regiontest.Prefix,
@@ -83,18 +84,19 @@ func newService(t *testing.T, change ...func(*ec2.Service)) *service {
 	return out
 }
 
-// launch boots an instance and gives it with how its user data ended.
+// launch boots an instance, waits for its user data, and returns its failure.
 func (s *service) launch(id, userData string) (*region.Machine, error) {
 	s.t.Helper()
 	s.instances = append(s.instances, id)
 	require.NoError(s.t, s.Run(s.t.Context(), ec2.Launch{ID: id, Type: "t3.large", InterfaceID: s.networkIf, UserData: userData}))
-	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(s.t.Context(), testTimeout)
 	defer cancel()
 	m, ok := s.Region.Machine(id)
 	require.True(s.t, ok)
-	return m, s.Booted(ctx, id)
+	return m, s.AwaitUserData(ctx, id)
 }
 
+// sh runs a script on a machine and returns its output.
 func sh(t *testing.T, m *region.Machine, script string) string {
 	t.Helper()
 	res, err := m.Run(t.Context(), machine.Exec{Argv: []string{"bash", "-c", script}})
@@ -122,10 +124,12 @@ runcmd:
 	require.Equal(t, "750", sh(t, m, "stat -c %a /opt/greet.sh"))
 	require.Equal(t, "hello it's one word", sh(t, m, "cat /var/log/cloud-init-output.log"))
 	require.Equal(t, "/etc", sh(t, m, "cat /tmp/where"), "runcmd is one script")
-	require.Equal(t, "t3.large", sh(t, m, `t=$(curl -sX PUT http://169.254.169.254/latest/api/token -H 'X-aws-ec2-metadata-token-ttl-seconds: 60'); curl -s -H "X-aws-ec2-metadata-token: $t" http://169.254.169.254/latest/meta-data/instance-type`))
+	require.Equal(t, "t3.large", sh(t, m, `
+		t=$(curl -sX PUT http://169.254.169.254/latest/api/token -H 'X-aws-ec2-metadata-token-ttl-seconds: 60')
+		curl -s -H "X-aws-ec2-metadata-token: $t" http://169.254.169.254/latest/meta-data/instance-type`))
 }
 
-func TestFailingCommandIsToldWithItsLog(t *testing.T) {
+func TestFailedCommandIsReportedWithItsLog(t *testing.T) {
 	s := newService(t)
 	m, err := s.launch("i-failing", "#cloud-config\nruncmd:\n- [sh, -c, 'echo no volume >&2; exit 7']\n")
 	log := filepath.Join(m.Root, "var/log/cloud-init-output.log")
@@ -136,22 +140,22 @@ func TestFailingCommandIsToldWithItsLog(t *testing.T) {
 	require.Equal(t, "no volume\n", string(text))
 }
 
-func TestUserDataIsRefusedBeforeAnythingBoots(t *testing.T) {
+func TestUnsupportedUserDataIsRefusedBeforeBoot(t *testing.T) {
 	s := newService(t)
 	for name, c := range map[string]struct {
-		data   string
-		faults []string
+		data       string
+		violations []string
 	}{
 		"another module": {"#cloud-config\npackages: [git]\n", []string{"packages", "write_files and runcmd only"}},
 		"another field":  {"#cloud-config\nwrite_files:\n- path: /x\n  owner: hadoop\n", []string{"owner"}},
 		"a script":       {"#!/bin/sh\ntrue\n", []string{"#cloud-config"}},
-		"every fault": {"#cloud-config\nwrite_files:\n- path: x\n  encoding: gz\n  permissions: rw\nruncmd:\n- 7\n", []string{
+		"every violation": {"#cloud-config\nwrite_files:\n- path: x\n  encoding: gz\n  permissions: rw\nruncmd:\n- 7\n", []string{
 			`write_files[0].path: "x"`, `write_files[0].encoding: "gz"`, `write_files[0].permissions: "rw"`, "runcmd[0]: 7",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := s.Run(t.Context(), ec2.Launch{ID: "i-refused", InterfaceID: s.networkIf, UserData: c.data})
-			for _, f := range c.faults {
+			for _, f := range c.violations {
 				require.ErrorContains(t, err, f)
 			}
 			_, boots := s.Region.Machine("i-refused")
@@ -162,8 +166,12 @@ func TestUserDataIsRefusedBeforeAnythingBoots(t *testing.T) {
 	require.ErrorContains(t, err, `networkInterfaces[0].networkInterfaceId: "eni-none"`)
 }
 
-// mount is what a boot script does with its volume.
-const mount = `dev=$(readlink -f /dev/disk/by-id/*); blkid -p "$dev" >/dev/null || mkfs.xfs "$dev"; mkdir -p /data; echo "UUID=$(blkid -s UUID -o value "$dev") /data xfs defaults 0 2" > /etc/fstab; mount /data`
+// mountScript is what a boot script does with its volume.
+const mountScript = `dev=$(readlink -f /dev/disk/by-id/*)
+blkid -p "$dev" >/dev/null || mkfs.xfs "$dev"
+mkdir -p /data
+echo "UUID=$(blkid -s UUID -o value "$dev") /data xfs defaults 0 2" > /etc/fstab
+mount /data`
 
 func TestVolumeOutlivesItsInstance(t *testing.T) {
 	s := newService(t)
@@ -176,11 +184,11 @@ func TestVolumeOutlivesItsInstance(t *testing.T) {
 		return m
 	}
 	first := withVolume("i-first")
-	sh(t, first, mount+"; echo kept > /data/file; echo lost > /opt/file")
+	sh(t, first, mountScript+"; echo kept > /data/file; echo lost > /opt/file")
 	require.NoError(t, s.Terminate("i-first"))
 	require.NoDirExists(t, first.Root)
 	second := withVolume("i-second")
-	require.Equal(t, "kept", sh(t, second, mount+"; cat /data/file"))
+	require.Equal(t, "kept", sh(t, second, mountScript+"; cat /data/file"))
 	require.Equal(t, "gone", sh(t, second, "[ -e /opt/file ] || echo gone"))
 
 	require.ErrorContains(t, s.DeleteVolume("../x"), "volume id")
@@ -188,30 +196,31 @@ func TestVolumeOutlivesItsInstance(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(s.Dir, "volumes", "vol-0abc"))
 }
 
-func TestRebootMountsFstabAndStartsWhatIsEnabled(t *testing.T) {
+func TestRebootMountsFstabAndStartsEnabledUnits(t *testing.T) {
 	s := newService(t)
 	m, err := s.launch("i-reboot", "")
 	require.NoError(t, err)
 	require.NoError(t, s.Attach(t.Context(), "vol-0def", "i-reboot"))
-	sh(t, m, mount+`; echo kept > /data/file
+	sh(t, m, mountScript+`; echo kept > /data/file
 for u in wanted other; do printf '[Service]\nExecStart=/bin/sleep infinity\n' > /etc/systemd/system/$u.service; done
 systemctl enable --now wanted; systemctl start other`)
 
-	s.Region.Stop("i-reboot") // the power is cut, and the process starts anew
-	again := newServiceOn(s)
-	require.NoError(t, again.Open(t.Context()))
+	s.Region.Stop("i-reboot") // as in a power cut, after which the local cloud starts again
+	restarted := newServiceOn(s)
+	require.NoError(t, restarted.Open(t.Context()))
 	m, ok := s.Region.Machine("i-reboot")
 	require.True(t, ok)
 	require.Equal(t, "kept", sh(t, m, "cat /data/file"))
-	require.Equal(t, "/.volumes/vol-0def", sh(t, m, "readlink -f /dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol0def"), "an attached volume is there after a reboot")
+	device := sh(t, m, "readlink -f /dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol0def")
+	require.Equal(t, "/.volumes/vol-0def", device, "an attached volume stays attached over a reboot")
 	require.Equal(t, "active inactive", sh(t, m, "echo $(systemctl is-active wanted) $(systemctl is-active other)"))
-	require.NotContains(t, s.log.String(), "boot instance again")
-	_, meta, err := again.Control()
+	require.NotContains(t, s.log.String(), "reboot instance")
+	_, meta, err := restarted.Control()
 	require.NoError(t, err)
 	require.Equal(t, "the-role's-secret", meta.SecretAccessKey)
 }
 
-// newServiceOn is the service of a new process on the same state.
+// newServiceOn returns a service on the same state, as a new process would have it.
 func newServiceOn(s *service) *ec2.Service {
 	return &ec2.Service{
 		Region: s.Region, Dir: s.Dir, Applications: s.Applications, Machined: s.Machined, AWSRegion: s.AWSRegion, AccountID: s.AccountID,
@@ -241,17 +250,17 @@ func TestInstanceReadsParameters(t *testing.T) {
 		s.Applications = tree
 		s.Env = map[string]string{"AWS_ENDPOINT_URL_SSM": "http://" + l.Addr().String(), "AWS_DEFAULT_REGION": "us-east-1"}
 	})
-	go func() { _ = http.Serve(l, s.Parameters()) }() //nolint:gosec // a test
+	go func() { _ = http.Serve(l, s.Parameters()) }()
 	s.PutParameter("/observatory/ca", "a\nPEM\n")
 	m, err := s.launch("i-reads", "")
 	require.NoError(t, err)
-	get := func(name string) string {
+	getParameter := func(name string) string {
 		return `aws ssm get-parameter --name ` + name + ` --with-decryption --query Parameter.Value --output text 2>&1`
 	}
-	require.Equal(t, "a\nPEM", sh(t, m, get("/observatory/ca")), "signed with the role's credentials of the metadata service")
-	require.Contains(t, sh(t, m, get("/observatory/none")+" || true"), "ParameterNotFound")
+	require.Equal(t, "a\nPEM", sh(t, m, getParameter("/observatory/ca")), "signed with the role's credentials of the metadata service")
+	require.Contains(t, sh(t, m, getParameter("/observatory/none")+" || true"), "ParameterNotFound")
 	s.DeleteParameter("/observatory/ca")
-	require.Contains(t, sh(t, m, get("/observatory/ca")+" || true"), "ParameterNotFound")
+	require.Contains(t, sh(t, m, getParameter("/observatory/ca")+" || true"), "ParameterNotFound")
 
 	res, err := http.Post("http://"+l.Addr().String(), "application/x-amz-json-1.1", strings.NewReader("{}"))
 	require.NoError(t, err)
@@ -262,7 +271,7 @@ func TestInstanceReadsParameters(t *testing.T) {
 	require.Contains(t, string(body), "UnknownOperationException")
 }
 
-func TestNodeAddressesTakeTurns(t *testing.T) {
+func TestNodeAddressesRotate(t *testing.T) {
 	s := newService(t)
 	require.NoError(t, s.PutSubnet("subnet-1", "10.0.16.0/20"))
 	seen := map[string]bool{}

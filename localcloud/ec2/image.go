@@ -6,28 +6,34 @@ import (
 	"path/filepath"
 )
 
-// volumesDir is where volumes are in an instance: a folder each, with the file
-// uuid once a file system was made, and its files in fs.
-const volumesDir = "/.volumes"
+// volumesMount is where an instance sees the volumes, a folder for each. Once a
+// volume has a file system, its folder holds the file uuid and the file system's
+// content in fs.
+const volumesMount = "/.volumes"
 
-// programs replace those of an Amazon Linux image that work on block devices,
-// which a namespace has none of. A volume is a folder; its file system is
-// mounted by a bind.
-var programs = map[string]string{ //nolint:gochecknoglobals // a table
-	"usr/sbin/blkid": `#!/bin/bash
+// volumePrograms replace those of an Amazon Linux image that work on block devices,
+// which a namespace does not have: a volume is a folder, and mounting its file
+// system is a bind mount.
+func volumePrograms() map[string]string {
+	return map[string]string{"usr/sbin/blkid": blkid, "usr/sbin/mkfs.xfs": mkfsXFS, "usr/bin/mount": mountVolume}
+}
+
+const blkid = `#!/bin/bash
 dev="${!#}"
 [ -e "$dev/uuid" ] || exit 2
 case " $* " in
 *" -s UUID -o value "*) cat "$dev/uuid" ;;
 *) echo "$dev: UUID=\"$(cat "$dev/uuid")\" TYPE=\"xfs\"" ;;
 esac
-`,
-	"usr/sbin/mkfs.xfs": `#!/bin/bash
+`
+
+const mkfsXFS = `#!/bin/bash
 dev="${!#}"
 [ ! -e "$dev/uuid" ] || { echo "mkfs.xfs: $dev appears to contain an existing filesystem (xfs)." >&2; exit 1; }
 mkdir -p "$dev/fs" && cat /proc/sys/kernel/random/uuid > "$dev/uuid"
-`,
-	"usr/bin/mount": `#!/bin/bash
+`
+
+const mountVolume = `#!/bin/bash
 if [ $# -ne 1 ]; then exec /.host/usr/bin/mount "$@"; fi
 while read -r source point _; do
   [ "$point" = "$1" ] || continue
@@ -37,32 +43,27 @@ while read -r source point _; do
 done < /etc/fstab
 echo "mount: $1: can't find in /etc/fstab." >&2
 exit 1
-`,
-}
+`
 
-// units are services of an Amazon Linux image that scripts restart. Kernel
-// settings are the host's and not changed from here.
-var units = map[string]string{ //nolint:gochecknoglobals // a table
-	"systemd-sysctl.service": "[Service]\nType=oneshot\nExecStart=/bin/true\n",
-}
+// sysctlUnit is the service that scripts restart to apply kernel settings. Those
+// are the host's, so it does nothing.
+const sysctlUnit = "[Service]\nType=oneshot\nExecStart=/bin/true\n"
 
-// image lays down what the machine image has: the AWS CLI, K3s (machined under
-// that name), an empty fstab, and the programs above.
-func (s *Service) image(root string) error {
+// writeImage writes what the machine image contains: the AWS CLI, K3s (machined
+// under that name), an empty fstab, and volumePrograms.
+func (s *Service) writeImage(root string) error {
 	if err := s.PrepareCLI(root); err != nil {
 		return err
 	}
-	for path, text := range programs {
-		if err := replace(filepath.Join(root, path), text, 0o755); err != nil {
+	for path, text := range volumePrograms() {
+		if err := writeOverLink(filepath.Join(root, path), text, 0o755); err != nil {
 			return err
 		}
 	}
-	for name, text := range units {
-		if err := replace(filepath.Join(root, "etc/systemd/system", name), text, 0o644); err != nil {
-			return err
-		}
+	if err := writeOverLink(filepath.Join(root, "etc/systemd/system/systemd-sysctl.service"), sysctlUnit, 0o644); err != nil {
+		return err
 	}
-	if err := replace(filepath.Join(root, "etc/fstab"), "", 0o644); err != nil {
+	if err := writeOverLink(filepath.Join(root, "etc/fstab"), "", 0o644); err != nil {
 		return err
 	}
 	// /usr/local is a link to the host's; an instance has its own.
@@ -76,8 +77,9 @@ func (s *Service) image(root string) error {
 	return os.Symlink("/.host/machined", filepath.Join(local, "bin", "k3s"))
 }
 
-// replace writes a file over a link into the host's folders, not through it.
-func replace(path, text string, mode os.FileMode) error {
+// writeOverLink writes a file in place of a link into the host's folders, not
+// through the link.
+func writeOverLink(path, text string, mode os.FileMode) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

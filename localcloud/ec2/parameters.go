@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// Parameters answers Systems Manager's GetParameter (AWS JSON 1.1), which is
-// all that instances ask of it.
+// Parameters serves Systems Manager's GetParameter (AWS JSON 1.1), the only
+// operation that instances call.
 func (s *Service) Parameters() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
@@ -15,7 +15,7 @@ func (s *Service) Parameters() http.Handler {
 			_ = json.NewEncoder(w).Encode(map[string]string{"__type": kind, "message": message})
 		}
 		if target := r.Header.Get("X-Amz-Target"); target != "AmazonSSM.GetParameter" {
-			fail("UnknownOperationException", "the local Systems Manager answers GetParameter only, not "+target)
+			fail("UnknownOperationException", "the local Systems Manager supports only GetParameter, not "+target)
 			return
 		}
 		if r.Header.Get("Authorization") == "" {
@@ -34,6 +34,8 @@ func (s *Service) Parameters() http.Handler {
 			fail("ParameterNotFound", in.Name)
 			return
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"Parameter": map[string]any{"Name": in.Name, "Type": "SecureString", "Value": value, "Version": 1, "DataType": "text"}})
+		_ = json.NewEncoder(w).Encode(map[string]any{"Parameter": map[string]any{
+			"Name": in.Name, "Type": "SecureString", "Value": value, "Version": 1, "DataType": "text",
+		}})
 	})
 }

@@ -16,13 +16,13 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 )
 
-// Where cloud-init keeps what it runs and what that prints.
+// Where cloud-init keeps the script of runcmd and the script's output.
 const (
 	runcmdScript = "/var/lib/cloud/instance/scripts/runcmd"
 	outputLog    = "/var/log/cloud-init-output.log"
 )
 
-// cloudConfig is the part of cloud-init's format that is carried out.
+// cloudConfig is the supported part of cloud-init's format.
 type cloudConfig struct {
 	WriteFiles []writeFile `json:"write_files"`
 	RunCmd     []any       `json:"runcmd"`
@@ -35,8 +35,8 @@ type writeFile struct {
 	Permissions string `json:"permissions"`
 }
 
-// parseUserData reads user data and gives all its faults at once: what would
-// not be carried out must not pass for done.
+// parseUserData parses user data. It refuses what the local cloud does not
+// implement, and reports every violation at once.
 func parseUserData(l Launch) (cloudConfig, error) {
 	var c cloudConfig
 	text := l.UserData
@@ -56,33 +56,34 @@ func parseUserData(l Launch) (cloudConfig, error) {
 	if err := yaml.UnmarshalStrict([]byte(text), &c); err != nil {
 		return c, fmt.Errorf("the local cloud reads write_files and runcmd only: %w", err)
 	}
-	var faults []error
+	var violations []error
 	for i, f := range c.WriteFiles {
-		for _, err := range f.faults() {
-			faults = append(faults, fmt.Errorf("write_files[%d].%w", i, err))
+		for _, err := range f.violations() {
+			violations = append(violations, fmt.Errorf("write_files[%d].%w", i, err))
 		}
 	}
 	if _, err := shellScript(c.RunCmd); err != nil {
-		faults = append(faults, err)
+		violations = append(violations, err)
 	}
-	return c, errors.Join(faults...)
+	return c, errors.Join(violations...)
 }
 
-func (f writeFile) faults() []error {
-	var faults []error
+// violations returns what the local cloud does not support in f.
+func (f writeFile) violations() []error {
+	var violations []error
 	if !filepath.IsAbs(f.Path) {
-		faults = append(faults, fmt.Errorf("path: %q: must be absolute", f.Path))
+		violations = append(violations, fmt.Errorf("path: %q: must be absolute", f.Path))
 	}
 	if f.Encoding != "" {
-		faults = append(faults, fmt.Errorf("encoding: %q: the local cloud writes content as it is; leave encoding out", f.Encoding))
+		violations = append(violations, fmt.Errorf("encoding: %q: the local cloud writes content as it is; leave encoding out", f.Encoding))
 	}
 	if _, err := f.mode(); err != nil {
-		faults = append(faults, fmt.Errorf("permissions: %q: must be octal, such as \"0644\"", f.Permissions))
+		violations = append(violations, fmt.Errorf("permissions: %q: must be octal, such as \"0644\"", f.Permissions))
 	}
-	return faults
+	return violations
 }
 
-// mode is cloud-init's: 0644 where nothing is said.
+// mode is the file's mode; cloud-init's default is 0644.
 func (f writeFile) mode() (os.FileMode, error) {
 	if f.Permissions == "" {
 		return 0o644, nil
@@ -91,13 +92,13 @@ func (f writeFile) mode() (os.FileMode, error) {
 	return os.FileMode(mode), err
 }
 
-// shellScript joins runcmd into the one script that cloud-init makes of it: a
-// list is a command with its words quoted, a string is a line of shell. A
-// command that fails does not stop those after it; the last one's exit is the
-// script's (cloud-init, module runcmd).
+// shellScript renders runcmd as one script, as cloud-init does: a list is a command
+// with its words quoted, a string is a line of shell. A failed command does not
+// stop the next; the script's exit code is the last one's (cloud-init, module
+// runcmd).
 func shellScript(commands []any) (string, error) {
 	lines := []string{"#!/bin/sh"}
-	var faults []error
+	var violations []error
 	for i, cmd := range commands {
 		switch c := cmd.(type) {
 		case string:
@@ -109,20 +110,20 @@ func shellScript(commands []any) (string, error) {
 			}
 			lines = append(lines, strings.Join(words, " "))
 		default:
-			faults = append(faults, fmt.Errorf("runcmd[%d]: %v: must be a string or a list of words", i, cmd))
+			violations = append(violations, fmt.Errorf("runcmd[%d]: %v: must be a string or a list of words", i, cmd))
 		}
 	}
-	return strings.Join(lines, "\n") + "\n", errors.Join(faults...)
+	return strings.Join(lines, "\n") + "\n", errors.Join(violations...)
 }
 
-// run does what cloud-init does on an instance's first boot.
+// run executes the user data, as cloud-init does on the first boot.
 func (c cloudConfig) run(ctx context.Context, m *region.Machine) error {
 	for _, f := range c.WriteFiles {
 		mode, err := f.mode()
 		if err != nil {
 			return err
 		}
-		if err := writeAs(filepath.Join(m.Root, f.Path), f.Content, mode); err != nil {
+		if err := writeWithMode(filepath.Join(m.Root, f.Path), f.Content, mode); err != nil {
 			return err
 		}
 	}
@@ -133,7 +134,7 @@ func (c cloudConfig) run(ctx context.Context, m *region.Machine) error {
 	if err != nil {
 		return err
 	}
-	if err := writeAs(filepath.Join(m.Root, runcmdScript), script, 0o700); err != nil {
+	if err := writeWithMode(filepath.Join(m.Root, runcmdScript), script, 0o700); err != nil {
 		return err
 	}
 	res, err := m.Run(ctx, machine.Exec{Argv: []string{runcmdScript}, Stdout: outputLog, Stderr: outputLog})
@@ -146,8 +147,8 @@ func (c cloudConfig) run(ctx context.Context, m *region.Machine) error {
 	return nil
 }
 
-// writeAs writes a file with exactly this mode, whatever the umask.
-func writeAs(path, content string, mode os.FileMode) error {
+// writeWithMode writes a file with exactly this mode, whatever the umask.
+func writeWithMode(path, content string, mode os.FileMode) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}

@@ -3,63 +3,68 @@ package emr
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// startDaemons brings up HDFS, then YARN, then the history server, and waits
-// until each answers and every node is in YARN. The primary comes first.
+// startDaemons starts HDFS, then YARN, then the history server, and waits until
+// each answers and every node has joined YARN. The primary node comes first.
 func (s *Service) startDaemons(ctx context.Context, nodes []*node) error {
 	master := nodes[0]
-	format := machine.Exec{Argv: hadoop.Command(hadoop.NameNode.Class, "-format", "-nonInteractive"), User: "hdfs", Env: map[string]string{"HADOOP_CONF_DIR": platform.EMRHadoopConfDir}}
-	if err := master.machine.Must(ctx, format); err != nil {
+	if err := master.runHDFS(ctx, hadoop.NameNode().Class, "-format", "-nonInteractive"); err != nil {
+		return fmt.Errorf("format HDFS: %w", err)
+	}
+	if err := forEachNode(nodes, func(n *node) error { return n.startDaemons(ctx) }); err != nil {
 		return err
 	}
-	if err := each(nodes, func(n *node) error { return n.startDaemons(ctx) }); err != nil {
+	for _, args := range [][]string{
+		{"-mkdir", "-p", "/var/log/spark/apps", "/user/hadoop", "/user/spark/warehouse", "/tmp"},
+		{"-chmod", "-R", "1777", "/var/log/spark/apps", "/user", "/tmp"},
+	} {
+		if err := master.runHDFS(ctx, hadoop.FsShell, args...); err != nil {
+			return fmt.Errorf("create folders in HDFS: %w", err)
+		}
+	}
+	history := hadoop.HistoryServer()
+	if err := master.machine.StartUnit(ctx, history.Unit); err != nil {
 		return err
 	}
-	dirs := machine.Exec{Argv: hadoop.Command("org.apache.hadoop.fs.FsShell", "-mkdir", "-p", "/var/log/spark/apps", "/user/hadoop", "/user/spark/warehouse", "/tmp"), User: "hdfs"}
-	if err := master.machine.Must(ctx, dirs); err != nil {
+	if err := s.awaitWorkers(ctx, nodes); err != nil {
 		return err
 	}
-	open := machine.Exec{Argv: hadoop.Command("org.apache.hadoop.fs.FsShell", "-chmod", "-R", "1777", "/var/log/spark/apps", "/user", "/tmp"), User: "hdfs"}
-	if err := master.machine.Must(ctx, open); err != nil {
+	if err := master.awaitDaemon(ctx, history); err != nil {
 		return err
 	}
-	if err := master.machine.StartUnit(ctx, hadoop.HistoryServer.Unit); err != nil {
-		return err
-	}
-	if err := s.allInYARN(ctx, nodes); err != nil {
-		return err
-	}
-	if err := master.answers(ctx, hadoop.HistoryServer); err != nil {
-		return err
-	}
-	return checkIn(nodes)
+	return reportProvisioned(nodes)
 }
 
-// checkIn writes what EMR's controller does on nodes that are provisioned.
-func checkIn(nodes []*node) error {
+// runHDFS runs a program of the Hadoop distribution as HDFS' superuser.
+func (n *node) runHDFS(ctx context.Context, class string, args ...string) error {
+	return n.machine.Must(ctx, machine.Exec{
+		Argv: hadoop.Command(class, args...), User: "hdfs", Env: map[string]string{"HADOOP_CONF_DIR": platform.EMRHadoopConfDir},
+	})
+}
+
+// reportProvisioned reports the nodes as provisioned, as EMR's controller does.
+func reportProvisioned(nodes []*node) error {
 	for _, n := range nodes {
-		state := "localInstance {\n  nodeProvisionCheckinRecord {\n    status: SUCCESSFUL\n  }\n}\n"
-		if err := n.write(path.Join(platform.EMRInfoDir, "job-flow-state.txt"), state, 0o644); err != nil {
+		if err := n.writeProvisioning("SUCCESSFUL"); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// startDaemons starts those of the node's role and waits for each.
+// startDaemons starts the daemons of the node's role and waits for each.
 func (n *node) startDaemons(ctx context.Context) error {
 	for _, d := range hadoop.Daemons(n.Role) {
 		if err := n.machine.StartUnit(ctx, d.Unit); err != nil {
@@ -67,120 +72,107 @@ func (n *node) startDaemons(ctx context.Context) error {
 		}
 	}
 	for _, d := range hadoop.Daemons(n.Role) {
-		if err := n.answers(ctx, d); err != nil {
+		if err := n.awaitDaemon(ctx, d); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-const (
-	// daemonDeadline is how long a daemon may take to answer: a few seconds
-	// alone, more when all start at once on two cores.
-	daemonDeadline = 3 * time.Minute
-	// daemonRestarts is how often one may end before it is given up.
-	daemonRestarts = 3
-)
+// maxDaemonRestarts is after how many restarts a daemon counts as failed.
+const maxDaemonRestarts = 3
 
-// answers waits until a daemon's page does. Its log's end is in the error.
-func (n *node) answers(ctx context.Context, d hadoop.Daemon) error {
-	url := fmt.Sprintf("http://%s:%d/", n.ip(), d.Port)
-	log := filepath.Join(n.machine.Root, "var/log", d.Log+"-"+n.Host+".log")
-	err := poll(ctx, daemonDeadline, func() error {
-		res, err := http.Get(url) //nolint:gosec,noctx // a node's own page
+// daemonPollOptions sets how long a daemon may take to answer. It needs seconds if it
+// starts alone, longer if all start at once on two cores.
+func daemonPollOptions() poll.Options {
+	return poll.Options{Interval: 200 * time.Millisecond, Timeout: 3 * time.Minute}
+}
+
+// awaitDaemon waits until a daemon's web page answers. Its error contains the end
+// of the daemon's log.
+func (n *node) awaitDaemon(ctx context.Context, d hadoop.Daemon) error {
+	err := poll.Until(ctx, daemonPollOptions(), func(ctx context.Context) error {
+		res, err := httpGet(ctx, fmt.Sprintf("http://%s:%d/", n.ip(), d.Port))
 		if err == nil {
-			res.Body.Close()
-			return nil
+			return res.Body.Close()
 		}
 		units, unitsErr := n.machine.Units(ctx)
 		if unitsErr != nil {
 			return unitsErr
 		}
 		for _, u := range units {
-			if u.Name == d.Unit && u.Restarts >= daemonRestarts {
-				return &hopeless{fmt.Errorf("ended %d times", u.Restarts)}
+			if u.Name == d.Unit && u.Restarts >= maxDaemonRestarts {
+				return poll.Permanent(fmt.Errorf("ended %d times", u.Restarts))
 			}
 		}
-		return fmt.Errorf("does not answer on port %d", d.Port)
+		return fmt.Errorf("no answer on port %d", d.Port)
 	})
 	if err != nil {
-		return fmt.Errorf("%s on %s: %w%s", d.Unit, n.Host, err, tail(log, log))
+		log := filepath.Join(n.machine.Root, "var/log", d.Log+"-"+n.Host+".log")
+		return fmt.Errorf("start %s on %s: %w%s", d.Unit, n.Host, err, logTail(log, log))
 	}
 	return nil
 }
 
-// tailBytes is how much of a log goes into an error.
-const tailBytes = 2000
+// httpGet sends a GET request.
+func httpGet(ctx context.Context, url string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	return http.DefaultClient.Do(req)
+}
 
-// tail gives the end of a log as the end of an error's text, or nothing.
-func tail(file, name string) string {
+// maxTailBytes is how much of a log an error contains.
+const maxTailBytes = 2000
+
+// logTail returns the end of a log in words that end an error's text; "" if there
+// is no log.
+func logTail(file, name string) string {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return ""
 	}
-	end := strings.TrimSpace(string(text[max(0, len(text)-tailBytes):]))
+	end := strings.TrimSpace(string(text[max(0, len(text)-maxTailBytes):]))
 	if end == "" {
 		return ""
 	}
 	return "; the end of " + name + ":\n" + end
 }
 
-// yarnMetrics is the part of the ResourceManager's cluster metrics in use.
+// yarnMetrics are some of the ResourceManager's cluster metrics.
 type yarnMetrics struct {
 	ActiveNodes, AppsSubmitted, AppsRunning, AppsPending int
 }
 
-// yarn asks the ResourceManager for its cluster metrics.
-func yarn(ctx context.Context, master *node) (yarnMetrics, error) {
-	// The one-jar build of the daemons gives this without the outer
-	// "clusterMetrics" that the ordinary build has.
-	var answer yarnMetrics
-	url := fmt.Sprintf("http://%s:%d/ws/v1/cluster/metrics", master.ip(), platform.ResourceManagerUI)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+// readYARNMetrics reads the ResourceManager's cluster metrics.
+func readYARNMetrics(ctx context.Context, master *node) (yarnMetrics, error) {
+	// The one-jar build of the daemons does not wrap them in "clusterMetrics", as
+	// the ordinary build does.
+	var metrics yarnMetrics
+	res, err := httpGet(ctx, fmt.Sprintf("http://%s:%d/ws/v1/cluster/metrics", master.ip(), platform.ResourceManagerUI))
 	if err != nil {
-		return answer, err
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return answer, err
+		return metrics, fmt.Errorf("read YARN's cluster metrics: %w", err)
 	}
 	defer res.Body.Close()
-	return answer, json.NewDecoder(res.Body).Decode(&answer)
+	if err := json.NewDecoder(res.Body).Decode(&metrics); err != nil {
+		return metrics, fmt.Errorf("read YARN's cluster metrics: %w", err)
+	}
+	return metrics, nil
 }
 
-// allInYARN waits until the ResourceManager counts every worker as active.
-func (s *Service) allInYARN(ctx context.Context, nodes []*node) error {
-	return poll(ctx, daemonDeadline, func() error {
-		answer, err := yarn(ctx, nodes[0])
-		if err == nil && answer.ActiveNodes < len(nodes)-1 {
-			err = fmt.Errorf("%d of %d nodes are active in YARN", answer.ActiveNodes, len(nodes)-1)
+// awaitWorkers waits until the ResourceManager counts every worker as active.
+func (s *Service) awaitWorkers(ctx context.Context, nodes []*node) error {
+	workers := len(nodes) - 1
+	err := poll.Until(ctx, daemonPollOptions(), func(ctx context.Context) error {
+		metrics, err := readYARNMetrics(ctx, nodes[0])
+		if err == nil && metrics.ActiveNodes < workers {
+			err = fmt.Errorf("%d of %d nodes are active in YARN", metrics.ActiveNodes, workers)
 		}
 		return err
 	})
-}
-
-// hopeless ends a poll before its deadline.
-type hopeless struct{ error }
-
-func (h *hopeless) Unwrap() error { return h.error }
-
-// poll tries until it succeeds, there is no hope, the deadline passes or ctx
-// ends.
-func poll(ctx context.Context, deadline time.Duration, try func() error) error {
-	ctx, cancel := context.WithTimeout(ctx, deadline)
-	defer cancel()
-	tick := time.NewTicker(200 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := try()
-		var end *hopeless
-		if err == nil || errors.As(err, &end) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("within %s: %w", deadline, err)
-		case <-tick.C:
-		}
+	if err != nil {
+		return fmt.Errorf("wait for the nodes to join YARN: %w", err)
 	}
+	return nil
 }

@@ -2,8 +2,8 @@
 // real bootstrap actions on each, then configuration, daemons and steps in
 // EMR's order, with logs under the cluster's log URI.
 //
-// The HTTP API and the state machine are package emrapi's; what is written on
-// a node is package hadoop's. This package makes both happen on machines.
+// Package emrapi has the HTTP API and the state machine, package hadoop the files
+// of a node. This package applies both to machines.
 package emr
 
 import (
@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"k8s.io/utils/clock"
 
@@ -22,7 +23,13 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/s3"
 )
 
-// Service launches and ends clusters.
+// Names of a cluster's web pages, for Service.Expose.
+const (
+	ResourceManager = "resourcemanager"
+	SparkHistory    = "history"
+)
+
+// Service launches and terminates clusters.
 type Service struct {
 	Region       *region.Region
 	Store        *emrapi.Store
@@ -32,16 +39,20 @@ type Service struct {
 	AWSRegion    string
 	AccountID    string
 	Gateway      string // default route of nodes
-	// Address gives a free address of a subnet, in CIDR form.
+	// Address allocates an address in a subnet, in CIDR form.
 	Address func(subnetID string) (string, error)
 	// Expose makes a cluster's web page reachable on the host.
 	Expose func(name, address string)
-	Clock  clock.PassiveClock // what idleness is measured by
+	Clock  clock.PassiveClock // measures idle time
 	Log    *slog.Logger
 
+	// LogDelay is how long after a step's end its logs reach S3. On EMR, whose
+	// pusher runs every five minutes, it is up to that long.
+	LogDelay time.Duration
+
 	mu    sync.Mutex
-	nodes map[string][]*node // by cluster id, the primary first
-	idle  map[string]idleness
+	nodes map[string][]*node // by cluster id; the primary node first
+	idle  map[string]idleState
 }
 
 // node is an instance of a cluster.
@@ -53,7 +64,7 @@ type node struct {
 	instanceType string
 	address      string // CIDR form
 	machine      *region.Machine
-	pushed       sync.Map // log file to the stamp of what is in S3 of it
+	pushed       sync.Map // by log file: the fileVersion of its copy in S3
 }
 
 func (n *node) ip() string {
@@ -66,14 +77,15 @@ func (n *node) ip() string {
 
 func (n *node) fqdn() string { return n.Host + "." + n.Domain }
 
-// Running tells whether the cluster's machines are up in this process.
+// Running reports whether the cluster's machines run in this process.
 func (s *Service) Running(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.nodes[id]) > 0
 }
 
-func (s *Service) cluster(id string) ([]*node, error) {
+// clusterNodes returns a cluster's nodes, the primary node first.
+func (s *Service) clusterNodes(id string) ([]*node, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.nodes[id]) == 0 {
@@ -82,11 +94,15 @@ func (s *Service) cluster(id string) ([]*node, error) {
 	return s.nodes[id], nil
 }
 
-// write puts a file on a node; paths are the node's.
+// write writes a file on a node; path is the node's.
 func (n *node) write(path, content string, mode os.FileMode) error {
 	full := filepath.Join(n.machine.Root, path)
-	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-		return err
+	err := os.MkdirAll(filepath.Dir(full), 0o755)
+	if err == nil {
+		err = os.WriteFile(full, []byte(content), mode)
 	}
-	return os.WriteFile(full, []byte(content), mode)
+	if err != nil {
+		return fmt.Errorf("write %s on %s: %w", path, n.Host, err)
+	}
+	return nil
 }

@@ -10,27 +10,28 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-// idleInterval is how often idleness is looked at. The shortest idle timeout
-// is 60 s (API reference, AutoTerminationPolicy).
+// idleInterval is the time between two checks for idle clusters. The shortest idle
+// timeout is 60 s (API reference, AutoTerminationPolicy).
 const idleInterval = 15 * time.Second
 
-// busyFile is touched on the primary node by what is busy without YARN
+// busyFile is what programs that are busy outside YARN touch on the primary node
 // (Management Guide, "Using an auto-termination policy").
 const busyFile = "/emr/metricscollector/isbusy"
 
-// idleness is since when nothing has happened on a cluster.
-type idleness struct {
-	since   time.Time
-	history activity
+// idleState says since when a cluster has been idle, and what it had done by then.
+type idleState struct {
+	since    time.Time
+	activity activity
 }
 
-// activity changes whenever a cluster did something, however short.
+// activity is what a cluster has done in its life. It differs after anything that
+// the cluster does, however short.
 type activity struct {
-	steps, applications int
-	touched             time.Time
+	steps, applications int       // how many
+	busyFileTime        time.Time // modification time of busyFile
 }
 
-// WatchIdle ends clusters by their auto-termination policy until ctx ends.
+// WatchIdle terminates clusters by their auto-termination policies until ctx is done.
 func (s *Service) WatchIdle(ctx context.Context) {
 	tick := time.NewTicker(idleInterval)
 	defer tick.Stop()
@@ -39,30 +40,30 @@ func (s *Service) WatchIdle(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			s.EndIdle(ctx)
+			s.TerminateIdle(ctx)
 		}
 	}
 }
 
-// EndIdle looks once at every cluster and ends those that have been idle for as
-// long as their policy allows: no application in YARN, no step, an untouched
-// busyFile (Management Guide, "Using an auto-termination policy", releases from
-// 6.4). Notebooks do not exist here and HDFS' use, a condition on EMR, is not
-// looked at. A cluster that is protected from termination stays.
-func (s *Service) EndIdle(ctx context.Context) {
+// TerminateIdle checks every cluster once and terminates those that have been idle for
+// longer than their policy allows: no application in YARN, no step, busyFile not
+// touched (Management Guide, "Using an auto-termination policy", releases from
+// 6.4). Unlike EMR it checks neither notebooks, which do not exist here, nor the use
+// of HDFS. It does not terminate a cluster with termination protection.
+func (s *Service) TerminateIdle(ctx context.Context) {
 	for _, id := range s.Store.ClusterIDs() {
-		timeout, waits := s.idleTimeout(id)
-		if !waits || !s.Running(id) {
+		timeout, enforced := s.idleTimeout(id)
+		if !enforced || !s.Running(id) {
 			s.forgetIdle(id)
 			continue
 		}
-		history, busy, err := s.activity(ctx, id)
+		done, busy, err := s.readActivity(ctx, id)
 		if err != nil {
-			s.Log.Warn("look for idleness", "cluster", id, "error", err)
+			s.Log.Warn("check for idleness", "cluster", id, "error", err)
 			s.forgetIdle(id)
 			continue
 		}
-		if s.idleFor(id, history, busy) < timeout {
+		if s.idleFor(id, done, busy) < timeout {
 			continue
 		}
 		reason := types.ClusterStateChangeReason{
@@ -70,12 +71,12 @@ func (s *Service) EndIdle(ctx context.Context) {
 			Message: aws.String("Auto-terminated: the cluster was idle for " + timeout.String()),
 		}
 		if err := s.Store.SetClusterState(id, types.ClusterStateTerminating, reason); err != nil {
-			s.Log.Error("end idle cluster", "cluster", id, "error", err)
+			s.Log.Error("terminate idle cluster", "cluster", id, "error", err)
 		}
 	}
 }
 
-// idleTimeout gives a cluster's policy, if it has one and may end by it now.
+// idleTimeout returns a cluster's idle timeout, and whether its policy applies now.
 func (s *Service) idleTimeout(id string) (time.Duration, bool) {
 	c, err := s.Store.Cluster(id)
 	if err != nil || c.Status.State != types.ClusterStateWaiting || aws.ToBool(c.TerminationProtected) {
@@ -88,8 +89,9 @@ func (s *Service) idleTimeout(id string) (time.Duration, bool) {
 	return time.Duration(aws.ToInt64(policy.IdleTimeout)) * time.Second, true
 }
 
-func (s *Service) activity(ctx context.Context, id string) (activity, bool, error) {
-	nodes, err := s.cluster(id)
+// readActivity returns what a cluster has done so far, and whether it is busy now.
+func (s *Service) readActivity(ctx context.Context, id string) (activity, bool, error) {
+	nodes, err := s.clusterNodes(id)
 	if err != nil {
 		return activity{}, false, err
 	}
@@ -99,32 +101,32 @@ func (s *Service) activity(ctx context.Context, id string) (activity, bool, erro
 	}
 	ctx, cancel := context.WithTimeout(ctx, idleInterval)
 	defer cancel()
-	metrics, err := yarn(ctx, nodes[0])
+	metrics, err := readYARNMetrics(ctx, nodes[0])
 	if err != nil {
 		return activity{}, false, err
 	}
-	history := activity{steps: len(steps), applications: metrics.AppsSubmitted}
+	done := activity{steps: len(steps), applications: metrics.AppsSubmitted}
 	if info, err := os.Stat(filepath.Join(nodes[0].machine.Root, busyFile)); err == nil {
-		history.touched = info.ModTime()
+		done.busyFileTime = info.ModTime()
 	}
-	return history, metrics.AppsRunning+metrics.AppsPending > 0, nil
+	return done, metrics.AppsRunning+metrics.AppsPending > 0, nil
 }
 
-// idleFor tells how long a cluster has been idle. It begins anew when
-// something happened since the last look.
-func (s *Service) idleFor(id string, history activity, busy bool) time.Duration {
+// idleFor returns how long a cluster has been idle, given what it has done so far.
+// Any activity since the last check restarts the time.
+func (s *Service) idleFor(id string, done activity, busy bool) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.Clock.Now()
-	before, known := s.idle[id]
-	if busy || !known || before.history != history {
+	previous, known := s.idle[id]
+	if busy || !known || previous.activity != done {
 		if s.idle == nil {
-			s.idle = map[string]idleness{}
+			s.idle = map[string]idleState{}
 		}
-		s.idle[id] = idleness{since: now, history: history}
+		s.idle[id] = idleState{since: now, activity: done}
 		return 0
 	}
-	return now.Sub(before.since)
+	return now.Sub(previous.since)
 }
 
 func (s *Service) forgetIdle(id string) {

@@ -4,58 +4,60 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 
-	"github.com/emr-observatory/emr-observatory/localcloud/applications"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
-	"github.com/emr-observatory/emr-observatory/localcloud/region"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
 
-// Launch brings a cluster from STARTING to WAITING. The store has it already.
-// On failure every machine of it is gone and its state says why; what they
-// wrote is under the log URI.
+// Launch brings a cluster of the store from STARTING to WAITING. On failure it
+// removes the cluster's machines, pushes their logs to the log URI, and sets the
+// reason in the cluster's state.
 func (s *Service) Launch(ctx context.Context, id string, spec Spec) error {
 	err := s.launch(ctx, id, spec)
 	if err == nil {
 		return nil
 	}
-	// The machines go; what they wrote is the only account of the fault.
+	// Before the machines are removed: their logs contain the cause.
 	if pushErr := s.PushLogs(context.WithoutCancel(ctx), id); pushErr != nil {
 		s.Log.Warn("push logs", "cluster", id, "error", pushErr)
 	}
 	removeErr := s.remove(id)
 	code := types.ClusterStateChangeReasonCodeInternalError
-	var boot *bootstrapError
-	if errors.As(err, &boot) {
+	var failure *bootstrapError
+	if errors.As(err, &failure) {
 		code = types.ClusterStateChangeReasonCodeBootstrapFailure
 	}
 	reason := types.ClusterStateChangeReason{Code: code, Message: aws.String(err.Error())}
-	return errors.Join(err, removeErr, s.Store.SetClusterState(id, types.ClusterStateTerminatedWithErrors, reason, boot.details()...))
+	return errors.Join(err, removeErr, s.Store.SetClusterState(id, types.ClusterStateTerminatedWithErrors, reason, failure.details()...))
 }
 
+// launch boots the nodes, runs the bootstrap actions, and configures and starts the
+// daemons.
 func (s *Service) launch(ctx context.Context, id string, spec Spec) error {
-	nodes, err := s.plan(id, spec)
+	nodes, err := s.newClusterNodes(id, spec)
 	if err != nil {
 		return err
 	}
-	s.keep(id, nodes)
-	if err := each(nodes, func(n *node) error { return s.boot(ctx, id, n, hosts(nodes)) }); err != nil {
+	s.setNodes(id, nodes)
+	if err := forEachNode(nodes, func(n *node) error { return s.boot(ctx, id, n, hostNames(nodes)) }); err != nil {
 		return err
 	}
 	if err := s.Store.SetClusterState(id, types.ClusterStateBootstrapping, types.ClusterStateChangeReason{}); err != nil {
 		return err
 	}
-	if err := s.bootstrapAll(ctx, id, nodes, spec.Actions); err != nil {
+	if err := s.runBootstrapActionsOnAll(ctx, id, nodes, spec.Actions); err != nil {
 		return err
 	}
-	if err := each(nodes, func(n *node) error { return s.configure(ctx, n) }); err != nil {
+	if err := forEachNode(nodes, func(n *node) error { return s.configure(ctx, n) }); err != nil {
 		return err
 	}
 	if err := s.startDaemons(ctx, nodes); err != nil {
@@ -64,12 +66,14 @@ func (s *Service) launch(ctx context.Context, id string, spec Spec) error {
 	if err := s.setRunning(id, nodes); err != nil {
 		return err
 	}
-	s.Expose("resourcemanager", fmt.Sprintf("%s:%d", nodes[0].ip(), platform.ResourceManagerUI))
-	s.Expose("history", fmt.Sprintf("%s:%d", nodes[0].ip(), platform.SparkHistoryUI))
-	return s.Store.SetClusterState(id, types.ClusterStateWaiting, types.ClusterStateChangeReason{Message: aws.String("Cluster ready to run steps.")})
+	s.Expose(ResourceManager, fmt.Sprintf("%s:%d", nodes[0].ip(), platform.ResourceManagerUI))
+	s.Expose(SparkHistory, fmt.Sprintf("%s:%d", nodes[0].ip(), platform.SparkHistoryUI))
+	ready := types.ClusterStateChangeReason{Message: aws.String("Cluster ready to run steps.")}
+	return s.Store.SetClusterState(id, types.ClusterStateWaiting, ready)
 }
 
-func (s *Service) keep(id string, nodes []*node) {
+// setNodes sets a cluster's nodes.
+func (s *Service) setNodes(id string, nodes []*node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.nodes == nil {
@@ -78,15 +82,16 @@ func (s *Service) keep(id string, nodes []*node) {
 	s.nodes[id] = nodes
 }
 
-// bootstrapAll runs the bootstrap actions on all nodes and pushes their logs.
-func (s *Service) bootstrapAll(ctx context.Context, id string, nodes []*node, actions []Action) error {
-	err := each(nodes, func(n *node) error { return s.bootstrap(ctx, n, actions) })
+// runBootstrapActionsOnAll runs the bootstrap actions on all nodes and pushes their logs.
+func (s *Service) runBootstrapActionsOnAll(ctx context.Context, id string, nodes []*node, actions []Action) error {
+	err := forEachNode(nodes, func(n *node) error { return s.runBootstrapActions(ctx, n, actions) })
 	if pushErr := s.PushLogs(ctx, id); pushErr != nil {
 		s.Log.Warn("push logs", "cluster", id, "error", pushErr)
 	}
 	return err
 }
 
+// setRunning sets the nodes' instances to RUNNING.
 func (s *Service) setRunning(id string, nodes []*node) error {
 	for _, n := range nodes {
 		if err := s.Store.SetInstanceState(id, n.memberID, types.InstanceStateRunning, types.InstanceStateChangeReason{}); err != nil {
@@ -96,9 +101,9 @@ func (s *Service) setRunning(id string, nodes []*node) error {
 	return nil
 }
 
-// each does one thing to all nodes at once and gives the first failure of the
-// primary node, else of any.
-func each(nodes []*node, do func(*node) error) error {
+// forEachNode calls do for all nodes concurrently and returns the first error in
+// the order of the nodes, the primary node first.
+func forEachNode(nodes []*node, do func(*node) error) error {
 	errs := make([]error, len(nodes))
 	var wg sync.WaitGroup
 	for i, n := range nodes {
@@ -113,8 +118,8 @@ func each(nodes []*node, do func(*node) error) error {
 	return nil
 }
 
-// hosts are the names of a cluster's nodes by address.
-func hosts(nodes []*node) map[string][]string {
+// hostNames returns the names of nodes by address, for /etc/hosts.
+func hostNames(nodes []*node) map[string][]string {
 	out := map[string][]string{}
 	for _, n := range nodes {
 		out[n.ip()] = []string{n.fqdn(), n.Host}
@@ -122,9 +127,9 @@ func hosts(nodes []*node) map[string][]string {
 	return out
 }
 
-// plan gives every instance its identity and tells the store of it. The
-// primary comes first.
-func (s *Service) plan(id string, spec Spec) ([]*node, error) {
+// newClusterNodes returns the nodes of a new cluster, the primary node first, and
+// puts their instances into the store. It boots nothing.
+func (s *Service) newClusterNodes(id string, spec Spec) ([]*node, error) {
 	groups, err := s.Store.InstanceGroups(id)
 	if err != nil {
 		return nil, err
@@ -137,7 +142,7 @@ func (s *Service) plan(id string, spec Spec) ([]*node, error) {
 	}
 	var nodes []*node
 	for _, g := range groups {
-		members, err := s.members(id, spec, g, cores, int(aws.ToInt32(g.RequestedInstanceCount)))
+		members, err := s.newGroupNodes(id, spec, g, cores, int(aws.ToInt32(g.RequestedInstanceCount)))
 		if err != nil {
 			return nil, err
 		}
@@ -149,16 +154,19 @@ func (s *Service) plan(id string, spec Spec) ([]*node, error) {
 	return nodes, s.Store.UpdateCluster(id, func(c *types.Cluster) { c.MasterPublicDnsName = aws.String(nodes[0].fqdn()) })
 }
 
-// members makes count more instances of a group. Who the primary is, the
-// caller knows.
-func (s *Service) members(id string, spec Spec, g types.InstanceGroup, cores, count int) ([]*node, error) {
+// newGroupNodes returns count more nodes of a group, and puts their instances into
+// the store. cores is the size of the core group. The caller sets MasterHost.
+func (s *Service) newGroupNodes(id string, spec Spec, g types.InstanceGroup, cores, count int) ([]*node, error) {
 	nodes := make([]*node, 0, count)
 	for range count {
 		address, err := s.Address(spec.SubnetID)
 		if err != nil {
 			return nil, err
 		}
-		n := &node{address: address, instanceID: newInstanceID(), memberID: emrapi.NewID("ci"), groupID: aws.ToString(g.Id), instanceType: aws.ToString(g.InstanceType)}
+		n := &node{
+			address: address, instanceID: newInstanceID(), memberID: emrapi.NewID("ci"),
+			groupID: aws.ToString(g.Id), instanceType: aws.ToString(g.InstanceType),
+		}
 		n.Node = hadoop.Node{
 			ClusterID: id, Release: spec.ReleaseLabel, AccountID: s.AccountID, Region: s.AWSRegion,
 			Role: strings.ToLower(string(g.InstanceGroupType)), Domain: "ec2.internal", CoreNodes: cores,
@@ -176,49 +184,56 @@ func (s *Service) members(id string, spec Spec, g types.InstanceGroup, cores, co
 	return nodes, nil
 }
 
-// What YARN may give out on a node of the local cloud, whatever its instance
-// type: the machine under all nodes is one. The memory holds an application
-// master and one executor of spark-defaults (896 and 1152 MB with overhead), not
-// two executors: more than one on each node only takes memory from the others.
+// What YARN may allocate on a node, whatever its instance type: all nodes share
+// this machine. The memory fits an application master and one executor of
+// spark-defaults (896 and 1152 MB with overhead), but not two executors, which
+// would only take memory from other nodes.
 const (
 	nodeMemoryMB = 2048
 	nodeVCores   = 4
 )
 
+// boot boots a node's machine. hosts are the cluster's names by address.
 func (s *Service) boot(ctx context.Context, id string, n *node, hosts map[string][]string) error {
 	m, err := s.Region.Boot(ctx, machine.Spec{
 		Name: n.instanceID, Hostname: n.Host, Domain: n.Domain, Addresses: []string{n.address}, Gateway: s.Gateway,
-		Binds: []machine.Bind{{From: s.Applications, To: applications.Mount, ReadOnly: true}, {From: s.JavaHome, To: "/.host/java", ReadOnly: true}},
-		Users: users(), Hosts: hosts, OneUser: region.OneUser(),
-		// The SDKs' own variables lead every client to the local services.
+		Binds: []machine.Bind{
+			{From: s.Applications, To: applications.Mount, ReadOnly: true},
+			{From: s.JavaHome, To: "/.host/java", ReadOnly: true},
+		},
+		Users: users(), Hosts: hosts,
+		// The SDKs' own variables point every client at the local services.
 		Env: map[string]string{"AWS_ENDPOINT_URL_S3": s.Objects.Endpoint(), "AWS_DEFAULT_REGION": s.AWSRegion},
 		Metadata: machine.Metadata{
-			InstanceID: n.instanceID, InstanceType: n.instanceType, Region: s.AWSRegion, Zone: s.AWSRegion + "a", AccountID: s.AccountID,
-			RoleName: "emr-ec2", AccessKeyID: s.Objects.AccessKey, SecretAccessKey: s.Objects.SecretKey,
+			InstanceID: n.instanceID, InstanceType: n.instanceType, Region: s.AWSRegion, Zone: s.AWSRegion + "a",
+			AccountID: s.AccountID, RoleName: "emr-ec2",
+			AccessKeyID: s.Objects.AccessKey, SecretAccessKey: s.Objects.SecretKey,
 		},
 	})
 	if err != nil {
 		return err
 	}
 	n.machine = m
-	if err := s.image(n); err != nil {
+	if err := s.writeImage(n); err != nil {
 		return err
 	}
 	return s.Store.SetInstanceState(id, n.memberID, types.InstanceStateBootstrapping, types.InstanceStateChangeReason{})
 }
 
-// users are a node's accounts; hadoop may use sudo.
+// users returns a node's accounts. The account hadoop, which steps run as, comes
+// first: if the machine has a single uid, every process appears as the first one.
 func users() []machine.User {
-	users := []machine.User{{Name: "wheel", UID: 10, GID: 10, Home: "/"}}
+	users := []machine.User{{Name: hadoop.User, UID: hadoop.Accounts()[hadoop.User], Groups: []string{machine.AdminGroup}}}
 	for name, uid := range hadoop.Accounts() {
-		u := machine.User{Name: name, UID: uid, GID: uid, Home: "/home/" + name, Groups: []string{"hadoop"}}
-		if name == "hadoop" {
-			u.Groups = []string{"wheel"}
+		if name != hadoop.User {
+			users = append(users, machine.User{Name: name, UID: uid, Groups: []string{hadoop.User}})
 		}
-		users = append(users, u)
 	}
-	sortUsers(users)
-	return users
+	for i := range users {
+		users[i].GID, users[i].Home = users[i].UID, "/home/"+users[i].Name
+	}
+	slices.SortFunc(users[1:], func(a, b machine.User) int { return a.UID - b.UID })
+	return append(users, machine.User{Name: machine.AdminGroup, UID: 10, GID: 10, Home: "/"})
 }
 
 // Terminate implements emrapi.Terminator.
@@ -229,7 +244,7 @@ func (s *Service) Terminate(ctx context.Context, id string) error {
 	return s.remove(id)
 }
 
-// remove ends a cluster's machines.
+// remove removes a cluster's machines and sets their instances to TERMINATED.
 func (s *Service) remove(id string) error {
 	s.mu.Lock()
 	nodes := s.nodes[id]
@@ -238,8 +253,9 @@ func (s *Service) remove(id string) error {
 	return s.removeNodes(id, nodes)
 }
 
+// removeNodes removes nodes' machines and sets their instances to TERMINATED.
 func (s *Service) removeNodes(id string, nodes []*node) error {
-	err := each(nodes, func(n *node) error { return s.Region.Remove(n.instanceID) })
+	err := forEachNode(nodes, func(n *node) error { return s.Region.Remove(n.instanceID) })
 	for _, n := range nodes {
 		err = errors.Join(err, s.Store.SetInstanceState(id, n.memberID, types.InstanceStateTerminated, types.InstanceStateChangeReason{}))
 	}

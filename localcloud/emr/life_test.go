@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -22,31 +23,34 @@ import (
 
 const idleTimeout = 2 * time.Minute
 
-// The life of one real cluster: HDFS, YARN and steps, a core group that grows,
-// the end by idleness. Its parts share the cluster, whose start is dear.
+// The life of one real cluster: HDFS, YARN and steps, a core group that grows, and
+// termination when it is idle. The subtests share the cluster, which is slow to
+// start.
 func TestLifeOfACluster(t *testing.T) {
 	c := newCloud(t)
-	in := inputs(c.action("first.sh", whoAmI))
+	in := inputs(c.putAction("first.sh", identityScript))
 	in["autoTerminationPolicy"] = map[string]any{"idleTimeout": int(idleTimeout.Seconds())}
 	id, err := c.Create(t.Context(), in)
 	require.NoError(t, err)
-	require.Equal(t, types.ClusterStateWaiting, c.only().Status.State)
-	require.Contains(t, c.opened, "resourcemanager")
+	require.Equal(t, types.ClusterStateWaiting, c.onlyCluster().Status.State)
+	require.Contains(t, c.exposed, emr.ResourceManager)
 
-	t.Run("a step that completes", func(t *testing.T) { c.completes(t, id) })
-	t.Run("a step that fails", func(t *testing.T) { c.fails(t, id) })
-	t.Run("a step that is cancelled", func(t *testing.T) { c.cancelled(t, id) })
-	t.Run("the core group grows", func(t *testing.T) { c.grows(t, id, in) })
+	t.Run("a step that completes", func(t *testing.T) { c.testCompletedStep(t, id) })
+	t.Run("a step that fails", func(t *testing.T) { c.testFailedStep(t, id) })
+	t.Run("a step whose log is late", func(t *testing.T) { c.testLateLog(t, id) })
+	t.Run("a step that is cancelled", func(t *testing.T) { c.testCancelledStep(t, id) })
+	t.Run("the core group grows", func(t *testing.T) { c.testGrowingCoreGroup(t, id, in) })
 	t.Run("the core group does not shrink", func(t *testing.T) {
 		in["coreInstanceGroup"].(map[string]any)["instanceCount"] = 1
-		require.ErrorContains(t, c.Change(t.Context(), id, in), "coreInstanceGroup.instanceCount: 1: the local cloud does not move HDFS blocks off 1 of 2 core nodes")
+		require.ErrorContains(t, c.Change(t.Context(), id, in),
+			"coreInstanceGroup.instanceCount: 1: the local cloud does not move HDFS blocks off 1 of 2 core nodes")
 		in["coreInstanceGroup"].(map[string]any)["instanceCount"] = 2
 	})
-	t.Run("idleness ends it", func(t *testing.T) { c.idles(t, id, in) })
+	t.Run("an idle cluster is terminated", func(t *testing.T) { c.testIdleTermination(t, id, in) })
 }
 
-// step adds a step to the cluster and gives its id.
-func (c *cloud) step(t *testing.T, id string, args ...string) string {
+// addStep adds a step to the cluster and returns its id.
+func (c *cloud) addStep(t *testing.T, id string, args ...string) string {
 	t.Helper()
 	out, err := c.api.AddJobFlowSteps(t.Context(), &awsemr.AddJobFlowStepsInput{JobFlowId: &id, Steps: []types.StepConfig{{
 		Name: aws.String(args[0]), ActionOnFailure: types.ActionOnFailureContinue,
@@ -56,10 +60,11 @@ func (c *cloud) step(t *testing.T, id string, args ...string) string {
 	return out.StepIds[0]
 }
 
-// await gives a step once it is in a state; one that ended otherwise fails.
-func (c *cloud) await(t *testing.T, id, step string, want types.StepState) types.Step {
+// awaitStep waits until a step is in a state and returns it. It fails if the step
+// ends in another state.
+func (c *cloud) awaitStep(t *testing.T, id, step string, want types.StepState) types.Step {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	for {
 		changed := c.Store.Changed()
@@ -80,43 +85,63 @@ func (c *cloud) await(t *testing.T, id, step string, want types.StepState) types
 	}
 }
 
-func (c *cloud) completes(t *testing.T, id string) {
-	step := c.step(t, id, "bash", "-c", `id -un; echo "$EMR_STEP_ID" >&2; echo in | java -cp "$HADOOP_CONF_DIR:/usr/lib/hadoop/lib/*" org.apache.hadoop.fs.FsShell -put - /tmp/in`)
-	c.await(t, id, step, types.StepStateCompleted)
+func (c *cloud) testCompletedStep(t *testing.T, id string) {
+	step := c.addStep(t, id, "bash", "-c", `id -un; echo "$EMR_STEP_ID" >&2
+		echo in | java -cp "$HADOOP_CONF_DIR:/usr/lib/hadoop/lib/*" org.apache.hadoop.fs.FsShell -put - /tmp/in`)
+	c.awaitStep(t, id, step, types.StepStateCompleted)
 	require.Equal(t, "hadoop\n", c.log(platform.StepLogKey(id, step, "stdout")))
 	require.True(t, strings.HasPrefix(c.log(platform.StepLogKey(id, step, "stderr")), step+"\n"))
 	require.Contains(t, c.log(platform.StepLogKey(id, step, "controller")), "ended with exit code 0")
 	require.Empty(t, c.log(platform.StepLogKey(id, step, "syslog")))
 }
 
-func (c *cloud) fails(t *testing.T, id string) {
-	step := c.step(t, id, "bash", "-c", "echo before >&2; echo 'Caused by: java.io.IOException: no such bucket' >&2; echo after >&2; exit 1")
-	failed := c.await(t, id, step, types.StepStateFailed)
+func (c *cloud) testFailedStep(t *testing.T, id string) {
+	step := c.addStep(t, id, "bash", "-c",
+		"echo before >&2; echo 'Caused by: java.io.IOException: no such bucket' >&2; echo after >&2; exit 1")
+	failed := c.awaitStep(t, id, step, types.StepStateFailed)
 	require.Equal(t, "Caused by: java.io.IOException: no such bucket", *failed.Status.FailureDetails.Message)
 	key := platform.StepLogKey(id, step, "stderr")
 	require.Equal(t, "s3://data/logs/"+key, *failed.Status.FailureDetails.LogFile)
 	require.Contains(t, c.log(key), "before\n", "the log that the failure names is there")
-	require.Equal(t, types.ClusterStateWaiting, c.waits(t, id), "CONTINUE keeps the cluster")
+	require.Equal(t, types.ClusterStateWaiting, c.awaitNoRunningStep(t, id), "CONTINUE keeps the cluster")
 }
 
-// waits gives the cluster's state once no step runs.
-func (c *cloud) waits(t *testing.T, id string) types.ClusterState {
+// testLateLog runs a step that ends before its log is in S3, as on EMR.
+func (c *cloud) testLateLog(t *testing.T, id string) {
+	c.LogDelay = 3 * time.Second
+	defer func() { c.LogDelay = 0 }()
+	step := c.addStep(t, id, "bash", "-c", "echo printed")
+	c.awaitStep(t, id, step, types.StepStateCompleted)
+	key := platform.StepLogKey(id, step, "stdout")
+	_, err := c.Objects.Get(t.Context(), "s3://"+bucket+"/logs/"+key)
+	require.Error(t, err, "the step ended before its log was pushed")
+	require.Eventually(t, func() bool {
+		_, err := c.Objects.Get(t.Context(), "s3://"+bucket+"/logs/"+key)
+		return err == nil
+	}, testTimeout, 100*time.Millisecond)
+	require.Equal(t, "printed\n", c.log(key))
+}
+
+// awaitNoRunningStep waits until no step runs and returns the cluster's state.
+func (c *cloud) awaitNoRunningStep(t *testing.T, id string) types.ClusterState {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	require.NoError(t, c.Store.Wait(ctx, id, func(c types.Cluster) bool { return c.Status.State != types.ClusterStateRunning }))
-	return c.only().Status.State
+	return c.onlyCluster().Status.State
 }
 
-func (c *cloud) cancelled(t *testing.T, id string) {
-	step := c.step(t, id, "bash", "-c", "sleep 3600 & echo begun; wait")
-	c.await(t, id, step, types.StepStateRunning)
-	next := c.step(t, id, "true")
-	out, err := c.api.CancelSteps(t.Context(), &awsemr.CancelStepsInput{ClusterId: &id, StepIds: []string{step, next}, StepCancellationOption: types.StepCancellationOptionTerminateProcess})
+func (c *cloud) testCancelledStep(t *testing.T, id string) {
+	step := c.addStep(t, id, "bash", "-c", "sleep 3600 & echo begun; wait")
+	c.awaitStep(t, id, step, types.StepStateRunning)
+	next := c.addStep(t, id, "true")
+	out, err := c.api.CancelSteps(t.Context(), &awsemr.CancelStepsInput{
+		ClusterId: &id, StepIds: []string{step, next}, StepCancellationOption: types.StepCancellationOptionTerminateProcess,
+	})
 	require.NoError(t, err)
 	require.Len(t, out.CancelStepsInfoList, 2)
-	c.await(t, id, step, types.StepStateCancelled)
-	c.await(t, id, next, types.StepStateCancelled)
+	c.awaitStep(t, id, step, types.StepStateCancelled)
+	c.awaitStep(t, id, next, types.StepStateCancelled)
 	require.NotContains(t, c.log(platform.StepLogKey(id, step, "controller")), "exit code 0")
 	master, ok := c.Region.Machine(*c.instances(id)["m6g.xlarge"].Ec2InstanceId)
 	require.True(t, ok)
@@ -125,7 +150,7 @@ func (c *cloud) cancelled(t *testing.T, id string) {
 	require.Equal(t, 1, res.ExitCode, "nothing of the step is left: %s", res.Tail)
 }
 
-func (c *cloud) grows(t *testing.T, id string, in map[string]any) {
+func (c *cloud) testGrowingCoreGroup(t *testing.T, id string, in map[string]any) {
 	in["coreInstanceGroup"].(map[string]any)["instanceCount"] = 2
 	require.NoError(t, c.Change(t.Context(), id, in))
 	groups, err := c.api.ListInstanceGroups(t.Context(), &awsemr.ListInstanceGroupsInput{ClusterId: &id})
@@ -136,21 +161,23 @@ func (c *cloud) grows(t *testing.T, id string, in map[string]any) {
 	require.NoError(t, err)
 	require.Len(t, list, 3)
 	added := list[2]
-	require.Equal(t, "hadoop the arguments r6g.2xlarge\n", c.log(id+"/node/"+*added.Ec2InstanceId+"/bootstrap-actions/1/stdout.gz"), "it was bootstrapped")
+	stdout := c.log(id + "/node/" + *added.Ec2InstanceId + "/bootstrap-actions/1/stdout.gz")
+	require.Equal(t, "hadoop the arguments r6g.2xlarge\n", stdout, "it was bootstrapped")
 	hosts := c.yarnHosts(t)
 	require.Len(t, hosts, 2)
 	require.Contains(t, hosts, *added.PrivateDnsName, "it is in YARN")
 	master, ok := c.Region.Machine(*list[0].Ec2InstanceId)
 	require.True(t, ok)
-	require.NoError(t, master.Must(t.Context(), machine.Exec{Argv: []string{"getent", "hosts", *added.PrivateDnsName}}), "the primary knows its name")
+	lookup := machine.Exec{Argv: []string{"getent", "hosts", *added.PrivateDnsName}}
+	require.NoError(t, master.Must(t.Context(), lookup), "the primary node resolves its name")
 	require.NoError(t, c.Change(t.Context(), id, in), "the same count again changes nothing")
 	require.Len(t, c.yarnHosts(t), 2)
 }
 
-// yarnHosts asks the real ResourceManager for its nodes.
+// yarnHosts returns the host names of the ResourceManager's running nodes.
 func (c *cloud) yarnHosts(t *testing.T) []string {
 	t.Helper()
-	res, err := http.Get("http://" + c.opened["resourcemanager"] + "/ws/v1/cluster/nodes?states=RUNNING") //nolint:noctx // a test
+	res, err := http.Get("http://" + c.exposed[emr.ResourceManager] + "/ws/v1/cluster/nodes?states=RUNNING")
 	require.NoError(t, err)
 	defer res.Body.Close()
 	var answer struct {
@@ -165,8 +192,8 @@ func (c *cloud) yarnHosts(t *testing.T) []string {
 	return hosts
 }
 
-// session is a Spark application that lasts until it is told to end.
-const session = `import os, time
+// sessionScript is a Spark application that runs until /tmp/end exists.
+const sessionScript = `import os, time
 from pyspark.sql import SparkSession
 spark = SparkSession.builder.getOrCreate()
 open("/tmp/begun", "w").close()
@@ -175,11 +202,11 @@ while not os.path.exists("/tmp/end"):
 print("counted", spark.sparkContext.parallelize(range(10), 2).count())
 `
 
-// interactive runs session from a shell of the primary node, not as a step,
-// and tells what it printed once during is done.
-func interactive(t *testing.T, master *region.Machine, during func()) string {
+// runSession runs sessionScript on the primary node, not as a step. It calls during
+// while the application runs, then ends it and returns its output.
+func runSession(t *testing.T, master *region.Machine, during func()) string {
 	t.Helper()
-	require.NoError(t, os.WriteFile(filepath.Join(master.Root, "tmp/session.py"), []byte(session), 0o644)) //nolint:gosec // a test
+	require.NoError(t, os.WriteFile(filepath.Join(master.Root, "tmp/session.py"), []byte(sessionScript), 0o644))
 	ended := make(chan machine.ExecResult, 1)
 	go func() {
 		res, err := master.Run(context.WithoutCancel(t.Context()), machine.Exec{User: "hadoop", Argv: []string{"bash", "-c",
@@ -189,7 +216,8 @@ func interactive(t *testing.T, master *region.Machine, during func()) string {
 		}
 		ended <- res
 	}()
-	res, err := master.Run(t.Context(), machine.Exec{Argv: []string{"bash", "-c", "until [ -e /tmp/begun -o -e /tmp/failed ]; do sleep 0.1; done; test ! -e /tmp/failed"}})
+	const begun = "until [ -e /tmp/begun -o -e /tmp/failed ]; do sleep 0.1; done; test ! -e /tmp/failed"
+	res, err := master.Run(t.Context(), machine.Exec{Argv: []string{"bash", "-c", begun}})
 	require.NoError(t, err)
 	if res.ExitCode != 0 {
 		require.Fail(t, (<-ended).Tail)
@@ -199,42 +227,43 @@ func interactive(t *testing.T, master *region.Machine, during func()) string {
 	return (<-ended).Tail
 }
 
-func (c *cloud) idles(t *testing.T, id string, in map[string]any) {
-	later := func(d time.Duration) types.ClusterState {
+func (c *cloud) testIdleTermination(t *testing.T, id string, in map[string]any) {
+	stateAfter := func(d time.Duration) types.ClusterState {
 		c.clock.SetTime(c.clock.Now().Add(d))
-		c.EndIdle(t.Context())
-		return c.only().Status.State
+		c.TerminateIdle(t.Context())
+		return c.onlyCluster().Status.State
 	}
-	require.Equal(t, types.ClusterStateWaiting, c.waits(t, id))
-	require.Equal(t, types.ClusterStateWaiting, later(time.Hour), "idleness counts from the first look")
-	require.Equal(t, types.ClusterStateWaiting, later(idleTimeout-time.Second))
-	c.await(t, id, c.step(t, id, "true"), types.StepStateCompleted)
-	require.Equal(t, types.ClusterStateWaiting, c.waits(t, id))
-	require.Equal(t, types.ClusterStateWaiting, later(2*time.Second), "a step, however short, is no idleness")
+	require.Equal(t, types.ClusterStateWaiting, c.awaitNoRunningStep(t, id))
+	require.Equal(t, types.ClusterStateWaiting, stateAfter(time.Hour), "idle time counts from the first check")
+	require.Equal(t, types.ClusterStateWaiting, stateAfter(idleTimeout-time.Second))
+	c.awaitStep(t, id, c.addStep(t, id, "true"), types.StepStateCompleted)
+	require.Equal(t, types.ClusterStateWaiting, c.awaitNoRunningStep(t, id))
+	require.Equal(t, types.ClusterStateWaiting, stateAfter(2*time.Second), "even a short step restarts the idle time")
 	master, ok := c.Region.Machine(*c.instances(id)["m6g.xlarge"].Ec2InstanceId)
 	require.True(t, ok)
-	require.NoError(t, master.Must(t.Context(), machine.Exec{Argv: []string{"bash", "-c", "mkdir -p /emr/metricscollector && touch /emr/metricscollector/isbusy"}}))
-	require.Equal(t, types.ClusterStateWaiting, later(idleTimeout), "what runs beside YARN touches the file")
+	touch := machine.Exec{Argv: []string{"bash", "-c", "mkdir -p /emr/metricscollector && touch /emr/metricscollector/isbusy"}}
+	require.NoError(t, master.Must(t.Context(), touch))
+	require.Equal(t, types.ClusterStateWaiting, stateAfter(idleTimeout), "a program outside YARN has touched the file")
 
-	out := interactive(t, master, func() {
-		require.Equal(t, types.ClusterStateWaiting, later(time.Hour))
-		require.Equal(t, types.ClusterStateWaiting, later(time.Hour), "an application in YARN is no idleness, step or not")
+	out := runSession(t, master, func() {
+		require.Equal(t, types.ClusterStateWaiting, stateAfter(time.Hour))
+		require.Equal(t, types.ClusterStateWaiting, stateAfter(time.Hour), "an application in YARN is activity, even without a step")
 	})
 	require.Contains(t, out, "counted 10")
 
 	in["terminationProtection"] = true
 	require.NoError(t, c.Change(t.Context(), id, in))
-	require.Equal(t, types.ClusterStateWaiting, later(idleTimeout), "a protected cluster stays")
-	require.ErrorContains(t, c.End(t.Context(), id), "protected from termination")
+	require.Equal(t, types.ClusterStateWaiting, stateAfter(idleTimeout), "a protected cluster stays")
+	require.ErrorContains(t, c.TerminateUnlessProtected(t.Context(), id), "protected from termination")
 	in["terminationProtection"] = false
 	require.NoError(t, c.Change(t.Context(), id, in))
 	require.Eventually(t, func() bool { // once YARN has closed the application
-		return later(idleTimeout) != types.ClusterStateWaiting
+		return stateAfter(idleTimeout) != types.ClusterStateWaiting
 	}, time.Minute, 100*time.Millisecond)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	require.NoError(t, c.Store.Wait(ctx, id, func(c types.Cluster) bool { return c.Status.State == types.ClusterStateTerminated }))
-	require.Contains(t, *c.only().Status.StateChangeReason.Message, "idle")
-	c.gone(id)
-	require.NoError(t, c.End(t.Context(), id), "an ended cluster may be ended again")
+	require.Contains(t, *c.onlyCluster().Status.StateChangeReason.Message, "idle")
+	c.requireRemoved(id)
+	require.NoError(t, c.TerminateUnlessProtected(t.Context(), id), "a terminated cluster may be terminated again")
 }

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -16,29 +17,36 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// stepsFolder is the folder of step logs below <log URI>/<cluster>/.
-var stepsFolder = path.Base(path.Dir(path.Dir(platform.StepLogKey("cluster", "step", "log")))) //nolint:gochecknoglobals // derived
-
-// logTrees are a node's log folders and where EMR's log pusher puts them under
-// <log URI>/<cluster>/. <i> stands for the instance.
-var logTrees = map[string]string{ //nolint:gochecknoglobals // a table
-	platform.EMRStepLogDir:              stepsFolder,
-	bootstrapLogs:                       "node/<i>/bootstrap-actions",
-	platform.EMRContainerLogDir:         "containers",
-	platform.EMRLogDir + "/hadoop-yarn": "node/<i>/applications/hadoop-yarn",
-	platform.EMRLogDir + "/hadoop-hdfs": "node/<i>/applications/hadoop-hdfs",
-	platform.EMRLogDir + "/spark":       "node/<i>/applications/spark",
+// logTrees maps a node's log folders to where EMR's log pusher puts them below
+// <log URI>/<cluster>/. <i> is the instance's id.
+func logTrees() map[string]string {
+	steps := path.Base(path.Dir(path.Dir(platform.StepLogKey("cluster", "step", "log"))))
+	return map[string]string{
+		platform.EMRStepLogDir:              steps,
+		bootstrapLogDir:                     "node/<i>/bootstrap-actions",
+		platform.EMRContainerLogDir:         "containers",
+		platform.EMRLogDir + "/hadoop-yarn": "node/<i>/applications/hadoop-yarn",
+		platform.EMRLogDir + "/hadoop-hdfs": "node/<i>/applications/hadoop-hdfs",
+		platform.EMRLogDir + "/spark":       "node/<i>/applications/spark",
+	}
 }
 
 // PushLogs writes the cluster's logs, gzipped, under its log URI. EMR's pusher
-// runs every five minutes; here it runs when something has ended. As there, a
-// log that has not changed is not written again.
+// runs every five minutes; here it runs when a bootstrap action, a step (LogDelay)
+// or the cluster has ended. As on EMR, an unchanged log is not written again.
 func (s *Service) PushLogs(ctx context.Context, clusterID string) error {
+	if err := s.pushLogs(ctx, clusterID); err != nil {
+		return fmt.Errorf("push the logs of cluster %s: %w", clusterID, err)
+	}
+	return nil
+}
+
+func (s *Service) pushLogs(ctx context.Context, clusterID string) error {
 	cluster, err := s.Store.Cluster(clusterID)
 	if err != nil || cluster.LogUri == nil {
 		return err
 	}
-	nodes, err := s.cluster(clusterID)
+	nodes, err := s.clusterNodes(clusterID)
 	if err != nil {
 		return err
 	}
@@ -52,7 +60,7 @@ func (s *Service) PushLogs(ctx context.Context, clusterID string) error {
 		if n.machine == nil {
 			continue
 		}
-		for tree, to := range logTrees {
+		for tree, to := range logTrees() {
 			to = base + strings.ReplaceAll(to, "<i>", n.instanceID)
 			errs = append(errs, s.pushTree(ctx, n, bucket, filepath.Join(n.machine.Root, tree), to))
 		}
@@ -60,60 +68,64 @@ func (s *Service) PushLogs(ctx context.Context, clusterID string) error {
 	return errors.Join(errs...)
 }
 
-// stamp tells whether a log has changed.
-type stamp struct {
+// fileVersion differs whenever a log has changed.
+type fileVersion struct {
 	size     int64
 	modified time.Time
 }
 
+// pushTree writes the logs of a folder below the key to. It skips files that are
+// deleted meanwhile.
 func (s *Service) pushTree(ctx context.Context, n *node, bucket, dir, to string) error {
 	return filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if e.IsDir() {
-			if e.Name() == "containers" && file != dir { // has a tree of its own
-				return filepath.SkipDir
-			}
+		switch {
+		case err != nil:
+			return ignoreMissing(err)
+		case e.IsDir() && e.Name() == "containers" && file != dir: // a tree of its own
+			return filepath.SkipDir
+		case !e.Type().IsRegular() || strings.HasSuffix(file, ".gz"):
 			return nil
 		}
 		rel, err := filepath.Rel(dir, file)
-		if err != nil || !e.Type().IsRegular() || strings.HasSuffix(file, ".gz") {
-			return err
-		}
-		info, err := e.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
 		if err != nil {
 			return err
 		}
-		now := stamp{info.Size(), info.ModTime()}
-		if before, ok := n.pushed.Load(file); ok && before == now {
-			return nil
-		}
-		body, err := os.ReadFile(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		var packed bytes.Buffer
-		z := gzip.NewWriter(&packed)
-		if _, err := z.Write(body); err != nil {
-			return err
-		}
-		if err := z.Close(); err != nil {
-			return err
-		}
-		if err := s.Objects.Put(ctx, bucket, to+"/"+filepath.ToSlash(rel)+".gz", packed.Bytes()); err != nil {
-			return err
-		}
-		n.pushed.Store(file, now)
-		return nil
+		return ignoreMissing(s.pushFile(ctx, n, bucket, file, to+"/"+filepath.ToSlash(rel)+".gz"))
 	})
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// pushFile writes a log to S3 unless its copy there is up to date.
+func (s *Service) pushFile(ctx context.Context, n *node, bucket, file, key string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	version := fileVersion{info.Size(), info.ModTime()}
+	if pushed, ok := n.pushed.Load(file); ok && pushed == version {
+		return nil
+	}
+	body, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write(body); err != nil {
+		return err
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	if err := s.Objects.Put(ctx, bucket, key, packed.Bytes()); err != nil {
+		return err
+	}
+	n.pushed.Store(file, version)
+	return nil
 }

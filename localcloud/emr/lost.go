@@ -2,15 +2,23 @@ package emr
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-// EndLost ends, in the store, every cluster of an earlier process: its machines
-// ended with that process, so it must not be shown as one that takes steps.
-// What they left on disk goes. Call it before the API is served.
-func (s *Service) EndLost() error {
+// TerminateLost sets every cluster of an earlier process to terminated and deletes
+// its machines' disks: the machines ended with that process, so the cluster must not
+// appear ready for steps. Call it before the API is served.
+func (s *Service) TerminateLost() error {
+	if err := s.terminateLost(); err != nil {
+		return fmt.Errorf("terminate the clusters of an earlier run: %w", err)
+	}
+	return nil
+}
+
+func (s *Service) terminateLost() error {
 	var errs []error
 	for _, id := range s.Store.ClusterIDs() {
 		c, err := s.Store.Cluster(id)
@@ -20,10 +28,10 @@ func (s *Service) EndLost() error {
 		switch c.Status.State {
 		case types.ClusterStateTerminated, types.ClusterStateTerminatedWithErrors:
 			continue
-		case types.ClusterStateRunning, types.ClusterStateWaiting: // EMR ends these by way of TERMINATING
-			errs = append(errs, s.Store.SetClusterState(id, types.ClusterStateTerminating, lost()))
+		case types.ClusterStateRunning, types.ClusterStateWaiting: // these pass through TERMINATING
+			errs = append(errs, s.Store.SetClusterState(id, types.ClusterStateTerminating, lostReason()))
 		}
-		errs = append(errs, s.Store.SetClusterState(id, types.ClusterStateTerminatedWithErrors, lost()))
+		errs = append(errs, s.Store.SetClusterState(id, types.ClusterStateTerminatedWithErrors, lostReason()))
 		instances, err := s.Store.Instances(id)
 		errs = append(errs, err)
 		for _, i := range instances {
@@ -33,9 +41,10 @@ func (s *Service) EndLost() error {
 	return errors.Join(errs...)
 }
 
-func lost() types.ClusterStateChangeReason {
+// lostReason is the state change reason of a lost cluster.
+func lostReason() types.ClusterStateChangeReason {
 	return types.ClusterStateChangeReason{
 		Code:    types.ClusterStateChangeReasonCodeInternalError,
-		Message: aws.String("The local cloud ended while the cluster ran; its machines are gone. The next up makes a new cluster."),
+		Message: aws.String("The local cloud stopped while the cluster ran; its machines are gone. The next up creates a new cluster."),
 	}
 }

@@ -10,86 +10,102 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"sort"
 	"strings"
 	"time"
 
-	"github.com/emr-observatory/emr-observatory/localcloud/applications"
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
 
+// newInstanceID returns a random id in EC2's form.
 func newInstanceID() string {
 	b := make([]byte, 9)
 	_, _ = rand.Read(b)
 	return "i-" + hex.EncodeToString(b)[:17]
 }
 
-func sortUsers(users []machine.User) {
-	sort.Slice(users, func(i, j int) bool { return users[i].UID < users[j].UID })
-}
-
-// image lays down what an EMR AMI has before any bootstrap action: Java, the
-// AWS CLI, EMR's own folders and the node's facts.
-func (s *Service) image(n *node) error {
+// writeImage writes what an EMR AMI contains before any bootstrap action: Java, the
+// AWS CLI, and EMR's own folders and files.
+func (s *Service) writeImage(n *node) error {
 	root := n.machine.Root
 	if err := applications.WriteCLI(root); err != nil {
-		return err
+		return fmt.Errorf("install the AWS CLI on %s: %w", n.Host, err)
 	}
-	// /usr/lib/jvm is a link to the host's; the node has its own with EMR's name.
+	// /usr/lib/jvm links to the host's; a node has one of its own with EMR's name.
 	jvm := filepath.Join(root, "usr/lib/jvm")
-	if err := os.RemoveAll(jvm); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(jvm, 0o755); err != nil {
+	if err := errors.Join(os.RemoveAll(jvm), os.MkdirAll(jvm, 0o755)); err != nil {
 		return err
 	}
 	for link, target := range map[string]string{
 		"usr/lib/jvm/jre-17":               "/.host/java",
 		"usr/bin/java":                     hadoop.JavaHome + "/bin/java",
 		"emr/instance-controller/lib/info": platform.EMRInfoDir,
-		"mnt/var/log/bootstrap-actions":    platform.EMRControllerDir + "/log/bootstrap-actions",
+		"mnt/var/log/bootstrap-actions":    bootstrapLogDir,
 	} {
-		if err := relink(target, filepath.Join(root, link)); err != nil {
+		if err := replaceWithLink(target, filepath.Join(root, link)); err != nil {
 			return err
 		}
 	}
-	role := strings.ToUpper(n.Role[:1]) + n.Role[1:]
-	facts := map[string]any{
-		"instance.json": map[string]any{"instanceGroupId": n.groupID, "isMaster": n.Master(), "isRunningNameNode": n.Master(), "isRunningDataNode": !n.Master(), "isRunningJobTracker": false, "isRunningTaskTracker": false},
-		"job-flow.json": map[string]any{"jobFlowId": n.ClusterID, "jobFlowCreationInstant": time.Now().UnixMilli(), "instanceCount": n.CoreNodes + 1, "masterPrivateDnsName": n.MasterHost + "." + n.Domain, "hadoopVersion": "3.4.1",
-			"instanceGroups": []map[string]any{{"instanceRole": role, "marketType": "OnDemand"}}},
-		"extraInstanceData.json": map[string]any{"jobFlowId": n.ClusterID, "masterHost": n.MasterHost + "." + n.Domain, "instanceRole": n.Role, "marketType": "on_demand", "region": n.Region, "releaseLabel": n.Release, "haEnabled": false, "numCandidates": 1},
-	}
-	for name, fact := range facts {
-		b, err := json.MarshalIndent(fact, "", "  ")
+	for name, content := range n.infoFiles(time.Now()) {
+		b, err := json.MarshalIndent(content, "", "  ")
 		if err != nil {
-			return err
+			return fmt.Errorf("encode %s: %w", name, err)
 		}
 		if err := n.write(path.Join(platform.EMRInfoDir, name), string(b)+"\n", 0o644); err != nil {
 			return err
 		}
 	}
-	return n.write(path.Join(platform.EMRInfoDir, "job-flow-state.txt"), "localInstance {\n  nodeProvisionCheckinRecord {\n    status: PENDING\n  }\n}\n", 0o644)
+	return n.writeProvisioning("PENDING")
 }
 
-// appendHosts tells a node the names of others.
+// infoFiles returns the content of the JSON files in platform.EMRInfoDir by name.
+func (n *node) infoFiles(created time.Time) map[string]any {
+	master := n.MasterHost + "." + n.Domain
+	return map[string]any{
+		"instance.json": map[string]any{
+			"instanceGroupId": n.groupID, "isMaster": n.Master(), "isRunningNameNode": n.Master(),
+			"isRunningDataNode": !n.Master(), "isRunningJobTracker": false, "isRunningTaskTracker": false,
+		},
+		"job-flow.json": map[string]any{
+			"jobFlowId": n.ClusterID, "jobFlowCreationInstant": created.UnixMilli(), "instanceCount": n.CoreNodes + 1,
+			"masterPrivateDnsName": master, "hadoopVersion": "3.4.1",
+			"instanceGroups": []map[string]any{
+				{"instanceRole": strings.ToUpper(n.Role[:1]) + n.Role[1:], "marketType": "OnDemand"},
+			},
+		},
+		"extraInstanceData.json": map[string]any{
+			"jobFlowId": n.ClusterID, "masterHost": master, "instanceRole": n.Role, "marketType": "on_demand",
+			"region": n.Region, "releaseLabel": n.Release, "haEnabled": false, "numCandidates": 1,
+		},
+	}
+}
+
+// writeProvisioning writes the file in which EMR's controller reports whether the
+// node is provisioned: PENDING or SUCCESSFUL.
+func (n *node) writeProvisioning(status string) error {
+	state := fmt.Sprintf("localInstance {\n  nodeProvisionCheckinRecord {\n    status: %s\n  }\n}\n", status)
+	return n.write(path.Join(platform.EMRInfoDir, "job-flow-state.txt"), state, 0o644)
+}
+
+// appendHosts adds the names of other nodes to a node's /etc/hosts.
 func (n *node) appendHosts(others []*node) error {
 	f, err := os.OpenFile(filepath.Join(n.machine.Root, "etc/hosts"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
-		return err
+		return fmt.Errorf("add host names on %s: %w", n.Host, err)
 	}
 	defer f.Close()
 	for _, o := range others {
 		if _, err := fmt.Fprintf(f, "%s %s %s\n", o.ip(), o.fqdn(), o.Host); err != nil {
-			return err
+			return fmt.Errorf("add host names on %s: %w", n.Host, err)
 		}
 	}
 	return nil
 }
 
-func relink(target, path string) error {
+// replaceWithLink creates a symbolic link at path, in place of a file or link there.
+func replaceWithLink(target, path string) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -99,23 +115,20 @@ func relink(target, path string) error {
 	return os.Symlink(target, path)
 }
 
-// configure installs the applications and writes their configuration over
-// whatever a bootstrap action may have left there, as EMR does.
+// configure installs the applications and writes their configuration. Like EMR, it
+// overwrites what a bootstrap action may have written.
 func (s *Service) configure(ctx context.Context, n *node) error {
 	root := n.machine.Root
 	for link, target := range map[string]string{
 		platform.EMRSparkHome:  "/.host/applications/spark",
 		platform.EMRHadoopHome: "/.host/applications/hadoop",
 	} {
-		if err := relink(target, filepath.Join(root, link)); err != nil {
+		if err := replaceWithLink(target, filepath.Join(root, link)); err != nil {
 			return err
 		}
 	}
-	// Wrappers, as the Hadoop packages have them: Spark's own scripts look for
-	// their neighbours beside the name that they were called by.
-	for _, name := range []string{"spark-submit", "spark-shell", "spark-sql", "pyspark"} {
-		wrapper := fmt.Sprintf("#!/bin/bash\nexport SPARK_HOME=%s JAVA_HOME=${JAVA_HOME:-%s}\nexec $SPARK_HOME/bin/%s \"$@\"\n", platform.EMRSparkHome, hadoop.JavaHome, name)
-		if err := n.write("/usr/bin/"+name, wrapper, 0o755); err != nil {
+	for file, content := range sparkCommands() {
+		if err := n.write(file, content, 0o755); err != nil {
 			return err
 		}
 	}
@@ -124,16 +137,39 @@ func (s *Service) configure(ctx context.Context, n *node) error {
 			return err
 		}
 	}
-	for _, d := range append(hadoop.Daemons(n.Role), hadoop.HistoryServer) {
-		if d == hadoop.HistoryServer && !n.Master() {
-			continue
-		}
+	daemons := hadoop.Daemons(n.Role)
+	if n.Master() {
+		daemons = append(daemons, hadoop.HistoryServer())
+	}
+	for _, d := range daemons {
 		if err := n.write("/etc/systemd/system/"+d.Unit, hadoop.UnitFile(d, n.Node), 0o644); err != nil {
 			return err
 		}
 	}
-	script := "mkdir -p /mnt/tmp /mnt/yarn /mnt/hdfs /mnt/namenode /var/log/hadoop-yarn/containers /var/log/hadoop-hdfs /var/log/spark /var/log/hadoop/steps\n" +
-		"chmod 1777 /mnt/tmp && chown yarn:hadoop /mnt/yarn /var/log/hadoop-yarn /var/log/hadoop-yarn/containers\n" +
-		"chown hdfs:hadoop /mnt/hdfs /mnt/namenode /var/log/hadoop-hdfs && chown spark:hadoop /var/log/spark && chmod 1777 /var/log/spark && chown hadoop:hadoop /var/log/hadoop/steps\n"
-	return n.machine.Must(ctx, machine.Exec{Argv: []string{"bash", "-ec", script}})
+	return n.machine.Must(ctx, machine.Exec{Argv: []string{"bash", "-ec", createFolders}})
+}
+
+// createFolders creates the folders of daemons and steps with EMR's owners.
+const createFolders = `
+mkdir -p /mnt/tmp /mnt/yarn /mnt/hdfs /mnt/namenode
+mkdir -p /var/log/hadoop-yarn/containers /var/log/hadoop-hdfs /var/log/spark /var/log/hadoop/steps
+chown yarn:hadoop /mnt/yarn /var/log/hadoop-yarn /var/log/hadoop-yarn/containers
+chown hdfs:hadoop /mnt/hdfs /mnt/namenode /var/log/hadoop-hdfs
+chown spark:hadoop /var/log/spark
+chown hadoop:hadoop /var/log/hadoop/steps
+chmod 1777 /mnt/tmp /var/log/spark
+`
+
+// sparkCommands returns Spark's commands in /usr/bin by path. They are scripts, as in
+// EMR's packages, not links: Spark's own scripts look for each other in the folder
+// from which they were called.
+func sparkCommands() map[string]string {
+	files := map[string]string{}
+	for _, name := range []string{"spark-submit", "spark-shell", "spark-sql", "pyspark"} {
+		files["/usr/bin/"+name] = fmt.Sprintf(`#!/bin/bash
+export SPARK_HOME=%s JAVA_HOME=${JAVA_HOME:-%s}
+exec $SPARK_HOME/bin/%s "$@"
+`, platform.EMRSparkHome, hadoop.JavaHome, name)
+	}
+	return files
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
 )
 
-// Spec is what a cluster is launched from.
+// Spec is what Launch needs beyond what the store holds.
 type Spec struct {
 	ReleaseLabel, SubnetID string
 	Actions                []Action
@@ -25,8 +25,8 @@ type Action struct {
 	Args       []string
 }
 
-// inputs are the properties of aws:emr/cluster:Cluster that the local cloud
-// carries out; the provider has checked all of them against the SDK's types.
+// inputs are the properties of aws:emr/cluster:Cluster that the local cloud applies;
+// the provider has checked all of them against the SDK's types.
 type inputs struct {
 	Name                 string            `json:"name"`
 	ReleaseLabel         string            `json:"releaseLabel"`
@@ -59,7 +59,7 @@ type group struct {
 	InstanceCount int32  `json:"instanceCount"`
 }
 
-// parse reads a cluster resource's inputs (plain values, as PropertyMap.Mappable gives).
+// parse decodes a cluster resource's inputs, which are plain values.
 func parse(props map[string]any) (inputs, Spec, error) {
 	var in inputs
 	raw, err := json.Marshal(props)
@@ -84,41 +84,56 @@ func parse(props map[string]any) (inputs, Spec, error) {
 	return in, spec, nil
 }
 
-// put tells the store of a new cluster and gives its id.
-func (s *Service) put(in inputs, spec Spec) (string, error) {
+// putCluster puts a new cluster into the store and returns its id.
+func (s *Service) putCluster(in inputs, spec Spec) (string, error) {
 	id := emrapi.NewID("j")
 	groups := []types.InstanceGroup{instanceGroup(types.InstanceGroupTypeMaster, in.Master)}
 	if in.Core != nil {
 		groups = append(groups, instanceGroup(types.InstanceGroupTypeCore, *in.Core))
 	}
-	var apps []types.Application
-	for _, a := range in.Applications {
-		apps = append(apps, types.Application{Name: aws.String(a)})
-	}
-	var tags []types.Tag
-	for k, v := range in.Tags {
-		tags = append(tags, types.Tag{Key: aws.String(k), Value: aws.String(v)})
-	}
 	var actions []types.Command
 	for _, a := range spec.Actions {
 		actions = append(actions, types.Command{Name: aws.String(a.Name), ScriptPath: aws.String(a.Path), Args: a.Args})
 	}
-	concurrency := max(in.StepConcurrency, 1)
-	cluster := types.Cluster{
-		Id: &id, Name: aws.String(in.Name), ReleaseLabel: aws.String(in.ReleaseLabel), LogUri: aws.String(in.LogURI),
-		ServiceRole: aws.String(in.ServiceRole), Applications: apps, Tags: tags, TerminationProtected: aws.Bool(in.TerminationProtected),
-		AutoTerminate: aws.Bool(false), VisibleToAllUsers: aws.Bool(true), StepConcurrencyLevel: aws.Int32(concurrency),
-		ClusterArn:            aws.String(fmt.Sprintf("arn:aws:elasticmapreduce:%s:%s:cluster/%s", s.AWSRegion, s.AccountID, id)),
-		Ec2InstanceAttributes: &types.Ec2InstanceAttributes{Ec2SubnetId: aws.String(in.EC2.SubnetID), IamInstanceProfile: aws.String(in.EC2.InstanceProfile), Ec2AvailabilityZone: aws.String(s.AWSRegion + "a")},
-	}
-	if in.SecurityConfig != "" {
-		cluster.SecurityConfiguration = aws.String(in.SecurityConfig)
-	}
-	if err := s.Store.PutCluster(cluster, groups, actions); err != nil {
+	if err := s.Store.PutCluster(s.storedCluster(id, in), groups, actions); err != nil {
 		return "", err
 	}
 	return id, s.Store.SetPolicies(id, in.idlePolicy(), nil)
 }
+
+// storedCluster returns the cluster as DescribeCluster shows it.
+func (s *Service) storedCluster(id string, in inputs) types.Cluster {
+	var apps []types.Application
+	for _, a := range in.Applications {
+		apps = append(apps, types.Application{Name: aws.String(a)})
+	}
+	cluster := types.Cluster{
+		Id: &id, Name: aws.String(in.Name), ReleaseLabel: aws.String(in.ReleaseLabel), LogUri: aws.String(in.LogURI),
+		ServiceRole: aws.String(in.ServiceRole), Applications: apps, Tags: in.tags(),
+		TerminationProtected: aws.Bool(in.TerminationProtected), AutoTerminate: aws.Bool(false),
+		VisibleToAllUsers: aws.Bool(true), StepConcurrencyLevel: aws.Int32(in.stepConcurrency()),
+		ClusterArn: aws.String(fmt.Sprintf("arn:aws:elasticmapreduce:%s:%s:cluster/%s", s.AWSRegion, s.AccountID, id)),
+		Ec2InstanceAttributes: &types.Ec2InstanceAttributes{
+			Ec2SubnetId: aws.String(in.EC2.SubnetID), IamInstanceProfile: aws.String(in.EC2.InstanceProfile),
+			Ec2AvailabilityZone: aws.String(s.AWSRegion + "a"),
+		},
+	}
+	if in.SecurityConfig != "" {
+		cluster.SecurityConfiguration = aws.String(in.SecurityConfig)
+	}
+	return cluster
+}
+
+func (in inputs) tags() []types.Tag {
+	var tags []types.Tag
+	for k, v := range in.Tags {
+		tags = append(tags, types.Tag{Key: aws.String(k), Value: aws.String(v)})
+	}
+	return tags
+}
+
+// stepConcurrency is the number of steps that run at a time; EMR's default is 1.
+func (in inputs) stepConcurrency() int32 { return max(in.StepConcurrency, 1) }
 
 // idlePolicy is the auto-termination policy, or nil.
 func (in inputs) idlePolicy() *types.AutoTerminationPolicy {
@@ -128,6 +143,7 @@ func (in inputs) idlePolicy() *types.AutoTerminationPolicy {
 	return &types.AutoTerminationPolicy{IdleTimeout: aws.Int64(in.AutoTermination.IdleTimeout)}
 }
 
+// instanceGroup returns a new instance group as EMR's API shows it.
 func instanceGroup(kind types.InstanceGroupType, g group) types.InstanceGroup {
 	return types.InstanceGroup{
 		Id: aws.String(emrapi.NewID("ig")), Name: aws.String(string(kind)), InstanceGroupType: kind, Market: types.MarketTypeOnDemand,

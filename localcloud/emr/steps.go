@@ -3,6 +3,7 @@ package emr
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -19,57 +20,80 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// commandRunner is EMR's jar that runs a program of the primary node.
+// commandRunner is EMR's jar that runs a command on the primary node.
 const commandRunner = "command-runner.jar"
 
 // RunStep implements emrapi.StepRunner: the step's program runs on the primary
-// node as hadoop, its logs go to the node and then to S3.
+// node as hadoop.User; its logs are written there and pushed to S3, see LogDelay.
 func (s *Service) RunStep(ctx context.Context, clusterID string, step types.Step) error {
-	nodes, err := s.cluster(clusterID)
+	nodes, err := s.clusterNodes(clusterID)
 	if err != nil {
-		return err
+		return fmt.Errorf("run step %s: %w", aws.ToString(step.Id), err)
 	}
 	master, id := nodes[0], aws.ToString(step.Id)
-	argv, err := program(step)
-	dir := path.Join(platform.EMRStepLogDir, id)
-	start := time.Now()
+	dir, start := path.Join(platform.EMRStepLogDir, id), time.Now()
+	argv, err := stepCommand(step)
 	if err != nil {
-		_ = master.write(dir+"/controller", controllerLog([]string{aws.ToString(step.Config.Jar)}, start, 1)+err.Error()+"\n", 0o644)
-		return s.failed(clusterID, id, "Unknown Error.", err.Error())
+		log := controllerLog([]string{aws.ToString(step.Config.Jar)}, start, 1) + err.Error() + "\n"
+		return errors.Join(s.stepFailure(clusterID, id, err.Error()), master.write(dir+"/controller", log, 0o644))
 	}
-	if err := master.machine.Must(context.WithoutCancel(ctx), machine.Exec{Argv: []string{"install", "-d", "-o", "hadoop", "-g", "hadoop", dir}}); err != nil {
-		return err
-	}
-	_ = master.write(dir+"/syslog", "", 0o644)
-	res, runErr := master.machine.Run(ctx, machine.Exec{
-		Argv: argv, User: "hadoop", Dir: "/", Stdout: dir + "/stdout", Stderr: dir + "/stderr",
-		Env: map[string]string{"EMR_STEP_ID": id, "HADOOP_CONF_DIR": platform.EMRHadoopConfDir, "SPARK_HOME": platform.EMRSparkHome, "JAVA_HOME": hadoop.JavaHome},
-	})
+	res, runErr := master.runStep(ctx, id, dir, argv)
 	code := res.ExitCode
-	if runErr != nil { // killed, or never begun
+	if runErr != nil { // killed, or not started
 		code = -1
 	}
 	if err := master.write(dir+"/controller", controllerLog(argv, start, code), 0o644); err != nil {
-		s.Log.Warn("step log", "step", id, "error", err)
+		s.Log.Warn("write step log", "step", id, "error", err)
 	}
-	if err := s.PushLogs(context.WithoutCancel(ctx), clusterID); err != nil {
-		s.Log.Warn("push logs", "cluster", clusterID, "error", err)
-	}
+	s.pushStepLogs(context.WithoutCancel(ctx), clusterID)
 	switch {
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return fmt.Errorf("run step %s: %w", id, ctx.Err())
 	case runErr != nil:
-		return s.failed(clusterID, id, "Unknown Error.", runErr.Error())
+		return s.stepFailure(clusterID, id, runErr.Error())
 	case res.ExitCode != 0:
-		return s.failed(clusterID, id, "Unknown Error.", firstError(filepath.Join(master.machine.Root, dir, "stderr")))
+		return s.stepFailure(clusterID, id, failureLine(filepath.Join(master.machine.Root, dir, "stderr")))
 	}
 	return nil
 }
 
-func program(step types.Step) ([]string, error) {
+// pushStepLogs pushes at once, or after LogDelay without holding up the step.
+func (s *Service) pushStepLogs(ctx context.Context, clusterID string) {
+	push := func() {
+		if err := s.PushLogs(ctx, clusterID); err != nil {
+			s.Log.Warn("push logs", "cluster", clusterID, "error", err)
+		}
+	}
+	if s.LogDelay > 0 {
+		time.AfterFunc(s.LogDelay, push)
+		return
+	}
+	push()
+}
+
+// runStep runs a step's program with its logs in dir.
+func (n *node) runStep(ctx context.Context, id, dir string, argv []string) (machine.ExecResult, error) {
+	create := []string{"install", "-d", "-o", hadoop.User, "-g", hadoop.User, dir}
+	if err := n.machine.Must(context.WithoutCancel(ctx), machine.Exec{Argv: create}); err != nil {
+		return machine.ExecResult{}, err
+	}
+	if err := n.write(dir+"/syslog", "", 0o644); err != nil {
+		return machine.ExecResult{}, err
+	}
+	return n.machine.Run(ctx, machine.Exec{
+		Argv: argv, User: hadoop.User, Dir: "/", Stdout: dir + "/stdout", Stderr: dir + "/stderr",
+		Env: map[string]string{
+			"EMR_STEP_ID": id, "HADOOP_CONF_DIR": platform.EMRHadoopConfDir, "SPARK_HOME": platform.EMRSparkHome,
+			"JAVA_HOME": hadoop.JavaHome,
+		},
+	})
+}
+
+// stepCommand returns the command line of a step.
+func stepCommand(step types.Step) ([]string, error) {
 	jar := aws.ToString(step.Config.Jar)
 	if path.Base(jar) != commandRunner {
-		return nil, fmt.Errorf("jar %s: the local cloud runs steps by %s only", jar, commandRunner)
+		return nil, fmt.Errorf("jar %s: the local cloud runs steps of %s only", jar, commandRunner)
 	}
 	if len(step.Config.Args) == 0 {
 		return nil, fmt.Errorf("%s needs a program in its arguments", commandRunner)
@@ -77,16 +101,18 @@ func program(step types.Step) ([]string, error) {
 	return step.Config.Args, nil
 }
 
-func (s *Service) failed(clusterID, stepID, reason, message string) error {
-	details := types.FailureDetails{Reason: aws.String(reason), Message: aws.String(message)}
+// stepFailure returns a step's failure as EMR reports it.
+func (s *Service) stepFailure(clusterID, stepID, message string) error {
+	details := types.FailureDetails{Reason: aws.String("Unknown Error."), Message: aws.String(message)}
 	if c, err := s.Store.Cluster(clusterID); err == nil && c.LogUri != nil {
 		details.LogFile = aws.String(strings.TrimSuffix(*c.LogUri, "/") + "/" + platform.StepLogKey(clusterID, stepID, "stderr"))
 	}
 	return &emrapi.StepFailure{Details: details}
 }
 
-// firstError finds the line that names the failure, as EMR's console shows it.
-func firstError(file string) string {
+// failureLine returns the line of a log that names the failure, as EMR's console
+// does, or else the last line.
+func failureLine(file string) string {
 	f, err := os.Open(file)
 	if err != nil {
 		return ""

@@ -8,28 +8,26 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 )
 
 //go:embed testdata/read.py
 var readScript string
 
-// TestBoto3ReadsTheAPI lets AWS's Python SDK, a reader of the service model
-// that shares no code with ours, work on the server.
+// TestBoto3ReadsTheAPI uses the server with AWS's Python SDK, which shares no code
+// with it.
 func TestBoto3ReadsTheAPI(t *testing.T) {
 	python := os.Getenv("OBSERVATORY_PYTHON")
 	if python == "" {
 		python = "python3"
 	}
-	if out, err := exec.CommandContext(t.Context(), python, "-c", "import boto3").CombinedOutput(); err != nil {
-		if os.Getenv("CI") == "true" {
-			require.NoErrorf(t, err, "%s has no boto3; run `make tools`, which sets OBSERVATORY_PYTHON\n%s", python, out)
-		}
-		t.Skipf("%s has no boto3 (%v): run `make tools` and set OBSERVATORY_PYTHON", python, err)
-	}
+	err := exec.CommandContext(t.Context(), python, "-c", "import boto3").Run()
+	testenv.Require(t, err == nil, python+" has no boto3: `make test` installs it and sets OBSERVATORY_PYTHON")
 	c := newCloud(t)
-	id := c.cluster(t)
+	id := c.putCluster(t)
 	c.boot(t, id)
-	c.wait(t, id, types.ClusterStateWaiting)
+	c.awaitState(t, id, types.ClusterStateWaiting)
 	script := exec.CommandContext(t.Context(), python, "-c", readScript, id)
 	script.Env = append(os.Environ(), "AWS_ENDPOINT_URL_EMR="+c.http.URL, "AWS_DEFAULT_REGION=eu-west-1",
 		"AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_CONFIG_FILE=/dev/null",

@@ -2,7 +2,6 @@ package emrapi_test
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http/httptest"
 	"sync"
@@ -18,9 +17,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 )
 
-const patience = 30 * time.Second
+const testTimeout = 30 * time.Second
 
-// cloud is a served store with nodes that do what a test says.
+// cloud is a store, its server and client, with fake nodes.
 type cloud struct {
 	store  *emrapi.Store
 	server *emrapi.Server
@@ -29,15 +28,15 @@ type cloud struct {
 	nodes  *nodes
 }
 
-// nodes runs steps by name: "fail" fails, "hold" runs until it is released or
-// cancelled, any other completes.
+// nodes is a fake StepRunner and Terminator. A step named "fail" fails, "hold" runs
+// until release is closed or it is cancelled, any other completes.
 type nodes struct {
-	mu         sync.Mutex
-	order      []string
-	causes     []error
-	release    chan struct{}
-	terminated chan string
-	refuse     error // of Terminate
+	mu           sync.Mutex
+	order        []string // names of the steps that were started
+	causes       []error  // of the contexts of interrupted steps
+	release      chan struct{}
+	terminated   chan string
+	terminateErr error // returned by Terminate
 }
 
 func (n *nodes) RunStep(ctx context.Context, _ string, step types.Step) error {
@@ -66,10 +65,11 @@ func (n *nodes) RunStep(ctx context.Context, _ string, step types.Step) error {
 
 func (n *nodes) Terminate(_ context.Context, clusterID string) error {
 	n.terminated <- clusterID
-	return n.refuse
+	return n.terminateErr
 }
 
-func (n *nodes) ran() []string {
+// ranSteps returns the names of the steps that were started.
+func (n *nodes) ranSteps() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return append([]string{}, n.order...)
@@ -80,6 +80,7 @@ func newCloud(t *testing.T) *cloud {
 	return openCloud(t, t.TempDir())
 }
 
+// openCloud opens the store in dir and serves it.
 func openCloud(t *testing.T, dir string) *cloud {
 	t.Helper()
 	store, err := emrapi.Open(dir)
@@ -100,8 +101,8 @@ func newClient(url string) *emr.Client {
 	})
 }
 
-// cluster puts a cluster with a master and a core group of two instances.
-func (c *cloud) cluster(t *testing.T, change ...func(*types.Cluster)) string {
+// putCluster puts a cluster with a primary node and two core nodes into the store.
+func (c *cloud) putCluster(t *testing.T, change ...func(*types.Cluster)) string {
 	t.Helper()
 	cluster := types.Cluster{
 		Id: aws.String(emrapi.NewID("j")), Name: aws.String("test"), ReleaseLabel: aws.String("emr-7.10.0"),
@@ -127,7 +128,7 @@ func (c *cloud) cluster(t *testing.T, change ...func(*types.Cluster)) string {
 	return *cluster.Id
 }
 
-// boot brings a cluster and its instances to RUNNING as a driver does.
+// boot sets a cluster and its instances to RUNNING, as the owner of nodes does.
 func (c *cloud) boot(t *testing.T, id string) {
 	t.Helper()
 	instances, err := c.store.Instances(id)
@@ -141,10 +142,10 @@ func (c *cloud) boot(t *testing.T, id string) {
 	require.NoError(t, c.store.SetClusterState(id, types.ClusterStateRunning, types.ClusterStateChangeReason{}))
 }
 
-// wait blocks until the cluster is in a state.
-func (c *cloud) wait(t *testing.T, id string, state types.ClusterState) types.Cluster {
+// awaitState blocks until the cluster is in a state.
+func (c *cloud) awaitState(t *testing.T, id string, state types.ClusterState) types.Cluster {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	require.NoError(t, c.store.Wait(ctx, id, func(cluster types.Cluster) bool { return cluster.Status.State == state }))
 	cluster, err := c.store.Cluster(id)
@@ -152,10 +153,10 @@ func (c *cloud) wait(t *testing.T, id string, state types.ClusterState) types.Cl
 	return cluster
 }
 
-// waitStep blocks until a step is in a state and gives it as the API does.
-func (c *cloud) waitStep(t *testing.T, cluster, id string, state types.StepState) types.Step {
+// awaitStep blocks until a step is in a state and returns it from the API.
+func (c *cloud) awaitStep(t *testing.T, cluster, id string, state types.StepState) types.Step {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	for {
 		changed := c.store.Changed()
@@ -173,8 +174,8 @@ func (c *cloud) waitStep(t *testing.T, cluster, id string, state types.StepState
 	}
 }
 
-// add queues steps that are named for what they do.
-func (c *cloud) add(t *testing.T, cluster string, action types.ActionOnFailure, names ...string) []string {
+// addSteps queues steps with these names, which decide how nodes ends them.
+func (c *cloud) addSteps(t *testing.T, cluster string, action types.ActionOnFailure, names ...string) []string {
 	t.Helper()
 	input := &emr.AddJobFlowStepsInput{JobFlowId: &cluster}
 	for _, name := range names {
@@ -196,10 +197,10 @@ func stepConfig(name string, action types.ActionOnFailure) types.StepConfig {
 	}
 }
 
-// requireInvalid checks for the error type that the SDK models.
+// requireInvalid checks that err is the SDK's InvalidRequestException.
 func requireInvalid(t *testing.T, err error, message string) {
 	t.Helper()
 	var invalid *types.InvalidRequestException
-	require.Truef(t, errors.As(err, &invalid), "%T: %v", err, err)
+	require.ErrorAsf(t, err, &invalid, "%T", err)
 	require.Contains(t, invalid.ErrorMessage(), message)
 }

@@ -25,7 +25,7 @@ func (s *Server) listClusters(input *listClustersInput) (*emr.ListClustersOutput
 		func(c types.ClusterSummary) *string { return c.Id },
 		func(c types.ClusterSummary) bool {
 			created := c.Status.Timeline.CreationDateTime
-			return in(input.ClusterStates, c.Status.State) &&
+			return matches(input.ClusterStates, c.Status.State) &&
 				(input.CreatedAfter == nil || created.After(input.CreatedAfter.Time)) &&
 				(input.CreatedBefore == nil || created.Before(input.CreatedBefore.Time))
 		})
@@ -46,7 +46,7 @@ func (s *Server) listInstances(input *emr.ListInstancesInput) (*emr.ListInstance
 		return nil, err
 	}
 	if input.InstanceFleetId != nil || input.InstanceFleetType != "" {
-		return nil, fleetsAndGroups("ListInstances request with an instance fleet")
+		return nil, fleetsError("ListInstances request with an instance fleet")
 	}
 	kind := map[string]types.InstanceGroupType{}
 	for _, group := range found.Groups {
@@ -56,7 +56,7 @@ func (s *Server) listInstances(input *emr.ListInstancesInput) (*emr.ListInstance
 		func(i types.Instance) *string { return i.Id },
 		func(i types.Instance) bool {
 			group := aws.ToString(i.InstanceGroupId)
-			return in(input.InstanceStates, i.Status.State) && in(input.InstanceGroupTypes, kind[group]) &&
+			return matches(input.InstanceStates, i.Status.State) && matches(input.InstanceGroupTypes, kind[group]) &&
 				(input.InstanceGroupId == nil || *input.InstanceGroupId == group)
 		})
 	return &emr.ListInstancesOutput{Instances: instances, Marker: marker}, err
@@ -73,16 +73,17 @@ func (s *Server) listInstanceGroups(input *emr.ListInstanceGroupsInput) (*emr.Li
 	return &emr.ListInstanceGroupsOutput{InstanceGroups: groups, Marker: marker}, err
 }
 
-// listInstanceFleets always refuses: the clusters of the platform have groups.
+// listInstanceFleets always fails: the clusters of the platform have groups.
 func (s *Server) listInstanceFleets(input *emr.ListInstanceFleetsInput) (*emr.ListInstanceFleetsOutput, error) {
 	if _, err := s.cluster(input.ClusterId); err != nil {
 		return nil, err
 	}
-	return nil, fleetsAndGroups("ListInstanceFleets request")
+	return nil, fleetsError("ListInstanceFleets request")
 }
 
-func fleetsAndGroups(request string) error {
-	return invalidRequest("Instance fleets and instance groups are mutually exclusive. The EMR cluster specified in the "+
+// fleetsError is EMR's error for a request about fleets to a cluster with groups.
+func fleetsError(request string) error {
+	return invalidRequestError("Instance fleets and instance groups are mutually exclusive. The EMR cluster specified in the "+
 		"request uses instance groups. The %s does not support clusters that use instance groups.", request)
 }
 
@@ -111,16 +112,16 @@ func (s *Server) getManagedScalingPolicy(input *emr.GetManagedScalingPolicyInput
 	return &emr.GetManagedScalingPolicyOutput{ManagedScalingPolicy: found.ManagedScaling}, nil
 }
 
-// jobFlows finds every named cluster or none.
+// jobFlows returns the named clusters, or an error if one does not exist.
 func (s *Server) jobFlows(ids []string) ([]*record, error) {
 	if len(ids) == 0 {
-		return nil, validation("JobFlowIds: must name at least one cluster")
+		return nil, validationError("JobFlowIds: must name at least one cluster")
 	}
 	var found []*record
 	for _, id := range ids {
 		r, err := s.store.snapshot(id)
 		if err != nil {
-			return nil, validation("Specified job flow ID does not exist.")
+			return nil, validationError("Specified job flow ID does not exist.")
 		}
 		found = append(found, r)
 	}
@@ -133,7 +134,7 @@ func (s *Server) setTerminationProtection(input *emr.SetTerminationProtectionInp
 		return nil, err
 	}
 	if input.TerminationProtected == nil {
-		return nil, validation("TerminationProtected: must be true or false")
+		return nil, validationError("TerminationProtected: must be true or false")
 	}
 	for _, r := range found {
 		err := s.store.UpdateCluster(aws.ToString(r.Cluster.Id), func(c *types.Cluster) {
@@ -146,22 +147,22 @@ func (s *Server) setTerminationProtection(input *emr.SetTerminationProtectionInp
 	return &emr.SetTerminationProtectionOutput{}, nil
 }
 
-// terminateJobFlows moves every cluster to TERMINATING before it answers:
-// clients poll for that at once. A protected one refuses them all.
+// terminateJobFlows sets every cluster to TERMINATING before it returns: clients
+// poll for that at once. If one is protected, it terminates none.
 func (s *Server) terminateJobFlows(input *emr.TerminateJobFlowsInput) (*emr.TerminateJobFlowsOutput, error) {
 	found, err := s.jobFlows(input.JobFlowIds)
 	if err != nil {
 		return nil, err
 	}
-	var locked []string
+	var protected []string
 	for _, r := range found {
 		if aws.ToBool(r.Cluster.TerminationProtected) && clusterTakesSteps(r.state()) {
-			locked = append(locked, aws.ToString(r.Cluster.Id))
+			protected = append(protected, aws.ToString(r.Cluster.Id))
 		}
 	}
-	if len(locked) > 0 {
-		return nil, validation("Could not shut down one or more job flows since they are termination protected. (%s)",
-			strings.Join(locked, ", "))
+	if len(protected) > 0 {
+		return nil, validationError("Could not shut down one or more job flows since they are termination protected. (%s)",
+			strings.Join(protected, ", "))
 	}
 	for _, r := range found {
 		reason := types.ClusterStateChangeReason{
@@ -174,7 +175,8 @@ func (s *Server) terminateJobFlows(input *emr.TerminateJobFlowsInput) (*emr.Term
 	return &emr.TerminateJobFlowsOutput{}, nil
 }
 
-// beginTermination moves a cluster to TERMINATING unless it is past that.
+// beginTermination sets a cluster to TERMINATING, unless it is terminating or
+// terminated.
 func (s *Store) beginTermination(id string, reason types.ClusterStateChangeReason) error {
 	return s.change(id, func(r *record) error {
 		if !clusterTakesSteps(r.state()) {

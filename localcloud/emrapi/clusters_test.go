@@ -18,10 +18,10 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 )
 
-func TestClusterAsTheSDKReadsIt(t *testing.T) {
+func TestSDKReadsACluster(t *testing.T) {
 	c := newCloud(t)
 	before := time.Now().Add(-time.Second)
-	id := c.cluster(t)
+	id := c.putCluster(t)
 
 	got, err := c.client.DescribeCluster(t.Context(), &emr.DescribeClusterInput{ClusterId: &id})
 	require.NoError(t, err)
@@ -40,11 +40,11 @@ func TestClusterAsTheSDKReadsIt(t *testing.T) {
 	go func() {
 		booted <- emr.NewClusterRunningWaiter(c.client, func(o *emr.ClusterRunningWaiterOptions) {
 			o.MinDelay, o.MaxDelay = 5*time.Millisecond, 20*time.Millisecond
-		}).Wait(t.Context(), &emr.DescribeClusterInput{ClusterId: &id}, patience)
+		}).Wait(t.Context(), &emr.DescribeClusterInput{ClusterId: &id}, testTimeout)
 	}()
 	c.boot(t, id)
 	require.NoError(t, <-booted)
-	idle := c.wait(t, id, types.ClusterStateWaiting)
+	idle := c.awaitState(t, id, types.ClusterStateWaiting)
 	require.Equal(t, "Cluster ready to run steps.", *idle.Status.StateChangeReason.Message)
 	require.NotNil(t, idle.Status.Timeline.ReadyDateTime)
 
@@ -62,10 +62,10 @@ func TestListClustersPagesAndFilters(t *testing.T) {
 	c := newCloud(t)
 	var ids []string
 	for range 120 {
-		ids = append(ids, c.cluster(t))
+		ids = append(ids, c.putCluster(t))
 	}
 	c.boot(t, ids[7])
-	c.wait(t, ids[7], types.ClusterStateWaiting)
+	c.awaitState(t, ids[7], types.ClusterStateWaiting)
 
 	var listed []string
 	pages := emr.NewListClustersPaginator(c.client, &emr.ListClustersInput{})
@@ -89,7 +89,9 @@ func TestListClustersPagesAndFilters(t *testing.T) {
 	middle, err := c.store.Cluster(ids[60])
 	require.NoError(t, err)
 	at := *middle.Status.Timeline.CreationDateTime
-	newer, err := c.client.ListClusters(t.Context(), &emr.ListClustersInput{CreatedAfter: aws.Time(at.Add(-time.Millisecond)), CreatedBefore: aws.Time(at.Add(time.Millisecond))})
+	newer, err := c.client.ListClusters(t.Context(), &emr.ListClustersInput{
+		CreatedAfter: aws.Time(at.Add(-time.Millisecond)), CreatedBefore: aws.Time(at.Add(time.Millisecond)),
+	})
 	require.NoError(t, err)
 	require.True(t, slices.ContainsFunc(newer.Clusters, func(s types.ClusterSummary) bool { return *s.Id == ids[60] }))
 	require.Less(t, len(newer.Clusters), 50, "the times narrow the list")
@@ -102,7 +104,7 @@ func TestListClustersPagesAndFilters(t *testing.T) {
 
 func TestListInstancesFilters(t *testing.T) {
 	c := newCloud(t)
-	id := c.cluster(t)
+	id := c.putCluster(t)
 	instances, err := c.store.Instances(id)
 	require.NoError(t, err)
 	require.NoError(t, c.store.SetInstanceState(id, *instances[1].Id, types.InstanceStateTerminated, types.InstanceStateChangeReason{}))
@@ -125,9 +127,9 @@ func TestListInstancesFilters(t *testing.T) {
 	}
 }
 
-func TestReadsThatEMRRefuses(t *testing.T) {
+func TestInvalidReadsAreRejected(t *testing.T) {
 	c := newCloud(t)
-	id, absent := c.cluster(t), "j-ABSENT"
+	id, absent := c.putCluster(t), "j-ABSENT"
 	_, err := c.client.DescribeCluster(t.Context(), &emr.DescribeClusterInput{ClusterId: &absent})
 	requireInvalid(t, err, "Cluster id 'j-ABSENT' is not valid.")
 	_, err = c.client.DescribeStep(t.Context(), &emr.DescribeStepInput{ClusterId: &id, StepId: aws.String("s-NONE")})
@@ -144,7 +146,7 @@ func TestReadsThatEMRRefuses(t *testing.T) {
 	require.Contains(t, unknown.ErrorMessage(), "ListStudios is not served by the local cloud, which has AddJobFlowSteps, ")
 }
 
-func TestRequestsThatAreNotOfTheProtocol(t *testing.T) {
+func TestMalformedRequestsAreRejected(t *testing.T) {
 	c := newCloud(t)
 	for name, test := range map[string]struct {
 		target, authorization, body, want string
@@ -175,23 +177,27 @@ func TestRequestsThatAreNotOfTheProtocol(t *testing.T) {
 
 func TestTermination(t *testing.T) {
 	c := newCloud(t)
-	id, other := c.cluster(t), c.cluster(t)
+	id, other := c.putCluster(t), c.putCluster(t)
 	c.boot(t, id)
-	steps := c.add(t, id, types.ActionOnFailureContinue, "hold", "after")
-	c.waitStep(t, id, steps[0], types.StepStateRunning)
+	steps := c.addSteps(t, id, types.ActionOnFailureContinue, "hold", "after")
+	c.awaitStep(t, id, steps[0], types.StepStateRunning)
 
-	_, err := c.client.SetTerminationProtection(t.Context(), &emr.SetTerminationProtectionInput{JobFlowIds: []string{id}, TerminationProtected: aws.Bool(true)})
+	_, err := c.client.SetTerminationProtection(t.Context(), &emr.SetTerminationProtectionInput{
+		JobFlowIds: []string{id}, TerminationProtected: aws.Bool(true),
+	})
 	require.NoError(t, err)
 	_, err = c.client.TerminateJobFlows(t.Context(), &emr.TerminateJobFlowsInput{JobFlowIds: []string{other, id}})
 	var refused smithy.APIError
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, "ValidationException", refused.ErrorCode())
 	require.Contains(t, refused.ErrorMessage(), "since they are termination protected. ("+id+")")
-	untouched, err := c.store.Cluster(other)
+	unaffected, err := c.store.Cluster(other)
 	require.NoError(t, err)
-	require.Equal(t, types.ClusterStateStarting, untouched.Status.State)
+	require.Equal(t, types.ClusterStateStarting, unaffected.Status.State)
 
-	_, err = c.client.SetTerminationProtection(t.Context(), &emr.SetTerminationProtectionInput{JobFlowIds: []string{id}, TerminationProtected: aws.Bool(false)})
+	_, err = c.client.SetTerminationProtection(t.Context(), &emr.SetTerminationProtectionInput{
+		JobFlowIds: []string{id}, TerminationProtected: aws.Bool(false),
+	})
 	require.NoError(t, err)
 	_, err = c.client.TerminateJobFlows(t.Context(), &emr.TerminateJobFlowsInput{JobFlowIds: []string{id}})
 	require.NoError(t, err)
@@ -199,27 +205,35 @@ func TestTermination(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEqual(t, types.ClusterStateRunning, now.Status.State, "the answer comes after the change")
 
-	ended := c.wait(t, id, types.ClusterStateTerminated)
+	ended := c.awaitState(t, id, types.ClusterStateTerminated)
 	require.Equal(t, id, <-c.nodes.terminated)
 	require.Equal(t, types.ClusterStateChangeReasonCodeUserRequest, ended.Status.StateChangeReason.Code)
 	require.NotNil(t, ended.Status.Timeline.EndDateTime)
-	require.Equal(t, types.StepStateInterrupted, c.waitStep(t, id, steps[0], types.StepStateInterrupted).Status.State)
-	require.Equal(t, types.StepStateCancelled, c.waitStep(t, id, steps[1], types.StepStateCancelled).Status.State)
-	instances, err := c.client.ListInstances(t.Context(), &emr.ListInstancesInput{ClusterId: &id, InstanceStates: []types.InstanceState{types.InstanceStateTerminated}})
+	require.Equal(t, types.StepStateInterrupted, c.awaitStep(t, id, steps[0], types.StepStateInterrupted).Status.State)
+	require.Equal(t, types.StepStateCancelled, c.awaitStep(t, id, steps[1], types.StepStateCancelled).Status.State)
+	instances, err := c.client.ListInstances(t.Context(), &emr.ListInstancesInput{
+		ClusterId: &id, InstanceStates: []types.InstanceState{types.InstanceStateTerminated},
+	})
 	require.NoError(t, err)
 	require.Len(t, instances.Instances, 3)
-	_, err = c.client.AddJobFlowSteps(t.Context(), &emr.AddJobFlowStepsInput{JobFlowId: &id, Steps: []types.StepConfig{stepConfig("late", types.ActionOnFailureContinue)}})
+	_, err = c.client.AddJobFlowSteps(t.Context(), &emr.AddJobFlowStepsInput{
+		JobFlowId: &id, Steps: []types.StepConfig{stepConfig("late", types.ActionOnFailureContinue)},
+	})
 	require.ErrorContains(t, err, "A job flow that is shutting down, terminated, or finished may not be modified.")
 }
 
 func TestBootstrapFailureEndsWithErrors(t *testing.T) {
 	c := newCloud(t)
-	id := c.cluster(t)
+	id := c.putCluster(t)
 	require.NoError(t, c.store.SetClusterState(id, types.ClusterStateBootstrapping, types.ClusterStateChangeReason{}))
 	require.NoError(t, c.store.SetClusterState(id, types.ClusterStateTerminating, types.ClusterStateChangeReason{
-		Code: types.ClusterStateChangeReasonCodeBootstrapFailure, Message: aws.String("On the master instance, bootstrap action 1 returned a non-zero return code"),
-	}, types.ErrorDetail{ErrorCode: aws.String("BOOTSTRAP_FAILURE_PRIMARY_WITH_NON_ZERO_CODE"), ErrorData: []map[string]string{{"bootstrap-action": "1"}}}))
-	c.wait(t, id, types.ClusterStateTerminatedWithErrors)
+		Code:    types.ClusterStateChangeReasonCodeBootstrapFailure,
+		Message: aws.String("On the master instance, bootstrap action 1 returned a non-zero return code"),
+	}, types.ErrorDetail{
+		ErrorCode: aws.String("BOOTSTRAP_FAILURE_PRIMARY_WITH_NON_ZERO_CODE"),
+		ErrorData: []map[string]string{{"bootstrap-action": "1"}},
+	}))
+	c.awaitState(t, id, types.ClusterStateTerminatedWithErrors)
 	got, err := c.client.DescribeCluster(t.Context(), &emr.DescribeClusterInput{ClusterId: &id})
 	require.NoError(t, err)
 	require.Equal(t, types.ClusterStateChangeReasonCodeBootstrapFailure, got.Cluster.Status.StateChangeReason.Code)
@@ -228,7 +242,7 @@ func TestBootstrapFailureEndsWithErrors(t *testing.T) {
 
 func TestPolicies(t *testing.T) {
 	c := newCloud(t)
-	id := c.cluster(t)
+	id := c.putCluster(t)
 	none, err := c.client.GetAutoTerminationPolicy(t.Context(), &emr.GetAutoTerminationPolicyInput{ClusterId: &id})
 	require.NoError(t, err)
 	require.Nil(t, none.AutoTerminationPolicy)
@@ -241,14 +255,14 @@ func TestPolicies(t *testing.T) {
 	require.Nil(t, scaling.ManagedScalingPolicy)
 }
 
-func TestPutClusterNamesEveryFault(t *testing.T) {
+func TestPutClusterNamesEveryViolation(t *testing.T) {
 	c := newCloud(t)
 	err := c.store.PutCluster(types.Cluster{Id: aws.String("../x")}, []types.InstanceGroup{{}}, nil)
 	require.ErrorContains(t, err, `Cluster.Id: "../x"`)
 	require.ErrorContains(t, err, "Cluster.Name")
 	require.ErrorContains(t, err, "Groups[0].Id")
 	require.Empty(t, c.store.ClusterIDs())
-	id := c.cluster(t)
+	id := c.putCluster(t)
 	require.ErrorContains(t, c.store.PutCluster(types.Cluster{Id: &id, Name: aws.String("again")}, nil, nil), "taken")
 	require.ErrorIs(t, c.store.UpdateCluster("j-NONE", func(*types.Cluster) {}), emrapi.ErrNotFound)
 }

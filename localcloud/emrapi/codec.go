@@ -17,20 +17,17 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// wire is the protocol of the SDK's own client. Its encoder writes any shape
-// of the service, responses included, so what we answer cannot drift from what
-// the SDK reads.
-//
-//nolint:gochecknoglobals // stateless
+// wire is the protocol of the SDK's own client. Its encoder writes any shape of the
+// service, also responses, so they cannot differ from what the SDK reads.
 var (
 	wire = awsjson.New11(schemas.ElasticMapReduce)
 
-	// anyOperation only tells the encoder that there is a body to write.
+	// anyOperation makes the encoder write a body; which operation does not matter.
 	anyOperation = smithy.NewOperationSchema(
 		schemas.DescribeCluster, schemas.DescribeClusterInput, schemas.DescribeClusterOutput)
 )
 
-// encode gives the JSON 1.1 body of a response.
+// encode renders the JSON 1.1 body of a response.
 func encode(shape smithy.Serializable) ([]byte, error) {
 	request, ok := smithyhttp.NewStackRequest().(*smithyhttp.Request)
 	if !ok {
@@ -46,9 +43,9 @@ func encode(shape smithy.Serializable) ([]byte, error) {
 	return body, nil
 }
 
-// decode reads a request into an SDK input. The inputs have no decoder of
-// their own in the SDK; their field names are the wire names, so only times
-// need care (listClustersInput).
+// decode reads a request into an SDK input. The SDK has no decoder for inputs. Their
+// field names are the wire names, so only times need a type of their own
+// (listClustersInput).
 func decode(body []byte, into any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil
@@ -81,8 +78,7 @@ func (e *epochSeconds) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// clone copies a shape deeply. State is JSON on disk anyway, so JSON is the
-// copy as well: what a copy keeps is what a restart keeps.
+// clone copies a shape deeply, through JSON, as the state on disk is.
 func clone[T any](shape T) (T, error) {
 	var copied T
 	data, err := json.Marshal(shape)

@@ -16,32 +16,33 @@ const (
 	partialSuffix = ".partial"
 )
 
-// load reads every record of a folder and removes what a crash left half
-// written: a record is whole under its own name or it is not there.
-func load(dir string) (map[string]*record, error) {
+// loadRecords reads every record of a folder by cluster id. It removes the partial
+// files that a crash left.
+func loadRecords(dir string) (map[string]*record, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("read clusters: %w", err)
 	}
 	records := map[string]*record{}
-	var faults []error
+	var errs []error
 	for _, entry := range entries {
 		path := filepath.Join(dir, entry.Name())
 		switch {
 		case strings.HasSuffix(path, partialSuffix):
-			faults = append(faults, os.Remove(path))
+			errs = append(errs, os.Remove(path))
 		case strings.HasSuffix(path, recordSuffix):
 			read, err := loadRecord(path)
 			if err != nil {
-				faults = append(faults, err)
+				errs = append(errs, err)
 				continue
 			}
 			records[aws.ToString(read.Cluster.Id)] = read
 		}
 	}
-	return records, errors.Join(faults...)
+	return records, errors.Join(errs...)
 }
 
+// loadRecord reads and validates one record.
 func loadRecord(path string) (*record, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -51,7 +52,7 @@ func loadRecord(path string) (*record, error) {
 	if err := json.Unmarshal(data, read); err != nil {
 		return nil, fmt.Errorf("%s: not a cluster record: %w; remove the file to forget the cluster", path, err)
 	}
-	if err := read.check(); err != nil {
+	if err := read.validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w; remove the file to forget the cluster", path, err)
 	}
 	if name := aws.ToString(read.Cluster.Id) + recordSuffix; name != filepath.Base(path) {
@@ -60,9 +61,9 @@ func loadRecord(path string) (*record, error) {
 	return read, nil
 }
 
-// save writes a record so that a crash at any point leaves either the old one
-// or the new one: whole on disk under another name first, then renamed.
-func save(dir string, r *record) error {
+// saveRecord writes a record under another name, then renames it, so that a crash
+// at any point leaves either the old or the new one.
+func saveRecord(dir string, r *record) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write cluster: %w", err)

@@ -10,16 +10,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-// Cancelled is the cause (context.Cause) of a StepRunner's context that ended
-// because the step was cancelled: SEND_INTERRUPT lets the process end itself,
-// TERMINATE_PROCESS does not ask.
+// Cancelled is the cause (context.Cause) of a StepRunner's context when the step was
+// cancelled: SEND_INTERRUPT lets the process exit, TERMINATE_PROCESS kills it.
 type Cancelled struct{ Option types.StepCancellationOption }
 
 // Error names the option.
 func (c *Cancelled) Error() string { return fmt.Sprintf("the step was cancelled with %s", c.Option) }
 
-// cancelSteps cancels waiting steps at once and asks running ones to stop.
-// Every step gets its own answer; one that has ended is answered FAILED.
+// cancelSteps cancels pending steps and interrupts running ones. The result has a
+// status for each step; FAILED if the step has ended.
 func (s *Server) cancelSteps(input *emr.CancelStepsInput) (*emr.CancelStepsOutput, error) {
 	found, err := s.cluster(input.ClusterId)
 	if err != nil {
@@ -31,14 +30,14 @@ func (s *Server) cancelSteps(input *emr.CancelStepsInput) (*emr.CancelStepsOutpu
 	}
 	switch {
 	case option != types.StepCancellationOptionSendInterrupt && option != types.StepCancellationOptionTerminateProcess:
-		return nil, invalidRequest("StepCancellationOption '%s' is not valid: must be one of %q", option, option.Values())
+		return nil, invalidRequestError("StepCancellationOption '%s' is not valid: must be one of %q", option, option.Values())
 	case len(input.StepIds) == 0 || len(input.StepIds) > maxSteps:
-		return nil, invalidRequest("StepIds: %d ids: must be 1 to %d", len(input.StepIds), maxSteps)
+		return nil, invalidRequestError("StepIds: %d ids: must be 1 to %d", len(input.StepIds), maxSteps)
 	}
 	answers := make([]types.CancelStepsInfo, 0, len(input.StepIds))
 	for _, stepID := range input.StepIds {
 		if _, err := found.step(stepID); err != nil {
-			return nil, invalidRequest("Step id '%s' is not valid.", stepID)
+			return nil, invalidRequestError("Step id '%s' is not valid.", stepID)
 		}
 	}
 	for _, stepID := range input.StepIds {
@@ -51,8 +50,8 @@ func (s *Server) cancelSteps(input *emr.CancelStepsInput) (*emr.CancelStepsOutpu
 	return &emr.CancelStepsOutput{CancelStepsInfoList: answers}, nil
 }
 
-// cancel is repeatable: a running step can first be interrupted and then
-// terminated only through the first call's cause, as on EMR.
+// cancel cancels a step. It may be called again, but the option of the first call
+// applies, as on EMR.
 func (s *Server) cancel(key stepKey, option types.StepCancellationOption) error {
 	err := s.store.change(key.cluster, func(r *record) error {
 		step, err := r.step(key.step)
@@ -79,16 +78,16 @@ func (s *Server) cancel(key stepKey, option types.StepCancellationOption) error 
 	return nil
 }
 
-// end stops a terminating cluster's steps, has its nodes ended and then calls
-// it TERMINATED. It does so once, and again after a restart.
-func (s *Server) end(ctx context.Context, found *record) {
+// terminate stops a terminating cluster's steps, terminates its nodes and sets its
+// final state. Further calls do nothing.
+func (s *Server) terminate(ctx context.Context, found *record) {
 	id := aws.ToString(found.Cluster.Id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ending[id] {
+	if s.terminating[id] {
 		return
 	}
-	s.ending[id] = true
+	s.terminating[id] = true
 	for key, stop := range s.running {
 		if key.cluster == id {
 			stop(errTerminating)
@@ -100,16 +99,16 @@ func (s *Server) end(ctx context.Context, found *record) {
 		if errors.Is(context.Cause(ctx), errClosing) {
 			return
 		}
-		state, reason := outcome(reason, err)
+		state, reason := finalState(reason, err)
 		if err := s.store.SetClusterState(id, state, reason); err != nil {
 			s.log.Error("end EMR cluster", "cluster", id, "error", err)
 		}
 	})
 }
 
-// outcome is the last state of a cluster: only what was asked for or was due
-// ends without errors.
-func outcome(reason types.ClusterStateChangeReason, err error) (types.ClusterState, types.ClusterStateChangeReason) {
+// finalState returns a cluster's state after its nodes' termination, which may have
+// failed with err: TERMINATED only if a user requested it or all steps had completed.
+func finalState(reason types.ClusterStateChangeReason, err error) (types.ClusterState, types.ClusterStateChangeReason) {
 	switch {
 	case err != nil:
 		return types.ClusterStateTerminatedWithErrors, types.ClusterStateChangeReason{

@@ -24,8 +24,8 @@ func (s *Store) PutInstance(clusterID string, instance types.Instance) error {
 	})
 }
 
-// UpdateInstance changes facts of an instance other than its id and status,
-// such as its addresses.
+// UpdateInstance changes an instance, such as its addresses, but not its id and
+// status.
 func (s *Store) UpdateInstance(clusterID, instanceID string, update func(*types.Instance)) error {
 	return s.change(clusterID, func(r *record) error {
 		instance, err := r.instance(instanceID)
@@ -41,7 +41,7 @@ func (s *Store) UpdateInstance(clusterID, instanceID string, update func(*types.
 	})
 }
 
-// SetInstanceState moves an instance along its life and stamps its timeline.
+// SetInstanceState sets an instance's state and its timeline.
 func (s *Store) SetInstanceState(
 	clusterID, instanceID string, state types.InstanceState, reason types.InstanceStateChangeReason,
 ) error {
@@ -54,9 +54,10 @@ func (s *Store) SetInstanceState(
 	})
 }
 
+// setInstanceState sets the state of an instance and its timeline.
 func setInstanceState(instance *types.Instance, state types.InstanceState, reason types.InstanceStateChangeReason) error {
 	status := instance.Status
-	if err := move("instance "+aws.ToString(instance.Id), instanceMoves, status.State, state); err != nil {
+	if err := checkMove("instance "+aws.ToString(instance.Id), instanceMoves, status.State, state); err != nil {
 		return err
 	}
 	status.State, status.StateChangeReason = state, &reason
@@ -69,7 +70,7 @@ func setInstanceState(instance *types.Instance, state types.InstanceState, reaso
 	return nil
 }
 
-// Instances lists a cluster's instances in the order they were put.
+// Instances lists a cluster's instances in the order in which they were put.
 func (s *Store) Instances(clusterID string) ([]types.Instance, error) {
 	found, err := s.snapshot(clusterID)
 	if err != nil {
@@ -78,7 +79,7 @@ func (s *Store) Instances(clusterID string) ([]types.Instance, error) {
 	return clone(found.Instances)
 }
 
-// PutInstanceGroup adds a group, such as a task group made after the cluster.
+// PutInstanceGroup adds a group, such as a task group created after the cluster.
 // Its state follows the cluster's.
 func (s *Store) PutInstanceGroup(clusterID string, group types.InstanceGroup) error {
 	return s.change(clusterID, func(r *record) error {
@@ -92,8 +93,8 @@ func (s *Store) PutInstanceGroup(clusterID string, group types.InstanceGroup) er
 	})
 }
 
-// UpdateInstanceGroup changes facts of a group, such as its requested count.
-// Its running count follows its instances, its state the cluster's.
+// UpdateInstanceGroup changes a group, such as its requested count. Its running
+// count follows its instances, its state the cluster's.
 func (s *Store) UpdateInstanceGroup(clusterID, groupID string, update func(*types.InstanceGroup)) error {
 	return s.change(clusterID, func(r *record) error {
 		group, err := r.group(groupID)

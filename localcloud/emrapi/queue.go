@@ -17,16 +17,16 @@ var (
 	errTerminating = errors.New("the cluster terminates")
 )
 
-// StepFailure is a StepRunner's error that carries what EMR tells of a failed
-// step: Reason such as "Application exception", Message, and LogFile in S3.
+// StepFailure is a StepRunner's error with what EMR reports about a failed step:
+// Reason such as "Application exception", Message, and LogFile in S3.
 type StepFailure struct{ Details types.FailureDetails }
 
-// Error is the reason with the message.
+// Error is the reason and the message.
 func (f *StepFailure) Error() string {
 	return aws.ToString(f.Details.Reason) + ": " + aws.ToString(f.Details.Message)
 }
 
-// watch advances every cluster after every change of the store.
+// watch calls advance for every cluster after every change of the store.
 func (s *Server) watch(ctx context.Context) {
 	for {
 		changed := s.store.Changed()
@@ -43,8 +43,8 @@ func (s *Server) watch(ctx context.Context) {
 	}
 }
 
-// advance does the next thing that is due on a cluster: start a step, rest,
-// end. Each of them changes the store and so brings the next call.
+// advance takes the next action that is due on a cluster: start a step, wait for
+// more steps, or terminate. Each changes the store, which triggers the next call.
 func (s *Server) advance(ctx context.Context, id string) error {
 	found, err := s.store.snapshot(id)
 	if err != nil {
@@ -54,20 +54,20 @@ func (s *Server) advance(ctx context.Context, id string) error {
 	active := found.stepsIn(types.StepStateRunning, types.StepStateCancelPending)
 	switch {
 	case found.state() == types.ClusterStateTerminating:
-		s.end(ctx, found)
+		s.terminate(ctx, found)
 		return nil
 	case !clusterReady(found.state()):
 		return nil
 	case pending > 0 && active < max(1, int(aws.ToInt32(found.Cluster.StepConcurrencyLevel))):
-		return s.start(ctx, id)
+		return s.startNextStep(ctx, id)
 	case pending == 0 && active == 0 && found.state() == types.ClusterStateRunning:
-		return s.rest(id)
+		return s.finishWork(id)
 	}
 	return nil
 }
 
-// start takes the oldest waiting step and runs it.
-func (s *Server) start(ctx context.Context, id string) error {
+// startNextStep starts the oldest pending step.
+func (s *Server) startNextStep(ctx context.Context, id string) error {
 	// The lock is held until the step can be cancelled: a cancellation that
 	// sees it running must find its context.
 	s.mu.Lock()
@@ -94,13 +94,13 @@ func (s *Server) start(ctx context.Context, id string) error {
 	key := stepKey{id, *step.Id}
 	ctx, cancel := context.WithCancelCause(ctx)
 	s.running[key] = cancel
-	s.working.Go(func() { s.run(ctx, key, step) })
+	s.working.Go(func() { s.runStep(ctx, key, step) })
 	return nil
 }
 
-// run runs a step to its end. A step that Close ended stays as it is, for the
-// next New to report.
-func (s *Server) run(ctx context.Context, key stepKey, step types.Step) {
+// runStep runs a step to its end. A step that Close interrupted keeps its state; the
+// next New sets it to failed.
+func (s *Server) runStep(ctx context.Context, key stepKey, step types.Step) {
 	failure := s.runner.RunStep(ctx, key.cluster, step)
 	cause := context.Cause(ctx)
 	s.mu.Lock()
@@ -110,13 +110,14 @@ func (s *Server) run(ctx context.Context, key stepKey, step types.Step) {
 	if errors.Is(cause, errClosing) {
 		return
 	}
-	if err := s.finish(key, failure, cause); err != nil {
+	if err := s.recordOutcome(key, failure, cause); err != nil {
 		s.log.Error("end EMR step", "cluster", key.cluster, "step", key.step, "error", err)
 	}
 }
 
-// finish records how a step ended and, if it failed, what follows from that.
-func (s *Server) finish(key stepKey, failure, cause error) error {
+// recordOutcome sets the final state of a step and, if it failed, applies its
+// ActionOnFailure. failure is the runner's error, cause that of its context.
+func (s *Server) recordOutcome(key stepKey, failure, cause error) error {
 	return s.store.change(key.cluster, func(r *record) error {
 		step, err := r.step(key.step)
 		if err != nil {
@@ -132,23 +133,24 @@ func (s *Server) finish(key stepKey, failure, cause error) error {
 		case errors.Is(cause, errTerminating):
 			return setStepState(step, types.StepStateInterrupted, nil)
 		}
-		return r.fail(step, failureDetails(failure))
+		return r.failStep(step, failureDetails(failure))
 	})
 }
 
+// failureDetails returns the details of a StepFailure, or else the error as message.
 func failureDetails(failure error) types.FailureDetails {
-	var told *StepFailure
-	if errors.As(failure, &told) {
-		return told.Details
+	var reported *StepFailure
+	if errors.As(failure, &reported) {
+		return reported.Details
 	}
 	return types.FailureDetails{Reason: aws.String("Unknown Error"), Message: aws.String(failure.Error())}
 }
 
-// fail marks a step FAILED and follows its ActionOnFailure: on concurrent
-// steps nothing follows (API reference, StepConfig), and a protected cluster
-// that is kept alive is not terminated but cancels what waits (Management
-// Guide, "Termination protection").
-func (r *record) fail(step *types.Step, details types.FailureDetails) error {
+// failStep sets a step to FAILED and applies its ActionOnFailure, which concurrent
+// steps ignore (API reference, StepConfig). A protected cluster that is kept alive
+// is not terminated: its pending steps are cancelled (Management Guide,
+// "Termination protection").
+func (r *record) failStep(step *types.Step, details types.FailureDetails) error {
 	if err := setStepState(step, types.StepStateFailed, &details); err != nil {
 		return err
 	}
@@ -158,14 +160,14 @@ func (r *record) fail(step *types.Step, details types.FailureDetails) error {
 	}
 	protected := aws.ToBool(r.Cluster.TerminationProtected) && !aws.ToBool(r.Cluster.AutoTerminate)
 	if action == types.ActionOnFailureCancelAndWait || protected || !clusterTakesSteps(r.state()) {
-		return r.endSteps(types.StepStatePending, types.StepStateCancelled)
+		return r.moveSteps(types.StepStatePending, types.StepStateCancelled)
 	}
 	return r.setState(types.ClusterStateTerminating, types.ClusterStateChangeReason{
 		Code: types.ClusterStateChangeReasonCodeStepFailure, Message: aws.String("Shut down as step failed"),
 	}, nil)
 }
 
-// failLostSteps fails the steps whose runner died with the last process.
+// failLostSteps sets the steps that an earlier process was running to FAILED.
 func (s *Server) failLostSteps() error {
 	for _, id := range s.store.ClusterIDs() {
 		err := s.store.change(id, func(r *record) error {
@@ -174,7 +176,7 @@ func (s *Server) failLostSteps() error {
 				if state != types.StepStateRunning && state != types.StepStateCancelPending {
 					continue
 				}
-				if err := r.fail(&r.Steps[i], types.FailureDetails{
+				if err := r.failStep(&r.Steps[i], types.FailureDetails{
 					Reason:  aws.String("Unknown Error"),
 					Message: aws.String("The local cloud stopped while the step ran."),
 				}); err != nil {
@@ -190,9 +192,9 @@ func (s *Server) failLostSteps() error {
 	return nil
 }
 
-// rest moves a cluster without work to WAITING, or ends it if it is not kept
-// alive.
-func (s *Server) rest(id string) error {
+// finishWork moves a cluster without steps to WAITING, or terminates it if it is not
+// kept alive.
+func (s *Server) finishWork(id string) error {
 	return s.store.change(id, func(r *record) error {
 		idle := r.stepsIn(types.StepStatePending, types.StepStateRunning, types.StepStateCancelPending) == 0
 		if !idle || r.state() != types.ClusterStateRunning {

@@ -11,15 +11,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-// ErrNotFound is the error of an id that the Store does not hold.
+// ErrNotFound reports an id that the Store does not have.
 var ErrNotFound = errors.New("not found")
 
-// clusterID is the form of EMR's cluster ids. It also keeps ids usable as file
-// names.
+// clusterID matches EMR's cluster ids, which are file names here.
 var clusterID = regexp.MustCompile(`^j-[0-9A-Z]{1,40}$`)
 
-// record is all that is known of one cluster. A record that has entered the
-// Store is never changed: changes are made on a copy that replaces it.
+// record is a cluster with everything that belongs to it. A record in the Store is
+// immutable: a changed copy replaces it.
 type record struct {
 	Cluster         types.Cluster
 	Groups          []types.InstanceGroup
@@ -56,8 +55,7 @@ func (r *record) group(id string) (*types.InstanceGroup, error) {
 	return &r.Groups[i], nil
 }
 
-// countRunning sets each group's running count from its instances, the only
-// place where that is known.
+// countRunning sets each group's running count from its instances.
 func (r *record) countRunning() {
 	for g := range r.Groups {
 		var running int32
@@ -82,30 +80,30 @@ func (r *record) stepsIn(states ...types.StepState) int {
 	return count
 }
 
-// check holds what every record must satisfy before it enters the Store.
-func (r *record) check() error {
-	var faults []error
+// validate reports every violation of a record that is to be stored.
+func (r *record) validate() error {
+	var violations []error
 	if id := aws.ToString(r.Cluster.Id); !clusterID.MatchString(id) {
-		faults = append(faults, fmt.Errorf("Cluster.Id: %q: must match %s; make one with NewID", id, clusterID))
+		violations = append(violations, fmt.Errorf("Cluster.Id: %q: must match %s; make one with NewID", id, clusterID))
 	}
 	if aws.ToString(r.Cluster.Name) == "" {
-		faults = append(faults, errors.New(`Cluster.Name: "": must not be empty; give the cluster a name`))
+		violations = append(violations, errors.New(`Cluster.Name: "": must not be empty; give the cluster a name`))
 	}
 	groups := map[string]bool{}
 	for i, group := range r.Groups {
 		id := aws.ToString(group.Id)
 		if id == "" || groups[id] {
-			faults = append(faults, fmt.Errorf("Groups[%d].Id: %q: must be present and unique; make one with NewID", i, id))
+			violations = append(violations, fmt.Errorf("Groups[%d].Id: %q: must be present and unique; make one with NewID", i, id))
 		}
 		groups[id] = true
 	}
 	for i, instance := range r.Instances {
 		if id := aws.ToString(instance.InstanceGroupId); !groups[id] {
-			faults = append(faults, fmt.Errorf("Instances[%d].InstanceGroupId: %q: no such group; put the group first", i, id))
+			violations = append(violations, fmt.Errorf("Instances[%d].InstanceGroupId: %q: no such group; put the group first", i, id))
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(violations...)
 }
 
-// now is the present in the milliseconds that EMR reports.
+// now is the current time in milliseconds, EMR's precision.
 func now() *time.Time { return aws.Time(time.Now().UTC().Truncate(time.Millisecond)) }

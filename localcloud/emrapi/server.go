@@ -26,8 +26,8 @@ const (
 // StepRunner runs one step to its end.
 type StepRunner interface {
 	// RunStep blocks until the step has ended; nil means that it completed. An
-	// error that is a *StepFailure says why as EMR would. When the step is
-	// cancelled the context ends and context.Cause is a *Cancelled.
+	// *StepFailure has the reason in EMR's form. When the step is cancelled the
+	// context ends and context.Cause is a *Cancelled.
 	RunStep(ctx context.Context, clusterID string, step types.Step) error
 }
 
@@ -38,8 +38,8 @@ type Terminator interface {
 	Terminate(ctx context.Context, clusterID string) error
 }
 
-// Server answers EMR's API on a Store and runs its steps. It is an
-// http.Handler; Close ends its work.
+// Server serves EMR's API on a Store and runs its steps. It is an http.Handler;
+// Close stops it.
 type Server struct {
 	store      *Store
 	runner     StepRunner
@@ -50,21 +50,20 @@ type Server struct {
 	stop    context.CancelCauseFunc
 	working sync.WaitGroup
 
-	mu      sync.Mutex
-	running map[stepKey]context.CancelCauseFunc
-	ending  map[string]bool
+	mu          sync.Mutex
+	running     map[stepKey]context.CancelCauseFunc
+	terminating map[string]bool // by cluster id
 }
 
-// New starts a server on a store. Steps that were running when the last server
-// on this store ended have failed, and are marked so; terminations that had
-// begun go on.
+// New starts a server on a store. It sets the steps that the previous server was
+// running to FAILED, and continues terminations that had begun.
 func New(store *Store, runner StepRunner, terminator Terminator, log *slog.Logger) (*Server, error) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	server := &Server{
 		store: store, runner: runner, terminator: terminator, log: log, stop: stop,
-		running: map[stepKey]context.CancelCauseFunc{}, ending: map[string]bool{},
+		running: map[stepKey]context.CancelCauseFunc{}, terminating: map[string]bool{},
 	}
-	server.operations = server.table()
+	server.operations = server.operationTable()
 	if err := server.failLostSteps(); err != nil {
 		stop(err)
 		return nil, err
@@ -73,77 +72,79 @@ func New(store *Store, runner StepRunner, terminator Terminator, log *slog.Logge
 	return server, nil
 }
 
-// Close cancels the running steps, waits for their runners and stops. The
-// Store keeps them as running: the next New reports them as failed.
+// Close cancels the running steps, waits for their runners and stops. The Store
+// keeps them as running; the next New sets them to FAILED.
 func (s *Server) Close() {
 	s.stop(errClosing)
 	s.working.Wait()
 }
 
-// operation answers one request body.
+// operation handles one request body and returns the response.
 type operation func(body []byte) (smithy.Serializable, error)
 
-// answer makes an operation from a function on an SDK input.
-func answer[In any, Out smithy.Serializable](do func(*In) (Out, error)) operation {
+// newOperation makes an operation of a function of an SDK input.
+func newOperation[In any, Out smithy.Serializable](do func(*In) (Out, error)) operation {
 	return func(body []byte) (smithy.Serializable, error) {
 		input := new(In)
 		if err := decode(body, input); err != nil {
-			return nil, &fault{http.StatusBadRequest, "SerializationException", "", err.Error()}
+			return nil, &apiError{http.StatusBadRequest, "SerializationException", "", err.Error()}
 		}
 		return do(input)
 	}
 }
 
-func (s *Server) table() map[string]operation {
+// operationTable maps the names of the supported operations to them.
+func (s *Server) operationTable() map[string]operation {
 	return map[string]operation{
-		"AddJobFlowSteps":          answer(s.addJobFlowSteps),
-		"CancelSteps":              answer(s.cancelSteps),
-		"DescribeCluster":          answer(s.describeCluster),
-		"DescribeStep":             answer(s.describeStep),
-		"GetAutoTerminationPolicy": answer(s.getAutoTerminationPolicy),
-		"GetManagedScalingPolicy":  answer(s.getManagedScalingPolicy),
-		"ListBootstrapActions":     answer(s.listBootstrapActions),
-		"ListClusters":             answer(s.listClusters),
-		"ListInstanceFleets":       answer(s.listInstanceFleets),
-		"ListInstanceGroups":       answer(s.listInstanceGroups),
-		"ListInstances":            answer(s.listInstances),
-		"ListSteps":                answer(s.listSteps),
-		"SetTerminationProtection": answer(s.setTerminationProtection),
-		"TerminateJobFlows":        answer(s.terminateJobFlows),
+		"AddJobFlowSteps":          newOperation(s.addJobFlowSteps),
+		"CancelSteps":              newOperation(s.cancelSteps),
+		"DescribeCluster":          newOperation(s.describeCluster),
+		"DescribeStep":             newOperation(s.describeStep),
+		"GetAutoTerminationPolicy": newOperation(s.getAutoTerminationPolicy),
+		"GetManagedScalingPolicy":  newOperation(s.getManagedScalingPolicy),
+		"ListBootstrapActions":     newOperation(s.listBootstrapActions),
+		"ListClusters":             newOperation(s.listClusters),
+		"ListInstanceFleets":       newOperation(s.listInstanceFleets),
+		"ListInstanceGroups":       newOperation(s.listInstanceGroups),
+		"ListInstances":            newOperation(s.listInstances),
+		"ListSteps":                newOperation(s.listSteps),
+		"SetTerminationProtection": newOperation(s.setTerminationProtection),
+		"TerminateJobFlows":        newOperation(s.terminateJobFlows),
 	}
 }
 
-// ServeHTTP answers one request of JSON 1.1.
+// ServeHTTP handles one request of JSON 1.1.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := s.respond(r)
 	if err != nil {
 		s.log.Debug("EMR API", "target", r.Header.Get("X-Amz-Target"), "error", err)
-		writeFault(w, err)
+		writeError(w, err)
 		return
 	}
-	write(w, http.StatusOK, body)
+	writeResponse(w, http.StatusOK, body)
 }
 
+// respond checks a request, runs its operation and returns the response body.
 func (s *Server) respond(r *http.Request) ([]byte, error) {
 	name, ok := strings.CutPrefix(r.Header.Get("X-Amz-Target"), targetPrefix)
 	if r.Method != http.MethodPost || r.URL.Path != "/" || !ok {
-		return nil, &fault{http.StatusBadRequest, "UnknownOperationException", "",
+		return nil, &apiError{http.StatusBadRequest, "UnknownOperationException", "",
 			fmt.Sprintf("%s %s with X-Amz-Target %q: must be POST / with X-Amz-Target %sOperation",
 				r.Method, r.URL.Path, r.Header.Get("X-Amz-Target"), targetPrefix)}
 	}
 	if r.Header.Get("Authorization") == "" {
-		return nil, &fault{http.StatusBadRequest, "MissingAuthenticationTokenException", "",
+		return nil, &apiError{http.StatusBadRequest, "MissingAuthenticationTokenException", "",
 			"Missing Authentication Token: sign the request with any credentials"}
 	}
 	do, ok := s.operations[name]
 	if !ok {
-		return nil, &fault{http.StatusBadRequest, "UnknownOperationException", "",
+		return nil, &apiError{http.StatusBadRequest, "UnknownOperationException", "",
 			fmt.Sprintf("%s is not served by the local cloud, which has %s",
 				name, strings.Join(slices.Sorted(maps.Keys(s.operations)), ", "))}
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
 	if err != nil {
-		return nil, &fault{http.StatusBadRequest, "SerializationException", "", err.Error()}
+		return nil, &apiError{http.StatusBadRequest, "SerializationException", "", err.Error()}
 	}
 	output, err := do(body)
 	if err != nil {
@@ -152,18 +153,18 @@ func (s *Server) respond(r *http.Request) ([]byte, error) {
 	return encode(output)
 }
 
-func write(w http.ResponseWriter, status int, body []byte) {
+func writeResponse(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("X-Amzn-Requestid", NewID("request"))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client has gone; nobody is left to tell
+	_, _ = w.Write(body) // fails only if the client has gone
 }
 
-// cluster finds a cluster for the operations that call it ClusterId.
+// cluster returns a cluster for the operations whose input names it ClusterId.
 func (s *Server) cluster(id *string) (*record, error) {
 	found, err := s.store.snapshot(aws.ToString(id))
 	if errors.Is(err, ErrNotFound) {
-		return nil, invalidRequest("Cluster id '%s' is not valid.", aws.ToString(id))
+		return nil, invalidRequestError("Cluster id '%s' is not valid.", aws.ToString(id))
 	}
 	return found, err
 }

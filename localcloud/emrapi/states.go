@@ -8,14 +8,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-// ErrTransition is the error of a state change that EMR never makes.
+// ErrTransition is returned for a state change that EMR never makes.
 var ErrTransition = errors.New("state change not possible")
 
-// Life of a cluster: EMR Management Guide, "Understanding the cluster
-// lifecycle". A cluster that runs ends through TERMINATING; one that never came
-// up may end at once, for whoever starts its nodes also clears them away.
-//
-//nolint:gochecknoglobals // tables
+// Possible state changes: EMR Management Guide, "Understanding the cluster
+// lifecycle". A cluster that runs passes through TERMINATING. One that never ran may
+// end at once: what failed to start its nodes has removed them.
 var (
 	clusterMoves = map[types.ClusterState][]types.ClusterState{
 		types.ClusterStateStarting: {
@@ -48,35 +46,37 @@ var (
 	}
 )
 
-// move checks a change of state. A state may be repeated: its reason may
-// change while it lasts.
-func move[S ~string](what string, moves map[S][]S, from, to S) error {
+// checkMove fails for an impossible state change. A state may be set again, since
+// its reason may change.
+func checkMove[S ~string](what string, moves map[S][]S, from, to S) error {
 	if from == to || slices.Contains(moves[from], to) {
 		return nil
 	}
 	return fmt.Errorf("%s: %q to %q: %w; from %q it can go to %q", what, from, to, ErrTransition, from, moves[from])
 }
 
+// clusterEnded reports whether a cluster's state is final.
 func clusterEnded(state types.ClusterState) bool {
 	return state == types.ClusterStateTerminated || state == types.ClusterStateTerminatedWithErrors
 }
 
-// clusterTakesSteps is the rule of AddJobFlowSteps in the API reference.
+// clusterTakesSteps reports whether steps can be added to a cluster (API reference,
+// AddJobFlowSteps).
 func clusterTakesSteps(state types.ClusterState) bool {
 	return state != types.ClusterStateTerminating && !clusterEnded(state)
 }
 
+// clusterReady reports whether a cluster can run steps.
 func clusterReady(state types.ClusterState) bool {
 	return state == types.ClusterStateRunning || state == types.ClusterStateWaiting
 }
 
-// StepEnded says whether a step in this state can still change.
+// StepEnded reports whether a step's state is final.
 func StepEnded(state types.StepState) bool {
 	return len(stepMoves[state]) == 0
 }
 
-// groupState is the state that an instance group shows while its cluster is in
-// a state.
+// groupState returns the state of an instance group, given its cluster's.
 func groupState(cluster types.ClusterState) types.InstanceGroupState {
 	switch cluster {
 	case types.ClusterStateStarting:

@@ -20,9 +20,8 @@ const (
 	maxStepIDs        = 10 // in one ListSteps
 )
 
-// AddSteps queues steps on a cluster and gives their ids. All steps are added
-// or none. A step without ActionOnFailure gets TERMINATE_CLUSTER, EMR's own
-// default.
+// AddSteps queues steps on a cluster and returns their ids. It adds all steps or
+// none. A step without ActionOnFailure gets TERMINATE_CLUSTER, EMR's default.
 func (s *Store) AddSteps(clusterID string, configs ...types.StepConfig) ([]string, error) {
 	var ids []string
 	err := s.change(clusterID, func(r *record) error {
@@ -40,55 +39,59 @@ func (s *Store) AddSteps(clusterID string, configs ...types.StepConfig) ([]strin
 	return ids, err
 }
 
+// checkSteps reports every violation of steps that are to be added.
 func checkSteps(r *record, configs []types.StepConfig) error {
 	if !clusterTakesSteps(r.state()) {
-		return validation("A job flow that is shutting down, terminated, or finished may not be modified.")
+		return validationError("A job flow that is shutting down, terminated, or finished may not be modified.")
 	}
 	active := r.stepsIn(types.StepStatePending, types.StepStateRunning, types.StepStateCancelPending)
-	var faults []error
+	var violations []error
 	switch {
 	case len(configs) == 0:
-		faults = append(faults, errors.New("Steps: must hold at least one step"))
+		violations = append(violations, errors.New("Steps: must hold at least one step"))
 	case active+len(configs) > maxSteps:
-		faults = append(faults, fmt.Errorf(
+		violations = append(violations, fmt.Errorf(
 			"Steps: maximum number of steps for job flow exceeded: %d active or pending and %d more, at most %d",
 			active, len(configs), maxSteps))
 	}
 	for i, config := range configs {
-		for _, problem := range checkStep(config, aws.ToInt32(r.Cluster.StepConcurrencyLevel)) {
-			faults = append(faults, fmt.Errorf("Steps[%d].%w", i, problem))
+		for _, violation := range checkStep(config, aws.ToInt32(r.Cluster.StepConcurrencyLevel)) {
+			violations = append(violations, fmt.Errorf("Steps[%d].%w", i, violation))
 		}
 	}
-	if len(faults) > 0 {
-		return validation("%s", errors.Join(faults...))
+	if len(violations) > 0 {
+		return validationError("%s", errors.Join(violations...))
 	}
 	return nil
 }
 
+// checkStep returns the violations of a step. concurrency is the cluster's level.
 func checkStep(config types.StepConfig, concurrency int32) []error {
-	var faults []error
+	var violations []error
 	if name := aws.ToString(config.Name); name == "" || len(name) > maxStepName {
-		faults = append(faults, fmt.Errorf("Name: %q: must have 1 to %d characters", name, maxStepName))
+		//nolint:staticcheck // the field's name in EMR's API
+		violations = append(violations, fmt.Errorf("Name: %q: must have 1 to %d characters", name, maxStepName))
 	}
 	action := config.ActionOnFailure
 	if action != "" && !slices.Contains(action.Values(), action) {
-		faults = append(faults, fmt.Errorf("ActionOnFailure: %q: must be one of %q", action, action.Values()))
+		violations = append(violations, fmt.Errorf("ActionOnFailure: %q: must be one of %q", action, action.Values()))
 	}
 	if concurrency > 1 && action != types.ActionOnFailureContinue {
-		faults = append(faults, fmt.Errorf(
+		violations = append(violations, fmt.Errorf(
 			"ActionOnFailure: %q: is not valid: only CONTINUE is on a cluster with a step concurrency level of %d",
 			action, concurrency))
 	}
 	jar := config.HadoopJarStep
 	if jar == nil || aws.ToString(jar.Jar) == "" {
-		return append(faults, errors.New(`HadoopJarStep.Jar: "": must name a JAR, such as command-runner.jar`))
+		return append(violations, errors.New(`HadoopJarStep.Jar: "": must name a JAR, such as command-runner.jar`))
 	}
 	if size := stepCharacters(jar); size > maxStepCharacters {
-		faults = append(faults, fmt.Errorf("HadoopJarStep: %d characters in all: at most %d", size, maxStepCharacters))
+		violations = append(violations, fmt.Errorf("HadoopJarStep: %d characters in all: at most %d", size, maxStepCharacters))
 	}
-	return faults
+	return violations
 }
 
+// stepCharacters counts the characters that EMR limits.
 func stepCharacters(jar *types.HadoopJarStepConfig) int {
 	size := len(aws.ToString(jar.Jar)) + len(aws.ToString(jar.MainClass))
 	for _, arg := range jar.Args {
@@ -100,6 +103,7 @@ func stepCharacters(jar *types.HadoopJarStepConfig) int {
 	return size
 }
 
+// newStep returns a pending step.
 func newStep(config types.StepConfig) types.Step {
 	properties := map[string]string{}
 	for _, property := range config.HadoopJarStep.Properties {
@@ -128,7 +132,7 @@ func newStep(config types.StepConfig) types.Step {
 func (s *Server) addJobFlowSteps(input *emr.AddJobFlowStepsInput) (*emr.AddJobFlowStepsOutput, error) {
 	ids, err := s.store.AddSteps(aws.ToString(input.JobFlowId), input.Steps...)
 	if errors.Is(err, ErrNotFound) {
-		return nil, validation("Specified job flow ID does not exist.")
+		return nil, validationError("Specified job flow ID does not exist.")
 	}
 	return &emr.AddJobFlowStepsOutput{StepIds: ids}, err
 }
@@ -139,11 +143,11 @@ func (s *Server) listSteps(input *emr.ListStepsInput) (*emr.ListStepsOutput, err
 		return nil, err
 	}
 	if len(input.StepIds) > maxStepIDs {
-		return nil, invalidRequest("StepIds: %d ids: at most %d in one request", len(input.StepIds), maxStepIDs)
+		return nil, invalidRequestError("StepIds: %d ids: at most %d in one request", len(input.StepIds), maxStepIDs)
 	}
 	for _, id := range input.StepIds {
 		if _, err := found.step(id); err != nil {
-			return nil, invalidRequest("Step id '%s' is not valid.", id)
+			return nil, invalidRequestError("Step id '%s' is not valid.", id)
 		}
 	}
 	newestFirst := slices.Clone(found.Steps)
@@ -151,7 +155,7 @@ func (s *Server) listSteps(input *emr.ListStepsInput) (*emr.ListStepsOutput, err
 	steps, marker, err := page(newestFirst, input.Marker,
 		func(step types.Step) *string { return step.Id },
 		func(step types.Step) bool {
-			return in(input.StepStates, step.Status.State) && in(input.StepIds, aws.ToString(step.Id))
+			return matches(input.StepStates, step.Status.State) && matches(input.StepIds, aws.ToString(step.Id))
 		})
 	summaries := make([]types.StepSummary, 0, len(steps))
 	for _, step := range steps {
@@ -170,7 +174,7 @@ func (s *Server) describeStep(input *emr.DescribeStepInput) (*emr.DescribeStepOu
 	}
 	step, err := found.step(aws.ToString(input.StepId))
 	if err != nil {
-		return nil, invalidRequest("Step id '%s' is not valid.", aws.ToString(input.StepId))
+		return nil, invalidRequestError("Step id '%s' is not valid.", aws.ToString(input.StepId))
 	}
 	return &emr.DescribeStepOutput{Step: step}, nil
 }

@@ -17,12 +17,12 @@ import (
 
 func TestStepsRunInOrderAndAreListedNewestFirst(t *testing.T) {
 	c := newCloud(t)
-	id := c.cluster(t)
+	id := c.putCluster(t)
 	var names []string
 	for i := range 120 {
 		names = append(names, fmt.Sprint(i))
 	}
-	ids := c.add(t, id, types.ActionOnFailureContinue, names...)
+	ids := c.addSteps(t, id, types.ActionOnFailureContinue, names...)
 	waiting, err := c.client.ListSteps(t.Context(), &emr.ListStepsInput{ClusterId: &id, StepStates: []types.StepState{types.StepStateRunning}})
 	require.NoError(t, err)
 	require.Empty(t, waiting.Steps, "a cluster that starts runs none yet")
@@ -31,15 +31,15 @@ func TestStepsRunInOrderAndAreListedNewestFirst(t *testing.T) {
 	last := ids[len(ids)-1]
 	step, err := emr.NewStepCompleteWaiter(c.client, func(o *emr.StepCompleteWaiterOptions) {
 		o.MinDelay, o.MaxDelay = 5*time.Millisecond, 20*time.Millisecond
-	}).WaitForOutput(t.Context(), &emr.DescribeStepInput{ClusterId: &id, StepId: &last}, patience)
+	}).WaitForOutput(t.Context(), &emr.DescribeStepInput{ClusterId: &id, StepId: &last}, testTimeout)
 	require.NoError(t, err)
-	require.Equal(t, names, c.nodes.ran())
+	require.Equal(t, names, c.nodes.ranSteps())
 	timeline := step.Step.Status.Timeline
 	require.False(t, timeline.StartDateTime.Before(*timeline.CreationDateTime))
 	require.False(t, timeline.EndDateTime.Before(*timeline.StartDateTime))
 	require.Equal(t, map[string]string{"k": "v"}, step.Step.Config.Properties)
 	require.Equal(t, []string{"spark-submit", "s3://data/job.py", "--day", "1"}, step.Step.Config.Args)
-	c.wait(t, id, types.ClusterStateWaiting)
+	c.awaitState(t, id, types.ClusterStateWaiting)
 
 	var listed []string
 	pages := emr.NewListStepsPaginator(c.client, &emr.ListStepsInput{ClusterId: &id})
@@ -50,7 +50,7 @@ func TestStepsRunInOrderAndAreListedNewestFirst(t *testing.T) {
 			listed = append([]string{*step.Name}, listed...)
 		}
 		if len(listed) == 50 {
-			c.add(t, id, types.ActionOnFailureContinue, "newer")
+			c.addSteps(t, id, types.ActionOnFailureContinue, "newer")
 		}
 	}
 	require.Equal(t, names, listed, "a step that is added between pages neither repeats nor hides one")
@@ -89,25 +89,25 @@ func TestActionOnFailure(t *testing.T) {
 			if change == nil {
 				change = func(*types.Cluster) {}
 			}
-			id := c.cluster(t, change)
-			steps := c.add(t, id, test.action, "fail", "next")
+			id := c.putCluster(t, change)
+			steps := c.addSteps(t, id, test.action, "fail", "next")
 			c.boot(t, id)
-			failed := c.waitStep(t, id, steps[0], types.StepStateFailed)
+			failed := c.awaitStep(t, id, steps[0], types.StepStateFailed)
 			require.Equal(t, "Application exception", *failed.Status.FailureDetails.Reason)
 			require.Equal(t, "exit code 1", *failed.Status.FailureDetails.Message)
 			require.Equal(t, "s3://data/emr-logs/steps/stderr.gz", *failed.Status.FailureDetails.LogFile)
-			c.waitStep(t, id, steps[1], test.next)
-			c.wait(t, id, test.cluster)
+			c.awaitStep(t, id, steps[1], test.next)
+			c.awaitState(t, id, test.cluster)
 		})
 	}
 }
 
 func TestCancelSteps(t *testing.T) {
 	c := newCloud(t)
-	id := c.cluster(t)
+	id := c.putCluster(t)
 	c.boot(t, id)
-	steps := c.add(t, id, types.ActionOnFailureTerminateCluster, "hold", "never", "last")
-	c.waitStep(t, id, steps[0], types.StepStateRunning)
+	steps := c.addSteps(t, id, types.ActionOnFailureTerminateCluster, "hold", "never", "last")
+	c.awaitStep(t, id, steps[0], types.StepStateRunning)
 
 	out, err := c.client.CancelSteps(t.Context(), &emr.CancelStepsInput{
 		ClusterId: &id, StepIds: []string{steps[1], steps[0]}, StepCancellationOption: types.StepCancellationOptionTerminateProcess,
@@ -117,10 +117,10 @@ func TestCancelSteps(t *testing.T) {
 	for _, info := range out.CancelStepsInfoList {
 		require.Equal(t, types.CancelStepsRequestStatusSubmitted, info.Status)
 	}
-	c.waitStep(t, id, steps[0], types.StepStateCancelled)
-	c.waitStep(t, id, steps[1], types.StepStateCancelled)
-	c.waitStep(t, id, steps[2], types.StepStateCompleted)
-	require.Equal(t, []string{"hold", "last"}, c.nodes.ran())
+	c.awaitStep(t, id, steps[0], types.StepStateCancelled)
+	c.awaitStep(t, id, steps[1], types.StepStateCancelled)
+	c.awaitStep(t, id, steps[2], types.StepStateCompleted)
+	require.Equal(t, []string{"hold", "last"}, c.nodes.ranSteps())
 	var cancelled *emrapi.Cancelled
 	require.ErrorAs(t, c.nodes.causes[0], &cancelled)
 	require.Equal(t, types.StepCancellationOptionTerminateProcess, cancelled.Option)
@@ -135,16 +135,16 @@ func TestCancelSteps(t *testing.T) {
 
 func TestConcurrentSteps(t *testing.T) {
 	c := newCloud(t)
-	id := c.cluster(t, func(cluster *types.Cluster) { cluster.StepConcurrencyLevel = aws.Int32(2) })
+	id := c.putCluster(t, func(cluster *types.Cluster) { cluster.StepConcurrencyLevel = aws.Int32(2) })
 	c.boot(t, id)
-	steps := c.add(t, id, types.ActionOnFailureContinue, "hold", "hold", "hold")
-	c.waitStep(t, id, steps[0], types.StepStateRunning)
-	c.waitStep(t, id, steps[1], types.StepStateRunning)
+	steps := c.addSteps(t, id, types.ActionOnFailureContinue, "hold", "hold", "hold")
+	c.awaitStep(t, id, steps[0], types.StepStateRunning)
+	c.awaitStep(t, id, steps[1], types.StepStateRunning)
 	kept, err := c.store.Steps(id)
 	require.NoError(t, err)
 	require.Equal(t, types.StepStatePending, kept[2].Status.State)
 	close(c.nodes.release)
-	c.waitStep(t, id, steps[2], types.StepStateCompleted)
+	c.awaitStep(t, id, steps[2], types.StepStateCompleted)
 
 	_, err = c.client.AddJobFlowSteps(t.Context(), &emr.AddJobFlowStepsInput{
 		JobFlowId: &id, Steps: []types.StepConfig{stepConfig("x", types.ActionOnFailureCancelAndWait)},
@@ -152,9 +152,9 @@ func TestConcurrentSteps(t *testing.T) {
 	require.ErrorContains(t, err, "step concurrency level of 2")
 }
 
-func TestAddJobFlowStepsNamesEveryFault(t *testing.T) {
+func TestAddJobFlowStepsNamesEveryViolation(t *testing.T) {
 	c := newCloud(t)
-	id := c.cluster(t)
+	id := c.putCluster(t)
 	long := stepConfig("long", "SHRUG")
 	long.HadoopJarStep.Args = []string{strings.Repeat("x", 10240)}
 	_, err := c.client.AddJobFlowSteps(t.Context(), &emr.AddJobFlowStepsInput{JobFlowId: &id, Steps: []types.StepConfig{
@@ -172,14 +172,16 @@ func TestAddJobFlowStepsNamesEveryFault(t *testing.T) {
 	}
 	steps, err := c.store.Steps(id)
 	require.NoError(t, err)
-	require.Empty(t, steps, "the step without a fault is not added either")
+	require.Empty(t, steps, "the valid step is not added either")
 
 	absent := "j-ABSENT"
-	_, err = c.client.AddJobFlowSteps(t.Context(), &emr.AddJobFlowStepsInput{JobFlowId: &absent, Steps: []types.StepConfig{stepConfig("x", "")}})
+	_, err = c.client.AddJobFlowSteps(t.Context(), &emr.AddJobFlowStepsInput{
+		JobFlowId: &absent, Steps: []types.StepConfig{stepConfig("x", "")},
+	})
 	require.ErrorContains(t, err, "Specified job flow ID does not exist.")
 
 	full := strings.Split(strings.Repeat("x", 256), "")
-	c.add(t, id, types.ActionOnFailureContinue, full...)
+	c.addSteps(t, id, types.ActionOnFailureContinue, full...)
 	_, err = c.client.AddJobFlowSteps(t.Context(), &emr.AddJobFlowStepsInput{JobFlowId: &id, Steps: []types.StepConfig{stepConfig("x", "")}})
 	require.ErrorContains(t, err, "256 active or pending and 1 more, at most 256")
 }

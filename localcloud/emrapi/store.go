@@ -14,9 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-// Store holds clusters with all that belongs to them, in memory and as one
-// file each in a folder. Its methods may be called from several goroutines.
-// What it returns are copies.
+// Store holds clusters with their instances and steps, in memory and as one file
+// per cluster. It is safe for concurrent use, and returns copies.
 type Store struct {
 	dir     string
 	mu      sync.Mutex
@@ -24,24 +23,24 @@ type Store struct {
 	changed chan struct{} // closed and replaced at each change
 }
 
-// Open reads the clusters kept in a folder, which is made if need be. A folder
-// belongs to one process at a time.
+// Open reads the clusters of a folder, or creates the folder. A folder belongs to
+// one process at a time.
 func Open(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open clusters: %w", err)
 	}
-	records, err := load(dir)
+	records, err := loadRecords(dir)
 	if err != nil {
 		return nil, err
 	}
 	return &Store{dir: dir, records: records, changed: make(chan struct{})}, nil
 }
 
-// NewID makes an id of EMR's form with its prefix: j (cluster), s (step), ig
-// (instance group), ci (instance).
+// NewID returns a random id in EMR's form. Its prefix is j (cluster), s (step), ig
+// (instance group) or ci (instance).
 func NewID(prefix string) string { return prefix + "-" + rand.Text()[:13] }
 
-// snapshot gives a record that must only be read.
+// snapshot returns a record for reading only.
 func (s *Store) snapshot(id string) (*record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,8 +51,8 @@ func (s *Store) snapshot(id string) (*record, error) {
 	return found, nil
 }
 
-// change applies a function to a copy of a record, writes it and puts it in
-// place. If any of that fails, nothing has changed.
+// change applies a function to a copy of a record, writes the copy and replaces the
+// record by it. On an error the record stays as it was.
 func (s *Store) change(id string, apply func(*record) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,13 +70,13 @@ func (s *Store) change(id string, apply func(*record) error) error {
 	return s.put(&next)
 }
 
-// put checks, counts, writes and keeps a record. The caller holds the lock.
+// put validates, writes and stores a record. The caller holds the lock.
 func (s *Store) put(r *record) error {
-	if err := r.check(); err != nil {
+	if err := r.validate(); err != nil {
 		return fmt.Errorf("cluster record:\n%w", err)
 	}
 	r.countRunning()
-	if err := save(s.dir, r); err != nil {
+	if err := saveRecord(s.dir, r); err != nil {
 		return err
 	}
 	s.records[aws.ToString(r.Cluster.Id)] = r
@@ -86,8 +85,8 @@ func (s *Store) put(r *record) error {
 	return nil
 }
 
-// Changed is closed at the next change of the Store. Take it before looking,
-// then no change is missed.
+// Changed is closed at the next change of the Store. Call it before reading, so
+// that no change is missed.
 func (s *Store) Changed() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,8 +113,8 @@ func (s *Store) Wait(ctx context.Context, id string, until func(types.Cluster) b
 }
 
 // PutCluster adds a cluster in STARTING with its instance groups and bootstrap
-// actions. Status, creation times and the kind of instance collection are set
-// here; ids come from the caller (NewID).
+// actions. It sets status, creation times and the kind of instance collection; the
+// caller sets ids (NewID).
 func (s *Store) PutCluster(cluster types.Cluster, groups []types.InstanceGroup, actions []types.Command) error {
 	added, err := clone(record{Cluster: cluster, Groups: groups, Actions: actions})
 	if err != nil {
@@ -144,7 +143,7 @@ func (s *Store) PutCluster(cluster types.Cluster, groups []types.InstanceGroup, 
 	return s.put(&added)
 }
 
-// Cluster gives one cluster.
+// Cluster returns one cluster.
 func (s *Store) Cluster(id string) (types.Cluster, error) {
 	found, err := s.snapshot(id)
 	if err != nil {
@@ -174,8 +173,8 @@ func (s *Store) ClusterIDs() []string {
 	return ids
 }
 
-// UpdateCluster changes facts of a cluster other than its id and status, such
-// as the DNS name of its master.
+// UpdateCluster changes a cluster, such as the DNS name of its primary node, but not
+// its id and status.
 func (s *Store) UpdateCluster(id string, update func(*types.Cluster)) error {
 	return s.change(id, func(r *record) error {
 		status, state := r.Cluster.Status, r.state()
@@ -187,8 +186,8 @@ func (s *Store) UpdateCluster(id string, update func(*types.Cluster)) error {
 	})
 }
 
-// SetPolicies keeps what GetAutoTerminationPolicy and GetManagedScalingPolicy
-// answer; nil means that the cluster has none.
+// SetPolicies sets what GetAutoTerminationPolicy and GetManagedScalingPolicy
+// return; nil means that the cluster has none.
 func (s *Store) SetPolicies(id string, idle *types.AutoTerminationPolicy, scaling *types.ManagedScalingPolicy) error {
 	return s.change(id, func(r *record) error {
 		r.AutoTermination, r.ManagedScaling = idle, scaling
@@ -196,8 +195,7 @@ func (s *Store) SetPolicies(id string, idle *types.AutoTerminationPolicy, scalin
 	})
 }
 
-// AutoTermination gives a cluster's auto-termination policy; nil if it has
-// none.
+// AutoTermination returns a cluster's auto-termination policy, or nil.
 func (s *Store) AutoTermination(id string) (*types.AutoTerminationPolicy, error) {
 	found, err := s.snapshot(id)
 	if err != nil {

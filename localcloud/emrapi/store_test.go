@@ -18,17 +18,18 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 )
 
-// writerDir makes the test binary a process that writes to a store until it is
-// killed.
-const writerDir = "EMRAPI_TEST_WRITER_DIR"
+// writerDirEnv makes the test binary a process that writes to a store in that folder
+// until it is killed.
+const writerDirEnv = "EMRAPI_TEST_WRITER_DIR"
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(writerDir); dir != "" {
+	if dir := os.Getenv(writerDirEnv); dir != "" {
 		writeForever(dir)
 	}
 	os.Exit(m.Run())
 }
 
+// writeForever updates the only cluster and prints each number that it has written.
 func writeForever(dir string) {
 	store, err := emrapi.Open(dir)
 	for i := 0; err == nil; i++ {
@@ -43,7 +44,7 @@ func writeForever(dir string) {
 	os.Exit(1)
 }
 
-func TestAKilledProcessLeavesAWholeRecord(t *testing.T) {
+func TestKilledWriterLeavesACompleteRecord(t *testing.T) {
 	dir := t.TempDir()
 	store, err := emrapi.Open(dir)
 	require.NoError(t, err)
@@ -51,7 +52,7 @@ func TestAKilledProcessLeavesAWholeRecord(t *testing.T) {
 	require.NoError(t, store.PutCluster(types.Cluster{Id: &id, Name: aws.String("-1")}, nil, nil))
 	for round := range 5 {
 		writer := exec.CommandContext(t.Context(), os.Args[0])
-		writer.Env = append(os.Environ(), writerDir+"="+dir)
+		writer.Env = append(os.Environ(), writerDirEnv+"="+dir)
 		out, err := writer.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, writer.Start())
@@ -78,7 +79,7 @@ func TestAKilledProcessLeavesAWholeRecord(t *testing.T) {
 		require.GreaterOrEqual(t, kept, reported, "what a call reported as done is kept")
 		left, err := filepath.Glob(filepath.Join(dir, "*"))
 		require.NoError(t, err)
-		require.Equal(t, []string{filepath.Join(dir, id+".json")}, left, "nothing half written stays")
+		require.Equal(t, []string{filepath.Join(dir, id+".json")}, left, "no partial file is left")
 	}
 }
 
@@ -92,23 +93,23 @@ func TestOpenNamesEveryBrokenRecord(t *testing.T) {
 	require.ErrorContains(t, err, "j-B.json: holds the cluster of j-C.json")
 }
 
-func TestNothingChangesWhenTheDiskRefuses(t *testing.T) {
+func TestFailedWriteChangesNothing(t *testing.T) {
 	c := newCloud(t)
-	id := c.cluster(t)
-	gone := t.TempDir()
-	broken, err := emrapi.Open(filepath.Join(gone, "x"))
+	id := c.putCluster(t)
+	parent := t.TempDir()
+	broken, err := emrapi.Open(filepath.Join(parent, "x"))
 	require.NoError(t, err)
 	require.NoError(t, broken.PutCluster(types.Cluster{Id: &id, Name: aws.String("old")}, nil, nil))
-	require.NoError(t, os.RemoveAll(filepath.Join(gone, "x")))
+	require.NoError(t, os.RemoveAll(filepath.Join(parent, "x")))
 	require.Error(t, broken.UpdateCluster(id, func(c *types.Cluster) { c.Name = aws.String("new") }))
 	kept, err := broken.Cluster(id)
 	require.NoError(t, err)
 	require.Equal(t, "old", *kept.Name)
 }
 
-func TestCopiesAreTheCallersOwn(t *testing.T) {
+func TestStoreReturnsCopies(t *testing.T) {
 	c := newCloud(t)
-	id := c.cluster(t)
+	id := c.putCluster(t)
 	copied, err := c.store.Cluster(id)
 	require.NoError(t, err)
 	copied.Configurations[0].Properties["spark.ui.enabled"] = "changed"
@@ -120,55 +121,55 @@ func TestCopiesAreTheCallersOwn(t *testing.T) {
 	}), "use SetClusterState")
 }
 
-func TestARestartFailsWhatRanAndGoesOn(t *testing.T) {
+func TestRestartFailsRunningStepsAndContinues(t *testing.T) {
 	dir := t.TempDir()
 	first := openCloud(t, dir)
-	id, dying := first.cluster(t), first.cluster(t)
+	id, terminatingID := first.putCluster(t), first.putCluster(t)
 	first.boot(t, id)
-	steps := first.add(t, id, types.ActionOnFailureContinue, "hold", "next")
-	first.waitStep(t, id, steps[0], types.StepStateRunning)
+	steps := first.addSteps(t, id, types.ActionOnFailureContinue, "hold", "next")
+	first.awaitStep(t, id, steps[0], types.StepStateRunning)
 	first.http.Close()
 	first.server.Close()
-	require.NoError(t, first.store.SetClusterState(dying, types.ClusterStateTerminating,
+	require.NoError(t, first.store.SetClusterState(terminatingID, types.ClusterStateTerminating,
 		types.ClusterStateChangeReason{Code: types.ClusterStateChangeReasonCodeUserRequest}))
 
 	second := openCloud(t, dir)
-	lost := second.waitStep(t, id, steps[0], types.StepStateFailed)
+	lost := second.awaitStep(t, id, steps[0], types.StepStateFailed)
 	require.Equal(t, "The local cloud stopped while the step ran.", *lost.Status.FailureDetails.Message)
 	require.NotNil(t, lost.Status.Timeline.EndDateTime)
-	second.waitStep(t, id, steps[1], types.StepStateCompleted)
-	require.Equal(t, []string{"next"}, second.nodes.ran())
-	second.wait(t, dying, types.ClusterStateTerminated)
-	require.Equal(t, dying, <-second.nodes.terminated)
+	second.awaitStep(t, id, steps[1], types.StepStateCompleted)
+	require.Equal(t, []string{"next"}, second.nodes.ranSteps())
+	second.awaitState(t, terminatingID, types.ClusterStateTerminated)
+	require.Equal(t, terminatingID, <-second.nodes.terminated)
 }
 
-func TestATerminationThatFailsSaysSo(t *testing.T) {
+func TestFailedTerminationIsReported(t *testing.T) {
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	n := &nodes{terminated: make(chan string, 1), refuse: fmt.Errorf("node ci-1 does not stop")}
+	n := &nodes{terminated: make(chan string, 1), terminateErr: fmt.Errorf("node ci-1 does not stop")}
 	server, err := emrapi.New(store, n, n, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
 	c := &cloud{store: store}
-	id := c.cluster(t)
+	id := c.putCluster(t)
 	require.NoError(t, store.SetClusterState(id, types.ClusterStateTerminating,
 		types.ClusterStateChangeReason{Code: types.ClusterStateChangeReasonCodeUserRequest}))
-	ended := c.wait(t, id, types.ClusterStateTerminatedWithErrors)
+	ended := c.awaitState(t, id, types.ClusterStateTerminatedWithErrors)
 	require.Equal(t, types.ClusterStateChangeReasonCodeInternalError, ended.Status.StateChangeReason.Code)
 	require.Equal(t, "node ci-1 does not stop", *ended.Status.StateChangeReason.Message)
 }
 
-// TestRandomLives drives clusters, instances and steps through random states:
-// a refused change leaves the state alone, an ended one stays ended, and the
-// timeline never runs backwards.
-func TestRandomLives(t *testing.T) {
+// TestRandomStateChanges sets random states of clusters and steps: a rejected change
+// leaves the state alone, what has ended stays ended, and the timeline never runs
+// backwards.
+func TestRandomStateChanges(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
 	c := &cloud{store: store}
-	var refused, done int
+	var rejected, accepted int
 	for range 20 {
-		id := c.cluster(t)
+		id := c.putCluster(t)
 		ids, err := store.AddSteps(id, stepConfig("x", types.ActionOnFailureContinue))
 		require.NoError(t, err)
 		for range 30 {
@@ -179,12 +180,12 @@ func TestRandomLives(t *testing.T) {
 			state := pick(random, before.Status.State.Values())
 			if err := store.SetClusterState(id, state, types.ClusterStateChangeReason{}); err != nil {
 				require.ErrorIs(t, err, emrapi.ErrTransition)
-				refused++
+				rejected++
 				after, err := store.Cluster(id)
 				require.NoError(t, err)
 				require.Equal(t, before, after)
 			} else {
-				done++
+				accepted++
 				require.False(t, before.Status.Timeline.EndDateTime != nil && before.Status.State != state)
 			}
 			next := pick(random, steps[0].Status.State.Values())
@@ -194,12 +195,13 @@ func TestRandomLives(t *testing.T) {
 		}
 		checkTimes(t, store, id)
 	}
-	require.Greater(t, refused, 100)
-	require.Greater(t, done, 50)
+	require.Greater(t, rejected, 100)
+	require.Greater(t, accepted, 50)
 }
 
 func pick[T any](random *rand.Rand, from []T) T { return from[random.IntN(len(from))] }
 
+// checkTimes requires an end time of exactly what has ended.
 func checkTimes(t *testing.T, store *emrapi.Store, id string) {
 	t.Helper()
 	cluster, err := store.Cluster(id)

@@ -7,10 +7,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-// SetClusterState moves a cluster along its life and with it its groups. On
-// TERMINATING the steps that wait are cancelled; at the end whatever still ran
-// is interrupted and every instance terminated. Details are the ErrorDetails
-// that EMR gives for failures (Management Guide, "ErrorDetail codes").
+// SetClusterState sets the state of a cluster and of its groups. TERMINATING cancels
+// pending steps; a final state interrupts running ones and terminates every
+// instance. details are EMR's ErrorDetails of failures (Management Guide,
+// "ErrorDetail codes").
 func (s *Store) SetClusterState(
 	id string, state types.ClusterState, reason types.ClusterStateChangeReason, details ...types.ErrorDetail,
 ) error {
@@ -19,11 +19,12 @@ func (s *Store) SetClusterState(
 	})
 }
 
+// setState is SetClusterState on a record.
 func (r *record) setState(
 	state types.ClusterState, reason types.ClusterStateChangeReason, details []types.ErrorDetail,
 ) error {
 	status := r.Cluster.Status
-	if err := move("cluster "+aws.ToString(r.Cluster.Id), clusterMoves, status.State, state); err != nil {
+	if err := checkMove("cluster "+aws.ToString(r.Cluster.Id), clusterMoves, status.State, state); err != nil {
 		return err
 	}
 	status.State, status.StateChangeReason = state, &reason
@@ -34,13 +35,13 @@ func (r *record) setState(
 		status.Timeline.ReadyDateTime = now()
 	}
 	if !clusterTakesSteps(state) {
-		if err := r.endSteps(types.StepStatePending, types.StepStateCancelled); err != nil {
+		if err := r.moveSteps(types.StepStatePending, types.StepStateCancelled); err != nil {
 			return err
 		}
 	}
 	if clusterEnded(state) && status.Timeline.EndDateTime == nil {
 		status.Timeline.EndDateTime = now()
-		if err := r.endAll(); err != nil {
+		if err := r.endStepsAndInstances(); err != nil {
 			return err
 		}
 	}
@@ -48,11 +49,11 @@ func (r *record) setState(
 	return nil
 }
 
-// endAll ends the steps that run and the instances that live.
-func (r *record) endAll() error {
+// endStepsAndInstances interrupts running steps and terminates instances.
+func (r *record) endStepsAndInstances() error {
 	if err := errors.Join(
-		r.endSteps(types.StepStateRunning, types.StepStateInterrupted),
-		r.endSteps(types.StepStateCancelPending, types.StepStateCancelled),
+		r.moveSteps(types.StepStateRunning, types.StepStateInterrupted),
+		r.moveSteps(types.StepStateCancelPending, types.StepStateCancelled),
 	); err != nil {
 		return err
 	}
@@ -71,6 +72,7 @@ func (r *record) endAll() error {
 	return nil
 }
 
+// setGroupStates sets the groups' states, which follow the cluster's.
 func (r *record) setGroupStates(cluster types.ClusterState) {
 	for i := range r.Groups {
 		status := r.Groups[i].Status
@@ -84,8 +86,8 @@ func (r *record) setGroupStates(cluster types.ClusterState) {
 	}
 }
 
-// SetStepState moves a step along its life and stamps its timeline. The
-// failure tells why it FAILED; it is nil otherwise.
+// SetStepState sets a step's state and its timeline. failure says why it FAILED; it
+// is nil for other states.
 func (s *Store) SetStepState(clusterID, stepID string, state types.StepState, failure *types.FailureDetails) error {
 	return s.change(clusterID, func(r *record) error {
 		step, err := r.step(stepID)
@@ -96,9 +98,10 @@ func (s *Store) SetStepState(clusterID, stepID string, state types.StepState, fa
 	})
 }
 
+// setStepState sets the state of a step and its timeline.
 func setStepState(step *types.Step, state types.StepState, failure *types.FailureDetails) error {
 	status := step.Status
-	if err := move("step "+aws.ToString(step.Id), stepMoves, status.State, state); err != nil {
+	if err := checkMove("step "+aws.ToString(step.Id), stepMoves, status.State, state); err != nil {
 		return err
 	}
 	status.State, status.FailureDetails = state, failure
@@ -111,8 +114,8 @@ func setStepState(step *types.Step, state types.StepState, failure *types.Failur
 	return nil
 }
 
-// endSteps moves every step that is in one state to another.
-func (r *record) endSteps(from, to types.StepState) error {
+// moveSteps sets every step that is in state from to state to.
+func (r *record) moveSteps(from, to types.StepState) error {
 	for i := range r.Steps {
 		if r.Steps[i].Status.State != from {
 			continue
@@ -122,21 +125,6 @@ func (r *record) endSteps(from, to types.StepState) error {
 		}
 	}
 	return nil
-}
-
-// UpdateStep changes facts of a step that are learnt while it runs, such as
-// its YARN applications (AdditionalInfo). Id and status stay as they are.
-func (s *Store) UpdateStep(clusterID, stepID string, update func(*types.Step)) error {
-	return s.change(clusterID, func(r *record) error {
-		step, err := r.step(stepID)
-		if err != nil {
-			return err
-		}
-		id, status := step.Id, step.Status
-		update(step)
-		step.Id, step.Status = id, status
-		return nil
-	})
 }
 
 // Steps lists a cluster's steps, the oldest first.

@@ -2,6 +2,7 @@ package hadoop
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 )
@@ -12,54 +13,94 @@ type Daemon struct {
 	User  string
 	Class string
 	Heap  string
-	Env   string // the *-env.sh file whose OPTS it takes
-	Opts  string // the variable of that file
-	Log   string
-	Port  platform.Port // HTTP, answers when it is up
+	Env   string        // the *-env.sh file that sets the variable Opts
+	Opts  string        // the variable with the daemon's JVM options
+	Log   string        // below /var/log, without host name and .log
+	Port  platform.Port // of its web page, which answers once the daemon is up
 }
 
-// HDFS, YARN and Spark daemons. Unit names are those that EMR's guide lists
-// (emr-process-restart-stop-view).
-//
-//nolint:gochecknoglobals // one table
-var (
-	NameNode        = Daemon{"hadoop-hdfs-namenode.service", "hdfs", "org.apache.hadoop.hdfs.server.namenode.NameNode", "256m", "hdfs-env.sh", "HDFS_NAMENODE_OPTS", "hadoop-hdfs/hadoop-hdfs-namenode", platform.NameNodeUI}
-	DataNode        = Daemon{"hadoop-hdfs-datanode.service", "hdfs", "org.apache.hadoop.hdfs.server.datanode.DataNode", "192m", "hdfs-env.sh", "HDFS_DATANODE_OPTS", "hadoop-hdfs/hadoop-hdfs-datanode", platform.DataNodeUI}
-	ResourceManager = Daemon{"hadoop-yarn-resourcemanager.service", "yarn", "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager", "384m", "yarn-env.sh", "YARN_RESOURCEMANAGER_OPTS", "hadoop-yarn/hadoop-yarn-resourcemanager", platform.ResourceManagerUI}
-	NodeManager     = Daemon{"hadoop-yarn-nodemanager.service", "yarn", "org.apache.hadoop.yarn.server.nodemanager.NodeManager", "384m", "yarn-env.sh", "YARN_NODEMANAGER_OPTS", "hadoop-yarn/hadoop-yarn-nodemanager", platform.NodeManagerUI}
-	HistoryServer   = Daemon{"spark-history-server.service", "spark", "org.apache.spark.deploy.history.HistoryServer", "512m", "", "", "spark/spark-history-server", platform.SparkHistoryUI}
+const (
+	hdfsServer = "org.apache.hadoop.hdfs.server."
+	yarnServer = "org.apache.hadoop.yarn.server."
 )
 
-// Daemons are those of a role, in the order in which they start. The history
-// server is not among them: it needs its folder in HDFS first.
+// The daemons' unit names are those of EMR's guide (emr-process-restart-stop-view).
+
+// NameNode is HDFS' name node.
+func NameNode() Daemon {
+	return Daemon{
+		Unit: "hadoop-hdfs-namenode.service", User: "hdfs", Class: hdfsServer + "namenode.NameNode", Heap: "256m",
+		Env: "hdfs-env.sh", Opts: "HDFS_NAMENODE_OPTS", Log: "hadoop-hdfs/hadoop-hdfs-namenode", Port: platform.NameNodeUI,
+	}
+}
+
+// DataNode is HDFS' data node.
+func DataNode() Daemon {
+	return Daemon{
+		Unit: "hadoop-hdfs-datanode.service", User: "hdfs", Class: hdfsServer + "datanode.DataNode", Heap: "192m",
+		Env: "hdfs-env.sh", Opts: "HDFS_DATANODE_OPTS", Log: "hadoop-hdfs/hadoop-hdfs-datanode", Port: platform.DataNodeUI,
+	}
+}
+
+// ResourceManager is YARN's resource manager.
+func ResourceManager() Daemon {
+	return Daemon{
+		Unit: "hadoop-yarn-resourcemanager.service", User: "yarn", Class: yarnServer + "resourcemanager.ResourceManager",
+		Heap: "384m", Env: "yarn-env.sh", Opts: "YARN_RESOURCEMANAGER_OPTS",
+		Log: "hadoop-yarn/hadoop-yarn-resourcemanager", Port: platform.ResourceManagerUI,
+	}
+}
+
+// NodeManager is YARN's node manager.
+func NodeManager() Daemon {
+	return Daemon{
+		Unit: "hadoop-yarn-nodemanager.service", User: "yarn", Class: yarnServer + "nodemanager.NodeManager", Heap: "384m",
+		Env: "yarn-env.sh", Opts: "YARN_NODEMANAGER_OPTS", Log: "hadoop-yarn/hadoop-yarn-nodemanager", Port: platform.NodeManagerUI,
+	}
+}
+
+// HistoryServer is Spark's history server.
+func HistoryServer() Daemon {
+	return Daemon{
+		Unit: "spark-history-server.service", User: "spark", Class: "org.apache.spark.deploy.history.HistoryServer",
+		Heap: "512m", Log: "spark/spark-history-server", Port: platform.SparkHistoryUI,
+	}
+}
+
+// Daemons returns the daemons of a role in the order in which they start. The
+// history server is not one of them: it starts once its folder in HDFS exists.
 func Daemons(role string) []Daemon {
 	switch role {
 	case platform.RoleMaster:
-		return []Daemon{NameNode, ResourceManager}
+		return []Daemon{NameNode(), ResourceManager()}
 	case platform.RoleCore:
-		return []Daemon{DataNode, NodeManager}
+		return []Daemon{DataNode(), NodeManager()}
 	case platform.RoleTask:
-		return []Daemon{NodeManager}
+		return []Daemon{NodeManager()}
 	}
 	return nil
 }
 
-// Accounts of a node, beside root. Ids are the local cloud's: EMR's are not
-// documented and must not be relied on.
+// User is the account that bootstrap actions and steps run as.
+const User = "hadoop"
+
+// Accounts returns a node's accounts except root, with their uids. The uids are
+// made up: EMR does not document its own.
 func Accounts() map[string]int {
-	return map[string]int{"hadoop": 1001, "yarn": 1002, "hdfs": 1003, "spark": 1004}
+	return map[string]int{User: 1001, "yarn": 1002, "hdfs": 1003, "spark": 1004}
 }
 
 // UnitFile renders a daemon's unit.
 func UnitFile(d Daemon, n Node) string {
-	java := fmt.Sprintf("%s/bin/java -Dproc_%s %s %s -Xmx%s", JavaHome, d.Class[lastDot(d.Class)+1:], opens, daemonFlags, d.Heap)
-	exec := ""
-	if d == HistoryServer {
+	java := fmt.Sprintf("%s/bin/java -Dproc_%s %s %s -Xmx%s", JavaHome,
+		d.Class[strings.LastIndex(d.Class, ".")+1:], addOpens, daemonFlags, d.Heap)
+	var exec string
+	if d == HistoryServer() {
 		exec = fmt.Sprintf(". %s/spark-env.sh; exec %s $SPARK_HISTORY_OPTS $SPARK_DAEMON_JAVA_OPTS -cp %s:%s/jars/*:%s %s",
 			platform.EMRSparkConfDir, java, platform.EMRSparkConfDir, platform.EMRSparkHome, platform.EMRHadoopConfDir, d.Class)
 	} else {
 		class := daemonJars
-		if d == NodeManager {
+		if d == NodeManager() {
 			class += ":" + shuffleJars
 		}
 		exec = fmt.Sprintf(". %s/hadoop-env.sh; . %s/%s; exec %s $%s -cp %s:%s %s",
@@ -79,16 +120,13 @@ WantedBy=multi-user.target
 `, d.Class, d.User, platform.EMRHadoopConfDir, platform.EMRHadoopConfDir, JavaHome, exec, d.Log, n.Host)
 }
 
-// Command is a program of the Hadoop distribution (FsShell, NameNode -format).
-func Command(class string, args ...string) []string {
-	return append([]string{JavaHome + "/bin/java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-cp", platform.EMRHadoopConfDir + ":" + daemonJars, class}, args...)
-}
+// FsShell is the main class of HDFS' command line.
+const FsShell = "org.apache.hadoop.fs.FsShell"
 
-func lastDot(s string) int {
-	for i := len(s) - 1; i >= 0; i-- {
-		if s[i] == '.' {
-			return i
-		}
-	}
-	return -1
+// Command returns the command line of a program of the Hadoop distribution.
+func Command(class string, args ...string) []string {
+	return append([]string{
+		JavaHome + "/bin/java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m",
+		"-cp", platform.EMRHadoopConfDir + ":" + daemonJars, class,
+	}, args...)
 }

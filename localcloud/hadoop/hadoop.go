@@ -1,41 +1,42 @@
-// Package hadoop says what EMR writes on a node for Hadoop and Spark: the
-// shipped configuration, the classifications that replace it key by key, and
-// the daemons as systemd units under EMR's names and ports.
+// Package hadoop renders what EMR writes on a node for Hadoop and Spark: the
+// shipped configuration, the classifications that override it key by key, and
+// the daemons as systemd units with EMR's names and ports.
 //
-// It is pure: it renders files and starts nothing. Values come from dumps of
-// emr-7.1.0 nodes and the EMR Release Guide; EMR-only jars (EMRFS, the
-// optimised committers) have no public build and are left out, S3A takes the
-// s3:// scheme instead.
+// It only renders text. Values come from dumps of emr-7.1.0 nodes and the EMR
+// Release Guide. EMR's jars without a public build (EMRFS, the optimized committers)
+// are left out; S3A serves the s3:// scheme instead.
 package hadoop
 
 import (
 	"fmt"
+	"maps"
 	"sort"
 	"strings"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// Where programs look for things on a node.
+// Paths on a node, and the daemons' JVM options.
 const (
 	JavaHome    = "/usr/lib/jvm/jre-17"
 	daemonJars  = platform.EMRHadoopHome + "/lib/*"
 	shuffleJars = platform.EMRHadoopHome + "/shuffle/*"
-	opens       = "--add-opens=java.base/java.lang=ALL-UNNAMED --add-opens=java.base/java.util=ALL-UNNAMED --add-opens=java.base/java.io=ALL-UNNAMED"
-	// Daemons of the local cloud share two or four cores with the job: less
-	// compilation and one collector thread each. They have little to do, so a
-	// young generation of a third of the heap would only be touched once and kept.
+	addOpens    = "--add-opens=java.base/java.lang=ALL-UNNAMED --add-opens=java.base/java.util=ALL-UNNAMED " +
+		"--add-opens=java.base/java.io=ALL-UNNAMED"
+	// Daemons share two or four cores with the job, so each compiles less and has
+	// one garbage collector thread. They allocate little: a young generation of a
+	// third of the heap would be touched once and stay resident.
 	daemonFlags = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss512k -Xmn32m"
 )
 
-// Node is what the files of one node depend on.
+// Node has everything that the files of a node depend on.
 type Node struct {
 	ClusterID, Release, AccountID, Region string
 	Role                                  string // platform.Role*
 	Host, Domain                          string // ip-10-0-1-11, ec2.internal
 	MasterHost                            string // without domain
 	CoreNodes                             int
-	MemoryMB, VCores                      int // what YARN may give out on this node
+	MemoryMB, VCores                      int // what YARN may allocate on this node
 	S3Endpoint                            string
 	Configurations                        []Configuration
 }
@@ -49,27 +50,24 @@ type Configuration struct {
 
 func (n Node) fqdn(host string) string { return host + "." + n.Domain }
 
-// Master tells whether this is the primary node.
+// Master reports whether this is the primary node.
 func (n Node) Master() bool { return n.Role == platform.RoleMaster }
 
-// properties is a file of EMR's with the classification's keys over it: a key
-// named there replaces the shipped value as a whole, others stay.
+// properties returns the properties of a shipped file, overridden key by key by
+// those of a classification.
 func (n Node) properties(classification string, shipped map[string]string) map[string]string {
 	out := map[string]string{}
-	for k, v := range shipped {
-		out[k] = v
-	}
+	maps.Copy(out, shipped)
 	for _, c := range n.Configurations {
 		if c.Classification == classification {
-			for k, v := range c.Properties {
-				out[k] = v
-			}
+			maps.Copy(out, c.Properties)
 		}
 	}
 	return out
 }
 
-// exports are the variables that a *-env classification's nested "export" sets.
+// exports returns shell lines for the variables in a *-env classification's nested
+// "export".
 func (n Node) exports(classification string) []string {
 	var lines []string
 	for _, c := range n.Configurations {
@@ -81,8 +79,8 @@ func (n Node) exports(classification string) []string {
 				continue
 			}
 			for k, v := range inner.Properties {
-				// EMR writes the value as it is: it carries its own quotes and may
-				// expand the variable's previous value.
+				// EMR writes the value as it is: it contains its quotes and may expand the
+				// variable's previous value.
 				lines = append(lines, "export "+k+"="+v)
 			}
 		}
@@ -91,8 +89,8 @@ func (n Node) exports(classification string) []string {
 	return lines
 }
 
-// Files gives every configuration file of the node by its path. Directories
-// are as the classifications table of the Release Guide says.
+// Files returns the content of the node's configuration files by path. The folders
+// are from the Release Guide's table of classifications.
 func Files(n Node) map[string]string {
 	h, s := platform.EMRHadoopConfDir, platform.EMRSparkConfDir
 	files := map[string]string{
@@ -115,11 +113,12 @@ func Files(n Node) map[string]string {
 	return files
 }
 
+// siteXML renders a *-site.xml.
 func siteXML(props map[string]string) string {
 	var b strings.Builder
 	b.WriteString("<?xml version=\"1.0\"?>\n<configuration>\n")
 	escape := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-	for _, k := range keys(props) {
+	for _, k := range sortedKeys(props) {
 		fmt.Fprintf(&b, "  <property><name>%s</name><value>%s</value></property>\n", escape.Replace(k), escape.Replace(props[k]))
 	}
 	b.WriteString("</configuration>\n")
@@ -128,33 +127,36 @@ func siteXML(props map[string]string) string {
 
 func sparkConf(props map[string]string) string { return propertyLines(props, " ") }
 
+// propertyLines renders properties one per line, sorted by name.
 func propertyLines(props map[string]string, sep string) string {
 	var b strings.Builder
-	for _, k := range keys(props) {
+	for _, k := range sortedKeys(props) {
 		b.WriteString(k + sep + props[k] + "\n")
 	}
 	return b.String()
 }
 
+// envFile renders a *-env.sh of shipped and added lines.
 func envFile(shipped, added []string) string {
 	return strings.Join(append(append([]string{}, shipped...), added...), "\n") + "\n"
 }
 
-// log4j2 is a console logger, as EMR's; the launching side decides the file.
-func log4j2(over map[string]string) string {
+// log4j2 renders a console logger, as EMR's; what starts the program redirects its
+// output to a file.
+func log4j2(overrides map[string]string) string {
 	props := map[string]string{
 		"rootLogger.level": "info", "rootLogger.appenderRef.stdout.ref": "console",
 		"appender.console.type": "Console", "appender.console.name": "console", "appender.console.target": "SYSTEM_ERR",
 		"appender.console.layout.type":    "PatternLayout",
 		"appender.console.layout.pattern": "%d{yy/MM/dd HH:mm:ss} %p %c{1}: %m%n%ex",
 	}
-	for k, v := range over {
+	for k, v := range overrides {
 		props[k] = v
 	}
 	return propertyLines(props, " = ")
 }
 
-func keys(m map[string]string) []string {
+func sortedKeys(m map[string]string) []string {
 	out := make([]string, 0, len(m))
 	for k := range m {
 		out = append(out, k)

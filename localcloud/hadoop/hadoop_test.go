@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
+// node returns a core node.
 func node(change ...func(*hadoop.Node)) hadoop.Node {
 	n := hadoop.Node{
 		ClusterID: "j-TEST", Release: "emr-7.10.0", AccountID: "123456789012", Region: "us-east-1", Role: platform.RoleCore,
@@ -29,8 +31,8 @@ func node(change ...func(*hadoop.Node)) hadoop.Node {
 	return n
 }
 
-// site reads a *-site.xml as Hadoop does.
-func site(t *testing.T, text string) map[string]string {
+// parseSiteXML parses a *-site.xml as Hadoop does.
+func parseSiteXML(t *testing.T, text string) map[string]string {
 	t.Helper()
 	var doc struct {
 		Properties []struct {
@@ -47,8 +49,9 @@ func site(t *testing.T, text string) map[string]string {
 	return out
 }
 
-// properties reads spark-defaults.conf and its like: a name, blanks, a value.
-func properties(t *testing.T, text string) map[string]string {
+// parseProperties parses a file such as spark-defaults.conf: on each line a name, a
+// blank and a value.
+func parseProperties(t *testing.T, text string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for _, l := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
@@ -70,13 +73,13 @@ const (
 
 func TestShippedDefaults(t *testing.T) {
 	files := hadoop.Files(node())
-	require.Equal(t, "hdfs://ip-10-0-1-10.ec2.internal:8020", site(t, files[coreSite])["fs.defaultFS"])
-	yarn := site(t, files[yarnSite])
+	require.Equal(t, "hdfs://ip-10-0-1-10.ec2.internal:8020", parseSiteXML(t, files[coreSite])["fs.defaultFS"])
+	yarn := parseSiteXML(t, files[yarnSite])
 	require.Equal(t, "ip-10-0-1-10.ec2.internal", yarn["yarn.resourcemanager.hostname"])
 	require.Equal(t, "ip-10-0-1-11.ec2.internal", yarn["yarn.nodemanager.hostname"])
 	require.Equal(t, "3072", yarn["yarn.nodemanager.resource.memory-mb"])
 	require.Equal(t, platform.EMRContainerLogDir, yarn["yarn.nodemanager.log-dirs"], "where the node's collector reads")
-	spark := properties(t, files[sparkDefaults])
+	spark := parseProperties(t, files[sparkDefaults])
 	require.Equal(t, "yarn", spark["spark.master"])
 	require.Equal(t, "-XX:OnOutOfMemoryError='kill -9 %p'", spark["spark.driver.defaultJavaOptions"])
 	require.NotContains(t, files, platform.EMRSparkConfDir+"/metrics.properties", "only where spark-metrics is given")
@@ -86,7 +89,7 @@ func TestShippedDefaults(t *testing.T) {
 func TestReplicationFollowsTheCoreGroup(t *testing.T) {
 	for cores, want := range map[int]string{1: "1", 3: "1", 4: "2", 9: "2", 10: "3", 40: "3"} {
 		files := hadoop.Files(node(func(n *hadoop.Node) { n.CoreNodes = cores }))
-		require.Equal(t, want, site(t, files[hdfsSite])["dfs.replication"], "%d core nodes", cores)
+		require.Equal(t, want, parseSiteXML(t, files[hdfsSite])["dfs.replication"], "%d core nodes", cores)
 	}
 }
 
@@ -98,7 +101,8 @@ func TestClassificationReplacesKeyByKey(t *testing.T) {
 		file string
 		read func(*testing.T, string) map[string]string
 	}{
-		"core-site": {coreSite, site}, "hdfs-site": {hdfsSite, site}, "yarn-site": {yarnSite, site}, "spark-defaults": {sparkDefaults, properties},
+		"core-site": {coreSite, parseSiteXML}, "hdfs-site": {hdfsSite, parseSiteXML}, "yarn-site": {yarnSite, parseSiteXML},
+		"spark-defaults": {sparkDefaults, parseProperties},
 	}
 	for classification, r := range readers {
 		before := r.read(t, shipped[r.file])
@@ -132,21 +136,28 @@ func TestClassificationReplacesKeyByKey(t *testing.T) {
 func TestNestedExportReachesTheShell(t *testing.T) {
 	files := hadoop.Files(node(func(n *hadoop.Node) {
 		n.Configurations = []hadoop.Configuration{{Classification: "spark-env", Configurations: []hadoop.Configuration{
-			{Classification: "export", Properties: map[string]string{"SPARK_DAEMON_JAVA_OPTS": `"$SPARK_DAEMON_JAVA_OPTS -Dmine=1"`, "PYSPARK_PYTHON": "/opt/python"}},
+			{Classification: "export", Properties: map[string]string{
+				"SPARK_DAEMON_JAVA_OPTS": `"$SPARK_DAEMON_JAVA_OPTS -Dmine=1"`, "PYSPARK_PYTHON": "/opt/python",
+			}},
 			{Classification: "other", Properties: map[string]string{"IGNORED": "1"}},
 		}}}
 	}))
 	env := filepath.Join(t.TempDir(), "spark-env.sh")
 	require.NoError(t, os.WriteFile(env, []byte(files[sparkEnv]), 0o600))
-	out, err := exec.Command("bash", "-euc", `SPARK_DAEMON_JAVA_OPTS= SPARK_SUBMIT_OPTS=-Dgiven; . "$0"; printf '%s|' "$SPARK_DAEMON_JAVA_OPTS" "$PYSPARK_PYTHON" "$EMR_CLUSTER_ID" "$SPARK_SUBMIT_OPTS" "${IGNORED-unset}"`, env).Output() //nolint:gosec // a test
+	const script = `SPARK_DAEMON_JAVA_OPTS= SPARK_SUBMIT_OPTS=-Dgiven; . "$0"
+		printf '%s|' "$SPARK_DAEMON_JAVA_OPTS" "$PYSPARK_PYTHON" "$EMR_CLUSTER_ID" "$SPARK_SUBMIT_OPTS" "${IGNORED-unset}"`
+	out, err := exec.Command("bash", "-euc", script, env).Output()
 	require.NoError(t, err)
-	require.Equal(t, " -XX:+ExitOnOutOfMemoryError -Dmine=1|/opt/python|j-TEST|-Dgiven -DEMR_CLUSTER_ID=j-TEST -DEMR_RELEASE_LABEL=emr-7.10.0|unset|", string(out))
+	require.Equal(t, " -XX:+ExitOnOutOfMemoryError -Dmine=1|/opt/python|j-TEST|"+
+		"-Dgiven -DEMR_CLUSTER_ID=j-TEST -DEMR_RELEASE_LABEL=emr-7.10.0|unset|", string(out))
 }
 
 func TestDaemonsOfRoles(t *testing.T) {
 	roles := map[string][]hadoop.Daemon{
-		platform.RoleMaster: {hadoop.NameNode, hadoop.ResourceManager}, platform.RoleCore: {hadoop.DataNode, hadoop.NodeManager},
-		platform.RoleTask: {hadoop.NodeManager}, "client": nil,
+		platform.RoleMaster: {hadoop.NameNode(), hadoop.ResourceManager()},
+		platform.RoleCore:   {hadoop.DataNode(), hadoop.NodeManager()},
+		platform.RoleTask:   {hadoop.NodeManager()},
+		"client":            nil,
 	}
 	for role, want := range roles {
 		require.Equal(t, want, hadoop.Daemons(role), role)
@@ -155,8 +166,9 @@ func TestDaemonsOfRoles(t *testing.T) {
 
 // Each unit's shell line must read every file it names, run as an account of
 // the node, and take the options that its *-env classification exports.
-func TestUnitsAreWhatTheNodeHas(t *testing.T) {
-	for _, d := range append(append(hadoop.Daemons(platform.RoleMaster), hadoop.Daemons(platform.RoleCore)...), hadoop.HistoryServer) {
+func TestUnitsUseFilesAndAccountsOfTheNode(t *testing.T) {
+	daemons := slices.Concat(hadoop.Daemons(platform.RoleMaster), hadoop.Daemons(platform.RoleCore), []hadoop.Daemon{hadoop.HistoryServer()})
+	for _, d := range daemons {
 		t.Run(d.Unit, func(t *testing.T) {
 			text := hadoop.UnitFile(d, node())
 			unit := map[string]string{}
@@ -183,16 +195,20 @@ func TestUnitsAreWhatTheNodeHas(t *testing.T) {
 			if d.Opts != "" {
 				require.Contains(t, script, "$"+d.Opts+" ")
 			}
-			out, err := exec.Command("bash", "-nc", script).CombinedOutput() //nolint:gosec // a test
+			out, err := exec.Command("bash", "-nc", script).CombinedOutput()
 			require.NoError(t, err, string(out))
 		})
 	}
 }
 
-func TestPortsOfDaemonsAreTheirPages(t *testing.T) {
+func TestDaemonPortsServeTheirWebPages(t *testing.T) {
 	files := hadoop.Files(node())
-	require.True(t, strings.HasSuffix(site(t, files[yarnSite])["yarn.nodemanager.webapp.address"], ":"+strconv.Itoa(int(hadoop.NodeManager.Port))))
-	require.True(t, strings.HasSuffix(site(t, files[hdfsSite])["dfs.namenode.http-address"], ":"+strconv.Itoa(int(hadoop.NameNode.Port))))
-	require.True(t, strings.HasSuffix(site(t, files[hdfsSite])["dfs.datanode.http.address"], ":"+strconv.Itoa(int(hadoop.DataNode.Port))))
-	require.Equal(t, strconv.Itoa(int(hadoop.HistoryServer.Port)), properties(t, files[sparkDefaults])["spark.history.ui.port"])
+	for address, d := range map[string]hadoop.Daemon{
+		parseSiteXML(t, files[yarnSite])["yarn.nodemanager.webapp.address"]: hadoop.NodeManager(),
+		parseSiteXML(t, files[hdfsSite])["dfs.namenode.http-address"]:       hadoop.NameNode(),
+		parseSiteXML(t, files[hdfsSite])["dfs.datanode.http.address"]:       hadoop.DataNode(),
+	} {
+		require.True(t, strings.HasSuffix(address, ":"+strconv.Itoa(int(d.Port))), "%s: %s", d.Unit, address)
+	}
+	require.Equal(t, strconv.Itoa(int(hadoop.HistoryServer().Port)), parseProperties(t, files[sparkDefaults])["spark.history.ui.port"])
 }

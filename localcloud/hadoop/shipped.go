@@ -8,6 +8,7 @@ import (
 
 func port(p platform.Port) string { return strconv.Itoa(int(p)) }
 
+// coreSite returns the properties of the shipped core-site.xml.
 func (n Node) coreSite() map[string]string {
 	return map[string]string{
 		"fs.defaultFS":   "hdfs://" + n.fqdn(n.MasterHost) + ":" + port(platform.NameNodeRPC),
@@ -29,6 +30,7 @@ func (n Node) coreSite() map[string]string {
 	}
 }
 
+// hdfsSite returns the properties of the shipped hdfs-site.xml.
 func (n Node) hdfsSite() map[string]string {
 	replication := "1" // EMR: 1 below four core nodes, 2 below ten, 3 above (Release Guide, hdfs-site)
 	switch {
@@ -55,6 +57,7 @@ func (n Node) hdfsSite() map[string]string {
 	}
 }
 
+// yarnSite returns the properties of the shipped yarn-site.xml.
 func (n Node) yarnSite() map[string]string {
 	return map[string]string{
 		"yarn.resourcemanager.hostname":                           n.fqdn(n.MasterHost),
@@ -73,16 +76,17 @@ func (n Node) yarnSite() map[string]string {
 		"yarn.nodemanager.aux-services.spark_shuffle.class":       "org.apache.spark.network.yarn.YarnShuffleService",
 		"yarn.log-aggregation-enable":                             "false", // EMR's log pusher carries logs to S3
 		"yarn.nodemanager.delete.debug-delay-sec":                 "60",
-		// True on EMR 6 and later. The public build of the daemons in one jar has
-		// LevelDB's classes renamed and not packed, so a restart starts afresh here.
+		// True on EMR 6 and later. The public one-jar build of the daemons lacks
+		// LevelDB, so a restarted NodeManager recovers nothing here.
 		"yarn.nodemanager.recovery.enabled":         "false",
 		"yarn.nodemanager.container-metrics.enable": "false",
 		"yarn.timeline-service.enabled":             "false",
-		// The nodes share one disk, which may be fuller than a node's own.
+		// All nodes share the host's disk, which may be fuller than a node's own.
 		"yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": "99.5",
 	}
 }
 
+// capacityScheduler returns the properties of the shipped capacity-scheduler.xml.
 func capacityScheduler() map[string]string {
 	return map[string]string{
 		"yarn.scheduler.capacity.root.queues":                 "default",
@@ -92,8 +96,11 @@ func capacityScheduler() map[string]string {
 	}
 }
 
-// sparkDefaults is spark-defaults.conf of emr-7.1.0 without what needs
-// EMR-only jars. Memory and cores are what fits the local nodes.
+const executorJavaOptions = "-verbose:gc -XX:+PrintGCDetails -XX:+PrintGCDateStamps " +
+	"-XX:OnOutOfMemoryError='kill -9 %p'"
+
+// sparkDefaults is spark-defaults.conf of emr-7.1.0 without what needs EMR's own
+// jars. Memory and cores fit the local nodes.
 func (n Node) sparkDefaults() map[string]string {
 	history := n.fqdn(n.MasterHost) + ":" + port(platform.SparkHistoryUI)
 	return map[string]string{
@@ -109,7 +116,7 @@ func (n Node) sparkDefaults() map[string]string {
 		"spark.shuffle.service.enabled":                                 "true",
 		"spark.dynamicAllocation.enabled":                               "true",
 		"spark.driver.defaultJavaOptions":                               "-XX:OnOutOfMemoryError='kill -9 %p'",
-		"spark.executor.defaultJavaOptions":                             "-verbose:gc -XX:+PrintGCDetails -XX:+PrintGCDateStamps -XX:OnOutOfMemoryError='kill -9 %p'",
+		"spark.executor.defaultJavaOptions":                             executorJavaOptions,
 		"spark.blacklist.decommissioning.enabled":                       "true",
 		"spark.blacklist.decommissioning.timeout":                       "1h",
 		"spark.resourceManager.cleanupExpiredHost":                      "true",
@@ -127,6 +134,7 @@ func (n Node) sparkDefaults() map[string]string {
 	}
 }
 
+// sparkEnv returns the lines of the shipped spark-env.sh.
 func (n Node) sparkEnv() []string {
 	return []string{
 		"export JAVA_HOME=" + JavaHome,

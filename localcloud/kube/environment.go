@@ -2,12 +2,14 @@ package kube
 
 import (
 	"fmt"
+	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 )
 
-// environment resolves env and envFrom.
-func (r *Runner) environment(namespace string, c corev1.Container, facts map[string]string) (map[string]string, error) {
+// environment resolves a container's env and envFrom. fields are the values for
+// fieldRef, by field path.
+func (r *Runner) environment(namespace string, c corev1.Container, fields map[string]string) (map[string]string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	env := map[string]string{}
@@ -15,7 +17,7 @@ func (r *Runner) environment(namespace string, c corev1.Container, facts map[str
 		switch {
 		case from.ConfigMapRef != nil:
 			cm, ok := r.objects.ConfigMaps[key(namespace, from.ConfigMapRef.Name)]
-			if !ok && !optional(from.ConfigMapRef.Optional) {
+			if !ok && !isTrue(from.ConfigMapRef.Optional) {
 				return nil, fmt.Errorf("configmap %q not found", from.ConfigMapRef.Name)
 			}
 			for k, v := range cm.Data {
@@ -23,7 +25,7 @@ func (r *Runner) environment(namespace string, c corev1.Container, facts map[str
 			}
 		case from.SecretRef != nil:
 			s, ok := r.objects.Secrets[key(namespace, from.SecretRef.Name)]
-			if !ok && !optional(from.SecretRef.Optional) {
+			if !ok && !isTrue(from.SecretRef.Optional) {
 				return nil, fmt.Errorf("secret %q not found", from.SecretRef.Name)
 			}
 			for k, v := range secretData(s) {
@@ -32,7 +34,7 @@ func (r *Runner) environment(namespace string, c corev1.Container, facts map[str
 		}
 	}
 	for _, e := range c.Env {
-		v, err := r.value(namespace, e, facts)
+		v, err := r.resolveVariable(namespace, e, fields)
 		if err != nil {
 			return nil, err
 		}
@@ -41,43 +43,43 @@ func (r *Runner) environment(namespace string, c corev1.Container, facts map[str
 	return env, nil
 }
 
-func (r *Runner) value(namespace string, e corev1.EnvVar, facts map[string]string) (string, error) {
+// resolveVariable returns the value of one variable. The caller holds the lock.
+func (r *Runner) resolveVariable(namespace string, e corev1.EnvVar, fields map[string]string) (string, error) {
 	from := e.ValueFrom
 	switch {
 	case from == nil:
 		return e.Value, nil
 	case from.FieldRef != nil:
-		v, ok := facts[from.FieldRef.FieldPath]
+		v, ok := fields[from.FieldRef.FieldPath]
 		if !ok {
-			return "", fmt.Errorf("env %s: fieldPath %q is not one that the local cloud knows", e.Name, from.FieldRef.FieldPath)
+			return "", fmt.Errorf("env %s: fieldPath %q is not one that the local cloud supports", e.Name, from.FieldRef.FieldPath)
 		}
 		return v, nil
 	case from.ConfigMapKeyRef != nil:
 		v, ok := r.objects.ConfigMaps[key(namespace, from.ConfigMapKeyRef.Name)].Data[from.ConfigMapKeyRef.Key]
-		if !ok && !optional(from.ConfigMapKeyRef.Optional) {
+		if !ok && !isTrue(from.ConfigMapKeyRef.Optional) {
 			return "", fmt.Errorf("env %s: configmap %s has no key %q", e.Name, from.ConfigMapKeyRef.Name, from.ConfigMapKeyRef.Key)
 		}
 		return v, nil
 	case from.SecretKeyRef != nil:
 		v, ok := secretData(r.objects.Secrets[key(namespace, from.SecretKeyRef.Name)])[from.SecretKeyRef.Key]
-		if !ok && !optional(from.SecretKeyRef.Optional) {
+		if !ok && !isTrue(from.SecretKeyRef.Optional) {
 			return "", fmt.Errorf("env %s: secret %s has no key %q", e.Name, from.SecretKeyRef.Name, from.SecretKeyRef.Key)
 		}
 		return string(v), nil
 	case from.ResourceFieldRef != nil:
 		return "", nil
 	}
-	return "", fmt.Errorf("env %s: a source that the local cloud does not know", e.Name)
+	return "", fmt.Errorf("env %s: valueFrom: the local cloud supports fieldRef, configMapKeyRef, secretKeyRef and resourceFieldRef", e.Name)
 }
 
-func optional(b *bool) bool { return b != nil && *b }
+// isTrue reads an optional boolean, such as the field optional of a reference.
+func isTrue(b *bool) bool { return b != nil && *b }
 
-// secretData merges stringData over data, as the API server does.
+// secretData merges data and stringData, which wins, as the API server does.
 func secretData(s corev1.Secret) map[string][]byte {
 	out := map[string][]byte{}
-	for k, v := range s.Data {
-		out[k] = v
-	}
+	maps.Copy(out, s.Data)
 	for k, v := range s.StringData {
 		out[k] = []byte(v)
 	}

@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sort"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 )
 
-// address gives a workload's pod address, the same one each time. Service
-// names resolve to it too, so it is settled by name alone.
+// address returns a workload's pod address, which never changes. The Service with
+// the workload's name resolves to it.
 func (r *Runner) address(name string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -23,9 +24,9 @@ func (r *Runner) address(name string) string {
 	return a
 }
 
-// hosts maps pod addresses to the names of the Services that lead to them. A
-// NodePort Service is a way in from outside, beside the one for pods.
-func (r *Runner) hosts() map[string][]string {
+// serviceHosts returns the host names of Services by pod address. NodePort Services
+// have none: they are for clients outside the cluster.
+func (r *Runner) serviceHosts() map[string][]string {
 	r.mu.Lock()
 	services := make([]corev1.Service, 0, len(r.objects.Services))
 	for _, s := range r.objects.Services {
@@ -43,23 +44,13 @@ func (r *Runner) hosts() map[string][]string {
 	return out
 }
 
-// writeHosts tells every running pod of a new Service.
+// writeHosts updates /etc/hosts of every running pod.
 func (r *Runner) writeHosts() error {
-	lines := []string{"127.0.0.1 localhost", "::1 localhost"}
-	hosts := r.hosts()
-	ips := make([]string, 0, len(hosts))
-	for ip := range hosts {
-		ips = append(ips, ip)
-	}
-	sort.Strings(ips)
-	for _, ip := range ips {
-		lines = append(lines, ip+" "+strings.Join(hosts[ip], " "))
-	}
-	for _, w := range r.workloads() {
-		if m, ok := r.Region.Machine(podName(w.Namespace, w.Name)); ok {
-			if err := os.WriteFile(filepath.Join(m.Root, "etc/hosts"), []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil { //nolint:gosec // as on any Linux
-				return err
-			}
+	content := strings.Join(machine.HostsLines(r.serviceHosts()), "\n") + "\n"
+	for _, w := range r.runningWorkloads() {
+		path := filepath.Join(r.Region.Root(podName(w.Name)), "etc/hosts")
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			return fmt.Errorf("update the host names of pod %s: %w", w.Name, err)
 		}
 	}
 	return nil

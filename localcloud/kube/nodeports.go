@@ -2,9 +2,9 @@ package kube
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,25 +13,34 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 )
 
-// applyService keeps a Service and opens its node ports, if the pod behind it
-// runs already; otherwise they open when it starts.
+// applyService stores a Service and opens its node ports if the pod that it selects
+// runs; otherwise they open when the pod starts.
 func (r *Runner) applyService(ctx context.Context, raw []byte) error {
-	var s corev1.Service
-	if err := json.Unmarshal(raw, &s); err != nil {
+	s, err := decode[corev1.Service]("Service", raw)
+	if err != nil {
 		return err
 	}
 	for i, p := range s.Spec.Ports {
 		if s.Spec.Type == corev1.ServiceTypeNodePort && p.NodePort == 0 {
-			return fmt.Errorf("Service %s: spec.ports[%d].nodePort is not set: the local cloud allots none; name one", s.Name, i)
+			return fmt.Errorf("service %s: spec.ports[%d].nodePort is not set: the local cloud allocates none; set one", s.Name, i)
 		}
 	}
+	if err := r.replaceService(ctx, s); err != nil {
+		return fmt.Errorf("replace service %s: %w", s.Name, err)
+	}
+	return nil
+}
+
+// replaceService closes the node ports of the old Service, stores the new one, opens
+// its node ports and updates host names.
+func (r *Runner) replaceService(ctx context.Context, s corev1.Service) error {
 	if err := r.closeNodePorts(ctx, s.Namespace, s.Name); err != nil {
 		return err
 	}
-	if err := keep(r, raw, func(o *objects, v corev1.Service) { o.Services[key(v.Namespace, v.Name)] = v }); err != nil {
+	if err := r.change(func(o *objects) { o.Services[key(s.Namespace, s.Name)] = s }); err != nil {
 		return err
 	}
-	for _, w := range r.running() {
+	for _, w := range r.runningWorkloads() {
 		if err := r.openNodePorts(ctx, w); err != nil {
 			return err
 		}
@@ -39,36 +48,31 @@ func (r *Runner) applyService(ctx context.Context, raw []byte) error {
 	return r.writeHosts()
 }
 
-// running gives the workloads whose pods run.
-func (r *Runner) running() []workload {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var out []workload
-	for _, w := range r.objects.Workloads {
-		if _, ok := r.Region.Machine(podName(w.Namespace, w.Name)); ok {
-			out = append(out, w)
-		}
-	}
-	return out
+// runningWorkloads lists the workloads whose pods run.
+func (r *Runner) runningWorkloads() []workload {
+	return slices.DeleteFunc(r.workloads(), func(w workload) bool {
+		_, runs := r.Region.Machine(podName(w.Name))
+		return !runs
+	})
 }
 
-// openNodePorts leads the node ports of all Services that select w's pod there.
-// A port that is open already is opened anew. It is called once w is kept, so
-// that of a pod and a Service at the same time the later one finds the other.
+// openNodePorts forwards the node ports of all Services that select w's pod to it;
+// it reopens ports that are open. Call it after w is stored: if a pod and its Service
+// are applied at the same time, the later one then finds the other.
 func (r *Runner) openNodePorts(ctx context.Context, w workload) error {
 	control, _, err := r.Control()
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", w.Kind, w.Name, err)
+		return err
 	}
-	ip := r.address(w.Name)
-	for _, f := range r.nodePorts(w, ip) {
+	for _, f := range r.nodePorts(w, r.address(w.Name)) {
 		if err := control.Forward(ctx, f); err != nil {
-			return fmt.Errorf("%s %s: %w", w.Kind, w.Name, err)
+			return err
 		}
 	}
 	return nil
 }
 
+// nodePorts returns the forwards from the node to w's pod, whose address is ip.
 func (r *Runner) nodePorts(w workload, ip string) []machine.Forward {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -89,7 +93,7 @@ func (r *Runner) nodePorts(w workload, ip string) []machine.Forward {
 	return out
 }
 
-// closeNodePorts ends what a Service opened.
+// closeNodePorts closes the node ports of a Service.
 func (r *Runner) closeNodePorts(ctx context.Context, namespace, name string) error {
 	r.mu.Lock()
 	s := r.objects.Services[key(namespace, name)]
@@ -99,11 +103,11 @@ func (r *Runner) closeNodePorts(ctx context.Context, namespace, name string) err
 	}
 	control, _, err := r.Control()
 	if err != nil {
-		return nil //nolint:nilerr // without the node its ports are closed
+		return nil //nolint:nilerr // without the node, its ports are closed
 	}
 	for _, p := range s.Spec.Ports {
 		if err := control.Forward(ctx, machine.Forward{Port: int(p.NodePort)}); err != nil {
-			return fmt.Errorf("Service %s: %w", name, err)
+			return err
 		}
 	}
 	return nil

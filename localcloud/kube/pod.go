@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -16,13 +17,13 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 )
 
-// unitName is the unit that a pod's container is in its machine.
+// unitName is the systemd unit of the container in its pod's machine.
 const unitName = "container"
 
-// containerLog is where the container's output goes in its machine.
+// containerLog is the container's output in its pod's machine.
 const containerLog = "/var/log/container.log"
 
-// pod is a workload's machine with what its container runs as.
+// pod is a workload's machine, with its container, account and environment.
 type pod struct {
 	*region.Machine
 	container corev1.Container
@@ -32,7 +33,7 @@ type pod struct {
 }
 
 // start boots the pod's machine, runs its init containers and its container,
-// and waits until it is ready.
+// waits until it is ready, and opens its ports.
 func (r *Runner) start(ctx context.Context, w workload, image Image) error {
 	control, meta, err := r.Control()
 	if err != nil {
@@ -40,11 +41,11 @@ func (r *Runner) start(ctx context.Context, w workload, image Image) error {
 	}
 	spec := w.Template.Spec
 	ip := r.address(w.Name)
-	facts := map[string]string{
+	fields := map[string]string{
 		"status.podIP": ip, "status.hostIP": control.Address(), "spec.nodeName": control.Hostname,
-		"metadata.name": podName(w.Namespace, w.Name), "metadata.namespace": w.Namespace, "spec.serviceAccountName": spec.ServiceAccountName,
+		"metadata.name": podName(w.Name), "metadata.namespace": w.Namespace, "spec.serviceAccountName": spec.ServiceAccountName,
 	}
-	env, err := r.environment(w.Namespace, spec.Containers[0], facts)
+	env, err := r.environment(w.Namespace, spec.Containers[0], fields)
 	if err != nil {
 		return err
 	}
@@ -52,33 +53,44 @@ func (r *Runner) start(ctx context.Context, w workload, image Image) error {
 	if err != nil {
 		return err
 	}
-	p := &pod{Machine: m, container: spec.Containers[0], grace: gracePeriod(spec), user: user(spec, spec.Containers[0]), env: env}
-	if err := r.run(ctx, w, image, p, facts); err != nil {
+	p := &pod{Machine: m, container: spec.Containers[0], grace: gracePeriod(spec), user: runAsUser(spec, spec.Containers[0]), env: env}
+	if err := r.runContainers(ctx, w, image, p, fields); err != nil {
 		end := logTail(filepath.Join(m.Root, containerLog))
 		r.Region.Stop(m.Name)
 		return fmt.Errorf("%w%s", err, end)
 	}
+	if err := r.openPorts(ctx, p, control, w.Name); err != nil {
+		return err
+	}
+	r.startLivenessProbe(p)
+	return nil
+}
+
+// openPorts forwards the container's host ports from the node, and exposes every
+// port of the container.
+func (r *Runner) openPorts(ctx context.Context, p *pod, control *region.Machine, workload string) error {
 	for _, port := range p.container.Ports {
-		to := net.JoinHostPort(ip, strconv.Itoa(int(port.ContainerPort)))
+		to := net.JoinHostPort(p.Address(), strconv.Itoa(int(port.ContainerPort)))
 		if port.HostPort != 0 {
 			if err := control.Forward(ctx, machine.Forward{Port: int(port.HostPort), To: to}); err != nil {
 				return err
 			}
 		}
-		r.Expose(w.Name, port.ContainerPort, to)
+		r.Expose(workload, port.ContainerPort, to)
 	}
-	r.watch(p)
 	return nil
 }
 
-// boot boots the pod's machine with its volumes. A pod's own file system does
-// not outlive it.
-func (r *Runner) boot(ctx context.Context, w workload, image Image, meta machine.Metadata, controlRoot, ip string) (*region.Machine, error) {
-	name := podName(w.Namespace, w.Name)
+// boot boots the pod's machine with its volumes. The pod's own file system starts
+// empty.
+func (r *Runner) boot(
+	ctx context.Context, w workload, image Image, meta machine.Metadata, controlRoot, ip string,
+) (*region.Machine, error) {
+	name := podName(w.Name)
 	if err := os.RemoveAll(r.Region.Root(name)); err != nil {
 		return nil, err
 	}
-	mounts, err := r.volumes(w, controlRoot)
+	mounts, err := r.prepareVolumes(w, controlRoot)
 	if err != nil {
 		return nil, err
 	}
@@ -88,31 +100,20 @@ func (r *Runner) boot(ctx context.Context, w workload, image Image, meta machine
 	}
 	return r.Region.Boot(ctx, machine.Spec{
 		Name: name, Hostname: w.Name, Addresses: []string{ip + "/24"}, Gateway: r.Gateway, Binds: append(binds, mounts...),
-		Hosts: r.hosts(), Env: r.Env, Metadata: meta, OneUser: region.OneUser(),
+		Hosts: r.serviceHosts(), Env: r.Env, Metadata: meta,
 	})
 }
 
-func (r *Runner) run(ctx context.Context, w workload, image Image, p *pod, facts map[string]string) error {
+// runContainers runs the init containers, starts the container and waits until it is ready.
+func (r *Runner) runContainers(ctx context.Context, w workload, image Image, p *pod, fields map[string]string) error {
 	if r.Prepare != nil {
 		if err := r.Prepare(p.Root); err != nil {
 			return err
 		}
 	}
 	for _, c := range w.Template.Spec.InitContainers {
-		img, err := r.image(c.Image)
-		if err != nil {
-			return err
-		}
-		env, err := r.environment(w.Namespace, c, facts)
-		if err != nil {
-			return err
-		}
-		res, err := p.Run(ctx, machine.Exec{Argv: argv(c, img, env), Env: env, Dir: c.WorkingDir, User: user(w.Template.Spec, c)})
-		if err != nil {
-			return fmt.Errorf("init container %s: %w", c.Name, err)
-		}
-		if res.ExitCode != 0 {
-			return fmt.Errorf("init container %s ended with %d: %s", c.Name, res.ExitCode, res.Tail)
+		if err := r.runInit(ctx, w, c, p, fields); err != nil {
+			return fmt.Errorf("init container %s %w", c.Name, err)
 		}
 	}
 	unit, err := unitFile(p, image)
@@ -122,46 +123,75 @@ func (r *Runner) run(ctx context.Context, w workload, image Image, p *pod, facts
 	if err := os.WriteFile(filepath.Join(p.Root, "etc/systemd/system", unitName+".service"), []byte(unit), 0o600); err != nil {
 		return err
 	}
-	// The variables go by memory: some are secrets.
+	// The environment may hold secrets, so it is in no file.
 	if err := p.StartUnitWith(ctx, machine.UnitStart{Name: unitName, Env: p.env}); err != nil {
 		return err
 	}
-	return p.ready(ctx, w.deadline())
+	return p.awaitReady(ctx, w.deadline())
 }
 
-// unitFile is the container as a unit. It starts again as the kubelet does, by
-// growing pauses, a tenth as long: nothing has to be pulled.
+// runInit runs an init container to its end. Its error continues a sentence that
+// begins with the container.
+func (r *Runner) runInit(ctx context.Context, w workload, c corev1.Container, p *pod, fields map[string]string) error {
+	image, err := r.image(c.Image)
+	if err != nil {
+		return fmt.Errorf("cannot start: %w", err)
+	}
+	env, err := r.environment(w.Namespace, c, fields)
+	if err != nil {
+		return fmt.Errorf("cannot start: %w", err)
+	}
+	res, err := p.Run(ctx, machine.Exec{
+		Argv: argv(c, image, env), Env: env, Dir: c.WorkingDir, User: runAsUser(w.Template.Spec, c),
+	})
+	if err != nil {
+		return fmt.Errorf("cannot start: %w", err)
+	}
+	if res.ExitCode != 0 {
+		return fmt.Errorf("ended with %d: %s", res.ExitCode, res.Tail)
+	}
+	return nil
+}
+
+// unitFile renders the container as a unit. It restarts with a growing delay, as
+// under the kubelet, but ten times sooner: there is no image to pull.
 func unitFile(p *pod, image Image) (string, error) {
-	var line []string
+	var words []string
 	for _, word := range argv(p.container, image, p.env) {
-		q, err := quote(word)
+		quoted, err := quote(word)
 		if err != nil {
 			return "", err
 		}
-		line = append(line, q)
+		words = append(words, quoted)
 	}
-	return fmt.Sprintf("[Service]\nExecStart=%s\nUser=%s\nWorkingDirectory=%s\nRestart=always\nRestartSec=1\nRestartSteps=5\nRestartMaxDelaySec=30\nStandardOutput=append:%s\n",
-		strings.Join(line, " "), p.user, p.container.WorkingDir, containerLog), nil
+	return fmt.Sprintf(`[Service]
+ExecStart=%s
+User=%s
+WorkingDirectory=%s
+Restart=always
+RestartSec=1
+RestartSteps=5
+RestartMaxDelaySec=30
+StandardOutput=append:%s
+`, strings.Join(words, " "), p.user, p.container.WorkingDir, containerLog), nil
 }
 
-// stop ends a workload's pod as the kubelet does: its container is told, and
-// killed when it has not ended within its grace period (the machine's units
-// allow 15 s at most).
+// stop stops a workload's pod as the kubelet does: SIGTERM to its container, and
+// SIGKILL after its grace period, or after machined's limit of 15 s.
 func (r *Runner) stop(ctx context.Context, w workload) {
-	name := podName(w.Namespace, w.Name)
-	r.unwatch(name)
+	name := podName(w.Name)
+	r.stopLivenessProbe(name)
 	if m, ok := r.Region.Machine(name); ok {
-		told, cancel := context.WithTimeout(ctx, gracePeriod(w.Template.Spec))
-		if err := m.StopUnit(told, unitName); err != nil && told.Err() == nil {
-			r.Log.Warn("end container", "pod", name, "error", err)
+		limited, cancel := context.WithTimeout(ctx, gracePeriod(w.Template.Spec))
+		if err := m.StopUnit(limited, unitName); err != nil && limited.Err() == nil {
+			r.Log.Warn("stop container", "pod", name, "error", err)
 		}
 		cancel()
 	}
 	r.Region.Stop(name)
 }
 
-// gracePeriod is how long a container may take to end; Kubernetes' default is
-// 30 s.
+// gracePeriod is the time between SIGTERM and SIGKILL; Kubernetes' default is 30 s.
 func gracePeriod(spec corev1.PodSpec) time.Duration {
 	if spec.TerminationGracePeriodSeconds != nil {
 		return time.Duration(*spec.TerminationGracePeriodSeconds) * time.Second
@@ -169,8 +199,8 @@ func gracePeriod(spec corev1.PodSpec) time.Duration {
 	return 30 * time.Second
 }
 
-// argv is the container's command line: its own command and args over the
-// image's, with $(VAR) expanded as Kubernetes does.
+// argv is the container's command line: its command and args, or the image's, with
+// $(VAR) expanded as Kubernetes does.
 func argv(c corev1.Container, image Image, env map[string]string) []string {
 	words := image.Entrypoint
 	args := image.Cmd
@@ -187,6 +217,7 @@ func argv(c corev1.Container, image Image, env map[string]string) []string {
 	return out
 }
 
+// expand replaces $(NAME) by the variable's value.
 func expand(s string, env map[string]string) string {
 	for k, v := range env {
 		s = strings.ReplaceAll(s, "$("+k+")", v)
@@ -194,7 +225,7 @@ func expand(s string, env map[string]string) string {
 	return s
 }
 
-// quote writes a word for a unit's ExecStart.
+// quote quotes a word for a unit's ExecStart=.
 func quote(word string) (string, error) {
 	for _, q := range []string{`"`, "'"} {
 		if !strings.Contains(word, q) && !strings.Contains(word, "\n") {
@@ -204,33 +235,37 @@ func quote(word string) (string, error) {
 	return "", fmt.Errorf("argument %q holds both kinds of quotes or a line break", word)
 }
 
-// user is what a container runs as, uid:gid; empty is root. The container's own
-// setting is over the pod's; the group is 0 where none is set, as on Kubernetes.
-func user(pod corev1.PodSpec, c corev1.Container) string {
-	var uid, gid *int64
-	if pod.SecurityContext != nil {
-		uid, gid = pod.SecurityContext.RunAsUser, pod.SecurityContext.RunAsGroup
-	}
-	if own := c.SecurityContext; own != nil {
-		uid, gid = first(own.RunAsUser, uid), first(own.RunAsGroup, gid)
-	}
-	if uid == nil {
+// runAsUser is the account that a container runs as, for machine.Exec.User.
+func runAsUser(pod corev1.PodSpec, c corev1.Container) string {
+	uid, gid, root := runAsIDs(pod, c)
+	if root {
 		return ""
 	}
-	var group int64
-	if gid != nil {
-		group = *gid
-	}
-	return fmt.Sprintf("%d:%d", *uid, group)
+	return fmt.Sprintf("%d:%d", uid, gid)
 }
 
-func first(a, b *int64) *int64 {
-	if a != nil {
-		return a
+// runAsIDs returns a container's runAsUser and runAsGroup, or root if the first is not
+// set. The container's settings override the pod's; the group defaults to 0, as
+// on Kubernetes.
+func runAsIDs(pod corev1.PodSpec, c corev1.Container) (uid, gid int64, root bool) {
+	var runAsUser, runAsGroup *int64
+	if s := pod.SecurityContext; s != nil {
+		runAsUser, runAsGroup = s.RunAsUser, s.RunAsGroup
 	}
-	return b
+	if s := c.SecurityContext; s != nil {
+		runAsUser, runAsGroup = cmp.Or(s.RunAsUser, runAsUser), cmp.Or(s.RunAsGroup, runAsGroup)
+	}
+	if runAsUser == nil {
+		return 0, 0, true
+	}
+	if runAsGroup != nil {
+		gid = *runAsGroup
+	}
+	return *runAsUser, gid, false
 }
 
+// logTail returns the end of a container's log in words that end an error's text; ""
+// if there is no log.
 func logTail(path string) string {
 	b, err := os.ReadFile(path)
 	if err != nil || len(b) == 0 {

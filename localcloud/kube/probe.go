@@ -14,43 +14,33 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 )
 
-// readyDeadline is how long a workload may take to be ready where its manifest
-// does not say (spec.progressDeadlineSeconds). Kubernetes' own is 10 minutes;
-// nothing has to be pulled here.
+// readyDeadline is the time in which a workload must become ready if its manifest
+// sets no spec.progressDeadlineSeconds. Kubernetes' default is 10 minutes, but here
+// there is no image to pull.
 const readyDeadline = 3 * time.Minute
 
-// ready waits for the readiness probe, or without one for a running process.
-func (p *pod) ready(ctx context.Context, deadline time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, deadline)
-	defer cancel()
-	tick := time.NewTicker(150 * time.Millisecond)
-	defer tick.Stop()
-	var why error
-	for {
-		err := p.runs(ctx)
-		if err == nil {
-			err = p.probe(ctx, p.container.ReadinessProbe)
+// awaitReady waits until the readiness probe succeeds; without one, until the process
+// runs.
+func (p *pod) awaitReady(ctx context.Context, deadline time.Duration) error {
+	err := poll.Until(ctx, poll.Options{Interval: 150 * time.Millisecond, Timeout: deadline}, func(ctx context.Context) error {
+		if err := p.checkRunning(ctx); err != nil {
+			return err
 		}
-		if err == nil {
-			return nil
-		}
-		if why == nil || ctx.Err() == nil { // the deadline's own error says nothing
-			why = err
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("not ready within %s: %w", deadline, why)
-		case <-tick.C:
-		}
+		return p.probe(ctx, p.container.ReadinessProbe)
+	})
+	if err != nil {
+		return fmt.Errorf("not ready %w", err)
 	}
+	return nil
 }
 
-// runs tells why the container's process does not run.
-func (p *pod) runs(ctx context.Context) error {
+// checkRunning fails if the container's process does not run, with the reason.
+func (p *pod) checkRunning(ctx context.Context) error {
 	u, err := p.unit(ctx)
 	if err == nil && !u.Active {
 		err = fmt.Errorf("its process does not run (started %d times): %s", u.Restarts+1, u.Result)
@@ -58,6 +48,7 @@ func (p *pod) runs(ctx context.Context) error {
 	return err
 }
 
+// unit returns the state of the container's unit.
 func (p *pod) unit(ctx context.Context) (machine.Unit, error) {
 	units, err := p.Units(ctx)
 	if err == nil && len(units) == 0 {
@@ -69,7 +60,7 @@ func (p *pod) unit(ctx context.Context) (machine.Unit, error) {
 	return units[0], nil
 }
 
-// probe asks once; no probe is a success.
+// probe runs a probe once; without a probe it succeeds.
 func (p *pod) probe(ctx context.Context, probe *corev1.Probe) error {
 	if probe == nil {
 		return nil
@@ -90,22 +81,22 @@ func (p *pod) probe(ctx context.Context, probe *corev1.Probe) error {
 	case probe.Exec != nil:
 		return p.Must(ctx, machine.Exec{Argv: probe.Exec.Command, Env: p.env, User: p.user})
 	}
-	return errors.New("a probe that the local cloud does not know (httpGet, tcpSocket, exec)")
+	return errors.New("a probe that the local cloud does not support; it supports httpGet, tcpSocket and exec")
 }
 
-// watch asks the liveness probe for as long as the pod is there, and has the
-// container start again when it failed as often as the probe allows.
-func (r *Runner) watch(p *pod) {
+// startLivenessProbe runs the liveness probe for the life of the pod, and restarts the
+// container when the probe has failed failureThreshold times in a row.
+func (r *Runner) startLivenessProbe(p *pod) {
 	probe := p.container.LivenessProbe
 	if probe == nil {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	r.mu.Lock()
-	if r.watches == nil {
-		r.watches = map[string]context.CancelFunc{}
+	if r.livenessProbes == nil {
+		r.livenessProbes = map[string]context.CancelFunc{}
 	}
-	r.watches[p.Name] = cancel
+	r.livenessProbes[p.Name] = cancel
 	r.mu.Unlock()
 	go func() {
 		pause := time.Duration(probe.InitialDelaySeconds) * time.Second
@@ -123,23 +114,23 @@ func (r *Runner) watch(p *pod) {
 			if failures++; failures < threshold(probe) {
 				continue
 			}
-			r.Log.Warn("liveness probe failed, container starts again", "pod", p.Name, "failures", failures)
+			r.Log.Warn("liveness probe failed, restart container", "pod", p.Name, "failures", failures)
 			p.kill(ctx)
 			failures, pause = 0, time.Duration(probe.InitialDelaySeconds)*time.Second+period(probe)
 		}
 	}()
 }
 
-func (r *Runner) unwatch(name string) {
+func (r *Runner) stopLivenessProbe(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if cancel := r.watches[name]; cancel != nil {
+	if cancel := r.livenessProbes[name]; cancel != nil {
 		cancel()
-		delete(r.watches, name)
+		delete(r.livenessProbes, name)
 	}
 }
 
-// Kubernetes' defaults of a probe: every 10 s, 3 failures.
+// period is the interval of a probe; Kubernetes' default is 10 s.
 func period(p *corev1.Probe) time.Duration {
 	if p.PeriodSeconds == 0 {
 		return 10 * time.Second
@@ -147,6 +138,7 @@ func period(p *corev1.Probe) time.Duration {
 	return time.Duration(p.PeriodSeconds) * time.Second
 }
 
+// threshold is how many failures in a row a probe allows; Kubernetes' default is 3.
 func threshold(p *corev1.Probe) int32 {
 	if p.FailureThreshold == 0 {
 		return 3
@@ -154,7 +146,7 @@ func threshold(p *corev1.Probe) int32 {
 	return p.FailureThreshold
 }
 
-// kill ends the container's process, which its unit then starts again.
+// kill kills the container's process; its unit restarts it.
 func (p *pod) kill(ctx context.Context) {
 	u, err := p.unit(ctx)
 	if err != nil || u.PID == 0 {
@@ -164,6 +156,7 @@ func (p *pod) kill(ctx context.Context) {
 	_ = p.Must(ctx, machine.Exec{Argv: []string{"bash", "-c", script, strconv.Itoa(u.PID), strconv.Itoa(int(p.grace.Seconds()))}})
 }
 
+// probeHTTP sends the request of an httpGet probe; a status of 400 or more fails.
 func probeHTTP(ctx context.Context, m *region.Machine, c corev1.Container, get *corev1.HTTPGetAction) error {
 	scheme := "http"
 	if get.Scheme == corev1.URISchemeHTTPS {
@@ -174,7 +167,10 @@ func probeHTTP(ctx context.Context, m *region.Machine, c corev1.Container, get *
 	if err != nil {
 		return err
 	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // as the kubelet's probes
+	client := http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // as the kubelet's probes
+	}}
 	res, err := client.Do(req)
 	if err != nil {
 		return err
@@ -186,6 +182,7 @@ func probeHTTP(ctx context.Context, m *region.Machine, c corev1.Container, get *
 	return nil
 }
 
+// portOf returns a port's number; it may be given by its name in the container.
 func portOf(p intstr.IntOrString, c corev1.Container) string {
 	if p.Type == intstr.String {
 		for _, cp := range c.Ports {

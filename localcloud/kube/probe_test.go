@@ -12,77 +12,86 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// server answers HTTP on 8080 a moment after its start: 200 for /ok, else 404.
-const server = `mkdir -p /tmp/www && touch /tmp/www/ok; sleep 1; cd /tmp/www && exec python3 -m http.server 8080`
+// serverScript serves HTTP on port 8080 a second after its start: 200 for /ok, else 404.
+const serverScript = `mkdir -p /tmp/www && touch /tmp/www/ok; sleep 1; cd /tmp/www && exec python3 -m http.server 8080`
 
-func web(_ *appsv1.Deployment, c *corev1.Container) {
+// withWebPort adds the port of serverScript to the container.
+func withWebPort(_ *appsv1.Deployment, c *corev1.Container) {
 	c.Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: 8080, HostPort: 18080}}
 }
 
-func get(path string) corev1.ProbeHandler {
+func httpProbe(path string) corev1.ProbeHandler {
 	return corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromString("http")}}
 }
 
-func TestDeploymentIsAwaited(t *testing.T) {
+func TestApplyWaitsForReadiness(t *testing.T) {
 	for name, h := range map[string]corev1.ProbeHandler{
-		"http": get("/ok"), "tcp": {TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(8080)}}, "exec": command("bash", "-c", "exec 3<>/dev/tcp/localhost/8080"),
+		"http": httpProbe("/ok"),
+		"tcp":  {TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(8080)}},
+		"exec": execProbe("bash", "-c", "exec 3<>/dev/tcp/localhost/8080"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			c.mustApply("Deployment", deployment("web", server, web, readiness(h)))
+			c.mustApply("Deployment", deployment("web", serverScript, withWebPort, readiness(h)))
 			require.NoError(t, dial(t, c.pod("web").Address()+":8080"), "it is ready once it is applied")
 			require.Equal(t, c.pod("web").Address()+":8080", c.exposed["web"])
-			require.NoError(t, dial(t, net.JoinHostPort(controlAddress, "18080")), "the host port leads from the node")
+			require.NoError(t, dial(t, net.JoinHostPort(controlAddress, "18080")), "the node forwards the host port")
 		})
 	}
 }
 
-func TestWorkloadThatIsNeverReady(t *testing.T) {
+func TestApplyFailsIfNeverReady(t *testing.T) {
 	for name, p := range map[string]struct {
 		probe corev1.ProbeHandler
-		fault string
+		want  string
 	}{
-		"http": {get("/none"), "/none answers 404"},
+		"http": {httpProbe("/none"), "/none answers 404"},
 		"tcp":  {corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(81)}}, "connection refused"},
-		"exec": {command("bash", "-c", "echo not yet; exit 1"), "ended with 1: not yet"},
-		"grpc": {corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 1}}, "a probe that the local cloud does not know"},
+		"exec": {execProbe("bash", "-c", "echo not yet; exit 1"), "ended with 1: not yet"},
+		"grpc": {corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 1}}, "a probe that the local cloud does not support"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			err := c.apply("Deployment", deployment("web", server, web, readiness(p.probe), within(3)))
+			err := c.apply("Deployment", deployment("web", serverScript, withWebPort, readiness(p.probe), progressDeadline(3)))
 			require.ErrorContains(t, err, "Deployment web: not ready within 3s: ")
-			require.ErrorContains(t, err, p.fault)
+			require.ErrorContains(t, err, p.want)
 			_, runs := c.Region.Machine("pod-web")
 			require.False(t, runs, "a pod that failed does not stay")
 		})
 	}
 }
 
-func TestLivenessProbeStartsTheContainerAgain(t *testing.T) {
+func TestLivenessProbeRestartsTheContainer(t *testing.T) {
 	c := newCluster(t)
-	c.mustApply("Deployment", deployment("hanging", "trap '' TERM; touch /tmp/alive; while :; do sleep 0.1; done", readiness(command("test", "-e", "/tmp/alive")),
+	const script = "trap '' TERM; touch /tmp/alive; while :; do sleep 0.1; done"
+	c.mustApply("Deployment", deployment("hanging", script, readiness(execProbe("test", "-e", "/tmp/alive")),
 		func(d *appsv1.Deployment, main *corev1.Container) {
 			grace := int64(1)
 			d.Spec.Template.Spec.TerminationGracePeriodSeconds = &grace
-			main.LivenessProbe = &corev1.Probe{ProbeHandler: command("test", "-e", "/tmp/alive"), PeriodSeconds: 1, FailureThreshold: 2}
+			main.LivenessProbe = &corev1.Probe{ProbeHandler: execProbe("test", "-e", "/tmp/alive"), PeriodSeconds: 1, FailureThreshold: 2}
 		}))
-	c.in("hanging", "rm /tmp/alive")
-	require.Eventually(t, func() bool { return c.status("hanging").Restarts == 1 && c.status("hanging").Running }, patience, 50*time.Millisecond)
-	c.in("hanging", "test -e /tmp/alive")
+	c.runIn("hanging", "rm /tmp/alive")
+	require.Eventually(t, func() bool {
+		return c.status("hanging").Restarts == 1 && c.status("hanging").Running
+	}, testTimeout, 50*time.Millisecond)
+	c.runIn("hanging", "test -e /tmp/alive")
 }
 
-func TestServicesAreNamesAndNodePorts(t *testing.T) {
+func TestServicesHaveHostNamesAndNodePorts(t *testing.T) {
 	c := newCluster(t)
 	service := func(name string, kind corev1.ServiceType, port corev1.ServicePort) *corev1.Service {
 		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
 			Spec: corev1.ServiceSpec{Type: kind, Selector: map[string]string{"app": "web"}, Ports: []corev1.ServicePort{port}}}
 	}
 	c.mustApply("Deployment", deployment("client", "sleep infinity"))
-	c.mustApply("Deployment", deployment("web", server, web, readiness(get("/ok"))))
+	c.mustApply("Deployment", deployment("web", serverScript, withWebPort, readiness(httpProbe("/ok"))))
 	c.mustApply("Service", service("web", corev1.ServiceTypeClusterIP, corev1.ServicePort{Port: 8080}))
-	require.Equal(t, "200", c.in("client", "curl -so /dev/null -w '%{http_code}' http://web.observatory.svc:8080/ok"), "a pod that runs already learns of a new Service")
+	status := c.runIn("client", "curl -so /dev/null -w '%{http_code}' http://web.observatory.svc:8080/ok")
+	require.Equal(t, "200", status, "a running pod resolves a new Service")
 
-	outside := service("web-outside", corev1.ServiceTypeNodePort, corev1.ServicePort{Port: 80, TargetPort: intstr.FromString("http"), NodePort: 30080})
+	outside := service("web-outside", corev1.ServiceTypeNodePort, corev1.ServicePort{
+		Port: 80, TargetPort: intstr.FromString("http"), NodePort: 30080,
+	})
 	c.mustApply("Service", outside)
 	address := net.JoinHostPort(controlAddress, "30080")
 	require.NoError(t, dial(t, address))

@@ -3,6 +3,8 @@ package kube
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -17,9 +19,9 @@ func (r *Runner) claimDir(namespace, name string) string {
 	return filepath.Join(r.Dir, "claims", namespace, name)
 }
 
-// volumes fills the pod's volumes and gives the binds of its mounts, those of
-// init containers included. controlRoot is what host paths are under.
-func (r *Runner) volumes(w workload, controlRoot string) ([]machine.Bind, error) {
+// prepareVolumes fills the pod's volumes and returns the binds of its mounts, init
+// containers' included. Host paths are below controlRoot.
+func (r *Runner) prepareVolumes(w workload, controlRoot string) ([]machine.Bind, error) {
 	base, secret := filepath.Join(r.Dir, "pods", w.Name), filepath.Join(r.Memory, w.Name)
 	if err := errors.Join(os.RemoveAll(base), os.RemoveAll(secret)); err != nil {
 		return nil, err
@@ -31,62 +33,60 @@ func (r *Runner) volumes(w workload, controlRoot string) ([]machine.Bind, error)
 		if v.Secret != nil {
 			at = filepath.Join(secret, v.Name)
 		}
-		dir, err := r.volume(w.Namespace, v, at, controlRoot)
+		dir, err := r.prepareVolume(w.Namespace, v, at, controlRoot)
 		if err != nil {
 			return nil, fmt.Errorf("volume %s: %w", v.Name, err)
 		}
-		if err := own(dir, pod, v); err != nil {
-			return nil, err
+		if err := chownVolume(dir, pod, v); err != nil {
+			return nil, fmt.Errorf("volume %s: %w", v.Name, err)
 		}
 		dirs[v.Name] = dir
 	}
+	return volumeBinds(pod, dirs)
+}
+
+// volumeBinds returns the binds of a pod's volumeMounts; dirs are its volumes by name.
+func volumeBinds(pod corev1.PodSpec, dirs map[string]string) ([]machine.Bind, error) {
 	var binds []machine.Bind
 	seen := map[string]bool{}
 	for _, c := range append(append([]corev1.Container{}, pod.Containers...), pod.InitContainers...) {
 		for _, m := range c.VolumeMounts {
 			dir, ok := dirs[m.Name]
 			if !ok {
-				return nil, fmt.Errorf("container %s: volumeMounts names %q, which is no volume of the pod", c.Name, m.Name)
+				return nil, fmt.Errorf("container %s: volumeMounts names %q, which is not a volume of the pod", c.Name, m.Name)
 			}
 			if seen[m.MountPath] {
 				continue
 			}
 			seen[m.MountPath] = true
-			// A file system that one container may write is writable for the pod:
-			// its containers share one machine.
+			// Ignores readOnly: a pod's containers share one machine, so what one may
+			// write all may.
 			binds = append(binds, machine.Bind{From: filepath.Join(dir, m.SubPath), To: m.MountPath})
 		}
 	}
 	return binds, nil
 }
 
-func (r *Runner) volume(namespace string, v corev1.Volume, dir, controlRoot string) (string, error) {
+// prepareVolume fills one volume and returns its folder: dir, unless the volume outlives
+// the pod.
+func (r *Runner) prepareVolume(namespace string, v corev1.Volume, dir, controlRoot string) (string, error) {
 	switch {
 	case v.ConfigMap != nil:
-		r.mu.Lock()
-		cm, ok := r.objects.ConfigMaps[key(namespace, v.ConfigMap.Name)]
-		r.mu.Unlock()
-		if !ok && !optional(v.ConfigMap.Optional) {
-			return "", fmt.Errorf("configmap %q not found", v.ConfigMap.Name)
-		}
-		files := map[string][]byte{}
-		for k, text := range cm.Data {
-			files[k] = []byte(text)
-		}
-		for k, b := range cm.BinaryData {
-			files[k] = b
+		files, err := r.configMapFiles(namespace, *v.ConfigMap)
+		if err != nil {
+			return "", err
 		}
 		return dir, writeFiles(dir, files, v.ConfigMap.Items)
 	case v.Secret != nil:
 		r.mu.Lock()
 		s, ok := r.objects.Secrets[key(namespace, v.Secret.SecretName)]
 		r.mu.Unlock()
-		if !ok && !optional(v.Secret.Optional) {
+		if !ok && !isTrue(v.Secret.Optional) {
 			return "", fmt.Errorf("secret %q not found", v.Secret.SecretName)
 		}
 		return dir, writeFiles(dir, secretData(s), v.Secret.Items)
 	case v.EmptyDir != nil:
-		return dir, writable(dir)
+		return dir, makeWritable(dir)
 	case v.HostPath != nil:
 		path := filepath.Join(controlRoot, v.HostPath.Path)
 		if _, err := os.Stat(path); err == nil {
@@ -95,19 +95,36 @@ func (r *Runner) volume(namespace string, v corev1.Volume, dir, controlRoot stri
 		return path, os.MkdirAll(path, 0o755)
 	case v.PersistentVolumeClaim != nil:
 		path := r.claimDir(namespace, v.PersistentVolumeClaim.ClaimName)
-		return path, writable(path)
+		return path, makeWritable(path)
 	}
-	return "", fmt.Errorf("a kind that the local cloud does not know (configMap, secret, emptyDir, hostPath, persistentVolumeClaim)")
+	return "", errors.New("the local cloud supports configMap, secret, emptyDir, hostPath and persistentVolumeClaim only")
 }
 
-// writable makes a folder for any account, whatever the umask.
-func writable(dir string) error {
+// configMapFiles returns the files of a ConfigMap volume by name.
+func (r *Runner) configMapFiles(namespace string, source corev1.ConfigMapVolumeSource) (map[string][]byte, error) {
+	r.mu.Lock()
+	cm, ok := r.objects.ConfigMaps[key(namespace, source.Name)]
+	r.mu.Unlock()
+	if !ok && !isTrue(source.Optional) {
+		return nil, fmt.Errorf("configmap %q not found", source.Name)
+	}
+	files := map[string][]byte{}
+	for k, text := range cm.Data {
+		files[k] = []byte(text)
+	}
+	maps.Copy(files, cm.BinaryData)
+	return files, nil
+}
+
+// makeWritable creates a folder that any account may write, whatever the umask.
+func makeWritable(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
-	return os.Chmod(dir, 0o777) //nolint:gosec // as the kubelet's
+	return os.Chmod(dir, 0o777)
 }
 
+// writeFiles writes files to a volume: all, or the given items under their paths.
 func writeFiles(dir string, files map[string][]byte, items []corev1.KeyToPath) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -122,30 +139,30 @@ func writeFiles(dir string, files map[string][]byte, items []corev1.KeyToPath) e
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, files[it.Key], 0o644); err != nil { //nolint:gosec // mode of a projected file
+		if err := os.WriteFile(path, files[it.Key], 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// own gives a volume that is the pod's own to the pod's account and group, as
-// fsGroup does. Host paths keep their owner.
-func own(dir string, pod corev1.PodSpec, v corev1.Volume) error {
-	if region.OneUser() || v.HostPath != nil {
+// chownVolume gives a volume to the pod's account and group, as fsGroup does. Host paths
+// keep their owner.
+func chownVolume(dir string, pod corev1.PodSpec, v corev1.Volume) error {
+	if region.SingleUID() || v.HostPath != nil {
 		return nil
 	}
-	var id, gid int
-	if _, err := fmt.Sscanf(user(pod, pod.Containers[0]), "%d:%d", &id, &gid); err != nil {
-		return nil //nolint:nilerr // root
+	uid, gid, root := runAsIDs(pod, pod.Containers[0])
+	if root {
+		return nil
 	}
 	if pod.SecurityContext != nil && pod.SecurityContext.FSGroup != nil {
-		gid = int(*pod.SecurityContext.FSGroup)
+		gid = *pod.SecurityContext.FSGroup
 	}
-	return filepath.Walk(dir, func(path string, _ os.FileInfo, err error) error {
+	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		return os.Lchown(path, id, gid)
+		return os.Lchown(path, int(uid), int(gid))
 	})
 }

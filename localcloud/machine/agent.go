@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Agent carries out what the region asks of a machine.
+// Agent executes the region's requests in a machine.
 type Agent struct {
 	spec     Spec
 	mu       sync.Mutex
@@ -18,29 +18,35 @@ type Agent struct {
 	forwards map[int]net.Listener
 }
 
-// NewAgent makes the agent of a machine whose root the caller has entered.
+// NewAgent returns the agent of a machine. The caller's root must be the machine's.
 func NewAgent(s Spec) *Agent {
 	return &Agent{spec: s, units: map[string]*service{}, forwards: map[int]net.Listener{}}
 }
 
-// Forward is a TCP port of the machine that leads to another address.
+// Forward forwards a TCP port of the machine to another address.
 type Forward struct {
 	Port int
-	To   string // host:port; empty ends the forward
+	To   string // host:port; empty closes the port
 }
 
-// Handler is the agent's HTTP face; Client is its counterpart.
+// Handler serves the agent's HTTP API; Client is its client.
 func (a *Agent) Handler() http.Handler {
 	mux := http.NewServeMux()
 	handle(mux, "/exec", a.Run)
-	handle(mux, "/units/start", func(ctx context.Context, u UnitStart) (struct{}, error) { return struct{}{}, a.startUnit(ctx, u) })
-	handle(mux, "/units/stop", func(ctx context.Context, n string) (struct{}, error) { return struct{}{}, a.StopUnit(ctx, n) })
 	handle(mux, "/units", func(context.Context, struct{}) ([]Unit, error) { return a.Units(), nil })
-	handle(mux, "/forward", func(_ context.Context, f Forward) (struct{}, error) { return struct{}{}, a.forward(f) })
+	handle(mux, "/units/start", withoutResult(a.startUnit))
+	handle(mux, "/units/stop", withoutResult(a.StopUnit))
+	handle(mux, "/forward", withoutResult(a.forward))
 	return mux
 }
 
-// handle serves one call: a JSON request in, a JSON answer or an error text out.
+// withoutResult turns a function without a result into one for handle.
+func withoutResult[In any](do func(context.Context, In) error) func(context.Context, In) (struct{}, error) {
+	return func(ctx context.Context, in In) (struct{}, error) { return struct{}{}, do(ctx, in) }
+}
+
+// handle serves a function at a path: the request is its argument as JSON, the
+// response its result as JSON or the error's text.
 func handle[In, Out any](mux *http.ServeMux, path string, call func(context.Context, In) (Out, error)) {
 	mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 		var in In
@@ -57,7 +63,8 @@ func handle[In, Out any](mux *http.ServeMux, path string, call func(context.Cont
 	})
 }
 
-func (a *Agent) forward(f Forward) error {
+// forward opens or closes a forwarded port.
+func (a *Agent) forward(_ context.Context, f Forward) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if old := a.forwards[f.Port]; old != nil {
@@ -79,32 +86,36 @@ func (a *Agent) forward(f Forward) error {
 	return nil
 }
 
-// Relay passes each connection of l on to what dial gives, until l is closed.
+// Relay forwards each connection of l to the one that dial opens, until l is
+// closed.
 func Relay(l net.Listener, dial func(context.Context) (net.Conn, error)) {
 	for {
 		in, err := l.Accept()
 		if err != nil {
 			return
 		}
-		go func() {
-			defer in.Close()
-			out, err := dial(context.Background())
-			if err != nil {
-				return
-			}
-			defer out.Close()
-			done := make(chan struct{}, 2)
-			pass := func(dst, src net.Conn) {
-				_, _ = io.Copy(dst, src)
-				if c, ok := dst.(interface{ CloseWrite() error }); ok {
-					_ = c.CloseWrite()
-				}
-				done <- struct{}{}
-			}
-			go pass(out, in)
-			go pass(in, out)
-			<-done
-			<-done
-		}()
+		go relayConn(in, dial)
+	}
+}
+
+// relayConn copies both directions between in and the connection that dial opens.
+func relayConn(in net.Conn, dial func(context.Context) (net.Conn, error)) {
+	defer in.Close()
+	out, err := dial(context.Background())
+	if err != nil {
+		return
+	}
+	defer out.Close()
+	var both sync.WaitGroup
+	both.Go(func() { forwardBytes(out, in) })
+	both.Go(func() { forwardBytes(in, out) })
+	both.Wait()
+}
+
+// forwardBytes copies until src ends, then closes the writing side of dst.
+func forwardBytes(dst, src net.Conn) {
+	_, _ = io.Copy(dst, src)
+	if c, ok := dst.(interface{ CloseWrite() error }); ok {
+		_ = c.CloseWrite()
 	}
 }

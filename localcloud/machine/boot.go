@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -24,28 +23,36 @@ const (
 	listenFD = 4 // the agent's listening unix socket
 )
 
-// guestInterface is the machine's end of its virtual cable.
+// guestInterface is the machine's end of its veth pair.
 const guestInterface = "eth0"
 
-// machinedPath is machined inside a machine.
+// machinedPath is the path of machined inside a machine.
 const machinedPath = hostDir + "/machined"
 
-// Boot is the machine's init: it takes the spec, configures network, host name
-// and root, starts the agent, and reaps whatever is orphaned. It returns when
-// the agent ends; the kernel then ends everything else in the machine.
+// Boot runs the machine's init: it reads the spec, configures network, host name
+// and root, starts the agent, and reaps orphaned processes. It returns when the
+// agent exits; the kernel then kills every other process of the machine.
 func Boot() error {
-	raw, err := io.ReadAll(os.NewFile(specFD, "spec"))
+	s, raw, err := readSpec()
 	if err != nil {
 		return err
 	}
-	var s Spec
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return fmt.Errorf("read machine spec: %w", err)
+	if err := boot(&s); err != nil {
+		return fmt.Errorf("boot machine %s: %w", s.Name, err)
 	}
+	spec, err := pipeWith(raw)
+	if err != nil {
+		return fmt.Errorf("boot machine %s: pass the spec to the agent: %w", s.Name, err)
+	}
+	return initProcess([]string{machinedPath, "agent"}, []*os.File{spec, os.NewFile(listenFD, "listener")})
+}
+
+// boot configures host name and network and enters the machine's root.
+func boot(s *Spec) error {
 	if err := unix.Sethostname([]byte(s.Hostname)); err != nil {
 		return fmt.Errorf("set host name: %w", err)
 	}
-	if err := configureNetwork(s); err != nil {
+	if err := configureNetwork(*s); err != nil {
 		return err
 	}
 	self, err := os.Readlink("/proc/self/exe")
@@ -53,69 +60,78 @@ func Boot() error {
 		return err
 	}
 	s.Binds = append([]Bind{{From: self, To: machinedPath, ReadOnly: true}}, s.Binds...)
-	if err := enterRoot(s); err != nil {
-		return err
-	}
-	return initProcess([]string{machinedPath, "agent"}, []*os.File{pipeWith(raw), os.NewFile(listenFD, "listener")})
+	return enterRoot(*s)
 }
 
-// pipeWith gives a file that reads as b.
-func pipeWith(b []byte) *os.File {
+// readSpec reads the spec from its inherited descriptor.
+func readSpec() (Spec, []byte, error) {
+	var s Spec
+	raw, err := io.ReadAll(os.NewFile(specFD, "spec"))
+	if err == nil {
+		err = json.Unmarshal(raw, &s)
+	}
+	if err != nil {
+		return s, nil, fmt.Errorf("read the machine's spec: %w", err)
+	}
+	return s, raw, nil
+}
+
+// pipeWith returns the read end of a pipe that holds content.
+func pipeWith(content []byte) (*os.File, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	go func() {
-		_, _ = w.Write(b)
+		_, _ = w.Write(content)
 		w.Close()
 	}()
-	return r
+	return r, nil
 }
 
+// configureNetwork sets up the loopback interface, eth0 and the default route.
 func configureNetwork(s Spec) error {
-	lo, err := netlink.LinkByName("lo")
-	if err != nil {
-		return fmt.Errorf("loopback: %w", err)
-	}
+	var loopback []string
 	if s.Metadata.InstanceID != "" {
-		addr, err := netlink.ParseAddr(MetadataAddress + "/32")
-		if err != nil {
-			return err
-		}
-		if err := netlink.AddrAdd(lo, addr); err != nil {
-			return fmt.Errorf("metadata address: %w", err)
-		}
+		loopback = []string{MetadataAddress + "/32"}
 	}
-	if err := netlink.LinkSetUp(lo); err != nil {
+	if _, err := SetUpLink("lo", loopback...); err != nil {
 		return err
 	}
-	eth, err := netlink.LinkByName(guestInterface)
-	if err != nil {
-		return fmt.Errorf("%s: %w", guestInterface, err)
-	}
-	for _, a := range s.Addresses {
-		addr, err := netlink.ParseAddr(a)
-		if err != nil {
-			return fmt.Errorf("address %q: %w", a, err)
-		}
-		if err := netlink.AddrAdd(eth, addr); err != nil {
-			return fmt.Errorf("address %s: %w", a, err)
-		}
-	}
-	if err := netlink.LinkSetUp(eth); err != nil {
+	eth, err := SetUpLink(guestInterface, s.Addresses...)
+	if err != nil || s.Gateway == "" {
 		return err
-	}
-	if s.Gateway == "" {
-		return nil
 	}
 	if err := netlink.RouteAdd(&netlink.Route{LinkIndex: eth.Attrs().Index, Gw: net.ParseIP(s.Gateway)}); err != nil {
-		return fmt.Errorf("default route by %s: %w", s.Gateway, err)
+		return fmt.Errorf("add default route via %s: %w", s.Gateway, err)
 	}
 	return nil
 }
 
-// Init runs argv as the init of a process namespace: it reaps orphans and
-// returns argv's exit as an error. Descriptors from 3 up are passed on.
+// SetUpLink gives a network interface its addresses (CIDR form) and sets it up.
+func SetUpLink(name string, addresses ...string) (netlink.Link, error) {
+	link, err := netlink.LinkByName(name)
+	if err != nil {
+		return nil, fmt.Errorf("network interface %s: %w", name, err)
+	}
+	for _, a := range addresses {
+		addr, err := netlink.ParseAddr(a)
+		if err == nil {
+			err = netlink.AddrAdd(link, addr)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("network interface %s: add address %q: %w", name, a, err)
+		}
+	}
+	if err := netlink.LinkSetUp(link); err != nil {
+		return nil, fmt.Errorf("network interface %s: set up: %w", name, err)
+	}
+	return link, nil
+}
+
+// Init is the init of a process namespace: it runs argv, reaps orphaned processes,
+// and fails if argv exits with an error. argv inherits that many descriptors, from 3
+// on.
 func Init(argv []string, inherited int) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make mounts private: %w", err)
@@ -125,19 +141,21 @@ func Init(argv []string, inherited int) error {
 	}
 	files := make([]*os.File, inherited)
 	for i := range files {
-		files[i] = os.NewFile(uintptr(3+i), "inherited") //nolint:gosec // a descriptor
+		files[i] = os.NewFile(uintptr(3+i), "inherited")
 	}
 	return initProcess(argv, files)
 }
 
+// initProcess runs argv with the files as descriptors from 3 on, forwards signals to
+// it, and reaps orphaned processes until it exits.
 func initProcess(argv []string, files []*os.File) error {
-	cmd := exec.Command(argv[0], argv[1:]...) //nolint:gosec // its own agent, or the region
+	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.ExtraFiles = files
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGCHLD)
 	if err := cmd.Start(); err != nil {
-		return err
+		return fmt.Errorf("start %s: %w", argv[0], err)
 	}
 	for _, f := range files {
 		f.Close()
@@ -164,19 +182,22 @@ func initProcess(argv []string, files []*os.File) error {
 	return nil
 }
 
-// RunAgent is the agent's process inside a booted machine.
+// RunAgent runs the agent of a booted machine until it is terminated.
 func RunAgent() error {
-	raw, err := io.ReadAll(os.NewFile(3, "spec"))
+	s, _, err := readSpec()
 	if err != nil {
 		return err
 	}
-	var s Spec
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return err
+	if err := runAgent(s); err != nil {
+		return fmt.Errorf("run the agent of %s: %w", s.Name, err)
 	}
-	l, err := net.FileListener(os.NewFile(4, "listener"))
+	return nil
+}
+
+func runAgent(s Spec) error {
+	l, err := net.FileListener(os.NewFile(listenFD, "listener"))
 	if err != nil {
-		return fmt.Errorf("agent socket: %w", err)
+		return fmt.Errorf("open its socket: %w", err)
 	}
 	a := NewAgent(s)
 	_ = os.Remove(shimSocket)
@@ -184,18 +205,15 @@ func RunAgent() error {
 	if err != nil {
 		return err
 	}
-	if err := os.Chmod(shimSocket, 0o666); err != nil { //nolint:gosec // callers are told apart by their credentials
+	// Any account may connect: the agent reads the caller's uid from the socket.
+	if err := os.Chmod(shimSocket, 0o666); err != nil {
 		return err
 	}
 	go a.ServeShims(shims)
 	if s.Metadata.InstanceID != "" {
-		meta, err := net.Listen("tcp", MetadataAddress+":80")
-		if err != nil {
-			return fmt.Errorf("metadata service: %w", err)
+		if err := serveMetadata(s); err != nil {
+			return err
 		}
-		address, _, _ := strings.Cut(s.Addresses[0], "/")
-		svc := &metadataService{meta: s.Metadata, hostname: s.Hostname, domain: s.Domain, address: address, tokens: map[string]time.Time{}}
-		go func() { _ = (&http.Server{Handler: svc, ReadHeaderTimeout: 5 * time.Second}).Serve(meta) }()
 	}
 	server := &http.Server{Handler: a.Handler(), ReadHeaderTimeout: 5 * time.Second}
 	stop := make(chan os.Signal, 1)

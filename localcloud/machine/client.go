@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// Client asks a machine's agent over the unix socket that it listens on.
+// Client calls a machine's agent over its unix socket.
 type Client struct {
 	name string
 	http *http.Client
 }
 
-// NewClient makes the client of the machine name whose agent listens on socket.
+// NewClient returns a client of the named machine, whose agent listens on socket.
 func NewClient(name, socket string) *Client {
 	return &Client{name: name, http: &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -35,26 +35,29 @@ func (c *Client) Run(ctx context.Context, e Exec) (ExecResult, error) {
 	return res, err
 }
 
-// Must is Run for programs whose failure is an error.
+// Must runs a program; a non-zero exit code is an error.
 func (c *Client) Must(ctx context.Context, e Exec) error {
-	res, err := c.Run(ctx, e)
-	if err == nil && res.ExitCode != 0 {
-		err = fmt.Errorf("%s: %s ended with %d: %s", c.name, strings.Join(e.Argv, " "), res.ExitCode, strings.TrimSpace(res.Tail))
+	var res ExecResult
+	if err := c.call(ctx, "/exec", e, &res); err != nil {
+		return err
 	}
-	return err
+	if res.ExitCode != 0 {
+		return fmt.Errorf("machine %s: %s ended with %d: %s", c.name, strings.Join(e.Argv, " "), res.ExitCode, strings.TrimSpace(res.Tail))
+	}
+	return nil
 }
 
-// StartUnit and StopUnit are systemctl start and stop.
+// StartUnit starts a unit, as systemctl start does.
 func (c *Client) StartUnit(ctx context.Context, unit string) error {
 	return c.StartUnitWith(ctx, UnitStart{Name: unit})
 }
 
-// StartUnitWith is StartUnit with variables that no file holds.
+// StartUnitWith starts a unit with additional environment variables.
 func (c *Client) StartUnitWith(ctx context.Context, u UnitStart) error {
 	return c.call(ctx, "/units/start", u, nil)
 }
 
-// StopUnit ends a unit.
+// StopUnit stops a unit.
 func (c *Client) StopUnit(ctx context.Context, unit string) error {
 	return c.call(ctx, "/units/stop", unit, nil)
 }
@@ -66,12 +69,20 @@ func (c *Client) Units(ctx context.Context) ([]Unit, error) {
 	return units, err
 }
 
-// Forward opens a port of the machine onto another address.
+// Forward forwards a port of the machine to another address.
 func (c *Client) Forward(ctx context.Context, f Forward) error {
 	return c.call(ctx, "/forward", f, nil)
 }
 
+// call posts in as JSON and decodes the response into out, which may be nil.
 func (c *Client) call(ctx context.Context, path string, in, out any) error {
+	if err := c.post(ctx, path, in, out); err != nil {
+		return fmt.Errorf("machine %s: %w", c.name, err)
+	}
+	return nil
+}
+
+func (c *Client) post(ctx context.Context, path string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return err
@@ -82,7 +93,7 @@ func (c *Client) call(ctx context.Context, path string, in, out any) error {
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return fmt.Errorf("machine %s: %w", c.name, err)
+		return err
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {

@@ -13,23 +13,23 @@ import (
 	"syscall"
 )
 
-// tailBytes is how much of a program's output is kept when it goes nowhere.
-const tailBytes = 8 << 10
+// maxTailBytes is the maximum length of ExecResult.Tail.
+const maxTailBytes = 8 << 10
 
 // defaultPath is the PATH of a node's non-interactive shells.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-// command prepares a program to run as the account that e names, in its own
-// process group so that all of it can be ended at once.
+// command prepares a program to run as e.User, in a process group of its own so
+// that it can be killed with its children.
 func (a *Agent) command(ctx context.Context, e Exec) (*exec.Cmd, error) {
 	if len(e.Argv) == 0 {
-		return nil, errors.New("no program named")
+		return nil, errors.New("argv is empty")
 	}
 	env := map[string]string{"PATH": defaultPath, "LANG": "C.UTF-8"}
 	for k, v := range a.spec.Env {
 		env[k] = v
 	}
-	user, err := a.user(e.User)
+	user, err := a.lookupUser(e.User)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (a *Agent) command(ctx context.Context, e Exec) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, path, e.Argv[1:]...) //nolint:gosec // running what it is told is its task
+	cmd := exec.CommandContext(ctx, path, e.Argv[1:]...)
 	cmd.Args[0] = e.Argv[0]
 	cmd.Dir = e.Dir
 	if cmd.Dir == "" {
@@ -51,16 +51,16 @@ func (a *Agent) command(ctx context.Context, e Exec) (*exec.Cmd, error) {
 		cmd.Env = append(cmd.Env, k+"="+v)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if !a.spec.OneUser {
+	if !a.spec.SingleUID {
 		cmd.SysProcAttr.Credential = a.credential(user)
 	}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	return cmd, nil
 }
 
-// user finds an account; the empty name is root, and uid:gid one that needs no
-// entry (a pod's runAsUser and runAsGroup).
-func (a *Agent) user(name string) (User, error) {
+// lookupUser returns an account. The empty name is root; uid:gid (a pod's runAsUser
+// and runAsGroup) needs no account.
+func (a *Agent) lookupUser(name string) (User, error) {
 	if name == "" || name == "root" {
 		return User{Name: "root", Home: "/root"}, nil
 	}
@@ -76,19 +76,20 @@ func (a *Agent) user(name string) (User, error) {
 	return User{}, fmt.Errorf("no account %q on %s", name, a.spec.Name)
 }
 
+// credential returns the uid, gid and groups of an account.
 func (a *Agent) credential(u User) *syscall.Credential {
-	c := &syscall.Credential{Uid: uint32(u.UID), Gid: uint32(u.GID)} //nolint:gosec // small ids
+	c := &syscall.Credential{Uid: uint32(u.UID), Gid: uint32(u.GID)}
 	for _, g := range u.Groups {
 		for _, o := range a.spec.Users {
 			if o.Name == g {
-				c.Groups = append(c.Groups, uint32(o.GID)) //nolint:gosec // small ids
+				c.Groups = append(c.Groups, uint32(o.GID))
 			}
 		}
 	}
 	return c
 }
 
-// lookPath is exec.LookPath with the PATH that the program will have.
+// lookPath is exec.LookPath with the program's own PATH.
 func lookPath(name, path, dir string) (string, error) {
 	if strings.Contains(name, "/") {
 		if !filepath.IsAbs(name) {
@@ -105,14 +106,25 @@ func lookPath(name, path, dir string) (string, error) {
 	return "", fmt.Errorf("%s: not found in %s", name, path)
 }
 
-// Run runs a program to its end. It fails only where the program could not be
-// started; a program's own failure is in the result.
+// Run runs a program to its end. It fails only if the program could not be started;
+// the result has the program's exit code.
 func (a *Agent) Run(ctx context.Context, e Exec) (ExecResult, error) {
+	if len(e.Argv) == 0 {
+		return ExecResult{}, errors.New("run: argv is empty")
+	}
+	res, err := a.run(ctx, e)
+	if err != nil {
+		return res, fmt.Errorf("run %s: %w", e.Argv[0], err)
+	}
+	return res, nil
+}
+
+func (a *Agent) run(ctx context.Context, e Exec) (ExecResult, error) {
 	cmd, err := a.command(ctx, e)
 	if err != nil {
 		return ExecResult{}, err
 	}
-	tail := &tailBuffer{limit: tailBytes}
+	tail := &tailBuffer{limit: maxTailBytes}
 	cmd.Stdout, cmd.Stderr = tail, tail
 	for _, stream := range []struct {
 		path string
@@ -134,17 +146,17 @@ func (a *Agent) Run(ctx context.Context, e Exec) (ExecResult, error) {
 	case errors.As(err, &exit):
 		return ExecResult{ExitCode: exitCode(exit.ProcessState), Tail: tail.String()}, nil
 	case err != nil:
-		return ExecResult{}, fmt.Errorf("run %s: %w", e.Argv[0], err)
+		return ExecResult{}, err
 	}
 	return ExecResult{Tail: tail.String()}, nil
 }
 
-// openLog opens a log file for a program and gives it to the program's account.
+// openLog opens a log file for a program; the program's account owns it.
 func (a *Agent) openLog(path string, cmd *exec.Cmd) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644) //nolint:gosec // a log
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
 	}
@@ -157,6 +169,8 @@ func (a *Agent) openLog(path string, cmd *exec.Cmd) (*os.File, error) {
 	return f, nil
 }
 
+// exitCode returns a process' exit code, as a shell does: 128+signal if it was
+// killed.
 func exitCode(s *os.ProcessState) int {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {
 		return 128 + int(w.Signal())
@@ -164,7 +178,7 @@ func exitCode(s *os.ProcessState) int {
 	return s.ExitCode()
 }
 
-// tailBuffer keeps the last bytes that were written to it.
+// tailBuffer keeps the last limit bytes written to it.
 type tailBuffer struct {
 	mu    sync.Mutex
 	buf   bytes.Buffer

@@ -4,6 +4,8 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -15,8 +17,22 @@ import (
 // MetadataAddress is the instance metadata service's address on EC2.
 const MetadataAddress = platform.InstanceMetadata
 
-// metadataService answers IMDSv2 requests: a token first, then paths. Requests
-// without a token are refused, as on instances with HttpTokens=required.
+// serveMetadata starts a machine's metadata service.
+func serveMetadata(s Spec) error {
+	l, err := net.Listen("tcp", fmt.Sprintf("%s:%d", MetadataAddress, platform.InstanceMetadataPort))
+	if err != nil {
+		return fmt.Errorf("serve instance metadata: %w", err)
+	}
+	address, _, _ := strings.Cut(s.Addresses[0], "/")
+	service := &metadataService{
+		meta: s.Metadata, hostname: s.Hostname, domain: s.Domain, address: address, tokens: map[string]time.Time{},
+	}
+	go func() { _ = (&http.Server{Handler: service, ReadHeaderTimeout: 5 * time.Second}).Serve(l) }()
+	return nil
+}
+
+// metadataService serves IMDSv2: a token first, then paths. It refuses requests
+// without a token, as instances with HttpTokens=required do.
 type metadataService struct {
 	meta     Metadata
 	hostname string
@@ -28,7 +44,7 @@ type metadataService struct {
 
 func (m *metadataService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/latest/api/token" {
-		m.token(w, r)
+		m.serveToken(w, r)
 		return
 	}
 	m.mu.Lock()
@@ -38,7 +54,7 @@ func (m *metadataService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Unauthorized", http.StatusUnauthorized)
 		return
 	}
-	body, ok := m.answers()[strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/latest/"), "/")]
+	body, ok := m.responses()[strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/latest/"), "/")]
 	if !ok {
 		http.NotFound(w, r)
 		return
@@ -46,7 +62,8 @@ func (m *metadataService) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(body))
 }
 
-func (m *metadataService) token(w http.ResponseWriter, r *http.Request) {
+// serveToken issues a session token.
+func (m *metadataService) serveToken(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPut {
 		http.Error(w, "Method Not Allowed", http.StatusMethodNotAllowed)
 		return
@@ -61,7 +78,8 @@ func (m *metadataService) token(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(t))
 }
 
-func (m *metadataService) answers() map[string]string {
+// responses returns the service's content by path.
+func (m *metadataService) responses() map[string]string {
 	fqdn := m.hostname + "." + m.domain
 	doc, _ := json.Marshal(map[string]any{
 		"accountId": m.meta.AccountID, "instanceId": m.meta.InstanceID, "instanceType": m.meta.InstanceType,

@@ -8,18 +8,18 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// shimSocket is where sudo and systemctl of a machine reach its agent.
+// shimSocket is where a machine's sudo and systemctl reach its agent.
 const shimSocket = "/run/machined.sock"
 
-// adminGroup is the group whose members may use sudo without a password, as
-// hadoop may on a node.
-const adminGroup = "wheel"
+// AdminGroup is the group whose members may use sudo without a password, as the
+// account hadoop may on a node.
+const AdminGroup = "wheel"
 
 type shimRequest struct {
 	Program string // sudo or systemctl
@@ -28,7 +28,7 @@ type shimRequest struct {
 	Dir     string
 }
 
-// Shim is sudo's and systemctl's client side: it hands its own standard streams
+// Shim is the client side of sudo and systemctl: it passes its standard streams
 // to the agent and returns the exit code.
 func Shim(program string, args []string) int {
 	code, err := shim(program, args)
@@ -66,12 +66,12 @@ func shim(program string, args []string) (int, error) {
 	}
 	var code int
 	if err := json.NewDecoder(conn).Decode(&code); err != nil {
-		return 0, fmt.Errorf("the machine's agent went away: %w", err)
+		return 0, fmt.Errorf("the machine's agent returned no exit code: %w", err)
 	}
 	return code, nil
 }
 
-// ServeShims answers sudo and systemctl until l is closed.
+// ServeShims serves sudo and systemctl until l is closed.
 func (a *Agent) ServeShims(l *net.UnixListener) {
 	for {
 		conn, err := l.AcceptUnix()
@@ -87,6 +87,8 @@ func (a *Agent) ServeShims(l *net.UnixListener) {
 	}
 }
 
+// serveShim runs one sudo or systemctl with the client's standard streams, and
+// returns the exit code.
 func (a *Agent) serveShim(conn *net.UnixConn) (int, error) {
 	files, err := receiveFiles(conn)
 	if err != nil {
@@ -101,13 +103,13 @@ func (a *Agent) serveShim(conn *net.UnixConn) (int, error) {
 	if err := json.NewDecoder(conn).Decode(&req); err != nil {
 		return 0, err
 	}
-	uid, err := peer(conn)
+	uid, err := peerUID(conn)
 	if err != nil {
 		return 0, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	go func() { // a killed client ends its program
+	go func() { // when the client is killed, so is its program
 		_, _ = io.Copy(io.Discard, conn)
 		cancel()
 	}()
@@ -117,6 +119,7 @@ func (a *Agent) serveShim(conn *net.UnixConn) (int, error) {
 	return a.sudo(ctx, uid, req, files), nil
 }
 
+// receiveFiles receives the client's three standard streams.
 func receiveFiles(conn *net.UnixConn) ([]*os.File, error) {
 	oob := make([]byte, unix.CmsgSpace(3*4))
 	_, n, _, _, err := conn.ReadMsgUnix(make([]byte, 1), oob)
@@ -125,31 +128,30 @@ func receiveFiles(conn *net.UnixConn) ([]*os.File, error) {
 	}
 	msgs, err := unix.ParseSocketControlMessage(oob[:n])
 	if err != nil || len(msgs) == 0 {
-		return nil, errors.New("no standard streams were passed")
+		return nil, errors.New("no standard streams passed")
 	}
 	fds, err := unix.ParseUnixRights(&msgs[0])
 	if err != nil || len(fds) != 3 {
-		return nil, errors.New("three standard streams are needed")
+		return nil, errors.New("standard streams: must be three")
 	}
 	files := make([]*os.File, 3)
 	for i, fd := range fds {
-		files[i] = os.NewFile(uintptr(fd), "stream") //nolint:gosec // a descriptor
+		files[i] = os.NewFile(uintptr(fd), "stream")
 	}
 	return files, nil
 }
 
-func peer(conn *net.UnixConn) (int, error) {
+// peerUID returns the uid of the process at the other end.
+func peerUID(conn *net.UnixConn) (int, error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
 		return 0, err
 	}
 	var cred *unix.Ucred
 	var credErr error
-	if err := raw.Control(func(fd uintptr) { cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil {
+	err = raw.Control(func(fd uintptr) { cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	if err := errors.Join(err, credErr); err != nil {
 		return 0, err
-	}
-	if credErr != nil {
-		return 0, credErr
 	}
 	return int(cred.Uid), nil
 }
@@ -160,26 +162,11 @@ func (a *Agent) sudo(ctx context.Context, uid int, req shimRequest, files []*os.
 		fmt.Fprintln(files[2], "sudo: a password is required")
 		return 1
 	}
-	e := Exec{Dir: req.Dir, Env: map[string]string{}}
-	args := req.Args
-	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
-		switch {
-		case args[0] == "-u" && len(args) > 1:
-			e.User, args = args[1], args[1:]
-		case args[0] == "-E":
-			e.Env = req.Env
-		case args[0] == "--":
-			args = args[1:]
-			goto parsed
-		}
-		args = args[1:]
+	e := sudoExec(req)
+	if len(e.Argv) == 0 {
+		fmt.Fprintln(files[2], "usage: sudo [-u USER] [-E] [NAME=VALUE…] PROGRAM [ARG…]")
+		return 1
 	}
-parsed:
-	for len(args) > 0 && strings.Contains(args[0], "=") && !strings.Contains(args[0], "/") {
-		k, v, _ := strings.Cut(args[0], "=")
-		e.Env[k], args = v, args[1:]
-	}
-	e.Argv = args
 	cmd, err := a.command(ctx, e)
 	if err != nil {
 		fmt.Fprintln(files[2], "sudo:", err)
@@ -193,19 +180,34 @@ parsed:
 	return exitCode(cmd.ProcessState)
 }
 
-func (a *Agent) maySudo(uid int) bool {
-	if uid == 0 {
-		return true
-	}
-	for _, u := range a.spec.Users {
-		for _, g := range u.Groups {
-			if u.UID == uid && g == adminGroup {
-				return true
-			}
+// sudoExec parses sudo's command line.
+func sudoExec(req shimRequest) Exec {
+	e := Exec{Dir: req.Dir, Env: map[string]string{}}
+	args := req.Args
+options:
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		option := args[0]
+		args = args[1:]
+		switch {
+		case option == "--":
+			break options
+		case option == "-E":
+			e.Env = req.Env
+		case option == "-u" && len(args) > 0:
+			e.User, args = args[0], args[1:]
 		}
 	}
-	return false
+	for len(args) > 0 && strings.Contains(args[0], "=") && !strings.Contains(args[0], "/") {
+		k, v, _ := strings.Cut(args[0], "=")
+		e.Env[k], args = v, args[1:]
+	}
+	e.Argv = args
+	return e
 }
 
-// KillAll ends every process of the machine but its init; used at shutdown.
-func KillAll() { _ = syscall.Kill(-1, syscall.SIGKILL) }
+// maySudo reports whether the account with a uid may use sudo.
+func (a *Agent) maySudo(uid int) bool {
+	return uid == 0 || slices.ContainsFunc(a.spec.Users, func(u User) bool {
+		return u.UID == uid && slices.Contains(u.Groups, AdminGroup)
+	})
+}

@@ -9,11 +9,13 @@ type Spec struct {
 	Gateway   string   // default route; empty for none
 	Root      string   // folder on the host that becomes /
 	Binds     []Bind   // in order
-	Users     []User   // accounts beside root
+	Users     []User   // accounts besides root
 	Hosts     map[string][]string
 	Env       map[string]string // environment of everything that runs here
 	Metadata  Metadata
-	OneUser   bool // no other ids can be had: every account is root's
+	// SingleUID is set by a region whose user namespace maps only uid 0: every account
+	// has that uid, and every process appears as the first of Users.
+	SingleUID bool
 }
 
 // Bind makes a host path visible in the machine.
@@ -31,31 +33,31 @@ type User struct {
 	Groups []string
 }
 
-// Metadata is what the instance metadata service answers (IMDSv2).
+// Metadata is what the instance metadata service (IMDSv2) returns.
 type Metadata struct {
 	InstanceID, InstanceType, Region, Zone, AccountID string
 	RoleName                                          string // role of the instance profile; empty for none
 	AccessKeyID, SecretAccessKey                      string // credentials of that role
 }
 
-// Exec asks for one program to be run to its end.
+// Exec is a request to run one program to its end.
 type Exec struct {
 	Argv   []string
-	Env    map[string]string // over the machine's
+	Env    map[string]string // overrides the machine's
 	Dir    string
 	User   string // account name, or uid:gid; empty is root
-	Stdout string // file in the machine; appended to, empty keeps the tail
-	Stderr string
+	Stdout string // file in the machine to append to; empty: in ExecResult.Tail
+	Stderr string // likewise
 }
 
-// ExecResult is how a program ended.
+// ExecResult is the outcome of a program that ran.
 type ExecResult struct {
 	ExitCode int    // 128+signal when killed
-	Tail     string // last 8 KiB of what was not sent to files
+	Tail     string // last 8 KiB of the output that was not sent to files
 }
 
-// UnitStart asks for a unit to be started. Env is kept in memory only, so it may
-// hold secrets; a start by systemctl has none of it.
+// UnitStart is a request to start a unit. Env is kept in memory only, so it may
+// hold secrets; a start by systemctl has an empty Env.
 type UnitStart struct {
 	Name string
 	Env  map[string]string

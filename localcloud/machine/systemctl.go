@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// systemctl carries out the commands that scripts on a node use.
+// systemctl implements the commands of systemctl that scripts on a node use, and
+// returns the exit code.
 func (a *Agent) systemctl(ctx context.Context, uid int, args []string, out, errs *os.File) int {
 	var words []string
 	flags := map[string]bool{}
@@ -24,8 +25,8 @@ func (a *Agent) systemctl(ctx context.Context, uid int, args []string, out, errs
 		words = []string{"list-units"}
 	}
 	verb, units := words[0], words[1:]
-	reads := map[string]bool{"status": true, "is-active": true, "list-units": true, "is-system-running": true}
-	if uid != 0 && !reads[verb] {
+	readOnly := map[string]bool{"status": true, "is-active": true, "list-units": true, "is-system-running": true}
+	if uid != 0 && !readOnly[verb] {
 		fmt.Fprintf(errs, "Failed to %s: Interactive authentication required.\n", verb)
 		return 1
 	}
@@ -38,7 +39,7 @@ func (a *Agent) systemctl(ctx context.Context, uid int, args []string, out, errs
 		}
 	default:
 		for _, u := range units {
-			if c := a.control(ctx, verb, u, flags, out, errs); c != 0 {
+			if c := a.controlUnit(ctx, verb, u, flags, out, errs); c != 0 {
 				code = c
 			}
 		}
@@ -46,7 +47,8 @@ func (a *Agent) systemctl(ctx context.Context, uid int, args []string, out, errs
 	return code
 }
 
-func (a *Agent) control(ctx context.Context, verb, name string, flags map[string]bool, out, errs *os.File) int {
+// controlUnit executes a verb on one unit and returns the exit code.
+func (a *Agent) controlUnit(ctx context.Context, verb, name string, flags map[string]bool, out, errs *os.File) int {
 	var err error
 	switch verb {
 	case "start":
@@ -58,15 +60,15 @@ func (a *Agent) control(ctx context.Context, verb, name string, flags map[string
 			err = a.StartUnit(ctx, name)
 		}
 	case "enable":
-		if err = enable(name); err == nil && flags["--now"] {
+		if err = enableUnit(name); err == nil && flags["--now"] {
 			err = a.StartUnit(ctx, name)
 		}
 	case "disable":
-		if err = disable(name); err == nil && flags["--now"] {
+		if err = disableUnit(name); err == nil && flags["--now"] {
 			err = a.StopUnit(ctx, name)
 		}
 	case "is-active", "status":
-		return a.report(name, flags["--quiet"] || flags["-q"], out)
+		return a.printState(name, flags["--quiet"] || flags["-q"], out)
 	default:
 		fmt.Fprintf(errs, "Unknown command verb %s.\n", verb)
 		return 1
@@ -78,13 +80,19 @@ func (a *Agent) control(ctx context.Context, verb, name string, flags map[string
 	return 0
 }
 
-// enabledDir links the units that start at boot.
+// enabledDir contains links to the units that start at boot.
 const enabledDir = unitDir + "/multi-user.target.wants"
 
-func enable(name string) error {
-	if !strings.Contains(name, ".") {
-		name += ".service"
+// unitFileName is a unit's full name: a name without a type is a service's.
+func unitFileName(name string) string {
+	if strings.Contains(name, ".") {
+		return name
 	}
+	return name + ".service"
+}
+
+func enableUnit(name string) error {
+	name = unitFileName(name)
 	if _, err := os.Stat(filepath.Join(unitDir, name)); err != nil {
 		return fmt.Errorf("unit file %s does not exist", name)
 	}
@@ -94,30 +102,26 @@ func enable(name string) error {
 	return replaceLink(filepath.Join(unitDir, name), filepath.Join(enabledDir, name))
 }
 
-func disable(name string) error {
-	if !strings.Contains(name, ".") {
-		name += ".service"
-	}
-	if err := os.Remove(filepath.Join(enabledDir, name)); !errors.Is(err, os.ErrNotExist) {
+func disableUnit(name string) error {
+	if err := os.Remove(filepath.Join(enabledDir, unitFileName(name))); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// report prints a unit's state; 3 is systemd's exit code for "not active".
-func (a *Agent) report(name string, quiet bool, out *os.File) int {
+// exitNotActive is systemctl's exit code for a unit that is not active.
+const exitNotActive = 3
+
+// printState prints whether a unit is active and returns the exit code.
+func (a *Agent) printState(name string, quiet bool, out *os.File) int {
+	state, code := "inactive", exitNotActive
 	for _, u := range a.Units() {
-		if u.Name == name || u.Name == name+".service" {
-			if u.Active {
-				if !quiet {
-					fmt.Fprintln(out, "active")
-				}
-				return 0
-			}
+		if u.Name == unitFileName(name) && u.Active {
+			state, code = "active", 0
 		}
 	}
 	if !quiet {
-		fmt.Fprintln(out, "inactive")
+		fmt.Fprintln(out, state)
 	}
-	return 3
+	return code
 }

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -17,36 +16,37 @@ import (
 	"github.com/coreos/go-systemd/v22/unit"
 )
 
-// unitDir is where units are looked for, as on a node.
+// unitDir holds the unit files, as on a node.
 const unitDir = "/etc/systemd/system"
 
-// service is the part of a unit file that a machine carries out. Hardening and
-// resource limits are read by systemd on a real node; here they are ignored,
-// since namespaces within namespaces are not to be had everywhere.
+// service is a service unit: the supported options of its file, and its state.
+// Hardening and resource limits are ignored: systemd applies them on a real node, but
+// not every host allows namespaces within namespaces.
 type service struct {
-	name                       string
-	pre, start, post, stopPost [][]string
-	user, dir                  string
-	env, given                 map[string]string
-	envFiles                   []string
-	restart                    string
-	restartDelay, restartMax   time.Duration
-	restartSteps               int
-	oneshot                    bool
-	stdout, stderr             string
-	cancel                     context.CancelFunc
-	done                       chan struct{}
-	mu                         sync.Mutex
-	pid, restarts              int
-	active                     bool
-	result                     string
+	name                     string
+	pre, start, post         [][]string // ExecStartPre=, ExecStart=, ExecStartPost=
+	user, dir                string
+	env                      map[string]string // Environment=
+	envFiles                 []string
+	startEnv                 map[string]string // of UnitStart
+	restart                  string
+	restartDelay, restartMax time.Duration
+	restartSteps             int
+	oneshot                  bool
+	stdout, stderr           string
+
+	cancel context.CancelFunc
+	done   chan struct{} // closed once none of its processes runs
+
+	mu            sync.Mutex
+	pid, restarts int
+	active        bool
+	result        string
 }
 
 // loadUnit reads a unit file.
 func loadUnit(name string) (*service, error) {
-	if !strings.Contains(name, ".") {
-		name += ".service"
-	}
+	name = unitFileName(name)
 	f, err := os.Open(filepath.Join(unitDir, name))
 	if err != nil {
 		return nil, fmt.Errorf("unit %s could not be found", name)
@@ -59,7 +59,7 @@ func loadUnit(name string) (*service, error) {
 	s := &service{name: name, env: map[string]string{}, restart: "no", restartDelay: 100 * time.Millisecond}
 	for _, o := range opts {
 		if o.Section == "Service" {
-			if err := s.set(o.Name, o.Value); err != nil {
+			if err := s.setOption(o.Name, o.Value); err != nil {
 				return nil, fmt.Errorf("unit %s: %s: %w", name, o.Name, err)
 			}
 		}
@@ -70,15 +70,15 @@ func loadUnit(name string) (*service, error) {
 	return s, nil
 }
 
-func (s *service) set(key, value string) error {
+// setOption sets an option of the section [Service]; it ignores unsupported ones.
+func (s *service) setOption(key, value string) error {
 	switch key {
-	case "ExecStartPre", "ExecStart", "ExecStartPost", "ExecStopPost":
-		argv, err := splitWords(value)
-		if err != nil || len(argv) == 0 {
-			return fmt.Errorf("cannot read %q", value)
-		}
-		list := map[string]*[][]string{"ExecStartPre": &s.pre, "ExecStart": &s.start, "ExecStartPost": &s.post, "ExecStopPost": &s.stopPost}[key]
-		*list = append(*list, argv)
+	case "ExecStartPre":
+		return appendCommand(&s.pre, value)
+	case "ExecStart":
+		return appendCommand(&s.start, value)
+	case "ExecStartPost":
+		return appendCommand(&s.post, value)
 	case "User":
 		s.user = value
 	case "WorkingDirectory":
@@ -88,13 +88,9 @@ func (s *service) set(key, value string) error {
 	case "Restart":
 		s.restart = value
 	case "RestartSec":
-		d, err := seconds(value)
-		s.restartDelay = d
-		return err
+		return parseSeconds(&s.restartDelay, value)
 	case "RestartMaxDelaySec":
-		d, err := seconds(value)
-		s.restartMax = d
-		return err
+		return parseSeconds(&s.restartMax, value)
 	case "RestartSteps":
 		n, err := strconv.Atoi(value)
 		s.restartSteps = n
@@ -111,15 +107,30 @@ func (s *service) set(key, value string) error {
 			s.env[k] = v
 		}
 	case "StandardOutput":
-		s.stdout = strings.TrimPrefix(strings.TrimPrefix(value, "append:"), "file:")
+		s.stdout = outputFile(value)
 	case "StandardError":
-		s.stderr = strings.TrimPrefix(strings.TrimPrefix(value, "append:"), "file:")
+		s.stderr = outputFile(value)
 	}
 	return nil
 }
 
-// delay is how long to wait before a unit starts again: from RestartSec to
-// RestartMaxDelaySec by equal factors over RestartSteps (systemd.service(5)).
+// outputFile is the path that StandardOutput= or StandardError= names; other
+// values are returned as they are.
+func outputFile(value string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(value, "append:"), "file:")
+}
+
+func appendCommand(list *[][]string, line string) error {
+	argv, err := splitWords(line)
+	if err != nil || len(argv) == 0 {
+		return fmt.Errorf("%q: not a command line", line)
+	}
+	*list = append(*list, argv)
+	return nil
+}
+
+// delay returns the pause before the next restart: it grows from RestartSec= to
+// RestartMaxDelaySec= by a constant factor over RestartSteps= (systemd.service(5)).
 func (s *service) delay() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,19 +144,23 @@ func (s *service) delay() time.Duration {
 	return time.Duration(float64(s.restartDelay) * factor)
 }
 
-func seconds(v string) (time.Duration, error) {
-	if n, err := strconv.ParseFloat(v, 64); err == nil {
-		return time.Duration(n * float64(time.Second)), nil
+// parseSeconds reads a time span: a number of seconds, or units as in 1m30s.
+func parseSeconds(into *time.Duration, value string) error {
+	if n, err := strconv.ParseFloat(value, 64); err == nil {
+		*into = time.Duration(n * float64(time.Second))
+		return nil
 	}
-	return time.ParseDuration(v)
+	var err error
+	*into, err = time.ParseDuration(value)
+	return err
 }
 
-// splitWords splits as systemd does: blanks separate, quotes keep together.
+// splitWords splits a command line at blanks outside quotes, as systemd does.
 func splitWords(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder
 	var quote rune
-	in := false
+	inWord := false
 	for _, r := range line {
 		switch {
 		case quote != 0 && r == quote:
@@ -153,52 +168,44 @@ func splitWords(line string) ([]string, error) {
 		case quote != 0:
 			word.WriteRune(r)
 		case r == '"' || r == '\'':
-			quote, in = r, true
+			quote, inWord = r, true
 		case r == ' ' || r == '\t':
-			if in {
+			if inWord {
 				words = append(words, word.String())
 				word.Reset()
-				in = false
+				inWord = false
 			}
 		default:
 			word.WriteRune(r)
-			in = true
+			inWord = true
 		}
 	}
 	if quote != 0 {
 		return nil, fmt.Errorf("unclosed %c", quote)
 	}
-	if in {
+	if inWord {
 		words = append(words, word.String())
 	}
 	return words, nil
 }
 
-// environment is the unit's own variables: its files' over the inline ones, what
-// it was started with over both.
+// environment returns the unit's variables. Those of files override inline ones, and
+// those of the start request override both.
 func (s *service) environment() (map[string]string, error) {
-	env := map[string]string{}
-	for k, v := range s.env {
-		env[k] = v
-	}
+	env := maps.Clone(s.env)
 	for _, path := range s.envFiles {
-		optional := strings.HasPrefix(path, "-")
-		f, err := os.Open(strings.TrimPrefix(path, "-"))
-		if err != nil {
-			if optional && errors.Is(err, os.ErrNotExist) {
-				continue
-			}
-			return nil, err
+		file, optional := strings.CutPrefix(path, "-")
+		raw, err := os.ReadFile(file)
+		if err != nil && (!optional || !errors.Is(err, os.ErrNotExist)) {
+			return nil, fmt.Errorf("read EnvironmentFile=%s: %w", path, err)
 		}
-		lines := bufio.NewScanner(f)
-		for lines.Scan() {
-			line := strings.TrimSpace(lines.Text())
+		for line := range strings.Lines(string(raw)) {
+			line = strings.TrimSpace(line)
 			if k, v, ok := strings.Cut(line, "="); ok && !strings.HasPrefix(line, "#") {
 				env[k] = strings.Trim(v, `"'`)
 			}
 		}
-		f.Close()
 	}
-	maps.Copy(env, s.given)
+	maps.Copy(env, s.startEnv)
 	return env, nil
 }

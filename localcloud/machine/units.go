@@ -3,6 +3,8 @@ package machine
 import (
 	"context"
 	"fmt"
+	"io"
+	"os/exec"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -10,8 +12,11 @@ import (
 	"time"
 )
 
-// StartUnit starts a unit and returns once its main program runs (oneshot:
-// once it has ended). A unit that runs already is left alone.
+// stopTimeout is the time between SIGTERM and SIGKILL of a unit's main process.
+const stopTimeout = 15 * time.Second
+
+// StartUnit starts a unit and returns once its main process runs; for a oneshot
+// unit, once it has exited. An active unit is left alone.
 func (a *Agent) StartUnit(ctx context.Context, name string) error {
 	return a.startUnit(ctx, UnitStart{Name: name})
 }
@@ -21,13 +26,13 @@ func (a *Agent) startUnit(ctx context.Context, u UnitStart) error {
 	if err != nil {
 		return err
 	}
-	s.given = u.Env
+	s.startEnv = u.Env
 	a.mu.Lock()
 	if old := a.units[s.name]; old != nil && old.state().Active {
 		a.mu.Unlock()
 		return nil
 	}
-	run, cancel := context.WithCancel(context.Background()) //nolint:gosec // ends with the unit
+	run, cancel := context.WithCancel(context.Background())
 	s.cancel, s.done = cancel, make(chan struct{})
 	a.units[s.name] = s
 	a.mu.Unlock()
@@ -35,13 +40,17 @@ func (a *Agent) startUnit(ctx context.Context, u UnitStart) error {
 	go a.supervise(run, s, started)
 	select {
 	case err := <-started:
-		return err
+		if err != nil {
+			return fmt.Errorf("start %s: %w", s.name, err)
+		}
+		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return fmt.Errorf("start %s: %w", s.name, ctx.Err())
 	}
 }
 
-// supervise keeps a unit running as its Restart= says.
+// supervise runs a unit and restarts it according to its Restart=. It sends the
+// outcome of the first start to started.
 func (a *Agent) supervise(ctx context.Context, s *service, started chan<- error) {
 	defer close(s.done)
 	first := started
@@ -52,7 +61,7 @@ func (a *Agent) supervise(ctx context.Context, s *service, started chan<- error)
 				first = nil
 			}
 		})
-		s.ended(err)
+		s.setExited(err)
 		if first != nil {
 			first <- err
 			first = nil
@@ -60,8 +69,8 @@ func (a *Agent) supervise(ctx context.Context, s *service, started chan<- error)
 				return
 			}
 		}
-		again := s.restart == "always" || (s.restart == "on-failure" && err != nil)
-		if ctx.Err() != nil || !again {
+		restart := s.restart == "always" || (s.restart == "on-failure" && err != nil)
+		if ctx.Err() != nil || !restart {
 			return
 		}
 		select {
@@ -75,22 +84,23 @@ func (a *Agent) supervise(ctx context.Context, s *service, started chan<- error)
 	}
 }
 
-func (a *Agent) runOnce(ctx context.Context, s *service, up func()) error {
+// runOnce runs a unit's commands until its main process exits. It calls started once
+// that process runs.
+func (a *Agent) runOnce(ctx context.Context, s *service, started func()) error {
 	env, err := s.environment()
 	if err != nil {
 		return err
 	}
-	for _, argv := range s.pre {
-		if err := a.step(ctx, s, env, argv); err != nil {
+	before := s.pre
+	if s.oneshot {
+		before = append(append([][]string{}, s.pre...), s.start...)
+	}
+	for _, argv := range before {
+		if err := a.runAuxiliary(ctx, s, env, argv); err != nil {
 			return err
 		}
 	}
 	if s.oneshot {
-		for _, argv := range s.start {
-			if err := a.step(ctx, s, env, argv); err != nil {
-				return err
-			}
-		}
 		return nil
 	}
 	cmd, err := a.command(ctx, Exec{Argv: s.start[0], Env: env, Dir: s.dir, User: s.user})
@@ -98,61 +108,74 @@ func (a *Agent) runOnce(ctx context.Context, s *service, up func()) error {
 		return err
 	}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = 15 * time.Second
+	cmd.WaitDelay = stopTimeout
+	closeLogs, err := a.openLogs(s, cmd)
+	if err != nil {
+		return err
+	}
+	defer closeLogs()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	s.setRunning(cmd.Process.Pid)
+	go a.runPost(ctx, s, env, cmd.Stdout)
+	started()
+	err = cmd.Wait()
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the process' children
+	return err
+}
+
+// openLogs redirects a main process' output to the files that its unit names, or to
+// a file in place of the journal.
+func (a *Agent) openLogs(s *service, cmd *exec.Cmd) (closeAll func(), err error) {
 	out := s.stdout
 	if out == "" || out == "journal" || out == "inherit" {
 		out = filepath.Join("/var/log/journal", s.name+".log")
 	}
 	log, err := a.openLog(out, cmd)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer log.Close()
 	cmd.Stdout, cmd.Stderr = log, log
-	if s.stderr != "" && s.stderr != out && strings.HasPrefix(s.stderr, "/") {
-		errLog, err := a.openLog(s.stderr, cmd)
-		if err != nil {
-			return err
-		}
-		defer errLog.Close()
-		cmd.Stderr = errLog
+	if s.stderr == out || !strings.HasPrefix(s.stderr, "/") {
+		return func() { log.Close() }, nil
 	}
-	if err := cmd.Start(); err != nil {
-		return err
+	errLog, err := a.openLog(s.stderr, cmd)
+	if err != nil {
+		log.Close()
+		return nil, err
 	}
-	s.running(cmd.Process.Pid)
-	go func() {
-		for _, argv := range s.post {
-			if err := a.step(ctx, s, env, argv); err != nil {
-				fmt.Fprintf(log, "%s: ExecStartPost: %v\n", s.name, err)
-			}
-		}
-	}()
-	up()
-	err = cmd.Wait()
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it left behind
-	return err
+	cmd.Stderr = errLog
+	return func() { log.Close(); errLog.Close() }, nil
 }
 
-// step runs one of a unit's auxiliary programs; a leading "-" forgives failure.
-func (a *Agent) step(ctx context.Context, s *service, env map[string]string, argv []string) error {
-	forgive := strings.HasPrefix(argv[0], "-")
+// runPost runs the ExecStartPost= commands while the main process runs.
+func (a *Agent) runPost(ctx context.Context, s *service, env map[string]string, log io.Writer) {
+	for _, argv := range s.post {
+		if err := a.runAuxiliary(ctx, s, env, argv); err != nil {
+			fmt.Fprintf(log, "%s: ExecStartPost: %v\n", s.name, err)
+		}
+	}
+}
+
+// runAuxiliary runs an ExecStartPre= or ExecStartPost= command, or that of a oneshot
+// unit, to its end. It ignores the failure of a command with a leading "-".
+func (a *Agent) runAuxiliary(ctx context.Context, s *service, env map[string]string, argv []string) error {
+	ignore := strings.HasPrefix(argv[0], "-")
 	argv = append([]string{strings.TrimLeft(argv[0], "-+!@")}, argv[1:]...)
 	res, err := a.Run(ctx, Exec{Argv: argv, Env: env, Dir: s.dir, User: s.user})
 	if err == nil && res.ExitCode != 0 {
 		err = fmt.Errorf("%s ended with %d: %s", argv[0], res.ExitCode, res.Tail)
 	}
-	if forgive {
+	if ignore {
 		return nil
 	}
 	return err
 }
 
-// StopUnit ends a unit: SIGTERM, then SIGKILL after 15 s.
+// StopUnit stops a unit: SIGTERM, then SIGKILL after stopTimeout.
 func (a *Agent) StopUnit(ctx context.Context, name string) error {
-	if !strings.Contains(name, ".") {
-		name += ".service"
-	}
+	name = unitFileName(name)
 	a.mu.Lock()
 	s := a.units[name]
 	a.mu.Unlock()
@@ -168,7 +191,7 @@ func (a *Agent) StopUnit(ctx context.Context, name string) error {
 	}
 }
 
-// Units lists what was ever started here, by name.
+// Units lists every unit that was started here, by name.
 func (a *Agent) Units() []Unit {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -180,13 +203,13 @@ func (a *Agent) Units() []Unit {
 	return list
 }
 
-func (s *service) running(pid int) {
+func (s *service) setRunning(pid int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pid, s.active, s.result = pid, true, ""
 }
 
-func (s *service) ended(err error) {
+func (s *service) setExited(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pid, s.active, s.result = 0, s.oneshot && err == nil, "success"

@@ -1,6 +1,7 @@
 package region
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -11,35 +12,34 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// Try finds out whether this user may make what a region consists of, by
-// making it: argv is a program that calls Probe, machined the path of the
-// machined binary. Nothing of it stays.
+// Try creates a region and removes it, and fails if this user may not create one.
+// machined is the path of that binary; argv is a command that calls Probe.
 func Try(machined string, argv []string) error {
 	dir, err := os.MkdirTemp("", "region-")
 	if err != nil {
-		return fmt.Errorf("make a folder for the trial: %w", err)
+		return fmt.Errorf("try a region: %w", err)
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	defer os.RemoveAll(dir)
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
-		return fmt.Errorf("make a log for the trial: %w", err)
+		return fmt.Errorf("try a region: %w", err)
 	}
-	defer log.Close() //nolint:errcheck // read below by its name
-	const wait = 20 * time.Second
-	if _, err := Spawn(machined, argv, map[string]net.Listener{}, log, wait); err != nil {
-		said, _ := os.ReadFile(log.Name())
-		if text := strings.TrimSpace(string(said)); text != "" {
-			return fmt.Errorf("%s", text)
-		}
-		return err
+	defer log.Close()
+	_, err = Spawn(machined, argv, map[string]net.Listener{}, log, 20*time.Second)
+	if err == nil {
+		return nil
 	}
-	return nil
+	text, readErr := os.ReadFile(log.Name())
+	if cause := strings.TrimSpace(string(text)); readErr == nil && cause != "" {
+		return errors.New(cause)
+	}
+	return err
 }
 
-// Probe runs inside the namespaces of Try: it raises a region's network with
-// one cable, as Open and Boot do.
+// Probe runs in the namespaces that Try creates: it opens a region's network and
+// connects one machine's cable, as Open and Boot do.
 func Probe() error {
-	_, up, err := Inherited()
+	_, reportUp, err := Inherited()
 	if err != nil {
 		return err
 	}
@@ -54,5 +54,5 @@ func Probe() error {
 	if err := netlink.LinkAdd(cable); err != nil {
 		return fmt.Errorf("cable: %w", err)
 	}
-	return up()
+	return reportUp()
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 )
 
-// The trial makes and leaves what a region consists of; where the kernel
-// refuses, it says what was refused.
-func TestTryingARegion(t *testing.T) {
+// Try creates a region and removes it; where the kernel refuses, the error names
+// what was refused.
+func TestTryReportsWhatTheKernelRefuses(t *testing.T) {
 	dir := t.TempDir()
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "machined"), "../machine/machined")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -5,31 +5,34 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/vishvananda/netlink"
 
+	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 )
 
 // bridge is the region's network; every machine has a cable to it.
 const bridge = "region0"
 
-// socketDir holds the agents' sockets. Paths of unix sockets are limited to 108
-// bytes, so they cannot stand in the state folder, whose path is the user's.
+// socketDir holds the agents' sockets. A unix socket's path is limited to 108
+// bytes, so it cannot be in the state folder, whose path is the user's.
 const socketDir = "/run/region"
 
-// Region is the running ground. Make one per process, inside the namespaces
-// that Spawn made.
+// Region runs machines. Open one per process, inside the namespaces that Spawn
+// created.
 type Region struct {
-	dir      string // <state>/machines
-	machined string
+	dir      string // root folders of the machines
+	machined string // path of the machined binary
 	mu       sync.Mutex
 	machines map[string]*Machine
 	cables   int
@@ -40,53 +43,40 @@ type Machine struct {
 	machine.Spec
 	*machine.Client
 	cmd  *exec.Cmd
-	done chan struct{}
-	err  error
+	done chan struct{} // closed once init has exited
+	err  error         // how it exited, once done is closed
 }
 
-// Open raises the region's network: loopback, the bridge with the given
+// Open sets up the region's network: loopback, the bridge with the given
 // addresses (CIDR form; gateways of the machines' networks), and forwarding
 // between them. dir keeps the machines' root folders; machined is the path of
 // the machined binary.
 func Open(dir, machined string, addresses ...string) (*Region, error) {
-	if err := mountTmpfs("/run"); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(socketDir, 0o700); err != nil {
-		return nil, err
-	}
-	lo, err := netlink.LinkByName("lo")
-	if err != nil {
-		return nil, err
-	}
-	if err := netlink.LinkSetUp(lo); err != nil {
-		return nil, fmt.Errorf("loopback: %w", err)
-	}
-	br := &netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: bridge}}
-	if err := netlink.LinkAdd(br); err != nil {
-		return nil, fmt.Errorf("bridge: %w", err)
-	}
-	for _, a := range addresses {
-		addr, err := netlink.ParseAddr(a)
-		if err != nil {
-			return nil, fmt.Errorf("region address %q: %w", a, err)
-		}
-		if err := netlink.AddrAdd(br, addr); err != nil {
-			return nil, fmt.Errorf("region address %s: %w", a, err)
-		}
-	}
-	if err := netlink.LinkSetUp(br); err != nil {
-		return nil, err
-	}
-	if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644); err != nil { //nolint:gosec // a kernel switch
-		return nil, fmt.Errorf("forward between the region's networks: %w", err)
+	if err := openNetwork(addresses); err != nil {
+		return nil, fmt.Errorf("open the region: %w", err)
 	}
 	return &Region{dir: dir, machined: machined, machines: map[string]*Machine{}}, nil
 }
 
-func mountTmpfs(path string) error {
-	if err := syscall.Mount("tmpfs", path, "tmpfs", 0, "mode=0755"); err != nil {
-		return fmt.Errorf("mount %s: %w", path, err)
+// openNetwork does the work of Open.
+func openNetwork(addresses []string) error {
+	if err := syscall.Mount("tmpfs", "/run", "tmpfs", 0, "mode=0755"); err != nil {
+		return fmt.Errorf("mount /run: %w", err)
+	}
+	if err := os.MkdirAll(socketDir, 0o700); err != nil {
+		return err
+	}
+	if _, err := machine.SetUpLink("lo"); err != nil {
+		return err
+	}
+	if err := netlink.LinkAdd(&netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: bridge}}); err != nil {
+		return fmt.Errorf("bridge: %w", err)
+	}
+	if _, err := machine.SetUpLink(bridge, addresses...); err != nil {
+		return err
+	}
+	if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644); err != nil {
+		return fmt.Errorf("forward between the region's networks: %w", err)
 	}
 	return nil
 }
@@ -94,15 +84,22 @@ func mountTmpfs(path string) error {
 // Root is the folder that is, or will be, the root of the machine name.
 func (r *Region) Root(name string) string { return filepath.Join(r.dir, name) }
 
-// Boot starts a machine and returns when its agent answers. A machine of that
-// name that runs already is an error; a root folder left by an earlier one is
-// used again, as a disk would be.
+// Boot starts a machine and returns once its agent answers. The machine must not
+// be running. A root folder left by an earlier run is used again, as a disk is.
 func (r *Region) Boot(ctx context.Context, s machine.Spec) (*Machine, error) {
-	s.Root = r.Root(s.Name)
+	m, err := r.boot(ctx, s)
+	if err != nil {
+		return nil, fmt.Errorf("boot machine %s: %w", s.Name, err)
+	}
+	return m, nil
+}
+
+func (r *Region) boot(ctx context.Context, s machine.Spec) (*Machine, error) {
+	s.Root, s.SingleUID = r.Root(s.Name), SingleUID()
 	r.mu.Lock()
 	if r.machines[s.Name] != nil {
 		r.mu.Unlock()
-		return nil, fmt.Errorf("machine %s runs already", s.Name)
+		return nil, errors.New("it is running")
 	}
 	r.cables++
 	cable := fmt.Sprintf("cable%d", r.cables)
@@ -112,11 +109,11 @@ func (r *Region) Boot(ctx context.Context, s machine.Spec) (*Machine, error) {
 	}
 	m, err := r.start(s, cable)
 	if err != nil {
-		return nil, fmt.Errorf("boot machine %s: %w", s.Name, err)
+		return nil, err
 	}
-	if err := m.ready(ctx); err != nil {
+	if err := m.awaitReady(ctx); err != nil {
 		m.kill()
-		return nil, fmt.Errorf("boot machine %s: %w", s.Name, err)
+		return nil, err
 	}
 	r.mu.Lock()
 	r.machines[s.Name] = m
@@ -124,16 +121,11 @@ func (r *Region) Boot(ctx context.Context, s machine.Spec) (*Machine, error) {
 	return m, nil
 }
 
+// start starts a machine's init, which waits for its spec until the machine is
+// connected.
 func (r *Region) start(s machine.Spec, cable string) (*Machine, error) {
 	socket := filepath.Join(socketDir, s.Name+".sock")
-	_ = os.Remove(socket)
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
-	if err != nil {
-		return nil, err
-	}
-	l.SetUnlinkOnClose(false)
-	defer l.Close()
-	listener, err := l.File()
+	listener, err := listenUnix(socket)
 	if err != nil {
 		return nil, err
 	}
@@ -143,17 +135,15 @@ func (r *Region) start(s machine.Spec, cable string) (*Machine, error) {
 		return nil, err
 	}
 	defer specW.Close()
-	cmd := exec.Command(r.machined, "boot") //nolint:gosec // our own binary
+	cmd := exec.Command(r.machined, "boot")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.ExtraFiles = []*os.File{specR, listener}
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC,
-		Setpgid:    true,
-	}
-	if err := cmd.Start(); err != nil {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: machineNamespaces, Setpgid: true}
+	err = cmd.Start()
+	specR.Close()
+	if err != nil {
 		return nil, err
 	}
-	specR.Close()
 	m := &Machine{Spec: s, Client: machine.NewClient(s.Name, socket), cmd: cmd, done: make(chan struct{})}
 	go func() {
 		m.err = cmd.Wait()
@@ -165,16 +155,28 @@ func (r *Region) start(s machine.Spec, cable string) (*Machine, error) {
 	}
 	if err := json.NewEncoder(specW).Encode(s); err != nil {
 		m.kill()
-		return nil, err
+		return nil, fmt.Errorf("pass the spec to init: %w", err)
 	}
 	return m, nil
 }
 
-// connect gives the process's network namespace a cable to the bridge.
+// listenUnix opens an agent's socket, for the machine's init to inherit.
+func listenUnix(socket string) (*os.File, error) {
+	_ = os.Remove(socket)
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
+	if err != nil {
+		return nil, err
+	}
+	l.SetUnlinkOnClose(false)
+	defer l.Close()
+	return l.File()
+}
+
+// connect connects a process' network namespace to the bridge by a cable.
 func connect(cable string, pid int) error {
 	br, err := netlink.LinkByName(bridge)
 	if err != nil {
-		return err
+		return fmt.Errorf("bridge: %w", err)
 	}
 	veth := &netlink.Veth{
 		LinkAttrs: netlink.LinkAttrs{Name: cable, MasterIndex: br.Attrs().Index},
@@ -183,31 +185,31 @@ func connect(cable string, pid int) error {
 	if err := netlink.LinkAdd(veth); err != nil {
 		return fmt.Errorf("cable: %w", err)
 	}
-	return netlink.LinkSetUp(veth)
+	if err := netlink.LinkSetUp(veth); err != nil {
+		return fmt.Errorf("cable: %w", err)
+	}
+	return nil
 }
 
-// ready waits until the agent answers or the machine's init has died.
-func (m *Machine) ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if _, err := m.Units(ctx); err == nil {
-			return nil
-		}
+// awaitReady waits until the agent answers or init has exited.
+func (m *Machine) awaitReady(ctx context.Context) error {
+	err := poll.Until(ctx, poll.Options{Interval: 20 * time.Millisecond, Timeout: 20 * time.Second}, func(ctx context.Context) error {
 		select {
 		case <-m.done:
-			return fmt.Errorf("its init ended: %w; see the region's log", m.err)
-		case <-ctx.Done():
-			return errors.New("its agent did not answer within 20 s; see the region's log")
-		case <-tick.C:
+			return poll.Permanent(fmt.Errorf("init exited: %w", m.err))
+		default:
 		}
+		_, err := m.Units(ctx)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("agent not ready %w; see the region's log", err)
 	}
+	return nil
 }
 
 func (m *Machine) kill() {
-	_ = m.cmd.Process.Kill() // the kernel ends all of the process namespace with its init
+	_ = m.cmd.Process.Kill() // the kernel kills the rest of the process namespace with its init
 	<-m.done
 }
 
@@ -220,7 +222,7 @@ func (m *Machine) Address() string {
 	return ip.String()
 }
 
-// Machine finds a running machine by name.
+// Machine returns a running machine by name.
 func (r *Region) Machine(name string) (*Machine, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -228,7 +230,7 @@ func (r *Region) Machine(name string) (*Machine, bool) {
 	return m, ok
 }
 
-// Stop ends a machine at once, as a power cut would. Its root stays.
+// Stop kills a machine at once, like a power cut. Its root stays.
 func (r *Region) Stop(name string) {
 	r.mu.Lock()
 	m := r.machines[name]
@@ -239,7 +241,7 @@ func (r *Region) Stop(name string) {
 	}
 }
 
-// Remove ends a machine and deletes its root.
+// Remove kills a machine and deletes its root.
 func (r *Region) Remove(name string) error {
 	r.Stop(name)
 	if err := os.RemoveAll(r.Root(name)); err != nil {
@@ -248,13 +250,10 @@ func (r *Region) Remove(name string) error {
 	return nil
 }
 
-// StopAll ends every machine.
+// StopAll kills every machine.
 func (r *Region) StopAll() {
 	r.mu.Lock()
-	names := make([]string, 0, len(r.machines))
-	for n := range r.machines {
-		names = append(names, n)
-	}
+	names := slices.Collect(maps.Keys(r.machines))
 	r.mu.Unlock()
 	for _, n := range names {
 		r.Stop(n)

@@ -19,24 +19,24 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 )
 
-// stateEnv tells a re-executed test binary that it is the region's process and
-// where its state is.
+// stateEnv is set in the re-executed test binary that is the region's process: the
+// folder of its state.
 const stateEnv = "REGION_TEST_STATE"
 
-// probeEnv tells it that it is what a trial runs: once, or "twice", which the
-// kernel refuses.
+// probeEnv is set in the one that region.Try runs: "1" opens a region; "twice"
+// opens two, of which the kernel refuses the second.
 const probeEnv = "REGION_TEST_PROBE"
 
 func TestMain(m *testing.M) {
 	if times := os.Getenv(probeEnv); times != "" {
-		if err := inTrial(times == "twice"); err != nil {
+		if err := openAndProbe(times == "twice"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		os.Exit(0)
 	}
 	if dir := os.Getenv(stateEnv); dir != "" {
-		if err := inRegion(dir); err != nil {
+		if err := runInRegion(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -45,8 +45,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func inTrial(twice bool) error {
-	if twice {
+// openAndProbe calls region.Probe, after a first region.Open if openFirst is set.
+func openAndProbe(openFirst bool) error {
+	if openFirst {
 		if _, err := region.Open("", "", "10.0.0.1/16"); err != nil {
 			return err
 		}
@@ -54,12 +55,14 @@ func inTrial(twice bool) error {
 	return region.Probe()
 }
 
-// findings is what the region's process saw, read by the test outside.
+// findings are the commands' outputs by name. The region's process writes them and
+// the test outside reads them.
 type findings map[string]string
 
-// inRegion boots two machines and looks at them.
-func inRegion(dir string) error {
-	listeners, up, err := region.Inherited()
+// runInRegion is the region's process: it boots two machines, runs commands on them
+// and writes its findings.
+func runInRegion(dir string) error {
+	listeners, reportUp, err := region.Inherited()
 	if err != nil {
 		return err
 	}
@@ -72,8 +75,12 @@ func inRegion(dir string) error {
 	for i, name := range []string{"a", "b"} {
 		spec := machine.Spec{
 			Name: name, Hostname: fmt.Sprintf("ip-10-0-1-%d", i+1), Domain: "ec2.internal", Gateway: "10.0.0.1",
-			Addresses: []string{fmt.Sprintf("10.0.1.%d/16", i+1)}, OneUser: region.OneUser(),
-			Users:    []machine.User{{Name: "hadoop", UID: 1001, GID: 1001, Home: "/home/hadoop", Groups: []string{"wheel"}}, {Name: "yarn", UID: 1002, GID: 1002, Home: "/var/lib/hadoop-yarn"}, {Name: "wheel", UID: 10, GID: 10, Home: "/"}},
+			Addresses: []string{fmt.Sprintf("10.0.1.%d/16", i+1)},
+			Users: []machine.User{
+				{Name: "hadoop", UID: 1001, GID: 1001, Home: "/home/hadoop", Groups: []string{machine.AdminGroup}},
+				{Name: "yarn", UID: 1002, GID: 1002, Home: "/var/lib/hadoop-yarn"},
+				{Name: machine.AdminGroup, UID: 10, GID: 10, Home: "/"},
+			},
 			Hosts:    map[string][]string{"10.0.1.1": {"ip-10-0-1-1"}, "10.0.1.2": {"ip-10-0-1-2"}},
 			Env:      map[string]string{"AWS_REGION": "us-east-1"},
 			Metadata: machine.Metadata{InstanceID: "i-" + name, Region: "us-east-1", RoleName: "ec2", AccessKeyID: "k", SecretAccessKey: "s"},
@@ -100,8 +107,13 @@ func inRegion(dir string) error {
 	probe("sudo", a, "hadoop", "sudo id -u; echo in | sudo tee /opt/x; sudo -u yarn id -un")
 	probe("sudo-yarn", a, "yarn", "sudo id -u")
 	probe("start", b, "hadoop", "sudo systemctl enable --now web && systemctl is-active web")
-	probe("peer", a, "", `for i in $(seq 100); do (exec 3<>/dev/tcp/ip-10-0-1-2/8000 && printf 'GET /hostname HTTP/1.0\r\n\r\n' >&3 && tail -1 <&3) 2>/dev/null && break; sleep 0.1; done`)
-	probe("imds", a, "hadoop", `t=$(curl -sX PUT http://169.254.169.254/latest/api/token -H 'X-aws-ec2-metadata-token-ttl-seconds: 60'); curl -s -H "X-aws-ec2-metadata-token: $t" http://169.254.169.254/latest/meta-data/instance-id`)
+	probe("peer", a, "", `for i in $(seq 100); do
+		(exec 3<>/dev/tcp/ip-10-0-1-2/8000 && printf 'GET /hostname HTTP/1.0\r\n\r\n' >&3 && tail -1 <&3) 2>/dev/null && break
+		sleep 0.1
+	done`)
+	probe("imds", a, "hadoop", `
+		t=$(curl -sX PUT http://169.254.169.254/latest/api/token -H 'X-aws-ec2-metadata-token-ttl-seconds: 60')
+		curl -s -H "X-aws-ec2-metadata-token: $t" http://169.254.169.254/latest/meta-data/instance-id`)
 	probe("imds-v1", a, "hadoop", `curl -so /dev/null -w '%{http_code}' http://169.254.169.254/latest/meta-data/instance-id`)
 	probe("usr", a, "", "touch /usr/share/x 2>&1 | grep -c 'Read-only'")
 	probe("processes", a, "", "ls /proc | grep -c '^[0-9]'")
@@ -117,13 +129,13 @@ func inRegion(dir string) error {
 	if err := os.WriteFile(filepath.Join(dir, "findings.json"), raw, 0o600); err != nil {
 		return err
 	}
-	if err := up(); err != nil {
+	if err := reportUp(); err != nil {
 		return err
 	}
 	select {}
 }
 
-func TestMachinesOfARegion(t *testing.T) {
+func TestMachinesBehaveLikeInstances(t *testing.T) {
 	dir := t.TempDir()
 	build := exec.Command("go", "build", "-o", filepath.Join(dir, "machined"), "../machine/machined")
 	out, err := build.CombinedOutput()
@@ -155,11 +167,11 @@ func TestMachinesOfARegion(t *testing.T) {
 		require.Equal(t, "0\nin\nyarn", f["sudo"])
 		require.Contains(t, f["sudo-yarn"], "password is required")
 	} else {
-		require.Equal(t, "0\nin\nhadoop", f["sudo"], "one user stands for all")
+		require.Equal(t, "0\nin\nhadoop", f["sudo"], "with a single uid, every process is shown as the first account")
 	}
 
 	conn, err := net.Dial("tcp", l.Addr().String())
-	require.NoError(t, err, "an inherited listener leads into the region")
+	require.NoError(t, err, "an inherited listener is forwarded into the region")
 	_, err = conn.Write([]byte("GET /hostname HTTP/1.0\r\n\r\n"))
 	require.NoError(t, err)
 	buf := make([]byte, 4096)

@@ -19,82 +19,107 @@ import (
 // "name=descriptor,…".
 const listenersEnv = "OBSERVATORY_REGION_LISTENERS"
 
-// upWord is what is written on that pipe.
-const upWord = "up"
+// readyName is the inherited pipe to which a region writes upWord once it is up.
+const (
+	readyName = "ready"
+	upWord    = "up"
+)
 
-// readyName is the inherited pipe on which a region says that it is up.
-const readyName = "ready"
-
-// firstDescriptor is where inherited files begin.
+// firstDescriptor is the file descriptor of the first inherited file.
 const firstDescriptor = 3
 
-// Spawn starts argv as the region's process in fresh namespaces and returns
-// its process id on the host. Listeners are passed on under their names; the
-// child finds them with Inherited. Spawn returns when the child calls Ready,
-// or with what it wrote to log if it ends before.
+// machineNamespaces are the namespaces that each machine has for itself.
+const machineNamespaces = syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC
+
+// Spawn starts argv as the region's process in new namespaces and returns its
+// process id on the host. The process inherits the listeners; Inherited returns
+// them by name. Spawn returns once the process reports that it is up, and fails if
+// it exits earlier or is not up within wait. The process writes to log.
 //
-// As root the region keeps the host's ids, so that accounts differ; otherwise
-// it is root of a user namespace of its own and every account is the caller.
+// As root the region keeps the host's uids, so that accounts differ. Otherwise
+// it gets a user namespace that maps uid 0 to the caller's and no other.
 func Spawn(machined string, argv []string, listeners map[string]net.Listener, log *os.File, wait time.Duration) (int, error) {
 	readyR, readyW, err := os.Pipe()
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("start the region: %w", err)
 	}
 	defer readyR.Close()
-	names, files := []string{readyName}, []*os.File{readyW}
+	defer readyW.Close()
+	files, names, err := listenerFiles(listeners)
+	defer func() {
+		for _, f := range files {
+			f.Close()
+		}
+	}()
+	if err != nil {
+		return 0, err
+	}
+	files, names = append(files, readyW), append(names, readyName)
+	for i := range names {
+		names[i] += "=" + strconv.Itoa(firstDescriptor+i)
+	}
+	cmd := exec.Command(machined, append([]string{"init", strconv.Itoa(len(files))}, argv...)...)
+	cmd.Env = append(os.Environ(), listenersEnv+"="+strings.Join(names, ","))
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.ExtraFiles = files
+	cmd.SysProcAttr = namespaceAttributes()
+	if err := cmd.Start(); err != nil {
+		return 0, fmt.Errorf("create the region's namespaces (user, mount, process, network): %w", err)
+	}
+	readyW.Close()
+	if err := awaitUp(cmd, readyR, wait); err != nil {
+		return 0, fmt.Errorf("%w; its log is %s", err, log.Name())
+	}
+	return cmd.Process.Pid, nil
+}
+
+// listenerFiles returns the files of listeners, for a child to inherit, and their
+// names.
+func listenerFiles(listeners map[string]net.Listener) (files []*os.File, names []string, err error) {
 	for name, l := range listeners {
 		t, ok := l.(*net.TCPListener)
 		if !ok {
-			return 0, fmt.Errorf("listener %s is not TCP", name)
+			return files, names, fmt.Errorf("listener %s is not TCP", name)
 		}
 		f, err := t.File()
 		if err != nil {
-			return 0, err
+			return files, names, fmt.Errorf("pass listener %s on: %w", name, err)
 		}
-		defer f.Close()
-		names, files = append(names, name), append(files, f)
+		files, names = append(files, f), append(names, name)
 	}
-	pairs := make([]string, len(names))
-	for i, n := range names {
-		pairs[i] = n + "=" + strconv.Itoa(firstDescriptor+i)
-	}
-	cmd := exec.Command(machined, append([]string{"init", strconv.Itoa(len(files))}, argv...)...) //nolint:gosec // our own binaries
-	cmd.Env = append(os.Environ(), listenersEnv+"="+strings.Join(pairs, ","))
-	cmd.Stdout, cmd.Stderr = log, log
-	cmd.ExtraFiles = files
-	cmd.SysProcAttr = namespaces()
-	if err := cmd.Start(); err != nil {
-		return 0, fmt.Errorf("make the region's namespaces (user, mount, process, network): %w", err)
-	}
-	readyW.Close()
-	died := make(chan error, 1)
-	go func() { died <- cmd.Wait() }()
+	return files, names, nil
+}
+
+// awaitUp waits until the region reports that it is up. It kills the region if that
+// takes longer than wait.
+func awaitUp(cmd *exec.Cmd, ready io.Reader, wait time.Duration) error {
+	exited := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(exited)
+	}()
 	up := make(chan error, 1)
 	go func() {
-		_, err := io.ReadFull(readyR, make([]byte, len(upWord)))
-		if err != nil {
-			err = errors.New("the region ended before it was up")
-		}
+		_, err := io.ReadFull(ready, make([]byte, len(upWord)))
 		up <- err
 	}()
 	select {
 	case err := <-up:
 		if err != nil {
-			<-died
-			return 0, fmt.Errorf("%w; its log is %s", err, log.Name())
+			<-exited
+			return errors.New("the region exited before it was up")
 		}
-		return cmd.Process.Pid, nil
+		return nil
 	case <-time.After(wait):
 		_ = cmd.Process.Kill()
-		return 0, fmt.Errorf("the region was not up within %s; its log is %s", wait, log.Name())
+		return fmt.Errorf("the region was not up within %s", wait)
 	}
 }
 
-func namespaces() *syscall.SysProcAttr {
-	attr := &syscall.SysProcAttr{
-		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC,
-		Setsid:     true,
-	}
+// namespaceAttributes are those of a process in new namespaces; without root, also
+// a user namespace with a single uid.
+func namespaceAttributes() *syscall.SysProcAttr {
+	attr := &syscall.SysProcAttr{Cloneflags: machineNamespaces, Setsid: true}
 	if !Privileged() {
 		attr.Cloneflags |= syscall.CLONE_NEWUSER
 		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
@@ -103,7 +128,7 @@ func namespaces() *syscall.SysProcAttr {
 	return attr
 }
 
-// Privileged tells whether this process may make namespaces and change ids
+// Privileged reports whether this process may create namespaces and change uids
 // without a user namespace: it is root and holds CAP_SYS_ADMIN.
 func Privileged() bool {
 	if os.Getuid() != 0 {
@@ -111,14 +136,13 @@ func Privileged() bool {
 	}
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
-	if err := unix.Capget(&hdr, &data[0]); err != nil {
-		return false
-	}
-	return data[0].Effective&(1<<unix.CAP_SYS_ADMIN) != 0
+	err := unix.Capget(&hdr, &data[0])
+	return err == nil && data[0].Effective&(1<<unix.CAP_SYS_ADMIN) != 0
 }
 
-// OneUser tells, inside a region, that no second account can be had.
-func OneUser() bool {
+// SingleUID reports whether the user namespace of this process, a region's, maps
+// one uid only.
+func SingleUID() bool {
 	b, err := os.ReadFile("/proc/self/uid_map")
 	if err != nil {
 		return true
@@ -127,10 +151,10 @@ func OneUser() bool {
 	return len(f) == 3 && f[2] == "1"
 }
 
-// Inherited gives the listeners that Spawn passed on, by name, and a function
-// that tells Spawn that the region is up.
-func Inherited() (map[string]net.Listener, func() error, error) {
-	listeners := map[string]net.Listener{}
+// Inherited returns the listeners that Spawn passed on, by name, and reportUp, which
+// reports to Spawn that the region is up.
+func Inherited() (listeners map[string]net.Listener, reportUp func() error, err error) {
+	listeners = map[string]net.Listener{}
 	var ready *os.File
 	for _, pair := range strings.Split(os.Getenv(listenersEnv), ",") {
 		name, fd, ok := strings.Cut(pair, "=")
@@ -141,7 +165,7 @@ func Inherited() (map[string]net.Listener, func() error, error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %q: %w", listenersEnv, pair, err)
 		}
-		f := os.NewFile(uintptr(n), name) //nolint:gosec // a descriptor
+		f := os.NewFile(uintptr(n), name)
 		syscall.CloseOnExec(n)
 		if name == readyName {
 			ready = f
@@ -159,7 +183,9 @@ func Inherited() (map[string]net.Listener, func() error, error) {
 	}
 	return listeners, func() error {
 		defer ready.Close()
-		_, err := ready.WriteString(upWord)
-		return err
+		if _, err := ready.WriteString(upWord); err != nil {
+			return fmt.Errorf("report that the region is up: %w", err)
+		}
+		return nil
 	}, nil
 }

@@ -1,5 +1,5 @@
-// Package s3 is the local cloud's S3: a VersityGW process on a folder, a client
-// of it, and what the aws:s3 resources do to it.
+// Package s3 is the local cloud's S3: a VersityGW process on a folder, and a
+// client of it.
 //
 // Buckets and objects are real. Policies, encryption, versioning, lifecycle and
 // access logs are recorded by the provider and not enforced here.
@@ -24,75 +24,86 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/emr-observatory/emr-observatory/internal/poll"
 )
 
-// Gateway is the running gateway. The zero value cannot be used.
-type Gateway struct {
+// Options configure a gateway.
+type Options struct {
+	Binary               string // VersityGW
+	Dir                  string // state: objects and accounts
 	Address              string // host:port inside the region
+	Region               string
 	AccessKey, SecretKey string
-	Client               *awss3.Client
-
-	start func() (*exec.Cmd, error)
-	mu    sync.Mutex
-	cmd   *exec.Cmd     // the running process
-	ended bool          // by Stop
-	done  chan struct{} // closed when it runs no more
+	Log                  io.Writer // the process's output
 }
 
-// Start runs the gateway on address with its objects under dir, and returns
-// when it answers. binary is VersityGW's; log takes its output.
-func Start(ctx context.Context, binary, dir, address, region, accessKey, secretKey string, log io.Writer) (*Gateway, error) {
-	data, iam := filepath.Join(dir, "data"), filepath.Join(dir, "iam")
-	for _, d := range []string{data, iam} {
-		if err := os.MkdirAll(d, 0o700); err != nil {
-			return nil, err
+// Gateway is a running gateway; Start makes it.
+type Gateway struct {
+	Options
+	Client *awss3.Client
+
+	mu      sync.Mutex
+	cmd     *exec.Cmd     // the running process
+	stopped bool          // Stop was called
+	done    chan struct{} // closed once Stop has ended the last process
+}
+
+// Start runs a gateway and returns once it accepts connections.
+func Start(ctx context.Context, o Options) (*Gateway, error) {
+	for _, dir := range []string{o.dataDir(), o.accountsDir()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, fmt.Errorf("start the S3 gateway: %w", err)
 		}
 	}
-	g := &Gateway{Address: address, AccessKey: accessKey, SecretKey: secretKey, done: make(chan struct{})}
-	g.start = func() (*exec.Cmd, error) {
-		cmd := exec.Command(binary, "--port", address, "--region", region, "--iam-dir", iam, "posix", data) //nolint:gosec // our gateway
-		cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+accessKey, "ROOT_SECRET_KEY="+secretKey)
-		cmd.Stdout, cmd.Stderr = log, log
-		return cmd, cmd.Start()
-	}
-	cmd, err := g.start()
+	g := &Gateway{Options: o, done: make(chan struct{})}
+	cmd, err := g.startProcess()
 	if err != nil {
 		return nil, fmt.Errorf("start the S3 gateway: %w", err)
 	}
 	g.cmd = cmd
 	go g.supervise(cmd)
 	g.Client = awss3.New(awss3.Options{
-		Region: region, UsePathStyle: true, BaseEndpoint: aws.String("http://" + address),
-		Credentials: credentials.NewStaticCredentialsProvider(accessKey, secretKey, ""),
+		Region: o.Region, UsePathStyle: true, BaseEndpoint: aws.String(g.Endpoint()),
+		Credentials: credentials.NewStaticCredentialsProvider(o.AccessKey, o.SecretKey, ""),
 	})
-	if err := g.ready(ctx); err != nil {
+	if err := g.awaitReady(ctx); err != nil {
 		g.Stop()
 		return nil, err
 	}
 	return g, nil
 }
 
-func (g *Gateway) ready(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	for {
-		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", g.Address)
-		if err == nil {
-			conn.Close()
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the S3 gateway does not answer on %s (see the region's log): %w", g.Address, err)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+func (o Options) dataDir() string     { return filepath.Join(o.Dir, "data") }
+func (o Options) accountsDir() string { return filepath.Join(o.Dir, "iam") }
+
+func (g *Gateway) startProcess() (*exec.Cmd, error) {
+	cmd := exec.Command(g.Binary, "--port", g.Address, "--region", g.Region, "--iam-dir", g.accountsDir(), "posix", g.dataDir())
+	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+g.AccessKey, "ROOT_SECRET_KEY="+g.SecretKey)
+	cmd.Stdout, cmd.Stderr = g.Log, g.Log
+	return cmd, cmd.Start()
 }
 
-// restartPause is between the gateway's end and its next start.
+// awaitReady waits until the gateway accepts connections.
+func (g *Gateway) awaitReady(ctx context.Context) error {
+	dialer := net.Dialer{Timeout: time.Second}
+	err := poll.Until(ctx, poll.Options{Interval: 20 * time.Millisecond, Timeout: 30 * time.Second}, func(ctx context.Context) error {
+		conn, err := dialer.DialContext(ctx, "tcp", g.Address)
+		if err != nil {
+			return err
+		}
+		return conn.Close()
+	})
+	if err != nil {
+		return fmt.Errorf("S3 gateway on %s not ready %w; see the region's log", g.Address, err)
+	}
+	return nil
+}
+
+// restartPause is the pause between the gateway's exit and its restart.
 const restartPause = time.Second
 
-// supervise starts the gateway again when it ends: S3 does not stay away.
+// supervise restarts the gateway whenever it exits, until Stop.
 func (g *Gateway) supervise(cmd *exec.Cmd) {
 	defer close(g.done)
 	for {
@@ -100,16 +111,16 @@ func (g *Gateway) supervise(cmd *exec.Cmd) {
 			_ = cmd.Wait()
 		}
 		g.mu.Lock()
-		ended := g.ended
+		stopped := g.stopped
 		g.mu.Unlock()
-		if ended {
+		if stopped {
 			return
 		}
 		time.Sleep(restartPause)
 		g.mu.Lock()
 		cmd = nil
-		if !g.ended {
-			if next, err := g.start(); err == nil {
+		if !g.stopped {
+			if next, err := g.startProcess(); err == nil {
 				g.cmd, cmd = next, next
 			}
 		}
@@ -117,17 +128,17 @@ func (g *Gateway) supervise(cmd *exec.Cmd) {
 	}
 }
 
-// PID is the gateway's process, another one after each restart.
+// PID is the gateway's process; it changes with each restart.
 func (g *Gateway) PID() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.cmd.Process.Pid
 }
 
-// Stop ends the gateway.
+// Stop kills the gateway.
 func (g *Gateway) Stop() {
 	g.mu.Lock()
-	g.ended = true
+	g.stopped = true
 	_ = g.cmd.Process.Kill()
 	g.mu.Unlock()
 	<-g.done
@@ -149,7 +160,7 @@ func (g *Gateway) Put(ctx context.Context, bucket, key string, body []byte) erro
 func (g *Gateway) PutFile(ctx context.Context, bucket, key, path string) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return fmt.Errorf("write s3://%s/%s: %w", bucket, key, err)
 	}
 	defer f.Close()
 	if _, err := g.Client.PutObject(ctx, &awss3.PutObjectInput{Bucket: &bucket, Key: &key, Body: f}); err != nil {
@@ -169,10 +180,14 @@ func (g *Gateway) Get(ctx context.Context, uri string) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", uri, err)
 	}
 	defer out.Body.Close()
-	return io.ReadAll(out.Body)
+	body, err := io.ReadAll(out.Body)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", uri, err)
+	}
+	return body, nil
 }
 
-// Split takes an s3:// URI apart.
+// Split separates an s3:// URI into bucket and key.
 func Split(uri string) (bucket, key string, err error) {
 	rest, ok := strings.CutPrefix(uri, "s3://")
 	bucket, key, _ = strings.Cut(rest, "/")
@@ -182,7 +197,7 @@ func Split(uri string) (bucket, key string, err error) {
 	return bucket, key, nil
 }
 
-// Empty deletes every object and version of a bucket.
+// Empty deletes every object of a bucket.
 func (g *Gateway) Empty(ctx context.Context, bucket string) error {
 	pages := awss3.NewListObjectsV2Paginator(g.Client, &awss3.ListObjectsV2Input{Bucket: &bucket})
 	for pages.HasMorePages() {
@@ -199,7 +214,7 @@ func (g *Gateway) Empty(ctx context.Context, bucket string) error {
 	return nil
 }
 
-// Exists tells whether a bucket, or with a key an object, is there.
+// Exists reports whether an object exists, or the bucket if key is empty.
 func (g *Gateway) Exists(ctx context.Context, bucket, key string) (bool, error) {
 	var err error
 	if key == "" {
@@ -209,8 +224,11 @@ func (g *Gateway) Exists(ctx context.Context, bucket, key string) (bool, error) 
 	}
 	var missing *types.NotFound
 	var status interface{ HTTPStatusCode() int }
-	if errors.As(err, &missing) || errors.As(err, &status) && status.HTTPStatusCode() == http.StatusNotFound {
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.As(err, &missing), errors.As(err, &status) && status.HTTPStatusCode() == http.StatusNotFound:
 		return false, nil
 	}
-	return err == nil, err
+	return false, fmt.Errorf("look up s3://%s/%s: %w", bucket, key, err)
 }

@@ -2,7 +2,6 @@ package s3_test
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -13,20 +12,22 @@ import (
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/s3"
-	"github.com/emr-observatory/emr-observatory/localcloud/servers"
+	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
-func start(t *testing.T) *s3.Gateway {
+// startGateway starts a gateway with a bucket "lake".
+func startGateway(t *testing.T) *s3.Gateway {
 	binary, err := servers.Find(t.Context(), servers.VersityGW)
 	require.NoError(t, err)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, free.Close())
 	log, err := os.Create(filepath.Join(t.TempDir(), "gateway.log"))
 	require.NoError(t, err)
 	t.Cleanup(func() { log.Close() })
-	g, err := s3.Start(t.Context(), binary, t.TempDir(), free.Addr().String(), "us-east-1", "key", "secret-key", log)
+	g, err := s3.Start(t.Context(), s3.Options{
+		Binary: binary, Dir: t.TempDir(), Address: testenv.Address(t), Region: "us-east-1",
+		AccessKey: "key", SecretKey: "secret-key", Log: log,
+	})
 	require.NoError(t, err)
 	t.Cleanup(g.Stop)
 	_, err = g.Client.CreateBucket(t.Context(), &awss3.CreateBucketInput{Bucket: aws.String("lake")})
@@ -34,8 +35,8 @@ func start(t *testing.T) *s3.Gateway {
 	return g
 }
 
-func TestAKilledGatewayComesBackWithItsObjects(t *testing.T) {
-	g := start(t)
+func TestKilledGatewayRestartsWithItsObjects(t *testing.T) {
+	g := startGateway(t)
 	require.NoError(t, g.Put(t.Context(), "lake", "orders/part-0", []byte("one")))
 	pid := g.PID()
 	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
@@ -46,18 +47,18 @@ func TestAKilledGatewayComesBackWithItsObjects(t *testing.T) {
 	require.NotEqual(t, pid, g.PID())
 }
 
-func TestEmptyTakesEveryObjectOfABucket(t *testing.T) {
-	g := start(t)
+func TestEmptyDeletesEveryObject(t *testing.T) {
+	g := startGateway(t)
 	for i := range 3 {
 		require.NoError(t, g.Put(t.Context(), "lake", fmt.Sprintf("a/%d", i), []byte("x")))
 	}
-	there, err := g.Exists(t.Context(), "lake", "a/1")
+	exists, err := g.Exists(t.Context(), "lake", "a/1")
 	require.NoError(t, err)
-	require.True(t, there)
+	require.True(t, exists)
 	require.NoError(t, g.Empty(t.Context(), "lake"))
-	there, err = g.Exists(t.Context(), "lake", "a/1")
+	exists, err = g.Exists(t.Context(), "lake", "a/1")
 	require.NoError(t, err)
-	require.False(t, there)
+	require.False(t, exists)
 	_, err = g.Client.DeleteBucket(t.Context(), &awss3.DeleteBucketInput{Bucket: aws.String("lake")})
 	require.NoError(t, err)
 }

@@ -1,4 +1,4 @@
-"""Works on one cluster with boto3 and checks what it reads."""
+"""Runs steps on one cluster with boto3, and checks every answer of the API."""
 import datetime
 import sys
 
@@ -21,13 +21,13 @@ def step(name):
     }
 
 
-def refused(code, call, **arguments):
+def rejected(code, call, **arguments):
     try:
         call(**arguments)
     except ClientError as error:
         assert error.response["Error"]["Code"] == code, error
         return error.response["Error"]["Message"]
-    raise AssertionError(f"{call} was not refused")
+    raise AssertionError(f"{call} was not rejected")
 
 
 fast = {"Delay": 1, "MaxAttempts": 20}
@@ -59,9 +59,9 @@ assert emr.list_clusters(CreatedBefore=since)["Clusters"] == []
 assert emr.list_instances(ClusterId=cluster, InstanceGroupTypes=["TASK"])["Instances"] == []
 assert len(emr.list_instance_groups(ClusterId=cluster)["InstanceGroups"]) == 2
 assert emr.list_bootstrap_actions(ClusterId=cluster)["BootstrapActions"][0]["ScriptPath"] == "s3://data/x.sh"
-assert "is not valid" in refused("InvalidRequestException", emr.describe_cluster, ClusterId="j-ABSENT")
-assert "mutually exclusive" in refused("InvalidRequestException", emr.list_instance_fleets, ClusterId=cluster)
-refused("ValidationException", emr.add_job_flow_steps, JobFlowId="j-ABSENT", Steps=[step("x")])
+assert "is not valid" in rejected("InvalidRequestException", emr.describe_cluster, ClusterId="j-ABSENT")
+assert "mutually exclusive" in rejected("InvalidRequestException", emr.list_instance_fleets, ClusterId=cluster)
+rejected("ValidationException", emr.add_job_flow_steps, JobFlowId="j-ABSENT", Steps=[step("x")])
 
 emr.terminate_job_flows(JobFlowIds=[cluster])
 emr.get_waiter("cluster_terminated").wait(ClusterId=cluster, WaiterConfig=fast)

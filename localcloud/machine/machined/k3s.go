@@ -16,15 +16,17 @@ import (
 	"time"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // k3sConfig is where K3s reads its configuration.
 const k3sConfig = "/etc/rancher/k3s/config.yaml"
 
-// serveReadiness answers the readiness check of a Kubernetes API with a
-// certificate of the authority that the boot script installed, for clients of
-// the other one. It is all of K3s that the local cloud has: workloads are run
-// from what the Kubernetes provider is sent.
+// serveReadiness serves the readiness check of a Kubernetes API, with the two CAs that
+// the boot script installed: one signs the server's certificate, the other its
+// clients'. The local cloud needs no more of K3s: the Kubernetes provider runs the
+// workloads.
 func serveReadiness(config string) error {
 	raw, err := os.ReadFile(config)
 	if err != nil {
@@ -38,31 +40,38 @@ func serveReadiness(config string) error {
 		return fmt.Errorf("%s: %w", config, err)
 	}
 	dir := filepath.Join(c.DataDir, "server", "tls")
-	cert, err := leaf(dir, c.SANs)
+	cert, err := newServerCertificate(dir, c.SANs)
 	if err != nil {
 		return err
 	}
 	clients := x509.NewCertPool()
 	pem, err := os.ReadFile(filepath.Join(dir, "client-ca.crt"))
-	if err != nil || !clients.AppendCertsFromPEM(pem) {
-		return fmt.Errorf("client authority in %s: %w", dir, err)
+	if err != nil {
+		return fmt.Errorf("client CA: %w", err)
+	}
+	if !clients.AppendCertsFromPEM(pem) {
+		return fmt.Errorf("client CA in %s: no PEM certificate", dir)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
 	server := &http.Server{
-		Addr: ":6443", Handler: mux, ReadHeaderTimeout: 5 * time.Second,
-		TLSConfig: &tls.Config{Certificates: []tls.Certificate{cert}, ClientCAs: clients, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12},
+		Addr: fmt.Sprintf(":%d", platform.KubernetesAPI), Handler: mux, ReadHeaderTimeout: 5 * time.Second,
+		TLSConfig: &tls.Config{
+			Certificates: []tls.Certificate{cert}, ClientCAs: clients, ClientAuth: tls.RequireAndVerifyClientCert,
+			MinVersion: tls.VersionTLS12,
+		},
 	}
 	return server.ListenAndServeTLS("", "")
 }
 
-// leaf signs a server certificate with the authority in dir, as K3s does.
-func leaf(dir string, sans []string) (tls.Certificate, error) {
-	authority, err := tls.LoadX509KeyPair(filepath.Join(dir, "server-ca.crt"), filepath.Join(dir, "server-ca.key"))
+// newServerCertificate creates a server certificate signed by the CA in dir, as K3s
+// does.
+func newServerCertificate(dir string, sans []string) (tls.Certificate, error) {
+	caPair, err := tls.LoadX509KeyPair(filepath.Join(dir, "server-ca.crt"), filepath.Join(dir, "server-ca.key"))
 	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("server authority: %w", err)
+		return tls.Certificate{}, fmt.Errorf("server CA: %w", err)
 	}
-	ca, err := x509.ParseCertificate(authority.Certificate[0])
+	caCert, err := x509.ParseCertificate(caPair.Certificate[0])
 	if err != nil {
 		return tls.Certificate{}, err
 	}
@@ -83,9 +92,9 @@ func leaf(dir string, sans []string) (tls.Certificate, error) {
 			template.DNSNames = append(template.DNSNames, s)
 		}
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, ca, &key.PublicKey, authority.PrivateKey)
+	der, err := x509.CreateCertificate(rand.Reader, template, caCert, &key.PublicKey, caPair.PrivateKey)
 	if err != nil {
 		return tls.Certificate{}, err
 	}
-	return tls.Certificate{Certificate: [][]byte{der, authority.Certificate[0]}, PrivateKey: key}, nil
+	return tls.Certificate{Certificate: [][]byte{der, caPair.Certificate[0]}, PrivateKey: key}, nil
 }

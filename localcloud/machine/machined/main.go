@@ -1,9 +1,10 @@
 // Command machined is the init, agent, sudo and systemctl of a machine of the
-// local cloud; see package machine. It is small, since scripts call sudo often.
-// Under the name k3s it stands for K3s on the control node.
+// local cloud; see package machine. It is small because scripts call sudo often.
+// Under the name k3s it stands in for K3s on the control node.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,7 +32,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("usage: machined boot | agent | init DESCRIPTORS PROGRAM [ARG…]")
+		return errors.New("usage: machined boot | agent | init DESCRIPTORS PROGRAM [ARG…]")
 	}
 	switch args[0] {
 	case "boot":
@@ -40,7 +41,7 @@ func run(args []string) error {
 		return machine.RunAgent()
 	case "init":
 		if len(args) < 3 {
-			return fmt.Errorf("init needs the number of descriptors to pass on and a program")
+			return errors.New("usage: machined init DESCRIPTORS PROGRAM [ARG…]")
 		}
 		n, err := strconv.Atoi(args[1])
 		if err != nil {

@@ -1,0 +1,35 @@
+package kube
+
+import (
+	"context"
+	"sort"
+)
+
+// Status is the state of a workload.
+type Status struct {
+	Kind, Namespace, Name string
+	Running               bool
+	Restarts              int
+	Reason                string // why it does not run
+}
+
+// Statuses lists the workloads by name.
+func (r *Runner) Statuses(ctx context.Context) []Status {
+	list := r.workloads()
+	out := make([]Status, 0, len(list))
+	for _, w := range list {
+		st := Status{Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, Reason: w.Absent}
+		if m, ok := r.Region.Machine(podName(w.Name)); ok {
+			units, err := m.Units(ctx)
+			for _, u := range units {
+				st.Running, st.Restarts, st.Reason = u.Active, u.Restarts, u.Result
+			}
+			if err != nil {
+				st.Reason = err.Error()
+			}
+		}
+		out = append(out, st)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
+	return out
+}

@@ -1,0 +1,49 @@
+package localcloud
+
+import (
+	"fmt"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/emr"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// Names of the services that the local cloud itself provides.
+const (
+	ServiceS3      = "s3"
+	ServiceEMR     = "emr"
+	ServiceControl = "control" // the state of the workloads, for the CLI
+
+)
+
+// Ports of those services and of Systems Manager. On the host they are preferred:
+// a free one replaces one that is taken.
+const (
+	portS3      platform.Port = 7070
+	portEMR     platform.Port = 7071
+	portControl platform.Port = 7072
+	portSSM     platform.Port = 7073
+)
+
+// hostPorts lists the services that the host's 127.0.0.1 forwards to, with the
+// preferred port of each.
+func hostPorts() map[string]platform.Port {
+	ports := map[string]platform.Port{
+		ServiceS3: portS3, ServiceEMR: portEMR, ServiceControl: portControl,
+		emr.ResourceManager: platform.ResourceManagerUI, emr.SparkHistory: platform.SparkHistoryUI,
+	}
+	for workload, port := range platform.Workloads().OperatorPorts() {
+		ports[string(workload)] = port
+	}
+	return ports
+}
+
+// serviceAddress is where a service of the local cloud listens in the region.
+func serviceAddress(port platform.Port) string { return fmt.Sprintf("%s:%d", servicesHost, port) }
+
+// providerService is the name of a Pulumi package's provider server.
+func providerService(pkg string) string { return "provider:" + pkg }
+
+// Packages are the Pulumi packages that the local cloud provides.
+func Packages() []string {
+	return []string{"aws", "kubernetes", "grafana", "tls", "random", "command"}
+}
