@@ -1,19 +1,19 @@
-// Package redelivery stands between the control node's collector and its
-// stores, and sends again what a killed store had taken and not yet written.
+// Package redelivery relays OTLP from the control node's collector to its stores,
+// and resends what a killed store had acknowledged but not yet written.
 //
-// VictoriaMetrics, VictoriaLogs and Tempo answer a request before what it brought
-// is on their disk; none of them has a log of its own to replay for that time.
-// The collector forgets a request once it is answered. So the request is kept
-// here for as long as the store may need, and a little longer (Settled), counted
-// in answers of the very process that took it: a process that is stopped writes
-// nothing. Another process at the store's address means that all that is kept
-// may be lost, and is sent again. What a store has twice is once in its answers:
+// VictoriaMetrics, VictoriaLogs and Tempo acknowledge a request before its data is
+// on disk, and none of them has a log to replay for that interval. The collector
+// forgets a request once it is acknowledged. So the relay buffers each request for
+// as long as the store may need to write it, and a little longer (Settled). The
+// time is counted in heartbeats answered by the process that took the request: a
+// stopped process writes nothing. If another process answers at the store's
+// address, everything buffered may be lost, and is resent. Duplicates do no harm:
 // VictoriaMetrics drops equal samples (-dedup.minScrapeInterval), Tempo merges
-// spans by their id, and VictoriaLogs, which does neither, is asked first which
-// lines it has.
+// spans by their id, and VictoriaLogs, which does neither, is first queried for
+// the lines that it has.
 //
-// It is not a queue. A store that does not answer, or refuses, is the
-// collector's affair, which waits and tries again from its own disk; a request
-// gets the store's own answer. Nothing here is on disk: a redelivery that ends
-// costs nothing, unless a store is killed within the same seconds.
+// It is not a queue. When a store does not answer, or refuses, the collector
+// retries from its own disk; each request gets the store's own answer. Nothing
+// here is on disk: losing the relay costs nothing, unless a store is killed within
+// the same seconds.
 package redelivery

@@ -21,70 +21,76 @@ import (
 )
 
 const (
-	// streamFields names in a request the resource attributes that tell
-	// VictoriaLogs' streams apart.
+	// streamFields is the header with the resource attributes that identify
+	// VictoriaLogs' streams.
 	streamFields = "VL-Stream-Fields"
 
-	// extraFields are given to each line of a request.
+	// extraFields is the header with fields for each line of a request.
 	extraFields = "VL-Extra-Fields"
 
-	// FieldDelivery is one of them: by it the store's lines of one request are
-	// found. Their own fields do not tell them from other requests': Spark's times
-	// are whole seconds.
+	// FieldDelivery is such a field: the id of the request that contained the line. It
+	// identifies a request's lines, which their own fields do not: Spark's times are
+	// whole seconds.
 	FieldDelivery = "delivery"
 )
 
-// linesLacking gives a request of those of r's lines that VictoriaLogs does not
-// have, nil if it has all of them. Of lines with one time, text and fields so
-// many are wanted as r has. A request that cannot be read is given back whole:
-// VictoriaLogs shall say what is wrong with it.
-func (s *store) linesLacking(ctx context.Context, r *request) (*request, error) {
-	var wanted logs.LogsData // as an ExportLogsServiceRequest on the wire, without gRPC
-	body, err := plain(r)
-	if err != nil || proto.Unmarshal(body, &wanted) != nil {
-		return r, nil //nolint:nilerr // see above
+// missingLines returns a request with those of r's lines that VictoriaLogs does
+// not have, nil if it has all of them. Equal lines count: VictoriaLogs must have
+// as many as r. A request that cannot be parsed is returned whole, so that
+// VictoriaLogs reports what is wrong with it.
+func (s *store) missingLines(ctx context.Context, r *request) (*request, error) {
+	wanted, ok := parseLines(r)
+	if !ok {
+		return r, nil
 	}
-	fields := fieldsOf(&wanted, strings.Split(r.header.Get(streamFields), ","))
-	there := map[string]int{} // of each wanted line, how often it is there
+	fields := allFields(wanted, strings.Split(r.header.Get(streamFields), ","))
+	stored := map[string]int{} // per line of r, how often it is stored
 	from, to := time.Unix(1<<40, 0), time.Time{}
-	eachLine(&wanted, fields, func(at time.Time, line string) (remove bool) {
-		there[line] = 0
+	filterLines(wanted, fields, func(at time.Time, line string) (keep bool) {
+		stored[line] = 0
 		if at.Before(from) {
 			from = at
 		}
 		if at.After(to) {
 			to = at
 		}
-		return false
+		return true
 	})
-	if len(there) == 0 {
+	if len(stored) == 0 {
 		return nil, nil
 	}
-	if err := s.count(ctx, r, fields, from, to, there); err != nil {
+	if err := s.countStored(ctx, r, fields, from, to, stored); err != nil {
 		return nil, err
 	}
-	lacking := 0
-	eachLine(&wanted, fields, func(_ time.Time, line string) (remove bool) {
-		if there[line]--; there[line] >= 0 {
-			return true
+	missing := 0
+	filterLines(wanted, fields, func(_ time.Time, line string) (keep bool) {
+		if stored[line]--; stored[line] >= 0 {
+			return false
 		}
-		lacking++
-		return false
+		missing++
+		return true
 	})
-	if lacking == 0 {
+	if missing == 0 {
 		return nil, nil
 	}
-	return packed(r, &wanted)
+	return withBody(r, wanted)
 }
 
-// fieldsOf adds to a stream's fields those that the lines themselves have.
-func fieldsOf(all *logs.LogsData, stream []string) []string {
+// parseLines decodes a request's log records.
+func parseLines(r *request) (*logs.LogsData, bool) {
+	var lines logs.LogsData // an ExportLogsServiceRequest on the wire, without gRPC
+	body, err := decompressedBody(r)
+	return &lines, err == nil && proto.Unmarshal(body, &lines) == nil
+}
+
+// allFields returns the stream's fields and those of the lines themselves.
+func allFields(all *logs.LogsData, stream []string) []string {
 	fields := stream
 	for _, resource := range all.GetResourceLogs() {
 		for _, scope := range resource.GetScopeLogs() {
 			for _, r := range scope.GetLogRecords() {
 				for _, a := range r.GetAttributes() {
-					if !slices.Contains(fields, a.GetKey()) && text(a.GetValue()) != "" {
+					if !slices.Contains(fields, a.GetKey()) && stringValue(a.GetValue()) != "" {
 						fields = append(fields, a.GetKey())
 					}
 				}
@@ -94,9 +100,9 @@ func fieldsOf(all *logs.LogsData, stream []string) []string {
 	return fields
 }
 
-// eachLine calls do with the time and the identity of each line, and takes out
-// those of which it says so.
-func eachLine(all *logs.LogsData, fields []string, do func(at time.Time, line string) (remove bool)) {
+// filterLines calls keep with the time and the identity of each line, and removes
+// the line if it returns false.
+func filterLines(all *logs.LogsData, fields []string, keep func(at time.Time, line string) bool) {
 	for _, resource := range all.GetResourceLogs() {
 		for _, scope := range resource.GetScopeLogs() {
 			scope.LogRecords = slices.DeleteFunc(scope.GetLogRecords(), func(r *logs.LogRecord) bool {
@@ -104,18 +110,19 @@ func eachLine(all *logs.LogsData, fields []string, do func(at time.Time, line st
 				if nanos == 0 {
 					nanos = r.GetObservedTimeUnixNano()
 				}
-				at := time.Unix(0, int64(nanos)) //nolint:gosec // OTLP's times end in 2554
+				at := time.Unix(0, int64(nanos))
 				values := map[string]string{}
 				for _, a := range slices.Concat(resource.GetResource().GetAttributes(), r.GetAttributes()) {
-					values[a.GetKey()] = text(a.GetValue())
+					values[a.GetKey()] = stringValue(a.GetValue())
 				}
-				return do(at, identity(at, text(r.GetBody()), fields, values))
+				return !keep(at, lineIdentity(at, stringValue(r.GetBody()), fields, values))
 			})
 		}
 	}
 }
 
-func identity(at time.Time, message string, fields []string, values map[string]string) string {
+// lineIdentity returns a string that is equal for equal lines.
+func lineIdentity(at time.Time, message string, fields []string, values map[string]string) string {
 	var line strings.Builder
 	line.WriteString(at.UTC().Format(time.RFC3339Nano))
 	for _, f := range fields {
@@ -124,27 +131,27 @@ func identity(at time.Time, message string, fields []string, values map[string]s
 	return line.String() + "\x00" + message
 }
 
-// text is a value as VictoriaLogs stores it; of what is not text nothing is
-// known, and a line of it counts as one that is not there.
-func text(v *common.AnyValue) string { return v.GetStringValue() }
+// stringValue returns a string value, which VictoriaLogs stores as it is. It returns ""
+// for other types, so a line with one counts as missing.
+func stringValue(v *common.AnyValue) string { return v.GetStringValue() }
 
-// count adds up how often VictoriaLogs has each line of r that there names,
-// between two times.
-func (s *store) count(ctx context.Context, r *request, fields []string, from, to time.Time, there map[string]int) error {
-	// What it took a moment ago is otherwise seen only a second later.
+// countStored adds to stored how often VictoriaLogs has each line of r, between
+// two times.
+func (s *store) countStored(ctx context.Context, r *request, fields []string, from, to time.Time, stored map[string]int) error {
+	// Flush: recent rows are otherwise invisible for about 1 s.
 	if err := s.get(ctx, "/internal/force_flush", func(io.Reader) error { return nil }); err != nil {
 		return err
 	}
-	// Asked for its stream, a line is given only if that can be found: a killed
-	// VictoriaLogs may have a line and not yet its stream (lib/logstorage,
+	// With _stream in the query, a line is returned only if its stream is known: a
+	// killed VictoriaLogs may have the line and not yet its stream (lib/logstorage,
 	// block_result.go, initColumnsByFields).
-	wanted := append([]string{"_time", "_msg", "_stream"}, fields...)
-	for i, f := range wanted {
-		wanted[i] = strconv.Quote(f)
+	columns := append([]string{"_time", "_msg", "_stream"}, fields...)
+	for i, f := range columns {
+		columns[i] = strconv.Quote(f)
 	}
 	const nanos = "2006-01-02T15:04:05.000000000Z"
 	query := fmt.Sprintf("_time:[%s, %s] %s:=%q | fields %s", from.UTC().Format(nanos), to.UTC().Format(nanos),
-		FieldDelivery, r.id, strings.Join(wanted, ", "))
+		FieldDelivery, r.id, strings.Join(columns, ", "))
 	return s.get(ctx, "/select/logsql/query?"+url.Values{"query": {query}}.Encode(), func(answer io.Reader) error {
 		for rows := json.NewDecoder(answer); ; {
 			row := map[string]string{}
@@ -157,55 +164,56 @@ func (s *store) count(ctx context.Context, r *request, fields []string, from, to
 			if err != nil {
 				return err
 			}
-			line := identity(at, row["_msg"], fields, row)
-			if _, wanted := there[line]; wanted {
-				there[line]++
+			line := lineIdentity(at, row["_msg"], fields, row)
+			if _, wanted := stored[line]; wanted {
+				stored[line]++
 			}
 		}
 	})
 }
 
+// get sends a GET request to the store and passes the body to read.
 func (s *store) get(ctx context.Context, path string, read func(io.Reader) error) error {
-	asked, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
 	if err != nil {
-		return fmt.Errorf("ask %s: %w", s.name, err)
+		return fmt.Errorf("query %s: %w", s.name, err)
 	}
-	response, err := s.client.Do(asked)
+	response, err := s.client.Do(request)
 	if err != nil {
-		return fmt.Errorf("ask %s: %w", s.name, err)
+		return fmt.Errorf("query %s: %w", s.name, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		said, _ := io.ReadAll(io.LimitReader(response.Body, 200))
-		return fmt.Errorf("ask %s: %s: %q", s.name, response.Status, said)
+		answer, _ := io.ReadAll(io.LimitReader(response.Body, 200))
+		return fmt.Errorf("query %s: %s: %q", s.name, response.Status, answer)
 	}
 	if err := read(response.Body); err != nil {
-		return fmt.Errorf("read the answer of %s: %w", s.name, err)
+		return fmt.Errorf("read the response of %s: %w", s.name, err)
 	}
 	return nil
 }
 
-// plain is a request's body as it was before it was compressed.
-func plain(r *request) ([]byte, error) {
+// decompressedBody returns a request's body without its content encoding.
+func decompressedBody(r *request) ([]byte, error) {
 	switch encoding := r.header.Get("Content-Encoding"); encoding {
 	case "":
 		return r.body, nil
 	case "gzip":
-		unzipped, err := gzip.NewReader(bytes.NewReader(r.body))
+		decompressed, err := gzip.NewReader(bytes.NewReader(r.body))
 		if err != nil {
 			return nil, err
 		}
-		return io.ReadAll(unzipped)
+		return io.ReadAll(decompressed)
 	default:
 		return nil, fmt.Errorf("content encoding %q", encoding)
 	}
 }
 
-// packed is r with another body.
-func packed(r *request, body *logs.LogsData) (*request, error) {
+// withBody returns r with another body.
+func withBody(r *request, body *logs.LogsData) (*request, error) {
 	b, err := proto.Marshal(body)
 	if err != nil {
-		return nil, fmt.Errorf("write lines: %w", err)
+		return nil, fmt.Errorf("encode lines: %w", err)
 	}
 	changed := &request{path: r.path, header: r.header.Clone(), body: b}
 	changed.header.Del("Content-Encoding")

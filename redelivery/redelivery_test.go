@@ -15,63 +15,65 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// The real stores, killed, are in assets/workloads: TestKilledStoresLoseNothing.
-// Here a store says what a real one cannot be made to say.
+// TestKilledStoresLoseNothing in assets/workloads kills real stores. Here a fake store
+// returns statuses that a real one cannot be made to return.
 
-// teller is a store that answers as it is told, and notes what it took.
-type teller struct {
+// fakeStore returns a configured status and records what it accepted.
+type fakeStore struct {
 	*httptest.Server
-	lock   sync.Mutex
-	status int
-	fails  string // a path that answers 500
-	took   []string
+	lock        sync.Mutex
+	status      int
+	failingPath string // gets the status 500
+	bodies      []string
 }
 
-func newTeller(t *testing.T) *teller {
+func newFakeStore(t *testing.T) *fakeStore {
 	t.Helper()
-	s := &teller{status: http.StatusOK}
+	s := &fakeStore{status: http.StatusOK}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		s.lock.Lock()
 		defer s.lock.Unlock()
 		if r.Method == http.MethodPost && s.status == http.StatusOK {
-			s.took = append(s.took, r.URL.RequestURI()+" "+r.Header.Get("Content-Type")+" "+string(body))
+			s.bodies = append(s.bodies, r.URL.RequestURI()+" "+r.Header.Get("Content-Type")+" "+string(body))
 		}
 		w.Header().Set("Retry-After", "7")
-		if r.URL.Path == s.fails {
+		if r.URL.Path == s.failingPath {
 			w.WriteHeader(http.StatusInternalServerError)
 			return
 		}
 		w.WriteHeader(s.status)
-		_, _ = fmt.Fprintf(w, "said %d", s.status)
+		_, _ = fmt.Fprintf(w, "answer %d", s.status)
 	}))
 	t.Cleanup(s.Close)
 	return s
 }
 
-func (s *teller) answers(status int) {
+func (s *fakeStore) setStatus(status int) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	s.status = status
 }
 
-// dies ends every connection, as a killed process does.
-func (s *teller) dies() { s.CloseClientConnections() }
+// restart closes every connection, as a killed process does.
+func (s *fakeStore) restart() { s.CloseClientConnections() }
 
-func (s *teller) taken() []string {
+// accepted returns the requests that were accepted, as URI, content type and body.
+func (s *fakeStore) accepted() []string {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	return append([]string{}, s.took...)
+	return append([]string{}, s.bodies...)
 }
 
-// between gives a redelivery of one store, which only beats when it is told to.
-func between(t *testing.T, s *teller) (post func(body string) *http.Response, beat func(), metric func() string, of *store) {
+// startRelay starts a relay to one store. Heartbeats happen only when the test calls
+// beat.
+func startRelay(t *testing.T, s *fakeStore) (post func(body string) *http.Response, beat func(), metric func() string, target *store) {
 	t.Helper()
 	d, err := New([]string{"a=" + s.URL})
 	require.NoError(t, err)
 	front := httptest.NewServer(d.Handler())
 	t.Cleanup(front.Close)
-	of = d.stores[0]
+	target = d.stores[0]
 	post = func(body string) *http.Response {
 		response, err := http.Post(front.URL+"/a/v1/traces?of=b", "text/plain", strings.NewReader(body))
 		require.NoError(t, err)
@@ -79,8 +81,8 @@ func between(t *testing.T, s *teller) (post func(body string) *http.Response, be
 		return response
 	}
 	beat = func() {
-		of.client.CloseIdleConnections() // one of them may be dead and not know it yet
-		of.look(t.Context())
+		target.client.CloseIdleConnections() // one of them may be closed without the client knowing
+		target.check(t.Context())
 	}
 	metric = func() string {
 		response, err := http.Get(front.URL + "/metrics")
@@ -91,82 +93,82 @@ func between(t *testing.T, s *teller) (post func(body string) *http.Response, be
 		return string(all)
 	}
 	beat()
-	return post, beat, metric, of
+	return post, beat, metric, target
 }
 
-func TestAnAnswerIsTheStoresOwn(t *testing.T) {
-	s := newTeller(t)
-	post, beat, _, of := between(t, s)
+func TestRelayReturnsTheStoresResponse(t *testing.T) {
+	s := newFakeStore(t)
+	post, beat, _, target := startRelay(t, s)
 	for _, status := range []int{http.StatusBadRequest, http.StatusTooManyRequests, http.StatusServiceUnavailable} {
-		s.answers(status)
+		s.setStatus(status)
 		response := post("x")
 		require.Equal(t, status, response.StatusCode)
 		require.Equal(t, "7", response.Header.Get("Retry-After"))
-		said, err := io.ReadAll(response.Body)
+		answer, err := io.ReadAll(response.Body)
 		require.NoError(t, err)
-		require.Equal(t, fmt.Sprintf("said %d", status), string(said))
+		require.Equal(t, fmt.Sprintf("answer %d", status), string(answer))
 	}
-	require.Empty(t, of.kept, "what was not taken is its sender's")
-	s.answers(http.StatusOK)
-	s.dies()
+	require.Empty(t, target.requests, "the sender retries what was refused")
+	s.setStatus(http.StatusOK)
+	s.restart()
 	beat()
-	require.Empty(t, s.taken())
+	require.Empty(t, s.accepted())
 	s.Close()
-	require.Equal(t, http.StatusServiceUnavailable, post("x").StatusCode, "a store that is away is tried again")
-	require.Empty(t, of.kept)
+	require.Equal(t, http.StatusServiceUnavailable, post("x").StatusCode, "the sender retries while the store is down")
+	require.Empty(t, target.requests)
 }
 
-func TestWhatHasNotSettledIsSentAgain(t *testing.T) {
-	s := newTeller(t)
-	post, beat, metric, of := between(t, s)
+func TestResendsUnsettledRequestsAfterARestart(t *testing.T) {
+	s := newFakeStore(t)
+	post, beat, metric, target := startRelay(t, s)
 	post("old")
 	beats := int(Settled / heartbeat)
 	for range beats - 1 {
 		beat()
 	}
-	require.Len(t, of.kept, 1)
+	require.Len(t, target.requests, 1)
 	post("new")
-	beat() // old has settled
-	s.dies()
-	s.answers(http.StatusServiceUnavailable)
+	beat() // "old" has settled
+	s.restart()
+	s.setStatus(http.StatusServiceUnavailable)
 	for range beats + 1 {
-		beat() // what is due waits, however long
+		beat() // due requests wait while the store refuses
 	}
 	const old, young = "/v1/traces?of=b text/plain old", "/v1/traces?of=b text/plain new"
-	require.Equal(t, []string{old, young}, s.taken())
-	s.answers(http.StatusOK)
+	require.Equal(t, []string{old, young}, s.accepted())
+	s.setStatus(http.StatusOK)
 	beat()
-	require.Equal(t, []string{old, young, young}, s.taken())
+	require.Equal(t, []string{old, young, young}, s.accepted())
 	require.Contains(t, metric(), MetricResent+`{store="a"} 1`)
 	require.Contains(t, metric(), MetricKept+`{store="a"} 3`)
-	s.dies()
+	s.restart()
 	beat()
-	require.Equal(t, []string{old, young, young, young}, s.taken(), "and again, until it has settled")
+	require.Equal(t, []string{old, young, young, young}, s.accepted(), "resent after each restart until it has settled")
 	for range beats {
 		beat()
 	}
-	s.dies()
+	s.restart()
 	beat()
-	require.Len(t, s.taken(), 4)
+	require.Len(t, s.accepted(), 4)
 	require.Contains(t, metric(), MetricKept+`{store="a"} 0`)
 }
 
-func TestWhatIsRefusedAgainIsCounted(t *testing.T) {
-	s := newTeller(t)
-	post, beat, metric, of := between(t, s)
+func TestCountsResentRequestsThatAreRefused(t *testing.T) {
+	s := newFakeStore(t)
+	post, beat, metric, target := startRelay(t, s)
 	post("x")
-	s.dies()
-	s.answers(http.StatusBadRequest)
+	s.restart()
+	s.setStatus(http.StatusBadRequest)
 	beat()
-	require.Empty(t, of.kept)
+	require.Empty(t, target.requests)
 	require.Contains(t, metric(), MetricRefused+`{store="a"} 1`)
 }
 
-func TestWhatIsKeptIsBounded(t *testing.T) {
-	s := newTeller(t)
-	post, beat, _, of := between(t, s)
-	large := strings.Repeat("x", requestBytes)
-	for range keptBytes / requestBytes {
+func TestBufferIsBounded(t *testing.T) {
+	s := newFakeStore(t)
+	post, beat, _, target := startRelay(t, s)
+	large := strings.Repeat("x", maxRequestBytes)
+	for range maxBufferedBytes / maxRequestBytes {
 		require.Equal(t, http.StatusOK, post(large).StatusCode)
 	}
 	response := post("x")
@@ -175,26 +177,26 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	for range int(Settled / heartbeat) {
 		beat()
 	}
-	require.Zero(t, of.bytes)
+	require.Zero(t, target.bytes)
 	require.Equal(t, http.StatusOK, post("x").StatusCode)
 	require.Equal(t, http.StatusRequestEntityTooLarge, post(large+"x").StatusCode)
 }
 
-// A store may die between its answer and the moment that the answer is read.
-func TestARequestIsKeptFromBeforeItIsSent(t *testing.T) {
-	s := newTeller(t)
-	_, beat, _, of := between(t, s)
+// A store may be killed between its answer and the moment that it is read.
+func TestBuffersRequestBeforeForwarding(t *testing.T) {
+	s := newFakeStore(t)
+	_, beat, _, target := startRelay(t, s)
 	r := &request{path: "/", body: []byte("x")}
-	require.True(t, of.keep(r))
-	s.dies()
+	require.True(t, target.buffer(r))
+	s.restart()
 	beat()
-	require.Empty(t, s.taken(), "whether it was taken is not known yet")
-	of.answer(r, true)
+	require.Empty(t, s.accepted(), "the store's answer is not known yet")
+	target.acknowledge(r, true)
 	beat()
-	require.Equal(t, []string{"/  x"}, s.taken())
+	require.Equal(t, []string{"/  x"}, s.accepted())
 }
 
-func TestWrongStoresAreAllNamed(t *testing.T) {
+func TestNewReportsEveryMalformedStore(t *testing.T) {
 	wrong := []string{"a", "b=https://x:1", "c=http://x:1/path?a=b", "=http://x:1", "A{=http://x:1", "e=http://x"}
 	_, err := New(append(wrong, "d=http://x:1", "d=http://y:1"))
 	require.Error(t, err)
@@ -207,32 +209,34 @@ func TestWrongStoresAreAllNamed(t *testing.T) {
 	require.ErrorContains(t, err, "give at least one")
 }
 
-// Lines that may be there are worth more than lines that surely are not.
-func TestLinesAreSentThoughTheirStoreCannotTellWhichItHas(t *testing.T) {
-	s := newTeller(t)
-	_, beat, _, of := between(t, s)
-	of.lines = true
-	lines, err := proto.Marshal(&logs.LogsData{ResourceLogs: []*logs.ResourceLogs{{ScopeLogs: []*logs.ScopeLogs{{LogRecords: []*logs.LogRecord{{TimeUnixNano: 1}}}}}}})
+// A duplicated line is better than a lost one.
+func TestResendsLinesWhenLookupsFail(t *testing.T) {
+	s := newFakeStore(t)
+	_, beat, _, target := startRelay(t, s)
+	target.keepsDuplicates = true
+	lines, err := proto.Marshal(&logs.LogsData{ResourceLogs: []*logs.ResourceLogs{
+		{ScopeLogs: []*logs.ScopeLogs{{LogRecords: []*logs.LogRecord{{TimeUnixNano: 1}}}}},
+	}})
 	require.NoError(t, err)
 	r := &request{path: "/", body: lines}
-	require.True(t, of.keep(r))
-	of.answer(r, true)
-	s.dies()
-	s.fails = "/internal/force_flush"
-	for range questions {
+	require.True(t, target.buffer(r))
+	target.acknowledge(r, true)
+	s.restart()
+	s.failingPath = "/internal/force_flush"
+	for range maxLookups {
 		beat()
-		require.Empty(t, s.taken())
+		require.Empty(t, s.accepted())
 	}
 	beat()
-	require.Equal(t, []string{"/  " + string(lines)}, s.taken())
+	require.Equal(t, []string{"/  " + string(lines)}, s.accepted())
 }
 
-// A request that is no protobuf goes to VictoriaLogs as it is, who says so.
-func TestUnreadableLinesAreGivenBack(t *testing.T) {
+// VictoriaLogs itself rejects a request that is no protobuf.
+func TestMissingLinesReturnsUnreadableRequestsUnchanged(t *testing.T) {
 	for _, encoding := range []string{"", "gzip", "br"} {
 		r := &request{header: http.Header{}, body: bytes.Repeat([]byte{0xff}, 9)}
 		r.header.Set("Content-Encoding", encoding)
-		same, err := new(store).linesLacking(t.Context(), r)
+		same, err := new(store).missingLines(t.Context(), r)
 		require.NoError(t, err)
 		require.Same(t, r, same)
 	}

@@ -15,38 +15,38 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 )
 
-// requestBytes is above what the collector sends at once, uncompressed (max_size
-// of its queues' batches).
-const requestBytes = 8 << 20
+// maxRequestBytes is more than the collector's largest request, uncompressed
+// (max_size of its queues' batches).
+const maxRequestBytes = 8 << 20
 
 var storeName = regexp.MustCompile(`^[a-z][a-z-]*$`)
 
-// Redelivery is the stores' way in.
+// Redelivery relays requests to stores.
 type Redelivery struct {
 	stores  []*store
 	metrics *metrics.Set
 }
 
-// New takes stores as name=URL, the URL without a path. What is wrong with any
-// of them is said at once.
+// New creates a relay to stores, given as name=URL without a path. It reports every
+// malformed one at once.
 func New(stores []string) (*Redelivery, error) {
-	d, faults := &Redelivery{metrics: metrics.NewSet()}, []error(nil)
+	d, errs := &Redelivery{metrics: metrics.NewSet()}, []error(nil)
 	for _, s := range stores {
 		name, address, _ := strings.Cut(s, "=")
 		u, err := url.Parse(address)
 		switch {
 		case err != nil || !storeName.MatchString(name) || u.Port() == "" || address != "http://"+u.Host:
-			faults = append(faults, fmt.Errorf("store %q: must be name=http://host:port, the name of lower-case letters and dashes", s))
+			errs = append(errs, fmt.Errorf("store %q: must be name=http://host:port, with lower-case letters and dashes as name", s))
 		case slices.ContainsFunc(d.stores, func(other *store) bool { return other.name == name }):
-			faults = append(faults, fmt.Errorf("store %q: there is another %s; give each a name of its own", s, name))
+			errs = append(errs, fmt.Errorf("store %q: there is another %s; give each its own name", s, name))
 		default:
 			d.stores = append(d.stores, newStore(name, address, d.metrics))
 		}
 	}
 	if len(stores) == 0 {
-		faults = append(faults, errors.New("no store: give at least one as name=http://host:port"))
+		errs = append(errs, errors.New("no store: give at least one as name=http://host:port"))
 	}
-	return d, errors.Join(faults...)
+	return d, errors.Join(errs...)
 }
 
 // Handler forwards POST /<store>/<path> to the store's /<path>, and serves
@@ -54,10 +54,10 @@ func New(stores []string) (*Redelivery, error) {
 func (d *Redelivery) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, s := range d.stores {
-		mux.Handle("POST /"+s.name+"/", http.StripPrefix("/"+s.name, http.HandlerFunc(s.take)))
+		mux.Handle("POST /"+s.name+"/", http.StripPrefix("/"+s.name, http.HandlerFunc(s.relay)))
 	}
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte("ok\n")) // the asker has gone otherwise
+		_, _ = w.Write([]byte("ok\n")) // fails only if the client is gone
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		d.metrics.WritePrometheus(w)
@@ -66,29 +66,30 @@ func (d *Redelivery) Handler() http.Handler {
 	return mux
 }
 
-// take forwards a request, keeps it if the store took it, and gives its answer.
-func (s *store) take(w http.ResponseWriter, asked *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, asked.Body, requestBytes))
+// relay forwards a request, keeps it in the buffer if the store accepted it, and
+// returns the store's response.
+func (s *store) relay(w http.ResponseWriter, in *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, in.Body, maxRequestBytes))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
 		return
 	}
-	r := &request{id: s.nextID(), path: asked.URL.RequestURI(), header: http.Header{}, body: body}
+	r := &request{id: s.nextID(), path: in.URL.RequestURI(), header: http.Header{}, body: body}
 	for _, name := range []string{"Content-Type", "Content-Encoding", streamFields} {
-		if value := asked.Header.Get(name); value != "" {
+		if value := in.Header.Get(name); value != "" {
 			r.header.Set(name, value)
 		}
 	}
-	if s.lines {
+	if s.keepsDuplicates {
 		r.header.Set(extraFields, FieldDelivery+"="+r.id)
 	}
-	if !s.keep(r) {
+	if !s.buffer(r) {
 		w.Header().Set("Retry-After", "1")
-		http.Error(w, fmt.Sprintf("%s has %d MiB still to write", s.name, keptBytes>>20), http.StatusServiceUnavailable)
+		http.Error(w, fmt.Sprintf("%s has not yet written %d MiB", s.name, maxBufferedBytes>>20), http.StatusServiceUnavailable)
 		return
 	}
-	response, err := s.send(asked.Context(), r)
-	s.answer(r, err == nil && response.StatusCode/100 == 2)
+	response, err := s.send(in.Context(), r)
+	s.acknowledge(r, err == nil && response.StatusCode/100 == 2)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
@@ -98,14 +99,14 @@ func (s *store) take(w http.ResponseWriter, asked *http.Request) {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(response.StatusCode)
-	_, _ = io.Copy(w, response.Body) // a sender that has gone asks again
+	_, _ = io.Copy(w, response.Body) // a client that is gone retries
 }
 
-// Run watches the stores until ctx ends.
+// Run watches the stores until ctx is done.
 func (d *Redelivery) Run(ctx context.Context) {
-	var watching sync.WaitGroup
+	var watchers sync.WaitGroup
 	for _, s := range d.stores {
-		watching.Go(func() { s.watch(ctx) })
+		watchers.Go(func() { s.watch(ctx) })
 	}
-	watching.Wait()
+	watchers.Wait()
 }

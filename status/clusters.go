@@ -6,25 +6,25 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// Cluster is an EMR cluster of which a Node is listed.
+// Cluster is an EMR cluster with at least one listed Node.
 type Cluster struct {
 	ID    string         `json:"id"`
-	Nodes map[string]int `json:"nodes"` // role to the number of nodes
+	Nodes map[string]int `json:"nodes"` // role -> number of nodes
 }
 
-// Bootstrap is what the bootstrap action of an EMR node came to.
+// Bootstrap is the outcome of an EMR node's bootstrap action.
 type Bootstrap struct {
 	Cluster string                   `json:"cluster"`
 	Role    string                   `json:"role"`
 	Host    string                   `json:"host"`
 	Result  BootstrapResult          `json:"result"`
-	Failed  []platform.NodeComponent `json:"failed"` // what is not there
+	Failed  []platform.NodeComponent `json:"failed"` // parts that are not installed
 }
 
-// BootstrapResult is how a bootstrap action ended.
+// BootstrapResult is the result of a bootstrap action.
 type BootstrapResult string
 
-// The results of a bootstrap action. It never fails its node: what could not
+// The results of a bootstrap action. It never fails its node: a part that cannot
 // be installed is left out.
 const (
 	BootstrapComplete BootstrapResult = "complete"
@@ -32,8 +32,9 @@ const (
 	BootstrapUnknown  BootstrapResult = "no report"
 )
 
-// clustersOf counts the nodes of each EMR cluster, in the order of nodes.
-func clustersOf(nodes []Node) []Cluster {
+// countClusters returns the EMR clusters of nodes with their numbers of nodes by role,
+// in the order of nodes.
+func countClusters(nodes []Node) []Cluster {
 	clusters := []Cluster{}
 	for _, node := range nodes {
 		if node.Role == platform.RoleControl {
@@ -49,9 +50,9 @@ func clustersOf(nodes []Node) []Cluster {
 	return clusters
 }
 
-// bootstrapOf tells each EMR node's bootstrap, in the order of nodes. The
-// control node has none.
-func bootstrapOf(nodes []Node) []Bootstrap {
+// bootstrapOutcomes returns the outcome of each EMR node's bootstrap action, in the
+// order of nodes. The control node has none.
+func bootstrapOutcomes(nodes []Node) []Bootstrap {
 	results := []Bootstrap{}
 	for _, node := range nodes {
 		if node.Role == platform.RoleControl {

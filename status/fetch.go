@@ -18,7 +18,7 @@ func Fetch(ctx context.Context, url string) (Status, error) {
 	if !strings.HasSuffix(url, Path) {
 		url += Path
 	}
-	body, err := get(ctx, fetchPatience, url)
+	body, err := get(ctx, fetchTimeout, url)
 	if err != nil {
 		return Status{}, fmt.Errorf("fetch status: %w", err)
 	}
@@ -34,15 +34,14 @@ func Fetch(ctx context.Context, url string) (Status, error) {
 	return fetched, nil
 }
 
-// Render writes the status for people. Times are told as ages at the given
-// moment.
+// Render writes the status for people, with times as ages at now.
 func (s Status) Render(w io.Writer, now time.Time) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "control node %s, data %s\n", s.Control.PrivateIP, s.S3Paths.Data)
 	fmt.Fprintf(&text, "Grafana %s, OTLP %s\n\n", s.Control.GrafanaURL, s.Control.OTLP)
 	workloads := newTable("WORKLOAD", "READY", "REASON")
 	for _, workload := range s.Workloads {
-		workloads.AppendRow(table.Row{workload.Name, yes(workload.Ready), workload.Reason})
+		workloads.AppendRow(table.Row{workload.Name, yesOrNo(workload.Ready), workload.Reason})
 	}
 	text.WriteString(workloads.Render() + "\n\n")
 	if len(s.Nodes) == 0 {
@@ -51,7 +50,7 @@ func (s Status) Render(w io.Writer, now time.Time) error {
 		nodes := newTable("CLUSTER", "ROLE", "HOST", "LAST SEEN", "BOOTSTRAP")
 		for _, node := range s.Nodes {
 			age := max(0, now.Sub(node.LastSeen)).Round(time.Second)
-			nodes.AppendRow(table.Row{node.Cluster, node.Role, node.Host, age.String() + " ago", s.bootstrap(node)})
+			nodes.AppendRow(table.Row{node.Cluster, node.Role, node.Host, age.String() + " ago", s.bootstrapSummary(node)})
 		}
 		text.WriteString(nodes.Render() + "\n")
 	}
@@ -64,8 +63,9 @@ func (s Status) Render(w io.Writer, now time.Time) error {
 	return nil
 }
 
-// bootstrap tells a node's bootstrap in few words.
-func (s Status) bootstrap(node Node) string {
+// bootstrapSummary describes the outcome of a node's bootstrap action; "-" if it has
+// none.
+func (s Status) bootstrapSummary(node Node) string {
 	for _, b := range s.Bootstrap {
 		if b.Cluster != node.Cluster || b.Host != node.Host {
 			continue
@@ -89,7 +89,7 @@ func newTable(columns ...any) table.Writer {
 	return t
 }
 
-func yes(ready bool) string {
+func yesOrNo(ready bool) string {
 	if ready {
 		return "yes"
 	}

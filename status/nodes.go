@@ -13,17 +13,16 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// Window is how long ago a node may have sent its last metric to be listed.
-// Nodes send every few seconds, and a queue that drains after an outage is
-// caught up well within it.
+// Window is how long a node is listed after its last metric. Nodes send metrics every
+// few seconds; after an outage, a node's queue drains within this time.
 const Window = 5 * time.Minute
 
-// reportWindow is how far back a bootstrap report is looked for. The report is
-// about the node's first minutes, so it is as old as the node.
+// reportWindow is how far back bootstrap reports are read. A report is as old as
+// its node.
 const reportWindow = 30 * 24 * time.Hour
 
-// silentWindow is how long a node without a collector is listed: the bootstrap
-// action's own report is all that is ever heard of it.
+// silentWindow is how long a node without a collector is listed. It sends nothing
+// but the bootstrap action's report.
 const silentWindow = 24 * time.Hour
 
 // sample is one series of an instant query.
@@ -32,8 +31,10 @@ type sample struct {
 	Value  [2]any            `json:"value"` // time, and the value as a string
 }
 
+// label returns the value of a label.
 func (s sample) label(name platform.Label) string { return s.Metric[name.Metric()] }
 
+// number returns the value of a sample.
 func (s sample) number() (float64, error) {
 	text, _ := s.Value[1].(string)
 	number, err := strconv.ParseFloat(text, 64)
@@ -43,11 +44,11 @@ func (s sample) number() (float64, error) {
 	return number, nil
 }
 
-// readNodes finds the nodes in VictoriaMetrics and what their bootstrap said.
+// readNodes reads the nodes and their bootstrap reports from VictoriaMetrics.
 func readNodes(ctx context.Context, victoriaMetrics string) ([]Node, error) {
 	host := strings.Join(metricNames(platform.HostLabels()), ",")
 	component := platform.BootstrapComponent.Metric()
-	heard, err := query(ctx, victoriaMetrics, fmt.Sprintf(
+	seen, err := query(ctx, victoriaMetrics, fmt.Sprintf(
 		"max(tlast_over_time(%s[%s])) by (%s)", platform.MetricHostSeen, seconds(Window), host))
 	if err != nil {
 		return nil, fmt.Errorf("read nodes: %w", err)
@@ -65,8 +66,8 @@ func readNodes(ctx context.Context, victoriaMetrics string) ([]Node, error) {
 		return nil, fmt.Errorf("read bootstrap reports: %w", err)
 	}
 	nodes := []Node{}
-	for _, s := range slices.Concat(heard, silent) {
-		node, err := nodeOf(s, reports)
+	for _, s := range slices.Concat(seen, silent) {
+		node, err := newNode(s, reports)
 		if err != nil {
 			return nil, err
 		}
@@ -78,15 +79,15 @@ func readNodes(ctx context.Context, victoriaMetrics string) ([]Node, error) {
 	return nodes, nil
 }
 
-// nodeOf makes a node of when it was last heard of, and of its bootstrap's
-// reports among all.
-func nodeOf(heard sample, reports []sample) (Node, error) {
-	at, err := heard.number()
+// newNode returns the node of a sample, whose value is when the node was last seen.
+// reports are those of all nodes; it uses this node's.
+func newNode(seen sample, reports []sample) (Node, error) {
+	at, err := seen.number()
 	if err != nil {
 		return Node{}, err
 	}
 	node := Node{
-		Cluster: heard.label(platform.Cluster), Role: heard.label(platform.NodeRole), Host: heard.label(platform.HostName),
+		Cluster: seen.label(platform.Cluster), Role: seen.label(platform.NodeRole), Host: seen.label(platform.HostName),
 		LastSeen:   time.UnixMilli(int64(at * 1000)).UTC(),
 		Components: map[platform.NodeComponent]bool{},
 	}
@@ -103,7 +104,7 @@ func nodeOf(heard sample, reports []sample) (Node, error) {
 	return node, nil
 }
 
-// roleOrder sorts the master before core and task nodes.
+// roleOrder returns a role's sort key: control, master, core, task, then others.
 func roleOrder(role string) string {
 	roles := []string{platform.RoleControl, platform.RoleMaster, platform.RoleCore, platform.RoleTask}
 	if at := slices.Index(roles, role); at >= 0 {
@@ -122,22 +123,22 @@ func metricNames(labels []platform.Label) []string {
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) + "s" }
 
-// query runs an instant query of VictoriaMetrics' Prometheus API. By default
-// it hides the last 30 s (-search.latencyOffset), in which a graph would show
-// gaps; a node that has just come up shall be seen.
+// query runs an instant query. By default VictoriaMetrics hides the last 30 s
+// (-search.latencyOffset), in which a graph would have gaps; here a node that has
+// just started must be visible.
 func query(ctx context.Context, base, expression string) ([]sample, error) {
-	body, err := get(ctx, patience, strings.TrimSuffix(base, "/")+"/api/v1/query?latency_offset=1s&query="+url.QueryEscape(expression))
+	body, err := get(ctx, requestTimeout, strings.TrimSuffix(base, "/")+"/api/v1/query?latency_offset=1s&query="+url.QueryEscape(expression))
 	if err != nil {
 		return nil, err
 	}
 	defer body.Close()
-	var answered struct {
+	var response struct {
 		Data struct {
 			Result []sample `json:"result"`
 		} `json:"data"`
 	}
-	if err := json.NewDecoder(body).Decode(&answered); err != nil {
-		return nil, fmt.Errorf("read the answer to %s: %w", expression, err)
+	if err := json.NewDecoder(body).Decode(&response); err != nil {
+		return nil, fmt.Errorf("decode the response to %s: %w", expression, err)
 	}
-	return answered.Data.Result, nil
+	return response.Data.Result, nil
 }

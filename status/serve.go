@@ -8,8 +8,8 @@ import (
 // Path is where the status is served.
 const Path = "/status"
 
-// Handler serves GET /status, one part of it with ?section=, and /healthz,
-// which says only that the server itself answers.
+// Handler serves GET /status, one part of it with ?section=, and /healthz for the
+// server itself.
 func Handler(config Config) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {
@@ -30,7 +30,7 @@ func Handler(config Config) http.Handler {
 		writeJSON(w, http.StatusOK, part)
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte("ok\n")) // the asker has gone otherwise
+		_, _ = w.Write([]byte("ok\n")) // fails only if the client is gone
 	})
 	return mux
 }
@@ -40,5 +40,5 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.WriteHeader(status)
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
-	_ = encoder.Encode(value) // only a gone asker fails: the types always encode
+	_ = encoder.Encode(value) // fails only if the client is gone: the types always encode
 }

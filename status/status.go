@@ -15,7 +15,7 @@ import (
 // SchemaVersion counts changes of Status that break its readers.
 const SchemaVersion = 1
 
-// Status is the answer of /status.
+// Status is the response of /status.
 type Status struct {
 	SchemaVersion int                          `json:"schemaVersion"`
 	S3Paths       platform.S3Paths             `json:"s3Paths"`
@@ -24,11 +24,11 @@ type Status struct {
 	Nodes         []Node                       `json:"nodes"`
 	Bootstrap     []Bootstrap                  `json:"bootstrap"`
 	Workloads     []Workload                   `json:"workloads"`
-	Endpoints     map[platform.Workload]string `json:"endpoints"` // workload to its URL inside the control node's cluster, as the stack output of that name
-	Problems      []string                     `json:"problems"`  // what could not be found out
+	Endpoints     map[platform.Workload]string `json:"endpoints"` // workload -> URL inside the cluster, as the stack output of this name
+	Problems      []string                     `json:"problems"`  // what could not be determined
 }
 
-// Control is the control node, and where it answers the VPC.
+// Control is the control node, with its addresses in the VPC.
 type Control struct {
 	PrivateIP  string `json:"privateIp"`
 	OTLP       string `json:"otlp"` // address:port of OTLP over gRPC
@@ -36,27 +36,27 @@ type Control struct {
 	StatusURL  string `json:"statusUrl"`
 }
 
-// Node is a host that sent metrics within Window, or whose collector could not
-// be installed within the last day: that is all that such a host ever tells.
+// Node is a host that sent metrics within Window, or that reported within
+// silentWindow that its collector could not be installed.
 type Node struct {
 	Cluster    string                          `json:"cluster"`
 	Role       string                          `json:"role"`
 	Host       string                          `json:"host"`
-	LastSeen   time.Time                       `json:"lastSeen"`   // when it was last heard of
-	Components map[platform.NodeComponent]bool `json:"components"` // what the bootstrap installed: true is up
+	LastSeen   time.Time                       `json:"lastSeen"`   // when it last sent something
+	Components map[platform.NodeComponent]bool `json:"components"` // true: the bootstrap action installed it
 }
 
-// Workload is a workload of the control node as its readiness URL tells.
+// Workload is a workload of the control node, according to its readiness URL.
 type Workload struct {
 	Name   platform.Workload `json:"name"`
 	Ready  bool              `json:"ready"`
-	Reason string            `json:"reason,omitempty"` // why it is not
+	Reason string            `json:"reason,omitempty"` // why it is not ready
 }
 
-// ErrSection is the error of a section that Status does not have.
+// ErrSection is the error for a section that Status does not have.
 var ErrSection = errors.New("no such section")
 
-// Sections are the parts that can be asked for alone: all but the version.
+// Sections returns the parts that can be requested: all but the version.
 func Sections() []string {
 	var names []string
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[Status]()) {
@@ -67,7 +67,7 @@ func Sections() []string {
 	return names
 }
 
-// Section gives one part of the status.
+// Section returns one part of the status.
 func (s Status) Section(name string) (any, error) {
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[Status]()) {
 		if field.Tag.Get("json") == name && slices.Contains(Sections(), name) {
@@ -77,28 +77,28 @@ func (s Status) Section(name string) (any, error) {
 	return nil, fmt.Errorf("section %q: %w; there are %q", name, ErrSection, Sections())
 }
 
-// Read asks everything at once and waits at most patience for each answer. It
-// does not fail: what does not answer is what the status is about.
+// Read queries workloads and VictoriaMetrics concurrently, each request with
+// requestTimeout. It does not fail: the status says what does not respond.
 func Read(ctx context.Context, config Config) Status {
 	read := Status{
 		SchemaVersion: SchemaVersion, S3Paths: config.S3Paths, Control: config.Control, Nodes: []Node{},
 		Workloads: []Workload{}, Endpoints: map[platform.Workload]string{}, Problems: []string{},
 	}
-	var asking sync.WaitGroup
+	var requests sync.WaitGroup
 	var lock sync.Mutex
 	for name, endpoint := range config.Endpoints {
 		read.Endpoints[name] = endpoint.URL
 		if name == platform.WorkloadStatus {
-			continue // it answers, or nobody reads this
+			continue // this process
 		}
-		asking.Go(func() {
+		requests.Go(func() {
 			workload := probe(ctx, name, endpoint)
 			lock.Lock()
 			defer lock.Unlock()
 			read.Workloads = append(read.Workloads, workload)
 		})
 	}
-	asking.Go(func() {
+	requests.Go(func() {
 		nodes, err := readNodes(ctx, config.Endpoints[platform.WorkloadVictoriaMetrics].URL)
 		lock.Lock()
 		defer lock.Unlock()
@@ -108,8 +108,8 @@ func Read(ctx context.Context, config Config) Status {
 		}
 		read.Nodes = nodes
 	})
-	asking.Wait()
-	read.Clusters, read.Bootstrap = clustersOf(read.Nodes), bootstrapOf(read.Nodes)
+	requests.Wait()
+	read.Clusters, read.Bootstrap = countClusters(read.Nodes), bootstrapOutcomes(read.Nodes)
 	slices.SortFunc(read.Workloads, func(a, b Workload) int { return compare(a.Name, b.Name) })
 	return read
 }

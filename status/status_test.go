@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -18,22 +17,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/localcloud/servers"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
+	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
-const patience = 30 * time.Second
+const startTimeout = 30 * time.Second
 
-// startVictoriaMetrics gives the URL of an empty VictoriaMetrics.
+// startVictoriaMetrics starts an empty VictoriaMetrics.
 func startVictoriaMetrics(t *testing.T) string {
 	t.Helper()
 	found, err := servers.Find(t.Context(), "victoria-metrics")
-	if err != nil && os.Getenv("CI") != "true" {
-		t.Skip(err)
-	}
-	require.NoError(t, err)
-	address := freeAddress(t)
+	testenv.Require(t, err == nil, fmt.Sprint(err))
+	address := testenv.Address(t)
 	server := exec.Command(found, "-httpListenAddr="+address, "-storageDataPath="+t.TempDir(), "-loggerLevel=ERROR")
 	var output bytes.Buffer
 	server.Stdout, server.Stderr = &output, &output
@@ -45,19 +42,11 @@ func startVictoriaMetrics(t *testing.T) string {
 			t.Logf("victoria-metrics: %s", output.String())
 		}
 	})
-	answers(t, "http://"+address+"/health")
+	waitForOK(t, "http://"+address+"/health")
 	return "http://" + address
 }
 
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer listener.Close()
-	return listener.Addr().String()
-}
-
-func answers(t *testing.T, url string) {
+func waitForOK(t *testing.T, url string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		response, err := http.Get(url)
@@ -66,10 +55,10 @@ func answers(t *testing.T, url string) {
 		}
 		response.Body.Close()
 		return response.StatusCode == http.StatusOK
-	}, patience, 20*time.Millisecond, url)
+	}, startTimeout, 20*time.Millisecond, url)
 }
 
-// importSamples puts series with one sample each, of a given age.
+// importSamples imports series with one sample each, of a given age.
 func importSamples(t *testing.T, url string, age time.Duration, series ...string) {
 	t.Helper()
 	var lines strings.Builder
@@ -80,9 +69,10 @@ func importSamples(t *testing.T, url string, age time.Duration, series ...string
 	require.NoError(t, err)
 	response.Body.Close()
 	require.Equal(t, http.StatusNoContent, response.StatusCode)
-	answers(t, url+"/internal/force_flush")
+	waitForOK(t, url+"/internal/force_flush")
 }
 
+// metric returns a line of Prometheus text.
 func metric(name, cluster, role, host, extra string, value int) string {
 	return fmt.Sprintf(`%s{cluster=%q,node_role=%q,host_name=%q%s} %d`, name, cluster, role, host, extra, value)
 }
@@ -99,17 +89,18 @@ func config(t *testing.T, victoriaMetrics string) status.Config {
 	t.Cleanup(workloads.Close)
 	return status.Config{
 		S3Paths: platform.NewS3Paths("data"),
-		Control: status.Control{PrivateIP: "10.0.0.4", OTLP: "10.0.0.4:4317", GrafanaURL: "https://10.0.0.4:3000", StatusURL: "http://10.0.0.4:8080"},
+		Control: status.Control{PrivateIP: "10.0.0.4", OTLP: "10.0.0.4:4317", GrafanaURL: "https://10.0.0.4:3000",
+			StatusURL: "http://10.0.0.4:8080"},
 		Endpoints: map[platform.Workload]status.Endpoint{
 			platform.WorkloadVictoriaMetrics: {URL: victoriaMetrics, ReadyURL: victoriaMetrics + "/health"},
 			platform.WorkloadTempo:           {URL: workloads.URL, ReadyURL: workloads.URL + "/ready"},
 			platform.WorkloadPyroscope:       {URL: workloads.URL, ReadyURL: workloads.URL + "/other"},
-			platform.WorkloadGrafana:         {URL: "http://grafana:3000", ReadyURL: "http://" + freeAddress(t) + "/api/health"},
+			platform.WorkloadGrafana:         {URL: "http://grafana:3000", ReadyURL: "http://" + testenv.Address(t) + "/api/health"},
 		},
 	}
 }
 
-func TestStatusFromRealMetrics(t *testing.T) {
+func TestStatusFromMetrics(t *testing.T) {
 	metrics := startVictoriaMetrics(t)
 	importSamples(t, metrics, 2*time.Second,
 		metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-12", `,state="used"`, 7),
@@ -123,10 +114,11 @@ func TestStatusFromRealMetrics(t *testing.T) {
 		metric(platform.MetricBootstrapUp, "j-1", "core", "ip-10-0-0-12", `,component="collector"`, 1),
 		metric(platform.MetricBootstrapUp, "j-1", "core", "ip-10-0-0-12", `,component="profiler"`, 0),
 		metric(platform.MetricBootstrapUp, "j-1", "master", "ip-10-0-0-99", `,component="collector"`, 1))
-	// What a node tells that has no collector to tell more.
+	// A node without a collector sends only its bootstrap report.
 	importSamples(t, metrics, 3*time.Hour,
 		metric(platform.MetricBootstrapUp, "j-2", "core", "ip-10-0-0-60", `,component="collector"`, 0),
 		metric(platform.MetricBootstrapUp, "j-2", "core", "ip-10-0-0-60", `,component="profiler"`, 1),
+		metric(platform.MetricBootstrapUp, "j-2", "core", "ip-10-0-0-60", `,component="added"`, 0), // of no part that this program has
 		metric(platform.MetricBootstrapUp, "j-1", "task", "ip-10-0-0-13", `,component="collector"`, 0))
 	importSamples(t, metrics, 25*time.Hour, metric(platform.MetricBootstrapUp, "j-2", "core", "ip-10-0-0-61", `,component="collector"`, 0))
 
@@ -147,20 +139,25 @@ func TestStatusFromRealMetrics(t *testing.T) {
 	}
 	require.Equal(t, []string{"ip-10-0-0-99", "ip-10-0-0-12", "ip-10-0-0-14", "ip-10-0-0-13", "ip-10-0-0-60"}, hosts)
 	require.Equal(t, "master", got.Nodes[0].Role)
-	require.Equal(t, []status.Cluster{{ID: "j-1", Nodes: map[string]int{"master": 1, "core": 2, "task": 1}}, {ID: "j-2", Nodes: map[string]int{"core": 1}}}, got.Clusters)
+	require.Equal(t, []status.Cluster{{ID: "j-1", Nodes: map[string]int{"master": 1, "core": 2, "task": 1}},
+		{ID: "j-2", Nodes: map[string]int{"core": 1}}}, got.Clusters)
 	require.Equal(t, []status.Bootstrap{
 		{Cluster: "j-1", Role: "master", Host: "ip-10-0-0-99", Result: status.BootstrapComplete, Failed: []platform.NodeComponent{}},
-		{Cluster: "j-1", Role: "core", Host: "ip-10-0-0-12", Result: status.BootstrapPartial, Failed: []platform.NodeComponent{platform.ComponentProfiler}},
+		{Cluster: "j-1", Role: "core", Host: "ip-10-0-0-12", Result: status.BootstrapPartial,
+			Failed: []platform.NodeComponent{platform.ComponentProfiler}},
 		{Cluster: "j-1", Role: "core", Host: "ip-10-0-0-14", Result: status.BootstrapUnknown, Failed: []platform.NodeComponent{}},
-		{Cluster: "j-1", Role: "task", Host: "ip-10-0-0-13", Result: status.BootstrapPartial, Failed: []platform.NodeComponent{platform.ComponentCollector}},
-		{Cluster: "j-2", Role: "core", Host: "ip-10-0-0-60", Result: status.BootstrapPartial, Failed: []platform.NodeComponent{platform.ComponentCollector}},
+		{Cluster: "j-1", Role: "task", Host: "ip-10-0-0-13", Result: status.BootstrapPartial,
+			Failed: []platform.NodeComponent{platform.ComponentCollector}},
+		{Cluster: "j-2", Role: "core", Host: "ip-10-0-0-60", Result: status.BootstrapPartial,
+			Failed: []platform.NodeComponent{"added", platform.ComponentCollector}},
 	}, got.Bootstrap)
 	require.Equal(t, "http://grafana:3000", got.Endpoints[platform.WorkloadGrafana])
 	require.Len(t, got.Endpoints, 4)
-	require.WithinDuration(t, time.Now().Add(-2*time.Second), got.Nodes[1].LastSeen, 5*time.Second)
-	require.WithinDuration(t, time.Now().Add(-time.Minute), got.Nodes[3].LastSeen, 5*time.Second)
-	require.WithinDuration(t, time.Now().Add(-3*time.Hour), got.Nodes[4].LastSeen, 5*time.Second)
-	require.Equal(t, map[platform.NodeComponent]bool{platform.ComponentCollector: true, platform.ComponentProfiler: false}, got.Nodes[1].Components)
+	require.WithinDuration(t, time.Now().Add(-2*time.Second), got.Nodes[1].LastSeen, 30*time.Second)
+	require.WithinDuration(t, time.Now().Add(-time.Minute), got.Nodes[3].LastSeen, 30*time.Second)
+	require.WithinDuration(t, time.Now().Add(-3*time.Hour), got.Nodes[4].LastSeen, 30*time.Second)
+	require.Equal(t, map[platform.NodeComponent]bool{platform.ComponentCollector: true, platform.ComponentProfiler: false},
+		got.Nodes[1].Components)
 
 	require.Len(t, got.Workloads, 4)
 	for i, want := range []struct {
@@ -189,7 +186,7 @@ func TestStatusFromRealMetrics(t *testing.T) {
 }
 
 func TestStatusWithoutMetrics(t *testing.T) {
-	c := config(t, "http://"+freeAddress(t))
+	c := config(t, "http://"+testenv.Address(t))
 	got := status.Read(t.Context(), c)
 	require.Empty(t, got.Nodes)
 	require.Len(t, got.Problems, 1)
@@ -201,7 +198,7 @@ func TestStatusWithoutMetrics(t *testing.T) {
 }
 
 func TestSections(t *testing.T) {
-	server := httptest.NewServer(status.Handler(config(t, "http://"+freeAddress(t))))
+	server := httptest.NewServer(status.Handler(config(t, "http://"+testenv.Address(t))))
 	t.Cleanup(server.Close)
 	for _, section := range status.Sections() {
 		response, err := http.Get(server.URL + "/status?section=" + section)
@@ -229,7 +226,7 @@ func TestSections(t *testing.T) {
 	require.Equal(t, http.StatusMethodNotAllowed, posted.StatusCode)
 }
 
-func TestFetchRefusesOtherVersions(t *testing.T) {
+func TestFetchRejectsOtherSchemaVersions(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"schemaVersion": 99}`)
 	}))
@@ -256,11 +253,12 @@ func TestLoadConfig(t *testing.T) {
 		want []string
 	}{
 		"unknown key": {`{"s3paths2": {}}`, []string{`unknown field "s3paths2"`}},
-		"all faults": {
+		"every violation": {
 			`{"s3Paths":{"data":"data"},"control":{"privateIp":"ip-10-0-0-4"},"endpoints":{"tempo":{"url":"tempo:3200","readyUrl":"ready"}}}`,
 			[]string{
 				`s3Paths.data: "data"`, `s3Paths.lake: ""`, `control.privateIp: "ip-10-0-0-4"`, `control.otlp: ""`,
-				`control.grafanaUrl: ""`, "endpoints.victoria-metrics: missing", `endpoints.tempo.url: "tempo:3200"`, `endpoints.tempo.readyUrl: "ready"`,
+				`control.grafanaUrl: ""`, "endpoints.victoria-metrics: missing", `endpoints.tempo.url: "tempo:3200"`,
+				`endpoints.tempo.readyUrl: "ready"`,
 			},
 		},
 	} {
@@ -276,7 +274,7 @@ func TestLoadConfig(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-func TestSectionsAreAllParts(t *testing.T) {
+func TestSectionsListAllPartsButTheVersion(t *testing.T) {
 	require.Equal(t, []string{"s3Paths", "control", "clusters", "nodes", "bootstrap", "workloads", "endpoints", "problems"}, status.Sections())
 	_, err := status.Status{}.Section("schemaVersion")
 	require.ErrorIs(t, err, status.ErrSection)

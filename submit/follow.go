@@ -13,91 +13,95 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/aws/smithy-go"
-	"github.com/cenkalti/backoff/v5"
+
+	"github.com/emr-observatory/emr-observatory/internal/poll"
 )
 
 const (
-	maxPoll = 30 * time.Second // DescribeStep refills half a call per second, for the whole account
+	maxPollInterval = 30 * time.Second // DescribeStep refills half a call per second, for the whole account
 
-	// maxSilence is how many looks in a row may fail before following stops.
-	// With pauses of up to maxPoll a broken line of some minutes is survived.
-	maxSilence = 10
+	// maxFailures is how many calls in a row may fail before waiting stops. At
+	// maxPollInterval it survives a network failure of some minutes.
+	maxFailures = 10
 )
 
-var errGoesOn = errors.New("the step goes on")
+var errStillRunning = errors.New("the step is still running")
 
-// follow looks at a step until it has ended, then gathers what explains it.
+// follow waits until a step has ended, then adds its application ids, the logs of
+// a failure and warnings to the result, and sends the step's span.
 func (c clients) follow(ctx context.Context, o Options, result Result) (Result, error) {
-	step, err := c.await(ctx, o, &result)
+	step, err := c.awaitEnd(ctx, o, &result)
 	if ctx.Err() != nil {
-		return result, detached(result)
+		return result, detachedError(result)
 	}
 	if err != nil {
 		return result, err
 	}
 	result.Name = aws.ToString(step.Name)
 	result.Started, result.Ended = step.Status.Timeline.StartDateTime, step.Status.Timeline.EndDateTime
-	span := spanOf(step)
+	span := spanContextOf(step)
 	if span.IsValid() {
 		result.TraceID = span.TraceID().String()
 	}
-	cluster, err := c.describe(ctx, o.Cluster)
-	var printed printed
+	cluster, err := c.describeCluster(ctx, o.Cluster)
+	var logs stepLogs
 	if err == nil {
-		printed, err = c.printed(ctx, o, cluster, step)
+		logs, err = c.readStepLogs(ctx, o, cluster, step)
 	}
 	if err != nil {
 		result.Warnings = append(result.Warnings, err.Error())
 	}
-	result.ApplicationIDs = applications(step, printed)
+	result.ApplicationIDs = applicationIDs(step, logs)
 	if step.Status.State != types.StepStateCompleted {
-		result.Failure = failureOf(step, printed.logs)
+		result.Failure = failureOf(step, logs.tails)
 	}
 	if o.OTLPEndpoint != "" && span.IsValid() {
-		if err := exportSpan(ctx, o.OTLPEndpoint, span, primary(cluster), result); err != nil {
+		if err := exportSpan(ctx, o.OTLPEndpoint, span, primaryHostName(cluster), result); err != nil {
 			result.Warnings = append(result.Warnings, err.Error())
 		}
 	}
 	if result.Failure != nil {
-		return result, failed(result)
+		return result, failedError(result)
 	}
 	return result, nil
 }
 
-// await polls until the step's state is a last one.
-func (c clients) await(ctx context.Context, o Options, result *Result) (*types.Step, error) {
-	pauses := backoff.NewExponentialBackOff()
-	pauses.InitialInterval, pauses.MaxInterval = o.PollInterval, max(o.LongestPoll, o.PollInterval)
-	begun, silence := time.Now(), 0
-	look := func() (*types.Step, error) {
+// awaitEnd polls a step until its state is final, and keeps the result's state
+// up to date.
+func (c clients) awaitEnd(ctx context.Context, o Options, result *Result) (*types.Step, error) {
+	var step *types.Step
+	begun, failures := time.Now(), 0
+	schedule := poll.Options{Interval: o.PollInterval, MaxInterval: max(o.LongestPoll, o.PollInterval)}
+	err := poll.Until(ctx, schedule, func(ctx context.Context) error {
 		out, err := c.emr.DescribeStep(ctx, &emr.DescribeStepInput{
 			ClusterId: aws.String(result.Cluster), StepId: aws.String(result.StepID),
 		})
 		if err != nil {
-			silence++
+			failures++
 			err = fmt.Errorf("describe step %s: %w", result.StepID, err)
-			if refused(err) || silence >= maxSilence {
-				return nil, backoff.Permanent(err)
+			if isPermanent(err) || failures >= maxFailures {
+				return poll.Permanent(err)
 			}
-			o.say("%v; trying again", err)
-			return nil, err
+			o.say("%v; retrying", err)
+			return err
 		}
-		silence = 0
+		failures = 0
 		if state := out.Step.Status.State; state != result.State {
 			result.State = state
 			o.say("step %s is %s after %s", result.StepID, state, time.Since(begun).Round(time.Second))
 		}
-		if !ended(result.State) {
-			return nil, errGoesOn
+		if !isFinal(result.State) {
+			return errStillRunning
 		}
-		return out.Step, nil
-	}
-	return backoff.Retry(ctx, look, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(0))
+		step = out.Step
+		return nil
+	})
+	return step, err
 }
 
-// refused says that asking again would not help. To be throttled is no
-// refusal: EMR's limits are the whole account's.
-func refused(err error) bool {
+// isPermanent reports whether a retry would fail again. Throttling passes: EMR's
+// rate limits are shared by the whole account.
+func isPermanent(err error) bool {
 	throttled := retry.ThrottleErrorCode{Codes: retry.DefaultThrottleErrorCodes}
 	if throttled.IsErrorThrottle(err) == aws.TrueTernary {
 		return false
@@ -106,12 +110,13 @@ func refused(err error) bool {
 	return errors.As(err, &answer) && answer.ErrorFault() != smithy.FaultServer
 }
 
-func ended(state types.StepState) bool {
+func isFinal(state types.StepState) bool {
 	return slices.Contains([]types.StepState{
 		types.StepStateCompleted, types.StepStateFailed, types.StepStateCancelled, types.StepStateInterrupted,
 	}, state)
 }
 
+// failureOf returns why a step failed, with the logs that were read.
 func failureOf(step *types.Step, logs []Log) *Failure {
 	failure := &Failure{Reason: string(step.Status.State), Logs: logs}
 	if details := step.Status.FailureDetails; details != nil {
@@ -126,7 +131,8 @@ func failureOf(step *types.Step, logs []Log) *Failure {
 	return failure
 }
 
-func failed(result Result) error {
+// failedError is ErrFailed with the reason and the last lines of the step's logs.
+func failedError(result Result) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "step %s of cluster %s is %s: %s", result.StepID, result.Cluster, result.State, result.Failure.Reason)
 	if result.Failure.Message != "" {
@@ -142,8 +148,9 @@ func failed(result Result) error {
 	return fmt.Errorf("%w: %s", ErrFailed, text.String())
 }
 
-func detached(result Result) error {
-	return fmt.Errorf("%w: it goes on as %s of cluster %s\n"+
+// detachedError is ErrDetached with the commands that follow or cancel the step.
+func detachedError(result Result) error {
+	return fmt.Errorf("%w: it continues as %s of cluster %s\n"+
 		"  follow: aws emr describe-step --cluster-id %[3]s --step-id %[2]s\n"+
 		"  cancel: aws emr cancel-steps --cluster-id %[3]s --step-ids %[2]s",
 		ErrDetached, result.StepID, result.Cluster)

@@ -15,91 +15,92 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
-	"github.com/cenkalti/backoff/v5"
 
+	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 const (
-	tailLines = 40      // enough for a Java stack trace with its cause
-	lineBytes = 1 << 14 // longer lines are cut
+	maxTailLines = 40      // enough for a Java stack trace with its cause
+	maxLineBytes = 1 << 14 // longer lines are cut
 )
 
-// printedLogs are what a step's program prints to. A Python driver in client
-// mode prints all of it, errors too, to stdout: Spark's PythonRunner merges the
-// two streams.
-var printedLogs = []string{"stderr", "stdout"}
+// outputLogs hold what a step's program printed. A Python driver in client mode
+// prints everything, errors too, to stdout: Spark's PythonRunner merges the two
+// streams.
+var outputLogs = []string{"stderr", "stdout"}
 
-// controllerLog exists also where a step could not even be started.
+// controllerLog exists even if a step could not be started.
 const controllerLog = "controller"
 
-// yarnApplication is the form of YARN's application ids.
+// yarnApplication matches YARN's application ids.
 var yarnApplication = regexp.MustCompile(`\bapplication_\d+_\d+\b`)
 
-// printed is what a step's logs in S3 tell.
-type printed struct {
-	logs         []Log // those with lines
-	applications []string
+// stepLogs is what was read of a step's logs in S3.
+type stepLogs struct {
+	tails          []Log // of the logs that are not empty
+	applicationIDs []string
 }
 
 var errNoLog = errors.New("no log yet")
 
-// printed reads the logs of an ended step. EMR uploads logs every five minutes,
-// so for a failed step it waits as long as the options allow.
-func (c clients) printed(ctx context.Context, o Options, cluster types.Cluster, step *types.Step) (printed, error) {
+// readStepLogs reads the logs of an ended step. If a failed step has none yet, it
+// waits up to o.LogWait; if a completed step has none yet, it says so.
+func (c clients) readStepLogs(ctx context.Context, o Options, cluster types.Cluster, step *types.Step) (stepLogs, error) {
 	bucket, prefix, ok := splitLogURI(aws.ToString(cluster.LogUri))
 	if !ok {
-		return printed{}, fmt.Errorf("cluster %s keeps no logs in S3 (log URI %q)", o.Cluster, aws.ToString(cluster.LogUri))
+		return stepLogs{}, fmt.Errorf("cluster %s keeps no logs in S3 (log URI %q)", o.Cluster, aws.ToString(cluster.LogUri))
 	}
-	find := func() (printed, error) {
+	read := func() (stepLogs, error) {
 		return c.readLogs(ctx, bucket, func(log string) string {
 			return prefix + platform.StepLogKey(o.Cluster, aws.ToString(step.Id), log)
 		})
 	}
-	found, err := find()
+	logs, err := read()
 	if errors.Is(err, errNoLog) && o.LogWait > 0 && step.Status.State == types.StepStateFailed {
 		o.say("waiting up to %s for the step's log in S3", o.LogWait)
-		pauses := backoff.NewExponentialBackOff()
-		pauses.InitialInterval, pauses.MaxInterval = min(o.PollInterval, o.LogWait), maxPoll
-		found, err = backoff.Retry(ctx, func() (printed, error) {
-			found, err := find()
-			if err != nil && !errors.Is(err, errNoLog) {
-				err = backoff.Permanent(err)
+		schedule := poll.Options{Interval: min(o.PollInterval, o.LogWait), MaxInterval: maxPollInterval, Timeout: o.LogWait}
+		err = poll.Until(ctx, schedule, func(context.Context) error { // a read that has begun may finish after LogWait
+			if logs, err = read(); err != nil && !errors.Is(err, errNoLog) {
+				return poll.Permanent(err)
 			}
-			return found, err
-		}, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(o.LogWait))
+			return err
+		})
 	}
-	if err != nil && !errors.Is(err, errNoLog) {
-		return found, fmt.Errorf("read the step's log: %w", err)
+	switch {
+	case err != nil && (ctx.Err() != nil || !errors.Is(err, errNoLog)):
+		return logs, fmt.Errorf("read the step's log: %w", err)
+	case err != nil && step.Status.State == types.StepStateCompleted:
+		o.say("the step's log is not in S3 yet; EMR uploads logs every five minutes")
 	}
-	return found, nil
+	return logs, nil
 }
 
-// readLogs reads what the program printed, or the controller's log where it
-// printed nothing.
-func (c clients) readLogs(ctx context.Context, bucket string, key func(log string) string) (printed, error) {
-	var p printed
-	var faults []error
+// readLogs reads what the program printed, or the controller's log if it printed
+// nothing. It fails with errNoLog if no log exists.
+func (c clients) readLogs(ctx context.Context, bucket string, key func(log string) string) (stepLogs, error) {
+	var logs stepLogs
+	var errs []error
 	none := true
 	read := func(log string) {
-		err := c.readLog(ctx, bucket, key(log), &p)
+		err := c.readLog(ctx, bucket, key(log), &logs)
 		if !errors.Is(err, errNoLog) {
-			none, faults = false, append(faults, err)
+			none, errs = false, append(errs, err)
 		}
 	}
-	for _, log := range printedLogs {
+	for _, log := range outputLogs {
 		read(log)
 	}
-	if len(p.logs) == 0 {
+	if len(logs.tails) == 0 {
 		read(controllerLog)
 	}
 	if none {
-		return p, errNoLog
+		return logs, errNoLog
 	}
-	return p, errors.Join(faults...)
+	return logs, errors.Join(errs...)
 }
 
-// splitLogURI reads a cluster's log URI, which EMR gives back as s3n://.
+// splitLogURI splits a cluster's log URI, which EMR returns as s3n://.
 func splitLogURI(uri string) (bucket, prefix string, ok bool) {
 	scheme, rest, _ := strings.Cut(uri, "://")
 	bucket, prefix, _ = strings.Cut(rest, "/")
@@ -109,7 +110,8 @@ func splitLogURI(uri string) (bucket, prefix string, ok bool) {
 	return bucket, prefix, bucket != "" && slices.Contains([]string{"s3", "s3n", "s3a"}, scheme)
 }
 
-func (c clients) readLog(ctx context.Context, bucket, key string, into *printed) error {
+// readLog adds the lines and application ids of one log, or fails with errNoLog.
+func (c clients) readLog(ctx context.Context, bucket, key string, logs *stepLogs) error {
 	log := Log{URI: "s3://" + bucket + "/" + key}
 	out, err := c.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(bucket), Key: aws.String(key)})
 	var absent *s3types.NoSuchKey
@@ -122,10 +124,10 @@ func (c clients) readLog(ctx context.Context, bucket, key string, into *printed)
 	defer out.Body.Close()
 	unzipped, err := gzip.NewReader(out.Body)
 	if err == nil {
-		err = into.read(unzipped, &log)
+		err = logs.scan(unzipped, &log)
 	}
 	if len(log.Tail) > 0 || err != nil {
-		into.logs = append(into.logs, log)
+		logs.tails = append(logs.tails, log)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", log.URI, err)
@@ -133,9 +135,9 @@ func (c clients) readLog(ctx context.Context, bucket, key string, into *printed)
 	return nil
 }
 
-// read keeps a log's last lines and every application id.
-func (p *printed) read(from io.Reader, log *Log) error {
-	lines := bufio.NewReaderSize(from, lineBytes)
+// scan keeps a log's last lines and every application id in it.
+func (s *stepLogs) scan(from io.Reader, log *Log) error {
+	lines := bufio.NewReaderSize(from, maxLineBytes)
 	for rest := false; ; {
 		line, more, err := lines.ReadLine()
 		if errors.Is(err, io.EOF) {
@@ -145,23 +147,23 @@ func (p *printed) read(from io.Reader, log *Log) error {
 			return err
 		}
 		for _, id := range yarnApplication.FindAllString(string(line), -1) {
-			if !slices.Contains(p.applications, id) {
-				p.applications = append(p.applications, id)
+			if !slices.Contains(s.applicationIDs, id) {
+				s.applicationIDs = append(s.applicationIDs, id)
 			}
 		}
 		if !rest {
 			log.Tail = append(log.Tail, string(line))
-			log.Tail = log.Tail[max(0, len(log.Tail)-tailLines):]
+			log.Tail = log.Tail[max(0, len(log.Tail)-maxTailLines):]
 		}
 		rest = more
 	}
 }
 
-// applications are the YARN applications of a step: those that EMR names
-// (Step.AdditionalInfo, service model of November 2026), else those of the log.
-func applications(step *types.Step, p printed) []string {
+// applicationIDs returns the YARN applications of a step: those that EMR names
+// (Step.AdditionalInfo, service model of November 2026), else those in its logs.
+func applicationIDs(step *types.Step, logs stepLogs) []string {
 	if info := step.AdditionalInfo; info != nil && len(info.ResourceManagerApplicationIds) > 0 {
 		return info.ResourceManagerApplicationIds
 	}
-	return p.applications
+	return logs.applicationIDs
 }

@@ -20,7 +20,7 @@ import (
 
 // Deploy modes of spark-submit.
 const (
-	ModeClient  = "client"  // the driver runs on the master and logs to the step
+	ModeClient  = "client"  // the driver runs on the primary node and logs to the step
 	ModeCluster = "cluster" // the driver runs in a YARN container
 )
 
@@ -30,7 +30,11 @@ const (
 	maxName       = 256
 )
 
-// Options say what to run and how to follow it.
+// LogWait is how long it may take until a failed step's log is in S3: EMR uploads
+// logs every five minutes (Management Guide, "View log files"), plus the upload.
+const LogWait = 6 * time.Minute
+
+// Options says what to run and how to follow it.
 type Options struct {
 	AWS     aws.Config // credentials, region and endpoints; from config.LoadDefaultConfig
 	Cluster string     // j-…
@@ -44,11 +48,11 @@ type Options struct {
 	DeployMode  string            // ModeClient (default) or ModeCluster
 
 	Wait         bool          // follow the step to its end
-	LogWait      time.Duration // how long to wait for a failed step's log in S3, where EMR puts it every five minutes; 0 looks once
-	PollInterval time.Duration // first pause between looks, default 5 s; it grows to LongestPoll
+	LogWait      time.Duration // how long to wait for a failed step's log in S3; see LogWait; 0 looks once
+	PollInterval time.Duration // first interval between polls, default 5 s; it grows to LongestPoll
 	LongestPoll  time.Duration // default 30 s
-	OTLPEndpoint string        // host:port (gRPC, not encrypted) that takes the step's span; empty sends none
-	Progress     io.Writer     // told what happens; nil means silence
+	OTLPEndpoint string        // host:port (gRPC, not encrypted) that receives the step's span; empty sends none
+	Progress     io.Writer     // receives progress messages; nil discards them
 }
 
 var (
@@ -67,7 +71,7 @@ func (o Options) withDefaults() Options {
 		o.DeployMode = ModeClient
 	}
 	if o.LongestPoll <= 0 {
-		o.LongestPoll = maxPoll
+		o.LongestPoll = maxPollInterval
 	}
 	if o.PollInterval <= 0 {
 		o.PollInterval = 5 * time.Second
@@ -78,12 +82,12 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Validate names every fault at once, before anything is uploaded.
+// Validate reports every violation at once, before anything is uploaded.
 func (o Options) Validate() error {
-	faults := []error{o.validateTarget()}
-	add := func(format string, args ...any) { faults = append(faults, fmt.Errorf(format, args...)) }
+	violations := []error{o.validateCluster()}
+	add := func(format string, args ...any) { violations = append(violations, fmt.Errorf(format, args...)) }
 	o = o.withDefaults()
-	faults = append(faults, o.validateApplication()...)
+	violations = append(violations, o.validateApplication()...)
 	if len(o.Name) > maxName {
 		add("name: %d characters: at most %d", len(o.Name), maxName)
 	}
@@ -100,10 +104,10 @@ func (o Options) Validate() error {
 			add("conf %s: a step's arguments can be read by whoever may describe the cluster; let the job read secrets from a secret store", key)
 		}
 	}
-	return errors.Join(faults...)
+	return errors.Join(violations...)
 }
 
-func (o Options) validateTarget() error {
+func (o Options) validateCluster() error {
 	if !clusterID.MatchString(o.Cluster) {
 		return fmt.Errorf("cluster: %q: must be an EMR cluster id (j-…); the stack output emrClusterId has it", o.Cluster)
 	}
@@ -111,32 +115,32 @@ func (o Options) validateTarget() error {
 }
 
 func (o Options) validateApplication() []error {
-	var faults []error
+	var violations []error
 	kind := path.Ext(o.Application)
 	if kind != ".jar" && kind != ".py" {
-		faults = append(faults, fmt.Errorf("application: %q: must be a .jar or a .py", o.Application))
+		violations = append(violations, fmt.Errorf("application: %q: must be a .jar or a .py", o.Application))
 	}
 	if kind == ".py" && o.Class != "" {
-		faults = append(faults, fmt.Errorf("class: %q: only a .jar has a main class; remove it", o.Class))
+		violations = append(violations, fmt.Errorf("class: %q: only a .jar has a main class; remove it", o.Class))
 	}
-	if o.remote() {
-		return faults
+	if o.isInS3() {
+		return violations
 	}
 	if info, err := os.Stat(o.Application); err != nil || !info.Mode().IsRegular() {
-		faults = append(faults, fmt.Errorf("application: %q: no such file; give a path or an s3:// URI", o.Application))
+		violations = append(violations, fmt.Errorf("application: %q: no such file; give a path or an s3:// URI", o.Application))
 	}
 	if o.Bucket == "" {
-		faults = append(faults, errors.New(`bucket: "": must name the data bucket; the stack output dataBucket has it`))
+		violations = append(violations, errors.New(`bucket: "": must name the data bucket; the stack output dataBucket has it`))
 	}
-	return faults
+	return violations
 }
 
-// remote says that the application is in S3 already.
-func (o Options) remote() bool { return strings.HasPrefix(o.Application, "s3://") }
+// isInS3 reports whether the application is given as an S3 URI.
+func (o Options) isInS3() bool { return strings.HasPrefix(o.Application, "s3://") }
 
-// command is the argument list of command-runner.jar: spark-submit reads its
-// own options only up to the application.
-func (o Options) command(applicationURI, traceparent string) ([]string, error) {
+// commandRunnerArgs returns the arguments of command-runner.jar: the spark-submit
+// command. spark-submit reads its own options only up to the application.
+func (o Options) commandRunnerArgs(applicationURI, traceparent string) ([]string, error) {
 	args := []string{"spark-submit", "--deploy-mode", o.DeployMode, "--name", o.Name}
 	if o.Class != "" {
 		args = append(args, "--class", o.Class)
@@ -151,7 +155,8 @@ func (o Options) command(applicationURI, traceparent string) ([]string, error) {
 		size += len(arg)
 	}
 	if size > maxCharacters {
-		return nil, fmt.Errorf("arguments: %d characters with spark-submit's own: EMR takes at most %d; put long ones into a file in S3", size, maxCharacters)
+		return nil, fmt.Errorf(
+			"arguments: %d characters with spark-submit's own: EMR takes at most %d; put long ones into a file in S3", size, maxCharacters)
 	}
 	return args, nil
 }

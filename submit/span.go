@@ -20,15 +20,15 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// Telemetry must not hold up the answer for long.
+// Sending telemetry must not delay the result for long.
 const (
-	exportPatience = 10 * time.Second // where nothing answers at all
-	retryPatience  = 2 * time.Second  // where the answer is that it cannot be taken now
-	retryPause     = 500 * time.Millisecond
+	exportTimeout = 10 * time.Second // for a whole export, also if nothing answers
+	retryTimeout  = 2 * time.Second  // for retries after a retryable response
+	retryPause    = 500 * time.Millisecond
 )
 
-// newSpanContext names the step's span before the step exists, because the job
-// must be told. It continues the trace of ctx, if there is one.
+// newSpanContext creates the ids of the step's span before the step exists, because
+// the job receives them as its parent. It continues the trace of ctx, if there is one.
 func newSpanContext(ctx context.Context) trace.SpanContext {
 	var traceID trace.TraceID
 	var spanID trace.SpanID
@@ -47,8 +47,8 @@ func traceparent(span trace.SpanContext) string {
 	return carrier["traceparent"]
 }
 
-// spanOf reads the span context that Submit put into a step's arguments.
-func spanOf(step *types.Step) trace.SpanContext {
+// spanContextOf reads the span context that Submit put into a step's arguments.
+func spanContextOf(step *types.Step) trace.SpanContext {
 	if step.Config == nil {
 		return trace.SpanContext{}
 	}
@@ -62,27 +62,27 @@ func spanOf(step *types.Step) trace.SpanContext {
 	return trace.SpanContext{}
 }
 
-// fixedID gives the span the ids that the job was told.
-type fixedID struct{ span trace.SpanContext }
+// fixedIDs is an ID generator that gives the span the ids that the job received.
+type fixedIDs struct{ span trace.SpanContext }
 
-func (f fixedID) NewIDs(context.Context) (trace.TraceID, trace.SpanID) {
+func (f fixedIDs) NewIDs(context.Context) (trace.TraceID, trace.SpanID) {
 	return f.span.TraceID(), f.span.SpanID()
 }
 
-func (f fixedID) NewSpanID(context.Context, trace.TraceID) trace.SpanID { return f.span.SpanID() }
+func (f fixedIDs) NewSpanID(context.Context, trace.TraceID) trace.SpanID { return f.span.SpanID() }
 
-// kept holds the ended span, so that it can be exported with an error to
-// return: the SDK's own processors only log theirs.
-type kept struct{ spans []sdktrace.ReadOnlySpan }
+// spanCollector is a span processor that only keeps the ended span. It is then
+// exported directly, which returns errors: the SDK's own processors only log them.
+type spanCollector struct{ spans []sdktrace.ReadOnlySpan }
 
-func (k *kept) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
-func (k *kept) OnEnd(span sdktrace.ReadOnlySpan)                { k.spans = append(k.spans, span) }
-func (k *kept) Shutdown(context.Context) error                  { return nil }
-func (k *kept) ForceFlush(context.Context) error                { return nil }
+func (c *spanCollector) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
+func (c *spanCollector) OnEnd(span sdktrace.ReadOnlySpan)                { c.spans = append(c.spans, span) }
+func (c *spanCollector) Shutdown(context.Context) error                  { return nil }
+func (c *spanCollector) ForceFlush(context.Context) error                { return nil }
 
-// primary is the host.name of the cluster's primary node, on which steps run;
-// "" where EMR tells only a public name, which no host calls itself.
-func primary(cluster types.Cluster) string {
+// primaryHostName is the host.name of the cluster's primary node, on which steps run;
+// "" if EMR returns only a public name, which no host uses as its own.
+func primaryHostName(cluster types.Cluster) string {
 	host, _, _ := strings.Cut(aws.ToString(cluster.MasterPublicDnsName), ".")
 	if !strings.HasPrefix(host, "ip-") {
 		return ""
@@ -96,11 +96,11 @@ func exportSpan(ctx context.Context, endpoint string, span trace.SpanContext, ho
 	if result.Started == nil || result.Ended == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, exportPatience)
+	ctx, cancel := context.WithTimeout(ctx, exportTimeout)
 	defer cancel()
 	exporter, err := otlptracegrpc.New(ctx, otlptracegrpc.WithEndpoint(endpoint), otlptracegrpc.WithInsecure(),
 		otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{
-			Enabled: true, InitialInterval: retryPause, MaxInterval: retryPause, MaxElapsedTime: retryPatience,
+			Enabled: true, InitialInterval: retryPause, MaxInterval: retryPause, MaxElapsedTime: retryTimeout,
 		}))
 	if err != nil {
 		return fmt.Errorf("send the step's span to %s: %w", endpoint, err)
@@ -112,6 +112,8 @@ func exportSpan(ctx context.Context, endpoint string, span trace.SpanContext, ho
 	return nil
 }
 
+// stepSpan builds the span of an ended step. Its parent is the span of ctx if
+// both are of one trace.
 func stepSpan(ctx context.Context, span trace.SpanContext, host string, result Result) []sdktrace.ReadOnlySpan {
 	identity := []attribute.KeyValue{
 		attribute.String(string(platform.ServiceName), platform.ServiceStep),
@@ -122,11 +124,11 @@ func stepSpan(ctx context.Context, span trace.SpanContext, host string, result R
 		identity = append(identity, attribute.String(string(platform.HostName), host))
 	}
 	if parent := trace.SpanContextFromContext(ctx); parent.TraceID() != span.TraceID() {
-		ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{}) // followed from outside the trace
+		ctx = trace.ContextWithSpanContext(ctx, trace.SpanContext{}) // the step belongs to another trace
 	}
-	keep := &kept{}
+	collector := &spanCollector{}
 	provider := sdktrace.NewTracerProvider(
-		sdktrace.WithSpanProcessor(keep), sdktrace.WithIDGenerator(fixedID{span}), sdktrace.WithSampler(sdktrace.AlwaysSample()),
+		sdktrace.WithSpanProcessor(collector), sdktrace.WithIDGenerator(fixedIDs{span}), sdktrace.WithSampler(sdktrace.AlwaysSample()),
 		sdktrace.WithResource(resource.NewSchemaless(identity...)))
 	attributes := []attribute.KeyValue{
 		attribute.String(string(platform.StepID), result.StepID),
@@ -145,5 +147,5 @@ func stepSpan(ctx context.Context, span trace.SpanContext, host string, result R
 		step.SetStatus(codes.Error, result.Failure.Reason)
 	}
 	step.End(trace.WithTimestamp(aws.ToTime(result.Ended)))
-	return keep.spans
+	return collector.spans
 }

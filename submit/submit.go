@@ -12,17 +12,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// commandRunner is EMR's JAR that runs a command of the master node.
+// commandRunner is EMR's JAR that runs a command on the primary node.
 const commandRunner = "command-runner.jar"
 
-// Errors of a step that was added.
+// Errors that Submit returns after the step was added.
 var (
 	ErrFailed   = errors.New("step did not complete")
 	ErrDetached = errors.New("no longer following the step")
 )
 
-// Result is what is known of a submitted step. It is written as JSON for
-// machines.
+// Result describes a submitted step; programs read it as JSON.
 type Result struct {
 	Cluster        string          `json:"cluster"`
 	StepID         string          `json:"stepId"`
@@ -34,23 +33,23 @@ type Result struct {
 	Ended          *time.Time      `json:"ended,omitempty"`
 	ApplicationIDs []string        `json:"applicationIds,omitempty"` // YARN's, if EMR or the log names them
 	Failure        *Failure        `json:"failure,omitempty"`
-	Warnings       []string        `json:"warnings,omitempty"` // what was tried beside the step and failed
+	Warnings       []string        `json:"warnings,omitempty"` // failures that did not affect the step
 }
 
-// Failure is why a step did not complete.
+// Failure says why a step did not complete.
 type Failure struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message,omitempty"`
 	Logs    []Log  `json:"logs,omitempty"` // what the step printed
 }
 
-// Log is the end of one of a step's logs.
+// Log holds the last lines of one of a step's logs.
 type Log struct {
 	URI  string   `json:"uri"`            // s3://
-	Tail []string `json:"tail,omitempty"` // its last lines, as far as it could be read
+	Tail []string `json:"tail,omitempty"` // up to where it could be read
 }
 
-// clients are the two services that a submission speaks to.
+// clients are those of the two services that a submission needs.
 type clients struct {
 	emr *emr.Client
 	s3  *s3.Client
@@ -60,16 +59,16 @@ func newClients(config aws.Config) clients {
 	return clients{
 		emr: emr.NewFromConfig(config),
 		s3: s3.NewFromConfig(config, func(o *s3.Options) {
-			// A gateway at a given address has no host name per bucket.
+			// A custom endpoint has no host name per bucket.
 			o.UsePathStyle = o.UsePathStyle || o.BaseEndpoint != nil
 		}),
 	}
 }
 
-// Submit uploads the application, adds it as a step and, with Wait, follows it
-// to its end. It fails with ErrFailed if the step does not complete, and with
-// ErrDetached if ctx ends first: the step then goes on. In both cases, and
-// whenever a step was added, the Result says what is known.
+// Submit uploads the application, adds it as a step and, with Wait, waits until
+// it has ended. It fails with ErrFailed if the step does not complete, and with
+// ErrDetached if ctx ends first: the step then continues. Whenever a step was
+// added, the Result describes it.
 func Submit(ctx context.Context, options Options) (Result, error) {
 	if err := options.Validate(); err != nil {
 		return Result{}, fmt.Errorf("submit:\n%w", err)
@@ -80,12 +79,12 @@ func Submit(ctx context.Context, options Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	command, err := o.command(application.uri, traceparent(span))
+	command, err := o.commandRunnerArgs(application.uri, traceparent(span))
 	if err != nil {
 		return Result{}, fmt.Errorf("submit: %w", err)
 	}
 	c := newClients(o.AWS)
-	if err := c.requireReady(ctx, o.Cluster); err != nil {
+	if err := c.requireAcceptsSteps(ctx, o.Cluster); err != nil {
 		return Result{}, err
 	}
 	if err := c.upload(ctx, o, application); err != nil {
@@ -95,7 +94,7 @@ func Submit(ctx context.Context, options Options) (Result, error) {
 		JobFlowId: aws.String(o.Cluster),
 		Steps: []types.StepConfig{{
 			Name: aws.String(o.Name),
-			// A failed job is the submitter's affair, not the next one's.
+			// A failed job must not stop the jobs of others.
 			ActionOnFailure: types.ActionOnFailureContinue,
 			HadoopJarStep:   &types.HadoopJarStepConfig{Jar: aws.String(commandRunner), Args: command},
 		}},
@@ -114,41 +113,7 @@ func Submit(ctx context.Context, options Options) (Result, error) {
 	return c.follow(ctx, o, result)
 }
 
-// Follow follows a step that was added before, as Submit with Wait does. Of
-// the options it needs AWS and Cluster.
-func Follow(ctx context.Context, options Options, stepID string) (Result, error) {
-	if err := options.validateTarget(); err != nil {
-		return Result{}, fmt.Errorf("follow: %w", err)
-	}
-	result := Result{Cluster: options.Cluster, StepID: stepID}
-	return newClients(options.AWS).follow(ctx, options.withDefaults(), result)
-}
-
-// Cancel asks EMR to cancel a step: to interrupt it, or with force to end its
-// process.
-func Cancel(ctx context.Context, options Options, stepID string, force bool) error {
-	if err := options.validateTarget(); err != nil {
-		return fmt.Errorf("cancel: %w", err)
-	}
-	option := types.StepCancellationOptionSendInterrupt
-	if force {
-		option = types.StepCancellationOptionTerminateProcess
-	}
-	out, err := newClients(options.AWS).emr.CancelSteps(ctx, &emr.CancelStepsInput{
-		ClusterId: aws.String(options.Cluster), StepIds: []string{stepID}, StepCancellationOption: option,
-	})
-	if err != nil {
-		return fmt.Errorf("cancel step %s of cluster %s: %w", stepID, options.Cluster, err)
-	}
-	for _, info := range out.CancelStepsInfoList {
-		if info.Status != types.CancelStepsRequestStatusSubmitted {
-			return fmt.Errorf("cancel step %s of cluster %s: %s", stepID, options.Cluster, aws.ToString(info.Reason))
-		}
-	}
-	return nil
-}
-
-func (c clients) describe(ctx context.Context, cluster string) (types.Cluster, error) {
+func (c clients) describeCluster(ctx context.Context, cluster string) (types.Cluster, error) {
 	out, err := c.emr.DescribeCluster(ctx, &emr.DescribeClusterInput{ClusterId: aws.String(cluster)})
 	if err != nil {
 		return types.Cluster{}, fmt.Errorf("describe cluster %s: %w", cluster, err)
@@ -156,21 +121,21 @@ func (c clients) describe(ctx context.Context, cluster string) (types.Cluster, e
 	return *out.Cluster, nil
 }
 
-// requireReady refuses a cluster that takes no steps, before anything is
-// uploaded for it.
-func (c clients) requireReady(ctx context.Context, cluster string) error {
-	found, err := c.describe(ctx, cluster)
+// requireAcceptsSteps fails for a cluster that is terminating or terminated.
+func (c clients) requireAcceptsSteps(ctx context.Context, cluster string) error {
+	found, err := c.describeCluster(ctx, cluster)
 	if err != nil {
 		return err
 	}
 	switch state := found.Status.State; state {
 	case types.ClusterStateTerminating, types.ClusterStateTerminated, types.ClusterStateTerminatedWithErrors:
-		return fmt.Errorf("cluster %s is %s (%s): it takes no steps; bring a new one up",
+		return fmt.Errorf("cluster %s is %s (%s): it accepts no steps; bring up a new one",
 			cluster, state, aws.ToString(found.Status.StateChangeReason.Message))
 	}
 	return nil
 }
 
+// say prints a progress message.
 func (o Options) say(format string, args ...any) {
 	fmt.Fprintf(o.Progress, format+"\n", args...)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,16 +11,18 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/trace"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/submit"
 )
 
-func TestSubmitRunsAStepAndTellsOfIt(t *testing.T) {
+func TestSubmitRunsAndReportsAStep(t *testing.T) {
 	w := newWorld(t)
 	o := w.options(t, "job.py")
 	o.Name, o.Args = "daily", []string{"--day", "monday", "--conf", "mine"}
@@ -33,7 +34,7 @@ func TestSubmitRunsAStepAndTellsOfIt(t *testing.T) {
 	require.Equal(t, []string{"application_1700000000000_0007"}, result.ApplicationIDs)
 	require.Equal(t, "print('job.py')\n", w.sources[result.Application], "the node got the file")
 
-	span, resource := w.spans.only(t)
+	span, resource := w.spans.onlySpan(t)
 	require.Equal(t, []string{
 		"spark-submit", "--deploy-mode", "client", "--name", "daily",
 		"--conf", "spark.observatory.traceparent=00-" + result.TraceID + "-" + hex.EncodeToString(span.SpanId) + "-01",
@@ -43,7 +44,9 @@ func TestSubmitRunsAStepAndTellsOfIt(t *testing.T) {
 	require.Equal(t, "command-runner.jar", *w.steps[0].Config.Jar)
 	require.Equal(t, types.ActionOnFailureContinue, w.steps[0].ActionOnFailure)
 
-	require.Equal(t, map[string]string{"service.name": platform.ServiceStep, "cluster": w.cluster, "node.role": "master", "host.name": "ip-10-0-0-5"}, resource)
+	require.Equal(t, map[string]string{
+		"service.name": platform.ServiceStep, "cluster": w.cluster, "node.role": "master", "host.name": "ip-10-0-0-5",
+	}, resource)
 	require.Equal(t, result.TraceID, hex.EncodeToString(span.TraceId))
 	require.Empty(t, span.ParentSpanId)
 	require.Equal(t, "step daily", span.Name)
@@ -78,11 +81,11 @@ func TestSubmitUploadsOnce(t *testing.T) {
 	require.NoError(t, err)
 	before := w.keys(t, string(platform.PrefixArtifacts))
 	require.Len(t, before, 1)
-	told := &progress{}
-	o.Progress = told
+	log := &progress{}
+	o.Progress = log
 	again, err := submit.Submit(t.Context(), o)
 	require.NoError(t, err)
-	require.Contains(t, told.text.String(), "is there already")
+	require.Contains(t, log.text.String(), "is there already")
 	require.Equal(t, before, w.keys(t, string(platform.PrefixArtifacts)))
 
 	require.NoError(t, os.WriteFile(o.Application, []byte("print('changed')\n"), 0o600))
@@ -98,7 +101,7 @@ func TestSubmitUploadsOnce(t *testing.T) {
 	require.NoError(t, err, "an application in S3 needs no bucket")
 }
 
-func TestAFailedStepIsExplained(t *testing.T) {
+func TestLogsExplainAFailedStep(t *testing.T) {
 	w := newWorld(t)
 	result, err := submit.Submit(t.Context(), w.options(t, "fail.py"))
 	require.ErrorIs(t, err, submit.ErrFailed)
@@ -110,25 +113,39 @@ func TestAFailedStepIsExplained(t *testing.T) {
 	require.Len(t, log.Tail, 40)
 	require.LessOrEqual(t, len(log.Tail[37]), 1<<14, "a long line is cut")
 	require.Equal(t, "s3://data/emr-logs/"+w.cluster+"/steps/"+result.StepID+"/stderr.gz", log.URI)
-	span, _ := w.spans.only(t)
+	span, _ := w.spans.onlySpan(t)
 	require.Equal(t, tracepb.Status_STATUS_CODE_ERROR, span.Status.Code)
 	require.Equal(t, "Application exception", span.Status.Message)
 }
 
-func TestALogThatComesLate(t *testing.T) {
+func TestSubmitWaitsForALateLog(t *testing.T) {
 	w := newWorld(t)
 	o := w.options(t, "mute.py")
-	o.LogWait = patience
-	o.Progress = &progress{answer: map[string]func(){"waiting up to": func() {
-		require.NoError(t, w.writeLog(w.cluster, *w.steps[0].Id))
+	o.LogWait = testTimeout
+	o.Progress = &progress{react: map[string]func(){"waiting up to": func() {
+		require.NoError(t, w.putStderr(w.cluster, *w.steps[0].Id))
 	}}}
 	result, err := submit.Submit(t.Context(), o)
 	require.ErrorIs(t, err, submit.ErrFailed)
 	require.Contains(t, result.Failure.Logs[0].Tail, "ValueError: no such day")
 }
 
+// A step may complete before EMR uploads its log. Submit says that the log is not in S3
+// yet, and does not wait for it.
+func TestMissingLogOfACompletedStepIsReported(t *testing.T) {
+	w := newWorld(t)
+	o := w.options(t, "silent.py")
+	o.LogWait = testTimeout
+	said := false
+	o.Progress = &progress{react: map[string]func(){"is not in S3 yet; EMR uploads logs every five minutes": func() { said = true }}}
+	result, err := submit.Submit(t.Context(), o)
+	require.NoError(t, err)
+	require.Equal(t, types.StepStateCompleted, result.State)
+	require.True(t, said)
+}
+
 // A Python driver in client mode writes its errors to stdout.
-func TestAFailedStepIsExplainedByItsStdout(t *testing.T) {
+func TestStdoutExplainsAFailedPythonStep(t *testing.T) {
 	w := newWorld(t)
 	result, err := submit.Submit(t.Context(), w.options(t, "print.py"))
 	require.ErrorIs(t, err, submit.ErrFailed)
@@ -137,7 +154,7 @@ func TestAFailedStepIsExplainedByItsStdout(t *testing.T) {
 	require.Equal(t, []string{"no such table: orders"}, result.Failure.Logs[1].Tail)
 }
 
-func TestAFailedStepWithoutALog(t *testing.T) {
+func TestFailedStepWithoutLogs(t *testing.T) {
 	w := newWorld(t)
 	result, err := submit.Submit(t.Context(), w.options(t, "mute.py"))
 	require.ErrorIs(t, err, submit.ErrFailed)
@@ -145,73 +162,69 @@ func TestAFailedStepWithoutALog(t *testing.T) {
 	require.Equal(t, "Application exception", result.Failure.Reason)
 }
 
-func TestDetachAndFollow(t *testing.T) {
+func TestDetachLeavesTheStepRunning(t *testing.T) {
 	w := newWorld(t)
 	o := w.options(t, "hold.py")
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
-	o.Progress = &progress{answer: map[string]func(){"is RUNNING": interrupt}}
+	o.Progress = &progress{react: map[string]func(){"is RUNNING": interrupt}}
 	left, err := submit.Submit(ctx, o)
 	require.ErrorIs(t, err, submit.ErrDetached)
 	require.ErrorContains(t, err, "aws emr describe-step --cluster-id "+w.cluster+" --step-id "+left.StepID)
 	require.ErrorContains(t, err, "aws emr cancel-steps --cluster-id "+w.cluster+" --step-ids "+left.StepID)
 	require.Equal(t, types.StepStateRunning, left.State)
 
-	close(w.release)
-	o.Progress = nil
-	result, err := submit.Follow(t.Context(), o, left.StepID)
-	require.NoError(t, err)
-	require.Equal(t, types.StepStateCompleted, result.State)
-	require.Equal(t, left.TraceID, result.TraceID)
-	span, _ := w.spans.only(t)
-	require.Equal(t, left.TraceID, hex.EncodeToString(span.TraceId))
+	close(w.releaseHold)
+	client := emr.NewFromConfig(o.AWS)
+	require.Eventually(t, func() bool {
+		step, err := client.DescribeStep(t.Context(), &emr.DescribeStepInput{ClusterId: &w.cluster, StepId: &left.StepID})
+		return err == nil && step.Step.Status.State == types.StepStateCompleted
+	}, time.Minute, 50*time.Millisecond)
 }
 
-func TestCancel(t *testing.T) {
+func TestCancelledStepIsAFailure(t *testing.T) {
 	w := newWorld(t)
 	o := w.options(t, "hold.py")
-	o.Wait = false
-	added, err := submit.Submit(t.Context(), o)
-	require.NoError(t, err)
-	require.Equal(t, types.StepStatePending, added.State)
-	require.NoError(t, submit.Cancel(t.Context(), o, added.StepID, false))
-	result, err := submit.Follow(t.Context(), o, added.StepID)
+	client := emr.NewFromConfig(o.AWS)
+	o.Progress = &progress{react: map[string]func(){"added to cluster": func() {
+		steps, err := client.ListSteps(t.Context(), &emr.ListStepsInput{ClusterId: &w.cluster})
+		require.NoError(t, err)
+		_, err = client.CancelSteps(t.Context(), &emr.CancelStepsInput{ClusterId: &w.cluster, StepIds: []string{*steps.Steps[0].Id}})
+		require.NoError(t, err)
+	}}}
+	result, err := submit.Submit(t.Context(), o)
 	require.ErrorIs(t, err, submit.ErrFailed)
 	require.ErrorContains(t, err, "is CANCELLED")
 	require.Equal(t, types.StepStateCancelled, result.State)
-	require.ErrorContains(t, submit.Cancel(t.Context(), o, added.StepID, true), "CANCELLED")
 }
 
-func TestTheCallersTraceGoesOn(t *testing.T) {
+func TestStepSpanContinuesTheCallersTrace(t *testing.T) {
 	w := newWorld(t)
 	parent := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}, TraceFlags: trace.FlagsSampled})
 	result, err := submit.Submit(trace.ContextWithSpanContext(t.Context(), parent), w.options(t, "job.py"))
 	require.NoError(t, err)
 	require.Equal(t, parent.TraceID().String(), result.TraceID)
-	span, _ := w.spans.only(t)
+	span, _ := w.spans.onlySpan(t)
 	require.Equal(t, parent.SpanID().String(), hex.EncodeToString(span.ParentSpanId))
 }
 
-func TestASpanThatCannotBeSentIsAWarning(t *testing.T) {
+func TestFailedSpanExportIsAWarning(t *testing.T) {
 	w := newWorld(t)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
 	o := w.options(t, "job.py")
-	o.OTLPEndpoint = listener.Addr().String()
-	require.NoError(t, listener.Close())
+	o.OTLPEndpoint = testenv.Address(t)
 	result, err := submit.Submit(t.Context(), o)
 	require.NoError(t, err)
 	require.Len(t, result.Warnings, 1)
 	require.Contains(t, result.Warnings[0], o.OTLPEndpoint)
 }
 
-func TestAClusterThatEndsTakesNothing(t *testing.T) {
+func TestTerminatingClusterIsRefused(t *testing.T) {
 	w := newWorld(t)
 	require.NoError(t, w.store.SetClusterState(w.cluster, types.ClusterStateTerminating, types.ClusterStateChangeReason{
 		Code: types.ClusterStateChangeReasonCodeUserRequest, Message: aws.String("Terminated by user request"),
 	}))
 	_, err := submit.Submit(t.Context(), w.options(t, "job.py"))
-	require.ErrorContains(t, err, "(Terminated by user request): it takes no steps")
+	require.ErrorContains(t, err, "(Terminated by user request): it accepts no steps")
 	require.Empty(t, w.keys(t, ""), "nothing was uploaded")
 	o := w.options(t, "job.py")
 	o.Cluster = "j-ABSENT"
@@ -219,7 +232,7 @@ func TestAClusterThatEndsTakesNothing(t *testing.T) {
 	require.ErrorContains(t, err, "Cluster id 'j-ABSENT' is not valid.")
 }
 
-func TestValidateNamesEveryFault(t *testing.T) {
+func TestValidateReportsEveryViolation(t *testing.T) {
 	err := submit.Options{
 		Cluster: "my-cluster", Application: "missing.py", Class: "Main", DeployMode: "local",
 		Name: strings.Repeat("n", 257),
@@ -242,7 +255,7 @@ func TestValidateNamesEveryFault(t *testing.T) {
 	require.ErrorContains(t, err, `application: "notebook.ipynb": must be a .jar or a .py`)
 }
 
-func TestArgumentsThatEMRWouldRefuse(t *testing.T) {
+func TestArgumentsOverEMRsLimitsAreRejected(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "job.jar")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)

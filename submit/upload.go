@@ -17,14 +17,15 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// applicationFile is the application and where in S3 it belongs.
+// applicationFile is the application and its place in S3.
 type applicationFile struct {
-	path, key, uri string // path is empty when it is in S3 already
+	path, key, uri string // path and key are empty for one given as an S3 URI
 	size           int64
 }
 
+// applicationFile hashes the application, which names its key in S3.
 func (o Options) applicationFile() (applicationFile, error) {
-	if o.remote() {
+	if o.isInS3() {
 		return applicationFile{uri: o.Application}, nil
 	}
 	file, err := os.Open(o.Application)
@@ -41,7 +42,7 @@ func (o Options) applicationFile() (applicationFile, error) {
 	return applicationFile{path: o.Application, key: key, uri: "s3://" + o.Bucket + "/" + key, size: size}, nil
 }
 
-// upload puts the application under its content's hash, unless it is there.
+// upload puts the application under its content's hash, unless it is there already.
 func (c clients) upload(ctx context.Context, o Options, application applicationFile) error {
 	if application.path == "" {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -29,21 +30,22 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/grpc"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
-	"github.com/emr-observatory/emr-observatory/localcloud/servers"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/submit"
+	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
 const (
-	bucket   = "data"
-	patience = 30 * time.Second
+	bucket      = "data"
+	testTimeout = 30 * time.Second
 )
 
-// world is EMR's API, a real S3 gateway and a trace receiver. Its nodes do
-// with a step what the application's name says: fail.py fails with a log,
-// print.py with two, mute.py without one, hold.py runs until released, others
-// complete.
+// world is EMR's API, a real S3 gateway and a trace receiver. The name of an
+// application decides how its step ends: fail.py fails with a log, print.py with
+// two, mute.py without one; silent.py completes without one; hold.py runs until
+// releaseHold is closed; others complete with a log.
 type world struct {
 	aws     aws.Config
 	s3      *s3.Client
@@ -51,15 +53,16 @@ type world struct {
 	cluster string
 	spans   *receiver
 
-	release chan struct{}
-	mu      sync.Mutex
-	steps   []types.Step
-	sources map[string]string // application URI to what the node fetched from there
+	releaseHold chan struct{}
+	mu          sync.Mutex
+	steps       []types.Step
+	sources     map[string]string // application URI to what the node fetched from there
 }
 
+// newWorld starts the servers and puts a running cluster into the store.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{release: make(chan struct{}), sources: map[string]string{}, spans: newReceiver(t)}
+	w := &world{releaseHold: make(chan struct{}), sources: map[string]string{}, spans: newReceiver(t)}
 	t.Setenv("AWS_ACCESS_KEY_ID", "local")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "local-secret")
 	t.Setenv("AWS_REGION", "us-east-1")
@@ -93,10 +96,11 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// RunStep fetches the application as a node does and writes the step's log.
+// RunStep downloads the application as a node does and writes the step's log.
 func (w *world) RunStep(ctx context.Context, clusterID string, step types.Step) error {
 	uri := applicationOf(step)
-	out, err := w.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(bucket), Key: aws.String(strings.TrimPrefix(uri, "s3://"+bucket+"/"))})
+	key := strings.TrimPrefix(uri, "s3://"+bucket+"/")
+	out, err := w.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(bucket), Key: &key})
 	if err != nil {
 		return err
 	}
@@ -113,34 +117,38 @@ func (w *world) RunStep(ctx context.Context, clusterID string, step types.Step) 
 	}}
 	switch path.Base(uri) {
 	case "fail.py":
-		if err := w.writeLog(clusterID, *step.Id); err != nil {
+		if err := w.putStderr(clusterID, *step.Id); err != nil {
 			return err
 		}
 		return failure
 	case "print.py":
-		err := errors.Join(w.writeLog(clusterID, *step.Id), w.write(clusterID, *step.Id, "stdout", "no such table: orders\n"))
+		err := errors.Join(w.putStderr(clusterID, *step.Id), w.putLog(clusterID, *step.Id, "stdout", "no such table: orders\n"))
 		return errors.Join(err, failure)
 	case "mute.py":
 		return failure
+	case "silent.py":
+		return nil
 	case "hold.py":
 		select {
-		case <-w.release:
+		case <-w.releaseHold:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
-	return w.writeLog(clusterID, *step.Id)
+	return w.putStderr(clusterID, *step.Id)
 }
 
-// Terminate has no nodes to end.
+// Terminate does nothing: there are no nodes.
 func (w *world) Terminate(context.Context, string) error { return nil }
 
-func (w *world) writeLog(cluster, step string) error {
-	return w.write(cluster, step, "stderr", strings.Repeat("INFO Client: Application report for application_1700000000000_0007\n", 60)+
+// putStderr writes the log of a Spark driver that fails with a ValueError.
+func (w *world) putStderr(cluster, step string) error {
+	return w.putLog(cluster, step, "stderr", strings.Repeat("INFO Client: Application report for application_1700000000000_0007\n", 60)+
 		strings.Repeat("x", 100_000)+"\nTraceback (most recent call last):\nValueError: no such day")
 }
 
-func (w *world) write(cluster, step, log, lines string) error {
+// putLog writes a step's log to S3, gzipped.
+func (w *world) putLog(cluster, step, log, lines string) error {
 	var zipped bytes.Buffer
 	writer := gzip.NewWriter(&zipped)
 	if _, err := writer.Write([]byte(lines)); err != nil {
@@ -165,7 +173,7 @@ func applicationOf(step types.Step) string {
 	return ""
 }
 
-// options runs a new file of a name.
+// options are those of a submission of a new file with this name.
 func (w *world) options(t *testing.T, name string) submit.Options {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)
@@ -176,6 +184,7 @@ func (w *world) options(t *testing.T, name string) submit.Options {
 	}
 }
 
+// keys returns the objects below a prefix with their modification times.
 func (w *world) keys(t *testing.T, prefix string) map[string]time.Time {
 	t.Helper()
 	out, err := w.s3.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: aws.String(bucket), Prefix: &prefix})
@@ -187,20 +196,14 @@ func (w *world) keys(t *testing.T, prefix string) map[string]time.Time {
 	return found
 }
 
-// startVersityGW gives the URL of an S3 gateway on an empty folder.
+// startVersityGW starts an S3 gateway on an empty folder and returns its URL.
 func startVersityGW(t *testing.T) string {
 	t.Helper()
-	found, err := servers.Find(t.Context(), "versitygw")
-	if err != nil && os.Getenv("CI") != "true" {
-		t.Skip(err)
-	}
-	require.NoError(t, err)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := listener.Addr().String()
-	require.NoError(t, listener.Close())
+	binary, err := servers.Find(t.Context(), "versitygw")
+	testenv.Require(t, err == nil, fmt.Sprint(err))
+	address := testenv.Address(t)
 	accounts, data := t.TempDir(), t.TempDir()
-	gateway := exec.Command(found, "--port", address, "--iam-dir", accounts, "posix", data)
+	gateway := exec.Command(binary, "--port", address, "--iam-dir", accounts, "posix", data)
 	gateway.Env = append(os.Environ(), "ROOT_ACCESS_KEY=local", "ROOT_SECRET_KEY=local-secret")
 	var output bytes.Buffer
 	gateway.Stdout, gateway.Stderr = &output, &output
@@ -218,11 +221,11 @@ func startVersityGW(t *testing.T) string {
 			response.Body.Close()
 		}
 		return err == nil
-	}, patience, 20*time.Millisecond, "versitygw answers")
+	}, testTimeout, 20*time.Millisecond, "versitygw answers")
 	return "http://" + address
 }
 
-// receiver is an OTLP gRPC endpoint that keeps what it gets.
+// receiver is an OTLP gRPC endpoint that keeps the spans it receives.
 type receiver struct {
 	collector.UnimplementedTraceServiceServer
 	address string
@@ -250,8 +253,8 @@ func (r *receiver) Export(_ context.Context, request *collector.ExportTraceServi
 	return &collector.ExportTraceServiceResponse{}, nil
 }
 
-// only is the one span that came, and its resource's attributes.
-func (r *receiver) only(t *testing.T) (*tracepb.Span, map[string]string) {
+// onlySpan returns the one span received, and its resource's attributes.
+func (r *receiver) onlySpan(t *testing.T) (*tracepb.Span, map[string]string) {
 	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -265,11 +268,11 @@ func (r *receiver) only(t *testing.T) (*tracepb.Span, map[string]string) {
 	return r.got[0].ScopeSpans[0].Spans[0], attributes
 }
 
-// progress keeps what is said and answers some of it.
+// progress records progress messages and reacts to some of them.
 type progress struct {
-	mu     sync.Mutex
-	text   strings.Builder
-	answer map[string]func() // once, when a line holds the key
+	mu    sync.Mutex
+	text  strings.Builder
+	react map[string]func() // called once, when a line contains the key
 }
 
 // Write takes one line.
@@ -277,9 +280,9 @@ func (p *progress) Write(line []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.text.Write(line)
-	for key, do := range p.answer {
+	for key, do := range p.react {
 		if strings.Contains(string(line), key) {
-			delete(p.answer, key)
+			delete(p.react, key)
 			do()
 		}
 	}
