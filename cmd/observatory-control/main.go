@@ -1,8 +1,8 @@
-// Command observatory-control is this project's part of the control node, where
-// it is installed as `observatory`: the status server, and the redelivery
-// between collector and stores. It is not the CLI, whose Pulumi and AWS SDKs make
-// it ten times as large: every control node downloads this binary, and every
-// update of a stack hashes it.
+// Command observatory-control is this project's program on the control node, where
+// it is installed as `observatory`: the status server, the redelivery between
+// collector and stores, and the repair before Tempo starts. It is separate from the
+// CLI, which Pulumi and the AWS SDK make ten times as large: every control node
+// downloads this binary, and every update of a stack hashes it.
 package main
 
 import (
@@ -22,7 +22,7 @@ func main() {
 		Use: "observatory", Short: "What the control node runs of emr-observatory",
 		SilenceUsage: true, SilenceErrors: true,
 	}
-	root.AddCommand(serveCommand(), redeliverCommand())
+	root.AddCommand(serveCommand(), redeliverCommand(), tempoCommand())
 	if err := root.ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)

@@ -16,12 +16,12 @@ func redeliverCommand() *cobra.Command {
 	var address string
 	c := &cobra.Command{
 		Use: "redeliver", Args: cobra.NoArgs,
-		Short: "Pass OTLP on to stores, and again what a killed one had not yet written",
+		Short: "Relay OTLP to stores, and resend what a killed one had not yet written",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			slog.SetDefault(slog.New(slog.NewJSONHandler(os.Stderr, nil)))
 			r, err := redelivery.New(stores)
 			if err != nil {
-				return err
+				return fmt.Errorf("configure redelivery: %w", err)
 			}
 			go r.Run(cmd.Context())
 			return serve(cmd.Context(), address, r.Handler())

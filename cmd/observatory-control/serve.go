@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	headerPatience = 5 * time.Second
-	closePatience  = 5 * time.Second // who has no answer then asks again
+	headerTimeout   = 5 * time.Second
+	shutdownTimeout = 5 * time.Second // clients without an answer by then retry
 )
 
 func serveCommand() *cobra.Command {
 	var file, address string
 	c := &cobra.Command{
 		Use: "serve", Args: cobra.NoArgs,
-		Short: "Answer " + status.Path,
+		Short: "Serve " + status.Path,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			config, err := status.LoadConfig(file)
 			if err != nil {
@@ -36,28 +36,28 @@ func serveCommand() *cobra.Command {
 	return c
 }
 
-// serve answers on an address (host:port) until ctx ends, and then lets the
-// requests that it has taken finish.
+// serve listens on an address (host:port) until ctx is done, then finishes the
+// requests in progress.
 func serve(ctx context.Context, address string, handler http.Handler) error {
-	server := &http.Server{Addr: address, Handler: handler, ReadHeaderTimeout: headerPatience}
-	ended := make(chan error, 1)
-	go func() { ended <- server.ListenAndServe() }()
+	server := &http.Server{Addr: address, Handler: handler, ReadHeaderTimeout: headerTimeout}
+	served := make(chan error, 1)
+	go func() { served <- server.ListenAndServe() }()
 	select {
-	case err := <-ended:
+	case err := <-served:
 		return fmt.Errorf("serve on %s: %w", address, err)
 	case <-ctx.Done():
 	}
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closePatience)
+	shutdown, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
-	err := server.Shutdown(closing)
+	err := server.Shutdown(shutdown)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = server.Close()
 	}
-	if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
-		err = errors.Join(err, served)
+	if stopped := <-served; !errors.Is(stopped, http.ErrServerClosed) {
+		err = errors.Join(err, stopped)
 	}
 	if err != nil {
-		return fmt.Errorf("end the server on %s: %w", address, err)
+		return fmt.Errorf("shut down server on %s: %w", address, err)
 	}
 	return nil
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestServeEndsWithItsContext(t *testing.T) {
+func TestServeStopsWithItsContext(t *testing.T) {
 	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") })
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	blocker, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	address := taken.Addr().String()
+	address := blocker.Addr().String()
 	require.ErrorContains(t, serve(t.Context(), address, handler), "serve on "+address)
-	require.NoError(t, taken.Close())
+	require.NoError(t, blocker.Close())
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- serve(ctx, address, handler) }()
@@ -31,14 +31,14 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	require.NoError(t, <-served)
 }
 
-// A wrong configuration is refused before anything listens.
-func TestCommandsSayWhatIsWrong(t *testing.T) {
+// Invalid configuration is rejected before anything listens.
+func TestCommandsRejectInvalidConfiguration(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "status.json")
 	require.NoError(t, os.WriteFile(file, []byte("{}"), 0o600))
-	serving := serveCommand()
-	serving.SetArgs([]string{"--config", file})
-	require.ErrorContains(t, serving.ExecuteContext(t.Context()), "control.privateIp")
-	redelivering := redeliverCommand()
-	redelivering.SetArgs([]string{"--store", "tempo=tempo:4321"})
-	require.ErrorContains(t, redelivering.ExecuteContext(t.Context()), "must be name=http://host:port")
+	serveCmd := serveCommand()
+	serveCmd.SetArgs([]string{"--config", file})
+	require.ErrorContains(t, serveCmd.ExecuteContext(t.Context()), "control.privateIp")
+	redeliverCmd := redeliverCommand()
+	redeliverCmd.SetArgs([]string{"--store", "tempo=tempo:4321"})
+	require.ErrorContains(t, redeliverCmd.ExecuteContext(t.Context()), "must be name=http://host:port")
 }

@@ -4,87 +4,55 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/localcloud/doctor"
-	"github.com/emr-observatory/emr-observatory/localcloud/rehearse"
-	"github.com/emr-observatory/emr-observatory/platform"
-	"github.com/emr-observatory/emr-observatory/stacks"
+	"github.com/emr-observatory/emr-observatory/internal/trial"
+	"github.com/emr-observatory/emr-observatory/simulator/rehearse"
+	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
 )
 
 const root = "../.."
 
-// bin is the folder of the three programs, built once.
-var bin = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "observatory-bin-")
-	if err != nil {
-		return "", err
-	}
-	build := exec.Command("go", slices.Concat([]string{"build"}, platform.CompilerFlags(), []string{"-buildvcs=false", "-o", dir + "/", "./cmd/observatory", "./cmd/observatory-control", "./localcloud/machine/machined"})...)
-	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return dir, fmt.Errorf("%w: %s", err, out)
-	}
-	return dir, errors.Join(os.Setenv(stacks.BinaryEnv, filepath.Join(dir, "observatory-control")),
-		os.Chmod(dir, 0o755)) //nolint:gosec // other accounts run machined
-})
+// programs are built once for all tests.
+var programs = trial.NewPrograms()
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if built {
-		if dir, _ := bin(); dir != "" {
-			_ = os.RemoveAll(dir)
-		}
-	}
+	programs.Remove()
 	os.Exit(code)
 }
 
-// built tells TestMain that there is something to remove.
-var built bool
-
-func programs(t *testing.T) string {
-	t.Helper()
-	built = true
-	dir, err := bin()
-	require.NoError(t, err)
-	return dir
-}
-
-// outcome is what a command left.
+// outcome is how a command ended.
 type outcome struct {
 	stdout, stderr string
 	code           int
-	cpu            time.Duration // of the command and everything that it waited for
+	cpu            time.Duration // of the command and its children
 }
 
-// observatory runs the program in dir with changes to the environment.
+// observatory runs the CLI in dir with additional environment variables.
 func observatory(t *testing.T, dir string, environment []string, args ...string) outcome {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(programs(t), "observatory"), args...)
-	var out, problems bytes.Buffer
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, append(os.Environ(), environment...), &out, &problems
+	cmd := exec.CommandContext(ctx, filepath.Join(programs.Dir(t), "observatory"), args...)
+	var stdout, stderr bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, append(os.Environ(), environment...), &stdout, &stderr
 	err := cmd.Run()
 	require.NotNil(t, cmd.ProcessState, "%v", err)
-	return outcome{out.String(), problems.String(), cmd.ProcessState.ExitCode(), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
+	return outcome{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode(), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 }
 
-// altered is a project whose stack file is not as it should be.
-func altered(t *testing.T, stack string, edits ...string) string {
+// projectWithEditedStack copies the project's files, with replacements (old, new,
+// …) in the stack's file, and returns the folder of the copy.
+func projectWithEditedStack(t *testing.T, stack string, edits ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"Pulumi.yaml", "Pulumi." + stack + ".yaml", "go.mod"} {
@@ -93,73 +61,95 @@ func altered(t *testing.T, stack string, edits ...string) string {
 		if strings.Contains(name, stack) {
 			before := string(text)
 			text = []byte(strings.NewReplacer(edits...).Replace(before))
-			require.NotEqual(t, before, string(text), "the edit found nothing")
+			require.NotEqual(t, before, string(text), "the file contains none of the replaced texts")
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
 	return dir
 }
 
-// budget is how long a rehearsal may keep a processor busy: the time by the
-// clock is the machine's, which runs other tests as well.
-const budget = 15 * time.Second
+// cpuBudget bounds a rehearsal's processor time; wall time depends on what else
+// the machine runs.
+const cpuBudget = 15 * time.Second
 
-// TestRehearse takes every stack of the project through its life as
-// `make rehearse` does.
+// TestRehearse rehearses every stack of the project, as `make rehearse` does.
 func TestRehearse(t *testing.T) {
 	protected := map[string]int{"dev": 4, "local": 0, "pr": 0}
 	files, err := filepath.Glob(filepath.Join(root, "Pulumi.*.yaml"))
 	require.NoError(t, err)
 	require.Len(t, files, len(protected))
-	for stack, refusing := range protected {
+	for stack, protectedCount := range protected {
 		t.Run(stack, func(t *testing.T) {
 			o := observatory(t, root, nil, "rehearse", "--stack", stack, "--json")
 			require.Zero(t, o.code, o.stderr)
 			var r rehearse.Report
 			require.NoError(t, json.Unmarshal([]byte(o.stdout), &r))
 			t.Logf("%s: %d resources, %d checked, %s of processor time", stack, r.Resources, r.Checked, o.cpu.Round(100*time.Millisecond))
-			require.Empty(t, r.Faults)
+			require.Empty(t, r.Problems)
 			require.Equal(t, stack, r.Stack)
 			require.Greater(t, r.Checked, 100)
-			require.Len(t, r.Protected, refusing)
+			require.Len(t, r.Protected, protectedCount)
 			for _, p := range r.Phases {
-				require.Regexp(t, regexp.MustCompile(`(?m)^ +\d+m?\d*s  `+p.Name+` `), o.stderr, "each phase is told")
+				require.Regexp(t, `(?m)^ +\d+m?\d*s  `+p.Name+` `, o.stderr, "each phase is reported")
 				if p.Name == "up again" {
 					require.Equal(t, map[string]int{"same": r.Resources}, p.Steps)
 				}
 			}
-			require.Less(t, o.cpu, budget)
+			require.Less(t, o.cpu, cpuBudget)
 		})
 	}
 }
 
-func TestRehearseSaysWhatItDid(t *testing.T) {
+func TestRehearsePrintsASummary(t *testing.T) {
 	o := observatory(t, root, nil, "rehearse", "--stack", "dev")
 	require.Zero(t, o.code, o.stderr)
-	require.Contains(t, o.stdout, "no fault")
-	require.Contains(t, o.stdout, "4 refused to be destroyed until their protection was taken off")
+	require.Contains(t, o.stdout, "no errors")
+	require.Contains(t, o.stdout, "4 refused to be destroyed until they were unprotected")
 	require.Contains(t, o.stdout, "storage-data")
 }
 
-// Termination protection is taken off before the destroy, as an operator must.
-func TestRehearseReleasesTheCluster(t *testing.T) {
-	dir := altered(t, "dev", "idleTimeoutMinutes: 60", "idleTimeoutMinutes: 60\n    terminationProtection: true")
+// The rehearsal removes termination protection before the destroy, as an operator
+// must.
+func TestRehearseRemovesTerminationProtection(t *testing.T) {
+	dir := projectWithEditedStack(t, "dev", "idleTimeoutMinutes: 60", "idleTimeoutMinutes: 60\n    terminationProtection: true")
 	o := observatory(t, dir, nil, "rehearse", "--stack", "dev", "--json")
 	require.Zero(t, o.code, o.stderr)
 	require.Contains(t, o.stdout, `"up, released"`)
 }
 
-func TestPreviewShowsWhatThereWillBe(t *testing.T) {
+func TestPreviewListsWhatWouldBeCreated(t *testing.T) {
 	o := observatory(t, root, nil, "preview", "--stack", "dev")
 	require.Zero(t, o.code, o.stderr)
 	require.Contains(t, o.stdout, "aws:emr:Cluster")
 	require.Regexp(t, `\+ \d{3} to create`, o.stdout)
+	require.Contains(t, o.stdout, "emr-7.10.0: spark.driver.defaultJavaOptions and")
+	require.Contains(t, o.stdout, "restated from emr-7.1.0")
+	o = observatory(t, projectWithEditedStack(t, "dev", "emr-7.10.0", "emr-7.1.0"), nil, "preview", "--stack", "dev")
+	require.Zero(t, o.code, o.stderr)
+	require.NotContains(t, o.stdout, "restated")
 }
 
-// A misspelt or wrong key is refused by each command that starts the program,
-// with its path and before anything is made. All faults are told at once.
-func TestAFaultyStackFileIsRefused(t *testing.T) {
-	dir := altered(t, "dev", "operatorCidrs:", "operatorCdirs:", "count: 2", "count: 0")
+// A node's file on standard input, or by name, is compared with what is restated.
+func TestDoctorOfANode(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "spark-defaults.conf")
+	text := "spark.driver.defaultJavaOptions   -XX:OnOutOfMemoryError='kill -9 %p'\nspark.executor.defaultJavaOptions -Xlog:gc\n"
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	o := observatory(t, root, nil, "doctor", "--node", file, "--json")
+	require.Equal(t, 1, o.code)
+	var r doctor.Report
+	require.NoError(t, json.Unmarshal([]byte(o.stdout), &r), o.stderr)
+	require.Len(t, r.Checks, 2)
+	require.True(t, r.Checks[0].OK)
+	require.Equal(t, "-Xlog:gc", r.Checks[1].Found)
+	o = observatory(t, root, nil, "doctor", "--node", file, "--aws")
+	require.Equal(t, 1, o.code)
+	require.Contains(t, o.stderr, "none of the others can be")
+}
+
+// Every command that starts the program refuses a misspelt key or a wrong value
+// with its path, before it creates anything, and reports all errors at once.
+func TestInvalidStackFileIsRefused(t *testing.T) {
+	dir := projectWithEditedStack(t, "dev", "operatorCidrs:", "operatorCdirs:", "count: 2", "count: 0")
 	state := filepath.Join(dir, "state")
 	for _, command := range []string{"rehearse", "preview", "up"} {
 		o := observatory(t, dir, nil, command, "--stack", "dev", "--state", state)
@@ -177,18 +167,18 @@ func TestAFaultyStackFileIsRefused(t *testing.T) {
 	require.Contains(t, o.stderr, "the stacks here are dev, local, pr")
 }
 
-// On a machine without programs doctor tells all that is missing, and up stops
-// with the same and makes nothing.
-func TestUpStopsWhereTheMachineLacksSomething(t *testing.T) {
+// On a machine without programs doctor reports everything that is missing; up
+// reports the same and creates nothing.
+func TestUpStopsIfProgramsAreMissing(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state")
-	empty := []string{"PATH=" + t.TempDir(), "JAVA_HOME="}
-	o := observatory(t, root, empty, "doctor", "--json", "--state", state)
+	noPrograms := []string{"PATH=" + t.TempDir(), "JAVA_HOME="}
+	o := observatory(t, root, noPrograms, "doctor", "--json", "--state", state)
 	require.Equal(t, 1, o.code)
 	var r doctor.Report
 	require.NoError(t, json.Unmarshal([]byte(o.stdout), &r))
 	require.False(t, r.OK)
 
-	o = observatory(t, root, empty, "up", "--state", state)
+	o = observatory(t, root, noPrograms, "up", "--state", state)
 	require.Equal(t, 1, o.code)
 	missing := 0
 	for _, c := range r.Checks {
@@ -201,15 +191,16 @@ func TestUpStopsWhereTheMachineLacksSomething(t *testing.T) {
 	require.NoDirExists(t, state)
 }
 
-// The trial of namespaces is real: where the kernel has none left to give,
-// doctor says so and names the switch.
+// Doctor creates namespaces to test that it can. If the kernel refuses, it names
+// the sysctl to raise.
 func TestDoctorWithoutNetworkNamespaces(t *testing.T) {
 	unshare, err := exec.LookPath("unshare")
 	require.NoError(t, err, "util-linux has it")
 	script := `echo 0 >/proc/sys/user/max_net_namespaces && exec "$0" doctor --json`
-	cmd := exec.CommandContext(t.Context(), unshare, "--user", "--map-root-user", "sh", "-c", script, filepath.Join(programs(t), "observatory"))
+	program := filepath.Join(programs.Dir(t), "observatory")
+	cmd := exec.CommandContext(t.Context(), unshare, "--user", "--map-root-user", "sh", "-c", script, program)
 	cmd.Dir = root
-	out, _ := cmd.Output() // it fails, and tells why on stdout
+	out, _ := cmd.Output() // it fails, with the reason on stdout
 	var r doctor.Report
 	require.NoError(t, json.Unmarshal(out, &r), "%s", out)
 	require.False(t, r.OK)
@@ -220,59 +211,60 @@ func TestDoctorWithoutNetworkNamespaces(t *testing.T) {
 			return
 		}
 	}
-	require.Fail(t, "namespaces were not looked at")
+	require.Fail(t, "namespaces were not checked")
 }
 
-func TestDoctorFindsThisMachineFit(t *testing.T) {
+// Without credentials `doctor --aws` fails with the remedy, and makes no other request to AWS.
+func TestDoctorOfAnAccount(t *testing.T) {
+	noCredentials := []string{
+		"AWS_ENDPOINT_URL=http://127.0.0.1:1", "AWS_EC2_METADATA_DISABLED=true", "AWS_CONFIG_FILE=/dev/null", "AWS_MAX_ATTEMPTS=1",
+		"AWS_SHARED_CREDENTIALS_FILE=/dev/null", "AWS_PROFILE=", "AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY=",
+	}
+	o := observatory(t, root, noCredentials, "doctor", "--aws", "--stack", "dev", "--json")
+	require.Equal(t, 1, o.code)
+	var r doctor.Report
+	require.NoError(t, json.Unmarshal([]byte(o.stdout), &r), o.stderr)
+	require.Len(t, r.Checks, 1)
+	require.Contains(t, r.Checks[0].Remedy, "aws sso login")
+	o = observatory(t, root, noCredentials, "doctor", "--aws")
+	require.Equal(t, 1, o.code)
+	require.Contains(t, o.stderr, "--stack dev")
+}
+
+func TestDoctorFindsNothingMissingHere(t *testing.T) {
 	o := observatory(t, root, nil, "doctor", "--state", filepath.Join(t.TempDir(), "state"))
 	require.Zero(t, o.code, o.stdout)
-	require.Contains(t, o.stdout, "made and removed again", "namespaces were tried")
+	require.Contains(t, o.stdout, "created and removed", "doctor has created namespaces")
 }
 
-// upInJSON is a part of TestLife: stdout is one JSON value, whose addresses
-// answer.
-func upInJSON(t *testing.T, c *cloud) {
-	var r struct {
-		Stack, Cluster, Bucket string
-		Job                    *json.RawMessage
-		Objects                map[string]int
-		URLs                   map[string]string
-	}
-	require.NoError(t, json.Unmarshal([]byte(c.run(t, "up", "--no-job", "--json")), &r))
-	have := c.outputs(t)
-	require.Equal(t, []string{"local", have.EMRClusterID, have.DataBucket}, []string{r.Stack, r.Cluster, r.Bucket})
-	require.Nil(t, r.Job)
-	require.Positive(t, r.Objects[platform.PrefixArtifacts.URI(have.DataBucket)])
-	res, err := http.Get(r.URLs["status"])
-	require.NoError(t, err)
-	require.NoError(t, res.Body.Close())
-	require.Equal(t, http.StatusOK, res.StatusCode)
-}
-
-// Help names every command and an example of each that a reader starts with.
-func TestHelpSuffices(t *testing.T) {
+// Help lists every command, and shows an example of each that a newcomer needs.
+func TestHelpDescribesEveryCommand(t *testing.T) {
 	help := observatory(t, root, nil, "--help")
 	require.Zero(t, help.code)
-	for _, command := range []string{"doctor", "rehearse", "preview", "up", "down", "pulumi", "status", "submit", "dashboards", "guard", "tools", "artifacts"} {
+	for _, command := range []string{
+		"doctor", "rehearse", "preview", "up", "down", "pulumi", "status", "submit", "dashboards", "guard", "tools", "artifacts",
+	} {
 		require.Regexp(t, `(?m)^  `+command+` +[A-Z]`, help.stdout)
-		one := observatory(t, root, nil, command, "--help")
-		require.Zero(t, one.code)
-		require.Contains(t, one.stdout, "Usage:\n  observatory "+command)
+		own := observatory(t, root, nil, command, "--help")
+		require.Zero(t, own.code)
+		require.Contains(t, own.stdout, "Usage:\n  observatory "+command)
 	}
 	for _, command := range []string{"doctor", "rehearse", "preview", "up", "submit", "down"} {
 		require.Contains(t, help.stdout, "observatory "+command+" ", "an example")
 	}
-	require.NotContains(t, help.stdout, "  region ", "inner commands are not for people")
+	require.NotContains(t, help.stdout, "  region ", "a hidden command")
+	require.Regexp(t, `--log-wait .*default 6m0s`, observatory(t, root, nil, "submit", "--help").stdout, "EMR uploads logs every 5 minutes")
 }
 
-// What a preview of the engine's really prints is read in stacks/changes,
-// TestTheCommandLineSaysTheSame; this is the command around it.
+// This tests the command on made-up previews; stacks/changes reads real ones of the
+// engine (TestDigestAgreesWithEvents).
 func TestGuardRefusesAPreviewThatLosesData(t *testing.T) {
 	preview := func(op, config string) string {
-		const bucket = `{"urn":"urn:pulumi:dev::emr-observatory::aws:s3/bucketV2:BucketV2::storage-data","type":"aws:s3/bucketV2:BucketV2","custom":true,"id":"b","inputs":{"bucket":"b"}}`
+		const urn = "urn:pulumi:dev::emr-observatory::aws:s3/bucketV2:BucketV2::storage-data"
+		const bucket = `{"urn":"` + urn + `","type":"aws:s3/bucketV2:BucketV2","custom":true,"id":"b","inputs":{"bucket":"b"}}`
 		path := filepath.Join(t.TempDir(), "preview.json")
-		text := fmt.Sprintf(`{"config":{"emr-observatory:region":"us-east-1"%s},"steps":[{"op":%q,"urn":"urn:pulumi:dev::emr-observatory::aws:s3/bucketV2:BucketV2::storage-data","oldState":%s,"newState":%s}]}`,
-			config, op, bucket, bucket)
+		step := fmt.Sprintf(`{"op":%q,"urn":%q,"oldState":%s,"newState":%s}`, op, urn, bucket, bucket)
+		text := fmt.Sprintf(`{"config":{"emr-observatory:region":"us-east-1"%s},"steps":[%s]}`, config, step)
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
@@ -299,12 +291,12 @@ func TestGuardRefusesAPreviewThatLosesData(t *testing.T) {
 			require.Contains(t, o.stdout+o.stderr, c.says)
 		})
 	}
-	var told struct {
+	var verdict struct {
 		Changes  map[string][]string
 		Refusals []string
 	}
 	o := observatory(t, t.TempDir(), []string{"AWS_REGION=us-east-1"}, "guard", "--json", preview("delete", ""))
-	require.NoError(t, json.Unmarshal([]byte(o.stdout), &told), o.stdout)
-	require.Equal(t, map[string][]string{"deleted": {"storage-data"}}, told.Changes)
-	require.Len(t, told.Refusals, 1)
+	require.NoError(t, json.Unmarshal([]byte(o.stdout), &verdict), o.stdout)
+	require.Equal(t, map[string][]string{"deleted": {"storage-data"}}, verdict.Changes)
+	require.Len(t, verdict.Refusals, 1)
 }

@@ -1,7 +1,8 @@
 package main
 
 import (
-	"encoding/json"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -10,78 +11,110 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/dashboards/check"
+	"github.com/emr-observatory/emr-observatory/internal/local"
+	"github.com/emr-observatory/emr-observatory/internal/progress"
 	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 func dashboardsCommand(s *settings) *cobra.Command {
 	c := &cobra.Command{Use: "dashboards", Short: "Work with the dashboards"}
+	c.AddCommand(dashboardsCheckCommand(s))
+	return c
+}
+
+func dashboardsCheckCommand(s *settings) *cobra.Command {
 	var asJSON, all bool
-	var since string
-	var wait time.Duration
-	var e check.Endpoints
-	run := &cobra.Command{
+	var f checkFlags
+	c := &cobra.Command{
 		Use: "check", Args: cobra.NoArgs,
 		Short: "Run every panel's and variable's query against the stores; fail on one without data",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			running, isLocal, err := local(s)
-			if err != nil {
-				return err
-			}
-			if isLocal {
-				e.Metrics, e.Logs = orElse(e.Metrics, running.URL(string(platform.WorkloadVictoriaMetrics))), orElse(e.Logs, running.URL(string(platform.WorkloadVictoriaLogs)))
-				e.Traces, e.Profiles = orElse(e.Traces, running.URL(string(platform.WorkloadTempo))), orElse(e.Profiles, running.URL(string(platform.WorkloadPyroscope)))
-			} else if e.Metrics == "" {
-				return errors.Join(localcloud.ErrDown, errors.New("or name the stores with --metrics, --logs, --traces and --profiles"))
-			}
-			began := running.Started
-			if isLocal && since == "" {
-				if began, err = lastStep(cmd.Context(), began); err != nil {
-					return fmt.Errorf("find the last step (give --since to do without): %w", err)
-				}
-			}
-			from, err := sinceTime(since, began)
-			if err != nil {
-				return err
-			}
-			suite, err := dashboards.Suite()
-			if err != nil {
-				return err
-			}
-			p := newProgress(cmd.ErrOrStderr())
-			report, err := check.Await(cmd.Context(), check.Options{Dashboards: suite, Endpoints: e, Since: from}, wait, func(missing int) {
-				p.say("%d queries have no data yet; trying again until %s have passed", missing, wait)
-			})
+			report, err := f.run(cmd.Context(), s, progress.New(cmd.ErrOrStderr()))
 			if err != nil {
 				return err
 			}
 			if asJSON {
-				enc := json.NewEncoder(cmd.OutOrStdout())
-				enc.SetIndent("", "  ")
-				if err := enc.Encode(report); err != nil {
-					return err
-				}
+				err = writeJSON(cmd.OutOrStdout(), report)
 			} else {
 				report.WriteTable(cmd.OutOrStdout(), all)
 			}
-			return report.Err()
+			return errors.Join(err, report.Err())
 		},
 	}
-	run.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
-	run.Flags().BoolVar(&all, "all", false, "list queries with data too")
-	run.Flags().StringVar(&since, "since", "", "data must not be older than this: a duration (15m) or a time (RFC 3339); default when the last step began")
-	run.Flags().DurationVar(&wait, "wait", 4*platform.DaemonCollectionInterval, "how long data may still be on its way; 0 looks once")
-	run.Flags().StringVar(&e.Metrics, "metrics", "", "URL of VictoriaMetrics")
-	run.Flags().StringVar(&e.Logs, "logs", "", "URL of VictoriaLogs")
-	run.Flags().StringVar(&e.Traces, "traces", "", "URL of Tempo")
-	run.Flags().StringVar(&e.Profiles, "profiles", "", "URL of Pyroscope")
-	c.AddCommand(run)
+	c.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	c.Flags().BoolVar(&all, "all", false, "list queries with data too")
+	c.Flags().StringVar(&f.since, "since", "",
+		"data must not be older than this: a duration (15m) or a time (RFC 3339); default the start of the last step")
+	c.Flags().DurationVar(&f.wait, "wait", 4*platform.DaemonCollectionInterval, "how long to wait for data that is missing; 0 queries once")
+	c.Flags().StringVar(&f.stores.Metrics, "metrics", "", "URL of VictoriaMetrics")
+	c.Flags().StringVar(&f.stores.Logs, "logs", "", "URL of VictoriaLogs")
+	c.Flags().StringVar(&f.stores.Traces, "traces", "", "URL of Tempo")
+	c.Flags().StringVar(&f.stores.Profiles, "profiles", "", "URL of Pyroscope")
 	return c
 }
 
-func sinceTime(text string, started time.Time) (time.Time, error) {
-	if text == "" && !started.IsZero() {
-		return started, nil
+// checkFlags are the flags of `dashboards check` that select what to query.
+type checkFlags struct {
+	stores check.Endpoints // an empty one means the local cloud's
+	since  string
+	wait   time.Duration
+}
+
+// run queries the stores that the flags name, or those of the local cloud.
+func (f checkFlags) run(ctx context.Context, s *settings, log *progress.Log) (check.Report, error) {
+	var none check.Report
+	state, err := s.stateDir()
+	if err != nil {
+		return none, err
+	}
+	running, isLocal, err := local.Connect(state)
+	if err != nil {
+		return none, err
+	}
+	switch {
+	case isLocal:
+		f.stores = localStores(f.stores, running)
+	case f.stores.Metrics == "":
+		return none, errors.Join(localcloud.ErrDown, errors.New("or name the stores with --metrics, --logs, --traces and --profiles"))
+	}
+	start := running.Started
+	if isLocal && f.since == "" {
+		last, err := local.LastStepStart(ctx)
+		if err != nil {
+			return none, fmt.Errorf("find the last step (give --since to do without): %w", err)
+		}
+		if !last.IsZero() {
+			start = last // data of earlier runs must not count
+		}
+	}
+	from, err := sinceTime(f.since, start)
+	if err != nil {
+		return none, err
+	}
+	suite, err := dashboards.Suite()
+	if err != nil {
+		return none, err
+	}
+	return check.Await(ctx, check.Options{Dashboards: suite, Endpoints: f.stores, Since: from}, f.wait, func(missing int) {
+		log.Printf("%d queries have no data yet; trying again until %s have passed", missing, f.wait)
+	})
+}
+
+// localStores fills in the local cloud's stores where no flag names one.
+func localStores(e check.Endpoints, running localcloud.Running) check.Endpoints {
+	return check.Endpoints{
+		Metrics:  cmp.Or(e.Metrics, running.URL(string(platform.WorkloadVictoriaMetrics))),
+		Logs:     cmp.Or(e.Logs, running.URL(string(platform.WorkloadVictoriaLogs))),
+		Traces:   cmp.Or(e.Traces, running.URL(string(platform.WorkloadTempo))),
+		Profiles: cmp.Or(e.Profiles, running.URL(string(platform.WorkloadPyroscope))),
+	}
+}
+
+// sinceTime parses --since; without one it returns the given time.
+func sinceTime(text string, otherwise time.Time) (time.Time, error) {
+	if text == "" && !otherwise.IsZero() {
+		return otherwise, nil
 	}
 	if d, err := time.ParseDuration(text); err == nil && d > 0 {
 		return time.Now().Add(-d), nil

@@ -4,23 +4,40 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/emr-observatory/emr-observatory/components/emr"
 	"github.com/emr-observatory/emr-observatory/localcloud"
-	"github.com/emr-observatory/emr-observatory/localcloud/doctor"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
+	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
 )
 
 func doctorCommand(s *settings) *cobra.Command {
-	var asJSON bool
+	var asJSON, onAWS bool
+	var node string
 	c := &cobra.Command{
 		Use: "doctor", Args: cobra.NoArgs,
-		Short: "Say what this machine lacks, and how to get it",
+		Short: "Report what this machine or an AWS account lacks, and how to get it",
 		Long: "Looks for the programs, the kernel's features, the disk and the memory that building, the local cloud and the tests need.\n" +
-			"It changes nothing. It fails if `up` would; what only tests need is told without failing.",
+			"It changes nothing. It fails if `up` would; a lack that affects only tests is reported without failing.\n\n" +
+			"With --aws it looks at the account of the AWS SDK's own configuration instead: identity, region, quotas and\n" +
+			"service-linked roles, compared with what the file of --stack needs. Tested against stand-ins for AWS's APIs,\n" +
+			"not tried on AWS.\n\n" +
+			"With --node it compares the spark-defaults.conf of an EMR node with the values that the platform repeats from\n" +
+			emr.RestatedRelease + ". The node must be of a cluster without the platform, whose configurations replace EMR's values.",
+		Example: "  observatory doctor\n  observatory doctor --aws --stack dev\n" +
+			"  ssh hadoop@NODE cat /etc/spark/conf/spark-defaults.conf | observatory doctor --node -",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			examine := examineMachine
+			switch {
+			case onAWS:
+				examine, s.stackGiven = examineAccount, cmd.Flags().Changed("stack")
+			case node != "":
+				examine = func(context.Context, *settings) (doctor.Report, error) { return examineNode(cmd.InOrStdin(), node) }
+			}
 			r, err := examine(cmd.Context(), s)
 			if err != nil {
 				return err
@@ -37,11 +54,29 @@ func doctorCommand(s *settings) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	c.Flags().BoolVar(&onAWS, "aws", false, "look at the AWS account instead of this machine")
+	c.Flags().StringVar(&node, "node", "", "look at this spark-defaults.conf of an EMR node instead (- is standard input)")
+	c.MarkFlagsMutuallyExclusive("aws", "node")
 	return c
 }
 
-// examine looks at this machine for the stack's state folder.
-func examine(ctx context.Context, s *settings) (doctor.Report, error) {
+// examineNode reads the spark-defaults.conf of an EMR node.
+func examineNode(stdin io.Reader, file string) (doctor.Report, error) {
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return doctor.Report{}, fmt.Errorf("doctor --node: %w", err)
+		}
+		defer f.Close()
+		stdin = f
+	}
+	return doctor.ExamineNode(stdin, doctor.Restated{
+		Release: emr.RestatedRelease, Values: emr.ShippedJavaOptions(), Agent: emr.AgentFlag,
+	})
+}
+
+// examineMachine runs the checks of doctor on this machine.
+func examineMachine(ctx context.Context, s *settings) (doctor.Report, error) {
 	state, err := s.stateDir()
 	if err != nil {
 		return doctor.Report{}, err
@@ -57,9 +92,9 @@ func examine(ctx context.Context, s *settings) (doctor.Report, error) {
 	return doctor.Examine(ctx, doctor.Options{Project: project, State: state, Running: err == nil, Namespaces: tryNamespaces}), nil
 }
 
-// fit refuses a machine on which the local cloud cannot be built or run.
-func fit(ctx context.Context, s *settings) error {
-	r, err := examine(ctx, s)
+// checkMachine fails if the local cloud cannot be built or run on this machine.
+func checkMachine(ctx context.Context, s *settings) error {
+	r, err := examineMachine(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -69,8 +104,9 @@ func fit(ctx context.Context, s *settings) error {
 	return nil
 }
 
+// tryNamespaces creates a region's namespaces and removes them.
 func tryNamespaces() error {
-	helper, err := machined()
+	machined, err := machinedPath()
 	if err != nil {
 		return err
 	}
@@ -78,10 +114,10 @@ func tryNamespaces() error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	return region.Try(helper, []string{exe, "probe"})
+	return region.Try(machined, []string{exe, "probe"})
 }
 
-// probeCommand runs inside the namespaces that doctor tries.
+// probeCommand is what tryNamespaces runs inside the namespaces.
 func probeCommand() *cobra.Command {
 	return &cobra.Command{Use: "probe", Hidden: true, Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error { return region.Probe() }}
 }

@@ -2,9 +2,6 @@ package main_test
 
 import (
 	"bufio"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,135 +11,163 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
-	"github.com/emr-observatory/emr-observatory/localcloud/servers"
+	"github.com/emr-observatory/emr-observatory/internal/trial"
+	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
-// proof says why a documented command works.
-type proof struct {
-	run  bool     // here, as it stands
-	make string   // what the make target runs, to be found in its recipe
-	test []string // package folder and test that does what the command does
-	why  string   // needed where run is false
+// example says which test executes a documented command.
+type example struct {
+	executed bool     // this one, in a copy of the checkout
+	by       citation // another one
+	excluded string   // none, for this reason
 }
 
-// proofs are the documented commands of this project's own. Commands of the
-// engine's stand in engineCommands.
-func proofs() map[string]proof {
-	life := []string{"cmd/observatory", "TestLife"}
-	rehearsal := []string{"cmd/observatory", "TestRehearse"}
-	return map[string]proof{
-		"make up":                              {make: "bin/observatory up", test: life, why: "takes minutes; the test runs the same command"},
-		"make down":                            {make: "bin/observatory down", test: life, why: "ends what the test of up began"},
-		"make doctor":                          {make: "bin/observatory doctor", test: []string{"cmd/observatory", "TestDoctorFindsThisMachineFit"}, why: "the target builds into the checkout"},
-		"make preview":                         {make: "bin/observatory preview --stack dev", test: []string{"cmd/observatory", "TestPreviewShowsWhatThereWillBe"}, why: "the target builds into the checkout"},
-		"make rehearse":                        {make: "bin/observatory rehearse --stack", test: rehearsal, why: "the target builds into the checkout"},
-		"make artifacts":                       {make: "bin/observatory artifacts", test: rehearsal, why: "the rehearsal fulfils the lock before it starts"},
-		"make bench":                           {make: "go run ./internal/bench", test: []string{"internal/bench", "TestWhatIsMeasuredIsWrittenThoughAPartFails"}, why: "takes half an hour"},
-		"make test":                            {make: "go test -p 2 -timeout 60m ./...", test: []string{"cmd/observatory", "TestDocumentedCommands"}, why: "runs this test"},
-		"bin/observatory --help":               {run: true},
-		"bin/observatory rehearse --stack dev": {test: rehearsal, why: "the test runs it for every stack"},
-		"bin/observatory rehearse --stack pr":  {test: rehearsal, why: "the test runs it for every stack"},
+// citation is a line in the source of another test.
+type citation struct{ folder, test, file, line string }
+
+// examples lists the documented commands of this project, in the order in which a
+// reader runs them. pulumiCommands lists Pulumi's.
+func examples() map[string]example {
+	up := func(line string) citation { return citation{"tests/cloud", "TestLife", "life_test.go", line} }
+	return map[string]example{
+		"make doctor":                          {executed: true},
+		"make preview":                         {executed: true},
+		"make rehearse":                        {executed: true},
+		"make artifacts":                       {executed: true},
+		"bin/observatory --help":               {executed: true},
+		"bin/observatory rehearse --stack dev": {executed: true},
+		"bin/observatory rehearse --stack pr":  {executed: true},
+		"make up":                              {by: up(`c.make(t, "up")`)},
+		"make down":                            {by: up(`c.make(t, "down")`)},
+		"bin/observatory doctor --aws --stack dev": {by: citation{
+			"cmd/observatory", "TestDoctorOfAnAccount", "command_test.go", `"doctor", "--aws", "--stack", "dev"`,
+		}},
+		"make test":  {excluded: "runs this test; CI runs it (.ci/run)"},
+		"make bench": {excluded: "takes half an hour; run by hand"},
 	}
 }
 
-// engineCommands are the parts of the engine's command line that documents
-// use, and what in this repository shows that the program suits them. They need
-// an account or Pulumi Cloud, so the pinned CLI is asked whether it knows the
-// command and each of its flags.
-func engineCommands() map[string][]string {
+// pulumiCommands lists the commands of Pulumi that documents use, with the folder
+// and name of the test that shows that the program works with each. They need an
+// account or Pulumi Cloud, so they are not executed: the pinned CLI must know the
+// command and its flags.
+func pulumiCommands() map[string][]string {
 	rehearsal := []string{"cmd/observatory", "TestRehearse"}
-	none := []string(nil) // about the account or Pulumi Cloud alone
+	none := []string(nil) // the command does not run the program
 	return map[string][]string{
 		"pulumi up":                          rehearsal,
-		"pulumi preview":                     {"stacks/changes", "TestTheCommandLineSaysTheSame"},
+		"pulumi preview":                     {"stacks/changes", "TestDigestAgreesWithEvents"},
 		"pulumi destroy":                     rehearsal,
 		"pulumi state unprotect":             rehearsal,
-		"pulumi refresh":                     {"cmd/observatory", "TestLife"}, // up refreshes what a killed cloud left
+		"pulumi refresh":                     {"tests/cloud", "TestLife"}, // up refreshes what a killed cloud left
 		"pulumi stack init":                  none,
+		"pulumi stack output":                {"stacks/outputs", "TestExportDeclaresExactlyTheContract"},
 		"pulumi stack schedule new":          none,
 		"pulumi deployment settings edit":    none,
-		"pulumi config env add":              {"stacks/config", "TestEnvironmentsOfAStackFileAreNamed"},
+		"pulumi config env add":              {"stacks/config", "TestReturnsEnvironmentsOfAStackFile"},
 		"pulumi env provider aws-login oidc": none,
 	}
 }
 
-// TestDocumentedCommands holds every command of README.md and of the guides:
-// each is run here, or a test is named that does what it does.
+// TestDocumentedCommands executes every command of README.md and of the guides,
+// except those that need an account, Pulumi Cloud, or this test itself.
 func TestDocumentedCommands(t *testing.T) {
-	known, used := proofs(), map[string]bool{}
+	known, used := examples(), map[string]bool{}
+	checkout := filepath.Join(t.TempDir(), "checkout")
+	trial.CopyCheckout(t, checkout)
+	execute(t, checkout, "make build") // documents run bin/observatory without building it
 	for _, document := range documents(t) {
 		for _, command := range commands(t, document) {
 			t.Run(filepath.Base(document)+"/"+command, func(t *testing.T) {
 				if strings.HasPrefix(command, "pulumi ") {
-					ofEngine, ours, piped := strings.Cut(command, " | bin/observatory ")
-					if strings.Count(ofEngine, `"`)%2 == 1 { // it is part of an argument
-						ofEngine, piped = command, false
-					}
-					used[engineKnows(t, ofEngine)] = true
-					if piped {
-						o := observatory(t, root, nil, append(strings.Fields(ours), "--help")...)
-						require.Zero(t, o.code, o.stderr)
-					}
+					used[checkPulumiCommand(t, command)] = true
 					return
 				}
-				p, listed := known[command]
-				require.True(t, listed, "%s: nothing shows that this works; add a proof", document)
-				used[command] = true
-				p.hold(t, command)
+				e, listed := known[command]
+				require.True(t, listed, "%s: nothing executes this command; add it to examples", document)
+				if !used[command] {
+					used[command] = true
+					e.check(t, checkout, command)
+				}
 			})
 		}
 	}
 	for command := range known {
-		require.True(t, used[command], "no document has %q any more: remove its proof", command)
+		require.True(t, used[command], "no document has %q any more: remove it", command)
 	}
-	for command := range engineCommands() {
+	for command := range pulumiCommands() {
 		require.True(t, used[command], "no document has %q any more: remove it", command)
 	}
 }
 
-func (p proof) hold(t *testing.T, command string) {
+// checkPulumiCommand checks a command line of Pulumi and, if it is piped into
+// `bin/observatory`, that command too. It returns the key in pulumiCommands.
+func checkPulumiCommand(t *testing.T, command string) (name string) {
 	t.Helper()
-	if p.run {
-		words := strings.Fields(command)
-		o := observatory(t, root, nil, words[1:]...)
-		require.Zero(t, o.code, o.stderr)
-		return
+	pulumiPart, observatoryPart, piped := strings.Cut(command, " | bin/observatory ")
+	if strings.Count(pulumiPart, `"`)%2 == 1 { // the pipe is part of an argument
+		return requirePulumiKnows(t, command)
 	}
-	require.NotEmpty(t, p.why)
-	testExists(t, p.test)
-	if target, isMake := strings.CutPrefix(command, "make "); isMake {
-		require.Contains(t, recipe(t, target), p.make)
+	if piped {
+		o := observatory(t, root, nil, append(strings.Fields(observatoryPart), "--help")...)
+		require.Zero(t, o.code, o.stderr)
+	}
+	return requirePulumiKnows(t, pulumiPart)
+}
+
+// check executes the command, or requires the reason why it need not.
+func (e example) check(t *testing.T, checkout, command string) {
+	t.Helper()
+	switch {
+	case e.executed:
+		execute(t, checkout, command)
+	case e.by.test != "":
+		trial.RequireTest(t, e.by.folder, e.by.test)
+		text, err := os.ReadFile(filepath.Join(root, e.by.folder, e.by.file))
+		require.NoError(t, err)
+		require.Contains(t, string(text), e.by.line, "%s executes it", e.by.test)
+	default:
+		require.NotEmpty(t, e.excluded)
+		t.Logf("%s is not executed here: it %s", command, e.excluded)
 	}
 }
 
-// recipe is what a make target would run, without what it depends on being
-// there.
+func execute(t *testing.T, checkout, command string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", command)
+	cmd.Dir = checkout
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s\n%s", command, out)
+}
+
+// recipe returns the commands that a make target would run.
 func recipe(t *testing.T, target string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "make", "--dry-run", target)
 	cmd.Dir = root
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	return strings.ReplaceAll(string(out), "${stack%.yaml}", "")
+	return string(out)
 }
 
-// engineKnows asks the CLI for help on the whole command: unknown flags are
-// errors, and an unknown command shows its parent's usage.
-func engineKnows(t *testing.T, command string) string {
+// requirePulumiKnows fails if the pinned CLI does not know a command or a flag. It
+// adds --help: the CLI refuses unknown flags, and for an unknown command prints its
+// parent's usage. It returns the key in pulumiCommands.
+func requirePulumiKnows(t *testing.T, command string) string {
 	t.Helper()
 	engine, err := servers.Find(t.Context(), servers.Pulumi)
 	require.NoError(t, err)
 	var name string
-	for part := range engineCommands() {
+	for part := range pulumiCommands() {
 		if strings.HasPrefix(command+" ", part+" ") && len(part) > len(name) {
 			name = part
 		}
 	}
-	require.NotEmpty(t, name, "nothing shows that %q works; add the command", command)
-	if test := engineCommands()[name]; test != nil {
-		testExists(t, test)
+	require.NotEmpty(t, name, "%q is not listed: add it to pulumiCommands", command)
+	if test := pulumiCommands()[name]; test != nil {
+		requireTest(t, test)
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", "exec "+engine+" "+strings.TrimPrefix(command, "pulumi ")+" --help")
 	cmd.Env = append(os.Environ(), "PULUMI_HOME="+t.TempDir(), "PULUMI_SKIP_UPDATE_CHECK=true")
@@ -152,8 +177,8 @@ func engineKnows(t *testing.T, command string) string {
 	return name
 }
 
-// isHelpOf tells whether help is that of the command, by its name or an alias,
-// and not of a parent, which the CLI shows for what it does not know.
+// isHelpOf reports whether help is that of the command, by its name or an alias,
+// and not that of its parent.
 func isHelpOf(help, name string) bool {
 	cut := strings.LastIndex(name, " ")
 	usage := regexp.MustCompile(`Usage:\n  ` + regexp.QuoteMeta(name[:cut]) + ` ([\w-]+)`).FindStringSubmatch(help)
@@ -164,7 +189,7 @@ func isHelpOf(help, name string) bool {
 	return usage[1] == name[cut+1:] || aliases != nil && slices.Contains(strings.Split(aliases[1], ", "), name[cut+1:])
 }
 
-func TestUnknownCommandsOfTheEngineAreSeen(t *testing.T) {
+func TestUnknownPulumiCommandsAreDetected(t *testing.T) {
 	const help = "About\n\nUsage:\n  pulumi stack new [name] [flags]\n\nAliases:\n  new, init, create\n"
 	require.True(t, isHelpOf(help, "pulumi stack new"))
 	require.True(t, isHelpOf(help, "pulumi stack init"))
@@ -172,6 +197,7 @@ func TestUnknownCommandsOfTheEngineAreSeen(t *testing.T) {
 	require.False(t, isHelpOf("Usage:\n  pulumi stack [flags]\n", "pulumi stack start"))
 }
 
+// documents returns the paths of README.md and the guides.
 func documents(t *testing.T) []string {
 	t.Helper()
 	guides, err := filepath.Glob(filepath.Join(root, "docs", "guides", "*.md"))
@@ -180,8 +206,9 @@ func documents(t *testing.T) []string {
 	return append([]string{filepath.Join(root, "README.md")}, guides...)
 }
 
-// commands are the lines of a document's sh blocks, continued lines joined and
-// comments dropped. Every block must name its language, so that none escapes.
+// commands returns the lines of a document's sh blocks, with continued lines joined
+// and without comments. Every block must name its language, so that no sh block is
+// overlooked.
 func commands(t *testing.T, document string) []string {
 	t.Helper()
 	f, err := os.Open(document)
@@ -194,7 +221,8 @@ func commands(t *testing.T, document string) []string {
 		if rest, fence := strings.CutPrefix(line, "```"); fence {
 			if inside = !inside; inside {
 				language = rest
-				require.Contains(t, []string{"sh", "json", "yaml", "python", "mermaid", "text"}, language, "%s: the block after %q names no known language", document, joined)
+				require.Contains(t, []string{"sh", "json", "yaml", "python", "mermaid", "text"}, language,
+					"%s: the block after %q names no known language", document, joined)
 			}
 			continue
 		}
@@ -217,27 +245,14 @@ func commands(t *testing.T, document string) []string {
 
 var comment = regexp.MustCompile(`(^|\s)#\s.*$`)
 
-// testExists finds a test function by its package's folder and name.
-func testExists(t *testing.T, test []string) {
+func requireTest(t *testing.T, test []string) {
 	t.Helper()
 	require.Len(t, test, 2)
-	files, err := filepath.Glob(filepath.Join(root, test[0], "*_test.go"))
-	require.NoError(t, err)
-	for _, file := range files {
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		require.NoError(t, err)
-		if slices.ContainsFunc(parsed.Decls, func(d ast.Decl) bool {
-			f, isFunc := d.(*ast.FuncDecl)
-			return isFunc && f.Name.Name == test[1]
-		}) {
-			return
-		}
-	}
-	require.Failf(t, "no such test", "%s in %s", test[1], test[0])
+	trial.RequireTest(t, test[0], test[1])
 }
 
-// TestCI holds the workflow: pinned actions, no rights beyond reading, and
-// only commands that this repository has.
+// TestCI checks the workflow: pinned actions, read-only permissions, and only
+// commands that this repository has.
 func TestCI(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, ".github", "workflows", "ci.yml"))
 	require.NoError(t, err)

@@ -3,18 +3,17 @@ package main
 import "github.com/spf13/cobra"
 
 const rootHelp = `One Pulumi program builds an EMR Spark platform that explains itself: on AWS with "pulumi up",
-on this machine with "observatory up". Where a local cloud runs, submit, status and dashboards
-work on it; otherwise they work on AWS, by the AWS SDK's own configuration and their flags.
+on this machine with "observatory up". While a local cloud runs, submit, status and dashboards
+use it; otherwise they use AWS, with the AWS SDK's own configuration and their flags.
 
-Results go to stdout, progress and errors to stderr where --json is given. The exit code is 0 only
-if all went well.`
+With --json, results go to stdout, progress and errors to stderr. The exit code is 0 only on success.`
 
-const rootExamples = `  observatory doctor                          # what is missing on this machine
+const rootExamples = `  observatory doctor                          # what this machine lacks
   observatory rehearse --stack dev            # the stack's whole life, without an account
-  observatory preview --stack dev             # what pulumi would make, without an account
+  observatory preview --stack dev             # what pulumi would create, without an account
   observatory up                              # the platform on this machine, and one Spark job
-  observatory submit --wait job.py            # a job of one's own
-  observatory dashboards check                # every panel's query on real data
+  observatory submit --wait job.py            # your own job
+  observatory dashboards check                # every panel's query against real data
   observatory down                            # stop it and remove its state`
 
 // Groups of commands, as help lists them.

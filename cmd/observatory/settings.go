@@ -6,18 +6,36 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/emr-observatory/emr-observatory/stacks/config"
+	"github.com/emr-observatory/emr-observatory/internal/local"
 )
 
-// settings are what every command knows.
+// settings are the flags of all commands.
 type settings struct {
 	state, stack string
-	config       []string // key=value over the stack's file, for one run
-	accepted     []string // logical names of what an up may lose
+	stackGiven   bool // --stack was given; only doctor sets it
 }
 
-// projectDir is the checkout: the nearest folder upward that has Pulumi.yaml,
-// from the working folder and then from the program itself.
+// platform is the stack on the local cloud that the flags select.
+func (s *settings) platform() (local.Platform, error) {
+	project, err := projectDir()
+	if err != nil {
+		return local.Platform{}, err
+	}
+	state, err := s.stateDir()
+	return local.Platform{Project: project, State: state, Stack: s.stack}, err
+}
+
+// stateDir returns the folder of the local cloud.
+func (s *settings) stateDir() (string, error) {
+	if s.state != "" {
+		return filepath.Abs(s.state)
+	}
+	dir, err := projectDir()
+	return filepath.Join(dir, ".state"), err
+}
+
+// projectDir returns the checkout: the nearest folder with Pulumi.yaml upward from
+// the working folder, or else from this program.
 func projectDir() (string, error) {
 	starts := []string{"."}
 	if exe, err := os.Executable(); err == nil {
@@ -26,7 +44,7 @@ func projectDir() (string, error) {
 	for _, start := range starts {
 		dir, err := filepath.Abs(start)
 		if err != nil {
-			return "", err
+			return "", fmt.Errorf("find the checkout: %w", err)
 		}
 		for {
 			if _, err := os.Stat(filepath.Join(dir, "Pulumi.yaml")); err == nil {
@@ -41,36 +59,12 @@ func projectDir() (string, error) {
 	return "", errors.New("no Pulumi.yaml here or above: run this in a checkout of emr-observatory")
 }
 
-func (s *settings) stateDir() (string, error) {
-	if s.state != "" {
-		return filepath.Abs(s.state)
-	}
-	dir, err := projectDir()
-	return filepath.Join(dir, ".state"), err
-}
-
-// check refuses a stack whose file or whose --config is faulty; all faults are
-// told.
-func (s *settings) check() error {
-	_, err := s.read()
-	return err
-}
-
-// read gives the stack's configuration, --config over its file.
-func (s *settings) read() (config.Config, error) {
-	dir, err := projectDir()
-	if err != nil {
-		return config.Config{}, err
-	}
-	_, cfg, err := config.ReadStackFile(dir, s.stack, s.config...)
-	return cfg, err
-}
-
-// machined is the local cloud's second binary, beside this one.
-func machined() (string, error) {
+// machinedPath returns the path of machined, which `make build` puts beside this
+// program.
+func machinedPath() (string, error) {
 	exe, err := os.Executable()
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("find this program: %w", err)
 	}
 	path := filepath.Join(filepath.Dir(exe), "machined")
 	if _, err := os.Stat(path); err != nil {

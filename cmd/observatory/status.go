@@ -11,12 +11,14 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/emr-observatory/emr-observatory/internal/local"
 	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/localcloud/kube"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 )
 
-// localStatus is what `status` tells of a local cloud.
+// localStatus is what `status` prints about a local cloud.
 type localStatus struct {
 	Cloud     localcloud.Running `json:"cloud"`
 	Platform  *status.Status     `json:"platform,omitempty"`
@@ -25,9 +27,11 @@ type localStatus struct {
 	Problems  []string           `json:"problems,omitempty"`
 }
 
-// recordedOnly cannot be had locally.
+// recordedOnly lists what the local cloud's providers only record.
 func recordedOnly() []string {
-	return []string{"IAM decisions", "KMS encryption", "security groups", "CloudWatch", "EC2 beyond addresses and machines", "the Grafana server"}
+	return []string{
+		"IAM decisions", "KMS encryption", "security groups", "CloudWatch", "EC2 beyond addresses and machines", "the Grafana server",
+	}
 }
 
 func statusCommand(s *settings) *cobra.Command {
@@ -48,7 +52,11 @@ func statusCommand(s *settings) *cobra.Command {
 				}
 				return st.Render(out, time.Now())
 			}
-			running, isLocal, err := local(s)
+			state, err := s.stateDir()
+			if err != nil {
+				return err
+			}
+			running, isLocal, err := local.Connect(state)
 			if err != nil {
 				return err
 			}
@@ -56,12 +64,12 @@ func statusCommand(s *settings) *cobra.Command {
 				return errors.Join(localcloud.ErrDown, errors.New("or name a platform with --url (stack output statusUrl)"))
 			}
 			l := localStatus{Cloud: running, Recorded: recordedOnly()}
-			if st, err := status.Fetch(cmd.Context(), running.URL("status")+"/status"); err != nil {
+			if st, err := status.Fetch(cmd.Context(), running.URL(string(platform.WorkloadStatus))+status.Path); err != nil {
 				l.Problems = append(l.Problems, err.Error())
 			} else {
 				l.Platform = &st
 			}
-			if err := getJSON(running.URL("control")+"/workloads", &l.Workloads); err != nil {
+			if err := getJSON(running.URL(localcloud.ServiceControl)+"/workloads", &l.Workloads); err != nil {
 				l.Problems = append(l.Problems, err.Error())
 			}
 			if asJSON {
@@ -75,6 +83,7 @@ func statusCommand(s *settings) *cobra.Command {
 	return c
 }
 
+// render writes the status as text and tables.
 func (l localStatus) render(out io.Writer) error {
 	fmt.Fprintf(out, "local cloud: process %d, up since %s\n\n", l.Cloud.PID, l.Cloud.Started.Format(time.RFC3339))
 	if l.Platform != nil {
@@ -90,7 +99,7 @@ func (l localStatus) render(out io.Writer) error {
 		t.AppendRow(table.Row{w.Name, w.Running, w.Restarts, w.Reason})
 	}
 	t.Render()
-	fmt.Fprintln(out, "\nRecorded only, not to be had locally:")
+	fmt.Fprintln(out, "\nRecorded only, not available locally:")
 	for _, r := range l.Recorded {
 		fmt.Fprintln(out, "  "+r)
 	}
@@ -106,6 +115,7 @@ func writeJSON(out io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
+// getJSON decodes the response of a URL into v.
 func getJSON(url string, v any) error {
 	client := http.Client{Timeout: 10 * time.Second}
 	res, err := client.Get(url) //nolint:noctx // bounded by the timeout

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/emr-observatory/emr-observatory/internal/local"
+	"github.com/emr-observatory/emr-observatory/internal/progress"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/submit"
 )
@@ -19,33 +22,18 @@ func submitCommand(s *settings) *cobra.Command {
 		Use: "submit [flags] JAR|PY [ARG…]", Args: cobra.MinimumNArgs(1),
 		Short: "Run a Spark application as an EMR step, on the local cloud or on AWS",
 		Long: "Uploads the application to the data bucket and adds a step (command-runner.jar, spark-submit). Where a local cloud runs,\n" +
-			"its cluster, bucket and collector are taken; otherwise the AWS SDK's own configuration counts, with --cluster and --bucket.",
+			"its cluster, bucket and collector are used; otherwise the AWS SDK's own configuration, with --cluster and --bucket.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			running, isLocal, err := local(s)
+			err := localDefaults(ctx, s, &o)
 			if err != nil {
 				return err
 			}
-			if isLocal {
-				o.OTLPEndpoint = orElse(o.OTLPEndpoint, running.Addresses[string(platform.WorkloadCollector)])
-				o.PollInterval, o.LongestPoll = time.Second, time.Second // nobody else asks this API
-				if o.Cluster == "" || o.Bucket == "" {
-					e, err := existing(ctx, s, running)
-					if err != nil {
-						return err
-					}
-					have, err := e.outputsOf(ctx)
-					if err != nil {
-						return err
-					}
-					o.Cluster, o.Bucket = orElse(o.Cluster, have.EMRClusterID), orElse(o.Bucket, have.DataBucket)
-				}
-			}
-			if o.AWS, err = awsConfig(ctx); err != nil {
+			if o.AWS, err = local.AWSConfig(ctx); err != nil {
 				return err
 			}
 			o.Application, o.Args = args[0], args[1:]
-			o.Progress = newProgress(cmd.ErrOrStderr()).lines()
+			o.Progress = progress.New(cmd.ErrOrStderr()).Writer()
 			res, err := submit.Submit(ctx, o)
 			if asJSON && res.StepID != "" {
 				if jsonErr := json.NewEncoder(cmd.OutOrStdout()).Encode(res); jsonErr != nil {
@@ -57,22 +45,48 @@ func submitCommand(s *settings) *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().SetInterspersed(false) // the application's own flags are its own
-	c.Flags().BoolVar(&o.Wait, "wait", false, "follow the step to its end")
+	c.Flags().SetInterspersed(false) // flags after the application are the application's
+	c.Flags().BoolVar(&o.Wait, "wait", false, "wait until the step has ended")
+	c.Flags().DurationVar(&o.LogWait, "log-wait", submit.LogWait, "with --wait: how long to wait for a failed step's log in S3")
 	c.Flags().StringVar(&o.Cluster, "cluster", "", "EMR cluster id (j-…)")
 	c.Flags().StringVar(&o.Bucket, "bucket", "", "data bucket of the platform")
 	c.Flags().StringVar(&o.Class, "class", "", "main class of a JAR")
 	c.Flags().StringVar(&o.Name, "name", "", "name of the step (default the file's)")
 	c.Flags().StringVar(&o.DeployMode, "deploy-mode", "", "client (default) or cluster")
 	c.Flags().StringToStringVar(&o.Conf, "conf", nil, "Spark property, key=value; may be repeated")
-	c.Flags().StringVar(&o.OTLPEndpoint, "otlp", "", "host:port of a collector that takes the step's span")
+	c.Flags().StringVar(&o.OTLPEndpoint, "otlp", "", "host:port of a collector that receives the step's span")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return c
 }
 
-func orElse(v, other string) string {
-	if v != "" {
-		return v
+// localDefaults fills in the cluster, bucket and collector of the local cloud, if
+// one runs, where no flag sets them.
+func localDefaults(ctx context.Context, s *settings, o *submit.Options) error {
+	state, err := s.stateDir()
+	if err != nil {
+		return err
 	}
-	return other
+	running, isLocal, err := local.Connect(state)
+	if err != nil || !isLocal {
+		return err
+	}
+	o.OTLPEndpoint = cmp.Or(o.OTLPEndpoint, running.Addresses[string(platform.WorkloadCollector)])
+	o.PollInterval, o.LongestPoll = local.PollInterval, local.PollInterval
+	if o.Cluster != "" && o.Bucket != "" {
+		return nil
+	}
+	p, err := s.platform()
+	if err != nil {
+		return err
+	}
+	e, err := p.Engine(ctx, running)
+	if err != nil {
+		return err
+	}
+	outputs, err := e.Outputs(ctx)
+	if err != nil {
+		return err
+	}
+	o.Cluster, o.Bucket = cmp.Or(o.Cluster, outputs.EMRClusterID), cmp.Or(o.Bucket, outputs.DataBucket)
+	return nil
 }

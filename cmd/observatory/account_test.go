@@ -1,0 +1,32 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/stacks/config"
+	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
+)
+
+// The needs of stack dev are those of the resources that it registers.
+func TestNeedsAreThoseOfTheStacksResources(t *testing.T) {
+	_, cfg, err := config.ReadStackFile("../..", "dev")
+	require.NoError(t, err)
+	n := needsOf(cfg)
+	golden, err := os.ReadFile("../../stacks/testdata/dev.resources.golden")
+	require.NoError(t, err)
+	registered := func(token string) int { return strings.Count(string(golden), token) }
+	require.Positive(t, registered("aws:emr/cluster:Cluster"), "tokens are written in full")
+	require.Equal(t, registered("aws:ec2/eip:Eip"), n.Addresses)
+	require.Equal(t, registered("aws:ec2/vpc:Vpc"), n.VPCs)
+	const kind = "m5.xlarge"
+	require.Equal(t, []doctor.Instances{{Type: kind, Count: 1}, {Type: kind, Count: 1}, {Type: kind, Count: 2}}, n.Instances)
+
+	cfg.Network.VPCID = "vpc-1"
+	require.Zero(t, needsOf(cfg).Addresses+needsOf(cfg).VPCs)
+	cfg.EMR.Core.BidPrice = "0.1"
+	require.True(t, needsOf(cfg).Instances[2].Spot)
+}

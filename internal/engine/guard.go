@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/stacks/changes"
+)
+
+// Guard refuses an update that would lose data of a stack that is not ephemeral,
+// or a cluster whose steps have not ended. accepted are the logical names of
+// resources that may be lost. cfg is for EMR's API.
+func (e *Engine) Guard(ctx context.Context, cfg aws.Config, ephemeral bool, accepted []string) error {
+	empty, err := e.isEmpty(ctx)
+	if err != nil || empty { // there is nothing to lose
+		return err
+	}
+	plan, err := changes.Preview(ctx, e.stack)
+	if err != nil {
+		return fmt.Errorf("preview stack %s: %w", e.stack.Name(), err)
+	}
+	if err := checkPlan(ctx, plan, cfg, ephemeral, accepted); err != nil {
+		return fmt.Errorf("nothing was changed (--accept names what may be lost): %w", err)
+	}
+	return nil
+}
+
+// GuardPreview is Guard for a preview that the engine has printed. The region and
+// whether the stack is ephemeral come from the preview's configuration. It calls
+// EMR only if the plan deletes or replaces a cluster.
+func GuardPreview(ctx context.Context, cfg aws.Config, preview changes.Digest, accepted []string) error {
+	if region := preview.Config[platform.Project+":region"]; region != "" {
+		cfg.Region = region
+	}
+	return checkPlan(ctx, preview.Plan, cfg, preview.Config[platform.Project+":ephemeral"] == "true", accepted)
+}
+
+// checkPlan refuses a plan that loses what accepted does not name.
+func checkPlan(ctx context.Context, plan changes.Plan, cfg aws.Config, ephemeral bool, accepted []string) error {
+	if err := checkAccepted(accepted, plan); err != nil {
+		return err
+	}
+	g := changes.Guard{Accepted: accepted, Ephemeral: ephemeral, Unfinished: changes.UnfinishedSteps(emr.NewFromConfig(cfg))}
+	return g.Check(ctx, plan)
+}
+
+// checkAccepted refuses an accepted name of a resource that the plan would not
+// lose: it is probably misspelt.
+func checkAccepted(accepted []string, plan changes.Plan) error {
+	var lost []string
+	for _, c := range plan.Lost() {
+		lost = append(lost, c.Name)
+	}
+	for _, name := range accepted {
+		if !slices.Contains(lost, name) {
+			return fmt.Errorf("--accept %s: must name what this up would lose (%s)", name, strings.Join(lost, ", "))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/emr-observatory/emr-observatory/localcloud"
+	"github.com/emr-observatory/emr-observatory/localcloud/emr"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/status"
+	"github.com/emr-observatory/emr-observatory/submit"
+)
+
+// Result is what Up returns, and `up --json` prints.
+type Result struct {
+	Stack   string            `json:"stack"`
+	Cluster string            `json:"cluster"` // j-…
+	Bucket  string            `json:"bucket"`
+	Job     *submit.Result    `json:"job,omitempty"` // left out without a job
+	Objects map[string]int    `json:"objects"`       // by S3 path
+	URLs    map[string]string `json:"urls"`          // by service
+
+	Seconds map[string]float64 `json:"seconds"` // by part: materials, cloud, guard, stack, job
+}
+
+func (r *Result) addSeconds(part string, begun time.Time) {
+	r.Seconds[part] = time.Since(begun).Seconds()
+}
+
+// Service is something that a person may look at in a browser.
+type Service struct{ Name, Title, Path string }
+
+// Services lists the local cloud's web pages and APIs, the most useful first.
+func Services() []Service {
+	return []Service{
+		{emr.ResourceManager, "YARN ResourceManager", ""},
+		{emr.SparkHistory, "Spark history", ""},
+		{string(platform.WorkloadVictoriaMetrics), "metrics (VictoriaMetrics)", "/vmui"},
+		{string(platform.WorkloadVictoriaLogs), "logs (VictoriaLogs)", "/select/vmui"},
+		{string(platform.WorkloadPyroscope), "profiles (Pyroscope)", ""},
+		{string(platform.WorkloadTempo), "traces (Tempo API)", "/api/search"},
+		{string(platform.WorkloadStatus), "status", status.Path},
+		{localcloud.ServiceS3, "S3", ""},
+		{localcloud.ServiceEMR, "EMR API", ""},
+	}
+}
+
+// addOverview adds the cluster, the bucket with its number of objects by prefix,
+// and the URLs to the result.
+func (s *session) addOverview(ctx context.Context, r *Result) error {
+	bucket := s.outputs.DataBucket
+	r.Cluster, r.Bucket = s.outputs.EMRClusterID, bucket
+	r.URLs = map[string]string{}
+	for _, service := range Services() {
+		r.URLs[service.Name] = s.running.URL(service.Name) + service.Path
+	}
+	r.Objects = map[string]int{}
+	client := s3.NewFromConfig(s.aws, func(o *s3.Options) { o.UsePathStyle = true })
+	for _, prefix := range platform.Prefixes() {
+		uri := prefix.URI(bucket)
+		pages := s3.NewListObjectsV2Paginator(client, &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: aws.String(string(prefix))})
+		r.Objects[uri] = 0
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				return fmt.Errorf("list %s: %w", uri, err)
+			}
+			r.Objects[uri] += len(page.Contents)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/emr-observatory/emr-observatory/examples/jobs"
+	"github.com/emr-observatory/emr-observatory/internal/engine"
+	"github.com/emr-observatory/emr-observatory/internal/progress"
+	"github.com/emr-observatory/emr-observatory/localcloud"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/stacks/outputs"
+	"github.com/emr-observatory/emr-observatory/submit"
+)
+
+// session is one Up after the local cloud has started.
+type session struct {
+	running localcloud.Running
+	engine  *engine.Engine
+	aws     aws.Config
+	log     *progress.Log
+	outputs outputs.Outputs // set by update
+}
+
+// update brings the stack to what the program and its configuration declare.
+func (s *session) update(ctx context.Context, o UpOptions, ephemeral bool, r *Result) error {
+	if err := s.engine.Unlock(ctx, s.log); err != nil {
+		return err
+	}
+	if err := s.engine.Configure(ctx, o.Config); err != nil {
+		return err
+	}
+	if s.running.Fresh { // the stack's resources may have ended with an earlier cloud
+		if err := s.engine.Refresh(ctx); err != nil {
+			return err
+		}
+	}
+	begun := time.Now()
+	if err := s.engine.Guard(ctx, s.aws, ephemeral, o.Accepted); err != nil {
+		return err
+	}
+	r.addSeconds("guard", begun)
+	begun = time.Now()
+	var err error
+	if s.outputs, err = s.engine.Up(ctx, s.log); err != nil {
+		return err
+	}
+	r.addSeconds("stack", begun)
+	return nil
+}
+
+// PollInterval is how often to read a step's state from the local EMR API, which
+// has no rate limit.
+const PollInterval = time.Second
+
+// runJob submits the example job and waits for it.
+func (s *session) runJob(ctx context.Context) (*submit.Result, error) {
+	dir, err := os.MkdirTemp("", "observatory-job")
+	if err != nil {
+		return nil, fmt.Errorf("write job orders.py: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "orders.py")
+	if err := os.WriteFile(file, jobs.Orders, 0o600); err != nil {
+		return nil, fmt.Errorf("write job orders.py: %w", err)
+	}
+	s.log.Printf("job orders.py on %s", s.outputs.EMRClusterID)
+	result, err := submit.Submit(ctx, submit.Options{
+		AWS: s.aws, Cluster: s.outputs.EMRClusterID, Bucket: s.outputs.DataBucket,
+		Application: file, Args: []string{platform.PrefixLake.URI(s.outputs.DataBucket) + "orders"},
+		Wait: true, PollInterval: PollInterval, LongestPoll: PollInterval,
+		OTLPEndpoint: s.running.Addresses[string(platform.WorkloadCollector)], Progress: s.log.Writer(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("job orders.py: %w", err)
+	}
+	s.log.Printf("job orders.py: %s, trace %s", result.State, result.TraceID)
+	return &result, nil
+}

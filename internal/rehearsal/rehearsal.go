@@ -1,0 +1,107 @@
+// Package rehearsal prepares a stack for simulator/rehearse from what `pulumi up`
+// would read: the stack's file and the artifact store. It needs no account and
+// opens neither secrets nor ESC environments.
+package rehearsal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/emr-observatory/emr-observatory/internal/local"
+	"github.com/emr-observatory/emr-observatory/internal/progress"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
+	"github.com/emr-observatory/emr-observatory/simulator/record"
+	"github.com/emr-observatory/emr-observatory/simulator/rehearse"
+	"github.com/emr-observatory/emr-observatory/stacks"
+	"github.com/emr-observatory/emr-observatory/stacks/config"
+	"github.com/emr-observatory/emr-observatory/toolchain/servers"
+)
+
+// Prepare reads the stack's file, and builds and loads what nodes install. It
+// reports everything wrong with either before the engine starts.
+func Prepare(ctx context.Context, project, stack string, log *progress.Log) (pulumi.RunFunc, rehearse.Options, error) {
+	var o rehearse.Options
+	file, cfg, err := config.ReadStackFile(project, stack)
+	if err != nil {
+		return nil, o, fmt.Errorf("read configuration of stack %s: %w", stack, err)
+	}
+	if len(file.Environments) > 0 {
+		log.Printf("%s: environments are not opened, values from them count as not set: %s", file.Path, strings.Join(file.Environments, ", "))
+	}
+	o = rehearse.Options{
+		Project: platform.Project, Stack: stack, Config: configMap(file.Values), Existing: existingNetwork(cfg), Progress: log.Step,
+	}
+	if o.Unprotect, err = unprotectConfig(cfg, file.Values); err != nil {
+		return nil, o, err
+	}
+	if o.PulumiCommand, err = servers.Build(ctx, servers.Pulumi, log.StepUnlessReady); err != nil {
+		return nil, o, fmt.Errorf("build the engine: %w", err)
+	}
+	if err := local.FetchArtifacts(ctx, log.StepUnlessReady, cfg.EMR.Architectures); err != nil {
+		return nil, o, err
+	}
+	materials, err := stacks.LoadMaterials(project, cfg)
+	if err != nil {
+		return nil, o, fmt.Errorf("load what nodes install: %w", err)
+	}
+	program := func(ctx *pulumi.Context) error {
+		cfg, err := config.Load(ctx)
+		if err != nil {
+			return fmt.Errorf("read configuration of stack %s: %w", ctx.Stack(), err)
+		}
+		return stacks.Build(ctx, cfg, materials)
+	}
+	return program, o, nil
+}
+
+// existingNetwork returns the subnets that the stack's file names, as if the
+// account had them. Their address ranges are unknown: each gets all of network.cidr.
+func existingNetwork(cfg schema.Config) []record.Resource {
+	var out []record.Resource
+	zones := cfg.Network.AvailabilityZones
+	for i, id := range cfg.Network.SubnetIDs {
+		zone := cfg.Region + string(rune('a'+i))
+		if i < len(zones) {
+			zone = zones[i]
+		}
+		out = append(out, record.Resource{Type: "aws:ec2/subnet:Subnet", ID: id, URN: id, Outputs: resource.NewPropertyMapFromMap(map[string]any{
+			"vpcId": cfg.Network.VPCID, "cidrBlock": cfg.Network.CIDR, "availabilityZone": zone,
+		})})
+	}
+	return out
+}
+
+func configMap(values map[string]string) auto.ConfigMap {
+	out := auto.ConfigMap{}
+	for k, v := range values {
+		out[k] = auto.ConfigValue{Value: v}
+	}
+	return out
+}
+
+// unprotectConfig is the configuration to apply before a destroy: without
+// termination protection, with which a cluster refuses to terminate. It is nil if
+// the cluster has none.
+func unprotectConfig(cfg schema.Config, values map[string]string) (auto.ConfigMap, error) {
+	if !cfg.EMR.TerminationProtection {
+		return nil, nil
+	}
+	const key = platform.Project + ":emr"
+	var cluster map[string]any
+	if err := json.Unmarshal([]byte(values[key]), &cluster); err != nil {
+		return nil, fmt.Errorf("read %s: %w", key, err)
+	}
+	cluster["terminationProtection"] = false
+	text, err := json.Marshal(cluster)
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", key, err)
+	}
+	return auto.ConfigMap{key: {Value: string(text)}}, nil
+}
