@@ -14,36 +14,47 @@ func TestMedian(t *testing.T) {
 	require.Zero(t, median(nil))
 }
 
-func TestProcessesAreCalledByWhatTheyRun(t *testing.T) {
-	for want, line := range map[string][]string{
-		"NodeManager":                  {"/usr/lib/jvm/jre-17/bin/java", "-Dproc_NodeManager", "-Xmx384m", "org.apache.hadoop.yarn.server.nodemanager.NodeManager"},
+func TestProgramName(t *testing.T) {
+	for want, args := range map[string][]string{
+		"NodeManager": {
+			"/usr/lib/jvm/jre-17/bin/java", "-Dproc_NodeManager", "-Xmx384m", "org.apache.hadoop.yarn.server.nodemanager.NodeManager",
+		},
 		"CoarseGrainedExecutorBackend": {"/usr/lib/jvm/jre-17/bin/java", "-server", "org.apache.spark.executor.YarnCoarseGrainedExecutorBackend"},
 		"tempo":                        {"/tempo", "-config.file=/etc/observatory/tempo.yaml"},
 	} {
-		require.Equal(t, want, called(line))
+		require.Equal(t, want, programName(args))
 	}
 }
 
-func TestBelow(t *testing.T) {
+func TestIsDescendant(t *testing.T) {
 	parents := map[int]int{1: 0, 10: 1, 11: 10, 20: 1}
-	require.True(t, below(parents, 10, 10))
-	require.True(t, below(parents, 11, 10))
-	require.False(t, below(parents, 20, 10))
+	require.True(t, isDescendant(parents, 10, 10))
+	require.True(t, isDescendant(parents, 11, 10))
+	require.False(t, isDescendant(parents, 20, 10))
 }
 
 // An empty measurement would look good.
-func TestMemoryNeedsALocalCloud(t *testing.T) {
-	_, err := memory(filepath.Join(t.TempDir(), "state"))
+func TestProcessesNeedALocalCloud(t *testing.T) {
+	_, err := processes(filepath.Join(t.TempDir(), "state"))
 	require.Error(t, err)
 }
 
-func TestWhatIsMeasuredIsWrittenThoughAPartFails(t *testing.T) {
+func TestResultIsWrittenIfAPartFails(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "bench.json")
 	t.Setenv("TMPDIR", t.TempDir())
 	t.Chdir(t.TempDir()) // where no program is
 	require.ErrorContains(t, run(t.Context(), options{pairs: 1, out: out}), "up, warm")
-	require.FileExists(t, out)
 	text, err := os.ReadFile(out)
 	require.NoError(t, err)
-	require.Contains(t, string(text), `"up_noop_over_empty": 0`)
+	for _, key := range []string{"up_noop_update_over_empty_update_ratio", "rehearse_dev_s", "job_own_cpu_s", "jvm_start_cpu_s"} {
+		require.Contains(t, string(text), `"`+key+`": 0`)
+	}
+}
+
+func TestOnePartIsMeasuredWithoutACloud(t *testing.T) {
+	t.Chdir(t.TempDir())
+	err := run(t.Context(), options{run: "rehearsal", out: "bench.json"})
+	require.ErrorContains(t, err, "rehearsal: observatory rehearse")
+	require.NotContains(t, err.Error(), "up, warm")
+	require.ErrorContains(t, run(t.Context(), options{run: "("}), "-run")
 }

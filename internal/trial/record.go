@@ -10,8 +10,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 )
 
-// Record runs the real program of a stack file against the recorder, which
-// gives the answers and outputs of Answers unless more says otherwise.
+// Record runs the real program with a stack file's configuration against the
+// recorder, with the options of Answers and then more.
 func Record(t testing.TB, stack string, more ...recorder.Option) *recorder.Recording {
 	t.Helper()
 	options := append(Answers(), recorder.WithConfig(Values(t, stack)))
@@ -20,21 +20,24 @@ func Record(t testing.TB, stack string, more ...recorder.Option) *recorder.Recor
 	return rec
 }
 
-// Answers are AWS's to the functions that the components call, and Computed.
+// Answers returns recorder options: results of the AWS functions that the
+// components call, and Computed.
 func Answers() []recorder.Option {
 	return []recorder.Option{
 		recorder.WithInvoke("aws:index/getPartition:getPartition", map[string]any{"partition": "aws", "dnsSuffix": "amazonaws.com", "id": "aws"}),
-		recorder.WithInvoke("aws:index/getCallerIdentity:getCallerIdentity", map[string]any{"accountId": "123456789012", "arn": "arn:aws:iam::123456789012:user/x", "userId": "x", "id": "x"}),
-		recorder.WithInvoke("aws:index/getAvailabilityZones:getAvailabilityZones", map[string]any{"names": []any{"us-east-1a", "us-east-1b"}, "zoneIds": []any{"use1-az1", "use1-az2"}, "id": "us-east-1"}),
+		recorder.WithInvoke("aws:index/getCallerIdentity:getCallerIdentity",
+			map[string]any{"accountId": "123456789012", "arn": "arn:aws:iam::123456789012:user/x", "userId": "x", "id": "x"}),
+		recorder.WithInvoke("aws:index/getAvailabilityZones:getAvailabilityZones",
+			map[string]any{"names": []any{"us-east-1a", "us-east-1b"}, "zoneIds": []any{"use1-az1", "use1-az2"}, "id": "us-east-1"}),
 		recorder.WithInvoke("aws:ec2/getPrefixList:getPrefixList", map[string]any{"id": "pl-0123", "name": "s3", "cidrBlocks": []any{}}),
 		recorder.WithInvoke("aws:ec2/getSubnet:getSubnet", map[string]any{"availabilityZone": "us-east-1a", "id": "subnet-0123"}),
-		recorder.WithInvoke("aws:ssm/getParameter:getParameter", map[string]any{"value": "ami-0123456789abcdef0", "insecureValue": "ami-0123456789abcdef0", "arn": "x", "id": "x", "name": "x", "type": "String", "version": 1}),
+		recorder.WithInvoke("aws:ssm/getParameter:getParameter", map[string]any{"value": "ami-0123456789abcdef0",
+			"insecureValue": "ami-0123456789abcdef0", "arn": "x", "id": "x", "name": "x", "type": "String", "version": 1}),
 		recorder.WithComputed(Computed),
 	}
 }
 
-// Computed gives what AWS and the other providers would compute and the
-// components read.
+// Computed returns the provider-computed outputs that the components read.
 func Computed(r recorder.Resource) resource.PropertyMap {
 	text := resource.NewStringProperty
 	switch r.Type {
@@ -49,7 +52,8 @@ func Computed(r recorder.Resource) resource.PropertyMap {
 	case "random:index/randomPassword:RandomPassword":
 		return resource.PropertyMap{"result": resource.MakeSecret(text("hunter2"))}
 	case "tls:index/privateKey:PrivateKey":
-		return resource.PropertyMap{"privateKeyPem": resource.MakeSecret(text("key of " + r.Name)), "privateKeyPemPkcs8": resource.MakeSecret(text("key of " + r.Name))}
+		return resource.PropertyMap{"privateKeyPem": resource.MakeSecret(text("key of " + r.Name)),
+			"privateKeyPemPkcs8": resource.MakeSecret(text("key of " + r.Name))}
 	case "tls:index/selfSignedCert:SelfSignedCert", "tls:index/locallySignedCert:LocallySignedCert":
 		return resource.PropertyMap{"certPem": text("certificate of " + r.Name)}
 	case "tls:index/certRequest:CertRequest":

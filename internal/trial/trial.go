@@ -1,9 +1,9 @@
-// Package trial gives tests of the whole program what it needs to run: stand-in
-// materials, the stack files as the engine hands them over, what providers would
-// answer, and the engine.
+// Package trial provides what tests of the whole program need to run it:
+// stand-ins for materials, stack files as the engine passes them, provider
+// results, and the engine.
 //
-// It is for tests only, and no stand-in for a resource: those are recorded
-// (internal/recorder), or served (localcloud/rehearse).
+// It is for tests only. It does not simulate resources: those are recorded
+// (internal/recorder) or served (simulator/rehearse).
 package trial
 
 import (
@@ -31,8 +31,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 )
 
-// checkout is found from the folder in which the test begins.
-var checkout, checkoutErr = findCheckout() //nolint:gochecknoglobals // before a test goes elsewhere
+// checkout is found upward from the folder in which the test starts.
+var checkout, checkoutErr = findCheckout()
 
 func findCheckout() (string, error) {
 	dir, err := os.Getwd()
@@ -62,8 +62,8 @@ func Pulumi(t testing.TB) string {
 	return p
 }
 
-// Values are the keys of a stack file as the engine hands them to the program:
-// with their namespace, scalars bare, everything else as JSON.
+// Values returns the keys of a stack file as the engine passes them to the
+// program: with their namespace, scalars bare, everything else as JSON.
 func Values(t testing.TB, stack string) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(Root(t), "Pulumi."+stack+".yaml"))
@@ -85,7 +85,7 @@ func Values(t testing.TB, stack string) map[string]string {
 	return out
 }
 
-// Program is the real program on the given materials.
+// Program is the real program with the given materials.
 func Program(m stacks.Materials) pulumi.RunFunc {
 	return func(ctx *pulumi.Context) error {
 		cfg, err := config.Load(ctx)
@@ -96,7 +96,7 @@ func Program(m stacks.Materials) pulumi.RunFunc {
 	}
 }
 
-// Materials have the locked names with small contents.
+// Materials creates a small stand-in for each artifact of the lock file.
 func Materials(t testing.TB) stacks.Materials {
 	t.Helper()
 	dir := t.TempDir()
@@ -116,8 +116,8 @@ func Materials(t testing.TB) stacks.Materials {
 	return m
 }
 
-// Stage writes one material: a zip, since a jar is one and the bootstrap
-// action looks. Another edition is another content.
+// Stage writes a stand-in for one material: a zip file, since the bootstrap action
+// checks that a jar is one. Another edition has other content.
 func Stage(t testing.TB, dir, name, arch, edition string) telemetry.Staged {
 	t.Helper()
 	var b bytes.Buffer
@@ -131,8 +131,8 @@ func Stage(t testing.TB, dir, name, arch, edition string) telemetry.Staged {
 	return telemetry.Staged{Name: name, Arch: arch, SHA256: hex.EncodeToString(sum[:]), Path: file}
 }
 
-// Locked are the lock's entries. That the lock is in step with its sources is
-// tested in package artifacts, not here.
+// Locked returns the lock's entries. Package artifacts tests that the lock
+// matches its sources.
 func Locked(t testing.TB) []artifacts.Artifact {
 	t.Helper()
 	list, err := artifacts.Locked()

@@ -1,9 +1,8 @@
-// Package jvm measures what telemetry costs at the start of a Spark JVM: CPU
-// time, and the delay of its main method.
+// Package jvm measures what telemetry costs a Spark JVM: CPU time and the delay
+// of its application (Measure), and the CPU time of sampling (MeasureSampling).
 //
-// The JVM is an executor in name only: it runs an empty main method, so that
-// what differs between a run with and one without the launcher is telemetry
-// alone. The launcher, the profiler, paths, ports and addresses are those of a
-// node; a small HTTP server takes what they send. What telemetry costs a job
-// as it runs is not measured here.
+// The JVMs are drivers of EMR's Spark in local mode. Spark's own launcher builds
+// their command lines, so main class, class path, JVM options and log4j are those
+// of a driver on a node. The telemetry launcher, the profiler, their paths, ports
+// and addresses are a node's too; a small HTTP server accepts what they send.
 package jvm

@@ -1,46 +1,45 @@
-package jvm_test
+package jvm
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/artifacts"
-	"github.com/emr-observatory/emr-observatory/internal/bench/jvm"
 )
 
-// The bars themselves are for an idle machine: see make bench.
-func TestMeasureSeesWhatTelemetryCosts(t *testing.T) {
-	r, err := jvm.Measure(t.Context(), 1)
+// How much it costs is for an idle machine: see make bench.
+func TestMeasureRunsRealDrivers(t *testing.T) {
+	r, err := Measure(t.Context(), 1)
 	require.NoError(t, err)
-	require.Equal(t, 1, r.Pairs)
-	require.Greater(t, r.CPUWithout, 0.01)
-	require.Greater(t, r.StartCPU, 0.05, "the profiler alone takes more")
-	require.InDelta(t, r.CPUWith-r.CPUWithout, r.StartCPU, 1e-9)
-	raw, err := json.Marshal(r)
+	t.Logf("%+v", r)
+	require.Greater(t, r.CPUWithout, 1.0, "Spark has started")
+	require.NotZero(t, r.StartCPU)
+	require.NotZero(t, r.MainDelay)
+}
+
+func TestMeasureSamplingRunsRealQueries(t *testing.T) {
+	ratio, err := MeasureSampling(t.Context(), 1)
 	require.NoError(t, err)
-	t.Log(string(raw))
-	var keys map[string]float64
-	require.NoError(t, json.Unmarshal(raw, &keys))
-	require.Contains(t, keys, "jvm_start_cpu_s")
-	require.Contains(t, keys, "main_delay_s")
+	t.Log(ratio)
+	require.InDelta(t, 1, ratio, 0.5)
 }
 
 func TestMeasureRefuses(t *testing.T) {
-	_, err := jvm.Measure(t.Context(), 0)
+	_, err := Measure(t.Context(), 0)
 	require.ErrorContains(t, err, "pairs: 0")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = jvm.Measure(ctx, 1)
+	_, err = Measure(ctx, 1)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
 // A node without its launcher must not be measured as one that costs nothing.
-func TestMeasureNeedsTheArtifacts(t *testing.T) {
+func TestNodeNeedsTheArtifacts(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	store, err := artifacts.DefaultStore()
 	require.NoError(t, err)
@@ -48,6 +47,40 @@ func TestMeasureNeedsTheArtifacts(t *testing.T) {
 		entries, err := os.ReadDir(store.Dir)
 		require.True(t, err != nil || len(entries) == 0, "the store of this test is not empty: %s", store.Dir)
 	}
-	_, err = jvm.Measure(t.Context(), 1)
-	require.ErrorContains(t, err, "make artifacts")
+	n := node{dir: t.TempDir()}
+	require.ErrorContains(t, n.install(), "make artifacts")
+}
+
+func TestCommandLine(t *testing.T) {
+	words, err := commandLine("\x00\n/usr/bin/java\x00-cp\x00/conf/:/jars/*\x00org.apache.spark.deploy.SparkSubmit\x00--name\x00a b\x00")
+	require.NoError(t, err)
+	require.Equal(t, []string{"/usr/bin/java", "-cp", "/conf/:/jars/*", "org.apache.spark.deploy.SparkSubmit", "--name", "a b"}, words)
+	for _, out := range []string{"", "\x00\n", "Error: Could not find or load main class"} {
+		_, err := commandLine(out)
+		require.Error(t, err, out)
+	}
+}
+
+func TestParse(t *testing.T) {
+	const received = "ready\n/v1/logs\n/v1/metrics\n/ingest\n/v1/metrics\n/v1/logs\n/ingest\n"
+	runs := "without 4.000 0.500 1500\nwith 4.300 0.600 1540\nwithout 4.200 0.500 1480\nwith 4.400 0.500 1500\n"
+	r, err := parse(runs+received, 2)
+	require.NoError(t, err)
+	require.InDelta(t, 0.3, r.StartCPU, 1e-9)
+	require.InDelta(t, 0.03, r.MainDelay, 1e-9)
+	require.InDelta(t, 4.6, r.CPUWithout, 1e-9)
+	_, err = parse(runs+received, 3)
+	require.ErrorContains(t, err, "2 runs without and 2 with the launcher, must be 3 each")
+	_, err = parse(runs+strings.ReplaceAll(received, "/v1/logs\n", ""), 2)
+	require.ErrorContains(t, err, "sent 0 requests to /v1/logs")
+}
+
+func TestParsePairs(t *testing.T) {
+	pairs, err := parsePairs("1.1 1.0\n1.3 1.0\n1.0 1.0\n", 3)
+	require.NoError(t, err)
+	require.InDelta(t, 1.1, median(pairs, pair.ratio), 1e-9)
+	for _, out := range []string{"", "1.1 1.0\n1.1 1.0\n", "1.1 0\n", "out of memory\n"} {
+		_, err := parsePairs(out, 1)
+		require.Error(t, err, out)
+	}
 }

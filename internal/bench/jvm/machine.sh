@@ -1,9 +1,10 @@
-# Runs in namespaces of its own: machine.sh DIR INSTALL_DIR PAIRS MILLIS PORT…
-# Prints a line for each run: "without" or "with", user and system seconds, and
-# the milliseconds from the start of java to the start of main.
+# Usage: machine.sh DIR INSTALL_DIR PAIRS PORT…, in its own namespaces.
+# DIR/without and DIR/with are command lines whose words each end with NUL.
+# Prints a line for each run: "without" or "with" the launcher, user and system
+# seconds, and milliseconds from the start of java to the application's main.
 set -eu
-dir=$1 install=$2 pairs=$3 millis=$4
-shift 4
+dir=$1 install=$2 pairs=$3
+shift 3
 ip link set lo up
 mount -t tmpfs none "$(dirname "$install")"
 mkdir "$install"
@@ -12,16 +13,14 @@ java -cp "$dir/classes" Receiver "$@" >"$dir/received" 2>&1 &
 until grep -q ready "$dir/received"; do read -rt 0.05 <> <(:) || :; done
 TIMEFORMAT='%3U %3S'
 run() {
-  local name=$1 start=${EPOCHREALTIME/./}
-  shift
-  { time java -Xshare:auto "$@" "-Dbench.millis=$millis" -cp "$dir/classes" \
-    org.apache.spark.executor.YarnCoarseGrainedExecutorBackend --executor-id 1 --app-id application_1_0001 \
-    >"$dir/out" 2>"$dir/err"; } 2>"$dir/time"
-  echo "$name $(cat "$dir/time") $(($(grep -m 1 -x '[0-9]*' "$dir/out") - start / 1000))"
+  local command start
+  mapfile -d '' -t command <"$dir/$1"
+  start=${EPOCHREALTIME/./}
+  { time "${command[@]}" >"$dir/out" 2>"$dir/err"; } 2>"$dir/time" || { tail -n 20 "$dir/err" >&2; exit 1; }
+  echo "$1 $(cat "$dir/time") $(($(grep -m 1 -x '[0-9]*' "$dir/out") - start / 1000))"
   if grep '^observatory: ' "$dir/err" >&2; then exit 1; fi
 }
 for ((i = 0; i < pairs; i++)); do
-  run without
-  run with "-javaagent:$install/launcher.jar"
+  if ((i % 2)); then run with; run without; else run without; run with; fi
 done
 cat "$dir/received"

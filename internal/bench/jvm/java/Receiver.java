@@ -2,7 +2,7 @@ import com.sun.net.httpserver.HttpServer;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
 
-/** Takes whatever is posted to the ports it is given, and prints the path of each request. */
+/** Accepts every request on the given ports, and prints its path. */
 public class Receiver {
   public static void main(String[] ports) throws Exception {
     for (String port : ports) {

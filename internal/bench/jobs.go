@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/submit"
+)
+
+// jobCost is EMR's duration of a step and the machine's CPU time from its
+// submission to its end, in seconds.
+type jobCost struct{ duration, cpu float64 }
+
+// job runs the example job as a step; conf are further options of spark-submit.
+func (c cloud) job(ctx context.Context, bucket string, o options, conf ...string) (jobCost, error) {
+	before, err := machineCPU()
+	if err != nil {
+		return jobCost{}, err
+	}
+	var step submit.Result
+	args := slices.Concat([]string{"submit", "--wait", "--json"}, conf,
+		[]string{"examples/jobs/orders.py", platform.PrefixLake.URI(bucket) + "bench", strconv.Itoa(o.rows)})
+	if err := c.observatory(ctx, &step, args...); err != nil {
+		return jobCost{}, err
+	}
+	after, err := machineCPU()
+	return jobCost{step.Ended.Sub(*step.Started).Seconds(), after - before}, err
+}
+
+// measureJobPairs runs the job with and without telemetry in turn.
+func (c cloud) measureJobPairs(ctx context.Context, r *result, o options) error {
+	bucket, err := c.bucket(ctx)
+	if err != nil {
+		return err
+	}
+	var durations, cpu, cpuRatios []float64
+	for i := range o.pairs {
+		with, without, err := c.jobPair(ctx, bucket, o, i%2 == 0)
+		if err != nil {
+			return err
+		}
+		logf("pair %d: %.1f s with telemetry, %.1f s without (CPU of the machine %.1f s, %.1f s)",
+			i+1, with.duration, without.duration, with.cpu, without.cpu)
+		durations, cpu = append(durations, without.duration), append(cpu, without.cpu)
+		r.Ratios, cpuRatios = append(r.Ratios, with.duration/without.duration), append(cpuRatios, with.cpu/without.cpu)
+	}
+	r.Ratio, r.Pairs, r.WithoutSeconds = median(r.Ratios), o.pairs, median(durations)
+	r.CPURatio, r.CPUWithout = median(cpuRatios), median(cpu)
+	return nil
+}
+
+func (c cloud) jobPair(ctx context.Context, bucket string, o options, withoutFirst bool) (with, without jobCost, err error) {
+	if withoutFirst {
+		without, err = c.jobWithoutTelemetry(ctx, bucket, o)
+	}
+	if err == nil {
+		with, err = c.job(ctx, bucket, o)
+	}
+	if err == nil && !withoutFirst {
+		without, err = c.jobWithoutTelemetry(ctx, bucket, o)
+	}
+	return with, without, err
+}
+
+// catchUp is how long node collectors may read what was logged while they were
+// stopped, so that the next job does not pay for it.
+const catchUp = 10 * time.Second
+
+// jobWithoutTelemetry runs the job without the launcher in its JVMs while the
+// node collectors are stopped.
+func (c cloud) jobWithoutTelemetry(ctx context.Context, bucket string, o options) (jobCost, error) {
+	err := signalCollectors(c.state, syscall.SIGSTOP)
+	var cost jobCost
+	if err == nil {
+		cost, err = c.job(ctx, bucket, o, "--conf", "spark.driver.defaultJavaOptions=", "--conf", "spark.executor.defaultJavaOptions=")
+	}
+	return cost, errors.Join(err, signalCollectors(c.state, syscall.SIGCONT), sleep(ctx, catchUp))
+}
+
+func signalCollectors(state string, signal syscall.Signal) error {
+	found, err := processes(state)
+	if err != nil {
+		return err
+	}
+	signalled := 0
+	for _, p := range found {
+		if consumerOf(p.args) == nodeCollectors {
+			signalled++
+			err = errors.Join(err, syscall.Kill(p.PID, signal))
+		}
+	}
+	if signalled == 0 {
+		return errors.Join(err, fmt.Errorf("no %s runs in %s", filepath.Base(platform.NodeCollectorBinary), state))
+	}
+	return err
+}
+
+// measureJobProcesses reads memory and CPU time of all processes once a second
+// during a job. The job is not timed: reading the memory maps costs a fifth of
+// its CPU time.
+func (c cloud) measureJobProcesses(ctx context.Context, r *result, o options) error {
+	bucket, err := c.bucket(ctx)
+	if err != nil {
+		return err
+	}
+	before, err := processes(c.state)
+	if err != nil {
+		return err
+	}
+	var ledger cpuLedger
+	if err := ledger.record(before); err != nil {
+		return err
+	}
+	stop := everySecond(ctx, func() error {
+		found, err := processes(c.state)
+		if err != nil {
+			return err
+		}
+		if now := memoryOf(found); total(now) > total(r.JobMiB) {
+			r.JobMiB = now
+		}
+		return ledger.record(found)
+	})
+	_, err = c.job(ctx, bucket, o)
+	if err := errors.Join(err, stop()); err != nil {
+		return err
+	}
+	r.JobGiB = total(r.JobMiB) / 1024
+	r.jobCPU, err = ledger.attribute()
+	return err
+}

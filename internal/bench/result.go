@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+)
+
+// result is bench.json. A key ends with its unit: _s are seconds, _mb 10^6 bytes,
+// _mib and _gib 2^20 and 2^30 bytes; _ratio and _share have none. Seconds and
+// bytes are this machine's. Ratios are medians of pairs that alternate.
+type result struct {
+	Machine string    `json:"machine"`
+	When    time.Time `json:"when"`
+	Load    float64   `json:"load_before"` // load average of the minute before
+
+	upFigures
+	memoryFigures
+	jobFigures
+	jobCPU
+	jvmFigures
+}
+
+// upFigures are about Pulumi and the local cloud's start.
+type upFigures struct {
+	// The engine's update of the unchanged stack, relative to that of a program
+	// without resources. The guard's preview before it is not included.
+	UpdateRatio float64 `json:"up_noop_update_over_empty_update_ratio"`
+	// The same with the guard's preview: what the engine costs a user who runs up.
+	GuardedUpdateRatio float64 `json:"up_noop_preview_and_update_over_empty_update_ratio"`
+	// The update of the program without resources.
+	EmptyUpdateSeconds float64 `json:"empty_update_s"`
+	// observatory rehearse --stack dev, with everything built: wall time of the
+	// process, median of three.
+	RehearsalSeconds float64 `json:"rehearse_dev_s"`
+	// make up from a fresh clone with empty caches; only with -cold.
+	ColdSeconds float64 `json:"make_up_cold_s,omitempty"`
+	// make up with everything built: local cloud, stack and job.
+	WarmSeconds float64            `json:"make_up_warm_s"`
+	WarmParts   map[string]float64 `json:"make_up_warm_parts_s"`
+	// What one node downloads.
+	BootstrapMB float64 `json:"bootstrap_mb"`
+	// Bootstrap action of the slowest node.
+	BootstrapSeconds float64 `json:"bootstrap_s"`
+}
+
+// memoryFigures are proportional set sizes of all processes of the local cloud,
+// when it is idle and at the peak of a job.
+type memoryFigures struct {
+	IdleGiB float64            `json:"mem_idle_gib"`
+	JobGiB  float64            `json:"mem_job_gib"`
+	IdleMiB map[string]float64 `json:"mem_idle_mib_by_process"`
+	JobMiB  map[string]float64 `json:"mem_job_mib_by_process"`
+}
+
+// jobFigures compare a job with telemetry to the same without: no launcher in its
+// JVMs, node collectors stopped. Single pairs differ by 0.15 on one machine, so
+// a cost of a few percent is read from jobCPU instead.
+type jobFigures struct {
+	// EMR's duration of the step.
+	Ratio          float64   `json:"job_ratio"`
+	Pairs          int       `json:"job_ratio_pairs"`
+	Ratios         []float64 `json:"job_ratios"`
+	WithoutSeconds float64   `json:"job_without_s"`
+	// CPU time of the whole machine from submission to end, stores included.
+	CPURatio   float64 `json:"job_cpu_ratio"`
+	CPUWithout float64 `json:"job_cpu_without_s"`
+}
+
+// jvmFigures are about drivers in local mode, see package jvm.
+type jvmFigures struct {
+	// More CPU time of a driver with the launcher, from its start to its end some 14
+	// seconds after its SparkContext has started.
+	StartCPU float64 `json:"jvm_start_cpu_s"`
+	// The same driver without the launcher.
+	StartCPUWithout float64 `json:"jvm_start_cpu_without_s"`
+	// How much later the application's main method starts, which Spark's SparkSubmit
+	// calls.
+	MainDelay float64 `json:"jvm_main_delay_s"`
+	// CPU time of a Spark query while async-profiler records, relative to the same
+	// query without. It estimates what jobCPU cannot attribute to a thread.
+	SamplingRatio float64 `json:"profiler_sampling_cpu_ratio"`
+}
+
+// render prints the figures with their limits. Those without one give a limited
+// figure its scale or its cause.
+func (r result) render() {
+	t := table.NewWriter()
+	t.SetOutputMirror(os.Stdout)
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(table.Row{"what", "measured", "at most"})
+	for _, row := range []struct {
+		what     string
+		measured float64
+		limit    string
+	}{
+		{"up without changes, update : empty update", r.UpdateRatio, "2.0"},
+		{"up without changes, preview and update : empty update", r.GuardedUpdateRatio, ""},
+		{"rehearsal of stack dev, s", r.RehearsalSeconds, ""},
+		{"make up, cold, s", r.ColdSeconds, "720"},
+		{"make up, warm, s", r.WarmSeconds, "120"},
+		{"bootstrap, MB", r.BootstrapMB, "60"},
+		{"bootstrap, s", r.BootstrapSeconds, "15"},
+		{"memory idle, GiB", r.IdleGiB, "2.5"},
+		{"memory in a job, GiB", r.JobGiB, "5"},
+		{"job with telemetry : without", r.Ratio, "1.05"},
+		{"launcher's threads : job's own CPU", r.LauncherThreadsShare, ""},
+		{"profiler's threads : job's own CPU", r.ProfilerThreadsShare, ""},
+		{"node collectors : job's own CPU", r.NodeCollectorsShare, ""},
+		{"sampled query : not sampled, CPU", r.SamplingRatio, ""},
+		{"start of a driver's JVM, more CPU s", r.StartCPU, "2"},
+		{"start of main, s later", r.MainDelay, "0.1"},
+	} {
+		measured := "not measured"
+		if row.measured != 0 {
+			measured = fmt.Sprintf("%.3g", row.measured)
+		}
+		t.AppendRow(table.Row{row.what, measured, row.limit})
+	}
+	t.Render()
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	if len(sorted) == 0 {
+		return 0
+	}
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
+}
