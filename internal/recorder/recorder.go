@@ -1,6 +1,6 @@
-// Package recorder runs Pulumi code against mocks and keeps what it registered,
-// so that tests assert on the whole resource list afterwards, never inside an
-// apply. It sees what a program asks for; it does not see what the engine or a
+// Package recorder runs Pulumi code against mocks and records its resource
+// registrations, so that tests assert on the complete list afterwards and never
+// inside an apply. It shows what a program requests, not what the engine or a
 // provider would do with it (the local cloud's tests do).
 package recorder
 
@@ -23,7 +23,7 @@ type Resource struct {
 	Provider     string // "<type>::<name>" of the explicit provider, "" where the default one was used
 	ID           string
 	Inputs       resource.PropertyMap
-	Outputs      resource.PropertyMap // the echo of the inputs, id apart, and what was computed
+	Outputs      resource.PropertyMap // the inputs, plus what WithComputed adds; without the id
 	Protect      bool
 	Retain       bool
 	DeletedWith  string
@@ -32,7 +32,7 @@ type Resource struct {
 	Component    bool // no provider: a component resource
 }
 
-// Recording is everything that one run registered.
+// Recording holds everything that one run registered.
 type Recording struct {
 	Resources []Resource // in order of registration
 	Invokes   []string   // function tokens, in order
@@ -40,18 +40,18 @@ type Recording struct {
 
 	mu      sync.Mutex
 	seen    map[string]bool
-	faults  []string
-	stubs   map[string]resource.PropertyMap
+	errs    []string
+	results map[string]resource.PropertyMap
 	compute func(r Resource) resource.PropertyMap
 }
 
-// Option changes a run.
+// Option configures Run.
 type Option func(*settings)
 
 type settings struct {
 	config, secrets map[string]string
 	dryRun          bool
-	stubs           map[string]resource.PropertyMap
+	results         map[string]resource.PropertyMap
 	compute         func(Resource) resource.PropertyMap
 }
 
@@ -59,33 +59,33 @@ type settings struct {
 // ("emr-observatory:region").
 func WithConfig(c map[string]string) Option { return func(s *settings) { s.config = c } }
 
-// WithSecrets marks further configuration as secret.
+// WithSecrets sets further configuration, marked as secret.
 func WithSecrets(c map[string]string) Option { return func(s *settings) { s.secrets = c } }
 
 // WithPreview runs as `pulumi preview` does.
 func WithPreview() Option { return func(s *settings) { s.dryRun = true } }
 
-// WithInvoke gives the answer of a function; a function without an answer is
-// a fault.
-func WithInvoke(token string, answer map[string]any) Option {
-	return func(s *settings) { s.stubs[token] = resource.NewPropertyMapFromMap(answer) }
+// WithInvoke sets the result of a provider function. Run fails if the program
+// calls a function without one.
+func WithInvoke(token string, result map[string]any) Option {
+	return func(s *settings) { s.results[token] = resource.NewPropertyMapFromMap(result) }
 }
 
-// WithComputed adds outputs to a resource's echo of its inputs, beside the
-// distinguishable id and arn that each gets anyway.
+// WithComputed adds outputs to a resource. Every resource also returns its
+// inputs and a distinguishable id and arn.
 func WithComputed(f func(Resource) resource.PropertyMap) Option {
 	return func(s *settings) { s.compute = f }
 }
 
 // Run executes program and returns what it registered. It fails on the
-// program's own error, on a duplicate URN, on an unanswered invoke, and when
-// nothing at all was registered by a program that succeeded.
+// program's own error, on a duplicate URN, on an invoke without a result, and if
+// a successful program registered nothing.
 func Run(program pulumi.RunFunc, opts ...Option) (*Recording, error) {
-	s := settings{config: map[string]string{}, stubs: map[string]resource.PropertyMap{}}
+	s := settings{config: map[string]string{}, results: map[string]resource.PropertyMap{}}
 	for _, o := range opts {
 		o(&s)
 	}
-	rec := &Recording{seen: map[string]bool{}, stubs: s.stubs, compute: s.compute}
+	rec := &Recording{seen: map[string]bool{}, results: s.results, compute: s.compute}
 	err := pulumi.RunErr(program, pulumi.WithMocks("emr-observatory", "test", rec), func(i *pulumi.RunInfo) {
 		i.DryRun = s.dryRun
 		i.Config = map[string]string{}
@@ -100,9 +100,9 @@ func Run(program pulumi.RunFunc, opts ...Option) (*Recording, error) {
 	if err != nil {
 		return rec, err
 	}
-	if len(rec.faults) > 0 {
-		sort.Strings(rec.faults)
-		return rec, fmt.Errorf("recorder: %s", strings.Join(rec.faults, "; "))
+	if len(rec.errs) > 0 {
+		sort.Strings(rec.errs)
+		return rec, fmt.Errorf("recorder: %s", strings.Join(rec.errs, "; "))
 	}
 	if len(rec.Resources) == 0 {
 		return rec, fmt.Errorf("recorder: the program registered nothing")
@@ -128,7 +128,7 @@ func (rec *Recording) NewResource(args pulumi.MockResourceArgs) (string, resourc
 		r.URN = rpc.GetParent() + "$" + args.TypeToken + "::" + args.Name
 	}
 	if rec.seen[r.URN] {
-		rec.faults = append(rec.faults, "duplicate URN "+r.URN)
+		rec.errs = append(rec.errs, "duplicate URN "+r.URN)
 	}
 	rec.seen[r.URN] = true
 	if args.Custom && r.Provider == "" && !strings.HasPrefix(r.Type, "pulumi:") {
@@ -162,14 +162,14 @@ func (rec *Recording) Call(args pulumi.MockCallArgs) (resource.PropertyMap, erro
 	if args.Provider == "" {
 		rec.Defaults = append(rec.Defaults, args.Token)
 	}
-	answer, ok := rec.stubs[args.Token]
+	result, ok := rec.results[args.Token]
 	if !ok {
-		return nil, fmt.Errorf("recorder: no answer for function %s", args.Token)
+		return nil, fmt.Errorf("recorder: no result for function %s", args.Token)
 	}
-	return answer, nil
+	return result, nil
 }
 
-// List gives "type name" of every resource, sorted: the golden list of a
+// List returns "type name" of every resource, sorted: the golden list of a
 // component.
 func (rec *Recording) List() []string {
 	out := make([]string, 0, len(rec.Resources))
@@ -180,7 +180,7 @@ func (rec *Recording) List() []string {
 	return out
 }
 
-// OfType gives the resources of one type.
+// OfType returns the resources of one type.
 func (rec *Recording) OfType(token string) []Resource {
 	var out []Resource
 	for _, r := range rec.Resources {
@@ -191,7 +191,7 @@ func (rec *Recording) OfType(token string) []Resource {
 	return out
 }
 
-// One gives the single resource of a type and name.
+// One returns the single resource of a type and name.
 func (rec *Recording) One(token, name string) (Resource, error) {
 	for _, r := range rec.Resources {
 		if r.Type == token && r.Name == name {
@@ -201,7 +201,7 @@ func (rec *Recording) One(token, name string) (Resource, error) {
 	return Resource{}, fmt.Errorf("no %s named %q among:\n%s", token, name, strings.Join(rec.List(), "\n"))
 }
 
-// Protected gives the sorted names of the protected resources.
+// Protected returns the sorted names of the protected resources.
 func (rec *Recording) Protected() []string {
 	var out []string
 	for _, r := range rec.Resources {
@@ -213,6 +213,7 @@ func (rec *Recording) Protected() []string {
 	return out
 }
 
+// nameOf returns the logical name in a URN.
 func nameOf(urn string) string {
 	if i := strings.LastIndex(urn, "::"); i >= 0 {
 		return urn[i+2:]

@@ -10,13 +10,15 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 )
 
-func twice(name1, name2 string) pulumi.RunFunc {
+// twoRandomIDs declares a RandomId with an explicit provider and one without.
+func twoRandomIDs(name1, name2 string) pulumi.RunFunc {
 	return func(ctx *pulumi.Context) error {
 		p, err := random.NewProvider(ctx, "explicit", &random.ProviderArgs{})
 		if err != nil {
 			return err
 		}
-		if _, err := random.NewRandomId(ctx, name1, &random.RandomIdArgs{ByteLength: pulumi.Int(4)}, pulumi.Provider(p), pulumi.Protect(true)); err != nil {
+		if _, err := random.NewRandomId(ctx, name1, &random.RandomIdArgs{ByteLength: pulumi.Int(4)}, pulumi.Provider(p),
+			pulumi.Protect(true)); err != nil {
 			return err
 		}
 		_, err = random.NewRandomId(ctx, name2, &random.RandomIdArgs{ByteLength: pulumi.Int(8)})
@@ -24,8 +26,8 @@ func twice(name1, name2 string) pulumi.RunFunc {
 	}
 }
 
-func TestRunKeepsWhatWasRegistered(t *testing.T) {
-	rec, err := recorder.Run(twice("a", "b"))
+func TestRunRecordsRegistrations(t *testing.T) {
+	rec, err := recorder.Run(twoRandomIDs("a", "b"))
 	require.NoError(t, err)
 	a, err := rec.One("random:index/randomId:RandomId", "a")
 	require.NoError(t, err)
@@ -35,12 +37,12 @@ func TestRunKeepsWhatWasRegistered(t *testing.T) {
 	require.InDelta(t, 4, a.Inputs["byteLength"].NumberValue(), 0)
 }
 
-func TestRunRefusesDuplicateURN(t *testing.T) {
-	_, err := recorder.Run(twice("same", "same"))
+func TestRunRejectsDuplicateURN(t *testing.T) {
+	_, err := recorder.Run(twoRandomIDs("same", "same"))
 	require.ErrorContains(t, err, "duplicate URN")
 }
 
-func TestRunRefusesAnEmptyProgram(t *testing.T) {
+func TestRunRejectsEmptyProgram(t *testing.T) {
 	_, err := recorder.Run(func(*pulumi.Context) error { return nil })
 	require.ErrorContains(t, err, "registered nothing")
 }

@@ -1,0 +1,82 @@
+package cloud_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// changes is what an up did to the stack's resources.
+type changes struct{ created, updated, replaced, deleted int }
+
+// up runs the up command without a job, with configuration values as key=value.
+func (c *cloud) up(t *testing.T, config ...string) changes {
+	t.Helper()
+	args := []string{"up", "--no-job"}
+	for _, e := range config {
+		args = append(args, "--config", e)
+	}
+	return changesIn(t, c.run(t, args...))
+}
+
+// changesIn reads the summary that an up prints.
+func changesIn(t *testing.T, out string) changes {
+	t.Helper()
+	m := regexp.MustCompile(`resources: .*`).FindString(out)
+	var n changes
+	_, err := fmt.Sscanf(m, "resources: %d created, %d updated, %d replaced, %d deleted", &n.created, &n.updated, &n.replaced, &n.deleted)
+	require.NoErrorf(t, err, "%s", out)
+	return n
+}
+
+// restartedServers names the workloads whose process changed between two snapshots.
+func restartedServers(before, after map[int]string) []string {
+	var names []string
+	for pid, line := range before {
+		if after[pid] != line {
+			names = append(names, filepath.Base(strings.Fields(line)[0]))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// servers are the processes of pods and daemons; shells and probes come and go.
+func (c *cloud) servers(t *testing.T) map[int]string {
+	t.Helper()
+	found := c.processes(t)
+	for pid, line := range found {
+		if !regexp.MustCompile(`-config|--config|-storageDataPath|/java `).MatchString(line) {
+			delete(found, pid)
+		}
+	}
+	return found
+}
+
+// Edits of TestLife, in this order; each up repeats the earlier ones.
+const (
+	storeEdit = "retention.tempoDays=15"
+	tagEdit   = "tags.team=data"
+)
+
+func editRestartsOne(t *testing.T, c *cloud) {
+	before := c.servers(t)
+	n := c.up(t, storeEdit)
+	require.Zero(t, n.deleted)
+	require.Equal(t, []string{"tempo"}, restartedServers(before, c.servers(t)))
+}
+
+func editRestartsNothing(t *testing.T, c *cloud) {
+	cluster := c.outputs(t).EMRClusterID
+	before := c.servers(t)
+	n := c.up(t, storeEdit, tagEdit)
+	require.Positive(t, n.updated)
+	require.Zero(t, n.replaced+n.deleted)
+	require.Empty(t, restartedServers(before, c.servers(t)))
+	require.Equal(t, cluster, c.outputs(t).EMRClusterID)
+}

@@ -1,0 +1,266 @@
+package cloud_test
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/dashboards/contract"
+	"github.com/emr-observatory/emr-observatory/localcloud"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/status"
+	"github.com/emr-observatory/emr-observatory/tests/canary"
+)
+
+// Bounds of what one host and one JVM may add to VictoriaMetrics after one job.
+// Measured on this job: at most 269 series of a node, 470 of the control node
+// with all of its servers, 60 of a JVM.
+const (
+	seriesPerHost = 600
+	seriesPerJVM  = 80
+)
+
+// signalsAreLabelled checks that metrics, logs, spans and profiles of a job carry
+// the same identity, and that nothing else identifies a series.
+func signalsAreLabelled(t *testing.T, c *cloud, trace string) {
+	stack := c.outputs(t)
+	hosts := c.coreHosts(t)
+	for _, s := range c.query(t, `count by (host_name) (last_over_time({host_name!=""}[15m]))`) {
+		require.LessOrEqualf(t, s.number(t), float64(seriesPerHost), "series of %s", s.Metric)
+	}
+	jvms := c.query(t, `count by (cluster, node_role, host_name, spark_app_id, spark_executor_id, service_name) `+
+		`(last_over_time({spark_executor_id!=""}[15m]))`)
+	require.GreaterOrEqual(t, len(jvms), 2, "a driver and an executor at least")
+	for _, s := range jvms {
+		require.LessOrEqualf(t, s.number(t), float64(seriesPerJVM), "series of %s", s.Metric)
+		for _, l := range slices.Concat(platform.HostLabels(), platform.JVMLabels()) {
+			require.NotEmptyf(t, s.Metric[l.Metric()], "%s of %s", l.Metric(), s.Metric)
+		}
+		require.Equal(t, stack.EMRClusterID, s.Metric[platform.Cluster.Metric()])
+	}
+	// What identifies an agent's process changes with each start and must not label a
+	// series: no process ids, command lines or random instance ids.
+	allowed := map[string]bool{"__name__": true, "job": true, "instance": true} // instance: of targets that VictoriaMetrics scrapes itself
+	for _, m := range contract.Metrics() {
+		for _, l := range m.AllLabels() {
+			allowed[l] = true
+		}
+	}
+	var labels struct{ Data []string }
+	c.get(t, string(platform.WorkloadVictoriaMetrics), "/api/v1/labels", &labels)
+	require.Empty(t, slices.DeleteFunc(labels.Data, func(l string) bool { return allowed[l] }), "labels that no metric of the contract has")
+	// Relayed data keeps its own host: the control node has no JVM and no YARN.
+	nodes := c.status(t).Nodes
+	control := nodes[slices.IndexFunc(nodes, func(n status.Node) bool { return n.Role == platform.RoleControl })].Host
+	daemons := `__name__=~"jvm_.*|node_manager_.*|queue_metrics_.*"`
+	require.Empty(t, c.query(t, fmt.Sprintf(`last_over_time({host_name=%q,%s}[15m])`, control, daemons)))
+
+	for _, service := range []string{"spark-executor", "spark-driver", "yarn-container", "emr-step", "emr-bootstrap"} {
+		filter := fmt.Sprintf(`"service.name":=%q`, service)
+		for _, row := range c.logs(t, filter, 50) {
+			require.Equalf(t, stack.EMRClusterID, row[string(platform.Cluster)], "%s: %v", filter, row)
+			require.NotEmptyf(t, row[string(platform.NodeRole)], "%s: %v", filter, row)
+			require.NotEqualf(t, control, row[string(platform.HostName)], "%s: %v", filter, row)
+			require.NotEmptyf(t, row[string(platform.HostName)], "%s: %v", filter, row)
+		}
+	}
+	profileLabels := []string{}
+	for _, l := range slices.Concat(platform.HostLabels(), platform.JVMLabels()) {
+		profileLabels = append(profileLabels, l.Metric())
+	}
+	now := time.Now()
+	request, err := json.Marshal(map[string]any{
+		"labelNames": profileLabels, "start": now.Add(-time.Hour).UnixMilli(), "end": now.UnixMilli(),
+	})
+	require.NoError(t, err)
+	var profiles struct {
+		LabelsSet []struct {
+			Labels []struct{ Name, Value string }
+		}
+	}
+	require.NoError(t, c.send(t, http.MethodPost, string(platform.WorkloadPyroscope), "/querier.v1.QuerierService/Series",
+		bytes.NewReader(request), &profiles))
+	require.NotEmpty(t, profiles.LabelsSet)
+	for _, profile := range profiles.LabelsSet {
+		var names []string
+		for _, l := range profile.Labels {
+			require.NotEmpty(t, l.Value, "%v", profile)
+			names = append(names, l.Name)
+		}
+		require.ElementsMatch(t, profileLabels, names, "labels of a profile: %v", profile)
+	}
+	require.Subset(t, c.profiledHosts(t), hosts)
+
+	var spans bytes.Buffer
+	var answer json.RawMessage
+	c.get(t, string(platform.WorkloadTempo), "/api/traces/"+trace, &answer)
+	require.NoError(t, json.Compact(&spans, answer))
+	master := nodes[slices.IndexFunc(nodes, func(n status.Node) bool {
+		return n.Role == platform.RoleMaster && n.Cluster == stack.EMRClusterID
+	})].Host
+	for label, value := range map[platform.Label]string{
+		platform.Cluster: stack.EMRClusterID, platform.NodeRole: platform.RoleMaster,
+		platform.HostName: master, platform.ServiceName: platform.ServiceStep,
+	} {
+		require.Contains(t, spans.String(), fmt.Sprintf(`{"key":%q,"value":{"stringValue":%q}}`, label, value), "the step's span")
+	}
+}
+
+// logs returns rows of VictoriaLogs and requires at least one.
+func (c *cloud) logs(t *testing.T, query string, limit int) []map[string]string {
+	t.Helper()
+	rows, err := c.tryLogs(t, query, limit)
+	require.NoError(t, err)
+	require.NotEmptyf(t, rows, "logs of %s", query)
+	return rows
+}
+
+// tryLogs runs a LogsQL query and returns at most limit rows, which may be none.
+func (c *cloud) tryLogs(t *testing.T, query string, limit int) ([]map[string]string, error) {
+	var answer []byte
+	params := url.Values{"query": {query}, "limit": {strconv.Itoa(limit)}}
+	if err := c.tryGet(t, string(platform.WorkloadVictoriaLogs), "/select/logsql/query?"+params.Encode(), &answer); err != nil {
+		return nil, err
+	}
+	var rows []map[string]string
+	for lines := json.NewDecoder(bytes.NewReader(answer)); lines.More(); {
+		var row map[string]string
+		if err := lines.Decode(&row); err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// caDir is where K3s stores its CA keys on the data volume, which is encrypted on
+// AWS. They may be in plain text nowhere else.
+const caDir = "/fs/k3s/server/tls/"
+
+// noSecretInPlainText searches for the stack's secrets in the state folder, in the
+// command lines of the running processes and of the up, and in the logs.
+func noSecretInPlainText(t *testing.T, c *cloud) {
+	all := c.plainOutputs(t)
+	local, err := localcloud.LoadCredentials(c.state)
+	require.NoError(t, err)
+	administrator := clientData(t, fmt.Sprint(all["kubeconfig"]), "key")
+	words := []canary.Secret{
+		{Name: "Grafana's password", Value: fmt.Sprint(all["grafanaPassword"])},
+		{Name: "passphrase of the state", Value: local.Passphrase},
+		{Name: "AWS secret key", Value: local.SecretAccessKey},
+	}
+	public := []string{publicKey(t, administrator)}
+	secrets := append(slices.Clone(words), canary.Secret{Name: "administrator's key", Value: administrator})
+	keys, err := filepath.Glob(filepath.Join(c.state, "ec2/volumes/*"+caDir+"*-ca.key"))
+	require.NoError(t, err)
+	require.Len(t, keys, 3, "CA keys of K3s")
+	for _, path := range keys {
+		key, err := os.ReadFile(path)
+		require.NoError(t, err)
+		public = append(public, publicKey(t, string(key)))
+		secrets = append(secrets, canary.Secret{Name: filepath.Base(path), Value: string(key)})
+	}
+	search, err := canary.New(public, secrets...)
+	require.NoError(t, err)
+	for _, word := range words { // by query: VictoriaLogs compresses its files
+		rows, err := c.tryLogs(t, strconv.Quote(word.Value), 1)
+		require.NoError(t, err)
+		require.Emptyf(t, rows, "logs with %s", word.Name)
+	}
+	var leaks []canary.Leak
+	for _, line := range c.processes(t) {
+		leaks = append(leaks, search.Search("a command line", []byte(line))...)
+	}
+	for line := range c.commandLines {
+		leaks = append(leaks, search.Search("a command line during up", []byte(line))...)
+	}
+	entries, err := os.ReadDir(c.state)
+	require.NoError(t, err)
+	for _, e := range entries {
+		path := filepath.Join(c.state, e.Name())
+		switch {
+		case e.Name() == "credentials.json": // the place for secrets, readable by its owner only
+			info, err := e.Info()
+			require.NoError(t, err)
+			require.Zero(t, info.Mode().Perm()&0o077)
+		case e.Name() == "s3" || e.IsDir() && e.Name() != "machines":
+			found, _, err := search.SearchTree(path)
+			require.NoError(t, err)
+			leaks = append(leaks, found...)
+		case e.Name() == "machines":
+			found, err := searchMachines(search, path)
+			require.NoError(t, err)
+			leaks = append(leaks, found...)
+		default:
+			content, err := os.ReadFile(path)
+			require.NoError(t, err)
+			leaks = append(leaks, search.Search(path, content)...)
+		}
+	}
+	require.Empty(t, slices.DeleteFunc(leaks, func(l canary.Leak) bool {
+		return strings.Contains(l.Source, caDir) && strings.HasSuffix(l.Source, ".key")
+	}))
+}
+
+// clientData returns the key or the certificate of a kubeconfig's user; what is
+// "key" or "certificate".
+func clientData(t *testing.T, kubeconfig, what string) string {
+	t.Helper()
+	m := regexp.MustCompile(`"?client-` + what + `-data"?:\s*"?([A-Za-z0-9+/=]+)`).FindStringSubmatch(kubeconfig)
+	require.NotNilf(t, m, "a kubeconfig with a client's %s", what)
+	data, err := base64.StdEncoding.DecodeString(m[1])
+	require.NoError(t, err)
+	return string(data)
+}
+
+// publicKey returns the public half of a private key, both as PEM. The file of a
+// private key contains it too.
+func publicKey(t *testing.T, private string) string {
+	t.Helper()
+	block, _ := pem.Decode([]byte(private))
+	require.NotNil(t, block)
+	key, err := x509.ParseECPrivateKey(block.Bytes)
+	require.NoError(t, err)
+	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	require.NoError(t, err)
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
+}
+
+// searchMachines searches the files that the machines wrote. It skips what links or
+// mounts of the host provide.
+func searchMachines(search *canary.Searcher, dir string) (leaks []canary.Leak, err error) {
+	roots, err := filepath.Glob(filepath.Join(dir, "*", "*"))
+	if err != nil {
+		return nil, err
+	}
+	for _, root := range roots {
+		if slices.Contains([]string{".host", "usr", "proc", "sys"}, filepath.Base(root)) {
+			continue
+		}
+		info, err := os.Lstat(root)
+		if err != nil || !info.IsDir() {
+			continue
+		}
+		found, _, err := search.SearchTree(root)
+		if err != nil && !os.IsNotExist(err) { // a file may be removed during the search
+			return nil, err
+		}
+		leaks = append(leaks, found...)
+	}
+	return leaks, nil
+}

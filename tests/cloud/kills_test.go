@@ -1,0 +1,83 @@
+package cloud_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
+)
+
+// TestKilledCommands kills up and down at random moments. The next up must repair
+// what they left behind.
+func TestKilledCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: brings up the whole local cloud again and again")
+	}
+	t.Parallel() // see maxClouds
+	c := newCloud(t)
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	rounds := 2
+	if testenv.Long() {
+		rounds = 5
+	}
+	for range rounds {
+		c.killAndRepair(t, random, "up", 40*time.Second)
+		c.killAndRepair(t, random, "down", 8*time.Second)
+	}
+	require.Equal(t, changes{}, c.up(t))
+	regions := 0
+	for pid := range parents(t) {
+		if strings.Contains(commandLine(pid), "observatory region "+c.state) && !strings.Contains(commandLine(pid), "machined") {
+			regions++
+		}
+	}
+	require.Equal(t, 1, regions, "local clouds on this state")
+	require.Eventually(t, func() bool { return len(c.status(t).Nodes) == 4 }, time.Minute, time.Second,
+		"the control node and the cluster's three nodes, none of an earlier cluster")
+	c.run(t, "down")
+	require.NoDirExists(t, c.state)
+}
+
+// killAndRepair kills a command at a random moment within about its usual duration,
+// and brings the platform up again. It repeats a command that exited earlier.
+func (c *cloud) killAndRepair(t *testing.T, random *rand.Rand, command string, within time.Duration) {
+	t.Helper()
+	for hit := false; !hit; {
+		if command == "up" {
+			c.run(t, "down")
+		}
+		after := time.Duration(random.Int64N(int64(within)))
+		hit = c.startAndKill(t, command, after)
+		t.Logf("%s is killed after %s: %t", command, after.Round(time.Millisecond), hit)
+		c.up(t)
+	}
+}
+
+// startAndKill starts a command and kills it after a delay. It returns false if the
+// command exited earlier.
+func (c *cloud) startAndKill(t *testing.T, command string, after time.Duration) bool {
+	t.Helper()
+	args := []string{command}
+	if command == "up" {
+		args = append(args, "--no-job")
+	}
+	cmd := c.command(t, args...)
+	require.NoError(t, cmd.Start())
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
+	select {
+	case err := <-exited:
+		require.NoError(t, err, "the command exited before it was killed")
+		return false
+	case <-time.After(after): // the moment itself
+		require.NoError(t, cmd.Process.Kill())
+		t.Logf("%s: %v", command, <-exited)
+		return true
+	}
+}

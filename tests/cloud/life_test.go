@@ -1,0 +1,102 @@
+package cloud_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"regexp"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// TestLife runs the platform from the first up to the last down as a user would,
+// with the real engine, EMR nodes, Spark and telemetry servers. Each part continues
+// where the previous one ended: those that only read share the first up and its job,
+// those that break something come last.
+func TestLife(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: brings up the whole local cloud, some ten minutes")
+	}
+	t.Parallel() // see maxClouds
+	c := newClone(t)
+	var trace string
+	parts := []struct {
+		name string
+		run  func(*testing.T)
+	}{
+		{"up runs the job", func(t *testing.T) { trace = upRunsTheJob(t, c) }},
+		{"a second up changes nothing", func(t *testing.T) { secondUpChangesNothing(t, c) }},
+		{"every query of the dashboards has data", func(t *testing.T) { everyQueryHasData(t, c) }},
+		{"every panel of VictoriaMetrics' own UI has data", func(t *testing.T) { predefinedPanelsHaveData(t, c) }},
+		{"every metric of the contract is emitted", func(t *testing.T) { contractIsEmitted(t, c) }},
+		{"panels by host show both core nodes", func(t *testing.T) { coreNodesDiffer(t, c) }},
+		{"every signal is labelled", func(t *testing.T) { signalsAreLabelled(t, c, trace) }},
+		{"no secret is stored in plain text", func(t *testing.T) { noSecretInPlainText(t, c) }},
+		{"S3 has the objects of every path", func(t *testing.T) { objectsUnderEachPath(t, c) }},
+		{"boto3 reads the cluster and the step", func(t *testing.T) { boto3Reads(t, c) }},
+		{"an edit of a store's configuration restarts that store", func(t *testing.T) { editRestartsOne(t, c) }},
+		{"traces and profiles come back from S3", func(t *testing.T) { readBackFromS3(t, c, trace) }},
+		{"an edit of a tag restarts nothing", func(t *testing.T) { editRestartsNothing(t, c) }},
+		{"a failing step reports why", func(t *testing.T) { failingStep(t, c) }},
+		{"broken parts do not stop a job", func(t *testing.T) { brokenParts(t, c) }},
+		{"a killed cloud comes up again", func(t *testing.T) { killedCloud(t, c) }},
+		{"down leaves nothing", func(t *testing.T) { downLeavesNothing(t, c) }},
+	}
+	for _, p := range parts {
+		began := time.Now()
+		ok := t.Run(p.name, p.run)
+		t.Logf("%s: %s", p.name, time.Since(began).Round(time.Second))
+		if !ok {
+			return
+		}
+	}
+}
+
+// upRunsTheJob returns the trace ID of the first job.
+func upRunsTheJob(t *testing.T, c *cloud) (trace string) {
+	var out string
+	c.recordCommandLines(func() { out = c.make(t, "up") })
+	t.Log(out)
+	require.Contains(t, out, "job orders.py: COMPLETED")
+	m := regexp.MustCompile(`trace ([0-9a-f]{32})`).FindStringSubmatch(out)
+	require.NotNil(t, m, out)
+	return m[1]
+}
+
+// secondUpChangesNothing also checks the --json output: stdout is one JSON value,
+// and its URLs respond.
+func secondUpChangesNothing(t *testing.T, c *cloud) {
+	out, progress, err := c.try(t, "up", "--no-job", "--json")
+	require.NoError(t, err, progress)
+	require.Equal(t, changes{}, changesIn(t, progress))
+	var r struct {
+		Stack, Cluster, Bucket string
+		Job                    *json.RawMessage
+		Objects                map[string]int
+		URLs                   map[string]string
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	stack := c.outputs(t)
+	require.Equal(t, []string{"local", stack.EMRClusterID, stack.DataBucket}, []string{r.Stack, r.Cluster, r.Bucket})
+	require.Nil(t, r.Job)
+	require.Positive(t, r.Objects[platform.PrefixArtifacts.URI(stack.DataBucket)])
+	require.NoError(t, send(t.Context(), http.MethodGet, r.URLs["status"], nil, nil))
+}
+
+func downLeavesNothing(t *testing.T, c *cloud) {
+	region := c.running(t)
+	c.make(t, "down")
+	require.NoDirExists(t, c.state)
+	// The process exists until its parent, the machine's init, has read its exit code.
+	require.Eventually(t, func() bool { return errors.Is(syscall.Kill(region.PID, 0), syscall.ESRCH) }, 10*time.Second, 10*time.Millisecond)
+	for name, address := range region.Addresses {
+		_, err := http.Get("http://" + address)
+		require.Errorf(t, err, name)
+	}
+	require.Contains(t, c.run(t, "down"), "removed", "a second down has nothing to do")
+}
