@@ -1,22 +1,24 @@
 # emr-observatory: `make up` builds the platform on this machine, `make test` tests it.
 .DEFAULT_GOAL := help
-# One set of flags for all that is compiled: what one build has compiled the next
-# finds in Go's cache (reasons: platform/compiler.go).
+# One set of flags for everything, so that all builds share Go's cache (decision 7).
 export CGO_ENABLED := 0
 export GOFLAGS := $(shell cat platform/compiler.flags)
 BUILD := GOGC=400 go build -buildvcs=false -ldflags "-s -w"
-# Python with boto3, for the tests of EMR's API.
+# A Python environment with boto3, for the tests of EMR's API.
 PYTHON := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/emr-observatory/test-python
-# The control node's part, for an architecture.
+# The linters, built from their own module (toolchain/lint) into the cache. Without
+# the project's flags, which turn inlining off: they run often.
+LINT = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/emr-observatory/lint-$(shell cat toolchain/lint/go.* toolchain/lint/*/*.go | sha256sum | cut -c1-16)
+# The control node's binary for an architecture.
 control = GOOS=linux GOARCH=$(1) $(BUILD) -o bin/observatory-linux-$(1) ./cmd/observatory-control
 
 .PHONY: help
 help: ## List the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
 
 .PHONY: build
-build: ## Build bin/observatory and what it starts
-	@command -v go >/dev/null || { echo "missing: go; install it from https://go.dev/dl, then \`make doctor\` says what else is missing" >&2; exit 1; }
+build: ## Build bin/observatory and the binaries that it starts
+	@command -v go >/dev/null || { echo "missing: go; install it from https://go.dev/dl, then run \`make doctor\` for what else is missing" >&2; exit 1; }
 	@mkdir -p bin
 	@$(BUILD) -o bin/ ./cmd/observatory ./localcloud/machine/machined
 	@$(call control,$$(go env GOARCH))
@@ -27,46 +29,63 @@ control: build
 	@$(call control,arm64)
 
 .PHONY: doctor
-doctor: build ## Say what this machine lacks, and how to get it
+doctor: build ## Report what this machine lacks, and how to install it
 	@bin/observatory doctor
 
 .PHONY: preview
-preview: control ## Show what stack dev (STACK=…) would consist of, without an account
+preview: control ## List the resources of stack dev (STACK=…); needs no account
 	@bin/observatory preview --stack $(or $(STACK),dev)
 
 .PHONY: rehearse
-rehearse: control ## Take every stack through its whole life, without an account
+rehearse: control ## Create, update and destroy every stack on simulated providers; needs no account
 	@set -e; for file in Pulumi.*.yaml; do stack=$${file#Pulumi.}; bin/observatory rehearse --stack $${stack%.yaml}; done
 
 .PHONY: tools
-tools: build ## Build and fetch what the local cloud runs (cached)
+tools: build ## Build and fetch the servers of the local cloud (cached)
 	@bin/observatory tools
 
 .PHONY: artifacts
-artifacts: control ## Build and fetch what goes on machines (cached, sha256-locked)
+artifacts: control ## Build and fetch what nodes install (cached, locked by sha256)
 	@bin/observatory artifacts
 
 .PHONY: up
-up: build ## Build the platform on the local cloud and run one Spark job
+up: build ## Deploy the platform on the local cloud and run one Spark job
 	@bin/observatory up
 
 .PHONY: down
 down: build ## Stop the local cloud and remove its state
 	@bin/observatory down
 
+.PHONY: lint-tools
+lint-tools:
+	@test -d $(LINT) || { cd toolchain/lint && GOFLAGS=-trimpath GOGC=400 go build -buildvcs=false -ldflags "-s -w" -o $(LINT).part/ tool ./unusedexports && mv -T $(LINT).part $(LINT); }
+
+.PHONY: check
+check: lint-tools ## Check format, vet, import rules, unused exports and lint (about a minute once built)
+	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path '*/_*' -not -path './.*')); test -z "$$unformatted" || { echo "run gofmt -w on:" $$unformatted >&2; exit 1; }
+	go vet ./...
+	go test ./tests/architecture ./tests/lessons
+	$(LINT)/unusedexports toolchain/lint/exceptions.txt
+	$(LINT)/golangci-lint run --max-issues-per-linter 0 --max-same-issues 0
+
+# The whole-cloud tests come first because they take longest.
 .PHONY: test
-test: tools ## Run every test
+test: tools ## Run every test, or those of PACKAGES=…
 	@test -x $(PYTHON)/bin/python || { python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q --disable-pip-version-check boto3==1.40.45; }
-	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python go test -p 2 -timeout 60m ./...
+	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python go test -p 2 -timeout $(or $(TIMEOUT),60m) $(or $(PACKAGES),./tests/cloud ./...)
+
+.PHONY: test-long
+test-long: tools ## Run every test, the hour-long forms included
+	OBSERVATORY_LONG=1 $(MAKE) test TIMEOUT=180m
 
 .PHONY: bench
-bench: tools ## Measure what the platform costs, into bench.json (COLD=1: make up from nothing too)
-	go run ./internal/bench $(if $(COLD),-cold)
+bench: tools control ## Measure what the platform costs, into bench.json (COLD=1: also make up with empty caches; RUN=…: some parts)
+	go run ./internal/bench $(if $(COLD),-cold) $(if $(RUN),-run '$(RUN)')
 
 .PHONY: artifacts-lock
-artifacts-lock: build ## Build the node's artifacts anew and write their lock file
+artifacts-lock: build ## Rebuild the node artifacts and write their lock file
 	@bin/observatory artifacts --relock
 
 .PHONY: generate
-generate: tools ## Render the generated files and references anew
-	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" go test ./stacks/config ./stacks/outputs ./stacks/changes ./stacks/controls ./dashboards ./tests/lessons -update
+generate: tools ## Regenerate Pulumi.yaml and docs/reference
+	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" go test ./stacks/config ./stacks/outputs ./stacks/changes ./tests/controls ./tests/deployer ./dashboards ./tests/lessons -update

@@ -1,0 +1,118 @@
+package architecture
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const module = "github.com/emr-observatory/emr-observatory"
+
+// layer is a folder, and what the packages below it may import of this module. The
+// layer with the longest matching folder applies.
+type layer struct {
+	folder  string
+	imports []string // folders, with all below them; its own is always allowed
+	strict  bool     // tests obey the same rule
+	pure    bool     // imports nothing of Pulumi
+}
+
+// layers lists each folder after those that it may import.
+func layers() []layer {
+	program := []string{"components", "artifacts", "assets", "dashboards", "status", "redelivery", "schema", "platform"}
+	everything := append([]string{
+		"localcloud", "toolchain", "simulator", "stacks", "submit", "tempowal", "examples/jobs",
+		"internal/engine", "internal/local", "internal/poll", "internal/progress", "internal/rehearsal", "internal/bench",
+	}, program...)
+	support := append([]string{"internal/recorder", "internal/trial", "tests"}, everything...)
+	return []layer{
+		{folder: "platform", strict: true, pure: true},
+		{folder: "schema", strict: true, pure: true, imports: []string{"platform"}},
+		{folder: "internal/poll", strict: true, pure: true},
+		{folder: "internal/keptlogs", strict: true, pure: true},
+		{folder: "internal/progress", strict: true, pure: true},
+		{folder: "internal/testenv", strict: true, pure: true},
+		{folder: "assets", pure: true, imports: []string{"status", "schema", "platform"}},
+		{folder: "artifacts", pure: true, imports: []string{"assets", "platform"}},
+		{folder: "redelivery", pure: true, imports: []string{"internal/poll", "platform"}},
+		{folder: "tempowal", pure: true, imports: []string{"platform"}},
+		{folder: "status", pure: true, imports: []string{"internal/poll", "platform"}},
+		{folder: "submit", pure: true, imports: []string{"internal/poll", "platform"}},
+		{folder: "dashboards", pure: true, imports: []string{"internal/poll", "redelivery", "schema", "platform"}},
+		{folder: "dashboards/internal/storetest", pure: true, imports: []string{"internal/poll", "internal/testenv", "toolchain", "platform"}},
+		{folder: "components", imports: []string{"assets", "dashboards", "status", "schema", "platform"}},
+		{folder: "stacks", imports: program},
+		{folder: "stacks/config", imports: []string{"schema", "platform"}},
+		{folder: "stacks/outputs", imports: []string{"schema", "platform"}},
+		{folder: "stacks/changes"},
+		{folder: "simulator", strict: true},
+		{folder: "toolchain", pure: true, strict: true, imports: []string{"internal/poll", "platform"}},
+		{folder: "localcloud", strict: true, imports: []string{"internal/poll", "internal/testenv", "simulator", "toolchain", "platform"}},
+		{folder: "internal/engine", imports: everything},
+		{folder: "internal/local", imports: everything},
+		{folder: "internal/rehearsal", imports: everything},
+		{folder: "internal/bench", imports: everything},
+		{folder: "internal/recorder"},
+		{folder: "internal/trial", imports: support},
+		{folder: "tests", imports: support},
+		{folder: "examples/consumer", imports: []string{"stacks/outputs"}},
+		{folder: "examples/jobs", pure: true},
+		{folder: "cmd/observatory-control", pure: true, imports: []string{"redelivery", "status", "tempowal", "platform"}},
+		{folder: "cmd", imports: everything},
+		{folder: ".", imports: []string{"stacks"}},
+	}
+}
+
+// forbiddenImports lists the imports that no layer allows.
+func forbiddenImports(files []source) []string {
+	var violations []string
+	for _, file := range files {
+		own := layerOf(file.folder())
+		for _, spec := range file.syntax.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				continue // the parser has rejected it
+			}
+			if reason := own.forbids(name, file.isTest()); reason != "" {
+				violations = append(violations, fmt.Sprintf("%s imports %s: %s", file.position(spec), name, reason))
+			}
+		}
+	}
+	return violations
+}
+
+// forbids returns the reason why the layer must not import a package, or "".
+func (l layer) forbids(name string, test bool) string {
+	if test && !l.strict {
+		return ""
+	}
+	if l.pure && (strings.HasPrefix(name, "github.com/pulumi/") || strings.HasPrefix(name, "github.com/pulumiverse/")) {
+		return l.folder + " must not depend on Pulumi"
+	}
+	if name != module && !within(module, name) {
+		return ""
+	}
+	folder := strings.TrimPrefix(strings.TrimPrefix(name, module), "/")
+	allows := func(in string) bool { return in == folder || within(in, folder) }
+	if allows(l.folder) || slices.ContainsFunc(l.imports, allows) {
+		return ""
+	}
+	return fmt.Sprintf("%s may import %s", l.folder, strings.Join(append([]string{"itself"}, l.imports...), ", "))
+}
+
+// layerOf is the layer with the longest folder that contains folder.
+func layerOf(folder string) layer {
+	best := layer{folder: "."}
+	for _, l := range layers() {
+		if l.folder == "." && folder == "." {
+			return l
+		}
+		if (l.folder == folder || within(l.folder, folder)) && (best.folder == "." || len(l.folder) > len(best.folder)) {
+			best = l
+		}
+	}
+	return best
+}
+
+func within(parent, child string) bool { return strings.HasPrefix(child, parent+"/") }
