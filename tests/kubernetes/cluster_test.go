@@ -1,7 +1,7 @@
-// Package kubernetes_test lets a real kube-apiserver of K3s's minor release
-// judge what the program gives the control node: its certificate authorities
-// and kubeconfig, its Kubernetes objects, the rights of its workloads. There is
-// no kubelet and no controller: no pod runs here (the local cloud runs them).
+// Package kubernetes_test checks the program's certificate authorities, kubeconfig,
+// Kubernetes objects and the rights of its workloads against a real kube-apiserver of
+// K3s's minor release. There is no kubelet and no controller, so no pod runs here; the
+// local cloud runs them.
 package kubernetes_test
 
 import (
@@ -27,19 +27,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	boot "github.com/emr-observatory/emr-observatory/assets/controlnode"
-	"github.com/emr-observatory/emr-observatory/localcloud/servers"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
-// loopback gives an address of this machine for one cluster alone, so that the
-// API server can have its real port.
+// loopback returns a random loopback address, so that each cluster's API server can
+// use its real port.
 func loopback() string {
 	return fmt.Sprintf("127.%d.%d.%d", 64+mrand.IntN(128), mrand.IntN(256), 1+mrand.IntN(254))
 }
 
-// server builds, the first time, and starts one of the two servers; the test
-// ends it. The channel closes when it has ended.
-func server(t *testing.T, name string, args ...string) (ended <-chan struct{}, log string) {
+// startServer starts one of the two servers, which it builds at the first use, and
+// kills it when the test ends. The channel is closed once the server has exited.
+func startServer(t *testing.T, name string, args ...string) (exited <-chan struct{}, log string) {
 	t.Helper()
 	path, err := servers.Build(t.Context(), name, func(server, message string, elapsed time.Duration) {
 		t.Logf("%s: %s (%s)", server, message, elapsed.Round(time.Second))
@@ -62,48 +62,49 @@ func server(t *testing.T, name string, args ...string) (ended <-chan struct{}, l
 	return done, log
 }
 
-// start runs the API as K3s would on the node that got the program's user data
-// and parameters, and returns once the program's own gate is open.
-func start(t *testing.T, p program) {
+// startAPI starts the API server as K3s does on a node with the program's user data
+// and parameters, and returns once the program's gate command succeeds.
+func startAPI(t *testing.T, p program) {
 	t.Helper()
 	dir := t.TempDir()
 	tlsDir := filepath.Join(dir, "tls")
 	require.NoError(t, os.Mkdir(tlsDir, 0o700))
-	for file, content := range p.authorities {
-		require.NoError(t, os.WriteFile(filepath.Join(tlsDir, file), []byte(content), 0o600))
+	for name, content := range p.caFiles {
+		require.NoError(t, os.WriteFile(filepath.Join(tlsDir, name), []byte(content), 0o600))
 	}
-	at := func(file string) string { return filepath.Join(tlsDir, file) }
-	cert, key := leaf(t, at("server-ca.crt"), at("server-ca.key"), p.k3s.TLSSAN)
-	require.NoError(t, os.WriteFile(at("serving.crt"), cert, 0o600))
-	require.NoError(t, os.WriteFile(at("serving.key"), key, 0o600))
+	tlsFile := func(file string) string { return filepath.Join(tlsDir, file) }
+	cert, key := servingCertificate(t, tlsFile("server-ca.crt"), tlsFile("server-ca.key"), p.k3s.TLSSAN)
+	require.NoError(t, os.WriteFile(tlsFile("serving.crt"), cert, 0o600))
+	require.NoError(t, os.WriteFile(tlsFile("serving.key"), key, 0o600))
 	_, service := newKey(t)
-	require.NoError(t, os.WriteFile(at("service.key"), service, 0o600))
+	require.NoError(t, os.WriteFile(tlsFile("service.key"), service, 0o600))
 
 	store := "http://" + net.JoinHostPort(p.k3s.NodeIP, "2379")
 	peers := "http://" + net.JoinHostPort(p.k3s.NodeIP, "2380")
-	_, etcdLog := server(t, servers.Etcd, "--name=test", "--data-dir="+filepath.Join(dir, "etcd"), "--log-level=warn", "--unsafe-no-fsync",
+	_, etcdLog := startServer(t, servers.Etcd, "--name=test", "--data-dir="+filepath.Join(dir, "etcd"), "--log-level=warn",
+		"--unsafe-no-fsync",
 		"--listen-client-urls="+store, "--advertise-client-urls="+store,
 		"--listen-peer-urls="+peers, "--initial-advertise-peer-urls="+peers, "--initial-cluster=test="+peers)
-	ended, log := server(t, servers.KubeAPIServer, append(k3sFlags(p.k3s),
+	exited, log := startServer(t, servers.KubeAPIServer, append(k3sFlags(p.k3s),
 		"--etcd-servers="+store, fmt.Sprintf("--secure-port=%d", platform.KubernetesAPI), "--bind-address="+p.k3s.NodeIP,
-		"--client-ca-file="+at("client-ca.crt"), "--requestheader-client-ca-file="+at("request-header-ca.crt"),
-		"--tls-cert-file="+at("serving.crt"), "--tls-private-key-file="+at("serving.key"),
-		"--service-account-key-file="+at("service.key"), "--service-account-signing-key-file="+at("service.key"),
+		"--client-ca-file="+tlsFile("client-ca.crt"), "--requestheader-client-ca-file="+tlsFile("request-header-ca.crt"),
+		"--tls-cert-file="+tlsFile("serving.crt"), "--tls-private-key-file="+tlsFile("serving.key"),
+		"--service-account-key-file="+tlsFile("service.key"), "--service-account-signing-key-file="+tlsFile("service.key"),
 		"--cert-dir="+dir, "--advertise-address=10.0.0.5", "--endpoint-reconciler-type=none")...)
 
-	if err := openGate(t, p, ended); err != nil {
-		said := ""
+	if err := runGate(t, p, exited); err != nil {
+		logs := ""
 		for _, file := range []string{etcdLog, log} {
 			text, _ := os.ReadFile(file)
-			said += "\n" + string(text[max(0, len(text)-3000):])
+			logs += "\n" + string(text[max(0, len(text)-3000):])
 		}
-		require.NoError(t, err, said)
+		require.NoError(t, err, logs)
 	}
 }
 
-// k3sFlags are those that K3s gives its API server by itself (k3s-io/k3s
-// pkg/daemons/control/server.go, apiServer) and that decide what it accepts,
-// and what the node's configuration changes of them.
+// k3sFlags are the flags that K3s sets for its API server (k3s-io/k3s
+// pkg/daemons/control/server.go, apiServer) and that affect what it accepts, with the
+// node's configuration applied.
 func k3sFlags(c k3sConfig) []string {
 	flags := []string{
 		"--anonymous-auth=false", "--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction",
@@ -117,14 +118,14 @@ func k3sFlags(c k3sConfig) []string {
 	return flags
 }
 
-// openGate runs the command that the program waits with, as it was recorded.
-func openGate(t *testing.T, p program, ended <-chan struct{}) error {
+// runGate runs the recorded command with which the program waits for the API server.
+func runGate(t *testing.T, p program, exited <-chan struct{}) error {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	go func() {
 		select {
-		case <-ended: // nobody is left to wait for
+		case <-exited: // the API server cannot become ready any more
 		case <-ctx.Done():
 		}
 		cancel()
@@ -134,7 +135,7 @@ func openGate(t *testing.T, p program, ended <-chan struct{}) error {
 	for k, v := range p.gate.environment {
 		gate.Env = append(gate.Env, k+"="+v)
 	}
-	gate.Env = append(gate.Env, boot.GateDeadlineSeconds+"=120", boot.GatePauseSeconds+"=1") // of two, the later holds
+	gate.Env = append(gate.Env, boot.GateDeadlineSeconds+"=120", boot.GatePauseSeconds+"=1") // the last value of a variable wins
 	out, err := gate.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("gate: %w: %s", err, out)
@@ -142,7 +143,7 @@ func openGate(t *testing.T, p program, ended <-chan struct{}) error {
 	return nil
 }
 
-// newKey is a fresh EC key and its PEM text.
+// newKey generates an EC key; the second result is the key in PEM.
 func newKey(t *testing.T) (*ecdsa.PrivateKey, []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -152,12 +153,12 @@ func newKey(t *testing.T) (*ecdsa.PrivateKey, []byte) {
 	return key, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der})
 }
 
-// leaf is the API server's certificate, signed as K3s signs it: by the given
-// authority, for the addresses of tls-san.
-func leaf(t *testing.T, caCert, caKey string, sans []string) (cert, key []byte) {
+// servingCertificate creates the API server's certificate and key as K3s does: signed
+// by the CA, for the addresses of tls-san.
+func servingCertificate(t *testing.T, caCert, caKey string, sans []string) (cert, key []byte) {
 	t.Helper()
 	pair, err := tls.LoadX509KeyPair(caCert, caKey)
-	require.NoError(t, err, "the parameters must hold an authority and its key")
+	require.NoError(t, err, "the parameters must hold a CA certificate and its key")
 	private, key := newKey(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "kube-apiserver"},

@@ -21,21 +21,21 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// TestControlPlane starts the API once, with what the program made, and lets
-// it judge.
+// TestControlPlane starts the API server with the program's configuration and checks
+// all of the program's objects against it.
 func TestControlPlane(t *testing.T) {
 	p := build(t, loopback())
-	start(t, p)
+	startAPI(t, p)
 	t.Run("kubeconfig", func(t *testing.T) { testKubeconfig(t, p) })
 	c := connect(t, p.kubeconfig)
-	c.ground(t, p)
+	c.createPrerequisites(t, p)
 	t.Run("objects", func(t *testing.T) { testObjects(t, c, p) })
-	t.Run("together", func(t *testing.T) { testTogether(t, c, p) })
+	t.Run("conflicts", func(t *testing.T) { testConflicts(t, c, p) })
 	t.Run("pods", func(t *testing.T) { testPods(t, c, p) })
 	t.Run("rights", func(t *testing.T) { testRights(t, c, p) })
 }
 
-// cluster is the running API as the program's administrator sees it.
+// cluster is the running API server, accessed with the program's kubeconfig.
 type cluster struct {
 	config   *rest.Config
 	typed    *kubernetes.Clientset
@@ -44,35 +44,37 @@ type cluster struct {
 	warnings *warnings
 }
 
-// warnings keeps what the API remarks on requests that it serves.
+// warnings collects the API server's warnings.
 type warnings struct {
-	mu   sync.Mutex
-	said []string
+	mu    sync.Mutex
+	texts []string
 }
 
+// HandleWarningHeader implements rest.WarningHandler.
 func (w *warnings) HandleWarningHeader(_ int, _, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.said = append(w.said, text)
+	w.texts = append(w.texts, text)
 }
 
-// take gives the remarks since the last call.
-func (w *warnings) take() []string {
+// reset returns and clears the collected warnings.
+func (w *warnings) reset() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	said := w.said
-	w.said = nil
-	return said
+	texts := w.texts
+	w.texts = nil
+	return texts
 }
 
 func configOf(t *testing.T, kubeconfig string) *rest.Config {
 	t.Helper()
 	config, err := clientcmd.RESTConfigFromKubeConfig([]byte(kubeconfig))
 	require.NoError(t, err)
-	config.QPS = -1 // no waiting
+	config.QPS = -1 // no rate limit
 	return config
 }
 
+// connect creates the clients for a kubeconfig.
 func connect(t *testing.T, kubeconfig string) *cluster {
 	t.Helper()
 	c := &cluster{config: configOf(t, kubeconfig), warnings: &warnings{}}
@@ -88,8 +90,8 @@ func connect(t *testing.T, kubeconfig string) *cluster {
 	return c
 }
 
-// of gives the client for objects of o's kind and namespace.
-func (c *cluster) of(t *testing.T, o unstructured.Unstructured) dynamic.ResourceInterface {
+// client returns a client for objects of o's kind and namespace.
+func (c *cluster) client(t *testing.T, o unstructured.Unstructured) dynamic.ResourceInterface {
 	t.Helper()
 	kind := o.GroupVersionKind()
 	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
@@ -101,22 +103,22 @@ func (c *cluster) of(t *testing.T, o unstructured.Unstructured) dynamic.Resource
 	return c.dynamic.Resource(mapping.Resource).Namespace(o.GetNamespace())
 }
 
-// ground creates for real what the other objects are judged against: the
-// namespace and whoever has rights in it.
-func (c *cluster) ground(t *testing.T, p program) {
+// createPrerequisites creates the namespaces, accounts, roles and bindings, without
+// which the API server would reject the other objects, even in a dry run.
+func (c *cluster) createPrerequisites(t *testing.T, p program) {
 	t.Helper()
 	for _, kind := range []string{"Namespace", "ServiceAccount", "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"} {
 		for _, o := range p.objects {
 			if o.GetKind() == kind {
-				_, err := c.of(t, o).Create(t.Context(), &o, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+				_, err := c.client(t, o).Create(t.Context(), &o, metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
 				require.NoError(t, err)
 			}
 		}
 	}
 }
 
-// testKubeconfig: client-go, which the Kubernetes provider uses, gets in with
-// the program's kubeconfig, and with no other stack's.
+// testKubeconfig requires client-go, which the Kubernetes provider uses, to be
+// authenticated with the program's kubeconfig, but not with another stack's.
 func testKubeconfig(t *testing.T, p program) {
 	client := func(config *rest.Config) *discovery.DiscoveryClient {
 		d, err := discovery.NewDiscoveryClientForConfig(config)
@@ -130,16 +132,16 @@ func testKubeconfig(t *testing.T, p program) {
 	other := build(t, p.k3s.NodeIP)
 	_, err = client(configOf(t, other.kubeconfig)).ServerVersion()
 	var unknown x509.UnknownAuthorityError
-	require.ErrorAs(t, err, &unknown, "another stack's client must not take this server for its own")
+	require.ErrorAs(t, err, &unknown, "another stack's client must reject this server's certificate")
 
 	stranger := configOf(t, p.kubeconfig)
 	foreign := configOf(t, other.kubeconfig)
 	stranger.CertData, stranger.KeyData = foreign.CertData, foreign.KeyData
 	_, err = client(stranger).ServerVersion()
-	require.True(t, apierrors.IsUnauthorized(err), "another stack's administrator must not get in: %v", err)
+	require.True(t, apierrors.IsUnauthorized(err), "another stack's administrator: %v", err)
 
-	nobody := configOf(t, p.kubeconfig)
-	nobody.CertData, nobody.KeyData = nil, nil
-	_, err = client(nobody).ServerVersion()
+	anonymous := configOf(t, p.kubeconfig)
+	anonymous.CertData, anonymous.KeyData = nil, nil
+	_, err = client(anonymous).ServerVersion()
 	require.True(t, apierrors.IsUnauthorized(err), "a client without certificate: %v", err)
 }

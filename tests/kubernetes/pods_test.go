@@ -12,7 +12,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// pods are those that the workloads' controllers would make.
+// pods returns the pods that the workloads' controllers would create, by workload.
 func pods(t *testing.T, p program) map[string]corev1.Pod {
 	t.Helper()
 	out := map[string]corev1.Pod{}
@@ -28,11 +28,11 @@ func pods(t *testing.T, p program) map[string]corev1.Pod {
 		pod.Name, pod.Namespace = o.GetName(), o.GetNamespace()
 		out[o.GetName()] = pod
 	}
-	require.Len(t, out, len(platform.Images))
+	require.Len(t, out, len(platform.Workloads()))
 	return out
 }
 
-// admit asks for the pod as a controller would, but makes none.
+// admit creates a pod in a dry run.
 func (c *cluster) admit(t *testing.T, pod corev1.Pod) error {
 	t.Helper()
 	_, err := c.typed.CoreV1().Pods(pod.Namespace).Create(t.Context(), &pod, metav1.CreateOptions{
@@ -41,15 +41,17 @@ func (c *cluster) admit(t *testing.T, pod corev1.Pod) error {
 	return err
 }
 
+// testPods requires the API server to admit the workloads' pods and to reject pods with
+// more privileges.
 func testPods(t *testing.T, c *cluster, p program) {
 	all := pods(t, p)
 	for name, pod := range all {
 		require.NoError(t, c.admit(t, pod), name)
 	}
 	yes, no := true, false
-	for name, loosen := range map[string]struct {
-		reason string
-		edit   func(*corev1.Pod)
+	for name, privilege := range map[string]struct {
+		err  string // part of the API server's error
+		edit func(*corev1.Pod)
 	}{
 		"host port":    {"hostPort", func(p *corev1.Pod) { p.Spec.Containers[0].Ports[0].HostPort = 4317 }},
 		"host network": {"hostNetwork", func(p *corev1.Pod) { p.Spec.HostNetwork = true }},
@@ -61,18 +63,20 @@ func testPods(t *testing.T, c *cluster, p program) {
 			c := p.Spec.Containers[0].SecurityContext
 			c.Privileged, c.AllowPrivilegeEscalation = &yes, &yes
 		}},
-		"escalation":          {"allowPrivilegeEscalation", func(p *corev1.Pod) { p.Spec.Containers[0].SecurityContext.AllowPrivilegeEscalation = nil }},
+		"escalation": {"allowPrivilegeEscalation", func(p *corev1.Pod) {
+			p.Spec.Containers[0].SecurityContext.AllowPrivilegeEscalation = nil
+		}},
 		"capabilities":        {"capabilities", func(p *corev1.Pod) { p.Spec.Containers[0].SecurityContext.Capabilities = nil }},
 		"any system call":     {"seccompProfile", func(p *corev1.Pod) { p.Spec.SecurityContext.SeccompProfile = nil }},
 		"the root user by id": {"runAsUser=0", func(p *corev1.Pod) { var root int64; p.Spec.Containers[0].SecurityContext.RunAsUser = &root }},
 	} {
 		t.Run("refuses "+name, func(t *testing.T) {
-			pod := all[string(platform.WorkloadCollector)]
-			loose := pod.DeepCopy()
-			loosen.edit(loose)
-			err := c.admit(t, *loose)
+			collector := all[string(platform.WorkloadCollector)]
+			pod := collector.DeepCopy()
+			privilege.edit(pod)
+			err := c.admit(t, *pod)
 			require.ErrorContains(t, err, `violates PodSecurity "restricted`)
-			require.ErrorContains(t, err, loosen.reason)
+			require.ErrorContains(t, err, privilege.err)
 		})
 	}
 }

@@ -31,46 +31,48 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/controlnode"
 	"github.com/emr-observatory/emr-observatory/components/workloads"
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
-	"github.com/emr-observatory/emr-observatory/localcloud/provider"
-	"github.com/emr-observatory/emr-observatory/localcloud/provider/catalog"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
+	"github.com/emr-observatory/emr-observatory/simulator"
+	"github.com/emr-observatory/emr-observatory/simulator/property"
 )
 
-// program is what one run of the control node's and the workloads' component
-// gives to Kubernetes.
+// program holds the inputs of the control node and workloads components that reach
+// Kubernetes.
 type program struct {
-	authorities map[string]string // by file of boot.CAFiles, as the SSM parameters hold them
-	k3s         k3sConfig         // of the user data
-	kubeconfig  string            // as the Kubernetes provider gets it
-	gate        gateCommand
-	objects     []unstructured.Unstructured // in order of registration
+	caFiles    map[string]string // content by name in boot.CAFiles, from the SSM parameters
+	k3s        k3sConfig         // from the user data
+	kubeconfig string            // of the Kubernetes provider
+	gate       gateCommand
+	objects    []unstructured.Unstructured // in order of registration
 }
 
-// k3sConfig are the settings that shape the API server.
+// k3sConfig are the K3s settings that affect the API server.
 type k3sConfig struct {
 	NodeIP    string   `json:"node-ip"`
 	TLSSAN    []string `json:"tls-san"`
 	NodePorts string   `json:"service-node-port-range"`
 }
 
+// gateCommand is the command that waits until the control node is ready.
 type gateCommand struct {
 	create      string
 	interpreter []string
 	environment map[string]string
 }
 
-// build runs both components for a control node at address. Keys, certificates
-// and passwords are those that the local cloud's providers make.
+// build runs both components for a control node at address. The local cloud's
+// providers generate the keys, certificates and passwords.
 func build(t *testing.T, address string) program {
 	t.Helper()
-	makers := map[string]maker{"tls": newMaker(t, "tls"), "random": newMaker(t, "random")}
+	providers := map[string]providerClient{"tls": newProviderClient(t, "tls"), "random": newProviderClient(t, "random")}
 	rec, err := recorder.Run(components(),
 		recorder.WithInvoke("aws:index/getPartition:getPartition", map[string]any{"partition": "aws", "dnsSuffix": "amazonaws.com"}),
 		recorder.WithInvoke("aws:index/getCallerIdentity:getCallerIdentity", map[string]any{"accountId": "123456789012"}),
 		recorder.WithInvoke("aws:ssm/getParameter:getParameter", map[string]any{"value": "ami-0123456789abcdef0"}),
 		recorder.WithComputed(func(r recorder.Resource) resource.PropertyMap {
-			if m, ok := makers[strings.SplitN(r.Type, ":", 2)[0]]; ok {
-				return m.make(r)
+			if p, ok := providers[strings.SplitN(r.Type, ":", 2)[0]]; ok {
+				return p.create(r)
 			}
 			switch r.Type {
 			case "aws:ec2/networkInterface:NetworkInterface":
@@ -83,10 +85,10 @@ func build(t *testing.T, address string) program {
 			return nil
 		}))
 	require.NoError(t, err)
-	return read(t, rec)
+	return fromRecording(t, rec)
 }
 
-// components are wired as stacks wires them, with the same names.
+// components connects both components as package stacks does, with the same names.
 func components() pulumi.RunFunc {
 	return func(ctx *pulumi.Context) error {
 		onAWS, err := aws.NewProvider(ctx, "aws", &aws.ProviderArgs{Region: pulumi.String("us-east-1")})
@@ -106,7 +108,7 @@ func components() pulumi.RunFunc {
 			return err
 		}
 		control, err := controlnode.New(ctx, "control", &controlnode.Args{
-			Region: "us-east-1", InstanceType: "m7g.large", Arch: platform.ArchARM64, DataVolumeGiB: 100,
+			Region: "us-east-1", ControlNode: schema.ControlNode{InstanceType: "m7g.large", Arch: platform.ArchARM64, DataVolumeGiB: 100},
 			SubnetID: pulumi.String("subnet-1"), VPCID: pulumi.String("vpc-1"), SecurityGroupID: pulumi.String("sg-1"),
 			Bucket: pulumi.String("data"), BucketARN: pulumi.String("arn:aws:s3:::data"),
 			KMSKeyARN: pulumi.String("arn:aws:kms:us-east-1:123456789012:key/k"), AvailabilityZone: pulumi.String("us-east-1a"),
@@ -118,7 +120,8 @@ func components() pulumi.RunFunc {
 		if err != nil {
 			return err
 		}
-		_, err = workloads.New(ctx, "workloads", workloadArgs(control), pulumi.Providers(k8s, passwords, certificates), pulumi.DeletedWith(control))
+		_, err = workloads.New(ctx, "workloads", workloadArgs(control),
+			pulumi.Providers(k8s, passwords, certificates), pulumi.DeletedWith(control))
 		return err
 	}
 }
@@ -132,28 +135,28 @@ func workloadArgs(control *controlnode.ControlNode) *workloads.Args {
 	}
 }
 
-// read takes out of a recording what reaches Kubernetes.
-func read(t *testing.T, rec *recorder.Recording) program {
+// fromRecording extracts the program from a recording.
+func fromRecording(t *testing.T, rec *recorder.Recording) program {
 	t.Helper()
-	p := program{authorities: map[string]string{}}
+	p := program{caFiles: map[string]string{}}
 	for _, r := range rec.OfType("aws:ssm/parameter:Parameter") {
-		in := catalog.Plain(r.Inputs)
+		in := property.Plain(r.Inputs)
 		if file := path.Base(in["name"].(string)); slices.Contains(boot.CAFiles(), file) {
-			p.authorities[file] = in["value"].(string)
+			p.caFiles[file] = in["value"].(string)
 		}
 	}
-	require.Equal(t, len(boot.CAFiles()), len(p.authorities), "their values are secret") //nolint:testifylint // Len would print them
+	require.Equal(t, len(boot.CAFiles()), len(p.caFiles), "their values are secret") //nolint:testifylint // Len would print them
 
 	instance, err := rec.One("aws:ec2/instance:Instance", "control-instance")
 	require.NoError(t, err)
-	p.k3s = k3sOf(t, catalog.Plain(instance.Inputs)["userData"].(string))
+	p.k3s = k3sSettings(t, property.Plain(instance.Inputs)["userData"].(string))
 	api, err := rec.One("pulumi:providers:kubernetes", "kubernetes")
 	require.NoError(t, err)
-	p.kubeconfig = catalog.Plain(api.Inputs)["kubeconfig"].(string)
+	p.kubeconfig = property.Plain(api.Inputs)["kubeconfig"].(string)
 
 	gate, err := rec.One("command:local:Command", "control-gate")
 	require.NoError(t, err)
-	in := catalog.Plain(gate.Inputs)
+	in := property.Plain(gate.Inputs)
 	p.gate = gateCommand{create: in["create"].(string), environment: map[string]string{}}
 	for _, word := range in["interpreter"].([]any) {
 		p.gate.interpreter = append(p.gate.interpreter, word.(string))
@@ -164,13 +167,13 @@ func read(t *testing.T, rec *recorder.Recording) program {
 
 	for _, r := range rec.Resources {
 		if strings.HasPrefix(r.Type, "kubernetes:") {
-			p.objects = append(p.objects, unstructured.Unstructured{Object: asJSON(t, catalog.Plain(r.Inputs))})
+			p.objects = append(p.objects, unstructured.Unstructured{Object: asJSON(t, property.Plain(r.Inputs))})
 		}
 	}
 	return p
 }
 
-// asJSON brings values into the form that JSON has for them.
+// asJSON converts values to the types that decoded JSON has.
 func asJSON(t *testing.T, v any) map[string]any {
 	t.Helper()
 	b, err := json.Marshal(v)
@@ -180,7 +183,8 @@ func asJSON(t *testing.T, v any) map[string]any {
 	return out.Object
 }
 
-func k3sOf(t *testing.T, userData string) k3sConfig {
+// k3sSettings reads the K3s configuration file in the user data.
+func k3sSettings(t *testing.T, userData string) k3sConfig {
 	t.Helper()
 	var cloud struct {
 		WriteFiles []struct{ Path, Content string } `json:"write_files"`
@@ -196,9 +200,9 @@ func k3sOf(t *testing.T, userData string) k3sConfig {
 	return c
 }
 
-// TestTheseAreTheProgramsObjects: what is judged here is what stacks.Build
-// registers, not less.
-func TestTheseAreTheProgramsObjects(t *testing.T) {
+// TestComponentsRegisterTheStacksObjects requires the same kinds of objects here as in
+// the golden file of the dev stack, so that these tests leave none out.
+func TestComponentsRegisterTheStacksObjects(t *testing.T) {
 	golden, err := os.ReadFile(filepath.Join("..", "..", "stacks", "testdata", "dev.resources.golden"))
 	require.NoError(t, err)
 	var want, got []string
@@ -217,17 +221,19 @@ func TestTheseAreTheProgramsObjects(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// maker makes resources through a provider of the local cloud.
-type maker struct {
+// providerClient creates resources with a provider of the local cloud.
+type providerClient struct {
 	t *testing.T
 	pulumirpc.ResourceProviderClient
 }
 
-func newMaker(t *testing.T, pkg string) maker {
+// newProviderClient starts the simulated provider of a package and returns a client
+// for it.
+func newProviderClient(t *testing.T, pkg string) providerClient {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	served, err := provider.Serve(map[string]net.Listener{pkg: l}, provider.Options{})
+	served, err := simulator.Serve(map[string]net.Listener{pkg: l}, simulator.Options{})
 	require.NoError(t, err)
 	conn, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
@@ -235,28 +241,32 @@ func newMaker(t *testing.T, pkg string) maker {
 		require.NoError(t, conn.Close())
 		require.NoError(t, served.Close())
 	})
-	m := maker{t, pulumirpc.NewResourceProviderClient(conn)}
-	_, err = m.Configure(t.Context(), &pulumirpc.ConfigureRequest{Args: &structpb.Struct{}, AcceptSecrets: true})
+	p := providerClient{t, pulumirpc.NewResourceProviderClient(conn)}
+	_, err = p.Configure(t.Context(), &pulumirpc.ConfigureRequest{Args: &structpb.Struct{}, AcceptSecrets: true})
 	require.NoError(t, err)
-	return m
+	return p
 }
 
-// make runs beside the test, so it may report but not end it.
-func (m maker) make(r recorder.Resource) resource.PropertyMap {
+// create creates a resource and returns its outputs. It runs in another goroutine than
+// the test, so it must not call FailNow.
+func (p providerClient) create(r recorder.Resource) resource.PropertyMap {
 	keep := plugin.MarshalOptions{KeepSecrets: true}
-	in, err := plugin.MarshalProperties(resource.NewPropertyMapFromMap(catalog.Plain(r.Inputs)), keep)
+	in, err := plugin.MarshalProperties(resource.NewPropertyMapFromMap(property.Plain(r.Inputs)), keep)
 	if err != nil {
-		m.t.Error(err)
+		p.t.Error(err)
 		return nil
 	}
-	made, err := m.Create(m.t.Context(), &pulumirpc.CreateRequest{Urn: "urn:pulumi:test::" + platform.Project + "::" + r.Type + "::" + r.Name, Properties: in})
+	created, err := p.Create(p.t.Context(), &pulumirpc.CreateRequest{
+		Urn:        "urn:pulumi:test::" + platform.Project + "::" + r.Type + "::" + r.Name,
+		Properties: in,
+	})
 	if err != nil {
-		m.t.Error(err)
+		p.t.Error(err)
 		return nil
 	}
-	out, err := plugin.UnmarshalProperties(made.GetProperties(), keep)
+	out, err := plugin.UnmarshalProperties(created.GetProperties(), keep)
 	if err != nil {
-		m.t.Error(err)
+		p.t.Error(err)
 	}
 	return out
 }

@@ -17,24 +17,18 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// need is a right of a workload's on the Kubernetes API and what it is for.
-// Whoever grants one adds it here, or TestControlPlane fails.
-type need struct {
-	rule authorizationv1.ResourceRule
-	why  string
+// right is a permission of a workload on the Kubernetes API.
+type right struct {
+	rule    authorizationv1.ResourceRule
+	purpose string
 }
 
-// needs is empty, and so are the rights: the collector takes what is sent to
-// it and reads its own container, YACE and the stores ask AWS, Grafana and the
-// status server ask the stores. None asks Kubernetes.
-//
-//nolint:gochecknoglobals // one table, read-only
-var needs = map[platform.Workload][]need{}
+// rights lists what each workload may do beyond any account's basic rights. It is
+// empty, because no workload uses the Kubernetes API.
+var rights = map[platform.Workload][]right{}
 
-// dangerous are requests that would let a workload read secrets, run code
-// elsewhere, or give itself more. Each is also asked of every other namespace.
-//
-//nolint:gochecknoglobals // one table, read-only
+// dangerous are requests with which a workload could read secrets, run code elsewhere,
+// or escalate its privileges. They are checked in several namespaces.
 var dangerous = []authorizationv1.ResourceAttributes{
 	{Verb: "*", Group: "*", Resource: "*"},
 	{Verb: "get", Resource: "secrets"},
@@ -77,42 +71,44 @@ var dangerous = []authorizationv1.ResourceAttributes{
 	{Verb: "create", Group: "apiregistration.k8s.io", Resource: "apiservices"},
 }
 
+// testRights requires each workload's account to have the listed rights only.
 func testRights(t *testing.T, c *cluster, p program) {
 	all := pods(t, p)
 	for name, pod := range all {
-		require.Equal(t, name, pod.Spec.ServiceAccountName, "each workload has an account of its own: a right of one is no other's")
+		require.Equal(t, name, pod.Spec.ServiceAccountName, "each workload has its own account")
 		require.False(t, *pod.Spec.AutomountServiceAccountToken, name)
 	}
-	basic := c.as(t, platform.Name, "nobody").rules(t, platform.Name)
-	require.NotEmpty(t, basic, "what any account may: ask about itself")
+	basic := c.serviceAccount(t, platform.Name, "nobody").rules(t, platform.Name)
+	require.NotEmpty(t, basic, "any account may review its own access")
 	for name := range all {
 		t.Run(name, func(t *testing.T) {
-			account := c.as(t, platform.Name, name)
+			account := c.serviceAccount(t, platform.Name, name)
 			for _, namespace := range []string{platform.Name, metav1.NamespaceSystem, metav1.NamespaceDefault} {
 				want := append([]authorizationv1.ResourceRule{}, basic...)
-				for _, n := range needs[platform.Workload(name)] {
-					require.NotEmpty(t, n.why)
-					want = append(want, n.rule)
+				for _, r := range rights[platform.Workload(name)] {
+					require.NotEmpty(t, r.purpose)
+					want = append(want, r.rule)
 				}
-				require.Equal(t, sorted(want), account.rules(t, namespace), "rights in %s: each must be in needs", namespace)
+				require.Equal(t, sorted(want), account.rules(t, namespace), "permissions in %s: add new ones to rights", namespace)
 				for _, request := range dangerous {
 					request.Namespace = namespace
-					require.False(t, account.may(t, request), "%+v", request)
-					require.True(t, c.administrator(t).may(t, request), "the administrator may: %+v", request)
+					require.False(t, account.can(t, request), "%+v", request)
+					require.True(t, c.administrator(t).can(t, request), "the administrator may: %+v", request)
 				}
 			}
 			_, err := account.CoreV1().Secrets(platform.Name).List(t.Context(), metav1.ListOptions{})
 			require.True(t, apierrors.IsForbidden(err), "%v", err)
 		})
 	}
-	t.Run("a granted right is seen", func(t *testing.T) { testGrant(t, c) })
+	t.Run("a granted right is detected", func(t *testing.T) { testGrant(t, c) })
 }
 
-// testGrant proves that the questions above would be answered yes.
+// testGrant grants a right to show that testRights would detect it.
 func testGrant(t *testing.T, c *cluster) {
 	const name = string(platform.WorkloadCollector)
-	account, request := c.as(t, platform.Name, name), authorizationv1.ResourceAttributes{Verb: "list", Resource: "pods", Namespace: platform.Name}
-	require.False(t, account.may(t, request))
+	account := c.serviceAccount(t, platform.Name, name)
+	request := authorizationv1.ResourceAttributes{Verb: "list", Resource: "pods", Namespace: platform.Name}
+	require.False(t, account.can(t, request))
 	before := account.rules(t, platform.Name)
 	_, err := c.typed.RbacV1().Roles(platform.Name).Create(t.Context(), &rbacv1.Role{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -126,19 +122,19 @@ func testGrant(t *testing.T, c *cluster) {
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
 	// The authorizer reads bindings from its own cache.
-	require.EventuallyWithT(t, func(ct *assert.CollectT) { assert.True(ct, account.may(t, request)) }, 10*time.Second, 20*time.Millisecond)
+	require.EventuallyWithT(t, func(ct *assert.CollectT) { assert.True(ct, account.can(t, request)) }, 10*time.Second, 20*time.Millisecond)
 	require.Len(t, account.rules(t, platform.Name), len(before)+1)
 	request.Namespace = metav1.NamespaceSystem
-	require.False(t, account.may(t, request), "the right ends with its namespace")
+	require.False(t, account.can(t, request), "the right applies to its namespace only")
 }
 
-// identity asks the API as somebody.
+// identity is a client that acts as some user.
 type identity struct{ *kubernetes.Clientset }
 
 func (c *cluster) administrator(*testing.T) identity { return identity{c.typed} }
 
-// as impersonates a ServiceAccount, in the groups that Kubernetes puts it in.
-func (c *cluster) as(t *testing.T, namespace, account string) identity {
+// serviceAccount impersonates a ServiceAccount with its groups.
+func (c *cluster) serviceAccount(t *testing.T, namespace, account string) identity {
 	t.Helper()
 	config := rest.CopyConfig(c.config)
 	config.Impersonate = rest.ImpersonationConfig{
@@ -150,8 +146,8 @@ func (c *cluster) as(t *testing.T, namespace, account string) identity {
 	return identity{set}
 }
 
-// may is the API's answer to "may I?".
-func (i identity) may(t *testing.T, request authorizationv1.ResourceAttributes) bool {
+// can reports whether the identity is allowed to perform a request.
+func (i identity) can(t *testing.T, request authorizationv1.ResourceAttributes) bool {
 	t.Helper()
 	review, err := i.AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(), &authorizationv1.SelfSubjectAccessReview{
 		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &request},
@@ -160,7 +156,7 @@ func (i identity) may(t *testing.T, request authorizationv1.ResourceAttributes) 
 	return review.Status.Allowed
 }
 
-// rules are all the rights in a namespace, cluster-wide ones among them.
+// rules returns the identity's rights in a namespace, including cluster-wide ones.
 func (i identity) rules(t *testing.T, namespace string) []authorizationv1.ResourceRule {
 	t.Helper()
 	review, err := i.AuthorizationV1().SelfSubjectRulesReviews().Create(t.Context(), &authorizationv1.SelfSubjectRulesReview{
@@ -171,6 +167,7 @@ func (i identity) rules(t *testing.T, namespace string) []authorizationv1.Resour
 	return sorted(review.Status.ResourceRules)
 }
 
+// sorted sorts rules in place.
 func sorted(rules []authorizationv1.ResourceRule) []authorizationv1.ResourceRule {
 	sort.Slice(rules, func(i, j int) bool { return rules[i].String() < rules[j].String() })
 	return rules

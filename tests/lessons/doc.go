@@ -1,4 +1,6 @@
-// Package lessons keeps account of what platforms of this kind got wrong
-// before, and of the tests that would catch it here. Its own test holds that
-// each of them is still there, and renders docs/reference/lessons.md.
+// Package lessons lists defects of similar platforms with the tests that would detect
+// them here, and what has not been tried on AWS with what is tested instead. Its tests
+// check that each cited test exists, generate docs/reference/lessons.md and
+// not-tried.md, and check rendered configurations where a lesson spans several
+// packages.
 package lessons

@@ -1,0 +1,140 @@
+package deployer_test
+
+import (
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/recorder"
+	"github.com/emr-observatory/emr-observatory/internal/trial"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/tests/deployer"
+)
+
+var update = flag.Bool("update", false, "write the generated reference")
+
+const folder = "../../docs/reference"
+
+// record runs every stack, and one with task nodes and otherwise the defaults.
+func record(t *testing.T) []*recorder.Recording {
+	t.Helper()
+	var out []*recorder.Recording
+	for _, stack := range []string{"dev", "local", "pr"} {
+		out = append(out, trial.Record(t, stack))
+	}
+	return append(out, trial.Record(t, "dev", recorder.WithConfig(map[string]string{
+		platform.Project + ":region": "us-east-1", platform.Project + ":emr": `{"task":{"instanceType":"m5.xlarge","count":1}}`,
+	})))
+}
+
+// TestEveryResourceTypeAndFunctionHasItsRow fails for a new type or function of
+// AWS without a row.
+func TestEveryResourceTypeAndFunctionHasItsRow(t *testing.T) {
+	used := map[string]bool{}
+	for _, rec := range record(t) {
+		for _, r := range rec.Resources {
+			used[r.Type] = strings.HasPrefix(r.Type, "aws:")
+		}
+		for _, token := range rec.Invokes {
+			used[token] = strings.HasPrefix(token, "aws:")
+		}
+	}
+	maps.DeleteFunc(used, func(_ string, ofAWS bool) bool { return !ofAWS })
+	action := regexp.MustCompile(`^[a-z0-9]+:[A-Z][A-Za-z0-9]+$`)
+	listed := map[string]bool{}
+	for _, r := range deployer.Rows() {
+		require.False(t, listed[r.Token], "%s is listed twice", r.Token)
+		listed[r.Token] = true
+		delete(used, r.Token)
+		require.Regexp(t, `\.go$`, r.Source, r.Token)
+		for _, a := range r.Actions {
+			require.Regexp(t, action, a, r.Token)
+		}
+	}
+	require.Empty(t, slices.Sorted(maps.Keys(used)), "add a row for each to tests/deployer/table.go")
+}
+
+// TestReferenceIsGenerated renders page and policies, each of which IAM accepts
+// by size and by the form of its elements.
+func TestReferenceIsGenerated(t *testing.T) {
+	policies, err := deployer.Policies(deployer.Rows(), names(t))
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(policies), 10, "IAM attaches ten managed policies to an identity")
+	allowed := map[string]bool{}
+	files := map[string]string{"deployer-policy.md": deployer.Reference(deployer.Rows(), policies)}
+	for _, p := range policies {
+		require.LessOrEqual(t, p.Size(), deployer.MaxPolicySize, p.Name)
+		files[p.Name+".json"] = string(p.JSON)
+		var document struct {
+			Statement []struct{ Action, Resource []string }
+		}
+		require.NoError(t, json.Unmarshal(p.JSON, &document))
+		for _, s := range document.Statement {
+			require.NotEmpty(t, s.Resource)
+			for _, a := range s.Action {
+				require.NotContains(t, a, "*")
+				allowed[a] = true
+			}
+		}
+	}
+	for _, r := range deployer.Rows() {
+		for _, a := range r.Actions {
+			require.True(t, allowed[a], "%s needs %s", r.Token, a)
+		}
+	}
+	for name, text := range files {
+		file := filepath.Join(folder, name)
+		if *update {
+			require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		}
+		have, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Equal(t, text, string(have), "run `make generate`")
+	}
+	have, err := filepath.Glob(filepath.Join(folder, "deployer-policy-*.json"))
+	require.NoError(t, err)
+	require.Len(t, have, len(policies), "remove the files of policies that no longer exist")
+}
+
+func names(t *testing.T) deployer.Names {
+	t.Helper()
+	found := map[string][]string{}
+	for _, rec := range record(t) {
+		for _, r := range rec.Resources {
+			if !slices.Contains(found[r.Type], r.Name) {
+				found[r.Type] = append(found[r.Type], r.Name)
+			}
+		}
+	}
+	for _, list := range found {
+		slices.Sort(list)
+	}
+	return deployer.Names{
+		Roles: found["aws:iam/role:Role"], Profiles: found["aws:iam/instanceProfile:InstanceProfile"], Buckets: found["aws:s3/bucketV2:BucketV2"],
+	}
+}
+
+// A service of more than one policy's size would have to be split by hand.
+func TestPoliciesAreSplitAtIAMsLimit(t *testing.T) {
+	long := func(service string) deployer.Row {
+		r := deployer.Row{Token: service}
+		for i := range 150 {
+			r.Actions = append(r.Actions, service+":Action"+strings.Repeat("x", i%20)+string(rune('a'+i%26))+strings.Repeat("y", i/26))
+		}
+		return r
+	}
+	policies, err := deployer.Policies([]deployer.Row{long("aaa"), long("bbb"), long("ccc")}, deployer.Names{})
+	require.NoError(t, err)
+	require.Greater(t, len(policies), 1)
+	for _, p := range policies {
+		require.LessOrEqual(t, p.Size(), deployer.MaxPolicySize)
+	}
+}

@@ -1,0 +1,109 @@
+package lessons_test
+
+// notTried is a behaviour that only AWS can prove.
+type notTried struct {
+	what  string
+	why   string   // why it cannot be proven here
+	here  string   // what is checked instead
+	tests []string // folder and function
+	try   string   // a command that shows it on AWS
+}
+
+// notTriedOnAWS lists everything in the project that says "not tried on AWS".
+func notTriedOnAWS() []notTried {
+	return append(accountNotTried(), clusterNotTried()...)
+}
+
+const noAccount = "No AWS account."
+
+// accountNotTried is what an account's services decide.
+func accountNotTried() []notTried {
+	return []notTried{
+		{
+			"`pulumi up` and `pulumi destroy` of a stack.", noAccount,
+			"The engine takes every stack through its life against provider servers that check each input; " +
+				"the local cloud runs the same program with real servers and jobs.",
+			[]string{"cmd/observatory TestRehearse", life},
+			"`make artifacts && pulumi up --stack dev && pulumi destroy --stack dev`",
+		}, {
+			"IAM allows what each role does and nothing else.", "No local server decides as IAM does.",
+			"Every allowed action is listed with its need; policies and list agree.",
+			[]string{"tests/controls TestEveryAllowedActionIsListedWithPurpose", "tests/controls TestAllowancesMatchPolicies"},
+			"`aws cloudtrail lookup-events --lookup-attributes AttributeKey=Username,AttributeValue=INSTANCE_ID` " +
+				"after a job, for events with an `errorCode`",
+		}, {
+			"`observatory doctor --aws` reads an account's quotas and roles.", noAccount,
+			"A stand-in answers as STS, IAM and Service Quotas do, by their API references.",
+			[]string{"toolchain/doctor TestAccountThatHasEverythingPasses", "toolchain/doctor TestAccountLacksAreNamedWithTheirRemedy"},
+			"`observatory doctor --aws --stack dev`",
+		}, {
+			"The deployer policies suffice for `pulumi up`, `refresh` and `destroy`.", "No local server decides as IAM does.",
+			"Each resource type and function of the stacks has its row of actions; the rows have not been compared with the provider's source yet.",
+			[]string{"tests/deployer TestEveryResourceTypeAndFunctionHasItsRow", "tests/deployer TestReferenceIsGenerated"},
+			"`pulumi up --stack dev` as an identity that has only docs/reference/deployer-policy-*.json",
+		}, {
+			"Security groups admit every connection that the platform makes.", "The local cloud records security groups without enforcing them.",
+			"The rules are exactly a written list, and each rule between groups has its other half.",
+			[]string{"components/network TestInboundIsExactlyThis", "components/network TestEveryFlowBetweenGroupsHasBothRules"},
+			"after a job: `aws s3 sync s3://LOG_BUCKET/ flows && zgrep -rw REJECT flows`",
+		}, {
+			"Buckets, volumes and parameters are encrypted with the stack's KMS key.", "No local server encrypts as KMS does.",
+			"Every encryption setting is an asserted input.",
+			[]string{"components/storage TestBothBucketsArePrivateVersionedAndEncrypted", "components/emr TestSecurityConfiguration"},
+			"`aws s3api head-object --bucket DATA_BUCKET --key ANY_KEY --query '[ServerSideEncryption,SSEKMSKeyId]'`",
+		}, {
+			"VPC flow logs arrive in the log bucket.", "No local server delivers flow logs.",
+			"The bucket's policy admits exactly the delivery service of this account.",
+			[]string{"components/storage TestLogPolicyAllowsOnlyDeliveryForThisAccount", "components/network TestFlowLogsOnRequest"},
+			"`aws s3 ls --recursive s3://LOG_BUCKET/ | grep vpcflowlogs`",
+		}, {
+			"YACE reads the stack's CloudWatch metrics.", "No local server holds CloudWatch metrics.",
+			"The real YACE accepts its configuration, which names the stack's tags.",
+			[]string{"assets/workloads TestServersAcceptTheirConfiguration", "assets/workloads TestYACEQueriesOnlyTheStacksResources"},
+			"query `aws_s3_bucket_size_bytes_average` in Grafana a day after `pulumi up`",
+		},
+	}
+}
+
+// clusterNotTried is what EC2 and EMR decide.
+func clusterNotTried() []notTried {
+	return []notTried{
+		{
+			"The control node boots from Amazon Linux.", "Its image runs on EC2 only.",
+			"The real cloud-init reads the user data; the boot script runs with stand-ins for K3s and SSM; " +
+				"a real kube-apiserver accepts every object.",
+			[]string{
+				"assets/controlnode TestCloudInitAcceptsUserData", "assets/controlnode TestBootBlankNode",
+				"tests/kubernetes TestComponentsRegisterTheStacksObjects",
+			},
+			"`aws ssm start-session --target CONTROL_INSTANCE`, then `sudo k3s kubectl get pods -A`",
+		}, {
+			"EMR accepts the cluster's request.", "EMR's own checks are not published.",
+			"The local EMR checks every field that its API model and documentation restrict.",
+			[]string{"localcloud/emr TestLifeOfACluster", "components/emr TestClusterInputs"},
+			"`aws emr describe-cluster --cluster-id CLUSTER --query Cluster.Status`",
+		}, {
+			"Releases other than emr-7.1.0 ship the restated defaultJavaOptions.", "Only that release's spark-defaults.conf is public.",
+			"A preview warns for every other release; a node's file is compared with the restated values.",
+			[]string{"cmd/observatory TestPreviewListsWhatWouldBeCreated", "toolchain/doctor TestNodesOptionsAreCompared"},
+			"on a node of a cluster without the platform: `observatory doctor --node /etc/spark/conf/spark-defaults.conf`",
+		}, {
+			"No application of EMR listens on the node collector's ports.",
+			"EMR's list of ports is incomplete by its own words; the CloudWatch agent listens on OTLP's (4317, 4318) " +
+				"if its configuration enables OTLP.",
+			"The collector's ports are compared with those that EMR's and the applications' pages name.",
+			[]string{"assets/node TestNoApplicationUsesOurPorts"},
+			"on a node with every application: `sudo ss -ltnp | grep -E ':(4317|4318|13133|13134) '`",
+		}, {
+			"Spot instances of the task group are granted and taken back.", "No local server has a spot market.",
+			"The group's market is an asserted input; a job survives a removed core node.",
+			[]string{"components/emr TestOptionalClusterSettings", outages},
+			"`aws emr list-instances --cluster-id CLUSTER --instance-group-types TASK`",
+		}, {
+			"EMR pushes a step's logs to S3 every five minutes.", "The interval is EMR's.",
+			"`submit --wait` waits for the log of a failed step within a bound; the local cloud pushes as late with `up --log-delay 5m`.",
+			[]string{"submit TestSubmitWaitsForALateLog", "localcloud/emr TestLifeOfACluster"},
+			"`observatory submit --wait --cluster CLUSTER failing.py`",
+		},
+	}
+}
