@@ -1,5 +1,5 @@
-// Command consumer is a Pulumi program of another team: it reads the
-// observatory's stack and grants read access to the lake, nothing more.
+// Command consumer is an example of another team's Pulumi program. It reads the
+// observatory's stack and creates a policy for read access to the lake.
 package main
 
 import (
@@ -17,8 +17,8 @@ import (
 
 func main() { pulumi.Run(program) }
 
-// program needs the configuration observatoryStack (org/emr-observatory/dev)
-// and region.
+// program requires the configuration keys observatoryStack (such as
+// organization/emr-observatory/dev) and region.
 func program(ctx *pulumi.Context) error {
 	cfg := config.New(ctx, "")
 	name, err := cfg.Try("observatoryStack")
@@ -37,7 +37,7 @@ func program(ctx *pulumi.Context) error {
 	if err != nil {
 		return fmt.Errorf("create provider: %w", err)
 	}
-	document, err := readLake(observatory.Outputs)
+	document, err := lakeReaderPolicy(observatory.Outputs)
 	if err != nil {
 		return err
 	}
@@ -50,8 +50,9 @@ func program(ctx *pulumi.Context) error {
 	return nil
 }
 
-// readLake is a policy document that lists and reads what lies below the lake.
-func readLake(o outputs.Outputs) (string, error) {
+// lakeReaderPolicy returns a policy document that allows to list and read the lake's
+// prefix, and to decrypt its objects.
+func lakeReaderPolicy(o outputs.Outputs) (string, error) {
 	type statement struct {
 		Sid, Effect string
 		Action      []string
@@ -64,7 +65,8 @@ func readLake(o outputs.Outputs) (string, error) {
 		Version   string
 		Statement []statement
 	}{"2012-10-17", []statement{
-		{Sid: "ListLake", Effect: "Allow", Action: []string{"s3:ListBucket"}, Resource: bucket, Condition: map[string]map[string]string{"StringLike": {"s3:prefix": prefix}}},
+		{Sid: "ListLake", Effect: "Allow", Action: []string{"s3:ListBucket"}, Resource: bucket,
+			Condition: map[string]map[string]string{"StringLike": {"s3:prefix": prefix}}},
 		{Sid: "ReadLake", Effect: "Allow", Action: []string{"s3:GetObject"}, Resource: bucket + "/" + prefix},
 		{Sid: "DecryptLake", Effect: "Allow", Action: []string{"kms:Decrypt"}, Resource: o.KMSKeyARN},
 	}})

@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/trial"
-	"github.com/emr-observatory/emr-observatory/localcloud/rehearse"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/simulator/rehearse"
 	"github.com/emr-observatory/emr-observatory/stacks/outputs"
 )
 
-// stage opens a stack on the real engine in the backend of dir.
-func stage(t *testing.T, dir, project string, program pulumi.RunFunc, values map[string]string) auto.Stack {
+// openStack opens a stack on the real engine in the backend of dir.
+func openStack(t *testing.T, dir, project string, program pulumi.RunFunc, values map[string]string) auto.Stack {
 	t.Helper()
 	c := auto.ConfigMap{}
 	for k, v := range values {
@@ -30,14 +30,15 @@ func stage(t *testing.T, dir, project string, program pulumi.RunFunc, values map
 	return s.Stack
 }
 
-func consumer(t *testing.T, dir string) auto.Stack {
+// openConsumer opens the example's stack in the same backend.
+func openConsumer(t *testing.T, dir string) auto.Stack {
 	t.Helper()
-	return stage(t, dir, "consumer", program, map[string]string{
+	return openStack(t, dir, "consumer", program, map[string]string{
 		"consumer:observatoryStack": "organization/" + platform.Project + "/dev", "consumer:region": "us-east-1",
 	})
 }
 
-// policy is the document of the one policy in a stack's state.
+// policy returns the document of the only IAM policy in a stack's state.
 func policy(t *testing.T, s auto.Stack) string {
 	t.Helper()
 	exported, err := s.Export(t.Context())
@@ -55,22 +56,22 @@ func policy(t *testing.T, s auto.Stack) string {
 	return ""
 }
 
-// TestConsumerOfTheWholePlatform reads the stack that the real program makes,
-// through a stack reference of the real engine.
+// TestConsumerOfTheWholePlatform reads a stack of the real program through a stack
+// reference of the real engine.
 func TestConsumerOfTheWholePlatform(t *testing.T) {
 	dir := t.TempDir()
-	observatory := stage(t, dir, platform.Project, trial.Program(trial.Materials(t)), trial.Values(t, "dev"))
-	made, err := observatory.Up(t.Context())
+	observatory := openStack(t, dir, platform.Project, trial.Program(trial.Materials(t)), trial.Values(t, "dev"))
+	up, err := observatory.Up(t.Context())
 	require.NoError(t, err)
 	plain := map[string]any{}
-	for k, v := range made.Outputs {
+	for k, v := range up.Outputs {
 		plain[k] = v.Value
 	}
 	want, _, err := outputs.FromMap(plain)
 	require.NoError(t, err)
 	require.NotEmpty(t, want.Dashboards)
 
-	team := consumer(t, dir)
+	team := openConsumer(t, dir)
 	r, err := team.Up(t.Context())
 	require.NoError(t, err)
 	require.NotEmpty(t, r.Outputs["lakeReaderPolicyArn"].Value)
@@ -84,8 +85,8 @@ func TestConsumerOfTheWholePlatform(t *testing.T) {
 	}
 }
 
-// TestConsumerStopsOnAnotherContract is told all that is wrong and by whom to
-// be mended, and changes nothing.
+// The consumer reports everything that is wrong with the stack's outputs, with a
+// remedy, and changes nothing.
 func TestConsumerStopsOnAnotherContract(t *testing.T) {
 	for name, c := range map[string]struct {
 		object map[string]any
@@ -98,15 +99,16 @@ func TestConsumerStopsOnAnotherContract(t *testing.T) {
 		"renamed": {
 			map[string]any{"schemaVersion": outputs.SchemaVersion, "bucket": "b", "s3Paths": map[string]any{"datalake": "s3://b/lake/"}},
 			[]string{
-				"output observatory.dataBucket: missing (present: bucket, s3Paths, schemaVersion): must be there in schema version 1; run an update of that stack",
-				"output observatory.s3Paths.lake: missing (present: datalake): must be there in schema version 1; run an update of that stack",
+				"output observatory.dataBucket: missing (present: bucket, s3Paths, schemaVersion): " +
+					"must be present in schema version 1; run an update of that stack",
+				"output observatory.s3Paths.lake: missing (present: datalake): must be present in schema version 1; run an update of that stack",
 			},
 		},
-		"never brought up": {nil, []string{"output observatory: missing: must be there in schema version 1; run an update of that stack"}},
+		"never brought up": {nil, []string{"output observatory: missing: must be present in schema version 1; run an update of that stack"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			producer := stage(t, dir, platform.Project, func(ctx *pulumi.Context) error {
+			producer := openStack(t, dir, platform.Project, func(ctx *pulumi.Context) error {
 				if c.object != nil {
 					ctx.Export(outputs.Observatory, pulumi.ToMap(c.object))
 				}
@@ -114,7 +116,7 @@ func TestConsumerStopsOnAnotherContract(t *testing.T) {
 			}, nil)
 			_, err := producer.Up(t.Context())
 			require.NoError(t, err)
-			team := consumer(t, dir)
+			team := openConsumer(t, dir)
 			_, err = team.Up(t.Context())
 			require.ErrorContains(t, err, "read stack organization/"+platform.Project+"/dev")
 			for _, line := range c.says {

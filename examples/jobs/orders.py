@@ -1,10 +1,10 @@
-"""A small ETL job with a skewed join: what `make up` runs to show the platform.
+"""A small ETL job with a skewed join, which `make up` runs.
 
 Usage: orders.py OUTPUT [ROWS]
 
-OUTPUT is a folder (s3://bucket/lake/orders), written anew. ROWS is how many
-orders are made up. Eight of ten orders belong to one customer, so one task of
-the join works much longer than the others: look for it in the profile.
+OUTPUT is a folder (s3://bucket/lake/orders) and is overwritten. ROWS is the
+number of generated orders. Eight of ten orders belong to one customer, so one
+task of the join runs much longer than the others.
 """
 import sys
 
