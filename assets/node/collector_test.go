@@ -212,7 +212,7 @@ func TestCollectorQueuesOnDiskWhileControlNodeIsDown(t *testing.T) {
 	require.Eventually(t, func() bool {
 		files, _ := filepath.Glob(platform.NodeQueueDir + "/exporter_otlp_grpc__logs")
 		return len(files) == 1 && contains(files[0], "before the control node was there")
-	}, 30*time.Second, 100*time.Millisecond, "the record waits on disk")
+	}, 2*time.Minute, 100*time.Millisecond, "the record waits on disk")
 	stop()
 	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
 	startCollector(t)

@@ -26,7 +26,7 @@ func TestServeStopsWithItsContext(t *testing.T) {
 	require.Eventually(t, func() bool {
 		response, err := http.Get("http://" + address)
 		return err == nil && response.Body.Close() == nil && response.StatusCode == http.StatusOK
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	stop()
 	require.NoError(t, <-served)
 }

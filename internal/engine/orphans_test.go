@@ -33,7 +33,7 @@ func TestOrphansOfABackEndAreAwaitedOrKilled(t *testing.T) {
 	require.Eventually(t, func() bool {
 		found, err := orphans(ours)
 		return err == nil && len(found) == 1 && found[0] == left.Process.Pid
-	}, 5*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 
 	waited := make(chan error, 1)
 	var printed bytes.Buffer

@@ -43,7 +43,7 @@ func TestKilledGatewayRestartsWithItsObjects(t *testing.T) {
 	require.Eventually(t, func() bool {
 		body, err := g.Get(t.Context(), "s3://lake/orders/part-0")
 		return err == nil && string(body) == "one"
-	}, 30*time.Second, 100*time.Millisecond)
+	}, 2*time.Minute, 100*time.Millisecond)
 	require.NotEqual(t, pid, g.PID())
 }
 

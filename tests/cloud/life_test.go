@@ -93,7 +93,7 @@ func downLeavesNothing(t *testing.T, c *cloud) {
 	c.make(t, "down")
 	require.NoDirExists(t, c.state)
 	// The process exists until its parent, the machine's init, has read its exit code.
-	require.Eventually(t, func() bool { return errors.Is(syscall.Kill(region.PID, 0), syscall.ESRCH) }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return errors.Is(syscall.Kill(region.PID, 0), syscall.ESRCH) }, time.Minute, 10*time.Millisecond)
 	for name, address := range region.Addresses {
 		_, err := http.Get("http://" + address)
 		require.Errorf(t, err, name)

@@ -181,7 +181,7 @@ func TestCancelledBuildLeavesNothing(t *testing.T) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { _, err := builder.Build(ctx, "pyroscope", nil); done <- err }()
-	require.Eventually(t, func() bool { return strings.Contains(read(t, calls), "build") }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(read(t, calls), "build") }, time.Minute, 10*time.Millisecond)
 	cancel()
 	require.Error(t, <-done)
 	left, err := filepath.Glob(filepath.Join(builder.Dir, "*", "*"))
