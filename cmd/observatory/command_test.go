@@ -85,7 +85,7 @@ func TestRehearse(t *testing.T) {
 			require.Greater(t, r.Checked, 100)
 			require.Len(t, r.Protected, protectedCount)
 			for _, p := range r.Phases {
-				require.Regexp(t, `(?m)^ +\d+m?\d*s  `+p.Name+` `, o.stderr, "each phase is reported")
+				require.Regexp(t, `(?m)^ *\d+m?\d*s  `+p.Name+` `, o.stderr, "each phase is reported")
 				if p.Name == "up again" {
 					require.Equal(t, map[string]int{"same": r.Resources}, p.Steps)
 				}
