@@ -1,9 +1,11 @@
 package stacks_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/trial"
@@ -15,6 +17,18 @@ import (
 // program on the real engine. The provider servers check every input as the
 // services would.
 func TestStackLifecycle(t *testing.T) {
+	// What holds data remains, with everything that protects it.
+	kept := map[string][]string{"local": {}, "dev": {
+		"BucketLifecycleConfigurationV2 storage-data", "BucketLifecycleConfigurationV2 storage-logs",
+		"BucketLoggingV2 storage-data",
+		"BucketOwnershipControls storage-data", "BucketOwnershipControls storage-logs",
+		"BucketPolicy storage-data", "BucketPolicy storage-logs",
+		"BucketPublicAccessBlock storage-data", "BucketPublicAccessBlock storage-logs",
+		"BucketServerSideEncryptionConfigurationV2 storage-data", "BucketServerSideEncryptionConfigurationV2 storage-logs",
+		"BucketV2 storage-data", "BucketV2 storage-logs",
+		"BucketVersioningV2 storage-data", "BucketVersioningV2 storage-logs",
+		"Key storage-key", "Volume control-data",
+	}}
 	engine, program := trial.Pulumi(t), trial.Program(trial.Materials(t))
 	for stack, protected := range map[string]int{"dev": 4, "local": 0} {
 		t.Run(stack, func(t *testing.T) {
@@ -29,6 +43,18 @@ func TestStackLifecycle(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, report.Protected, protected, "%v", report.Protected)
 			require.Greater(t, report.Checked, 100)
+			require.Equal(t, kept[stack], namesOf(report.Kept))
 		})
 	}
+}
+
+// namesOf returns type and name of each URN.
+func namesOf(urns []string) []string {
+	out := make([]string, len(urns))
+	for i, urn := range urns {
+		u := resource.URN(urn)
+		out[i] = string(u.Type().Name()) + " " + u.Name()
+	}
+	slices.Sort(out)
+	return out
 }

@@ -70,6 +70,7 @@ func projectWithEditedStack(t *testing.T, stack string, edits ...string) string 
 // TestRehearse rehearses every stack of the project, as `make rehearse` does.
 func TestRehearse(t *testing.T) {
 	protected := map[string]int{"dev": 4, "local": 0, "pr": 0}
+	kept := map[string]int{"dev": 17, "local": 0, "pr": 2} // data with its settings; the tags of an existing network's subnets
 	files, err := filepath.Glob(filepath.Join(root, "Pulumi.*.yaml"))
 	require.NoError(t, err)
 	require.Len(t, files, len(protected))
@@ -84,6 +85,7 @@ func TestRehearse(t *testing.T) {
 			require.Equal(t, stack, r.Stack)
 			require.Greater(t, r.Checked, 100)
 			require.Len(t, r.Protected, protectedCount)
+			require.Len(t, r.Kept, kept[stack], "%v", r.Kept)
 			for _, p := range r.Phases {
 				require.Regexp(t, `(?m)^ *\d+m?\d*s  `+p.Name+` `, o.stderr, "each phase is reported")
 				if p.Name == "up again" {
@@ -99,6 +101,7 @@ func TestRehearsePrintsASummary(t *testing.T) {
 	require.Zero(t, o.code, o.stderr)
 	require.Contains(t, o.stdout, "no errors")
 	require.Contains(t, o.stdout, "4 refused to be destroyed until they were unprotected")
+	require.Contains(t, o.stdout, "17 remain in the account after the destroy")
 	require.Contains(t, o.stdout, "storage-data")
 }
 

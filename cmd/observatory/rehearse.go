@@ -85,10 +85,18 @@ func printSummary(out io.Writer, r rehearse.Report) {
 	}
 	fmt.Fprintf(out, "stack %s: %d resources checked in %d phases, %s, no errors\n",
 		r.Stack, r.Checked, len(r.Phases), time.Duration(seconds*float64(time.Second)).Round(100*time.Millisecond))
-	if len(r.Protected) > 0 {
-		fmt.Fprintf(out, "%d refused to be destroyed until they were unprotected:\n", len(r.Protected))
+	printNames(out, "refused to be destroyed until they were unprotected", r.Protected)
+	printNames(out, "remain in the account after the destroy", r.Kept)
+}
+
+// printNames prints the names of resources under a heading, and nothing if there
+// are none.
+func printNames(out io.Writer, heading string, urns []string) {
+	if len(urns) == 0 {
+		return
 	}
-	for _, urn := range r.Protected {
+	fmt.Fprintf(out, "%d %s:\n", len(urns), heading)
+	for _, urn := range urns {
 		fmt.Fprintln(out, "  "+engine.ResourceName(urn))
 	}
 }

@@ -7,8 +7,9 @@
 // other; the log bucket with S3's own, because S3 delivers access logs to no
 // bucket with another.
 //
-// Buckets and key are protected, and retained when the stack is destroyed, unless
-// the stack is ephemeral: then everything is deleted with its content.
+// Buckets and key are protected, and retained when the stack is destroyed together
+// with every setting of the buckets, unless the stack is ephemeral: then everything
+// is deleted with its content.
 //
 // No lifecycle rule deletes what a server still reads: Tempo and Pyroscope delete
 // their own blocks at the end of their retention. The package grants nobody

@@ -27,7 +27,7 @@ func (b *builder) configureDataBucket(data, logs *s3.BucketV2, key *kms.Key) ([]
 	}
 	logging, err := s3.NewBucketLoggingV2(b.Ctx, b.Name(roleData), &s3.BucketLoggingV2Args{
 		Bucket: data.Bucket, TargetBucket: logs.Bucket, TargetPrefix: pulumi.String(accessLogPrefix),
-	}, b.Options()...)
+	}, b.settingOptions()...)
 	if err != nil {
 		return nil, fmt.Errorf("log access to data bucket: %w", err)
 	}
@@ -49,20 +49,20 @@ func (b *builder) configureBucket(role string, bucket *s3.BucketV2, e encryption
 	block, err := s3.NewBucketPublicAccessBlock(b.Ctx, b.Name(role), &s3.BucketPublicAccessBlockArgs{
 		Bucket: bucket.Bucket, BlockPublicAcls: pulumi.Bool(true), BlockPublicPolicy: pulumi.Bool(true),
 		IgnorePublicAcls: pulumi.Bool(true), RestrictPublicBuckets: pulumi.Bool(true),
-	}, b.Options()...)
+	}, b.settingOptions()...)
 	if err != nil {
 		return nil, fmt.Errorf("block public access to bucket %s: %w", role, err)
 	}
 	ownership, err := s3.NewBucketOwnershipControls(b.Ctx, b.Name(role), &s3.BucketOwnershipControlsArgs{
 		Bucket: bucket.Bucket, Rule: s3.BucketOwnershipControlsRuleArgs{ObjectOwnership: pulumi.String("BucketOwnerEnforced")},
-	}, b.Options()...)
+	}, b.settingOptions()...)
 	if err != nil {
 		return nil, fmt.Errorf("enforce ownership of bucket %s: %w", role, err)
 	}
 	versioning, err := s3.NewBucketVersioningV2(b.Ctx, b.Name(role), &s3.BucketVersioningV2Args{
 		Bucket:                  bucket.Bucket,
 		VersioningConfiguration: s3.BucketVersioningV2VersioningConfigurationArgs{Status: pulumi.String("Enabled")},
-	}, b.Options()...)
+	}, b.settingOptions()...)
 	if err != nil {
 		return nil, fmt.Errorf("enable versioning of bucket %s: %w", role, err)
 	}
@@ -74,20 +74,20 @@ func (b *builder) configureBucket(role string, bucket *s3.BucketV2, e encryption
 			},
 			BucketKeyEnabled: pulumi.Bool(e.key != nil), // one KMS call for many objects
 		}},
-	}, b.Options()...)
+	}, b.settingOptions()...)
 	if err != nil {
 		return nil, fmt.Errorf("encrypt bucket %s: %w", role, err)
 	}
 	// S3 answers OperationAborted to two changes of a bucket's access at once.
 	bucketPolicy, err := s3.NewBucketPolicy(b.Ctx, b.Name(role), &s3.BucketPolicyArgs{Bucket: bucket.Bucket, Policy: policy},
-		b.Options(pulumi.DependsOn([]pulumi.Resource{block, ownership}))...)
+		b.settingOptions(pulumi.DependsOn([]pulumi.Resource{block, ownership}))...)
 	if err != nil {
 		return nil, fmt.Errorf("set policy of bucket %s: %w", role, err)
 	}
 	// S3 refuses rules on noncurrent versions until versioning is enabled.
 	lifecycle, err := s3.NewBucketLifecycleConfigurationV2(b.Ctx, b.Name(role), &s3.BucketLifecycleConfigurationV2Args{
 		Bucket: bucket.Bucket, Rules: renderLifecycle(rules),
-	}, b.Options(pulumi.DependsOn([]pulumi.Resource{versioning}))...)
+	}, b.settingOptions(pulumi.DependsOn([]pulumi.Resource{versioning}))...)
 	if err != nil {
 		return nil, fmt.Errorf("set lifecycle of bucket %s: %w", role, err)
 	}

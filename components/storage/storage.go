@@ -100,8 +100,14 @@ type builder struct {
 // dataOptions are the options of a resource that holds data: protected, and
 // retained when the stack is destroyed, unless the stack is ephemeral.
 func (b *builder) dataOptions() []pulumi.ResourceOption {
-	keep := !b.args.Ephemeral
-	return b.Options(pulumi.Protect(keep), pulumi.RetainOnDelete(keep))
+	return b.settingOptions(pulumi.Protect(!b.args.Ephemeral))
+}
+
+// settingOptions are the options of a bucket's setting: retained with its bucket.
+// Destroying a setting removes it from the bucket (DeleteBucketPolicy,
+// DeletePublicAccessBlock, …), which would leave the data without it.
+func (b *builder) settingOptions(extra ...pulumi.ResourceOption) []pulumi.ResourceOption {
+	return append(b.Options(extra...), pulumi.RetainOnDelete(!b.args.Ephemeral))
 }
 
 // createKey creates the key of the data bucket, the machines' disks and

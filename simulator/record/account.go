@@ -26,6 +26,7 @@ type Account struct {
 	interfaces    map[string]netip.Addr            // network interface id -> address
 	addresses     map[string]map[netip.Addr]string // subnet id -> address -> URN of its owner
 	names         map[string]string                // type and name -> URN, see nameKey
+	existing      map[string]bool                  // type and id of what was created or named and not deleted
 }
 
 type subnet struct {
@@ -40,6 +41,7 @@ func NewAccount(region, id string) *Account {
 		ID: cmp.Or(id, "000000000000"), region: cmp.Or(region, "us-east-1"),
 		subnets: map[string]subnet{}, defaultGroups: map[string]string{}, defaultParts: map[string]string{},
 		interfaces: map[string]netip.Addr{}, addresses: map[string]map[netip.Addr]string{}, names: map[string]string{},
+		existing: map[string]bool{},
 	}
 }
 
@@ -84,6 +86,7 @@ func (a *Account) Add(r Resource) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	out := property.Plain(r.Outputs)
+	a.existing[r.Type+" "+r.ID] = true
 	if key := nameKey(r.Type, out); key != "" {
 		a.names[key] = r.URN
 	}
@@ -117,6 +120,7 @@ func (a *Account) Remove(r Resource) {
 	if key := nameKey(r.Type, property.Plain(r.Outputs)); key != "" && a.names[key] == r.URN {
 		delete(a.names, key)
 	}
+	delete(a.existing, r.Type+" "+r.ID)
 	delete(a.subnets, r.ID)
 	delete(a.interfaces, r.ID)
 	for _, owners := range a.addresses {
@@ -126,6 +130,14 @@ func (a *Account) Remove(r Resource) {
 			}
 		}
 	}
+}
+
+// Exists reports whether a resource is in the account: the engine has created it,
+// or named it in a request, and has not deleted it.
+func (a *Account) Exists(typ, id string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.existing[typ+" "+id]
 }
 
 // ClaimName reserves the name of a resource that is about to be created. Like

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 )
 
 // preview runs the engine's preview as a phase.
@@ -65,11 +67,25 @@ func (r *rehearsal) tearDown(ctx context.Context) error {
 	if err := r.phase("destroy", func() error { return r.destroy(ctx) }); err != nil {
 		return err
 	}
+	r.report.Kept = r.keptOf(resources)
 	left, err := r.resources(ctx)
 	if err == nil && len(left) > 0 {
 		err = fmt.Errorf("destroy: %d resources remain, the first is %s", len(left), left[0].URN)
 	}
 	return err
+}
+
+// keptOf returns the URNs of those of a destroyed stack's resources that are still
+// in the account. What goes with another resource is not deleted by itself.
+func (r *rehearsal) keptOf(resources []apitype.ResourceV3) []string {
+	kept := []string{}
+	for _, res := range resources {
+		if res.DeletedWith == "" && r.servers.Account.Exists(string(res.Type), string(res.ID)) {
+			kept = append(kept, string(res.URN))
+		}
+	}
+	slices.Sort(kept)
+	return kept
 }
 
 // updateUnprotected runs up with Options.Unprotect, if that is set.

@@ -66,6 +66,7 @@ type Report struct {
 	Resources int      `json:"resources"` // in the state after up, providers and components included
 	Checked   int      `json:"checked"`   // resources whose inputs were checked
 	Protected []string `json:"protected"` // URNs whose destruction was refused
+	Kept      []string `json:"kept"`      // URNs of what the destroy left in the account
 	Phases    []Phase  `json:"phases"`
 	// Problems are all violations, then the error that ended the rehearsal
 	// early. The error of Run joins them.
@@ -108,7 +109,7 @@ type rehearsal struct {
 func rehearse(ctx context.Context, program pulumi.RunFunc, o Options, runPhases func(*rehearsal) error) (Report, error) {
 	o.Providers.AcceptViolations = true
 	r := &rehearsal{options: o, report: Report{
-		Stack: cmp.Or(o.Stack, defaultStack), Protected: []string{}, Phases: []Phase{}, Problems: []string{},
+		Stack: cmp.Or(o.Stack, defaultStack), Protected: []string{}, Kept: []string{}, Phases: []Phase{}, Problems: []string{},
 	}}
 	stage, err := Open(ctx, program, o)
 	if err == nil {

@@ -67,7 +67,7 @@ func smallStack(ctx *pulumi.Context) error {
 	if err != nil {
 		return err
 	}
-	bucket, err := s3.NewBucketV2(ctx, "data", nil, provider, pulumi.Protect(true))
+	bucket, err := s3.NewBucketV2(ctx, "data", nil, provider, pulumi.Protect(true), pulumi.RetainOnDelete(true))
 	if err != nil {
 		return err
 	}
@@ -126,6 +126,7 @@ func TestRunGoesThroughAllPhases(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, report.Protected, 1)
 	require.Contains(t, report.Protected[0], "BucketV2::data")
+	require.Equal(t, report.Protected, report.Kept, "only the bucket is retained")
 	require.GreaterOrEqual(t, report.Checked, 9)
 	require.Greater(t, report.Resources, report.Checked-1)
 	var names []string
