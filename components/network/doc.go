@@ -8,7 +8,9 @@
 // double the price.
 //
 // Of an existing VPC, only its subnets change: they get the tag that EMR's
-// managed policy requires. Routes, endpoints and internet access are its owner's.
+// managed policy requires, and keep it when the stack is destroyed: clusters of
+// other stacks may run in them. Routes, endpoints and internet access are its
+// owner's.
 //
 // No rule admits the whole internet, no machine has a public address, and nothing
 // is protected: all of it can be created again.

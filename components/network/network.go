@@ -109,12 +109,13 @@ func (b *builder) findOrCreateVPC() (vpcInfo, error) {
 }
 
 // useExistingVPC only tags the subnets. Tag resources are named after the subnet,
-// not after its position, so that reordering the list removes no tag.
+// not after its position, so that reordering the list removes no tag. Every stack
+// in a subnet needs the same tag, so that none may remove it.
 func (b *builder) useExistingVPC() (vpcInfo, error) {
 	for _, id := range b.args.SubnetIDs {
 		_, err := ec2.NewTag(b.Ctx, b.Name("emr-tag-"+id), &ec2.TagArgs{
 			ResourceId: pulumi.String(id), Key: pulumi.String(platform.EMRManagedPolicyTag), Value: pulumi.String("true"),
-		}, b.Options()...)
+		}, b.Options(pulumi.RetainOnDelete(true))...)
 		if err != nil {
 			return vpcInfo{}, fmt.Errorf("tag subnet %s: %w", id, err)
 		}

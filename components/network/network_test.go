@@ -150,6 +150,24 @@ func TestExistingVPCGetsOnlyGroupsAndTags(t *testing.T) {
 	require.Equal(t, "pl-63a5400a", out.Inputs["prefixListId"].StringValue())
 }
 
+// A stack that is destroyed, or no longer uses a subnet, must leave its tag to the
+// other stacks there. Everything else of the network goes.
+func TestOnlyTagsOfExistingSubnetsAreKept(t *testing.T) {
+	for _, args := range []*network.Args{validArgs(), existingVPCArgs()} {
+		var kept []string
+		for _, r := range run(t, args).Resources {
+			if r.Retain {
+				kept = append(kept, r.Name)
+			}
+		}
+		var want []string
+		for _, id := range args.SubnetIDs {
+			want = append(want, "network-emr-tag-"+id)
+		}
+		require.ElementsMatch(t, want, kept)
+	}
+}
+
 // requireParentAndProvider requires that every child belongs to the component and
 // to the explicit provider.
 func requireParentAndProvider(t *testing.T, rec *recorder.Recording) {
