@@ -11,7 +11,8 @@
 // with every setting of the buckets, unless the stack is ephemeral: then everything
 // is deleted with its content.
 //
-// No lifecycle rule deletes what a server still reads: Tempo and Pyroscope delete
-// their own blocks at the end of their retention. The package grants nobody
-// access; the components that own roles do.
+// No lifecycle rule deletes what something still reads: Tempo and Pyroscope delete
+// their own blocks at the end of their retention, and nodes and pods fetch current
+// artifacts at each start. The package grants nobody access; the components that
+// own roles do.
 package storage

@@ -29,17 +29,26 @@ type lifecycleRule struct {
 	deleteMarkers        bool // delete markers without noncurrent versions
 }
 
-// dataLifecycle are the data bucket's rules, in a fixed order.
+// dataLifecycle are the data bucket's rules, in a fixed order. Noncurrent versions
+// have a rule for each prefix and none for the whole bucket: of two rules that
+// apply, S3 follows the shorter one (S3 User Guide, "How Amazon S3 handles
+// conflicts in lifecycle configurations"), and artifacts have days of their own.
 func dataLifecycle(a *Args) []lifecycleRule {
-	rules := []lifecycleRule{
-		{id: "whole-bucket", noncurrentDays: noncurrentDays, incompleteUploadDays: incompleteUploadDays, deleteMarkers: true},
-		{id: "emr-logs", prefix: string(platform.PrefixEMRLogs), expirationDays: a.Retention.LogDays},
-	}
-	if a.Retention.ArtifactDays > 0 {
-		rules = append(rules, lifecycleRule{id: "artifacts", prefix: string(platform.PrefixArtifacts), expirationDays: a.Retention.ArtifactDays})
-	}
-	for _, p := range []platform.Prefix{platform.PrefixTempo, platform.PrefixPyroscope} {
-		rules = append(rules, lifecycleRule{id: p.Name() + "-superseded", prefix: string(p), noncurrentDays: noncurrentBlockDays})
+	rules := []lifecycleRule{{id: "whole-bucket", incompleteUploadDays: incompleteUploadDays, deleteMarkers: true}}
+	for _, p := range platform.Prefixes() {
+		r := lifecycleRule{id: p.Name() + "-superseded", prefix: string(p), noncurrentDays: noncurrentDays}
+		switch p {
+		case platform.PrefixEMRLogs:
+			r.id, r.expirationDays = p.Name(), a.Retention.LogDays
+		case platform.PrefixTempo, platform.PrefixPyroscope:
+			r.noncurrentDays = noncurrentBlockDays
+		case platform.PrefixArtifacts:
+			// Current artifacts have no end: nodes and pods fetch them at each start.
+			r.noncurrentDays = a.Retention.ArtifactDays
+		}
+		if r.expirationDays > 0 || r.noncurrentDays > 0 {
+			rules = append(rules, r)
+		}
 	}
 	return rules
 }

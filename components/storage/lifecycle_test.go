@@ -48,21 +48,39 @@ func lifecycle(t *testing.T, rec *recorder.Recording, name string) []rule {
 func TestLifecycleRules(t *testing.T) {
 	rec := run(t, validArgs())
 	require.Equal(t, []rule{
-		{id: "whole-bucket", noncurrentDays: 30, incompleteUploadDays: 1, deleteMarkers: true},
-		{id: "emr-logs", prefix: "emr-logs/", expirationDays: 30},
-		{id: "artifacts", prefix: "artifacts/", expirationDays: 365},
+		{id: "whole-bucket", incompleteUploadDays: 1, deleteMarkers: true},
 		{id: "tempo-superseded", prefix: "tempo/", noncurrentDays: 1},
 		{id: "pyroscope-superseded", prefix: "pyroscope/", noncurrentDays: 1},
+		{id: "artifacts-superseded", prefix: "artifacts/", noncurrentDays: 365},
+		{id: "emr-logs", prefix: "emr-logs/", expirationDays: 30, noncurrentDays: 30},
+		{id: "lake-superseded", prefix: "lake/", noncurrentDays: 30},
 	}, lifecycle(t, rec, "storage-data"))
 	require.Equal(t, []rule{{id: "logs", expirationDays: 30, noncurrentDays: 1, incompleteUploadDays: 1}}, lifecycle(t, rec, "storage-logs"))
 }
 
-func TestZeroArtifactDaysKeepsArtifacts(t *testing.T) {
-	a := validArgs()
-	a.Retention.ArtifactDays = 0
-	for _, r := range lifecycle(t, run(t, a), "storage-data") {
-		require.NotEqual(t, "artifacts/", r.prefix)
+// Nodes and pods fetch current artifacts at each start; only versions that have
+// been replaced may expire, after exactly the configured days.
+func TestOnlyReplacedArtifactsExpire(t *testing.T) {
+	for _, days := range []int{0, 7, 365} {
+		a := validArgs()
+		a.Retention.ArtifactDays = days
+		shortest := 0.0
+		for _, r := range lifecycle(t, run(t, a), "storage-data") {
+			if !overlaps(r, platform.PrefixArtifacts) {
+				continue
+			}
+			require.Zero(t, r.expirationDays, "%+v", r)
+			if r.noncurrentDays > 0 && (shortest == 0 || r.noncurrentDays < shortest) {
+				shortest = r.noncurrentDays
+			}
+		}
+		require.InDelta(t, days, shortest, 0, "S3 follows the shortest rule")
 	}
+}
+
+// overlaps reports whether a rule applies to objects under a prefix.
+func overlaps(r rule, p platform.Prefix) bool {
+	return strings.HasPrefix(string(p), r.prefix) || strings.HasPrefix(r.prefix, string(p))
 }
 
 func TestInvalidArgsRegisterNothing(t *testing.T) {
@@ -95,8 +113,7 @@ func TestInvalidArgsRegisterNothing(t *testing.T) {
 func TestLifecycleSparesBlocks(t *testing.T) {
 	for _, r := range lifecycle(t, run(t, validArgs()), "storage-data") {
 		for _, prefix := range []platform.Prefix{platform.PrefixTempo, platform.PrefixPyroscope} {
-			overlaps := strings.HasPrefix(string(prefix), r.prefix) || strings.HasPrefix(r.prefix, string(prefix))
-			require.False(t, overlaps && r.expirationDays > 0, "%+v", r)
+			require.False(t, overlaps(r, prefix) && r.expirationDays > 0, "%+v", r)
 		}
 	}
 }
