@@ -34,7 +34,7 @@ func (s spec) network(data *storage.Storage) *network.Args {
 }
 
 func (s spec) storageArgs() *storage.Args {
-	return &storage.Args{Ephemeral: s.cfg.Ephemeral, Retention: s.cfg.Retention}
+	return &storage.Args{Region: s.cfg.Region, Ephemeral: s.cfg.Ephemeral, Retention: s.cfg.Retention}
 }
 
 func (s spec) controlArgs(n *network.Network, data *storage.Storage) *controlnode.Args {

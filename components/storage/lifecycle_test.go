@@ -90,6 +90,7 @@ func TestInvalidArgsRegisterNothing(t *testing.T) {
 		edit func(*storage.Args)
 		want string
 	}{
+		{"no region", func(a *storage.Args) { a.Region = "" }, `storage.region: ""`},
 		{"no retention", func(a *storage.Args) { a.Retention.TempoDays = 0 }, `retention.tempoDays: 0`},
 		{"negative retention", func(a *storage.Args) { a.Retention.PyroscopeDays = -1 }, `retention.pyroscopeDays: -1`},
 		{"retention of days in hours", func(a *storage.Args) { a.Retention.TempoDays = 90000 }, `retention.tempoDays: 90000`},

@@ -42,26 +42,34 @@ func dataPolicy(bucketARN, keyARN string) iampolicy.Document {
 }
 
 // logPolicy lets AWS deliver the data bucket's access logs, and flow logs of the
-// account's VPCs (VPC User Guide, "Publish flow logs to Amazon S3").
-func logPolicy(a iampolicy.Account, bucketARN, dataARN string) iampolicy.Document {
-	flowLogs := iampolicy.Condition{
-		"StringEquals": {"aws:SourceAccount": {a.ID}},
-		"ArnLike":      {"aws:SourceArn": {"arn:" + a.Partition + ":logs:*:" + a.ID + ":*"}},
-	}
+// account's VPCs in the region. CreateFlowLogs looks for the statements of flow
+// logs: where they are missing it adds them, or replaces the whole policy by them
+// (VPC User Guide, "Amazon S3 bucket permissions for flow logs"; CloudWatch Logs
+// User Guide, "Logs sent to Amazon S3"). So they are AWS's own to the letter, Sids
+// included, and AWSLogDeliveryAclCheck has s3:ListBucket, which the second page
+// adds to it.
+func logPolicy(a iampolicy.Account, region, bucketARN, dataARN string) iampolicy.Document {
+	const owner = "aws:SourceAccount"
+	delivery := iampolicy.Service("delivery.logs.amazonaws.com")
+	source := map[string][]string{"aws:SourceArn": {"arn:" + a.Partition + ":logs:" + region + ":" + a.ID + ":*"}}
 	return iampolicy.New(
 		tlsOnly(bucketARN),
 		iampolicy.Statement{
 			Sid: "AccessLogs", Effect: iampolicy.Allow, Principal: iampolicy.Service("logging.s3.amazonaws.com"),
 			Action: []string{"s3:PutObject"}, Resource: []string{bucketARN + "/" + accessLogPrefix + "*"},
-			Condition: iampolicy.Condition{"StringEquals": {"aws:SourceAccount": {a.ID}}, "ArnLike": {"aws:SourceArn": {dataARN}}},
+			Condition: iampolicy.Condition{"StringEquals": {owner: {a.ID}}, "ArnLike": {"aws:SourceArn": {dataARN}}},
 		},
 		iampolicy.Statement{
-			Sid: "FlowLogs", Effect: iampolicy.Allow, Principal: iampolicy.Service("delivery.logs.amazonaws.com"),
-			Action: []string{"s3:PutObject"}, Resource: []string{bucketARN + "/AWSLogs/" + a.ID + "/*"}, Condition: flowLogs,
+			Sid: "AWSLogDeliveryWrite", Effect: iampolicy.Allow, Principal: delivery,
+			Action: []string{"s3:PutObject"}, Resource: []string{bucketARN + "/AWSLogs/" + a.ID + "/*"},
+			Condition: iampolicy.Condition{
+				"StringEquals": {owner: {a.ID}, "s3:x-amz-acl": {"bucket-owner-full-control"}}, "ArnLike": source,
+			},
 		},
 		iampolicy.Statement{
-			Sid: "FlowLogsAsk", Effect: iampolicy.Allow, Principal: iampolicy.Service("delivery.logs.amazonaws.com"),
-			Action: []string{"s3:GetBucketAcl", "s3:ListBucket"}, Resource: []string{bucketARN}, Condition: flowLogs,
+			Sid: "AWSLogDeliveryAclCheck", Effect: iampolicy.Allow, Principal: delivery,
+			Action: []string{"s3:GetBucketAcl", "s3:ListBucket"}, Resource: []string{bucketARN},
+			Condition: iampolicy.Condition{"StringEquals": {owner: {a.ID}}, "ArnLike": source},
 		},
 	)
 }

@@ -38,7 +38,7 @@ func (b *builder) configureDataBucket(data, logs *s3.BucketV2, key *kms.Key) ([]
 // logged: each delivery would be logged in turn.
 func (b *builder) configureLogBucket(logs, data *s3.BucketV2) ([]pulumi.Resource, error) {
 	policy := iampolicy.Render(b.Ctx, b.Parent, func(a iampolicy.Account, v []string) iampolicy.Document {
-		return logPolicy(a, v[0], v[1])
+		return logPolicy(a, b.args.Region, v[0], v[1])
 	}, logs.Arn, data.Arn)
 	return b.configureBucket(roleLogs, logs, encryption{"AES256", nil}, policy, logLifecycle(b.args))
 }

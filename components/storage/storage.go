@@ -20,6 +20,7 @@ const TypeToken = platform.Name + ":storage:Storage"
 
 // Args configures the buckets and the key. Validate checks it.
 type Args struct {
+	Region    string           // required, us-east-1; its VPCs may deliver flow logs
 	Ephemeral bool             // nothing is protected or retained; buckets are emptied on destroy
 	Retention schema.Retention // required
 }

@@ -32,6 +32,7 @@ const (
 
 func validArgs() *storage.Args {
 	return &storage.Args{
+		Region: "eu-west-1",
 		Retention: schema.Retention{
 			TempoDays: 14, PyroscopeDays: 7, VictoriaMetricsDays: 30, VictoriaLogsDays: 14, LogDays: 30, ArtifactDays: 365,
 		},
@@ -226,12 +227,35 @@ func TestLogPolicyAllowsOnlyDeliveryForThisAccount(t *testing.T) {
 	require.Equal(t, []string{"logging.s3.amazonaws.com"}, s["AccessLogs"].Principal.Service)
 	require.Equal(t, []string{logsARN + "/s3-access/*"}, s["AccessLogs"].Resource)
 	require.Equal(t, []string{dataARN}, s["AccessLogs"].Condition["ArnLike"]["aws:SourceArn"])
-	require.Equal(t, []string{logsARN + "/AWSLogs/123456789012/*"}, s["FlowLogs"].Resource)
-	for _, sid := range []string{"AccessLogs", "FlowLogs", "FlowLogsAsk"} {
+	for _, sid := range []string{"AccessLogs", "AWSLogDeliveryWrite", "AWSLogDeliveryAclCheck"} {
 		require.Equal(t, []string{"123456789012"}, s[sid].Condition["StringEquals"]["aws:SourceAccount"], sid)
-		require.NotContains(t, s[sid].Action, "s3:*")
 		require.Empty(t, s[sid].Principal.AWS)
 	}
+}
+
+// CreateFlowLogs may replace a policy that lacks these statements. They are copied
+// from the VPC User Guide, "Amazon S3 bucket permissions for flow logs", with
+// s3:ListBucket of the CloudWatch Logs User Guide, "Logs sent to Amazon S3".
+func TestFlowLogStatementsAreAWSsOwn(t *testing.T) {
+	const documented = `[{
+		"Sid": "AWSLogDeliveryWrite", "Effect": "Allow", "Principal": {"Service": ["delivery.logs.amazonaws.com"]},
+		"Action": ["s3:PutObject"], "Resource": ["arn:aws:s3:::log-bucket/AWSLogs/123456789012/*"],
+		"Condition": {
+			"StringEquals": {"aws:SourceAccount": ["123456789012"], "s3:x-amz-acl": ["bucket-owner-full-control"]},
+			"ArnLike": {"aws:SourceArn": ["arn:aws:logs:eu-west-1:123456789012:*"]}
+		}
+	}, {
+		"Sid": "AWSLogDeliveryAclCheck", "Effect": "Allow", "Principal": {"Service": ["delivery.logs.amazonaws.com"]},
+		"Action": ["s3:GetBucketAcl", "s3:ListBucket"], "Resource": ["arn:aws:s3:::log-bucket"],
+		"Condition": {
+			"StringEquals": {"aws:SourceAccount": ["123456789012"]},
+			"ArnLike": {"aws:SourceArn": ["arn:aws:logs:eu-west-1:123456789012:*"]}
+		}
+	}]`
+	s := statements(t, one(t, run(t, validArgs()), policyType, "storage-logs").Inputs["policy"])
+	got, err := json.Marshal([]iampolicy.Statement{s["AWSLogDeliveryWrite"], s["AWSLogDeliveryAclCheck"]})
+	require.NoError(t, err)
+	require.JSONEq(t, documented, string(got))
 }
 
 func TestOutputsWaitForBucketSettings(t *testing.T) {

@@ -3,6 +3,7 @@ package storage
 import (
 	"errors"
 
+	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
@@ -12,6 +13,7 @@ func (a *Args) Validate() error {
 		return errors.New("storage: arguments are nil; pass *storage.Args")
 	}
 	var l violation.List
+	schema.CheckRegion(&l, "storage.region", a.Region)
 	a.Retention.Validate(&l, "retention")
 	return l.Err()
 }

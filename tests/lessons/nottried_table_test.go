@@ -57,6 +57,12 @@ func accountNotTried() []notTried {
 			[]string{"components/storage TestLogPolicyAllowsOnlyDeliveryForThisAccount", "components/network TestFlowLogsOnRequest"},
 			"`aws s3 ls --recursive s3://LOG_BUCKET/ | grep vpcflowlogs`",
 		}, {
+			"Creating the flow log leaves the log bucket's policy alone.",
+			"What EC2 compares a policy with before it adds its own statements is not published.",
+			"The policy has the two statements of the VPC User Guide to the letter.",
+			[]string{"components/storage TestFlowLogStatementsAreAWSsOwn"},
+			"`aws s3api get-bucket-policy --bucket LOG_BUCKET` has four statements, and `pulumi refresh --preview-only` shows no change of it",
+		}, {
 			"YACE reads the stack's CloudWatch metrics.", "No local server holds CloudWatch metrics.",
 			"The real YACE accepts its configuration, which names the stack's tags.",
 			[]string{"assets/workloads TestServersAcceptTheirConfiguration", "assets/workloads TestYACEQueriesOnlyTheStacksResources"},
