@@ -16,7 +16,7 @@ type Network struct {
 	AvailabilityZones  []string `json:"availabilityZones" rule:"zones"`
 	VPCID              string   `json:"vpcId" rule:"vpcId"`
 	SubnetIDs          []string `json:"subnetIds" rule:"subnetId"`
-	NAT                bool     `json:"nat"`
+	NAT                bool     `json:"nat" rule:"nat"`
 	InterfaceEndpoints []string `json:"interfaceEndpoints" rule:"service"`
 }
 
@@ -27,7 +27,7 @@ func (Network) Help() map[string]string {
 		"availabilityZones": "Two zones of the region. Empty: the region's first two.",
 		"vpcId":             "Existing VPC; needs subnetIds.",
 		"subnetIds":         "Existing private subnets of vpcId; cluster and control node run in the first.",
-		"nat": "NAT gateway for the private subnets: container images and plugins come through it. Not used with " +
+		"nat": "NAT gateway for the private subnets: K3s, container images and Grafana's plugin come through it. Not used with " +
 			"vpcId.",
 		"interfaceEndpoints": "AWS services reached through interface endpoints, in short form: ssm, kms, elasticmapreduce. S3 " +
 			"always has a gateway endpoint.",
@@ -55,7 +55,9 @@ func networkRules() map[string]Rule {
 	return map[string]Rule{
 		"vpcCidr": predicate(isPrivateNetwork, fmt.Sprintf("a private IPv4 network (RFC 1918) in CIDR form without host bits, /%d to /%d",
 			widestVPC, narrowestVPC)),
-		"zones":    textOnly("must be two zones of the region, or none"),
+		"zones": textOnly("must be two zones of the region, or none"),
+		"nat": textOnly("must be true in a VPC that the stack creates: K3s, container images and Grafana's plugin come from the internet").
+			with("", "set it to true, or name an existing network with a route to the internet in network.vpcId and network.subnetIds"),
 		"vpcId":    pattern(`^vpc-([0-9a-f]{8}|[0-9a-f]{17})$`, "a VPC id (vpc- and 8 or 17 hexadecimal digits)").optional(),
 		"subnetId": pattern(`^subnet-([0-9a-f]{8}|[0-9a-f]{17})$`, "a subnet id (subnet- and 8 or 17 hexadecimal digits)"),
 		"service": predicate(isShortServiceName, "an AWS service in short form (not s3, not com.amazonaws…)").
@@ -98,10 +100,6 @@ func (n Network) checkExistingVPC(l *violation.List, path string) {
 		"remove it, or let the VPC's owner create the endpoints")
 }
 
-// requiredEndpoints are the services that machines cannot start without: KMS for
-// encrypted disks, and SSM for the control node's parameters.
-func requiredEndpoints() []string { return []string{"kms", "ssm"} }
-
 // checkOwnVPC checks the settings for a VPC that the stack creates.
 func (n Network) checkOwnVPC(l *violation.List, path string) {
 	l.Require(len(n.SubnetIDs) == 0, path+".subnetIds", n.SubnetIDs, "must be empty without network.vpcId: the stack creates its own subnets",
@@ -110,10 +108,7 @@ func (n Network) checkOwnVPC(l *violation.List, path string) {
 		l.Require(!isPrivateNetwork(n.CIDR) || !overlaps(n.CIDR, inner), path+".cidr", n.CIDR,
 			"must not overlap "+inner+", which Kubernetes uses inside the control node", "choose another network, e.g. 10.0.0.0/16")
 	}
-	for _, s := range requiredEndpoints() {
-		l.Require(n.NAT || slices.Contains(n.InterfaceEndpoints, s), path+".interfaceEndpoints", n.InterfaceEndpoints,
-			"must contain "+s+" without NAT: nothing starts without it", "add it, or set network.nat to true")
-	}
+	l.Require(n.NAT, path+".nat", n.NAT, rules["nat"].Text, rules["nat"].Remedy)
 }
 
 func isPrivateNetwork(s string) bool {

@@ -44,10 +44,10 @@ func TestInvalidConfigurationRegistersNothing(t *testing.T) {
 // resource, for all components at once.
 func TestComponentArgumentsAreValidatedFirst(t *testing.T) {
 	cfg := parseConfig(t, nil)
-	cfg.Network.NAT = false // then the network demands endpoints
+	cfg.Network.NAT = false
 	cfg.EMR.Core.EBS = []schema.Volume{{Type: "gp3", SizeGiB: 10, IOPS: 6000, PerInstance: 1}}
 	rec, err := recorder.Run(func(ctx *pulumi.Context) error { return stacks.Build(ctx, cfg, trial.Materials(t)) }, trial.Answers()...)
-	require.ErrorContains(t, err, "network.interfaceEndpoints")
+	require.ErrorContains(t, err, "network.nat")
 	require.ErrorContains(t, err, "emr.core.ebs[0].iops")
 	require.Empty(t, rec.Resources)
 }
@@ -72,7 +72,7 @@ func TestExtremeConfigurationsBuild(t *testing.T) {
 		"defaults":         {},
 		"smallest network": {"network": `{"cidr":"192.168.4.0/24"}`},
 		"existing network": {"network": `{"vpcId":"vpc-0123abcd","subnetIds":["subnet-0123abcd","subnet-0123abce"]}`},
-		"without NAT":      {"network": `{"nat":false,"interfaceEndpoints":["kms","ssm","ssmmessages"]}`},
+		"endpoints":        {"network": `{"interfaceEndpoints":["kms","ssm","ssmmessages"]}`},
 		"graviton":         {"controlNode": `{"instanceType":"m7g.large","arch":"arm64","dataVolumeGiB":20,"privateIp":"10.0.0.20"}`},
 		"largest disk":     {"controlNode": `{"dataVolumeGiB":16384}`},
 		"oldest release":   {"emr": `{"releaseLabel":"emr-6.15.0","idleTimeoutMinutes":1}`},
@@ -89,7 +89,7 @@ func TestExtremeConfigurationsBuild(t *testing.T) {
 		"long retention":    {"retention": `{"tempoDays":3650,"pyroscopeDays":3650,"logDays":3650,"artifactDays":0}`},
 		"most tags":         {"tags": `{"a":"","b":"","c":"","d":"","e":"","f":"","g":"","h":""}`},
 		"operators":         {"operatorCidrs": `["203.0.113.0/24","198.51.100.7/32","2001:db8::/32"]`},
-		"endpoints":         {"awsEndpoints": `{"s3":"https://s3.example.org:9000","sts":"http://sts.example.org"}`},
+		"AWS endpoints":     {"awsEndpoints": `{"s3":"https://s3.example.org:9000","sts":"http://sts.example.org"}`},
 		"tunnel to Grafana": {"grafana": `{"url":"https://127.0.0.1:3000"}`},
 	} {
 		t.Run(name, func(t *testing.T) {

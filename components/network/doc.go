@@ -2,9 +2,9 @@
 // private subnets, unless an existing one is configured, and the security groups
 // of the control node and of EMR, with every rule as a resource of its own.
 //
-// A VPC of its own has an empty default security group, an S3 gateway endpoint
-// and, on request, interface endpoints and one NAT gateway. One gateway serves
-// both zones: an EMR cluster runs in one zone anyway, and a second gateway would
+// A VPC of its own has an empty default security group, an S3 gateway endpoint,
+// one NAT gateway and, on request, interface endpoints. One gateway serves both
+// zones: an EMR cluster runs in one zone anyway, and a second gateway would
 // double the price.
 //
 // Of an existing VPC, only its subnets change: they get the tag that EMR's

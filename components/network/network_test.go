@@ -185,15 +185,12 @@ func requireParentAndProvider(t *testing.T, rec *recorder.Recording) {
 	require.Greater(t, children, 20)
 }
 
-func TestWithoutNATThereIsNoInternetRoute(t *testing.T) {
+func TestInterfaceEndpointsOnRequest(t *testing.T) {
+	require.Len(t, run(t, validArgs()).OfType("aws:ec2/vpcEndpoint:VpcEndpoint"), 1, "S3's gateway")
 	a := validArgs()
-	a.NAT, a.InterfaceEndpoints = false, []string{"kms", "ssm", "ecr.api"}
+	a.InterfaceEndpoints = []string{"kms", "ssm", "ecr.api"}
 	rec := run(t, a)
-	for _, token := range []string{"aws:ec2/natGateway:NatGateway", "aws:ec2/eip:Eip", "aws:ec2/internetGateway:InternetGateway",
-		"aws:ec2/route:Route"} {
-		require.Empty(t, rec.OfType(token))
-	}
-	require.Len(t, rec.OfType(subnetType), 2)
+	require.Len(t, rec.OfType("aws:ec2/vpcEndpoint:VpcEndpoint"), 4)
 	endpoint, err := rec.One("aws:ec2/vpcEndpoint:VpcEndpoint", "network-endpoint-ecr.api")
 	require.NoError(t, err)
 	require.Equal(t, "com.amazonaws.us-east-1.ecr.api", endpoint.Inputs["serviceName"].StringValue())

@@ -15,7 +15,7 @@ import (
 
 func TestValidate(t *testing.T) {
 	require.NoError(t, validArgs().Validate())
-	require.NoError(t, existingVPCArgs().Validate())
+	require.NoError(t, existingVPCArgs().Validate(), "NAT is not used with an existing VPC")
 	for _, c := range []struct {
 		name string
 		base func() *network.Args
@@ -53,8 +53,8 @@ func TestValidate(t *testing.T) {
 		{"S3 as interface", validArgs, func(a *network.Args) { a.InterfaceEndpoints = []string{"s3"} }, `network.interfaceEndpoints[0]: "s3"`},
 		{"duplicate service", validArgs, func(a *network.Args) { a.InterfaceEndpoints = []string{"ssm", "ssm"} },
 			`network.interfaceEndpoints[1]`},
-		{"no route to KMS", validArgs, func(a *network.Args) { a.NAT = false; a.InterfaceEndpoints = []string{"ssm"} },
-			`must contain kms without NAT`},
+		{"no route to the internet", validArgs, func(a *network.Args) { a.NAT = false; a.InterfaceEndpoints = []string{"kms", "ssm"} },
+			`network.nat: false must be true`},
 		{"subnets without VPC", validArgs, func(a *network.Args) { a.SubnetIDs = []string{"subnet-01234567"} }, `network.subnetIds`},
 		{"malformed VPC", existingVPCArgs, func(a *network.Args) { a.VPCID = "vpc-1" }, `network.vpcId: "vpc-1"`},
 		{"VPC without subnets", existingVPCArgs, func(a *network.Args) { a.SubnetIDs = nil }, `network.subnetIds`},
@@ -85,7 +85,7 @@ func TestInvalidArgsRegisterNothing(t *testing.T) {
 	}
 	err := a.Validate()
 	for _, path := range []string{"network.region", "network.cidr", "network.operatorCidrs[0]", "network.interfaceEndpoints[0]",
-		"must contain kms", "must contain ssm"} {
+		"network.nat"} {
 		require.ErrorContains(t, err, path)
 	}
 	rec, err := recorder.Run(program(a))

@@ -38,12 +38,9 @@ func (b *builder) createVPC() (vpcInfo, error) {
 	if err != nil {
 		return vpcInfo{}, err
 	}
-	if b.args.NAT {
-		out, err := b.createNATGateway(vpc, routes, parts.public)
-		if err != nil {
-			return vpcInfo{}, err
-		}
-		ready = append(ready, out)
+	out, err := b.createNATGateway(vpc, routes, parts.public)
+	if err != nil {
+		return vpcInfo{}, err
 	}
 	s3, err := ec2.NewVpcEndpoint(b.Ctx, b.Name("s3"), &ec2.VpcEndpointArgs{
 		VpcId: vpc.ID(), ServiceName: pulumi.String("com.amazonaws." + b.args.Region + ".s3"),
@@ -55,7 +52,7 @@ func (b *builder) createVPC() (vpcInfo, error) {
 	if err := b.createFlowLog(vpc); err != nil {
 		return vpcInfo{}, err
 	}
-	return vpcInfo{vpcID: vpc.ID().ToStringOutput(), subnetIDs: subnets, ready: append(ready, s3), s3PrefixList: s3.PrefixListId}, nil
+	return vpcInfo{vpcID: vpc.ID().ToStringOutput(), subnetIDs: subnets, ready: append(ready, out, s3), s3PrefixList: s3.PrefixListId}, nil
 }
 
 // zone is the i-th zone: the named one, or the region's own i-th.

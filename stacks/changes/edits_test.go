@@ -89,11 +89,7 @@ func networkEdits() []edit {
 				}, newControlAddress[changes.Replaced]...),
 				changes.Unforeseen: newControlAddress[changes.Unforeseen],
 			}, refused: []string{"emr-cluster"}},
-		{keys: []string{"network.nat"}, sets: []set{{"network.nat", `false`}, {"network.interfaceEndpoints", `["kms","ssm"]`}},
-			effects: effects{
-				changes.Created: {"network-endpoint*"},
-				changes.Deleted: {"network-nat", "network-private-out", "network-public*", "network-internet"},
-			}},
+		{keys: []string{"network.nat"}, sets: []set{{"network.nat", `false`}}, engineError: "network.nat"},
 		one("network.interfaceEndpoints", `["kms"]`, effects{changes.Created: {"network-*endpoint*"}}),
 	}
 }

@@ -55,9 +55,8 @@ func everyStack() []Exception {
 		},
 		{
 			Rule: "AWS-0104", Resources: []string{"network-control-https-out", "network-core-https-out", "network-master-https-out"},
-			Reason: "AWS's APIs, image registries and package mirrors have no stable addresses, so a narrower list would become outdated.",
-			Mitigation: "TCP port 443 only. The routes limit it further: a stack with interface endpoints and without NAT has no route to " +
-				"the internet. Flow logs record the traffic.",
+			Reason:     "AWS's APIs, image registries and package mirrors have no stable addresses, so a narrower list would become outdated.",
+			Mitigation: "TCP port 443 only. Flow logs record the traffic.",
 		},
 		{
 			Rule: "CKV_AWS_18", Resources: []string{"storage-logs"},

@@ -154,9 +154,7 @@ func (g generator) network(c *schema.Config) {
 		return
 	}
 	n.VPCID, n.SubnetIDs = "", []string{}
-	if !n.NAT {
-		n.InterfaceEndpoints = []string{"ssm", "kms"}
-	}
+	n.NAT = true
 	if g.IntN(2) == 0 {
 		first := g.IntN(25)
 		n.AvailabilityZones = []string{c.Region + string(rune('a'+first)), c.Region + string(rune('b'+first))}
