@@ -23,10 +23,11 @@ type Network struct {
 // Help describes the keys, for documents.
 func (Network) Help() map[string]string {
 	return map[string]string{
-		"cidr":              "Address range of the VPC that the stack creates; not used with vpcId.",
-		"availabilityZones": "Two zones of the region. Empty: the region's first two.",
-		"vpcId":             "Existing VPC; needs subnetIds.",
-		"subnetIds":         "Existing private subnets of vpcId; cluster and control node run in the first.",
+		"cidr": "Address range of the VPC that the stack creates; not used with vpcId.",
+		"availabilityZones": "Two zones of the region; cluster and control node run in the first, which must offer their instance types. " +
+			"Empty: the first two that offer every instance type of the configuration, chosen when the subnets are created and kept from then on.",
+		"vpcId":     "Existing VPC; needs subnetIds.",
+		"subnetIds": "Existing private subnets of vpcId; cluster and control node run in the first.",
 		"nat": "NAT gateway for the private subnets: K3s, container images and Grafana's plugin come through it. Not used with " +
 			"vpcId.",
 		"interfaceEndpoints": "AWS services reached through interface endpoints, in short form: ssm, kms, elasticmapreduce. S3 " +
@@ -48,8 +49,8 @@ const (
 	widestOperator6 = 32
 )
 
-// zoneCount is the number of private subnets.
-const zoneCount = 2
+// ZoneCount is the number of zones, each with a private subnet.
+const ZoneCount = 2
 
 func networkRules() map[string]Rule {
 	return map[string]Rule{
@@ -83,7 +84,7 @@ func (n Network) Validate(l *violation.List, path, region string) {
 
 func (n Network) checkZones(l *violation.List, path, region string) {
 	rule := rules["zones"].Text
-	l.Require(len(n.AvailabilityZones) == 0 || len(n.AvailabilityZones) == zoneCount, path, n.AvailabilityZones, rule, "")
+	l.Require(len(n.AvailabilityZones) == 0 || len(n.AvailabilityZones) == ZoneCount, path, n.AvailabilityZones, rule, "")
 	for i, z := range n.AvailabilityZones {
 		letter, ofRegion := strings.CutPrefix(z, region)
 		ok := ofRegion && len(letter) == 1 && letter >= "a" && letter <= "z" && !slices.Contains(n.AvailabilityZones[:i], z)

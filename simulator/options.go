@@ -11,12 +11,13 @@ import (
 
 // Options configure Serve.
 type Options struct {
-	Region    string             // "" = us-east-1; the region of a configured aws provider overrides it
-	AccountID string             // "" = 000000000000
-	Handlers  map[string]Handler // by resource type token
-	Invokes   map[string]Invoke  // by function token
-	Command   command.Runner     // nil = run commands on this machine
-	Log       *slog.Logger       // nil = no log
+	Region    string              // "" = us-east-1; the region of a configured aws provider overrides it
+	AccountID string              // "" = 000000000000
+	Unoffered map[string][]string // by zone: instance types that EC2 does not offer there
+	Handlers  map[string]Handler  // by resource type token
+	Invokes   map[string]Invoke   // by function token
+	Command   command.Runner      // nil = run commands on this machine
+	Log       *slog.Logger        // nil = no log
 	// AcceptViolations lets resources with violations pass Check, so that one
 	// run finds those of all resources: see Servers.Violations. Set it only
 	// where no Handler creates anything.

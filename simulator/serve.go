@@ -103,6 +103,7 @@ func Serve(listeners map[string]net.Listener, o Options) (*Servers, error) {
 		ports:   ports,
 		checks:  &checkLog{violations: map[string][]string{}},
 	}
+	out.Account.Unoffered = o.Unoffered
 	handlers := builtinHandlers(o.Command)
 	maps.Copy(handlers, o.Handlers)
 	for name, l := range listeners {

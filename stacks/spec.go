@@ -26,7 +26,12 @@ type spec struct {
 // network sends the flow logs of a VPC that the stack creates to the log bucket.
 // The owner of an existing VPC configures them.
 func (s spec) network(data *storage.Storage) *network.Args {
-	args := &network.Args{Region: s.cfg.Region, Network: s.cfg.Network, OperatorCIDRs: s.cfg.OperatorCIDRs}
+	args := &network.Args{
+		Region: s.cfg.Region, Network: s.cfg.Network, InstanceTypes: []string{s.cfg.ControlNode.InstanceType}, OperatorCIDRs: s.cfg.OperatorCIDRs,
+	}
+	for _, g := range s.cfg.EMR.Groups() {
+		args.InstanceTypes = append(args.InstanceTypes, g.InstanceType)
+	}
 	if s.cfg.Network.VPCID == "" {
 		args.FlowLogBucketARN = data.LogBucketARN
 	}

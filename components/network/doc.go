@@ -12,6 +12,9 @@
 // other stacks may run in them. Routes, endpoints and internet access are its
 // owner's.
 //
+// The zones of new subnets are those that the configuration names, or the first two
+// that offer every instance type; the latter are kept from then on (zones.go).
+//
 // No rule admits the whole internet, no machine has a public address, and nothing
 // is protected: all of it can be created again.
 package network

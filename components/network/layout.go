@@ -3,6 +3,8 @@ package network
 import (
 	"encoding/binary"
 	"net/netip"
+
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 // layout divides a VPC's range: the first and second quarter are the private
@@ -10,14 +12,14 @@ import (
 // unused. A /24 has 59 private addresses per zone and 11 public ones, besides the
 // five that AWS reserves in each subnet.
 type layout struct {
-	private [2]netip.Prefix
+	private [schema.ZoneCount]netip.Prefix
 	public  netip.Prefix
 }
 
 func layoutOf(vpc netip.Prefix) layout {
 	quarter := func(i int) netip.Prefix { return subrange(vpc, 2, i) }
 	return layout{
-		private: [2]netip.Prefix{quarter(0), quarter(1)},
+		private: [schema.ZoneCount]netip.Prefix{quarter(0), quarter(1)},
 		public:  subrange(quarter(2), 2, 0),
 	}
 }

@@ -18,6 +18,7 @@ const TypeToken = platform.Name + ":network:Network"
 type Args struct {
 	Region string // required, us-east-1
 	schema.Network
+	InstanceTypes []string // required: of the machines that will run in the first subnet
 	OperatorCIDRs []string // who may reach Grafana, the Kubernetes API and /status; empty = nobody
 
 	// FlowLogBucketARN receives the flow logs of a VPC that the stack creates;
@@ -34,6 +35,7 @@ type Network struct {
 
 	VPCID                        pulumi.StringOutput      `pulumi:"vpcId"`
 	SubnetIDs                    pulumi.StringArrayOutput `pulumi:"subnetIds"` // private, in the order of the zones
+	Zone                         pulumi.StringOutput      `pulumi:"zone"`      // of the first subnet; offers every type of Args.InstanceTypes
 	ControlSecurityGroupID       pulumi.StringOutput      `pulumi:"controlSecurityGroupId"`
 	MasterSecurityGroupID        pulumi.StringOutput      `pulumi:"masterSecurityGroupId"`
 	CoreSecurityGroupID          pulumi.StringOutput      `pulumi:"coreSecurityGroupId"` // core and task
@@ -58,7 +60,8 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 		return nil, err
 	}
 	b := &builder{Builder: children, args: args}
-	v, err := b.findOrCreateVPC()
+	offerings := b.findOfferings()
+	v, err := b.findOrCreateVPC(offerings)
 	if err != nil {
 		return nil, err
 	}
@@ -71,13 +74,14 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 		return nil, err
 	}
 	n.VPCID = v.vpcID
-	n.SubnetIDs = withDependencies(ctx, v.subnetIDs, append(v.ready, endpoints...)...)
+	n.Zone = b.checkedZone(v.zone, offerings)
+	n.SubnetIDs = withDependencies(ctx, after(n.Zone, v.subnetIDs), append(v.ready, endpoints...)...)
 	n.ControlSecurityGroupID = groups[groupControl].ready
 	n.MasterSecurityGroupID = groups[groupMaster].ready
 	n.CoreSecurityGroupID = groups[groupCore].ready
 	n.ServiceAccessSecurityGroupID = groups[groupServiceAccess].ready
 	return n, ctx.RegisterResourceOutputs(n, pulumi.Map{
-		"vpcId": n.VPCID, "subnetIds": n.SubnetIDs,
+		"vpcId": n.VPCID, "subnetIds": n.SubnetIDs, "zone": n.Zone,
 		"controlSecurityGroupId": n.ControlSecurityGroupID, "masterSecurityGroupId": n.MasterSecurityGroupID,
 		"coreSecurityGroupId": n.CoreSecurityGroupID, "serviceAccessSecurityGroupId": n.ServiceAccessSecurityGroupID,
 	})
@@ -97,15 +101,16 @@ func (b *builder) emrTags(role string) pulumi.StringMap {
 type vpcInfo struct {
 	vpcID        pulumi.StringOutput
 	subnetIDs    pulumi.StringArrayOutput // private
+	zone         pulumi.StringOutput      // of the first subnet
 	ready        []pulumi.Resource        // routes and endpoints that a machine in the subnets needs
 	s3PrefixList pulumi.StringOutput      // addresses of S3 in the region
 }
 
-func (b *builder) findOrCreateVPC() (vpcInfo, error) {
+func (b *builder) findOrCreateVPC(offerings pulumi.StringArrayMapOutput) (vpcInfo, error) {
 	if b.args.VPCID != "" {
 		return b.useExistingVPC()
 	}
-	return b.createVPC()
+	return b.createVPC(b.zones(offerings))
 }
 
 // useExistingVPC only tags the subnets. Tag resources are named after the subnet,
@@ -124,8 +129,10 @@ func (b *builder) useExistingVPC() (vpcInfo, error) {
 		Name: pulumi.String("com.amazonaws." + b.args.Region + ".s3"),
 	}, pulumi.Parent(b.Parent))
 	return vpcInfo{
-		vpcID:        pulumi.String(b.args.VPCID).ToStringOutput(),
-		subnetIDs:    pulumi.ToStringArray(b.args.SubnetIDs).ToStringArrayOutput(),
+		vpcID:     pulumi.String(b.args.VPCID).ToStringOutput(),
+		subnetIDs: pulumi.ToStringArray(b.args.SubnetIDs).ToStringArrayOutput(),
+		zone: ec2.LookupSubnetOutput(b.Ctx, ec2.LookupSubnetOutputArgs{Id: pulumi.String(b.args.SubnetIDs[0])},
+			pulumi.Parent(b.Parent)).AvailabilityZone(),
 		s3PrefixList: list.Id(),
 	}, nil
 }

@@ -29,6 +29,7 @@ func validArgs() *network.Args {
 		Region:  "us-east-1",
 		Network: schema.Network{CIDR: "10.0.0.0/16", AvailabilityZones: []string{"us-east-1a", "us-east-1b"}, NAT: true},
 
+		InstanceTypes: []string{"m5.xlarge", "r7g.large", "m5.xlarge"},
 		OperatorCIDRs: []string{"203.0.113.0/24", "2001:db8::/32"},
 	}
 }
@@ -40,25 +41,36 @@ func existingVPCArgs() *network.Args {
 			CIDR: "10.0.0.0/16", VPCID: "vpc-0123456789abcdef0",
 			SubnetIDs: []string{"subnet-0123456789abcdef0", "subnet-0123456789abcdef1"},
 		},
+		InstanceTypes: []string{"m5.xlarge", "r7g.large"},
 		OperatorCIDRs: []string{"203.0.113.0/24"},
 	}
 }
 
-// run records the network and a witness of its outputs.
+// run records the network and a witness of its outputs, where every zone offers
+// every type.
 func run(t *testing.T, args *network.Args) *recorder.Recording {
 	t.Helper()
-	rec, err := recorder.Run(program(args),
+	rec, err := recorder.Run(program(args), answers(nil)...)
+	require.NoError(t, err)
+	return rec
+}
+
+// answers returns recorder options: results of the functions that the component
+// calls. unoffered lists by zone the instance types that it does not offer.
+func answers(unoffered map[string][]string) []recorder.Option {
+	return []recorder.Option{
 		recorder.WithInvoke("aws:index/getAvailabilityZones:getAvailabilityZones",
-			map[string]any{"names": []any{"us-east-1c", "us-east-1d", "us-east-1f"}}),
+			map[string]any{"names": []any{"us-east-1f", "us-east-1c", "us-east-1d"}}),
+		recorder.WithFunction("aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings", offeringsWithout(unoffered)),
+		recorder.WithInvoke("aws:ec2/getSubnet:getSubnet", map[string]any{"availabilityZone": "us-east-1d"}),
 		recorder.WithInvoke("aws:ec2/getPrefixList:getPrefixList", map[string]any{"id": "pl-63a5400a"}),
 		recorder.WithComputed(func(r recorder.Resource) resource.PropertyMap {
 			if r.Type == "aws:ec2/vpcEndpoint:VpcEndpoint" {
 				return resource.PropertyMap{"prefixListId": resource.NewStringProperty("pl-of-" + r.Name)}
 			}
 			return nil
-		}))
-	require.NoError(t, err)
-	return rec
+		}),
+	}
 }
 
 func program(args *network.Args) pulumi.RunFunc {
@@ -196,18 +208,6 @@ func TestInterfaceEndpointsOnRequest(t *testing.T) {
 	require.Equal(t, "com.amazonaws.us-east-1.ecr.api", endpoint.Inputs["serviceName"].StringValue())
 	require.True(t, endpoint.Inputs["privateDnsEnabled"].BoolValue())
 	require.Contains(t, endpoint.Dependencies, "network-endpoints-from-core")
-}
-
-func TestZonesDefaultToTheFirstOfTheRegion(t *testing.T) {
-	a := validArgs()
-	a.AvailabilityZones = nil
-	rec := run(t, a)
-	var zones []string
-	for _, s := range rec.OfType(subnetType) {
-		zones = append(zones, s.Name+" "+s.Inputs["availabilityZone"].StringValue())
-	}
-	require.ElementsMatch(t, []string{"network-private-a us-east-1c", "network-private-b us-east-1d", "network-public-a us-east-1c"}, zones)
-	require.Empty(t, rec.Defaults)
 }
 
 func TestFlowLogsOnRequest(t *testing.T) {

@@ -16,6 +16,8 @@ func (a *Args) Validate() error {
 	var l violation.List
 	schema.CheckRegion(&l, "network.region", a.Region)
 	schema.CheckOperators(&l, "network.operatorCidrs", a.OperatorCIDRs)
+	l.Require(len(a.InstanceTypes) > 0, "network.instanceTypes", a.InstanceTypes, "must name the types of the machines",
+		"pass the types of the control node and of EMR's groups")
 	a.Network.Validate(&l, "network", a.Region)
 	l.Require(a.VPCID == "" || a.FlowLogBucketARN == nil, "network.flowLogBucketArn", "set",
 		"must be empty with network.vpcId, whose owner decides", "leave it nil")

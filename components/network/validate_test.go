@@ -24,6 +24,7 @@ func TestValidate(t *testing.T) {
 	}{
 		{"no region", validArgs, func(a *network.Args) { a.Region = "" }, `network.region: ""`},
 		{"zone as region", validArgs, func(a *network.Args) { a.Region = "us-east-1a" }, `network.region: "us-east-1a"`},
+		{"no machines", validArgs, func(a *network.Args) { a.InstanceTypes = nil }, `network.instanceTypes: null`},
 		{"no range", validArgs, func(a *network.Args) { a.CIDR = "" }, `network.cidr: ""`},
 		{"public range", validArgs, func(a *network.Args) { a.CIDR = "8.8.0.0/16" }, `network.cidr: "8.8.0.0/16"`},
 		{"too wide", validArgs, func(a *network.Args) { a.CIDR = "10.0.0.0/15" }, `network.cidr`},

@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"net/netip"
 
-	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
 // createVPC names subnets by the position of their zone, "a" and "b", not by the
 // zone: zones differ between accounts.
-func (b *builder) createVPC() (vpcInfo, error) {
+func (b *builder) createVPC(zones pulumi.StringArrayOutput) (vpcInfo, error) {
 	cidr, err := netip.ParsePrefix(b.args.CIDR)
 	if err != nil {
 		return vpcInfo{}, fmt.Errorf("parse network %s: %w", b.args.CIDR, err)
@@ -34,17 +33,17 @@ func (b *builder) createVPC() (vpcInfo, error) {
 		return vpcInfo{}, fmt.Errorf("remove rules of default security group: %w", err)
 	}
 	parts := layoutOf(cidr)
-	routes, subnets, ready, err := b.createPrivateSubnets(vpc, parts)
+	private, err := b.createPrivateSubnets(vpc, parts, zones)
 	if err != nil {
 		return vpcInfo{}, err
 	}
-	out, err := b.createNATGateway(vpc, routes, parts.public)
+	out, err := b.createNATGateway(vpc, private.routes, parts.public, zones)
 	if err != nil {
 		return vpcInfo{}, err
 	}
 	s3, err := ec2.NewVpcEndpoint(b.Ctx, b.Name("s3"), &ec2.VpcEndpointArgs{
 		VpcId: vpc.ID(), ServiceName: pulumi.String("com.amazonaws." + b.args.Region + ".s3"),
-		VpcEndpointType: pulumi.String("Gateway"), RouteTableIds: pulumi.StringArray{routes.ID()}, Tags: b.Tags("s3"),
+		VpcEndpointType: pulumi.String("Gateway"), RouteTableIds: pulumi.StringArray{private.routes.ID()}, Tags: b.Tags("s3"),
 	}, b.Options()...)
 	if err != nil {
 		return vpcInfo{}, fmt.Errorf("create S3 endpoint: %w", err)
@@ -52,65 +51,64 @@ func (b *builder) createVPC() (vpcInfo, error) {
 	if err := b.createFlowLog(vpc); err != nil {
 		return vpcInfo{}, err
 	}
-	return vpcInfo{vpcID: vpc.ID().ToStringOutput(), subnetIDs: subnets, ready: append(ready, out, s3), s3PrefixList: s3.PrefixListId}, nil
+	return vpcInfo{
+		vpcID: vpc.ID().ToStringOutput(), subnetIDs: private.ids.ToStringArrayOutput(), zone: private.zone,
+		ready: append(private.associations, out, s3), s3PrefixList: s3.PrefixListId,
+	}, nil
 }
 
-// zone is the i-th zone: the named one, or the region's own i-th.
-func (b *builder) zone(i int) pulumi.StringInput {
-	if len(b.args.AvailabilityZones) > 0 {
-		return pulumi.String(b.args.AvailabilityZones[i])
-	}
-	return aws.GetAvailabilityZonesOutput(b.Ctx, aws.GetAvailabilityZonesOutputArgs{
-		State: pulumi.String("available"),
-		// Leaves out local and wavelength zones, which EMR does not serve.
-		Filters: aws.GetAvailabilityZonesFilterArray{aws.GetAvailabilityZonesFilterArgs{
-			Name: pulumi.String("opt-in-status"), Values: pulumi.StringArray{pulumi.String("opt-in-not-required")},
-		}},
-	}, pulumi.Parent(b.Parent)).Names().Index(pulumi.Int(i))
+// private are the private subnets.
+type private struct {
+	routes       *ec2.RouteTable
+	ids          pulumi.StringArray
+	zone         pulumi.StringOutput // of the first
+	associations []pulumi.Resource   // of the subnets with the route table
 }
 
-// createPrivateSubnets returns the route table, the subnets' ids, and the
-// associations of the two.
-func (b *builder) createPrivateSubnets(vpc *ec2.Vpc, parts layout) (*ec2.RouteTable, pulumi.StringArrayOutput, []pulumi.Resource, error) {
-	none := pulumi.StringArrayOutput{}
-	routes, err := ec2.NewRouteTable(b.Ctx, b.Name("private"), &ec2.RouteTableArgs{VpcId: vpc.ID(), Tags: b.Tags("private")}, b.Options()...)
+func (b *builder) createPrivateSubnets(vpc *ec2.Vpc, parts layout, zones pulumi.StringArrayOutput) (private, error) {
+	var out private
+	var err error
+	out.routes, err = ec2.NewRouteTable(b.Ctx, b.Name("private"), &ec2.RouteTableArgs{VpcId: vpc.ID(), Tags: b.Tags("private")},
+		b.Options()...)
 	if err != nil {
-		return nil, none, nil, fmt.Errorf("create private route table: %w", err)
+		return out, fmt.Errorf("create private route table: %w", err)
 	}
-	var ids pulumi.StringArray
-	var associations []pulumi.Resource
 	for i, letter := range []string{"a", "b"} {
 		role := "private-" + letter
 		subnet, err := ec2.NewSubnet(b.Ctx, b.Name(role), &ec2.SubnetArgs{
-			VpcId: vpc.ID(), CidrBlock: pulumi.String(parts.private[i].String()), AvailabilityZone: b.zone(i),
+			VpcId: vpc.ID(), CidrBlock: pulumi.String(parts.private[i].String()), AvailabilityZone: zones.Index(pulumi.Int(i)),
 			MapPublicIpOnLaunch: pulumi.Bool(false), Tags: b.emrTags(role),
-		}, b.Options()...)
+		}, b.subnetOptions()...)
 		if err != nil {
-			return nil, none, nil, fmt.Errorf("create subnet %s: %w", role, err)
+			return out, fmt.Errorf("create subnet %s: %w", role, err)
 		}
 		association, err := ec2.NewRouteTableAssociation(b.Ctx, b.Name(role), &ec2.RouteTableAssociationArgs{
-			RouteTableId: routes.ID(), SubnetId: subnet.ID(),
+			RouteTableId: out.routes.ID(), SubnetId: subnet.ID(),
 		}, b.Options()...)
 		if err != nil {
-			return nil, none, nil, fmt.Errorf("associate subnet %s: %w", role, err)
+			return out, fmt.Errorf("associate subnet %s: %w", role, err)
 		}
-		ids, associations = append(ids, subnet.ID().ToStringOutput()), append(associations, association)
+		if i == 0 {
+			out.zone = subnet.AvailabilityZone
+		}
+		out.ids, out.associations = append(out.ids, subnet.ID().ToStringOutput()), append(out.associations, association)
 	}
-	return routes, ids.ToStringArrayOutput(), associations, nil
+	return out, nil
 }
 
 // createNATGateway creates a NAT gateway in a public subnet of its own and returns
 // the private subnets' route to it.
-func (b *builder) createNATGateway(vpc *ec2.Vpc, private *ec2.RouteTable, cidr netip.Prefix) (*ec2.Route, error) {
+func (b *builder) createNATGateway(vpc *ec2.Vpc, private *ec2.RouteTable, cidr netip.Prefix,
+	zones pulumi.StringArrayOutput) (*ec2.Route, error) {
 	gateway, err := ec2.NewInternetGateway(b.Ctx, b.Name("internet"), &ec2.InternetGatewayArgs{VpcId: vpc.ID(), Tags: b.Tags("internet")},
 		b.Options()...)
 	if err != nil {
 		return nil, fmt.Errorf("create internet gateway: %w", err)
 	}
 	subnet, err := ec2.NewSubnet(b.Ctx, b.Name("public-a"), &ec2.SubnetArgs{
-		VpcId: vpc.ID(), CidrBlock: pulumi.String(cidr.String()), AvailabilityZone: b.zone(0),
+		VpcId: vpc.ID(), CidrBlock: pulumi.String(cidr.String()), AvailabilityZone: zones.Index(pulumi.Int(0)),
 		MapPublicIpOnLaunch: pulumi.Bool(false), Tags: b.Tags("public-a"),
-	}, b.Options()...)
+	}, b.subnetOptions()...)
 	if err != nil {
 		return nil, fmt.Errorf("create public subnet: %w", err)
 	}

@@ -28,6 +28,7 @@ type Resource struct {
 	Retain       bool
 	DeletedWith  string
 	Dependencies []string
+	Ignored      []string // properties whose changes are ignored
 	Aliases      int
 	Component    bool // no provider: a component resource
 }
@@ -41,9 +42,12 @@ type Recording struct {
 	mu      sync.Mutex
 	seen    map[string]bool
 	errs    []string
-	results map[string]resource.PropertyMap
+	results map[string]Function
 	compute func(r Resource) resource.PropertyMap
 }
+
+// Function computes the result of a provider function.
+type Function func(args resource.PropertyMap) resource.PropertyMap
 
 // Option configures Run.
 type Option func(*settings)
@@ -51,7 +55,7 @@ type Option func(*settings)
 type settings struct {
 	config, secrets map[string]string
 	dryRun          bool
-	results         map[string]resource.PropertyMap
+	results         map[string]Function
 	compute         func(Resource) resource.PropertyMap
 }
 
@@ -68,7 +72,12 @@ func WithPreview() Option { return func(s *settings) { s.dryRun = true } }
 // WithInvoke sets the result of a provider function. Run fails if the program
 // calls a function without one.
 func WithInvoke(token string, result map[string]any) Option {
-	return func(s *settings) { s.results[token] = resource.NewPropertyMapFromMap(result) }
+	return WithFunction(token, func(resource.PropertyMap) resource.PropertyMap { return resource.NewPropertyMapFromMap(result) })
+}
+
+// WithFunction computes the result of a provider function from its arguments.
+func WithFunction(token string, f Function) Option {
+	return func(s *settings) { s.results[token] = f }
 }
 
 // WithComputed adds outputs to a resource. Every resource also returns its
@@ -81,7 +90,7 @@ func WithComputed(f func(Resource) resource.PropertyMap) Option {
 // program's own error, on a duplicate URN, on an invoke without a result, and if
 // a successful program registered nothing.
 func Run(program pulumi.RunFunc, opts ...Option) (*Recording, error) {
-	s := settings{config: map[string]string{}, results: map[string]resource.PropertyMap{}}
+	s := settings{config: map[string]string{}, results: map[string]Function{}}
 	for _, o := range opts {
 		o(&s)
 	}
@@ -120,6 +129,7 @@ func (rec *Recording) NewResource(args pulumi.MockResourceArgs) (string, resourc
 		r.Provider = providerOf(rpc.GetProvider())
 		r.Protect, r.Retain = rpc.GetProtect(), rpc.GetRetainOnDelete()
 		r.DeletedWith = nameOf(rpc.GetDeletedWith())
+		r.Ignored = rpc.GetIgnoreChanges()
 		r.Aliases = len(rpc.GetAliases())
 		for _, d := range rpc.GetDependencies() {
 			r.Dependencies = append(r.Dependencies, nameOf(d))
@@ -166,7 +176,7 @@ func (rec *Recording) Call(args pulumi.MockCallArgs) (resource.PropertyMap, erro
 	if !ok {
 		return nil, fmt.Errorf("recorder: no result for function %s", args.Token)
 	}
-	return result, nil
+	return result(args.Args), nil
 }
 
 // List returns "type name" of every resource, sorted: the golden list of a

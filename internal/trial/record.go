@@ -29,11 +29,31 @@ func Answers() []recorder.Option {
 			map[string]any{"accountId": "123456789012", "arn": "arn:aws:iam::123456789012:user/x", "userId": "x", "id": "x"}),
 		recorder.WithInvoke("aws:index/getAvailabilityZones:getAvailabilityZones",
 			map[string]any{"names": []any{"us-east-1a", "us-east-1b"}, "zoneIds": []any{"use1-az1", "use1-az2"}, "id": "us-east-1"}),
+		recorder.WithFunction(OfferingsFunction, OfferedIn("us-east-1")),
 		recorder.WithInvoke("aws:ec2/getPrefixList:getPrefixList", map[string]any{"id": "pl-0123", "name": "s3", "cidrBlocks": []any{}}),
 		recorder.WithInvoke("aws:ec2/getSubnet:getSubnet", map[string]any{"availabilityZone": "us-east-1a", "id": "subnet-0123"}),
 		recorder.WithInvoke("aws:ssm/getParameter:getParameter", map[string]any{"value": "ami-0123456789abcdef0",
 			"insecureValue": "ami-0123456789abcdef0", "arn": "x", "id": "x", "name": "x", "type": "String", "version": 1}),
 		recorder.WithComputed(Computed),
+	}
+}
+
+// OfferingsFunction is EC2's function that says where it offers instance types.
+const OfferingsFunction = "aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings"
+
+// OfferedIn answers OfferingsFunction: every zone of these regions offers each
+// requested instance type. A function is not told its region.
+func OfferedIn(regions ...string) recorder.Function {
+	return func(args resource.PropertyMap) resource.PropertyMap {
+		var types, zones []resource.PropertyValue
+		for _, t := range args["filters"].ArrayValue()[0].ObjectValue()["values"].ArrayValue() {
+			for _, region := range regions {
+				for letter := 'a'; letter <= 'z'; letter++ {
+					types, zones = append(types, t), append(zones, resource.NewStringProperty(region+string(letter)))
+				}
+			}
+		}
+		return resource.PropertyMap{"instanceTypes": resource.NewArrayProperty(types), "locations": resource.NewArrayProperty(zones)}
 	}
 }
 

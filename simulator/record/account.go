@@ -15,6 +15,9 @@ import (
 // from the engine's requests in this run. It is safe for concurrent use.
 type Account struct {
 	ID string // 12 digits
+	// Unoffered lists by zone the instance types that EC2 does not offer there. It
+	// must not change once requests arrive.
+	Unoffered map[string][]string
 
 	mu            sync.Mutex
 	region        string
@@ -23,10 +26,16 @@ type Account struct {
 	subnets       map[string]subnet
 	defaultGroups map[string]string                // VPC id -> its default security group
 	defaultParts  map[string]string                // id of a VPC's default route table or network ACL -> VPC id
-	interfaces    map[string]netip.Addr            // network interface id -> address
+	interfaces    map[string]placement             // by network interface id
 	addresses     map[string]map[netip.Addr]string // subnet id -> address -> URN of its owner
 	names         map[string]string                // type and name -> URN, see nameKey
 	existing      map[string]bool                  // type and id of what was created or named and not deleted
+}
+
+// placement is where a network interface is.
+type placement struct {
+	subnet  string // id
+	address netip.Addr
 }
 
 type subnet struct {
@@ -40,7 +49,7 @@ func NewAccount(region, id string) *Account {
 	return &Account{
 		ID: cmp.Or(id, "000000000000"), region: cmp.Or(region, "us-east-1"),
 		subnets: map[string]subnet{}, defaultGroups: map[string]string{}, defaultParts: map[string]string{},
-		interfaces: map[string]netip.Addr{}, addresses: map[string]map[netip.Addr]string{}, names: map[string]string{},
+		interfaces: map[string]placement{}, addresses: map[string]map[netip.Addr]string{}, names: map[string]string{},
 		existing: map[string]bool{},
 	}
 }
@@ -102,7 +111,7 @@ func (a *Account) Add(r Resource) {
 		a.defaultParts[text("defaultNetworkAclId")] = r.ID
 	case "aws:ec2/networkInterface:NetworkInterface":
 		if ip, err := netip.ParseAddr(text("privateIp")); err == nil {
-			a.interfaces[r.ID] = ip
+			a.interfaces[r.ID] = placement{text("subnetId"), ip}
 			a.assign(text("subnetId"), ip, r.URN)
 		}
 	case "aws:ec2/instance:Instance":
@@ -184,9 +193,9 @@ func (a *Account) vpcOf(id string) string {
 	return a.defaultParts[id]
 }
 
-func (a *Account) interfaceAddress(id string) (netip.Addr, bool) {
+func (a *Account) interfacePlacement(id string) (placement, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	ip, ok := a.interfaces[id]
-	return ip, ok
+	p, ok := a.interfaces[id]
+	return p, ok
 }

@@ -41,8 +41,11 @@ func emrFillers() map[string]filler {
 			d.setDefault("url", "https://"+d.id+".emrstudio-prod."+d.account.Region()+".amazonaws.com")
 			return nil
 		},
-		"aws:emr/studioSessionMapping:StudioSessionMapping":                     joinedID("studioId", "identityType", "identityId"),
-		"aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration": func(d *draft) error { d.setID("current"); return nil },
+		"aws:emr/studioSessionMapping:StudioSessionMapping": joinedID("studioId", "identityType", "identityId"),
+		"aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration": func(d *draft) error {
+			d.setID("emr-block-public-access-configuration")
+			return nil
+		},
 	}
 }
 
@@ -68,12 +71,23 @@ func cluster(d *draft) error {
 	if subnetID == "" {
 		return fmt.Errorf("run job flow: ec2Attributes.subnetId is not set; this account has no default VPC")
 	}
+	s, _ := d.account.subnet(subnetID)
+	if err := d.account.checkOffered(s.zone, d.groupType("masterInstanceGroup"), d.groupType("coreInstanceGroup")); err != nil {
+		return fmt.Errorf("run job flow: %w", err)
+	}
 	ip, err := d.account.AllocateAddress(subnetID, d.r.URN)
 	if err != nil {
 		return fmt.Errorf("run job flow: %w", err)
 	}
 	d.setDefault("masterPublicDns", PrivateDNS(d.account.Region(), ip))
 	return nil
+}
+
+// groupType is the instance type of an instance group, "" if it has none.
+func (d *draft) groupType(key string) string {
+	group, _ := d.in[key].(map[string]any)
+	t, _ := group["instanceType"].(string)
+	return t
 }
 
 // completeGroup sets the id of an instance group: an output inside an input.

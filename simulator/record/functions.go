@@ -31,22 +31,23 @@ type result = map[string]any
 // functions lists the functions by token. Each Go function is named after its token.
 func functions() map[string]func(a *Account, in map[string]any) (result, error) {
 	return map[string]func(a *Account, in map[string]any) (result, error){
-		"aws:index/getRegion:getRegion":                       region,
-		"aws:index/getCallerIdentity:getCallerIdentity":       callerIdentity,
-		"aws:index/getPartition:getPartition":                 partition,
-		"aws:index/getAvailabilityZones:getAvailabilityZones": availabilityZones,
-		"aws:index/getDefaultTags:getDefaultTags":             defaultTags,
-		"aws:index/getServicePrincipal:getServicePrincipal":   servicePrincipal,
-		"aws:ec2/getAmi:getAmi":                               image,
-		"aws:ec2/getSubnet:getSubnet":                         lookupSubnet,
-		"aws:ec2/getPrefixList:getPrefixList":                 prefixList,
-		"aws:ec2/getManagedPrefixList:getManagedPrefixList":   managedPrefixList,
-		"aws:ec2/getInstanceType:getInstanceType":             lookupInstanceType,
-		"aws:emr/getReleaseLabels:getReleaseLabels":           releaseLabels,
-		"aws:iam/getPolicyDocument:getPolicyDocument":         policyDocument,
-		"aws:iam/getPolicy:getPolicy":                         managedPolicy,
-		"aws:s3/getCanonicalUserId:getCanonicalUserId":        canonicalUserID,
-		"aws:ssm/getParameter:getParameter":                   publicParameter,
+		"aws:index/getRegion:getRegion":                             region,
+		"aws:index/getCallerIdentity:getCallerIdentity":             callerIdentity,
+		"aws:index/getPartition:getPartition":                       partition,
+		"aws:index/getAvailabilityZones:getAvailabilityZones":       availabilityZones,
+		"aws:index/getDefaultTags:getDefaultTags":                   defaultTags,
+		"aws:index/getServicePrincipal:getServicePrincipal":         servicePrincipal,
+		"aws:ec2/getAmi:getAmi":                                     image,
+		"aws:ec2/getSubnet:getSubnet":                               lookupSubnet,
+		"aws:ec2/getPrefixList:getPrefixList":                       prefixList,
+		"aws:ec2/getManagedPrefixList:getManagedPrefixList":         managedPrefixList,
+		"aws:ec2/getInstanceType:getInstanceType":                   lookupInstanceType,
+		"aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings": instanceTypeOfferings,
+		"aws:emr/getReleaseLabels:getReleaseLabels":                 releaseLabels,
+		"aws:iam/getPolicyDocument:getPolicyDocument":               policyDocument,
+		"aws:iam/getPolicy:getPolicy":                               managedPolicy,
+		"aws:s3/getCanonicalUserId:getCanonicalUserId":              canonicalUserID,
+		"aws:ssm/getParameter:getParameter":                         publicParameter,
 	}
 }
 
@@ -97,15 +98,6 @@ func managedPolicy(_ *Account, in map[string]any) (result, error) {
 
 func canonicalUserID(*Account, map[string]any) (result, error) {
 	return result{"id": strings.Repeat("0", 64), "displayName": "local"}, nil
-}
-
-func availabilityZones(a *Account, _ map[string]any) (result, error) {
-	var names, ids []any
-	for _, letter := range []string{"a", "b", "c"} {
-		names = append(names, a.Region()+letter)
-		ids = append(ids, zoneID(a.Region()+letter))
-	}
-	return result{"id": a.Region(), "names": names, "zoneIds": ids, "groupNames": []any{a.Region()}}, nil
 }
 
 // localImage returns the id of the only image of an architecture. As in EC2, an image

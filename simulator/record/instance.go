@@ -110,14 +110,17 @@ func instance(d *draft) error {
 	if err := ec2Resource("i-", "instance", nil)(d); err != nil {
 		return err
 	}
-	ip, err := d.primaryAddress()
+	at, err := d.primaryPlacement()
 	if err != nil {
 		return fmt.Errorf("run instance: %w", err)
 	}
-	d.setDefault("privateIp", ip.String())
-	d.set("privateDns", PrivateDNS(d.account.Region(), ip))
-	s, _ := d.account.subnet(d.text("subnetId"))
+	d.setDefault("privateIp", at.address.String())
+	d.set("privateDns", PrivateDNS(d.account.Region(), at.address))
+	s, _ := d.account.subnet(at.subnet)
 	d.setDefault("availabilityZone", cmp.Or(s.zone, d.account.Region()+"a"))
+	if err := d.account.checkOffered(d.text("availabilityZone"), d.text("instanceType")); err != nil && d.r.Outputs == nil {
+		return fmt.Errorf("run instance: %w", err)
+	}
 	d.setDefault("instanceState", "running")
 	d.setDefault("tenancy", "default")
 	d.setDefault("primaryNetworkInterfaceId", newEC2ID("eni-"))
@@ -133,9 +136,9 @@ func instance(d *draft) error {
 	return nil
 }
 
-// primaryAddress returns the address of the instance's primary network
-// interface: of the one that the program attaches, or of an own one.
-func (d *draft) primaryAddress() (netip.Addr, error) {
+// primaryPlacement returns where the instance's primary network interface is: the
+// one that the program attaches, or an own one.
+func (d *draft) primaryPlacement() (placement, error) {
 	list, _ := d.in["networkInterfaces"].([]any)
 	for _, e := range list {
 		n, _ := e.(map[string]any)
@@ -145,15 +148,17 @@ func (d *draft) primaryAddress() (netip.Addr, error) {
 			continue
 		}
 		d.setDefault("primaryNetworkInterfaceId", id)
-		if ip, ok := d.account.interfaceAddress(id); ok {
-			return ip, nil
+		if p, ok := d.account.interfacePlacement(id); ok {
+			return p, nil
 		}
 		if known := d.text("privateIp"); known != "" {
-			return netip.ParseAddr(known)
+			ip, err := netip.ParseAddr(known)
+			return placement{d.text("subnetId"), ip}, err
 		}
-		return netip.Addr{}, fmt.Errorf("the network interface %q does not exist", id)
+		return placement{}, fmt.Errorf("the network interface %q does not exist", id)
 	}
-	return d.address()
+	ip, err := d.address()
+	return placement{d.text("subnetId"), ip}, err
 }
 
 // setRootDevice completes the root volume of a new instance.

@@ -165,6 +165,7 @@ func TestFunctionResultsMatchTheirTypes(t *testing.T) {
 			"principals": []any{map[string]any{"type": "Service", "identifiers": []any{"ec2.amazonaws.com"}}},
 			"conditions": []any{map[string]any{"test": "StringEquals", "variable": "aws:SourceAccount", "values": []any{"1"}}}}}},
 	}
+	args["aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings"] = offeringsArgs("m5.xlarge")
 	answered := 0
 	for token, f := range catalog.Packages()["aws"].Functions {
 		out, err := account().Call(token, resource.NewPropertyMapFromMap(args[token]))
@@ -192,4 +193,58 @@ func TestFunctionResultsMatchTheirTypes(t *testing.T) {
 	)
 	require.NoError(t, err)
 	require.Equal(t, "arm64", graviton["supportedArchitectures"].ArrayValue()[0].StringValue())
+}
+
+// offeringsArgs are the arguments of getInstanceTypeOfferings for zones.
+func offeringsArgs(types ...any) map[string]any {
+	return map[string]any{
+		"locationType": "availability-zone", "filters": []any{map[string]any{"name": "instance-type", "values": types}},
+	}
+}
+
+func TestOfferingsOfZones(t *testing.T) {
+	const token = "aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings"
+	a := account()
+	a.Unoffered = map[string][]string{"eu-central-1a": {"m7g.xlarge"}}
+	out, err := a.Call(token, resource.NewPropertyMapFromMap(offeringsArgs("m5.xlarge", "m7g.xlarge")))
+	require.NoError(t, err)
+	offered := map[string][]string{}
+	for i, zone := range out["locations"].ArrayValue() {
+		offered[zone.StringValue()] = append(offered[zone.StringValue()], out["instanceTypes"].ArrayValue()[i].StringValue())
+	}
+	require.Equal(t, map[string][]string{
+		"eu-central-1a": {"m5.xlarge"}, "eu-central-1b": {"m5.xlarge", "m7g.xlarge"}, "eu-central-1c": {"m5.xlarge", "m7g.xlarge"},
+	}, offered)
+	_, err = a.Call(token, resource.PropertyMap{})
+	require.ErrorContains(t, err, "name the instance types")
+}
+
+// EC2 and EMR refuse an instance in a zone that does not offer its type.
+func TestInstancesStartOnlyWhereTheirTypeIsOffered(t *testing.T) {
+	group := func(t string) map[string]any { return map[string]any{"instanceType": t} }
+	for name, r := range map[string]struct {
+		typ    string
+		inputs map[string]any
+	}{
+		"instance": {"aws:ec2/instance:Instance", map[string]any{"subnetId": subnetID, "instanceType": "m7g.xlarge"}},
+		"instance on an interface": {"aws:ec2/instance:Instance", map[string]any{"instanceType": "m7g.xlarge",
+			"networkInterfaces": []any{map[string]any{"networkInterfaceId": "eni-0", "deviceIndex": 0.0}}}},
+		"cluster": {"aws:emr/cluster:Cluster", map[string]any{"ec2Attributes": map[string]any{"subnetId": subnetID},
+			"masterInstanceGroup": group("m5.xlarge"), "coreInstanceGroup": group("m7g.xlarge")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for zone, refused := range map[string]bool{"eu-central-1a": false, "eu-central-1b": true} {
+				a := account()
+				a.Add(record.Resource{URN: "i", Type: "aws:ec2/networkInterface:NetworkInterface", ID: "eni-0",
+					Outputs: resource.NewPropertyMapFromMap(map[string]any{"subnetId": subnetID, "privateIp": "10.0.0.9"})})
+				a.Unoffered = map[string][]string{zone: {"m7g.xlarge"}}
+				_, _, err := a.Outputs(record.Resource{URN: "u", Type: r.typ, Inputs: resource.NewPropertyMapFromMap(r.inputs)})
+				if refused {
+					require.ErrorContains(t, err, "(m7g.xlarge) is not supported in the requested Availability Zone (eu-central-1b)")
+				} else {
+					require.NoError(t, err)
+				}
+			}
+		})
+	}
 }

@@ -63,6 +63,18 @@ func accountNotTried() []notTried {
 			[]string{"components/storage TestFlowLogStatementsAreAWSsOwn"},
 			"`aws s3api get-bucket-policy --bucket LOG_BUCKET` has four statements, and `pulumi refresh --preview-only` shows no change of it",
 		}, {
+			"Zones that offer every instance type are found, and EMR offers the types there too.",
+			noAccount + " What EMR itself lacks in a zone is not in EC2's answer.",
+			"Provider servers answer as EC2 does, with zones that lack types, and refuse what AWS would refuse to start.",
+			[]string{"components/network TestZonesAreTheFirstThatOfferEveryType", "stacks TestZonesOfAStackStay"},
+			"`aws ec2 describe-instance-type-offerings --location-type availability-zone --filters Name=instance-type,Values=m5.xlarge`, " +
+				"compared with the zones of the stack's subnets",
+		}, {
+			"`emr.blockPublicAccess` without permitted ranges permits no port.", noAccount,
+			"The request has none; EMR's API reference does not say whether port 22 then stays.",
+			[]string{"components/emr TestBlocksPublicAccessOnlyIfAskedAndNeverLoosensIt"},
+			"`aws emr get-block-public-access-configuration`",
+		}, {
 			"YACE reads the stack's CloudWatch metrics.", "No local server holds CloudWatch metrics.",
 			"The real YACE accepts its configuration, which names the stack's tags.",
 			[]string{"assets/workloads TestServersAcceptTheirConfiguration", "assets/workloads TestYACEQueriesOnlyTheStacksResources"},

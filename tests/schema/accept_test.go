@@ -71,7 +71,9 @@ type checker struct {
 // checkConfiguration checks the resources of the configuration that a seed determines.
 func (c *checker) checkConfiguration(t *testing.T, seed uint64, materials stacks.Materials) {
 	cfg, rejected := generator{rand.New(rand.NewPCG(seed, 1)), t}.config()
-	rec, err := recorder.Run(func(ctx *pulumi.Context) error { return stacks.BuildOnAWS(ctx, cfg, materials) }, trial.Answers()...)
+	// The other answers are of us-east-1 whatever the region is.
+	answers := append(trial.Answers(), recorder.WithFunction(trial.OfferingsFunction, trial.OfferedIn(cfg.Region, "us-east-1")))
+	rec, err := recorder.Run(func(ctx *pulumi.Context) error { return stacks.BuildOnAWS(ctx, cfg, materials) }, answers...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.rejected += rejected
