@@ -21,6 +21,7 @@ type EMR struct {
 	Task                  *InstanceGroup    `json:"task"`
 	IdleTimeoutMinutes    int               `json:"idleTimeoutMinutes" rule:"idleTimeout"`
 	TerminationProtection bool              `json:"terminationProtection"`
+	BlockPublicAccess     bool              `json:"blockPublicAccess"`
 	SparkDefaults         map[string]string `json:"sparkDefaults" rule:"sparkDefaults"`
 }
 
@@ -36,7 +37,9 @@ func (EMR) Help() map[string]string {
 		"task":                  "Task nodes: YARN only. Left out: none.",
 		"idleTimeoutMinutes":    "Minutes without work after which EMR terminates the cluster; 0 for never.",
 		"terminationProtection": "Refuse to terminate the cluster, by API or by destroy.",
-		"sparkDefaults":         "Entries of spark-defaults, merged key by key over the platform's.",
+		"blockPublicAccess": "Make EMR refuse clusters with public security groups, on every port, in the whole account and region. " +
+			"Removing the key, or the stack, leaves the account as it is. False: the account's own setting is left alone.",
+		"sparkDefaults": "Entries of spark-defaults, merged key by key over the platform's.",
 	}
 }
 

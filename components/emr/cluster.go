@@ -67,12 +67,12 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if err != nil {
 		return nil, err
 	}
-	publicAccessBlock, err := b.blockPublicAccess()
+	dependencies, err := b.blockPublicAccess()
 	if err != nil {
 		return nil, err
 	}
 	// With a role that lacks its policies, the cluster fails only after minutes.
-	dependencies := append(append([]pulumi.Resource{publicAccessBlock}, node.policies...), service.policies...)
+	dependencies = append(append(dependencies, node.policies...), service.policies...)
 	cluster, err := emr.NewCluster(ctx, b.Name("cluster"), b.clusterArgs(parts{node, service, security, configurations}),
 		b.Options(pulumi.DependsOn(dependencies))...)
 	if err != nil {

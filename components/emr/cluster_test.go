@@ -115,7 +115,6 @@ func componentResources(rec *recorder.Recording) []string {
 func TestRegistersExactlyTheseResources(t *testing.T) {
 	rec := run(t, validArgs())
 	require.Equal(t, []string{
-		"aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration emr-block-public-access",
 		clusterType + " emr-cluster",
 		"aws:emr/securityConfiguration:SecurityConfiguration emr-security",
 		"aws:iam/instanceProfile:InstanceProfile emr-node",
@@ -135,9 +134,22 @@ func TestRegistersExactlyTheseResources(t *testing.T) {
 		}
 	}
 	// With a role that lacks its policies, the cluster fails only after minutes.
-	for _, d := range []string{"emr-node", "emr-service", "emr-block-public-access", "emr-security"} {
+	for _, d := range []string{"emr-node", "emr-service", "emr-security"} {
 		require.Contains(t, one(t, rec, clusterType, "emr-cluster").Dependencies, d)
 	}
+}
+
+// The setting belongs to the account: a stack makes it only if asked to, as strict
+// as it can be, and leaves it there.
+func TestBlocksPublicAccessOnlyIfAskedAndNeverLoosensIt(t *testing.T) {
+	a := validArgs()
+	a.BlockPublicAccess = true
+	rec := run(t, a)
+	block := one(t, rec, "aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration", "emr-block-public-access")
+	require.Equal(t, map[string]any{"blockPublicSecurityGroupRules": true}, block.Inputs.Mappable(), "no port is permitted")
+	require.True(t, block.Retain, "deleting it would restore AWS's default, which permits port 22")
+	require.Equal(t, []string{"permittedPublicSecurityGroupRuleRanges"}, block.Ignored, "replacing it would delete the old one last")
+	require.Contains(t, one(t, rec, clusterType, "emr-cluster").Dependencies, "emr-block-public-access")
 }
 
 func TestClusterInputs(t *testing.T) {

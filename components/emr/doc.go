@@ -9,8 +9,8 @@
 // in place of SSH. It has no managed policy: jobs run with it, and AWS's own for
 // Systems Manager would let them read every parameter of the account.
 //
-// It also enables EMR's block of public clusters in the account and region, with
-// AWS's default exception.
+// If asked to, it also makes EMR block public clusters in the account and region. It
+// never loosens that, nor undoes it.
 //
 // Replacement: most edits replace the cluster (release, applications, Spark
 // defaults, groups' types, bootstrap arguments including the content hash of

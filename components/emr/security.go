@@ -74,24 +74,25 @@ func (b *builder) createSecurityConfiguration() (*emr.SecurityConfiguration, err
 	return s, nil
 }
 
-// sshPort is the only port that AWS's own default permits to be public.
-const sshPort = 22
-
-// blockPublicAccess makes EMR refuse, in the whole account and region, any
-// cluster whose security groups admit public addresses. The value is AWS's own
-// default (EMR Management Guide, "Block public access"), which destroying this
-// resource restores: it changes an account only if somebody switched the
-// protection off.
-func (b *builder) blockPublicAccess() (*emr.BlockPublicAccessConfiguration, error) {
+// blockPublicAccess makes EMR refuse, in the whole account and region, any cluster
+// whose security groups admit public addresses. The setting is the account's, so
+// that it is made only if asked for, and never loosened:
+//
+//   - Without permitted ranges it is the strictest that there is (EMR API,
+//     BlockPublicAccessConfiguration).
+//   - Destroying the resource would restore AWS's default, which permits port 22
+//     (terraform-provider-aws, block_public_access_configuration.go): it is retained.
+//   - Stacks of earlier versions permitted port 22. An edit of that would be a
+//     replacement, whose second half is such a destroy: what they set stays.
+func (b *builder) blockPublicAccess() ([]pulumi.Resource, error) {
+	if !b.args.BlockPublicAccess {
+		return nil, nil
+	}
 	block, err := emr.NewBlockPublicAccessConfiguration(b.Ctx, b.Name("block-public-access"), &emr.BlockPublicAccessConfigurationArgs{
 		BlockPublicSecurityGroupRules: pulumi.Bool(true),
-		PermittedPublicSecurityGroupRuleRanges: emr.BlockPublicAccessConfigurationPermittedPublicSecurityGroupRuleRangeArray{
-			emr.BlockPublicAccessConfigurationPermittedPublicSecurityGroupRuleRangeArgs{MinRange: pulumi.Int(sshPort),
-				MaxRange: pulumi.Int(sshPort)},
-		},
-	}, b.Options()...)
+	}, b.Options(pulumi.RetainOnDelete(true), pulumi.IgnoreChanges([]string{"permittedPublicSecurityGroupRuleRanges"}))...)
 	if err != nil {
 		return nil, fmt.Errorf("block public access: %w", err)
 	}
-	return block, nil
+	return []pulumi.Resource{block}, nil
 }

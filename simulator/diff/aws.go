@@ -35,6 +35,8 @@ func emrPolicies() map[string]policy {
 		"aws:emr/instanceFleet:InstanceFleet":                 updateOnly("targetOnDemandCapacity", "targetSpotCapacity"),
 		"aws:emr/managedScalingPolicy:ManagedScalingPolicy":   immutable(),
 		"aws:emr/securityConfiguration:SecurityConfiguration": immutable(),
+
+		"aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration": immutable(),
 		"aws:emr/studio:Studio": replaceOn(
 			"authMode", "engineSecurityGroupId", "serviceRole", "userRole", "vpcId", "workspaceSecurityGroupId", "encryptionKeyArn",
 		),

@@ -126,6 +126,7 @@ func emrEdits() []edit {
 		{keys: []string{"emr.task"}, sets: []set{{"emr.task", `null`}}, effects: effects{changes.Deleted: {"emr-task"}}},
 		one("emr.idleTimeoutMinutes", `30`, effects{changes.Updated: {"emr-cluster"}}),
 		one("emr.terminationProtection", `true`, effects{changes.Updated: {"emr-cluster"}}),
+		one("emr.blockPublicAccess", `true`, effects{changes.Created: {"emr-block-public-access"}}),
 		// Spot primaries are for ephemeral stacks, so this edit makes it one.
 		{keys: []string{"emr.master.bidPrice"}, sets: []set{{"emr.master.bidPrice", `"0.10"`}, {"ephemeral", `true`}},
 			effects: effects{

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write the generated reference")
 
 // maxExceptions is how many exceptions a stack may have. A stack in an existing
 // network has five more, because the rules about networks find no resources.
-func maxExceptions() map[string]int { return map[string]int{"dev": 8, "local": 8, "pr": 13} }
+func maxExceptions() map[string]int { return map[string]int{"dev": 9, "local": 9, "pr": 14} }
 
 func stackNames() []string { return []string{"dev", "local", "pr"} }
 

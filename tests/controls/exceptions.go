@@ -28,16 +28,23 @@ func existingNetwork() []Exception {
 			Rule: e.rule, Stacks: []string{"pr"}, Resources: []string{e.resource},
 			Reason: "network.vpcId and network.subnetIds name an existing network: the program creates no VPC, subnet, route or NAT gateway, " +
 				"and cannot inspect the existing ones.",
-			Mitigation: "The network's own stack is responsible for it. The cluster gets no public address in any case: block public " +
-				"access is on.",
+			Mitigation: "The network's own stack is responsible for it. The security groups of the nodes admit no address range.",
 		})
 	}
 	return out
 }
 
-// everyStack are the exceptions for every configuration.
+// everyStack are the exceptions for every configuration, but for the first, which
+// emr.blockPublicAccess makes needless.
 func everyStack() []Exception {
 	return []Exception{
+		{
+			Rule: "CKV_AWS_390", Stacks: []string{"dev", "local", "pr"}, Resources: []string{"emr-cluster"},
+			Reason: "The setting belongs to the account and region, and other clusters there may need another: only " +
+				"emr.blockPublicAccess makes it, which these stacks leave to the account's owner.",
+			Mitigation: "AWS's default blocks public clusters, except for port 22, in regions without clusters before November 2019. " +
+				"The security groups of the nodes admit no address range.",
+		},
 		{
 			Rule: "CKV_AWS_351", Resources: []string{"emr-security"},
 			Reason: "From emr-7.3.0 it also moves the web endpoints of YARN and HDFS to HTTPS, from which the node's collector reads " +

@@ -6,6 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/recorder"
+	"github.com/emr-observatory/emr-observatory/internal/trial"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/tests/controls"
 )
 
@@ -36,19 +39,26 @@ func emrViolations() []violation {
 		{"observatory/emr-imds", "emr-security",
 			document(`"MinimumInstanceMetadataServiceVersion":2`, `"MinimumInstanceMetadataServiceVersion":1`)},
 		{"CKV_AWS_114", "emr-cluster", set("Cluster", "emr-cluster", "kerberosAttributes", map[string]any{"kdcAdminPassword": "x"})},
-		{"CKV_AWS_390", "emr-cluster", drop("BlockPublicAccessConfiguration", "emr-block-public-access")},
-		{"CKV_AWS_390", "emr-cluster", set("BlockPublicAccessConfiguration", "emr-block-public-access", "blockPublicSecurityGroupRules", false)},
-		{"CKV_AWS_390", "emr-cluster",
-			set("BlockPublicAccessConfiguration", "emr-block-public-access", "permittedPublicSecurityGroupRuleRanges.0.maxRange", 443.0)},
-		{"CKV_AWS_390", "emr-cluster",
-			add("aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration", "second",
-				map[string]any{"blockPublicSecurityGroupRules": false})},
 		{"EMR.1", "emr-cluster", set("Cluster", "emr-cluster", "ec2Attributes.subnetId", "network-public-a-id")},
 		{"EMR.1", "emr-cluster", set("Subnet", "network-private-a", "mapPublicIpOnLaunch", true)},
 		{"EMR.1", "emr-cluster", set("Route", "network-private-out", "gatewayId", "igw")},
 		{"emr_cluster_publicly_accesible", "emr-cluster",
 			both(set(ingress, "network-core-tcp-from-master", "referencedSecurityGroupId", nil),
 				set(ingress, "network-core-tcp-from-master", "cidrIpv4", "10.0.0.0/8"))},
+	}
+}
+
+// blockViolations apply to a stack with emr.blockPublicAccess.
+func blockViolations() []violation {
+	const block, name = "BlockPublicAccessConfiguration", "emr-block-public-access"
+	permit := func(port float64) []any { return []any{map[string]any{"minRange": 22.0, "maxRange": port}} }
+	return []violation{
+		{"CKV_AWS_390", "emr-cluster", drop(block, name)},
+		{"CKV_AWS_390", "emr-cluster", set(block, name, "blockPublicSecurityGroupRules", false)},
+		{"CKV_AWS_390", "emr-cluster", set(block, name, "permittedPublicSecurityGroupRuleRanges", permit(443))},
+		{"CKV_AWS_390", "emr-cluster",
+			add("aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration", "second",
+				map[string]any{"blockPublicSecurityGroupRules": false})},
 	}
 }
 
@@ -237,12 +247,27 @@ func TestEveryRuleFindsItsViolation(t *testing.T) {
 	}
 }
 
+// TestBlockOfPublicAccessIsJudgedWhereAskedFor judges a stack that sets the key, to
+// which the stacks' exception does not apply.
+func TestBlockOfPublicAccessIsJudgedWhereAskedFor(t *testing.T) {
+	const stack, key = "blocking", platform.Project + ":emr"
+	values := trial.Values(t, "dev")
+	values[key] = `{"blockPublicAccess":true}`
+	all := controls.FromRecording(trial.Record(t, "dev", recorder.WithConfig(values)))
+	require.Empty(t, findings(controls.Judge(stack, all)))
+	for _, v := range blockViolations() {
+		require.Contains(t, findings(controls.Judge(stack, alter(t, all, v.alteration))), v.rule+" "+v.resource)
+	}
+}
+
 // TestUnneededExceptionsAreReported makes a resource of every exception meet its
 // rule: the exception must then be reported as unneeded.
 func TestUnneededExceptionsAreReported(t *testing.T) {
 	all := resources(t, "dev")
 	none := map[string]any{}
 	met := map[string]alteration{
+		"CKV_AWS_390 emr-cluster": add("aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration", "b",
+			map[string]any{"blockPublicSecurityGroupRules": true}),
 		"CKV_AWS_351 emr-security": edit(security, "emr-security", "configuration",
 			`"EnableInTransitEncryption":false`, `"EnableInTransitEncryption":true`),
 		"CKV_AWS_341 control-instance":       set("Instance", "control-instance", "metadataOptions.httpPutResponseHopLimit", 1.0),
