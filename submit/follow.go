@@ -53,7 +53,7 @@ func (c clients) follow(ctx context.Context, o Options, result Result) (Result, 
 	}
 	result.ApplicationIDs = applicationIDs(step, logs)
 	if step.Status.State != types.StepStateCompleted {
-		result.Failure = failureOf(step, logs.tails)
+		result.Failure = failureOf(step, logs)
 	}
 	if o.OTLPEndpoint != "" && span.IsValid() {
 		if err := exportSpan(ctx, o.OTLPEndpoint, span, primaryHostName(cluster), result); err != nil {
@@ -116,24 +116,31 @@ func isFinal(state types.StepState) bool {
 	}, state)
 }
 
-// failureOf returns why a step failed, with the logs that were read.
-func failureOf(step *types.Step, logs []Log) *Failure {
-	failure := &Failure{Reason: string(step.Status.State), Logs: logs}
+// failureOf returns why a step failed, with what was read of its logs.
+func failureOf(step *types.Step, logs stepLogs) *Failure {
+	failure := &Failure{Reason: string(step.Status.State), Logs: logs.tails}
+	if logs.cause.weight != noCause {
+		failure.Cause = &logs.cause.Cause
+	}
 	if details := step.Status.FailureDetails; details != nil {
 		if reason := aws.ToString(details.Reason); reason != "" {
 			failure.Reason = reason
 		}
 		failure.Message = aws.ToString(details.Message)
-		if file := aws.ToString(details.LogFile); file != "" && len(logs) == 0 {
+		if file := aws.ToString(details.LogFile); file != "" && len(logs.tails) == 0 {
 			failure.Logs = []Log{{URI: file}}
 		}
 	}
 	return failure
 }
 
-// failedError is ErrFailed with the reason and the last lines of the step's logs.
+// failedError is ErrFailed with the cause, EMR's reason and the last lines of the
+// step's logs, in this order.
 func failedError(result Result) error {
 	var text strings.Builder
+	if cause := result.Failure.Cause; cause != nil {
+		fmt.Fprintf(&text, "%s\n", cause)
+	}
 	fmt.Fprintf(&text, "step %s of cluster %s is %s: %s", result.StepID, result.Cluster, result.State, result.Failure.Reason)
 	if result.Failure.Message != "" {
 		text.WriteString(": " + result.Failure.Message)

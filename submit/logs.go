@@ -40,6 +40,7 @@ var yarnApplication = regexp.MustCompile(`\bapplication_\d+_\d+\b`)
 type stepLogs struct {
 	tails          []Log // of the logs that are not empty
 	applicationIDs []string
+	cause          finding // of all logs; its weight is noCause if they name no cause
 }
 
 var errNoLog = errors.New("no log yet")
@@ -135,8 +136,15 @@ func (c clients) readLog(ctx context.Context, bucket, key string, logs *stepLogs
 	return nil
 }
 
-// scan keeps a log's last lines and every application id in it.
+// scan keeps a log's last lines, every application id in it, and the cause of a failure.
 func (s *stepLogs) scan(from io.Reader, log *Log) error {
+	var finder causeFinder
+	defer func() {
+		if found := finder.cause(); found.weight > s.cause.weight {
+			s.cause = found
+			s.cause.Log = log.URI
+		}
+	}()
 	lines := bufio.NewReaderSize(from, maxLineBytes)
 	for rest := false; ; {
 		line, more, err := lines.ReadLine()
@@ -152,6 +160,7 @@ func (s *stepLogs) scan(from io.Reader, log *Log) error {
 			}
 		}
 		if !rest {
+			finder.add(string(line))
 			log.Tail = append(log.Tail, string(line))
 			log.Tail = log.Tail[max(0, len(log.Tail)-maxTailLines):]
 		}

@@ -38,7 +38,8 @@ type Result struct {
 
 // Failure says why a step did not complete.
 type Failure struct {
-	Reason  string `json:"reason"`
+	Cause   *Cause `json:"cause,omitempty"` // left out if no log names one
+	Reason  string `json:"reason"`          // as EMR says
 	Message string `json:"message,omitempty"`
 	Logs    []Log  `json:"logs,omitempty"` // what the step printed
 }

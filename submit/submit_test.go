@@ -106,13 +106,18 @@ func TestLogsExplainAFailedStep(t *testing.T) {
 	result, err := submit.Submit(t.Context(), w.options(t, "fail.py"))
 	require.ErrorIs(t, err, submit.ErrFailed)
 	require.ErrorContains(t, err, "is FAILED: Application exception: exit code 1")
-	require.True(t, strings.HasSuffix(err.Error(), "\n  Traceback (most recent call last):\n  ValueError: no such day"), err.Error())
+	first := "step did not complete: ValueError: no such day\n  at fail.py:3, in load: raise ValueError(day)\nstep " + result.StepID
+	require.True(t, strings.HasPrefix(err.Error(), first), "the cause comes first: %s", err)
+	require.True(t, strings.HasSuffix(err.Error(), "\n  ValueError: no such day"), err.Error())
 	require.Equal(t, types.StepStateFailed, result.State)
 	require.Len(t, result.Failure.Logs, 1)
 	log := result.Failure.Logs[0]
 	require.Len(t, log.Tail, 40)
-	require.LessOrEqual(t, len(log.Tail[37]), 1<<14, "a long line is cut")
+	require.LessOrEqual(t, len(log.Tail[35]), 1<<14, "a long line is cut")
 	require.Equal(t, "s3://data/emr-logs/"+w.cluster+"/steps/"+result.StepID+"/stderr.gz", log.URI)
+	require.Equal(t, &submit.Cause{
+		Exception: "ValueError: no such day", File: "/mnt/tmp/fail.py", Line: 3, Function: "load", Code: "raise ValueError(day)", Log: log.URI,
+	}, result.Failure.Cause)
 	span, _ := w.spans.onlySpan(t)
 	require.Equal(t, tracepb.Status_STATUS_CODE_ERROR, span.Status.Code)
 	require.Equal(t, "Application exception", span.Status.Message)

@@ -144,7 +144,8 @@ func (w *world) Terminate(context.Context, string) error { return nil }
 // putStderr writes the log of a Spark driver that fails with a ValueError.
 func (w *world) putStderr(cluster, step string) error {
 	return w.putLog(cluster, step, "stderr", strings.Repeat("INFO Client: Application report for application_1700000000000_0007\n", 60)+
-		strings.Repeat("x", 100_000)+"\nTraceback (most recent call last):\nValueError: no such day")
+		strings.Repeat("x", 100_000)+"\nTraceback (most recent call last):\n"+
+		"  File \"/mnt/tmp/fail.py\", line 3, in load\n    raise ValueError(day)\nValueError: no such day")
 }
 
 // putLog writes a step's log to S3, gzipped.

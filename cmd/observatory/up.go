@@ -43,6 +43,9 @@ func upCommand(s *settings) *cobra.Command {
 				progressOut = cmd.ErrOrStderr()
 			}
 			result, err := p.Up(cmd.Context(), o, progress.New(progressOut))
+			if err != nil && asJSON && result.Job != nil { // the platform is up, and the result says why its job failed
+				return errors.Join(writeJSON(cmd.OutOrStdout(), result), err)
+			}
 			if err != nil {
 				return err
 			}

@@ -58,7 +58,8 @@ func (s *session) update(ctx context.Context, o UpOptions, ephemeral bool, r *Re
 // has no rate limit.
 const PollInterval = time.Second
 
-// runJob submits the example job and waits for it.
+// runJob submits the example job and waits for it. It returns a result whenever a
+// step was added, also with an error.
 func (s *session) runJob(ctx context.Context) (*submit.Result, error) {
 	dir, err := os.MkdirTemp("", "observatory-job")
 	if err != nil {
@@ -73,11 +74,14 @@ func (s *session) runJob(ctx context.Context) (*submit.Result, error) {
 	result, err := submit.Submit(ctx, submit.Options{
 		AWS: s.aws, Cluster: s.outputs.EMRClusterID, Bucket: s.outputs.DataBucket,
 		Application: file, Args: []string{platform.PrefixLake.URI(s.outputs.DataBucket) + "orders"},
-		Wait: true, PollInterval: PollInterval, LongestPoll: PollInterval,
+		Wait: true, LogWait: submit.LogWait, PollInterval: PollInterval, LongestPoll: PollInterval,
 		OTLPEndpoint: s.running.Addresses[string(platform.WorkloadCollector)], Progress: s.log.Writer(),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("job orders.py: %w", err)
+		if result.StepID == "" {
+			return nil, fmt.Errorf("job orders.py: %w", err)
+		}
+		return &result, fmt.Errorf("job orders.py: %w", err)
 	}
 	s.log.Printf("job orders.py: %s, trace %s", result.State, result.TraceID)
 	return &result, nil
