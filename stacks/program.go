@@ -95,6 +95,8 @@ func (a onAWS) export(ctx *pulumi.Context, s services) {
 		BootstrapHash:     a.telemetry.BootstrapHash,
 		EMRClusterID:      a.emr.ClusterID,
 		EMRMasterDNS:      a.emr.MasterDNS,
+		NodeRoleARN:       a.emr.NodeRoleARN,
+		NodeRoleName:      a.emr.NodeRoleName,
 		GrafanaURL:        s.workloads.GrafanaURL,
 		StatusURL:         s.workloads.StatusURL,
 		Endpoints:         s.workloads.Endpoints,

@@ -24,6 +24,7 @@ type Cluster struct {
 	ClusterID          pulumi.StringOutput `pulumi:"clusterId"` // j-…, the value of the label platform.Cluster
 	MasterDNS          pulumi.StringOutput `pulumi:"masterDns"` // private name: the subnet is private
 	ServiceRoleARN     pulumi.StringOutput `pulumi:"serviceRoleArn"`
+	NodeRoleARN        pulumi.StringOutput `pulumi:"nodeRoleArn"`
 	NodeRoleName       pulumi.StringOutput `pulumi:"nodeRoleName"` // attach here what jobs need beyond lake/
 	InstanceProfileARN pulumi.StringOutput `pulumi:"instanceProfileArn"`
 }
@@ -82,10 +83,11 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 		return nil, err
 	}
 	c.ClusterID, c.MasterDNS = cluster.ID().ToStringOutput(), cluster.MasterPublicDns
-	c.ServiceRoleARN, c.NodeRoleName, c.InstanceProfileARN = service.arn, node.name, node.profileARN
+	c.ServiceRoleARN, c.InstanceProfileARN = service.arn, node.profileARN
+	c.NodeRoleARN, c.NodeRoleName = node.arn, node.name
 	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{
 		"clusterId": c.ClusterID, "masterDns": c.MasterDNS, "serviceRoleArn": c.ServiceRoleARN,
-		"nodeRoleName": c.NodeRoleName, "instanceProfileArn": c.InstanceProfileARN,
+		"nodeRoleArn": c.NodeRoleARN, "nodeRoleName": c.NodeRoleName, "instanceProfileArn": c.InstanceProfileARN,
 	})
 }
 

@@ -58,7 +58,7 @@ func program(args *emr.Args) pulumi.RunFunc {
 		w := &witness{}
 		return ctx.RegisterResource("aws:test/witness:Witness", "witness", pulumi.Map{
 			"clusterId": c.ClusterID, "masterDns": c.MasterDNS, "serviceRoleArn": c.ServiceRoleARN, "nodeRoleName": c.NodeRoleName,
-			"instanceProfileArn": c.InstanceProfileARN,
+			"nodeRoleArn": c.NodeRoleARN, "instanceProfileArn": c.InstanceProfileARN,
 		}, w, pulumi.Provider(p))
 	}
 }
@@ -222,10 +222,16 @@ func TestTaskGroupIsDeletedWithTheCluster(t *testing.T) {
 	}, g.Inputs.Mappable())
 }
 
+// IAM deletes no role that still has policies, and other stacks attach some.
+func TestNodeRoleIsDeletedWithPoliciesOfOtherStacks(t *testing.T) {
+	require.Equal(t, true, one(t, run(t, validArgs()), roleType, "emr-node").Inputs.Mappable()["forceDetachPolicies"])
+}
+
 func TestOutputs(t *testing.T) {
 	w := one(t, run(t, validArgs()), "aws:test/witness:Witness", "witness").Inputs.Mappable()
 	require.Equal(t, map[string]any{
 		"clusterId": "j-TEST", "masterDns": "ip-10-0-0-5.ec2.internal", "serviceRoleArn": "arn:aws:iam::123456789012:role/emr-service-1a2b3c4",
-		"nodeRoleName": "emr-node-1a2b3c4", "instanceProfileArn": "arn:aws:mock:us-east-1:123456789012:emr-node",
+		"nodeRoleArn": "arn:aws:iam::123456789012:role/emr-node-1a2b3c4", "nodeRoleName": "emr-node-1a2b3c4",
+		"instanceProfileArn": "arn:aws:mock:us-east-1:123456789012:emr-node",
 	}, w)
 }

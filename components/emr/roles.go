@@ -29,6 +29,8 @@ type serviceRole struct {
 func (b *builder) createNodeRole() (*nodeRole, error) {
 	role, err := iam.NewRole(b.Ctx, b.Name("node"), &iam.RoleArgs{
 		Description: pulumi.String("Instances of the EMR cluster"), Tags: emrTags(),
+		// Other stacks attach policies to this role, and IAM deletes no role that has some.
+		ForceDetachPolicies: pulumi.Bool(true),
 		AssumeRolePolicy: b.renderPolicy(func(a iampolicy.Account, _ []string) iampolicy.Document {
 			return iampolicy.Trust("Instances", "ec2."+a.DNSSuffix, nil)
 		}),

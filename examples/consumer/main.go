@@ -1,5 +1,6 @@
 // Command consumer is an example of another team's Pulumi program. It reads the
-// observatory's stack and creates a policy for read access to the lake.
+// observatory's stack, creates a policy for read access to the lake, and lets the
+// platform's jobs read a bucket of its own.
 package main
 
 import (
@@ -18,7 +19,7 @@ import (
 func main() { pulumi.Run(program) }
 
 // program requires the configuration keys observatoryStack (such as
-// organization/emr-observatory/dev) and region.
+// organization/emr-observatory/dev), region and sourceBucket, a bucket of this team.
 func program(ctx *pulumi.Context) error {
 	cfg := config.New(ctx, "")
 	name, err := cfg.Try("observatoryStack")
@@ -26,6 +27,10 @@ func program(ctx *pulumi.Context) error {
 		return fmt.Errorf("read configuration: %w", err)
 	}
 	region, err := cfg.Try("region")
+	if err != nil {
+		return fmt.Errorf("read configuration: %w", err)
+	}
+	source, err := cfg.Try("sourceBucket")
 	if err != nil {
 		return fmt.Errorf("read configuration: %w", err)
 	}
@@ -45,6 +50,15 @@ func program(ctx *pulumi.Context) error {
 	if err != nil {
 		return fmt.Errorf("create policy: %w", err)
 	}
+	if document, err = sourceReaderPolicy(source); err != nil {
+		return err
+	}
+	_, err = iam.NewRolePolicy(ctx, "source-reader", &iam.RolePolicyArgs{
+		Role: pulumi.String(observatory.NodeRoleName), Policy: pulumi.String(document),
+	}, pulumi.Provider(provider))
+	if err != nil {
+		return fmt.Errorf("create policy of the node role: %w", err)
+	}
 	ctx.Export("lakeReaderPolicyArn", policy.Arn)
 	ctx.Export("dashboards", pulumi.ToStringMap(observatory.Dashboards))
 	return nil
@@ -53,23 +67,38 @@ func program(ctx *pulumi.Context) error {
 // lakeReaderPolicy returns a policy document that allows to list and read the lake's
 // prefix, and to decrypt its objects.
 func lakeReaderPolicy(o outputs.Outputs) (string, error) {
-	type statement struct {
-		Sid, Effect string
-		Action      []string
-		Resource    string
-		Condition   map[string]map[string]string `json:",omitempty"`
-	}
 	bucket := "arn:aws:s3:::" + o.DataBucket
 	prefix := strings.TrimPrefix(o.S3Paths.Lake, o.S3Paths.Data) + "*"
+	return render(
+		statement{Sid: "ListLake", Effect: "Allow", Action: []string{"s3:ListBucket"}, Resource: bucket,
+			Condition: map[string]map[string]string{"StringLike": {"s3:prefix": prefix}}},
+		statement{Sid: "ReadLake", Effect: "Allow", Action: []string{"s3:GetObject"}, Resource: bucket + "/" + prefix},
+		statement{Sid: "DecryptLake", Effect: "Allow", Action: []string{"kms:Decrypt"}, Resource: o.KMSKeyARN},
+	)
+}
+
+// sourceReaderPolicy returns a policy document that allows to list and read a bucket.
+func sourceReaderPolicy(bucket string) (string, error) {
+	arn := "arn:aws:s3:::" + bucket
+	return render(
+		statement{Sid: "ListSource", Effect: "Allow", Action: []string{"s3:ListBucket"}, Resource: arn},
+		statement{Sid: "ReadSource", Effect: "Allow", Action: []string{"s3:GetObject"}, Resource: arn + "/*"},
+	)
+}
+
+// statement is one of a policy document.
+type statement struct {
+	Sid, Effect string
+	Action      []string
+	Resource    string
+	Condition   map[string]map[string]string `json:",omitempty"`
+}
+
+func render(statements ...statement) (string, error) {
 	document, err := json.Marshal(struct {
 		Version   string
 		Statement []statement
-	}{"2012-10-17", []statement{
-		{Sid: "ListLake", Effect: "Allow", Action: []string{"s3:ListBucket"}, Resource: bucket,
-			Condition: map[string]map[string]string{"StringLike": {"s3:prefix": prefix}}},
-		{Sid: "ReadLake", Effect: "Allow", Action: []string{"s3:GetObject"}, Resource: bucket + "/" + prefix},
-		{Sid: "DecryptLake", Effect: "Allow", Action: []string{"kms:Decrypt"}, Resource: o.KMSKeyARN},
-	}})
+	}{"2012-10-17", statements})
 	if err != nil {
 		return "", fmt.Errorf("render policy: %w", err)
 	}

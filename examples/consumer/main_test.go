@@ -35,25 +35,24 @@ func openConsumer(t *testing.T, dir string) auto.Stack {
 	t.Helper()
 	return openStack(t, dir, "consumer", program, map[string]string{
 		"consumer:observatoryStack": "organization/" + platform.Project + "/dev", "consumer:region": "us-east-1",
+		"consumer:sourceBucket": "orders-of-the-shop",
 	})
 }
 
-// policy returns the document of the only IAM policy in a stack's state.
-func policy(t *testing.T, s auto.Stack) string {
+// inputsOf returns the inputs of the only resource of a type in a stack's state.
+func inputsOf(t *testing.T, s auto.Stack, typ string) map[string]any {
 	t.Helper()
 	exported, err := s.Export(t.Context())
 	require.NoError(t, err)
 	var deployment apitype.DeploymentV3
 	require.NoError(t, json.Unmarshal(exported.Deployment, &deployment))
 	for _, r := range deployment.Resources {
-		if r.Type == "aws:iam/policy:Policy" {
-			text, ok := r.Inputs["policy"].(string)
-			require.True(t, ok)
-			return text
+		if string(r.Type) == typ {
+			return r.Inputs
 		}
 	}
-	require.Fail(t, "no policy in the state")
-	return ""
+	require.Fail(t, "no "+typ+" in the state")
+	return nil
 }
 
 // TestConsumerOfTheWholePlatform reads a stack of the real program through a stack
@@ -76,10 +75,14 @@ func TestConsumerOfTheWholePlatform(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, r.Outputs["lakeReaderPolicyArn"].Value)
 	require.Len(t, r.Outputs["dashboards"].Value, len(want.Dashboards))
-	document := policy(t, team)
+	document := inputsOf(t, team, "aws:iam/policy:Policy")["policy"]
 	require.Contains(t, document, `"Resource":"arn:aws:s3:::`+want.DataBucket+`/lake/*"`)
 	require.Contains(t, document, `"Resource":"`+want.KMSKeyARN+`"`)
 	require.NotContains(t, document, "tempo")
+	attached := inputsOf(t, team, "aws:iam/rolePolicy:RolePolicy")
+	require.Equal(t, want.NodeRoleName, attached["role"])
+	require.Equal(t, "arn:aws:iam::000000000000:role/"+want.NodeRoleName, want.NodeRoleARN)
+	require.Contains(t, attached["policy"], `"Resource":"arn:aws:s3:::orders-of-the-shop/*"`)
 	for name := range r.Outputs {
 		require.False(t, r.Outputs[name].Secret, name)
 	}

@@ -16,6 +16,8 @@ const (
 	ControlPrivateIP  = "controlPrivateIp"
 	EMRClusterID      = "emrClusterId"
 	EMRMasterDNS      = "emrMasterDns"
+	NodeRoleARN       = "nodeRoleArn"
+	NodeRoleName      = "nodeRoleName"
 	GrafanaURL        = "grafanaUrl"
 	StatusURL         = "statusUrl"
 	Kubeconfig        = "kubeconfig"      // secret
@@ -47,6 +49,8 @@ type Outputs struct {
 	Bootstrap         Bootstrap         `json:"bootstrap" help:"Bootstrap action that makes any EMR cluster of this VPC observable."`
 	EMRClusterID      string            `json:"emrClusterId" help:"EMR cluster."`
 	EMRMasterDNS      string            `json:"emrMasterDns" help:"Private DNS name of the primary node."`
+	NodeRoleARN       string            `json:"nodeRoleArn" help:"Role of the nodes and their jobs; bucket policies of other accounts name it."`
+	NodeRoleName      string            `json:"nodeRoleName" help:"Its name: attach policies here for what jobs need beyond the lake."`
 	GrafanaURL        string            `json:"grafanaUrl" help:"Grafana, from the operators' networks."`
 	Dashboards        map[string]string `json:"dashboards" help:"Dashboard slug to its URL."`
 	StatusURL         string            `json:"statusUrl" help:"The platform's status page."`
@@ -90,6 +94,7 @@ type Values struct {
 	ServiceAccessSecurityGroupID        pulumi.StringInput
 	SubnetIDs                           pulumi.StringArrayInput
 	EMRClusterID, EMRMasterDNS          pulumi.StringInput
+	NodeRoleARN, NodeRoleName           pulumi.StringInput
 	GrafanaURL, StatusURL               pulumi.StringInput
 	BootstrapPath, BootstrapHash        pulumi.StringInput
 	BootstrapArgs                       pulumi.StringArrayInput
@@ -107,6 +112,8 @@ func Export(ctx *pulumi.Context, v Values) {
 		ControlPrivateIP:  v.ControlPrivateIP,
 		EMRClusterID:      v.EMRClusterID,
 		EMRMasterDNS:      v.EMRMasterDNS,
+		NodeRoleARN:       v.NodeRoleARN,
+		NodeRoleName:      v.NodeRoleName,
 		GrafanaURL:        v.GrafanaURL,
 		StatusURL:         v.StatusURL,
 	}

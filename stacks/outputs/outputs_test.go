@@ -28,7 +28,8 @@ func sampleOutputs() outputs.Outputs {
 			CoreSecurityGroupID: "sg-2", ServiceAccessSecurityGroupID: "sg-3"},
 		Bootstrap: outputs.Bootstrap{Path: "s3://bucket/artifacts/ab/bootstrap.sh",
 			Args: []string{"10.0.0.5", "s3://bucket/artifacts/", "ab"}, Hash: "ab"},
-		EMRClusterID: "j-1", EMRMasterDNS: "ip-10-0-0-9.ec2.internal", GrafanaURL: "https://10.0.0.5:3000",
+		EMRClusterID: "j-1", EMRMasterDNS: "ip-10-0-0-9.ec2.internal",
+		NodeRoleARN: "arn:aws:iam::123456789012:role/emr-node-1", NodeRoleName: "emr-node-1", GrafanaURL: "https://10.0.0.5:3000",
 		Dashboards: map[string]string{"emr-overview": "https://10.0.0.5:3000/d/x"},
 		StatusURL:  "http://10.0.0.5:8080/status", Endpoints: map[string]string{"tempo": "http://tempo:3200"},
 	}
@@ -61,6 +62,7 @@ func values(o outputs.Outputs) outputs.Values {
 		ServiceAccessSecurityGroupID: pulumi.String(o.Network.ServiceAccessSecurityGroupID),
 		ControlInstanceID:            pulumi.String(o.ControlInstanceID), ControlPrivateIP: pulumi.String(o.ControlPrivateIP),
 		EMRClusterID: pulumi.String(o.EMRClusterID), EMRMasterDNS: pulumi.String(o.EMRMasterDNS),
+		NodeRoleARN: pulumi.String(o.NodeRoleARN), NodeRoleName: pulumi.String(o.NodeRoleName),
 		GrafanaURL: pulumi.String(o.GrafanaURL), StatusURL: pulumi.String(o.StatusURL),
 		BootstrapPath: pulumi.String(o.Bootstrap.Path), BootstrapHash: pulumi.String(o.Bootstrap.Hash),
 		BootstrapArgs: pulumi.ToStringArray(o.Bootstrap.Args),
