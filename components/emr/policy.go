@@ -43,7 +43,8 @@ func servicePolicy(a iampolicy.Account, region, nodeRoleARN, keyARN string) iamp
 
 // nodePolicy grants a node the least that the platform needs. For jobs that need
 // more, attach another policy to the role.
-func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string) iampolicy.Document {
+// instanceStores says whether nodes have disks besides EBS volumes.
+func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string, instanceStores bool) iampolicy.Document {
 	objectsUnder := func(p platform.Prefix) []string { return []string{bucketARN + "/" + string(p) + "*"} }
 	libraries := "arn:" + a.Partition + ":s3:::" + region + ".elasticmapreduce"
 	return iampolicy.New(append([]iampolicy.Statement{
@@ -65,9 +66,20 @@ func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string) iampolicy
 		// EMR's own bootstrap libraries, in a public bucket of another account.
 		{Sid: "ReadEMRLibraries", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: []string{libraries + "/*"}},
 		// The key is used through S3 and, for local disks, directly: no ViaService.
-		{Sid: "UseKey", Effect: iampolicy.Allow, Action: []string{"kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey"},
-			Resource: []string{keyARN}},
+		{Sid: "UseKey", Effect: iampolicy.Allow, Action: keyActions(instanceStores), Resource: []string{keyARN}},
 	}, session.Statements(a, region)...)...)
+}
+
+// keyActions are what a node does with the key. EC2 encrypts EBS volumes with the
+// service role's permissions, but a node encrypts its instance stores itself, with
+// LUKS (EMR Management Guide, "Encryption options"). For that the key must be usable
+// as "Using AWS KMS keys for encryption" says: also Encrypt and ReEncrypt*, spelt out.
+func keyActions(instanceStores bool) []string {
+	actions := []string{"kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey"}
+	if instanceStores {
+		actions = append(actions, "kms:Encrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo")
+	}
+	return actions
 }
 
 // listablePrefixes are the prefixes that a node may list, with and without the

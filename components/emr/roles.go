@@ -2,11 +2,13 @@ package emr
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/emr-observatory/emr-observatory/components/internal/iampolicy"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 // emrServicePolicy is EMR's managed policy, without the partition's part of
@@ -38,10 +40,13 @@ func (b *builder) createNodeRole() (*nodeRole, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create node role: %w", err)
 	}
+	instanceStores := slices.ContainsFunc(b.args.Groups(), func(g schema.InstanceGroup) bool {
+		return schema.HasInstanceStore(g.InstanceType)
+	})
 	own, err := iam.NewRolePolicy(b.Ctx, b.Name("node"), &iam.RolePolicyArgs{
 		Role: role.Name,
 		Policy: b.renderPolicy(func(a iampolicy.Account, v []string) iampolicy.Document {
-			return nodePolicy(a, b.args.Region, v[0], v[1])
+			return nodePolicy(a, b.args.Region, v[0], v[1], instanceStores)
 		}, b.args.BucketARN, b.args.KMSKeyARN),
 	}, b.Options()...)
 	if err != nil {

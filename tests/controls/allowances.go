@@ -16,8 +16,21 @@ type Allowance struct {
 
 // Allowances lists every action that any policy of the program allows. A test
 // compares the list with the policies.
-func Allowances() []Allowance {
-	const control, node, service = "the control node and the pods that reach its role", "an EMR node and its jobs", "EMR itself"
+func Allowances() []Allowance { return append(always(), conditional()...) }
+
+const node = "an EMR node and its jobs"
+
+// conditional lists the actions that only some configurations need.
+func conditional() []Allowance {
+	return []Allowance{
+		{"emr-node", node, []string{"kms:Encrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo"},
+			"Only if an instance type has an instance store: EMR encrypts such disks on the node itself."},
+	}
+}
+
+// always lists the actions that every stack needs.
+func always() []Allowance {
+	const control, service = "the control node and the pods that reach its role", "EMR itself"
 	return []Allowance{
 		{"control-role", "EC2", []string{"sts:AssumeRole"}, "EC2 gives the role to the control node."},
 		{"control-access", control, []string{
@@ -79,6 +92,11 @@ func CheckAllowances(all Resources) []Finding {
 				out = append(out, Finding{name, a.Policy, action + " is listed twice"})
 			}
 			listed[key] = true
+		}
+	}
+	for _, a := range conditional() {
+		for _, action := range a.Actions {
+			used[a.Policy+" "+action] = true
 		}
 	}
 	for _, r := range all {

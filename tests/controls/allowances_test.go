@@ -1,10 +1,14 @@
 package controls_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/recorder"
+	"github.com/emr-observatory/emr-observatory/internal/trial"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/tests/controls"
 )
 
@@ -17,6 +21,27 @@ func TestEveryAllowedActionIsListedWithPurpose(t *testing.T) {
 		require.NotEmpty(t, a.Purpose, a.Policy)
 		require.NotEmpty(t, a.Actions, a.Policy)
 	}
+}
+
+// What only some configurations need is allowed in these, and in no other.
+func TestInstanceStoresAreEncryptedWithListedActions(t *testing.T) {
+	values := trial.Values(t, "dev")
+	const key = platform.Project + ":emr"
+	before := values[key]
+	values[key] = strings.ReplaceAll(before, `"m5.xlarge"`, `"m5d.xlarge"`)
+	require.NotEqual(t, before, values[key])
+	all := controls.FromRecording(trial.Record(t, "dev", recorder.WithConfig(values)))
+	require.Empty(t, controls.CheckAllowances(all))
+	policyOf := func(all controls.Resources) string {
+		for _, r := range all {
+			if r.Type == "aws:iam/rolePolicy:RolePolicy" && r.Name == "emr-node" {
+				return r.Text("policy")
+			}
+		}
+		return ""
+	}
+	require.Contains(t, policyOf(all), "kms:ReEncryptTo")
+	require.NotContains(t, policyOf(resources(t, "dev")), "kms:ReEncryptTo")
 }
 
 func TestAllowancesMatchPolicies(t *testing.T) {
