@@ -101,12 +101,18 @@ func (Recording) Update(_ context.Context, r Request) (Result, error) { return r
 func (Recording) Delete(_ context.Context, r Request) error { return DeletionRefusal(r) }
 
 // DeletionRefusal returns the error with which AWS refuses to delete a
-// resource that is protected, nil otherwise. A Handler of such a type must call
+// resource that is protected or in use, nil otherwise. A Handler of such a type must call
 // it before it deletes.
 func DeletionRefusal(r Request) error {
 	isOn := func(output resource.PropertyKey) bool {
 		v := r.Outputs[output]
 		return v.IsBool() && v.BoolValue()
+	}
+	if r.Account != nil && r.Type == "aws:ec2/internetGateway:InternetGateway" {
+		if vpc := r.Account.MappedAddress(r.ID); vpc != "" {
+			return fmt.Errorf("detach internet gateway %s: DependencyViolation: Network %s has some mapped public address(es)."+
+				" Please unmap those public address(es) before detaching the gateway", r.ID, vpc)
+		}
 	}
 	switch {
 	case r.Type == "aws:emr/cluster:Cluster" && isOn("terminationProtection"):

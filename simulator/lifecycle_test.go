@@ -136,6 +136,32 @@ func TestInstanceHasTheAddressOfItsInterface(t *testing.T) {
 	require.Equal(t, eni, out["primaryNetworkInterfaceId"].StringValue())
 }
 
+// A VPC's interfaces get public addresses only while it has an internet gateway,
+// which stays attached while one of them has.
+func TestPublicAddressesNeedAGateway(t *testing.T) {
+	const gateway, association = "aws:ec2/internetGateway:InternetGateway", "aws:ec2/eipAssociation:EipAssociation"
+	c := dial(t, "aws", simulator.Options{})
+	vpc := c.create("aws:ec2/vpc:Vpc", values{"cidrBlock": "10.0.0.0/16"}).GetId()
+	subnet := c.create("aws:ec2/subnet:Subnet", values{"cidrBlock": "10.0.0.0/24", "vpcId": vpc}).GetId()
+	eni := c.create("aws:ec2/networkInterface:NetworkInterface", values{"subnetId": subnet}).GetId()
+	inputs := values{"allocationId": "eipalloc-1", "networkInterfaceId": eni}
+	_, err := c.Create(t.Context(), &pulumirpc.CreateRequest{Urn: urn(association), Properties: c.marshal(inputs)})
+	require.ErrorContains(t, err, "Gateway.NotAttached")
+
+	attached := c.create(gateway, values{"vpcId": vpc}).GetId()
+	mapped := c.create(association, inputs).GetId()
+	_, err = c.Delete(t.Context(), &pulumirpc.DeleteRequest{Urn: urn(gateway), Id: attached, Properties: c.marshal(values{"vpcId": vpc})})
+	require.ErrorContains(t, err, "mapped public address")
+	_, err = c.Delete(t.Context(), &pulumirpc.DeleteRequest{Urn: urn(association), Id: mapped, Properties: c.marshal(inputs)})
+	require.NoError(t, err)
+	_, err = c.Delete(t.Context(), &pulumirpc.DeleteRequest{Urn: urn(gateway), Id: attached, Properties: c.marshal(values{"vpcId": vpc})})
+	require.NoError(t, err)
+
+	existing := c.create("aws:ec2/networkInterface:NetworkInterface", values{"subnetId": c.create("aws:ec2/subnet:Subnet",
+		values{"cidrBlock": "10.1.0.0/24", "vpcId": "vpc-of-others"}).GetId()}).GetId()
+	c.create(association, values{"allocationId": "eipalloc-1", "networkInterfaceId": existing})
+}
+
 func TestTerminationProtectionRefusesDeletion(t *testing.T) {
 	c := dial(t, "aws", simulator.Options{})
 	_, err := c.Delete(

@@ -30,6 +30,7 @@ type Account struct {
 	addresses     map[string]map[netip.Addr]string // subnet id -> address -> URN of its owner
 	names         map[string]string                // type and name -> URN, see nameKey
 	existing      map[string]bool                  // type and id of what was created or named and not deleted
+	public        publicAddresses
 }
 
 // placement is where a network interface is.
@@ -50,7 +51,7 @@ func NewAccount(region, id string) *Account {
 		ID: cmp.Or(id, "000000000000"), region: cmp.Or(region, "us-east-1"),
 		subnets: map[string]subnet{}, defaultGroups: map[string]string{}, defaultParts: map[string]string{},
 		interfaces: map[string]placement{}, addresses: map[string]map[netip.Addr]string{}, names: map[string]string{},
-		existing: map[string]bool{},
+		existing: map[string]bool{}, public: newPublicAddresses(),
 	}
 }
 
@@ -109,7 +110,14 @@ func (a *Account) Add(r Resource) {
 		a.defaultGroups[r.ID] = text("defaultSecurityGroupId")
 		a.defaultParts[text("defaultRouteTableId")] = r.ID
 		a.defaultParts[text("defaultNetworkAclId")] = r.ID
+	case "aws:ec2/internetGateway:InternetGateway":
+		a.public.gateways[r.ID] = text("vpcId")
+	case "aws:ec2/eipAssociation:EipAssociation":
+		a.public.mapped[r.ID] = a.public.interfaces[text("networkInterfaceId")]
+	case "aws:ec2/natGateway:NatGateway":
+		a.public.mapped[r.ID] = a.subnets[text("subnetId")].vpc
 	case "aws:ec2/networkInterface:NetworkInterface":
+		a.public.interfaces[r.ID] = a.subnets[text("subnetId")].vpc
 		if ip, err := netip.ParseAddr(text("privateIp")); err == nil {
 			a.interfaces[r.ID] = placement{text("subnetId"), ip}
 			a.assign(text("subnetId"), ip, r.URN)
@@ -132,6 +140,7 @@ func (a *Account) Remove(r Resource) {
 	delete(a.existing, r.Type+" "+r.ID)
 	delete(a.subnets, r.ID)
 	delete(a.interfaces, r.ID)
+	a.public.remove(r.ID)
 	for _, owners := range a.addresses {
 		for ip, owner := range owners {
 			if owner == r.URN {

@@ -62,7 +62,7 @@ func networkFillers() map[string]filler {
 		},
 		"aws:ec2/natGateway:NatGateway":         natGateway,
 		"aws:ec2/eip:Eip":                       elasticIP,
-		"aws:ec2/eipAssociation:EipAssociation": idOnly("eipassoc-"),
+		"aws:ec2/eipAssociation:EipAssociation": addressAssociation,
 		"aws:ec2/vpcEndpoint:VpcEndpoint":       endpoint,
 		"aws:ec2/vpcEndpointRouteTableAssociation:VpcEndpointRouteTableAssociation": idOnly("a-vpce-"),
 		"aws:ec2/vpcEndpointSubnetAssociation:VpcEndpointSubnetAssociation":         idOnly("a-vpce-"),

@@ -64,6 +64,12 @@ func networkRules() []Rule {
 			Fail: "s3",
 		},
 		{
+			Type: "aws:ec2/eipAssociation:EipAssociation", Path: "",
+			Rule:   "names an allocationId and one of instanceId and networkInterfaceId",
+			Source: "EC2 API, AssociateAddress", Holds: onObject(oneAddressHolder),
+			Pass: object{"allocationId": "eipalloc-1", "networkInterfaceId": "eni-1"}, Fail: object{"allocationId": "eipalloc-1"},
+		},
+		{
 			Type: "aws:ec2/flowLog:FlowLog", Path: "trafficType", Rule: "must be ACCEPT, REJECT or ALL",
 			Source: "EC2 API, CreateFlowLogs", Holds: oneOf("ACCEPT", "REJECT", "ALL"), Pass: "ALL", Fail: "all",
 		},
@@ -191,6 +197,10 @@ func isUserDataBase64(s string) bool {
 
 func interfacesExcludeAddresses(o object) bool {
 	return !isSet(o, "networkInterfaces") || !isSet(o, "subnetId") && !isSet(o, "vpcSecurityGroupIds") && !isSet(o, "privateIp")
+}
+
+func oneAddressHolder(o object) bool {
+	return isSet(o, "allocationId") && isSet(o, "instanceId") != isSet(o, "networkInterfaceId")
 }
 
 // volumeSize accepts a size in GiB that fits the volume type, which is defaultType
