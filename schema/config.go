@@ -27,8 +27,8 @@ func (Config) Help() map[string]string {
 		"ephemeral": "True for a stack that may vanish with its data: nothing is protected or retained, buckets are " +
 			"emptied on destroy.",
 		"tags": "Tags of every AWS resource, beside the project's own.",
-		"operatorCidrs": "Networks from which people reach Grafana, the Kubernetes API and /status. Empty: only from inside " +
-			"the VPC's own groups.",
+		"operatorCidrs": "Networks from which people and `pulumi up` reach Grafana, the Kubernetes API and /status. Empty: " +
+			"none, which fits only controlNode.access tunnel.",
 		"network":      "The VPC: created by the stack, or an existing one.",
 		"controlNode":  "The EC2 instance that runs the telemetry servers.",
 		"emr":          "The EMR cluster.",
@@ -63,22 +63,28 @@ func (c Config) Check(l *violation.List) {
 	c.Network.Validate(l, "network", c.Region)
 	c.ControlNode.Validate(l, "controlNode")
 	c.checkPrivateIP(l)
+	c.checkAccess(l)
 	c.EMR.Validate(l, "emr", c.Ephemeral)
 	c.Retention.Validate(l, "retention")
 	checkOrigins(l, "awsEndpoints", c.AWSEndpoints)
 	checkOrigins(l, "grafana", c.Grafana)
 }
 
-// checkPrivateIP requires that the control node's address is inside the VPC that
-// the stack creates.
+// checkPrivateIP requires that the control node's address is inside its subnet, if
+// the stack creates that.
 func (c Config) checkPrivateIP(l *violation.List) {
 	ip, ipErr := netip.ParseAddr(c.ControlNode.PrivateIP)
-	vpc, vpcErr := netip.ParsePrefix(c.Network.CIDR)
-	if ipErr != nil || vpcErr != nil || c.Network.VPCID != "" || !rules["privateIp"].Holds(c.ControlNode.PrivateIP) {
+	if ipErr != nil || c.Network.VPCID != "" || !isPrivateNetwork(c.Network.CIDR) || !rules["privateIp"].Holds(c.ControlNode.PrivateIP) {
 		return
 	}
+	subnets := SubnetsOf(netip.MustParsePrefix(c.Network.CIDR))
+	subnet := subnets.Private[0]
+	if c.ControlNode.Access == AccessPublic {
+		subnet = subnets.Public
+	}
 	r := rules["privateIp"]
-	l.Require(vpc.Contains(ip), "controlNode.privateIp", c.ControlNode.PrivateIP, r.Text, r.Remedy)
+	l.Require(subnet.Contains(ip), "controlNode.privateIp", c.ControlNode.PrivateIP, r.Text, "choose a free address of "+subnet.String()+
+		", or leave it empty")
 }
 
 func globalRules() map[string]Rule {

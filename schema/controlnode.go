@@ -16,6 +16,8 @@ type ControlNode struct {
 	Arch          string `json:"arch" rule:"arch"`
 	PrivateIP     string `json:"privateIp" rule:"privateIp"`
 	DataVolumeGiB int    `json:"dataVolumeGiB" rule:"dataVolume"`
+	Access        string `json:"access" rule:"access"`
+	APIURL        string `json:"apiUrl" rule:"tunnelEnd"`
 }
 
 // Help describes the keys, for documents.
@@ -26,12 +28,16 @@ func (ControlNode) Help() map[string]string {
 		"privateIp":    "Fixed private address. Empty: the subnet assigns one, which then stays.",
 		"dataVolumeGiB": "Size of the data volume (metrics, logs, write-ahead logs), in GiB. It may grow, never shrink; the " +
 			"file system grows when the control node boots next.",
+		"access": "How operators and `pulumi up` reach the control node. public: at an Elastic IP, from operatorCidrs. vpc: at its " +
+			"private address, from a machine with a route to it. tunnel: at ports of the machine that runs the program, which " +
+			"`observatory tunnel` forwards.",
+		"apiUrl": "With access tunnel, the local end of the tunnel to the Kubernetes API: https://127.0.0.1:6443.",
 	}
 }
 
 // SetDefaults sets the values of a small node.
 func (c *ControlNode) SetDefaults() {
-	*c = ControlNode{InstanceType: defaultInstanceType, Arch: platform.ArchAMD64, DataVolumeGiB: 100}
+	*c = ControlNode{InstanceType: defaultInstanceType, Arch: platform.ArchAMD64, DataVolumeGiB: 100, Access: AccessVPC}
 }
 
 const defaultInstanceType = "m5.xlarge"
@@ -42,8 +48,8 @@ func controlNodeRules() map[string]Rule {
 		"instanceType": pattern(`^[a-z][a-z0-9-]*\d[a-z0-9-]*\.(nano|micro|small|medium|large|\d*xlarge|metal(-\d+xl)?)$`,
 			"an EC2 instance type such as "+defaultInstanceType),
 		"arch": oneOf(platform.Architectures()...).with(", the architecture of the instance type", ""),
-		"privateIp": predicate(isPrivateAddress, "a private IPv4 address inside network.cidr").optional().
-			with("", "choose a free address of the first private subnet, or leave it empty"),
+		"privateIp": predicate(isPrivateAddress, "a private IPv4 address inside the control node's subnet").optional().
+			with("", "choose a free address of the first private subnet, or of the public one with access public, or leave it empty"),
 		"dataVolume": volume.with(fmt.Sprintf("; the stores leave %d of it free", platform.StoreReserveGiB()), ""),
 	}
 }

@@ -16,6 +16,7 @@ type Network struct {
 	AvailabilityZones  []string `json:"availabilityZones" rule:"zones"`
 	VPCID              string   `json:"vpcId" rule:"vpcId"`
 	SubnetIDs          []string `json:"subnetIds" rule:"subnetId"`
+	PublicSubnetID     string   `json:"publicSubnetId" rule:"publicSubnet"`
 	NAT                bool     `json:"nat" rule:"nat"`
 	InterfaceEndpoints []string `json:"interfaceEndpoints" rule:"service"`
 }
@@ -26,8 +27,11 @@ func (Network) Help() map[string]string {
 		"cidr": "Address range of the VPC that the stack creates; not used with vpcId.",
 		"availabilityZones": "Two zones of the region; cluster and control node run in the first, which must offer their instance types. " +
 			"Empty: the first two that offer every instance type of the configuration, chosen when the subnets are created and kept from then on.",
-		"vpcId":     "Existing VPC; needs subnetIds.",
-		"subnetIds": "Existing private subnets of vpcId; cluster and control node run in the first.",
+		"vpcId": "Existing VPC; needs subnetIds.",
+		"subnetIds": "Existing private subnets of vpcId; the cluster runs in the first, and the control node too unless its access " +
+			"is public.",
+		"publicSubnetId": "Existing subnet of vpcId with a route to an internet gateway, best in the zone of the first of subnetIds; " +
+			"the control node runs in it with controlNode.access public.",
 		"nat": "NAT gateway for the private subnets: K3s, container images and Grafana's plugin come through it. Not used with " +
 			"vpcId.",
 		"interfaceEndpoints": "AWS services reached through interface endpoints, in short form: ssm, kms, elasticmapreduce. S3 " +
@@ -53,14 +57,16 @@ const (
 const ZoneCount = 2
 
 func networkRules() map[string]Rule {
+	subnet := pattern(`^subnet-([0-9a-f]{8}|[0-9a-f]{17})$`, "a subnet id (subnet- and 8 or 17 hexadecimal digits)")
 	return map[string]Rule{
 		"vpcCidr": predicate(isPrivateNetwork, fmt.Sprintf("a private IPv4 network (RFC 1918) in CIDR form without host bits, /%d to /%d",
 			widestVPC, narrowestVPC)),
 		"zones": textOnly("must be two zones of the region, or none"),
 		"nat": textOnly("must be true in a VPC that the stack creates: K3s, container images and Grafana's plugin come from the internet").
 			with("", "set it to true, or name an existing network with a route to the internet in network.vpcId and network.subnetIds"),
-		"vpcId":    pattern(`^vpc-([0-9a-f]{8}|[0-9a-f]{17})$`, "a VPC id (vpc- and 8 or 17 hexadecimal digits)").optional(),
-		"subnetId": pattern(`^subnet-([0-9a-f]{8}|[0-9a-f]{17})$`, "a subnet id (subnet- and 8 or 17 hexadecimal digits)"),
+		"vpcId":        pattern(`^vpc-([0-9a-f]{8}|[0-9a-f]{17})$`, "a VPC id (vpc- and 8 or 17 hexadecimal digits)").optional(),
+		"subnetId":     subnet,
+		"publicSubnet": subnet.optional(),
 		"service": predicate(isShortServiceName, "an AWS service in short form (not s3, not com.amazonaws…)").
 			with("", "write ssm for com.amazonaws.<region>.ssm"),
 	}

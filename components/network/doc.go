@@ -5,7 +5,8 @@
 // A VPC of its own has an empty default security group, an S3 gateway endpoint,
 // one NAT gateway and, on request, interface endpoints. One gateway serves both
 // zones: an EMR cluster runs in one zone anyway, and a second gateway would
-// double the price.
+// double the price. Its public subnet is the control node's too, if that is to
+// have a public address.
 //
 // Of an existing VPC, only its subnets change: they get the tag that EMR's
 // managed policy requires, and keep it when the stack is destroyed: clusters of
@@ -15,6 +16,6 @@
 // The zones of new subnets are those that the configuration names, or the first two
 // that offer every instance type; the latter are kept from then on (zones.go).
 //
-// No rule admits the whole internet, no machine has a public address, and nothing
+// No rule admits the whole internet, no subnet assigns public addresses, and nothing
 // is protected: all of it can be created again.
 package network

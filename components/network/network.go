@@ -21,6 +21,10 @@ type Args struct {
 	InstanceTypes []string // required: of the machines that will run in the first subnet
 	OperatorCIDRs []string // who may reach Grafana, the Kubernetes API and /status; empty = nobody
 
+	// PublicControl places the control node in a public subnet: an own one, or
+	// PublicSubnetID of an existing VPC. false = in the first private subnet.
+	PublicControl bool
+
 	// FlowLogBucketARN receives the flow logs of a VPC that the stack creates;
 	// nil = no flow logs. The bucket's policy must admit
 	// delivery.logs.amazonaws.com.
@@ -36,6 +40,7 @@ type Network struct {
 	VPCID                        pulumi.StringOutput      `pulumi:"vpcId"`
 	SubnetIDs                    pulumi.StringArrayOutput `pulumi:"subnetIds"` // private, in the order of the zones
 	Zone                         pulumi.StringOutput      `pulumi:"zone"`      // of the first subnet; offers every type of Args.InstanceTypes
+	ControlSubnetID              pulumi.StringOutput      `pulumi:"controlSubnetId"`
 	ControlSecurityGroupID       pulumi.StringOutput      `pulumi:"controlSecurityGroupId"`
 	MasterSecurityGroupID        pulumi.StringOutput      `pulumi:"masterSecurityGroupId"`
 	CoreSecurityGroupID          pulumi.StringOutput      `pulumi:"coreSecurityGroupId"` // core and task
@@ -51,6 +56,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	err := ctx.RegisterComponentResourceV2(TypeToken, name, pulumi.Map{
 		"region": pulumi.String(args.Region), "cidr": pulumi.String(args.CIDR), "existingVpcId": pulumi.String(args.VPCID),
 		"nat": pulumi.Bool(args.NAT && args.VPCID == ""), "operatorCidrs": pulumi.ToStringArray(args.OperatorCIDRs),
+		"publicControl": pulumi.Bool(args.PublicControl),
 	}, n, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("register network %s: %w", name, err)
@@ -76,12 +82,16 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	n.VPCID = v.vpcID
 	n.Zone = b.checkedZone(v.zone, offerings)
 	n.SubnetIDs = withDependencies(ctx, after(n.Zone, v.subnetIDs), append(v.ready, endpoints...)...)
+	n.ControlSubnetID = n.SubnetIDs.Index(pulumi.Int(0))
+	if args.PublicControl {
+		n.ControlSubnetID = withDependencies(ctx, after(n.Zone, v.publicSubnetID), append(v.publicReady, endpoints...)...)
+	}
 	n.ControlSecurityGroupID = groups[groupControl].ready
 	n.MasterSecurityGroupID = groups[groupMaster].ready
 	n.CoreSecurityGroupID = groups[groupCore].ready
 	n.ServiceAccessSecurityGroupID = groups[groupServiceAccess].ready
 	return n, ctx.RegisterResourceOutputs(n, pulumi.Map{
-		"vpcId": n.VPCID, "subnetIds": n.SubnetIDs, "zone": n.Zone,
+		"vpcId": n.VPCID, "subnetIds": n.SubnetIDs, "zone": n.Zone, "controlSubnetId": n.ControlSubnetID,
 		"controlSecurityGroupId": n.ControlSecurityGroupID, "masterSecurityGroupId": n.MasterSecurityGroupID,
 		"coreSecurityGroupId": n.CoreSecurityGroupID, "serviceAccessSecurityGroupId": n.ServiceAccessSecurityGroupID,
 	})
@@ -104,6 +114,10 @@ type vpcInfo struct {
 	zone         pulumi.StringOutput      // of the first subnet
 	ready        []pulumi.Resource        // routes and endpoints that a machine in the subnets needs
 	s3PrefixList pulumi.StringOutput      // addresses of S3 in the region
+
+	// With Args.PublicControl:
+	publicSubnetID pulumi.StringOutput
+	publicReady    []pulumi.Resource // routes and endpoints that a machine in it needs
 }
 
 func (b *builder) findOrCreateVPC(offerings pulumi.StringArrayMapOutput) (vpcInfo, error) {
@@ -134,6 +148,8 @@ func (b *builder) useExistingVPC() (vpcInfo, error) {
 		zone: ec2.LookupSubnetOutput(b.Ctx, ec2.LookupSubnetOutputArgs{Id: pulumi.String(b.args.SubnetIDs[0])},
 			pulumi.Parent(b.Parent)).AvailabilityZone(),
 		s3PrefixList: list.Id(),
+
+		publicSubnetID: pulumi.String(b.args.PublicSubnetID).ToStringOutput(),
 	}, nil
 }
 

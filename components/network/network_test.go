@@ -85,7 +85,7 @@ func program(args *network.Args) pulumi.RunFunc {
 		}
 		_, err = newWitness(ctx, pulumi.Map{
 			"vpcId": n.VPCID, "subnetIds": n.SubnetIDs, "control": n.ControlSecurityGroupID, "master": n.MasterSecurityGroupID,
-			"core": n.CoreSecurityGroupID, "serviceAccess": n.ServiceAccessSecurityGroupID,
+			"controlSubnet": n.ControlSubnetID, "core": n.CoreSecurityGroupID, "serviceAccess": n.ServiceAccessSecurityGroupID,
 		}, p)
 		return err
 	}
@@ -208,6 +208,45 @@ func TestInterfaceEndpointsOnRequest(t *testing.T) {
 	require.Equal(t, "com.amazonaws.us-east-1.ecr.api", endpoint.Inputs["serviceName"].StringValue())
 	require.True(t, endpoint.Inputs["privateDnsEnabled"].BoolValue())
 	require.Contains(t, endpoint.Dependencies, "network-endpoints-from-core")
+}
+
+// A control node with a public address runs in the public subnet, whose machines
+// reach the internet and S3 without the NAT gateway.
+func TestPublicControlNodeHasARouteToTheInternet(t *testing.T) {
+	a := validArgs()
+	a.PublicControl, a.InterfaceEndpoints = true, []string{"kms", "ssm"}
+	rec := run(t, a)
+	w, err := rec.One(witnessType, "witness")
+	require.NoError(t, err)
+	require.Equal(t, "network-public-a-id", w.Inputs["controlSubnet"].StringValue())
+	out, err := rec.One("aws:ec2/route:Route", "network-public-out")
+	require.NoError(t, err)
+	require.Equal(t, "network-internet-id", out.Inputs["gatewayId"].StringValue())
+	subnet, err := rec.One("aws:ec2/routeTableAssociation:RouteTableAssociation", "network-public-a")
+	require.NoError(t, err)
+	require.Equal(t, out.Inputs["routeTableId"], subnet.Inputs["routeTableId"])
+	for _, ready := range []string{"network-public-out", "network-s3", "network-endpoint-kms"} {
+		require.Contains(t, w.Dependencies, ready)
+	}
+	s3, err := rec.One("aws:ec2/vpcEndpoint:VpcEndpoint", "network-s3")
+	require.NoError(t, err)
+	require.Len(t, s3.Inputs["routeTableIds"].ArrayValue(), 2)
+	requireParentAndProvider(t, rec)
+}
+
+func TestControlNodeRunsInTheConfiguredSubnet(t *testing.T) {
+	at := func(a *network.Args) string {
+		w, err := run(t, a).One(witnessType, "witness")
+		require.NoError(t, err)
+		return w.Inputs["controlSubnet"].StringValue()
+	}
+	require.Equal(t, "network-private-a-id", at(validArgs()))
+	a := existingVPCArgs()
+	require.Equal(t, a.SubnetIDs[0], at(a))
+	a.PublicControl, a.PublicSubnetID = true, "subnet-0123456789abcdef2"
+	require.Equal(t, "subnet-0123456789abcdef2", at(a))
+	tags := run(t, a).OfType("aws:ec2/tag:Tag")
+	require.Len(t, tags, 2, "EMR runs nothing in the public subnet")
 }
 
 func TestFlowLogsOnRequest(t *testing.T) {

@@ -65,6 +65,8 @@ func TestValidate(t *testing.T) {
 			`network.availabilityZones`},
 		{"endpoints in a foreign VPC", existingVPCArgs, func(a *network.Args) { a.InterfaceEndpoints = []string{"ssm"} },
 			`network.interfaceEndpoints`},
+		{"public control node without its subnet", existingVPCArgs, func(a *network.Args) { a.PublicControl = true },
+			`network.publicSubnetId: ""`},
 		{"flow logs of a foreign VPC", existingVPCArgs, func(a *network.Args) { a.FlowLogBucketARN = pulumi.String("arn:aws:s3:::x") },
 			`network.flowLogBucketArn`},
 	} {

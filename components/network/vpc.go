@@ -6,6 +6,8 @@ import (
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 // createVPC names subnets by the position of their zone, "a" and "b", not by the
@@ -32,74 +34,90 @@ func (b *builder) createVPC(zones pulumi.StringArrayOutput) (vpcInfo, error) {
 	if err != nil {
 		return vpcInfo{}, fmt.Errorf("remove rules of default security group: %w", err)
 	}
-	parts := layoutOf(cidr)
-	private, err := b.createPrivateSubnets(vpc, parts, zones)
+	v, err := b.createSubnets(vpc, schema.SubnetsOf(cidr), zones)
 	if err != nil {
 		return vpcInfo{}, err
 	}
-	out, err := b.createNATGateway(vpc, private.routes, parts.public, zones)
+	return v, b.createFlowLog(vpc)
+}
+
+// createSubnets creates the subnets with their routes and the S3 endpoint, which
+// serves every subnet that machines run in.
+func (b *builder) createSubnets(vpc *ec2.Vpc, parts schema.Subnets, zones pulumi.StringArrayOutput) (vpcInfo, error) {
+	v := vpcInfo{vpcID: vpc.ID().ToStringOutput()}
+	private, err := b.createPrivateSubnets(vpc, parts, zones, &v)
 	if err != nil {
-		return vpcInfo{}, err
+		return v, err
+	}
+	public, err := b.createPublicSubnet(vpc, parts.Public, zones)
+	if err != nil {
+		return v, err
+	}
+	out, err := b.createNATGateway(public, private)
+	if err != nil {
+		return v, err
+	}
+	tables := pulumi.StringArray{private.ID()}
+	if b.args.PublicControl {
+		tables = append(tables, public.routes.ID())
+		v.publicSubnetID, v.publicReady = public.subnet.ID().ToStringOutput(), []pulumi.Resource{public.out, public.association}
 	}
 	s3, err := ec2.NewVpcEndpoint(b.Ctx, b.Name("s3"), &ec2.VpcEndpointArgs{
 		VpcId: vpc.ID(), ServiceName: pulumi.String("com.amazonaws." + b.args.Region + ".s3"),
-		VpcEndpointType: pulumi.String("Gateway"), RouteTableIds: pulumi.StringArray{private.routes.ID()}, Tags: b.Tags("s3"),
+		VpcEndpointType: pulumi.String("Gateway"), RouteTableIds: tables, Tags: b.Tags("s3"),
 	}, b.Options()...)
 	if err != nil {
-		return vpcInfo{}, fmt.Errorf("create S3 endpoint: %w", err)
+		return v, fmt.Errorf("create S3 endpoint: %w", err)
 	}
-	if err := b.createFlowLog(vpc); err != nil {
-		return vpcInfo{}, err
-	}
-	return vpcInfo{
-		vpcID: vpc.ID().ToStringOutput(), subnetIDs: private.ids.ToStringArrayOutput(), zone: private.zone,
-		ready: append(private.associations, out, s3), s3PrefixList: s3.PrefixListId,
-	}, nil
+	v.ready, v.publicReady, v.s3PrefixList = append(v.ready, out, s3), append(v.publicReady, s3), s3.PrefixListId
+	return v, nil
 }
 
-// private are the private subnets.
-type private struct {
-	routes       *ec2.RouteTable
-	ids          pulumi.StringArray
-	zone         pulumi.StringOutput // of the first
-	associations []pulumi.Resource   // of the subnets with the route table
-}
-
-func (b *builder) createPrivateSubnets(vpc *ec2.Vpc, parts layout, zones pulumi.StringArrayOutput) (private, error) {
-	var out private
-	var err error
-	out.routes, err = ec2.NewRouteTable(b.Ctx, b.Name("private"), &ec2.RouteTableArgs{VpcId: vpc.ID(), Tags: b.Tags("private")},
-		b.Options()...)
+// createPrivateSubnets returns the subnets' route table, and sets their ids, the zone
+// of the first and the table's associations in v.
+func (b *builder) createPrivateSubnets(vpc *ec2.Vpc, parts schema.Subnets, zones pulumi.StringArrayOutput,
+	v *vpcInfo) (*ec2.RouteTable, error) {
+	routes, err := ec2.NewRouteTable(b.Ctx, b.Name("private"), &ec2.RouteTableArgs{VpcId: vpc.ID(), Tags: b.Tags("private")}, b.Options()...)
 	if err != nil {
-		return out, fmt.Errorf("create private route table: %w", err)
+		return nil, fmt.Errorf("create private route table: %w", err)
 	}
+	var ids pulumi.StringArray
 	for i, letter := range []string{"a", "b"} {
 		role := "private-" + letter
 		subnet, err := ec2.NewSubnet(b.Ctx, b.Name(role), &ec2.SubnetArgs{
-			VpcId: vpc.ID(), CidrBlock: pulumi.String(parts.private[i].String()), AvailabilityZone: zones.Index(pulumi.Int(i)),
+			VpcId: vpc.ID(), CidrBlock: pulumi.String(parts.Private[i].String()), AvailabilityZone: zones.Index(pulumi.Int(i)),
 			MapPublicIpOnLaunch: pulumi.Bool(false), Tags: b.emrTags(role),
 		}, b.subnetOptions()...)
 		if err != nil {
-			return out, fmt.Errorf("create subnet %s: %w", role, err)
+			return nil, fmt.Errorf("create subnet %s: %w", role, err)
 		}
 		association, err := ec2.NewRouteTableAssociation(b.Ctx, b.Name(role), &ec2.RouteTableAssociationArgs{
-			RouteTableId: out.routes.ID(), SubnetId: subnet.ID(),
+			RouteTableId: routes.ID(), SubnetId: subnet.ID(),
 		}, b.Options()...)
 		if err != nil {
-			return out, fmt.Errorf("associate subnet %s: %w", role, err)
+			return nil, fmt.Errorf("associate subnet %s: %w", role, err)
 		}
 		if i == 0 {
-			out.zone = subnet.AvailabilityZone
+			v.zone = subnet.AvailabilityZone
 		}
-		out.ids, out.associations = append(out.ids, subnet.ID().ToStringOutput()), append(out.associations, association)
+		ids, v.ready = append(ids, subnet.ID().ToStringOutput()), append(v.ready, association)
 	}
-	return out, nil
+	v.subnetIDs = ids.ToStringArrayOutput()
+	return routes, nil
 }
 
-// createNATGateway creates a NAT gateway in a public subnet of its own and returns
-// the private subnets' route to it.
-func (b *builder) createNATGateway(vpc *ec2.Vpc, private *ec2.RouteTable, cidr netip.Prefix,
-	zones pulumi.StringArrayOutput) (*ec2.Route, error) {
+// publicSubnet has a route to an internet gateway.
+type publicSubnet struct {
+	gateway     *ec2.InternetGateway
+	subnet      *ec2.Subnet
+	routes      *ec2.RouteTable
+	out         *ec2.Route
+	association *ec2.RouteTableAssociation
+}
+
+// createPublicSubnet creates the subnet of the NAT gateway and of a control node
+// with a public address. It gives no machine a public address by itself.
+func (b *builder) createPublicSubnet(vpc *ec2.Vpc, cidr netip.Prefix, zones pulumi.StringArrayOutput) (*publicSubnet, error) {
 	gateway, err := ec2.NewInternetGateway(b.Ctx, b.Name("internet"), &ec2.InternetGatewayArgs{VpcId: vpc.ID(), Tags: b.Tags("internet")},
 		b.Options()...)
 	if err != nil {
@@ -116,24 +134,32 @@ func (b *builder) createNATGateway(vpc *ec2.Vpc, private *ec2.RouteTable, cidr n
 	if err != nil {
 		return nil, fmt.Errorf("create public route table: %w", err)
 	}
-	everywhere := pulumi.String("0.0.0.0/0")
 	out, err := ec2.NewRoute(b.Ctx, b.Name("public-out"), &ec2.RouteArgs{RouteTableId: routes.ID(), DestinationCidrBlock: everywhere,
 		GatewayId: gateway.ID()}, b.Options()...)
 	if err != nil {
 		return nil, fmt.Errorf("create public route: %w", err)
 	}
-	if _, err = ec2.NewRouteTableAssociation(b.Ctx, b.Name("public-a"),
-		&ec2.RouteTableAssociationArgs{RouteTableId: routes.ID(), SubnetId: subnet.ID()}, b.Options()...); err != nil {
+	association, err := ec2.NewRouteTableAssociation(b.Ctx, b.Name("public-a"),
+		&ec2.RouteTableAssociationArgs{RouteTableId: routes.ID(), SubnetId: subnet.ID()}, b.Options()...)
+	if err != nil {
 		return nil, fmt.Errorf("associate public subnet: %w", err)
 	}
+	return &publicSubnet{gateway, subnet, routes, out, association}, nil
+}
+
+const everywhere = pulumi.String("0.0.0.0/0")
+
+// createNATGateway creates a NAT gateway in the public subnet and returns the
+// private subnets' route to it.
+func (b *builder) createNATGateway(public *publicSubnet, private *ec2.RouteTable) (*ec2.Route, error) {
 	address, err := ec2.NewEip(b.Ctx, b.Name("nat"), &ec2.EipArgs{Domain: pulumi.String("vpc"), Tags: b.Tags("nat")},
-		b.Options(pulumi.DependsOn([]pulumi.Resource{gateway}))...)
+		b.Options(pulumi.DependsOn([]pulumi.Resource{public.gateway}))...)
 	if err != nil {
 		return nil, fmt.Errorf("allocate NAT address: %w", err)
 	}
-	nat, err := ec2.NewNatGateway(b.Ctx, b.Name("nat"), &ec2.NatGatewayArgs{AllocationId: address.ID(), SubnetId: subnet.ID(),
+	nat, err := ec2.NewNatGateway(b.Ctx, b.Name("nat"), &ec2.NatGatewayArgs{AllocationId: address.ID(), SubnetId: public.subnet.ID(),
 		Tags: b.Tags("nat")},
-		b.Options(pulumi.DependsOn([]pulumi.Resource{out}))...)
+		b.Options(pulumi.DependsOn([]pulumi.Resource{public.out}))...)
 	if err != nil {
 		return nil, fmt.Errorf("create NAT gateway: %w", err)
 	}

@@ -23,8 +23,9 @@ import (
 const namespace = platform.Project + ":"
 
 // Load reads and validates the stack's configuration. A key that is marked secret
-// is refused: no key is meant for secrets, and the state has all in clear.
-func Load(ctx *pulumi.Context) (schema.Config, error) {
+// is refused: no key is meant for secrets, and the state has all in clear. more are
+// checks beyond those of a rehearsal; their violations come in the same error.
+func Load(ctx *pulumi.Context, more ...Check) (schema.Config, error) {
 	values := map[string]string{}
 	l := violation.List{Prefix: namespace}
 	source := pulumiconfig.New(ctx, platform.Project)
@@ -40,8 +41,11 @@ func Load(ctx *pulumi.Context) (schema.Config, error) {
 			values[name] = value
 		}
 	}
-	return parse(values, &l)
+	return parse(values, &l, more...)
 }
+
+// Check adds violations of a configuration to a list.
+type Check = func(schema.Config, *violation.List)
 
 // names lists the known keys and, where the engine passes the configuration
 // in the environment, unknown ones of the namespace too, so that a misspelt key
@@ -90,10 +94,13 @@ func Parse(values map[string]string) (schema.Config, error) {
 	return parse(values, &violation.List{Prefix: namespace})
 }
 
-func parse(values map[string]string, l *violation.List) (schema.Config, error) {
+func parse(values map[string]string, l *violation.List, more ...Check) (schema.Config, error) {
 	cfg := schema.Defaults()
 	decode.Into(values, &cfg, l)
 	cfg.Check(l)
+	for _, check := range more {
+		check(cfg, l)
+	}
 	return cfg, l.Err()
 }
 

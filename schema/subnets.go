@@ -1,26 +1,25 @@
-package network
+package schema
 
 import (
 	"encoding/binary"
 	"net/netip"
-
-	"github.com/emr-observatory/emr-observatory/schema"
 )
 
-// layout divides a VPC's range: the first and second quarter are the private
+// Subnets are the ranges of the subnets of a VPC that the stack creates.
+type Subnets struct {
+	Private [ZoneCount]netip.Prefix
+	Public  netip.Prefix
+}
+
+// SubnetsOf divides a VPC's range: the first and second quarter are the private
 // subnets, the first quarter of the third quarter is the public one, the rest is
 // unused. A /24 has 59 private addresses per zone and 11 public ones, besides the
 // five that AWS reserves in each subnet.
-type layout struct {
-	private [schema.ZoneCount]netip.Prefix
-	public  netip.Prefix
-}
-
-func layoutOf(vpc netip.Prefix) layout {
+func SubnetsOf(vpc netip.Prefix) Subnets {
 	quarter := func(i int) netip.Prefix { return subrange(vpc, 2, i) }
-	return layout{
-		private: [schema.ZoneCount]netip.Prefix{quarter(0), quarter(1)},
-		public:  subrange(quarter(2), 2, 0),
+	return Subnets{
+		Private: [ZoneCount]netip.Prefix{quarter(0), quarter(1)},
+		Public:  subrange(quarter(2), 2, 0),
 	}
 }
 
