@@ -28,6 +28,9 @@ const (
 	EMRServiceSlave      Port = 8443 // EMR service access group -> master, core and task, same doc
 )
 
+// Loopback is this machine's own address: the local end of a tunnel.
+const Loopback = "127.0.0.1"
+
 // Ports of Hadoop and Spark daemons as EMR sets them (Management Guide, "View
 // web interfaces"; 8041 and 20888 from dumps of real nodes).
 const (

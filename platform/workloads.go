@@ -140,9 +140,9 @@ func (r WorkloadRecord) ReadyURL() string {
 }
 
 // URLAt is where a workload whose Endpoint is open on the control node serves
-// the VPC; ip is the control node's.
-func (r WorkloadRecord) URLAt(ip string) string {
-	return fmt.Sprintf("%s://%s:%d", r.Scheme(), ip, r.EndpointPort())
+// clients outside the cluster, which reach the node under host.
+func (r WorkloadRecord) URLAt(host string) string {
+	return fmt.Sprintf("%s://%s:%d", r.Scheme(), host, r.EndpointPort())
 }
 
 // WorkloadTable is a list of records with distinct names.

@@ -26,6 +26,7 @@ func Gate() string { return gateScript }
 // Environment of Gate, PEM text unless noted.
 const (
 	GateAPIServer         = "API_SERVER" // https://host:port
+	GateHint              = "HINT"       // what else may be wrong if nothing answers
 	GateServerCA          = "SERVER_CA"
 	GateClientCertificate = "CLIENT_CERTIFICATE"
 	GateClientKey         = "CLIENT_KEY"       // secret
@@ -33,7 +34,7 @@ const (
 	GatePauseSeconds      = "PAUSE_SECONDS"    // whole seconds
 )
 
-// APIServer is the URL of the control node's Kubernetes API.
-func APIServer(privateIP string) string {
-	return fmt.Sprintf("https://%s:%d", privateIP, platform.KubernetesAPI)
+// APIServer is the URL of the Kubernetes API on a host.
+func APIServer(host string) string {
+	return fmt.Sprintf("https://%s:%d", host, platform.KubernetesAPI)
 }

@@ -30,7 +30,7 @@ while :; do
     0:401 | 0:403) reason="HTTP $code: it rejects the administrator's certificate. K3s uses a client authority other than this stack's; see boot.sh in the instance's console output" ;;
     0:*) reason="HTTP $code: K3s is still starting" ;;
     60:*) reason="its certificate is not signed by this stack's authority: $(cat "$work/error"). K3s generated its own authorities, or the data volume belongs to another stack; see the instance's console output" ;;
-    7:* | 28:*) reason="no connection: $(cat "$work/error"). It still boots, or this machine has no route to the VPC (VPN, peering, tunnel), or is in none of the operatorCidrs" ;;
+    7:* | 28:*) reason="no connection: $(cat "$work/error"). It still boots, $HINT" ;;
     *) reason="curl ended with $status: $(cat "$work/error")" ;;
   esac
   if [ "$elapsed" -ge "$DEADLINE_SECONDS" ]; then

@@ -108,7 +108,8 @@ func runGate(t *testing.T, url string, trusted, client ca, deadline string) (str
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp,
 		controlnode.GateAPIServer+"="+url, controlnode.GateServerCA+"="+trusted.pem(),
 		controlnode.GateClientCertificate+"="+cert, controlnode.GateClientKey+"="+key,
-		controlnode.GateDeadlineSeconds+"="+deadline, controlnode.GatePauseSeconds+"=0")
+		controlnode.GateDeadlineSeconds+"="+deadline, controlnode.GatePauseSeconds+"=0",
+		controlnode.GateHint+"=or no tunnel is open")
 	out, err := cmd.CombinedOutput()
 	left, readErr := os.ReadDir(tmp)
 	require.NoError(t, readErr)
@@ -138,6 +139,7 @@ func TestGateReportsReason(t *testing.T) {
 		"server certificate of another CA": {running.URL, other, client, "its certificate is not signed by this stack's authority"},
 		"client certificate of another CA": {running.URL, server, other, "rejects the administrator's certificate"},
 		"nobody listens":                   {closed.URL, server, client, "no connection"},
+		"nobody listens, how to":           {closed.URL, server, client, "It still boots, or no tunnel is open"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := runGate(t, c.url, c.trusted, c.client, "0")

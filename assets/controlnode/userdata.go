@@ -45,6 +45,7 @@ type Input struct {
 	Region          string // of the SSM parameters and of an s3:// mirror
 	Arch            string // platform.ArchAMD64 or platform.ArchARM64
 	PrivateIP       string // IPv4 of the network interface; the API's certificate names it
+	PublicIP        string // "" = none; else an IPv4 address, which the API's certificate names too
 	VolumeID        string // vol-…, the data volume
 	ParameterPrefix string // SSM path ending in a slash; <prefix><file of CAFiles>
 	Mirror          string // "" = GitHub; else https:// or s3:// prefix of K3s's release files, ending in a slash
@@ -71,6 +72,9 @@ func (in Input) Validate() error {
 	}
 	if ip, err := netip.ParseAddr(in.PrivateIP); err != nil || !ip.Is4() {
 		violation("privateIp", in.PrivateIP, "must be an IPv4 address")
+	}
+	if ip, err := netip.ParseAddr(in.PublicIP); in.PublicIP != "" && (err != nil || !ip.Is4()) {
+		violation("publicIp", in.PublicIP, "must be an IPv4 address or empty")
 	}
 	if !volumeID.MatchString(in.VolumeID) {
 		violation("volumeId", in.VolumeID, "must be an EBS volume id (vol-…)")
@@ -175,13 +179,24 @@ func (l layout) k3sConfig(in Input) (string, error) {
 		"protect-kernel-defaults": true,
 		"secrets-encryption":      true,
 		"service-node-port-range": fmt.Sprintf("%d-%d", platform.ControlNodePortFirst, platform.ControlNodePortLast),
-		"tls-san":                 []string{in.PrivateIP},
+		"tls-san":                 in.certificateNames(),
 		"write-kubeconfig-mode":   "0600",
 	})
 	if err != nil {
 		return "", fmt.Errorf("render K3s configuration: %w", err)
 	}
 	return string(b), nil
+}
+
+// certificateNames are the names of the API's certificate, beside those that K3s
+// adds. The loopback address is that of a tunnel's end: it is always among them, so
+// that a tunnel needs no other instance.
+func (in Input) certificateNames() []string {
+	names := []string{in.PrivateIP, platform.Loopback}
+	if in.PublicIP != "" {
+		names = append(names, in.PublicIP)
+	}
+	return names
 }
 
 // facts is the shell file that boot.sh reads.

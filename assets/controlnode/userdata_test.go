@@ -28,6 +28,7 @@ func realisticInput() controlnode.Input {
 		Region:          "ap-southeast-3",
 		Arch:            platform.ArchARM64,
 		PrivateIP:       "10.200.100.200",
+		PublicIP:        "203.113.213.113",
 		VolumeID:        "vol-0a1b2c3d4e5f67890",
 		ParameterPrefix: "/" + platform.Project + "/team-analytics-production-eu.2026/control/k3s/",
 		Mirror:          "s3://team-analytics-production-data-1a2b3c4/artifacts/k3s/v1.36.4-k3s1/",
@@ -85,7 +86,8 @@ func TestUserDataContent(t *testing.T) {
 
 	var k3s map[string]any
 	require.NoError(t, yaml.Unmarshal([]byte(c.file(t, platform.ControlK3sConfig)), &k3s))
-	require.Equal(t, []any{in.PrivateIP}, k3s["tls-san"])
+	require.Equal(t, []any{in.PrivateIP, "127.0.0.1", in.PublicIP}, k3s["tls-san"])
+	require.Equal(t, in.PrivateIP, k3s["node-ip"], "an Elastic IP is on no interface of the machine")
 	require.Equal(t, platform.ControlK3sDir, k3s["data-dir"])
 	require.Equal(t, []any{"traefik", "servicelb"}, k3s["disable"])
 	require.Equal(t, true, k3s["secrets-encryption"])
@@ -122,10 +124,10 @@ func TestUserDataRespectsEC2SizeLimit(t *testing.T) {
 
 func TestUserDataReportsEveryViolation(t *testing.T) {
 	_, err := controlnode.UserData(controlnode.Input{
-		Region: "moon", Arch: "riscv", PrivateIP: "::1", VolumeID: "vol", ParameterPrefix: "k3s", Mirror: "http://plain/",
+		Region: "moon", Arch: "riscv", PrivateIP: "::1", PublicIP: "::2", VolumeID: "vol", ParameterPrefix: "k3s", Mirror: "http://plain/",
 	})
 	require.Error(t, err)
-	for _, want := range []string{`region: "moon"`, `arch: "riscv"`, `privateIp: "::1"`, `volumeId: "vol"`, `parameterPrefix: "k3s"`,
+	for _, want := range []string{`region: "moon"`, `arch: "riscv"`, `privateIp: "::1"`, `publicIp: "::2"`, `volumeId: "vol"`, `parameterPrefix: "k3s"`,
 		`mirror: "http://plain/"`} {
 		require.ErrorContains(t, err, want)
 	}

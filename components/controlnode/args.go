@@ -29,7 +29,7 @@ type Args struct {
 	// GitHub, and system images from public registries.
 	Mirror string
 
-	SubnetID        pulumi.StringInput // required, private
+	SubnetID        pulumi.StringInput // required; with a route to an internet gateway if Access is public
 	VPCID           pulumi.StringInput // required; recorded with the component
 	SecurityGroupID pulumi.StringInput // required
 	Bucket          pulumi.StringInput // required, name of the data bucket
@@ -53,6 +53,8 @@ func (a *Args) Validate() error {
 	var l violation.List
 	schema.CheckRegion(&l, "controlNode.region", a.Region)
 	a.ControlNode.Validate(&l, "controlNode")
+	l.Require((a.Access == schema.AccessTunnel) == (a.APIURL != ""), "controlNode.apiUrl", a.APIURL,
+		"must be set for access tunnel, and for no other", "name the local end of the tunnel, or leave it empty")
 	l.Require(a.AMI == "" || imageID.MatchString(a.AMI), "controlNode.ami", a.AMI, "must be ami- and hexadecimal digits",
 		"leave it empty for Amazon Linux 2023")
 	l.Require(boot.ValidMirror(a.Mirror), "controlNode.mirror", a.Mirror, "must be an https:// or s3:// prefix that ends with a slash",

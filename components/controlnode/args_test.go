@@ -9,6 +9,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/controlnode"
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 func TestValidate(t *testing.T) {
@@ -33,6 +34,9 @@ func TestValidate(t *testing.T) {
 		"image":             {func(a *controlnode.Args) { a.AMI = "latest" }, "controlNode.ami"},
 		"mirror":            {func(a *controlnode.Args) { a.Mirror = "http://plain/" }, "controlNode.mirror"},
 		"mirror quote":      {func(a *controlnode.Args) { a.Mirror = "https://a/'/" }, "controlNode.mirror"},
+		"access":            {func(a *controlnode.Args) { a.Access = "vpn" }, "controlNode.access"},
+		"tunnel's end":      {func(a *controlnode.Args) { a.Access = schema.AccessTunnel }, "controlNode.apiUrl"},
+		"no tunnel":         {func(a *controlnode.Args) { a.APIURL = "https://127.0.0.1:6443" }, "controlNode.apiUrl"},
 		"no subnet":         {func(a *controlnode.Args) { a.SubnetID = nil }, "controlNode.subnetId"},
 		"no VPC":            {func(a *controlnode.Args) { a.VPCID = nil }, "controlNode.vpcId"},
 		"no security group": {func(a *controlnode.Args) { a.SecurityGroupID = nil }, "controlNode.securityGroupId"},

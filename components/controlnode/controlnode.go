@@ -19,11 +19,16 @@ type ControlNode struct {
 
 	InstanceID   pulumi.StringOutput `pulumi:"instanceId"`
 	PrivateIP    pulumi.StringOutput `pulumi:"privateIp"`    // of the network interface; known before the instance boots
+	PublicIP     pulumi.StringOutput `pulumi:"publicIp"`     // "" unless Access is public; known before the instance boots
+	Host         pulumi.StringOutput `pulumi:"host"`         // under which operators and the program reach the node
 	DataVolumeID pulumi.StringOutput `pulumi:"dataVolumeId"` // the cluster's identity: it holds the datastore
 	RoleARN      pulumi.StringOutput `pulumi:"roleArn"`
 	RoleName     pulumi.StringOutput `pulumi:"roleName"`
 	Kubeconfig   pulumi.StringOutput `pulumi:"kubeconfig"` // secret; resolves only after the API is ready
-	APIServer    pulumi.StringOutput `pulumi:"apiServer"`  // https://<private IP>:6443
+	APIServer    pulumi.StringOutput `pulumi:"apiServer"`  // https://<host>:6443, or the local end of a tunnel
+
+	// Ready is the gate: what depends on it waits until the API answers.
+	Ready pulumi.Resource
 }
 
 // New builds the control node. It registers nothing when args are invalid.
@@ -35,7 +40,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	err := ctx.RegisterComponentResourceV2(TypeToken, name, pulumi.Map{
 		"region": pulumi.String(args.Region), "instanceType": pulumi.String(args.InstanceType), "arch": pulumi.String(args.Arch),
 		"privateIp": pulumi.String(args.PrivateIP), "dataVolumeGiB": pulumi.Int(args.DataVolumeGiB), "ephemeral": pulumi.Bool(args.Ephemeral),
-		"subnetId": args.SubnetID, "vpcId": args.VPCID, "bucket": args.Bucket,
+		"access": pulumi.String(args.Access), "subnetId": args.SubnetID, "vpcId": args.VPCID, "bucket": args.Bucket,
 	}, c, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("register control node %s: %w", name, err)
@@ -46,7 +51,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	}
 	b := &builder{Builder: children, args: args}
 
-	eni, err := b.createNetworkInterface()
+	at, err := b.createAddresses()
 	if err != nil {
 		return nil, err
 	}
@@ -62,23 +67,22 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if err != nil {
 		return nil, err
 	}
-	machine, err := b.createInstance(eni, volume, pki, access)
+	machine, err := b.createInstance(at, volume, pki, access)
 	if err != nil {
 		return nil, err
 	}
-	gate, err := b.createGate(eni, machine, pki)
+	gate, err := b.createGate(at, machine, pki)
 	if err != nil {
 		return nil, err
 	}
 
 	c.InstanceID = machine.instance.ID().ToStringOutput()
-	c.PrivateIP = eni.PrivateIp
+	c.PrivateIP, c.PublicIP, c.Host, c.APIServer = at.private(), at.public, at.host, at.apiServer
 	c.DataVolumeID = volume.ID().ToStringOutput()
 	c.RoleARN, c.RoleName = access.role.Arn, access.role.Name
-	c.APIServer = apiServerURL(eni)
-	c.Kubeconfig = kubeconfig(eni, pki, gate)
+	c.Kubeconfig, c.Ready = kubeconfig(at, pki, gate), gate
 	err = ctx.RegisterResourceOutputs(c, pulumi.Map{
-		"instanceId": c.InstanceID, "privateIp": c.PrivateIP, "dataVolumeId": c.DataVolumeID,
+		"instanceId": c.InstanceID, "privateIp": c.PrivateIP, "publicIp": c.PublicIP, "host": c.Host, "dataVolumeId": c.DataVolumeID,
 		"roleArn": c.RoleARN, "roleName": c.RoleName, "kubeconfig": c.Kubeconfig, "apiServer": c.APIServer,
 	})
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 
 const (
 	privateIP = "10.0.1.10"
+	publicIP  = "52.94.76.9"
 	volumeID  = "vol-0a1b2c3d4e5f67890"
 	bucketARN = "arn:aws:s3:::data"
 	keyARN    = "arn:aws:kms:us-east-1:123456789012:key/k"
@@ -28,7 +29,10 @@ const (
 
 func validArgs() *controlnode.Args {
 	return &controlnode.Args{
-		Region: "us-east-1", ControlNode: schema.ControlNode{InstanceType: "m7g.large", Arch: platform.ArchARM64, DataVolumeGiB: 100},
+		Region: "us-east-1",
+		ControlNode: schema.ControlNode{
+			InstanceType: "m7g.large", Arch: platform.ArchARM64, DataVolumeGiB: 100, Access: schema.AccessVPC,
+		},
 		SubnetID: pulumi.String("subnet-1"), VPCID: pulumi.String("vpc-1"), SecurityGroupID: pulumi.String("sg-1"),
 		Bucket: pulumi.String("data"), BucketARN: pulumi.String(bucketARN), KMSKeyARN: pulumi.String(keyARN),
 		AvailabilityZone: pulumi.String("us-east-1a"),
@@ -55,7 +59,9 @@ func program(args *controlnode.Args) pulumi.RunFunc {
 		if err != nil {
 			return err
 		}
-		for name, output := range map[string]pulumi.StringOutput{"of-kubeconfig": c.Kubeconfig, "of-private-ip": c.PrivateIP} {
+		for name, output := range map[string]pulumi.StringOutput{
+			"of-kubeconfig": c.Kubeconfig, "of-private-ip": c.PrivateIP, "of-public-ip": c.PublicIP, "of-host": c.Host,
+		} {
 			if _, err := random.NewRandomPet(ctx, name, &random.RandomPetArgs{Prefix: output}); err != nil {
 				return err
 			}
@@ -89,6 +95,8 @@ func computed(r recorder.Resource) resource.PropertyMap {
 		out["certPem"], out["certRequestPem"] = "-----BEGIN "+r.Name+"-----", "-----BEGIN "+r.Name+"-----"
 	case strings.HasPrefix(r.Type, "aws:ec2/networkInterface:"):
 		out["privateIp"] = privateIP
+	case strings.HasPrefix(r.Type, "aws:ec2/eip:"):
+		out["publicIp"] = publicIP
 	case strings.HasPrefix(r.Type, "aws:ebs/volume:"):
 		out["id"] = volumeID
 	case strings.HasPrefix(r.Type, "command:"):
@@ -299,4 +307,76 @@ func TestGateWaitsForInstanceAndDelaysKubeconfig(t *testing.T) {
 func TestPreview(t *testing.T) {
 	rec := run(t, validArgs(), recorder.WithPreview())
 	require.Len(t, rec.OfType("aws:ec2/instance:Instance"), 1)
+}
+
+// accessArgs are valid arguments for a way to reach the node.
+func accessArgs(access string) *controlnode.Args {
+	args := validArgs()
+	args.Access = access
+	if access == schema.AccessTunnel {
+		args.APIURL = "https://127.0.0.1:16443"
+	}
+	return args
+}
+
+// The address in the gate and in kubeconfig is the one in K3s's certificate.
+func TestEachAccessHasItsAddress(t *testing.T) {
+	for _, c := range []struct{ access, host, publicIP, api, hint string }{
+		{schema.AccessVPC, privateIP, "", "https://" + privateIP + ":6443", "no route to the VPC"},
+		{schema.AccessPublic, publicIP, publicIP, "https://" + publicIP + ":6443", "curl https://checkip.amazonaws.com"},
+		{schema.AccessTunnel, "127.0.0.1", "", "https://127.0.0.1:16443", "observatory tunnel"},
+	} {
+		t.Run(c.access, func(t *testing.T) {
+			rec := run(t, accessArgs(c.access))
+			value := func(name string) string {
+				return plain(one(t, rec, "random:index/randomPet:RandomPet", name).Inputs["prefix"])
+			}
+			require.Equal(t, c.host, value("of-host"))
+			require.Equal(t, c.publicIP, value("of-public-ip"))
+			require.Equal(t, privateIP, value("of-private-ip"))
+			require.Contains(t, value("of-kubeconfig"), "server: "+c.api+"\n")
+			gate := one(t, rec, "command:local:Command", "control-gate").Inputs["environment"].ObjectValue()
+			require.Equal(t, c.api, plain(gate[boot.GateAPIServer]))
+			require.Contains(t, gate[boot.GateHint].StringValue(), c.hint)
+			names := "tls-san:\n      - " + privateIP + "\n      - 127.0.0.1\n"
+			if c.publicIP != "" {
+				names += "      - " + c.publicIP + "\n"
+			}
+			userData := plain(one(t, rec, "aws:ec2/instance:Instance", "control-instance").Inputs["userData"])
+			require.Contains(t, userData, names)
+			require.Equal(t, 1, strings.Count(userData, "      - 127.0.0.1\n"))
+		})
+	}
+}
+
+// The Elastic IP is known before the instance boots and outlives it: it is on the
+// interface, which the instance waits for.
+func TestElasticIPIsOnTheInterfaceBeforeTheInstanceBoots(t *testing.T) {
+	const addressType, associationType = "aws:ec2/eip:Eip", "aws:ec2/eipAssociation:EipAssociation"
+	rec := run(t, accessArgs(schema.AccessPublic))
+	require.Empty(t, one(t, rec, addressType, "control-address").Dependencies)
+	association := one(t, rec, associationType, "control-address").Inputs
+	require.Equal(t, "control-address-id", plain(association["allocationId"]))
+	require.Equal(t, "control-interface-id", plain(association["networkInterfaceId"]))
+	require.NotContains(t, association, resource.PropertyKey("instanceId"))
+	require.Contains(t, one(t, rec, "aws:ec2/instance:Instance", "control-instance").Dependencies, "control-address")
+	for _, access := range []string{schema.AccessVPC, schema.AccessTunnel} {
+		rec := run(t, accessArgs(access))
+		require.Empty(t, append(rec.OfType(addressType), rec.OfType(associationType)...), access)
+	}
+}
+
+// A tunnel needs no other instance than access vpc: both have the same user data.
+func TestTunnelKeepsTheInstance(t *testing.T) {
+	of := func(access string) resource.PropertyMap {
+		return one(t, run(t, accessArgs(access)), "aws:ec2/instance:Instance", "control-instance").Inputs
+	}
+	require.Equal(t, of(schema.AccessVPC), of(schema.AccessTunnel))
+	require.NotEqual(t, of(schema.AccessVPC)["userData"], of(schema.AccessPublic)["userData"])
+}
+
+func TestInstanceIsFoundByItsTags(t *testing.T) {
+	tags := one(t, run(t, validArgs()), "aws:ec2/instance:Instance", "control-instance").Inputs["tags"].ObjectValue()
+	require.Equal(t, resource.NewPropertyMapFromMap(map[string]any{"Name": "control-instance"}), tags)
+	require.Equal(t, map[string]string{"Name": "control-instance"}, controlnode.InstanceTags("control"))
 }

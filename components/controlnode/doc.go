@@ -3,7 +3,8 @@
 //
 // It creates
 //   - a network interface that outlives the instance: its private IP is the
-//     address that everything else uses;
+//     address that EMR nodes use;
+//   - with public access, an Elastic IP on that interface;
 //   - an encrypted data volume of its own, protected and retained unless the
 //     stack is ephemeral, and its attachment;
 //   - a role limited to the prefixes, the key and the parameters the node needs;
@@ -16,8 +17,10 @@
 // Kubeconfig resolves only after the gate, because the Kubernetes provider
 // connects to the API only once, when it is configured.
 //
-// The node has no public address and no SSH key (operators use Session
-// Manager), and its user data contains no secret.
+// The node has no SSH key (operators use Session Manager), and its user data
+// contains no secret. Its addresses are known before it boots and are in its
+// certificates; which of them operators and the program use, controlNode.access
+// says (decision 10).
 //
 // The metadata service answers over two hops, so that pods without host network
 // (Tempo, Pyroscope, YACE) can use the instance's role; with one hop they have

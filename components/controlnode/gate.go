@@ -4,28 +4,32 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 	"github.com/pulumi/pulumi-command/sdk/go/command/local"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	boot "github.com/emr-observatory/emr-observatory/assets/controlnode"
 
 	"github.com/emr-observatory/emr-observatory/components/internal/output"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
-func apiServerURL(eni *ec2.NetworkInterface) pulumi.StringOutput {
-	return output.Map(eni.PrivateIp, func(ip string) (string, error) { return boot.APIServer(ip), nil })
+// unreachableHints say what is wrong if nothing answers, by the way to the node.
+var unreachableHints = map[string]string{
+	schema.AccessPublic: "or operatorCidrs lacks this machine's address, which `" + schema.OwnAddressCommand + "` prints",
+	schema.AccessVPC:    "or this machine has no route to the VPC (VPN, peering), or is in none of the operatorCidrs",
+	schema.AccessTunnel: "or no tunnel is open: run what `observatory tunnel` prints",
 }
 
 // createGate creates the command that waits, on the machine that runs the
 // program, until the API answers. It runs again when the instance, the volume's
 // attachment or a certificate is replaced.
-func (b *builder) createGate(eni *ec2.NetworkInterface, m machine, p pki) (*local.Command, error) {
+func (b *builder) createGate(at addresses, m machine, p pki) (*local.Command, error) {
 	gate, err := local.NewCommand(b.Ctx, b.Name("gate"), &local.CommandArgs{
 		Create:      pulumi.String(boot.Gate()),
 		Interpreter: pulumi.ToStringArray([]string{"/bin/sh", "-c"}),
 		Environment: pulumi.StringMap{
-			boot.GateAPIServer:         apiServerURL(eni),
+			boot.GateAPIServer:         at.apiServer,
+			boot.GateHint:              pulumi.String(unreachableHints[b.args.Access]),
 			boot.GateServerCA:          p.cas[serverCA].Cert,
 			boot.GateClientCertificate: p.administrator.Cert,
 			boot.GateClientKey:         p.administrator.Key,
@@ -42,8 +46,8 @@ func (b *builder) createGate(eni *ec2.NetworkInterface, m machine, p pki) (*loca
 }
 
 // kubeconfig is the administrator's kubeconfig. It resolves after the gate.
-func kubeconfig(eni *ec2.NetworkInterface, p pki, gate *local.Command) pulumi.StringOutput {
-	in := []pulumi.StringInput{apiServerURL(eni), p.cas[serverCA].Cert, p.administrator.Cert, p.administrator.Key, gate.Stdout}
+func kubeconfig(at addresses, p pki, gate *local.Command) pulumi.StringOutput {
+	in := []pulumi.StringInput{at.apiServer, p.cas[serverCA].Cert, p.administrator.Cert, p.administrator.Key, gate.Stdout}
 	return output.Secret(output.Join(in, func(v []string) (string, error) {
 		return boot.Kubeconfig(boot.Credentials{APIServer: v[0], ServerCA: v[1], ClientCertificate: v[2], ClientKey: v[3]})
 	}))

@@ -9,6 +9,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	boot "github.com/emr-observatory/emr-observatory/assets/controlnode"
+	"github.com/emr-observatory/emr-observatory/components/internal/child"
 	"github.com/emr-observatory/emr-observatory/components/internal/output"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
@@ -28,27 +29,18 @@ var amiParameters = map[string]string{
 	platform.ArchARM64: "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-arm64",
 }
 
+const roleInstance = "instance"
+
+// InstanceTags are the tags by which the instance of the control node of this name
+// is found, besides those of the stack.
+func InstanceTags(name string) map[string]string {
+	return map[string]string{child.TagName: child.NameOf(name, roleInstance)}
+}
+
 // machine is the instance with the data volume attached.
 type machine struct {
 	instance   *ec2.Instance
 	attachment *ec2.VolumeAttachment
-}
-
-func (b *builder) createNetworkInterface() (*ec2.NetworkInterface, error) {
-	args := &ec2.NetworkInterfaceArgs{
-		Description:    pulumi.String("Control node of the EMR observatory"),
-		SubnetId:       b.args.SubnetID,
-		SecurityGroups: pulumi.StringArray{b.args.SecurityGroupID},
-		Tags:           b.Tags("interface"),
-	}
-	if b.args.PrivateIP != "" {
-		args.PrivateIps = pulumi.StringArray{pulumi.String(b.args.PrivateIP)}
-	}
-	eni, err := ec2.NewNetworkInterface(b.Ctx, b.Name("interface"), args, b.Options()...)
-	if err != nil {
-		return nil, fmt.Errorf("create network interface %s: %w", b.Name("interface"), err)
-	}
-	return eni, nil
 }
 
 // createDataVolume takes the zone from the subnet, not from the instance: while
@@ -102,35 +94,36 @@ func (b *builder) image() (pulumi.StringInput, error) {
 	return output.Public(stored.Value), nil
 }
 
-func (b *builder) userData(eni *ec2.NetworkInterface, volume *ebs.Volume, prefix string) pulumi.StringOutput {
-	in := []pulumi.StringInput{eni.PrivateIp, volume.ID().ToStringOutput()}
+func (b *builder) userData(at addresses, volume *ebs.Volume, prefix string) pulumi.StringOutput {
+	in := []pulumi.StringInput{at.private(), volume.ID().ToStringOutput(), at.public}
 	return output.Join(in, func(v []string) (string, error) {
 		text, err := boot.UserData(boot.Input{
-			Region: b.args.Region, Arch: b.args.Arch, PrivateIP: v[0], VolumeID: v[1], ParameterPrefix: prefix, Mirror: b.args.Mirror,
+			Region: b.args.Region, Arch: b.args.Arch, PrivateIP: v[0], PublicIP: v[2], VolumeID: v[1], ParameterPrefix: prefix,
+			Mirror: b.args.Mirror,
 		})
 		return string(text), err
 	})
 }
 
-// createInstance creates the instance after the policy and the parameters that
-// its boot script needs, and attaches the volume. Both resources are deleted
+// createInstance creates the instance after the policy, the parameters and the
+// public address that its boot script needs, and attaches the volume. Both resources are deleted
 // before they are replaced: an interface and a volume belong to one instance at a
 // time.
-func (b *builder) createInstance(eni *ec2.NetworkInterface, volume *ebs.Volume, p pki, a access) (machine, error) {
+func (b *builder) createInstance(at addresses, volume *ebs.Volume, p pki, a access) (machine, error) {
 	ami, err := b.image()
 	if err != nil {
 		return machine{}, err
 	}
-	dependencies := []pulumi.Resource{a.policy}
+	dependencies := append([]pulumi.Resource{a.policy}, at.ready...)
 	for _, parameter := range p.parameters {
 		dependencies = append(dependencies, parameter)
 	}
-	instance, err := ec2.NewInstance(b.Ctx, b.Name("instance"), &ec2.InstanceArgs{
+	instance, err := ec2.NewInstance(b.Ctx, b.Name(roleInstance), &ec2.InstanceArgs{
 		Ami:                ami,
 		InstanceType:       pulumi.String(b.args.InstanceType),
 		IamInstanceProfile: a.profile.Name,
 		NetworkInterfaces: ec2.InstanceNetworkInterfaceArray{ec2.InstanceNetworkInterfaceArgs{
-			DeviceIndex: pulumi.Int(0), NetworkInterfaceId: eni.ID(),
+			DeviceIndex: pulumi.Int(0), NetworkInterfaceId: at.eni.ID(),
 		}},
 		MetadataOptions: ec2.InstanceMetadataOptionsArgs{
 			HttpEndpoint:            pulumi.String("enabled"),
@@ -144,12 +137,12 @@ func (b *builder) createInstance(eni *ec2.NetworkInterface, volume *ebs.Volume, 
 		},
 		EbsOptimized:            pulumi.Bool(true),
 		Monitoring:              pulumi.Bool(true),
-		UserData:                b.userData(eni, volume, p.prefix),
+		UserData:                b.userData(at, volume, p.prefix),
 		UserDataReplaceOnChange: pulumi.Bool(true), // cloud-init runs it only once per instance
-		Tags:                    b.Tags("instance"),
+		Tags:                    b.Tags(roleInstance),
 	}, b.Options(pulumi.DependsOn(dependencies), pulumi.DeleteBeforeReplace(true))...)
 	if err != nil {
-		return machine{}, fmt.Errorf("create instance %s: %w", b.Name("instance"), err)
+		return machine{}, fmt.Errorf("create instance %s: %w", b.Name(roleInstance), err)
 	}
 	attachment, err := ec2.NewVolumeAttachment(b.Ctx, b.Name("attachment"), &ec2.VolumeAttachmentArgs{
 		DeviceName:                  pulumi.String(attachmentDevice),

@@ -48,7 +48,7 @@ type LeafSpec struct {
 	Role    string // of the certificate
 	Subject tls.CertRequestSubjectArgs
 	DNS     []string
-	IPs     pulumi.StringArray
+	IPs     pulumi.StringArrayInput // nil = none
 	Uses    []string
 }
 
@@ -82,7 +82,7 @@ func CreateLeaf(b child.Builder, ca Certificate, spec LeafSpec) (Certificate, er
 	if len(spec.DNS) > 0 {
 		args.DnsNames = pulumi.ToStringArray(spec.DNS)
 	}
-	if len(spec.IPs) > 0 {
+	if spec.IPs != nil {
 		args.IpAddresses = spec.IPs
 	}
 	request, err := tls.NewCertRequest(b.Ctx, b.Name(spec.Stem+requestSuffix), args, b.Options()...)

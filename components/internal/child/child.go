@@ -33,7 +33,10 @@ func New(ctx *pulumi.Context, component pulumi.Resource, base string, opts ...pu
 }
 
 // Name is the logical name of the child in a role.
-func (b Builder) Name(role string) string { return b.base + "-" + role }
+func (b Builder) Name(role string) string { return NameOf(b.base, role) }
+
+// NameOf is the logical name of the child in a role of the component named base.
+func NameOf(base, role string) string { return base + "-" + role }
 
 // Base is the component's own logical name.
 func (b Builder) Base() string { return b.base }

@@ -17,21 +17,48 @@ func Map(in pulumi.StringInput, f func(string) (string, error)) pulumi.StringOut
 
 // Join applies f to several strings, in their order.
 func Join(in []pulumi.StringInput, f func([]string) (string, error)) pulumi.StringOutput {
+	return text(all(in).ApplyT(func(resolved []any) (string, error) {
+		plain, err := plainStrings(resolved)
+		if err != nil {
+			return "", err
+		}
+		return f(plain)
+	}))
+}
+
+// List applies f to several strings, in their order, and returns a list.
+func List(in []pulumi.StringInput, f func([]string) []string) pulumi.StringArrayOutput {
+	out, ok := all(in).ApplyT(func(resolved []any) ([]string, error) {
+		plain, err := plainStrings(resolved)
+		if err != nil {
+			return nil, err
+		}
+		return f(plain), nil
+	}).(pulumi.StringArrayOutput)
+	if !ok {
+		panic("ApplyT no longer returns a StringArrayOutput for a function that returns strings")
+	}
+	return out
+}
+
+func all(in []pulumi.StringInput) pulumi.ArrayOutput {
 	values := make([]any, len(in))
 	for i, v := range in {
 		values[i] = v
 	}
-	return text(pulumi.All(values...).ApplyT(func(resolved []any) (string, error) {
-		plain := make([]string, len(resolved))
-		for i, r := range resolved {
-			s, ok := r.(string)
-			if !ok {
-				return "", fmt.Errorf("join outputs: value %d is %T, not a string", i, r)
-			}
-			plain[i] = s
+	return pulumi.All(values...)
+}
+
+func plainStrings(resolved []any) ([]string, error) {
+	plain := make([]string, len(resolved))
+	for i, r := range resolved {
+		s, ok := r.(string)
+		if !ok {
+			return nil, fmt.Errorf("join outputs: value %d is %T, not a string", i, r)
 		}
-		return f(plain)
-	}))
+		plain[i] = s
+	}
+	return plain, nil
 }
 
 // Secret marks a string as secret.
