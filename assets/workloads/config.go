@@ -49,6 +49,10 @@ const (
 	FactRegion    Fact = "region"
 	FactBucket    Fact = "bucket"    // the data bucket's name
 	FactControlIP Fact = "controlIP" // the control node's private address
+
+	// As operators reach them:
+	FactGrafanaURL Fact = "grafanaURL"
+	FactStatusURL  Fact = "statusURL"
 )
 
 // SecretKey is one value of a Kubernetes Secret.

@@ -20,31 +20,20 @@ func Status(_ platform.WorkloadRecord, s Settings) (Config, error) {
 		Args: []string{"serve", "--config", path.Join(ConfigDir, StatusFile)},
 		Env:  map[string]string{"SSL_CERT_FILE": path.Join(caDir, GrafanaCACert)},
 		LateFiles: map[string]LateFile{StatusFile: {
-			Needs: []Fact{FactBucket, FactControlIP},
+			Needs: []Fact{FactBucket, FactControlIP, FactGrafanaURL, FactStatusURL},
 			Render: func(f map[Fact]string) (string, error) {
-				return renderStatus(s.Workloads, f[FactBucket], f[FactControlIP])
+				return renderStatus(s.Workloads, platform.NewS3Paths(f[FactBucket]), status.Control{
+					PrivateIP: f[FactControlIP], OTLP: fmt.Sprintf("%s:%d", f[FactControlIP], platform.OTLPGRPC),
+					GrafanaURL: f[FactGrafanaURL], StatusURL: f[FactStatusURL],
+				})
 			},
 		}},
 		SecretFiles: []SecretFiles{{Secret: SecretGrafana, Volume: "ca", Dir: caDir, Keys: []string{GrafanaCACert}}},
 	}, nil
 }
 
-func renderStatus(workloads platform.WorkloadTable, bucket, ip string) (string, error) {
-	grafana, err := workloads.Get(platform.WorkloadGrafana)
-	if err != nil {
-		return "", err
-	}
-	server, err := workloads.Get(platform.WorkloadStatus)
-	if err != nil {
-		return "", err
-	}
-	config := status.Config{
-		S3Paths:   platform.NewS3Paths(bucket),
-		Endpoints: map[platform.Workload]status.Endpoint{},
-		Control: status.Control{
-			PrivateIP: ip, OTLP: fmt.Sprintf("%s:%d", ip, platform.OTLPGRPC), GrafanaURL: grafana.URLAt(ip), StatusURL: server.URLAt(ip),
-		},
-	}
+func renderStatus(workloads platform.WorkloadTable, paths platform.S3Paths, control status.Control) (string, error) {
+	config := status.Config{S3Paths: paths, Endpoints: map[platform.Workload]status.Endpoint{}, Control: control}
 	for _, w := range workloads {
 		config.Endpoints[w.Name] = status.Endpoint{URL: w.URL(), ReadyURL: w.ReadyURL()}
 	}

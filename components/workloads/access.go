@@ -32,7 +32,7 @@ type access struct {
 
 // grafanaAccess creates Grafana's certificate and its administrator's password,
 // and a Secret with both that only Grafana's and the status server's pod read.
-func (o objects) grafanaAccess(controlIP pulumi.StringInput) (access, error) {
+func (o objects) grafanaAccess(args *Args) (access, error) {
 	password, err := random.NewRandomPassword(o.Ctx, o.Name("grafana-password"), &random.RandomPasswordArgs{
 		Length: pulumi.Int(32), Special: pulumi.Bool(false), // it travels in basic authentication
 	}, o.Options()...)
@@ -43,7 +43,7 @@ func (o objects) grafanaAccess(controlIP pulumi.StringInput) (access, error) {
 	if err != nil {
 		return access{}, err
 	}
-	server, err := certificate.CreateLeaf(o.Builder, ca, grafanaCertificate(controlIP))
+	server, err := certificate.CreateLeaf(o.Builder, ca, grafanaCertificate(args))
 	if err != nil {
 		return access{}, err
 	}
@@ -70,14 +70,14 @@ func (o objects) grafanaAccess(controlIP pulumi.StringInput) (access, error) {
 	}, nil
 }
 
-// grafanaCertificate is valid for the control node's address, which operators
-// use, and for the names that the status server and a tunnel use.
-func grafanaCertificate(controlIP pulumi.StringInput) certificate.LeafSpec {
+// grafanaCertificate is valid for the control node's addresses and for the names
+// that the status server and a tunnel use.
+func grafanaCertificate(args *Args) certificate.LeafSpec {
 	return certificate.LeafSpec{
 		Stem: "grafana", Role: "grafana-certificate",
 		Subject: tls.CertRequestSubjectArgs{CommonName: pulumi.String(platform.WorkloadGrafana)},
 		DNS:     []string{string(platform.WorkloadGrafana), "localhost"},
-		IPs:     pulumi.StringArray{controlIP, pulumi.String("127.0.0.1")},
+		IPs:     args.certificateIPs(),
 		Uses:    []string{"digital_signature", "key_encipherment", "server_auth"},
 	}
 }

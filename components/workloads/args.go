@@ -26,7 +26,9 @@ type Args struct {
 	Bucket     pulumi.StringInput // required: the data bucket
 	S3Endpoint string             // "" = AWS; else http(s)://host[:port] of an S3-compatible gateway
 
-	ControlPrivateIP pulumi.StringInput // required: where operators and nodes reach the control node
+	ControlPrivateIP pulumi.StringInput // required: where nodes reach the control node
+	ControlHost      pulumi.StringInput // required: the host under which operators and the program reach it
+	GrafanaURL       string             // "" = on ControlHost; else where operators and the program reach Grafana
 
 	ControlBinaryURI    pulumi.StringInput // required: s3:// URI of the observatory binary
 	ControlBinarySHA256 pulumi.StringInput // required: its checksum, in hex
@@ -47,8 +49,8 @@ func (a *Args) Validate() error {
 	var l violation.List
 	for path, set := range map[string]bool{
 		"workloads.region": a.Region != nil, "workloads.bucket": a.Bucket != nil,
-		"workloads.controlPrivateIp": a.ControlPrivateIP != nil, "workloads.controlBinaryUri": a.ControlBinaryURI != nil,
-		"workloads.controlBinarySha256": a.ControlBinarySHA256 != nil,
+		"workloads.controlPrivateIp": a.ControlPrivateIP != nil, "workloads.controlHost": a.ControlHost != nil,
+		"workloads.controlBinaryUri": a.ControlBinaryURI != nil, "workloads.controlBinarySha256": a.ControlBinarySHA256 != nil,
 	} {
 		l.Require(set, path, nil, "must be set", "pass the output of the component that makes it")
 	}

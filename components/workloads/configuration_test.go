@@ -3,6 +3,7 @@ package workloads_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -63,6 +64,57 @@ func TestStatusServerLoadsItsConfiguration(t *testing.T) {
 		config.Endpoints[platform.WorkloadCollector])
 }
 
+// Operators' URLs and Grafana's certificate have the host under which operators
+// reach the node; a tunnel may end at another port.
+func TestOperatorsAddresses(t *testing.T) {
+	for name, c := range map[string]struct {
+		host, grafanaURL, wantGrafana, wantStatus string
+		ips                                       []any
+	}{
+		"private": {"10.0.0.5", "", "https://10.0.0.5:3000", "http://10.0.0.5:8080", []any{"10.0.0.5", "127.0.0.1"}},
+		"public": {"52.94.76.9", "", "https://52.94.76.9:3000", "http://52.94.76.9:8080",
+			[]any{"10.0.0.5", "127.0.0.1", "52.94.76.9"}},
+		"tunnel": {"127.0.0.1", "https://localhost:13000", "https://localhost:13000", "http://127.0.0.1:8080",
+			[]any{"10.0.0.5", "127.0.0.1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := sampleArgs()
+			args.ControlHost, args.GrafanaURL = pulumi.String(c.host), c.grafanaURL
+			var exported map[string]pulumi.Input
+			rec := record(t, args, func(ctx *pulumi.Context, w *workloads.Workloads) {
+				ctx.Export("grafana", w.GrafanaURL)
+				ctx.Export("status", w.StatusURL)
+				exported = ctx.GetCurrentExportMap()
+			})
+			require.Equal(t, c.wantGrafana, await(t, exported["grafana"]))
+			require.Equal(t, c.wantStatus, await(t, exported["status"]))
+			request, err := rec.One("tls:index/certRequest:CertRequest", "workloads-grafana-request")
+			require.NoError(t, err)
+			require.Equal(t, c.ips, request.Inputs["ipAddresses"].Mappable())
+			cm, err := rec.One("kubernetes:core/v1:ConfigMap", "workloads-status-config")
+			require.NoError(t, err)
+			text := fmt.Sprint(cm.Inputs["data"].Mappable())
+			require.Contains(t, text, `"privateIp": "10.0.0.5"`)
+			require.Contains(t, text, c.wantGrafana)
+			require.Contains(t, text, c.wantStatus)
+		})
+	}
+}
+
+// await returns the value of an exported output.
+func await(t *testing.T, exported pulumi.Input) string {
+	t.Helper()
+	known := make(chan string, 1)
+	exported.(pulumi.StringOutput).ApplyT(func(s string) string { known <- s; return s })
+	select {
+	case s := <-known:
+		return s
+	case <-time.After(10 * time.Second):
+		require.Fail(t, "the output never resolves")
+		return ""
+	}
+}
+
 func TestSecretsAreMarkedSecret(t *testing.T) {
 	var password, url, inside pulumi.Output
 	rec := record(t, sampleArgs(), func(ctx *pulumi.Context, w *workloads.Workloads) {
@@ -102,6 +154,7 @@ func TestValidateReportsEveryViolation(t *testing.T) {
 	err := (&workloads.Args{S3Endpoint: "10.0.0.2:7070", TempoRetention: time.Minute, LogsRetention: time.Hour}).Validate()
 	for _, path := range []string{
 		"workloads.region", "workloads.bucket", "workloads.s3Endpoint", "workloads.controlPrivateIp",
+		"workloads.controlHost",
 		"workloads.controlBinaryUri", "workloads.controlBinarySha256", "workloads.tempoRetention",
 		"workloads.pyroscopeRetention", "workloads.logsRetention", "workloads.dataVolumeGiB",
 	} {

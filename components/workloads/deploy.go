@@ -25,6 +25,7 @@ const (
 type deployer struct {
 	objects
 	args            *Args
+	urls            operatorURLs
 	environment     environment
 	secrets         map[string]secret // by name
 	networkPolicies []pulumi.Resource // pods start after these
@@ -54,7 +55,7 @@ func (d deployer) pod(w workload) (podValues, error) {
 	if err != nil {
 		return podValues{}, err
 	}
-	data := configFiles(w.config, d.args)
+	data := configFiles(w.config, d.args, d.urls)
 	configMap, err := d.configMap(w.Name, data)
 	if err != nil {
 		return podValues{}, err
@@ -156,9 +157,10 @@ func (o objects) claim(r platform.WorkloadRecord) (pulumi.StringInput, error) {
 
 // configFiles are a server's files; those that need facts are known once the
 // facts are.
-func configFiles(c workloadconfig.Config, args *Args) pulumi.StringMap {
+func configFiles(c workloadconfig.Config, args *Args, urls operatorURLs) pulumi.StringMap {
 	values := map[workloadconfig.Fact]pulumi.StringInput{
 		workloadconfig.FactRegion: args.Region, workloadconfig.FactBucket: args.Bucket, workloadconfig.FactControlIP: args.ControlPrivateIP,
+		workloadconfig.FactGrafanaURL: urls.grafana, workloadconfig.FactStatusURL: urls.status,
 	}
 	data := pulumi.ToStringMap(c.Files)
 	for name, file := range c.LateFiles {

@@ -106,7 +106,7 @@ func (w *Workloads) build(b child.Builder, args *Args, settings workloadconfig.S
 	if err != nil {
 		return err
 	}
-	grafana, err := o.grafanaAccess(args.ControlPrivateIP)
+	grafana, err := o.grafanaAccess(args)
 	if err != nil {
 		return err
 	}
@@ -114,8 +114,12 @@ func (w *Workloads) build(b child.Builder, args *Args, settings workloadconfig.S
 	if err != nil {
 		return err
 	}
+	urls, err := args.operatorURLs(settings.Workloads)
+	if err != nil {
+		return err
+	}
 	d := deployer{
-		objects: o, args: args, environment: environment, networkPolicies: networkPolicies,
+		objects: o, args: args, urls: urls, environment: environment, networkPolicies: networkPolicies,
 		secrets: map[string]secret{workloadconfig.SecretGrafana: grafana.secret},
 	}
 	ready := map[platform.Workload]pulumi.StringOutput{}
@@ -126,30 +130,11 @@ func (w *Workloads) build(b child.Builder, args *Args, settings workloadconfig.S
 	}
 	w.Namespace, w.GrafanaAdminPassword, w.GrafanaCACertificate = namespace, grafana.password, grafana.caCertificate
 	// The Grafana provider connects to the server as soon as it is configured.
-	if w.GrafanaURL, err = urlAt(args.ControlPrivateIP, settings.Workloads, platform.WorkloadGrafana, ready); err != nil {
-		return err
-	}
-	if w.StatusURL, err = urlAt(args.ControlPrivateIP, settings.Workloads, platform.WorkloadStatus, nil); err != nil {
-		return err
-	}
+	w.GrafanaURL = output.Join([]pulumi.StringInput{urls.grafana, ready[platform.WorkloadGrafana]},
+		func(values []string) (string, error) { return values[0], nil })
+	w.StatusURL = urls.status
 	w.Endpoints = endpointURLs(settings.Workloads)
 	return nil
-}
-
-// urlAt is a workload's URL on the control node. It resolves once the workload's
-// pods are ready, if ready has the workload.
-func urlAt(
-	ip pulumi.StringInput, table platform.WorkloadTable, name platform.Workload, ready map[platform.Workload]pulumi.StringOutput,
-) (pulumi.StringOutput, error) {
-	record, err := table.Get(name)
-	if err != nil {
-		return pulumi.StringOutput{}, err
-	}
-	inputs := []pulumi.StringInput{ip}
-	if deployed, found := ready[name]; found {
-		inputs = append(inputs, deployed)
-	}
-	return output.Join(inputs, func(values []string) (string, error) { return record.URLAt(values[0]), nil }), nil
 }
 
 func endpointURLs(table platform.WorkloadTable) pulumi.StringMapOutput {

@@ -33,7 +33,7 @@ const hash = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 func sampleArgs() *workloads.Args {
 	return &workloads.Args{
 		Region: pulumi.String("eu-west-1"), Bucket: pulumi.String("data-123"),
-		ControlPrivateIP: pulumi.String("10.0.0.5"),
+		ControlPrivateIP: pulumi.String("10.0.0.5"), ControlHost: pulumi.String("10.0.0.5"),
 		ControlBinaryURI: pulumi.String("s3://data-123/artifacts/" + hash + "/observatory"), ControlBinarySHA256: pulumi.String(hash),
 		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour, DataVolumeGiB: 100,
 	}
@@ -270,6 +270,8 @@ func TestEditRestartsOnlyItsReaders(t *testing.T) {
 		{"own binary", func(a *workloads.Args) { a.ControlBinarySHA256 = pulumi.String(strings.Repeat("0", 64)) },
 			[]platform.Workload{platform.WorkloadTempo, platform.WorkloadStatus, platform.WorkloadRedelivery}},
 		{"control node's address", func(a *workloads.Args) { a.ControlPrivateIP = pulumi.String("10.0.0.6") },
+			[]platform.Workload{platform.WorkloadStatus}},
+		{"operators' address", func(a *workloads.Args) { a.ControlHost = pulumi.String("52.94.76.9") },
 			[]platform.Workload{platform.WorkloadStatus}},
 	} {
 		args := sampleArgs()

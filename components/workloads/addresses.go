@@ -1,0 +1,51 @@
+package workloads
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/emr-observatory/emr-observatory/components/internal/output"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// operatorURLs are where operators and the program reach the servers.
+type operatorURLs struct{ grafana, status pulumi.StringOutput }
+
+func (a *Args) operatorURLs(table platform.WorkloadTable) (operatorURLs, error) {
+	grafana, err := table.Get(platform.WorkloadGrafana)
+	if err != nil {
+		return operatorURLs{}, err
+	}
+	status, err := table.Get(platform.WorkloadStatus)
+	if err != nil {
+		return operatorURLs{}, err
+	}
+	at := func(r platform.WorkloadRecord) pulumi.StringOutput {
+		return output.Map(a.ControlHost, func(host string) (string, error) { return r.URLAt(host), nil })
+	}
+	urls := operatorURLs{grafana: at(grafana), status: at(status)}
+	if a.GrafanaURL != "" {
+		urls.grafana = pulumi.String(a.GrafanaURL).ToStringOutput()
+	}
+	return urls, nil
+}
+
+// certificateIPs are the addresses in the certificates of the servers that
+// operators connect to: the control node's own, a tunnel's end, and the host under
+// which operators reach the node, each once.
+func (a *Args) certificateIPs() pulumi.StringArrayOutput {
+	return output.List([]pulumi.StringInput{a.ControlPrivateIP, a.ControlHost}, func(known []string) []string {
+		ips := []string{known[0], platform.Loopback}
+		if host := known[1]; isIP(host) && !slices.Contains(ips, host) {
+			ips = append(ips, host)
+		}
+		return ips
+	})
+}
+
+func isIP(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
+}
