@@ -7,11 +7,14 @@ import (
 )
 
 // Args describes the cluster. Validate checks it. The inputs come from other
-// components and are all required.
+// components; those of strings are all required.
 type Args struct {
 	Region string // required
 	schema.EMR
 	Ephemeral bool // forbids TerminationProtection, permits a primary node on spot
+
+	// After is what the cluster itself waits for; its roles do not. nil = nothing.
+	After pulumi.Resource
 
 	SubnetID                     pulumi.StringInput
 	MasterSecurityGroupID        pulumi.StringInput

@@ -74,6 +74,9 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	}
 	// With a role that lacks its policies, the cluster fails only after minutes.
 	dependencies = append(append(dependencies, node.policies...), service.policies...)
+	if args.After != nil {
+		dependencies = append(dependencies, args.After)
+	}
 	cluster, err := emr.NewCluster(ctx, b.Name("cluster"), b.clusterArgs(parts{node, service, security, configurations}),
 		b.Options(pulumi.DependsOn(dependencies))...)
 	if err != nil {

@@ -197,6 +197,34 @@ func TestSecurityConfiguration(t *testing.T) {
 	}`, s.Inputs["configuration"].StringValue())
 }
 
+// The cluster waits, and with it its task group; roles and policies do not.
+func TestOnlyTheClusterWaits(t *testing.T) {
+	rec, err := recorder.Run(func(ctx *pulumi.Context) error {
+		gate := &witness{}
+		p, err := aws.NewProvider(ctx, "main", &aws.ProviderArgs{Region: pulumi.String("us-east-1")})
+		if err != nil {
+			return err
+		}
+		if err := ctx.RegisterResource("aws:test/witness:Witness", "gate", pulumi.Map{}, gate, pulumi.Provider(p)); err != nil {
+			return err
+		}
+		args := validArgs()
+		args.After = gate
+		args.Task = &schema.InstanceGroup{InstanceType: "m5.xlarge", Count: 1}
+		_, err = emr.New(ctx, "emr", args, pulumi.Provider(p))
+		return err
+	}, recorderOptions("aws", "amazonaws.com")...)
+	require.NoError(t, err)
+	var waiting []string
+	for _, r := range rec.Resources {
+		if slices.Contains(r.Dependencies, "gate") {
+			waiting = append(waiting, r.Name)
+		}
+	}
+	require.Equal(t, []string{"emr-cluster"}, waiting)
+	require.Contains(t, one(t, rec, groupType, "emr-task").Dependencies, "emr-cluster")
+}
+
 func TestOptionalClusterSettings(t *testing.T) {
 	a := validArgs()
 	a.IdleTimeoutMinutes, a.TerminationProtection = 90, true
