@@ -55,7 +55,7 @@ func buildFoundation(ctx *pulumi.Context, s spec, p baseProviders) (foundation, 
 }
 
 func (f foundation) newCluster(ctx *pulumi.Context, s spec, p baseProviders) (*emr.Cluster, error) {
-	c, err := emr.New(ctx, nameEMR, s.emrArgs(f.network, f.storage, f.telemetry), pulumi.Providers(p.aws))
+	c, err := emr.New(ctx, nameEMR, s.emrArgs(f.network, f.storage, f.control, f.telemetry), pulumi.Providers(p.aws))
 	if err != nil {
 		return nil, fmt.Errorf("build EMR cluster: %w", err)
 	}

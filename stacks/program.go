@@ -23,7 +23,7 @@ func ProgramOf(root string) pulumi.RunFunc {
 }
 
 func run(ctx *pulumi.Context, root string) error {
-	cfg, err := config.Load(ctx)
+	cfg, err := config.Load(ctx, schema.Config.CheckOperatorsExist)
 	if err != nil {
 		return fmt.Errorf("read configuration of stack %s: %w", ctx.Stack(), err)
 	}
@@ -90,6 +90,7 @@ func (a onAWS) export(ctx *pulumi.Context, s services) {
 		KMSKeyARN:         a.storage.KMSKeyARN,
 		ControlInstanceID: a.control.InstanceID,
 		ControlPrivateIP:  a.control.PrivateIP,
+		ControlPublicIP:   a.control.PublicIP,
 		BootstrapPath:     a.telemetry.BootstrapPath,
 		BootstrapArgs:     a.telemetry.BootstrapArgs,
 		BootstrapHash:     a.telemetry.BootstrapHash,

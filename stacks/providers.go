@@ -12,6 +12,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	provider "github.com/pulumiverse/pulumi-grafana/sdk/v2/go/grafana"
 
+	"github.com/emr-observatory/emr-observatory/components/controlnode"
 	"github.com/emr-observatory/emr-observatory/components/grafana"
 	"github.com/emr-observatory/emr-observatory/components/workloads"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -69,6 +70,14 @@ func awsArgs(stack string, cfg schema.Config) *aws.ProviderArgs {
 // stackTags identify the resources of a stack.
 func stackTags(stack string) map[string]string {
 	return map[string]string{platform.TagProject: platform.Project, platform.TagStack: stack}
+}
+
+// ControlInstanceTags are the tags by which the instance of a stack's control node
+// is found without its outputs, as during the first update.
+func ControlInstanceTags(stack string) map[string]string {
+	tags := stackTags(stack)
+	maps.Copy(tags, controlnode.InstanceTags(nameControl))
+	return tags
 }
 
 // nonEmpty omits an empty endpoint.

@@ -28,6 +28,7 @@ type spec struct {
 func (s spec) network(data *storage.Storage) *network.Args {
 	args := &network.Args{
 		Region: s.cfg.Region, Network: s.cfg.Network, InstanceTypes: []string{s.cfg.ControlNode.InstanceType}, OperatorCIDRs: s.cfg.OperatorCIDRs,
+		PublicControl: s.cfg.ControlNode.Access == schema.AccessPublic,
 	}
 	for _, g := range s.cfg.EMR.Groups() {
 		args.InstanceTypes = append(args.InstanceTypes, g.InstanceType)
@@ -47,7 +48,7 @@ func (s spec) controlArgs(n *network.Network, data *storage.Storage) *controlnod
 		Region:          s.cfg.Region,
 		ControlNode:     s.cfg.ControlNode,
 		Ephemeral:       s.cfg.Ephemeral,
-		SubnetID:        firstSubnet(n),
+		SubnetID:        n.ControlSubnetID,
 		VPCID:           n.VPCID,
 		SecurityGroupID: n.ControlSecurityGroupID,
 		Bucket:          data.DataBucket,
@@ -78,8 +79,11 @@ func (s spec) artifacts() []telemetry.Staged {
 	})
 }
 
-func (s spec) emrArgs(n *network.Network, data *storage.Storage, t *telemetry.Telemetry) *emr.Args {
+// emrArgs has the cluster wait for the control node: an update that cannot reach it
+// stops before the cluster costs anything.
+func (s spec) emrArgs(n *network.Network, data *storage.Storage, control *controlnode.ControlNode, t *telemetry.Telemetry) *emr.Args {
 	return &emr.Args{
+		After:                        control.Ready,
 		Region:                       s.cfg.Region,
 		EMR:                          s.cfg.EMR,
 		Ephemeral:                    s.cfg.Ephemeral,
@@ -101,6 +105,8 @@ func (s spec) workloadsArgs(data *storage.Storage, control *controlnode.ControlN
 		Bucket:              data.DataBucket,
 		S3Endpoint:          s.cfg.AWSEndpoints.S3,
 		ControlPrivateIP:    control.PrivateIP,
+		ControlHost:         control.Host,
+		GrafanaURL:          s.tunnelToGrafana(),
 		ControlBinaryURI:    t.ControlBinaryURI,
 		ControlBinarySHA256: t.ControlBinarySHA256,
 		TempoRetention:      schema.Days(s.cfg.Retention.TempoDays),
@@ -111,6 +117,15 @@ func (s spec) workloadsArgs(data *storage.Storage, control *controlnode.ControlN
 	}
 }
 
+// tunnelToGrafana is where operators reach Grafana through a tunnel. With access
+// vpc, grafana.url is the program's address only.
+func (s spec) tunnelToGrafana() string {
+	if s.cfg.ControlNode.Access != schema.AccessTunnel {
+		return ""
+	}
+	return s.cfg.Grafana.URL
+}
+
 func (s spec) grafanaArgs(w *workloads.Workloads) *grafana.Args {
 	return &grafana.Args{
 		Dashboards: s.materials.Dashboards,
@@ -119,8 +134,8 @@ func (s spec) grafanaArgs(w *workloads.Workloads) *grafana.Args {
 	}
 }
 
-// firstSubnet is where control node and cluster run: a cluster runs in one zone,
-// and traffic between zones is charged.
+// firstSubnet is where the cluster runs, and a control node without a public
+// address: a cluster runs in one zone, and traffic between zones is charged.
 func firstSubnet(n *network.Network) pulumi.StringOutput { return n.SubnetIDs.Index(pulumi.Int(0)) }
 
 // validate checks the arguments of every component before the first resource is
@@ -134,7 +149,7 @@ func (s spec) validate() error {
 		s.storageArgs().Validate(),
 		s.controlArgs(n, data).Validate(),
 		s.telemetryArgs(data, control).Validate(),
-		s.emrArgs(n, data, t).Validate(),
+		s.emrArgs(n, data, control, t).Validate(),
 		s.workloadsArgs(data, control, t).Validate(),
 		s.grafanaArgs(w).Validate(),
 	)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
@@ -17,6 +18,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/progress"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
+	"github.com/emr-observatory/emr-observatory/schema/violation"
 	"github.com/emr-observatory/emr-observatory/simulator/record"
 	"github.com/emr-observatory/emr-observatory/simulator/rehearse"
 	"github.com/emr-observatory/emr-observatory/stacks"
@@ -34,6 +36,9 @@ func Prepare(ctx context.Context, project, stack string, log *progress.Log) (pul
 	}
 	if len(file.Environments) > 0 {
 		log.Printf("%s: environments are not opened, values from them count as not set: %s", file.Path, strings.Join(file.Environments, ", "))
+	}
+	for _, v := range violation.All(onlyReal(cfg)) {
+		log.Printf("`pulumi up` refuses: %v", v)
 	}
 	o = rehearse.Options{
 		Project: platform.Project, Stack: stack, Config: configMap(file.Values), Existing: existingNetwork(cfg), Progress: log.Step,
@@ -61,12 +66,23 @@ func Prepare(ctx context.Context, project, stack string, log *progress.Log) (pul
 	return program, o, nil
 }
 
+// onlyReal reports what a rehearsal accepts and `pulumi up` refuses.
+func onlyReal(cfg schema.Config) error {
+	l := violation.List{Prefix: platform.Project + ":"}
+	cfg.CheckOperatorsExist(&l)
+	return l.Err()
+}
+
 // existingNetwork returns the subnets that the stack's file names, as if the
 // account had them. Their address ranges are unknown: each gets all of network.cidr.
 func existingNetwork(cfg schema.Config) []record.Resource {
 	var out []record.Resource
 	zones := cfg.Network.AvailabilityZones
-	for i, id := range cfg.Network.SubnetIDs {
+	subnets := cfg.Network.SubnetIDs
+	if public := cfg.Network.PublicSubnetID; public != "" {
+		subnets = append(slices.Clone(subnets), public)
+	}
+	for i, id := range subnets {
 		zone := cfg.Region + string(rune('a'+i))
 		if i < len(zones) {
 			zone = zones[i]

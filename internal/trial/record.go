@@ -56,6 +56,8 @@ func OfferedIn(regions ...string) recorder.Function {
 		return resource.PropertyMap{"instanceTypes": resource.NewArrayProperty(types), "locations": resource.NewArrayProperty(zones)}
 	}
 }
+// PublicAddress is every Elastic IP of a recording.
+const PublicAddress = "203.0.113.50"
 
 // Computed returns the provider-computed outputs that the components read.
 func Computed(r recorder.Resource) resource.PropertyMap {
@@ -63,6 +65,8 @@ func Computed(r recorder.Resource) resource.PropertyMap {
 	switch r.Type {
 	case "aws:ec2/networkInterface:NetworkInterface":
 		return resource.PropertyMap{"privateIp": text("10.0.0.50")}
+	case "aws:ec2/eip:Eip":
+		return resource.PropertyMap{"publicIp": text(PublicAddress)}
 	case "aws:ebs/volume:Volume":
 		return resource.PropertyMap{"id": text("vol-0123456789abcdef0")}
 	case "aws:s3/bucketV2:BucketV2":

@@ -33,7 +33,7 @@ var (
 	// bootstrap arguments and certificates contain.
 	newControlAddress = effects{
 		changes.Replaced: {
-			"control-interface", "control-instance", "control-attachment", "control-gate", "emr-cluster", "emr-task",
+			"control-address", "control-interface", "control-instance", "control-attachment", "control-gate", "emr-cluster", "emr-task",
 			"workloads-grafana-request", "workloads-grafana-certificate",
 		},
 		changes.Unforeseen: {"workloads-*", "grafana-*"},
@@ -79,8 +79,9 @@ func networkEdits() []edit {
 			engineError: "currently marked for protection",
 			refused: []string{"control-data", "emr-cluster", "workloads-collector-data", "workloads-grafana-data", "workloads-pyroscope-data",
 				"workloads-tempo-data", "workloads-victoria-logs-data", "workloads-victoria-metrics-data"}},
-		{keys: []string{"network.vpcId", "network.subnetIds"},
-			sets: []set{{"network.vpcId", `"vpc-0123abcd"`}, {"network.subnetIds", `["subnet-0123abcd"]`}, {"network.availabilityZones", `[]`}},
+		{keys: []string{"network.vpcId", "network.subnetIds", "network.publicSubnetId"},
+			sets: []set{{"network.vpcId", `"vpc-0123abcd"`}, {"network.subnetIds", `["subnet-0123abcd"]`}, {"network.availabilityZones", `[]`},
+				{"network.publicSubnetId", `"subnet-0123abce"`}},
 			effects: effects{
 				changes.Created: {"network-emr-tag-subnet-0123abcd"},
 				changes.Deleted: {"network-vpc", "network-*"},
@@ -95,7 +96,17 @@ func networkEdits() []edit {
 }
 
 func controlEdits() []edit {
+	notPublic := effects{
+		changes.Updated:    {"network-s3"},
+		changes.Deleted:    {"control-address"},
+		changes.Replaced:   newControlAddress[changes.Replaced][1:], // the public one is deleted
+		changes.Unforeseen: newControlAddress[changes.Unforeseen],
+	}
 	return []edit{
+		one("controlNode.access", `"vpc"`, notPublic, "emr-cluster"),
+		{keys: []string{"controlNode.access", "controlNode.apiUrl"}, sets: []set{{"controlNode.access", `"tunnel"`},
+			{"controlNode.apiUrl", `"https://127.0.0.1:6443"`}, {"grafana.url", `"https://127.0.0.1:3000"`}},
+			effects: notPublic, refused: []string{"emr-cluster"}},
 		one("controlNode.instanceType", `"m5.2xlarge"`, effects{changes.Restarted: {"control-instance"}}),
 		{keys: []string{"controlNode.arch"}, sets: []set{{"controlNode.arch", `"arm64"`}, {"controlNode.instanceType", `"m7g.xlarge"`}},
 			effects: effects{
@@ -104,7 +115,7 @@ func controlEdits() []edit {
 				changes.Replaced:   {"control-instance", "control-attachment", "control-gate"},
 				changes.Unforeseen: newControlAddress[changes.Unforeseen],
 			}},
-		one("controlNode.privateIp", `"10.0.0.77"`, newControlAddress, "emr-cluster"),
+		one("controlNode.privateIp", `"10.0.128.77"`, newControlAddress, "emr-cluster"),
 		one("controlNode.dataVolumeGiB", `200`, effects{changes.Updated: {"control-data"}, changes.Restarted: {"workloads-victoria-logs"}}),
 		one("controlNode.dataVolumeGiB", `50`, effects{changes.Updated: {"control-data"}, changes.Restarted: {"workloads-victoria-logs"}},
 			"control-data"),
@@ -176,7 +187,7 @@ func endpointEdits() []edit {
 			"workloads-collector", "workloads-victoria-metrics", "workloads-victoria-logs", "workloads-tempo",
 			"workloads-pyroscope", "workloads-yace", "workloads-grafana", "workloads-status", "workloads-redelivery",
 		}}),
-		one("grafana.url", `"https://127.0.0.1:3000"`, nothing),
+		{keys: []string{"grafana.url"}, sets: []set{{"grafana.url", `"https://127.0.0.1:3000"`}}, engineError: "grafana.url"},
 	}
 	for _, service := range []string{"ec2", "emr", "iam", "kms", "ssm", "sts"} {
 		out = append(out, one("awsEndpoints."+service, endpoint, nothing))

@@ -92,6 +92,27 @@ func TestOnlyEditedWorkloadRestarts(t *testing.T) {
 	}
 }
 
+// TestTunnelKeepsControlNodeAndCluster edits the access from vpc to tunnel: only what
+// shows operators' addresses changes.
+func TestTunnelKeepsControlNodeAndCluster(t *testing.T) {
+	s := open(t, "local")
+	s.up(t)
+	before := s.outputs(t)
+	s.values = s.with(t, set{"controlNode.access", `"tunnel"`}, set{"controlNode.apiUrl", `"https://127.0.0.1:6443"`},
+		set{"grafana.url", `"https://127.0.0.1:3000"`})
+	plan, err := changes.Preview(t.Context(), s.Stack)
+	require.NoError(t, err)
+	require.Equal(t, []string{"workloads-status"}, plan.Names(changes.Restarted), "%s", plan)
+	for _, effect := range []changes.Effect{changes.Created, changes.Replaced, changes.Deleted} {
+		require.Empty(t, plan.Names(effect), "%s", plan)
+	}
+	s.up(t)
+	after := s.outputs(t)
+	require.Equal(t, "https://127.0.0.1:3000", after.GrafanaURL)
+	require.Equal(t, before.ControlInstanceID+before.EMRClusterID, after.ControlInstanceID+after.EMRClusterID)
+	require.Equal(t, before.ControlPrivateIP, after.ControlPrivateIP)
+}
+
 // TestDestroysEphemeralStackInOneCommand: such a stack has no data to keep.
 func TestDestroysEphemeralStackInOneCommand(t *testing.T) {
 	s := open(t, "local")

@@ -14,6 +14,7 @@ const (
 	KMSKeyARN         = "kmsKeyArn"
 	ControlInstanceID = "controlInstanceId"
 	ControlPrivateIP  = "controlPrivateIp"
+	ControlPublicIP   = "controlPublicIp"
 	EMRClusterID      = "emrClusterId"
 	EMRMasterDNS      = "emrMasterDns"
 	NodeRoleARN       = "nodeRoleArn"
@@ -46,6 +47,7 @@ type Outputs struct {
 	Network           Network           `json:"network" help:"Where another EMR cluster has to run so that its nodes reach the control node."`
 	ControlInstanceID string            `json:"controlInstanceId" help:"EC2 instance of the telemetry servers."`
 	ControlPrivateIP  string            `json:"controlPrivateIp" help:"Its fixed private address; OTLP on port 4317."`
+	ControlPublicIP   string            `json:"controlPublicIp" help:"Its Elastic IP; empty unless controlNode.access is public."`
 	Bootstrap         Bootstrap         `json:"bootstrap" help:"Bootstrap action that makes any EMR cluster of this VPC observable."`
 	EMRClusterID      string            `json:"emrClusterId" help:"EMR cluster."`
 	EMRMasterDNS      string            `json:"emrMasterDns" help:"Private DNS name of the primary node."`
@@ -89,6 +91,7 @@ func (Secrets) GoString() string { return "[secret]" }
 type Values struct {
 	DataBucket, KMSKeyARN               pulumi.StringInput
 	ControlInstanceID, ControlPrivateIP pulumi.StringInput
+	ControlPublicIP                     pulumi.StringInput // "" = none
 	VPCID, MasterSecurityGroupID        pulumi.StringInput
 	CoreSecurityGroupID                 pulumi.StringInput
 	ServiceAccessSecurityGroupID        pulumi.StringInput
@@ -110,6 +113,7 @@ func Export(ctx *pulumi.Context, v Values) {
 		KMSKeyARN:         v.KMSKeyARN,
 		ControlInstanceID: v.ControlInstanceID,
 		ControlPrivateIP:  v.ControlPrivateIP,
+		ControlPublicIP:   v.ControlPublicIP,
 		EMRClusterID:      v.EMRClusterID,
 		EMRMasterDNS:      v.EMRMasterDNS,
 		NodeRoleARN:       v.NodeRoleARN,

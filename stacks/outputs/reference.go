@@ -7,8 +7,10 @@ import (
 
 // flat lists the outputs that are also exported on their own.
 func flat() []string {
-	return []string{DataBucket, S3Paths, KMSKeyARN, ControlInstanceID, ControlPrivateIP, EMRClusterID, EMRMasterDNS,
-		NodeRoleARN, NodeRoleName, GrafanaURL, StatusURL}
+	return []string{
+		DataBucket, S3Paths, KMSKeyARN, ControlInstanceID, ControlPrivateIP, ControlPublicIP, EMRClusterID, EMRMasterDNS,
+		NodeRoleARN, NodeRoleName, GrafanaURL, StatusURL,
+	}
 }
 
 // Names lists every output of the stack.

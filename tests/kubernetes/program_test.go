@@ -108,7 +108,10 @@ func components() pulumi.RunFunc {
 			return err
 		}
 		control, err := controlnode.New(ctx, "control", &controlnode.Args{
-			Region: "us-east-1", ControlNode: schema.ControlNode{InstanceType: "m7g.large", Arch: platform.ArchARM64, DataVolumeGiB: 100},
+			Region: "us-east-1",
+			ControlNode: schema.ControlNode{
+				InstanceType: "m7g.large", Arch: platform.ArchARM64, DataVolumeGiB: 100, Access: schema.AccessVPC,
+			},
 			SubnetID: pulumi.String("subnet-1"), VPCID: pulumi.String("vpc-1"), SecurityGroupID: pulumi.String("sg-1"),
 			Bucket: pulumi.String("data"), BucketARN: pulumi.String("arn:aws:s3:::data"),
 			KMSKeyARN: pulumi.String("arn:aws:kms:us-east-1:123456789012:key/k"), AvailabilityZone: pulumi.String("us-east-1a"),
@@ -130,6 +133,7 @@ func workloadArgs(control *controlnode.ControlNode) *workloads.Args {
 	sum := strings.Repeat("0a", 32)
 	return &workloads.Args{
 		Region: pulumi.String("us-east-1"), Bucket: pulumi.String("data"), ControlPrivateIP: control.PrivateIP,
+		ControlHost:      control.Host,
 		ControlBinaryURI: pulumi.String("s3://data/artifacts/" + sum + "/observatory"), ControlBinarySHA256: pulumi.String(sum),
 		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour, DataVolumeGiB: 100,
 	}

@@ -39,7 +39,7 @@ func (g generator) candidate() schema.Config {
 	c.Tags = g.tags()
 	g.network(&c)
 	c.ControlNode.Arch = schema.Arch(c.ControlNode.InstanceType)
-	c.ControlNode.PrivateIP = g.addressIn(c.Network.CIDR)
+	g.access(&c)
 	g.emr(&c)
 	return c
 }
@@ -85,6 +85,9 @@ func (g generator) text(name string, r schema.Rule) string {
 		"privateIp": func() string { return g.addressIn("10.0.0.0/8") },
 		"service": func() string {
 			return g.oneOf("ssm", "kms", "ec2", "elasticmapreduce", "ecr.api", "s3express", "a-1.b-2.c")
+		},
+		"tunnelEnd": func() string {
+			return g.oneOf("https://127.0.0.1:6443", "https://localhost:1", "https://127.0.0.1:65535")
 		},
 		"price": func() string { return fmt.Sprintf("%d.%0*d", g.between(0, 999), g.between(1, 5), g.IntN(10)) },
 		"origin": func() string {
@@ -158,6 +161,25 @@ func (g generator) network(c *schema.Config) {
 	if g.IntN(2) == 0 {
 		first := g.IntN(25)
 		n.AvailabilityZones = []string{c.Region + string(rune('a'+first)), c.Region + string(rune('b'+first))}
+	}
+}
+
+// access makes the ways to the control node consistent with what they need.
+func (g generator) access(c *schema.Config) {
+	node := &c.ControlNode
+	subnets := schema.SubnetsOf(netip.MustParsePrefix(c.Network.CIDR))
+	node.PrivateIP = g.addressIn(subnets.Private[0].String())
+	public := c.Network.PublicSubnetID
+	node.APIURL, c.Network.PublicSubnetID = "", ""
+	switch node.Access {
+	case schema.AccessPublic:
+		node.PrivateIP, c.Grafana.URL = g.addressIn(subnets.Public.String()), ""
+		c.OperatorCIDRs = []string{g.oneOf("203.0.113.0/24", "8.0.0.0/8", "52.94.76.9/32")}
+		if c.Network.VPCID != "" {
+			c.Network.PublicSubnetID = public
+		}
+	case schema.AccessTunnel:
+		node.APIURL, c.Grafana.URL = "https://localhost:6443", "https://127.0.0.1:3000"
 	}
 }
 
