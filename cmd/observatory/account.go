@@ -40,8 +40,11 @@ func needsOf(cfg schema.Config) doctor.Needs {
 	if cfg.Network.VPCID == "" {
 		n.VPCs = 1
 		if cfg.Network.NAT {
-			n.Addresses = 1
+			n.Addresses++
 		}
+	}
+	if cfg.ControlNode.Access == schema.AccessPublic {
+		n.Addresses++
 	}
 	return n
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
 )
@@ -26,7 +27,10 @@ func TestNeedsAreThoseOfTheStacksResources(t *testing.T) {
 	require.Equal(t, []doctor.Instances{{Type: kind, Count: 1}, {Type: kind, Count: 1}, {Type: kind, Count: 2}}, n.Instances)
 
 	cfg.Network.VPCID = "vpc-1"
-	require.Zero(t, needsOf(cfg).Addresses+needsOf(cfg).VPCs)
+	require.Zero(t, needsOf(cfg).VPCs)
+	require.Equal(t, 1, needsOf(cfg).Addresses, "the control node's")
+	cfg.ControlNode.Access = schema.AccessVPC
+	require.Zero(t, needsOf(cfg).Addresses)
 	cfg.EMR.Core.BidPrice = "0.1"
 	require.True(t, needsOf(cfg).Instances[2].Spot)
 }

@@ -44,8 +44,12 @@ func examples() map[string]example {
 		"bin/observatory doctor --aws --stack dev": {by: citation{
 			"cmd/observatory", "TestDoctorOfAnAccount", "command_test.go", `"doctor", "--aws", "--stack", "dev"`,
 		}},
-		"make test":  {excluded: "runs this test; CI runs it (.ci/run)"},
-		"make bench": {excluded: "takes half an hour; run by hand"},
+		"bin/observatory tunnel --stack dev": {by: citation{
+			"cmd/observatory", "TestTunnelPrintsWhatForwardsThePorts", "tunnel_test.go", `"tunnel", "--stack", "dev"`,
+		}},
+		"curl https://checkip.amazonaws.com": {excluded: "asks a server of AWS"},
+		"make test":                          {excluded: "runs this test; CI runs it (.ci/run)"},
+		"make bench":                         {excluded: "takes half an hour; run by hand"},
 	}
 }
 
