@@ -56,6 +56,7 @@ func OfferedIn(regions ...string) recorder.Function {
 		return resource.PropertyMap{"instanceTypes": resource.NewArrayProperty(types), "locations": resource.NewArrayProperty(zones)}
 	}
 }
+
 // PublicAddress is every Elastic IP of a recording.
 const PublicAddress = "203.0.113.50"
 

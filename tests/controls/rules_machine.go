@@ -1,11 +1,15 @@
 package controls
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+)
 
 const (
 	typeInstance   = "aws:ec2/instance:Instance"
 	typeInterface  = "aws:ec2/networkInterface:NetworkInterface"
 	typeAddress    = "aws:ec2/eip:Eip"
+	typeAddressOf  = "aws:ec2/eipAssociation:EipAssociation"
 	typeVolume     = "aws:ebs/volume:Volume"
 	typeProfile    = "aws:iam/instanceProfile:InstanceProfile"
 	typeBackup     = "aws:backup/selection:Selection"
@@ -80,16 +84,23 @@ func noPublicAddress(r Resource, all Resources) Judgement {
 		return unmet("associatePublicIpAddress is true")
 	}
 	for _, address := range all.OfType(typeAddress) {
-		if address.At("instance") == r.ID {
-			return unmet("the instance has address %s", address.Name)
+		if address.At("instance") == r.ID || hasInterface(r, address.At("networkInterface")) {
+			return unmet("it has address %s", address.Name)
 		}
-		for _, i := range r.List("networkInterfaces") {
-			if id := valueAt(i, "networkInterfaceId"); id != nil && address.At("networkInterface") == id {
-				return unmet("the instance's network interface has address %s", address.Name)
-			}
+	}
+	for _, a := range all.OfType(typeAddressOf) {
+		if a.At("instanceId") == r.ID || hasInterface(r, a.At("networkInterfaceId")) {
+			return unmet("it has the address of %s", a.Name)
 		}
 	}
 	return met()
+}
+
+// hasInterface reports whether an instance has the network interface of this id.
+func hasInterface(instance Resource, id any) bool {
+	return id != nil && slices.ContainsFunc(instance.List("networkInterfaces"), func(i any) bool {
+		return valueAt(i, "networkInterfaceId") == id
+	})
 }
 
 func hasRole(r Resource, all Resources) Judgement {
@@ -103,6 +114,11 @@ func hasRole(r Resource, all Resources) Judgement {
 func addressInUse(r Resource, all Resources) Judgement {
 	if nat := all.With(typeNAT, "allocationId", r.ID); len(nat) > 0 {
 		return met(nat...)
+	}
+	for _, a := range all.With(typeAddressOf, "allocationId", r.ID) {
+		if a.At("instanceId") != nil || a.At("networkInterfaceId") != nil {
+			return met(a)
+		}
 	}
 	if r.At("instance") == nil && r.At("networkInterface") == nil {
 		return unmet("no instance, network interface or NAT gateway uses it")

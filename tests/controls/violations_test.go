@@ -104,13 +104,13 @@ func machineViolations() []violation {
 			return all
 		}},
 		{"CKV_AWS_79", name, set(instance, name, "metadataOptions.httpTokens", "optional")},
-		{"CKV_AWS_88", name, set(instance, name, "associatePublicIpAddress", true)},
-		{"CKV_AWS_88", name, set("Eip", "network-nat", "networkInterface", "control-interface-id")},
 		{"CKV_AWS_126", name, set(instance, name, "monitoring", false)},
 		{"CKV_AWS_135", name, set(instance, name, "ebsOptimized", nil)},
 		{"CKV2_AWS_41", name, set(instance, name, "iamInstanceProfile", nil)},
 		{"CKV2_AWS_41", name, drop("InstanceProfile", "control-profile")},
 		{"CKV2_AWS_19", "network-nat", drop("NatGateway", "network-nat")},
+		{"CKV2_AWS_19", "control-address", drop("EipAssociation", "control-address")},
+		{"CKV2_AWS_19", "control-address", set("EipAssociation", "control-address", "networkInterfaceId", nil)},
 		{"CKV_AWS_3", "control-data", set("Volume", "control-data", "encrypted", false)},
 		{"CKV_AWS_189", "control-data", set("Volume", "control-data", "kmsKeyId", nil)},
 		{"CKV_AWS_7", "storage-key", set("Key", "storage-key", "enableKeyRotation", nil)},
@@ -260,6 +260,22 @@ func TestBlockOfPublicAccessIsJudgedWhereAskedFor(t *testing.T) {
 	}
 }
 
+// TestPublicAddressesAreFound alters stack local, whose control node has none.
+func TestPublicAddressesAreFound(t *testing.T) {
+	const name, association = "control-instance", "aws:ec2/eipAssociation:EipAssociation"
+	all := resources(t, "local")
+	require.Empty(t, findings(controls.Judge("local", all)))
+	for _, a := range []alteration{
+		set("Instance", name, "associatePublicIpAddress", true),
+		set("Eip", "network-nat", "networkInterface", "control-interface-id"),
+		set("Eip", "network-nat", "instance", name+"-id"),
+		add(association, "a", map[string]any{"networkInterfaceId": "control-interface-id"}),
+		add(association, "a", map[string]any{"instanceId": name + "-id"}),
+	} {
+		require.Equal(t, []string{"CKV_AWS_88 " + name}, findings(controls.Judge("local", alter(t, all, a))))
+	}
+}
+
 // TestUnneededExceptionsAreReported makes a resource of every exception meet its
 // rule: the exception must then be reported as unneeded.
 func TestUnneededExceptionsAreReported(t *testing.T) {
@@ -281,6 +297,8 @@ func TestUnneededExceptionsAreReported(t *testing.T) {
 		"CKV_AWS_144 storage-data": add("aws:s3/bucketReplicationConfig:BucketReplicationConfig", "r",
 			map[string]any{"bucket": "storage-data-4f2a"}),
 		"CKV2_AWS_9 control-data": add("aws:backup/selection:Selection", "b", none),
+		"CKV_AWS_88 control-instance": both(drop("EipAssociation", "control-address"),
+			set("Eip", "control-address", "networkInterface", "another")),
 	}
 	rules := map[string]bool{}
 	for key, a := range met {

@@ -37,6 +37,18 @@ func accountNotTried() []notTried {
 			[]string{"toolchain/doctor TestAccountThatHasEverythingPasses", "toolchain/doctor TestAccountLacksAreNamedWithTheirRemedy"},
 			"`observatory doctor --aws --stack dev`",
 		}, {
+			"A workstation reaches the control node at its Elastic IP.", "No local server routes public addresses.",
+			"Every address that connects is one that the certificates name; the provider servers refuse an address without an internet gateway.",
+			[]string{"stacks TestAddressesAgree", "components/network TestPublicControlNodeHasARouteToTheInternet",
+				"simulator TestPublicAddressesNeedAGateway"},
+			"`curl --insecure https://$(pulumi stack output controlPublicIp --stack dev):6443/readyz`; any HTTP status proves the route",
+		}, {
+			"Session Manager forwards the control node's ports.", "No local server speaks its protocol.",
+			"A shell runs the printed commands with a stand-in for the AWS CLI; " +
+				"whether kube-proxy serves Grafana's node port at 127.0.0.1 is not checked.",
+			[]string{"cmd/observatory TestTunnelPrintsWhatForwardsThePorts", "components/controlnode TestTunnelKeepsTheInstance"},
+			"with access tunnel: `observatory tunnel --stack dev`, its commands, then `curl --insecure https://127.0.0.1:3000/api/health`",
+		}, {
 			"The deployer policies suffice for `pulumi up`, `refresh` and `destroy`.", "No local server decides as IAM does.",
 			"Each resource type and function of the stacks has its row of actions; the rows have not been compared with the provider's source yet.",
 			[]string{"tests/deployer TestEveryResourceTypeAndFunctionHasItsRow", "tests/deployer TestReferenceIsGenerated"},
