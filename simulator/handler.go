@@ -89,8 +89,11 @@ type Recording struct{}
 // Create implements Handler.
 func (Recording) Create(_ context.Context, r Request) (Result, error) { return r.Recorded() }
 
-// Read implements Handler. It reports the last state.
+// Read implements Handler. It reports the last state, unless the resource has ended.
 func (Recording) Read(_ context.Context, r Request) (Result, bool, error) {
+	if r.Account != nil && r.Account.HasEnded(r.ID) {
+		return Result{}, false, nil
+	}
 	return Result{ID: r.ID, Outputs: r.Outputs}, true, nil
 }
 

@@ -288,12 +288,9 @@ func TestGuardRefusesAPreviewThatLosesData(t *testing.T) {
 			require.Contains(t, o.stdout+o.stderr, c.says)
 		})
 	}
-	var verdict struct {
-		Changes  map[string][]string
-		Refusals []string
-	}
 	o := observatory(t, t.TempDir(), []string{"AWS_REGION=us-east-1"}, "guard", "--json", preview("delete", ""))
-	require.NoError(t, json.Unmarshal([]byte(o.stdout), &verdict), o.stdout)
-	require.Equal(t, map[string][]string{"deleted": {"storage-data"}}, verdict.Changes)
-	require.Len(t, verdict.Refusals, 1)
+	found := verdictOf(t, o)
+	require.Equal(t, map[string][]string{"deleted": {"storage-data"}}, found.Changes)
+	require.Len(t, found.Refusals, 1)
+	require.Empty(t, found.Notices)
 }

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/spf13/cobra"
 
 	"github.com/emr-observatory/emr-observatory/internal/engine"
@@ -21,8 +23,9 @@ func guardCommand() *cobra.Command {
 		Short: "Refuse an update that would lose something, from what `pulumi preview --json` prints",
 		Long: "Reads a preview of the platform from FILE or standard input, before `pulumi up` or in a pipeline. Refuses an update that\n" +
 			"would lose what a resource holds, end running or pending steps of an EMR cluster (looked up with the ambient AWS\n" +
-			"configuration if a cluster is deleted), or stop half-way because AWS refuses it. --accept names what may be lost.",
-		Example: "  pulumi preview --stack acme/emr-observatory/dev --json | observatory guard\n" +
+			"configuration if a cluster is deleted), or stop half-way because AWS refuses it. --accept names what may be lost.\n" +
+			"It also says if the stack's cluster has ended, as an idle one does: the next update with --refresh creates another.",
+		Example: "  pulumi preview --stack acme/emr-observatory/dev --refresh --json | observatory guard\n" +
 			"  observatory guard preview.json --accept emr-cluster",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := cmd.InOrStdin()
@@ -43,8 +46,12 @@ func guardCommand() *cobra.Command {
 				return err
 			}
 			refusal := engine.GuardPreview(cmd.Context(), cfg, preview, accepted)
+			notices := noticesOf(cmd.Context(), cfg, preview)
 			if asJSON {
-				return errors.Join(writeJSON(cmd.OutOrStdout(), verdictOf(preview.Plan, refusal)), refusal)
+				return errors.Join(writeJSON(cmd.OutOrStdout(), verdictOf(preview.Plan, notices, refusal)), refusal)
+			}
+			for _, notice := range notices {
+				fmt.Fprintln(cmd.OutOrStdout(), notice)
 			}
 			if refusal == nil {
 				for _, effect := range changes.Effects() {
@@ -65,12 +72,26 @@ func guardCommand() *cobra.Command {
 // verdict is what `guard --json` prints.
 type verdict struct {
 	Changes  map[changes.Effect][]string `json:"changes"` // logical names
+	Notices  []string                    `json:"notices"` // what is worth knowing, but no reason to refuse
 	Refusals []string                    `json:"refusals"`
 }
 
+// noticesOf says whether the stack's cluster has ended. A failed look-up does not
+// refuse an update that may have nothing to do with the cluster.
+func noticesOf(ctx context.Context, cfg aws.Config, preview changes.Digest) []string {
+	ended, err := engine.EndedCluster(ctx, cfg, preview)
+	switch {
+	case err != nil:
+		return []string{err.Error()}
+	case ended != nil:
+		return []string{ended.String()}
+	}
+	return []string{}
+}
+
 // verdictOf returns what the plan changes, and the refusal line by line.
-func verdictOf(plan changes.Plan, refusal error) verdict {
-	v := verdict{Changes: map[changes.Effect][]string{}, Refusals: []string{}}
+func verdictOf(plan changes.Plan, notices []string, refusal error) verdict {
+	v := verdict{Changes: map[changes.Effect][]string{}, Notices: notices, Refusals: []string{}}
 	for _, effect := range changes.Effects() {
 		if names := plan.Names(effect); len(names) > 0 {
 			v.Changes[effect] = names

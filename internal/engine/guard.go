@@ -11,6 +11,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/stacks/changes"
+	"github.com/emr-observatory/emr-observatory/stacks/outputs"
 )
 
 // Guard refuses an update that would lose data of a stack that is not ephemeral,
@@ -35,10 +36,29 @@ func (e *Engine) Guard(ctx context.Context, cfg aws.Config, ephemeral bool, acce
 // whether the stack is ephemeral come from the preview's configuration. It calls
 // EMR only if the plan deletes or replaces a cluster.
 func GuardPreview(ctx context.Context, cfg aws.Config, preview changes.Digest, accepted []string) error {
+	return checkPlan(ctx, preview.Plan, inRegionOf(preview, cfg), preview.Config[platform.Project+":ephemeral"] == "true", accepted)
+}
+
+// EndedCluster returns nil unless the stack's cluster has ended without the stack, or
+// the preview deletes it. Before a stack's first update it does not call EMR.
+func EndedCluster(ctx context.Context, cfg aws.Config, preview changes.Digest) (*changes.Ended, error) {
+	id, _ := preview.Outputs[outputs.EMRClusterID].(string)
+	if id == "" {
+		return nil, nil
+	}
+	ended, err := changes.FindEnded(ctx, emr.NewFromConfig(inRegionOf(preview, cfg)), id, preview.Plan)
+	if err != nil {
+		return nil, fmt.Errorf("look whether the stack's cluster still runs: %w", err)
+	}
+	return ended, nil
+}
+
+// inRegionOf returns cfg with the region of the preview's stack.
+func inRegionOf(preview changes.Digest, cfg aws.Config) aws.Config {
 	if region := preview.Config[platform.Project+":region"]; region != "" {
 		cfg.Region = region
 	}
-	return checkPlan(ctx, preview.Plan, cfg, preview.Config[platform.Project+":ephemeral"] == "true", accepted)
+	return cfg
 }
 
 // checkPlan refuses a plan that loses what accepted does not name.

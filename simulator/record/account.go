@@ -31,6 +31,7 @@ type Account struct {
 	names         map[string]string                // type and name -> URN, see nameKey
 	existing      map[string]bool                  // type and id of what was created or named and not deleted
 	public        publicAddresses
+	ended         map[string]bool // ids of resources that ended without the engine, see End
 }
 
 // placement is where a network interface is.
@@ -51,7 +52,7 @@ func NewAccount(region, id string) *Account {
 		ID: cmp.Or(id, "000000000000"), region: cmp.Or(region, "us-east-1"),
 		subnets: map[string]subnet{}, defaultGroups: map[string]string{}, defaultParts: map[string]string{},
 		interfaces: map[string]placement{}, addresses: map[string]map[netip.Addr]string{}, names: map[string]string{},
-		existing: map[string]bool{}, public: newPublicAddresses(),
+		existing: map[string]bool{}, public: newPublicAddresses(), ended: map[string]bool{},
 	}
 }
 
@@ -127,6 +128,21 @@ func (a *Account) Add(r Resource) {
 			a.assign(text("subnetId"), ip, r.URN)
 		}
 	}
+}
+
+// End makes the next read of a resource find nothing, as if the service had ended it:
+// EMR terminates an idle cluster.
+func (a *Account) End(id string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ended[id] = true
+}
+
+// HasEnded reports whether End was called for a resource.
+func (a *Account) HasEnded(id string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.ended[id]
 }
 
 // Remove removes a resource that no longer exists and frees its name and

@@ -32,9 +32,13 @@ type digest struct {
 // Digest is a plan and the configuration it was computed from. Secret
 // configuration values are masked.
 type Digest struct {
-	Plan   Plan
-	Config map[string]string // full keys, emr-observatory:region
+	Plan    Plan
+	Config  map[string]string // full keys, emr-observatory:region
+	Outputs map[string]any    // of the stack before the update; empty before the first
 }
+
+// rootStack is the type of the resource whose outputs are the stack's.
+const rootStack = "pulumi:pulumi:Stack"
 
 // FromDigest classifies the output of `pulumi preview --json`. If the preview
 // failed, its error is returned along with the changes found before.
@@ -44,10 +48,14 @@ func FromDigest(r io.Reader) (Digest, error) {
 		return Digest{}, fmt.Errorf("read preview: %w; make it with `pulumi preview --json`", err)
 	}
 	var out planBuilder
+	var outputs map[string]any
 	for _, s := range d.Steps {
 		one := step{
 			op: s.Op, urn: s.URN, keys: s.ReplaceReasons, differs: s.DiffReasons,
 			old: stateOfResource(s.OldState), new: stateOfResource(s.NewState),
+		}
+		if s.OldState != nil && s.OldState.Type == rootStack {
+			outputs = s.OldState.Outputs
 		}
 		for _, r := range []*apitype.ResourceV3{s.OldState, s.NewState} {
 			if r != nil {
@@ -59,7 +67,7 @@ func FromDigest(r io.Reader) (Digest, error) {
 		}
 		out.add(one)
 	}
-	found := Digest{Plan: out.plan, Config: d.Config}
+	found := Digest{Plan: out.plan, Config: d.Config, Outputs: outputs}
 	for _, line := range d.Diagnostics {
 		if line.Severity == "error" {
 			return found, fmt.Errorf("preview: %s", line.Message)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -43,22 +44,29 @@ func TestDigestAgreesWithEvents(t *testing.T) {
 	require.NoError(t, err)
 
 	require.NoError(t, s.Stack.SetConfig(t.Context(), platform.Project+":region", auto.ConfigValue{Value: "us-east-1"}))
-	var printed string
-	w := s.Stack.Workspace()
-	other, err := auto.SelectStackInlineSource(t.Context(), s.Stack.Name(), "emr-observatory", w.Program(),
-		auto.Pulumi(jsonCommand{w.PulumiCommand(), &printed}), auto.PulumiHome(w.PulumiHome()),
-		auto.WorkDir(w.WorkDir()), auto.EnvVars(w.GetEnvVars()))
-	require.NoError(t, err)
-	_, _ = other.Preview(t.Context()) // its result is read from what was printed
-	require.NotEmpty(t, printed)
-	got, err := changes.FromDigest(strings.NewReader(printed))
-	require.NoError(t, err)
+	got := s.previewAsJSON(t)
 	for _, effect := range changes.Effects() {
 		require.Equal(t, want.Names(effect), got.Plan.Names(effect), effect)
 	}
 	require.NotEmpty(t, got.Plan.Names(changes.Restarted))
 	require.Equal(t, refusedNames(t, changes.Guard{}.Check(t.Context(), want)), refusedNames(t, changes.Guard{}.Check(t.Context(), got.Plan)))
 	require.Equal(t, "us-east-1", got.Config[platform.Project+":region"])
+}
+
+// previewAsJSON reads what `pulumi preview --json` prints.
+func (s *scene) previewAsJSON(t *testing.T, opts ...optpreview.Option) changes.Digest {
+	t.Helper()
+	var printed string
+	w := s.Stack.Workspace()
+	other, err := auto.SelectStackInlineSource(t.Context(), s.Stack.Name(), "emr-observatory", w.Program(),
+		auto.Pulumi(jsonCommand{w.PulumiCommand(), &printed}), auto.PulumiHome(w.PulumiHome()),
+		auto.WorkDir(w.WorkDir()), auto.EnvVars(w.GetEnvVars()))
+	require.NoError(t, err)
+	_, _ = other.Preview(t.Context(), opts...) // its result is read from what was printed
+	require.NotEmpty(t, printed)
+	got, err := changes.FromDigest(strings.NewReader(printed))
+	require.NoError(t, err)
+	return got
 }
 
 func TestRejectsInvalidDigest(t *testing.T) {

@@ -1,0 +1,65 @@
+package changes
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+)
+
+// Ended is a stack's cluster that has ended without the stack: EMR terminates an
+// idle cluster. The engine learns it only by a refresh.
+type Ended struct {
+	Cluster string // j-…
+	State   types.ClusterState
+	Reason  string
+	// Recreated reports whether the plan creates another cluster.
+	Recreated bool
+}
+
+// FindEnded looks a cluster up. It returns nil if the cluster has not ended, or if
+// the plan deletes it.
+func FindEnded(ctx context.Context, api emr.DescribeClusterAPIClient, id string, plan Plan) (*Ended, error) {
+	if len(plan.ofCluster(Deleted)) > 0 {
+		return nil, nil
+	}
+	out, err := api.DescribeCluster(ctx, &emr.DescribeClusterInput{ClusterId: aws.String(id)})
+	if err != nil {
+		return nil, fmt.Errorf("describe cluster %s: %w", id, err)
+	}
+	ended := Ended{Cluster: id, Recreated: len(plan.ofCluster(Created, Replaced)) > 0}
+	if status := out.Cluster.Status; status != nil {
+		ended.State = status.State
+		if change := status.StateChangeReason; change != nil {
+			ended.Reason = aws.ToString(change.Message)
+			if ended.Reason == "" {
+				ended.Reason = string(change.Code)
+			}
+		}
+	}
+	switch ended.State {
+	case types.ClusterStateTerminating, types.ClusterStateTerminated, types.ClusterStateTerminatedWithErrors:
+		return &ended, nil
+	}
+	return nil, nil
+}
+
+// ofCluster returns the changes of EMR clusters with one of the effects.
+func (p Plan) ofCluster(effects ...Effect) Plan {
+	return slices.DeleteFunc(slices.Clone(p), func(c Change) bool { return c.Type != typeCluster || !slices.Contains(effects, c.Effect) })
+}
+
+// String formats what has ended and what an update makes of it, on one line.
+func (e Ended) String() string {
+	reason := string(e.State)
+	if e.Reason != "" {
+		reason += ": " + e.Reason
+	}
+	if e.Recreated {
+		return fmt.Sprintf("cluster %s ended (%s); up creates another", e.Cluster, reason)
+	}
+	return fmt.Sprintf("cluster %s ended (%s), and this preview has not noticed; `pulumi up --refresh` creates another", e.Cluster, reason)
+}

@@ -1,0 +1,72 @@
+package changes_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/stacks/changes"
+)
+
+// describedCluster is EMR's answer for one cluster.
+type describedCluster struct {
+	emr.DescribeClusterAPIClient
+	state types.ClusterState
+}
+
+func (d describedCluster) DescribeCluster(
+	context.Context, *emr.DescribeClusterInput, ...func(*emr.Options),
+) (*emr.DescribeClusterOutput, error) {
+	return &emr.DescribeClusterOutput{Cluster: &types.Cluster{Status: &types.ClusterStatus{
+		State: d.state, StateChangeReason: &types.ClusterStateChangeReason{Message: aws.String("terminated after idle time")},
+	}}}, nil
+}
+
+// EMR ends an idle cluster. A preview with --refresh plans another, one without says
+// nothing of it; both name the cluster whose end they have to report.
+func TestPreviewOfAnEndedCluster(t *testing.T) {
+	s := open(t, "dev")
+	s.up(t)
+	before := s.previewAsJSON(t)
+	id, _ := before.Outputs["emrClusterId"].(string)
+	require.Regexp(t, "^j-", id)
+	s.Servers.Account.End(id)
+
+	unnoticed := s.previewAsJSON(t)
+	require.Equal(t, id, unnoticed.Outputs["emrClusterId"])
+	require.Empty(t, unnoticed.Plan.Names(changes.Created))
+	refreshed := s.previewAsJSON(t, optpreview.Refresh())
+	require.Equal(t, id, refreshed.Outputs["emrClusterId"])
+	require.Contains(t, refreshed.Plan.Names(changes.Created), "emr-cluster")
+
+	idle := describedCluster{state: types.ClusterStateTerminated}
+	for want, plan := range map[string]changes.Plan{
+		"cluster " + id + " ended (TERMINATED: terminated after idle time); up creates another": refreshed.Plan,
+		"cluster " + id + " ended (TERMINATED: terminated after idle time), and this preview has not noticed; " +
+			"`pulumi up --refresh` creates another": unnoticed.Plan,
+	} {
+		ended, err := changes.FindEnded(t.Context(), idle, id, plan)
+		require.NoError(t, err)
+		require.Equal(t, want, ended.String())
+	}
+}
+
+func TestClusterThatHasNotEnded(t *testing.T) {
+	client, cluster := serveEMR(t, busyCluster{})
+	for _, effect := range []changes.Effect{changes.Updated, changes.Replaced, changes.Deleted} {
+		ended, err := changes.FindEnded(t.Context(), client, cluster, clusterChange(cluster, effect))
+		require.NoError(t, err)
+		require.Nil(t, ended)
+	}
+	ended, err := changes.FindEnded(t.Context(), describedCluster{state: types.ClusterStateTerminated}, cluster,
+		clusterChange(cluster, changes.Deleted))
+	require.NoError(t, err)
+	require.Nil(t, ended, "the update deletes it")
+	_, err = changes.FindEnded(t.Context(), client, "j-UNKNOWN", nil)
+	require.ErrorContains(t, err, "describe cluster j-UNKNOWN")
+}
