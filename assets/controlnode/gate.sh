@@ -27,9 +27,9 @@ while :; do
     exit 0
   fi
   case "$status:$code" in
-    0:401 | 0:403) reason="HTTP $code: it rejects the administrator's certificate. K3s uses a client authority other than this stack's; see boot.sh in the instance's console output" ;;
+    0:401 | 0:403) reason="HTTP $code: it rejects the administrator's certificate. K3s trusts another client CA than this stack's; see boot.sh in the instance's console output" ;;
     0:*) reason="HTTP $code: K3s is still starting" ;;
-    60:*) reason="its certificate is not signed by this stack's authority: $(cat "$work/error"). K3s generated its own authorities, or the data volume belongs to another stack; see the instance's console output" ;;
+    60:*) reason="its certificate is not signed by this stack's CA: $(cat "$work/error"). K3s generated its own CAs, or the data volume belongs to another stack; see the instance's console output" ;;
     7:* | 28:*) reason="no connection: $(cat "$work/error"). It still boots, $HINT" ;;
     *) reason="curl ended with $status: $(cat "$work/error")" ;;
   esac

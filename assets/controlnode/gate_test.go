@@ -136,7 +136,7 @@ func TestGateReportsReason(t *testing.T) {
 		trusted, client ca
 		reason          string
 	}{
-		"server certificate of another CA": {running.URL, other, client, "its certificate is not signed by this stack's authority"},
+		"server certificate of another CA": {running.URL, other, client, "its certificate is not signed by this stack's CA"},
 		"client certificate of another CA": {running.URL, server, other, "rejects the administrator's certificate"},
 		"nobody listens":                   {closed.URL, server, client, "no connection"},
 		"nobody listens, how to":           {closed.URL, server, client, "It still boots, or no tunnel is open"},

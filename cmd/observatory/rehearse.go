@@ -21,10 +21,10 @@ func rehearseCommand(s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use: "rehearse", Args: cobra.NoArgs,
 		Short: "Run a stack's whole life without an account",
-		Long: "Runs the program on the real engine with recorded providers: preview, up, up again, destroy. Every resource's inputs are\n" +
-			"checked against the SDKs' types and the services' rules; the second up must change nothing; protected resources must refuse\n" +
-			"to be destroyed. All errors are reported, and nothing real is touched. Secrets and ESC environments are not opened; a\n" +
-			"network that the stack's file names is assumed to exist.",
+		Long: "Runs the program on the real engine: preview, up, up again, destroy. Provider servers stand in for AWS, Kubernetes and\n" +
+			"Grafana. They check every input against the SDKs' types and the services' rules, and create nothing. The second up must\n" +
+			"change nothing, and protected resources must refuse to be destroyed. All errors are reported. Secrets and ESC environments\n" +
+			"are not opened; a network that the stack's file names is assumed to exist.",
 		Example: "  observatory rehearse --stack dev\n  observatory rehearse --stack local --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runRehearsal(cmd, s, asJSON, rehearse.Run, nil)
@@ -39,8 +39,8 @@ func previewCommand(s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use: "preview", Args: cobra.NoArgs,
 		Short: "Show what a new stack would consist of, without an account",
-		Long: "The engine's own preview of a stack that does not exist yet, with recorded providers in place of AWS: what `pulumi preview`\n" +
-			"prints in an empty account. For what an existing stack would change, run `pulumi preview` with its back end.",
+		Long: "Prints the engine's preview of a stack that does not exist yet. Provider servers stand in for AWS, so it is what `pulumi\n" +
+			"preview` prints in an empty account. To see what would change in an existing stack, run `pulumi preview` with its back end.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var transcript io.Writer
 			if !asJSON {

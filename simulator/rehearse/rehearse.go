@@ -1,5 +1,5 @@
 // Package rehearse runs a program through the whole life of a stack on the real
-// engine with recorded providers: preview, up, up again, destroy. It finds what
+// engine with provider servers: preview, up, up again, destroy. It finds what
 // unit tests with mocks cannot: inputs that the services would refuse, edits
 // that never converge, resources that cannot be destroyed, protection that does
 // not protect.
@@ -70,7 +70,7 @@ type Report struct {
 	Phases    []Phase  `json:"phases"`
 	// Problems are all violations, then the error that ended the rehearsal
 	// early. The error of Run joins them.
-	Problems []string `json:"faults"`
+	Problems []string `json:"problems"`
 }
 
 // Run rehearses the whole life of a stack. It fails if there is any problem; the

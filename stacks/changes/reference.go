@@ -21,13 +21,13 @@ func Reference(rows []Row) []byte {
 	var b strings.Builder
 	b.WriteString(`# What an edit does
 
-Rendered by the tests of package stacks/changes, which preview each of these edits of ` + "`Pulumi.dev.yaml`" +
-		" (with a task group) on the real engine; run `make generate`" + `.
+` + "`make generate` writes this page: the tests of stacks/changes preview each edit of `Pulumi.dev.yaml`, with a task group added, " +
+		`on the real engine.
 
-Resources are listed by logical name, or as "much of" a component if there are many.
-"Refused" lists the changes that a guarded update refuses and a plain ` + "`pulumi up`" +
-		` would make after its preview; protected resources stop both.
-"Known only during the update" are resources whose provider waits for a resource that is replaced, such as the control node.
+Resources go by their logical names. If an edit affects many resources of a component, the table says "much of" it.
+"Refused" lists what a guarded update refuses. A plain ` + "`pulumi up`" +
+		` makes these changes after its preview, except to protected resources, which stop it too.
+"Known only during the update" means that the resource's provider waits for another resource that is replaced, such as the control node.
 
 | Key | Edit | Effect | Refused |
 |---|---|---|---|

@@ -270,11 +270,11 @@ func (d *document) requireUpToDate(t *testing.T) {
 	t.Helper()
 	text := `# Errors
 
-Rendered by the tests of package stacks/config from the errors that the cases of ` + "`stacks/config/testdata/errors.yaml`" +
-		" cause; run `make generate`" + `.
+` + "`make generate` writes this page: the tests of stacks/config load every configuration in `stacks/config/testdata/errors.yaml` " +
+		`and record the errors.
 
-Every error names four things: the path, the value, the rule and the remedy. A value that may be secret is not shown.
-All violations of a stack's configuration are reported at once, before anything is changed.
+Every error names the path, the value, the rule and the remedy. It hides a value that may be secret.
+All violations in a stack's configuration are reported together, before anything is changed.
 ` + d.b.String()
 	at := filepath.Join(root, "docs/reference/errors.md")
 	if *update {
