@@ -56,6 +56,9 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 		return nil, err
 	}
 	b := &builder{Builder: children, args: args}
+	if err := b.requireSpotRole(); err != nil {
+		return nil, err
+	}
 	node, err := b.createNodeRole()
 	if err != nil {
 		return nil, err

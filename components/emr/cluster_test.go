@@ -71,6 +71,7 @@ func recorderOptions(partition, suffix string) []recorder.Option {
 	return []recorder.Option{
 		recorder.WithInvoke("aws:index/getCallerIdentity:getCallerIdentity", map[string]any{"accountId": "123456789012"}),
 		recorder.WithInvoke("aws:index/getPartition:getPartition", map[string]any{"partition": partition, "dnsSuffix": suffix}),
+		withRoles(platform.SpotRole),
 		recorder.WithComputed(func(r recorder.Resource) resource.PropertyMap {
 			switch r.Type {
 			case roleType:

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // Record runs the real program with a stack file's configuration against the
@@ -32,6 +33,8 @@ func Answers() []recorder.Option {
 		recorder.WithFunction(OfferingsFunction, OfferedIn("us-east-1")),
 		recorder.WithInvoke("aws:ec2/getPrefixList:getPrefixList", map[string]any{"id": "pl-0123", "name": "s3", "cidrBlocks": []any{}}),
 		recorder.WithInvoke("aws:ec2/getSubnet:getSubnet", map[string]any{"availabilityZone": "us-east-1a", "id": "subnet-0123"}),
+		recorder.WithInvoke("aws:iam/getRoles:getRoles", map[string]any{"id": "us-east-1",
+			"names": []any{platform.SpotRole}, "arns": []any{"arn:aws:iam::123456789012:role/" + platform.SpotRole}}),
 		recorder.WithInvoke("aws:ssm/getParameter:getParameter", map[string]any{"value": "ami-0123456789abcdef0",
 			"insecureValue": "ami-0123456789abcdef0", "arn": "x", "id": "x", "name": "x", "type": "String", "version": 1}),
 		recorder.WithComputed(Computed),

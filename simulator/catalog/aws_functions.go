@@ -31,6 +31,7 @@ func awsFunctions() []Function {
 		function[emr.GetReleaseLabelsArgs, emr.GetReleaseLabelsResult](),
 		function[emr.GetSupportedInstanceTypesArgs, emr.GetSupportedInstanceTypesResult](),
 		function[iam.GetPolicyDocumentArgs, iam.GetPolicyDocumentResult](),
+		function[iam.GetRolesArgs, iam.GetRolesResult](),
 		function[iam.LookupRoleArgs, iam.LookupRoleResult](),
 		function[iam.LookupPolicyArgs, iam.LookupPolicyResult](),
 		function[iam.GetSessionContextArgs, iam.GetSessionContextResult](),

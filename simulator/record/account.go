@@ -32,6 +32,7 @@ type Account struct {
 	existing      map[string]bool                  // type and id of what was created or named and not deleted
 	public        publicAddresses
 	ended         map[string]bool // ids of resources that ended without the engine, see End
+	lacking       map[string]bool // services whose role the account lacks
 }
 
 // placement is where a network interface is.
@@ -52,7 +53,7 @@ func NewAccount(region, id string) *Account {
 		ID: cmp.Or(id, "000000000000"), region: cmp.Or(region, "us-east-1"),
 		subnets: map[string]subnet{}, defaultGroups: map[string]string{}, defaultParts: map[string]string{},
 		interfaces: map[string]placement{}, addresses: map[string]map[netip.Addr]string{}, names: map[string]string{},
-		existing: map[string]bool{}, public: newPublicAddresses(), ended: map[string]bool{},
+		existing: map[string]bool{}, public: newPublicAddresses(), ended: map[string]bool{}, lacking: map[string]bool{},
 	}
 }
 
@@ -143,6 +144,20 @@ func (a *Account) HasEnded(id string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.ended[id]
+}
+
+// LoseServiceRole removes the account's service-linked role of a service, such as
+// spot.amazonaws.com: a new account has none.
+func (a *Account) LoseServiceRole(service string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.lacking[service] = true
+}
+
+func (a *Account) lacksServiceRole(service string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.lacking[service]
 }
 
 // Remove removes a resource that no longer exists and frees its name and

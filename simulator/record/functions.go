@@ -2,6 +2,7 @@ package record
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -44,6 +45,7 @@ func functions() map[string]func(a *Account, in map[string]any) (result, error) 
 		"aws:ec2/getInstanceType:getInstanceType":                   lookupInstanceType,
 		"aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings": instanceTypeOfferings,
 		"aws:emr/getReleaseLabels:getReleaseLabels":                 releaseLabels,
+		"aws:iam/getRoles:getRoles":                                 serviceRoles,
 		"aws:iam/getPolicyDocument:getPolicyDocument":               policyDocument,
 		"aws:iam/getPolicy:getPolicy":                               managedPolicy,
 		"aws:s3/getCanonicalUserId:getCanonicalUserId":              canonicalUserID,
@@ -94,6 +96,23 @@ func managedPolicy(_ *Account, in map[string]any) (result, error) {
 		"id": arn, "arn": arn, "name": name, "path": "/", "policy": "{}", "policyId": "ANPALOCAL", "description": "",
 		"tags": result{}, "attachmentCount": 0.0,
 	}, nil
+}
+
+// serviceRoles lists the account's service-linked roles below a path. An account has
+// that of spot instances unless LoseServiceRole was called.
+func serviceRoles(a *Account, in map[string]any) (result, error) {
+	if in["nameRegex"] != nil {
+		return nil, errors.New("nameRegex is set: the simulator filters roles by pathPrefix only")
+	}
+	prefix, _ := in["pathPrefix"].(string)
+	names, arns := []any{}, []any{}
+	for name, service := range map[string]string{"AWSServiceRoleForEC2Spot": "spot.amazonaws.com"} {
+		path := "/aws-service-role/" + service + "/"
+		if strings.HasPrefix(path, prefix) && !a.lacksServiceRole(service) {
+			names, arns = append(names, name), append(arns, "arn:aws:iam::"+a.ID+":role"+path+name)
+		}
+	}
+	return result{"id": a.Region(), "names": names, "arns": arns, "pathPrefix": prefix}, nil
 }
 
 func canonicalUserID(*Account, map[string]any) (result, error) {

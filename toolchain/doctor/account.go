@@ -13,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // Needs is what a stack requires of its AWS account.
@@ -97,7 +99,7 @@ func (a account) rest(ctx context.Context) []Check {
 	})
 	if a.spot() {
 		checks = append(checks, func(ctx context.Context) Check {
-			return a.role(ctx, "AWSServiceRoleForEC2Spot", "spot.amazonaws.com", "the configuration has spot instances")
+			return a.role(ctx, platform.SpotRole, platform.SpotService, "the configuration has spot instances")
 		})
 	}
 	results := make([]Check, len(checks))
