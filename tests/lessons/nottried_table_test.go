@@ -134,6 +134,26 @@ func clusterNotTried() []notTried {
 			"`submit --wait` waits for the log of a failed step within a bound; the local cloud pushes as late with `up --log-delay 5m`.",
 			[]string{"submit TestSubmitWaitsForALateLog", "localcloud/emr TestLifeOfACluster"},
 			"`observatory submit --wait --cluster CLUSTER failing.py`",
+		}, {
+			"The logs of a failed step name its cause as Spark's do elsewhere.", "EMR's launcher and its Spark are not public.",
+			"The cause is found in logs of the shapes that Spark, YARN, Python and the JVM print.",
+			[]string{"submit TestCauseOfRealLogs", "submit TestLogsExplainAFailedStep"},
+			"`observatory submit --wait --cluster CLUSTER failing.py`, and the same with a JAR",
+		}, {
+			"An account without EC2's service-linked role for spot is recognized.", noAccount,
+			"The provider servers answer the look-up with and without the role.",
+			[]string{"stacks TestPreviewRefusesSpotWithoutTheAccountsRole", "components/emr TestSpotNeedsTheAccountsRole"},
+			"in a new account: `pulumi preview --stack pr`",
+		}, {
+			"EMR encrypts a node's instance stores with the node role's permissions.", "No local server encrypts as KMS does.",
+			"The role has the actions that EMR's guide asks for, only if a type has an instance store.",
+			[]string{"components/emr TestNodesWithInstanceStoresEncryptThem", "schema TestInstanceStoreFollowsFromTheType"},
+			"`pulumi config set --path emr.core.instanceType d3.xlarge && pulumi up`, then on a node: `lsblk -f | grep crypto_LUKS`",
+		}, {
+			"A refresh finds an idle-ended cluster gone, and the guard reports it.", "EMR's idle timer is EMR's.",
+			"The provider servers end the cluster; the guard asks the local EMR's API for one that ended.",
+			[]string{"stacks/changes TestPreviewOfAnEndedCluster", "cmd/observatory TestGuardReportsAnEndedCluster"},
+			"an hour after the last step: `pulumi preview --stack dev --refresh --json | observatory guard`",
 		},
 	}
 }
