@@ -11,10 +11,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The logs in testdata/causes are what Spark 3.5 and YARN print, shortened. Each is
-// named after what ended the job.
+// The logs in testdata/causes are named after what ended the job. Spark 3.5.5 wrote
+// those that begin with spark-; the others have the shapes that Spark, YARN and EMR
+// print on a cluster.
 func TestCauseOfRealLogs(t *testing.T) {
 	for name, want := range map[string]string{
+		"spark-udf": "ValueError: invalid literal for int() with base 10: 'n/a'\n  at udf.py:8, in quantity: return int(text)",
+		"spark-path": "pyspark.errors.exceptions.captured.AnalysisException: [PATH_NOT_FOUND] Path does not exist: file:/nowhere.\n" +
+			"  at path.py:3, in <module>: orders = spark.read.parquet(\"file:///nowhere\")",
+		"spark-column": "pyspark.errors.exceptions.captured.AnalysisException: [UNRESOLVED_COLUMN.WITH_SUGGESTION] A column or " +
+			"function parameter with name `totl` cannot be resolved. Did you mean one of the following? [`id`].\n" +
+			"  at column.py:4, in totals: return o.groupBy(\"id\").agg({\"totl\": \"sum\"})",
+		"spark-jvm": "org.apache.spark.SparkArithmeticException: [DIVIDE_BY_ZERO] Division by zero. Use `try_divide` to tolerate divisor " +
+			"being 0 and return NULL instead. If necessary set \"spark.sql.ansi.enabled\" to \"false\" to bypass this error.\n" +
+			"  at jvm.py:4, in <module>: print(spark.range(3).selectExpr(\"1 / id\").collect())",
+		"spark-rdd": "java.io.IOException: Input path does not exist: file:/nowhere/x\n" +
+			"  at rdd.py:3, in <module>: print(spark.sparkContext.textFile(\"file:///nowhere/x\").count())",
+		"spark-noclass": "Error: Failed to load class com.example.Missing.",
 		"python-driver": "ValueError: no such day: tuesday\n" +
 			"  at orders.py:8, in load: raise ValueError(f\"no such day: {day}\")",
 		"python-during-handling": "RuntimeError: cannot read the orders\n" +

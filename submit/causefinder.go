@@ -146,7 +146,7 @@ func (f *causeFinder) addFirst(line string) {
 		f.addTraceback(line)
 	case strings.HasPrefix(line, "Caused by: "):
 		f.begin(exception, max(f.level, handled))
-	case exception != "" && strings.HasPrefix(line, exception) && !f.messageOf(f.now):
+	case exception != "" && strings.HasPrefix(line, exception) && !f.inMessage():
 		f.begin(line, max(f.level, handled))
 	case killedByShell.MatchString(line):
 		f.begin(line, logged)
@@ -155,9 +155,9 @@ func (f *causeFinder) addFirst(line string) {
 	}
 }
 
-// messageOf reports whether the lines after a possible cause are still its message.
-func (f *causeFinder) messageOf(now finding) bool {
-	return now.weight != noCause && !strings.HasPrefix(strings.TrimSpace(f.previous), "at ") && !strings.HasPrefix(f.previous, "\t...")
+// inMessage reports whether the line still belongs to the message of the possible cause.
+func (f *causeFinder) inMessage() bool {
+	return f.now.weight != noCause && !strings.HasPrefix(strings.TrimSpace(f.previous), "at ") && !strings.HasPrefix(f.previous, "\t...")
 }
 
 // beginDiagnostics begins with what YARN says of an application.
@@ -259,7 +259,7 @@ func (f *causeFinder) addFrame(frame []string) {
 		return
 	}
 	f.ownFrame = true
-	number, _ := strconv.Atoi(frame[3]) // none: compiled without line numbers
+	number, _ := strconv.Atoi(frame[3]) // 0: compiled without line numbers
 	f.now.File, f.now.Line, f.now.Code = clip(frame[2], maxPart), number, ""
 	f.now.Function = clip(frame[1][strings.LastIndexByte(frame[1], '/')+1:], maxPart)
 }
