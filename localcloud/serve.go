@@ -98,6 +98,8 @@ func (c *cloud) run(ctx context.Context, listeners map[string]net.Listener, up f
 			go c.serve(listeners[name], api)
 		case ServiceControl:
 			go c.serve(listeners[name], c.controlAPI())
+		case string(platform.WorkloadStatus):
+			go c.serve(listeners[name], c.statusPage())
 		default:
 			go machine.Relay(listeners[name], c.dial(name))
 		}

@@ -122,7 +122,7 @@ func tools() WorkloadTable {
 		},
 		{
 			Name: WorkloadStatus, AWSRole: true, OwnBinary: true, User: userServer, MemoryMiB: 128, Image: imageOwn(),
-			Ports: []WorkloadPort{{"http", Status, true}},
+			Ports: []WorkloadPort{{"https", Status, true}}, TLS: true,
 			Ready: Readiness{Path: "/healthz"}, OperatorPort: Status,
 		},
 		{

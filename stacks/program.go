@@ -100,10 +100,12 @@ func (a onAWS) export(ctx *pulumi.Context, s services) {
 		NodeRoleName:      a.emr.NodeRoleName,
 		GrafanaURL:        s.workloads.GrafanaURL,
 		StatusURL:         s.workloads.StatusURL,
+		CACertificate:     s.workloads.GrafanaCACertificate,
 		Endpoints:         s.workloads.Endpoints,
 		Dashboards:        s.grafana.DashboardURLs,
 		Kubeconfig:        a.control.Kubeconfig,
 		GrafanaPassword:   s.workloads.GrafanaAdminPassword,
+		StatusPassword:    s.workloads.StatusPassword,
 
 		VPCID:                        a.network.VPCID,
 		SubnetIDs:                    a.network.SubnetIDs,

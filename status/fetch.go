@@ -5,31 +5,59 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// Fetch reads the status from a server, given as http://host:port or with the
-// path (the stack output statusUrl).
-func Fetch(ctx context.Context, url string) (Status, error) {
-	url = strings.TrimSuffix(url, "/")
-	if !strings.HasSuffix(url, Path) {
-		url += Path
+// Access is what a client needs to read the status.
+type Access struct {
+	CACertificate []byte // PEM; empty = this machine's authorities
+	Password      string // of platform.StatusUser; "" = none
+}
+
+// String hides the password, so that no format verb shows it by accident.
+func (Access) String() string { return "[secret]" }
+
+// GoString does the same for %#v.
+func (Access) GoString() string { return "[secret]" }
+
+// Fetch reads the status from a server, given as https://host:port or with the
+// path (the stack output statusUrl). It sends a password over TLS only.
+func Fetch(ctx context.Context, address string, access Access) (Status, error) {
+	at := strings.TrimSuffix(address, "/")
+	if !strings.HasSuffix(at, Path) {
+		at += Path
 	}
-	body, err := get(ctx, fetchTimeout, url)
+	if access.Password != "" && !strings.HasPrefix(at, "https://") {
+		return Status{}, fmt.Errorf("fetch status: %s: a password is sent to https:// only; take the address from the stack output statusUrl", at)
+	}
+	client, err := NewClient(access.CACertificate)
 	if err != nil {
 		return Status{}, fmt.Errorf("fetch status: %w", err)
+	}
+	defer client.CloseIdleConnections()
+	body, err := get(ctx, client, fetchTimeout, at, func(r *http.Request) {
+		r.Header.Set("Accept", "application/json")
+		if access.Password != "" {
+			r.SetBasicAuth(platform.StatusUser, access.Password)
+		}
+	})
+	if err != nil {
+		return Status{}, fmt.Errorf("fetch status: %w", explain(err))
 	}
 	defer body.Close()
 	var fetched Status
 	if err := json.NewDecoder(body).Decode(&fetched); err != nil {
-		return Status{}, fmt.Errorf("fetch status: %s: %w", url, err)
+		return Status{}, fmt.Errorf("fetch status: %s: %w", at, err)
 	}
 	if fetched.SchemaVersion != SchemaVersion {
 		return Status{}, fmt.Errorf("fetch status: %s answers schema version %d, this program reads %d; use the program of the same release",
-			url, fetched.SchemaVersion, SchemaVersion)
+			at, fetched.SchemaVersion, SchemaVersion)
 	}
 	return fetched, nil
 }

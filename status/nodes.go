@@ -45,29 +45,29 @@ func (s sample) number() (float64, error) {
 }
 
 // readNodes reads the nodes and their bootstrap reports from VictoriaMetrics.
-func readNodes(ctx context.Context, victoriaMetrics string) ([]Node, error) {
+func (s Source) readNodes(ctx context.Context) ([]Node, error) {
 	host := strings.Join(metricNames(platform.HostLabels()), ",")
 	component := platform.BootstrapComponent.Metric()
-	seen, err := query(ctx, victoriaMetrics, fmt.Sprintf(
+	seen, err := s.query(ctx, fmt.Sprintf(
 		"max(tlast_over_time(%s[%s])) by (%s)", platform.MetricHostSeen, seconds(Window), host))
 	if err != nil {
 		return nil, fmt.Errorf("read nodes: %w", err)
 	}
-	silent, err := query(ctx, victoriaMetrics, fmt.Sprintf(
+	silent, err := s.query(ctx, fmt.Sprintf(
 		"max(tlast_over_time(%[1]s) and last_over_time(%[1]s) == 0) by (%[2]s) unless on (%[2]s) last_over_time(%[3]s[%[4]s])",
 		fmt.Sprintf("%s{%s=%q}[%s]", platform.MetricBootstrapUp, component, platform.ComponentCollector, seconds(silentWindow)),
 		host, platform.MetricHostSeen, seconds(Window)))
 	if err != nil {
 		return nil, fmt.Errorf("read nodes without a collector: %w", err)
 	}
-	reports, err := query(ctx, victoriaMetrics, fmt.Sprintf(
+	reports, err := s.query(ctx, fmt.Sprintf(
 		"min(last_over_time(%s[%s])) by (%s,%s)", platform.MetricBootstrapUp, seconds(reportWindow), host, component))
 	if err != nil {
 		return nil, fmt.Errorf("read bootstrap reports: %w", err)
 	}
 	nodes := []Node{}
-	for _, s := range slices.Concat(seen, silent) {
-		node, err := newNode(s, reports)
+	for _, found := range slices.Concat(seen, silent) {
+		node, err := newNode(found, reports)
 		if err != nil {
 			return nil, err
 		}
@@ -123,11 +123,12 @@ func metricNames(labels []platform.Label) []string {
 
 func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) + "s" }
 
-// query runs an instant query. By default VictoriaMetrics hides the last 30 s
+// query runs an instant query on VictoriaMetrics. By default VictoriaMetrics hides the last 30 s
 // (-search.latencyOffset), in which a graph would have gaps; here a node that has
 // just started must be visible.
-func query(ctx context.Context, base, expression string) ([]sample, error) {
-	body, err := get(ctx, requestTimeout, strings.TrimSuffix(base, "/")+"/api/v1/query?latency_offset=1s&query="+url.QueryEscape(expression))
+func (s Source) query(ctx context.Context, expression string) ([]sample, error) {
+	base := strings.TrimSuffix(s.Config.Endpoints[platform.WorkloadVictoriaMetrics].URL, "/")
+	body, err := get(ctx, s.Client, requestTimeout, base+"/api/v1/query?latency_offset=1s&query="+url.QueryEscape(expression))
 	if err != nil {
 		return nil, err
 	}

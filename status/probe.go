@@ -22,8 +22,8 @@ const (
 )
 
 // probe checks whether a workload is ready.
-func probe(ctx context.Context, name platform.Workload, endpoint Endpoint) Workload {
-	body, err := get(ctx, requestTimeout, endpoint.ReadyURL)
+func (s Source) probe(ctx context.Context, name platform.Workload, endpoint Endpoint) Workload {
+	body, err := get(ctx, s.Client, requestTimeout, endpoint.ReadyURL)
 	if err == nil {
 		_ = body.Close() // only the status counts
 		return Workload{Name: name, Ready: true}
@@ -31,16 +31,21 @@ func probe(ctx context.Context, name platform.Workload, endpoint Endpoint) Workl
 	return Workload{Name: name, Reason: err.Error()}
 }
 
-// get fetches a URL. A status other than 2xx is an error with the first line of the
-// body. The caller closes the body.
-func get(ctx context.Context, timeout time.Duration, url string) (io.ReadCloser, error) {
+// get fetches a URL, with edit's changes of the request. A status other than 2xx is
+// an error with the first line of the body. The caller closes the body.
+func get(
+	ctx context.Context, client *http.Client, timeout time.Duration, url string, edit ...func(*http.Request),
+) (io.ReadCloser, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		cancel()
 		return nil, fmt.Errorf("get %s: %w", url, err)
 	}
-	response, err := http.DefaultClient.Do(request)
+	for _, change := range edit {
+		change(request)
+	}
+	response, err := client.Do(request)
 	if err != nil {
 		cancel()
 		return nil, err // it names the method and the URL
@@ -52,7 +57,19 @@ func get(ctx context.Context, timeout time.Duration, url string) (io.ReadCloser,
 	defer response.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(response.Body, reasonSize)) // the status is reported either way
 	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
-	return nil, fmt.Errorf("GET %s: %s: %s", url, response.Status, line)
+	return nil, &refusal{url, response.StatusCode, line}
+}
+
+// refusal is a response with a status other than 2xx.
+type refusal struct {
+	url    string
+	status int
+	reason string // first line of the body
+}
+
+// Error names the URL, the status and the reason.
+func (r *refusal) Error() string {
+	return fmt.Sprintf("GET %s: %d %s: %s", r.url, r.status, http.StatusText(r.status), r.reason)
 }
 
 // bodyWithTimeout is a response body that ends its request's timeout when it is

@@ -8,31 +8,50 @@ import (
 // Path is where the status is served.
 const Path = "/status"
 
+// HealthPath is where the status server reports that it is ready. It is the only
+// path that requires no password: the kubelet's probe has none.
+const HealthPath = "/healthz"
+
 // Handler serves GET /status, one part of it with ?section=, and /healthz for the
-// server itself.
-func Handler(config Config) http.Handler {
+// server itself. All but /healthz requires the password of platform.StatusUser.
+func Handler(source Source, password string) http.Handler {
+	protected := http.NewServeMux()
+	protected.Handle("GET /{$}", http.RedirectHandler(Path, http.StatusFound)) // the stack output statusUrl has no path
+	protected.HandleFunc("GET "+Path, source.serve)
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, r *http.Request) {
-		section := r.URL.Query().Get("section")
-		if section == "" {
-			writeJSON(w, http.StatusOK, Read(r.Context(), config))
-			return
-		}
-		if _, err := (Status{}).Section(section); err != nil {
-			writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
-			return
-		}
-		part, err := Read(r.Context(), config).Section(section)
-		if err != nil {
-			writeJSON(w, http.StatusInternalServerError, map[string]string{"error": err.Error()})
-			return
-		}
-		writeJSON(w, http.StatusOK, part)
-	})
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+	mux.Handle("/", requirePassword(password, protected))
+	mux.HandleFunc("GET "+HealthPath, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("ok\n")) // fails only if the client is gone
 	})
-	return mux
+	return withoutCaches(mux)
+}
+
+// withoutCaches keeps responses out of caches, and browsers from guessing their types.
+func withoutCaches(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// serve answers with the whole status, or the part that ?section= names.
+func (s Source) serve(w http.ResponseWriter, r *http.Request) {
+	section := r.URL.Query().Get("section")
+	if section == "" {
+		writeJSON(w, http.StatusOK, s.Read(r.Context()))
+		return
+	}
+	if _, err := (Status{}).Section(section); err != nil {
+		writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
+		return
+	}
+	part, err := s.Read(r.Context()).Section(section)
+	if err != nil {
+		writeJSON(w, http.StatusInternalServerError, map[string]string{"error": err.Error()})
+		return
+	}
+	writeJSON(w, http.StatusOK, part)
 }
 
 func writeJSON(w http.ResponseWriter, status int, value any) {

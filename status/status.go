@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 	"slices"
 	"sync"
@@ -77,9 +78,16 @@ func (s Status) Section(name string) (any, error) {
 	return nil, fmt.Errorf("section %q: %w; there are %q", name, ErrSection, Sections())
 }
 
+// Source is where the status comes from.
+type Source struct {
+	Config Config
+	Client *http.Client // queries the workloads
+}
+
 // Read queries workloads and VictoriaMetrics concurrently, each request with
 // requestTimeout. It does not fail: the status says what does not respond.
-func Read(ctx context.Context, config Config) Status {
+func (s Source) Read(ctx context.Context) Status {
+	config := s.Config
 	read := Status{
 		SchemaVersion: SchemaVersion, S3Paths: config.S3Paths, Control: config.Control, Nodes: []Node{},
 		Workloads: []Workload{}, Endpoints: map[platform.Workload]string{}, Problems: []string{},
@@ -92,14 +100,14 @@ func Read(ctx context.Context, config Config) Status {
 			continue // this process
 		}
 		requests.Go(func() {
-			workload := probe(ctx, name, endpoint)
+			workload := s.probe(ctx, name, endpoint)
 			lock.Lock()
 			defer lock.Unlock()
 			read.Workloads = append(read.Workloads, workload)
 		})
 	}
 	requests.Go(func() {
-		nodes, err := readNodes(ctx, config.Endpoints[platform.WorkloadVictoriaMetrics].URL)
+		nodes, err := s.readNodes(ctx)
 		lock.Lock()
 		defer lock.Unlock()
 		if err != nil {

@@ -90,7 +90,7 @@ func config(t *testing.T, victoriaMetrics string) status.Config {
 	return status.Config{
 		S3Paths: platform.NewS3Paths("data"),
 		Control: status.Control{PrivateIP: "10.0.0.4", OTLP: "10.0.0.4:4317", GrafanaURL: "https://10.0.0.4:3000",
-			StatusURL: "http://10.0.0.4:8080"},
+			StatusURL: "https://10.0.0.4:8080"},
 		Endpoints: map[platform.Workload]status.Endpoint{
 			platform.WorkloadVictoriaMetrics: {URL: victoriaMetrics, ReadyURL: victoriaMetrics + "/health"},
 			platform.WorkloadTempo:           {URL: workloads.URL, ReadyURL: workloads.URL + "/ready"},
@@ -122,9 +122,8 @@ func TestStatusFromMetrics(t *testing.T) {
 		metric(platform.MetricBootstrapUp, "j-1", "task", "ip-10-0-0-13", `,component="collector"`, 0))
 	importSamples(t, metrics, 25*time.Hour, metric(platform.MetricBootstrapUp, "j-2", "core", "ip-10-0-0-61", `,component="collector"`, 0))
 
-	server := httptest.NewServer(status.Handler(config(t, metrics)))
-	t.Cleanup(server.Close)
-	got, err := status.Fetch(t.Context(), server.URL)
+	url, access := serve(t, config(t, metrics))
+	got, err := status.Fetch(t.Context(), url, access)
 	require.NoError(t, err)
 	require.Empty(t, got.Problems)
 	require.Equal(t, platform.NewS3Paths("data"), got.S3Paths)
@@ -187,7 +186,7 @@ func TestStatusFromMetrics(t *testing.T) {
 
 func TestStatusWithoutMetrics(t *testing.T) {
 	c := config(t, "http://"+testenv.Address(t))
-	got := status.Read(t.Context(), c)
+	got := source(t, c).Read(t.Context())
 	require.Empty(t, got.Nodes)
 	require.Len(t, got.Problems, 1)
 	require.Contains(t, got.Problems[0], "read nodes: ")
@@ -198,29 +197,26 @@ func TestStatusWithoutMetrics(t *testing.T) {
 }
 
 func TestSections(t *testing.T) {
-	server := httptest.NewServer(status.Handler(config(t, "http://"+testenv.Address(t))))
-	t.Cleanup(server.Close)
+	url, access := serve(t, config(t, "http://"+testenv.Address(t)))
 	for _, section := range status.Sections() {
-		response, err := http.Get(server.URL + "/status?section=" + section)
-		require.NoError(t, err)
-		defer response.Body.Close()
+		_, body := get(t, access, url+"/status?section="+section, platform.StatusUser, password)
 		var part, whole any
-		require.NoError(t, json.NewDecoder(response.Body).Decode(&part))
-		all, err := http.Get(server.URL + "/status")
-		require.NoError(t, err)
-		defer all.Body.Close()
-		require.NoError(t, json.NewDecoder(all.Body).Decode(&whole))
+		require.NoError(t, json.Unmarshal([]byte(body), &part))
+		_, body = get(t, access, url+"/status", platform.StatusUser, password)
+		require.NoError(t, json.Unmarshal([]byte(body), &whole))
 		require.Equal(t, whole.(map[string]any)[section], part, section)
 	}
-	response, err := http.Get(server.URL + "/status?section=secrets")
-	require.NoError(t, err)
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	require.NoError(t, err)
+	response, body := get(t, access, url+"/status?section=secrets", platform.StatusUser, password)
 	require.Equal(t, http.StatusBadRequest, response.StatusCode)
-	require.Contains(t, string(body), "no such section")
-	require.Contains(t, string(body), "workloads")
-	posted, err := http.Post(server.URL+"/status", "text/plain", nil)
+	require.Contains(t, body, "no such section")
+	require.Contains(t, body, "workloads")
+
+	client, err := status.NewClient(access.CACertificate)
+	require.NoError(t, err)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/status", nil)
+	require.NoError(t, err)
+	request.SetBasicAuth(platform.StatusUser, password)
+	posted, err := client.Do(request)
 	require.NoError(t, err)
 	defer posted.Body.Close()
 	require.Equal(t, http.StatusMethodNotAllowed, posted.StatusCode)
@@ -231,10 +227,10 @@ func TestFetchRejectsOtherSchemaVersions(t *testing.T) {
 		_, _ = io.WriteString(w, `{"schemaVersion": 99}`)
 	}))
 	t.Cleanup(server.Close)
-	_, err := status.Fetch(t.Context(), server.URL+"/status/")
+	_, err := status.Fetch(t.Context(), server.URL+"/status/", status.Access{})
 	require.ErrorContains(t, err, "answers schema version 99, this program reads 1")
 	server.Close()
-	_, err = status.Fetch(t.Context(), server.URL)
+	_, err = status.Fetch(t.Context(), server.URL, status.Access{})
 	require.ErrorContains(t, err, "fetch status: ")
 }
 

@@ -7,19 +7,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// SecretGrafana is the Secret with Grafana's certificate and password.
-const SecretGrafana = string(platform.WorkloadGrafana) + "-access"
-
-// Keys of SecretGrafana.
 const (
-	GrafanaCertificate = "tls.crt"
-	GrafanaKey         = "tls.key"
-	GrafanaCACert      = "ca.crt" // which signed GrafanaCertificate
-	GrafanaPassword    = "password"
-)
-
-const (
-	GrafanaTLSDir      = "/etc/observatory-tls" // GrafanaCertificate and GrafanaKey
+	GrafanaTLSDir      = "/etc/observatory-tls" // certificate and key
 	GrafanaAdmin       = "admin"
 	EnvGrafanaPassword = "GF_SECURITY_ADMIN_PASSWORD"
 )
@@ -32,13 +21,14 @@ const GrafanaLogsPlugin = "victoriametrics-logs-datasource@0.21.0"
 // who alone creates accounts, and no usage reports. The plugin is installed
 // before Grafana starts to serve.
 func Grafana(r platform.WorkloadRecord, _ Settings) (Config, error) {
+	access := platform.AccessSecret(r.Name)
 	return Config{
 		Env: grafanaEnvironment(r),
 		SecretEnv: map[string]SecretKey{
-			EnvGrafanaPassword: {SecretGrafana, GrafanaPassword},
+			EnvGrafanaPassword: {access, platform.AccessPassword},
 		},
 		SecretFiles: []SecretFiles{
-			{Secret: SecretGrafana, Volume: "tls", Dir: GrafanaTLSDir, Keys: []string{GrafanaCertificate, GrafanaKey}},
+			{Secret: access, Volume: "tls", Dir: GrafanaTLSDir, Keys: []string{platform.AccessCertificate, platform.AccessKey}},
 		},
 	}, nil
 }
@@ -47,8 +37,8 @@ func grafanaEnvironment(r platform.WorkloadRecord) map[string]string {
 	return map[string]string{
 		"GF_SERVER_PROTOCOL":                    r.Scheme(),
 		"GF_SERVER_HTTP_PORT":                   strconv.Itoa(int(r.EndpointPort())),
-		"GF_SERVER_CERT_FILE":                   path.Join(GrafanaTLSDir, GrafanaCertificate),
-		"GF_SERVER_CERT_KEY":                    path.Join(GrafanaTLSDir, GrafanaKey),
+		"GF_SERVER_CERT_FILE":                   path.Join(GrafanaTLSDir, platform.AccessCertificate),
+		"GF_SERVER_CERT_KEY":                    path.Join(GrafanaTLSDir, platform.AccessKey),
 		"GF_PATHS_DATA":                         DataDir,
 		"GF_PATHS_PLUGINS":                      DataDir + "/plugins",
 		"GF_PLUGINS_PREINSTALL_SYNC":            GrafanaLogsPlugin,

@@ -12,13 +12,17 @@ import (
 // StatusFile is the status server's configuration in ConfigDir.
 const StatusFile = "status.json"
 
-// Status configures `observatory serve`, which reports on every workload. The
-// only certificate that it has to trust is Grafana's.
-func Status(_ platform.WorkloadRecord, s Settings) (Config, error) {
-	const caDir = "/etc/observatory-ca"
+// Status configures `observatory serve`, which reports on every workload. It
+// serves TLS, and trusts the certificates that the same authority signed.
+func Status(r platform.WorkloadRecord, s Settings) (Config, error) {
+	const dir = "/etc/observatory-access"
+	file := func(key string) string { return path.Join(dir, key) }
 	return Config{
-		Args: []string{"serve", "--config", path.Join(ConfigDir, StatusFile)},
-		Env:  map[string]string{"SSL_CERT_FILE": path.Join(caDir, GrafanaCACert)},
+		Args: []string{
+			"serve", "--config", path.Join(ConfigDir, StatusFile), "--certificate", file(platform.AccessCertificate),
+			"--key", file(platform.AccessKey), "--password-file", file(platform.AccessPassword),
+			"--ca-certificate", file(platform.AccessCACert),
+		},
 		LateFiles: map[string]LateFile{StatusFile: {
 			Needs: []Fact{FactBucket, FactControlIP, FactGrafanaURL, FactStatusURL},
 			Render: func(f map[Fact]string) (string, error) {
@@ -28,7 +32,9 @@ func Status(_ platform.WorkloadRecord, s Settings) (Config, error) {
 				})
 			},
 		}},
-		SecretFiles: []SecretFiles{{Secret: SecretGrafana, Volume: "ca", Dir: caDir, Keys: []string{GrafanaCACert}}},
+		SecretFiles: []SecretFiles{{Secret: platform.AccessSecret(r.Name), Volume: "access", Dir: dir, Keys: []string{
+			platform.AccessCertificate, platform.AccessKey, platform.AccessPassword, platform.AccessCACert,
+		}}},
 	}, nil
 }
 

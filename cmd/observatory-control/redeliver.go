@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,7 @@ func redeliverCommand() *cobra.Command {
 				return fmt.Errorf("configure redelivery: %w", err)
 			}
 			go r.Run(cmd.Context())
-			return serve(cmd.Context(), address, r.Handler())
+			return serve(cmd.Context(), &http.Server{Addr: address, Handler: r.Handler(), ReadHeaderTimeout: headerTimeout})
 		},
 	}
 	c.Flags().StringArrayVar(&stores, "store", nil, "name=http://host:port of a store; POST /<name>/<path> goes to its /<path>")

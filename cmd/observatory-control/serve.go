@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"log"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,38 +17,107 @@ import (
 	"github.com/emr-observatory/emr-observatory/status"
 )
 
+// Limits of a connection. A status takes as long as its slowest query.
 const (
 	headerTimeout   = 5 * time.Second
+	readTimeout     = 10 * time.Second
+	writeTimeout    = 30 * time.Second
+	idleTimeout     = 2 * time.Minute
+	maxHeaderBytes  = 16 << 10
 	shutdownTimeout = 5 * time.Second // clients without an answer by then retry
 )
 
+// minPasswordBytes keeps a truncated or empty file from becoming the password.
+const minPasswordBytes = 16
+
+// files are the paths of what the server reads at its start.
+type files struct{ config, certificate, key, password, caCertificate string }
+
 func serveCommand() *cobra.Command {
-	var file, address string
+	var f files
+	var address string
 	c := &cobra.Command{
 		Use: "serve", Args: cobra.NoArgs,
-		Short: "Serve " + status.Path,
+		Short: "Serve " + status.Path + " over TLS, with a password",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			config, err := status.LoadConfig(file)
+			handler, certificate, err := f.load()
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), address, status.Handler(config))
+			return serve(cmd.Context(), newServer(address, certificate, handler))
 		},
 	}
-	c.Flags().StringVar(&file, "config", "/etc/observatory/status.json", "what to report on (JSON)")
+	c.Flags().StringVar(&f.config, "config", "/etc/observatory/status.json", "what to report on (JSON)")
+	c.Flags().StringVar(&f.certificate, "certificate", "", "the server's certificate (PEM)")
+	c.Flags().StringVar(&f.key, "key", "", "its private key (PEM)")
+	c.Flags().StringVar(&f.password, "password-file", "", "file with the password of the user "+platform.StatusUser)
+	c.Flags().StringVar(&f.caCertificate, "ca-certificate", "", "authority of the workloads' certificates (PEM; default: this machine's)")
 	c.Flags().StringVar(&address, "listen", fmt.Sprintf(":%d", platform.Status), "address to listen on")
 	return c
 }
 
-// serve listens on an address (host:port) until ctx is done, then finishes the
-// requests in progress.
-func serve(ctx context.Context, address string, handler http.Handler) error {
-	server := &http.Server{Addr: address, Handler: handler, ReadHeaderTimeout: headerTimeout}
+// load reads the files and reports everything that is wrong with them at once.
+func (f files) load() (http.Handler, tls.Certificate, error) {
+	config, configErr := status.LoadConfig(f.config)
+	certificate, certificateErr := tls.LoadX509KeyPair(f.certificate, f.key)
+	if certificateErr != nil {
+		certificateErr = fmt.Errorf("--certificate %q, --key %q: %w; give the files of the Secret %s", f.certificate, f.key, certificateErr,
+			platform.AccessSecret(platform.WorkloadStatus))
+	}
+	password, passwordErr := readPassword(f.password)
+	client, clientErr := f.client()
+	err := errors.Join(configErr, certificateErr, passwordErr, clientErr)
+	return status.Handler(status.Source{Config: config, Client: client}, password), certificate, err
+}
+
+// client queries the workloads.
+func (f files) client() (*http.Client, error) {
+	var ca []byte
+	var err error
+	if f.caCertificate != "" {
+		if ca, err = os.ReadFile(f.caCertificate); err != nil {
+			return nil, fmt.Errorf("--ca-certificate: %w", err)
+		}
+	}
+	return status.NewClient(ca)
+}
+
+func readPassword(file string) (string, error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return "", fmt.Errorf("--password-file: %w; give a file with the password of the user %s", err, platform.StatusUser)
+	}
+	password := bytes.TrimSpace(raw)
+	if len(password) < minPasswordBytes {
+		return "", fmt.Errorf("--password-file %s: %d bytes: must have %d or more; generate a longer one", file, len(password), minPasswordBytes)
+	}
+	return string(password), nil
+}
+
+// newServer serves operators: over TLS only, with limits for slow clients.
+func newServer(address string, certificate tls.Certificate, handler http.Handler) *http.Server {
+	return &http.Server{
+		Addr: address, Handler: handler, ErrorLog: log.New(withoutProbes{}, "", 0),
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		MaxHeaderBytes: maxHeaderBytes,
+		TLSConfig:      &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate}},
+	}
+}
+
+// serve runs a server, over TLS if it is configured, until ctx is done; then it
+// finishes the requests in progress.
+func serve(ctx context.Context, server *http.Server) error {
 	served := make(chan error, 1)
-	go func() { served <- server.ListenAndServe() }()
+	go func() {
+		if server.TLSConfig == nil {
+			served <- server.ListenAndServe()
+			return
+		}
+		served <- server.ListenAndServeTLS("", "")
+	}()
 	select {
 	case err := <-served:
-		return fmt.Errorf("serve on %s: %w", address, err)
+		return fmt.Errorf("serve on %s: %w", server.Addr, err)
 	case <-ctx.Done():
 	}
 	shutdown, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
@@ -57,7 +130,19 @@ func serve(ctx context.Context, address string, handler http.Handler) error {
 		err = errors.Join(err, stopped)
 	}
 	if err != nil {
-		return fmt.Errorf("shut down server on %s: %w", address, err)
+		return fmt.Errorf("shut down server on %s: %w", server.Addr, err)
 	}
 	return nil
+}
+
+// withoutProbes writes the server's log to stderr, without the liveness probe's
+// connections, which end before a handshake.
+type withoutProbes struct{}
+
+// Write implements io.Writer for one line.
+func (withoutProbes) Write(line []byte) (int, error) {
+	if bytes.HasPrefix(line, []byte("http: TLS handshake error")) && bytes.HasSuffix(bytes.TrimSpace(line), []byte(": EOF")) {
+		return len(line), nil
+	}
+	return os.Stderr.Write(line)
 }

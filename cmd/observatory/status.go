@@ -36,14 +36,14 @@ func recordedOnly() []string {
 
 func statusCommand(s *settings) *cobra.Command {
 	var asJSON bool
-	var url string
+	var remote remoteStatus
 	c := &cobra.Command{
 		Use: "status", Args: cobra.NoArgs,
 		Short: "What runs, where, and what is missing",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := cmd.OutOrStdout()
-			if url != "" {
-				st, err := status.Fetch(cmd.Context(), url)
+			if remote.url != "" {
+				st, err := remote.fetch(cmd.Context(), cmd.InOrStdin())
 				if err != nil {
 					return err
 				}
@@ -64,7 +64,7 @@ func statusCommand(s *settings) *cobra.Command {
 				return errors.Join(localcloud.ErrDown, errors.New("or name a platform with --url (stack output statusUrl)"))
 			}
 			l := localStatus{Cloud: running, Recorded: recordedOnly()}
-			if st, err := status.Fetch(cmd.Context(), running.URL(string(platform.WorkloadStatus))+status.Path); err != nil {
+			if st, err := status.Fetch(cmd.Context(), running.URL(string(platform.WorkloadStatus)), status.Access{}); err != nil {
 				l.Problems = append(l.Problems, err.Error())
 			} else {
 				l.Platform = &st
@@ -79,7 +79,7 @@ func statusCommand(s *settings) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	c.Flags().StringVar(&url, "url", "", "status URL of a platform on AWS (stack output statusUrl)")
+	remote.addFlags(c)
 	return c
 }
 

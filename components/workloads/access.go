@@ -8,7 +8,6 @@ import (
 	"github.com/pulumi/pulumi-tls/sdk/v5/go/tls"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
 	"github.com/emr-observatory/emr-observatory/components/internal/certificate"
 	"github.com/emr-observatory/emr-observatory/components/internal/output"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -23,34 +22,38 @@ type secret struct {
 	hash      pulumi.StringInput
 }
 
-// access is how people and programs log in to Grafana.
+// access is how people and programs log in to a workload.
 type access struct {
-	password      pulumi.StringOutput // secret
-	caCertificate pulumi.StringOutput // PEM
-	secret        secret              // workloadconfig.SecretGrafana
+	password pulumi.StringOutput // secret
+	secret   secret              // platform.AccessSecret of the workload
 }
 
-// grafanaAccess creates Grafana's certificate and its administrator's password,
-// and a Secret with both that only Grafana's and the status server's pod read.
-func (o objects) grafanaAccess(args *Args) (access, error) {
-	password, err := random.NewRandomPassword(o.Ctx, o.Name("grafana-password"), &random.RandomPasswordArgs{
+// authority creates the CA that signs the certificates of all servers that
+// operators use. Its names are Grafana's, which was the first of them.
+func (o objects) authority() (certificate.Certificate, error) {
+	return certificate.CreateCA(o.Builder, certificate.CASpec{Role: "grafana-ca", CommonName: platform.Name + " grafana"})
+}
+
+// serverAccess creates a workload's certificate and password, and a Secret with
+// both. The pods of the workload restart with a new certificate, and if the server
+// reads its password at each start, also with a new password.
+func (o objects) serverAccess(
+	w platform.Workload, ca certificate.Certificate, ips pulumi.StringArrayInput, readsPassword bool,
+) (access, error) {
+	password, err := random.NewRandomPassword(o.Ctx, o.Name(string(w)+"-password"), &random.RandomPasswordArgs{
 		Length: pulumi.Int(32), Special: pulumi.Bool(false), // it travels in basic authentication
 	}, o.Options()...)
 	if err != nil {
-		return access{}, fmt.Errorf("create Grafana's password: %w", err)
+		return access{}, fmt.Errorf("create password of %s: %w", w, err)
 	}
-	ca, err := certificate.CreateCA(o.Builder, certificate.CASpec{Role: "grafana-ca", CommonName: platform.Name + " grafana"})
+	server, err := certificate.CreateLeaf(o.Builder, ca, serverCertificate(w, ips))
 	if err != nil {
 		return access{}, err
 	}
-	server, err := certificate.CreateLeaf(o.Builder, ca, grafanaCertificate(args))
-	if err != nil {
-		return access{}, err
-	}
-	const name = workloadconfig.SecretGrafana
+	name := platform.AccessSecret(w)
 	data, ok := pulumi.ToSecret(pulumi.StringMap{
-		workloadconfig.GrafanaCertificate: server.Cert, workloadconfig.GrafanaKey: server.Key,
-		workloadconfig.GrafanaCACert: ca.Cert, workloadconfig.GrafanaPassword: password.Result,
+		platform.AccessCertificate: server.Cert, platform.AccessKey: server.Key,
+		platform.AccessCACert: ca.Cert, platform.AccessPassword: password.Result,
 	}).(pulumi.StringMapOutput)
 	if !ok {
 		return access{}, fmt.Errorf("create Secret %s: its data is no map of strings", name)
@@ -59,25 +62,31 @@ func (o objects) grafanaAccess(args *Args) (access, error) {
 	if err != nil {
 		return access{}, fmt.Errorf("create Secret %s: %w", name, err)
 	}
+	read := pulumi.StringMap{platform.AccessCertificate: server.Cert}
+	if readsPassword {
+		read[platform.AccessPassword] = hashOf(pulumi.StringMap{platform.AccessPassword: password.Result})
+	}
 	return access{
-		password: output.Secret(password.Result), caCertificate: ca.Cert,
-		// The certificate changes with its key, and Grafana reads the password at
-		// its first start only.
+		password: output.Secret(password.Result),
 		secret: secret{
-			name: created.Metadata.Name().Elem(), restartOn: workloadconfig.GrafanaCertificate,
-			hash: hashOf(pulumi.StringMap{workloadconfig.GrafanaCertificate: server.Cert}),
+			name: created.Metadata.Name().Elem(),
+			// The certificate changes with its key.
+			restartOn: platform.AccessCertificate,
+			// The hash of a random password of 32 characters tells nothing about it. As
+			// a secret it would hide every change of the pod in a preview.
+			hash: output.Public(hashOf(read)),
 		},
 	}, nil
 }
 
-// grafanaCertificate is valid for the control node's addresses and for the names
-// that the status server and a tunnel use.
-func grafanaCertificate(args *Args) certificate.LeafSpec {
+// serverCertificate is valid for the addresses that operators use, and for the
+// names that other pods and a tunnel use.
+func serverCertificate(w platform.Workload, ips pulumi.StringArrayInput) certificate.LeafSpec {
 	return certificate.LeafSpec{
-		Stem: "grafana", Role: "grafana-certificate",
-		Subject: tls.CertRequestSubjectArgs{CommonName: pulumi.String(platform.WorkloadGrafana)},
-		DNS:     []string{string(platform.WorkloadGrafana), "localhost"},
-		IPs:     args.certificateIPs(),
+		Stem: string(w), Role: string(w) + "-certificate",
+		Subject: tls.CertRequestSubjectArgs{CommonName: pulumi.String(w)},
+		DNS:     []string{string(w), "localhost"},
+		IPs:     ips,
 		Uses:    []string{"digital_signature", "key_encipherment", "server_auth"},
 	}
 }

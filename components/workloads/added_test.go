@@ -32,9 +32,9 @@ func alertsServer() workloadconfig.Server {
 				Args:      []string{"guard", "--", "/alerts", "-source=" + metrics.URL()},
 				Env:       map[string]string{"LEVEL": "info"},
 				Files:     map[string]string{"rules.yaml": "rules: []"},
-				SecretEnv: map[string]workloadconfig.SecretKey{"TOKEN": {Secret: workloadconfig.SecretGrafana, Key: workloadconfig.GrafanaPassword}},
-				SecretFiles: []workloadconfig.SecretFiles{{Secret: workloadconfig.SecretGrafana, Volume: "ca", Dir: "/etc/ca",
-					Keys: []string{workloadconfig.GrafanaCACert}}},
+				SecretEnv: map[string]workloadconfig.SecretKey{"TOKEN": {Secret: platform.AccessSecret(platform.WorkloadGrafana), Key: platform.AccessPassword}},
+				SecretFiles: []workloadconfig.SecretFiles{{Secret: platform.AccessSecret(platform.WorkloadGrafana), Volume: "ca", Dir: "/etc/ca",
+					Keys: []string{platform.AccessCACert}}},
 			}, err
 		},
 	}
@@ -70,7 +70,7 @@ func TestAddedWorkloadIsDeployed(t *testing.T) {
 	require.EqualValues(t, 8081, main.ReadinessProbe.HTTPGet.Port.IntVal)
 	require.EqualValues(t, 8081, main.LivenessProbe.TCPSocket.Port.IntVal)
 	require.Equal(t, "info", main.Env[1].Value)
-	require.Equal(t, workloadconfig.GrafanaPassword, main.Env[2].ValueFrom.SecretKeyRef.Key)
+	require.Equal(t, platform.AccessPassword, main.Env[2].ValueFrom.SecretKeyRef.Key)
 	var mounted []string
 	for _, m := range main.VolumeMounts {
 		mounted = append(mounted, m.MountPath)

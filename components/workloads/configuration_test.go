@@ -58,7 +58,7 @@ func TestStatusServerLoadsItsConfiguration(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, platform.NewS3Paths("data-123"), config.S3Paths)
 	require.Equal(t, status.Control{
-		PrivateIP: "10.0.0.5", OTLP: "10.0.0.5:4317", GrafanaURL: "https://10.0.0.5:3000", StatusURL: "http://10.0.0.5:8080",
+		PrivateIP: "10.0.0.5", OTLP: "10.0.0.5:4317", GrafanaURL: "https://10.0.0.5:3000", StatusURL: "https://10.0.0.5:8080",
 	}, config.Control)
 	require.Equal(t, status.Endpoint{URL: "http://collector:4318", ReadyURL: "http://collector:13133/"},
 		config.Endpoints[platform.WorkloadCollector])
@@ -116,20 +116,24 @@ func await(t *testing.T, exported pulumi.Input) string {
 }
 
 func TestSecretsAreMarkedSecret(t *testing.T) {
-	var password, url, inside pulumi.Output
+	var password, status, url, inside pulumi.Output
 	rec := record(t, sampleArgs(), func(ctx *pulumi.Context, w *workloads.Workloads) {
-		password, url, inside = w.GrafanaAdminPassword, w.GrafanaURL, w.Endpoints
+		password, status, url, inside = w.GrafanaAdminPassword, w.StatusPassword, w.GrafanaURL, w.Endpoints
 		ctx.Export("password", password)
+		ctx.Export("status", status)
 		ctx.Export("url", url)
 		ctx.Export("endpoints", inside)
 	})
 	require.True(t, pulumi.IsSecret(password))
+	require.True(t, pulumi.IsSecret(status))
 	require.False(t, pulumi.IsSecret(url), "operators need it")
-	access, err := rec.One("kubernetes:core/v1:Secret", "workloads-grafana-access")
-	require.NoError(t, err)
-	require.True(t, access.Inputs["stringData"].ContainsSecrets())
+	accesses := rec.OfType("kubernetes:core/v1:Secret")
+	require.Len(t, accesses, 2)
+	for _, access := range accesses {
+		require.True(t, access.Inputs["stringData"].ContainsSecrets())
+	}
 	for _, r := range rec.Resources {
-		if r.Name == access.Name {
+		if r.Type == accesses[0].Type {
 			continue
 		}
 		b, err := json.Marshal(plain(r.Inputs))

@@ -23,7 +23,8 @@ type Workloads struct {
 
 	Namespace            pulumi.StringOutput    `pulumi:"namespace"`
 	GrafanaAdminPassword pulumi.StringOutput    `pulumi:"grafanaAdminPassword"` // secret
-	GrafanaCACertificate pulumi.StringOutput    `pulumi:"grafanaCaCertificate"` // PEM; clients that trust it trust GrafanaURL
+	GrafanaCACertificate pulumi.StringOutput    `pulumi:"grafanaCaCertificate"` // PEM; clients that trust it trust GrafanaURL and StatusURL
+	StatusPassword       pulumi.StringOutput    `pulumi:"statusPassword"`       // secret; of platform.StatusUser
 	GrafanaURL           pulumi.StringOutput    `pulumi:"grafanaUrl"`           // resolves once Grafana runs
 	StatusURL            pulumi.StringOutput    `pulumi:"statusUrl"`
 	Endpoints            pulumi.StringMapOutput `pulumi:"endpoints"` // workload -> URL inside the cluster
@@ -69,7 +70,7 @@ func newWithServers(
 	}
 	err = ctx.RegisterResourceOutputs(w, pulumi.Map{
 		"namespace": w.Namespace, "grafanaAdminPassword": w.GrafanaAdminPassword, "grafanaCaCertificate": w.GrafanaCACertificate,
-		"grafanaUrl": w.GrafanaURL, "statusUrl": w.StatusURL, "endpoints": w.Endpoints,
+		"grafanaUrl": w.GrafanaURL, "statusUrl": w.StatusURL, "statusPassword": w.StatusPassword, "endpoints": w.Endpoints,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("register outputs of workloads %s: %w", name, err)
@@ -106,7 +107,17 @@ func (w *Workloads) build(b child.Builder, args *Args, settings workloadconfig.S
 	if err != nil {
 		return err
 	}
-	grafana, err := o.grafanaAccess(args)
+	ca, err := o.authority()
+	if err != nil {
+		return err
+	}
+	addresses := args.certificateIPs()
+	// Grafana reads its password only at its first start.
+	grafana, err := o.serverAccess(platform.WorkloadGrafana, ca, addresses, false)
+	if err != nil {
+		return err
+	}
+	status, err := o.serverAccess(platform.WorkloadStatus, ca, addresses, true)
 	if err != nil {
 		return err
 	}
@@ -120,7 +131,9 @@ func (w *Workloads) build(b child.Builder, args *Args, settings workloadconfig.S
 	}
 	d := deployer{
 		objects: o, args: args, urls: urls, environment: environment, networkPolicies: networkPolicies,
-		secrets: map[string]secret{workloadconfig.SecretGrafana: grafana.secret},
+		secrets: map[string]secret{
+			platform.AccessSecret(platform.WorkloadGrafana): grafana.secret, platform.AccessSecret(platform.WorkloadStatus): status.secret,
+		},
 	}
 	ready := map[platform.Workload]pulumi.StringOutput{}
 	for _, each := range configured {
@@ -128,7 +141,7 @@ func (w *Workloads) build(b child.Builder, args *Args, settings workloadconfig.S
 			return err
 		}
 	}
-	w.Namespace, w.GrafanaAdminPassword, w.GrafanaCACertificate = namespace, grafana.password, grafana.caCertificate
+	w.Namespace, w.GrafanaAdminPassword, w.StatusPassword, w.GrafanaCACertificate = namespace, grafana.password, status.password, ca.Cert
 	// The Grafana provider connects to the server as soon as it is configured.
 	w.GrafanaURL = output.Join([]pulumi.StringInput{urls.grafana, ready[platform.WorkloadGrafana]},
 		func(values []string) (string, error) { return values[0], nil })

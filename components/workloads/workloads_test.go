@@ -50,6 +50,29 @@ func recordServers(
 	t *testing.T, args *workloads.Args, servers []workloadconfig.Server, inspect func(*pulumi.Context, *workloads.Workloads),
 ) *recorder.Recording {
 	t.Helper()
+	return recordComputed(t, args, servers, computed, inspect)
+}
+
+// computed are the outputs of certificates and passwords.
+func computed(r recorder.Resource) resource.PropertyMap {
+	secret := func(s string) resource.PropertyValue { return resource.MakeSecret(resource.NewStringProperty(s)) }
+	switch {
+	case strings.HasPrefix(r.Type, "tls:"):
+		return resource.PropertyMap{
+			"privateKeyPem": secret("KEY-OF-" + r.Name), "certPem": resource.NewStringProperty("CERT-OF-" + r.Name),
+			"certRequestPem": resource.NewStringProperty("REQUEST-OF-" + r.Name),
+		}
+	case strings.HasSuffix(r.Type, "RandomPassword"):
+		return resource.PropertyMap{"result": secret("correct-horse-" + r.Name)}
+	}
+	return nil
+}
+
+func recordComputed(
+	t *testing.T, args *workloads.Args, servers []workloadconfig.Server, compute func(recorder.Resource) resource.PropertyMap,
+	inspect func(*pulumi.Context, *workloads.Workloads),
+) *recorder.Recording {
+	t.Helper()
 	rec, err := recorder.Run(func(ctx *pulumi.Context) error {
 		k8s, err := kubernetes.NewProvider(ctx, "main", &kubernetes.ProviderArgs{})
 		if err != nil {
@@ -72,19 +95,7 @@ func recordServers(
 			inspect(ctx, w)
 		}
 		return err
-	}, recorder.WithComputed(func(r recorder.Resource) resource.PropertyMap {
-		secret := func(s string) resource.PropertyValue { return resource.MakeSecret(resource.NewStringProperty(s)) }
-		switch {
-		case strings.HasPrefix(r.Type, "tls:"):
-			return resource.PropertyMap{
-				"privateKeyPem": secret("KEY-OF-" + r.Name), "certPem": resource.NewStringProperty("CERT-OF-" + r.Name),
-				"certRequestPem": resource.NewStringProperty("REQUEST-OF-" + r.Name),
-			}
-		case strings.HasSuffix(r.Type, "RandomPassword"):
-			return resource.PropertyMap{"result": secret("correct-horse")}
-		}
-		return nil
-	}))
+	}, recorder.WithComputed(compute))
 	require.NoError(t, err)
 	return rec
 }

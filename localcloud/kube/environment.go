@@ -76,6 +76,17 @@ func (r *Runner) resolveVariable(namespace string, e corev1.EnvVar, fields map[s
 // isTrue reads an optional boolean, such as the field optional of a reference.
 func isTrue(b *bool) bool { return b != nil && *b }
 
+// Secret returns the values of a Secret.
+func (r *Runner) Secret(namespace, name string) (map[string][]byte, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, found := r.objects.Secrets[key(namespace, name)]
+	if !found {
+		return nil, fmt.Errorf("secret %s/%s not found", namespace, name)
+	}
+	return secretData(s), nil
+}
+
 // secretData merges data and stringData, which wins, as the API server does.
 func secretData(s corev1.Secret) map[string][]byte {
 	out := map[string][]byte{}

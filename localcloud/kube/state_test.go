@@ -103,3 +103,15 @@ func TestClaimOutlivesPods(t *testing.T) {
 	require.NoError(t, c.Delete(t.Context(), "PersistentVolumeClaim", namespace, "store"))
 	require.NoDirExists(t, filepath.Join(c.Dir, "claims", namespace, "store"))
 }
+
+func TestSecretIsReadByName(t *testing.T) {
+	r := &kube.Runner{Dir: t.TempDir(), Key: "key"}
+	require.NoError(t, r.Open())
+	const raw = `{"metadata": {"namespace": "ns", "name": "access"}, "data": {"ca.crt": "Y2E="}, "stringData": {"password": "p"}}`
+	require.NoError(t, r.Apply(t.Context(), "Secret", []byte(raw)))
+	values, err := r.Secret("ns", "access")
+	require.NoError(t, err)
+	require.Equal(t, map[string][]byte{"ca.crt": []byte("ca"), "password": []byte("p")}, values)
+	_, err = r.Secret("other", "access")
+	require.ErrorContains(t, err, "secret other/access not found")
+}

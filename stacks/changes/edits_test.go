@@ -34,7 +34,7 @@ var (
 	newControlAddress = effects{
 		changes.Replaced: {
 			"control-address", "control-interface", "control-instance", "control-attachment", "control-gate", "emr-cluster", "emr-task",
-			"workloads-grafana-request", "workloads-grafana-certificate",
+			"workloads-grafana-request", "workloads-grafana-certificate", "workloads-status-request", "workloads-status-certificate",
 		},
 		changes.Unforeseen: {"workloads-*", "grafana-*"},
 	}

@@ -23,6 +23,8 @@ const (
 	StatusURL         = "statusUrl"
 	Kubeconfig        = "kubeconfig"      // secret
 	GrafanaPassword   = "grafanaPassword" // secret
+	StatusPassword    = "statusPassword"  // secret
+	CACertificate     = "caCertificate"
 )
 
 // Keys of the versioned object beyond the flat outputs.
@@ -56,6 +58,7 @@ type Outputs struct {
 	GrafanaURL        string            `json:"grafanaUrl" help:"Grafana, from the operators' networks."`
 	Dashboards        map[string]string `json:"dashboards" help:"Dashboard slug to its URL."`
 	StatusURL         string            `json:"statusUrl" help:"The platform's status page."`
+	CACertificate     string            `json:"caCertificate" help:"Certificate (PEM) of the authority that signs Grafana's and the status page's."`
 	Endpoints         map[string]string `json:"endpoints" help:"Workload to its URL inside the control node's cluster."`
 }
 
@@ -79,6 +82,7 @@ type Network struct {
 type Secrets struct {
 	Kubeconfig      string
 	GrafanaPassword string
+	StatusPassword  string
 }
 
 // String hides the values, so that no format verb shows them by accident.
@@ -99,10 +103,12 @@ type Values struct {
 	EMRClusterID, EMRMasterDNS          pulumi.StringInput
 	NodeRoleARN, NodeRoleName           pulumi.StringInput
 	GrafanaURL, StatusURL               pulumi.StringInput
+	CACertificate                       pulumi.StringInput
 	BootstrapPath, BootstrapHash        pulumi.StringInput
 	BootstrapArgs                       pulumi.StringArrayInput
 	S3Paths, Dashboards, Endpoints      pulumi.StringMapInput
-	Kubeconfig, GrafanaPassword         pulumi.StringInput // made secret here, whatever they were
+	Kubeconfig                          pulumi.StringInput // made secret here, whatever it was, as both passwords
+	GrafanaPassword, StatusPassword     pulumi.StringInput
 }
 
 // Export declares the stack's outputs.
@@ -120,6 +126,7 @@ func Export(ctx *pulumi.Context, v Values) {
 		NodeRoleName:      v.NodeRoleName,
 		GrafanaURL:        v.GrafanaURL,
 		StatusURL:         v.StatusURL,
+		CACertificate:     v.CACertificate,
 	}
 	object := pulumi.Map{
 		schemaVersion: pulumi.Int(SchemaVersion),
@@ -138,4 +145,5 @@ func Export(ctx *pulumi.Context, v Values) {
 	ctx.Export(Observatory, object)
 	ctx.Export(Kubeconfig, pulumi.ToSecret(v.Kubeconfig))
 	ctx.Export(GrafanaPassword, pulumi.ToSecret(v.GrafanaPassword))
+	ctx.Export(StatusPassword, pulumi.ToSecret(v.StatusPassword))
 }

@@ -32,7 +32,7 @@ func sampleOutputs() outputs.Outputs {
 		EMRClusterID: "j-1", EMRMasterDNS: "ip-10-0-0-9.ec2.internal",
 		NodeRoleARN: "arn:aws:iam::123456789012:role/emr-node-1", NodeRoleName: "emr-node-1", GrafanaURL: "https://10.0.0.5:3000",
 		Dashboards: map[string]string{"emr-overview": "https://10.0.0.5:3000/d/x"},
-		StatusURL:  "http://10.0.0.5:8080/status", Endpoints: map[string]string{"tempo": "http://tempo:3200"},
+		StatusURL:  "https://10.0.0.5:8080", CACertificate: "-----BEGIN CERTIFICATE-----", Endpoints: map[string]string{"tempo": "http://tempo:3200"},
 	}
 }
 
@@ -65,11 +65,12 @@ func values(o outputs.Outputs) outputs.Values {
 		ControlPublicIP: pulumi.String(o.ControlPublicIP),
 		EMRClusterID:    pulumi.String(o.EMRClusterID), EMRMasterDNS: pulumi.String(o.EMRMasterDNS),
 		NodeRoleARN: pulumi.String(o.NodeRoleARN), NodeRoleName: pulumi.String(o.NodeRoleName),
-		GrafanaURL: pulumi.String(o.GrafanaURL), StatusURL: pulumi.String(o.StatusURL),
+		GrafanaURL: pulumi.String(o.GrafanaURL), StatusURL: pulumi.String(o.StatusURL), CACertificate: pulumi.String(o.CACertificate),
 		BootstrapPath: pulumi.String(o.Bootstrap.Path), BootstrapHash: pulumi.String(o.Bootstrap.Hash),
 		BootstrapArgs: pulumi.ToStringArray(o.Bootstrap.Args),
 		Dashboards:    pulumi.ToStringMap(o.Dashboards), Endpoints: pulumi.ToStringMap(o.Endpoints),
 		Kubeconfig: pulumi.String("hunter2-kubeconfig"), GrafanaPassword: pulumi.String("hunter2-password"),
+		StatusPassword: pulumi.String("hunter2-status"),
 	}
 }
 
@@ -83,7 +84,7 @@ func readOutputs(stackOutputs map[string]any, read func(*pulumi.Context, *pulumi
 		return read(ctx, ref)
 	}, recorder.WithComputed(func(recorder.Resource) resource.PropertyMap {
 		outs := resource.NewPropertyMapFromMap(stackOutputs)
-		for _, name := range []resource.PropertyKey{outputs.Kubeconfig, outputs.GrafanaPassword} {
+		for _, name := range []resource.PropertyKey{outputs.Kubeconfig, outputs.GrafanaPassword, outputs.StatusPassword} {
 			if v, ok := outs[name]; ok {
 				outs[name] = resource.MakeSecret(v)
 			}
@@ -120,7 +121,7 @@ func TestExportDeclaresExactlyTheContract(t *testing.T) {
 	}
 	require.ElementsMatch(t, want, keys, "Export and the struct Outputs disagree")
 
-	for _, name := range []string{outputs.Kubeconfig, outputs.GrafanaPassword} {
+	for _, name := range []string{outputs.Kubeconfig, outputs.GrafanaPassword, outputs.StatusPassword} {
 		out, isOutput := exported[name].(pulumi.Output)
 		require.True(t, isOutput)
 		require.True(t, pulumi.IsSecret(out), "%s is not secret", name)
@@ -157,6 +158,7 @@ func TestReadNamesWhatIsMissing(t *testing.T) {
 	requireViolation(t, err, "observatory.s3Paths.lake", "missing (present: artifacts, data, emrLogs, pyroscope, tempo)")
 	requireViolation(t, err, "kubeconfig", "missing")
 	requireViolation(t, err, "grafanaPassword", "missing")
+	requireViolation(t, err, "statusPassword", "missing")
 
 	err = readOutputs(map[string]any{"other": 1}, func(ctx *pulumi.Context, ref *pulumi.StackReference) error {
 		_, err := outputs.Read(ctx, ref)
@@ -183,7 +185,9 @@ func TestReadRejectsOtherVersionsAndTypes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			object := plain(t, sampleOutputs())
 			object[c.key] = c.value
-			_, _, err := outputs.FromMap(map[string]any{outputs.Observatory: object, outputs.Kubeconfig: "x", outputs.GrafanaPassword: "x"})
+			_, _, err := outputs.FromMap(map[string]any{
+				outputs.Observatory: object, outputs.Kubeconfig: "x", outputs.GrafanaPassword: "x", outputs.StatusPassword: "x",
+			})
 			requireViolation(t, err, c.output, c.found)
 			require.ErrorContains(t, err, c.remedy)
 			require.ErrorContains(t, err, "schema version 1")
@@ -210,6 +214,7 @@ func requireViolation(t *testing.T, err error, output, found string) {
 func TestSecretsStaySecret(t *testing.T) {
 	whole := map[string]any{
 		outputs.Observatory: plain(t, sampleOutputs()), outputs.Kubeconfig: "hunter2-k", outputs.GrafanaPassword: "hunter2-p",
+		outputs.StatusPassword: "hunter2-s",
 	}
 	require.NoError(t, readOutputs(whole, func(_ *pulumi.Context, ref *pulumi.StackReference) error {
 		out, err := outputs.ReadSecret(ref, outputs.Kubeconfig)
@@ -229,6 +234,7 @@ func TestSecretsStaySecret(t *testing.T) {
 	require.Equal(t, sampleOutputs(), got)
 	require.Equal(t, "hunter2-k", secrets.Kubeconfig)
 	require.Equal(t, "hunter2-p", secrets.GrafanaPassword)
+	require.Equal(t, "hunter2-s", secrets.StatusPassword)
 	require.NotContains(t, fmt.Sprintf("%v %+v %#v %s", secrets, secrets, secrets, secrets), "hunter2")
 }
 

@@ -43,6 +43,10 @@ func (s *Stack) Kubeconfig() (pulumi.StringOutput, error) { return s.secret(Kube
 // the state of the program that reads it.
 func (s *Stack) GrafanaPassword() (pulumi.StringOutput, error) { return s.secret(GrafanaPassword) }
 
+// StatusPassword is the password of the status page's user, platform.StatusUser.
+// It stays secret in the state of the program that reads it.
+func (s *Stack) StatusPassword() (pulumi.StringOutput, error) { return s.secret(StatusPassword) }
+
 func (s *Stack) secret(name string) (pulumi.StringOutput, error) {
 	out, err := ReadSecret(s.reference, name)
 	if err != nil {
@@ -63,8 +67,8 @@ func Read(_ *pulumi.Context, stack *pulumi.StackReference) (Outputs, error) {
 	return decode(details.Value)
 }
 
-// ReadSecret returns one of the secret outputs, Kubeconfig or GrafanaPassword,
-// and keeps it secret in the state of the program that reads it.
+// ReadSecret returns one of the secret outputs, such as Kubeconfig, and keeps it
+// secret in the state of the program that reads it.
 func ReadSecret(stack *pulumi.StackReference, name string) (pulumi.StringOutput, error) {
 	details, err := stack.GetOutputDetails(name)
 	if err != nil {
@@ -93,7 +97,7 @@ func FromMap(values map[string]any) (Outputs, Secrets, error) {
 		}
 		return s
 	}
-	secrets := Secrets{Kubeconfig: text(Kubeconfig), GrafanaPassword: text(GrafanaPassword)}
+	secrets := Secrets{Kubeconfig: text(Kubeconfig), GrafanaPassword: text(GrafanaPassword), StatusPassword: text(StatusPassword)}
 	return out, secrets, errors.Join(violations...)
 }
 

@@ -2,19 +2,25 @@ package outputs
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // flat lists the outputs that are also exported on their own.
 func flat() []string {
 	return []string{
 		DataBucket, S3Paths, KMSKeyARN, ControlInstanceID, ControlPrivateIP, ControlPublicIP, EMRClusterID, EMRMasterDNS,
-		NodeRoleARN, NodeRoleName, GrafanaURL, StatusURL,
+		NodeRoleARN, NodeRoleName, GrafanaURL, StatusURL, CACertificate,
 	}
 }
 
+// secretNames lists the secret outputs.
+func secretNames() []string { return []string{Kubeconfig, GrafanaPassword, StatusPassword} }
+
 // Names lists every output of the stack.
-func Names() []string { return append(flat(), Observatory, Kubeconfig, GrafanaPassword) }
+func Names() []string { return slices.Concat(flat(), []string{Observatory}, secretNames()) }
 
 // Reference renders docs/reference/outputs.md.
 func Reference() []byte {
@@ -48,6 +54,7 @@ Keys marked "flat" are outputs of their own as well.
 |---|---|
 | `+"`%s`"+` | Administrator's kubeconfig of the control node. |
 | `+"`%s`"+` | Password of Grafana's user admin. |
-`, Kubeconfig, GrafanaPassword)
+| `+"`%s`"+` | Password of the status page's user %s. |
+`, Kubeconfig, GrafanaPassword, StatusPassword, platform.StatusUser)
 	return []byte(b.String())
 }

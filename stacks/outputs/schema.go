@@ -23,7 +23,7 @@ func CurrentSchema() Schema {
 	for _, name := range flat() {
 		s.Outputs[name] = s.Object[name]
 	}
-	for _, name := range []string{Kubeconfig, GrafanaPassword} {
+	for _, name := range secretNames() {
 		s.Outputs[name] = "secret string"
 	}
 	return s

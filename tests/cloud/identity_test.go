@@ -161,6 +161,7 @@ func noSecretInPlainText(t *testing.T, c *cloud) {
 	administrator := clientData(t, fmt.Sprint(all["kubeconfig"]), "key")
 	words := []canary.Secret{
 		{Name: "Grafana's password", Value: fmt.Sprint(all["grafanaPassword"])},
+		{Name: "status page's password", Value: fmt.Sprint(all["statusPassword"])},
 		{Name: "passphrase of the state", Value: local.Passphrase},
 		{Name: "AWS secret key", Value: local.SecretAccessKey},
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/url"
+	"path"
 	"slices"
 
 	"sigs.k8s.io/yaml"
@@ -20,6 +21,7 @@ const (
 	typeCertificate = "tls:index/selfSignedCert:SelfSignedCert"
 	typeSigned      = "tls:index/locallySignedCert:LocallySignedCert"
 	typePrivateKey  = "tls:index/privateKey:PrivateKey"
+	typePassword    = "random:index/randomPassword:RandomPassword"
 )
 
 func tlsRules() []Rule {
@@ -27,6 +29,9 @@ func tlsRules() []Rule {
 		{IDs: []string{"observatory/grafana-tls"}, Requires: "Grafana serves TLS with the certificate that the program creates for it",
 			Types: []string{typeDeployment},
 			Only:  named(string(platform.WorkloadGrafana)), Check: grafanaServesTLS},
+		{IDs: []string{"observatory/status-tls"}, Requires: "The status server serves TLS with the program's certificate, and requires a password",
+			Types: []string{typeDeployment},
+			Only:  named(string(platform.WorkloadStatus)), Check: statusServesTLS},
 		{IDs: []string{"observatory/grafana-trust"}, Requires: "The Grafana provider trusts only the program's CA",
 			Types: []string{typeGrafana}, Check: grafanaProviderVerifiesTLS},
 		{IDs: []string{"observatory/kubernetes-tls"}, Requires: "The Kubernetes provider uses TLS and trusts only the program's CA",
@@ -56,25 +61,56 @@ func grafanaServesTLS(r Resource, all Resources) Judgement {
 	}
 	for name, want := range map[string]string{
 		"GF_SERVER_PROTOCOL": "https", "GF_SECURITY_COOKIE_SECURE": "true", "GF_AUTH_ANONYMOUS_ENABLED": "false",
-		"GF_SERVER_CERT_FILE": workloadconfig.GrafanaTLSDir + "/" + workloadconfig.GrafanaCertificate,
-		"GF_SERVER_CERT_KEY":  workloadconfig.GrafanaTLSDir + "/" + workloadconfig.GrafanaKey,
+		"GF_SERVER_CERT_FILE": workloadconfig.GrafanaTLSDir + "/" + platform.AccessCertificate,
+		"GF_SERVER_CERT_KEY":  workloadconfig.GrafanaTLSDir + "/" + platform.AccessKey,
 	} {
 		if env[name] != want {
 			return unmet("%s is %q, not %q", name, env[name], want)
 		}
 	}
+	return mountsSignedCertificate(r, workloadconfig.GrafanaTLSDir, all)
+}
+
+// statusServesTLS requires the command line to name certificate, key and password of
+// the workload's Secret. The server does not start without them.
+func statusServesTLS(r Resource, all Resources) Judgement {
+	args := containers(r)[0].Args
+	dir := ""
+	for flag, key := range map[string]string{
+		"--certificate": platform.AccessCertificate, "--key": platform.AccessKey, "--password-file": platform.AccessPassword,
+	} {
+		at := slices.Index(args, flag)
+		if at < 0 || at+1 == len(args) || path.Base(args[at+1]) != key {
+			return unmet("%s does not name %s", flag, key)
+		}
+		dir = path.Dir(args[at+1])
+	}
+	judged := mountsSignedCertificate(r, dir, all)
+	for _, secret := range judged.By.With(typeSecret, "metadata.name", platform.AccessSecret(platform.WorkloadStatus)) {
+		data, _ := secret.At("stringData").(map[string]any)
+		password, found := all.output(typePassword, "result", data[platform.AccessPassword])
+		if !found {
+			return unmet("the password in Secret %s is not created by this program", secret.Text("metadata.name"))
+		}
+		judged.By = append(judged.By, password)
+	}
+	return judged
+}
+
+// mountsSignedCertificate requires the main container to see, in a folder, a Secret
+// that holds a certificate signed by a CA of the program.
+func mountsSignedCertificate(r Resource, dir string, all Resources) Judgement {
+	main := containers(r)[0]
 	for _, v := range podOf(r).Volumes {
 		if v.Secret == nil {
 			continue
 		}
-		mounted := slices.ContainsFunc(main.VolumeMounts, func(m mount) bool {
-			return m.Name == v.Name && m.MountPath == workloadconfig.GrafanaTLSDir
-		})
+		mounted := slices.ContainsFunc(main.VolumeMounts, func(m mount) bool { return m.Name == v.Name && m.MountPath == dir })
 		if mounted {
 			return secretHoldsSignedCertificate(r.At("metadata.namespace"), v.Secret.SecretName, all)
 		}
 	}
-	return unmet("no Secret is mounted at %s", workloadconfig.GrafanaTLSDir)
+	return unmet("no Secret is mounted at %s", dir)
 }
 
 // secretHoldsSignedCertificate requires every Secret of this name in the namespace to
@@ -88,7 +124,7 @@ func secretHoldsSignedCertificate(namespace any, secret string, all Resources) J
 	var by Resources
 	for _, s := range secrets {
 		data, _ := s.At("stringData").(map[string]any)
-		cert, signed := all.output(typeSigned, "certPem", data[workloadconfig.GrafanaCertificate])
+		cert, signed := all.output(typeSigned, "certPem", data[platform.AccessCertificate])
 		if !signed {
 			return unmet("the certificate in Secret %s is not created by this program", secret)
 		}
@@ -96,7 +132,7 @@ func secretHoldsSignedCertificate(namespace any, secret string, all Resources) J
 		if !found {
 			return unmet("%s is not signed by a CA of this program", cert.Name)
 		}
-		key, found := all.output(typePrivateKey, "privateKeyPem", data[workloadconfig.GrafanaKey])
+		key, found := all.output(typePrivateKey, "privateKeyPem", data[platform.AccessKey])
 		if !found {
 			return unmet("the key in Secret %s is not created by this program", secret)
 		}

@@ -170,7 +170,7 @@ func identityViolations() []violation {
 }
 
 func clusterViolations() []violation {
-	const grafana, tempo, collector = "workloads-grafana", "workloads-tempo", "workloads-collector"
+	const grafana, status, tempo, collector = "workloads-grafana", "workloads-status", "workloads-tempo", "workloads-collector"
 	const pod, container = "spec.template.spec.", "spec.template.spec.containers.0."
 	return []violation{
 		{"observatory/grafana-tls", grafana, set("Deployment", grafana, container+"env", []any{})},
@@ -189,6 +189,15 @@ func clusterViolations() []violation {
 		}},
 		{"observatory/grafana-tls", grafana, set("Deployment", grafana, pod+"volumes", []any{})},
 		{"observatory/grafana-tls", grafana, drop("LocallySignedCert", "workloads-grafana-certificate")},
+		{"observatory/status-tls", status, set("Deployment", status, container+"args", []any{"serve"})},
+		{"observatory/status-tls", status, set("Deployment", status, pod+"volumes", []any{})},
+		{"observatory/status-tls", status, drop("LocallySignedCert", "workloads-status-certificate")},
+		{"observatory/status-tls", status, func(t *testing.T, all controls.Resources) controls.Resources {
+			data, isMap := find(t, all, "Secret", "workloads-status-access").At("stringData").(map[string]any)
+			require.True(t, isMap)
+			data["password"] = "observatory"
+			return all
+		}},
 		{"observatory/grafana-trust", "grafana", edit("grafana", "grafana", "url", "https", "http")},
 		{"observatory/grafana-trust", "grafana", set("grafana", "grafana", "caCert", nil)},
 		{"observatory/grafana-trust", "grafana", set("grafana", "grafana", "insecureSkipVerify", true)},

@@ -54,6 +54,11 @@ func accountNotTried() []notTried {
 			[]string{"tests/deployer TestEveryResourceTypeAndFunctionHasItsRow", "tests/deployer TestReferenceIsGenerated"},
 			"`pulumi up --stack dev` as an identity that has only docs/reference/deployer-policy-*.json",
 		}, {
+			"The status page opens in a browser on a workstation.", "The local cloud's forwarder is the only client outside the region.",
+			"The server requires TLS and the password; the forwarder verifies the certificate as a browser does.",
+			[]string{"status TestEverythingButHealthRequiresThePassword", "localcloud/forwarder TestForwarderVerifiesTheServer"},
+			"`curl --cacert observatory-ca.pem --user observatory STATUS_URL/status`, with the files of docs/guides/status.md",
+		}, {
 			"Security groups admit every connection that the platform makes.", "The local cloud records security groups without enforcing them.",
 			"The rules are exactly a written list, and each rule between groups has its other half.",
 			[]string{"components/network TestInboundIsExactlyThis", "components/network TestEveryFlowBetweenGroupsHasBothRules"},

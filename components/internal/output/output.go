@@ -64,7 +64,7 @@ func plainStrings(resolved []any) ([]string, error) {
 // Secret marks a string as secret.
 func Secret(s pulumi.StringInput) pulumi.StringOutput { return text(pulumi.ToSecret(s)) }
 
-// Public removes the secret mark from a string that a provider marks needlessly.
+// Public removes the secret mark from a string that needs none.
 func Public(s pulumi.StringOutput) pulumi.StringOutput { return text(pulumi.Unsecret(s)) }
 
 // After returns the string, which resolves only once the resources exist.

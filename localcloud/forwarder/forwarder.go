@@ -1,0 +1,79 @@
+// Package forwarder makes a server that requires TLS and a password available on
+// the host's 127.0.0.1 without either. It supplies what a person on AWS has to give
+// a browser: trust in the program's authority, and the password. It verifies the
+// server's certificate as that browser would.
+package forwarder
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"time"
+)
+
+// handshakeTimeout bounds a connection to the server.
+const handshakeTimeout = 5 * time.Second
+
+// Access is what the server's clients need.
+type Access struct {
+	CACertificate  []byte // PEM
+	User, Password string
+}
+
+// Options describe a server.
+type Options struct {
+	Name string // in its certificate
+	Dial func(context.Context) (net.Conn, error)
+	// Access is read for each connection and each request: an update of the stack
+	// may replace certificate and password.
+	Access func() (Access, error)
+	Log    *slog.Logger
+}
+
+// New returns a handler that forwards requests to the server.
+func New(o Options) http.Handler {
+	return &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(&url.URL{Scheme: "https", Host: o.Name})
+			if access, err := o.Access(); err == nil { // otherwise the dial reports it
+				r.Out.SetBasicAuth(access.User, access.Password)
+			}
+		},
+		Transport: &http.Transport{DialTLSContext: o.dial, IdleConnTimeout: time.Minute},
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			o.Log.Warn("forward request", "server", o.Name, "path", r.URL.Path, "error", err)
+			http.Error(w, fmt.Sprintf("%s does not answer: %v", o.Name, err), http.StatusBadGateway)
+		},
+	}
+}
+
+// dial connects to the server and verifies its certificate. The transport's address
+// is ignored: it only names the server.
+func (o Options) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
+	defer cancel()
+	access, err := o.Access()
+	if err != nil {
+		return nil, err
+	}
+	trusted := x509.NewCertPool()
+	if !trusted.AppendCertsFromPEM(access.CACertificate) {
+		return nil, errors.New("its authority's certificate is not PEM")
+	}
+	conn, err := o.Dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	secure := tls.Client(conn, &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: trusted, ServerName: o.Name})
+	if err := secure.HandshakeContext(ctx); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return secure, nil
+}

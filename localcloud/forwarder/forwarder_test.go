@@ -1,0 +1,110 @@
+package forwarder_test
+
+import (
+	"context"
+	"encoding/pem"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/forwarder"
+)
+
+// certifiedName is in the certificate of every httptest server.
+const certifiedName = "example.com"
+
+// startServer starts a server with TLS and a password, and returns the options that
+// reach it.
+func startServer(t *testing.T) (forwarder.Options, *forwarder.Access) {
+	t.Helper()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		if user != "observatory" || password != "correct-horse" {
+			http.Error(w, "log in", http.StatusUnauthorized)
+			return
+		}
+		_, _ = io.WriteString(w, r.Method+" "+r.URL.RequestURI()+" accepts "+r.Header.Get("Accept"))
+	}))
+	t.Cleanup(server.Close)
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	access := &forwarder.Access{CACertificate: ca, User: "observatory", Password: "correct-horse"}
+	return forwarder.Options{
+		Name: certifiedName, Log: slog.New(slog.DiscardHandler),
+		Dial: func(ctx context.Context) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", server.Listener.Addr().String())
+		},
+		Access: func() (forwarder.Access, error) { return *access, nil },
+	}, access
+}
+
+// fetch requests a path through a forwarder, as a browser does: over plain HTTP and
+// with the credentials given in the address, if any.
+func fetch(t *testing.T, o forwarder.Options, credentials string) (int, string) {
+	t.Helper()
+	front := httptest.NewServer(forwarder.New(o))
+	t.Cleanup(front.Close)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+credentials+front.Listener.Addr().String()+"/status?section=nodes", nil)
+	require.NoError(t, err)
+	request.Header.Set("Accept", "text/html")
+	response, err := http.DefaultClient.Do(request)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return response.StatusCode, string(body)
+}
+
+func TestForwarderSuppliesTrustAndPassword(t *testing.T) {
+	o, access := startServer(t)
+	status, body := fetch(t, o, "")
+	require.Equal(t, http.StatusOK, status, body)
+	require.Equal(t, "GET /status?section=nodes accepts text/html", body)
+
+	access.Password = "stale"
+	status, _ = fetch(t, o, "")
+	require.Equal(t, http.StatusUnauthorized, status, "the server decides")
+	access.Password = "correct-horse"
+	status, _ = fetch(t, o, "someone:else@")
+	require.Equal(t, http.StatusOK, status, "a browser's own credentials are replaced")
+}
+
+// A server that another authority has signed, or that has another name, gets neither
+// the request nor the password.
+func TestForwarderVerifiesTheServer(t *testing.T) {
+	for name, test := range map[string]struct {
+		spoil func(*forwarder.Options)
+		want  string
+	}{
+		"another authority": {func(o *forwarder.Options) {
+			other := otherAuthority(t)
+			o.Access = func() (forwarder.Access, error) { return forwarder.Access{CACertificate: other}, nil }
+		}, "certificate signed by unknown authority"},
+		"another name": {func(o *forwarder.Options) { o.Name = "grafana" }, "not grafana"},
+		"no authority": {func(o *forwarder.Options) {
+			o.Access = func() (forwarder.Access, error) { return forwarder.Access{}, nil }
+		}, "its authority's certificate is not PEM"},
+		"no Secret": {func(o *forwarder.Options) {
+			o.Access = func() (forwarder.Access, error) {
+				return forwarder.Access{}, errors.New("secret status-access not found")
+			}
+		}, "secret status-access not found"},
+		"no server": {func(o *forwarder.Options) {
+			o.Dial = func(context.Context) (net.Conn, error) { return nil, errors.New("status does not run") }
+		}, "status does not run"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, _ := startServer(t)
+			test.spoil(&o)
+			status, body := fetch(t, o, "")
+			require.Equal(t, http.StatusBadGateway, status)
+			require.Contains(t, body, o.Name+" does not answer: ")
+			require.Contains(t, body, test.want)
+		})
+	}
+}
