@@ -12,8 +12,10 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/overview"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // Dashboard is one rendered dashboard.
@@ -61,6 +63,19 @@ func Suite() ([]Dashboard, error) {
 	return suite, nil
 }
 
+// Links lead to the dashboards: in Grafana, and to those with the same title in
+// VictoriaMetrics' own UI, where nothing else runs.
+func Links() []links.Target {
+	var out []links.Target
+	for _, board := range boards() {
+		link := board.Link()
+		out = append(out,
+			links.Target{Title: link.Title, Service: platform.WorkloadGrafana, Path: link.URL},
+			links.Target{Title: link.Title, Service: platform.WorkloadVictoriaMetrics, Path: panel.PredefinedPath})
+	}
+	return out
+}
+
 // Predefined renders the panels that query metrics for VictoriaMetrics' own UI:
 // one file for each dashboard, by name.
 func Predefined() (map[string]string, error) {
@@ -78,7 +93,7 @@ func Predefined() (map[string]string, error) {
 func Reference() []byte {
 	var b strings.Builder
 	b.WriteString("# Dashboards\n\nGenerated from `dashboards`; a test fails when this page and the dashboards differ. " +
-		"VictoriaMetrics' own UI shows the panels that query metrics, without variables: `/vmui/#/dashboards`.\n")
+		"VictoriaMetrics' own UI shows the panels that query metrics, without variables: `" + panel.PredefinedPath + "`.\n")
 	for _, board := range boards() {
 		fmt.Fprintf(&b, "\n## %s\n\nUid `%s`, folder %s. %s\n", board.Title, board.UID, Folder, board.Description)
 		for _, row := range board.Rows {

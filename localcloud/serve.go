@@ -99,7 +99,7 @@ func (c *cloud) run(ctx context.Context, listeners map[string]net.Listener, up f
 		case ServiceControl:
 			go c.serve(listeners[name], c.controlAPI())
 		case string(platform.WorkloadStatus):
-			go c.serve(listeners[name], c.statusPage())
+			go c.serve(listeners[name], c.statusPage(listeners))
 		default:
 			go machine.Relay(listeners[name], c.dial(name))
 		}

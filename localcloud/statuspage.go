@@ -2,6 +2,7 @@ package localcloud
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/forwarder"
@@ -9,11 +10,28 @@ import (
 )
 
 // statusPage forwards requests to the status server with what the program's Secret
-// says about its access.
-func (c *cloud) statusPage() http.Handler {
+// says about its access. The page links to the services that run; listeners are
+// their ports on the host.
+func (c *cloud) statusPage(listeners map[string]net.Listener) http.Handler {
 	return forwarder.New(forwarder.Options{
 		Name: string(platform.WorkloadStatus), Dial: c.dial(string(platform.WorkloadStatus)), Access: c.statusAccess, Log: c.log,
+		Header: func() http.Header {
+			return http.Header{platform.ServicesHeader: {platform.EncodeServices(c.reachable(listeners))}}
+		},
 	})
+}
+
+// reachable lists the URLs on the host of the services that run.
+func (c *cloud) reachable(listeners map[string]net.Listener) map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	urls := map[string]string{}
+	for name := range hostPorts() {
+		if listener, target := listeners[name], c.targets[name]; listener != nil && target != "" {
+			urls[name] = "http://" + listener.Addr().String()
+		}
+	}
+	return urls
 }
 
 func (c *cloud) statusAccess() (forwarder.Access, error) {

@@ -1,5 +1,10 @@
 package platform
 
+import (
+	"net/url"
+	"strings"
+)
+
 // AccessSecret names the Secret with a workload's certificate and password.
 func AccessSecret(w Workload) string { return string(w) + "-access" }
 
@@ -13,3 +18,38 @@ const (
 
 // StatusUser is the status server's only user.
 const StatusUser = Name
+
+// Names of an EMR cluster's web pages in a ServicesHeader.
+const (
+	ServiceResourceManager = "resourcemanager"
+	ServiceSparkHistory    = "history"
+)
+
+// ServicesHeader is set by a forwarder in front of the status server. It lists the
+// URLs at which its clients reach other services, as EncodeServices writes them.
+const ServicesHeader = "Observatory-Services"
+
+// EncodeServices writes URLs by service for ServicesHeader.
+func EncodeServices(urls map[string]string) string {
+	values := url.Values{}
+	for name, u := range urls {
+		values.Set(name, u)
+	}
+	return values.Encode()
+}
+
+// DecodeServices reads a ServicesHeader. It leaves out what is no http(s) URL.
+func DecodeServices(header string) map[string]string {
+	urls := map[string]string{}
+	values, err := url.ParseQuery(header)
+	if err != nil {
+		return urls
+	}
+	for name := range values {
+		u, err := url.Parse(values.Get(name))
+		if err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https") {
+			urls[name] = strings.TrimSuffix(u.String(), "/")
+		}
+	}
+	return urls
+}

@@ -61,7 +61,7 @@ func stores() WorkloadTable {
 			Image:      Image{Repository: "docker.io/victoriametrics/victoria-metrics", Tag: "v1.150.0"},
 			Executable: "/victoria-metrics-prod",
 			Ports:      []WorkloadPort{{"http", VictoriaMetrics, false}},
-			Ready:      Readiness{Path: "/health"}, OperatorPort: VictoriaMetrics,
+			Ready:      Readiness{Path: "/health"}, OperatorPort: VictoriaMetrics, Page: WebPage{"metrics (VictoriaMetrics)", "/vmui"},
 			Metrics: OwnMetrics{VictoriaMetrics, []string{
 				"vm_rows_inserted_total", "vm_rows_ignored_total", "vm_free_disk_space_bytes",
 				"vm_new_timeseries_created_total", "vm_data_size_bytes",
@@ -73,7 +73,7 @@ func stores() WorkloadTable {
 			Image:      Image{Repository: "docker.io/victoriametrics/victoria-logs", Tag: "v1.43.1"},
 			Executable: "/victoria-logs-prod",
 			Ports:      []WorkloadPort{{"http", VictoriaLogs, false}},
-			Ready:      Readiness{Path: "/health"}, OperatorPort: VictoriaLogs,
+			Ready:      Readiness{Path: "/health"}, OperatorPort: VictoriaLogs, Page: WebPage{"logs (VictoriaLogs)", "/select/vmui"},
 			Metrics: OwnMetrics{VictoriaLogs, []string{
 				"vl_rows_ingested_total", "vl_rows_dropped_total", "vl_free_disk_space_bytes", "vl_data_size_bytes",
 			}},
@@ -84,7 +84,7 @@ func stores() WorkloadTable {
 			Image:      Image{Repository: "docker.io/grafana/tempo", Tag: "2.9.0"},
 			Executable: "/tempo",
 			Ports:      []WorkloadPort{{"http", Tempo, false}, {"otlp-http", TempoOTLPHTTP, false}},
-			Ready:      Readiness{Path: "/ready"}, OperatorPort: Tempo,
+			Ready:      Readiness{Path: "/ready"}, OperatorPort: Tempo, Page: WebPage{"traces (Tempo API)", "/api/search"},
 			Metrics: OwnMetrics{Tempo, []string{
 				"tempo_distributor_spans_received_total", "tempo_discarded_spans_total",
 				"tempo_ingester_failed_flushes_total", "tempodb_blocklist_(length|poll_errors_total)",
@@ -96,7 +96,7 @@ func stores() WorkloadTable {
 			Image:      Image{Repository: "docker.io/grafana/pyroscope", Tag: "1.21.1"},
 			Executable: "/usr/bin/pyroscope",
 			Ports:      []WorkloadPort{{"http", Pyroscope, true}},
-			Ready:      Readiness{Path: "/ready"}, OperatorPort: Pyroscope,
+			Ready:      Readiness{Path: "/ready"}, OperatorPort: Pyroscope, Page: WebPage{"profiles (Pyroscope)", "/"},
 			Metrics: OwnMetrics{Pyroscope, []string{
 				"pyroscope_distributor_received_(compressed_bytes|samples).*",
 				"pyroscope_discarded_(samples|bytes)_total", "pyroscope_ingester_flush_.*",
@@ -118,12 +118,12 @@ func tools() WorkloadTable {
 			Name: WorkloadGrafana, User: userGrafana, MemoryMiB: 512, DiskGiB: 2,
 			Image: Image{Repository: "docker.io/grafana/grafana", Tag: "12.2.0"},
 			Ports: []WorkloadPort{{"https", Grafana, true}}, TLS: true,
-			Ready: Readiness{Path: "/api/health"}, OperatorPort: Grafana,
+			Ready: Readiness{Path: "/api/health"}, OperatorPort: Grafana, Page: WebPage{"dashboards (Grafana)", "/"},
 		},
 		{
 			Name: WorkloadStatus, AWSRole: true, OwnBinary: true, User: userServer, MemoryMiB: 128, Image: imageOwn(),
 			Ports: []WorkloadPort{{"https", Status, true}}, TLS: true,
-			Ready: Readiness{Path: "/healthz"}, OperatorPort: Status,
+			Ready: Readiness{Path: "/healthz"}, OperatorPort: Status, Page: WebPage{"status", "/status"},
 		},
 		{
 			Name: WorkloadRedelivery, AWSRole: true, OwnBinary: true, User: userServer, MemoryMiB: 256, Image: imageOwn(),

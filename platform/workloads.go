@@ -66,8 +66,17 @@ type WorkloadRecord struct {
 	// local cloud forwards it to the host. 0 = they do not.
 	OperatorPort Port
 
+	// Page is where a person looks at the workload in a browser.
+	Page WebPage
+
 	MemoryMiB int // limit; half of it is requested
 	DiskGiB   int // volume for what outlives the pod; 0 = none
+}
+
+// WebPage is a page of a workload.
+type WebPage struct {
+	Title string
+	Path  string // "" = the workload has no page
 }
 
 // WorkloadPort is one port of a workload's Service.

@@ -27,6 +27,16 @@ type Config struct {
 	S3Paths   platform.S3Paths               `json:"s3Paths"`
 	Control   Control                        `json:"control"`
 	Endpoints map[platform.Workload]Endpoint `json:"endpoints"`
+
+	Dashboards []Link `json:"dashboards,omitempty"` // for the page
+}
+
+// Link leads from the page to a server of the platform. Of several with one title
+// the page shows the first whose server can be reached.
+type Link struct {
+	Title   string            `json:"title"`
+	Service platform.Workload `json:"service"`
+	Path    string            `json:"path"` // below the server's URL, with query
 }
 
 // LoadConfig reads a Config from a JSON file. It rejects unknown keys, and reports
@@ -67,6 +77,9 @@ func (c Config) Validate() error {
 	for _, workload := range slices.Sorted(maps.Keys(c.Endpoints)) {
 		violations = append(violations, c.Endpoints[workload].validate("endpoints."+string(workload))...)
 	}
+	for i, link := range c.Dashboards {
+		violations = append(violations, link.validate(fmt.Sprintf("dashboards[%d]", i))...)
+	}
 	slices.SortFunc(violations, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(violations...)
 }
@@ -87,6 +100,20 @@ func (e Endpoint) validate(path string) []error {
 	violations := append(checkURL(path+".url", e.URL), checkURL(path+".readyUrl", e.ReadyURL)...)
 	if ready, err := url.Parse(e.ReadyURL); err == nil && ready.Host != "" && ready.Path == "" {
 		violations = append(violations, fmt.Errorf("%s.readyUrl: %q: must have a path, such as /ready", path, e.ReadyURL))
+	}
+	return violations
+}
+
+func (l Link) validate(path string) []error {
+	var violations []error
+	if l.Title == "" {
+		violations = append(violations, fmt.Errorf("%s.title: empty: must name what the link leads to; give a title", path))
+	}
+	if l.Service == "" {
+		violations = append(violations, fmt.Errorf("%s.service: empty: must name a workload; give the one that serves the path", path))
+	}
+	if !strings.HasPrefix(l.Path, "/") || strings.HasPrefix(l.Path, "//") {
+		violations = append(violations, fmt.Errorf("%s.path: %q: must be a path below the server's URL; begin it with one slash", path, l.Path))
 	}
 	return violations
 }

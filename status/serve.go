@@ -3,6 +3,9 @@ package status
 import (
 	"encoding/json"
 	"net/http"
+	"time"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // Path is where the status is served.
@@ -12,12 +15,14 @@ const Path = "/status"
 // path that requires no password: the kubelet's probe has none.
 const HealthPath = "/healthz"
 
-// Handler serves GET /status, one part of it with ?section=, and /healthz for the
-// server itself. All but /healthz requires the password of platform.StatusUser.
+// Handler serves GET /status and /healthz for the server itself. /status is a page
+// for browsers and JSON for programs, by their header Accept; ?section= is one part
+// of it as JSON. All but /healthz requires the password of platform.StatusUser.
 func Handler(source Source, password string) http.Handler {
 	protected := http.NewServeMux()
 	protected.Handle("GET /{$}", http.RedirectHandler(Path, http.StatusFound)) // the stack output statusUrl has no path
 	protected.HandleFunc("GET "+Path, source.serve)
+	protected.HandleFunc("GET "+stylePath, writeStyle)
 	mux := http.NewServeMux()
 	mux.Handle("/", requirePassword(password, protected))
 	mux.HandleFunc("GET "+HealthPath, func(w http.ResponseWriter, _ *http.Request) {
@@ -37,7 +42,13 @@ func withoutCaches(next http.Handler) http.Handler {
 
 // serve answers with the whole status, or the part that ?section= names.
 func (s Source) serve(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Vary", "Accept, "+platform.ServicesHeader)
 	section := r.URL.Query().Get("section")
+	if section == "" && prefersPage(r.Header) {
+		services := platform.DecodeServices(r.Header.Get(platform.ServicesHeader))
+		writePage(w, newPage(s.Read(r.Context()), s.Config.Dashboards, services, time.Now()))
+		return
+	}
 	if section == "" {
 		writeJSON(w, http.StatusOK, s.Read(r.Context()))
 		return

@@ -250,10 +250,12 @@ func TestLoadConfig(t *testing.T) {
 	}{
 		"unknown key": {`{"s3paths2": {}}`, []string{`unknown field "s3paths2"`}},
 		"every violation": {
-			`{"s3Paths":{"data":"data"},"control":{"privateIp":"ip-10-0-0-4"},"endpoints":{"tempo":{"url":"tempo:3200","readyUrl":"ready"}}}`,
+			`{"s3Paths":{"data":"data"},"control":{"privateIp":"ip-10-0-0-4"},"endpoints":{"tempo":{"url":"tempo:3200","readyUrl":"ready"}},` +
+				`"dashboards":[{"path":"//evil/d/x"}]}`,
 			[]string{
 				`s3Paths.data: "data"`, `s3Paths.lake: ""`, `control.privateIp: "ip-10-0-0-4"`, `control.otlp: ""`,
-				`control.grafanaUrl: ""`, "endpoints.victoria-metrics: missing", `endpoints.tempo.url: "tempo:3200"`,
+				`control.grafanaUrl: ""`, "endpoints.victoria-metrics: missing", "dashboards[0].title: empty", "dashboards[0].service: empty",
+				`dashboards[0].path: "//evil/d/x": must be a path below the server's URL`, `endpoints.tempo.url: "tempo:3200"`,
 				`endpoints.tempo.readyUrl: "ready"`,
 			},
 		},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/status"
 )
 
 //go:embed templates/*.yaml
@@ -79,6 +80,7 @@ type Settings struct {
 	DataVolumeGiB int               // of the volume that holds all DataDirs
 	Tags          map[string]string // of every AWS resource of the stack
 	Dashboards    map[string]string // predefined ones of VictoriaMetrics' own UI: *.json -> content
+	Boards        []status.Link     // where they are, for the status page
 }
 
 // percentOf is a share of a workload's memory limit in MiB. The servers' own

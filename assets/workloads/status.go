@@ -13,7 +13,7 @@ import (
 const StatusFile = "status.json"
 
 // Status configures `observatory serve`, which reports on every workload. It
-// serves TLS, and trusts the certificates that the same authority signed.
+// serves TLS, and trusts the certificates that the same CA signed.
 func Status(r platform.WorkloadRecord, s Settings) (Config, error) {
 	const dir = "/etc/observatory-access"
 	file := func(key string) string { return path.Join(dir, key) }
@@ -26,7 +26,7 @@ func Status(r platform.WorkloadRecord, s Settings) (Config, error) {
 		LateFiles: map[string]LateFile{StatusFile: {
 			Needs: []Fact{FactBucket, FactControlIP, FactGrafanaURL, FactStatusURL},
 			Render: func(f map[Fact]string) (string, error) {
-				return renderStatus(s.Workloads, platform.NewS3Paths(f[FactBucket]), status.Control{
+				return renderStatus(s, platform.NewS3Paths(f[FactBucket]), status.Control{
 					PrivateIP: f[FactControlIP], OTLP: fmt.Sprintf("%s:%d", f[FactControlIP], platform.OTLPGRPC),
 					GrafanaURL: f[FactGrafanaURL], StatusURL: f[FactStatusURL],
 				})
@@ -38,9 +38,11 @@ func Status(r platform.WorkloadRecord, s Settings) (Config, error) {
 	}, nil
 }
 
-func renderStatus(workloads platform.WorkloadTable, paths platform.S3Paths, control status.Control) (string, error) {
-	config := status.Config{S3Paths: paths, Endpoints: map[platform.Workload]status.Endpoint{}, Control: control}
-	for _, w := range workloads {
+func renderStatus(s Settings, paths platform.S3Paths, control status.Control) (string, error) {
+	config := status.Config{
+		S3Paths: paths, Endpoints: map[platform.Workload]status.Endpoint{}, Dashboards: s.Boards, Control: control,
+	}
+	for _, w := range s.Workloads {
 		config.Endpoints[w.Name] = status.Endpoint{URL: w.URL(), ReadyURL: w.ReadyURL()}
 	}
 	if err := config.Validate(); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
+	"github.com/emr-observatory/emr-observatory/status"
 )
 
 // Default retentions of the stores on the node's own disk.
@@ -78,6 +79,10 @@ func (a *Args) Validate() error {
 // settings are what the servers' configuration depends on.
 func (a *Args) settings(workloads platform.WorkloadTable, stack string) (workloadconfig.Settings, error) {
 	predefined, err := dashboards.Predefined()
+	var boards []status.Link
+	for _, target := range dashboards.Links() {
+		boards = append(boards, status.Link(target))
+	}
 	return workloadconfig.Settings{
 		Workloads:        workloads,
 		MetricsRetention: a.metricsRetention(), LogsRetention: a.logsRetention(),
@@ -85,7 +90,7 @@ func (a *Args) settings(workloads platform.WorkloadTable, stack string) (workloa
 		DataVolumeGiB: a.DataVolumeGiB,
 		// The stack's AWS provider puts these on every resource.
 		Tags:       map[string]string{platform.TagProject: platform.Project, platform.TagStack: stack},
-		Dashboards: predefined,
+		Dashboards: predefined, Boards: boards,
 	}, err
 }
 

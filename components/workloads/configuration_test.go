@@ -60,6 +60,10 @@ func TestStatusServerLoadsItsConfiguration(t *testing.T) {
 	require.Equal(t, status.Control{
 		PrivateIP: "10.0.0.5", OTLP: "10.0.0.5:4317", GrafanaURL: "https://10.0.0.5:3000", StatusURL: "https://10.0.0.5:8080",
 	}, config.Control)
+	require.Equal(t, []status.Link{
+		{Title: "EMR Overview", Service: platform.WorkloadGrafana, Path: "/d/emr-overview"},
+		{Title: "EMR Overview", Service: platform.WorkloadVictoriaMetrics, Path: "/vmui/#/dashboards"},
+	}, config.Dashboards)
 	require.Equal(t, status.Endpoint{URL: "http://collector:4318", ReadyURL: "http://collector:13133/"},
 		config.Endpoints[platform.WorkloadCollector])
 }

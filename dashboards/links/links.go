@@ -11,6 +11,13 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
+// Target is a link from outside Grafana to a path of one of the platform's servers.
+type Target struct {
+	Title   string
+	Service platform.Workload
+	Path    string // with query
+}
+
 // Host leads from a host's value to everything else about that host. uid is
 // the dashboard that the first link narrows; value names a label of what was
 // clicked: panel.Field in a graph, panel.Cell in a table.

@@ -59,8 +59,14 @@ func ToBoard(title, uid string, variables map[string]string) Link {
 	for name, value := range variables {
 		query.Set("var-"+name, value)
 	}
-	return Link{Title: title, URL: unescapeVariables("/d/" + uid + "?" + query.Encode() + "&${__url_time_range}")}
+	return Link{Title: title, URL: unescapeVariables(boardPath(uid) + "?" + query.Encode() + "&${__url_time_range}")}
 }
+
+// boardPath is the path of a dashboard below Grafana's URL.
+func boardPath(uid string) string { return "/d/" + uid }
+
+// Link leads to the whole dashboard, with its default time range and variables.
+func (b Board) Link() Link { return Link{Title: b.Title, URL: boardPath(b.UID)} }
 
 // exploreLink links to a query in Grafana's Explore, in the dashboard's time range.
 func exploreLink(title string, ds platform.Datasource, query map[string]any) Link {

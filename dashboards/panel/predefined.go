@@ -34,6 +34,9 @@ type predefinedPanel struct {
 	Width       int      `json:"width"` // of predefinedColumns
 }
 
+// PredefinedPath is where VictoriaMetrics shows them.
+const PredefinedPath = "/vmui/#/dashboards"
+
 // predefinedColumns is the width of VictoriaMetrics' grid.
 const predefinedColumns = 12
 

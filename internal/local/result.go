@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -11,7 +12,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 	"github.com/emr-observatory/emr-observatory/platform"
-	"github.com/emr-observatory/emr-observatory/status"
 	"github.com/emr-observatory/emr-observatory/submit"
 )
 
@@ -34,19 +34,22 @@ func (r *Result) addSeconds(part string, begun time.Time) {
 // Service is something that a person may look at in a browser.
 type Service struct{ Name, Title, Path string }
 
-// Services lists the local cloud's web pages and APIs, the most useful first.
+// Services lists the local cloud's web pages and APIs. The status page, which leads
+// to the others, is the first.
 func Services() []Service {
-	return []Service{
-		{emr.ResourceManager, "YARN ResourceManager", ""},
-		{emr.SparkHistory, "Spark history", ""},
-		{string(platform.WorkloadVictoriaMetrics), "metrics (VictoriaMetrics)", "/vmui"},
-		{string(platform.WorkloadVictoriaLogs), "logs (VictoriaLogs)", "/select/vmui"},
-		{string(platform.WorkloadPyroscope), "profiles (Pyroscope)", ""},
-		{string(platform.WorkloadTempo), "traces (Tempo API)", "/api/search"},
-		{string(platform.WorkloadStatus), "status", status.Path},
-		{localcloud.ServiceS3, "S3", ""},
-		{localcloud.ServiceEMR, "EMR API", ""},
+	cluster := []Service{{emr.ResourceManager, "YARN ResourceManager", ""}, {emr.SparkHistory, "Spark history", ""}}
+	var first, rest []Service
+	for _, w := range platform.Workloads() {
+		service := Service{string(w.Name), w.Page.Title, w.Page.Path}
+		switch {
+		case w.Page.Path == "" || w.Name == platform.WorkloadGrafana: // Grafana does not run locally
+		case w.Name == platform.WorkloadStatus:
+			first = append(first, service)
+		default:
+			rest = append(rest, service)
+		}
 	}
+	return slices.Concat(first, cluster, rest, []Service{{localcloud.ServiceS3, "S3", ""}, {localcloud.ServiceEMR, "EMR API", ""}})
 }
 
 // addOverview adds the cluster, the bucket with its number of objects by prefix,

@@ -21,12 +21,13 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 	"github.com/emr-observatory/emr-observatory/localcloud/s3"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // Names of a cluster's web pages, for Service.Expose.
 const (
-	ResourceManager = "resourcemanager"
-	SparkHistory    = "history"
+	ResourceManager = platform.ServiceResourceManager
+	SparkHistory    = platform.ServiceSparkHistory
 )
 
 // Service launches and terminates clusters.

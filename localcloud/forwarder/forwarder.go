@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -34,6 +35,8 @@ type Options struct {
 	// Access is read for each connection and each request: an update of the stack
 	// may replace certificate and password.
 	Access func() (Access, error)
+	// Header is added to each request and replaces the client's.
+	Header func() http.Header
 	Log    *slog.Logger
 }
 
@@ -45,6 +48,7 @@ func New(o Options) http.Handler {
 			if access, err := o.Access(); err == nil { // otherwise the dial reports it
 				r.Out.SetBasicAuth(access.User, access.Password)
 			}
+			maps.Copy(r.Out.Header, o.Header())
 		},
 		Transport: &http.Transport{DialTLSContext: o.dial, IdleConnTimeout: time.Minute},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {

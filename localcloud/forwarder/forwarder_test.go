@@ -29,7 +29,7 @@ func startServer(t *testing.T) (forwarder.Options, *forwarder.Access) {
 			http.Error(w, "log in", http.StatusUnauthorized)
 			return
 		}
-		_, _ = io.WriteString(w, r.Method+" "+r.URL.RequestURI()+" accepts "+r.Header.Get("Accept"))
+		_, _ = io.WriteString(w, r.Method+" "+r.URL.RequestURI()+" accepts "+r.Header.Get("Accept")+", has "+r.Header.Get("Services"))
 	}))
 	t.Cleanup(server.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
@@ -40,6 +40,7 @@ func startServer(t *testing.T) (forwarder.Options, *forwarder.Access) {
 			return new(net.Dialer).DialContext(ctx, "tcp", server.Listener.Addr().String())
 		},
 		Access: func() (forwarder.Access, error) { return *access, nil },
+		Header: func() http.Header { return http.Header{"Services": {"tempo"}} },
 	}, access
 }
 
@@ -52,6 +53,7 @@ func fetch(t *testing.T, o forwarder.Options, credentials string) (int, string) 
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+credentials+front.Listener.Addr().String()+"/status?section=nodes", nil)
 	require.NoError(t, err)
 	request.Header.Set("Accept", "text/html")
+	request.Header.Set("Services", "the client's own")
 	response, err := http.DefaultClient.Do(request)
 	require.NoError(t, err)
 	defer response.Body.Close()
@@ -64,7 +66,7 @@ func TestForwarderSuppliesTrustAndPassword(t *testing.T) {
 	o, access := startServer(t)
 	status, body := fetch(t, o, "")
 	require.Equal(t, http.StatusOK, status, body)
-	require.Equal(t, "GET /status?section=nodes accepts text/html", body)
+	require.Equal(t, "GET /status?section=nodes accepts text/html, has tempo", body)
 
 	access.Password = "stale"
 	status, _ = fetch(t, o, "")

@@ -1,0 +1,19 @@
+package platform_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+func TestServicesHeader(t *testing.T) {
+	urls := map[string]string{"tempo": "http://127.0.0.1:3200", "spark history": "https://[::1]:18080/a?b=c&d"}
+	require.Equal(t, urls, platform.DecodeServices(platform.EncodeServices(urls)))
+	require.Equal(t, map[string]string{"good": "https://h"}, platform.DecodeServices(platform.EncodeServices(map[string]string{
+		"good": "https://h/", "script": "javascript:alert(1)", "path": "/d/x", "file": "file://h/etc", "empty": "",
+	})), "only http(s) URLs become links")
+	require.Empty(t, platform.DecodeServices(""))
+	require.Empty(t, platform.DecodeServices("%zz"))
+}

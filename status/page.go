@@ -1,0 +1,183 @@
+package status
+
+import (
+	"bytes"
+	_ "embed" // the page's template and style
+	"fmt"
+	"html/template"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+var (
+	//go:embed page.html
+	pageHTML string
+	//go:embed page.css
+	pageCSS []byte
+)
+
+// stylePath is where the page's style is served.
+const stylePath = Path + "/style.css"
+
+// policy lets the page load its own style and nothing else; it needs no scripts.
+const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// page is what the template shows. All texts in it are data: html/template escapes them.
+type page struct {
+	Status
+	Read     time.Time
+	Findings []string // what a person has to look into, first on the page
+	Look     []pageLink
+	Paths    []pagePath
+	Sections []string
+
+	services map[string]string // URLs that the client reaches, by service
+}
+
+// pageLink leads to another page.
+type pageLink struct{ Title, URL string }
+
+// pagePath is a place in S3.
+type pagePath struct{ Name, URI, Holds string }
+
+// newPage lays a status out for a person. services are the URLs that a forwarder
+// between client and server makes reachable.
+func newPage(s Status, dashboards []Link, services map[string]string, now time.Time) page {
+	p := page{Status: s, Read: now.UTC(), Sections: Sections(), Paths: pathsOf(s.S3Paths), services: services}
+	p.Findings = findings(s)
+	p.Look = p.pages(dashboards)
+	return p
+}
+
+// findings lists what is not as it should be: what could not be read, workloads that
+// are not ready, and nodes that lack a part.
+func findings(s Status) []string {
+	found := slices.Clone(s.Problems)
+	for _, w := range s.Workloads {
+		if !w.Ready {
+			found = append(found, fmt.Sprintf("%s is not ready: %s", w.Name, w.Reason))
+		}
+	}
+	for _, node := range s.Nodes {
+		switch summary := s.bootstrapSummary(node); {
+		case summary == string(BootstrapUnknown):
+			found = append(found, fmt.Sprintf("node %s of %s has sent no report of its bootstrap action", node.Host, node.Cluster))
+		case strings.HasPrefix(summary, string(BootstrapPartial)):
+			found = append(found, fmt.Sprintf("node %s of %s: its bootstrap action is %s", node.Host, node.Cluster, summary))
+		}
+	}
+	return found
+}
+
+// pages are the dashboards and the pages of the servers that the client reaches.
+func (p page) pages(dashboards []Link) []pageLink {
+	links := p.resolve(dashboards)
+	for _, w := range platform.Workloads() {
+		if url := p.URL(w.Name); url != "" && w.Name != platform.WorkloadStatus {
+			links = append(links, pageLink{w.Page.Title, url})
+		}
+	}
+	for _, known := range []pageLink{
+		{"Spark history", platform.ServiceSparkHistory}, {"YARN ResourceManager", platform.ServiceResourceManager},
+	} {
+		if url, reached := p.services[known.URL]; reached {
+			links = append(links, pageLink{known.Title, url})
+		}
+	}
+	return links
+}
+
+// resolve returns the URLs of links: for each title the first that the client reaches.
+func (p page) resolve(links []Link) []pageLink {
+	var out []pageLink
+	for _, link := range links {
+		base := p.base(link.Service)
+		if base == "" || slices.ContainsFunc(out, func(l pageLink) bool { return l.Title == link.Title }) {
+			continue
+		}
+		out = append(out, pageLink{link.Title, base + link.Path})
+	}
+	return out
+}
+
+// base is the URL at which the client reaches a workload, "" if it does not. Grafana
+// is the only one that operators reach on AWS, and the only one that may not run.
+func (p page) base(name platform.Workload) string {
+	if name != platform.WorkloadGrafana {
+		return p.services[string(name)]
+	}
+	if slices.ContainsFunc(p.Workloads, func(w Workload) bool { return w.Name == name && w.Ready }) {
+		return strings.TrimSuffix(p.Control.GrafanaURL, "/")
+	}
+	return ""
+}
+
+// URL is where the client looks at a workload, "" if it does not reach it.
+func (p page) URL(name platform.Workload) string {
+	record, err := platform.Workloads().Get(name)
+	base := p.base(name)
+	if err != nil || base == "" || record.Page.Path == "" {
+		return ""
+	}
+	return base + record.Page.Path
+}
+
+// Age is how long ago a time was.
+func (p page) Age(at time.Time) string {
+	return max(0, p.Read.Sub(at)).Round(time.Second).String() + " ago"
+}
+
+// Stamp writes a time for the element <time>.
+func (p page) Stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+
+// Outcome describes the outcome of a node's bootstrap action.
+func (p page) Outcome(node Node) string { return p.bootstrapSummary(node) }
+
+// Roles writes a cluster's numbers of nodes: "1 master, 2 core".
+func (p page) Roles(c Cluster) string {
+	var texts []string
+	for _, role := range []string{platform.RoleMaster, platform.RoleCore, platform.RoleTask} {
+		if n := c.Nodes[role]; n > 0 {
+			texts = append(texts, fmt.Sprintf("%d %s", n, role))
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+// pathsOf lists the S3 paths with what they hold.
+func pathsOf(paths platform.S3Paths) []pagePath {
+	var out []pagePath
+	value := reflect.ValueOf(paths)
+	for _, field := range reflect.VisibleFields(value.Type()) {
+		out = append(out, pagePath{field.Tag.Get("json"), value.FieldByIndex(field.Index).String(), field.Tag.Get("help")})
+	}
+	return out
+}
+
+// writePage writes the page. It is rendered first, so that an error does not end it in
+// the middle.
+func writePage(w http.ResponseWriter, p page) {
+	var body bytes.Buffer
+	layout, err := template.New("status").Parse(pageHTML)
+	if err == nil {
+		err = layout.Execute(&body, p)
+	}
+	if err != nil {
+		http.Error(w, fmt.Sprintf("render the page: %v", err), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", policy)
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	_, _ = body.WriteTo(w) // fails only if the client is gone
+}
+
+func writeStyle(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/css; charset=utf-8")
+	_, _ = w.Write(pageCSS) // fails only if the client is gone
+}

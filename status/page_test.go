@@ -1,0 +1,214 @@
+package status_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/html"
+
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/status"
+)
+
+// browser is the header Accept of Firefox and Chromium.
+const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+func TestBrowsersGetAPageAndProgramsJSON(t *testing.T) {
+	url, access := serve(t, config(t, "http://"+testenv.Address(t)))
+	for accept, page := range map[string]bool{
+		browser: true, "text/html": true, "TEXT/HTML; q=0.5": true, "application/json;q=0.4, text/html;q=0.5": true,
+		"": false, "*/*": false, "application/json": false, "text/*": false, "text/html;q=0": false,
+		"application/json, text/html;q=0.9": false, "text/html;q=high": false, ";;": false,
+	} {
+		response, body := get(t, access, url+"/status", platform.StatusUser, password, "Accept", accept)
+		require.Equal(t, "Accept, Observatory-Services", response.Header.Get("Vary"))
+		if !page {
+			require.Equal(t, "application/json", response.Header.Get("Content-Type"), accept)
+			require.True(t, json.Valid([]byte(body)))
+			continue
+		}
+		require.Equal(t, "text/html; charset=utf-8", response.Header.Get("Content-Type"), accept)
+		require.Equal(t, "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+			response.Header.Get("Content-Security-Policy"))
+		require.Equal(t, "nosniff", response.Header.Get("X-Content-Type-Options"))
+		require.Equal(t, "no-referrer", response.Header.Get("Referrer-Policy"))
+	}
+	section, _ := get(t, access, url+"/status?section=nodes", platform.StatusUser, password, "Accept", browser)
+	require.Equal(t, "application/json", section.Header.Get("Content-Type"), "a section stays JSON")
+	style, body := get(t, access, url+"/status/style.css", platform.StatusUser, password)
+	require.Equal(t, "text/css; charset=utf-8", style.Header.Get("Content-Type"))
+	require.Contains(t, body, "prefers-color-scheme: dark")
+	without, _ := get(t, access, url+"/status/style.css", "", "")
+	require.Equal(t, http.StatusUnauthorized, without.StatusCode)
+}
+
+// element is an element of a page.
+type element struct {
+	name, text string
+	attributes map[string]string
+}
+
+// open parses the page that a browser gets, with headers (name, value, …), and
+// returns its elements in order.
+func open(t *testing.T, c status.Config, headers ...string) []element {
+	t.Helper()
+	url, access := serve(t, c)
+	response, body := get(t, access, url+"/status", platform.StatusUser, password, append(headers, "Accept", browser)...)
+	require.Equal(t, http.StatusOK, response.StatusCode, body)
+	root, err := html.Parse(strings.NewReader(body))
+	require.NoError(t, err)
+	var all []element
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		e := element{name: n.Data, attributes: map[string]string{}}
+		for _, a := range n.Attr {
+			e.attributes[a.Key] = a.Val
+		}
+		for text := range n.Descendants() {
+			if text.Type == html.TextNode {
+				e.text += " " + text.Data
+			}
+		}
+		e.text = strings.Join(strings.Fields(e.text), " ")
+		all = append(all, e)
+	}
+	return all
+}
+
+// named returns the elements of a name.
+func named(all []element, name string) []element {
+	return slices.DeleteFunc(slices.Clone(all), func(e element) bool { return e.name != name })
+}
+
+// texts returns the text of the elements of a name.
+func texts(all []element, name string) []string {
+	var out []string
+	for _, e := range named(all, name) {
+		out = append(out, e.text)
+	}
+	return out
+}
+
+// links returns the targets of the links by their texts.
+func links(all []element) map[string]string {
+	out := map[string]string{}
+	for _, e := range named(all, "a") {
+		out[e.text] = e.attributes["href"]
+	}
+	return out
+}
+
+// A screen reader's user finds one heading, every table's caption and headers, and
+// can skip to the content; nobody's text becomes markup.
+func TestPageIsAccessible(t *testing.T) {
+	c := config(t, "http://"+testenv.Address(t))
+	c.Endpoints[`<script>x</script>`] = status.Endpoint{URL: "http://h:1", ReadyURL: "http://" + testenv.Address(t) + "/ready"}
+	all := open(t, c)
+	require.Equal(t, []string{"Status of the observatory"}, texts(all, "h1"))
+	require.Equal(t, "en", named(all, "html")[0].attributes["lang"])
+	require.Equal(t, "Skip to content", named(all, "a")[0].text, "the first that the keyboard reaches")
+	require.Equal(t, "#main", named(all, "a")[0].attributes["href"])
+	require.Equal(t, "main", named(all, "main")[0].attributes["id"])
+	require.Len(t, named(all, "caption"), len(named(all, "table")))
+	for _, header := range named(all, "th") {
+		require.Contains(t, []string{"row", "col"}, header.attributes["scope"], header.text)
+	}
+	ids := map[string]bool{}
+	for _, e := range all {
+		if id := e.attributes["id"]; id != "" {
+			require.False(t, ids[id], id)
+			ids[id] = true
+		}
+	}
+	for _, e := range all {
+		if label := e.attributes["aria-labelledby"]; label != "" {
+			require.True(t, ids[label], label)
+		}
+		require.NotContains(t, e.attributes, "style", "the policy forbids it")
+	}
+	require.Empty(t, named(all, "script"))
+	require.Contains(t, texts(all, "th"), "<script>x</script>")
+	require.Contains(t, named(all, "meta")[1].attributes["content"], "width=device-width")
+}
+
+func TestPageShowsProblemsFirst(t *testing.T) {
+	metrics := startVictoriaMetrics(t)
+	importSamples(t, metrics, time.Second,
+		metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-12", "", 7), metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-13", "", 7),
+		metric(platform.MetricHostSeen, "j-1", "master", "ip-10-0-0-11", "", 7),
+		metric(platform.MetricBootstrapUp, "j-1", "core", "ip-10-0-0-12", `,component="profiler"`, 0),
+		metric(platform.MetricBootstrapUp, "j-1", "master", "ip-10-0-0-11", `,component="profiler"`, 1))
+	all := open(t, config(t, metrics))
+	require.Equal(t, []string{"Problems", "Where to look", "Workloads", "Clusters and nodes", "S3 paths"}, texts(all, "h2"))
+	items := texts(all, "li")
+	require.Contains(t, items[0], "grafana is not ready: ")
+	require.Contains(t, items[1], "pyroscope is not ready: ")
+	require.Equal(t, "node ip-10-0-0-12 of j-1: its bootstrap action is partial, without profiler", items[2])
+	require.Equal(t, "node ip-10-0-0-13 of j-1 has sent no report of its bootstrap action", items[3])
+	require.Equal(t, "(4) Status of the observatory", texts(all, "title")[0])
+	require.Contains(t, items, "j-1: 1 master, 2 core")
+	rows := texts(all, "tr")
+	require.Contains(t, rows, "tempo yes")
+	require.True(t, slices.ContainsFunc(rows, func(row string) bool {
+		return strings.HasPrefix(row, "ip-10-0-0-12 core j-1 ") && strings.HasSuffix(row, "s ago partial, without profiler")
+	}), rows)
+	require.Contains(t, rows, "lake s3://data/lake/ Tables of the history and of the jobs.")
+
+	c := config(t, metrics)
+	c.Endpoints = map[platform.Workload]status.Endpoint{platform.WorkloadVictoriaMetrics: c.Endpoints[platform.WorkloadVictoriaMetrics]}
+	require.NotContains(t, texts(open(t, c), "p"), "None found.", "nodes still lack a part")
+}
+
+func TestPageWithoutProblems(t *testing.T) {
+	metrics := startVictoriaMetrics(t)
+	c := config(t, metrics)
+	c.Endpoints = map[platform.Workload]status.Endpoint{platform.WorkloadVictoriaMetrics: c.Endpoints[platform.WorkloadVictoriaMetrics]}
+	all := open(t, c)
+	require.Contains(t, texts(all, "p"), "None found.")
+	require.Contains(t, texts(all, "p"), "No EMR cluster sends telemetry.")
+	require.Equal(t, "Status of the observatory", texts(all, "title")[0])
+}
+
+// The page leads to Grafana where it runs. Where it does not, it leads to the
+// dashboards of VictoriaMetrics, if a forwarder says how the client reaches it.
+func TestPageLeadsToWhatTheClientReaches(t *testing.T) {
+	c := config(t, "http://"+testenv.Address(t))
+	c.Dashboards = []status.Link{
+		{Title: "EMR Overview", Service: platform.WorkloadGrafana, Path: "/d/emr-overview"},
+		{Title: "EMR Overview", Service: platform.WorkloadVictoriaMetrics, Path: "/vmui/#/dashboards"},
+	}
+	require.NotContains(t, links(open(t, c)), "EMR Overview", "Grafana is not ready")
+	require.Contains(t, texts(open(t, c), "p"), "Grafana is not ready, and nothing else can be reached from here.")
+
+	services := platform.EncodeServices(map[string]string{
+		"victoria-metrics": "http://127.0.0.1:8428", "pyroscope": "http://127.0.0.1:4040", "history": "http://127.0.0.1:18080",
+		"tempo": "javascript:alert(1)", "grafana": "http://127.0.0.1:3000", "s3": "http://127.0.0.1:7070",
+	})
+	got := links(open(t, c, platform.ServicesHeader, services))
+	require.Equal(t, "http://127.0.0.1:8428/vmui/#/dashboards", got["EMR Overview"])
+	require.Equal(t, "http://127.0.0.1:8428/vmui", got["victoria-metrics"])
+	require.Equal(t, "http://127.0.0.1:4040/", got["profiles (Pyroscope)"])
+	require.Equal(t, "http://127.0.0.1:18080", got["Spark history"])
+	for title, url := range got {
+		require.NotContains(t, url, "alert", title)
+		require.NotContains(t, url, ":3000", title)
+	}
+
+	grafana := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(grafana.Close)
+	c.Endpoints[platform.WorkloadGrafana] = status.Endpoint{URL: grafana.URL, ReadyURL: grafana.URL + "/api/health"}
+	got = links(open(t, c, platform.ServicesHeader, services))
+	require.Equal(t, "https://10.0.0.4:3000/d/emr-overview", got["EMR Overview"])
+	require.Equal(t, "https://10.0.0.4:3000/", got["grafana"])
+	require.Len(t, slices.DeleteFunc(named(open(t, c, platform.ServicesHeader, services), "a"),
+		func(e element) bool { return e.text != "EMR Overview" }), 1)
+}
