@@ -143,7 +143,8 @@ func TestPageIsAccessible(t *testing.T) {
 func TestPageShowsProblemsFirst(t *testing.T) {
 	metrics := startVictoriaMetrics(t)
 	importSamples(t, metrics, time.Second,
-		metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-12", "", 7), metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-13", "", 7),
+		metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-12", "", 7),
+		metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-13", "", 7),
 		metric(platform.MetricHostSeen, "j-1", "master", "ip-10-0-0-11", "", 7),
 		metric(platform.MetricBootstrapUp, "j-1", "core", "ip-10-0-0-12", `,component="profiler"`, 0),
 		metric(platform.MetricBootstrapUp, "j-1", "master", "ip-10-0-0-11", `,component="profiler"`, 1))

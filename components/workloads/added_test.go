@@ -32,7 +32,9 @@ func alertsServer() workloadconfig.Server {
 				Args:      []string{"guard", "--", "/alerts", "-source=" + metrics.URL()},
 				Env:       map[string]string{"LEVEL": "info"},
 				Files:     map[string]string{"rules.yaml": "rules: []"},
-				SecretEnv: map[string]workloadconfig.SecretKey{"TOKEN": {Secret: platform.AccessSecret(platform.WorkloadGrafana), Key: platform.AccessPassword}},
+				SecretEnv: map[string]workloadconfig.SecretKey{
+					"TOKEN": {Secret: platform.AccessSecret(platform.WorkloadGrafana), Key: platform.AccessPassword},
+				},
 				SecretFiles: []workloadconfig.SecretFiles{{Secret: platform.AccessSecret(platform.WorkloadGrafana), Volume: "ca", Dir: "/etc/ca",
 					Keys: []string{platform.AccessCACert}}},
 			}, err

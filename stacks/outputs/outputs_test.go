@@ -32,7 +32,8 @@ func sampleOutputs() outputs.Outputs {
 		EMRClusterID: "j-1", EMRMasterDNS: "ip-10-0-0-9.ec2.internal",
 		NodeRoleARN: "arn:aws:iam::123456789012:role/emr-node-1", NodeRoleName: "emr-node-1", GrafanaURL: "https://10.0.0.5:3000",
 		Dashboards: map[string]string{"emr-overview": "https://10.0.0.5:3000/d/x"},
-		StatusURL:  "https://10.0.0.5:8080", CACertificate: "-----BEGIN CERTIFICATE-----", Endpoints: map[string]string{"tempo": "http://tempo:3200"},
+		StatusURL:  "https://10.0.0.5:8080", CACertificate: "-----BEGIN CERTIFICATE-----",
+		Endpoints: map[string]string{"tempo": "http://tempo:3200"},
 	}
 }
 
