@@ -44,7 +44,7 @@ func (s spec) storageArgs() *storage.Args {
 }
 
 func (s spec) controlArgs(n *network.Network, data *storage.Storage) *controlnode.Args {
-	args := &controlnode.Args{
+	return &controlnode.Args{
 		Region:          s.cfg.Region,
 		ControlNode:     s.cfg.ControlNode,
 		Ephemeral:       s.cfg.Ephemeral,
@@ -54,11 +54,9 @@ func (s spec) controlArgs(n *network.Network, data *storage.Storage) *controlnod
 		Bucket:          data.DataBucket,
 		BucketARN:       data.DataBucketARN,
 		KMSKeyARN:       data.KMSKeyARN,
+		// Known while the subnet is being replaced, unlike what a lookup by its id finds.
+		AvailabilityZone: n.Zone,
 	}
-	if zones := s.cfg.Network.AvailabilityZones; len(zones) > 0 {
-		args.AvailabilityZone = pulumi.String(zones[0])
-	}
-	return args
 }
 
 func (s spec) telemetryArgs(data *storage.Storage, control *controlnode.ControlNode) *telemetry.Args {
