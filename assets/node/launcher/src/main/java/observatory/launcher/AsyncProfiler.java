@@ -8,8 +8,8 @@ import java.net.URLClassLoader;
 import java.util.jar.JarFile;
 
 /**
- * async-profiler, in a class loader of its own: an application that brings another version meets
- * neither this one's classes nor its library.
+ * async-profiler, in a separate class loader, so it cannot conflict with another version bundled by
+ * the application.
  */
 final class AsyncProfiler {
   private static final String CLASS = "one.profiler.AsyncProfiler";
@@ -17,19 +17,20 @@ final class AsyncProfiler {
   private final Object instance;
   private final Method execute;
 
-  /** Loads the native library, which the jar carries for each platform. */
+  /** Loads the native library, which the jar contains for each platform. */
   AsyncProfiler(File jar) throws Exception {
     if (!jar.isFile()) {
       throw new FileNotFoundException(jar.getPath());
     }
-    new JarFile(jar).close(); // says what is wrong with it; a class loader only misses a class
+    // Fails with the actual cause; a class loader would only throw ClassNotFoundException.
+    new JarFile(jar).close();
     URLClassLoader loader = new URLClassLoader(new URL[] {jar.toURI().toURL()}, null);
     Class<?> type = Class.forName(CLASS, true, loader);
     instance = type.getMethod("getInstance").invoke(null);
     execute = type.getMethod("execute", String.class);
   }
 
-  /** Runs a command, written as the options of async-profiler's agent are. */
+  /** Runs a command, in the syntax of async-profiler's agent options. */
   void execute(String command) throws Exception {
     execute.invoke(instance, command);
   }

@@ -1,8 +1,8 @@
 package observatory.launcher;
 
 /**
- * Finds the application id of a driver from inside: SparkContext writes spark.app.id into the
- * configuration that SparkEnv holds once the cluster manager has given it.
+ * Finds a driver's application id from inside its JVM: SparkContext writes spark.app.id into SparkEnv's
+ * configuration once the cluster manager has assigned the id.
  */
 final class DriverContext {
   private static final long POLL_MILLIS = 200;
@@ -14,7 +14,7 @@ final class DriverContext {
     this.classes = classes;
   }
 
-  /** Waits for the id; null when none appears in time. */
+  /** Waits for the id; returns null if none appears in time. */
   String awaitApplicationId(long timeoutMillis) throws Exception {
     long deadline = System.nanoTime() + timeoutMillis * 1_000_000L;
     while (System.nanoTime() < deadline) {

@@ -11,7 +11,7 @@ import javax.management.NotificationEmitter;
 import javax.management.NotificationListener;
 import javax.management.openmbean.CompositeData;
 
-/** jvm.gc.duration of the semantic conventions: how long collections took, by collector and action. */
+/** jvm.gc.duration of the semantic conventions: the duration of collections, by collector and action. */
 final class GarbageCollections implements Otlp.Source, NotificationListener {
   /** Seconds, as the conventions recommend. */
   private static final double[] BOUNDS = {0.01, 0.1, 1, 10};
@@ -32,7 +32,7 @@ final class GarbageCollections implements Otlp.Source, NotificationListener {
 
     void add(double seconds) {
       int bucket = Arrays.binarySearch(BOUNDS, seconds);
-      counts[bucket >= 0 ? bucket : -bucket - 1]++; // an upper bound belongs to its bucket
+      counts[bucket >= 0 ? bucket : -bucket - 1]++; // OTLP bucket upper bounds are inclusive
       sum += seconds;
     }
   }

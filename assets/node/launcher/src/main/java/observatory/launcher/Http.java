@@ -9,13 +9,13 @@ import java.net.Proxy;
 import java.net.SocketTimeoutException;
 import java.net.URL;
 
-/** Posts to the platform's servers. The application's proxies have no say. */
+/** Sends POST requests to the platform's servers, bypassing any proxy that the application configures. */
 final class Http {
   private static final int CONNECT_MILLIS = 500;
 
   private Http() {}
 
-  /** What the server does not take: the same again would be refused again. */
+  /** The server rejected the request for good; do not retry. */
   static final class Refused extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -27,7 +27,7 @@ final class Http {
     }
   }
 
-  /** All was sent, and no answer came in time: the server may have taken it. */
+  /** The request was sent but no response arrived in time; the server may have processed it. */
   static final class Unanswered extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -36,7 +36,11 @@ final class Http {
     }
   }
 
-  /** Any IOException but the two above is worth sending the same again later. */
+  /**
+   * Sends one request.
+   *
+   * @throws IOException any type other than Refused and Unanswered is retryable
+   */
   static void post(String url, String contentType, byte[] body, int answerMillis) throws IOException {
     URL target = new URL(url);
     HttpURLConnection c = (HttpURLConnection) target.openConnection(Proxy.NO_PROXY);
@@ -53,7 +57,7 @@ final class Http {
     int status = status(c, target.getPath());
     InputStream answer = status < 400 ? c.getInputStream() : c.getErrorStream();
     if (answer != null) {
-      // A connection is used again only when its answer was read to the end.
+      // Drain the response: HttpURLConnection reuses a connection only after the body is fully read.
       byte[] rest = new byte[256];
       while (answer.read(rest) >= 0) {}
       answer.close();
@@ -69,7 +73,7 @@ final class Http {
   private static int status(HttpURLConnection c, String path) throws IOException {
     try {
       return c.getResponseCode();
-    } catch (HttpRetryException e) { // a 401 to a body that is not kept
+    } catch (HttpRetryException e) { // streaming mode cannot replay the body after a 401
       throw new Refused(path, e.responseCode());
     } catch (SocketTimeoutException e) {
       throw new Unanswered(path, e);

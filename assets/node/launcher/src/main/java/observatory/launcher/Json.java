@@ -1,6 +1,6 @@
 package observatory.launcher;
 
-/** Writes JSON into memory; commas are put where they belong. A null key stands inside an array. */
+/** Builds JSON text and inserts commas. Pass a null key for array elements. */
 final class Json {
   private final StringBuilder out = new StringBuilder(8192);
   private boolean comma;
@@ -28,12 +28,12 @@ final class Json {
     return this;
   }
 
-  /** A 64-bit integer, which OTLP's JSON writes as text (protobuf's JSON mapping). */
+  /** Writes a 64-bit integer, which is a string in protobuf's JSON mapping. */
   Json integer(String key, long value) {
     return raw(key, "\"" + value + '"');
   }
 
-  /** A number or boolean that JSON writes as Java does; NaN and infinity have no JSON. */
+  /** Writes a number or boolean in Java's format; NaN and infinities are not valid JSON. */
   Json plain(String key, Object value) {
     return raw(key, String.valueOf(value));
   }
@@ -42,8 +42,8 @@ final class Json {
     return out.length();
   }
 
-  /** Takes back what was written behind a length that length() gave in this array. */
-  void cut(int length) {
+  /** Truncates to a length() taken earlier in the same array. */
+  void truncate(int length) {
     out.setLength(length);
     comma = out.charAt(length - 1) != '[';
   }
@@ -90,7 +90,7 @@ final class Json {
       if (c == '"' || c == '\\') {
         out.append('\\').append(c);
       } else if (c < ' ' || Character.isSurrogate(c)) {
-        // Escaped: a cut text may end in half a pair, which UTF-8 cannot write.
+        // Escaped: a truncated text may end in half a surrogate pair, which UTF-8 cannot encode.
         out.append("\\u").append(hex(c >> 12)).append(hex(c >> 8)).append(hex(c >> 4)).append(hex(c));
       } else {
         out.append(c);

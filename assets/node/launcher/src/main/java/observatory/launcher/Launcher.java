@@ -4,9 +4,9 @@ import java.io.File;
 import java.lang.instrument.Instrumentation;
 
 /**
- * The only agent that Spark is given. It decides in a few milliseconds whether this JVM is a Spark
- * driver or executor, and if so starts telemetry and the profiler in the background, once the main
- * method runs. Whatever goes wrong, that method runs as if the agent were not there.
+ * The only Java agent that the platform adds to Spark's JVMs. It decides in a few milliseconds
+ * whether this JVM is a Spark driver or executor, and if so starts telemetry and the profiler in the
+ * background, once the main method runs. No failure of the agent affects that method.
  */
 public final class Launcher {
   private Launcher() {}

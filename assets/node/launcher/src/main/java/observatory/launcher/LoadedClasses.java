@@ -2,7 +2,7 @@ package observatory.launcher;
 
 import java.lang.instrument.Instrumentation;
 
-/** Finds classes that the application has loaded; loading one from here could run it too early. */
+/** Finds classes that the application has loaded. Loading one here could initialize it too early. */
 final class LoadedClasses {
   private final Instrumentation instrumentation;
 
@@ -10,7 +10,7 @@ final class LoadedClasses {
     this.instrumentation = instrumentation;
   }
 
-  /** The class of that name, or null for as long as there is none. */
+  /** Returns the class of that name, or null if it has not been loaded. */
   Class<?> find(String name) {
     for (Class<?> c : instrumentation.getAllLoadedClasses()) {
       if (c.getName().equals(name)) {

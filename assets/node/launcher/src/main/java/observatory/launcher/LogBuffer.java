@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Log records on their way out. The application's threads add and never wait; what does not fit is
- * counted, and the count becomes a record of its own.
+ * Bounded queue of log records. Application threads never block on a full queue: records that do not
+ * fit are dropped, and their count is sent as a record.
  */
 final class LogBuffer {
   private static final int MAX_CHARACTERS = 4 << 20; // at most 8 MiB of heap
@@ -15,7 +15,7 @@ final class LogBuffer {
   private final ArrayDeque<LogRecord> records = new ArrayDeque<LogRecord>();
   private int characters;
   private long dropped;
-  private long reported; // of the dropped, in the batch that is on its way
+  private long reported; // drops reported by the batch being sent
   private boolean awake;
 
   synchronized void add(LogRecord record) {
@@ -43,14 +43,14 @@ final class LogBuffer {
     notifyAll();
   }
 
-  /** The oldest records, which stay until removed; empty if there are none. */
+  /** Returns the oldest records, which stay in the queue until removed; empty if there are none. */
   synchronized List<LogRecord> batch() {
     List<LogRecord> batch = new ArrayList<LogRecord>(Math.min(BATCH, records.size() + 1));
     reported = dropped;
     if (dropped > 0) {
       batch.add(
           new LogRecord(System.currentTimeMillis(), "observatory", "WARN", 13,
-              dropped + " log records were dropped here: they came faster than the collector took them"));
+              dropped + " log records dropped: buffer full; the collector is slow or unreachable"));
     }
     for (LogRecord record : records) {
       if (batch.size() == BATCH) {
@@ -61,7 +61,7 @@ final class LogBuffer {
     return batch;
   }
 
-  /** Removes what batch gave last. */
+  /** Removes the records that batch() returned last. */
   synchronized void remove(List<LogRecord> batch) {
     for (LogRecord record : batch) {
       if (records.peek() == record) {

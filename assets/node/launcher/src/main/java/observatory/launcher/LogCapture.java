@@ -14,12 +14,12 @@ import org.apache.logging.log4j.core.config.Property;
 import org.apache.logging.log4j.spi.StandardLevel;
 
 /**
- * An appender on Spark's own log4j 2. This class must not be touched before Spark has started its
- * logging: it would start it, with whatever configuration is there at that moment.
+ * An appender for Spark's log4j 2. This class must not be loaded before Spark has initialized log4j:
+ * it would initialize log4j itself, with whatever configuration exists at that moment.
  */
 final class LogCapture extends AbstractAppender implements Runnable {
-  /** Loaded once a context has a configuration, so that LogManager is past its own start. */
-  static final String SIGN_OF_LOG4J = "org.apache.logging.log4j.core.config.AppenderControl";
+  /** A class that log4j loads once a context has a configuration: LogManager is then initialized. */
+  static final String LOG4J_INITIALIZED = "org.apache.logging.log4j.core.config.AppenderControl";
 
   private final LogBuffer logs;
   private final LoggerContext context;
@@ -32,7 +32,10 @@ final class LogCapture extends AbstractAppender implements Runnable {
     start();
   }
 
-  /** Attaches to the configuration in force, if that is not done; one that is read anew forgets us. */
+  /**
+   * Attaches this appender to the current configuration. A reload replaces the configuration and
+   * drops the appender, so this is called periodically.
+   */
   @Override
   public void run() {
     Configuration configuration = context.getConfiguration();
@@ -50,7 +53,7 @@ final class LogCapture extends AbstractAppender implements Runnable {
 
   @Override
   public void append(LogEvent event) {
-    // What sending itself logs would be sent, and so without end.
+    // Skip events logged by the sender thread: exporting them would log again, endlessly.
     if (Telemetry.THREAD.equals(event.getThreadName())) {
       return;
     }

@@ -3,15 +3,15 @@ package observatory.launcher;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** One log event, copied: the logger reuses its own. */
+/** A copy of one log event: log4j reuses its event objects. */
 final class LogRecord {
-  /** Longest text that is sent; the container's log file has the whole. */
+  /** Longest text sent; the full text is in the container's log file. */
   private static final int MAX_CHARACTERS = 64 << 10;
 
   final long millis;
   final String logger;
   final String level;
-  final int severity; // of OTLP: 1 trace, 5 debug, 9 info, 13 warn, 17 error, 21 fatal
+  final int severity; // OTLP's: 1 trace, 5 debug, 9 info, 13 warn, 17 error, 21 fatal
   final String body;
   final Map<String, String> attributes = new LinkedHashMap<String, String>();
 
@@ -20,16 +20,16 @@ final class LogRecord {
     this.logger = logger == null ? "" : logger;
     this.level = level;
     this.severity = severity;
-    this.body = cut(body);
+    this.body = truncate(body);
   }
 
   void put(String key, String value) {
     if (key != null && value != null) {
-      attributes.put(key, cut(value));
+      attributes.put(key, truncate(value));
     }
   }
 
-  /** About what the record holds of the heap, in characters. */
+  /** Approximate heap size, in characters. */
   int size() {
     int size = 100 + body.length();
     for (Map.Entry<String, String> e : attributes.entrySet()) {
@@ -38,7 +38,7 @@ final class LogRecord {
     return size;
   }
 
-  private static String cut(String text) {
+  private static String truncate(String text) {
     if (text == null) {
       return "";
     }

@@ -1,8 +1,8 @@
 package observatory.launcher;
 
 /**
- * Tells when the application's main method has begun. Until then the JVM reads its class path, and
- * a second thread that loads classes would hold it up.
+ * Detects when the application's main method has started. Loading classes on a second thread before
+ * that slows JVM startup.
  */
 final class MainMethod {
   private static final long POLL_MILLIS = 10;
@@ -10,17 +10,17 @@ final class MainMethod {
   private final Thread thread;
   private final String mainClass;
 
-  /** The thread is the one that premain was called on: it goes on to call main. */
+  /** Takes the thread that premain is called on: the JVM calls main on the same thread. */
   MainMethod(Thread thread, String mainClass) {
     this.thread = thread;
     this.mainClass = mainClass;
   }
 
-  /** Returns when main has begun, or has ended, or after the given time. */
-  void awaitBegin(long timeoutMillis) {
+  /** Returns when main has started or its thread has ended, at the latest after the given time. */
+  void awaitMain(long timeoutMillis) {
     long deadline = System.nanoTime() + timeoutMillis * 1_000_000L;
     try {
-      while (!hasBegun() && thread.isAlive() && System.nanoTime() < deadline) {
+      while (!hasStarted() && thread.isAlive() && System.nanoTime() < deadline) {
         thread.join(POLL_MILLIS);
       }
     } catch (InterruptedException e) {
@@ -28,7 +28,7 @@ final class MainMethod {
     }
   }
 
-  private boolean hasBegun() {
+  private boolean hasStarted() {
     StackTraceElement[] stack = thread.getStackTrace();
     return stack.length > 0 && stack[stack.length - 1].getClassName().equals(mainClass);
   }

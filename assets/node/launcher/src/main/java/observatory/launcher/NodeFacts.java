@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Properties;
 
-/** Where this JVM runs, as the bootstrap action wrote it down. */
+/** Facts about this node, written by the bootstrap action. */
 final class NodeFacts {
   private final Properties properties = new Properties();
 
@@ -20,7 +20,7 @@ final class NodeFacts {
     return facts;
   }
 
-  /** The value of a fact, or an empty string. */
+  /** Returns the value of a fact, or an empty string. */
   String get(String key) {
     return properties.getProperty(key, "");
   }

@@ -7,7 +7,7 @@ import java.util.Map;
 
 /**
  * OTLP messages as JSON (opentelemetry-proto 1.x, "JSON Protobuf Encoding"). Host, role and cluster
- * are not in them: the node's collector stamps those.
+ * are not in them: the node's collector adds those.
  */
 final class Otlp {
   private static final int CUMULATIVE = 2; // AGGREGATION_TEMPORALITY_CUMULATIVE
@@ -15,7 +15,7 @@ final class Otlp {
 
   private Otlp() {}
 
-  /** What measures: writes metrics between begin and end. */
+  /** A source of metrics. */
   interface Source {
     void write(Metrics out) throws Exception;
   }
@@ -35,13 +35,13 @@ final class Otlp {
       json.array("metrics");
     }
 
-    /** Adds all that a source has to say, or nothing if it fails midway. */
+    /** Adds a source's metrics; on failure discards what it had written and rethrows. */
     void add(Source source) throws Exception {
       int end = json.length();
       try {
         source.write(this);
       } catch (Exception e) {
-        json.cut(end);
+        json.truncate(end);
         throw e;
       }
     }
@@ -50,7 +50,7 @@ final class Otlp {
       begin(name, unit, "gauge");
     }
 
-    /** A sum since the JVM's start; one that may fall is a gauge to the stores. */
+    /** Starts a cumulative sum since JVM start. Stores treat a non-monotonic sum as a gauge. */
     void sum(String name, String unit, boolean monotonic) {
       begin(name, unit, "sum");
       json.plain("aggregationTemporality", CUMULATIVE).plain("isMonotonic", monotonic);
@@ -73,7 +73,7 @@ final class Otlp {
       json.endArray().endObject().endObject();
     }
 
-    /** Attributes are names and values by turns. */
+    /** Writes a data point; attributes alternates names and values. */
     void point(long value, Object... attributes) {
       head(attributes).integer("asInt", value).endObject();
     }
@@ -112,7 +112,7 @@ final class Otlp {
     }
   }
 
-  /** One ExportLogsServiceRequest; each logger is a scope, as OpenTelemetry's own bridges do it. */
+  /** One ExportLogsServiceRequest; each logger is a scope, as in OpenTelemetry's log bridges. */
   static String logs(Map<String, String> resource, List<LogRecord> records) {
     Map<String, List<LogRecord>> byLogger = new LinkedHashMap<String, List<LogRecord>>();
     for (LogRecord record : records) {

@@ -7,12 +7,12 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.zip.GZIPOutputStream;
 
-/** What was recorded in one interval, as the request that Pyroscope's /ingest takes for JFR. */
+/** The recording of one interval, as a JFR request to Pyroscope's /ingest. */
 final class Profile {
   /** A busy server takes seconds. */
   private static final int ANSWER_MILLIS = 10_000;
 
-  /** Of one profile, where the server's answer does not tell whether it will ever take it. */
+  /** Maximum attempts for a profile whose status code (422, 408) may be temporary. */
   private static final int ATTEMPTS = 8;
 
   private static final int UNPROCESSABLE = 422;
@@ -23,7 +23,7 @@ final class Profile {
   private final byte[] body;
   private int attempts;
 
-  /** Compresses the recording: most of it is the names of methods. Times are milliseconds. */
+  /** Compresses the recording, most of which is method names. Times are in milliseconds. */
   Profile(ProfilerSettings settings, long from, long until, byte[] recording) throws IOException {
     url =
         settings.server + "/ingest?format=jfr&spyName=javaspy&units=samples&aggregationType=sum"
@@ -34,7 +34,7 @@ final class Profile {
         ("--" + BOUNDARY + "\r\nContent-Disposition: form-data; name=\"jfr\"; filename=\"jfr\"\r\n"
                 + "Content-Type: application/octet-stream\r\n\r\n")
             .getBytes(StandardCharsets.US_ASCII));
-    // Closed, not only finished: its memory is the process's, which no garbage collection gives back.
+    // close(), not just finish(): the Deflater holds native memory that the GC does not reclaim promptly.
     try (GZIPOutputStream gzip = new GZIPOutputStream(out)) {
       gzip.write(recording);
     }
@@ -47,15 +47,16 @@ final class Profile {
   }
 
   /**
-   * Refused and Unanswered are final. Pyroscope says 422 to what it cannot read and also to what it
-   * cannot take now (a ring that is not ready, a deadline): that is tried again some times.
+   * Throws Refused or Unanswered if the profile must not be sent again. Pyroscope returns 422 both
+   * for malformed profiles and for temporary conditions (ring not ready, deadline), so 422 is retried
+   * up to ATTEMPTS times.
    */
   void send() throws IOException {
     try {
       Http.post(url, CONTENT_TYPE, body, ANSWER_MILLIS);
     } catch (Http.Refused e) {
-      boolean perhaps = e.status == UNPROCESSABLE || e.status == HttpURLConnection.HTTP_CLIENT_TIMEOUT;
-      if (perhaps && ++attempts < ATTEMPTS) {
+      boolean temporary = e.status == UNPROCESSABLE || e.status == HttpURLConnection.HTTP_CLIENT_TIMEOUT;
+      if (temporary && ++attempts < ATTEMPTS) {
         throw new IOException(e.getMessage(), e);
       }
       throw e;

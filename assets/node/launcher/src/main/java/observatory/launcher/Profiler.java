@@ -7,14 +7,17 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Records with async-profiler and sends what was recorded to Pyroscope, from one daemon thread. What
- * cannot be sent is kept for later, up to a bound; what is left goes out as the JVM ends.
+ * Records with async-profiler and sends the recordings to Pyroscope, from one daemon thread. Profiles
+ * that cannot be sent are kept for a later attempt, up to a bound; the rest is sent as the JVM exits.
  */
 final class Profiler implements Runnable {
-  /** Minutes of profiles: a recording of ten seconds has some 50 KB. */
+  /** Bound on unsent profiles: several minutes' worth at about 50 KB per ten-second recording. */
   private static final int KEPT_BYTES = 4 << 20;
 
-  /** Pyroscope takes no larger one, and the application's heap has no room for it. */
+  /**
+   * Larger recordings are dropped: Pyroscope rejects them, and reading one would strain the
+   * application's heap.
+   */
   private static final long RECORDING_BYTES = 32 << 20;
 
   private static final long EXIT_MILLIS = 2000;
@@ -25,12 +28,12 @@ final class Profiler implements Runnable {
   private final Deque<Profile> unsent = new ArrayDeque<Profile>();
   private final Thread thread = new Thread(this, "observatory-profiler");
   private boolean allocations = true;
-  private long begun;
+  private long started;
   private boolean ending;
   private int lost;
-  private boolean failed;
+  private boolean reported;
 
-  /** Begins to record. */
+  /** Starts recording, unless the user has disabled profiling. */
   static void start(ProfilerSettings settings) throws Exception {
     if (settings.enabled) {
       new Profiler(settings).start();
@@ -40,7 +43,8 @@ final class Profiler implements Runnable {
   private Profiler(ProfilerSettings settings) throws Exception {
     this.settings = settings;
     recorder = new AsyncProfiler(new File(Platform.PROFILER_JAR));
-    // In a container's folder of its own, readable to its user: a recording knows the program.
+    // Owner-readable only (createTempFile), as a recording reveals class and method names. In a
+    // YARN container this is the container's own temp directory.
     file = Files.createTempFile("observatory", ".jfr").toFile();
   }
 
@@ -54,7 +58,7 @@ final class Profiler implements Runnable {
       });
     } catch (IllegalStateException e) {
       file.delete();
-      return; // the JVM ends already
+      return; // the JVM is already shutting down
     }
     try {
       recordFirst();
@@ -66,7 +70,7 @@ final class Profiler implements Runnable {
     thread.start();
   }
 
-  /** A JVM without the symbols that allocations need still has CPU time to tell of. */
+  /** Allocation profiling needs JVM debug symbols. If it fails, starts with the other events only. */
   private void recordFirst() throws Exception {
     try {
       record();
@@ -78,7 +82,7 @@ final class Profiler implements Runnable {
   }
 
   private void record() throws Exception {
-    begun = System.currentTimeMillis();
+    started = System.currentTimeMillis();
     recorder.execute(settings.start(file.getPath(), allocations));
   }
 
@@ -90,12 +94,12 @@ final class Profiler implements Runnable {
       try {
         collect(last);
       } catch (Throwable t) {
-        failed(t);
+        reportOnce(t);
       }
       try {
         send(last);
       } catch (Throwable t) {
-        failed(t);
+        reportOnce(t);
       }
     }
     lost += unsent.size();
@@ -104,9 +108,12 @@ final class Profiler implements Runnable {
     }
   }
 
-  /** Ends a recording and begins the next one, also where this one failed: a full disk may have room again. */
+  /**
+   * Stops the recording and starts the next one, even if reading this one failed (for example, on a
+   * full disk).
+   */
   private void collect(boolean last) throws Exception {
-    long from = begun;
+    long from = started;
     long until;
     byte[] recording;
     try {
@@ -136,15 +143,18 @@ final class Profiler implements Runnable {
     }
   }
 
-  /** Sends the oldest first, and for no longer than an interval: a recording must not grow meanwhile. */
+  /**
+   * Sends the oldest profile first. Stops after one interval, because the current recording keeps
+   * growing; the last call sends all.
+   */
   private void send(boolean last) throws IOException {
-    while (!unsent.isEmpty() && (last || System.currentTimeMillis() - begun < Platform.EXPORT_MILLIS)) {
+    while (!unsent.isEmpty() && (last || System.currentTimeMillis() - started < Platform.EXPORT_MILLIS)) {
       try {
         unsent.element().send();
       } catch (Http.Refused e) {
         lost++;
-        failed(e);
-      } catch (Http.Unanswered e) { // sent twice it would count twice
+        reportOnce(e);
+      } catch (Http.Unanswered e) { // may have been stored; a resend would count its samples twice
         lost++;
         unsent.remove();
         throw e;
@@ -153,7 +163,7 @@ final class Profiler implements Runnable {
     }
   }
 
-  /** Waits for the end of an interval; true if the JVM ends. */
+  /** Waits for the end of an interval; returns true if the JVM is shutting down. */
   private synchronized boolean await() {
     long until = System.nanoTime() + Platform.EXPORT_MILLIS * 1_000_000L;
     try {
@@ -178,10 +188,10 @@ final class Profiler implements Runnable {
     }
   }
 
-  /** Says it once: a server that is down for an hour is one line, not hundreds. */
-  private void failed(Throwable t) {
-    if (!failed) {
-      failed = true;
+  /** Logs only the first failure, so an hour-long outage is one line. */
+  private void reportOnce(Throwable t) {
+    if (!reported) {
+      reported = true;
       Notice.say("profile not sent", t);
     }
   }

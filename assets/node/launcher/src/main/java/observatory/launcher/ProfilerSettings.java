@@ -5,25 +5,35 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What is profiled, and under which name it is sent. The user's settings stay, under the names of
- * Pyroscope's Java agent, as system properties or environment variables; identity is merged into the
- * user's own labels, for a profile without it cannot be found again.
+ * What is profiled, and the name and labels that profiles are sent with. User settings take
+ * precedence; they use the Pyroscope Java agent's names, as system properties or environment
+ * variables. Identity labels are merged into the user's labels: without them a profile cannot be
+ * found.
  */
 final class ProfilerSettings {
-  /** Samples a second of a busy thread: Pyroscope reckons CPU time by it. */
+  /**
+   * CPU samples per second of a busy thread. Pyroscope needs the rate to convert sample counts to
+   * CPU time.
+   */
   static final int SAMPLE_RATE = 100;
 
   final boolean enabled;
   final String server;
 
-  /** Service and labels, as Pyroscope's /ingest takes them. */
+  /** Service and labels, in the format of Pyroscope's /ingest. */
   final String name;
 
-  /** The application's standard output is not the profiler's; each command sets it anew. */
+  /**
+   * Keeps async-profiler from writing to the application's standard output. The log level must be
+   * passed with every command.
+   */
   private static final String QUIET = ",loglevel=none";
 
-  /** Neither system properties nor the command line, where secrets may be, nor what nobody reads. */
-  private static final String LITTLE = ",jfropts=0x1f";
+  /**
+   * Omits system properties and the JVM's command line, which may contain secrets, and other unused
+   * JFR events.
+   */
+  private static final String JFR_OPTIONS = ",jfropts=0x1f";
 
   private final String events;
   private final String allocations;
@@ -48,27 +58,27 @@ final class ProfilerSettings {
     allocations = option("alloc", Platform.ALLOCATION_SAMPLE);
   }
 
-  /** The command that begins to record into a file. */
+  /** Returns the command that starts recording into a file. */
   String start(String file, boolean withAllocations) {
-    return "start" + events + (withAllocations ? allocations : "") + QUIET + ",jfr" + LITTLE + ",file=" + file;
+    return "start" + events + (withAllocations ? allocations : "") + QUIET + ",jfr" + JFR_OPTIONS + ",file=" + file;
   }
 
   String stop() {
     return "stop" + QUIET;
   }
 
-  /** A part of the profile that an empty setting leaves out. */
-  private static String option(String name, String normally) {
-    String value = given("pyroscope.profiler." + name, normally);
+  /** Returns the option of a user setting or its default; an empty setting turns it off. */
+  private static String option(String name, String byDefault) {
+    String value = given("pyroscope.profiler." + name, byDefault);
     return value.isEmpty() ? "" : "," + name + "=" + value;
   }
 
-  private static String given(String key, String normally) {
+  private static String given(String key, String byDefault) {
     String value = System.getProperty(key);
     if (value == null) {
       value = System.getenv(key.toUpperCase(Locale.ROOT).replace('.', '_'));
     }
-    return value == null ? normally : value.trim();
+    return value == null ? byDefault : value.trim();
   }
 
   private static String merged(String given, Map<String, String> identity) {

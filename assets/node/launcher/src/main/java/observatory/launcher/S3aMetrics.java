@@ -10,8 +10,8 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * What Spark's S3A file system counts (org.apache.hadoop.fs.s3a.Statistic). Each file system object
- * has a bean, which goes when it is closed; the sums here are by bucket and only grow.
+ * Counters of the S3A file system (org.apache.hadoop.fs.s3a.Statistic). Each file system object has a
+ * bean, which is unregistered on close; the sums here are by bucket and never decrease.
  */
 final class S3aMetrics implements Otlp.Source {
   private static final String BUCKET = "tag.bucket";
@@ -59,7 +59,7 @@ final class S3aMetrics implements Otlp.Source {
     seen = found;
   }
 
-  /** Gives the bucket of a bean, or null of one that is gone already. */
+  /** Reads a bean's counters and returns its bucket, or null if the bean has been unregistered. */
   private String read(MBeanServer server, ObjectName bean, long[] values) {
     Map<String, Object> byName = new HashMap<String, Object>();
     try {

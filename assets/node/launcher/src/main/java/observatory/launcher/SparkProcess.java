@@ -3,7 +3,7 @@ package observatory.launcher;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What a command line says about the Spark JVM that it started. */
+/** A Spark driver or executor, as its command line describes it. */
 final class SparkProcess {
   private static final Pattern CONTAINER =
       Pattern.compile("container_(?:e\\d+_)?(\\d+)_(\\d+)_\\d+_\\d+");
@@ -12,7 +12,7 @@ final class SparkProcess {
   final String service;
   final String executorId;
 
-  /** Null for a client-mode driver, whose application id exists only once its context does. */
+  /** Null for a client-mode driver: its application id exists only once its SparkContext does. */
   final String applicationId;
 
   private SparkProcess(String mainClass, String service, String executorId, String applicationId) {
@@ -23,8 +23,8 @@ final class SparkProcess {
   }
 
   /**
-   * Reads the main class and its arguments. Null unless the JVM is a driver or an executor: history
-   * servers, YARN's executor launcher and other daemons are none of our business.
+   * Parses the main class and its arguments. Returns null unless the JVM is a driver or executor;
+   * history servers, YARN's executor launcher and other daemons are not instrumented.
    */
   static SparkProcess of(String command, String containerId) {
     String[] words = command.split(" ");

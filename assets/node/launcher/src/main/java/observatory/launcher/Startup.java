@@ -2,7 +2,10 @@ package observatory.launcher;
 
 import java.lang.instrument.Instrumentation;
 
-/** Starts telemetry, settles who this JVM is, then starts the profiler; neither needs the other. */
+/**
+ * Starts telemetry, determines the application id, then starts the profiler. Each runs even if the
+ * other fails.
+ */
 final class Startup implements Runnable {
   private static final long MAIN_TIMEOUT_MILLIS = 2000;
   private static final long APPLICATION_ID_TIMEOUT_MILLIS = 600_000;
@@ -19,7 +22,7 @@ final class Startup implements Runnable {
 
   @Override
   public void run() {
-    main.awaitBegin(MAIN_TIMEOUT_MILLIS);
+    main.awaitMain(MAIN_TIMEOUT_MILLIS);
     Telemetry telemetry = telemetry();
     String applicationId = applicationId();
     if (telemetry != null) {

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Sends the JVM's metrics and log records to the node's collector, from one daemon thread. Nothing
- * is sent before the application is known, and then only when there is something; what is left goes
- * out as the JVM ends.
+ * Sends the JVM's metrics and log records to the node's collector, from one daemon thread. It starts
+ * sending once the application id is settled. As the JVM exits, a shutdown hook waits a
+ * short time for the remainder to be sent.
  */
 final class Telemetry implements Runnable {
   static final String THREAD = "observatory-telemetry";
@@ -19,7 +19,7 @@ final class Telemetry implements Runnable {
   private static final int ANSWER_MILLIS = 1000;
   private static final long EXIT_MILLIS = 2000;
 
-  /** Spark's logging starts within seconds; later it is looked for less often. */
+  /** Spark initializes log4j within seconds; after WATCHES attempts it is looked for less often. */
   private static final long WATCH_MILLIS = 200;
 
   private static final int WATCHES = 150;
@@ -35,7 +35,7 @@ final class Telemetry implements Runnable {
   private volatile boolean ending;
   private Runnable capture;
   private int watches;
-  private boolean failed;
+  private boolean reported;
 
   Telemetry(SparkProcess process, LoadedClasses classes) {
     this.process = process;
@@ -52,13 +52,13 @@ final class Telemetry implements Runnable {
         }
       });
     } catch (IllegalStateException e) {
-      return; // the JVM ends already
+      return; // the JVM is already shutting down
     }
     thread.setDaemon(true);
     thread.start();
   }
 
-  /** Says whose signals these are; null if that is not to be found out. */
+  /** Sets the application id of all signals; null if it could not be determined. */
   void identify(String id) {
     applicationId = id;
     identified = true;
@@ -89,7 +89,7 @@ final class Telemetry implements Runnable {
           }
         }
       } catch (Throwable t) {
-        failed(t);
+        reportOnce(t);
       }
     }
     try {
@@ -97,15 +97,15 @@ final class Telemetry implements Runnable {
       sendMetrics();
       sendLogs();
     } catch (Throwable t) {
-      failed(t);
+      reportOnce(t);
     }
   }
 
-  /** Attaches to the loggers once they are there, and again when their configuration was read anew. */
+  /** Attaches to log4j once it is initialized, and again after a configuration reload. */
   private void captureLogs() {
     if (capture == null) {
       watches++;
-      if (classes.find(LogCapture.SIGN_OF_LOG4J) == null) {
+      if (classes.find(LogCapture.LOG4J_INITIALIZED) == null) {
         return;
       }
       capture = new LogCapture(logs);
@@ -138,26 +138,26 @@ final class Telemetry implements Runnable {
       try {
         metrics.add(source);
       } catch (Exception e) {
-        failed(e);
+        reportOnce(e);
       }
     }
     post("/v1/metrics", metrics.finish());
   }
 
-  /** Fails where nobody answers; what a collector refuses for good is not to be sent again. */
+  /** Throws if the request can be retried; a permanently rejected request is reported and dropped. */
   private void post(String path, String json) throws IOException {
     try {
       byte[] body = json.getBytes(StandardCharsets.UTF_8);
       Http.post(Platform.OTLP_ENDPOINT + path, "application/json", body, ANSWER_MILLIS);
     } catch (Http.Refused e) {
-      failed(e);
+      reportOnce(e);
     }
   }
 
-  /** Says it once: a collector that is down for an hour is one line, not hundreds. */
-  private void failed(Throwable t) {
-    if (!failed) {
-      failed = true;
+  /** Logs only the first failure, so an hour-long outage is one line. */
+  private void reportOnce(Throwable t) {
+    if (!reported) {
+      reported = true;
       Notice.say("telemetry not sent", t);
     }
   }
