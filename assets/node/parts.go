@@ -26,13 +26,13 @@ type PartFile struct {
 	Content []byte
 }
 
-// Marker is the delimiter of the file's here-document in the bootstrap action.
+// Marker returns the delimiter of the file's here-document in the bootstrap action.
 func (f PartFile) Marker() string {
 	name, _, _ := strings.Cut(f.Staged, ".")
 	return strings.ToUpper(name)
 }
 
-// Text is the file's content.
+// Text returns the file's content.
 func (f PartFile) Text() string { return string(f.Content) }
 
 // Service is a part that systemd runs.
@@ -41,7 +41,7 @@ type Service struct {
 	Health platform.Port // where it answers over HTTP once it is up
 }
 
-// Parts are the platform's node parts with the functions that configure them.
+// Parts returns the platform's node parts with the functions that configure them.
 func Parts() []Part {
 	functions := map[platform.NodeComponent]func() (PartConfig, error){
 		platform.ComponentCollector: collectorPart,
@@ -73,7 +73,7 @@ func collectorPart() (PartConfig, error) {
 	}, nil
 }
 
-// config is the part's configuration.
+// config calls Configure; zero if the part has none.
 func (p Part) config() (PartConfig, error) {
 	if p.Configure == nil {
 		return PartConfig{}, nil

@@ -8,9 +8,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// script has the data of the bootstrap action's template.
+// script is the data of the bootstrap action's template.
 type script struct {
-	Components  string      // words of a shell loop
+	Components  string      // names separated by spaces, for a shell loop
 	Machines    []machine   // cases of uname -m
 	Sums, Names string      // assignments that empty the variables of the cases
 	Downloads   []download  // in the order in which they start
@@ -23,22 +23,23 @@ type script struct {
 // machine is one case of uname -m.
 type machine struct{ Name, Assignments string }
 
-// download is an artifact's words on the command line of install_artifact.
+// download is an artifact with its arguments to install_artifact.
 type download struct {
 	platform.NodePart
 	SHA256, File string
 }
 
-// settings is a file of NAME=value lines.
-type settings struct{ Staged, Words string }
+// settings is a file of NAME=value lines, with the arguments of the printf that
+// writes it.
+type settings struct{ Staged, Args string }
 
-// scriptRun is a service with the words of its part.
+// scriptRun is a service with its part's download.
 type scriptRun struct {
 	download
 	Service
 }
 
-// machineNames maps platform's architectures to the names that uname -m gives.
+// machineNames maps platform's architectures to the output of uname -m.
 func machineNames() map[string]string {
 	return map[string]string{platform.ArchAMD64: "x86_64", platform.ArchARM64: "aarch64"}
 }
@@ -58,7 +59,7 @@ func newScript(parts []Part, installed map[platform.NodeComponent]map[string]Ins
 		}
 		facts = append(facts, p.Facts...)
 		if len(p.Environment) > 0 {
-			environments = append(environments, settings{p.EnvironmentFile.Staged, words(p.Environment)})
+			environments = append(environments, settings{p.EnvironmentFile.Staged, shellArgs(p.Environment)})
 			placements = append(placements, place(p.EnvironmentFile.Staged, p.EnvironmentFile.Path))
 		}
 		for _, f := range config.Files {
@@ -73,17 +74,17 @@ func newScript(parts []Part, installed map[platform.NodeComponent]map[string]Ins
 		}
 	}
 	s.Components = componentNames(parts)
-	s.Settings = append([]settings{{"facts", words(facts)}}, environments...)
+	s.Settings = append([]settings{{"facts", shellArgs(facts)}}, environments...)
 	s.Placements = strings.Join(slices.Concat(placements, placed, folders), " &&\n    ")
 	s.Downloads = downloads(parts, installed)
 	s.Machines, s.Sums, s.Names = machines(parts, installed)
 	return s, nil
 }
 
-// place is the shell command that installs a staged file.
+// place returns the shell command that installs a staged file.
 func place(staged, path string) string { return `place "$work/` + staged + `" 0644 ` + path }
 
-// hostFacts are the platform's host labels, which every part may read.
+// hostFacts returns the platform's host labels, which every part may read.
 func hostFacts() []platform.NodeSetting {
 	return []platform.NodeSetting{
 		{Name: string(platform.Cluster), Value: "$cluster"},
@@ -92,14 +93,21 @@ func hostFacts() []platform.NodeSetting {
 	}
 }
 
-// words are settings as the words of a shell command: the three that identify the
-// host on the first line, then two a line.
-func words(list []platform.NodeSetting) string {
+// Layout of the quoted settings: how many are on the first line and on each further
+// line.
+const (
+	settingsOnFirstLine = 3 // the host labels
+	settingsPerLine     = 2
+)
+
+// shellArgs formats settings as quoted NAME=value arguments: the three host labels on
+// the first line, then two per line.
+func shellArgs(list []platform.NodeSetting) string {
 	var out strings.Builder
 	for i, s := range list {
 		switch {
 		case i == 0:
-		case i > 2 && i%2 == 1:
+		case i >= settingsOnFirstLine && (i-settingsOnFirstLine)%settingsPerLine == 0:
 			out.WriteString(" \\\n    ")
 		default:
 			out.WriteString(" ")
@@ -109,7 +117,7 @@ func words(list []platform.NodeSetting) string {
 	return out.String()
 }
 
-// downloads are the artifacts of every machine, then those that depend on its
+// downloads returns the artifacts of every machine, then those that depend on its
 // architecture.
 func downloads(parts []Part, installed map[platform.NodeComponent]map[string]Installed) []download {
 	var all, perMachine []download
@@ -125,7 +133,7 @@ func downloads(parts []Part, installed map[platform.NodeComponent]map[string]Ins
 	return append(all, perMachine...)
 }
 
-// downloadOf is the download of a part. For an artifact per architecture it uses the
+// downloadOf returns a part's download. For an artifact per architecture it uses the
 // variables that the cases of uname -m set.
 func downloadOf(p platform.NodePart, artifacts map[string]Installed) download {
 	if p.PerArchitecture {
@@ -134,7 +142,7 @@ func downloadOf(p platform.NodePart, artifacts map[string]Installed) download {
 	return download{p, artifacts[""].SHA256, artifacts[""].Name}
 }
 
-// machines are the cases of uname -m, in the order of their architectures, with
+// machines returns the cases of uname -m, in the order of their architectures, with
 // the assignments that leave the variables empty on another machine.
 func machines(parts []Part, installed map[platform.NodeComponent]map[string]Installed) (cases []machine, sums, names string) {
 	var perMachine []Part
@@ -164,7 +172,7 @@ func machines(parts []Part, installed map[platform.NodeComponent]map[string]Inst
 	return cases, sums, names
 }
 
-// componentNames are the parts as the words of a shell loop.
+// componentNames returns the parts' names, separated by spaces for a shell loop.
 func componentNames(parts []Part) string {
 	names := make([]string, len(parts))
 	for i, p := range parts {

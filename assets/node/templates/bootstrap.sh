@@ -3,9 +3,9 @@
 #
 # Arguments: the control node's private IP, the s3:// folder of artifacts, and
 # the hash of this script (so that an edit of it replaces the cluster).
-# Runs as hadoop with sudo, before Hadoop and Spark are installed, and changes no
-# file of theirs. Telemetry must never cost a node: a part that fails is reported,
-# and the script always exits 0.
+# Runs as hadoop with sudo, before Hadoop and Spark are installed, and does not
+# modify their files. A telemetry failure must never fail the node: a part that
+# fails is reported, and the script always exits 0.
 set -u
 umask 022
 export TZ=UTC LC_ALL=C
@@ -127,7 +127,7 @@ write_files() {
     {{.RoleTask}}) hdfs='' ;;
   esac
 {{- range .Script.Settings}}
-  printf '%s\n' {{.Words}} >"$work/{{.Staged}}"
+  printf '%s\n' {{.Args}} >"$work/{{.Staged}}"
 {{- end}}
 {{- range .Script.Files}}
   cat >"$work/{{.Staged}}" <<'{{.Marker}}'
