@@ -41,7 +41,7 @@ func apply(r simulator.Request, do func(recorded simulator.Result) error) (simul
 	return recorded, do(recorded)
 }
 
-// unchangedResult is what Read returns for a resource that is as the engine knows it.
+// unchangedResult returns what Read returns for a resource whose state matches the engine's.
 func unchangedResult(r simulator.Request) simulator.Result {
 	return simulator.Result{ID: r.ID, Outputs: r.Outputs}
 }

@@ -27,7 +27,7 @@ type Running struct {
 	Fresh     bool              `json:"-"`         // Start started it; it was not up before
 }
 
-// URL is a service's http URL on the host, or "".
+// URL returns a service's http URL on the host, or "".
 func (r Running) URL(service string) string {
 	if a, ok := r.Addresses[service]; ok {
 		return "http://" + a
@@ -35,7 +35,7 @@ func (r Running) URL(service string) string {
 	return ""
 }
 
-// DebugProviders is the value of PULUMI_DEBUG_PROVIDERS with which the engine
+// DebugProviders returns the value of PULUMI_DEBUG_PROVIDERS with which the engine
 // attaches to this cloud's providers.
 func (r Running) DebugProviders() string {
 	pairs := make([]string, 0, len(Packages()))
@@ -62,7 +62,7 @@ func (r Running) Environment(c Credentials) map[string]string {
 
 func runningFile(state string) string { return filepath.Join(state, "region.json") }
 
-// regionLock is held by the region's process for its whole life.
+// regionLock returns the lock that the region's process holds as long as it runs.
 func regionLock(state string) *flock.Flock { return flock.New(filepath.Join(state, "region.lock")) }
 
 // ErrDown reports that no local cloud runs in a state folder.

@@ -37,13 +37,13 @@ func hostPorts() map[string]platform.Port {
 	return ports
 }
 
-// serviceAddress is where a service of the local cloud listens in the region.
+// serviceAddress returns the address at which a service of the local cloud listens in the region.
 func serviceAddress(port platform.Port) string { return fmt.Sprintf("%s:%d", servicesHost, port) }
 
-// providerService is the name of a Pulumi package's provider server.
+// providerService returns the name of a Pulumi package's provider server.
 func providerService(pkg string) string { return "provider:" + pkg }
 
-// Packages are the Pulumi packages that the local cloud provides.
+// Packages returns the Pulumi packages that the local cloud provides.
 func Packages() []string {
 	return []string{"aws", "kubernetes", "grafana", "tls", "random", "command"}
 }

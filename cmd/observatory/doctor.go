@@ -114,7 +114,7 @@ func tryNamespaces() error {
 	if err != nil {
 		return fmt.Errorf("find this program: %w", err)
 	}
-	return region.Try(machined, []string{exe, "probe"})
+	return region.CheckPermitted(machined, []string{exe, "probe"})
 }
 
 // probeCommand is what tryNamespaces runs inside the namespaces.

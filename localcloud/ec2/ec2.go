@@ -207,5 +207,5 @@ func (s *Service) Idle() bool {
 	return len(s.state.Instances) == 0
 }
 
-// privateHostname is the host name that EC2 derives from an address.
+// privateHostname returns the host name that EC2 derives from an address.
 func privateHostname(ip string) string { return "ip-" + strings.ReplaceAll(ip, ".", "-") }

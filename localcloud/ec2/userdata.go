@@ -83,7 +83,7 @@ func (f writeFile) violations() []error {
 	return violations
 }
 
-// mode is the file's mode; cloud-init's default is 0644.
+// mode returns the file's mode; cloud-init's default is 0644.
 func (f writeFile) mode() (os.FileMode, error) {
 	if f.Permissions == "" {
 		return 0o644, nil

@@ -31,7 +31,7 @@ const (
 	codeDownloadFailed = "BOOTSTRAP_FAILURE_BA_DOWNLOAD_FAILED_PRIMARY"
 )
 
-// Error is EMR's sentence about the failure.
+// Error returns EMR's sentence about the failure.
 func (e *bootstrapError) Error() string {
 	where := "On the primary instance"
 	if e.role != platform.RoleMaster {
@@ -40,7 +40,7 @@ func (e *bootstrapError) Error() string {
 	return fmt.Sprintf("BOOTSTRAP_FAILURE: %s (%s), bootstrap action %d %s", where, e.instance, e.ordinal, e.outcome)
 }
 
-// details is what DescribeCluster returns about the failure.
+// details returns what DescribeCluster returns about the failure.
 func (e *bootstrapError) details() []types.ErrorDetail {
 	if e == nil || e.role != platform.RoleMaster {
 		return nil
@@ -54,7 +54,7 @@ func (e *bootstrapError) details() []types.ErrorDetail {
 // bootstrapLogDir is the controller's folder for the logs of bootstrap actions.
 const bootstrapLogDir = platform.EMRControllerDir + "/log/bootstrap-actions"
 
-// actionDir is the controller's folder for a bootstrap action.
+// actionDir returns the controller's folder for a bootstrap action.
 func actionDir(ordinal int) string {
 	return fmt.Sprintf("%s/lib/bootstrap-actions/%d", platform.EMRControllerDir, ordinal)
 }

@@ -79,7 +79,7 @@ func (n *node) startDaemons(ctx context.Context) error {
 	return nil
 }
 
-// maxDaemonRestarts is after how many restarts a daemon counts as failed.
+// maxDaemonRestarts is the number of restarts after which a daemon counts as failed.
 const maxDaemonRestarts = 3
 
 // daemonPollOptions sets how long a daemon may take to answer. It needs seconds if it
@@ -126,8 +126,8 @@ func httpGet(ctx context.Context, url string) (*http.Response, error) {
 // maxTailBytes is how much of a log an error contains.
 const maxTailBytes = 2000
 
-// logTail returns the end of a log in words that end an error's text; "" if there
-// is no log.
+// logTail returns the end of a log, formatted as a suffix for an error message; ""
+// if there is no log.
 func logTail(file, name string) string {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -75,7 +75,7 @@ type fileVersion struct {
 }
 
 // pushTree writes the logs of a folder below the key to. It skips files that are
-// deleted meanwhile.
+// deleted in the meantime.
 func (s *Service) pushTree(ctx context.Context, n *node, bucket, dir, to string) error {
 	return filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
 		switch {

@@ -41,7 +41,7 @@ func (s *Service) terminateLost() error {
 	return errors.Join(errs...)
 }
 
-// lostReason is the state change reason of a lost cluster.
+// lostReason returns the state change reason of a lost cluster.
 func lostReason() types.ClusterStateChangeReason {
 	return types.ClusterStateChangeReason{
 		Code:    types.ClusterStateChangeReasonCodeInternalError,

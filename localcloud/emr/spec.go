@@ -132,10 +132,10 @@ func (in inputs) tags() []types.Tag {
 	return tags
 }
 
-// stepConcurrency is the number of steps that run at a time; EMR's default is 1.
+// stepConcurrency returns the number of steps that run at a time; EMR's default is 1.
 func (in inputs) stepConcurrency() int32 { return max(in.StepConcurrency, 1) }
 
-// idlePolicy is the auto-termination policy, or nil.
+// idlePolicy returns the auto-termination policy, or nil.
 func (in inputs) idlePolicy() *types.AutoTerminationPolicy {
 	if in.AutoTermination == nil {
 		return nil

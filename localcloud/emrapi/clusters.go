@@ -81,7 +81,7 @@ func (s *Server) listInstanceFleets(input *emr.ListInstanceFleetsInput) (*emr.Li
 	return nil, fleetsError("ListInstanceFleets request")
 }
 
-// fleetsError is EMR's error for a request about fleets to a cluster with groups.
+// fleetsError returns EMR's error for a request about fleets to a cluster with groups.
 func fleetsError(request string) error {
 	return invalidRequestError("Instance fleets and instance groups are mutually exclusive. The EMR cluster specified in the "+
 		"request uses instance groups. The %s does not support clusters that use instance groups.", request)

@@ -56,7 +56,7 @@ func loadRecord(path string) (*record, error) {
 		return nil, fmt.Errorf("%s: %w; remove the file to forget the cluster", path, err)
 	}
 	if name := aws.ToString(read.Cluster.Id) + recordSuffix; name != filepath.Base(path) {
-		return nil, fmt.Errorf("%s: holds the cluster of %s; rename or remove the file", path, name)
+		return nil, fmt.Errorf("%s: this cluster's record must be named %s; rename or remove the file", path, name)
 	}
 	return read, nil
 }

@@ -17,12 +17,12 @@ type apiError struct {
 
 func (e *apiError) Error() string { return e.kind + ": " + e.message }
 
-// invalidRequestError is the modelled error of the newer operations.
+// invalidRequestError returns the modelled error of the newer operations.
 func invalidRequestError(format string, args ...any) error {
 	return &apiError{http.StatusBadRequest, "InvalidRequestException", "InvalidRequest", fmt.Sprintf(format, args...)}
 }
 
-// validationError is the error of the job flow operations (AddJobFlowSteps,
+// validationError returns the error of the job flow operations (AddJobFlowSteps,
 // TerminateJobFlows, SetTerminationProtection), which model no other.
 func validationError(format string, args ...any) error {
 	return &apiError{http.StatusBadRequest, "ValidationException", "", fmt.Sprintf(format, args...)}

@@ -21,7 +21,7 @@ var (
 // Reason such as "Application exception", Message, and LogFile in S3.
 type StepFailure struct{ Details types.FailureDetails }
 
-// Error is the reason and the message.
+// Error returns the reason and the message.
 func (f *StepFailure) Error() string {
 	return aws.ToString(f.Details.Reason) + ": " + aws.ToString(f.Details.Message)
 }

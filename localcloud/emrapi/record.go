@@ -105,5 +105,5 @@ func (r *record) validate() error {
 	return errors.Join(violations...)
 }
 
-// now is the current time in milliseconds, EMR's precision.
+// now returns the current time in milliseconds, EMR's precision.
 func now() *time.Time { return aws.Time(time.Now().UTC().Truncate(time.Millisecond)) }

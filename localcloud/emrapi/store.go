@@ -85,8 +85,8 @@ func (s *Store) put(r *record) error {
 	return nil
 }
 
-// Changed is closed at the next change of the Store. Call it before reading, so
-// that no change is missed.
+// Changed returns a channel that is closed at the next change of the Store. Call it
+// before reading, so that no change is missed.
 func (s *Store) Changed() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -90,7 +90,7 @@ func TestOpenNamesEveryBrokenRecord(t *testing.T) {
 	_, err := emrapi.Open(dir)
 	require.ErrorContains(t, err, "j-A.json: not a cluster record")
 	require.ErrorContains(t, err, "remove the file to forget the cluster")
-	require.ErrorContains(t, err, "j-B.json: holds the cluster of j-C.json")
+	require.ErrorContains(t, err, "j-B.json: this cluster's record must be named j-C.json")
 }
 
 func TestFailedWriteChangesNothing(t *testing.T) {

@@ -19,7 +19,7 @@ func (s *Store) SetClusterState(
 	})
 }
 
-// setState is SetClusterState on a record.
+// setState does the work of SetClusterState on a record.
 func (r *record) setState(
 	state types.ClusterState, reason types.ClusterStateChangeReason, details []types.ErrorDetail,
 ) error {

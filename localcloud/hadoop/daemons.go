@@ -26,7 +26,7 @@ const (
 
 // The daemons' unit names are those of EMR's guide (emr-process-restart-stop-view).
 
-// NameNode is HDFS' name node.
+// NameNode returns HDFS' name node.
 func NameNode() Daemon {
 	return Daemon{
 		Unit: "hadoop-hdfs-namenode.service", User: "hdfs", Class: hdfsServer + "namenode.NameNode", Heap: "256m",
@@ -34,7 +34,7 @@ func NameNode() Daemon {
 	}
 }
 
-// DataNode is HDFS' data node.
+// DataNode returns HDFS' data node.
 func DataNode() Daemon {
 	return Daemon{
 		Unit: "hadoop-hdfs-datanode.service", User: "hdfs", Class: hdfsServer + "datanode.DataNode", Heap: "192m",
@@ -42,7 +42,7 @@ func DataNode() Daemon {
 	}
 }
 
-// ResourceManager is YARN's resource manager.
+// ResourceManager returns YARN's resource manager.
 func ResourceManager() Daemon {
 	return Daemon{
 		Unit: "hadoop-yarn-resourcemanager.service", User: "yarn", Class: yarnServer + "resourcemanager.ResourceManager",
@@ -51,7 +51,7 @@ func ResourceManager() Daemon {
 	}
 }
 
-// NodeManager is YARN's node manager.
+// NodeManager returns YARN's node manager.
 func NodeManager() Daemon {
 	return Daemon{
 		Unit: "hadoop-yarn-nodemanager.service", User: "yarn", Class: yarnServer + "nodemanager.NodeManager", Heap: "384m",
@@ -59,7 +59,7 @@ func NodeManager() Daemon {
 	}
 }
 
-// HistoryServer is Spark's history server.
+// HistoryServer returns Spark's history server.
 func HistoryServer() Daemon {
 	return Daemon{
 		Unit: "spark-history-server.service", User: "spark", Class: "org.apache.spark.deploy.history.HistoryServer",

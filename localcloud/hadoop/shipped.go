@@ -99,8 +99,8 @@ func capacityScheduler() map[string]string {
 const executorJavaOptions = "-verbose:gc -XX:+PrintGCDetails -XX:+PrintGCDateStamps " +
 	"-XX:OnOutOfMemoryError='kill -9 %p'"
 
-// sparkDefaults is spark-defaults.conf of emr-7.1.0 without what needs EMR's own
-// jars. Memory and cores fit the local nodes.
+// sparkDefaults returns spark-defaults.conf of emr-7.1.0 without what needs EMR's
+// own jars. Memory and cores fit the local nodes.
 func (n Node) sparkDefaults() map[string]string {
 	history := n.fqdn(n.MasterHost) + ":" + port(platform.SparkHistoryUI)
 	return map[string]string{

@@ -73,7 +73,7 @@ type workload struct {
 
 func (w workload) key() string { return key(w.Namespace, w.Name) }
 
-// deadline is the time in which the workload must become ready.
+// deadline returns the time in which the workload must become ready.
 func (w workload) deadline() time.Duration {
 	if w.ProgressSeconds > 0 {
 		return time.Duration(w.ProgressSeconds) * time.Second
@@ -81,7 +81,7 @@ func (w workload) deadline() time.Duration {
 	return readyDeadline
 }
 
-// key is the key of an object in the maps of objects.
+// key returns the key of an object in the maps of objects.
 func key(namespace, name string) string { return namespace + "/" + name }
 
 // Apply creates or updates an object, given as JSON. A changed pod template restarts

@@ -191,7 +191,7 @@ func (r *Runner) stop(ctx context.Context, w workload) {
 	r.Region.Stop(name)
 }
 
-// gracePeriod is the time between SIGTERM and SIGKILL; Kubernetes' default is 30 s.
+// gracePeriod returns the time between SIGTERM and SIGKILL; Kubernetes' default is 30 s.
 func gracePeriod(spec corev1.PodSpec) time.Duration {
 	if spec.TerminationGracePeriodSeconds != nil {
 		return time.Duration(*spec.TerminationGracePeriodSeconds) * time.Second
@@ -199,8 +199,8 @@ func gracePeriod(spec corev1.PodSpec) time.Duration {
 	return 30 * time.Second
 }
 
-// argv is the container's command line: its command and args, or the image's, with
-// $(VAR) expanded as Kubernetes does.
+// argv returns the container's command line: its command and args, or the image's,
+// with $(VAR) expanded as Kubernetes does.
 func argv(c corev1.Container, image Image, env map[string]string) []string {
 	words := image.Entrypoint
 	args := image.Cmd
@@ -235,7 +235,7 @@ func quote(word string) (string, error) {
 	return "", fmt.Errorf("argument %q holds both kinds of quotes or a line break", word)
 }
 
-// runAsUser is the account that a container runs as, for machine.Exec.User.
+// runAsUser returns the account that a container runs as, for machine.Exec.User.
 func runAsUser(pod corev1.PodSpec, c corev1.Container) string {
 	uid, gid, root := runAsIDs(pod, c)
 	if root {

@@ -130,7 +130,7 @@ func (r *Runner) stopLivenessProbe(name string) {
 	}
 }
 
-// period is the interval of a probe; Kubernetes' default is 10 s.
+// period returns the interval of a probe; Kubernetes' default is 10 s.
 func period(p *corev1.Probe) time.Duration {
 	if p.PeriodSeconds == 0 {
 		return 10 * time.Second
@@ -138,7 +138,7 @@ func period(p *corev1.Probe) time.Duration {
 	return time.Duration(p.PeriodSeconds) * time.Second
 }
 
-// threshold is how many failures in a row a probe allows; Kubernetes' default is 3.
+// threshold returns how many failures in a row a probe allows; Kubernetes' default is 3.
 func threshold(p *corev1.Probe) int32 {
 	if p.FailureThreshold == 0 {
 		return 3

@@ -14,7 +14,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 )
 
-// claimDir is the folder of a PersistentVolumeClaim; it outlives pods.
+// claimDir returns the folder of a PersistentVolumeClaim; it outlives pods.
 func (r *Runner) claimDir(namespace, name string) string {
 	return filepath.Join(r.Dir, "claims", namespace, name)
 }

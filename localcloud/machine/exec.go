@@ -89,7 +89,7 @@ func (a *Agent) credential(u User) *syscall.Credential {
 	return c
 }
 
-// lookPath is exec.LookPath with the program's own PATH.
+// lookPath is like exec.LookPath, with the program's own PATH.
 func lookPath(name, path, dir string) (string, error) {
 	if strings.Contains(name, "/") {
 		if !filepath.IsAbs(name) {

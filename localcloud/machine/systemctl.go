@@ -83,7 +83,7 @@ func (a *Agent) controlUnit(ctx context.Context, verb, name string, flags map[st
 // enabledDir contains links to the units that start at boot.
 const enabledDir = unitDir + "/multi-user.target.wants"
 
-// unitFileName is a unit's full name: a name without a type is a service's.
+// unitFileName returns a unit's full name: a name without a type is a service's.
 func unitFileName(name string) string {
 	if strings.Contains(name, ".") {
 		return name

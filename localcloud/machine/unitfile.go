@@ -114,7 +114,7 @@ func (s *service) setOption(key, value string) error {
 	return nil
 }
 
-// outputFile is the path that StandardOutput= or StandardError= names; other
+// outputFile returns the path that StandardOutput= or StandardError= names; other
 // values are returned as they are.
 func outputFile(value string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(value, "append:"), "file:")

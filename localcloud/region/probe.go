@@ -12,17 +12,18 @@ import (
 	"github.com/vishvananda/netlink"
 )
 
-// Try creates a region and removes it, and fails if this user may not create one.
-// machined is the path of that binary; argv is a command that calls Probe.
-func Try(machined string, argv []string) error {
+// CheckPermitted fails if this user may not create a region; it creates one and
+// removes it. machined is the path of that binary; argv is a command that calls
+// Probe.
+func CheckPermitted(machined string, argv []string) error {
 	dir, err := os.MkdirTemp("", "region-")
 	if err != nil {
-		return fmt.Errorf("try a region: %w", err)
+		return fmt.Errorf("check that a region can be created: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
-		return fmt.Errorf("try a region: %w", err)
+		return fmt.Errorf("check that a region can be created: %w", err)
 	}
 	defer log.Close()
 	_, err = Spawn(machined, argv, map[string]net.Listener{}, log, 20*time.Second)
@@ -36,8 +37,8 @@ func Try(machined string, argv []string) error {
 	return err
 }
 
-// Probe runs in the namespaces that Try creates: it opens a region's network and
-// connects one machine's cable, as Open and Boot do.
+// Probe runs in the namespaces that CheckPermitted creates: it opens a region's
+// network and connects one machine's veth pair, as Open and Boot do.
 func Probe() error {
 	_, reportUp, err := Inherited()
 	if err != nil {
@@ -48,11 +49,11 @@ func Probe() error {
 	}
 	br, err := netlink.LinkByName(bridge)
 	if err != nil {
-		return fmt.Errorf("bridge: %w", err)
+		return fmt.Errorf("find bridge: %w", err)
 	}
-	cable := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "cable0", MasterIndex: br.Attrs().Index}, PeerName: "cable1"}
-	if err := netlink.LinkAdd(cable); err != nil {
-		return fmt.Errorf("cable: %w", err)
+	veth := &netlink.Veth{LinkAttrs: netlink.LinkAttrs{Name: "veth0", MasterIndex: br.Attrs().Index}, PeerName: "veth1"}
+	if err := netlink.LinkAdd(veth); err != nil {
+		return fmt.Errorf("create veth pair: %w", err)
 	}
 	return reportUp()
 }

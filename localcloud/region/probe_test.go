@@ -22,9 +22,9 @@ func TestTryReportsWhatTheKernelRefuses(t *testing.T) {
 	machined := filepath.Join(dir, "machined")
 
 	t.Setenv(probeEnv, "1")
-	require.NoError(t, region.Try(machined, []string{os.Args[0]}))
+	require.NoError(t, region.CheckPermitted(machined, []string{os.Args[0]}))
 	t.Setenv(probeEnv, "twice")
-	require.ErrorContains(t, region.Try(machined, []string{os.Args[0]}), "bridge: file exists")
-	require.ErrorContains(t, region.Try(machined, []string{"/bin/false"}), "/bin/false ended")
-	require.ErrorContains(t, region.Try(filepath.Join(dir, "absent"), nil), "no such file")
+	require.ErrorContains(t, region.CheckPermitted(machined, []string{os.Args[0]}), "bridge: file exists")
+	require.ErrorContains(t, region.CheckPermitted(machined, []string{"/bin/false"}), "/bin/false ended")
+	require.ErrorContains(t, region.CheckPermitted(filepath.Join(dir, "absent"), nil), "no such file")
 }

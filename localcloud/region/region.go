@@ -21,7 +21,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 )
 
-// bridge is the region's network; every machine has a cable to it.
+// bridge is the region's network; every machine is connected to it by a veth pair.
 const bridge = "region0"
 
 // socketDir holds the agents' sockets. A unix socket's path is limited to 108
@@ -35,7 +35,7 @@ type Region struct {
 	machined string // path of the machined binary
 	mu       sync.Mutex
 	machines map[string]*Machine
-	cables   int
+	veths    int // created so far, for their names
 }
 
 // Machine is a booted machine and the client of its agent.
@@ -70,7 +70,7 @@ func openNetwork(addresses []string) error {
 		return err
 	}
 	if err := netlink.LinkAdd(&netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: bridge}}); err != nil {
-		return fmt.Errorf("bridge: %w", err)
+		return fmt.Errorf("create bridge: %w", err)
 	}
 	if _, err := machine.SetUpLink(bridge, addresses...); err != nil {
 		return err
@@ -81,7 +81,7 @@ func openNetwork(addresses []string) error {
 	return nil
 }
 
-// Root is the folder that is, or will be, the root of the machine name.
+// Root returns the folder that is, or will be, the root of the machine name.
 func (r *Region) Root(name string) string { return filepath.Join(r.dir, name) }
 
 // Boot starts a machine and returns once its agent answers. The machine must not
@@ -101,13 +101,13 @@ func (r *Region) boot(ctx context.Context, s machine.Spec) (*Machine, error) {
 		r.mu.Unlock()
 		return nil, errors.New("it is running")
 	}
-	r.cables++
-	cable := fmt.Sprintf("cable%d", r.cables)
+	r.veths++
+	link := fmt.Sprintf("veth%d", r.veths)
 	r.mu.Unlock()
 	if err := machine.Prepare(s); err != nil {
 		return nil, err
 	}
-	m, err := r.start(s, cable)
+	m, err := r.start(s, link)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (r *Region) boot(ctx context.Context, s machine.Spec) (*Machine, error) {
 
 // start starts a machine's init, which waits for its spec until the machine is
 // connected.
-func (r *Region) start(s machine.Spec, cable string) (*Machine, error) {
+func (r *Region) start(s machine.Spec, link string) (*Machine, error) {
 	socket := filepath.Join(socketDir, s.Name+".sock")
 	listener, err := listenUnix(socket)
 	if err != nil {
@@ -149,7 +149,7 @@ func (r *Region) start(s machine.Spec, cable string) (*Machine, error) {
 		m.err = cmd.Wait()
 		close(m.done)
 	}()
-	if err := connect(cable, cmd.Process.Pid); err != nil {
+	if err := connect(link, cmd.Process.Pid); err != nil {
 		m.kill()
 		return nil, err
 	}
@@ -172,21 +172,22 @@ func listenUnix(socket string) (*os.File, error) {
 	return l.File()
 }
 
-// connect connects a process' network namespace to the bridge by a cable.
-func connect(cable string, pid int) error {
+// connect connects a process' network namespace to the bridge by a veth pair, whose
+// end at the bridge is named link.
+func connect(link string, pid int) error {
 	br, err := netlink.LinkByName(bridge)
 	if err != nil {
-		return fmt.Errorf("bridge: %w", err)
+		return fmt.Errorf("find bridge: %w", err)
 	}
 	veth := &netlink.Veth{
-		LinkAttrs: netlink.LinkAttrs{Name: cable, MasterIndex: br.Attrs().Index},
+		LinkAttrs: netlink.LinkAttrs{Name: link, MasterIndex: br.Attrs().Index},
 		PeerName:  "eth0", PeerNamespace: netlink.NsPid(pid),
 	}
 	if err := netlink.LinkAdd(veth); err != nil {
-		return fmt.Errorf("cable: %w", err)
+		return fmt.Errorf("create veth pair: %w", err)
 	}
 	if err := netlink.LinkSetUp(veth); err != nil {
-		return fmt.Errorf("cable: %w", err)
+		return fmt.Errorf("set %s up: %w", link, err)
 	}
 	return nil
 }
@@ -213,7 +214,7 @@ func (m *Machine) kill() {
 	<-m.done
 }
 
-// Address is the machine's primary address, without its prefix length.
+// Address returns the machine's primary address, without its prefix length.
 func (m *Machine) Address() string {
 	ip, _, err := net.ParseCIDR(m.Addresses[0])
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 // folder of its state.
 const stateEnv = "REGION_TEST_STATE"
 
-// probeEnv is set in the one that region.Try runs: "1" opens a region; "twice"
+// probeEnv is set in the one that region.CheckPermitted runs: "1" opens a region; "twice"
 // opens two, of which the kernel refuses the second.
 const probeEnv = "REGION_TEST_PROBE"
 
@@ -59,8 +59,8 @@ func openAndProbe(openFirst bool) error {
 // the test outside reads them.
 type findings map[string]string
 
-// runInRegion is the region's process: it boots two machines, runs commands on them
-// and writes its findings.
+// runInRegion does the work of the region's process: it boots two machines, runs
+// commands on them and writes its findings.
 func runInRegion(dir string) error {
 	listeners, reportUp, err := region.Inherited()
 	if err != nil {

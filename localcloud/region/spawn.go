@@ -116,8 +116,8 @@ func awaitUp(cmd *exec.Cmd, ready io.Reader, wait time.Duration) error {
 	}
 }
 
-// namespaceAttributes are those of a process in new namespaces; without root, also
-// a user namespace with a single uid.
+// namespaceAttributes returns the attributes of a process in new namespaces;
+// without root, also a user namespace with a single uid.
 func namespaceAttributes() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Cloneflags: machineNamespaces, Setsid: true}
 	if !Privileged() {

@@ -128,7 +128,7 @@ func (g *Gateway) supervise(cmd *exec.Cmd) {
 	}
 }
 
-// PID is the gateway's process; it changes with each restart.
+// PID returns the gateway's process id; it changes with each restart.
 func (g *Gateway) PID() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -144,7 +144,7 @@ func (g *Gateway) Stop() {
 	<-g.done
 }
 
-// Endpoint is the gateway's URL.
+// Endpoint returns the gateway's URL.
 func (g *Gateway) Endpoint() string { return "http://" + g.Address }
 
 // Put writes an object.

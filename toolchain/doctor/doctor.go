@@ -19,7 +19,7 @@ type Options struct {
 	State      string       // folder of the local cloud; it need not exist
 	Caches     string       // "" = the user's cache folder
 	OSRelease  string       // "" = /etc/os-release; selects the package manager in remedies
-	Namespaces func() error // tries to create a region's namespaces; see region.Try
+	Namespaces func() error // tries to create a region's namespaces; see region.CheckPermitted
 	Running    bool         // the local cloud is running: its memory and disk are in use already
 }
 
@@ -97,7 +97,7 @@ func (r Report) Render(out io.Writer) {
 	}
 }
 
-// verdict is the check's first column in the table.
+// verdict returns the check's first column in the table.
 func (c Check) verdict() string {
 	switch {
 	case c.OK:

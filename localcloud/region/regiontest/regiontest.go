@@ -140,5 +140,5 @@ func Region(t *testing.T) *region.Region {
 	return r
 }
 
-// Machined is the path of the machined binary.
+// Machined returns the path of the machined binary.
 func Machined() string { return machined(os.Getenv(stateEnv)) }
