@@ -14,7 +14,7 @@ import (
 // the stack's file requires.
 func examineAccount(ctx context.Context, s *settings) (doctor.Report, error) {
 	if !s.stackGiven {
-		return doctor.Report{}, errors.New("doctor --aws: no stack given: name the one that AWS shall run, as in --stack dev")
+		return doctor.Report{}, errors.New("doctor --aws: no stack given; pass the stack to deploy to AWS, for example --stack dev")
 	}
 	project, err := projectDir()
 	if err != nil {
@@ -31,7 +31,7 @@ func examineAccount(ctx context.Context, s *settings) (doctor.Report, error) {
 	return doctor.ExamineAccount(ctx, ambient, needsOf(cfg)), nil
 }
 
-// needsOf is what a configuration makes a stack create.
+// needsOf returns what a stack with this configuration creates.
 func needsOf(cfg schema.Config) doctor.Needs {
 	n := doctor.Needs{Region: cfg.Region, Instances: []doctor.Instances{{Type: cfg.ControlNode.InstanceType, Count: 1}}}
 	for _, g := range cfg.EMR.Groups() {

@@ -20,12 +20,12 @@ func doctorCommand(s *settings) *cobra.Command {
 	var node string
 	c := &cobra.Command{
 		Use: "doctor", Args: cobra.NoArgs,
-		Short: "Report what this machine or an AWS account lacks, and how to get it",
+		Short: "Report what is missing on this machine or in an AWS account, and how to fix it",
 		Long: "Looks for the programs, the kernel's features, the disk and the memory that building, the local cloud and the tests need.\n" +
-			"It changes nothing. It fails if `up` would; a lack that affects only tests is reported without failing.\n\n" +
-			"With --aws it looks at the account of the AWS SDK's own configuration instead: identity, region, quotas and\n" +
-			"service-linked roles, compared with what the file of --stack needs. Tested against stand-ins for AWS's APIs,\n" +
-			"not tried on AWS.\n\n" +
+			"It changes nothing. It fails if `up` would; a missing item that affects only tests is reported without failing.\n\n" +
+			"With --aws it checks the account of the default AWS SDK configuration instead: identity, region, quotas and\n" +
+			"service-linked roles, compared with what the file of --stack needs. Tested against fakes of the AWS APIs,\n" +
+			"not against AWS.\n\n" +
 			"With --node it compares the spark-defaults.conf of an EMR node with the values that the platform repeats from\n" +
 			emr.RestatedRelease + ". The node must be of a cluster without the platform, whose configurations replace EMR's values.",
 		Example: "  observatory doctor\n  observatory doctor --aws --stack dev\n" +
@@ -54,8 +54,8 @@ func doctorCommand(s *settings) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
-	c.Flags().BoolVar(&onAWS, "aws", false, "look at the AWS account instead of this machine")
-	c.Flags().StringVar(&node, "node", "", "look at this spark-defaults.conf of an EMR node instead (- is standard input)")
+	c.Flags().BoolVar(&onAWS, "aws", false, "check the AWS account instead of this machine")
+	c.Flags().StringVar(&node, "node", "", "check this spark-defaults.conf of an EMR node instead (- is standard input)")
 	c.MarkFlagsMutuallyExclusive("aws", "node")
 	return c
 }
@@ -117,7 +117,7 @@ func tryNamespaces() error {
 	return region.CheckPermitted(machined, []string{exe, "probe"})
 }
 
-// probeCommand is what tryNamespaces runs inside the namespaces.
+// probeCommand returns the command that tryNamespaces runs inside the namespaces.
 func probeCommand() *cobra.Command {
 	return &cobra.Command{Use: "probe", Hidden: true, Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error { return region.Probe() }}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/local"
 )
 
-// regionCommand is the local cloud's own process; `up` starts it.
+// regionCommand returns the command that is the local cloud's own process; `up` starts it.
 func regionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "region OPTIONS", Hidden: true, Args: cobra.ExactArgs(1),

@@ -4,13 +4,13 @@ import "github.com/spf13/cobra"
 
 const rootHelp = `One Pulumi program builds an EMR Spark platform that explains itself: on AWS with "pulumi up",
 on this machine with "observatory up". While a local cloud runs, submit, status and dashboards
-use it; otherwise they use AWS, with the AWS SDK's own configuration and their flags.
+use it; otherwise they use AWS, with the default AWS SDK configuration and their flags.
 
 With --json, results go to stdout, progress and errors to stderr. The exit code is 0 only on success.`
 
 const rootExamples = `  observatory doctor                          # what this machine lacks
-  observatory rehearse --stack dev            # the stack's whole life, without an account
-  observatory preview --stack dev             # what pulumi would create, without an account
+  observatory rehearse --stack dev            # the stack's full lifecycle, without an AWS account
+  observatory preview --stack dev             # what pulumi would create, without an AWS account
   observatory up                              # the platform on this machine, and one Spark job
   observatory submit --wait job.py            # your own job
   observatory dashboards check                # every panel's query against real data

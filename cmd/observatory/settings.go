@@ -15,7 +15,7 @@ type settings struct {
 	stackGiven   bool // --stack was given; only doctor sets it
 }
 
-// platform is the stack on the local cloud that the flags select.
+// platform returns the stack on the local cloud that the flags select.
 func (s *settings) platform() (local.Platform, error) {
 	project, err := projectDir()
 	if err != nil {

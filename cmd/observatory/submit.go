@@ -21,8 +21,8 @@ func submitCommand(s *settings) *cobra.Command {
 	c := &cobra.Command{
 		Use: "submit [flags] JAR|PY [ARG…]", Args: cobra.MinimumNArgs(1),
 		Short: "Run a Spark application as an EMR step, on the local cloud or on AWS",
-		Long: "Uploads the application to the data bucket and adds a step (command-runner.jar, spark-submit). Where a local cloud runs,\n" +
-			"its cluster, bucket and collector are used; otherwise the AWS SDK's own configuration, with --cluster and --bucket.",
+		Long: "Uploads the application to the data bucket and adds a step (command-runner.jar, spark-submit). If a local cloud is\n" +
+			"running, uses its cluster, bucket and collector; otherwise uses the default AWS SDK configuration, with --cluster and --bucket.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
 			err := localDefaults(ctx, s, &o)
@@ -51,8 +51,8 @@ func submitCommand(s *settings) *cobra.Command {
 	c.Flags().StringVar(&o.Cluster, "cluster", "", "EMR cluster id (j-…)")
 	c.Flags().StringVar(&o.Bucket, "bucket", "", "data bucket of the platform")
 	c.Flags().StringVar(&o.Class, "class", "", "main class of a JAR")
-	c.Flags().StringVar(&o.Name, "name", "", "name of the step (default the file's)")
-	c.Flags().StringVar(&o.DeployMode, "deploy-mode", "", "client (default) or cluster")
+	c.Flags().StringVar(&o.Name, "name", "", "step name (default: the file name)")
+	c.Flags().StringVar(&o.DeployMode, "deploy-mode", "", "Spark deploy mode: client (default) or cluster")
 	c.Flags().StringToStringVar(&o.Conf, "conf", nil, "Spark property, key=value; may be repeated")
 	c.Flags().StringVar(&o.OTLPEndpoint, "otlp", "", "host:port of a collector that receives the step's span")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")

@@ -39,7 +39,7 @@ func artifactsCommand() *cobra.Command {
 	var relock bool
 	c := &cobra.Command{
 		Use: "artifacts", Args: cobra.NoArgs,
-		Short: "Build and fetch what goes on nodes, as assets/node/artifacts.lock.json says",
+		Short: "Build or fetch the node artifacts pinned in assets/node/artifacts.lock.json",
 		Long: "Builds or fetches every artifact of assets/node/artifacts.lock.json, compares its sha256 with the lock file, and keeps it\n" +
 			"in the artifact store, where `pulumi up` finds it.",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -23,8 +23,8 @@ func upCommand(s *settings) *cobra.Command {
 		Use: "up", Args: cobra.NoArgs,
 		Short: "Build the platform on the local cloud and run one Spark job on it",
 		Long: "Builds what is missing, starts the local cloud, brings the stack up with the real engine, runs examples/jobs/orders.py\n" +
-			"as an EMR step and prints where to look. It may be run again at any time, also after it was killed. Before anything is\n" +
-			"built the stack's file and this machine are checked, as `rehearse` and `doctor` do.",
+			"as an EMR step and prints the URLs of what it started. It may be run again at any time, also after it was killed. It first\n" +
+			"validates the stack file and checks this machine, as `doctor` does.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := s.platform()
 			if err != nil {
@@ -58,16 +58,16 @@ func upCommand(s *settings) *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON: job, objects in S3, URLs")
 	c.Flags().StringArrayVarP(&o.Config, "config", "c", nil,
-		"configuration for this run over Pulumi.<stack>.yaml: key=value, a dot between levels (emr.core.count=3); may be repeated")
+		"override Pulumi.<stack>.yaml for this run: key=value, nested keys joined by dots (emr.core.count=3); may be repeated")
 	c.Flags().DurationVar(&o.LogDelay, "log-delay", 0,
-		"put steps' logs into S3 this long after their end, as EMR does after up to 5m; of a cloud that this command starts")
+		"delay before step logs appear in S3 (EMR: up to 5m); ignored if the local cloud is already running")
 	c.Flags().StringArrayVar(&o.Accepted, "accept", nil,
 		"logical name of a resource that may be lost, as the refusal names it; may be repeated")
 	c.Flags().BoolVar(&noJob, "no-job", false, "do not run the job")
 	return c
 }
 
-// programs are this binary and machined, which `make build` puts beside it.
+// programs finds this binary and machined, which `make build` puts beside it.
 func programs() (local.Programs, error) {
 	machined, err := machinedPath()
 	if err != nil {

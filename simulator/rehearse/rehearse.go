@@ -73,7 +73,7 @@ type Report struct {
 	Problems []string `json:"problems"`
 }
 
-// Run rehearses the whole life of a stack. It fails if there is any problem; the
+// Run rehearses the full lifecycle of a stack. It fails if there is any problem; the
 // report then contains what was found so far.
 func Run(ctx context.Context, program pulumi.RunFunc, o Options) (Report, error) {
 	return rehearse(ctx, program, o, func(r *rehearsal) error {

@@ -76,7 +76,7 @@ type account struct {
 
 func (a account) identity(ctx context.Context) Check {
 	c := Check{
-		Name: "identity", Rule: "the AWS SDK's own configuration must hold valid credentials",
+		Name: "identity", Rule: "the default AWS SDK configuration must hold valid credentials",
 		Remedy: "run `aws sso login`, or set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
 	}
 	out, err := sts.NewFromConfig(a.home).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
@@ -202,7 +202,7 @@ func allow(action string) string {
 	return "allow " + action + " to this identity"
 }
 
-// reason is a service's own code and message, or the error on one line.
+// reason returns a service's own code and message, or the error on one line.
 func reason(err error) string {
 	var answer smithy.APIError
 	if errors.As(err, &answer) {

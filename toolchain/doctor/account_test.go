@@ -14,8 +14,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
 )
 
-// awsStub answers as STS, IAM and Service Quotas do, in the forms of their API
-// references. It stands for AWS in these tests; AWS itself was not tried.
+// awsStub is a fake AWS: it answers like STS, IAM and Service Quotas, in the forms of
+// their API references. The tests have never run against AWS itself.
 type awsStub struct {
 	quotas  map[string]float64 // by code; a missing one is denied
 	roles   []string
@@ -71,7 +71,7 @@ func fail(w http.ResponseWriter, code, message string) {
 	fmt.Fprintf(w, `<ErrorResponse><Error><Code>%s</Code><Message>%s</Message></Error></ErrorResponse>`, code, message)
 }
 
-// fitAccount has what needs() says, and no more.
+// fitAccount returns an account with what needs() says, and no more.
 func fitAccount() awsStub {
 	return awsStub{
 		quotas:  map[string]float64{"L-1216C47A": 12, "L-34B43A08": 16, "L-0263D0A3": 1, "L-F678F1CE": 1},

@@ -33,8 +33,8 @@ const (
 	Memory = 5.5 * gib
 )
 
-// stateSpace is a local cloud's folder after several jobs (1.6 GiB), and the
-// stores' reserve.
+// stateSpace returns the size of a local cloud's folder after several jobs (1.6
+// GiB), plus the stores' reserve.
 func stateSpace() float64 { return float64(2+platform.StoreReserveGiB()) * gib }
 
 // disk compares the free space of each file system with what builds and a local cloud

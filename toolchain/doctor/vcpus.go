@@ -13,10 +13,10 @@ var instanceType = regexp.MustCompile(`^([a-z]+)\d[a-z0-9-]*\.(?:(nano|micro|sma
 // "Previous generation instances").
 var irregular = map[string]int{"c4.8xlarge": 36, "d2.8xlarge": 36}
 
-// vcpus is how many vCPUs an instance of the families A, C, D, H, I, M, R, T and
-// Z has, which share one quota (EC2 User Guide, "Amazon EC2 instance type
-// quotas"): two for large, four times the factor for xlarge. It is false for
-// types of other quotas. Burstable types below large may have fewer.
+// vcpus returns how many vCPUs an instance of the families A, C, D, H, I, M, R, T
+// and Z has, which share one quota (EC2 User Guide, "Amazon EC2 instance type
+// quotas"): two for large, four times the factor for xlarge. It is false for types
+// of other quotas. Burstable types below large may have fewer.
 func vcpus(name string) (int, bool) {
 	if n, ok := irregular[name]; ok {
 		return n, true
@@ -41,7 +41,7 @@ func vcpus(name string) (int, bool) {
 	return 4 * factor, err == nil
 }
 
-// vcpus are those of all instances of one market.
+// vcpus returns the vCPUs of all instances of one market.
 func (n Needs) vcpus(spot bool) int {
 	sum := 0
 	for _, i := range n.Instances {
