@@ -70,7 +70,7 @@ func (c clients) follow(ctx context.Context, o Options, result Result) (Result, 
 // up to date.
 func (c clients) awaitEnd(ctx context.Context, o Options, result *Result) (*types.Step, error) {
 	var step *types.Step
-	begun, failures := time.Now(), 0
+	start, failures := time.Now(), 0
 	schedule := poll.Options{Interval: o.PollInterval, MaxInterval: max(o.LongestPoll, o.PollInterval)}
 	err := poll.Until(ctx, schedule, func(ctx context.Context) error {
 		out, err := c.emr.DescribeStep(ctx, &emr.DescribeStepInput{
@@ -88,7 +88,7 @@ func (c clients) awaitEnd(ctx context.Context, o Options, result *Result) (*type
 		failures = 0
 		if state := out.Step.Status.State; state != result.State {
 			result.State = state
-			o.say("step %s is %s after %s", result.StepID, state, time.Since(begun).Round(time.Second))
+			o.say("step %s is %s after %s", result.StepID, state, time.Since(start).Round(time.Second))
 		}
 		if !isFinal(result.State) {
 			return errStillRunning
@@ -155,7 +155,7 @@ func failedError(result Result) error {
 	return fmt.Errorf("%w: %s", ErrFailed, text.String())
 }
 
-// detachedError is ErrDetached with the commands that follow or cancel the step.
+// detachedError returns ErrDetached with the commands that follow or cancel the step.
 func detachedError(result Result) error {
 	return fmt.Errorf("%w: it continues as %s of cluster %s\n"+
 		"  follow: aws emr describe-step --cluster-id %[3]s --step-id %[2]s\n"+

@@ -80,8 +80,8 @@ func (c *spanCollector) OnEnd(span sdktrace.ReadOnlySpan)                { c.spa
 func (c *spanCollector) Shutdown(context.Context) error                  { return nil }
 func (c *spanCollector) ForceFlush(context.Context) error                { return nil }
 
-// primaryHostName is the host.name of the cluster's primary node, on which steps run;
-// "" if EMR returns only a public name, which no host uses as its own.
+// primaryHostName returns the host.name of the cluster's primary node, on which
+// steps run; "" if EMR returns only a public name, which no host uses as its own.
 func primaryHostName(cluster types.Cluster) string {
 	host, _, _ := strings.Cut(aws.ToString(cluster.MasterPublicDnsName), ".")
 	if !strings.HasPrefix(host, "ip-") {

@@ -174,7 +174,7 @@ func applicationOf(step types.Step) string {
 	return ""
 }
 
-// options are those of a submission of a new file with this name.
+// options returns the options of a submission of a new file with this name.
 func (w *world) options(t *testing.T, name string) submit.Options {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), name)

@@ -46,16 +46,18 @@ func (c cloud) down() error {
 	return nil
 }
 
+// measureWarmUp times `up` with warm caches: `tools` runs first, so builds do not
+// count.
 func (c cloud) measureWarmUp(ctx context.Context, r *result, _ options) error {
 	if err := exec.CommandContext(ctx, program, "tools").Run(); err != nil {
-		return err
+		return fmt.Errorf("observatory tools: %w", err)
 	}
-	begun := time.Now()
+	start := time.Now()
 	var up upResult
 	if err := c.observatory(ctx, &up, "up", "--json"); err != nil {
 		return err
 	}
-	r.WarmSeconds, r.WarmParts = time.Since(begun).Seconds(), up.Seconds
+	r.WarmSeconds, r.WarmParts = time.Since(start).Seconds(), up.Seconds
 	return nil
 }
 
@@ -87,7 +89,7 @@ func (c cloud) readBootstrapReports(_ context.Context, r *result, _ options) err
 	return nil
 }
 
-// bucket is the stack's data bucket.
+// bucket returns the stack's data bucket.
 func (c cloud) bucket(ctx context.Context) (string, error) {
 	var up upResult
 	err := c.observatory(ctx, &up, "up", "--no-job", "--json")

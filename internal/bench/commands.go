@@ -26,11 +26,11 @@ func (c cloud) measureUnchangedUp(ctx context.Context, r *result, _ options) err
 	}
 	var emptySeconds, updates, guarded []float64
 	for range 7 {
-		begun := time.Now()
+		start := time.Now()
 		if _, err := empty.Up(ctx, optup.SuppressProgress()); err != nil {
 			return err
 		}
-		base := time.Since(begun).Seconds()
+		base := time.Since(start).Seconds()
 		var up upResult
 		if err := c.observatory(ctx, &up, "up", "--no-job", "--json"); err != nil {
 			return err
@@ -47,7 +47,7 @@ func (c cloud) measureUnchangedUp(ctx context.Context, r *result, _ options) err
 	return nil
 }
 
-// emptyStack is a stack without resources on the same engine.
+// emptyStack returns a stack without resources on the same engine.
 func emptyStack(ctx context.Context, dir string) (auto.Stack, error) {
 	engine, err := servers.Find(ctx, servers.Pulumi)
 	if err != nil {
@@ -72,13 +72,13 @@ func emptyStack(ctx context.Context, dir string) (auto.Stack, error) {
 func measureRehearsal(ctx context.Context, r *result, _ options) error {
 	var seconds []float64
 	for i := range 4 {
-		begun := time.Now()
+		start := time.Now()
 		out, err := exec.CommandContext(ctx, program, "rehearse", "--stack", "dev").CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("observatory rehearse: %w\n%s", err, out)
 		}
 		if i > 0 {
-			seconds = append(seconds, time.Since(begun).Seconds())
+			seconds = append(seconds, time.Since(start).Seconds())
 		}
 	}
 	logf("rehearsals of stack dev: %.1f s", seconds)
@@ -126,8 +126,8 @@ func measureCold(ctx context.Context, r *result, o options) error {
 		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 		return cmd
 	}
-	begun := time.Now()
+	start := time.Now()
 	err = inClone(ctx, "up").Run()
-	r.ColdSeconds = time.Since(begun).Seconds()
+	r.ColdSeconds = time.Since(start).Seconds()
 	return errors.Join(err, inClone(context.WithoutCancel(ctx), "down").Run())
 }

@@ -14,8 +14,8 @@ import (
 
 // jobCPU attributes the CPU time between a job's submission and its end to
 // processes and threads, in seconds and relative to the job's own. Processes that
-// ran before count with what they used meanwhile, which they partly use without a
-// job too.
+// ran before count with the CPU time used during the job, part of which they use
+// without a job too.
 //
 // Threads are read once a second. What they use in the last second of a JVM, and
 // the launcher's thread on an executor, which ends before it is seen, counts as
@@ -134,8 +134,8 @@ type cpuTime struct {
 // tasks that have ended still count. The first record is from before the job.
 type cpuLedger map[task]cpuTime
 
-// record adds what processes and telemetry threads have used so far. A process
-// that ends meanwhile is no error.
+// record adds what processes and telemetry threads have used so far. A process that
+// exits while being read is not an error.
 func (l *cpuLedger) record(found []process) error {
 	proc, err := procfs.NewDefaultFS()
 	if err != nil {
@@ -169,7 +169,7 @@ func (l cpuLedger) add(t task, c consumer, seconds float64, first bool) {
 	l[t] = cpuTime{c, known.before, seconds}
 }
 
-// telemetryThreads are the telemetry threads of a process by id, with their CPU
+// telemetryThreads returns the telemetry threads of a process by id, with their CPU
 // time. It reads one file for each thread of the process.
 func telemetryThreads(proc procfs.FS, pid int) map[int]cpuTime {
 	found := map[int]cpuTime{}

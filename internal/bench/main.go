@@ -107,12 +107,12 @@ func measureOnCloud(ctx context.Context, r *result, o options, excluded func(par
 
 func measureParts(ctx context.Context, r *result, o options, parts []part) error {
 	for _, p := range parts {
-		begun := time.Now()
+		start := time.Now()
 		logf("%s", p.name)
 		if err := p.measure(ctx, r, o); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
-		logf("%s: measured in %s", p.name, time.Since(begun).Round(time.Second))
+		logf("%s: measured in %s", p.name, time.Since(start).Round(time.Second))
 	}
 	return nil
 }

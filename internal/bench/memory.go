@@ -23,7 +23,7 @@ func (c cloud) measureIdleMemory(ctx context.Context, r *result, _ options) erro
 	return nil
 }
 
-// memoryOf is the proportional set size in MiB, by program. It costs several
+// memoryOf returns the proportional set size in MiB, by program. It costs several
 // hundred milliseconds of CPU time: the kernel walks every page table.
 func memoryOf(found []process) map[string]float64 {
 	mib := map[string]float64{}

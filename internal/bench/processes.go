@@ -110,7 +110,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// machineCPU is the CPU time of the whole machine since its start, in seconds.
+// machineCPU returns the CPU time of the whole machine since its start, in seconds.
 func machineCPU() (float64, error) {
 	proc, err := procfs.NewDefaultFS()
 	if err != nil {
@@ -121,7 +121,7 @@ func machineCPU() (float64, error) {
 	return t.User + t.Nice + t.System + t.IRQ + t.SoftIRQ, err
 }
 
-// loadAverage is that of the last minute, or 0 if it cannot be read.
+// loadAverage returns the load average of the last minute, or 0 if it cannot be read.
 func loadAverage() float64 {
 	proc, err := procfs.NewDefaultFS()
 	if err != nil {

@@ -28,17 +28,17 @@ func logEvents(log *progress.Log, run func(chan<- events.EngineEvent) error) err
 
 // printEvents prints errors at once, resources that took long, and a summary.
 func printEvents(ch <-chan events.EngineEvent, log *progress.Log) {
-	began := map[string]time.Time{}
+	started := map[string]time.Time{}
 	counts := map[apitype.OpType]int{}
 	for ev := range ch {
 		switch {
 		case ev.ResourcePreEvent != nil:
-			began[ev.ResourcePreEvent.Metadata.URN] = time.Now()
+			started[ev.ResourcePreEvent.Metadata.URN] = time.Now()
 		case ev.ResOutputsEvent != nil:
 			m := ev.ResOutputsEvent.Metadata
 			counts[m.Op]++
 			isResource := !strings.Contains(m.Type, "pulumi:") && m.Provider != ""
-			if took := time.Since(began[m.URN]); took > slowResource && m.Op != apitype.OpSame && isResource {
+			if took := time.Since(started[m.URN]); took > slowResource && m.Op != apitype.OpSame && isResource {
 				log.Printf("%s %s (%s)", m.Op, ResourceName(m.URN), took.Round(time.Second))
 			}
 		case ev.DiagnosticEvent != nil && ev.DiagnosticEvent.Severity == "error":
@@ -49,7 +49,7 @@ func printEvents(ch <-chan events.EngineEvent, log *progress.Log) {
 		counts[apitype.OpCreate], counts[apitype.OpUpdate], counts[apitype.OpReplace], counts[apitype.OpDelete], counts[apitype.OpSame])
 }
 
-// ResourceName is a resource's type and name, from its URN.
+// ResourceName returns a resource's type and name, from its URN.
 func ResourceName(urn string) string {
 	parts := strings.Split(urn, "::")
 	if len(parts) < 4 {

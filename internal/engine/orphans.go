@@ -23,7 +23,7 @@ const orphanTimeout = 2 * time.Minute
 // awaitOrphans waits until the engines of killed commands have ended. The caller
 // holds the state folder's lock, so no engine of the back end is another command's.
 func awaitOrphans(ctx context.Context, backend string, log *progress.Log) error {
-	begun, announced := time.Now(), false
+	start, announced := time.Now(), false
 	schedule := poll.Options{Interval: 100 * time.Millisecond, Timeout: orphanTimeout}
 	err := poll.Until(ctx, schedule, func(context.Context) error {
 		running, err := orphans(backend)
@@ -33,7 +33,7 @@ func awaitOrphans(ctx context.Context, backend string, log *progress.Log) error 
 		if len(running) == 0 {
 			return nil
 		}
-		if !announced && time.Since(begun) > time.Second {
+		if !announced && time.Since(start) > time.Second {
 			log.Printf("waiting for the engine of an interrupted command (processes %v)", running)
 			announced = true
 		}

@@ -9,31 +9,31 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-// LastStepStart returns when the newest step of any running cluster began; zero
+// LastStepStart returns when the newest step of any running cluster started; zero
 // if there is none.
 func LastStepStart(ctx context.Context) (time.Time, error) {
-	var began time.Time
+	var lastStart time.Time
 	cfg, err := AWSConfig(ctx)
 	if err != nil {
-		return began, err
+		return lastStart, err
 	}
 	client := emr.NewFromConfig(cfg)
 	clusters, err := client.ListClusters(ctx, &emr.ListClustersInput{
 		ClusterStates: []types.ClusterState{types.ClusterStateWaiting, types.ClusterStateRunning},
 	})
 	if err != nil {
-		return began, fmt.Errorf("list clusters: %w", err)
+		return lastStart, fmt.Errorf("list clusters: %w", err)
 	}
 	for _, c := range clusters.Clusters {
 		steps, err := client.ListSteps(ctx, &emr.ListStepsInput{ClusterId: c.Id})
 		if err != nil {
-			return began, fmt.Errorf("list steps of %s: %w", *c.Id, err)
+			return lastStart, fmt.Errorf("list steps of %s: %w", *c.Id, err)
 		}
 		for _, s := range steps.Steps {
-			if t := s.Status.Timeline; t != nil && t.StartDateTime != nil && t.StartDateTime.After(began) {
-				began = *t.StartDateTime
+			if t := s.Status.Timeline; t != nil && t.StartDateTime != nil && t.StartDateTime.After(lastStart) {
+				lastStart = *t.StartDateTime
 			}
 		}
 	}
-	return began, nil
+	return lastStart, nil
 }

@@ -27,8 +27,8 @@ type Result struct {
 	Seconds map[string]float64 `json:"seconds"` // by part: materials, cloud, guard, stack, job
 }
 
-func (r *Result) addSeconds(part string, begun time.Time) {
-	r.Seconds[part] = time.Since(begun).Seconds()
+func (r *Result) addSeconds(part string, start time.Time) {
+	r.Seconds[part] = time.Since(start).Seconds()
 }
 
 // Service is something that a person may look at in a browser.

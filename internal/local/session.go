@@ -40,17 +40,17 @@ func (s *session) update(ctx context.Context, o UpOptions, ephemeral bool, r *Re
 			return err
 		}
 	}
-	begun := time.Now()
+	start := time.Now()
 	if err := s.engine.Guard(ctx, s.aws, ephemeral, o.Accepted); err != nil {
 		return err
 	}
-	r.addSeconds("guard", begun)
-	begun = time.Now()
+	r.addSeconds("guard", start)
+	start = time.Now()
 	var err error
 	if s.outputs, err = s.engine.Up(ctx, s.log); err != nil {
 		return err
 	}
-	r.addSeconds("stack", begun)
+	r.addSeconds("stack", start)
 	return nil
 }
 

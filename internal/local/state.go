@@ -16,9 +16,10 @@ import (
 
 func lockPath(state string) string { return filepath.Join(state, "command.lock") }
 
-// destroyMarkerPath is a file that exists once a down has begun to destroy the
-// stack. After an interrupted down no up can continue from the state: it no longer
-// lists what goes with the control node, although the node still exists.
+// destroyMarkerPath returns the path of a file that exists once a down has begun to
+// destroy the stack. After an interrupted down no up can continue from the state:
+// it no longer lists what goes with the control node, although the node still
+// exists.
 func destroyMarkerPath(state string) string { return filepath.Join(state, "ending") }
 
 // lockState locks the state folder for one command. A second up or down fails

@@ -40,30 +40,30 @@ func (p Platform) Up(ctx context.Context, o UpOptions, log *progress.Log) (Resul
 		return r, err
 	}
 	if o.Job {
-		begun := time.Now()
+		start := time.Now()
 		if r.Job, err = s.runJob(ctx); err != nil {
 			return r, err
 		}
-		r.addSeconds("job", begun)
+		r.addSeconds("job", start)
 	}
 	return r, s.addOverview(ctx, &r)
 }
 
 // open builds the tools, starts the cloud and opens the stack on it.
 func (p Platform) open(ctx context.Context, o UpOptions, cfg schema.Config, log *progress.Log, r *Result) (*session, error) {
-	begun := time.Now()
+	start := time.Now()
 	tools, err := BuildTools(ctx, log, cfg.EMR.Architectures)
 	if err != nil {
 		return nil, err
 	}
-	r.addSeconds("materials", begun)
-	begun = time.Now()
+	r.addSeconds("materials", start)
+	start = time.Now()
 	running, err := p.start(ctx, o, tools)
 	if err != nil {
 		return nil, err
 	}
 	log.Printf("local cloud is up (process %d, state %s)", running.PID, p.State)
-	r.addSeconds("cloud", begun)
+	r.addSeconds("cloud", start)
 	e, err := p.openEngine(ctx, tools.Servers[servers.Pulumi], running)
 	if err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func (l *Log) Step(name, message string, elapsed time.Duration) {
 	l.Printf("%-18s %s (%s)", name, message, elapsed.Round(time.Second))
 }
 
-// StepUnlessReady is Step without the lines of what was ready already.
+// StepUnlessReady is like Step, without the lines of what was ready already.
 func (l *Log) StepUnlessReady(name, message string, elapsed time.Duration) {
 	if !strings.HasPrefix(message, "ready") {
 		l.Step(name, message, elapsed)

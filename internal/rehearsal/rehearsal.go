@@ -102,7 +102,7 @@ func configMap(values map[string]string) auto.ConfigMap {
 	return out
 }
 
-// unprotectConfig is the configuration to apply before a destroy: without
+// unprotectConfig returns the configuration to apply before a destroy: without
 // termination protection, with which a cluster refuses to terminate. It is nil if
 // the cluster has none.
 func unprotectConfig(cfg schema.Config, values map[string]string) (auto.ConfigMap, error) {

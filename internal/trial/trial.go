@@ -44,14 +44,14 @@ func findCheckout() (string, error) {
 	return "", errors.Join(err, errors.New("no go.mod above the test"))
 }
 
-// Root is the checkout.
+// Root returns the checkout's folder.
 func Root(t testing.TB) string {
 	t.Helper()
 	require.NoError(t, checkoutErr)
 	return checkout
 }
 
-// Pulumi is the engine's binary: OBSERVATORY_PULUMI, else the one on PATH.
+// Pulumi returns the path of the engine's binary: OBSERVATORY_PULUMI, else the one on PATH.
 func Pulumi(t testing.TB) string {
 	t.Helper()
 	if p := os.Getenv("OBSERVATORY_PULUMI"); p != "" {
@@ -85,7 +85,7 @@ func Values(t testing.TB, stack string) map[string]string {
 	return out
 }
 
-// Program is the real program with the given materials.
+// Program returns the real program with the given materials.
 func Program(m stacks.Materials) pulumi.RunFunc {
 	return func(ctx *pulumi.Context) error {
 		cfg, err := config.Load(ctx)

@@ -38,7 +38,7 @@ func Measure(ctx context.Context, pairs int) (r Result, err error) {
 	}
 	n, err := newNode(ctx)
 	if err != nil {
-		return r, fmt.Errorf("measure JVMs: %w", err)
+		return r, fmt.Errorf("measure JVMs: prepare node: %w", err)
 	}
 	defer func() { err = errors.Join(err, n.close()) }()
 	for name, options := range map[string][]string{
@@ -47,32 +47,33 @@ func Measure(ctx context.Context, pairs int) (r Result, err error) {
 		options = append(options, "--master", "local[1]", "--driver-class-path", n.path("classes"))
 		command, err := n.driver(ctx, options, "Driver", fmt.Sprint(running.Milliseconds()))
 		if err != nil {
-			return r, fmt.Errorf("measure JVMs: %w", err)
+			return r, fmt.Errorf("measure JVMs: build the command line of the driver %s the launcher: %w", name, err)
 		}
 		if err := os.WriteFile(n.path(name), []byte(strings.Join(command, "\x00")+"\x00"), 0o644); err != nil {
-			return r, fmt.Errorf("measure JVMs: %w", err)
+			return r, fmt.Errorf("measure JVMs: write command file: %w", err)
 		}
 	}
 	script := n.path("machine.sh")
 	if err := os.WriteFile(script, machine, 0o644); err != nil {
-		return r, fmt.Errorf("measure JVMs: %w", err)
+		return r, fmt.Errorf("measure JVMs: write script: %w", err)
 	}
 	out, err := n.run(ctx, "unshare", "--map-root-user", "--user", "--mount", "--net", "--pid", "--fork", "--kill-child",
 		"bash", script, n.dir, platform.NodeInstallDir, fmt.Sprint(pairs),
 		fmt.Sprint(int(platform.OTLPHTTP)), fmt.Sprint(int(platform.Pyroscope)))
 	if err != nil {
-		return r, fmt.Errorf("measure JVMs: %w", err)
+		return r, fmt.Errorf("measure JVMs: run machine.sh: %w", err)
 	}
 	return parse(out, pairs)
 }
 
-// sample is one JVM: seconds.
+// sample is one run's CPU time and time from JVM start to main, in seconds.
 type sample struct{ cpu, delay float64 }
 
 func (s sample) cpuTime() float64   { return s.cpu }
 func (s sample) mainDelay() float64 { return s.delay }
 
-// parse reads what machine.sh prints.
+// parse reads machine.sh's output: a line `without|with USER SYSTEM MILLIS` per run,
+// and one line per path received.
 func parse(out string, pairs int) (Result, error) {
 	samples := map[string][]sample{}
 	received := map[string]int{}
@@ -105,10 +106,10 @@ func parse(out string, pairs int) (Result, error) {
 	}, nil
 }
 
-func median[T any](values []T, number func(T) float64) float64 {
+func median[T any](values []T, value func(T) float64) float64 {
 	var sorted []float64
 	for _, v := range values {
-		sorted = append(sorted, number(v))
+		sorted = append(sorted, value(v))
 	}
 	slices.Sort(sorted)
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2

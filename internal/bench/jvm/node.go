@@ -59,7 +59,7 @@ func newNode(ctx context.Context) (n node, err error) {
 func (n node) close() error            { return os.RemoveAll(n.dir) }
 func (n node) path(name string) string { return filepath.Join(n.dir, name) }
 
-// installed is where a file of platform.NodeInstallDir is in this folder.
+// installed returns the path in this folder of a file of platform.NodeInstallDir.
 func (n node) installed(file string) string { return filepath.Join(n.path("node"), path.Base(file)) }
 
 // install writes what the bootstrap action installs for a JVM.
@@ -131,7 +131,7 @@ func (n node) compile(ctx context.Context) error {
 	return err
 }
 
-// driver is the command line of a driver in client mode. options are
+// driver returns the command line of a driver in client mode. options are
 // spark-submit's; the application is a class of this package with its arguments.
 func (n node) driver(ctx context.Context, options []string, class string, arguments ...string) ([]string, error) {
 	// As bin/spark-class, which spark-submit starts, but without running the result.
