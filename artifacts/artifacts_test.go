@@ -29,7 +29,7 @@ func TestLockHasEveryPartOfANode(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// pluginPart is a part that the platform does not have.
+// pluginPart returns a part that the platform does not have.
 func pluginPart() platform.NodePart {
 	return platform.NodePart{
 		Component: "plugin", Artifact: func(string) string { return "plugin.jar" },
@@ -47,7 +47,7 @@ func TestChecksLockAgainstTheParts(t *testing.T) {
 	profiler := len(parts) - 1
 	parts[profiler].Source.Coordinates = "tools.profiler:async-profiler:5"
 	require.ErrorContains(t, artifacts.CheckLock(parts), "artifact async-profiler.jar: the lock has maven tools.profiler:async-profiler:4.4")
-	require.ErrorContains(t, artifacts.CheckLock(parts[:profiler]), "artifact async-profiler.jar: in the lock, but of no part")
+	require.ErrorContains(t, artifacts.CheckLock(parts[:profiler]), "artifact async-profiler.jar: in the lock, but belongs to no part")
 }
 
 func TestPathVerifiesContentAndNamesTheRemedy(t *testing.T) {

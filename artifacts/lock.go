@@ -52,7 +52,7 @@ func Locked() ([]Artifact, error) {
 	return l.Artifacts, err
 }
 
-// committedLock is the committed lock after checking it against the parts.
+// committedLock returns the committed lock after checking it against the parts.
 func committedLock(parts []platform.NodePart) (lockFile, error) {
 	l, err := parse(node.Lock())
 	if err != nil {
@@ -61,7 +61,8 @@ func committedLock(parts []platform.NodePart) (lockFile, error) {
 	return l, errors.Join(l.check(parts), l.drift())
 }
 
-// entriesOf are the lock's entries for the parts, without sums.
+// entriesOf returns the entries the lock must contain for parts, without checksum
+// and size.
 func entriesOf(parts []platform.NodePart) []Artifact {
 	var list []Artifact
 	for _, p := range parts {
@@ -95,7 +96,8 @@ func (l lockFile) check(parts []platform.NodePart) error {
 	}
 	for _, a := range l.Artifacts {
 		if find(want, a.Name) < 0 {
-			errs = append(errs, fmt.Errorf("artifact %s: in the lock, but of no part in platform.NodeParts: run `make artifacts-lock`", a.Name))
+			errs = append(errs, fmt.Errorf("artifact %s: in the lock, but belongs to no part in platform.NodeParts: "+
+				"run `make artifacts-lock`", a.Name))
 		}
 	}
 	return errors.Join(errs...)
@@ -110,7 +112,7 @@ func LockedFor(architectures []string) ([]Artifact, error) {
 	}), err
 }
 
-// Names are the artifacts' names, as Ensure takes them.
+// Names returns the artifacts' names, as Ensure takes them.
 func Names(list []Artifact) []string {
 	names := make([]string, len(list))
 	for i, a := range list {
@@ -185,7 +187,7 @@ func (l lockFile) drift() error {
 	return errors.Join(errs...)
 }
 
-// sourcesOf are the files that an artifact of this kind is built from, by path.
+// sourcesOf returns the files that an artifact of this kind is built from, by path.
 func sourcesOf(kind platform.SourceKind) (map[string][]byte, error) {
 	switch kind {
 	case platform.SourceCollector:
@@ -197,8 +199,8 @@ func sourcesOf(kind platform.SourceKind) (map[string][]byte, error) {
 	}
 }
 
-// inputsOf is the SHA-256 of a kind's sources and its compiler's flags; "" for a
-// kind that is not built here.
+// inputsOf returns the SHA-256 of a kind's sources and its compiler's flags; "" for
+// a kind that is not built here.
 func inputsOf(kind platform.SourceKind) (string, error) {
 	files, err := sourcesOf(kind)
 	if err != nil || len(files) == 0 {

@@ -150,7 +150,7 @@ func run(ctx context.Context, dir string, environment []string, name string, arg
 	return nil
 }
 
-// tail is the end of a tool's output, which usually has the cause.
+// tail returns the end of a tool's output, which usually has the cause.
 func tail(out []byte) string {
 	const keep = 2000
 	if len(out) > keep {

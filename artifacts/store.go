@@ -14,7 +14,7 @@ import (
 // Store keeps artifacts by content: <Dir>/<sha256>/<name>.
 type Store struct{ Dir string }
 
-// DefaultStore is $XDG_CACHE_HOME/emr-observatory/artifacts, or this operating
+// DefaultStore returns $XDG_CACHE_HOME/emr-observatory/artifacts, or this operating
 // system's equivalent (os.UserCacheDir).
 func DefaultStore() (Store, error) {
 	cache, err := os.UserCacheDir()

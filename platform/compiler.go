@@ -12,7 +12,7 @@ import (
 //go:embed compiler.flags
 var compilerFlags string
 
-// CompilerFlags are Go's flags for everything that the project compiles (the
+// CompilerFlags returns Go's flags for everything that the project compiles (the
 // Makefile exports the same file), so that builds share Go's cache. They save time
 // on a machine with an empty cache: debug information takes an eighth of the
 // compiler's time, and -s strips it anyway; inlining takes a fifth, and is enabled
@@ -27,9 +27,9 @@ func CompilerFlags() []string {
 	return flags
 }
 
-// CompilerProcesses is the flag -p of each of two builds that run at once: together
-// as many compilers as processors, and at least two each, so that a build that runs
-// alone has two.
+// CompilerProcesses returns the flag -p for each of two builds that run at once:
+// together as many compilers as processors, and at least two each, so that a build
+// that runs alone has two.
 func CompilerProcesses() string { return fmt.Sprintf("-p=%d", max(2, runtime.NumCPU()/2)) }
 
 // CompilerMemory is an environment variable for compiling only: a compiler that
@@ -37,6 +37,6 @@ func CompilerProcesses() string { return fmt.Sprintf("-p=%d", max(2, runtime.Num
 // twice the memory. The programs that are built must not inherit it.
 const CompilerMemory = "GOGC=400"
 
-// ControlBinary is the file name of the project's own binary on the control node
-// for an architecture; the Makefile builds it.
+// ControlBinary returns the file name of the project's own binary on the control
+// node for an architecture; the Makefile builds it.
 func ControlBinary(arch string) string { return Name + "-linux-" + arch }

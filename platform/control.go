@@ -33,9 +33,9 @@ const ControlTLSDir = ControlK3sDir + "/server/tls"
 // persistent volumes are bound to it and outlive the instance.
 const ControlNodeName = "control"
 
-// EBSDevice is the path of a volume on Nitro instances (EC2 User Guide, "NVMe block
-// devices": the serial number is the volume id without its dash). The device name
-// of the attachment does not exist there.
+// EBSDevice returns the path of a volume on Nitro instances (EC2 User Guide, "NVMe
+// block devices": the serial number is the volume id without its dash). The device
+// name of the attachment does not exist there.
 func EBSDevice(volumeID string) string {
 	return "/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_" + strings.ReplaceAll(volumeID, "-", "")
 }

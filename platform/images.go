@@ -8,7 +8,7 @@ type Image struct {
 	Digest     string // sha256:… of the index of all architectures, or empty: docs/decisions/0005-image-digests.md
 }
 
-// Ref is the reference that a pod spec names.
+// Ref returns the reference that a pod spec names.
 func (i Image) Ref() string {
 	if i.Digest != "" {
 		return i.Repository + ":" + i.Tag + "@" + i.Digest

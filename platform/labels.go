@@ -21,15 +21,15 @@ const (
 	ServiceName     Label = "service.name"      // see Service*
 )
 
-// Metric is the label's name in VictoriaMetrics (with
+// Metric returns the label's name in VictoriaMetrics (with
 // -opentelemetry.usePrometheusNaming) and in Pyroscope: dots become
 // underscores, so "spark.app.id" is spark_app_id.
 func (l Label) Metric() string { return strings.ReplaceAll(string(l), ".", "_") }
 
-// HostLabels are on every signal, in this order.
+// HostLabels returns the labels on every signal, in their order.
 func HostLabels() []Label { return []Label{Cluster, NodeRole, HostName} }
 
-// JVMLabels are on a Spark JVM's signals besides HostLabels.
+// JVMLabels returns the labels on a Spark JVM's signals besides HostLabels.
 func JVMLabels() []Label { return []Label{SparkAppID, SparkExecutorID, ServiceName} }
 
 // Values of NodeRole. The first three are EMR's instance roles in lower case.
@@ -53,5 +53,5 @@ const (
 	ServiceStep          = "emr-step"      // step logs, and the span of a submitted step
 	ServiceBootstrap     = "emr-bootstrap" // bootstrap action logs
 	ServiceContainer     = "yarn-container"
-	ServiceSparkDaemon   = "spark-daemon" // history server and the like
+	ServiceSparkDaemon   = "spark-daemon" // history server and other Spark daemons
 )

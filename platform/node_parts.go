@@ -20,7 +20,7 @@ const (
 	ArtifactProfiler = "async-profiler.jar"
 )
 
-// ArtifactCollector is the name of the node collector's gzipped binary.
+// ArtifactCollector returns the name of the node collector's gzipped binary.
 func ArtifactCollector(arch string) string { return "otelcol-linux-" + arch + ".gz" }
 
 // NodePart is everything about one part of a node except its configuration
@@ -78,7 +78,7 @@ const (
 	SourceLauncher  SourceKind = "launcher"  // built from assets/node/launcher
 )
 
-// Architectures are those that the part has an artifact for; "" stands for all.
+// Architectures returns the architectures that the part has an artifact for; "" stands for all.
 func (p NodePart) Architectures() []string {
 	if p.PerArchitecture {
 		return Architectures()
@@ -96,10 +96,9 @@ const (
 	EnvHDFSTargets = "OBSERVATORY_HDFS_TARGETS" // [ip:port] or []
 )
 
-// NodeParts are the parts of an EMR node, in the order of the bootstrap report.
-// Each may fail without failing the others. To add a part, add its record here
-// and its configuration function to package assets/node, and run `make
-// artifacts-lock`.
+// NodeParts returns the parts of an EMR node, in the order of the bootstrap report.
+// Each may fail without failing the others. To add a part, add its record here and
+// its configuration function to package assets/node, and run `make artifacts-lock`.
 func NodeParts() []NodePart {
 	return []NodePart{
 		{

@@ -21,8 +21,8 @@ type Download struct {
 // change all of them together.
 const K3sVersion = "v1.36.4+k3s1"
 
-// K3sBinaries are the K3s executables by architecture. Sums are from the release's
-// sha256sum-amd64.txt and sha256sum-arm64.txt.
+// K3sBinaries returns the K3s executables by architecture. Sums are from the
+// release's sha256sum-amd64.txt and sha256sum-arm64.txt.
 func K3sBinaries() map[string]Download {
 	return map[string]Download{
 		ArchAMD64: {File: "k3s", SHA256: "835873f37245fc615f547a2fe2af9402a347875f13fa64a1f136de644955ea3f"},
@@ -30,7 +30,7 @@ func K3sBinaries() map[string]Download {
 	}
 }
 
-// K3sImages are the system images of K3s in one file, for nodes that reach no
+// K3sImages returns the system images of K3s in one file, for nodes that reach no
 // public registry. Sums as for K3sBinaries.
 func K3sImages() map[string]Download {
 	return map[string]Download{
@@ -39,8 +39,8 @@ func K3sImages() map[string]Download {
 	}
 }
 
-// K3sRelease is the URL of K3sVersion's files, with a trailing slash. The version's
-// plus sign must be escaped, or GitHub answers 404.
+// K3sRelease returns the URL of K3sVersion's files, with a trailing slash. The
+// version's plus sign must be escaped, or GitHub answers 404.
 func K3sRelease() string {
 	return "https://github.com/k3s-io/k3s/releases/download/" + url.QueryEscape(K3sVersion) + "/"
 }

@@ -13,7 +13,7 @@ const (
 	StepApps  Label = "emr.step.application_ids"
 )
 
-// StepLogKey is the key of a step's log below the cluster's log URI
+// StepLogKey returns the key of a step's log below the cluster's log URI
 // (Management Guide, "View log files": steps/<step>/{controller,stderr,stdout,
 // syslog}.gz).
 func StepLogKey(cluster, step, log string) string {

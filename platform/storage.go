@@ -19,14 +19,14 @@ func Prefixes() []Prefix {
 	return []Prefix{PrefixTempo, PrefixPyroscope, PrefixArtifacts, PrefixEMRLogs, PrefixLake}
 }
 
-// Name is the prefix without its trailing slash, as Tempo's and Pyroscope's
+// Name returns the prefix without its trailing slash, as Tempo's and Pyroscope's
 // configuration takes it.
 func (p Prefix) Name() string { return string(p[:len(p)-1]) }
 
-// URI is the prefix in bucket: "s3://bucket/tempo/".
+// URI returns the prefix in bucket: "s3://bucket/tempo/".
 func (p Prefix) URI(bucket string) string { return "s3://" + bucket + "/" + string(p) }
 
-// ArtifactKey is the content-addressed key of an artifact in the data bucket.
+// ArtifactKey returns the content-addressed key of an artifact in the data bucket.
 func ArtifactKey(sha256, name string) string { return string(PrefixArtifacts) + sha256 + "/" + name }
 
 // S3Paths are the platform's S3 locations, as s3:// URIs. The stack output s3Paths,

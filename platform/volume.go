@@ -27,11 +27,11 @@ const (
 // do not fit (modules/ingester/instance.go, CutCompleteTraces).
 const writeAheadGiB = 2
 
-// StoreReserveGiB is the free space at which stores with backpressure
-// (VictoriaMetrics and VictoriaLogs) refuse data, which the collector then
-// queues (decision 6). The reserve is for the collector's queues, the copy of
-// one queue that it makes at startup (file_storage compaction), and
-// writeAheadGiB. A store that is merging may temporarily use part of it.
+// StoreReserveGiB returns the free space at which stores with backpressure
+// (VictoriaMetrics and VictoriaLogs) refuse data, which the collector then queues
+// (decision 6). The reserve is for the collector's queues, the copy of one queue
+// that it makes at startup (file_storage compaction), and writeAheadGiB. A store
+// that is merging may temporarily use part of it.
 func (t WorkloadTable) StoreReserveGiB() int {
 	queues, largest := 0, 0
 	for _, r := range t.Stores() {
@@ -41,13 +41,13 @@ func (t WorkloadTable) StoreReserveGiB() int {
 	return queues + largest + writeAheadGiB
 }
 
-// StoreReserveGiB is the reserve of the platform's own Workloads.
+// StoreReserveGiB returns the reserve of the platform's own Workloads.
 func StoreReserveGiB() int { return Workloads().StoreReserveGiB() }
 
 // ValidDataVolume reports whether a data volume may have the size.
 func ValidDataVolume(gib int) bool { return gib >= MinDataVolumeGiB && gib <= MaxDataVolumeGiB }
 
-// DataVolumeRule is the rule that an invalid size violates, for error messages.
+// DataVolumeRule returns the rule that an invalid size violates, for error messages.
 func DataVolumeRule() string {
 	return fmt.Sprintf("must be %d to %d", MinDataVolumeGiB, MaxDataVolumeGiB)
 }

@@ -12,19 +12,19 @@ const (
 // S3.
 const s3StoreDiskGiB = 10
 
-// imageOwn is the image that the project's own binary runs in. The binary
+// imageOwn returns the image that the project's own binary runs in. The binary
 // itself is in no image.
 func imageOwn() Image {
 	return Image{Repository: "public.ecr.aws/amazonlinux/amazonlinux", Tag: "2023.9.20251027.0-minimal"}
 }
 
-// ImageAWSCLI is the image of the init container that fetches the project's own
-// binary from the artifacts prefix.
+// ImageAWSCLI returns the image of the init container that fetches the project's
+// own binary from the artifacts prefix.
 func ImageAWSCLI() Image {
 	return Image{Repository: "public.ecr.aws/aws-cli/aws-cli", Tag: "2.31.0"}
 }
 
-// Workloads are the control node's workloads, in the order of their creation.
+// Workloads returns the control node's workloads, in the order of their creation.
 // The local cloud runs the images' versions, built from their Go modules; a test
 // compares the two. To add a workload, add its record here and its configuration
 // function to package assets/workloads.
@@ -105,7 +105,7 @@ func stores() WorkloadTable {
 	}
 }
 
-// tools are the servers that store no telemetry.
+// tools returns the servers that store no telemetry.
 func tools() WorkloadTable {
 	return WorkloadTable{
 		{

@@ -113,7 +113,7 @@ type Intake struct {
 	QueueGiB int
 }
 
-// EndpointPort is the port at which the workload serves.
+// EndpointPort returns the port at which the workload serves.
 func (r WorkloadRecord) EndpointPort() Port {
 	if r.Endpoint != 0 {
 		return r.Endpoint
@@ -121,7 +121,7 @@ func (r WorkloadRecord) EndpointPort() Port {
 	return r.Ports[0].Number
 }
 
-// ReadyPort is the port at which the workload reports that it is ready.
+// ReadyPort returns the port at which the workload reports that it is ready.
 func (r WorkloadRecord) ReadyPort() Port {
 	if r.Ready.Port != 0 {
 		return r.Ready.Port
@@ -129,7 +129,7 @@ func (r WorkloadRecord) ReadyPort() Port {
 	return r.EndpointPort()
 }
 
-// Scheme is the URL scheme of the workload's Endpoint.
+// Scheme returns the URL scheme of the workload's Endpoint.
 func (r WorkloadRecord) Scheme() string {
 	if r.TLS {
 		return "https"
@@ -137,13 +137,13 @@ func (r WorkloadRecord) Scheme() string {
 	return "http"
 }
 
-// Address is host:port of one of the workload's ports inside the cluster.
+// Address returns host:port of one of the workload's ports inside the cluster.
 func (r WorkloadRecord) Address(p Port) string { return fmt.Sprintf("%s:%d", r.Name, p) }
 
-// URL is where the workload serves inside the cluster.
+// URL returns the URL at which the workload serves inside the cluster.
 func (r WorkloadRecord) URL() string { return r.Scheme() + "://" + r.Address(r.EndpointPort()) }
 
-// ReadyURL is where the workload reports inside the cluster that it is ready.
+// ReadyURL returns the URL at which the workload reports inside the cluster that it is ready.
 func (r WorkloadRecord) ReadyURL() string {
 	return r.Scheme() + "://" + r.Address(r.ReadyPort()) + r.Ready.Path
 }
@@ -169,7 +169,7 @@ func (t WorkloadTable) Get(name Workload) (WorkloadRecord, error) {
 	return WorkloadRecord{}, fmt.Errorf("workload %q: no record; there are %s", name, strings.Join(names, ", "))
 }
 
-// Stores are the workloads that take a signal from the collector.
+// Stores returns the workloads that take a signal from the collector.
 func (t WorkloadTable) Stores() WorkloadTable {
 	var stores WorkloadTable
 	for _, r := range t {
@@ -180,7 +180,7 @@ func (t WorkloadTable) Stores() WorkloadTable {
 	return stores
 }
 
-// URLs are where the workloads serve inside the cluster.
+// URLs returns the URLs at which the workloads serve inside the cluster.
 func (t WorkloadTable) URLs() map[Workload]string {
 	urls := map[Workload]string{}
 	for _, r := range t {
@@ -189,7 +189,7 @@ func (t WorkloadTable) URLs() map[Workload]string {
 	return urls
 }
 
-// OperatorPorts are the workloads that operators reach, with the port of each.
+// OperatorPorts returns the workloads that operators reach, with the port of each.
 func (t WorkloadTable) OperatorPorts() map[Workload]Port {
 	ports := map[Workload]Port{}
 	for _, r := range t {

@@ -38,8 +38,8 @@ func (Config) Help() map[string]string {
 	}
 }
 
-// Defaults is the configuration of a stack that sets only its region. The region
-// has no default, lest a stack be created in an unintended one.
+// Defaults returns the configuration of a stack that sets only its region. The
+// region has no default, so that no stack lands in an unintended region.
 func Defaults() Config {
 	c := Config{Tags: map[string]string{}, OperatorCIDRs: []string{}}
 	c.Network.SetDefaults()

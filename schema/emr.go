@@ -70,7 +70,7 @@ const (
 	SparkExecutorAgentKey = "spark.executor.defaultJavaOptions"
 )
 
-// agentKeys are the Spark properties that load the launcher's agent.
+// agentKeys returns the Spark properties that load the launcher's agent.
 func agentKeys() []string { return []string{SparkDriverAgentKey, SparkExecutorAgentKey} }
 
 var (
@@ -111,7 +111,7 @@ func (e EMR) Validate(l *violation.List, path string, ephemeral bool) {
 	e.checkSparkDefaults(l, path+".sparkDefaults")
 }
 
-// Groups are the instance groups that exist.
+// Groups returns the instance groups that exist.
 func (e EMR) Groups() []InstanceGroup {
 	groups := []InstanceGroup{e.Master, e.Core}
 	if e.Task != nil {

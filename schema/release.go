@@ -12,9 +12,9 @@ var releaseLabel = regexp.MustCompile(`^emr-(\d{1,2})\.(\d{1,2})\.(\d{1,2})$`)
 // release is a minor version of EMR.
 type release struct{ major, minor int }
 
-// oldestRelease has everything that the platform uses: IMDSv2 in all of EMR's
-// parts (6.2), Spark's defaultJavaOptions (6.1) and the Spark that the plugin
-// and the launcher are tested with.
+// oldestRelease returns the oldest release that has everything that the platform
+// uses: IMDSv2 in all of EMR's parts (6.2), Spark's defaultJavaOptions (6.1) and
+// the Spark that the plugin and the launcher are tested with.
 func oldestRelease() release { return release{6, 15} }
 
 func (r release) label() string { return fmt.Sprintf("emr-%d.%d.0", r.major, r.minor) }
@@ -46,9 +46,9 @@ type application struct {
 	first, final release // that have it; zero = unbounded
 }
 
-// applications are those of EMR 6.15 to 7.x (EMR Release Guide, "Amazon EMR
-// release 6.15.0", "Application versions in Amazon EMR 7.x releases", "Sqoop
-// release history", "Apache MXNet").
+// applications returns the applications of EMR 6.15 to 7.x (EMR Release Guide,
+// "Amazon EMR release 6.15.0", "Application versions in Amazon EMR 7.x releases",
+// "Sqoop release history", "Apache MXNet").
 func applications() []application {
 	out := []application{
 		{name: "AmazonCloudWatchAgent", first: release{7, 0}},

@@ -40,12 +40,12 @@ const maxDays = 3650
 func retentionRules() map[string]Rule {
 	return map[string]Rule{
 		"days":         intRange(1, maxDays),
-		"artifactDays": intRange(0, maxDays).with("; 0 is for ever", ""),
+		"artifactDays": intRange(0, maxDays).with("; 0 keeps artifacts forever", ""),
 	}
 }
 
 // Validate adds the retention's violations to l.
 func (r Retention) Validate(l *violation.List, path string) { checkFields(l, path, r) }
 
-// Days is a number of days as a duration.
+// Days converts a number of days to a duration.
 func Days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }

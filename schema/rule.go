@@ -59,7 +59,7 @@ func predicate(holds func(string) bool, text string) Rule {
 	}}
 }
 
-// textOnly is a rule that a section's Validate checks.
+// textOnly returns a rule that a section's Validate checks.
 func textOnly(text string) Rule { return Rule{Text: text} }
 
 // optional accepts "" too.
@@ -108,7 +108,7 @@ func mergeRules(parts ...map[string]Rule) map[string]Rule {
 	return out
 }
 
-// RuleText is the rule of a field in words, for documents.
+// RuleText returns the rule of a field in words, for documents.
 func RuleText(f decode.Field) string {
 	r := rules[f.Rule]
 	if f.Type == "array of string" {

@@ -49,7 +49,7 @@ const iopsPerMiBs = 4
 // the root volume (EMR Management Guide, "Instance storage").
 const maxVolumes = 25 - 1
 
-// VolumeKinds are the types of EMR's API (EMR API, "VolumeSpecification", which
+// VolumeKinds returns the types of EMR's API (EMR API, "VolumeSpecification", which
 // lacks io2) with the limits of EBS (EBS User Guide, "Amazon EBS volume types").
 // EMR documents 1024 GiB at most, but accepts larger volumes.
 func VolumeKinds() []VolumeKind {

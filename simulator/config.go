@@ -80,7 +80,7 @@ func (s *server) DiffConfig(_ context.Context, r plugin.DiffConfigRequest) (plug
 	return result, nil
 }
 
-// locationArgument is the provider argument that says where its resources are,
+// locationArgument returns the provider argument that says where its resources are,
 // "" if none does. Without a clusterIdentifier the real Kubernetes provider
 // compares kubeconfigs; the simulator does not, so a program whose certificates
 // rotate must set it.

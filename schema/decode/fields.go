@@ -71,13 +71,13 @@ func entryOf(v reflect.Value) (entry reflect.Value, suffix string, ok bool) {
 	return newEntry(t).Elem(), suffix, true
 }
 
-// Key is the name of a field in configuration.
+// Key returns the name of a field in configuration.
 func Key(sf reflect.StructField) string {
 	name, _, _ := strings.Cut(sf.Tag.Get("json"), ",")
 	return name
 }
 
-// Keys are the names of a struct's fields.
+// Keys returns the names of a struct's fields.
 func Keys(t reflect.Type) []string {
 	var out []string
 	for i := range t.NumField() {
@@ -86,7 +86,7 @@ func Keys(t reflect.Type) []string {
 	return out
 }
 
-// TypeName is a type as documents and errors call it.
+// TypeName returns the name of a type in documents and errors.
 func TypeName(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:

@@ -98,7 +98,7 @@ func All(err error) []Violation {
 	return out
 }
 
-// SetRemedy is the remedy if no better one is known.
+// SetRemedy returns the remedy if no better one is known.
 func SetRemedy(path string) string {
 	return fmt.Sprintf("set it with `pulumi config set --path '%s:%s' …`", platform.Project, path)
 }

@@ -128,7 +128,7 @@ func generate(r plugin.CheckRequest, p policy) (string, *property.Violation) {
 // autonamedAnnotation marks objects whose name pulumi-kubernetes generated.
 const autonamedAnnotation = "pulumi.com/autonamed"
 
-// objectPolicy is pulumi-kubernetes's: eight digits are the default of
+// objectPolicy returns pulumi-kubernetes's policy: eight digits are the default of
 // resource.NewUniqueName.
 func objectPolicy() policy {
 	return policy{input: "metadata.name", randomDigits: 8, maxLength: 253}

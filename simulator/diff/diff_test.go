@@ -45,7 +45,7 @@ type edit struct {
 
 const cluster = "aws:emr/cluster:Cluster"
 
-// emrEdits are edits of clusters and what belongs to them.
+// emrEdits returns edits of clusters and what belongs to them.
 func emrEdits() map[string]edit {
 	return map[string]edit{
 		"nothing": {typ: cluster, old: core(2, "m5.xlarge"), new: core(2, "m5.xlarge")},
@@ -102,7 +102,7 @@ func emrEdits() map[string]edit {
 	}
 }
 
-// networkEdits are edits of VPCs and what is in them.
+// networkEdits returns edits of VPCs and what is in them.
 func networkEdits() map[string]edit {
 	return map[string]edit{
 		"vpc network": {
@@ -136,7 +136,7 @@ func networkEdits() map[string]edit {
 	}
 }
 
-// instanceEdits are edits of instances, volumes, buckets and keys.
+// instanceEdits returns edits of instances, volumes, buckets and keys.
 func instanceEdits() map[string]edit {
 	return map[string]edit{
 		"instance image": {
@@ -179,7 +179,7 @@ func instanceEdits() map[string]edit {
 	}
 }
 
-// otherEdits are edits of Kubernetes objects and of the small packages.
+// otherEdits returns edits of Kubernetes objects and of the small packages.
 func otherEdits() map[string]edit {
 	return map[string]edit{
 		"configMap data, mutable": {

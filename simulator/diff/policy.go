@@ -21,14 +21,14 @@ type policy struct {
 	deleteFirst bool // only one can exist: the old one is deleted before the new one is created
 }
 
-// replaceOn is the policy that edits of these fields replace the resource.
+// replaceOn returns the policy that edits of these fields replace the resource.
 func replaceOn(fields ...string) policy { return policy{replace: fields} }
 
-// updateOnly is the policy that all edits but those of these fields replace the
-// resource.
+// updateOnly returns the policy that all edits but those of these fields replace
+// the resource.
 func updateOnly(fields ...string) policy { return policy{inPlace: fields} }
 
-// immutable is the policy that every edit replaces the resource.
+// immutable returns the policy that every edit replaces the resource.
 func immutable() policy { return policy{inPlace: []string{}} }
 
 func policyFor(typ string, s Settings) policy {
@@ -91,8 +91,8 @@ func unappliedPaths(typ string, outputs, newInputs resource.PropertyMap) []strin
 	return paths
 }
 
-// kubernetesPolicy is the policy of an object: edits of its identity and of the
-// immutable fields of workloads replace it, all others are patched in place
+// kubernetesPolicy returns the policy of an object: edits of its identity and of
+// the immutable fields of workloads replace it, all others are patched in place
 // (pulumi-kubernetes, forcenew.go). New data replaces a ConfigMap or Secret unless
 // the provider's settings allow updates in place.
 func kubernetesPolicy(typ string, s Settings) policy {

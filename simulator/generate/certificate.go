@@ -22,7 +22,7 @@ func sha1Sum(b []byte) []byte {
 	return sum[:]
 }
 
-// fingerprint is the resource id that pulumi-tls derives from DER.
+// fingerprint returns the resource id that pulumi-tls derives from DER.
 func fingerprint(der []byte) string { return hex.EncodeToString(sha1Sum(der)) }
 
 func certRequest(in map[string]any) (generated, error) {

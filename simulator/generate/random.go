@@ -17,7 +17,7 @@ import (
 // and set its minimum, and its characters.
 type characterClass struct{ enable, minimum, alphabet string }
 
-// characterClasses are those of terraform-provider-random
+// characterClasses returns the character classes of terraform-provider-random
 // (internal/random/string.go).
 func characterClasses(in map[string]any) []characterClass {
 	special := "!@#$%&*()-_=+[]{}<>:?"

@@ -2,7 +2,7 @@ package record
 
 import "time"
 
-// iamEntity is the filler of IAM resources whose id is their name.
+// iamEntity returns the filler of IAM resources whose id is their name.
 func iamEntity(kind, prefix string, more func(d *draft)) filler {
 	return func(d *draft) error {
 		d.setID(d.text("name"))
@@ -17,10 +17,10 @@ func iamEntity(kind, prefix string, more func(d *draft)) filler {
 	}
 }
 
-// now is the current time in the form of AWS's APIs.
+// now returns the current time in the form of AWS's APIs.
 func now() string { return time.Now().UTC().Format(time.RFC3339) }
 
-// joinedID is the filler of resources that have only an id, joined from inputs.
+// joinedID returns the filler of resources that have only an id, joined from inputs.
 func joinedID(keys ...string) filler {
 	return func(d *draft) error {
 		id := ""

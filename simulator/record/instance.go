@@ -51,7 +51,7 @@ func instanceFillers() map[string]filler {
 	}
 }
 
-// networkInterface has the address that the program chose, or a free one.
+// networkInterface fills in the address that the program chose, or a free one.
 func networkInterface(d *draft) error {
 	d.setDefault("interfaceType", "interface")
 	d.setDefault("sourceDestCheck", true)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ec2Resource is the filler of EC2 resources that have an id, an ARN and an owner.
+// ec2Resource returns the filler of EC2 resources that have an id, an ARN and an owner.
 func ec2Resource(prefix, kind string, more func(d *draft)) filler {
 	return func(d *draft) error {
 		d.setID(newEC2ID(prefix))
@@ -21,7 +21,7 @@ func ec2Resource(prefix, kind string, more func(d *draft)) filler {
 	}
 }
 
-// idOnly is the filler of associations, which have only an id.
+// idOnly returns the filler of associations, which have only an id.
 func idOnly(prefix string) filler {
 	return func(d *draft) error { d.setID(newEC2ID(prefix)); return nil }
 }

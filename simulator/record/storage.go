@@ -13,7 +13,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/simulator/property"
 )
 
-// setSecretDefault is setDefault for a secret.
+// setSecretDefault is like setDefault, for a secret.
 func (d *draft) setSecretDefault(key, value string) {
 	k := resource.PropertyKey(key)
 	if v, set := d.out[k]; !set || v.IsNull() {

@@ -16,7 +16,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 )
 
-// output is where the engine's output goes.
+// output returns the writer of the engine's output.
 func (r *rehearsal) output() io.Writer {
 	if r.options.Output == nil {
 		return io.Discard

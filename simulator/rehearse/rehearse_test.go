@@ -38,7 +38,7 @@ func pulumiBinary(t *testing.T) string {
 const trust = `{"Version":"2012-10-17","Statement":[` +
 	`{"Effect":"Allow","Principal":{"Service":"elasticmapreduce.amazonaws.com"},"Action":"sts:AssumeRole"}]}`
 
-// smallStack has a network, a protected bucket and a cluster.
+// smallStack registers a network, a protected bucket and a cluster.
 func smallStack(ctx *pulumi.Context) error {
 	p, err := aws.NewProvider(
 		ctx, "main",

@@ -164,7 +164,7 @@ func emrRules() []Rule {
 		},
 		{
 			Type: "aws:emr/securityConfiguration:SecurityConfiguration", Path: "configuration",
-			Rule:   "must be JSON with only the objects that EMR knows, in its own spelling",
+			Rule:   "must be JSON with only objects EMR accepts, with exact key names",
 			Remedy: "see the Management Guide, Create a security configuration",
 			Source: "EMR Management Guide, Security configurations", Holds: onString(isSecurityConfiguration),
 			Pass: `{"EncryptionConfiguration":{"EnableInTransitEncryption":false,"EnableAtRestEncryption":false}}`,

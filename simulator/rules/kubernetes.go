@@ -22,8 +22,8 @@ func IsKubeconfig(s string) bool {
 	return yaml.Unmarshal([]byte(s), &c) == nil && len(c.Clusters) > 0 && strings.Contains(c.Clusters[0].Cluster.Server, "://")
 }
 
-// passes is a predicate for strings in which a validation of apimachinery finds no
-// error.
+// passes returns a predicate for strings in which a validation of apimachinery
+// finds no error.
 func passes(f func(string) []string) predicate {
 	return onString(func(s string) bool { return len(f(s)) == 0 })
 }
