@@ -76,7 +76,7 @@ func checkSelector(t *testing.T, expr string, filters []metricsql.LabelFilter) {
 	}
 }
 
-// metricsOf are the contract's metrics that a selector's name filter matches.
+// metricsOf returns the contract's metrics that a selector's name filter matches.
 func metricsOf(t *testing.T, filters []metricsql.LabelFilter) []contract.Metric {
 	t.Helper()
 	for _, filter := range filters {

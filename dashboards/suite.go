@@ -30,7 +30,7 @@ type Dashboard struct {
 // Folder is the Grafana folder of the suite.
 const Folder = "EMR"
 
-// boards is the suite before rendering, in the order of the reference page. A
+// boards returns the suite before rendering, in the order of the reference page. A
 // further dashboard is a package beside overview and an entry here.
 func boards() []panel.Board { return []panel.Board{overview.Board()} }
 

@@ -135,7 +135,7 @@ func (w filledStores) emittedMetrics(t *testing.T) {
 	require.Contains(t, later.Absent, "hadoop_s3a_store_io_request_total")
 }
 
-// unreachable are stores that refuse connections: nothing listens on port 1.
+// unreachable returns stores that refuse connections: nothing listens on port 1.
 func unreachable() check.Endpoints {
 	const store = "http://127.0.0.1:1"
 	return check.Endpoints{Metrics: store, Logs: store, Traces: store, Profiles: store}

@@ -77,7 +77,7 @@ func (t *target) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// text is the part of the query that may contain variables.
+// text returns the part of the query that may contain variables.
 func (t target) text() string {
 	for _, text := range []string{t.Expr, t.Query, t.LabelSelector} {
 		if text != "" {

@@ -51,7 +51,7 @@ const (
 	secondApp = "application_1700000000000_0002"
 )
 
-// labelValues are the values that each label of the contract has in filledStores.
+// labelValues returns the values that each label of the contract has in filledStores.
 func labelValues() map[string][]string {
 	return map[string][]string{
 		platform.Cluster.Metric():         {clusterID},

@@ -37,7 +37,7 @@ func newWindow(since, until time.Time, intervals ...string) window {
 	return window{since: since, until: until, step: step, rate: max(step+scrape, 4*scrape)}
 }
 
-// roundInterval is Grafana's table (pkg/components/gtime RoundInterval) from
+// roundInterval rounds by Grafana's table (pkg/components/gtime RoundInterval) from
 // one second up; a range shorter than a pair's first becomes its second.
 func roundInterval(d time.Duration) time.Duration {
 	const day = 24 * time.Hour
@@ -73,7 +73,7 @@ type values map[string]selection
 // format renders the values of a variable for a query.
 type format func([]string) string
 
-// pluginFormat is the format that a plugin applies to a variable without one.
+// pluginFormat returns the format that a plugin applies to a variable without one.
 func pluginFormat(plugin string) format {
 	switch plugin {
 	case metricsPlugin:
@@ -89,8 +89,8 @@ func pluginFormat(plugin string) format {
 	return nil
 }
 
-// namedFormat is the format of ${variable:name} (grafana, variable syntax); nil
-// if the name is unknown.
+// namedFormat returns the format of ${variable:name} (grafana, variable syntax);
+// nil if the name is unknown.
 func namedFormat(name string) format {
 	switch name {
 	case "pipe":
@@ -184,7 +184,7 @@ func interpolate(text string, v values, w window, standard format) (string, erro
 	return out, errors.Join(errs...)
 }
 
-// macro is the value of one of Grafana's global variables ($__range …).
+// macro returns the value of one of Grafana's global variables ($__range …).
 func (w window) macro(name string) (string, bool) {
 	seconds := func(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
 	millis := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

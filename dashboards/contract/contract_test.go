@@ -37,7 +37,7 @@ func TestEntriesAreComplete(t *testing.T) {
 	require.False(t, ok)
 }
 
-// metricsOf are the contract's entries that a daemon exposes.
+// metricsOf returns the contract's entries that a daemon exposes.
 func metricsOf(daemon string) []contract.Metric {
 	sources := map[string]contract.Source{
 		"resourcemanager": contract.SourceResourceManager,

@@ -10,8 +10,8 @@ func bootstrapMetrics() []Metric {
 	}}
 }
 
-// hostMetrics are of opentelemetry-collector-contrib, hostmetricsreceiver
-// v0.149.0, with the opt-in metrics system.memory.limit,
+// hostMetrics returns the metrics of opentelemetry-collector-contrib,
+// hostmetricsreceiver v0.149.0, with the opt-in metrics system.memory.limit,
 // system.cpu.logical.count and system.linux.memory.available enabled.
 func hostMetrics() []Metric {
 	h := func(name, emitted string, kind Type, unit, help string, labels ...string) Metric {
@@ -45,8 +45,9 @@ func hostMetrics() []Metric {
 	}
 }
 
-// collectorMetrics are a collector's own metrics (platform.CollectorMetrics; v0.149.0;
-// that endpoint strips unit and type suffixes, VictoriaMetrics adds _total).
+// collectorMetrics returns a collector's own metrics (platform.CollectorMetrics;
+// v0.149.0; that endpoint strips unit and type suffixes, VictoriaMetrics adds
+// _total).
 func collectorMetrics() []Metric {
 	c := func(name string, kind Type, help string, labels ...string) Metric {
 		m := Metric{Name: name, Emitted: name, Type: kind, Labels: labels, Source: SourceCollector, Since: EMR615, Help: help}

@@ -32,9 +32,9 @@ func jvmMetrics() []Metric {
 	}
 }
 
-// s3aMetrics are what the launcher reads from the beans of Spark's S3A file
-// system (platform.S3ACounters). EMR uses S3A for s3:// from 7.10 on, and
-// the beans appear with the first use of the file system.
+// s3aMetrics returns what the launcher reads from the beans of Spark's S3A file
+// system (platform.S3ACounters). EMR uses S3A for s3:// from 7.10 on, and the beans
+// appear with the first use of the file system.
 func s3aMetrics() []Metric {
 	var metrics []Metric
 	for _, c := range platform.S3ACounters() {

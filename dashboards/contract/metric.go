@@ -72,9 +72,9 @@ type Metric struct {
 	OnlyIf  string // what must have happened for it to appear; "" = it always exists
 }
 
-// SourceLabels are the labels that every metric of a source has: those of the host
-// and the service, and for a JVM also those of its application. The control node's
-// own metrics have no cluster.
+// SourceLabels returns the labels that every metric of a source has: those of the
+// host and the service, and for a JVM also those of its application. The control
+// node's own metrics have no cluster.
 func SourceLabels(source Source) []string {
 	labels := append(platform.HostLabels(), platform.ServiceName)
 	switch source {
@@ -90,7 +90,7 @@ func SourceLabels(source Source) []string {
 	return names
 }
 
-// Metrics is the whole table, ordered by source and then by name.
+// Metrics returns the whole table, ordered by source and then by name.
 func Metrics() []Metric {
 	all := slices.Concat(bootstrapMetrics(), hostMetrics(), collectorMetrics(),
 		resourceManagerMetrics(), nodeManagerMetrics(), nameNodeMetrics(), dataNodeMetrics(),
@@ -114,7 +114,7 @@ func (m Metric) Series() []string {
 	return []string{m.Name}
 }
 
-// AllLabels are all labels that a query may filter or group by.
+// AllLabels returns all labels that a query may filter or group by.
 func (m Metric) AllLabels() []string {
 	labels := append(SourceLabels(m.Source), m.Labels...)
 	if m.Type == Histogram {

@@ -2,7 +2,7 @@ package contract
 
 import "github.com/emr-observatory/emr-observatory/redelivery"
 
-// storeMetrics are what VictoriaMetrics scrapes of the control node's stores:
+// storeMetrics returns what VictoriaMetrics scrapes of the control node's stores:
 // whether they ingest, reject or lose data (names in each server's source at the
 // version platform.Workloads pins).
 func storeMetrics() []Metric {

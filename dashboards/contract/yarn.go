@@ -16,7 +16,7 @@ func prom(source Source, since Release) func(name string, kind Type, unit, help 
 	}
 }
 
-// daemonMetrics are what every Hadoop daemon reports about its own JVM.
+// daemonMetrics returns what every Hadoop daemon reports about its own JVM.
 func daemonMetrics() []Metric {
 	d := prom(SourceDaemons, EMR615)
 	return []Metric{

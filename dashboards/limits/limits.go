@@ -19,34 +19,34 @@ func (l Limit) Steps() []panel.Limit {
 // Any colours every value from one on, for counts that should be zero.
 func Any(color panel.Color) []panel.Limit { return []panel.Limit{{Value: 1, Color: color}} }
 
-// Heap is heap usage, 0 to 1 (hadoop-mixin).
+// Heap returns the limit of heap usage, 0 to 1 (hadoop-mixin).
 func Heap() Limit { return Limit{0.8, 0.9} }
 
-// HostMemory is memory usage of a host, 0 to 1 (awesome-prometheus-alerts).
+// HostMemory returns the limit of memory usage of a host, 0 to 1 (awesome-prometheus-alerts).
 func HostMemory() Limit { return Limit{0.9, 0.95} }
 
-// FileSystem is disk usage, 0 to 1: YARN marks a directory bad at 90 %
-// (yarn-default.xml, max-disk-utilization-per-disk-percentage).
+// FileSystem returns the limit of disk usage, 0 to 1: YARN marks a directory bad at
+// 90 % (yarn-default.xml, max-disk-utilization-per-disk-percentage).
 func FileSystem() Limit { return Limit{0.8, 0.9} }
 
-// HDFSRemaining is the free share of HDFS, 0 to 1 (hadoop-mixin).
+// HDFSRemaining returns the limit of the free share of HDFS, 0 to 1 (hadoop-mixin).
 func HDFSRemaining() Limit { return Limit{0.2, 0.1} }
 
-// IOWait is the share of CPU time in iowait, 0 to 1 (awesome-prometheus-alerts).
+// IOWait returns the limit of the share of CPU time in iowait, 0 to 1 (awesome-prometheus-alerts).
 func IOWait() Limit { return Limit{0.1, 0.25} }
 
-// DiskLatency is seconds per disk operation (node-mixin).
+// DiskLatency returns the limit of seconds per disk operation (node-mixin).
 func DiskLatency() Limit { return Limit{0.05, 0.1} }
 
-// LoadPerCore is the load average divided by cores (awesome-prometheus-alerts).
+// LoadPerCore returns the limit of the load average divided by cores (awesome-prometheus-alerts).
 func LoadPerCore() Limit { return Limit{2, 4} }
 
-// GarbageCollection is the share of wall time in garbage collection, 0 to 1.
+// GarbageCollection returns the limit of the share of wall time in garbage collection, 0 to 1.
 func GarbageCollection() Limit { return Limit{0.05, 0.1} }
 
-// CollectorQueue is how full a collector's queue is, 0 to 1
+// CollectorQueue returns the limit of how full a collector's queue is, 0 to 1
 // (awesome-prometheus-alerts).
 func CollectorQueue() Limit { return Limit{0.6, 0.8} }
 
-// MasterDelay is the milliseconds until an application master runs.
+// MasterDelay returns the limit of the milliseconds until an application master runs.
 func MasterDelay() Limit { return Limit{10_000, 30_000} }

@@ -20,15 +20,15 @@ func clusters() scope.Scope     { return scope.Clusters() }
 func hosts() scope.Scope        { return scope.Hosts() }
 func applications() scope.Scope { return scope.Applications() }
 
-// daemon is a query on a source that is scraped every DaemonCollectionInterval.
+// daemon returns a query on a source that is scraped every DaemonCollectionInterval.
 func daemon(query, legend string) panel.Query {
 	return panel.Metrics(query, legend).Every(platform.DaemonCollectionInterval)
 }
 
-// hostLinks are the links of a host's series.
+// hostLinks returns the links of a host's series.
 func hostLinks() []panel.Link { return links.Host(UID, panel.Field) }
 
-// Board is the dashboard.
+// Board returns the dashboard.
 func Board() panel.Board {
 	return panel.Board{
 		UID:   UID,

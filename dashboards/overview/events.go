@@ -16,7 +16,7 @@ const (
 	flameSize  = 16 // grid units: a flame graph is read by its depth
 )
 
-// profileScope has the labels that narrow profiles; they carry no role.
+// profileScope returns the scope of the labels that narrow profiles; they carry no role.
 func profileScope() scope.Scope { return scope.Of(scope.Cluster, scope.Host, scope.Application) }
 
 func events() panel.Row {

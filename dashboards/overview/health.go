@@ -93,7 +93,7 @@ func bootstrapComponents() panel.Panel {
 	}, panel.Metrics(scope.By("component").Min(installed), "{{component}}").Instant())
 }
 
-// queueShare is how full the fullest queue is, by the given labels.
+// queueShare queries how full the fullest queue is, by the given labels.
 func queueShare(by scope.Group) string {
 	queue := append(perCollector(), "exporter")
 	return by.Max(queue.Sum(scope.ControlNode().Metric("otelcol_exporter_queue_size")) + " / " +

@@ -19,13 +19,13 @@ func interfaces() scope.Filter {
 	return scope.NotMatch("device", "lo|docker.*|veth.*|cni.*|flannel.*|br-.*")
 }
 
-// diskRate is the increase per second of a disk counter.
+// diskRate queries the increase per second of a disk counter.
 func diskRate(metric string) string { return scope.Rate(hosts().Metric(metric, disks())) }
 
-// interfaceRate is the increase per second of a network counter.
+// interfaceRate queries the increase per second of a network counter.
 func interfaceRate(metric string) string { return scope.Rate(hosts().Metric(metric, interfaces())) }
 
-// cpuShare is the share of CPU time in the given states.
+// cpuShare queries the share of CPU time in the given states.
 func cpuShare(states string) string {
 	const metric = "system_cpu_time_seconds_total"
 	return scope.PerHost().Sum(scope.Rate(hosts().Metric(metric, scope.Match("state", states)))) + " / " +
@@ -44,7 +44,7 @@ func loadPerCore() string {
 		scope.PerHost().Max(hosts().Metric("system_cpu_logical_count"))
 }
 
-// spaceShare is file system usage by mount point. Reserved blocks count as
+// spaceShare queries file system usage by mount point. Reserved blocks count as
 // used, as they do in YARN's disk check.
 func spaceShare() string {
 	space := func(more ...scope.Filter) string {
@@ -164,7 +164,7 @@ func network() panel.Panel {
 		Description: panel.Description{
 			Shows: "Bits received and transmitted per second, by host.",
 			Bad:   "A flat line at the bandwidth of the instance type.",
-			Next:  "Compare with \"S3 throughput\" to tell S3 from shuffle, then choose an instance type with more bandwidth.",
+			Next:  "Compare with \"S3 throughput\" to separate S3 from shuffle traffic, then choose an instance type with more bandwidth.",
 		},
 	}, panel.Metrics("8 * "+scope.PerHost("direction").Sum(interfaceRate("system_network_io_bytes_total")),
 		"{{host_name}} {{direction}}"))
@@ -176,7 +176,7 @@ func networkErrors() panel.Panel {
 		Description: panel.Description{
 			Shows: "Packets dropped, and packets with errors, per second.",
 			Bad:   "A rate that stays above zero.",
-			Next:  "Check the instance's network allowance; replace the host if it is the only one.",
+			Next:  "Check the instance's network allowance; replace the host if no other host is affected.",
 		},
 	},
 		panel.Metrics(scope.PerHost().Sum(interfaceRate("system_network_dropped_total")), "dropped: "+hostLegend),
@@ -188,7 +188,7 @@ func hostTable() panel.Panel {
 		Title: "All hosts", Unit: panel.UnitShare, Width: 24, Links: links.Host(UID, panel.Cell),
 		Description: panel.Description{
 			Shows: "Latest values of every host, one row each.",
-			Bad:   "A row that differs from the others of its role.",
+			Bad:   "A row that differs from the others with the same role.",
 			Next:  "Select that host at the top, or open its logs and profile from the row.",
 		},
 	},

@@ -16,8 +16,8 @@ const (
 // topTen keeps the ten series with the highest peak in the time range.
 func topTen(query string) string { return "topk_max(10, " + query + ")" }
 
-// pools is the sum over the memory pools of a type. A single pool has no meaningful
-// limit.
+// pools queries the sum over the memory pools of a type. A single pool has no
+// meaningful limit.
 func pools(metric, memoryType string) string {
 	return scope.PerExecutor().Sum(applications().Metric(metric, scope.Equal("jvm_memory_type", memoryType)))
 }
@@ -26,7 +26,7 @@ func heapShare(metric string) string {
 	return pools(metric, "heap") + " / " + pools("jvm_memory_limit_bytes", "heap")
 }
 
-// perApplication is the increase per second of a counter, by application.
+// perApplication queries the increase per second of a counter, by application.
 func perApplication(counter, legend string) panel.Query {
 	return panel.Metrics(scope.PerApplication().Sum(scope.Rate(applications().Metric(counter))), legend)
 }

@@ -102,7 +102,7 @@ func ingestedByStores() panel.Panel {
 		daemon("sum("+scope.Rate("vm_new_timeseries_created_total")+")", "new series"))
 }
 
-// acceptedItems is the items of one kind that collectors accept per second.
+// acceptedItems queries the items of one kind that collectors accept per second.
 func acceptedItems(items, legend string) panel.Query {
 	query := scope.ControlNode().Metric("otelcol_receiver_accepted_" + items + "_total")
 	return panel.Metrics(perRole().Sum(scope.Rate(query)), legend+", "+panel.Legend(platform.NodeRole))

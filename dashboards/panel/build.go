@@ -14,10 +14,10 @@ import (
 // maxQueries is the number of letters for refIds.
 const maxQueries = 26
 
-// letter is the refId of a panel's query.
+// letter returns the refId of a panel's query.
 func letter(i int) string { return string(rune('A' + i)) }
 
-// build is the SDK's panel with its id and position.
+// build returns the SDK's panel with its id and position.
 func (p Panel) build(id uint32, at dashboard.GridPos) (dashboard.Panel, error) {
 	if err := p.validate(); err != nil {
 		return dashboard.Panel{}, err
@@ -34,9 +34,11 @@ func (p Panel) build(id uint32, at dashboard.GridPos) (dashboard.Panel, error) {
 	return base, nil
 }
 
+// targets builds the panel's queries and their shared datasource reference; fails if
+// they mix datasources.
 func (p Panel) targets() ([]variants.Dataquery, *common.DataSourceRef, error) {
 	if len(p.queries) > maxQueries {
-		return nil, nil, fmt.Errorf("%d queries, at most %d", len(p.queries), maxQueries)
+		return nil, nil, fmt.Errorf("has %d queries; the maximum is %d", len(p.queries), maxQueries)
 	}
 	var errs []error
 	targets := make([]variants.Dataquery, 0, len(p.queries))
@@ -45,15 +47,15 @@ func (p Panel) targets() ([]variants.Dataquery, *common.DataSourceRef, error) {
 		errs = append(errs, err)
 		targets = append(targets, target)
 		if query.datasource != p.queries[0].datasource {
-			errs = append(errs, fmt.Errorf("query %d reads %s, the first one %s: one datasource per panel",
-				i, query.datasource, p.queries[0].datasource))
+			errs = append(errs, fmt.Errorf("query %s reads %s, query %s reads %s: one datasource per panel",
+				letter(i), query.datasource, letter(0), p.queries[0].datasource))
 		}
 	}
 	ref := dataSourceRef(p.queries[0].datasource)
 	return targets, &ref, errors.Join(errs...)
 }
 
-// fields are the base's field options, overridden by the spec.
+// fields returns the base's field options, overridden by the spec.
 func (p Panel) fields() *dashboard.FieldConfigSource {
 	config := dashboard.NewFieldConfigSource()
 	if p.base.FieldConfig != nil {

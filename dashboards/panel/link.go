@@ -25,14 +25,14 @@ func (l Link) build() dashboard.DashboardLink {
 	}
 }
 
-// Field is the Grafana variable for a label of the clicked value. It exists only
-// on series that have the label.
+// Field returns the Grafana variable for a label of the clicked value. It exists
+// only on series that have the label.
 func Field(label platform.Label) string { return "${__field.labels." + label.Metric() + "}" }
 
-// Legend is a legend that shows a label's value.
+// Legend returns a legend that shows a label's value.
 func Legend(label platform.Label) string { return "{{" + label.Metric() + "}}" }
 
-// Cell is the same for a row of a Table: the row's column of that label.
+// Cell returns the same for a row of a Table: the row's column of that label.
 func Cell(label platform.Label) string { return "${__data.fields." + label.Metric() + "}" }
 
 // ToLogs opens a LogsQL query in Explore, at the dashboard's time range.

@@ -11,7 +11,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// spec is a valid spec with a change.
+// spec returns a valid spec with a change.
 func spec(change func(*panel.Spec)) panel.Spec {
 	s := panel.Spec{
 		Title: "Load", Unit: panel.UnitCount, Width: 24,

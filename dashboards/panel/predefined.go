@@ -70,7 +70,7 @@ func (b Board) Predefined() ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// PredefinedFile is the name of the file that Predefined belongs in.
+// PredefinedFile returns the name of the file that Predefined belongs in.
 func (b Board) PredefinedFile() string { return b.UID + ".json" }
 
 func (b Board) predefined(p Panel) (predefinedPanel, error) {
@@ -92,9 +92,9 @@ func (b Board) predefined(p Panel) (predefinedPanel, error) {
 // variableName is a variable or macro of Grafana.
 var variableName = regexp.MustCompile(`\$\{?[A-Za-z_]\w*`)
 
-// withoutVariables is a query over everything. Without a window in brackets
-// MetricsQL takes one that fits the graph; $__range becomes the board's own
-// default time range.
+// withoutVariables returns a query over everything. Without a window in brackets
+// MetricsQL takes one that fits the graph; $__range becomes the board's own default
+// time range.
 func (b Board) withoutVariables(expr string) string {
 	pairs := []string{"[$__rate_interval]", "", "$__range", strings.TrimPrefix(b.From, "now-")}
 	for _, v := range b.Variables {
@@ -103,7 +103,7 @@ func (b Board) withoutVariables(expr string) string {
 	return strings.NewReplacer(pairs...).Replace(expr)
 }
 
-// word is the unit as a label of the axis; vmui does not scale values.
+// word returns the unit as a label of the axis; vmui does not scale values.
 func (u Unit) word() string {
 	switch u {
 	case UnitNone, UnitCount:

@@ -22,7 +22,7 @@ const (
 	PluginProfiles = "grafana-pyroscope-datasource"
 )
 
-// pluginOf is the plugin that reads a datasource.
+// pluginOf returns the plugin that reads a datasource.
 func pluginOf(ds platform.Datasource) string {
 	switch ds {
 	case platform.DatasourceMetrics:
@@ -66,7 +66,7 @@ const (
 	tracesPerTable = 3
 )
 
-// Metrics is a MetricsQL range query; legend is Grafana's template, such as
+// Metrics returns a MetricsQL range query; legend is Grafana's template, such as
 // "{{host_name}}".
 func Metrics(expr, legend string) Query {
 	return Query{datasource: platform.DatasourceMetrics, expr: expr, legend: legend}
@@ -79,21 +79,21 @@ func (q Query) Instant() Query { q.instant = true; return q }
 // table makes an instant metrics query return rows instead of series.
 func (q Query) table() Query { q.instant, q.rows = true, true; return q }
 
-// Every is the source's collection interval where it is longer than
+// Every sets the source's collection interval if it is longer than
 // platform.CollectionInterval: it widens $__interval and $__rate_interval.
 func (q Query) Every(interval time.Duration) Query { q.every = interval; return q }
 
-// Logs is a LogsQL query for lines, at most limit of them.
+// Logs returns a LogsQL query for lines, at most limit of them.
 func Logs(expr string, limit int) Query {
 	return Query{datasource: platform.DatasourceLogs, expr: expr, kind: logsLines, limit: int64(limit)}
 }
 
-// LogStats is a LogsQL query ending in a stats pipe, drawn over time.
+// LogStats returns a LogsQL query ending in a stats pipe, drawn over time.
 func LogStats(expr, legend string) Query {
 	return Query{datasource: platform.DatasourceLogs, expr: expr, kind: logsRange, legend: legend}
 }
 
-// Traces is a TraceQL search for at most limit traces.
+// Traces returns a TraceQL search for at most limit traces.
 func Traces(expr string, limit int) Query {
 	return Query{datasource: platform.DatasourceTraces, expr: expr, kind: tracesSearch, limit: int64(limit)}
 }
@@ -109,7 +109,7 @@ func Flame(profileType, selector string) Query {
 	return Query{datasource: platform.DatasourceProfiles, expr: selector, legend: profileType, kind: profileStacks}
 }
 
-// build is the SDK's query with its refId.
+// build returns the SDK's query with its refId.
 func (q Query) build(refID string) (variants.Dataquery, error) {
 	if q.expr == "" {
 		return nil, fmt.Errorf("query %s has no expression", refID)
@@ -171,7 +171,7 @@ type LogsQuery struct {
 // ImplementsDataqueryVariant marks LogsQuery as a query to the SDK.
 func (*LogsQuery) ImplementsDataqueryVariant() {}
 
-// DataqueryType is the plugin's id.
+// DataqueryType returns the plugin's id.
 func (*LogsQuery) DataqueryType() string { return PluginLogs }
 
 // Equals reports whether another query is the same.

@@ -51,8 +51,8 @@ func WarnAt(warn, crit float64) []Limit {
 	return []Limit{{warn, Orange}, {crit, Red}}
 }
 
-// Below is for values where less is worse: it colours values below warn orange
-// and below crit red.
+// Below returns limits for values where less is worse: values below warn become
+// orange, those below crit red.
 func Below(warn, crit float64) []Limit {
 	return []Limit{{-1, Red}, {crit, Orange}, {warn, Green}}
 }
@@ -195,5 +195,5 @@ func (p Panel) validate() error {
 	return errors.Join(errs...)
 }
 
-// Spec is the panel's definition.
+// Spec returns the panel's definition.
 func (p Panel) Spec() Spec { return p.spec }

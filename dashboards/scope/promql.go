@@ -86,11 +86,11 @@ func (g Group) aggregate(operator, expr string) string {
 	return operator + " by (" + strings.Join(g, ", ") + ") (" + expr + ")"
 }
 
-// Rate is a counter's increase per second over Grafana's rate interval.
+// Rate returns a query for a counter's increase per second over Grafana's rate interval.
 func Rate(series string) string { return "rate(" + series + "[$__rate_interval])" }
 
-// Increase is a counter's increase over Grafana's rate interval.
+// Increase returns a query for a counter's increase over Grafana's rate interval.
 func Increase(series string) string { return "increase(" + series + "[$__rate_interval])" }
 
-// IncreaseInRange is a counter's increase over the dashboard's time range.
+// IncreaseInRange returns a query for a counter's increase over the dashboard's time range.
 func IncreaseInRange(series string) string { return "increase(" + series + "[$__range])" }

@@ -59,17 +59,17 @@ func (s Scope) filters() []Filter {
 	return filters
 }
 
-// Stream is the scope as a LogsQL stream filter.
+// Stream returns the scope as a LogsQL stream filter.
 func (s Scope) Stream() string {
 	return "{" + s.each(`"%s"=~"%s"`, ",", Variable.attribute) + "}"
 }
 
-// Spans is the scope as a TraceQL spanset filter on resource attributes.
+// Spans returns the scope as a TraceQL spanset filter on resource attributes.
 func (s Scope) Spans() string {
 	return "{ " + s.each(`resource.%s =~ "%s"`, " && ", Variable.attribute) + " }"
 }
 
-// Profiles is the scope as a Pyroscope label selector.
+// Profiles returns the scope as a Pyroscope label selector.
 func (s Scope) Profiles() string {
 	return "{" + s.each(`%s=~"%s"`, ",", Variable.metricLabel) + "}"
 }
@@ -84,7 +84,7 @@ func (s Scope) each(format, separator string, name func(Variable) string) string
 	return strings.Join(matchers, separator)
 }
 
-// Variables are the drop-downs of the scope; each lists only values that occur
+// Variables returns the drop-downs of the scope; each lists only values that occur
 // with what is chosen in those above it.
 func (s Scope) Variables() []panel.Variable {
 	variables := make([]panel.Variable, 0, len(s.variables))
@@ -101,17 +101,17 @@ func (s Scope) Variables() []panel.Variable {
 	return variables
 }
 
-// Stream is a LogsQL stream filter on one label's exact value.
+// Stream returns a LogsQL stream filter on one label's exact value.
 func Stream(label platform.Label, value string) string {
 	return fmt.Sprintf(`{"%s"="%s"}`, label, value)
 }
 
-// Spans is a TraceQL spanset filter on one resource attribute.
+// Spans returns a TraceQL spanset filter on one resource attribute.
 func Spans(label platform.Label, pattern string) string {
 	return fmt.Sprintf(`{ resource.%s =~ "%s" }`, label, pattern)
 }
 
-// Profiles is a Pyroscope label selector on one label's exact value.
+// Profiles returns a Pyroscope label selector on one label's exact value.
 func Profiles(label platform.Label, value string) string {
 	return fmt.Sprintf(`{%s="%s"}`, label.Metric(), value)
 }

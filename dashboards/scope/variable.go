@@ -40,7 +40,7 @@ func (v Variable) definition() definition {
 	return definition{}
 }
 
-// Label is the label that the variable narrows.
+// Label returns the label that the variable narrows.
 func (v Variable) Label() platform.Label { return v.definition().label }
 
 func (v Variable) title() string       { return v.definition().title }
@@ -48,6 +48,6 @@ func (v Variable) metric() string      { return v.definition().metric }
 func (v Variable) metricLabel() string { return v.Label().Metric() }
 func (v Variable) attribute() string   { return string(v.Label()) }
 
-// Pattern is the chosen values as a regular expression, for query languages
+// Pattern returns the chosen values as a regular expression, for query languages
 // whose Grafana plugin does not make one by itself.
 func (v Variable) Pattern() string { return "${" + string(v) + ":pipe}" }
