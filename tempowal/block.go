@@ -150,7 +150,7 @@ func (b block) writeMeta(m meta) error {
 	return os.Rename(temp, filepath.Join(b.dir, metaFile))
 }
 
-// hasCompletedBlock reports whether the block's completed block exists and is whole.
+// hasCompletedBlock reports whether the block's completed block exists and is intact.
 // Tempo writes its meta.json last. The checks are those of Tempo's Validate.
 func (b block) hasCompletedBlock() (bool, error) {
 	dir := filepath.Join(string(b.root), completedDir, b.tenant, b.id)

@@ -9,7 +9,7 @@
 // a meta.json again.
 //
 // Tempo also deletes a write-ahead block file by file once its completed block is
-// written. Killed meanwhile, it replays the pages that are left and discards the
-// completed block for them (modules/ingester/ingester.go, replayWal). Repair
+// written. If it is killed while doing so, it replays the remaining pages and
+// discards the completed block (modules/ingester/ingester.go, replayWal). Repair
 // finishes that deletion instead.
 package tempowal

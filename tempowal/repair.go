@@ -19,9 +19,9 @@ const completedDir = "blocks"
 // name with a fourth segment for a block.
 const superseded = "+superseded"
 
-// Repair restores the meta.json of every block that Tempo would delete for lack of
-// one, and deletes blocks whose completed block is whole. It changes nothing else, so
-// it may run before every start. Tempo must not be running.
+// Repair restores every missing or corrupt meta.json, for which Tempo would delete
+// the block, and deletes blocks whose completed block is intact. It changes nothing
+// else, so it may run before every start. Tempo must not be running.
 func (d Dir) Repair(log *slog.Logger) error {
 	entries, err := os.ReadDir(string(d))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -42,16 +42,16 @@ func (d Dir) Repair(log *slog.Logger) error {
 	return errors.Join(errs...)
 }
 
-// repair is Repair for one block.
+// repair does the work of Repair for one block.
 func (b block) repair(log *slog.Logger) error {
 	if b.superseded {
 		return b.remove(log)
 	}
-	whole, err := b.hasCompletedBlock()
+	intact, err := b.hasCompletedBlock()
 	if err != nil {
 		return fmt.Errorf("read completed block %s: %w", b.id, err)
 	}
-	if whole {
+	if intact {
 		return b.remove(log)
 	}
 	state, err := b.metaState()

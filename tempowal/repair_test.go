@@ -31,8 +31,8 @@ const tempoMeta = `{"format":"vParquet4","blockID":"` + id + `","tenantID":"` + 
 	`"totalObjects":11,"compactionLevel":0,"encoding":"none","indexPageSize":0,"totalRecords":0,` +
 	`"dataEncoding":"","bloomShards":0,"footerSize":0}`
 
-// firstPageTime is the modification time of the first page; each further page is 2 s
-// younger.
+// firstPageTime returns the modification time of the first page; each further page
+// is 2 s younger.
 func firstPageTime() time.Time { return time.Date(2026, 1, 2, 3, 4, 10, 0, time.UTC) }
 
 // folder is Tempo's folder for write-ahead blocks, with one block.

@@ -101,7 +101,7 @@ func (l layer) forbids(name string, test bool) string {
 	return fmt.Sprintf("%s may import %s", l.folder, strings.Join(append([]string{"itself"}, l.imports...), ", "))
 }
 
-// layerOf is the layer with the longest folder that contains folder.
+// layerOf returns the layer with the longest folder that contains folder.
 func layerOf(folder string) layer {
 	best := layer{folder: "."}
 	for _, l := range layers() {

@@ -46,7 +46,7 @@ func assignedGlobals(files []source) []string {
 	return violations
 }
 
-// valueNames are the names that a var declaration declares.
+// valueNames returns the names that a var declaration declares.
 func valueNames(spec ast.Spec) []string {
 	v, ok := spec.(*ast.ValueSpec)
 	if !ok {
@@ -107,7 +107,7 @@ func assignments(file source, function *ast.FuncDecl, globals map[string]bool) [
 	return violations
 }
 
-// root is the variable in `x`, `x.field`, `x[i]` and `*x`.
+// root returns the variable in `x`, `x.field`, `x[i]` and `*x`.
 func root(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:

@@ -79,7 +79,7 @@ func (s *Searcher) add(n needle) {
 	}
 }
 
-// linesOf are the lines of a secret, which are searched for individually, since
+// linesOf returns the lines of a secret, which are searched for individually, since
 // encodings change line breaks. The frame of a PEM block is no secret.
 func linesOf(value string) []string {
 	var out []string
@@ -97,7 +97,7 @@ func containedIn(texts []string, piece string) bool {
 
 type form struct{ name, text string }
 
-// forms are the encodings of a line.
+// forms returns the encodings of a line.
 func forms(piece string) []form {
 	out := []form{{"plain", piece}, {"hex", hex.EncodeToString([]byte(piece))}}
 	if e := url.QueryEscape(piece); e != piece {
@@ -112,9 +112,10 @@ func forms(piece string) []form {
 	return slices.DeleteFunc(out, func(f form) bool { return len(f.text) < minLength })
 }
 
-// base64Forms are texts of which every base64 encoding of data with the piece contains
-// one: base64 encodes three bytes at a time, so there are three alignments. The
-// characters at both ends are left out, since they depend on the neighbouring bytes.
+// base64Forms returns texts of which every base64 encoding of data with the piece
+// contains one: base64 encodes three bytes at a time, so there are three
+// alignments. The characters at both ends are left out, since they depend on the
+// neighbouring bytes.
 func base64Forms(piece string) []string {
 	var out []string
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {

@@ -138,7 +138,7 @@ func (c *cloud) try(t *testing.T, args ...string) (stdout, stderr string, err er
 	return out.String(), problems.String(), err
 }
 
-// run is try for commands that must succeed.
+// run is like try, for commands that must succeed.
 func (c *cloud) run(t *testing.T, args ...string) string {
 	t.Helper()
 	began := time.Now()
@@ -156,7 +156,7 @@ func (c *cloud) running(t *testing.T) localcloud.Running {
 	return r
 }
 
-// outputs are the stack's outputs, as `pulumi stack output` prints them.
+// outputs returns the stack's outputs, as `pulumi stack output` prints them.
 func (c *cloud) outputs(t *testing.T) outputs.Outputs {
 	t.Helper()
 	o, _, err := outputs.FromMap(c.plainOutputs(t))
@@ -164,8 +164,8 @@ func (c *cloud) outputs(t *testing.T) outputs.Outputs {
 	return o
 }
 
-// plainOutputs are the stack's outputs by name, with secrets in plain text. Only an
-// up changes them.
+// plainOutputs returns the stack's outputs by name, with secrets in plain text.
+// Only an up changes them.
 func (c *cloud) plainOutputs(t *testing.T) map[string]any {
 	t.Helper()
 	if c.outputCache == nil {

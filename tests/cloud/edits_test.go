@@ -46,7 +46,7 @@ func restartedServers(before, after map[int]string) []string {
 	return slices.Compact(names)
 }
 
-// servers are the processes of pods and daemons; shells and probes come and go.
+// servers returns the processes of pods and daemons; shells and probes come and go.
 func (c *cloud) servers(t *testing.T) map[int]string {
 	t.Helper()
 	found := c.processes(t)

@@ -106,7 +106,7 @@ func (c *cloud) storedMarkers(t *testing.T, signal, run string) map[marker]int {
 	return found
 }
 
-// lastMarker is the highest number among the lines in VictoriaLogs, or -1.
+// lastMarker returns the highest number among the lines in VictoriaLogs, or -1.
 func (c *cloud) lastMarker(t *testing.T, run string) int {
 	t.Helper()
 	last := -1
@@ -116,7 +116,7 @@ func (c *cloud) lastMarker(t *testing.T, run string) int {
 	return last
 }
 
-// writtenMarkers are the markers in the executors' stderr, which EMR uploaded to S3.
+// writtenMarkers returns the markers in the executors' stderr, which EMR uploaded to S3.
 func (c *cloud) writtenMarkers(t *testing.T, run string, r submit.Result) []marker {
 	t.Helper()
 	bucket := c.outputs(t).DataBucket
@@ -162,7 +162,7 @@ func (c *cloud) export(t *testing.T, selector string, from time.Time) (series []
 	return series
 }
 
-// longestGap is the longest time between two samples of a counter that every
+// longestGap returns the longest time between two samples of a counter that every
 // node's collector sends each interval, over all nodes since from.
 func (c *cloud) longestGap(t *testing.T, cluster string, from time.Time) time.Duration {
 	t.Helper()

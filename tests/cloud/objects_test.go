@@ -11,7 +11,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud"
 )
 
-// objects is a client of the cloud's S3.
+// objects returns a client of the cloud's S3.
 func (c *cloud) objects(t *testing.T) *s3.Client {
 	t.Helper()
 	secret, err := localcloud.LoadCredentials(c.state)

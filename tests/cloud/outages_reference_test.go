@@ -30,9 +30,9 @@ func writeOutages(t *testing.T, lost map[string]map[string]int, duplicates map[s
 	fmt.Fprintf(&page, "# Outages\n\n"+
 		"What fails while each task of a Spark job sends a numbered line, span and counter sample a second, and what of them did not\n"+
 		"arrive. Measured against what the nodes themselves sent, and written by `TestOutagesLoseNothing`, which allows no loss on any\n"+
-		"run. A line is stored twice if a sender ends before it has noted that the line was taken.\n"+
+		"run. A line is stored twice if a sender ends before it records the acknowledgement.\n"+
 		"Numbers of this run: %d. Longest time between two samples of a node's own counter: %s (allowed: %s). The step's trace arrived,\n"+
-		"and nothing was mended by hand.\n\n"+
+		"and no manual repair was needed.\n\n"+
 		"| what fails | how | %s lost | lines stored twice |\n|---|---|---|---|\n",
 		markers, gap.Round(time.Second), allowedGap, strings.Join(signals(), ", "))
 	for _, o := range outages() {

@@ -25,8 +25,8 @@ type outage struct {
 	sends   bool          // sends to a store: a line in flight may be stored twice
 }
 
-// repeats is how often a part fails in a row. Tempo, which once lost the content of
-// its write-ahead log, fails more often in the long form.
+// repeats returns how often a part fails in a row. Tempo, which once lost the
+// content of its write-ahead log, fails more often in the long form.
 func (o outage) repeats() int {
 	if testenv.Long() && o.name == "Tempo" {
 		return 30
@@ -34,7 +34,7 @@ func (o outage) repeats() int {
 	return 1
 }
 
-// outages are injected one after the other while one job runs.
+// outages returns the outages, which are injected one after the other while one job runs.
 func outages() []outage {
 	return []outage{
 		{name: "the control node's collector", program: "/otelcol-contrib", away: time.Minute, sends: true},

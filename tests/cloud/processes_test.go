@@ -47,7 +47,7 @@ func parents(t *testing.T) map[int]int {
 	return found
 }
 
-// hostOf is the host name of the machine that a process runs on.
+// hostOf returns the host name of the machine that a process runs on.
 func hostOf(t *testing.T, pid int) string {
 	t.Helper()
 	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/root/etc/hostname", pid))

@@ -76,7 +76,7 @@ func predefinedPanelsHaveData(t *testing.T, c *cloud) {
 	require.Greater(t, panels, 30)
 }
 
-// coreHosts are the core nodes that /status knows of the stack's cluster.
+// coreHosts returns the core nodes that /status knows of the stack's cluster.
 func (c *cloud) coreHosts(t *testing.T) []string {
 	t.Helper()
 	cluster := c.outputs(t).EMRClusterID
@@ -90,7 +90,7 @@ func (c *cloud) coreHosts(t *testing.T) []string {
 	return hosts
 }
 
-// status is the control node's /status.
+// status returns the control node's /status.
 func (c *cloud) status(t *testing.T) status.Status {
 	t.Helper()
 	var st status.Status
@@ -177,7 +177,7 @@ func contractIsEmitted(t *testing.T, c *cloud) {
 	t.Logf("%d metrics of the contract found\nabsent without their condition: %v\nnot in the contract: %v", e.Found, e.Absent, e.Unlisted)
 }
 
-// profiledHosts are the hosts that Pyroscope has profiles of.
+// profiledHosts returns the hosts that Pyroscope has profiles of.
 func (c *cloud) profiledHosts(t *testing.T) []string {
 	t.Helper()
 	hosts, err := hostsWithProfiles(t, c.running(t).URL(string(platform.WorkloadPyroscope)))

@@ -19,7 +19,7 @@ func (c *cloud) get(t *testing.T, service, path string, v any) {
 	require.NoError(t, c.tryGet(t, service, path, v))
 }
 
-// tryGet is get for requests that may fail.
+// tryGet is like get, for requests that may fail.
 func (c *cloud) tryGet(t *testing.T, service, path string, v any) error {
 	return c.send(t, http.MethodGet, service, path, nil, v)
 }
@@ -65,7 +65,7 @@ type sample struct {
 	Value  [2]any            `json:"value"`
 }
 
-// number is the sample's value.
+// number returns the sample's value.
 func (s sample) number(t *testing.T) float64 {
 	t.Helper()
 	f, err := strconv.ParseFloat(fmt.Sprint(s.Value[1]), 64)

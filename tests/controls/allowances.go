@@ -70,7 +70,7 @@ func always() []Allowance {
 	}
 }
 
-// sessionActions are the actions that Session Manager's agent needs.
+// sessionActions returns the actions that Session Manager's agent needs.
 func sessionActions() []string {
 	return []string{
 		"ssm:UpdateInstanceInformation",

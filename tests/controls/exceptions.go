@@ -28,7 +28,7 @@ func publicControlNode() Exception {
 	}
 }
 
-// existingNetwork are exceptions for stacks that use an existing network.
+// existingNetwork returns exceptions for stacks that use an existing network.
 func existingNetwork() []Exception {
 	var out []Exception
 	for _, e := range []struct{ rule, resource string }{
@@ -122,7 +122,7 @@ func hasException(stack string, f Finding) bool {
 	})
 }
 
-// ExceptionsOf are the exceptions that apply to a stack.
+// ExceptionsOf returns the exceptions that apply to a stack.
 func ExceptionsOf(stack string) []Exception {
 	return slices.DeleteFunc(Exceptions(), func(e Exception) bool { return !e.appliesTo(stack) })
 }

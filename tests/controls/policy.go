@@ -89,7 +89,7 @@ func allowsServicesOnly(r Resource, all Resources) Judgement {
 		case s.namesEveryone():
 			return "allows everyone"
 		case len(s.Principal.AWS) > 0:
-			return fmt.Sprintf("allows %v, which belongs into the account's own policies", s.Principal.AWS)
+			return fmt.Sprintf("allows %v, which belongs in the account's own policies", s.Principal.AWS)
 		}
 		return ""
 	})(r, all)

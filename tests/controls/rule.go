@@ -30,7 +30,7 @@ func unmet(format string, args ...any) Judgement {
 	return Judgement{Violation: fmt.Sprintf(format, args...)}
 }
 
-// ID is the rule's id.
+// ID returns the rule's id.
 func (r Rule) ID() string { return r.IDs[0] }
 
 // appliesTo reports whether the rule applies to a resource.

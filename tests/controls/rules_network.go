@@ -177,8 +177,8 @@ func hasFlowLog(r Resource, all Resources) Judgement {
 	return met(logs...)
 }
 
-// hostPorts are the declared ports of the control node that pods may listen on: all
-// but the Kubernetes API's.
+// hostPorts returns the declared ports of the control node that pods may listen on:
+// all but the Kubernetes API's.
 func hostPorts() []platform.Port {
 	all := slices.Concat(declaredPorts(controlNode, nodes), declaredPorts(controlNode, operators))
 	return slices.DeleteFunc(all, func(p platform.Port) bool { return p == platform.KubernetesAPI })

@@ -20,7 +20,7 @@ type Policy struct {
 	JSON []byte
 }
 
-// Size is the policy's size as IAM counts it.
+// Size returns the policy's size as IAM counts it.
 func (p Policy) Size() int {
 	size := 0
 	for _, r := range string(p.JSON) {
@@ -87,8 +87,8 @@ func render(number int, statements []statement) (Policy, error) {
 	return Policy{fmt.Sprintf("deployer-policy-%d", number), out.Bytes()}, nil
 }
 
-// statements has one for each service, and one for each action whose abuse gives
-// more than the stacks need.
+// statements returns one statement for each service, and one for each action whose
+// abuse gives more than the stacks need.
 func statements(rows []Row, names Names) []statement {
 	services := map[string][]string{}
 	var passes, links, lists bool

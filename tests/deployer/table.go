@@ -26,9 +26,9 @@ func (r Row) and(service, actions string) Row {
 	return r
 }
 
-// Rows are all resource types and functions, also those of options that no stack
-// here sets, with the calls that creating, reading, updating, tagging and deleting
-// them make.
+// Rows returns all resource types and functions, also those of options that no
+// stack here sets, with the calls that creating, reading, updating, tagging and
+// deleting them make.
 func Rows() []Row {
 	var rows []Row
 	for _, group := range [][]Row{functions(), network(), machines(), cluster(), identity(), encryption(), buckets()} {

@@ -102,9 +102,9 @@ func startAPI(t *testing.T, p program) {
 	}
 }
 
-// k3sFlags are the flags that K3s sets for its API server (k3s-io/k3s
-// pkg/daemons/control/server.go, apiServer) and that affect what it accepts, with the
-// node's configuration applied.
+// k3sFlags returns the flags that K3s sets for its API server (k3s-io/k3s
+// pkg/daemons/control/server.go, apiServer) and that affect what it accepts, with
+// the node's configuration applied.
 func k3sFlags(c k3sConfig) []string {
 	flags := []string{
 		"--anonymous-auth=false", "--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction",

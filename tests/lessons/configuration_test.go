@@ -153,7 +153,7 @@ func TestLogPathsAreCollected(t *testing.T) {
 	}
 }
 
-// containerLogDir is where YARN's rendered configuration puts container logs.
+// containerLogDir returns the folder in which YARN's rendered configuration puts container logs.
 func containerLogDir(t *testing.T) string {
 	t.Helper()
 	files := hadoop.Files(hadoop.Node{Role: platform.RoleCore, Host: "ip-10-0-0-1", MasterHost: "ip-10-0-0-2"})

@@ -16,7 +16,7 @@ func notTriedOnAWS() []notTried {
 
 const noAccount = "No AWS account."
 
-// accountNotTried is what an account's services decide.
+// accountNotTried returns what an account's services decide.
 func accountNotTried() []notTried {
 	return []notTried{
 		{
@@ -33,7 +33,7 @@ func accountNotTried() []notTried {
 				"after a job, for events with an `errorCode`",
 		}, {
 			"`observatory doctor --aws` reads an account's quotas and roles.", noAccount,
-			"A stand-in answers as STS, IAM and Service Quotas do, by their API references.",
+			"A fake answers like STS, IAM and Service Quotas, by their API references.",
 			[]string{"toolchain/doctor TestAccountThatHasEverythingPasses", "toolchain/doctor TestAccountLacksAreNamedWithTheirRemedy"},
 			"`observatory doctor --aws --stack dev`",
 		}, {
@@ -100,12 +100,12 @@ func accountNotTried() []notTried {
 	}
 }
 
-// clusterNotTried is what EC2 and EMR decide.
+// clusterNotTried returns what EC2 and EMR decide.
 func clusterNotTried() []notTried {
 	return []notTried{
 		{
 			"The control node boots from Amazon Linux.", "Its image runs on EC2 only.",
-			"The real cloud-init reads the user data; the boot script runs with stand-ins for K3s and SSM; " +
+			"The real cloud-init reads the user data; the boot script runs with fakes of K3s and SSM; " +
 				"a real kube-apiserver accepts every object.",
 			[]string{
 				"assets/controlnode TestCloudInitAcceptsUserData", "assets/controlnode TestBootBlankNode",

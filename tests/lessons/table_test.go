@@ -18,7 +18,7 @@ func lessons() []lesson {
 	return append(signalLessons(), platformLessons()...)
 }
 
-// signalLessons are about what is measured and how it is labelled.
+// signalLessons returns the lessons about what is measured and how it is labelled.
 func signalLessons() []lesson {
 	return []lesson{
 		{
@@ -67,7 +67,7 @@ func signalLessons() []lesson {
 	}
 }
 
-// platformLessons are about how the platform is built and operated.
+// platformLessons returns the lessons about how the platform is built and operated.
 func platformLessons() []lesson {
 	return []lesson{
 		{
