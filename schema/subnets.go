@@ -23,7 +23,7 @@ func SubnetsOf(vpc netip.Prefix) Subnets {
 	}
 }
 
-// subrange is the i-th of the 2^bits equal parts of an IPv4 range.
+// subrange returns the i-th of the 2^bits equal parts of an IPv4 range.
 func subrange(p netip.Prefix, bits, i int) netip.Prefix {
 	base := binary.BigEndian.Uint32(p.Addr().AsSlice())
 	length := p.Bits() + bits

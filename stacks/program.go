@@ -16,8 +16,8 @@ import (
 // first resource is registered.
 func Program(ctx *pulumi.Context) error { return run(ctx, ctx.RootDirectory()) }
 
-// ProgramOf is Program for an engine that runs outside the project's folder, which
-// is root.
+// ProgramOf returns Program for an engine that runs outside the project's folder,
+// which is root.
 func ProgramOf(root string) pulumi.RunFunc {
 	return func(ctx *pulumi.Context) error { return run(ctx, root) }
 }

@@ -70,7 +70,7 @@ func (s spec) telemetryArgs(data *storage.Storage, control *controlnode.ControlN
 	}
 }
 
-// artifacts are those that the configuration's architectures need.
+// artifacts returns the artifacts that the configuration's architectures need.
 func (s spec) artifacts() []telemetry.Staged {
 	return slices.DeleteFunc(slices.Clone(s.materials.Artifacts), func(a telemetry.Staged) bool {
 		return a.Arch != "" && !slices.Contains(s.cfg.EMR.Architectures, a.Arch)

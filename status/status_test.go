@@ -77,8 +77,8 @@ func metric(name, cluster, role, host, extra string, value int) string {
 	return fmt.Sprintf(`%s{cluster=%q,node_role=%q,host_name=%q%s} %d`, name, cluster, role, host, extra, value)
 }
 
-// config has VictoriaMetrics at a URL, a workload that is ready and one that
-// is not.
+// config returns a configuration with VictoriaMetrics at a URL, a workload that is
+// ready and one that is not.
 func config(t *testing.T, victoriaMetrics string) status.Config {
 	t.Helper()
 	workloads := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -111,17 +111,17 @@ func (m machine) boot(in controlnode.Input) (output string, err error) {
 	return string(out), err
 }
 
-// at is a path of the node on this machine.
+// at returns a path of the node on this machine.
 func (m machine) at(path string) string { return m.root + path }
 
-// calls is the log of the fakes' calls.
+// calls returns the log of the fakes' calls.
 func (m machine) calls() string {
 	b, err := os.ReadFile(filepath.Join(m.world, "calls"))
 	require.NoError(m.t, err)
 	return string(b)
 }
 
-// tree is every file of the node with its mode and content.
+// tree returns every file of the node with its mode and content.
 func (m machine) tree() map[string]string {
 	out := map[string]string{}
 	err := filepath.WalkDir(m.root, func(path string, d fs.DirEntry, err error) error {

@@ -28,10 +28,10 @@ var unitTemplate string
 //go:embed kubelet.conf
 var kubeletSysctls string
 
-// CAFiles are the certificate authorities that K3s uses instead of creating its own,
-// if all of them are in platform.ControlTLSDir before its first start
-// (k3s-io/k3s contrib/util/generate-custom-ca-certs.sh; with the SQLite
-// datastore etcd's authorities are not used).
+// CAFiles returns the certificate authorities that K3s uses instead of creating its
+// own, if all of them are in platform.ControlTLSDir before its first start
+// (k3s-io/k3s contrib/util/generate-custom-ca-certs.sh; with the SQLite datastore
+// etcd's authorities are not used).
 func CAFiles() []string {
 	return []string{
 		"server-ca.crt", "server-ca.key",
@@ -138,7 +138,7 @@ type layout struct{ root string }
 // at returns the path under which an absolute path of the node is found.
 func (l layout) at(p string) string { return l.root + p }
 
-// files are the files that cloud-init writes.
+// files returns the files that cloud-init writes on the control node.
 func (l layout) files(in Input) ([]writeFile, error) {
 	config, err := l.k3sConfig(in)
 	if err != nil {
@@ -162,7 +162,7 @@ func (l layout) files(in Input) ([]writeFile, error) {
 	}, nil
 }
 
-// k3sConfig is K3s's config.yaml; keys are its command-line flags
+// k3sConfig returns K3s's config.yaml; keys are its command-line flags
 // (docs.k3s.io, "k3s server").
 func (l layout) k3sConfig(in Input) (string, error) {
 	b, err := yaml.Marshal(map[string]any{

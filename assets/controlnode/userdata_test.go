@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // maxRealistic leaves a quarter of EC2's limit as reserve.
 const maxRealistic = 12 * 1024
 
-// realisticInput has names as long as those of a real account.
+// realisticInput returns an input with names as long as those of a real account.
 func realisticInput() controlnode.Input {
 	return controlnode.Input{
 		Region:          "ap-southeast-3",

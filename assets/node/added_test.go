@@ -12,7 +12,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// extraParts are parts that the platform does not have, each a record and a
+// extraParts returns parts that the platform does not have, each a record and a
 // function: a file for every machine, and a service with a binary for one
 // architecture.
 func extraParts() []node.Part {

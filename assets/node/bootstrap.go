@@ -43,7 +43,7 @@ func Bootstrap(in BootstrapInput) (script []byte, hash string, err error) {
 	return bootstrapWith(Parts(), in)
 }
 
-// bootstrapWith is Bootstrap for the given parts, so that tests can add some.
+// bootstrapWith is like Bootstrap, for the given parts, so that tests can add some.
 func bootstrapWith(parts []Part, in BootstrapInput) (content []byte, hash string, err error) {
 	installed, err := in.byPart(nodeParts(parts))
 	if err != nil {

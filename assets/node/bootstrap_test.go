@@ -52,7 +52,7 @@ func (b *bucket) add(t *testing.T, name, arch string, content []byte) {
 	write(t, b.file(name), string(content))
 }
 
-// file is where the bucket has an artifact.
+// file returns the path at which the bucket has an artifact.
 func (b *bucket) file(name string) string {
 	for _, a := range b.input.Artifacts {
 		if a.Name == name {

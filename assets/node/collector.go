@@ -64,7 +64,7 @@ func logSources() []logSource {
 	}
 }
 
-// filesOf are globs for files in each folder below dir.
+// filesOf returns globs for files in each folder below dir.
 func filesOf(dir string, names ...string) []string {
 	globs := make([]string, len(names))
 	for i, name := range names {
@@ -76,10 +76,10 @@ func filesOf(dir string, names ...string) []string {
 // timeFormat matches the beginning of a log line.
 type timeFormat struct{ If, Regex, Layout string }
 
-// matches is a condition of file_log's operators on a line's text.
+// matches returns a condition of file_log's operators on a line's text.
 func matches(pattern string) string { return `body matches "` + pattern + `"` }
 
-// timeFormats are the layouts of Spark (log4j2.properties of EMR), Hadoop
+// timeFormats returns the layouts of Spark (log4j2.properties of EMR), Hadoop
 // (ISO8601 of its log4j.properties) and EMR's own instance controller.
 func timeFormats() []timeFormat {
 	head := func(time, layout string) timeFormat {

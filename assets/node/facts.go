@@ -62,7 +62,7 @@ func newFacts() facts {
 	}
 }
 
-// with is a copy of f with more.
+// with returns a copy of f with more.
 func (f facts) with(more facts) facts {
 	all := facts{}
 	for _, m := range []facts{f, more} {

@@ -20,13 +20,13 @@ var collectorSources embed.FS
 //go:embed launcher/pom.xml launcher/src/main/java
 var launcherSources embed.FS
 
-// Lock is the committed lock file of the artifacts (see package artifacts).
+// Lock returns the committed lock file of the artifacts (see package artifacts).
 func Lock() []byte { return lock }
 
-// CollectorSources are the files of the node collector's Go module, by name. The
-// OpenTelemetry Collector Builder generates them from _collector/manifest.yaml. The
-// module files are stored as collector.mod and collector.sum because go:embed skips
-// a folder with a go.mod.
+// CollectorSources returns the files of the node collector's Go module, by name.
+// The OpenTelemetry Collector Builder generates them from _collector/manifest.yaml.
+// The module files are stored as collector.mod and collector.sum because go:embed
+// skips a folder with a go.mod.
 func CollectorSources() (map[string][]byte, error) {
 	files, err := embeddedFiles(collectorSources, "_collector")
 	if err != nil {
@@ -39,7 +39,7 @@ func CollectorSources() (map[string][]byte, error) {
 	return files, nil
 }
 
-// LauncherSources are the files of the launcher's Maven module, by path.
+// LauncherSources returns the files of the launcher's Maven module, by path.
 func LauncherSources() (map[string][]byte, error) { return embeddedFiles(launcherSources, "launcher") }
 
 func embeddedFiles(tree embed.FS, root string) (map[string][]byte, error) {

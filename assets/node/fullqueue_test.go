@@ -55,8 +55,8 @@ func TestFullQueuePausesLogReading(t *testing.T) {
 
 var numbered = regexp.MustCompile(`line \d{4} `)
 
-// ownMetric is the sum of one of the collector's own metrics for logs, 0 if it has
-// no series.
+// ownMetric returns the sum of one of the collector's own metrics for logs, 0 if it
+// has no series.
 func ownMetric(name string) float64 {
 	res, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/metrics", platform.CollectorMetrics))
 	if err != nil {

@@ -36,7 +36,7 @@ func compileJava(t *testing.T, sources map[string]string) string {
 	return compileJavaAgainst(t, "", sources)
 }
 
-// compileJavaAgainst is compileJava with further entries of the class path.
+// compileJavaAgainst is like compileJava, with further entries of the class path.
 func compileJavaAgainst(t *testing.T, jars string, sources map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -15,7 +15,7 @@ import (
 // continuation matches exactly the lines that firstLine must not match.
 var continuation = regexp.MustCompile(`^(\s|$|[\w$.]*Caused[^\w$.:\r]|[\w$.]*(Exception|Error|Throwable|Suppressed)(:|\r?$))`)
 
-// firstLine is the pattern as the collector compiles it, from its configuration.
+// firstLine returns the pattern as the collector compiles it, from its configuration.
 func firstLine(t *testing.T) *regexp.Regexp {
 	t.Helper()
 	text, err := node.CollectorConfig()

@@ -119,7 +119,7 @@ fi`,
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 }
 
-// lockedFile is the verified file of an artifact in the store.
+// lockedFile returns the verified file of an artifact in the store.
 func lockedFile(t *testing.T, name string) string {
 	t.Helper()
 	locked, err := artifacts.Locked()

@@ -15,7 +15,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// anyInput is a valid input with invented checksums.
+// anyInput returns a valid input with invented checksums.
 func anyInput() node.BootstrapInput {
 	sum := strings.Repeat("0a", 32)
 	return node.BootstrapInput{

@@ -80,7 +80,7 @@ func exporters(workloads platform.WorkloadTable) ([]exporter, error) {
 	return out, nil
 }
 
-// signalLabels are the resource attributes that may identify a signal.
+// signalLabels returns the resource attributes that may identify a signal.
 func signalLabels() []string {
 	var out []string
 	for _, l := range append(platform.HostLabels(), platform.JVMLabels()...) {

@@ -83,16 +83,16 @@ type Settings struct {
 	Boards        []status.Link     // where they are, for the status page
 }
 
-// percentOf is a share of a workload's memory limit in MiB. The servers' own
+// percentOf returns a share of a workload's memory limit in MiB. The servers' own
 // limits are shares of it, so that they refuse work before the kernel kills them.
 func percentOf(r platform.WorkloadRecord, percent int) int { return r.MemoryMiB * percent / 100 }
 
-// goMemoryLimit is the soft limit of a Go program's heap, as GOMEMLIMIT takes it.
+// goMemoryLimit returns the soft limit of a Go program's heap, as GOMEMLIMIT takes it.
 func goMemoryLimit(r platform.WorkloadRecord) map[string]string {
 	return map[string]string{"GOMEMLIMIT": fmt.Sprintf("%dMiB", percentOf(r, 80))}
 }
 
-// listen is every address of the server's own container.
+// listen returns the address at which a server listens on every interface of its container.
 func listen(p platform.Port) string { return fmt.Sprintf("0.0.0.0:%d", p) }
 
 // hours formats a retention for Tempo and Pyroscope.

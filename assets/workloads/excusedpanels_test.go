@@ -64,7 +64,7 @@ func TestExcusedPanelsShowTheirFaults(t *testing.T) {
 	require.True(t, killed)
 }
 
-// excusedPanels are the titles of the panels that may be empty.
+// excusedPanels returns the titles of the panels that may be empty.
 func excusedPanels(t *testing.T) map[string]bool {
 	t.Helper()
 	titles := map[string]bool{}
@@ -171,8 +171,8 @@ func (l faultyLab) restartTempoWithoutIngestion() {
 	l.running[platform.WorkloadTempo].ready(l.t, workloadRecord(l.t, platform.WorkloadTempo).ReadyURL())
 }
 
-// configWith is a workload's configuration with a setting in its files replaced,
-// which must occur.
+// configWith returns a workload's configuration with a setting in its files
+// replaced, which must occur.
 func configWith(t *testing.T, w platform.Workload, setting, replacement string) workloadconfig.Config {
 	t.Helper()
 	c, found := config(t, w), false
@@ -253,7 +253,7 @@ func sendTrace(t *testing.T, now time.Time, name string) {
 		`"startTimeUnixNano":"%d","endTimeUnixNano":"%d"}]}]`, now.UnixNano(), name, now.Add(-time.Second).UnixNano(), now.UnixNano()))
 }
 
-// rejectedProfile has more labels than Pyroscope allows (30).
+// rejectedProfile sends a profile with more labels than Pyroscope allows (30).
 func (f *faults) rejectedProfile(now time.Time) {
 	f.t.Helper()
 	var labels []string

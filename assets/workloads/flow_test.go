@@ -234,7 +234,7 @@ func TestCollectorBuffersWhileStoreIsDown(t *testing.T) {
 	require.Contains(t, body, `"3"`)
 }
 
-// resource is the OTLP resource of an executor with the data of a signal.
+// resource returns the OTLP resource of an executor with the data of a signal.
 func resource(signal string, args ...any) string {
 	return fmt.Sprintf(`{"resource":{"attributes":[`+
 		`{"key":"cluster","value":{"stringValue":"j-LAB"}},{"key":"node.role","value":{"stringValue":"core"}},`+
@@ -268,8 +268,8 @@ func seriesLabels(t *testing.T, body string) map[string]string {
 	return answer.Data.Result[0].Metric
 }
 
-// declaredPorts are the ports of the servers in TestSignalsReachTheirStores and of
-// the S3 gateway.
+// declaredPorts returns the ports of the servers in TestSignalsReachTheirStores and
+// of the S3 gateway.
 func declaredPorts() []int {
 	ports := []int{7070}
 	for _, p := range []platform.Port{
@@ -284,7 +284,7 @@ func declaredPorts() []int {
 	return ports
 }
 
-// listening are the TCP ports in state LISTEN (0A) in this network namespace.
+// listening returns the TCP ports in state LISTEN (0A) in this network namespace.
 func listening(t *testing.T) []int {
 	t.Helper()
 	var ports []int

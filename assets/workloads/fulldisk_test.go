@@ -85,7 +85,7 @@ func (f *flood) linesStored() bool {
 	return !slices.ContainsFunc(f.lines, func(line string) bool { return !strings.Contains(body, line+" ") })
 }
 
-// storedLines are all lines of the flood in VictoriaLogs.
+// storedLines returns all lines of the flood in VictoriaLogs.
 func storedLines() string {
 	query := url.QueryEscape(`"the flood" | fields _msg`)
 	_, body := request("GET", "http://victoria-logs:9428/select/logsql/query?limit=100000&query="+query, "", "")
@@ -224,7 +224,7 @@ func fill(t *testing.T, path string, size int64) {
 	}
 }
 
-// free is the free space of a file system in bytes.
+// free returns the free space of a file system in bytes.
 func free(t *testing.T, path string) int64 {
 	t.Helper()
 	var s syscall.Statfs_t

@@ -113,7 +113,7 @@ func (s *traces) send(n int) {
 	}
 }
 
-// truncatedMetas are the write-ahead blocks' meta.json that are empty.
+// truncatedMetas returns the write-ahead blocks' meta.json that are empty.
 func (l *lab) truncatedMetas() []string {
 	found, _ := filepath.Glob(filepath.Join(l.dirs[platform.WorkloadTempo], "data", "wal", "*+*", "meta.json"))
 	var truncated []string

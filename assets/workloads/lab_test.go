@@ -160,8 +160,8 @@ func run(t *testing.T, name, dir string, env []string, args ...string) *server {
 	return s
 }
 
-// commandOf is what a workload's container runs: the server of its image, or the
-// project's own binary, which may start that server.
+// commandOf returns what a workload's container runs: the server of its image, or
+// the project's own binary, which may start that server.
 func commandOf(t *testing.T, name string, args []string) (string, []string) {
 	t.Helper()
 	r, err := platform.Workloads().Get(platform.Workload(name))

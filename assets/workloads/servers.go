@@ -15,7 +15,7 @@ type Server struct {
 	Configure Configure
 }
 
-// Servers are the platform's workloads with the functions that configure them.
+// Servers returns the platform's workloads with the functions that configure them.
 func Servers() []Server {
 	functions := map[platform.Workload]Configure{
 		platform.WorkloadCollector:       Collector,
@@ -35,7 +35,7 @@ func Servers() []Server {
 	return servers
 }
 
-// Table is the servers' records.
+// Table returns the servers' records.
 func Table(servers []Server) platform.WorkloadTable {
 	table := make(platform.WorkloadTable, len(servers))
 	for i, s := range servers {
@@ -44,7 +44,7 @@ func Table(servers []Server) platform.WorkloadTable {
 	return table
 }
 
-// Config is the server's configuration.
+// Config returns the server's configuration.
 func (s Server) Config(settings Settings) (Config, error) {
 	if s.Configure == nil {
 		return Config{}, fmt.Errorf("configure %s: no function: add one to workloadconfig.Servers", s.Name)

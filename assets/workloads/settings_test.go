@@ -9,7 +9,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// settings are those of a stack with a month's retention.
+// settings returns the settings of a stack with a month's retention.
 func settings() workloadconfig.Settings {
 	return workloadconfig.Settings{
 		Workloads:        platform.Workloads(),
@@ -26,7 +26,7 @@ func workloadRecord(t *testing.T, name platform.Workload) platform.WorkloadRecor
 	return r
 }
 
-// config is the configuration of one of the platform's servers.
+// config returns the configuration of one of the platform's servers.
 func config(t *testing.T, name platform.Workload) workloadconfig.Config {
 	t.Helper()
 	for _, s := range workloadconfig.Servers() {

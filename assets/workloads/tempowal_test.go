@@ -26,7 +26,7 @@ type tempoLab struct {
 
 func (l *tempoLab) data() string { return filepath.Join(l.dirs[platform.WorkloadTempo], "data") }
 
-// block is the folder of the only write-ahead block.
+// block returns the folder of the only write-ahead block.
 func (l *tempoLab) block() string {
 	l.t.Helper()
 	found, err := filepath.Glob(filepath.Join(l.data(), "wal", "*+*+vParquet4"))
@@ -35,7 +35,7 @@ func (l *tempoLab) block() string {
 	return found[0]
 }
 
-// pagesOf are a block's pages that are not empty.
+// pagesOf returns a block's pages that are not empty.
 func pagesOf(t *testing.T, block string) []string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(block, "0*"))

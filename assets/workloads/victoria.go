@@ -11,7 +11,7 @@ import (
 // ScrapeFile is VictoriaMetrics' scrape configuration in ConfigDir.
 const ScrapeFile = "scrape.yaml"
 
-// ControlMetrics are regular expressions for the names that are kept of the
+// ControlMetrics returns regular expressions for the names that are kept of the
 // control node's servers' own metrics.
 func ControlMetrics(workloads platform.WorkloadTable) []string {
 	var keep []string

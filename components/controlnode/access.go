@@ -101,7 +101,7 @@ func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string, parameter
 	}, session.Statements(a, region)...)...)
 }
 
-// listablePrefixes are the values of the condition key s3:prefix that allow
+// listablePrefixes returns the values of the condition key s3:prefix that allow
 // listing these prefixes. Clients send a prefix with and without its slash.
 func listablePrefixes(prefixes ...platform.Prefix) []string {
 	var out []string

@@ -56,7 +56,7 @@ func (b *builder) createPKI() (pki, error) {
 	return p, nil
 }
 
-// parameterPath is the full name of an SSM parameter. It contains project and
+// parameterPath returns the full name of an SSM parameter. It contains project and
 // stack, because parameter names are unique in an account.
 func (b *builder) parameterPath(name string) string {
 	return "/" + strings.Join([]string{b.Ctx.Project(), b.Ctx.Stack(), b.Base(), name}, "/")

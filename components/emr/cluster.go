@@ -102,8 +102,8 @@ type builder struct {
 	args *Args
 }
 
-// emrTags are the tags of the cluster and its roles. They include no Name, since
-// EMR copies a cluster's tags to its instances.
+// emrTags returns the tags of the cluster and its roles. They include no Name,
+// since EMR copies a cluster's tags to its instances.
 func emrTags() pulumi.StringMap {
 	return pulumi.StringMap{platform.EMRManagedPolicyTag: pulumi.String("true")}
 }
@@ -116,7 +116,7 @@ type parts struct {
 	configurations string
 }
 
-// clusterArgs are the inputs of the cluster resource. Empty lists stay nil: the
+// clusterArgs returns the inputs of the cluster resource. Empty lists stay nil: the
 // provider treats an empty list as a change.
 func (b *builder) clusterArgs(p parts) *emr.ClusterArgs {
 	a := b.args

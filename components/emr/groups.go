@@ -71,7 +71,7 @@ func (b *builder) createTaskGroup(cluster *emr.Cluster) error {
 	return nil
 }
 
-// ebsConfig is a volume as the SDK's type for master groups, whose fields are
+// ebsConfig converts a volume to the SDK's type for master groups, whose fields are
 // those of the type for core groups.
 func ebsConfig(v schema.Volume) emr.ClusterMasterInstanceGroupEbsConfigArgs {
 	return emr.ClusterMasterInstanceGroupEbsConfigArgs{

@@ -19,9 +19,9 @@ const RestatedRelease = "emr-7.1.0"
 // unknowingly drop the agent.
 const AgentFlag = "-javaagent:" + platform.NodeLauncherJar
 
-// ShippedJavaOptions is what EMR ships under the keys that the platform sets.
-// They are restated because naming a key drops EMR's own value. The logging
-// flags are unknown to Java 17, which starts all the same: Spark adds
+// ShippedJavaOptions returns what EMR ships under the keys that the platform sets.
+// They are restated because naming a key drops EMR's own value. The logging flags
+// are unknown to Java 17, which starts all the same: Spark adds
 // -XX:+IgnoreUnrecognizedVMOptions itself.
 func ShippedJavaOptions() map[string]string {
 	return map[string]string{

@@ -23,7 +23,7 @@ type Datasource struct {
 	JSON     map[string]any // jsonData
 }
 
-// Datasources are the four stores, each with links from its signal to the others.
+// Datasources returns the four stores, each with links from its signal to the others.
 func Datasources() []Datasource {
 	return []Datasource{
 		{UID: platform.DatasourceMetrics, Name: "VictoriaMetrics", Type: panel.PluginMetrics, Workload: platform.WorkloadVictoriaMetrics,

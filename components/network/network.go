@@ -102,7 +102,7 @@ type builder struct {
 	args *Args
 }
 
-// emrTags are the Name tag and the one that EMR's managed policy requires.
+// emrTags returns the Name tag and the one that EMR's managed policy requires.
 func (b *builder) emrTags(role string) pulumi.StringMap {
 	return pulumi.StringMap{child.TagName: pulumi.String(b.Name(role)), platform.EMRManagedPolicyTag: pulumi.String("true")}
 }

@@ -47,7 +47,7 @@ type rule struct {
 	description string // EC2 allows letters, digits and ._-:/()#,@[]+=&;{}!$*
 }
 
-// rules are all rules. Except for the operators', inbound traffic comes from
+// rules returns all rules. Except for the operators', inbound traffic comes from
 // groups only. EMR's rules are from the Management Guide, "Working with Amazon
 // EMR-managed security groups" (private subnets); EMR would add them itself, but
 // then no destroy would remove them.
@@ -86,8 +86,8 @@ func telemetryRules() []rule {
 	return out
 }
 
-// operatorRules are named after the network that they admit, so that reordering
-// the list changes nothing.
+// operatorRules returns rules that are named after the network that they admit, so
+// that reordering the list changes nothing.
 func operatorRules(operators []string) []rule {
 	var out []rule
 	for _, p := range []struct {

@@ -53,7 +53,7 @@ func dataLifecycle(a *Args) []lifecycleRule {
 	return rules
 }
 
-// logLifecycle are the log bucket's rules.
+// logLifecycle returns the log bucket's rules.
 func logLifecycle(a *Args) []lifecycleRule {
 	return []lifecycleRule{
 		{id: "logs", expirationDays: a.Retention.LogDays, noncurrentDays: noncurrentBlockDays, incompleteUploadDays: incompleteUploadDays},

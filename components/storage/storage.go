@@ -98,7 +98,7 @@ type builder struct {
 	args *Args
 }
 
-// dataOptions are the options of a resource that holds data: protected, and
+// dataOptions returns the options of a resource that holds data: protected, and
 // retained when the stack is destroyed, unless the stack is ephemeral.
 func (b *builder) dataOptions() []pulumi.ResourceOption {
 	return b.settingOptions(pulumi.Protect(!b.args.Ephemeral))

@@ -181,7 +181,7 @@ func TestOutputsWaitForEveryObject(t *testing.T) {
 		status.Inputs["prefix"].StringValue())
 }
 
-// hashOf is the bootstrap action's last argument.
+// hashOf returns the bootstrap action's last argument.
 func hashOf(t *testing.T, args *telemetry.Args) string {
 	t.Helper()
 	used := one(t, run(t, args), "random:index/randomShuffle:RandomShuffle", "of-args")

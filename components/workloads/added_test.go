@@ -14,8 +14,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// alertsServer is a workload that the platform does not have: one record and one
-// function.
+// alertsServer returns a workload that the platform does not have: one record and
+// one function.
 func alertsServer() workloadconfig.Server {
 	return workloadconfig.Server{
 		WorkloadRecord: platform.WorkloadRecord{

@@ -76,7 +76,7 @@ func (a *Args) Validate() error {
 	return l.Err()
 }
 
-// settings are what the servers' configuration depends on.
+// settings returns what the servers' configuration depends on.
 func (a *Args) settings(workloads platform.WorkloadTable, stack string) (workloadconfig.Settings, error) {
 	predefined, err := dashboards.Predefined()
 	var boards []status.Link

@@ -148,7 +148,7 @@ func TestSecretsAreMarkedSecret(t *testing.T) {
 	}
 }
 
-// plain is what the state shows in clear: the values with secrets replaced.
+// plain returns what the state shows in clear: the values with secrets replaced.
 func plain(m resource.PropertyMap) any {
 	return m.MapRepl(nil, func(v resource.PropertyValue) (any, bool) {
 		if v.IsSecret() {

@@ -155,7 +155,7 @@ func (o objects) claim(r platform.WorkloadRecord) (pulumi.StringInput, error) {
 	return claim.Metadata.Name().Elem(), nil
 }
 
-// configFiles are a server's files; those that need facts are known once the
+// configFiles returns a server's files; those that need facts are known once the
 // facts are.
 func configFiles(c workloadconfig.Config, args *Args, urls operatorURLs) pulumi.StringMap {
 	values := map[workloadconfig.Fact]pulumi.StringInput{

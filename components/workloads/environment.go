@@ -55,7 +55,7 @@ func environmentData(args *Args) (pulumi.StringMap, error) {
 	return data, nil
 }
 
-// awsS3Host is the regional endpoint (AWS General Reference, "Amazon S3
+// awsS3Host returns the regional endpoint (AWS General Reference, "Amazon S3
 // endpoints"); only the China partition has a different suffix.
 func awsS3Host(region string) (string, error) {
 	host := "s3." + region + ".amazonaws.com"

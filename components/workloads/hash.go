@@ -14,8 +14,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/internal/output"
 )
 
-// configHashes are hashes of what the pod reads at startup. They are hashed into
-// the pod template's annotation: a changed one replaces the pod.
+// configHashes returns hashes of what the pod reads at startup. They are hashed
+// into the pod template's annotation: a changed one replaces the pod.
 func (p podValues) configHashes(environment pulumi.StringInput, files pulumi.StringMap) pulumi.StringMap {
 	hashes := pulumi.StringMap{"environment": environment}
 	if len(files) > 0 {
@@ -42,7 +42,7 @@ func (p podValues) configHashes(environment pulumi.StringInput, files pulumi.Str
 	return hashes
 }
 
-// secretNames are the Secrets that a server reads.
+// secretNames returns the Secrets that a server reads.
 func secretNames(c workloadconfig.Config) []string {
 	var names []string
 	for _, files := range c.SecretFiles {
@@ -55,7 +55,7 @@ func secretNames(c workloadconfig.Config) []string {
 	return slices.Compact(names)
 }
 
-// hashOf is a digest of a configuration's content.
+// hashOf returns a digest of a configuration's content.
 func hashOf(data pulumi.StringMap) pulumi.StringOutput {
 	names := slices.Sorted(maps.Keys(data))
 	values := make([]pulumi.StringInput, len(names))

@@ -13,8 +13,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// metadataUsers are the workloads that read S3, CloudWatch or the artifacts with
-// the instance's role.
+// metadataUsers returns the workloads that read S3, CloudWatch or the artifacts
+// with the instance's role.
 func metadataUsers() []platform.Workload {
 	return []platform.Workload{platform.WorkloadPyroscope, platform.WorkloadRedelivery, platform.WorkloadStatus, platform.WorkloadTempo,
 		platform.WorkloadYACE}
@@ -24,7 +24,7 @@ func TestOnlyUsersOfTheRoleReachTheMetadata(t *testing.T) {
 	require.Equal(t, metadataUsers(), metadataReaders(t, record(t, sampleArgs(), nil)))
 }
 
-// metadataReaders are the workloads that the recorded policies let reach the
+// metadataReaders returns the workloads that the recorded policies let reach the
 // instance metadata.
 func metadataReaders(t *testing.T, rec *recorder.Recording) []platform.Workload {
 	t.Helper()

@@ -59,7 +59,7 @@ func podSpec(p podValues) *corev1.PodSpecArgs {
 	}
 }
 
-// env is the container's own environment, beside cluster-config's.
+// env returns the container's own environment, beside cluster-config's.
 func (p podValues) env() corev1.EnvVarArray {
 	env := corev1.EnvVarArray{corev1.EnvVarArgs{
 		Name: pulumi.String(workloadconfig.EnvNodeName),

@@ -42,8 +42,8 @@ func (o objects) services(r platform.WorkloadRecord, pods pulumi.StringMap) erro
 	return nil
 }
 
-// servicePorts are those inside the cluster and those on the node's address,
-// where they keep their numbers (platform.ControlNodePortFirst and -Last).
+// servicePorts returns the ports inside the cluster and those on the node's
+// address, where they keep their numbers (platform.ControlNodePortFirst and -Last).
 func servicePorts(ports []platform.WorkloadPort) (inside, node corev1.ServicePortArray) {
 	for _, p := range ports {
 		number := pulumi.Int(int(p.Number))

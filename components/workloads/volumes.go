@@ -19,7 +19,7 @@ type mountedVolume struct {
 	source     corev1.VolumeArgs
 }
 
-// volumes are the pod's volumes, each mounted once in the server's container.
+// volumes returns the pod's volumes, each mounted once in the server's container.
 func (p podValues) volumes() (corev1.VolumeArray, corev1.VolumeMountArray) {
 	emptyDir := corev1.VolumeArgs{EmptyDir: &corev1.EmptyDirVolumeSourceArgs{}}
 	var all []mountedVolume

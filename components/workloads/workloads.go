@@ -37,7 +37,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	return newWithServers(ctx, name, args, workloadconfig.Servers(), opts...)
 }
 
-// newWithServers is New for the given servers, so that tests can add one.
+// newWithServers is like New, for the given servers, so that tests can add one.
 func newWithServers(
 	ctx *pulumi.Context, name string, args *Args, servers []workloadconfig.Server, opts ...pulumi.ResourceOption,
 ) (*Workloads, error) {

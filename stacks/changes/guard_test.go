@@ -51,7 +51,7 @@ func serveEMR(t *testing.T, nodes busyCluster) (client *emr.Client, cluster stri
 
 const clusterType = "aws:emr/cluster:Cluster"
 
-// clusterChange is a plan with one change of a cluster.
+// clusterChange returns a plan with one change of a cluster.
 func clusterChange(id string, e changes.Effect) changes.Plan {
 	return changes.Plan{{URN: "urn:pulumi:dev::p::" + clusterType + "::emr-cluster", Type: clusterType, Name: "emr-cluster", ID: id,
 		Effect: e, Holds: changes.Stateful()[clusterType]}}

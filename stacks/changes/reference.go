@@ -103,7 +103,7 @@ func refusalText(r Row) string {
 	return strings.ReplaceAll(strings.Join(out, "; "), "|", `\|`)
 }
 
-// joinedErrors are the errors that errors.Join joined.
+// joinedErrors returns the errors that errors.Join joined.
 func joinedErrors(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()

@@ -134,7 +134,7 @@ func TestPartialObjectKeepsOtherDefaults(t *testing.T) {
 	require.Equal(t, "0.10", cfg.EMR.Task.BidPrice)
 }
 
-// paths are the paths of an error's violations. It fails on any other error.
+// paths returns the paths of an error's violations. It fails on any other error.
 func paths(t *testing.T, err error) []string {
 	t.Helper()
 	require.Error(t, err)

@@ -37,7 +37,7 @@ func sampleOutputs() outputs.Outputs {
 	}
 }
 
-// plain is the object as the engine returns it.
+// plain returns the object as the engine returns it.
 func plain(t *testing.T, o outputs.Outputs) map[string]any {
 	t.Helper()
 	b, err := json.Marshal(o)

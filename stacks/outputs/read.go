@@ -35,11 +35,11 @@ func Refer(ctx *pulumi.Context, name string, opts ...pulumi.ResourceOption) (*St
 	return &Stack{Outputs: out, name: name, reference: reference}, nil
 }
 
-// Kubeconfig is the administrator's kubeconfig of the control node. It stays
+// Kubeconfig returns the administrator's kubeconfig of the control node. It stays
 // secret in the state of the program that reads it.
 func (s *Stack) Kubeconfig() (pulumi.StringOutput, error) { return s.secret(Kubeconfig) }
 
-// GrafanaPassword is the password of Grafana's user admin. It stays secret in
+// GrafanaPassword returns the password of Grafana's user admin. It stays secret in
 // the state of the program that reads it.
 func (s *Stack) GrafanaPassword() (pulumi.StringOutput, error) { return s.secret(GrafanaPassword) }
 
@@ -55,7 +55,7 @@ func (s *Stack) secret(name string) (pulumi.StringOutput, error) {
 	return out, nil
 }
 
-// Read is Refer for a stack reference that the program already has.
+// Read is like Refer, for a stack reference that the program already has.
 func Read(_ *pulumi.Context, stack *pulumi.StackReference) (Outputs, error) {
 	details, err := stack.GetOutputDetails(Observatory)
 	if err != nil {

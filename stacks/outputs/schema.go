@@ -14,7 +14,7 @@ type Schema struct {
 	Outputs map[string]string `json:"outputs"` // name of an output of its own to its type
 }
 
-// CurrentSchema is the contract of this program.
+// CurrentSchema returns the contract of this program.
 func CurrentSchema() Schema {
 	s := Schema{Version: SchemaVersion, Object: map[string]string{}, Outputs: map[string]string{}}
 	for _, f := range fields() {

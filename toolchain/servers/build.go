@@ -150,9 +150,9 @@ func (s Server) buildArgs() []string {
 	return append(platform.CompilerFlags(), "-buildvcs=false", "-ldflags", strings.TrimSpace("-s -w "+s.LDFlags))
 }
 
-// buildEnvironment is the environment of the go command. It keeps the caller's
-// settings from affecting the binary: no workspace, no flags, and no C compiler, which
-// not every machine has.
+// buildEnvironment returns the environment of the go command. It keeps the caller's
+// settings from affecting the binary: no workspace, no flags, and no C compiler,
+// which not every machine has.
 func buildEnvironment() []string {
 	return append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly "+platform.CompilerProcesses(), "CGO_ENABLED=0", platform.CompilerMemory)
 }

@@ -38,10 +38,10 @@ func (b Builder) Name(role string) string { return NameOf(b.base, role) }
 // NameOf is the logical name of the child in a role of the component named base.
 func NameOf(base, role string) string { return base + "-" + role }
 
-// Base is the component's own logical name.
+// Base returns the component's own logical name.
 func (b Builder) Base() string { return b.base }
 
-// Options are the resource options of a child, as a new slice.
+// Options returns the resource options of a child, as a new slice.
 func (b Builder) Options(extra ...pulumi.ResourceOption) []pulumi.ResourceOption {
 	opts := []pulumi.ResourceOption{pulumi.Parent(b.Parent)}
 	if b.deletedWith != nil {
@@ -50,7 +50,7 @@ func (b Builder) Options(extra ...pulumi.ResourceOption) []pulumi.ResourceOption
 	return append(opts, extra...)
 }
 
-// Tags are the child's own tags: its name. The AWS provider adds the stack's.
+// Tags returns the child's own tags: its name. The AWS provider adds the stack's.
 func (b Builder) Tags(role string) pulumi.StringMap {
 	return pulumi.StringMap{TagName: pulumi.String(b.Name(role))}
 }

@@ -44,13 +44,13 @@ type Principal struct {
 	Service []string `json:",omitempty"`
 }
 
-// Everyone is the principal "*"; use it in Deny statements only.
+// Everyone returns the principal "*"; use it in Deny statements only.
 func Everyone() *Principal { return &Principal{AWS: []string{"*"}} }
 
-// Service is the principal of AWS services, e.g. "ec2.amazonaws.com".
+// Service returns the principal of AWS services, e.g. "ec2.amazonaws.com".
 func Service(names ...string) *Principal { return &Principal{Service: names} }
 
-// Root is the account itself: its IAM policies decide who has access.
+// Root returns the principal of the account itself: its IAM policies decide who has access.
 func Root(partition, account string) *Principal {
 	return &Principal{AWS: []string{"arn:" + partition + ":iam::" + account + ":root"}}
 }
@@ -97,7 +97,7 @@ func Render(ctx *pulumi.Context, parent pulumi.Resource, f func(a Account, value
 	})
 }
 
-// Managed is the ARN of an AWS-managed policy, e.g. of
+// Managed returns the ARN of an AWS-managed policy, e.g. of
 // "AmazonSSMManagedInstanceCore", in the account's partition.
 func Managed(ctx *pulumi.Context, parent pulumi.Resource, name string) pulumi.StringOutput {
 	partition := aws.GetPartitionOutput(ctx, aws.GetPartitionOutputArgs{}, pulumi.Parent(parent)).Partition()
