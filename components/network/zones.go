@@ -117,8 +117,8 @@ func (b *builder) checkZone(zone string, offered map[string][]string) error {
 
 // after returns the subnets once their zone is checked, so that nothing starts in one
 // that does not offer its type.
-func after(zone pulumi.StringOutput, subnetIDs pulumi.StringArrayOutput) pulumi.StringArrayOutput {
-	return zone.ApplyT(func(string) pulumi.StringArrayOutput { return subnetIDs }).(pulumi.StringArrayOutput)
+func after[O pulumi.Output](zone pulumi.StringOutput, subnets O) O {
+	return zone.ApplyT(func(string) O { return subnets }).(O)
 }
 
 // missing are the types that are not offered.
