@@ -338,13 +338,15 @@ func TestEachAccessHasItsAddress(t *testing.T) {
 			gate := one(t, rec, "command:local:Command", "control-gate").Inputs["environment"].ObjectValue()
 			require.Equal(t, c.api, plain(gate[boot.GateAPIServer]))
 			require.Contains(t, gate[boot.GateHint].StringValue(), c.hint)
-			names := "tls-san:\n      - " + privateIP + "\n      - 127.0.0.1\n"
+			names := []string{privateIP, "127.0.0.1"}
 			if c.publicIP != "" {
-				names += "      - " + c.publicIP + "\n"
+				names = append(names, c.publicIP)
 			}
 			userData := plain(one(t, rec, "aws:ec2/instance:Instance", "control-instance").Inputs["userData"])
-			require.Contains(t, userData, names)
-			require.Equal(t, 1, strings.Count(userData, "      - 127.0.0.1\n"))
+			_, rest, found := strings.Cut(userData, "    tls-san:\n")
+			require.True(t, found)
+			list, _, _ := strings.Cut(rest, "    write-kubeconfig-mode")
+			require.Equal(t, "    - "+strings.Join(names, "\n    - ")+"\n", list)
 		})
 	}
 }
