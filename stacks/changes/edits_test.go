@@ -1,6 +1,10 @@
 package changes_test
 
-import "github.com/emr-observatory/emr-observatory/stacks/changes"
+import (
+	"maps"
+
+	"github.com/emr-observatory/emr-observatory/stacks/changes"
+)
 
 // set is one configuration value: a path and its JSON. A path into a list
 // refers to the first entry.
@@ -102,11 +106,14 @@ func controlEdits() []edit {
 		changes.Replaced:   newControlAddress[changes.Replaced][1:], // the public one is deleted
 		changes.Unforeseen: newControlAddress[changes.Unforeseen],
 	}
+	// The URL of Grafana's provider is then known before the update.
+	tunnelled := maps.Clone(notPublic)
+	tunnelled[changes.Unforeseen] = []string{"workloads-*"}
 	return []edit{
 		one("controlNode.access", `"vpc"`, notPublic, "emr-cluster"),
 		{keys: []string{"controlNode.access", "controlNode.apiUrl"}, sets: []set{{"controlNode.access", `"tunnel"`},
 			{"controlNode.apiUrl", `"https://127.0.0.1:6443"`}, {"grafana.url", `"https://127.0.0.1:3000"`}},
-			effects: notPublic, refused: []string{"emr-cluster"}},
+			effects: tunnelled, refused: []string{"emr-cluster"}},
 		one("controlNode.instanceType", `"m5.2xlarge"`, effects{changes.Restarted: {"control-instance"}}),
 		{keys: []string{"controlNode.arch"}, sets: []set{{"controlNode.arch", `"arm64"`}, {"controlNode.instanceType", `"m7g.xlarge"`}},
 			effects: effects{
