@@ -47,6 +47,13 @@ func examples() map[string]example {
 		"bin/observatory tunnel --stack dev": {by: citation{
 			"cmd/observatory", "TestTunnelPrintsWhatForwardsThePorts", "tunnel_test.go", `"tunnel", "--stack", "dev"`,
 		}},
+		`bin/observatory status --url "$(pulumi stack output statusUrl --stack dev)" --ca-certificate observatory-ca.pem` +
+			` --password-file password`: {by: citation{
+			"cmd/observatory", "TestStatusOfAPlatformOnAWS", "remotestatus_test.go", `"--ca-certificate", ca, "--password-file", file`,
+		}},
+		`curl --cacert observatory-ca.pem --user observatory "$(pulumi stack output statusUrl --stack dev)/status"`: {
+			excluded: "needs a platform on AWS",
+		},
 		"curl https://checkip.amazonaws.com": {excluded: "asks a server of AWS"},
 		"make test":                          {excluded: "runs this test; CI runs it (.ci/run)"},
 		"make bench":                         {excluded: "takes half an hour; run by hand"},
@@ -106,8 +113,8 @@ func TestDocumentedCommands(t *testing.T) {
 	}
 }
 
-// checkPulumiCommand checks a command line of Pulumi and, if it is piped into
-// `bin/observatory`, that command too. It returns the key in pulumiCommands.
+// checkPulumiCommand checks a command line of Pulumi, without the file that its
+// output goes to, and, if it is piped into `bin/observatory`, that command too. It returns the key in pulumiCommands.
 func checkPulumiCommand(t *testing.T, command string) (name string) {
 	t.Helper()
 	pulumiPart, observatoryPart, piped := strings.Cut(command, " | bin/observatory ")
@@ -118,6 +125,7 @@ func checkPulumiCommand(t *testing.T, command string) (name string) {
 		o := observatory(t, root, nil, append(strings.Fields(observatoryPart), "--help")...)
 		require.Zero(t, o.code, o.stderr)
 	}
+	pulumiPart, _, _ = strings.Cut(pulumiPart, " > ")
 	return requirePulumiKnows(t, pulumiPart)
 }
 

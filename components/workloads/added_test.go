@@ -29,9 +29,9 @@ func alertsServer() workloadconfig.Server {
 		Configure: func(_ platform.WorkloadRecord, s workloadconfig.Settings) (workloadconfig.Config, error) {
 			metrics, err := s.Workloads.Get(platform.WorkloadVictoriaMetrics)
 			return workloadconfig.Config{
-				Args:      []string{"guard", "--", "/alerts", "-source=" + metrics.URL()},
-				Env:       map[string]string{"LEVEL": "info"},
-				Files:     map[string]string{"rules.yaml": "rules: []"},
+				Args:  []string{"guard", "--", "/alerts", "-source=" + metrics.URL()},
+				Env:   map[string]string{"LEVEL": "info"},
+				Files: map[string]string{"rules.yaml": "rules: []"},
 				SecretEnv: map[string]workloadconfig.SecretKey{
 					"TOKEN": {Secret: platform.AccessSecret(platform.WorkloadGrafana), Key: platform.AccessPassword},
 				},

@@ -68,17 +68,17 @@ func TestStatusServerLoadsItsConfiguration(t *testing.T) {
 		config.Endpoints[platform.WorkloadCollector])
 }
 
-// Operators' URLs and Grafana's certificate have the host under which operators
+// Operators' URLs and both servers' certificates have the host under which operators
 // reach the node; a tunnel may end at another port.
 func TestOperatorsAddresses(t *testing.T) {
 	for name, c := range map[string]struct {
 		host, grafanaURL, wantGrafana, wantStatus string
 		ips                                       []any
 	}{
-		"private": {"10.0.0.5", "", "https://10.0.0.5:3000", "http://10.0.0.5:8080", []any{"10.0.0.5", "127.0.0.1"}},
-		"public": {"52.94.76.9", "", "https://52.94.76.9:3000", "http://52.94.76.9:8080",
+		"private": {"10.0.0.5", "", "https://10.0.0.5:3000", "https://10.0.0.5:8080", []any{"10.0.0.5", "127.0.0.1"}},
+		"public": {"52.94.76.9", "", "https://52.94.76.9:3000", "https://52.94.76.9:8080",
 			[]any{"10.0.0.5", "127.0.0.1", "52.94.76.9"}},
-		"tunnel": {"127.0.0.1", "https://localhost:13000", "https://localhost:13000", "http://127.0.0.1:8080",
+		"tunnel": {"127.0.0.1", "https://localhost:13000", "https://localhost:13000", "https://127.0.0.1:8080",
 			[]any{"10.0.0.5", "127.0.0.1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -92,9 +92,11 @@ func TestOperatorsAddresses(t *testing.T) {
 			})
 			require.Equal(t, c.wantGrafana, await(t, exported["grafana"]))
 			require.Equal(t, c.wantStatus, await(t, exported["status"]))
-			request, err := rec.One("tls:index/certRequest:CertRequest", "workloads-grafana-request")
-			require.NoError(t, err)
-			require.Equal(t, c.ips, request.Inputs["ipAddresses"].Mappable())
+			for _, server := range []string{"grafana", "status"} {
+				request, err := rec.One("tls:index/certRequest:CertRequest", "workloads-"+server+"-request")
+				require.NoError(t, err)
+				require.Equal(t, c.ips, request.Inputs["ipAddresses"].Mappable())
+			}
 			cm, err := rec.One("kubernetes:core/v1:ConfigMap", "workloads-status-config")
 			require.NoError(t, err)
 			text := fmt.Sprint(cm.Inputs["data"].Mappable())

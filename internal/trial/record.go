@@ -78,7 +78,7 @@ func Computed(r recorder.Resource) resource.PropertyMap {
 	case "aws:emr/cluster:Cluster":
 		return resource.PropertyMap{"masterPublicDns": text("ip-10-0-0-9.ec2.internal")}
 	case "random:index/randomPassword:RandomPassword":
-		return resource.PropertyMap{"result": resource.MakeSecret(text("hunter2"))}
+		return resource.PropertyMap{"result": resource.MakeSecret(text("hunter2 of " + r.Name))}
 	case "tls:index/privateKey:PrivateKey":
 		return resource.PropertyMap{"privateKeyPem": resource.MakeSecret(text("key of " + r.Name)),
 			"privateKeyPemPkcs8": resource.MakeSecret(text("key of " + r.Name))}

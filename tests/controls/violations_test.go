@@ -260,9 +260,9 @@ func TestEveryRuleFindsItsViolation(t *testing.T) {
 // which the stacks' exception does not apply.
 func TestBlockOfPublicAccessIsJudgedWhereAskedFor(t *testing.T) {
 	const stack, key = "blocking", platform.Project + ":emr"
-	values := trial.Values(t, "dev")
+	values := trial.Values(t, "local")
 	values[key] = `{"blockPublicAccess":true}`
-	all := controls.FromRecording(trial.Record(t, "dev", recorder.WithConfig(values)))
+	all := controls.FromRecording(trial.Record(t, "local", recorder.WithConfig(values)))
 	require.Empty(t, findings(controls.Judge(stack, all)))
 	for _, v := range blockViolations() {
 		require.Contains(t, findings(controls.Judge(stack, alter(t, all, v.alteration))), v.rule+" "+v.resource)
