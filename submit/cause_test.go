@@ -77,7 +77,7 @@ func TestCauseOfRealLogs(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join("testdata", "causes", name+".log"))
 			require.NoError(t, err)
 			found := findCause(strings.Split(string(text), "\n"))
-			require.Equal(t, want, found.Cause.String())
+			require.Equal(t, want, found.String())
 			require.Equal(t, want == "", found.weight == noCause)
 		})
 	}
@@ -129,7 +129,7 @@ func TestCauseOfArbitraryLogs(t *testing.T) {
 		for _, part := range []string{found.File, found.Function, found.Code} {
 			require.LessOrEqual(t, len(part), maxPart)
 		}
-		require.Equal(t, strings.ToValidUTF8(found.Cause.String(), "?"), found.Cause.String())
+		require.Equal(t, strings.ToValidUTF8(found.String(), "?"), found.String())
 		require.Equal(t, found.weight == noCause, found.Exception == "", "%q", log)
 	}
 }

@@ -127,8 +127,10 @@ func TestUserDataReportsEveryViolation(t *testing.T) {
 		Region: "moon", Arch: "riscv", PrivateIP: "::1", PublicIP: "::2", VolumeID: "vol", ParameterPrefix: "k3s", Mirror: "http://plain/",
 	})
 	require.Error(t, err)
-	for _, want := range []string{`region: "moon"`, `arch: "riscv"`, `privateIp: "::1"`, `publicIp: "::2"`, `volumeId: "vol"`, `parameterPrefix: "k3s"`,
-		`mirror: "http://plain/"`} {
+	for _, want := range []string{
+		`region: "moon"`, `arch: "riscv"`, `privateIp: "::1"`, `publicIp: "::2"`, `volumeId: "vol"`, `parameterPrefix: "k3s"`,
+		`mirror: "http://plain/"`,
+	} {
 		require.ErrorContains(t, err, want)
 	}
 }

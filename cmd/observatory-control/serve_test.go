@@ -49,7 +49,7 @@ func TestServeStopsWithItsContext(t *testing.T) {
 	require.NoError(t, err)
 	defer plain.Body.Close()
 	require.Equal(t, http.StatusBadRequest, plain.StatusCode, "nothing is served in clear")
-	old := &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11} //nolint:gosec // refused
+	old := &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
 	_, err = tls.Dial("tcp", address, old)
 	require.ErrorContains(t, err, "protocol version")
 	stop()

@@ -33,12 +33,13 @@ func (b *builder) instanceTypes() []string {
 // findOfferings looks up which of the configured instance types each zone offers. An
 // account's zone letters are its own: us-east-1a of one account is another's us-east-1c.
 func (b *builder) findOfferings() pulumi.StringArrayMapOutput {
-	return ec2.GetInstanceTypeOfferingsOutput(b.Ctx, ec2.GetInstanceTypeOfferingsOutputArgs{
+	found := ec2.GetInstanceTypeOfferingsOutput(b.Ctx, ec2.GetInstanceTypeOfferingsOutputArgs{
 		LocationType: pulumi.String("availability-zone"),
 		Filters: ec2.GetInstanceTypeOfferingsFilterArray{ec2.GetInstanceTypeOfferingsFilterArgs{
 			Name: pulumi.String("instance-type"), Values: pulumi.ToStringArray(b.instanceTypes()),
 		}},
-	}, pulumi.Parent(b.Parent)).ApplyT(func(r ec2.GetInstanceTypeOfferingsResult) map[string][]string {
+	}, pulumi.Parent(b.Parent))
+	return found.ApplyT(func(r ec2.GetInstanceTypeOfferingsResult) map[string][]string {
 		offered := map[string][]string{}
 		for i := range min(len(r.Locations), len(r.InstanceTypes)) {
 			offered[r.Locations[i]] = append(offered[r.Locations[i]], r.InstanceTypes[i])

@@ -81,7 +81,7 @@ func TestConsumerOfTheWholePlatform(t *testing.T) {
 	require.NotContains(t, document, "tempo")
 	attached := inputsOf(t, team, "aws:iam/rolePolicy:RolePolicy")
 	require.Equal(t, want.NodeRoleName, attached["role"])
-	require.Equal(t, "arn:aws:iam::000000000000:role/"+want.NodeRoleName, want.NodeRoleARN)
+	require.Equal(t, want.NodeRoleARN, "arn:aws:iam::000000000000:role/"+want.NodeRoleName)
 	require.Contains(t, attached["policy"], `"Resource":"arn:aws:s3:::orders-of-the-shop/*"`)
 	for name := range r.Outputs {
 		require.False(t, r.Outputs[name].Secret, name)

@@ -53,7 +53,7 @@ type Outputs struct {
 	Bootstrap         Bootstrap         `json:"bootstrap" help:"Bootstrap action that makes any EMR cluster of this VPC observable."`
 	EMRClusterID      string            `json:"emrClusterId" help:"EMR cluster."`
 	EMRMasterDNS      string            `json:"emrMasterDns" help:"Private DNS name of the primary node."`
-	NodeRoleARN       string            `json:"nodeRoleArn" help:"Role of the nodes and their jobs; bucket policies of other accounts name it."`
+	NodeRoleARN       string            `json:"nodeRoleArn" help:"Role of the nodes and their jobs; bucket policies elsewhere name it."`
 	NodeRoleName      string            `json:"nodeRoleName" help:"Its name: attach policies here for what jobs need beyond the lake."`
 	GrafanaURL        string            `json:"grafanaUrl" help:"Grafana, from the operators' networks."`
 	Dashboards        map[string]string `json:"dashboards" help:"Dashboard slug to its URL."`
