@@ -47,7 +47,7 @@ func TestPredefinedDashboardsShowEveryMetricPanel(t *testing.T) {
 				got = append(got, shown{p.Title, len(p.Expr)})
 				require.Len(t, p.Alias, len(p.Expr), p.Title)
 				require.NotEmpty(t, p.Description, p.Title)
-				require.True(t, p.Width >= 1 && p.Width <= 12, p.Title)
+				require.True(t, p.Width >= 4 && p.Width <= 12, p.Title)
 				for _, expr := range p.Expr {
 					require.NotContains(t, expr, "$", p.Title)
 					_, err := metricsql.Parse(expr)

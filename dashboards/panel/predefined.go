@@ -37,8 +37,13 @@ type predefinedPanel struct {
 // PredefinedPath is where VictoriaMetrics shows them.
 const PredefinedPath = "/vmui/#/dashboards"
 
-// predefinedColumns is the width of VictoriaMetrics' grid.
-const predefinedColumns = 12
+// predefinedColumns is the width of VictoriaMetrics' grid. A panel there has a legend
+// with statistics below its graph, which a narrower one than predefinedNarrowest cuts
+// off.
+const (
+	predefinedColumns   = 12
+	predefinedNarrowest = 4
+)
 
 // Predefined renders the panels that query metrics for VictoriaMetrics' own UI,
 // where nothing else runs. It has no variables: every one has its value for
@@ -76,7 +81,7 @@ func (b Board) PredefinedFile() string { return b.UID + ".json" }
 func (b Board) predefined(p Panel) (predefinedPanel, error) {
 	out := predefinedPanel{
 		Title: p.spec.Title, Description: p.spec.Description.String(), Unit: p.spec.Unit.word(),
-		Width: max(1, p.spec.Width*predefinedColumns/gridColumns),
+		Width: max(predefinedNarrowest, p.spec.Width*predefinedColumns/gridColumns),
 	}
 	var errs []error
 	for _, q := range p.queries {

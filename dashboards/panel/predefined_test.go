@@ -10,8 +10,9 @@ import (
 
 // Every variable has its value for "All"; another name is an error.
 func TestPredefinedDashboardHasNoVariables(t *testing.T) {
+	width := 24
 	render := func(expr string) (string, error) {
-		p := panel.TimeSeries(panel.Spec{Title: "P", Unit: panel.UnitCores, Width: 24}, panel.Metrics(expr, "{{a}}"))
+		p := panel.TimeSeries(panel.Spec{Title: "P", Unit: panel.UnitCores, Width: width}, panel.Metrics(expr, "{{a}}"))
 		b := panel.Board{
 			UID: "u", Title: "T", From: "now-3h", Variables: []panel.Variable{{Name: "host"}},
 			Rows: []panel.Row{{Title: "R", Panels: []panel.Panel{p}}},
@@ -24,6 +25,10 @@ func TestPredefinedDashboardHasNoVariables(t *testing.T) {
 	require.Contains(t, body, `rate(m{host=~\".*|\"}) + increase(m[3h])`)
 	require.Contains(t, body, `"unit": "cores"`)
 	require.Contains(t, body, `"width": 12`)
+	width = 2
+	body, err = render("m")
+	require.NoError(t, err)
+	require.Contains(t, body, `"width": 4`, "a legend fits")
 	_, err = render(`m{role="$role"}`)
 	require.ErrorContains(t, err, `row "R", panel "P": $role is neither`)
 }
