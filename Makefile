@@ -56,6 +56,10 @@ up: build ## Deploy the platform on the local cloud and run one Spark job
 down: build ## Stop the local cloud and remove its state
 	@bin/observatory down
 
+.PHONY: screenshots
+screenshots: ## Draw the README's pictures from a running local cloud (needs chromium)
+	@docs/images/draw.sh
+
 .PHONY: lint-tools
 lint-tools:
 	@test -d $(LINT) || { cd toolchain/lint && GOFLAGS=-trimpath GOGC=400 go build -buildvcs=false -ldflags "-s -w" -o $(LINT).part/ tool ./unusedexports && mv -T $(LINT).part $(LINT); }
