@@ -38,10 +38,7 @@ func needsOf(cfg schema.Config) doctor.Needs {
 		n.Instances = append(n.Instances, doctor.Instances{Type: g.InstanceType, Count: g.Count, Spot: g.BidPrice != ""})
 	}
 	if cfg.Network.VPCID == "" {
-		n.VPCs = 1
-		if cfg.Network.NAT {
-			n.Addresses++
-		}
+		n.VPCs, n.Addresses = 1, 1 // the address is the NAT gateway's
 	}
 	if cfg.ControlNode.Access == schema.AccessPublic {
 		n.Addresses++
