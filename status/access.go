@@ -12,7 +12,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// NewClient returns a client that trusts the certificates of one authority (PEM),
+// NewClient returns a client that trusts the certificates of one CA (PEM),
 // or of this machine's if it is empty.
 func NewClient(caCertificate []byte) (*http.Client, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
@@ -51,7 +51,7 @@ func explain(err error) error {
 	var refused *refusal
 	switch {
 	case errors.As(err, &unknown):
-		return fmt.Errorf("%w; trust the authority of the stack output caCertificate: --ca-certificate FILE", err)
+		return fmt.Errorf("%w; trust the CA of the stack output caCertificate: --ca-certificate FILE", err)
 	case errors.As(err, &name):
 		return fmt.Errorf("%w; use the address of the stack output statusUrl, or localhost through a tunnel", err)
 	case errors.As(err, &refused) && refused.status == http.StatusUnauthorized:

@@ -16,7 +16,7 @@ import (
 
 // Access is what a client needs to read the status.
 type Access struct {
-	CACertificate []byte // PEM; empty = this machine's authorities
+	CACertificate []byte // PEM; empty = this machine's CAs
 	Password      string // of platform.StatusUser; "" = none
 }
 

@@ -51,7 +51,7 @@ func serveCommand() *cobra.Command {
 	c.Flags().StringVar(&f.certificate, "certificate", "", "the server's certificate (PEM)")
 	c.Flags().StringVar(&f.key, "key", "", "its private key (PEM)")
 	c.Flags().StringVar(&f.password, "password-file", "", "file with the password of the user "+platform.StatusUser)
-	c.Flags().StringVar(&f.caCertificate, "ca-certificate", "", "authority of the workloads' certificates (PEM; default: this machine's)")
+	c.Flags().StringVar(&f.caCertificate, "ca-certificate", "", "CA of the workloads' certificates (PEM; default: this machine's)")
 	c.Flags().StringVar(&address, "listen", fmt.Sprintf(":%d", platform.Status), "address to listen on")
 	return c
 }

@@ -22,7 +22,7 @@ type remoteStatus struct{ url, caCertificate, passwordFile string }
 func (r *remoteStatus) addFlags(c *cobra.Command) {
 	c.Flags().StringVar(&r.url, "url", "", "status URL of a platform on AWS (stack output statusUrl)")
 	c.Flags().StringVar(&r.caCertificate, "ca-certificate", "",
-		"file with the stack output caCertificate (default: this machine's authorities)")
+		"file with the stack output caCertificate (default: this machine's CAs)")
 	c.Flags().StringVar(&r.passwordFile, "password-file", "", fmt.Sprintf(
 		"file with the stack output statusPassword, - for stdin (default: $%s)", envStatusPassword))
 }

@@ -28,9 +28,9 @@ type access struct {
 	secret   secret              // platform.AccessSecret of the workload
 }
 
-// authority creates the CA that signs the certificates of all servers that
+// createCA creates the CA that signs the certificates of all servers that
 // operators use. Its names are Grafana's, which was the first of them.
-func (o objects) authority() (certificate.Certificate, error) {
+func (o objects) createCA() (certificate.Certificate, error) {
 	return certificate.CreateCA(o.Builder, certificate.CASpec{Role: "grafana-ca", CommonName: platform.Name + " grafana"})
 }
 
@@ -72,7 +72,7 @@ func (o objects) serverAccess(
 			name: created.Metadata.Name().Elem(),
 			// The certificate changes with its key.
 			restartOn: platform.AccessCertificate,
-			// The hash of a random password of 32 characters tells nothing about it. As
+			// The hash of a random password of 32 characters reveals nothing about it. As
 			// a secret it would hide every change of the pod in a preview.
 			hash: output.Public(hashOf(read)),
 		},

@@ -107,7 +107,7 @@ func (w *Workloads) build(b child.Builder, args *Args, settings workloadconfig.S
 	if err != nil {
 		return err
 	}
-	ca, err := o.authority()
+	ca, err := o.createCA()
 	if err != nil {
 		return err
 	}

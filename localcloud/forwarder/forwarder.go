@@ -1,6 +1,6 @@
 // Package forwarder makes a server that requires TLS and a password available on
 // the host's 127.0.0.1 without either. It supplies what a person on AWS has to give
-// a browser: trust in the program's authority, and the password. It verifies the
+// a browser: trust in the program's CA, and the password. It verifies the
 // server's certificate as that browser would.
 package forwarder
 

@@ -58,7 +58,7 @@ type Outputs struct {
 	GrafanaURL        string            `json:"grafanaUrl" help:"Grafana, from the operators' networks."`
 	Dashboards        map[string]string `json:"dashboards" help:"Dashboard slug to its URL."`
 	StatusURL         string            `json:"statusUrl" help:"The platform's status page."`
-	CACertificate     string            `json:"caCertificate" help:"PEM certificate of the authority behind Grafana's and the status page's."`
+	CACertificate     string            `json:"caCertificate" help:"PEM certificate of the CA that signs Grafana's and the status page's."`
 	Endpoints         map[string]string `json:"endpoints" help:"Workload to its URL inside the control node's cluster."`
 }
 
