@@ -72,12 +72,12 @@ check: lint-tools ## Check format, vet, import rules, unused exports and lint (a
 	$(LINT)/unusedexports toolchain/lint/exceptions.txt
 	$(LINT)/golangci-lint run --max-issues-per-linter 0 --max-same-issues 0
 
-# The whole-cloud tests come first because they take longest, and three packages run at
-# once because clouds mostly wait.
+# The longest tests come first: whole clouds, then the real kube-apiserver, which is built
+# on first use. Three packages run at once because clouds mostly wait.
 .PHONY: test
 test: tools ## Run every test, or those of PACKAGES=…
 	@test -x $(PYTHON)/bin/python || { python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q --disable-pip-version-check boto3==1.40.45; }
-	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python go test -p 3 -timeout $(or $(TIMEOUT),60m) $(or $(PACKAGES),./tests/cloud ./...)
+	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python go test -p 3 -timeout $(or $(TIMEOUT),60m) $(or $(PACKAGES),./tests/cloud ./tests/kubernetes ./...)
 
 .PHONY: test-long
 test-long: tools ## Run every test, the hour-long forms included
