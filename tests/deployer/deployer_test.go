@@ -55,7 +55,10 @@ func TestEveryResourceTypeAndFunctionHasItsRow(t *testing.T) {
 		listed[r.Token] = true
 		delete(used, r.Token)
 		require.Regexp(t, `\.go$`, r.Source, r.Token)
-		for _, a := range r.Actions {
+		for _, n := range r.Needs {
+			require.NotEmpty(t, n.Source, "%s %v", r.Token, n.Actions)
+		}
+		for _, a := range r.Actions() {
 			require.Regexp(t, action, a, r.Token)
 		}
 	}
@@ -86,7 +89,7 @@ func TestReferenceIsGenerated(t *testing.T) {
 		}
 	}
 	for _, r := range deployer.Rows() {
-		for _, a := range r.Actions {
+		for _, a := range r.Actions() {
 			require.True(t, allowed[a], "%s needs %s", r.Token, a)
 		}
 	}
@@ -127,7 +130,7 @@ func TestPoliciesAreSplitAtIAMsLimit(t *testing.T) {
 	long := func(service string) deployer.Row {
 		r := deployer.Row{Token: service}
 		for i := range 150 {
-			r.Actions = append(r.Actions, service+":Action"+strings.Repeat("x", i%20)+string(rune('a'+i%26))+strings.Repeat("y", i/26))
+			r.Calls = append(r.Calls, service+":Action"+strings.Repeat("x", i%20)+string(rune('a'+i%26))+strings.Repeat("y", i/26))
 		}
 		return r
 	}

@@ -93,7 +93,7 @@ func statements(rows []Row, names Names) []statement {
 	services := map[string][]string{}
 	var passes, links, lists bool
 	for _, r := range rows {
-		for _, action := range r.Actions {
+		for _, action := range r.Actions() {
 			service, _, _ := strings.Cut(action, ":")
 			switch action {
 			case "iam:PassRole":
@@ -124,7 +124,8 @@ func statements(rows []Row, names Names) []statement {
 	}
 	if links { // EMR creates its own at an account's first cluster
 		out = append(out, statement{
-			Sid: "ServiceLinkedRole", Effect: "Allow", Action: []string{"iam:CreateServiceLinkedRole"}, Resource: []string{"*"},
+			Sid: "ServiceLinkedRole", Effect: "Allow", Action: []string{"iam:CreateServiceLinkedRole"},
+			Resource:  []string{"arn:aws:iam::*:role/aws-service-role/elasticmapreduce.amazonaws.com*/AWSServiceRoleForEMRCleanup*"},
 			Condition: equals("iam:AWSServiceName", "elasticmapreduce.amazonaws.com"),
 		})
 	}

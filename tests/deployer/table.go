@@ -1,34 +1,67 @@
 package deployer
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Row is what one resource type or function of the AWS provider needs.
 type Row struct {
-	Token   string // as the engine names it
-	Source  string // file below sourceRoot that makes the calls, to compare the actions with
+	Token  string // as the engine names it
+	Source string // file below sourceRoot with the functions that make the calls
+	Calls  []string
+	Needs  []Need
+}
+
+// Need lists actions that AWS asks for besides the call's own.
+type Need struct {
 	Actions []string
+	Source  string // page of AWS's documentation
+}
+
+// Actions returns all actions of the row.
+func (r Row) Actions() []string {
+	all := slices.Clone(r.Calls)
+	for _, n := range r.Needs {
+		all = append(all, n.Actions...)
+	}
+	return all
 }
 
 // sourceRoot holds the provider's resources; pulumi-aws 6.83 wraps this version.
 const sourceRoot = "https://github.com/hashicorp/terraform-provider-aws/tree/v5.100.0/internal/service/"
 
-// row lists actions of one service.
-func row(token, source, service, actions string) Row {
-	r := Row{Token: token, Source: source}
-	return r.and(service, actions)
+// authorization is the reference that names a call's dependent actions.
+const authorization = "Service Authorization Reference, "
+
+// row lists the actions of a source file's calls, all of one service.
+func row(token, source, service, calls string) Row {
+	return Row{Token: token, Source: source, Calls: actions(service, calls)}
 }
 
-// and adds actions of another service.
-func (r Row) and(service, actions string) Row {
-	for _, a := range strings.Fields(actions) {
-		r.Actions = append(r.Actions, service+":"+a)
-	}
+// needs adds what AWS asks for besides the calls.
+func (r Row) needs(source, service, names string) Row {
+	r.Needs = append(r.Needs, Need{actions(service, names), source})
 	return r
+}
+
+func actions(service, names string) []string {
+	var out []string
+	for _, name := range strings.Fields(names) {
+		out = append(out, service+":"+name)
+	}
+	return out
 }
 
 // Rows returns all resource types and functions, also those of options that no
 // stack here sets, with the calls that creating, reading, updating, tagging and
-// deleting them make.
+// deleting them make: those that the provider reaches with the arguments that the
+// components set. They were compared with the provider's versions 5.82 and 6.48.
+// What only the later one calls came with 6: its changelog names endpoints of
+// GuardDuty (#46953) and a bucket's tags through S3 Control (#45251).
+//
+// An action has the name that IAM gives it, which is not always the call's:
+// HeadObject needs s3:GetObject, DeletePublicAccessBlock s3:PutBucketPublicAccessBlock.
 func Rows() []Row {
 	var rows []Row
 	for _, group := range [][]Row{functions(), network(), machines(), cluster(), identity(), encryption(), buckets()} {
@@ -57,17 +90,18 @@ const tagging = " CreateTags DeleteTags"
 
 func network() []Row {
 	const rules = "DescribeSecurityGroupRules ModifySecurityGroupRules"
+	const delivery = "VPC User Guide, Publish flow logs to Amazon S3"
 	return []Row{
 		row("aws:ec2/vpc:Vpc", "ec2/vpc_.go", "ec2",
 			"CreateVpc DescribeVpcs DescribeVpcAttribute ModifyVpcAttribute DeleteVpc "+
 				"DescribeNetworkAcls DescribeRouteTables DescribeSecurityGroups"+tagging),
 		row("aws:ec2/subnet:Subnet", "ec2/vpc_subnet.go", "ec2",
 			"CreateSubnet DescribeSubnets ModifySubnetAttribute DeleteSubnet DescribeNetworkInterfaces"+tagging),
-		row("aws:ec2/tag:Tag", "ec2/ec2_tag.go", "ec2", "DescribeTags"+tagging),
+		row("aws:ec2/tag:Tag", "ec2/tag_gen.go", "ec2", "DescribeTags"+tagging),
 		row("aws:ec2/internetGateway:InternetGateway", "ec2/vpc_internet_gateway.go", "ec2",
 			"CreateInternetGateway DescribeInternetGateways AttachInternetGateway DetachInternetGateway DeleteInternetGateway"+tagging),
 		row("aws:ec2/eip:Eip", "ec2/ec2_eip.go", "ec2",
-			"AllocateAddress DescribeAddresses DescribeAddressesAttribute AssociateAddress DisassociateAddress ReleaseAddress"+tagging),
+			"AllocateAddress DescribeAddresses DescribeAddressesAttribute DisassociateAddress ReleaseAddress"+tagging),
 		row("aws:ec2/eipAssociation:EipAssociation", "ec2/ec2_eip_association.go", "ec2",
 			"AssociateAddress DescribeAddresses DisassociateAddress"),
 		row("aws:ec2/natGateway:NatGateway", "ec2/vpc_nat_gateway.go", "ec2",
@@ -78,42 +112,41 @@ func network() []Row {
 		row("aws:ec2/routeTableAssociation:RouteTableAssociation", "ec2/vpc_route_table_association.go", "ec2",
 			"AssociateRouteTable DescribeRouteTables ReplaceRouteTableAssociation DisassociateRouteTable"),
 		row("aws:ec2/securityGroup:SecurityGroup", "ec2/vpc_security_group.go", "ec2",
-			"CreateSecurityGroup DescribeSecurityGroups AuthorizeSecurityGroupEgress RevokeSecurityGroupIngress "+
+			"CreateSecurityGroup DescribeSecurityGroups DescribeSecurityGroupRules RevokeSecurityGroupIngress "+
 				"RevokeSecurityGroupEgress DeleteSecurityGroup DescribeNetworkInterfaces"+tagging),
 		row("aws:ec2/defaultSecurityGroup:DefaultSecurityGroup", "ec2/vpc_default_security_group.go", "ec2",
-			"DescribeSecurityGroups RevokeSecurityGroupIngress RevokeSecurityGroupEgress"+tagging),
+			"DescribeSecurityGroups DescribeSecurityGroupRules RevokeSecurityGroupIngress RevokeSecurityGroupEgress"+tagging),
 		row("aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule", "ec2/vpc_security_group_egress_rule.go", "ec2",
 			"AuthorizeSecurityGroupEgress RevokeSecurityGroupEgress "+rules+tagging),
 		row("aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule", "ec2/vpc_security_group_ingress_rule.go", "ec2",
 			"AuthorizeSecurityGroupIngress RevokeSecurityGroupIngress "+rules+tagging),
-		// Interface endpoints associate their private hosted zone.
 		row("aws:ec2/vpcEndpoint:VpcEndpoint", "ec2/vpc_endpoint.go", "ec2",
-			"CreateVpcEndpoint DescribeVpcEndpoints ModifyVpcEndpoint DeleteVpcEndpoints DescribePrefixLists"+tagging).
-			and("route53", "AssociateVPCWithHostedZone"),
-		// Delivery to a bucket is registered with CloudWatch Logs (VPC guide, "Publish flow logs to Amazon S3").
+			"CreateVpcEndpoint DescribeVpcEndpoints ModifyVpcEndpoint DeleteVpcEndpoints DescribePrefixLists DescribeNetworkInterfaces"+tagging).
+			needs(authorization+"CreateVpcEndpoint", "ec2", "DescribeSecurityGroups DescribeSubnets DescribeVpcs").
+			needs(authorization+"CreateVpcEndpoint", "route53", "AssociateVPCWithHostedZone"),
 		row("aws:ec2/flowLog:FlowLog", "ec2/vpc_flow_log.go", "ec2", "CreateFlowLogs DescribeFlowLogs DeleteFlowLogs"+tagging).
-			and("logs", "CreateLogDelivery DeleteLogDelivery").and("s3", "GetBucketPolicy PutBucketPolicy"),
+			needs(delivery, "logs", "CreateLogDelivery DeleteLogDelivery").needs(delivery, "s3", "GetBucketPolicy PutBucketPolicy"),
 	}
 }
 
 func machines() []Row {
-	// What EC2 does with the key on the caller's behalf (EBS guide, "Amazon EBS encryption").
 	const volumeKey = "CreateGrant Decrypt DescribeKey GenerateDataKeyWithoutPlaintext ReEncryptFrom ReEncryptTo"
+	const ebs = "EBS User Guide, Requirements for Amazon EBS encryption"
 	return []Row{
 		row("aws:ec2/networkInterface:NetworkInterface", "ec2/vpc_network_interface.go", "ec2",
-			"CreateNetworkInterface DescribeNetworkInterfaces ModifyNetworkInterfaceAttribute AttachNetworkInterface "+
-				"DetachNetworkInterface DeleteNetworkInterface"+tagging),
+			"CreateNetworkInterface DescribeNetworkInterfaces ModifyNetworkInterfaceAttribute DetachNetworkInterface "+
+				"DeleteNetworkInterface"+tagging),
 		row("aws:ec2/instance:Instance", "ec2/ec2_instance.go", "ec2",
 			"RunInstances DescribeInstances DescribeInstanceAttribute DescribeInstanceTypes DescribeInstanceCreditSpecifications "+
-				"DescribeImages DescribeTags DescribeVolumes DescribeVpcs ModifyInstanceAttribute ModifyInstanceMetadataOptions "+
-				"ModifyInstanceCreditSpecification MonitorInstances UnmonitorInstances StartInstances StopInstances TerminateInstances "+
+				"DescribeImages DescribeTags DescribeVolumes DescribeVolumesModifications DescribeVpcs ModifyVolume ModifyInstanceAttribute "+
+				"ModifyInstanceMetadataOptions MonitorInstances StartInstances StopInstances TerminateInstances "+
 				"DescribeIamInstanceProfileAssociations AssociateIamInstanceProfile DisassociateIamInstanceProfile "+
 				"ReplaceIamInstanceProfileAssociation"+tagging).
-			and("iam", "PassRole GetInstanceProfile").and("kms", volumeKey),
+			needs(authorization+"RunInstances", "iam", "PassRole").needs(ebs, "kms", volumeKey),
 		row("aws:ebs/volume:Volume", "ec2/ebs_volume.go", "ec2",
-			"CreateVolume DescribeVolumes ModifyVolume DescribeVolumesModifications DeleteVolume"+tagging).and("kms", volumeKey),
+			"CreateVolume DescribeVolumes ModifyVolume DeleteVolume"+tagging).needs(ebs, "kms", volumeKey),
 		row("aws:ec2/volumeAttachment:VolumeAttachment", "ec2/ebs_volume_attachment.go", "ec2",
-			"AttachVolume DescribeVolumes DescribeInstances DetachVolume"),
+			"AttachVolume DescribeVolumes DescribeInstances StopInstances DetachVolume").needs(ebs, "kms", volumeKey),
 	}
 }
 
@@ -125,12 +158,13 @@ func cluster() []Row {
 		row("aws:emr/securityConfiguration:SecurityConfiguration", "emr/security_configuration.go", emr,
 			"CreateSecurityConfiguration DescribeSecurityConfiguration DeleteSecurityConfiguration"),
 		row("aws:emr/cluster:Cluster", "emr/cluster.go", emr,
-			"RunJobFlow DescribeCluster ListBootstrapActions ListInstanceFleets ListInstanceGroups ListInstances ListSteps ModifyCluster "+
+			"RunJobFlow DescribeCluster ListBootstrapActions ListInstanceFleets ListInstanceGroups ListSteps ModifyCluster "+
 				"ModifyInstanceGroups GetAutoTerminationPolicy PutAutoTerminationPolicy RemoveAutoTerminationPolicy SetTerminationProtection "+
 				"SetUnhealthyNodeReplacement SetVisibleToAllUsers AddTags RemoveTags TerminateJobFlows").
-			and("iam", "PassRole CreateServiceLinkedRole"),
+			needs(authorization+"RunJobFlow", "iam", "PassRole").
+			needs("EMR Management Guide, Using service-linked roles for Amazon EMR for cleanup", "iam", "CreateServiceLinkedRole"),
 		row("aws:emr/instanceGroup:InstanceGroup", "emr/instance_group.go", emr,
-			"AddInstanceGroups DescribeCluster ListInstanceGroups ModifyInstanceGroups"),
+			"AddInstanceGroups ListInstanceGroups ModifyInstanceGroups"),
 	}
 }
 
@@ -144,19 +178,20 @@ func identity() []Row {
 			"AttachRolePolicy ListAttachedRolePolicies DetachRolePolicy"),
 		row("aws:iam/instanceProfile:InstanceProfile", "iam/instance_profile.go", "iam",
 			"CreateInstanceProfile GetInstanceProfile AddRoleToInstanceProfile RemoveRoleFromInstanceProfile DeleteInstanceProfile "+
-				"TagInstanceProfile UntagInstanceProfile GetRole PassRole"),
+				"TagInstanceProfile UntagInstanceProfile GetRole").
+			needs(authorization+"AddRoleToInstanceProfile", "iam", "PassRole"),
 	}
 }
 
 func encryption() []Row {
 	return []Row{
 		row("aws:kms/key:Key", "kms/key.go", "kms",
-			"CreateKey DescribeKey GetKeyPolicy PutKeyPolicy GetKeyRotationStatus EnableKeyRotation DisableKeyRotation EnableKey "+
+			"CreateKey DescribeKey GetKeyPolicy PutKeyPolicy GetKeyRotationStatus EnableKeyRotation EnableKey "+
 				"UpdateKeyDescription ListResourceTags TagResource UntagResource ScheduleKeyDeletion"),
 		row("aws:kms/alias:Alias", "kms/alias.go", "kms", "CreateAlias ListAliases UpdateAlias DeleteAlias"),
 		row("aws:ssm/parameter:Parameter", "ssm/parameter.go", "ssm",
-			"PutParameter GetParameter GetParameters DescribeParameters DeleteParameter AddTagsToResource RemoveTagsFromResource "+
-				"ListTagsForResource").and("kms", "Encrypt Decrypt"),
+			"PutParameter GetParameter DescribeParameters DeleteParameter AddTagsToResource RemoveTagsFromResource ListTagsForResource").
+			needs("Systems Manager User Guide, AWS KMS encryption for Parameter Store SecureString parameters", "kms", "Encrypt Decrypt"),
 	}
 }
 
@@ -164,7 +199,7 @@ func buckets() []Row {
 	part := func(token, source, actions string) Row { return row("aws:s3/"+token, "s3/"+source, "s3", actions) }
 	return []Row{
 		part("bucketV2:BucketV2", "bucket.go",
-			"CreateBucket ListBucket GetBucketLocation GetAccelerateConfiguration GetBucketAcl GetBucketCORS GetBucketLogging "+
+			"CreateBucket ListBucket GetAccelerateConfiguration GetBucketAcl GetBucketCORS GetBucketLogging "+
 				"GetBucketObjectLockConfiguration GetBucketPolicy GetBucketRequestPayment GetBucketTagging PutBucketTagging GetBucketVersioning "+
 				"GetBucketWebsite GetEncryptionConfiguration GetLifecycleConfiguration GetReplicationConfiguration ListBucketVersions "+
 				"DeleteObject DeleteObjectVersion DeleteBucket"),
@@ -180,7 +215,8 @@ func buckets() []Row {
 		part("bucketPublicAccessBlock:BucketPublicAccessBlock", "bucket_public_access_block.go",
 			"GetBucketPublicAccessBlock PutBucketPublicAccessBlock"),
 		part("bucketObjectv2:BucketObjectv2", "object.go",
-			"PutObject AbortMultipartUpload GetObject GetObjectTagging PutObjectTagging DeleteObject DeleteObjectVersion ListBucketVersions").
-			and("kms", "Decrypt GenerateDataKey"),
+			"PutObject AbortMultipartUpload GetObject GetObjectTagging PutObjectTagging").
+			needs("S3 API Reference, HeadObject: 404 for a lost object", "s3", "ListBucket").
+			needs("S3 User Guide, Using server-side encryption with AWS KMS keys", "kms", "Decrypt GenerateDataKey"),
 	}
 }
