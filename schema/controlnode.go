@@ -57,11 +57,21 @@ func controlNodeRules() map[string]Rule {
 // Validate adds the node's violations to l.
 func (c ControlNode) Validate(l *violation.List, path string) {
 	checkFields(l, path, c)
+	if rules["instanceType"].Holds(c.InstanceType) {
+		family, _, _ := strings.Cut(c.InstanceType, ".")
+		l.Require(!xen.MatchString(family), path+".instanceType", c.InstanceType,
+			"must be built on the Nitro System, where a volume is found by its id", "use a newer family, such as "+defaultInstanceType)
+	}
 	if rules["instanceType"].Holds(c.InstanceType) && rules["arch"].Holds(c.Arch) {
 		l.Require(c.Arch == Arch(c.InstanceType), path+".arch", c.Arch, rules["arch"].Text,
 			fmt.Sprintf("set %s.arch to %s for %s", path, Arch(c.InstanceType), c.InstanceType))
 	}
 }
+
+// xen matches the families on the Xen hypervisor (EC2 User Guide, "Amazon EC2
+// instance types", "Instance hypervisor type"). There no device has the name of
+// platform.EBSDevice, and the node would wait for its data volume in vain.
+var xen = regexp.MustCompile(`^(?:c1|c3|c4|d2|f1|g2|g3|g3s|h1|hs1|i2|i3|m1|m2|m3|m4|p2|p3|r3|r4|t1|t2|x1|x1e)$`)
 
 func isPrivateAddress(s string) bool {
 	ip, err := netip.ParseAddr(s)

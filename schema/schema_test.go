@@ -123,6 +123,22 @@ func TestCredentialsInEndpointsAreHidden(t *testing.T) {
 	require.NotContains(t, err.Error(), "hunter2")
 }
 
+// The control node finds its data volume under a name that only Nitro gives it.
+func TestControlNodeRunsOnNitro(t *testing.T) {
+	for name, nitro := range map[string]bool{
+		"t2.large": false, "m4.xlarge": false, "i3.xlarge": false, "x1e.xlarge": false,
+		"t3.large": true, "m5.xlarge": true, "i3en.xlarge": true, "p3dn.24xlarge": true, "x2idn.16xlarge": true,
+	} {
+		c := validConfig()
+		c.ControlNode.InstanceType = name
+		if nitro {
+			require.NoError(t, c.Validate(), name)
+		} else {
+			require.ErrorContains(t, c.Validate(), "controlNode.instanceType", name)
+		}
+	}
+}
+
 func TestGravitonFamiliesAreARM(t *testing.T) {
 	for name, want := range map[string]string{
 		"a1.large": platform.ArchARM64, "m7g.large": platform.ArchARM64, "c6gn.xlarge": platform.ArchARM64, "im4gn.large": platform.ArchARM64,
