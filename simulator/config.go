@@ -129,6 +129,17 @@ func defaultTags(config map[string]any) map[string]string {
 	return out
 }
 
+// connect connects to the provider's server, if it has one.
+func (s *server) connect(ctx context.Context) error {
+	if err := s.checkReachable(); err != nil || s.connectTo == nil {
+		return err
+	}
+	s.mu.Lock()
+	arguments := property.Plain(s.config)
+	s.mu.Unlock()
+	return s.connectTo(ctx, s.pkg.Name, arguments)
+}
+
 // checkReachable fails, with the real provider's words, while the kubeconfig
 // names no server.
 func (s *server) checkReachable() error {

@@ -23,7 +23,7 @@ func (s *server) Create(ctx context.Context, r plugin.CreateRequest) (plugin.Cre
 	if r.Preview {
 		return plugin.CreateResponse{Properties: s.previewOutputs(req)}, nil
 	}
-	if err := s.checkReachable(); err != nil {
+	if err := s.connect(ctx); err != nil {
 		return plugin.CreateResponse{}, err
 	}
 	release, err := s.account.ClaimName(req.resource())
@@ -58,7 +58,7 @@ func (s *server) Update(ctx context.Context, r plugin.UpdateRequest) (plugin.Upd
 		out, err := req.Recorded()
 		return plugin.UpdateResponse{Properties: out.Outputs}, err
 	}
-	if err := s.checkReachable(); err != nil {
+	if err := s.connect(ctx); err != nil {
 		return plugin.UpdateResponse{}, err
 	}
 	result, err := s.handler(req.Type).Update(ctx, req)
@@ -100,7 +100,7 @@ func (s *server) Read(ctx context.Context, r plugin.ReadRequest) (plugin.ReadRes
 
 // Delete deletes a resource.
 func (s *server) Delete(ctx context.Context, r plugin.DeleteRequest) (plugin.DeleteResponse, error) {
-	if err := s.checkReachable(); err != nil {
+	if err := s.connect(ctx); err != nil {
 		return plugin.DeleteResponse{}, err
 	}
 	req := s.request(string(r.URN), string(r.Type), r.Name, string(r.ID), r.Inputs)

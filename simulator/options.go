@@ -17,12 +17,19 @@ type Options struct {
 	Handlers  map[string]Handler  // by resource type token
 	Invokes   map[string]Invoke   // by function token
 	Command   command.Runner      // nil = run commands on this machine
+	Connect   Connect             // nil = connect to nothing
 	Log       *slog.Logger        // nil = no log
 	// AcceptViolations lets resources with violations pass Check, so that one
 	// run finds those of all resources: see Servers.Violations. Set it only
 	// where no Handler creates anything.
 	AcceptViolations bool
 }
+
+// Connect connects to the server that a package's provider is configured for, as the
+// real provider does before it creates, updates or deletes a resource. arguments are the
+// provider's, with secrets in plain text. A Read connects to nothing: what is only
+// recorded is read from the engine's state.
+type Connect func(ctx context.Context, pkg string, arguments map[string]any) error
 
 // Invoke implements one function.
 type Invoke func(ctx context.Context, args resource.PropertyMap) (resource.PropertyMap, error)

@@ -114,7 +114,7 @@ func Serve(listeners map[string]net.Listener, o Options) (*Servers, error) {
 		g := grpc.NewServer(rpcutil.OpenTracingServerInterceptorOptions(nil)...)
 		pulumirpc.RegisterResourceProviderServer(g, plugin.NewProviderServer(&server{
 			pkg: packages[name], version: version, account: out.Account, handlers: handlers, invokes: o.Invokes,
-			checks: out.checks, acceptViolations: o.AcceptViolations, log: log.With("provider", name),
+			connectTo: o.Connect, checks: out.checks, acceptViolations: o.AcceptViolations, log: log.With("provider", name),
 		}))
 		out.grpc = append(out.grpc, g)
 		out.running.Go(func() { out.serve(name, g, l) })

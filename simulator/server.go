@@ -29,6 +29,7 @@ type server struct {
 	account          *record.Account
 	handlers         map[string]Handler
 	invokes          map[string]Invoke
+	connectTo        Connect
 	checks           *checkLog
 	acceptViolations bool
 	log              *slog.Logger

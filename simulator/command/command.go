@@ -46,10 +46,13 @@ type Runner interface {
 }
 
 // Shell runs commands as processes of this machine.
-type Shell struct{}
+type Shell struct {
+	// Start starts a command, on the machine that runs the program; nil = here.
+	Start func(*exec.Cmd) error
+}
 
 // Run implements Runner.
-func (Shell) Run(ctx context.Context, l Line) (stdout, stderr string, err error) {
+func (s Shell) Run(ctx context.Context, l Line) (stdout, stderr string, err error) {
 	argv := append(slices.Clone(l.Interpreter), l.Text)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = l.Dir
@@ -60,7 +63,15 @@ func (Shell) Run(ctx context.Context, l Line) (stdout, stderr string, err error)
 	cmd.Stdin = strings.NewReader(l.Stdin)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil {
+	start := (*exec.Cmd).Start
+	if s.Start != nil {
+		start = s.Start
+	}
+	err = start(cmd)
+	if err == nil {
+		err = cmd.Wait()
+	}
+	if err != nil {
 		return out.String(), errs.String(), fmt.Errorf("run %s: %w", argv[0], err)
 	}
 	return out.String(), errs.String(), nil
