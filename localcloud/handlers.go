@@ -14,12 +14,14 @@ func (c *cloud) handlers() map[string]simulator.Handler {
 		"aws:s3/bucketObjectv2:BucketObjectv2":      object{cloud: c},
 		"aws:ec2/vpc:Vpc":                           vpc{},
 		"aws:ec2/subnet:Subnet":                     subnet{cloud: c},
-		"aws:ec2/networkInterface:NetworkInterface": networkInterface{cloud: c},
 		"aws:ec2/instance:Instance":                 instance{cloud: c},
 		"aws:ebs/volume:Volume":                     volume{cloud: c},
 		"aws:ec2/volumeAttachment:VolumeAttachment": volumeAttachment{cloud: c},
 		"aws:ssm/parameter:Parameter":               parameter{cloud: c},
 		"aws:emr/cluster:Cluster":                   cluster{cloud: c},
+	}
+	for token, put := range reachParts() {
+		h[token] = reachPart{cloud: c, put: put}
 	}
 	for group, kinds := range map[string][]string{
 		"apps/v1": {"Deployment", "DaemonSet", "StatefulSet"},
@@ -59,6 +61,27 @@ func text(m resource.PropertyMap, key resource.PropertyKey) string {
 		return v.StringValue()
 	}
 	return ""
+}
+
+// number reads a whole number; 0 if it is not set.
+func number(m resource.PropertyMap, key resource.PropertyKey) int {
+	if v := m[key]; v.IsNumber() {
+		return int(v.NumberValue())
+	}
+	return 0
+}
+
+// texts reads a list of strings.
+func texts(m resource.PropertyMap, key resource.PropertyKey) []string {
+	var out []string
+	if list := m[key]; list.IsArray() {
+		for _, v := range list.ArrayValue() {
+			if v.IsString() {
+				out = append(out, v.StringValue())
+			}
+		}
+	}
+	return out
 }
 
 // flag reads a boolean property; false if it is not set.

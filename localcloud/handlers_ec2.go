@@ -34,23 +34,6 @@ func (s subnet) Create(_ context.Context, r simulator.Request) (simulator.Result
 // Delete implements simulator.Handler.
 func (s subnet) Delete(_ context.Context, r simulator.Request) error { return s.ec2.DeleteSubnet(r.ID) }
 
-type networkInterface struct {
-	simulator.Recording
-	*cloud
-}
-
-// Create implements simulator.Handler.
-func (n networkInterface) Create(_ context.Context, r simulator.Request) (simulator.Result, error) {
-	return apply(r, func(recorded simulator.Result) error {
-		return n.ec2.PutInterface(recorded.ID, text(recorded.Outputs, "privateIp"))
-	})
-}
-
-// Delete implements simulator.Handler.
-func (n networkInterface) Delete(_ context.Context, r simulator.Request) error {
-	return n.ec2.DeleteInterface(r.ID)
-}
-
 type parameter struct {
 	simulator.Recording
 	*cloud

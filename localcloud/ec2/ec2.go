@@ -3,8 +3,9 @@
 // real user data. Systems Manager's parameters are here too, since user data
 // reads them.
 //
-// Images, security groups, routes and everything else of EC2 are only recorded
-// by the provider.
+// Elastic IPs lead to instances as the routes and the ingress rules for IPv4
+// networks say. Rules between security groups, outbound rules, images and
+// everything else of EC2 are only recorded by the provider.
 package ec2
 
 import (
@@ -19,6 +20,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/emr-observatory/emr-observatory/localcloud/internet"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 )
@@ -38,8 +40,10 @@ type Service struct {
 	AccessKeyID  string
 	SecretKey    string
 	PrepareCLI   func(root string) error
+	Map          func([]internet.Address) error // of the internet gateway; nil = there is none
 	Log          *slog.Logger
 
+	mapping      sync.Mutex // held while Map runs
 	mu           sync.Mutex
 	state        state
 	parameters   map[string]string       // SSM parameters by name; in memory only, they hold secrets
@@ -47,8 +51,8 @@ type Service struct {
 }
 
 type state struct {
+	public
 	Subnets     map[string]string // id -> CIDR
-	Interfaces  map[string]string // id -> address
 	Nodes       map[string]int    // subnet id -> nodes given an address so far
 	Instances   map[string]machine.Spec
 	Attachments map[string]string // volume id -> instance id
@@ -62,14 +66,10 @@ const (
 )
 
 // Open reads the state and reboots the instances of an earlier run: from their
-// disks and without user data, as after a power cut.
+// disks and without user data, as after a power cut. They have their Elastic IPs
+// again.
 func (s *Service) Open(ctx context.Context) error {
-	s.state = state{
-		Subnets: map[string]string{}, Interfaces: map[string]string{}, Nodes: map[string]int{},
-		Instances: map[string]machine.Spec{}, Attachments: map[string]string{},
-	}
-	s.parameters, s.userDataRuns = map[string]string{}, map[string]*userDataRun{}
-	if err := s.load(); err != nil {
+	if err := s.open(); err != nil {
 		return fmt.Errorf("open EC2's state: %w", err)
 	}
 	for id, spec := range s.state.Instances {
@@ -77,7 +77,21 @@ func (s *Service) Open(ctx context.Context) error {
 			s.Log.Error("reboot instance", "instance", id, "error", err)
 		}
 	}
+	if err := s.mapAddresses(); err != nil {
+		s.Log.Error("map public addresses", "error", err)
+	}
 	return nil
+}
+
+func (s *Service) open() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.state = state{
+		public: newPublic(), Subnets: map[string]string{}, Nodes: map[string]int{},
+		Instances: map[string]machine.Spec{}, Attachments: map[string]string{},
+	}
+	s.parameters, s.userDataRuns = map[string]string{}, map[string]*userDataRun{}
+	return s.load()
 }
 
 func (s *Service) load() error {
@@ -126,16 +140,6 @@ func (s *Service) PutSubnet(id, cidr string) error {
 // DeleteSubnet deletes a subnet.
 func (s *Service) DeleteSubnet(id string) error {
 	return s.update(func(st *state) { delete(st.Subnets, id) })
-}
-
-// PutInterface stores a network interface's address.
-func (s *Service) PutInterface(id, address string) error {
-	return s.update(func(st *state) { st.Interfaces[id] = address })
-}
-
-// DeleteInterface deletes a network interface.
-func (s *Service) DeleteInterface(id string) error {
-	return s.update(func(st *state) { delete(st.Interfaces, id) })
 }
 
 // PutParameter stores an SSM parameter.

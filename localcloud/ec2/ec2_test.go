@@ -74,7 +74,7 @@ func newService(t *testing.T, change ...func(*ec2.Service)) *service {
 	require.NoError(t, s.Open(t.Context()))
 	n := addresses.Add(1)
 	id := fmt.Sprintf("eni-%d", n)
-	require.NoError(t, s.PutInterface(id, fmt.Sprintf("10.0.1.%d", n)))
+	require.NoError(t, s.PutInterface(id, ec2.Interface{Address: fmt.Sprintf("10.0.1.%d", n)}))
 	out := &service{Service: s, t: t, networkIf: id, log: log}
 	t.Cleanup(func() {
 		for _, i := range out.instances {
@@ -224,7 +224,8 @@ systemctl enable --now wanted; systemctl start other`)
 func newServiceOn(s *service) *ec2.Service {
 	return &ec2.Service{
 		Region: s.Region, Dir: s.Dir, Applications: s.Applications, Machined: s.Machined, AWSRegion: s.AWSRegion, AccountID: s.AccountID,
-		Gateway: s.Gateway, Prefix: s.Prefix, AccessKeyID: s.AccessKeyID, SecretKey: s.SecretKey, PrepareCLI: s.PrepareCLI, Log: s.Log,
+		Gateway: s.Gateway, Prefix: s.Prefix, AccessKeyID: s.AccessKeyID, SecretKey: s.SecretKey, PrepareCLI: s.PrepareCLI, Map: s.Map,
+		Log: s.Log,
 	}
 }
 

@@ -29,7 +29,7 @@ type Launch struct {
 // /var/log/cloud-init-output.log report the outcome.
 func (s *Service) Run(ctx context.Context, l Launch) error {
 	s.mu.Lock()
-	ip, ok := s.state.Interfaces[l.InterfaceID]
+	attached, ok := s.state.Interfaces[l.InterfaceID]
 	s.mu.Unlock()
 	if !ok {
 		return fmt.Errorf("networkInterfaces[0].networkInterfaceId: %q: no such interface; "+
@@ -39,7 +39,7 @@ func (s *Service) Run(ctx context.Context, l Launch) error {
 	if err != nil {
 		return fmt.Errorf("userData: %w", err)
 	}
-	m, err := s.boot(ctx, l, ip)
+	m, err := s.boot(ctx, l, attached.Address)
 	if err != nil {
 		return fmt.Errorf("run instance %s: %w", l.ID, err)
 	}
