@@ -82,6 +82,7 @@ func (i instance) Create(ctx context.Context, r simulator.Request) (simulator.Re
 		if list := r.Inputs["networkInterfaces"]; list.IsArray() && len(list.ArrayValue()) > 0 && list.ArrayValue()[0].IsObject() {
 			l.InterfaceID = text(list.ArrayValue()[0].ObjectValue(), "networkInterfaceId")
 		}
+		i.kube.Evict(ctx) // pods of a lost node ended with it
 		if err := i.ec2.Run(ctx, l); err != nil {
 			return err
 		}
@@ -100,8 +101,7 @@ func (i instance) restoreAfterUserData(ctx context.Context, id string) {
 
 // Read implements simulator.Handler.
 func (i instance) Read(_ context.Context, r simulator.Request) (simulator.Result, bool, error) {
-	_, up := i.region.Machine(r.ID)
-	return unchangedResult(r), up, nil
+	return unchangedResult(r), i.ec2.Exists(r.ID), nil
 }
 
 // Delete implements simulator.Handler.
@@ -140,7 +140,19 @@ func (a volumeAttachment) Create(ctx context.Context, r simulator.Request) (simu
 	})
 }
 
-// Delete implements simulator.Handler.
-func (a volumeAttachment) Delete(_ context.Context, r simulator.Request) error {
-	return a.ec2.Detach(text(r.Outputs, "volumeId"))
+// Read implements simulator.Handler.
+func (a volumeAttachment) Read(_ context.Context, r simulator.Request) (simulator.Result, bool, error) {
+	return unchangedResult(r), a.ec2.Attached(text(r.Outputs, "volumeId"), text(r.Outputs, "instanceId")), nil
+}
+
+// Delete implements simulator.Handler. The provider stops the instance first if the
+// resource says so.
+func (a volumeAttachment) Delete(ctx context.Context, r simulator.Request) error {
+	if id := text(r.Outputs, "instanceId"); flag(r.Outputs, "stopInstanceBeforeDetaching") && a.ec2.Exists(id) {
+		a.kube.Evict(ctx) // pods end with their node
+		if err := a.ec2.Stop(id); err != nil {
+			return err
+		}
+	}
+	return a.ec2.Detach(ctx, text(r.Outputs, "volumeId"))
 }

@@ -191,6 +191,7 @@ func (c *cloud) newKube() *kube.Runner {
 		Env:   map[string]string{"AWS_ENDPOINT_URL_S3": c.objects.Endpoint()},
 		Pods:  podsPrefix, Gateway: podsGateway, Log: c.log,
 		Control: c.ec2.Control,
+		Claims:  func() (string, error) { return c.ec2.VolumePath(platform.ControlVolumesDir) },
 		Expose:  c.exposeWorkload,
 	}
 }

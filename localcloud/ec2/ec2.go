@@ -55,6 +55,7 @@ type state struct {
 	Subnets     map[string]string // id -> CIDR
 	Nodes       map[string]int    // subnet id -> nodes given an address so far
 	Instances   map[string]machine.Spec
+	Stopped     map[string]bool   // by instance id
 	Attachments map[string]string // volume id -> instance id
 }
 
@@ -73,6 +74,9 @@ func (s *Service) Open(ctx context.Context) error {
 		return fmt.Errorf("open EC2's state: %w", err)
 	}
 	for id, spec := range s.state.Instances {
+		if s.state.Stopped[id] {
+			continue
+		}
 		if err := s.reboot(ctx, spec); err != nil {
 			s.Log.Error("reboot instance", "instance", id, "error", err)
 		}
@@ -88,7 +92,7 @@ func (s *Service) open() error {
 	defer s.mu.Unlock()
 	s.state = state{
 		public: newPublic(), Subnets: map[string]string{}, Nodes: map[string]int{},
-		Instances: map[string]machine.Spec{}, Attachments: map[string]string{},
+		Instances: map[string]machine.Spec{}, Stopped: map[string]bool{}, Attachments: map[string]string{},
 	}
 	s.parameters, s.userDataRuns = map[string]string{}, map[string]*userDataRun{}
 	return s.load()
@@ -111,8 +115,7 @@ func (s *Service) load() error {
 	return nil
 }
 
-func (s *Service) stateFile() string  { return filepath.Join(s.Dir, "ec2.json") }
-func (s *Service) volumesDir() string { return filepath.Join(s.Dir, "volumes") }
+func (s *Service) stateFile() string { return filepath.Join(s.Dir, "ec2.json") }
 
 // update changes the state and writes it.
 func (s *Service) update(change func(*state)) error {

@@ -166,69 +166,6 @@ func TestUnsupportedUserDataIsRefusedBeforeBoot(t *testing.T) {
 	require.ErrorContains(t, err, `networkInterfaces[0].networkInterfaceId: "eni-none"`)
 }
 
-// mountScript is what a boot script does with its volume.
-const mountScript = `dev=$(readlink -f /dev/disk/by-id/*)
-blkid -p "$dev" >/dev/null || mkfs.xfs "$dev"
-mkdir -p /data
-echo "UUID=$(blkid -s UUID -o value "$dev") /data xfs defaults 0 2" > /etc/fstab
-mount /data`
-
-func TestVolumeOutlivesItsInstance(t *testing.T) {
-	s := newService(t)
-	withVolume := func(id string) *region.Machine {
-		_, err := s.launch(id, "")
-		require.NoError(t, err)
-		require.NoError(t, s.Attach(t.Context(), "vol-0abc", id))
-		m, _ := s.Region.Machine(id)
-		require.Equal(t, "/.volumes/vol-0abc", sh(t, m, "readlink -f /dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol0abc"))
-		return m
-	}
-	first := withVolume("i-first")
-	sh(t, first, mountScript+"; echo kept > /data/file; echo lost > /opt/file")
-	require.NoError(t, s.Terminate("i-first"))
-	require.NoDirExists(t, first.Root)
-	second := withVolume("i-second")
-	require.Equal(t, "kept", sh(t, second, mountScript+"; cat /data/file"))
-	require.Equal(t, "gone", sh(t, second, "[ -e /opt/file ] || echo gone"))
-
-	require.ErrorContains(t, s.DeleteVolume("../x"), "volume id")
-	require.NoError(t, s.DeleteVolume("vol-0abc"))
-	require.NoDirExists(t, filepath.Join(s.Dir, "volumes", "vol-0abc"))
-}
-
-func TestRebootMountsFstabAndStartsEnabledUnits(t *testing.T) {
-	s := newService(t)
-	m, err := s.launch("i-reboot", "")
-	require.NoError(t, err)
-	require.NoError(t, s.Attach(t.Context(), "vol-0def", "i-reboot"))
-	sh(t, m, mountScript+`; echo kept > /data/file
-for u in wanted other; do printf '[Service]\nExecStart=/bin/sleep infinity\n' > /etc/systemd/system/$u.service; done
-systemctl enable --now wanted; systemctl start other`)
-
-	s.Region.Stop("i-reboot") // as in a power cut, after which the local cloud starts again
-	restarted := newServiceOn(s)
-	require.NoError(t, restarted.Open(t.Context()))
-	m, ok := s.Region.Machine("i-reboot")
-	require.True(t, ok)
-	require.Equal(t, "kept", sh(t, m, "cat /data/file"))
-	device := sh(t, m, "readlink -f /dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol0def")
-	require.Equal(t, "/.volumes/vol-0def", device, "an attached volume stays attached over a reboot")
-	require.Equal(t, "active inactive", sh(t, m, "echo $(systemctl is-active wanted) $(systemctl is-active other)"))
-	require.NotContains(t, s.log.String(), "reboot instance")
-	_, meta, err := restarted.Control()
-	require.NoError(t, err)
-	require.Equal(t, "the-role's-secret", meta.SecretAccessKey)
-}
-
-// newServiceOn returns a service on the same state, as a new process would have it.
-func newServiceOn(s *service) *ec2.Service {
-	return &ec2.Service{
-		Region: s.Region, Dir: s.Dir, Applications: s.Applications, Machined: s.Machined, AWSRegion: s.AWSRegion, AccountID: s.AccountID,
-		Gateway: s.Gateway, Prefix: s.Prefix, AccessKeyID: s.AccessKeyID, SecretKey: s.SecretKey, PrepareCLI: s.PrepareCLI, Map: s.Map,
-		Log: s.Log,
-	}
-}
-
 func TestStateHoldsNoSecret(t *testing.T) {
 	s := newService(t)
 	_, err := s.launch("i-state", "")

@@ -37,7 +37,7 @@ const mountVolume = `#!/bin/bash
 if [ $# -ne 1 ]; then exec /.host/usr/bin/mount "$@"; fi
 while read -r source point _; do
   [ "$point" = "$1" ] || continue
-  for v in /.volumes/*; do
+  for v in /dev/disk/by-id/*; do # of attached volumes only
     [ "UUID=$(cat "$v/uuid" 2>/dev/null)" = "$source" ] && exec /.host/usr/bin/mount --bind "$v/fs" "$point"
   done
 done < /etc/fstab

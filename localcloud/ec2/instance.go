@@ -7,12 +7,11 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
-	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
 
@@ -28,18 +27,18 @@ type Launch struct {
 // background, as under cloud-init. AwaitUserData, Log and the instance's
 // /var/log/cloud-init-output.log report the outcome.
 func (s *Service) Run(ctx context.Context, l Launch) error {
-	s.mu.Lock()
-	attached, ok := s.state.Interfaces[l.InterfaceID]
-	s.mu.Unlock()
-	if !ok {
-		return fmt.Errorf("networkInterfaces[0].networkInterfaceId: %q: no such interface; "+
-			"the local cloud boots an instance on an existing one", l.InterfaceID)
+	if err := s.terminateLost(); err != nil {
+		return err
+	}
+	ip, err := s.freeInterface(l.InterfaceID)
+	if err != nil {
+		return fmt.Errorf("networkInterfaces[0].networkInterfaceId: %q: %w", l.InterfaceID, err)
 	}
 	data, err := parseUserData(l)
 	if err != nil {
 		return fmt.Errorf("userData: %w", err)
 	}
-	m, err := s.boot(ctx, l, attached.Address)
+	m, err := s.boot(ctx, l, ip)
 	if err != nil {
 		return fmt.Errorf("run instance %s: %w", l.ID, err)
 	}
@@ -57,11 +56,45 @@ func (s *Service) Run(ctx context.Context, l Launch) error {
 	return nil
 }
 
+// terminateLost terminates the instances that are lost.
+func (s *Service) terminateLost() error {
+	s.mu.Lock()
+	ids := slices.Collect(maps.Keys(s.state.Instances))
+	s.mu.Unlock()
+	var errs []error
+	for _, id := range ids {
+		if !s.Exists(id) {
+			errs = append(errs, s.Terminate(id))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// freeInterface returns an interface's address. An interface belongs to one instance
+// at a time (EC2 User Guide, "Elastic network interfaces").
+func (s *Service) freeInterface(id string) (address string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	attached, ok := s.state.Interfaces[id]
+	if !ok {
+		return "", errors.New("no such interface; the local cloud boots an instance on an existing one")
+	}
+	for instance, spec := range s.state.Instances {
+		if spec.Addresses[0] == s.withPrefix(attached.Address) {
+			return "", fmt.Errorf("InvalidNetworkInterface.InUse: instance %s has it; terminate that first", instance)
+		}
+	}
+	return attached.Address, nil
+}
+
+// withPrefix returns an address with the length of the network's prefix.
+func (s *Service) withPrefix(ip string) string { return ip + "/" + strconv.Itoa(s.Prefix) }
+
 // boot boots an instance with the machine image and adds it to the state.
 func (s *Service) boot(ctx context.Context, l Launch, ip string) (*region.Machine, error) {
 	spec := machine.Spec{
 		Name: l.ID, Hostname: privateHostname(ip), Domain: "ec2.internal", Gateway: s.Gateway,
-		Addresses: append([]string{ip + "/" + strconv.Itoa(s.Prefix)}, s.Extra...), Env: s.Env,
+		Addresses: append([]string{s.withPrefix(ip)}, s.Extra...), Env: s.Env,
 		Binds: []machine.Bind{
 			{From: s.Applications, To: applications.Mount, ReadOnly: true},
 			{From: s.volumesDir(), To: volumesMount},
@@ -120,15 +153,7 @@ func (s *Service) reboot(ctx context.Context, spec machine.Spec) error {
 	if err != nil {
 		return err
 	}
-	var errs []error
-	for volume, instance := range s.attachments() {
-		if instance == spec.Name {
-			errs = append(errs, linkDevice(ctx, m, volume))
-		}
-	}
-	for _, point := range volumeMountPoints(m.Root) {
-		errs = append(errs, m.Must(ctx, machine.Exec{Argv: []string{"mount", point}}))
-	}
+	errs := []error{s.reattach(ctx, m)}
 	units, err := os.ReadDir(filepath.Join(m.Root, enabledUnitsDir))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		errs = append(errs, err)
@@ -139,74 +164,30 @@ func (s *Service) reboot(ctx context.Context, spec machine.Spec) error {
 	return errors.Join(errs...)
 }
 
-// volumeMountPoints lists where an instance's fstab mounts volumes.
-func volumeMountPoints(root string) []string {
-	raw, err := os.ReadFile(filepath.Join(root, "etc/fstab"))
-	if err != nil {
-		return nil
-	}
-	var points []string
-	for _, l := range strings.Split(string(raw), "\n") {
-		if f := strings.Fields(l); len(f) > 1 && strings.HasPrefix(f[0], "UUID=") {
-			points = append(points, f[1])
-		}
-	}
-	return points
+// Stop shuts an instance down. Its root, its interface and its volumes stay.
+func (s *Service) Stop(id string) error {
+	s.Region.Stop(id)
+	return s.update(func(st *state) { st.Stopped[id] = true })
 }
 
-// Terminate kills an instance and deletes its root. Attached volumes stay.
+// Exists reports whether an instance runs or is stopped. One whose machine ended by
+// itself is lost.
+func (s *Service) Exists(id string) bool {
+	m, runs := s.Region.Machine(id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return runs && !m.Lost() || s.state.Stopped[id]
+}
+
+// Terminate kills an instance and deletes its root. Attached volumes are detached,
+// and stay.
 func (s *Service) Terminate(id string) error {
 	if err := s.Region.Remove(id); err != nil {
 		return fmt.Errorf("terminate instance %s: %w", id, err)
 	}
 	return s.update(func(st *state) {
 		delete(st.Instances, id)
+		delete(st.Stopped, id)
 		maps.DeleteFunc(st.Attachments, func(_, instance string) bool { return instance == id })
 	})
-}
-
-// Attach attaches a volume to a running instance, as the device that Amazon
-// Linux's udev rules name.
-func (s *Service) Attach(ctx context.Context, volume, instanceID string) error {
-	m, ok := s.Region.Machine(instanceID)
-	if !ok {
-		return fmt.Errorf("attach volume %s: instance %s does not run", volume, instanceID)
-	}
-	err := os.MkdirAll(filepath.Join(s.volumesDir(), volume), 0o755)
-	if err == nil {
-		err = linkDevice(ctx, m, volume)
-	}
-	if err != nil {
-		return fmt.Errorf("attach volume %s to instance %s: %w", volume, instanceID, err)
-	}
-	return s.update(func(st *state) { st.Attachments[volume] = instanceID })
-}
-
-// Detach detaches a volume from its instance, if it has one.
-func (s *Service) Detach(volume string) error {
-	return s.update(func(st *state) { delete(st.Attachments, volume) })
-}
-
-func (s *Service) attachments() map[string]string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.state.Attachments)
-}
-
-// linkDevice links a volume's device to its folder; /dev is empty after every boot.
-func linkDevice(ctx context.Context, m *region.Machine, volume string) error {
-	const script = `mkdir -p "${1%/*}"; ln -sfn "$0" "$1"`
-	argv := []string{"bash", "-ec", script, volumesMount + "/" + volume, platform.EBSDevice(volume)}
-	return m.Must(ctx, machine.Exec{Argv: argv})
-}
-
-// DeleteVolume deletes a volume's content.
-func (s *Service) DeleteVolume(volume string) error {
-	if volume == "" || strings.ContainsAny(volume, "/.") {
-		return fmt.Errorf("delete volume %q: not a volume id", volume)
-	}
-	if err := os.RemoveAll(filepath.Join(s.volumesDir(), volume)); err != nil {
-		return fmt.Errorf("delete volume %s: %w", volume, err)
-	}
-	return nil
 }

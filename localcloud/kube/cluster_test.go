@@ -35,6 +35,7 @@ const (
 type cluster struct {
 	*kube.Runner
 	t       *testing.T
+	claims  string
 	exposed map[string]string
 }
 
@@ -48,7 +49,7 @@ func newCluster(t *testing.T) *cluster {
 		Gateway:   regiontest.Gateway,
 	})
 	require.NoError(t, err)
-	c := &cluster{t: t, exposed: map[string]string{}}
+	c := &cluster{t: t, claims: filepath.Join(t.TempDir(), "claims"), exposed: map[string]string{}}
 	c.Runner = &kube.Runner{
 		Region: r, Dir: filepath.Join(t.TempDir(), "kube"), Memory: "/run/kube-test", Key: "the passphrase",
 		Images: map[string]kube.Image{
@@ -58,6 +59,7 @@ func newCluster(t *testing.T) *cluster {
 		},
 		Pods: regiontest.PodsPrefix, Gateway: regiontest.PodsGateway,
 		Control: func() (*region.Machine, machine.Metadata, error) { return control, machine.Metadata{}, nil },
+		Claims:  func() (string, error) { return c.claims, nil },
 		Expose:  func(workload string, _ int32, address string) { c.exposed[workload] = address },
 		Log:     slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	}

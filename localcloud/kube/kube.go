@@ -16,7 +16,6 @@ import (
 	"log/slog"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -31,7 +30,7 @@ import (
 // Runner holds the objects and runs their pods.
 type Runner struct {
 	Region  *region.Region
-	Dir     string           // state: objects, volumes
+	Dir     string           // state: objects, pods' volumes
 	Memory  string           // folder on a tmpfs, for the files of Secrets
 	Key     string           // encrypts Secrets in the state
 	Images  map[string]Image // by repository
@@ -43,6 +42,9 @@ type Runner struct {
 	// Control returns the machine that is the node, with the host ports and host
 	// paths, and its instance metadata.
 	Control func() (*region.Machine, machine.Metadata, error)
+	// Claims returns the folder of the PersistentVolumeClaims, which is on a volume of
+	// the node.
+	Claims func() (string, error)
 	// Expose makes a pod's port reachable on the host.
 	Expose func(workload string, port int32, address string)
 	Log    *slog.Logger
@@ -161,7 +163,11 @@ func (r *Runner) delete(ctx context.Context, kind, namespace, name string) error
 		}
 		return r.change(func(o *objects) { delete(o.Services, k) })
 	case "PersistentVolumeClaim":
-		return os.RemoveAll(r.claimDir(namespace, name))
+		dir, err := r.claimDir(namespace, name)
+		if err != nil {
+			return err
+		}
+		return os.RemoveAll(dir)
 	case "Deployment", "DaemonSet", "StatefulSet":
 		defer r.lockWorkload(k)()
 		if w, found := r.workload(k); found {
@@ -270,10 +276,10 @@ func (r *Runner) Evict(ctx context.Context) {
 	wg.Wait()
 }
 
-// DeleteAll deletes every object and claim, as the loss of the node's volume does.
+// DeleteAll deletes every object, as the loss of the node's volume does, which holds
+// the claims too.
 func (r *Runner) DeleteAll() error {
-	err := errors.Join(os.RemoveAll(filepath.Join(r.Dir, "claims")), r.change(func(o *objects) { *o = emptyObjects() }))
-	if err != nil {
+	if err := r.change(func(o *objects) { *o = emptyObjects() }); err != nil {
 		return fmt.Errorf("delete every Kubernetes object: %w", err)
 	}
 	return nil

@@ -101,7 +101,7 @@ func TestClaimOutlivesPods(t *testing.T) {
 	require.Equal(t, "0", c.runIn("store", "ls /scratch | wc -l"))
 	require.Equal(t, "1", c.runIn("store", "test -e /opt/file; echo $?"))
 	require.NoError(t, c.Delete(t.Context(), "PersistentVolumeClaim", namespace, "store"))
-	require.NoDirExists(t, filepath.Join(c.Dir, "claims", namespace, "store"))
+	require.NoDirExists(t, filepath.Join(c.claims, namespace, "store"))
 }
 
 func TestSecretIsReadByName(t *testing.T) {

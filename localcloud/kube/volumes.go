@@ -14,9 +14,14 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 )
 
-// claimDir returns the folder of a PersistentVolumeClaim; it outlives pods.
-func (r *Runner) claimDir(namespace, name string) string {
-	return filepath.Join(r.Dir, "claims", namespace, name)
+// claimDir returns the folder of a PersistentVolumeClaim; it outlives pods and their
+// node.
+func (r *Runner) claimDir(namespace, name string) (string, error) {
+	dir, err := r.Claims()
+	if err != nil {
+		return "", fmt.Errorf("find the volume of claim %s: %w", name, err)
+	}
+	return filepath.Join(dir, namespace, name), nil
 }
 
 // prepareVolumes fills the pod's volumes and returns the binds of its mounts, init
@@ -94,7 +99,10 @@ func (r *Runner) prepareVolume(namespace string, v corev1.Volume, dir, controlRo
 		}
 		return path, os.MkdirAll(path, 0o755)
 	case v.PersistentVolumeClaim != nil:
-		path := r.claimDir(namespace, v.PersistentVolumeClaim.ClaimName)
+		path, err := r.claimDir(namespace, v.PersistentVolumeClaim.ClaimName)
+		if err != nil {
+			return "", err
+		}
 		return path, makeWritable(path)
 	}
 	return "", errors.New("the local cloud supports configMap, secret, emptyDir, hostPath and persistentVolumeClaim only")

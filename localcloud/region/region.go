@@ -231,6 +231,16 @@ func (r *Region) Machine(name string) (*Machine, bool) {
 	return m, ok
 }
 
+// Lost reports whether a machine has ended without being stopped.
+func (m *Machine) Lost() bool {
+	select {
+	case <-m.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // Stop kills a machine at once, like a power cut. Its root stays.
 func (r *Region) Stop(name string) {
 	r.mu.Lock()

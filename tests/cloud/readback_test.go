@@ -110,7 +110,8 @@ func readBackFromS3(t *testing.T, c *cloud, trace string) {
 			return strings.HasSuffix(key, "/meta.json")
 		})
 	}, 2*time.Minute, time.Second, "Tempo's blocks in S3")
-	volumes, err := filepath.Glob(filepath.Join(c.state, "kube", "claims", "*", string(platform.WorkloadTempo)+"-data", "*"))
+	claim := string(platform.WorkloadTempo) + "-data"
+	volumes, err := filepath.Glob(filepath.Join(c.state, "ec2", "volumes", "*", "fs", "volumes", "*", claim, "*"))
 	require.NoError(t, err)
 	require.NotEmpty(t, volumes)
 	for _, v := range volumes {
