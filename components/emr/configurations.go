@@ -9,11 +9,12 @@ import (
 // classification is one entry of EMR's configuration list. The keys' case is
 // the API's: the provider compares the JSON it reads back, and any other
 // spelling, or an empty list, replaces the cluster at every update
-// (terraform-provider-aws#7101).
+// (terraform-provider-aws#7101). Properties are always there, if empty as {}: so
+// the provider's documentation and its acceptance tests write them.
 type classification struct {
 	Classification string            `json:"Classification"`
 	Configurations []classification  `json:"Configurations,omitempty"`
-	Properties     map[string]string `json:"Properties,omitempty"`
+	Properties     map[string]string `json:"Properties"`
 }
 
 // ConfigurationsJSON renders the cluster's configuration list: the same
@@ -27,11 +28,11 @@ func (a *Args) ConfigurationsJSON() (string, error) {
 }
 
 func (a *Args) classifications() []classification {
-	return []classification{
+	return append([]classification{
 		// YARN's and HDFS's own metrics under /prom, read by the node's collector.
 		{Classification: "core-site", Properties: map[string]string{"hadoop.prometheus.endpoint.enabled": "true"}},
 		{Classification: "spark-defaults", Properties: a.sparkDefaults()},
-	}
+	}, dockerClassifications()...)
 }
 
 // sparkDefaults merges the caller's properties over the platform's.

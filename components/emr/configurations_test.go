@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"path"
 	"strings"
 	"testing"
 
@@ -21,7 +22,8 @@ type entry struct {
 	Properties     map[string]string
 }
 
-// parse returns properties by classification. It fails on unknown keys.
+// parse returns properties by classification; a nested one has its parent's name
+// before its own. It fails on unknown keys.
 func parse(t *testing.T, text string) map[string]map[string]string {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(text))
@@ -29,11 +31,17 @@ func parse(t *testing.T, text string) map[string]map[string]string {
 	var entries []entry
 	require.NoError(t, d.Decode(&entries))
 	out := map[string]map[string]string{}
-	for _, e := range entries {
-		require.NotContains(t, out, e.Classification, "EMR refuses a repeated classification")
-		require.Empty(t, e.Configurations)
-		out[e.Classification] = e.Properties
+	var add func(prefix string, entries []entry)
+	add = func(prefix string, entries []entry) {
+		for _, e := range entries {
+			name := prefix + e.Classification
+			require.NotContains(t, out, name, "EMR refuses a repeated classification")
+			require.NotNil(t, e.Properties, "%s: the provider reads back {}", name)
+			out[name] = e.Properties
+			add(name+"/", e.Configurations)
+		}
 	}
+	add("", entries)
 	return out
 }
 
@@ -46,7 +54,8 @@ func render(t *testing.T, a *emr.Args) string {
 
 func TestConfigurationsLoadTheLauncher(t *testing.T) {
 	text := render(t, validArgs())
-	require.NotContains(t, text, `"Configurations"`, "an empty list replaces the cluster")
+	require.NotContains(t, text, `"Configurations":[]`, "an empty list replaces the cluster")
+	require.NotContains(t, text, `"Configurations":null`)
 	require.Equal(t, map[string]map[string]string{
 		"core-site": {"hadoop.prometheus.endpoint.enabled": "true"},
 		"spark-defaults": {
@@ -54,8 +63,38 @@ func TestConfigurationsLoadTheLauncher(t *testing.T) {
 			"spark.executor.defaultJavaOptions": "-verbose:gc -XX:+PrintGCDetails -XX:+PrintGCDateStamps " +
 				"-XX:OnOutOfMemoryError='kill -9 %p' -javaagent:/opt/observatory/launcher.jar",
 		},
+		"yarn-site": {
+			"yarn.nodemanager.runtime.linux.docker.default-ro-mounts": "/etc/passwd:/etc/passwd,/usr/lib:/docker/usr/lib," +
+				"/usr/share:/docker/usr/share,/opt/observatory:/opt/observatory",
+		},
+		"container-executor":        {},
+		"container-executor/docker": {"docker.allowed.ro-mounts": "/sys/fs/cgroup,/etc/passwd,/usr/lib,/usr/share,/opt/observatory"},
 	}, parse(t, text))
 	require.NotContains(t, text, "extraJavaOptions")
+}
+
+// A JVM in a YARN container of Docker's finds every file that its options name, at
+// the path that they name, and YARN allows every mount.
+func TestDockerContainersHaveTheAgent(t *testing.T) {
+	all := parse(t, render(t, validArgs()))
+	allowed := strings.Split(all["container-executor/docker"]["docker.allowed.ro-mounts"], ",")
+	sources := map[string]string{} // by target
+	for _, mount := range strings.Split(all["yarn-site"]["yarn.nodemanager.runtime.linux.docker.default-ro-mounts"], ",") {
+		source, target, found := strings.Cut(mount, ":")
+		require.True(t, found, mount)
+		require.Contains(t, allowed, source)
+		sources[target] = source
+	}
+	agents := 0
+	for _, options := range all["spark-defaults"] {
+		for _, option := range strings.Fields(options) {
+			if jar, isAgent := strings.CutPrefix(option, "-javaagent:"); isAgent {
+				agents++
+				require.Equal(t, path.Dir(jar), sources[path.Dir(jar)], "%s is at the same path in a container", jar)
+			}
+		}
+	}
+	require.Equal(t, 2, agents)
 }
 
 func TestSparkDefaultsAreMergedByKey(t *testing.T) {

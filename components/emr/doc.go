@@ -3,6 +3,9 @@
 // configuration, Spark and Hadoop settings, and the bootstrap action that
 // installs the observatory's parts.
 //
+// YARN containers of Docker's get the observatory's folder mounted, so that jobs
+// which choose Docker start with the agent too.
+//
 // Its roles have few permissions. The service role has EMR's v2 managed policy,
 // may pass only the node role, and may use the key only for disks. The node role
 // reads artifacts/, writes emr-logs/, works in lake/, and allows Session Manager

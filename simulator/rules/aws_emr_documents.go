@@ -3,6 +3,8 @@ package rules
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
+	"strings"
 )
 
 // configurationRules cover the JSON documents of clusters and task groups.
@@ -13,6 +15,7 @@ func configurationRules() []Rule {
 	rule := "must be a JSON list of {Classification, Properties, Configurations} in exactly that spelling," +
 		" string values only, no empty Configurations"
 	return []Rule{
+		dockerMountRule(),
 		{
 			Type: emrCluster, Path: "configurationsJson", Rule: rule, Remedy: remedy, Source: source,
 			Holds: onString(isClassifications), Pass: good, Fail: `[{"classification":"spark-defaults"}]`,
@@ -37,6 +40,53 @@ func configurationRules() []Rule {
 			Pass: good, Fail: `[{"Classification":"core-site","Properties":{"fs.s3a.secret.key":"x"}}]`,
 		},
 	}
+}
+
+// dockerMountRule is about containers of jobs that choose Docker.
+func dockerMountRule() Rule {
+	const pass = `[{"Classification":"yarn-site","Properties":{"yarn.nodemanager.runtime.linux.docker.default-ro-mounts":"/opt/a:/opt/a"}},` +
+		`{"Classification":"container-executor","Properties":{},"Configurations":[` +
+		`{"Classification":"docker","Properties":{"docker.allowed.ro-mounts":"/etc/passwd,/opt"}}]}]`
+	return Rule{
+		Type: emrCluster, Path: "configurationsJson",
+		Rule:   "docker.allowed.ro-mounts must contain the source of each default-ro-mounts: YARN starts no container with another mount",
+		Remedy: "set docker.allowed.ro-mounts in the classification docker of container-executor",
+		Source: "Hadoop, Launching Applications Using Docker Containers", Holds: onString(areDefaultMountsAllowed),
+		Pass: pass, Fail: strings.Replace(pass, "/etc/passwd,/opt\"", "/etc/passwd,/op\"", 1),
+	}
+}
+
+// areDefaultMountsAllowed accepts a document that sets no default mounts, or allows
+// the source of each: by its own path, or by that of a folder above it.
+func areDefaultMountsAllowed(s string) bool {
+	var list []struct {
+		Properties     map[string]any
+		Configurations []struct{ Properties map[string]any }
+	}
+	if json.Unmarshal([]byte(s), &list) != nil {
+		return true // another rule's
+	}
+	var mounts, allowed string
+	for _, c := range list {
+		if v, ok := c.Properties["yarn.nodemanager.runtime.linux.docker.default-ro-mounts"].(string); ok {
+			mounts = v
+		}
+		for _, nested := range c.Configurations {
+			if v, ok := nested.Properties["docker.allowed.ro-mounts"].(string); ok {
+				allowed = v
+			}
+		}
+	}
+	for mount := range strings.SplitSeq(mounts, ",") {
+		source, _, _ := strings.Cut(mount, ":")
+		isAllowed := func(folder string) bool {
+			return folder != "" && strings.HasPrefix(source+"/", strings.TrimSuffix(folder, "/")+"/")
+		}
+		if source != "" && !slices.ContainsFunc(strings.Split(allowed, ","), isAllowed) {
+			return false
+		}
+	}
+	return true
 }
 
 // isClassifications accepts a document that EMR would return unchanged.
