@@ -18,6 +18,9 @@ func (c *cloud) handlers() map[string]simulator.Handler {
 		"aws:ebs/volume:Volume":                     volume{cloud: c},
 		"aws:ec2/volumeAttachment:VolumeAttachment": volumeAttachment{cloud: c},
 		"aws:ssm/parameter:Parameter":               parameter{cloud: c},
+		"aws:iam/role:Role":                         role{cloud: c},
+		"aws:iam/rolePolicy:RolePolicy":             rolePolicy{cloud: c},
+		"aws:iam/instanceProfile:InstanceProfile":   instanceProfile{cloud: c},
 		"aws:emr/cluster:Cluster":                   cluster{cloud: c},
 	}
 	for token, put := range reachParts() {

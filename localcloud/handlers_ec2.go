@@ -75,7 +75,10 @@ type instance struct {
 // Create implements simulator.Handler.
 func (i instance) Create(ctx context.Context, r simulator.Request) (simulator.Result, error) {
 	return apply(r, func(recorded simulator.Result) error {
-		l := ec2.Launch{ID: recorded.ID, Type: text(r.Inputs, "instanceType"), UserData: text(r.Inputs, "userData")}
+		l := ec2.Launch{
+			ID: recorded.ID, Type: text(r.Inputs, "instanceType"), UserData: text(r.Inputs, "userData"),
+			Profile: text(r.Inputs, "iamInstanceProfile"),
+		}
 		if encoded := text(r.Inputs, "userDataBase64"); encoded != "" {
 			l.UserData, l.Base64 = encoded, true
 		}

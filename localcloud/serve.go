@@ -168,8 +168,7 @@ func (c *cloud) newEC2() *ec2.Service {
 			"AWS_ENDPOINT_URL_SSM": "http://" + serviceAddress(portSSM),
 			"AWS_DEFAULT_REGION":   AWSRegion,
 		},
-		AccessKeyID: c.credentials.AccessKeyID, SecretKey: c.credentials.SecretAccessKey,
-		PrepareCLI: applications.WriteCLI, Log: c.log,
+		Credentials: c.roleCredentials, PrepareCLI: applications.WriteCLI, Log: c.log,
 	}
 }
 
@@ -178,7 +177,7 @@ func (c *cloud) newEMR() *emr.Service {
 	return &emr.Service{
 		Region: c.region, Store: c.store, Objects: c.objects, Applications: c.Applications, JavaHome: c.JavaHome,
 		AWSRegion: AWSRegion, AccountID: AccountID, Gateway: networkGateway,
-		Address: c.ec2.NodeAddress, Expose: c.expose, Clock: clock.RealClock{}, Log: c.log, LogDelay: c.LogDelay,
+		Credentials: c.roleCredentials, Address: c.ec2.NodeAddress, Expose: c.expose, Clock: clock.RealClock{}, Log: c.log, LogDelay: c.LogDelay,
 	}
 }
 

@@ -37,17 +37,18 @@ type Service struct {
 	Prefix       int               // prefix length of the region's network
 	Extra        []string          // additional addresses of an instance (CIDR)
 	Env          map[string]string // environment of instances
-	AccessKeyID  string
-	SecretKey    string
-	PrepareCLI   func(root string) error
-	Map          func([]internet.Address) error // of the internet gateway; nil = there is none
-	Log          *slog.Logger
+	// Credentials returns those of an instance profile's role.
+	Credentials func(ctx context.Context, profile string) (machine.RoleCredentials, error)
+	PrepareCLI  func(root string) error
+	Map         func([]internet.Address) error // of the internet gateway; nil = there is none
+	Log         *slog.Logger
 
 	mapping      sync.Mutex // held while Map runs
 	mu           sync.Mutex
 	state        state
-	parameters   map[string]string       // SSM parameters by name; in memory only, they hold secrets
-	userDataRuns map[string]*userDataRun // by instance id
+	parameters   map[string]string           // SSM parameters by name; in memory only, they hold secrets
+	userDataRuns map[string]*userDataRun     // by instance id
+	metadata     map[string]machine.Metadata // of the instances that run; in memory only, it has their keys
 }
 
 type state struct {
@@ -94,7 +95,7 @@ func (s *Service) open() error {
 		public: newPublic(), Subnets: map[string]string{}, Nodes: map[string]int{},
 		Instances: map[string]machine.Spec{}, Stopped: map[string]bool{}, Attachments: map[string]string{},
 	}
-	s.parameters, s.userDataRuns = map[string]string{}, map[string]*userDataRun{}
+	s.parameters, s.userDataRuns, s.metadata = map[string]string{}, map[string]*userDataRun{}, map[string]machine.Metadata{}
 	return s.load()
 }
 
@@ -199,9 +200,9 @@ func (s *Service) NodeAddress(subnetID string) (string, error) {
 func (s *Service) Control() (*region.Machine, machine.Metadata, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for id, spec := range s.state.Instances {
+	for id := range s.state.Instances {
 		if m, ok := s.Region.Machine(id); ok {
-			return m, s.withCredentials(spec).Metadata, nil
+			return m, s.metadata[id], nil
 		}
 	}
 	return nil, machine.Metadata{}, errors.New("no EC2 instance runs, so there is no node for pods")

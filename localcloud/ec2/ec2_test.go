@@ -58,6 +58,14 @@ func (r *logBuffer) String() string {
 	return r.text.String()
 }
 
+// roleCredentials returns credentials for the only instance profile.
+func roleCredentials(_ context.Context, profile string) (machine.RoleCredentials, error) {
+	if profile != "control" {
+		return machine.RoleCredentials{}, fmt.Errorf("instance profile %q does not exist", profile)
+	}
+	return machine.RoleCredentials{RoleName: "the-role", AccessKeyID: "AKIATEST", SecretAccessKey: "the-role's-secret"}, nil
+}
+
 // newService opens a service with one network interface.
 func newService(t *testing.T, change ...func(*ec2.Service)) *service {
 	t.Helper()
@@ -65,7 +73,7 @@ func newService(t *testing.T, change ...func(*ec2.Service)) *service {
 	s := &ec2.Service{
 		Region: regiontest.Region(t), Dir: t.TempDir(), Applications: t.TempDir(), Machined: regiontest.Machined(),
 		AWSRegion: "us-east-1", AccountID: "123456789012", Gateway: regiontest.Gateway, Prefix: regiontest.Prefix,
-		AccessKeyID: "AKIATEST", SecretKey: "the-role's-secret", PrepareCLI: applications.WriteCLI,
+		Credentials: roleCredentials, PrepareCLI: applications.WriteCLI,
 		Log: slog.New(slog.NewTextHandler(log, nil)),
 	}
 	for _, f := range change {
@@ -88,7 +96,9 @@ func newService(t *testing.T, change ...func(*ec2.Service)) *service {
 func (s *service) launch(id, userData string) (*region.Machine, error) {
 	s.t.Helper()
 	s.instances = append(s.instances, id)
-	require.NoError(s.t, s.Run(s.t.Context(), ec2.Launch{ID: id, Type: "t3.large", InterfaceID: s.networkIf, UserData: userData}))
+	require.NoError(s.t, s.Run(s.t.Context(), ec2.Launch{
+		ID: id, Type: "t3.large", InterfaceID: s.networkIf, Profile: "control", UserData: userData,
+	}))
 	ctx, cancel := context.WithTimeout(s.t.Context(), testTimeout)
 	defer cancel()
 	m, ok := s.Region.Machine(id)
@@ -174,7 +184,7 @@ func TestStateHoldsNoSecret(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join(s.Dir, "ec2.json"))
 	require.NoError(t, err)
 	require.Contains(t, string(raw), "i-state")
-	require.NotContains(t, string(raw), s.SecretKey)
+	require.NotContains(t, string(raw), "the-role's-secret")
 	require.NotContains(t, string(raw), "the-parameter")
 }
 

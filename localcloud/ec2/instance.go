@@ -19,6 +19,7 @@ import (
 type Launch struct {
 	ID, Type    string
 	InterfaceID string
+	Profile     string // instance profile, "" for none
 	UserData    string // "#cloud-config"; base64 if Base64 is set
 	Base64      bool
 }
@@ -101,10 +102,10 @@ func (s *Service) boot(ctx context.Context, l Launch, ip string) (*region.Machin
 		},
 		Metadata: machine.Metadata{
 			InstanceID: l.ID, InstanceType: l.Type, Region: s.AWSRegion, Zone: s.AWSRegion + "a", AccountID: s.AccountID,
-			RoleName: "instance",
+			Profile: l.Profile,
 		},
 	}
-	m, err := s.Region.Boot(ctx, s.withCredentials(spec))
+	m, err := s.bootMachine(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -114,10 +115,23 @@ func (s *Service) boot(ctx context.Context, l Launch, ip string) (*region.Machin
 	return m, s.update(func(st *state) { st.Instances[l.ID] = spec })
 }
 
-// withCredentials adds the role's credentials to a spec; the state does not hold them.
-func (s *Service) withCredentials(spec machine.Spec) machine.Spec {
-	spec.Metadata.AccessKeyID, spec.Metadata.SecretAccessKey = s.AccessKeyID, s.SecretKey
-	return spec
+// bootMachine boots a machine with the credentials of its role, which the state
+// does not hold.
+func (s *Service) bootMachine(ctx context.Context, spec machine.Spec) (*region.Machine, error) {
+	if spec.Metadata.Profile != "" {
+		var err error
+		if spec.Metadata.RoleCredentials, err = s.Credentials(ctx, spec.Metadata.Profile); err != nil {
+			return nil, err
+		}
+	}
+	m, err := s.Region.Boot(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.metadata[spec.Name] = spec.Metadata
+	return m, nil
 }
 
 // userDataRun is the run of an instance's user data.
@@ -149,7 +163,7 @@ const enabledUnitsDir = "etc/systemd/system/multi-user.target.wants"
 // reboot boots an instance from its disk: its volumes, the mounts of its fstab,
 // then its enabled units. A failure does not stop the rest.
 func (s *Service) reboot(ctx context.Context, spec machine.Spec) error {
-	m, err := s.Region.Boot(ctx, s.withCredentials(spec))
+	m, err := s.bootMachine(ctx, spec)
 	if err != nil {
 		return err
 	}
@@ -188,6 +202,7 @@ func (s *Service) Terminate(id string) error {
 	return s.update(func(st *state) {
 		delete(st.Instances, id)
 		delete(st.Stopped, id)
+		delete(s.metadata, id)
 		maps.DeleteFunc(st.Attachments, func(_, instance string) bool { return instance == id })
 	})
 }

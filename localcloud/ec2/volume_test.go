@@ -144,7 +144,7 @@ systemctl enable --now wanted; systemctl start other`)
 func newServiceOn(s *service) *ec2.Service {
 	return &ec2.Service{
 		Region: s.Region, Dir: s.Dir, Applications: s.Applications, Machined: s.Machined, AWSRegion: s.AWSRegion, AccountID: s.AccountID,
-		Gateway: s.Gateway, Prefix: s.Prefix, AccessKeyID: s.AccessKeyID, SecretKey: s.SecretKey, PrepareCLI: s.PrepareCLI, Map: s.Map,
+		Gateway: s.Gateway, Prefix: s.Prefix, Credentials: s.Credentials, PrepareCLI: s.PrepareCLI, Map: s.Map,
 		Log: s.Log,
 	}
 }

@@ -27,6 +27,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 	"github.com/emr-observatory/emr-observatory/localcloud/region/regiontest"
 	"github.com/emr-observatory/emr-observatory/localcloud/s3"
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
@@ -92,6 +93,9 @@ func newCloud(t *testing.T) *cloud {
 	c.Service = &emr.Service{
 		Region: r, Store: store, Objects: objects, Applications: tree, JavaHome: filepath.Dir(filepath.Dir(java)),
 		AWSRegion: "us-east-1", AccountID: "123456789012", Gateway: regiontest.Gateway, Clock: c.clock, Log: log,
+		Credentials: func(context.Context, string) (machine.RoleCredentials, error) {
+			return machine.RoleCredentials{RoleName: "nodes", AccessKeyID: objects.AccessKey, SecretAccessKey: objects.SecretKey}, nil
+		},
 		Address: func(string) (string, error) {
 			return fmt.Sprintf("10.0.2.%d/%d", addresses.Add(1), regiontest.Prefix), nil
 		},

@@ -7,6 +7,7 @@
 package emr
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
+	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 	"github.com/emr-observatory/emr-observatory/localcloud/s3"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -40,6 +42,8 @@ type Service struct {
 	AWSRegion    string
 	AccountID    string
 	Gateway      string // default route of nodes
+	// Credentials returns those of an instance profile's role.
+	Credentials func(ctx context.Context, profile string) (machine.RoleCredentials, error)
 	// Address allocates an address in a subnet, in CIDR form.
 	Address func(subnetID string) (string, error)
 	// Expose makes a cluster's web page reachable on the host.
@@ -63,6 +67,7 @@ type node struct {
 	memberID     string // ci-…
 	groupID      string // ig-…
 	instanceType string
+	profile      string // instance profile
 	address      string // CIDR form
 	machine      *region.Machine
 	pushed       sync.Map // by log file: the fileVersion of its copy in S3

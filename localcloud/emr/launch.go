@@ -165,7 +165,7 @@ func (s *Service) newGroupNodes(id string, spec Spec, g types.InstanceGroup, cor
 		}
 		n := &node{
 			address: address, instanceID: newInstanceID(), memberID: emrapi.NewID("ci"),
-			groupID: aws.ToString(g.Id), instanceType: aws.ToString(g.InstanceType),
+			groupID: aws.ToString(g.Id), instanceType: aws.ToString(g.InstanceType), profile: spec.Profile,
 		}
 		n.Node = hadoop.Node{
 			ClusterID: id, Release: spec.ReleaseLabel, AccountID: s.AccountID, Region: s.AWSRegion,
@@ -195,6 +195,10 @@ const (
 
 // boot boots a node's machine. hosts are the cluster's names by address.
 func (s *Service) boot(ctx context.Context, id string, n *node, hosts map[string][]string) error {
+	role, err := s.Credentials(ctx, n.profile)
+	if err != nil {
+		return err
+	}
 	m, err := s.Region.Boot(ctx, machine.Spec{
 		Name: n.instanceID, Hostname: n.Host, Domain: n.Domain, Addresses: []string{n.address}, Gateway: s.Gateway,
 		Binds: []machine.Bind{
@@ -206,8 +210,7 @@ func (s *Service) boot(ctx context.Context, id string, n *node, hosts map[string
 		Env: map[string]string{"AWS_ENDPOINT_URL_S3": s.Objects.Endpoint(), "AWS_DEFAULT_REGION": s.AWSRegion},
 		Metadata: machine.Metadata{
 			InstanceID: n.instanceID, InstanceType: n.instanceType, Region: s.AWSRegion, Zone: s.AWSRegion + "a",
-			AccountID: s.AccountID, RoleName: "emr-ec2",
-			AccessKeyID: s.Objects.AccessKey, SecretAccessKey: s.Objects.SecretKey,
+			AccountID: s.AccountID, Profile: n.profile, RoleCredentials: role,
 		},
 	})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 // Spec is what Launch needs beyond what the store holds.
 type Spec struct {
 	ReleaseLabel, SubnetID string
+	Profile                string // instance profile of the nodes, by name or ARN
 	Actions                []Action
 	Configurations         []hadoop.Configuration
 }
@@ -69,7 +70,7 @@ func parse(props map[string]any) (inputs, Spec, error) {
 	if err := json.Unmarshal(raw, &in); err != nil {
 		return in, Spec{}, fmt.Errorf("read the cluster's inputs: %w", err)
 	}
-	spec := Spec{ReleaseLabel: in.ReleaseLabel, SubnetID: in.EC2.SubnetID}
+	spec := Spec{ReleaseLabel: in.ReleaseLabel, SubnetID: in.EC2.SubnetID, Profile: in.EC2.InstanceProfile}
 	if in.ConfigurationsJSON != "" {
 		if err := json.Unmarshal([]byte(in.ConfigurationsJSON), &spec.Configurations); err != nil {
 			return in, Spec{}, fmt.Errorf("configurationsJson: %w", err)

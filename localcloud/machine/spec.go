@@ -36,9 +36,12 @@ type User struct {
 // Metadata is what the instance metadata service (IMDSv2) returns.
 type Metadata struct {
 	InstanceID, InstanceType, Region, Zone, AccountID string
-	RoleName                                          string // role of the instance profile; empty for none
-	AccessKeyID, SecretAccessKey                      string // credentials of that role
+	Profile                                           string // instance profile, by name or ARN; empty for none
+	RoleCredentials
 }
+
+// RoleCredentials are those of an instance profile's role; empty without one.
+type RoleCredentials struct{ RoleName, AccessKeyID, SecretAccessKey string }
 
 // Exec is a request to run one program to its end.
 type Exec struct {

@@ -81,9 +81,11 @@ func runInRegion(dir string) error {
 				{Name: "yarn", UID: 1002, GID: 1002, Home: "/var/lib/hadoop-yarn"},
 				{Name: machine.AdminGroup, UID: 10, GID: 10, Home: "/"},
 			},
-			Hosts:    map[string][]string{"10.0.1.1": {"ip-10-0-1-1"}, "10.0.1.2": {"ip-10-0-1-2"}},
-			Env:      map[string]string{"AWS_REGION": "us-east-1"},
-			Metadata: machine.Metadata{InstanceID: "i-" + name, Region: "us-east-1", RoleName: "ec2", AccessKeyID: "k", SecretAccessKey: "s"},
+			Hosts: map[string][]string{"10.0.1.1": {"ip-10-0-1-1"}, "10.0.1.2": {"ip-10-0-1-2"}},
+			Env:   map[string]string{"AWS_REGION": "us-east-1"},
+			Metadata: machine.Metadata{InstanceID: "i-" + name, Region: "us-east-1", RoleCredentials: machine.RoleCredentials{
+				RoleName: "ec2", AccessKeyID: "k", SecretAccessKey: "s",
+			}},
 		}
 		if _, err := r.Boot(ctx, spec); err != nil {
 			return err

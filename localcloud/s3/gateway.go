@@ -1,8 +1,9 @@
-// Package s3 is the local cloud's S3: a VersityGW process on a folder, and a
-// client of it.
+// Package s3 is the local cloud's S3: a VersityGW process on a folder, another one
+// that knows the account's roles and what their policies allow, and clients of both.
 //
-// Buckets and objects are real. Policies, encryption, versioning, lifecycle and
-// access logs are recorded by the provider and not enforced here.
+// Buckets and objects are real, and so is what a role may do with them. Bucket
+// policies, encryption, versioning, lifecycle and access logs are recorded by the
+// provider and not enforced here.
 package s3
 
 import (
@@ -11,21 +12,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
-
-	"github.com/emr-observatory/emr-observatory/internal/poll"
 )
 
 // Options configure a gateway.
@@ -41,12 +37,10 @@ type Options struct {
 // Gateway is a running gateway; Start makes it.
 type Gateway struct {
 	Options
-	Client *awss3.Client
+	Client *awss3.Client // with the account's root key, which may do everything
+	Roles  *Roles        // whose keys may do what their policies allow
 
-	mu      sync.Mutex
-	cmd     *exec.Cmd     // the running process
-	stopped bool          // Stop was called
-	done    chan struct{} // closed once Stop has ended the last process
+	process *process
 }
 
 // Start runs a gateway and returns once it accepts connections.
@@ -56,92 +50,54 @@ func Start(ctx context.Context, o Options) (*Gateway, error) {
 			return nil, fmt.Errorf("start the S3 gateway: %w", err)
 		}
 	}
-	g := &Gateway{Options: o, done: make(chan struct{})}
-	cmd, err := g.startProcess()
+	roles, err := startRoles(ctx, o) // first: the gateway asks for it at its start
 	if err != nil {
 		return nil, fmt.Errorf("start the S3 gateway: %w", err)
 	}
-	g.cmd = cmd
-	go g.supervise(cmd)
-	g.Client = awss3.New(awss3.Options{
-		Region: o.Region, UsePathStyle: true, BaseEndpoint: aws.String(g.Endpoint()),
-		Credentials: credentials.NewStaticCredentialsProvider(o.AccessKey, o.SecretKey, ""),
-	})
-	if err := g.awaitReady(ctx); err != nil {
+	g := &Gateway{Options: o, Roles: roles}
+	if g.process, err = supervise(g.startProcess); err != nil {
+		roles.process.stop()
+		return nil, fmt.Errorf("start the S3 gateway: %w", err)
+	}
+	g.Client = g.clientOf(Key{o.AccessKey, o.SecretKey})
+	if err := awaitListener(ctx, "tcp", g.Address); err != nil {
 		g.Stop()
-		return nil, err
+		return nil, fmt.Errorf("S3 gateway on %s not ready %w; see the region's log", g.Address, err)
 	}
 	return g, nil
+}
+
+func (g *Gateway) clientOf(k Key) *awss3.Client {
+	return awss3.New(awss3.Options{
+		Region: g.Region, UsePathStyle: true, BaseEndpoint: aws.String(g.Endpoint()),
+		Credentials: credentials.NewStaticCredentialsProvider(k.ID, k.Secret, ""),
+	})
+}
+
+// ClientOf returns a client with a role's key.
+func (g *Gateway) ClientOf(ctx context.Context, role string) (*awss3.Client, error) {
+	k, err := g.Roles.Key(ctx, role)
+	return g.clientOf(k), err
 }
 
 func (o Options) dataDir() string     { return filepath.Join(o.Dir, "data") }
 func (o Options) accountsDir() string { return filepath.Join(o.Dir, "iam") }
 
 func (g *Gateway) startProcess() (*exec.Cmd, error) {
-	cmd := exec.Command(g.Binary, "--port", g.Address, "--region", g.Region, "--iam-dir", g.accountsDir(), "posix", g.dataDir())
-	cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+g.AccessKey, "ROOT_SECRET_KEY="+g.SecretKey)
+	cmd := exec.Command(g.Binary, "--port", g.Address, "--region", g.Region,
+		"--iam-standalone-endpoint", g.socket("policies"), "posix", g.dataDir())
+	cmd.Env = g.environment()
 	cmd.Stdout, cmd.Stderr = g.Log, g.Log
 	return cmd, cmd.Start()
 }
 
-// awaitReady waits until the gateway accepts connections.
-func (g *Gateway) awaitReady(ctx context.Context) error {
-	dialer := net.Dialer{Timeout: time.Second}
-	err := poll.Until(ctx, poll.Options{Interval: 20 * time.Millisecond, Timeout: 30 * time.Second}, func(ctx context.Context) error {
-		conn, err := dialer.DialContext(ctx, "tcp", g.Address)
-		if err != nil {
-			return err
-		}
-		return conn.Close()
-	})
-	if err != nil {
-		return fmt.Errorf("S3 gateway on %s not ready %w; see the region's log", g.Address, err)
-	}
-	return nil
-}
-
-// restartPause is the pause between the gateway's exit and its restart.
-const restartPause = time.Second
-
-// supervise restarts the gateway whenever it exits, until Stop.
-func (g *Gateway) supervise(cmd *exec.Cmd) {
-	defer close(g.done)
-	for {
-		if cmd != nil {
-			_ = cmd.Wait()
-		}
-		g.mu.Lock()
-		stopped := g.stopped
-		g.mu.Unlock()
-		if stopped {
-			return
-		}
-		time.Sleep(restartPause)
-		g.mu.Lock()
-		cmd = nil
-		if !g.stopped {
-			if next, err := g.startProcess(); err == nil {
-				g.cmd, cmd = next, next
-			}
-		}
-		g.mu.Unlock()
-	}
-}
-
 // PID returns the gateway's process id; it changes with each restart.
-func (g *Gateway) PID() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.cmd.Process.Pid
-}
+func (g *Gateway) PID() int { return g.process.pid() }
 
 // Stop kills the gateway.
 func (g *Gateway) Stop() {
-	g.mu.Lock()
-	g.stopped = true
-	_ = g.cmd.Process.Kill()
-	g.mu.Unlock()
-	<-g.done
+	g.process.stop()
+	g.Roles.process.stop()
 }
 
 // Endpoint returns the gateway's URL.

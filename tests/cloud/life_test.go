@@ -38,6 +38,7 @@ func TestLife(t *testing.T) {
 		{"every signal is labelled", func(t *testing.T) { signalsAreLabelled(t, c, trace) }},
 		{"no secret is stored in plain text", func(t *testing.T) { noSecretInPlainText(t, c) }},
 		{"S3 has the objects of every path", func(t *testing.T) { objectsUnderEachPath(t, c) }},
+		{"machines reach S3 as their roles", func(t *testing.T) { rolesReachS3(t, c) }},
 		{"the status page opens, and its links answer", func(t *testing.T) { statusPageOpens(t, c) }},
 		{"boto3 reads the cluster and the step", func(t *testing.T) { boto3Reads(t, c) }},
 		{"an edit of a store's configuration restarts that store", func(t *testing.T) { editRestartsOne(t, c) }},

@@ -1,6 +1,11 @@
 package cloud_test
 
 import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -37,4 +42,44 @@ func (c *cloud) keys(t *testing.T, bucket, prefix string) []string {
 		}
 	}
 	return keys
+}
+
+// accountsDir is where the local IAM keeps the keys of roles: for its owner only.
+func (c *cloud) accountsDir() string { return filepath.Join(c.state, "s3", "iam") }
+
+// roleKey is an access key of a role.
+type roleKey struct{ SecretAccessKey, LastUsedService string }
+
+// roleKeys returns the access keys by role.
+func (c *cloud) roleKeys(t *testing.T) map[string][]roleKey {
+	t.Helper()
+	info, err := os.Stat(c.accountsDir())
+	require.NoError(t, err)
+	require.Zero(t, info.Mode().Perm()&0o077)
+	raw, err := os.ReadFile(filepath.Join(c.accountsDir(), "iam.json"))
+	require.NoError(t, err)
+	var accounts struct {
+		Users map[string]struct{ AccessKeys []roleKey }
+	}
+	require.NoError(t, json.Unmarshal(raw, &accounts))
+	keys := map[string][]roleKey{}
+	for role, user := range accounts.Users {
+		keys[role] = user.AccessKeys
+	}
+	return keys
+}
+
+// rolesReachS3 checks that nodes and control node work with the keys of their own
+// roles, which may do what the stack's policies allow (tests/controls).
+func rolesReachS3(t *testing.T, c *cloud) {
+	keys := c.roleKeys(t)
+	used := 0
+	for role, own := range keys {
+		for _, k := range own {
+			require.Equal(t, "s3", k.LastUsedService, role)
+			used++
+		}
+	}
+	require.Equal(t, 2, used, "of the control node and of EMR's nodes; EMR's service role has no machine: %v", slices.Sorted(maps.Keys(keys)))
+	require.Len(t, keys[c.outputs(t).NodeRoleName], 1)
 }

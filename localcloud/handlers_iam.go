@@ -1,0 +1,112 @@
+package localcloud
+
+import (
+	"context"
+	"path"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/machine"
+	"github.com/emr-observatory/emr-observatory/simulator"
+)
+
+// roleCredentials returns what machines with an instance profile (its name or ARN)
+// get from instance metadata.
+func (c *cloud) roleCredentials(ctx context.Context, profile string) (machine.RoleCredentials, error) {
+	roles := c.objects.Roles
+	role, err := roles.OfProfile(ctx, path.Base(profile))
+	if err != nil {
+		return machine.RoleCredentials{}, err
+	}
+	key, err := roles.Key(ctx, role)
+	return machine.RoleCredentials{RoleName: role, AccessKeyID: key.ID, SecretAccessKey: key.Secret}, err
+}
+
+// role, rolePolicy and instanceProfile are of S3's roles too. A Read puts them there
+// again, in case that they were recorded by an earlier version.
+type role struct {
+	simulator.Recording
+	*cloud
+}
+
+// Create implements simulator.Handler.
+func (h role) Create(ctx context.Context, r simulator.Request) (simulator.Result, error) {
+	return apply(r, func(recorded simulator.Result) error { return h.objects.Roles.Put(ctx, recorded.ID) })
+}
+
+// Read implements simulator.Handler.
+func (h role) Read(ctx context.Context, r simulator.Request) (simulator.Result, bool, error) {
+	return unchangedResult(r), true, h.objects.Roles.Put(ctx, r.ID)
+}
+
+// Delete implements simulator.Handler.
+func (h role) Delete(ctx context.Context, r simulator.Request) error {
+	return h.objects.Roles.Delete(ctx, r.ID)
+}
+
+type rolePolicy struct {
+	simulator.Recording
+	*cloud
+}
+
+// Create implements simulator.Handler.
+func (h rolePolicy) Create(ctx context.Context, r simulator.Request) (simulator.Result, error) {
+	return apply(r, func(recorded simulator.Result) error { return h.put(ctx, recorded.Outputs) })
+}
+
+// Update implements simulator.Handler.
+func (h rolePolicy) Update(ctx context.Context, r simulator.Request) (simulator.Result, error) {
+	return h.Create(ctx, r)
+}
+
+// Read implements simulator.Handler.
+func (h rolePolicy) Read(ctx context.Context, r simulator.Request) (simulator.Result, bool, error) {
+	return unchangedResult(r), true, h.put(ctx, r.Outputs)
+}
+
+// put creates the role too, which Read may read later.
+func (h rolePolicy) put(ctx context.Context, policy resource.PropertyMap) error {
+	role := text(policy, "role")
+	if err := h.objects.Roles.Put(ctx, role); err != nil {
+		return err
+	}
+	return h.objects.Roles.PutPolicy(ctx, role, text(policy, "name"), text(policy, "policy"))
+}
+
+// Delete implements simulator.Handler.
+func (h rolePolicy) Delete(ctx context.Context, r simulator.Request) error {
+	return h.objects.Roles.DeletePolicy(ctx, text(r.Outputs, "role"), text(r.Outputs, "name"))
+}
+
+type instanceProfile struct {
+	simulator.Recording
+	*cloud
+}
+
+// Create implements simulator.Handler.
+func (h instanceProfile) Create(ctx context.Context, r simulator.Request) (simulator.Result, error) {
+	return apply(r, func(recorded simulator.Result) error { return h.put(ctx, recorded.ID, r.Inputs) })
+}
+
+// Update implements simulator.Handler.
+func (h instanceProfile) Update(ctx context.Context, r simulator.Request) (simulator.Result, error) {
+	return apply(r, func(simulator.Result) error { return h.put(ctx, r.ID, r.Inputs) })
+}
+
+// Read implements simulator.Handler.
+func (h instanceProfile) Read(ctx context.Context, r simulator.Request) (simulator.Result, bool, error) {
+	return unchangedResult(r), true, h.put(ctx, r.ID, r.Outputs)
+}
+
+func (h instanceProfile) put(ctx context.Context, profile string, values resource.PropertyMap) error {
+	role := text(values, "role")
+	if err := h.objects.Roles.Put(ctx, role); err != nil {
+		return err
+	}
+	return h.objects.Roles.PutProfile(ctx, profile, role)
+}
+
+// Delete implements simulator.Handler.
+func (h instanceProfile) Delete(ctx context.Context, r simulator.Request) error {
+	return h.objects.Roles.DeleteProfile(ctx, r.ID)
+}

@@ -1,0 +1,80 @@
+package s3
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// aboutS3 reduces an identity policy to its statements about S3, without Sids: IAM
+// allows a user 2,048 characters, a role 10,240 ("IAM and AWS STS quotas"). It
+// returns "" if none is left.
+func aboutS3(document string) (string, error) {
+	var policy struct {
+		Version   string
+		Statement statements
+	}
+	if err := json.Unmarshal([]byte(document), &policy); err != nil {
+		return "", fmt.Errorf("read the policy: %w", err)
+	}
+	var kept statements
+	for _, s := range policy.Statement {
+		if s.isAboutS3() {
+			delete(s, "Sid")
+			kept = append(kept, s)
+		}
+	}
+	if len(kept) == 0 {
+		return "", nil
+	}
+	policy.Statement = kept
+	raw, err := json.Marshal(policy)
+	if err != nil {
+		return "", fmt.Errorf("write the policy: %w", err)
+	}
+	return string(raw), nil
+}
+
+// statements of a policy may be written as one, without a list.
+type statements []statement
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *statements) UnmarshalJSON(raw []byte) error {
+	var list []statement
+	if json.Unmarshal(raw, &list) == nil {
+		*s = list
+		return nil
+	}
+	var one statement
+	if err := json.Unmarshal(raw, &one); err != nil {
+		return err
+	}
+	*s = statements{one}
+	return nil
+}
+
+// statement is one rule, by element.
+type statement map[string]json.RawMessage
+
+// isAboutS3 reports whether an action of the statement may be one of S3's. One that
+// lists what it excludes is.
+func (s statement) isAboutS3() bool {
+	raw, lists := s["Action"]
+	if !lists {
+		return true
+	}
+	var actions []string
+	if json.Unmarshal(raw, &actions) != nil {
+		var one string
+		if json.Unmarshal(raw, &one) != nil {
+			return true // IAM refuses it with a better message
+		}
+		actions = []string{one}
+	}
+	for _, a := range actions {
+		if a == "*" || strings.HasPrefix(strings.ToLower(a), "s3:") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,150 @@
+package s3_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	"github.com/emr-observatory/emr-observatory/localcloud/s3"
+)
+
+const worksInLake = `{"Version":"2012-10-17","Statement":[
+{"Sid":"List","Effect":"Allow","Action":["s3:ListBucket"],"Resource":["arn:aws:s3:::lake"],
+"Condition":{"StringLike":{"s3:prefix":["orders/*"]}}},
+{"Sid":"Work","Effect":"Allow","Action":["s3:GetObject","s3:PutObject"],"Resource":["arn:aws:s3:::lake/orders/*"]},
+{"Sid":"UseKey","Effect":"Allow","Action":"kms:Decrypt","Resource":"*"}]}`
+
+// status returns the HTTP status of an answer.
+func status(t *testing.T, err error) int {
+	t.Helper()
+	if err == nil {
+		return http.StatusOK
+	}
+	var answer interface{ HTTPStatusCode() int }
+	require.True(t, errors.As(err, &answer), err)
+	return answer.HTTPStatusCode()
+}
+
+func putStatus(t *testing.T, g *s3.Gateway, role, key string) int {
+	t.Helper()
+	client, err := g.ClientOf(t.Context(), role)
+	require.NoError(t, err)
+	_, err = client.PutObject(t.Context(), &awss3.PutObjectInput{Bucket: aws.String("lake"), Key: &key, Body: strings.NewReader("x")})
+	return status(t, err)
+}
+
+func TestRoleMayDoWhatItsPoliciesAllow(t *testing.T) {
+	g, ctx := startGateway(t), t.Context()
+	require.NoError(t, g.Roles.Put(ctx, "nodes"))
+	require.NoError(t, g.Roles.Put(ctx, "nodes"), "an existing role stays")
+	require.Equal(t, http.StatusForbidden, putStatus(t, g, "nodes", "orders/1"), "no policy allows it yet")
+
+	require.NoError(t, g.Roles.PutPolicy(ctx, "nodes", "access", worksInLake))
+	require.Equal(t, http.StatusOK, putStatus(t, g, "nodes", "orders/1"))
+	require.Equal(t, http.StatusForbidden, putStatus(t, g, "nodes", "tempo/1"))
+	client, err := g.ClientOf(t.Context(), "nodes")
+	require.NoError(t, err)
+	list := func(prefix string) int {
+		_, err := client.ListObjectsV2(t.Context(), &awss3.ListObjectsV2Input{Bucket: aws.String("lake"), Prefix: &prefix})
+		return status(t, err)
+	}
+	require.Equal(t, http.StatusOK, list("orders/"))
+	require.Equal(t, http.StatusForbidden, list("tempo/"), "the condition on s3:prefix counts")
+
+	// An edit holds at once, for the same key; without statements about S3 none is left.
+	require.NoError(t, g.Roles.PutPolicy(ctx, "nodes", "access", strings.ReplaceAll(worksInLake, "orders", "tempo")))
+	require.Equal(t, http.StatusForbidden, putStatus(t, g, "nodes", "orders/1"))
+	require.Equal(t, http.StatusOK, putStatus(t, g, "nodes", "tempo/1"))
+	require.NoError(t, g.Roles.PutPolicy(ctx, "nodes", "access", strings.ReplaceAll(worksInLake, `"s3:`, `"sqs:`)))
+	require.Equal(t, http.StatusForbidden, putStatus(t, g, "nodes", "tempo/1"))
+
+	require.NoError(t, g.Roles.Delete(ctx, "nodes"))
+	require.NoError(t, g.Roles.Delete(ctx, "nodes"), "it is gone")
+	_, err = client.HeadObject(ctx, &awss3.HeadObjectInput{Bucket: aws.String("lake"), Key: aws.String("tempo/1")})
+	require.Equal(t, http.StatusForbidden, status(t, err), "its key is void")
+	_, err = g.ClientOf(t.Context(), "nodes")
+	require.Error(t, err)
+	require.ErrorContains(t, g.Roles.PutPolicy(ctx, "absent", "access", worksInLake), "role absent")
+	require.ErrorContains(t, g.Roles.PutPolicy(ctx, "absent", "access", "{"), "read the policy")
+}
+
+func TestProfileHasOneRole(t *testing.T) {
+	g, ctx := startGateway(t), t.Context()
+	for _, role := range []string{"one", "two"} {
+		require.NoError(t, g.Roles.Put(ctx, role))
+	}
+	_, err := g.Roles.OfProfile(ctx, "nodes")
+	require.ErrorContains(t, err, "instance profile nodes does not exist")
+	for _, role := range []string{"one", "two", "two"} {
+		require.NoError(t, g.Roles.PutProfile(ctx, "nodes", role))
+		found, err := g.Roles.OfProfile(ctx, "nodes")
+		require.NoError(t, err)
+		require.Equal(t, role, found)
+	}
+	require.NoError(t, g.Roles.DeleteProfile(ctx, "nodes"))
+	_, err = g.Roles.OfProfile(ctx, "nodes")
+	require.Error(t, err)
+	require.ErrorContains(t, g.Roles.PutProfile(ctx, "nodes", "absent"), "role absent")
+}
+
+// Another process on the same state has the roles with their policies and profiles,
+// and gives new keys: the old ones ended with the machines that had them.
+func TestRolesOutliveTheProcess(t *testing.T) {
+	g, ctx := startGateway(t), t.Context()
+	require.NoError(t, g.Roles.Put(ctx, "nodes"))
+	require.NoError(t, g.Roles.PutPolicy(ctx, "nodes", "access", worksInLake))
+	require.NoError(t, g.Roles.PutProfile(ctx, "nodes-profile", "nodes"))
+	before, err := g.Roles.Key(ctx, "nodes")
+	require.NoError(t, err)
+	g.Stop()
+
+	o := g.Options
+	o.Address = testenv.Address(t)
+	again, err := s3.Start(ctx, o)
+	require.NoError(t, err)
+	t.Cleanup(again.Stop)
+	role, err := again.Roles.OfProfile(ctx, "nodes-profile")
+	require.NoError(t, err)
+	require.Equal(t, http.StatusOK, putStatus(t, again, role, "orders/1"))
+	after, err := again.Roles.Key(ctx, "nodes")
+	require.NoError(t, err)
+	require.NotEqual(t, before, after)
+	for range 2 { // a user has two keys at most
+		other, err := s3.Start(ctx, withAddress(o, testenv.Address(t)))
+		require.NoError(t, err)
+		_, err = other.Roles.Key(ctx, "nodes")
+		require.NoError(t, err)
+		other.Stop()
+	}
+}
+
+func withAddress(o s3.Options, address string) s3.Options {
+	o.Address = address
+	return o
+}
+
+func TestKilledIAMRestartsWithItsRoles(t *testing.T) {
+	g, ctx := startGateway(t), t.Context()
+	require.NoError(t, g.Roles.Put(ctx, "nodes"))
+	require.NoError(t, g.Roles.PutPolicy(ctx, "nodes", "access", worksInLake))
+	require.Equal(t, http.StatusOK, putStatus(t, g, "nodes", "orders/1"))
+	pid := g.Roles.PID()
+	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+	require.Eventually(t, func() bool { return g.Roles.PID() != pid }, time.Minute, 50*time.Millisecond)
+	require.Eventually(t, func() bool {
+		client, err := g.ClientOf(ctx, "nodes")
+		if err != nil {
+			return false
+		}
+		_, err = client.HeadObject(ctx, &awss3.HeadObjectInput{Bucket: aws.String("lake"), Key: aws.String("orders/1")})
+		return err == nil
+	}, time.Minute, 100*time.Millisecond)
+}
