@@ -24,8 +24,8 @@ func (Retention) Help() map[string]string {
 		"victoriaMetricsDays": "Days that VictoriaMetrics keeps metrics, on the data volume.",
 		"victoriaLogsDays":    "Days that VictoriaLogs keeps logs, on the data volume.",
 		"logDays":             "Days that S3 keeps EMR's logs and the bucket's access logs.",
-		"artifactDays": "Days that S3 keeps versions of artifacts that were overwritten or deleted; 0 for ever. Current artifacts never " +
-			"expire: nodes and pods fetch them at each start.",
+		"artifactDays": "Days that S3 keeps versions of artifacts that were overwritten or deleted by hand; 0 for ever. Others never " +
+			"expire, not even those that an update has replaced: nodes and pods fetch them at each start.",
 	}
 }
 

@@ -118,6 +118,9 @@ func DeletionRefusal(r Request) error {
 		}
 	}
 	switch {
+	case r.Type == "aws:s3/bucketV2:BucketV2" && !isOn("forceDestroy") && r.Account != nil && r.Account.HoldsObjects(r.ID):
+		return fmt.Errorf("delete bucket %s: BucketNotEmpty: The bucket you tried to delete is not empty."+
+			" You must delete all versions in the bucket", r.ID)
 	case r.Type == "aws:emr/cluster:Cluster" && isOn("terminationProtection"):
 		return fmt.Errorf("terminate cluster %s: ValidationException: Could not shut down one or more job flows since they are"+
 			" termination protected; set terminationProtection to false and update first", r.ID)

@@ -162,6 +162,28 @@ func TestPublicAddressesNeedAGateway(t *testing.T) {
 	c.create(association, values{"allocationId": "eipalloc-1", "networkInterfaceId": existing})
 }
 
+// S3 deletes no bucket that holds objects; forceDestroy empties it first.
+func TestBucketsThatHoldObjectsAreNotDeleted(t *testing.T) {
+	const bucketType, objectType = "aws:s3/bucketV2:BucketV2", "aws:s3/bucketObjectv2:BucketObjectv2"
+	c := dial(t, "aws", simulator.Options{})
+	c.create(bucketType, values{"bucket": "data"})
+	object := values{"bucket": "data", "key": "artifacts/a", "content": "x"}
+	c.create(objectType, object)
+	remove := func(typ, id string, outputs values) error {
+		_, err := c.Delete(t.Context(), &pulumirpc.DeleteRequest{Urn: urn(typ), Id: id, Properties: c.marshal(outputs)})
+		return err
+	}
+	require.ErrorContains(t, remove(bucketType, "data", values{"bucket": "data", "forceDestroy": false}), "BucketNotEmpty")
+	require.NoError(t, remove(objectType, "artifacts/a", object))
+	require.NoError(t, remove(bucketType, "data", values{"bucket": "data", "forceDestroy": false}))
+
+	c.create(bucketType, values{"bucket": "data"})
+	c.create(objectType, object)
+	require.NoError(t, remove(bucketType, "data", values{"bucket": "data", "forceDestroy": true}))
+	c.create(bucketType, values{"bucket": "data"})
+	require.NoError(t, remove(bucketType, "data", values{"bucket": "data", "forceDestroy": false}), "a new bucket is empty")
+}
+
 func TestTerminationProtectionRefusesDeletion(t *testing.T) {
 	c := dial(t, "aws", simulator.Options{})
 	_, err := c.Delete(

@@ -21,6 +21,9 @@ func TestStackLifecycle(t *testing.T) {
 	kept := map[string][]string{"local": {}, "dev": {
 		"BucketLifecycleConfigurationV2 storage-data", "BucketLifecycleConfigurationV2 storage-logs",
 		"BucketLoggingV2 storage-data",
+		"BucketObjectv2 telemetry-artifact-async-profiler.jar",
+		"BucketObjectv2 telemetry-artifact-otelcol-linux-amd64.gz", "BucketObjectv2 telemetry-artifact-otelcol-linux-arm64.gz",
+		"BucketObjectv2 telemetry-bootstrap", "BucketObjectv2 telemetry-status-binary",
 		"BucketOwnershipControls storage-data", "BucketOwnershipControls storage-logs",
 		"BucketPolicy storage-data", "BucketPolicy storage-logs",
 		"BucketPublicAccessBlock storage-data", "BucketPublicAccessBlock storage-logs",

@@ -68,8 +68,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if err != nil {
 		return nil, err
 	}
-	// Its resource keeps the name of its first use. Under a new name the old resource
-	// would be deleted last, and with it the object that both describe.
+	// Its resource keeps the name of its first use: names are public.
 	control, err := b.file("status-binary", args.ControlBinary)
 	if err != nil {
 		return nil, err
@@ -155,9 +154,10 @@ func (b *builder) createBootstrapAction(script []byte, artifacts []pulumi.Resour
 	}, pulumi.DependsOn(artifacts))
 }
 
+// createObject creates an object that no update deletes: see the package comment.
 func (b *builder) createObject(role string, args *s3.BucketObjectv2Args, extra ...pulumi.ResourceOption) (*s3.BucketObjectv2, error) {
 	name := b.Name(role)
-	object, err := s3.NewBucketObjectv2(b.Ctx, name, args, b.Options(extra...)...)
+	object, err := s3.NewBucketObjectv2(b.Ctx, name, args, append(b.Options(extra...), pulumi.RetainOnDelete(true))...)
 	if err != nil {
 		return nil, fmt.Errorf("create object %s: %w", name, err)
 	}

@@ -120,6 +120,7 @@ func TestRegistersExactlyTheseObjects(t *testing.T) {
 		require.Equal(t, "telemetry", r.Parent)
 		require.Equal(t, "aws::aws", r.Provider)
 		require.Equal(t, "data", r.Inputs["bucket"].StringValue())
+		require.True(t, r.Retain, "nodes of running clusters fetch %s after an update, too", r.Name)
 		for _, absent := range []resource.PropertyKey{"etag", "serverSideEncryption", "kmsKeyId", "acl"} {
 			require.NotContains(t, r.Inputs, absent, r.Name)
 		}

@@ -94,7 +94,7 @@ func instancePolicies() map[string]policy {
 		"aws:ec2/instance:Instance": {
 			replace: []string{
 				"ami", "availabilityZone", "subnetId", "privateIp", "keyName", "networkInterfaces", "ephemeralBlockDevices",
-				"associatePublicIpAddress", "placementGroup", "tenancy", "hibernation", "cpuOptions", "securityGroups",
+				"associatePublicIpAddress", "ebsOptimized", "placementGroup", "tenancy", "hibernation", "cpuOptions", "securityGroups",
 				"rootBlockDevice.encrypted", "rootBlockDevice.kmsKeyId", "rootBlockDevice.deviceName",
 				"ebsBlockDevices", "launchTemplate", "instanceMarketOptions", "hostResourceGroupArn",
 				"ipv6AddressCount", "ipv6Addresses",

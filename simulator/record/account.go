@@ -30,6 +30,7 @@ type Account struct {
 	addresses     map[string]map[netip.Addr]string // subnet id -> address -> URN of its owner
 	names         map[string]string                // type and name -> URN, see nameKey
 	existing      map[string]bool                  // type and id of what was created or named and not deleted
+	objects       map[string]map[string]bool       // bucket -> keys of its objects
 	public        publicAddresses
 	ended         map[string]bool // ids of resources that ended without the engine, see End
 	lacking       map[string]bool // services whose role the account lacks
@@ -53,7 +54,8 @@ func NewAccount(region, id string) *Account {
 		ID: cmp.Or(id, "000000000000"), region: cmp.Or(region, "us-east-1"),
 		subnets: map[string]subnet{}, defaultGroups: map[string]string{}, defaultParts: map[string]string{},
 		interfaces: map[string]placement{}, addresses: map[string]map[netip.Addr]string{}, names: map[string]string{},
-		existing: map[string]bool{}, public: newPublicAddresses(), ended: map[string]bool{}, lacking: map[string]bool{},
+		existing: map[string]bool{}, objects: map[string]map[string]bool{},
+		public: newPublicAddresses(), ended: map[string]bool{}, lacking: map[string]bool{},
 	}
 }
 
@@ -104,6 +106,8 @@ func (a *Account) Add(r Resource) {
 	}
 	text := func(key string) string { s, _ := out[key].(string); return s }
 	switch r.Type {
+	case objectType:
+		a.addObject(text("bucket"), r.ID)
 	case "aws:ec2/subnet:Subnet":
 		if p, err := netip.ParsePrefix(text("cidrBlock")); err == nil {
 			a.subnets[r.ID] = subnet{vpc: text("vpcId"), zone: text("availabilityZone"), network: p}
@@ -169,6 +173,13 @@ func (a *Account) Remove(r Resource) {
 		delete(a.names, key)
 	}
 	delete(a.existing, r.Type+" "+r.ID)
+	switch r.Type {
+	case bucketType:
+		a.removeObjects(r.ID)
+	case objectType:
+		bucket, _ := property.Plain(r.Outputs)["bucket"].(string)
+		delete(a.objects[bucket], r.ID)
+	}
 	delete(a.subnets, r.ID)
 	delete(a.interfaces, r.ID)
 	a.public.remove(r.ID)

@@ -3,6 +3,7 @@ package changes_test
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
@@ -46,7 +47,8 @@ func (s *scene) state(t *testing.T) []string {
 
 // TestChangedArtifactReplacesCluster edits what nodes install. The provider
 // ignores a change of paths and names alone; the hash among the bootstrap
-// arguments makes it replace the cluster.
+// arguments makes it replace the cluster. What clusters of other stacks have started
+// with remains.
 func TestChangedArtifactReplacesCluster(t *testing.T) {
 	s := open(t, "local")
 	s.up(t)
@@ -67,6 +69,12 @@ func TestChangedArtifactReplacesCluster(t *testing.T) {
 	s.up(t)
 	after := s.outputs(t)
 	require.NotEqual(t, before.EMRClusterID, after.EMRClusterID)
+	for _, o := range []outputs.Outputs{before, after} {
+		_, key, found := strings.Cut(o.Bootstrap.Path, "/artifacts/")
+		require.True(t, found)
+		require.True(t, s.Servers.Account.Exists("aws:s3/bucketObjectv2:BucketObjectv2", "artifacts/"+key),
+			"nodes of clusters that started with it fetch %s", o.Bootstrap.Path)
+	}
 	require.NotEqual(t, before.Bootstrap.Hash, after.Bootstrap.Hash)
 	require.Contains(t, after.Bootstrap.Args, after.Bootstrap.Hash)
 	require.Equal(t, before.DataBucket, after.DataBucket)
