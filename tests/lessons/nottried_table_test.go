@@ -24,13 +24,13 @@ func accountNotTried() []notTried {
 			"The engine takes every stack through its life against provider servers that check each input; " +
 				"the local cloud runs the same program with real servers and jobs.",
 			[]string{"cmd/observatory TestRehearse", life},
-			"`make artifacts && pulumi up --stack dev && pulumi destroy --stack dev`",
+			"`make artifacts && pulumi up --stack dev`; then section 5 of docs/guides/deployments.md",
 		}, {
 			"IAM allows what each role does and nothing else.", "No local server decides as IAM does.",
 			"Every allowed action is listed with its need; policies and list agree.",
 			[]string{"tests/controls TestEveryAllowedActionIsListedWithPurpose", "tests/controls TestAllowancesMatchPolicies"},
 			"`aws cloudtrail lookup-events --lookup-attributes AttributeKey=Username,AttributeValue=INSTANCE_ID` " +
-				"after a job, for events with an `errorCode`",
+				"after a job, for events with an `errorCode`; access to objects shows only in a trail with S3's data events",
 		}, {
 			"`observatory doctor --aws` reads an account's quotas and roles.", noAccount,
 			"A fake answers like STS, IAM and Service Quotas, by their API references.",
@@ -50,7 +50,7 @@ func accountNotTried() []notTried {
 			"with access tunnel: `observatory tunnel --stack dev`, its commands, then `curl --insecure https://127.0.0.1:3000/api/health`",
 		}, {
 			"The deployer policies suffice for `pulumi up`, `refresh` and `destroy`.", "No local server decides as IAM does.",
-			"Each resource type and function of the stacks has its row of actions; the rows have not been compared with the provider's source yet.",
+			"Each resource type and function of the stacks has its row of actions, read in the provider's source before and after its version.",
 			[]string{"tests/deployer TestEveryResourceTypeAndFunctionHasItsRow", "tests/deployer TestReferenceIsGenerated"},
 			"`pulumi up --stack dev` as an identity that has only docs/reference/deployer-policy-*.json",
 		}, {
@@ -62,12 +62,18 @@ func accountNotTried() []notTried {
 			"Security groups admit every connection that the platform makes.", "The local cloud records security groups without enforcing them.",
 			"The rules are exactly a written list, and each rule between groups has its other half.",
 			[]string{"components/network TestInboundIsExactlyThis", "components/network TestEveryFlowBetweenGroupsHasBothRules"},
-			"after a job: `aws s3 sync s3://LOG_BUCKET/ flows && zgrep -rw REJECT flows`",
+			"after a job: `aws s3 sync s3://LOG_BUCKET/AWSLogs/ flows && find flows -name '*.log.gz' -exec zgrep -hw REJECT {} +`",
 		}, {
 			"Buckets, volumes and parameters are encrypted with the stack's KMS key.", "No local server encrypts as KMS does.",
 			"Every encryption setting is an asserted input.",
 			[]string{"components/storage TestBothBucketsArePrivateVersionedAndEncrypted", "components/emr TestSecurityConfiguration"},
-			"`aws s3api head-object --bucket DATA_BUCKET --key ANY_KEY --query '[ServerSideEncryption,SSEKMSKeyId]'`",
+			"`aws s3api head-object --bucket DATA_BUCKET --key ANY_KEY --query '[ServerSideEncryption,SSEKMSKeyId]'`, " +
+				"`aws ec2 describe-volumes --query 'Volumes[].[VolumeId,KmsKeyId]' --output text`",
+		}, {
+			"S3 delivers access logs to the log bucket, and expires objects by the lifecycle rules.", "No local server does either.",
+			"The rules and the bucket's policy are asserted inputs, and S3's limits of both are checked.",
+			[]string{"components/storage TestLifecycleRules", "components/storage TestLogPolicyAllowsOnlyDeliveryForThisAccount"},
+			"a day later: `aws s3 ls s3://LOG_BUCKET/s3-access/`",
 		}, {
 			"VPC flow logs arrive in the log bucket.", "No local server delivers flow logs.",
 			"The bucket's policy admits exactly the delivery service of this account.",
@@ -92,6 +98,11 @@ func accountNotTried() []notTried {
 			[]string{"components/emr TestBlocksPublicAccessOnlyIfAskedAndNeverLoosensIt"},
 			"`aws emr get-block-public-access-configuration`",
 		}, {
+			"Interface endpoints answer in place of the services' public addresses.", "No local server has VPC endpoints.",
+			"Endpoints with private DNS and a group that admits the machines are asserted inputs.",
+			[]string{"components/network TestInterfaceEndpointsOnRequest", "components/network TestInboundIsExactlyThis"},
+			"with `network.interfaceEndpoints: [kms]`, on a node: `getent hosts kms.us-east-1.amazonaws.com` is an address of the VPC",
+		}, {
 			"YACE reads the stack's CloudWatch metrics.", "No local server holds CloudWatch metrics.",
 			"The real YACE accepts its configuration, which names the stack's tags.",
 			[]string{"assets/workloads TestServersAcceptTheirConfiguration", "assets/workloads TestYACEQueriesOnlyTheStacksResources"},
@@ -113,10 +124,30 @@ func clusterNotTried() []notTried {
 			},
 			"`aws ssm start-session --target CONTROL_INSTANCE`, then `sudo k3s kubectl get pods -A`",
 		}, {
+			"Pods use the control node's role, over the metadata service's second hop.", "The local metadata service counts no hops.",
+			"The hop limit is an asserted input; network policies admit only the users of the role, which a real kube-apiserver accepts.",
+			[]string{"components/controlnode TestInstance", "components/workloads TestOnlyUsersOfTheRoleReachTheMetadata"},
+			"half an hour after a job: `aws s3 ls --recursive s3://DATA_BUCKET/tempo/`",
+		}, {
 			"EMR accepts the cluster's request.", "EMR's own checks are not published.",
 			"The local EMR checks every field that its API model and documentation restrict.",
 			[]string{"localcloud/emr TestLifeOfACluster", "components/emr TestClusterInputs"},
 			"`aws emr describe-cluster --cluster-id CLUSTER --query Cluster.Status`",
+		}, {
+			"EMR's service role uses the stack's key for the nodes' volumes, through EC2 only.", "No local server decides as IAM and KMS do.",
+			"The role has a key user's actions, as EMR's guide asks, on the condition that EC2 makes the call, which the guide lacks.",
+			[]string{"components/emr TestServicePolicyAddsOnlyWhatTheManagedOneLacks", "tests/controls TestAllowancesMatchPolicies"},
+			"`aws ec2 describe-volumes --filters Name=attachment.instance-id,Values=NODE --query 'Volumes[].[Encrypted,KmsKeyId]'`",
+		}, {
+			"The bootstrap action installs and starts the collector on EMR's own image.", "The image runs on EMR only.",
+			"The script runs on local nodes, where machined plays systemd, and on nodes that lack what it expects.",
+			[]string{"assets/node TestBootstrapInstallsPartsAndStartsCollector", "assets/node TestBootstrapSurvivesUnexpectedNodes", life},
+			"the status page lists every node; the action's log: `aws s3 ls --recursive s3://DATA_BUCKET/emr-logs/ | grep bootstrap-actions`",
+		}, {
+			"Session Manager opens a shell on EMR's nodes.", "EMR's image is not public; it may lack the agent.",
+			"The node role has the agent's permissions.",
+			[]string{"components/emr TestNodePolicyIsBoundToPrefixes", "tests/controls TestAllowancesMatchPolicies"},
+			"`aws ssm describe-instance-information --query 'InstanceInformationList[].[InstanceId,PingStatus]'` lists the cluster's instances",
 		}, {
 			"Releases other than emr-7.1.0 ship the restated defaultJavaOptions.", "Only that release's spark-defaults.conf is public.",
 			"A preview warns for every other release; a node's file is compared with the restated values.",
@@ -133,7 +164,15 @@ func clusterNotTried() []notTried {
 			"Spot instances of the task group are granted and taken back.", "No local server has a spot market.",
 			"The group's market is an asserted input; a job survives a removed core node.",
 			[]string{"components/emr TestOptionalClusterSettings", outages},
-			"`aws emr list-instances --cluster-id CLUSTER --instance-group-types TASK`",
+			"`aws emr list-instances --cluster-id CLUSTER --instance-group-types TASK --query 'Instances[].[Market,Status.State]'`",
+		}, {
+			"Spot instances start with volumes of the stack's key.",
+			"EC2's guide asks for a grant to its spot role if images or snapshots are encrypted; EMR's images are not, but the volumes are.",
+			"A preview requires the role; nothing grants it the key.",
+			[]string{"components/emr TestSpotNeedsTheAccountsRole"},
+			"`aws emr describe-cluster --cluster-id CLUSTER --query Cluster.Status.StateChangeReason`; if EC2 cannot use the key: " +
+				"`aws kms create-grant --key-id KEY --grantee-principal SPOT_ROLE_ARN --operations Encrypt Decrypt ReEncryptFrom ReEncryptTo " +
+				"GenerateDataKey GenerateDataKeyWithoutPlaintext DescribeKey CreateGrant`",
 		}, {
 			"EMR pushes a step's logs to S3 every five minutes.", "The interval is EMR's.",
 			"`submit --wait` waits for the log of a failed step within a bound; the local cloud pushes as late with `up --log-delay 5m`.",
