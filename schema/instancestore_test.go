@@ -8,18 +8,14 @@ import (
 	"github.com/emr-observatory/emr-observatory/schema"
 )
 
-func TestInstanceStoreFollowsFromTheType(t *testing.T) {
-	for _, with := range []string{
-		"m5d.xlarge", "m5dn.2xlarge", "m7gd.large", "c6id.4xlarge", "r5ad.xlarge", "r6gd.metal", "x2iedn.xlarge", "z1d.large",
-		"g4dn.xlarge", "i3.xlarge", "i3en.2xlarge", "i4g.large", "i7ie.large", "im4gn.large", "is4gen.large", "d2.xlarge", "d3en.xlarge",
-		"h1.2xlarge", "m3.xlarge", "r3.xlarge", "x1e.xlarge", "p3dn.24xlarge", "p4d.24xlarge", "g5.xlarge", "trn1.2xlarge",
-	} {
-		require.True(t, schema.HasInstanceStore(with), with)
+func TestInstanceStoresThatEMREncrypts(t *testing.T) {
+	for _, encrypted := range []string{"d2.xlarge", "d3en.xlarge", "h1.2xlarge", "i2.xlarge", "m3.xlarge", "r3.xlarge", "x1e.xlarge"} {
+		require.True(t, schema.EncryptsInstanceStore(encrypted), encrypted)
 	}
-	for _, without := range []string{
-		"m5.xlarge", "m7g.large", "c6i.4xlarge", "r5a.xlarge", "r7iz.large", "x2iezn.2xlarge", "g3s.xlarge", "g5g.xlarge", "p3.2xlarge",
-		"hpc7g.4xlarge", "inf1.xlarge", "t3.large", "", "d",
+	for _, other := range []string{
+		"m5d.xlarge", "m7gd.large", "r6gd.metal", "z1d.large", "i3.xlarge", "i3en.2xlarge", "i4g.large", "im4gn.large", "g5.xlarge", // NVMe
+		"m5.xlarge", "m7g.large", "t3.large", "", // none
 	} {
-		require.False(t, schema.HasInstanceStore(without), without)
+		require.False(t, schema.EncryptsInstanceStore(other), other)
 	}
 }

@@ -16,9 +16,13 @@ func serviceTrust(a iampolicy.Account, region string) iampolicy.Document {
 }
 
 // servicePolicy grants what EMR's managed policy lacks: passing a role whose name
-// is not EMR's default, and using the stack's key. EC2 uses the key on the role's
-// behalf, hence ViaService, and only AWS services may receive grants (EBS User
-// Guide, "Permissions for IAM users").
+// is not EMR's default, and using the stack's key for EBS volumes. EMR asks that the
+// role be a user of the key (EMR Management Guide, "Enabling EBS encryption by
+// providing additional permissions for KMS keys"): these are a key user's actions
+// (KMS Developer Guide, "Allows key users to use the KMS key"). Narrower than there,
+// EC2 must make the call for the role (KMS Developer Guide, "kms:ViaService"), and
+// only AWS services may receive grants: nothing but EBS needs the key of it (EBS User
+// Guide, "Requirements for Amazon EBS encryption").
 func servicePolicy(a iampolicy.Account, region, nodeRoleARN, keyARN string) iampolicy.Document {
 	ec2 := "ec2." + a.DNSSuffix
 	throughEC2 := map[string][]string{"kms:ViaService": {"ec2." + region + "." + a.DNSSuffix}}
@@ -43,8 +47,8 @@ func servicePolicy(a iampolicy.Account, region, nodeRoleARN, keyARN string) iamp
 
 // nodePolicy grants a node the least that the platform needs. For jobs that need
 // more, attach another policy to the role.
-// instanceStores says whether nodes have disks besides EBS volumes.
-func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string, instanceStores bool) iampolicy.Document {
+// luks says whether nodes encrypt disks themselves.
+func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string, luks bool) iampolicy.Document {
 	objectsUnder := func(p platform.Prefix) []string { return []string{bucketARN + "/" + string(p) + "*"} }
 	libraries := "arn:" + a.Partition + ":s3:::" + region + ".elasticmapreduce"
 	return iampolicy.New(append([]iampolicy.Statement{
@@ -65,18 +69,20 @@ func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string, instanceS
 		},
 		// EMR's own bootstrap libraries, in a public bucket of another account.
 		{Sid: "ReadEMRLibraries", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: []string{libraries + "/*"}},
-		// The key is used through S3 and, for local disks, directly: no ViaService.
-		{Sid: "UseKey", Effect: iampolicy.Allow, Action: keyActions(instanceStores), Resource: []string{keyARN}},
+		// The key is used through S3 and, for LUKS, directly: no ViaService.
+		{Sid: "UseKey", Effect: iampolicy.Allow, Action: keyActions(luks), Resource: []string{keyARN}},
 	}, session.Statements(a, region)...)...)
 }
 
-// keyActions are what a node does with the key. EC2 encrypts EBS volumes with the
-// service role's permissions, but a node encrypts its instance stores itself, with
-// LUKS (EMR Management Guide, "Encryption options"). For that the key must be usable
-// as "Using AWS KMS keys for encryption" says: also Encrypt and ReEncrypt*, spelt out.
-func keyActions(instanceStores bool) []string {
+// keyActions are what a node does with the key. For LUKS it has KMS generate a data
+// key when it launches and decrypt that when it reboots (KMS Developer Guide, "How
+// Amazon EMR uses AWS KMS"); S3 needs the same. EC2 encrypts EBS volumes with the
+// service role's permissions. A node that uses LUKS also has the rest of a key user's
+// actions, which EMR asks for (EMR Management Guide, "Using AWS KMS keys for
+// encryption").
+func keyActions(luks bool) []string {
 	actions := []string{"kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey"}
-	if instanceStores {
+	if luks {
 		actions = append(actions, "kms:Encrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo")
 	}
 	return actions

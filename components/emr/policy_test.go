@@ -46,16 +46,18 @@ func TestNodePolicyIsBoundToPrefixes(t *testing.T) {
 	require.NotContains(t, string(whole), "pyroscope")
 }
 
-// Only a node with disks besides EBS volumes encrypts with the key itself.
-func TestNodesWithInstanceStoresEncryptThem(t *testing.T) {
+// Only a node that encrypts its instance stores with LUKS is a full user of the key.
+func TestNodesWithLUKSAreUsersOfTheKey(t *testing.T) {
 	on := func(instanceType string) []string {
 		args := validArgs()
 		args.Core.InstanceType = instanceType
 		return statements(t, one(t, run(t, args), policyType, "emr-node").Inputs["policy"])["UseKey"].Action
 	}
-	require.Equal(t, []string{"kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey"}, on("r7g.2xlarge"))
+	for _, withoutLUKS := range []string{"r7g.2xlarge", "r7gd.2xlarge"} {
+		require.Equal(t, []string{"kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey"}, on(withoutLUKS), withoutLUKS)
+	}
 	require.Equal(t, []string{"kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey", "kms:Encrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo"},
-		on("r7gd.2xlarge"))
+		on("d2.2xlarge"))
 }
 
 func TestServicePolicyAddsOnlyWhatTheManagedOneLacks(t *testing.T) {

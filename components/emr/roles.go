@@ -40,13 +40,13 @@ func (b *builder) createNodeRole() (*nodeRole, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create node role: %w", err)
 	}
-	instanceStores := slices.ContainsFunc(b.args.Groups(), func(g schema.InstanceGroup) bool {
-		return schema.HasInstanceStore(g.InstanceType)
+	luks := slices.ContainsFunc(b.args.Groups(), func(g schema.InstanceGroup) bool {
+		return schema.EncryptsInstanceStore(g.InstanceType)
 	})
 	own, err := iam.NewRolePolicy(b.Ctx, b.Name("node"), &iam.RolePolicyArgs{
 		Role: role.Name,
 		Policy: b.renderPolicy(func(a iampolicy.Account, v []string) iampolicy.Document {
-			return nodePolicy(a, b.args.Region, v[0], v[1], instanceStores)
+			return nodePolicy(a, b.args.Region, v[0], v[1], luks)
 		}, b.args.BucketARN, b.args.KMSKeyARN),
 	}, b.Options()...)
 	if err != nil {

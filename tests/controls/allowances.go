@@ -24,7 +24,7 @@ const node = "an EMR node and its jobs"
 func conditional() []Allowance {
 	return []Allowance{
 		{"emr-node", node, []string{"kms:Encrypt", "kms:ReEncryptFrom", "kms:ReEncryptTo"},
-			"Only if an instance type has an instance store: EMR encrypts such disks on the node itself."},
+			"Only if EMR encrypts an instance store with LUKS: then the node is a user of the key, as EMR's guide asks."},
 	}
 }
 
@@ -53,7 +53,7 @@ func always() []Allowance {
 		{"emr-node", node, []string{"s3:ListBucket", "s3:GetBucketLocation", "s3:ListBucketMultipartUploads"},
 			"S3A lists prefixes and aborts its incomplete uploads."},
 		{"emr-node", node, []string{"kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey"},
-			"Objects (through S3) and local disks are encrypted with the stack's key."},
+			"S3 encrypts objects, and LUKS local disks, with the stack's key."},
 		{"emr-node", node, sessionActions(), "Shell access is by Session Manager: no SSH keys, no open port."},
 		{"emr-service", "EMR", []string{"sts:AssumeRole"}, "EMR runs clusters of this account and region with the role."},
 		{"emr-service", service, []string{"iam:PassRole"}, "EMR starts instances with the node role, and passes it to EC2 only."},

@@ -28,7 +28,7 @@ func TestInstanceStoresAreEncryptedWithListedActions(t *testing.T) {
 	values := trial.Values(t, "dev")
 	const key = platform.Project + ":emr"
 	before := values[key]
-	values[key] = strings.ReplaceAll(before, `"m5.xlarge"`, `"m5d.xlarge"`)
+	values[key] = strings.ReplaceAll(before, `"m5.xlarge"`, `"d2.xlarge"`)
 	require.NotEqual(t, before, values[key])
 	all := controls.FromRecording(trial.Record(t, "dev", recorder.WithConfig(values)))
 	require.Empty(t, controls.CheckAllowances(all))

@@ -189,10 +189,11 @@ func clusterNotTried() []notTried {
 			[]string{"stacks TestPreviewRefusesSpotWithoutTheAccountsRole", "components/emr TestSpotNeedsTheAccountsRole"},
 			"in a new account: `pulumi preview --stack pr`",
 		}, {
-			"EMR encrypts a node's instance stores with the node role's permissions.", "No local server encrypts as KMS does.",
-			"The role has the actions that EMR's guide asks for, only if a type has an instance store.",
-			[]string{"components/emr TestNodesWithInstanceStoresEncryptThem", "schema TestInstanceStoreFollowsFromTheType"},
-			"`pulumi config set --path emr.core.instanceType d3.xlarge && pulumi up`, then on a node: `lsblk -f | grep crypto_LUKS`",
+			"EMR encrypts instance stores other than NVMe SSDs with LUKS and the node role's permissions.", "No local server encrypts as KMS does.",
+			"The role has a key user's actions, as EMR's guide asks, only if a type has such disks; KMS's guide names two of them as used.",
+			[]string{"components/emr TestNodesWithLUKSAreUsersOfTheKey", "schema TestInstanceStoresThatEMREncrypts"},
+			"`pulumi config set --stack dev --path emr.core.instanceType d2.xlarge && pulumi up --stack dev`, " +
+				"then on a core node: `lsblk -f | grep crypto_LUKS`",
 		}, {
 			"A refresh finds an idle-ended cluster gone, and the guard reports it.", "EMR's idle timer is EMR's.",
 			"The provider servers end the cluster; the guard asks the local EMR's API for one that ended.",
