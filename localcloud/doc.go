@@ -7,6 +7,15 @@
 //
 // Real: S3 (VersityGW) with what the inline policies of roles allow in it, EMR
 // (bootstrap actions, HDFS, YARN, Spark, steps), Kubernetes workloads (as
-// processes), certificates, passwords. Recorded only: everything else of IAM, KMS,
-// security groups, EC2 beyond addresses and machines, the Grafana server.
+// processes), certificates, passwords, and the way from an operator to the control
+// node: Elastic IP, internet gateway, route and ingress rules. Recorded only:
+// everything else of IAM, KMS, security groups inside the VPC, outbound rules, EC2
+// beyond that and machines, the Grafana server.
+//
+// Whose connections are whose: the program's gate, the Kubernetes and Grafana
+// providers and the status page's forwarder connect from the operator's
+// workstation (package internet), which reaches public addresses only. Everything
+// else that this process opens is the cloud's own (the kubelet's probes, EMR to its
+// nodes, ports to pods), or a shortcut from the host's 127.0.0.1 to services that
+// nobody outside the VPC reaches on AWS.
 package localcloud

@@ -19,6 +19,7 @@ func (c *cloud) images() map[string]kube.Image {
 			image.Cmd = []string{"--config", "/etc/otelcol-contrib/config.yaml"}
 		case platform.WorkloadGrafana:
 			image.Absent = "no package registry has the Grafana server; `observatory dashboards check` checks the dashboards"
+			image.StandIn = servicesHost // see serveGrafana
 		case platform.WorkloadYACE:
 			image.Absent = "the local cloud has no CloudWatch"
 		}

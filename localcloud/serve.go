@@ -19,12 +19,15 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/ec2"
 	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/localcloud/internet"
 	"github.com/emr-observatory/emr-observatory/localcloud/kube"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
+	"github.com/emr-observatory/emr-observatory/localcloud/operator"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 	"github.com/emr-observatory/emr-observatory/localcloud/s3"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/simulator"
+	"github.com/emr-observatory/emr-observatory/simulator/command"
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
@@ -44,6 +47,7 @@ type cloud struct {
 	Options
 	credentials Credentials
 	region      *region.Region
+	internet    *internet.Internet
 	objects     *s3.Gateway
 	store       *emrapi.Store
 	clusters    *emr.Service
@@ -138,6 +142,9 @@ func (c *cloud) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if c.internet, err = internet.Open(); err != nil {
+		return err
+	}
 	c.objects, err = s3.Start(ctx, s3.Options{
 		Binary: c.Servers[servers.VersityGW], Dir: filepath.Join(c.State, "s3"), Address: serviceAddress(portS3), Region: AWSRegion,
 		AccessKey: c.credentials.AccessKeyID, SecretKey: c.credentials.SecretAccessKey, Log: os.Stderr,
@@ -168,7 +175,7 @@ func (c *cloud) newEC2() *ec2.Service {
 			"AWS_ENDPOINT_URL_SSM": "http://" + serviceAddress(portSSM),
 			"AWS_DEFAULT_REGION":   AWSRegion,
 		},
-		Credentials: c.roleCredentials, PrepareCLI: applications.WriteCLI, Log: c.log,
+		Credentials: c.roleCredentials, PrepareCLI: applications.WriteCLI, Map: c.internet.Map, Log: c.log,
 	}
 }
 
@@ -195,8 +202,8 @@ func (c *cloud) newKube() *kube.Runner {
 	}
 }
 
-// serveAPIs serves EMR's and Systems Manager's APIs inside the region, and
-// returns EMR's.
+// serveAPIs serves EMR's and Systems Manager's APIs inside the region, and what stands
+// in for Grafana. It returns EMR's.
 func (c *cloud) serveAPIs() (http.Handler, error) {
 	api, err := emrapi.New(c.store, c.clusters, c.clusters, c.log)
 	if err != nil {
@@ -209,9 +216,15 @@ func (c *cloud) serveAPIs() (http.Handler, error) {
 		}
 		go c.serve(l, handler)
 	}
-	return api, nil
+	return api, c.serveGrafana()
 }
 
+// connectPatience is how long providers try to connect to the control node. The
+// program's gate has waited for its first boot.
+const connectPatience = 15 * time.Second
+
+// serveProviders serves the engine's providers. Their commands run on the workstation,
+// and from there they connect to the control node.
 func (c *cloud) serveProviders(listeners map[string]net.Listener) (*simulator.Servers, error) {
 	byPackage := map[string]net.Listener{}
 	for _, p := range Packages() {
@@ -219,6 +232,8 @@ func (c *cloud) serveProviders(listeners map[string]net.Listener) (*simulator.Se
 	}
 	return simulator.Serve(byPackage, simulator.Options{
 		Region: AWSRegion, AccountID: AccountID, Handlers: c.handlers(), Log: c.log,
+		Command: command.Shell{Start: c.internet.Start},
+		Connect: operator.Connector{Dial: c.internet.Dial, Patience: connectPatience}.Connect,
 	})
 }
 
@@ -244,7 +259,8 @@ func (c *cloud) exposeWorkload(workload string, port int32, address string) {
 	}
 }
 
-// dial returns a function that connects to a service in the region.
+// dial returns a function that connects to a service in the region, past the VPC's
+// borders: on AWS nobody outside reaches these services.
 func (c *cloud) dial(service string) func(context.Context) (net.Conn, error) {
 	return func(ctx context.Context) (net.Conn, error) {
 		c.mu.Lock()

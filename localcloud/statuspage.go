@@ -4,17 +4,19 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/forwarder"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// statusPage forwards requests to the status server with what the program's Secret
-// says about its access. The page links to the services that run; listeners are
-// their ports on the host.
+// statusPage forwards requests to the status server as an operator's browser sends
+// them: from the workstation to the control node's public address, with what the
+// program's Secret says about the access. The page links to the services that run;
+// listeners are their ports on the host.
 func (c *cloud) statusPage(listeners map[string]net.Listener) http.Handler {
 	return forwarder.New(forwarder.Options{
-		Name: string(platform.WorkloadStatus), Dial: c.dial(string(platform.WorkloadStatus)), Access: c.statusAccess, Log: c.log,
+		Name: string(platform.WorkloadStatus), Dial: c.internet.Dial, Access: c.statusAccess, Log: c.log,
 		Header: func() http.Header {
 			return http.Header{platform.ServicesHeader: {platform.EncodeServices(c.reachable(listeners))}}
 		},
@@ -39,7 +41,12 @@ func (c *cloud) statusAccess() (forwarder.Access, error) {
 	if err != nil {
 		return forwarder.Access{}, fmt.Errorf("read the access to the status page: %w", err)
 	}
+	address, err := c.ec2.PublicAddress()
+	if err != nil {
+		return forwarder.Access{}, fmt.Errorf("find the status page: %w", err)
+	}
 	return forwarder.Access{
+		Address:       netip.AddrPortFrom(address, uint16(platform.Status)).String(),
 		CACertificate: secret[platform.AccessCACert], User: platform.StatusUser, Password: string(secret[platform.AccessPassword]),
 	}, nil
 }

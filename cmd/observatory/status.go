@@ -30,7 +30,7 @@ type localStatus struct {
 // recordedOnly lists what the local cloud's providers only record.
 func recordedOnly() []string {
 	return []string{
-		"IAM decisions outside S3", "KMS encryption", "security groups", "CloudWatch", "EC2 beyond addresses and machines",
+		"IAM decisions outside S3", "KMS encryption", "security groups inside the VPC", "CloudWatch", "EC2 beyond addresses and machines",
 		"the Grafana server",
 	}
 }

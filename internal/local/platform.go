@@ -18,7 +18,10 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/engine"
 	"github.com/emr-observatory/emr-observatory/localcloud"
+	"github.com/emr-observatory/emr-observatory/localcloud/internet"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
+	"github.com/emr-observatory/emr-observatory/schema/violation"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
@@ -31,9 +34,17 @@ type Platform struct {
 }
 
 // Config reads the stack's configuration from its file. entries (key=value)
-// override the file.
+// override the file. With another access than public the program would wait for the
+// control node in vain: the local cloud runs it outside the VPC, without a tunnel.
 func (p Platform) Config(entries []string) (schema.Config, error) {
 	_, cfg, err := config.ReadStackFile(p.Project, p.Stack, entries...)
+	if err == nil {
+		l := violation.List{Prefix: platform.Project + ":"}
+		l.Require(cfg.ControlNode.Access == schema.AccessPublic, "controlNode.access", cfg.ControlNode.Access,
+			"must be public on the local cloud, whose workstation is outside the VPC",
+			"set it to public, and put "+internet.WorkstationAddress+"/32 into operatorCidrs")
+		err = l.Err()
+	}
 	if err != nil {
 		return cfg, fmt.Errorf("read configuration of stack %s: %w", p.Stack, err)
 	}

@@ -1,7 +1,7 @@
 // Package forwarder makes a server that requires TLS and a password available on
 // the host's 127.0.0.1 without either. It supplies what a person on AWS has to give
-// a browser: trust in the program's CA, and the password. It verifies the
-// server's certificate as that browser would.
+// a browser: the server's address, trust in the program's CA, and the password. It
+// verifies the server's certificate as that browser would.
 package forwarder
 
 import (
@@ -24,16 +24,17 @@ const handshakeTimeout = 5 * time.Second
 
 // Access is what the server's clients need.
 type Access struct {
+	Address        string // host:port; its certificate names the host
 	CACertificate  []byte // PEM
 	User, Password string
 }
 
 // Options describe a server.
 type Options struct {
-	Name string // in its certificate
-	Dial func(context.Context) (net.Conn, error)
+	Name string // in messages
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Access is read for each connection and each request: an update of the stack
-	// may replace certificate and password.
+	// may replace address, certificate and password.
 	Access func() (Access, error)
 	// Header is added to each request and replaces the client's.
 	Header func() http.Header
@@ -44,10 +45,12 @@ type Options struct {
 func New(o Options) http.Handler {
 	return &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(&url.URL{Scheme: "https", Host: o.Name})
+			host := o.Name
 			if access, err := o.Access(); err == nil { // otherwise the dial reports it
+				host = access.Address
 				r.Out.SetBasicAuth(access.User, access.Password)
 			}
+			r.SetURL(&url.URL{Scheme: "https", Host: host})
 			maps.Copy(r.Out.Header, o.Header())
 		},
 		Transport: &http.Transport{DialTLSContext: o.dial, IdleConnTimeout: time.Minute},
@@ -59,7 +62,7 @@ func New(o Options) http.Handler {
 }
 
 // dial connects to the server and verifies its certificate. The transport's address
-// is ignored: it only names the server.
+// is ignored: Access may have failed when it was made.
 func (o Options) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
@@ -71,11 +74,15 @@ func (o Options) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	if !trusted.AppendCertsFromPEM(access.CACertificate) {
 		return nil, errors.New("its authority's certificate is not PEM")
 	}
-	conn, err := o.Dial(ctx)
+	host, _, err := net.SplitHostPort(access.Address)
 	if err != nil {
 		return nil, err
 	}
-	secure := tls.Client(conn, &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: trusted, ServerName: o.Name})
+	conn, err := o.Dial(ctx, "tcp", access.Address)
+	if err != nil {
+		return nil, err
+	}
+	secure := tls.Client(conn, &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: trusted, ServerName: host})
 	if err := secure.HandshakeContext(ctx); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}

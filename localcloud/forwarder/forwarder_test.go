@@ -16,9 +16,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/forwarder"
 )
 
-// certifiedName is in the certificate of every httptest server.
-const certifiedName = "example.com"
-
 // startServer starts a server with TLS and a password, and returns the options that
 // reach it.
 func startServer(t *testing.T) (forwarder.Options, *forwarder.Access) {
@@ -33,11 +30,13 @@ func startServer(t *testing.T) (forwarder.Options, *forwarder.Access) {
 	}))
 	t.Cleanup(server.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	access := &forwarder.Access{CACertificate: ca, User: "observatory", Password: "correct-horse"}
+	access := &forwarder.Access{
+		Address: server.Listener.Addr().String(), CACertificate: ca, User: "observatory", Password: "correct-horse",
+	}
 	return forwarder.Options{
-		Name: certifiedName, Log: slog.New(slog.DiscardHandler),
-		Dial: func(ctx context.Context) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "tcp", server.Listener.Addr().String())
+		Name: "status", Log: slog.New(slog.DiscardHandler),
+		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
 		},
 		Access: func() (forwarder.Access, error) { return *access, nil },
 		Header: func() http.Header { return http.Header{"Services": {"tempo"}} },
@@ -77,33 +76,31 @@ func TestForwarderSuppliesTrustAndPassword(t *testing.T) {
 	require.Equal(t, http.StatusOK, status, "a browser's own credentials are replaced")
 }
 
-// A server that another authority has signed, or that has another name, gets neither
-// the request nor the password.
+// A server that another authority has signed, or that has another address, gets
+// neither the request nor the password.
 func TestForwarderVerifiesTheServer(t *testing.T) {
 	for name, test := range map[string]struct {
-		spoil func(*forwarder.Options)
+		spoil func(*forwarder.Options, *forwarder.Access)
 		want  string
 	}{
-		"another authority": {func(o *forwarder.Options) {
-			other := otherAuthority(t)
-			o.Access = func() (forwarder.Access, error) { return forwarder.Access{CACertificate: other}, nil }
-		}, "certificate signed by unknown authority"},
-		"another name": {func(o *forwarder.Options) { o.Name = "grafana" }, "not grafana"},
-		"no authority": {func(o *forwarder.Options) {
-			o.Access = func() (forwarder.Access, error) { return forwarder.Access{}, nil }
-		}, "its authority's certificate is not PEM"},
-		"no Secret": {func(o *forwarder.Options) {
+		"another authority": {func(_ *forwarder.Options, a *forwarder.Access) { a.CACertificate = otherAuthority(t) },
+			"certificate signed by unknown authority"},
+		"another address": {func(_ *forwarder.Options, a *forwarder.Access) { a.Address = "203.0.113.7:8080" }, "not 203.0.113.7"},
+		"no address":      {func(_ *forwarder.Options, a *forwarder.Access) { a.Address = "203.0.113.7" }, "missing port"},
+		"no authority": {func(_ *forwarder.Options, a *forwarder.Access) { a.CACertificate = nil },
+			"its authority's certificate is not PEM"},
+		"no Secret": {func(o *forwarder.Options, _ *forwarder.Access) {
 			o.Access = func() (forwarder.Access, error) {
 				return forwarder.Access{}, errors.New("secret status-access not found")
 			}
 		}, "secret status-access not found"},
-		"no server": {func(o *forwarder.Options) {
-			o.Dial = func(context.Context) (net.Conn, error) { return nil, errors.New("status does not run") }
+		"no server": {func(o *forwarder.Options, _ *forwarder.Access) {
+			o.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("status does not run") }
 		}, "status does not run"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o, _ := startServer(t)
-			test.spoil(&o)
+			o, access := startServer(t)
+			test.spoil(&o, access)
 			status, body := fetch(t, o, "")
 			require.Equal(t, http.StatusBadGateway, status)
 			require.Contains(t, body, o.Name+" does not answer: ")

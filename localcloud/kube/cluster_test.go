@@ -53,9 +53,10 @@ func newCluster(t *testing.T) *cluster {
 	c.Runner = &kube.Runner{
 		Region: r, Dir: filepath.Join(t.TempDir(), "kube"), Memory: "/run/kube-test", Key: "the passphrase",
 		Images: map[string]kube.Image{
-			"docker.io/test/shell": {Entrypoint: []string{"/bin/bash", "-c"}, Cmd: []string{"sleep infinity"}},
-			"docker.io/test/none":  {Absent: "it has no build"},
-			"docker.io/test/true":  {Binary: "/bin/true", Entrypoint: []string{"/server"}},
+			"docker.io/test/shell":    {Entrypoint: []string{"/bin/bash", "-c"}, Cmd: []string{"sleep infinity"}},
+			"docker.io/test/none":     {Absent: "it has no build"},
+			"docker.io/test/stand-in": {Absent: "it has no build", StandIn: regiontest.Gateway},
+			"docker.io/test/true":     {Binary: "/bin/true", Entrypoint: []string{"/server"}},
 		},
 		Pods: regiontest.PodsPrefix, Gateway: regiontest.PodsGateway,
 		Control: func() (*region.Machine, machine.Metadata, error) { return control, machine.Metadata{}, nil },

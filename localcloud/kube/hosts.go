@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -54,4 +55,12 @@ func (r *Runner) writeHosts() error {
 		}
 	}
 	return nil
+}
+
+// runningWorkloads lists the workloads whose pods run.
+func (r *Runner) runningWorkloads() []workload {
+	return slices.DeleteFunc(r.workloads(), func(w workload) bool {
+		_, runs := r.Region.Machine(podName(w.Name))
+		return !runs
+	})
 }

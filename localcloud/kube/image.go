@@ -13,6 +13,7 @@ type Image struct {
 	Entrypoint []string // of the image; its first word is where Binary appears
 	Cmd        []string // of the image
 	Absent     string   // why it cannot run here; its workload is only recorded
+	StandIn    string   // host that the node ports of an absent workload lead to; empty: they are closed
 }
 
 // image returns what runs for an image reference.

@@ -226,7 +226,7 @@ func (r *Runner) apply(ctx context.Context, w workload) error {
 			return err
 		}
 	}
-	if err := r.change(func(o *objects) { o.Workloads[w.key()] = w }); err != nil || w.Absent != "" {
+	if err := r.change(func(o *objects) { o.Workloads[w.key()] = w }); err != nil {
 		return err
 	}
 	return r.openNodePorts(ctx, w)

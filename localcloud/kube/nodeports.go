@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,7 +13,7 @@ import (
 )
 
 // applyService stores a Service and opens its node ports if the pod that it selects
-// runs; otherwise they open when the pod starts.
+// runs, or something in its place; otherwise they open when the pod starts.
 func (r *Runner) applyService(ctx context.Context, raw []byte) error {
 	s, err := decode[corev1.Service]("Service", raw)
 	if err != nil {
@@ -40,7 +39,7 @@ func (r *Runner) replaceService(ctx context.Context, s corev1.Service) error {
 	if err := r.change(func(o *objects) { o.Services[key(s.Namespace, s.Name)] = s }); err != nil {
 		return err
 	}
-	for _, w := range r.runningWorkloads() {
+	for _, w := range r.workloads() {
 		if err := r.openNodePorts(ctx, w); err != nil {
 			return err
 		}
@@ -48,23 +47,33 @@ func (r *Runner) replaceService(ctx context.Context, s corev1.Service) error {
 	return r.writeHosts()
 }
 
-// runningWorkloads lists the workloads whose pods run.
-func (r *Runner) runningWorkloads() []workload {
-	return slices.DeleteFunc(r.workloads(), func(w workload) bool {
-		_, runs := r.Region.Machine(podName(w.Name))
-		return !runs
-	})
+// endpoint returns the host that a workload's node ports lead to: its pod, or what
+// stands in for it; "" if neither runs.
+func (r *Runner) endpoint(w workload) string {
+	if _, runs := r.Region.Machine(podName(w.Name)); runs {
+		return r.address(w.Name)
+	}
+	image, err := r.image(w.Template.Spec.Containers[0].Image)
+	if err != nil {
+		return ""
+	}
+	return image.StandIn
 }
 
-// openNodePorts forwards the node ports of all Services that select w's pod to it;
-// it reopens ports that are open. Call it after w is stored: if a pod and its Service
-// are applied at the same time, the later one then finds the other.
+// openNodePorts forwards the node ports of all Services that select w's pod to it, or
+// to what stands in for it; it reopens ports that are open. Call it after w is stored:
+// if a pod and its Service are applied at the same time, the later one then finds the
+// other.
 func (r *Runner) openNodePorts(ctx context.Context, w workload) error {
+	endpoint := r.endpoint(w)
+	if endpoint == "" {
+		return nil
+	}
 	control, _, err := r.Control()
 	if err != nil {
 		return err
 	}
-	for _, f := range r.nodePorts(w, r.address(w.Name)) {
+	for _, f := range r.nodePorts(w, endpoint) {
 		if err := control.Forward(ctx, f); err != nil {
 			return err
 		}
@@ -72,8 +81,8 @@ func (r *Runner) openNodePorts(ctx context.Context, w workload) error {
 	return nil
 }
 
-// nodePorts returns the forwards from the node to w's pod, whose address is ip.
-func (r *Runner) nodePorts(w workload, ip string) []machine.Forward {
+// nodePorts returns the forwards from the node to the endpoint of w.
+func (r *Runner) nodePorts(w workload, endpoint string) []machine.Forward {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out []machine.Forward
@@ -87,7 +96,7 @@ func (r *Runner) nodePorts(w workload, ip string) []machine.Forward {
 			if target == "0" { // Kubernetes' default
 				target = strconv.Itoa(int(p.Port))
 			}
-			out = append(out, machine.Forward{Port: int(p.NodePort), To: net.JoinHostPort(ip, target)})
+			out = append(out, machine.Forward{Port: int(p.NodePort), To: net.JoinHostPort(endpoint, target)})
 		}
 	}
 	return out

@@ -103,7 +103,7 @@ func TestOnlyEditedWorkloadRestarts(t *testing.T) {
 // TestTunnelKeepsControlNodeAndCluster edits the access from vpc to tunnel: only what
 // shows operators' addresses changes.
 func TestTunnelKeepsControlNodeAndCluster(t *testing.T) {
-	s := open(t, "local")
+	s := open(t, "local", set{"controlNode.access", `"vpc"`})
 	s.up(t)
 	before := s.outputs(t)
 	s.values = s.with(t, set{"controlNode.access", `"tunnel"`}, set{"controlNode.apiUrl", `"https://127.0.0.1:6443"`},

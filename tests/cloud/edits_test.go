@@ -64,10 +64,31 @@ const (
 	tagEdit   = "tags.team=data"
 )
 
+// lockOut admits a network that the program does not run in.
+const lockOut = `operatorCidrs=["192.88.99.128/25"]`
+
+// operatorRules is how many rules of the control node's security group admit a network
+// of operators.
+const operatorRules = 3
+
+// lockedOut takes the operator's network from the security group, which leaves the
+// program's own connections to the control node without an answer, as on AWS.
+func lockedOut(t *testing.T, c *cloud) {
+	n := c.up(t, lockOut)
+	require.Equal(t, []int{operatorRules, operatorRules}, []int{n.created, n.deleted})
+	_, problems, err := c.try(t, "up", "--no-job", "--config", lockOut, "--config", storeEdit)
+	require.Error(t, err)
+	require.Contains(t, problems, "kubernetes provider: connect to https://"+c.outputs(t).ControlPublicIP+":6443: not ready within")
+	require.Contains(t, problems, "connect from 192.88.99.10: dial tcp")
+	require.Contains(t, problems, "i/o timeout")
+}
+
+// editRestartsOne also lets the operator in again: the update edits the security group
+// before it connects.
 func editRestartsOne(t *testing.T, c *cloud) {
 	before := c.servers(t)
 	n := c.up(t, storeEdit)
-	require.Zero(t, n.deleted)
+	require.Equal(t, operatorRules, n.deleted, "the rules of the other network")
 	require.Equal(t, []string{"tempo"}, restartedServers(before, c.servers(t)))
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/stacks/outputs"
 )
 
 // TestLife runs the platform from the first up to the last down as a user would,
@@ -41,6 +42,7 @@ func TestLife(t *testing.T) {
 		{"machines reach S3 as their roles", func(t *testing.T) { rolesReachS3(t, c) }},
 		{"the status page opens, and its links answer", func(t *testing.T) { statusPageOpens(t, c) }},
 		{"boto3 reads the cluster and the step", func(t *testing.T) { boto3Reads(t, c) }},
+		{"an operator whose network is not admitted is locked out", func(t *testing.T) { lockedOut(t, c) }},
 		{"an edit of a store's configuration restarts that store", func(t *testing.T) { editRestartsOne(t, c) }},
 		{"traces and profiles come back from S3", func(t *testing.T) { readBackFromS3(t, c, trace) }},
 		{"an edit of a tag restarts nothing", func(t *testing.T) { editRestartsNothing(t, c) }},
@@ -86,6 +88,8 @@ func secondUpChangesNothing(t *testing.T, c *cloud) {
 	stack := c.outputs(t)
 	require.Equal(t, []string{"local", stack.EMRClusterID, stack.DataBucket}, []string{r.Stack, r.Cluster, r.Bucket})
 	require.Nil(t, r.Job)
+	require.Equal(t, "https://"+stack.ControlPublicIP+":3000", stack.GrafanaURL)
+	require.Contains(t, c.plainOutputs(t)[outputs.Kubeconfig], "https://"+stack.ControlPublicIP+":6443")
 	require.Positive(t, r.Objects[platform.PrefixArtifacts.URI(stack.DataBucket)])
 	require.NoError(t, send(t.Context(), http.MethodGet, r.URLs["status"], nil, nil))
 }

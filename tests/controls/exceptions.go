@@ -19,7 +19,7 @@ func Exceptions() []Exception {
 // publicControlNode is the exception for controlNode.access public.
 func publicControlNode() Exception {
 	return Exception{
-		Rule: "CKV_AWS_88", Stacks: []string{"dev"}, Resources: []string{"control-instance"},
+		Rule: "CKV_AWS_88", Stacks: []string{"dev", "local"}, Resources: []string{"control-instance"},
 		Reason: "controlNode.access is public: a new VPC has no other way in, and `pulumi up` configures Kubernetes and Grafana on the " +
 			"control node.",
 		Mitigation: "The security group admits operatorCidrs only, which must be public networks of /8 or narrower, to three ports. " +

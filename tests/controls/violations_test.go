@@ -261,7 +261,7 @@ func TestEveryRuleFindsItsViolation(t *testing.T) {
 func TestBlockOfPublicAccessIsJudgedWhereAskedFor(t *testing.T) {
 	const stack, key = "blocking", platform.Project + ":emr"
 	values := trial.Values(t, "local")
-	values[key] = `{"blockPublicAccess":true}`
+	values[key], values[platform.Project+":controlNode"] = `{"blockPublicAccess":true}`, `{"access":"vpc"}`
 	all := controls.FromRecording(trial.Record(t, "local", recorder.WithConfig(values)))
 	require.Empty(t, findings(controls.Judge(stack, all)))
 	for _, v := range blockViolations() {
@@ -269,11 +269,15 @@ func TestBlockOfPublicAccessIsJudgedWhereAskedFor(t *testing.T) {
 	}
 }
 
-// TestPublicAddressesAreFound alters stack local, whose control node has none.
+// TestPublicAddressesAreFound alters a stack whose control node has none, to which the
+// stacks' exceptions do not apply.
 func TestPublicAddressesAreFound(t *testing.T) {
-	const name, association = "control-instance", "aws:ec2/eipAssociation:EipAssociation"
-	all := resources(t, "local")
-	require.Empty(t, findings(controls.Judge("local", all)))
+	const stack, name, association = "private", "control-instance", "aws:ec2/eipAssociation:EipAssociation"
+	values := trial.Values(t, "local")
+	values[platform.Project+":controlNode"] = `{"access":"vpc"}`
+	values[platform.Project+":emr"] = `{"blockPublicAccess":true}`
+	all := controls.FromRecording(trial.Record(t, "local", recorder.WithConfig(values)))
+	require.Empty(t, findings(controls.Judge(stack, all)))
 	for _, a := range []alteration{
 		set("Instance", name, "associatePublicIpAddress", true),
 		set("Eip", "network-nat", "networkInterface", "control-interface-id"),
@@ -281,7 +285,7 @@ func TestPublicAddressesAreFound(t *testing.T) {
 		add(association, "a", map[string]any{"networkInterfaceId": "control-interface-id"}),
 		add(association, "a", map[string]any{"instanceId": name + "-id"}),
 	} {
-		require.Equal(t, []string{"CKV_AWS_88 " + name}, findings(controls.Judge("local", alter(t, all, a))))
+		require.Equal(t, []string{"CKV_AWS_88 " + name}, findings(controls.Judge(stack, alter(t, all, a))))
 	}
 }
 

@@ -37,9 +37,11 @@ func accountNotTried() []notTried {
 			[]string{"toolchain/doctor TestAccountThatHasEverythingPasses", "toolchain/doctor TestAccountLacksAreNamedWithTheirRemedy"},
 			"`observatory doctor --aws --stack dev`",
 		}, {
-			"A workstation reaches the control node at its Elastic IP.", "No local server routes public addresses.",
-			"Every address that connects is one that the certificates name; the provider servers refuse an address without an internet gateway.",
-			[]string{"stacks TestAddressesAgree", "components/network TestPublicControlNodeHasARouteToTheInternet",
+			"AWS lets a workstation through to the control node's Elastic IP.",
+			"The local internet gateway follows what AWS documents about addresses, routes and ingress rules.",
+			"On the local cloud, the gate and the providers run where only public addresses have a route, and are locked out without " +
+				"their operatorCidrs; every address that connects is one that the certificates name.",
+			[]string{life, "tests/reach TestGateOnAWorkstation", "localcloud/ec2 TestElasticIPLeadsToTheInstance", "stacks TestAddressesAgree",
 				"simulator TestPublicAddressesNeedAGateway"},
 			"`curl --insecure https://$(pulumi stack output controlPublicIp --stack dev):6443/readyz`; any HTTP status proves the route",
 		}, {
@@ -54,12 +56,13 @@ func accountNotTried() []notTried {
 			[]string{"tests/deployer TestEveryResourceTypeAndFunctionHasItsRow", "tests/deployer TestReferenceIsGenerated"},
 			"`pulumi up --stack dev` as an identity that has only docs/reference/deployer-policy-*.json",
 		}, {
-			"The status page opens in a browser on a workstation.", "The local cloud's forwarder is the only client outside the region.",
-			"The server requires TLS and the password; the forwarder verifies the certificate as a browser does.",
-			[]string{"status TestEverythingButHealthRequiresThePassword", "localcloud/forwarder TestForwarderVerifiesTheServer"},
+			"The status page opens in a browser on a workstation.", "The local cloud's forwarder stands in for the browser.",
+			"The server requires TLS and the password; the forwarder connects to the Elastic IP from outside the VPC, and verifies the " +
+				"certificate as a browser does.",
+			[]string{"status TestEverythingButHealthRequiresThePassword", "localcloud/forwarder TestForwarderVerifiesTheServer", life},
 			"`curl --cacert observatory-ca.pem --user observatory STATUS_URL/status`, with the files of docs/guides/status.md",
 		}, {
-			"Security groups admit every connection that the platform makes.", "The local cloud records security groups without enforcing them.",
+			"Security groups admit every connection that the platform makes.", "The local cloud enforces only what operators may reach.",
 			"The rules are exactly a written list, and each rule between groups has its other half.",
 			[]string{"components/network TestInboundIsExactlyThis", "components/network TestEveryFlowBetweenGroupsHasBothRules"},
 			"after a job: `aws s3 sync s3://LOG_BUCKET/AWSLogs/ flows && find flows -name '*.log.gz' -exec zgrep -hw REJECT {} +`",

@@ -1,0 +1,73 @@
+package localcloud
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/operator"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// accessSecret returns the content of a Secret with a certificate for an address, which
+// has signed itself.
+func accessSecret(t *testing.T, address, password string) map[string][]byte {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	template := x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.ParseIP(address)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, &template, &template, private.Public(), private)
+	require.NoError(t, err)
+	key, err := x509.MarshalPKCS8PrivateKey(private)
+	require.NoError(t, err)
+	return map[string][]byte{
+		platform.AccessCertificate: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		platform.AccessKey:         pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}),
+		platform.AccessPassword:    []byte(password),
+	}
+}
+
+// The Grafana provider finds what the Secret says now: certificate and password.
+func TestGrafanaStandInHasTheProgramsAccess(t *testing.T) {
+	first := accessSecret(t, "203.0.113.7", "first")
+	secret, missing := first, error(nil)
+	access := func() (map[string][]byte, error) { return secret, missing }
+	server := httptest.NewUnstartedServer(grafanaAPI(access))
+	server.Listener = tls.NewListener(server.Listener, grafanaTLS(access))
+	server.Start()
+	t.Cleanup(server.Close)
+	connect := func(address, password string, ca map[string][]byte) error {
+		c := operator.Connector{Patience: time.Second, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
+		}}
+		return c.Connect(t.Context(), "grafana", map[string]any{
+			"url": "https://" + address + ":3000", "auth": "admin:" + password, "caCert": string(ca[platform.AccessCertificate]),
+		})
+	}
+	require.NoError(t, connect("203.0.113.7", "first", first))
+	require.ErrorContains(t, connect("203.0.113.7", "", first), "401")
+	require.ErrorContains(t, connect("10.0.0.10", "first", first), "not 10.0.0.10")
+
+	secret = accessSecret(t, "203.0.113.7", "second")
+	require.ErrorContains(t, connect("203.0.113.7", "second", first), "certificate")
+	require.ErrorContains(t, connect("203.0.113.7", "first", secret), "401")
+	require.NoError(t, connect("203.0.113.7", "second", secret))
+
+	secret, missing = nil, errors.New("secret observatory/grafana-access not found")
+	require.Error(t, connect("203.0.113.7", "second", first))
+}
