@@ -16,6 +16,7 @@ type ControlNode struct {
 	Arch          string `json:"arch" rule:"arch"`
 	PrivateIP     string `json:"privateIp" rule:"privateIp"`
 	DataVolumeGiB int    `json:"dataVolumeGiB" rule:"dataVolume"`
+	AMI           string `json:"ami" rule:"image"`
 	Access        string `json:"access" rule:"access"`
 	APIURL        string `json:"apiUrl" rule:"tunnelEnd"`
 }
@@ -29,6 +30,8 @@ func (ControlNode) Help() map[string]string {
 		"dataVolumeGiB": "Size of the data volume (metrics, logs, write-ahead logs), in GiB. It may grow, never shrink; the " +
 			"file system grows when the control node boots next.",
 		"access": "How operators and `pulumi up` reach the control node. public: at an Elastic IP, from operatorCidrs. vpc: at its " +
+		"ami": "Image of the instance: Amazon Linux 2023 of that architecture, in this region. Empty: the newest when the stack is " +
+			"created, which then stays. Another image replaces the instance; the data volume and the addresses stay.",
 			"private address, from a machine with a route to it. tunnel: at ports of the machine that runs the program, which " +
 			"`observatory tunnel` forwards.",
 		"apiUrl": "With access tunnel, the local end of the tunnel to the Kubernetes API: https://127.0.0.1:6443.",
@@ -55,6 +58,9 @@ func controlNodeRules() map[string]Rule {
 }
 
 // Validate adds the node's violations to l.
+		// EC2 User Guide, "Resource IDs": 8 or 17 hexadecimal digits.
+		"image": pattern(`^ami-[0-9a-f]{8}([0-9a-f]{9})?$`, "the id of an image such as ami-0123456789abcdef0").optional().
+			with("", "leave it empty for Amazon Linux 2023"),
 func (c ControlNode) Validate(l *violation.List, path string) {
 	checkFields(l, path, c)
 	if rules["instanceType"].Holds(c.InstanceType) {

@@ -44,6 +44,7 @@ func TestRuleTextsStateTheirBounds(t *testing.T) {
 		"dataVolume": {[]any{platform.MinDataVolumeGiB, platform.MaxDataVolumeGiB},
 			[]any{platform.MinDataVolumeGiB - 1, platform.MaxDataVolumeGiB + 1}},
 		"release": {[]any{"emr-6.15.0", "emr-7.0.0", "emr-8.1.2"}, []any{"emr-6.14.1", "emr-5.36.0", "7.10.0", "emr-spark-8.0.0"}},
+		"image":   {[]any{"", "ami-0123abcd", "ami-0123456789abcdef0"}, []any{"ami-", "ami-0123456789abcdef", "ami-0123ABCD", "latest"}},
 		"instanceType": {[]any{"m5.xlarge", "t4g.nano", "u-6tb1.56xlarge", "c7g.metal", "m7i.metal-24xl"},
 			[]any{"m5", "abc.large", "m5.2large", "M5.large"}},
 		"emrInstanceType": {[]any{"m5.large", "m5.24xlarge"}, []any{"t3.micro", "m1.medium"}},

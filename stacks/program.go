@@ -89,6 +89,7 @@ func (a onAWS) export(ctx *pulumi.Context, s services) {
 		S3Paths:           a.storage.S3Paths,
 		KMSKeyARN:         a.storage.KMSKeyARN,
 		ControlInstanceID: a.control.InstanceID,
+		ControlVolumeID:   a.control.DataVolumeID,
 		ControlPrivateIP:  a.control.PrivateIP,
 		ControlPublicIP:   a.control.PublicIP,
 		BootstrapPath:     a.telemetry.BootstrapPath,

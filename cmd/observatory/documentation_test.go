@@ -65,6 +65,20 @@ func examples() map[string]example {
 		"aws s3api list-objects-v2 --bucket DATA_BUCKET --prefix artifacts/ --query 'Contents[].[Key]' --output text" +
 			" | grep -vxFf current > unused": {excluded: "needs a platform on AWS"},
 		"xargs -I{} aws s3 rm s3://DATA_BUCKET/{} < unused": {excluded: "needs a platform on AWS"},
+		"aws ssm get-parameter --name /aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64" +
+			" --query Parameter.Value --output text": {excluded: "asks Systems Manager"},
+		`aws ec2 create-snapshot --description "before the upgrade" --volume-id "$(pulumi stack output controlVolumeId --stack dev)"`: {
+			excluded: "needs a platform on AWS",
+		},
+		`aws ec2 terminate-instances --instance-ids "$(pulumi stack output controlInstanceId --stack dev)"`: {
+			excluded: "needs a platform on AWS",
+		},
+		"aws ec2 create-volume --snapshot-id snap-0123456789abcdef0 --availability-zone us-east-1a --volume-type gp3": {
+			excluded: "needs a snapshot on AWS",
+		},
+		"sed -i s/vol-0123456789abcdef0/vol-0fedcba9876543210/g state.json": {by: citation{
+			"tests/cloud", "TestLife", "controlnode_test.go", `exec.Command("sed", "-i", "s/"+lost+"/"+restored+"/g", state)`,
+		}},
 		"make test":  {excluded: "runs this test; CI runs it (.ci/run)"},
 		"make bench": {excluded: "takes half an hour; run by hand"},
 	}
@@ -84,7 +98,9 @@ func pulumiCommands() map[string][]string {
 		"pulumi state unprotect":             rehearsal,
 		"pulumi refresh":                     {"tests/cloud", "TestLife"}, // up refreshes what a killed cloud left
 		"pulumi stack init":                  none,
-		"pulumi stack export":                none,
+		"pulumi stack export":                {"stacks/changes", "TestLostControlNodeComesBackOnARestoredVolume"},
+		"pulumi stack import":                {"stacks/changes", "TestLostControlNodeComesBackOnARestoredVolume"},
+		"pulumi config set":                  {"stacks/changes", "TestEffectsOfEdits"},
 		"pulumi stack output":                {"stacks/outputs", "TestExportDeclaresExactlyTheContract"},
 		"pulumi stack schedule new":          none,
 		"pulumi deployment settings edit":    none,

@@ -2,7 +2,6 @@ package controlnode
 
 import (
 	"errors"
-	"regexp"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -17,11 +16,6 @@ type Args struct {
 	Region string // required, us-east-1
 	schema.ControlNode
 	Ephemeral bool // true = the data volume is deleted with the stack
-
-	// AMI is the instance's image. "" = the newest Amazon Linux 2023 at
-	// creation, which is then kept, so that a newer release does not replace the
-	// node. Setting AMI replaces the instance.
-	AMI string
 
 	// Mirror is a prefix with the files of the K3s release and of its system
 	// images, for networks without a route to GitHub: https://… or
@@ -42,8 +36,6 @@ type Args struct {
 	AvailabilityZone pulumi.StringInput
 }
 
-var imageID = regexp.MustCompile(`^ami-[0-9a-f]{8,17}$`)
-
 // Validate reports every violation of the arguments at once, without calling
 // AWS.
 func (a *Args) Validate() error {
@@ -55,8 +47,6 @@ func (a *Args) Validate() error {
 	a.ControlNode.Validate(&l, "controlNode")
 	l.Require((a.Access == schema.AccessTunnel) == (a.APIURL != ""), "controlNode.apiUrl", a.APIURL,
 		"must be set for access tunnel, and for no other", "name the local end of the tunnel, or leave it empty")
-	l.Require(a.AMI == "" || imageID.MatchString(a.AMI), "controlNode.ami", a.AMI, "must be ami- and hexadecimal digits",
-		"leave it empty for Amazon Linux 2023")
 	l.Require(boot.ValidMirror(a.Mirror), "controlNode.mirror", a.Mirror, "must be an https:// or s3:// prefix that ends with a slash",
 		"leave it empty for GitHub")
 	for _, in := range []struct {

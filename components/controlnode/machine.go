@@ -67,7 +67,7 @@ func (b *builder) createDataVolume() (*ebs.Volume, error) {
 	return volume, nil
 }
 
-// image returns the configured AMI, or the newest one of the architecture at
+// image returns the configured image, or the newest one of the architecture at
 // creation. The latter is stored in a parameter, so that a newer release does not
 // replace the node. Each architecture has its own parameter, so that a changed
 // architecture gets an image that it can boot.

@@ -110,7 +110,14 @@ func controlEdits() []edit {
 	tunnelled := maps.Clone(notPublic)
 	tunnelled[changes.Unforeseen] = []string{"workloads-*"}
 	return []edit{
+	// The data volume, the interface with its address and the authorities stay.
+	newInstance := effects{
+		changes.Deleted:    {"control-image-amd64"},
+		changes.Replaced:   {"control-instance", "control-attachment", "control-gate"},
+		changes.Unforeseen: newControlAddress[changes.Unforeseen],
+	}
 		one("controlNode.access", `"vpc"`, notPublic, "emr-cluster"),
+		one("controlNode.ami", `"ami-0fedcba9876543210"`, newInstance),
 		{keys: []string{"controlNode.access", "controlNode.apiUrl"}, sets: []set{{"controlNode.access", `"tunnel"`},
 			{"controlNode.apiUrl", `"https://127.0.0.1:6443"`}, {"grafana.url", `"https://127.0.0.1:3000"`}},
 			effects: tunnelled, refused: []string{"emr-cluster"}},

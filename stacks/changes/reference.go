@@ -27,6 +27,8 @@ func Reference(rows []Row) []byte {
 Resources go by their logical names. If an edit affects many resources of a component, the table says "much of" it.
 "Refused" lists what a guarded update refuses. A plain ` + "`pulumi up`" +
 		` makes these changes after its preview, except to protected resources, which stop it too.
+What is not listed stays: a new control-instance, for example, has the data volume and the addresses of the old one ` +
+		"([control-node.md](../guides/control-node.md))" + `.
 "Known only during the update" means that the resource's provider waits for another resource that is replaced, such as the control node.
 
 | Key | Edit | Effect | Refused |

@@ -13,6 +13,7 @@ const (
 	S3Paths           = "s3Paths"
 	KMSKeyARN         = "kmsKeyArn"
 	ControlInstanceID = "controlInstanceId"
+	ControlVolumeID   = "controlVolumeId"
 	ControlPrivateIP  = "controlPrivateIp"
 	ControlPublicIP   = "controlPublicIp"
 	EMRClusterID      = "emrClusterId"
@@ -48,6 +49,7 @@ type Outputs struct {
 	KMSKeyARN         string            `json:"kmsKeyArn" help:"Key that encrypts the data bucket; a reader needs kms:Decrypt on it."`
 	Network           Network           `json:"network" help:"Where another EMR cluster has to run so that its nodes reach the control node."`
 	ControlInstanceID string            `json:"controlInstanceId" help:"EC2 instance of the telemetry servers."`
+	ControlVolumeID   string            `json:"controlVolumeId" help:"Its data volume: metrics, logs and the Kubernetes objects."`
 	ControlPrivateIP  string            `json:"controlPrivateIp" help:"Its fixed private address; OTLP on port 4317."`
 	ControlPublicIP   string            `json:"controlPublicIp" help:"Its Elastic IP; empty unless controlNode.access is public."`
 	Bootstrap         Bootstrap         `json:"bootstrap" help:"Bootstrap action that makes any EMR cluster of this VPC observable."`
@@ -58,7 +60,7 @@ type Outputs struct {
 	GrafanaURL        string            `json:"grafanaUrl" help:"Grafana, from the operators' networks."`
 	Dashboards        map[string]string `json:"dashboards" help:"Dashboard slug to its URL."`
 	StatusURL         string            `json:"statusUrl" help:"The platform's status page."`
-	CACertificate     string            `json:"caCertificate" help:"PEM certificate of the CA that signs Grafana's and the status page's."`
+	CACertificate     string            `json:"caCertificate" help:"PEM certificates that clients of Grafana and the status page trust."`
 	Endpoints         map[string]string `json:"endpoints" help:"Workload to its URL inside the control node's cluster."`
 }
 
@@ -93,22 +95,23 @@ func (Secrets) GoString() string { return "[secret]" }
 
 // Values are the outputs while the program runs.
 type Values struct {
-	DataBucket, KMSKeyARN               pulumi.StringInput
-	ControlInstanceID, ControlPrivateIP pulumi.StringInput
-	ControlPublicIP                     pulumi.StringInput // "" = none
-	VPCID, MasterSecurityGroupID        pulumi.StringInput
-	CoreSecurityGroupID                 pulumi.StringInput
-	ServiceAccessSecurityGroupID        pulumi.StringInput
-	SubnetIDs                           pulumi.StringArrayInput
-	EMRClusterID, EMRMasterDNS          pulumi.StringInput
-	NodeRoleARN, NodeRoleName           pulumi.StringInput
-	GrafanaURL, StatusURL               pulumi.StringInput
-	CACertificate                       pulumi.StringInput
-	BootstrapPath, BootstrapHash        pulumi.StringInput
-	BootstrapArgs                       pulumi.StringArrayInput
-	S3Paths, Dashboards, Endpoints      pulumi.StringMapInput
-	Kubeconfig                          pulumi.StringInput // made secret here, whatever it was, as both passwords
-	GrafanaPassword, StatusPassword     pulumi.StringInput
+	DataBucket, KMSKeyARN              pulumi.StringInput
+	ControlInstanceID, ControlVolumeID pulumi.StringInput
+	ControlPrivateIP                   pulumi.StringInput
+	ControlPublicIP                    pulumi.StringInput // "" = none
+	VPCID, MasterSecurityGroupID       pulumi.StringInput
+	CoreSecurityGroupID                pulumi.StringInput
+	ServiceAccessSecurityGroupID       pulumi.StringInput
+	SubnetIDs                          pulumi.StringArrayInput
+	EMRClusterID, EMRMasterDNS         pulumi.StringInput
+	NodeRoleARN, NodeRoleName          pulumi.StringInput
+	GrafanaURL, StatusURL              pulumi.StringInput
+	CACertificate                      pulumi.StringInput
+	BootstrapPath, BootstrapHash       pulumi.StringInput
+	BootstrapArgs                      pulumi.StringArrayInput
+	S3Paths, Dashboards, Endpoints     pulumi.StringMapInput
+	Kubeconfig                         pulumi.StringInput // made secret here, whatever it was, as both passwords
+	GrafanaPassword, StatusPassword    pulumi.StringInput
 }
 
 // Export declares the stack's outputs.
@@ -118,6 +121,7 @@ func Export(ctx *pulumi.Context, v Values) {
 		S3Paths:           v.S3Paths,
 		KMSKeyARN:         v.KMSKeyARN,
 		ControlInstanceID: v.ControlInstanceID,
+		ControlVolumeID:   v.ControlVolumeID,
 		ControlPrivateIP:  v.ControlPrivateIP,
 		ControlPublicIP:   v.ControlPublicIP,
 		EMRClusterID:      v.EMRClusterID,

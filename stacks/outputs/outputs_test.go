@@ -23,8 +23,8 @@ var update = flag.Bool("update", false, "write the rendered files")
 func sampleOutputs() outputs.Outputs {
 	return outputs.Outputs{
 		SchemaVersion: outputs.SchemaVersion, DataBucket: "bucket", S3Paths: platform.NewS3Paths("bucket"),
-		KMSKeyARN: "arn:aws:kms:us-east-1:123456789012:key/k", ControlInstanceID: "i-0123", ControlPrivateIP: "10.0.0.5",
-		ControlPublicIP: "203.0.113.9",
+		KMSKeyARN: "arn:aws:kms:us-east-1:123456789012:key/k", ControlInstanceID: "i-0123", ControlVolumeID: "vol-0123",
+		ControlPrivateIP: "10.0.0.5", ControlPublicIP: "203.0.113.9",
 		Network: outputs.Network{VPCID: "vpc-1", SubnetIDs: []string{"subnet-1"}, MasterSecurityGroupID: "sg-1",
 			CoreSecurityGroupID: "sg-2", ServiceAccessSecurityGroupID: "sg-3"},
 		Bootstrap: outputs.Bootstrap{Path: "s3://bucket/artifacts/ab/bootstrap.sh",
@@ -62,9 +62,9 @@ func values(o outputs.Outputs) outputs.Values {
 		MasterSecurityGroupID:        pulumi.String(o.Network.MasterSecurityGroupID),
 		CoreSecurityGroupID:          pulumi.String(o.Network.CoreSecurityGroupID),
 		ServiceAccessSecurityGroupID: pulumi.String(o.Network.ServiceAccessSecurityGroupID),
-		ControlInstanceID:            pulumi.String(o.ControlInstanceID), ControlPrivateIP: pulumi.String(o.ControlPrivateIP),
-		ControlPublicIP: pulumi.String(o.ControlPublicIP),
-		EMRClusterID:    pulumi.String(o.EMRClusterID), EMRMasterDNS: pulumi.String(o.EMRMasterDNS),
+		ControlInstanceID:            pulumi.String(o.ControlInstanceID), ControlVolumeID: pulumi.String(o.ControlVolumeID),
+		ControlPrivateIP: pulumi.String(o.ControlPrivateIP), ControlPublicIP: pulumi.String(o.ControlPublicIP),
+		EMRClusterID: pulumi.String(o.EMRClusterID), EMRMasterDNS: pulumi.String(o.EMRMasterDNS),
 		NodeRoleARN: pulumi.String(o.NodeRoleARN), NodeRoleName: pulumi.String(o.NodeRoleName),
 		GrafanaURL: pulumi.String(o.GrafanaURL), StatusURL: pulumi.String(o.StatusURL), CACertificate: pulumi.String(o.CACertificate),
 		BootstrapPath: pulumi.String(o.Bootstrap.Path), BootstrapHash: pulumi.String(o.Bootstrap.Hash),

@@ -132,6 +132,13 @@ func clusterNotTried() []notTried {
 			[]string{"components/controlnode TestInstance", "components/workloads TestOnlyUsersOfTheRoleReachTheMetadata"},
 			"half an hour after a job: `aws s3 ls --recursive s3://DATA_BUCKET/tempo/`",
 		}, {
+			"A new control node starts its servers from the data volume of the old one, after another image, a loss, or a snapshot.",
+			"K3s and the file system of an EBS volume run on EC2 only.",
+			"The boot script keeps a volume that holds data; on the local cloud, which detaches and attaches volumes as EC2 does, " +
+				"the stores answer with earlier telemetry.",
+			[]string{"assets/controlnode TestReplacedInstanceReusesVolume", life, "stacks/changes TestLostControlNodeComesBackOnARestoredVolume"},
+			"`pulumi up --stack dev` after an edit of `controlNode.ami`, then query in Grafana what was there before",
+		}, {
 			"EMR accepts the cluster's request.", "EMR's own checks are not published.",
 			"The local EMR checks every field that its API model and documentation restrict.",
 			[]string{"localcloud/emr TestLifeOfACluster", "components/emr TestClusterInputs"},
