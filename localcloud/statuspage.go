@@ -47,6 +47,7 @@ func (c *cloud) statusAccess() (forwarder.Access, error) {
 	}
 	return forwarder.Access{
 		Address:       netip.AddrPortFrom(address, uint16(platform.Status)).String(),
-		CACertificate: secret[platform.AccessCACert], User: platform.StatusUser, Password: string(secret[platform.AccessPassword]),
+		CACertificate: secret[platform.AccessCACert], ServerName: string(secret[platform.AccessServerName]),
+		User: platform.StatusUser, Password: string(secret[platform.AccessPassword]),
 	}, nil
 }

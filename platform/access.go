@@ -12,7 +12,8 @@ func AccessSecret(w Workload) string { return string(w) + "-access" }
 const (
 	AccessCertificate = "tls.crt"
 	AccessKey         = "tls.key"
-	AccessCACert      = "ca.crt" // which signed AccessCertificate
+	AccessCACert      = "ca.crt"      // what clients trust
+	AccessServerName  = "server-name" // in AccessCertificate; absent = the workload's name
 	AccessPassword    = "password"
 )
 

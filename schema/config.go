@@ -64,6 +64,7 @@ func (c Config) Check(l *violation.List) {
 	c.ControlNode.Validate(l, "controlNode")
 	c.checkPrivateIP(l)
 	c.checkAccess(l)
+	c.checkCertificate(l)
 	c.EMR.Validate(l, "emr", c.Ephemeral)
 	c.Retention.Validate(l, "retention")
 	checkOrigins(l, "awsEndpoints", c.AWSEndpoints)

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
@@ -15,10 +16,12 @@ type ControlNode struct {
 	InstanceType  string `json:"instanceType" rule:"instanceType"`
 	Arch          string `json:"arch" rule:"arch"`
 	PrivateIP     string `json:"privateIp" rule:"privateIp"`
-	DataVolumeGiB int    `json:"dataVolumeGiB" rule:"dataVolume"`
 	AMI           string `json:"ami" rule:"image"`
+	DataVolumeGiB int    `json:"dataVolumeGiB" rule:"dataVolume"`
 	Access        string `json:"access" rule:"access"`
 	APIURL        string `json:"apiUrl" rule:"tunnelEnd"`
+
+	Certificate *Certificate `json:"certificate"` // nil = the stack's own CA signs one
 }
 
 // Help describes the keys, for documents.
@@ -27,13 +30,15 @@ func (ControlNode) Help() map[string]string {
 		"instanceType": "EC2 instance type.",
 		"arch":         "Processor architecture of instanceType.",
 		"privateIp":    "Fixed private address. Empty: the subnet assigns one, which then stays.",
+		"ami": "Image of the instance: Amazon Linux 2023 of that architecture, in this region. Empty: the newest when the stack is " +
+			"created, which then stays. Another image replaces the instance; the data volume and the addresses stay.",
 		"dataVolumeGiB": "Size of the data volume (metrics, logs, write-ahead logs), in GiB. It may grow, never shrink; the " +
 			"file system grows when the control node boots next.",
 		"access": "How operators and `pulumi up` reach the control node. public: at an Elastic IP, from operatorCidrs. vpc: at its " +
-		"ami": "Image of the instance: Amazon Linux 2023 of that architecture, in this region. Empty: the newest when the stack is " +
-			"created, which then stays. Another image replaces the instance; the data volume and the addresses stay.",
 			"private address, from a machine with a route to it. tunnel: at ports of the machine that runs the program, which " +
 			"`observatory tunnel` forwards.",
+		"certificate": "Certificate of Grafana and the status page for a domain of your own. Absent: the stack's own CA signs one for the " +
+			"control node's addresses.",
 		"apiUrl": "With access tunnel, the local end of the tunnel to the Kubernetes API: https://127.0.0.1:6443.",
 	}
 }
@@ -53,16 +58,17 @@ func controlNodeRules() map[string]Rule {
 		"arch": oneOf(platform.Architectures()...).with(", the architecture of the instance type", ""),
 		"privateIp": predicate(isPrivateAddress, "a private IPv4 address inside the control node's subnet").optional().
 			with("", "choose a free address of the first private subnet, or of the public one with access public, or leave it empty"),
+		// EC2 User Guide, "Resource IDs": 8 or 17 hexadecimal digits.
+		"image": pattern(`^ami-[0-9a-f]{8}([0-9a-f]{9})?$`, "the id of an image such as ami-0123456789abcdef0").optional().
+			with("", "leave it empty for Amazon Linux 2023"),
 		"dataVolume": volume.with(fmt.Sprintf("; the stores leave %d of it free", platform.StoreReserveGiB()), ""),
 	}
 }
 
 // Validate adds the node's violations to l.
-		// EC2 User Guide, "Resource IDs": 8 or 17 hexadecimal digits.
-		"image": pattern(`^ami-[0-9a-f]{8}([0-9a-f]{9})?$`, "the id of an image such as ami-0123456789abcdef0").optional().
-			with("", "leave it empty for Amazon Linux 2023"),
 func (c ControlNode) Validate(l *violation.List, path string) {
 	checkFields(l, path, c)
+	c.Certificate.Validate(l, path+".certificate", time.Now())
 	if rules["instanceType"].Holds(c.InstanceType) {
 		family, _, _ := strings.Cut(c.InstanceType, ".")
 		l.Require(!xen.MatchString(family), path+".instanceType", c.InstanceType,

@@ -23,7 +23,7 @@ func ProgramOf(root string) pulumi.RunFunc {
 }
 
 func run(ctx *pulumi.Context, root string) error {
-	cfg, err := config.Load(ctx, schema.Config.CheckOperatorsExist)
+	cfg, err := config.Load(ctx, schema.Config.CheckOperatorsExist, schema.Config.CheckSecretsAreOpen)
 	if err != nil {
 		return fmt.Errorf("read configuration of stack %s: %w", ctx.Stack(), err)
 	}

@@ -105,6 +105,7 @@ func (s spec) workloadsArgs(data *storage.Storage, control *controlnode.ControlN
 		ControlPrivateIP:    control.PrivateIP,
 		ControlHost:         control.Host,
 		GrafanaURL:          s.tunnelToGrafana(),
+		Certificate:         s.cfg.ControlNode.Certificate,
 		ControlBinaryURI:    t.ControlBinaryURI,
 		ControlBinarySHA256: t.ControlBinarySHA256,
 		TempoRetention:      schema.Days(s.cfg.Retention.TempoDays),

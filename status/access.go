@@ -13,9 +13,10 @@ import (
 )
 
 // NewClient returns a client that trusts the certificates of one CA (PEM),
-// or of this machine's if it is empty.
-func NewClient(caCertificate []byte) (*http.Client, error) {
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
+// or of this machine's if it is empty. A server name that is not empty is expected in
+// every certificate, whatever the host of the URL.
+func NewClient(caCertificate []byte, serverName string) (*http.Client, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: serverName}
 	if len(caCertificate) > 0 {
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(caCertificate) {

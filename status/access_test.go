@@ -21,7 +21,7 @@ const password = "correct-horse-battery"
 // source reads from the endpoints of c.
 func source(t *testing.T, c status.Config) status.Source {
 	t.Helper()
-	client, err := status.NewClient(nil)
+	client, err := status.NewClient(nil, "")
 	require.NoError(t, err)
 	return status.Source{Config: c, Client: client}
 }
@@ -38,7 +38,7 @@ func serve(t *testing.T, c status.Config) (string, status.Access) {
 // get requests a URL with a password, unless it is "", and with headers (name, value, …).
 func get(t *testing.T, access status.Access, url, user, password string, headers ...string) (*http.Response, string) {
 	t.Helper()
-	client, err := status.NewClient(access.CACertificate)
+	client, err := status.NewClient(access.CACertificate, "")
 	require.NoError(t, err)
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)

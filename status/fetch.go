@@ -36,7 +36,7 @@ func Fetch(ctx context.Context, address string, access Access) (Status, error) {
 	if access.Password != "" && !strings.HasPrefix(at, "https://") {
 		return Status{}, fmt.Errorf("fetch status: %s: a password is sent to https:// only; take the address from the stack output statusUrl", at)
 	}
-	client, err := NewClient(access.CACertificate)
+	client, err := NewClient(access.CACertificate, "")
 	if err != nil {
 		return Status{}, fmt.Errorf("fetch status: %w", err)
 	}

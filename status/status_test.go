@@ -211,7 +211,7 @@ func TestSections(t *testing.T) {
 	require.Contains(t, body, "no such section")
 	require.Contains(t, body, "workloads")
 
-	client, err := status.NewClient(access.CACertificate)
+	client, err := status.NewClient(access.CACertificate, "")
 	require.NoError(t, err)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/status", nil)
 	require.NoError(t, err)

@@ -81,6 +81,7 @@ type Settings struct {
 	Tags          map[string]string // of every AWS resource of the stack
 	Dashboards    map[string]string // predefined ones of VictoriaMetrics' own UI: *.json -> content
 	Boards        []status.Link     // where they are, for the status page
+	ServerName    string            // in the certificates of servers that operators use; "" = each has its workload's name
 }
 
 // percentOf returns a share of a workload's memory limit in MiB. The servers' own

@@ -13,16 +13,21 @@ import (
 const StatusFile = "status.json"
 
 // Status configures `observatory serve`, which reports on every workload. It
-// serves TLS, and trusts the certificates that the same CA signed.
+// serves TLS, and trusts the certificates that the same CA signed, or the one
+// certificate that all servers share.
 func Status(r platform.WorkloadRecord, s Settings) (Config, error) {
 	const dir = "/etc/observatory-access"
 	file := func(key string) string { return path.Join(dir, key) }
+	args := []string{
+		"serve", "--config", path.Join(ConfigDir, StatusFile), "--certificate", file(platform.AccessCertificate),
+		"--key", file(platform.AccessKey), "--password-file", file(platform.AccessPassword),
+		"--ca-certificate", file(platform.AccessCACert),
+	}
+	if s.ServerName != "" {
+		args = append(args, "--server-name", s.ServerName)
+	}
 	return Config{
-		Args: []string{
-			"serve", "--config", path.Join(ConfigDir, StatusFile), "--certificate", file(platform.AccessCertificate),
-			"--key", file(platform.AccessKey), "--password-file", file(platform.AccessPassword),
-			"--ca-certificate", file(platform.AccessCACert),
-		},
+		Args: args,
 		LateFiles: map[string]LateFile{StatusFile: {
 			Needs: []Fact{FactBucket, FactControlIP, FactGrafanaURL, FactStatusURL},
 			Render: func(f map[Fact]string) (string, error) {

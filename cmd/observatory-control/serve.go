@@ -31,7 +31,11 @@ const (
 const minPasswordBytes = 16
 
 // files are the paths of what the server reads at its start.
-type files struct{ config, certificate, key, password, caCertificate string }
+type files struct {
+	config, certificate, key, password, caCertificate string
+
+	serverName string // no file: in the workloads' certificates
+}
 
 func serveCommand() *cobra.Command {
 	var f files
@@ -52,6 +56,7 @@ func serveCommand() *cobra.Command {
 	c.Flags().StringVar(&f.key, "key", "", "its private key (PEM)")
 	c.Flags().StringVar(&f.password, "password-file", "", "file with the password of the user "+platform.StatusUser)
 	c.Flags().StringVar(&f.caCertificate, "ca-certificate", "", "CA of the workloads' certificates (PEM; default: this machine's)")
+	c.Flags().StringVar(&f.serverName, "server-name", "", "name in the workloads' certificates (default: each workload's own)")
 	c.Flags().StringVar(&address, "listen", fmt.Sprintf(":%d", platform.Status), "address to listen on")
 	return c
 }
@@ -79,7 +84,7 @@ func (f files) client() (*http.Client, error) {
 			return nil, fmt.Errorf("--ca-certificate: %w", err)
 		}
 	}
-	return status.NewClient(ca)
+	return status.NewClient(ca, f.serverName)
 }
 
 func readPassword(file string) (string, error) {

@@ -38,7 +38,7 @@ func TestServeStopsWithItsContext(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- serve(ctx, newServer(address, own, handler)) }()
-	client, err := status.NewClient(ca)
+	client, err := status.NewClient(ca, "")
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		response, err := client.Get("https://" + address)

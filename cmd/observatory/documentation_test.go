@@ -141,7 +141,7 @@ func TestDocumentedCommands(t *testing.T) {
 }
 
 // checkPulumiCommand checks a command line of Pulumi, without the file that its
-// output goes to, and, if it is piped into `bin/observatory`, that command too. It returns the key in pulumiCommands.
+// output goes to or its input comes from, and, if it is piped into `bin/observatory`, that command too. It returns the key in pulumiCommands.
 func checkPulumiCommand(t *testing.T, command string) (name string) {
 	t.Helper()
 	pulumiPart, observatoryPart, piped := strings.Cut(command, " | bin/observatory ")
@@ -153,6 +153,7 @@ func checkPulumiCommand(t *testing.T, command string) (name string) {
 		require.Zero(t, o.code, o.stderr)
 	}
 	pulumiPart, _, _ = strings.Cut(pulumiPart, " > ")
+	pulumiPart, _, _ = strings.Cut(pulumiPart, " < ")
 	return requirePulumiKnows(t, pulumiPart)
 }
 

@@ -5,10 +5,8 @@ import (
 
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	"github.com/pulumi/pulumi-random/sdk/v4/go/random"
-	"github.com/pulumi/pulumi-tls/sdk/v5/go/tls"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	"github.com/emr-observatory/emr-observatory/components/internal/certificate"
 	"github.com/emr-observatory/emr-observatory/components/internal/output"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
@@ -28,33 +26,29 @@ type access struct {
 	secret   secret              // platform.AccessSecret of the workload
 }
 
-// createCA creates the CA that signs the certificates of all servers that
-// operators use. Its names are Grafana's, which was the first of them.
-func (o objects) createCA() (certificate.Certificate, error) {
-	return certificate.CreateCA(o.Builder, certificate.CASpec{Role: "grafana-ca", CommonName: platform.Name + " grafana"})
-}
-
-// serverAccess creates a workload's certificate and password, and a Secret with
-// both. The pods of the workload restart with a new certificate, and if the server
-// reads its password at each start, also with a new password.
-func (o objects) serverAccess(
-	w platform.Workload, ca certificate.Certificate, ips pulumi.StringArrayInput, readsPassword bool,
-) (access, error) {
+// serverAccess creates a workload's password, and a Secret with it and the workload's
+// certificate. The pods of the workload restart with a new certificate, and if the
+// server reads its password at each start, also with a new password.
+func (o objects) serverAccess(w platform.Workload, from certificates, readsPassword bool) (access, error) {
 	password, err := random.NewRandomPassword(o.Ctx, o.Name(string(w)+"-password"), &random.RandomPasswordArgs{
 		Length: pulumi.Int(32), Special: pulumi.Bool(false), // it travels in basic authentication
 	}, o.Options()...)
 	if err != nil {
 		return access{}, fmt.Errorf("create password of %s: %w", w, err)
 	}
-	server, err := certificate.CreateLeaf(o.Builder, ca, serverCertificate(w, ips))
+	server, err := from.of(w)
 	if err != nil {
 		return access{}, err
 	}
 	name := platform.AccessSecret(w)
-	data, ok := pulumi.ToSecret(pulumi.StringMap{
+	values := pulumi.StringMap{
 		platform.AccessCertificate: server.Cert, platform.AccessKey: server.Key,
-		platform.AccessCACert: ca.Cert, platform.AccessPassword: password.Result,
-	}).(pulumi.StringMapOutput)
+		platform.AccessCACert: from.trusted, platform.AccessPassword: password.Result,
+	}
+	if from.serverName != "" {
+		values[platform.AccessServerName] = pulumi.String(from.serverName)
+	}
+	data, ok := pulumi.ToSecret(values).(pulumi.StringMapOutput)
 	if !ok {
 		return access{}, fmt.Errorf("create Secret %s: its data is no map of strings", name)
 	}
@@ -77,16 +71,4 @@ func (o objects) serverAccess(
 			hash: output.Public(hashOf(read)),
 		},
 	}, nil
-}
-
-// serverCertificate is valid for the addresses that operators use, and for the
-// names that other pods and a tunnel use.
-func serverCertificate(w platform.Workload, ips pulumi.StringArrayInput) certificate.LeafSpec {
-	return certificate.LeafSpec{
-		Stem: string(w), Role: string(w) + "-certificate",
-		Subject: tls.CertRequestSubjectArgs{CommonName: pulumi.String(w)},
-		DNS:     []string{string(w), "localhost"},
-		IPs:     ips,
-		Uses:    []string{"digital_signature", "key_encipherment", "server_auth"},
-	}
 }

@@ -1,7 +1,10 @@
 package workloads_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -10,8 +13,10 @@ import (
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
 	"github.com/emr-observatory/emr-observatory/components/workloads"
+	"github.com/emr-observatory/emr-observatory/internal/issuer"
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 // One authority signs both certificates, which are valid where operators and other
@@ -44,6 +49,55 @@ func TestGrafanaAndStatusHaveAnAccessEach(t *testing.T) {
 			platform.AccessCACert: "CERT-OF-workloads-grafana-ca", platform.AccessPassword: "correct-horse-" + name + "-password",
 		}, data.SecretValue().Element.Mappable())
 	}
+}
+
+// A certificate of the user's own is every server's. No CA is created, and clients
+// inside the cluster expect its domain.
+func TestGivenCertificateServesGrafanaAndStatus(t *testing.T) {
+	const domain = "observatory.example.com"
+	issued := issuer.Issue(t, time.Now().AddDate(1, 0, 0), domain)
+	args := sampleArgs()
+	args.Certificate = &schema.Certificate{Domain: domain, Chain: issued.Chain(), Key: schema.Secret(issued.Key)}
+	rec := record(t, args, nil)
+	for _, r := range rec.Resources {
+		require.False(t, strings.HasPrefix(r.Type, "tls:"), r.Name)
+	}
+	for _, w := range []platform.Workload{platform.WorkloadGrafana, platform.WorkloadStatus} {
+		secret, err := rec.One("kubernetes:core/v1:Secret", "workloads-"+string(w)+"-access")
+		require.NoError(t, err)
+		data := secret.Inputs["stringData"]
+		require.True(t, data.IsSecret())
+		require.Equal(t, map[string]any{
+			platform.AccessCertificate: issued.Chain(), platform.AccessKey: issued.Key, platform.AccessCACert: issued.Chain(),
+			platform.AccessServerName: domain, platform.AccessPassword: "correct-horse-workloads-" + string(w) + "-password",
+		}, data.SecretValue().Element.Mappable())
+	}
+	main := pods(t, rec)[platform.WorkloadStatus].Spec.Containers[0]
+	require.Equal(t, []string{"--server-name", domain}, main.Args[len(main.Args)-2:])
+	config, err := rec.One("kubernetes:core/v1:ConfigMap", "workloads-status-config")
+	require.NoError(t, err)
+	for _, url := range []string{"https://" + domain + ":3000", "https://" + domain + ":8080"} {
+		require.Contains(t, fmt.Sprint(config.Inputs["data"]), url)
+	}
+
+	before := pods(t, rec)
+	renewed := issuer.Issue(t, time.Now().AddDate(2, 0, 0), domain)
+	args.Certificate = &schema.Certificate{Domain: domain, Chain: renewed.Chain(), Key: schema.Secret(renewed.Key)}
+	var restarted []platform.Workload
+	for w, pod := range pods(t, record(t, args, nil)) {
+		if pod.Annotations["observatory/config-hash"] != before[w].Annotations["observatory/config-hash"] {
+			restarted = append(restarted, w)
+		}
+	}
+	require.ElementsMatch(t, []platform.Workload{platform.WorkloadGrafana, platform.WorkloadStatus}, restarted, "those that read it")
+}
+
+func TestGivenCertificateIsChecked(t *testing.T) {
+	args := sampleArgs()
+	args.Certificate = &schema.Certificate{Domain: "observatory.example.com"}
+	err := args.Validate()
+	require.ErrorContains(t, err, "workloads.certificate.chain")
+	require.ErrorContains(t, err, "workloads.certificate.key")
 }
 
 // A server reads its certificate at its start, and the status server its password

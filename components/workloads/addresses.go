@@ -23,13 +23,21 @@ func (a *Args) operatorURLs(table platform.WorkloadTable) (operatorURLs, error) 
 		return operatorURLs{}, err
 	}
 	at := func(r platform.WorkloadRecord) pulumi.StringOutput {
-		return output.Map(a.ControlHost, func(host string) (string, error) { return r.URLAt(host), nil })
+		return output.Map(a.operatorHost(), func(host string) (string, error) { return r.URLAt(host), nil })
 	}
 	urls := operatorURLs{grafana: at(grafana), status: at(status)}
 	if a.GrafanaURL != "" {
 		urls.grafana = pulumi.String(a.GrafanaURL).ToStringOutput()
 	}
 	return urls, nil
+}
+
+// operatorHost is the host in operators' URLs.
+func (a *Args) operatorHost() pulumi.StringInput {
+	if a.Certificate != nil {
+		return pulumi.String(a.Certificate.Domain)
+	}
+	return a.ControlHost
 }
 
 // certificateIPs are the addresses in the certificates of the servers that

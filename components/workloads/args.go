@@ -11,6 +11,7 @@ import (
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
 	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 	"github.com/emr-observatory/emr-observatory/status"
 )
@@ -30,6 +31,10 @@ type Args struct {
 	ControlPrivateIP pulumi.StringInput // required: where nodes reach the control node
 	ControlHost      pulumi.StringInput // required: the host under which operators and the program reach it
 	GrafanaURL       string             // "" = on ControlHost; else where operators and the program reach Grafana
+
+	// Certificate is served by Grafana and the status server; its domain replaces
+	// ControlHost. nil = the program's own CA signs one for each of them.
+	Certificate *schema.Certificate
 
 	ControlBinaryURI    pulumi.StringInput // required: s3:// URI of the observatory binary
 	ControlBinarySHA256 pulumi.StringInput // required: its checksum, in hex
@@ -68,6 +73,7 @@ func (a *Args) Validate() error {
 	} {
 		l.Require(d >= 0 && d%oneDay == 0, path, d.String(), "must be whole days", "give a multiple of 24h, or 0 for the default")
 	}
+	a.Certificate.Validate(&l, "workloads.certificate", time.Now())
 	if a.S3Endpoint != "" {
 		_, err := parseEndpoint(a.S3Endpoint)
 		l.Require(err == nil, "workloads.s3Endpoint", a.S3Endpoint, "must be http(s)://host[:port]",
@@ -90,7 +96,7 @@ func (a *Args) settings(workloads platform.WorkloadTable, stack string) (workloa
 		DataVolumeGiB: a.DataVolumeGiB,
 		// The stack's AWS provider puts these on every resource.
 		Tags:       map[string]string{platform.TagProject: platform.Project, platform.TagStack: stack},
-		Dashboards: predefined, Boards: boards,
+		Dashboards: predefined, Boards: boards, ServerName: a.serverName(),
 	}, err
 }
 

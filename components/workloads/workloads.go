@@ -65,6 +65,9 @@ func newWithServers(
 	if err != nil {
 		return nil, err
 	}
+	if err := args.warnOfExpiry(ctx, w); err != nil {
+		return nil, err
+	}
 	if err := w.build(children, args, settings, configured); err != nil {
 		return nil, err
 	}
@@ -107,17 +110,16 @@ func (w *Workloads) build(b child.Builder, args *Args, settings workloadconfig.S
 	if err != nil {
 		return err
 	}
-	ca, err := o.createCA()
+	certificates, err := o.certificates(args)
 	if err != nil {
 		return err
 	}
-	addresses := args.certificateIPs()
 	// Grafana reads its password only at its first start.
-	grafana, err := o.serverAccess(platform.WorkloadGrafana, ca, addresses, false)
+	grafana, err := o.serverAccess(platform.WorkloadGrafana, certificates, false)
 	if err != nil {
 		return err
 	}
-	status, err := o.serverAccess(platform.WorkloadStatus, ca, addresses, true)
+	status, err := o.serverAccess(platform.WorkloadStatus, certificates, true)
 	if err != nil {
 		return err
 	}
@@ -141,7 +143,7 @@ func (w *Workloads) build(b child.Builder, args *Args, settings workloadconfig.S
 			return err
 		}
 	}
-	w.Namespace, w.GrafanaAdminPassword, w.StatusPassword, w.GrafanaCACertificate = namespace, grafana.password, status.password, ca.Cert
+	w.Namespace, w.GrafanaAdminPassword, w.StatusPassword, w.GrafanaCACertificate = namespace, grafana.password, status.password, certificates.trusted
 	// The Grafana provider connects to the server as soon as it is configured.
 	w.GrafanaURL = output.Join([]pulumi.StringInput{urls.grafana, ready[platform.WorkloadGrafana]},
 		func(values []string) (string, error) { return values[0], nil })

@@ -5,6 +5,7 @@
 package forwarder
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -26,6 +27,7 @@ const handshakeTimeout = 5 * time.Second
 type Access struct {
 	Address        string // host:port; its certificate names the host
 	CACertificate  []byte // PEM
+	ServerName     string // in its certificate; "" = the host of Address
 	User, Password string
 }
 
@@ -82,7 +84,7 @@ func (o Options) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	secure := tls.Client(conn, &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: trusted, ServerName: host})
+	secure := tls.Client(conn, &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: trusted, ServerName: cmp.Or(access.ServerName, host)})
 	if err := secure.HandshakeContext(ctx); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}

@@ -68,6 +68,10 @@ func TestForwarderSuppliesTrustAndPassword(t *testing.T) {
 	require.Equal(t, http.StatusOK, status, body)
 	require.Equal(t, "GET /status?section=nodes accepts text/html, has tempo", body)
 
+	o.Name, access.ServerName = "status", certifiedName
+	status, body = fetch(t, o, "")
+	require.Equal(t, http.StatusOK, status, body)
+
 	access.Password = "stale"
 	status, _ = fetch(t, o, "")
 	require.Equal(t, http.StatusUnauthorized, status, "the server decides")
@@ -86,7 +90,9 @@ func TestForwarderVerifiesTheServer(t *testing.T) {
 		"another authority": {func(_ *forwarder.Options, a *forwarder.Access) { a.CACertificate = otherAuthority(t) },
 			"certificate signed by unknown authority"},
 		"another address": {func(_ *forwarder.Options, a *forwarder.Access) { a.Address = "203.0.113.7:8080" }, "not 203.0.113.7"},
-		"no address":      {func(_ *forwarder.Options, a *forwarder.Access) { a.Address = "203.0.113.7" }, "missing port"},
+		"another name": {func(_ *forwarder.Options, a *forwarder.Access) { a.ServerName = "observatory.example.net" },
+			"not observatory.example.net"},
+		"no address": {func(_ *forwarder.Options, a *forwarder.Access) { a.Address = "203.0.113.7" }, "missing port"},
 		"no authority": {func(_ *forwarder.Options, a *forwarder.Access) { a.CACertificate = nil },
 			"its authority's certificate is not PEM"},
 		"no Secret": {func(o *forwarder.Options, _ *forwarder.Access) {

@@ -44,6 +44,7 @@ type List struct {
 
 	found      []error
 	unreadable []string
+	hidden     []string
 }
 
 // Require records a violation unless ok. An empty remedy becomes the command that
@@ -54,6 +55,9 @@ func (l *List) Require(ok bool, path string, value any, rule, remedy string) {
 	}
 	if ok || slices.ContainsFunc(l.unreadable, within) {
 		return
+	}
+	if slices.ContainsFunc(l.hidden, within) {
+		value = Secret
 	}
 	if remedy == "" {
 		remedy = SetRemedy(path)
@@ -67,6 +71,9 @@ func (l *List) Unreadable(path string, value any, rule, remedy string) {
 	l.Require(false, path, value, rule, remedy)
 	l.unreadable = append(l.unreadable, path)
 }
+
+// Hide makes later violations of a path and below show no value.
+func (l *List) Hide(path string) { l.hidden = append(l.hidden, path) }
 
 // Add records another error.
 func (l *List) Add(err error) {
@@ -111,6 +118,9 @@ func show(value any) string {
 	}
 	const longest = 80
 	text := JSON(value)
+	if strings.Contains(text, "PRIVATE KEY") { // PEM in the wrong place
+		return string(Hidden)
+	}
 	if utf8.RuneCountInString(text) > longest {
 		return string([]rune(text)[:longest]) + "…"
 	}

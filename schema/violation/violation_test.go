@@ -38,6 +38,17 @@ func TestPlaceholdersReplaceValues(t *testing.T) {
 	require.EqualError(t, l.Err(), "p: [hidden] r; m")
 }
 
+func TestSecretsAreNotShown(t *testing.T) {
+	var l violation.List
+	l.Require(false, "p", "x\n-----BEGIN EC PRIVATE KEY-----\nhunter2", "r", "m")
+	l.Hide("q")
+	for _, below := range []string{"q", "q.key", "q[0]"} {
+		l.Require(false, below, "hunter2", "r", "m")
+	}
+	l.Require(false, "qq", "shown", "r", "m")
+	require.EqualError(t, l.Err(), "p: [hidden] r; m\nq.key: [secret] r; m\nq: [secret] r; m\nq[0]: [secret] r; m\nqq: \"shown\" r; m")
+}
+
 func TestUnreadableValuesAreNotCheckedAgain(t *testing.T) {
 	l := violation.List{Prefix: "observatory:"}
 	l.Unreadable("a.b", "x", "must be an integer", "m")

@@ -21,6 +21,7 @@ type edit struct {
 	effects     effects
 	refused     []string // logical names that a Guard refuses if no loss is accepted
 	engineError string   // part of the error of the engine or the program; "" = the preview succeeds
+	shown       []string // the edit in the document, if not its sets: what differs from run to run
 }
 
 // one edits a single key.
@@ -109,15 +110,15 @@ func controlEdits() []edit {
 	// The URL of Grafana's provider is then known before the update.
 	tunnelled := maps.Clone(notPublic)
 	tunnelled[changes.Unforeseen] = []string{"workloads-*"}
-	return []edit{
 	// The data volume, the interface with its address and the authorities stay.
 	newInstance := effects{
 		changes.Deleted:    {"control-image-amd64"},
 		changes.Replaced:   {"control-instance", "control-attachment", "control-gate"},
 		changes.Unforeseen: newControlAddress[changes.Unforeseen],
 	}
-		one("controlNode.access", `"vpc"`, notPublic, "emr-cluster"),
+	return []edit{
 		one("controlNode.ami", `"ami-0fedcba9876543210"`, newInstance),
+		one("controlNode.access", `"vpc"`, notPublic, "emr-cluster"),
 		{keys: []string{"controlNode.access", "controlNode.apiUrl"}, sets: []set{{"controlNode.access", `"tunnel"`},
 			{"controlNode.apiUrl", `"https://127.0.0.1:6443"`}, {"grafana.url", `"https://127.0.0.1:3000"`}},
 			effects: tunnelled, refused: []string{"emr-cluster"}},
@@ -129,12 +130,32 @@ func controlEdits() []edit {
 				changes.Replaced:   {"control-instance", "control-attachment", "control-gate"},
 				changes.Unforeseen: newControlAddress[changes.Unforeseen],
 			}},
+		ownCertificate(),
 		one("controlNode.privateIp", `"10.0.128.77"`, newControlAddress, "emr-cluster"),
 		one("controlNode.dataVolumeGiB", `200`, effects{changes.Updated: {"control-data"}, changes.Restarted: {"workloads-victoria-logs"}}),
 		one("controlNode.dataVolumeGiB", `50`, effects{changes.Updated: {"control-data"}, changes.Restarted: {"workloads-victoria-logs"}},
 			"control-data"),
 	}
 }
+
+// ownCertificate gives Grafana and the status page a certificate of the user's own.
+func ownCertificate() edit {
+	return edit{
+		keys:  []string{"controlNode.certificate.domain", "controlNode.certificate.chain", "controlNode.certificate.key"},
+		sets:  []set{{"controlNode.certificate", certificateJSON}},
+		shown: []string{`controlNode.certificate: {"domain":"observatory.example.com", …}`},
+		effects: effects{
+			changes.Updated:  {"workloads-status-config"},
+			changes.Replaced: {"workloads-grafana-access", "workloads-status-access"},
+			changes.Deleted: {"workloads-grafana-ca*", "workloads-grafana-certificate", "workloads-grafana-key", "workloads-grafana-request",
+				"workloads-status-certificate", "workloads-status-key", "workloads-status-request"},
+			changes.Restarted: {"workloads-grafana", "workloads-status"},
+		},
+	}
+}
+
+// certificateJSON stands for a certificate that is issued when the edit is made.
+const certificateJSON = `"issued"`
 
 func emrEdits() []edit {
 	out := []edit{

@@ -42,6 +42,9 @@ func TestEffectsOfEdits(t *testing.T) {
 			for _, v := range e.sets {
 				row.Edit = append(row.Edit, v.path+": "+v.value)
 			}
+			if e.shown != nil {
+				row.Edit = e.shown
+			}
 			rows = append(rows, row)
 		})
 	}

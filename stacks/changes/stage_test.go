@@ -6,12 +6,14 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/issuer"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/simulator"
@@ -72,6 +74,11 @@ func (s *scene) with(t *testing.T, sets ...set) map[string]string {
 	for _, e := range sets {
 		var value any
 		require.NoError(t, json.Unmarshal([]byte(e.value), &value), e.value)
+		if e.value == certificateJSON {
+			const domain = "observatory.example.com"
+			issued := issuer.Issue(t, time.Now().AddDate(1, 0, 0), domain)
+			value = map[string]any{"domain": domain, "chain": issued.Chain(), "key": issued.Key}
+		}
 		top, rest, nested := strings.Cut(e.path, ".")
 		if nested {
 			object := map[string]any{}

@@ -2,8 +2,6 @@ package config
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"reflect"
@@ -11,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-	pulumiconfig "github.com/pulumi/pulumi/sdk/v3/go/pulumi/config"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
@@ -22,26 +19,50 @@ import (
 // namespace goes before each key in stack files and errors.
 const namespace = platform.Project + ":"
 
-// Load reads and validates the stack's configuration. A key that is marked secret
-// is refused: no key is meant for secrets, and the state has all in clear. more are
-// checks beyond those of a rehearsal; their violations come in the same error.
+// Load reads and validates the stack's configuration. A key that is marked secret is
+// refused, except where it holds the private key of a certificate: the state has
+// everything else in clear. more are checks beyond those of a rehearsal; their
+// violations come in the same error.
 func Load(ctx *pulumi.Context, more ...Check) (schema.Config, error) {
 	values := map[string]string{}
 	l := violation.List{Prefix: namespace}
-	source := pulumiconfig.New(ctx, platform.Project)
+	sealed := false
 	for _, name := range names(ctx) {
-		value, err := source.Try(name)
+		value, present := ctx.GetConfig(namespace + name)
+		secret := ctx.IsConfigSecret(namespace + name)
 		switch {
-		case errors.Is(err, pulumiconfig.ErrMissingVar):
-		case err != nil:
-			l.Add(fmt.Errorf("read %s%s: %w", namespace, name, err))
-		case ctx.IsConfigSecret(namespace + name):
+		case !present:
+		case secret && name != secretSection:
 			refuseSecret(&l, name)
 		default:
 			values[name] = value
+			sealed = sealed || secret
 		}
 	}
-	return parse(values, &l, more...)
+	return parse(values, &l, append(more, keepSecrets(&l, sealed))...)
+}
+
+// secretSection is the key that Pulumi marks secret if schema.CertificateKeyPath
+// below it is one.
+const secretSection = "controlNode"
+
+// keepSecrets hides the values of a secret section, and returns the check that the
+// private key is a secret and nothing else is. secret says whether the section is
+// marked as one.
+func keepSecrets(l *violation.List, secret bool) Check {
+	if secret {
+		l.Hide(secretSection)
+	}
+	return func(cfg schema.Config, l *violation.List) {
+		own := cfg.ControlNode.Certificate
+		hasKey := own != nil && own.Key != ""
+		if secret && !hasKey {
+			refuseSecret(l, secretSection)
+		}
+		l.Require(secret || !hasKey || own.Key == schema.Sealed, schema.CertificateKeyPath, violation.Hidden,
+			"must be a secret: the stack's file has it in clear",
+			"make another key, and set it with `pulumi config set --secret --path '"+namespace+schema.CertificateKeyPath+"' < privkey.pem`")
+	}
 }
 
 // Check adds violations of a configuration to a list.

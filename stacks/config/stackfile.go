@@ -1,8 +1,10 @@
 package config
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,8 +31,8 @@ type StackFile struct {
 // ReadStackFile reads the file of a stack below dir and checks it as Load
 // would, unknown keys included, which Load cannot see when the program runs
 // inline. All violations come in one error that names the file. Values that
-// only an ESC environment holds are not seen. Overrides replace the file's
-// entries: key=value, with a dot between levels.
+// only an ESC environment holds are not seen, and secrets stay sealed. Overrides
+// replace the file's entries: key=value, with a dot between levels.
 func ReadStackFile(dir, stack string, overrides ...string) (StackFile, schema.Config, error) {
 	f := StackFile{Path: filepath.Join(dir, "Pulumi."+stack+".yaml"), Values: map[string]string{}}
 	if _, err := os.Stat(f.Path); err != nil {
@@ -50,35 +52,58 @@ func ReadStackFile(dir, stack string, overrides ...string) (StackFile, schema.Co
 	}
 	l := violation.List{Prefix: namespace}
 	override(&l, file.Config, overrides)
-	values := map[string]string{}
-	keys := make([]string, 0, len(file.Config))
-	for key, value := range file.Config {
+	values, sealed := f.readValues(&l, file.Config)
+	rejectUnknownKeys(&l, slices.Collect(maps.Keys(f.Values)))
+	cfg, err := parse(values, &l, keepSecrets(&l, sealed))
+	if err != nil {
+		return f, cfg, fmt.Errorf("%s:\n%w", f.Path, err)
+	}
+	return f, cfg, nil
+}
+
+// readValues sets f.Values and returns the values of the namespace by bare key. sealed
+// says that the secret section is among them.
+func (f *StackFile) readValues(l *violation.List, file pulumiconfig.Map) (values map[string]string, sealed bool) {
+	values = map[string]string{}
+	for key, value := range file {
 		ours := key.Namespace() == platform.Project
 		full := key.Namespace() + ":" + key.Name()
-		keys = append(keys, full)
-		if value.Secure() {
-			if ours {
-				refuseSecret(&l, key.Name())
-			}
+		var decrypter pulumiconfig.Decrypter = pulumiconfig.NopDecrypter
+		switch {
+		case !value.Secure():
+		case ours && key.Name() == secretSection:
+			sealed, decrypter = true, sealer{}
+		case ours:
+			refuseSecret(l, key.Name())
+			continue
+		default:
 			continue
 		}
-		text, err := value.Value(pulumiconfig.NopDecrypter)
+		text, err := value.Value(decrypter)
 		if err != nil {
 			l.Add(fmt.Errorf("read %s: %w", full, err))
 			continue
 		}
 		f.Values[full] = text
 		if ours && slices.Contains(rootKeys(), key.Name()) {
-			values[key.Name()] = text // checkKeys reports the others
+			values[key.Name()] = text // rejectUnknownKeys reports the others
 		}
 	}
-	rejectUnknownKeys(&l, keys)
-	cfg, err := parse(values, &l)
-	if err != nil {
-		return f, cfg, fmt.Errorf("%s:\n%w", f.Path, err)
-	}
-	return f, cfg, nil
+	return values, sealed
 }
+
+// sealer shows every secret of a file as schema.Sealed.
+type sealer struct{}
+
+// DecryptValue implements config.Decrypter.
+func (sealer) DecryptValue(context.Context, string) (string, error) { return sealedText, nil }
+
+// BatchDecrypt implements config.Decrypter.
+func (sealer) BatchDecrypt(_ context.Context, ciphertexts []string) ([]string, error) {
+	return slices.Repeat([]string{sealedText}, len(ciphertexts)), nil
+}
+
+const sealedText = string(schema.Sealed)
 
 // override sets entries as `pulumi config set`, with --path where there is a
 // dot, would.

@@ -3,11 +3,16 @@ package config_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/issuer"
+	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 )
 
@@ -62,6 +67,31 @@ func TestOverridesReplaceFileEntries(t *testing.T) {
 	require.Equal(t, 5, cfg.EMR.Core.Count)
 	require.Equal(t, "eu-west-1", cfg.Region)
 	require.True(t, cfg.Ephemeral)
+}
+
+// A rehearsal reads the file of a stack whose secrets it cannot decrypt.
+func TestSecretsOfAStackFileStaySealed(t *testing.T) {
+	issued := issuer.Issue(t, time.Now().AddDate(1, 0, 0), "observatory.example.com")
+	file := func(key string) string {
+		return "config:\n  emr-observatory:region: us-east-1\n  emr-observatory:controlNode:\n    dataVolumeGiB: 200\n    certificate:\n" +
+			"      domain: observatory.example.com\n      chain: " + strconv.Quote(issued.Chain()) + "\n      key: " + key + "\n"
+	}
+	f, cfg, err := config.ReadStackFile(writeProject(t, file("{secure: AAABAKQ=}")), "trial")
+	require.NoError(t, err)
+	require.Equal(t, schema.Sealed, cfg.ControlNode.Certificate.Key)
+	require.Equal(t, 200, cfg.ControlNode.DataVolumeGiB)
+	require.NotContains(t, f.Values[platform.Project+":controlNode"], "AAABAKQ")
+	again, err := load(t, recorder.WithConfig(f.Values))
+	require.NoError(t, err)
+	require.Equal(t, cfg, again)
+
+	_, _, err = config.ReadStackFile(writeProject(t, file(strconv.Quote(issued.Key))), "trial")
+	require.ErrorContains(t, err, "emr-observatory:controlNode.certificate.key: [hidden] must be a secret")
+	require.NotContains(t, err.Error(), "PRIVATE KEY-----")
+	_, _, err = config.ReadStackFile(writeProject(t, "config:\n  emr-observatory:region: us-east-1\n"+
+		"  emr-observatory:controlNode:\n    arch: {secure: AAABAKQ=}\n"), "trial")
+	require.ErrorContains(t, err, "emr-observatory:controlNode: [secret] must not be a secret")
+	require.ErrorContains(t, err, "emr-observatory:controlNode.arch: [secret] must be")
 }
 
 func TestMissingStackErrorListsStacks(t *testing.T) {

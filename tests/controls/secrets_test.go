@@ -64,8 +64,8 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 }
 
 // runLifecycle runs preview, up and, unless resources are protected, destroy of a
-// program on the real engine.
-func runLifecycle(t *testing.T, program pulumi.RunFunc, stack string) *lifecycle {
+// program on the real engine. secrets are further configuration, marked as secret.
+func runLifecycle(t *testing.T, program pulumi.RunFunc, stack string, secrets map[string]string) *lifecycle {
 	t.Helper()
 	phrase := make([]byte, 16)
 	_, err := rand.Read(phrase)
@@ -74,6 +74,9 @@ func runLifecycle(t *testing.T, program pulumi.RunFunc, stack string) *lifecycle
 	values := auto.ConfigMap{}
 	for k, v := range trial.Values(t, stack) {
 		values[k] = auto.ConfigValue{Value: v}
+	}
+	for k, v := range secrets {
+		values[k] = auto.ConfigValue{Value: v, Secret: true}
 	}
 	stage, err := rehearse.Open(t.Context(), program, rehearse.Options{
 		Project: platform.Project, Stack: stack, Config: values, PulumiCommand: trial.Pulumi(t), WorkDir: run.dir, Passphrase: run.passphrase,
@@ -214,7 +217,7 @@ func (run *lifecycle) leaks(t *testing.T, search *canary.Searcher) []canary.Leak
 // arguments, workloads and ConfigMaps, the state's history, the engine's events and
 // output, and the providers' log.
 func TestSecretsAreNowhereInPlainText(t *testing.T) {
-	run := runLifecycle(t, trial.Program(trial.Materials(t)), "local")
+	run := runLifecycle(t, trial.Program(trial.Materials(t)), "local", nil)
 	secrets := run.canaries(t)
 	require.Greater(t, len(secrets), 20,
 		"the keys of four CAs and two certificates in three forms, a password, its hash, the passphrase")
@@ -260,7 +263,7 @@ func readCheckpoints(t *testing.T, run *lifecycle) []byte {
 
 // TestFindsLeaks requires the leaks of leakingProgram to be found in each place.
 func TestFindsLeaks(t *testing.T) {
-	run := runLifecycle(t, leakingProgram, "local")
+	run := runLifecycle(t, leakingProgram, "local", nil)
 	search, err := canary.New(run.publicParts(t), run.canaries(t)...)
 	require.NoError(t, err)
 	found := map[string]bool{}
