@@ -8,9 +8,8 @@
 // Real: S3 (VersityGW) with what the inline policies of roles allow in it, EMR
 // (bootstrap actions, HDFS, YARN, Spark, steps), Kubernetes workloads (as
 // processes), certificates, passwords, and the way from an operator to the control
-// node: Elastic IP, internet gateway, route and ingress rules. Recorded only:
-// everything else of IAM, KMS, security groups inside the VPC, outbound rules, EC2
-// beyond that and machines, the Grafana server.
+// node: Elastic IP, internet gateway, route and ingress rules. RecordedOnly lists
+// what is neither run nor enforced.
 //
 // Whose connections are whose: the program's gate, the Kubernetes and Grafana
 // providers and the status page's forwarder connect from the operator's

@@ -27,14 +27,6 @@ type localStatus struct {
 	Problems  []string           `json:"problems,omitempty"`
 }
 
-// recordedOnly lists what the local cloud's providers only record.
-func recordedOnly() []string {
-	return []string{
-		"IAM decisions outside S3", "KMS encryption", "security groups inside the VPC", "CloudWatch", "EC2 beyond addresses and machines",
-		"the Grafana server",
-	}
-}
-
 func statusCommand(s *settings) *cobra.Command {
 	var asJSON bool
 	var remote remoteStatus
@@ -64,7 +56,7 @@ func statusCommand(s *settings) *cobra.Command {
 			if !isLocal {
 				return errors.Join(localcloud.ErrDown, errors.New("or name a platform with --url (stack output statusUrl)"))
 			}
-			l := localStatus{Cloud: running, Recorded: recordedOnly()}
+			l := localStatus{Cloud: running, Recorded: localcloud.RecordedOnly()}
 			if st, err := status.Fetch(cmd.Context(), running.URL(string(platform.WorkloadStatus)), status.Access{}); err != nil {
 				l.Problems = append(l.Problems, err.Error())
 			} else {
@@ -100,7 +92,7 @@ func (l localStatus) render(out io.Writer) error {
 		t.AppendRow(table.Row{w.Name, w.Running, w.Restarts, w.Reason})
 	}
 	t.Render()
-	fmt.Fprintln(out, "\nRecorded only, not available locally:")
+	fmt.Fprintln(out, "\nRecorded only: neither run nor enforced locally")
 	for _, r := range l.Recorded {
 		fmt.Fprintln(out, "  "+r)
 	}

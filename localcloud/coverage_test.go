@@ -1,0 +1,41 @@
+package localcloud_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/localcloud"
+)
+
+// A type either has a handler or is only recorded, and parts are left out only of
+// types that have one.
+func TestCoverageAgreesWithTheHandlers(t *testing.T) {
+	handled, coverage := localcloud.HandledTypes(), localcloud.Coverage()
+	require.NotEmpty(t, handled)
+	for token, what := range localcloud.RecordedTypes() {
+		require.NotContains(t, handled, token, "it has a handler: move it to recordedParts")
+		require.NotEmpty(t, what, token)
+		require.Equal(t, what, coverage[token])
+	}
+	for token, what := range localcloud.RecordedParts() {
+		require.Contains(t, handled, token, "it has no handler: move it to recordedTypes")
+		require.Equal(t, what, coverage[token])
+	}
+	for _, token := range handled {
+		require.Contains(t, coverage, token)
+	}
+}
+
+func TestRecordedOnlyNamesEachOnce(t *testing.T) {
+	all := localcloud.RecordedOnly()
+	require.True(t, slices.IsSorted(all))
+	require.Equal(t, slices.Compact(slices.Clone(all)), all)
+	for _, what := range []string{
+		"CloudWatch: no service reports metrics to it, so YACE does not run", "IAM: roles, policies and instance profiles decide nothing",
+		"Kubernetes: network policies admit everything", "S3: lifecycle rules expire nothing",
+	} {
+		require.Contains(t, all, what)
+	}
+}

@@ -1,0 +1,15 @@
+package localcloud
+
+import (
+	"maps"
+	"slices"
+)
+
+// Parts of Coverage, for its test.
+var (
+	RecordedTypes = recordedTypes
+	RecordedParts = recordedParts
+)
+
+// HandledTypes lists the types with a handler.
+func HandledTypes() []string { return slices.Sorted(maps.Keys(new(cloud).handlers())) }
