@@ -45,7 +45,7 @@ tools: build ## Build and fetch the servers of the local cloud (cached)
 	@bin/observatory tools
 
 .PHONY: artifacts
-artifacts: control ## Build and fetch what nodes install (cached, locked by sha256)
+artifacts: control ## Build and fetch what nodes on AWS install (cached, locked by sha256)
 	@bin/observatory artifacts
 
 .PHONY: up
@@ -88,7 +88,7 @@ bench: tools control ## Measure what the platform costs, into bench.json (COLD=1
 	go run ./internal/bench $(if $(COLD),-cold) $(if $(RUN),-run '$(RUN)')
 
 .PHONY: artifacts-lock
-artifacts-lock: build ## Rebuild the node artifacts and write their lock file
+artifacts-lock: build ## Rebuild the node artifacts, in both builds, and write their lock file
 	@bin/observatory artifacts --relock
 
 .PHONY: generate

@@ -13,20 +13,62 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/assets/node"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 func TestLockHasEveryPartOfANode(t *testing.T) {
-	locked, err := artifacts.Locked()
-	require.NoError(t, err)
-	var installed []node.Installed
-	for _, a := range locked {
-		installed = append(installed, node.Installed{Name: a.Name, Arch: a.Arch, SHA256: a.SHA256})
+	for _, build := range []artifacts.Build{artifacts.Release, artifacts.Development} {
+		locked, err := artifacts.Locked(build)
+		require.NoError(t, err)
+		var installed []node.Installed
+		for _, a := range locked {
+			installed = append(installed, node.Installed{Name: a.Name, Arch: a.Arch, SHA256: a.SHA256})
+		}
+		require.ElementsMatch(t, []string{"launcher.jar", "otelcol-linux-amd64.gz", "otelcol-linux-arm64.gz", "async-profiler.jar"},
+			artifacts.Names(locked))
+		_, _, err = node.Bootstrap(node.BootstrapInput{Artifacts: installed, LauncherJar: []byte("PK\x03\x04")})
+		require.NoError(t, err)
 	}
-	require.ElementsMatch(t, []string{"launcher.jar", "otelcol-linux-amd64.gz", "otelcol-linux-arm64.gz", "async-profiler.jar"},
-		artifacts.Names(locked))
-	_, _, err = node.Bootstrap(node.BootstrapInput{Artifacts: installed, LauncherJar: []byte("PK\x03\x04")})
+}
+
+// The collector differs between the builds, in what it is built from and in its
+// bytes; nothing else does.
+func TestOnlyTheCollectorDependsOnTheBuild(t *testing.T) {
+	development, err := artifacts.Locked(artifacts.Development)
 	require.NoError(t, err)
+	for _, d := range development {
+		r := lockedArtifact(t, d.Name)
+		if d.Source.Kind != platform.SourceCollector {
+			require.Equal(t, d, r)
+			continue
+		}
+		require.Equal(t, [2]artifacts.Build{artifacts.Development, artifacts.Release}, [2]artifacts.Build{d.Build, r.Build})
+		require.NotEqual(t, d.SHA256, r.SHA256, d.Name)
+		require.NotEqual(t, d.Source.Inputs, r.Source.Inputs, d.Name)
+	}
+}
+
+// No flag of the release build switches an optimisation off (go tool compile -h: -N
+// all of them, -l inlining).
+func TestReleaseIsFullyOptimised(t *testing.T) {
+	require.Equal(t, []string{"-trimpath", "-gcflags=all=-dwarf=false"}, artifacts.CompilerFlags(artifacts.Release))
+	require.Equal(t, platform.CompilerFlags(), artifacts.CompilerFlags(artifacts.Development))
+}
+
+// The release build of the collector has its locked bytes, compiled from an empty
+// store. It takes minutes more than everything that an ordinary run compiles.
+func TestReleaseCollectorReproduces(t *testing.T) {
+	if !testenv.Long() {
+		t.Skip("make test-long compiles the optimised collector; make artifacts compares what it builds, too")
+	}
+	store := artifacts.Store{Dir: t.TempDir()}
+	for _, arch := range platform.Architectures() {
+		name := platform.ArtifactCollector(arch)
+		require.NoError(t, artifacts.Ensure(t.Context(), store, artifacts.Release, nil, name))
+		_, err := store.Path(lockedArtifact(t, name))
+		require.NoError(t, err)
+	}
 }
 
 // pluginPart returns a part that the platform does not have.
@@ -58,6 +100,11 @@ func TestPathVerifiesContentAndNamesTheRemedy(t *testing.T) {
 	_, err := store.Path(a)
 	require.ErrorContains(t, err, "make artifacts")
 	require.ErrorContains(t, err, file)
+	_, err = store.Path(artifacts.Artifact{Name: "a.gz", Build: artifacts.Release, SHA256: a.SHA256})
+	require.ErrorContains(t, err, "a.gz (release build) is not in the store")
+	require.ErrorContains(t, err, "make artifacts")
+	_, err = store.Path(artifacts.Artifact{Name: "a.gz", Build: artifacts.Development, SHA256: a.SHA256})
+	require.ErrorContains(t, err, "make tools")
 
 	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 	require.NoError(t, os.WriteFile(file, []byte("fo"), 0o644))
@@ -76,18 +123,18 @@ func TestEnsureReproducesLockedBytes(t *testing.T) {
 	store := artifacts.Store{Dir: t.TempDir()}
 	var reports []string
 	report := func(name, message string, _ time.Duration) { reports = append(reports, name+": "+message) }
-	require.NoError(t, artifacts.Ensure(context.Background(), store, report, platform.ArtifactLauncher))
+	require.NoError(t, artifacts.Ensure(context.Background(), store, artifacts.Release, report, platform.ArtifactLauncher))
 	launcher := lockedArtifact(t, platform.ArtifactLauncher)
 	path, err := store.Path(launcher)
 	require.NoError(t, err)
 
 	require.NoError(t, os.Truncate(path, 10))
-	require.NoError(t, artifacts.Ensure(context.Background(), store, report, platform.ArtifactLauncher))
+	require.NoError(t, artifacts.Ensure(context.Background(), store, artifacts.Release, report, platform.ArtifactLauncher))
 	_, err = store.Path(launcher)
 	require.NoError(t, err)
 
 	reports = nil
-	require.NoError(t, artifacts.Ensure(context.Background(), store, report, platform.ArtifactLauncher))
+	require.NoError(t, artifacts.Ensure(context.Background(), store, artifacts.Release, report, platform.ArtifactLauncher))
 	require.Equal(t, []string{"launcher.jar: ready"}, reports)
 	left, err := filepath.Glob(filepath.Join(store.Dir, ".work-*"))
 	require.NoError(t, err)
@@ -97,15 +144,16 @@ func TestEnsureReproducesLockedBytes(t *testing.T) {
 func TestEnsureReportsEveryMissingTool(t *testing.T) {
 	store := artifacts.Store{Dir: t.TempDir()}
 	t.Setenv("PATH", t.TempDir())
-	err := artifacts.Ensure(context.Background(), store, nil)
+	err := artifacts.Ensure(context.Background(), store, artifacts.Release, nil)
 	for _, part := range []string{"launcher.jar: mvn is not on PATH", "async-profiler.jar: mvn is not on PATH",
-		"otelcol-linux-arm64.gz: go is not on PATH"} {
+		"otelcol-linux-arm64.gz (release build): go is not on PATH"} {
 		require.ErrorContains(t, err, part)
 	}
 	entries, err := os.ReadDir(store.Dir)
 	require.NoError(t, err)
 	require.Len(t, entries, 1, "only the store's lock file: %v", entries)
-	require.ErrorContains(t, artifacts.Ensure(context.Background(), store, nil, "other.jar"), `artifact "other.jar": the lock has none`)
+	err = artifacts.Ensure(context.Background(), store, artifacts.Release, nil, "other.jar")
+	require.ErrorContains(t, err, `artifact "other.jar": the lock has none`)
 }
 
 func TestRelockWritesTheSums(t *testing.T) {
@@ -143,9 +191,10 @@ func TestCollectorModuleMatchesItsManifest(t *testing.T) {
 	require.GreaterOrEqual(t, parts, 10)
 }
 
+// lockedArtifact returns an artifact of the release build.
 func lockedArtifact(t *testing.T, name string) artifacts.Artifact {
 	t.Helper()
-	all, err := artifacts.Locked()
+	all, err := artifacts.Locked(artifacts.Release)
 	require.NoError(t, err)
 	for _, a := range all {
 		if a.Name == name {

@@ -2,6 +2,10 @@
 // collector, the launcher and async-profiler, each pinned by SHA-256 in
 // assets/node/artifacts.lock.json.
 //
+// The collector has two builds: nodes on AWS install the optimised one, nodes of the
+// local cloud the one that compiles fast. Who loads the artifacts chooses
+// (stacks.LoadMaterials); the program only gets files.
+//
 // It builds or fetches what the lock names into a content-addressed store, and
 // returns verified paths. It uploads nothing (components/telemetry does) and
 // decides no versions: those are in platform.NodeParts and in the lock.

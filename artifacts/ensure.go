@@ -19,16 +19,16 @@ import (
 // start. It may be nil.
 type Progress func(artifact, message string, elapsed time.Duration)
 
-// Ensure builds or fetches the locked artifacts that the store lacks (or only
-// those named), and verifies each against the lock before it enters the store. All
-// failures are reported. It needs go for the collector, mvn and a JDK for the
+// Ensure builds or fetches the locked artifacts of a build that the store lacks (or
+// only those named), and verifies each against the lock before it enters the store.
+// All failures are reported. It needs go for the collector, mvn and a JDK for the
 // rest.
-func Ensure(ctx context.Context, s Store, progress Progress, names ...string) error {
+func Ensure(ctx context.Context, s Store, build Build, progress Progress, names ...string) error {
 	l, err := committedLock(platform.NodeParts())
 	if err != nil {
 		return err
 	}
-	picked, err := l.pick(names)
+	picked, err := pick(l.of(build), names)
 	if err != nil {
 		return err
 	}
@@ -45,26 +45,26 @@ func Ensure(ctx context.Context, s Store, progress Progress, names ...string) er
 }
 
 // pick returns the named artifacts, or all of them.
-func (l lockFile) pick(names []string) ([]Artifact, error) {
+func pick(all []Artifact, names []string) ([]Artifact, error) {
 	if len(names) == 0 {
-		return l.Artifacts, nil
+		return all, nil
 	}
 	var found []Artifact
 	var errs []error
 	for _, name := range names {
-		i := slices.IndexFunc(l.Artifacts, func(a Artifact) bool { return a.Name == name })
+		i := slices.IndexFunc(all, func(a Artifact) bool { return a.Name == name })
 		if i < 0 {
 			errs = append(errs, fmt.Errorf("artifact %q: the lock has none of this name", name))
 			continue
 		}
-		found = append(found, l.Artifacts[i])
+		found = append(found, all[i])
 	}
 	return found, errors.Join(errs...)
 }
 
 // ensure builds or fetches an artifact unless the store has it.
 func (l lockFile) ensure(ctx context.Context, s Store, a Artifact, progress Progress) error {
-	report := reporter(progress, a.Name)
+	report := reporter(progress, a.label())
 	if _, err := s.Path(a); err == nil {
 		report("ready")
 		return nil
@@ -76,7 +76,7 @@ func (l lockFile) ensure(ctx context.Context, s Store, a Artifact, progress Prog
 	defer b.discard()
 	if b.sum != a.SHA256 {
 		return fmt.Errorf("artifact %s: built %d bytes with SHA-256 %s, the lock (written with %s and JDK %s) has %d bytes with %s: "+
-			"use these tools, or write a new lock with `make artifacts-lock`", a.Name, b.size, b.sum, l.Go, l.JDK, a.Size, a.SHA256)
+			"use these tools, or write a new lock with `make artifacts-lock`", a.label(), b.size, b.sum, l.Go, l.JDK, a.Size, a.SHA256)
 	}
 	if err := s.put(b.file, b.sum, a.Name); err != nil {
 		return err
@@ -85,8 +85,8 @@ func (l lockFile) ensure(ctx context.Context, s Store, a Artifact, progress Prog
 	return nil
 }
 
-// Relock builds or fetches every artifact again, whatever the store has, puts it
-// there and writes the lock file at path (assets/node/artifacts.lock.json). Names
+// Relock builds or fetches every artifact of every build again, whatever the store
+// has, puts it there and writes the lock file at path (assets/node/artifacts.lock.json). Names
 // and versions come from the node parts' records, toolchains from the old lock.
 func Relock(ctx context.Context, s Store, path string, progress Progress) error {
 	return relockParts(ctx, s, path, platform.NodeParts(), progress)
@@ -108,7 +108,7 @@ func relockParts(ctx context.Context, s Store, path string, parts []platform.Nod
 	}
 	defer unlock()
 	for i := range l.Artifacts {
-		if err := l.relock(ctx, s, &l.Artifacts[i], reporter(progress, l.Artifacts[i].Name)); err != nil {
+		if err := l.relock(ctx, s, &l.Artifacts[i], reporter(progress, l.Artifacts[i].label())); err != nil {
 			return err
 		}
 	}
@@ -127,7 +127,7 @@ func relockParts(ctx context.Context, s Store, path string, parts []platform.Nod
 
 // relock builds or fetches an artifact and updates its entry.
 func (l lockFile) relock(ctx context.Context, s Store, a *Artifact, report func(string)) error {
-	inputs, err := inputsOf(a.Source.Kind)
+	inputs, err := inputsOf(a.Source.Kind, a.Build)
 	if err != nil {
 		return err
 	}

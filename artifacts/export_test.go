@@ -10,3 +10,6 @@ func CheckLock(parts []platform.NodePart) error {
 	_, err := committedLock(parts)
 	return err
 }
+
+// CompilerFlags are a build's flags.
+func CompilerFlags(b Build) []string { return b.compilerFlags() }

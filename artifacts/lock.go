@@ -17,10 +17,11 @@ import (
 
 // Artifact is one file of the lock.
 type Artifact struct {
-	Name   string `json:"name"`           // file name, as platform.NodePart.Artifact gives it
-	Arch   string `json:"arch,omitempty"` // platform.ArchAMD64, platform.ArchARM64, or "" for any
-	SHA256 string `json:"sha256"`         // lower-case hex of the content
-	Size   int64  `json:"size"`           // bytes
+	Name   string `json:"name"`            // file name, as platform.NodePart.Artifact gives it
+	Arch   string `json:"arch,omitempty"`  // platform.ArchAMD64, platform.ArchARM64, or "" for any
+	Build  Build  `json:"build,omitempty"` // "" for any
+	SHA256 string `json:"sha256"`          // lower-case hex of the content
+	Size   int64  `json:"size"`            // bytes
 	Source Source `json:"source"`
 }
 
@@ -44,13 +45,29 @@ var (
 	coordinates = regexp.MustCompile(`^[^:\s]+:[^:\s]+:[^:\s]+$`)
 )
 
-// Locked returns the artifacts of the committed lock. It fails if the lock is
-// malformed, does not match the node parts' records, or was written for other
+// Locked returns the artifacts of a build in the committed lock. It fails if the lock
+// is malformed, does not match the node parts' records, or was written for other
 // sources of something that is built here.
-func Locked() ([]Artifact, error) {
+func Locked(build Build) ([]Artifact, error) {
 	l, err := committedLock(platform.NodeParts())
-	return l.Artifacts, err
+	return l.of(build), err
 }
+
+// of returns the artifacts of a build, and those that do not depend on it.
+func (l lockFile) of(build Build) []Artifact {
+	return slices.DeleteFunc(slices.Clone(l.Artifacts), func(a Artifact) bool { return a.Build != "" && a.Build != build })
+}
+
+// label names an artifact in messages.
+func (a Artifact) label() string {
+	if a.Build == "" {
+		return a.Name
+	}
+	return fmt.Sprintf("%s (%s build)", a.Name, a.Build)
+}
+
+// same reports whether two entries stand for the same artifact.
+func (a Artifact) same(b Artifact) bool { return a.Name == b.Name && a.Build == b.Build }
 
 // committedLock returns the committed lock after checking it against the parts.
 func committedLock(parts []platform.NodePart) (lockFile, error) {
@@ -67,9 +84,12 @@ func entriesOf(parts []platform.NodePart) []Artifact {
 	var list []Artifact
 	for _, p := range parts {
 		for _, arch := range p.Architectures() {
-			list = append(list, Artifact{
-				Name: p.Artifact(arch), Arch: arch, Source: Source{Kind: p.Source.Kind, Coordinates: p.Source.Coordinates},
-			})
+			for _, build := range buildsOf(p.Source.Kind) {
+				list = append(list, Artifact{
+					Name: p.Artifact(arch), Arch: arch, Build: build,
+					Source: Source{Kind: p.Source.Kind, Coordinates: p.Source.Coordinates},
+				})
+			}
 		}
 	}
 	return list
@@ -79,25 +99,22 @@ func entriesOf(parts []platform.NodePart) []Artifact {
 func (l lockFile) check(parts []platform.NodePart) error {
 	var errs []error
 	want := entriesOf(parts)
-	find := func(list []Artifact, name string) int {
-		return slices.IndexFunc(list, func(a Artifact) bool { return a.Name == name })
-	}
 	for _, w := range want {
-		i := find(l.Artifacts, w.Name)
+		i := slices.IndexFunc(l.Artifacts, w.same)
 		if i < 0 {
-			errs = append(errs, fmt.Errorf("artifact %s: not in the lock: run `make artifacts-lock`", w.Name))
+			errs = append(errs, fmt.Errorf("artifact %s: not in the lock: run `make artifacts-lock`", w.label()))
 			continue
 		}
 		a := l.Artifacts[i]
 		if a.Arch != w.Arch || a.Source.Kind != w.Source.Kind || a.Source.Coordinates != w.Source.Coordinates {
 			errs = append(errs, fmt.Errorf("artifact %s: the lock has %s %s for %q, its part's record has %s %s for %q: run `make artifacts-lock`",
-				a.Name, a.Source.Kind, a.Source.Coordinates, a.Arch, w.Source.Kind, w.Source.Coordinates, w.Arch))
+				a.label(), a.Source.Kind, a.Source.Coordinates, a.Arch, w.Source.Kind, w.Source.Coordinates, w.Arch))
 		}
 	}
 	for _, a := range l.Artifacts {
-		if find(want, a.Name) < 0 {
+		if !slices.ContainsFunc(want, a.same) {
 			errs = append(errs, fmt.Errorf("artifact %s: in the lock, but belongs to no part in platform.NodeParts: "+
-				"run `make artifacts-lock`", a.Name))
+				"run `make artifacts-lock`", a.label()))
 		}
 	}
 	return errors.Join(errs...)
@@ -105,8 +122,8 @@ func (l lockFile) check(parts []platform.NodePart) error {
 
 // LockedFor returns the locked artifacts that nodes of the given architectures
 // install: those for one of them, and those for any.
-func LockedFor(architectures []string) ([]Artifact, error) {
-	all, err := Locked()
+func LockedFor(build Build, architectures []string) ([]Artifact, error) {
+	all, err := Locked(build)
 	return slices.DeleteFunc(all, func(a Artifact) bool {
 		return a.Arch != "" && !slices.Contains(architectures, a.Arch)
 	}), err
@@ -143,12 +160,13 @@ func (l lockFile) validate() error {
 	if l.Go == "" || l.JDK == "" {
 		errs = append(errs, errors.New("go, jdk: empty: run `make artifacts-lock`"))
 	}
-	seen := map[string]bool{}
 	for i, a := range l.Artifacts {
-		if !fileName.MatchString(a.Name) || seen[a.Name] {
-			violation(i, "name", a.Name, "must be a file name that occurs once")
+		if !fileName.MatchString(a.Name) || slices.ContainsFunc(l.Artifacts[:i], a.same) {
+			violation(i, "name", a.Name, "must be a file name that occurs once for each build")
 		}
-		seen[a.Name] = true
+		if !slices.Contains(buildsOf(a.Source.Kind), a.Build) {
+			violation(i, "build", string(a.Build), fmt.Sprintf("must be one of %q for source.kind %s", buildsOf(a.Source.Kind), a.Source.Kind))
+		}
 		if !hexSHA256.MatchString(a.SHA256) {
 			violation(i, "sha256", a.SHA256, "must be 64 lower-case hex digits")
 		}
@@ -175,13 +193,13 @@ func (l lockFile) validate() error {
 func (l lockFile) drift() error {
 	var errs []error
 	for _, a := range l.Artifacts {
-		inputs, err := inputsOf(a.Source.Kind)
+		inputs, err := inputsOf(a.Source.Kind, a.Build)
 		switch {
 		case err != nil:
 			errs = append(errs, err)
 		case inputs != a.Source.Inputs:
 			errs = append(errs, fmt.Errorf("artifact %s: its sources have SHA-256 %s, the lock was written for %s: run `make artifacts-lock`",
-				a.Name, inputs, a.Source.Inputs))
+				a.label(), inputs, a.Source.Inputs))
 		}
 	}
 	return errors.Join(errs...)
@@ -201,14 +219,14 @@ func sourcesOf(kind platform.SourceKind) (map[string][]byte, error) {
 
 // inputsOf returns the SHA-256 of a kind's sources and its compiler's flags; "" for
 // a kind that is not built here.
-func inputsOf(kind platform.SourceKind) (string, error) {
+func inputsOf(kind platform.SourceKind, build Build) (string, error) {
 	files, err := sourcesOf(kind)
 	if err != nil || len(files) == 0 {
 		return "", err
 	}
 	digest := sha256.New()
 	if kind == platform.SourceCollector {
-		fmt.Fprintf(digest, "%q\n", platform.CompilerFlags())
+		fmt.Fprintf(digest, "%q\n", build.compilerFlags())
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		fmt.Fprintf(digest, "%s %d\n", name, len(files[name]))

@@ -37,7 +37,7 @@ func (l lockFile) make(ctx context.Context, s Store, a Artifact, report func(str
 	defer func() {
 		if err != nil {
 			m.discard()
-			err = fmt.Errorf("make artifact %s: %w", a.Name, err)
+			err = fmt.Errorf("make artifact %s: %w", a.label(), err)
 		}
 	}()
 	if err := writeSources(m.dir, a.Source.Kind); err != nil {
@@ -53,7 +53,7 @@ func (l lockFile) make(ctx context.Context, s Store, a Artifact, report func(str
 		m.file = filepath.Join(m.dir, "target", a.Name)
 	case platform.SourceCollector:
 		report("building the collector (minutes with an empty Go build cache)")
-		m.file, err = l.buildCollector(ctx, m.dir, a.Arch)
+		m.file, err = l.buildCollector(ctx, m.dir, a.Arch, a.Build)
 	default:
 		err = fmt.Errorf("source.kind %q: unknown: use one of platform.Source*", a.Source.Kind)
 	}
@@ -94,14 +94,14 @@ func fetchRelease(ctx context.Context, dir, coordinates string) (string, error) 
 
 // buildCollector compiles the collector for one architecture and gzips it. What
 // Go records in a binary is fixed: toolchain, flags, paths.
-func (l lockFile) buildCollector(ctx context.Context, dir, arch string) (string, error) {
+func (l lockFile) buildCollector(ctx context.Context, dir, arch string, build Build) (string, error) {
 	binary := filepath.Join(dir, "otelcol")
 	environment := []string{
 		"GOOS=linux", "GOARCH=" + arch, "GOAMD64=v1", "GOARM64=v8.0", "CGO_ENABLED=0",
 		"GOTOOLCHAIN=" + l.Go, "GOFLAGS=" + platform.CompilerProcesses(), "GOEXPERIMENT=", "GOWORK=off", platform.CompilerMemory,
 	}
 	// remove_all_sd omits Prometheus' service discovery: half the size.
-	args := slices.Concat([]string{"build"}, platform.CompilerFlags(),
+	args := slices.Concat([]string{"build"}, build.compilerFlags(),
 		[]string{"-mod=readonly", "-buildvcs=false", "-tags=remove_all_sd", "-ldflags=-s -w -buildid=", "-o", binary, "."})
 	if err := run(ctx, dir, environment, "go", args...); err != nil {
 		return "", err

@@ -25,17 +25,18 @@ func DefaultStore() (Store, error) {
 }
 
 // Path returns the artifact's file after verifying its content. The error says
-// what is wrong with the file, and to run `make artifacts`.
+// what is wrong with the file, and the command that puts it right.
 func (s Store) Path(a Artifact) (string, error) {
 	path := s.pathOf(a.SHA256, a.Name)
 	got, _, err := sumFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("artifact %s is not in the store (%s): run `make artifacts`", a.Name, path)
+		return "", fmt.Errorf("artifact %s is not in the store (%s): %s", a.label(), path, a.Build.remedy())
 	case err != nil:
-		return "", fmt.Errorf("read artifact %s: %w", a.Name, err)
+		return "", fmt.Errorf("read artifact %s: %w", a.label(), err)
 	case got != a.SHA256:
-		return "", fmt.Errorf("artifact %s in the store (%s) has SHA-256 %s, the lock says %s: run `make artifacts`", a.Name, path, got, a.SHA256)
+		return "", fmt.Errorf("artifact %s in the store (%s) has SHA-256 %s, the lock says %s: %s",
+			a.label(), path, got, a.SHA256, a.Build.remedy())
 	}
 	return path, nil
 }

@@ -30,11 +30,11 @@ type Materials struct {
 	Dashboards    []dashboards.Dashboard
 }
 
-// LoadMaterials finds the materials on this machine: the locked artifacts that the
-// configuration's EMR nodes need, verified, in the artifact store, and the control
-// node's binary below root. The error names everything that is missing, with the
-// command that builds it.
-func LoadMaterials(root string, cfg schema.Config) (Materials, error) {
+// LoadMaterials finds the materials on this machine: the locked artifacts of a build
+// that the configuration's EMR nodes need, verified, in the artifact store, and the
+// control node's binary below root. The error names everything that is missing, with
+// the command that builds it.
+func LoadMaterials(root string, cfg schema.Config, build artifacts.Build) (Materials, error) {
 	var m Materials
 	var errs []error
 	suite, err := dashboards.Suite()
@@ -49,7 +49,7 @@ func LoadMaterials(root string, cfg schema.Config) (Materials, error) {
 	if err != nil {
 		return m, errors.Join(append(errs, fmt.Errorf("open artifact store: %w", err))...)
 	}
-	locked, err := artifacts.LockedFor(cfg.EMR.Architectures)
+	locked, err := artifacts.LockedFor(build, cfg.EMR.Architectures)
 	if err != nil {
 		return m, errors.Join(append(errs, fmt.Errorf("read artifact lock: %w", err))...)
 	}

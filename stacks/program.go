@@ -5,6 +5,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/components/emr"
 	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
@@ -13,21 +14,21 @@ import (
 
 // Program is the Pulumi program: the same for AWS and for the local cloud.
 // Configuration, materials and component arguments are all checked before the
-// first resource is registered.
-func Program(ctx *pulumi.Context) error { return run(ctx, ctx.RootDirectory()) }
+// first resource is registered. Nodes install the release build.
+func Program(ctx *pulumi.Context) error { return run(ctx, ctx.RootDirectory(), artifacts.Release) }
 
 // ProgramOf returns Program for an engine that runs outside the project's folder,
-// which is root.
-func ProgramOf(root string) pulumi.RunFunc {
-	return func(ctx *pulumi.Context) error { return run(ctx, root) }
+// which is root, and whose nodes install the given build.
+func ProgramOf(root string, build artifacts.Build) pulumi.RunFunc {
+	return func(ctx *pulumi.Context) error { return run(ctx, root, build) }
 }
 
-func run(ctx *pulumi.Context, root string) error {
+func run(ctx *pulumi.Context, root string, build artifacts.Build) error {
 	cfg, err := config.Load(ctx, schema.Config.CheckOperatorsExist, schema.Config.CheckSecretsAreOpen)
 	if err != nil {
 		return fmt.Errorf("read configuration of stack %s: %w", ctx.Stack(), err)
 	}
-	materials, err := LoadMaterials(root, cfg)
+	materials, err := LoadMaterials(root, cfg, build)
 	if err != nil {
 		return fmt.Errorf("load materials: %w", err)
 	}

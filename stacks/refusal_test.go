@@ -2,11 +2,13 @@ package stacks_test
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -29,6 +31,33 @@ func TestMissingMaterialsErrorNamesTheCommand(t *testing.T) {
 		require.ErrorContains(t, err, a.Name)
 	}
 	require.Empty(t, rec.Resources)
+}
+
+// What `pulumi up` runs asks for the collector's release build, the local cloud's
+// engine for the development build. Neither takes the other's.
+func TestTheEngineChoosesTheBuild(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	sums := map[artifacts.Build]string{}
+	for _, build := range []artifacts.Build{artifacts.Release, artifacts.Development} {
+		locked, err := artifacts.LockedFor(build, []string{platform.ArchAMD64})
+		require.NoError(t, err)
+		i := slices.IndexFunc(locked, func(a artifacts.Artifact) bool { return a.Build == build })
+		require.GreaterOrEqual(t, i, 0)
+		sums[build] = locked[i].SHA256
+	}
+	for _, c := range []struct {
+		program      pulumi.RunFunc
+		build, other artifacts.Build
+		remedy       string
+	}{
+		{stacks.Program, artifacts.Release, artifacts.Development, "make artifacts"},
+		{stacks.ProgramOf(trial.Root(t), artifacts.Development), artifacts.Development, artifacts.Release, "make tools"},
+	} {
+		_, err := recorder.Run(c.program, append(trial.Answers(), recorder.WithConfig(trial.Values(t, "local")))...)
+		require.ErrorContains(t, err, sums[c.build])
+		require.ErrorContains(t, err, c.remedy)
+		require.NotContains(t, err.Error(), sums[c.other])
+	}
 }
 
 func TestInvalidConfigurationRegistersNothing(t *testing.T) {

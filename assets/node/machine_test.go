@@ -122,7 +122,7 @@ fi`,
 // lockedFile returns the verified file of an artifact in the store.
 func lockedFile(t *testing.T, name string) string {
 	t.Helper()
-	locked, err := artifacts.Locked()
+	locked, err := artifacts.Locked(artifacts.Development)
 	require.NoError(t, err)
 	store, err := artifacts.DefaultStore()
 	require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
@@ -20,6 +21,7 @@ import (
 // example says which test executes a documented command.
 type example struct {
 	executed bool     // this one, in a copy of the checkout
+	long     bool     // only by make test-long
 	by       citation // another one
 	excluded string   // none, for this reason
 }
@@ -35,7 +37,7 @@ func examples() map[string]example {
 		"make doctor":                          {executed: true},
 		"make preview":                         {executed: true},
 		"make rehearse":                        {executed: true},
-		"make artifacts":                       {executed: true},
+		"make artifacts":                       {executed: true, long: true}, // compiles the optimised collector
 		"bin/observatory --help":               {executed: true},
 		"bin/observatory rehearse --stack dev": {executed: true},
 		"bin/observatory rehearse --stack pr":  {executed: true},
@@ -161,6 +163,8 @@ func checkPulumiCommand(t *testing.T, command string) (name string) {
 func (e example) check(t *testing.T, checkout, command string) {
 	t.Helper()
 	switch {
+	case e.long && !testenv.Long():
+		t.Logf("%s is executed by make test-long", command)
 	case e.executed:
 		execute(t, checkout, command)
 	case e.by.test != "":

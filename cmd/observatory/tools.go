@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/internal/local"
 	"github.com/emr-observatory/emr-observatory/internal/progress"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -39,13 +40,14 @@ func artifactsCommand() *cobra.Command {
 	var relock bool
 	c := &cobra.Command{
 		Use: "artifacts", Args: cobra.NoArgs,
-		Short: "Build or fetch the node artifacts pinned in assets/node/artifacts.lock.json",
-		Long: "Builds or fetches every artifact of assets/node/artifacts.lock.json, compares its sha256 with the lock file, and keeps it\n" +
-			"in the artifact store, where `pulumi up` finds it.",
+		Short: "Build or fetch what nodes on AWS install, as pinned in assets/node/artifacts.lock.json",
+		Long: "Builds or fetches what nodes on AWS install, with the collector fully optimised, compares each sha256 with\n" +
+			"assets/node/artifacts.lock.json, and keeps the files in the artifact store, where `pulumi up` finds them. The local\n" +
+			"cloud's nodes install a build that takes less time (`observatory tools`).",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log := progress.New(cmd.OutOrStdout())
 			if !relock {
-				return local.FetchArtifacts(cmd.Context(), log.Step, platform.Architectures())
+				return local.FetchArtifacts(cmd.Context(), log.Step, artifacts.Release, platform.Architectures())
 			}
 			project, err := projectDir()
 			if err != nil {
@@ -54,6 +56,6 @@ func artifactsCommand() *cobra.Command {
 			return local.RelockArtifacts(cmd.Context(), project, log.Step)
 		},
 	}
-	c.Flags().BoolVar(&relock, "relock", false, "rebuild everything and write the lock file")
+	c.Flags().BoolVar(&relock, "relock", false, "rebuild everything, in both builds, and write the lock file")
 	return c
 }

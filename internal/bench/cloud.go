@@ -61,10 +61,10 @@ func (c cloud) measureWarmUp(ctx context.Context, r *result, _ options) error {
 	return nil
 }
 
-// readBootstrapReports adds up what a node downloads, and reads from the nodes'
+// readBootstrapReports adds up what a node on AWS downloads, and reads from the nodes'
 // own reports how long their bootstrap action took.
 func (c cloud) readBootstrapReports(_ context.Context, r *result, _ options) error {
-	locked, err := artifacts.LockedFor([]string{runtime.GOARCH})
+	locked, err := artifacts.LockedFor(artifacts.Release, []string{runtime.GOARCH})
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"github.com/emr-observatory/emr-observatory/internal/bench/collector"
 	"github.com/emr-observatory/emr-observatory/internal/bench/jvm"
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
@@ -97,6 +98,16 @@ const samplingPairs = 30
 
 func measureSampling(ctx context.Context, r *result, _ options) (err error) {
 	r.SamplingRatio, err = jvm.MeasureSampling(ctx, samplingPairs)
+	return err
+}
+
+func measureCollectors(ctx context.Context, r *result, o options) error {
+	got, err := collector.Measure(ctx, o.pairs)
+	r.collectorFigures = collectorFigures{
+		ReleaseCPU: got.Release.CPU, DevelopmentCPU: got.Development.CPU, BuildCPURatio: got.CPURatio,
+		ReleaseMB: got.Release.BinaryMB, DevelopmentMB: got.Development.BinaryMB,
+		ReleaseDownloadMB: got.Release.DownloadMB, DevelopmentDownloadMB: got.Development.DownloadMB,
+	}
 	return err
 }
 

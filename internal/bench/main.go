@@ -19,6 +19,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/emr-observatory/emr-observatory/internal/bench/collector"
 )
 
 type options struct {
@@ -29,16 +31,24 @@ type options struct {
 }
 
 func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if len(os.Args) == 3 && os.Args[1] == collector.MachineCommand {
+		exitOn(collector.RunMachine(ctx, os.Args[2], os.Stdout))
+		return
+	}
 	var o options
-	flag.IntVar(&o.pairs, "pairs", 7, "pairs of jobs and of JVM starts")
+	flag.IntVar(&o.pairs, "pairs", 7, "pairs of jobs, of JVM starts and of node collectors")
 	flag.IntVar(&o.rows, "rows", 17_000_000, "rows of the job; the default takes about a minute")
 	flag.BoolVar(&o.cold, "cold", false, "also measure make up from a fresh clone with empty caches")
 	flag.StringVar(&o.run, "run", "", "measure only the parts whose name matches this regular expression")
 	flag.StringVar(&o.out, "o", "bench.json", "file to write")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, o); err != nil {
+	exitOn(run(ctx, o))
+}
+
+func exitOn(err error) {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -67,7 +77,8 @@ func run(ctx context.Context, o options) error {
 	err = measureOnCloud(ctx, &r, o, excluded)
 	if err == nil {
 		err = measureParts(ctx, &r, o, slices.DeleteFunc([]part{
-			{"rehearsal", measureRehearsal}, {"JVM starts", measureJVMStarts}, {"sampling", measureSampling}, {"up, cold", measureCold},
+			{"rehearsal", measureRehearsal}, {"JVM starts", measureJVMStarts}, {"sampling", measureSampling},
+			{"node collector", measureCollectors}, {"up, cold", measureCold},
 		}, excluded))
 	}
 	text, writeErr := json.MarshalIndent(r, "", "  ")

@@ -22,6 +22,7 @@ type result struct {
 	jobFigures
 	jobCPU
 	jvmFigures
+	collectorFigures
 }
 
 // upFigures are about Pulumi and the local cloud's start.
@@ -41,7 +42,7 @@ type upFigures struct {
 	// make up with everything built: local cloud, stack and job.
 	WarmSeconds float64            `json:"make_up_warm_s"`
 	WarmParts   map[string]float64 `json:"make_up_warm_parts_s"`
-	// What one node downloads.
+	// What one node on AWS downloads.
 	BootstrapMB float64 `json:"bootstrap_mb"`
 	// Bootstrap action of the slowest node.
 	BootstrapSeconds float64 `json:"bootstrap_s"`
@@ -85,6 +86,21 @@ type jvmFigures struct {
 	SamplingRatio float64 `json:"profiler_sampling_cpu_ratio"`
 }
 
+// collectorFigures compare the builds of the node collector, each alone with a node's
+// configuration, see package collector: release for AWS, development for the local
+// cloud.
+type collectorFigures struct {
+	// CPU time for 100,000 log lines of executors.
+	ReleaseCPU     float64 `json:"collector_release_cpu_s_per_100k_lines"`
+	DevelopmentCPU float64 `json:"collector_development_cpu_s_per_100k_lines"`
+	BuildCPURatio  float64 `json:"collector_release_over_development_cpu_ratio"`
+	// The binary, and what a node downloads: the same gzipped.
+	ReleaseMB             float64 `json:"collector_release_mb"`
+	DevelopmentMB         float64 `json:"collector_development_mb"`
+	ReleaseDownloadMB     float64 `json:"collector_release_download_mb"`
+	DevelopmentDownloadMB float64 `json:"collector_development_download_mb"`
+}
+
 // render prints the figures with their limits. Those without one give a limited
 // figure its scale or its cause.
 func (r result) render() {
@@ -113,6 +129,10 @@ func (r result) render() {
 		{"sampled query : not sampled, CPU", r.SamplingRatio, ""},
 		{"start of a driver's JVM, more CPU s", r.StartCPU, "2"},
 		{"start of main, s later", r.MainDelay, "0.1"},
+		{"collector for AWS, CPU s per 100k log lines", r.ReleaseCPU, ""},
+		{"collector of the local cloud, the same", r.DevelopmentCPU, ""},
+		{"collector for AWS, MB", r.ReleaseMB, ""},
+		{"collector of the local cloud, MB", r.DevelopmentMB, ""},
 	} {
 		measured := "not measured"
 		if row.measured != 0 {

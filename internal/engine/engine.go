@@ -19,6 +19,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
 
+	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/internal/progress"
 	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -75,7 +76,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the engine: %w", err)
 	}
-	s, err := auto.UpsertStackInlineSource(ctx, o.Stack, platform.Project, stacks.ProgramOf(o.Project),
+	s, err := auto.UpsertStackInlineSource(ctx, o.Stack, platform.Project, stacks.ProgramOf(o.Project, artifacts.Development),
 		auto.WorkDir(dir), auto.EnvVars(env), auto.Pulumi(command{PulumiCommand: cli, path: o.Binary}))
 	if err != nil {
 		return nil, fmt.Errorf("open stack %s: %w", o.Stack, err)

@@ -46,7 +46,7 @@ func BuildTools(ctx context.Context, log *progress.Log, architectures []string) 
 	})
 	builds.SetLimit(maxBuilds)
 	builds.Go(func() error { // first, since it takes longest
-		errs[len(list)+1] = FetchArtifacts(ctx, log.Step, architectures)
+		errs[len(list)+1] = FetchArtifacts(ctx, log.Step, artifacts.Development, architectures)
 		return nil
 	})
 	for i, s := range list {
@@ -63,21 +63,21 @@ func BuildTools(ctx context.Context, log *progress.Log, architectures []string) 
 	return t, errors.Join(errs...)
 }
 
-// FetchArtifacts builds and fetches what nodes of these architectures install,
-// into the artifact store.
-func FetchArtifacts(ctx context.Context, step artifacts.Progress, architectures []string) error {
+// FetchArtifacts builds and fetches what nodes of these architectures install, in
+// one build, into the artifact store.
+func FetchArtifacts(ctx context.Context, step artifacts.Progress, build artifacts.Build, architectures []string) error {
 	store, err := artifacts.DefaultStore()
 	if err != nil {
 		return fmt.Errorf("open the artifact store: %w", err)
 	}
-	locked, err := artifacts.LockedFor(architectures)
+	locked, err := artifacts.LockedFor(build, architectures)
 	if err != nil {
 		return fmt.Errorf("read the artifacts' lock file: %w", err)
 	}
-	return artifacts.Ensure(ctx, store, step, artifacts.Names(locked)...)
+	return artifacts.Ensure(ctx, store, build, step, artifacts.Names(locked)...)
 }
 
-// RelockArtifacts rebuilds every artifact and writes the lock file.
+// RelockArtifacts rebuilds every artifact in every build and writes the lock file.
 func RelockArtifacts(ctx context.Context, project string, step artifacts.Progress) error {
 	store, err := artifacts.DefaultStore()
 	if err != nil {

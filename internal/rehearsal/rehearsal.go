@@ -14,6 +14,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/internal/local"
 	"github.com/emr-observatory/emr-observatory/internal/progress"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -26,8 +27,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
-// Prepare reads the stack's file, and builds and loads what nodes install. It
-// reports everything wrong with either before the engine starts.
+// Prepare reads the stack's file, and builds and loads what nodes install: in the
+// development build, since no node starts. It reports everything wrong with either
+// before the engine starts.
 func Prepare(ctx context.Context, project, stack string, log *progress.Log) (pulumi.RunFunc, rehearse.Options, error) {
 	var o rehearse.Options
 	file, cfg, err := config.ReadStackFile(project, stack)
@@ -49,10 +51,10 @@ func Prepare(ctx context.Context, project, stack string, log *progress.Log) (pul
 	if o.PulumiCommand, err = servers.Build(ctx, servers.Pulumi, log.StepUnlessReady); err != nil {
 		return nil, o, fmt.Errorf("build the engine: %w", err)
 	}
-	if err := local.FetchArtifacts(ctx, log.StepUnlessReady, cfg.EMR.Architectures); err != nil {
+	if err := local.FetchArtifacts(ctx, log.StepUnlessReady, artifacts.Development, cfg.EMR.Architectures); err != nil {
 		return nil, o, err
 	}
-	materials, err := stacks.LoadMaterials(project, cfg)
+	materials, err := stacks.LoadMaterials(project, cfg, artifacts.Development)
 	if err != nil {
 		return nil, o, fmt.Errorf("load what nodes install: %w", err)
 	}

@@ -135,7 +135,7 @@ func Stage(t testing.TB, dir, name, arch, edition string) telemetry.Staged {
 // matches its sources.
 func Locked(t testing.TB) []artifacts.Artifact {
 	t.Helper()
-	list, err := artifacts.Locked()
+	list, err := artifacts.Locked(artifacts.Development)
 	if err != nil {
 		t.Log(err)
 	}

@@ -38,7 +38,7 @@ func failingStep(t *testing.T, c *cloud) {
 // runs a job on it. TestBootstrapContinuesWithoutAPart covers each part and fault.
 func brokenParts(t *testing.T, c *cloud) {
 	stack := c.outputs(t)
-	locked, err := artifacts.LockedFor([]string{runtime.GOARCH})
+	locked, err := artifacts.LockedFor(artifacts.Development, []string{runtime.GOARCH})
 	require.NoError(t, err)
 	broken := []platform.NodeComponent{platform.ComponentCollector, platform.ComponentProfiler}
 	for _, a := range locked {

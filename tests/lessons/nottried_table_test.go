@@ -26,9 +26,11 @@ func accountNotTried() []notTried {
 			[]string{"cmd/observatory TestRehearse", life},
 			"`make artifacts && pulumi up --stack dev`; then section 5 of docs/guides/deployments.md",
 		}, {
-			"IAM allows what each role does and nothing else.", "No local server decides as IAM does.",
-			"Every allowed action is listed with its need; policies and list agree.",
-			[]string{"tests/controls TestEveryAllowedActionIsListedWithPurpose", "tests/controls TestAllowancesMatchPolicies"},
+			"IAM allows what each role does and nothing else.", "Only the local S3 decides as IAM does.",
+			"Every allowed action is listed with its need; policies and list agree. " +
+				"In the local cloud S3 decides by the roles' inline policies; no other service does.",
+			[]string{"tests/controls TestEveryAllowedActionIsListedWithPurpose", "tests/controls TestAllowancesMatchPolicies",
+				"tests/controls TestRolesReachTheirPrefixesOnly"},
 			"`aws cloudtrail lookup-events --lookup-attributes AttributeKey=Username,AttributeValue=INSTANCE_ID` " +
 				"after a job, for events with an `errorCode`; access to objects shows only in a trail with S3's data events",
 		}, {
@@ -163,6 +165,12 @@ func clusterNotTried() []notTried {
 			"A preview warns for every other release; a node's file is compared with the restated values.",
 			[]string{"cmd/observatory TestPreviewListsWhatWouldBeCreated", "toolchain/doctor TestNodesOptionsAreCompared"},
 			"on a node of a cluster without the platform: `observatory doctor --node /etc/spark/conf/spark-defaults.conf`",
+		}, {
+			"A job that chooses Docker starts with the agent.", "No Docker here; what EMR ships in both files is known of one emr-6 node only.",
+			"The launcher's folder is in the mounts of every Docker container, and YARN's container-executor is told to allow it.",
+			[]string{"components/emr TestDockerContainersHaveTheAgent"},
+			"on a node of a cluster without the platform: `grep -rA1 ro-mounts /etc/hadoop/conf`; then a job with " +
+				"`spark.executorEnv.YARN_CONTAINER_RUNTIME_TYPE=docker`",
 		}, {
 			"No application of EMR listens on the node collector's ports.",
 			"EMR's list of ports is incomplete by its own words; the CloudWatch agent listens on OTLP's (4317, 4318) " +

@@ -64,7 +64,7 @@ func (n node) installed(file string) string { return filepath.Join(n.path("node"
 
 // install writes what the bootstrap action installs for a JVM.
 func (n node) install() error {
-	locked, err := artifacts.Locked()
+	locked, err := artifacts.Locked(artifacts.Development)
 	if err != nil {
 		return err
 	}

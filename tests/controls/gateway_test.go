@@ -1,0 +1,107 @@
+package controls_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	locals3 "github.com/emr-observatory/emr-observatory/localcloud/s3"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/tests/controls"
+	"github.com/emr-observatory/emr-observatory/toolchain/servers"
+)
+
+// The roles' own policies, in front of a real S3, admit each machine to its prefixes
+// and to nothing else.
+func TestRolesReachTheirPrefixesOnly(t *testing.T) {
+	binary, err := servers.Find(t.Context(), servers.VersityGW)
+	require.NoError(t, err)
+	g, err := locals3.Start(t.Context(), locals3.Options{
+		Binary: binary, Dir: t.TempDir(), Address: testenv.Address(t), Region: "us-east-1",
+		AccessKey: "key", SecretKey: "secret-key", Log: io.Discard,
+	})
+	require.NoError(t, err)
+	t.Cleanup(g.Stop)
+	var bucket string
+	for role, policy := range map[string]string{"node": "emr-node", "control": "control-access"} {
+		document := policyNamed(t, resources(t, "dev"), policy)
+		bucket = regexp.MustCompile(`arn:aws:s3:::([^/"]+)/` + string(platform.PrefixArtifacts)).FindStringSubmatch(document)[1]
+		require.NoError(t, g.Roles.Put(t.Context(), role))
+		require.NoError(t, g.Roles.PutPolicy(t.Context(), role, policy, document))
+	}
+	_, err = g.Client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &bucket})
+	require.NoError(t, err)
+	for _, p := range platform.Prefixes() {
+		require.NoError(t, g.Put(t.Context(), bucket, string(p)+"object", []byte("x")))
+	}
+	// What each may do under a prefix: get, put, delete, list.
+	for role, admitted := range map[string]map[platform.Prefix]string{
+		"node":    {platform.PrefixLake: "GPDL", platform.PrefixEMRLogs: "PL", platform.PrefixArtifacts: "GL"},
+		"control": {platform.PrefixTempo: "GPDL", platform.PrefixPyroscope: "GPDL", platform.PrefixArtifacts: "GL"},
+	} {
+		client, err := g.ClientOf(t.Context(), role)
+		require.NoError(t, err)
+		for _, p := range append(platform.Prefixes(), "elsewhere/") {
+			require.Equal(t, admitted[p], permitted(t, client, bucket, string(p)), "%s under %s", role, p)
+		}
+		_, err = client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &bucket})
+		require.True(t, isForbidden(t, err), "%s lists the whole bucket", role)
+	}
+}
+
+// permitted returns the letters of the operations that S3 does not forbid.
+func permitted(t *testing.T, client *s3.Client, bucket, prefix string) (letters string) {
+	t.Helper()
+	key, own := prefix+"object", prefix+"own"
+	for _, operation := range []struct {
+		letter string
+		try    func() error
+	}{
+		{"G", func() error {
+			_, err := client.GetObject(t.Context(), &s3.GetObjectInput{Bucket: &bucket, Key: &key})
+			return err
+		}},
+		{"P", func() error {
+			_, err := client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: &own, Body: strings.NewReader("x")})
+			return err
+		}},
+		{"D", func() error {
+			_, err := client.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &bucket, Key: &own})
+			return err
+		}},
+		{"L", func() error {
+			_, err := client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: &prefix})
+			return err
+		}},
+	} {
+		if !isForbidden(t, operation.try()) {
+			letters += operation.letter
+		}
+	}
+	return letters
+}
+
+// isForbidden reports whether S3 has refused a request. Any other error fails the test.
+func isForbidden(t *testing.T, err error) bool {
+	t.Helper()
+	if err == nil {
+		return false
+	}
+	var answer interface{ HTTPStatusCode() int }
+	require.True(t, errors.As(err, &answer), err)
+	require.Equal(t, http.StatusForbidden, answer.HTTPStatusCode(), err)
+	return true
+}
+
+// policyNamed returns the document of a role's inline policy.
+func policyNamed(t *testing.T, all controls.Resources, name string) string {
+	t.Helper()
+	return find(t, all, "RolePolicy", name).Text("policy")
+}
