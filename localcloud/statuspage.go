@@ -12,13 +12,17 @@ import (
 
 // statusPage forwards requests to the status server as an operator's browser sends
 // them: from the workstation to the control node's public address, with what the
-// program's Secret says about the access. The page links to the services that run;
-// listeners are their ports on the host.
+// program's Secret says about the access. The page links to the services that run,
+// and lists what the local cloud does not run as such; listeners are the services'
+// ports on the host.
 func (c *cloud) statusPage(listeners map[string]net.Listener) http.Handler {
 	return forwarder.New(forwarder.Options{
 		Name: string(platform.WorkloadStatus), Dial: c.internet.Dial, Access: c.statusAccess, Log: c.log,
 		Header: func() http.Header {
-			return http.Header{platform.ServicesHeader: {platform.EncodeServices(c.reachable(listeners))}}
+			return http.Header{
+				platform.ServicesHeader: {platform.EncodeServices(c.reachable(listeners))},
+				platform.AbsentHeader:   {platform.EncodeAbsent(c.kube.Absent())},
+			}
 		},
 	})
 }

@@ -30,13 +30,35 @@ const (
 // URLs at which its clients reach other services, as EncodeServices writes them.
 const ServicesHeader = "Observatory-Services"
 
+// AbsentHeader is set by the same forwarder. It lists the workloads that do not run
+// where the status server runs, as EncodeAbsent writes them.
+const AbsentHeader = "Observatory-Absent"
+
 // EncodeServices writes URLs by service for ServicesHeader.
-func EncodeServices(urls map[string]string) string {
+func EncodeServices(urls map[string]string) string { return encodeHeader(urls) }
+
+// EncodeAbsent writes reasons by workload for AbsentHeader.
+func EncodeAbsent(reasons map[string]string) string { return encodeHeader(reasons) }
+
+func encodeHeader(pairs map[string]string) string {
 	values := url.Values{}
-	for name, u := range urls {
-		values.Set(name, u)
+	for name, value := range pairs {
+		values.Set(name, value)
 	}
 	return values.Encode()
+}
+
+// DecodeAbsent reads an AbsentHeader.
+func DecodeAbsent(header string) map[Workload]string {
+	reasons := map[Workload]string{}
+	values, err := url.ParseQuery(header)
+	if err != nil {
+		return reasons
+	}
+	for name := range values {
+		reasons[Workload(name)] = values.Get(name)
+	}
+	return reasons
 }
 
 // DecodeServices reads a ServicesHeader. It leaves out what is no http(s) URL.

@@ -17,3 +17,10 @@ func TestServicesHeader(t *testing.T) {
 	require.Empty(t, platform.DecodeServices(""))
 	require.Empty(t, platform.DecodeServices("%zz"))
 }
+
+func TestAbsentHeader(t *testing.T) {
+	require.Equal(t, map[platform.Workload]string{"grafana": "no registry has it; a=b & c", "yace": "no CloudWatch"},
+		platform.DecodeAbsent(platform.EncodeAbsent(map[string]string{"grafana": "no registry has it; a=b & c", "yace": "no CloudWatch"})))
+	require.Empty(t, platform.DecodeAbsent(""))
+	require.Empty(t, platform.DecodeAbsent("%zz"))
+}

@@ -69,7 +69,7 @@ func (s Status) Render(w io.Writer, now time.Time) error {
 	fmt.Fprintf(&text, "Grafana %s, OTLP %s\n\n", s.Control.GrafanaURL, s.Control.OTLP)
 	workloads := newTable("WORKLOAD", "READY", "REASON")
 	for _, workload := range s.Workloads {
-		workloads.AppendRow(table.Row{workload.Name, yesOrNo(workload.Ready), workload.Reason})
+		workloads.AppendRow(table.Row{workload.Name, workload.readiness(), workload.Reason + workload.Absent})
 	}
 	text.WriteString(workloads.Render() + "\n\n")
 	if len(s.Nodes) == 0 {
@@ -117,9 +117,13 @@ func newTable(columns ...any) table.Writer {
 	return t
 }
 
-func yesOrNo(ready bool) string {
-	if ready {
+// readiness describes whether a workload is ready.
+func (w Workload) readiness() string {
+	switch {
+	case w.Ready:
 		return "yes"
+	case w.Absent != "":
+		return "not here"
 	}
 	return "no"
 }

@@ -59,7 +59,7 @@ func newPage(s Status, dashboards []Link, services map[string]string, now time.T
 func findings(s Status) []string {
 	found := slices.Clone(s.Problems)
 	for _, w := range s.Workloads {
-		if !w.Ready {
+		if !w.Ready && w.Absent == "" {
 			found = append(found, fmt.Sprintf("%s is not ready: %s", w.Name, w.Reason))
 		}
 	}
@@ -134,6 +134,9 @@ func (p page) Age(at time.Time) string {
 
 // Stamp writes a time for the element <time>.
 func (p page) Stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+
+// Readiness describes whether a workload is ready.
+func (p page) Readiness(w Workload) string { return w.readiness() }
 
 // Outcome describes the outcome of a node's bootstrap action.
 func (p page) Outcome(node Node) string { return p.bootstrapSummary(node) }

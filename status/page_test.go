@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -28,7 +29,7 @@ func TestBrowsersGetAPageAndProgramsJSON(t *testing.T) {
 		"application/json, text/html;q=0.9": false, "text/html;q=high": false, ";;": false,
 	} {
 		response, body := get(t, access, url+"/status", platform.StatusUser, password, "Accept", accept)
-		require.Equal(t, "Accept, Observatory-Services", response.Header.Get("Vary"))
+		require.Equal(t, "Accept, Observatory-Services, Observatory-Absent", response.Header.Get("Vary"))
 		if !page {
 			require.Equal(t, "application/json", response.Header.Get("Content-Type"), accept)
 			require.True(t, json.Valid([]byte(body)))
@@ -167,6 +168,29 @@ func TestPageShowsProblemsFirst(t *testing.T) {
 	c := config(t, metrics)
 	c.Endpoints = map[platform.Workload]status.Endpoint{platform.WorkloadVictoriaMetrics: c.Endpoints[platform.WorkloadVictoriaMetrics]}
 	require.NotContains(t, texts(open(t, c), "p"), "None found.", "nodes still lack a part")
+}
+
+// What a forwarder says does not run where the server runs is no problem, unless it
+// runs all the same.
+func TestAbsentWorkloadsAreNoProblem(t *testing.T) {
+	absent := []string{platform.AbsentHeader, platform.EncodeAbsent(map[string]string{
+		"grafana": "no registry has it", "tempo": "it is ready", "other": "there is none",
+	})}
+	c := config(t, startVictoriaMetrics(t))
+	all := open(t, c, absent...)
+	require.Len(t, named(all, "li"), 1)
+	require.Contains(t, texts(all, "li")[0], "pyroscope is not ready: ")
+	require.Contains(t, texts(all, "tr"), "grafana not here no registry has it")
+	require.Contains(t, texts(all, "tr"), "tempo yes")
+
+	url, access := serve(t, c)
+	_, body := get(t, access, url+"/status?section=workloads", platform.StatusUser, password, absent...)
+	var workloads []status.Workload
+	require.NoError(t, json.Unmarshal([]byte(body), &workloads))
+	require.Equal(t, status.Workload{Name: platform.WorkloadGrafana, Absent: "no registry has it"}, workloads[0])
+	var text bytes.Buffer
+	require.NoError(t, status.Status{Workloads: workloads}.Render(&text, time.Now()))
+	require.Regexp(t, `grafana +│ not here │ no registry has it`, text.String())
 }
 
 func TestPageWithoutProblems(t *testing.T) {

@@ -3,6 +3,7 @@ package status
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -42,27 +43,28 @@ func withoutCaches(next http.Handler) http.Handler {
 
 // serve answers with the whole status, or the part that ?section= names.
 func (s Source) serve(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Vary", "Accept, "+platform.ServicesHeader)
+	w.Header().Set("Vary", "Accept, "+platform.ServicesHeader+", "+platform.AbsentHeader)
 	section := r.URL.Query().Get("section")
-	if section == "" && prefersPage(r.Header) {
-		services := platform.DecodeServices(r.Header.Get(platform.ServicesHeader))
-		writePage(w, newPage(s.Read(r.Context()), s.Config.Dashboards, services, time.Now()))
-		return
-	}
-	if section == "" {
-		writeJSON(w, http.StatusOK, s.Read(r.Context()))
-		return
-	}
-	if _, err := (Status{}).Section(section); err != nil {
+	if section != "" && !slices.Contains(Sections(), section) {
+		_, err := Status{}.Section(section)
 		writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
 		return
 	}
-	part, err := s.Read(r.Context()).Section(section)
-	if err != nil {
-		writeJSON(w, http.StatusInternalServerError, map[string]string{"error": err.Error()})
-		return
+	read := s.Read(r.Context()).markAbsent(platform.DecodeAbsent(r.Header.Get(platform.AbsentHeader)))
+	switch {
+	case section != "":
+		part, err := read.Section(section)
+		if err != nil {
+			writeJSON(w, http.StatusInternalServerError, map[string]string{"error": err.Error()})
+			return
+		}
+		writeJSON(w, http.StatusOK, part)
+	case prefersPage(r.Header):
+		services := platform.DecodeServices(r.Header.Get(platform.ServicesHeader))
+		writePage(w, newPage(read, s.Config.Dashboards, services, time.Now()))
+	default:
+		writeJSON(w, http.StatusOK, read)
 	}
-	writeJSON(w, http.StatusOK, part)
 }
 
 func writeJSON(w http.ResponseWriter, status int, value any) {

@@ -52,6 +52,7 @@ type Workload struct {
 	Name   platform.Workload `json:"name"`
 	Ready  bool              `json:"ready"`
 	Reason string            `json:"reason,omitempty"` // why it is not ready
+	Absent string            `json:"absent,omitempty"` // why it does not run where the server runs, as a forwarder has said
 }
 
 // ErrSection is the error for a section that Status does not have.
@@ -120,4 +121,16 @@ func (s Source) Read(ctx context.Context) Status {
 	read.Clusters, read.Bootstrap = countClusters(read.Nodes), bootstrapOutcomes(read.Nodes)
 	slices.SortFunc(read.Workloads, func(a, b Workload) int { return compare(a.Name, b.Name) })
 	return read
+}
+
+// markAbsent says of workloads why they do not run where the server runs, instead of
+// how they do not answer.
+func (s Status) markAbsent(reasons map[platform.Workload]string) Status {
+	s.Workloads = slices.Clone(s.Workloads)
+	for i, w := range s.Workloads {
+		if reason := reasons[w.Name]; reason != "" && !w.Ready {
+			s.Workloads[i].Reason, s.Workloads[i].Absent = "", reason
+		}
+	}
+	return s
 }

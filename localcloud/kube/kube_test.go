@@ -170,6 +170,7 @@ func TestUnsupportedManifestsAreRefused(t *testing.T) {
 		main.Image = "docker.io/test/none:1"
 	}))
 	require.Equal(t, kube.Status{Kind: "Deployment", Namespace: namespace, Name: "absent", Reason: "it has no build"}, c.status("absent"))
+	require.Equal(t, map[string]string{"absent": "it has no build"}, c.Absent())
 }
 
 // dial connects as an operator or another machine would.

@@ -13,6 +13,17 @@ type Status struct {
 	Reason                string // why it does not run
 }
 
+// Absent returns the workloads whose images do not run here, with the reasons.
+func (r *Runner) Absent() map[string]string {
+	reasons := map[string]string{}
+	for _, w := range r.workloads() {
+		if w.Absent != "" {
+			reasons[w.Name] = w.Absent
+		}
+	}
+	return reasons
+}
+
 // Statuses lists the workloads by name.
 func (r *Runner) Statuses(ctx context.Context) []Status {
 	list := r.workloads()
