@@ -25,7 +25,7 @@ func layers() []layer {
 		"localcloud", "toolchain", "simulator", "stacks", "submit", "tempowal", "examples/jobs",
 		"internal/engine", "internal/local", "internal/poll", "internal/progress", "internal/rehearsal", "internal/bench",
 	}, program...)
-	support := append([]string{"internal/recorder", "internal/trial", "tests"}, everything...)
+	support := append([]string{"internal/browser", "internal/recorder", "internal/trial", "tests"}, everything...)
 	return []layer{
 		{folder: "platform", strict: true, pure: true},
 		{folder: "schema", strict: true, pure: true, imports: []string{"platform", "internal/issuer"}},
@@ -34,6 +34,7 @@ func layers() []layer {
 		{folder: "internal/keptlogs", strict: true, pure: true},
 		{folder: "internal/progress", strict: true, pure: true},
 		{folder: "internal/testenv", strict: true, pure: true},
+		{folder: "internal/browser", strict: true, pure: true, imports: []string{"internal/testenv", "toolchain"}},
 		{folder: "assets", pure: true, imports: []string{"status", "schema", "platform"}},
 		{folder: "artifacts", pure: true, imports: []string{"assets", "platform"}},
 		{folder: "redelivery", pure: true, imports: []string{"internal/poll", "platform"}},

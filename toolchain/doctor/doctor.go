@@ -48,7 +48,7 @@ type Report struct {
 func Examine(ctx context.Context, o Options) Report {
 	m := machine{Options: o, system: readSystem(o.OSRelease)}
 	checks := []func(context.Context) Check{
-		m.goToolchain, m.jdk, m.maven, m.python, m.nodePython, m.git, m.namespaces, m.disk, m.memory, m.shellcheck, m.venv,
+		m.goToolchain, m.jdk, m.maven, m.python, m.nodePython, m.git, m.namespaces, m.disk, m.memory, m.shellcheck, m.chromium, m.venv,
 	}
 	r := Report{OK: true, Checks: make([]Check, len(checks))}
 	var wg sync.WaitGroup

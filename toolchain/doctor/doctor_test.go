@@ -76,7 +76,7 @@ func TestEmptyPathReportsEveryProgram(t *testing.T) {
 		require.Contains(t, c.Remedy, remedy, name)
 		require.ErrorContains(t, r.Err(), c.Error())
 	}
-	for _, name := range []string{"shellcheck", "Python venv"} {
+	for _, name := range []string{"shellcheck", "Chromium", "Python venv"} {
 		require.False(t, findCheck(t, r, name).OK)
 		require.NotContains(t, r.Err().Error(), name)
 	}

@@ -228,4 +228,28 @@ func (m machine) shellcheck(ctx context.Context) Check {
 	return c
 }
 
+func (m machine) chromium(context.Context) Check {
+	c := Check{
+		Name: "Chromium", Rule: "chromium or google-chrome must be on PATH: it opens the status page",
+		Remedy: m.system.install("chromium", "chromium"), Tests: true,
+	}
+	program, err := FindChromium()
+	c.Found, c.OK = program, err == nil
+	if err != nil {
+		c.Found = err.Error()
+	}
+	return c
+}
+
+// FindChromium returns the path of Chromium or Chrome.
+func FindChromium() (string, error) {
+	program, err := exec.LookPath("chromium")
+	if err != nil {
+		if chrome, chromeErr := exec.LookPath("google-chrome"); chromeErr == nil {
+			return chrome, nil
+		}
+	}
+	return program, err
+}
+
 var shellcheckVersion = regexp.MustCompile(`version: \S+`)
