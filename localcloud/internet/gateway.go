@@ -198,7 +198,7 @@ func (m *mapping) admit(sources []netip.Prefix) error {
 
 // close closes the port and its connections.
 func (m *mapping) close() {
-	_ = m.TCPListener.Close()
+	_ = m.Close()
 	m.mu.Lock()
 	open := m.connections
 	m.connections = nil

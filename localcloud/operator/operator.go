@@ -101,10 +101,10 @@ func (c Connector) get(ctx context.Context, secure *tls.Config, url string, chan
 		if err := response.Body.Close(); err != nil {
 			return err
 		}
-		switch code := response.StatusCode; {
-		case code == http.StatusOK:
+		switch response.StatusCode {
+		case http.StatusOK:
 			return nil
-		case code == http.StatusUnauthorized || code == http.StatusForbidden:
+		case http.StatusUnauthorized, http.StatusForbidden:
 			return poll.Permanent(fmt.Errorf("it rejects the login: %s", response.Status))
 		default:
 			return fmt.Errorf("it answers %s", response.Status)
