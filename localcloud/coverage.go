@@ -27,22 +27,18 @@ func RecordedOnly() []string {
 func recordedTypes() map[string][]string {
 	out := map[string][]string{}
 	for what, tokens := range map[string][]string{
-		"IAM: roles, policies and instance profiles decide nothing": {
-			"aws:iam/role:Role", "aws:iam/rolePolicy:RolePolicy", "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
-			"aws:iam/instanceProfile:InstanceProfile",
-		},
+		iamOutsideS3:                {"aws:iam/rolePolicyAttachment:RolePolicyAttachment"},
 		"KMS: keys encrypt nothing": {"aws:kms/key:Key", "aws:kms/alias:Alias"},
-		"VPC: security groups admit everything": {
+		groupsInside: {
 			"aws:ec2/securityGroup:SecurityGroup", "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
-			"aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule", "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
+			"aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule",
 		},
-		"VPC: all machines share one network, without route tables, gateways, NAT and endpoints": {
-			"aws:ec2/routeTable:RouteTable", "aws:ec2/route:Route", "aws:ec2/routeTableAssociation:RouteTableAssociation",
-			"aws:ec2/internetGateway:InternetGateway", "aws:ec2/natGateway:NatGateway", "aws:ec2/vpcEndpoint:VpcEndpoint",
+		oneNetwork: {
+			"aws:ec2/routeTable:RouteTable", "aws:ec2/internetGateway:InternetGateway", "aws:ec2/natGateway:NatGateway",
+			"aws:ec2/vpcEndpoint:VpcEndpoint",
 		},
-		"EC2: no Elastic IP has a route": {"aws:ec2/eip:Eip", "aws:ec2/eipAssociation:EipAssociation"},
-		"VPC: no flow log is written":    {"aws:ec2/flowLog:FlowLog"},
-		"VPC: tags of existing subnets":  {"aws:ec2/tag:Tag"},
+		"VPC: no flow log is written":   {"aws:ec2/flowLog:FlowLog"},
+		"VPC: tags of existing subnets": {"aws:ec2/tag:Tag"},
 		"EMR: security configurations encrypt nothing": {
 			"aws:emr/securityConfiguration:SecurityConfiguration",
 		},
@@ -73,7 +69,13 @@ func recordedTypes() map[string][]string {
 	return out
 }
 
-const grafanaServer = "Grafana: its server does not run; `observatory dashboards check` runs the queries of its dashboards"
+// What several types leave out.
+const (
+	grafanaServer = "Grafana: its server does not run; `observatory dashboards check` runs the queries of its dashboards"
+	iamOutsideS3  = "IAM: decides in S3 only, by the roles' inline policies"
+	groupsInside  = "VPC: security groups decide who reaches an Elastic IP, and nothing else"
+	oneNetwork    = "VPC: all machines share one network, without route tables between them, NAT and endpoints"
+)
 
 // recordedParts are the parts of types with a handler that the handler leaves out.
 func recordedParts() map[string][]string {
@@ -83,8 +85,12 @@ func recordedParts() map[string][]string {
 		grafanaServer,
 	}
 	out := map[string][]string{
-		"aws:ec2/vpc:Vpc":       {"VPC: all machines share one network, without route tables, gateways, NAT and endpoints"},
-		"aws:ec2/subnet:Subnet": {"EC2: zones"},
+		"aws:iam/role:Role":                                         {iamOutsideS3},
+		"aws:iam/rolePolicy:RolePolicy":                             {iamOutsideS3},
+		"aws:iam/instanceProfile:InstanceProfile":                   {iamOutsideS3},
+		"aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": {groupsInside},
+		"aws:ec2/vpc:Vpc":                                           {oneNetwork},
+		"aws:ec2/subnet:Subnet":                                     {"EC2: zones"},
 		"aws:ec2/instance:Instance": {
 			"EC2: images, instance types and root volumes; every instance has this machine's processors and memory",
 		},

@@ -64,7 +64,7 @@ func TestVolumeAndInterfaceBelongToOneInstanceAtATime(t *testing.T) {
 
 	onTheSame := ec2.Launch{ID: "i-new", Type: "t3.large", InterfaceID: s.networkIf}
 	require.ErrorContains(t, s.Run(t.Context(), onTheSame), "InvalidNetworkInterface.InUse: instance i-old")
-	require.NoError(t, s.PutInterface("eni-other", "10.0.1.200"))
+	require.NoError(t, s.PutInterface("eni-other", ec2.Interface{Address: "10.0.1.200"}))
 	require.NoError(t, s.Run(t.Context(), ec2.Launch{ID: "i-other", Type: "t3.large", InterfaceID: "eni-other"}))
 	s.instances = append(s.instances, "i-other")
 	require.ErrorContains(t, s.Attach(t.Context(), "vol-0one", "i-other"), "VolumeInUse: instance i-old")
