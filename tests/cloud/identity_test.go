@@ -219,7 +219,8 @@ func noSecretInPlainText(t *testing.T, c *cloud) {
 		}
 	}
 	require.Empty(t, slices.DeleteFunc(leaks, func(l canary.Leak) bool {
-		return strings.Contains(l.Source, caDir) && strings.HasSuffix(l.Source, ".key") || strings.HasPrefix(l.Source, c.accountsDir())
+		inAccounts := strings.HasPrefix(l.Source, "iam/iam.json") // the local IAM's own file, readable by its owner only
+		return strings.Contains(l.Source, caDir) && strings.HasSuffix(l.Source, ".key") || inAccounts
 	}))
 }
 
