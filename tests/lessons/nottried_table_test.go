@@ -134,6 +134,13 @@ func clusterNotTried() []notTried {
 			[]string{"components/controlnode TestInstance", "components/workloads TestOnlyUsersOfTheRoleReachTheMetadata"},
 			"half an hour after a job: `aws s3 ls --recursive s3://DATA_BUCKET/tempo/`",
 		}, {
+			"Grafana and the status page serve the certificate of a domain, and the Grafana provider trusts it.",
+			"No public CA, no DNS record, and Grafana does not run.",
+			"Secrets, URLs and what the provider trusts are asserted inputs; the status server's client accepts a chain without its root.",
+			[]string{"components/workloads TestGivenCertificateServesGrafanaAndStatus", "stacks TestCertificatesDomainIsInURLs",
+				"status TestClientTrustsAChainWithoutItsRoot"},
+			"after the commands of docs/guides/access.md: `curl https://observatory.example.com:3000/api/health`",
+		}, {
 			"A new control node starts its servers from the data volume of the old one, after another image, a loss, or a snapshot.",
 			"K3s and the file system of an EBS volume run on EC2 only.",
 			"The boot script keeps a volume that holds data; on the local cloud, which detaches and attaches volumes as EC2 does, " +
