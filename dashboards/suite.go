@@ -76,6 +76,10 @@ func Links() []links.Target {
 	return out
 }
 
+// StepLinks lead to everything about a step of an EMR cluster, in the order in which
+// one looks: see links.Step.
+func StepLinks() []links.Target { return links.Step(overview.UID) }
+
 // Predefined renders the panels that query metrics for VictoriaMetrics' own UI:
 // one file for each dashboard, by name.
 func Predefined() (map[string]string, error) {

@@ -194,8 +194,10 @@ func (c *cloud) newKube() *kube.Runner {
 		Region: c.region, Dir: filepath.Join(c.State, "kube"), Memory: "/run/kube", Key: c.credentials.Passphrase,
 		Images: c.images(), Prepare: applications.WriteCLI,
 		Binds: []machine.Bind{{From: c.Applications, To: applications.Mount, ReadOnly: true}},
-		Env:   map[string]string{"AWS_ENDPOINT_URL_S3": c.objects.Endpoint()},
-		Pods:  podsPrefix, Gateway: podsGateway, Log: c.log,
+		Env: map[string]string{
+			"AWS_ENDPOINT_URL_S3": c.objects.Endpoint(), "AWS_ENDPOINT_URL_EMR": "http://" + serviceAddress(portEMR),
+		},
+		Pods: podsPrefix, Gateway: podsGateway, Log: c.log,
 		Control: c.ec2.Control,
 		Claims:  func() (string, error) { return c.ec2.VolumePath(platform.ControlVolumesDir) },
 		Expose:  c.exposeWorkload,

@@ -26,6 +26,9 @@ const (
 	ServiceSparkHistory    = "history"
 )
 
+// ServiceConsole is the AWS Management Console, in links of the status page.
+const ServiceConsole = "aws-console"
+
 // ServicesHeader is set by a forwarder in front of the status server. It lists the
 // URLs at which its clients reach other services, as EncodeServices writes them.
 const ServicesHeader = "Observatory-Services"

@@ -24,3 +24,17 @@ func TestAbsentHeader(t *testing.T) {
 	require.Empty(t, platform.DecodeAbsent(""))
 	require.Empty(t, platform.DecodeAbsent("%zz"))
 }
+
+func TestConsoleOfEachPartition(t *testing.T) {
+	for region, want := range map[string]string{
+		"us-east-1": "https://console.aws.amazon.com", "cn-north-1": "https://console.amazonaws.cn",
+		"us-gov-west-1": "https://console.amazonaws-us-gov.com",
+	} {
+		require.Equal(t, want, platform.ConsoleURL(region))
+	}
+}
+
+func TestTraceparentOfAStep(t *testing.T) {
+	require.Equal(t, "00-a-b-01", platform.TraceparentOf([]string{"spark-submit", "--conf", platform.SparkTraceparent + "=00-a-b-01", "job.py"}))
+	require.Empty(t, platform.TraceparentOf([]string{"spark-submit", "--conf", "spark.x=" + platform.SparkTraceparent, "job.py"}))
+}

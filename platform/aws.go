@@ -1,5 +1,7 @@
 package platform
 
+import "strings"
+
 // EMRManagedPolicyTag is the tag, with value "true", that the managed policy
 // AmazonEMRServicePolicy_v2 requires on every subnet, security group and cluster
 // (EMR Management Guide, "Using the v2 managed policies").
@@ -16,3 +18,16 @@ const (
 	KubernetesPodCIDR     = "10.42.0.0/16"
 	KubernetesServiceCIDR = "10.43.0.0/16"
 )
+
+// ConsoleURL returns the address of the AWS Management Console for a region's
+// partition (AWS Regions and Availability Zones; GovCloud and China user guides,
+// "Console").
+func ConsoleURL(region string) string {
+	switch {
+	case strings.HasPrefix(region, "cn-"):
+		return "https://console.amazonaws.cn"
+	case strings.HasPrefix(region, "us-gov-"):
+		return "https://console.amazonaws-us-gov.com"
+	}
+	return "https://console.aws.amazon.com"
+}

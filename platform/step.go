@@ -1,9 +1,40 @@
 package platform
 
+import "strings"
+
 // SparkTraceparent is the Spark property that carries the W3C trace context of
 // the step a job runs in ("00-<trace id>-<span id>-01"), so that the job's own
 // spans can join the step's trace.
 const SparkTraceparent = "spark." + Name + ".traceparent"
+
+// TraceparentOf returns the trace context that a step's arguments carry, "" if none.
+func TraceparentOf(args []string) string {
+	for _, arg := range args {
+		if value, ok := strings.CutPrefix(arg, SparkTraceparent+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// YARNApplicationID is a regular expression of YARN's application ids, in the syntax
+// that Go and LogsQL share.
+const YARNApplicationID = `application_[0-9]+_[0-9]+`
+
+// Variables of a link to what is known of a step, written ${name}. The last three are
+// Grafana's own names for the time range.
+const (
+	LinkCluster     = "cluster"
+	LinkStep        = "step"
+	LinkTrace       = "trace"       // in hex
+	LinkApplication = "application" // YARN's id
+	LinkRegion      = "region"
+	LinkEnd         = "end"     // of the time range: 2006-01-02T15:04:05 in UTC
+	LinkSeconds     = "seconds" // length of the time range
+	LinkFrom        = "__from"  // in milliseconds
+	LinkTo          = "__to"
+	LinkTimeRange   = "__url_time_range" // a query: from=…&to=…
+)
 
 // Attributes of the span of an EMR step, besides Cluster.
 const (

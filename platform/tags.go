@@ -6,3 +6,8 @@ const (
 	TagProject = "observatory:project" // Project
 	TagStack   = "observatory:stack"   // the Pulumi stack's name
 )
+
+// StackTags identify the resources of a stack.
+func StackTags(stack string) map[string]string {
+	return map[string]string{TagProject: Project, TagStack: stack}
+}

@@ -48,7 +48,7 @@ func newBaseProviders(ctx *pulumi.Context, cfg schema.Config) (baseProviders, er
 // awsArgs sets default tags, which the provider adds to every resource. A custom
 // S3 endpoint implies path-style addresses: a gateway has no DNS name per bucket.
 func awsArgs(stack string, cfg schema.Config) *aws.ProviderArgs {
-	tags := stackTags(stack)
+	tags := platform.StackTags(stack)
 	maps.Copy(tags, cfg.Tags)
 	args := &aws.ProviderArgs{
 		Region:      pulumi.String(cfg.Region),
@@ -67,15 +67,10 @@ func awsArgs(stack string, cfg schema.Config) *aws.ProviderArgs {
 	return args
 }
 
-// stackTags identify the resources of a stack.
-func stackTags(stack string) map[string]string {
-	return map[string]string{platform.TagProject: platform.Project, platform.TagStack: stack}
-}
-
 // ControlInstanceTags are the tags by which the instance of a stack's control node
 // is found without its outputs, as during the first update.
 func ControlInstanceTags(stack string) map[string]string {
-	tags := stackTags(stack)
+	tags := platform.StackTags(stack)
 	maps.Copy(tags, controlnode.InstanceTags(nameControl))
 	return tags
 }

@@ -29,7 +29,13 @@ func source(t *testing.T, c status.Config) status.Source {
 // serve serves the status of c over TLS, and returns its address and the access to it.
 func serve(t *testing.T, c status.Config) (string, status.Access) {
 	t.Helper()
-	server := httptest.NewTLSServer(status.Handler(source(t, c), password))
+	return serveSource(t, source(t, c))
+}
+
+// serveSource is like serve, for any source.
+func serveSource(t *testing.T, from status.Source) (string, status.Access) {
+	t.Helper()
+	server := httptest.NewTLSServer(status.Handler(from, password))
 	t.Cleanup(server.Close)
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	return server.URL, status.Access{CACertificate: ca, Password: password}

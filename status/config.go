@@ -24,19 +24,21 @@ type Endpoint struct {
 // Config is the configuration of the status server, JSON in a ConfigMap of the control
 // node.
 type Config struct {
+	Region    string                         `json:"region"`
 	S3Paths   platform.S3Paths               `json:"s3Paths"`
 	Control   Control                        `json:"control"`
 	Endpoints map[platform.Workload]Endpoint `json:"endpoints"`
 
 	Dashboards []Link `json:"dashboards,omitempty"` // for the page
+	StepLinks  []Link `json:"stepLinks,omitempty"`  // for each step on the page
 }
 
 // Link leads from the page to a server of the platform. Of several with one title
-// the page shows the first whose server can be reached.
+// the page shows the first whose server can be reached and whose variables are known.
 type Link struct {
 	Title   string            `json:"title"`
 	Service platform.Workload `json:"service"`
-	Path    string            `json:"path"` // below the server's URL, with query
+	Path    string            `json:"path"` // below the server's URL, with query and variables platform.Link…
 }
 
 // LoadConfig reads a Config from a JSON file. It rejects unknown keys, and reports
@@ -69,6 +71,9 @@ func (c Config) Validate() error {
 			violations = append(violations, fmt.Errorf("%s: %q: must be s3://bucket/prefix/; take it from the stack output s3Paths", name, uri))
 		}
 	}
+	if c.Region == "" {
+		violations = append(violations, errors.New("region: empty: must name the clusters' AWS region; take it from the stack's configuration"))
+	}
 	violations = append(violations, c.Control.validate()...)
 	if _, ok := c.Endpoints[platform.WorkloadVictoriaMetrics]; !ok {
 		violations = append(violations,
@@ -77,8 +82,10 @@ func (c Config) Validate() error {
 	for _, workload := range slices.Sorted(maps.Keys(c.Endpoints)) {
 		violations = append(violations, c.Endpoints[workload].validate("endpoints."+string(workload))...)
 	}
-	for i, link := range c.Dashboards {
-		violations = append(violations, link.validate(fmt.Sprintf("dashboards[%d]", i))...)
+	for key, links := range map[string][]Link{"dashboards": c.Dashboards, "stepLinks": c.StepLinks} {
+		for i, link := range links {
+			violations = append(violations, link.validate(fmt.Sprintf("%s[%d]", key, i))...)
+		}
 	}
 	slices.SortFunc(violations, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(violations...)

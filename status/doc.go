@@ -1,7 +1,8 @@
 // Package status reports the state of the platform: the S3 layout, the control node,
-// the nodes that send telemetry, and which workloads are ready. It serves this as
-// /status on the control node, fetches it and renders it for people.
+// the nodes that send telemetry, the last steps of their clusters, and which workloads
+// are ready. It serves this as /status on the control node, fetches it and renders it
+// for people.
 //
-// It keeps no state and stores no metrics: for each request, nodes are read from
-// VictoriaMetrics and workloads from their own readiness URLs.
+// It stores nothing: for each request, nodes are read from VictoriaMetrics, workloads
+// from their own readiness URLs, and steps from EMR, whose answer is kept for seconds.
 package status

@@ -82,6 +82,13 @@ func (s Status) Render(w io.Writer, now time.Time) error {
 		}
 		text.WriteString(nodes.Render() + "\n")
 	}
+	if len(s.Steps) > 0 {
+		steps := newTable("STEP", "NAME", "STATE", "TOOK", "APPLICATIONS")
+		for _, step := range s.Steps {
+			steps.AppendRow(table.Row{step.ID, step.Name, step.State, step.Took(now), strings.Join(step.ApplicationIDs, " ")})
+		}
+		text.WriteString("\n" + steps.Render() + "\n")
+	}
 	for _, problem := range s.Problems {
 		text.WriteString("\nnot known: " + problem + "\n")
 	}

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -32,10 +33,12 @@ type page struct {
 	Status
 	Read     time.Time
 	Findings []string // what a person has to look into, first on the page
+	Last     []stepItem
 	Look     []pageLink
 	Paths    []pagePath
 	Sections []string
 
+	region   string
 	services map[string]string // URLs that the client reaches, by service
 }
 
@@ -47,10 +50,13 @@ type pagePath struct{ Name, URI, Holds string }
 
 // newPage lays a status out for a person. services are the URLs that a forwarder
 // between client and server makes reachable.
-func newPage(s Status, dashboards []Link, services map[string]string, now time.Time) page {
-	p := page{Status: s, Read: now.UTC(), Sections: Sections(), Paths: pathsOf(s.S3Paths), services: services}
+func newPage(s Status, config Config, services map[string]string, now time.Time) page {
+	p := page{
+		Status: s, Read: now.UTC(), Sections: Sections(), Paths: pathsOf(s.S3Paths), region: config.Region, services: services,
+	}
 	p.Findings = findings(s)
-	p.Look = p.pages(dashboards)
+	p.Last = p.steps(config.StepLinks)
+	p.Look = p.pages(config.Dashboards)
 	return p
 }
 
@@ -76,7 +82,7 @@ func findings(s Status) []string {
 
 // pages are the dashboards and the pages of the servers that the client reaches.
 func (p page) pages(dashboards []Link) []pageLink {
-	links := p.resolve(dashboards)
+	links := p.resolve(dashboards, nil)
 	for _, w := range platform.Workloads() {
 		if url := p.URL(w.Name); url != "" && w.Name != platform.WorkloadStatus {
 			links = append(links, pageLink{w.Page.Title, url})
@@ -92,26 +98,39 @@ func (p page) pages(dashboards []Link) []pageLink {
 	return links
 }
 
-// resolve returns the URLs of links: for each title the first that the client reaches.
-func (p page) resolve(links []Link) []pageLink {
+// variable matches a variable in the path of a Link.
+var variable = regexp.MustCompile(`\$\{\w+\}`)
+
+// resolve returns the URLs of links: for each title the first whose variables have
+// values, as a URL has them, and whose server the client reaches.
+func (p page) resolve(links []Link, variables map[string]string) []pageLink {
 	var out []pageLink
 	for _, link := range links {
+		known := true
+		path := variable.ReplaceAllStringFunc(link.Path, func(name string) string {
+			value := variables[strings.Trim(name, "${}")]
+			known = known && value != ""
+			return value
+		})
 		base := p.base(link.Service)
-		if base == "" || slices.ContainsFunc(out, func(l pageLink) bool { return l.Title == link.Title }) {
+		if !known || base == "" || slices.ContainsFunc(out, func(l pageLink) bool { return l.Title == link.Title }) {
 			continue
 		}
-		out = append(out, pageLink{link.Title, base + link.Path})
+		out = append(out, pageLink{link.Title, base + path})
 	}
 	return out
 }
 
-// base is the URL at which the client reaches a workload, "" if it does not. Grafana
-// is the only one that operators reach on AWS, and the only one that may not run.
+// base is the URL at which the client reaches a service, "" if it does not. On AWS
+// operators reach Grafana, which may not run, and the console. Behind a forwarder
+// there may be no AWS account.
 func (p page) base(name platform.Workload) string {
-	if name != platform.WorkloadGrafana {
+	switch {
+	case name == platform.ServiceConsole && len(p.services) == 0:
+		return platform.ConsoleURL(p.region)
+	case name != platform.WorkloadGrafana:
 		return p.services[string(name)]
-	}
-	if slices.ContainsFunc(p.Workloads, func(w Workload) bool { return w.Name == name && w.Ready }) {
+	case slices.ContainsFunc(p.Workloads, func(w Workload) bool { return w.Name == name && w.Ready }):
 		return strings.TrimSuffix(p.Control.GrafanaURL, "/")
 	}
 	return ""
@@ -129,7 +148,7 @@ func (p page) URL(name platform.Workload) string {
 
 // Age is how long ago a time was.
 func (p page) Age(at time.Time) string {
-	return max(0, p.Read.Sub(at)).Round(time.Second).String() + " ago"
+	return brief(p.Read.Sub(at)) + " ago"
 }
 
 // Stamp writes a time for the element <time>.

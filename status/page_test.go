@@ -18,30 +18,30 @@ import (
 	"github.com/emr-observatory/emr-observatory/status"
 )
 
-// browser is the header Accept of Firefox and Chromium.
-const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+// accept is the header Accept of Firefox and Chromium.
+const accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
 func TestBrowsersGetAPageAndProgramsJSON(t *testing.T) {
 	url, access := serve(t, config(t, "http://"+testenv.Address(t)))
-	for accept, page := range map[string]bool{
-		browser: true, "text/html": true, "TEXT/HTML; q=0.5": true, "application/json;q=0.4, text/html;q=0.5": true,
+	for asked, page := range map[string]bool{
+		accept: true, "text/html": true, "TEXT/HTML; q=0.5": true, "application/json;q=0.4, text/html;q=0.5": true,
 		"": false, "*/*": false, "application/json": false, "text/*": false, "text/html;q=0": false,
 		"application/json, text/html;q=0.9": false, "text/html;q=high": false, ";;": false,
 	} {
-		response, body := get(t, access, url+"/status", platform.StatusUser, password, "Accept", accept)
+		response, body := get(t, access, url+"/status", platform.StatusUser, password, "Accept", asked)
 		require.Equal(t, "Accept, Observatory-Services, Observatory-Absent", response.Header.Get("Vary"))
 		if !page {
-			require.Equal(t, "application/json", response.Header.Get("Content-Type"), accept)
+			require.Equal(t, "application/json", response.Header.Get("Content-Type"), asked)
 			require.True(t, json.Valid([]byte(body)))
 			continue
 		}
-		require.Equal(t, "text/html; charset=utf-8", response.Header.Get("Content-Type"), accept)
+		require.Equal(t, "text/html; charset=utf-8", response.Header.Get("Content-Type"), asked)
 		require.Equal(t, "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 			response.Header.Get("Content-Security-Policy"))
 		require.Equal(t, "nosniff", response.Header.Get("X-Content-Type-Options"))
 		require.Equal(t, "no-referrer", response.Header.Get("Referrer-Policy"))
 	}
-	section, _ := get(t, access, url+"/status?section=nodes", platform.StatusUser, password, "Accept", browser)
+	section, _ := get(t, access, url+"/status?section=nodes", platform.StatusUser, password, "Accept", accept)
 	require.Equal(t, "application/json", section.Header.Get("Content-Type"), "a section stays JSON")
 	style, body := get(t, access, url+"/status/style.css", platform.StatusUser, password)
 	require.Equal(t, "text/css; charset=utf-8", style.Header.Get("Content-Type"))
@@ -60,8 +60,14 @@ type element struct {
 // returns its elements in order.
 func open(t *testing.T, c status.Config, headers ...string) []element {
 	t.Helper()
-	url, access := serve(t, c)
-	response, body := get(t, access, url+"/status", platform.StatusUser, password, append(headers, "Accept", browser)...)
+	return openSource(t, source(t, c), headers...)
+}
+
+// openSource is like open, for any source.
+func openSource(t *testing.T, from status.Source, headers ...string) []element {
+	t.Helper()
+	url, access := serveSource(t, from)
+	response, body := get(t, access, url+"/status", platform.StatusUser, password, append(headers, "Accept", accept)...)
 	require.Equal(t, http.StatusOK, response.StatusCode, body)
 	root, err := html.Parse(strings.NewReader(body))
 	require.NoError(t, err)
@@ -150,7 +156,7 @@ func TestPageShowsProblemsFirst(t *testing.T) {
 		metric(platform.MetricBootstrapUp, "j-1", "core", "ip-10-0-0-12", `,component="profiler"`, 0),
 		metric(platform.MetricBootstrapUp, "j-1", "master", "ip-10-0-0-11", `,component="profiler"`, 1))
 	all := open(t, config(t, metrics))
-	require.Equal(t, []string{"Problems", "Where to look", "Workloads", "Clusters and nodes", "S3 paths"}, texts(all, "h2"))
+	require.Equal(t, []string{"Problems", "Last steps", "Where to look", "Workloads", "Clusters and nodes", "S3 paths"}, texts(all, "h2"))
 	items := texts(all, "li")
 	require.Contains(t, items[0], "grafana is not ready: ")
 	require.Contains(t, items[1], "pyroscope is not ready: ")
@@ -200,6 +206,7 @@ func TestPageWithoutProblems(t *testing.T) {
 	all := open(t, c)
 	require.Contains(t, texts(all, "p"), "None found.")
 	require.Contains(t, texts(all, "p"), "No EMR cluster sends telemetry.")
+	require.Contains(t, texts(all, "p"), "No EMR cluster that sends telemetry has steps.")
 	require.Equal(t, "Status of the observatory", texts(all, "title")[0])
 }
 

@@ -16,9 +16,10 @@ const (
 	requestTimeout = 3 * time.Second // all workloads are on the same machine
 	reasonSize     = 200             // maximum bytes of a response body in an error
 
-	// fetchTimeout is for a whole status: probes run concurrently, queries one after
+	// fetchTimeout is for a whole status: probes run concurrently; three queries for
+	// nodes, the requests for steps and the query for their applications run one after
 	// another.
-	fetchTimeout = 3 * requestTimeout
+	fetchTimeout = 5 * requestTimeout
 )
 
 // probe checks whether a workload is ready.

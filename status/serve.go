@@ -1,6 +1,7 @@
 package status
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -20,9 +21,19 @@ const HealthPath = "/healthz"
 // for browsers and JSON for programs, by their header Accept; ?section= is one part
 // of it as JSON. All but /healthz requires the password of platform.StatusUser.
 func Handler(source Source, password string) http.Handler {
+	return server{source.Config, source.Read}.handler(password)
+}
+
+// server serves what read returns.
+type server struct {
+	config Config
+	read   func(context.Context) Status
+}
+
+func (s server) handler(password string) http.Handler {
 	protected := http.NewServeMux()
 	protected.Handle("GET /{$}", http.RedirectHandler(Path, http.StatusFound)) // the stack output statusUrl has no path
-	protected.HandleFunc("GET "+Path, source.serve)
+	protected.HandleFunc("GET "+Path, s.serve)
 	protected.HandleFunc("GET "+stylePath, writeStyle)
 	mux := http.NewServeMux()
 	mux.Handle("/", requirePassword(password, protected))
@@ -42,7 +53,7 @@ func withoutCaches(next http.Handler) http.Handler {
 }
 
 // serve answers with the whole status, or the part that ?section= names.
-func (s Source) serve(w http.ResponseWriter, r *http.Request) {
+func (s server) serve(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Vary", "Accept, "+platform.ServicesHeader+", "+platform.AbsentHeader)
 	section := r.URL.Query().Get("section")
 	if section != "" && !slices.Contains(Sections(), section) {
@@ -50,7 +61,7 @@ func (s Source) serve(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
 		return
 	}
-	read := s.Read(r.Context()).markAbsent(platform.DecodeAbsent(r.Header.Get(platform.AbsentHeader)))
+	read := s.read(r.Context()).markAbsent(platform.DecodeAbsent(r.Header.Get(platform.AbsentHeader)))
 	switch {
 	case section != "":
 		part, err := read.Section(section)
@@ -61,7 +72,7 @@ func (s Source) serve(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusOK, part)
 	case prefersPage(r.Header):
 		services := platform.DecodeServices(r.Header.Get(platform.ServicesHeader))
-		writePage(w, newPage(read, s.Config.Dashboards, services, time.Now()))
+		writePage(w, newPage(read, s.config, services, time.Now()))
 	default:
 		writeJSON(w, http.StatusOK, read)
 	}

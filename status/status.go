@@ -22,6 +22,7 @@ type Status struct {
 	S3Paths       platform.S3Paths             `json:"s3Paths"`
 	Control       Control                      `json:"control"`
 	Clusters      []Cluster                    `json:"clusters"`
+	Steps         []Step                       `json:"steps"` // the last ones of these clusters, newest first
 	Nodes         []Node                       `json:"nodes"`
 	Bootstrap     []Bootstrap                  `json:"bootstrap"`
 	Workloads     []Workload                   `json:"workloads"`
@@ -83,15 +84,16 @@ func (s Status) Section(name string) (any, error) {
 type Source struct {
 	Config Config
 	Client *http.Client // queries the workloads
+	Steps  *StepReader  // nil = no steps
 }
 
-// Read queries workloads and VictoriaMetrics concurrently, each request with
+// Read queries workloads, VictoriaMetrics and EMR concurrently, each request with
 // requestTimeout. It does not fail: the status says what does not respond.
 func (s Source) Read(ctx context.Context) Status {
 	config := s.Config
 	read := Status{
-		SchemaVersion: SchemaVersion, S3Paths: config.S3Paths, Control: config.Control, Nodes: []Node{},
-		Workloads: []Workload{}, Endpoints: map[platform.Workload]string{}, Problems: []string{},
+		SchemaVersion: SchemaVersion, S3Paths: config.S3Paths, Control: config.Control, Nodes: []Node{}, Steps: []Step{},
+		Clusters: []Cluster{}, Workloads: []Workload{}, Endpoints: map[platform.Workload]string{}, Problems: []string{},
 	}
 	var requests sync.WaitGroup
 	var lock sync.Mutex
@@ -109,16 +111,21 @@ func (s Source) Read(ctx context.Context) Status {
 	}
 	requests.Go(func() {
 		nodes, err := s.readNodes(ctx)
-		lock.Lock()
-		defer lock.Unlock()
 		if err != nil {
+			lock.Lock()
+			defer lock.Unlock()
 			read.Problems = append(read.Problems, err.Error())
 			return
 		}
-		read.Nodes = nodes
+		clusters := countClusters(nodes)
+		steps, problems := s.readSteps(ctx, clusters)
+		lock.Lock()
+		defer lock.Unlock()
+		read.Nodes, read.Clusters, read.Steps = nodes, clusters, steps
+		read.Problems = append(read.Problems, problems...)
 	})
 	requests.Wait()
-	read.Clusters, read.Bootstrap = countClusters(read.Nodes), bootstrapOutcomes(read.Nodes)
+	read.Bootstrap = bootstrapOutcomes(read.Nodes)
 	slices.SortFunc(read.Workloads, func(a, b Workload) int { return compare(a.Name, b.Name) })
 	return read
 }

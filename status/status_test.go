@@ -27,8 +27,13 @@ const startTimeout = 30 * time.Second
 
 // startVictoriaMetrics starts an empty VictoriaMetrics.
 func startVictoriaMetrics(t *testing.T) string {
+	return startStore(t, platform.WorkloadVictoriaMetrics)
+}
+
+// startStore starts an empty VictoriaMetrics or VictoriaLogs.
+func startStore(t *testing.T, store platform.Workload) string {
 	t.Helper()
-	found, err := servers.Find(t.Context(), "victoria-metrics")
+	found, err := servers.Find(t.Context(), string(store))
 	testenv.Require(t, err == nil, fmt.Sprint(err))
 	address := testenv.Address(t)
 	server := exec.Command(found, "-httpListenAddr="+address, "-storageDataPath="+t.TempDir(), "-loggerLevel=ERROR")
@@ -39,7 +44,7 @@ func startVictoriaMetrics(t *testing.T) string {
 		_ = server.Process.Signal(syscall.SIGTERM)
 		_ = server.Wait()
 		if t.Failed() {
-			t.Logf("victoria-metrics: %s", output.String())
+			t.Logf("%s: %s", store, output.String())
 		}
 	})
 	waitForOK(t, "http://"+address+"/health")
@@ -88,7 +93,7 @@ func config(t *testing.T, victoriaMetrics string) status.Config {
 	}))
 	t.Cleanup(workloads.Close)
 	return status.Config{
-		S3Paths: platform.NewS3Paths("data"),
+		Region: "us-east-1", S3Paths: platform.NewS3Paths("data"),
 		Control: status.Control{PrivateIP: "10.0.0.4", OTLP: "10.0.0.4:4317", GrafanaURL: "https://10.0.0.4:3000",
 			StatusURL: "https://10.0.0.4:8080"},
 		Endpoints: map[platform.Workload]status.Endpoint{
@@ -251,10 +256,11 @@ func TestLoadConfig(t *testing.T) {
 		"unknown key": {`{"s3paths2": {}}`, []string{`unknown field "s3paths2"`}},
 		"every violation": {
 			`{"s3Paths":{"data":"data"},"control":{"privateIp":"ip-10-0-0-4"},"endpoints":{"tempo":{"url":"tempo:3200","readyUrl":"ready"}},` +
-				`"dashboards":[{"path":"//evil/d/x"}]}`,
+				`"dashboards":[{"path":"//evil/d/x"}],"stepLinks":[{"title":"trace","path":"/x"}]}`,
 			[]string{
-				`s3Paths.data: "data"`, `s3Paths.lake: ""`, `control.privateIp: "ip-10-0-0-4"`, `control.otlp: ""`,
+				"region: empty", `s3Paths.data: "data"`, `s3Paths.lake: ""`, `control.privateIp: "ip-10-0-0-4"`, `control.otlp: ""`,
 				`control.grafanaUrl: ""`, "endpoints.victoria-metrics: missing", "dashboards[0].title: empty", "dashboards[0].service: empty",
+				"stepLinks[0].service: empty",
 				`dashboards[0].path: "//evil/d/x": must be a path below the server's URL`, `endpoints.tempo.url: "tempo:3200"`,
 				`endpoints.tempo.readyUrl: "ready"`,
 			},
@@ -273,7 +279,8 @@ func TestLoadConfig(t *testing.T) {
 }
 
 func TestSectionsListAllPartsButTheVersion(t *testing.T) {
-	require.Equal(t, []string{"s3Paths", "control", "clusters", "nodes", "bootstrap", "workloads", "endpoints", "problems"}, status.Sections())
+	require.Equal(t, []string{"s3Paths", "control", "clusters", "steps", "nodes", "bootstrap", "workloads", "endpoints", "problems"},
+		status.Sections())
 	_, err := status.Status{}.Section("schemaVersion")
 	require.ErrorIs(t, err, status.ErrSection)
 }

@@ -34,7 +34,7 @@ var outputLogs = []string{"stderr", "stdout"}
 const controllerLog = "controller"
 
 // yarnApplication matches YARN's application ids.
-var yarnApplication = regexp.MustCompile(`\bapplication_\d+_\d+\b`)
+var yarnApplication = regexp.MustCompile(`\b` + platform.YARNApplicationID + `\b`)
 
 // stepLogs is what was read of a step's logs in S3.
 type stepLogs struct {

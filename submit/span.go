@@ -52,14 +52,8 @@ func spanContextOf(step *types.Step) trace.SpanContext {
 	if step.Config == nil {
 		return trace.SpanContext{}
 	}
-	for _, arg := range step.Config.Args {
-		if value, ok := strings.CutPrefix(arg, platform.SparkTraceparent+"="); ok {
-			carrier := propagation.MapCarrier{"traceparent": value}
-			ctx := propagation.TraceContext{}.Extract(context.Background(), carrier)
-			return trace.SpanContextFromContext(ctx)
-		}
-	}
-	return trace.SpanContext{}
+	carrier := propagation.MapCarrier{"traceparent": platform.TraceparentOf(step.Config.Args)}
+	return trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), carrier))
 }
 
 // fixedIDs is an ID generator that gives the span the ids that the job received.

@@ -82,6 +82,7 @@ type Settings struct {
 	Dashboards    map[string]string // predefined ones of VictoriaMetrics' own UI: *.json -> content
 	Boards        []status.Link     // where they are, for the status page
 	ServerName    string            // in the certificates of servers that operators use; "" = each has its workload's name
+	StepLinks     []status.Link     // of each step on the status page
 }
 
 // percentOf returns a share of a workload's memory limit in MiB. The servers' own

@@ -12,9 +12,9 @@ import (
 // StatusFile is the status server's configuration in ConfigDir.
 const StatusFile = "status.json"
 
-// Status configures `observatory serve`, which reports on every workload. It
-// serves TLS, and trusts the certificates that the same CA signed, or the one
-// certificate that all servers share.
+// Status configures `observatory serve`, which reports on every workload and on the
+// last steps. It serves TLS, and trusts the certificates that the same CA signed, or
+// the one certificate that all servers share.
 func Status(r platform.WorkloadRecord, s Settings) (Config, error) {
 	const dir = "/etc/observatory-access"
 	file := func(key string) string { return path.Join(dir, key) }
@@ -29,9 +29,9 @@ func Status(r platform.WorkloadRecord, s Settings) (Config, error) {
 	return Config{
 		Args: args,
 		LateFiles: map[string]LateFile{StatusFile: {
-			Needs: []Fact{FactBucket, FactControlIP, FactGrafanaURL, FactStatusURL},
+			Needs: []Fact{FactRegion, FactBucket, FactControlIP, FactGrafanaURL, FactStatusURL},
 			Render: func(f map[Fact]string) (string, error) {
-				return renderStatus(s, platform.NewS3Paths(f[FactBucket]), status.Control{
+				return renderStatus(s, f[FactRegion], platform.NewS3Paths(f[FactBucket]), status.Control{
 					PrivateIP: f[FactControlIP], OTLP: fmt.Sprintf("%s:%d", f[FactControlIP], platform.OTLPGRPC),
 					GrafanaURL: f[FactGrafanaURL], StatusURL: f[FactStatusURL],
 				})
@@ -43,9 +43,10 @@ func Status(r platform.WorkloadRecord, s Settings) (Config, error) {
 	}, nil
 }
 
-func renderStatus(s Settings, paths platform.S3Paths, control status.Control) (string, error) {
+func renderStatus(s Settings, region string, paths platform.S3Paths, control status.Control) (string, error) {
 	config := status.Config{
-		S3Paths: paths, Endpoints: map[platform.Workload]status.Endpoint{}, Dashboards: s.Boards, Control: control,
+		Region: region, S3Paths: paths, Endpoints: map[platform.Workload]status.Endpoint{}, Control: control,
+		Dashboards: s.Boards, StepLinks: s.StepLinks,
 	}
 	for _, w := range s.Workloads {
 		config.Endpoints[w.Name] = status.Endpoint{URL: w.URL(), ReadyURL: w.ReadyURL()}

@@ -11,6 +11,8 @@ import (
 	"os"
 	"time"
 
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/spf13/cobra"
 
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -44,7 +46,7 @@ func serveCommand() *cobra.Command {
 		Use: "serve", Args: cobra.NoArgs,
 		Short: "Serve " + status.Path + " over TLS, with a password",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			handler, certificate, err := f.load()
+			handler, certificate, err := f.load(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -62,7 +64,7 @@ func serveCommand() *cobra.Command {
 }
 
 // load reads the files and reports everything that is wrong with them at once.
-func (f files) load() (http.Handler, tls.Certificate, error) {
+func (f files) load(ctx context.Context) (http.Handler, tls.Certificate, error) {
 	config, configErr := status.LoadConfig(f.config)
 	certificate, certificateErr := tls.LoadX509KeyPair(f.certificate, f.key)
 	if certificateErr != nil {
@@ -71,8 +73,19 @@ func (f files) load() (http.Handler, tls.Certificate, error) {
 	}
 	password, passwordErr := readPassword(f.password)
 	client, clientErr := f.client()
-	err := errors.Join(configErr, certificateErr, passwordErr, clientErr)
-	return status.Handler(status.Source{Config: config, Client: client}, password), certificate, err
+	steps, stepsErr := stepReader(ctx, config.Region)
+	err := errors.Join(configErr, certificateErr, passwordErr, clientErr, stepsErr)
+	return status.Handler(status.Source{Config: config, Client: client, Steps: steps}, password), certificate, err
+}
+
+// stepReader reads EMR with the control node's role. A throttled request is repeated
+// once; then the page says so.
+func stepReader(ctx context.Context, region string) (*status.StepReader, error) {
+	aws, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithRegion(region), awsconfig.WithRetryMaxAttempts(2))
+	if err != nil {
+		return nil, fmt.Errorf("configure the client of EMR: %w", err)
+	}
+	return status.NewStepReader(emr.NewFromConfig(aws)), nil
 }
 
 // client queries the workloads.

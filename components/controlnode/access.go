@@ -35,7 +35,7 @@ func (b *builder) createRole(parameterARNs []pulumi.StringInput) (access, error)
 	policy, err := iam.NewRolePolicy(b.Ctx, b.Name("access"), &iam.RolePolicyArgs{
 		Role: role.Name,
 		Policy: iampolicy.Render(b.Ctx, b.Parent, func(a iampolicy.Account, v []string) iampolicy.Document {
-			return nodePolicy(a, b.args.Region, v[0], v[1], v[2:])
+			return nodePolicy(a, b.args.Region, v[0], v[1], v[2:], platform.StackTags(b.Ctx.Stack()))
 		}, values...),
 	}, b.Options()...)
 	if err != nil {
@@ -53,8 +53,10 @@ func (b *builder) createRole(parameterARNs []pulumi.StringInput) (access, error)
 
 // nodePolicy grants everything that the node and its pods may do. The resource
 // is "*" only for actions without resource-level permissions (Service
-// Authorization Reference).
-func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string, parameterARNs []string) iampolicy.Document {
+// Authorization Reference). tags are those of the stack's own clusters.
+func nodePolicy(
+	a iampolicy.Account, region, bucketARN, keyARN string, parameterARNs []string, tags map[string]string,
+) iampolicy.Document {
 	objectsUnder := func(prefixes ...platform.Prefix) []string {
 		var out []string
 		for _, p := range prefixes {
@@ -98,7 +100,24 @@ func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string, parameter
 			Action:   []string{"cloudwatch:GetMetricData", "cloudwatch:GetMetricStatistics", "cloudwatch:ListMetrics", "tag:GetResources"},
 			Resource: []string{"*"}, Condition: inRegion,
 		},
+		listSteps(a, region, tags),
 	}, session.Statements(a, region)...)...)
+}
+
+// listSteps allows the status page to list the steps of clusters with all these tags.
+// The cluster's id is no part of it: the control node exists before the cluster
+// (Service Authorization Reference, "Amazon Elastic MapReduce": resource type cluster,
+// condition key elasticmapreduce:ResourceTag).
+func listSteps(a iampolicy.Account, region string, tags map[string]string) iampolicy.Statement {
+	tagged := map[string][]string{}
+	for key, value := range tags {
+		tagged["elasticmapreduce:ResourceTag/"+key] = []string{value}
+	}
+	return iampolicy.Statement{
+		Sid: "ListSteps", Effect: iampolicy.Allow, Action: []string{"elasticmapreduce:ListSteps"},
+		Resource:  []string{"arn:" + a.Partition + ":elasticmapreduce:" + region + ":" + a.ID + ":cluster/*"},
+		Condition: iampolicy.Condition{"StringEquals": tagged},
+	}
 }
 
 // listablePrefixes returns the values of the condition key s3:prefix that allow

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	boot "github.com/emr-observatory/emr-observatory/assets/controlnode"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 func TestNodePolicyHasNoWildcards(t *testing.T) {
@@ -23,6 +24,12 @@ func TestNodePolicyHasNoWildcards(t *testing.T) {
 	resources := map[string][]string{}
 	for _, s := range policy.Statement {
 		resources[s.Sid] = s.Resource
+		if s.Sid == "ListSteps" {
+			require.Equal(t, map[string]map[string][]string{"StringEquals": {
+				"elasticmapreduce:ResourceTag/observatory:project": {platform.Project},
+				"elasticmapreduce:ResourceTag/observatory:stack":   {"test"},
+			}}, s.Condition, "of no other stack")
+		}
 		for _, a := range s.Action {
 			require.NotContains(t, a, "*", s.Sid)
 		}
@@ -40,7 +47,8 @@ func TestNodePolicyHasNoWildcards(t *testing.T) {
 	require.Equal(t, []string{keyARN}, resources["UseKey"])
 	require.Len(t, resources["OwnAuthorities"], len(boot.CAFiles()))
 	require.Equal(t, []string{"arn:aws:ec2:us-east-1:123456789012:instance/*"}, resources["SessionRegistration"])
-	require.Len(t, resources, 9)
+	require.Equal(t, []string{"arn:aws:elasticmapreduce:us-east-1:123456789012:cluster/*"}, resources["ListSteps"])
+	require.Len(t, resources, 10)
 	require.Contains(t, text, `"s3:prefix":["tempo","tempo/*","pyroscope","pyroscope/*","artifacts","artifacts/*"]`)
 	require.Empty(t, rec.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment"))
 }

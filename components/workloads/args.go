@@ -10,6 +10,7 @@ import (
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
 	"github.com/emr-observatory/emr-observatory/dashboards"
+	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
@@ -85,19 +86,25 @@ func (a *Args) Validate() error {
 // settings returns what the servers' configuration depends on.
 func (a *Args) settings(workloads platform.WorkloadTable, stack string) (workloadconfig.Settings, error) {
 	predefined, err := dashboards.Predefined()
-	var boards []status.Link
-	for _, target := range dashboards.Links() {
-		boards = append(boards, status.Link(target))
-	}
 	return workloadconfig.Settings{
 		Workloads:        workloads,
 		MetricsRetention: a.metricsRetention(), LogsRetention: a.logsRetention(),
 		TempoRetention: a.TempoRetention, PyroscopeRetention: a.PyroscopeRetention,
 		DataVolumeGiB: a.DataVolumeGiB,
 		// The stack's AWS provider puts these on every resource.
-		Tags:       map[string]string{platform.TagProject: platform.Project, platform.TagStack: stack},
-		Dashboards: predefined, Boards: boards, ServerName: a.serverName(),
+		Tags:       platform.StackTags(stack),
+		Dashboards: predefined, Boards: statusLinks(dashboards.Links()), StepLinks: statusLinks(dashboards.StepLinks()),
+		ServerName: a.serverName(),
 	}, err
+}
+
+// statusLinks are the dashboards' links for the status page.
+func statusLinks(targets []links.Target) []status.Link {
+	out := make([]status.Link, 0, len(targets))
+	for _, target := range targets {
+		out = append(out, status.Link(target))
+	}
+	return out
 }
 
 func (a *Args) metricsRetention() time.Duration {

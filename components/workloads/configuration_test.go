@@ -21,6 +21,7 @@ import (
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
 	"github.com/emr-observatory/emr-observatory/components/workloads"
+	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 )
@@ -56,6 +57,7 @@ func TestStatusServerLoadsItsConfiguration(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(cm.Data["status.json"]), 0o600))
 	config, err := status.LoadConfig(path)
 	require.NoError(t, err)
+	require.Equal(t, "eu-west-1", config.Region)
 	require.Equal(t, platform.NewS3Paths("data-123"), config.S3Paths)
 	require.Equal(t, status.Control{
 		PrivateIP: "10.0.0.5", OTLP: "10.0.0.5:4317", GrafanaURL: "https://10.0.0.5:3000", StatusURL: "https://10.0.0.5:8080",
@@ -64,6 +66,7 @@ func TestStatusServerLoadsItsConfiguration(t *testing.T) {
 		{Title: "EMR Overview", Service: platform.WorkloadGrafana, Path: "/d/emr-overview"},
 		{Title: "EMR Overview", Service: platform.WorkloadVictoriaMetrics, Path: "/vmui/#/dashboards"},
 	}, config.Dashboards)
+	require.Len(t, config.StepLinks, len(dashboards.StepLinks()))
 	require.Equal(t, status.Endpoint{URL: "http://collector:4318", ReadyURL: "http://collector:13133/"},
 		config.Endpoints[platform.WorkloadCollector])
 }

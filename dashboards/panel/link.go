@@ -59,7 +59,7 @@ func ToBoard(title, uid string, variables map[string]string) Link {
 	for name, value := range variables {
 		query.Set("var-"+name, value)
 	}
-	return Link{Title: title, URL: unescapeVariables(boardPath(uid) + "?" + query.Encode() + "&${__url_time_range}")}
+	return Link{Title: title, URL: boardPath(uid) + "?" + EncodeQuery(query) + "&${__url_time_range}"}
 }
 
 // boardPath is the path of a dashboard below Grafana's URL.
@@ -81,10 +81,13 @@ func exploreLink(title string, ds platform.Datasource, query map[string]any) Lin
 	if err != nil { // maps of strings always marshal; TestLinksResolve would find an empty URL
 		return Link{Title: title}
 	}
-	return Link{Title: title, URL: unescapeVariables("/explore?" + url.Values{
+	return Link{Title: title, URL: "/explore?" + EncodeQuery(url.Values{
 		"schemaVersion": {"1"}, "orgId": {"1"}, "panes": {string(raw)},
-	}.Encode())}
+	})}
 }
+
+// EncodeQuery encodes a URL's query, except the variables ${…} in it.
+func EncodeQuery(query url.Values) string { return unescapeVariables(query.Encode()) }
 
 // escapedVariable matches a ${…} variable after URL encoding, which Grafana
 // would not replace.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
 
@@ -36,6 +37,25 @@ type predefinedPanel struct {
 
 // PredefinedPath is where VictoriaMetrics shows them.
 const PredefinedPath = "/vmui/#/dashboards"
+
+// ToPredefined leads to them at the time range that ends at end and is seconds long;
+// both are variables.
+func ToPredefined(title, end, seconds string) Link {
+	return Link{Title: title, URL: PredefinedPath + "?" + EncodeQuery(uiTimeRange(end, seconds))}
+}
+
+// ToLogsUI opens a LogsQL query in VictoriaLogs' own UI, likewise.
+func ToLogsUI(title, expr, end, seconds string) Link {
+	query := uiTimeRange(end, seconds)
+	query.Set("query", expr)
+	return Link{Title: title, URL: "/select/vmui/#/?" + EncodeQuery(query)}
+}
+
+// uiTimeRange is a time range as the UIs of VictoriaMetrics and VictoriaLogs read it
+// after the fragment.
+func uiTimeRange(end, seconds string) url.Values {
+	return url.Values{"g0.range_input": {seconds + "s"}, "g0.end_input": {end}, "g0.relative_time": {"none"}}
+}
 
 // predefinedColumns is the width of VictoriaMetrics' grid. A panel there has a legend
 // with statistics below its graph, which a narrower one than predefinedNarrowest cuts

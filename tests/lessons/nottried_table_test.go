@@ -58,11 +58,23 @@ func accountNotTried() []notTried {
 			[]string{"tests/deployer TestEveryResourceTypeAndFunctionHasItsRow", "tests/deployer TestReferenceIsGenerated"},
 			"`pulumi up --stack dev` as an identity that has only docs/reference/deployer-policy-*.json",
 		}, {
-			"The status page opens in a browser on a workstation.", "The local cloud's forwarder stands in for the browser.",
+			"The status page opens in a browser on a workstation.", "The local cloud's forwarder stands in for the workstation.",
 			"The server requires TLS and the password; the forwarder connects to the Elastic IP from outside the VPC, and verifies the " +
-				"certificate as a browser does.",
-			[]string{"status TestEverythingButHealthRequiresThePassword", "localcloud/forwarder TestForwarderVerifiesTheServer", life},
+				"certificate as a browser does; Chromium opens the page through the forwarder.",
+			[]string{"status TestEverythingButHealthRequiresThePassword", "localcloud/forwarder TestForwarderVerifiesTheServer",
+				"status TestPageInABrowser", life},
 			"`curl --cacert observatory-ca.pem --user observatory STATUS_URL/status`, with the files of docs/guides/status.md",
+		}, {
+			"The control node lists the steps of the stack's cluster, and of no other.", "No local server decides as IAM does.",
+			"The policy names the action, the clusters of the account and region, and both tags of the stack; the local EMR answers the request.",
+			[]string{"components/controlnode TestNodePolicyHasNoWildcards", "status TestLastSteps", "status TestStepsThatCannotBeRead", life},
+			"after a job: `curl --cacert observatory-ca.pem --user observatory 'STATUS_URL/status?section=steps'`",
+		}, {
+			"A step's links open Grafana's Explore and the cluster's page in the AWS console.",
+			"No Grafana server and no console is available; AWS does not document the addresses of the console's pages.",
+			"The links have the ids and times of the step; those to the stores' own UIs open in Chromium.",
+			[]string{"status TestLastSteps", "dashboards TestStepLinks", "status TestLinksOfAStepOpenItsLogs"},
+			"the links of a step on the page at `$(pulumi stack output statusUrl --stack dev)`",
 		}, {
 			"Security groups admit every connection that the platform makes.", "The local cloud enforces only what operators may reach.",
 			"The rules are exactly a written list, and each rule between groups has its other half.",

@@ -1,0 +1,70 @@
+package status
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// maxApplications bounds how many applications one status asks for: most steps have
+// one each.
+const maxApplications = 100
+
+// addApplications adds the YARN applications that the steps' own logs name, in the
+// order in which they appear there, to steps of which EMR names none.
+func (s Source) addApplications(ctx context.Context, steps []Step) error {
+	endpoint, configured := s.Config.Endpoints[platform.WorkloadVictoriaLogs]
+	var ids []string
+	since := time.Now()
+	for _, step := range steps {
+		if step.Started != nil && len(step.ApplicationIDs) == 0 {
+			ids = append(ids, strconv.Quote(step.ID))
+			since = earlier(since, *step.Started)
+		}
+	}
+	if !configured || len(ids) == 0 {
+		return nil
+	}
+	const application = "application"
+	logs := fmt.Sprintf(`{"%s"="%s"} "%s":in(%s) _msg:~%q`, platform.ServiceName, platform.ServiceStep,
+		platform.StepID, strings.Join(ids, ","), platform.YARNApplicationID)
+	query := url.Values{
+		"query": {fmt.Sprintf(`%s | extract_regexp %q from _msg | stats by ("%s", %s) min(_time) as first | sort by (first)`,
+			logs, "(?P<"+application+">"+platform.YARNApplicationID+")", platform.StepID, application)},
+		"start": {since.Add(-time.Minute).UTC().Format(time.RFC3339)}, // clocks of the node and of EMR differ
+		"limit": {strconv.Itoa(maxApplications)},
+	}
+	body, err := get(ctx, s.Client, requestTimeout, strings.TrimSuffix(endpoint.URL, "/")+"/select/logsql/query?"+query.Encode())
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	for lines := json.NewDecoder(body); ; {
+		var line map[string]string
+		if err := lines.Decode(&line); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("decode the response: %w", err)
+		}
+		at := slices.IndexFunc(steps, func(step Step) bool { return step.ID == line[string(platform.StepID)] })
+		if at >= 0 && line[application] != "" {
+			steps[at].ApplicationIDs = append(steps[at].ApplicationIDs, line[application])
+		}
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

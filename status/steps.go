@@ -1,0 +1,192 @@
+package status
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+const (
+	lastSteps = 10 // in the status
+
+	// stepsAge is how old the answer of EMR may be. All that an account does shares the
+	// quotas of EMR's API, so reloading the page must not use them up.
+	stepsAge = 15 * time.Second
+
+	// maxStepClusters bounds the requests for one status.
+	maxStepClusters = 8
+)
+
+// Step is an EMR step.
+type Step struct {
+	Cluster        string          `json:"cluster"`
+	ID             string          `json:"id"`
+	Name           string          `json:"name"`
+	State          types.StepState `json:"state"`
+	Created        time.Time       `json:"created"`
+	Started        *time.Time      `json:"started,omitempty"`
+	Ended          *time.Time      `json:"ended,omitempty"`
+	Reason         string          `json:"reason,omitempty"`         // why it did not complete, as EMR says
+	TraceID        string          `json:"traceId,omitempty"`        // left out of steps without a trace context
+	ApplicationIDs []string        `json:"applicationIds,omitempty"` // YARN's, if EMR or the step's log names them
+}
+
+// Took is how long the step ran until it ended, or has been running at now; zero
+// before its start.
+func (s Step) Took(now time.Time) time.Duration {
+	if s.Started == nil {
+		return 0
+	}
+	end := now
+	if s.Ended != nil {
+		end = *s.Ended
+	}
+	return max(0, end.Sub(*s.Started)).Round(time.Second)
+}
+
+// StepReader reads steps from EMR, and remembers them for stepsAge.
+type StepReader struct {
+	client *emr.Client
+
+	mu   sync.Mutex
+	seen map[string]stepReading // by cluster
+}
+
+// stepReading is an answer of EMR.
+type stepReading struct {
+	at    time.Time
+	steps []Step
+	err   error
+}
+
+// NewStepReader returns a reader of steps.
+func NewStepReader(client *emr.Client) *StepReader { return &StepReader{client: client} }
+
+// read returns the steps of clusters, and an error for each cluster whose steps
+// cannot be read. A request that ends early does not spoil what others get.
+func (r *StepReader) read(ctx context.Context, clusters []string) ([]Step, []error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
+	defer cancel()
+	r.mu.Lock() // meanwhile further readers wait, and then find the answer
+	defer r.mu.Unlock()
+	now := time.Now()
+	current := map[string]stepReading{} // forgets clusters that have gone
+	var requests sync.WaitGroup
+	var lock sync.Mutex
+	for _, cluster := range clusters {
+		if kept, found := r.seen[cluster]; found && now.Sub(kept.at) < stepsAge {
+			current[cluster] = kept
+			continue
+		}
+		requests.Go(func() {
+			steps, err := r.list(ctx, cluster)
+			lock.Lock()
+			defer lock.Unlock()
+			current[cluster] = stepReading{now, steps, err}
+		})
+	}
+	requests.Wait()
+	r.seen = current
+	var steps []Step
+	var errs []error
+	for _, cluster := range clusters {
+		steps = append(steps, current[cluster].steps...)
+		if err := current[cluster].err; err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return steps, errs
+}
+
+// clusterID matches EMR's cluster ids. Telemetry may name anything as its cluster.
+var clusterID = regexp.MustCompile(`^j-[A-Z0-9]+$`)
+
+// list returns the first page of a cluster's steps: the newest, at most 50 (EMR API
+// Reference, ListSteps).
+func (r *StepReader) list(ctx context.Context, cluster string) ([]Step, error) {
+	if !clusterID.MatchString(cluster) {
+		return nil, fmt.Errorf("read steps of cluster %q: this is no id of an EMR cluster", cluster)
+	}
+	out, err := r.client.ListSteps(ctx, &emr.ListStepsInput{ClusterId: aws.String(cluster)})
+	if err != nil {
+		return nil, fmt.Errorf("read steps of cluster %s: %w", cluster, err)
+	}
+	steps := make([]Step, 0, len(out.Steps))
+	for _, summary := range out.Steps {
+		steps = append(steps, newStep(cluster, summary))
+	}
+	return steps[:min(len(steps), lastSteps)], nil
+}
+
+func newStep(cluster string, s types.StepSummary) Step {
+	step := Step{Cluster: cluster, ID: aws.ToString(s.Id), Name: aws.ToString(s.Name)}
+	if s.Status != nil {
+		step.State = s.Status.State
+		if timeline := s.Status.Timeline; timeline != nil {
+			step.Created, step.Started, step.Ended = aws.ToTime(timeline.CreationDateTime), timeline.StartDateTime, timeline.EndDateTime
+		}
+		step.Reason = reasonOf(*s.Status)
+	}
+	if s.Config != nil {
+		carrier := propagation.MapCarrier{"traceparent": platform.TraceparentOf(s.Config.Args)}
+		span := trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), carrier))
+		if span.IsValid() {
+			step.TraceID = span.TraceID().String()
+		}
+	}
+	if s.AdditionalInfo != nil {
+		step.ApplicationIDs = s.AdditionalInfo.ResourceManagerApplicationIds
+	}
+	return step
+}
+
+// reasonOf returns why a step did not complete, "" if EMR gives no reason.
+func reasonOf(status types.StepStatus) string {
+	var parts []string
+	if details := status.FailureDetails; details != nil {
+		parts = append(parts, aws.ToString(details.Reason), aws.ToString(details.Message))
+	}
+	if reason := status.StateChangeReason; reason != nil && status.State != types.StepStateCompleted {
+		parts = append(parts, aws.ToString(reason.Message))
+	}
+	parts = slices.DeleteFunc(parts, func(part string) bool { return strings.TrimSpace(part) == "" })
+	return strings.Join(slices.Compact(parts), ": ")
+}
+
+// readSteps returns the last steps of clusters, and what could not be read.
+func (s Source) readSteps(ctx context.Context, clusters []Cluster) (steps []Step, problems []string) {
+	if s.Steps == nil || len(clusters) == 0 {
+		return []Step{}, nil
+	}
+	ids := make([]string, 0, len(clusters))
+	for _, c := range clusters {
+		ids = append(ids, c.ID)
+	}
+	if left := len(ids) - maxStepClusters; left > 0 {
+		ids = ids[:maxStepClusters]
+		problems = append(problems, fmt.Sprintf("steps of %d of the %d clusters are not read: a status has those of %d",
+			left, len(clusters), maxStepClusters))
+	}
+	steps, errs := s.Steps.read(ctx, ids)
+	slices.SortStableFunc(steps, func(a, b Step) int { return b.Created.Compare(a.Created) })
+	steps = append([]Step{}, steps[:min(len(steps), lastSteps)]...)
+	if err := s.addApplications(ctx, steps); err != nil {
+		errs = append(errs, fmt.Errorf("read the applications of the steps: %w", err))
+	}
+	for _, err := range errs {
+		problems = append(problems, err.Error())
+	}
+	return steps, problems
+}
