@@ -1,0 +1,11 @@
+package status
+
+import (
+	"context"
+	"net/http"
+)
+
+// HandlerOf serves a given status.
+func HandlerOf(s Status, config Config, password string) http.Handler {
+	return server{config, func(context.Context) Status { return s }}.handler(password)
+}
