@@ -64,8 +64,10 @@ func kindOf(state types.StepState) string {
 		return "good"
 	case types.StepStateFailed, types.StepStateInterrupted:
 		return "bad"
+	case types.StepStateRunning:
+		return "running"
 	}
-	return "other"
+	return ""
 }
 
 // application matches YARN's ids. Those of a step may come from its log.
