@@ -14,7 +14,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	locals3 "github.com/emr-observatory/emr-observatory/localcloud/s3"
 	"github.com/emr-observatory/emr-observatory/platform"
-	"github.com/emr-observatory/emr-observatory/tests/controls"
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
@@ -29,10 +28,12 @@ func TestRolesReachTheirPrefixesOnly(t *testing.T) {
 	})
 	require.NoError(t, err)
 	t.Cleanup(g.Stop)
-	bucket := "storage-data"
+	bucket := "data"
 	for role, policy := range map[string]string{"node": "emr-node", "control": "control-access"} {
-		document := recordedARN.ReplaceAllString(policyNamed(t, resources(t, "dev"), policy), "arn:aws:s3:::"+bucket)
-		require.Contains(t, document, "arn:aws:s3:::"+bucket+"/"+string(platform.PrefixArtifacts))
+		document := find(t, resources(t, "dev"), "RolePolicy", policy).Text("policy")
+		recorded := regexp.MustCompile(`"([^/"]+)/` + string(platform.PrefixArtifacts)).FindStringSubmatch(document)
+		require.NotEmpty(t, recorded, "%s reads artifacts/", policy)
+		document = strings.ReplaceAll(document, recorded[1], "arn:aws:s3:::"+bucket) // the recorder's ARNs are not S3's
 		require.NoError(t, g.Roles.Put(t.Context(), role))
 		require.NoError(t, g.Roles.PutPolicy(t.Context(), role, policy, document))
 	}
@@ -55,9 +56,6 @@ func TestRolesReachTheirPrefixesOnly(t *testing.T) {
 		require.True(t, isForbidden(t, err), "%s lists the whole bucket", role)
 	}
 }
-
-// recordedARN is the data bucket's ARN as the recorder makes it.
-var recordedARN = regexp.MustCompile(`arn:aws:mock:[^"]*:storage-data\b`)
 
 // permitted returns the letters of the operations that S3 does not forbid.
 func permitted(t *testing.T, client *s3.Client, bucket, prefix string) (letters string) {
@@ -101,10 +99,4 @@ func isForbidden(t *testing.T, err error) bool {
 	require.True(t, errors.As(err, &answer), err)
 	require.Equal(t, http.StatusForbidden, answer.HTTPStatusCode(), err)
 	return true
-}
-
-// policyNamed returns the document of a role's inline policy.
-func policyNamed(t *testing.T, all controls.Resources, name string) string {
-	t.Helper()
-	return find(t, all, "RolePolicy", name).Text("policy")
 }

@@ -54,7 +54,7 @@ func TestRunFailsWithoutACollector(t *testing.T) {
 }
 
 func TestExecutorLogHasStackTraces(t *testing.T) {
-	lines := strings.Split(strings.TrimSuffix(executorLog(1000), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(executorLog(0, 1000), "\n"), "\n")
 	require.Len(t, lines, 1000)
 	traces := 0
 	for _, l := range lines {

@@ -25,23 +25,25 @@ func writeLogs(n int) error {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(dir, "stderr"), []byte(executorLog(lines)), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "stderr"), []byte(executorLog(i, lines)), 0o600); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// executorLog returns n lines in the format of EMR's log4j2.properties. One record in
-// forty is an error with a stack trace, which the collector joins.
-func executorLog(n int) string {
+// executorLog returns n lines of an executor in the format of EMR's
+// log4j2.properties. One record in forty is an error with a stack trace, which the
+// collector joins. Executors have different tasks: to the collector, files that begin
+// alike are one file.
+func executorLog(executor, n int) string {
 	const tasks = 10
 	var lines []string
 	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	add := func(format string, arguments ...any) {
 		lines = append(lines, at.Format("06/01/02 15:04:05 ")+fmt.Sprintf(format, arguments...))
 	}
-	for task := 0; len(lines) < n; task++ {
+	for task := executor * n; len(lines) < n; task++ {
 		at = at.Add(100 * time.Millisecond)
 		add("INFO CoarseGrainedExecutorBackend: Got assigned task %d", task)
 		add("INFO Executor: Running task %d.0 in stage 3.0 (TID %d)", task, task)
