@@ -52,10 +52,11 @@ func (c *cloud) requireStored(t *testing.T, s stored) {
 	}, time.Minute, time.Second, "profiles of every host")
 }
 
-// metricsAt returns the CPU time of every host that reported in the six hours before.
+// metricsAt returns a counter of every host that reported in the six hours before. A sum
+// would depend on the order of the series.
 func (c *cloud) metricsAt(t *testing.T, at time.Time) []sample {
 	t.Helper()
-	expr := fmt.Sprintf("sum by (%s) (last_over_time(system_cpu_time_seconds_total[6h]))", platform.HostName.Metric())
+	expr := fmt.Sprintf("max by (%s) (last_over_time(system_cpu_time_seconds_total[6h]))", platform.HostName.Metric())
 	var answer struct{ Data struct{ Result []sample } }
 	query := url.Values{"query": {expr}, "time": {fmt.Sprint(at.Unix())}}
 	c.get(t, string(platform.WorkloadVictoriaMetrics), "/api/v1/query?"+query.Encode(), &answer)
