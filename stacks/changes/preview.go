@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/events"
@@ -78,6 +79,11 @@ func Destroy(ctx context.Context, stack auto.Stack, g Guard, opts ...optdestroy.
 	return err
 }
 
+// lastEvents is how long events may arrive after the engine has failed. One that fails
+// before its first event, such as over the type of a configuration value, never closes
+// the stream.
+const lastEvents = 5 * time.Second
+
 // follow runs the engine and collects its events.
 func follow(ctx context.Context, what string, run func(chan<- events.EngineEvent) error) (Plan, error) {
 	stream := make(chan events.EngineEvent)
@@ -90,9 +96,15 @@ func follow(ctx context.Context, what string, run func(chan<- events.EngineEvent
 		gathered <- all
 	}()
 	failed := run(stream)
+	var late <-chan time.Time
+	if failed != nil {
+		late = time.After(lastEvents)
+	}
 	select {
 	case all := <-gathered:
 		return FromEvents(all), reasons(what, all, failed)
+	case <-late:
+		return nil, reasons(what, nil, failed)
 	case <-ctx.Done():
 		return nil, errors.Join(failed, ctx.Err())
 	}
