@@ -85,7 +85,8 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 }
 
 // Configure sets configuration in the working copy of the stack's file, which
-// the next Open overwrites. Each entry is key=value with dots between levels.
+// the next Open overwrites. Each entry is key=value with dots between levels and
+// [0] for the first entry of a list.
 func (e *Engine) Configure(ctx context.Context, entries []string) error {
 	for _, entry := range entries {
 		key, value, ok := strings.Cut(entry, "=")
@@ -93,7 +94,7 @@ func (e *Engine) Configure(ctx context.Context, entries []string) error {
 			return fmt.Errorf("--config %q: must be key=value, such as emr.core.count=3", entry)
 		}
 		err := e.stack.SetConfigWithOptions(ctx, platform.Project+":"+key, auto.ConfigValue{Value: value},
-			&auto.ConfigOptions{Path: strings.Contains(key, ".")})
+			&auto.ConfigOptions{Path: strings.ContainsAny(key, ".[")})
 		if err != nil {
 			return fmt.Errorf("--config %s: %w", entry, err)
 		}

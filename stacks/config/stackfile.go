@@ -32,7 +32,8 @@ type StackFile struct {
 // would, unknown keys included, which Load cannot see when the program runs
 // inline. All violations come in one error that names the file. Values that
 // only an ESC environment holds are not seen, and secrets stay sealed. Overrides
-// replace the file's entries: key=value, with a dot between levels.
+// replace the file's entries: key=value, with a dot between levels and [0] for the
+// first entry of a list.
 func ReadStackFile(dir, stack string, overrides ...string) (StackFile, schema.Config, error) {
 	f := StackFile{Path: filepath.Join(dir, "Pulumi."+stack+".yaml"), Values: map[string]string{}}
 	if _, err := os.Stat(f.Path); err != nil {
@@ -106,13 +107,13 @@ func (sealer) BatchDecrypt(_ context.Context, ciphertexts []string) ([]string, e
 const sealedText = string(schema.Sealed)
 
 // override sets entries as `pulumi config set`, with --path where there is a
-// dot, would.
+// dot or an index, would.
 func override(l *violation.List, values pulumiconfig.Map, entries []string) {
 	for _, entry := range entries {
 		name, value, ok := strings.Cut(entry, "=")
 		key, err := pulumiconfig.ParseKey(namespace + name)
 		if ok && err == nil {
-			err = values.Set(key, pulumiconfig.NewValue(value), strings.Contains(name, "."))
+			err = values.Set(key, pulumiconfig.NewValue(value), strings.ContainsAny(name, ".["))
 		}
 		l.Require(ok && err == nil, name, entry, "must be key=value", "write it as emr.core.count=3")
 	}

@@ -61,9 +61,11 @@ config:
 }
 
 func TestOverridesReplaceFileEntries(t *testing.T) {
-	dir := writeProject(t, "config:\n  emr-observatory:region: us-east-1\n  emr-observatory:emr: {core: {count: 2}}\n")
-	_, cfg, err := config.ReadStackFile(dir, "trial", "emr.core.count=5", "region=eu-west-1", "ephemeral=true")
+	dir := writeProject(t, "config:\n  emr-observatory:region: us-east-1\n  emr-observatory:emr: {core: {count: 2}}\n"+
+		"  emr-observatory:operatorCidrs: [10.0.0.0/16, 10.1.0.0/16]\n")
+	_, cfg, err := config.ReadStackFile(dir, "trial", "emr.core.count=5", "region=eu-west-1", "ephemeral=true", "operatorCidrs[0]=10.2.0.0/16")
 	require.NoError(t, err)
+	require.Equal(t, []string{"10.2.0.0/16", "10.1.0.0/16"}, cfg.OperatorCIDRs)
 	require.Equal(t, 5, cfg.EMR.Core.Count)
 	require.Equal(t, "eu-west-1", cfg.Region)
 	require.True(t, cfg.Ephemeral)
