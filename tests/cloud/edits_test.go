@@ -65,7 +65,7 @@ const (
 )
 
 // lockOut admits a network that the program does not run in.
-const lockOut = `operatorCidrs=["192.88.99.128/25"]`
+const lockOut = "operatorCidrs[0]=192.88.99.128/25"
 
 // operatorRules is how many rules of the control node's security group admit a network
 // of operators.
