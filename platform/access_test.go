@@ -35,6 +35,7 @@ func TestConsoleOfEachPartition(t *testing.T) {
 }
 
 func TestTraceparentOfAStep(t *testing.T) {
-	require.Equal(t, "00-a-b-01", platform.TraceparentOf([]string{"spark-submit", "--conf", platform.SparkTraceparent + "=00-a-b-01", "job.py"}))
+	args := []string{"spark-submit", "--conf", platform.SparkTraceparent + "=00-a-b-01", "job.py"}
+	require.Equal(t, "00-a-b-01", platform.TraceparentOf(args))
 	require.Empty(t, platform.TraceparentOf([]string{"spark-submit", "--conf", "spark.x=" + platform.SparkTraceparent, "job.py"}))
 }
