@@ -54,7 +54,7 @@ func statusPageOpens(t *testing.T, c *cloud) {
 	require.Contains(t, browse(t, named["trace"+of]), "step "+last.Name, "the step's span")
 	require.Contains(t, browse(t, named["profile"+of]), `"names":`, "stacks of the application")
 	require.Contains(t, browse(t, named["Spark history"+of]), last.ApplicationIDs[0])
-	chromium.Shows(t, named["logs"+of], "Submitted application "+last.ApplicationIDs[0])
+	chromium.Shows(t, named["logs"+of], last.ApplicationIDs[0]) // in the labels of the first lines; a job has more than one screen
 }
 
 // browse requests a page with a browser's header Accept, and returns it.
