@@ -76,11 +76,11 @@ const operatorRules = 3
 func lockedOut(t *testing.T, c *cloud) {
 	n := c.up(t, lockOut)
 	require.Equal(t, []int{operatorRules, operatorRules}, []int{n.created, n.deleted})
-	_, problems, err := c.try(t, "up", "--no-job", "--config", lockOut, "--config", storeEdit)
+	out, _, err := c.try(t, "up", "--no-job", "--config", lockOut, "--config", storeEdit)
 	require.Error(t, err)
-	require.Contains(t, problems, "kubernetes provider: connect to https://"+c.outputs(t).ControlPublicIP+":6443: not ready within")
-	require.Contains(t, problems, "connect from 192.88.99.10: dial tcp")
-	require.Contains(t, problems, "i/o timeout")
+	require.Contains(t, out, "kubernetes provider: connect to https://"+c.outputs(t).ControlPublicIP+":6443: not ready within")
+	require.Contains(t, out, "connect from 192.88.99.10: dial tcp")
+	require.Contains(t, out, "i/o timeout")
 }
 
 // editRestartsOne also lets the operator in again: the update edits the security group
