@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/dashboards"
@@ -43,7 +44,7 @@ func startEMR(t *testing.T) (*emrapi.Store, *status.StepReader, *atomic.Int64) {
 	requests := &atomic.Int64{}
 	return store, stepReader(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requests.Add(1)
-		require.Equal(t, "ElasticMapReduce.ListSteps", r.Header.Get("X-Amz-Target"))
+		assert.Equal(t, "ElasticMapReduce.ListSteps", r.Header.Get("X-Amz-Target"))
 		api.ServeHTTP(w, r)
 	})), requests
 }

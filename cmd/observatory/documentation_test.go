@@ -143,7 +143,8 @@ func TestDocumentedCommands(t *testing.T) {
 }
 
 // checkPulumiCommand checks a command line of Pulumi, without the file that its
-// output goes to or its input comes from, and, if it is piped into `bin/observatory`, that command too. It returns the key in pulumiCommands.
+// output goes to or its input comes from, and, if it is piped into `bin/observatory`,
+// that command too. It returns the key in pulumiCommands.
 func checkPulumiCommand(t *testing.T, command string) (name string) {
 	t.Helper()
 	pulumiPart, observatoryPart, piped := strings.Cut(command, " | bin/observatory ")

@@ -143,7 +143,8 @@ func (w *Workloads) build(b child.Builder, args *Args, settings workloadconfig.S
 			return err
 		}
 	}
-	w.Namespace, w.GrafanaAdminPassword, w.StatusPassword, w.GrafanaCACertificate = namespace, grafana.password, status.password, certificates.trusted
+	w.Namespace, w.GrafanaAdminPassword, w.StatusPassword = namespace, grafana.password, status.password
+	w.GrafanaCACertificate = certificates.trusted
 	// The Grafana provider connects to the server as soon as it is configured.
 	w.GrafanaURL = output.Join([]pulumi.StringInput{urls.grafana, ready[platform.WorkloadGrafana]},
 		func(values []string) (string, error) { return values[0], nil })

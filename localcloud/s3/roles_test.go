@@ -1,7 +1,6 @@
 package s3_test
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"syscall"
@@ -29,7 +28,7 @@ func status(t *testing.T, err error) int {
 		return http.StatusOK
 	}
 	var answer interface{ HTTPStatusCode() int }
-	require.True(t, errors.As(err, &answer), err)
+	require.ErrorAs(t, err, &answer)
 	return answer.HTTPStatusCode()
 }
 

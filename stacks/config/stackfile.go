@@ -69,7 +69,7 @@ func (f *StackFile) readValues(l *violation.List, file pulumiconfig.Map) (values
 	for key, value := range file {
 		ours := key.Namespace() == platform.Project
 		full := key.Namespace() + ":" + key.Name()
-		var decrypter pulumiconfig.Decrypter = pulumiconfig.NopDecrypter
+		decrypter := pulumiconfig.NopDecrypter
 		switch {
 		case !value.Secure():
 		case ours && key.Name() == secretSection:

@@ -1,7 +1,6 @@
 package controls_test
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"regexp"
@@ -96,7 +95,7 @@ func isForbidden(t *testing.T, err error) bool {
 		return false
 	}
 	var answer interface{ HTTPStatusCode() int }
-	require.True(t, errors.As(err, &answer), err)
+	require.ErrorAs(t, err, &answer)
 	require.Equal(t, http.StatusForbidden, answer.HTTPStatusCode(), err)
 	return true
 }
