@@ -76,11 +76,19 @@ func (s sample) number(t *testing.T) float64 {
 // query runs an instant query on VictoriaMetrics.
 func (c *cloud) query(t *testing.T, expr string) []sample {
 	t.Helper()
+	samples, err := c.tryQuery(t.Context(), t, expr)
+	require.NoError(t, err)
+	return samples
+}
+
+// tryQuery is like query, for a store that may not answer.
+func (c *cloud) tryQuery(ctx context.Context, t *testing.T, expr string) ([]sample, error) {
+	t.Helper()
 	var answer struct {
 		Data struct {
 			Result []sample `json:"result"`
 		} `json:"data"`
 	}
-	c.get(t, "victoria-metrics", "/api/v1/query?query="+url.QueryEscape(expr), &answer)
-	return answer.Data.Result
+	err := send(ctx, http.MethodGet, c.running(t).URL("victoria-metrics")+"/api/v1/query?query="+url.QueryEscape(expr), nil, &answer)
+	return answer.Data.Result, err
 }
