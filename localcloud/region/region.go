@@ -149,7 +149,7 @@ func (r *Region) start(s machine.Spec, link string) (*Machine, error) {
 		m.err = cmd.Wait()
 		close(m.done)
 	}()
-	if err := connect(link, cmd.Process.Pid); err != nil {
+	if err := connect(link, cmd.Process.Pid, hardwareAddress(m.Address())); err != nil {
 		m.kill()
 		return nil, err
 	}
@@ -172,16 +172,25 @@ func listenUnix(socket string) (*os.File, error) {
 	return l.File()
 }
 
+// hardwareAddress derives a MAC address (locally administered) from an IPv4 address.
+// A machine that takes the address of a lost one then has its MAC address, too, as
+// an instance on the same network interface of EC2 has. Otherwise neighbours would
+// send to the lost machine until their ARP entry expires, for half a minute.
+func hardwareAddress(address string) net.HardwareAddr {
+	return append(net.HardwareAddr{2, 0}, net.ParseIP(address).To4()...)
+}
+
 // connect connects a process' network namespace to the bridge by a veth pair, whose
-// end at the bridge is named link.
-func connect(link string, pid int) error {
+// end at the bridge is named link, and whose end in the namespace has the given
+// hardware address.
+func connect(link string, pid int, address net.HardwareAddr) error {
 	br, err := netlink.LinkByName(bridge)
 	if err != nil {
 		return fmt.Errorf("find bridge: %w", err)
 	}
 	veth := &netlink.Veth{
 		LinkAttrs: netlink.LinkAttrs{Name: link, MasterIndex: br.Attrs().Index},
-		PeerName:  "eth0", PeerNamespace: netlink.NsPid(pid),
+		PeerName:  "eth0", PeerNamespace: netlink.NsPid(pid), PeerHardwareAddr: address,
 	}
 	if err := netlink.LinkAdd(veth); err != nil {
 		return fmt.Errorf("create veth pair: %w", err)

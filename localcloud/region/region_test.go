@@ -120,6 +120,13 @@ func runInRegion(dir string) error {
 	probe("usr", a, "", "touch /usr/share/x 2>&1 | grep -c 'Read-only'")
 	probe("processes", a, "", "ls /proc | grep -c '^[0-9]'")
 	probe("java", a, "hadoop", "java -version 2>&1 | head -1")
+	for _, name := range []string{"lost", "successor"} { // at the same address
+		r.Stop("lost")
+		if _, err := r.Boot(ctx, machine.Spec{Name: name, Hostname: name, Gateway: "10.0.0.1", Addresses: []string{"10.0.1.3/16"}}); err != nil {
+			return err
+		}
+		probe(name, a, "", "timeout 3 bash -c 'exec 3<>/dev/tcp/10.0.1.3/9' 2>&1 | grep -o refused | head -1")
+	}
 	go machine.Relay(listeners["web"], func(ctx context.Context) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "tcp", b.Address()+":8000")
@@ -161,6 +168,8 @@ func TestMachinesBehaveLikeInstances(t *testing.T) {
 	require.Equal(t, "hadoop", f["who"])
 	require.Equal(t, "ip-10-0-1-2", f["peer"], "a reaches b by name")
 	require.Equal(t, "active", f["start"])
+	require.Equal(t, "refused", f["lost"])
+	require.Equal(t, "refused", f["successor"], "the neighbours of a lost machine find its successor at once")
 	require.Equal(t, "i-a", f["imds"])
 	require.Equal(t, "401", f["imds-v1"], "only IMDSv2 is answered")
 	require.Contains(t, f["usr"], "1", "/usr is read-only")

@@ -92,7 +92,7 @@ func (c *cloud) requireNodesReport(t *testing.T, since time.Time) {
 		defer cancel()
 		samples, err := c.tryQuery(ctx, t, "tlast_over_time(system_cpu_logical_count[5m])")
 		if err != nil {
-			t.Log(err) // a connection to a pod of the old node is never answered
+			t.Log(err)
 			return false
 		}
 		reporting := 0
