@@ -2,14 +2,9 @@ package localcloud
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/pem"
 	"errors"
-	"math/big"
 	"net"
 	"net/http/httptest"
 	"testing"
@@ -17,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv/issuer"
 	"github.com/emr-observatory/emr-observatory/localcloud/operator"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
@@ -25,19 +21,10 @@ import (
 // has signed itself.
 func accessSecret(t *testing.T, address, password string) map[string][]byte {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.ParseIP(address)},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, &template, &template, private.Public(), private)
-	require.NoError(t, err)
-	key, err := x509.MarshalPKCS8PrivateKey(private)
-	require.NoError(t, err)
+	own := issuer.SelfSigned(t, x509.Certificate{IPAddresses: []net.IP{net.ParseIP(address)}})
 	return map[string][]byte{
-		platform.AccessCertificate: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		platform.AccessKey:         pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}),
+		platform.AccessCertificate: []byte(own.Server),
+		platform.AccessKey:         []byte(own.Key),
 		platform.AccessPassword:    []byte(password),
 	}
 }
@@ -52,7 +39,7 @@ func TestGrafanaStandInHasTheProgramsAccess(t *testing.T) {
 	server.Start()
 	t.Cleanup(server.Close)
 	connect := func(address, password string, ca map[string][]byte) error {
-		c := operator.Connector{Patience: time.Second, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		c := operator.Connector{Timeout: time.Second, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
 		}}
 		return c.Connect(t.Context(), "grafana", map[string]any{

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/internal/issuer"
+	"github.com/emr-observatory/emr-observatory/internal/testenv/issuer"
 	"github.com/emr-observatory/emr-observatory/status"
 )
 

@@ -2,14 +2,10 @@ package operator_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -21,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv/issuer"
 	"github.com/emr-observatory/emr-observatory/localcloud/operator"
 )
 
@@ -30,21 +27,8 @@ type pair struct{ certificate, key []byte }
 // newPair creates a certificate that signs itself.
 func newPair(t *testing.T) pair {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, &template, &template, private.Public(), private)
-	require.NoError(t, err)
-	key, err := x509.MarshalPKCS8PrivateKey(private)
-	require.NoError(t, err)
-	return pair{encode("CERTIFICATE", der), encode("PRIVATE KEY", key)}
-}
-
-func encode(kind string, der []byte) []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+	own := issuer.SelfSigned(t, x509.Certificate{ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+	return pair{[]byte(own.Server), []byte(own.Key)}
 }
 
 // server is a stand-in for the control node; its certificate names 127.0.0.1 and
@@ -79,7 +63,7 @@ func newServer(t *testing.T) *server {
 	s.TLS = &tls.Config{MinVersion: tls.VersionTLS12, ClientCAs: clients, ClientAuth: tls.VerifyClientCertIfGiven}
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	s.ca = encode("CERTIFICATE", s.Certificate().Raw)
+	s.ca = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 	return s
 }
 
@@ -101,7 +85,7 @@ func (s *server) grafana(url string, auth string, ca []byte) map[string]any {
 
 // connector leads every address to the server, and counts what is dialled.
 func (s *server) connector(dialled *[]string) operator.Connector {
-	return operator.Connector{Patience: 2 * time.Second, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+	return operator.Connector{Timeout: 2 * time.Second, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		*dialled = append(*dialled, address)
 		return new(net.Dialer).DialContext(ctx, network, s.Listener.Addr().String())
 	}}
@@ -158,7 +142,7 @@ func TestConnectWaitsForAServerThatStarts(t *testing.T) {
 	require.EqualValues(t, 3, s.requests.Load())
 	require.Len(t, dialled, 3, "each attempt is a connection of its own")
 
-	c.Patience = 300 * time.Millisecond
+	c.Timeout = 300 * time.Millisecond
 	c.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("nobody answers") }
 	err := c.Connect(t.Context(), "grafana", s.grafana("https://203.0.113.7:3000", "admin:p:w", s.ca))
 	require.ErrorContains(t, err, "connect to https://203.0.113.7:3000: not ready within 300ms")

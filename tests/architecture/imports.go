@@ -28,8 +28,8 @@ func layers() []layer {
 	support := append([]string{"internal/browser", "internal/recorder", "internal/trial", "tests"}, everything...)
 	return []layer{
 		{folder: "platform", strict: true, pure: true},
-		{folder: "schema", strict: true, pure: true, imports: []string{"platform", "internal/issuer"}},
-		{folder: "internal/issuer", strict: true, pure: true},
+		{folder: "schema", strict: true, pure: true, imports: []string{"platform", "internal/testenv/issuer"}},
+		{folder: "internal/testenv/issuer", strict: true, pure: true},
 		{folder: "internal/poll", strict: true, pure: true},
 		{folder: "internal/keptlogs", strict: true, pure: true},
 		{folder: "internal/progress", strict: true, pure: true},

@@ -3,15 +3,10 @@
 package reach_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
-	"math/big"
 	"net"
 	"net/http"
 	"net/netip"
@@ -23,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/assets/controlnode"
+	"github.com/emr-observatory/emr-observatory/internal/testenv/issuer"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
 	"github.com/emr-observatory/emr-observatory/localcloud/internet"
 	"github.com/emr-observatory/emr-observatory/localcloud/region/regiontest"
@@ -41,22 +37,12 @@ const elasticIP = "203.0.113.7"
 // has signed itself, as PEM.
 func certificate(t *testing.T) (cert, key string) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "api"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+	own := issuer.SelfSigned(t, x509.Certificate{
+		Subject: pkix.Name{CommonName: "api"},
+		IsCA:    true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 		IPAddresses: []net.IP{net.ParseIP(elasticIP), net.ParseIP(regiontest.Gateway)},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, &template, &template, private.Public(), private)
-	require.NoError(t, err)
-	raw, err := x509.MarshalECPrivateKey(private)
-	require.NoError(t, err)
-	encode := func(kind string, der []byte) string {
-		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
-	}
-	return encode("CERTIFICATE", der), encode("EC PRIVATE KEY", raw)
+	})
+	return own.Server, own.Key
 }
 
 // serveAPI serves /readyz at the Kubernetes port of a private address.

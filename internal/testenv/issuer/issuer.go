@@ -1,5 +1,5 @@
-// Package issuer issues certificates for tests, as a public CA does: for a server, by
-// an intermediate. It is for tests only.
+// Package issuer issues certificates for tests: as a public CA does, for a server by an
+// intermediate, and such as sign themselves. It is for tests only.
 package issuer
 
 import (
@@ -18,7 +18,7 @@ import (
 
 // Certificate is a server's certificate, all PEM.
 type Certificate struct {
-	Server, Intermediate string
+	Server, Intermediate string // Intermediate is "" if the certificate signs itself
 	Key                  string // PKCS #8
 }
 
@@ -38,11 +38,26 @@ func Issue(t testing.TB, until time.Time, names ...string) Certificate {
 	}
 	rootKey, caKey, key := newKey(t), newKey(t), newKey(t)
 	root := x509.Certificate{Subject: pkix.Name{CommonName: "test root"}}
+	return Certificate{
+		Server: sign(t, server, ca, key, caKey), Intermediate: sign(t, ca, root, caKey, rootKey), Key: encodeKey(t, key),
+	}
+}
+
+// SelfSigned issues a certificate that signs itself and is valid for an hour. template
+// says what for.
+func SelfSigned(t testing.TB, template x509.Certificate) Certificate {
+	t.Helper()
+	template.SerialNumber = big.NewInt(1)
+	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	key := newKey(t)
+	return Certificate{Server: sign(t, template, template, key, key), Key: encodeKey(t, key)}
+}
+
+func encodeKey(t testing.TB, key *ecdsa.PrivateKey) string {
+	t.Helper()
 	encoded, err := x509.MarshalPKCS8PrivateKey(key)
 	require.NoError(t, err)
-	return Certificate{
-		Server: sign(t, server, ca, key, caKey), Intermediate: sign(t, ca, root, caKey, rootKey), Key: block("PRIVATE KEY", encoded),
-	}
+	return block("PRIVATE KEY", encoded)
 }
 
 func newKey(t testing.TB) *ecdsa.PrivateKey {
