@@ -11,9 +11,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// grafanaAdministrator is Grafana's first user.
-const grafanaAdministrator = "admin"
-
 // serveGrafana serves what stands in for the Grafana server, which no package registry
 // has: the program's certificate, and one page that requires the administrator's
 // password. It holds no dashboards. The Grafana provider connects to it through the
@@ -62,7 +59,7 @@ func grafanaAPI(access func() (map[string][]byte, error)) http.Handler {
 		switch {
 		case err != nil:
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-		case user != grafanaAdministrator || len(expected) == 0 || subtle.ConstantTimeCompare([]byte(password), expected) != 1:
+		case user != platform.GrafanaUser || len(expected) == 0 || subtle.ConstantTimeCompare([]byte(password), expected) != 1:
 			http.Error(w, "Invalid username or password", http.StatusUnauthorized)
 		default:
 			w.Header().Set("Content-Type", "application/json")

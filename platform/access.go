@@ -17,8 +17,11 @@ const (
 	AccessPassword    = "password"
 )
 
-// StatusUser is the status server's only user.
-const StatusUser = Name
+// Users of the servers that operators open.
+const (
+	StatusUser  = Name    // the status server's only one
+	GrafanaUser = "admin" // Grafana's administrator
+)
 
 // Names of an EMR cluster's web pages in a ServicesHeader.
 const (

@@ -9,7 +9,6 @@ import (
 
 const (
 	GrafanaTLSDir      = "/etc/observatory-tls" // certificate and key
-	GrafanaAdmin       = "admin"
 	EnvGrafanaPassword = "GF_SECURITY_ADMIN_PASSWORD"
 )
 
@@ -42,7 +41,7 @@ func grafanaEnvironment(r platform.WorkloadRecord) map[string]string {
 		"GF_PATHS_DATA":                         DataDir,
 		"GF_PATHS_PLUGINS":                      DataDir + "/plugins",
 		"GF_PLUGINS_PREINSTALL_SYNC":            GrafanaLogsPlugin,
-		"GF_SECURITY_ADMIN_USER":                GrafanaAdmin,
+		"GF_SECURITY_ADMIN_USER":                platform.GrafanaUser,
 		"GF_SECURITY_COOKIE_SECURE":             "true",
 		"GF_SECURITY_COOKIE_SAMESITE":           "strict",
 		"GF_SECURITY_DISABLE_GRAVATAR":          "true",

@@ -12,7 +12,6 @@ import (
 	"github.com/pulumiverse/pulumi-grafana/sdk/v2/go/grafana"
 	"github.com/pulumiverse/pulumi-grafana/sdk/v2/go/grafana/oss"
 
-	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
 	"github.com/emr-observatory/emr-observatory/components/internal/child"
 	"github.com/emr-observatory/emr-observatory/components/internal/output"
 	"github.com/emr-observatory/emr-observatory/dashboards"
@@ -69,7 +68,7 @@ func (a *Args) Validate() error {
 func ProviderArgs(url, password, caCertificate pulumi.StringInput) *grafana.ProviderArgs {
 	return &grafana.ProviderArgs{
 		Url:    url.ToStringOutput().ToStringPtrOutput(),
-		Auth:   pulumi.ToSecret(pulumi.Sprintf("%s:%s", workloadconfig.GrafanaAdmin, password)).(pulumi.StringOutput).ToStringPtrOutput(),
+		Auth:   pulumi.ToSecret(pulumi.Sprintf("%s:%s", platform.GrafanaUser, password)).(pulumi.StringOutput).ToStringPtrOutput(),
 		CaCert: caCertificate.ToStringOutput().ToStringPtrOutput(),
 	}
 }
