@@ -221,9 +221,9 @@ func (c *cloud) serveAPIs() (http.Handler, error) {
 	return api, c.serveGrafana()
 }
 
-// connectPatience is how long providers try to connect to the control node. The
+// connectTimeout is how long providers try to connect to the control node. The
 // program's gate has waited for its first boot.
-const connectPatience = 15 * time.Second
+const connectTimeout = 15 * time.Second
 
 // serveProviders serves the engine's providers. Their commands run on the workstation,
 // and from there they connect to the control node.
@@ -235,7 +235,7 @@ func (c *cloud) serveProviders(listeners map[string]net.Listener) (*simulator.Se
 	return simulator.Serve(byPackage, simulator.Options{
 		Region: AWSRegion, AccountID: AccountID, Handlers: c.handlers(), Log: c.log,
 		Command: command.Shell{Start: c.internet.Start},
-		Connect: operator.Connector{Dial: c.internet.Dial, Patience: connectPatience}.Connect,
+		Connect: operator.Connector{Dial: c.internet.Dial, Timeout: connectTimeout}.Connect,
 	})
 }
 

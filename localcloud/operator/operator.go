@@ -25,9 +25,9 @@ import (
 type Connector struct {
 	// Dial connects from where the program runs.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Patience is how long to try again; a server that has just been restarted
+	// Timeout bounds all attempts together; a server that has just been restarted
 	// does not listen yet.
-	Patience time.Duration
+	Timeout time.Duration
 }
 
 // requestTimeout bounds an attempt.
@@ -84,7 +84,7 @@ func (c Connector) get(ctx context.Context, secure *tls.Config, url string, chan
 	client := http.Client{Timeout: requestTimeout, Transport: &http.Transport{
 		DialContext: c.Dial, TLSClientConfig: secure, DisableKeepAlives: true,
 	}}
-	err := poll.Until(ctx, poll.Options{Interval: 200 * time.Millisecond, Timeout: c.Patience}, func(ctx context.Context) error {
+	err := poll.Until(ctx, poll.Options{Interval: 200 * time.Millisecond, Timeout: c.Timeout}, func(ctx context.Context) error {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {
 			return poll.Permanent(err)
