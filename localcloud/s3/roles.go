@@ -127,14 +127,19 @@ func (r *Roles) PutProfile(ctx context.Context, profile, role string) error {
 // DeleteProfile deletes an instance profile, if it exists.
 func (r *Roles) DeleteProfile(ctx context.Context, profile string) error {
 	role, err := r.OfProfile(ctx, profile)
+	if errors.Is(err, errNoProfile) {
+		return nil
+	}
 	if err != nil {
-		return nil //nolint:nilerr // there is none
+		return err
 	}
 	if _, err := r.client.UntagUser(ctx, &iam.UntagUserInput{UserName: &role, TagKeys: []string{profileTag + profile}}); err != nil {
 		return fmt.Errorf("delete instance profile %s: %w", profile, err)
 	}
 	return nil
 }
+
+var errNoProfile = errors.New("does not exist")
 
 // OfProfile returns the role of an instance profile.
 func (r *Roles) OfProfile(ctx context.Context, profile string) (string, error) {
@@ -146,6 +151,9 @@ func (r *Roles) OfProfile(ctx context.Context, profile string) (string, error) {
 		}
 		for _, u := range page.Users {
 			tags, err := r.client.ListUserTags(ctx, &iam.ListUserTagsInput{UserName: u.UserName})
+			if isMissing(err) {
+				continue // deleted since it was listed
+			}
 			if err != nil {
 				return "", fmt.Errorf("find instance profile %s: %w", profile, err)
 			}
@@ -156,7 +164,7 @@ func (r *Roles) OfProfile(ctx context.Context, profile string) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("instance profile %s does not exist", profile)
+	return "", fmt.Errorf("instance profile %s %w", profile, errNoProfile)
 }
 
 // PutPolicy sets an inline policy of a role. Only its statements about S3 count.
