@@ -42,7 +42,7 @@ func recordedTypes() map[string][]string {
 		"EMR: security configurations encrypt nothing": {
 			"aws:emr/securityConfiguration:SecurityConfiguration",
 		},
-		"EMR: task groups, spot instances, instance fleets and managed scaling": {"aws:emr/instanceGroup:InstanceGroup"},
+		taskGroups: {"aws:emr/instanceGroup:InstanceGroup"},
 		"EMR: public clusters are not blocked": {
 			"aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration",
 		},
@@ -74,6 +74,7 @@ const (
 	grafanaServer = "Grafana: its server does not run; `observatory dashboards check` runs the queries of its dashboards"
 	iamOutsideS3  = "IAM: decides in S3 only, by the roles' inline policies"
 	groupsInside  = "VPC: security groups decide who reaches an Elastic IP, and nothing else"
+	taskGroups    = "EMR: task groups, spot instances, instance fleets and managed scaling"
 	oneNetwork    = "VPC: all machines share one network, without route tables between them, NAT and endpoints"
 )
 
@@ -97,7 +98,7 @@ func recordedParts() map[string][]string {
 		"aws:ebs/volume:Volume":       {"EBS: sizes, types, throughput, encryption and snapshots of volumes"},
 		"aws:ssm/parameter:Parameter": {"Systems Manager: encryption of parameters, which are in memory only"},
 		"aws:emr/cluster:Cluster": {
-			"EMR: task groups, spot instances, instance fleets and managed scaling",
+			taskGroups,
 			"EMR: instance types, EBS volumes and images of nodes; releases differ in name only",
 		},
 		"kubernetes:core/v1:PersistentVolumeClaim": {"Kubernetes: sizes of persistent volume claims"},

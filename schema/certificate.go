@@ -123,8 +123,7 @@ func parseChain(text string) ([]*x509.Certificate, error) {
 	return chain, nil
 }
 
-// Expires returns when the first certificate of the chain expires; zero if the chain
-// cannot be read.
+// Expires returns the earliest expiry in the chain; zero if the chain cannot be read.
 func (c *Certificate) Expires() time.Time {
 	chain, err := parseChain(c.Chain)
 	if err != nil {
