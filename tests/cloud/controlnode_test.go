@@ -3,7 +3,6 @@ package cloud_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -128,7 +127,6 @@ func newImageKeepsTelemetry(t *testing.T, c *cloud, trace string) {
 	n := c.up(t, imageEdit)
 	require.Equal(t, 3, n.replaced, "instance, attachment and gate: %+v", n)
 	replaced := time.Now()
-	http.DefaultClient.CloseIdleConnections() // those to pods of the old node are never answered
 	after := c.plainOutputs(t)
 	requireSameFrontDoor(t, before, after)
 	require.Equal(t, before[outputs.ControlVolumeID], after[outputs.ControlVolumeID])
@@ -156,7 +154,6 @@ func lostNodeComesBackFromSnapshot(t *testing.T, c *cloud, trace string) {
 	c.up(t, imageEdit)
 
 	replaced := time.Now()
-	http.DefaultClient.CloseIdleConnections() // those to pods of the old node are never answered
 	after := c.plainOutputs(t)
 	requireSameFrontDoor(t, before, after)
 	require.Equal(t, restored, after[outputs.ControlVolumeID])
