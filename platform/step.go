@@ -7,6 +7,20 @@ import "strings"
 // spans can join the step's trace.
 const SparkTraceparent = "spark." + Name + ".traceparent"
 
+// Further Spark properties of a job's traces.
+const (
+	// SparkSamplingRatio is the share of traces that are kept, 0 to 1. Without it a job
+	// has no spans.
+	SparkSamplingRatio = "spark." + Name + ".tracing.samplingRatio"
+
+	// SparkStepParent is the id of the span that the step's own span belongs to, in hex.
+	SparkStepParent = "spark." + Name + ".step.parent"
+
+	SparkAirflowDAG  = "spark." + Name + ".airflow.dag_id"
+	SparkAirflowTask = "spark." + Name + ".airflow.task_id"
+	SparkAirflowRun  = "spark." + Name + ".airflow.run_id"
+)
+
 // TraceparentOf returns the trace context that a step's arguments carry, "" if none.
 func TraceparentOf(args []string) string {
 	for _, arg := range args {

@@ -1,0 +1,41 @@
+package platform
+
+// Phase labels an instant of an application's wall clock. Each instant has exactly
+// one.
+type Phase string
+
+// The phases.
+const (
+	PhaseDriver       Phase = "driver"        // the driver alone: planning, collecting, the user's own code
+	PhaseSubmit       Phase = "submit"        // cluster mode: from submission until the application master runs
+	PhaseResourceWait Phase = "resource_wait" // work is there, and no executor to run it
+	PhaseCompute      Phase = "compute"       // a task runs, and none that writes
+	PhaseWrite        Phase = "io_write"      // a write task runs, or a write commits
+	PhaseIdle         Phase = "idle"          // a session server has nothing to do
+)
+
+// Phases lists the phases; a phase's index is its value in the metric of the current phase.
+func Phases() []Phase {
+	return []Phase{PhaseDriver, PhaseSubmit, PhaseResourceWait, PhaseCompute, PhaseWrite, PhaseIdle}
+}
+
+// SessionServers are what the command line of a driver contains that serves sessions
+// and has nothing to do between them.
+func SessionServers() []string {
+	return []string{
+		"org.apache.spark.repl.Main", "pyspark-shell", "sparkr-shell", "HiveThriftServer2", "SparkConnectServer",
+		"org.apache.livy.rsc.driver.RSCDriverBootstrapper", "SparkSQLCLIDriver",
+	}
+}
+
+// SparkWriteCommands are names of plan nodes that write (Spark 3.4 to 4.0,
+// SparkPlanInfo.nodeName): a plan writes if the name of one of its nodes contains one.
+func SparkWriteCommands() []string {
+	return []string{
+		"InsertIntoHadoopFsRelationCommand", "InsertIntoHiveTable", "InsertIntoHiveDirCommand",
+		"InsertIntoDataSourceCommand", "InsertIntoDataSourceDirCommand", "SaveIntoDataSourceCommand",
+		"CreateDataSourceTableAsSelectCommand", "CreateHiveTableAsSelectCommand",
+		"WriteFiles", "AppendData", "OverwriteByExpression", "OverwritePartitionsDynamic", "ReplaceData", "WriteDelta",
+		"WriteToDataSourceV2", "WriteToContinuousDataSource", "CreateTableAsSelect", "ReplaceTableAsSelect",
+	}
+}

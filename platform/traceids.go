@@ -1,0 +1,45 @@
+package platform
+
+import (
+	"crypto/sha256"
+	"strings"
+)
+
+// SpanKind is what a span of a Spark application describes.
+type SpanKind string
+
+// The kinds.
+const (
+	SpanStep        SpanKind = "step"
+	SpanApplication SpanKind = "application"
+	SpanSQL         SpanKind = "sql"
+	SpanJob         SpanKind = "job"
+	SpanStage       SpanKind = "stage"
+	SpanTask        SpanKind = "task"
+	SpanPhase       SpanKind = "phase"
+	SpanBatch       SpanKind = "batch"
+)
+
+// TraceID returns the trace id of an application, or of an EMR step, that nobody gave
+// one: a hash, so that every process that knows the id knows the trace.
+func TraceID(id ...string) (trace [16]byte) {
+	sum := sha256.Sum256([]byte("trace|" + strings.Join(id, "|")))
+	copy(trace[:], sum[:])
+	return trace
+}
+
+// SpanID returns the id of an application's span: a hash, so that executors know
+// their stage's, and a second export repeats no span. attempt is YARN's, "" if there
+// is none.
+func SpanID(application, attempt string, kind SpanKind, number string) [8]byte {
+	return spanID(application, attempt, string(kind), number)
+}
+
+// StepSpanID returns the id of a step's span.
+func StepSpanID(step string) [8]byte { return spanID(step, string(SpanStep), "0") }
+
+func spanID(parts ...string) (span [8]byte) {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "|")))
+	copy(span[:], sum[:])
+	return span
+}
