@@ -121,7 +121,7 @@ func (e *Engine) Unlock(ctx context.Context, log *progress.Log) error {
 // Up updates the stack to what the program declares.
 func (e *Engine) Up(ctx context.Context, log *progress.Log) (outputs.Outputs, error) {
 	var result auto.UpResult
-	err := logEvents(log, func(ch chan<- events.EngineEvent) (err error) {
+	err := logEvents(ctx, log, func(ch chan<- events.EngineEvent) (err error) {
 		result, err = e.stack.Up(ctx, optup.EventStreams(ch), optup.SuppressProgress(), optup.ContinueOnError())
 		return err
 	})
@@ -142,7 +142,7 @@ func (e *Engine) Refresh(ctx context.Context) error {
 // Destroy destroys the stack. If a resource is protected, it deletes nothing and
 // its error names the resource. It calls begin before the first deletion.
 func (e *Engine) Destroy(ctx context.Context, log *progress.Log, begin func() error) error {
-	err := logEvents(log, func(ch chan<- events.EngineEvent) error {
+	err := logEvents(ctx, log, func(ch chan<- events.EngineEvent) error {
 		return changes.Destroy(ctx, e.stack, changes.Guard{Begin: begin}, optdestroy.EventStreams(ch))
 	})
 	if err != nil {

@@ -46,7 +46,7 @@ func TestLogEventsPrintsErrorsAndASummary(t *testing.T) {
 	const urn = "urn:pulumi:local::emr-observatory::observatory:emr:Cluster$aws:emr/cluster:Cluster::emr-cluster"
 	event := func(e apitype.EngineEvent) events.EngineEvent { return events.EngineEvent{EngineEvent: e} }
 	var out bytes.Buffer
-	err := logEvents(progress.New(&out), func(ch chan<- events.EngineEvent) error {
+	err := logEvents(t.Context(), progress.New(&out), func(ch chan<- events.EngineEvent) error {
 		defer close(ch) // as the Automation API does
 		ch <- event(apitype.EngineEvent{DiagnosticEvent: &apitype.DiagnosticEvent{URN: urn, Severity: "error", Message: "no such subnet\n"}})
 		ch <- event(apitype.EngineEvent{DiagnosticEvent: &apitype.DiagnosticEvent{URN: urn, Severity: "info", Message: "hidden"}})

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -8,22 +10,25 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"github.com/emr-observatory/emr-observatory/internal/progress"
+	"github.com/emr-observatory/emr-observatory/stacks/changes"
 )
 
 // slowResource is how long a resource takes before it gets a line of its own.
 const slowResource = 2 * time.Second
 
 // logEvents runs an operation of the engine and prints its events.
-func logEvents(log *progress.Log, run func(chan<- events.EngineEvent) error) error {
+func logEvents(ctx context.Context, log *progress.Log, run func(chan<- events.EngineEvent) error) error {
 	ch := make(chan events.EngineEvent, 64)
 	printed := make(chan struct{})
 	go func() {
 		defer close(printed)
 		printEvents(ch, log)
 	}()
-	err := run(ch)
-	<-printed // the engine's API closes ch
-	return shortError(err)
+	failed := run(ch)
+	if _, err := changes.AwaitEvents(ctx, printed, failed); err != nil {
+		return errors.Join(shortError(failed), err)
+	}
+	return shortError(failed)
 }
 
 // printEvents prints errors at once, resources that took long, and a summary.

@@ -96,17 +96,28 @@ func follow(ctx context.Context, what string, run func(chan<- events.EngineEvent
 		gathered <- all
 	}()
 	failed := run(stream)
+	all, err := AwaitEvents(ctx, gathered, failed)
+	if err != nil {
+		return nil, errors.Join(failed, err)
+	}
+	return FromEvents(all), reasons(what, all, failed)
+}
+
+// AwaitEvents returns what was made of an ended operation's events: the value that
+// arrives on read once the engine has closed its stream. After a failure it waits for
+// lastEvents at most, and returns the zero value if none arrives.
+func AwaitEvents[T any](ctx context.Context, read <-chan T, failed error) (value T, err error) {
 	var late <-chan time.Time
 	if failed != nil {
 		late = time.After(lastEvents)
 	}
 	select {
-	case all := <-gathered:
-		return FromEvents(all), reasons(what, all, failed)
+	case value = <-read:
+		return value, nil
 	case <-late:
-		return nil, reasons(what, nil, failed)
+		return value, nil
 	case <-ctx.Done():
-		return nil, errors.Join(failed, ctx.Err())
+		return value, fmt.Errorf("wait for the engine's events: %w", ctx.Err())
 	}
 }
 
