@@ -69,7 +69,7 @@ type WorkloadRecord struct {
 	// Page is where a person looks at the workload in a browser.
 	Page WebPage
 
-	MemoryMiB int // limit; half of it is requested
+	MemoryMiB int // limit; see RequestedMiB
 	DiskGiB   int // volume for what outlives the pod; 0 = none
 }
 
@@ -111,6 +111,18 @@ type Intake struct {
 	// QueueGiB bounds the collector's queue for the store. When it is full the
 	// collector refuses the nodes, which keep the data on their own disks.
 	QueueGiB int
+}
+
+// RequestedMiB returns the memory that the scheduler reserves for the workload.
+func (r WorkloadRecord) RequestedMiB() int { return r.MemoryMiB / 2 }
+
+// RequestedMemoryMiB returns what the scheduler reserves for all workloads.
+func RequestedMemoryMiB() int {
+	sum := 0
+	for _, r := range Workloads() {
+		sum += r.RequestedMiB()
+	}
+	return sum
 }
 
 // EndpointPort returns the port at which the workload serves.

@@ -73,6 +73,9 @@ func (c ControlNode) Validate(l *violation.List, path string) {
 		family, _, _ := strings.Cut(c.InstanceType, ".")
 		l.Require(!xen.MatchString(family), path+".instanceType", c.InstanceType,
 			"must be built on the Nitro System, where a volume is found by its id", "use a newer family, such as "+defaultInstanceType)
+		l.Require(!small.MatchString(c.InstanceType), path+".instanceType", c.InstanceType,
+			fmt.Sprintf("must have at least 4 GiB of memory: the workloads request %d MiB", platform.RequestedMemoryMiB()),
+			"use a larger size, such as "+defaultInstanceType)
 	}
 	if rules["instanceType"].Holds(c.InstanceType) && rules["arch"].Holds(c.Arch) {
 		l.Require(c.Arch == Arch(c.InstanceType), path+".arch", c.Arch, rules["arch"].Text,
@@ -84,6 +87,10 @@ func (c ControlNode) Validate(l *violation.List, path string) {
 // instance types", "Instance hypervisor type"). There no device has the name of
 // platform.EBSDevice, and the node would wait for its data volume in vain.
 var xen = regexp.MustCompile(`^(?:c1|c3|c4|d2|f1|g2|g3|g3s|h1|hs1|i2|i3|m1|m2|m3|m4|p2|p3|r3|r4|t1|t2|x1|x1e)$`)
+
+// small matches the types of 2 GiB or less (EC2 instance types, "General purpose" and
+// "Compute optimized"), on which Kubernetes could not schedule every workload.
+var small = regexp.MustCompile(`\.(?:nano|micro|small)$|^(?:a1|c\d+g[a-z]*)\.medium$`)
 
 func isPrivateAddress(s string) bool {
 	ip, err := netip.ParseAddr(s)

@@ -140,6 +140,18 @@ func TestControlNodeRunsOnNitro(t *testing.T) {
 	}
 }
 
+func TestControlNodeHoldsItsWorkloads(t *testing.T) {
+	for name, large := range map[string]bool{"t3.nano": false, "t3.small": false, "c6g.medium": false, "t3.medium": true, "c5.large": true} {
+		c := validConfig()
+		c.ControlNode.InstanceType, c.ControlNode.Arch = name, schema.Arch(name)
+		if large {
+			require.NoError(t, c.Validate(), name)
+		} else {
+			require.ErrorContains(t, c.Validate(), "must have at least 4 GiB of memory", name)
+		}
+	}
+}
+
 func TestGravitonFamiliesAreARM(t *testing.T) {
 	for name, want := range map[string]string{
 		"a1.large": platform.ArchARM64, "m7g.large": platform.ArchARM64, "c6gn.xlarge": platform.ArchARM64, "im4gn.large": platform.ArchARM64,

@@ -50,7 +50,7 @@ func podSpec(p podValues) *corev1.PodSpecArgs {
 			Env:             p.env(),
 			Ports:           containerPorts(p.Ports),
 			VolumeMounts:    mounts,
-			Resources:       resources(p.MemoryMiB),
+			Resources:       resources(p.WorkloadRecord),
 			SecurityContext: unprivilegedContext(),
 			ReadinessProbe:  readinessProbe(p.WorkloadRecord),
 			LivenessProbe:   liveness(p.Ports[0].Number),
@@ -104,11 +104,11 @@ func unprivilegedContext() *corev1.SecurityContextArgs {
 
 // resources limit the memory, which the servers keep to by themselves. CPU has no
 // limit: an idle core helps a slow query, and requests divide a busy one.
-func resources(memoryMiB int) *corev1.ResourceRequirementsArgs {
+func resources(r platform.WorkloadRecord) *corev1.ResourceRequirementsArgs {
 	mebibytes := func(n int) pulumi.String { return pulumi.String(fmt.Sprintf("%dMi", n)) }
 	return &corev1.ResourceRequirementsArgs{
-		Requests: pulumi.StringMap{"cpu": pulumi.String("50m"), "memory": mebibytes(memoryMiB / 2)},
-		Limits:   pulumi.StringMap{"memory": mebibytes(memoryMiB)},
+		Requests: pulumi.StringMap{"cpu": pulumi.String("50m"), "memory": mebibytes(r.RequestedMiB())},
+		Limits:   pulumi.StringMap{"memory": mebibytes(r.MemoryMiB)},
 	}
 }
 
