@@ -60,7 +60,6 @@ func labelValues() map[string][]string {
 		platform.ServiceName.Metric():     {platform.ServiceSparkExecutor},
 		platform.SparkAppID.Metric():      {firstApp, secondApp},
 		platform.SparkExecutorID.Metric(): {"driver", "1"},
-		"component":                       {string(platform.ComponentLauncher), string(platform.ComponentCollector)},
 		"cpu":                             {"0", "1"},
 		"state":                           {"idle", "user", "wait", "steal", "used", "free"},
 		"device":                          {"nvme0n1"}, "direction": {"read", "write"},
@@ -70,8 +69,39 @@ func labelValues() map[string][]string {
 		"jvm_memory_type": {"heap", "non_heap"}, "jvm_memory_pool_name": {"G1 Old Gen"}, "jvm_gc_name": {"G1 Young Generation"},
 		"jvm_gc_action": {"end of minor GC"}, "jvm_thread_daemon": {"true"}, "jvm_thread_state": {"runnable"},
 		"bucket": {"data"}, "reason": {"rate_limited"}, "tenant": {"single-tenant"}, "path": {"/data"}, redelivery.LabelStore: {"tempo"},
-		"le": {"0.1", "+Inf"},
+		"le": {"0.1", "+Inf"}, "phase": phaseNames(), "kind": {"compute", "write"}, "outcome": {"success", "failed", "killed"},
+		"component": {string(platform.ComponentLauncher), string(platform.ComponentCollector), "run", "gc"},
+		"operation": {"put", "get"}, "measure": {"time", "shuffle_read"}, "of": {"median", "mean"},
+		"application_name": {"orders"}, "trace_id": {"0af7651916cd43dd8448eb211c80319c"}, "step_id": {"s-1ABCDEFGHIJKL"},
+		"dag_id": {"nightly"}, "task_id": {"orders"}, "run_id": {"scheduled__2026-11-01"},
+		"deploy_mode": {"client"}, "spark_version": {"3.5.6"}, "step_name": {"orders"}, "step_state": {"COMPLETED"},
 	}
+}
+
+// valuesOf returns the values of a label, which for some names depend on the metric.
+func valuesOf(m contract.Metric, label string) []string {
+	if m.Source == contract.SourceSpark {
+		switch m.Name + " " + label {
+		case "spark_executor_count state":
+			return []string{"pending", "active", "idle"}
+		case "spark_executor_core_time_seconds_total state":
+			return []string{"busy", "idle", "missing"}
+		case "spark_task_spill_bytes_total kind":
+			return []string{"memory", "disk"}
+		case "spark_task_io_bytes_total direction":
+			return []string{"input", "output", "shuffle_read", "shuffle_write"}
+		}
+	}
+	return labelValues()[label]
+}
+
+// phaseNames returns the values of the label "phase".
+func phaseNames() []string {
+	var names []string
+	for _, phase := range platform.Phases() {
+		names = append(names, string(phase))
+	}
+	return names
 }
 
 // series lists one entry's series, one for each combination of label values.
@@ -83,7 +113,7 @@ func series(t *testing.T, m contract.Metric, name string) []string {
 	}
 	found := []string{""}
 	for _, label := range labels {
-		options := labelValues()[label]
+		options := valuesOf(m, label)
 		require.NotEmpty(t, options, "no value of label %s of %s: add one to labelValues", label, m.Name)
 		var wider []string
 		for _, prefix := range found {
@@ -96,6 +126,18 @@ func series(t *testing.T, m contract.Metric, name string) []string {
 	return found
 }
 
+// firstValue returns the first value of the i-th series of a name.
+func firstValue(name string, i int) float64 {
+	value := float64(i + 1)
+	switch {
+	case strings.Contains(name, "_limit"), name == "spark_wall_seconds": // exceeds the values that are divided by it
+		return value + 1000
+	case strings.HasSuffix(name, "_ratio"):
+		return 1 / value
+	}
+	return value
+}
+
 // fillMetrics writes a sample of every series of the contract each ten seconds.
 func (w filledStores) fillMetrics(t *testing.T) {
 	t.Helper()
@@ -103,15 +145,13 @@ func (w filledStores) fillMetrics(t *testing.T) {
 	for _, m := range contract.Metrics() {
 		for _, name := range m.Series() {
 			for i, labels := range series(t, m, name) {
-				value := i + 1
-				if strings.Contains(name, "_limit") { // exceeds the values that are divided by it
-					value += 1000
+				value, step := firstValue(name, i), 0.0
+				if m.Type != contract.Gauge {
+					step = value
 				}
 				for at := w.since; !at.After(w.until); at = at.Add(platform.CollectionInterval) {
-					fmt.Fprintf(&body, "%s{%s} %d %d\n", name, strings.TrimSuffix(labels, ","), value, at.UnixMilli())
-					if m.Type != contract.Gauge {
-						value += i + 1
-					}
+					fmt.Fprintf(&body, "%s{%s} %g %d\n", name, strings.TrimSuffix(labels, ","), value, at.UnixMilli())
+					value += step
 				}
 			}
 		}

@@ -33,6 +33,8 @@ const (
 	SourceDaemons         Source = "/prom of each of these daemons"
 	SourceJVM             Source = "launcher, the JVM itself"
 	SourceS3A             Source = "launcher, S3A's JMX beans"
+	SourceSpark           Source = "spark plugin"
+	SourceSteps           Source = "control node, steps of EMR"
 	SourceStores          Source = "control node's stores, /metrics"
 )
 
@@ -40,7 +42,7 @@ const (
 func Sources() []Source {
 	return []Source{
 		SourceBootstrap, SourceHost, SourceCollector, SourceResourceManager,
-		SourceNodeManager, SourceNameNode, SourceDataNode, SourceDaemons, SourceJVM, SourceS3A, SourceStores,
+		SourceNodeManager, SourceNameNode, SourceDataNode, SourceDaemons, SourceJVM, SourceS3A, SourceSpark, SourceSteps, SourceStores,
 	}
 }
 
@@ -78,7 +80,7 @@ type Metric struct {
 func SourceLabels(source Source) []string {
 	labels := append(platform.HostLabels(), platform.ServiceName)
 	switch source {
-	case SourceJVM, SourceS3A:
+	case SourceJVM, SourceS3A, SourceSpark:
 		labels = append(platform.HostLabels(), platform.JVMLabels()...)
 	case SourceStores:
 		labels = []platform.Label{platform.NodeRole, platform.HostName, platform.ServiceName}
@@ -94,7 +96,7 @@ func SourceLabels(source Source) []string {
 func Metrics() []Metric {
 	all := slices.Concat(bootstrapMetrics(), hostMetrics(), collectorMetrics(),
 		resourceManagerMetrics(), nodeManagerMetrics(), nameNodeMetrics(), dataNodeMetrics(),
-		daemonMetrics(), jvmMetrics(), s3aMetrics(), storeMetrics())
+		daemonMetrics(), jvmMetrics(), s3aMetrics(), sparkMetrics(), stepMetrics(), storeMetrics())
 	order := Sources()
 	slices.SortStableFunc(all, func(a, b Metric) int {
 		if d := slices.Index(order, a.Source) - slices.Index(order, b.Source); d != 0 {

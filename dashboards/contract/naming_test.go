@@ -19,7 +19,9 @@ import (
 // Metrics that a collector scrapes have none, and those that VictoriaMetrics scrapes
 // keep their names.
 func sendsUnit(source contract.Source) bool {
-	return slices.Contains([]contract.Source{contract.SourceHost, contract.SourceJVM, contract.SourceS3A}, source)
+	return slices.Contains([]contract.Source{
+		contract.SourceHost, contract.SourceJVM, contract.SourceS3A, contract.SourceSpark, contract.SourceSteps,
+	}, source)
 }
 
 // The contract's names must be those under which the real VictoriaMetrics stores what

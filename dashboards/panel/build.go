@@ -7,8 +7,6 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/cog/variants"
 	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
-
-	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // maxQueries is the number of letters for refIds.
@@ -31,6 +29,9 @@ func (p Panel) build(id uint32, at dashboard.GridPos) (dashboard.Panel, error) {
 	base.Title, base.Description = &p.spec.Title, &text
 	base.Datasource, base.Targets = ref, targets
 	base.FieldConfig = p.fields()
+	if p.spec.Past != "" {
+		base.TimeFrom = &p.spec.Past
+	}
 	return base, nil
 }
 
@@ -79,6 +80,9 @@ func (p Panel) fields() *dashboard.FieldConfigSource {
 	for _, text := range p.spec.Texts {
 		config.Defaults.Mappings = append(config.Defaults.Mappings, text.mapping())
 	}
+	for _, style := range p.spec.Styles {
+		config.Overrides = append(config.Overrides, style.override())
+	}
 	for _, link := range p.spec.Links {
 		config.Defaults.Links = append(config.Defaults.Links, link.build())
 	}
@@ -101,27 +105,17 @@ func (t Text) mapping() dashboard.ValueMapping {
 	}}
 }
 
-// Variable is a drop-down that lists the values of a label.
-type Variable struct {
-	Name  string // as in queries, "$host"
-	Label string // as shown
-	Query string // Grafana's label_values(selector, label); the selector names the variables above it
-}
-
-// allValue is the value of "All": it also matches series without the label.
-const allValue = ".*"
-
-func (v Variable) build() dashboard.VariableModel {
-	uid, yes, all, label := dataSourceRef(platform.DatasourceMetrics), true, allValue, v.Label
-	refresh, sort := dashboard.VariableRefreshOnTimeRangeChanged, dashboard.VariableSortNaturalAsc
-	text, value := []string{"All"}, []string{"$__all"}
-	return dashboard.VariableModel{
-		Type: dashboard.VariableTypeQuery, Name: v.Name, Label: &label, Datasource: &uid,
-		Query: &dashboard.StringOrMap{Map: map[string]any{"query": v.Query, "refId": v.Name, "qryType": 1}}, Definition: &v.Query,
-		Multi: &yes, IncludeAll: &yes, AllValue: &all, Refresh: &refresh, Sort: &sort,
-		Current: &dashboard.VariableOption{
-			Text:  dashboard.StringOrArrayOfString{ArrayOfString: text},
-			Value: dashboard.StringOrArrayOfString{ArrayOfString: value},
-		},
+func (s Style) override() dashboard.DashboardFieldConfigSourceOverrides {
+	var properties []dashboard.DynamicConfigValue
+	if s.Word != "" {
+		properties = append(properties, dashboard.DynamicConfigValue{Id: "displayName", Value: s.Word})
+	}
+	if s.Color != "" {
+		properties = append(properties, dashboard.DynamicConfigValue{
+			Id: "color", Value: map[string]string{"mode": string(dashboard.FieldColorModeIdFixed), "fixedColor": string(s.Color)},
+		})
+	}
+	return dashboard.DashboardFieldConfigSourceOverrides{
+		Matcher: dashboard.MatcherConfig{Id: "byName", Options: s.Series}, Properties: properties,
 	}
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/grafana/grafana-foundation-sdk/go/bargauge"
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
 	"github.com/grafana/grafana-foundation-sdk/go/common"
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/logs"
 	"github.com/grafana/grafana-foundation-sdk/go/stat"
+	"github.com/grafana/grafana-foundation-sdk/go/statetimeline"
 	"github.com/grafana/grafana-foundation-sdk/go/table"
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 )
@@ -28,6 +30,15 @@ type Spec struct {
 	Links  []Link  // links of each value
 	Texts  []Text  // words shown instead of values
 	Stack  bool    // only for parts of a whole
+	Styles []Style // names and colours of series
+	Past   string  // length of a time range of its own, such as "7d", instead of the dashboard's
+}
+
+// Style is how the series of a name looks; the name is what the query's legend yields.
+type Style struct {
+	Series string
+	Word   string // shown instead of the name
+	Color  Color
 }
 
 // Limit colours values from Value on.
@@ -44,6 +55,14 @@ const (
 	Green  Color = "green"
 	Orange Color = "orange"
 	Red    Color = "red"
+)
+
+// Further colours, which tell series apart and mean nothing else.
+const (
+	Blue   Color = "blue"
+	Purple Color = "purple"
+	Yellow Color = "yellow"
+	Gray   Color = "#8e8e8e"
 )
 
 // WarnAt colours values from warn on orange and from crit on red.
@@ -110,6 +129,36 @@ func Stat(spec Spec, queries ...Query) Panel {
 		TextMode(common.BigValueTextModeValueAndName).Orientation(common.VizOrientationAuto)
 	return newPanel(spec, heightStat, b, queries)
 }
+
+// Bars shows one bar per series, for parts of a whole at one time.
+func Bars(spec Spec, queries ...Query) Panel {
+	b := bargauge.NewPanelBuilder().
+		ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"})).
+		DisplayMode(common.BarGaugeDisplayModeBasic).ValueMode(common.BarGaugeValueModeText).
+		Orientation(common.VizOrientationHorizontal).Min(0)
+	return newPanel(spec, heightSeries, b, queries)
+}
+
+// StateTimeline draws one line per series, coloured by the words that Spec.Texts gives
+// its values; equal values in a row are one segment.
+func StateTimeline(spec Spec, queries ...Query) Panel {
+	b := statetimeline.NewPanelBuilder().
+		MergeValues(true).ShowValue(common.VisibilityModeAuto).RowHeight(timelineRow).LineWidth(0).FillOpacity(timelineFill).
+		Legend(common.NewVizLegendOptionsBuilder().ShowLegend(true).
+			DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom)).
+		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeSingle))
+	p := newPanel(spec, heightStat, b, queries)
+	if len(spec.Texts) == 0 {
+		p.err = errors.Join(p.err, errors.New("texts is empty: name each state"))
+	}
+	return p
+}
+
+// How Grafana draws a StateTimeline by default, of 1 and of 100.
+const (
+	timelineRow  = 0.9
+	timelineFill = 70
+)
 
 // Column is one column of values in a Table.
 type Column struct {

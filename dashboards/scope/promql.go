@@ -76,6 +76,9 @@ func (g Group) Sum(expr string) string { return g.aggregate("sum", expr) }
 // Max keeps the largest value of each group.
 func (g Group) Max(expr string) string { return g.aggregate("max", expr) }
 
+// Mean keeps the mean of each group.
+func (g Group) Mean(expr string) string { return g.aggregate("avg", expr) }
+
 // Min keeps the smallest value of each group.
 func (g Group) Min(expr string) string { return g.aggregate("min", expr) }
 
@@ -94,3 +97,7 @@ func Increase(series string) string { return "increase(" + series + "[$__rate_in
 
 // IncreaseInRange returns a query for a counter's increase over the dashboard's time range.
 func IncreaseInRange(series string) string { return "increase(" + series + "[$__range])" }
+
+// Last returns a query for the last value within the dashboard's time range. It finds
+// what an application reported before it ended.
+func Last(series string) string { return "last_over_time(" + series + "[$__range])" }

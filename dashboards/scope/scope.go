@@ -93,10 +93,7 @@ func (s Scope) Variables() []panel.Variable {
 		if i > 0 {
 			selector = Of(s.variables[:i]...).Metric(selector)
 		}
-		variables = append(variables, panel.Variable{
-			Name: string(v), Label: v.title(),
-			Query: fmt.Sprintf("label_values(%s, %s)", selector, v.Label().Metric()),
-		})
+		variables = append(variables, panel.Variable{Name: string(v), Label: v.title(), Query: values(selector, v.Label().Metric())})
 	}
 	return variables
 }

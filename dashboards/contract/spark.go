@@ -1,0 +1,126 @@
+package contract
+
+import (
+	"slices"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// sparkMetrics returns what the Spark plugin measures: all from the driver's JVM,
+// except for the executors' own.
+func sparkMetrics() []Metric {
+	return slices.Concat(phaseMetrics(), executorMetrics(), taskMetrics(), listenerMetrics())
+}
+
+// spark creates an entry of the Spark plugin.
+func spark(name, emitted string, kind Type, unit, help string, labels ...string) Metric {
+	return Metric{Name: name, Emitted: emitted, Type: kind, Unit: unit, Labels: labels, Source: SourceSpark, Since: EMR615, Help: help}
+}
+
+// only adds what must have happened for a metric to appear.
+func (m Metric) only(condition string) Metric { m.OnlyIf = condition; return m }
+
+func phaseMetrics() []Metric {
+	metrics := []Metric{
+		spark("spark_phase_breakdown_ratio", "spark.phase.breakdown", Gauge, "1", "Share of the wall time so far, by phase; the shares add up to 1.", "phase"),
+		spark("spark_phase_state", "spark.phase.state", Gauge, "", "Phase of the moment: the index in platform.Phases()."),
+		spark("spark_phase_approximate", "spark.phase.approximate", Gauge, "", "1 once the phases are approximate, since events were dropped; else 0."),
+		spark("spark_wall_seconds", "spark.wall", Gauge, "s", "Time from the submission to now or to the application's end."),
+		spark("spark_first_executor_wait_seconds", "spark.first_executor_wait", Gauge, "s",
+			"Time from the application's start to its first executor; absent without one."),
+		spark("spark_application_info", "spark.application.info", Gauge, "", "Always 1; joins names and ids to the other metrics of an application. "+
+			"Labels without a value are absent.",
+			"application_name", "trace_id", "step_id", "dag_id", "task_id", "run_id", "deploy_mode", "spark_version"),
+	}
+	for _, phase := range platform.Phases() {
+		emitted := "spark.phase." + string(phase)
+		if phase == platform.PhaseResourceWait {
+			emitted = "spark." + string(phase)
+		}
+		metrics = append(metrics, spark(PhaseSeconds(phase), emitted, Gauge, "s", phaseHelp(phase)))
+	}
+	return metrics
+}
+
+// PhaseSeconds returns the metric of a phase's seconds.
+func PhaseSeconds(phase platform.Phase) string {
+	if phase == platform.PhaseResourceWait {
+		return "spark_resource_wait_seconds"
+	}
+	return "spark_phase_" + string(phase) + "_seconds"
+}
+
+func phaseHelp(phase platform.Phase) string {
+	switch phase {
+	case platform.PhaseSubmit:
+		return "Cluster mode: time from the submission until the application master ran, waiting in the queue included."
+	case platform.PhaseResourceWait:
+		return "Time in which work was there and no executor to run it; in client mode also until YARN accepted the application."
+	case platform.PhaseCompute:
+		return "Time in which tasks ran and none of them wrote."
+	case platform.PhaseWrite:
+		return "Time in which a task wrote its output, or a write committed."
+	case platform.PhaseIdle:
+		return "Session servers: time without anything to do."
+	case platform.PhaseDriver:
+	}
+	return "Time in which only the driver worked."
+}
+
+func executorMetrics() []Metric {
+	return []Metric{
+		spark("spark_executor_allocation_latency_seconds", "spark.executor.allocation.latency", Histogram, "s",
+			"Time from the request of an executor to its registration; requests count as answered in their order."),
+		spark("spark_executor_count", "spark.executor.count", Gauge, "{executor}", "Executors that are pending, active and idle.", "state"),
+		spark("spark_executor_removed_total", "spark.executor.removed", Counter, "{executor}",
+			"Executors removed: idle, lost, decommissioned, killed, preempted, memory or other.", "reason").only("an executor was removed"),
+		spark("spark_executor_core_time_seconds_total", "spark.executor.core.time", Counter, "s",
+			"Core seconds of executors: busy with a task, idle, and missing where tasks wait for a core.", "state"),
+		spark("spark_executor_task_duration_seconds", "spark.executor.task.duration", Histogram, "s",
+			"Duration of tasks, from the JVM of the executor that ran them.", "kind"),
+	}
+}
+
+func taskMetrics() []Metric {
+	s3 := spark("spark_task_s3_time_seconds_total", "spark.task.s3.time", Counter, "s",
+		"Time of tasks in S3 operations, from the executor's JVM (Hadoop's IOStatisticsContext).", "operation")
+	s3.Since = EMR710
+	return []Metric{
+		spark("spark_task_count_total", "spark.task.count", Counter, "{task}", "Tasks that ended: success, failed or killed.", "outcome"),
+		spark("spark_task_duration_seconds", "spark.task.duration", Histogram, "s", "Duration of tasks that compute and of those that write.", "kind"),
+		spark("spark_task_time_seconds_total", "spark.task.time", Counter, "s", "Time of ended tasks: run is all of the executor's time; "+
+			"cpu, gc, fetch_wait and shuffle_write are parts of it that may overlap.", "component"),
+		spark("spark_task_io_bytes_total", "spark.task.io", Counter, "By", "Bytes that ended tasks read and wrote.", "direction"),
+		spark("spark_task_shuffle_read_bytes", "spark.task.shuffle.read", Histogram, "By", "Shuffle bytes that a task read."),
+		spark("spark_task_spill_bytes_total", "spark.task.spill", Counter, "By", "Bytes spilled: their size in memory and on disk.",
+			"kind").only("a task spilled"),
+		spark("spark_task_peak_memory_bytes", "spark.task.peak_memory", Gauge, "By", "Largest peak of execution memory of a task."),
+		spark("spark_task_skew_ratio", "spark.task.skew", Gauge, "1",
+			"Largest task of the worst finished stage, divided by the stage's median or mean task.", "measure", "of"),
+		spark("spark_stage_count_total", "spark.stage.count", Counter, "{stage}", "Stage attempts that ended: success or failed.", "outcome"),
+		s3.only("a task used the S3A file system"),
+	}
+}
+
+func listenerMetrics() []Metric {
+	return []Metric{
+		spark("spark_listener_time_seconds_total", "spark.listener.time", Counter, "s", "CPU time of the platform's listener in the driver."),
+		spark("spark_listener_dropped_total", "spark.listener.dropped", Counter, "{event}",
+			"Events that Spark dropped before the platform's listener saw them.").only("the listener's queue was full"),
+		spark("spark_span_dropped_total", "spark.span.dropped", Counter, "{span}",
+			"Spans dropped: over the trace's budget, or the buffer was full.", "reason").only("a span was dropped"),
+	}
+}
+
+// stepMetrics returns what the control node reports of the steps of the clusters that
+// it observes.
+func stepMetrics() []Metric {
+	s := func(name, emitted string, kind Type, unit, help string, labels ...string) Metric {
+		return Metric{Name: name, Emitted: emitted, Type: kind, Unit: unit, Labels: labels, Source: SourceSteps, Since: EMR615, Help: help}
+	}
+	return []Metric{
+		s("observatory_step_duration_seconds", "observatory.step.duration", Gauge, "s", "Duration of the last ended step of a name.",
+			"step_name", "step_state"),
+		s("observatory_step_count_total", "observatory.step.count", Counter, "{step}", "Steps that ended, by their final state.", "step_state"),
+	}
+}

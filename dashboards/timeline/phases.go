@@ -1,0 +1,93 @@
+package timeline
+
+import (
+	"strconv"
+
+	"github.com/emr-observatory/emr-observatory/dashboards/contract"
+	"github.com/emr-observatory/emr-observatory/dashboards/panel"
+	"github.com/emr-observatory/emr-observatory/dashboards/scope"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+func phases() panel.Row {
+	return panel.Row{Title: "Phases", Panels: []panel.Panel{phaseTimeline(), phaseShares(), phaseSeconds()}}
+}
+
+// word returns a phase's name in panels, and its colour.
+func word(phase platform.Phase) (string, panel.Color) {
+	switch phase {
+	case platform.PhaseSubmit:
+		return "submit", panel.Yellow
+	case platform.PhaseResourceWait:
+		return "wait", panel.Orange
+	case platform.PhaseCompute:
+		return "compute", panel.Green
+	case platform.PhaseWrite:
+		return "write", panel.Blue
+	case platform.PhaseIdle:
+		return "idle", panel.Gray
+	case platform.PhaseDriver:
+	}
+	return "driver", panel.Purple
+}
+
+// states are the values of the metric of the current phase.
+func states() []panel.Text {
+	var texts []panel.Text
+	for value, phase := range platform.Phases() {
+		name, color := word(phase)
+		texts = append(texts, panel.Text{Value: strconv.Itoa(value), Word: name, Color: color})
+	}
+	return texts
+}
+
+// styles are the looks of series that are named by their phase.
+func styles() []panel.Style {
+	var all []panel.Style
+	for _, phase := range platform.Phases() {
+		name, color := word(phase)
+		all = append(all, panel.Style{Series: string(phase), Word: name, Color: color})
+	}
+	return all
+}
+
+func phaseTimeline() panel.Panel {
+	return panel.StateTimeline(panel.Spec{
+		Title: "Phase over time", Unit: panel.UnitNone, Width: 24, Texts: states(),
+		Description: panel.Description{
+			Shows: "The phase of the application at each export, while it runs.",
+			Bad:   "Long stretches of wait, of the driver alone, or of write.",
+			Next:  "Open the exact timeline in the application's trace, which shows phases shorter than an export interval, too.",
+		},
+	}, panel.Metrics(scope.PerApplication().Max(metric("spark_phase_state")), panel.Legend(platform.SparkAppID)))
+}
+
+func phaseShares() panel.Panel {
+	return panel.Bars(panel.Spec{
+		Title: "Share of the wall time", Unit: panel.UnitShare, Width: 12, Max: 1, Styles: styles(),
+		Description: panel.Description{
+			Shows: "Share of the wall time by phase. Each instant counts for one phase, so the shares add up to 1.",
+			Bad:   "Compute is not the largest part.",
+			Next:  "Start with the largest other part: its row below says why.",
+		},
+	}, panel.Metrics(scope.By("phase").Mean(scope.Last(metric("spark_phase_breakdown_ratio"))), "{{phase}}").Instant())
+}
+
+func phaseSeconds() panel.Panel {
+	var queries []panel.Query
+	for _, phase := range platform.Phases() {
+		queries = append(queries, panel.Metrics(total(contract.PhaseSeconds(phase)), string(phase)).Instant())
+	}
+	return panel.Stat(panel.Spec{
+		Title: "Time by phase", Unit: panel.UnitSeconds, Width: 12, Height: 8, Styles: styles(),
+		Description: panel.Description{
+			Shows: "Time in each phase, so far or at the end of the application.",
+			Bad:   "More seconds of wait or write than earlier runs had.",
+			Next:  "Compare with \"Phase over time\" for when it was spent.",
+		},
+	}, queries...)
+}
+
+// total queries the last value of a gauge of the driver. An application whose driver
+// was restarted counts from its submission, so the largest is the newest.
+func total(name string) string { return "max(" + scope.Last(metric(name)) + ")" }
