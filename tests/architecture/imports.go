@@ -22,7 +22,7 @@ type layer struct {
 func layers() []layer {
 	program := []string{"components", "artifacts", "assets", "dashboards", "status", "redelivery", "schema", "platform"}
 	everything := append([]string{
-		"localcloud", "toolchain", "simulator", "stacks", "submit", "tempowal", "examples/jobs",
+		"localcloud", "toolchain", "simulator", "stacks", "submit", "phases", "tempowal", "examples/jobs",
 		"internal/engine", "internal/local", "internal/poll", "internal/progress", "internal/rehearsal", "internal/bench",
 	}, program...)
 	support := append([]string{"internal/browser", "internal/recorder", "internal/trial", "tests"}, everything...)
@@ -39,6 +39,7 @@ func layers() []layer {
 		{folder: "artifacts", pure: true, imports: []string{"assets", "platform"}},
 		{folder: "redelivery", pure: true, imports: []string{"internal/poll", "platform"}},
 		{folder: "tempowal", pure: true, imports: []string{"platform"}},
+		{folder: "phases", pure: true, imports: []string{"platform"}},
 		{folder: "status", pure: true, imports: []string{"internal/poll", "platform"}},
 		{folder: "submit", pure: true, imports: []string{"internal/poll", "platform"}},
 		{folder: "dashboards", pure: true, imports: []string{"internal/poll", "redelivery", "schema", "platform"}},

@@ -1,0 +1,100 @@
+package phases_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/phases/eventlog"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// The expected numbers are derived by hand in testdata/logs/README.md. The engine in
+// the driver (observatory.spark) is held to the same files.
+func TestGoldenLogs(t *testing.T) {
+	logs, err := filepath.Glob("testdata/logs/*.jsonl")
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(logs), 12)
+	for _, log := range logs {
+		t.Run(strings.TrimSuffix(filepath.Base(log), ".jsonl"), func(t *testing.T) {
+			events := read(t, log)
+			want := wanted(t, log)
+			require.Equal(t, want, divide(events))
+			random := rand.New(rand.NewPCG(1, 2))
+			for range 50 {
+				random.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
+				require.Equal(t, want, divide(events), "the order of events must not matter")
+			}
+		})
+	}
+}
+
+// Every prefix of a log is a log of a killed driver.
+func TestAnyPrefixIsDividedWhole(t *testing.T) {
+	logs, err := filepath.Glob("testdata/logs/*.jsonl")
+	require.NoError(t, err)
+	for _, log := range logs {
+		engine := phases.NewEngine()
+		requireWhole(t, engine.Result())
+		for _, event := range read(t, log) {
+			engine.Add(event)
+			requireWhole(t, engine.Result())
+		}
+	}
+}
+
+// requireWhole checks that the segments cover the wall clock once, and that the
+// phases are their sums.
+func requireWhole(t *testing.T, r phases.Result) {
+	t.Helper()
+	at, sums := r.Begin, map[platform.Phase]int64{}
+	for i, s := range r.Segments {
+		require.Equal(t, at, s.From)
+		require.Greater(t, s.To, s.From)
+		require.True(t, i == 0 || r.Segments[i-1].Phase != s.Phase, "neighbours of one phase are one segment")
+		at = s.To
+		sums[s.Phase] += s.To - s.From
+	}
+	require.Equal(t, at, r.End)
+	require.Len(t, r.Phases, len(platform.Phases()))
+	for _, phase := range platform.Phases() {
+		require.Equal(t, sums[phase], r.Phases[phase])
+	}
+}
+
+func divide(events []phases.Event) phases.Result {
+	engine := phases.NewEngine()
+	for _, event := range events {
+		engine.Add(event)
+	}
+	return engine.Result()
+}
+
+func read(t *testing.T, path string) (events []phases.Event) {
+	t.Helper()
+	file, err := os.Open(path)
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	report, err := eventlog.Lines(file, path, func(event phases.Event) { events = append(events, event) })
+	require.NoError(t, err)
+	require.Empty(t, report.Truncated)
+	require.Zero(t, report.Skipped)
+	return events
+}
+
+func wanted(t *testing.T, log string) (want phases.Result) {
+	t.Helper()
+	text, err := os.ReadFile(strings.TrimSuffix(log, ".jsonl") + ".want.json")
+	require.NoError(t, err)
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	require.NoError(t, decoder.Decode(&want))
+	return want
+}

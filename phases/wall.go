@@ -1,0 +1,174 @@
+package phases
+
+// wall classifies the instants of [begin, end).
+type wall struct {
+	*Engine
+	begin, end int64
+}
+
+// clamp returns the part of [from, to) that is in the wall clock.
+func (w *wall) clamp(from, to int64) (int64, int64) { return max(from, w.begin), min(to, w.end) }
+
+func (w *wall) add(u *union, from, to int64) { u.add(w.clamp(from, to)) }
+
+// taskTimes returns when a task ran, and when something was written.
+func (w *wall) taskTimes() (tasks, writes union) {
+	tasks.addAll(w.tasks)
+	writes.addAll(w.written)
+	writing := w.writingJobs()
+	byExecution := map[int64]*written{}
+	for _, s := range w.stages {
+		isWriter := s.job != nobody && writing[s.job]
+		if isWriter {
+			writes.addAll(s.results)
+		}
+		if s.job == nobody || w.jobs[s.job].execution == NoExecution {
+			continue
+		}
+		x := byExecution[w.jobs[s.job].execution]
+		if x == nil {
+			x = &written{}
+			byExecution[w.jobs[s.job].execution] = x
+		}
+		x.any = x.any || s.wrote || isWriter && s.result
+		x.lastFinish = max(x.lastFinish, s.lastFinish)
+	}
+	for _, t := range w.running {
+		to := int64(never)
+		if executor, ok := w.executors[t.Executor]; ok {
+			to = executor.to
+		}
+		from, to := w.clamp(t.Launched, to)
+		tasks.add(from, to)
+		s := w.stages[t.StageID]
+		if s == nil || s.job == nobody || !writing[s.job] || w.jobs[s.job].highest != t.StageID {
+			continue
+		}
+		writes.add(from, to)
+		if x := byExecution[w.jobs[s.job].execution]; x != nil {
+			x.any = true
+		}
+	}
+	writes.addAll(w.commits(byExecution))
+	return tasks, writes
+}
+
+// written is what is known of the writing of an execution's own jobs.
+type written struct {
+	any        bool // a task of them writes
+	lastFinish int64
+}
+
+// writingJobs returns the jobs whose result tasks write because of the plan: of an
+// execution that writes, its own jobs' and its parts', the latest. Earlier ones
+// prepare: broadcasts, and with adaptive execution a job per stage.
+func (w *wall) writingJobs() map[int64]bool {
+	latest := map[int64]int64{} // by execution
+	note := func(execution, id int64) {
+		if x := w.executions[execution]; x == nil || !x.writes {
+			return
+		}
+		if known, ok := latest[execution]; !ok || id > known {
+			latest[execution] = id
+		}
+	}
+	for id, j := range w.jobs {
+		if j.execution == NoExecution {
+			continue
+		}
+		note(j.execution, id)
+		if x := w.executions[j.execution]; x != nil && x.root != j.execution {
+			note(x.root, id)
+		}
+	}
+	jobs := map[int64]bool{}
+	for _, id := range latest {
+		jobs[id] = true
+	}
+	return jobs
+}
+
+// commits returns when executions that write had no task left: the driver moves or
+// completes what the tasks wrote.
+func (w *wall) commits(byExecution map[int64]*written) (commits union) {
+	openJob := map[int64]bool{} // by execution
+	for _, j := range w.jobs {
+		if j.from != never && j.to == never {
+			openJob[j.execution] = true
+		}
+	}
+	for id, wrote := range byExecution {
+		x := w.executions[id]
+		if !wrote.any || x == nil || wrote.lastFinish == 0 {
+			continue
+		}
+		if x.to == never && openJob[id] {
+			continue
+		}
+		w.add(&commits, wrote.lastFinish, x.to)
+	}
+	return commits
+}
+
+// resourceWait returns when the application waited for YARN or for executors.
+func (w *wall) resourceWait() (waits union) {
+	if w.local {
+		return nil
+	}
+	if !w.cluster && w.started {
+		w.add(&waits, w.start, w.driverBlock) // the constructor of the context waits for the application master
+	}
+	var demand, live, all union
+	for _, s := range w.attempts {
+		to := s.Completed
+		if to == 0 {
+			to = never
+		}
+		if s.Submitted > 0 {
+			w.add(&demand, s.Submitted, to)
+		}
+	}
+	for _, executor := range w.executors {
+		w.add(&live, max(executor.from, w.firstLaunch), executor.to)
+	}
+	w.add(&all, w.begin, w.end)
+	waits.addAll(demand.intersect(all.without(live)))
+	return waits
+}
+
+// submit returns the time from submission until the application master ran.
+func (w *wall) submit() (submit union) {
+	if w.cluster && w.started {
+		w.add(&submit, w.begin, w.start)
+	}
+	return submit
+}
+
+// idle returns when a session server had nothing to do.
+func (w *wall) idle() (idle union) {
+	if !w.session {
+		return nil
+	}
+	from := w.begin
+	if w.started {
+		from = w.start
+	}
+	w.add(&idle, from, w.end)
+	var busy union
+	for _, j := range w.jobs {
+		busy.add(j.from, j.to)
+	}
+	for _, x := range w.executions {
+		busy.add(x.from, x.to)
+	}
+	for _, s := range w.attempts {
+		to := s.Completed
+		if to == 0 {
+			to = never
+		}
+		if s.Submitted > 0 {
+			busy.add(s.Submitted, to)
+		}
+	}
+	return idle.without(busy)
+}
