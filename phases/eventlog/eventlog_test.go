@@ -1,0 +1,212 @@
+package eventlog_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/phases/eventlog"
+)
+
+// A real Spark wrote this log, on local-cluster; only paths and the configuration
+// were cut. The counts are those of grep.
+const rolled = "eventlog_v2_app-20261123103508-0000"
+
+func TestRolledLogOfARealSpark(t *testing.T) {
+	events, report := readLog(t, "testdata", rolled)
+	require.EqualValues(t, 82-4-1, report.Events) // without DriverAccumUpdates and ResourceProfileAdded
+	require.EqualValues(t, 5, report.Skipped)
+	require.EqualValues(t, 249558, report.Bytes)
+	require.Empty(t, report.Truncated)
+	require.Equal(t, phases.LogStart{SparkVersion: "3.5.5"}, events[0])
+	require.IsType(t, phases.ApplicationEnd{}, events[len(events)-1])
+
+	require.Len(t, of[phases.TaskStart](events), 18)
+	require.Len(t, of[phases.ExecutorAdded](events), 2)
+	require.Equal(t, "app-20261123103508-0000", of[phases.ApplicationStart](events)[0].ID)
+	require.Contains(t, of[phases.EnvironmentUpdate](events)[0].Command, "local-cluster[2,1,512]")
+
+	var written, failed int
+	for _, task := range of[phases.TaskEnd](events) {
+		require.Positive(t, task.Launched)
+		require.GreaterOrEqual(t, task.Finished, task.Launched)
+		if task.Metrics.BytesWritten > 0 {
+			written++
+			require.Equal(t, "ResultTask", task.Type)
+		}
+		if task.Outcome != phases.Success {
+			failed++
+			require.Contains(t, task.Failure, "ZeroDivisionError")
+		}
+	}
+	require.Positive(t, written)
+	require.Positive(t, failed)
+
+	for _, sql := range of[phases.SQLStart](events) {
+		require.True(t, sql.Writes, "both statements write parquet")
+		require.Equal(t, sql.ID, sql.Root)
+	}
+	jobs := of[phases.JobStart](events)
+	require.EqualValues(t, 0, jobs[0].Execution)
+	require.EqualValues(t, phases.NoExecution, jobs[len(jobs)-1].Execution)
+	require.Contains(t, of[phases.JobEnd](events)[5].Failure, "ZeroDivisionError")
+	require.Contains(t, of[phases.StageCompleted](events)[5].Failure, "ZeroDivisionError")
+}
+
+// Spark's own codecs wrote these files, with a flush after every 3000 bytes.
+func TestCompressedLogs(t *testing.T) {
+	want, _ := readLog(t, "../testdata/logs", "static.jsonl")
+	for _, codec := range []string{"zstd", "lz4"} {
+		events, report := readLog(t, "testdata/codecs", "application_1700000000000_0001."+codec)
+		require.Equal(t, want, events, codec)
+		require.Empty(t, report.Truncated)
+	}
+	for _, codec := range []string{"snappy", "lzf"} {
+		_, err := open(t, "testdata/codecs", "application_1700000000000_0001."+codec)
+		require.ErrorContains(t, err, "application_1700000000000_0001."+codec+": compressed with "+codec)
+		require.ErrorContains(t, err, "spark.eventLog.compression.codec=zstd", "the remedy")
+	}
+	text, err := os.ReadFile("../testdata/logs/static.jsonl")
+	require.NoError(t, err)
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err = w.Write(text)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	events, _, err := readFS(fstest.MapFS{"archived": {Data: packed.Bytes()}}, "archived")
+	require.NoError(t, err)
+	require.Equal(t, want, events, "gzip")
+}
+
+func TestLogsThatAreCutOff(t *testing.T) {
+	text, err := os.ReadFile("../testdata/logs/static.jsonl")
+	require.NoError(t, err)
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	whole := bytes.Join(lines[:4], nil)
+	t.Run("in a line", func(t *testing.T) {
+		events, report, err := readFS(fstest.MapFS{"a.inprogress": {Data: append(bytes.Clone(whole), lines[4][:40]...)}}, "a.inprogress")
+		require.NoError(t, err)
+		require.Len(t, events, 4)
+		require.Equal(t, "a.inprogress:5", report.Truncated)
+	})
+	t.Run("after a line without its line break", func(t *testing.T) {
+		events, report, err := readFS(fstest.MapFS{"a": {Data: bytes.TrimSuffix(whole, []byte("\n"))}}, "a")
+		require.NoError(t, err)
+		require.Len(t, events, 4)
+		require.Empty(t, report.Truncated)
+	})
+	t.Run("in zstd", func(t *testing.T) { // Spark's codec, never closed
+		events, report := readLog(t, "testdata/codecs", "killed.zstd.inprogress")
+		require.Greater(t, len(events), 4)
+		require.True(t, strings.HasPrefix(report.Truncated, "killed.zstd.inprogress:"), report.Truncated)
+	})
+	t.Run("in an lz4 block", func(t *testing.T) {
+		packed, err := os.ReadFile("testdata/codecs/application_1700000000000_0001.lz4")
+		require.NoError(t, err)
+		_, report, err := readFS(fstest.MapFS{"a": {Data: packed[:len(packed)-100]}}, "a")
+		require.NoError(t, err)
+		require.NotEmpty(t, report.Truncated)
+	})
+	t.Run("in the middle", func(t *testing.T) {
+		broken := bytes.Join([][]byte{lines[0], []byte("{\"Event\":\"SparkListenerTaskEnd\",\n"), lines[1]}, nil)
+		_, _, err := readFS(fstest.MapFS{"a": {Data: broken}}, "a")
+		require.ErrorContains(t, err, "a:2: read event")
+	})
+}
+
+func TestCompactedLog(t *testing.T) {
+	line := func(id string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte(`{"Event":"SparkListenerApplicationStart","App Name":"n","App ID":"` + id + `","Timestamp":1,"User":"u"}` + "\n")}
+	}
+	files := fstest.MapFS{
+		"d/eventlog_v2_a/appstatus_a.inprogress": line("status"),
+		"d/eventlog_v2_a/events_1_a":             line("1"), "d/eventlog_v2_a/events_2_a": line("2"),
+		"d/eventlog_v2_a/events_2_a.compact": line("2c"), "d/eventlog_v2_a/events_9_a": line("9"),
+		"d/eventlog_v2_a/events_10_a": line("10"),
+	}
+	events, _, err := readFS(files, "d/eventlog_v2_a")
+	require.NoError(t, err)
+	require.IsType(t, phases.Lost{}, events[0])
+	var ids []string
+	for _, start := range of[phases.ApplicationStart](events) {
+		ids = append(ids, start.ID)
+	}
+	require.Equal(t, []string{"2c", "9", "10"}, ids)
+}
+
+func TestWhatIsNoLog(t *testing.T) {
+	for name, c := range map[string]struct{ file, want string }{
+		"absent":      {"none", "open event log none"},
+		"folder":      {"folder", "event log folder: it is a folder"},
+		"empty rolls": {"eventlog_v2_x", "no file events_"},
+		"other text":  {"text", "text:1: read event"},
+		"other json":  {"json", "no field Event"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := readFS(fstest.MapFS{
+				"folder/a": {}, "eventlog_v2_x/appstatus_x": {}, "text": {Data: []byte("hello\nworld\n")}, "json": {Data: []byte("{\"a\":1}\n\n")},
+			}, c.file)
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+// Lines of Spark 3.4 (no jobTags, no rootExecutionId before 3.4.0) and 4.0 (exit code,
+// error as JSON) differ in fields that are ignored or absent.
+func TestLinesOfOtherVersions(t *testing.T) {
+	const sql = "org.apache.spark.sql.execution.ui."
+	for line, want := range map[string]phases.Event{
+		`{"Event":"SparkListenerApplicationEnd","Timestamp":5,"ExitCode":1}`: phases.ApplicationEnd{Time: 5},
+		`{"Event":"` + sql + `SparkListenerSQLExecutionStart","executionId":7,"description":"d","details":"","physicalPlanDescription":"",` +
+			`"sparkPlanInfo":{"nodeName":"Execute SaveIntoDataSourceCommand","children":[]},"time":9}`: phases.SQLStart{
+			ID: 7, Root: 7, Time: 9, Description: "d", Writes: true,
+		},
+		`{"Event":"` + sql + `SparkListenerSQLExecutionStart","executionId":7,"rootExecutionId":3,"description":"d","sparkPlanInfo":` +
+			`{"nodeName":"AdaptiveSparkPlan","children":[{"nodeName":"ReplaceData","children":[]}]},"time":9,"jobGroupId":"g","jobTags":[]}`: phases.SQLStart{
+			ID: 7, Root: 3, Time: 9, Description: "d", Writes: true,
+		},
+		`{"Event":"` + sql + `SparkListenerSQLExecutionEnd","executionId":7,"time":9,"errorMessage":null}`: phases.SQLEnd{ID: 7, Time: 9},
+		`{"time":9,"executionId":7,"Event":"` + sql + `SparkListenerSQLExecutionEnd"}`:                     phases.SQLEnd{ID: 7, Time: 9},
+		`{"Event":"SparkListenerTaskEnd","Stage ID":1,"Stage Attempt ID":2,"Task Type":"ResultTask","Task End Reason":{"Reason":"Resubmitted"},` +
+			`"Task Info":{"Task ID":3,"Index":4,"Attempt":5,"Launch Time":6,"Executor ID":"7","Host":"h","Speculative":true,"Finish Time":8},` +
+			`"Task Metrics":null}`: phases.TaskEnd{
+			Task: phases.Task{
+				ID: 3, StageID: 1, StageAttempt: 2, Index: 4, Attempt: 5, Launched: 6, Finished: 8, Executor: "7", Host: "h", Speculative: true,
+			},
+			Type: "ResultTask", Outcome: "Resubmitted", Failure: "Resubmitted",
+		},
+	} {
+		var events []phases.Event
+		_, err := eventlog.Lines(strings.NewReader(line+"\n"), "log", func(e phases.Event) { events = append(events, e) })
+		require.NoError(t, err, line)
+		require.Equal(t, []phases.Event{want}, events, line)
+	}
+}
+
+func readLog(t *testing.T, folder, name string) ([]phases.Event, eventlog.Report) {
+	t.Helper()
+	events, report, err := readFS(os.DirFS(folder), name)
+	require.NoError(t, err)
+	return events, report
+}
+
+func open(t *testing.T, folder, name string) ([]phases.Event, error) {
+	t.Helper()
+	events, _, err := readFS(os.DirFS(folder), name)
+	return events, err
+}
+
+func of[T phases.Event](events []phases.Event) (some []T) {
+	for _, event := range events {
+		if e, ok := event.(T); ok {
+			some = append(some, e)
+		}
+	}
+	return some
+}

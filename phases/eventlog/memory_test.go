@@ -1,0 +1,111 @@
+package eventlog_test
+
+import (
+	"bytes"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/phases/eventlog"
+)
+
+func readFS(files fs.FS, name string) (events []phases.Event, report eventlog.Report, err error) {
+	log, err := eventlog.Open(files, name)
+	if err != nil {
+		return nil, report, err
+	}
+	report, err = log.Read(func(event phases.Event) { events = append(events, event) })
+	return events, report, err
+}
+
+// tasksOf streams a log of many tasks, as Spark wrote them.
+func tasksOf(t testing.TB, count int) io.Reader {
+	t.Helper()
+	file, err := os.Open("testdata/" + rolled + "/events_1_app-20261123103508-0000.zstd")
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	decoder, err := zstd.NewReader(file)
+	require.NoError(t, err)
+	defer decoder.Close()
+	text, err := io.ReadAll(decoder)
+	require.NoError(t, err)
+	var head, tasks [][]byte
+	for line := range bytes.Lines(text) {
+		if bytes.Contains(line[:40], []byte("SparkListenerTask")) {
+			tasks = append(tasks, line)
+		} else if len(tasks) == 0 {
+			head = append(head, line)
+		}
+	}
+	r, w := io.Pipe()
+	go func() {
+		for _, line := range head {
+			_, _ = w.Write(line)
+		}
+		var out bytes.Buffer
+		for i := range count {
+			for _, kind := range []string{"Start", "End"} {
+				for _, line := range tasks {
+					if bytes.HasPrefix(line, []byte(`{"Event":"SparkListenerTask`+kind)) {
+						id := bytes.Index(line, []byte(`"Task ID":`)) + len(`"Task ID":`)
+						out.Write(line[:id])
+						out.WriteString(strconv.Itoa(i))
+						out.Write(line[id+bytes.IndexByte(line[id:], ','):])
+						break
+					}
+				}
+			}
+			if out.Len() > 1<<20 {
+				_, _ = w.Write(out.Bytes())
+				out.Reset()
+			}
+		}
+		_, _ = w.Write(out.Bytes())
+		_ = w.Close()
+	}()
+	return r
+}
+
+func TestMemoryDoesNotGrowWithTheLog(t *testing.T) {
+	retained := func(tasks int) int64 {
+		engine := phases.NewEngine()
+		before := heap()
+		report, err := eventlog.Lines(tasksOf(t, tasks), "log", engine.Add)
+		require.NoError(t, err)
+		require.Greater(t, report.Events, int64(2*tasks))
+		after := heap()
+		require.NotEmpty(t, engine.Result().Segments)
+		return after - before
+	}
+	small := retained(100)
+	require.Less(t, retained(20_000)-small, int64(256<<10), "bytes that 200 times as many tasks keep")
+}
+
+func heap() int64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
+}
+
+// BenchmarkTasks reads a log of 100,000 tasks, with the engine.
+func BenchmarkTasks(b *testing.B) {
+	const tasks = 100_000
+	text, err := io.ReadAll(tasksOf(b, tasks))
+	require.NoError(b, err)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		engine := phases.NewEngine()
+		_, err := eventlog.Lines(bytes.NewReader(text), "log", engine.Add)
+		require.NoError(b, err)
+	}
+	b.ReportMetric(float64(2*tasks*b.N)/b.Elapsed().Seconds(), "events/s")
+}
