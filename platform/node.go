@@ -5,6 +5,7 @@ const (
 	NodeInstallDir      = "/opt/observatory"               // root-owned, world-readable
 	NodeLauncherJar     = NodeInstallDir + "/launcher.jar" // the only -javaagent Spark is given
 	NodeProfilerJar     = NodeInstallDir + "/async-profiler.jar"
+	NodePluginJar       = NodeInstallDir + "/spark-plugin.jar" // which the launcher adds to the class path
 	NodeCollectorBinary = NodeInstallDir + "/bin/otelcol"
 	NodeCollectorConfig = NodeInstallDir + "/collector.yaml"
 	NodeCollectorEnv    = NodeInstallDir + "/collector.env"          // what only the node knows, for the unit's EnvironmentFile

@@ -19,6 +19,13 @@ func Phases() []Phase {
 	return []Phase{PhaseDriver, PhaseSubmit, PhaseResourceWait, PhaseCompute, PhaseWrite, PhaseIdle}
 }
 
+// A trace's budget, below what Tempo accepts of one (max_bytes_per_trace). What is over
+// it is counted on the trace's root.
+const (
+	SpanBudget      = 20_000
+	SpanBudgetBytes = 10 << 20
+)
+
 // SessionServers are what the command line of a driver contains that serves sessions
 // and has nothing to do between them.
 func SessionServers() []string {

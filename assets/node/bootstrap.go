@@ -26,9 +26,10 @@ type BootstrapInput struct {
 	LauncherJar []byte      // the embedded part
 }
 
-// maxLauncherBytes keeps the launcher small, since every JVM on a node loads it. EMR
-// does not limit the size of a script.
-const maxLauncherBytes = 48 << 10
+// maxLauncherBytes keeps the script small: every node fetches it, and every JVM opens the
+// jar. EMR does not limit the size of a script. What only Spark drivers and executors with
+// the plugin need belongs into the jar of the plugin, which is downloaded.
+const maxLauncherBytes = 64 << 10
 
 var hexSHA256 = regexp.MustCompile(`^[0-9a-f]{64}$`)
 

@@ -17,15 +17,19 @@ import (
 
 var update = flag.Bool("update", false, "rewrite committed files that are rendered from package platform")
 
-func TestLauncherConstantsAreUpToDate(t *testing.T) {
-	const path = "launcher/src/main/java/observatory/launcher/Platform.java"
-	want := node.LauncherConstants()
-	if *update {
-		require.NoError(t, os.WriteFile(path, want, 0o644))
+func TestJavaConstantsAreUpToDate(t *testing.T) {
+	for path, want := range map[string][]byte{
+		"launcher/src/main/java/observatory/launcher/Platform.java":  node.LauncherConstants(),
+		"spark-plugin/src/main/java/observatory/spark/Platform.java": node.PluginConstants(),
+	} {
+		if *update {
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			require.NoError(t, os.WriteFile(path, want, 0o644))
+		}
+		got, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(got), "run: go test ./assets/node -update, then make artifacts-lock")
 	}
-	got, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got), "run: go test ./assets/node -update, then make artifacts-lock")
 }
 
 const executorMain = "org.apache.spark.executor.YarnCoarseGrainedExecutorBackend"

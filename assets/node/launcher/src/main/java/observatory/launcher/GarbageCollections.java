@@ -69,7 +69,7 @@ final class GarbageCollections implements Otlp.Source, NotificationListener {
   }
 
   @Override
-  public synchronized void write(Otlp.Metrics out) {
+  public synchronized void write(Signals.MetricWriter out) {
     if (durations.isEmpty()) {
       return;
     }

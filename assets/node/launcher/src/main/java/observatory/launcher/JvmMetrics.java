@@ -16,7 +16,7 @@ final class JvmMetrics implements Otlp.Source {
   private static final double NANOS = 1e9;
 
   @Override
-  public void write(Otlp.Metrics out) {
+  public void write(Signals.MetricWriter out) {
     memory(out);
     threads(out);
     ClassLoadingMXBean classes = ManagementFactory.getClassLoadingMXBean();
@@ -26,13 +26,13 @@ final class JvmMetrics implements Otlp.Source {
     cpu(out);
   }
 
-  private static void single(Otlp.Metrics out, String name, String unit, boolean monotonic, long value) {
+  private static void single(Signals.MetricWriter out, String name, String unit, boolean monotonic, long value) {
     out.sum(name, unit, monotonic);
     out.point(value);
     out.end();
   }
 
-  private static void memory(Otlp.Metrics out) {
+  private static void memory(Signals.MetricWriter out) {
     List<MemoryPoolMXBean> pools = ManagementFactory.getMemoryPoolMXBeans();
     MemoryUsage[] now = new MemoryUsage[pools.size()];
     MemoryUsage[] collected = new MemoryUsage[pools.size()];
@@ -70,7 +70,7 @@ final class JvmMetrics implements Otlp.Source {
   }
 
   /** Counts Thread objects: a ThreadMXBean would walk stacks. */
-  private static void threads(Otlp.Metrics out) {
+  private static void threads(Signals.MetricWriter out) {
     ThreadGroup root = Thread.currentThread().getThreadGroup();
     while (root.getParent() != null) {
       root = root.getParent();
@@ -91,13 +91,13 @@ final class JvmMetrics implements Otlp.Source {
     out.end();
   }
 
-  private static void threads(Otlp.Metrics out, Map<String, Long> counts, boolean daemon) {
+  private static void threads(Signals.MetricWriter out, Map<String, Long> counts, boolean daemon) {
     for (Map.Entry<String, Long> e : counts.entrySet()) {
       out.point(e.getValue().longValue(), "jvm.thread.daemon", daemon, "jvm.thread.state", e.getKey());
     }
   }
 
-  private static void cpu(Otlp.Metrics out) {
+  private static void cpu(Signals.MetricWriter out) {
     single(out, "jvm.cpu.count", "{cpu}", false, Runtime.getRuntime().availableProcessors());
     Object system = ManagementFactory.getOperatingSystemMXBean();
     if (!(system instanceof OperatingSystemMXBean)) {

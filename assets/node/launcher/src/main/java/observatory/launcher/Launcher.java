@@ -30,6 +30,11 @@ public final class Launcher {
     if (process == null || disabled()) {
       return;
     }
+    try {
+      PluginJar.install(instrumentation);
+    } catch (Throwable t) {
+      Notice.failed("plugin", t);
+    }
     MainMethod main = new MainMethod(Thread.currentThread(), process.mainClass);
     Thread thread = new Thread(new Startup(process, main, instrumentation), "observatory-launcher");
     thread.setDaemon(true);

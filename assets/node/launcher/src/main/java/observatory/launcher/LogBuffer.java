@@ -3,6 +3,7 @@ package observatory.launcher;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Bounded queue of log records. Application threads never block on a full queue: records that do not
@@ -43,7 +44,7 @@ final class LogBuffer {
     notifyAll();
   }
 
-  /** Returns the oldest records, which stay in the queue until removed; empty if there are none. */
+  /** Returns the oldest records of one application, which stay in the queue until removed. */
   synchronized List<LogRecord> batch() {
     List<LogRecord> batch = new ArrayList<LogRecord>(Math.min(BATCH, records.size() + 1));
     reported = dropped;
@@ -53,7 +54,7 @@ final class LogBuffer {
               dropped + " log records dropped: buffer full; the collector is slow or unreachable"));
     }
     for (LogRecord record : records) {
-      if (batch.size() == BATCH) {
+      if (batch.size() == BATCH || !Objects.equals(record.applicationId, records.peek().applicationId)) {
         break;
       }
       batch.add(record);

@@ -15,6 +15,12 @@ final class LogRecord {
   final String body;
   final Map<String, String> attributes = new LinkedHashMap<String, String>();
 
+  /** The application that ran when this was logged; null if its id was not known yet. */
+  final String applicationId = Signals.applicationId();
+
+  /** The span that this belongs to, or null. */
+  final Signals.Trace trace = Signals.trace();
+
   LogRecord(long millis, String logger, String level, int severity, String body) {
     this.millis = millis;
     this.logger = logger == null ? "" : logger;

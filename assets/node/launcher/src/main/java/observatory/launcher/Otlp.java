@@ -11,17 +11,19 @@ import java.util.Map;
  */
 final class Otlp {
   private static final int CUMULATIVE = 2; // AGGREGATION_TEMPORALITY_CUMULATIVE
+  private static final int KIND_INTERNAL = 1; // SPAN_KIND_INTERNAL
+  private static final int STATUS_ERROR = 2; // STATUS_CODE_ERROR
   private static final String RUNTIME_SCOPE = "observatory.launcher";
 
   private Otlp() {}
 
   /** A source of metrics. */
   interface Source {
-    void write(Metrics out) throws Exception;
+    void write(Signals.MetricWriter out) throws Exception;
   }
 
   /** One ExportMetricsServiceRequest. */
-  static final class Metrics {
+  static final class Metrics implements Signals.MetricWriter {
     private final Json json = new Json();
     private final String startNanos;
     private final String nowNanos;
@@ -38,26 +40,31 @@ final class Otlp {
     /** Adds a source's metrics; on failure discards what it had written and rethrows. */
     void add(Source source) throws Exception {
       int end = json.length();
+      boolean complete = false;
       try {
         source.write(this);
-      } catch (Exception e) {
-        json.truncate(end);
-        throw e;
+        complete = true;
+      } finally {
+        if (!complete) {
+          json.truncate(end);
+        }
       }
     }
 
-    void gauge(String name, String unit) {
+    @Override
+    public void gauge(String name, String unit) {
       begin(name, unit, "gauge");
     }
 
-    /** Starts a cumulative sum since JVM start. Stores treat a non-monotonic sum as a gauge. */
-    void sum(String name, String unit, boolean monotonic) {
+    @Override
+    public void sum(String name, String unit, boolean monotonic) {
       begin(name, unit, "sum");
       json.plain("aggregationTemporality", CUMULATIVE).plain("isMonotonic", monotonic);
       json.array("dataPoints");
     }
 
-    void histogram(String name, String unit) {
+    @Override
+    public void histogram(String name, String unit) {
       begin(name, unit, "histogram");
       json.plain("aggregationTemporality", CUMULATIVE).array("dataPoints");
     }
@@ -69,20 +76,26 @@ final class Otlp {
       }
     }
 
-    void end() {
+    @Override
+    public void end() {
       json.endArray().endObject().endObject();
     }
 
-    /** Writes a data point; attributes alternates names and values. */
-    void point(long value, Object... attributes) {
+    @Override
+    public void point(long value, Object... attributes) {
       head(attributes).integer("asInt", value).endObject();
     }
 
-    void point(double value, Object... attributes) {
+    @Override
+    public void point(double value, Object... attributes) {
+      if (Double.isNaN(value) || Double.isInfinite(value)) {
+        return; // not valid JSON: the whole request would be refused
+      }
       head(attributes).plain("asDouble", value).endObject();
     }
 
-    void point(long[] counts, double[] bounds, double sum, Object... attributes) {
+    @Override
+    public void point(long[] counts, double[] bounds, double sum, Object... attributes) {
       long count = 0;
       for (long c : counts) {
         count += c;
@@ -145,7 +158,53 @@ final class Otlp {
     for (Map.Entry<String, String> e : record.attributes.entrySet()) {
       attribute(json, e.getKey(), e.getValue());
     }
-    json.endArray().endObject();
+    json.endArray();
+    if (record.trace != null) {
+      json.text("traceId", record.trace.traceId).text("spanId", record.trace.spanId);
+    }
+    json.endObject();
+  }
+
+  /** One ExportTraceServiceRequest. */
+  static String traces(Map<String, String> resource, List<Span> spans) {
+    Json json = new Json();
+    json.object(null).array("resourceSpans").object(null);
+    resource(json, resource);
+    json.array("scopeSpans").object(null).object("scope").text("name", RUNTIME_SCOPE).endObject();
+    json.array("spans");
+    for (Span span : spans) {
+      span(json, span);
+    }
+    return json.endArray().endObject().endArray().endObject().endArray().endObject().toString();
+  }
+
+  private static void span(Json json, Span span) {
+    json.object(null).text("traceId", span.traceId).text("spanId", span.spanId);
+    if (span.parentSpanId != null) {
+      json.text("parentSpanId", span.parentSpanId);
+    }
+    json.text("name", span.name).plain("kind", KIND_INTERNAL);
+    json.integer("startTimeUnixNano", span.startNanos).integer("endTimeUnixNano", span.endNanos);
+    json.array("attributes");
+    for (int i = 0; i < span.attributes.size(); i += 2) {
+      attribute(json, (String) span.attributes.get(i), span.attributes.get(i + 1));
+    }
+    json.endArray();
+    if (!span.links.isEmpty()) {
+      json.array("links");
+      for (int i = 0; i < span.links.size(); i += 2) {
+        json.object(null).text("traceId", span.links.get(i)).text("spanId", span.links.get(i + 1)).endObject();
+      }
+      json.endArray();
+    }
+    if (span.failed) {
+      json.object("status").plain("code", STATUS_ERROR);
+      if (span.message() != null) {
+        json.text("message", span.message());
+      }
+      json.endObject();
+    }
+    json.endObject();
   }
 
   private static void resource(Json json, Map<String, String> attributes) {
@@ -160,6 +219,10 @@ final class Otlp {
     json.object(null).text("key", key).object("value");
     if (value instanceof Boolean) {
       json.plain("boolValue", value);
+    } else if (value instanceof Long || value instanceof Integer) {
+      json.integer("intValue", ((Number) value).longValue());
+    } else if (value instanceof Double && !((Double) value).isNaN() && !((Double) value).isInfinite()) {
+      json.plain("doubleValue", value);
     } else {
       json.text("stringValue", String.valueOf(value));
     }

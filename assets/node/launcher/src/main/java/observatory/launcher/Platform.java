@@ -6,6 +6,7 @@ final class Platform {
 
   static final String FACTS_FILE = "/opt/observatory/node.properties";
   static final String KILL_SWITCH = "/opt/observatory/disabled";
+  static final String PLUGIN_JAR = "/opt/observatory/spark-plugin.jar";
   static final String PROFILER_JAR = "/opt/observatory/async-profiler.jar";
   static final String OTLP_ENDPOINT = "http://127.0.0.1:4318";
   static final String PYROSCOPE_PORT = "4040";
@@ -24,7 +25,11 @@ final class Platform {
   static final long EXPORT_MILLIS = 10000;
   static final String ALLOCATION_SAMPLE = "2m";
 
-  static final String[] HOST_LABELS = {"cluster", "node.role", "host.name"};
+  static final String[] HOST_LABELS = {
+    "cluster",
+    "node.role",
+    "host.name",
+  };
 
   static final String[][] S3A_COUNTERS = {
     {"store_io_request", "{request}"},

@@ -28,7 +28,7 @@ final class Profile {
     url =
         settings.server + "/ingest?format=jfr&spyName=javaspy&units=samples&aggregationType=sum"
             + "&sampleRate=" + ProfilerSettings.SAMPLE_RATE + "&from=" + from + "&until=" + until
-            + "&name=" + URLEncoder.encode(settings.name, "UTF-8");
+            + "&name=" + URLEncoder.encode(settings.name(Signals.applicationId()), "UTF-8");
     ByteArrayOutputStream out = new ByteArrayOutputStream(recording.length / 4);
     out.write(
         ("--" + BOUNDARY + "\r\nContent-Disposition: form-data; name=\"jfr\"; filename=\"jfr\"\r\n"

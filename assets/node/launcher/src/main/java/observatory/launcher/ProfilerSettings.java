@@ -20,9 +20,6 @@ final class ProfilerSettings {
   final boolean enabled;
   final String server;
 
-  /** Service and labels, in the format of Pyroscope's /ingest. */
-  final String name;
-
   /**
    * Keeps async-profiler from writing to the application's standard output. The log level must be
    * passed with every command.
@@ -35,27 +32,34 @@ final class ProfilerSettings {
    */
   private static final String JFR_OPTIONS = ",jfropts=0x1f";
 
+  private final SparkProcess process;
+  private final NodeFacts facts;
   private final String events;
   private final String allocations;
 
-  ProfilerSettings(SparkProcess process, String applicationId, NodeFacts facts) {
+  ProfilerSettings(SparkProcess process, NodeFacts facts) {
+    this.process = process;
+    this.facts = facts;
+    enabled = !"false".equalsIgnoreCase(given("pyroscope.agent.enabled", ""));
+    server =
+        given(
+            "pyroscope.server.address",
+            "http://" + facts.get(Platform.FACT_CONTROL) + ":" + Platform.PYROSCOPE_PORT);
+    events =
+        option("event", "itimer") + ",interval=" + 1000 / SAMPLE_RATE + "ms" + option("lock", "10ms");
+    allocations = option("alloc", Platform.ALLOCATION_SAMPLE);
+  }
+
+  /** Returns service and labels, in the format of Pyroscope's /ingest. */
+  String name(String applicationId) {
     Map<String, String> identity = new LinkedHashMap<String, String>();
     for (String label : Platform.HOST_LABELS) {
       identity.put(label, facts.get(label));
     }
     identity.put(Platform.LABEL_APP_ID, applicationId);
     identity.put(Platform.LABEL_EXECUTOR_ID, process.executorId);
-    enabled = !"false".equalsIgnoreCase(given("pyroscope.agent.enabled", ""));
-    server =
-        given(
-            "pyroscope.server.address",
-            "http://" + facts.get(Platform.FACT_CONTROL) + ":" + Platform.PYROSCOPE_PORT);
-    name =
-        given("pyroscope.application.name", process.service)
-            + "{" + merged(given("pyroscope.labels", ""), identity) + "}";
-    events =
-        option("event", "itimer") + ",interval=" + 1000 / SAMPLE_RATE + "ms" + option("lock", "10ms");
-    allocations = option("alloc", Platform.ALLOCATION_SAMPLE);
+    return given("pyroscope.application.name", process.service)
+        + "{" + merged(given("pyroscope.labels", ""), identity) + "}";
   }
 
   /** Returns the command that starts recording into a file. */

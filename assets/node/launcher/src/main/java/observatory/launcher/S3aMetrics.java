@@ -30,7 +30,7 @@ final class S3aMetrics implements Otlp.Source {
   }
 
   @Override
-  public void write(Otlp.Metrics out) throws JMException {
+  public void write(Signals.MetricWriter out) throws JMException {
     read();
     if (sums.isEmpty()) {
       return;

@@ -8,7 +8,6 @@ import java.lang.instrument.Instrumentation;
  */
 final class Startup implements Runnable {
   private static final long MAIN_TIMEOUT_MILLIS = 2000;
-  private static final long APPLICATION_ID_TIMEOUT_MILLIS = 600_000;
 
   private final SparkProcess process;
   private final MainMethod main;
@@ -24,17 +23,19 @@ final class Startup implements Runnable {
   public void run() {
     main.awaitMain(MAIN_TIMEOUT_MILLIS);
     Telemetry telemetry = telemetry();
-    String applicationId = applicationId();
+    DriverContext context = new DriverContext(classes);
+    identify(context, DriverContext.UNLABELLED_MILLIS);
     if (telemetry != null) {
-      telemetry.identify(applicationId);
+      telemetry.send();
     }
     try {
       NodeFacts facts = NodeFacts.read(Platform.FACTS_FILE);
-      Profiler.start(new ProfilerSettings(process, applicationId, facts));
+      Profiler.start(new ProfilerSettings(process, facts));
     } catch (Throwable t) {
       Notice.failed("profiler", t);
     }
     System.setProperty(Platform.GUARD_PROPERTY, "done");
+    identify(context, Long.MAX_VALUE);
   }
 
   private Telemetry telemetry() {
@@ -43,20 +44,21 @@ final class Startup implements Runnable {
       telemetry.start();
       return telemetry;
     } catch (Throwable t) {
+      Signals.close();
       Notice.failed("telemetry", t);
       return null;
     }
   }
 
-  private String applicationId() {
-    if (process.applicationId != null || !process.isDriver()) {
-      return process.applicationId;
-    }
-    try {
-      return new DriverContext(classes).awaitApplicationId(APPLICATION_ID_TIMEOUT_MILLIS);
-    } catch (Throwable t) {
-      Notice.failed("application id", t);
-      return null;
+  private void identify(DriverContext context, long timeoutMillis) {
+    if (process.applicationId != null) {
+      Signals.identify(process.applicationId);
+    } else if (process.isDriver() && Signals.applicationId() == null) {
+      try {
+        context.awaitApplicationId(timeoutMillis);
+      } catch (Throwable t) {
+        Notice.failed("application id", t);
+      }
     }
   }
 }

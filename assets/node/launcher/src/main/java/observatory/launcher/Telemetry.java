@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Sends the JVM's metrics and log records to the node's collector, from one daemon thread. It starts
- * sending once the application id is settled. As the JVM exits, a shutdown hook waits a
+ * Sends the JVM's metrics, log records and spans to the node's collector, from one daemon thread. It
+ * starts sending once the application id is settled. As the JVM exits, a shutdown hook waits a
  * short time for the remainder to be sent.
  */
 final class Telemetry implements Runnable {
@@ -17,7 +17,15 @@ final class Telemetry implements Runnable {
 
   private static final long LOG_MILLIS = 1000;
   private static final int ANSWER_MILLIS = 1000;
+
+  /** The JVM's end waits EXIT_MILLIS in all, of which STOP_MILLIS for a context to stop. */
   private static final long EXIT_MILLIS = 2000;
+
+  private static final long STOP_MILLIS = 1300;
+  private static final long STOP_POLL_MILLIS = 10;
+
+  /** Batches of each kind between two looks at the clock. */
+  private static final int ROUND = 32;
 
   /** Spark initializes log4j within seconds; after WATCHES attempts it is looked for less often. */
   private static final long WATCH_MILLIS = 200;
@@ -27,11 +35,14 @@ final class Telemetry implements Runnable {
   private final SparkProcess process;
   private final LoadedClasses classes;
   private final LogBuffer logs = new LogBuffer();
+  private final SpanBuffer spans = Signals.spans();
   private final long started = ManagementFactory.getRuntimeMXBean().getStartTime();
   private final Otlp.Source[] sources;
   private final Thread thread = new Thread(this, THREAD);
-  private volatile String applicationId;
-  private volatile boolean identified;
+  private final Object flushes = new Object();
+  private long requested; // flushes, like done
+  private long done;
+  private volatile boolean sending;
   private volatile boolean ending;
   private Runnable capture;
   private int watches;
@@ -56,22 +67,56 @@ final class Telemetry implements Runnable {
     }
     thread.setDaemon(true);
     thread.start();
+    Signals.sendWith(this);
   }
 
-  /** Sets the application id of all signals; null if it could not be determined. */
-  void identify(String id) {
-    applicationId = id;
-    identified = true;
+  /** Starts sending, with the application id of Signals, if it has one. */
+  void send() {
+    sending = true;
+    wake();
+  }
+
+  void wake() {
+    logs.wake();
+  }
+
+  /** Sends what is there, in the telemetry thread; false if that did not end within the time. */
+  boolean flush(long timeoutMillis) {
+    long until = System.nanoTime() + timeoutMillis * 1_000_000L;
+    synchronized (flushes) {
+      long mine = ++requested;
+      wake();
+      try {
+        for (long left = timeoutMillis; done < mine; left = (until - System.nanoTime()) / 1_000_000L) {
+          if (left <= 0 || !sending || !thread.isAlive()) {
+            return false;
+          }
+          flushes.wait(left);
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return false;
+      }
+      return true;
+    }
   }
 
   private void end() {
-    ending = true;
-    logs.wake();
+    long begun = System.nanoTime();
     try {
-      thread.join(EXIT_MILLIS);
+      while (Signals.stopping() && millisSince(begun) < STOP_MILLIS) {
+        Thread.sleep(STOP_POLL_MILLIS);
+      }
+      ending = true;
+      wake();
+      thread.join(Math.max(1, EXIT_MILLIS - millisSince(begun)));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  private static long millisSince(long nanos) {
+    return (System.nanoTime() - nanos) / 1_000_000L;
   }
 
   @Override
@@ -81,23 +126,46 @@ final class Telemetry implements Runnable {
       try {
         logs.await(capture == null && watches < WATCHES ? WATCH_MILLIS : LOG_MILLIS);
         captureLogs();
-        if (identified && !ending) {
-          sendLogs();
-          if (System.nanoTime() - exported >= Platform.EXPORT_MILLIS * 1_000_000L) {
+        if (sending && !ending) {
+          long asked = asked();
+          boolean due = asked > 0 || millisSince(exported) >= Platform.EXPORT_MILLIS;
+          if (due) {
             exported = System.nanoTime();
-            sendMetrics();
           }
+          round(due);
+          flushed(asked);
         }
       } catch (Throwable t) {
         reportOnce(t);
       }
     }
     try {
-      sendLogs();
-      sendMetrics();
-      sendLogs();
+      round(true);
+      sendBatches(Integer.MAX_VALUE);
+      flushed(asked());
     } catch (Throwable t) {
       reportOnce(t);
+    }
+  }
+
+  /** Returns the newest flush that nobody has served, or 0. */
+  private long asked() {
+    synchronized (flushes) {
+      return requested > done ? requested : 0;
+    }
+  }
+
+  private void flushed(long asked) {
+    synchronized (flushes) {
+      done = Math.max(done, asked);
+      flushes.notifyAll();
+    }
+  }
+
+  private void round(boolean withMetrics) {
+    sendBatches(ROUND);
+    if (withMetrics) {
+      sendMetrics();
     }
   }
 
@@ -113,7 +181,7 @@ final class Telemetry implements Runnable {
     capture.run();
   }
 
-  private Map<String, String> resource() {
+  private Map<String, String> resource(String applicationId) {
     Map<String, String> resource = new LinkedHashMap<String, String>();
     resource.put(Platform.LABEL_SERVICE, process.service);
     if (applicationId != null) {
@@ -125,32 +193,89 @@ final class Telemetry implements Runnable {
     return resource;
   }
 
-  private void sendLogs() throws IOException {
-    for (List<LogRecord> batch = logs.batch(); !batch.isEmpty(); batch = logs.batch()) {
-      post("/v1/logs", Otlp.logs(resource(), batch));
+  /** Sends log records and spans by turns: neither waits for the other's queue to be empty. */
+  private void sendBatches(int limit) {
+    boolean logsLeft = true;
+    boolean spansLeft = true;
+    for (int i = 0; i < limit && (logsLeft || spansLeft); i++) {
+      logsLeft = logsLeft && sendLogs();
+      spansLeft = spansLeft && sendSpans();
+    }
+  }
+
+  /** Sends a batch; false if there is none, or if it must be sent again. */
+  private boolean sendLogs() {
+    List<LogRecord> batch = logs.batch();
+    if (batch.isEmpty()) {
+      return false;
+    }
+    String known = batch.get(batch.size() - 1).applicationId;
+    String id = known == null ? Signals.applicationId() : known;
+    boolean sent = post("/v1/logs", Otlp.logs(resource(id), batch));
+    if (sent) {
       logs.remove(batch);
     }
+    return sent;
   }
 
-  private void sendMetrics() throws IOException {
-    Otlp.Metrics metrics = new Otlp.Metrics(resource(), started, System.currentTimeMillis());
+  private boolean sendSpans() {
+    List<Span> batch = spans.batch();
+    if (batch.isEmpty()) {
+      return false;
+    }
+    boolean sent = post("/v1/traces", Otlp.traces(resource(batch.get(0).applicationId), batch));
+    if (sent) {
+      spans.remove(batch);
+    }
+    return sent;
+  }
+
+  /** Sends one request for each application: a JVM may have had several contexts. */
+  private void sendMetrics() {
+    Map<String, Otlp.Metrics> requests = new LinkedHashMap<String, Otlp.Metrics>();
     for (Otlp.Source source : sources) {
+      add(requests, Signals.applicationId(), source);
+    }
+    for (Signals.MetricSource source : Signals.sources()) {
       try {
-        metrics.add(source);
-      } catch (Exception e) {
-        reportOnce(e);
+        String id = source.applicationId();
+        if (id != null) {
+          add(requests, id, source);
+        }
+      } catch (Throwable t) {
+        reportOnce(t);
       }
     }
-    post("/v1/metrics", metrics.finish());
+    for (Otlp.Metrics request : requests.values()) {
+      post("/v1/metrics", request.finish());
+    }
   }
 
-  /** Throws if the request can be retried; a permanently rejected request is reported and dropped. */
-  private void post(String path, String json) throws IOException {
+  private void add(Map<String, Otlp.Metrics> requests, String applicationId, Otlp.Source source) {
+    Otlp.Metrics request = requests.get(applicationId);
+    if (request == null) {
+      request = new Otlp.Metrics(resource(applicationId), started, System.currentTimeMillis());
+      requests.put(applicationId, request);
+    }
+    try {
+      request.add(source);
+    } catch (Throwable t) {
+      reportOnce(t);
+    }
+  }
+
+  /** Returns false if the request can be retried; a permanently rejected one is reported and dropped. */
+  private boolean post(String path, String json) {
     try {
       byte[] body = json.getBytes(StandardCharsets.UTF_8);
       Http.post(Platform.OTLP_ENDPOINT + path, "application/json", body, ANSWER_MILLIS);
+      return true;
     } catch (Http.Refused e) {
       reportOnce(e);
+      return true;
+    } catch (IOException e) {
+      reportOnce(e);
+      return false;
     }
   }
 
