@@ -22,9 +22,17 @@ const (
 )
 
 // TraceparentOf returns the trace context that a step's arguments carry, "" if none.
-func TraceparentOf(args []string) string {
+func TraceparentOf(args []string) string { return sparkProperty(args, SparkTraceparent) }
+
+// StepParentOf returns the id of the span that a step's own span belongs to, "" if the
+// step's arguments name none.
+func StepParentOf(args []string) string { return sparkProperty(args, SparkStepParent) }
+
+// sparkProperty returns a property that spark-submit's arguments set, as "--conf
+// key=value" or "--conf=key=value".
+func sparkProperty(args []string, key string) string {
 	for _, arg := range args {
-		if value, ok := strings.CutPrefix(arg, SparkTraceparent+"="); ok {
+		if value, ok := strings.CutPrefix(strings.TrimPrefix(arg, "--conf="), key+"="); ok {
 			return value
 		}
 	}
@@ -50,12 +58,23 @@ const (
 	LinkTimeRange   = "__url_time_range" // a query: from=…&to=…
 )
 
+// SparkKind is the attribute of a span with its SpanKind.
+const SparkKind Label = "spark.kind"
+
 // Attributes of the span of an EMR step, besides Cluster.
 const (
 	StepID    Label = "emr.step.id" // s-…
 	StepName  Label = "emr.step.name"
 	StepState Label = "emr.step.state" // as EMR writes it: COMPLETED, FAILED, …
 	StepApps  Label = "emr.step.application_ids"
+)
+
+// Metrics of steps, as they are emitted, and their labels.
+const (
+	MetricStepDuration = Name + ".step.duration" // of the last step of each name
+	MetricStepCount    = Name + ".step.count"    // of ended steps
+	LabelStepName      = "step_name"
+	LabelStepState     = "step_state"
 )
 
 // StepLogKey returns the key of a step's log below the cluster's log URI

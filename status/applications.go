@@ -19,9 +19,9 @@ import (
 // one each.
 const maxApplications = 100
 
-// addApplications adds the YARN applications that the steps' own logs name, in the
+// AddApplications adds the YARN applications that the steps' own logs name, in the
 // order in which they appear there, to steps of which EMR names none.
-func (s Source) addApplications(ctx context.Context, steps []Step) error {
+func (s Source) AddApplications(ctx context.Context, steps []Step) error {
 	endpoint, configured := s.Config.Endpoints[platform.WorkloadVictoriaLogs]
 	var ids []string
 	since := time.Now()

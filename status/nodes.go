@@ -44,8 +44,8 @@ func (s sample) number() (float64, error) {
 	return number, nil
 }
 
-// readNodes reads the nodes and their bootstrap reports from VictoriaMetrics.
-func (s Source) readNodes(ctx context.Context) ([]Node, error) {
+// Nodes reads the nodes and their bootstrap reports from VictoriaMetrics.
+func (s Source) Nodes(ctx context.Context) ([]Node, error) {
 	host := strings.Join(metricNames(platform.HostLabels()), ",")
 	component := platform.BootstrapComponent.Metric()
 	seen, err := s.query(ctx, fmt.Sprintf(

@@ -85,6 +85,9 @@ type Source struct {
 	Config Config
 	Client *http.Client // queries the workloads
 	Steps  *StepReader  // nil = no steps
+
+	// Recorder says what the telemetry of steps lacks; nil = nothing.
+	Recorder interface{ Problems() []string }
 }
 
 // Read queries workloads, VictoriaMetrics and EMR concurrently, each request with
@@ -110,7 +113,7 @@ func (s Source) Read(ctx context.Context) Status {
 		})
 	}
 	requests.Go(func() {
-		nodes, err := s.readNodes(ctx)
+		nodes, err := s.Nodes(ctx)
 		if err != nil {
 			lock.Lock()
 			defer lock.Unlock()
@@ -125,6 +128,11 @@ func (s Source) Read(ctx context.Context) Status {
 		read.Problems = append(read.Problems, problems...)
 	})
 	requests.Wait()
+	if s.Recorder != nil {
+		read.Problems = append(read.Problems, s.Recorder.Problems()...)
+	}
+	slices.Sort(read.Problems) // both may fail alike
+	read.Problems = slices.Compact(read.Problems)
 	read.Bootstrap = bootstrapOutcomes(read.Nodes)
 	slices.SortFunc(read.Workloads, func(a, b Workload) int { return compare(a.Name, b.Name) })
 	return read

@@ -2,6 +2,7 @@ package status
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,10 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
-	"go.opentelemetry.io/otel/propagation"
-	"go.opentelemetry.io/otel/trace"
-
-	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/aws/smithy-go"
 )
 
 const (
@@ -39,8 +37,9 @@ type Step struct {
 	Started        *time.Time      `json:"started,omitempty"`
 	Ended          *time.Time      `json:"ended,omitempty"`
 	Reason         string          `json:"reason,omitempty"`         // why it did not complete, as EMR says
-	TraceID        string          `json:"traceId,omitempty"`        // left out of steps without a trace context
+	TraceID        string          `json:"traceId,omitempty"`        // left out of steps without a span
 	ApplicationIDs []string        `json:"applicationIds,omitempty"` // YARN's, if EMR or the step's log names them
+	Span           StepSpan        `json:"-"`
 }
 
 // Took is how long the step ran until it ended, or has been running at now; zero
@@ -58,7 +57,8 @@ func (s Step) Took(now time.Time) time.Duration {
 
 // StepReader reads steps from EMR, and remembers them for stepsAge.
 type StepReader struct {
-	client *emr.Client
+	client  *emr.Client
+	tracing Tracing
 
 	mu   sync.Mutex
 	seen map[string]stepReading // by cluster
@@ -72,7 +72,9 @@ type stepReading struct {
 }
 
 // NewStepReader returns a reader of steps.
-func NewStepReader(client *emr.Client) *StepReader { return &StepReader{client: client} }
+func NewStepReader(client *emr.Client, tracing Tracing) *StepReader {
+	return &StepReader{client: client, tracing: tracing}
+}
 
 // read returns the steps of clusters, and an error for each cluster whose steps
 // cannot be read. A request that ends early does not spoil what others get.
@@ -110,27 +112,50 @@ func (r *StepReader) read(ctx context.Context, clusters []string) ([]Step, []err
 	return steps, errs
 }
 
+// IsClusterID reports whether EMR has such cluster ids.
+func IsClusterID(id string) bool { return clusterID.MatchString(id) }
+
 // clusterID matches EMR's cluster ids. Telemetry may name anything as its cluster.
 var clusterID = regexp.MustCompile(`^j-[A-Z0-9]+$`)
 
-// list returns the first page of a cluster's steps: the newest, at most 50 (EMR API
-// Reference, ListSteps).
+// list returns the newest steps of a cluster.
 func (r *StepReader) list(ctx context.Context, cluster string) ([]Step, error) {
-	if !clusterID.MatchString(cluster) {
+	if !IsClusterID(cluster) {
 		return nil, fmt.Errorf("read steps of cluster %q: this is no id of an EMR cluster", cluster)
 	}
-	out, err := r.client.ListSteps(ctx, &emr.ListStepsInput{ClusterId: aws.String(cluster)})
+	steps, _, err := r.List(ctx, &emr.ListStepsInput{ClusterId: aws.String(cluster)})
+	return steps[:min(len(steps), lastSteps)], err
+}
+
+// List returns a page of a cluster's steps, and the marker of the next one. Without a
+// filter it has the newest, at most 50 (EMR API Reference, ListSteps).
+func (r *StepReader) List(ctx context.Context, input *emr.ListStepsInput) ([]Step, *string, error) {
+	cluster := aws.ToString(input.ClusterId)
+	out, err := r.client.ListSteps(ctx, input)
 	if err != nil {
-		return nil, fmt.Errorf("read steps of cluster %s: %w", cluster, err)
+		return nil, nil, explainRefusal(cluster, err)
 	}
 	steps := make([]Step, 0, len(out.Steps))
 	for _, summary := range out.Steps {
-		steps = append(steps, newStep(cluster, summary))
+		steps = append(steps, newStep(cluster, summary, r.tracing))
 	}
-	return steps[:min(len(steps), lastSteps)], nil
+	return steps, out.Marker, nil
 }
 
-func newStep(cluster string, s types.StepSummary) Step {
+// ErrStepsRefused is the error for a cluster whose steps the control node may not list.
+var ErrStepsRefused = errors.New("it is no cluster of this stack, or lacks the stack's tags (the control node's role lists the steps " +
+	"of clusters with these tags only); give the cluster the tags, or keep its nodes from reporting here")
+
+// explainRefusal explains why EMR did not return the steps of a cluster.
+func explainRefusal(cluster string, err error) error {
+	var answer smithy.APIError
+	if errors.As(err, &answer) && strings.HasPrefix(answer.ErrorCode(), "AccessDenied") {
+		return fmt.Errorf("read steps of cluster %s: %w: %w", cluster, ErrStepsRefused, err)
+	}
+	return fmt.Errorf("read steps of cluster %s: %w", cluster, err)
+}
+
+func newStep(cluster string, s types.StepSummary, tracing Tracing) Step {
 	step := Step{Cluster: cluster, ID: aws.ToString(s.Id), Name: aws.ToString(s.Name)}
 	if s.Status != nil {
 		step.State = s.Status.State
@@ -139,12 +164,12 @@ func newStep(cluster string, s types.StepSummary) Step {
 		}
 		step.Reason = reasonOf(*s.Status)
 	}
+	var args []string
 	if s.Config != nil {
-		carrier := propagation.MapCarrier{"traceparent": platform.TraceparentOf(s.Config.Args)}
-		span := trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), carrier))
-		if span.IsValid() {
-			step.TraceID = span.TraceID().String()
-		}
+		args = s.Config.Args
+	}
+	if step.Span = tracing.spanOf(step.ID, args); step.Span.IsValid() {
+		step.TraceID = step.Span.TraceID().String()
 	}
 	if s.AdditionalInfo != nil {
 		step.ApplicationIDs = s.AdditionalInfo.ResourceManagerApplicationIds
@@ -182,7 +207,7 @@ func (s Source) readSteps(ctx context.Context, clusters []Cluster) (steps []Step
 	steps, errs := s.Steps.read(ctx, ids)
 	slices.SortStableFunc(steps, func(a, b Step) int { return b.Created.Compare(a.Created) })
 	steps = append([]Step{}, steps[:min(len(steps), lastSteps)]...)
-	if err := s.addApplications(ctx, steps); err != nil {
+	if err := s.AddApplications(ctx, steps); err != nil {
 		errs = append(errs, fmt.Errorf("read the applications of the steps: %w", err))
 	}
 	for _, err := range errs {

@@ -57,7 +57,7 @@ func stepReader(t *testing.T, api http.Handler) *status.StepReader {
 	return status.NewStepReader(emr.New(emr.Options{
 		Region: "us-east-1", BaseEndpoint: aws.String(server.URL), RetryMaxAttempts: 1,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
-	}))
+	}), status.Tracing{Enabled: true, Ratio: 1})
 }
 
 // addSteps adds a cluster with steps, and returns its id and theirs.

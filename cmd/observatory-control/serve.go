@@ -17,6 +17,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
+	"github.com/emr-observatory/emr-observatory/status/steptelemetry"
 )
 
 // Limits of a connection. A status takes as long as its slowest query.
@@ -32,11 +33,13 @@ const (
 // minPasswordBytes keeps a truncated or empty file from becoming the password.
 const minPasswordBytes = 16
 
-// files are the paths of what the server reads at its start.
+// files are the paths of what the server reads at its start, and its other settings.
 type files struct {
 	config, certificate, key, password, caCertificate string
 
 	serverName string // no file: in the workloads' certificates
+	data       string // folder
+	tracing    status.Tracing
 }
 
 func serveCommand() *cobra.Command {
@@ -44,13 +47,19 @@ func serveCommand() *cobra.Command {
 	var address string
 	c := &cobra.Command{
 		Use: "serve", Args: cobra.NoArgs,
-		Short: "Serve " + status.Path + " over TLS, with a password",
+		Short: "Serve " + status.Path + " over TLS, with a password, and record the steps of clusters",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			handler, certificate, err := f.load(cmd.Context())
+			source, password, certificate, err := f.load(cmd.Context())
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), newServer(address, certificate, handler))
+			recorder, err := steptelemetry.New(cmd.Context(), source, f.data)
+			if err != nil {
+				return fmt.Errorf("record steps: %w", err)
+			}
+			source.Recorder = recorder
+			go recorder.Run(cmd.Context())
+			return serve(cmd.Context(), newServer(address, certificate, status.Handler(source, password)))
 		},
 	}
 	c.Flags().StringVar(&f.config, "config", "/etc/observatory/status.json", "what to report on (JSON)")
@@ -60,11 +69,14 @@ func serveCommand() *cobra.Command {
 	c.Flags().StringVar(&f.caCertificate, "ca-certificate", "", "CA of the workloads' certificates (PEM; default: this machine's)")
 	c.Flags().StringVar(&f.serverName, "server-name", "", "name in the workloads' certificates (default: each workload's own)")
 	c.Flags().StringVar(&address, "listen", fmt.Sprintf(":%d", platform.Status), "address to listen on")
+	c.Flags().StringVar(&f.data, "data", "", "folder that keeps which steps were recorded (default: none, and the last day's are sent again)")
+	c.Flags().BoolVar(&f.tracing.Enabled, "tracing", true, "send a span for each step that has ended")
+	c.Flags().Float64Var(&f.tracing.Ratio, "sampling-ratio", 1, "share of the steps that have a span, 0 to 1, where a step's arguments do not say")
 	return c
 }
 
 // load reads the files and reports everything that is wrong with them at once.
-func (f files) load(ctx context.Context) (http.Handler, tls.Certificate, error) {
+func (f files) load(ctx context.Context) (status.Source, string, tls.Certificate, error) {
 	config, configErr := status.LoadConfig(f.config)
 	certificate, certificateErr := tls.LoadX509KeyPair(f.certificate, f.key)
 	if certificateErr != nil {
@@ -73,19 +85,22 @@ func (f files) load(ctx context.Context) (http.Handler, tls.Certificate, error) 
 	}
 	password, passwordErr := readPassword(f.password)
 	client, clientErr := f.client()
-	steps, stepsErr := stepReader(ctx, config.Region)
+	steps, stepsErr := f.stepReader(ctx, config.Region)
 	err := errors.Join(configErr, certificateErr, passwordErr, clientErr, stepsErr)
-	return status.Handler(status.Source{Config: config, Client: client, Steps: steps}, password), certificate, err
+	return status.Source{Config: config, Client: client, Steps: steps}, password, certificate, err
 }
 
 // stepReader reads EMR with the control node's role. A throttled request is repeated
 // once; then the page says so.
-func stepReader(ctx context.Context, region string) (*status.StepReader, error) {
+func (f files) stepReader(ctx context.Context, region string) (*status.StepReader, error) {
+	if err := f.tracing.Validate(); err != nil {
+		return nil, fmt.Errorf("--sampling-ratio: %w", err)
+	}
 	aws, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithRegion(region), awsconfig.WithRetryMaxAttempts(2))
 	if err != nil {
 		return nil, fmt.Errorf("configure the client of EMR: %w", err)
 	}
-	return status.NewStepReader(emr.NewFromConfig(aws)), nil
+	return status.NewStepReader(emr.NewFromConfig(aws), f.tracing), nil
 }
 
 // client queries the workloads.

@@ -1,0 +1,55 @@
+package status
+
+import (
+	"context"
+	"fmt"
+
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// Tracing says which steps have a span. The zero value: none.
+type Tracing struct {
+	Enabled bool
+	Ratio   float64 // of the steps whose arguments carry no decision
+}
+
+// Validate rejects a ratio that is none.
+func (t Tracing) Validate() error {
+	if t.Ratio >= 0 && t.Ratio <= 1 {
+		return nil
+	}
+	return fmt.Errorf("%v: must be from 0 to 1; 0 keeps no trace that starts with its step, 1 keeps all", t.Ratio)
+}
+
+// StepSpan identifies a step's span. It is not valid if the step has none.
+type StepSpan struct {
+	trace.SpanContext
+	Parent trace.SpanID // of the same trace, not valid = none
+}
+
+// spanOf returns the span that a step's arguments identify, or else a hash of its id.
+// The arguments say whether their trace is sampled.
+func (t Tracing) spanOf(id string, args []string) StepSpan {
+	carrier := propagation.MapCarrier{"traceparent": platform.TraceparentOf(args)}
+	given := trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), carrier))
+	switch {
+	case !t.Enabled:
+		return StepSpan{}
+	case given.IsValid() && !given.IsSampled():
+		return StepSpan{}
+	case given.IsValid():
+		parent, err := trace.SpanIDFromHex(platform.StepParentOf(args))
+		if err != nil || parent == given.SpanID() {
+			parent = trace.SpanID{}
+		}
+		return StepSpan{SpanContext: given, Parent: parent}
+	case !platform.SampledTrace(platform.TraceID(id), t.Ratio):
+		return StepSpan{}
+	}
+	return StepSpan{SpanContext: trace.NewSpanContext(trace.SpanContextConfig{
+		TraceID: platform.TraceID(id), SpanID: platform.StepSpanID(id), TraceFlags: trace.FlagsSampled,
+	})}
+}

@@ -1,0 +1,208 @@
+package steptelemetry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/status"
+)
+
+const (
+	interval = 20 * time.Second // between readings of all clusters
+
+	// logDelay is how long a step's log may take to the store. EMR does not always name
+	// a step's applications; its log does.
+	logDelay = 30 * time.Second
+
+	// forgetAfter is longer than horizon: a cluster that is forgotten sooner would have its
+	// spans sent again.
+	forgetAfter = 2 * horizon
+)
+
+// Recorder sends spans and metrics of steps.
+type Recorder struct {
+	source    status.Source // of the clusters' nodes, and of the steps' logs
+	folder    string        // keeps the positions
+	reader    reader
+	sender    *sender
+	positions positions
+	clusters  map[string]*cluster
+
+	mu       sync.Mutex
+	problems []string
+}
+
+// New returns a recorder of the steps that the source reads. It sends to the collector
+// of the source's configuration. The folder keeps what was read; "" forgets it with the
+// process.
+func New(ctx context.Context, source status.Source, folder string) (*Recorder, error) {
+	collector, found := source.Config.Endpoints[platform.WorkloadCollector]
+	if !found {
+		return nil, fmt.Errorf("endpoints.%s: missing: telemetry of steps is sent to it; add its URL", platform.WorkloadCollector)
+	}
+	sender, err := newSender(ctx, collector.URL)
+	if err != nil {
+		return nil, err
+	}
+	known, err := loadPositions(folder)
+	if err != nil { // the horizon bounds what is sent again
+		slog.Warn("spans of steps are sent again", "since", time.Now().Add(-horizon), "error", err)
+	}
+	r := &Recorder{
+		source: source, folder: folder, reader: newReader(source.Steps), sender: sender,
+		positions: known, clusters: map[string]*cluster{},
+	}
+	for id := range known {
+		r.clusters[id] = newCluster(id)
+	}
+	return r, nil
+}
+
+// Run records until ctx is done.
+func (r *Recorder) Run(ctx context.Context) {
+	for timer := time.NewTimer(0); ; timer.Reset(interval) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+			r.round(ctx, time.Now())
+		}
+	}
+}
+
+// Problems returns what could not be read or sent in the last round.
+func (r *Recorder) Problems() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.problems)
+}
+
+// round records the steps of all clusters once.
+func (r *Recorder) round(ctx context.Context, now time.Time) {
+	var problems []string
+	add := func(err error) {
+		if err != nil && ctx.Err() == nil {
+			problems = append(problems, err.Error())
+		}
+	}
+	add(r.observe(ctx, now))
+	for _, id := range slices.Sorted(maps.Keys(r.clusters)) {
+		c := r.clusters[id]
+		if now.Before(c.retry) {
+			add(c.failure)
+			continue
+		}
+		got, err := r.reader.read(ctx, c.id, r.positions[id], now)
+		if c.after(err, now); err != nil {
+			add(c.failure)
+			continue
+		}
+		add(r.record(ctx, c, got, now))
+	}
+	add(r.positions.save(r.folder))
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, problem := range problems {
+		if !slices.Contains(r.problems, problem) {
+			slog.Warn("telemetry of steps is late", "problem", problem)
+		}
+	}
+	r.problems = problems
+}
+
+// observe finds the clusters whose nodes report. The others remain until their steps
+// have ended: nodes may be silent while a step runs.
+func (r *Recorder) observe(ctx context.Context, now time.Time) error {
+	nodes, err := r.source.Nodes(ctx)
+	if err != nil {
+		return err //nolint:wrapcheck // as the status page says it
+	}
+	masters := map[string][]string{}
+	for _, node := range nodes {
+		if node.Role == platform.RoleControl || !status.IsClusterID(node.Cluster) {
+			continue
+		}
+		hosts := masters[node.Cluster]
+		if node.Role == platform.RoleMaster {
+			hosts = append(hosts, node.Host)
+		}
+		masters[node.Cluster] = hosts
+	}
+	for id, hosts := range masters {
+		if r.clusters[id] == nil {
+			r.clusters[id] = newCluster(id)
+		}
+		if len(hosts) == 1 { // with several, EMR does not say which one runs a step
+			r.clusters[id].host = hosts[0]
+		}
+		at := r.positions[id]
+		at.Seen = now
+		r.positions[id] = at
+	}
+	for id := range r.clusters {
+		_, reports := masters[id]
+		at := r.positions[id]
+		if !reports && (len(at.Open) == 0 || at.Seen.Before(now.Add(-horizon))) {
+			delete(r.clusters, id)
+		}
+	}
+	maps.DeleteFunc(r.positions, func(_ string, at position) bool { return at.Seen.Before(now.Add(-forgetAfter)) })
+	return nil
+}
+
+// record sends what has ended, and remembers what has not. What cannot be sent is read
+// again in the next round.
+func (r *Recorder) record(ctx context.Context, c *cluster, got reading, now time.Time) error {
+	at := r.positions[c.id]
+	failure := r.source.AddApplications(ctx, got.open)
+	if failure != nil {
+		failure = fmt.Errorf("read the applications of the steps: %w", failure)
+	}
+	if len(got.latest) > 0 {
+		at.Newest, at.Created = got.latest[0].ID, got.latest[0].Created
+	}
+	at.Open = got.unseen
+	var done []status.Step
+	var spans []sdktrace.ReadOnlySpan
+	for _, step := range got.open {
+		if !hasEnded(step, now) {
+			at.Open = append(at.Open, step.ID)
+			continue
+		}
+		done = append(done, step)
+		if step.Span.IsValid() && step.Started != nil {
+			spans = append(spans, stepSpan(step, c.labels()))
+		}
+	}
+	if err := r.sender.sendSpans(ctx, spans); err != nil {
+		for _, step := range done {
+			at.Open = append(at.Open, step.ID)
+		}
+		done, failure = nil, errors.Join(failure, err)
+	}
+	r.positions[c.id] = at
+	for _, step := range done {
+		c.count[step.State]++
+	}
+	return errors.Join(failure, r.sender.sendMetrics(ctx, c, got.latest, now))
+}
+
+// hasEnded reports whether all is known of an ended step that ever will be.
+func hasEnded(step status.Step, now time.Time) bool {
+	switch step.State {
+	case types.StepStateCompleted, types.StepStateFailed, types.StepStateCancelled, types.StepStateInterrupted:
+	default:
+		return false
+	}
+	return step.Started == nil || step.Ended != nil && (len(step.ApplicationIDs) > 0 || step.Ended.Before(now.Add(-logDelay)))
+}

@@ -1,0 +1,99 @@
+package steptelemetry
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/instrumentation"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/status"
+)
+
+// exportTimeout is for one export with its repetitions. What was not sent is sent in a
+// later round.
+const exportTimeout = 10 * time.Second
+
+// sender sends to the collector by OTLP over HTTP.
+type sender struct {
+	collector string // URL
+	spans     *otlptrace.Exporter
+	metrics   *otlpmetrichttp.Exporter
+}
+
+func newSender(ctx context.Context, collector string) (*sender, error) {
+	base := strings.TrimSuffix(collector, "/")
+	spans, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(base+"/v1/traces"), otlptracehttp.WithTimeout(exportTimeout))
+	if err != nil {
+		return nil, fmt.Errorf("configure the exporter of spans to %s: %w", collector, err)
+	}
+	metrics, err := otlpmetrichttp.New(ctx, otlpmetrichttp.WithEndpointURL(base+"/v1/metrics"), otlpmetrichttp.WithTimeout(exportTimeout))
+	if err != nil {
+		return nil, fmt.Errorf("configure the exporter of metrics to %s: %w", collector, err)
+	}
+	return &sender{collector, spans, metrics}, nil
+}
+
+func (s *sender) sendSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	if len(spans) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, exportTimeout)
+	defer cancel()
+	if err := s.spans.ExportSpans(ctx, spans); err != nil {
+		return fmt.Errorf("send the spans of %d steps to %s: %w", len(spans), s.collector, err)
+	}
+	return nil
+}
+
+// sendMetrics sends how many of a cluster's steps have ended, and how long the last one
+// of each name took, of its latest steps.
+func (s *sender) sendMetrics(ctx context.Context, c *cluster, latest []status.Step, now time.Time) error {
+	var durations []metricdata.DataPoint[float64]
+	named := map[string]bool{}
+	for _, step := range latest { // the newest first
+		if step.Started == nil || step.Ended == nil || named[step.Name] {
+			continue
+		}
+		named[step.Name] = true
+		durations = append(durations, metricdata.DataPoint[float64]{
+			Attributes: attribute.NewSet(attribute.String(platform.LabelStepName, step.Name), attribute.String(platform.LabelStepState, string(step.State))),
+			Time:       now, Value: step.Ended.Sub(*step.Started).Seconds(),
+		})
+	}
+	var counts []metricdata.DataPoint[int64]
+	for state, count := range c.count {
+		counts = append(counts, metricdata.DataPoint[int64]{
+			Attributes: attribute.NewSet(attribute.String(platform.LabelStepState, string(state))), StartTime: c.begun, Time: now, Value: count,
+		})
+	}
+	var metrics []metricdata.Metrics
+	if len(durations) > 0 {
+		metrics = append(metrics, metricdata.Metrics{Name: platform.MetricStepDuration, Unit: "s",
+			Data: metricdata.Gauge[float64]{DataPoints: durations}})
+	}
+	if len(counts) > 0 {
+		metrics = append(metrics, metricdata.Metrics{Name: platform.MetricStepCount, Unit: "{step}",
+			Data: metricdata.Sum[int64]{DataPoints: counts, Temporality: metricdata.CumulativeTemporality, IsMonotonic: true}})
+	}
+	if len(metrics) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, exportTimeout)
+	defer cancel()
+	err := s.metrics.Export(ctx, &metricdata.ResourceMetrics{Resource: c.labels(), ScopeMetrics: []metricdata.ScopeMetrics{
+		{Scope: instrumentation.Scope{Name: platform.Project}, Metrics: metrics},
+	}})
+	if err != nil {
+		return fmt.Errorf("send the metrics of steps to %s: %w", s.collector, err)
+	}
+	return nil
+}
