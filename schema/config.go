@@ -16,6 +16,7 @@ type Config struct {
 	ControlNode   ControlNode       `json:"controlNode"`
 	EMR           EMR               `json:"emr"`
 	Retention     Retention         `json:"retention"`
+	Tracing       Tracing           `json:"tracing"`
 	AWSEndpoints  AWSEndpoints      `json:"awsEndpoints"`
 	Grafana       Grafana           `json:"grafana"`
 }
@@ -33,6 +34,7 @@ func (Config) Help() map[string]string {
 		"controlNode":  "The EC2 instance that runs the telemetry servers.",
 		"emr":          "The EMR cluster.",
 		"retention":    "How long data is kept, in days.",
+		"tracing":      "Traces of jobs and steps, and where a copy of them goes.",
 		"awsEndpoints": "Endpoints that replace AWS's own, for S3-compatible stores and for the local cloud.",
 		"grafana":      "How the program reaches Grafana.",
 	}
@@ -46,6 +48,7 @@ func Defaults() Config {
 	c.ControlNode.SetDefaults()
 	c.EMR.SetDefaults()
 	c.Retention.SetDefaults()
+	c.Tracing.SetDefaults()
 	return c
 }
 
@@ -67,6 +70,7 @@ func (c Config) Check(l *violation.List) {
 	c.checkCertificate(l)
 	c.EMR.Validate(l, "emr", c.Ephemeral)
 	c.Retention.Validate(l, "retention")
+	c.Tracing.Validate(l, "tracing")
 	checkOrigins(l, "awsEndpoints", c.AWSEndpoints)
 	checkOrigins(l, "grafana", c.Grafana)
 }

@@ -159,6 +159,8 @@ func (e EMR) checkSparkDefaults(l *violation.List, path string) {
 			// DescribeCluster shows the value to anyone, and its masked form
 			// replaces the cluster at each update.
 			l.Require(false, at, violation.Hidden, rule, "read it from Secrets Manager in the job")
+		case k == platform.SparkSamplingRatio:
+			l.Require(false, at, v, "must not be set here: steps would have another ratio", "set tracing.samplingRatio")
 		case slices.Contains(agentKeys(), k):
 			l.Require(false, at, v, rule, "use "+strings.Replace(k, "default", "extra", 1)+", which Spark adds to it")
 		default:

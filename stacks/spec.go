@@ -84,6 +84,7 @@ func (s spec) emrArgs(n *network.Network, data *storage.Storage, control *contro
 		After:                        control.Ready,
 		Region:                       s.cfg.Region,
 		EMR:                          s.cfg.EMR,
+		SamplingRatio:                s.cfg.Tracing.Ratio(),
 		Ephemeral:                    s.cfg.Ephemeral,
 		SubnetID:                     firstSubnet(n),
 		MasterSecurityGroupID:        n.MasterSecurityGroupID,
@@ -113,6 +114,7 @@ func (s spec) workloadsArgs(data *storage.Storage, control *controlnode.ControlN
 		MetricsRetention:    schema.Days(s.cfg.Retention.VictoriaMetricsDays),
 		LogsRetention:       schema.Days(s.cfg.Retention.VictoriaLogsDays),
 		DataVolumeGiB:       s.cfg.ControlNode.DataVolumeGiB,
+		Tracing:             s.cfg.Tracing,
 	}
 }
 

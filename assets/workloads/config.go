@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/status"
 )
 
@@ -83,6 +84,7 @@ type Settings struct {
 	Boards        []status.Link     // where they are, for the status page
 	ServerName    string            // in the certificates of servers that operators use; "" = each has its workload's name
 	StepLinks     []status.Link     // of each step on the status page
+	Tracing       schema.Tracing    // the zero value: no spans
 }
 
 // percentOf returns a share of a workload's memory limit in MiB. The servers' own

@@ -26,6 +26,9 @@ func Status(r platform.WorkloadRecord, s Settings) (Config, error) {
 	if s.ServerName != "" {
 		args = append(args, "--server-name", s.ServerName)
 	}
+	if ratio := s.Tracing.Ratio(); ratio != "" {
+		args = append(args, "--sampling-ratio", ratio)
+	}
 	return Config{
 		Args: args,
 		LateFiles: map[string]LateFile{StatusFile: {

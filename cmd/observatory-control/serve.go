@@ -33,6 +33,9 @@ const (
 // minPasswordBytes keeps a truncated or empty file from becoming the password.
 const minPasswordBytes = 16
 
+// samplingRatio is the flag that gives steps spans.
+const samplingRatio = "sampling-ratio"
+
 // files are the paths of what the server reads at its start, and its other settings.
 type files struct {
 	config, certificate, key, password, caCertificate string
@@ -49,6 +52,7 @@ func serveCommand() *cobra.Command {
 		Use: "serve", Args: cobra.NoArgs,
 		Short: "Serve " + status.Path + " over TLS, with a password, and record the steps of clusters",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.tracing.Enabled = cmd.Flags().Changed(samplingRatio)
 			source, password, certificate, err := f.load(cmd.Context())
 			if err != nil {
 				return err
@@ -70,8 +74,8 @@ func serveCommand() *cobra.Command {
 	c.Flags().StringVar(&f.serverName, "server-name", "", "name in the workloads' certificates (default: each workload's own)")
 	c.Flags().StringVar(&address, "listen", fmt.Sprintf(":%d", platform.Status), "address to listen on")
 	c.Flags().StringVar(&f.data, "data", "", "folder that keeps which steps were recorded (default: none, and the last day's are sent again)")
-	c.Flags().BoolVar(&f.tracing.Enabled, "tracing", true, "send a span for each step that has ended")
-	c.Flags().Float64Var(&f.tracing.Ratio, "sampling-ratio", 1, "share of the steps that have a span, 0 to 1, where a step's arguments do not say")
+	c.Flags().Float64Var(&f.tracing.Ratio, samplingRatio, 0,
+		"share of the ended steps that have a span, 0 to 1, where a step's arguments do not say (default: none has one)")
 	return c
 }
 
@@ -94,7 +98,7 @@ func (f files) load(ctx context.Context) (status.Source, string, tls.Certificate
 // once; then the page says so.
 func (f files) stepReader(ctx context.Context, region string) (*status.StepReader, error) {
 	if err := f.tracing.Validate(); err != nil {
-		return nil, fmt.Errorf("--sampling-ratio: %w", err)
+		return nil, fmt.Errorf("--%s: %w", samplingRatio, err)
 	}
 	aws, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithRegion(region), awsconfig.WithRetryMaxAttempts(2))
 	if err != nil {

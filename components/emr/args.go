@@ -13,6 +13,8 @@ type Args struct {
 	schema.EMR
 	Ephemeral bool // forbids TerminationProtection, permits a primary node on spot
 
+	SamplingRatio string // of the jobs' traces, platform.SparkSamplingRatio; "" = they have none
+
 	// After is what the cluster itself waits for; its roles do not. nil = nothing.
 	After pulumi.Resource
 

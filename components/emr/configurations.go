@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // classification is one entry of EMR's configuration list. The keys' case is
@@ -40,6 +42,9 @@ func (a *Args) sparkDefaults() map[string]string {
 	d := ShippedJavaOptions()
 	for key, options := range d {
 		d[key] = options + " " + AgentFlag
+	}
+	if a.SamplingRatio != "" {
+		d[platform.SparkSamplingRatio] = a.SamplingRatio
 	}
 	maps.Copy(d, a.SparkDefaults)
 	return d

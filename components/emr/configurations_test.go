@@ -73,6 +73,15 @@ func TestConfigurationsLoadTheLauncher(t *testing.T) {
 	require.NotContains(t, text, "extraJavaOptions")
 }
 
+func TestJobsKnowTheSamplingRatio(t *testing.T) {
+	const key = "spark.observatory.tracing.samplingRatio"
+	a := validArgs()
+	a.SamplingRatio = "0.25"
+	require.Equal(t, "0.25", parse(t, render(t, a))["spark-defaults"][key])
+	a.SamplingRatio = ""
+	require.NotContains(t, render(t, a), "tracing")
+}
+
 // A JVM in a YARN container of Docker's finds every file that its options name, at
 // the path that they name, and YARN allows every mount.
 func TestDockerContainersHaveTheAgent(t *testing.T) {

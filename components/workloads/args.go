@@ -46,6 +46,8 @@ type Args struct {
 	LogsRetention      time.Duration // 0 = DefaultLogsRetention; whole days
 
 	DataVolumeGiB int // required: the size of the volume with the servers' folders
+
+	Tracing schema.Tracing // which steps have spans, and where a copy of all spans goes
 }
 
 // Validate reports every violation of the plain values at once.
@@ -75,6 +77,9 @@ func (a *Args) Validate() error {
 		l.Require(d >= 0 && d%oneDay == 0, path, d.String(), "must be whole days", "give a multiple of 24h, or 0 for the default")
 	}
 	a.Certificate.Validate(&l, "workloads.certificate", time.Now())
+	if a.Tracing.Enabled {
+		a.Tracing.Validate(&l, "workloads.tracing")
+	}
 	if a.S3Endpoint != "" {
 		_, err := parseEndpoint(a.S3Endpoint)
 		l.Require(err == nil, "workloads.s3Endpoint", a.S3Endpoint, "must be http(s)://host[:port]",
@@ -91,6 +96,7 @@ func (a *Args) settings(workloads platform.WorkloadTable, stack string) (workloa
 		MetricsRetention: a.metricsRetention(), LogsRetention: a.logsRetention(),
 		TempoRetention: a.TempoRetention, PyroscopeRetention: a.PyroscopeRetention,
 		DataVolumeGiB: a.DataVolumeGiB,
+		Tracing:       a.Tracing,
 		// The stack's AWS provider puts these on every resource.
 		Tags:       platform.StackTags(stack),
 		Dashboards: predefined, Boards: statusLinks(dashboards.Links()), StepLinks: statusLinks(dashboards.StepLinks()),
