@@ -61,6 +61,9 @@ const (
 // SparkKind is the attribute of a span with its SpanKind.
 const SparkKind Label = "spark.kind"
 
+// TimelineLink is the title of the link to an application's phases over time.
+const TimelineLink = "timeline"
+
 // Attributes of the span of an EMR step, besides Cluster.
 const (
 	StepID    Label = "emr.step.id" // s-…

@@ -7,5 +7,5 @@ import (
 
 // HandlerOf serves a given status.
 func HandlerOf(s Status, config Config, password string) http.Handler {
-	return server{config, func(context.Context) Status { return s }}.handler(password)
+	return server{config: config, read: func(context.Context) Status { return s }}.handler(password)
 }

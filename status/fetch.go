@@ -29,37 +29,47 @@ func (Access) GoString() string { return "[secret]" }
 // Fetch reads the status from a server, given as https://host:port or with the
 // path (the stack output statusUrl). It sends a password over TLS only.
 func Fetch(ctx context.Context, address string, access Access) (Status, error) {
-	at := strings.TrimSuffix(address, "/")
-	if !strings.HasSuffix(at, Path) {
-		at += Path
-	}
-	if access.Password != "" && !strings.HasPrefix(at, "https://") {
-		return Status{}, fmt.Errorf("fetch status: %s: a password is sent to https:// only; take the address from the stack output statusUrl", at)
-	}
-	client, err := NewClient(access.CACertificate, "")
+	var fetched Status
+	at, err := fetch(ctx, address, "", access, &fetched)
 	if err != nil {
 		return Status{}, fmt.Errorf("fetch status: %w", err)
-	}
-	defer client.CloseIdleConnections()
-	body, err := get(ctx, client, fetchTimeout, at, func(r *http.Request) {
-		r.Header.Set("Accept", "application/json")
-		if access.Password != "" {
-			r.SetBasicAuth(platform.StatusUser, access.Password)
-		}
-	})
-	if err != nil {
-		return Status{}, fmt.Errorf("fetch status: %w", explain(err))
-	}
-	defer body.Close()
-	var fetched Status
-	if err := json.NewDecoder(body).Decode(&fetched); err != nil {
-		return Status{}, fmt.Errorf("fetch status: %s: %w", at, err)
 	}
 	if fetched.SchemaVersion != SchemaVersion {
 		return Status{}, fmt.Errorf("fetch status: %s answers schema version %d, this program reads %d; use the program of the same release",
 			at, fetched.SchemaVersion, SchemaVersion)
 	}
 	return fetched, nil
+}
+
+// fetch decodes what a server answers at a URL below its status into v, and returns the
+// URL of the status.
+func fetch(ctx context.Context, address, below string, access Access, v any) (string, error) {
+	at := strings.TrimSuffix(address, "/")
+	if !strings.HasSuffix(at, Path) {
+		at += Path
+	}
+	if access.Password != "" && !strings.HasPrefix(at, "https://") {
+		return at, fmt.Errorf("%s: a password is sent to https:// only; take the address from the stack output statusUrl", at)
+	}
+	client, err := NewClient(access.CACertificate, "")
+	if err != nil {
+		return at, err
+	}
+	defer client.CloseIdleConnections()
+	body, err := get(ctx, client, fetchTimeout, at+below, func(r *http.Request) {
+		r.Header.Set("Accept", "application/json")
+		if access.Password != "" {
+			r.SetBasicAuth(platform.StatusUser, access.Password)
+		}
+	})
+	if err != nil {
+		return at, explain(err)
+	}
+	defer body.Close()
+	if err := json.NewDecoder(body).Decode(v); err != nil {
+		return at, fmt.Errorf("%s: %w", at, err)
+	}
+	return at, nil
 }
 
 // Render writes the status for people, with times as ages at now.
@@ -85,7 +95,11 @@ func (s Status) Render(w io.Writer, now time.Time) error {
 	if len(s.Steps) > 0 {
 		steps := newTable("STEP", "NAME", "STATE", "TOOK", "APPLICATIONS")
 		for _, step := range s.Steps {
-			steps.AppendRow(table.Row{step.ID, step.Name, step.State, step.Took(now), strings.Join(step.ApplicationIDs, " ")})
+			applications := []string{strings.Join(step.ApplicationIDs, " ")}
+			for _, of := range step.Phases {
+				applications = append(applications, of.Line)
+			}
+			steps.AppendRow(table.Row{step.ID, step.Name, step.State, step.Took(now), strings.Join(applications, "\n")})
 		}
 		text.WriteString("\n" + steps.Render() + "\n")
 	}

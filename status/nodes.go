@@ -3,6 +3,7 @@ package status
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -127,8 +128,11 @@ func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) + "
 // (-search.latencyOffset), in which a graph would have gaps; here a node that has
 // just started must be visible.
 func (s Source) query(ctx context.Context, expression string) ([]sample, error) {
-	base := strings.TrimSuffix(s.Config.Endpoints[platform.WorkloadVictoriaMetrics].URL, "/")
-	body, err := get(ctx, s.Client, requestTimeout, base+"/api/v1/query?latency_offset=1s&query="+url.QueryEscape(expression))
+	at := strings.TrimSuffix(s.Config.Endpoints[platform.WorkloadVictoriaMetrics].URL, "/") + "/api/v1/query"
+	body, err := get(ctx, s.Client, requestTimeout, at+"?latency_offset=1s&query="+url.QueryEscape(expression))
+	if failed := (*url.Error)(nil); errors.As(err, &failed) {
+		failed.URL = at // people read it: without the expression
+	}
 	if err != nil {
 		return nil, err
 	}

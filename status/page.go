@@ -55,6 +55,7 @@ func newPage(s Status, config Config, services map[string]string, now time.Time)
 		Status: s, Read: now.UTC(), Sections: Sections(), Paths: pathsOf(s.S3Paths), region: config.Region, services: services,
 	}
 	p.Findings = findings(s)
+	p.Steps = p.withTimelines(s.Steps, config.StepLinks)
 	p.Last = p.steps(config.StepLinks)
 	p.Look = p.pages(config.Dashboards)
 	return p

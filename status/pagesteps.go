@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +24,7 @@ type stepItem struct {
 	Kind  string     // of its state, for the style
 	When  string     // how long it took; a step that has started has the time of that after it
 	Links []pageLink // none before it has started
+	SoFar bool       // its phases are not all: it runs
 }
 
 // steps lays the last steps out with their links.
@@ -34,18 +36,50 @@ func (p page) steps(links []Link) []stepItem {
 		case step.Started != nil && step.Ended != nil:
 			item.When = fmt.Sprintf("Took %s, started", brief(step.Took(p.Read)))
 		case step.Started != nil:
-			item.When = "Started"
+			item.When, item.SoFar = "Started", true
 		case step.State == types.StepStatePending:
 			item.When = fmt.Sprintf("Has waited for %s", brief(p.Read.Sub(step.Created)))
 		default:
 			item.When = "Has not run"
 		}
 		if step.Started != nil {
-			item.Links = p.resolve(links, p.variables(step))
+			item.Links = slices.DeleteFunc(p.resolve(links, p.variables(step)), isTimeline) // beside the phases
 		}
 		items = append(items, item)
 	}
 	return items
+}
+
+func isTimeline(link pageLink) bool { return link.Title == platform.TimelineLink }
+
+// withTimelines returns the steps with the URLs of their applications' timelines.
+func (p page) withTimelines(steps []Step, links []Link) []Step {
+	steps = slices.Clone(steps)
+	for i, step := range steps {
+		if step.Started == nil {
+			continue
+		}
+		steps[i].Phases = slices.Clone(step.Phases)
+		for j, of := range steps[i].Phases {
+			step.ApplicationIDs = []string{of.ApplicationID}
+			found := p.resolve(links, p.variables(step))
+			if at := slices.IndexFunc(found, isTimeline); at >= 0 {
+				steps[i].Phases[j].Timeline = found[at].URL
+			}
+		}
+	}
+	return steps
+}
+
+// Unbroken keeps each phase and its share on one line, so that a narrow window breaks
+// the text between two phases.
+func (page) Unbroken(line string) string {
+	const between = " · "
+	parts := strings.Split(line, between)
+	for i, part := range parts {
+		parts[i] = strings.ReplaceAll(part, " ", "\u00a0")
+	}
+	return strings.Join(parts, between)
 }
 
 // brief writes a duration as people say it: seconds matter in the first minutes only.

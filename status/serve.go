@@ -19,15 +19,17 @@ const HealthPath = "/healthz"
 
 // Handler serves GET /status and /healthz for the server itself. /status is a page
 // for browsers and JSON for programs, by their header Accept; ?section= is one part
-// of it as JSON. All but /healthz requires the password of platform.StatusUser.
+// of it as JSON. /status/phases has the phases of one step's applications. All but
+// /healthz requires the password of platform.StatusUser.
 func Handler(source Source, password string) http.Handler {
-	return server{source.Config, source.Read}.handler(password)
+	return server{source.Config, source.Read, source.readPhases}.handler(password)
 }
 
-// server serves what read returns.
+// server serves what its functions return.
 type server struct {
 	config Config
 	read   func(context.Context) Status
+	phases func(context.Context, Step) (Status, error) // of one step
 }
 
 func (s server) handler(password string) http.Handler {
@@ -35,6 +37,7 @@ func (s server) handler(password string) http.Handler {
 	protected.Handle("GET /{$}", http.RedirectHandler(Path, http.StatusFound)) // the stack output statusUrl has no path
 	protected.HandleFunc("GET "+Path, s.serve)
 	protected.HandleFunc("GET "+stylePath, writeStyle)
+	protected.HandleFunc("GET "+phasesPath, s.servePhases)
 	mux := http.NewServeMux()
 	mux.Handle("/", requirePassword(password, protected))
 	mux.HandleFunc("GET "+HealthPath, func(w http.ResponseWriter, _ *http.Request) {
@@ -62,6 +65,8 @@ func (s server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	read := s.read(r.Context()).markAbsent(platform.DecodeAbsent(r.Header.Get(platform.AbsentHeader)))
+	shown := s.page(r, read)
+	read = shown.Status // with the links that depend on the client
 	switch {
 	case section != "":
 		part, err := read.Section(section)
@@ -71,11 +76,15 @@ func (s server) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		writeJSON(w, http.StatusOK, part)
 	case prefersPage(r.Header):
-		services := platform.DecodeServices(r.Header.Get(platform.ServicesHeader))
-		writePage(w, newPage(read, s.config, services, time.Now()))
+		writePage(w, shown)
 	default:
 		writeJSON(w, http.StatusOK, read)
 	}
+}
+
+// page lays a status out for the client of a request.
+func (s server) page(r *http.Request, read Status) page {
+	return newPage(read, s.config, platform.DecodeServices(r.Header.Get(platform.ServicesHeader)), time.Now())
 }
 
 func writeJSON(w http.ResponseWriter, status int, value any) {

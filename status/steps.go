@@ -40,6 +40,8 @@ type Step struct {
 	TraceID        string          `json:"traceId,omitempty"`        // left out of steps without a span
 	ApplicationIDs []string        `json:"applicationIds,omitempty"` // YARN's, if EMR or the step's log names them
 	Span           StepSpan        `json:"-"`
+
+	Phases []ApplicationPhases `json:"phases,omitempty"` // of the applications that send them
 }
 
 // Took is how long the step ran until it ended, or has been running at now; zero
@@ -209,6 +211,9 @@ func (s Source) readSteps(ctx context.Context, clusters []Cluster) (steps []Step
 	steps = append([]Step{}, steps[:min(len(steps), lastSteps)]...)
 	if err := s.AddApplications(ctx, steps); err != nil {
 		errs = append(errs, fmt.Errorf("read the applications of the steps: %w", err))
+	}
+	if err := s.addPhases(ctx, steps); err != nil {
+		errs = append(errs, fmt.Errorf("read the phases of the steps: %w", err))
 	}
 	for _, err := range errs {
 		problems = append(problems, err.Error())

@@ -40,7 +40,7 @@ func layers() []layer {
 		{folder: "redelivery", pure: true, imports: []string{"internal/poll", "platform"}},
 		{folder: "tempowal", pure: true, imports: []string{"platform"}},
 		{folder: "phases", pure: true, imports: []string{"platform"}},
-		{folder: "status", pure: true, imports: []string{"internal/poll", "platform"}},
+		{folder: "status", pure: true, imports: []string{"internal/poll", "phases", "platform"}},
 		{folder: "submit", pure: true, imports: []string{"internal/poll", "platform"}},
 		{folder: "dashboards", pure: true, imports: []string{"internal/poll", "redelivery", "schema", "platform"}},
 		{folder: "dashboards/internal/storetest", pure: true, imports: []string{"internal/poll", "internal/testenv", "toolchain", "platform"}},

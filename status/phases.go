@@ -1,0 +1,142 @@
+package status
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// ApplicationPhases says where the wall clock of a step's application went, so far or
+// until its end.
+type ApplicationPhases struct {
+	ApplicationID string                     `json:"applicationId"`
+	Line          string                     `json:"line"` // all of it in one line
+	Seconds       map[platform.Phase]float64 `json:"seconds"`
+	Approximate   bool                       `json:"approximate,omitempty"` // events are missing
+	Timeline      string                     `json:"timeline,omitempty"`    // URL of its dashboard, if the client reaches it
+}
+
+// sumTolerance is how much the phases may differ from the wall clock that they add up
+// to, in seconds. Gauges of one export agree to the millisecond; a reading that has one
+// of them from another export does not.
+const sumTolerance = 0.02
+
+// driver identifies what sends the phases of an application. An application that YARN
+// starts again on another host has two.
+type driver struct{ application, cluster, host string }
+
+// reading is what one driver has sent last.
+type reading struct {
+	at     float64 // Unix seconds
+	values map[string]float64
+	step   string // which its metrics name; "" = none
+}
+
+// addPhases adds the phases of the steps' applications. It leaves an application out
+// whose driver sends none, or not all of them.
+func (s Source) addPhases(ctx context.Context, steps []Step) error {
+	var ids []string
+	since := time.Now()
+	for _, step := range steps {
+		for _, id := range step.ApplicationIDs {
+			if step.Started != nil && application.MatchString(id) && len(ids) < maxApplications {
+				ids, since = append(ids, id), earlier(since, *step.Started)
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	found, err := s.query(ctx, phasesQuery(ids, time.Since(since)+stepMargin))
+	if err != nil {
+		return err
+	}
+	readings, err := readingsOf(found)
+	if err != nil {
+		return err
+	}
+	for i := range steps {
+		for _, id := range steps[i].ApplicationIDs {
+			if r, sent := latest(readings, id); sent && (r.step == "" || r.step == steps[i].ID) {
+				steps[i].Phases = append(steps[i].Phases, r.phases(id)...)
+			}
+		}
+	}
+	return nil
+}
+
+// sampleTime names the time of a driver's last sample among its metrics.
+const sampleTime = "at"
+
+// phasesQuery asks for the last values of applications' phases within a window, and for
+// the time of the last. A series is not found at its end's distance from now otherwise:
+// VictoriaMetrics ends it after five minutes.
+func phasesQuery(applications []string, window time.Duration) string {
+	names := []string{platform.MetricSparkWall, platform.MetricPhaseApproximate, platform.MetricApplicationInfo}
+	for _, phase := range platform.Phases() {
+		names = append(names, phase.Metric())
+	}
+	selector := func(name string) string {
+		return fmt.Sprintf("{__name__=~%q,%s=~%q}[%s]", name, platform.SparkAppID.Metric(), strings.Join(applications, "|"), seconds(window))
+	}
+	return fmt.Sprintf(`union(last_over_time(%s) keep_metric_names, label_set(tlast_over_time(%s), "__name__", %q))`,
+		selector(strings.Join(names, "|")), selector(platform.MetricSparkWall), sampleTime)
+}
+
+// readingsOf sorts samples by driver.
+func readingsOf(samples []sample) (map[driver]*reading, error) {
+	readings := map[driver]*reading{}
+	for _, found := range samples {
+		value, err := found.number()
+		if err != nil {
+			return nil, err
+		}
+		from := driver{found.label(platform.SparkAppID), found.label(platform.Cluster), found.label(platform.HostName)}
+		if readings[from] == nil {
+			readings[from] = &reading{values: map[string]float64{}}
+		}
+		switch r := readings[from]; found.Metric["__name__"] {
+		case sampleTime:
+			r.at = value
+		case platform.MetricApplicationInfo:
+			r.step = found.Metric[platform.ApplicationInfoStep]
+		default:
+			r.values[found.Metric["__name__"]] = value
+		}
+	}
+	return readings, nil
+}
+
+// latest returns the reading of the driver that has sent an application's phases last.
+func latest(readings map[driver]*reading, id string) (last reading, found bool) {
+	for from, r := range readings {
+		if from.application == id && (!found || r.at > last.at) {
+			last, found = *r, true
+		}
+	}
+	return last, found
+}
+
+// phases returns the phases of a reading; none if they do not add up.
+func (r reading) phases(id string) []ApplicationPhases {
+	wall, known := r.values[platform.MetricSparkWall]
+	approximate, sent := r.values[platform.MetricPhaseApproximate]
+	out := ApplicationPhases{ApplicationID: id, Seconds: map[platform.Phase]float64{}, Approximate: approximate != 0}
+	sum := 0.0
+	for _, phase := range platform.Phases() {
+		if value, sent := r.values[phase.Metric()]; sent {
+			out.Seconds[phase] = value
+			sum += value
+		}
+	}
+	if !known || !sent || wall <= 0 || math.Abs(sum-wall) > sumTolerance {
+		return nil
+	}
+	out.Line = phases.Line(out.Seconds, out.Approximate)
+	return []ApplicationPhases{out}
+}
