@@ -28,7 +28,8 @@ const (
 var errStillRunning = errors.New("the step is still running")
 
 // follow waits until a step has ended, then adds its application ids, the logs of
-// a failure and warnings to the result, and sends the step's span.
+// a failure, the applications' phases and warnings to the result, and sends the step's
+// span.
 func (c clients) follow(ctx context.Context, o Options, result Result) (Result, error) {
 	step, err := c.awaitEnd(ctx, o, &result)
 	if ctx.Err() != nil {
@@ -37,6 +38,7 @@ func (c clients) follow(ctx context.Context, o Options, result Result) (Result, 
 	if err != nil {
 		return result, err
 	}
+	ended := time.Now()
 	result.Name = aws.ToString(step.Name)
 	result.Started, result.Ended = step.Status.Timeline.StartDateTime, step.Status.Timeline.EndDateTime
 	span := spanContextOf(step)
@@ -60,6 +62,7 @@ func (c clients) follow(ctx context.Context, o Options, result Result) (Result, 
 			result.Warnings = append(result.Warnings, err.Error())
 		}
 	}
+	result.Phases = awaitPhases(ctx, o, ended, result)
 	if result.Failure != nil {
 		return result, failedError(result)
 	}

@@ -49,6 +49,8 @@ type Options struct {
 
 	Wait         bool          // follow the step to its end
 	LogWait      time.Duration // how long to wait for a failed step's log in S3; see LogWait; 0 looks once
+	PhasesWait   time.Duration // how long to wait for the phases of its applications; see PhasesWait; 0 does not ask
+	Status       StatusPage    // which tells the phases
 	PollInterval time.Duration // first interval between polls, default 5 s; it grows to LongestPoll
 	LongestPoll  time.Duration // default 30 s
 	OTLPEndpoint string        // host:port (gRPC, not encrypted) that receives the step's span; empty sends none
@@ -75,6 +77,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.PollInterval <= 0 {
 		o.PollInterval = 5 * time.Second
+	}
+	if o.Status.Settle <= 0 {
+		o.Status.Settle = phasesSettle
 	}
 	if o.Progress == nil {
 		o.Progress = io.Discard

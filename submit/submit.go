@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/emr-observatory/emr-observatory/status"
 )
 
 // commandRunner is EMR's JAR that runs a command on the primary node.
@@ -33,7 +35,9 @@ type Result struct {
 	Ended          *time.Time      `json:"ended,omitempty"`
 	ApplicationIDs []string        `json:"applicationIds,omitempty"` // YARN's, if EMR or the log names them
 	Failure        *Failure        `json:"failure,omitempty"`
-	Warnings       []string        `json:"warnings,omitempty"` // failures that did not affect the step
+
+	Phases   []status.ApplicationPhases `json:"phases,omitempty"`   // of its applications, as the platform's metrics say
+	Warnings []string                   `json:"warnings,omitempty"` // failures that did not affect the step
 }
 
 // Failure says why a step did not complete.

@@ -19,29 +19,39 @@ const envStatusPassword = "OBSERVATORY_STATUS_PASSWORD"
 // remoteStatus says how to reach the status page of a platform on AWS.
 type remoteStatus struct{ url, caCertificate, passwordFile string }
 
-func (r *remoteStatus) addFlags(c *cobra.Command) {
-	c.Flags().StringVar(&r.url, "url", "", "status URL of a platform on AWS (stack output statusUrl)")
+// addFlags adds the flags; that of the URL has the given name.
+func (r *remoteStatus) addFlags(c *cobra.Command, url string) {
+	c.Flags().StringVar(&r.url, url, "", "status URL of a platform on AWS (stack output statusUrl)")
 	c.Flags().StringVar(&r.caCertificate, "ca-certificate", "",
 		"file with the stack output caCertificate (default: this machine's CAs)")
 	c.Flags().StringVar(&r.passwordFile, "password-file", "", fmt.Sprintf(
 		"file with the stack output statusPassword, - for stdin (default: $%s)", envStatusPassword))
 }
 
-// fetch reads the status; stdin is read for the password file "-".
+// fetch reads the status.
 func (r *remoteStatus) fetch(ctx context.Context, stdin io.Reader) (status.Status, error) {
+	access, err := r.access(stdin)
+	if err != nil {
+		return status.Status{}, err
+	}
+	return status.Fetch(ctx, r.url, access)
+}
+
+// access reads the CA and the password; stdin is read for the password file "-".
+func (r *remoteStatus) access(stdin io.Reader) (status.Access, error) {
 	access := status.Access{Password: os.Getenv(envStatusPassword)}
 	var err error
 	if r.caCertificate != "" {
 		if access.CACertificate, err = os.ReadFile(r.caCertificate); err != nil {
-			return status.Status{}, fmt.Errorf("--ca-certificate: %w; write it with `pulumi stack output caCertificate`", err)
+			return status.Access{}, fmt.Errorf("--ca-certificate: %w; write it with `pulumi stack output caCertificate`", err)
 		}
 	}
 	if r.passwordFile != "" {
 		if access.Password, err = r.password(stdin); err != nil {
-			return status.Status{}, err
+			return status.Access{}, err
 		}
 	}
-	return status.Fetch(ctx, r.url, access)
+	return access, nil
 }
 
 // password reads the password file.

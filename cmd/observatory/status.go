@@ -72,7 +72,7 @@ func statusCommand(s *settings) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	remote.addFlags(c)
+	remote.addFlags(c, "url")
 	return c
 }
 

@@ -6,27 +6,36 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/emr-observatory/emr-observatory/internal/local"
 	"github.com/emr-observatory/emr-observatory/internal/progress"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/status"
 	"github.com/emr-observatory/emr-observatory/submit"
 )
 
 func submitCommand(s *settings) *cobra.Command {
 	var o submit.Options
+	var remote remoteStatus
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "submit [flags] JAR|PY [ARG…]", Args: cobra.MinimumNArgs(1),
 		Short: "Run a Spark application as an EMR step, on the local cloud or on AWS",
 		Long: "Uploads the application to the data bucket and adds a step (command-runner.jar, spark-submit). If a local cloud is\n" +
-			"running, uses its cluster, bucket and collector; otherwise uses the default AWS SDK configuration, with --cluster and --bucket.",
+			"running, uses its cluster, bucket and collector; otherwise uses the default AWS SDK configuration, with --cluster and --bucket.\n" +
+			"With --wait, shows where the time of its applications went, as the status page knows it: that of the local cloud, or --status-url.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
-			err := localDefaults(ctx, s, &o)
-			if err != nil {
+			var err error
+			if o.Status.URL = remote.url; remote.url != "" {
+				if o.Status.Access, err = remote.access(cmd.InOrStdin()); err != nil {
+					return err
+				}
+			}
+			if err := localDefaults(ctx, s, &o); err != nil {
 				return err
 			}
 			if o.AWS, err = local.AWSConfig(ctx); err != nil {
@@ -41,6 +50,7 @@ func submitCommand(s *settings) *cobra.Command {
 				}
 			} else if res.StepID != "" {
 				fmt.Fprintf(cmd.OutOrStdout(), "%s %s trace %s\n", res.StepID, res.State, res.TraceID)
+				printPhases(cmd.OutOrStdout(), res.Phases)
 			}
 			return err
 		},
@@ -48,6 +58,8 @@ func submitCommand(s *settings) *cobra.Command {
 	c.Flags().SetInterspersed(false) // flags after the application are the application's
 	c.Flags().BoolVar(&o.Wait, "wait", false, "wait until the step has ended")
 	c.Flags().DurationVar(&o.LogWait, "log-wait", submit.LogWait, "with --wait: how long to wait for a failed step's log in S3")
+	c.Flags().DurationVar(&o.PhasesWait, "phases-wait", submit.PhasesWait, "with --wait: how long to wait for the applications' phases; 0 does not ask")
+	remote.addFlags(c, "status-url")
 	c.Flags().StringVar(&o.Cluster, "cluster", "", "EMR cluster id (j-…)")
 	c.Flags().StringVar(&o.Bucket, "bucket", "", "data bucket of the platform")
 	c.Flags().StringVar(&o.Class, "class", "", "main class of a JAR")
@@ -59,7 +71,17 @@ func submitCommand(s *settings) *cobra.Command {
 	return c
 }
 
-// localDefaults fills in the cluster, bucket and collector of the local cloud, if
+// printPhases prints where the time of applications went, and where to see it in full.
+func printPhases(out io.Writer, phases []status.ApplicationPhases) {
+	for _, of := range phases {
+		fmt.Fprintf(out, "%s: %s\n", of.ApplicationID, of.Line)
+		if of.Timeline != "" {
+			fmt.Fprintf(out, "  timeline: %s\n", of.Timeline)
+		}
+	}
+}
+
+// localDefaults fills in the cluster, bucket, collector and status page of the local cloud, if
 // one runs, where no flag sets them.
 func localDefaults(ctx context.Context, s *settings, o *submit.Options) error {
 	state, err := s.stateDir()
@@ -71,6 +93,7 @@ func localDefaults(ctx context.Context, s *settings, o *submit.Options) error {
 		return err
 	}
 	o.OTLPEndpoint = cmp.Or(o.OTLPEndpoint, running.Addresses[string(platform.WorkloadCollector)])
+	o.Status.URL = cmp.Or(o.Status.URL, running.URL(string(platform.WorkloadStatus)))
 	o.PollInterval, o.LongestPoll = local.PollInterval, local.PollInterval
 	if o.Cluster != "" && o.Bucket != "" {
 		return nil

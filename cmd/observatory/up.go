@@ -89,7 +89,9 @@ func printResult(out io.Writer, r local.Result) {
 		if j.Started != nil && j.Ended != nil {
 			duration = " in " + j.Ended.Sub(*j.Started).Round(time.Second).String()
 		}
-		fmt.Fprintf(out, "Job %s: step %s %s%s, trace %s\n\n", j.Name, j.StepID, j.State, duration, j.TraceID)
+		fmt.Fprintf(out, "Job %s: step %s %s%s, trace %s\n", j.Name, j.StepID, j.State, duration, j.TraceID)
+		printPhases(out, j.Phases)
+		fmt.Fprintln(out)
 	}
 	var paths, services []table.Row
 	for _, path := range slices.Sorted(maps.Keys(r.Objects)) {

@@ -25,7 +25,7 @@ func (c cloud) job(ctx context.Context, bucket string, o options, conf ...string
 		return jobCost{}, err
 	}
 	var step submit.Result
-	args := slices.Concat([]string{"submit", "--wait", "--json"}, conf,
+	args := slices.Concat([]string{"submit", "--wait", "--json", "--phases-wait", "0"}, conf,
 		[]string{"examples/jobs/orders.py", platform.PrefixLake.URI(bucket) + "bench", strconv.Itoa(o.rows)})
 	if err := c.observatory(ctx, &step, args...); err != nil {
 		return jobCost{}, err

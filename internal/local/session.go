@@ -75,6 +75,7 @@ func (s *session) runJob(ctx context.Context) (*submit.Result, error) {
 		AWS: s.aws, Cluster: s.outputs.EMRClusterID, Bucket: s.outputs.DataBucket,
 		Application: file, Args: []string{platform.PrefixLake.URI(s.outputs.DataBucket) + "orders"},
 		Wait: true, LogWait: submit.LogWait, PollInterval: PollInterval, LongestPoll: PollInterval,
+		PhasesWait: submit.PhasesWait, Status: submit.StatusPage{URL: s.running.URL(string(platform.WorkloadStatus))},
 		OTLPEndpoint: s.running.Addresses[string(platform.WorkloadCollector)], Progress: s.log.Writer(),
 	})
 	if err != nil {
@@ -84,5 +85,8 @@ func (s *session) runJob(ctx context.Context) (*submit.Result, error) {
 		return &result, fmt.Errorf("job orders.py: %w", err)
 	}
 	s.log.Printf("job orders.py: %s, trace %s", result.State, result.TraceID)
+	for _, of := range result.Phases {
+		s.log.Printf("job orders.py: %s", of.Line)
+	}
 	return &result, nil
 }

@@ -41,7 +41,7 @@ func layers() []layer {
 		{folder: "tempowal", pure: true, imports: []string{"platform"}},
 		{folder: "phases", pure: true, imports: []string{"platform"}},
 		{folder: "status", pure: true, imports: []string{"internal/poll", "phases", "platform"}},
-		{folder: "submit", pure: true, imports: []string{"internal/poll", "platform"}},
+		{folder: "submit", pure: true, imports: []string{"internal/poll", "status", "platform"}},
 		{folder: "dashboards", pure: true, imports: []string{"internal/poll", "redelivery", "schema", "platform"}},
 		{folder: "dashboards/internal/storetest", pure: true, imports: []string{"internal/poll", "internal/testenv", "toolchain", "platform"}},
 		{folder: "components", imports: []string{"assets", "dashboards", "status", "schema", "platform"}},
