@@ -1,6 +1,7 @@
 package dashboards_test
 
 import (
+	"encoding/json"
 	"net/url"
 	"regexp"
 	"slices"
@@ -33,10 +34,40 @@ func TestStepLinks(t *testing.T) {
 		require.True(t, strings.HasPrefix(plain, "/"), plain)
 		require.False(t, strings.ContainsAny(plain, "\"${} "), "%s is not escaped", plain)
 	}
-	for _, title := range []string{"trace", "logs", "profile", "dashboards", "Spark history"} {
+	for _, title := range []string{"trace", "logs", "profile", "dashboards", platform.TimelineLink, "Spark history"} {
 		isOnAWS := func(w platform.Workload) bool { return slices.Contains(onAWS, w) }
 		require.True(t, slices.ContainsFunc(services[title], isOnAWS), "%s on AWS", title)
 		require.True(t, slices.ContainsFunc(services[title], func(w platform.Workload) bool { return !isOnAWS(w) }), "%s without Grafana", title)
 	}
-	require.Len(t, services, 5)
+	require.Len(t, services, 6)
+}
+
+// A link that chooses values for a dashboard's variables names those that it has, and
+// each of a timeline's, which shows one application.
+func TestStepLinksNameTheVariablesOfTheirDashboard(t *testing.T) {
+	suite, err := dashboards.Suite()
+	require.NoError(t, err)
+	linked := 0
+	for _, link := range dashboards.StepLinks() {
+		target, err := url.Parse(link.Path)
+		require.NoError(t, err)
+		uid, isBoard := strings.CutPrefix(target.Path, "/d/")
+		if !isBoard {
+			continue
+		}
+		linked++
+		at := slices.IndexFunc(suite, func(d dashboards.Dashboard) bool { return d.UID == uid })
+		require.GreaterOrEqual(t, at, 0, link.Path)
+		var board struct {
+			Templating struct{ List []struct{ Name string } }
+		}
+		require.NoError(t, json.Unmarshal(suite[at].JSON, &board))
+		for name := range target.Query() {
+			if variable, isVariable := strings.CutPrefix(name, "var-"); isVariable {
+				require.True(t, slices.ContainsFunc(board.Templating.List, func(v struct{ Name string }) bool { return v.Name == variable }),
+					"%s has no variable %s", uid, variable)
+			}
+		}
+	}
+	require.Equal(t, 3, linked)
 }

@@ -65,6 +65,8 @@ func TestStatusServerLoadsItsConfiguration(t *testing.T) {
 	require.Equal(t, []status.Link{
 		{Title: "EMR Overview", Service: platform.WorkloadGrafana, Path: "/d/emr-overview"},
 		{Title: "EMR Overview", Service: platform.WorkloadVictoriaMetrics, Path: "/vmui/#/dashboards"},
+		{Title: "Job Phase Timeline", Service: platform.WorkloadGrafana, Path: "/d/job-phase-timeline"},
+		{Title: "Job Phase Timeline", Service: platform.WorkloadVictoriaMetrics, Path: "/vmui/#/dashboards"},
 	}, config.Dashboards)
 	require.Len(t, config.StepLinks, len(dashboards.StepLinks()))
 	require.Equal(t, status.Endpoint{URL: "http://collector:4318", ReadyURL: "http://collector:13133/"},

@@ -24,13 +24,13 @@ func phaseMetrics() []Metric {
 	metrics := []Metric{
 		spark("spark_phase_breakdown_ratio", "spark.phase.breakdown", Gauge, "1", "Share of the wall time so far, by phase; the shares add up to 1.", "phase"),
 		spark("spark_phase_state", "spark.phase.state", Gauge, "", "Phase of the moment: the index in platform.Phases()."),
-		spark("spark_phase_approximate", "spark.phase.approximate", Gauge, "", "1 once the phases are approximate, since events were dropped; else 0."),
-		spark("spark_wall_seconds", "spark.wall", Gauge, "s", "Time from the submission to now or to the application's end."),
+		spark(platform.MetricPhaseApproximate, "spark.phase.approximate", Gauge, "", "1 once the phases are approximate, since events were dropped; else 0."),
+		spark(platform.MetricSparkWall, "spark.wall", Gauge, "s", "Time from the submission to now or to the application's end."),
 		spark("spark_first_executor_wait_seconds", "spark.first_executor_wait", Gauge, "s",
 			"Time from the application's start to its first executor; absent without one."),
-		spark("spark_application_info", "spark.application.info", Gauge, "", "Always 1; joins names and ids to the other metrics of an application. "+
+		spark(platform.MetricApplicationInfo, "spark.application.info", Gauge, "", "Always 1; joins names and ids to the other metrics of an application. "+
 			"Labels without a value are absent.",
-			"application_name", "trace_id", "step_id", "dag_id", "task_id", "run_id", "deploy_mode", "spark_version"),
+			"application_name", "trace_id", platform.ApplicationInfoStep, "dag_id", "task_id", "run_id", "deploy_mode", "spark_version"),
 	}
 	for _, phase := range platform.Phases() {
 		emitted := "spark.phase." + string(phase)
@@ -43,12 +43,7 @@ func phaseMetrics() []Metric {
 }
 
 // PhaseSeconds returns the metric of a phase's seconds.
-func PhaseSeconds(phase platform.Phase) string {
-	if phase == platform.PhaseResourceWait {
-		return "spark_resource_wait_seconds"
-	}
-	return "spark_phase_" + string(phase) + "_seconds"
-}
+func PhaseSeconds(phase platform.Phase) string { return phase.Metric() }
 
 func phaseHelp(phase platform.Phase) string {
 	switch phase {
