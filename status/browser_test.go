@@ -37,7 +37,13 @@ func crowded() status.Status {
 		}
 		if state != types.StepStatePending && state != types.StepStateCancelled {
 			step.Started, step.TraceID = ago(time.Duration(i)*time.Hour-time.Minute), strings.Repeat("ab", 16)
-			step.ApplicationIDs = []string{fmt.Sprintf("application_1700000000000_%04d", i)}
+			step.ApplicationIDs = []string{fmt.Sprintf("application_1700000000000_%04d", i), fmt.Sprintf("application_1700000000000_1%04d", i)}
+			for _, app := range step.ApplicationIDs {
+				step.Phases = append(step.Phases, status.ApplicationPhases{
+					ApplicationID: app, Approximate: true,
+					Line: "wait 31 % · compute 34 % · S3 write 20 % · driver 5 % · submit 3 % · idle 7 % (approximate)",
+				})
+			}
 		}
 		if state == types.StepStateCompleted || state == types.StepStateFailed || state == types.StepStateInterrupted {
 			step.Ended = ago(time.Duration(i)*time.Hour - 5*time.Minute)
