@@ -1,0 +1,150 @@
+package phases_test
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/toolchain/applications"
+)
+
+// The job's own clock of its tasks, and the folder that it writes to.
+const (
+	clockPlugin = "suite.TaskClock"
+	clockFolder = "suite.clock"
+)
+
+var (
+	//go:embed testdata/job.py
+	jobScript []byte
+	//go:embed testdata/TaskClock.java
+	taskClock []byte
+)
+
+// theCluster is the YARN that all tests share.
+var theCluster = sync.OnceValues(func() (*cluster, error) {
+	ctx := context.Background()
+	tree, err := applications.Fetch(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	java, err := exec.LookPath("javac") // the JDK's, whose java the jobs use
+	if err != nil {
+		return nil, err
+	}
+	if java, err = filepath.EvalSymlinks(java); err != nil {
+		return nil, err
+	}
+	c := &cluster{dir: os.Getenv(insideVariable), tree: tree, java: filepath.Dir(filepath.Dir(java))}
+	if c.store, err = startStore(ctx, c.dir); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(installNode(), c.configure(), c.install(ctx)); err != nil {
+		return nil, err
+	}
+	return c, c.start(ctx)
+})
+
+// startCluster returns the YARN that all tests share.
+func startCluster(t *testing.T) *cluster {
+	t.Helper()
+	c, err := theCluster()
+	require.NoError(t, err)
+	return c
+}
+
+// install writes the job and compiles its clock.
+func (c *cluster) install(ctx context.Context) error {
+	source := c.path("TaskClock.java")
+	if err := errors.Join(os.WriteFile(c.path("job.py"), jobScript, 0o644), os.WriteFile(source, taskClock, 0o644)); err != nil {
+		return err
+	}
+	out, err := exec.CommandContext(ctx, c.java+"/bin/javac", "-d", c.path("classes"), "-cp", c.tree+"/spark/jars/*", source).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("compile %s: %w\n%s", source, err, out)
+	}
+	return nil
+}
+
+// job is one run of job.py.
+type job struct {
+	name      string
+	inCluster bool   // deploy mode
+	queue     string // wideQueue by default
+	conf      map[string]string
+	env       []string
+	mode      string // of job.py, with its arguments
+	args      []string
+	fails     bool // spark-submit's exit code is not 0
+}
+
+// run is a job that ended, or runs.
+type run struct {
+	job
+	*cluster
+	submitted time.Time // which the job gives as its spark.app.submitTime
+	cmd       *exec.Cmd
+	output    string // file of spark-submit's output
+}
+
+// submit starts spark-submit.
+func (c *cluster) submit(t *testing.T, j job) *run {
+	t.Helper()
+	r := &run{job: j, cluster: c, submitted: time.Now(), output: c.path("tmp/" + j.name + ".out")}
+	mode, queue := "client", wideQueue
+	if j.inCluster {
+		mode = "cluster"
+	}
+	if j.queue != "" {
+		queue = j.queue
+	}
+	args := []string{"--master", "yarn", "--deploy-mode", mode, "--queue", queue, "--name", j.name,
+		"--conf", fmt.Sprintf("spark.app.submitTime=%d", r.submitted.UnixMilli()), "--conf", "spark.yarn.tags=" + j.name}
+	for k, v := range j.conf {
+		args = append(args, "--conf", k+"="+v)
+	}
+	args = slices.Concat(args, []string{c.path("job.py"), r.clock(), j.mode}, j.args)
+	r.cmd = exec.CommandContext(t.Context(), c.tree+"/spark/bin/spark-submit", args...)
+	r.cmd.Env = append(append(os.Environ(), "SPARK_HOME="+c.tree+"/spark", "SPARK_CONF_DIR="+c.sparkConf(),
+		"HADOOP_CONF_DIR="+c.hadoopConf(), "JAVA_HOME="+c.java, "SPARK_LOCAL_IP=127.0.0.1"), j.env...)
+	r.cmd.Dir = c.path("tmp")
+	log, err := os.Create(r.output)
+	require.NoError(t, err)
+	defer log.Close()
+	r.cmd.Stdout, r.cmd.Stderr = log, log
+	require.NoError(t, r.cmd.Start())
+	return r
+}
+
+// clock is the file of the job's own clock.
+func (r *run) clock() string { return r.path("clock/" + r.name + ".clock") }
+
+// wait returns once spark-submit has ended.
+func (r *run) wait(t *testing.T) {
+	t.Helper()
+	err := r.cmd.Wait()
+	if (err != nil) != r.fails {
+		out, _ := os.ReadFile(r.output)
+		lines := strings.Split(string(out), "\n")
+		require.FailNow(t, fmt.Sprintf("%s ended with %v", r.name, err), strings.Join(lines[max(0, len(lines)-40):], "\n"))
+	}
+}
+
+func TestSmoke(t *testing.T) {
+	c := startCluster(t)
+	r := c.submit(t, job{name: "smoke", mode: "compute"})
+	r.wait(t)
+	b, _ := os.ReadFile(r.clock())
+	t.Log(string(b))
+}

@@ -1,0 +1,160 @@
+"""A Spark job that keeps its own clock.
+
+Usage: job.py CLOCK MODE [ARGUMENT…]
+
+It writes to the file CLOCK what it does and when, in lines of JSON, by its own
+clock (time.time) around its own calls. It reads no event, listener or REST API of
+Spark. Its tasks' times come from suite.TaskClock, in the executors.
+"""
+import hashlib
+import json
+import sys
+import threading
+import time
+
+from pyspark import SparkConf, SparkContext
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+clock = open(sys.argv[1], "a", buffering=1)
+
+
+def note(what, **more):
+    """Writes what happens now."""
+    clock.write(json.dumps({"what": what, "at": int(time.time() * 1000), **more}) + "\n")
+
+
+class Context(SparkContext):
+    """A context that notes when its constructor in the JVM is called and returns."""
+
+    def _initialize_context(self, jconf):
+        note("context")
+        context = super()._initialize_context(jconf)
+        note("ready")
+        return context
+
+
+class action:
+    """An action of the job: kind is compute, write (its last stage writes) or rdd-write.
+
+    waits says that no executor is there when it begins, by the test's design.
+    """
+
+    def __init__(self, kind, waits=False):
+        self.kind, self.waits = kind, waits
+
+    def __enter__(self):
+        self.name = f"{self.kind}-{threading.get_ident()}-{time.time()}"
+        note("begin", action=self.name, kind=self.kind, waits=self.waits)
+
+    def __exit__(self, *_):
+        note("end", action=self.name)
+
+
+def busy(seconds):
+    """Computes for that long, and leaves most of the machine to the other tests."""
+    until = time.time() + seconds
+    digest = b""
+    while time.time() < until:
+        for _ in range(2000):
+            digest = hashlib.sha256(digest).digest()
+        time.sleep(0.02)
+    return digest
+
+
+def compute(sc, seconds, tasks=2, waits=False):
+    """Runs tasks that each compute for that long."""
+    with action("compute", waits):
+        sc.parallelize(range(tasks), tasks).map(lambda _: len(busy(seconds))).collect()
+
+
+def rows(spark, megabytes, partitions):
+    """Returns incompressible rows of that size."""
+    count = int(megabytes * 1024)
+    return spark.range(0, count, 1, partitions).select("id", F.expr("array_join(transform(sequence(1, 16), i -> sha2(concat(id, i), 256)), '')").alias("text"))
+
+
+def start():
+    """Returns a session whose context was timed."""
+    Context(conf=SparkConf())
+    return SparkSession.builder.getOrCreate()
+
+
+def stop(spark):
+    note("stop")
+    spark.stop()
+
+
+def mode_compute(spark, seconds="4", waits="yes"):
+    """Tasks that compute, after a wait for the first executor."""
+    compute(spark.sparkContext, float(seconds), waits=waits == "yes")
+
+
+def mode_write(spark, output, megabytes, partitions, seconds="3", waits="yes"):
+    """Compute, then a shuffle whose result is written."""
+    compute(spark.sparkContext, float(seconds), waits=waits == "yes")
+    frame = rows(spark, float(megabytes), int(partitions)).repartition(int(partitions))
+    with action("write"):
+        frame.write.mode("overwrite").parquet(output)
+
+
+def mode_noop(spark, seconds):
+    """A DataSource V2 write: the sink reports no output metrics."""
+    compute(spark.sparkContext, 1, waits=True)
+    slow = F.udf(lambda i: len(busy(float(seconds))) + i, "bigint")
+    with action("write"):
+        spark.range(0, 2, 1, 2).select(slow("id").alias("id")).write.format("noop").mode("overwrite").save()
+
+
+def mode_rdd(spark, output, seconds):
+    """saveAsTextFile: a write without a SQL execution."""
+    compute(spark.sparkContext, 1, waits=True)
+    with action("rdd-write"):
+        spark.sparkContext.parallelize(range(2), 2).map(lambda i: str(busy(float(seconds))) + str(i)).saveAsTextFile(output)
+
+
+def mode_driver(spark, seconds):
+    """Collects, and then works in the driver."""
+    compute(spark.sparkContext, 1, waits=True)
+    with action("compute"):
+        rows = spark.range(0, 100000, 1, 2).collect()
+    busy(float(seconds))
+    assert len(rows) == 100000
+
+
+def mode_threads(spark, output):
+    """Two threads whose compute and write overlap."""
+    compute(spark.sparkContext, 1, waits=True)
+
+    def write():
+        with action("write"):
+            rows(spark, 8, 2).write.mode("overwrite").parquet(output)
+
+    threads = [threading.Thread(target=write), threading.Thread(target=compute, args=(spark.sparkContext, 6, 1))]
+    for t in threads:
+        t.start()
+        time.sleep(1.5)
+    for t in threads:
+        t.join()
+
+
+def mode_starved(spark, pause, gate):
+    """Computes, pauses until its executors are gone, and computes again, for which it
+    has to wait: by then another application has what this one gave back."""
+    compute(spark.sparkContext, 2, waits=True)
+    busy(float(pause))
+    note("gate")
+    while not __import__("os").path.exists(gate):
+        time.sleep(0.02)
+    compute(spark.sparkContext, 3, waits=True)
+
+
+def main():
+    note("main")
+    spark = start()
+    globals()["mode_" + sys.argv[2]](spark, *sys.argv[3:])
+    stop(spark)
+
+
+if __name__ == "__main__":
+    main()
