@@ -1,0 +1,188 @@
+package observatory.spark;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import observatory.spark.PhaseEngine.Attempt;
+import observatory.spark.PhaseEngine.Execution;
+import observatory.spark.PhaseEngine.Executor;
+import observatory.spark.PhaseEngine.Job;
+import observatory.spark.PhaseEngine.RunningTask;
+import observatory.spark.PhaseEngine.Stage;
+
+/** Finds, for each phase, the instants of [begin, end) where it may apply; they may overlap. */
+final class Classifier {
+  private static final long NEVER = PhaseEngine.NEVER;
+
+  /** What is known of the writing of an execution's own jobs. */
+  private static final class Writing {
+    boolean any;
+    long lastFinish;
+  }
+
+  private final PhaseEngine engine;
+  private final long begin;
+  private final long end;
+  private final Intervals tasks = new Intervals();
+  private final Intervals writes = new Intervals();
+
+  Classifier(PhaseEngine engine, long begin, long end) {
+    this.engine = engine;
+    this.begin = begin;
+    this.end = end;
+  }
+
+  Intervals[] candidates() {
+    Intervals[] candidates = new Intervals[Phases.COUNT];
+    classifyTasks();
+    candidates[Phases.IO_WRITE] = writes;
+    candidates[Phases.COMPUTE] = tasks;
+    candidates[Phases.RESOURCE_WAIT] = resourceWait();
+    candidates[Phases.SUBMIT] = new Intervals();
+    if (engine.cluster && engine.started) {
+      candidates[Phases.SUBMIT].add(begin, engine.start);
+    }
+    candidates[Phases.IDLE] = idle();
+    return candidates;
+  }
+
+  private void classifyTasks() {
+    tasks.addAll(engine.tasks);
+    writes.addAll(engine.written);
+    Set<Integer> writers = writingJobs();
+    Map<Long, Writing> executions = new HashMap<Long, Writing>();
+    for (Stage stage : engine.stages.values()) {
+      boolean writer = writers.contains(stage.job);
+      if (writer && stage.results != null) {
+        writes.addAll(stage.results);
+      }
+      Job job = engine.jobs.get(stage.job);
+      if (job == null || job.execution == PhaseEngine.NONE) {
+        continue;
+      }
+      Writing writing = executions.get(job.execution);
+      if (writing == null) {
+        writing = new Writing();
+        executions.put(job.execution, writing);
+      }
+      writing.any |= stage.wrote || writer && stage.results != null;
+      writing.lastFinish = Math.max(writing.lastFinish, stage.lastFinish);
+    }
+    for (RunningTask task : engine.running.values()) {
+      classifyRunning(task, writers, executions);
+    }
+    addCommits(executions);
+  }
+
+  private void classifyRunning(RunningTask task, Set<Integer> writers, Map<Long, Writing> executions) {
+    Executor executor = engine.executors.get(task.executor);
+    long to = executor == null ? end : Math.min(end, executor.to);
+    tasks.add(task.launched, to);
+    Stage stage = engine.stages.get(task.stage);
+    if (stage == null || !writers.contains(stage.job)) {
+      return;
+    }
+    Job job = engine.jobs.get(stage.job);
+    if (job.highestStage == task.stage) {
+      writes.add(task.launched, to);
+      Writing writing = executions.get(job.execution);
+      if (writing != null) {
+        writing.any = true;
+      }
+    }
+  }
+
+  /**
+   * Jobs whose result tasks write because of the plan: of an execution that writes, the latest of its
+   * own jobs and its parts'. Earlier ones prepare: broadcasts, and with adaptive execution a job for
+   * each stage.
+   */
+  private Set<Integer> writingJobs() {
+    Map<Long, Integer> latest = new HashMap<Long, Integer>();
+    for (Map.Entry<Integer, Job> e : engine.jobs.entrySet()) {
+      long id = e.getValue().execution;
+      Execution execution = engine.executions.get(id);
+      if (execution != null) {
+        note(latest, id, execution, e.getKey());
+        if (execution.root != id) {
+          note(latest, execution.root, engine.executions.get(execution.root), e.getKey());
+        }
+      }
+    }
+    return new HashSet<Integer>(latest.values());
+  }
+
+  private static void note(Map<Long, Integer> latest, long id, Execution execution, Integer job) {
+    if (execution != null && execution.writes) {
+      Integer known = latest.get(id);
+      if (known == null || known < job) {
+        latest.put(id, job);
+      }
+    }
+  }
+
+  /** An execution that wrote and has no task left: the driver moves or completes what tasks wrote. */
+  private void addCommits(Map<Long, Writing> executions) {
+    Set<Long> open = new HashSet<Long>();
+    for (Job job : engine.jobs.values()) {
+      if (job.from != NEVER && job.to == NEVER) {
+        open.add(job.execution);
+      }
+    }
+    for (Map.Entry<Long, Writing> e : executions.entrySet()) {
+      Writing writing = e.getValue();
+      Execution execution = engine.executions.get(e.getKey());
+      if (!writing.any || execution == null || writing.lastFinish == 0) {
+        continue;
+      }
+      if (execution.to != NEVER || !open.contains(e.getKey())) {
+        writes.add(writing.lastFinish, Math.min(end, execution.to));
+      }
+    }
+  }
+
+  private Intervals resourceWait() {
+    Intervals wait = new Intervals();
+    if (engine.local) {
+      return wait;
+    }
+    Intervals demand = new Intervals();
+    for (Attempt attempt : engine.attempts.values()) {
+      if (attempt.submitted > 0) {
+        demand.add(attempt.submitted, Math.min(end, attempt.completed));
+      }
+    }
+    Intervals live = new Intervals();
+    for (Executor executor : engine.executors.values()) {
+      live.add(Math.max(executor.from, engine.firstLaunch), Math.min(end, executor.to));
+    }
+    wait.addAll(Intervals.minus(demand, live));
+    if (!engine.cluster && engine.started) {
+      // The context's constructor waits for the application master.
+      wait.add(engine.start, Math.min(end, engine.driverRegistered));
+    }
+    return wait;
+  }
+
+  private Intervals idle() {
+    Intervals idle = new Intervals();
+    if (!engine.sessions) {
+      return idle;
+    }
+    idle.add(engine.started ? engine.start : begin, end);
+    Intervals busy = new Intervals();
+    for (Job job : engine.jobs.values()) {
+      busy.add(job.from, job.to);
+    }
+    for (Execution execution : engine.executions.values()) {
+      busy.add(execution.from, execution.to);
+    }
+    for (Attempt attempt : engine.attempts.values()) {
+      if (attempt.submitted > 0) {
+        busy.add(attempt.submitted, attempt.completed);
+      }
+    }
+    return Intervals.minus(idle, busy);
+  }
+}

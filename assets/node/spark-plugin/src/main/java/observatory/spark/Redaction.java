@@ -1,0 +1,54 @@
+package observatory.spark;
+
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
+
+/** Cuts texts of the user's, and hides in them what Spark would hide. */
+final class Redaction {
+  /** Spark's own (Utils.REDACTION_REPLACEMENT_TEXT). */
+  private static final String HIDDEN = "*********(redacted)";
+
+  /** Spark's default of spark.redaction.regex. */
+  private static final String DEFAULT_KEYS = "(?i)secret|password|token|access[.]?key";
+
+  private final Pattern texts;
+  private final Pattern values;
+
+  /** texts matches what is hidden in any text, keys the names whose values are; null: Spark's defaults. */
+  Redaction(String texts, String keys) {
+    this.texts = compile(texts);
+    Pattern names = compile(keys);
+    String expression = names == null ? DEFAULT_KEYS : keys;
+    // In prose a name is followed by = or :, and then by its value.
+    values = compile("([\\w.\\-]*(?:" + expression + ")[\\w.\\-]*[\"']?\\s*[=:]\\s*)(\"[^\"]*\"|'[^']*'|[^\\s,;)]+)");
+  }
+
+  private static Pattern compile(String expression) {
+    try {
+      return expression == null || expression.isEmpty() ? null : Pattern.compile(expression);
+    } catch (PatternSyntaxException e) {
+      return null;
+    }
+  }
+
+  /** Returns at most length characters of the redacted text; null of null. */
+  String text(String text, int length) {
+    if (text == null) {
+      return null;
+    }
+    // A match may cross the cut: redact a longer piece than is kept.
+    String piece = text.length() > 4 * length ? text.substring(0, 4 * length) : text;
+    if (texts != null) {
+      piece = texts.matcher(piece).replaceAll(java.util.regex.Matcher.quoteReplacement(HIDDEN));
+    }
+    if (values != null) {
+      StringBuffer out = new StringBuffer();
+      java.util.regex.Matcher matcher = values.matcher(piece);
+      while (matcher.find()) {
+        matcher.appendReplacement(out, java.util.regex.Matcher.quoteReplacement(matcher.group(1) + HIDDEN));
+      }
+      piece = matcher.appendTail(out).toString();
+    }
+    return piece.length() > length ? piece.substring(0, length) : piece;
+  }
+}

@@ -1,0 +1,245 @@
+package observatory.spark;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Properties;
+import observatory.launcher.Span;
+
+/**
+ * Makes the driver's spans from its events: application, SQL, job, stage and phase. A span's place in
+ * the budget is taken at its start, so that no span is sent whose parent is not.
+ */
+final class Tracer {
+  private static final int DESCRIPTION = 256;
+  private static final int MESSAGE = 1024;
+
+  /** Receives finished spans; false: dropped. */
+  interface Sink {
+    boolean span(Span span);
+  }
+
+  private static final class Open {
+    final long from;
+    final String description;
+    Place place;
+    Open parent;
+    boolean kept;
+
+    Open(long from, String description) {
+      this.from = from;
+      this.description = description;
+    }
+  }
+
+  private final Settings settings;
+  private final Sink sink;
+  private final SpanBudget budget;
+  private final Map<Long, Open> executions = new HashMap<Long, Open>();
+  private final Map<Long, Long> roots = new HashMap<Long, Long>();
+  private final Map<Integer, Open> jobs = new HashMap<Integer, Open>();
+  private final Map<Integer, Integer> stageJobs = new HashMap<Integer, Integer>();
+  private final Map<Long, Open> stages = new HashMap<Long, Open>();
+  private Application application;
+
+  Tracer(Settings settings, SpanBudget budget, Sink sink) {
+    this.settings = settings;
+    this.budget = budget;
+    this.sink = sink;
+  }
+
+  void application(Application started) {
+    application = started;
+  }
+
+  private boolean off() {
+    return application == null || !settings.tracing;
+  }
+
+  void executionStart(long id, long root, long time, String description) {
+    if (off() || executions.size() >= Limits.OPEN_SPANS) {
+      return;
+    }
+    if (root != id && executions.containsKey(root)) {
+      roots.put(id, root); // its jobs are the root's
+      return;
+    }
+    executions.put(id, new Open(time, description));
+  }
+
+  void executionEnd(long id, long time, String error) {
+    roots.remove(id);
+    Open open = executions.remove(id);
+    if (off() || open == null) {
+      return;
+    }
+    settle(open, Place.ofJob(application, settings, null));
+    if (!open.kept) {
+      return;
+    }
+    boolean batch = open.place.batch != null;
+    Span span = begin(open, open.place.parentSpanId, "sql", Long.toString(id), "sql " + id, time);
+    span.put("spark.sql.execution.id", id);
+    send(open, fail(span, error), !batch);
+    if (batch && budget.take(open.place.traceId)) {
+      String number = open.place.batch;
+      Span root = begin(open, null, "batch", number, "batch " + number.substring(number.lastIndexOf('.') + 1), time);
+      send(open, fail(root, error), true);
+    }
+  }
+
+  void jobStart(int id, long time, long execution, Properties properties) {
+    if (off() || jobs.size() >= Limits.OPEN_SPANS) {
+      return;
+    }
+    Open job = new Open(time, property(properties, "spark.job.description", "callSite.short"));
+    Long root = roots.get(execution);
+    job.parent = executions.get(root == null ? execution : root);
+    Place place = Place.ofJob(application, settings, properties);
+    if (job.parent != null) {
+      settle(job.parent, place);
+      place = job.parent.place;
+    }
+    settle(job, place);
+    jobs.put(id, job);
+  }
+
+  private static String property(Properties properties, String first, String second) {
+    String value = properties == null ? null : properties.getProperty(first);
+    return value == null && properties != null ? properties.getProperty(second) : value;
+  }
+
+  void jobStage(int job, int stage) {
+    if (!off() && jobs.containsKey(job) && stageJobs.size() < Limits.STAGES) {
+      stageJobs.put(stage, job);
+    }
+  }
+
+  /** Decides once where a span goes and whether it is kept. */
+  private void settle(Open open, Place place) {
+    if (open.place == null) {
+      open.place = place;
+      boolean wanted = open.parent == null ? place.sampled : open.parent.kept;
+      open.kept = wanted && budget.take(place.traceId);
+    }
+  }
+
+  void jobEnd(int id, long time, long execution, String error) {
+    Open job = jobs.remove(id);
+    if (job == null || !job.kept) {
+      return;
+    }
+    String parent = job.parent == null ? job.place.parentSpanId : application.span("sql", rootOf(execution));
+    Span span = begin(job, parent, "job", Integer.toString(id), "job " + id, time);
+    span.put("spark.job.id", (long) id);
+    send(job, fail(span, error), job.parent == null);
+  }
+
+  private String rootOf(long execution) {
+    Long root = roots.get(execution);
+    return Long.toString(root == null ? execution : root);
+  }
+
+  void stageSubmitted(int id, int attempt, long time, String name) {
+    if (off() || stages.size() >= Limits.OPEN_SPANS) {
+      return;
+    }
+    Integer number = stageJobs.get(id);
+    Open job = number == null ? null : jobs.get(number);
+    if (job == null || !job.kept) {
+      return;
+    }
+    Open stage = new Open(time, name);
+    stage.parent = job;
+    settle(stage, job.place);
+    stages.put(key(id, attempt), stage);
+  }
+
+  void stageCompleted(int id, int attempt, long submitted, long completed, String error) {
+    Open stage = stages.remove(key(id, attempt));
+    Integer job = stageJobs.get(id);
+    if (stage == null || !stage.kept || job == null) {
+      return;
+    }
+    String number = id + "." + attempt;
+    Span span = begin(stage, application.span("job", job.toString()), "stage", number, "stage " + number, completed);
+    span.put("spark.job.id", job.longValue()).put("spark.stage.id", (long) id).put("spark.stage.attempt", (long) attempt);
+    send(stage, fail(span, error), false);
+  }
+
+  /** Sends what is still open, the phases, and last the application, the root. */
+  void end(Phases phases) {
+    if (off()) {
+      return;
+    }
+    for (Map.Entry<Long, Open> e : new HashMap<Long, Open>(stages).entrySet()) {
+      stageCompleted((int) (e.getKey() >> 32), e.getKey().intValue(), 0, phases.end, null);
+    }
+    for (Integer id : new HashMap<Integer, Open>(jobs).keySet()) {
+      jobEnd(id, phases.end, PhaseEngine.NONE, null);
+    }
+    for (Long id : new HashMap<Long, Open>(executions).keySet()) {
+      executionEnd(id, phases.end, null);
+    }
+    if (application.sampled) {
+      sendPhases(phases);
+      sendApplication(phases);
+    }
+  }
+
+  private void sendPhases(Phases phases) {
+    final String parent = application.spanId;
+    phases.visit(
+        new Phases.Visitor() {
+          @Override
+          public void segment(int phase, long from, long to) {
+            if (budget.take(application.traceId)) {
+              String name = Platform.PHASES[phase];
+              sink.span(
+                  application
+                      .begin(application.traceId, parent, "phase", name + "." + from, "phase " + name, from, to)
+                      .put("spark.phase", name));
+            }
+          }
+        });
+  }
+
+  private void sendApplication(Phases phases) {
+    Span span =
+        application.begin(
+            application.traceId,
+            application.parentSpanId,
+            "application",
+            "0",
+            "application " + application.name,
+            phases.begin,
+            phases.end);
+    span.put("spark.application.name", application.name);
+    for (int phase = 0; phase < Phases.COUNT; phase++) {
+      span.put("spark.phase." + Platform.PHASES[phase] + ".seconds", phases.millis[phase] / 1000.0);
+    }
+    span.put("spark.phases.approximate", phases.approximate);
+    span.put("observatory.spans.dropped", budget.dropped());
+    sink.span(span);
+  }
+
+  private Span begin(Open open, String parent, String kind, String number, String name, long to) {
+    return application
+        .begin(open.place.traceId, parent, kind, number, name, open.from, to)
+        .put("spark.description", settings.redaction.text(open.description, DESCRIPTION));
+  }
+
+  private Span fail(Span span, String error) {
+    return error == null || error.isEmpty() ? span : span.error(settings.redaction.text(error, MESSAGE));
+  }
+
+  private void send(Open open, Span span, boolean topmost) {
+    if (topmost && open.place.foreign) {
+      span.link(application.traceId, application.spanId);
+    }
+    sink.span(span);
+  }
+
+  private static long key(int stage, int attempt) {
+    return (long) stage << 32 | attempt;
+  }
+}
