@@ -95,7 +95,7 @@ func timeOf(query url.Values, parameter string) (*time.Time, error) {
 // readPhases reads the phases of one step, and whether Grafana is there to show them.
 func (s Source) readPhases(ctx context.Context, step Step) (Status, error) {
 	steps := []Step{step}
-	if err := s.addApplications(ctx, steps); err != nil {
+	if err := s.AddApplications(ctx, steps); err != nil {
 		return Status{}, fmt.Errorf("read the applications of step %s: %w", step.ID, err)
 	}
 	if err := s.addPhases(ctx, steps); err != nil {
