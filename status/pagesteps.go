@@ -74,12 +74,11 @@ func (p page) withTimelines(steps []Step, links []Link) []Step {
 // Unbroken keeps each phase and its share on one line, so that a narrow window breaks
 // the text between two phases.
 func (page) Unbroken(line string) string {
-	const between = " · "
-	parts := strings.Split(line, between)
+	parts := strings.Split(line, " · ")
 	for i, part := range parts {
 		parts[i] = strings.ReplaceAll(part, " ", "\u00a0")
 	}
-	return strings.Join(parts, between)
+	return strings.Join(parts, "\u00a0· ")
 }
 
 // brief writes a duration as people say it: seconds matter in the first minutes only.

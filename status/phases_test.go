@@ -150,7 +150,7 @@ func TestPhasesInTheListOfSteps(t *testing.T) {
 	all := openSource(t, from, forwarded...)
 	require.Contains(t, texts(all, "p"), "application_17_0001 : "+referenceLine+" timeline")
 	require.Contains(t, texts(all, "p"), "application_17_0002 : "+referenceLine+" timeline")
-	require.Contains(t, texts(all, "p"), "So far "+referenceLine+" timeline")
+	require.Contains(t, texts(all, "p"), "so far "+referenceLine+" timeline")
 	require.Equal(t, 3, strings.Count(strings.Join(texts(all, "p"), "\n"), "compute"))
 	require.Contains(t, links(all)["timeline"], "http://metrics/vmui/#/dashboards?g0.end_input=")
 	require.NotContains(t, texts(all, "a"), "logs", "Grafana does not run")
