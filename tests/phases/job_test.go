@@ -1,6 +1,7 @@
 package phases_test
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -141,10 +142,21 @@ func (r *run) wait(t *testing.T) {
 	}
 }
 
-func TestSmoke(t *testing.T) {
-	c := startCluster(t)
-	r := c.submit(t, job{name: "smoke", mode: "compute"})
-	r.wait(t)
-	b, _ := os.ReadFile(r.clock())
-	t.Log(string(b))
+// application returns the application's id, once the event log has one of this name.
+func (r *run) application(t *testing.T) string {
+	t.Helper()
+	logs, err := filepath.Glob(r.path("events/application_*"))
+	require.NoError(t, err)
+	for _, log := range logs {
+		text, err := os.ReadFile(log)
+		require.NoError(t, err)
+		if bytes.Contains(text, []byte(`"spark.yarn.tags":"`+r.name+`"`)) {
+			return strings.TrimSuffix(strings.SplitN(filepath.Base(log), "_1.", 2)[0], ".inprogress")
+		}
+	}
+	require.FailNow(t, "no event log of "+r.name)
+	return ""
 }
+
+// static tells whether the job asks for a fixed number of executors.
+func (r *run) static() bool { return r.conf["spark.dynamicAllocation.enabled"] == "false" }

@@ -8,8 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
+	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/components/emr"
 	"github.com/emr-observatory/emr-observatory/internal/poll"
@@ -101,6 +106,8 @@ func (c *cluster) classifications() []hadoop.Configuration {
 			queue + narrowQueue + ".user-limit-factor": "10", queue + wideQueue + ".user-limit-factor": "10",
 		}),
 		site("spark-defaults", c.sparkDefaults(local)),
+		// With the time in milliseconds, for the time when an application master ran.
+		site("hadoop-log4j", map[string]string{"appender.console.layout.pattern": "%d{UNIX_MILLIS} %p %c{1}: %m%n%ex"}),
 		export("hadoop-env", map[string]string{"JAVA_HOME": c.java}),
 		export("spark-env", map[string]string{
 			"JAVA_HOME": c.java, "SPARK_HOME": c.tree + "/spark", "SPARK_LOG_DIR": c.path("tmp"), "HADOOP_CONF_DIR": c.hadoopConf(),
@@ -123,7 +130,7 @@ func (c *cluster) sparkDefaults(local string) map[string]string {
 		"spark.executor.memory": fmt.Sprintf("%dm", heapMB), "spark.executor.memoryOverhead": fmt.Sprintf("%dm", overheadMB),
 		"spark.yarn.am.memory": fmt.Sprintf("%dm", heapMB), "spark.yarn.am.memoryOverhead": fmt.Sprintf("%dm", overheadMB),
 		"spark.yarn.scheduler.heartbeat.interval-ms": sparkHeartbeat, "spark.yarn.report.interval": sparkHeartbeat,
-		"spark.ui.enabled": "false",
+		"spark.ui.enabled": "false", "spark.dynamicAllocation.maxExecutors": "2",
 		// The job's own clock of its tasks, beside the platform's plugin.
 		"spark.plugins": clockPlugin, "spark.driver.extraClassPath": c.path("classes"), "spark.executor.extraClassPath": c.path("classes"),
 		"spark." + clockFolder: c.path("clock"),
@@ -136,7 +143,7 @@ func (c *cluster) sparkDefaults(local string) map[string]string {
 
 // daemon starts a daemon of YARN.
 func (c *cluster) daemon(d hadoop.Daemon) error {
-	log, err := os.Create(c.path("tmp/" + d.Unit + ".log"))
+	log, err := os.Create(c.daemonLog(d))
 	if err != nil {
 		return err
 	}
@@ -147,6 +154,28 @@ func (c *cluster) daemon(d hadoop.Daemon) error {
 	cmd.Env = append(os.Environ(), "JAVA_HOME="+c.java, "HADOOP_CONF_DIR="+c.hadoopConf())
 	cmd.Stdout, cmd.Stderr = log, log
 	return cmd.Start() // it ends with the process namespace
+}
+
+func (c *cluster) daemonLog(d hadoop.Daemon) string { return c.path("tmp/" + d.Unit + ".log") }
+
+// acceptedUntil matches the line of the ResourceManager's log that tells when it
+// heard of an application's master.
+var acceptedUntil = regexp.MustCompile(`(?m)^(\d+) .* (application_\d+_\d+) State change from ACCEPTED to RUNNING`)
+
+// running returns when YARN ran an application's master, in milliseconds, by its own log.
+func (c *cluster) running(t *testing.T, application string) int64 {
+	t.Helper()
+	log, err := os.ReadFile(c.daemonLog(hadoop.ResourceManager()))
+	require.NoError(t, err)
+	for _, found := range acceptedUntil.FindAllStringSubmatch(string(log), -1) {
+		if found[2] == application {
+			millis, err := strconv.ParseInt(found[1], 10, 64)
+			require.NoError(t, err)
+			return millis
+		}
+	}
+	require.FailNow(t, "YARN never ran "+application)
+	return 0
 }
 
 // start starts YARN and returns once a node is there.

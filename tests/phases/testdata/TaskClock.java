@@ -12,7 +12,7 @@ import org.apache.spark.api.plugin.SparkPlugin;
 
 /**
  * The job's own clock of its tasks: each executor writes when a task's thread begins and ends it. It
- * sees none of Spark's events. A line is "begin|end|up TASK STAGE MILLIS".
+ * sees none of Spark's events. A line is "begin|end TASK STAGE MILLIS ACTION" or "up -1 -1 MILLIS".
  */
 public final class TaskClock implements SparkPlugin {
   @Override
@@ -26,7 +26,7 @@ public final class TaskClock implements SparkPlugin {
   }
 
   private static final class Half implements ExecutorPlugin {
-    private final ThreadLocal<long[]> task = new ThreadLocal<>();
+    private final ThreadLocal<String> task = new ThreadLocal<>();
     private FileWriter out;
 
     @Override
@@ -38,34 +38,31 @@ public final class TaskClock implements SparkPlugin {
       } catch (IOException e) {
         throw new IllegalStateException(e);
       }
-      write("up", new long[] {-1, -1});
+      task.set("-1 -1");
+      write("up", System.currentTimeMillis(), "");
     }
 
     @Override
     public void onTaskStart() {
       long now = System.currentTimeMillis();
       TaskContext context = TaskContext.get();
-      task.set(new long[] {context.taskAttemptId(), context.stageId()});
-      write("begin", task.get(), now);
+      task.set(context.taskAttemptId() + " " + context.stageId());
+      write("begin", now, context.getLocalProperty("suite.action"));
     }
 
     @Override
     public void onTaskSucceeded() {
-      write("end", task.get());
+      write("end", System.currentTimeMillis(), "");
     }
 
     @Override
     public void onTaskFailed(TaskFailedReason reason) {
-      write("end", task.get());
+      write("end", System.currentTimeMillis(), "");
     }
 
-    private void write(String what, long[] id) {
-      write(what, id, System.currentTimeMillis());
-    }
-
-    private synchronized void write(String what, long[] id, long at) {
+    private synchronized void write(String what, long at, String action) {
       try {
-        out.write(what + " " + id[0] + " " + id[1] + " " + at + "\n");
+        out.write(what + " " + task.get() + " " + at + " " + action + "\n");
         out.flush();
       } catch (IOException e) {
         throw new IllegalStateException(e);

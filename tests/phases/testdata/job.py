@@ -8,6 +8,7 @@ Spark. Its tasks' times come from suite.TaskClock, in the executors.
 """
 import hashlib
 import json
+import os
 import sys
 import threading
 import time
@@ -35,20 +36,22 @@ class Context(SparkContext):
 
 
 class action:
-    """An action of the job: kind is compute, write (its last stage writes) or rdd-write.
+    """An action of the job: kind is compute, or write (its last stage writes).
 
     waits says that no executor is there when it begins, by the test's design.
     """
 
-    def __init__(self, kind, waits=False):
-        self.kind, self.waits = kind, waits
+    def __init__(self, sc, kind, waits=False):
+        self.sc, self.kind, self.waits = sc, kind, waits
 
     def __enter__(self):
         self.name = f"{self.kind}-{threading.get_ident()}-{time.time()}"
+        self.sc.setLocalProperty("suite.action", self.name)
         note("begin", action=self.name, kind=self.kind, waits=self.waits)
 
     def __exit__(self, *_):
         note("end", action=self.name)
+        self.sc.setLocalProperty("suite.action", None)
 
 
 def busy(seconds):
@@ -64,14 +67,16 @@ def busy(seconds):
 
 def compute(sc, seconds, tasks=2, waits=False):
     """Runs tasks that each compute for that long."""
-    with action("compute", waits):
-        sc.parallelize(range(tasks), tasks).map(lambda _: len(busy(seconds))).collect()
+    computed = sc.parallelize(range(tasks), tasks).map(lambda _: len(busy(seconds)))
+    computed._jrdd.count  # serialized before the action begins
+    with action(sc, "compute", waits):
+        computed.collect()
 
 
 def rows(spark, megabytes, partitions):
     """Returns incompressible rows of that size."""
-    count = int(megabytes * 1024)
-    return spark.range(0, count, 1, partitions).select("id", F.expr("array_join(transform(sequence(1, 16), i -> sha2(concat(id, i), 256)), '')").alias("text"))
+    text = F.expr("array_join(transform(sequence(1, 16), i -> sha2(concat(id, i), 256)), '')")
+    return spark.range(0, int(megabytes * 1024), 1, partitions).select("id", text.alias("text"))
 
 
 def start():
@@ -90,33 +95,40 @@ def mode_compute(spark, seconds="4", waits="yes"):
     compute(spark.sparkContext, float(seconds), waits=waits == "yes")
 
 
-def mode_write(spark, output, megabytes, partitions, seconds="3", waits="yes"):
+def mode_write(spark, output, megabytes, partitions, seconds="3"):
     """Compute, then a shuffle whose result is written."""
-    compute(spark.sparkContext, float(seconds), waits=waits == "yes")
+    compute(spark.sparkContext, float(seconds), waits=True)
     frame = rows(spark, float(megabytes), int(partitions)).repartition(int(partitions))
-    with action("write"):
+    with action(spark.sparkContext, "write"):
         frame.write.mode("overwrite").parquet(output)
+
+
+def mode_hold(spark, gate):
+    """Holds what it has in YARN until the gate opens, and does nothing."""
+    note("holds")
+    while not os.path.exists(gate):
+        time.sleep(0.02)
 
 
 def mode_noop(spark, seconds):
     """A DataSource V2 write: the sink reports no output metrics."""
     compute(spark.sparkContext, 1, waits=True)
     slow = F.udf(lambda i: len(busy(float(seconds))) + i, "bigint")
-    with action("write"):
+    with action(spark.sparkContext, "write"):
         spark.range(0, 2, 1, 2).select(slow("id").alias("id")).write.format("noop").mode("overwrite").save()
 
 
 def mode_rdd(spark, output, seconds):
     """saveAsTextFile: a write without a SQL execution."""
     compute(spark.sparkContext, 1, waits=True)
-    with action("rdd-write"):
+    with action(spark.sparkContext, "write"):
         spark.sparkContext.parallelize(range(2), 2).map(lambda i: str(busy(float(seconds))) + str(i)).saveAsTextFile(output)
 
 
 def mode_driver(spark, seconds):
     """Collects, and then works in the driver."""
     compute(spark.sparkContext, 1, waits=True)
-    with action("compute"):
+    with action(spark.sparkContext, "compute"):
         rows = spark.range(0, 100000, 1, 2).collect()
     busy(float(seconds))
     assert len(rows) == 100000
@@ -127,7 +139,7 @@ def mode_threads(spark, output):
     compute(spark.sparkContext, 1, waits=True)
 
     def write():
-        with action("write"):
+        with action(spark.sparkContext, "write"):
             rows(spark, 8, 2).write.mode("overwrite").parquet(output)
 
     threads = [threading.Thread(target=write), threading.Thread(target=compute, args=(spark.sparkContext, 6, 1))]
@@ -144,7 +156,7 @@ def mode_starved(spark, pause, gate):
     compute(spark.sparkContext, 2, waits=True)
     busy(float(pause))
     note("gate")
-    while not __import__("os").path.exists(gate):
+    while not os.path.exists(gate):
         time.sleep(0.02)
     compute(spark.sparkContext, 3, waits=True)
 
