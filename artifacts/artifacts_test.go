@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,8 @@ func TestLockHasEveryPartOfANode(t *testing.T) {
 		for _, a := range locked {
 			installed = append(installed, node.Installed{Name: a.Name, Arch: a.Arch, SHA256: a.SHA256})
 		}
-		require.ElementsMatch(t, []string{"launcher.jar", "otelcol-linux-amd64.gz", "otelcol-linux-arm64.gz", "async-profiler.jar"},
+		require.ElementsMatch(t, []string{"launcher.jar", "otelcol-linux-amd64.gz", "otelcol-linux-arm64.gz", "async-profiler.jar",
+			"spark-plugin.jar"},
 			artifacts.Names(locked))
 		_, _, err = node.Bootstrap(node.BootstrapInput{Artifacts: installed, LauncherJar: []byte("PK\x03\x04")})
 		require.NoError(t, err)
@@ -71,25 +73,25 @@ func TestReleaseCollectorReproduces(t *testing.T) {
 	}
 }
 
-// pluginPart returns a part that the platform does not have.
-func pluginPart() platform.NodePart {
+// extraPart returns a part that the platform does not have.
+func extraPart() platform.NodePart {
 	return platform.NodePart{
-		Component: "plugin", Artifact: func(string) string { return "plugin.jar" },
-		Source: platform.ArtifactSource{Kind: platform.SourceMaven, Coordinates: "a:plugin:1"},
-		Path:   platform.NodeInstallDir + "/plugin.jar", Mode: "0644",
+		Component: "extra", Artifact: func(string) string { return "extra.jar" },
+		Source: platform.ArtifactSource{Kind: platform.SourceMaven, Coordinates: "a:extra:1"},
+		Path:   platform.NodeInstallDir + "/extra.jar", Mode: "0644",
 	}
 }
 
 func TestChecksLockAgainstTheParts(t *testing.T) {
 	require.NoError(t, artifacts.CheckLock(platform.NodeParts()))
-	err := artifacts.CheckLock(append(platform.NodeParts(), pluginPart()))
-	require.EqualError(t, err, "artifact plugin.jar: not in the lock: run `make artifacts-lock`")
+	err := artifacts.CheckLock(append(platform.NodeParts(), extraPart()))
+	require.EqualError(t, err, "artifact extra.jar: not in the lock: run `make artifacts-lock`")
 
 	parts := platform.NodeParts()
-	profiler := len(parts) - 1
+	profiler := slices.IndexFunc(parts, func(p platform.NodePart) bool { return p.Component == platform.ComponentProfiler })
 	parts[profiler].Source.Coordinates = "tools.profiler:async-profiler:5"
 	require.ErrorContains(t, artifacts.CheckLock(parts), "artifact async-profiler.jar: the lock has maven tools.profiler:async-profiler:4.4")
-	require.ErrorContains(t, artifacts.CheckLock(parts[:profiler]), "artifact async-profiler.jar: in the lock, but belongs to no part")
+	require.ErrorContains(t, artifacts.CheckLock(slices.Delete(parts, profiler, profiler+1)), "artifact async-profiler.jar: in the lock, but belongs to no part")
 }
 
 func TestPathVerifiesContentAndNamesTheRemedy(t *testing.T) {
@@ -167,7 +169,7 @@ func TestRelockWritesTheSums(t *testing.T) {
 	require.NoError(t, json.Unmarshal(content, &written))
 	require.Equal(t, []artifacts.Artifact{lockedArtifact(t, platform.ArtifactLauncher)}, written.Artifacts)
 
-	unknown := pluginPart()
+	unknown := extraPart()
 	unknown.Source.Kind = "unknown"
 	err = artifacts.RelockParts(context.Background(), store, lock, []platform.NodePart{unknown}, nil)
 	require.ErrorContains(t, err, `source.kind "unknown"`)

@@ -1,5 +1,5 @@
 // Package artifacts provides the files that EMR nodes install: the node
-// collector, the launcher and async-profiler, each pinned by SHA-256 in
+// collector, the launcher, the Spark plugin and async-profiler, each pinned by SHA-256 in
 // assets/node/artifacts.lock.json.
 //
 // The collector has two builds: nodes on AWS install the optimised one, nodes of the

@@ -85,14 +85,16 @@ func (l lockFile) ensure(ctx context.Context, s Store, a Artifact, progress Prog
 	return nil
 }
 
-// Relock builds or fetches every artifact of every build again, whatever the store
-// has, puts it there and writes the lock file at path (assets/node/artifacts.lock.json). Names
-// and versions come from the node parts' records, toolchains from the old lock.
-func Relock(ctx context.Context, s Store, path string, progress Progress) error {
-	return relockParts(ctx, s, path, platform.NodeParts(), progress)
+// Relock builds or fetches every artifact of every build (or only those named) again,
+// whatever the store has, puts it there and writes the lock file at path
+// (assets/node/artifacts.lock.json). Names and versions come from the node parts'
+// records; toolchains, and the entries of artifacts that are not named, from the old
+// lock.
+func Relock(ctx context.Context, s Store, path string, progress Progress, names ...string) error {
+	return relockParts(ctx, s, path, platform.NodeParts(), progress, names...)
 }
 
-func relockParts(ctx context.Context, s Store, path string, parts []platform.NodePart, progress Progress) error {
+func relockParts(ctx context.Context, s Store, path string, parts []platform.NodePart, progress Progress, names ...string) error {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("read old lock: %w", err)
@@ -101,13 +103,23 @@ func relockParts(ctx context.Context, s Store, path string, parts []platform.Nod
 	if err := json.Unmarshal(content, &l); err != nil {
 		return fmt.Errorf("read old lock %s: %w", path, err)
 	}
+	old := l.Artifacts
 	l.Artifacts = entriesOf(parts)
+	picked, err := pick(l.Artifacts, names)
+	if err != nil {
+		return err
+	}
 	unlock, err := s.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
 	for i := range l.Artifacts {
+		kept := slices.IndexFunc(old, l.Artifacts[i].same)
+		if kept >= 0 && !slices.ContainsFunc(picked, l.Artifacts[i].same) {
+			l.Artifacts[i] = old[kept]
+			continue
+		}
 		if err := l.relock(ctx, s, &l.Artifacts[i], reporter(progress, l.Artifacts[i].label())); err != nil {
 			return err
 		}

@@ -178,12 +178,12 @@ func (l lockFile) validate() error {
 			if !coordinates.MatchString(a.Source.Coordinates) {
 				violation(i, "source.coordinates", a.Source.Coordinates, "must be group:artifact:version")
 			}
-		case platform.SourceCollector, platform.SourceLauncher:
+		case platform.SourceCollector, platform.SourceLauncher, platform.SourcePlugin:
 			if !hexSHA256.MatchString(a.Source.Inputs) {
 				violation(i, "source.inputs", a.Source.Inputs, "must be 64 lower-case hex digits")
 			}
 		default:
-			violation(i, "source.kind", string(a.Source.Kind), "must be maven, collector or launcher")
+			violation(i, "source.kind", string(a.Source.Kind), "must be maven, collector, launcher or plugin")
 		}
 	}
 	return errors.Join(errs...)
@@ -212,6 +212,8 @@ func sourcesOf(kind platform.SourceKind) (map[string][]byte, error) {
 		return node.CollectorSources()
 	case platform.SourceLauncher:
 		return node.LauncherSources()
+	case platform.SourcePlugin:
+		return node.PluginSources()
 	default:
 		return nil, nil
 	}

@@ -14,6 +14,7 @@ import (
 	// that this program is built with, and the lock has the output's checksum.
 	"github.com/klauspost/compress/gzip"
 
+	"github.com/emr-observatory/emr-observatory/assets/node"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -49,8 +50,10 @@ func (l lockFile) make(ctx context.Context, s Store, a Artifact, report func(str
 		m.file, err = fetchRelease(ctx, m.dir, a.Source.Coordinates)
 	case platform.SourceLauncher:
 		report("building the launcher")
-		err = run(ctx, m.dir, nil, "mvn", "-q", "-B", "package")
-		m.file = filepath.Join(m.dir, "target", a.Name)
+		m.file, err = buildModules(ctx, m.dir, a.Name, node.LauncherModule)
+	case platform.SourcePlugin:
+		report("building the Spark plugin")
+		m.file, err = buildModules(ctx, m.dir, a.Name, node.LauncherModule, node.PluginModule)
 	case platform.SourceCollector:
 		report("building the collector (minutes with an empty Go build cache)")
 		m.file, err = l.buildCollector(ctx, m.dir, a.Arch, a.Build)
@@ -90,6 +93,19 @@ func fetchRelease(ctx context.Context, dir, coordinates string) (string, error) 
 		return "", err
 	}
 	return filepath.Join(dir, strings.Split(coordinates, ":")[1]+".jar"), nil
+}
+
+// buildModules builds Maven modules, each with the jars of those before it, and returns
+// the path of the last one's jar.
+func buildModules(ctx context.Context, dir, jar string, modules ...string) (path string, err error) {
+	for _, module := range modules {
+		folder := filepath.Join(dir, module)
+		if err := run(ctx, folder, nil, "mvn", "-q", "-B", "package"); err != nil {
+			return "", fmt.Errorf("build %s: %w", module, err)
+		}
+		path = filepath.Join(folder, "target", jar)
+	}
+	return path, nil
 }
 
 // buildCollector compiles the collector for one architecture and gzips it. What

@@ -12,12 +12,14 @@ const (
 	ComponentCollector NodeComponent = "collector"
 	ComponentLauncher  NodeComponent = "launcher"
 	ComponentProfiler  NodeComponent = "profiler"
+	ComponentPlugin    NodeComponent = "plugin"
 )
 
 // Names of the artifacts that other code refers to, see package artifacts.
 const (
 	ArtifactLauncher = "launcher.jar"
 	ArtifactProfiler = "async-profiler.jar"
+	ArtifactPlugin   = "spark-plugin.jar"
 )
 
 // ArtifactCollector returns the name of the node collector's gzipped binary.
@@ -76,6 +78,7 @@ const (
 	SourceMaven     SourceKind = "maven"     // a release on Maven Central
 	SourceCollector SourceKind = "collector" // built from assets/node/_collector
 	SourceLauncher  SourceKind = "launcher"  // built from assets/node/launcher
+	SourcePlugin    SourceKind = "plugin"    // built from assets/node/spark-plugin, against the launcher
 )
 
 // Architectures returns the architectures that the part has an artifact for; "" stands for all.
@@ -118,6 +121,10 @@ func NodeParts() []NodePart {
 		{
 			Component: ComponentProfiler, Artifact: constant(ArtifactProfiler),
 			Source: ArtifactSource{SourceMaven, "tools.profiler:async-profiler:4.4"}, Path: NodeProfilerJar, Mode: "0644",
+		},
+		{
+			Component: ComponentPlugin, Artifact: constant(ArtifactPlugin), Source: ArtifactSource{Kind: SourcePlugin},
+			Path: NodePluginJar, Mode: "0644",
 		},
 	}
 }

@@ -16,14 +16,14 @@ import (
 // function: a file for every machine, and a service with a binary for one
 // architecture.
 func extraParts() []node.Part {
-	plugin := node.Part{
+	extra := node.Part{
 		NodePart: platform.NodePart{
-			Component: "plugin", Artifact: func(string) string { return "plugin.jar" },
-			Path: platform.NodeInstallDir + "/plugin.jar", Mode: "0640",
-			Facts: []platform.NodeSetting{{Name: "plugin.control", Value: "$control"}},
+			Component: "extra", Artifact: func(string) string { return "extra.jar" },
+			Path: platform.NodeInstallDir + "/extra.jar", Mode: "0640",
+			Facts: []platform.NodeSetting{{Name: "extra.control", Value: "$control"}},
 		},
 		Configure: func() (node.PartConfig, error) {
-			file := platform.NodeFile{Staged: "plugin.conf", Path: platform.NodeInstallDir + "/plugin.conf"}
+			file := platform.NodeFile{Staged: "extra.conf", Path: platform.NodeInstallDir + "/extra.conf"}
 			return node.PartConfig{Files: []node.PartFile{{NodeFile: file, Content: []byte("interval=10\n")}}}, nil
 		},
 	}
@@ -42,14 +42,14 @@ func extraParts() []node.Part {
 			}, nil
 		},
 	}
-	return []node.Part{plugin, agent}
+	return []node.Part{extra, agent}
 }
 
 func inputWithExtraParts() node.BootstrapInput {
 	in := anyInput()
 	sum := strings.Repeat("1b", 32)
 	in.Artifacts = append(in.Artifacts,
-		node.Installed{Name: "plugin.jar", SHA256: sum}, node.Installed{Name: "agent-arm64.gz", Arch: platform.ArchARM64, SHA256: sum})
+		node.Installed{Name: "extra.jar", SHA256: sum}, node.Installed{Name: "agent-arm64.gz", Arch: platform.ArchARM64, SHA256: sum})
 	return in
 }
 
@@ -58,21 +58,21 @@ func TestBootstrapInstallsAddedParts(t *testing.T) {
 	require.NoError(t, err)
 	sum := strings.Repeat("1b", 32)
 	for _, text := range []string{
-		"install_artifact plugin " + sum + " plugin.jar 0640 /opt/observatory/plugin.jar &\n",
+		"install_artifact extra " + sum + " extra.jar 0640 /opt/observatory/extra.jar &\n",
 		`install_artifact agent "$agent_sha256" "$agent_name" 0755 /opt/observatory/bin/agent &` + "\n",
 		"agent_sha256=" + sum + " agent_name=agent-arm64.gz ;;\n",
 		"agent_name='' ;;\n", // on other machines
 		"collector_sha256='' agent_sha256=''\n",
-		`"control.address=$control" "plugin.control=$control" >"$work/facts"` + "\n",
+		`"control.address=$control" "extra.control=$control" >"$work/facts"` + "\n",
 		`printf '%s\n' "AGENT_HOST=$host" >"$work/agent.env"` + "\n",
-		"cat >\"$work/plugin.conf\" <<'PLUGIN'\ninterval=10\nPLUGIN\n",
-		`place "$work/plugin.conf" 0644 /opt/observatory/plugin.conf &&`,
+		"cat >\"$work/extra.conf\" <<'EXTRA'\ninterval=10\nEXTRA\n",
+		`place "$work/extra.conf" 0644 /opt/observatory/extra.conf &&`,
 		`place "$work/agent.env" 0644 /opt/observatory/agent.env &&`,
 		"sudo install -d -m 0700 /mnt/agent\n",
 		"sudo systemctl restart agent.service\n",
 		"http://127.0.0.1:13200/;",
 		"start_collector\nstart_agent\nreport\n",
-		"for component in launcher collector profiler plugin agent; do\n", // the report's, and so the metric's
+		"for component in launcher collector profiler plugin extra agent; do\n", // the report's, and so the metric's
 	} {
 		require.Contains(t, string(script), text)
 	}
@@ -84,8 +84,8 @@ func TestBootstrapInstallsAddedParts(t *testing.T) {
 
 func TestBootstrapNeedsTheArtifactsOfAddedParts(t *testing.T) {
 	_, _, err := node.BootstrapWith(append(node.Parts(), extraParts()...), anyInput())
-	require.ErrorContains(t, err, "artifact plugin.jar: missing")
+	require.ErrorContains(t, err, "artifact extra.jar: missing")
 	require.ErrorContains(t, err, "artifact agent-amd64.gz or agent-arm64.gz: missing")
 	_, _, err = node.Bootstrap(inputWithExtraParts())
-	require.ErrorContains(t, err, "artifact plugin.jar: no part of a node is installed from it")
+	require.ErrorContains(t, err, "artifact extra.jar: no part of a node is installed from it")
 }

@@ -40,6 +40,7 @@ func newBucket(t *testing.T, collector []byte) bucket {
 	require.NoError(t, err)
 	b.input.LauncherJar = jar
 	b.add(t, platform.ArtifactProfiler, "", []byte("async-profiler"))
+	b.add(t, platform.ArtifactPlugin, "", []byte("plugin"))
 	b.add(t, platform.ArtifactCollector(runtime.GOARCH), runtime.GOARCH, collector)
 	return b
 }
@@ -161,16 +162,16 @@ func TestBootstrapInstallsPartsAndStartsCollector(t *testing.T) {
 		require.NotZero(t, p.GetTimeUnixNano())
 		up[attributes(p.GetAttributes())["component"]] = p.GetAsInt()
 	}
-	require.Equal(t, map[string]int64{"launcher": 1, "collector": 1, "profiler": 1}, up)
+	require.Equal(t, map[string]int64{"launcher": 1, "collector": 1, "profiler": 1, "plugin": 1}, up)
 
 	calls := func() int {
 		content, err := os.ReadFile(filepath.Join(b.dir, "calls"))
 		require.NoError(t, err)
 		return strings.Count(string(content), "s3 cp")
 	}
-	require.Equal(t, 2, calls())
+	require.Equal(t, 3, calls())
 	b.bootstrap(t)
-	require.Equal(t, 2, calls(), "a second run downloads nothing again")
+	require.Equal(t, 3, calls(), "a second run downloads nothing again")
 	require.Empty(t, readReport(t).down())
 }
 
@@ -180,6 +181,7 @@ func TestBootstrapContinuesWithoutAPart(t *testing.T) {
 	}
 	components := map[string]string{
 		platform.ArtifactProfiler:                  string(platform.ComponentProfiler),
+		platform.ArtifactPlugin:                    string(platform.ComponentPlugin),
 		platform.ArtifactCollector(runtime.GOARCH): string(platform.ComponentCollector),
 	}
 	faults := map[string]struct {

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"strings"
 )
@@ -19,6 +20,9 @@ var collectorSources embed.FS
 
 //go:embed launcher/pom.xml launcher/src/main/java
 var launcherSources embed.FS
+
+//go:embed spark-plugin/pom.xml spark-plugin/src/main/java
+var pluginSources embed.FS
 
 // Lock returns the committed lock file of the artifacts (see package artifacts).
 func Lock() []byte { return lock }
@@ -39,8 +43,39 @@ func CollectorSources() (map[string][]byte, error) {
 	return files, nil
 }
 
-// LauncherSources returns the files of the launcher's Maven module, by path.
-func LauncherSources() (map[string][]byte, error) { return embeddedFiles(launcherSources, "launcher") }
+// LauncherSources returns the files of the launcher's Maven module, which is the
+// folder of this name.
+func LauncherSources() (map[string][]byte, error) {
+	return inFolder(launcherSources, LauncherModule)
+}
+
+// PluginSources returns the files of the Spark plugin's Maven module, and of the
+// launcher's beside it, which it compiles against.
+func PluginSources() (map[string][]byte, error) {
+	files, err := inFolder(pluginSources, PluginModule)
+	if err != nil {
+		return nil, err
+	}
+	launcher, err := LauncherSources()
+	maps.Copy(files, launcher)
+	return files, err
+}
+
+// Folders of the Maven modules among the sources.
+const (
+	LauncherModule = "launcher"
+	PluginModule   = "spark-plugin"
+)
+
+// inFolder is embeddedFiles with the folder in the names.
+func inFolder(tree embed.FS, folder string) (map[string][]byte, error) {
+	files, err := embeddedFiles(tree, folder)
+	placed := map[string][]byte{}
+	for name, content := range files {
+		placed[path.Join(folder, name)] = content
+	}
+	return placed, err
+}
 
 func embeddedFiles(tree embed.FS, root string) (map[string][]byte, error) {
 	files := map[string][]byte{}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -39,12 +40,18 @@ func toolsCommand() *cobra.Command {
 func artifactsCommand() *cobra.Command {
 	var relock bool
 	c := &cobra.Command{
-		Use: "artifacts", Args: cobra.NoArgs,
+		Use: "artifacts [--relock [NAME…]]",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 && !relock {
+				return fmt.Errorf("names of artifacts (%s): only with --relock", strings.Join(args, " "))
+			}
+			return nil
+		},
 		Short: "Build or fetch what nodes on AWS install, as pinned in assets/node/artifacts.lock.json",
 		Long: "Builds or fetches what nodes on AWS install, with the collector fully optimised, compares each sha256 with\n" +
 			"assets/node/artifacts.lock.json, and keeps the files in the artifact store, where `pulumi up` finds them. The local\n" +
 			"cloud's nodes install a build that takes less time (`observatory tools`).",
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, names []string) error {
 			log := progress.New(cmd.OutOrStdout())
 			if !relock {
 				return local.FetchArtifacts(cmd.Context(), log.Step, artifacts.Release, platform.Architectures())
@@ -53,9 +60,9 @@ func artifactsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return local.RelockArtifacts(cmd.Context(), project, log.Step)
+			return local.RelockArtifacts(cmd.Context(), project, log.Step, names...)
 		},
 	}
-	c.Flags().BoolVar(&relock, "relock", false, "rebuild everything, in both builds, and write the lock file")
+	c.Flags().BoolVar(&relock, "relock", false, "rebuild everything (or what is named), in both builds, and write the lock file")
 	return c
 }

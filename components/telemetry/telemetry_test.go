@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +60,7 @@ func validArgs(t *testing.T) *telemetry.Args {
 			stage(t, platform.ArtifactCollector(platform.ArchAMD64), platform.ArchAMD64, []byte("amd")),
 			stage(t, platform.ArtifactCollector(platform.ArchARM64), platform.ArchARM64, []byte("arm")),
 			stage(t, platform.ArtifactProfiler, "", []byte("profiler")),
+			stage(t, platform.ArtifactPlugin, "", []byte("plugin")),
 		},
 		LauncherJar:   stage(t, platform.ArtifactLauncher, "", jar(t, "launcher")),
 		ControlBinary: stage(t, "observatory-linux-arm64", platform.ArchARM64, []byte("status")),
@@ -129,6 +131,7 @@ func TestRegistersExactlyTheseObjects(t *testing.T) {
 		"telemetry-artifact-otelcol-linux-amd64.gz",
 		"telemetry-artifact-otelcol-linux-arm64.gz",
 		"telemetry-artifact-async-profiler.jar",
+		"telemetry-artifact-spark-plugin.jar",
 		"telemetry-bootstrap",
 		"telemetry-status-binary",
 	}, objects)
@@ -245,7 +248,8 @@ func TestNewRejectsInvalidFiles(t *testing.T) {
 		reason string
 	}{
 		"launcher of another sum": {func(a *telemetry.Args) { a.LauncherJar.SHA256 = strings.Repeat("0", 64) }, "telemetry.launcherJar.path"},
-		"the profiler is missing": {func(a *telemetry.Args) { a.Artifacts = a.Artifacts[:2] }, platform.ArtifactProfiler},
+		"the profiler is missing": {func(a *telemetry.Args) { a.Artifacts = slices.Delete(a.Artifacts, 2, 3) }, platform.ArtifactProfiler},
+		"the plugin is missing":   {func(a *telemetry.Args) { a.Artifacts = a.Artifacts[:3] }, platform.ArtifactPlugin},
 		"all at once":             {func(a *telemetry.Args) { a.Bucket, a.Artifacts[0].SHA256 = nil, "" }, "telemetry.artifacts[0].sha256"},
 	} {
 		t.Run(name, func(t *testing.T) {

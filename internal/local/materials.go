@@ -77,11 +77,12 @@ func FetchArtifacts(ctx context.Context, step artifacts.Progress, build artifact
 	return artifacts.Ensure(ctx, store, build, step, artifacts.Names(locked)...)
 }
 
-// RelockArtifacts rebuilds every artifact in every build and writes the lock file.
-func RelockArtifacts(ctx context.Context, project string, step artifacts.Progress) error {
+// RelockArtifacts rebuilds every artifact in every build, or only those named, and
+// writes the lock file.
+func RelockArtifacts(ctx context.Context, project string, step artifacts.Progress, names ...string) error {
 	store, err := artifacts.DefaultStore()
 	if err != nil {
 		return fmt.Errorf("open the artifact store: %w", err)
 	}
-	return artifacts.Relock(ctx, store, filepath.Join(project, "assets/node/artifacts.lock.json"), step)
+	return artifacts.Relock(ctx, store, filepath.Join(project, "assets/node/artifacts.lock.json"), step, names...)
 }

@@ -82,6 +82,7 @@ func (n node) install() error {
 	errs := []error{os.WriteFile(n.installed(platform.NodeFactsFile), []byte(facts), 0o644)}
 	for name, target := range map[string]string{
 		platform.ArtifactLauncher: platform.NodeLauncherJar, platform.ArtifactProfiler: platform.NodeProfilerJar,
+		platform.ArtifactPlugin: platform.NodePluginJar,
 	} {
 		i := slices.IndexFunc(locked, func(a artifacts.Artifact) bool { return a.Name == name })
 		if i < 0 {

@@ -29,7 +29,7 @@ public final class Sampling {
   private Sampling(File node) throws Exception {
     profiler = new AsyncProfiler(new File(node, "async-profiler.jar"));
     NodeFacts facts = NodeFacts.read(new File(node, "node.properties").getPath());
-    settings = new ProfilerSettings(SparkProcess.of("org.apache.spark.deploy.SparkSubmit", null), "application_1_0001", facts);
+    settings = new ProfilerSettings(SparkProcess.of("org.apache.spark.deploy.SparkSubmit", null), facts);
     recording = File.createTempFile("bench", ".jfr", node).getPath();
   }
 

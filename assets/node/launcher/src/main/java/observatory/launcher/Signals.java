@@ -16,6 +16,7 @@ public final class Signals {
   private static volatile Trace application;
   private static volatile Telemetry telemetry;
   private static volatile String applicationId;
+  private static volatile boolean starting;
   private static volatile boolean stopping;
 
   private Signals() {}
@@ -80,8 +81,22 @@ public final class Signals {
   public static void identify(String id) {
     synchronized (IDENTITY) {
       applicationId = id;
+      starting = false;
       IDENTITY.notifyAll();
     }
+  }
+
+  /** A context starts whose id is not known: what follows is its, and waits for the id. */
+  static void starting() {
+    synchronized (IDENTITY) {
+      applicationId = null;
+      starting = true;
+    }
+  }
+
+  /** Says whether the application id is what it will be: null if there is no context. */
+  static boolean settled() {
+    return !starting;
   }
 
   /** Sets the id unless there is one, which is of the same context or of a newer one. */

@@ -41,6 +41,7 @@ public final class SparkPlugin implements org.apache.spark.api.plugin.SparkPlugi
     private static final Pattern LOCAL = Pattern.compile("local(\\[.*)?");
 
     private volatile DriverPlugin half;
+    private volatile PendingContext pending;
 
     Driver(DriverPlugin half) {
       this.half = half;
@@ -50,6 +51,9 @@ public final class SparkPlugin implements org.apache.spark.api.plugin.SparkPlugi
     public Map<String, String> init(SparkContext context, PluginContext plugin) {
       try {
         withdraw(context.conf());
+        Signals.starting();
+        pending = new PendingContext(context);
+        pending.watch();
         if (half != null) {
           return half.init(context, plugin);
         }
@@ -63,6 +67,7 @@ public final class SparkPlugin implements org.apache.spark.api.plugin.SparkPlugi
     public void registerMetrics(String applicationId, PluginContext plugin) {
       try {
         Signals.identify(applicationId);
+        endSearch();
         Signals.contextStopping(true);
         if (half != null) {
           half.registerMetrics(applicationId, plugin);
@@ -84,6 +89,7 @@ public final class SparkPlugin implements org.apache.spark.api.plugin.SparkPlugi
 
     @Override
     public void shutdown() {
+      endSearch();
       try {
         if (half != null) {
           half.shutdown();
@@ -91,7 +97,18 @@ public final class SparkPlugin implements org.apache.spark.api.plugin.SparkPlugi
       } catch (Throwable t) {
         failed(t);
       } finally {
+        Signals.traceApplication(null, null);
         Signals.contextStopping(false);
+      }
+    }
+
+    private void endSearch() {
+      PendingContext search = pending;
+      if (search != null) {
+        search.end();
+      }
+      if (!Signals.settled()) {
+        Signals.identify(null);
       }
     }
 

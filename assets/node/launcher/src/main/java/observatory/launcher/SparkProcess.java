@@ -8,6 +8,9 @@ final class SparkProcess {
   private static final Pattern CONTAINER =
       Pattern.compile("container_(?:e\\d+_)?(\\d+)_(\\d+)_\\d+_\\d+");
 
+  private static final Pattern CLUSTER_MODE =
+      Pattern.compile(" (--deploy-mode[ =]|spark\\.submit\\.deployMode=)cluster( |$)");
+
   final String mainClass;
   final String service;
   final String executorId;
@@ -31,6 +34,9 @@ final class SparkProcess {
     String main = words[0];
     String fromContainer = applicationOf(containerId);
     if (main.equals("org.apache.spark.deploy.SparkSubmit")) {
+      if (CLUSTER_MODE.matcher(command).find()) {
+        return null; // the driver is elsewhere, and gets this JVM's system properties
+      }
       return new SparkProcess(main, Platform.SERVICE_DRIVER, Platform.DRIVER_ID, null);
     }
     if (main.equals("org.apache.spark.deploy.yarn.ApplicationMaster")) {

@@ -126,7 +126,7 @@ final class Telemetry implements Runnable {
       try {
         logs.await(capture == null && watches < WATCHES ? WATCH_MILLIS : LOG_MILLIS);
         captureLogs();
-        if (sending && !ending) {
+        if (sending && Signals.settled() && !ending) {
           long asked = asked();
           boolean due = asked > 0 || millisSince(exported) >= Platform.EXPORT_MILLIS;
           if (due) {
