@@ -1,7 +1,10 @@
 package observatory.spark;
 
+import java.util.ArrayDeque;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.Map;
+import java.util.Set;
 import observatory.launcher.Signals;
 import observatory.launcher.Span;
 import org.apache.spark.SparkContext;
@@ -14,23 +17,24 @@ import org.apache.spark.scheduler.SparkListenerInterface;
  * it the application id when the context is complete, and shuts it down after the last event.
  */
 public final class DriverHalf implements DriverPlugin {
-  private static final String QUEUE = "observatory";
   private static final long FLUSH_MILLIS = 1000;
+  private static final Deque<DriverMetrics> ENDED = new ArrayDeque<DriverMetrics>();
 
   private final Faults faults = new Faults();
+  private final SpanBudget budget = new SpanBudget();
   private Recorder recorder;
   private DriverMetrics metrics;
 
   @Override
   public Map<String, String> init(SparkContext context, PluginContext plugin) {
-    Settings settings = new Settings(plugin.conf());
+    Settings settings = Settings.ofDriver(plugin.conf());
     PhaseEngine engine = new PhaseEngine();
     engine.configure(settings.master, settings.deployMode, settings.submitTime, System.getProperty("sun.java.command"));
     engine.applicationStart(context.startTime());
     Tracer tracer =
         new Tracer(
             settings,
-            new SpanBudget(Limits.DRIVER_SPANS),
+            budget,
             new Tracer.Sink() {
               @Override
               public boolean span(Span span) {
@@ -39,16 +43,23 @@ public final class DriverHalf implements DriverPlugin {
             });
     recorder = new Recorder(settings, engine, tracer);
     attach(context, new AppListener(recorder, faults));
-    metrics = new DriverMetrics(recorder);
+    Set<String> missing = Accessor.missing();
+    if (!missing.isEmpty()) {
+      faults.say("this Spark lacks what some metrics need", missing);
+    }
+    metrics = new DriverMetrics(settings, recorder, budget, new SparkInternals(context), context.version());
     Signals.add(metrics);
-    return Collections.emptyMap();
+    TraceParent parent = settings.parent;
+    return parent == null ? Collections.<String, String>emptyMap() : Collections.singletonMap(ExecutorHalf.PARENT, parent.toString());
   }
 
   /** A queue of its own: in the shared one another's slow listener would lose our events. */
   private void attach(SparkContext context, AppListener listener) {
     try {
       Object bus = SparkContext.class.getMethod("listenerBus").invoke(context);
-      bus.getClass().getMethod("addToQueue", SparkListenerInterface.class, String.class).invoke(bus, listener, QUEUE);
+      bus.getClass()
+          .getMethod("addToQueue", SparkListenerInterface.class, String.class)
+          .invoke(bus, listener, SparkInternals.QUEUE);
     } catch (ReflectiveOperationException | LinkageError e) {
       faults.say("events come by the shared queue", e);
       context.addSparkListener(listener);
@@ -60,9 +71,24 @@ public final class DriverHalf implements DriverPlugin {
     metrics.identify(applicationId);
   }
 
+  /** Answers an executor that asks for spans of a trace and tells how many it has dropped since. */
+  @Override
+  public Object receive(Object message) {
+    String[] request = String.valueOf(message).split(" ");
+    budget.drop(Settings.number(request[1]));
+    return budget.grant(request[0]);
+  }
+
   @Override
   public void shutdown() {
-    recorder.end(System.currentTimeMillis());
+    metrics.end();
+    recorder.end(System.currentTimeMillis(), metrics.lost());
     Signals.flush(FLUSH_MILLIS);
+    synchronized (ENDED) {
+      ENDED.add(metrics);
+      if (ENDED.size() > Limits.ENDED_CONTEXTS) {
+        Signals.remove(ENDED.remove());
+      }
+    }
   }
 }

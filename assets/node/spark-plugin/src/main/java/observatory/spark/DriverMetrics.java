@@ -1,39 +1,100 @@
 package observatory.spark;
 
+import java.lang.management.ManagementFactory;
 import observatory.launcher.Signals;
 
 /** The metrics of one application. They keep their last values until the JVM ends. */
 final class DriverMetrics implements Signals.MetricSource {
+  private final Settings settings;
   private final Recorder recorder;
-  private volatile String applicationId;
+  private final SpanBudget budget;
+  private final String version;
 
-  DriverMetrics(Recorder recorder) {
+  /** null once the application has ended. */
+  private volatile SparkInternals internals;
+
+  private volatile String applicationId;
+  private volatile long dropped;
+  private long listenerNanos;
+
+  DriverMetrics(Settings settings, Recorder recorder, SpanBudget budget, SparkInternals internals, String version) {
+    this.settings = settings;
     this.recorder = recorder;
+    this.budget = budget;
+    this.internals = internals;
+    this.version = version;
   }
 
   void identify(String id) {
     applicationId = id;
   }
 
+  /** Reads for the last time what the context knows. */
+  void end() {
+    sample();
+    internals = null;
+  }
+
+  boolean lost() {
+    return dropped > 0;
+  }
+
   @Override
   public String applicationId() {
+    SparkInternals inner = internals;
+    if (applicationId == null && inner != null) {
+      applicationId = inner.pendingApplicationId();
+    }
     return applicationId;
+  }
+
+  private synchronized void sample() {
+    SparkInternals inner = internals;
+    if (inner != null) {
+      dropped = Math.max(dropped, inner.dropped());
+      long thread = recorder.thread();
+      long nanos = thread < 0 ? -1 : ManagementFactory.getThreadMXBean().getThreadCpuTime(thread);
+      listenerNanos = Math.max(listenerNanos, nanos);
+    }
+  }
+
+  private long targetExecutors() {
+    SparkInternals inner = internals;
+    if (inner == null || settings.master.startsWith("local")) {
+      return -1;
+    }
+    return settings.dynamicAllocation ? inner.targetExecutors() : settings.executors;
   }
 
   @Override
   public void write(Signals.MetricWriter out) {
-    Phases phases = recorder.phases(System.currentTimeMillis());
-    gauge(out, "spark.resource_wait", "s", phases.millis[Phases.RESOURCE_WAIT] / 1000.0);
+    sample();
+    long now = System.currentTimeMillis();
+    writePhases(out, recorder.phases(now, lost()));
+    recorder.write(out, now, targetExecutors());
+    writeInfo(out);
+    out.sum("spark.listener.time", "s", true);
+    out.point(listenerNanos / 1e9);
+    out.end();
+    out.sum("spark.listener.dropped", "{event}", true);
+    out.point(dropped);
+    out.end();
+    out.sum("spark.span.dropped", "{span}", true);
+    out.point(budget.dropped(), "reason", "budget");
+    out.point(Signals.spansDropped(), "reason", "buffer");
+    out.end();
+  }
+
+  private static void writePhases(Signals.MetricWriter out, Phases phases) {
     for (int phase = 0; phase < Phases.COUNT; phase++) {
-      if (phase != Phases.RESOURCE_WAIT) {
-        gauge(out, "spark.phase." + Platform.PHASES[phase], "s", phases.millis[phase] / 1000.0);
-      }
+      String name = Platform.PHASES[phase];
+      gauge(out, phase == Phases.RESOURCE_WAIT ? "spark.resource_wait" : "spark.phase." + name, "s", phases.seconds(phase));
     }
     double wall = (phases.end - phases.begin) / 1000.0;
     if (wall > 0) {
       out.gauge("spark.phase.breakdown", "1");
       for (int phase = 0; phase < Phases.COUNT; phase++) {
-        out.point(phases.millis[phase] / 1000.0 / wall, "phase", Platform.PHASES[phase]);
+        out.point(phases.seconds(phase) / wall, "phase", Platform.PHASES[phase]);
       }
       out.end();
     }
@@ -47,6 +108,34 @@ final class DriverMetrics implements Signals.MetricSource {
     if (phases.firstExecutorWait >= 0) {
       gauge(out, "spark.first_executor_wait", "s", phases.firstExecutorWait / 1000.0);
     }
+  }
+
+  /** One series for joins: what the other metrics do not repeat. */
+  private void writeInfo(Signals.MetricWriter out) {
+    Application application = recorder.application();
+    if (application == null) {
+      application = new Application(settings, applicationId, "", settings.name);
+    }
+    out.gauge("spark.application.info", "");
+    out.point(
+        1L,
+        "application_name",
+        settings.redaction.text(application.name, Redaction.DESCRIPTION),
+        "trace_id",
+        application.sampled ? application.traceId : "",
+        "step_id",
+        settings.step(),
+        Platform.AIRFLOW[0][1],
+        settings.airflow[0],
+        Platform.AIRFLOW[1][1],
+        settings.airflow[1],
+        Platform.AIRFLOW[2][1],
+        settings.airflow[2],
+        "deploy_mode",
+        settings.deployMode,
+        "spark_version",
+        version);
+    out.end();
   }
 
   private static void gauge(Signals.MetricWriter out, String name, String unit, double value) {

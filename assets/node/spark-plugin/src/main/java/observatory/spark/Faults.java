@@ -5,10 +5,15 @@ final class Faults {
   private boolean said;
 
   /** Says the first failure on standard error, in the form of the launcher's notices. */
-  synchronized void say(String what, Throwable t) {
-    if (!said) {
-      said = true;
-      System.err.println("observatory: " + what + ": " + String.valueOf(t).replace('\n', ' '));
+  synchronized void say(String what, Object cause) {
+    if (said) {
+      return;
+    }
+    said = true;
+    try {
+      System.err.println("observatory: " + what + ": " + String.valueOf(cause).replace('\n', ' '));
+    } catch (Throwable ignored) {
+      // An exception whose own toString fails.
     }
   }
 

@@ -11,6 +11,12 @@ final class Limits {
 
   static final int STAGES = 20_000;
 
-  /** Spans of a trace from the driver, which leaves room for the application's own and its phases. */
-  static final int DRIVER_SPANS = 20_000;
+  /** Stages that run or whose last tasks are awaited. */
+  static final int SKEWED_STAGES = 1_000;
+
+  /** Phases of an application that have a span: the longest. */
+  static final int PHASE_SPANS = 1_000;
+
+  /** Ended contexts of a JVM whose metrics are kept. */
+  static final int ENDED_CONTEXTS = 8;
 }

@@ -1,7 +1,10 @@
 package observatory.spark;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -58,6 +61,7 @@ final class PhaseEngine {
     long from = NEVER;
     long to = NEVER;
     boolean writes;
+    int latestJob = NONE;
   }
 
   static final class Executor {
@@ -100,9 +104,9 @@ final class PhaseEngine {
   long start = NEVER;
   long driverRegistered = NEVER;
   long firstLaunch = NEVER;
+  private long first = NEVER;
   private long submitted;
   private long end;
-  private long first = NEVER;
   private long last;
   private long firstExecutor = NEVER;
 
@@ -175,6 +179,55 @@ final class PhaseEngine {
     Job job = job(id);
     job.from = time;
     job.execution = execution;
+    if (execution != NONE) {
+      Execution own = execution(execution);
+      own.latestJob = Math.max(own.latestJob, id);
+      Execution root = own.root == execution ? own : execution(own.root);
+      root.latestJob = Math.max(root.latestJob, id);
+    }
+  }
+
+  /** Tells whether the stage's tasks write, as far as is known: a later job may change that. */
+  boolean mayWrite(int stageId) {
+    Stage stage = stages.get(stageId);
+    Job job = stage == null ? null : jobs.get(stage.job);
+    Execution own = job == null ? null : executions.get(job.execution);
+    if (own == null || job.highestStage != stageId) {
+      return false;
+    }
+    Execution root = executions.get(own.root);
+    return own.writes && own.latestJob == stage.job || root != null && root.writes && root.latestJob == stage.job;
+  }
+
+  /**
+   * Events were lost: what must have ended when something else did has ended. Returns the tasks that
+   * were thought to run.
+   */
+  List<RunningTask> reconcile() {
+    for (Job job : jobs.values()) {
+      Execution execution = executions.get(job.execution);
+      if (job.to == NEVER && execution != null && execution.to != NEVER) {
+        job.to = execution.to;
+      }
+    }
+    for (Attempt attempt : attempts.values()) {
+      Job job = jobs.get(stage(attempt.stage).job);
+      if (attempt.completed == NEVER && job != null) {
+        attempt.completed = job.to;
+      }
+    }
+    List<RunningTask> lost = new ArrayList<RunningTask>();
+    for (Iterator<RunningTask> i = running.values().iterator(); i.hasNext(); ) {
+      RunningTask task = i.next();
+      Job job = jobs.get(stage(task.stage).job);
+      long limit = Math.min(job == null ? NEVER : job.to, executor(task.executor).to);
+      if (limit != NEVER) {
+        i.remove();
+        tasks.add(task.launched, limit);
+        lost.add(task);
+      }
+    }
+    return lost;
   }
 
   void jobStage(int jobId, int stageId) {
@@ -236,12 +289,17 @@ final class PhaseEngine {
     }
   }
 
-  /** result: a task of the job's last stage; wrote: its metrics count output. */
-  void taskEnd(long id, int stageId, int attempt, long launched, long finished, boolean result, boolean wrote, boolean succeeded) {
+  /**
+   * result: a task of the job's last stage; wrote: its metrics count output. Returns whether the task
+   * was known to run.
+   */
+  boolean taskEnd(
+      long id, int stageId, int attempt, long launched, long finished, boolean result, boolean wrote, boolean succeeded) {
     see(launched);
     see(finished);
     firstLaunch = Math.min(firstLaunch, launched);
-    if (running.remove(id) == null && early.size() < Limits.EARLY_TASKS) {
+    boolean ran = running.remove(id) != null;
+    if (!ran && early.size() < Limits.EARLY_TASKS) {
       early.add(id);
     }
     tasks.add(launched, finished);
@@ -250,18 +308,16 @@ final class PhaseEngine {
     if (succeeded && attempt == 0) {
       stage.succeeded++;
     }
-    if (!result) {
-      return;
-    }
-    if (wrote) {
+    if (result && wrote) {
       stage.wrote = true;
       written.add(launched, finished);
-      return;
+    } else if (result) {
+      if (stage.results == null) {
+        stage.results = new Intervals();
+      }
+      stage.results.add(launched, finished);
     }
-    if (stage.results == null) {
-      stage.results = new Intervals();
-    }
-    stage.results.add(launched, finished);
+    return ran;
   }
 
   private Stage stage(int id) {
@@ -306,8 +362,8 @@ final class PhaseEngine {
   }
 
   /** The division as of now, for an application that runs. */
-  Phases phasesAt(long now) {
-    return phases(Math.max(now, last), ended && incomplete());
+  Phases phasesAt(long now, boolean lost) {
+    return phases(Math.max(now, last), lost || ended && incomplete());
   }
 
   private Phases phases(long latest, boolean approximate) {

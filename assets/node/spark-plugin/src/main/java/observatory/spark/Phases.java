@@ -1,5 +1,9 @@
 package observatory.spark;
 
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
 /** What an application's wall clock was spent on: each instant of [begin, end) has one phase. */
 final class Phases {
   // Indexes of Platform.PHASES; the Platform test keeps them equal.
@@ -23,6 +27,10 @@ final class Phases {
 
   /** Milliseconds of each phase. */
   final long[] millis = new long[COUNT];
+
+  double seconds(int phase) {
+    return millis[phase] / 1000.0;
+  }
 
   private final Intervals[] parts = new Intervals[COUNT];
 
@@ -57,6 +65,20 @@ final class Phases {
       visitor.segment(phase, at, to);
       at = to;
     }
+  }
+
+  /** The length of the count-th longest segment, 0 if there are fewer. */
+  long lengthOfLongest(int count) {
+    final List<Long> lengths = new ArrayList<Long>();
+    visit(
+        new Visitor() {
+          @Override
+          public void segment(int phase, long from, long to) {
+            lengths.add(to - from);
+          }
+        });
+    Collections.sort(lengths, Collections.reverseOrder());
+    return lengths.size() < count ? 0 : lengths.get(count - 1);
   }
 
   /** The phase of the last instant. */

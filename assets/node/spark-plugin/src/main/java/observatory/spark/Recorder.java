@@ -1,6 +1,7 @@
 package observatory.spark;
 
 import java.util.Properties;
+import observatory.launcher.Signals;
 import scala.collection.Iterator;
 
 /**
@@ -9,27 +10,41 @@ import scala.collection.Iterator;
  */
 final class Recorder {
   private final Settings settings;
-  private final PhaseEngine engine;
-  private final Tracer tracer;
+  private final ExecutorStatistics executors;
+  private final TaskStatistics tasks = new TaskStatistics();
+  private PhaseEngine engine;
+  private Tracer tracer;
   private Application application;
   private Phases result;
+  private long thread = -1;
 
   Recorder(Settings settings, PhaseEngine engine, Tracer tracer) {
     this.settings = settings;
     this.engine = engine;
     this.tracer = tracer;
+    executors = new ExecutorStatistics(settings);
   }
 
   synchronized void applicationStart(String id, String attempt, String name, long time) {
+    thread = Thread.currentThread().getId();
     engine.applicationStart(time);
-    if (id != null && settings != null) {
+    if (id != null) {
       application = new Application(settings, id, attempt, name);
       tracer.application(application);
+      if (application.sampled) {
+        Signals.traceApplication(application.traceId, application.spanId);
+      }
     }
   }
 
+  /** null before the application has started. */
   synchronized Application application() {
     return application;
+  }
+
+  /** The id of the listener's thread, -1 before its first event. */
+  synchronized long thread() {
+    return thread;
   }
 
   synchronized void applicationEnd(long time) {
@@ -42,10 +57,12 @@ final class Recorder {
 
   synchronized void executorAdded(String id, long time, Object info) {
     engine.executorAdded(id, time);
+    executors.added(id, time, info);
   }
 
   synchronized void executorRemoved(String id, long time, String reason) {
     engine.executorRemoved(id, time);
+    executors.removed(id, time, reason);
   }
 
   synchronized void jobStart(int id, long time, Properties properties, Iterator<?> stageInfos) {
@@ -87,30 +104,39 @@ final class Recorder {
     String failure = Events.Stages.FAILURE.text(info);
     engine.stageCompleted(id, attempt, submitted, completed, failure != null, (int) Events.Stages.TASKS.number(info));
     tracer.stageCompleted(id, attempt, submitted, completed, failure);
+    tasks.stageCompleted(key(id, attempt), failure != null);
+  }
+
+  private static long key(int stage, int attempt) {
+    return (long) stage << 32 | attempt;
   }
 
   synchronized void taskStart(Object event) {
     Object info = Events.Tasks.START_INFO.value(event);
-    engine.taskStart(
-        Events.Tasks.ID.number(info),
-        (int) Events.Tasks.START_STAGE.number(event),
-        Events.Tasks.LAUNCHED.number(info),
-        Events.Tasks.EXECUTOR.text(info));
+    String executor = Events.Tasks.EXECUTOR.text(info);
+    long launched = Events.Tasks.LAUNCHED.number(info);
+    engine.taskStart(Events.Tasks.ID.number(info), (int) Events.Tasks.START_STAGE.number(event), launched, executor);
+    executors.taskStarted(executor, launched);
   }
 
   synchronized void taskEnd(Object event) {
     Object info = Events.Tasks.INFO.value(event);
-    Object output = Events.Metrics.OUTPUT.value(Events.Tasks.METRICS.value(event));
+    Object metrics = Events.Tasks.METRICS.value(event);
+    Object output = Events.Metrics.OUTPUT.value(metrics);
     boolean wrote = Events.Metrics.RECORDS_WRITTEN.number(output) > 0 || Events.Metrics.BYTES_WRITTEN.number(output) > 0;
-    engine.taskEnd(
-        Events.Tasks.ID.number(info),
-        (int) Events.Tasks.STAGE.number(event),
-        (int) Events.Tasks.ATTEMPT.number(event),
-        Events.Tasks.LAUNCHED.number(info),
-        Events.Tasks.FINISHED.number(info),
-        "ResultTask".equals(Events.Tasks.TYPE.text(event)),
-        wrote,
-        !Events.Tasks.FAILED.flag(info) && !Events.Tasks.KILLED.flag(info));
+    boolean result = "ResultTask".equals(Events.Tasks.TYPE.text(event));
+    boolean killed = Events.Tasks.KILLED.flag(info);
+    int outcome =
+        killed ? TaskStatistics.KILLED : Events.Tasks.FAILED.flag(info) ? TaskStatistics.FAILED : TaskStatistics.SUCCESS;
+    int stage = (int) Events.Tasks.STAGE.number(event);
+    int attempt = (int) Events.Tasks.ATTEMPT.number(event);
+    long launched = Events.Tasks.LAUNCHED.number(info);
+    long finished = Events.Tasks.FINISHED.number(info);
+    boolean ran =
+        engine.taskEnd(
+            Events.Tasks.ID.number(info), stage, attempt, launched, finished, result, wrote, outcome == TaskStatistics.SUCCESS);
+    executors.taskEnded(Events.Tasks.EXECUTOR.text(info), launched, finished, ran);
+    tasks.taskEnd(key(stage, attempt), info, metrics, outcome, result && (wrote || engine.mayWrite(stage)));
   }
 
   synchronized void sqlStart(Object event) {
@@ -133,16 +159,29 @@ final class Recorder {
     tracer.executionEnd(id, time, Events.Sql.ERROR.text(event));
   }
 
-  /** The phases until now, or the final ones. */
-  synchronized Phases phases(long now) {
-    return result != null ? result : engine.phasesAt(now);
+  /** The phases until now, or the final ones. lost: some events never came. */
+  synchronized Phases phases(long now, boolean lost) {
+    if (result == null && lost) {
+      for (PhaseEngine.RunningTask task : engine.reconcile()) {
+        executors.taskEnded(task.executor, task.launched, task.launched, true);
+      }
+    }
+    return result != null ? result : engine.phasesAt(now, lost);
+  }
+
+  synchronized void write(Signals.MetricWriter out, long now, long targetExecutors) {
+    tasks.write(out);
+    executors.write(out, result == null ? now : result.end, targetExecutors);
   }
 
   /** Ends the application: everything that its events said is known. */
-  synchronized void end(long now) {
+  synchronized void end(long now, boolean lost) {
     if (result == null) {
-      result = engine.phasesAt(now);
+      result = phases(now, lost);
       tracer.end(result);
+      engine = new PhaseEngine();
+      tracer = new Tracer(settings, new SpanBudget(), null);
+      Signals.traceApplication(null, null);
     }
   }
 }

@@ -5,6 +5,11 @@ import java.util.regex.PatternSyntaxException;
 
 /** Cuts texts of the user's, and hides in them what Spark would hide. */
 final class Redaction {
+  // Characters of a span's texts.
+  static final int DESCRIPTION = 256;
+  static final int MESSAGE = 1024;
+  static final int TASK_MESSAGE = 256;
+
   /** Spark's own (Utils.REDACTION_REPLACEMENT_TEXT). */
   private static final String HIDDEN = "*********(redacted)";
 

@@ -4,49 +4,78 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * How many spans the traces of an application may have: Tempo refuses what exceeds its limit of a
- * trace, and then drops what it wants. Executors get their share on request.
+ * How many spans, and how much text, the traces of an application may have: Tempo refuses what exceeds
+ * its limit of a trace. The driver's spans and the executors' have separate shares, so that the
+ * parents of those that are kept are kept.
  */
 final class SpanBudget {
-  private static final int TRACES = 64;
+  /** Spans that executors get at a time. */
+  static final int GRANT = 100;
 
-  private final int limit;
+  private static final int TRACES = 64;
+  private static final int EXECUTORS = (int) Platform.SPAN_BUDGET * 3 / 10;
+  private static final int DRIVER = (int) Platform.SPAN_BUDGET - EXECUTORS - Limits.PHASE_SPANS - 1;
+
+  private static final class Trace {
+    int driver;
+    int executors;
+    long text;
+  }
+
   private long dropped;
 
-  /** Spans of each trace, the oldest trace first; an old one's count is forgotten. */
-  private final Map<String, int[]> taken =
-      new LinkedHashMap<String, int[]>() {
+  /** The oldest trace first; an old one's count is forgotten. */
+  private final Map<String, Trace> traces =
+      new LinkedHashMap<String, Trace>() {
         private static final long serialVersionUID = 1;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<String, int[]> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<String, Trace> eldest) {
           return size() > TRACES;
         }
       };
 
-  SpanBudget(int limit) {
-    this.limit = limit;
+  private Trace trace(String id) {
+    Trace trace = traces.get(id);
+    if (trace == null) {
+      trace = new Trace();
+      traces.put(id, trace);
+    }
+    return trace;
   }
 
-  /** Takes the place of one span; false, and counted, if there is none. */
-  synchronized boolean take(String trace) {
-    if (take(trace, 1, limit) == 1) {
-      return true;
+  /** Takes the place of one span of the driver's; false, and counted, if there is none. */
+  synchronized boolean take(String id) {
+    Trace trace = trace(id);
+    if (trace.driver >= DRIVER) {
+      dropped++;
+      return false;
     }
-    dropped++;
-    return false;
+    trace.driver++;
+    return true;
   }
 
-  /** Takes up to wanted places, as long as the trace has not reached a lower limit. */
-  synchronized int take(String trace, int wanted, int until) {
-    int[] count = taken.get(trace);
-    if (count == null) {
-      count = new int[1];
-      taken.put(trace, count);
-    }
-    int granted = Math.max(0, Math.min(wanted, until - count[0]));
-    count[0] += granted;
+  /** Returns how many of the spans that an executor asks for it gets. */
+  synchronized int grant(String id) {
+    Trace trace = trace(id);
+    int granted = Math.min(GRANT, EXECUTORS - trace.executors);
+    trace.executors += granted;
     return granted;
+  }
+
+  /** Tells whether a text may be sent: half of the bytes are for texts. */
+  synchronized boolean text(String id, String text) {
+    Trace trace = trace(id);
+    int size = text == null ? 0 : text.length();
+    if (trace.text + size > Platform.SPAN_BUDGET_BYTES / 2) {
+      return false;
+    }
+    trace.text += size;
+    return true;
+  }
+
+  synchronized void drop(long count) {
+    dropped += count;
   }
 
   synchronized long dropped() {

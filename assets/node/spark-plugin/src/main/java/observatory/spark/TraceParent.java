@@ -10,9 +10,7 @@ import java.util.Properties;
 final class TraceParent {
   final String traceId;
 
-  /** null: the trace has no span above. */
   final String spanId;
-
   final boolean sampled;
 
   private TraceParent(String traceId, String spanId, boolean sampled) {
@@ -27,15 +25,23 @@ final class TraceParent {
     if (parent == null) {
       parent = parse(environment);
     }
-    if (parent == null && !cluster) {
-      // EMR runs a step's spark-submit in /mnt/var/lib/hadoop/steps/s-….
-      String step = directory == null ? "" : new File(directory).getName();
-      if (step.matches("s-[A-Z0-9]+")) {
-        String trace = Ids.stepTrace(step);
-        return new TraceParent(trace, Ids.stepSpan(step), samples(trace, ratio));
-      }
+    String step = parent != null || cluster ? "" : step(directory);
+    if (!step.isEmpty()) {
+      String trace = Ids.stepTrace(step);
+      return new TraceParent(trace, Ids.stepSpan(step), samples(trace, ratio));
     }
     return parent;
+  }
+
+  /** The id of the EMR step that runs in a directory, "" if none does: /mnt/var/lib/hadoop/steps/s-…. */
+  static String step(String directory) {
+    String last = directory == null ? "" : new File(directory).getName();
+    return last.matches("s-[A-Z0-9]+") ? last : "";
+  }
+
+  @Override
+  public String toString() {
+    return "00-" + traceId + "-" + spanId + (sampled ? "-01" : "-00");
   }
 
   /**

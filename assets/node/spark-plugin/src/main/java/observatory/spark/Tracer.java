@@ -10,9 +10,6 @@ import observatory.launcher.Span;
  * the budget is taken at its start, so that no span is sent whose parent is not.
  */
 final class Tracer {
-  private static final int DESCRIPTION = 256;
-  private static final int MESSAGE = 1024;
-
   /** Receives finished spans; false: dropped. */
   interface Sink {
     boolean span(Span span);
@@ -79,11 +76,11 @@ final class Tracer {
     boolean batch = open.place.batch != null;
     Span span = begin(open, open.place.parentSpanId, "sql", Long.toString(id), "sql " + id, time);
     span.put("spark.sql.execution.id", id);
-    send(open, fail(span, error), !batch);
+    send(open, fail(open, span, error), !batch);
     if (batch && budget.take(open.place.traceId)) {
       String number = open.place.batch;
       Span root = begin(open, null, "batch", number, "batch " + number.substring(number.lastIndexOf('.') + 1), time);
-      send(open, fail(root, error), true);
+      send(open, fail(open, root, error), true);
     }
   }
 
@@ -131,7 +128,7 @@ final class Tracer {
     String parent = job.parent == null ? job.place.parentSpanId : application.span("sql", rootOf(execution));
     Span span = begin(job, parent, "job", Integer.toString(id), "job " + id, time);
     span.put("spark.job.id", (long) id);
-    send(job, fail(span, error), job.parent == null);
+    send(job, fail(job, span, error), job.parent == null);
   }
 
   private String rootOf(long execution) {
@@ -163,7 +160,7 @@ final class Tracer {
     String number = id + "." + attempt;
     Span span = begin(stage, application.span("job", job.toString()), "stage", number, "stage " + number, completed);
     span.put("spark.job.id", job.longValue()).put("spark.stage.id", (long) id).put("spark.stage.attempt", (long) attempt);
-    send(stage, fail(span, error), false);
+    send(stage, fail(stage, span, error), false);
   }
 
   /** Sends what is still open, the phases, and last the application, the root. */
@@ -187,18 +184,23 @@ final class Tracer {
   }
 
   private void sendPhases(Phases phases) {
-    final String parent = application.spanId;
+    final long shortest = phases.lengthOfLongest(Limits.PHASE_SPANS);
     phases.visit(
         new Phases.Visitor() {
+          private int sent;
+
           @Override
           public void segment(int phase, long from, long to) {
-            if (budget.take(application.traceId)) {
-              String name = Platform.PHASES[phase];
-              sink.span(
-                  application
-                      .begin(application.traceId, parent, "phase", name + "." + from, "phase " + name, from, to)
-                      .put("spark.phase", name));
+            if (to - from < shortest || sent == Limits.PHASE_SPANS) {
+              budget.drop(1);
+              return;
             }
+            sent++;
+            String name = Platform.PHASES[phase];
+            sink.span(
+                application
+                    .begin(application.traceId, application.spanId, "phase", name + "." + from, "phase " + name, from, to)
+                    .put("spark.phase", name));
           }
         });
   }
@@ -223,13 +225,18 @@ final class Tracer {
   }
 
   private Span begin(Open open, String parent, String kind, String number, String name, long to) {
+    String text = settings.redaction.text(open.description, Redaction.DESCRIPTION);
     return application
         .begin(open.place.traceId, parent, kind, number, name, open.from, to)
-        .put("spark.description", settings.redaction.text(open.description, DESCRIPTION));
+        .put("spark.description", budget.text(open.place.traceId, text) ? text : null);
   }
 
-  private Span fail(Span span, String error) {
-    return error == null || error.isEmpty() ? span : span.error(settings.redaction.text(error, MESSAGE));
+  private Span fail(Open open, Span span, String error) {
+    if (error == null || error.isEmpty()) {
+      return span;
+    }
+    String text = settings.redaction.text(error, Redaction.MESSAGE);
+    return span.error(budget.text(open.place.traceId, text) ? text : null);
   }
 
   private void send(Open open, Span span, boolean topmost) {

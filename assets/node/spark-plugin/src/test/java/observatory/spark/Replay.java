@@ -24,11 +24,11 @@ public final class Replay {
 
   private static Phases replay(String log) throws Exception {
     final PhaseEngine engine = new PhaseEngine();
-    Settings settings = new Settings(new SparkConf(false));
+    Settings settings = Settings.ofDriver(new SparkConf(false));
     Tracer tracer =
         new Tracer(
             settings,
-            new SpanBudget(0),
+            new SpanBudget(),
             new Tracer.Sink() {
               @Override
               public boolean span(Span span) {

@@ -1,0 +1,70 @@
+package observatory.spark;
+
+import java.util.Arrays;
+import observatory.launcher.Signals;
+
+/** How far the largest task of a stage is from the others: the worst of the stages that ended. */
+final class Skew {
+  private static final int FEWEST = 3;
+  private static final int MOST = 100_000;
+
+  /** Below it a stage's largest task is too small to matter. */
+  private final long floor;
+
+  private double ofMedian;
+  private double ofMean;
+
+  Skew(long floor) {
+    this.floor = floor;
+  }
+
+  /** The values of one stage's tasks; float is exact enough, and small. */
+  static final class Stage {
+    private float[] values = new float[4];
+    private int count;
+
+    void add(long value) {
+      if (count == MOST) {
+        return;
+      }
+      if (count == values.length) {
+        values = Arrays.copyOf(values, count * 2);
+      }
+      values[count++] = value;
+    }
+  }
+
+  void finish(Stage stage) {
+    if (stage.count < FEWEST) {
+      return;
+    }
+    float[] sorted = Arrays.copyOf(stage.values, stage.count);
+    Arrays.sort(sorted);
+    double largest = sorted[stage.count - 1];
+    if (largest < floor) {
+      return;
+    }
+    double sum = 0;
+    for (float value : sorted) {
+      sum += value;
+    }
+    double median = sorted[stage.count / 2];
+    ofMean = Math.max(ofMean, largest / (sum / stage.count));
+    if (median > 0) {
+      ofMedian = Math.max(ofMedian, largest / median);
+    }
+  }
+
+  boolean isEmpty() {
+    return ofMean == 0;
+  }
+
+  void points(Signals.MetricWriter out, String measure) {
+    if (ofMedian > 0) {
+      out.point(ofMedian, "measure", measure, "of", "median");
+    }
+    if (ofMean > 0) {
+      out.point(ofMean, "measure", measure, "of", "mean");
+    }
+  }
+}
