@@ -1,6 +1,19 @@
 package platform
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+)
+
+// ParseSamplingRatio reads a share of the traces as SparkSamplingRatio has it.
+func ParseSamplingRatio(text string) (float64, error) {
+	ratio, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(ratio >= 0 && ratio <= 1) { // NaN is neither
+		return 0, fmt.Errorf("%q: must be a number from 0 to 1; 1 keeps every trace", text)
+	}
+	return ratio, nil
+}
 
 // SampledTrace reports whether a trace that nobody has decided on is among the share
 // ratio that is kept. Every process that knows the trace id decides alike: sampled are

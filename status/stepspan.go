@@ -2,7 +2,6 @@ package status
 
 import (
 	"context"
-	"fmt"
 
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
@@ -16,12 +15,13 @@ type Tracing struct {
 	Ratio   float64 // of the steps whose arguments carry no decision
 }
 
-// Validate rejects a ratio that is none.
-func (t Tracing) Validate() error {
-	if t.Ratio >= 0 && t.Ratio <= 1 {
-		return nil
+// ParseTracing reads a sampling ratio; "" means that no step has a span.
+func ParseTracing(ratio string) (Tracing, error) {
+	if ratio == "" {
+		return Tracing{}, nil
 	}
-	return fmt.Errorf("%v: must be from 0 to 1; 0 keeps no trace that starts with its step, 1 keeps all", t.Ratio)
+	kept, err := platform.ParseSamplingRatio(ratio)
+	return Tracing{Enabled: true, Ratio: kept}, err //nolint:wrapcheck // it names the value and the rule
 }
 
 // StepSpan identifies a step's span. It is not valid if the step has none.

@@ -28,8 +28,7 @@ const (
 var errStillRunning = errors.New("the step is still running")
 
 // follow waits until a step has ended, then adds its application ids, the logs of
-// a failure, the applications' phases and warnings to the result, and sends the step's
-// span.
+// a failure, the applications' phases and warnings to the result.
 func (c clients) follow(ctx context.Context, o Options, result Result) (Result, error) {
 	step, err := c.awaitEnd(ctx, o, &result)
 	if ctx.Err() != nil {
@@ -41,10 +40,6 @@ func (c clients) follow(ctx context.Context, o Options, result Result) (Result, 
 	ended := time.Now()
 	result.Name = aws.ToString(step.Name)
 	result.Started, result.Ended = step.Status.Timeline.StartDateTime, step.Status.Timeline.EndDateTime
-	span := spanContextOf(step)
-	if span.IsValid() {
-		result.TraceID = span.TraceID().String()
-	}
 	cluster, err := c.describeCluster(ctx, o.Cluster)
 	var logs stepLogs
 	if err == nil {
@@ -56,11 +51,6 @@ func (c clients) follow(ctx context.Context, o Options, result Result) (Result, 
 	result.ApplicationIDs = applicationIDs(step, logs)
 	if step.Status.State != types.StepStateCompleted {
 		result.Failure = failureOf(step, logs)
-	}
-	if o.OTLPEndpoint != "" && span.IsValid() {
-		if err := exportSpan(ctx, o.OTLPEndpoint, span, primaryHostName(cluster), result); err != nil {
-			result.Warnings = append(result.Warnings, err.Error())
-		}
 	}
 	result.Phases = awaitPhases(ctx, o, ended, result)
 	if result.Failure != nil {

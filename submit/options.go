@@ -53,7 +53,6 @@ type Options struct {
 	Status       StatusPage    // which tells the phases
 	PollInterval time.Duration // first interval between polls, default 5 s; it grows to LongestPoll
 	LongestPoll  time.Duration // default 30 s
-	OTLPEndpoint string        // host:port (gRPC, not encrypted) that receives the step's span; empty sends none
 	Progress     io.Writer     // receives progress messages; nil discards them
 }
 
@@ -93,6 +92,11 @@ func (o Options) Validate() error {
 	add := func(format string, args ...any) { violations = append(violations, fmt.Errorf(format, args...)) }
 	o = o.withDefaults()
 	violations = append(violations, o.validateApplication()...)
+	if ratio, given := o.Conf[platform.SparkSamplingRatio]; given {
+		if _, err := platform.ParseSamplingRatio(ratio); err != nil {
+			add("conf %s: %w", platform.SparkSamplingRatio, err)
+		}
+	}
 	if len(o.Name) > maxName {
 		add("name: %d characters: at most %d", len(o.Name), maxName)
 	}
@@ -101,8 +105,8 @@ func (o Options) Validate() error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(o.Conf)) {
 		switch {
-		case key == platform.SparkTraceparent:
-			add("conf %s: is set by submit itself; remove it", key)
+		case key == platform.SparkTraceparent, key == platform.SparkStepParent:
+			add("conf %s: is set by submit itself; remove it, and set the environment variable TRACEPARENT to continue a trace", key)
 		case !strings.HasPrefix(key, "spark."):
 			add("conf %s: spark-submit ignores properties that do not begin with spark.; did you mean spark.%s or spark.hadoop.%s?", key, key, key)
 		case secretKey.MatchString(key):
@@ -145,23 +149,30 @@ func (o Options) isInS3() bool { return strings.HasPrefix(o.Application, "s3://"
 
 // commandRunnerArgs returns the arguments of command-runner.jar: the spark-submit
 // command. spark-submit reads its own options only up to the application.
-func (o Options) commandRunnerArgs(applicationURI, traceparent string) ([]string, error) {
+func (o Options) commandRunnerArgs(applicationURI string, trace stepTrace) []string {
 	args := []string{"spark-submit", "--deploy-mode", o.DeployMode, "--name", o.Name}
 	if o.Class != "" {
 		args = append(args, "--class", o.Class)
 	}
-	args = append(args, "--conf", platform.SparkTraceparent+"="+traceparent)
+	properties := trace.properties()
 	for _, key := range slices.Sorted(maps.Keys(o.Conf)) {
-		args = append(args, "--conf", key+"="+o.Conf[key])
+		properties = append(properties, key+"="+o.Conf[key])
 	}
-	args = append(append(args, applicationURI), o.Args...)
+	for _, property := range properties {
+		args = append(args, "--conf", property)
+	}
+	return append(append(args, applicationURI), o.Args...)
+}
+
+// checkCharacters refuses arguments that EMR does.
+func checkCharacters(args []string) error {
 	size := len(commandRunner)
 	for _, arg := range args {
 		size += len(arg)
 	}
 	if size > maxCharacters {
-		return nil, fmt.Errorf(
+		return fmt.Errorf(
 			"arguments: %d characters with spark-submit's own: EMR takes at most %d; put long ones into a file in S3", size, maxCharacters)
 	}
-	return args, nil
+	return nil
 }

@@ -30,7 +30,7 @@ type Result struct {
 	Name           string          `json:"name"`
 	Application    string          `json:"application,omitempty"` // s3:// URI
 	State          types.StepState `json:"state"`
-	TraceID        string          `json:"traceId,omitempty"`
+	TraceID        string          `json:"traceId,omitempty"` // of the step; "" = it has none
 	Started        *time.Time      `json:"started,omitempty"`
 	Ended          *time.Time      `json:"ended,omitempty"`
 	ApplicationIDs []string        `json:"applicationIds,omitempty"` // YARN's, if EMR or the log names them
@@ -79,18 +79,21 @@ func Submit(ctx context.Context, options Options) (Result, error) {
 		return Result{}, fmt.Errorf("submit:\n%w", err)
 	}
 	o := options.withDefaults()
-	span := newSpanContext(ctx)
 	application, err := o.applicationFile()
 	if err != nil {
 		return Result{}, err
 	}
-	command, err := o.commandRunnerArgs(application.uri, traceparent(span))
-	if err != nil {
+	if err := checkCharacters(o.commandRunnerArgs(application.uri, longestTrace())); err != nil {
 		return Result{}, fmt.Errorf("submit: %w", err)
 	}
 	c := newClients(o.AWS)
-	if err := c.requireAcceptsSteps(ctx, o.Cluster); err != nil {
+	cluster, err := c.requireAcceptsSteps(ctx, o.Cluster)
+	if err != nil {
 		return Result{}, err
+	}
+	trace, err := newStepTrace(ctx, o.samplingRatio(cluster))
+	if err != nil {
+		return Result{}, fmt.Errorf("submit: cluster %s: %w", o.Cluster, err)
 	}
 	if err := c.upload(ctx, o, application); err != nil {
 		return Result{}, err
@@ -101,7 +104,7 @@ func Submit(ctx context.Context, options Options) (Result, error) {
 			Name: aws.String(o.Name),
 			// A failed job must not stop the jobs of others.
 			ActionOnFailure: types.ActionOnFailureContinue,
-			HadoopJarStep:   &types.HadoopJarStepConfig{Jar: aws.String(commandRunner), Args: command},
+			HadoopJarStep:   &types.HadoopJarStepConfig{Jar: aws.String(commandRunner), Args: o.commandRunnerArgs(application.uri, trace)},
 		}},
 	})
 	if err != nil {
@@ -109,7 +112,7 @@ func Submit(ctx context.Context, options Options) (Result, error) {
 	}
 	result := Result{
 		Cluster: o.Cluster, StepID: out.StepIds[0], Name: o.Name, Application: application.uri,
-		State: types.StepStatePending, TraceID: span.TraceID().String(),
+		State: types.StepStatePending, TraceID: trace.id(),
 	}
 	o.say("step %s added to cluster %s", result.StepID, o.Cluster)
 	if !o.Wait {
@@ -126,21 +129,31 @@ func (c clients) describeCluster(ctx context.Context, cluster string) (types.Clu
 	return *out.Cluster, nil
 }
 
-// requireAcceptsSteps fails for a cluster that is terminating or terminated.
-func (c clients) requireAcceptsSteps(ctx context.Context, cluster string) error {
+// requireAcceptsSteps returns a cluster, and fails for one that is terminating or
+// terminated.
+func (c clients) requireAcceptsSteps(ctx context.Context, cluster string) (types.Cluster, error) {
 	found, err := c.describeCluster(ctx, cluster)
 	if err != nil {
-		return err
+		return types.Cluster{}, err
 	}
 	switch state := found.Status.State; state {
 	case types.ClusterStateTerminating, types.ClusterStateTerminated, types.ClusterStateTerminatedWithErrors:
-		return fmt.Errorf("cluster %s is %s (%s): it accepts no steps; bring up a new one",
+		return types.Cluster{}, fmt.Errorf("cluster %s is %s (%s): it accepts no steps; bring up a new one",
 			cluster, state, aws.ToString(found.Status.StateChangeReason.Message))
 	}
-	return nil
+	return found, nil
 }
 
 // say prints a progress message.
 func (o Options) say(format string, args ...any) {
 	fmt.Fprintf(o.Progress, format+"\n", args...)
+}
+
+// String describes the result in one line.
+func (r Result) String() string {
+	line := fmt.Sprintf("%s %s", r.StepID, r.State)
+	if r.TraceID != "" {
+		line += " trace " + r.TraceID
+	}
+	return line
 }

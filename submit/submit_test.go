@@ -2,7 +2,6 @@ package submit_test
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -14,10 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/otel/trace"
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
-	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/submit"
 )
@@ -34,44 +30,20 @@ func TestSubmitRunsAndReportsAStep(t *testing.T) {
 	require.Equal(t, []string{"application_1700000000000_0007"}, result.ApplicationIDs)
 	require.Equal(t, "print('job.py')\n", w.sources[result.Application], "the node got the file")
 
-	span, resource := w.spans.onlySpan(t)
+	traceparent := platform.TraceparentOf(w.steps[0].Config.Args)
+	require.Regexp(t, "^00-"+result.TraceID+"-[0-9a-f]{16}-01$", traceparent)
 	require.Equal(t, []string{
 		"spark-submit", "--deploy-mode", "client", "--name", "daily",
-		"--conf", "spark.observatory.traceparent=00-" + result.TraceID + "-" + hex.EncodeToString(span.SpanId) + "-01",
+		"--conf", "spark.observatory.traceparent=" + traceparent,
 		"--conf", "spark.executor.memory=2g", "--conf", "spark.sql.shuffle.partitions=8",
 		result.Application, "--day", "monday", "--conf", "mine",
 	}, w.steps[0].Config.Args)
 	require.Equal(t, "command-runner.jar", *w.steps[0].Config.Jar)
 	require.Equal(t, types.ActionOnFailureContinue, w.steps[0].ActionOnFailure)
 
-	require.Equal(t, map[string]string{
-		"service.name": platform.ServiceStep, "cluster": w.cluster, "node.role": "master", "host.name": "ip-10-0-0-5",
-	}, resource)
-	require.Equal(t, result.TraceID, hex.EncodeToString(span.TraceId))
-	require.Empty(t, span.ParentSpanId)
-	require.Equal(t, "step daily", span.Name)
-	require.EqualValues(t, result.Started.UnixNano(), span.StartTimeUnixNano)
-	require.EqualValues(t, result.Ended.UnixNano(), span.EndTimeUnixNano)
-	require.NotEqual(t, tracepb.Status_STATUS_CODE_ERROR, span.Status.GetCode())
-	require.Equal(t, map[string]string{
-		"emr.step.id": result.StepID, "emr.step.name": "daily", "emr.step.state": "COMPLETED",
-		"emr.step.application_ids": "application_1700000000000_0007", "spark.app.id": "application_1700000000000_0007",
-	}, attributesOf(span))
-
 	text, err := json.Marshal(result)
 	require.NoError(t, err)
 	require.Contains(t, string(text), `"state":"COMPLETED"`)
-}
-
-func attributesOf(span *tracepb.Span) map[string]string {
-	found := map[string]string{}
-	for _, attribute := range span.Attributes {
-		found[attribute.Key] = attribute.Value.GetStringValue()
-		for _, value := range attribute.Value.GetArrayValue().GetValues() {
-			found[attribute.Key] += value.GetStringValue()
-		}
-	}
-	return found
 }
 
 func TestSubmitUploadsOnce(t *testing.T) {
@@ -118,9 +90,6 @@ func TestLogsExplainAFailedStep(t *testing.T) {
 	require.Equal(t, &submit.Cause{
 		Exception: "ValueError: no such day", File: "/mnt/tmp/fail.py", Line: 3, Function: "load", Code: "raise ValueError(day)", Log: log.URI,
 	}, result.Failure.Cause)
-	span, _ := w.spans.onlySpan(t)
-	require.Equal(t, tracepb.Status_STATUS_CODE_ERROR, span.Status.Code)
-	require.Equal(t, "Application exception", span.Status.Message)
 }
 
 func TestSubmitWaitsForALateLog(t *testing.T) {
@@ -203,26 +172,6 @@ func TestCancelledStepIsAFailure(t *testing.T) {
 	require.Equal(t, types.StepStateCancelled, result.State)
 }
 
-func TestStepSpanContinuesTheCallersTrace(t *testing.T) {
-	w := newWorld(t)
-	parent := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}, TraceFlags: trace.FlagsSampled})
-	result, err := submit.Submit(trace.ContextWithSpanContext(t.Context(), parent), w.options(t, "job.py"))
-	require.NoError(t, err)
-	require.Equal(t, parent.TraceID().String(), result.TraceID)
-	span, _ := w.spans.onlySpan(t)
-	require.Equal(t, parent.SpanID().String(), hex.EncodeToString(span.ParentSpanId))
-}
-
-func TestFailedSpanExportIsAWarning(t *testing.T) {
-	w := newWorld(t)
-	o := w.options(t, "job.py")
-	o.OTLPEndpoint = testenv.Address(t)
-	result, err := submit.Submit(t.Context(), o)
-	require.NoError(t, err)
-	require.Len(t, result.Warnings, 1)
-	require.Contains(t, result.Warnings[0], o.OTLPEndpoint)
-}
-
 func TestTerminatingClusterIsRefused(t *testing.T) {
 	w := newWorld(t)
 	require.NoError(t, w.store.SetClusterState(w.cluster, types.ClusterStateTerminating, types.ClusterStateChangeReason{
@@ -243,7 +192,7 @@ func TestValidateReportsEveryViolation(t *testing.T) {
 		Name: strings.Repeat("n", 257),
 		Conf: map[string]string{
 			"sql.shuffle.partitions": "8", "spark.hadoop.fs.s3a.secret.key": "hush",
-			platform.SparkTraceparent: "00",
+			platform.SparkTraceparent: "00", platform.SparkStepParent: "00", platform.SparkSamplingRatio: "2",
 		},
 	}.Validate()
 	for _, part := range []string{
@@ -251,6 +200,7 @@ func TestValidateReportsEveryViolation(t *testing.T) {
 		`class: "Main": only a .jar`, `bucket: "": must name the data bucket`, `deploy mode: "local"`,
 		"name: 257 characters", "did you mean spark.sql.shuffle.partitions",
 		"conf spark.hadoop.fs.s3a.secret.key: a step's arguments can be read", "conf spark.observatory.traceparent: is set by submit",
+		"conf spark.observatory.step.parent: is set by submit", `conf spark.observatory.tracing.samplingRatio: "2": must be a number from 0 to 1`,
 	} {
 		require.ErrorContains(t, err, part)
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -26,9 +25,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/grpc"
 
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
@@ -42,7 +38,7 @@ const (
 	testTimeout = 30 * time.Second
 )
 
-// world is EMR's API, a real S3 gateway and a trace receiver. The name of an
+// world is EMR's API and a real S3 gateway. The name of an
 // application decides how its step ends: fail.py fails with a log, print.py with
 // two, mute.py without one; silent.py completes without one; hold.py runs until
 // releaseHold is closed; others complete with a log.
@@ -51,7 +47,6 @@ type world struct {
 	s3      *s3.Client
 	store   *emrapi.Store
 	cluster string
-	spans   *receiver
 
 	releaseHold chan struct{}
 	mu          sync.Mutex
@@ -59,10 +54,19 @@ type world struct {
 	sources     map[string]string // application URI to what the node fetched from there
 }
 
-// newWorld starts the servers and puts a running cluster into the store.
-func newWorld(t *testing.T) *world {
+// newWorld starts the servers and puts a running cluster into the store, whose jobs have
+// spans.
+func newWorld(t *testing.T) *world { return newWorldSampling(t, "1") }
+
+// newWorldSampling is newWorld with a sampling ratio of the cluster's jobs; "" = jobs
+// have no spans.
+func newWorldSampling(t *testing.T, ratio string) *world {
 	t.Helper()
-	w := &world{releaseHold: make(chan struct{}), sources: map[string]string{}, spans: newReceiver(t)}
+	w := &world{releaseHold: make(chan struct{}), sources: map[string]string{}}
+	properties := map[string]string{"spark.ui.enabled": "true"}
+	if ratio != "" {
+		properties[platform.SparkSamplingRatio] = ratio
+	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "local")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "local-secret")
 	t.Setenv("AWS_REGION", "us-east-1")
@@ -89,6 +93,9 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, w.store.PutCluster(types.Cluster{
 		Id: &w.cluster, Name: aws.String("test"), MasterPublicDnsName: aws.String("ip-10-0-0-5.ec2.internal"),
 		LogUri: aws.String("s3n://" + bucket + "/" + string(platform.PrefixEMRLogs)),
+		Configurations: []types.Configuration{
+			{Classification: aws.String("core-site")}, {Classification: aws.String("spark-defaults"), Properties: properties},
+		},
 	}, nil, nil))
 	for _, state := range []types.ClusterState{types.ClusterStateBootstrapping, types.ClusterStateRunning} {
 		require.NoError(t, w.store.SetClusterState(w.cluster, state, types.ClusterStateChangeReason{}))
@@ -181,7 +188,7 @@ func (w *world) options(t *testing.T, name string) submit.Options {
 	require.NoError(t, os.WriteFile(file, []byte("print('"+name+"')\n"), 0o600))
 	return submit.Options{
 		AWS: w.aws, Cluster: w.cluster, Bucket: bucket, Application: file,
-		Wait: true, PollInterval: 5 * time.Millisecond, OTLPEndpoint: w.spans.address,
+		Wait: true, PollInterval: 5 * time.Millisecond,
 	}
 }
 
@@ -224,49 +231,6 @@ func startVersityGW(t *testing.T) string {
 		return err == nil
 	}, testTimeout, 20*time.Millisecond, "versitygw answers")
 	return "http://" + address
-}
-
-// receiver is an OTLP gRPC endpoint that keeps the spans it receives.
-type receiver struct {
-	collector.UnimplementedTraceServiceServer
-	address string
-	mu      sync.Mutex
-	got     []*tracepb.ResourceSpans
-}
-
-func newReceiver(t *testing.T) *receiver {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	r := &receiver{address: listener.Addr().String()}
-	server := grpc.NewServer()
-	collector.RegisterTraceServiceServer(server, r)
-	go func() { _ = server.Serve(listener) }() // ends with Stop
-	t.Cleanup(server.Stop)
-	return r
-}
-
-// Export keeps the spans of a request.
-func (r *receiver) Export(_ context.Context, request *collector.ExportTraceServiceRequest) (*collector.ExportTraceServiceResponse, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.got = append(r.got, request.ResourceSpans...)
-	return &collector.ExportTraceServiceResponse{}, nil
-}
-
-// onlySpan returns the one span received, and its resource's attributes.
-func (r *receiver) onlySpan(t *testing.T) (*tracepb.Span, map[string]string) {
-	t.Helper()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	require.Len(t, r.got, 1)
-	require.Len(t, r.got[0].ScopeSpans, 1)
-	require.Len(t, r.got[0].ScopeSpans[0].Spans, 1)
-	attributes := map[string]string{}
-	for _, attribute := range r.got[0].Resource.Attributes {
-		attributes[attribute.Key] = attribute.Value.GetStringValue()
-	}
-	return r.got[0].ScopeSpans[0].Spans[0], attributes
 }
 
 // progress records progress messages and reacts to some of them.

@@ -33,16 +33,13 @@ const (
 // minPasswordBytes keeps a truncated or empty file from becoming the password.
 const minPasswordBytes = 16
 
-// samplingRatio is the flag that gives steps spans.
-const samplingRatio = "sampling-ratio"
-
 // files are the paths of what the server reads at its start, and its other settings.
 type files struct {
 	config, certificate, key, password, caCertificate string
 
-	serverName string // no file: in the workloads' certificates
-	data       string // folder
-	tracing    status.Tracing
+	serverName    string // no file: in the workloads' certificates
+	samplingRatio string // of the steps' traces; "" = steps have no spans
+	data          string // folder; "" = none
 }
 
 func serveCommand() *cobra.Command {
@@ -52,7 +49,6 @@ func serveCommand() *cobra.Command {
 		Use: "serve", Args: cobra.NoArgs,
 		Short: "Serve " + status.Path + " over TLS, with a password, and record the steps of clusters",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			f.tracing.Enabled = cmd.Flags().Changed(samplingRatio)
 			source, password, certificate, err := f.load(cmd.Context())
 			if err != nil {
 				return err
@@ -72,10 +68,9 @@ func serveCommand() *cobra.Command {
 	c.Flags().StringVar(&f.password, "password-file", "", "file with the password of the user "+platform.StatusUser)
 	c.Flags().StringVar(&f.caCertificate, "ca-certificate", "", "CA of the workloads' certificates (PEM; default: this machine's)")
 	c.Flags().StringVar(&f.serverName, "server-name", "", "name in the workloads' certificates (default: each workload's own)")
+	c.Flags().StringVar(&f.samplingRatio, "sampling-ratio", "", "share of the steps' traces that is kept, 0 to 1 (default: steps have no spans)")
 	c.Flags().StringVar(&address, "listen", fmt.Sprintf(":%d", platform.Status), "address to listen on")
 	c.Flags().StringVar(&f.data, "data", "", "folder that keeps which steps were recorded (default: none, and the last day's are sent again)")
-	c.Flags().Float64Var(&f.tracing.Ratio, samplingRatio, 0,
-		"share of the ended steps that have a span, 0 to 1, where a step's arguments do not say (default: none has one)")
 	return c
 }
 
@@ -97,14 +92,15 @@ func (f files) load(ctx context.Context) (status.Source, string, tls.Certificate
 // stepReader reads EMR with the control node's role. A throttled request is repeated
 // once; then the page says so.
 func (f files) stepReader(ctx context.Context, region string) (*status.StepReader, error) {
-	if err := f.tracing.Validate(); err != nil {
-		return nil, fmt.Errorf("--%s: %w", samplingRatio, err)
+	tracing, err := status.ParseTracing(f.samplingRatio)
+	if err != nil {
+		return nil, fmt.Errorf("--sampling-ratio: %w", err)
 	}
 	aws, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithRegion(region), awsconfig.WithRetryMaxAttempts(2))
 	if err != nil {
 		return nil, fmt.Errorf("configure the client of EMR: %w", err)
 	}
-	return status.NewStepReader(emr.NewFromConfig(aws), f.tracing), nil
+	return status.NewStepReader(emr.NewFromConfig(aws), tracing), nil
 }
 
 // client queries the workloads.

@@ -25,10 +25,15 @@ func submitCommand(s *settings) *cobra.Command {
 		Use: "submit [flags] JAR|PY [ARG…]", Args: cobra.MinimumNArgs(1),
 		Short: "Run a Spark application as an EMR step, on the local cloud or on AWS",
 		Long: "Uploads the application to the data bucket and adds a step (command-runner.jar, spark-submit). If a local cloud is\n" +
-			"running, uses its cluster, bucket and collector; otherwise uses the default AWS SDK configuration, with --cluster and --bucket.\n" +
+			"running, uses its cluster and bucket; otherwise uses the default AWS SDK configuration, with --cluster and --bucket.\n\n" +
+			"The environment variable TRACEPARENT (W3C) makes the step part of that trace; its sampled flag is obeyed. Without it\n" +
+			"the step begins a trace, sampled by the stack's tracing.samplingRatio, or by --conf " + platform.SparkSamplingRatio + ".\n" +
+			"DAG, task and run come from Airflow's variables AIRFLOW_CTX_DAG_ID, AIRFLOW_CTX_TASK_ID and AIRFLOW_CTX_DAG_RUN_ID,\n" +
+			"or from --conf " + platform.SparkAirflowDAG + ", " + platform.SparkAirflowTask + " and\n" +
+			platform.SparkAirflowRun + ".\n\n" +
 			"With --wait, shows where the time of its applications went, as the status page knows it: that of the local cloud, or --status-url.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx := cmd.Context()
+			ctx := submit.WithTraceparent(cmd.Context())
 			var err error
 			if o.Status.URL = remote.url; remote.url != "" {
 				if o.Status.Access, err = remote.access(cmd.InOrStdin()); err != nil {
@@ -43,13 +48,13 @@ func submitCommand(s *settings) *cobra.Command {
 			}
 			o.Application, o.Args = args[0], args[1:]
 			o.Progress = progress.New(cmd.ErrOrStderr()).Writer()
-			res, err := submit.Submit(ctx, o)
+			res, err := submit.Submit(ctx, o.WithAirflow())
 			if asJSON && res.StepID != "" {
 				if jsonErr := json.NewEncoder(cmd.OutOrStdout()).Encode(res); jsonErr != nil {
 					return errors.Join(err, jsonErr)
 				}
 			} else if res.StepID != "" {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s %s trace %s\n", res.StepID, res.State, res.TraceID)
+				fmt.Fprintln(cmd.OutOrStdout(), res)
 				printPhases(cmd.OutOrStdout(), res.Phases)
 			}
 			return err
@@ -66,7 +71,6 @@ func submitCommand(s *settings) *cobra.Command {
 	c.Flags().StringVar(&o.Name, "name", "", "step name (default: the file name)")
 	c.Flags().StringVar(&o.DeployMode, "deploy-mode", "", "Spark deploy mode: client (default) or cluster")
 	c.Flags().StringToStringVar(&o.Conf, "conf", nil, "Spark property, key=value; may be repeated")
-	c.Flags().StringVar(&o.OTLPEndpoint, "otlp", "", "host:port of a collector that receives the step's span")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return c
 }
@@ -81,8 +85,8 @@ func printPhases(out io.Writer, phases []status.ApplicationPhases) {
 	}
 }
 
-// localDefaults fills in the cluster, bucket, collector and status page of the local cloud, if
-// one runs, where no flag sets them.
+// localDefaults fills in the cluster, bucket and status page of the local cloud, if one
+// runs, where no flag sets them.
 func localDefaults(ctx context.Context, s *settings, o *submit.Options) error {
 	state, err := s.stateDir()
 	if err != nil {
@@ -92,7 +96,6 @@ func localDefaults(ctx context.Context, s *settings, o *submit.Options) error {
 	if err != nil || !isLocal {
 		return err
 	}
-	o.OTLPEndpoint = cmp.Or(o.OTLPEndpoint, running.Addresses[string(platform.WorkloadCollector)])
 	o.Status.URL = cmp.Or(o.Status.URL, running.URL(string(platform.WorkloadStatus)))
 	o.PollInterval, o.LongestPoll = local.PollInterval, local.PollInterval
 	if o.Cluster != "" && o.Bucket != "" {

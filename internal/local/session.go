@@ -76,7 +76,7 @@ func (s *session) runJob(ctx context.Context) (*submit.Result, error) {
 		Application: file, Args: []string{platform.PrefixLake.URI(s.outputs.DataBucket) + "orders"},
 		Wait: true, LogWait: submit.LogWait, PollInterval: PollInterval, LongestPoll: PollInterval,
 		PhasesWait: submit.PhasesWait, Status: submit.StatusPage{URL: s.running.URL(string(platform.WorkloadStatus))},
-		OTLPEndpoint: s.running.Addresses[string(platform.WorkloadCollector)], Progress: s.log.Writer(),
+		Progress: s.log.Writer(),
 	})
 	if err != nil {
 		if result.StepID == "" {
