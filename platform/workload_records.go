@@ -121,7 +121,7 @@ func tools() WorkloadTable {
 			Ready: Readiness{Path: "/api/health"}, OperatorPort: Grafana, Page: WebPage{"dashboards (Grafana)", "/"},
 		},
 		{
-			Name: WorkloadStatus, AWSRole: true, OwnBinary: true, User: userServer, MemoryMiB: 128, Image: imageOwn(),
+			Name: WorkloadStatus, AWSRole: true, OwnBinary: true, User: userServer, MemoryMiB: 128, DiskGiB: 1, Image: imageOwn(),
 			Ports: []WorkloadPort{{"https", Status, true}}, TLS: true,
 			Ready: Readiness{Path: "/healthz"}, OperatorPort: Status, Page: WebPage{"status", "/status"},
 		},

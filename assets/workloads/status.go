@@ -13,7 +13,7 @@ import (
 const StatusFile = "status.json"
 
 // Status configures `observatory serve`, which reports on every workload and on the
-// last steps. It serves TLS, and trusts the certificates that the same CA signed, or
+// last steps, and records every step; it keeps which ones on its volume. It serves TLS, and trusts the certificates that the same CA signed, or
 // the one certificate that all servers share.
 func Status(r platform.WorkloadRecord, s Settings) (Config, error) {
 	const dir = "/etc/observatory-access"
@@ -21,7 +21,7 @@ func Status(r platform.WorkloadRecord, s Settings) (Config, error) {
 	args := []string{
 		"serve", "--config", path.Join(ConfigDir, StatusFile), "--certificate", file(platform.AccessCertificate),
 		"--key", file(platform.AccessKey), "--password-file", file(platform.AccessPassword),
-		"--ca-certificate", file(platform.AccessCACert),
+		"--ca-certificate", file(platform.AccessCACert), "--data", DataDir,
 	}
 	if s.ServerName != "" {
 		args = append(args, "--server-name", s.ServerName)

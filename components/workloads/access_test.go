@@ -143,7 +143,7 @@ func TestStatusServesTLS(t *testing.T) {
 	require.Equal(t, []string{
 		"serve", "--config", "/etc/observatory/status.json", "--certificate", "/etc/observatory-access/tls.crt",
 		"--key", "/etc/observatory-access/tls.key", "--password-file", "/etc/observatory-access/password",
-		"--ca-certificate", "/etc/observatory-access/ca.crt",
+		"--ca-certificate", "/etc/observatory-access/ca.crt", "--data", "/var/lib/observatory",
 	}, main.Args)
 	var mounted []string
 	for _, v := range pod.Volumes {
