@@ -164,18 +164,26 @@ func (r *Recorder) observe(ctx context.Context, now time.Time) error {
 // again in the next round.
 func (r *Recorder) record(ctx context.Context, c *cluster, got reading, now time.Time) error {
 	at := r.positions[c.id]
-	failure := r.source.AddApplications(ctx, got.open)
-	if failure != nil {
-		failure = fmt.Errorf("read the applications of the steps: %w", failure)
-	}
 	if len(got.latest) > 0 {
 		at.Newest, at.Created = got.latest[0].ID, got.latest[0].Created
 	}
 	at.Open = got.unseen
-	var done []status.Step
-	var spans []sdktrace.ReadOnlySpan
+	var ended []status.Step
 	for _, step := range got.open {
-		if !hasEnded(step, now) {
+		if isFinal(step.State) {
+			ended = append(ended, step)
+		} else {
+			at.Open = append(at.Open, step.ID)
+		}
+	}
+	failure := r.source.AddApplications(ctx, ended)
+	if failure != nil {
+		failure = fmt.Errorf("read the applications of the steps: %w", failure)
+	}
+	var spans []sdktrace.ReadOnlySpan
+	var done []status.Step
+	for _, step := range ended {
+		if !isComplete(step, now) {
 			at.Open = append(at.Open, step.ID)
 			continue
 		}
@@ -185,24 +193,29 @@ func (r *Recorder) record(ctx context.Context, c *cluster, got reading, now time
 		}
 	}
 	if err := r.sender.sendSpans(ctx, spans); err != nil {
+		failure = errors.Join(failure, err)
 		for _, step := range done {
 			at.Open = append(at.Open, step.ID)
 		}
-		done, failure = nil, errors.Join(failure, err)
+		done = nil
 	}
-	r.positions[c.id] = at
 	for _, step := range done {
 		c.count[step.State]++
 	}
+	r.positions[c.id] = at
 	return errors.Join(failure, r.sender.sendMetrics(ctx, c, got.latest, now))
 }
 
-// hasEnded reports whether all is known of an ended step that ever will be.
-func hasEnded(step status.Step, now time.Time) bool {
-	switch step.State {
-	case types.StepStateCompleted, types.StepStateFailed, types.StepStateCancelled, types.StepStateInterrupted:
-	default:
-		return false
+func isFinal(state types.StepState) bool {
+	return slices.Contains([]types.StepState{
+		types.StepStateCompleted, types.StepStateFailed, types.StepStateCancelled, types.StepStateInterrupted,
+	}, state)
+}
+
+// isComplete reports whether all is known of a step in its final state.
+func isComplete(step status.Step, now time.Time) bool {
+	if step.Started == nil {
+		return true
 	}
-	return step.Started == nil || step.Ended != nil && (len(step.ApplicationIDs) > 0 || step.Ended.Before(now.Add(-logDelay)))
+	return step.Ended != nil && (len(step.ApplicationIDs) > 0 || step.Ended.Before(now.Add(-logDelay)))
 }

@@ -24,8 +24,8 @@ import (
 	"github.com/stretchr/testify/require"
 	metricscollector "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	tracecollector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
-	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
@@ -46,11 +46,11 @@ type world struct {
 	tracing status.Tracing
 
 	mu       sync.Mutex
-	refuse   func(*http.Request) *emrError // of EMR; nil = nothing
-	asked    int                           // requests to EMR
-	spans    []span                        // received
-	points   map[string]*metricspb.Metric  // received last, by cluster and name
-	down     bool                          // the receiver refuses
+	refuse   func(body string) *emrError  // of EMR; nil = nothing
+	asked    int                          // requests to EMR
+	spans    []span                       // received
+	points   map[string]*metricspb.Metric // received last, by cluster and name
+	down     bool                         // the receiver refuses
 	emr, otl *httptest.Server
 }
 
@@ -81,12 +81,15 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, err)
 	w.emr = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, "ElasticMapReduce.ListSteps", r.Header.Get("X-Amz-Target"), "the role allows nothing else")
+		body, err := io.ReadAll(r.Body)
+		assert.NoError(t, err)
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		w.mu.Lock()
 		w.asked++
 		refuse := w.refuse
 		w.mu.Unlock()
 		if refuse != nil {
-			if answer := refuse(r); answer != nil {
+			if answer := refuse(string(body)); answer != nil {
 				rw.Header().Set("Content-Type", "application/x-amz-json-1.1")
 				rw.WriteHeader(answer.status)
 				fmt.Fprintf(rw, `{"__type":%q,"message":%q}`, answer.code, answer.message)
@@ -117,7 +120,7 @@ func (w *world) receive(rw http.ResponseWriter, r *http.Request) {
 		for _, of := range request.ResourceSpans {
 			for _, scope := range of.ScopeSpans {
 				for _, one := range scope.Spans {
-					w.spans = append(w.spans, span{one, labelsOf(of.Resource)})
+					w.spans = append(w.spans, span{one, labelsOf(of.Resource.Attributes)})
 				}
 			}
 		}
@@ -128,15 +131,15 @@ func (w *world) receive(rw http.ResponseWriter, r *http.Request) {
 	for _, of := range request.ResourceMetrics {
 		for _, scope := range of.ScopeMetrics {
 			for _, metric := range scope.Metrics {
-				w.points[labelsOf(of.Resource)[string(platform.Cluster)]+" "+metric.Name] = metric
+				w.points[labelsOf(of.Resource.Attributes)[string(platform.Cluster)]+" "+metric.Name] = metric
 			}
 		}
 	}
 }
 
-func labelsOf(r *resourcepb.Resource) map[string]string {
+func labelsOf(attributes []*commonpb.KeyValue) map[string]string {
 	labels := map[string]string{}
-	for _, a := range r.Attributes {
+	for _, a := range attributes {
 		labels[a.Key] = a.Value.GetStringValue()
 	}
 	return labels
@@ -228,12 +231,17 @@ func afterLogs() time.Time { return time.Now().Add(time.Minute) }
 
 func (s span) ids() string { return hex.EncodeToString(s.TraceId) + "-" + hex.EncodeToString(s.SpanId) }
 
-func (s span) attributes() map[string]string {
-	found := map[string]string{}
-	for _, a := range s.Attributes {
-		found[a.Key] = a.Value.GetStringValue()
+func (s span) attributes() map[string]string { return labelsOf(s.Attributes) }
+
+// sum returns the count of a cluster's steps by state, as it was received last.
+func (w *world) sum(cluster string) map[string]int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	counts := map[string]int64{}
+	for _, p := range w.points[cluster+" observatory.step.count"].GetSum().GetDataPoints() {
+		counts[labelsOf(p.Attributes)["step_state"]] = p.GetAsInt()
 	}
-	return found
+	return counts
 }
 
 // startVictoriaMetrics starts an empty VictoriaMetrics.
