@@ -100,11 +100,11 @@ func metricsOf(t *testing.T, filters []metricsql.LabelFilter) []contract.Metric 
 	return nil
 }
 
-// checkRate requires rate() and increase() to use $__rate_interval or $__range,
+// checkRate requires rate(), increase() and increase_pure() to use $__rate_interval or $__range,
 // and to read counters only.
 func checkRate(t *testing.T, expr string, f *metricsql.FuncExpr) {
 	t.Helper()
-	if f.Name != "rate" && f.Name != "increase" {
+	if !slices.Contains([]string{"rate", "increase", "increase_pure"}, f.Name) {
 		return
 	}
 	require.Regexp(t, `\[\$__(rate_interval|range)\]`, expr, "%s uses another interval", f.Name)
@@ -164,4 +164,36 @@ func TestCountersAreNeverReadRaw(t *testing.T) {
 			}
 		})
 	})
+}
+
+// A quantile of a histogram is read from the increase of its buckets: raw buckets count
+// since the start, and a gauge has none.
+func TestQuantilesReadIncreasesOfBuckets(t *testing.T) {
+	count := 0
+	eachTarget(t, func(t *testing.T, _ panelDoc, q targetDoc) {
+		if !strings.Contains(q.Expr, "histogram_quantile") {
+			return
+		}
+		count++
+		macros := strings.NewReplacer("$__rate_interval", "1m", "$__range", "1h")
+		parsed, err := metricsql.Parse(macros.Replace(q.Expr))
+		require.NoError(t, err)
+		rollups := 0
+		metricsql.VisitAll(parsed, func(e metricsql.Expr) {
+			switch e := e.(type) {
+			case *metricsql.MetricExpr:
+				for _, filters := range e.LabelFilterss {
+					for _, metric := range metricsOf(t, filters) {
+						require.Equal(t, contract.Histogram, metric.Type, "%s: quantile of the %s %s", q.Expr, metric.Type, metric.Name)
+					}
+				}
+			case *metricsql.FuncExpr:
+				if e.Name == "increase_pure" || e.Name == "increase" || e.Name == "rate" {
+					rollups++
+				}
+			}
+		})
+		require.Equal(t, 1, rollups, q.Expr)
+	})
+	require.Positive(t, count)
 }

@@ -79,7 +79,7 @@ func Links() []links.Target {
 
 // StepLinks lead to everything about a step of an EMR cluster, in the order in which
 // one looks: see links.Step.
-func StepLinks() []links.Target { return links.Step(overview.UID, timeline.UID) }
+func StepLinks() []links.Target { return links.Step() }
 
 // Predefined renders the panels that query metrics for VictoriaMetrics' own UI:
 // one file for each dashboard, by name.

@@ -70,7 +70,7 @@ func labelValues() map[string][]string {
 		"jvm_gc_action": {"end of minor GC"}, "jvm_thread_daemon": {"true"}, "jvm_thread_state": {"runnable"},
 		"bucket": {"data"}, "reason": {"rate_limited"}, "tenant": {"single-tenant"}, "path": {"/data"}, redelivery.LabelStore: {"tempo"},
 		"le": {"0.1", "+Inf"}, "phase": phaseNames(), "kind": {"compute", "write"}, "outcome": {"success", "failed", "killed"},
-		"component": {string(platform.ComponentLauncher), string(platform.ComponentCollector), "run", "gc"},
+		"component": {string(platform.ComponentLauncher), string(platform.ComponentCollector)},
 		"operation": {"put", "get"}, "measure": {"time", "shuffle_read"}, "of": {"median", "mean"},
 		"application_name": {"orders"}, "trace_id": {"0af7651916cd43dd8448eb211c80319c"}, "step_id": {"s-1ABCDEFGHIJKL"},
 		"dag_id": {"nightly"}, "task_id": {"orders"}, "run_id": {"scheduled__2026-11-01"},
@@ -88,6 +88,8 @@ func valuesOf(m contract.Metric, label string) []string {
 			return []string{"busy", "idle", "missing"}
 		case "spark_task_spill_bytes_total kind":
 			return []string{"memory", "disk"}
+		case "spark_task_time_seconds_total component":
+			return []string{"gc", "fetch_wait", "cpu", "run"} // the last has the largest values
 		case "spark_task_io_bytes_total direction":
 			return []string{"input", "output", "shuffle_read", "shuffle_write"}
 		}
@@ -192,6 +194,7 @@ func (w filledStores) fillTraces(t *testing.T, at time.Time) {
 	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{
 		Resource: &resourcepb.Resource{Attributes: []*commonpb.KeyValue{
 			text(string(platform.ServiceName), platform.ServiceStep), text(string(platform.Cluster), clusterID),
+			text(string(platform.SparkAppID), secondApp), // the newest, which a dashboard of one application shows
 		}},
 		ScopeSpans: []*tracepb.ScopeSpans{{Spans: []*tracepb.Span{{
 			TraceId: id, SpanId: id[8:], Name: "step wordcount",

@@ -18,7 +18,12 @@ type variable struct {
 	Multi      bool            `json:"multi"`
 	IncludeAll bool            `json:"includeAll"`
 	AllValue   string          `json:"allValue"`
+	Sort       int             `json:"sort"`
 }
+
+// descends reports whether Grafana lists the values from the last one on: half of its
+// orders, each the even number after its ascending one (VariableSort).
+func (v variable) descends() bool { return v.Sort > 0 && v.Sort%2 == 0 }
 
 func (v variable) queryText() string {
 	var text string
@@ -137,5 +142,8 @@ func (r runner) labelValues(ctx context.Context, v variable, above values) ([]st
 	// A value counts if Grafana lists it and a sample within the window has it.
 	fresh = slices.DeleteFunc(fresh, func(value string) bool { return !slices.Contains(listed, value) })
 	slices.Sort(fresh)
+	if v.descends() {
+		slices.Reverse(fresh)
+	}
 	return fresh, finding{samples: len(fresh), series: len(listed), stale: len(fresh) == 0 && len(listed) > 0}, expr, nil
 }

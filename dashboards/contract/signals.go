@@ -60,18 +60,38 @@ type SpanAttribute struct {
 	Help string
 }
 
-// SpanAttributes lists them. Today the only spans are those of submitted
-// steps: cluster and service name are their resource's, the rest their own.
+// SpanAttributes lists them: those of the resource, those of an EMR step's span, and
+// those of a Spark application's spans.
 func SpanAttributes() []SpanAttribute {
-	return []SpanAttribute{
-		{Name: string(platform.ServiceName), Help: "Component that created the span: " + platform.ServiceStep + "."},
-		{Name: string(platform.Cluster), Help: "EMR cluster the step ran on."},
+	attributes := []SpanAttribute{
+		{Name: string(platform.ServiceName), Help: "Component that created the span: " + platform.ServiceStep + ", " +
+			platform.ServiceSparkDriver + " or " + platform.ServiceSparkExecutor + "."},
+		{Name: string(platform.Cluster), Help: "EMR cluster of the step or application."},
+		{Name: string(platform.SparkAppID), Help: "Spark application; on a step's span the first that the step's log names."},
+		{Name: string(platform.SparkExecutorID), Help: "Executor that created the span, or " + platform.DriverID + "."},
 		{Name: string(platform.StepID), Help: "EMR's id of the step."},
 		{Name: string(platform.StepName), Help: "Name the step was submitted under."},
 		{Name: string(platform.StepState), Help: "Final state of the step: COMPLETED, FAILED or CANCELLED."},
 		{Name: string(platform.StepApps), Help: "YARN applications found in the step's log."},
-		{Name: string(platform.SparkAppID), Help: "The first of them."},
+		{Name: "spark.kind", Help: "What the span describes: step, application, sql, job, stage, task, phase or batch."},
+		{Name: "spark.application.name", Help: "Name of the application; on its own span."},
+		{Name: "spark.sql.execution.id", Help: "SQL execution of the span."},
+		{Name: "spark.job.id", Help: "Spark job of the span."},
+		{Name: "spark.stage.id", Help: "Stage of the span."},
+		{Name: "spark.stage.attempt", Help: "Attempt of the stage."},
+		{Name: "spark.task.id", Help: "Task of the span."},
+		{Name: "spark.description", Help: "Description of an SQL execution or job: redacted as Spark redacts, and cut."},
+		{Name: "spark.phase", Help: "Phase of a span of that kind."},
+		{Name: "exception.message", Help: "Why the span failed, cut."},
+		{Name: "spark.phases.approximate", Help: "Whether events are missing from the phases; on the application's span."},
+		{Name: "observatory.spans.dropped", Help: "Spans that the trace lacks; on the application's span."},
 	}
+	for _, phase := range platform.Phases() {
+		attributes = append(attributes, SpanAttribute{
+			Name: "spark.phase." + string(phase) + ".seconds", Help: phaseHelp(phase) + " On the application's span.",
+		})
+	}
+	return attributes
 }
 
 // Profile is a profile type of Pyroscope.

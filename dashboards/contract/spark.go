@@ -12,6 +12,23 @@ func sparkMetrics() []Metric {
 	return slices.Concat(phaseMetrics(), executorMetrics(), taskMetrics(), listenerMetrics())
 }
 
+// Labels of platform.MetricApplicationInfo. The last three are Airflow's.
+const (
+	InfoName         = "application_name"
+	InfoTrace        = "trace_id"
+	InfoStep         = platform.ApplicationInfoStep
+	InfoDeployMode   = "deploy_mode"
+	InfoSparkVersion = "spark_version"
+	InfoDAG          = "dag_id"
+	InfoTask         = "task_id"
+	InfoRun          = "run_id"
+)
+
+// InfoLabels lists them.
+func InfoLabels() []string {
+	return []string{InfoName, InfoTrace, InfoStep, InfoDAG, InfoTask, InfoRun, InfoDeployMode, InfoSparkVersion}
+}
+
 // spark creates an entry of the Spark plugin.
 func spark(name, emitted string, kind Type, unit, help string, labels ...string) Metric {
 	return Metric{Name: name, Emitted: emitted, Type: kind, Unit: unit, Labels: labels, Source: SourceSpark, Since: EMR615, Help: help}
@@ -22,15 +39,15 @@ func (m Metric) only(condition string) Metric { m.OnlyIf = condition; return m }
 
 func phaseMetrics() []Metric {
 	metrics := []Metric{
-		spark("spark_phase_breakdown_ratio", "spark.phase.breakdown", Gauge, "1", "Share of the wall time so far, by phase; the shares add up to 1.", "phase"),
+		spark("spark_phase_breakdown_ratio", "spark.phase.breakdown", Gauge, "1",
+			"Share of the wall time so far, by phase; the shares add up to 1.", "phase"),
 		spark("spark_phase_state", "spark.phase.state", Gauge, "", "Phase of the moment: the index in platform.Phases()."),
-		spark(platform.MetricPhaseApproximate, "spark.phase.approximate", Gauge, "", "1 once the phases are approximate, since events were dropped; else 0."),
+		spark(platform.MetricPhaseApproximate, "spark.phase.approximate", Gauge, "", "1 if the phases are approximate, since events are missing, else 0."),
 		spark(platform.MetricSparkWall, "spark.wall", Gauge, "s", "Time from the submission to now or to the application's end."),
 		spark("spark_first_executor_wait_seconds", "spark.first_executor_wait", Gauge, "s",
 			"Time from the application's start to its first executor; absent without one."),
-		spark(platform.MetricApplicationInfo, "spark.application.info", Gauge, "", "Always 1; joins names and ids to the other metrics of an application. "+
-			"Labels without a value are absent.",
-			"application_name", "trace_id", platform.ApplicationInfoStep, "dag_id", "task_id", "run_id", "deploy_mode", "spark_version"),
+		spark(platform.MetricApplicationInfo, "spark.application.info", Gauge, "",
+			"Always 1; joins names and ids to the other metrics of an application. Labels without a value are absent.", InfoLabels()...),
 	}
 	for _, phase := range platform.Phases() {
 		emitted := "spark.phase." + string(phase)

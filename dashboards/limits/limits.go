@@ -50,3 +50,23 @@ func CollectorQueue() Limit { return Limit{0.6, 0.8} }
 
 // MasterDelay returns the limit of the milliseconds until an application master runs.
 func MasterDelay() Limit { return Limit{10_000, 30_000} }
+
+// ResourceWait returns the limit of the seconds that an application waits for executors:
+// what the data teams for which the timeline was made tolerate.
+func ResourceWait() Limit { return Limit{300, 600} }
+
+// Skew returns the limit of a stage's largest task divided by its median one: what the
+// same teams look at and act on.
+func Skew() Limit { return Limit{2, 4} }
+
+// TaskCollection returns the limit of the share of task time in garbage collection, 0
+// to 1: moderate and critical of Dr. Elephant (ExecutorGcHeuristic).
+func TaskCollection() Limit { return Limit{0.1, 0.2} }
+
+// FailedTasks returns the limit of the share of tasks that fail, 0 to 1: low and moderate
+// of Dr. Elephant (StagesHeuristic).
+func FailedTasks() Limit { return Limit{0.1, 0.3} }
+
+// IdleCores colours the share of core time without a task from a half on (DataFlint,
+// WASTED_CORES_RATIO_THRESHOLD).
+func IdleCores() []panel.Limit { return []panel.Limit{{Value: 0.5, Color: panel.Orange}} }

@@ -37,6 +37,7 @@ func Application(uid string) []panel.Link {
 	app := panel.Field(platform.SparkAppID)
 	return []panel.Link{
 		panel.ToBoard("Only this application", uid, map[string]string{string(scope.Application): app}),
+		Phases(app),
 		panel.ToLogs("Logs of this application", scope.Stream(platform.SparkAppID, app)),
 		panel.ToProfile("CPU profile of this application", contract.ProfileCPU, scope.Profiles(platform.SparkAppID, app)),
 		panel.ToProfile("Allocation profile of this application", contract.ProfileAlloc, scope.Profiles(platform.SparkAppID, app)),

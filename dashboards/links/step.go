@@ -15,6 +15,7 @@ const (
 	stepTrace      = "trace"
 	stepLogs       = "logs"
 	stepProfile    = "profile"
+	stepTimeline   = platform.TimelineLink
 	stepDashboards = "dashboards"
 	stepHistory    = "Spark history"
 )
@@ -22,9 +23,8 @@ const (
 // Step leads to everything about a step of an EMR cluster, with the variables
 // platform.Link… in it. Of the targets with one title, the first counts whose server
 // can be reached and whose variables are known: Grafana before a store's own UI or
-// API, and a link that names the application before one that does not. uid is the
-// dashboard to open, timeline that of one application's phases.
-func Step(uid, timeline string) []Target {
+// API, and a link that names the application before one that does not.
+func Step() []Target {
 	cluster, step, trace, application := variable(platform.LinkCluster), variable(platform.LinkStep),
 		variable(platform.LinkTrace), variable(platform.LinkApplication)
 	end, seconds := variable(platform.LinkEnd), variable(platform.LinkSeconds)
@@ -42,15 +42,15 @@ func Step(uid, timeline string) []Target {
 		on(platform.WorkloadGrafana, panel.ToProfile(stepProfile, contract.ProfileCPU, ofCluster)),
 		renderedProfile(ofApplication),
 		renderedProfile(ofCluster),
-		on(platform.WorkloadGrafana, panel.ToBoard(stepDashboards, uid, map[string]string{
+		on(platform.WorkloadGrafana, panel.ToBoard(stepTimeline, Timeline, map[string]string{
+			string(scope.Cluster): cluster, string(scope.App): application,
+		})),
+		on(platform.WorkloadVictoriaMetrics, panel.ToPredefined(stepTimeline, end, seconds)),
+		on(platform.WorkloadGrafana, panel.ToBoard(stepDashboards, Overview, map[string]string{
 			string(scope.Cluster): cluster, string(scope.Application): application,
 		})),
-		on(platform.WorkloadGrafana, panel.ToBoard(stepDashboards, uid, map[string]string{string(scope.Cluster): cluster})),
+		on(platform.WorkloadGrafana, panel.ToBoard(stepDashboards, Overview, map[string]string{string(scope.Cluster): cluster})),
 		on(platform.WorkloadVictoriaMetrics, panel.ToPredefined(stepDashboards, end, seconds)),
-		on(platform.WorkloadGrafana, panel.ToBoard(platform.TimelineLink, timeline, map[string]string{
-			string(scope.Cluster): cluster, string(scope.Application): application,
-		})),
-		on(platform.WorkloadVictoriaMetrics, panel.ToPredefined(platform.TimelineLink, end, seconds)),
 		{Title: stepHistory, Service: platform.ServiceSparkHistory, Path: "/history/" + application + "/"},
 		{Title: stepHistory, Service: platform.ServiceSparkHistory, Path: "/"},
 		// On AWS nobody outside the VPC reaches the primary node; the console's page of the

@@ -12,9 +12,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// UID is the dashboard's uid and slug.
-const UID = "emr-overview"
-
 // The scopes of the rows.
 func clusters() scope.Scope     { return scope.Clusters() }
 func hosts() scope.Scope        { return scope.Hosts() }
@@ -26,12 +23,12 @@ func daemon(query, legend string) panel.Query {
 }
 
 // hostLinks returns the links of a host's series.
-func hostLinks() []panel.Link { return links.Host(UID, panel.Field) }
+func hostLinks() []panel.Link { return links.Host(links.Overview, panel.Field) }
 
 // Board returns the dashboard.
 func Board() panel.Board {
 	return panel.Board{
-		UID:   UID,
+		UID:   links.Overview,
 		Title: "EMR Overview",
 		Description: "Health of the EMR clusters and their telemetry. Start with the first row, " +
 			"then go to the row of a coloured number.",

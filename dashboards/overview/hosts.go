@@ -185,7 +185,7 @@ func networkErrors() panel.Panel {
 
 func hostTable() panel.Panel {
 	return panel.Table(panel.Spec{
-		Title: "All hosts", Unit: panel.UnitShare, Width: 24, Links: links.Host(UID, panel.Cell),
+		Title: "All hosts", Unit: panel.UnitShare, Width: 24, Links: links.Host(links.Overview, panel.Cell),
 		Description: panel.Description{
 			Shows: "Latest values of every host, one row each.",
 			Bad:   "A row that differs from the others with the same role.",

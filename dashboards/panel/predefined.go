@@ -2,6 +2,7 @@ package panel
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -105,7 +106,7 @@ func (b Board) predefined(p Panel) (predefinedPanel, error) {
 	}
 	var errs []error
 	for _, q := range p.queries {
-		expr := b.withoutVariables(q.expr)
+		expr := b.withoutVariables(q.expr, p.spec.Past)
 		if name := variableName.FindString(expr); name != "" {
 			errs = append(errs, fmt.Errorf("%s is neither a variable of the board nor a macro that vmui can do without", name))
 		}
@@ -118,10 +119,10 @@ func (b Board) predefined(p Panel) (predefinedPanel, error) {
 var variableName = regexp.MustCompile(`\$\{?[A-Za-z_]\w*`)
 
 // withoutVariables returns a query over everything. Without a window in brackets
-// MetricsQL takes one that fits the graph; $__range becomes the board's own default
-// time range.
-func (b Board) withoutVariables(expr string) string {
-	pairs := []string{"[$__rate_interval]", "", "$__range", strings.TrimPrefix(b.From, "now-")}
+// MetricsQL takes one that fits the graph; $__range becomes the panel's time range, or
+// else the board's own default.
+func (b Board) withoutVariables(expr, past string) string {
+	pairs := []string{"[$__rate_interval]", "", "$__range", cmp.Or(past, strings.TrimPrefix(b.From, "now-"))}
 	for _, v := range b.Variables {
 		pairs = append(pairs, "$"+v.Name, allValue)
 	}
@@ -147,7 +148,7 @@ func (u Unit) word() string {
 		return "/s"
 	case UnitSeconds:
 		return "s"
-	case UnitMilliseconds:
+	case UnitMilliseconds, UnitTime:
 		return "ms"
 	case UnitNanoseconds:
 		return "ns"

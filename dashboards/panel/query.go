@@ -42,14 +42,15 @@ func dataSourceRef(ds platform.Datasource) common.DataSourceRef {
 	return common.DataSourceRef{Type: &plugin, Uid: &uid}
 }
 
-// Query is one query of a panel, created by Metrics, Logs, LogStats, Traces,
-// ProfileSeries or Flame.
+// Query is one query of a panel, created by Metrics, Buckets, Logs, LogStats,
+// Traces, ProfileSeries or Flame.
 type Query struct {
 	datasource platform.Datasource
 	expr       string
 	legend     string
 	instant    bool
 	rows       bool
+	buckets    bool
 	every      time.Duration
 	limit      int64
 	groupBy    []string
@@ -78,6 +79,14 @@ func (q Query) Instant() Query { q.instant = true; return q }
 
 // table makes an instant metrics query return rows instead of series.
 func (q Query) table() Query { q.instant, q.rows = true, true; return q }
+
+// Buckets returns a MetricsQL range query for the buckets of a histogram by "le", each
+// without those below it, as a Heatmap draws them.
+func Buckets(expr string) Query {
+	q := Metrics(expr, "{{le}}")
+	q.buckets = true
+	return q
+}
 
 // Every sets the source's collection interval if it is longer than
 // platform.CollectionInterval: it widens $__interval and $__rate_interval.
@@ -141,8 +150,11 @@ func (q Query) build(refID string) (variants.Dataquery, error) {
 
 func (q Query) metrics(refID string, ref common.DataSourceRef) *prometheus.Dataquery {
 	instant, ranged, format := q.instant, !q.instant, prometheus.PromQueryFormatTimeSeries
-	if q.rows {
+	switch {
+	case q.rows:
 		format = prometheus.PromQueryFormatTable
+	case q.buckets:
+		format = prometheus.PromQueryFormatHeatmap
 	}
 	query := &prometheus.Dataquery{
 		RefId: &refID, Datasource: &ref, Expr: q.expr, Instant: &instant, Range: &ranged, Format: &format,

@@ -11,7 +11,6 @@ import (
 	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
 	"github.com/grafana/grafana-foundation-sdk/go/logs"
 	"github.com/grafana/grafana-foundation-sdk/go/stat"
-	"github.com/grafana/grafana-foundation-sdk/go/statetimeline"
 	"github.com/grafana/grafana-foundation-sdk/go/table"
 	"github.com/grafana/grafana-foundation-sdk/go/timeseries"
 )
@@ -138,27 +137,6 @@ func Bars(spec Spec, queries ...Query) Panel {
 		Orientation(common.VizOrientationHorizontal).Min(0)
 	return newPanel(spec, heightSeries, b, queries)
 }
-
-// StateTimeline draws one line per series, coloured by the words that Spec.Texts gives
-// its values; equal values in a row are one segment.
-func StateTimeline(spec Spec, queries ...Query) Panel {
-	b := statetimeline.NewPanelBuilder().
-		MergeValues(true).ShowValue(common.VisibilityModeAuto).RowHeight(timelineRow).LineWidth(0).FillOpacity(timelineFill).
-		Legend(common.NewVizLegendOptionsBuilder().ShowLegend(true).
-			DisplayMode(common.LegendDisplayModeList).Placement(common.LegendPlacementBottom)).
-		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeSingle))
-	p := newPanel(spec, heightStat, b, queries)
-	if len(spec.Texts) == 0 {
-		p.err = errors.Join(p.err, errors.New("texts is empty: name each state"))
-	}
-	return p
-}
-
-// How Grafana draws a StateTimeline by default, of 1 and of 100.
-const (
-	timelineRow  = 0.9
-	timelineFill = 70
-)
 
 // Column is one column of values in a Table.
 type Column struct {

@@ -19,4 +19,5 @@ const (
 	UnitMilliseconds  Unit = units.Milliseconds
 	UnitNanoseconds   Unit = units.Nanoseconds
 	UnitCores         Unit = "suffix: cores"
+	UnitTime          Unit = units.DatetimeISO // of milliseconds since 1970
 )

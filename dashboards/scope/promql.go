@@ -1,6 +1,7 @@
 package scope
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -94,6 +95,20 @@ func Rate(series string) string { return "rate(" + series + "[$__rate_interval])
 
 // Increase returns a query for a counter's increase over Grafana's rate interval.
 func Increase(series string) string { return "increase(" + series + "[$__rate_interval])" }
+
+// Gain returns a query for what a counter of an application gained over Grafana's rate
+// interval. It counts the first sample, too (MetricsQL's increase_pure): such a counter
+// starts with the application, and its first export may hold all there ever is.
+func Gain(series string) string { return "increase_pure(" + series + "[$__rate_interval])" }
+
+// GainInRange returns the same over the dashboard's time range.
+func GainInRange(series string) string { return "increase_pure(" + series + "[$__range])" }
+
+// Quantile returns a query for a quantile of a histogram's buckets, by the labels of
+// the group.
+func (g Group) Quantile(q string, buckets string) string {
+	return "histogram_quantile(" + q + ", " + append(slices.Clone(g), "le").Sum(buckets) + ")"
+}
 
 // IncreaseInRange returns a query for a counter's increase over the dashboard's time range.
 func IncreaseInRange(series string) string { return "increase(" + series + "[$__range])" }

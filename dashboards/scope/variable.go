@@ -1,6 +1,8 @@
 package scope
 
-import "github.com/emr-observatory/emr-observatory/platform"
+import (
+	"github.com/emr-observatory/emr-observatory/platform"
+)
 
 // Variable is a drop-down of a dashboard, whose selection narrows queries by one of
 // the platform's labels.
@@ -14,6 +16,10 @@ const (
 	Host        Variable = "host"
 	Application Variable = "application"
 	Executor    Variable = "executor"
+
+	// App is one application, where Application is any number of them: a dashboard about
+	// one cannot take over "All" from another's address.
+	App Variable = "app"
 )
 
 // definition is the label that a variable lists, and the metric that it lists it of.
@@ -34,6 +40,8 @@ func (v Variable) definition() definition {
 		return definition{"Host", platform.HostName, ofHosts}
 	case Application:
 		return definition{"Application", platform.SparkAppID, ofJVMs}
+	case App:
+		return definition{"Application", platform.SparkAppID, platform.MetricApplicationInfo}
 	case Executor:
 		return definition{"Executor", platform.SparkExecutorID, ofJVMs}
 	}

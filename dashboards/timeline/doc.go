@@ -6,13 +6,11 @@
 package timeline
 
 import (
+	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
-
-// UID is the dashboard's uid and slug.
-const UID = "job-phase-timeline"
 
 // metric selects a metric of the chosen application.
 func metric(name string, filters ...scope.Filter) string {
@@ -22,7 +20,7 @@ func metric(name string, filters ...scope.Filter) string {
 // Board returns the dashboard.
 func Board() panel.Board {
 	return panel.Board{
-		UID:   UID,
+		UID:   links.Timeline,
 		Title: "Job Phase Timeline",
 		Description: "Where the time of one Spark application goes: waiting for executors, computing, writing, or in the driver. " +
 			"The numbers of an application that has ended are those it ended with.",
@@ -31,6 +29,6 @@ func Board() panel.Board {
 		Refresh:   platform.DaemonCollectionInterval.String(),
 		Links:     []panel.BoardLink{{Title: "Observatory", Tag: platform.Name}},
 		Variables: scope.OneApplicationVariables(),
-		Rows:      []panel.Row{phases()},
+		Rows:      []panel.Row{phases(), indicators(), executors(), tasks(), shuffle(), storage(), context(), telemetry()},
 	}
 }

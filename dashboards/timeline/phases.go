@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
+	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -52,19 +53,24 @@ func styles() []panel.Style {
 }
 
 func phaseTimeline() panel.Panel {
+	trace := panel.Field(contract.InfoTrace)
 	return panel.StateTimeline(panel.Spec{
 		Title: "Phase over time", Unit: panel.UnitNone, Width: 24, Texts: states(),
+		Links: append([]panel.Link{links.Trace(trace)}, links.Job()...),
 		Description: panel.Description{
 			Shows: "The phase of the application at each export, while it runs.",
 			Bad:   "Long stretches of wait, of the driver alone, or of write.",
 			Next:  "Open the exact timeline in the application's trace, which shows phases shorter than an export interval, too.",
 		},
-	}, panel.Metrics(scope.PerApplication().Max(metric("spark_phase_state")), panel.Legend(platform.SparkAppID)))
+	}, panel.Metrics(
+		scope.Named(scope.PerApplication().Max(metric("spark_phase_state")),
+			scope.Newest(metric(platform.MetricApplicationInfo), contract.InfoTrace), contract.InfoTrace),
+		panel.Legend(platform.SparkAppID)))
 }
 
 func phaseShares() panel.Panel {
 	return panel.Bars(panel.Spec{
-		Title: "Share of the wall time", Unit: panel.UnitShare, Width: 12, Max: 1, Styles: styles(),
+		Title: "Share of the wall time", Unit: panel.UnitShare, Width: 12, Max: 1, Styles: styles(), Links: links.Job(),
 		Description: panel.Description{
 			Shows: "Share of the wall time by phase. Each instant counts for one phase, so the shares add up to 1.",
 			Bad:   "Compute is not the largest part.",
@@ -79,7 +85,7 @@ func phaseSeconds() panel.Panel {
 		queries = append(queries, panel.Metrics(total(contract.PhaseSeconds(phase)), string(phase)).Instant())
 	}
 	return panel.Stat(panel.Spec{
-		Title: "Time by phase", Unit: panel.UnitSeconds, Width: 12, Height: 8, Styles: styles(),
+		Title: "Time by phase", Unit: panel.UnitSeconds, Width: 12, Height: 8, Styles: styles(), Links: links.Job(),
 		Description: panel.Description{
 			Shows: "Time in each phase, so far or at the end of the application.",
 			Bad:   "More seconds of wait or write than earlier runs had.",

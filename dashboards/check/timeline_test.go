@@ -1,0 +1,142 @@
+package check_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/dashboards"
+	"github.com/emr-observatory/emr-observatory/dashboards/check"
+	"github.com/emr-observatory/emr-observatory/dashboards/internal/storetest"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// history is a VictoriaMetrics that is given the past of some applications.
+type history struct {
+	url   string
+	until time.Time
+	body  bytes.Buffer
+}
+
+// exported writes the value of a series at each export from a time before the end of
+// the history to another.
+func (h *history) exported(series string, value float64, from, to time.Duration) {
+	for ago := from; ago >= to; ago -= platform.CollectionInterval {
+		fmt.Fprintf(&h.body, "%s %g %d\n", series, value, h.until.Add(-ago).UnixMilli())
+	}
+}
+
+func labels(app, host, name, trace string) string {
+	text := fmt.Sprintf(`{cluster=%q,spark_app_id=%q,host_name=%q,spark_executor_id="driver"`, clusterID, app, host)
+	if name != "" {
+		text += fmt.Sprintf(`,application_name=%q,trace_id=%q`, name, trace)
+	}
+	return text + "}"
+}
+
+// driver writes what a driver reports of itself.
+func (h *history) driver(app, host, name, trace string, wall float64, from, to time.Duration) {
+	h.exported("spark_application_info"+labels(app, host, name, trace), 1, from, to)
+	h.exported("spark_wall_seconds"+labels(app, host, "", ""), wall, from, to)
+	h.exported("spark_phase_state"+labels(app, host, "", ""), 3, from, to)
+	for _, phase := range []string{"resource_wait", "phase_compute", "phase_io_write", "phase_submit", "phase_driver", "phase_idle"} {
+		h.exported("spark_"+phase+"_seconds"+labels(app, host, "", ""), wall/6, from, to)
+	}
+}
+
+// value is one series of a panel at the end of the history.
+type value struct {
+	Metric map[string]string
+	Value  [2]any
+}
+
+func (v value) number(t *testing.T) float64 {
+	t.Helper()
+	number, err := strconv.ParseFloat(v.Value[1].(string), 64)
+	require.NoError(t, err)
+	return number
+}
+
+// shown returns what a panel's query has at some time before the end of the history.
+func (h *history) shown(t *testing.T, r check.Report, panel, query string, ago time.Duration) []value {
+	t.Helper()
+	result := resultOf(t, r, panel, query)
+	require.Equal(t, check.Data, result.State, "%+v", result)
+	at := url.Values{"query": {result.Expr}, "time": {strconv.FormatInt(h.until.Add(-ago).Unix(), 10)}}
+	var answer struct{ Data struct{ Result []value } }
+	require.NoError(t, json.Unmarshal(storetest.Get(t, h.url+"/api/v1/query?"+at.Encode()), &answer))
+	return answer.Data.Result
+}
+
+// check runs the queries of the timeline with the newest application of a name.
+func (h *history) check(t *testing.T) check.Report {
+	t.Helper()
+	storetest.Post(t, h.url+"/api/v1/import/prometheus", "text/plain", h.body.Bytes())
+	storetest.Get(t, h.url+"/internal/force_flush")
+	timeline := slices.DeleteFunc(suite(t), func(d dashboards.Dashboard) bool { return d.UID != "job-phase-timeline" })
+	require.Len(t, timeline, 1)
+	stores := unreachable()
+	stores.Metrics = h.url
+	report, err := check.Run(context.Background(), check.Options{
+		Dashboards: timeline, Endpoints: stores, Since: h.until.Add(-10 * time.Minute), Until: h.until,
+	})
+	require.NoError(t, err)
+	return report
+}
+
+// The timeline shows an application that has ended, whose driver was restarted on
+// another host with another trace, and whose first export held all of its tasks; and
+// beside it only the runs of its name.
+func TestTimelineOfAnEndedApplication(t *testing.T) {
+	h := &history{url: storetest.Metrics(t), until: time.Now().Truncate(time.Second)}
+	const earlier, other, restarted = "application_1_0001", "application_1_0002", "application_1_0003"
+	h.driver(earlier, "ip-1", "orders", "trace-0", 60, 9*time.Minute, 8*time.Minute)
+	h.driver(other, "ip-1", "customers", "trace-9", 60, 9*time.Minute, 7*time.Minute)
+	h.driver(restarted, "ip-1", "orders", "trace-1", 100, 7*time.Minute, 5*time.Minute)
+	h.driver(restarted, "ip-2", "orders", "trace-2", 240, 5*time.Minute+30*time.Second, 3*time.Minute)
+	for le, count := range map[string]float64{"1": 19, "2": 20, "+Inf": 20} {
+		series := fmt.Sprintf(`spark_task_duration_seconds_bucket{cluster=%q,spark_app_id=%q,host_name="ip-2",kind="write",le=%q}`,
+			clusterID, restarted, le)
+		h.exported(series, count, 4*time.Minute, 3*time.Minute)
+	}
+	written := fmt.Sprintf(`spark_task_io_bytes_total{cluster=%q,spark_app_id=%q,host_name="ip-2",direction="output"}`, clusterID, restarted)
+	h.exported(written, 4000, 4*time.Minute, 3*time.Minute)
+	report := h.check(t)
+
+	listed := resultOf(t, report, check.VariablePanel, "$app")
+	require.Equal(t, check.Data, listed.State)
+	require.Equal(t, 3, listed.Samples)
+
+	for ago, trace := range map[time.Duration]string{6 * time.Minute: "trace-1", 4 * time.Minute: "trace-2"} {
+		lines := h.shown(t, report, "Phase over time", "A", ago)
+		require.Len(t, lines, 1)
+		require.Equal(t, restarted, lines[0].Metric["spark_app_id"], "the newest is chosen")
+		require.Equal(t, trace, lines[0].Metric["trace_id"])
+		require.InDelta(t, 3, lines[0].number(t), 0)
+	}
+	require.Len(t, h.shown(t, report, "Phase over time", "A", 5*time.Minute+10*time.Second), 1, "while both drivers report")
+
+	wall := h.shown(t, report, "Application and its caller", "A", 0)
+	require.Len(t, wall, 1)
+	require.Equal(t, "trace-2", wall[0].Metric["trace_id"])
+	require.InDelta(t, 240, wall[0].number(t), 0)
+	require.InDelta(t, 40, h.shown(t, report, "Time by phase", "C", 0)[0].number(t), 0)
+	require.InDelta(t, 1.0/6, h.shown(t, report, "Compute efficiency", "A", 0)[0].number(t), 1e-9)
+	require.InDelta(t, 100, h.shown(t, report, "S3 throughput", "A", 0)[0].number(t), 1e-9)
+	require.InDelta(t, 1, h.shown(t, report, "Task p95, write", "A", 0)[0].number(t), 1e-9, "of 20 tasks, 19 took up to a second")
+
+	rows := map[string]float64{}
+	for _, row := range h.shown(t, report, "Runs of the same name", "B", 0) {
+		require.Equal(t, "orders", row.Metric["application_name"])
+		rows[row.Metric["spark_app_id"]] = row.number(t)
+	}
+	require.Equal(t, map[string]float64{earlier: 60, restarted: 240}, rows)
+}

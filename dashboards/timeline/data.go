@@ -1,0 +1,105 @@
+package timeline
+
+import (
+	"github.com/emr-observatory/emr-observatory/dashboards/links"
+	"github.com/emr-observatory/emr-observatory/dashboards/panel"
+	"github.com/emr-observatory/emr-observatory/dashboards/scope"
+)
+
+func shuffle() panel.Row {
+	return panel.Row{Title: "Shuffle and spill", Panels: []panel.Panel{shuffleBytes(), shuffleReads(), fetchWait(), spill()}}
+}
+
+// transferred queries the bytes of ended tasks per second, by directions that match.
+func transferred(directions string) panel.Query {
+	selector := metric("spark_task_io_bytes_total", scope.Match("direction", directions))
+	return panel.Metrics(scope.By("direction").Sum(scope.Rate(selector)), "{{direction}}")
+}
+
+func shuffleBytes() panel.Panel {
+	return panel.TimeSeries(panel.Spec{
+		Title: "Shuffle throughput", Unit: panel.UnitBytesPerSec, Width: 12, Links: links.Job(),
+		Description: panel.Description{
+			Shows: "Shuffle bytes that ended tasks read and wrote, per second.",
+			Bad:   "Many times the input: data is moved that could be filtered or aggregated first.",
+			Next:  "Look for exchanges in the query's plan; broadcast the smaller side of a join.",
+		},
+	}, transferred("shuffle_.*"))
+}
+
+func shuffleReads() panel.Panel {
+	reads := scope.GainInRange(metric("spark_task_shuffle_read_bytes_bucket"))
+	return panel.Stat(panel.Spec{
+		Title: "Shuffle reads", Unit: panel.UnitBytes, Width: 12, Height: 8, Links: links.Job(),
+		Description: panel.Description{
+			Shows: "Shuffle bytes that one task reads: the median and the 95th percentile of all tasks.",
+			Bad:   "A 95th percentile of more than 200 MiB, or far above the median.",
+			Next:  "Raise spark.sql.shuffle.partitions, or split the hot key.",
+		},
+	},
+		panel.Metrics(scope.By().Quantile("0.5", reads), "median").Instant(),
+		panel.Metrics(scope.By().Quantile("0.95", reads), "p95").Instant())
+}
+
+func fetchWait() panel.Panel {
+	return panel.TimeSeries(panel.Spec{
+		Title: "Fetch wait", Unit: panel.UnitShare, Width: 12, Links: links.Job(),
+		Description: panel.Description{
+			Shows: "Time that tasks waited for shuffle blocks, as a share of their run time.",
+			Bad:   "A fifth or more: blocks are small, or a node that serves them is overloaded.",
+			Next:  "Look for lost executors in \"Executors removed\" and for busy disks in the EMR Overview.",
+		},
+	}, panel.Metrics(taskTimeShare("fetch_wait"), "fetch wait"))
+}
+
+func spill() panel.Panel {
+	return panel.TimeSeries(panel.Spec{
+		Title: "Spill", Unit: panel.UnitBytesPerSec, Width: 12, Links: links.Job(),
+		Description: panel.Description{
+			Shows:            "Bytes that ended tasks spilled per second: their size in memory and on disk.",
+			Bad:              "More on disk than the stage read: tasks sort on the disk.",
+			Next:             "Use more partitions, or more memory per task.",
+			EmptyWhenHealthy: "a task whose data does not fit in its memory.",
+		},
+	}, panel.Metrics(scope.By("kind").Sum(scope.Rate(metric("spark_task_spill_bytes_total"))), "{{kind}}"))
+}
+
+func storage() panel.Row {
+	return panel.Row{Title: "S3", Panels: []panel.Panel{inputAndOutput(), storageTime(), storageRequests()}}
+}
+
+func inputAndOutput() panel.Panel {
+	return panel.TimeSeries(panel.Spec{
+		Title: "Input and output", Unit: panel.UnitBytesPerSec, Width: 8, Links: links.Job(),
+		Description: panel.Description{
+			Shows: "Bytes that ended tasks read as input and wrote as output, per second. A task counts when it ends.",
+			Bad:   "Little output during a long write phase: the time goes into commits or into many small files.",
+			Next:  "Read \"Time in S3 operations\"; the trace shows the commit after the last task.",
+		},
+	}, transferred("input|output"))
+}
+
+func storageTime() panel.Panel {
+	return panel.TimeSeries(panel.Spec{
+		Title: "Time in S3 operations", Unit: panel.UnitCores, Width: 8, Stack: true, Links: links.Job(),
+		Description: panel.Description{
+			Shows: "Task seconds per second inside of S3A's operations, as the executors measured them.",
+			Bad:   "Put or multipart near the number of busy cores: tasks wait for S3. Rename: the committer copies objects.",
+			Next:  "Rename: use the magic committer. Put: read \"S3 requests\" for throttling.",
+		},
+	}, panel.Metrics(scope.By("operation").Sum(scope.Rate(metric("spark_task_s3_time_seconds_total"))), "{{operation}}"))
+}
+
+func storageRequests() panel.Panel {
+	requests := func(name, legend string) panel.Query {
+		return panel.Metrics("sum("+scope.Rate(metric("hadoop_s3a_store_io_"+name+"_total"))+")", legend)
+	}
+	return panel.TimeSeries(panel.Spec{
+		Title: "S3 requests", Unit: panel.UnitPerSecond, Width: 8, Links: links.Job(),
+		Description: panel.Description{
+			Shows: "Requests of the S3A file system per second, those that were tried again, and those that S3 throttled.",
+			Bad:   "Throttled requests that last: the prefix takes no more.",
+			Next:  "Spread keys over prefixes; write fewer, larger files.",
+		},
+	}, requests("request", "requests"), requests("retry", "retries"), requests("throttled", "throttled"))
+}

@@ -1,0 +1,136 @@
+package timeline
+
+import (
+	"github.com/emr-observatory/emr-observatory/dashboards/limits"
+	"github.com/emr-observatory/emr-observatory/dashboards/links"
+	"github.com/emr-observatory/emr-observatory/dashboards/panel"
+	"github.com/emr-observatory/emr-observatory/dashboards/scope"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+func tasks() panel.Row {
+	return panel.Row{Title: "Tasks", Panels: []panel.Panel{
+		taskHeatmap(), executorHeatmap(), taskDuration(), taskTime(), taskSkew(), taskCollections(), taskFailures(), taskOutcomes(), taskMemory(),
+	}}
+}
+
+func taskHeatmap() panel.Panel {
+	return panel.Heatmap(panel.Spec{
+		Title: "Task durations", Unit: panel.UnitSeconds, Width: 12, Links: links.Job(),
+		Description: panel.Description{
+			Shows: "Tasks that ended per second, by their duration, as the executors measured it.",
+			Bad:   "Two bands far apart: most tasks are short and a few are long.",
+			Next:  "\"Task p95 by executor\" tells whether it is one executor or the data.",
+		},
+	}, panel.Buckets(scope.By("le").Sum(scope.Rate(metric("spark_executor_task_duration_seconds_bucket")))))
+}
+
+func executorHeatmap() panel.Panel {
+	executor := scope.By(platform.SparkExecutorID.Metric())
+	return panel.SeriesHeatmap(panel.Spec{
+		Title: "Task p95 by executor", Unit: panel.UnitSeconds, Width: 12, Links: links.Job(),
+		Description: panel.Description{
+			Shows: "Duration that 95 % of an executor's tasks stay below, one row for each executor.",
+			Bad:   "One row darker than the others throughout: a slow host. A single dark cell: a skewed partition.",
+			Next:  "Open the CPU profile of the application and select the executor; look at its host in the EMR Overview.",
+		},
+	}, panel.Metrics(executor.Quantile("0.95", scope.Gain(metric("spark_executor_task_duration_seconds_bucket"))),
+		panel.Legend(platform.SparkExecutorID)))
+}
+
+func taskDuration() panel.Panel {
+	quantile := func(q string) string {
+		return scope.By("kind").Quantile(q, scope.Gain(metric("spark_task_duration_seconds_bucket")))
+	}
+	return panel.TimeSeries(panel.Spec{
+		Title: "Task duration", Unit: panel.UnitSeconds, Width: 12, Links: links.Job(),
+		Description: panel.Description{
+			Shows: "Median and 95th percentile of the duration of tasks that compute and of those that write.",
+			Bad:   "Write tasks that take many times as long as compute tasks, or a 95th percentile far above its median.",
+			Next:  "Write: read the row \"S3\". Compute: \"Where task time goes\".",
+		},
+	},
+		panel.Metrics(quantile("0.5"), "median, {{kind}}"),
+		panel.Metrics(quantile("0.95"), "p95, {{kind}}"))
+}
+
+// taskTimeShare queries a component of the tasks' time as a share of their run time.
+func taskTimeShare(component string) string {
+	of := func(name string) string {
+		return "sum(" + scope.Rate(metric("spark_task_time_seconds_total", scope.Equal("component", name))) + ")"
+	}
+	return of(component) + " / (" + of("run") + " > 0)"
+}
+
+func taskTime() panel.Panel {
+	return panel.TimeSeries(panel.Spec{
+		Title: "Where task time goes", Unit: panel.UnitCores, Width: 12, Links: links.Job(),
+		Description: panel.Description{
+			Shows: "Task seconds per second: run is all of it on the executors, the others are parts of it or come before and after it. " +
+				"A task counts when it ends.",
+			Bad:  "Fetch wait, scheduler delay or serialization near run; CPU far below run: tasks wait for data.",
+			Next: "Fetch wait: \"Shuffle reads\". Scheduler delay: fewer, larger tasks. CPU: open the profile.",
+		},
+	}, panel.Metrics(scope.By("component").Sum(scope.Rate(metric("spark_task_time_seconds_total"))), "{{component}}"))
+}
+
+func taskSkew() panel.Panel {
+	return panel.TimeSeries(panel.Spec{
+		Title: "Skew of the worst stage", Unit: panel.UnitCount, Width: 8, Limits: limits.Skew().Steps(), Links: links.Job(),
+		Description: panel.Description{
+			Shows: "The largest task of the worst finished stage divided by the stage's median and mean, by time and by bytes of shuffle read.",
+			Bad:   "Above two, look; above four, act. Time without bytes: a slow host instead of skewed data.",
+			Next:  "In the trace, open the longest stage. Salt or split the hot key, or let AQE split the join.",
+		},
+	}, panel.Metrics(scope.By("measure", "of").Max(metric("spark_task_skew_ratio")), "{{measure}}, max / {{of}}"))
+}
+
+func taskCollections() panel.Panel {
+	return panel.TimeSeries(panel.Spec{
+		Title: "GC share of task time", Unit: panel.UnitShare, Width: 8, Limits: limits.TaskCollection().Steps(), Links: links.Job(),
+		Description: panel.Description{
+			Shows: "Garbage collection as a share of the tasks' run time.",
+			Bad:   "10 % or more; above 20 %, act.",
+			Next:  "Open the allocation profile; use fewer cores per executor, or more memory.",
+		},
+	}, panel.Metrics(taskTimeShare("gc"), "GC"))
+}
+
+func taskFailures() panel.Panel {
+	tasks := func(filters ...scope.Filter) string {
+		return "sum(" + scope.Last(metric("spark_task_count_total", filters...)) + ")"
+	}
+	return panel.Stat(panel.Spec{
+		Title: "Failed share of tasks", Unit: panel.UnitShare, Width: 8, Height: 8, Limits: limits.FailedTasks().Steps(), Links: links.Job(),
+		Description: panel.Description{
+			Shows:            "Tasks that failed, as a share of all that ended.",
+			Bad:              "10 % or more: the application repeats work. Spark gives up on a stage whose task failed four times.",
+			Next:             "Failed tasks have spans with their reason; read them in the trace.",
+			EmptyWhenHealthy: "a task that fails.",
+		},
+	}, panel.Metrics(tasks(scope.Equal("outcome", "failed"))+" / "+tasks(), "failed").Instant())
+}
+
+func taskOutcomes() panel.Panel {
+	return panel.TimeSeries(panel.Spec{
+		Title: "Tasks and stages ended", Unit: panel.UnitPerSecond, Width: 12, Links: links.Job(),
+		Description: panel.Description{
+			Shows: "Tasks and stage attempts that ended per second, by outcome.",
+			Bad:   "Stages that fail are run again, with those whose output was lost.",
+			Next:  "Thousands of tasks per second, each of some milliseconds: use fewer partitions.",
+		},
+	},
+		panel.Metrics(scope.By("outcome").Sum(scope.Rate(metric("spark_task_count_total"))), "tasks: {{outcome}}"),
+		panel.Metrics(scope.By("outcome").Sum(scope.Rate(metric("spark_stage_count_total"))), "stages: {{outcome}}"))
+}
+
+func taskMemory() panel.Panel {
+	return panel.TimeSeries(panel.Spec{
+		Title: "Peak memory of a task", Unit: panel.UnitBytes, Width: 12, Links: links.Job(),
+		Description: panel.Description{
+			Shows: "Largest peak of execution memory that one task has had so far.",
+			Bad:   "Close to the executor's memory divided by its cores: tasks are about to spill.",
+			Next:  "Read \"Spill\"; use more partitions or fewer cores per executor.",
+		},
+	}, panel.Metrics("max("+metric("spark_task_peak_memory_bytes")+")", "peak"))
+}
