@@ -169,7 +169,8 @@ func stepsOnThePage(t *testing.T, from status.Source, running status.Step) {
 	require.Contains(t, got["profile"], "http://pyroscope/pyroscope/render?")
 	require.Contains(t, got["profile"], "spark_app_id%3D%22application_17_0002%22")
 	require.Contains(t, got["dashboards"], "http://victoria-metrics/vmui/#/dashboards?g0.end_input=")
-	require.Len(t, got, 5)
+	require.Contains(t, got["timeline"], "http://victoria-metrics/vmui/#/dashboards?g0.end_input=")
+	require.Len(t, got, 6)
 	failing := from.Read(t.Context()).Steps[1]
 	require.Equal(t, "http://history/", linksOf(failing.ID, forwarded...)["Spark history"], "its log names no application")
 	require.NotContains(t, linksOf(failing.ID, forwarded...)["logs"], "spark.app.id")
@@ -185,6 +186,8 @@ func stepsOnThePage(t *testing.T, from status.Source, running status.Step) {
 	millis := fmt.Sprint(running.Started.Add(-time.Minute).UnixMilli())
 	require.Contains(t, got["dashboards"],
 		"https://10.0.0.4:3000/d/emr-overview?var-application=application_17_0002&var-cluster="+running.Cluster+"&from="+millis+"&to=")
+	require.Contains(t, got["timeline"],
+		"https://10.0.0.4:3000/d/job-phase-timeline?var-app=application_17_0002&var-cluster="+running.Cluster+"&from="+millis+"&to=")
 	for title, within := range map[string]string{"trace": traceID, "logs": running.ID, "profile": "application_17_0002"} {
 		require.Contains(t, got[title], "https://10.0.0.4:3000/explore?", title)
 		require.Contains(t, got[title], within, title)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
@@ -62,5 +63,41 @@ func TestVariablesNarrowEachOther(t *testing.T) {
 	for _, v := range variables {
 		require.NotEmpty(t, v.Label)
 		require.NotEmpty(t, scope.Variable(v.Name).Label(), v.Name)
+	}
+}
+
+// A dashboard about one application finds it by its name and shows the newest first; its
+// queries know the application only.
+func TestOneApplicationIsFoundByItsName(t *testing.T) {
+	require.Equal(t, `m{cluster=~"$cluster",spark_app_id=~"$app"}`, scope.OneApplication().Metric("m"))
+	variables := scope.OneApplicationVariables()
+	require.Equal(t, []panel.Variable{
+		{Name: "cluster", Label: "Cluster", Query: "label_values(spark_application_info, cluster)"},
+		{
+			Name: "name", Label: "Name", Choice: panel.OneOrAll,
+			Query: `label_values(spark_application_info{cluster=~"$cluster"}, application_name)`,
+		},
+		{
+			Name: "app", Label: "Application", Choice: panel.OneNewest,
+			Query: `label_values(spark_application_info{cluster=~"$cluster",application_name=~"$name"}, spark_app_id)`,
+		},
+	}, variables)
+}
+
+func TestQueriesOfApplications(t *testing.T) {
+	for name, c := range map[string]struct{ got, want string }{
+		"last": {scope.Last("m"), "last_over_time(m[$__range])"},
+		"gain": {scope.Gain("m"), "increase_pure(m[$__rate_interval])"},
+		"quantile": {
+			scope.By("kind").Quantile("0.95", scope.GainInRange("b")),
+			"histogram_quantile(0.95, sum by (kind, le) (increase_pure(b[$__range])))",
+		},
+		"named": {
+			scope.Named("q", scope.NewestInRange("info", "trace_id"), "trace_id"),
+			"q * on (spark_app_id) group_left (trace_id) (group by (spark_app_id, trace_id) " +
+				"(topk(1, tlast_over_time(info[$__range])) by (spark_app_id)))",
+		},
+	} {
+		require.Equal(t, c.want, c.got, name)
 	}
 }
