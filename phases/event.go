@@ -31,6 +31,7 @@ type ApplicationEnd struct{ Time int64 }
 type EnvironmentUpdate struct {
 	Spark   map[string]string // properties of the SparkConf
 	Command string            // sun.java.command of the driver
+	Folder  string            // the driver's working directory
 }
 
 // ExecutorAdded is an executor that registered.
@@ -56,9 +57,12 @@ type JobStart struct {
 	ID, Time    int64
 	Stages      []int64
 	Execution   int64  // SQL execution, or NoExecution
-	Description string // by SparkContext.setJobDescription
+	Description string // by SparkContext.setJobDescription, else the call site
 	Query       string // id of the streaming query, "" if none
 	Batch       string // number of the streaming query's micro-batch
+
+	ThreadParent  string // traceparent of the thread (SparkContext.setLocalProperty)
+	SessionParent string // platform.SparkTraceparent in the session's configuration
 }
 
 // JobEnd is the end of a job.

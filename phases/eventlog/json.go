@@ -1,6 +1,10 @@
 package eventlog
 
-import "github.com/emr-observatory/emr-observatory/phases"
+import (
+	"cmp"
+
+	"github.com/emr-observatory/emr-observatory/phases"
+)
 
 // The types of this file are the parts of Spark's JSON that this project uses
 // (org.apache.spark.util.JsonProtocol; events of SQL: Jackson's view of the case
@@ -33,11 +37,12 @@ type environmentUpdate struct {
 	Spark  map[string]string `json:"'Spark Properties'"`
 	System struct {
 		Command string `json:"'sun.java.command'"`
+		Folder  string `json:"'user.dir'"`
 	} `json:"'System Properties'"`
 }
 
 func (j environmentUpdate) event() phases.Event {
-	return phases.EnvironmentUpdate{Spark: j.Spark, Command: j.System.Command}
+	return phases.EnvironmentUpdate{Spark: j.Spark, Command: j.System.Command, Folder: j.System.Folder}
 }
 
 type executorAdded struct {
@@ -72,15 +77,19 @@ type jobStart struct {
 	Properties struct {
 		Execution   *int64 `json:"'spark.sql.execution.id',string"`
 		Description string `json:"'spark.job.description'"`
+		CallSite    string `json:"'callSite.short'"`
 		Query       string `json:"'sql.streaming.queryId'"`
 		Batch       string `json:"'streaming.sql.batchId'"`
+		Thread      string `json:"'traceparent'"`
+		Session     string `json:"'spark.observatory.traceparent'"` // platform.SparkTraceparent; a test compares
 	} `json:"Properties"`
 }
 
 func (j jobStart) event() phases.Event {
 	start := phases.JobStart{
 		ID: j.ID, Time: j.Time, Stages: j.Stages, Execution: phases.NoExecution,
-		Description: j.Properties.Description, Query: j.Properties.Query, Batch: j.Properties.Batch,
+		Description: cmp.Or(j.Properties.Description, j.Properties.CallSite), Query: j.Properties.Query, Batch: j.Properties.Batch,
+		ThreadParent: j.Properties.Thread, SessionParent: j.Properties.Session,
 	}
 	if j.Properties.Execution != nil {
 		start.Execution = *j.Properties.Execution

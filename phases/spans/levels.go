@@ -1,0 +1,188 @@
+package spans
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// root returns the topmost execution that an execution is part of.
+func (a *assembly) root(id int64) int64 {
+	for x := a.executions[id]; x != nil && x.from > 0 && x.begin.Root != id; x = a.executions[id] {
+		if outer := a.executions[x.begin.Root]; outer == nil || outer.from == 0 {
+			break // its start is lost: this one is the topmost that is known
+		}
+		id = x.begin.Root
+	}
+	return id
+}
+
+// end returns when something ended: what the log leaves open lasts to its end.
+func (a *assembly) end(to int64) int64 {
+	if to == 0 {
+		return a.result.End
+	}
+	return to
+}
+
+// sqlSpans makes the spans of root executions. An execution belongs where its first
+// job does.
+func (a *assembly) sqlSpans() {
+	first := map[int64]phases.JobStart{}
+	for _, id := range slices.Sorted(maps.Keys(a.jobs)) {
+		job := a.jobs[id].begin
+		root := a.root(job.Execution)
+		if _, known := first[root]; !known && a.jobs[id].from > 0 && job.Execution != phases.NoExecution {
+			first[root] = job
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(a.executions)) {
+		x := a.executions[id]
+		if x.from == 0 || a.root(id) != id {
+			continue
+		}
+		in := a.jobPlace(first[id], a.place)
+		s := a.span(in, platform.SpanSQL, strconv.FormatInt(id, 10), "sql "+strconv.FormatInt(id, 10), x.from, a.end(x.to))
+		a.set(s, platform.AttributeExecutionID, id)
+		a.describe(s, x.begin.Description)
+		a.fail(s, x.failure)
+		if in.batch == "" {
+			a.link(s, in)
+		} else if !a.batch(in, x.from, a.end(x.to), x.failure) {
+			continue
+		}
+		if a.take(in.trace, s) {
+			in.parent = s.SpanId
+			a.keptSQL[id] = in
+		}
+	}
+}
+
+// batch makes the span of a micro-batch, or widens it.
+func (a *assembly) batch(in place, from, to int64, failure string) bool {
+	s := a.batches[in.batch]
+	if s == nil {
+		number := in.batch[strings.LastIndexByte(in.batch, '.')+1:]
+		s = a.span(place{trace: in.trace}, platform.SpanBatch, in.batch, "batch "+number, from, to)
+		a.link(s, in)
+		if !a.take(in.trace, s) {
+			return false
+		}
+		a.batches[in.batch] = s
+	}
+	s.StartTimeUnixNano, s.EndTimeUnixNano = min(s.StartTimeUnixNano, nanos(from)), max(s.EndTimeUnixNano, nanos(to))
+	if s.Status == nil {
+		a.fail(s, failure)
+	}
+	return true
+}
+
+func (a *assembly) jobSpans() {
+	for _, id := range slices.Sorted(maps.Keys(a.jobs)) {
+		j := a.jobs[id]
+		if j.from == 0 {
+			continue
+		}
+		in := a.jobPlace(j.begin, a.place)
+		root := a.root(j.begin.Execution)
+		x := a.executions[root]
+		inSQL := j.begin.Execution != phases.NoExecution && x != nil && x.from > 0
+		if inSQL {
+			var kept bool
+			if in, kept = a.keptSQL[root]; !kept {
+				a.dropped++
+				continue
+			}
+		} else if in.batch != "" && !a.batch(in, j.from, a.end(j.to), j.failure) {
+			continue
+		}
+		s := a.span(in, platform.SpanJob, strconv.FormatInt(id, 10), "job "+strconv.FormatInt(id, 10), j.from, a.end(j.to))
+		a.set(s, platform.AttributeJobID, id)
+		a.describe(s, j.begin.Description)
+		a.fail(s, j.failure)
+		if !inSQL && in.batch == "" {
+			a.link(s, in)
+		}
+		if a.take(in.trace, s) {
+			in.parent = s.SpanId
+			a.keptJobs[id] = in
+		}
+	}
+}
+
+func (a *assembly) stageSpans() {
+	for _, key := range a.sortedAttempts() {
+		stage := a.attempts[key]
+		if stage.from == 0 {
+			continue // skipped: its output was there
+		}
+		job, listed := a.stageJob[key.stage]
+		in, kept := a.keptJobs[job]
+		if !listed || !kept {
+			a.dropped++
+			continue
+		}
+		number := strconv.FormatInt(key.stage, 10) + "." + strconv.FormatInt(key.number, 10)
+		s := a.span(in, platform.SpanStage, number, "stage "+number, stage.from, a.end(stage.to))
+		a.set(s, platform.AttributeJobID, job)
+		a.set(s, platform.AttributeStageID, key.stage)
+		a.set(s, platform.AttributeStageAttempt, key.number)
+		a.describe(s, stage.begin.Name)
+		a.fail(s, stage.failure)
+		if a.take(in.trace, s) {
+			in.parent = s.SpanId
+			a.kept[key] = in
+		}
+	}
+}
+
+func (a *assembly) sortedAttempts() []attempt {
+	return slices.SortedFunc(maps.Keys(a.attempts), func(x, y attempt) int {
+		return cmp.Or(cmp.Compare(x.stage, y.stage), cmp.Compare(x.number, y.number))
+	})
+}
+
+// taskSpans makes the spans of tasks, those that failed or were the longest before
+// those of the sample.
+func (a *assembly) taskSpans() {
+	var tasks []phases.TaskEnd
+	for _, p := range a.tasks {
+		tasks = append(append(tasks, p.slow...), p.certain...)
+	}
+	slices.SortFunc(tasks, func(x, y phases.TaskEnd) int {
+		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(x.ID, y.ID))
+	})
+	for _, task := range tasks {
+		in, kept := a.kept[attempt{task.StageID, task.StageAttempt}]
+		if !kept {
+			a.dropped++
+			continue
+		}
+		number := strconv.FormatInt(task.ID, 10)
+		s := a.span(in, platform.SpanTask, number, "task "+number, task.Launched, task.Finished)
+		a.set(s, platform.AttributeTaskID, task.ID)
+		a.set(s, platform.AttributeStageID, task.StageID)
+		a.set(s, platform.AttributeStageAttempt, task.StageAttempt)
+		if failed(task) {
+			a.fail(s, task.Failure)
+		}
+		if a.afford(in.trace, s) {
+			a.executors[task.Executor] = append(a.executors[task.Executor], s)
+		}
+	}
+}
+
+func rank(task phases.TaskEnd) int {
+	switch {
+	case failed(task):
+		return 0
+	case sampled(task):
+		return 2
+	}
+	return 1
+}

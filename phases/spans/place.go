@@ -1,0 +1,81 @@
+package spans
+
+import (
+	"encoding/hex"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// place is where a span belongs: its trace, and its parent there.
+type place struct {
+	trace  [16]byte
+	parent []byte // nil: a root
+	// foreign traces are not the application's: their topmost spans link to it.
+	foreign bool
+	batch   string // "query.batch" of a micro-batch, which is a trace of its own
+}
+
+// The step that a driver in client mode runs in is the last element of its working
+// directory.
+var stepFolder = regexp.MustCompile(`^s-[A-Z0-9]+$`)
+
+// applicationPlace finds the parent of the application: in its configuration, else the
+// step that runs it. (A TRACEPARENT in the driver's environment is in no event log.)
+func (b *Builder) applicationPlace() place {
+	if given, ok := parseTraceparent(b.properties[platform.SparkTraceparent]); ok {
+		return given
+	}
+	step := path.Base(b.folder)
+	if b.properties["spark.submit.deployMode"] != "cluster" && stepFolder.MatchString(step) {
+		span := platform.StepSpanID(step)
+		return place{trace: platform.TraceID(step), parent: span[:]}
+	}
+	return place{trace: platform.TraceID(b.application.ID, b.application.Attempt)}
+}
+
+// jobPlace finds where a job belongs that is not part of a SQL execution.
+func (b *Builder) jobPlace(job phases.JobStart, application place) place {
+	given, ok := parseTraceparent(job.ThreadParent)
+	if !ok && job.SessionParent != b.properties[platform.SparkTraceparent] {
+		given, ok = parseTraceparent(job.SessionParent)
+	}
+	if ok {
+		given.foreign = given.trace != application.trace
+		return given
+	}
+	if job.Query != "" && job.Batch != "" {
+		batch := job.Query + "." + job.Batch
+		return place{
+			trace:   platform.TraceID(b.application.ID, b.application.Attempt, string(platform.SpanBatch), batch),
+			parent:  b.id(platform.SpanBatch, batch),
+			foreign: true, batch: batch,
+		}
+	}
+	return place{trace: application.trace, parent: b.id(platform.SpanApplication, "0")}
+}
+
+func (b *Builder) id(kind platform.SpanKind, number string) []byte {
+	id := platform.SpanID(b.application.ID, b.application.Attempt, kind, number)
+	return id[:]
+}
+
+// W3C Trace Context, "00-<trace id>-<span id>-<flags>".
+var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$`)
+
+func parseTraceparent(text string) (p place, ok bool) {
+	match := traceparent.FindStringSubmatch(strings.TrimSpace(text))
+	if match == nil || match[1] == "ff" || strings.Trim(match[2], "0") == "" || strings.Trim(match[3], "0") == "" {
+		return place{}, false
+	}
+	trace, err := hex.DecodeString(match[2])
+	if err != nil {
+		return place{}, false
+	}
+	p.parent, err = hex.DecodeString(match[3])
+	copy(p.trace[:], trace)
+	return p, err == nil
+}

@@ -1,0 +1,378 @@
+package spans_test
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/phases/eventlog"
+	"github.com/emr-observatory/emr-observatory/phases/spans"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+const (
+	application = "application_1700000000000_0001"
+	begin       = 1700000000000
+)
+
+// The tree of a write: SQL execution, job, its two stages, their tasks.
+func TestSpansOfAWrite(t *testing.T) {
+	s := spansOf(t, "static")
+	require.Equal(t, hexOf(platform.TraceID(application, "")), s.trace.ID)
+	root := s.named(t, "application static")
+	require.Empty(t, root.ParentSpanId)
+	require.Equal(t, platform.SpanID(application, "", platform.SpanApplication, "0"), [8]byte(root.SpanId))
+	require.EqualValues(t, begin*1_000_000, root.StartTimeUnixNano)
+	require.EqualValues(t, (begin+21_000)*1_000_000, root.EndTimeUnixNano)
+	require.Equal(t, map[string]string{
+		"spark.kind": "application", "spark.application.name": "static", "spark.phases.approximate": "false",
+		"spark.phase.driver.seconds": "6.5", "spark.phase.submit.seconds": "0", "spark.phase.resource_wait.seconds": "1",
+		"spark.phase.compute.seconds": "6", "spark.phase.io_write.seconds": "7.5", "spark.phase.idle.seconds": "0",
+		"observatory.spans.dropped": "0",
+	}, attributes(root))
+	require.Nil(t, root.Status)
+
+	var names []string
+	for _, span := range s.children(root) {
+		names = append(names, span.Name)
+	}
+	require.ElementsMatch(t, []string{
+		"sql 0", "phase resource_wait", "phase driver", "phase compute", "phase driver", "phase io_write", "phase driver",
+	}, names)
+
+	sql := s.named(t, "sql 0")
+	require.Equal(t, map[string]string{
+		"spark.kind": "sql", "spark.sql.execution.id": "0", "spark.description": "save at job.py:1",
+	}, attributes(sql))
+	job := only(t, s.children(sql))
+	require.Equal(t, "job 0", job.Name)
+	stages := s.children(job)
+	require.Len(t, stages, 2)
+	last := s.named(t, "stage 1.0")
+	require.Equal(t, platform.SpanID(application, "", platform.SpanStage, "1.0"), [8]byte(last.SpanId))
+	require.EqualValues(t, (begin+12_500)*1_000_000, last.StartTimeUnixNano)
+	tasks := s.children(last)
+	require.Len(t, tasks, 2)
+	require.Equal(t, "spark-executor 1", s.resources[s.named(t, "task 2")])
+	require.Equal(t, "spark-executor 2", s.resources[s.named(t, "task 3")])
+	require.Equal(t, "spark-driver driver", s.resources[last])
+}
+
+// Executions within another, failures, attempts, and what a killed driver left open.
+func TestSpansOfUnusualLogs(t *testing.T) {
+	t.Run("nested execution", func(t *testing.T) {
+		s := spansOf(t, "nested")
+		require.Len(t, s.children(s.named(t, "sql 0")), 2, "both jobs")
+		require.Empty(t, s.find("sql 1"))
+	})
+	t.Run("failures", func(t *testing.T) {
+		s := spansOf(t, "null-metrics")
+		for _, name := range []string{"job 1", "stage 1.0", "sql 0"} {
+			require.Equal(t, tracepb.Status_STATUS_CODE_ERROR, s.named(t, name).Status.Code, name)
+			require.Equal(t, "Job aborted due to stage failure", attributes(s.named(t, name))["exception.message"])
+		}
+		require.Equal(t, "java.lang.IllegalStateException: no such column", s.named(t, "task 1").Status.Message)
+		require.Nil(t, s.named(t, "task 0").Status)
+	})
+	t.Run("attempts", func(t *testing.T) {
+		s := spansOf(t, "retries")
+		require.Len(t, s.children(s.named(t, "job 0")), 4)
+		require.Equal(t, "FetchFailed: Connection refused", s.named(t, "task 1").Status.Message)
+		require.Nil(t, s.named(t, "task 4").Status, "killed because another attempt succeeded")
+	})
+	t.Run("killed driver", func(t *testing.T) {
+		s := spansOf(t, "killed-write")
+		for _, name := range []string{"application killed-write", "sql 0", "job 0", "stage 1.0"} {
+			require.EqualValues(t, (begin+30_000)*1_000_000, s.named(t, name).EndTimeUnixNano, name)
+		}
+		require.Contains(t, s.named(t, "application killed-write").Status.Message, "no end of the application")
+	})
+	t.Run("attempt of YARN", func(t *testing.T) {
+		s := spansOf(t, "cluster-submit")
+		require.Equal(t, hexOf(platform.TraceID(application, "1")), s.trace.ID)
+		require.Equal(t, platform.SpanID(application, "1", platform.SpanJob, "0"), [8]byte(s.named(t, "job 0").SpanId))
+	})
+}
+
+// Every log makes one tree, whatever the order of its events, and no span twice.
+func TestEveryLogMakesOneTree(t *testing.T) {
+	logs, err := filepath.Glob("../testdata/logs/*.jsonl")
+	require.NoError(t, err)
+	for _, log := range logs {
+		name := strings.TrimSuffix(filepath.Base(log), ".jsonl")
+		if name == "no-start" {
+			continue // it has no application id
+		}
+		t.Run(name, func(t *testing.T) {
+			events := read(t, os.DirFS("../testdata/logs"), name+".jsonl")
+			first := build(events)
+			requireTree(t, first)
+			random := rand.New(rand.NewPCG(3, 4))
+			random.Shuffle(len(events), func(i, j int) { events[i], events[j] = events[j], events[i] })
+			require.ElementsMatch(t, first.texts(), build(events).texts())
+		})
+	}
+	t.Run("a real one", func(t *testing.T) {
+		s := build(read(t, os.DirFS("../eventlog/testdata"), "eventlog_v2_app-20261123103508-0000"))
+		requireTree(t, s)
+		require.Len(t, s.find("sql "), 2)
+		require.Len(t, s.find("job "), 6)
+		require.Len(t, s.find("stage "), 6)
+		require.Contains(t, s.named(t, "job 5").Status.Message, "ZeroDivisionError")
+	})
+}
+
+func TestParentOfTheApplication(t *testing.T) {
+	const given = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	step := "s-0123456789ABCDEFGHIJ"
+	for name, c := range map[string]struct {
+		properties    map[string]string
+		folder        string
+		trace, parent string
+	}{
+		"configured": {
+			map[string]string{platform.SparkTraceparent: given}, "/mnt/var/lib/hadoop/steps/" + step,
+			"0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331",
+		},
+		"step": {
+			nil, "/mnt/var/lib/hadoop/steps/" + step, hexOf(platform.TraceID(step)), hexOf(platform.StepSpanID(step)),
+		},
+		"cluster mode has no step's folder": {
+			map[string]string{"spark.submit.deployMode": "cluster"}, "/mnt/yarn/" + step, hexOf(platform.TraceID("a", "")), "",
+		},
+		"no valid parent": {
+			map[string]string{platform.SparkTraceparent: "00-00000000000000000000000000000000-b7ad6b7169203331-01"}, "/home",
+			hexOf(platform.TraceID("a", "")), "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := build([]phases.Event{
+				phases.EnvironmentUpdate{Spark: c.properties, Folder: c.folder},
+				phases.ApplicationStart{ID: "a", Name: "n", Time: 1}, phases.ApplicationEnd{Time: 2},
+			})
+			require.Equal(t, c.trace, s.trace.ID)
+			require.Equal(t, c.parent, hex.EncodeToString(s.named(t, "application n").ParentSpanId))
+		})
+	}
+}
+
+// What belongs to another trace links to the application.
+func TestJobsOfOtherTraces(t *testing.T) {
+	const given = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	s := build([]phases.Event{
+		phases.ApplicationStart{ID: "a", Name: "n", Time: 1},
+		phases.JobStart{ID: 0, Time: 2, Execution: phases.NoExecution, ThreadParent: given}, phases.JobEnd{ID: 0, Time: 3},
+		phases.SQLStart{ID: 7, Root: 7, Time: 4}, phases.JobStart{ID: 1, Time: 5, Execution: 7, SessionParent: given},
+		phases.JobEnd{ID: 1, Time: 6}, phases.SQLEnd{ID: 7, Time: 7},
+		phases.SQLStart{ID: 8, Root: 8, Time: 8}, phases.JobStart{ID: 2, Time: 9, Execution: 8, Query: "q", Batch: "41"},
+		phases.JobEnd{ID: 2, Time: 10}, phases.SQLEnd{ID: 8, Time: 11},
+		phases.JobStart{ID: 3, Time: 12, Execution: phases.NoExecution, Query: "q", Batch: "41"}, phases.JobEnd{ID: 3, Time: 14, Failure: "f"},
+		phases.ApplicationEnd{Time: 20},
+	})
+	for _, name := range []string{"job 0", "sql 7"} {
+		span := s.named(t, name)
+		require.Equal(t, "0af7651916cd43dd8448eb211c80319c", hex.EncodeToString(span.TraceId))
+		require.Equal(t, "b7ad6b7169203331", hex.EncodeToString(span.ParentSpanId))
+		require.Equal(t, s.named(t, "application n").SpanId, only(t, span.Links).SpanId)
+	}
+	batch := s.named(t, "batch 41")
+	require.Equal(t, hexOf(platform.TraceID("a", "", "batch", "q.41")), hex.EncodeToString(batch.TraceId))
+	require.Equal(t, platform.SpanID("a", "", platform.SpanBatch, "q.41"), [8]byte(batch.SpanId))
+	require.Empty(t, batch.ParentSpanId)
+	require.EqualValues(t, []uint64{8e6, 14e6}, []uint64{batch.StartTimeUnixNano, batch.EndTimeUnixNano})
+	require.Equal(t, "f", batch.Status.Message)
+	require.Equal(t, s.named(t, "application n").SpanId, only(t, batch.Links).SpanId)
+	require.Len(t, s.children(batch), 2)
+	require.Equal(t, s.named(t, "sql 8").SpanId, s.named(t, "job 2").ParentSpanId)
+}
+
+func TestTextsAreRedactedAndCut(t *testing.T) {
+	text := func(properties map[string]string, text string) string {
+		s := build([]phases.Event{
+			phases.EnvironmentUpdate{Spark: properties}, phases.ApplicationStart{ID: "a", Name: "n", Time: 1},
+			phases.JobStart{ID: 0, Time: 2, Execution: phases.NoExecution, Description: text}, phases.ApplicationEnd{Time: 3},
+		})
+		return attributes(s.named(t, "job 0"))["spark.description"]
+	}
+	const hidden = "*********(redacted)"
+	require.Equal(t, "connect(user=me, password="+hidden+", port=1)", text(nil, "connect(user=me, password=geheim, port=1)"))
+	require.Equal(t, "card "+hidden, text(map[string]string{"spark.redaction.string.regex": "[0-9]{4}-[0-9]{4}"}, "card 1234-5678"))
+	require.Equal(t, "salt: "+hidden, text(map[string]string{"spark.redaction.regex": "(?i)salt"}, "salt: 99"))
+	require.Equal(t, hidden, text(map[string]string{"spark.redaction.regex": "(?<!x)y"}, "anything"), "a pattern that Go does not know")
+	require.Equal(t, strings.Repeat("ä", 256), text(nil, strings.Repeat("ä", 300)))
+	require.NotContains(t, text(nil, strings.Repeat("a", 250)+" password=geheim"), "geheim")
+}
+
+// What exceeds the budget is counted on the root, and leaves no span without its parent.
+func TestBudgetOfATrace(t *testing.T) {
+	const jobs = 15_000
+	events := []phases.Event{phases.ApplicationStart{ID: "a", Name: "n", Time: 1}}
+	for i := range int64(jobs) {
+		at := 10 + 10*i
+		stage := phases.Stage{ID: i, Tasks: 1, Submitted: at, Completed: at + 5}
+		events = append(events, phases.JobStart{ID: i, Time: at, Stages: []int64{i}, Execution: phases.NoExecution},
+			phases.StageCompleted{Stage: stage}, phases.JobEnd{ID: i, Time: at + 6},
+			phases.TaskEnd{Task: phases.Task{ID: i, StageID: i, Launched: at, Finished: at + 4}, Outcome: phases.Success})
+	}
+	s := build(append(events, phases.ApplicationEnd{Time: 10 * jobs}))
+	require.LessOrEqual(t, len(s.all), platform.SpanBudget)
+	require.Greater(t, len(s.all), platform.SpanBudget*9/10)
+	require.LessOrEqual(t, s.bytes(), platform.SpanBudgetBytes)
+	requireTree(t, s)
+	require.Equal(t, fmt.Sprint(s.trace.Dropped), attributes(s.named(t, "application n"))["observatory.spans.dropped"])
+	require.Positive(t, s.trace.Dropped)
+	require.Len(t, s.find("job "), jobs, "jobs go before stages")
+}
+
+func TestTasksOfAStage(t *testing.T) {
+	const tasks = 10_000
+	stage := phases.Stage{ID: 0, Tasks: tasks, Submitted: 1, Completed: tasks}
+	events := []phases.Event{
+		phases.ApplicationStart{ID: "a", Name: "n", Time: 1}, phases.JobStart{ID: 0, Time: 1, Stages: []int64{0}, Execution: phases.NoExecution},
+		phases.StageCompleted{Stage: stage},
+	}
+	for i := range int64(tasks) {
+		end := phases.TaskEnd{Task: phases.Task{ID: i, Launched: i, Finished: i + 10 + i%7}, Outcome: phases.Success}
+		switch {
+		case i == 5000 || i == 77:
+			end.Finished += 5000
+		case i%1000 == 3:
+			end.Outcome, end.Failure = "ExceptionFailure", "e"
+		}
+		events = append(events, end)
+	}
+	s := build(append(events, phases.ApplicationEnd{Time: tasks}))
+	for _, name := range []string{"task 5000", "task 77", "task 3", "task 9003"} {
+		s.named(t, name)
+	}
+	require.InDelta(t, 5+10+tasks/100, len(s.find("task ")), tasks/400)
+	requireTree(t, s)
+}
+
+// built are the spans of a log.
+type built struct {
+	trace     spans.Trace
+	all       []*tracepb.Span
+	resources map[*tracepb.Span]string
+}
+
+func spansOf(t *testing.T, log string) built {
+	t.Helper()
+	return build(read(t, os.DirFS("../testdata/logs"), log+".jsonl"))
+}
+
+func read(t *testing.T, files fs.FS, name string) (events []phases.Event) {
+	t.Helper()
+	log, err := eventlog.Open(files, name)
+	require.NoError(t, err)
+	_, err = log.Read(func(event phases.Event) { events = append(events, event) })
+	require.NoError(t, err)
+	return events
+}
+
+func build(events []phases.Event) built {
+	engine, builder := phases.NewEngine(), spans.NewBuilder()
+	for _, event := range events {
+		engine.Add(event)
+		builder.Add(event)
+	}
+	s := built{trace: builder.Trace(engine.Result(), nil), resources: map[*tracepb.Span]string{}}
+	for _, resource := range s.trace.Spans {
+		labels := map[string]string{}
+		for _, a := range resource.Resource.Attributes {
+			labels[a.Key] = a.Value.GetStringValue()
+		}
+		for _, span := range resource.ScopeSpans[0].Spans {
+			s.all = append(s.all, span)
+			s.resources[span] = labels["service.name"] + " " + labels["spark.executor.id"]
+		}
+	}
+	return s
+}
+
+// requireTree checks that each span but roots and foreign ones has a parent that was
+// kept, in the same trace, and that no id comes twice.
+func requireTree(t *testing.T, s built) {
+	t.Helper()
+	known := map[string]bool{}
+	for _, span := range s.all {
+		id := string(span.TraceId) + string(span.SpanId)
+		require.False(t, known[id], span.Name)
+		known[id] = true
+		require.LessOrEqual(t, span.StartTimeUnixNano, span.EndTimeUnixNano, span.Name)
+	}
+	for _, span := range s.all {
+		if len(span.ParentSpanId) > 0 {
+			require.True(t, known[string(span.TraceId)+string(span.ParentSpanId)], span.Name)
+		}
+	}
+	require.Equal(t, len(s.all), s.trace.Count)
+}
+
+func (s built) find(prefix string) (found []*tracepb.Span) {
+	for _, span := range s.all {
+		if strings.HasPrefix(span.Name, prefix) {
+			found = append(found, span)
+		}
+	}
+	return found
+}
+
+func (s built) named(t *testing.T, name string) *tracepb.Span {
+	t.Helper()
+	i := slices.IndexFunc(s.all, func(span *tracepb.Span) bool { return span.Name == name })
+	require.GreaterOrEqual(t, i, 0, name)
+	return s.all[i]
+}
+
+func (s built) children(of *tracepb.Span) (found []*tracepb.Span) {
+	for _, span := range s.all {
+		if string(span.ParentSpanId) == string(of.SpanId) {
+			found = append(found, span)
+		}
+	}
+	return found
+}
+
+func (s built) texts() (texts []string) {
+	for _, span := range s.all {
+		texts = append(texts, s.resources[span]+" "+span.String())
+	}
+	return texts
+}
+
+func (s built) bytes() (total int) {
+	for _, span := range s.all {
+		total += proto.Size(span)
+	}
+	return total
+}
+
+func attributes(span *tracepb.Span) map[string]string {
+	values := map[string]string{}
+	for _, a := range span.Attributes {
+		text := a.Value.String()
+		_, value, _ := strings.Cut(text, ":")
+		values[a.Key] = strings.Trim(value, `" `)
+	}
+	return values
+}
+
+func only[T any](t *testing.T, list []T) T {
+	t.Helper()
+	require.Len(t, list, 1)
+	return list[0]
+}
+
+func hexOf[T [8]byte | [16]byte](id T) string { return fmt.Sprintf("%x", id) }

@@ -1,0 +1,78 @@
+package spans
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// Of each attempt of a stage these tasks get a span.
+const (
+	slowTasks   = 5   // the longest
+	failedTasks = 20  // the first that fail
+	sampleOne   = 100 // one of so many others, by a hash
+)
+
+// picked are the tasks of a stage's attempt that get a span.
+type picked struct {
+	slow    []phases.TaskEnd // the longest first
+	failed  int
+	certain []phases.TaskEnd // failed or sampled
+}
+
+// task keeps a task if it is to have a span. The longest are known only at the end:
+// until then a longer one displaces another.
+func (b *Builder) task(v phases.TaskEnd) {
+	key := attempt{v.StageID, v.StageAttempt}
+	p := b.tasks[key]
+	if p == nil {
+		p = &picked{}
+		b.tasks[key] = p
+	}
+	switch {
+	case failed(v) && p.failed < failedTasks:
+		p.failed++
+		b.keep(&p.certain, v)
+	case sampled(v):
+		b.keep(&p.certain, v)
+	default:
+		at, _ := slices.BinarySearchFunc(p.slow, v, longerFirst)
+		if at == slowTasks {
+			return
+		}
+		if len(p.slow) == slowTasks {
+			p.slow = p.slow[:slowTasks-1]
+			b.kept--
+		}
+		if b.kept >= platform.SpanBudget {
+			b.lost++
+			return
+		}
+		p.slow = slices.Insert(p.slow, at, v)
+		b.kept++
+	}
+}
+
+func (b *Builder) keep(list *[]phases.TaskEnd, v phases.TaskEnd) {
+	if b.kept >= platform.SpanBudget {
+		b.lost++
+		return
+	}
+	*list = append(*list, v)
+	b.kept++
+}
+
+func longerFirst(a, b phases.TaskEnd) int {
+	return cmp.Or(cmp.Compare(b.Finished-b.Launched, a.Finished-a.Launched), cmp.Compare(a.ID, b.ID))
+}
+
+// failed tells a failure from a task that nobody needed any more.
+func failed(v phases.TaskEnd) bool { return v.Outcome != phases.Success && v.Outcome != "TaskKilled" }
+
+// sampled decides by a hash of the number, since numbers and partitions go together.
+func sampled(v phases.TaskEnd) bool {
+	const spread = 0x9e3779b97f4a7c15 // Knuth's multiplicative hash
+	return uint64(v.ID+1)*spread>>32%sampleOne == 0
+}

@@ -1,0 +1,19 @@
+package platform
+
+// Attributes of the spans of a Spark application, besides JVMLabels on their resource.
+const (
+	AttributeApplicationName = "spark.application.name"
+	AttributeExecutionID     = "spark.sql.execution.id"
+	AttributeJobID           = "spark.job.id"
+	AttributeStageID         = "spark.stage.id"
+	AttributeStageAttempt    = "spark.stage.attempt"
+	AttributeTaskID          = "spark.task.id"
+	AttributePhase           = "spark.phase"
+	AttributeDescription     = "spark.description" // the user's text, cut and redacted
+	AttributeApproximate     = "spark.phases.approximate"
+	AttributeException       = "exception.message"
+	SpansDropped             = Name + ".spans.dropped" // of the trace, over its budget
+)
+
+// AttributePhaseSeconds returns the name of the attribute with a phase's seconds.
+func AttributePhaseSeconds(phase Phase) string { return "spark.phase." + string(phase) + ".seconds" }
