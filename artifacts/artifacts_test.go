@@ -147,7 +147,7 @@ func TestEnsureReportsEveryMissingTool(t *testing.T) {
 	store := artifacts.Store{Dir: t.TempDir()}
 	t.Setenv("PATH", t.TempDir())
 	err := artifacts.Ensure(context.Background(), store, artifacts.Release, nil)
-	for _, part := range []string{"launcher.jar: mvn is not on PATH", "async-profiler.jar: mvn is not on PATH",
+	for _, part := range []string{"launcher.jar: build launcher: mvn is not on PATH", "async-profiler.jar: mvn is not on PATH",
 		"otelcol-linux-arm64.gz (release build): go is not on PATH"} {
 		require.ErrorContains(t, err, part)
 	}

@@ -34,5 +34,14 @@ func S3ACounters() []S3ACounter {
 		{"stream_read_exceptions", "{error}", "Errors while reading."},
 		{"stream_write_bytes", "By", "Bytes written to output streams."},
 		{"stream_write_exceptions", "{error}", "Errors while writing."},
+		{"stream_write_queue_duration", "ms", "Time that blocks waited for their upload, added up when a stream closes."},
+		{"stream_write_total_time", "ms", "Time from the block's queueing to the end of its upload, added up when a stream closes."},
+		{"object_multipart_initiated", "{upload}", "Multipart uploads begun."},
+		{"object_multipart_aborted", "{upload}", "Multipart uploads aborted."},
+		{"multipart_upload_part_put", "{part}", "Parts of multipart uploads put."},
+		{"multipart_upload_completed", "{upload}", "Multipart uploads completed."},
+		{"committer_commit_job", "{job}", "Jobs committed by S3A's committers."},
+		{"committer_tasks_completed", "{task}", "Tasks committed by S3A's committers."},
+		{"committer_bytes_committed", "By", "Bytes committed by S3A's committers."},
 	}
 }

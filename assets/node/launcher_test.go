@@ -81,9 +81,13 @@ const waitMain = `public static void main(String[] a) throws Exception {
 // counts its recordings.
 func installLauncher(t *testing.T) {
 	t.Helper()
-	jar, err := os.ReadFile(lockedFile(t, platform.ArtifactLauncher))
-	require.NoError(t, err)
-	write(t, platform.NodeLauncherJar, string(jar))
+	for artifact, path := range map[string]string{
+		platform.ArtifactLauncher: platform.NodeLauncherJar, platform.ArtifactPlugin: platform.NodePluginJar,
+	} {
+		jar, err := os.ReadFile(lockedFile(t, artifact))
+		require.NoError(t, err)
+		write(t, path, string(jar))
+	}
 	write(t, platform.NodeFactsFile, "cluster=j-ABC123\nnode.role=core\nhost.name="+nodeHost+"\ncontrol.address="+controlIP+"\n")
 	classJar(t, platform.NodeProfilerJar, profilerClass, countingProfiler)
 }
