@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,9 +38,43 @@ type reading struct {
 	step   string // which its metrics name; "" = none
 }
 
+// addReported adds the applications whose drivers name their step to steps whose
+// applications are not known otherwise.
+func (s Source) addReported(ctx context.Context, steps []Step) error {
+	var ids []string
+	since := time.Now()
+	for _, step := range steps {
+		if step.Started != nil && len(step.ApplicationIDs) == 0 && stepID.MatchString(step.ID) {
+			ids, since = append(ids, step.ID), earlier(since, *step.Started)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	found, err := s.query(ctx, fmt.Sprintf("last_over_time(%s{%s=~%q}[%s])", platform.MetricApplicationInfo,
+		platform.ApplicationInfoStep, strings.Join(ids, "|"), seconds(time.Since(since)+stepMargin)))
+	if err != nil {
+		return err
+	}
+	for i, step := range steps {
+		for _, info := range found {
+			id := info.label(platform.SparkAppID)
+			if info.Metric[platform.ApplicationInfoStep] == step.ID && application.MatchString(id) &&
+				!slices.Contains(steps[i].ApplicationIDs, id) {
+				steps[i].ApplicationIDs = append(steps[i].ApplicationIDs, id)
+			}
+		}
+		slices.Sort(steps[i].ApplicationIDs[len(step.ApplicationIDs):]) // by number, so by time
+	}
+	return nil
+}
+
 // addPhases adds the phases of the steps' applications. It leaves an application out
 // whose driver sends none, or not all of them.
 func (s Source) addPhases(ctx context.Context, steps []Step) error {
+	if err := s.addReported(ctx, steps); err != nil {
+		return err
+	}
 	var ids []string
 	since := time.Now()
 	for _, step := range steps {

@@ -105,6 +105,11 @@ func TestPhasesOfAStep(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, found, 2, "in the step's order; what is no id is not asked for")
 	require.Equal(t, []string{app + "01", app + "02"}, []string{found[0].ApplicationID, found[1].ApplicationID})
+
+	found, err = status.FetchPhases(t.Context(), url, access, started(4*time.Hour))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.Equal(t, app+"11", found[0].ApplicationID, "its driver names the step")
 }
 
 // The page, its JSON and the terminal show the phases of each of a step's applications,

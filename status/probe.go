@@ -17,9 +17,9 @@ const (
 	reasonSize     = 200             // maximum bytes of a response body in an error
 
 	// fetchTimeout is for a whole status: probes run concurrently; three queries for
-	// nodes, the requests for steps and the queries for their applications and phases run
-	// one after another.
-	fetchTimeout = 6 * requestTimeout
+	// nodes, the requests for steps, and three queries for their applications and phases
+	// run one after another.
+	fetchTimeout = 7 * requestTimeout
 )
 
 // probe checks whether a workload is ready.

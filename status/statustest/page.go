@@ -1,0 +1,119 @@
+// Package statustest serves the real status page for tests, over TLS and with a
+// password, on a VictoriaMetrics of its own. It has no cluster: tests send the metrics
+// that a driver would.
+package statustest
+
+import (
+	"bytes"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/status"
+	"github.com/emr-observatory/emr-observatory/toolchain/servers"
+)
+
+const startTimeout = 30 * time.Second
+
+// Page is a status page.
+type Page struct {
+	URL      string // as the stack output statusUrl
+	Access   status.Access
+	Requests atomic.Int64 // that it has answered
+
+	metrics string
+}
+
+// New serves a page until the test ends. Its applications' timelines are at
+// /d/timeline of Grafana, with the application and the cluster.
+func New(t testing.TB) *Page {
+	t.Helper()
+	const password = "correct-horse-battery"
+	p := &Page{metrics: startMetrics(t)}
+	client, err := status.NewClient(nil, "")
+	require.NoError(t, err)
+	handler := status.Handler(status.Source{Client: client, Config: status.Config{
+		Control: status.Control{GrafanaURL: "https://10.0.0.4:3000"},
+		Endpoints: map[platform.Workload]status.Endpoint{
+			platform.WorkloadVictoriaMetrics: {URL: p.metrics},
+			platform.WorkloadGrafana:         {ReadyURL: p.metrics + "/health"}, // stands for a ready one
+		},
+		StepLinks: []status.Link{{
+			Title: platform.TimelineLink, Service: platform.WorkloadGrafana,
+			Path: "/d/timeline?app=${" + platform.LinkApplication + "}&cluster=${" + platform.LinkCluster + "}",
+		}},
+	}}, password)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p.Requests.Add(1)
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	p.URL = server.URL
+	p.Access = status.Access{
+		Password: password, CACertificate: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}),
+	}
+	return p
+}
+
+// Send stores what an application's driver has sent some time ago: seconds by phase.
+// The driver of a step other than "" names it.
+func (p *Page) Send(t testing.TB, cluster, step, application string, age time.Duration, seconds map[platform.Phase]float64) {
+	t.Helper()
+	var lines strings.Builder
+	send := func(metric, label string, value float64) {
+		fmt.Fprintf(&lines, "%s{cluster=%q,host_name=\"ip-10-0-0-5\",spark_app_id=%q%s} %v %d\n",
+			metric, cluster, application, label, value, time.Now().Add(-age).UnixMilli())
+	}
+	wall := 0.0
+	for phase, value := range seconds {
+		send(phase.Metric(), "", value)
+		wall += value
+	}
+	send(platform.MetricSparkWall, "", wall)
+	send(platform.MetricPhaseApproximate, "", 0)
+	if step != "" {
+		send(platform.MetricApplicationInfo, fmt.Sprintf(",%s=%q", platform.ApplicationInfoStep, step), 1)
+	}
+	response, err := http.Post(p.metrics+"/api/v1/import/prometheus", "text/plain", strings.NewReader(lines.String()))
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	require.Equal(t, http.StatusNoContent, response.StatusCode)
+}
+
+// startMetrics starts an empty VictoriaMetrics.
+func startMetrics(t testing.TB) string {
+	t.Helper()
+	found, err := servers.Find(t.Context(), string(platform.WorkloadVictoriaMetrics))
+	testenv.Require(t, err == nil, fmt.Sprint(err))
+	address := testenv.Address(t)
+	server := exec.Command(found, "-httpListenAddr="+address, "-storageDataPath="+t.TempDir(), "-loggerLevel=ERROR")
+	var output bytes.Buffer
+	server.Stdout, server.Stderr = &output, &output
+	require.NoError(t, server.Start())
+	t.Cleanup(func() {
+		_ = server.Process.Signal(syscall.SIGTERM)
+		_ = server.Wait()
+		if t.Failed() {
+			t.Logf("VictoriaMetrics: %s", output.String())
+		}
+	})
+	require.Eventually(t, func() bool {
+		response, err := http.Get("http://" + address + "/health")
+		if err == nil {
+			response.Body.Close()
+		}
+		return err == nil
+	}, startTimeout, 20*time.Millisecond, "VictoriaMetrics answers")
+	return "http://" + address
+}
