@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/status"
+	"github.com/emr-observatory/emr-observatory/status/statustest"
+	"github.com/emr-observatory/emr-observatory/submit"
+)
+
+// sparkStep runs a step as a driver whose plugin sends its phases before the end.
+type sparkStep struct {
+	t    *testing.T
+	page *statustest.Page
+	runs atomic.Int64
+}
+
+func (s *sparkStep) RunStep(_ context.Context, cluster string, step types.Step) error {
+	s.page.Send(s.t, cluster, *step.Id, fmt.Sprintf("application_17_000%d", s.runs.Add(1)), 0, map[platform.Phase]float64{
+		platform.PhaseResourceWait: 31, platform.PhaseCompute: 44, platform.PhaseWrite: 20, platform.PhaseDriver: 5,
+	})
+	return nil
+}
+
+func (*sparkStep) Terminate(context.Context, string) error { return nil }
+
+// emrOf serves EMR's API with a running cluster, and returns the cluster's id.
+func emrOf(t *testing.T, runs *sparkStep) string {
+	t.Helper()
+	store, err := emrapi.Open(t.TempDir())
+	require.NoError(t, err)
+	api, err := emrapi.New(store, runs, runs, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	server := httptest.NewServer(api)
+	t.Cleanup(func() { server.Close(); api.Close() })
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL_EMR": server.URL, "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local", "AWS_REGION": "us-east-1",
+		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
+	} {
+		t.Setenv(name, value)
+	}
+	cluster := emrapi.NewID("j")
+	require.NoError(t, store.PutCluster(types.Cluster{Id: &cluster, Name: aws.String("test")}, nil, nil))
+	for _, state := range []types.ClusterState{types.ClusterStateBootstrapping, types.ClusterStateRunning} {
+		require.NoError(t, store.SetClusterState(cluster, state, types.ClusterStateChangeReason{}))
+	}
+	return cluster
+}
+
+// An operator of a platform on AWS reaches its status page with the stack's outputs.
+func TestSubmitPrintsThePhases(t *testing.T) {
+	page := statustest.New(t)
+	cluster := emrOf(t, &sparkStep{t: t, page: page})
+	file := func(text []byte) string {
+		name := filepath.Join(t.TempDir(), "file")
+		require.NoError(t, os.WriteFile(name, text, 0o600))
+		return name
+	}
+	ca, password := file(page.Access.CACertificate), file([]byte(page.Access.Password+"\n"))
+	run := func(args ...string) (stdout, stderr string) {
+		var out, problems bytes.Buffer
+		command := submitCommand(&settings{state: t.TempDir()})
+		command.SetOut(&out)
+		command.SetErr(&problems)
+		command.SetArgs(append(args, "s3://data/job.py"))
+		require.NoError(t, command.ExecuteContext(t.Context()), problems.String())
+		return out.String(), problems.String()
+	}
+	access := []string{"--wait", "--cluster", cluster, "--status-url", page.URL, "--ca-certificate", ca, "--password-file", password}
+	timeline := func(app string) string { return "https://10.0.0.4:3000/d/timeline?app=" + app + "&cluster=" + cluster }
+	began := time.Now()
+	out, problems := run(access...)
+	require.Less(t, time.Since(began), submit.PhasesWait)
+	require.Contains(t, out, " COMPLETED trace ")
+	require.True(t, strings.HasSuffix(out, "\napplication_17_0001: wait 31 % · compute 44 % · S3 write 20 % · driver 5 %\n"+
+		"  timeline: "+timeline("application_17_0001")+"\n"), out)
+	require.NotContains(t, problems, "where its time went")
+
+	out, _ = run(append(access, "--json")...)
+	var result struct{ Phases []status.ApplicationPhases }
+	require.NoError(t, json.Unmarshal([]byte(out), &result))
+	require.Len(t, result.Phases, 1)
+	require.Equal(t, timeline("application_17_0002"), result.Phases[0].Timeline)
+	require.InDelta(t, 44, result.Phases[0].Seconds[platform.PhaseCompute], 1e-9)
+
+	command := submitCommand(&settings{state: t.TempDir()})
+	command.SetArgs(append(access, "--ca-certificate", "absent", "s3://data/job.py"))
+	require.ErrorContains(t, command.ExecuteContext(t.Context()), "pulumi stack output caCertificate", "before anything is submitted")
+}
