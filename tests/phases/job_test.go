@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -142,8 +143,8 @@ func (r *run) wait(t *testing.T) {
 	}
 }
 
-// application returns the application's id, once the event log has one of this name.
-func (r *run) application(t *testing.T) string {
+// log returns the file of the job's event log.
+func (r *run) log(t *testing.T) string {
 	t.Helper()
 	logs, err := filepath.Glob(r.path("events/application_*"))
 	require.NoError(t, err)
@@ -151,11 +152,19 @@ func (r *run) application(t *testing.T) string {
 		text, err := os.ReadFile(log)
 		require.NoError(t, err)
 		if bytes.Contains(text, []byte(`"spark.yarn.tags":"`+r.name+`"`)) {
-			return strings.TrimSuffix(strings.SplitN(filepath.Base(log), "_1.", 2)[0], ".inprogress")
+			return log
 		}
 	}
 	require.FailNow(t, "no event log of "+r.name)
 	return ""
+}
+
+var applicationID = regexp.MustCompile(`application_\d+_\d{4}`)
+
+// application returns the application's id.
+func (r *run) application(t *testing.T) string {
+	t.Helper()
+	return applicationID.FindString(filepath.Base(r.log(t)))
 }
 
 // static tells whether the job asks for a fixed number of executors.

@@ -12,10 +12,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
 
 // insideVariable is set in the process that runs the tests: the folder of its state.
@@ -45,6 +48,10 @@ func again() int {
 	if os.Getenv("OBSERVATORY_KEPT_STATE") == "" {
 		defer os.RemoveAll(dir)
 	}
+	if err := fetchJars(filepath.Join(dir, "jars")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	inner := exec.Command("unshare", append([]string{
 		"--map-root-user", "--user", "--mount", "--net", "--pid", "--fork", "--kill-child", os.Args[0],
 	}, os.Args[1:]...)...)
@@ -60,6 +67,20 @@ func again() int {
 		return 1
 	}
 	return 0
+}
+
+// cloudJar has the binding between Spark's writes and S3A's committers, which EMR's
+// Spark contains.
+const cloudJar = "org.apache.spark:spark-hadoop-cloud_2.12:" + applications.Spark
+
+// fetchJars fetches, while there is a network, what jobs need beside EMR's applications.
+func fetchJars(dir string) error {
+	out, err := exec.Command("mvn", "-q", "-B", "org.apache.maven.plugins:maven-dependency-plugin:2.8:copy",
+		"-Dartifact="+cloudJar, "-DoutputDirectory="+dir).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("fetch %s: %w\n%s", cloudJar, err, out)
+	}
+	return nil
 }
 
 // enter gives the process a /proc and /opt of its own and a loopback network.

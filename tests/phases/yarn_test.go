@@ -132,7 +132,7 @@ func (c *cluster) sparkDefaults(local string) map[string]string {
 		"spark.yarn.scheduler.heartbeat.interval-ms": sparkHeartbeat, "spark.yarn.report.interval": sparkHeartbeat,
 		"spark.ui.enabled": "false", "spark.dynamicAllocation.maxExecutors": "2",
 		// The job's own clock of its tasks, beside the platform's plugin.
-		"spark.plugins": clockPlugin, "spark.driver.extraClassPath": c.path("classes"), "spark.executor.extraClassPath": c.path("classes"),
+		"spark.plugins": clockPlugin, "spark.driver.extraClassPath": c.classes(), "spark.executor.extraClassPath": c.classes(),
 		"spark." + clockFolder: c.path("clock"),
 	}
 	for key, options := range emr.ShippedJavaOptions() {
@@ -140,6 +140,9 @@ func (c *cluster) sparkDefaults(local string) map[string]string {
 	}
 	return defaults
 }
+
+// classes is the class path of the jobs' own classes.
+func (c *cluster) classes() string { return c.path("classes") + ":" + c.path("jars/*") }
 
 // daemon starts a daemon of YARN.
 func (c *cluster) daemon(d hadoop.Daemon) error {

@@ -68,7 +68,7 @@ def busy(seconds):
 def compute(sc, seconds, tasks=2, waits=False):
     """Runs tasks that each compute for that long."""
     computed = sc.parallelize(range(tasks), tasks).map(lambda _: len(busy(seconds)))
-    computed._jrdd.count  # serialized before the action begins
+    sc.runJob(computed, list, [])  # no task: the driver is warm when the action begins
     with action(sc, "compute", waits):
         computed.collect()
 
