@@ -104,7 +104,8 @@ func nodePolicy(
 	}, session.Statements(a, region)...)...)
 }
 
-// listSteps allows the status page to list the steps of clusters with all these tags.
+// listSteps allows the status server to list the steps of clusters with all these tags,
+// for its page and for their spans.
 // The cluster's id is no part of it: the control node exists before the cluster
 // (Service Authorization Reference, "Amazon Elastic MapReduce": resource type cluster,
 // condition key elasticmapreduce:ResourceTag).

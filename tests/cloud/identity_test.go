@@ -107,9 +107,12 @@ func signalsAreLabelled(t *testing.T, c *cloud, trace string) {
 	require.Subset(t, c.profiledHosts(t), hosts)
 
 	var spans bytes.Buffer
-	var answer json.RawMessage
-	c.get(t, string(platform.WorkloadTempo), "/api/traces/"+trace, &answer)
-	require.NoError(t, json.Compact(&spans, answer))
+	require.Eventually(t, func() bool { // the control node reads the steps in the background
+		var answer json.RawMessage
+		spans.Reset()
+		return c.tryGet(t, string(platform.WorkloadTempo), "/api/traces/"+trace, &answer) == nil && json.Compact(&spans, answer) == nil &&
+			strings.Contains(spans.String(), platform.ServiceStep)
+	}, 2*time.Minute, time.Second, "the step's span")
 	master := nodes[slices.IndexFunc(nodes, func(n status.Node) bool {
 		return n.Role == platform.RoleMaster && n.Cluster == stack.EMRClusterID
 	})].Host

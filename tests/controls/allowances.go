@@ -45,7 +45,7 @@ func always() []Allowance {
 			"cloudwatch:GetMetricData", "cloudwatch:GetMetricStatistics", "cloudwatch:ListMetrics", "tag:GetResources"},
 			"The CloudWatch exporter reads metrics of resources with the stack's tags."},
 		{"control-access", control, []string{"elasticmapreduce:ListSteps"},
-			"The status page lists the last steps of clusters with the stack's tags."},
+			"The status server shows the last steps of clusters with the stack's tags, and sends a span and metrics of each."},
 		{"control-access", control, sessionActions(), "Shell access is by Session Manager: no SSH keys, no open port."},
 		{"emr-node", "EC2", []string{"sts:AssumeRole"}, "EC2 gives the role to the cluster's instances."},
 		{"emr-node", node, []string{"s3:GetObject"}, "The bootstrap action fetches artifacts/ and EMR its own libraries; jobs read lake/."},

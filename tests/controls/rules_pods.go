@@ -43,7 +43,7 @@ var roleUsers = map[platform.Workload]string{
 	platform.WorkloadTempo:      "stores its blocks in S3",
 	platform.WorkloadPyroscope:  "stores its blocks in S3",
 	platform.WorkloadYACE:       "queries CloudWatch",
-	platform.WorkloadStatus:     "fetches its binary from S3",
+	platform.WorkloadStatus:     "fetches its binary from S3 and lists EMR steps",
 	platform.WorkloadRedelivery: "fetches its binary from S3",
 }
 
