@@ -4,16 +4,16 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import observatory.spark.PhaseEngine.Attempt;
-import observatory.spark.PhaseEngine.Execution;
-import observatory.spark.PhaseEngine.Executor;
-import observatory.spark.PhaseEngine.Job;
-import observatory.spark.PhaseEngine.RunningTask;
-import observatory.spark.PhaseEngine.Stage;
+import observatory.spark.Facts.Attempt;
+import observatory.spark.Facts.Execution;
+import observatory.spark.Facts.Executor;
+import observatory.spark.Facts.Job;
+import observatory.spark.Facts.RunningTask;
+import observatory.spark.Facts.Stage;
 
 /** Finds, for each phase, the instants of [begin, end) where it may apply; they may overlap. */
 final class Classifier {
-  private static final long NEVER = PhaseEngine.NEVER;
+  private static final long NEVER = Facts.NEVER;
 
   /** What is known of the writing of an execution's own jobs. */
   private static final class Writing {
@@ -58,7 +58,7 @@ final class Classifier {
         writes.addAll(stage.results);
       }
       Job job = engine.jobs.get(stage.job);
-      if (job == null || job.execution == PhaseEngine.NONE) {
+      if (job == null || job.execution == Facts.NONE) {
         continue;
       }
       Writing writing = executions.get(job.execution);

@@ -21,12 +21,14 @@ public final class ExecutorHalf implements ExecutorPlugin {
     final TaskSpans.Stage stage;
     final long began = System.currentTimeMillis();
     final long nanos = System.nanoTime();
-    final Map<String, Long> s3;
+    final Object s3;
+    final Map<String, Long> s3Before;
 
-    Running(TaskContext context, TaskSpans.Stage stage, Map<String, Long> s3) {
+    Running(TaskContext context, TaskSpans.Stage stage, Object s3, Map<String, Long> s3Before) {
       this.context = context;
       this.stage = stage;
       this.s3 = s3;
+      this.s3Before = s3Before;
     }
   }
 
@@ -36,7 +38,7 @@ public final class ExecutorHalf implements ExecutorPlugin {
   private SparkConf conf;
   private Settings settings;
   private SpanGrants grants;
-  private S3Time s3;
+  private volatile S3Time s3;
   private volatile Application application;
 
   @Override
@@ -92,18 +94,23 @@ public final class ExecutorHalf implements ExecutorPlugin {
       grants.prepare(stage.place.traceId);
       Signals.enterTask(stage.place.traceId, stage.spanId);
     }
-    running.set(new Running(context, stage, s3()));
+    Object statistics = statistics();
+    running.set(new Running(context, stage, statistics, s3Of(statistics)));
   }
 
-  private Map<String, Long> s3() {
-    if (s3 != null) {
-      try {
-        return s3.now();
-      } catch (Throwable t) {
-        s3 = null; // another build of Hadoop
-      }
+  private Object statistics() {
+    S3Time reader = s3;
+    try {
+      return reader == null ? null : reader.ofThread();
+    } catch (Throwable t) {
+      s3 = null; // another build of Hadoop
+      return null;
     }
-    return Collections.emptyMap();
+  }
+
+  private Map<String, Long> s3Of(Object statistics) {
+    S3Time reader = s3;
+    return reader == null || statistics == null ? Collections.<String, Long>emptyMap() : reader.read(statistics);
   }
 
   @Override
@@ -128,7 +135,7 @@ public final class ExecutorHalf implements ExecutorPlugin {
     boolean wrote = Events.Metrics.RECORDS_WRITTEN.number(output) > 0 || Events.Metrics.BYTES_WRITTEN.number(output) > 0;
     double seconds = (System.nanoTime() - task.nanos) / 1e9;
     metrics.add(seconds, wrote);
-    Map<String, Double> inS3 = S3Time.between(task.s3, s3());
+    Map<String, Double> inS3 = S3Time.between(task.s3Before, s3Of(task.s3));
     if (!inS3.isEmpty()) {
       metrics.addS3(inS3);
     }

@@ -102,6 +102,16 @@ final class Intervals {
     used = grown;
   }
 
+  /** Forgets the intervals that end before a time. */
+  void dropBefore(long time) {
+    int first = 2 * firstEndingAt(time);
+    System.arraycopy(bounds, first, bounds, 0, used - first);
+    used -= first;
+    if (bounds.length > 64 && used < bounds.length / 4) {
+      bounds = Arrays.copyOf(bounds, bounds.length / 2);
+    }
+  }
+
   long total() {
     long sum = 0;
     for (int i = 0; i < used; i += 2) {

@@ -11,6 +11,9 @@ final class Limits {
 
   static final int STAGES = 20_000;
 
+  /** Jobs, stages and SQL executions, or separate intervals of tasks, before the past is folded. */
+  static final int FOLDED = 20_000;
+
   /** Stages that run or whose last tasks are awaited. */
   static final int SKEWED_STAGES = 1_000;
 

@@ -1,12 +1,15 @@
 package observatory.spark;
 
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import observatory.spark.Facts.Attempt;
+import observatory.spark.Facts.Execution;
+import observatory.spark.Facts.Executor;
+import observatory.spark.Facts.Job;
+import observatory.spark.Facts.RunningTask;
+import observatory.spark.Facts.Stage;
 
 /**
  * Tells what an application's wall clock was spent on, from the times that events carry, in whatever
@@ -14,72 +17,8 @@ import java.util.Set;
  * Go package phases does the same with an event log.
  */
 final class PhaseEngine {
-  static final long NEVER = Long.MAX_VALUE;
-  static final int NONE = -1;
-
-  /** What all attempts of a stage have in common. */
-  static final class Stage {
-    /** The latest job that lists the stage. */
-    int job = NONE;
-
-    long lastFinish;
-
-    /** Successful tasks of attempt 0. */
-    int succeeded;
-
-    /** Times of result tasks without output; null if there was none. */
-    Intervals results;
-
-    boolean wrote;
-  }
-
-  static final class Attempt {
-    final int stage;
-    final boolean first;
-    long submitted;
-    long completed = NEVER;
-    boolean failed;
-
-    /** Number of tasks, known at completion. */
-    int tasks;
-
-    Attempt(int stage, boolean first) {
-      this.stage = stage;
-      this.first = first;
-    }
-  }
-
-  static final class Job {
-    long from = NEVER;
-    long to = NEVER;
-    long execution = NONE;
-    int highestStage = NONE;
-  }
-
-  static final class Execution {
-    long root;
-    long from = NEVER;
-    long to = NEVER;
-    boolean writes;
-    int latestJob = NONE;
-  }
-
-  static final class Executor {
-    long from = NEVER;
-    long to = NEVER;
-  }
-
-  static final class RunningTask {
-    final int stage;
-    final String executor;
-    final long launched;
-
-    RunningTask(int stage, String executor, long launched) {
-      this.stage = stage;
-      this.executor = executor;
-      this.launched = launched;
-    }
-  }
+  private static final long NEVER = Facts.NEVER;
+  private static final int NONE = Facts.NONE;
 
   final Map<Integer, Stage> stages = new HashMap<Integer, Stage>();
   final Map<Long, Attempt> attempts = new HashMap<Long, Attempt>();
@@ -105,6 +44,8 @@ final class PhaseEngine {
   long driverRegistered = NEVER;
   long firstLaunch = NEVER;
   private long first = NEVER;
+  private Folded folded = new Folded();
+  private boolean incomplete;
   private long submitted;
   private long end;
   private long last;
@@ -164,7 +105,7 @@ final class PhaseEngine {
     }
   }
 
-  private Executor executor(String id) {
+  Executor executor(String id) {
     Executor executor = executors.get(id);
     if (executor == null) {
       executor = new Executor();
@@ -199,37 +140,6 @@ final class PhaseEngine {
     return own.writes && own.latestJob == stage.job || root != null && root.writes && root.latestJob == stage.job;
   }
 
-  /**
-   * Events were lost: what must have ended when something else did has ended. Returns the tasks that
-   * were thought to run.
-   */
-  List<RunningTask> reconcile() {
-    for (Job job : jobs.values()) {
-      Execution execution = executions.get(job.execution);
-      if (job.to == NEVER && execution != null && execution.to != NEVER) {
-        job.to = execution.to;
-      }
-    }
-    for (Attempt attempt : attempts.values()) {
-      Job job = jobs.get(stage(attempt.stage).job);
-      if (attempt.completed == NEVER && job != null) {
-        attempt.completed = job.to;
-      }
-    }
-    List<RunningTask> lost = new ArrayList<RunningTask>();
-    for (Iterator<RunningTask> i = running.values().iterator(); i.hasNext(); ) {
-      RunningTask task = i.next();
-      Job job = jobs.get(stage(task.stage).job);
-      long limit = Math.min(job == null ? NEVER : job.to, executor(task.executor).to);
-      if (limit != NEVER) {
-        i.remove();
-        tasks.add(task.launched, limit);
-        lost.add(task);
-      }
-    }
-    return lost;
-  }
-
   void jobStage(int jobId, int stageId) {
     Job job = job(jobId);
     job.highestStage = Math.max(job.highestStage, stageId);
@@ -240,11 +150,6 @@ final class PhaseEngine {
   void jobEnd(int id, long time) {
     see(time);
     job(id).to = time;
-  }
-
-  /** The SQL execution of a job, or NONE. */
-  long executionOf(int job) {
-    return job(job).execution;
   }
 
   private Job job(int id) {
@@ -320,7 +225,7 @@ final class PhaseEngine {
     return ran;
   }
 
-  private Stage stage(int id) {
+  Stage stage(int id) {
     Stage stage = stages.get(id);
     if (stage == null) {
       stage = new Stage();
@@ -358,28 +263,51 @@ final class PhaseEngine {
 
   /** The division by the events so far, as of the latest one. */
   Phases phases() {
-    return phases(last, !started || !ended || incomplete());
+    return phases(last, !started || !ended || incomplete(NEVER));
   }
 
   /** The division as of now, for an application that runs. */
   Phases phasesAt(long now, boolean lost) {
-    return phases(Math.max(now, last), lost || ended && incomplete());
+    return phases(Math.max(now, last), lost || ended && incomplete(NEVER));
   }
 
   private Phases phases(long latest, boolean approximate) {
-    long begin = started ? start : first == NEVER ? latest : first;
-    if (submitted > 0) {
-      begin = Math.min(begin, submitted);
-    }
-    long until = Math.max(begin, ended ? end : latest);
-    long wait = started && firstExecutor != NEVER ? Math.max(0, firstExecutor - start) : NONE;
-    return new Phases(begin, until, new Classifier(this, begin, until).candidates(), approximate, wait);
+    return phasesUntil(Math.max(begin(latest), ended ? end : latest), approximate);
   }
 
-  /** Tells whether a stage succeeded with fewer successful tasks than it has. */
-  private boolean incomplete() {
+  private long begin(long latest) {
+    long begin = started ? start : first == NEVER ? latest : first;
+    return submitted > 0 ? Math.min(begin, submitted) : begin;
+  }
+
+  private Phases phasesUntil(long until, boolean approximate) {
+    long begin = begin(until);
+    long wait = started && firstExecutor != NEVER ? Math.max(0, firstExecutor - start) : NONE;
+    Intervals[] candidates = new Classifier(this, Math.max(begin, folded.until), until).candidates();
+    return new Phases(folded, begin, until, candidates, approximate, wait);
+  }
+
+  /** Forgets what is long over, of an application that runs for weeks. */
+  void fold(long now) {
+    if (attempts.size() + jobs.size() + executions.size() < Limits.FOLDED && tasks.count() < Limits.FOLDED) {
+      return;
+    }
+    long horizon = Forgetting.horizon(this, now);
+    if (horizon > Math.max(folded.until, begin(now))) {
+      incomplete |= incomplete(horizon);
+      folded = new Folded(phasesUntil(horizon, false), horizon);
+      Forgetting.forget(this, horizon);
+      early.clear();
+    }
+  }
+
+  /** Tells whether a stage succeeded, by then, with fewer successful tasks than it has. */
+  private boolean incomplete(long until) {
+    if (incomplete) {
+      return true;
+    }
     for (Attempt attempt : attempts.values()) {
-      if (attempt.first && !attempt.failed && attempt.tasks > 0 && stage(attempt.stage).succeeded < attempt.tasks) {
+      if (attempt.completed <= until && attempt.first && !attempt.failed && attempt.tasks > 0 && stage(attempt.stage).succeeded < attempt.tasks) {
         return true;
       }
     }

@@ -33,18 +33,22 @@ final class Phases {
   }
 
   private final Intervals[] parts = new Intervals[COUNT];
+  private final Folded folded;
+  private final long from;
 
-  /** candidates may overlap; the rest is the driver's. */
-  Phases(long begin, long end, Intervals[] candidates, boolean approximate, long firstExecutorWait) {
+  /** What came before is folded already; candidates may overlap, and the rest is the driver's. */
+  Phases(Folded folded, long begin, long end, Intervals[] candidates, boolean approximate, long firstExecutorWait) {
+    this.folded = folded;
     this.begin = begin;
     this.end = end;
     this.approximate = approximate;
     this.firstExecutorWait = firstExecutorWait;
-    Intervals rest = Intervals.of(begin, end);
+    from = Math.max(begin, folded.until);
+    Intervals rest = Intervals.of(from, end);
     for (int phase : PRECEDENCE) {
       parts[phase] = phase == DRIVER ? rest : Intervals.and(rest, candidates[phase]);
       rest = Intervals.minus(rest, parts[phase]);
-      millis[phase] = parts[phase].total();
+      millis[phase] = folded.millis[phase] + parts[phase].total();
     }
   }
 
@@ -54,8 +58,9 @@ final class Phases {
   }
 
   void visit(Visitor visitor) {
+    folded.visit(visitor);
     int[] next = new int[COUNT];
-    long at = begin;
+    long at = from;
     while (at < end) {
       int phase = 0;
       while (next[phase] >= parts[phase].count() || parts[phase].from(next[phase]) != at) {

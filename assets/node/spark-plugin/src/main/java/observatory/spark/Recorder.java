@@ -67,7 +67,7 @@ final class Recorder {
 
   synchronized void jobStart(int id, long time, Properties properties, Iterator<?> stageInfos) {
     String property = properties == null ? null : properties.getProperty("spark.sql.execution.id");
-    long execution = property == null ? PhaseEngine.NONE : Settings.number(property);
+    long execution = property == null ? Facts.NONE : Settings.number(property);
     engine.jobStart(id, time, execution);
     tracer.jobStart(id, time, execution, properties);
     while (stageInfos != null && stageInfos.hasNext()) {
@@ -81,7 +81,7 @@ final class Recorder {
     engine.jobEnd(id, time);
     Object failure = Events.Jobs.FAILURE.isOf(outcome) ? Events.Jobs.FAILURE.value(outcome) : null;
     String error = failure instanceof Throwable ? message((Throwable) failure) : null;
-    tracer.jobEnd(id, time, engine.executionOf(id), error);
+    tracer.jobEnd(id, time, error);
   }
 
   private static String message(Throwable t) {
@@ -162,11 +162,15 @@ final class Recorder {
   /** The phases until now, or the final ones. lost: some events never came. */
   synchronized Phases phases(long now, boolean lost) {
     if (result == null && lost) {
-      for (PhaseEngine.RunningTask task : engine.reconcile()) {
+      for (Facts.RunningTask task : Forgetting.reconcile(engine)) {
         executors.taskEnded(task.executor, task.launched, task.launched, true);
       }
     }
-    return result != null ? result : engine.phasesAt(now, lost);
+    if (result != null) {
+      return result;
+    }
+    engine.fold(now);
+    return engine.phasesAt(now, lost);
   }
 
   synchronized void write(Signals.MetricWriter out, long now, long targetExecutors) {

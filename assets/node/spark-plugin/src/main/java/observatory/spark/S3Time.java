@@ -41,9 +41,14 @@ final class S3Time {
     sum = Accessor.of(Class.forName(STATISTICS + "MeanStatistic"), "getSum");
   }
 
-  /** The calling thread's milliseconds of each duration so far. */
-  Map<String, Long> now() throws Throwable {
-    Map<?, ?> all = (Map<?, ?>) means.value(snapshot.value(current.invoke()));
+  /** The calling thread's statistics. Hadoop forgets them unless somebody keeps them. */
+  Object ofThread() throws Throwable {
+    return current.invoke();
+  }
+
+  /** Milliseconds of each duration so far. */
+  Map<String, Long> read(Object ofThread) {
+    Map<?, ?> all = (Map<?, ?>) means.value(snapshot.value(ofThread));
     if (all == null || all.isEmpty()) {
       return Collections.emptyMap();
     }

@@ -1,6 +1,6 @@
 package observatory.spark;
 
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import observatory.launcher.Signals;
 
@@ -24,7 +24,18 @@ final class TaskStatistics {
   private final Histogram shuffleRead = new Histogram(Histogram.BYTES);
   private final Skew time = new Skew(1000);
   private final Skew shuffle = new Skew(1 << 20);
-  private final Map<Long, Skew.Stage[]> stages = new HashMap<Long, Skew.Stage[]>();
+
+  /** The oldest first: tasks that end after their stage begin a new entry, which nothing ends. */
+  private final Map<Long, Skew.Stage[]> stages =
+      new LinkedHashMap<Long, Skew.Stage[]>() {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, Skew.Stage[]> eldest) {
+          return size() > Limits.SKEWED_STAGES;
+        }
+      };
+
   private long memorySpilled;
   private long diskSpilled;
   private long peakMemory;
@@ -48,14 +59,12 @@ final class TaskStatistics {
     }
     if (outcome == SUCCESS) {
       Skew.Stage[] samples = stages.get(stage);
-      if (samples == null && stages.size() < Limits.SKEWED_STAGES) {
+      if (samples == null) {
         samples = new Skew.Stage[] {new Skew.Stage(), new Skew.Stage()};
         stages.put(stage, samples);
       }
-      if (samples != null) {
-        samples[0].add(duration);
-        samples[1].add(read);
-      }
+      samples[0].add(duration);
+      samples[1].add(read);
     }
   }
 

@@ -1,6 +1,8 @@
 package observatory.spark;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import observatory.launcher.Span;
@@ -16,13 +18,18 @@ final class Tracer {
   }
 
   private static final class Open {
+    final String number;
     final long from;
     final String description;
     Place place;
     Open parent;
     boolean kept;
 
-    Open(long from, String description) {
+    /** The stages that a job lists. */
+    final List<Integer> stages = new ArrayList<Integer>(0);
+
+    Open(String number, long from, String description) {
+      this.number = number;
       this.from = from;
       this.description = description;
     }
@@ -60,7 +67,7 @@ final class Tracer {
       roots.put(id, root); // its jobs are the root's
       return;
     }
-    executions.put(id, new Open(time, description));
+    executions.put(id, new Open(Long.toString(id), time, description));
   }
 
   void executionEnd(long id, long time, String error) {
@@ -88,7 +95,7 @@ final class Tracer {
     if (off() || jobs.size() >= Limits.OPEN_SPANS) {
       return;
     }
-    Open job = new Open(time, property(properties, "spark.job.description", "callSite.short"));
+    Open job = new Open(Integer.toString(id), time, property(properties, "spark.job.description", "callSite.short"));
     Long root = roots.get(execution);
     job.parent = executions.get(root == null ? execution : root);
     Place place = Place.ofJob(application, settings, properties);
@@ -105,9 +112,11 @@ final class Tracer {
     return value == null && properties != null ? properties.getProperty(second) : value;
   }
 
-  void jobStage(int job, int stage) {
-    if (!off() && jobs.containsKey(job) && stageJobs.size() < Limits.STAGES) {
-      stageJobs.put(stage, job);
+  void jobStage(int id, int stage) {
+    Open job = jobs.get(id);
+    if (job != null && stageJobs.size() < Limits.STAGES) {
+      job.stages.add(stage);
+      stageJobs.put(stage, id);
     }
   }
 
@@ -120,20 +129,23 @@ final class Tracer {
     }
   }
 
-  void jobEnd(int id, long time, long execution, String error) {
+  void jobEnd(int id, long time, String error) {
     Open job = jobs.remove(id);
-    if (job == null || !job.kept) {
+    if (job == null) {
       return;
     }
-    String parent = job.parent == null ? job.place.parentSpanId : application.span("sql", rootOf(execution));
+    for (Integer stage : job.stages) {
+      if (Integer.valueOf(id).equals(stageJobs.get(stage))) {
+        stageJobs.remove(stage);
+      }
+    }
+    if (!job.kept) {
+      return;
+    }
+    String parent = job.parent == null ? job.place.parentSpanId : application.span("sql", job.parent.number);
     Span span = begin(job, parent, "job", Integer.toString(id), "job " + id, time);
     span.put("spark.job.id", (long) id);
     send(job, fail(job, span, error), job.parent == null);
-  }
-
-  private String rootOf(long execution) {
-    Long root = roots.get(execution);
-    return Long.toString(root == null ? execution : root);
   }
 
   void stageSubmitted(int id, int attempt, long time, String name) {
@@ -145,7 +157,7 @@ final class Tracer {
     if (job == null || !job.kept) {
       return;
     }
-    Open stage = new Open(time, name);
+    Open stage = new Open(id + "." + attempt, time, name);
     stage.parent = job;
     settle(stage, job.place);
     stages.put(key(id, attempt), stage);
@@ -153,13 +165,12 @@ final class Tracer {
 
   void stageCompleted(int id, int attempt, long submitted, long completed, String error) {
     Open stage = stages.remove(key(id, attempt));
-    Integer job = stageJobs.get(id);
-    if (stage == null || !stage.kept || job == null) {
+    if (stage == null || !stage.kept) {
       return;
     }
-    String number = id + "." + attempt;
-    Span span = begin(stage, application.span("job", job.toString()), "stage", number, "stage " + number, completed);
-    span.put("spark.job.id", job.longValue()).put("spark.stage.id", (long) id).put("spark.stage.attempt", (long) attempt);
+    String job = stage.parent.number;
+    Span span = begin(stage, application.span("job", job), "stage", stage.number, "stage " + stage.number, completed);
+    span.put("spark.job.id", Settings.number(job)).put("spark.stage.id", (long) id).put("spark.stage.attempt", (long) attempt);
     send(stage, fail(stage, span, error), false);
   }
 
@@ -172,7 +183,7 @@ final class Tracer {
       stageCompleted((int) (e.getKey() >> 32), e.getKey().intValue(), 0, phases.end, null);
     }
     for (Integer id : new HashMap<Integer, Open>(jobs).keySet()) {
-      jobEnd(id, phases.end, PhaseEngine.NONE, null);
+      jobEnd(id, phases.end, null);
     }
     for (Long id : new HashMap<Long, Open>(executions).keySet()) {
       executionEnd(id, phases.end, null);

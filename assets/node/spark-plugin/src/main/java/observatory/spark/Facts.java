@@ -1,0 +1,75 @@
+package observatory.spark;
+
+/** What an engine keeps of the things that an application consists of. Times are epoch milliseconds. */
+final class Facts {
+  /** The time of what has not happened. */
+  static final long NEVER = Long.MAX_VALUE;
+
+  static final int NONE = -1;
+
+  private Facts() {}
+
+  /** What all attempts of a stage have in common. */
+  static final class Stage {
+    /** The latest job that lists the stage. */
+    int job = NONE;
+
+    long lastFinish;
+
+    /** Successful tasks of attempt 0. */
+    int succeeded;
+
+    /** Times of result tasks without output; null if there was none. */
+    Intervals results;
+
+    boolean wrote;
+  }
+
+  static final class Attempt {
+    final int stage;
+    final boolean first;
+    long submitted;
+    long completed = NEVER;
+    boolean failed;
+
+    /** Number of tasks, known at completion. */
+    int tasks;
+
+    Attempt(int stage, boolean first) {
+      this.stage = stage;
+      this.first = first;
+    }
+  }
+
+  static final class Job {
+    long from = NEVER;
+    long to = NEVER;
+    long execution = NONE;
+    int highestStage = NONE;
+  }
+
+  static final class Execution {
+    long root;
+    long from = NEVER;
+    long to = NEVER;
+    boolean writes;
+    int latestJob = NONE;
+  }
+
+  static final class Executor {
+    long from = NEVER;
+    long to = NEVER;
+  }
+
+  static final class RunningTask {
+    final int stage;
+    final String executor;
+    final long launched;
+
+    RunningTask(int stage, String executor, long launched) {
+      this.stage = stage;
+      this.executor = executor;
+      this.launched = launched;
+    }
+  }
+}

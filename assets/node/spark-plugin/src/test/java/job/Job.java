@@ -1,0 +1,62 @@
+package job;
+
+import java.io.File;
+import java.util.Arrays;
+import java.util.Collections;
+import org.apache.hadoop.fs.statistics.IOStatisticsContext;
+import org.apache.hadoop.fs.statistics.IOStatisticsSnapshot;
+import org.apache.hadoop.fs.statistics.MeanStatistic;
+import org.apache.spark.SparkException;
+import org.apache.spark.TaskContext;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.SparkSession;
+
+/** A job that does some of everything: SQL, a write, failed and slow tasks, parents of three kinds. */
+public final class Job {
+  private Job() {}
+
+  public static void main(String[] args) throws Exception {
+    SparkSession session = SparkSession.builder().getOrCreate();
+    JavaSparkContext context = new JavaSparkContext(session.sparkContext());
+    File out = new File(args[0], "out");
+    session.range(0, 1000, 1, 8).selectExpr("id % 10 as k", "id").groupBy("k").count().write().json(out.getPath());
+
+    context.setLocalProperty("traceparent", "00-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-bbbbbbbbbbbbbbbb-01");
+    context.setJobDescription("read with password=hunter2");
+    context.parallelize(Arrays.asList(1, 2), 2).count();
+    context.setJobDescription(null);
+    context.setLocalProperty("traceparent", null);
+
+    session.conf().set("spark.observatory.traceparent", "00-cccccccccccccccccccccccccccccccc-dddddddddddddddd-01");
+    session.range(0, 10, 1, 2).selectExpr("max(id)").collectAsList();
+    session.conf().unset("spark.observatory.traceparent");
+
+    context
+        .parallelize(Collections.nCopies(20, 1), 20)
+        .foreach(
+            one -> {
+              int part = TaskContext.getPartitionId();
+              Thread.sleep(part == 19 ? 2500 : 20);
+              if (part == 3 && TaskContext.get().attemptNumber() == 0) {
+                throw new IllegalStateException("refused with password=hunter2");
+              }
+              s3();
+            });
+    try {
+      context.parallelize(Arrays.asList(1), 1).foreach(one -> { throw new IllegalStateException("never"); });
+    } catch (Exception e) {
+      System.out.println("the last job failed: " + (e instanceof SparkException));
+    }
+    if (args.length > 1) {
+      return; // without stop(): Spark's shutdown hook stops the context
+    }
+    session.stop();
+  }
+
+  /** What S3A does when it closes a stream that has put an object in 5 ms. */
+  private static void s3() {
+    IOStatisticsSnapshot statistics = new IOStatisticsSnapshot();
+    statistics.meanStatistics().put("object_put_request.mean", new MeanStatistic(1, 5));
+    IOStatisticsContext.getCurrentIOStatisticsContext().getAggregator().aggregate(statistics);
+  }
+}
