@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -71,10 +72,8 @@ var hostLabels = labels{"cluster": "j-ABC123", "node.role": "core", "host.name":
 
 // with returns l with another label.
 func (l labels) with(key, value string) labels {
-	out := labels{key: value}
-	for k, v := range l {
-		out[k] = v
-	}
+	out := maps.Clone(l)
+	out[key] = value
 	return out
 }
 

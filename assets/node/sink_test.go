@@ -15,6 +15,7 @@ import (
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	logs "go.opentelemetry.io/proto/otlp/logs/v1"
 	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
+	traces "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/grpc"
 	_ "google.golang.org/grpc/encoding/gzip" // what collectors send
 )
@@ -25,6 +26,11 @@ type labels map[string]string
 type metricRow struct {
 	resource labels
 	metric   *metrics.Metric
+}
+
+type spanRow struct {
+	resource, attributes labels
+	span                 *traces.Span
 }
 
 type logRow struct {
@@ -40,6 +46,7 @@ type sink struct {
 	changed chan struct{}
 	metrics []metricRow
 	logs    []logRow
+	spans   []spanRow
 }
 
 type logService struct {
@@ -49,6 +56,7 @@ type logService struct {
 
 type traceService struct {
 	collectortraces.UnimplementedTraceServiceServer
+	*sink
 }
 
 func startSink(t *testing.T, address string) *sink {
@@ -59,7 +67,7 @@ func startSink(t *testing.T, address string) *sink {
 	server := grpc.NewServer(grpc.MaxRecvMsgSize(64 << 20))
 	collectormetrics.RegisterMetricsServiceServer(server, s)
 	collectorlogs.RegisterLogsServiceServer(server, logService{sink: s})
-	collectortraces.RegisterTraceServiceServer(server, traceService{})
+	collectortraces.RegisterTraceServiceServer(server, traceService{sink: s})
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
 	return s
@@ -95,8 +103,21 @@ func (s logService) Export(_ context.Context, r *collectorlogs.ExportLogsService
 	return &collectorlogs.ExportLogsServiceResponse{}, nil
 }
 
-func (traceService) Export(context.Context, *collectortraces.ExportTraceServiceRequest) (*collectortraces.ExportTraceServiceResponse,
-	error) {
+func (s traceService) Export(
+	_ context.Context, r *collectortraces.ExportTraceServiceRequest,
+) (*collectortraces.ExportTraceServiceResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, resource := range r.GetResourceSpans() {
+		for _, scope := range resource.GetScopeSpans() {
+			for _, span := range scope.GetSpans() {
+				s.spans = append(s.spans, spanRow{
+					attributes(resource.GetResource().GetAttributes()), attributes(span.GetAttributes()), span,
+				})
+			}
+		}
+	}
+	s.notify()
 	return &collectortraces.ExportTraceServiceResponse{}, nil
 }
 
@@ -133,6 +154,19 @@ func (s *sink) log(t *testing.T, what string, accept func(logRow) bool) logRow {
 	})
 }
 
+// span waits for a span.
+func (s *sink) span(t *testing.T, what string, accept func(spanRow) bool) spanRow {
+	t.Helper()
+	return await(t, s, "span "+what, func() (spanRow, bool) {
+		for _, row := range s.spans {
+			if accept(row) {
+				return row, true
+			}
+		}
+		return spanRow{}, false
+	})
+}
+
 // await waits until find succeeds, which it calls after every change of the sink.
 func await[T any](t *testing.T, s *sink, what string, find func() (T, bool)) T {
 	t.Helper()
@@ -144,7 +178,7 @@ func await[T any](t *testing.T, s *sink, what string, find func() (T, bool)) T {
 		for _, m := range s.metrics {
 			names[m.metric.GetName()] = true
 		}
-		count := len(s.logs)
+		count, spans := len(s.logs), len(s.spans)
 		s.mu.Unlock()
 		if ok {
 			return found
@@ -152,7 +186,7 @@ func await[T any](t *testing.T, s *sink, what string, find func() (T, bool)) T {
 		select {
 		case <-s.changed:
 		case <-deadline:
-			require.FailNow(t, what+" did not arrive", "metrics that did: %v; %d log records", names, count)
+			require.FailNow(t, what+" did not arrive", "metrics that did: %v; %d log records; %d spans", names, count, spans)
 		}
 	}
 }

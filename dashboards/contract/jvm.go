@@ -39,11 +39,21 @@ func s3aMetrics() []Metric {
 	var metrics []Metric
 	for _, c := range platform.S3ACounters() {
 		metrics = append(metrics, Metric{
-			Name:    strings.ReplaceAll(platform.S3APrefix+c.Name, ".", "_") + "_total",
+			Name:    storedS3A(c),
 			Emitted: platform.S3APrefix + c.Name, Type: Counter, Unit: c.Unit,
 			Labels: []string{"bucket"}, Source: SourceS3A, Since: EMR710, Help: c.Help,
 			OnlyIf: "a job used the S3A file system",
 		})
 	}
 	return metrics
+}
+
+// storedS3A returns the name that VictoriaMetrics makes of a counter's name and unit:
+// the unit is added unless the name has it, and "total" moves to the end.
+func storedS3A(c platform.S3ACounter) string {
+	name := strings.ReplaceAll(platform.S3APrefix+c.Name, ".", "_")
+	if c.Unit == "ms" {
+		name = strings.ReplaceAll(name, "_total_", "_") + "_milliseconds"
+	}
+	return name + "_total"
 }

@@ -2,6 +2,7 @@ package observatory.launcher;
 
 import org.apache.spark.SparkContext;
 import org.apache.spark.scheduler.SchedulerBackend;
+import scala.Option;
 
 /**
  * Looks for the application id of a context that is starting. In client mode on YARN the id exists as
@@ -53,14 +54,12 @@ final class PendingContext implements Runnable {
     }
   }
 
-  /** YarnSchedulerBackend.appId, an Option. */
+  /** YarnSchedulerBackend.appId; other backends have none. */
   private static String applicationId(SchedulerBackend backend) throws Exception {
     if (backend == null) {
       return null;
     }
-    Object id = backend.getClass().getMethod("appId").invoke(backend);
-    return (Boolean) id.getClass().getMethod("isDefined").invoke(id)
-        ? String.valueOf(id.getClass().getMethod("get").invoke(id))
-        : null;
+    Option<?> id = (Option<?>) backend.getClass().getMethod("appId").invoke(backend);
+    return id.isEmpty() ? null : id.get().toString();
   }
 }

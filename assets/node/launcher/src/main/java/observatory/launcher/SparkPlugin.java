@@ -173,6 +173,8 @@ public final class SparkPlugin implements org.apache.spark.api.plugin.SparkPlugi
         }
       } catch (Throwable t) {
         failed(t);
+      } finally {
+        Signals.leaveTask();
       }
     }
 
@@ -185,6 +187,8 @@ public final class SparkPlugin implements org.apache.spark.api.plugin.SparkPlugi
         }
       } catch (Throwable t) {
         failed(t);
+      } finally {
+        Signals.leaveTask();
       }
     }
 

@@ -52,7 +52,7 @@ final class Startup implements Runnable {
 
   private void identify(DriverContext context, long timeoutMillis) {
     if (process.applicationId != null) {
-      Signals.identify(process.applicationId);
+      Signals.identifyFirst(process.applicationId);
     } else if (process.isDriver() && Signals.applicationId() == null) {
       try {
         context.awaitApplicationId(timeoutMillis);
