@@ -8,6 +8,9 @@ const (
 	AttributeStageID         = "spark.stage.id"
 	AttributeStageAttempt    = "spark.stage.attempt"
 	AttributeTaskID          = "spark.task.id"
+	AttributeTaskAttempt     = "spark.task.attempt"
+	AttributeTaskPartition   = "spark.task.partition"
+	AttributeTaskKept        = "spark.task.kept" // why the task has a span: failed, slow or sample
 	AttributePhase           = "spark.phase"
 	AttributeDescription     = "spark.description" // the user's text, cut and redacted
 	AttributeApproximate     = "spark.phases.approximate"

@@ -108,7 +108,8 @@ func TestTraceImportAsJSON(t *testing.T) {
 func TestTraceImportRefuses(t *testing.T) {
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "broken")
-	require.NoError(t, os.WriteFile(broken, []byte("{\"Event\":\"SparkListenerLogStart\",\"Spark Version\":\"3.5.5\"}\n{\"Event\":\n\n"), 0o600))
+	const text = `{"Event":"SparkListenerLogStart","Spark Version":"3.5.5"}` + "\n" + `{"Event":` + "\n\n"
+	require.NoError(t, os.WriteFile(broken, []byte(text), 0o600))
 	dead := testenv.Address(t)
 	for name, c := range map[string]struct {
 		args []string

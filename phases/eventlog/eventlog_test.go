@@ -54,7 +54,7 @@ func TestRolledLogOfARealSpark(t *testing.T) {
 	}
 	jobs := of[phases.JobStart](events)
 	require.EqualValues(t, 0, jobs[0].Execution)
-	require.EqualValues(t, phases.NoExecution, jobs[len(jobs)-1].Execution)
+	require.Equal(t, phases.NoExecution, jobs[len(jobs)-1].Execution)
 	require.Contains(t, of[phases.JobEnd](events)[5].Failure, "ZeroDivisionError")
 	require.Contains(t, of[phases.StageCompleted](events)[5].Failure, "ZeroDivisionError")
 }
@@ -122,7 +122,7 @@ func TestLogsThatAreCutOff(t *testing.T) {
 
 func TestCompactedLog(t *testing.T) {
 	line := func(id string) *fstest.MapFile {
-		return &fstest.MapFile{Data: []byte(`{"Event":"SparkListenerApplicationStart","App Name":"n","App ID":"` + id + `","Timestamp":1,"User":"u"}` + "\n")}
+		return &fstest.MapFile{Data: []byte(`{"Event":"SparkListenerApplicationStart","App ID":"` + id + `","Timestamp":1}` + "\n")}
 	}
 	files := fstest.MapFS{
 		"d/eventlog_v2_a/appstatus_a.inprogress": line("status"),
@@ -168,7 +168,7 @@ func TestLinesOfOtherVersions(t *testing.T) {
 			ID: 7, Root: 7, Time: 9, Description: "d", Writes: true,
 		},
 		`{"Event":"` + sql + `SparkListenerSQLExecutionStart","executionId":7,"rootExecutionId":3,"description":"d","sparkPlanInfo":` +
-			`{"nodeName":"AdaptiveSparkPlan","children":[{"nodeName":"ReplaceData","children":[]}]},"time":9,"jobGroupId":"g","jobTags":[]}`: phases.SQLStart{
+			`{"nodeName":"AdaptiveSparkPlan","children":[{"nodeName":"ReplaceData","children":[]}]},"time":9,"jobGroupId":"g"}`: phases.SQLStart{
 			ID: 7, Root: 3, Time: 9, Description: "d", Writes: true,
 		},
 		`{"Event":"` + sql + `SparkListenerSQLExecutionEnd","executionId":7,"time":9,"errorMessage":null}`: phases.SQLEnd{ID: 7, Time: 9},

@@ -166,6 +166,9 @@ func (a *assembly) taskSpans() {
 		number := strconv.FormatInt(task.ID, 10)
 		s := a.span(in, platform.SpanTask, number, "task "+number, task.Launched, task.Finished)
 		a.set(s, platform.AttributeTaskID, task.ID)
+		a.set(s, platform.AttributeTaskAttempt, task.Attempt)
+		a.set(s, platform.AttributeTaskPartition, task.Index)
+		a.set(s, platform.AttributeTaskKept, rank(task).String())
 		a.set(s, platform.AttributeStageID, task.StageID)
 		a.set(s, platform.AttributeStageAttempt, task.StageAttempt)
 		if failed(task) {
@@ -177,7 +180,12 @@ func (a *assembly) taskSpans() {
 	}
 }
 
-func rank(task phases.TaskEnd) int {
+// reason is why a task has a span, in the order in which the budget is spent.
+type reason int
+
+func (r reason) String() string { return [...]string{"failed", "slow", "sample"}[r] }
+
+func rank(task phases.TaskEnd) reason {
 	switch {
 	case failed(task):
 		return 0
