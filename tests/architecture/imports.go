@@ -41,6 +41,7 @@ func layers() []layer {
 		{folder: "tempowal", pure: true, imports: []string{"platform"}},
 		{folder: "phases", pure: true, imports: []string{"platform"}},
 		{folder: "status", pure: true, imports: []string{"internal/poll", "phases", "platform"}},
+		{folder: "status/statustest", pure: true, imports: []string{"internal/testenv", "toolchain", "status", "platform"}},
 		{folder: "submit", pure: true, imports: []string{"internal/poll", "status", "platform"}},
 		{folder: "dashboards", pure: true, imports: []string{"internal/poll", "redelivery", "schema", "platform"}},
 		{folder: "dashboards/internal/storetest", pure: true, imports: []string{"internal/poll", "internal/testenv", "toolchain", "platform"}},
