@@ -53,6 +53,11 @@ func examples() map[string]example {
 			` --password-file password`: {by: citation{
 			"cmd/observatory", "TestStatusOfAPlatformOnAWS", "remotestatus_test.go", `"--ca-certificate", ca, "--password-file", file`,
 		}},
+		`bin/observatory submit --wait --cluster j-0123456789ABC --bucket DATA_BUCKET` +
+			` --status-url "$(pulumi stack output statusUrl --stack dev)" --ca-certificate observatory-ca.pem --password-file password job.py`: {
+			by: citation{"cmd/observatory", "TestSubmitPrintsThePhases", "submitphases_test.go",
+				`"--status-url", page.URL, "--ca-certificate", ca, "--password-file", password`},
+		},
 		`curl --cacert observatory-ca.pem --user observatory "$(pulumi stack output statusUrl --stack dev)/status"`: {
 			excluded: "needs a platform on AWS",
 		},
