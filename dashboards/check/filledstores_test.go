@@ -132,7 +132,7 @@ func series(t *testing.T, m contract.Metric, name string) []string {
 func firstValue(name string, i int) float64 {
 	value := float64(i + 1)
 	switch {
-	case strings.Contains(name, "_limit"), name == "spark_wall_seconds": // exceeds the values that are divided by it
+	case strings.Contains(name, "_limit"), name == platform.MetricSparkWall: // exceeds the values that are divided by it
 		return value + 1000
 	case strings.HasSuffix(name, "_ratio"):
 		return 1 / value

@@ -34,15 +34,13 @@ func spark(name, emitted string, kind Type, unit, help string, labels ...string)
 	return Metric{Name: name, Emitted: emitted, Type: kind, Unit: unit, Labels: labels, Source: SourceSpark, Since: EMR615, Help: help}
 }
 
-// only adds what must have happened for a metric to appear.
-func (m Metric) only(condition string) Metric { m.OnlyIf = condition; return m }
-
 func phaseMetrics() []Metric {
 	metrics := []Metric{
 		spark("spark_phase_breakdown_ratio", "spark.phase.breakdown", Gauge, "1",
 			"Share of the wall time so far, by phase; the shares add up to 1.", "phase"),
 		spark("spark_phase_state", "spark.phase.state", Gauge, "", "Phase of the moment: the index in platform.Phases()."),
-		spark(platform.MetricPhaseApproximate, "spark.phase.approximate", Gauge, "", "1 if the phases are approximate, since events are missing, else 0."),
+		spark(platform.MetricPhaseApproximate, "spark.phase.approximate", Gauge, "",
+			"1 if the phases are approximate, since events are missing, else 0."),
 		spark(platform.MetricSparkWall, "spark.wall", Gauge, "s", "Time from the submission to now or to the application's end."),
 		spark("spark_first_executor_wait_seconds", "spark.first_executor_wait", Gauge, "s",
 			"Time from the application's start to its first executor; absent without one."),
@@ -54,13 +52,10 @@ func phaseMetrics() []Metric {
 		if phase == platform.PhaseResourceWait {
 			emitted = "spark." + string(phase)
 		}
-		metrics = append(metrics, spark(PhaseSeconds(phase), emitted, Gauge, "s", phaseHelp(phase)))
+		metrics = append(metrics, spark(phase.Metric(), emitted, Gauge, "s", phaseHelp(phase)))
 	}
 	return metrics
 }
-
-// PhaseSeconds returns the metric of a phase's seconds.
-func PhaseSeconds(phase platform.Phase) string { return phase.Metric() }
 
 func phaseHelp(phase platform.Phase) string {
 	switch phase {
@@ -85,7 +80,7 @@ func executorMetrics() []Metric {
 			"Time from the request of an executor to its registration; requests count as answered in their order."),
 		spark("spark_executor_count", "spark.executor.count", Gauge, "{executor}", "Executors that are pending, active and idle.", "state"),
 		spark("spark_executor_removed_total", "spark.executor.removed", Counter, "{executor}",
-			"Executors removed: idle, lost, decommissioned, killed, preempted, memory or other.", "reason").only("an executor was removed"),
+			"Executors removed: idle, lost, decommissioned, killed, preempted, memory or other.", "reason"),
 		spark("spark_executor_core_time_seconds_total", "spark.executor.core.time", Counter, "s",
 			"Core seconds of executors: busy with a task, idle, and missing where tasks wait for a core.", "state"),
 		spark("spark_executor_task_duration_seconds", "spark.executor.task.duration", Histogram, "s",
@@ -96,21 +91,21 @@ func executorMetrics() []Metric {
 func taskMetrics() []Metric {
 	s3 := spark("spark_task_s3_time_seconds_total", "spark.task.s3.time", Counter, "s",
 		"Time of tasks in S3 operations, from the executor's JVM (Hadoop's IOStatisticsContext).", "operation")
-	s3.Since = EMR710
+	s3.Since, s3.OnlyIf = EMR710, "a task used the S3A file system"
 	return []Metric{
 		spark("spark_task_count_total", "spark.task.count", Counter, "{task}", "Tasks that ended: success, failed or killed.", "outcome"),
-		spark("spark_task_duration_seconds", "spark.task.duration", Histogram, "s", "Duration of tasks that compute and of those that write.", "kind"),
+		spark("spark_task_duration_seconds", "spark.task.duration", Histogram, "s",
+			"Duration of tasks that compute and of those that write.", "kind"),
 		spark("spark_task_time_seconds_total", "spark.task.time", Counter, "s", "Time of ended tasks: run is all of the executor's time; "+
 			"cpu, gc, fetch_wait and shuffle_write are parts of it that may overlap.", "component"),
 		spark("spark_task_io_bytes_total", "spark.task.io", Counter, "By", "Bytes that ended tasks read and wrote.", "direction"),
 		spark("spark_task_shuffle_read_bytes", "spark.task.shuffle.read", Histogram, "By", "Shuffle bytes that a task read."),
-		spark("spark_task_spill_bytes_total", "spark.task.spill", Counter, "By", "Bytes spilled: their size in memory and on disk.",
-			"kind").only("a task spilled"),
+		spark("spark_task_spill_bytes_total", "spark.task.spill", Counter, "By", "Bytes spilled: their size in memory and on disk.", "kind"),
 		spark("spark_task_peak_memory_bytes", "spark.task.peak_memory", Gauge, "By", "Largest peak of execution memory of a task."),
 		spark("spark_task_skew_ratio", "spark.task.skew", Gauge, "1",
 			"Largest task of the worst finished stage, divided by the stage's median or mean task.", "measure", "of"),
 		spark("spark_stage_count_total", "spark.stage.count", Counter, "{stage}", "Stage attempts that ended: success or failed.", "outcome"),
-		s3.only("a task used the S3A file system"),
+		s3,
 	}
 }
 
@@ -118,9 +113,9 @@ func listenerMetrics() []Metric {
 	return []Metric{
 		spark("spark_listener_time_seconds_total", "spark.listener.time", Counter, "s", "CPU time of the platform's listener in the driver."),
 		spark("spark_listener_dropped_total", "spark.listener.dropped", Counter, "{event}",
-			"Events that Spark dropped before the platform's listener saw them.").only("the listener's queue was full"),
+			"Events that Spark dropped before the platform's listener saw them."),
 		spark("spark_span_dropped_total", "spark.span.dropped", Counter, "{span}",
-			"Spans dropped: over the trace's budget, or the buffer was full.", "reason").only("a span was dropped"),
+			"Spans dropped: over the trace's budget, or the buffer was full.", "reason"),
 	}
 }
 
@@ -131,8 +126,9 @@ func stepMetrics() []Metric {
 		return Metric{Name: name, Emitted: emitted, Type: kind, Unit: unit, Labels: labels, Source: SourceSteps, Since: EMR615, Help: help}
 	}
 	return []Metric{
-		s("observatory_step_duration_seconds", "observatory.step.duration", Gauge, "s", "Duration of the last ended step of a name.",
-			"step_name", "step_state"),
-		s("observatory_step_count_total", "observatory.step.count", Counter, "{step}", "Steps that ended, by their final state.", "step_state"),
+		s("observatory_step_duration_seconds", platform.MetricStepDuration, Gauge, "s", "Duration of the last ended step of a name.",
+			platform.LabelStepName, platform.LabelStepState),
+		s("observatory_step_count_total", platform.MetricStepCount, Counter, "{step}", "Steps that ended, by their final state.",
+			platform.LabelStepState),
 	}
 }

@@ -34,8 +34,8 @@ func application() panel.Panel {
 			Next:  "Open the trace, which begins at the caller if it passed its trace context on.",
 		},
 	},
-		column("Wall time", "spark_wall_seconds", nil),
-		column("Wait", contract.PhaseSeconds(platform.PhaseResourceWait), limits.ResourceWait().Steps()))
+		column("Wall time", platform.MetricSparkWall, nil),
+		column("Wait", platform.PhaseResourceWait.Metric(), limits.ResourceWait().Steps()))
 }
 
 // runs compares the application with others of its name.
@@ -51,7 +51,7 @@ func runs() panel.Panel {
 	seen := "1000 * " + scope.PerApplication().Max("tlast_over_time("+all.Metric(platform.MetricApplicationInfo)+"[$__range])")
 	columns := []panel.Column{
 		{Title: "Last seen", Unit: panel.UnitTime, Query: panel.Metrics(scope.Named(seen, same, labels...), "")},
-		column("Wall time", "spark_wall_seconds", nil),
+		column("Wall time", platform.MetricSparkWall, nil),
 	}
 	for _, phase := range platform.Phases() {
 		var steps []panel.Limit
@@ -59,7 +59,7 @@ func runs() panel.Panel {
 			steps = limits.ResourceWait().Steps()
 		}
 		name, _ := word(phase)
-		columns = append(columns, column(name, contract.PhaseSeconds(phase), steps))
+		columns = append(columns, column(name, phase.Metric(), steps))
 	}
 	return panel.Table(panel.Spec{
 		Title: "Runs of the same name", Unit: panel.UnitSeconds, Width: 24, Past: runsPast,
@@ -84,6 +84,7 @@ func traces() panel.Panel {
 }
 
 func steps() panel.Panel {
+	duration := scope.Clusters().Metric("observatory_step_duration_seconds")
 	return panel.TimeSeries(panel.Spec{
 		Title: "Duration of steps", Unit: panel.UnitSeconds, Width: 12, Height: 10,
 		Description: panel.Description{
@@ -91,6 +92,6 @@ func steps() panel.Panel {
 			Bad:   "A step that takes longer from run to run, or that failed.",
 			Next:  "Choose the step's application above; compare its phases with \"Runs of the same name\".",
 		},
-	}, panel.Metrics(scope.PerCluster("step_name", "step_state").Max(scope.Clusters().Metric("observatory_step_duration_seconds")),
+	}, panel.Metrics(scope.PerCluster(platform.LabelStepName, platform.LabelStepState).Max(duration),
 		"{{step_name}}, {{step_state}}"))
 }

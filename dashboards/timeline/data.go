@@ -56,10 +56,9 @@ func spill() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
 		Title: "Spill", Unit: panel.UnitBytesPerSec, Width: 12, Links: links.Job(),
 		Description: panel.Description{
-			Shows:            "Bytes that ended tasks spilled per second: their size in memory and on disk.",
-			Bad:              "More on disk than the stage read: tasks sort on the disk.",
-			Next:             "Use more partitions, or more memory per task.",
-			EmptyWhenHealthy: "a task whose data does not fit in its memory.",
+			Shows: "Bytes that ended tasks spilled per second: their size in memory and on disk.",
+			Bad:   "More on disk than the stage read: tasks sort on the disk.",
+			Next:  "Use more partitions, or more memory per task.",
 		},
 	}, panel.Metrics(scope.By("kind").Sum(scope.Rate(metric("spark_task_spill_bytes_total"))), "{{kind}}"))
 }

@@ -73,10 +73,9 @@ func executorsRemoved() panel.Panel {
 	return panel.Stat(panel.Spec{
 		Title: "Executors removed", Unit: panel.UnitCount, Width: 8, Links: links.Job(),
 		Description: panel.Description{
-			Shows:            "Executors that were removed, by reason.",
-			Bad:              "Any reason but idle: lost, preempted, decommissioned and out of memory cost finished work.",
-			Next:             "Memory: raise spark.executor.memoryOverhead. Lost or decommissioned: look at the nodes' states in the EMR Overview.",
-			EmptyWhenHealthy: "an executor that is released when idle, killed, preempted or lost.",
+			Shows: "Executors that were removed, by reason.",
+			Bad:   "Any reason but idle: lost, preempted, decommissioned and out of memory cost finished work.",
+			Next:  "Memory: raise spark.executor.memoryOverhead. Lost or decommissioned: look at the nodes' states in the EMR Overview.",
 		},
 	}, panel.Metrics(scope.By("reason").Sum(scope.GainInRange(metric("spark_executor_removed_total"))), "{{reason}}").Instant())
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 func telemetry() panel.Row {
@@ -22,7 +23,7 @@ func approximate() panel.Panel {
 			Bad:   "\"approximate\": Spark dropped events. It is normal while the application runs.",
 			Next:  "Read \"Events dropped\"; import the event log with observatory trace import for the exact phases.",
 		},
-	}, panel.Metrics(total("spark_phase_approximate"), "phases").Instant())
+	}, panel.Metrics(total(platform.MetricPhaseApproximate), "phases").Instant())
 }
 
 // dropped shows a count that should be zero.
@@ -35,10 +36,9 @@ func eventsDropped() panel.Panel {
 	return dropped(panel.Spec{
 		Title: "Events dropped",
 		Description: panel.Description{
-			Shows:            "Events that Spark dropped since the platform's listener did not keep up.",
-			Bad:              "Any: counts and phases are incomplete.",
-			Next:             "Give the driver a core more, or raise spark.scheduler.listenerbus.eventqueue.capacity.",
-			EmptyWhenHealthy: "a driver without CPU for its listeners.",
+			Shows: "Events that Spark dropped since the platform's listener did not keep up.",
+			Bad:   "Any: counts and phases are incomplete.",
+			Next:  "Give the driver a core more, or raise spark.scheduler.listenerbus.eventqueue.capacity.",
 		},
 	}, "sum("+scope.GainInRange(metric("spark_listener_dropped_total"))+")", "events")
 }
@@ -47,10 +47,9 @@ func spansDropped() panel.Panel {
 	return dropped(panel.Spec{
 		Title: "Spans dropped",
 		Description: panel.Description{
-			Shows:            "Spans that are missing from the trace, since it was over its budget or the buffer was full.",
-			Bad:              "Many with reason buffer: the collector on the host is slow or unreachable.",
-			Next:             "Budget: nothing, the longest and failed tasks are kept. Buffer: look at the collectors' queues in the EMR Overview.",
-			EmptyWhenHealthy: "an application with more stages and tasks than a trace holds, or a collector that does not answer.",
+			Shows: "Spans that are missing from the trace, since it was over its budget or the buffer was full.",
+			Bad:   "Many with reason buffer: the collector on the host is slow or unreachable.",
+			Next:  "Budget: nothing, the longest and failed tasks are kept. Buffer: look at the collectors' queues in the EMR Overview.",
 		},
 	}, scope.By("reason").Sum(scope.GainInRange(metric("spark_span_dropped_total"))), "{{reason}}")
 }

@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"github.com/emr-observatory/emr-observatory/dashboards/contract"
 	"github.com/emr-observatory/emr-observatory/dashboards/limits"
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
@@ -35,7 +34,7 @@ func resourceWait() panel.Panel {
 		Shows: "All the time in which work was there and no executor to run it, also in the middle of the application.",
 		Bad:   "Five minutes or more; above ten minutes, act.",
 		Next:  "\"Phase over time\" says when; \"Executors\" says whether they were lost, released, or never came.",
-	}, total(contract.PhaseSeconds(platform.PhaseResourceWait)), "wait")
+	}, total(platform.PhaseResourceWait.Metric()), "wait")
 }
 
 func efficiency() panel.Panel {
@@ -43,7 +42,7 @@ func efficiency() panel.Panel {
 		Shows: "Share of the wall time in which the application computed.",
 		Bad:   "Less than earlier runs of the same name had.",
 		Next:  "\"Share of the wall time\" names the phase that took its place.",
-	}, total(contract.PhaseSeconds(platform.PhaseCompute))+" / "+total("spark_wall_seconds"), "compute")
+	}, total(platform.PhaseCompute.Metric())+" / "+total(platform.MetricSparkWall), "compute")
 }
 
 func writeThroughput() panel.Panel {
@@ -52,7 +51,7 @@ func writeThroughput() panel.Panel {
 		Shows: "Bytes that tasks wrote as output, to S3 as a rule, divided by the time in the write phase, commits included.",
 		Bad:   "Less than earlier runs of the same name had.",
 		Next:  "Read \"S3 requests\" for throttling and \"Time in S3 operations\" for the slow operation.",
-	}, written+" / ("+total(contract.PhaseSeconds(platform.PhaseWrite))+" > 0)", "written")
+	}, written+" / ("+total(platform.PhaseWrite.Metric())+" > 0)", "written")
 }
 
 func taskQuantile(kind string) panel.Panel {

@@ -82,7 +82,7 @@ func phaseShares() panel.Panel {
 func phaseSeconds() panel.Panel {
 	var queries []panel.Query
 	for _, phase := range platform.Phases() {
-		queries = append(queries, panel.Metrics(total(contract.PhaseSeconds(phase)), string(phase)).Instant())
+		queries = append(queries, panel.Metrics(total(phase.Metric()), string(phase)).Instant())
 	}
 	return panel.Stat(panel.Spec{
 		Title: "Time by phase", Unit: panel.UnitSeconds, Width: 12, Height: 8, Styles: styles(), Links: links.Job(),

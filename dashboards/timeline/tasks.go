@@ -103,10 +103,9 @@ func taskFailures() panel.Panel {
 	return panel.Stat(panel.Spec{
 		Title: "Failed share of tasks", Unit: panel.UnitShare, Width: 8, Height: 8, Limits: limits.FailedTasks().Steps(), Links: links.Job(),
 		Description: panel.Description{
-			Shows:            "Tasks that failed, as a share of all that ended.",
-			Bad:              "10 % or more: the application repeats work. Spark gives up on a stage whose task failed four times.",
-			Next:             "Failed tasks have spans with their reason; read them in the trace.",
-			EmptyWhenHealthy: "a task that fails.",
+			Shows: "Tasks that failed, as a share of all that ended.",
+			Bad:   "10 % or more: the application repeats work. Spark gives up on a stage whose task failed four times.",
+			Next:  "Failed tasks have spans with their reason; read them in the trace.",
 		},
 	}, panel.Metrics(tasks(scope.Equal("outcome", "failed"))+" / "+tasks(), "failed").Instant())
 }
