@@ -196,6 +196,7 @@ func (c *cloud) newKube() *kube.Runner {
 		Binds: []machine.Bind{{From: c.Applications, To: applications.Mount, ReadOnly: true}},
 		Env: map[string]string{
 			"AWS_ENDPOINT_URL_S3": c.objects.Endpoint(), "AWS_ENDPOINT_URL_EMR": "http://" + serviceAddress(portEMR),
+			"AWS_ENDPOINT_URL_SSM": "http://" + serviceAddress(portSSM),
 		},
 		Pods: podsPrefix, Gateway: podsGateway, Log: c.log,
 		Control: c.ec2.Control,

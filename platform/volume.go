@@ -27,6 +27,9 @@ const (
 // do not fit (modules/ingester/instance.go, CutCompleteTraces).
 const writeAheadGiB = 2
 
+// TraceCopyQueueGiB bounds the collector's queue for the second destination of traces.
+const TraceCopyQueueGiB = 1
+
 // StoreReserveGiB returns the free space at which stores with backpressure
 // (VictoriaMetrics and VictoriaLogs) refuse data, which the collector then queues
 // (decision 6). The reserve is for the collector's queues, the copy of one queue

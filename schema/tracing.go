@@ -58,8 +58,9 @@ func (t *Tracing) SetDefaults() {
 }
 
 const (
-	endpointRule = "must be host:port with protocol grpc and https://host[:port][/path] with http, without credentials"
-	caRule       = "must be one or more certificates in PEM form"
+	endpointRule = "must be host:port with protocol grpc and https://host[:port][/path] with http, without credentials; " +
+		"the host is a name or an IPv4 address"
+	caRule = "must be one or more certificates in PEM form"
 )
 
 var (
@@ -72,11 +73,13 @@ var (
 )
 
 func tracingRules() map[string]Rule {
-	parameter := predicate(func(s string) bool { return ownParameter.MatchString(s) && !awsParameter.MatchString(s) },
-		"the name of an SSM parameter with its path, such as /observatory/trace-headers").optional()
-	parameter.Pattern = ownParameter
+	parameter := textOnly("must be the name of an SSM parameter with its path, such as /observatory/trace-headers")
+	parameter.Pattern, parameter.Optional = ownParameter, true
 	return map[string]Rule{
-		"samplingRatio":  {Text: "must be 0 to 1", Holds: func(v any) bool { r, ok := v.(float64); return ok && r >= 0 && r <= 1 }},
+		"samplingRatio": Rule{Text: "must be 0 to 1", Holds: func(v any) bool {
+			ratio, ok := v.(float64)
+			return ok && ratio >= 0 && ratio <= 1
+		}}.with("", violation.SetDecimalRemedy("tracing.samplingRatio")),
 		"traceEndpoint":  textOnly(endpointRule),
 		"traceProtocol":  oneOf(ProtocolGRPC, ProtocolHTTP),
 		"parameterName":  parameter,
@@ -103,6 +106,9 @@ func (t Tracing) Copied() bool { return t.Enabled && t.Endpoint != "" }
 func (t Tracing) Validate(l *violation.List, path string) {
 	checkFields(l, path, t)
 	t.checkEndpoint(l, path)
+	// Somebody may have put the headers themselves there.
+	l.Require(t.HeadersParameter == "" || isOwnParameter(t.HeadersParameter), path+".headersParameter", violation.Hidden,
+		rules["parameterName"].Text, "store the headers with `aws ssm put-parameter --type SecureString`, and set its name")
 	if t.CACertificate != "" {
 		l.Require(isCAs(t.CACertificate), path+".caCertificate", t.CACertificate, caRule, setRemedy(path+".caCertificate", "", "ca.pem"))
 	}
@@ -153,9 +159,15 @@ func (t Tracing) HostPort() (host string, port int, ok bool) {
 	return host, port, err == nil && strconv.Itoa(port) == text && inRange(port, 1, 65535) && isHost(host)
 }
 
+// isHost accepts names and addresses that pods of the control node can reach: their
+// network has no IPv6.
 func isHost(s string) bool {
 	ip, err := netip.ParseAddr(s)
-	return hostName.MatchString(s) || (err == nil && ip.Zone() == "")
+	return (err == nil && ip.Is4() && ip.IsGlobalUnicast()) || (err != nil && hostName.MatchString(s))
+}
+
+func isOwnParameter(s string) bool {
+	return ownParameter.MatchString(s) && !awsParameter.MatchString(s)
 }
 
 func isCAs(text string) bool {

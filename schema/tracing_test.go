@@ -41,9 +41,11 @@ func TestEndpointHasTheFormOfItsProtocol(t *testing.T) {
 	}{
 		{"grpc", "otlp.example.com:4317", "otlp.example.com", 4317},
 		{"grpc", "10.0.0.9:443", "10.0.0.9", 443},
-		{"grpc", "[2001:db8::9]:4317", "2001:db8::9", 4317},
 		{"grpc", "jaeger:4317", "jaeger", 4317},
 		{"grpc", "otlp.example.com", "", 0},
+		{"grpc", "[2001:db8::9]:4317", "", 0},
+		{"grpc", "127.0.0.1:4317", "", 0},
+		{"grpc", "169.254.169.254:80", "", 0},
 		{"grpc", "https://otlp.example.com:4317", "", 0},
 		{"grpc", "otlp.example.com:0", "", 0},
 		{"grpc", "otlp.example.com:65536", "", 0},
@@ -92,7 +94,7 @@ func TestTracingReportsAllFaultsAtOnce(t *testing.T) {
 		}, []string{"tracing.caCertificate", "tracing.endpoint", "tracing.headersParameter", "tracing.samplingRatio", "tracing.serviceName"}},
 		{func(x *schema.Tracing) { x.Endpoint, x.HeadersParameter = "a:1", "/aws/x" }, []string{"tracing.headersParameter"}},
 		{func(x *schema.Tracing) { x.Endpoint, x.CACertificate = "a:1", " \n" }, []string{"tracing.caCertificate"}},
-		{func(x *schema.Tracing) { x.Endpoint, x.CACertificate = "a:1", ca + "and so on" }, []string{"tracing.caCertificate"}},
+		{func(x *schema.Tracing) { x.Endpoint, x.CACertificate = "a:1", ca+"and so on" }, []string{"tracing.caCertificate"}},
 		{func(x *schema.Tracing) {
 			x.Endpoint, x.HeadersParameter, x.CACertificate, x.ServiceName = "a:1", "/team/headers", ca+ca, "spark jobs"
 		}, nil},
@@ -104,6 +106,12 @@ func TestTracingReportsAllFaultsAtOnce(t *testing.T) {
 		}
 		require.Equal(t, c.paths, found)
 	}
+}
+
+func TestHeadersInThePlaceOfTheirParameterAreHidden(t *testing.T) {
+	err := validateTracing(func(x *schema.Tracing) { x.Endpoint, x.HeadersParameter = "a:1", "Authorization: Bearer hunter2" })
+	require.ErrorContains(t, err, "tracing.headersParameter: [hidden] must be the name of an SSM parameter")
+	require.NotContains(t, err.Error(), "hunter2")
 }
 
 func TestJaegerIsRefusedWithTheRemedy(t *testing.T) {

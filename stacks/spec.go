@@ -2,6 +2,7 @@ package stacks
 
 import (
 	"errors"
+	"net/netip"
 	"slices"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -13,6 +14,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/storage"
 	"github.com/emr-observatory/emr-observatory/components/telemetry"
 	"github.com/emr-observatory/emr-observatory/components/workloads"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
 )
 
@@ -33,10 +35,25 @@ func (s spec) network(data *storage.Storage) *network.Args {
 	for _, g := range s.cfg.EMR.Groups() {
 		args.InstanceTypes = append(args.InstanceTypes, g.InstanceType)
 	}
+	args.Outbound = s.outbound()
 	if s.cfg.Network.VPCID == "" {
 		args.FlowLogBucketARN = data.LogBucketARN
 	}
 	return args
+}
+
+// outbound is the second destination of traces. A name has no stable addresses. HTTPS
+// is open to any address.
+func (s spec) outbound() []network.Outbound {
+	host, port, ok := s.cfg.Tracing.HostPort()
+	if !s.cfg.Tracing.Copied() || !ok || port == int(platform.HTTPS) {
+		return nil
+	}
+	cidr := "0.0.0.0/0"
+	if ip, err := netip.ParseAddr(host); err == nil {
+		cidr = netip.PrefixFrom(ip, ip.BitLen()).String()
+	}
+	return []network.Outbound{{Name: "traces", CIDR: cidr, Port: port}}
 }
 
 func (s spec) storageArgs() *storage.Args {
@@ -54,9 +71,18 @@ func (s spec) controlArgs(n *network.Network, data *storage.Storage) *controlnod
 		Bucket:          data.DataBucket,
 		BucketARN:       data.DataBucketARN,
 		KMSKeyARN:       data.KMSKeyARN,
+
+		TraceHeadersParameter: s.traceHeadersParameter(),
 		// Known while the subnet is being replaced, unlike what a lookup by its id finds.
 		AvailabilityZone: n.Zone,
 	}
+}
+
+func (s spec) traceHeadersParameter() string {
+	if !s.cfg.Tracing.Copied() {
+		return ""
+	}
+	return s.cfg.Tracing.HeadersParameter
 }
 
 func (s spec) telemetryArgs(data *storage.Storage, control *controlnode.ControlNode) *telemetry.Args {

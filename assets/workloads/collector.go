@@ -21,10 +21,11 @@ type exporter struct {
 	URL          string
 	StreamFields string // of VictoriaLogs
 	QueueBytes   int
+	BatchBytes   int // at most
 }
 
 // Collector configures the control node's collector: it receives OTLP and has
-// one queue on disk for each store.
+// one queue on disk for each store, and one for a copy of the traces.
 func Collector(r platform.WorkloadRecord, s Settings) (Config, error) {
 	exporters, err := exporters(s.Workloads)
 	if err != nil {
@@ -44,16 +45,18 @@ func Collector(r platform.WorkloadRecord, s Settings) (Config, error) {
 		"roleLabel": platform.NodeRole, "role": platform.RoleControl,
 		"hostLabel": platform.HostName, "nodeName": EnvNodeName,
 		"serviceLabel": platform.ServiceName, "service": r.Name,
-		"exporters": exporters,
+		"exporters": exporters, "copy": newTraceCopy(s.Tracing),
 	})
 	if err != nil {
 		return Config{}, err
 	}
-	return Config{
+	c := Config{
 		Args:  []string{"--config=" + path.Join(ConfigDir, CollectorFile)},
 		Env:   goMemoryLimit(r),
 		Files: map[string]string{CollectorFile: body},
-	}, nil
+	}
+	c.addTraceCopy(s.Tracing)
+	return c, nil
 }
 
 // exporters returns an exporter for each store, through the redelivery. Pipelines
@@ -71,7 +74,10 @@ func exporters(workloads platform.WorkloadTable) ([]exporter, error) {
 			return nil, fmt.Errorf("signal %s: has two stores, %s and %s: remove the Intake of one", in.Signal, other, store.Name)
 		}
 		storeOf[in.Signal] = store.Name
-		e := exporter{Signal: in.Signal, URL: redelivery.URL() + "/" + string(store.Name) + in.Path, QueueBytes: in.QueueGiB << 30}
+		e := exporter{
+			Signal: in.Signal, URL: redelivery.URL() + "/" + string(store.Name) + in.Path,
+			QueueBytes: in.QueueGiB << 30, BatchBytes: 4 << 20,
+		}
 		if store.Name == platform.WorkloadVictoriaLogs {
 			e.StreamFields = strings.Join(signalLabels(), ",")
 		}

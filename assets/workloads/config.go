@@ -19,6 +19,8 @@ var templates embed.FS
 const (
 	ConfigDir = "/etc/observatory"     // Config.Files and Config.LateFiles, read-only
 	DataDir   = "/var/lib/observatory" // what outlives the container
+
+	PreparedDir = "/run/observatory" // files of Config.Preparation, in memory
 )
 
 // EnvNodeName is the variable with the name of the Kubernetes node that a server
@@ -34,6 +36,17 @@ type Config struct {
 
 	SecretEnv   map[string]SecretKey // variable -> its value
 	SecretFiles []SecretFiles
+
+	Preparation *Preparation // nil = none
+}
+
+// Preparation is a shell script that runs before the server, with the AWS CLI and the
+// control node's role, and writes files of PreparedDir. What it reads from AWS is in
+// no object of Kubernetes and on no disk.
+type Preparation struct {
+	Name   string // of the init container
+	Script string
+	Env    map[string]string
 }
 
 // LateFile is a file whose content depends on facts that are known only once

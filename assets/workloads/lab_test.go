@@ -118,11 +118,13 @@ type server struct {
 	done chan struct{} // closed when it has ended
 }
 
-// start runs a workload's real server with its configuration; only ConfigDir and
-// DataDir are in dir. Its output is shown if the test fails.
+// start runs a workload's real server with its configuration, after its preparation;
+// only ConfigDir, DataDir and PreparedDir are in dir. Its output is shown if the test
+// fails.
 func start(t *testing.T, w platform.Workload, c workloadconfig.Config, dir string, env ...string) *server {
 	t.Helper()
-	rebase := strings.NewReplacer(workloadconfig.ConfigDir, filepath.Join(dir, "config"), workloadconfig.DataDir, filepath.Join(dir, "data"))
+	rebase := strings.NewReplacer(workloadconfig.ConfigDir, filepath.Join(dir, "config"), workloadconfig.DataDir, filepath.Join(dir, "data"),
+		workloadconfig.PreparedDir, filepath.Join(dir, "prepared"))
 	for name, body := range c.Files {
 		writeFile(t, filepath.Join(dir, "config", name), rebase.Replace(body))
 	}
@@ -130,6 +132,9 @@ func start(t *testing.T, w platform.Workload, c workloadconfig.Config, dir strin
 	var args []string
 	for _, a := range c.Args {
 		args = append(args, rebase.Replace(a))
+	}
+	if c.Preparation != nil {
+		prepare(t, *c.Preparation, rebase, dir, env)
 	}
 	for k, v := range c.Env {
 		env = append(env, k+"="+v)

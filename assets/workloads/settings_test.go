@@ -29,9 +29,14 @@ func workloadRecord(t *testing.T, name platform.Workload) platform.WorkloadRecor
 // config returns the configuration of one of the platform's servers.
 func config(t *testing.T, name platform.Workload) workloadconfig.Config {
 	t.Helper()
+	return configOf(t, name, settings())
+}
+
+func configOf(t *testing.T, name platform.Workload, with workloadconfig.Settings) workloadconfig.Config {
+	t.Helper()
 	for _, s := range workloadconfig.Servers() {
 		if s.Name == name {
-			c, err := s.Config(settings())
+			c, err := s.Config(with)
 			require.NoError(t, err)
 			return c
 		}

@@ -33,9 +33,14 @@ const (
 )
 
 // minFreeDisk makes a store refuse data, and still answer queries, when its
-// volume has less free space than the reserve.
-func minFreeDisk(workloads platform.WorkloadTable) string {
-	return fmt.Sprintf("-storage.minFreeDiskSpaceBytes=%dGiB", workloads.StoreReserveGiB())
+// volume has less free space than the reserve for
+// the collector's queues and the other stores.
+func minFreeDisk(s Settings) string {
+	reserve := s.Workloads.StoreReserveGiB()
+	if s.Tracing.Copied() {
+		reserve += platform.TraceCopyQueueGiB
+	}
+	return fmt.Sprintf("-storage.minFreeDiskSpaceBytes=%dGiB", reserve)
 }
 
 // VictoriaMetrics configures the metric store, which also scrapes the control
@@ -61,7 +66,7 @@ func VictoriaMetrics(r platform.WorkloadRecord, s Settings) (Config, error) {
 			"-dedup.minScrapeInterval=1ms",
 			// The slowest source besides CloudWatch reports every 30 s; one missed report is no gap.
 			"-search.minStalenessInterval=1m",
-			minFreeDisk(s.Workloads),
+			minFreeDisk(s),
 			flushInterval,
 			keepAlive,
 			fmt.Sprintf("-memory.allowedBytes=%dMiB", percentOf(r, 60)),
@@ -99,7 +104,7 @@ func VictoriaLogs(r platform.WorkloadRecord, s Settings) (Config, error) {
 		"-storageDataPath=" + DataDir,
 		"-retentionPeriod=" + days(s.LogsRetention),
 		fmt.Sprintf("-retention.maxDiskSpaceUsageBytes=%dMiB", s.DataVolumeGiB<<10*platform.LogsPercent/100),
-		minFreeDisk(s.Workloads),
+		minFreeDisk(s),
 		flushInterval,
 		keepAlive,
 		fmt.Sprintf("-memory.allowedBytes=%dMiB", percentOf(r, 60)),

@@ -35,7 +35,9 @@ func (b *builder) createRole(parameterARNs []pulumi.StringInput) (access, error)
 	policy, err := iam.NewRolePolicy(b.Ctx, b.Name("access"), &iam.RolePolicyArgs{
 		Role: role.Name,
 		Policy: iampolicy.Render(b.Ctx, b.Parent, func(a iampolicy.Account, v []string) iampolicy.Document {
-			return nodePolicy(a, b.args.Region, v[0], v[1], v[2:], platform.StackTags(b.Ctx.Stack()))
+			policy := nodePolicy(a, b.args.Region, v[0], v[1], v[2:], platform.StackTags(b.Ctx.Stack()))
+			policy.Statement = append(policy.Statement, b.traceHeaders(a)...)
+			return policy
 		}, values...),
 	}, b.Options()...)
 	if err != nil {
@@ -102,6 +104,20 @@ func nodePolicy(
 		},
 		listSteps(a, region, tags),
 	}, session.Statements(a, region)...)...)
+}
+
+// traceHeaders allows the collector's pod to read the headers for the second
+// destination of traces. AWS's own key aws/ssm lets whoever may read a parameter
+// decrypt it; of other keys the role may use the stack's.
+func (b *builder) traceHeaders(a iampolicy.Account) []iampolicy.Statement {
+	name := b.args.TraceHeadersParameter
+	if name == "" {
+		return nil
+	}
+	return []iampolicy.Statement{{
+		Sid: "TraceHeaders", Effect: iampolicy.Allow, Action: []string{"ssm:GetParameter"},
+		Resource: []string{"arn:" + a.Partition + ":ssm:" + b.args.Region + ":" + a.ID + ":parameter" + name},
+	}}
 }
 
 // listSteps allows the status server to list the steps of clusters with all these tags,

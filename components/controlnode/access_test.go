@@ -2,6 +2,7 @@ package controlnode_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,4 +52,20 @@ func TestNodePolicyHasNoWildcards(t *testing.T) {
 	require.Len(t, resources, 10)
 	require.Contains(t, text, `"s3:prefix":["tempo","tempo/*","pyroscope","pyroscope/*","artifacts","artifacts/*"]`)
 	require.Empty(t, rec.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment"))
+	require.NotContains(t, text, "TraceHeaders")
+}
+
+// The name is in no user data: another parameter needs no other instance.
+func TestNodeMayReadTheTraceHeaders(t *testing.T) {
+	args := validArgs()
+	args.TraceHeadersParameter = "/team/trace-headers"
+	rec := run(t, args)
+	require.Contains(t, plain(one(t, rec, "aws:iam/rolePolicy:RolePolicy", "control-access").Inputs["policy"]),
+		`{"Sid":"TraceHeaders","Effect":"Allow","Action":["ssm:GetParameter"],`+
+			`"Resource":["arn:aws:ssm:us-east-1:123456789012:parameter/team/trace-headers"]}`)
+	for _, r := range rec.Resources {
+		if r.Type != "aws:iam/rolePolicy:RolePolicy" {
+			require.NotContains(t, fmt.Sprint(r.Inputs.Mappable()), "trace-headers", r.Name)
+		}
+	}
 }

@@ -30,6 +30,9 @@ type Args struct {
 	BucketARN       pulumi.StringInput // required
 	KMSKeyARN       pulumi.StringInput // required; disks, parameters and the bucket's objects
 
+	// TraceHeadersParameter is the name of an SSM parameter that a pod reads; "" = none.
+	TraceHeadersParameter string
+
 	// AvailabilityZone is the subnet's zone. nil = looked up. Set it if it is
 	// known: while the subnet is unknown in a preview, a zone that is looked up
 	// is unknown too, and would be planned as a replacement of the data volume.

@@ -34,7 +34,7 @@ func (b *builder) createSecurityGroups(v vpcInfo) (map[string]*group, error) {
 		groups[role] = &group{id: g.ID()}
 	}
 	created := map[string][]pulumi.Resource{} // rules by group
-	for _, r := range rules(b.args.OperatorCIDRs, endpoints) {
+	for _, r := range rules(b.args.OperatorCIDRs, b.args.Outbound, endpoints) {
 		resource, err := b.createRule(r, groups, v)
 		if err != nil {
 			return nil, fmt.Errorf("create rule %s: %w", r.name, err)

@@ -21,6 +21,10 @@ type Args struct {
 	InstanceTypes []string // required: of the machines that will run in the first subnet
 	OperatorCIDRs []string // who may reach Grafana, the Kubernetes API and /status; empty = nobody
 
+	// Outbound is what the control node connects to besides HTTPS: addresses outside
+	// the platform.
+	Outbound []Outbound
+
 	// PublicControl places the control node in a public subnet: an own one, or
 	// PublicSubnetID of an existing VPC. false = in the first private subnet.
 	PublicControl bool
@@ -29,6 +33,13 @@ type Args struct {
 	// nil = no flow logs. The bucket's policy must admit
 	// delivery.logs.amazonaws.com.
 	FlowLogBucketARN pulumi.StringInput
+}
+
+// Outbound is a port of a network, or of one address.
+type Outbound struct {
+	Name string // unique; part of the rule's name
+	CIDR string
+	Port int
 }
 
 // Network is the VPC, its subnets and security groups. Subnet ids resolve once

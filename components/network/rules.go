@@ -51,11 +51,15 @@ type rule struct {
 // groups only. EMR's rules are from the Management Guide, "Working with Amazon
 // EMR-managed security groups" (private subnets); EMR would add them itself, but
 // then no destroy would remove them.
-func rules(operators []string, endpoints bool) []rule {
+func rules(operators []string, outbound []Outbound, endpoints bool) []rule {
 	out := append(telemetryRules(), operatorRules(operators)...)
 	out = append(out, clusterRules()...)
 	out = append(out, serviceAccessRules()...)
 	out = append(out, outboundRules()...)
+	for _, o := range outbound {
+		out = append(out, rule{name: groupControl + "-" + o.Name + "-out", group: groupControl, egress: true, protocol: "tcp",
+			from: o.Port, to: o.Port, cidr: o.CIDR, description: "Servers outside the platform"})
+	}
 	if endpoints {
 		for _, from := range []string{groupControl, groupMaster, groupCore} {
 			out = append(out, rule{name: "endpoints-from-" + from, group: groupEndpoints, protocol: "tcp", from: https, to: https, peer: from,

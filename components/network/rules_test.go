@@ -2,12 +2,14 @@ package network_test
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/components/network"
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 )
 
@@ -70,6 +72,15 @@ func TestInboundIsExactlyThis(t *testing.T) {
 		"network-master-id < [network-service-access-id] tcp 8443-8443",
 		"network-service-access-id < [network-master-id] tcp 9443-9443",
 	}, in)
+}
+
+func TestOutboundNamesWhatIsOutsideThePlatform(t *testing.T) {
+	args := validArgs()
+	_, before := ruleLines(run(t, args))
+	args.Outbound = []network.Outbound{{Name: "traces", CIDR: "10.9.8.7/32", Port: 4317}}
+	_, out := ruleLines(run(t, args))
+	require.Equal(t, []string{"network-control-id > [10.9.8.7/32] tcp 4317-4317"},
+		slices.DeleteFunc(out, func(line string) bool { return slices.Contains(before, line) }))
 }
 
 func TestOutboundIsExactlyThis(t *testing.T) {

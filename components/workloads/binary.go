@@ -1,11 +1,14 @@
 package workloads
 
 import (
+	"maps"
 	"path"
+	"slices"
 
 	corev1 "github.com/pulumi/pulumi-kubernetes/sdk/v4/go/kubernetes/core/v1"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -35,23 +38,36 @@ chmod 0755 "$BINARY.part"
 mv "$BINARY.part" "$BINARY"`
 
 // initContainers fetch the project's own binary from the data bucket and verify
-// it, where the workload runs it.
+// it, where the workload runs it, and run the workload's preparation.
 func (p podValues) initContainers() corev1.ContainerArray {
-	if !p.OwnBinary {
-		return nil
-	}
-	return corev1.ContainerArray{corev1.ContainerArgs{
-		Name:    pulumi.String("fetch"),
-		Image:   pulumi.String(platform.ImageAWSCLI().Ref()),
-		Command: pulumi.ToStringArray([]string{"/bin/sh", "-euc", fetchScript}),
-		EnvFrom: envFrom(p.environment),
-		Env: corev1.EnvVarArray{
+	var out corev1.ContainerArray
+	if p.OwnBinary {
+		out = append(out, p.initContainer("fetch", fetchScript, volumeBinary, binaryDir, corev1.EnvVarArray{
 			envVar("BINARY_URI", p.binary.uri), envVar("BINARY_SHA256", p.binary.sha256),
 			envVar("BINARY", pulumi.String(path.Join(binaryDir, binaryName))),
-			envVar("HOME", pulumi.String("/tmp")), // the AWS CLI's cache
-		},
+		}))
+	}
+	if prepare := p.config.Preparation; prepare != nil {
+		var env corev1.EnvVarArray
+		for _, name := range slices.Sorted(maps.Keys(prepare.Env)) {
+			env = append(env, envVar(name, pulumi.String(prepare.Env[name])))
+		}
+		out = append(out, p.initContainer(prepare.Name, prepare.Script, volumePrepared, workloadconfig.PreparedDir, env))
+	}
+	return out
+}
+
+// initContainer runs a script that uses the AWS CLI and writes to one of the pod's
+// volumes.
+func (p podValues) initContainer(name, script, volume, dir string, env corev1.EnvVarArray) corev1.ContainerArgs {
+	return corev1.ContainerArgs{
+		Name:    pulumi.String(name),
+		Image:   pulumi.String(platform.ImageAWSCLI().Ref()),
+		Command: pulumi.ToStringArray([]string{"/bin/sh", "-euc", script}),
+		EnvFrom: envFrom(p.environment),
+		Env:     append(env, envVar("HOME", pulumi.String("/tmp"))), // the AWS CLI's cache
 		VolumeMounts: corev1.VolumeMountArray{
-			corev1.VolumeMountArgs{Name: pulumi.String(volumeBinary), MountPath: pulumi.String(binaryDir)},
+			corev1.VolumeMountArgs{Name: pulumi.String(volume), MountPath: pulumi.String(dir)},
 			corev1.VolumeMountArgs{Name: pulumi.String(volumeTemp), MountPath: pulumi.String("/tmp")},
 		},
 		// The AWS CLI needs some 150 MiB, once.
@@ -60,5 +76,5 @@ func (p podValues) initContainers() corev1.ContainerArray {
 			Limits:   pulumi.StringMap{"memory": pulumi.String("512Mi")},
 		},
 		SecurityContext: unprivilegedContext(),
-	}}
+	}
 }

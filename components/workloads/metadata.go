@@ -24,11 +24,11 @@ const (
 // over two hops, which alone would give every pod the role. All other egress
 // stays open: K3s enforces the policies itself, and a pod may do what any policy
 // that selects it allows.
-func (o objects) metadataPolicies(workloads platform.WorkloadTable) ([]pulumi.Resource, error) {
+func (o objects) metadataPolicies(workloads []workload) ([]pulumi.Resource, error) {
 	var users []string
-	for _, r := range workloads {
-		if r.AWSRole {
-			users = append(users, string(r.Name))
+	for _, w := range workloads {
+		if w.AWSRole || w.config.Preparation != nil {
+			users = append(users, string(w.Name))
 		}
 	}
 	everyPod := &metav1.LabelSelectorArgs{}

@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	volumeBinary = "bin"
-	volumeTemp   = "tmp"
+	volumeBinary   = "bin"
+	volumePrepared = "prepared"
+	volumeTemp     = "tmp"
 )
 
 // mountedVolume is one of a pod's volumes and where its server sees it.
@@ -25,6 +26,11 @@ func (p podValues) volumes() (corev1.VolumeArray, corev1.VolumeMountArray) {
 	var all []mountedVolume
 	if p.OwnBinary {
 		all = append(all, mountedVolume{volumeBinary, binaryDir, true, emptyDir})
+	}
+	if p.config.Preparation != nil {
+		all = append(all, mountedVolume{volumePrepared, workloadconfig.PreparedDir, true, corev1.VolumeArgs{
+			EmptyDir: &corev1.EmptyDirVolumeSourceArgs{Medium: pulumi.String("Memory"), SizeLimit: pulumi.String("1Mi")},
+		}})
 	}
 	for _, files := range p.config.SecretFiles {
 		all = append(all, mountedVolume{files.Volume, files.Dir, true, secretVolume(p.secrets[files.Secret].name, files.Keys)})

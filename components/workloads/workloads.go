@@ -123,7 +123,7 @@ func (w *Workloads) build(b child.Builder, args *Args, settings workloadconfig.S
 	if err != nil {
 		return err
 	}
-	networkPolicies, err := o.metadataPolicies(settings.Workloads)
+	networkPolicies, err := o.metadataPolicies(configured)
 	if err != nil {
 		return err
 	}

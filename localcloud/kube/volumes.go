@@ -35,7 +35,7 @@ func (r *Runner) prepareVolumes(w workload, controlRoot string) ([]machine.Bind,
 	dirs := map[string]string{}
 	for _, v := range pod.Volumes {
 		at := filepath.Join(base, v.Name)
-		if v.Secret != nil {
+		if v.Secret != nil || (v.EmptyDir != nil && v.EmptyDir.Medium == corev1.StorageMediumMemory) {
 			at = filepath.Join(secret, v.Name)
 		}
 		dir, err := r.prepareVolume(w.Namespace, v, at, controlRoot)

@@ -183,7 +183,11 @@ func setNumber(value json.Number, into reflect.Value) bool {
 }
 
 func (d *decoder) wrongType(path string, from any, want reflect.Type) {
-	d.Unreadable(path, from, "must be "+article(TypeName(want)), "")
+	remedy := ""
+	if want.Kind() == reflect.Float64 {
+		remedy = violation.SetDecimalRemedy(path)
+	}
+	d.Unreadable(path, from, "must be "+article(TypeName(want)), remedy)
 }
 
 // article puts "a" or "an" before a noun.

@@ -82,7 +82,8 @@ func TestReportsPathsInsideMaps(t *testing.T) {
 		require.ErrorContains(t, err, want, text)
 	}
 	_, err := decodeRoot(map[string]string{"tags": `{"a":1}`, "ratio": `"x"`, "weights": `{"a":"1"}`, "nome": "x"})
-	for _, want := range []string{"tags.a: 1 must be a string; write it in quotes", `ratio: "x" must be a number`,
+	for _, want := range []string{"tags.a: 1 must be a string; write it in quotes",
+		`ratio: "x" must be a number; set it with ` + "`pulumi config set --type float --path 'emr-observatory:ratio'",
 		`weights.a: "1" must be a number`, "nome: (unknown)"} {
 		require.ErrorContains(t, err, want)
 	}

@@ -110,6 +110,12 @@ func SetRemedy(path string) string {
 	return fmt.Sprintf("set it with `pulumi config set --path '%s:%s' …`", platform.Project, path)
 }
 
+// SetDecimalRemedy is SetRemedy for a number that need not be an integer, which Pulumi
+// stores as text unless it is told otherwise.
+func SetDecimalRemedy(path string) string {
+	return fmt.Sprintf("set it with `pulumi config set --type float --path '%s:%s' …`", platform.Project, path)
+}
+
 // show renders a value as it appears in a stack file, shortened so that a list
 // of violations stays readable.
 func show(value any) string {

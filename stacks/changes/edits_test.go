@@ -69,6 +69,7 @@ func edits() []edit {
 	out = append(out, controlEdits()...)
 	out = append(out, emrEdits()...)
 	out = append(out, retentionEdits()...)
+	out = append(out, tracingEdits()...)
 	return append(out, endpointEdits()...)
 }
 
@@ -213,6 +214,32 @@ func retentionEdits() []edit {
 		one("retention.artifactDays", `90`, effects{changes.Updated: {"storage-data"}}),
 	}
 }
+
+// tracingEdits: jobs read the ratio from spark-defaults, steps from the status server.
+func tracingEdits() []edit {
+	ratio := effects{changes.Replaced: {"emr-cluster", "emr-task"}, changes.Restarted: {"workloads-status"}}
+	copied := []string{"workloads-collector", "workloads-victoria-metrics", "workloads-victoria-logs"}
+	return []edit{
+		one("tracing.enabled", `false`, ratio, "emr-cluster"),
+		one("tracing.samplingRatio", `0.1`, ratio, "emr-cluster"),
+		one("tracing.endpoint", `"otlp.example.com:4317"`, effects{
+			changes.Created: {"network-control-traces-out"}, changes.Updated: {"workloads-collector-config"}, changes.Restarted: copied,
+		}),
+		{keys: []string{"tracing.protocol", "tracing.headersParameter", "tracing.caCertificate", "tracing.serviceName"},
+			sets: []set{{"tracing.endpoint", `"https://otlp.example.com"`}, {"tracing.protocol", `"http"`},
+				{"tracing.headersParameter", `"/observatory/trace-headers"`}, {"tracing.caCertificate", authorityJSON},
+				{"tracing.serviceName", `"spark"`}},
+			shown: []string{`tracing: {"endpoint":"https://otlp.example.com", "protocol":"http", "headersParameter":…, …}`},
+			effects: effects{
+				changes.Updated:   {"control-access", "workloads-collector-config", "workloads-instance-metadata"},
+				changes.Restarted: copied,
+			}},
+		{keys: []string{"tracing.exporterType"}, sets: []set{{"tracing.exporterType", `"jaeger"`}}, engineError: "tracing.exporterType"},
+	}
+}
+
+// authorityJSON stands for a CA that is issued when the edit is made.
+const authorityJSON = `"authority"`
 
 func endpointEdits() []edit {
 	const endpoint = `"http://10.0.0.2:7070"`

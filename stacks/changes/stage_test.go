@@ -79,6 +79,9 @@ func (s *scene) with(t *testing.T, sets ...set) map[string]string {
 			issued := issuer.Issue(t, time.Now().AddDate(1, 0, 0), domain)
 			value = map[string]any{"domain": domain, "chain": issued.Chain(), "key": issued.Key}
 		}
+		if e.value == authorityJSON {
+			value = issuer.Issue(t, time.Now().AddDate(1, 0, 0), "otlp.example.com").Intermediate
+		}
 		top, rest, nested := strings.Cut(e.path, ".")
 		if nested {
 			object := map[string]any{}

@@ -44,6 +44,16 @@ func TestInstanceStoresAreEncryptedWithListedActions(t *testing.T) {
 	require.NotContains(t, policyOf(resources(t, "dev")), "kms:ReEncryptTo")
 }
 
+// A copy of the traces opens one port and lets one more pod use the role, both only
+// where it is configured.
+func TestACopyOfTracesAddsOneException(t *testing.T) {
+	values := trial.Values(t, "dev")
+	values[platform.Project+":tracing"] = `{"endpoint":"otlp.example.com:4317","headersParameter":"/team/trace-headers"}`
+	all := controls.FromRecording(trial.Record(t, "dev", recorder.WithConfig(values)))
+	require.Equal(t, []string{"AWS-0104 network-control-traces-out"}, findings(controls.Judge("dev", all)))
+	require.Empty(t, controls.CheckAllowances(all))
+}
+
 func TestAllowancesMatchPolicies(t *testing.T) {
 	const unlisted = "which is not listed; remove it, or list it with its purpose"
 	all := resources(t, "dev")

@@ -76,8 +76,9 @@ func everyStack() []Exception {
 		},
 		{
 			Rule: "AWS-0104", Resources: []string{"network-control-https-out", "network-core-https-out", "network-master-https-out"},
-			Reason:     "AWS's APIs, image registries and package mirrors have no stable addresses, so a narrower list would become outdated.",
-			Mitigation: "TCP port 443 only. Flow logs record the traffic.",
+			Reason: "AWS's APIs, image registries and package mirrors have no stable addresses, so a narrower list would become outdated.",
+			Mitigation: "TCP port 443 only; the control node's group also has the port of a tracing.endpoint that is a name. Flow logs " +
+				"record the traffic.",
 		},
 		{
 			Rule: "CKV_AWS_18", Resources: []string{"storage-logs"},

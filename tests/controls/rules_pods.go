@@ -47,6 +47,12 @@ var roleUsers = map[platform.Workload]string{
 	platform.WorkloadRedelivery: "fetches its binary from S3",
 }
 
+// preparesWithRole are the workloads that use the role only if an init container of
+// theirs reads something first.
+var preparesWithRole = map[platform.Workload]string{
+	platform.WorkloadCollector: "reads the headers for tracing.endpoint, if tracing.headersParameter names them",
+}
+
 // decode converts a plain value to a Kubernetes type.
 func decode[T any](v any) T {
 	var out T
@@ -140,6 +146,8 @@ func admitsMetadata(p networkingv1.NetworkPolicy) bool {
 func reachesMetadataIfNeeded(r Resource, all Resources) Judgement {
 	name := r.Text("metadata.name")
 	_, needs := roleUsers[platform.Workload(name)]
+	_, prepares := preparesWithRole[platform.Workload(name)]
+	needs = needs || (prepares && len(podOf(r).InitContainers) > 0)
 	p := all.metadataPoliciesOf(r.Text("metadata.namespace"), decode[map[string]string](r.At("spec.template.metadata.labels")))
 	reaches := len(p.denying)+len(p.allowing) == 0 || len(p.allowing) > 0
 	switch {
@@ -161,12 +169,15 @@ func systemPodsBlocked(_ Resource, all Resources) Judgement {
 	return met(p.denying...)
 }
 
-// RoleUsers returns the workloads that use the instance's role, each with its purpose,
-// in alphabetical order.
+// RoleUsers returns the workloads that use the instance's role, each with its purpose:
+// first those that always do.
 func RoleUsers() []string {
 	var out []string
 	for _, w := range slices.Sorted(maps.Keys(roleUsers)) {
 		out = append(out, fmt.Sprintf("`%s` %s", w, roleUsers[w]))
+	}
+	for _, w := range slices.Sorted(maps.Keys(preparesWithRole)) {
+		out = append(out, fmt.Sprintf("`%s` %s", w, preparesWithRole[w]))
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	"github.com/emr-observatory/emr-observatory/internal/testenv/issuer"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 	"github.com/emr-observatory/emr-observatory/simulator"
@@ -36,7 +38,7 @@ func TestServicesAcceptEveryValidConfiguration(t *testing.T) {
 		n = longConfigurations
 	}
 	materials := trial.Materials(t)
-	c := checker{seen: map[string]bool{}}
+	c := checker{seen: map[string]bool{}, authority: issuer.Issue(t, time.Now().AddDate(1, 0, 0), "otlp.example.com").Intermediate}
 	seeds := make(chan uint64, n)
 	for i := range n {
 		seeds <- uint64(i)
@@ -66,11 +68,13 @@ type checker struct {
 	seen     map[string]bool // types and inputs of checked resources
 	findings []string
 	rejected int // invalid candidates of the generator
+
+	authority string // a CA's certificate, PEM
 }
 
 // checkConfiguration checks the resources of the configuration that a seed determines.
 func (c *checker) checkConfiguration(t *testing.T, seed uint64, materials stacks.Materials) {
-	cfg, rejected := generator{rand.New(rand.NewPCG(seed, 1)), t}.config()
+	cfg, rejected := generator{rand.New(rand.NewPCG(seed, 1)), t, c.authority}.config()
 	// The other answers are of us-east-1 whatever the region is.
 	answers := append(trial.Answers(), recorder.WithFunction(trial.OfferingsFunction, trial.OfferedIn(cfg.Region, "us-east-1")))
 	rec, err := recorder.Run(func(ctx *pulumi.Context) error { return stacks.BuildOnAWS(ctx, cfg, materials) }, answers...)

@@ -16,7 +16,8 @@ import (
 // bounds of a rule, but can create any value that the rule allows.
 type generator struct {
 	*rand.Rand
-	t testing.TB
+	t         testing.TB
+	authority string // a CA's certificate, PEM
 }
 
 // config returns a valid configuration, and how many candidates were invalid.
@@ -41,6 +42,7 @@ func (g generator) candidate() schema.Config {
 	c.ControlNode.Arch = schema.Arch(c.ControlNode.InstanceType)
 	g.access(&c)
 	g.emr(&c)
+	g.tracing(&c.Tracing)
 	return c
 }
 
@@ -57,6 +59,8 @@ func (g generator) fill(section any) {
 		case field.Kind() == reflect.Bool:
 			field.SetBool(g.IntN(2) == 0)
 		case !ruled:
+		case field.Kind() == reflect.Float64:
+			field.SetFloat([]float64{0, 1, 0.25, g.Float64()}[g.IntN(4)])
 		case field.Kind() == reflect.Int && r.Max > 0:
 			field.SetInt(int64(g.between(r.Min, r.Max)))
 		case field.Kind() == reflect.String:
@@ -89,7 +93,8 @@ func (g generator) text(name string, r schema.Rule) string {
 		"tunnelEnd": func() string {
 			return g.oneOf("https://127.0.0.1:6443", "https://localhost:1", "https://127.0.0.1:65535")
 		},
-		"price": func() string { return fmt.Sprintf("%d.%0*d", g.between(0, 999), g.between(1, 5), g.IntN(10)) },
+		"price":         func() string { return fmt.Sprintf("%d.%0*d", g.between(0, 999), g.between(1, 5), g.IntN(10)) },
+		"traceEndpoint": func() string { return "" }, "caCertificates": func() string { return "" }, // tracing sets them
 		"origin": func() string {
 			return g.oneOf("http://", "https://") + g.oneOf("s3.example.org", "10.0.0.2", "[2001:db8::1]") + g.oneOf("", ":7070")
 		},
@@ -180,6 +185,23 @@ func (g generator) access(c *schema.Config) {
 		}
 	case schema.AccessTunnel:
 		node.APIURL, c.Grafana.URL = "https://localhost:6443", "https://127.0.0.1:3000"
+	}
+}
+
+// tracing makes the second destination of traces consistent with its protocol.
+func (g generator) tracing(tracing *schema.Tracing) {
+	if g.IntN(2) == 0 {
+		tracing.Protocol, tracing.HeadersParameter, tracing.ServiceName = schema.ProtocolGRPC, "", ""
+		return
+	}
+	port := g.oneOf(":1", ":443", ":4317", ":65535")
+	host := g.oneOf("otlp.example.com", "jaeger", "10.0.0.2", "203.0.113.7")
+	tracing.Endpoint = host + port
+	if tracing.Protocol == schema.ProtocolHTTP {
+		tracing.Endpoint = "https://" + host + g.oneOf("", port) + g.oneOf("", "/", "/api/otlp")
+	}
+	if g.IntN(2) == 0 {
+		tracing.CACertificate = g.authority
 	}
 }
 

@@ -18,6 +18,7 @@ require (
 	go.opentelemetry.io/collector/extension v1.55.0
 	go.opentelemetry.io/collector/otelcol v0.149.0
 	go.opentelemetry.io/collector/processor v1.55.0
+	go.opentelemetry.io/collector/processor/batchprocessor v0.149.0
 	go.opentelemetry.io/collector/processor/memorylimiterprocessor v0.149.0
 	go.opentelemetry.io/collector/receiver v1.55.0
 	go.opentelemetry.io/collector/receiver/otlpreceiver v0.149.0
