@@ -37,5 +37,7 @@ func TestConsoleOfEachPartition(t *testing.T) {
 func TestTraceparentOfAStep(t *testing.T) {
 	args := []string{"spark-submit", "--conf", platform.SparkTraceparent + "=00-a-b-01", "job.py"}
 	require.Equal(t, "00-a-b-01", platform.TraceparentOf(args))
+	require.Equal(t, "00-a-b-01", platform.TraceparentOf([]string{"spark-submit", "--conf=" + platform.SparkTraceparent + "=00-a-b-01"}))
+	require.Equal(t, "b7ad", platform.StepParentOf([]string{"spark-submit", "--conf", platform.SparkStepParent + "=b7ad"}))
 	require.Empty(t, platform.TraceparentOf([]string{"spark-submit", "--conf", "spark.x=" + platform.SparkTraceparent, "job.py"}))
 }

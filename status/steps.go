@@ -148,13 +148,17 @@ func (r *StepReader) List(ctx context.Context, input *emr.ListStepsInput) ([]Ste
 var ErrStepsRefused = errors.New("it is no cluster of this stack, or lacks the stack's tags (the control node's role lists the steps " +
 	"of clusters with these tags only); give the cluster the tags, or keep its nodes from reporting here")
 
-// explainRefusal explains why EMR did not return the steps of a cluster.
+// explainRefusal explains why EMR did not return the steps of a cluster. It leaves out the
+// request's id, which would make one problem many.
 func explainRefusal(cluster string, err error) error {
 	var answer smithy.APIError
-	if errors.As(err, &answer) && strings.HasPrefix(answer.ErrorCode(), "AccessDenied") {
-		return fmt.Errorf("read steps of cluster %s: %w: %w", cluster, ErrStepsRefused, err)
+	switch {
+	case !errors.As(err, &answer):
+		return fmt.Errorf("read steps of cluster %s: %w", cluster, err)
+	case strings.HasPrefix(answer.ErrorCode(), "AccessDenied"):
+		return fmt.Errorf("read steps of cluster %s: %w (%s: %s)", cluster, ErrStepsRefused, answer.ErrorCode(), answer.ErrorMessage())
 	}
-	return fmt.Errorf("read steps of cluster %s: %w", cluster, err)
+	return fmt.Errorf("read steps of cluster %s: %s: %s", cluster, answer.ErrorCode(), answer.ErrorMessage())
 }
 
 func newStep(cluster string, s types.StepSummary, tracing Tracing) Step {

@@ -49,15 +49,21 @@ func startEMR(t *testing.T) (*emrapi.Store, *status.StepReader, *atomic.Int64) {
 	})), requests
 }
 
-// stepReader reads from an API of EMR.
+// stepReader reads from an API of EMR. Each step has a span.
 func stepReader(t *testing.T, api http.Handler) *status.StepReader {
+	t.Helper()
+	return status.NewStepReader(clientOf(t, api), status.Tracing{Enabled: true, Ratio: 1})
+}
+
+// clientOf returns a client of an API of EMR.
+func clientOf(t *testing.T, api http.Handler) *emr.Client {
 	t.Helper()
 	server := httptest.NewServer(api)
 	t.Cleanup(server.Close)
-	return status.NewStepReader(emr.New(emr.Options{
+	return emr.New(emr.Options{
 		Region: "us-east-1", BaseEndpoint: aws.String(server.URL), RetryMaxAttempts: 1,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
-	}), status.Tracing{Enabled: true, Ratio: 1})
+	})
 }
 
 // addSteps adds a cluster with steps, and returns its id and theirs.

@@ -1,6 +1,7 @@
 package steptelemetry_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -154,6 +155,10 @@ func TestClusterThatIsNotTheStacksOwn(t *testing.T) {
 	require.Len(t, r.Problems(), 1)
 	require.Contains(t, r.Problems()[0], "read steps of cluster "+other+": it is no cluster of this stack, or lacks the stack's tags")
 	require.Equal(t, 2, w.requests())
+	page := w.source(t)
+	page.Recorder = r
+	require.Equal(t, r.Problems(), page.Read(t.Context()).Problems, "once, though the page has asked, too")
+	w.requests()
 	for range 5 {
 		now = now.Add(steptelemetry.Interval)
 		r.Round(t.Context(), now)
@@ -163,6 +168,38 @@ func TestClusterThatIsNotTheStacksOwn(t *testing.T) {
 	w.refuse = nil // the tags were added
 	r.Round(t.Context(), now.Add(time.Hour))
 	require.Empty(t, r.Problems())
+}
+
+// Requests of all clusters together stay within their share of EMR's quota.
+func TestRequestsAreLimited(t *testing.T) {
+	w := newWorld(t)
+	for range 6 {
+		w.cluster(t)
+	}
+	r, err := steptelemetry.New(t.Context(), w.source(t), w.folder)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // less than the next request waits
+	defer cancel()
+	r.Round(ctx, afterLogs())
+	require.Equal(t, 4, w.requests())
+}
+
+// A step whose cluster has stopped reporting is recorded all the same.
+func TestClusterThatNoLongerReports(t *testing.T) {
+	w := newWorld(t)
+	cluster := w.cluster(t)
+	id := w.add(t, cluster, "last")
+	require.NoError(t, w.store.SetStepState(cluster, id, types.StepStateRunning, nil))
+	w.recorder(t).Round(t.Context(), afterLogs())
+	w.metrics = startVictoriaMetrics(t) // knows no cluster
+	r := w.recorder(t)
+	r.Round(t.Context(), afterLogs())
+	require.NoError(t, w.store.SetStepState(cluster, id, types.StepStateCompleted, nil))
+	r.Round(t.Context(), afterLogs())
+	require.Equal(t, []string{id}, stepsOf(w.received()))
+	w.requests()
+	r.Round(t.Context(), afterLogs())
+	require.Zero(t, w.requests(), "it has no open step")
 }
 
 // A throttled or broken EMR is asked less and less often, until it answers.

@@ -166,19 +166,25 @@ func (w *world) requests() int {
 // recorder starts a recorder as a new process does.
 func (w *world) recorder(t *testing.T) *steptelemetry.Recorder {
 	t.Helper()
+	r, err := steptelemetry.New(t.Context(), w.source(t), w.folder)
+	require.NoError(t, err)
+	r.Hurry()
+	return r
+}
+
+// source is what the status server reads from.
+func (w *world) source(t *testing.T) status.Source {
+	t.Helper()
 	client := emr.New(emr.Options{
 		Region: "us-east-1", BaseEndpoint: aws.String(w.emr.URL), RetryMaxAttempts: 1,
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	})
-	r, err := steptelemetry.New(t.Context(), status.Source{
+	return status.Source{
 		Client: http.DefaultClient, Steps: status.NewStepReader(client, w.tracing),
 		Config: status.Config{Endpoints: map[platform.Workload]status.Endpoint{
-			platform.WorkloadVictoriaMetrics: {URL: w.metrics}, platform.WorkloadCollector: {URL: w.otl.URL},
+			platform.WorkloadVictoriaMetrics: {URL: w.metrics}, platform.WorkloadCollector: {URL: w.otl.URL, ReadyURL: w.otl.URL},
 		}},
-	}, w.folder)
-	require.NoError(t, err)
-	r.Hurry()
-	return r
+	}
 }
 
 // cluster adds a cluster whose nodes report.
