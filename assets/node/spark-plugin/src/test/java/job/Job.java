@@ -1,6 +1,8 @@
 package job;
 
 import java.io.File;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.util.Arrays;
 import java.util.Collections;
 import org.apache.hadoop.fs.statistics.IOStatisticsContext;
@@ -10,6 +12,7 @@ import org.apache.spark.SparkException;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.streaming.Trigger;
 
 /** A job that does some of everything: SQL, a write, failed and slow tasks, parents of three kinds. */
 public final class Job {
@@ -47,10 +50,30 @@ public final class Job {
     } catch (Exception e) {
       System.out.println("the last job failed: " + (e instanceof SparkException));
     }
+    stream(session, args[0]);
     if (args.length > 1) {
       return; // without stop(): Spark's shutdown hook stops the context
     }
     session.stop();
+  }
+
+  /** A file in each micro-batch. */
+  private static void stream(SparkSession session, String dir) throws Exception {
+    File in = new File(dir, "in");
+    in.mkdirs();
+    for (int i = 0; i < 3; i++) {
+      Files.write(new File(in, i + ".txt").toPath(), "line\n".getBytes(StandardCharsets.UTF_8));
+    }
+    session
+        .readStream()
+        .option("maxFilesPerTrigger", 1)
+        .text(in.getPath())
+        .writeStream()
+        .format("noop")
+        .option("checkpointLocation", new File(dir, "checkpoint").getPath())
+        .trigger(Trigger.AvailableNow())
+        .start()
+        .awaitTermination();
   }
 
   /** What S3A does when it closes a stream that has put an object in 5 ms. */

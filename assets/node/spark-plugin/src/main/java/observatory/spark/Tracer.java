@@ -38,6 +38,7 @@ final class Tracer {
   private final Settings settings;
   private final Sink sink;
   private final SpanBudget budget;
+  private final Batches batches = new Batches();
   private final Map<Long, Open> executions = new HashMap<Long, Open>();
   private final Map<Long, Long> roots = new HashMap<Long, Long>();
   private final Map<Integer, Open> jobs = new HashMap<Integer, Open>();
@@ -80,15 +81,9 @@ final class Tracer {
     if (!open.kept) {
       return;
     }
-    boolean batch = open.place.batch != null;
-    Span span = begin(open, open.place.parentSpanId, "sql", Long.toString(id), "sql " + id, time);
+    Span span = begin(open, open.place.parentSpanId, "sql", open.number, "sql " + id, time);
     span.put("spark.sql.execution.id", id);
-    send(open, fail(open, span, error), !batch);
-    if (batch && budget.take(open.place.traceId)) {
-      String number = open.place.batch;
-      Span root = begin(open, null, "batch", number, "batch " + number.substring(number.lastIndexOf('.') + 1), time);
-      send(open, fail(open, root, error), true);
-    }
+    send(open, fail(open.place, span, error), time, error);
   }
 
   void jobStart(int id, long time, long execution, Properties properties) {
@@ -125,6 +120,10 @@ final class Tracer {
     if (open.place == null) {
       open.place = place;
       boolean wanted = open.parent == null ? place.sampled : open.parent.kept;
+      if (wanted && place.batch != null && !batches.knows(place)) {
+        wanted = budget.take(place.traceId); // its own
+        send(batches.begin(place));
+      }
       open.kept = wanted && budget.take(place.traceId);
     }
   }
@@ -145,7 +144,7 @@ final class Tracer {
     String parent = job.parent == null ? job.place.parentSpanId : application.span("sql", job.parent.number);
     Span span = begin(job, parent, "job", Integer.toString(id), "job " + id, time);
     span.put("spark.job.id", (long) id);
-    send(job, fail(job, span, error), job.parent == null);
+    send(job, fail(job.place, span, error), time, error);
   }
 
   void stageSubmitted(int id, int attempt, long time, String name) {
@@ -171,7 +170,7 @@ final class Tracer {
     String job = stage.parent.number;
     Span span = begin(stage, application.span("job", job), "stage", stage.number, "stage " + stage.number, completed);
     span.put("spark.job.id", Settings.number(job)).put("spark.stage.id", (long) id).put("spark.stage.attempt", (long) attempt);
-    send(stage, fail(stage, span, error), false);
+    send(stage, fail(stage.place, span, error), completed, error);
   }
 
   /** Sends what is still open, the phases, and last the application, the root. */
@@ -188,6 +187,7 @@ final class Tracer {
     for (Long id : new HashMap<Long, Open>(executions).keySet()) {
       executionEnd(id, phases.end, null);
     }
+    send(batches.end());
     if (application.sampled) {
       sendPhases(phases);
       sendApplication(phases);
@@ -242,19 +242,33 @@ final class Tracer {
         .put("spark.description", budget.text(open.place.traceId, text) ? text : null);
   }
 
-  private Span fail(Open open, Span span, String error) {
+  private Span fail(Place place, Span span, String error) {
     if (error == null || error.isEmpty()) {
       return span;
     }
     String text = settings.redaction.text(error, Redaction.MESSAGE);
-    return span.error(budget.text(open.place.traceId, text) ? text : null);
+    return span.error(budget.text(place.traceId, text) ? text : null);
   }
 
-  private void send(Open open, Span span, boolean topmost) {
-    if (topmost && open.place.foreign) {
+  /** The topmost span of another trace links to the application; a micro-batch's own span is above it. */
+  private void send(Open open, Span span, long to, String error) {
+    if (open.parent == null && open.place.batch != null) {
+      batches.add(open.place, open.from, to, error);
+    } else if (open.parent == null && open.place.foreign) {
       span.link(application.traceId, application.spanId);
     }
     sink.span(span);
+  }
+
+  private void send(List<Batches.Batch> complete) {
+    for (Batches.Batch batch : complete) {
+      if (batch.to > 0) {
+        String name = "batch " + batch.number;
+        Span span = application.begin(batch.place.traceId, null, "batch", batch.place.batch, name, batch.from, batch.to);
+        span.link(application.traceId, application.spanId);
+        sink.span(fail(batch.place, span, batch.failure));
+      }
+    }
   }
 
   private static long key(int stage, int attempt) {
