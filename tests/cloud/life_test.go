@@ -25,12 +25,13 @@ func TestLife(t *testing.T) {
 	}
 	t.Parallel() // see maxClouds
 	c := newClone(t)
-	var trace string
+	var trace, line string
 	parts := []struct {
 		name string
 		run  func(*testing.T)
 	}{
-		{"up runs the job", func(t *testing.T) { trace = upRunsTheJob(t, c) }},
+		{"up runs the job", func(t *testing.T) { trace, line = upRunsTheJob(t, c) }},
+		{"the job's phases are where people look", func(t *testing.T) { phasesAreShown(t, c, line) }},
 		{"a second up changes nothing", func(t *testing.T) { secondUpChangesNothing(t, c) }},
 		{"every query of the dashboards has data", func(t *testing.T) { everyQueryHasData(t, c) }},
 		{"every panel of VictoriaMetrics' own UI has data", func(t *testing.T) { predefinedPanelsHaveData(t, c) }},
@@ -63,15 +64,17 @@ func TestLife(t *testing.T) {
 	}
 }
 
-// upRunsTheJob returns the trace ID of the first job.
-func upRunsTheJob(t *testing.T, c *cloud) (trace string) {
+// upRunsTheJob returns the trace ID of the first job, and the line of its phases.
+func upRunsTheJob(t *testing.T, c *cloud) (trace, line string) {
 	var out string
 	c.recordCommandLines(func() { out = c.make(t, "up") })
 	t.Log(out)
 	require.Contains(t, out, "job orders.py: COMPLETED")
 	m := regexp.MustCompile(`trace ([0-9a-f]{32})`).FindStringSubmatch(out)
 	require.NotNil(t, m, out)
-	return m[1]
+	line = regexp.MustCompile(`(?m)^` + platform.YARNApplicationID + `: .* · .*$`).FindString(out)
+	require.NotEmpty(t, line, out)
+	return m[1], line
 }
 
 // secondUpChangesNothing also checks the --json output: stdout is one JSON value,
