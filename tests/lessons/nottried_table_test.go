@@ -70,6 +70,13 @@ func accountNotTried() []notTried {
 			[]string{"components/controlnode TestNodePolicyHasNoWildcards", "status TestLastSteps", "status TestStepsThatCannotBeRead", life},
 			"after a job: `curl --cacert observatory-ca.pem --user observatory 'STATUS_URL/status?section=steps'`",
 		}, {
+			"`submit --wait` says where the time of a job went, within 30 s of the step's end.",
+			"How long EMR takes to report a step's end, and what an operator's network adds, is AWS's.",
+			"It asks the real page, with its certificate and password, and what the driver sends last arrives after the step's end.",
+			[]string{"submit TestSubmitTellsThePhasesAfterTheEnd", "cmd/observatory TestSubmitPrintsThePhases", life},
+			"`observatory submit --wait --cluster CLUSTER --bucket DATA_BUCKET --status-url STATUS_URL --ca-certificate observatory-ca.pem " +
+				"--password-file password examples/jobs/orders.py s3://DATA_BUCKET/lake/orders`",
+		}, {
 			"A step's links open Grafana's Explore and the cluster's page in the AWS console.",
 			"No Grafana server and no console is available; AWS does not document the addresses of the console's pages.",
 			"The links have the ids and times of the step; those to the stores' own UIs open in Chromium.",
