@@ -55,7 +55,7 @@ var theCluster = sync.OnceValues(func() (*cluster, error) {
 	if err := errors.Join(installNode(), c.configure(), c.install(ctx)); err != nil {
 		return nil, err
 	}
-	return c, c.start(ctx)
+	return c, errors.Join(c.received.serve(), c.start(ctx))
 })
 
 // startCluster returns the YARN that all tests share.

@@ -32,6 +32,16 @@ func (r *run) divide(t *testing.T) phases.Result {
 	return engine.Result()
 }
 
+// requireClock compares the Go engine with the job's own clock, and the plugin with
+// the Go engine.
+func (r *run) requireClock(t *testing.T) {
+	t.Helper()
+	result := r.divide(t)
+	requireAccount(t, r.account(t, 0), result)
+	require.False(t, result.Approximate)
+	r.requirePlugin(t, result)
+}
+
 // The bars of a phase against the job's own clock.
 const (
 	tolerance      = 500 * time.Millisecond
@@ -132,7 +142,7 @@ func TestPhasesEqualTheJobsOwnClock(t *testing.T) {
 			t.Parallel()
 			r := c.submit(t, j)
 			r.wait(t)
-			requireAccount(t, r.account(t, 0), r.divide(t))
+			r.requireClock(t)
 		})
 	}
 	t.Run("narrow queue", func(t *testing.T) { // which one test at a time can fill
@@ -154,7 +164,7 @@ func (c *cluster) testStarved(t *testing.T) {
 	time.Sleep(starvation())
 	other.release(t)
 	starved.wait(t)
-	requireAccount(t, starved.account(t, 0), starved.divide(t))
+	starved.requireClock(t)
 }
 
 // testReference is the case that the platform was built for: a job that waits for a
@@ -168,7 +178,7 @@ func (c *cluster) testReference(t *testing.T) {
 	time.Sleep(starvation())
 	other.release(t)
 	r.wait(t)
-	requireAccount(t, r.account(t, 0), r.divide(t))
+	r.requireClock(t)
 }
 
 // starvation is how long jobs have to wait for others: a minute in the long form.

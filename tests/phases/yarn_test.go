@@ -47,6 +47,8 @@ type cluster struct {
 	tree  string // Spark and Hadoop
 	java  string // JAVA_HOME
 	store *store
+
+	received receiver // in place of the node's collector
 }
 
 func (c *cluster) path(name string) string { return filepath.Join(c.dir, name) }
@@ -130,7 +132,7 @@ func (c *cluster) sparkDefaults(local string) map[string]string {
 		"spark.executor.memory": fmt.Sprintf("%dm", heapMB), "spark.executor.memoryOverhead": fmt.Sprintf("%dm", overheadMB),
 		"spark.yarn.am.memory": fmt.Sprintf("%dm", heapMB), "spark.yarn.am.memoryOverhead": fmt.Sprintf("%dm", overheadMB),
 		"spark.yarn.scheduler.heartbeat.interval-ms": sparkHeartbeat, "spark.yarn.report.interval": sparkHeartbeat,
-		"spark.ui.enabled": "false", "spark.dynamicAllocation.maxExecutors": "2",
+		platform.SparkSamplingRatio: "1", "spark.ui.enabled": "false", "spark.dynamicAllocation.maxExecutors": "2",
 		// The job's own clock of its tasks, beside the platform's plugin.
 		"spark.plugins": clockPlugin, "spark.driver.extraClassPath": c.classes(), "spark.executor.extraClassPath": c.classes(),
 		"spark." + clockFolder: c.path("clock"),

@@ -1,0 +1,182 @@
+package phases_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// receiver stands at the place of the node's collector and keeps what the JVMs send.
+// The launcher's own tests send to the real one.
+type receiver struct {
+	mu     sync.Mutex
+	spans  []sentSpan
+	points []sentPoint
+	faults []string // requests that are not OTLP
+}
+
+type attribute struct {
+	Key   string `json:"key"`
+	Value struct {
+		String *string         `json:"stringValue"`
+		Int    json.RawMessage `json:"intValue"`
+		Double *float64        `json:"doubleValue"`
+		Bool   *bool           `json:"boolValue"`
+	} `json:"value"`
+}
+
+type attributes map[string]string
+
+// sentSpan is a span as it was sent.
+type sentSpan struct {
+	TraceID    string      `json:"traceId"`
+	SpanID     string      `json:"spanId"`
+	ParentID   string      `json:"parentSpanId"`
+	Name       string      `json:"name"`
+	Start      json.Number `json:"startTimeUnixNano"`
+	End        json.Number `json:"endTimeUnixNano"`
+	Attributes []attribute `json:"attributes"`
+
+	application string
+	values      attributes
+}
+
+// sentPoint is a point of a metric.
+type sentPoint struct {
+	application, name string
+	values            attributes
+	value             float64
+	at                time.Time // when it arrived
+}
+
+type resourceOf struct {
+	Attributes []attribute `json:"attributes"`
+}
+
+type request struct {
+	Spans []struct {
+		Resource resourceOf `json:"resource"`
+		Scopes   []struct {
+			Spans []sentSpan `json:"spans"`
+		} `json:"scopeSpans"`
+	} `json:"resourceSpans"`
+	Metrics []struct {
+		Resource resourceOf `json:"resource"`
+		Scopes   []struct {
+			Metrics []struct {
+				Name  string `json:"name"`
+				Gauge struct {
+					Points []struct {
+						Double     *float64        `json:"asDouble"`
+						Int        json.RawMessage `json:"asInt"`
+						Attributes []attribute     `json:"attributes"`
+					} `json:"dataPoints"`
+				} `json:"gauge"`
+			} `json:"metrics"`
+		} `json:"scopeMetrics"`
+	} `json:"resourceMetrics"`
+}
+
+// serve listens where the node's collector does.
+func (r *receiver) serve() error {
+	server := &http.Server{Addr: fmt.Sprintf("127.0.0.1:%d", platform.OTLPHTTP), Handler: r, ReadHeaderTimeout: time.Minute}
+	failed := make(chan error, 1)
+	go func() { failed <- server.ListenAndServe() }()
+	select {
+	case err := <-failed:
+		return err
+	case <-time.After(100 * time.Millisecond):
+		return nil
+	}
+}
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, incoming *http.Request) {
+	var sent request
+	err := json.NewDecoder(incoming.Body).Decode(&sent)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.faults = append(r.faults, fmt.Sprintf("%s: %v", incoming.URL.Path, err))
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	for _, resource := range sent.Spans {
+		application := read(resource.Resource.Attributes)[string(platform.SparkAppID)]
+		for _, scope := range resource.Scopes {
+			for _, s := range scope.Spans {
+				s.application, s.values = application, read(s.Attributes)
+				r.spans = append(r.spans, s)
+			}
+		}
+	}
+	for _, resource := range sent.Metrics {
+		application := read(resource.Resource.Attributes)[string(platform.SparkAppID)]
+		for _, scope := range resource.Scopes {
+			for _, m := range scope.Metrics {
+				for _, p := range m.Gauge.Points {
+					value := number(p.Int)
+					if p.Double != nil {
+						value = *p.Double
+					}
+					r.points = append(r.points, sentPoint{application, m.Name, read(p.Attributes), value, time.Now()})
+				}
+			}
+		}
+	}
+}
+
+// spansOf returns the spans of an application.
+func (r *receiver) spansOf(application string) []sentSpan {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var found []sentSpan
+	for _, s := range r.spans {
+		if s.application == application {
+			found = append(found, s)
+		}
+	}
+	return found
+}
+
+// pointsOf returns the points of an application's metric, in order of arrival.
+func (r *receiver) pointsOf(application, metric string) []sentPoint {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var found []sentPoint
+	for _, p := range r.points {
+		if p.application == application && p.name == metric {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+func read(list []attribute) attributes {
+	out := attributes{}
+	for _, a := range list {
+		switch v := a.Value; {
+		case v.String != nil:
+			out[a.Key] = *v.String
+		case v.Double != nil:
+			out[a.Key] = strconv.FormatFloat(*v.Double, 'g', -1, 64)
+		case v.Bool != nil:
+			out[a.Key] = strconv.FormatBool(*v.Bool)
+		default:
+			out[a.Key] = fmt.Sprint(number(v.Int))
+		}
+	}
+	return out
+}
+
+// number reads an integer, which OTLP's JSON writes as a string.
+func number(raw json.RawMessage) float64 {
+	var text json.Number
+	_ = json.Unmarshal(raw, &text)
+	value, _ := text.Float64()
+	return value
+}

@@ -1,0 +1,122 @@
+package phases_test
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// engineTolerance is how far the plugin and the Go engine may be apart.
+const engineTolerance = 10 // ms
+
+// requirePlugin compares what the plugin sent with the Go engine's division.
+func (r *run) requirePlugin(t *testing.T, want phases.Result) {
+	t.Helper()
+	id := r.application(t)
+	root := r.awaitRoot(t, id)
+	var segments []phases.Segment
+	for _, s := range r.received.spansOf(id) {
+		if s.values["spark.kind"] == string(platform.SpanPhase) {
+			segments = append(segments, phases.Segment{
+				Phase: platform.Phase(s.values["spark.phase"]), From: millis(t, s.Start), To: millis(t, s.End),
+			})
+		}
+	}
+	sums := map[platform.Phase]int64{}
+	for _, s := range segments {
+		sums[s.Phase] += s.To - s.From
+	}
+	require.InDelta(t, want.Begin, millis(t, root.Start), engineTolerance, "begin")
+	require.InDelta(t, want.End, millis(t, root.End), engineTolerance, "end")
+	for _, phase := range platform.Phases() {
+		attribute, err := strconv.ParseFloat(root.values["spark.phase."+string(phase)+".seconds"], 64)
+		require.NoError(t, err, "%s: %v", phase, root.values)
+		require.InDelta(t, want.Phases[phase], 1000*attribute, engineTolerance, "%s on the application's span", phase)
+		require.InDelta(t, want.Phases[phase], 1000*r.finalGauge(t, id, metricOf(phase)), engineTolerance, "%s as a metric", phase)
+		if len(segments) == len(want.Segments) { // the shortest are left out of a long list
+			require.InDelta(t, want.Phases[phase], sums[phase], engineTolerance, "%s as spans", phase)
+		}
+	}
+	require.LessOrEqual(t, len(segments), len(want.Segments))
+	require.NotEmpty(t, segments)
+	r.requireTree(t, id)
+}
+
+// metricOf returns the emitted name of the seconds of a phase.
+func metricOf(phase platform.Phase) string {
+	if phase == platform.PhaseResourceWait {
+		return "spark.resource_wait"
+	}
+	return "spark.phase." + string(phase)
+}
+
+// awaitRoot returns the application's span.
+func (r *run) awaitRoot(t *testing.T, id string) (root sentSpan) {
+	t.Helper()
+	err := poll.Until(t.Context(), poll.Options{Interval: 100 * time.Millisecond, Timeout: 10 * time.Second}, func(context.Context) error {
+		for _, s := range r.received.spansOf(id) {
+			if s.values["spark.kind"] == string(platform.SpanApplication) {
+				root = s
+				return nil
+			}
+		}
+		return fmt.Errorf("%s (%s) sent no span of the application", r.name, id)
+	})
+	require.NoError(t, err)
+	return root
+}
+
+func (r *run) finalGauge(t *testing.T, id, metric string) float64 {
+	t.Helper()
+	points := r.received.pointsOf(id, metric)
+	require.NotEmpty(t, points, "%s of %s", metric, id)
+	return points[len(points)-1].value
+}
+
+// requireTree fails if a span of the application has a parent that never arrived, is
+// there twice, or is in another's trace.
+func (r *run) requireTree(t *testing.T, id string) {
+	t.Helper()
+	spans, known := r.received.spansOf(id), map[string]sentSpan{}
+	for _, s := range spans {
+		require.NotContains(t, known, s.SpanID, "%s twice", s.Name)
+		known[s.SpanID] = s
+	}
+	root := known[applicationSpan(id, r.attempt())]
+	require.NotEmpty(t, root.SpanID, "the application's span has the id that everybody can compute")
+	for _, s := range spans {
+		require.Equal(t, root.TraceID, s.TraceID, s.Name)
+		if s.SpanID != root.SpanID {
+			require.Contains(t, known, s.ParentID, "the parent of %s", s.Name)
+		}
+	}
+}
+
+// attempt is YARN's attempt of the application: Spark names none in client mode.
+func (r *run) attempt() string {
+	if r.inCluster {
+		return "1"
+	}
+	return ""
+}
+
+func applicationSpan(id, attempt string) string {
+	span := platform.SpanID(id, attempt, platform.SpanApplication, "0")
+	return hex.EncodeToString(span[:])
+}
+
+func millis(t *testing.T, nanos fmt.Stringer) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(nanos.String(), 10, 64)
+	require.NoError(t, err)
+	return n / 1e6
+}
