@@ -126,6 +126,9 @@ func TestTracesAreCopiedFromAQueue(t *testing.T) {
 			log := l.logOf(platform.WorkloadCollector)
 			require.NotContains(t, log, "Bearer lab")
 			require.NotContains(t, log, "for $")
+			said, err := os.ReadFile(filepath.Join(l.dirs[platform.WorkloadCollector], c.Preparation.Name+".log"))
+			require.NoError(t, err)
+			require.Empty(t, string(said))
 		})
 	}
 }

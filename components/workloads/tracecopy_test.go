@@ -34,6 +34,7 @@ func TestTheCollectorReadsItsHeadersBeforeItStarts(t *testing.T) {
 	require.Equal(t, platform.ImageAWSCLI().Ref(), prepare.Image)
 	require.Contains(t, prepare.Env, corev1.EnvVar{Name: "PARAMETER", Value: "/team/trace-headers"})
 	require.Equal(t, "/bin/sh", prepare.Command[0])
+	require.NotContains(t, prepare.Command[2], "$$", "Kubernetes makes one $ of it")
 	require.Contains(t, prepare.VolumeMounts, corev1.VolumeMount{Name: "prepared", MountPath: workloadconfig.PreparedDir})
 	main := pod.Containers[0]
 	require.Contains(t, main.VolumeMounts, corev1.VolumeMount{Name: "prepared", MountPath: workloadconfig.PreparedDir, ReadOnly: true})

@@ -53,9 +53,10 @@ func TestSecretsAreInMemoryOnly(t *testing.T) {
 	from := &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
 		LocalObjectReference: corev1.LocalObjectReference{Name: "token"}, Key: "token",
 	}}
-	script := `printf %s "$TOKEN" | sha256sum > /tmp/env; sha256sum < /secrets/token > /tmp/file; sleep infinity`
+	script := `printf %s "$TOKEN" | tee /prepared/token | sha256sum > /tmp/env; sha256sum < /secrets/token > /tmp/file; sleep infinity`
 	c.mustApply("Deployment", deployment("secret", script,
 		volume("/secrets", corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "token"}}),
+		volume("/prepared", corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}}),
 		readiness(execProbe("test", "-s", "/tmp/file")),
 		func(_ *appsv1.Deployment, main *corev1.Container) {
 			main.Env = []corev1.EnvVar{{Name: "TOKEN", ValueFrom: from}}
