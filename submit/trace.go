@@ -74,7 +74,8 @@ func (t stepTrace) id() string {
 
 // longestTrace stands for any trace in the length of a step's arguments.
 func longestTrace() stepTrace {
-	return stepTrace{parent: trace.SpanID{1}, span: trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{1}})}
+	ids := trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{1}}
+	return stepTrace{parent: trace.SpanID{1}, span: trace.NewSpanContext(ids)}
 }
 
 // samplingRatio returns the ratio that a job on the cluster has: its own, or else the

@@ -13,8 +13,9 @@ import (
 const StatusFile = "status.json"
 
 // Status configures `observatory serve`, which reports on every workload and on the
-// last steps, and records every step; it keeps which ones on its volume. It serves TLS, and trusts the certificates that the same CA signed, or
-// the one certificate that all servers share.
+// last steps, and records every step; it keeps which ones on its volume. It serves TLS, and
+// trusts the certificates that the same CA signed, or the one certificate that all
+// servers share.
 func Status(r platform.WorkloadRecord, s Settings) (Config, error) {
 	const dir = "/etc/observatory-access"
 	file := func(key string) string { return path.Join(dir, key) }

@@ -66,7 +66,8 @@ func TestStepsReachTheirStores(t *testing.T) {
 	submitted := end("etl.py", "spark-submit", "--conf", platform.SparkTraceparent+"=00-"+traceID+"-eee19b7ec3c1b174-01")
 	eventually(t, 30*time.Second, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query="+platform.MetricHostSeen,
 		contains(cluster))
-	send(t, "logs", strings.ReplaceAll(resource(`"scopeLogs":[{"logRecords":[`+logOf(submitted)+`]}]`), "spark-executor", platform.ServiceStep))
+	line := resource(`"scopeLogs":[{"logRecords":[` + logOf(submitted) + `]}]`)
+	send(t, "logs", strings.ReplaceAll(line, "spark-executor", platform.ServiceStep))
 	eventually(t, 30*time.Second, "GET", "http://victoria-logs:9428/select/logsql/query?query=application_17_0042", contains(submitted))
 
 	l.startStatus(served.URL)

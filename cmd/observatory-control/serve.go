@@ -68,7 +68,8 @@ func serveCommand() *cobra.Command {
 	c.Flags().StringVar(&f.password, "password-file", "", "file with the password of the user "+platform.StatusUser)
 	c.Flags().StringVar(&f.caCertificate, "ca-certificate", "", "CA of the workloads' certificates (PEM; default: this machine's)")
 	c.Flags().StringVar(&f.serverName, "server-name", "", "name in the workloads' certificates (default: each workload's own)")
-	c.Flags().StringVar(&f.samplingRatio, "sampling-ratio", "", "share of the steps' traces that is kept, 0 to 1 (default: steps have no spans)")
+	c.Flags().StringVar(&f.samplingRatio, "sampling-ratio", "",
+		"share of the steps' traces that is kept, 0 to 1 (default: steps have no spans)")
 	c.Flags().StringVar(&address, "listen", fmt.Sprintf(":%d", platform.Status), "address to listen on")
 	c.Flags().StringVar(&f.data, "data", "", "folder that keeps which steps were recorded (default: none, and the last day's are sent again)")
 	return c

@@ -31,7 +31,8 @@ func submitCommand(s *settings) *cobra.Command {
 			"DAG, task and run come from Airflow's variables AIRFLOW_CTX_DAG_ID, AIRFLOW_CTX_TASK_ID and AIRFLOW_CTX_DAG_RUN_ID,\n" +
 			"or from --conf " + platform.SparkAirflowDAG + ", " + platform.SparkAirflowTask + " and\n" +
 			platform.SparkAirflowRun + ".\n\n" +
-			"With --wait, shows where the time of its applications went, as the status page knows it: that of the local cloud, or --status-url.",
+			"With --wait, shows where the time of its applications went, as the status page knows it: that of the local cloud, or\n" +
+			"--status-url.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := submit.WithTraceparent(cmd.Context())
 			var err error

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
@@ -64,15 +65,15 @@ func (s *sender) sendMetrics(ctx context.Context, c *cluster, latest []status.St
 			continue
 		}
 		named[step.Name] = true
+		labels := attribute.NewSet(attribute.String(platform.LabelStepName, step.Name), stateOf(step.State))
 		durations = append(durations, metricdata.DataPoint[float64]{
-			Attributes: attribute.NewSet(attribute.String(platform.LabelStepName, step.Name), attribute.String(platform.LabelStepState, string(step.State))),
-			Time:       now, Value: step.Ended.Sub(*step.Started).Seconds(),
+			Attributes: labels, Time: now, Value: step.Ended.Sub(*step.Started).Seconds(),
 		})
 	}
 	var counts []metricdata.DataPoint[int64]
 	for state, count := range c.count {
 		counts = append(counts, metricdata.DataPoint[int64]{
-			Attributes: attribute.NewSet(attribute.String(platform.LabelStepState, string(state))), StartTime: c.begun, Time: now, Value: count,
+			Attributes: attribute.NewSet(stateOf(state)), StartTime: c.begun, Time: now, Value: count,
 		})
 	}
 	var metrics []metricdata.Metrics
@@ -96,4 +97,8 @@ func (s *sender) sendMetrics(ctx context.Context, c *cluster, latest []status.St
 		return fmt.Errorf("send the metrics of steps to %s: %w", s.collector, err)
 	}
 	return nil
+}
+
+func stateOf(state types.StepState) attribute.KeyValue {
+	return attribute.String(platform.LabelStepState, string(state))
 }

@@ -226,6 +226,13 @@ func clusterNotTried() []notTried {
 				"`aws kms create-grant --key-id KEY --grantee-principal SPOT_ROLE_ARN --operations Encrypt Decrypt ReEncryptFrom ReEncryptTo " +
 				"GenerateDataKey GenerateDataKeyWithoutPlaintext DescribeKey CreateGrant`",
 		}, {
+			"The control node reads every step within EMR's quota.", "EMR's quotas and the order of its lists are its own.",
+			"The local EMR lists as its API reference says: 50 in a page, the newest first, ten by id. Requests are limited to half of the " +
+				"documented default; throttled ones are repeated after up to ten minutes.",
+			[]string{"status/steptelemetry TestManySteps", "status/steptelemetry TestThrottledEMR", "assets/workloads TestStepsReachTheirStores"},
+			"after a day: `aws cloudtrail lookup-events --lookup-attributes AttributeKey=EventName,AttributeValue=ListSteps`, for events with an " +
+				"`errorCode`; the status page names no problem with steps",
+		}, {
 			"EMR pushes a step's logs to S3 every five minutes.", "The interval is EMR's.",
 			"`submit --wait` waits for the log of a failed step within a bound; the local cloud pushes as late with `up --log-delay 5m`.",
 			[]string{"submit TestSubmitWaitsForALateLog", "localcloud/emr TestLifeOfACluster"},
