@@ -17,7 +17,8 @@ type receiver struct {
 	mu     sync.Mutex
 	spans  []sentSpan
 	points []sentPoint
-	faults []string // requests that are not OTLP
+	logs   map[string]int // records by application
+	faults []string       // requests that are not OTLP, or whose resource names no application
 }
 
 type attribute struct {
@@ -65,6 +66,12 @@ type request struct {
 			Spans []sentSpan `json:"spans"`
 		} `json:"scopeSpans"`
 	} `json:"resourceSpans"`
+	Logs []struct {
+		Resource resourceOf `json:"resource"`
+		Scopes   []struct {
+			Records []json.RawMessage `json:"logRecords"`
+		} `json:"scopeLogs"`
+	} `json:"resourceLogs"`
 	Metrics []struct {
 		Resource resourceOf `json:"resource"`
 		Scopes   []struct {
@@ -106,7 +113,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, incoming *http.Request) {
 		return
 	}
 	for _, resource := range sent.Spans {
-		application := read(resource.Resource.Attributes)[string(platform.SparkAppID)]
+		application := r.applicationOf(resource.Resource)
 		for _, scope := range resource.Scopes {
 			for _, s := range scope.Spans {
 				s.application, s.values = application, read(s.Attributes)
@@ -114,8 +121,14 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, incoming *http.Request) {
 			}
 		}
 	}
+	for _, resource := range sent.Logs {
+		application := r.applicationOf(resource.Resource)
+		for _, scope := range resource.Scopes {
+			r.logs[application] += len(scope.Records)
+		}
+	}
 	for _, resource := range sent.Metrics {
-		application := read(resource.Resource.Attributes)[string(platform.SparkAppID)]
+		application := r.applicationOf(resource.Resource)
 		for _, scope := range resource.Scopes {
 			for _, m := range scope.Metrics {
 				for _, p := range m.Gauge.Points {
@@ -128,6 +141,27 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, incoming *http.Request) {
 			}
 		}
 	}
+}
+
+func (r *receiver) applicationOf(resource resourceOf) string {
+	labels := read(resource.Attributes)
+	application := labels[string(platform.SparkAppID)]
+	if !applicationID.MatchString(application) {
+		r.faults = append(r.faults, fmt.Sprintf("no application: %v", labels))
+	}
+	return application
+}
+
+// named returns the latest application of that name that tells about itself.
+func (r *receiver) named(name string) (application string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range r.points {
+		if p.name == "spark.application.info" && p.values["application_name"] == name {
+			application = p.application
+		}
+	}
+	return application
 }
 
 // spansOf returns the spans of an application.

@@ -3,7 +3,7 @@ package phases_test
 import (
 	"bytes"
 	"context"
-	_ "embed"
+	"embed"
 	"errors"
 	"fmt"
 	"os"
@@ -30,8 +30,8 @@ const (
 var (
 	//go:embed testdata/job.py
 	jobScript []byte
-	//go:embed testdata/TaskClock.java
-	taskClock []byte
+	//go:embed testdata/*.java
+	classes embed.FS
 )
 
 // theCluster is the YARN that all tests share.
@@ -49,6 +49,7 @@ var theCluster = sync.OnceValues(func() (*cluster, error) {
 		return nil, err
 	}
 	c := &cluster{dir: os.Getenv(insideVariable), tree: tree, java: filepath.Dir(filepath.Dir(java))}
+	c.received.logs = map[string]int{}
 	if c.store, err = startStore(ctx, c.dir); err != nil {
 		return nil, err
 	}
@@ -66,15 +67,22 @@ func startCluster(t *testing.T) *cluster {
 	return c
 }
 
-// install writes the job and compiles its clock.
+// install writes the job and compiles its classes.
 func (c *cluster) install(ctx context.Context) error {
-	source := c.path("TaskClock.java")
-	if err := errors.Join(os.WriteFile(c.path("job.py"), jobScript, 0o644), os.WriteFile(source, taskClock, 0o644)); err != nil {
+	if err := os.WriteFile(c.path("job.py"), jobScript, 0o644); err != nil {
 		return err
 	}
-	out, err := exec.CommandContext(ctx, c.java+"/bin/javac", "-d", c.path("classes"), "-cp", c.tree+"/spark/jars/*", source).CombinedOutput()
+	if err := os.CopyFS(c.path("sources"), classes); err != nil {
+		return err
+	}
+	args := []string{"-d", c.path("classes"), "-cp", c.tree + "/spark/jars/*"}
+	sources, err := filepath.Glob(c.path("sources/testdata/*.java"))
 	if err != nil {
-		return fmt.Errorf("compile %s: %w\n%s", source, err, out)
+		return err
+	}
+	out, err := exec.CommandContext(ctx, c.java+"/bin/javac", append(args, sources...)...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("compile %v: %w\n%s", sources, err, out)
 	}
 	return nil
 }
@@ -98,6 +106,7 @@ type run struct {
 	submitted time.Time // which the job gives as its spark.app.submitTime
 	cmd       *exec.Cmd
 	output    string // file of spark-submit's output
+	nth       int    // context of the driver
 }
 
 // submit starts spark-submit.
@@ -143,20 +152,21 @@ func (r *run) wait(t *testing.T) {
 	}
 }
 
-// log returns the file of the job's event log.
+// log returns the file of the event log, of the run's nth context.
 func (r *run) log(t *testing.T) string {
 	t.Helper()
 	logs, err := filepath.Glob(r.path("events/application_*"))
 	require.NoError(t, err)
+	var own []string
 	for _, log := range logs {
 		text, err := os.ReadFile(log)
 		require.NoError(t, err)
 		if bytes.Contains(text, []byte(`"spark.yarn.tags":"`+r.name+`"`)) {
-			return log
+			own = append(own, log)
 		}
 	}
-	require.FailNow(t, "no event log of "+r.name)
-	return ""
+	require.Greater(t, len(own), r.nth, "event logs of %s", r.name)
+	return own[r.nth]
 }
 
 var applicationID = regexp.MustCompile(`application_\d+_\d{4}`)

@@ -48,7 +48,7 @@ func (r *run) requirePlugin(t *testing.T, want phases.Result) {
 	}
 	require.LessOrEqual(t, len(segments), len(want.Segments))
 	require.NotEmpty(t, segments)
-	r.requireTree(t, id)
+	r.requireTree(t, id, nil)
 }
 
 // metricOf returns the emitted name of the seconds of a phase.
@@ -83,21 +83,26 @@ func (r *run) finalGauge(t *testing.T, id, metric string) float64 {
 }
 
 // requireTree fails if a span of the application has a parent that never arrived, is
-// there twice, or is in another's trace.
-func (r *run) requireTree(t *testing.T, id string) {
+// there twice, or is in another's trace. given are the spans of others that it was
+// told to join, with their traces.
+func (r *run) requireTree(t *testing.T, id string, given map[string]string) {
 	t.Helper()
-	spans, known := r.received.spansOf(id), map[string]sentSpan{}
+	spans, known := r.received.spansOf(id), map[string]string{}
 	for _, s := range spans {
 		require.NotContains(t, known, s.SpanID, "%s twice", s.Name)
-		known[s.SpanID] = s
+		known[s.SpanID] = s.TraceID
 	}
-	root := known[applicationSpan(id, r.attempt())]
-	require.NotEmpty(t, root.SpanID, "the application's span has the id that everybody can compute")
+	root := applicationSpan(id, r.attempt())
+	require.Contains(t, known, root, "the application's span has the id that everybody can compute")
+	for span, trace := range given {
+		known[span] = trace
+	}
 	for _, s := range spans {
-		require.Equal(t, root.TraceID, s.TraceID, s.Name)
-		if s.SpanID != root.SpanID {
-			require.Contains(t, known, s.ParentID, "the parent of %s", s.Name)
+		if s.SpanID == root && s.ParentID == "" {
+			continue
 		}
+		require.Contains(t, known, s.ParentID, "the parent of %s", s.Name)
+		require.Equal(t, known[s.ParentID], s.TraceID, "the trace of %s and of its parent", s.Name)
 	}
 }
 

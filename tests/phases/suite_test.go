@@ -170,15 +170,53 @@ func (c *cluster) testStarved(t *testing.T) {
 // testReference is the case that the platform was built for: a job that waits for a
 // full queue, computes a little and writes to a slow store.
 func (c *cluster) testReference(t *testing.T) {
-	require.NoError(t, c.store.bucket(t.Context(), "slow-reference", speed{bytesPerSecond: 1 << 20}))
-	other := c.hold(t, "holding", static())
+	c.testFullQueue(t, "reference", starvation())
+	if testenv.Long() {
+		// Longer than the launcher once waited for the id of an application.
+		c.testFullQueue(t, "eleven-minutes", 11*time.Minute)
+	}
+}
+
+// visibleWithin is how soon after its submission the wait of a job is visible that
+// YARN has not accepted yet.
+const visibleWithin = 45 * time.Second
+
+func (c *cluster) testFullQueue(t *testing.T, name string, wait time.Duration) {
+	require.NoError(t, c.store.bucket(t.Context(), "slow-"+name, speed{bytesPerSecond: 1 << 20}))
+	other := c.hold(t, name+"-holder", static())
 	megabytes := fmt.Sprint(starvation().Seconds())
-	r := c.submit(t, job{name: "reference", queue: narrowQueue, mode: "write", args: []string{"s3a://slow-reference/out", megabytes, "2", "8"}})
+	r := c.submit(t, job{name: name, queue: narrowQueue, mode: "write", args: []string{"s3a://slow-" + name + "/out", megabytes, "2", "8"}})
 	r.await(t, "context", 1)
-	time.Sleep(starvation())
+	released := time.Now().Add(wait)
+	id := r.awaitVisibleWait(t)
+	require.Negative(t, c.running(t, id), "it was visible before YARN accepted the application")
+	time.Sleep(time.Until(released))
 	other.release(t)
 	r.wait(t)
 	r.requireClock(t)
+	require.Equal(t, id, r.application(t))
+	c.received.mu.Lock()
+	defer c.received.mu.Unlock()
+	require.NotZero(t, c.received.logs[id])
+	require.Empty(t, c.received.faults, "every signal is labelled")
+}
+
+// awaitVisibleWait waits until the job's metrics say that it waits, and returns the
+// application's id.
+func (r *run) awaitVisibleWait(t *testing.T) (id string) {
+	t.Helper()
+	limit := time.Duration(crowd(t) * float64(visibleWithin))
+	err := poll.Until(t.Context(), poll.Options{Interval: 100 * time.Millisecond, Timeout: limit}, func(context.Context) error {
+		id = r.received.named(r.name)
+		points := r.received.pointsOf(id, metricOf(platform.PhaseResourceWait))
+		if len(points) == 0 || points[len(points)-1].value == 0 {
+			return fmt.Errorf("%s shows no wait", r.name)
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	t.Logf("%s: the wait was visible %s after the submission", r.name, time.Since(r.submitted))
+	return id
 }
 
 // starvation is how long jobs have to wait for others: a minute in the long form.

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 
-from pyspark import SparkConf, SparkContext
+from pyspark import SparkConf, SparkContext, TaskContext
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
@@ -68,7 +68,8 @@ def busy(seconds):
 def compute(sc, seconds, tasks=2, waits=False):
     """Runs tasks that each compute for that long."""
     computed = sc.parallelize(range(tasks), tasks).map(lambda _: len(busy(seconds)))
-    sc.runJob(computed, list, [])  # no task: the driver is warm when the action begins
+    if waits:
+        sc.runJob(computed, list, [])  # no task: the driver is warm when the wait begins
     with action(sc, "compute", waits):
         computed.collect()
 
@@ -159,6 +160,50 @@ def mode_starved(spark, pause, gate):
     while not os.path.exists(gate):
         time.sleep(0.02)
     compute(spark.sparkContext, 3, waits=True)
+
+
+def mode_context(spark, thread, session):
+    """Three actions: the application's own, a thread's and a session's with a parent of their own."""
+    sc = spark.sparkContext
+    compute(sc, 0.5, waits=True)
+    if thread != "-":
+        sc.setLocalProperty("traceparent", thread)
+        compute(sc, 0.5)
+        sc.setLocalProperty("traceparent", None)
+    if session != "-":
+        spark.conf.set("spark.observatory.traceparent", session)
+        with action(sc, "compute"):
+            spark.range(0, 10, 1, 1).selectExpr("sum(id)").collect()
+        spark.conf.unset("spark.observatory.traceparent")
+
+
+def mode_killed(spark, seconds):
+    """Tasks that somebody kills; those that Spark starts again end at once."""
+    with action(spark.sparkContext, "compute", True):
+        counted = spark.sparkContext.parallelize(range(2), 2).map(lambda _: len(first(float(seconds)))).collect()
+    note("counted", sum=sum(counted))
+
+
+def first(seconds):
+    """Computes for that long in the first attempt of a task."""
+    return busy(seconds if TaskContext.get().attemptNumber() == 0 else 1)
+
+
+def mode_forgets(spark):
+    """Ends without stop, as many jobs do."""
+    compute(spark.sparkContext, 1, waits=True)
+    note("stop")
+    sys.exit(0)
+
+
+def mode_twice(spark):
+    """Runs a context after another in the same driver."""
+    compute(spark.sparkContext, 1, waits=True)
+    spark.stop()
+    spark = start()
+    compute(spark.sparkContext, 1, waits=True)
+    stop(spark)
+    sys.exit(0)
 
 
 def main():

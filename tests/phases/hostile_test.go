@@ -1,0 +1,136 @@
+package phases_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/poll"
+)
+
+func TestHostileJobs(t *testing.T) {
+	c := startCluster(t)
+	for name, test := range map[string]func(*testing.T, *cluster){
+		"an executor is killed":     testKilledExecutor,
+		"the driver is killed":      testKilledDriver,
+		"nobody calls stop":         testForgottenStop,
+		"two contexts in a driver":  testTwoContexts,
+		"another's listener sleeps": testSleepingListener,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, c)
+		})
+	}
+}
+
+// one makes a job use one executor.
+func one() map[string]string { return map[string]string{"spark.dynamicAllocation.maxExecutors": "1"} }
+
+// awaitTasks waits until tasks of the run have begun, by their executor's clock.
+func (r *run) awaitTasks(t *testing.T) {
+	t.Helper()
+	require.NoError(t, poll.Until(t.Context(), poll.Options{Interval: 50 * time.Millisecond, Timeout: 5 * time.Minute},
+		func(context.Context) error {
+			if log, _ := os.ReadFile(r.clock()); !strings.Contains(string(log), `"begin"`) {
+				return fmt.Errorf("%s has begun nothing", r.name)
+			}
+			if len(r.notes(t).tasks) < 2 {
+				return fmt.Errorf("no task of %s runs", r.name)
+			}
+			return nil
+		}))
+}
+
+// kill kills the JVM whose command line contains both words.
+func kill(t *testing.T, words ...string) {
+	t.Helper()
+	out, err := exec.Command("ps", "-eo", "pid,args", "-ww").Output()
+	require.NoError(t, err)
+	killed := 0
+	for line := range strings.Lines(string(out)) {
+		pid, args, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if !strings.Contains(strings.Fields(args + " -")[0], "java") {
+			continue
+		}
+		found := true
+		for _, w := range words {
+			found = found && strings.Contains(args, w)
+		}
+		if found {
+			id, err := strconv.Atoi(pid)
+			require.NoError(t, err)
+			require.NoError(t, syscall.Kill(id, syscall.SIGKILL))
+			killed++
+		}
+	}
+	require.Equal(t, 1, killed, "%v\n%s", words, out)
+}
+
+// The tasks begin again in another executor, for which the job has to wait.
+func testKilledExecutor(t *testing.T, c *cluster) {
+	r := c.submit(t, job{name: "killed-executor", mode: "killed", args: []string{"60"}, conf: one()})
+	r.awaitTasks(t)
+	kill(t, "CoarseGrainedExecutorBackend", r.application(t))
+	at := time.Now().UnixMilli()
+	r.wait(t)
+	require.Equal(t, 1, r.count(t, "counted"), "the job's result")
+	result := r.divide(t)
+	own := r.account(t, 0)
+	n := r.notes(t)
+	own.paint(at, n.nextUp(at), "resource_wait")
+	requireAccount(t, own, result)
+	r.requirePlugin(t, result)
+}
+
+// count returns how often the job has noted something.
+func (r *run) count(t *testing.T, what string) int {
+	t.Helper()
+	count := 0
+	for _, l := range r.notes(t).lines {
+		if l.What == what {
+			count++
+		}
+	}
+	return count
+}
+
+// What its log holds is divided; the rest is lost, and the result says so.
+func testKilledDriver(t *testing.T, c *cluster) {
+	r := c.submit(t, job{name: "killed-driver", mode: "killed", args: []string{"600"}, conf: one(), fails: true})
+	r.awaitTasks(t)
+	kill(t, "org.apache.spark.deploy.SparkSubmit", "spark.yarn.tags=killed-driver")
+	r.wait(t)
+	result := r.divide(t)
+	require.True(t, result.Approximate)
+	requireAccount(t, r.account(t, result.End), result)
+}
+
+func testForgottenStop(t *testing.T, c *cluster) {
+	r := c.submit(t, job{name: "forgets", mode: "forgets"})
+	r.wait(t)
+	r.requireClock(t)
+}
+
+func testTwoContexts(t *testing.T, c *cluster) {
+	r := c.submit(t, job{name: "twice", mode: "twice"})
+	r.wait(t)
+	for r.nth = range 2 {
+		r.requirePlugin(t, r.divide(t))
+	}
+}
+
+func testSleepingListener(t *testing.T, c *cluster) {
+	r := c.submit(t, job{name: "sleeper", mode: "compute", args: []string{"2", "yes"},
+		conf: map[string]string{"spark.extraListeners": "suite.Sleeper"}})
+	r.wait(t)
+	r.requireClock(t)
+}
