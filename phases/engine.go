@@ -4,7 +4,7 @@
 // computes the same, live; testdata holds what both must agree on.
 //
 // It does not read event logs (package eventlog does) and keeps no event: its memory
-// grows with jobs, stages and executors, not with tasks.
+// grows with jobs, stages, executors and the pauses between tasks, not with tasks.
 package phases
 
 import (

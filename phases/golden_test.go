@@ -98,3 +98,21 @@ func wanted(t *testing.T, log string) (want phases.Result) {
 	require.NoError(t, decoder.Decode(&want))
 	return want
 }
+
+// BenchmarkResult divides the wall clock of 50,000 jobs, each with a pause after it.
+func BenchmarkResult(b *testing.B) {
+	engine := phases.NewEngine()
+	engine.Add(phases.ApplicationStart{ID: "a", Time: 1})
+	for i := range int64(50_000) {
+		at := 10 + 10*i
+		engine.Add(phases.SQLStart{ID: i, Root: i, Time: at, Writes: i%2 == 0})
+		engine.Add(phases.JobStart{ID: i, Time: at, Stages: []int64{i}, Execution: i})
+		engine.Add(phases.StageCompleted{Stage: phases.Stage{ID: i, Submitted: at, Completed: at + 6, Tasks: 1}})
+		engine.Add(phases.TaskEnd{Task: phases.Task{ID: i, StageID: i, Launched: at + 1, Finished: at + 5}, Type: "ResultTask"})
+		engine.Add(phases.JobEnd{ID: i, Time: at + 7})
+		engine.Add(phases.SQLEnd{ID: i, Time: at + 8})
+	}
+	for b.Loop() {
+		engine.Result()
+	}
+}

@@ -31,11 +31,23 @@ func (u *union) add(from, to int64) {
 	*u = slices.Replace(s, first, after, interval{from, to})
 }
 
-// addAll merges another union into this one.
-func (u *union) addAll(other union) {
-	for _, i := range other {
+// pile collects intervals in any order; merging each into a union would take time
+// with the square of their number.
+type pile []interval
+
+func (p *pile) add(from, to int64) {
+	if from < to {
+		*p = append(*p, interval{from, to})
+	}
+}
+
+// union returns what the intervals cover. It sorts them.
+func (p pile) union() (u union) {
+	slices.SortFunc(p, func(a, b interval) int { return cmp.Compare(a.from, b.from) })
+	for _, i := range p {
 		u.add(i.from, i.to)
 	}
+	return u
 }
 
 // intersect returns what is in both.

@@ -1,5 +1,7 @@
 package phases
 
+import "slices"
+
 // wall classifies the instants of [begin, end).
 type wall struct {
 	*Engine
@@ -9,18 +11,17 @@ type wall struct {
 // clamp returns the part of [from, to) that is in the wall clock.
 func (w *wall) clamp(from, to int64) (int64, int64) { return max(from, w.begin), min(to, w.end) }
 
-func (w *wall) add(u *union, from, to int64) { u.add(w.clamp(from, to)) }
+func (w *wall) add(p *pile, from, to int64) { p.add(w.clamp(from, to)) }
 
 // taskTimes returns when a task ran, and when something was written.
-func (w *wall) taskTimes() (tasks, writes union) {
-	tasks.addAll(w.tasks)
-	writes.addAll(w.written)
+func (w *wall) taskTimes() (union, union) {
+	tasks, writes := slices.Clone(pile(w.tasks)), slices.Clone(pile(w.written))
 	writing := w.writingJobs()
 	byExecution := map[int64]*written{}
 	for _, s := range w.stages {
 		isWriter := s.job != nobody && writing[s.job]
 		if isWriter {
-			writes.addAll(s.results)
+			writes = append(writes, s.results...)
 		}
 		if s.job == nobody || w.jobs[s.job].execution == NoExecution {
 			continue
@@ -49,8 +50,8 @@ func (w *wall) taskTimes() (tasks, writes union) {
 			x.any = true
 		}
 	}
-	writes.addAll(w.commits(byExecution))
-	return tasks, writes
+	w.addCommits(&writes, byExecution)
+	return tasks.union(), writes.union()
 }
 
 // written is what is known of the writing of an execution's own jobs.
@@ -88,9 +89,9 @@ func (w *wall) writingJobs() map[int64]bool {
 	return jobs
 }
 
-// commits returns when executions that write had no task left: the driver moves or
+// addCommits adds when executions that write had no task left: the driver moves or
 // completes what the tasks wrote.
-func (w *wall) commits(byExecution map[int64]*written) (commits union) {
+func (w *wall) addCommits(writes *pile, byExecution map[int64]*written) {
 	openJob := map[int64]bool{} // by execution
 	for _, j := range w.jobs {
 		if j.from != never && j.to == never {
@@ -105,20 +106,16 @@ func (w *wall) commits(byExecution map[int64]*written) (commits union) {
 		if x.to == never && openJob[id] {
 			continue
 		}
-		w.add(&commits, wrote.lastFinish, x.to)
+		w.add(writes, wrote.lastFinish, x.to)
 	}
-	return commits
 }
 
 // resourceWait returns when the application waited for YARN or for executors.
-func (w *wall) resourceWait() (waits union) {
+func (w *wall) resourceWait() union {
 	if w.local {
 		return nil
 	}
-	if !w.cluster && w.started {
-		w.add(&waits, w.start, w.driverBlock) // the constructor of the context waits for the application master
-	}
-	var demand, live, all union
+	var demand, live pile
 	for _, s := range w.attempts {
 		to := s.Completed
 		if to == 0 {
@@ -131,15 +128,17 @@ func (w *wall) resourceWait() (waits union) {
 	for _, executor := range w.executors {
 		w.add(&live, max(executor.from, w.firstLaunch), executor.to)
 	}
-	w.add(&all, w.begin, w.end)
-	waits.addAll(demand.intersect(all.without(live)))
-	return waits
+	waits := pile(demand.union().without(live.union()))
+	if !w.cluster && w.started {
+		w.add(&waits, w.start, w.driverBlock) // the constructor of the context waits for the application master
+	}
+	return waits.union()
 }
 
 // submit returns the time from submission until the application master ran.
 func (w *wall) submit() (submit union) {
 	if w.cluster && w.started {
-		w.add(&submit, w.begin, w.start)
+		submit.add(w.clamp(w.begin, w.start))
 	}
 	return submit
 }
@@ -153,8 +152,8 @@ func (w *wall) idle() (idle union) {
 	if w.started {
 		from = w.start
 	}
-	w.add(&idle, from, w.end)
-	var busy union
+	idle.add(from, w.end)
+	var busy pile
 	for _, j := range w.jobs {
 		busy.add(j.from, j.to)
 	}
@@ -170,5 +169,5 @@ func (w *wall) idle() (idle union) {
 			busy.add(s.Submitted, to)
 		}
 	}
-	return idle.without(busy)
+	return idle.without(busy.union())
 }

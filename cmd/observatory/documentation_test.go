@@ -94,6 +94,16 @@ func examples() map[string]example {
 			excluded: "needs a control node on AWS",
 		},
 		"sudo k3s kubectl --namespace observatory rollout restart daemonset/collector": {excluded: "needs a control node on AWS"},
+		"bin/observatory trace import --dry-run phases/testdata/logs/reference.jsonl": {executed: true},
+		`aws ssm start-session --target "$(pulumi stack output controlInstanceId --stack dev)"` +
+			` --document-name AWS-StartPortForwardingSession --parameters portNumber=4317,localPortNumber=4317`: {
+			excluded: "needs a platform on AWS",
+		},
+		"bin/observatory trace import --cluster j-0123456789ABC --endpoint localhost:4317" +
+			" s3://LOG_BUCKET/application_1700000000000_0001": {by: citation{
+			"cmd/observatory", "TestTraceImport", "trace_test.go",
+			`"--cluster", "j-0123456789ABC", "--endpoint", endpoint, "s3://data/logs/static.zstd"`,
+		}},
 		"make test":  {excluded: "runs this test; CI runs it (.ci/run)"},
 		"make bench": {excluded: "takes half an hour; run by hand"},
 	}

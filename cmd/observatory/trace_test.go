@@ -73,7 +73,7 @@ func importFromS3(t *testing.T, endpoint string) {
 		require.NoError(t, err)
 	}
 	put("logs/static.zstd", "../../phases/eventlog/testdata/codecs/application_1700000000000_0001.zstd")
-	out, _, err := runTrace(t, "--endpoint", endpoint, "s3://data/logs/static.zstd")
+	out, _, err := runTrace(t, "--cluster", "j-0123456789ABC", "--endpoint", endpoint, "s3://data/logs/static.zstd")
 	require.NoError(t, err)
 	require.Contains(t, out, "15 spans")
 
