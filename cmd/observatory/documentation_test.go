@@ -94,7 +94,7 @@ func examples() map[string]example {
 			excluded: "needs a control node on AWS",
 		},
 		"sudo k3s kubectl --namespace observatory rollout restart daemonset/collector": {excluded: "needs a control node on AWS"},
-		"bin/observatory trace import --dry-run phases/testdata/logs/reference.jsonl": {executed: true},
+		"bin/observatory trace import --dry-run phases/testdata/logs/reference.jsonl":  {executed: true},
 		`aws ssm start-session --target "$(pulumi stack output controlInstanceId --stack dev)"` +
 			` --document-name AWS-StartPortForwardingSession --parameters portNumber=4317,localPortNumber=4317`: {
 			excluded: "needs a platform on AWS",
