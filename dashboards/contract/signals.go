@@ -74,21 +74,21 @@ func SpanAttributes() []SpanAttribute {
 		{Name: string(platform.StepState), Help: "Final state of the step: COMPLETED, FAILED or CANCELLED."},
 		{Name: string(platform.StepApps), Help: "YARN applications found in the step's log."},
 		{Name: "spark.kind", Help: "What the span describes: step, application, sql, job, stage, task, phase or batch."},
-		{Name: "spark.application.name", Help: "Name of the application; on its own span."},
-		{Name: "spark.sql.execution.id", Help: "SQL execution of the span."},
-		{Name: "spark.job.id", Help: "Spark job of the span."},
-		{Name: "spark.stage.id", Help: "Stage of the span."},
-		{Name: "spark.stage.attempt", Help: "Attempt of the stage."},
-		{Name: "spark.task.id", Help: "Task of the span."},
-		{Name: "spark.description", Help: "Description of an SQL execution or job: redacted as Spark redacts, and cut."},
-		{Name: "spark.phase", Help: "Phase of a span of that kind."},
-		{Name: "exception.message", Help: "Why the span failed, cut."},
-		{Name: "spark.phases.approximate", Help: "Whether events are missing from the phases; on the application's span."},
-		{Name: "observatory.spans.dropped", Help: "Spans that the trace lacks; on the application's span."},
+		{Name: platform.AttributeApplicationName, Help: "Name of the application; on its own span."},
+		{Name: platform.AttributeExecutionID, Help: "SQL execution of the span."},
+		{Name: platform.AttributeJobID, Help: "Spark job of the span."},
+		{Name: platform.AttributeStageID, Help: "Stage of the span."},
+		{Name: platform.AttributeStageAttempt, Help: "Attempt of the stage."},
+		{Name: platform.AttributeTaskID, Help: "Task of the span."},
+		{Name: platform.AttributeDescription, Help: "Description of an SQL execution or job: redacted as Spark redacts, and cut."},
+		{Name: platform.AttributePhase, Help: "Phase of a span of that kind."},
+		{Name: platform.AttributeException, Help: "Why the span failed, cut."},
+		{Name: platform.AttributeApproximate, Help: "Whether events are missing from the phases; on the application's span."},
+		{Name: platform.SpansDropped, Help: "Spans that the trace lacks; on the application's span."},
 	}
 	for _, phase := range platform.Phases() {
 		attributes = append(attributes, SpanAttribute{
-			Name: "spark.phase." + string(phase) + ".seconds", Help: phaseHelp(phase) + " On the application's span.",
+			Name: platform.AttributePhaseSeconds(phase), Help: phaseHelp(phase) + " On the application's span.",
 		})
 	}
 	return attributes

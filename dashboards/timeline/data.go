@@ -64,7 +64,9 @@ func spill() panel.Panel {
 }
 
 func storage() panel.Row {
-	return panel.Row{Title: "S3", Panels: []panel.Panel{inputAndOutput(), storageTime(), storageRequests()}}
+	return panel.Row{Title: "S3", Panels: []panel.Panel{
+		inputAndOutput(), storageTime(), storageRequests(), uploads(), uploadTime(), commits(),
+	}}
 }
 
 func inputAndOutput() panel.Panel {
@@ -89,10 +91,12 @@ func storageTime() panel.Panel {
 	}, panel.Metrics(scope.By("operation").Sum(scope.Rate(metric("spark_task_s3_time_seconds_total"))), "{{operation}}"))
 }
 
+// storageRate queries the increase per second of a counter of the S3A file system.
+func storageRate(counter, legend string) panel.Query {
+	return panel.Metrics("sum("+scope.Rate(metric("hadoop_s3a_"+counter+"_total"))+")", legend)
+}
+
 func storageRequests() panel.Panel {
-	requests := func(name, legend string) panel.Query {
-		return panel.Metrics("sum("+scope.Rate(metric("hadoop_s3a_store_io_"+name+"_total"))+")", legend)
-	}
 	return panel.TimeSeries(panel.Spec{
 		Title: "S3 requests", Unit: panel.UnitPerSecond, Width: 8, Links: links.Job(),
 		Description: panel.Description{
@@ -100,5 +104,50 @@ func storageRequests() panel.Panel {
 			Bad:   "Throttled requests that last: the prefix takes no more.",
 			Next:  "Spread keys over prefixes; write fewer, larger files.",
 		},
-	}, requests("request", "requests"), requests("retry", "retries"), requests("throttled", "throttled"))
+	},
+		storageRate("store_io_request", "requests"),
+		storageRate("store_io_retry", "retries"),
+		storageRate("store_io_throttled", "throttled"))
+}
+
+func uploads() panel.Panel {
+	return panel.TimeSeries(panel.Spec{
+		Title: "Multipart uploads", Unit: panel.UnitPerSecond, Width: 8, Links: links.Job(),
+		Description: panel.Description{
+			Shows: "Multipart uploads that were begun, completed and aborted, and their parts, per second.",
+			Bad:   "Aborted uploads: tasks failed or were killed while they wrote.",
+			Next:  "Many uploads of one part: write fewer, larger files. Aborted ones: read \"Failed share of tasks\".",
+		},
+	},
+		storageRate("object_multipart_initiated", "begun"),
+		storageRate("multipart_upload_part_put", "parts"),
+		storageRate("multipart_upload_completed", "completed"),
+		storageRate("object_multipart_aborted", "aborted"))
+}
+
+func uploadTime() panel.Panel {
+	seconds := func(counter, legend string) panel.Query {
+		return panel.Metrics("sum("+scope.Rate(metric("hadoop_s3a_"+counter+"_milliseconds_total"))+") / 1000", legend)
+	}
+	return panel.TimeSeries(panel.Spec{
+		Title: "Blocks in upload", Unit: panel.UnitCount, Width: 8, Links: links.Job(),
+		Description: panel.Description{
+			Shows: "Blocks that wait for their upload, and blocks that wait or are being uploaded, on average. A stream counts when it closes.",
+			Bad:   "Most blocks wait: the file system uploads too few at once.",
+			Next:  "Raise fs.s3a.fast.upload.active.blocks and fs.s3a.threads.max, or write with more tasks.",
+		},
+	},
+		seconds("stream_write_queue_duration", "waiting"),
+		seconds("stream_write_time", "waiting or uploading"))
+}
+
+func commits() panel.Panel {
+	return panel.TimeSeries(panel.Spec{
+		Title: "Committed by S3A's committers", Unit: panel.UnitBytesPerSec, Width: 8, Links: links.Job(),
+		Description: panel.Description{
+			Shows: "Bytes that the magic and staging committers committed per second; zero with a committer that renames.",
+			Bad:   "Zero although the application writes to S3: its files are copied once more to be renamed.",
+			Next:  "Set fs.s3a.committer.name to magic, or use EMR's own committer.",
+		},
+	}, storageRate("committer_bytes_committed", "committed"))
 }
