@@ -79,6 +79,7 @@ func TestExitedDaemonIsReportedWithItsLog(t *testing.T) {
 	require.ErrorContains(t, err, "Unrecognized VM option 'NoSuchOption'", "the end of the daemon's log")
 	found := c.onlyCluster()
 	require.Equal(t, types.ClusterStateChangeReasonCodeInternalError, found.Status.StateChangeReason.Code)
+	require.Equal(t, "export", *found.Configurations[0].Configurations[0].Classification, "as EMR's API shows them")
 	node := c.instances(*found.Id)["m6g.xlarge"]
 	host, _, _ := strings.Cut(*node.PrivateDnsName, ".")
 	key := *found.Id + "/node/" + *node.Ec2InstanceId + "/applications/hadoop-yarn/hadoop-yarn-resourcemanager-" + host + ".log.gz"

@@ -96,14 +96,14 @@ func (s *Service) putCluster(in inputs, spec Spec) (string, error) {
 	for _, a := range spec.Actions {
 		actions = append(actions, types.Command{Name: aws.String(a.Name), ScriptPath: aws.String(a.Path), Args: a.Args})
 	}
-	if err := s.Store.PutCluster(s.storedCluster(id, in), groups, actions); err != nil {
+	if err := s.Store.PutCluster(s.storedCluster(id, in, spec), groups, actions); err != nil {
 		return "", err
 	}
 	return id, s.Store.SetPolicies(id, in.idlePolicy(), nil)
 }
 
 // storedCluster returns the cluster as DescribeCluster shows it.
-func (s *Service) storedCluster(id string, in inputs) types.Cluster {
+func (s *Service) storedCluster(id string, in inputs, spec Spec) types.Cluster {
 	var apps []types.Application
 	for _, a := range in.Applications {
 		apps = append(apps, types.Application{Name: aws.String(a)})
@@ -111,6 +111,7 @@ func (s *Service) storedCluster(id string, in inputs) types.Cluster {
 	cluster := types.Cluster{
 		Id: &id, Name: aws.String(in.Name), ReleaseLabel: aws.String(in.ReleaseLabel), LogUri: aws.String(in.LogURI),
 		ServiceRole: aws.String(in.ServiceRole), Applications: apps, Tags: in.tags(),
+		Configurations:       apiConfigurations(spec.Configurations),
 		TerminationProtected: aws.Bool(in.TerminationProtected), AutoTerminate: aws.Bool(false),
 		VisibleToAllUsers: aws.Bool(true), StepConcurrencyLevel: aws.Int32(in.stepConcurrency()),
 		ClusterArn: aws.String(fmt.Sprintf("arn:aws:elasticmapreduce:%s:%s:cluster/%s", s.AWSRegion, s.AccountID, id)),
@@ -123,6 +124,17 @@ func (s *Service) storedCluster(id string, in inputs) types.Cluster {
 		cluster.SecurityConfiguration = aws.String(in.SecurityConfig)
 	}
 	return cluster
+}
+
+// apiConfigurations returns a configuration list as EMR's API shows it.
+func apiConfigurations(list []hadoop.Configuration) []types.Configuration {
+	var out []types.Configuration
+	for _, c := range list {
+		out = append(out, types.Configuration{
+			Classification: aws.String(c.Classification), Properties: c.Properties, Configurations: apiConfigurations(c.Configurations),
+		})
+	}
+	return out
 }
 
 func (in inputs) tags() []types.Tag {
