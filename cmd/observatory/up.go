@@ -89,7 +89,11 @@ func printResult(out io.Writer, r local.Result) {
 		if j.Started != nil && j.Ended != nil {
 			duration = " in " + j.Ended.Sub(*j.Started).Round(time.Second).String()
 		}
-		fmt.Fprintf(out, "Job %s: step %s %s%s, trace %s\n", j.Name, j.StepID, j.State, duration, j.TraceID)
+		trace := ""
+		if j.TraceID != "" {
+			trace = ", trace " + j.TraceID
+		}
+		fmt.Fprintf(out, "Job %s: step %s %s%s%s\n", j.Name, j.StepID, j.State, duration, trace)
 		printPhases(out, j.Phases)
 		fmt.Fprintln(out)
 	}

@@ -84,7 +84,7 @@ func (s *session) runJob(ctx context.Context) (*submit.Result, error) {
 		}
 		return &result, fmt.Errorf("job orders.py: %w", err)
 	}
-	s.log.Printf("job orders.py: %s", result)
+	s.log.Printf("job orders.py: %s", result.State)
 	for _, of := range result.Phases {
 		s.log.Printf("job orders.py: %s", of.Line)
 	}
