@@ -47,5 +47,14 @@ final class Platform {
     {"stream_read_exceptions", "{error}"},
     {"stream_write_bytes", "By"},
     {"stream_write_exceptions", "{error}"},
+    {"stream_write_queue_duration", "ms"},
+    {"stream_write_total_time", "ms"},
+    {"object_multipart_initiated", "{upload}"},
+    {"object_multipart_aborted", "{upload}"},
+    {"multipart_upload_part_put", "{part}"},
+    {"multipart_upload_completed", "{upload}"},
+    {"committer_commit_job", "{job}"},
+    {"committer_tasks_completed", "{task}"},
+    {"committer_bytes_committed", "By"},
   };
 }

@@ -1,0 +1,228 @@
+package node_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// sparkMain runs contexts one after the other, with a task that logs, and leaves the
+// last one to the JVM's end if it is told to.
+const sparkMain = `public static void main(String[] a) throws Exception {
+  for (int i = 1; i <= Integer.parseInt(a[0]); i++) {
+    org.apache.spark.sql.SparkSession spark = org.apache.spark.sql.SparkSession.builder().appName("job " + i).getOrCreate();
+    long sum = (Long) spark.range(0, 1000, 1, 2).selectExpr("sum(id)").collectAsList().get(0).get(0);
+    spark.range(0, 2, 1, 2).foreach((org.apache.spark.api.java.function.ForeachFunction<Long>)
+       x -> org.apache.logging.log4j.LogManager.getLogger("Job").warn("in a task"));
+    System.out.println("sum " + sum + " of " + spark.sparkContext().applicationId());
+    if (a.length == 1) spark.stop();
+  }
+  System.out.println("main ends " + System.currentTimeMillis());
+}`
+
+// ownPlugin is another's plugin, in the class of the job.
+const ownPlugin = `
+public static class Own implements org.apache.spark.api.plugin.SparkPlugin {
+public org.apache.spark.api.plugin.DriverPlugin driverPlugin() {
+  return new org.apache.spark.api.plugin.DriverPlugin() {
+    public java.util.Map<String, String> init(org.apache.spark.SparkContext sc, org.apache.spark.api.plugin.PluginContext c) {
+      System.out.println("own plugin"); return new java.util.HashMap<>(); } }; }
+public org.apache.spark.api.plugin.ExecutorPlugin executorPlugin() { return null; } }`
+
+// sparkJob is a jar with sparkMain and ownPlugin.
+func sparkJob(t *testing.T, home string) string {
+	t.Helper()
+	classes := compileJavaAgainst(t, ":"+filepath.Join(home, "jars", "*"), map[string]string{"Job": sparkMain + ownPlugin})
+	jar := filepath.Join(t.TempDir(), "job.jar")
+	out, err := exec.Command("jar", "cf", jar, "-C", classes, ".").CombinedOutput()
+	require.NoError(t, err, string(out))
+	return jar
+}
+
+// agentOf returns the option that gives the launcher to the driver, or to executors.
+func agentOf(process string) string {
+	return "spark." + process + ".defaultJavaOptions=-javaagent:" + platform.NodeLauncherJar
+}
+
+// submit runs the job with spark-submit and returns what it and its executors print,
+// and how long the JVM took to exit after its main method.
+func submit(t *testing.T, home, jar, master, arguments string, conf ...string) (out string, exit time.Duration) {
+	t.Helper()
+	line := []string{"--master", master, "--class", "Job", "--conf", "spark.ui.enabled=false", "--conf", "spark.executor.memory=512m"}
+	for _, c := range conf {
+		line = append(line, "--conf", c)
+	}
+	line = append(line, jar)
+	cmd := exec.Command(filepath.Join(home, "bin", "spark-submit"), append(line, strings.Fields(arguments)...)...)
+	work := t.TempDir()
+	cmd.Dir = work
+	cmd.Env = append(os.Environ(), "SPARK_HOME="+home, "SPARK_LOCAL_IP=127.0.0.1", "SPARK_WORKER_DIR="+work, "SPARK_LOCAL_DIRS="+work)
+	printed, err := cmd.CombinedOutput()
+	ended := time.Now()
+	out = string(printed)
+	require.NoError(t, err, out)
+	for _, line := range strings.Split(out, "\n") {
+		if millis, found := strings.CutPrefix(line, "main ends "); found {
+			n, err := strconv.ParseInt(millis, 10, 64)
+			require.NoError(t, err)
+			exit = ended.Sub(time.UnixMilli(n))
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(work, "app-*", "*", "std*"))
+	require.NoError(t, err)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		require.NoError(t, err)
+		out += string(content)
+	}
+	require.Contains(t, out, "sum 499500 of ", out)
+	return out, exit
+}
+
+const twoProcesses = "local-cluster[1,1,512]" // a driver, and an executor in a JVM of its own
+
+// received is what a fake collector got, as text.
+type received struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (r *received) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.String()
+}
+
+// collectText serves in place of the node's collector and keeps what it gets.
+func collectText(t *testing.T) *received {
+	t.Helper()
+	r := &received{}
+	serveTelemetry(t, func(_ http.ResponseWriter, request *http.Request) {
+		body, _ := io.ReadAll(request.Body)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.text.WriteString(request.URL.Path + " " + string(body) + "\n")
+	})
+	return r
+}
+
+// Each application has its own labels, in the driver and in its executors; records of
+// tasks have the trace of their application.
+func TestContextsOfOneJVMKeepTheirLabels(t *testing.T) {
+	home := sparkHome(t)
+	if !onMachine(t) {
+		return
+	}
+	installLauncher(t)
+	startPyroscope(t, nil)
+	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
+	startCollector(t)
+	s.metric(t, "system.memory.usage", nil) // the collector is up
+	out, _ := submit(t, home, sparkJob(t, home), twoProcesses, "2", agentOf("driver"), agentOf("executor"),
+		platform.SparkSamplingRatio+"=1")
+	require.NotContains(t, out, "observatory:", "what was not started or sent")
+	for i, app := range applicationsOf(out, 2) {
+		of := func(r labels) bool {
+			return r["spark.app.id"] == app && r["service.name"] == platform.ServiceSparkDriver
+		}
+		s.metric(t, "spark.wall", func(r metricRow) bool { return of(r.resource) })
+		s.metric(t, "jvm.class.count", func(r metricRow) bool { return of(r.resource) })
+		s.metric(t, "spark.executor.task.duration", func(r metricRow) bool {
+			return r.resource["spark.app.id"] == app && r.resource["service.name"] == platform.ServiceSparkExecutor
+		})
+		span := s.span(t, "of the application "+app, func(r spanRow) bool {
+			return r.attributes["spark.kind"] == "application" && of(r.resource)
+		})
+		require.Equal(t, fmt.Sprintf("application job %d", i+1), span.span.GetName())
+		record := s.log(t, "of a task of "+app, func(r logRow) bool {
+			return r.record.GetBody().GetStringValue() == "in a task" && r.resource["spark.app.id"] == app
+		})
+		require.Equal(t, platform.ServiceSparkExecutor, record.resource["service.name"])
+		require.Equal(t, span.span.GetTraceId(), record.record.GetTraceId())
+		require.Len(t, record.record.GetSpanId(), 8)
+	}
+}
+
+// applicationsOf returns the ids of the applications, in their order.
+func applicationsOf(out string, n int) []string {
+	var ids []string
+	for _, part := range strings.Split(out, "sum 499500 of ")[1:] {
+		ids = append(ids, strings.Fields(part)[0])
+	}
+	return ids[:n]
+}
+
+// A job may take the launcher from its driver or its executors, and bring plugins of
+// its own. Nobody is asked for a class that they do not have.
+func TestReplacedSparkPropertiesDoNotBreakAJob(t *testing.T) {
+	home := sparkHome(t)
+	if !onMachine(t) {
+		return
+	}
+	installLauncher(t)
+	startPyroscope(t, nil)
+	jar := sparkJob(t, home)
+	for name, c := range map[string]struct {
+		master           string
+		conf             []string
+		driver, executor bool // who has the plugin
+	}{
+		"executors without the launcher": {twoProcesses, []string{agentOf("driver"), "spark.plugins=Job$Own",
+			"spark.driver.userClassPathFirst=true"}, true, false},
+		"a driver without the launcher": {twoProcesses, []string{agentOf("executor"), "spark.plugins=Job$Own"}, false, true},
+		"another's default plugins":     {"local[1]", []string{agentOf("driver"), "spark.plugins.defaultList=Job$Own"}, false, false},
+		"options of its own": {"local[1]", []string{agentOf("driver"), "spark.plugins=Job$Own", "spark.driver.extraJavaOptions=-Dx=y",
+			"spark.executor.extraJavaOptions=-Dx=y", "spark.extraListeners=org.apache.spark.scheduler.StatsReportListener"}, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := collectText(t)
+			out, _ := submit(t, home, jar, c.master, "1", c.conf...)
+			require.Contains(t, out, "own plugin\n")
+			require.NotContains(t, out, "ClassNotFoundException")
+			require.NotContains(t, out, "observatory:")
+			require.Equal(t, c.driver, strings.Contains(got.String(), `"spark.wall"`), "metrics of the driver's half")
+			require.Equal(t, c.executor, strings.Contains(got.String(), `"spark.executor.task.duration"`), "metrics of the executor's half")
+		})
+	}
+}
+
+// The job neither stops its context nor waits for the collector: the result, the exit
+// code and the time to exit do not depend on it.
+func TestFailingCollectorDoesNotAffectAJob(t *testing.T) {
+	home := sparkHome(t)
+	if !onMachine(t) {
+		return
+	}
+	installLauncher(t)
+	startPyroscope(t, nil) // so that only the collector fails
+	jar := sparkJob(t, home)
+	_, without := submit(t, home, jar, "local[1]", "1 left")
+	for name, serve := range map[string]http.HandlerFunc{
+		"absent":   nil,
+		"hanging":  func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"refusing": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) },
+		"dying":    func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if serve != nil {
+				serveTelemetry(t, serve)
+			}
+			out, exit := submit(t, home, jar, "local[1]", "1 left", agentOf("driver"), platform.SparkSamplingRatio+"=1")
+			t.Logf("exit after %v, without the launcher after %v", exit, without)
+			require.LessOrEqual(t, strings.Count(out, "observatory:"), 1, out)
+			require.Less(t, exit, without+exitBound)
+		})
+	}
+}
