@@ -1,8 +1,6 @@
 package scope
 
-import (
-	"github.com/emr-observatory/emr-observatory/platform"
-)
+import "github.com/emr-observatory/emr-observatory/platform"
 
 // Variable is a drop-down of a dashboard, whose selection narrows queries by one of
 // the platform's labels.
