@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"testing"
 	"time"
 
@@ -65,6 +66,7 @@ func TestAgainstRealStores(t *testing.T) {
 	t.Run("every query of the suite finds data", w.suiteHasData)
 	t.Run("hand-made dashboards", w.handMadeDashboards)
 	t.Run("hand-made variables", w.handMadeVariables)
+	t.Run("every query of VictoriaMetrics' own UI finds data", w.predefinedHaveData)
 	t.Run("emitted metrics", w.emittedMetrics)
 }
 
@@ -116,6 +118,35 @@ func (w filledStores) suiteHasData(t *testing.T) {
 	}
 	require.Contains(t, resultOf(t, later, "Hosts by role", "A").Error, "before the checked time")
 	require.ErrorContains(t, later.Err(), "emr-overview / CPU usage / A (all): empty")
+}
+
+// predefinedHaveData asks as VictoriaMetrics' own UI does, over everything.
+func (w filledStores) predefinedHaveData(t *testing.T) {
+	files, err := dashboards.Predefined()
+	require.NoError(t, err)
+	require.Len(t, files, len(suite(t)))
+	for _, body := range files {
+		var board struct {
+			Rows []struct {
+				Panels []struct {
+					Title string
+					Expr  []string
+				}
+			}
+		}
+		require.NoError(t, json.Unmarshal([]byte(body), &board))
+		require.NotEmpty(t, board.Rows)
+		for _, row := range board.Rows {
+			for _, p := range row.Panels {
+				for _, expr := range p.Expr {
+					query := url.Values{"query": {expr}, "step": {"10s"}, "start": {fmt.Sprint(w.since.Unix())}, "end": {fmt.Sprint(w.until.Unix())}}
+					var answer struct{ Data struct{ Result []any } }
+					require.NoError(t, json.Unmarshal(storetest.Get(t, w.Metrics+"/api/v1/query_range?"+query.Encode()), &answer))
+					require.NotEmpty(t, answer.Data.Result, "%s: %s", p.Title, expr)
+				}
+			}
+		}
+	}
 }
 
 func (w filledStores) emittedMetrics(t *testing.T) {

@@ -25,6 +25,9 @@ func daemon(query, legend string) panel.Query {
 // hostLinks returns the links of a host's series.
 func hostLinks() []panel.Link { return links.Host(links.Overview, panel.Field) }
 
+// applicationLinks returns the links of an application's series.
+func applicationLinks() []panel.Link { return links.Application(links.Overview) }
+
 // Board returns the dashboard.
 func Board() panel.Board {
 	return panel.Board{

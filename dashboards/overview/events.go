@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
-	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -83,7 +82,7 @@ func steps() panel.Panel {
 func profiles() panel.Row {
 	return panel.Row{Title: "Profiles", Panels: []panel.Panel{
 		panel.TimeSeries(panel.Spec{
-			Title: "CPU time by application", Unit: panel.UnitNanoseconds, Width: 12, Links: links.Application(links.Overview),
+			Title: "CPU time by application", Unit: panel.UnitNanoseconds, Width: 12, Links: applicationLinks(),
 			Description: panel.Description{
 				Shows: "CPU time sampled by the profiler, by application.",
 				Bad:   "No data for an application that \"Busy cores\" shows: its profiler did not start.",
@@ -91,7 +90,7 @@ func profiles() panel.Row {
 			},
 		}, panel.ProfileSeries(contract.ProfileCPU, profileScope().Profiles(), platform.SparkAppID.Metric())),
 		panel.TimeSeries(panel.Spec{
-			Title: "Allocations by application", Unit: panel.UnitBytes, Width: 12, Links: links.Application(links.Overview),
+			Title: "Allocations by application", Unit: panel.UnitBytes, Width: 12, Links: applicationLinks(),
 			Description: panel.Description{
 				Shows: "Bytes that an application's JVMs allocated, as sampled by the profiler.",
 				Bad:   "A rise together with \"GC time\".",

@@ -2,7 +2,6 @@ package overview
 
 import (
 	"github.com/emr-observatory/emr-observatory/dashboards/limits"
-	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/dashboards/scope"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -39,7 +38,7 @@ func jvms() panel.Row {
 
 func jvmCores() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Busy cores by application", Unit: panel.UnitCores, Width: 12, Links: links.Application(links.Overview),
+		Title: "Busy cores by application", Unit: panel.UnitCores, Width: 12, Links: applicationLinks(),
 		Description: panel.Description{
 			Shows: "CPU cores that an application's JVMs keep busy: CPU seconds per second.",
 			Bad:   "Far fewer busy cores than its executors have: tasks wait, or there are too few of them.",
@@ -51,7 +50,7 @@ func jvmCores() panel.Panel {
 func jvmExecutors() panel.Panel {
 	executors := applications().Metric("jvm_class_count", scope.NotEqual(platform.SparkExecutorID.Metric(), platform.DriverID))
 	return panel.TimeSeries(panel.Spec{
-		Title: "Executors", Unit: panel.UnitCount, Width: 12, Links: links.Application(links.Overview),
+		Title: "Executors", Unit: panel.UnitCount, Width: 12, Links: applicationLinks(),
 		Description: panel.Description{
 			Shows: "Executors that reported metrics within the last minute, by application.",
 			Bad:   "A count that keeps dropping and recovering: executors die and are replaced.",
@@ -62,7 +61,7 @@ func jvmExecutors() panel.Panel {
 
 func jvmHeap() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Heap usage, top 10", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.Heap().Steps(), Links: links.Application(links.Overview),
+		Title: "Heap usage, top 10", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.Heap().Steps(), Links: applicationLinks(),
 		Description: panel.Description{
 			Shows: "Used heap as a share of the JVM's maximum heap.",
 			Bad:   "Peaks that garbage collection no longer brings down.",
@@ -73,7 +72,7 @@ func jvmHeap() panel.Panel {
 
 func jvmLiveHeap() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Live heap, top 10", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.Heap().Steps(), Links: links.Application(links.Overview),
+		Title: "Live heap, top 10", Unit: panel.UnitShare, Width: 12, Max: 1, Limits: limits.Heap().Steps(), Links: applicationLinks(),
 		Description: panel.Description{
 			Shows: "Heap still in use after the last garbage collection, as a share of the maximum. G1 reports the old generation only " +
 				"after it was collected.",
@@ -87,7 +86,7 @@ func jvmCollections() panel.Panel {
 	// "end of GC cycle" is the concurrent part of a G1 or ZGC cycle: no pause.
 	collections := applications().Metric("jvm_gc_duration_seconds_sum", scope.NotEqual("jvm_gc_action", "end of GC cycle"))
 	return panel.TimeSeries(panel.Spec{
-		Title: "GC time, top 10", Unit: panel.UnitShare, Width: 12, Limits: limits.GarbageCollection().Steps(), Links: links.Application(links.Overview),
+		Title: "GC time, top 10", Unit: panel.UnitShare, Width: 12, Limits: limits.GarbageCollection().Steps(), Links: applicationLinks(),
 		Description: panel.Description{
 			Shows: "Share of wall time that a JVM spent in garbage collection.",
 			Bad:   "10 % or more: the heap is too small for what tasks keep in memory.",
@@ -98,7 +97,7 @@ func jvmCollections() panel.Panel {
 
 func jvmOffHeap() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Non-heap memory, top 10", Unit: panel.UnitBytes, Width: 12, Links: links.Application(links.Overview),
+		Title: "Non-heap memory, top 10", Unit: panel.UnitBytes, Width: 12, Links: applicationLinks(),
 		Description: panel.Description{
 			Shows: "Metaspace, code cache and the other non-heap memory pools of a JVM.",
 			Bad:   "More than spark.executor.memoryOverhead allows: YARN kills the container.",
@@ -109,7 +108,7 @@ func jvmOffHeap() panel.Panel {
 
 func jvmThreads() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Threads, top 10", Unit: panel.UnitCount, Width: 12, Links: links.Application(links.Overview),
+		Title: "Threads, top 10", Unit: panel.UnitCount, Width: 12, Links: applicationLinks(),
 		Description: panel.Description{
 			Shows: "Live threads of a JVM.",
 			Bad:   "A count that only grows.",
@@ -120,7 +119,7 @@ func jvmThreads() panel.Panel {
 
 func jvmClasses() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Loaded classes, top 10", Unit: panel.UnitCount, Width: 12, Links: links.Application(links.Overview),
+		Title: "Loaded classes, top 10", Unit: panel.UnitCount, Width: 12, Links: applicationLinks(),
 		Description: panel.Description{
 			Shows: "Classes that a JVM has loaded. Spark generates some for each query.",
 			Bad:   "A count that grows for hours.",
@@ -131,7 +130,7 @@ func jvmClasses() panel.Panel {
 
 func s3Requests() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "S3 requests by application", Unit: panel.UnitPerSecond, Width: 12, Links: links.Application(links.Overview),
+		Title: "S3 requests by application", Unit: panel.UnitPerSecond, Width: 12, Links: applicationLinks(),
 		Description: panel.Description{
 			Shows: "Requests and retries per second of the S3A file system.",
 			Bad:   "Retries: S3 throttles the prefix. Thousands of requests for few bytes: small files.",
@@ -144,7 +143,7 @@ func s3Requests() panel.Panel {
 
 func s3Bytes() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "S3 throughput by application", Unit: panel.UnitBytesPerSec, Width: 12, Links: links.Application(links.Overview),
+		Title: "S3 throughput by application", Unit: panel.UnitBytesPerSec, Width: 12, Links: applicationLinks(),
 		Description: panel.Description{
 			Shows: "Bytes read from and written to S3 per second.",
 			Bad:   "Long stretches near zero while the cores are idle, too.",
