@@ -93,22 +93,22 @@ func submit(t *testing.T, home, jar, master, arguments string, conf ...string) (
 
 const twoProcesses = "local-cluster[1,1,512]" // a driver, and an executor in a JVM of its own
 
-// received is what a fake collector got, as text.
-type received struct {
+// receivedText is what a fake collector got, as text.
+type receivedText struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-func (r *received) String() string {
+func (r *receivedText) String() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.text.String()
 }
 
 // collectText serves in place of the node's collector and keeps what it gets.
-func collectText(t *testing.T) *received {
+func collectText(t *testing.T) *receivedText {
 	t.Helper()
-	r := &received{}
+	r := &receivedText{}
 	serveTelemetry(t, func(_ http.ResponseWriter, request *http.Request) {
 		body, _ := io.ReadAll(request.Body)
 		r.mu.Lock()
