@@ -3,9 +3,11 @@ package node_test
 import (
 	"context"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -119,5 +121,121 @@ func TestPluginHashesIDsAsGoDoes(t *testing.T) {
 	require.Len(t, rows, len(lines)+1)
 	for _, row := range rows {
 		require.Equal(t, row[1], row[0])
+	}
+}
+
+// One run of 100,000 tasks in 5,000 stages. The bars are what the platform promises;
+// on a quiet machine the listener takes four times as many.
+func TestPluginTakesManyTasks(t *testing.T) {
+	var perSecond, heap, millis, compute, events float64
+	out := pluginMain(t, "Speed")
+	_, err := fmt.Sscan(out, &perSecond, &heap, &millis, &compute, &events)
+	require.NoError(t, err, out)
+	t.Logf("%.0f ends of tasks per second of CPU; %.1f MiB; phases in %.0f ms", perSecond, heap/(1<<20), millis)
+	require.Greater(t, perSecond, 200_000.0)
+	require.Less(t, heap, float64(16<<20))
+	require.InDelta(t, 500_000, compute, 0, "100,000 tasks of 5 ms")
+}
+
+// An application of weeks: the past is forgotten, and its sums stay.
+func TestPluginForgetsThePastOfLongApplications(t *testing.T) {
+	fields := strings.Fields(pluginMain(t, "Folds"))
+	require.Len(t, fields, len(platform.Phases())+3)
+	for _, pair := range fields[:len(platform.Phases())+1] {
+		remembered, got, _ := strings.Cut(pair, "=")
+		require.Equal(t, remembered, got)
+	}
+	require.Equal(t, "false", fields[len(fields)-2], "no event was lost")
+	kept, err := strconv.Atoi(fields[len(fields)-1])
+	require.NoError(t, err)
+	require.Less(t, kept, 10_000, "of 60,000 jobs")
+}
+
+func TestPluginFindsParentsAndReasons(t *testing.T) {
+	const trace, span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+	const given, other = "00-" + trace + "-" + span + "-01", "00-0bf7651916cd43dd8448eb211c80319c-" + span + "-01"
+	stepTrace, stepSpan := platform.TraceID("s-1AB"), platform.StepSpanID("s-1AB")
+	step := "00-" + hex.EncodeToString(stepTrace[:]) + "-" + hex.EncodeToString(stepSpan[:]) + "-01"
+	want := map[string]string{
+		"parse " + given:                                           given,
+		"parse 00-" + trace + "-" + span + "-00":                   "00-" + trace + "-" + span + "-00",
+		"parse cc-" + trace + "-" + span + "-03-more":              given,
+		"parse ff-" + trace + "-" + span + "-01":                   "null",
+		"parse 00-" + strings.Repeat("0", 32) + "-" + span + "-01": "null",
+		"parse 00-" + trace + "-0000000000000000-01":               "null",
+		"parse 00-" + strings.ToUpper(trace) + "-" + span + "-01":  "null",
+		"parse ":                            "null",
+		"parse nonsense":                    "null",
+		"configured":                        given,
+		"environment":                       other,
+		"step":                              step,
+		"cluster":                           "null",
+		"none":                              "null",
+		"session as application":            "null",
+		"session":                           given,
+		"thread":                            other,
+		"reason Executor killed by driver.": "idle or killed",
+		"reason Executor heartbeat timed out after 120000 ms":                                                                "lost",
+		"reason Remote RPC client disassociated. Likely due to containers exceeding thresholds, or network issues.":          "lost",
+		"reason Container from a bad node: container_1 on host: h. Exit status: 143. Diagnostics: [2026] killed on request.": "killed",
+		"reason Container killed by YARN for exceeding physical memory limits. 1.5 GB of 1.5 GB used.":                       "memory",
+		"reason Container container_1 on host: h was preempted.":                                                             "preempted",
+		"reason Executor decommission: worker decommissioned because of kill request from HTTP endpoint":                     "decommissioned",
+		"reason Executor Process Lost":        "lost",
+		"reason Command exited with code 137": "lost",
+		"reason ":                             "other",
+		"redact":                              "load with fs.s3a.secret.key=*********(redacted), then token: *********(redacted) and user=me",
+		"redact own":                          "*********(redacted) has pin=*********(redacted) and password=x",
+		"redact cut":                          "0123",
+		"attempt container_e17_1700000000000_0042_02_000001": "2",
+		"attempt container_1700000000000_0042_01_000003":     "1",
+		"attempt null": "",
+	}
+	samples := 0
+	for line := range strings.Lines(pluginMain(t, "Tables")) {
+		input, got, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " > ")
+		if id, ok := strings.CutPrefix(input, "sample "); ok {
+			var bytes [16]byte
+			_, err := hex.Decode(bytes[:], []byte(id))
+			require.NoError(t, err)
+			require.Equal(t, strconv.FormatBool(platform.SampledTrace(bytes, float64(samples)/50)), got, id)
+			samples++
+			continue
+		}
+		expected, known := want[input]
+		require.True(t, known, line)
+		require.Equal(t, expected, got, input)
+		delete(want, input)
+	}
+	require.Empty(t, want)
+	require.Equal(t, 50, samples)
+}
+
+// The jar is compiled against Spark 3.4 and Scala 2.12. What it reads is there in the
+// newest Spark in range too, whose Scala has other descriptors.
+func TestPluginFindsWhatItReadsInOtherSparks(t *testing.T) {
+	home := sparkHome(t)
+	launcher, plugin := sparkModules(t, home)
+	tests := t.TempDir()
+	javac(t, tests, launcher+":"+plugin+":"+filepath.Join(home, "jars", "*"), "spark-plugin/src/test/java/observatory/spark/*.java")
+	for name, jars := range map[string][]string{
+		"3.4, Scala 2.12": {"org.apache.spark:spark-core_2.12:3.4.1", "org.apache.spark:spark-sql_2.12:3.4.1",
+			"org.scala-lang:scala-library:2.12.17"},
+		"4.0, Scala 2.13": {"org.apache.spark:spark-core_2.13:4.0.0", "org.apache.spark:spark-sql_2.13:4.0.0",
+			"org.apache.spark:spark-common-utils_2.13:4.0.0", "org.scala-lang:scala-library:2.13.16"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, coordinates := range jars {
+				out, err := exec.Command("mvn", "-q", "-B", "org.apache.maven.plugins:maven-dependency-plugin:2.8:copy",
+					"-Dartifact="+coordinates, "-DoutputDirectory="+dir).CombinedOutput()
+				require.NoError(t, err, string(out))
+			}
+			// What signatures name of other modules comes from Spark 3.5.
+			classPath := strings.Join([]string{tests, launcher, plugin, dir + "/*", filepath.Join(home, "jars", "*")}, ":")
+			out, err := exec.Command("java", "-cp", classPath, "observatory.spark.Probe").CombinedOutput()
+			require.NoError(t, err, string(out))
+			require.Equal(t, "[]\n", string(out), "methods that are missing")
+		})
 	}
 }

@@ -1,0 +1,71 @@
+package observatory.spark;
+
+import java.util.Properties;
+
+/** Prints what small functions make of each input: a test in Go knows what they should. */
+public final class Tables {
+  private static final String T = "0af7651916cd43dd8448eb211c80319c";
+  private static final String S = "b7ad6b7169203331";
+
+  private Tables() {}
+
+  public static void main(String[] args) {
+    for (String text : new String[] {
+      "00-" + T + "-" + S + "-01", " 00-" + T + "-" + S + "-00 ", "cc-" + T + "-" + S + "-03-more", "ff-" + T + "-" + S + "-01",
+      "00-00000000000000000000000000000000-" + S + "-01", "00-" + T + "-0000000000000000-01", "00-" + T.toUpperCase() + "-" + S + "-01",
+      "", "nonsense"
+    }) {
+      System.out.println("parse " + text.trim() + " > " + TraceParent.parse(text));
+    }
+    String given = "00-" + T + "-" + S + "-01";
+    String other = "00-" + T.replace('a', 'b') + "-" + S + "-01";
+    System.out.println("configured > " + TraceParent.ofApplication(given, other, false, "/steps/s-1", 1));
+    System.out.println("environment > " + TraceParent.ofApplication("nonsense", other, false, "/steps/s-1", 1));
+    System.out.println("step > " + TraceParent.ofApplication(null, null, false, "/mnt/var/lib/hadoop/steps/s-1AB", 1));
+    System.out.println("cluster > " + TraceParent.ofApplication(null, null, true, "/mnt/var/lib/hadoop/steps/s-1AB", 1));
+    System.out.println("none > " + TraceParent.ofApplication(null, null, false, "/home/hadoop", 1));
+    Properties properties = new Properties();
+    properties.setProperty(Platform.TRACEPARENT, given);
+    System.out.println("session as application > " + TraceParent.ofJob(properties, given));
+    System.out.println("session > " + TraceParent.ofJob(properties, other));
+    properties.setProperty("traceparent", other);
+    System.out.println("thread > " + TraceParent.ofJob(properties, null));
+    printReasons();
+    printRedactions();
+    for (String container : new String[] {"container_e17_1700000000000_0042_02_000001", "container_1700000000000_0042_01_000003", null}) {
+      System.out.println("attempt " + container + " > " + ExecutorHalf.attemptOf(container));
+    }
+    for (int i = 0; i < 50; i++) {
+      String trace = Ids.trace("application_" + i, "");
+      System.out.println("sample " + trace + " > " + TraceParent.samples(trace, i / 50.0));
+    }
+  }
+
+  private static void printReasons() {
+    String[] reasons = {"idle", "lost", "decommissioned", "killed", "preempted", "memory", "other"};
+    for (String text : new String[] {
+      "Executor killed by driver.",
+      "Executor heartbeat timed out after 120000 ms",
+      "Remote RPC client disassociated. Likely due to containers exceeding thresholds, or network issues.",
+      "Container from a bad node: container_1 on host: h. Exit status: 143. Diagnostics: [2026] killed on request.",
+      "Container killed by YARN for exceeding physical memory limits. 1.5 GB of 1.5 GB used.",
+      "Container container_1 on host: h was preempted.",
+      "Executor decommission: worker decommissioned because of kill request from HTTP endpoint",
+      "Executor Process Lost",
+      "Command exited with code 137",
+      ""
+    }) {
+      int dynamic = ExecutorStatistics.reason(text, true);
+      int fixed = ExecutorStatistics.reason(text, false);
+      System.out.println("reason " + text + " > " + reasons[dynamic] + (dynamic == fixed ? "" : " or " + reasons[fixed]));
+    }
+  }
+
+  private static void printRedactions() {
+    Redaction defaults = new Redaction(null, null);
+    Redaction own = new Redaction("(?i)customer \\d+", "(?i)pin");
+    System.out.println("redact > " + defaults.text("load with fs.s3a.secret.key=abc, then token: 'a b' and user=me", 256));
+    System.out.println("redact own > " + own.text("Customer 4711 has pin=1234 and password=x", 256));
+    System.out.println("redact cut > " + defaults.text("0123456789", 4));
+  }
+}
