@@ -18,10 +18,6 @@ final class Telemetry implements Runnable {
   private static final long LOG_MILLIS = 1000;
   private static final int ANSWER_MILLIS = 1000;
 
-  /** The JVM's end waits EXIT_MILLIS in all, of which STOP_MILLIS for a context to stop. */
-  private static final long EXIT_MILLIS = 2000;
-
-  private static final long STOP_MILLIS = 1300;
   private static final long STOP_POLL_MILLIS = 10;
 
   /** Batches of each kind between two looks at the clock. */
@@ -39,9 +35,7 @@ final class Telemetry implements Runnable {
   private final long started = ManagementFactory.getRuntimeMXBean().getStartTime();
   private final Otlp.Source[] sources;
   private final Thread thread = new Thread(this, THREAD);
-  private final Object flushes = new Object();
-  private long requested; // flushes, like done
-  private long done;
+  private final Flushes flushes = new Flushes();
   private volatile boolean sending;
   private volatile boolean ending;
   private Runnable capture;
@@ -82,41 +76,27 @@ final class Telemetry implements Runnable {
 
   /** Sends what is there, in the telemetry thread; false if that did not end within the time. */
   boolean flush(long timeoutMillis) {
-    long until = System.nanoTime() + timeoutMillis * 1_000_000L;
-    synchronized (flushes) {
-      long mine = ++requested;
-      wake();
-      try {
-        for (long left = timeoutMillis; done < mine; left = (until - System.nanoTime()) / 1_000_000L) {
-          if (left <= 0 || !sending || !thread.isAlive()) {
-            return false;
-          }
-          flushes.wait(left);
-        }
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        return false;
-      }
-      return true;
-    }
+    return flushes.await(timeoutMillis, this);
+  }
+
+  boolean serves() {
+    return sending && thread.isAlive();
   }
 
   private void end() {
     long begun = System.nanoTime();
+    long limit = flushes.left();
+    long stop = flushes.leftToStop();
     try {
-      while (Signals.stopping() && millisSince(begun) < STOP_MILLIS) {
+      while (Signals.stopping() && Flushes.millisSince(begun) < stop) {
         Thread.sleep(STOP_POLL_MILLIS);
       }
       ending = true;
       wake();
-      thread.join(Math.max(1, EXIT_MILLIS - millisSince(begun)));
+      thread.join(Math.max(1, limit - Flushes.millisSince(begun)));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-  }
-
-  private static long millisSince(long nanos) {
-    return (System.nanoTime() - nanos) / 1_000_000L;
   }
 
   @Override
@@ -127,13 +107,13 @@ final class Telemetry implements Runnable {
         logs.await(capture == null && watches < WATCHES ? WATCH_MILLIS : LOG_MILLIS);
         captureLogs();
         if (sending && Signals.settled() && !ending) {
-          long asked = asked();
-          boolean due = asked > 0 || millisSince(exported) >= Platform.EXPORT_MILLIS;
+          long asked = flushes.asked();
+          boolean due = asked > 0 || Flushes.millisSince(exported) >= Platform.EXPORT_MILLIS;
           if (due) {
             exported = System.nanoTime();
           }
           round(due);
-          flushed(asked);
+          flushes.served(asked);
         }
       } catch (Throwable t) {
         reportOnce(t);
@@ -142,23 +122,9 @@ final class Telemetry implements Runnable {
     try {
       round(true);
       sendBatches(Integer.MAX_VALUE);
-      flushed(asked());
+      flushes.served(flushes.asked());
     } catch (Throwable t) {
       reportOnce(t);
-    }
-  }
-
-  /** Returns the newest flush that nobody has served, or 0. */
-  private long asked() {
-    synchronized (flushes) {
-      return requested > done ? requested : 0;
-    }
-  }
-
-  private void flushed(long asked) {
-    synchronized (flushes) {
-      done = Math.max(done, asked);
-      flushes.notifyAll();
     }
   }
 
@@ -269,6 +235,7 @@ final class Telemetry implements Runnable {
     try {
       byte[] body = json.getBytes(StandardCharsets.UTF_8);
       Http.post(Platform.OTLP_ENDPOINT + path, "application/json", body, ANSWER_MILLIS);
+      flushes.answered();
       return true;
     } catch (Http.Refused e) {
       reportOnce(e);
