@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,11 +96,7 @@ func (s Status) Render(w io.Writer, now time.Time) error {
 	if len(s.Steps) > 0 {
 		steps := newTable("STEP", "NAME", "STATE", "TOOK", "APPLICATIONS")
 		for _, step := range s.Steps {
-			applications := []string{strings.Join(step.ApplicationIDs, " ")}
-			for _, of := range step.Phases {
-				applications = append(applications, of.Line)
-			}
-			steps.AppendRow(table.Row{step.ID, step.Name, step.State, step.Took(now), strings.Join(applications, "\n")})
+			steps.AppendRow(table.Row{step.ID, step.Name, step.State, step.Took(now), applicationsOf(step)})
 		}
 		text.WriteString("\n" + steps.Render() + "\n")
 	}
@@ -110,6 +107,24 @@ func (s Status) Render(w io.Writer, now time.Time) error {
 		return fmt.Errorf("write status: %w", err)
 	}
 	return nil
+}
+
+// applicationsOf lists a step's applications: a line for each whose phases are known,
+// one for the others.
+func applicationsOf(step Step) string {
+	var lines, others []string
+	for _, of := range step.Phases {
+		lines = append(lines, of.ApplicationID+": "+of.Line)
+	}
+	for _, id := range step.ApplicationIDs {
+		if !slices.ContainsFunc(step.Phases, func(of ApplicationPhases) bool { return of.ApplicationID == id }) {
+			others = append(others, id)
+		}
+	}
+	if len(others) > 0 {
+		lines = append(lines, strings.Join(others, " "))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // bootstrapSummary describes the outcome of a node's bootstrap action; "-" if it has

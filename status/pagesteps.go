@@ -43,7 +43,10 @@ func (p page) steps(links []Link) []stepItem {
 			item.When = "Has not run"
 		}
 		if step.Started != nil {
-			item.Links = slices.DeleteFunc(p.resolve(links, p.variables(step)), isTimeline) // beside the phases
+			item.Links = p.resolve(links, p.variables(step))
+		}
+		if len(step.Phases) > 0 { // it is beside each application's
+			item.Links = slices.DeleteFunc(item.Links, isTimeline)
 		}
 		items = append(items, item)
 	}

@@ -95,12 +95,13 @@ func (s Source) addPhases(ctx context.Context, steps []Step) error {
 	if err != nil {
 		return err
 	}
-	for i := range steps {
-		for _, id := range steps[i].ApplicationIDs {
-			if r, sent := latest(readings, id); sent && (r.step == "" || r.step == steps[i].ID) {
-				steps[i].Phases = append(steps[i].Phases, r.phases(id)...)
+	for i, step := range steps {
+		for _, id := range step.ApplicationIDs {
+			if r, sent := latest(readings, id); sent && (r.step == "" || r.step == step.ID) {
+				step.Phases = append(step.Phases, r.phases(id)...)
 			}
 		}
+		steps[i] = step
 	}
 	return nil
 }

@@ -56,9 +56,13 @@ func awaitPhases(ctx context.Context, o Options, ended time.Time, result Result)
 	}
 	var found []status.ApplicationPhases
 	err := poll.Until(ctx, poll.Options{Interval: phasesInterval}, func(ctx context.Context) error {
-		var err error
-		found, err = status.FetchPhases(ctx, o.Status.URL, o.Status.Access, step)
+		read, err := status.FetchPhases(ctx, o.Status.URL, o.Status.Access, step)
+		if err == nil {
+			found = read
+		}
 		switch {
+		case err != nil && ctx.Err() != nil: // the time is up: an earlier answer says more
+			return err
 		case err != nil:
 			return poll.Permanent(err)
 		case len(found) < max(1, len(step.ApplicationIDs)) && !neverStarted(result):

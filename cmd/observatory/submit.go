@@ -64,7 +64,8 @@ func submitCommand(s *settings) *cobra.Command {
 	c.Flags().SetInterspersed(false) // flags after the application are the application's
 	c.Flags().BoolVar(&o.Wait, "wait", false, "wait until the step has ended")
 	c.Flags().DurationVar(&o.LogWait, "log-wait", submit.LogWait, "with --wait: how long to wait for a failed step's log in S3")
-	c.Flags().DurationVar(&o.PhasesWait, "phases-wait", submit.PhasesWait, "with --wait: how long to wait for the applications' phases; 0 does not ask")
+	c.Flags().DurationVar(&o.PhasesWait, "phases-wait", submit.PhasesWait,
+		"with --wait: how long to wait for the applications' phases; 0 does not ask")
 	remote.addFlags(c, "status-url")
 	c.Flags().StringVar(&o.Cluster, "cluster", "", "EMR cluster id (j-…)")
 	c.Flags().StringVar(&o.Bucket, "bucket", "", "data bucket of the platform")
