@@ -19,11 +19,12 @@ import (
 func TestHostileJobs(t *testing.T) {
 	c := startCluster(t)
 	for name, test := range map[string]func(*testing.T, *cluster){
-		"an executor is killed":     testKilledExecutor,
-		"the driver is killed":      testKilledDriver,
-		"nobody calls stop":         testForgottenStop,
-		"two contexts in a driver":  testTwoContexts,
-		"another's listener sleeps": testSleepingListener,
+		"an executor is killed":            testKilledExecutor,
+		"the driver is killed":             testKilledDriver,
+		"the application master is killed": testKilledMaster,
+		"nobody calls stop":                testForgottenStop,
+		"two contexts in a driver":         testTwoContexts,
+		"another's listener sleeps":        testSleepingListener,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -112,6 +113,19 @@ func testKilledDriver(t *testing.T, c *cluster) {
 	result := r.divide(t)
 	require.True(t, result.Approximate)
 	requireAccount(t, r.account(t, result.End), result)
+}
+
+// In cluster mode the driver is in the application master: YARN runs another, whose
+// events are an account of their own.
+func testKilledMaster(t *testing.T, c *cluster) {
+	r := c.submit(t, job{name: "killed-master", mode: "killed", args: []string{"8"}, conf: one(), inCluster: true})
+	r.awaitTasks(t)
+	kill(t, "org.apache.spark.deploy.yarn.ApplicationMaster", r.application(t))
+	r.wait(t)
+	require.Equal(t, 1, r.count(t, "counted"), "the job's result")
+	require.True(t, r.divide(t).Approximate)
+	r.nth++
+	r.requirePlugin(t, r.divide(t))
 }
 
 func testForgottenStop(t *testing.T, c *cluster) {

@@ -109,7 +109,7 @@ func (r *run) requireTree(t *testing.T, id string, given map[string]string) {
 // attempt is YARN's attempt of the application: Spark names none in client mode.
 func (r *run) attempt() string {
 	if r.inCluster {
-		return "1"
+		return strconv.Itoa(r.nth + 1)
 	}
 	return ""
 }

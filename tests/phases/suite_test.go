@@ -119,7 +119,6 @@ func (c *cluster) jobs() []job {
 		{name: "client-static", mode: "compute", args: []string{"4", "no"}, conf: static()},
 		{name: "cluster-static", mode: "compute", args: []string{"4", "no"}, conf: static(), inCluster: true},
 		{name: "client-dynamic", mode: "compute", args: []string{"4", "yes"}, conf: map[string]string{"spark.executor.cores": "1"}},
-		{name: "cluster-dynamic", mode: "compute", args: []string{"4", "yes"}, inCluster: true},
 		{name: "rename", mode: "write", args: []string{"s3a://slow-rename/out", "2", "12"}},
 		{name: "magic", mode: "write", args: []string{"s3a://slow-magic/out", "4", "4"}, conf: magic()},
 		{name: "noop", mode: "noop", args: []string{"4"}},
