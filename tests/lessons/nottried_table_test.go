@@ -83,6 +83,13 @@ func accountNotTried() []notTried {
 			[]string{"status TestLastSteps", "dashboards TestStepLinks", "status TestLinksOfAStepOpenItsLogs"},
 			"the links of a step on the page at `$(pulumi stack output statusUrl --stack dev)`",
 		}, {
+			"Grafana draws every panel of the dashboards: the timeline's states, heatmaps and bars, and its choice of one application.",
+			"No Grafana server is available.",
+			"The panels' options are read strictly by Grafana's own types, and the queries run on the real stores.",
+			[]string{"dashboards/panel TestStateTimelineNamesItsStates", "dashboards/panel TestHeatmapsDrawBucketsAndSeries",
+				"dashboards/panel TestBarsNameAndColourTheirSeries", "dashboards/check TestTimelineOfAnEndedApplication"},
+			"after a job: `$(pulumi stack output grafanaUrl --stack dev)/d/job-phase-timeline`",
+		}, {
 			"Security groups admit every connection that the platform makes.", "The local cloud enforces only what operators may reach.",
 			"The rules are exactly a written list, and each rule between groups has its other half.",
 			[]string{"components/network TestInboundIsExactlyThis", "components/network TestEveryFlowBetweenGroupsHasBothRules"},
