@@ -91,7 +91,8 @@ func TestChecksLockAgainstTheParts(t *testing.T) {
 	profiler := slices.IndexFunc(parts, func(p platform.NodePart) bool { return p.Component == platform.ComponentProfiler })
 	parts[profiler].Source.Coordinates = "tools.profiler:async-profiler:5"
 	require.ErrorContains(t, artifacts.CheckLock(parts), "artifact async-profiler.jar: the lock has maven tools.profiler:async-profiler:4.4")
-	require.ErrorContains(t, artifacts.CheckLock(slices.Delete(parts, profiler, profiler+1)), "artifact async-profiler.jar: in the lock, but belongs to no part")
+	require.ErrorContains(t, artifacts.CheckLock(slices.Delete(parts, profiler, profiler+1)),
+		"artifact async-profiler.jar: in the lock, but belongs to no part")
 }
 
 func TestPathVerifiesContentAndNamesTheRemedy(t *testing.T) {

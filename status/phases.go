@@ -95,13 +95,13 @@ func (s Source) addPhases(ctx context.Context, steps []Step) error {
 	if err != nil {
 		return err
 	}
-	for i, step := range steps {
+	for i := range steps {
+		step := &steps[i]
 		for _, id := range step.ApplicationIDs {
 			if r, sent := latest(readings, id); sent && (r.step == "" || r.step == step.ID) {
 				step.Phases = append(step.Phases, r.phases(id)...)
 			}
 		}
-		steps[i] = step
 	}
 	return nil
 }

@@ -246,7 +246,7 @@ func clusterNotTried() []notTried {
 			"`observatory submit --wait --cluster CLUSTER failing.py`",
 		}, {
 			"EMR's builds of Spark write event logs that `observatory trace import` reads.", "EMR's Spark is not public.",
-			"The reader takes a log of Apache Spark 3.5, lines of 3.4 and 4.0, zstd and lz4 by Spark's own codecs, and events that it does not know.",
+			"The reader takes a log of Apache Spark 3.5, lines of 3.4 and 4.0, zstd and lz4 by Spark's codecs, and events that it does not know.",
 			[]string{"phases/eventlog TestRolledLogOfARealSpark", "phases/eventlog TestLinesOfOtherVersions"},
 			"`hdfs dfs -get /var/log/spark/apps/APPLICATION` on the primary node, then `observatory trace import --dry-run APPLICATION`",
 		}, {

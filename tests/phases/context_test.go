@@ -39,7 +39,7 @@ func (r *run) requireParents(t *testing.T, own, other parent, kind platform.Span
 	t.Helper()
 	id := r.application(t)
 	root := r.awaitRoot(t, id)
-	require.Equal(t, own, parent{root.TraceID, root.ParentID})
+	require.Equal(t, parent{root.TraceID, root.ParentID}, own)
 	r.requireTree(t, id, map[string]string{own.span: own.trace, other.span: other.trace})
 	var joined []string
 	for _, s := range r.received.spansOf(id) {
