@@ -152,7 +152,8 @@ func (n notes) nextUp(after int64) int64 {
 	return next
 }
 
-// paintAction paints what was computed, or written, by an action.
+// paintAction paints what was computed, or written, by an action, after the wait for an
+// executor if none was there: because it is the first, or the test took the others.
 func (n notes) paintAction(a *account, l clockLine, end int64, kind string) {
 	last, lastEnd, first := 0, int64(0), end
 	for _, task := range n.tasks {
@@ -160,8 +161,7 @@ func (n notes) paintAction(a *account, l clockLine, end int64, kind string) {
 			last, lastEnd, first = max(last, task.stage), max(lastEnd, task.to), min(first, task.from)
 		}
 	}
-	if l.Waits && kind == "compute" {
-		up := n.nextUp(l.At)
+	if up := n.nextUp(l.At); kind == "compute" && (l.Waits || up == n.nextUp(0)) {
 		a.paint(l.At, up, platform.PhaseResourceWait)
 		a.paint(up, first, platform.PhaseCompute) // the executor begins its first task
 	}
