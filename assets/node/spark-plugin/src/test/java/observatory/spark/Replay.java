@@ -36,7 +36,16 @@ public final class Replay {
               }
             });
     ReplayListenerBus bus = new ReplayListenerBus();
-    bus.addListener(new AppListener(new Recorder(settings, engine, tracer), new Faults()));
+    listen(bus, new Recorder(settings, engine, tracer), engine);
+    try (InputStream in = new FileInputStream(log)) {
+      bus.replay(in, log, false, ReplayListenerBus.SELECT_ALL_FILTER());
+    }
+    return engine.phases();
+  }
+
+  /** Connects the plugin to a log, and takes from it what the driver reads from its own configuration. */
+  static void listen(ReplayListenerBus bus, Recorder recorder, final PhaseEngine engine) {
+    bus.addListener(new AppListener(recorder, new Faults()));
     bus.addListener(
         new SparkListener() {
           @Override
@@ -49,10 +58,6 @@ public final class Replay {
                 details(e, "System Properties").get("sun.java.command"));
           }
         });
-    try (InputStream in = new FileInputStream(log)) {
-      bus.replay(in, log, false, ReplayListenerBus.SELECT_ALL_FILTER());
-    }
-    return engine.phases();
   }
 
   private static Map<String, String> details(SparkListenerEnvironmentUpdate event, String section) {

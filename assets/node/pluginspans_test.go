@@ -1,0 +1,107 @@
+package node_test
+
+import (
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+
+	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/phases/eventlog"
+	"github.com/emr-observatory/emr-observatory/phases/spans"
+)
+
+// The import of an event log makes the driver's own spans again, to the byte: whoever
+// imports the log of a traced application, or of a killed driver, adds nothing twice.
+func TestPluginAndImportMakeTheSameSpans(t *testing.T) {
+	const folder = "../../phases/testdata/logs/"
+	all, err := filepath.Glob(folder + "*.jsonl")
+	require.NoError(t, err)
+	var logs []string
+	for _, log := range all {
+		// A driver that was killed sends no span of what was open, and no application.
+		if name := filepath.Base(log); !strings.HasPrefix(name, "killed-") && name != "no-start.jsonl" {
+			logs = append(logs, log)
+		}
+	}
+	require.GreaterOrEqual(t, len(logs), 12)
+	plugin := map[string][]string{}
+	for line := range strings.Lines(pluginMain(t, "SpanTable", logs...)) {
+		log, span, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		plugin[log] = append(plugin[log], span)
+	}
+	for _, log := range logs {
+		require.ElementsMatch(t, importedSpans(t, log), plugin[log], filepath.Base(log))
+	}
+}
+
+// importedSpans writes the spans that the driver makes as SpanTable does.
+func importedSpans(t *testing.T, name string) (lines []string) {
+	t.Helper()
+	log, err := eventlog.Open(os.DirFS(filepath.Dir(name)), filepath.Base(name))
+	require.NoError(t, err)
+	engine, builder := phases.NewEngine(), spans.NewBuilder()
+	_, err = log.Read(func(event phases.Event) {
+		engine.Add(event)
+		builder.Add(event)
+	})
+	require.NoError(t, err)
+	for _, resource := range builder.Trace(engine.Result(), nil).Spans {
+		for _, span := range resource.ScopeSpans[0].Spans {
+			if !strings.HasPrefix(span.Name, "task ") {
+				lines = append(lines, spanText(span))
+			}
+		}
+	}
+	return lines
+}
+
+func spanText(span *tracepb.Span) string {
+	attributes := map[string]string{}
+	for _, a := range span.Attributes {
+		attributes[a.Key] = javaText(a.Value)
+	}
+	var pairs, links []string
+	for _, key := range slices.Sorted(maps.Keys(attributes)) {
+		pairs = append(pairs, key+"="+attributes[key])
+	}
+	for _, link := range span.Links {
+		links = append(links, hex.EncodeToString(link.TraceId), hex.EncodeToString(link.SpanId))
+	}
+	parent := "null"
+	if len(span.ParentSpanId) > 0 {
+		parent = hex.EncodeToString(span.ParentSpanId)
+	}
+	return strings.Join([]string{
+		hex.EncodeToString(span.TraceId), hex.EncodeToString(span.SpanId), parent, span.Name,
+		fmt.Sprint(span.StartTimeUnixNano), fmt.Sprint(span.EndTimeUnixNano),
+		fmt.Sprint(span.Status.GetCode() == tracepb.Status_STATUS_CODE_ERROR),
+		"{" + strings.Join(pairs, ", ") + "}", "[" + strings.Join(links, ", ") + "]",
+	}, "\t")
+}
+
+// javaText writes a value as Java's toString does.
+func javaText(value *commonpb.AnyValue) string {
+	switch v := value.Value.(type) {
+	case *commonpb.AnyValue_DoubleValue:
+		text := strconv.FormatFloat(v.DoubleValue, 'f', -1, 64)
+		if !strings.Contains(text, ".") {
+			text += ".0"
+		}
+		return text
+	case *commonpb.AnyValue_IntValue:
+		return strconv.FormatInt(v.IntValue, 10)
+	case *commonpb.AnyValue_BoolValue:
+		return strconv.FormatBool(v.BoolValue)
+	}
+	return value.GetStringValue()
+}
