@@ -44,6 +44,7 @@ type imported struct {
 	phases.Result
 	Events    int64  `json:"events"`
 	Truncated string `json:"truncated,omitempty"` // file and line where the log is cut off
+	Unread    string `json:"unread,omitempty"`    // first event, with file and line, that could not be read
 	Spans     int    `json:"spans"`
 	Dropped   int    `json:"dropped"`            // spans over the budget of a trace
 	Endpoint  string `json:"endpoint,omitempty"` // that received the spans
@@ -100,6 +101,9 @@ func (t traceImport) run(ctx context.Context, s *settings, name string, out, pro
 	if done.Truncated != "" {
 		fmt.Fprintf(progress, "%s: the log is cut off there\n", done.Truncated)
 	}
+	if done.Unread != "" {
+		fmt.Fprintf(progress, "%s: events like this are left out\n", done.Unread)
+	}
 	if t.asJSON {
 		return json.NewEncoder(out).Encode(done)
 	}
@@ -148,7 +152,7 @@ func read(files fs.FS, name, cluster string) (imported, spans.Trace, error) {
 	}
 	return imported{
 		Application: trace.Application, Name: trace.Name, TraceID: trace.ID, Line: phases.Line(result.Seconds(), result.Approximate),
-		Result: result, Events: report.Events, Truncated: report.Truncated, Spans: trace.Count, Dropped: trace.Dropped,
+		Result: result, Events: report.Events, Truncated: report.Truncated, Unread: report.Unread, Spans: trace.Count, Dropped: trace.Dropped,
 	}, trace, nil
 }
 

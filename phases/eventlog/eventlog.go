@@ -8,9 +8,12 @@ package eventlog
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/emr-observatory/emr-observatory/phases"
 )
@@ -23,6 +26,9 @@ type Report struct {
 	// Truncated names the place of a last line, or compressed block, that is cut off:
 	// the driver was killed, or still writes.
 	Truncated string
+	// Unread is the first event whose fields have other types than Spark's, with its
+	// place: a changed build of Spark. Such events are left out, and said to be lost.
+	Unread string
 }
 
 // Lines reads the lines of an uncompressed log and hands their events to take. name is
@@ -43,7 +49,11 @@ func Lines(r io.Reader, name string, take func(phases.Event)) (Report, error) {
 		if len(line) > 0 {
 			event, decodeErr = decode(line)
 		}
+		var types *json.SemanticError
 		switch {
+		case errors.As(decodeErr, &types):
+			event = phases.Lost{Reason: fmt.Sprintf("%s:%d: %v", name, number, types)}
+			report.Unread = cmp.Or(report.Unread, fmt.Sprintf("%s:%d: %v", name, number, types))
 		case decodeErr != nil && !cut:
 			return report, fmt.Errorf("%s:%d: read event: %w", name, number, decodeErr)
 		case decodeErr != nil, errors.Is(err, io.ErrUnexpectedEOF):

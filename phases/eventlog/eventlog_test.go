@@ -120,6 +120,18 @@ func TestLogsThatAreCutOff(t *testing.T) {
 	})
 }
 
+// A changed build of Spark must not make a log unreadable.
+func TestEventsOfOtherTypes(t *testing.T) {
+	const log = `{"Event":"SparkListenerExecutorAdded","Timestamp":"soon","Executor ID":"1"}` + "\n" +
+		`{"Event":"SparkListenerApplicationEnd","Timestamp":5}` + "\n"
+	events, report, err := readFS(fstest.MapFS{"a": {Data: []byte(log)}}, "a")
+	require.NoError(t, err)
+	require.Len(t, events, 2)
+	require.IsType(t, phases.Lost{}, events[0])
+	require.Contains(t, report.Unread, "a:1: ")
+	require.Contains(t, report.Unread, "Timestamp")
+}
+
 func TestCompactedLog(t *testing.T) {
 	line := func(id string) *fstest.MapFile {
 		return &fstest.MapFile{Data: []byte(`{"Event":"SparkListenerApplicationStart","App ID":"` + id + `","Timestamp":1}` + "\n")}

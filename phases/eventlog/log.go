@@ -79,6 +79,7 @@ func (l *Log) Read(take func(phases.Event)) (Report, error) {
 		all.Events += report.Events
 		all.Skipped += report.Skipped
 		all.Bytes += report.Bytes
+		all.Unread = cmp.Or(all.Unread, report.Unread)
 		if err != nil {
 			return all, err
 		}
