@@ -95,6 +95,7 @@ type received struct {
 	metrics map[string]float64 // the last value by JVM, name and labels
 	series  map[string]map[string]int
 	traced  int // log records with a span
+	output  string
 }
 
 func receiveTelemetry(t *testing.T) *received {
@@ -265,7 +266,7 @@ func submitJob(t *testing.T, master, folder string, env []string, args []string,
 		"SPARK_LOCAL_HOSTNAME=localhost"), env...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))
-	require.Contains(t, string(out), "the last job failed: true")
+	r.output = string(out)
 	for line := range strings.Lines(string(out)) {
 		if strings.HasPrefix(line, "observatory: ") && !strings.HasPrefix(line, "observatory: profiler not started") {
 			require.Fail(t, "the plugin complains", line)
@@ -288,6 +289,7 @@ func TestPluginInLocalSpark(t *testing.T) {
 	}
 	parent := "00-" + strings.Repeat("e", 32) + "-" + strings.Repeat("f", 16) + "-01"
 	r := submitJob(t, "local[2,2]", "", []string{"TRACEPARENT=" + parent}, nil, traced, platform.SparkAirflowDAG+"=nightly")
+	require.Contains(t, r.output, "the last job failed: true")
 	r.requirePhases(t)
 	r.requireTree(t, threadParent, sessionParent, strings.Repeat("f", 16))
 	application := r.named(t, "application job.Job")
@@ -346,6 +348,7 @@ func TestPluginInSparkWithExecutors(t *testing.T) {
 		return
 	}
 	r := submitJob(t, "local-cluster[2,1,512]", "s-ABC123", nil, nil, traced)
+	require.Contains(t, r.output, "the last job failed: true")
 	r.requirePhases(t)
 	step := platform.StepSpanID("s-ABC123")
 	r.requireTree(t, threadParent, sessionParent, hex.EncodeToString(step[:]))
@@ -374,6 +377,33 @@ func TestPluginWithoutTracingAndStop(t *testing.T) {
 	}
 	r := submitJob(t, "local[2,2]", "", nil, []string{"no stop"})
 	require.Empty(t, r.spans)
+	require.Contains(t, r.output, "the last job failed: true")
 	r.requirePhases(t)
 	require.False(t, math.IsNaN(r.sum("spark.task.skew")))
+}
+
+// A queue for one event loses most of them: the job does not notice, and the metrics
+// say so. The second context has an identity of its own.
+func TestPluginCountsLostEventsAndSeparatesContexts(t *testing.T) {
+	sparkHome(t)
+	if !onMachine(t) {
+		return
+	}
+	r := submitJob(t, "local[2]", "", nil, []string{"twice"}, traced, "spark.scheduler.listenerbus.eventqueue.observatory.capacity=1")
+	require.Contains(t, r.output, "counted 1000\n")
+	require.Contains(t, r.output, "counted 500\n")
+	require.Positive(t, r.metrics["driver spark.listener.dropped"])
+	require.EqualValues(t, 1, r.metrics["driver spark.phase.approximate"])
+	require.InDelta(t, 1, r.sum("spark.phase.breakdown"), 1e-9)
+	applications := map[string]string{}
+	for _, span := range r.spans {
+		if span.labels()["spark.kind"] == "application" {
+			applications[span.resource[string(platform.SparkAppID)]] = span.TraceID
+			require.Equal(t, "true", span.labels()["spark.phases.approximate"])
+		}
+	}
+	require.Len(t, applications, 2)
+	for _, span := range r.spans {
+		require.Equal(t, applications[span.resource[string(platform.SparkAppID)]], span.TraceID, span.Name)
+	}
 }

@@ -190,6 +190,7 @@ func TestPluginFindsParentsAndReasons(t *testing.T) {
 		"attempt container_e17_1700000000000_0042_02_000001": "2",
 		"attempt container_1700000000000_0042_01_000003":     "1",
 		"attempt null": "",
+		"accessor":     "0 null 0 [java.lang.String.gone, org.apache.spark.Absent.time]",
 	}
 	samples := 0
 	for line := range strings.Lines(pluginMain(t, "Tables")) {
@@ -233,9 +234,32 @@ func TestPluginFindsWhatItReadsInOtherSparks(t *testing.T) {
 			}
 			// What signatures name of other modules comes from Spark 3.5.
 			classPath := strings.Join([]string{tests, launcher, plugin, dir + "/*", filepath.Join(home, "jars", "*")}, ":")
-			out, err := exec.Command("java", "-cp", classPath, "observatory.spark.Probe").CombinedOutput()
-			require.NoError(t, err, string(out))
+			cmd := exec.Command("java", "-cp", classPath, "observatory.spark.Probe")
+			var errs strings.Builder
+			cmd.Stderr = &errs
+			out, err := cmd.Output()
+			require.NoError(t, err, errs.String())
 			require.Equal(t, "[]\n", string(out), "methods that are missing")
 		})
 	}
+}
+
+// Where events were lost, what ended without a word has ended with what is around it.
+func TestPluginReconcilesLostEnds(t *testing.T) {
+	// compute before and after, wait, current phase, tasks that were thought to run
+	want := map[string]string{
+		"nothing":        "9000 9000 0 0 0 true",
+		"task":           "20000 9500 0 0 1 true",
+		"stage":          "9000 9000 0 0 0 true",
+		"job":            "9000 9000 0 0 0 true",
+		"task stage job": "20000 10000 0 0 1 true",
+		"executor":       "9000 9000 0 0 0 true",
+		"task executor":  "60000 9500 0 0 1 true",
+	}
+	for line := range strings.Lines(pluginMain(t, "Losses")) {
+		lost, got, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " > ")
+		require.Equal(t, want[lost], got, lost)
+		delete(want, lost)
+	}
+	require.Empty(t, want)
 }

@@ -19,6 +19,11 @@ public final class Job {
   private Job() {}
 
   public static void main(String[] args) throws Exception {
+    if (args.length > 1 && args[1].equals("twice")) {
+      count(1000);
+      count(500);
+      return;
+    }
     SparkSession session = SparkSession.builder().getOrCreate();
     JavaSparkContext context = new JavaSparkContext(session.sparkContext());
     File out = new File(args[0], "out");
@@ -55,6 +60,13 @@ public final class Job {
       return; // without stop(): Spark's shutdown hook stops the context
     }
     session.stop();
+  }
+
+  /** A context that counts numbers, a task for each. */
+  private static void count(int numbers) {
+    try (JavaSparkContext context = new JavaSparkContext()) {
+      System.out.println("counted " + context.parallelize(Collections.nCopies(numbers, 1), numbers).count());
+    }
   }
 
   /** A file in each micro-batch. */

@@ -33,6 +33,18 @@ final class Classifier {
     this.end = end;
   }
 
+  /** Tells whether the stage's tasks write, as far as is known: a later job may change that. */
+  static boolean mayWrite(PhaseEngine engine, int stageId) {
+    Stage stage = engine.stages.get(stageId);
+    Job job = stage == null ? null : engine.jobs.get(stage.job);
+    Execution own = job == null ? null : engine.executions.get(job.execution);
+    if (own == null || job.highestStage != stageId) {
+      return false;
+    }
+    Execution root = engine.executions.get(own.root);
+    return own.writes && own.latestJob == stage.job || root != null && root.writes && root.latestJob == stage.job;
+  }
+
   Intervals[] candidates() {
     Intervals[] candidates = new Intervals[Phases.COUNT];
     classifyTasks();

@@ -11,6 +11,7 @@ import org.apache.spark.SparkContext;
 import org.apache.spark.api.plugin.DriverPlugin;
 import org.apache.spark.api.plugin.PluginContext;
 import org.apache.spark.scheduler.SparkListenerInterface;
+import scala.Option;
 
 /**
  * The plugin's half in a driver, one for each context. Spark creates it before the scheduler, shows
@@ -22,11 +23,13 @@ public final class DriverHalf implements DriverPlugin {
 
   private final Faults faults = new Faults();
   private final SpanBudget budget = new SpanBudget();
+  private SparkContext context;
   private Recorder recorder;
   private DriverMetrics metrics;
 
   @Override
-  public Map<String, String> init(SparkContext context, PluginContext plugin) {
+  public Map<String, String> init(SparkContext started, PluginContext plugin) {
+    context = started;
     Settings settings = Settings.ofDriver(plugin.conf());
     PhaseEngine engine = new PhaseEngine();
     engine.configure(settings.master, settings.deployMode, settings.submitTime, System.getProperty("sun.java.command"));
@@ -42,11 +45,7 @@ public final class DriverHalf implements DriverPlugin {
               }
             });
     recorder = new Recorder(settings, engine, tracer);
-    attach(context, new AppListener(recorder, faults));
-    Set<String> missing = Accessor.missing();
-    if (!missing.isEmpty()) {
-      faults.say("this Spark lacks what some metrics need", missing);
-    }
+    attach(new AppListener(recorder, faults));
     metrics = new DriverMetrics(settings, recorder, budget, new SparkInternals(context), context.version());
     Signals.add(metrics);
     TraceParent parent = settings.parent;
@@ -54,7 +53,7 @@ public final class DriverHalf implements DriverPlugin {
   }
 
   /** A queue of its own: in the shared one another's slow listener would lose our events. */
-  private void attach(SparkContext context, AppListener listener) {
+  private void attach(AppListener listener) {
     try {
       Object bus = SparkContext.class.getMethod("listenerBus").invoke(context);
       bus.getClass()
@@ -68,7 +67,16 @@ public final class DriverHalf implements DriverPlugin {
 
   @Override
   public void registerMetrics(String applicationId, PluginContext plugin) {
+    Option<String> attempt = context.applicationAttemptId();
+    recorder.identify(applicationId, attempt.isEmpty() ? null : attempt.get(), context.appName());
     metrics.identify(applicationId);
+  }
+
+  private void sayWhatIsMissing() {
+    Set<String> missing = Accessor.missing();
+    if (!missing.isEmpty()) {
+      faults.say("this Spark lacks what some metrics need", missing);
+    }
   }
 
   /** Answers an executor that asks for spans of a trace and tells how many it has dropped since. */
@@ -81,8 +89,10 @@ public final class DriverHalf implements DriverPlugin {
 
   @Override
   public void shutdown() {
+    sayWhatIsMissing();
     metrics.end();
     recorder.end(System.currentTimeMillis(), metrics.lost());
+    context = null;
     Signals.flush(FLUSH_MILLIS);
     synchronized (ENDED) {
       ENDED.add(metrics);

@@ -51,7 +51,7 @@ final class PhaseEngine {
   private long last;
   private long firstExecutor = NEVER;
 
-  /** The properties that decide how time is read; submitTime is 0 if unknown. */
+  /** submitTime is 0 if unknown. */
   void configure(String master, String deployMode, long submitTime, String command) {
     local |= master != null && master.startsWith("local");
     cluster |= "cluster".equals(deployMode);
@@ -106,12 +106,10 @@ final class PhaseEngine {
   }
 
   Executor executor(String id) {
-    Executor executor = executors.get(id);
-    if (executor == null) {
-      executor = new Executor();
-      executors.put(id, executor);
+    if (!executors.containsKey(id)) {
+      executors.put(id, new Executor());
     }
-    return executor;
+    return executors.get(id);
   }
 
   /** execution is NONE for a job outside SQL. */
@@ -128,18 +126,6 @@ final class PhaseEngine {
     }
   }
 
-  /** Tells whether the stage's tasks write, as far as is known: a later job may change that. */
-  boolean mayWrite(int stageId) {
-    Stage stage = stages.get(stageId);
-    Job job = stage == null ? null : jobs.get(stage.job);
-    Execution own = job == null ? null : executions.get(job.execution);
-    if (own == null || job.highestStage != stageId) {
-      return false;
-    }
-    Execution root = executions.get(own.root);
-    return own.writes && own.latestJob == stage.job || root != null && root.writes && root.latestJob == stage.job;
-  }
-
   void jobStage(int jobId, int stageId) {
     Job job = job(jobId);
     job.highestStage = Math.max(job.highestStage, stageId);
@@ -153,12 +139,10 @@ final class PhaseEngine {
   }
 
   private Job job(int id) {
-    Job job = jobs.get(id);
-    if (job == null) {
-      job = new Job();
-      jobs.put(id, job);
+    if (!jobs.containsKey(id)) {
+      jobs.put(id, new Job());
     }
-    return job;
+    return jobs.get(id);
   }
 
   void stageSubmitted(int id, int attempt, long submitted) {
@@ -178,12 +162,10 @@ final class PhaseEngine {
 
   private Attempt attempt(int stage, int number) {
     Long key = (long) stage << 32 | number;
-    Attempt attempt = attempts.get(key);
-    if (attempt == null) {
-      attempt = new Attempt(stage, number == 0);
-      attempts.put(key, attempt);
+    if (!attempts.containsKey(key)) {
+      attempts.put(key, new Attempt(stage, number == 0));
     }
-    return attempt;
+    return attempts.get(key);
   }
 
   void taskStart(long id, int stage, long launched, String executor) {
@@ -261,7 +243,7 @@ final class PhaseEngine {
     return execution;
   }
 
-  /** The division by the events so far, as of the latest one. */
+  /** The division as of the latest event. */
   Phases phases() {
     return phases(last, !started || !ended || incomplete(NEVER));
   }
@@ -307,7 +289,8 @@ final class PhaseEngine {
       return true;
     }
     for (Attempt attempt : attempts.values()) {
-      if (attempt.completed <= until && attempt.first && !attempt.failed && attempt.tasks > 0 && stage(attempt.stage).succeeded < attempt.tasks) {
+      boolean succeeded = attempt.first && attempt.completed <= until && !attempt.failed;
+      if (succeeded && stage(attempt.stage).succeeded < attempt.tasks) {
         return true;
       }
     }

@@ -28,12 +28,18 @@ final class Recorder {
   synchronized void applicationStart(String id, String attempt, String name, long time) {
     thread = Thread.currentThread().getId();
     engine.applicationStart(time);
-    if (id != null) {
-      application = new Application(settings, id, attempt, name);
-      tracer.application(application);
-      if (application.sampled) {
-        Signals.traceApplication(application.traceId, application.spanId);
-      }
+    identify(id, attempt, name);
+  }
+
+  /** The context says it as well as its first event, which may be lost. */
+  synchronized void identify(String id, String attempt, String name) {
+    if (id == null || application != null) {
+      return;
+    }
+    application = new Application(settings, id, attempt, name);
+    tracer.application(application);
+    if (application.sampled) {
+      Signals.traceApplication(application.traceId, application.spanId);
     }
   }
 
@@ -42,7 +48,7 @@ final class Recorder {
     return application;
   }
 
-  /** The id of the listener's thread, -1 before its first event. */
+  /** The id of the listener's thread, -1 before an event. */
   synchronized long thread() {
     return thread;
   }
@@ -66,6 +72,7 @@ final class Recorder {
   }
 
   synchronized void jobStart(int id, long time, Properties properties, Iterator<?> stageInfos) {
+    thread = Thread.currentThread().getId();
     String property = properties == null ? null : properties.getProperty("spark.sql.execution.id");
     long execution = property == null ? Facts.NONE : Settings.number(property);
     engine.jobStart(id, time, execution);
@@ -136,7 +143,7 @@ final class Recorder {
         engine.taskEnd(
             Events.Tasks.ID.number(info), stage, attempt, launched, finished, result, wrote, outcome == TaskStatistics.SUCCESS);
     executors.taskEnded(Events.Tasks.EXECUTOR.text(info), launched, finished, ran);
-    tasks.taskEnd(key(stage, attempt), info, metrics, outcome, result && (wrote || engine.mayWrite(stage)));
+    tasks.taskEnd(key(stage, attempt), info, metrics, outcome, result && (wrote || Classifier.mayWrite(engine, stage)));
   }
 
   synchronized void sqlStart(Object event) {

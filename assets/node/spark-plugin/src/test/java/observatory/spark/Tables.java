@@ -32,6 +32,9 @@ public final class Tables {
     System.out.println("thread > " + TraceParent.ofJob(properties, null));
     printReasons();
     printRedactions();
+    Accessor gone = Accessor.of("java.lang.String", "gone");
+    Accessor absent = Accessor.of("org.apache.spark.Absent", "time");
+    System.out.println("accessor > " + gone.number("x") + " " + gone.text("x") + " " + absent.boxed("x") + " " + Accessor.missing());
     for (String container : new String[] {"container_e17_1700000000000_0042_02_000001", "container_1700000000000_0042_01_000003", null}) {
       System.out.println("attempt " + container + " > " + ExecutorHalf.attemptOf(container));
     }
