@@ -90,6 +90,7 @@ func (c *cloud) tryQuery(ctx context.Context, t *testing.T, expr string) ([]samp
 			Result []sample `json:"result"`
 		} `json:"data"`
 	}
-	err := send(ctx, http.MethodGet, c.running(t).URL("victoria-metrics")+"/api/v1/query?latency_offset=1ms&query="+url.QueryEscape(expr), nil, &answer)
+	query := url.Values{"query": {expr}, "latency_offset": {"1ms"}}
+	err := send(ctx, http.MethodGet, c.running(t).URL("victoria-metrics")+"/api/v1/query?"+query.Encode(), nil, &answer)
 	return answer.Data.Result, err
 }
