@@ -18,24 +18,26 @@ func taskHeatmap() panel.Panel {
 	return panel.Heatmap(panel.Spec{
 		Title: "Task durations", Unit: panel.UnitSeconds, Width: 12, Links: links.Job(),
 		Description: panel.Description{
-			Shows: "Tasks that ended per second, by their duration, as the executors measured it.",
+			Shows: "Tasks that ended per second, by their duration.",
 			Bad:   "Two bands far apart: most tasks are short and a few are long.",
-			Next:  "\"Task p95 by executor\" tells whether it is one executor or the data.",
+			Next:  "\"Mean task by executor\" tells whether it is one executor or the data.",
 		},
-	}, panel.Buckets(scope.By("le").Sum(scope.Rate(metric("spark_executor_task_duration_seconds_bucket")))))
+	}, panel.Buckets(scope.By("le").Sum(scope.Rate(metric("spark_task_duration_seconds_bucket")))))
 }
 
+// executorHeatmap shows means: an executor's own histogram has few buckets.
 func executorHeatmap() panel.Panel {
-	executor := scope.By(platform.SparkExecutorID.Metric())
+	tasks := func(part string) string {
+		return scope.By(platform.SparkExecutorID.Metric()).Sum(scope.Gain(metric("spark_executor_task_duration_seconds_" + part)))
+	}
 	return panel.SeriesHeatmap(panel.Spec{
-		Title: "Task p95 by executor", Unit: panel.UnitSeconds, Width: 12, Links: links.Job(),
+		Title: "Mean task by executor", Unit: panel.UnitSeconds, Width: 12, Links: links.Job(),
 		Description: panel.Description{
-			Shows: "Duration that 95 % of an executor's tasks stay below, one row for each executor.",
+			Shows: "Mean duration of the tasks that ended on an executor, one row for each, as the executor measured it.",
 			Bad:   "One row darker than the others throughout: a slow host. A single dark cell: a skewed partition.",
 			Next:  "Open the CPU profile of the application and select the executor; look at its host in the EMR Overview.",
 		},
-	}, panel.Metrics(executor.Quantile("0.95", scope.Gain(metric("spark_executor_task_duration_seconds_bucket"))),
-		panel.Legend(platform.SparkExecutorID)))
+	}, panel.Metrics(tasks("sum")+" / ("+tasks("count")+" > 0)", panel.Legend(platform.SparkExecutorID)))
 }
 
 func taskDuration() panel.Panel {
