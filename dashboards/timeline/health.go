@@ -20,7 +20,7 @@ func approximate() panel.Panel {
 		Texts: []panel.Text{{Value: "0", Word: "exact", Color: panel.Green}, {Value: "1", Word: "approximate", Color: panel.Orange}},
 		Description: panel.Description{
 			Shows: "Whether the phases were made from all of the application's events.",
-			Bad:   "\"approximate\": Spark dropped events. It is normal while the application runs.",
+			Bad:   "\"approximate\": Spark dropped events, so that phases are a little off.",
 			Next:  "Read \"Events dropped\"; import the event log with observatory trace import for the exact phases.",
 		},
 	}, panel.Metrics(total(platform.MetricPhaseApproximate), "phases").Instant())
