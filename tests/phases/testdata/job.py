@@ -68,8 +68,7 @@ def busy(seconds):
 def compute(sc, seconds, tasks=2, waits=False):
     """Runs tasks that each compute for that long."""
     computed = sc.parallelize(range(tasks), tasks).map(lambda _: len(busy(seconds)))
-    if waits:
-        sc.runJob(computed, list, [])  # no task: the driver is warm when the wait begins
+    _ = computed._jrdd  # serialized before the action begins
     with action(sc, "compute", waits):
         computed.collect()
 
@@ -82,7 +81,8 @@ def rows(spark, megabytes, partitions):
 
 def start():
     """Returns a session whose context was timed."""
-    Context(conf=SparkConf())
+    sc = Context(conf=SparkConf())
+    sc.runJob(sc.parallelize([0], 1), list, [])  # no task: the driver is warm when an action begins
     return SparkSession.builder.getOrCreate()
 
 
