@@ -58,12 +58,17 @@ func TestMissingBootstrapScriptTerminatesTheCluster(t *testing.T) {
 	c := newCloud(t)
 	in := inputs(map[string]any{"name": "observatory", "path": "s3://" + bucket + "/none.sh"})
 	delete(in, "coreInstanceGroup")
+	in["configurationsJson"] = `[{"Classification":"spark-defaults","Properties":{"spark.a":"1"}},` +
+		`{"Classification":"yarn-env","Configurations":[{"Classification":"export","Properties":{}}],"Properties":{}}]`
 	_, err := c.Create(t.Context(), in)
 	require.ErrorContains(t, err, "bootstrap action 1 (observatory) could not be downloaded: read s3://data/none.sh")
 	found := c.onlyCluster()
 	require.Equal(t, types.ClusterStateTerminatedWithErrors, found.Status.State)
 	require.Equal(t, types.ClusterStateChangeReasonCodeBootstrapFailure, found.Status.StateChangeReason.Code)
 	require.Equal(t, "BOOTSTRAP_FAILURE_BA_DOWNLOAD_FAILED_PRIMARY", *found.Status.ErrorDetails[0].ErrorCode)
+	require.Len(t, found.Configurations, 2, "as they were given")
+	require.Equal(t, map[string]string{"spark.a": "1"}, found.Configurations[0].Properties)
+	require.Equal(t, "export", *found.Configurations[1].Configurations[0].Classification)
 	c.requireRemoved(*found.Id)
 }
 

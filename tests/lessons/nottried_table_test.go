@@ -240,6 +240,12 @@ func clusterNotTried() []notTried {
 			"after a day: `aws cloudtrail lookup-events --lookup-attributes AttributeKey=EventName,AttributeValue=ListSteps`, for events with an " +
 				"`errorCode`; the status page names no problem with steps",
 		}, {
+			"`submit` finds the sampling ratio of a cluster.", noAccount,
+			"The local EMR describes a cluster with the configurations that it was given, as the API reference says.",
+			[]string{"localcloud/emr TestMissingBootstrapScriptTerminatesTheCluster", "submit TestSamplingOfATraceThatBeginsWithItsStep", life},
+			"`aws emr describe-cluster --cluster-id CLUSTER --query 'Cluster.Configurations[].Properties'` shows " +
+				"`spark.observatory.tracing.samplingRatio`",
+		}, {
 			"EMR pushes a step's logs to S3 every five minutes.", "The interval is EMR's.",
 			"`submit --wait` waits for the log of a failed step within a bound; the local cloud pushes as late with `up --log-delay 5m`.",
 			[]string{"submit TestSubmitWaitsForALateLog", "localcloud/emr TestLifeOfACluster"},
