@@ -72,7 +72,7 @@ func pluginMain(t *testing.T, main string, args ...string) string {
 	launcher, plugin := sparkModules(t, home)
 	classPath := launcher + ":" + plugin + ":" + filepath.Join(home, "jars", "*")
 	tests := t.TempDir()
-	javac(t, tests, classPath, "spark-plugin/src/test/java/observatory/spark/*.java")
+	javac(t, tests, classPath, "spark-plugin/src/test/java/observatory/*/*.java")
 	line := append(moduleOptions(), "-cp", tests+":"+classPath, "observatory.spark."+main)
 	cmd := exec.Command("java", append(line, args...)...)
 	var out, errs strings.Builder
@@ -218,7 +218,7 @@ func TestPluginFindsWhatItReadsInOtherSparks(t *testing.T) {
 	home := sparkHome(t)
 	launcher, plugin := sparkModules(t, home)
 	tests := t.TempDir()
-	javac(t, tests, launcher+":"+plugin+":"+filepath.Join(home, "jars", "*"), "spark-plugin/src/test/java/observatory/spark/*.java")
+	javac(t, tests, launcher+":"+plugin+":"+filepath.Join(home, "jars", "*"), "spark-plugin/src/test/java/observatory/*/*.java")
 	for name, jars := range map[string][]string{
 		"3.4, Scala 2.12": {"org.apache.spark:spark-core_2.12:3.4.1", "org.apache.spark:spark-sql_2.12:3.4.1",
 			"org.scala-lang:scala-library:2.12.17"},
@@ -262,4 +262,17 @@ func TestPluginReconcilesLostEnds(t *testing.T) {
 		delete(want, lost)
 	}
 	require.Empty(t, want)
+}
+
+// 15,000 jobs with a stage each, and 30,000 segments of phases: a trace has fewer spans.
+func TestPluginKeepsTheBudgetOfATrace(t *testing.T) {
+	var spans, granted, ids, orphans, dropped int
+	out := pluginMain(t, "Budget")
+	_, err := fmt.Sscan(out, &spans, &granted, &ids, &orphans, &dropped)
+	require.NoError(t, err, out)
+	require.LessOrEqual(t, spans+granted, platform.SpanBudget, "the driver's and the executors'")
+	require.Greater(t, spans+granted, platform.SpanBudget*9/10)
+	require.Equal(t, spans, ids)
+	require.Zero(t, orphans)
+	require.GreaterOrEqual(t, dropped, 15_000+15_000+30_000-spans, "counted on the root")
 }

@@ -120,7 +120,7 @@ public final class ExecutorHalf implements ExecutorPlugin {
 
   @Override
   public void onTaskFailed(TaskFailedReason reason) {
-    end(reason.getClass().getSimpleName(), reason.toErrorString());
+    end(reason.getClass().getName(), reason.toErrorString());
   }
 
   private void end(String outcome, String failure) {
@@ -142,7 +142,7 @@ public final class ExecutorHalf implements ExecutorPlugin {
     if (!task.stage.place.sampled) {
       return;
     }
-    boolean killed = outcome != null && outcome.startsWith("TaskKilled");
+    boolean killed = outcome != null && outcome.endsWith(".TaskKilled");
     String reason = failure == null ? spans.reason(task.stage, seconds) : killed ? null : "failed";
     if (reason != null && grants.take(task.stage.place.traceId)) {
       send(task, reason, failure, seconds, inS3);

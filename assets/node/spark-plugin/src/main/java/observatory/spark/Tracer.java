@@ -120,6 +120,9 @@ final class Tracer {
     if (open.place == null) {
       open.place = place;
       boolean wanted = open.parent == null ? place.sampled : open.parent.kept;
+      if (place.sampled && !wanted) {
+        budget.drop(1); // with its parent
+      }
       if (wanted && place.batch != null && !batches.knows(place)) {
         wanted = budget.take(place.traceId); // its own
         send(batches.begin(place));
@@ -153,7 +156,7 @@ final class Tracer {
     }
     Integer number = stageJobs.get(id);
     Open job = number == null ? null : jobs.get(number);
-    if (job == null || !job.kept) {
+    if (job == null) {
       return;
     }
     Open stage = new Open(id + "." + attempt, time, name);
