@@ -197,6 +197,14 @@ func clusterNotTried() []notTried {
 			[]string{"assets/node TestBootstrapInstallsPartsAndStartsCollector", "assets/node TestBootstrapSurvivesUnexpectedNodes", life},
 			"the status page lists every node; the action's log: `aws s3 ls --recursive s3://DATA_BUCKET/emr-logs/ | grep bootstrap-actions`",
 		}, {
+			"EMR's builds of Spark have what the plugin looks for, and S3A there adds a task's time in S3; with EMRFS there is no such time.",
+			"Both run on EMR only.",
+			"Apache Spark 3.4, 3.5 and 4.0 have every method that is looked for; one that is missing gives nothing and is named. " +
+				"The time comes through Hadoop's own statistics.",
+			[]string{"assets/node TestPluginFindsWhatItReadsInOtherSparks", "assets/node TestPluginFindsParentsAndReasons",
+				"assets/node TestPluginInSparkWithExecutors"},
+			"a job's standard error does not say `this Spark lacks`, and Grafana finds `spark_task_s3_time_seconds_total`",
+		}, {
 			"Session Manager opens a shell on EMR's nodes.", "EMR's image is not public; it may lack the agent.",
 			"The node role has the agent's permissions.",
 			[]string{"components/emr TestNodePolicyIsBoundToPrefixes", "tests/controls TestAllowancesMatchPolicies"},
