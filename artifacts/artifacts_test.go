@@ -91,8 +91,8 @@ func TestChecksLockAgainstTheParts(t *testing.T) {
 	profiler := slices.IndexFunc(parts, func(p platform.NodePart) bool { return p.Component == platform.ComponentProfiler })
 	parts[profiler].Source.Coordinates = "tools.profiler:async-profiler:5"
 	require.ErrorContains(t, artifacts.CheckLock(parts), "artifact async-profiler.jar: the lock has maven tools.profiler:async-profiler:4.4")
-	require.ErrorContains(t, artifacts.CheckLock(slices.Delete(parts, profiler, profiler+1)),
-		"artifact async-profiler.jar: in the lock, but belongs to no part")
+	err = artifacts.CheckLock(slices.Delete(parts, profiler, profiler+1))
+	require.ErrorContains(t, err, "artifact async-profiler.jar: in the lock, but belongs to no part")
 }
 
 func TestPathVerifiesContentAndNamesTheRemedy(t *testing.T) {
@@ -120,13 +120,16 @@ func TestPathVerifiesContentAndNamesTheRemedy(t *testing.T) {
 	require.Equal(t, file, path)
 }
 
-// Maven builds the launcher for an empty store. Its bytes have the locked sum, and a
-// damaged copy is rebuilt.
+// Maven builds the launcher and the plugin for an empty store. Their bytes have the
+// locked sums, and a damaged copy is rebuilt.
 func TestEnsureReproducesLockedBytes(t *testing.T) {
 	store := artifacts.Store{Dir: t.TempDir()}
 	var reports []string
 	report := func(name, message string, _ time.Duration) { reports = append(reports, name+": "+message) }
-	require.NoError(t, artifacts.Ensure(context.Background(), store, artifacts.Release, report, platform.ArtifactLauncher))
+	require.NoError(t, artifacts.Ensure(context.Background(), store, artifacts.Release, report, platform.ArtifactLauncher,
+		platform.ArtifactPlugin))
+	_, err := store.Path(lockedArtifact(t, platform.ArtifactPlugin))
+	require.NoError(t, err)
 	launcher := lockedArtifact(t, platform.ArtifactLauncher)
 	path, err := store.Path(launcher)
 	require.NoError(t, err)
@@ -169,6 +172,21 @@ func TestRelockWritesTheSums(t *testing.T) {
 	var written struct{ Artifacts []artifacts.Artifact }
 	require.NoError(t, json.Unmarshal(content, &written))
 	require.Equal(t, []artifacts.Artifact{lockedArtifact(t, platform.ArtifactLauncher)}, written.Artifacts)
+
+	// What is not named keeps its entry.
+	kept := `{"name":"async-profiler.jar","sha256":"` + strings.Repeat("0a", 32) + `","size":1,` +
+		`"source":{"kind":"maven","coordinates":"tools.profiler:async-profiler:4.4"}}`
+	require.NoError(t, os.WriteFile(lock, []byte(`{"go":"go1.26.8","jdk":"17","artifacts":[`+kept+`]}`), 0o644))
+	two := slices.DeleteFunc(platform.NodeParts(), func(p platform.NodePart) bool {
+		return p.Component != platform.ComponentLauncher && p.Component != platform.ComponentProfiler
+	})
+	require.NoError(t, artifacts.RelockParts(context.Background(), store, lock, two, nil, platform.ArtifactLauncher))
+	content, err = os.ReadFile(lock)
+	require.NoError(t, err)
+	written.Artifacts = nil
+	require.NoError(t, json.Unmarshal(content, &written))
+	require.Equal(t, lockedArtifact(t, platform.ArtifactLauncher), written.Artifacts[0])
+	require.Equal(t, strings.Repeat("0a", 32), written.Artifacts[1].SHA256)
 
 	unknown := extraPart()
 	unknown.Source.Kind = "unknown"
