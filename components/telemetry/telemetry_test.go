@@ -210,7 +210,9 @@ func TestHashCoversEverythingInstalled(t *testing.T) {
 }
 
 func TestPreview(t *testing.T) {
-	require.Len(t, run(t, validArgs(t), recorder.WithPreview()).OfType(objectType), 5)
+	args := validArgs(t)
+	const scriptAndControlBinary = 2
+	require.Len(t, run(t, args, recorder.WithPreview()).OfType(objectType), len(args.Artifacts)+scriptAndControlBinary)
 }
 
 func TestValidate(t *testing.T) {
