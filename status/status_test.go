@@ -8,10 +8,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,48 +18,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
-	"github.com/emr-observatory/emr-observatory/toolchain/servers"
+	"github.com/emr-observatory/emr-observatory/status/statustest"
 )
-
-const startTimeout = 30 * time.Second
-
-// startVictoriaMetrics starts an empty VictoriaMetrics.
-func startVictoriaMetrics(t *testing.T) string {
-	return startStore(t, platform.WorkloadVictoriaMetrics)
-}
-
-// startStore starts an empty VictoriaMetrics or VictoriaLogs.
-func startStore(t *testing.T, store platform.Workload) string {
-	t.Helper()
-	found, err := servers.Find(t.Context(), string(store))
-	testenv.Require(t, err == nil, fmt.Sprint(err))
-	address := testenv.Address(t)
-	server := exec.Command(found, "-httpListenAddr="+address, "-storageDataPath="+t.TempDir(), "-loggerLevel=ERROR")
-	var output bytes.Buffer
-	server.Stdout, server.Stderr = &output, &output
-	require.NoError(t, server.Start())
-	t.Cleanup(func() {
-		_ = server.Process.Signal(syscall.SIGTERM)
-		_ = server.Wait()
-		if t.Failed() {
-			t.Logf("%s: %s", store, output.String())
-		}
-	})
-	waitForOK(t, "http://"+address+"/health")
-	return "http://" + address
-}
-
-func waitForOK(t *testing.T, url string) {
-	t.Helper()
-	require.Eventually(t, func() bool {
-		response, err := http.Get(url)
-		if err != nil {
-			return false
-		}
-		response.Body.Close()
-		return response.StatusCode == http.StatusOK
-	}, startTimeout, 20*time.Millisecond, url)
-}
 
 // importSamples imports series with one sample each, of a given age.
 func importSamples(t *testing.T, url string, age time.Duration, series ...string) {
@@ -74,7 +32,7 @@ func importSamples(t *testing.T, url string, age time.Duration, series ...string
 	require.NoError(t, err)
 	response.Body.Close()
 	require.Equal(t, http.StatusNoContent, response.StatusCode)
-	waitForOK(t, url+"/internal/force_flush")
+	statustest.WaitForOK(t, url+"/internal/force_flush")
 }
 
 // metric returns a line of Prometheus text.
@@ -106,7 +64,7 @@ func config(t *testing.T, victoriaMetrics string) status.Config {
 }
 
 func TestStatusFromMetrics(t *testing.T) {
-	metrics := startVictoriaMetrics(t)
+	metrics := statustest.StartStore(t, platform.WorkloadVictoriaMetrics)
 	importSamples(t, metrics, 2*time.Second,
 		metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-12", `,state="used"`, 7),
 		metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-12", `,state="free"`, 9),

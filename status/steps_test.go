@@ -23,6 +23,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
+	"github.com/emr-observatory/emr-observatory/status/statustest"
 )
 
 const traceID = "0af7651916cd43dd8448eb211c80319c"
@@ -93,7 +94,7 @@ func seen(t *testing.T, metrics string, clusters ...string) {
 }
 
 func TestLastSteps(t *testing.T) {
-	metrics, logs := startVictoriaMetrics(t), startStore(t, platform.WorkloadVictoriaLogs)
+	metrics, logs := statustest.StartStore(t, platform.WorkloadVictoriaMetrics), statustest.StartStore(t, platform.WorkloadVictoriaLogs)
 	store, reader, requests := startEMR(t)
 	old, oldIDs := addSteps(t, store, "a", "b", "c")
 	time.Sleep(10 * time.Millisecond) // EMR's times have milliseconds
@@ -219,12 +220,12 @@ func importLogs(t *testing.T, logs, step string, lines ...string) {
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	require.Equal(t, http.StatusOK, response.StatusCode)
-	waitForOK(t, logs+"/internal/force_flush")
+	statustest.WaitForOK(t, logs+"/internal/force_flush")
 }
 
 // EMR that refuses, throttles or hangs leaves the rest of the page as it is.
 func TestStepsThatCannotBeRead(t *testing.T) {
-	metrics := startVictoriaMetrics(t)
+	metrics := statustest.StartStore(t, platform.WorkloadVictoriaMetrics)
 	seen(t, metrics, "j-1")
 	for name, test := range map[string]struct {
 		answer http.HandlerFunc
@@ -265,7 +266,7 @@ func TestStepsThatCannotBeRead(t *testing.T) {
 
 // A reader that gives up does not leave others with its error.
 func TestStepsSurviveAReaderThatGivesUp(t *testing.T) {
-	metrics := startVictoriaMetrics(t)
+	metrics := statustest.StartStore(t, platform.WorkloadVictoriaMetrics)
 	seen(t, metrics, "j-1")
 	gone, giveUp := context.WithCancel(t.Context())
 	from := source(t, config(t, metrics))
@@ -284,7 +285,7 @@ func TestStepsSurviveAReaderThatGivesUp(t *testing.T) {
 
 // A platform with many clusters has its requests bounded, and says so.
 func TestStepsOfManyClusters(t *testing.T) {
-	metrics := startVictoriaMetrics(t)
+	metrics := statustest.StartStore(t, platform.WorkloadVictoriaMetrics)
 	store, reader, requests := startEMR(t)
 	for range 10 {
 		cluster, _ := addSteps(t, store, "a")

@@ -4,27 +4,20 @@
 package statustest
 
 import (
-	"bytes"
 	"encoding/pem"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
-	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
-
-const startTimeout = 30 * time.Second
 
 // Page is a status page.
 type Page struct {
@@ -40,7 +33,7 @@ type Page struct {
 func New(t testing.TB) *Page {
 	t.Helper()
 	const password = "correct-horse-battery"
-	p := &Page{metrics: startMetrics(t)}
+	p := &Page{metrics: StartStore(t, platform.WorkloadVictoriaMetrics)}
 	client, err := status.NewClient(nil, "")
 	require.NoError(t, err)
 	handler := status.Handler(status.Source{Client: client, Config: status.Config{
@@ -89,31 +82,4 @@ func (p *Page) Send(t testing.TB, cluster, step, application string, age time.Du
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	require.Equal(t, http.StatusNoContent, response.StatusCode)
-}
-
-// startMetrics starts an empty VictoriaMetrics.
-func startMetrics(t testing.TB) string {
-	t.Helper()
-	found, err := servers.Find(t.Context(), string(platform.WorkloadVictoriaMetrics))
-	testenv.Require(t, err == nil, fmt.Sprint(err))
-	address := testenv.Address(t)
-	server := exec.Command(found, "-httpListenAddr="+address, "-storageDataPath="+t.TempDir(), "-loggerLevel=ERROR")
-	var output bytes.Buffer
-	server.Stdout, server.Stderr = &output, &output
-	require.NoError(t, server.Start())
-	t.Cleanup(func() {
-		_ = server.Process.Signal(syscall.SIGTERM)
-		_ = server.Wait()
-		if t.Failed() {
-			t.Logf("VictoriaMetrics: %s", output.String())
-		}
-	})
-	require.Eventually(t, func() bool {
-		response, err := http.Get("http://" + address + "/health")
-		if err == nil {
-			response.Body.Close()
-		}
-		return err == nil
-	}, startTimeout, 20*time.Millisecond, "VictoriaMetrics answers")
-	return "http://" + address
 }

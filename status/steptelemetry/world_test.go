@@ -9,10 +9,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -29,12 +27,11 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
+	"github.com/emr-observatory/emr-observatory/status/statustest"
 	"github.com/emr-observatory/emr-observatory/status/steptelemetry"
-	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
 // world is the local EMR API, a VictoriaMetrics that knows the clusters' nodes, and a
@@ -101,7 +98,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { w.emr.Close(); api.Close() })
 	w.otl = httptest.NewServer(http.HandlerFunc(w.receive))
 	t.Cleanup(w.otl.Close)
-	w.metrics = startVictoriaMetrics(t)
+	w.metrics = statustest.StartStore(t, platform.WorkloadVictoriaMetrics)
 	return w
 }
 
@@ -205,7 +202,7 @@ func (w *world) reports(t *testing.T, cluster, role, host string) {
 	response, err := http.Post(w.metrics+"/api/v1/import/prometheus", "text/plain", strings.NewReader(line))
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
-	waitForOK(t, w.metrics+"/internal/force_flush")
+	statustest.WaitForOK(t, w.metrics+"/internal/force_flush")
 }
 
 // add adds a step with these arguments of spark-submit, and returns its id.
@@ -248,37 +245,4 @@ func (w *world) sum(cluster string) map[string]int64 {
 		counts[labelsOf(p.Attributes)["step_state"]] = p.GetAsInt()
 	}
 	return counts
-}
-
-// startVictoriaMetrics starts an empty VictoriaMetrics.
-func startVictoriaMetrics(t *testing.T) string {
-	t.Helper()
-	found, err := servers.Find(t.Context(), string(platform.WorkloadVictoriaMetrics))
-	testenv.Require(t, err == nil, fmt.Sprint(err))
-	address := testenv.Address(t)
-	server := exec.Command(found, "-httpListenAddr="+address, "-storageDataPath="+t.TempDir(), "-loggerLevel=ERROR")
-	var output bytes.Buffer
-	server.Stdout, server.Stderr = &output, &output
-	require.NoError(t, server.Start())
-	t.Cleanup(func() {
-		_ = server.Process.Signal(syscall.SIGTERM)
-		_ = server.Wait()
-		if t.Failed() {
-			t.Logf("victoria-metrics: %s", output.String())
-		}
-	})
-	waitForOK(t, "http://"+address+"/health")
-	return "http://" + address
-}
-
-func waitForOK(t *testing.T, url string) {
-	t.Helper()
-	require.Eventually(t, func() bool {
-		response, err := http.Get(url)
-		if err != nil {
-			return false
-		}
-		response.Body.Close()
-		return response.StatusCode == http.StatusOK
-	}, time.Minute, 20*time.Millisecond, url)
 }
