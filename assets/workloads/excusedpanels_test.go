@@ -208,6 +208,7 @@ func failBootstrap(t *testing.T) {
 	missing := strings.Repeat("0", 64)
 	script, hash, err := node.Bootstrap(node.BootstrapInput{LauncherJar: jar.Bytes(), Artifacts: []node.Installed{
 		{Name: platform.ArtifactProfiler, SHA256: missing},
+		{Name: platform.ArtifactPlugin, SHA256: missing},
 		{Name: platform.ArtifactCollector(runtime.GOARCH), Arch: runtime.GOARCH, SHA256: missing},
 	}})
 	require.NoError(t, err)

@@ -71,7 +71,7 @@ func TestEveryThreadOfTheLauncherHasItsConsumer(t *testing.T) {
 	}))
 	require.Equal(t, map[string]consumer{
 		"observatory-launcher": launcherThreads, "observatory-telemetry": launcherThreads, "observatory-exit": launcherThreads,
-		"observatory-profiler": profilerThreads, "observatory-profiler-exit": profilerThreads,
+		"observatory-context": launcherThreads, "observatory-profiler": profilerThreads, "observatory-profiler-exit": profilerThreads,
 	}, names)
 	require.Equal(t, profilerThreads, consumerOfThread("Async-profiler "))
 	for _, name := range []string{"java", "GC Thread#0", "Executor task l", "dispatcher-even"} {
