@@ -5,6 +5,7 @@ package platform
 const (
 	MetricSparkWall        = "spark_wall_seconds"      // from the application's begin to its end, or to now
 	MetricPhaseApproximate = "spark_phase_approximate" // 1 if events are missing
+	MetricApplicationEnded = "spark_application_ended" // 1 once the phases are final: the context has stopped
 	MetricApplicationInfo  = "spark_application_info"  // 1; its labels say what the application belongs to
 	ApplicationInfoStep    = "step_id"                 // label of MetricApplicationInfo
 )

@@ -18,7 +18,8 @@ type ApplicationPhases struct {
 	ApplicationID string                     `json:"applicationId"`
 	Line          string                     `json:"line"` // all of it in one line
 	Seconds       map[platform.Phase]float64 `json:"seconds"`
-	Approximate   bool                       `json:"approximate,omitempty"` // events are missing
+	Ended         bool                       `json:"ended"`                 // its driver has said so: the phases are final
+	Approximate   bool                       `json:"approximate,omitempty"` // events are missing, or the step ended and the driver did not say so
 	Timeline      string                     `json:"timeline,omitempty"`    // URL of its dashboard, if the client reaches it
 }
 
@@ -99,7 +100,7 @@ func (s Source) addPhases(ctx context.Context, steps []Step) error {
 		step := &steps[i]
 		for _, id := range step.ApplicationIDs {
 			if r, sent := latest(readings, id); sent && (r.step == "" || r.step == step.ID) {
-				step.Phases = append(step.Phases, r.phases(id)...)
+				step.Phases = append(step.Phases, r.phases(id, step.Ended != nil)...)
 			}
 		}
 	}
@@ -113,7 +114,7 @@ const sampleTime = "at"
 // the time of the last. A series is not found at its end's distance from now otherwise:
 // VictoriaMetrics ends it after five minutes.
 func phasesQuery(applications []string, window time.Duration) string {
-	names := []string{platform.MetricSparkWall, platform.MetricPhaseApproximate, platform.MetricApplicationInfo}
+	names := []string{platform.MetricSparkWall, platform.MetricPhaseApproximate, platform.MetricApplicationEnded, platform.MetricApplicationInfo}
 	for _, phase := range platform.Phases() {
 		names = append(names, phase.Metric())
 	}
@@ -158,11 +159,15 @@ func latest(readings map[driver]*reading, id string) (last reading, found bool) 
 	return last, found
 }
 
-// phases returns the phases of a reading; none if they do not add up.
-func (r reading) phases(id string) []ApplicationPhases {
+// phases returns the phases of a reading; none if they do not add up. Those of a driver
+// that was killed end with its last export: some seconds are missing.
+func (r reading) phases(id string, stepEnded bool) []ApplicationPhases {
 	wall, known := r.values[platform.MetricSparkWall]
 	approximate, sent := r.values[platform.MetricPhaseApproximate]
-	out := ApplicationPhases{ApplicationID: id, Seconds: map[platform.Phase]float64{}, Approximate: approximate != 0}
+	ended := r.values[platform.MetricApplicationEnded] != 0
+	out := ApplicationPhases{
+		ApplicationID: id, Seconds: map[platform.Phase]float64{}, Ended: ended, Approximate: approximate != 0 || stepEnded && !ended,
+	}
 	sum := 0.0
 	for _, phase := range platform.Phases() {
 		if value, sent := r.values[phase.Metric()]; sent {

@@ -24,7 +24,7 @@ func referenceCase() map[string]float64 {
 	return map[string]float64{
 		platform.PhaseResourceWait.Metric(): 31.25, platform.PhaseCompute.Metric(): 43.75, platform.PhaseWrite.Metric(): 20,
 		platform.PhaseDriver.Metric(): 5, platform.PhaseSubmit.Metric(): 0, platform.PhaseIdle.Metric(): 0,
-		platform.MetricSparkWall: 100, platform.MetricPhaseApproximate: 0,
+		platform.MetricSparkWall: 100, platform.MetricPhaseApproximate: 0, platform.MetricApplicationEnded: 1,
 	}
 }
 
@@ -77,6 +77,7 @@ func TestPhasesOfAStep(t *testing.T) {
 	importPhases(t, metrics, time.Minute, app+"09", "ip-1", referenceCase())
 	importPhases(t, metrics, 5*time.Hour, app+"10", "ip-1", referenceCase())
 	importPhases(t, metrics, time.Minute, app+"11", "ip-1", referenceCase())
+	importPhases(t, metrics, time.Minute, app+"13", "ip-1", with(referenceCase(), platform.MetricApplicationEnded, 0))
 	importSamples(t, metrics, time.Minute,
 		`spark_application_info{cluster="j-1",host_name="ip-1",spark_app_id="application_17_0009",step_id="s-2"} 1`,
 		`spark_application_info{cluster="j-1",host_name="ip-1",spark_app_id="application_17_0011",step_id="s-1"} 1`)
@@ -101,6 +102,17 @@ func TestPhasesOfAStep(t *testing.T) {
 		require.Equal(t, app+id, found[0].ApplicationID)
 		require.InDelta(t, 31.25, found[0].Seconds[platform.PhaseResourceWait], 1e-9)
 		require.Equal(t, id == "02", found[0].Approximate)
+		require.True(t, found[0].Ended)
+	}
+	killed := started(4*time.Hour, app+"13")
+	for _, want := range []string{referenceLine, referenceLine + " (approximate)"} { // as long as its step runs, and then
+		found, err := status.FetchPhases(t.Context(), url, access, killed)
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		require.Equal(t, want, found[0].Line)
+		require.False(t, found[0].Ended)
+		at := time.Now()
+		killed.Ended = &at
 	}
 	found, err := status.FetchPhases(t.Context(), url, access, started(4*time.Hour, app+"01", "application_|.*", app+"12", app+"02"))
 	require.NoError(t, err)

@@ -3,6 +3,7 @@ package submit
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/internal/poll"
@@ -16,7 +17,8 @@ const (
 
 	// phasesSettle is when what a driver has sent last can be read: the collectors of the
 	// node and of the control node may keep a batch for 2 s each, and VictoriaMetrics
-	// shows a sample after 2 s. Before, one may read what the driver had sent earlier.
+	// shows a sample after 2 s. Phases that are not final by then never will be: the
+	// driver was killed.
 	phasesSettle = 8 * time.Second
 
 	phasesInterval = time.Second // the status server reads two stores of its own machine
@@ -27,10 +29,10 @@ const (
 type StatusPage struct {
 	URL    string        // the stack output statusUrl; empty asks nothing
 	Access status.Access // its password and CA
-	Settle time.Duration // how long after the step's end to ask first; default 8 s
+	Settle time.Duration // how long after the step's end its phases have to be final; default 8 s
 }
 
-var errNoPhases = errors.New("no driver has sent phases")
+var errNoPhases = errors.New("no driver has sent its final phases")
 
 // awaitPhases returns the phases of the applications of a step that was found ended at
 // a time. They are an extra: where they cannot be had, it says so and returns none.
@@ -44,13 +46,7 @@ func awaitPhases(ctx context.Context, o Options, ended time.Time, result Result)
 	}
 	ctx, cancel := context.WithDeadline(ctx, ended.Add(o.PhasesWait))
 	defer cancel()
-	settled := time.NewTimer(time.Until(ended.Add(o.Status.Settle)))
-	defer settled.Stop()
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-settled.C:
-	}
+	settled := ended.Add(o.Status.Settle)
 	step := status.Step{
 		Cluster: result.Cluster, ID: result.StepID, Started: result.Started, Ended: result.Ended, ApplicationIDs: result.ApplicationIDs,
 	}
@@ -65,7 +61,8 @@ func awaitPhases(ctx context.Context, o Options, ended time.Time, result Result)
 			return err
 		case err != nil:
 			return poll.Permanent(err)
-		case len(found) < max(1, len(step.ApplicationIDs)) && !neverStarted(result):
+		case len(found) < max(1, len(step.ApplicationIDs)) && !neverStarted(result),
+			slices.ContainsFunc(found, isOpen) && time.Now().Before(settled):
 			return errNoPhases
 		}
 		return nil
@@ -75,6 +72,9 @@ func awaitPhases(ctx context.Context, o Options, ended time.Time, result Result)
 	}
 	return found
 }
+
+// isOpen reports whether a driver may send more.
+func isOpen(phases status.ApplicationPhases) bool { return !phases.Ended }
 
 // neverStarted reports whether a step failed before it had an application.
 func neverStarted(result Result) bool {

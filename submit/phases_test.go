@@ -22,7 +22,7 @@ func TestSubmitTellsThePhasesAfterTheEnd(t *testing.T) {
 	w, page := newWorld(t), statustest.New(t)
 	final := map[platform.Phase]float64{platform.PhaseResourceWait: 60, platform.PhaseWrite: 40}
 	o := w.options(t, "job.py")
-	o.Status = submit.StatusPage{URL: page.URL + status.Path, Access: page.Access, Settle: 3 * time.Second}
+	o.Status = submit.StatusPage{URL: page.URL + status.Path, Access: page.Access, Settle: time.Hour}
 	o.PhasesWait = testTimeout
 	o.Progress = &progress{react: map[string]func(){
 		"added to cluster": func() {
@@ -34,9 +34,29 @@ func TestSubmitTellsThePhasesAfterTheEnd(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, result.Warnings)
 	require.Equal(t, []status.ApplicationPhases{{
-		ApplicationID: application, Line: "wait 60 % · compute 0 % · S3 write 40 % · driver 0 %", Seconds: final,
+		ApplicationID: application, Line: "wait 60 % · compute 0 % · S3 write 40 % · driver 0 %", Seconds: final, Ended: true,
 		Timeline: "https://10.0.0.4:3000/d/timeline?app=" + application + "&cluster=" + w.cluster,
 	}}, result.Phases)
+}
+
+// A driver that is killed never says that its phases are final: what it sent last counts
+// once everything that was sent has arrived.
+func TestSubmitTellsThePhasesOfAKilledDriver(t *testing.T) {
+	w, page := newWorld(t), statustest.New(t)
+	o := w.options(t, "job.py")
+	o.Status = submit.StatusPage{URL: page.URL + status.Path, Access: page.Access, Settle: 3 * time.Second}
+	o.PhasesWait = testTimeout
+	o.Progress = &progress{react: map[string]func(){
+		"added to cluster": func() {
+			page.Send(t, w.cluster, "", application, 10*time.Second, map[platform.Phase]float64{platform.PhaseCompute: 50})
+		},
+	}}
+	result, err := submit.Submit(t.Context(), o)
+	require.NoError(t, err)
+	require.Len(t, result.Phases, 1)
+	require.True(t, result.Phases[0].Approximate)
+	require.False(t, result.Phases[0].Ended)
+	require.Contains(t, result.Phases[0].Line, "(approximate)")
 }
 
 // A job's result does not depend on the status page, and what cannot help is not asked
@@ -50,16 +70,15 @@ func TestSubmitWithoutPhases(t *testing.T) {
 		says     string // "" = nothing of phases
 		requests int64  // at most
 	}{
-		"no plugin":           {"job.py", func(*submit.Options) {}, "", 5},
-		"not asked":           {"job.py", func(o *submit.Options) { o.PhasesWait = 0 }, "", 0},
-		"not waited for":      {"job.py", func(o *submit.Options) { o.Wait = false }, "", 0},
-		"without Spark":       {"mute.py", func(*submit.Options) {}, "", 1},
-		"no page":             {"job.py", func(o *submit.Options) { o.Status.URL = "" }, "the status page (stack output statusUrl)", 0},
-		"no server":           {"job.py", func(o *submit.Options) { o.Status.URL = "https://" + testenv.Address(t) }, "connection refused", 0},
-		"wrong password":      {"job.py", func(o *submit.Options) { o.Status.Access.Password = "wrong" }, "401 Unauthorized", 1},
-		"unknown authority":   {"job.py", func(o *submit.Options) { o.Status.Access.CACertificate = nil }, "unknown authority", 0},
-		"password in clear":   {"job.py", func(o *submit.Options) { o.Status.URL = "http://127.0.0.1:1" }, "https:// only", 0},
-		"shorter than settle": {"job.py", func(o *submit.Options) { o.Status.Settle = time.Hour }, "", 0},
+		"no plugin":         {"job.py", func(*submit.Options) {}, "", 5},
+		"not asked":         {"job.py", func(o *submit.Options) { o.PhasesWait = 0 }, "", 0},
+		"not waited for":    {"job.py", func(o *submit.Options) { o.Wait = false }, "", 0},
+		"without Spark":     {"mute.py", func(*submit.Options) {}, "", 1},
+		"no page":           {"job.py", func(o *submit.Options) { o.Status.URL = "" }, "the status page (stack output statusUrl)", 0},
+		"no server":         {"job.py", func(o *submit.Options) { o.Status.URL = "https://" + testenv.Address(t) }, "connection refused", 0},
+		"wrong password":    {"job.py", func(o *submit.Options) { o.Status.Access.Password = "wrong" }, "401 Unauthorized", 1},
+		"unknown authority": {"job.py", func(o *submit.Options) { o.Status.Access.CACertificate = nil }, "unknown authority", 0},
+		"password in clear": {"job.py", func(o *submit.Options) { o.Status.URL = "http://127.0.0.1:1" }, "https:// only", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, log := w.options(t, c.job), &progress{}

@@ -216,6 +216,7 @@ func (r *received) requirePhases(t *testing.T) {
 	require.InDelta(t, wall, sum, 0.001)
 	require.InDelta(t, 1, r.sum("spark.phase.breakdown"), 1e-9)
 	require.Zero(t, r.metrics["driver spark.phase.approximate"])
+	require.InDelta(t, 1, r.metrics["driver spark.application.ended"], 0)
 	require.Greater(t, r.metrics["driver spark.phase.compute"], 2.5, "a task sleeps so long")
 	require.Positive(t, r.metrics["driver spark.phase.io_write"])
 }

@@ -59,8 +59,8 @@ func New(t testing.TB) *Page {
 	return p
 }
 
-// Send stores what an application's driver has sent some time ago: seconds by phase.
-// The driver of a step other than "" names it.
+// Send stores what an application's driver has sent some time ago: seconds by phase,
+// final if the age is 0. The driver of a step other than "" names it.
 func (p *Page) Send(t testing.TB, cluster, step, application string, age time.Duration, seconds map[platform.Phase]float64) {
 	t.Helper()
 	var lines strings.Builder
@@ -75,6 +75,9 @@ func (p *Page) Send(t testing.TB, cluster, step, application string, age time.Du
 	}
 	send(platform.MetricSparkWall, "", wall)
 	send(platform.MetricPhaseApproximate, "", 0)
+	if age == 0 {
+		send(platform.MetricApplicationEnded, "", 1)
+	}
 	if step != "" {
 		send(platform.MetricApplicationInfo, fmt.Sprintf(",%s=%q", platform.ApplicationInfoStep, step), 1)
 	}

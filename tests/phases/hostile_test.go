@@ -117,6 +117,7 @@ func testKilledDriver(t *testing.T, c *cluster) {
 	result := r.divide(t)
 	require.True(t, result.Approximate)
 	requireAccount(t, r.account(t, result.End), result)
+	require.Zero(t, r.finalGauge(t, r.application(t), "spark.application.ended"), "nobody says that it ended")
 }
 
 // In cluster mode the driver is in the application master: YARN runs another, whose

@@ -23,6 +23,7 @@ func (r *run) requirePlugin(t *testing.T, want phases.Result) {
 	t.Helper()
 	id := r.application(t)
 	root := r.awaitRoot(t, id)
+	require.InDelta(t, 1, r.finalGauge(t, id, "spark.application.ended"), 0)
 	var segments []phases.Segment
 	for _, s := range r.received.spansOf(id) {
 		if s.values["spark.kind"] == string(platform.SpanPhase) {

@@ -70,7 +70,11 @@ final class DriverMetrics implements Signals.MetricSource {
   public void write(Signals.MetricWriter out) {
     sample();
     long now = System.currentTimeMillis();
+    boolean ended = recorder.ended(); // before the phases: 1 promises that they are final
     writePhases(out, recorder.phases(now, lost()));
+    out.gauge("spark.application.ended", "");
+    out.point(ended ? 1L : 0L);
+    out.end();
     recorder.write(out, now, targetExecutors());
     writeInfo(out);
     out.sum("spark.listener.time", "s", true);

@@ -185,6 +185,11 @@ final class Recorder {
     executors.write(out, result == null ? now : result.end, targetExecutors);
   }
 
+  /** Tells whether the phases are final. */
+  synchronized boolean ended() {
+    return result != null;
+  }
+
   /** Ends the application: everything that its events said is known. */
   synchronized void end(long now, boolean lost) {
     if (result == null) {
