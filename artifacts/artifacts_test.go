@@ -225,3 +225,13 @@ func lockedArtifact(t *testing.T, name string) artifacts.Artifact {
 	require.FailNow(t, "not locked: "+name)
 	return artifacts.Artifact{}
 }
+
+func TestInstallReportsEveryMissingArtifact(t *testing.T) {
+	dir := t.TempDir()
+	err := artifacts.Store{Dir: dir}.Install(map[string]string{
+		platform.ArtifactLauncher: filepath.Join(dir, "a"), "unknown.jar": filepath.Join(dir, "b"),
+	})
+	require.ErrorContains(t, err, "launcher.jar")
+	require.ErrorContains(t, err, "is not in the store")
+	require.ErrorContains(t, err, `artifact "unknown.jar": the lock has none of this name`)
+}

@@ -41,6 +41,40 @@ func (s Store) Path(a Artifact) (string, error) {
 	return path, nil
 }
 
+// Install copies artifacts of the lock's development build, which are the same on every
+// architecture, from the store to files: the file by the artifact's name. It installs
+// those that it can, and reports every failure.
+func (s Store) Install(files map[string]string) error {
+	locked, err := Locked(Development)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for name, file := range files {
+		errs = append(errs, s.install(locked, name, file))
+	}
+	return errors.Join(errs...)
+}
+
+func (s Store) install(locked []Artifact, name, file string) error {
+	found, err := pick(locked, []string{name})
+	if err != nil {
+		return err
+	}
+	path, err := s.Path(found[0])
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("install %s: %w", name, err)
+	}
+	if err := os.WriteFile(file, content, 0o644); err != nil {
+		return fmt.Errorf("install %s: %w", name, err)
+	}
+	return nil
+}
+
 func (s Store) pathOf(sum, name string) string { return filepath.Join(s.Dir, sum, name) }
 
 // put moves a finished file into the store, under its own sum.

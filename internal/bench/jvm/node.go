@@ -64,10 +64,6 @@ func (n node) installed(file string) string { return filepath.Join(n.path("node"
 
 // install writes what the bootstrap action installs for a JVM.
 func (n node) install() error {
-	locked, err := artifacts.Locked(artifacts.Development)
-	if err != nil {
-		return err
-	}
 	store, err := artifacts.DefaultStore()
 	if err != nil {
 		return err
@@ -79,31 +75,11 @@ func (n node) install() error {
 	for _, label := range platform.HostLabels() {
 		facts += string(label) + "=bench\n"
 	}
-	errs := []error{os.WriteFile(n.installed(platform.NodeFactsFile), []byte(facts), 0o644)}
-	for name, target := range map[string]string{
-		platform.ArtifactLauncher: platform.NodeLauncherJar, platform.ArtifactProfiler: platform.NodeProfilerJar,
-		platform.ArtifactPlugin: platform.NodePluginJar,
-	} {
-		i := slices.IndexFunc(locked, func(a artifacts.Artifact) bool { return a.Name == name })
-		if i < 0 {
-			errs = append(errs, fmt.Errorf("artifact %s: not in the lock file", name))
-			continue
-		}
-		errs = append(errs, copyArtifact(store, locked[i], n.installed(target)))
-	}
-	return errors.Join(errs...)
-}
-
-func copyArtifact(store artifacts.Store, a artifacts.Artifact, target string) error {
-	file, err := store.Path(a)
-	if err != nil {
-		return err
-	}
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(target, content, 0o644)
+	return errors.Join(os.WriteFile(n.installed(platform.NodeFactsFile), []byte(facts), 0o644), store.Install(map[string]string{
+		platform.ArtifactLauncher: n.installed(platform.NodeLauncherJar),
+		platform.ArtifactProfiler: n.installed(platform.NodeProfilerJar),
+		platform.ArtifactPlugin:   n.installed(platform.NodePluginJar),
+	}))
 }
 
 // configure writes a node's log4j2.properties. spark-defaults.conf is left out:
