@@ -1,0 +1,117 @@
+package main_test
+
+// example says which test executes a documented command.
+type example struct {
+	executed bool     // this one, in a copy of the checkout
+	long     bool     // only by make test-long
+	by       citation // another one
+	excluded string   // none, for this reason
+}
+
+// citation is a line in the source of another test.
+type citation struct{ folder, test, file, line string }
+
+// examples lists the documented commands of this project, in the order in which a
+// reader runs them. pulumiCommands lists Pulumi's.
+func examples() map[string]example {
+	up := func(line string) citation { return citation{"tests/cloud", "TestLife", "life_test.go", line} }
+	return map[string]example{
+		"make doctor":                          {executed: true},
+		"make preview":                         {executed: true},
+		"make rehearse":                        {executed: true},
+		"make artifacts":                       {executed: true, long: true}, // compiles the optimised collector
+		"bin/observatory --help":               {executed: true},
+		"bin/observatory rehearse --stack dev": {executed: true},
+		"bin/observatory rehearse --stack pr":  {executed: true},
+		"make up":                              {by: up(`c.make(t, "up")`)},
+		"make down":                            {by: up(`c.make(t, "down")`)},
+		"bin/observatory doctor --aws --stack dev": {by: citation{
+			"cmd/observatory", "TestDoctorOfAnAccount", "command_test.go", `"doctor", "--aws", "--stack", "dev"`,
+		}},
+		"bin/observatory tunnel --stack dev": {by: citation{
+			"cmd/observatory", "TestTunnelPrintsWhatForwardsThePorts", "tunnel_test.go", `"tunnel", "--stack", "dev"`,
+		}},
+		`bin/observatory status --url "$(pulumi stack output statusUrl --stack dev)" --ca-certificate observatory-ca.pem` +
+			` --password-file password`: {by: citation{
+			"cmd/observatory", "TestStatusOfAPlatformOnAWS", "remotestatus_test.go", `"--ca-certificate", ca, "--password-file", file`,
+		}},
+		`bin/observatory submit --wait --cluster j-0123456789ABC --bucket DATA_BUCKET` +
+			` --status-url "$(pulumi stack output statusUrl --stack dev)" --ca-certificate observatory-ca.pem --password-file password job.py`: {
+			by: citation{"cmd/observatory", "TestSubmitPrintsThePhases", "submitphases_test.go",
+				`"--status-url", page.URL, "--ca-certificate", ca, "--password-file", password`},
+		},
+		`curl --cacert observatory-ca.pem --user observatory "$(pulumi stack output statusUrl --stack dev)/status"`: {
+			excluded: "needs a platform on AWS",
+		},
+		"curl https://checkip.amazonaws.com":                                          {excluded: "asks a server of AWS"},
+		"aws emr list-clusters --active --query 'Clusters[].[Id,Name]' --output text": {excluded: "needs a platform on AWS"},
+		"aws emr list-bootstrap-actions --cluster-id j-0123456789ABC --query 'BootstrapActions[].ScriptPath' --output text": {
+			excluded: "needs a platform on AWS",
+		},
+		`jq -r '.deployment.resources[] | select(.type == "aws:s3/bucketObjectv2:BucketObjectv2").outputs.key' state.json > current`: {
+			excluded: "needs a platform on AWS",
+		},
+		"aws s3api list-objects-v2 --bucket DATA_BUCKET --prefix artifacts/ --query 'Contents[].[Key]' --output text" +
+			" | grep -vxFf current > unused": {excluded: "needs a platform on AWS"},
+		"xargs -I{} aws s3 rm s3://DATA_BUCKET/{} < unused": {excluded: "needs a platform on AWS"},
+		"aws ssm get-parameter --name /aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64" +
+			" --query Parameter.Value --output text": {excluded: "asks Systems Manager"},
+		`aws ec2 create-snapshot --description "before the upgrade" --volume-id "$(pulumi stack output controlVolumeId --stack dev)"`: {
+			excluded: "needs a platform on AWS",
+		},
+		`aws ec2 terminate-instances --instance-ids "$(pulumi stack output controlInstanceId --stack dev)"`: {
+			excluded: "needs a platform on AWS",
+		},
+		"aws ec2 create-volume --snapshot-id snap-0123456789abcdef0 --availability-zone us-east-1a --volume-type gp3": {
+			excluded: "needs a snapshot on AWS",
+		},
+		"sed -i s/vol-0123456789abcdef0/vol-0fedcba9876543210/g state.json": {by: citation{
+			"tests/cloud", "TestLife", "controlnode_test.go", `exec.Command("sed", "-i", "s/"+lost+"/"+restored+"/g", state)`,
+		}},
+		"aws ssm put-parameter --name /observatory/trace-headers --type SecureString --value file://headers.txt": {
+			excluded: "needs Systems Manager",
+		},
+		`aws ssm start-session --target "$(pulumi stack output controlInstanceId --stack dev)"`: {excluded: "needs a platform on AWS"},
+		"sudo k3s kubectl --namespace observatory logs daemonset/collector --all-containers --tail 20": {
+			excluded: "needs a control node on AWS",
+		},
+		"sudo k3s kubectl --namespace observatory rollout restart daemonset/collector": {excluded: "needs a control node on AWS"},
+		"bin/observatory trace import --dry-run phases/testdata/logs/reference.jsonl":  {executed: true},
+		`aws ssm start-session --target "$(pulumi stack output controlInstanceId --stack dev)"` +
+			` --document-name AWS-StartPortForwardingSession --parameters portNumber=4317,localPortNumber=4317`: {
+			excluded: "needs a platform on AWS",
+		},
+		"bin/observatory trace import --cluster j-0123456789ABC --endpoint localhost:4317" +
+			" s3://LOG_BUCKET/application_1700000000000_0001": {by: citation{
+			"cmd/observatory", "TestTraceImport", "trace_test.go",
+			`"--cluster", "j-0123456789ABC", "--endpoint", endpoint, "s3://data/logs/static.zstd"`,
+		}},
+		"make test":  {excluded: "runs this test; CI runs it (.ci/run)"},
+		"make bench": {excluded: "takes half an hour; run by hand"},
+	}
+}
+
+// pulumiCommands lists the commands of Pulumi that documents use, with the folder
+// and name of the test that shows that the program works with each. They need an
+// account or Pulumi Cloud, so they are not executed: the pinned CLI must know the
+// command and its flags.
+func pulumiCommands() map[string][]string {
+	rehearsal := []string{"cmd/observatory", "TestRehearse"}
+	none := []string(nil) // the command does not run the program
+	return map[string][]string{
+		"pulumi up":                          rehearsal,
+		"pulumi preview":                     {"stacks/changes", "TestDigestAgreesWithEvents"},
+		"pulumi destroy":                     rehearsal,
+		"pulumi state unprotect":             rehearsal,
+		"pulumi refresh":                     {"tests/cloud", "TestLife"}, // up refreshes what a killed cloud left
+		"pulumi stack init":                  none,
+		"pulumi stack export":                {"stacks/changes", "TestLostControlNodeComesBackOnARestoredVolume"},
+		"pulumi stack import":                {"stacks/changes", "TestLostControlNodeComesBackOnARestoredVolume"},
+		"pulumi config set":                  {"stacks/changes", "TestEffectsOfEdits"},
+		"pulumi stack output":                {"stacks/outputs", "TestExportDeclaresExactlyTheContract"},
+		"pulumi stack schedule new":          none,
+		"pulumi deployment settings edit":    none,
+		"pulumi config env add":              {"stacks/config", "TestReturnsEnvironmentsOfAStackFile"},
+		"pulumi env provider aws-login oidc": none,
+	}
+}
