@@ -33,7 +33,8 @@ type Engine struct {
 	running map[int64]Task
 	early   map[int64]struct{} // tasks whose end came before their start
 
-	executors  map[string]interval
+	awaited    registration
+	executors  map[string]executor
 	stages     map[int64]*stage
 	attempts   map[attempt]*Stage
 	jobs       map[int64]*job
@@ -41,6 +42,20 @@ type Engine struct {
 }
 
 type attempt struct{ stage, number int64 }
+
+// executor is there from its registration, and can run tasks from its block manager's
+// on, which comes seconds later.
+type executor struct {
+	registered, ready, to int64
+}
+
+// from returns since when an executor can run tasks.
+func (x executor) from() int64 {
+	if x.ready == never {
+		return x.registered // its block manager's event was lost
+	}
+	return x.ready
+}
 
 // stage is what all attempts of a stage have in common.
 type stage struct {
@@ -74,7 +89,7 @@ func NewEngine() *Engine {
 	return &Engine{
 		first: never, driverBlock: never, firstExecutor: never, firstLaunch: never,
 		running: map[int64]Task{}, early: map[int64]struct{}{},
-		executors: map[string]interval{}, stages: map[int64]*stage{}, attempts: map[attempt]*Stage{},
+		executors: map[string]executor{}, stages: map[int64]*stage{}, attempts: map[attempt]*Stage{},
 		jobs: map[int64]*job{}, executions: map[int64]*execution{},
 	}
 }
@@ -93,14 +108,14 @@ func (e *Engine) Add(event Event) {
 	case Lost:
 		e.lost = true
 	case ExecutorAdded:
-		e.executor(v.Time, v.ID, func(i *interval) { i.from = v.Time })
+		e.executor(v.Time, v.ID, func(x *executor) { x.registered = v.Time })
 		if v.ID != driver {
 			e.firstExecutor = min(e.firstExecutor, v.Time)
 		}
 	case ExecutorRemoved:
-		e.executor(v.Time, v.ID, func(i *interval) { i.to = v.Time })
+		e.executor(v.Time, v.ID, func(x *executor) { x.to = v.Time })
 	case BlockManagerAdded:
-		e.see(v.Time)
+		e.executor(v.Time, v.Executor, func(x *executor) { x.ready = min(x.ready, v.Time) })
 		if v.Executor == driver {
 			e.driverBlock = min(e.driverBlock, v.Time)
 		}
@@ -145,22 +160,23 @@ func (e *Engine) environment(v EnvironmentUpdate) {
 	}
 	e.cluster = e.cluster || v.Spark["spark.submit.deployMode"] == "cluster"
 	e.local = e.local || strings.HasPrefix(v.Spark["spark.master"], "local")
+	e.awaited = registrationOf(v.Spark)
 	e.session = e.session || slices.ContainsFunc(platform.SessionServers(), func(part string) bool {
 		return strings.Contains(v.Command, part)
 	})
 }
 
-func (e *Engine) executor(time int64, id string, change func(*interval)) {
+func (e *Engine) executor(time int64, id string, change func(*executor)) {
 	e.see(time)
 	if id == driver {
 		return
 	}
-	i, ok := e.executors[id]
+	x, ok := e.executors[id]
 	if !ok {
-		i = interval{never, never}
+		x = executor{never, never, never}
 	}
-	change(&i)
-	e.executors[id] = i
+	change(&x)
+	e.executors[id] = x
 }
 
 func (e *Engine) jobStart(v JobStart) {

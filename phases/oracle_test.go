@@ -72,7 +72,9 @@ func oracleOf(events []phases.Event) *oracle {
 			ended = v.Time
 			see(v.Time)
 		case phases.BlockManagerAdded:
-			o.driver = v.Time
+			if v.Executor == "driver" {
+				o.driver = v.Time
+			}
 			see(v.Time)
 		case phases.ExecutorAdded:
 			see(v.Time)
@@ -260,7 +262,7 @@ func (o *oracle) waiting(at int64) bool {
 	if o.started && !o.cluster() && at >= o.start && at < o.driver {
 		return true
 	}
-	return o.stageOpen(at) && (at < o.launch || !o.executorLives(at))
+	return o.constructing(at) || o.stageOpen(at) && (at < o.launch || !o.executorLives(at))
 }
 
 func (o *oracle) stageOpen(at int64) bool {
@@ -270,14 +272,6 @@ func (o *oracle) stageOpen(at int64) bool {
 	})
 	_, inside := pick(o, func(e phases.StageCompleted) bool { return e.Submitted <= at && at < e.Completed })
 	return open || inside
-}
-
-func (o *oracle) executorLives(at int64) bool {
-	_, lives := pick(o, func(e phases.ExecutorAdded) bool {
-		removed, gone := pick(o, func(f phases.ExecutorRemoved) bool { return f.ID == e.ID })
-		return e.Time <= at && (!gone || at < removed.Time)
-	})
-	return lives
 }
 
 func (o *oracle) idle(at int64) bool {

@@ -27,6 +27,7 @@ func randomEvents(random *rand.Rand) (events []phases.Event) {
 	if random.IntN(8) == 0 {
 		spark["spark.master"] = "local[4]"
 	}
+	randomRegistration(random, spark)
 	command := "org.apache.spark.deploy.SparkSubmit job.py"
 	if random.IntN(4) == 0 {
 		command += " pyspark-shell"
@@ -38,6 +39,8 @@ func randomEvents(random *rand.Rand) (events []phases.Event) {
 	for id := range random.Int64N(3) {
 		from := at(start)
 		add(0.95, phases.ExecutorAdded{Time: from, ID: fmt.Sprint(id)})
+		add(0.7, phases.BlockManagerAdded{Time: at(from), Executor: fmt.Sprint(id)})
+		add(0.2, phases.BlockManagerAdded{Time: at(from), Executor: fmt.Sprint(id)})
 		add(0.5, phases.ExecutorRemoved{Time: at(from + 10), ID: fmt.Sprint(id)})
 	}
 	for id := range random.Int64N(3) {
@@ -79,6 +82,21 @@ func randomEvents(random *rand.Rand) (events []phases.Event) {
 		}
 	}
 	return events
+}
+
+// randomRegistration configures what the constructor of the context waits for.
+func randomRegistration(random *rand.Rand, spark map[string]string) {
+	set := func(one int, key string, value any) {
+		if random.IntN(one) == 0 {
+			spark[key] = fmt.Sprint(value)
+		}
+	}
+	set(2, "spark.dynamicAllocation.enabled", true)
+	set(4, "spark.dynamicAllocation.minExecutors", random.IntN(3))
+	set(4, "spark.dynamicAllocation.initialExecutors", random.IntN(4))
+	set(2, "spark.executor.instances", random.IntN(4))
+	set(3, "spark.scheduler.minRegisteredResourcesRatio", []string{"0", "0.3", "1", "7"}[random.IntN(4)])
+	set(2, "spark.scheduler.maxRegisteredResourcesWaitingTime", []string{"20", "30ms", "1min", "35000us"}[random.IntN(4)])
 }
 
 func described(events []phases.Event) (text string) {

@@ -126,12 +126,10 @@ func (w *wall) resourceWait() union {
 		}
 	}
 	for _, executor := range w.executors {
-		w.add(&live, max(executor.from, w.firstLaunch), executor.to)
+		w.add(&live, max(executor.from(), w.firstLaunch), executor.to)
 	}
 	waits := pile(demand.union().without(live.union()))
-	if !w.cluster && w.started {
-		w.add(&waits, w.start, w.driverBlock) // the constructor of the context waits for the application master
-	}
+	w.constructor(&waits)
 	return waits.union()
 }
 

@@ -8,7 +8,7 @@ type Phase string
 const (
 	PhaseDriver       Phase = "driver"        // the driver alone: planning, collecting, the user's own code
 	PhaseSubmit       Phase = "submit"        // cluster mode: from submission until the application master runs
-	PhaseResourceWait Phase = "resource_wait" // work is there, and no executor to run it
+	PhaseResourceWait Phase = "resource_wait" // no executor can run what is there; the context waits to start
 	PhaseCompute      Phase = "compute"       // a task runs, and none that writes
 	PhaseWrite        Phase = "io_write"      // a write task runs, or a write commits
 	PhaseIdle         Phase = "idle"          // a session server has nothing to do

@@ -64,7 +64,7 @@ func phaseHelp(phase platform.Phase) string {
 	case platform.PhaseSubmit:
 		return "Cluster mode: time from the submission until the application master ran, waiting in the queue included."
 	case platform.PhaseResourceWait:
-		return "Time in which work was there and no executor to run it; in client mode also until YARN accepted the application."
+		return "Time in which no executor could run the work that was there, or the context waited at its start for YARN or executors."
 	case platform.PhaseCompute:
 		return "Time in which tasks ran and none of them wrote."
 	case platform.PhaseWrite:

@@ -32,7 +32,7 @@ func TestSpansOfAWrite(t *testing.T) {
 	require.EqualValues(t, (begin+21_000)*1_000_000, root.EndTimeUnixNano)
 	require.Equal(t, map[string]string{
 		"spark.kind": "application", "spark.application.name": "static", "spark.phases.approximate": "false",
-		"spark.phase.driver.seconds": "6.5", "spark.phase.submit.seconds": "0", "spark.phase.resource_wait.seconds": "1",
+		"spark.phase.driver.seconds": "3.5", "spark.phase.submit.seconds": "0", "spark.phase.resource_wait.seconds": "4",
 		"spark.phase.compute.seconds": "6", "spark.phase.io_write.seconds": "7.5", "spark.phase.idle.seconds": "0",
 		"observatory.spans.dropped": "0",
 	}, attributes(root))

@@ -52,7 +52,7 @@ final class Classifier {
     candidates[Phases.COMPUTE] = tasks;
     candidates[Phases.RESOURCE_WAIT] = resourceWait();
     candidates[Phases.SUBMIT] = new Intervals();
-    if (engine.cluster && engine.started) {
+    if (engine.deployment.cluster && engine.started) {
       candidates[Phases.SUBMIT].add(begin, engine.start);
     }
     candidates[Phases.IDLE] = idle();
@@ -156,7 +156,7 @@ final class Classifier {
 
   private Intervals resourceWait() {
     Intervals wait = new Intervals();
-    if (engine.local) {
+    if (engine.deployment.local) {
       return wait;
     }
     Intervals demand = new Intervals();
@@ -167,19 +167,15 @@ final class Classifier {
     }
     Intervals live = new Intervals();
     for (Executor executor : engine.executors.values()) {
-      live.add(Math.max(executor.from, engine.firstLaunch), Math.min(end, executor.to));
+      live.add(Math.max(executor.from(), engine.firstLaunch), Math.min(end, executor.to));
     }
     wait.addAll(Intervals.minus(demand, live));
-    if (!engine.cluster && engine.started) {
-      // The context's constructor waits for the application master.
-      wait.add(engine.start, Math.min(end, engine.driverRegistered));
-    }
-    return wait;
+    return wait.addAll(Constructor.waits(engine, end));
   }
 
   private Intervals idle() {
     Intervals idle = new Intervals();
-    if (!engine.sessions) {
+    if (!engine.deployment.sessions) {
       return idle;
     }
     idle.add(engine.started ? engine.start : begin, end);

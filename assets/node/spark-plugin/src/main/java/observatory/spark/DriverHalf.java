@@ -32,7 +32,7 @@ public final class DriverHalf implements DriverPlugin {
     context = started;
     Settings settings = Settings.ofDriver(plugin.conf());
     PhaseEngine engine = new PhaseEngine();
-    engine.configure(settings.master, settings.deployMode, settings.submitTime, System.getProperty("sun.java.command"));
+    engine.configure(new Deployment(plugin.conf(), System.getProperty("sun.java.command")));
     engine.applicationStart(context.startTime());
     Tracer tracer =
         new Tracer(

@@ -57,8 +57,17 @@ final class Facts {
   }
 
   static final class Executor {
-    long from = NEVER;
+    long registered = NEVER;
+
+    /** Its block manager's time: it can run tasks, seconds after it registered. */
+    long ready = NEVER;
+
     long to = NEVER;
+
+    /** Since when it can run tasks. Its block manager's event may be lost. */
+    long from() {
+      return ready == NEVER ? registered : ready;
+    }
   }
 
   static final class RunningTask {

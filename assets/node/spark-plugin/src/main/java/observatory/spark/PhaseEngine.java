@@ -35,32 +35,26 @@ final class PhaseEngine {
   /** Times of result tasks with output. */
   final Intervals written = new Intervals();
 
-  boolean local;
-  boolean cluster;
-  boolean sessions;
+  Deployment deployment = Deployment.UNKNOWN;
+
   boolean started;
   boolean ended;
   long start = NEVER;
   long driverRegistered = NEVER;
   long firstLaunch = NEVER;
+
+  /** When the executors were there that the constructor waits for, if that is folded. */
+  long registered = NEVER;
+
   private long first = NEVER;
   private Folded folded = new Folded();
   private boolean incomplete;
-  private long submitted;
   private long end;
   private long last;
   private long firstExecutor = NEVER;
 
-  /** submitTime is 0 if unknown. */
-  void configure(String master, String deployMode, long submitTime, String command) {
-    local |= master != null && master.startsWith("local");
-    cluster |= "cluster".equals(deployMode);
-    if (submitTime > 0 && (submitted == 0 || submitTime < submitted)) {
-      submitted = submitTime;
-    }
-    for (String server : Platform.SESSION_SERVERS) {
-      sessions |= command != null && command.contains(server);
-    }
+  void configure(Deployment known) {
+    deployment = known;
   }
 
   /** The context's start, which ApplicationStart repeats when YARN has accepted the application. */
@@ -87,13 +81,16 @@ final class PhaseEngine {
     see(time);
     if (Platform.DRIVER_ID.equals(executor)) {
       driverRegistered = Math.min(driverRegistered, time);
+    } else {
+      Executor known = executor(executor);
+      known.ready = Math.min(known.ready, time);
     }
   }
 
   void executorAdded(String id, long time) {
     see(time);
     if (!Platform.DRIVER_ID.equals(id)) {
-      executor(id).from = time;
+      executor(id).registered = time;
       firstExecutor = Math.min(firstExecutor, time);
     }
   }
@@ -259,7 +256,7 @@ final class PhaseEngine {
 
   private long begin(long latest) {
     long begin = started ? start : first == NEVER ? latest : first;
-    return submitted > 0 ? Math.min(begin, submitted) : begin;
+    return deployment.submitted > 0 ? Math.min(begin, deployment.submitted) : begin;
   }
 
   private Phases phasesUntil(long until, boolean approximate) {
@@ -278,6 +275,7 @@ final class PhaseEngine {
     if (horizon > Math.max(folded.until, begin(now))) {
       incomplete |= incomplete(horizon);
       folded = new Folded(phasesUntil(horizon, false), horizon);
+      registered = Constructor.registered(this, horizon);
       Forgetting.forget(this, horizon);
       early.clear();
     }

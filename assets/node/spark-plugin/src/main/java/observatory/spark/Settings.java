@@ -6,7 +6,6 @@ import org.apache.spark.SparkConf;
 final class Settings {
   final String master;
   final String deployMode;
-  final long submitTime;
   final String traceparent;
   final boolean tracing;
   final double samplingRatio;
@@ -26,7 +25,6 @@ final class Settings {
     master = conf.get("spark.master", "");
     deployMode = deployMode(conf);
     name = conf.get("spark.app.name", "");
-    submitTime = number(conf.get("spark.app.submitTime", "0"));
     traceparent = conf.get(Platform.TRACEPARENT, null);
     tracing = conf.contains(Platform.SAMPLING_RATIO);
     samplingRatio = ratio(conf);
@@ -34,7 +32,7 @@ final class Settings {
       airflow[i] = conf.get(Platform.AIRFLOW[i][0], "");
     }
     redaction = new Redaction(conf.get("spark.redaction.string.regex", null), conf.get("spark.redaction.regex", null));
-    dynamicAllocation = "true".equals(conf.get("spark.dynamicAllocation.enabled", ""));
+    dynamicAllocation = Deployment.dynamicAllocation(conf);
     executors = number(conf.get("spark.executor.instances", "-1"));
     coresPerExecutor = Math.max(1, number(conf.get("spark.executor.cores", "1")));
     coresPerTask = Math.max(1, number(conf.get("spark.task.cpus", "1")));
@@ -53,7 +51,7 @@ final class Settings {
     return new Settings(conf, TraceParent.parse(parent));
   }
 
-  private static String deployMode(SparkConf conf) {
+  static String deployMode(SparkConf conf) {
     return conf.get("spark.submit.deployMode", "client");
   }
 

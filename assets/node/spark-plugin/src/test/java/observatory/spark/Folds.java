@@ -1,6 +1,7 @@
 package observatory.spark;
 
 import java.util.Random;
+import org.apache.spark.SparkConf;
 
 /** Runs the same long application through an engine that forgets its past and one that does not. */
 public final class Folds {
@@ -10,12 +11,24 @@ public final class Folds {
   private Folds() {}
 
   public static void main(String[] args) {
+    // The constructor would wait for a long time, had a fold forgotten that three executors came.
+    SparkConf conf = new SparkConf(false).set("spark.master", "yarn").set("spark.executor.instances", "3");
+    conf.set("spark.scheduler.maxRegisteredResourcesWaitingTime", "1d");
     PhaseEngine forgetting = new PhaseEngine();
     PhaseEngine remembering = new PhaseEngine();
     Random random = new Random(7);
     long time = T0;
-    forgetting.applicationStart(time);
-    remembering.applicationStart(time);
+    for (PhaseEngine engine : new PhaseEngine[] {forgetting, remembering}) {
+      engine.configure(new Deployment(conf, ""));
+      engine.applicationStart(time);
+      engine.blockManagerAdded(Platform.DRIVER_ID, time + 1_000);
+      for (int i = 0; i < 3; i++) {
+        engine.executorAdded("first" + i, time + 5_000 + 1_000 * i);
+        engine.blockManagerAdded("first" + i, time + 5_500 + 1_000 * i);
+        engine.executorRemoved("first" + i, time + 60_000);
+      }
+    }
+    time += 10_000;
     int largest = 0;
     for (int job = 0; job < JOBS; job++) {
       long seed = random.nextLong();
@@ -44,6 +57,7 @@ public final class Folds {
   private static long run(PhaseEngine engine, int number, long from, Random random) {
     long at = from + random.nextInt(500);
     engine.executorAdded("e" + number, at);
+    engine.blockManagerAdded("e" + number, at + random.nextInt(100));
     engine.executionStart(number, number, at, number % 3 == 0);
     for (int half = 0; half < 2; half++) {
       int job = 2 * number + half;

@@ -1,5 +1,7 @@
 package observatory.spark;
 
+import org.apache.spark.SparkConf;
+
 /** Engines that never hear of some ends: prints the phases before and after they are reconciled. */
 public final class Losses {
   private static final long T0 = 1_700_000_000_000L;
@@ -21,7 +23,8 @@ public final class Losses {
   /** A SQL execution of ten seconds with one job and one task, and an idle driver after it. */
   private static PhaseEngine engine(String lost) {
     PhaseEngine engine = new PhaseEngine();
-    engine.configure("yarn", "cluster", 0, "");
+    SparkConf conf = new SparkConf(false).set("spark.master", "yarn").set("spark.submit.deployMode", "cluster");
+    engine.configure(new Deployment(conf.set("spark.dynamicAllocation.enabled", "true"), ""));
     engine.applicationStart(T0);
     engine.executorAdded("1", T0);
     engine.executionStart(0, 0, T0, false);

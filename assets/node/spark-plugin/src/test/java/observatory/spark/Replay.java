@@ -50,12 +50,11 @@ public final class Replay {
         new SparkListener() {
           @Override
           public void onEnvironmentUpdate(SparkListenerEnvironmentUpdate e) {
-            Map<String, String> spark = details(e, "Spark Properties");
-            engine.configure(
-                spark.get("spark.master"),
-                spark.get("spark.submit.deployMode"),
-                Settings.number(spark.get("spark.app.submitTime")),
-                details(e, "System Properties").get("sun.java.command"));
+            SparkConf conf = new SparkConf(false);
+            for (Map.Entry<String, String> property : details(e, "Spark Properties").entrySet()) {
+              conf.set(property.getKey(), property.getValue());
+            }
+            engine.configure(new Deployment(conf, details(e, "System Properties").get("sun.java.command")));
           }
         });
   }
