@@ -28,14 +28,22 @@ final class Startup implements Runnable {
     if (telemetry != null) {
       telemetry.send();
     }
+    profile();
+    System.setProperty(Platform.GUARD_PROPERTY, "done");
+    identify(context, Long.MAX_VALUE);
+  }
+
+  private void profile() {
     try {
+      if (OtherProfiler.isHere(classes)) {
+        Notice.say("profiler not started: this JVM has Pyroscope's agent");
+        return;
+      }
       NodeFacts facts = NodeFacts.read(Platform.FACTS_FILE);
       Profiler.start(new ProfilerSettings(process, facts));
     } catch (Throwable t) {
       Notice.failed("profiler", t);
     }
-    System.setProperty(Platform.GUARD_PROPERTY, "done");
-    identify(context, Long.MAX_VALUE);
   }
 
   private Telemetry telemetry() {
