@@ -109,6 +109,7 @@ func TestTimelineOfAnEndedApplication(t *testing.T) {
 	}
 	written := fmt.Sprintf(`spark_task_io_bytes_total{cluster=%q,spark_app_id=%q,host_name="ip-2",direction="output"}`, clusterID, restarted)
 	h.exported(written, 4000, 4*time.Minute, 3*time.Minute)
+	h.exported(written, 4100, 90*time.Second, time.Minute) // nothing arrived in between
 	report := h.check(t)
 
 	listed := resultOf(t, report, check.VariablePanel, "$app")
@@ -130,7 +131,10 @@ func TestTimelineOfAnEndedApplication(t *testing.T) {
 	require.InDelta(t, 240, wall[0].number(t), 0)
 	require.InDelta(t, 40, h.shown(t, report, "Time by phase", "C", 0)[0].number(t), 0)
 	require.InDelta(t, 1.0/6, h.shown(t, report, "Compute efficiency", "A", 0)[0].number(t), 1e-9)
-	require.InDelta(t, 100, h.shown(t, report, "S3 throughput", "A", 0)[0].number(t), 1e-9)
+	require.InDelta(t, 102.5, h.shown(t, report, "S3 write throughput", "A", 0)[0].number(t), 1e-9)
+	for ago, rate := range map[time.Duration]float64{3*time.Minute + 50*time.Second: 100, 3 * time.Minute: 0, 80 * time.Second: 2.5} {
+		require.InDelta(t, rate, h.shown(t, report, "Input and output", "A", ago)[0].number(t), 1e-9, "bytes per second, %s ago", ago)
+	}
 	require.InDelta(t, 1, h.shown(t, report, "Task p95, write", "A", 0)[0].number(t), 1e-9, "of 20 tasks, 19 took up to a second")
 
 	rows := map[string]float64{}

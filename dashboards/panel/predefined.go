@@ -119,10 +119,10 @@ func (b Board) predefined(p Panel) (predefinedPanel, error) {
 var variableName = regexp.MustCompile(`\$\{?[A-Za-z_]\w*`)
 
 // withoutVariables returns a query over everything. Without a window in brackets
-// MetricsQL takes one that fits the graph; $__range becomes the panel's time range, or
-// else the board's own default.
+// MetricsQL takes one that fits the graph, of a counter's gain the step; $__range becomes
+// the panel's time range, or else the board's own default.
 func (b Board) withoutVariables(expr, past string) string {
-	pairs := []string{"[$__rate_interval]", "", "$__range", cmp.Or(past, strings.TrimPrefix(b.From, "now-"))}
+	pairs := []string{"[$__rate_interval]", "", "$__rate_interval", "step()", "$__range", cmp.Or(past, strings.TrimPrefix(b.From, "now-"))}
 	for _, v := range b.Variables {
 		pairs = append(pairs, "$"+v.Name, allValue)
 	}

@@ -20,9 +20,9 @@ func TestPredefinedDashboardHasNoVariables(t *testing.T) {
 		body, err := b.Predefined()
 		return string(body), err
 	}
-	body, err := render(`rate(m{host=~"$host|"}[$__rate_interval]) + increase(m[$__range])`)
+	body, err := render(`rate(m{host=~"$host|"}[$__rate_interval]) + increase(m[$__range]) / $__rate_interval`)
 	require.NoError(t, err)
-	require.Contains(t, body, `rate(m{host=~\".*|\"}) + increase(m[3h])`)
+	require.Contains(t, body, `rate(m{host=~\".*|\"}) + increase(m[3h]) / step()`)
 	require.Contains(t, body, `"unit": "cores"`)
 	require.Contains(t, body, `"width": 12`)
 	width = 2

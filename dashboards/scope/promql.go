@@ -101,7 +101,10 @@ func Increase(series string) string { return "increase(" + series + "[$__rate_in
 // starts with the application, and its first export may hold all there ever is.
 func Gain(series string) string { return "increase_pure(" + series + "[$__rate_interval])" }
 
-// GainInRange returns the same over the dashboard's time range.
+// PerSecond returns the same per second.
+func PerSecond(series string) string { return Gain(series) + " / $__rate_interval" }
+
+// GainInRange returns what Gain does over the dashboard's time range.
 func GainInRange(series string) string { return "increase_pure(" + series + "[$__range])" }
 
 // Quantile returns a query for a quantile of a histogram's buckets, by the labels of

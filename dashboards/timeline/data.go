@@ -13,7 +13,7 @@ func shuffle() panel.Row {
 // transferred queries the bytes of ended tasks per second, by directions that match.
 func transferred(directions string) panel.Query {
 	selector := metric("spark_task_io_bytes_total", scope.Match("direction", directions))
-	return panel.Metrics(scope.By("direction").Sum(scope.Rate(selector)), "{{direction}}")
+	return panel.Metrics(scope.By("direction").Sum(scope.PerSecond(selector)), "{{direction}}")
 }
 
 func shuffleBytes() panel.Panel {
@@ -28,17 +28,14 @@ func shuffleBytes() panel.Panel {
 }
 
 func shuffleReads() panel.Panel {
-	reads := scope.GainInRange(metric("spark_task_shuffle_read_bytes_bucket"))
-	return panel.Stat(panel.Spec{
+	return distribution(panel.Spec{
 		Title: "Shuffle reads", Unit: panel.UnitBytes, Width: 12, Height: 8, Links: links.Job(),
 		Description: panel.Description{
 			Shows: "Shuffle bytes that one task reads: the median and the 95th percentile of all tasks.",
 			Bad:   "A 95th percentile of more than 200 MiB, or far above the median.",
 			Next:  "Raise spark.sql.shuffle.partitions, or split the hot key.",
 		},
-	},
-		panel.Metrics(scope.By().Quantile("0.5", reads), "median").Instant(),
-		panel.Metrics(scope.By().Quantile("0.95", reads), "p95").Instant())
+	}, "spark_task_shuffle_read_bytes")
 }
 
 func fetchWait() panel.Panel {
@@ -60,7 +57,7 @@ func spill() panel.Panel {
 			Bad:   "More on disk than the stage read: tasks sort on the disk.",
 			Next:  "Use more partitions, or more memory per task.",
 		},
-	}, panel.Metrics(scope.By("kind").Sum(scope.Rate(metric("spark_task_spill_bytes_total"))), "{{kind}}"))
+	}, panel.Metrics(scope.By("kind").Sum(scope.PerSecond(metric("spark_task_spill_bytes_total"))), "{{kind}}"))
 }
 
 func storage() panel.Row {
@@ -88,12 +85,12 @@ func storageTime() panel.Panel {
 			Bad:   "Put or multipart near the number of busy cores: tasks wait for S3. Rename: the committer copies objects.",
 			Next:  "Rename: use the magic committer. Put: read \"S3 requests\" for throttling.",
 		},
-	}, panel.Metrics(scope.By("operation").Sum(scope.Rate(metric("spark_task_s3_time_seconds_total"))), "{{operation}}"))
+	}, panel.Metrics(scope.By("operation").Sum(scope.PerSecond(metric("spark_task_s3_time_seconds_total"))), "{{operation}}"))
 }
 
 // storageRate queries the increase per second of a counter of the S3A file system.
 func storageRate(counter, legend string) panel.Query {
-	return panel.Metrics("sum("+scope.Rate(metric("hadoop_s3a_"+counter+"_total"))+")", legend)
+	return panel.Metrics(perSecond("hadoop_s3a_"+counter+"_total"), legend)
 }
 
 func storageRequests() panel.Panel {
@@ -127,7 +124,7 @@ func uploads() panel.Panel {
 
 func uploadTime() panel.Panel {
 	seconds := func(counter, legend string) panel.Query {
-		return panel.Metrics("sum("+scope.Rate(metric("hadoop_s3a_"+counter+"_milliseconds_total"))+") / 1000", legend)
+		return panel.Metrics(perSecond("hadoop_s3a_"+counter+"_milliseconds_total")+" / 1000", legend)
 	}
 	return panel.TimeSeries(panel.Spec{
 		Title: "Blocks in upload", Unit: panel.UnitCount, Width: 8, Links: links.Job(),

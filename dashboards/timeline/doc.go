@@ -12,11 +12,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// metric selects a metric of the chosen application.
-func metric(name string, filters ...scope.Filter) string {
-	return scope.OneApplication().Metric(name, filters...)
-}
-
 // Board returns the dashboard.
 func Board() panel.Board {
 	return panel.Board{

@@ -38,13 +38,11 @@ func coreTime() panel.Panel {
 			Bad:   "Many idle cores: they are paid for. Many missing ones: the application would run faster with more executors.",
 			Next:  "Idle: use fewer executors or more partitions. Missing: raise the number of executors or the scaling limit.",
 		},
-	}, panel.Metrics(scope.By("state").Sum(scope.Rate(metric("spark_executor_core_time_seconds_total"))), "{{state}}"))
+	}, panel.Metrics(scope.By("state").Sum(scope.PerSecond(metric("spark_executor_core_time_seconds_total"))), "{{state}}"))
 }
 
 func idleCores() panel.Panel {
-	cores := func(filters ...scope.Filter) string {
-		return "sum(" + scope.Last(metric("spark_executor_core_time_seconds_total", filters...)) + ")"
-	}
+	cores := func(state scope.Filter) string { return counted("spark_executor_core_time_seconds_total", state) }
 	return panel.Stat(panel.Spec{
 		Title: "Idle share of cores", Unit: panel.UnitShare, Width: 8, Limits: limits.IdleCores(), Links: links.Job(),
 		Description: panel.Description{
@@ -56,17 +54,14 @@ func idleCores() panel.Panel {
 }
 
 func allocationLatency() panel.Panel {
-	latency := scope.GainInRange(metric("spark_executor_allocation_latency_seconds_bucket"))
-	return panel.Stat(panel.Spec{
+	return distribution(panel.Spec{
 		Title: "Allocation latency", Unit: panel.UnitSeconds, Width: 8, Limits: limits.ResourceWait().Steps(), Links: links.Job(),
 		Description: panel.Description{
 			Shows: "Time from the request of an executor to its registration: the median and the 95th percentile.",
 			Bad:   "Minutes: the cluster adds nodes, or the queue is full.",
 			Next:  "Compare with the nodes and pending containers in the EMR Overview.",
 		},
-	},
-		panel.Metrics(scope.By().Quantile("0.5", latency), "median").Instant(),
-		panel.Metrics(scope.By().Quantile("0.95", latency), "p95").Instant())
+	}, "spark_executor_allocation_latency_seconds")
 }
 
 func executorsRemoved() panel.Panel {

@@ -62,5 +62,5 @@ func listenerTime() panel.Panel {
 			Bad:   "More than 1 % of the wall time.",
 			Next:  "Report it, with the number of tasks.",
 		},
-	}, panel.Metrics("sum("+scope.Last(metric("spark_listener_time_seconds_total"))+")", "CPU").Instant())
+	}, panel.Metrics(counted("spark_listener_time_seconds_total"), "CPU").Instant())
 }

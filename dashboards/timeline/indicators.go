@@ -46,8 +46,8 @@ func efficiency() panel.Panel {
 }
 
 func writeThroughput() panel.Panel {
-	written := "sum(" + scope.Last(metric("spark_task_io_bytes_total", scope.Equal("direction", "output"))) + ")"
-	return number("S3 throughput", panel.UnitBytesPerSec, nil, panel.Description{
+	written := counted("spark_task_io_bytes_total", scope.Equal("direction", "output"))
+	return number("S3 write throughput", panel.UnitBytesPerSec, nil, panel.Description{
 		Shows: "Bytes that tasks wrote as output, to S3 as a rule, divided by the time in the write phase, commits included.",
 		Bad:   "Less than earlier runs of the same name had.",
 		Next:  "Read \"S3 requests\" for throttling and \"Time in S3 operations\" for the slow operation.",

@@ -93,7 +93,3 @@ func phaseSeconds() panel.Panel {
 		},
 	}, queries...)
 }
-
-// total queries the last value of a gauge of the driver. An application whose driver
-// was restarted counts from its submission, so the largest is the newest.
-func total(name string) string { return "max(" + scope.Last(metric(name)) + ")" }

@@ -22,7 +22,7 @@ func taskHeatmap() panel.Panel {
 			Bad:   "Two bands far apart: most tasks are short and a few are long.",
 			Next:  "\"Mean task by executor\" tells whether it is one executor or the data.",
 		},
-	}, panel.Buckets(scope.By("le").Sum(scope.Rate(metric("spark_task_duration_seconds_bucket")))))
+	}, panel.Buckets(scope.By("le").Sum(scope.PerSecond(metric("spark_task_duration_seconds_bucket")))))
 }
 
 // executorHeatmap shows means: an executor's own histogram has few buckets.
@@ -41,9 +41,6 @@ func executorHeatmap() panel.Panel {
 }
 
 func taskDuration() panel.Panel {
-	quantile := func(q string) string {
-		return scope.By("kind").Quantile(q, scope.Gain(metric("spark_task_duration_seconds_bucket")))
-	}
 	return panel.TimeSeries(panel.Spec{
 		Title: "Task duration", Unit: panel.UnitSeconds, Width: 12, Links: links.Job(),
 		Description: panel.Description{
@@ -51,15 +48,13 @@ func taskDuration() panel.Panel {
 			Bad:   "Write tasks that take many times as long as compute tasks, or a 95th percentile far above its median.",
 			Next:  "Write: read the row \"S3\". Compute: \"Where task time goes\".",
 		},
-	},
-		panel.Metrics(quantile("0.5"), "median, {{kind}}"),
-		panel.Metrics(quantile("0.95"), "p95, {{kind}}"))
+	}, quantiles(scope.Gain(metric("spark_task_duration_seconds_bucket")), "kind")...)
 }
 
 // taskTimeShare queries a component of the tasks' time as a share of their run time.
 func taskTimeShare(component string) string {
 	of := func(name string) string {
-		return "sum(" + scope.Rate(metric("spark_task_time_seconds_total", scope.Equal("component", name))) + ")"
+		return perSecond("spark_task_time_seconds_total", scope.Equal("component", name))
 	}
 	return of(component) + " / (" + of("run") + " > 0)"
 }
@@ -73,7 +68,7 @@ func taskTime() panel.Panel {
 			Bad:  "Fetch wait, scheduler delay or serialization near run; CPU far below run: tasks wait for data.",
 			Next: "Fetch wait: \"Shuffle reads\". Scheduler delay: fewer, larger tasks. CPU: open the profile.",
 		},
-	}, panel.Metrics(scope.By("component").Sum(scope.Rate(metric("spark_task_time_seconds_total"))), "{{component}}"))
+	}, panel.Metrics(scope.By("component").Sum(scope.PerSecond(metric("spark_task_time_seconds_total"))), "{{component}}"))
 }
 
 func taskSkew() panel.Panel {
@@ -99,9 +94,7 @@ func taskCollections() panel.Panel {
 }
 
 func taskFailures() panel.Panel {
-	tasks := func(filters ...scope.Filter) string {
-		return "sum(" + scope.Last(metric("spark_task_count_total", filters...)) + ")"
-	}
+	tasks := func(filters ...scope.Filter) string { return counted("spark_task_count_total", filters...) }
 	return panel.Stat(panel.Spec{
 		Title: "Failed share of tasks", Unit: panel.UnitShare, Width: 8, Height: 8, Limits: limits.FailedTasks().Steps(), Links: links.Job(),
 		Description: panel.Description{
@@ -121,8 +114,8 @@ func taskOutcomes() panel.Panel {
 			Next:  "Thousands of tasks per second, each of some milliseconds: use fewer partitions.",
 		},
 	},
-		panel.Metrics(scope.By("outcome").Sum(scope.Rate(metric("spark_task_count_total"))), "tasks: {{outcome}}"),
-		panel.Metrics(scope.By("outcome").Sum(scope.Rate(metric("spark_stage_count_total"))), "stages: {{outcome}}"))
+		panel.Metrics(scope.By("outcome").Sum(scope.PerSecond(metric("spark_task_count_total"))), "tasks: {{outcome}}"),
+		panel.Metrics(scope.By("outcome").Sum(scope.PerSecond(metric("spark_stage_count_total"))), "stages: {{outcome}}"))
 }
 
 func taskMemory() panel.Panel {
