@@ -197,3 +197,38 @@ func TestQuantilesReadIncreasesOfBuckets(t *testing.T) {
 	})
 	require.Positive(t, count)
 }
+
+// undrawn maps metrics that no panel draws to the reason.
+func undrawn() map[string]string {
+	return map[string]string{
+		"observatory_step_count_total": "is for alerts; the panel of durations names each step and its state",
+	}
+}
+
+// What the platform itself measures of a job is drawn by a panel, or listed with a reason.
+func TestMetricsOfJobsAreDrawn(t *testing.T) {
+	drawn, listed := map[string]bool{}, undrawn()
+	for _, d := range suite(t) {
+		for _, p := range parse(t, d).Panels {
+			for _, q := range p.Targets {
+				for _, name := range regexp.MustCompile(`[a-z][a-z0-9_]+\{`).FindAllString(q.Expr, -1) {
+					if metric, ok := contract.Find(strings.TrimSuffix(name, "{")); ok {
+						drawn[metric.Name] = true
+					}
+				}
+			}
+		}
+	}
+	count := 0
+	for _, m := range contract.Metrics() {
+		if !slices.Contains([]contract.Source{contract.SourceSpark, contract.SourceSteps, contract.SourceS3A}, m.Source) {
+			continue
+		}
+		count++
+		_, excused := listed[m.Name]
+		require.NotEqual(t, drawn[m.Name], excused, "%s: draw it, or list it in undrawn with the reason, not both", m.Name)
+		delete(listed, m.Name)
+	}
+	require.Positive(t, count)
+	require.Empty(t, listed, "no such metric of a job")
+}

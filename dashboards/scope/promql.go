@@ -77,9 +77,6 @@ func (g Group) Sum(expr string) string { return g.aggregate("sum", expr) }
 // Max keeps the largest value of each group.
 func (g Group) Max(expr string) string { return g.aggregate("max", expr) }
 
-// Mean keeps the mean of each group.
-func (g Group) Mean(expr string) string { return g.aggregate("avg", expr) }
-
 // Min keeps the smallest value of each group.
 func (g Group) Min(expr string) string { return g.aggregate("min", expr) }
 
@@ -119,3 +116,10 @@ func IncreaseInRange(series string) string { return "increase(" + series + "[$__
 // Last returns a query for the last value within the dashboard's time range. It finds
 // what an application reported before it ended.
 func Last(series string) string { return "last_over_time(" + series + "[$__range])" }
+
+// Latest keeps, of each group, the last value within the dashboard's time range of the
+// series that was written last: a driver that YARN restarted elsewhere has two.
+func (g Group) Latest(series string) string {
+	written := "topk(1, tlast_over_time(" + series + "[$__range])) by (" + strings.Join(g, ", ") + ")"
+	return g.Max(Last(series) + " and " + written)
+}

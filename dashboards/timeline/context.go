@@ -22,7 +22,7 @@ func context() panel.Row {
 func application() panel.Panel {
 	info := scope.NewestInRange(metric(platform.MetricApplicationInfo), contract.InfoLabels()...)
 	column := func(title, name string, steps []panel.Limit) panel.Column {
-		query := scope.Named(scope.PerApplication().Max(scope.Last(metric(name))), info, contract.InfoLabels()...)
+		query := scope.Named(scope.PerApplication().Latest(metric(name)), info, contract.InfoLabels()...)
 		return panel.Column{Title: title, Unit: panel.UnitSeconds, Query: panel.Metrics(query, ""), Limits: steps}
 	}
 	return panel.Table(panel.Spec{
@@ -45,7 +45,7 @@ func runs() panel.Panel {
 	same := scope.NewestInRange(all.Metric(platform.MetricApplicationInfo), labels...) + " and on (" + contract.InfoName + ") " +
 		scope.NewestInRange(metric(platform.MetricApplicationInfo), contract.InfoName)
 	column := func(title, name string, steps []panel.Limit) panel.Column {
-		query := scope.Named(scope.PerApplication().Max(scope.Last(all.Metric(name))), same, labels...)
+		query := scope.Named(scope.PerApplication().Latest(all.Metric(name)), same, labels...)
 		return panel.Column{Title: title, Unit: panel.UnitSeconds, Query: panel.Metrics(query, ""), Limits: steps}
 	}
 	seen := "1000 * " + scope.PerApplication().Max("tlast_over_time("+all.Metric(platform.MetricApplicationInfo)+"[$__range])")

@@ -10,9 +10,9 @@ func metric(name string, filters ...scope.Filter) string {
 	return scope.OneApplication().Metric(name, filters...)
 }
 
-// total queries the last value of a gauge of the driver. An application whose driver
-// was restarted counts from its submission, so the largest is the newest.
-func total(name string) string { return "max(" + scope.Last(metric(name)) + ")" }
+// total queries the last value of a gauge of the driver. That of a restarted driver counts
+// from the submission, too.
+func total(name string) string { return scope.By().Latest(metric(name)) }
 
 // counted queries all that a counter of the application has counted.
 func counted(name string, filters ...scope.Filter) string {

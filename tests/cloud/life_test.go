@@ -26,14 +26,16 @@ func TestLife(t *testing.T) {
 	t.Parallel() // see maxClouds
 	c := newClone(t)
 	var trace, line string
+	panels := panelsJob{life: t, cloud: c}
 	parts := []struct {
 		name string
 		run  func(*testing.T)
 	}{
 		{"up runs the job", func(t *testing.T) { trace, line = upRunsTheJob(t, c) }},
 		{"the job's phases are where people look", func(t *testing.T) { phasesAreShown(t, c, line) }},
+		{"a job that fills each panel starts", func(t *testing.T) { panels.start(t) }},
 		{"a second up changes nothing", func(t *testing.T) { secondUpChangesNothing(t, c) }},
-		{"every query of the dashboards has data", func(t *testing.T) { everyQueryHasData(t, c) }},
+		{"every query of the dashboards has data", func(t *testing.T) { everyQueryHasData(t, c, &panels) }},
 		{"every panel of VictoriaMetrics' own UI has data", func(t *testing.T) { predefinedPanelsHaveData(t, c) }},
 		{"every metric of the contract is emitted", func(t *testing.T) { contractIsEmitted(t, c) }},
 		{"panels by host show both core nodes", func(t *testing.T) { coreNodesDiffer(t, c) }},

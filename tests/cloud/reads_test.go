@@ -34,11 +34,15 @@ func (c *cloud) check(t *testing.T) check.Report {
 	return r
 }
 
-func everyQueryHasData(t *testing.T, c *cloud) {
+// everyQueryHasData checks the dashboards with the job that fills each of their panels.
+func everyQueryHasData(t *testing.T, c *cloud, job *panelsJob) {
+	job.wait(t)
 	r := c.check(t)
 	require.Zero(t, r.Empty)
 	require.Zero(t, r.Errors)
 	require.Greater(t, r.Panels, 40)
+	countsAreAboveZero(t, c, r)
+	airflowIsShown(t, c, r)
 }
 
 // predefinedPanelsHaveData asks for each query of the dashboards that
@@ -161,8 +165,8 @@ func valuesDiffer(t *testing.T, c *cloud, hosts []string, metric string) {
 }
 
 // contractIsEmitted requires every unconditional metric of the contract in
-// VictoriaMetrics. Metrics that the contract does not list are only logged: no
-// dashboard, alert or recipe may use them.
+// VictoriaMetrics, and none of a job that the contract does not list. Others that it does
+// not list are only logged: no dashboard, alert or recipe may use them.
 func contractIsEmitted(t *testing.T, c *cloud) {
 	running := c.running(t)
 	url := running.URL(string(platform.WorkloadVictoriaMetrics))
@@ -174,6 +178,9 @@ func contractIsEmitted(t *testing.T, c *cloud) {
 		return len(e.Missing) == 0
 	}, 2*platform.DaemonCollectionInterval, time.Second, "metrics of the contract that were not emitted")
 	require.Greater(t, e.Found, 100)
+	for _, name := range slices.Concat(e.Absent, e.Unlisted) {
+		require.NotRegexp(t, `^(spark|hadoop_s3a|observatory)_`, name, "of a job: absent, or not in the contract")
+	}
 	t.Logf("%d metrics of the contract found\nabsent without their condition: %v\nnot in the contract: %v", e.Found, e.Absent, e.Unlisted)
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/emr-observatory/emr-observatory/dashboards/contract"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -17,8 +18,9 @@ type receiver struct {
 	mu     sync.Mutex
 	spans  []sentSpan
 	points []sentPoint
-	logs   map[string]int // records by application
-	faults []string       // requests that are not OTLP, or whose resource names no application
+	shapes map[string]map[string]shape // of metrics, by application and name
+	logs   map[string]int              // records by application
+	faults []string                    // requests that are not OTLP, or whose resource names no application
 }
 
 type attribute struct {
@@ -55,6 +57,31 @@ type sentPoint struct {
 	at                time.Time // when it arrived
 }
 
+// shape is how a metric was sent: the labels are those of all its points.
+type shape struct {
+	kind   contract.Type
+	unit   string
+	labels map[string]bool
+}
+
+type sentMetric struct {
+	Name      string     `json:"name"`
+	Unit      string     `json:"unit"`
+	Gauge     sentPoints `json:"gauge"`
+	Sum       sentPoints `json:"sum"`
+	Histogram sentPoints `json:"histogram"`
+}
+
+type sentPoints struct {
+	Monotonic bool `json:"isMonotonic"`
+	Points    []struct {
+		Double     *float64        `json:"asDouble"`
+		Int        json.RawMessage `json:"asInt"`
+		Count      json.RawMessage `json:"count"`
+		Attributes []attribute     `json:"attributes"`
+	} `json:"dataPoints"`
+}
+
 type resourceOf struct {
 	Attributes []attribute `json:"attributes"`
 }
@@ -75,16 +102,7 @@ type request struct {
 	Metrics []struct {
 		Resource resourceOf `json:"resource"`
 		Scopes   []struct {
-			Metrics []struct {
-				Name  string `json:"name"`
-				Gauge struct {
-					Points []struct {
-						Double     *float64        `json:"asDouble"`
-						Int        json.RawMessage `json:"asInt"`
-						Attributes []attribute     `json:"attributes"`
-					} `json:"dataPoints"`
-				} `json:"gauge"`
-			} `json:"metrics"`
+			Metrics []sentMetric `json:"metrics"`
 		} `json:"scopeMetrics"`
 	} `json:"resourceMetrics"`
 }
@@ -131,13 +149,36 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, incoming *http.Request) {
 		application := r.applicationOf(resource.Resource)
 		for _, scope := range resource.Scopes {
 			for _, m := range scope.Metrics {
-				for _, p := range m.Gauge.Points {
-					value := number(p.Int)
-					if p.Double != nil {
-						value = *p.Double
-					}
-					r.points = append(r.points, sentPoint{application, m.Name, read(p.Attributes), value, time.Now()})
+				r.add(application, m.Name, contract.Gauge, m.Unit, m.Gauge)
+				kind := contract.Gauge // as a sum that may fall is to be read
+				if m.Sum.Monotonic {
+					kind = contract.Counter
 				}
+				r.add(application, m.Name, kind, m.Unit, m.Sum)
+				r.add(application, m.Name, contract.Histogram, m.Unit, m.Histogram)
+			}
+		}
+	}
+}
+
+// add keeps the points of a metric; the value of a histogram's is its count.
+func (r *receiver) add(application, name string, kind contract.Type, unit string, sent sentPoints) {
+	for _, p := range sent.Points {
+		value := number(p.Int) + number(p.Count)
+		if p.Double != nil {
+			value = *p.Double
+		}
+		labels := read(p.Attributes)
+		r.points = append(r.points, sentPoint{application, name, labels, value, time.Now()})
+		if r.shapes[application] == nil {
+			r.shapes[application] = map[string]shape{}
+		}
+		if r.shapes[application][name].labels == nil {
+			r.shapes[application][name] = shape{kind, unit, map[string]bool{}}
+		}
+		for label, text := range labels {
+			if text != "" { // which stores do not keep
+				r.shapes[application][name].labels[platform.Label(label).Metric()] = true
 			}
 		}
 	}

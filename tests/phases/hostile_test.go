@@ -94,6 +94,9 @@ func testKilledExecutor(t *testing.T, c *cluster) {
 	waited := own.phases()[platform.PhaseResourceWait]
 	require.InEpsilon(t, waited, result.Phases[platform.PhaseResourceWait], 0.5, table(own, result))
 	r.requirePlugin(t, result)
+	removed := r.received.largest(r.application(t), "spark.executor.removed", "reason")
+	require.InDelta(t, 1, removed["killed"], 0, "YARN names the signal: %v", removed)
+	require.Positive(t, r.received.largest(r.application(t), "spark.task.count", "outcome")["failed"])
 }
 
 // count returns how often the job has noted something.

@@ -39,6 +39,7 @@ type store struct {
 type speed struct {
 	bytesPerSecond int           // of all uploads together; 0: no limit
 	latency        time.Duration // of a request that changes something
+	throttled      int           // how many uploads are refused at first
 }
 
 func startStore(ctx context.Context, dir string) (*store, error) {
@@ -90,7 +91,19 @@ func (s *store) slowed(next http.Handler) http.Handler {
 		bucket, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 		s.mu.Lock()
 		v := s.speed[bucket]
+		throttle := r.Method == http.MethodPut && v.throttled > 0
+		if throttle {
+			v.throttled--
+			s.speed[bucket] = v
+		}
 		s.mu.Unlock()
+		if throttle {
+			_, _ = io.Copy(io.Discard, r.Body) // or the client sees a broken connection
+			w.Header().Set("Content-Type", "application/xml")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = io.WriteString(w, `<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>`)
+			return
+		}
 		if r.Method != http.MethodGet && r.Method != http.MethodHead && v.latency > 0 {
 			time.Sleep(v.latency)
 		}

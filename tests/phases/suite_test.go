@@ -120,7 +120,7 @@ func (c *cluster) jobs() []job {
 		{name: "cluster-static", mode: "compute", args: []string{"4", "no"}, conf: static(), inCluster: true},
 		{name: "client-dynamic", mode: "compute", args: []string{"4", "yes"}, conf: map[string]string{"spark.executor.cores": "1"}},
 		{name: "rename", mode: "write", args: []string{"s3a://slow-rename/out", "2", "12"}},
-		{name: "magic", mode: "write", args: []string{"s3a://slow-magic/out", "4", "4"}, conf: magic()},
+		{name: everySignal, mode: "write", args: []string{"s3a://slow-magic/out", "4", "4"}, conf: fromAirflow(magic())},
 		{name: "noop", mode: "noop", args: []string{"4"}},
 		{name: "rdd", mode: "rdd", args: []string{"file://" + c.path("rdd"), "4"}, inCluster: true},
 		{name: "driver", mode: "driver", args: []string{"5"}},
@@ -131,7 +131,8 @@ func (c *cluster) jobs() []job {
 func TestPhasesEqualTheJobsOwnClock(t *testing.T) {
 	c := startCluster(t)
 	for bucket, v := range map[string]speed{
-		"slow-rename": {latency: 50 * time.Millisecond}, "slow-magic": {bytesPerSecond: 1 << 20, latency: 200 * time.Millisecond},
+		"slow-rename":  {latency: 50 * time.Millisecond},
+		"slow-magic":   {bytesPerSecond: 1 << 20, latency: 200 * time.Millisecond, throttled: 3},
 		"slow-threads": {bytesPerSecond: 2 << 20},
 	} {
 		require.NoError(t, c.store.bucket(t.Context(), bucket, v))
@@ -142,6 +143,9 @@ func TestPhasesEqualTheJobsOwnClock(t *testing.T) {
 			r := c.submit(t, j)
 			r.wait(t)
 			r.requireClock(t)
+			if j.name == everySignal {
+				r.requireContract(t)
+			}
 		})
 	}
 	t.Run("narrow queue", func(t *testing.T) { // which one test at a time can fill
