@@ -62,13 +62,13 @@ func spill() panel.Panel {
 
 func storage() panel.Row {
 	return panel.Row{Title: "S3", Panels: []panel.Panel{
-		inputAndOutput(), storageTime(), storageRequests(), uploads(), uploadTime(), commits(),
+		inputAndOutput(), storageTime(), storageRequests(), storageOperations(), commits(), uploads(), uploadTime(),
 	}}
 }
 
 func inputAndOutput() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Input and output", Unit: panel.UnitBytesPerSec, Width: 8, Links: links.Job(),
+		Title: "Input and output", Unit: panel.UnitBytesPerSec, Width: 12, Links: links.Job(),
 		Description: panel.Description{
 			Shows: "Bytes that ended tasks read as input and wrote as output, per second. A task counts when it ends.",
 			Bad:   "Little output during a long write phase: the time goes into commits or into many small files.",
@@ -79,7 +79,7 @@ func inputAndOutput() panel.Panel {
 
 func storageTime() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Time in S3 operations", Unit: panel.UnitCores, Width: 8, Stack: true, Links: links.Job(),
+		Title: "Time in S3 operations", Unit: panel.UnitCores, Width: 12, Stack: true, Links: links.Job(),
 		Description: panel.Description{
 			Shows: "Task seconds per second inside of S3A's operations, as the executors measured them.",
 			Bad:   "Put or multipart near the number of busy cores: tasks wait for S3. Rename: the committer copies objects.",
@@ -107,9 +107,27 @@ func storageRequests() panel.Panel {
 		storageRate("store_io_throttled", "throttled"))
 }
 
+func storageOperations() panel.Panel {
+	return panel.TimeSeries(panel.Spec{
+		Title: "S3 requests by operation", Unit: panel.UnitPerSecond, Width: 8, Links: links.Job(),
+		Description: panel.Description{
+			Shows: "Requests of the S3A file system per second: objects or parts put, streams opened to read, probes (HEAD), listings, " +
+				"deletions and copies.",
+			Bad:  "Copies: the committer renames, and S3 has no rename. More probes and listings than reads and puts: many small files.",
+			Next: "Copies: use the magic committer. Small files: compact the input, write with fewer partitions.",
+		},
+	},
+		storageRate("object_put_request", "put"),
+		storageRate("stream_read_opened", "open"),
+		storageRate("object_metadata_request", "probe"),
+		storageRate("object_list_request", "list"),
+		storageRate("object_delete_request", "delete"),
+		storageRate("object_copy_requests", "copy"))
+}
+
 func uploads() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Multipart uploads", Unit: panel.UnitPerSecond, Width: 8, Links: links.Job(),
+		Title: "Multipart uploads", Unit: panel.UnitPerSecond, Width: 12, Links: links.Job(),
 		Description: panel.Description{
 			Shows: "Multipart uploads that were begun, completed and aborted, and their parts, per second.",
 			Bad:   "Aborted uploads: tasks failed or were killed while they wrote.",
@@ -127,7 +145,7 @@ func uploadTime() panel.Panel {
 		return panel.Metrics(perSecond("hadoop_s3a_"+counter+"_milliseconds_total")+" / 1000", legend)
 	}
 	return panel.TimeSeries(panel.Spec{
-		Title: "Blocks in upload", Unit: panel.UnitCount, Width: 8, Links: links.Job(),
+		Title: "Blocks in upload", Unit: panel.UnitCount, Width: 12, Links: links.Job(),
 		Description: panel.Description{
 			Shows: "Blocks that wait for their upload, and blocks that wait or are being uploaded, on average. A stream counts when it closes.",
 			Bad:   "Most blocks wait: the file system uploads too few at once.",
