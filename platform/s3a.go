@@ -21,7 +21,7 @@ func S3ACounters() []S3ACounter {
 	return []S3ACounter{
 		{"store_io_request", "{request}", "Requests to the store."},
 		{"store_io_retry", "{request}", "Requests tried again."},
-		{"store_io_throttled", "{request}", "Requests that the store throttled."},
+		{"store_io_throttled", "{request}", "Requests that the store throttled until the AWS SDK gave up; those before count as tried again."},
 		{"object_put_request", "{request}", "Objects and parts put."},
 		{"object_put_bytes", "By", "Bytes put."},
 		{"object_list_request", "{request}", "Listings."},

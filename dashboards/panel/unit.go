@@ -19,5 +19,6 @@ const (
 	UnitMilliseconds  Unit = units.Milliseconds
 	UnitNanoseconds   Unit = units.Nanoseconds
 	UnitCores         Unit = "suffix: cores"
+	UnitTimes         Unit = "suffix: ×"       // of a ratio that may be above 1
 	UnitTime          Unit = units.DatetimeISO // of milliseconds since 1970
 )

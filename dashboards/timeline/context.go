@@ -86,7 +86,7 @@ func traces() panel.Panel {
 func steps() panel.Panel {
 	duration := scope.Clusters().Metric("observatory_step_duration_seconds")
 	return panel.TimeSeries(panel.Spec{
-		Title: "Duration of steps", Unit: panel.UnitSeconds, Width: 12, Height: 10,
+		Title: "Duration of EMR steps", Unit: panel.UnitSeconds, Width: 12, Height: 10,
 		Description: panel.Description{
 			Shows: "Duration of the last step of each name on the selected clusters, from its start to its end, as EMR reports it.",
 			Bad:   "A step that takes longer from run to run, or that failed.",

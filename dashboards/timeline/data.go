@@ -83,7 +83,7 @@ func storageTime() panel.Panel {
 		Description: panel.Description{
 			Shows: "Task seconds per second inside of S3A's operations, as the executors measured them.",
 			Bad:   "Put or multipart near the number of busy cores: tasks wait for S3. Rename: the committer copies objects.",
-			Next:  "Rename: use the magic committer. Put: read \"S3 requests\" for throttling.",
+			Next:  "Rename: use the magic committer. Put: read \"S3 requests\" for retries.",
 		},
 	}, panel.Metrics(scope.By("operation").Sum(scope.PerSecond(metric("spark_task_s3_time_seconds_total"))), "{{operation}}"))
 }
@@ -97,8 +97,8 @@ func storageRequests() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
 		Title: "S3 requests", Unit: panel.UnitPerSecond, Width: 8, Links: links.Job(),
 		Description: panel.Description{
-			Shows: "Requests of the S3A file system per second, those that were tried again, and those that S3 throttled.",
-			Bad:   "Throttled requests that last: the prefix takes no more.",
+			Shows: "Requests of the S3A file system per second, those tried again, and those that S3 throttled until the AWS SDK gave up.",
+			Bad:   "Retries that last: S3 answers 503 Slow Down, since the prefix takes no more.",
 			Next:  "Spread keys over prefixes; write fewer, larger files.",
 		},
 	},

@@ -55,7 +55,7 @@ func idleCores() panel.Panel {
 
 func allocationLatency() panel.Panel {
 	return distribution(panel.Spec{
-		Title: "Allocation latency", Unit: panel.UnitSeconds, Width: 8, Limits: limits.ResourceWait().Steps(), Links: links.Job(),
+		Title: "Executor allocation latency", Unit: panel.UnitSeconds, Width: 8, Limits: limits.ResourceWait().Steps(), Links: links.Job(),
 		Description: panel.Description{
 			Shows: "Time from the request of an executor to its registration: the median and the 95th percentile.",
 			Bad:   "Minutes: the cluster adds nodes, or the queue is full.",
@@ -70,7 +70,8 @@ func executorsRemoved() panel.Panel {
 		Description: panel.Description{
 			Shows: "Executors that were removed, by reason.",
 			Bad:   "Any reason but idle: lost, preempted, decommissioned and out of memory cost finished work.",
-			Next:  "Memory: raise spark.executor.memoryOverhead. Lost or decommissioned: look at the nodes' states in the EMR Overview.",
+			Next: "Memory: raise spark.executor.memoryOverhead. Killed: a signal ended the JVM, as when its host has no memory left. " +
+				"Lost or decommissioned: look at the nodes' states in the EMR Overview.",
 		},
 	}, panel.Metrics(scope.By("reason").Sum(scope.GainInRange(metric("spark_executor_removed_total"))), "{{reason}}").Instant())
 }

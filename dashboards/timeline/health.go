@@ -56,7 +56,7 @@ func spansDropped() panel.Panel {
 
 func listenerTime() panel.Panel {
 	return panel.Stat(panel.Spec{
-		Title: "Cost of the listener", Unit: panel.UnitSeconds, Width: 6, Links: links.Job(),
+		Title: "CPU time of the listener", Unit: panel.UnitSeconds, Width: 6, Links: links.Job(),
 		Description: panel.Description{
 			Shows: "CPU time that the platform's listener took in the driver.",
 			Bad:   "More than 1 % of the wall time.",

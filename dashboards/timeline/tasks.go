@@ -20,7 +20,7 @@ func taskHeatmap() panel.Panel {
 		Description: panel.Description{
 			Shows: "Tasks that ended per second, by their duration.",
 			Bad:   "Two bands far apart: most tasks are short and a few are long.",
-			Next:  "\"Mean task by executor\" tells whether it is one executor or the data.",
+			Next:  "\"Mean task duration by executor\" tells whether it is one executor or the data.",
 		},
 	}, panel.Buckets(scope.By("le").Sum(scope.PerSecond(metric("spark_task_duration_seconds_bucket")))))
 }
@@ -31,7 +31,7 @@ func executorHeatmap() panel.Panel {
 		return scope.By(platform.SparkExecutorID.Metric()).Sum(scope.Gain(metric("spark_executor_task_duration_seconds_" + part)))
 	}
 	return panel.SeriesHeatmap(panel.Spec{
-		Title: "Mean task by executor", Unit: panel.UnitSeconds, Width: 12, Links: links.Job(),
+		Title: "Mean task duration by executor", Unit: panel.UnitSeconds, Width: 12, Links: links.Job(),
 		Description: panel.Description{
 			Shows: "Mean duration of the tasks that ended on an executor, one row for each, as the executor measured it.",
 			Bad:   "One row darker than the others throughout: a slow host. A single dark cell: a skewed partition.",
@@ -73,7 +73,7 @@ func taskTime() panel.Panel {
 
 func taskSkew() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Skew of the worst stage", Unit: panel.UnitCount, Width: 8, Limits: limits.Skew().Steps(), Links: links.Job(),
+		Title: "Skew of the worst stage", Unit: panel.UnitTimes, Width: 8, Limits: limits.Skew().Steps(), Links: links.Job(),
 		Description: panel.Description{
 			Shows: "The largest task of the worst finished stage divided by the stage's median and mean, by time and by bytes of shuffle read.",
 			Bad:   "Above two, look; above four, act. Time without bytes: a slow host instead of skewed data.",
