@@ -1,0 +1,35 @@
+package node_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Four tasks of 1, 2, 2 and 10 s, of which the last reads 4 MiB and the others one, on
+// an executor of two cores. Sums and skews are made by hand.
+func TestPluginAddsUpTasks(t *testing.T) {
+	got := map[string]float64{}
+	for line := range strings.Lines(pluginMain(t, "Sums")) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), " = ")
+		number, err := strconv.ParseFloat(value, 64)
+		require.NoError(t, err, line)
+		got[name] = number
+	}
+	for name, want := range map[string]float64{
+		"spark.task.skew time median": 10.0 / 2, "spark.task.skew time mean": 10 / 3.75,
+		"spark.task.skew shuffle_read median": 4, "spark.task.skew shuffle_read mean": 4 / (7.0 / 4),
+		"spark.task.io shuffle_read": 7 << 20, "spark.task.io shuffle_write": 160 << 20, "spark.task.shuffle.read": 7 << 20,
+		"spark.task.time run": 14.2, "spark.task.time cpu": 2, "spark.task.time gc": 0.12, "spark.task.time deserialization": 0.4,
+		"spark.task.time result_serialization": 0.16, "spark.task.time fetch_wait": 0.08, "spark.task.time shuffle_write": 0.04,
+		"spark.task.time scheduler_delay": 0.24, "spark.task.spill memory": 12, "spark.task.spill disk": 8,
+		"spark.task.duration compute": 15, "spark.task.count success": 4, "spark.stage.count success": 1,
+		"spark.executor.count idle": 1, "spark.executor.count active": 0,
+		"spark.executor.core.time busy": 15, "spark.executor.core.time idle": 5,
+	} {
+		require.Contains(t, got, name)
+		require.InDelta(t, want, got[name], 1e-6, name)
+	}
+}
