@@ -1,5 +1,7 @@
 package lessons_test
 
+import "slices"
+
 // lesson is a defect seen elsewhere.
 type lesson struct {
 	defect string
@@ -12,10 +14,13 @@ const (
 	outages = "tests/cloud TestOutagesLoseNothing"
 	jvms    = "assets/node TestLauncherOnRealJVMs"
 	stores  = "assets/workloads TestSignalsReachTheirStores"
+	clocks  = "tests/phases TestPhasesEqualTheJobsOwnClock"
+	divides = "assets/node TestPluginDividesTheHandWrittenLogs"
+	inSpark = "assets/node TestPluginInSparkWithExecutors"
 )
 
 func lessons() []lesson {
-	return append(signalLessons(), platformLessons()...)
+	return slices.Concat(signalLessons(), platformLessons(), phaseLessons(), timelineLessons())
 }
 
 // signalLessons returns the lessons about what is measured and how it is labelled.
