@@ -21,6 +21,7 @@ import (
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
@@ -45,9 +46,13 @@ func TestMain(m *testing.M) {
 // runInNamespaces runs the test binary again in namespaces of its own and returns
 // its exit code.
 func runInNamespaces() int {
-	// Programs that only tests run are built here, since the namespaces have no
+	// What only tests run is built and fetched here, since the namespaces have no
 	// network.
 	if _, err := servers.Build(context.Background(), string(platform.WorkloadYACE), nil); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if _, err := applications.Fetch(context.Background(), nil); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -57,7 +57,10 @@ func phaseLessons() []lesson {
 		}, {
 			"A large application's trace exceeds the limit of the store, which drops the rest silently.",
 			"A trace has a budget below the limit; what is over it is counted on the root, and the store refuses nothing.",
-			[]string{"assets/node TestPluginKeepsTheBudgetOfATrace", "phases/spans TestBudgetOfATrace"},
+			[]string{
+				"assets/workloads TestLargestTraceIsTakenWhole", "assets/node TestPluginKeepsTheBudgetOfATrace",
+				"phases/spans TestBudgetOfATrace",
+			},
 		}, {
 			"Tests read the keys of a file of values; nothing is rendered, loaded or parsed.",
 			"Tests run real jobs on a real YARN, and every query against the real stores.",
