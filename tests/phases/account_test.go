@@ -15,8 +15,8 @@ import (
 )
 
 // account is a job's own division of its wall clock. It is painted millisecond by
-// millisecond over what the job noted, so that it shares neither events nor
-// arithmetic with the engines.
+// millisecond over what the job and its tasks noted and what they logged, so that it
+// shares neither events nor arithmetic with the engines.
 type account struct {
 	begin, end int64
 	labels     []platform.Phase // by millisecond since begin
@@ -42,7 +42,7 @@ type ownTask struct {
 type notes struct {
 	lines []clockLine
 	tasks map[int]*ownTask
-	up    []int64 // when executors were ready
+	log   []logLine
 }
 
 // at returns when the job noted something for the first time, 0 if it did not.
@@ -54,12 +54,6 @@ func (n notes) at(what string) int64 {
 	}
 	return 0
 }
-
-// constructorWaits says whether the constructor of a context counts as a wait for
-// executors while it waits for most of a fixed number of them (spark.executor.instances
-// without dynamic allocation; TaskSchedulerImpl.waitBackendReady, 30 s at most). The
-// engines count it as the driver's, since no task is runnable before it returns.
-const constructorWaits = false
 
 // notes reads the clocks of a run.
 func (r *run) notes(t *testing.T) notes {
@@ -77,6 +71,7 @@ func (r *run) notes(t *testing.T) notes {
 	for _, file := range files {
 		n.readTasks(t, file)
 	}
+	n.log = r.readLogs(t)
 	return n
 }
 
@@ -91,8 +86,6 @@ func (n *notes) readTasks(t *testing.T, path string) {
 		var at int64
 		_, _ = fmt.Sscan(lines.Text(), &what, &id, &stage, &at, &action)
 		switch what {
-		case "up":
-			n.up = append(n.up, at)
 		case "begin":
 			n.tasks[id] = &ownTask{stage: stage, action: action, from: at}
 		case "end":
@@ -102,7 +95,8 @@ func (n *notes) readTasks(t *testing.T, path string) {
 }
 
 // account divides the wall clock by the run's clocks. begin is the submission, end
-// the call of stop, unless until says that the driver was killed then.
+// the call of stop, unless until says that the driver was killed then, or stopped by
+// itself.
 func (r *run) account(t *testing.T, until int64) account {
 	t.Helper()
 	n := r.notes(t)
@@ -112,13 +106,14 @@ func (r *run) account(t *testing.T, until int64) account {
 	a := account{begin: r.submitted.UnixMilli(), end: until}
 	a.labels = make([]platform.Phase, a.end-a.begin)
 	a.paint(a.begin, a.end, platform.PhaseDriver)
+	context := n.logged(t, logContext, 0)
 	if r.inCluster {
-		a.paint(a.begin, n.at("context"), platform.PhaseSubmit)
+		a.paint(a.begin, context, platform.PhaseSubmit)
 	} else {
-		a.paint(n.at("context"), r.running(t, r.application(t)), platform.PhaseResourceWait)
+		a.paint(context, n.logged(t, logAccepted, 0), platform.PhaseResourceWait)
 	}
-	if r.static() && constructorWaits {
-		a.paint(n.at("context"), n.nextUp(0), platform.PhaseResourceWait)
+	if r.static() { // the constructor returns once the executor is there
+		a.paint(n.logged(t, logDriver, 0), n.at("ready"), platform.PhaseResourceWait)
 	}
 	ends := map[string]int64{}
 	for _, l := range n.lines {
@@ -135,41 +130,29 @@ func (r *run) account(t *testing.T, until int64) account {
 			if !ended {
 				end = until
 			}
-			n.paintAction(&a, l, end, kind)
+			n.paintAction(t, &a, l, end, kind)
 		}
 	}
 	return a
 }
 
-// nextUp returns when the first executor after an instant was ready.
-func (n notes) nextUp(after int64) int64 {
-	var next int64
-	for _, at := range n.up {
-		if at > after && (next == 0 || at < next) {
-			next = at
-		}
-	}
-	return next
-}
-
-// paintAction paints what was computed, or written, by an action, after the wait for an
-// executor if none was there: because it is the first, or the test took the others.
-func (n notes) paintAction(a *account, l clockLine, end int64, kind string) {
+// paintAction paints what was computed, or written, by an action.
+func (n notes) paintAction(t *testing.T, a *account, l clockLine, end int64, kind string) {
+	t.Helper()
 	last, lastEnd, first := 0, int64(0), end
 	for _, task := range n.tasks {
 		if task.action == l.Action {
 			last, lastEnd, first = max(last, task.stage), max(lastEnd, task.to), min(first, task.from)
 		}
 	}
-	if up := n.nextUp(l.At); kind == "compute" && (l.Waits || up == n.nextUp(0)) {
-		a.paint(l.At, up, platform.PhaseResourceWait)
-		a.paint(up, first, platform.PhaseCompute) // the executor begins its first task
+	if kind == "compute" {
+		n.paintWait(t, a, l, first)
 	}
 	for _, task := range n.tasks {
 		if task.action != l.Action {
 			continue
 		}
-		writes := l.Kind == "write" && task.stage == last
+		writes := l.Kind != "compute" && task.stage == last
 		to := task.to
 		if to == 0 {
 			to = end
@@ -182,8 +165,26 @@ func (n notes) paintAction(a *account, l clockLine, end int64, kind string) {
 		}
 	}
 	if l.Kind == "write" && kind == "write" {
-		a.paint(lastEnd, end, platform.PhaseWrite) // the commit
+		a.paint(lastEnd, end, platform.PhaseWrite) // the commit, which without SQL is the driver's: no event tells of it
 	}
+}
+
+// paintWait paints the wait of an action for an executor if none was there: because it
+// is the first, or the test took the others. first is when its first task began.
+func (n notes) paintWait(t *testing.T, a *account, l clockLine, first int64) {
+	t.Helper()
+	launched := n.logged(t, logTask, l.At)
+	atFirst := launched == n.logged(t, logTask, 0)
+	if !atFirst && !l.Waits {
+		return
+	}
+	asked := n.logged(t, logStage, l.At)
+	until := launched
+	if !atFirst { // an idle executor is no reason to wait, unless none ran a task before
+		until = n.logged(t, logExecutor, asked)
+	}
+	a.paint(asked, until, platform.PhaseResourceWait)
+	a.paint(launched, first, platform.PhaseCompute) // on its way to the executor
 }
 
 func (a account) paint(from, to int64, phase platform.Phase) {

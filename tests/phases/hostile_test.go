@@ -82,17 +82,16 @@ func testKilledExecutor(t *testing.T, c *cluster) {
 	r := c.submit(t, job{name: "killed-executor", mode: "killed", args: []string{"60"}, conf: one()})
 	r.awaitTasks(t)
 	kill(t, "CoarseGrainedExecutorBackend", r.application(t))
-	at := time.Now().UnixMilli()
 	r.wait(t)
 	require.Equal(t, 1, r.count(t, "counted"), "the job's result")
 	result := r.divide(t)
 	own := r.account(t, 0)
 	n := r.notes(t)
-	own.paint(at, n.nextUp(at), "resource_wait")
-	// Both engines end the wait when the executor registers, the job when it can run
-	// tasks, which is seconds later on a busy machine.
-	waited := own.phases()[platform.PhaseResourceWait]
-	require.InEpsilon(t, waited, result.Phases[platform.PhaseResourceWait], 0.5, table(own, result))
+	lost := n.logged(t, logLost, 0)
+	other := n.logged(t, logExecutor, lost)
+	own.paint(lost, other, platform.PhaseResourceWait)
+	own.paint(other, n.logged(t, logTask, other), platform.PhaseDriver)
+	requireAccount(t, own, result)
 	r.requirePlugin(t, result)
 	removed := r.received.largest(r.application(t), "spark.executor.removed", "reason")
 	require.InDelta(t, 1, removed["killed"], 0, "YARN names the signal: %v", removed)
@@ -139,7 +138,7 @@ func testKilledMaster(t *testing.T, c *cluster) {
 func testForgottenStop(t *testing.T, c *cluster) {
 	r := c.submit(t, job{name: "forgets", mode: "forgets"})
 	r.wait(t)
-	r.requireClock(t)
+	r.requireClock(t, r.notes(t).logged(t, logStop, 0))
 }
 
 func testTwoContexts(t *testing.T, c *cluster) {
@@ -154,5 +153,5 @@ func testSleepingListener(t *testing.T, c *cluster) {
 	r := c.submit(t, job{name: "sleeper", mode: "compute", args: []string{"2", "yes"},
 		conf: map[string]string{"spark.extraListeners": "suite.Sleeper"}})
 	r.wait(t)
-	r.requireClock(t)
+	r.requireClock(t, 0)
 }

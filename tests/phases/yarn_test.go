@@ -41,6 +41,9 @@ const (
 	sparkHeartbeat = "200ms" // of an application master: what it asks for is there at once
 )
 
+// logPattern is that of EMR, with the time in milliseconds since the epoch.
+const logPattern = "%d{UNIX_MILLIS} %p %c{1}: %m%n%ex"
+
 // cluster is a YARN with what its jobs need.
 type cluster struct {
 	dir   string // state
@@ -108,8 +111,8 @@ func (c *cluster) classifications() []hadoop.Configuration {
 			queue + narrowQueue + ".user-limit-factor": "10", queue + wideQueue + ".user-limit-factor": "10",
 		}),
 		site("spark-defaults", c.sparkDefaults(local)),
-		// With the time in milliseconds, for the time when an application master ran.
-		site("hadoop-log4j", map[string]string{"appender.console.layout.pattern": "%d{UNIX_MILLIS} %p %c{1}: %m%n%ex"}),
+		site("hadoop-log4j", map[string]string{"appender.console.layout.pattern": logPattern}),
+		site("spark-log4j2", map[string]string{"appender.console.layout.pattern": logPattern}),
 		export("hadoop-env", map[string]string{"JAVA_HOME": c.java}),
 		export("spark-env", map[string]string{
 			"JAVA_HOME": c.java, "SPARK_HOME": c.tree + "/spark", "SPARK_LOG_DIR": c.path("tmp"), "HADOOP_CONF_DIR": c.hadoopConf(),

@@ -36,7 +36,7 @@ class Context(SparkContext):
 
 
 class action:
-    """An action of the job: kind is compute, or write (its last stage writes).
+    """An action of the job: kind is compute, write (its last stage writes) or save (of an RDD).
 
     waits says that no executor is there when it begins, by the test's design.
     """
@@ -122,7 +122,7 @@ def mode_noop(spark, seconds):
 def mode_rdd(spark, output, seconds):
     """saveAsTextFile: a write without a SQL execution."""
     compute(spark.sparkContext, 1, waits=True)
-    with action(spark.sparkContext, "write"):
+    with action(spark.sparkContext, "save"):
         spark.sparkContext.parallelize(range(2), 2).map(lambda i: str(busy(float(seconds))) + str(i)).saveAsTextFile(output)
 
 
@@ -179,9 +179,11 @@ def mode_context(spark, thread, session):
 
 def mode_killed(spark, seconds):
     """Tasks that somebody kills; those that Spark starts again end at once."""
+    counted = spark.sparkContext.parallelize(range(2), 2).map(lambda _: len(first(float(seconds))))
+    _ = counted._jrdd  # serialized before the action begins
     with action(spark.sparkContext, "compute", True):
-        counted = spark.sparkContext.parallelize(range(2), 2).map(lambda _: len(first(float(seconds)))).collect()
-    note("counted", sum=sum(counted))
+        lengths = counted.collect()
+    note("counted", sum=sum(lengths))
 
 
 def first(seconds):
