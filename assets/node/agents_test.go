@@ -68,12 +68,8 @@ func TestJobWithStockAgents(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
-	installLauncher(t)
+	s, profiles := startNode(t)
 	installProfiler(t)
-	profiles := startPyroscope(t, nil)
-	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
-	startCollector(t)
-	s.metric(t, "system.memory.usage", nil) // the collector is up
 	team := &teamServer{profiles: map[string]int{}}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -44,7 +44,7 @@ func compileJava(t *testing.T, sources map[string]string) string {
 func compileJavaAgainst(t *testing.T, jars string, sources map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	args := []string{"-d", dir, "-cp", dir + jars}
+	args := []string{"-J-XX:TieredStopAtLevel=1", "-d", dir, "-cp", dir + jars}
 	for name, body := range sources {
 		path := filepath.Join(dir, "src", strings.ReplaceAll(name, ".", "/")+".java")
 		dot := strings.LastIndex(name, ".")
@@ -63,9 +63,14 @@ func compileJavaAgainst(t *testing.T, jars string, sources map[string]string) st
 // classJar compiles a class into a jar.
 func classJar(t *testing.T, target, class, body string) {
 	t.Helper()
-	dir := compileJava(t, map[string]string{class: body})
 	require.NoError(t, os.MkdirAll(filepath.Dir(target), 0o755))
-	out, err := exec.Command("jar", "cf", target, "-C", dir, strings.Split(class, ".")[0]).CombinedOutput()
+	jar(t, target, compileJava(t, map[string]string{class: body}))
+}
+
+// jar writes a folder of classes into a jar.
+func jar(t *testing.T, target, classes string) {
+	t.Helper()
+	out, err := exec.Command("jar", "--create", "--file", target, "-C", classes, ".").CombinedOutput()
 	require.NoError(t, err, string(out))
 }
 

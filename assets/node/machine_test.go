@@ -57,6 +57,18 @@ func onMachine(t *testing.T) bool {
 	return true
 }
 
+// startNode installs what a node's JVMs have, and starts the real collector between
+// them and fakes of the control node's servers.
+func startNode(t *testing.T) (*sink, chan sentProfile) {
+	t.Helper()
+	installLauncher(t)
+	profiles := startPyroscope(t, nil)
+	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
+	startCollector(t)
+	s.metric(t, "system.memory.usage", nil) // the collector is up
+	return s, profiles
+}
+
 // write writes a file and creates its folder.
 func write(t *testing.T, path, content string) {
 	t.Helper()

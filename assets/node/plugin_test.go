@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,25 +34,52 @@ func sparkHome(t *testing.T) string {
 	return home
 }
 
-// sparkModules compiles the launcher and the plugin, and returns the folders of their
-// classes. The jars that nodes install are compiled against Spark 3.4.
-func sparkModules(t *testing.T, home string) (launcher, plugin string) {
+// pluginPath is the class path of the jars that nodes install, compiled against Spark
+// 3.4. The lock refuses them if the sources have changed since.
+func pluginPath(t *testing.T) string {
 	t.Helper()
-	jars := filepath.Join(home, "jars", "*")
-	launcher, plugin = t.TempDir(), t.TempDir()
-	javac(t, launcher, jars, "launcher/src/main/java/observatory/launcher/*.java")
-	javac(t, plugin, launcher+":"+jars, "spark-plugin/src/main/java/observatory/spark/*.java")
-	return launcher, plugin
+	return lockedFile(t, platform.ArtifactLauncher) + ":" + lockedFile(t, platform.ArtifactPlugin)
 }
 
-func javac(t *testing.T, target, classPath, pattern string) {
+// pluginMains holds the folder of the plugin's compiled test sources.
+var pluginMains struct {
+	once   sync.Once
+	folder string
+	err    error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	_ = os.RemoveAll(pluginMains.folder)
+	os.Exit(code)
+}
+
+// compilePluginMains compiles the plugin's test sources, once for all tests.
+func compilePluginMains(t *testing.T) (classPath string) {
 	t.Helper()
+	path := pluginPath(t) + ":" + filepath.Join(sparkHome(t), "jars", "*")
+	pluginMains.once.Do(func() {
+		if pluginMains.folder, pluginMains.err = os.MkdirTemp("", "observatory-plugin-mains-"); pluginMains.err == nil {
+			pluginMains.err = javac(pluginMains.folder, path, "spark-plugin/src/test/java/observatory/*/*.java")
+		}
+	})
+	require.NoError(t, pluginMains.err)
+	return pluginMains.folder + ":" + path
+}
+
+// javac compiles sources for every Java that Spark runs on.
+func javac(target, classPath, pattern string) error {
 	sources, err := filepath.Glob(pattern)
-	require.NoError(t, err)
-	require.NotEmpty(t, sources, pattern)
-	args := append([]string{"--release", "8", "-nowarn", "-proc:none", "-Xlint:-options", "-cp", classPath, "-d", target}, sources...)
-	out, err := exec.Command("javac", args...).CombinedOutput()
-	require.NoError(t, err, string(out))
+	if err != nil || len(sources) == 0 {
+		return fmt.Errorf("no sources in %s", pattern)
+	}
+	args := append([]string{
+		"-J-XX:TieredStopAtLevel=1", "--release", "8", "-nowarn", "-proc:none", "-Xlint:-options", "-cp", classPath, "-d", target,
+	}, sources...)
+	if out, err := exec.Command("javac", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("javac: %w\n%s", err, out)
+	}
+	return nil
 }
 
 // moduleOptions are what spark-submit gives the JVM (JavaModuleOptions); others have
@@ -68,12 +96,7 @@ func moduleOptions() []string {
 // pluginMain runs a main class of the plugin's test sources.
 func pluginMain(t *testing.T, main string, args ...string) string {
 	t.Helper()
-	home := sparkHome(t)
-	launcher, plugin := sparkModules(t, home)
-	classPath := launcher + ":" + plugin + ":" + filepath.Join(home, "jars", "*")
-	tests := t.TempDir()
-	javac(t, tests, classPath, "spark-plugin/src/test/java/observatory/*/*.java")
-	line := append(moduleOptions(), "-cp", tests+":"+classPath, "observatory.spark."+main)
+	line := append(moduleOptions(), "-cp", compilePluginMains(t), "observatory.spark."+main)
 	cmd := exec.Command("java", append(line, args...)...)
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -215,25 +238,15 @@ func TestPluginFindsParentsAndReasons(t *testing.T) {
 // The jar is compiled against Spark 3.4 and Scala 2.12. What it reads is there in the
 // newest Spark in range too, whose Scala has other descriptors.
 func TestPluginFindsWhatItReadsInOtherSparks(t *testing.T) {
-	home := sparkHome(t)
-	launcher, plugin := sparkModules(t, home)
-	tests := t.TempDir()
-	javac(t, tests, launcher+":"+plugin+":"+filepath.Join(home, "jars", "*"), "spark-plugin/src/test/java/observatory/*/*.java")
-	for name, jars := range map[string][]string{
-		"3.4, Scala 2.12": {"org.apache.spark:spark-core_2.12:3.4.1", "org.apache.spark:spark-sql_2.12:3.4.1",
-			"org.scala-lang:scala-library:2.12.17"},
-		"4.0, Scala 2.13": {"org.apache.spark:spark-core_2.13:4.0.0", "org.apache.spark:spark-sql_2.13:4.0.0",
-			"org.apache.spark:spark-common-utils_2.13:4.0.0", "org.scala-lang:scala-library:2.13.16"},
-	} {
+	mains := compilePluginMains(t)
+	for name, jars := range otherSparks() {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			for _, coordinates := range jars {
-				out, err := exec.Command("mvn", "-q", "-B", "org.apache.maven.plugins:maven-dependency-plugin:2.8:copy",
-					"-Dartifact="+coordinates, "-DoutputDirectory="+dir).CombinedOutput()
-				require.NoError(t, err, string(out))
+			var first []string
+			for _, jar := range jars {
+				first = append(first, jar.file(t))
 			}
 			// What signatures name of other modules comes from Spark 3.5.
-			classPath := strings.Join([]string{tests, launcher, plugin, dir + "/*", filepath.Join(home, "jars", "*")}, ":")
+			classPath := strings.Join(append(first, mains), ":")
 			cmd := exec.Command("java", "-cp", classPath, "observatory.spark.Probe")
 			var errs strings.Builder
 			cmd.Stderr = &errs

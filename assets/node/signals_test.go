@@ -60,11 +60,7 @@ func TestPluginSignalsArrive(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
-	installLauncher(t)
-	startPyroscope(t, nil)
-	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
-	startCollector(t)
-	s.metric(t, "system.memory.usage", nil) // the collector is up
+	s, _ := startNode(t)
 	jars += ":" + platform.NodeLauncherJar
 	classes := compileJavaAgainst(t, jars, map[string]string{executorMain: signallingMain})
 	write(t, filepath.Join(classes, "log4j2.properties"), log4jConfig)

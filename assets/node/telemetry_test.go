@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -71,24 +70,14 @@ func (j runningJVM) end(t *testing.T) (string, time.Duration) {
 	return j.out.String(), time.Since(start)
 }
 
-const log4jVersion = "2.20.0" // of Spark 3.5, which is on emr-7.x
-
 // log4jJars returns the class path of Spark's logging library. The outer process
 // fetches it, since the namespaces have no network.
-func log4jJars(t *testing.T) string {
+func log4jJars(t *testing.T) (classPath string) {
 	t.Helper()
-	const variable = "OBSERVATORY_TEST_LOG4J"
-	if os.Getenv(insideVariable) == "" {
-		dir := t.TempDir()
-		t.Setenv(variable, dir)
-		for _, name := range []string{"log4j-api", "log4j-core"} {
-			out, err := exec.Command("mvn", "-q", "-B", "org.apache.maven.plugins:maven-dependency-plugin:2.8:copy",
-				"-Dartifact=org.apache.logging.log4j:"+name+":"+log4jVersion, "-DoutputDirectory="+dir).CombinedOutput()
-			require.NoError(t, err, string(out))
-		}
+	for _, jar := range log4j() {
+		classPath += ":" + jar.file(t)
 	}
-	dir := os.Getenv(variable)
-	return ":" + filepath.Join(dir, "log4j-api-"+log4jVersion+".jar") + ":" + filepath.Join(dir, "log4j-core-"+log4jVersion+".jar")
+	return classPath
 }
 
 var executorLabels = hostLabels.with("service.name", "spark-executor").with("spark.app.id",
@@ -223,11 +212,7 @@ func TestExecutorLogsArrive(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
-	installLauncher(t)
-	startPyroscope(t, nil)
-	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
-	startCollector(t)
-	s.metric(t, "system.memory.usage", nil) // the collector is up
+	s, _ := startNode(t)
 	classes := compileJavaAgainst(t, jars, map[string]string{executorMain: loggingMain})
 	write(t, filepath.Join(classes, "log4j2.properties"), log4jConfig)
 	out, _ := startJVM(t, classes, jars).end(t)

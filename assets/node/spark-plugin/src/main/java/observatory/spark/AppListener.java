@@ -36,6 +36,7 @@ final class AppListener extends SparkListener {
   @Override
   public void onApplicationStart(SparkListenerApplicationStart e) {
     try {
+      Events.probe(faults);
       recorder.applicationStart(
           Events.App.ID.text(e), Events.App.ATTEMPT.text(e), Events.App.NAME.text(e), Events.App.START.number(e));
     } catch (Throwable t) {

@@ -4,7 +4,6 @@ import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.Map;
-import java.util.Set;
 import observatory.launcher.Signals;
 import observatory.launcher.Span;
 import org.apache.spark.SparkContext;
@@ -72,13 +71,6 @@ public final class DriverHalf implements DriverPlugin {
     metrics.identify(applicationId);
   }
 
-  private void sayWhatIsMissing() {
-    Set<String> missing = Accessor.missing();
-    if (!missing.isEmpty()) {
-      faults.say("this Spark lacks what some metrics need", missing);
-    }
-  }
-
   /** Answers an executor that asks for spans of a trace and tells how many it has dropped since. */
   @Override
   public Object receive(Object message) {
@@ -89,7 +81,7 @@ public final class DriverHalf implements DriverPlugin {
 
   @Override
   public void shutdown() {
-    sayWhatIsMissing();
+    Events.probe(faults); // the first event, which has it said at the start, may have been lost
     metrics.end();
     recorder.end(System.currentTimeMillis(), metrics.lost());
     context = null;

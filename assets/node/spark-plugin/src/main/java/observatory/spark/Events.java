@@ -1,5 +1,7 @@
 package observatory.spark;
 
+import java.util.Set;
+
 /** Where the fields of Spark's listener events are. */
 final class Events {
   private static final String SCHEDULER = "org.apache.spark.scheduler.";
@@ -8,6 +10,22 @@ final class Events {
   static final Accessor ITERATOR = Accessor.of("scala.collection.Iterable", "iterator");
 
   private Events() {}
+
+  /** Looks for all of it now, and says what this Spark lacks. */
+  static void probe(Faults faults) {
+    try {
+      for (Class<?> group : Events.class.getDeclaredClasses()) {
+        Class.forName(group.getName()); // runs the static initializer
+      }
+      Class.forName(PlanWrites.class.getName());
+    } catch (ClassNotFoundException | LinkageError e) {
+      faults.say("events of Spark's cannot be read", e);
+    }
+    Set<String> missing = Accessor.missing();
+    if (!missing.isEmpty()) {
+      faults.say("this Spark lacks what some metrics need", missing);
+    }
+  }
 
   private static Accessor event(String name, String method) {
     return Accessor.of(SCHEDULER + "SparkListener" + name, method);

@@ -4,11 +4,8 @@ package observatory.spark;
 public final class Probe {
   private Probe() {}
 
-  public static void main(String[] args) throws Exception {
-    for (Class<?> group : Events.class.getDeclaredClasses()) {
-      Class.forName(group.getName()); // runs the static initializer
-    }
-    Class.forName(PlanWrites.class.getName());
+  public static void main(String[] args) {
+    Events.probe(new Faults());
     System.out.println(Accessor.missing());
   }
 }

@@ -1,0 +1,195 @@
+package node_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// The result and the exit code of a job do not depend on the collector, and it ends at
+// most two seconds later, whether it stops its context or leaves that to the JVM's end.
+// Other load of the machine delays single turns, of jobs with a collector too: the
+// fastest of each are compared.
+func TestFailingCollectorDoesNotAffectAJob(t *testing.T) {
+	home := sparkHome(t)
+	if !onMachine(t) {
+		return
+	}
+	installLauncher(t)
+	startPyroscope(t, nil) // so that only the collector fails
+	job := sparkJob(t, home)
+	exits := map[string]time.Duration{} // the fastest, by case
+	turn := func(t *testing.T, name, arguments string, serve http.HandlerFunc) {
+		t.Run(name, func(t *testing.T) {
+			if serve != nil {
+				serveTelemetry(t, serve)
+			}
+			out, exit := submit(t, home, job, "local[1]", arguments, agentOf("driver"), platform.SparkSamplingRatio+"=1")
+			require.LessOrEqual(t, strings.Count(out, "observatory:"), 1, out)
+			if fastest, known := exits[name]; !known || exit < fastest {
+				exits[name] = exit
+			}
+		})
+	}
+	answers := func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }
+	hang := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	faults := []struct {
+		name, arguments string
+		serve           http.HandlerFunc // nil: nobody listens
+	}{
+		{"absent", "1 left", nil},
+		{"hanging", "1 left", hang},
+		{"hanging with contexts stopped", "2", hang},
+		{"refusing", "1 left", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }},
+		{"dying with contexts stopped", "2", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
+	}
+	const turns, bar = 3, 2 * time.Second
+	late := true
+	for i := 0; late && i < turns; i++ {
+		late = false
+		turn(t, "with a collector, 1 left", "1 left", answers)
+		turn(t, "with a collector, 2", "2", answers)
+		for _, fault := range faults {
+			if i > 0 && exits[fault.name]-exits["with a collector, "+fault.arguments] <= bar {
+				continue
+			}
+			turn(t, fault.name, fault.arguments, fault.serve)
+			late = late || exits[fault.name]-exits["with a collector, "+fault.arguments] > bar
+		}
+	}
+	t.Log(exits)
+	for _, fault := range faults {
+		require.LessOrEqual(t, exits[fault.name]-exits["with a collector, "+fault.arguments], bar, fault.name)
+	}
+}
+
+// throwingHalves are the plugin's two halves, which throw in the methods whose names
+// are filled in. A task that fails would be tried again, and the job said to have failed.
+const (
+	throwingDriver = `implements org.apache.spark.api.plugin.DriverPlugin {
+  static final String AT = "%";
+  static void at(String method) { if (AT.contains(method)) throw new NoSuchMethodError("in " + method); }
+  public DriverHalf() { at("new"); }
+  public java.util.Map<String, String> init(org.apache.spark.SparkContext sc, org.apache.spark.api.plugin.PluginContext c) {
+    at("init"); return java.util.Collections.emptyMap(); }
+  public void registerMetrics(String id, org.apache.spark.api.plugin.PluginContext c) { at("registerMetrics"); }
+  public void shutdown() { at("shutdown"); } }`
+	throwingExecutor = `implements org.apache.spark.api.plugin.ExecutorPlugin {
+  static void at(String method) { if ("%".contains(method)) throw new NoSuchMethodError("in " + method); }
+  public ExecutorHalf() { at("new"); }
+  public void init(org.apache.spark.api.plugin.PluginContext c, java.util.Map<String, String> extra) { at("init"); }
+  public void onTaskStart() { at("onTaskStart"); }
+  public void onTaskSucceeded() { at("onTaskSucceeded"); }
+  public void shutdown() { at("shutdown"); } }`
+)
+
+// A half that throws is said once by its JVM and is heard of no more; the JVM's own
+// metrics arrive.
+func TestThrowingPluginDoesNotAffectAJob(t *testing.T) {
+	home := sparkHome(t)
+	if !onMachine(t) {
+		return
+	}
+	installLauncher(t)
+	startPyroscope(t, nil)
+	job := sparkJob(t, home)
+	for name, c := range map[string]struct{ at, driver, executor string }{
+		"constructors": {"new", "plugin not started", "plugin not started"},
+		"at the start": {"init", "plugin stopped", "plugin stopped"},
+		"later":        {"registerMetrics onTaskStart", "plugin stopped", "plugin stopped"},
+		"at the end":   {"shutdown onTaskSucceeded", "plugin stopped", "plugin stopped"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			classes, sources := t.TempDir(), t.TempDir()
+			for class, body := range map[string]string{"DriverHalf": throwingDriver, "ExecutorHalf": throwingExecutor} {
+				write(t, filepath.Join(sources, class+".java"),
+					"package observatory.spark;\npublic class "+class+" "+strings.Replace(body, "%", c.at, 1)+"\n")
+			}
+			require.NoError(t, javac(classes, filepath.Join(home, "jars", "*"), filepath.Join(sources, "*.java")))
+			jar(t, platform.NodePluginJar, classes)
+			got := collectText(t)
+			out, _ := submit(t, home, job, twoProcesses, "1", agentOf("driver"), agentOf("executor"))
+			methods := strings.Fields(c.at)
+			driver := "observatory: " + c.driver + ": java.lang.NoSuchMethodError: in " + methods[0] + "\n"
+			executor := "observatory: " + c.executor + ": java.lang.NoSuchMethodError: in " + methods[len(methods)-1] + "\n"
+			require.Contains(t, out, driver)
+			require.Contains(t, out, executor)
+			require.Equal(t, 2, strings.Count(out, "observatory:"), out)
+			require.NotContains(t, got.String(), `"spark.`+"wall", "no plugin")
+			for _, service := range []string{platform.ServiceSparkDriver, platform.ServiceSparkExecutor} {
+				require.Contains(t, got.String(), service)
+			}
+			require.Contains(t, got.String(), applicationsOf(out, 1)[0])
+		})
+	}
+}
+
+// EMR's builds of Spark change event classes. Here two methods have other names, in
+// every class of Spark that has or calls them.
+func TestSparkWithoutAnAccessorDoesNotAffectAJob(t *testing.T) {
+	home := sparkHome(t)
+	if !onMachine(t) {
+		return
+	}
+	installLauncher(t)
+	startPyroscope(t, nil)
+	patched := t.TempDir()
+	require.Greater(t, renameInSpark(t, home, patched, "gettingResultTime", "resultFetchedTime"), 1, "of an event")
+	require.Positive(t, renameInSpark(t, home, patched, "requestTime", "requestedAt"), "of an executor")
+	got := collectText(t)
+	out, _ := submit(t, home, sparkJob(t, home), twoProcesses, "1", agentOf("driver"), agentOf("executor"),
+		"spark.driver.extraClassPath="+patched, "spark.executor.extraClassPath="+patched)
+	require.Equal(t, 1, strings.Count(out, "observatory:"), out)
+	require.Contains(t, out, "observatory: this Spark lacks what some metrics need: "+
+		"[org.apache.spark.scheduler.TaskInfo.gettingResultTime, org.apache.spark.scheduler.cluster.ExecutorInfo.requestTime]\n")
+	require.NotContains(t, got.String(), `"spark.executor.allocation.latency"`, "needs the request's time")
+	for _, metric := range []string{"spark.wall", "spark.phase.compute", "spark.task.time", "spark.task.duration",
+		"spark.executor.count", "spark.executor.task.duration"} {
+		require.Contains(t, got.String(), `"`+metric+`"`)
+	}
+}
+
+// renameInSpark writes the classes of Spark's core that have a name, with another of
+// the same length in its place, into a folder. It returns how many they are.
+func renameInSpark(t *testing.T, home, folder, name, other string) (count int) {
+	t.Helper()
+	require.Len(t, other, len(name))
+	jars, err := filepath.Glob(filepath.Join(home, "jars", "spark-core_*.jar"))
+	require.NoError(t, err)
+	require.Len(t, jars, 1)
+	core, err := zip.OpenReader(jars[0])
+	require.NoError(t, err)
+	defer func() { _ = core.Close() }()
+	constant := append([]byte{1, 0, byte(len(name))}, name...) // CONSTANT_Utf8 of the class's pool
+	for _, file := range core.File {
+		if !strings.HasSuffix(file.Name, ".class") {
+			continue
+		}
+		content := readZipped(t, file)
+		if bytes.Contains(content, constant) {
+			count++
+			changed := bytes.ReplaceAll(content, constant, append([]byte{1, 0, byte(len(other))}, other...))
+			write(t, filepath.Join(folder, file.Name), string(changed))
+		}
+	}
+	return count
+}
+
+func readZipped(t *testing.T, file *zip.File) []byte {
+	t.Helper()
+	r, err := file.Open()
+	require.NoError(t, err)
+	defer func() { _ = r.Close() }()
+	content, err := io.ReadAll(r)
+	require.NoError(t, err)
+	return content
+}
