@@ -17,7 +17,8 @@ type mavenJar struct{ coordinates, sha256 string }
 
 // Agents that teams bring along.
 func openTelemetryAgent() mavenJar {
-	return mavenJar{"io.opentelemetry.javaagent:opentelemetry-javaagent:2.31.0", "d48673b2ff956b26d809bc34243649913d4eefd9191c4e175b686da633e0134b"}
+	return mavenJar{"io.opentelemetry.javaagent:opentelemetry-javaagent:2.31.0",
+		"d48673b2ff956b26d809bc34243649913d4eefd9191c4e175b686da633e0134b"}
 }
 
 func pyroscopeAgent() mavenJar {
