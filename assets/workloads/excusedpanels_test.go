@@ -22,14 +22,12 @@ import (
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
 	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/dashboards/check"
-	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// TestExcusedPanelsShowTheirFaults injects the fault of every panel about the platform
-// that is empty while the platform is healthy, each at the part that reports it (the
-// faults of a Spark job, which the timeline shows, need one):
+// TestExcusedPanelsShowTheirFaults injects the fault of every panel that is empty while
+// the platform is healthy, each at the part that reports it:
 //
 //   - a node's bootstrap action whose downloads fail,
 //   - samples, log records and profiles that their stores reject,
@@ -71,9 +69,6 @@ func excusedPanels(t *testing.T) map[string]bool {
 	t.Helper()
 	titles := map[string]bool{}
 	for _, d := range allDashboards(t) {
-		if d.UID == links.Timeline {
-			continue
-		}
 		var board struct {
 			Panels []struct{ Title, Description string }
 		}
