@@ -129,14 +129,12 @@ func uploads() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
 		Title: "Multipart uploads", Unit: panel.UnitPerSecond, Width: 12, Links: links.Job(),
 		Description: panel.Description{
-			Shows: "Multipart uploads that were begun, completed and aborted, and their parts, per second.",
+			Shows: "Multipart uploads that were begun and aborted, per second.",
 			Bad:   "Aborted uploads: tasks failed or were killed while they wrote.",
-			Next:  "Many uploads of one part: write fewer, larger files. Aborted ones: read \"Failed share of tasks\".",
+			Next:  "Many uploads of few bytes (\"Input and output\"): write fewer, larger files. Aborted ones: read \"Failed share of tasks\".",
 		},
 	},
 		storageRate("object_multipart_initiated", "begun"),
-		storageRate("multipart_upload_part_put", "parts"),
-		storageRate("multipart_upload_completed", "completed"),
 		storageRate("object_multipart_aborted", "aborted"))
 }
 

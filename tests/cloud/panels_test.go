@@ -92,7 +92,7 @@ func healthyZeros() map[string]string {
 }
 
 // countsAreAboveZero requires that every series of the timeline, of a job that did what
-// it counts, was above zero.
+// it counts, was above zero. A bucket of a histogram may have nothing.
 func countsAreAboveZero(t *testing.T, c *cloud, r check.Report) {
 	t.Helper()
 	zeros, unseen := healthyZeros(), healthyZeros()
@@ -111,7 +111,7 @@ func countsAreAboveZero(t *testing.T, c *cloud, r check.Report) {
 			checked++
 			name := result.Panel + "/" + result.Query + ofSeries(s.Metric)
 			delete(unseen, name)
-			if _, excused := zeros[name]; s.number(t) <= 0 && !excused {
+			if _, excused := zeros[name]; s.number(t) <= 0 && !excused && s.Metric["vmrange"] == "" && s.Metric["le"] == "" {
 				found = append(found, name)
 			}
 		}
