@@ -203,6 +203,7 @@ func undrawn() map[string]string {
 	const byHand = "for a query by hand: the drawn ones change with it"
 	const byUploader = "Hadoop 3.4 counts in its beans only what its MultipartUploader does, not the streams of Spark's writes"
 	return map[string]string{
+		platform.MetricApplicationEnded:                "for the status page and `observatory submit`, which wait for the final phases",
 		"hadoop_s3a_multipart_upload_part_put_total":   byUploader,
 		"hadoop_s3a_multipart_upload_completed_total":  byUploader,
 		"observatory_step_count_total":                 "for alerts: the panel of durations names each step and its state",
