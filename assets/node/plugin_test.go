@@ -209,6 +209,7 @@ func TestPluginFindsParentsAndReasons(t *testing.T) {
 		"reason ":                             "other",
 		"redact":                              "load with fs.s3a.secret.key=*********(redacted), then token: *********(redacted) and user=me",
 		"redact own":                          "*********(redacted) has pin=*********(redacted) and password=x",
+		"redact words":                        "soon",
 		"redact cut":                          "0123",
 		"attempt container_e17_1700000000000_0042_02_000001": "2",
 		"attempt container_1700000000000_0042_01_000003":     "1",

@@ -24,8 +24,9 @@ final class Redaction {
     this.texts = compile(texts);
     Pattern names = compile(keys);
     String expression = names == null ? DEFAULT_KEYS : keys;
-    // In prose a name is followed by = or :, and then by its value.
-    values = compile("([\\w.\\-]*(?:" + expression + ")[\\w.\\-]*[\"']?\\s*[=:]\\s*)(\"[^\"]*\"|'[^']*'|[^\\s,;)]+)");
+    // In prose a name is followed by = or :, and then by its value. It is looked for at the beginning of a
+    // word only: from each character of a long word, the search takes the square of its length.
+    values = compile("((?<![\\w.\\-])[\\w.\\-]*(?:" + expression + ")[\\w.\\-]*[\"']?\\s*[=:]\\s*)(\"[^\"]*\"|'[^']*'|[^\\s,;)]+)");
   }
 
   private static Pattern compile(String expression) {

@@ -69,6 +69,19 @@ public final class Tables {
     Redaction own = new Redaction("(?i)customer \\d+", "(?i)pin");
     System.out.println("redact > " + defaults.text("load with fs.s3a.secret.key=abc, then token: 'a b' and user=me", 256));
     System.out.println("redact own > " + own.text("Customer 4711 has pin=1234 and password=x", 256));
+    System.out.println("redact words > " + words(defaults));
     System.out.println("redact cut > " + defaults.text("0123456789", 4));
+  }
+
+  /** Reads a hundred long words, which take no longer than other texts. */
+  private static String words(Redaction redaction) {
+    char[] word = new char[4096];
+    java.util.Arrays.fill(word, 'x');
+    long began = System.nanoTime();
+    for (int i = 0; i < 100; i++) {
+      redaction.text(new String(word), 1024);
+    }
+    long millis = (System.nanoTime() - began) / 1_000_000;
+    return millis < 5_000 ? "soon" : millis + " ms";
   }
 }
