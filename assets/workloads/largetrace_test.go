@@ -49,7 +49,7 @@ func TestLargestTraceIsTakenWhole(t *testing.T) {
 	require.LessOrEqual(t, sent.spans, platform.SpanBudget)
 	require.Greater(t, sent.spans, platform.SpanBudget*9/10, "as large as may be")
 	require.Zero(t, sent.refused, "the launcher's queue takes all")
-	require.Greater(t, sent.dropped, 15_000-platform.SpanBudget*7/10, "SQL executions, jobs and stages, and phases")
+	require.Greater(t, sent.dropped, 100_000, "phases of 5 ms, and SQL executions, jobs and stages")
 
 	var got trace
 	require.True(t, waitFor(30*time.Second, func() bool {

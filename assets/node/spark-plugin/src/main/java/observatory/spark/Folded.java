@@ -12,11 +12,15 @@ final class Folded {
 
   final long[] millis = new long[Phases.COUNT];
 
+  /** Shorter segments, which are not kept. */
+  final long forgotten;
+
   /** Phase, from and to of the longest segments. */
   private final List<long[]> segments = new ArrayList<long[]>();
 
   Folded() {
     until = Long.MIN_VALUE;
+    forgotten = 0;
   }
 
   /** Adds to a past what phases say of the time until its new end. */
@@ -30,6 +34,7 @@ final class Folded {
           }
         });
     System.arraycopy(phases.millis, 0, millis, 0, millis.length);
+    int all = segments.size();
     if (segments.size() > SEGMENTS) {
       long shortest = phases.lengthOfLongest(SEGMENTS);
       List<long[]> longest = new ArrayList<long[]>();
@@ -41,6 +46,7 @@ final class Folded {
       segments.clear();
       segments.addAll(longest);
     }
+    forgotten = phases.forgotten() + all - segments.size();
   }
 
   void visit(Phases.Visitor visitor) {

@@ -72,6 +72,11 @@ final class Phases {
     }
   }
 
+  /** The segments that are not visited any more. */
+  long forgotten() {
+    return folded.forgotten;
+  }
+
   /** The length of the count-th longest segment, 0 if there are fewer. */
   long lengthOfLongest(int count) {
     final List<Long> lengths = new ArrayList<Long>();

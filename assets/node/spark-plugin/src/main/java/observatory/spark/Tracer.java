@@ -199,6 +199,7 @@ final class Tracer {
 
   private void sendPhases(Phases phases) {
     final long shortest = phases.lengthOfLongest(Limits.PHASE_SPANS);
+    budget.drop(phases.forgotten());
     phases.visit(
         new Phases.Visitor() {
           private int sent;
