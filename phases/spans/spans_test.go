@@ -78,6 +78,7 @@ func TestSpansOfUnusualLogs(t *testing.T) {
 			require.Equal(t, "Job aborted due to stage failure", attributes(s.named(t, name))["exception.message"])
 		}
 		require.Equal(t, "java.lang.IllegalStateException: no such column", s.named(t, "task 1").Status.Message)
+		require.Equal(t, "Job aborted due to stage failure", s.named(t, "application null-metrics").Status.Message, "its last job failed")
 		require.Nil(t, s.named(t, "task 0").Status)
 	})
 	t.Run("attempts", func(t *testing.T) {

@@ -184,8 +184,22 @@ func (a *assembly) applicationSpan() *tracepb.Span {
 	a.set(s, platform.AttributeApproximate, a.result.Approximate)
 	if !a.ended {
 		a.fail(s, "the event log has no end of the application: its driver was killed, or still runs")
+	} else if a.result.Phases[platform.PhaseIdle] == 0 { // the jobs of a session server are its users' own
+		a.fail(s, a.lastFailure())
 	}
 	return s
+}
+
+// lastFailure returns why the latest job that ended failed, "" if it succeeded. No
+// event tells how the driver itself ended.
+func (a *assembly) lastFailure() string {
+	latest, failure := int64(-1), ""
+	for id, j := range a.jobs {
+		if j.to > 0 && id > latest {
+			latest, failure = id, j.failure
+		}
+	}
+	return failure
 }
 
 func (a *assembly) phaseSpans() {

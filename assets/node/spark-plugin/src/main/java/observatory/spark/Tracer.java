@@ -46,6 +46,11 @@ final class Tracer {
   private final Map<Long, Open> stages = new HashMap<Long, Open>();
   private Application application;
 
+  /** The latest job that has ended, and why it failed. */
+  private int lastJob = -1;
+
+  private String lastFailure;
+
   Tracer(Settings settings, SpanBudget budget, Sink sink) {
     this.settings = settings;
     this.budget = budget;
@@ -132,6 +137,10 @@ final class Tracer {
   }
 
   void jobEnd(int id, long time, String error) {
+    if (id > lastJob) {
+      lastJob = id;
+      lastFailure = error;
+    }
     Open job = jobs.remove(id);
     if (job == null) {
       return;
@@ -181,6 +190,7 @@ final class Tracer {
     if (off()) {
       return;
     }
+    String failure = lastFailure; // of jobs that are still open no event says how they end
     for (Map.Entry<Long, Open> e : new HashMap<Long, Open>(stages).entrySet()) {
       stageCompleted((int) (e.getKey() >> 32), e.getKey().intValue(), 0, phases.end, null);
     }
@@ -193,7 +203,7 @@ final class Tracer {
     send(batches.end());
     if (application.sampled) {
       sendPhases(phases);
-      sendApplication(phases);
+      sendApplication(phases, failure);
     }
   }
 
@@ -220,7 +230,7 @@ final class Tracer {
         });
   }
 
-  private void sendApplication(Phases phases) {
+  private void sendApplication(Phases phases, String failure) {
     Span span =
         application.begin(
             application.traceId,
@@ -236,7 +246,8 @@ final class Tracer {
     }
     span.put("spark.phases.approximate", phases.approximate);
     span.put("observatory.spans.dropped", budget.dropped());
-    sink.span(span);
+    boolean session = phases.millis[Phases.IDLE] > 0; // whose jobs are the users' own
+    sink.span(fail(Place.ofJob(application, settings, null), span, session ? null : failure));
   }
 
   private Span begin(Open open, String parent, String kind, String number, String name, long to) {
