@@ -19,10 +19,11 @@ import (
 //
 // Threads are read once a second. What they use in the last second of a JVM, and
 // the launcher's thread on an executor, which ends before it is seen, counts as
-// the job's own; jvm_start_cpu_s has both. So does what telemetry does on the
-// application's threads: async-profiler samples in their signal handlers and
-// allocations (estimated by profiler_sampling_cpu_ratio), and the log appender
-// copies events on the thread that logs.
+// the job's own; jvm_start_cpu_s has both. So does what telemetry does on other
+// threads: the plugin's listener in one of Spark's (jvm_listener_cpu_share has it),
+// async-profiler in the signal handlers and allocations of the application's
+// (estimated by profiler_sampling_cpu_ratio), and the log appender, which copies
+// events on the thread that logs.
 type jobCPU struct {
 	// The job's processes, spark-submit and Python included, without the threads
 	// below.

@@ -34,39 +34,58 @@ func (c cloud) job(ctx context.Context, bucket string, o options, conf ...string
 	return jobCost{step.Ended.Sub(*step.Started).Seconds(), after - before}, err
 }
 
-// measureJobPairs runs the job with and without telemetry in turn.
+// way is how a job is observed.
+type way int
+
+const (
+	observed way = iota
+	withoutPlugin
+	withoutTelemetry
+	ways
+)
+
+// measureJobPairs runs the job with telemetry, without the Spark plugin and without
+// telemetry, by turns.
 func (c cloud) measureJobPairs(ctx context.Context, r *result, o options) error {
 	bucket, err := c.bucket(ctx)
 	if err != nil {
 		return err
 	}
-	var durations, cpu, cpuRatios []float64
+	var durations, cpu, cpuRatios, pluginCPU []float64
 	for i := range o.pairs {
-		with, without, err := c.jobPair(ctx, bucket, o, i%2 == 0)
+		costs, err := c.jobTurn(ctx, bucket, o, i)
 		if err != nil {
 			return err
 		}
-		logf("pair %d: %.1f s with telemetry, %.1f s without (CPU of the machine %.1f s, %.1f s)",
-			i+1, with.duration, without.duration, with.cpu, without.cpu)
+		all, plugin, without := costs[observed], costs[withoutPlugin], costs[withoutTelemetry]
+		logf("turn %d: %.1f s with telemetry, %.1f s without the plugin, %.1f s without (CPU of the machine %.1f s, %.1f s, %.1f s)",
+			i+1, all.duration, plugin.duration, without.duration, all.cpu, plugin.cpu, without.cpu)
 		durations, cpu = append(durations, without.duration), append(cpu, without.cpu)
-		r.Ratios, cpuRatios = append(r.Ratios, with.duration/without.duration), append(cpuRatios, with.cpu/without.cpu)
+		r.Ratios, cpuRatios = append(r.Ratios, all.duration/without.duration), append(cpuRatios, all.cpu/without.cpu)
+		r.PluginRatios, pluginCPU = append(r.PluginRatios, all.duration/plugin.duration), append(pluginCPU, all.cpu/plugin.cpu)
 	}
 	r.Ratio, r.Pairs, r.WithoutSeconds = median(r.Ratios), o.pairs, median(durations)
 	r.CPURatio, r.CPUWithout = median(cpuRatios), median(cpu)
+	r.PluginRatio, r.PluginCPURatio = median(r.PluginRatios), median(pluginCPU)
 	return nil
 }
 
-func (c cloud) jobPair(ctx context.Context, bucket string, o options, withoutFirst bool) (with, without jobCost, err error) {
-	if withoutFirst {
-		without, err = c.jobWithoutTelemetry(ctx, bucket, o)
+// jobTurn runs the job once in each way, each turn in another order.
+func (c cloud) jobTurn(ctx context.Context, bucket string, o options, turn int) (costs [ways]jobCost, err error) {
+	for i := range ways {
+		switch w := (way(turn) + i) % ways; w {
+		case observed:
+			costs[w], err = c.job(ctx, bucket, o)
+		case withoutPlugin: // the list in which the launcher names it
+			costs[w], err = c.job(ctx, bucket, o, "--conf", "spark.plugins.defaultList=")
+		default:
+			costs[w], err = c.jobWithoutTelemetry(ctx, bucket, o)
+		}
+		if err != nil {
+			return costs, err
+		}
 	}
-	if err == nil {
-		with, err = c.job(ctx, bucket, o)
-	}
-	if err == nil && !withoutFirst {
-		without, err = c.jobWithoutTelemetry(ctx, bucket, o)
-	}
-	return with, without, err
+	return costs, nil
 }
 
 // catchUp is how long node collectors may read what was logged while they were

@@ -38,7 +38,7 @@ func main() {
 		return
 	}
 	var o options
-	flag.IntVar(&o.pairs, "pairs", 7, "pairs of jobs, of JVM starts and of node collectors")
+	flag.IntVar(&o.pairs, "pairs", 9, "turns of jobs, of JVM starts and of node collectors")
 	flag.IntVar(&o.rows, "rows", 17_000_000, "rows of the job; the default takes about a minute")
 	flag.BoolVar(&o.cold, "cold", false, "also measure make up from a fresh clone with empty caches")
 	flag.StringVar(&o.run, "run", "", "measure only the parts whose name matches this regular expression")

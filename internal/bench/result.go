@@ -58,7 +58,7 @@ type memoryFigures struct {
 }
 
 // jobFigures compare a job with telemetry to the same without: no launcher in its
-// JVMs, node collectors stopped. Single pairs differ by 0.15 on one machine, so
+// JVMs, node collectors stopped; and to the same without the Spark plugin. Single pairs differ by 0.15 on one machine, so
 // a cost of a few percent is read from jobCPU instead.
 type jobFigures struct {
 	// EMR's duration of the step.
@@ -66,6 +66,10 @@ type jobFigures struct {
 	Pairs          int       `json:"job_ratio_pairs"`
 	Ratios         []float64 `json:"job_ratios"`
 	WithoutSeconds float64   `json:"job_without_s"`
+	// The same without the Spark plugin only: its jar is there, and Spark is not told.
+	PluginRatio    float64   `json:"job_plugin_ratio"`
+	PluginRatios   []float64 `json:"job_plugin_ratios"`
+	PluginCPURatio float64   `json:"job_plugin_cpu_ratio"` // of the whole machine
 	// CPU time of the whole machine from submission to end, stores included.
 	CPURatio   float64 `json:"job_cpu_ratio"`
 	CPUWithout float64 `json:"job_cpu_without_s"`
@@ -76,6 +80,12 @@ type jvmFigures struct {
 	// More CPU time of a driver with the launcher, from its start to its end some 14
 	// seconds after its SparkContext has started.
 	StartCPU float64 `json:"jvm_start_cpu_s"`
+	// What of it the Spark plugin adds: minus a driver with a launcher without plugin.
+	PluginStartCPU float64 `json:"jvm_start_plugin_cpu_s"`
+	// CPU time of the launcher's threads without the profiler's, and of the plugin's
+	// listener, relative to all of a driver that runs tasks on two cores for 90 s.
+	ExporterShare float64 `json:"jvm_exporter_cpu_share"`
+	ListenerShare float64 `json:"jvm_listener_cpu_share"`
 	// The same driver without the launcher.
 	StartCPUWithout float64 `json:"jvm_start_cpu_without_s"`
 	// How much later the application's main method starts, which Spark's SparkSubmit
@@ -122,13 +132,17 @@ func (r result) render() {
 		{"bootstrap, s", r.BootstrapSeconds, "15"},
 		{"memory idle, GiB", r.IdleGiB, "2.5"},
 		{"memory in a job, GiB", r.JobGiB, "5"},
-		{"job with telemetry : without", r.Ratio, "1.05"},
+		{"job with telemetry : without" + spread(r.Ratios), r.Ratio, "1.05"},
+		{"job with the plugin : without" + spread(r.PluginRatios), r.PluginRatio, ""},
+		{"telemetry's threads : job's own CPU", r.LauncherThreadsShare + r.ProfilerThreadsShare, "0.04"},
 		{"launcher's threads : job's own CPU", r.LauncherThreadsShare, ""},
 		{"profiler's threads : job's own CPU", r.ProfilerThreadsShare, ""},
 		{"node collectors : job's own CPU", r.NodeCollectorsShare, ""},
 		{"sampled query : not sampled, CPU", r.SamplingRatio, ""},
 		{"start of a driver's JVM, more CPU s", r.StartCPU, "2"},
+		{"of it the plugin's", r.PluginStartCPU, "0.1"},
 		{"start of main, s later", r.MainDelay, "0.1"},
+		{"exporter and plugin's listener : a busy JVM's CPU", r.ExporterShare + r.ListenerShare, "0.01"},
 		{"collector for AWS, CPU s per 100k log lines", r.ReleaseCPU, ""},
 		{"collector of the local cloud, the same", r.DevelopmentCPU, ""},
 		{"collector for AWS, MB", r.ReleaseMB, ""},
@@ -141,6 +155,17 @@ func (r result) render() {
 		t.AppendRow(table.Row{row.what, measured, row.limit})
 	}
 	t.Render()
+}
+
+// spread renders the quartiles and the extremes of pairs.
+func spread(values []float64) string {
+	sorted := slices.Sorted(slices.Values(values))
+	if len(sorted) == 0 {
+		return ""
+	}
+	last := len(sorted) - 1
+	return fmt.Sprintf("; half of %d are %.3g to %.3g, all %.3g to %.3g",
+		len(sorted), sorted[last/4], sorted[last-last/4], sorted[0], sorted[last])
 }
 
 func median(values []float64) float64 {

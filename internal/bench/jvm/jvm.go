@@ -26,13 +26,23 @@ type Result struct {
 	StartCPU   float64 // more CPU time, in seconds, from the JVM's start to its end
 	MainDelay  float64 // later start of the application's main method, in seconds
 	CPUWithout float64 // median CPU time without the launcher, in seconds
+
+	// PluginStartCPU is what of StartCPU the Spark plugin adds to the launcher: the
+	// same with the plugin minus without, both with the launcher.
+	PluginStartCPU float64
+
+	// CPU time of threads in a busy JVM, relative to the whole JVM's: the launcher's
+	// without the profiler's, and the listener of the plugin.
+	ExporterShare, ListenerShare float64
 }
 
-// Measure runs pairs of drivers in turn, one without and one with the launcher,
-// about 40 s a pair. It needs a JDK, unshare, and the node's artifacts in the
-// store (make artifacts). It fails unless every JVM with the launcher sent
-// metrics, logs and profiles: without them the launcher would look free.
-func Measure(ctx context.Context, pairs int) (r Result, err error) {
+// Measure runs pairs of drivers in turn, without and with the launcher, and a third
+// with a launcher that has no plugin: about 60 s a pair. At last a driver runs
+// queries for some time. It needs a JDK, unshare, and the node's artifacts in the
+// store (make artifacts). It fails unless every JVM with the launcher sent metrics,
+// logs and profiles, and those with the plugin spans: without them the launcher would
+// look free.
+func Measure(ctx context.Context, pairs int, busy time.Duration) (r Result, err error) {
 	if pairs < 1 {
 		return r, fmt.Errorf("measure JVMs: pairs: %d: must be at least 1", pairs)
 	}
@@ -41,17 +51,8 @@ func Measure(ctx context.Context, pairs int) (r Result, err error) {
 		return r, fmt.Errorf("measure JVMs: prepare node: %w", err)
 	}
 	defer func() { err = errors.Join(err, n.close()) }()
-	for name, options := range map[string][]string{
-		"without": nil, "with": {"--conf", "spark.driver.defaultJavaOptions=-javaagent:" + platform.NodeLauncherJar},
-	} {
-		options = append(options, "--master", "local[1]", "--driver-class-path", n.path("classes"))
-		command, err := n.driver(ctx, options, "Driver", fmt.Sprint(running.Milliseconds()))
-		if err != nil {
-			return r, fmt.Errorf("measure JVMs: build the command line of the driver %s the launcher: %w", name, err)
-		}
-		if err := os.WriteFile(n.path(name), []byte(strings.Join(command, "\x00")+"\x00"), 0o644); err != nil {
-			return r, fmt.Errorf("measure JVMs: write command file: %w", err)
-		}
+	if err := n.writeCommands(ctx, busy); err != nil {
+		return r, fmt.Errorf("measure JVMs: %w", err)
 	}
 	script := n.path("machine.sh")
 	if err := os.WriteFile(script, machine, 0o644); err != nil {
@@ -66,44 +67,82 @@ func Measure(ctx context.Context, pairs int) (r Result, err error) {
 	return parse(out, pairs)
 }
 
+// writeCommands writes the command lines that machine.sh runs. Only a launcher names
+// the plugin, in a property that a job can replace.
+func (n node) writeCommands(ctx context.Context, busy time.Duration) error {
+	launcher := []string{"--conf", "spark.driver.defaultJavaOptions=-javaagent:" + platform.NodeLauncherJar}
+	for _, d := range []struct {
+		name    string
+		options []string
+		class   string
+		runs    time.Duration
+	}{
+		{"without", nil, "Driver", running},
+		{"unplugged", append([]string{"--conf", "spark.plugins.defaultList="}, launcher...), "Driver", running},
+		{"with", launcher, "Driver", running},
+		{"busy", append([]string{"--master", "local[2]"}, launcher...), "Busy", busy},
+	} {
+		options := slices.Concat([]string{"--master", "local[1]", "--driver-class-path", n.path("classes"),
+			"--conf", platform.SparkSamplingRatio + "=1"}, d.options)
+		command, err := n.driver(ctx, options, d.class, fmt.Sprint(d.runs.Milliseconds()))
+		if err != nil {
+			return fmt.Errorf("build the command line %s: %w", d.name, err)
+		}
+		if err := os.WriteFile(n.path(d.name), []byte(strings.Join(command, "\x00")+"\x00"), 0o644); err != nil {
+			return fmt.Errorf("write the command line %s: %w", d.name, err)
+		}
+	}
+	return nil
+}
+
 // sample is one run's CPU time and time from JVM start to main, in seconds.
 type sample struct{ cpu, delay float64 }
 
 func (s sample) cpuTime() float64   { return s.cpu }
 func (s sample) mainDelay() float64 { return s.delay }
 
-// parse reads machine.sh's output: a line `without|with USER SYSTEM MILLIS` per run,
-// and one line per path received.
-func parse(out string, pairs int) (Result, error) {
+// parse reads machine.sh's output: a line `NAME USER SYSTEM MILLIS` per run, a line
+// `threads EXPORTER LISTENER JVM` of the busy one, and one line per path received.
+func parse(out string, pairs int) (r Result, err error) {
 	samples := map[string][]sample{}
 	received := map[string]int{}
 	for line := range strings.Lines(out) {
 		var name string
-		var user, system, millis float64
-		if n, _ := fmt.Sscanf(line, "%s %f %f %f", &name, &user, &system, &millis); n == 4 {
-			samples[name] = append(samples[name], sample{cpu: user + system, delay: millis / 1000})
-			continue
-		}
-		received[strings.TrimSpace(line)]++
-	}
-	without, with := samples["without"], samples["with"]
-	if len(without) != pairs || len(with) != pairs {
-		return Result{}, fmt.Errorf("measure JVMs: %d runs without and %d with the launcher, must be %d each: %q",
-			len(without), len(with), pairs, out)
-	}
-	for _, path := range []string{"/v1/metrics", "/v1/logs", "/ingest"} {
-		if received[path] < pairs {
-			return Result{}, fmt.Errorf("measure JVMs: %d JVMs sent %d requests to %s, must be at least one each", pairs, received[path], path)
+		var a, b, c float64
+		switch n, _ := fmt.Sscanf(line, "%s %f %f %f", &name, &a, &b, &c); {
+		case n == 4 && name == "threads":
+			r.ExporterShare, r.ListenerShare = a/c, b/c
+		case n == 4:
+			samples[name] = append(samples[name], sample{cpu: a + b, delay: c / 1000})
+		default:
+			received[strings.TrimSpace(line)]++
 		}
 	}
-	var differences []sample
-	for i := range pairs {
-		differences = append(differences, sample{cpu: with[i].cpu - without[i].cpu, delay: with[i].delay - without[i].delay})
+	if r.ExporterShare <= 0 || r.ListenerShare <= 0 {
+		return Result{}, fmt.Errorf("measure JVMs: no CPU time of the launcher's threads, or of the plugin's: %q", out)
 	}
-	return Result{
-		StartCPU: median(differences, sample.cpuTime), MainDelay: median(differences, sample.mainDelay),
-		CPUWithout: median(without, sample.cpuTime),
-	}, nil
+	without, unplugged, with := samples["without"], samples["unplugged"], samples["with"]
+	if len(without) != pairs || len(unplugged) != pairs || len(with) != pairs {
+		return Result{}, fmt.Errorf("measure JVMs: %d runs without, %d with the launcher alone and %d with all, must be %d each: %q",
+			len(without), len(unplugged), len(with), pairs, out)
+	}
+	for path, least := range map[string]int{"/v1/metrics": 2 * pairs, "/v1/logs": 2 * pairs, "/ingest": 2 * pairs, "/v1/traces": pairs} {
+		if received[path] < least {
+			return Result{}, fmt.Errorf("measure JVMs: %d requests to %s, must be at least %d", received[path], path, least)
+		}
+	}
+	all, plugin := differences(with, without), differences(with, unplugged)
+	r.StartCPU, r.MainDelay = median(all, sample.cpuTime), median(all, sample.mainDelay)
+	r.CPUWithout, r.PluginStartCPU = median(without, sample.cpuTime), median(plugin, sample.cpuTime)
+	return r, nil
+}
+
+// differences returns more of the runs minus less, of the same turn.
+func differences(more, less []sample) (found []sample) {
+	for i := range more {
+		found = append(found, sample{cpu: more[i].cpu - less[i].cpu, delay: more[i].delay - less[i].delay})
+	}
+	return found
 }
 
 func median[T any](values []T, value func(T) float64) float64 {

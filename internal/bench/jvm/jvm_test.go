@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,12 +15,14 @@ import (
 
 // How much it costs is for an idle machine: see make bench.
 func TestMeasureRunsRealDrivers(t *testing.T) {
-	r, err := Measure(t.Context(), 1)
+	r, err := Measure(t.Context(), 1, 10*time.Second)
 	require.NoError(t, err)
 	t.Logf("%+v", r)
 	require.Greater(t, r.CPUWithout, 1.0, "Spark has started")
 	require.NotZero(t, r.StartCPU)
 	require.NotZero(t, r.MainDelay)
+	require.NotZero(t, r.PluginStartCPU)
+	require.InDelta(t, 0, r.ExporterShare+r.ListenerShare, 0.5)
 }
 
 func TestMeasureSamplingRunsRealQueries(t *testing.T) {
@@ -30,11 +33,11 @@ func TestMeasureSamplingRunsRealQueries(t *testing.T) {
 }
 
 func TestMeasureRefuses(t *testing.T) {
-	_, err := Measure(t.Context(), 0)
+	_, err := Measure(t.Context(), 0, time.Second)
 	require.ErrorContains(t, err, "pairs: 0")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = Measure(ctx, 1)
+	_, err = Measure(ctx, 1, time.Second)
 	require.ErrorIs(t, err, context.Canceled)
 }
 
@@ -62,17 +65,23 @@ func TestCommandLine(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	const received = "ready\n/v1/logs\n/v1/metrics\n/ingest\n/v1/metrics\n/v1/logs\n/ingest\n"
-	runs := "without 4.000 0.500 1500\nwith 4.300 0.600 1540\nwithout 4.200 0.500 1480\nwith 4.400 0.500 1500\n"
-	r, err := parse(runs+received, 2)
+	const received = "ready\n/v1/logs\n/v1/metrics\n/ingest\n/v1/metrics\n/v1/logs\n/ingest\n/v1/traces\n"
+	runs := "without 4.000 0.500 1500\nunplugged 4.200 0.600 1530\nwith 4.300 0.600 1540\n" +
+		"unplugged 4.200 0.600 1500\nwith 4.400 0.500 1500\nwithout 4.200 0.500 1480\nbusy 20 1 1600\nthreads 0.08 0.02 20\n"
+	r, err := parse(runs+received+received, 2)
 	require.NoError(t, err)
 	require.InDelta(t, 0.3, r.StartCPU, 1e-9)
 	require.InDelta(t, 0.03, r.MainDelay, 1e-9)
 	require.InDelta(t, 4.6, r.CPUWithout, 1e-9)
+	require.InDelta(t, 0.1, r.PluginStartCPU, 1e-9)
+	require.InDelta(t, 0.004, r.ExporterShare, 1e-9)
+	require.InDelta(t, 0.001, r.ListenerShare, 1e-9)
 	_, err = parse(runs+received, 3)
-	require.ErrorContains(t, err, "2 runs without and 2 with the launcher, must be 3 each")
-	_, err = parse(runs+strings.ReplaceAll(received, "/v1/logs\n", ""), 2)
-	require.ErrorContains(t, err, "sent 0 requests to /v1/logs")
+	require.ErrorContains(t, err, "2 runs without, 2 with the launcher alone and 2 with all, must be 3 each")
+	_, err = parse(runs+strings.ReplaceAll(received, "/v1/traces\n", ""), 2)
+	require.ErrorContains(t, err, "requests to ")
+	_, err = parse(strings.ReplaceAll(runs, "0.02", "0")+received+received, 2)
+	require.ErrorContains(t, err, "of the plugin's")
 }
 
 func TestParsePairs(t *testing.T) {

@@ -22,6 +22,8 @@ import (
 var (
 	//go:embed java/Driver.java
 	driverSource []byte
+	//go:embed java/Busy.java
+	busySource []byte
 	//go:embed java/Sampling.java
 	samplingSource []byte
 	//go:embed java/Receiver.java
@@ -96,7 +98,7 @@ func (n node) configure() error {
 func (n node) compile(ctx context.Context) error {
 	args := []string{"-d", n.path("classes"), "-cp", n.spark + "/jars/*:" + n.installed(platform.NodeLauncherJar)}
 	for name, source := range map[string][]byte{
-		"Driver.java": driverSource, "Sampling.java": samplingSource, "Receiver.java": receiverSource,
+		"Driver.java": driverSource, "Busy.java": busySource, "Sampling.java": samplingSource, "Receiver.java": receiverSource,
 	} {
 		file := n.path(name)
 		if err := os.WriteFile(file, source, 0o644); err != nil {
