@@ -31,7 +31,8 @@ type clockLine struct {
 	Waits  bool   `json:"waits"`
 }
 
-// ownTask is a task by the clock of its executor.
+// ownTask is a task, from its launch in the driver's log to its end by the clock of its
+// executor.
 type ownTask struct {
 	stage    int
 	action   string
@@ -72,6 +73,7 @@ func (r *run) notes(t *testing.T) notes {
 		n.readTasks(t, file)
 	}
 	n.log = r.readLogs(t)
+	n.launch()
 	return n
 }
 
@@ -106,15 +108,7 @@ func (r *run) account(t *testing.T, until int64) account {
 	a := account{begin: r.submitted.UnixMilli(), end: until}
 	a.labels = make([]platform.Phase, a.end-a.begin)
 	a.paint(a.begin, a.end, platform.PhaseDriver)
-	context := n.logged(t, logContext, 0)
-	if r.inCluster {
-		a.paint(a.begin, context, platform.PhaseSubmit)
-	} else {
-		a.paint(context, n.logged(t, logAccepted, 0), platform.PhaseResourceWait)
-	}
-	if r.static() { // the constructor returns once the executor is there
-		a.paint(n.logged(t, logDriver, 0), n.at("ready"), platform.PhaseResourceWait)
-	}
+	n.paintConstructor(t, &a, r.job)
 	ends := map[string]int64{}
 	for _, l := range n.lines {
 		if l.What == "end" {
@@ -136,17 +130,35 @@ func (r *run) account(t *testing.T, until int64) account {
 	return a
 }
 
+// paintConstructor paints the time before the context was there. A static job's returns
+// once the executor is there.
+func (n notes) paintConstructor(t *testing.T, a *account, j job) {
+	t.Helper()
+	context, ready := n.logged(t, logContext, 0), n.at("ready")
+	switch {
+	case j.inCluster:
+		a.paint(a.begin, context, platform.PhaseSubmit)
+		if j.static() {
+			a.paint(n.logged(t, logDriver, context), ready, platform.PhaseResourceWait)
+		}
+	case j.static():
+		a.paint(context, ready, platform.PhaseResourceWait)
+	default:
+		a.paint(context, n.logged(t, logAccepted, context), platform.PhaseResourceWait)
+	}
+}
+
 // paintAction paints what was computed, or written, by an action.
 func (n notes) paintAction(t *testing.T, a *account, l clockLine, end int64, kind string) {
 	t.Helper()
-	last, lastEnd, first := 0, int64(0), end
+	last, lastEnd := 0, int64(0)
 	for _, task := range n.tasks {
 		if task.action == l.Action {
-			last, lastEnd, first = max(last, task.stage), max(lastEnd, task.to), min(first, task.from)
+			last, lastEnd = max(last, task.stage), max(lastEnd, task.to)
 		}
 	}
 	if kind == "compute" {
-		n.paintWait(t, a, l, first)
+		n.paintWait(t, a, l)
 	}
 	for _, task := range n.tasks {
 		if task.action != l.Action {
@@ -170,8 +182,8 @@ func (n notes) paintAction(t *testing.T, a *account, l clockLine, end int64, kin
 }
 
 // paintWait paints the wait of an action for an executor if none was there: because it
-// is the first, or the test took the others. first is when its first task began.
-func (n notes) paintWait(t *testing.T, a *account, l clockLine, first int64) {
+// is the first, or the test took the others.
+func (n notes) paintWait(t *testing.T, a *account, l clockLine) {
 	t.Helper()
 	launched := n.logged(t, logTask, l.At)
 	atFirst := launched == n.logged(t, logTask, 0)
@@ -184,7 +196,6 @@ func (n notes) paintWait(t *testing.T, a *account, l clockLine, first int64) {
 		until = n.logged(t, logExecutor, asked)
 	}
 	a.paint(asked, until, platform.PhaseResourceWait)
-	a.paint(launched, first, platform.PhaseCompute) // on its way to the executor
 }
 
 func (a account) paint(from, to int64, phase platform.Phase) {

@@ -178,4 +178,4 @@ func (r *run) application(t *testing.T) string {
 }
 
 // static tells whether the job asks for a fixed number of executors.
-func (r *run) static() bool { return r.conf["spark.dynamicAllocation.enabled"] == "false" }
+func (j job) static() bool { return j.conf["spark.dynamicAllocation.enabled"] == "false" }

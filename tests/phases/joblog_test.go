@@ -21,13 +21,14 @@ var (
 	logStop    = regexp.MustCompile(`^SparkContext: SparkContext is stopping `)
 	// YarnClientSchedulerBackend has waited for YARN to run the application master.
 	logAccepted = regexp.MustCompile(`^YarnClientSchedulerBackend: Application \S+ has started running\.`)
-	// The driver has its block manager, and an executor: it can run tasks.
-	logDriver   = regexp.MustCompile(`^BlockManager: Initialized BlockManager: BlockManagerId\(driver,`)
-	logExecutor = regexp.MustCompile(`^BlockManager: Initialized BlockManager: BlockManagerId\(\d+,`)
+	// The driver hears of its own block manager, and of that of an executor, which can
+	// run tasks from now on.
+	logDriver   = regexp.MustCompile(`^BlockManagerMasterEndpoint: Registering block manager .* BlockManagerId\(driver,`)
+	logExecutor = regexp.MustCompile(`^BlockManagerMasterEndpoint: Registering block manager .* BlockManagerId\(\d+,`)
 	logLost     = regexp.MustCompile(`^YarnScheduler: Lost executor `)
 	// A stage has tasks to run, and one of them is sent to an executor.
 	logStage = regexp.MustCompile(`^DAGScheduler: Submitting \S+Stage .* which has no missing parents`)
-	logTask  = regexp.MustCompile(`^TaskSetManager: Starting task `)
+	logTask  = regexp.MustCompile(`^TaskSetManager: Starting task .*\(TID (\d+)\)`)
 )
 
 type logLine struct {
@@ -56,6 +57,18 @@ func (r *run) readLogs(t *testing.T) (lines []logLine) {
 	}
 	slices.SortStableFunc(lines, func(a, b logLine) int { return cmp.Compare(a.at, b.at) })
 	return lines
+}
+
+// launch begins each task when it was sent to its executor, which notes it later.
+func (n notes) launch() {
+	for _, l := range n.log {
+		if found := logTask.FindStringSubmatch(l.text); found != nil {
+			id, _ := strconv.Atoi(found[1])
+			if task := n.tasks[id]; task != nil {
+				task.from = l.at
+			}
+		}
+	}
 }
 
 // logged returns when a line was written, not before an instant.
