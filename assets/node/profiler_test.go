@@ -2,11 +2,15 @@ package node_test
 
 import (
 	"compress/gzip"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -103,6 +107,40 @@ func readProfile(r *http.Request) (sentProfile, error) {
 		return time.UnixMilli(v)
 	}
 	return sentProfile{name: q.Get("name"), jfr: string(jfr), from: millis("from"), until: millis("until")}, nil
+}
+
+// A job may have its profiles sent to a server behind TLS, which must prove its name.
+func TestProfilesGoToAServerBehindTLS(t *testing.T) {
+	if !onMachine(t) {
+		return
+	}
+	installLauncher(t)
+	acceptTelemetry(t)
+	sent := make(chan sentProfile, 10)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		p, err := readProfile(r)
+		if err != nil {
+			t.Error(err)
+		}
+		sent <- p
+	}))
+	t.Cleanup(server.Close)
+	authority, store := filepath.Join(t.TempDir(), "ca.pem"), filepath.Join(t.TempDir(), "trusted.p12")
+	write(t, authority, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
+	printed, err := exec.Command("keytool", "-importcert", "-noprompt", "-file", authority, "-keystore", store,
+		"-storepass", "changeit").CombinedOutput()
+	require.NoError(t, err, string(printed))
+	classes := compileJava(t, map[string]string{executorMain: burningMain})
+	start := func(url string) runningJVM {
+		return startJVM(t, classes, "", "-Dpyroscope.server.address="+url, "-Djavax.net.ssl.trustStore="+store,
+			"-Djavax.net.ssl.trustStorePassword=changeit")
+	}
+	wrong, right := start(strings.Replace(server.URL, "127.0.0.1", "localhost", 1)), start(server.URL)
+	require.Equal(t, "recording 1", nextProfile(t, sent).jfr)
+	out, _ := wrong.end(t)
+	require.Contains(t, out, "observatory: profile not sent: javax.net.ssl.SSLHandshakeException", "the certificate is of the address")
+	out, _ = right.end(t)
+	require.NotContains(t, out, "observatory:")
 }
 
 // installProfiler installs the real profiler on the node.
