@@ -136,8 +136,9 @@ func requireTest(t *testing.T, c *cloud, series, test string) {
 
 // ofSeries names what tells a series of a panel from the others of the same query.
 func ofSeries(labels map[string]string) (name string) {
+	own := []string{"component", "direction", "kind", "measure", "of", "operation", "outcome", "phase", "reason", "state"}
 	for _, label := range slices.Sorted(maps.Keys(labels)) {
-		if slices.Contains([]string{"component", "direction", "kind", "measure", "of", "operation", "outcome", "phase", "reason", "state"}, label) {
+		if slices.Contains(own, label) {
 			name += " " + label + "=" + labels[label]
 		}
 	}

@@ -1,6 +1,6 @@
 """Does everything that the dashboard Job Phase Timeline shows of a healthy job.
 
-Usage: panels.py OUTPUT, a folder of S3 that is overwritten.
+Usage: panels.py OUTPUT, a folder of S3 in which each application has one of its own.
 """
 import hashlib
 import os
@@ -11,9 +11,9 @@ from pyspark import TaskContext
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-output = sys.argv[1]
 spark = SparkSession.builder.appName("panels").getOrCreate()
 sc = spark.sparkContext
+output = sys.argv[1] + "/" + sc.applicationId
 
 
 def fails_once(task):
