@@ -58,7 +58,7 @@ func (o *oracle) executorLives(at int64) bool {
 	for id := range 3 {
 		name := fmt.Sprint(id)
 		_, here := pick(o, func(e phases.BlockManagerAdded) bool { return e.Executor == name && e.Time <= at })
-		if _, any := pick(o, func(e phases.BlockManagerAdded) bool { return e.Executor == name }); !any {
+		if _, sent := pick(o, func(e phases.BlockManagerAdded) bool { return e.Executor == name }); !sent {
 			_, here = pick(o, func(e phases.ExecutorAdded) bool { return e.ID == name && e.Time <= at })
 		}
 		removed, gone := pick(o, func(e phases.ExecutorRemoved) bool { return e.ID == name })

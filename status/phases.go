@@ -19,7 +19,7 @@ type ApplicationPhases struct {
 	Line          string                     `json:"line"` // all of it in one line
 	Seconds       map[platform.Phase]float64 `json:"seconds"`
 	Ended         bool                       `json:"ended"`                 // its driver has said so: the phases are final
-	Approximate   bool                       `json:"approximate,omitempty"` // events are missing, or the step ended and the driver did not say so
+	Approximate   bool                       `json:"approximate,omitempty"` // events are missing, or the driver was killed
 	Timeline      string                     `json:"timeline,omitempty"`    // URL of its dashboard, if the client reaches it
 }
 
@@ -114,7 +114,9 @@ const sampleTime = "at"
 // the time of the last. A series is not found at its end's distance from now otherwise:
 // VictoriaMetrics ends it after five minutes.
 func phasesQuery(applications []string, window time.Duration) string {
-	names := []string{platform.MetricSparkWall, platform.MetricPhaseApproximate, platform.MetricApplicationEnded, platform.MetricApplicationInfo}
+	names := []string{
+		platform.MetricSparkWall, platform.MetricPhaseApproximate, platform.MetricApplicationEnded, platform.MetricApplicationInfo,
+	}
 	for _, phase := range platform.Phases() {
 		names = append(names, phase.Metric())
 	}

@@ -71,9 +71,14 @@ func (s *Service) pushStepLogs(ctx context.Context, clusterID string) {
 	push()
 }
 
+// stepWorkDir has the working directory of each step, as the controller log of a real
+// one says ("Working dir /mnt/var/lib/hadoop/steps/s-…").
+const stepWorkDir = "/mnt/var/lib/hadoop/steps"
+
 // runStep runs a step's program with its logs in dir.
 func (n *node) runStep(ctx context.Context, id, dir string, argv []string) (machine.ExecResult, error) {
-	create := []string{"install", "-d", "-o", hadoop.User, "-g", hadoop.User, dir}
+	working := path.Join(stepWorkDir, id)
+	create := []string{"install", "-d", "-o", hadoop.User, "-g", hadoop.User, dir, working}
 	if err := n.machine.Must(context.WithoutCancel(ctx), machine.Exec{Argv: create}); err != nil {
 		return machine.ExecResult{}, err
 	}
@@ -81,7 +86,7 @@ func (n *node) runStep(ctx context.Context, id, dir string, argv []string) (mach
 		return machine.ExecResult{}, err
 	}
 	return n.machine.Run(ctx, machine.Exec{
-		Argv: argv, User: hadoop.User, Dir: "/", Stdout: dir + "/stdout", Stderr: dir + "/stderr",
+		Argv: argv, User: hadoop.User, Dir: working, Stdout: dir + "/stdout", Stderr: dir + "/stderr",
 		Env: map[string]string{
 			"EMR_STEP_ID": id, "HADOOP_CONF_DIR": platform.EMRHadoopConfDir, "SPARK_HOME": platform.EMRSparkHome,
 			"JAVA_HOME": hadoop.JavaHome,

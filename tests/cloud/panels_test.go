@@ -154,6 +154,7 @@ func airflowIsShown(t *testing.T, c *cloud, r check.Report) {
 			require.Len(t, rows, 1)
 			require.Equal(t, []string{"nightly", "load", "panels"},
 				[]string{rows[0].Metric["dag_id"], rows[0].Metric["task_id"], rows[0].Metric["application_name"]})
+			require.Regexp(t, "^s-[A-Z0-9]+$", rows[0].Metric[platform.ApplicationInfoStep])
 		}
 	}
 }

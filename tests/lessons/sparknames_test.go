@@ -77,7 +77,8 @@ func TestKeysAreRead(t *testing.T) {
 	sparkClasses(t, func(_ string, file *zip.File) {
 		class := content(t, file)
 		theirs = slices.DeleteFunc(theirs, func(key string) bool { return bytes.Contains(class, constant(key)) })
-	}, "spark-core_*.jar", "spark-sql_*.jar", "spark-common-utils_*.jar", "spark-yarn_*.jar", "spark-launcher_*.jar", "hadoop-client-api-*.jar")
+	}, "spark-core_*.jar", "spark-sql_*.jar", "spark-common-utils_*.jar", "spark-yarn_*.jar", "spark-launcher_*.jar",
+		"hadoop-client-api-*.jar")
 	require.Empty(t, theirs, "properties that neither Spark nor Hadoop has")
 }
 
