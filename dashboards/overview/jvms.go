@@ -27,7 +27,7 @@ func heapShare(metric string) string {
 
 // perApplication queries the increase per second of a counter, by application.
 func perApplication(counter, legend string) panel.Query {
-	return panel.Metrics(scope.PerApplication().Sum(scope.Rate(applications().Metric(counter))), legend)
+	return panel.Metrics(scope.PerApplication().Sum(scope.PerSecond(applications().Metric(counter))), legend)
 }
 
 func jvms() panel.Row {
