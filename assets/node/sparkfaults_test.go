@@ -147,12 +147,14 @@ func TestSparkWithoutAnAccessorDoesNotAffectAJob(t *testing.T) {
 	patched := t.TempDir()
 	require.Greater(t, renameInSpark(t, home, patched, "gettingResultTime", "resultFetchedTime"), 1, "of an event")
 	require.Positive(t, renameInSpark(t, home, patched, "requestTime", "requestedAt"), "of an executor")
+	require.Positive(t, renameInSpark(t, home, patched, "completionTime", "completedAtTim"), "of a stage")
 	got := collectText(t)
 	out, _ := submit(t, home, sparkJob(t, home), twoProcesses, "1", agentOf("driver"), agentOf("executor"),
 		"spark.driver.extraClassPath="+patched, "spark.executor.extraClassPath="+patched)
 	require.Equal(t, 1, strings.Count(out, "observatory:"), out)
 	require.Contains(t, out, "observatory: this Spark lacks what some metrics need: "+
-		"[org.apache.spark.scheduler.TaskInfo.gettingResultTime, org.apache.spark.scheduler.cluster.ExecutorInfo.requestTime]\n")
+		"[org.apache.spark.scheduler.StageInfo.completionTime, org.apache.spark.scheduler.TaskInfo.gettingResultTime, org.apache.spark.scheduler.cluster.ExecutorInfo.requestTime]\n")
+	require.Regexp(t, `"spark\.phase\.approximate"[^}]*"asInt":"1"`, got.String(), "without the end of stages")
 	require.NotContains(t, got.String(), `"spark.executor.allocation.latency"`, "needs the request's time")
 	for _, metric := range []string{"spark.wall", "spark.phase.compute", "spark.task.time", "spark.task.duration",
 		"spark.executor.count", "spark.executor.task.duration"} {

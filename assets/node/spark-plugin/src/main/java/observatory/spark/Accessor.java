@@ -63,6 +63,11 @@ final class Accessor {
     }
   }
 
+  /** Tells whether this Spark has the method. */
+  boolean exists() {
+    return number != null || value != null;
+  }
+
   /** Tells whether the target is of the class that has the method. */
   boolean isOf(Object target) {
     return type != null && type.isInstance(target);

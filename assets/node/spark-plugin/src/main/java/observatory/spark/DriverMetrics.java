@@ -35,8 +35,9 @@ final class DriverMetrics implements Signals.MetricSource {
     internals = null;
   }
 
+  /** Tells whether the phases lack events, or the times of some. */
   boolean lost() {
-    return dropped > 0;
+    return dropped > 0 || !Events.haveTimes();
   }
 
   @Override

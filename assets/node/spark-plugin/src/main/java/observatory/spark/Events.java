@@ -27,6 +27,20 @@ final class Events {
     }
   }
 
+  /** Tells whether this Spark has every time that phases are made of. */
+  static boolean haveTimes() {
+    Accessor[] times = {
+      App.START, App.END, Executors.ADDED, Executors.REMOVED, Executors.BLOCKS_TIME, Jobs.START, Jobs.END,
+      Stages.SUBMITTED, Stages.COMPLETED, Tasks.LAUNCHED, Tasks.FINISHED
+    };
+    for (Accessor time : times) {
+      if (!time.exists()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   private static Accessor event(String name, String method) {
     return Accessor.of(SCHEDULER + "SparkListener" + name, method);
   }
