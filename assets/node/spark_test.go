@@ -27,10 +27,23 @@ const sparkMain = `public static void main(String[] a) throws Exception {
     java.util.List<Integer> numbers = new java.util.ArrayList<>();
     for (int n = 0; n < 1000; n++) numbers.add(n);
     int sum = spark.parallelize(numbers, 2).reduce((x, y) -> x + y);
-    spark.parallelize(numbers.subList(0, 2), 2).foreach(x -> org.apache.logging.log4j.LogManager.getLogger("Job").warn("in a task"));
+    spark.parallelize(numbers.subList(0, 2), 2).foreach(x -> {
+      awaitCapture();
+      org.apache.logging.log4j.LogManager.getLogger("Job").warn("in a task");
+    });
     System.out.println("sum " + sum + " of " + spark.sc().applicationId());
     System.out.println("job ends " + System.currentTimeMillis());
     if (a.length == 1) spark.stop();
+  }
+}
+/** Waits until the launcher, where it is, takes log records: a moment after the start. */
+static void awaitCapture() throws Exception {
+  String arguments = java.lang.management.ManagementFactory.getRuntimeMXBean().getInputArguments().toString();
+  boolean launched = arguments.contains("launcher.jar");
+  org.apache.logging.log4j.core.LoggerContext log =
+     (org.apache.logging.log4j.core.LoggerContext) org.apache.logging.log4j.LogManager.getContext(false);
+  for (int i = 0; launched && i < 1500 && !log.getConfiguration().getRootLogger().getAppenders().containsKey("observatory"); i++) {
+    Thread.sleep(20);
   }
 }`
 

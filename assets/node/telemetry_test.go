@@ -241,6 +241,37 @@ func TestExecutorLogsArrive(t *testing.T) {
 	require.Len(t, s.logs, 5, "each record once, none below its logger's level")
 }
 
+// unconfiguredMain finds no configuration of log4j and sets one a moment later, as Spark
+// does. The moment is several of the launcher's looks at log4j.
+const unconfiguredMain = `public static void main(String[] a) throws Exception {
+  org.apache.logging.log4j.core.LoggerContext context =
+     (org.apache.logging.log4j.core.LoggerContext) org.apache.logging.log4j.LogManager.getContext(false);
+  for (boolean up = false; !up; Thread.sleep(5)) {
+    for (Thread t : Thread.getAllStackTraces().keySet()) up |= t.getName().equals("observatory-telemetry");
+  }
+  Thread.sleep(1000);
+  System.out.println("appenders " + context.getConfiguration().getRootLogger().getAppenders().size());
+  context.setConfigLocation(new java.io.File(System.getProperty("configuration")).toURI());
+  while (context.getConfiguration().getRootLogger().getAppenders().get("observatory") == null) Thread.sleep(5);
+  org.apache.logging.log4j.LogManager.getLogger("org.apache.spark.Job").info("configured");
+}`
+
+// Spark replaces log4j's own configuration only while it is as log4j made it.
+func TestLogsOfAProcessWithoutAConfigurationArrive(t *testing.T) {
+	jars := log4jJars(t)
+	if !onMachine(t) {
+		return
+	}
+	s, _ := startNode(t)
+	configuration := filepath.Join(t.TempDir(), "spark.properties")
+	write(t, configuration, log4jConfig)
+	classes := compileJavaAgainst(t, jars, map[string]string{executorMain: unconfiguredMain})
+	out, _ := startJVM(t, classes, jars, "-Dconfiguration="+configuration).end(t)
+	require.Contains(t, out, "appenders 1\n")
+	require.NotContains(t, out, "observatory:")
+	s.log(t, "after the configuration", func(r logRow) bool { return r.record.GetBody().GetStringValue() == "configured" })
+}
+
 func TestFailingCollectorDoesNotAffectApplication(t *testing.T) {
 	if !onMachine(t) {
 		return

@@ -9,6 +9,7 @@ import org.apache.logging.log4j.core.LogEvent;
 import org.apache.logging.log4j.core.LoggerContext;
 import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Configuration;
+import org.apache.logging.log4j.core.config.DefaultConfiguration;
 import org.apache.logging.log4j.core.config.LoggerConfig;
 import org.apache.logging.log4j.core.config.Property;
 import org.apache.logging.log4j.spi.StandardLevel;
@@ -28,8 +29,21 @@ final class LogCapture extends AbstractAppender implements Runnable {
   LogCapture(LogBuffer logs) {
     super("observatory", null, null, true, Property.EMPTY_ARRAY);
     this.logs = logs;
-    this.context = (LoggerContext) LogManager.getContext(ClassLoader.getSystemClassLoader(), false);
+    this.context = context();
     start();
+  }
+
+  private static LoggerContext context() {
+    return (LoggerContext) LogManager.getContext(ClassLoader.getSystemClassLoader(), false);
+  }
+
+  /**
+   * Tells whether log4j has a configuration of somebody's. Without a file it begins with one of its
+   * own, which Spark replaces if its only appender is log4j's (Logging.isLog4j2DefaultConfigured). With
+   * ours beside it, Spark would keep it, and the job would log nothing but errors.
+   */
+  static boolean isConfigured() {
+    return !(context().getConfiguration() instanceof DefaultConfiguration);
   }
 
   /**

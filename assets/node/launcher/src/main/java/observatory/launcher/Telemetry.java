@@ -139,7 +139,7 @@ final class Telemetry implements Runnable {
   private void captureLogs() {
     if (capture == null) {
       watches++;
-      if (classes.find(LogCapture.LOG4J_INITIALIZED) == null) {
+      if (classes.find(LogCapture.LOG4J_INITIALIZED) == null || !LogCapture.isConfigured()) {
         return;
       }
       capture = new LogCapture(logs);
