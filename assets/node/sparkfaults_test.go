@@ -153,7 +153,8 @@ func TestSparkWithoutAnAccessorDoesNotAffectAJob(t *testing.T) {
 		"spark.driver.extraClassPath="+patched, "spark.executor.extraClassPath="+patched)
 	require.Equal(t, 1, strings.Count(out, "observatory:"), out)
 	require.Contains(t, out, "observatory: this Spark lacks what some metrics need: "+
-		"[org.apache.spark.scheduler.StageInfo.completionTime, org.apache.spark.scheduler.TaskInfo.gettingResultTime, org.apache.spark.scheduler.cluster.ExecutorInfo.requestTime]\n")
+		"[org.apache.spark.scheduler.StageInfo.completionTime, org.apache.spark.scheduler.TaskInfo.gettingResultTime, "+
+		"org.apache.spark.scheduler.cluster.ExecutorInfo.requestTime]\n")
 	require.Regexp(t, `"spark\.phase\.approximate"[^}]*"asInt":"1"`, got.String(), "without the end of stages")
 	require.NotContains(t, got.String(), `"spark.executor.allocation.latency"`, "needs the request's time")
 	for _, metric := range []string{"spark.wall", "spark.phase.compute", "spark.task.time", "spark.task.duration",
