@@ -15,9 +15,9 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/internal/browser"
+	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
-	"github.com/emr-observatory/emr-observatory/status/statustest"
 )
 
 // crowded returns a status with more of everything, and longer texts, than most
@@ -113,7 +113,7 @@ func TestPageInABrowser(t *testing.T) {
 // VictoriaLogs' own UI understands the link to a step's logs.
 func TestLinksOfAStepOpenItsLogs(t *testing.T) {
 	chromium := browser.Start(t)
-	logs := statustest.StartStore(t, platform.WorkloadVictoriaLogs)
+	logs := storetest.Logs(t)
 	importLogs(t, logs, "s-1", "the step's own line", "Submitted application application_17_0002")
 	importLogs(t, logs, "s-2", "another step's line")
 	started, ended := time.Now().Add(-time.Minute), time.Now()

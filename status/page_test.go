@@ -13,10 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
+	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
-	"github.com/emr-observatory/emr-observatory/status/statustest"
 )
 
 // accept is the header Accept of Firefox and Chromium.
@@ -149,7 +149,7 @@ func TestPageIsAccessible(t *testing.T) {
 }
 
 func TestPageShowsProblemsFirst(t *testing.T) {
-	metrics := statustest.StartStore(t, platform.WorkloadVictoriaMetrics)
+	metrics := storetest.DefaultMetrics(t)
 	importSamples(t, metrics, time.Second,
 		metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-12", "", 7),
 		metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-13", "", 7),
@@ -183,7 +183,7 @@ func TestAbsentWorkloadsAreNoProblem(t *testing.T) {
 	absent := []string{platform.AbsentHeader, platform.EncodeAbsent(map[string]string{
 		"grafana": "no registry has it", "tempo": "it is ready", "other": "there is none",
 	})}
-	c := config(t, statustest.StartStore(t, platform.WorkloadVictoriaMetrics))
+	c := config(t, storetest.DefaultMetrics(t))
 	all := open(t, c, absent...)
 	require.Len(t, named(all, "li"), 1)
 	require.Contains(t, texts(all, "li")[0], "pyroscope is not ready: ")
@@ -201,7 +201,7 @@ func TestAbsentWorkloadsAreNoProblem(t *testing.T) {
 }
 
 func TestPageWithoutProblems(t *testing.T) {
-	metrics := statustest.StartStore(t, platform.WorkloadVictoriaMetrics)
+	metrics := storetest.DefaultMetrics(t)
 	c := config(t, metrics)
 	c.Endpoints = map[platform.Workload]status.Endpoint{platform.WorkloadVictoriaMetrics: c.Endpoints[platform.WorkloadVictoriaMetrics]}
 	all := open(t, c)

@@ -14,9 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
-	"github.com/emr-observatory/emr-observatory/status/statustest"
 )
 
 // referenceCase is a split of 100 s.
@@ -61,7 +61,7 @@ func started(ago time.Duration, applications ...string) status.Step {
 // VictoriaMetrics forgets series after five minutes, and hides the newest 30 s. What is
 // not whole is no reading.
 func TestPhasesOfAStep(t *testing.T) {
-	metrics := statustest.StartStore(t, platform.WorkloadVictoriaMetrics)
+	metrics := storetest.DefaultMetrics(t)
 	const app = "application_17_00"
 	early := with(with(referenceCase(), platform.PhaseWrite.Metric(), 0), platform.MetricSparkWall, 80)
 	importPhases(t, metrics, 3*time.Hour+10*time.Second, app+"01", "ip-1", early)
@@ -128,7 +128,7 @@ func TestPhasesOfAStep(t *testing.T) {
 // The page, its JSON and the terminal show the phases of each of a step's applications,
 // which the step's log names, and lead to its timeline.
 func TestPhasesInTheListOfSteps(t *testing.T) {
-	metrics, logs := statustest.StartStore(t, platform.WorkloadVictoriaMetrics), statustest.StartStore(t, platform.WorkloadVictoriaLogs)
+	metrics, logs := storetest.DefaultMetrics(t), storetest.Logs(t)
 	store, reader, _ := startEMR(t)
 	cluster, ids := addSteps(t, store, "two.py", "running.py", "without.py")
 	for _, id := range ids {

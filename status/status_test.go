@@ -15,10 +15,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
-	"github.com/emr-observatory/emr-observatory/status/statustest"
 )
 
 // importSamples imports series with one sample each, of a given age.
@@ -32,7 +32,7 @@ func importSamples(t *testing.T, url string, age time.Duration, series ...string
 	require.NoError(t, err)
 	response.Body.Close()
 	require.Equal(t, http.StatusNoContent, response.StatusCode)
-	statustest.WaitForOK(t, url+"/internal/force_flush")
+	storetest.Get(t, url+"/internal/force_flush")
 }
 
 // metric returns a line of Prometheus text.
@@ -64,7 +64,7 @@ func config(t *testing.T, victoriaMetrics string) status.Config {
 }
 
 func TestStatusFromMetrics(t *testing.T) {
-	metrics := statustest.StartStore(t, platform.WorkloadVictoriaMetrics)
+	metrics := storetest.DefaultMetrics(t)
 	importSamples(t, metrics, 2*time.Second,
 		metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-12", `,state="used"`, 7),
 		metric(platform.MetricHostSeen, "j-1", "core", "ip-10-0-0-12", `,state="free"`, 9),

@@ -20,10 +20,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/dashboards"
+	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
-	"github.com/emr-observatory/emr-observatory/status/statustest"
 )
 
 const traceID = "0af7651916cd43dd8448eb211c80319c"
@@ -94,7 +94,7 @@ func seen(t *testing.T, metrics string, clusters ...string) {
 }
 
 func TestLastSteps(t *testing.T) {
-	metrics, logs := statustest.StartStore(t, platform.WorkloadVictoriaMetrics), statustest.StartStore(t, platform.WorkloadVictoriaLogs)
+	metrics, logs := storetest.DefaultMetrics(t), storetest.Logs(t)
 	store, reader, requests := startEMR(t)
 	old, oldIDs := addSteps(t, store, "a", "b", "c")
 	time.Sleep(10 * time.Millisecond) // EMR's times have milliseconds
@@ -220,12 +220,12 @@ func importLogs(t *testing.T, logs, step string, lines ...string) {
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
 	require.Equal(t, http.StatusOK, response.StatusCode)
-	statustest.WaitForOK(t, logs+"/internal/force_flush")
+	storetest.Get(t, logs+"/internal/force_flush")
 }
 
 // EMR that refuses, throttles or hangs leaves the rest of the page as it is.
 func TestStepsThatCannotBeRead(t *testing.T) {
-	metrics := statustest.StartStore(t, platform.WorkloadVictoriaMetrics)
+	metrics := storetest.DefaultMetrics(t)
 	seen(t, metrics, "j-1")
 	for name, test := range map[string]struct {
 		answer http.HandlerFunc
@@ -266,7 +266,7 @@ func TestStepsThatCannotBeRead(t *testing.T) {
 
 // A reader that gives up does not leave others with its error.
 func TestStepsSurviveAReaderThatGivesUp(t *testing.T) {
-	metrics := statustest.StartStore(t, platform.WorkloadVictoriaMetrics)
+	metrics := storetest.DefaultMetrics(t)
 	seen(t, metrics, "j-1")
 	gone, giveUp := context.WithCancel(t.Context())
 	from := source(t, config(t, metrics))
@@ -285,7 +285,7 @@ func TestStepsSurviveAReaderThatGivesUp(t *testing.T) {
 
 // A platform with many clusters has its requests bounded, and says so.
 func TestStepsOfManyClusters(t *testing.T) {
-	metrics := statustest.StartStore(t, platform.WorkloadVictoriaMetrics)
+	metrics := storetest.DefaultMetrics(t)
 	store, reader, requests := startEMR(t)
 	for range 10 {
 		cluster, _ := addSteps(t, store, "a")

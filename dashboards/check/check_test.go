@@ -13,7 +13,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/dashboards/check"
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
-	"github.com/emr-observatory/emr-observatory/dashboards/internal/storetest"
+	"github.com/emr-observatory/emr-observatory/internal/storetest"
 )
 
 // settleTimeout bounds how long stores take to show what they ingested.

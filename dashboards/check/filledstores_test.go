@@ -18,7 +18,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/dashboards/check"
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
-	"github.com/emr-observatory/emr-observatory/dashboards/internal/storetest"
+	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/redelivery"
 )

@@ -15,7 +15,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/dashboards/check"
-	"github.com/emr-observatory/emr-observatory/dashboards/internal/storetest"
+	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 

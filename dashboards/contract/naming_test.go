@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
-	"github.com/emr-observatory/emr-observatory/dashboards/internal/storetest"
+	"github.com/emr-observatory/emr-observatory/internal/storetest"
 )
 
 // sendsUnit reports whether a source's metrics reach the store as OTLP with a unit.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 )
@@ -33,7 +34,7 @@ type Page struct {
 func New(t testing.TB) *Page {
 	t.Helper()
 	const password = "correct-horse-battery"
-	p := &Page{metrics: StartStore(t, platform.WorkloadVictoriaMetrics)}
+	p := &Page{metrics: storetest.DefaultMetrics(t)}
 	client, err := status.NewClient(nil, "")
 	require.NoError(t, err)
 	handler := status.Handler(status.Source{Client: client, Config: status.Config{

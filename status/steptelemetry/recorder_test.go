@@ -14,8 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/platform"
-	"github.com/emr-observatory/emr-observatory/status/statustest"
+	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/status/steptelemetry"
 )
 
@@ -193,7 +192,7 @@ func TestClusterThatNoLongerReports(t *testing.T) {
 	id := w.add(t, cluster, "last")
 	require.NoError(t, w.store.SetStepState(cluster, id, types.StepStateRunning, nil))
 	w.recorder(t).Round(t.Context(), afterLogs())
-	w.metrics = statustest.StartStore(t, platform.WorkloadVictoriaMetrics) // knows no cluster
+	w.metrics = storetest.DefaultMetrics(t) // knows no cluster
 	r := w.recorder(t)
 	r.Round(t.Context(), afterLogs())
 	require.NoError(t, w.store.SetStepState(cluster, id, types.StepStateCompleted, nil))

@@ -27,10 +27,10 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
-	"github.com/emr-observatory/emr-observatory/status/statustest"
 	"github.com/emr-observatory/emr-observatory/status/steptelemetry"
 )
 
@@ -98,7 +98,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { w.emr.Close(); api.Close() })
 	w.otl = httptest.NewServer(http.HandlerFunc(w.receive))
 	t.Cleanup(w.otl.Close)
-	w.metrics = statustest.StartStore(t, platform.WorkloadVictoriaMetrics)
+	w.metrics = storetest.DefaultMetrics(t)
 	return w
 }
 
@@ -202,7 +202,7 @@ func (w *world) reports(t *testing.T, cluster, role, host string) {
 	response, err := http.Post(w.metrics+"/api/v1/import/prometheus", "text/plain", strings.NewReader(line))
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
-	statustest.WaitForOK(t, w.metrics+"/internal/force_flush")
+	storetest.Get(t, w.metrics+"/internal/force_flush")
 }
 
 // add adds a step with these arguments of spark-submit, and returns its id.

@@ -29,20 +29,29 @@ const readyWithin = 60 * time.Second
 // queried as soon as they are ingested.
 func Metrics(t testing.TB) string {
 	t.Helper()
-	address := testenv.Address(t)
-	start(t, platform.WorkloadVictoriaMetrics,
-		"-httpListenAddr="+address, "-storageDataPath="+t.TempDir(),
-		"-opentelemetry.usePrometheusNaming", "-opentelemetry.promoteScopeMetadata=false",
+	return DefaultMetrics(t, "-opentelemetry.usePrometheusNaming", "-opentelemetry.promoteScopeMetadata=false",
 		"-search.latencyOffset=0s", "-search.minStalenessInterval=1m")
-	return awaitReady(t, platform.WorkloadVictoriaMetrics, address, "/health")
+}
+
+// DefaultMetrics starts VictoriaMetrics with its own defaults, which hide the newest
+// 30 s from queries, and the given flags.
+func DefaultMetrics(t testing.TB, flags ...string) string {
+	t.Helper()
+	return victoria(t, platform.WorkloadVictoriaMetrics, flags...)
 }
 
 // Logs starts VictoriaLogs.
 func Logs(t testing.TB) string {
 	t.Helper()
+	return victoria(t, platform.WorkloadVictoriaLogs)
+}
+
+// victoria starts VictoriaMetrics or VictoriaLogs, which take the same flags.
+func victoria(t testing.TB, workload platform.Workload, flags ...string) string {
+	t.Helper()
 	address := testenv.Address(t)
-	start(t, platform.WorkloadVictoriaLogs, "-httpListenAddr="+address, "-storageDataPath="+t.TempDir())
-	return awaitReady(t, platform.WorkloadVictoriaLogs, address, "/health")
+	start(t, workload, append([]string{"-httpListenAddr=" + address, "-storageDataPath=" + t.TempDir()}, flags...)...)
+	return awaitReady(t, workload, address, "/health")
 }
 
 // Traces starts Tempo with blocks on disk, and returns the URLs of its API and
