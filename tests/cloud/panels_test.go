@@ -148,8 +148,10 @@ func ofSeries(labels map[string]string) (name string) {
 // airflowIsShown requires the context that Airflow gave the job in the timeline.
 func airflowIsShown(t *testing.T, c *cloud, r check.Report) {
 	t.Helper()
+	queries := 0
 	for _, result := range r.Results {
 		if result.Dashboard == links.Timeline && result.Panel == "Application and its caller" {
+			queries++
 			rows := c.query(t, result.Expr)
 			require.Len(t, rows, 1)
 			require.Equal(t, []string{"nightly", "load", "panels"},
@@ -157,4 +159,5 @@ func airflowIsShown(t *testing.T, c *cloud, r check.Report) {
 			require.Regexp(t, "^s-[A-Z0-9]+$", rows[0].Metric[platform.ApplicationInfoStep])
 		}
 	}
+	require.Positive(t, queries, "the timeline has no such panel")
 }
