@@ -19,6 +19,10 @@ func Prefixes() []Prefix {
 	return []Prefix{PrefixTempo, PrefixPyroscope, PrefixArtifacts, PrefixEMRLogs, PrefixLake}
 }
 
+// ClusterLogs returns the prefix of a cluster's logs, below PrefixEMRLogs. key is the
+// cluster's in the configuration.
+func ClusterLogs(key string) Prefix { return PrefixEMRLogs + Prefix(key) + "/" }
+
 // Name returns the prefix without its trailing slash, as Tempo's and Pyroscope's
 // configuration takes it.
 func (p Prefix) Name() string { return string(p[:len(p)-1]) }

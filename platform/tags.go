@@ -7,6 +7,11 @@ const (
 	TagStack   = "observatory:stack"   // the Pulumi stack's name
 )
 
+// TagCluster is the tag of what belongs to one EMR cluster of a stack: the cluster's
+// key in the configuration. EMR copies it to the cluster's instances, so that costs
+// can be divided by it.
+const TagCluster = "observatory:cluster"
+
 // StackTags identify the resources of a stack.
 func StackTags(stack string) map[string]string {
 	return map[string]string{TagProject: Project, TagStack: stack}

@@ -3,22 +3,25 @@ package schema
 import (
 	"net/netip"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
 // Config is the whole configuration.
 type Config struct {
-	Region        string            `json:"region" required:"true" rule:"region"`
-	Ephemeral     bool              `json:"ephemeral"`
-	Tags          map[string]string `json:"tags" rule:"tags"`
-	OperatorCIDRs []string          `json:"operatorCidrs" rule:"operatorCidr"`
-	Network       Network           `json:"network"`
-	ControlNode   ControlNode       `json:"controlNode"`
-	EMR           EMR               `json:"emr"`
-	Retention     Retention         `json:"retention"`
-	Tracing       Tracing           `json:"tracing"`
-	AWSEndpoints  AWSEndpoints      `json:"awsEndpoints"`
-	Grafana       Grafana           `json:"grafana"`
+	Region            string             `json:"region" required:"true" rule:"region"`
+	Ephemeral         bool               `json:"ephemeral"`
+	Tags              map[string]string  `json:"tags" rule:"tags"`
+	OperatorCIDRs     []string           `json:"operatorCidrs" rule:"operatorCidr"`
+	Network           Network            `json:"network"`
+	ControlNode       ControlNode        `json:"controlNode"`
+	Architectures     []string           `json:"architectures" rule:"nodeArch"`
+	Clusters          map[string]Cluster `json:"clusters" rule:"clusters"`
+	BlockPublicAccess bool               `json:"blockPublicAccess"`
+	Retention         Retention          `json:"retention"`
+	Tracing           Tracing            `json:"tracing"`
+	AWSEndpoints      AWSEndpoints       `json:"awsEndpoints"`
+	Grafana           Grafana            `json:"grafana"`
 }
 
 // Help describes the keys, for documents.
@@ -30,9 +33,13 @@ func (Config) Help() map[string]string {
 		"tags": "Tags of every AWS resource, beside the project's own.",
 		"operatorCidrs": "Networks from which people and `pulumi up` reach Grafana, the Kubernetes API and /status. Empty: " +
 			"none, which fits only controlNode.access tunnel.",
-		"network":      "The VPC: created by the stack, or an existing one.",
-		"controlNode":  "The EC2 instance that runs the telemetry servers.",
-		"emr":          "The EMR cluster.",
+		"network":     "The VPC: created by the stack, or an existing one.",
+		"controlNode": "The EC2 instance that runs the telemetry servers.",
+		"architectures": "Processor architectures whose nodes find their artifacts in the data bucket: of the stack's clusters, and " +
+			"of others that use its bootstrap action.",
+		"clusters": "The EMR clusters by key, which is a part of their names. Without any, the platform observes clusters that others start.",
+		"blockPublicAccess": "Make EMR refuse clusters with public security groups, on every port, in the whole account and region. " +
+			"Removing the key, or the stack, leaves the account as it is. False: the account's own setting is left alone.",
 		"retention":    "How long data is kept, in days.",
 		"tracing":      "Traces of jobs and steps, and where a copy of them goes.",
 		"awsEndpoints": "Endpoints that replace AWS's own, for S3-compatible stores and for the local cloud.",
@@ -43,10 +50,11 @@ func (Config) Help() map[string]string {
 // Defaults returns the configuration of a stack that sets only its region. The
 // region has no default, so that no stack lands in an unintended region.
 func Defaults() Config {
-	c := Config{Tags: map[string]string{}, OperatorCIDRs: []string{}}
+	c := Config{
+		Tags: map[string]string{}, OperatorCIDRs: []string{}, Architectures: platform.Architectures(), Clusters: map[string]Cluster{},
+	}
 	c.Network.SetDefaults()
 	c.ControlNode.SetDefaults()
-	c.EMR.SetDefaults()
 	c.Retention.SetDefaults()
 	c.Tracing.SetDefaults()
 	return c
@@ -68,7 +76,7 @@ func (c Config) Check(l *violation.List) {
 	c.checkPrivateIP(l)
 	c.checkAccess(l)
 	c.checkCertificate(l)
-	c.EMR.Validate(l, "emr", c.Ephemeral)
+	c.checkClusters(l)
 	c.Retention.Validate(l, "retention")
 	c.Tracing.Validate(l, "tracing")
 	checkOrigins(l, "awsEndpoints", c.AWSEndpoints)

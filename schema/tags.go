@@ -26,7 +26,7 @@ const (
 var tagText = regexp.MustCompile(`^[\p{L}\p{N}\p{Z}_.:/=+\-@]*$`)
 
 // reservedTags are set by the platform itself.
-var reservedTags = []string{platform.EMRManagedPolicyTag, platform.TagProject, platform.TagStack, "Name"}
+var reservedTags = []string{platform.EMRManagedPolicyTag, platform.TagProject, platform.TagStack, platform.TagCluster, "Name"}
 
 func tagRules() map[string]Rule {
 	return map[string]Rule{"tags": textOnly(fmt.Sprintf(

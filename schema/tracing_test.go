@@ -122,6 +122,9 @@ func TestJaegerIsRefusedWithTheRemedy(t *testing.T) {
 // A ratio in spark-defaults would be another than that of the steps.
 func TestTheRatioHasOnePlace(t *testing.T) {
 	c := validConfig()
-	c.EMR.SparkDefaults = map[string]string{"spark.observatory.tracing.samplingRatio": "0.5"}
+	var cluster schema.Cluster
+	cluster.SetDefaults()
+	cluster.SparkDefaults = map[string]string{"spark.observatory.tracing.samplingRatio": "0.5"}
+	c.Clusters["etl"] = cluster
 	require.ErrorContains(t, c.Validate(), "set tracing.samplingRatio")
 }

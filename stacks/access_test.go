@@ -117,10 +117,10 @@ func TestAddressesAgree(t *testing.T) {
 func TestClusterWaitsForTheControlNode(t *testing.T) {
 	for _, stack := range []string{"dev", "local"} {
 		rec, _ := build(t, stack)
-		cluster, err := rec.One("aws:emr/cluster:Cluster", "emr-cluster")
+		cluster, err := rec.One("aws:emr/cluster:Cluster", "emr-main-cluster")
 		require.NoError(t, err)
 		require.Contains(t, cluster.Dependencies, "control-gate")
-		role, err := rec.One("aws:iam/role:Role", "emr-node")
+		role, err := rec.One("aws:iam/role:Role", "emr-main-node")
 		require.NoError(t, err)
 		require.NotContains(t, role.Dependencies, "control-gate")
 	}
@@ -133,7 +133,7 @@ func TestUpRefusesNetworksOfExamples(t *testing.T) {
 	rec, err := recorder.Run(stacks.Program, append(trial.Answers(), recorder.WithConfig(values))...)
 	require.ErrorContains(t, err, `emr-observatory:operatorCidrs[0]: "203.0.113.0/24" must not be a network of documentation`)
 	require.ErrorContains(t, err, "`curl https://checkip.amazonaws.com`")
-	require.ErrorContains(t, err, "emr-observatory:emr.releaseLabel")
+	require.ErrorContains(t, err, "emr-observatory:clusters.main.releaseLabel")
 	require.Empty(t, rec.Resources)
 
 	values = edited(t, map[string]map[string]any{"controlNode": {"access": "vpc"}})

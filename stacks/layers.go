@@ -54,12 +54,25 @@ func buildFoundation(ctx *pulumi.Context, s spec, p baseProviders) (foundation, 
 	return f, nil
 }
 
-func (f foundation) newCluster(ctx *pulumi.Context, s spec, p baseProviders) (*emr.Cluster, error) {
-	c, err := emr.New(ctx, nameEMR, s.emrArgs(f.network, f.storage, f.control, f.telemetry), pulumi.Providers(p.aws))
-	if err != nil {
-		return nil, fmt.Errorf("build EMR cluster: %w", err)
+// newClusters builds the clusters by their keys. None depends on another.
+func (f foundation) newClusters(ctx *pulumi.Context, s spec, p baseProviders) (map[string]*emr.Cluster, error) {
+	var after []pulumi.Resource
+	if s.cfg.BlockPublicAccess {
+		block, err := emr.BlockPublicAccess(ctx, nameEMR, pulumi.Provider(p.aws))
+		if err != nil {
+			return nil, fmt.Errorf("build EMR: %w", err)
+		}
+		after = append(after, block)
 	}
-	return c, nil
+	clusters := map[string]*emr.Cluster{}
+	for _, key := range s.cfg.ClusterKeys() {
+		c, err := emr.New(ctx, clusterComponent(key), s.emrArgs(ctx.Stack(), key, f, after...), pulumi.Providers(p.aws))
+		if err != nil {
+			return nil, fmt.Errorf("build EMR cluster %s: %w", key, err)
+		}
+		clusters[key] = c
+	}
+	return clusters, nil
 }
 
 // services run on the control node.

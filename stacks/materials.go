@@ -49,7 +49,7 @@ func LoadMaterials(root string, cfg schema.Config, build artifacts.Build) (Mater
 	if err != nil {
 		return m, errors.Join(append(errs, fmt.Errorf("open artifact store: %w", err))...)
 	}
-	locked, err := artifacts.LockedFor(build, cfg.EMR.Architectures)
+	locked, err := artifacts.LockedFor(build, cfg.Architectures)
 	if err != nil {
 		return m, errors.Join(append(errs, fmt.Errorf("read artifact lock: %w", err))...)
 	}

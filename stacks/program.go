@@ -7,6 +7,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/components/emr"
+	"github.com/emr-observatory/emr-observatory/observe"
 	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 	"github.com/emr-observatory/emr-observatory/stacks/outputs"
@@ -62,11 +63,11 @@ type onAWS struct {
 	foundation
 	spec      spec
 	providers baseProviders
-	emr       *emr.Cluster
+	clusters  map[string]*emr.Cluster // by key
 }
 
 func buildOnAWS(ctx *pulumi.Context, s spec) (onAWS, error) {
-	if err := s.validate(); err != nil {
+	if err := s.validate(ctx.Stack()); err != nil {
 		return onAWS{}, fmt.Errorf("check component arguments: %w", err)
 	}
 	providers, err := newBaseProviders(ctx, s.cfg)
@@ -77,11 +78,11 @@ func buildOnAWS(ctx *pulumi.Context, s spec) (onAWS, error) {
 	if err != nil {
 		return onAWS{}, err
 	}
-	cluster, err := f.newCluster(ctx, s, providers)
+	clusters, err := f.newClusters(ctx, s, providers)
 	if err != nil {
 		return onAWS{}, err
 	}
-	return onAWS{foundation: f, spec: s, providers: providers, emr: cluster}, nil
+	return onAWS{foundation: f, spec: s, providers: providers, clusters: clusters}, nil
 }
 
 func (a onAWS) export(ctx *pulumi.Context, s services) {
@@ -93,13 +94,8 @@ func (a onAWS) export(ctx *pulumi.Context, s services) {
 		ControlVolumeID:   a.control.DataVolumeID,
 		ControlPrivateIP:  a.control.PrivateIP,
 		ControlPublicIP:   a.control.PublicIP,
-		BootstrapPath:     a.telemetry.BootstrapPath,
-		BootstrapArgs:     a.telemetry.BootstrapArgs,
-		BootstrapHash:     a.telemetry.BootstrapHash,
-		EMRClusterID:      a.emr.ClusterID,
-		EMRMasterDNS:      a.emr.MasterDNS,
-		NodeRoleARN:       a.emr.NodeRoleARN,
-		NodeRoleName:      a.emr.NodeRoleName,
+		Clusters:          a.clusterValues(ctx.Stack()),
+		Observe:           a.observeValues(),
 		GrafanaURL:        s.workloads.GrafanaURL,
 		StatusURL:         s.workloads.StatusURL,
 		CACertificate:     s.workloads.GrafanaCACertificate,
@@ -109,10 +105,29 @@ func (a onAWS) export(ctx *pulumi.Context, s services) {
 		GrafanaPassword:   s.workloads.GrafanaAdminPassword,
 		StatusPassword:    s.workloads.StatusPassword,
 
-		VPCID:                        a.network.VPCID,
-		SubnetIDs:                    a.network.SubnetIDs,
-		MasterSecurityGroupID:        a.network.MasterSecurityGroupID,
-		CoreSecurityGroupID:          a.network.CoreSecurityGroupID,
-		ServiceAccessSecurityGroupID: a.network.ServiceAccessSecurityGroupID,
+		VPCID:     a.network.VPCID,
+		SubnetIDs: a.network.SubnetIDs,
 	})
+}
+
+func (a onAWS) clusterValues(stack string) map[string]outputs.ClusterValues {
+	values := map[string]outputs.ClusterValues{}
+	for key, c := range a.clusters {
+		values[key] = outputs.ClusterValues{
+			ID: c.ClusterID, Name: pulumi.String(ClusterName(stack, key)), MasterDNS: c.MasterDNS,
+			NodeRoleARN: c.NodeRoleARN, NodeRoleName: c.NodeRoleName, LogURI: c.LogURI,
+			MasterSecurityGroupID: c.MasterSecurityGroupID, CoreSecurityGroupID: c.CoreSecurityGroupID,
+			ServiceAccessSecurityGroupID: c.ServiceAccessSecurityGroupID,
+		}
+	}
+	return values
+}
+
+// observeValues are what a cluster of others needs: what the stack's own clusters have.
+func (a onAWS) observeValues() outputs.ObserveValues {
+	return outputs.ObserveValues{
+		SecurityGroupID: a.network.ObservedSecurityGroupID, NodePolicyARN: a.telemetry.NodePolicyARN,
+		BootstrapPath: a.telemetry.BootstrapPath, BootstrapArgs: a.telemetry.BootstrapArgs, BootstrapHash: a.telemetry.BootstrapHash,
+		Configurations: observe.Configurations(a.spec.cfg.Tracing.Ratio(), nil),
+	}
 }

@@ -74,10 +74,12 @@ func TestInvalidConfigurationRegistersNothing(t *testing.T) {
 func TestComponentArgumentsAreValidatedFirst(t *testing.T) {
 	cfg := parseConfig(t, nil)
 	cfg.Network.NAT = false
-	cfg.EMR.Core.EBS = []schema.Volume{{Type: "gp3", SizeGiB: 10, IOPS: 6000, PerInstance: 1}}
+	cluster := cfg.Clusters["main"]
+	cluster.Core.EBS = []schema.Volume{{Type: "gp3", SizeGiB: 10, IOPS: 6000, PerInstance: 1}}
+	cfg.Clusters["main"] = cluster
 	rec, err := recorder.Run(func(ctx *pulumi.Context) error { return stacks.Build(ctx, cfg, trial.Materials(t)) }, trial.Answers()...)
 	require.ErrorContains(t, err, "network.nat")
-	require.ErrorContains(t, err, "emr.core.ebs[0].iops")
+	require.ErrorContains(t, err, "clusters.main.core.ebs[0].iops")
 	require.Empty(t, rec.Resources)
 }
 

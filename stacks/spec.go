@@ -32,7 +32,7 @@ func (s spec) network(data *storage.Storage) *network.Args {
 		Region: s.cfg.Region, Network: s.cfg.Network, InstanceTypes: []string{s.cfg.ControlNode.InstanceType}, OperatorCIDRs: s.cfg.OperatorCIDRs,
 		PublicControl: s.cfg.ControlNode.Access == schema.AccessPublic,
 	}
-	for _, g := range s.cfg.EMR.Groups() {
+	for _, g := range s.cfg.InstanceGroups() {
 		args.InstanceTypes = append(args.InstanceTypes, g.InstanceType)
 	}
 	args.Outbound = s.outbound()
@@ -88,6 +88,7 @@ func (s spec) traceHeadersParameter() string {
 func (s spec) telemetryArgs(data *storage.Storage, control *controlnode.ControlNode) *telemetry.Args {
 	return &telemetry.Args{
 		Bucket:           data.DataBucket,
+		BucketARN:        data.DataBucketARN,
 		KMSKeyARN:        data.KMSKeyARN,
 		ControlPrivateIP: control.PrivateIP,
 		Artifacts:        s.artifacts(),
@@ -99,28 +100,40 @@ func (s spec) telemetryArgs(data *storage.Storage, control *controlnode.ControlN
 // artifacts returns the artifacts that the configuration's architectures need.
 func (s spec) artifacts() []telemetry.Staged {
 	return slices.DeleteFunc(slices.Clone(s.materials.Artifacts), func(a telemetry.Staged) bool {
-		return a.Arch != "" && !slices.Contains(s.cfg.EMR.Architectures, a.Arch)
+		return a.Arch != "" && !slices.Contains(s.cfg.Architectures, a.Arch)
 	})
 }
 
+// ClusterName is EMR's name of a stack's cluster. It stays when the cluster is
+// replaced, so that dashboards show its history.
+func ClusterName(stack, key string) string { return platform.Project + "-" + stack + "-" + key }
+
+// ClusterResource is the logical name of a cluster's resource.
+func ClusterResource(key string) string { return emr.ResourceName(clusterComponent(key)) }
+
+// clusterComponent is the logical name of a cluster's component.
+func clusterComponent(key string) string { return nameEMR + "-" + key }
+
 // emrArgs has the cluster wait for the control node: an update that cannot reach it
 // stops before the cluster costs anything.
-func (s spec) emrArgs(n *network.Network, data *storage.Storage, control *controlnode.ControlNode, t *telemetry.Telemetry) *emr.Args {
+func (s spec) emrArgs(stack, key string, f foundation, after ...pulumi.Resource) *emr.Args {
 	return &emr.Args{
-		After:                        control.Ready,
-		Region:                       s.cfg.Region,
-		EMR:                          s.cfg.EMR,
-		SamplingRatio:                s.cfg.Tracing.Ratio(),
-		Ephemeral:                    s.cfg.Ephemeral,
-		SubnetID:                     firstSubnet(n),
-		MasterSecurityGroupID:        n.MasterSecurityGroupID,
-		CoreSecurityGroupID:          n.CoreSecurityGroupID,
-		ServiceAccessSecurityGroupID: n.ServiceAccessSecurityGroupID,
-		Bucket:                       data.DataBucket,
-		BucketARN:                    data.DataBucketARN,
-		KMSKeyARN:                    data.KMSKeyARN,
-		BootstrapPath:                t.BootstrapPath,
-		BootstrapArgs:                t.BootstrapArgs,
+		After:                   append(after, f.control.Ready),
+		Region:                  s.cfg.Region,
+		Key:                     key,
+		Name:                    ClusterName(stack, key),
+		Cluster:                 s.cfg.Clusters[key],
+		SamplingRatio:           s.cfg.Tracing.Ratio(),
+		Ephemeral:               s.cfg.Ephemeral,
+		VPCID:                   f.network.VPCID,
+		SubnetID:                firstSubnet(f.network),
+		S3PrefixListID:          f.network.S3PrefixListID,
+		ObservedSecurityGroupID: f.network.ObservedSecurityGroupID,
+		Bucket:                  f.storage.DataBucket,
+		BucketARN:               f.storage.DataBucketARN,
+		KMSKeyARN:               f.storage.KMSKeyARN,
+		BootstrapPath:           f.telemetry.BootstrapPath,
+		BootstrapArgs:           f.telemetry.BootstrapArgs,
 	}
 }
 
@@ -167,17 +180,21 @@ func firstSubnet(n *network.Network) pulumi.StringOutput { return n.SubnetIDs.In
 
 // validate checks the arguments of every component before the first resource is
 // registered. Empty components stand in for those whose outputs are arguments.
-func (s spec) validate() error {
+func (s spec) validate(stack string) error {
 	n := &network.Network{SubnetIDs: pulumi.StringArray{pulumi.String("")}.ToStringArrayOutput()}
 	data, control := &storage.Storage{}, &controlnode.ControlNode{}
 	t, w := &telemetry.Telemetry{}, &workloads.Workloads{}
-	return errors.Join(
+	f := foundation{network: n, storage: data, control: control, telemetry: t}
+	var clusters []error
+	for _, key := range s.cfg.ClusterKeys() {
+		clusters = append(clusters, s.emrArgs(stack, key, f).Validate())
+	}
+	return errors.Join(append(clusters,
 		s.network(data).Validate(),
 		s.storageArgs().Validate(),
 		s.controlArgs(n, data).Validate(),
 		s.telemetryArgs(data, control).Validate(),
-		s.emrArgs(n, data, control, t).Validate(),
 		s.workloadsArgs(data, control, t).Validate(),
 		s.grafanaArgs(w).Validate(),
-	)
+	)...)
 }

@@ -40,7 +40,7 @@ func TestPreviewRefusesSpotWithoutTheAccountsRole(t *testing.T) {
 			require.NoError(t, err)
 			continue
 		}
-		require.ErrorContains(t, err, "emr.core.bidPrice: ")
+		require.ErrorContains(t, err, "clusters.main.core.bidPrice: ")
 		require.ErrorContains(t, err, "`aws iam create-service-linked-role --aws-service-name spot.amazonaws.com`")
 	}
 }

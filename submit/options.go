@@ -116,9 +116,12 @@ func (o Options) Validate() error {
 	return errors.Join(violations...)
 }
 
+// IsClusterID reports whether s has the form of an EMR cluster id.
+func IsClusterID(s string) bool { return clusterID.MatchString(s) }
+
 func (o Options) validateCluster() error {
-	if !clusterID.MatchString(o.Cluster) {
-		return fmt.Errorf("cluster: %q: must be an EMR cluster id (j-…); the stack output emrClusterId has it", o.Cluster)
+	if !IsClusterID(o.Cluster) {
+		return fmt.Errorf("cluster: %q: must be an EMR cluster id (j-…); the stack output clusters has them", o.Cluster)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func examineAccount(ctx context.Context, s *settings) (doctor.Report, error) {
 // needsOf returns what a stack with this configuration creates.
 func needsOf(cfg schema.Config) doctor.Needs {
 	n := doctor.Needs{Region: cfg.Region, Instances: []doctor.Instances{{Type: cfg.ControlNode.InstanceType, Count: 1}}}
-	for _, g := range cfg.EMR.Groups() {
+	for _, g := range cfg.InstanceGroups() {
 		n.Instances = append(n.Instances, doctor.Instances{Type: g.InstanceType, Count: g.Count, Spot: g.BidPrice != ""})
 	}
 	if cfg.Network.VPCID == "" {

@@ -31,6 +31,8 @@ func TestNeedsAreThoseOfTheStacksResources(t *testing.T) {
 	require.Equal(t, 1, needsOf(cfg).Addresses, "the control node's")
 	cfg.ControlNode.Access = schema.AccessVPC
 	require.Zero(t, needsOf(cfg).Addresses)
-	cfg.EMR.Core.BidPrice = "0.1"
+	cluster := cfg.Clusters["main"]
+	cluster.Core.BidPrice = "0.1"
+	cfg.Clusters = map[string]schema.Cluster{"main": cluster}
 	require.True(t, needsOf(cfg).Instances[2].Spot)
 }

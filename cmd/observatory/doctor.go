@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/emr-observatory/emr-observatory/components/emr"
 	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
+	"github.com/emr-observatory/emr-observatory/observe"
 	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
 )
 
@@ -27,7 +27,7 @@ func doctorCommand(s *settings) *cobra.Command {
 			"service-linked roles, compared with what the file of --stack needs. Tested against fakes of the AWS APIs,\n" +
 			"not against AWS.\n\n" +
 			"With --node it compares the spark-defaults.conf of an EMR node with the values that the platform repeats from\n" +
-			emr.RestatedRelease + ". The node must be of a cluster without the platform, whose configurations replace EMR's values.",
+			observe.RestatedRelease + ". The node must be of a cluster without the platform, whose configurations replace EMR's values.",
 		Example: "  observatory doctor\n  observatory doctor --aws --stack dev\n" +
 			"  ssh hadoop@NODE cat /etc/spark/conf/spark-defaults.conf | observatory doctor --node -",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -71,7 +71,7 @@ func examineNode(stdin io.Reader, file string) (doctor.Report, error) {
 		stdin = f
 	}
 	return doctor.ExamineNode(stdin, doctor.Restated{
-		Release: emr.RestatedRelease, Values: emr.ShippedJavaOptions(), Agent: emr.AgentFlag,
+		Release: observe.RestatedRelease, Values: observe.ShippedJavaOptions(), Agent: observe.AgentFlag,
 	})
 }
 

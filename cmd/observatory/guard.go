@@ -26,7 +26,7 @@ func guardCommand() *cobra.Command {
 			"configuration if a cluster is deleted), or stop half-way because AWS refuses it. --accept names what may be lost.\n" +
 			"It also says if the stack's cluster has ended, as an idle one does: the next update with --refresh creates another.",
 		Example: "  pulumi preview --stack acme/emr-observatory/dev --refresh --json | observatory guard\n" +
-			"  observatory guard preview.json --accept emr-cluster",
+			"  observatory guard preview.json --accept emr-main-cluster",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := cmd.InOrStdin()
 			if len(args) == 1 && args[0] != "-" {
@@ -76,17 +76,18 @@ type verdict struct {
 	Refusals []string                    `json:"refusals"`
 }
 
-// noticesOf says whether the stack's cluster has ended. A failed look-up does not
+// noticesOf says which of the stack's clusters have ended. A failed look-up does not
 // refuse an update that may have nothing to do with the cluster.
 func noticesOf(ctx context.Context, cfg aws.Config, preview changes.Digest) []string {
-	ended, err := engine.EndedCluster(ctx, cfg, preview)
-	switch {
-	case err != nil:
-		return []string{err.Error()}
-	case ended != nil:
-		return []string{ended.String()}
+	notices := []string{}
+	ended, err := engine.EndedClusters(ctx, cfg, preview)
+	for _, e := range ended {
+		notices = append(notices, e.String())
 	}
-	return []string{}
+	if err != nil {
+		notices = append(notices, strings.Split(err.Error(), "\n")...)
+	}
+	return notices
 }
 
 // verdictOf returns what the plan changes, and the refusal line by line.

@@ -60,16 +60,16 @@ func TestGuardReportsAnEndedCluster(t *testing.T) {
 	}
 	stackOf := func(id string) string {
 		return fmt.Sprintf(`{"op":"same","urn":"urn:pulumi:dev::emr-observatory::pulumi:pulumi:Stack::emr-observatory-dev",`+
-			`"oldState":{"type":"pulumi:pulumi:Stack","outputs":{"emrClusterId":%q}}}`, id)
+			`"oldState":{"type":"pulumi:pulumi:Stack","outputs":{"clusters":{"etl":{"id":%q}}}}}`, id)
 	}
-	const created = `,{"op":"create","urn":"urn:pulumi:dev::emr-observatory::aws:emr/cluster:Cluster::emr-cluster",` +
+	const created = `,{"op":"create","urn":"urn:pulumi:dev::emr-observatory::aws:emr/cluster:Cluster::emr-etl-cluster",` +
 		`"newState":{"type":"aws:emr/cluster:Cluster","custom":true}}`
 
 	o := guard(`{"steps":[` + stackOf(cluster) + created + `]}`)
 	require.Zero(t, o.code, o.stderr)
 	ended := "cluster " + cluster + ` ended \(TERMINAT[A-Z_]+: Cluster was terminated after 60 minutes idle\)`
 	require.Regexp(t, ended+"; up creates another\n", o.stdout)
-	require.Contains(t, o.stdout, "created: emr-cluster\n")
+	require.Contains(t, o.stdout, "created: emr-etl-cluster\n")
 
 	o = guard(`{"steps":[`+stackOf(cluster)+`]}`, "--json")
 	require.Zero(t, o.code, o.stderr)
@@ -79,6 +79,6 @@ func TestGuardReportsAnEndedCluster(t *testing.T) {
 
 	o = guard(`{"steps":[` + stackOf("j-UNKNOWN") + `]}`)
 	require.Zero(t, o.code, "a failed look-up refuses nothing")
-	require.Contains(t, o.stdout, "look whether the stack's cluster still runs: describe cluster j-UNKNOWN")
+	require.Contains(t, o.stdout, "look whether the stack's cluster etl still runs: describe cluster j-UNKNOWN")
 	require.NotContains(t, guard(`{"steps":[`+created[1:]+`]}`).stdout, "ended", "a stack's first update")
 }

@@ -67,7 +67,7 @@ func submitCommand(s *settings) *cobra.Command {
 	c.Flags().DurationVar(&o.PhasesWait, "phases-wait", submit.PhasesWait,
 		"with --wait: how long to wait for the applications' phases; 0 does not ask")
 	remote.addFlags(c, "status-url")
-	c.Flags().StringVar(&o.Cluster, "cluster", "", "EMR cluster id (j-…)")
+	c.Flags().StringVar(&o.Cluster, "cluster", "", "EMR cluster: its id (j-…), or on the local cloud its key or name; may be left out if the stack has one")
 	c.Flags().StringVar(&o.Bucket, "bucket", "", "data bucket of the platform")
 	c.Flags().StringVar(&o.Class, "class", "", "main class of a JAR")
 	c.Flags().StringVar(&o.Name, "name", "", "step name (default: the file name)")
@@ -100,9 +100,6 @@ func localDefaults(ctx context.Context, s *settings, o *submit.Options) error {
 	}
 	o.Status.URL = cmp.Or(o.Status.URL, running.URL(string(platform.WorkloadStatus)))
 	o.PollInterval, o.LongestPoll = local.PollInterval, local.PollInterval
-	if o.Cluster != "" && o.Bucket != "" {
-		return nil
-	}
 	p, err := s.platform()
 	if err != nil {
 		return err
@@ -115,6 +112,11 @@ func localDefaults(ctx context.Context, s *settings, o *submit.Options) error {
 	if err != nil {
 		return err
 	}
-	o.Cluster, o.Bucket = cmp.Or(o.Cluster, outputs.EMRClusterID), cmp.Or(o.Bucket, outputs.DataBucket)
-	return nil
+	o.Bucket = cmp.Or(o.Bucket, outputs.DataBucket)
+	if submit.IsClusterID(o.Cluster) {
+		return nil
+	}
+	cluster, err := outputs.FindCluster(o.Cluster)
+	o.Cluster = cluster.ID
+	return err
 }

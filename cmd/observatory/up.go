@@ -58,7 +58,7 @@ func upCommand(s *settings) *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON: job, objects in S3, URLs")
 	c.Flags().StringArrayVarP(&o.Config, "config", "c", nil,
-		"override Pulumi.<stack>.yaml for this run: key=value, nested keys joined by dots (emr.core.count=3), entries of lists by\n"+
+		"override Pulumi.<stack>.yaml for this run: key=value, nested keys joined by dots (clusters.main.core.count=3), entries of lists by\n"+
 			"index (operatorCidrs[0]=198.51.100.7/32); may be repeated")
 	c.Flags().DurationVar(&o.LogDelay, "log-delay", 0,
 		"delay before step logs appear in S3 (EMR: up to 5m); ignored if the local cloud is already running")

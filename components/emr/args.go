@@ -10,21 +10,23 @@ import (
 // components; those of strings are all required.
 type Args struct {
 	Region string // required
-	schema.EMR
+	Key    string // of the cluster in the configuration; required
+	Name   string // EMR's own name of the cluster, by which people choose it; required
+	schema.Cluster
 	Ephemeral bool // forbids TerminationProtection, permits a primary node on spot
 
 	SamplingRatio string // of the jobs' traces, platform.SparkSamplingRatio; "" = they have none
 
-	// After is what the cluster itself waits for; its roles do not. nil = nothing.
-	After pulumi.Resource
+	// After is what the cluster itself waits for; its roles do not.
+	After []pulumi.Resource
 
-	SubnetID                     pulumi.StringInput
-	MasterSecurityGroupID        pulumi.StringInput
-	CoreSecurityGroupID          pulumi.StringInput
-	ServiceAccessSecurityGroupID pulumi.StringInput
-	Bucket                       pulumi.StringInput
-	BucketARN                    pulumi.StringInput
-	KMSKeyARN                    pulumi.StringInput
-	BootstrapPath                pulumi.StringInput      // s3://…
-	BootstrapArgs                pulumi.StringArrayInput // with the content hash: the provider ignores a change of the path alone
+	VPCID                   pulumi.StringInput
+	SubnetID                pulumi.StringInput
+	S3PrefixListID          pulumi.StringInput // addresses of S3 in the region
+	ObservedSecurityGroupID pulumi.StringInput // opens the way to the control node
+	Bucket                  pulumi.StringInput
+	BucketARN               pulumi.StringInput
+	KMSKeyARN               pulumi.StringInput
+	BootstrapPath           pulumi.StringInput      // s3://…
+	BootstrapArgs           pulumi.StringArrayInput // with the content hash: the provider ignores a change of the path alone
 }

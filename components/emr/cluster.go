@@ -2,12 +2,14 @@ package emr
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/emr"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/emr-observatory/emr-observatory/components/internal/child"
 	"github.com/emr-observatory/emr-observatory/components/internal/output"
+	"github.com/emr-observatory/emr-observatory/components/internal/securitygroup"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -16,6 +18,12 @@ const TypeToken = platform.Name + ":emr:Cluster"
 
 // bootstrapName is the bootstrap action's name in EMR's console and logs.
 const bootstrapName = platform.Name
+
+// ResourceName is the logical name of the cluster's resource in the component with
+// this name.
+func ResourceName(component string) string { return child.NameOf(component, clusterRole) }
+
+const clusterRole = "cluster"
 
 // Cluster is the running cluster.
 type Cluster struct {
@@ -27,6 +35,11 @@ type Cluster struct {
 	NodeRoleARN        pulumi.StringOutput `pulumi:"nodeRoleArn"`
 	NodeRoleName       pulumi.StringOutput `pulumi:"nodeRoleName"` // attach here what jobs need beyond lake/
 	InstanceProfileARN pulumi.StringOutput `pulumi:"instanceProfileArn"`
+	LogURI             pulumi.StringOutput `pulumi:"logUri"` // s3://…/, of this cluster only
+
+	MasterSecurityGroupID        pulumi.StringOutput `pulumi:"masterSecurityGroupId"`
+	CoreSecurityGroupID          pulumi.StringOutput `pulumi:"coreSecurityGroupId"` // core and task
+	ServiceAccessSecurityGroupID pulumi.StringOutput `pulumi:"serviceAccessSecurityGroupId"`
 }
 
 // New builds the cluster and waits until it is up. It registers nothing when
@@ -71,30 +84,40 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if err != nil {
 		return nil, err
 	}
-	dependencies, err := b.blockPublicAccess()
+	groups, err := b.createSecurityGroups()
 	if err != nil {
 		return nil, err
 	}
+	p := parts{node, service, security, groups, configurations}
 	// With a role that lacks its policies, the cluster fails only after minutes.
-	dependencies = append(append(dependencies, node.policies...), service.policies...)
-	if args.After != nil {
-		dependencies = append(dependencies, args.After)
-	}
-	cluster, err := emr.NewCluster(ctx, b.Name("cluster"), b.clusterArgs(parts{node, service, security, configurations}),
-		b.Options(pulumi.DependsOn(dependencies))...)
+	dependencies := slices.Concat(args.After, node.policies, service.policies)
+	cluster, err := emr.NewCluster(ctx, b.Name(clusterRole), b.clusterArgs(p), b.Options(pulumi.DependsOn(dependencies))...)
 	if err != nil {
 		return nil, fmt.Errorf("create cluster: %w", err)
 	}
 	if err := b.createTaskGroup(cluster); err != nil {
 		return nil, err
 	}
-	c.ClusterID, c.MasterDNS = cluster.ID().ToStringOutput(), cluster.MasterPublicDns
-	c.ServiceRoleARN, c.InstanceProfileARN = service.arn, node.profileARN
-	c.NodeRoleARN, c.NodeRoleName = node.arn, node.name
-	return c, ctx.RegisterResourceOutputs(c, pulumi.Map{
-		"clusterId": c.ClusterID, "masterDns": c.MasterDNS, "serviceRoleArn": c.ServiceRoleARN,
+	return c, c.setOutputs(ctx, cluster, b.logURI(), p)
+}
+
+// setOutputs sets the component's outputs.
+func (c *Cluster) setOutputs(ctx *pulumi.Context, cluster *emr.Cluster, logURI pulumi.StringOutput, p parts) error {
+	c.ClusterID, c.MasterDNS, c.LogURI = cluster.ID().ToStringOutput(), cluster.MasterPublicDns, logURI
+	c.ServiceRoleARN, c.InstanceProfileARN = p.service.arn, p.node.profileARN
+	c.NodeRoleARN, c.NodeRoleName = p.node.arn, p.node.name
+	c.MasterSecurityGroupID, c.CoreSecurityGroupID = p.groups[groupMaster].Ready, p.groups[groupCore].Ready
+	c.ServiceAccessSecurityGroupID = p.groups[groupServiceAccess].Ready
+	err := ctx.RegisterResourceOutputs(c, pulumi.Map{
+		"clusterId": c.ClusterID, "masterDns": c.MasterDNS, "serviceRoleArn": c.ServiceRoleARN, "logUri": c.LogURI,
 		"nodeRoleArn": c.NodeRoleARN, "nodeRoleName": c.NodeRoleName, "instanceProfileArn": c.InstanceProfileARN,
+		"masterSecurityGroupId": c.MasterSecurityGroupID, "coreSecurityGroupId": c.CoreSecurityGroupID,
+		"serviceAccessSecurityGroupId": c.ServiceAccessSecurityGroupID,
 	})
+	if err != nil {
+		return fmt.Errorf("register outputs of the cluster: %w", err)
+	}
+	return nil
 }
 
 type builder struct {
@@ -102,17 +125,12 @@ type builder struct {
 	args *Args
 }
 
-// emrTags returns the tags of the cluster and its roles. They include no Name,
-// since EMR copies a cluster's tags to its instances.
-func emrTags() pulumi.StringMap {
-	return pulumi.StringMap{platform.EMRManagedPolicyTag: pulumi.String("true")}
-}
-
 // parts are the resources and the rendered settings that the cluster refers to.
 type parts struct {
 	node           *nodeRole
 	service        *serviceRole
 	security       *emr.SecurityConfiguration
+	groups         map[string]*securitygroup.Group
 	configurations string
 }
 
@@ -121,15 +139,18 @@ type parts struct {
 func (b *builder) clusterArgs(p parts) *emr.ClusterArgs {
 	a := b.args
 	args := &emr.ClusterArgs{
+		Name:         pulumi.String(a.Name),
 		ReleaseLabel: pulumi.String(a.ReleaseLabel),
 		Applications: pulumi.ToStringArray(a.Applications),
 		ServiceRole:  p.service.arn,
 		Ec2Attributes: emr.ClusterEc2AttributesArgs{
-			InstanceProfile:               p.node.profileARN,
-			SubnetId:                      a.SubnetID.ToStringOutput(),
-			EmrManagedMasterSecurityGroup: a.MasterSecurityGroupID.ToStringOutput(),
-			EmrManagedSlaveSecurityGroup:  a.CoreSecurityGroupID.ToStringOutput(),
-			ServiceAccessSecurityGroup:    a.ServiceAccessSecurityGroupID.ToStringOutput(),
+			InstanceProfile:                p.node.profileARN,
+			SubnetId:                       a.SubnetID.ToStringOutput(),
+			EmrManagedMasterSecurityGroup:  p.groups[groupMaster].Ready,
+			EmrManagedSlaveSecurityGroup:   p.groups[groupCore].Ready,
+			ServiceAccessSecurityGroup:     p.groups[groupServiceAccess].Ready,
+			AdditionalMasterSecurityGroups: a.ObservedSecurityGroupID.ToStringOutput(),
+			AdditionalSlaveSecurityGroups:  a.ObservedSecurityGroupID.ToStringOutput(),
 		},
 		MasterInstanceGroup: masterGroup(a.Master),
 		CoreInstanceGroup:   coreGroup(a.Core),
@@ -138,13 +159,13 @@ func (b *builder) clusterArgs(p parts) *emr.ClusterArgs {
 		}},
 		ConfigurationsJson:    pulumi.String(p.configurations),
 		SecurityConfiguration: p.security.Name,
-		LogUri:                logURI(a.Bucket),
+		LogUri:                b.logURI(),
 		LogEncryptionKmsKeyId: a.KMSKeyARN.ToStringOutput(),
 		// By default EMR terminates a cluster that has no steps.
 		KeepJobFlowAliveWhenNoSteps: pulumi.Bool(true),
 		UnhealthyNodeReplacement:    pulumi.Bool(true),
 		TerminationProtection:       pulumi.Bool(a.TerminationProtection),
-		Tags:                        emrTags(),
+		Tags:                        b.tags(),
 	}
 	if a.IdleTimeoutMinutes > 0 {
 		const seconds = 60
@@ -153,6 +174,7 @@ func (b *builder) clusterArgs(p parts) *emr.ClusterArgs {
 	return args
 }
 
-func logURI(bucket pulumi.StringInput) pulumi.StringOutput {
-	return output.Map(bucket, func(name string) (string, error) { return platform.PrefixEMRLogs.URI(name), nil })
+func (b *builder) logURI() pulumi.StringOutput {
+	logs := platform.ClusterLogs(b.args.Key)
+	return output.Map(b.args.Bucket, func(bucket string) (string, error) { return logs.URI(bucket), nil })
 }

@@ -30,15 +30,16 @@ const (
 func validArgs() *emr.Args {
 	return &emr.Args{
 		Region: "us-east-1",
-		EMR: schema.EMR{
-			ReleaseLabel: "emr-7.10.0", Applications: []string{"Hadoop", "Spark"}, Architectures: platform.Architectures(),
+		Key:    "main", Name: "emr-observatory-dev-main",
+		Cluster: schema.Cluster{
+			ReleaseLabel: "emr-7.10.0", Applications: []string{"Hadoop", "Spark"},
 			Master: schema.InstanceGroup{InstanceType: "m5.xlarge", Count: 1},
 			Core: schema.InstanceGroup{InstanceType: "r7g.2xlarge", Count: 2, EBS: []schema.Volume{
 				{Type: "gp3", SizeGiB: 128, IOPS: 4000, Throughput: 250, PerInstance: 2},
 			}},
 		},
-		SubnetID: pulumi.String("subnet-1"), MasterSecurityGroupID: pulumi.String("sg-master"), CoreSecurityGroupID: pulumi.String("sg-core"),
-		ServiceAccessSecurityGroupID: pulumi.String("sg-service"), Bucket: pulumi.String("data-bucket"), BucketARN: pulumi.String(bucketARN),
+		VPCID: pulumi.String("vpc-1"), SubnetID: pulumi.String("subnet-1"), S3PrefixListID: pulumi.String("pl-1"),
+		ObservedSecurityGroupID: pulumi.String("sg-observed"), Bucket: pulumi.String("data-bucket"), BucketARN: pulumi.String(bucketARN),
 		KMSKeyARN: pulumi.String(keyARN), BootstrapPath: pulumi.String("s3://data-bucket/artifacts/abc/bootstrap.sh"),
 		BootstrapArgs: pulumi.ToStringArray([]string{"10.0.0.10", "s3://data-bucket/artifacts/", "abc"}),
 	}
@@ -116,6 +117,9 @@ func componentResources(rec *recorder.Recording) []string {
 func TestRegistersExactlyTheseResources(t *testing.T) {
 	rec := run(t, validArgs())
 	require.Equal(t, []string{
+		groupsType + " emr-core",
+		groupsType + " emr-master",
+		groupsType + " emr-service-access",
 		clusterType + " emr-cluster",
 		"aws:emr/securityConfiguration:SecurityConfiguration emr-security",
 		"aws:iam/instanceProfile:InstanceProfile emr-node",
@@ -125,7 +129,7 @@ func TestRegistersExactlyTheseResources(t *testing.T) {
 		policyType + " emr-service",
 		"aws:iam/rolePolicyAttachment:RolePolicyAttachment emr-service",
 		"observatory:emr:Cluster emr",
-	}, componentResources(rec))
+	}, slices.DeleteFunc(componentResources(rec), isRule))
 	require.Empty(t, rec.Defaults)
 	require.Empty(t, rec.Protected())
 	for _, r := range rec.Resources {
@@ -143,14 +147,19 @@ func TestRegistersExactlyTheseResources(t *testing.T) {
 // The setting belongs to the account: a stack makes it only if asked to, as strict
 // as it can be, and leaves it there.
 func TestBlocksPublicAccessOnlyIfAskedAndNeverLoosensIt(t *testing.T) {
-	a := validArgs()
-	a.BlockPublicAccess = true
-	rec := run(t, a)
+	rec, err := recorder.Run(func(ctx *pulumi.Context) error {
+		p, err := aws.NewProvider(ctx, "main", &aws.ProviderArgs{Region: pulumi.String("us-east-1")})
+		if err != nil {
+			return err
+		}
+		_, err = emr.BlockPublicAccess(ctx, "emr", pulumi.Provider(p))
+		return err
+	})
+	require.NoError(t, err)
 	block := one(t, rec, "aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration", "emr-block-public-access")
 	require.Equal(t, map[string]any{"blockPublicSecurityGroupRules": true}, block.Inputs.Mappable(), "no port is permitted")
 	require.True(t, block.Retain, "deleting it would restore AWS's default, which permits port 22")
 	require.Equal(t, []string{"permittedPublicSecurityGroupRuleRanges"}, block.Ignored, "replacing it would delete the old one last")
-	require.Contains(t, one(t, rec, clusterType, "emr-cluster").Dependencies, "emr-block-public-access")
 }
 
 func TestClusterInputs(t *testing.T) {
@@ -163,11 +172,13 @@ func TestClusterInputs(t *testing.T) {
 	require.True(t, json.Valid([]byte(configurations)))
 	delete(in, "configurationsJson")
 	require.Equal(t, map[string]any{
-		"releaseLabel": "emr-7.10.0", "applications": []any{"Hadoop", "Spark"},
+		"name": "emr-observatory-dev-main", "releaseLabel": "emr-7.10.0", "applications": []any{"Hadoop", "Spark"},
 		"serviceRole": "arn:aws:iam::123456789012:role/emr-service-1a2b3c4",
 		"ec2Attributes": map[string]any{
 			"instanceProfile": "arn:aws:mock:us-east-1:123456789012:emr-node", "subnetId": "subnet-1",
-			"emrManagedMasterSecurityGroup": "sg-master", "emrManagedSlaveSecurityGroup": "sg-core", "serviceAccessSecurityGroup": "sg-service",
+			"emrManagedMasterSecurityGroup": "emr-master-id", "emrManagedSlaveSecurityGroup": "emr-core-id",
+			"serviceAccessSecurityGroup": "emr-service-access-id", "additionalMasterSecurityGroups": "sg-observed",
+			"additionalSlaveSecurityGroups": "sg-observed",
 		},
 		"masterInstanceGroup": map[string]any{"name": "master", "instanceType": "m5.xlarge", "instanceCount": 1.0},
 		"coreInstanceGroup": map[string]any{"name": "core", "instanceType": "r7g.2xlarge", "instanceCount": 2.0, "ebsConfigs": []any{
@@ -178,9 +189,9 @@ func TestClusterInputs(t *testing.T) {
 			"args": []any{"10.0.0.10", "s3://data-bucket/artifacts/", "abc"},
 		}},
 		"securityConfiguration": "security-1a2b3c4",
-		"logUri":                "s3://data-bucket/emr-logs/", "logEncryptionKmsKeyId": keyARN,
+		"logUri":                "s3://data-bucket/emr-logs/main/", "logEncryptionKmsKeyId": keyARN,
 		"keepJobFlowAliveWhenNoSteps": true, "unhealthyNodeReplacement": true, "terminationProtection": false,
-		"tags": map[string]any{platform.EMRManagedPolicyTag: "true"},
+		"tags": map[string]any{platform.EMRManagedPolicyTag: "true", "observatory:cluster": "main"},
 	}, in)
 }
 
@@ -210,7 +221,7 @@ func TestOnlyTheClusterWaits(t *testing.T) {
 			return err
 		}
 		args := validArgs()
-		args.After = gate
+		args.After = []pulumi.Resource{gate}
 		args.Task = &schema.InstanceGroup{InstanceType: "m5.xlarge", Count: 1}
 		_, err = emr.New(ctx, "emr", args, pulumi.Provider(p))
 		return err

@@ -3,49 +3,33 @@ package emr
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 
-	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/emr-observatory/emr-observatory/observe"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
-
-// classification is one entry of EMR's configuration list. The keys' case is
-// the API's: the provider compares the JSON it reads back, and any other
-// spelling, or an empty list, replaces the cluster at every update
-// (terraform-provider-aws#7101). Properties are always there, if empty as {}: so
-// the provider's documentation and its acceptance tests write them.
-type classification struct {
-	Classification string            `json:"Classification"`
-	Configurations []classification  `json:"Configurations,omitempty"`
-	Properties     map[string]string `json:"Properties"`
-}
 
 // ConfigurationsJSON renders the cluster's configuration list: the same
 // arguments give the same bytes.
 func (a *Args) ConfigurationsJSON() (string, error) {
-	b, err := json.Marshal(a.classifications())
+	b, err := json.Marshal(observe.Configurations(a.SamplingRatio, a.SparkDefaults))
 	if err != nil {
 		return "", fmt.Errorf("render configurations: %w", err)
 	}
 	return string(b), nil
 }
 
-func (a *Args) classifications() []classification {
-	return append([]classification{
-		// YARN's and HDFS's own metrics under /prom, read by the node's collector.
-		{Classification: "core-site", Properties: map[string]string{"hadoop.prometheus.endpoint.enabled": "true"}},
-		{Classification: "spark-defaults", Properties: a.sparkDefaults()},
-	}, dockerClassifications()...)
-}
-
-// sparkDefaults merges the caller's properties over the platform's.
-func (a *Args) sparkDefaults() map[string]string {
-	d := ShippedJavaOptions()
-	for key, options := range d {
-		d[key] = options + " " + AgentFlag
+// warnOfOtherRelease logs that the restated options may not be the release's own.
+func (a *Args) warnOfOtherRelease(ctx *pulumi.Context, c *Cluster) error {
+	if a.ReleaseLabel == observe.RestatedRelease {
+		return nil
 	}
-	if a.SamplingRatio != "" {
-		d[platform.SparkSamplingRatio] = a.SamplingRatio
+	err := ctx.Log.Warn(fmt.Sprintf("%s: %s: %s and %s are restated from %s, the only release whose values are published; "+
+		"if jobs depend on others, compare them with `observatory doctor --node FILE`",
+		a.path("releaseLabel"), a.ReleaseLabel, schema.SparkDriverAgentKey, schema.SparkExecutorAgentKey, observe.RestatedRelease), &pulumi.LogArgs{Resource: c})
+	if err != nil {
+		return fmt.Errorf("warn of another release: %w", err)
 	}
-	maps.Copy(d, a.SparkDefaults)
-	return d
+	return nil
 }

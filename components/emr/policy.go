@@ -46,15 +46,16 @@ func servicePolicy(a iampolicy.Account, region, nodeRoleARN, keyARN string) iamp
 }
 
 // nodePolicy grants a node the least that the platform needs. For jobs that need
-// more, attach another policy to the role.
-// luks says whether nodes encrypt disks themselves.
-func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string, luks bool) iampolicy.Document {
+// more, attach another policy to the role. Of the logs, it may write those of its own
+// cluster only. luks says whether nodes encrypt disks themselves.
+func nodePolicy(a iampolicy.Account, region, key, bucketARN, keyARN string, luks bool) iampolicy.Document {
 	objectsUnder := func(p platform.Prefix) []string { return []string{bucketARN + "/" + string(p) + "*"} }
+	logs := platform.ClusterLogs(key)
 	libraries := "arn:" + a.Partition + ":s3:::" + region + ".elasticmapreduce"
 	return iampolicy.New(append([]iampolicy.Statement{
 		{
 			Sid: "ListOwnPrefixes", Effect: iampolicy.Allow, Action: []string{"s3:ListBucket"}, Resource: []string{bucketARN},
-			Condition: iampolicy.Condition{"StringLike": {"s3:prefix": listablePrefixes()}},
+			Condition: iampolicy.Condition{"StringLike": {"s3:prefix": listablePrefixes(logs)}},
 		},
 		{
 			Sid: "KnowBucket", Effect: iampolicy.Allow, Action: []string{"s3:GetBucketLocation", "s3:ListBucketMultipartUploads"},
@@ -62,7 +63,7 @@ func nodePolicy(a iampolicy.Account, region, bucketARN, keyARN string, luks bool
 		},
 		{Sid: "ReadArtifacts", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: objectsUnder(platform.PrefixArtifacts)},
 		{Sid: "WriteLogs", Effect: iampolicy.Allow, Action: []string{"s3:PutObject", "s3:AbortMultipartUpload"},
-			Resource: objectsUnder(platform.PrefixEMRLogs)},
+			Resource: objectsUnder(logs)},
 		{
 			Sid: "WorkInLake", Effect: iampolicy.Allow, Resource: objectsUnder(platform.PrefixLake),
 			Action: []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"},
@@ -90,9 +91,9 @@ func keyActions(luks bool) []string {
 
 // listablePrefixes are the prefixes that a node may list, with and without the
 // slash: file system clients first look up the directory itself.
-func listablePrefixes() []string {
+func listablePrefixes(logs platform.Prefix) []string {
 	var out []string
-	for _, p := range []platform.Prefix{platform.PrefixArtifacts, platform.PrefixEMRLogs, platform.PrefixLake} {
+	for _, p := range []platform.Prefix{platform.PrefixArtifacts, logs, platform.PrefixLake} {
 		out = append(out, p.Name(), string(p)+"*")
 	}
 	return out

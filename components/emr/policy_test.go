@@ -32,11 +32,11 @@ func TestNodePolicyIsBoundToPrefixes(t *testing.T) {
 	require.Equal(t, []string{"arn:aws:ec2:us-east-1:123456789012:instance/*"}, s["SessionRegistration"].Resource)
 	require.Equal(t, []string{bucketARN + "/artifacts/*"}, s["ReadArtifacts"].Resource)
 	require.Equal(t, []string{"s3:GetObject"}, s["ReadArtifacts"].Action)
-	require.Equal(t, []string{bucketARN + "/emr-logs/*"}, s["WriteLogs"].Resource)
+	require.Equal(t, []string{bucketARN + "/emr-logs/main/*"}, s["WriteLogs"].Resource)
 	require.NotContains(t, s["WriteLogs"].Action, "s3:GetObject")
 	require.NotContains(t, s["WriteLogs"].Action, "s3:DeleteObject")
 	require.Equal(t, []string{bucketARN + "/lake/*"}, s["WorkInLake"].Resource)
-	require.Equal(t, []string{"artifacts", "artifacts/*", "emr-logs", "emr-logs/*", "lake", "lake/*"},
+	require.Equal(t, []string{"artifacts", "artifacts/*", "emr-logs/main", "emr-logs/main/*", "lake", "lake/*"},
 		s["ListOwnPrefixes"].Condition["StringLike"]["s3:prefix"])
 	require.Equal(t, []string{"arn:aws:s3:::us-east-1.elasticmapreduce/*"}, s["ReadEMRLibraries"].Resource)
 	require.Equal(t, []string{keyARN}, s["UseKey"].Resource)

@@ -30,7 +30,7 @@ type serviceRole struct {
 
 func (b *builder) createNodeRole() (*nodeRole, error) {
 	role, err := iam.NewRole(b.Ctx, b.Name("node"), &iam.RoleArgs{
-		Description: pulumi.String("Instances of the EMR cluster"), Tags: emrTags(),
+		Description: pulumi.String("Instances of the EMR cluster"), Tags: b.tags(),
 		// Other stacks attach policies to this role, and IAM deletes no role that has some.
 		ForceDetachPolicies: pulumi.Bool(true),
 		AssumeRolePolicy: b.renderPolicy(func(a iampolicy.Account, _ []string) iampolicy.Document {
@@ -46,13 +46,13 @@ func (b *builder) createNodeRole() (*nodeRole, error) {
 	own, err := iam.NewRolePolicy(b.Ctx, b.Name("node"), &iam.RolePolicyArgs{
 		Role: role.Name,
 		Policy: b.renderPolicy(func(a iampolicy.Account, v []string) iampolicy.Document {
-			return nodePolicy(a, b.args.Region, v[0], v[1], luks)
+			return nodePolicy(a, b.args.Region, b.args.Key, v[0], v[1], luks)
 		}, b.args.BucketARN, b.args.KMSKeyARN),
 	}, b.Options()...)
 	if err != nil {
 		return nil, fmt.Errorf("create node policy: %w", err)
 	}
-	profile, err := iam.NewInstanceProfile(b.Ctx, b.Name("node"), &iam.InstanceProfileArgs{Role: role.Name, Tags: emrTags()}, b.Options()...)
+	profile, err := iam.NewInstanceProfile(b.Ctx, b.Name("node"), &iam.InstanceProfileArgs{Role: role.Name, Tags: b.tags()}, b.Options()...)
 	if err != nil {
 		return nil, fmt.Errorf("create instance profile: %w", err)
 	}
@@ -61,7 +61,7 @@ func (b *builder) createNodeRole() (*nodeRole, error) {
 
 func (b *builder) createServiceRole(nodeRoleARN pulumi.StringOutput) (*serviceRole, error) {
 	role, err := iam.NewRole(b.Ctx, b.Name("service"), &iam.RoleArgs{
-		Description: pulumi.String("EMR itself"), Tags: emrTags(),
+		Description: pulumi.String("EMR itself"), Tags: b.tags(),
 		AssumeRolePolicy: b.renderPolicy(func(a iampolicy.Account, _ []string) iampolicy.Document {
 			return serviceTrust(a, b.args.Region)
 		}),

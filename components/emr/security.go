@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/emr"
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/emr-observatory/emr-observatory/components/internal/output"
 )
@@ -72,27 +71,4 @@ func (b *builder) createSecurityConfiguration() (*emr.SecurityConfiguration, err
 		return nil, fmt.Errorf("create security configuration: %w", err)
 	}
 	return s, nil
-}
-
-// blockPublicAccess makes EMR refuse, in the whole account and region, any cluster
-// whose security groups admit public addresses. The setting is the account's, so
-// that it is made only if asked for, and never loosened:
-//
-//   - Without permitted ranges it is the strictest that there is (EMR API,
-//     BlockPublicAccessConfiguration).
-//   - Destroying the resource would restore AWS's default, which permits port 22
-//     (terraform-provider-aws, block_public_access_configuration.go): it is retained.
-//   - Stacks of earlier versions permitted port 22. An edit of that would be a
-//     replacement, whose second half is such a destroy: what they set stays.
-func (b *builder) blockPublicAccess() ([]pulumi.Resource, error) {
-	if !b.args.BlockPublicAccess {
-		return nil, nil
-	}
-	block, err := emr.NewBlockPublicAccessConfiguration(b.Ctx, b.Name("block-public-access"), &emr.BlockPublicAccessConfigurationArgs{
-		BlockPublicSecurityGroupRules: pulumi.Bool(true),
-	}, b.Options(pulumi.RetainOnDelete(true), pulumi.IgnoreChanges([]string{"permittedPublicSecurityGroupRuleRanges"}))...)
-	if err != nil {
-		return nil, fmt.Errorf("block public access: %w", err)
-	}
-	return []pulumi.Resource{block}, nil
 }

@@ -40,9 +40,9 @@ func (b *builder) requireSpotRole() error {
 type spotGroup struct{ path, bidPrice string }
 
 func (a *Args) groupsOnSpot() []spotGroup {
-	groups := []spotGroup{{"emr.master", a.Master.BidPrice}, {"emr.core", a.Core.BidPrice}}
+	groups := []spotGroup{{a.path("master"), a.Master.BidPrice}, {a.path("core"), a.Core.BidPrice}}
 	if a.Task != nil {
-		groups = append(groups, spotGroup{"emr.task", a.Task.BidPrice})
+		groups = append(groups, spotGroup{a.path("task"), a.Task.BidPrice})
 	}
 	var out []spotGroup
 	for _, g := range groups {

@@ -29,11 +29,11 @@ func TestSpotNeedsTheAccountsRole(t *testing.T) {
 	require.Contains(t, rec.Invokes, getRoles)
 
 	_, err = run(args, withRoles())
-	for _, path := range []string{`emr.core.bidPrice: "0.2" `, `emr.task.bidPrice: "0.1" `} {
+	for _, path := range []string{`clusters.main.core.bidPrice: "0.2" `, `clusters.main.task.bidPrice: "0.1" `} {
 		require.ErrorContains(t, err, path+"must be empty in an account without the role AWSServiceRoleForEC2Spot")
 	}
 	require.ErrorContains(t, err, "`aws iam create-service-linked-role --aws-service-name spot.amazonaws.com`")
-	require.NotContains(t, err.Error(), "emr.master")
+	require.NotContains(t, err.Error(), "clusters.main.master")
 
 	rec, err = run(validArgs())
 	require.NoError(t, err)

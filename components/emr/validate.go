@@ -14,11 +14,16 @@ func (a *Args) Validate() error {
 		return errors.New("emr: arguments are nil; pass *emr.Args")
 	}
 	var l violation.List
-	schema.CheckRegion(&l, "emr.region", a.Region)
-	a.EMR.Validate(&l, "emr", a.Ephemeral)
+	schema.CheckRegion(&l, a.path("region"), a.Region)
+	schema.CheckClusterKey(&l, a.Key)
+	a.Cluster.Validate(&l, schema.ClusterPath(a.Key), a.Ephemeral)
+	l.Require(a.Name != "", a.path("name"), a.Name, "must be given", "pass the name that EMR shows")
 	a.checkInputs(&l)
 	return l.Err()
 }
+
+// path returns the path of an argument in violations.
+func (a *Args) path(argument string) string { return schema.ClusterPath(a.Key) + "." + argument }
 
 // checkInputs requires the outputs of other components.
 func (a *Args) checkInputs(l *violation.List) {
@@ -26,11 +31,11 @@ func (a *Args) checkInputs(l *violation.List) {
 		path  string
 		given bool
 	}{
-		{"subnetId", a.SubnetID != nil}, {"masterSecurityGroupId", a.MasterSecurityGroupID != nil},
-		{"coreSecurityGroupId", a.CoreSecurityGroupID != nil}, {"serviceAccessSecurityGroupId", a.ServiceAccessSecurityGroupID != nil},
+		{"vpcId", a.VPCID != nil}, {"subnetId", a.SubnetID != nil}, {"s3PrefixListId", a.S3PrefixListID != nil},
+		{"observedSecurityGroupId", a.ObservedSecurityGroupID != nil},
 		{"bucket", a.Bucket != nil}, {"bucketArn", a.BucketARN != nil}, {"kmsKeyArn", a.KMSKeyARN != nil},
 		{"bootstrapPath", a.BootstrapPath != nil}, {"bootstrapArgs", a.BootstrapArgs != nil},
 	} {
-		l.Require(in.given, "emr."+in.path, nil, "must be given", "pass the other component's output")
+		l.Require(in.given, a.path(in.path), nil, "must be given", "pass the other component's output")
 	}
 }

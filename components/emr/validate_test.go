@@ -60,66 +60,66 @@ func TestValidateRefuses(t *testing.T) {
 		edit func(*emr.Args)
 		want string
 	}{
-		{"no region", func(a *emr.Args) { a.Region = "" }, `emr.region: ""`},
-		{"no release", func(a *emr.Args) { a.ReleaseLabel = "" }, `emr.releaseLabel: ""`},
-		{"bare version", func(a *emr.Args) { a.ReleaseLabel = "7.10.0" }, `emr.releaseLabel: "7.10.0"`},
-		{"old release", func(a *emr.Args) { a.ReleaseLabel = "emr-6.14.1" }, `emr.releaseLabel: "emr-6.14.1"`},
-		{"older major", func(a *emr.Args) { a.ReleaseLabel = "emr-5.36.0" }, `emr.releaseLabel`},
-		{"the Spark line", func(a *emr.Args) { a.ReleaseLabel = "emr-spark-8.0.0" }, `emr.releaseLabel: "emr-spark-8.0.0"`},
-		{"no Spark", func(a *emr.Args) { a.Applications = []string{"Hadoop"} }, `emr.applications: ["Hadoop"]`},
-		{"duplicate", func(a *emr.Args) { a.Applications = []string{"Spark", "Spark"} }, `emr.applications[1]: "Spark"`},
-		{"blank", func(a *emr.Args) { a.Applications = []string{"Spark", " "} }, `emr.applications[1]`},
-		{"two masters", func(a *emr.Args) { a.Master.Count = 2 }, `emr.master.count: 2`},
-		{"no core", func(a *emr.Args) { a.Core.Count = 0 }, `emr.core.count: 0`},
-		{"empty task group", withTaskGroup(schema.InstanceGroup{InstanceType: "m5.xlarge"}), `emr.task.count: 0`},
-		{"no type", func(a *emr.Args) { a.Master.InstanceType = "" }, `emr.master.instanceType: ""`},
-		{"family only", func(a *emr.Args) { a.Core.InstanceType = "m5" }, `emr.core.instanceType: "m5"`},
-		{"upper case", func(a *emr.Args) { a.Core.InstanceType = "M5.xlarge" }, `emr.core.instanceType`},
-		{"master on spot", func(a *emr.Args) { a.Master.BidPrice = "0.1" }, `emr.master.bidPrice: "0.1"`},
-		{"free", func(a *emr.Args) { a.Core.BidPrice = "0.00" }, `emr.core.bidPrice: "0.00"`},
-		{"with currency", func(a *emr.Args) { a.Core.BidPrice = "$1" }, `emr.core.bidPrice`},
-		{"lower case", func(a *emr.Args) { a.Applications = []string{"Spark", "hadoop"} }, `emr.applications[1]: "hadoop"`},
+		{"no region", func(a *emr.Args) { a.Region = "" }, `clusters.main.region: ""`},
+		{"no release", func(a *emr.Args) { a.ReleaseLabel = "" }, `clusters.main.releaseLabel: ""`},
+		{"bare version", func(a *emr.Args) { a.ReleaseLabel = "7.10.0" }, `clusters.main.releaseLabel: "7.10.0"`},
+		{"old release", func(a *emr.Args) { a.ReleaseLabel = "emr-6.14.1" }, `clusters.main.releaseLabel: "emr-6.14.1"`},
+		{"older major", func(a *emr.Args) { a.ReleaseLabel = "emr-5.36.0" }, `clusters.main.releaseLabel`},
+		{"the Spark line", func(a *emr.Args) { a.ReleaseLabel = "emr-spark-8.0.0" }, `clusters.main.releaseLabel: "emr-spark-8.0.0"`},
+		{"no Spark", func(a *emr.Args) { a.Applications = []string{"Hadoop"} }, `clusters.main.applications: ["Hadoop"]`},
+		{"duplicate", func(a *emr.Args) { a.Applications = []string{"Spark", "Spark"} }, `clusters.main.applications[1]: "Spark"`},
+		{"blank", func(a *emr.Args) { a.Applications = []string{"Spark", " "} }, `clusters.main.applications[1]`},
+		{"two masters", func(a *emr.Args) { a.Master.Count = 2 }, `clusters.main.master.count: 2`},
+		{"no core", func(a *emr.Args) { a.Core.Count = 0 }, `clusters.main.core.count: 0`},
+		{"empty task group", withTaskGroup(schema.InstanceGroup{InstanceType: "m5.xlarge"}), `clusters.main.task.count: 0`},
+		{"no type", func(a *emr.Args) { a.Master.InstanceType = "" }, `clusters.main.master.instanceType: ""`},
+		{"family only", func(a *emr.Args) { a.Core.InstanceType = "m5" }, `clusters.main.core.instanceType: "m5"`},
+		{"upper case", func(a *emr.Args) { a.Core.InstanceType = "M5.xlarge" }, `clusters.main.core.instanceType`},
+		{"master on spot", func(a *emr.Args) { a.Master.BidPrice = "0.1" }, `clusters.main.master.bidPrice: "0.1"`},
+		{"free", func(a *emr.Args) { a.Core.BidPrice = "0.00" }, `clusters.main.core.bidPrice: "0.00"`},
+		{"with currency", func(a *emr.Args) { a.Core.BidPrice = "$1" }, `clusters.main.core.bidPrice`},
+		{"lower case", func(a *emr.Args) { a.Applications = []string{"Spark", "hadoop"} }, `clusters.main.applications[1]: "hadoop"`},
 		{"of older releases", func(a *emr.Args) { a.Applications = []string{"Spark", "Sqoop"} }, `Sqoop ends with emr-7.4.0`},
 		{"of later releases", func(a *emr.Args) {
 			a.ReleaseLabel, a.Applications = "emr-6.15.0", []string{"Spark", "AmazonCloudWatchAgent"}
 		}, `AmazonCloudWatchAgent begins with emr-7.0.0`},
-		{"long idle", func(a *emr.Args) { a.IdleTimeoutMinutes = 7*24*60 + 1 }, `emr.idleTimeoutMinutes: 10081`},
-		{"negative idle", func(a *emr.Args) { a.IdleTimeoutMinutes = -60 }, `emr.idleTimeoutMinutes: -60`},
-		{"protected and ephemeral", func(a *emr.Args) { a.Ephemeral, a.TerminationProtection = true, true }, `emr.terminationProtection`},
-		{"io2", withCoreVolume(schema.Volume{Type: "io2", SizeGiB: 100, IOPS: 5000}), `emr.core.ebs[0].type: "io2"`},
-		{"no size", withCoreVolume(schema.Volume{Type: "gp3"}), `emr.core.ebs[0].sizeGiB: 0`},
-		{"too large", withCoreVolume(schema.Volume{Type: "gp3", SizeGiB: 16385}), `emr.core.ebs[0].sizeGiB`},
-		{"small st1", withCoreVolume(schema.Volume{Type: "st1", SizeGiB: 124}), `emr.core.ebs[0].sizeGiB: 124`},
-		{"large standard", withCoreVolume(schema.Volume{Type: "standard", SizeGiB: 1025}), `emr.core.ebs[0].sizeGiB`},
-		{"few IOPS", withCoreVolume(schema.Volume{Type: "gp3", SizeGiB: 100, IOPS: 2999}), `emr.core.ebs[0].iops: 2999`},
-		{"many IOPS", withCoreVolume(schema.Volume{Type: "gp3", SizeGiB: 100, IOPS: 16001}), `emr.core.ebs[0].iops`},
+		{"long idle", func(a *emr.Args) { a.IdleTimeoutMinutes = 7*24*60 + 1 }, `clusters.main.idleTimeoutMinutes: 10081`},
+		{"negative idle", func(a *emr.Args) { a.IdleTimeoutMinutes = -60 }, `clusters.main.idleTimeoutMinutes: -60`},
+		{"protected and ephemeral", func(a *emr.Args) { a.Ephemeral, a.TerminationProtection = true, true }, `clusters.main.terminationProtection`},
+		{"io2", withCoreVolume(schema.Volume{Type: "io2", SizeGiB: 100, IOPS: 5000}), `clusters.main.core.ebs[0].type: "io2"`},
+		{"no size", withCoreVolume(schema.Volume{Type: "gp3"}), `clusters.main.core.ebs[0].sizeGiB: 0`},
+		{"too large", withCoreVolume(schema.Volume{Type: "gp3", SizeGiB: 16385}), `clusters.main.core.ebs[0].sizeGiB`},
+		{"small st1", withCoreVolume(schema.Volume{Type: "st1", SizeGiB: 124}), `clusters.main.core.ebs[0].sizeGiB: 124`},
+		{"large standard", withCoreVolume(schema.Volume{Type: "standard", SizeGiB: 1025}), `clusters.main.core.ebs[0].sizeGiB`},
+		{"few IOPS", withCoreVolume(schema.Volume{Type: "gp3", SizeGiB: 100, IOPS: 2999}), `clusters.main.core.ebs[0].iops: 2999`},
+		{"many IOPS", withCoreVolume(schema.Volume{Type: "gp3", SizeGiB: 100, IOPS: 16001}), `clusters.main.core.ebs[0].iops`},
 		{"IOPS for the size", withCoreVolume(schema.Volume{Type: "gp3", SizeGiB: 10, IOPS: 5001}), `at most 500 per GiB`},
 		{"io1 for the size", withCoreVolume(schema.Volume{Type: "io1", SizeGiB: 10, IOPS: 501}), `at most 50 per GiB`},
-		{"io1 without IOPS", withCoreVolume(schema.Volume{Type: "io1", SizeGiB: 10}), `emr.core.ebs[0].iops: 0`},
-		{"gp2 with IOPS", withCoreVolume(schema.Volume{Type: "gp2", SizeGiB: 10, IOPS: 3000}), `emr.core.ebs[0].iops: 3000 must be 0`},
-		{"low throughput", withCoreVolume(schema.Volume{Type: "gp3", SizeGiB: 10, Throughput: 124}), `emr.core.ebs[0].throughput: 124`},
-		{"high throughput", withCoreVolume(schema.Volume{Type: "gp3", SizeGiB: 10, Throughput: 1001}), `emr.core.ebs[0].throughput`},
+		{"io1 without IOPS", withCoreVolume(schema.Volume{Type: "io1", SizeGiB: 10}), `clusters.main.core.ebs[0].iops: 0`},
+		{"gp2 with IOPS", withCoreVolume(schema.Volume{Type: "gp2", SizeGiB: 10, IOPS: 3000}), `clusters.main.core.ebs[0].iops: 3000 must be 0`},
+		{"low throughput", withCoreVolume(schema.Volume{Type: "gp3", SizeGiB: 10, Throughput: 124}), `clusters.main.core.ebs[0].throughput: 124`},
+		{"high throughput", withCoreVolume(schema.Volume{Type: "gp3", SizeGiB: 10, Throughput: 1001}), `clusters.main.core.ebs[0].throughput`},
 		{"throughput for the IOPS", withCoreVolume(schema.Volume{Type: "gp3", SizeGiB: 10, Throughput: 751}), `at most 1 per 4 IOPS`},
 		{"gp2 with throughput", withCoreVolume(schema.Volume{Type: "gp2", SizeGiB: 10, Throughput: 200}),
-			`emr.core.ebs[0].throughput: 200 must be 0`},
-		{"many volumes", withCoreVolume(schema.Volume{Type: "gp3", SizeGiB: 10, PerInstance: 25}), `emr.core.ebs[0].perInstance: 25`},
+			`clusters.main.core.ebs[0].throughput: 200 must be 0`},
+		{"many volumes", withCoreVolume(schema.Volume{Type: "gp3", SizeGiB: 10, PerInstance: 25}), `clusters.main.core.ebs[0].perInstance: 25`},
 		{"equal volumes", func(a *emr.Args) {
 			a.Core.EBS = []schema.Volume{{Type: "gp3", SizeGiB: 10, PerInstance: 1}, {Type: "gp3", SizeGiB: 10, PerInstance: 2}}
-		}, `emr.core.ebs[1]`},
+		}, `clusters.main.core.ebs[1]`},
 		{"many volumes in all", func(a *emr.Args) {
 			a.Core.EBS = []schema.Volume{{Type: "gp3", SizeGiB: 10, PerInstance: 12}, {Type: "gp3", SizeGiB: 20, PerInstance: 13}}
-		}, `emr.core.ebs: 25 must be 24 volumes`},
-		{"small type", func(a *emr.Args) { a.Core.InstanceType = "m1.medium" }, `emr.core.instanceType: "m1.medium"`},
+		}, `clusters.main.core.ebs: 25 must be 24 volumes`},
+		{"small type", func(a *emr.Args) { a.Core.InstanceType = "m1.medium" }, `clusters.main.core.instanceType: "m1.medium"`},
 		{"task throughput", withTaskGroup(schema.InstanceGroup{InstanceType: "m5.xlarge", Count: 1,
-			EBS: []schema.Volume{{Type: "gp3", SizeGiB: 100, Throughput: 200, PerInstance: 1}}}), `emr.task.ebs[0].throughput: 200`},
-		{"not Spark's", withSparkProperty("hadoop.x", "y"), `emr.sparkDefaults.hadoop.x: "y"`},
-		{"two lines", withSparkProperty("spark.x", "a\nb"), `emr.sparkDefaults.spark.x`},
+			EBS: []schema.Volume{{Type: "gp3", SizeGiB: 100, Throughput: 200, PerInstance: 1}}}), `clusters.main.task.ebs[0].throughput: 200`},
+		{"not Spark's", withSparkProperty("hadoop.x", "y"), `clusters.main.sparkDefaults.hadoop.x: "y"`},
+		{"two lines", withSparkProperty("spark.x", "a\nb"), `clusters.main.sparkDefaults.spark.x`},
 		{"driver options without the agent", withSparkProperty("spark.driver.defaultJavaOptions", "-Xss4m"), `use spark.driver.extraJavaOptions`},
 		{"another jar", withSparkProperty("spark.executor.defaultJavaOptions", "-javaagent:/opt/observatory/launcher.jar.old"),
 			`use spark.executor.extraJavaOptions`},
-		{"no subnet", func(a *emr.Args) { a.SubnetID = nil }, `emr.subnetId`},
-		{"no bootstrap", func(a *emr.Args) { a.BootstrapArgs = nil }, `emr.bootstrapArgs`},
-		{"no key", func(a *emr.Args) { a.KMSKeyARN = nil }, `emr.kmsKeyArn`},
+		{"no subnet", func(a *emr.Args) { a.SubnetID = nil }, `clusters.main.subnetId`},
+		{"no bootstrap", func(a *emr.Args) { a.BootstrapArgs = nil }, `clusters.main.bootstrapArgs`},
+		{"no key", func(a *emr.Args) { a.KMSKeyARN = nil }, `clusters.main.kmsKeyArn`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := validArgs()
@@ -136,23 +136,23 @@ func TestRefusesSecretsWithoutShowingThem(t *testing.T) {
 	a := validArgs()
 	a.SparkDefaults = map[string]string{"spark.hadoop.fs.s3a.secret.key": "hunter2", "spark.jdbc.password": "hunter2"}
 	err := a.Validate()
-	require.ErrorContains(t, err, "emr.sparkDefaults.spark.hadoop.fs.s3a.secret.key")
-	require.ErrorContains(t, err, "emr.sparkDefaults.spark.jdbc.password")
+	require.ErrorContains(t, err, "clusters.main.sparkDefaults.spark.hadoop.fs.s3a.secret.key")
+	require.ErrorContains(t, err, "clusters.main.sparkDefaults.spark.jdbc.password")
 	require.NotContains(t, err.Error(), "hunter2")
 }
 
 func TestValidateReportsAllViolationsAtOnce(t *testing.T) {
-	err := (&emr.Args{EMR: schema.EMR{Master: schema.InstanceGroup{BidPrice: "x"}}}).Validate()
+	err := (&emr.Args{Key: "main", Cluster: schema.Cluster{Master: schema.InstanceGroup{BidPrice: "x"}}}).Validate()
 	lines := strings.Split(err.Error(), "\n")
 	for _, path := range []string{"region", "releaseLabel", "applications", "master.instanceType", "master.count", "master.bidPrice",
 		"core.instanceType", "core.count",
-		"subnetId", "masterSecurityGroupId", "coreSecurityGroupId", "serviceAccessSecurityGroupId",
+		"name", "vpcId", "subnetId", "s3PrefixListId", "observedSecurityGroupId",
 		"bucket", "bucketArn", "kmsKeyArn", "bootstrapPath", "bootstrapArgs"} {
-		require.ErrorContains(t, err, "emr."+path+": ")
+		require.ErrorContains(t, err, "clusters.main."+path+": ")
 	}
 	require.GreaterOrEqual(t, len(lines), 17)
 	for _, line := range lines {
-		require.Regexp(t, `^emr\.\S+: .+; .+$`, line, "path, value, rule and remedy")
+		require.Regexp(t, `^clusters\.main\.\S+: .+; .+$`, line, "path, value, rule and remedy")
 	}
 	require.Error(t, (*emr.Args)(nil).Validate())
 }

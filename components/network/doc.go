@@ -1,6 +1,7 @@
 // Package network creates the network of the platform's machines: a VPC with two
-// private subnets, unless an existing one is configured, and the security groups
-// of the control node and of EMR, with every rule as a resource of its own.
+// private subnets, unless an existing one is configured, the security group of the
+// control node, and the group that opens the way to it, with every rule as a
+// resource of its own. The EMR-managed groups are each cluster's own (components/emr).
 //
 // A VPC of its own has an empty default security group, an S3 gateway endpoint,
 // one NAT gateway and, on request, interface endpoints. One gateway serves both

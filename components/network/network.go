@@ -44,18 +44,17 @@ type Outbound struct {
 
 // Network is the VPC, its subnets and security groups. Subnet ids resolve once
 // their routes and endpoints exist, group ids once their rules do: a machine
-// started earlier could download nothing, and a cluster could not reach EMR.
+// started earlier could download nothing, and a node could send nothing.
 type Network struct {
 	pulumi.ResourceState
 
-	VPCID                        pulumi.StringOutput      `pulumi:"vpcId"`
-	SubnetIDs                    pulumi.StringArrayOutput `pulumi:"subnetIds"` // private, in the order of the zones
-	Zone                         pulumi.StringOutput      `pulumi:"zone"`      // of the first subnet; offers every type of Args.InstanceTypes
-	ControlSubnetID              pulumi.StringOutput      `pulumi:"controlSubnetId"`
-	ControlSecurityGroupID       pulumi.StringOutput      `pulumi:"controlSecurityGroupId"`
-	MasterSecurityGroupID        pulumi.StringOutput      `pulumi:"masterSecurityGroupId"`
-	CoreSecurityGroupID          pulumi.StringOutput      `pulumi:"coreSecurityGroupId"` // core and task
-	ServiceAccessSecurityGroupID pulumi.StringOutput      `pulumi:"serviceAccessSecurityGroupId"`
+	VPCID                   pulumi.StringOutput      `pulumi:"vpcId"`
+	SubnetIDs               pulumi.StringArrayOutput `pulumi:"subnetIds"`      // private, in the order of the zones
+	Zone                    pulumi.StringOutput      `pulumi:"zone"`           // of the first subnet; offers every type of Args.InstanceTypes
+	S3PrefixListID          pulumi.StringOutput      `pulumi:"s3PrefixListId"` // addresses of S3 in the region
+	ControlSubnetID         pulumi.StringOutput      `pulumi:"controlSubnetId"`
+	ControlSecurityGroupID  pulumi.StringOutput      `pulumi:"controlSecurityGroupId"`
+	ObservedSecurityGroupID pulumi.StringOutput      `pulumi:"observedSecurityGroupId"` // for each node that sends telemetry
 }
 
 // New builds the network. It registers nothing when args are invalid.
@@ -97,14 +96,13 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if args.PublicControl {
 		n.ControlSubnetID = withDependencies(ctx, after(n.Zone, v.publicSubnetID), append(v.publicReady, endpoints...)...)
 	}
-	n.ControlSecurityGroupID = groups[groupControl].ready
-	n.MasterSecurityGroupID = groups[groupMaster].ready
-	n.CoreSecurityGroupID = groups[groupCore].ready
-	n.ServiceAccessSecurityGroupID = groups[groupServiceAccess].ready
+	n.S3PrefixListID = v.s3PrefixList
+	n.ControlSecurityGroupID = groups[groupControl].Ready
+	n.ObservedSecurityGroupID = groups[groupObserved].Ready
 	return n, ctx.RegisterResourceOutputs(n, pulumi.Map{
 		"vpcId": n.VPCID, "subnetIds": n.SubnetIDs, "zone": n.Zone, "controlSubnetId": n.ControlSubnetID,
-		"controlSecurityGroupId": n.ControlSecurityGroupID, "masterSecurityGroupId": n.MasterSecurityGroupID,
-		"coreSecurityGroupId": n.CoreSecurityGroupID, "serviceAccessSecurityGroupId": n.ServiceAccessSecurityGroupID,
+		"s3PrefixListId":         n.S3PrefixListID,
+		"controlSecurityGroupId": n.ControlSecurityGroupID, "observedSecurityGroupId": n.ObservedSecurityGroupID,
 	})
 }
 

@@ -84,8 +84,8 @@ func program(args *network.Args) pulumi.RunFunc {
 			return err
 		}
 		_, err = newWitness(ctx, pulumi.Map{
-			"vpcId": n.VPCID, "subnetIds": n.SubnetIDs, "control": n.ControlSecurityGroupID, "master": n.MasterSecurityGroupID,
-			"controlSubnet": n.ControlSubnetID, "core": n.CoreSecurityGroupID, "serviceAccess": n.ServiceAccessSecurityGroupID,
+			"vpcId": n.VPCID, "subnetIds": n.SubnetIDs, "control": n.ControlSecurityGroupID, "observed": n.ObservedSecurityGroupID,
+			"controlSubnet": n.ControlSubnetID, "s3PrefixListId": n.S3PrefixListID,
 		}, p)
 		return err
 	}
@@ -128,9 +128,7 @@ func TestOwnVPCRegistersExactlyTheseResources(t *testing.T) {
 		"aws:ec2/routeTableAssociation:RouteTableAssociation network-private-b",
 		"aws:ec2/routeTableAssociation:RouteTableAssociation network-public-a",
 		groupType + " network-control",
-		groupType + " network-core",
-		groupType + " network-master",
-		groupType + " network-service-access",
+		groupType + " network-observed",
 		subnetType + " network-private-a",
 		subnetType + " network-private-b",
 		subnetType + " network-public-a",
@@ -146,9 +144,7 @@ func TestExistingVPCGetsOnlyGroupsAndTags(t *testing.T) {
 	rec := run(t, existingVPCArgs())
 	require.Equal(t, []string{
 		groupType + " network-control",
-		groupType + " network-core",
-		groupType + " network-master",
-		groupType + " network-service-access",
+		groupType + " network-observed",
 		"aws:ec2/tag:Tag network-emr-tag-subnet-0123456789abcdef0",
 		"aws:ec2/tag:Tag network-emr-tag-subnet-0123456789abcdef1",
 		"observatory:network:Network network",
@@ -157,7 +153,7 @@ func TestExistingVPCGetsOnlyGroupsAndTags(t *testing.T) {
 	w, err := rec.One(witnessType, "witness")
 	require.NoError(t, err)
 	require.Equal(t, "vpc-0123456789abcdef0", w.Inputs["vpcId"].StringValue())
-	out, err := rec.One(egressType, "network-core-http-to-s3")
+	out, err := rec.One(egressType, "network-control-http-to-s3")
 	require.NoError(t, err)
 	require.Equal(t, "pl-63a5400a", out.Inputs["prefixListId"].StringValue())
 }
@@ -194,7 +190,7 @@ func requireParentAndProvider(t *testing.T, rec *recorder.Recording) {
 		require.Equal(t, "network", r.Parent, r.Name)
 		require.Equal(t, "aws::main", r.Provider, r.Name)
 	}
-	require.Greater(t, children, 20)
+	require.Greater(t, children, 10)
 }
 
 func TestInterfaceEndpointsOnRequest(t *testing.T) {
@@ -207,7 +203,7 @@ func TestInterfaceEndpointsOnRequest(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "com.amazonaws.us-east-1.ecr.api", endpoint.Inputs["serviceName"].StringValue())
 	require.True(t, endpoint.Inputs["privateDnsEnabled"].BoolValue())
-	require.Contains(t, endpoint.Dependencies, "network-endpoints-from-core")
+	require.Contains(t, endpoint.Dependencies, "network-endpoints-from-observed")
 }
 
 // A control node with a public address runs in the public subnet, whose machines
@@ -270,7 +266,7 @@ func TestPrivateSubnetsAndGroupsHaveEMRsTag(t *testing.T) {
 			require.NotContains(t, s.Inputs["tags"].ObjectValue(), resource.PropertyKey(platform.EMRManagedPolicyTag))
 		}
 	}
-	require.Len(t, tagged, 7)
+	require.Len(t, tagged, 5)
 	for _, r := range tagged {
 		require.Equal(t, "true", r.Inputs["tags"].ObjectValue()[platform.EMRManagedPolicyTag].StringValue(), r.Name)
 		require.Equal(t, r.Name, r.Inputs["tags"].ObjectValue()["Name"].StringValue())
@@ -285,8 +281,7 @@ func TestOutputsWaitForRoutesEndpointsAndRules(t *testing.T) {
 	for _, route := range []string{"network-private-out", "network-s3", "network-endpoint-kms"} {
 		require.Contains(t, w.Dependencies, route)
 	}
-	for _, rule := range []string{"network-master-from-service-access", "network-core-tcp-from-master",
-		"network-service-access-from-master", "network-control-otlp-grpc-from-core"} {
+	for _, rule := range []string{"network-control-otlp-grpc-from-observed", "network-observed-otlp-grpc-to-control"} {
 		require.Contains(t, w.Dependencies, rule)
 	}
 	count := 0 // the subnet and its route table association share a name

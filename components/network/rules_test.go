@@ -50,27 +50,9 @@ func TestInboundIsExactlyThis(t *testing.T) {
 		"network-control-id < [203.0.113.0/24] tcp 3000-3000",
 		"network-control-id < [203.0.113.0/24] tcp 6443-6443",
 		"network-control-id < [203.0.113.0/24] tcp 8080-8080",
-		"network-control-id < [network-core-id] tcp 4040-4040",
-		"network-control-id < [network-core-id] tcp 4317-4317",
-		"network-control-id < [network-core-id] tcp 4318-4318",
-		"network-control-id < [network-master-id] tcp 4040-4040",
-		"network-control-id < [network-master-id] tcp 4317-4317",
-		"network-control-id < [network-master-id] tcp 4318-4318",
-		"network-core-id < [network-core-id] icmp -1--1",
-		"network-core-id < [network-core-id] tcp 0-65535",
-		"network-core-id < [network-core-id] udp 0-65535",
-		"network-core-id < [network-master-id] icmp -1--1",
-		"network-core-id < [network-master-id] tcp 0-65535",
-		"network-core-id < [network-master-id] udp 0-65535",
-		"network-core-id < [network-service-access-id] tcp 8443-8443",
-		"network-master-id < [network-core-id] icmp -1--1",
-		"network-master-id < [network-core-id] tcp 0-65535",
-		"network-master-id < [network-core-id] udp 0-65535",
-		"network-master-id < [network-master-id] icmp -1--1",
-		"network-master-id < [network-master-id] tcp 0-65535",
-		"network-master-id < [network-master-id] udp 0-65535",
-		"network-master-id < [network-service-access-id] tcp 8443-8443",
-		"network-service-access-id < [network-master-id] tcp 9443-9443",
+		"network-control-id < [network-observed-id] tcp 4040-4040",
+		"network-control-id < [network-observed-id] tcp 4317-4317",
+		"network-control-id < [network-observed-id] tcp 4318-4318",
 	}, in)
 }
 
@@ -88,31 +70,9 @@ func TestOutboundIsExactlyThis(t *testing.T) {
 	require.Equal(t, []string{
 		"network-control-id > [0.0.0.0/0] tcp 443-443",
 		"network-control-id > [pl-of-network-s3] tcp 80-80",
-		"network-core-id > [0.0.0.0/0] tcp 443-443",
-		"network-core-id > [network-control-id] tcp 4040-4040",
-		"network-core-id > [network-control-id] tcp 4317-4317",
-		"network-core-id > [network-control-id] tcp 4318-4318",
-		"network-core-id > [network-core-id] icmp -1--1",
-		"network-core-id > [network-core-id] tcp 0-65535",
-		"network-core-id > [network-core-id] udp 0-65535",
-		"network-core-id > [network-master-id] icmp -1--1",
-		"network-core-id > [network-master-id] tcp 0-65535",
-		"network-core-id > [network-master-id] udp 0-65535",
-		"network-core-id > [pl-of-network-s3] tcp 80-80",
-		"network-master-id > [0.0.0.0/0] tcp 443-443",
-		"network-master-id > [network-control-id] tcp 4040-4040",
-		"network-master-id > [network-control-id] tcp 4317-4317",
-		"network-master-id > [network-control-id] tcp 4318-4318",
-		"network-master-id > [network-core-id] icmp -1--1",
-		"network-master-id > [network-core-id] tcp 0-65535",
-		"network-master-id > [network-core-id] udp 0-65535",
-		"network-master-id > [network-master-id] icmp -1--1",
-		"network-master-id > [network-master-id] tcp 0-65535",
-		"network-master-id > [network-master-id] udp 0-65535",
-		"network-master-id > [network-service-access-id] tcp 9443-9443",
-		"network-master-id > [pl-of-network-s3] tcp 80-80",
-		"network-service-access-id > [network-core-id] tcp 8443-8443",
-		"network-service-access-id > [network-master-id] tcp 8443-8443",
+		"network-observed-id > [network-control-id] tcp 4040-4040",
+		"network-observed-id > [network-control-id] tcp 4317-4317",
+		"network-observed-id > [network-control-id] tcp 4318-4318",
 	}, out)
 }
 
@@ -138,7 +98,7 @@ func TestEveryFlowBetweenGroupsHasBothRules(t *testing.T) {
 			seen[token][f] = true
 		}
 	}
-	require.Len(t, seen[ingressType], 21)
+	require.Len(t, seen[ingressType], 3)
 	require.Equal(t, seen[ingressType], seen[egressType])
 }
 

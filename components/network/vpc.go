@@ -2,6 +2,7 @@ package network
 
 import (
 	"fmt"
+	"github.com/emr-observatory/emr-observatory/components/internal/securitygroup"
 	"net/netip"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
@@ -187,14 +188,14 @@ func (b *builder) createFlowLog(vpc *ec2.Vpc) error {
 
 // createInterfaceEndpoints creates endpoints of the configured services in the
 // private subnets.
-func (b *builder) createInterfaceEndpoints(v vpcInfo, g *group) ([]pulumi.Resource, error) {
+func (b *builder) createInterfaceEndpoints(v vpcInfo, g *securitygroup.Group) ([]pulumi.Resource, error) {
 	var created []pulumi.Resource
 	for _, service := range b.args.InterfaceEndpoints {
 		role := "endpoint-" + service
 		e, err := ec2.NewVpcEndpoint(b.Ctx, b.Name(role), &ec2.VpcEndpointArgs{
 			VpcId: v.vpcID, ServiceName: pulumi.String("com.amazonaws." + b.args.Region + "." + service),
 			VpcEndpointType: pulumi.String("Interface"), PrivateDnsEnabled: pulumi.Bool(true),
-			SubnetIds: v.subnetIDs, SecurityGroupIds: pulumi.StringArray{g.ready}, Tags: b.Tags(role),
+			SubnetIds: v.subnetIDs, SecurityGroupIds: pulumi.StringArray{g.Ready}, Tags: b.Tags(role),
 		}, b.Options()...)
 		if err != nil {
 			return nil, fmt.Errorf("create endpoint of %s: %w", service, err)

@@ -23,7 +23,8 @@ type Staged struct {
 // Args name the files to stage. Validate checks them.
 type Args struct {
 	Bucket           pulumi.StringInput // required, name of the data bucket
-	KMSKeyARN        pulumi.StringInput // required, the bucket's default key; recorded with the component
+	BucketARN        pulumi.StringInput // required
+	KMSKeyARN        pulumi.StringInput // required, the bucket's default key
 	ControlPrivateIP pulumi.StringInput // required, where the nodes send telemetry
 
 	Artifacts     []Staged // what the bootstrap action downloads; see node.BootstrapInput for which are needed
@@ -46,7 +47,7 @@ func (a *Args) Validate() error {
 	for _, in := range []struct {
 		path  string
 		value pulumi.StringInput
-	}{{"bucket", a.Bucket}, {"kmsKeyArn", a.KMSKeyARN}, {"controlPrivateIp", a.ControlPrivateIP}} {
+	}{{"bucket", a.Bucket}, {"bucketArn", a.BucketARN}, {"kmsKeyArn", a.KMSKeyARN}, {"controlPrivateIp", a.ControlPrivateIP}} {
 		l.Require(in.value != nil, "telemetry."+in.path, nil, "must be given", "pass the output of the storage or control node component")
 	}
 	l.Require(len(a.Artifacts) > 0, "telemetry.artifacts", len(a.Artifacts), "must not be empty", "run `make artifacts`")

@@ -28,6 +28,7 @@ type Telemetry struct {
 	BootstrapPath       pulumi.StringOutput      `pulumi:"bootstrapPath"`       // s3:// URI of the bootstrap action
 	BootstrapArgs       pulumi.StringArrayOutput `pulumi:"bootstrapArgs"`       // control IP, artifacts URI, hash
 	BootstrapHash       pulumi.StringOutput      `pulumi:"bootstrapHash"`       // of everything that is installed on a node
+	NodePolicyARN       pulumi.StringOutput      `pulumi:"nodePolicyArn"`       // lets a node fetch what the bootstrap action installs
 	ControlBinaryURI    pulumi.StringOutput      `pulumi:"controlBinaryUri"`    // s3:// URI
 	ControlBinarySHA256 pulumi.StringOutput      `pulumi:"controlBinarySha256"` // hex
 }
@@ -74,14 +75,19 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 		return nil, err
 	}
 
-	t.BootstrapPath = objectURI(action)
+	policy, err := b.createNodePolicy(args)
+	if err != nil {
+		return nil, err
+	}
+
+	t.BootstrapPath, t.NodePolicyARN = objectURI(action), policy.Arn
 	t.BootstrapArgs = bootstrapArgs(args.ControlPrivateIP, action, hash)
 	t.BootstrapHash = pulumi.String(hash).ToStringOutput()
 	t.ControlBinaryURI = objectURI(control)
 	t.ControlBinarySHA256 = pulumi.String(args.ControlBinary.SHA256).ToStringOutput()
 	err = ctx.RegisterResourceOutputs(t, pulumi.Map{
 		"bootstrapPath": t.BootstrapPath, "bootstrapArgs": t.BootstrapArgs, "bootstrapHash": t.BootstrapHash,
-		"controlBinaryUri": t.ControlBinaryURI, "controlBinarySha256": t.ControlBinarySHA256,
+		"nodePolicyArn": t.NodePolicyARN, "controlBinaryUri": t.ControlBinaryURI, "controlBinarySha256": t.ControlBinarySHA256,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("register outputs of telemetry %s: %w", name, err)

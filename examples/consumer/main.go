@@ -1,6 +1,6 @@
 // Command consumer is an example of another team's Pulumi program. It reads the
 // observatory's stack, creates a policy for read access to the lake, and lets the
-// platform's jobs read a bucket of its own.
+// jobs of its clusters read a bucket of this team.
 package main
 
 import (
@@ -53,11 +53,13 @@ func program(ctx *pulumi.Context) error {
 	if document, err = sourceReaderPolicy(source); err != nil {
 		return err
 	}
-	_, err = iam.NewRolePolicy(ctx, "source-reader", &iam.RolePolicyArgs{
-		Role: pulumi.String(observatory.NodeRoleName), Policy: pulumi.String(document),
-	}, pulumi.Provider(provider))
-	if err != nil {
-		return fmt.Errorf("create policy of the node role: %w", err)
+	for key, cluster := range observatory.Clusters {
+		_, err = iam.NewRolePolicy(ctx, "source-reader-"+key, &iam.RolePolicyArgs{
+			Role: pulumi.String(cluster.NodeRoleName), Policy: pulumi.String(document),
+		}, pulumi.Provider(provider))
+		if err != nil {
+			return fmt.Errorf("create policy of the node role of %s: %w", key, err)
+		}
 	}
 	ctx.Export("lakeReaderPolicyArn", policy.Arn)
 	ctx.Export("dashboards", pulumi.ToStringMap(observatory.Dashboards))

@@ -91,7 +91,7 @@ func (e *Engine) Configure(ctx context.Context, entries []string) error {
 	for _, entry := range entries {
 		key, value, ok := strings.Cut(entry, "=")
 		if !ok || key == "" {
-			return fmt.Errorf("--config %q: must be key=value, such as emr.core.count=3", entry)
+			return fmt.Errorf("--config %q: must be key=value, such as clusters.main.core.count=3", entry)
 		}
 		err := e.stack.SetConfigWithOptions(ctx, platform.Project+":"+key, auto.ConfigValue{Value: value},
 			&auto.ConfigOptions{Path: strings.ContainsAny(key, ".[")})

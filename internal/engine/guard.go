@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/stacks"
 	"github.com/emr-observatory/emr-observatory/stacks/changes"
 	"github.com/emr-observatory/emr-observatory/stacks/outputs"
 )
@@ -39,18 +42,28 @@ func GuardPreview(ctx context.Context, cfg aws.Config, preview changes.Digest, a
 	return checkPlan(ctx, preview.Plan, inRegionOf(preview, cfg), preview.Config[platform.Project+":ephemeral"] == "true", accepted)
 }
 
-// EndedCluster returns nil unless the stack's cluster has ended without the stack, or
-// the preview deletes it. Before a stack's first update it does not call EMR.
-func EndedCluster(ctx context.Context, cfg aws.Config, preview changes.Digest) (*changes.Ended, error) {
-	id, _ := preview.Outputs[outputs.EMRClusterID].(string)
-	if id == "" {
-		return nil, nil
+// EndedClusters returns those of the stack's clusters that have ended without the
+// stack, but for those that the preview deletes. Before a stack's first update it does
+// not call EMR.
+func EndedClusters(ctx context.Context, cfg aws.Config, preview changes.Digest) ([]changes.Ended, error) {
+	clusters, _ := preview.Outputs[outputs.Clusters].(map[string]any)
+	client := emr.NewFromConfig(inRegionOf(preview, cfg))
+	var out []changes.Ended
+	var errs []error
+	for _, key := range slices.Sorted(maps.Keys(clusters)) {
+		cluster, _ := clusters[key].(map[string]any)
+		id, _ := cluster["id"].(string)
+		if id == "" {
+			continue
+		}
+		ended, err := changes.FindEnded(ctx, client, stacks.ClusterResource(key), id, preview.Plan)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("look whether the stack's cluster %s still runs: %w", key, err))
+		} else if ended != nil {
+			out = append(out, *ended)
+		}
 	}
-	ended, err := changes.FindEnded(ctx, emr.NewFromConfig(inRegionOf(preview, cfg)), id, preview.Plan)
-	if err != nil {
-		return nil, fmt.Errorf("look whether the stack's cluster still runs: %w", err)
-	}
-	return ended, nil
+	return out, errors.Join(errs...)
 }
 
 // inRegionOf returns cfg with the region of the preview's stack.

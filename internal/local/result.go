@@ -17,12 +17,12 @@ import (
 
 // Result is what Up returns, and `up --json` prints.
 type Result struct {
-	Stack   string            `json:"stack"`
-	Cluster string            `json:"cluster"` // j-…
-	Bucket  string            `json:"bucket"`
-	Job     *submit.Result    `json:"job,omitempty"` // left out without a job
-	Objects map[string]int    `json:"objects"`       // by S3 path
-	URLs    map[string]string `json:"urls"`          // by service
+	Stack    string            `json:"stack"`
+	Clusters map[string]string `json:"clusters"` // j-… by key
+	Bucket   string            `json:"bucket"`
+	Job      *submit.Result    `json:"job,omitempty"` // left out without a job
+	Objects  map[string]int    `json:"objects"`       // by S3 path
+	URLs     map[string]string `json:"urls"`          // by service
 
 	Seconds map[string]float64 `json:"seconds"` // by part: materials, cloud, guard, stack, job
 }
@@ -56,7 +56,10 @@ func Services() []Service {
 // and the URLs to the result.
 func (s *session) addOverview(ctx context.Context, r *Result) error {
 	bucket := s.outputs.DataBucket
-	r.Cluster, r.Bucket = s.outputs.EMRClusterID, bucket
+	r.Clusters, r.Bucket = map[string]string{}, bucket
+	for key, c := range s.outputs.Clusters {
+		r.Clusters[key] = c.ID
+	}
 	r.URLs = map[string]string{}
 	for _, service := range Services() {
 		r.URLs[service.Name] = s.running.URL(service.Name) + service.Path

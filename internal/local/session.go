@@ -3,8 +3,10 @@ package local
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -58,8 +60,8 @@ func (s *session) update(ctx context.Context, o UpOptions, ephemeral bool, r *Re
 // has no rate limit.
 const PollInterval = time.Second
 
-// runJob submits the example job and waits for it. It returns a result whenever a
-// step was added, also with an error.
+// runJob submits the example job to the first cluster and waits for it. It returns a
+// result whenever a step was added, also with an error, and none without a cluster.
 func (s *session) runJob(ctx context.Context) (*submit.Result, error) {
 	dir, err := os.MkdirTemp("", "observatory-job")
 	if err != nil {
@@ -70,9 +72,15 @@ func (s *session) runJob(ctx context.Context) (*submit.Result, error) {
 	if err := os.WriteFile(file, jobs.Orders, 0o600); err != nil {
 		return nil, fmt.Errorf("write job orders.py: %w", err)
 	}
-	s.log.Printf("job orders.py on %s", s.outputs.EMRClusterID)
+	keys := slices.Sorted(maps.Keys(s.outputs.Clusters))
+	if len(keys) == 0 {
+		s.log.Printf("job orders.py: not run, since the stack has no cluster")
+		return nil, nil
+	}
+	cluster := s.outputs.Clusters[keys[0]]
+	s.log.Printf("job orders.py on %s (%s)", cluster.Name, cluster.ID)
 	result, err := submit.Submit(ctx, submit.Options{
-		AWS: s.aws, Cluster: s.outputs.EMRClusterID, Bucket: s.outputs.DataBucket,
+		AWS: s.aws, Cluster: cluster.ID, Bucket: s.outputs.DataBucket,
 		Application: file, Args: []string{platform.PrefixLake.URI(s.outputs.DataBucket) + "orders"},
 		Wait: true, LogWait: submit.LogWait, PollInterval: PollInterval, LongestPoll: PollInterval,
 		PhasesWait: submit.PhasesWait, Status: submit.StatusPage{URL: s.running.URL(string(platform.WorkloadStatus))},

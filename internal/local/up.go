@@ -52,7 +52,7 @@ func (p Platform) Up(ctx context.Context, o UpOptions, log *progress.Log) (Resul
 // open builds the tools, starts the cloud and opens the stack on it.
 func (p Platform) open(ctx context.Context, o UpOptions, cfg schema.Config, log *progress.Log, r *Result) (*session, error) {
 	start := time.Now()
-	tools, err := BuildTools(ctx, log, cfg.EMR.Architectures)
+	tools, err := BuildTools(ctx, log, cfg.Architectures)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func Prepare(ctx context.Context, project, stack string, log *progress.Log) (pul
 	if o.PulumiCommand, err = servers.Build(ctx, servers.Pulumi, log.StepUnlessReady); err != nil {
 		return nil, o, fmt.Errorf("build the engine: %w", err)
 	}
-	if err := local.FetchArtifacts(ctx, log.StepUnlessReady, artifacts.Development, cfg.EMR.Architectures); err != nil {
+	if err := local.FetchArtifacts(ctx, log.StepUnlessReady, artifacts.Development, cfg.Architectures); err != nil {
 		return nil, o, err
 	}
 	materials, err := stacks.LoadMaterials(project, cfg, artifacts.Development)
@@ -106,20 +106,23 @@ func configMap(values map[string]string) auto.ConfigMap {
 
 // unprotectConfig returns the configuration to apply before a destroy: without
 // termination protection, with which a cluster refuses to terminate. It is nil if
-// the cluster has none.
+// no cluster has it.
 func unprotectConfig(cfg schema.Config, values map[string]string) (auto.ConfigMap, error) {
-	if !cfg.EMR.TerminationProtection {
+	protected := slices.DeleteFunc(cfg.ClusterKeys(), func(key string) bool { return !cfg.Clusters[key].TerminationProtection })
+	if len(protected) == 0 {
 		return nil, nil
 	}
-	const key = platform.Project + ":emr"
-	var cluster map[string]any
-	if err := json.Unmarshal([]byte(values[key]), &cluster); err != nil {
-		return nil, fmt.Errorf("read %s: %w", key, err)
+	const name = platform.Project + ":clusters"
+	var clusters map[string]map[string]any
+	if err := json.Unmarshal([]byte(values[name]), &clusters); err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	cluster["terminationProtection"] = false
-	text, err := json.Marshal(cluster)
+	for _, key := range protected {
+		clusters[key]["terminationProtection"] = false
+	}
+	text, err := json.Marshal(clusters)
 	if err != nil {
-		return nil, fmt.Errorf("write %s: %w", key, err)
+		return nil, fmt.Errorf("write %s: %w", name, err)
 	}
-	return auto.ConfigMap{key: {Value: string(text)}}, nil
+	return auto.ConfigMap{name: {Value: string(text)}}, nil
 }

@@ -62,7 +62,7 @@ func (s *Service) TerminateUnlessProtected(ctx context.Context, id string) error
 		return err
 	}
 	if aws.ToBool(c.TerminationProtected) {
-		return fmt.Errorf("cluster %s is protected from termination: set emr.terminationProtection to false and run up first", id)
+		return fmt.Errorf("cluster %s is protected from termination: set its terminationProtection to false and run up first", id)
 	}
 	switch c.Status.State {
 	case types.ClusterStateTerminated, types.ClusterStateTerminatedWithErrors:

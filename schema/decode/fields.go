@@ -9,7 +9,7 @@ import (
 
 // Field is one key of a configuration struct.
 type Field struct {
-	Path     string // emr.core.count; an entry of a map is "*": clusters.*.core.count
+	Path     string // clusters.main.core.count; an entry of a map is "*": clusters.*.core.count
 	Type     string // string, integer, number, boolean, object, or array of one of them
 	Default  string // JSON; empty for a required key and for objects
 	Help     string

@@ -17,7 +17,7 @@ import (
 
 // Violation is one value that breaks a rule.
 type Violation struct {
-	Path   string // emr.core.count
+	Path   string // clusters.main.core.count
 	Value  string // as found, shortened
 	Rule   string // "must be …"
 	Remedy string // what to do about it

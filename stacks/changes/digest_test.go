@@ -38,7 +38,7 @@ func (c jsonCommand) Run(ctx context.Context, dir string, in io.Reader, out, err
 func TestDigestAgreesWithEvents(t *testing.T) {
 	s := open(t, "dev")
 	s.up(t)
-	s.values = s.with(t, set{"retention.tempoDays", "3"}, set{"emr.releaseLabel", `"emr-7.9.0"`},
+	s.values = s.with(t, set{"retention.tempoDays", "3"}, set{"clusters.main.releaseLabel", `"emr-7.9.0"`},
 		set{"controlNode.instanceType", `"m5.2xlarge"`}, set{"operatorCidrs", `["198.51.100.0/24"]`})
 	want, err := changes.Preview(t.Context(), s.Stack)
 	require.NoError(t, err)

@@ -31,14 +31,14 @@ func one(key, value string, e effects, refused ...string) edit {
 
 // Effects shared by several keys.
 var (
-	replacesCluster = effects{changes.Replaced: {"emr-cluster", "emr-task"}}
-	replacesTask    = effects{changes.Replaced: {"emr-task"}}
+	replacesCluster = effects{changes.Replaced: {"emr-main-cluster", "emr-main-task"}}
+	replacesTask    = effects{changes.Replaced: {"emr-main-task"}}
 	nothing         = effects{}
 	// newControlAddress is a change of the control node's address, which
 	// bootstrap arguments and certificates contain.
 	newControlAddress = effects{
 		changes.Replaced: {
-			"control-address", "control-interface", "control-instance", "control-attachment", "control-gate", "emr-cluster", "emr-task",
+			"control-address", "control-interface", "control-instance", "control-attachment", "control-gate", "emr-main-cluster", "emr-main-task",
 			"workloads-grafana-request", "workloads-grafana-certificate", "workloads-status-request", "workloads-status-certificate",
 		},
 		changes.Unforeseen: {"workloads-*", "grafana-*"},
@@ -48,15 +48,15 @@ var (
 // baseConfiguration is the configuration that is edited: Pulumi.dev.yaml plus the keys that
 // it leaves at their defaults.
 var baseConfiguration = []set{
-	{"emr.master.ebs", `[{"type":"gp3","sizeGiB":64}]`},
-	{"emr.task", `{"count":1,"ebs":[{"type":"gp3","sizeGiB":64}]}`},
+	{"clusters.main.master.ebs", `[{"type":"gp3","sizeGiB":64}]`},
+	{"clusters.main.task", `{"count":1,"ebs":[{"type":"gp3","sizeGiB":64}]}`},
 }
 
 func edits() []edit {
 	out := []edit{
 		{keys: []string{"region"}, sets: []set{{"region", `"us-west-2"`}, {"network.availabilityZones", `["us-west-2a","us-west-2b"]`}},
 			engineError: "currently marked for protection",
-			refused: []string{"control-data", "emr-cluster", "storage-data", "storage-key", "storage-logs", "workloads-collector-data",
+			refused: []string{"control-data", "emr-main-cluster", "storage-data", "storage-key", "storage-logs", "workloads-collector-data",
 				"workloads-grafana-data", "workloads-pyroscope-data", "workloads-status-data", "workloads-tempo-data", "workloads-victoria-logs-data",
 				"workloads-victoria-metrics-data"}},
 		one("ephemeral", `true`, effects{changes.Unprotected: {"storage-data", "storage-logs", "storage-key", "control-data"}}),
@@ -80,10 +80,10 @@ func networkEdits() []edit {
 		changes.Unforeseen: newControlAddress[changes.Unforeseen],
 	}
 	return []edit{
-		one("network.cidr", `"10.1.0.0/16"`, moved, "emr-cluster"),
+		one("network.cidr", `"10.1.0.0/16"`, moved, "emr-main-cluster"),
 		{keys: []string{"network.availabilityZones"}, sets: []set{{"network.availabilityZones", `["us-east-1c","us-east-1b"]`}},
 			engineError: "currently marked for protection",
-			refused: []string{"control-data", "emr-cluster", "workloads-collector-data", "workloads-grafana-data", "workloads-pyroscope-data",
+			refused: []string{"control-data", "emr-main-cluster", "workloads-collector-data", "workloads-grafana-data", "workloads-pyroscope-data",
 				"workloads-status-data", "workloads-tempo-data", "workloads-victoria-logs-data", "workloads-victoria-metrics-data"}},
 		{keys: []string{"network.vpcId", "network.subnetIds", "network.publicSubnetId"},
 			sets: []set{{"network.vpcId", `"vpc-0123abcd"`}, {"network.subnetIds", `["subnet-0123abcd"]`}, {"network.availabilityZones", `[]`},
@@ -95,7 +95,7 @@ func networkEdits() []edit {
 					"network-control*", "network-core*", "network-master*", "network-service-access*",
 				}, newControlAddress[changes.Replaced]...),
 				changes.Unforeseen: newControlAddress[changes.Unforeseen],
-			}, refused: []string{"emr-cluster"}},
+			}, refused: []string{"emr-main-cluster"}},
 		{keys: []string{"network.nat"}, sets: []set{{"network.nat", `false`}}, engineError: "network.nat"},
 		one("network.interfaceEndpoints", `["kms"]`, effects{changes.Created: {"network-*endpoint*"}}),
 	}
@@ -119,10 +119,10 @@ func controlEdits() []edit {
 	}
 	return []edit{
 		one("controlNode.ami", `"ami-0fedcba9876543210"`, newInstance),
-		one("controlNode.access", `"vpc"`, notPublic, "emr-cluster"),
+		one("controlNode.access", `"vpc"`, notPublic, "emr-main-cluster"),
 		{keys: []string{"controlNode.access", "controlNode.apiUrl"}, sets: []set{{"controlNode.access", `"tunnel"`},
 			{"controlNode.apiUrl", `"https://127.0.0.1:6443"`}, {"grafana.url", `"https://127.0.0.1:3000"`}},
-			effects: tunnelled, refused: []string{"emr-cluster"}},
+			effects: tunnelled, refused: []string{"emr-main-cluster"}},
 		one("controlNode.instanceType", `"m5.2xlarge"`, effects{changes.Restarted: {"control-instance"}}),
 		{keys: []string{"controlNode.arch"}, sets: []set{{"controlNode.arch", `"arm64"`}, {"controlNode.instanceType", `"m7g.xlarge"`}},
 			effects: effects{
@@ -132,7 +132,7 @@ func controlEdits() []edit {
 				changes.Unforeseen: newControlAddress[changes.Unforeseen],
 			}},
 		ownCertificate(),
-		one("controlNode.privateIp", `"10.0.128.77"`, newControlAddress, "emr-cluster"),
+		one("controlNode.privateIp", `"10.0.128.77"`, newControlAddress, "emr-main-cluster"),
 		one("controlNode.dataVolumeGiB", `200`, effects{changes.Updated: {"control-data"}, changes.Restarted: {"workloads-victoria-logs"}}),
 		one("controlNode.dataVolumeGiB", `50`, effects{changes.Updated: {"control-data"}, changes.Restarted: {"workloads-victoria-logs"}},
 			"control-data"),
@@ -160,32 +160,32 @@ const certificateJSON = `"issued"`
 
 func emrEdits() []edit {
 	out := []edit{
-		one("emr.releaseLabel", `"emr-7.9.0"`, replacesCluster, "emr-cluster"),
-		one("emr.applications", `["Hadoop","Spark","Hive"]`, replacesCluster, "emr-cluster"),
-		one("emr.sparkDefaults", `{"spark.executor.memory":"4g"}`, replacesCluster, "emr-cluster"),
+		one("clusters.main.releaseLabel", `"emr-7.9.0"`, replacesCluster, "emr-main-cluster"),
+		one("clusters.main.applications", `["Hadoop","Spark","Hive"]`, replacesCluster, "emr-main-cluster"),
+		one("clusters.main.sparkDefaults", `{"spark.executor.memory":"4g"}`, replacesCluster, "emr-main-cluster"),
 		// The bootstrap action lists the artifacts by architecture.
-		one("emr.architectures", `["amd64"]`, effects{
-			changes.Replaced: {"emr-cluster", "emr-task", "telemetry-bootstrap"}, changes.Deleted: {"telemetry-artifact-*"},
-		}, "emr-cluster"),
-		one("emr.master.count", `3`, replacesCluster, "emr-cluster"),
-		one("emr.core.count", `3`, effects{changes.Updated: {"emr-cluster"}}),
-		one("emr.task.count", `2`, effects{changes.Updated: {"emr-task"}}),
-		{keys: []string{"emr.task"}, sets: []set{{"emr.task", `null`}}, effects: effects{changes.Deleted: {"emr-task"}}},
-		one("emr.idleTimeoutMinutes", `30`, effects{changes.Updated: {"emr-cluster"}}),
-		one("emr.terminationProtection", `true`, effects{changes.Updated: {"emr-cluster"}}),
-		one("emr.blockPublicAccess", `true`, effects{changes.Created: {"emr-block-public-access"}}),
+		one("architectures", `["amd64"]`, effects{
+			changes.Replaced: {"emr-main-cluster", "emr-main-task", "telemetry-bootstrap"}, changes.Deleted: {"telemetry-artifact-*"},
+		}, "emr-main-cluster"),
+		one("clusters.main.master.count", `3`, replacesCluster, "emr-main-cluster"),
+		one("clusters.main.core.count", `3`, effects{changes.Updated: {"emr-main-cluster"}}),
+		one("clusters.main.task.count", `2`, effects{changes.Updated: {"emr-main-task"}}),
+		{keys: []string{"clusters.main.task"}, sets: []set{{"clusters.main.task", `null`}}, effects: effects{changes.Deleted: {"emr-main-task"}}},
+		one("clusters.main.idleTimeoutMinutes", `30`, effects{changes.Updated: {"emr-main-cluster"}}),
+		one("clusters.main.terminationProtection", `true`, effects{changes.Updated: {"emr-main-cluster"}}),
+		one("blockPublicAccess", `true`, effects{changes.Created: {"emr-block-public-access"}}),
 		// Spot primaries are for ephemeral stacks, so this edit makes it one.
-		{keys: []string{"emr.master.bidPrice"}, sets: []set{{"emr.master.bidPrice", `"0.10"`}, {"ephemeral", `true`}},
+		{keys: []string{"clusters.main.master.bidPrice"}, sets: []set{{"clusters.main.master.bidPrice", `"0.10"`}, {"ephemeral", `true`}},
 			effects: effects{
-				changes.Replaced:    {"emr-cluster", "emr-task"},
+				changes.Replaced:    {"emr-main-cluster", "emr-main-task"},
 				changes.Unprotected: {"storage-data", "storage-logs", "storage-key", "control-data"},
-			}, refused: []string{"emr-cluster"}},
-		one("emr.core.bidPrice", `"0.10"`, replacesCluster, "emr-cluster"),
-		one("emr.task.bidPrice", `"0.10"`, replacesTask),
-		{keys: []string{"emr.task.ebs.throughput"}, sets: []set{{"emr.task.ebs.throughput", `250`}}, engineError: "emr.task.ebs[0].throughput"},
+			}, refused: []string{"emr-main-cluster"}},
+		one("clusters.main.core.bidPrice", `"0.10"`, replacesCluster, "emr-main-cluster"),
+		one("clusters.main.task.bidPrice", `"0.10"`, replacesTask),
+		{keys: []string{"clusters.main.task.ebs.throughput"}, sets: []set{{"clusters.main.task.ebs.throughput", `250`}}, engineError: "clusters.main.task.ebs[0].throughput"},
 	}
 	for _, role := range []string{"master", "core", "task"} {
-		e, refused := replacesCluster, []string{"emr-cluster"}
+		e, refused := replacesCluster, []string{"emr-main-cluster"}
 		if role == "task" {
 			e, refused = replacesTask, nil
 		}
@@ -217,11 +217,11 @@ func retentionEdits() []edit {
 
 // tracingEdits: jobs read the ratio from spark-defaults, steps from the status server.
 func tracingEdits() []edit {
-	ratio := effects{changes.Replaced: {"emr-cluster", "emr-task"}, changes.Restarted: {"workloads-status"}}
+	ratio := effects{changes.Replaced: {"emr-main-cluster", "emr-main-task"}, changes.Restarted: {"workloads-status"}}
 	copied := []string{"workloads-collector", "workloads-victoria-metrics", "workloads-victoria-logs"}
 	return []edit{
-		one("tracing.enabled", `false`, ratio, "emr-cluster"),
-		one("tracing.samplingRatio", `0.1`, ratio, "emr-cluster"),
+		one("tracing.enabled", `false`, ratio, "emr-main-cluster"),
+		one("tracing.samplingRatio", `0.1`, ratio, "emr-main-cluster"),
 		one("tracing.endpoint", `"otlp.example.com:4317"`, effects{
 			changes.Created: {"network-control-traces-out"}, changes.Updated: {"workloads-collector-config"}, changes.Restarted: copied,
 		}),

@@ -20,17 +20,17 @@ type Ended struct {
 	Recreated bool
 }
 
-// FindEnded looks a cluster up. It returns nil if the cluster has not ended, or if
-// the plan deletes it.
-func FindEnded(ctx context.Context, api emr.DescribeClusterAPIClient, id string, plan Plan) (*Ended, error) {
-	if len(plan.ofCluster(Deleted)) > 0 {
+// FindEnded looks up the cluster of the resource with this logical name. It returns
+// nil if the cluster has not ended, or if the plan deletes it.
+func FindEnded(ctx context.Context, api emr.DescribeClusterAPIClient, name, id string, plan Plan) (*Ended, error) {
+	if len(plan.ofCluster(name, Deleted)) > 0 {
 		return nil, nil
 	}
 	out, err := api.DescribeCluster(ctx, &emr.DescribeClusterInput{ClusterId: aws.String(id)})
 	if err != nil {
 		return nil, fmt.Errorf("describe cluster %s: %w", id, err)
 	}
-	ended := Ended{Cluster: id, Recreated: len(plan.ofCluster(Created, Replaced)) > 0}
+	ended := Ended{Cluster: id, Recreated: len(plan.ofCluster(name, Created, Replaced)) > 0}
 	if status := out.Cluster.Status; status != nil {
 		ended.State = status.State
 		if change := status.StateChangeReason; change != nil {
@@ -47,9 +47,11 @@ func FindEnded(ctx context.Context, api emr.DescribeClusterAPIClient, id string,
 	return nil, nil
 }
 
-// ofCluster returns the changes of EMR clusters with one of the effects.
-func (p Plan) ofCluster(effects ...Effect) Plan {
-	return slices.DeleteFunc(slices.Clone(p), func(c Change) bool { return c.Type != typeCluster || !slices.Contains(effects, c.Effect) })
+// ofCluster returns the changes of an EMR cluster with one of the effects.
+func (p Plan) ofCluster(name string, effects ...Effect) Plan {
+	return slices.DeleteFunc(slices.Clone(p), func(c Change) bool {
+		return c.Type != typeCluster || c.Name != name || !slices.Contains(effects, c.Effect)
+	})
 }
 
 // String formats what has ended and what an update makes of it, on one line.

@@ -33,16 +33,16 @@ func TestPreviewOfAnEndedCluster(t *testing.T) {
 	s := open(t, "dev")
 	s.up(t)
 	before := s.previewAsJSON(t)
-	id, _ := before.Outputs["emrClusterId"].(string)
+	id := mainCluster(before)
 	require.Regexp(t, "^j-", id)
 	s.Servers.Account.End(id)
 
 	unnoticed := s.previewAsJSON(t)
-	require.Equal(t, id, unnoticed.Outputs["emrClusterId"])
+	require.Equal(t, id, mainCluster(unnoticed))
 	require.Empty(t, unnoticed.Plan.Names(changes.Created))
 	refreshed := s.previewAsJSON(t, optpreview.Refresh())
-	require.Equal(t, id, refreshed.Outputs["emrClusterId"])
-	require.Contains(t, refreshed.Plan.Names(changes.Created), "emr-cluster")
+	require.Equal(t, id, mainCluster(refreshed))
+	require.Contains(t, refreshed.Plan.Names(changes.Created), "emr-main-cluster")
 
 	idle := describedCluster{state: types.ClusterStateTerminated}
 	for want, plan := range map[string]changes.Plan{
@@ -50,23 +50,31 @@ func TestPreviewOfAnEndedCluster(t *testing.T) {
 		"cluster " + id + " ended (TERMINATED: terminated after idle time), and this preview has not noticed; " +
 			"`pulumi up --refresh` creates another": unnoticed.Plan,
 	} {
-		ended, err := changes.FindEnded(t.Context(), idle, id, plan)
+		ended, err := changes.FindEnded(t.Context(), idle, "emr-main-cluster", id, plan)
 		require.NoError(t, err)
 		require.Equal(t, want, ended.String())
 	}
 }
 
+// mainCluster is the id of the cluster main in a preview's outputs.
+func mainCluster(d changes.Digest) string {
+	clusters, _ := d.Outputs["clusters"].(map[string]any)
+	cluster, _ := clusters["main"].(map[string]any)
+	id, _ := cluster["id"].(string)
+	return id
+}
+
 func TestClusterThatHasNotEnded(t *testing.T) {
 	client, cluster := serveEMR(t, busyCluster{})
 	for _, effect := range []changes.Effect{changes.Updated, changes.Replaced, changes.Deleted} {
-		ended, err := changes.FindEnded(t.Context(), client, cluster, clusterChange(cluster, effect))
+		ended, err := changes.FindEnded(t.Context(), client, "emr-main-cluster", cluster, clusterChange(cluster, effect))
 		require.NoError(t, err)
 		require.Nil(t, ended)
 	}
-	ended, err := changes.FindEnded(t.Context(), describedCluster{state: types.ClusterStateTerminated}, cluster,
+	ended, err := changes.FindEnded(t.Context(), describedCluster{state: types.ClusterStateTerminated}, "emr-main-cluster", cluster,
 		clusterChange(cluster, changes.Deleted))
 	require.NoError(t, err)
 	require.Nil(t, ended, "the update deletes it")
-	_, err = changes.FindEnded(t.Context(), client, "j-UNKNOWN", nil)
+	_, err = changes.FindEnded(t.Context(), client, "emr-main-cluster", "j-UNKNOWN", nil)
 	require.ErrorContains(t, err, "describe cluster j-UNKNOWN")
 }

@@ -113,7 +113,7 @@ func impossible(c Change) *Refusal {
 		// EMR API, TerminateJobFlows: a protected cluster is not terminated, so a
 		// replacement would leave two.
 		if on, _ := c.old["terminationProtection"].(bool); on && (c.Effect == Replaced || c.Effect == Deleted) {
-			return &Refusal{c, "EMR refuses to end: it has termination protection", "set emr.terminationProtection to false and update first"}
+			return &Refusal{c, "EMR refuses to end: it has termination protection", "set its terminationProtection to false and update first"}
 		}
 	}
 	return nil

@@ -53,7 +53,7 @@ const clusterType = "aws:emr/cluster:Cluster"
 
 // clusterChange returns a plan with one change of a cluster.
 func clusterChange(id string, e changes.Effect) changes.Plan {
-	return changes.Plan{{URN: "urn:pulumi:dev::p::" + clusterType + "::emr-cluster", Type: clusterType, Name: "emr-cluster", ID: id,
+	return changes.Plan{{URN: "urn:pulumi:dev::p::" + clusterType + "::emr-main-cluster", Type: clusterType, Name: "emr-main-cluster", ID: id,
 		Effect: e, Holds: changes.Stateful()[clusterType]}}
 }
 
@@ -71,12 +71,12 @@ func TestUnfinishedStepsBlockClusterDeletion(t *testing.T) {
 	for _, effect := range []changes.Effect{changes.Replaced, changes.Deleted} {
 		err := g.Check(t.Context(), clusterChange(cluster, effect))
 		require.ErrorContains(t, err, "would end steps that run or wait: "+added.StepIds[0]+" (nightly)")
-		require.ErrorContains(t, err, "let them end first, or accept it by the name emr-cluster")
+		require.ErrorContains(t, err, "let them end first, or accept it by the name emr-main-cluster")
 		require.Error(t, g.CheckDestroy(t.Context(), clusterChange(cluster, effect)))
 	}
 	require.NoError(t, g.Check(t.Context(), clusterChange(cluster, changes.Updated)), "it stays")
 	accepting := g
-	accepting.Accepted = []string{"emr-cluster"}
+	accepting.Accepted = []string{"emr-main-cluster"}
 	require.NoError(t, accepting.Check(t.Context(), clusterChange(cluster, changes.Replaced)))
 
 	close(nodes.release)

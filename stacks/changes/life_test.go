@@ -58,17 +58,17 @@ func TestChangedArtifactReplacesCluster(t *testing.T) {
 	*edited = trial.Stage(t, t.TempDir(), edited.Name, edited.Arch, "-second")
 	plan, err := changes.Preview(t.Context(), s.Stack)
 	require.NoError(t, err)
-	require.Equal(t, []string{"emr-cluster", "telemetry-artifact-" + edited.Name, "telemetry-bootstrap"}, plan.Names(changes.Replaced))
+	require.Equal(t, []string{"emr-main-cluster", "telemetry-artifact-" + edited.Name, "telemetry-bootstrap"}, plan.Names(changes.Replaced))
 	for _, other := range []changes.Effect{changes.Created, changes.Updated, changes.Restarted, changes.Deleted, changes.Unforeseen} {
 		require.Empty(t, plan.Names(other), other)
 	}
-	cluster := plan[slices.IndexFunc(plan, func(c changes.Change) bool { return c.Name == "emr-cluster" })]
-	require.Equal(t, before.EMRClusterID, cluster.ID)
+	cluster := plan[slices.IndexFunc(plan, func(c changes.Change) bool { return c.Name == "emr-main-cluster" })]
+	require.Equal(t, before.Clusters["main"].ID, cluster.ID)
 	require.Contains(t, cluster.Paths, "bootstrapActions[0].args[2]")
 
 	s.up(t)
 	after := s.outputs(t)
-	require.NotEqual(t, before.EMRClusterID, after.EMRClusterID)
+	require.NotEqual(t, before.Clusters["main"].ID, after.Clusters["main"].ID)
 	for _, o := range []outputs.Outputs{before, after} {
 		_, key, found := strings.Cut(o.Bootstrap.Path, "/artifacts/")
 		require.True(t, found)
@@ -117,7 +117,7 @@ func TestTunnelKeepsControlNodeAndCluster(t *testing.T) {
 	s.up(t)
 	after := s.outputs(t)
 	require.Equal(t, "https://127.0.0.1:3000", after.GrafanaURL)
-	require.Equal(t, before.ControlInstanceID+before.EMRClusterID, after.ControlInstanceID+after.EMRClusterID)
+	require.Equal(t, before.ControlInstanceID+before.Clusters["main"].ID, after.ControlInstanceID+after.Clusters["main"].ID)
 	require.Equal(t, before.ControlPrivateIP, after.ControlPrivateIP)
 }
 
@@ -145,7 +145,7 @@ func drain(stream <-chan events.EngineEvent) []events.EngineEvent {
 // TestRefusesToDestroyProtectedStack expects every reason before the first
 // resource is deleted, and a successful destroy once the stack is ephemeral.
 func TestRefusesToDestroyProtectedStack(t *testing.T) {
-	s := open(t, "dev", set{"emr.terminationProtection", "true"})
+	s := open(t, "dev", set{"clusters.main.terminationProtection", "true"})
 	s.up(t)
 	before := s.state(t)
 	stream, quiet := make(chan events.EngineEvent), make(chan []events.EngineEvent)
@@ -158,14 +158,14 @@ func TestRefusesToDestroyProtectedStack(t *testing.T) {
 		"storage-logs: deleted; holds its objects, which is protected",
 		"storage-key: deleted; holds the only way to read what it encrypted, which is protected",
 		"control-data: deleted; holds metrics, logs and the Kubernetes datastore, which is protected",
-		"emr-cluster: deleted; holds steps that have not ended, and HDFS, which EMR refuses to end: " +
-			"it has termination protection; set emr.terminationProtection to false",
+		"emr-main-cluster: deleted; holds steps that have not ended, and HDFS, which EMR refuses to end: " +
+			"it has termination protection; set its terminationProtection to false",
 	} {
 		require.ErrorContains(t, err, reason)
 	}
 	require.Equal(t, before, s.state(t))
 
-	s.values = s.with(t, set{"emr.terminationProtection", "false"}, set{"ephemeral", "true"})
+	s.values = s.with(t, set{"clusters.main.terminationProtection", "false"}, set{"ephemeral", "true"})
 	s.up(t)
 	require.NoError(t, changes.Destroy(t.Context(), s.Stack, changes.Guard{}))
 	require.Empty(t, s.state(t))

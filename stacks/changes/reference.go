@@ -10,7 +10,7 @@ import (
 // Row is one edit and its observed effects.
 type Row struct {
 	Keys    []string // configuration keys that it changes
-	Edit    []string // "emr.core.count: 3"
+	Edit    []string // "clusters.main.core.count: 3"
 	Plan    Plan
 	Err     error // of the engine or the program; nil = the preview succeeded
 	Refusal error // of a Guard

@@ -55,14 +55,14 @@ func TestStackFilesAreValid(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, dev.Ephemeral)
 	require.Empty(t, dev.AWSEndpoints.S3)
-	require.Equal(t, []schema.Volume{{Type: "gp3", SizeGiB: 128, PerInstance: 1}}, dev.EMR.Core.EBS)
+	require.Equal(t, []schema.Volume{{Type: "gp3", SizeGiB: 128, PerInstance: 1}}, dev.Clusters["main"].Core.EBS)
 
 	local, err := config.Parse(stackValues(t, "local"))
 	require.NoError(t, err)
 	require.True(t, local.Ephemeral)
-	require.Equal(t, 2, local.EMR.Core.Count)
+	require.Equal(t, 2, local.Clusters["main"].Core.Count)
 	require.NotEmpty(t, local.AWSEndpoints.S3)
-	require.Equal(t, dev.EMR.ReleaseLabel, local.EMR.ReleaseLabel)
+	require.Equal(t, dev.Clusters["main"].ReleaseLabel, local.Clusters["main"].ReleaseLabel)
 }
 
 func TestRenderedFilesAreCurrent(t *testing.T) {
@@ -124,14 +124,14 @@ func TestDocumentsEveryField(t *testing.T) {
 
 func TestPartialObjectKeepsOtherDefaults(t *testing.T) {
 	cfg, err := config.Parse(map[string]string{
-		"region": "eu-west-1",
-		"emr":    `{"core":{"count":4},"task":{"bidPrice":"0.10"}}`,
+		"region":   "eu-west-1",
+		"clusters": `{"main":{"core":{"count":4},"task":{"bidPrice":"0.10"}}}`,
 	})
 	require.NoError(t, err)
-	require.Equal(t, 4, cfg.EMR.Core.Count)
-	require.Equal(t, schema.Defaults().EMR.Core.InstanceType, cfg.EMR.Core.InstanceType)
-	require.Equal(t, 1, cfg.EMR.Task.Count)
-	require.Equal(t, "0.10", cfg.EMR.Task.BidPrice)
+	require.Equal(t, 4, cfg.Clusters["main"].Core.Count)
+	require.Equal(t, "m5.xlarge", cfg.Clusters["main"].Core.InstanceType)
+	require.Equal(t, 1, cfg.Clusters["main"].Task.Count)
+	require.Equal(t, "0.10", cfg.Clusters["main"].Task.BidPrice)
 }
 
 // paths returns the paths of an error's violations. It fails on any other error.
@@ -153,7 +153,7 @@ func TestReportsAllViolationsAtOnce(t *testing.T) {
 	_, err := config.Parse(map[string]string{
 		"ephemeral": "yes", "colour": "red", "controlNode": `{"arch":"sparc","dataVolumeGiB":"10"}`, "emr": `{"core":{"count":0}}`,
 	})
-	want := []string{"region", "ephemeral", "colour", "controlNode.arch", "controlNode.dataVolumeGiB", "emr.core.count"}
+	want := []string{"region", "ephemeral", "colour", "controlNode.arch", "controlNode.dataVolumeGiB", "clusters.main.core.count"}
 	require.ElementsMatch(t, want, paths(t, err))
 }
 

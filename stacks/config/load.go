@@ -91,18 +91,27 @@ func names(ctx *pulumi.Context) []string {
 func rootKeys() []string { return decode.Keys(reflect.TypeFor[schema.Config]()) }
 
 // CheckKeys reports each unknown key of the namespace; keys are full, such as
-// "emr-observatory:emr". It is for callers that run the program inline, where the
+// "emr-observatory:clusters". It is for callers that run the program inline, where the
 // engine gives a program only the keys that it requests.
 func CheckKeys(keys []string) error {
 	l := violation.List{Prefix: namespace}
-	rejectUnknownKeys(&l, keys)
+	values := map[string]string{}
+	for _, k := range keys {
+		values[k] = ""
+	}
+	rejectUnknownKeys(&l, values)
 	return l.Err()
 }
 
-func rejectUnknownKeys(l *violation.List, keys []string) {
+// rejectUnknownKeys takes values by full key.
+func rejectUnknownKeys(l *violation.List, values map[string]string) {
 	known := rootKeys()
-	for _, k := range keys {
-		if name, ours := strings.CutPrefix(k, namespace); ours && !slices.Contains(known, name) {
+	for _, k := range slices.Sorted(maps.Keys(values)) {
+		switch name, ours := strings.CutPrefix(k, namespace); {
+		case !ours || slices.Contains(known, name):
+		case name == formerCluster:
+			refuseFormerCluster(l, values[k])
+		default:
 			decode.UnknownKey(l, name, known)
 		}
 	}
@@ -117,6 +126,11 @@ func Parse(values map[string]string) (schema.Config, error) {
 
 func parse(values map[string]string, l *violation.List, more ...Check) (schema.Config, error) {
 	cfg := schema.Defaults()
+	if value, given := values[formerCluster]; given {
+		refuseFormerCluster(l, value)
+		values = maps.Clone(values)
+		delete(values, formerCluster)
+	}
 	decode.Into(values, &cfg, l)
 	cfg.Check(l)
 	for _, check := range more {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,7 +53,7 @@ func ReadStackFile(dir, stack string, overrides ...string) (StackFile, schema.Co
 	l := violation.List{Prefix: namespace}
 	override(&l, file.Config, overrides)
 	values, sealed := f.readValues(&l, file.Config)
-	rejectUnknownKeys(&l, slices.Collect(maps.Keys(f.Values)))
+	rejectUnknownKeys(&l, f.Values)
 	cfg, err := parse(values, &l, keepSecrets(&l, sealed))
 	if err != nil {
 		return f, cfg, fmt.Errorf("%s:\n%w", f.Path, err)
@@ -115,7 +114,7 @@ func override(l *violation.List, values pulumiconfig.Map, entries []string) {
 		if ok && err == nil {
 			err = values.Set(key, pulumiconfig.NewValue(value), strings.ContainsAny(name, ".["))
 		}
-		l.Require(ok && err == nil, name, entry, "must be key=value", "write it as emr.core.count=3")
+		l.Require(ok && err == nil, name, entry, "must be key=value", "write it as clusters.main.core.count=3")
 	}
 }
 

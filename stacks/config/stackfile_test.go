@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,14 +45,14 @@ func TestReportsAllViolationsOfAStackFile(t *testing.T) {
 	dir := writeProject(t, `
 config:
   emr-observatory:regoin: us-east-1
-  emr-observatory:emr: {core: {count: 0, kount: 2}}
+  emr-observatory:clusters: {main: {core: {count: 0, kount: 2}}}
   emr-observatory:tags: {secure: AAABAKQ=}
   aws:region: eu-west-1
 `)
 	_, _, err := config.ReadStackFile(dir, "trial", "retention.tempoDays=0", "retention", "network.nta=false")
 	for _, part := range []string{
-		"Pulumi.trial.yaml", "emr-observatory:regoin", "known here: region", "emr-observatory:region", "emr-observatory:emr.core.count: 0",
-		"emr-observatory:emr.core.kount", "emr-observatory:tags: [secret]", "emr-observatory:retention.tempoDays: 0",
+		"Pulumi.trial.yaml", "emr-observatory:regoin", "known here: region", "emr-observatory:region", "emr-observatory:clusters.main.core.count: 0",
+		"emr-observatory:clusters.main.core.kount", "emr-observatory:tags: [secret]", "emr-observatory:retention.tempoDays: 0",
 		`emr-observatory:retention: "retention" must be key=value`, "emr-observatory:network.nta",
 	} {
 		require.ErrorContains(t, err, part)
@@ -61,12 +62,12 @@ config:
 }
 
 func TestOverridesReplaceFileEntries(t *testing.T) {
-	dir := writeProject(t, "config:\n  emr-observatory:region: us-east-1\n  emr-observatory:emr: {core: {count: 2}}\n"+
+	dir := writeProject(t, "config:\n  emr-observatory:region: us-east-1\n  emr-observatory:clusters: {main: {core: {count: 2}}}\n"+
 		"  emr-observatory:operatorCidrs: [10.0.0.0/16, 10.1.0.0/16]\n")
-	_, cfg, err := config.ReadStackFile(dir, "trial", "emr.core.count=5", "region=eu-west-1", "ephemeral=true", "operatorCidrs[0]=10.2.0.0/16")
+	_, cfg, err := config.ReadStackFile(dir, "trial", "clusters.main.core.count=5", "region=eu-west-1", "ephemeral=true", "operatorCidrs[0]=10.2.0.0/16")
 	require.NoError(t, err)
 	require.Equal(t, []string{"10.2.0.0/16", "10.1.0.0/16"}, cfg.OperatorCIDRs)
-	require.Equal(t, 5, cfg.EMR.Core.Count)
+	require.Equal(t, 5, cfg.Clusters["main"].Core.Count)
 	require.Equal(t, "eu-west-1", cfg.Region)
 	require.True(t, cfg.Ephemeral)
 }
@@ -105,4 +106,35 @@ func TestReturnsEnvironmentsOfAStackFile(t *testing.T) {
 	f, _, err := config.ReadStackFile(writeProject(t, "environment: [data/aws-dev]\nconfig:\n  emr-observatory:region: us-east-1\n"), "trial")
 	require.NoError(t, err)
 	require.Equal(t, []string{"data/aws-dev"}, f.Environments)
+}
+
+// A file written for one cluster is refused with the lines that replace it.
+func TestFormerClusterIsRefusedWithTheLinesToWrite(t *testing.T) {
+	dir := writeProject(t, `
+config:
+  emr-observatory:region: us-east-1
+  emr-observatory:emr:
+    releaseLabel: emr-7.9.0
+    architectures: [arm64]
+    blockPublicAccess: true
+    core: {instanceType: m7g.xlarge, count: 3}
+    master: {instanceType: m7g.xlarge}
+`)
+	_, _, err := config.ReadStackFile(dir, "trial")
+	require.ErrorContains(t, err, "emr-observatory:emr: (unknown) is no longer a key")
+	_, lines, found := strings.Cut(err.Error(), "stay):\n")
+	require.True(t, found, err)
+	replaced := writeProject(t, "config:\n  emr-observatory:region: us-east-1\n"+lines+"\n")
+	_, cfg, err := config.ReadStackFile(replaced, "trial")
+	require.NoError(t, err, lines)
+	require.Equal(t, []string{"main"}, cfg.ClusterKeys())
+	main := cfg.Clusters["main"]
+	require.Equal(t, "emr-7.9.0", main.ReleaseLabel)
+	require.Equal(t, 3, main.Core.Count)
+	require.Equal(t, []string{"arm64"}, cfg.Architectures)
+	require.True(t, cfg.BlockPublicAccess)
+
+	_, err = config.Parse(map[string]string{"region": "us-east-1", "emr": `{"core":{"count":3}}`})
+	require.ErrorContains(t, err, "emr-observatory:clusters:\n    main:\n      core:\n        count: 3")
+	require.ErrorContains(t, config.CheckKeys([]string{"emr-observatory:emr"}), "emr-observatory:clusters:\n    main:")
 }

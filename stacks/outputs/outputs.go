@@ -3,6 +3,7 @@ package outputs
 import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"github.com/emr-observatory/emr-observatory/observe"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -16,10 +17,8 @@ const (
 	ControlVolumeID   = "controlVolumeId"
 	ControlPrivateIP  = "controlPrivateIp"
 	ControlPublicIP   = "controlPublicIp"
-	EMRClusterID      = "emrClusterId"
-	EMRMasterDNS      = "emrMasterDns"
-	NodeRoleARN       = "nodeRoleArn"
-	NodeRoleName      = "nodeRoleName"
+	Clusters          = "clusters"
+	Observe           = "observe"
 	GrafanaURL        = "grafanaUrl"
 	StatusURL         = "statusUrl"
 	Kubeconfig        = "kubeconfig"      // secret
@@ -31,7 +30,6 @@ const (
 // Keys of the versioned object beyond the flat outputs.
 const (
 	schemaVersion = "schemaVersion"
-	bootstrap     = "bootstrap"
 	dashboards    = "dashboards"
 	endpoints     = "endpoints"
 	network       = "network"
@@ -39,45 +37,45 @@ const (
 
 // SchemaVersion is the version of the object. It is incremented when a key is
 // renamed, removed or changes its meaning, but not for a new key.
-const SchemaVersion = 1
+const SchemaVersion = 2
 
 // Outputs is the versioned object, without secrets.
 type Outputs struct {
-	SchemaVersion     int               `json:"schemaVersion" help:"Version of this object."`
-	DataBucket        string            `json:"dataBucket" help:"Name of the data bucket."`
-	S3Paths           platform.S3Paths  `json:"s3Paths" help:"Where the data bucket holds what, as s3:// URIs."`
-	KMSKeyARN         string            `json:"kmsKeyArn" help:"Key that encrypts the data bucket; a reader needs kms:Decrypt on it."`
-	Network           Network           `json:"network" help:"Where another EMR cluster has to run so that its nodes reach the control node."`
-	ControlInstanceID string            `json:"controlInstanceId" help:"EC2 instance of the telemetry servers."`
-	ControlVolumeID   string            `json:"controlVolumeId" help:"Its data volume: metrics, logs and the Kubernetes objects."`
-	ControlPrivateIP  string            `json:"controlPrivateIp" help:"Its fixed private address; OTLP on port 4317."`
-	ControlPublicIP   string            `json:"controlPublicIp" help:"Its Elastic IP; empty unless controlNode.access is public."`
-	Bootstrap         Bootstrap         `json:"bootstrap" help:"Bootstrap action that makes any EMR cluster of this VPC observable."`
-	EMRClusterID      string            `json:"emrClusterId" help:"EMR cluster."`
-	EMRMasterDNS      string            `json:"emrMasterDns" help:"Private DNS name of the primary node."`
-	NodeRoleARN       string            `json:"nodeRoleArn" help:"Role of the nodes and their jobs; bucket policies elsewhere name it."`
-	NodeRoleName      string            `json:"nodeRoleName" help:"Its name: attach policies here for what jobs need beyond the lake."`
-	GrafanaURL        string            `json:"grafanaUrl" help:"Grafana, from the operators' networks."`
-	Dashboards        map[string]string `json:"dashboards" help:"Dashboard slug to its URL."`
-	StatusURL         string            `json:"statusUrl" help:"The platform's status page."`
-	CACertificate     string            `json:"caCertificate" help:"PEM certificates that clients of Grafana and the status page trust."`
-	Endpoints         map[string]string `json:"endpoints" help:"Workload to its URL inside the control node's cluster."`
+	SchemaVersion     int                `json:"schemaVersion" help:"Version of this object."`
+	DataBucket        string             `json:"dataBucket" help:"Name of the data bucket."`
+	S3Paths           platform.S3Paths   `json:"s3Paths" help:"Where the data bucket holds what, as s3:// URIs."`
+	KMSKeyARN         string             `json:"kmsKeyArn" help:"Key that encrypts the data bucket; a reader needs kms:Decrypt on it."`
+	Network           Network            `json:"network" help:"Where an EMR cluster has to run so that its nodes reach the control node."`
+	ControlInstanceID string             `json:"controlInstanceId" help:"EC2 instance of the telemetry servers."`
+	ControlVolumeID   string             `json:"controlVolumeId" help:"Its data volume: metrics, logs and the Kubernetes objects."`
+	ControlPrivateIP  string             `json:"controlPrivateIp" help:"Its fixed private address; OTLP on port 4317."`
+	ControlPublicIP   string             `json:"controlPublicIp" help:"Its Elastic IP; empty unless controlNode.access is public."`
+	Clusters          map[string]Cluster `json:"clusters" help:"The stack's EMR clusters, by their key in the configuration."`
+	Observe           observe.Settings   `json:"observe" help:"What a cluster that others start needs so that the platform observes it."`
+	GrafanaURL        string             `json:"grafanaUrl" help:"Grafana, from the operators' networks."`
+	Dashboards        map[string]string  `json:"dashboards" help:"Dashboard slug to its URL."`
+	StatusURL         string             `json:"statusUrl" help:"The platform's status page."`
+	CACertificate     string             `json:"caCertificate" help:"PEM certificates that clients of Grafana and the status page trust."`
+	Endpoints         map[string]string  `json:"endpoints" help:"Workload to its URL inside the control node's cluster."`
 }
 
-// Bootstrap is the bootstrap action as EMR takes it.
-type Bootstrap struct {
-	Path string   `json:"path" help:"s3:// URI of the script."`
-	Args []string `json:"args" help:"Its arguments; the hash is among them."`
-	Hash string   `json:"hash" help:"sha256 of all that it installs."`
+// Cluster is one of the stack's EMR clusters.
+type Cluster struct {
+	ID                           string `json:"id" help:"j-…, the label cluster of its telemetry. Another one after a replacement."`
+	Name                         string `json:"name" help:"EMR's name of it, by which dashboards choose; it stays."`
+	MasterDNS                    string `json:"masterDns" help:"Private DNS name of the primary node."`
+	NodeRoleARN                  string `json:"nodeRoleArn" help:"Role of the nodes and their jobs; bucket policies elsewhere name it."`
+	NodeRoleName                 string `json:"nodeRoleName" help:"Its name: attach policies here for what jobs need beyond the lake."`
+	LogURI                       string `json:"logUri" help:"Where EMR archives its logs."`
+	MasterSecurityGroupID        string `json:"masterSecurityGroupId" help:"Its EMR-managed group of primary nodes."`
+	CoreSecurityGroupID          string `json:"coreSecurityGroupId" help:"Its EMR-managed group of core and task nodes."`
+	ServiceAccessSecurityGroupID string `json:"serviceAccessSecurityGroupId" help:"Its service access group."`
 }
 
-// Network holds what is needed to start a cluster besides the stack's own.
+// Network is where a cluster can run.
 type Network struct {
-	VPCID                        string   `json:"vpcId" help:"The VPC."`
-	SubnetIDs                    []string `json:"subnetIds" help:"Its private subnets."`
-	MasterSecurityGroupID        string   `json:"masterSecurityGroupId" help:"EMR-managed group of primary nodes."`
-	CoreSecurityGroupID          string   `json:"coreSecurityGroupId" help:"EMR-managed group of core and task nodes."`
-	ServiceAccessSecurityGroupID string   `json:"serviceAccessSecurityGroupId" help:"EMR's service access group."`
+	VPCID     string   `json:"vpcId" help:"The VPC."`
+	SubnetIDs []string `json:"subnetIds" help:"Its private subnets."`
 }
 
 // Secrets are the outputs that Outputs leaves out.
@@ -99,23 +97,66 @@ type Values struct {
 	ControlInstanceID, ControlVolumeID pulumi.StringInput
 	ControlPrivateIP                   pulumi.StringInput
 	ControlPublicIP                    pulumi.StringInput // "" = none
-	VPCID, MasterSecurityGroupID       pulumi.StringInput
-	CoreSecurityGroupID                pulumi.StringInput
-	ServiceAccessSecurityGroupID       pulumi.StringInput
+	VPCID                              pulumi.StringInput
 	SubnetIDs                          pulumi.StringArrayInput
-	EMRClusterID, EMRMasterDNS         pulumi.StringInput
-	NodeRoleARN, NodeRoleName          pulumi.StringInput
+	Clusters                           map[string]ClusterValues
+	Observe                            ObserveValues
 	GrafanaURL, StatusURL              pulumi.StringInput
 	CACertificate                      pulumi.StringInput
-	BootstrapPath, BootstrapHash       pulumi.StringInput
-	BootstrapArgs                      pulumi.StringArrayInput
 	S3Paths, Dashboards, Endpoints     pulumi.StringMapInput
 	Kubeconfig                         pulumi.StringInput // made secret here, whatever it was, as both passwords
 	GrafanaPassword, StatusPassword    pulumi.StringInput
 }
 
+// ClusterValues are a Cluster while the program runs.
+type ClusterValues struct {
+	ID, Name, MasterDNS, NodeRoleARN, NodeRoleName, LogURI                   pulumi.StringInput
+	MasterSecurityGroupID, CoreSecurityGroupID, ServiceAccessSecurityGroupID pulumi.StringInput
+}
+
+func (c ClusterValues) object() pulumi.Map {
+	return pulumi.Map{
+		"id": c.ID, "name": c.Name, "masterDns": c.MasterDNS, "nodeRoleArn": c.NodeRoleARN, "nodeRoleName": c.NodeRoleName, "logUri": c.LogURI,
+		"masterSecurityGroupId": c.MasterSecurityGroupID, "coreSecurityGroupId": c.CoreSecurityGroupID,
+		"serviceAccessSecurityGroupId": c.ServiceAccessSecurityGroupID,
+	}
+}
+
+// ObserveValues are observe.Settings while the program runs.
+type ObserveValues struct {
+	SecurityGroupID, NodePolicyARN pulumi.StringInput
+	BootstrapPath, BootstrapHash   pulumi.StringInput
+	BootstrapArgs                  pulumi.StringArrayInput
+	Configurations                 []observe.Classification
+}
+
+func (o ObserveValues) object() pulumi.Map {
+	return pulumi.Map{
+		"securityGroupId": o.SecurityGroupID, "nodePolicyArn": o.NodePolicyARN,
+		"bootstrap":      pulumi.Map{"path": o.BootstrapPath, "args": o.BootstrapArgs, "hash": o.BootstrapHash},
+		"configurations": classifications(o.Configurations),
+	}
+}
+
+// classifications returns a configuration list in the shape of its JSON.
+func classifications(list []observe.Classification) pulumi.Array {
+	out := make(pulumi.Array, len(list))
+	for i, c := range list {
+		entry := pulumi.Map{"Classification": pulumi.String(c.Classification), "Properties": pulumi.ToStringMap(c.Properties)}
+		if len(c.Configurations) > 0 {
+			entry["Configurations"] = classifications(c.Configurations)
+		}
+		out[i] = entry
+	}
+	return out
+}
+
 // Export declares the stack's outputs.
 func Export(ctx *pulumi.Context, v Values) {
+	clusters := pulumi.Map{}
+	for key, c := range v.Clusters {
+		clusters[key] = c.object()
+	}
 	flat := pulumi.Map{
 		DataBucket:        v.DataBucket,
 		S3Paths:           v.S3Paths,
@@ -124,23 +165,17 @@ func Export(ctx *pulumi.Context, v Values) {
 		ControlVolumeID:   v.ControlVolumeID,
 		ControlPrivateIP:  v.ControlPrivateIP,
 		ControlPublicIP:   v.ControlPublicIP,
-		EMRClusterID:      v.EMRClusterID,
-		EMRMasterDNS:      v.EMRMasterDNS,
-		NodeRoleARN:       v.NodeRoleARN,
-		NodeRoleName:      v.NodeRoleName,
+		Clusters:          clusters,
+		Observe:           v.Observe.object(),
 		GrafanaURL:        v.GrafanaURL,
 		StatusURL:         v.StatusURL,
 		CACertificate:     v.CACertificate,
 	}
 	object := pulumi.Map{
 		schemaVersion: pulumi.Int(SchemaVersion),
-		bootstrap:     pulumi.Map{"path": v.BootstrapPath, "args": v.BootstrapArgs, "hash": v.BootstrapHash},
 		dashboards:    v.Dashboards,
 		endpoints:     v.Endpoints,
-		network: pulumi.Map{
-			"vpcId": v.VPCID, "subnetIds": v.SubnetIDs, "masterSecurityGroupId": v.MasterSecurityGroupID,
-			"coreSecurityGroupId": v.CoreSecurityGroupID, "serviceAccessSecurityGroupId": v.ServiceAccessSecurityGroupID,
-		},
+		network:       pulumi.Map{"vpcId": v.VPCID, "subnetIds": v.SubnetIDs},
 	}
 	for name, value := range flat {
 		ctx.Export(name, value)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
+	"github.com/emr-observatory/emr-observatory/observe"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/stacks/outputs"
 )
@@ -25,12 +26,19 @@ func sampleOutputs() outputs.Outputs {
 		SchemaVersion: outputs.SchemaVersion, DataBucket: "bucket", S3Paths: platform.NewS3Paths("bucket"),
 		KMSKeyARN: "arn:aws:kms:us-east-1:123456789012:key/k", ControlInstanceID: "i-0123", ControlVolumeID: "vol-0123",
 		ControlPrivateIP: "10.0.0.5", ControlPublicIP: "203.0.113.9",
-		Network: outputs.Network{VPCID: "vpc-1", SubnetIDs: []string{"subnet-1"}, MasterSecurityGroupID: "sg-1",
-			CoreSecurityGroupID: "sg-2", ServiceAccessSecurityGroupID: "sg-3"},
-		Bootstrap: outputs.Bootstrap{Path: "s3://bucket/artifacts/ab/bootstrap.sh",
-			Args: []string{"10.0.0.5", "s3://bucket/artifacts/", "ab"}, Hash: "ab"},
-		EMRClusterID: "j-1", EMRMasterDNS: "ip-10-0-0-9.ec2.internal",
-		NodeRoleARN: "arn:aws:iam::123456789012:role/emr-node-1", NodeRoleName: "emr-node-1", GrafanaURL: "https://10.0.0.5:3000",
+		Network: outputs.Network{VPCID: "vpc-1", SubnetIDs: []string{"subnet-1"}},
+		Clusters: map[string]outputs.Cluster{"etl": {
+			ID: "j-1", Name: "emr-observatory-dev-etl", MasterDNS: "ip-10-0-0-9.ec2.internal",
+			NodeRoleARN: "arn:aws:iam::123456789012:role/emr-etl-node-1", NodeRoleName: "emr-etl-node-1", LogURI: "s3://bucket/emr-logs/etl/",
+			MasterSecurityGroupID: "sg-1", CoreSecurityGroupID: "sg-2", ServiceAccessSecurityGroupID: "sg-3",
+		}},
+		Observe: observe.Settings{
+			SecurityGroupID: "sg-4", NodePolicyARN: "arn:aws:iam::123456789012:policy/observed-1",
+			Bootstrap: observe.Bootstrap{Path: "s3://bucket/artifacts/ab/bootstrap.sh",
+				Args: []string{"10.0.0.5", "s3://bucket/artifacts/", "ab"}, Hash: "ab"},
+			Configurations: observe.Configurations("1", nil),
+		},
+		GrafanaURL: "https://10.0.0.5:3000",
 		Dashboards: map[string]string{"emr-overview": "https://10.0.0.5:3000/d/x"},
 		StatusURL:  "https://10.0.0.5:8080", CACertificate: "-----BEGIN CERTIFICATE-----",
 		Endpoints: map[string]string{"tempo": "http://tempo:3200"},
@@ -56,20 +64,27 @@ func values(o outputs.Outputs) outputs.Values {
 	for k, v := range m {
 		paths[k] = pulumi.String(v)
 	}
+	clusters := map[string]outputs.ClusterValues{}
+	for key, c := range o.Clusters {
+		clusters[key] = outputs.ClusterValues{
+			ID: pulumi.String(c.ID), Name: pulumi.String(c.Name), MasterDNS: pulumi.String(c.MasterDNS),
+			NodeRoleARN: pulumi.String(c.NodeRoleARN), NodeRoleName: pulumi.String(c.NodeRoleName), LogURI: pulumi.String(c.LogURI),
+			MasterSecurityGroupID: pulumi.String(c.MasterSecurityGroupID), CoreSecurityGroupID: pulumi.String(c.CoreSecurityGroupID),
+			ServiceAccessSecurityGroupID: pulumi.String(c.ServiceAccessSecurityGroupID),
+		}
+	}
 	return outputs.Values{
 		DataBucket: pulumi.String(o.DataBucket), S3Paths: paths, KMSKeyARN: pulumi.String(o.KMSKeyARN),
 		VPCID: pulumi.String(o.Network.VPCID), SubnetIDs: pulumi.ToStringArray(o.Network.SubnetIDs),
-		MasterSecurityGroupID:        pulumi.String(o.Network.MasterSecurityGroupID),
-		CoreSecurityGroupID:          pulumi.String(o.Network.CoreSecurityGroupID),
-		ServiceAccessSecurityGroupID: pulumi.String(o.Network.ServiceAccessSecurityGroupID),
-		ControlInstanceID:            pulumi.String(o.ControlInstanceID), ControlVolumeID: pulumi.String(o.ControlVolumeID),
+		ControlInstanceID: pulumi.String(o.ControlInstanceID), ControlVolumeID: pulumi.String(o.ControlVolumeID),
 		ControlPrivateIP: pulumi.String(o.ControlPrivateIP), ControlPublicIP: pulumi.String(o.ControlPublicIP),
-		EMRClusterID: pulumi.String(o.EMRClusterID), EMRMasterDNS: pulumi.String(o.EMRMasterDNS),
-		NodeRoleARN: pulumi.String(o.NodeRoleARN), NodeRoleName: pulumi.String(o.NodeRoleName),
+		Clusters: clusters, Observe: outputs.ObserveValues{
+			SecurityGroupID: pulumi.String(o.Observe.SecurityGroupID), NodePolicyARN: pulumi.String(o.Observe.NodePolicyARN),
+			BootstrapPath: pulumi.String(o.Observe.Bootstrap.Path), BootstrapHash: pulumi.String(o.Observe.Bootstrap.Hash),
+			BootstrapArgs: pulumi.ToStringArray(o.Observe.Bootstrap.Args), Configurations: o.Observe.Configurations,
+		},
 		GrafanaURL: pulumi.String(o.GrafanaURL), StatusURL: pulumi.String(o.StatusURL), CACertificate: pulumi.String(o.CACertificate),
-		BootstrapPath: pulumi.String(o.Bootstrap.Path), BootstrapHash: pulumi.String(o.Bootstrap.Hash),
-		BootstrapArgs: pulumi.ToStringArray(o.Bootstrap.Args),
-		Dashboards:    pulumi.ToStringMap(o.Dashboards), Endpoints: pulumi.ToStringMap(o.Endpoints),
+		Dashboards: pulumi.ToStringMap(o.Dashboards), Endpoints: pulumi.ToStringMap(o.Endpoints),
 		Kubeconfig: pulumi.String("hunter2-kubeconfig"), GrafanaPassword: pulumi.String("hunter2-password"),
 		StatusPassword: pulumi.String("hunter2-status"),
 	}

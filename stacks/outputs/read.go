@@ -189,6 +189,9 @@ func checkKeys(path string, object map[string]any, t reflect.Type) []error {
 		if nested, isObject := value.(map[string]any); isObject && field.Kind() == reflect.Struct {
 			violations = append(violations, checkKeys(at, nested, field)...)
 			continue
+		} else if isObject && field.Kind() == reflect.Map && field.Elem().Kind() == reflect.Struct {
+			violations = append(violations, checkEntries(at, nested, field.Elem())...)
+			continue
 		}
 		text, err := json.Marshal(value)
 		if err == nil {
@@ -199,4 +202,35 @@ func checkKeys(path string, object map[string]any, t reflect.Type) []error {
 		}
 	}
 	return violations
+}
+
+// checkEntries does the same for each entry of a map.
+func checkEntries(path string, object map[string]any, t reflect.Type) []error {
+	var violations []error
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		entry, isObject := object[name].(map[string]any)
+		if !isObject {
+			violations = append(violations, &Violation{path + "." + name, "of another type", "must be " + typeName(t), updateStack})
+			continue
+		}
+		violations = append(violations, checkKeys(path+"."+name, entry, t)...)
+	}
+	return violations
+}
+
+// FindCluster returns the cluster with a key, EMR's name or an id. An empty name is
+// that of the only cluster.
+func (o Outputs) FindCluster(name string) (Cluster, error) {
+	keys := slices.Sorted(maps.Keys(o.Clusters))
+	for _, key := range keys {
+		c := o.Clusters[key]
+		if slices.Contains([]string{key, c.Name, c.ID}, name) || name == "" && len(keys) == 1 {
+			return c, nil
+		}
+	}
+	const remedy = "name one of them, or a cluster id (j-…)"
+	if len(keys) == 0 {
+		return Cluster{}, fmt.Errorf("cluster: %q: the stack has no cluster of its own; give the id (j-…) of an observed one", name)
+	}
+	return Cluster{}, fmt.Errorf("cluster: %q: must be a cluster of the stack, which has %s; %s", name, strings.Join(keys, ", "), remedy)
 }

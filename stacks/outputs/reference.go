@@ -11,8 +11,8 @@ import (
 // flat lists the outputs that are also exported on their own.
 func flat() []string {
 	return []string{
-		DataBucket, S3Paths, KMSKeyARN, ControlInstanceID, ControlVolumeID, ControlPrivateIP, ControlPublicIP, EMRClusterID,
-		EMRMasterDNS, NodeRoleARN, NodeRoleName, GrafanaURL, StatusURL, CACertificate,
+		DataBucket, S3Paths, KMSKeyARN, ControlInstanceID, ControlVolumeID, ControlPrivateIP, ControlPublicIP, Clusters,
+		Observe, GrafanaURL, StatusURL, CACertificate,
 	}
 }
 

@@ -70,8 +70,11 @@ func walk(prefix string, t reflect.Type) []field {
 		sf := t.Field(i)
 		path := prefix + sf.Tag.Get("json")
 		out = append(out, field{path, typeName(sf.Type), sf.Tag.Get("help")})
-		if sf.Type.Kind() == reflect.Struct {
-			out = append(out, walk(path+".", sf.Type)...)
+		switch of := sf.Type; {
+		case of.Kind() == reflect.Struct:
+			out = append(out, walk(path+".", of)...)
+		case of.Kind() == reflect.Map && of.Elem().Kind() == reflect.Struct:
+			out = append(out, walk(path+".*.", of.Elem())...)
 		}
 	}
 	return out

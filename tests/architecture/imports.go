@@ -20,7 +20,7 @@ type layer struct {
 
 // layers lists each folder after those that it may import.
 func layers() []layer {
-	program := []string{"components", "artifacts", "assets", "dashboards", "status", "redelivery", "schema", "platform"}
+	program := []string{"components", "observe", "artifacts", "assets", "dashboards", "status", "redelivery", "schema", "platform"}
 	everything := append([]string{
 		"localcloud", "toolchain", "simulator", "stacks", "submit", "phases", "tempowal", "examples/jobs",
 		"internal/engine", "internal/local", "internal/poll", "internal/progress", "internal/rehearsal", "internal/bench",
@@ -45,10 +45,11 @@ func layers() []layer {
 		{folder: "status/statustest", pure: true, imports: []string{"internal/storetest", "status", "platform"}},
 		{folder: "submit", pure: true, imports: []string{"internal/poll", "status", "platform"}},
 		{folder: "dashboards", pure: true, imports: []string{"internal/poll", "redelivery", "schema", "platform"}},
-		{folder: "components", imports: []string{"assets", "dashboards", "status", "schema", "platform"}},
+		{folder: "observe", strict: true, pure: true, imports: []string{"schema", "platform"}},
+		{folder: "components", imports: []string{"observe", "assets", "dashboards", "status", "schema", "platform"}},
 		{folder: "stacks", imports: program},
 		{folder: "stacks/config", imports: []string{"schema", "platform"}},
-		{folder: "stacks/outputs", imports: []string{"schema", "platform"}},
+		{folder: "stacks/outputs", imports: []string{"observe", "schema", "platform"}},
 		{folder: "stacks/changes"},
 		{folder: "simulator", strict: true},
 		{folder: "toolchain", pure: true, strict: true, imports: []string{"internal/poll", "platform"}},

@@ -110,7 +110,7 @@ func requireSameFrontDoor(t *testing.T, before, after map[string]any) {
 	t.Helper()
 	for _, name := range []string{
 		outputs.ControlPrivateIP, outputs.GrafanaURL, outputs.StatusURL, outputs.CACertificate, outputs.GrafanaPassword,
-		outputs.StatusPassword, outputs.Kubeconfig, outputs.EMRClusterID,
+		outputs.StatusPassword, outputs.Kubeconfig, outputs.Clusters,
 	} {
 		require.Equal(t, before[name], after[name], name)
 	}

@@ -93,11 +93,11 @@ func editRestartsOne(t *testing.T, c *cloud) {
 }
 
 func editRestartsNothing(t *testing.T, c *cloud) {
-	cluster := c.outputs(t).EMRClusterID
+	cluster := c.outputs(t).Clusters["main"].ID
 	before := c.servers(t)
 	n := c.up(t, storeEdit, tagEdit)
 	require.Positive(t, n.updated)
 	require.Zero(t, n.replaced+n.deleted)
 	require.Empty(t, restartedServers(before, c.servers(t)))
-	require.Equal(t, cluster, c.outputs(t).EMRClusterID)
+	require.Equal(t, cluster, c.outputs(t).Clusters["main"].ID)
 }

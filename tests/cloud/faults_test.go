@@ -52,9 +52,9 @@ func brokenParts(t *testing.T, c *cloud) {
 		require.NoError(t, err)
 	}
 	// The earlier edits stay: reverting the tag would upload the artifacts again.
-	c.up(t, storeEdit, tagEdit, "emr.releaseLabel=emr-7.9.0")
-	now := c.outputs(t).EMRClusterID
-	require.NotEqual(t, stack.EMRClusterID, now, "a new release label replaces the cluster")
+	c.up(t, storeEdit, tagEdit, "clusters.main.releaseLabel=emr-7.9.0")
+	now := c.outputs(t).Clusters["main"].ID
+	require.NotEqual(t, stack.Clusters["main"].ID, now, "a new release label replaces the cluster")
 	job := filepath.Join(c.project, "examples/jobs/orders.py")
 	require.Contains(t, c.run(t, "submit", "--wait", job, platform.PrefixLake.URI(stack.DataBucket)+"orders"), "COMPLETED")
 	// A metric, a log line and a row of /status report what failed, although the node

@@ -59,7 +59,7 @@ func signalsAreLabelled(t *testing.T, c *cloud, trace string) {
 		for _, l := range slices.Concat(platform.HostLabels(), platform.JVMLabels()) {
 			require.NotEmptyf(t, s.Metric[l.Metric()], "%s of %s", l.Metric(), s.Metric)
 		}
-		require.Equal(t, stack.EMRClusterID, s.Metric[platform.Cluster.Metric()])
+		require.Equal(t, stack.Clusters["main"].ID, s.Metric[platform.Cluster.Metric()])
 	}
 	// What identifies an agent's process changes with each start and must not label a
 	// series: no process ids, command lines or random instance ids.
@@ -81,7 +81,7 @@ func signalsAreLabelled(t *testing.T, c *cloud, trace string) {
 	for _, service := range []string{"spark-executor", "spark-driver", "yarn-container", "emr-step", "emr-bootstrap"} {
 		filter := fmt.Sprintf(`"service.name":=%q`, service)
 		for _, row := range c.logs(t, filter, 50) {
-			require.Equalf(t, stack.EMRClusterID, row[string(platform.Cluster)], "%s: %v", filter, row)
+			require.Equalf(t, stack.Clusters["main"].ID, row[string(platform.Cluster)], "%s: %v", filter, row)
 			require.NotEmptyf(t, row[string(platform.NodeRole)], "%s: %v", filter, row)
 			require.NotEqualf(t, control, row[string(platform.HostName)], "%s: %v", filter, row)
 			require.NotEmptyf(t, row[string(platform.HostName)], "%s: %v", filter, row)
@@ -122,10 +122,10 @@ func signalsAreLabelled(t *testing.T, c *cloud, trace string) {
 			strings.Contains(spans.String(), platform.ServiceStep)
 	}, 2*time.Minute, time.Second, "the step's span")
 	master := nodes[slices.IndexFunc(nodes, func(n status.Node) bool {
-		return n.Role == platform.RoleMaster && n.Cluster == stack.EMRClusterID
+		return n.Role == platform.RoleMaster && n.Cluster == stack.Clusters["main"].ID
 	})].Host
 	for label, value := range map[platform.Label]string{
-		platform.Cluster: stack.EMRClusterID, platform.NodeRole: platform.RoleMaster,
+		platform.Cluster: stack.Clusters["main"].ID, platform.NodeRole: platform.RoleMaster,
 		platform.HostName: master, platform.ServiceName: platform.ServiceStep,
 	} {
 		require.Contains(t, spans.String(), fmt.Sprintf(`{"key":%q,"value":{"stringValue":%q}}`, label, value), "the step's span")

@@ -93,7 +93,7 @@ func secondUpChangesNothing(t *testing.T, c *cloud) {
 	}
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	stack := c.outputs(t)
-	require.Equal(t, []string{"local", stack.EMRClusterID, stack.DataBucket}, []string{r.Stack, r.Cluster, r.Bucket})
+	require.Equal(t, []string{"local", stack.Clusters["main"].ID, stack.DataBucket}, []string{r.Stack, r.Clusters["main"], r.Bucket})
 	require.Nil(t, r.Job)
 	require.Equal(t, "https://"+stack.ControlPublicIP+":3000", stack.GrafanaURL)
 	require.Contains(t, c.plainOutputs(t)[outputs.Kubeconfig], "https://"+stack.ControlPublicIP+":6443")

@@ -69,11 +69,11 @@ func TestOutagesLoseNothing(t *testing.T) {
 	c := newCloud(t)
 	c.up(t)
 	require.Eventually(t, func() bool { return len(c.coreHosts(t)) == 2 }, time.Minute, time.Second)
-	cluster, began := c.outputs(t).EMRClusterID, time.Now()
+	cluster, began := c.outputs(t).Clusters["main"].ID, time.Now()
 	run := strconv.FormatInt(began.UnixNano(), 36)
 	ends := map[string]int{} // by outage, the number of the last line that it may affect
 	result := c.duringMarkers(t, run, func() {
-		_, problems, err := c.try(t, "up", "--no-job", "--config", "emr.releaseLabel=emr-7.9.0")
+		_, problems, err := c.try(t, "up", "--no-job", "--config", "clusters.main.releaseLabel=emr-7.9.0")
 		require.Error(t, err, "a running cluster is not replaced")
 		require.Contains(t, problems, "nothing was changed")
 		require.Contains(t, problems, "markers "+run)

@@ -60,7 +60,7 @@ func objectsUnderEachPath(t *testing.T, c *cloud) {
 	require.NoError(t, json.Unmarshal([]byte(c.run(t, "status", "--json")), &printed))
 	statusMatchesOutputs(t, printed.Platform, stack)
 	text := c.run(t, "status")
-	for _, want := range append(c.coreHosts(t), stack.EMRClusterID, string(platform.WorkloadTempo), "Recorded only") {
+	for _, want := range append(c.coreHosts(t), stack.Clusters["main"].ID, string(platform.WorkloadTempo), "Recorded only") {
 		require.Contains(t, text, want)
 	}
 	for _, p := range platform.Prefixes() {
@@ -86,7 +86,7 @@ func statusMatchesOutputs(t *testing.T, got status.Status, stack outputs.Outputs
 	}
 	require.Len(t, got.Endpoints, len(stack.Endpoints))
 	require.Equal(t, []status.Cluster{
-		{ID: stack.EMRClusterID, Nodes: map[string]int{platform.RoleMaster: 1, platform.RoleCore: 2}},
+		{ID: stack.Clusters["main"].ID, Nodes: map[string]int{platform.RoleMaster: 1, platform.RoleCore: 2}},
 	}, got.Clusters)
 	require.Len(t, got.Bootstrap, 3)
 	for _, b := range got.Bootstrap {

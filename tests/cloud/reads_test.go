@@ -83,7 +83,7 @@ func predefinedPanelsHaveData(t *testing.T, c *cloud) {
 // coreHosts returns the core nodes that /status knows of the stack's cluster.
 func (c *cloud) coreHosts(t *testing.T) []string {
 	t.Helper()
-	cluster := c.outputs(t).EMRClusterID
+	cluster := c.outputs(t).Clusters["main"].ID
 	var hosts []string
 	for _, n := range c.status(t).Nodes {
 		if n.Role == platform.RoleCore && n.Cluster == cluster {

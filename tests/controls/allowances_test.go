@@ -34,7 +34,7 @@ func TestInstanceStoresAreEncryptedWithListedActions(t *testing.T) {
 	require.Empty(t, controls.CheckAllowances(all))
 	policyOf := func(all controls.Resources) string {
 		for _, r := range all {
-			if r.Type == "aws:iam/rolePolicy:RolePolicy" && r.Name == "emr-node" {
+			if r.Type == "aws:iam/rolePolicy:RolePolicy" && r.Name == "emr-main-node" {
 				return r.Text("policy")
 			}
 		}
@@ -62,12 +62,12 @@ func TestAllowancesMatchPolicies(t *testing.T) {
 		want       []string
 	}{
 		"an action that is not listed": {
-			edit("RolePolicy", "emr-node", "policy", `"kms:DescribeKey"`, `"kms:DescribeKey","ssm:GetParameter"`),
-			[]string{"observatory/allowances emr-node: allows ssm:GetParameter, " + unlisted},
+			edit("RolePolicy", "emr-main-node", "policy", `"kms:DescribeKey"`, `"kms:DescribeKey","ssm:GetParameter"`),
+			[]string{"observatory/allowances emr-main-node: allows ssm:GetParameter, " + unlisted},
 		},
 		"a listed action that is not allowed": {
-			edit("RolePolicy", "emr-node", "policy", `"kms:GenerateDataKey","kms:DescribeKey"`, `"kms:GenerateDataKey"`),
-			[]string{"observatory/allowances emr-node: kms:DescribeKey is listed but not allowed; remove it from the list"},
+			edit("RolePolicy", "emr-main-node", "policy", `"kms:GenerateDataKey","kms:DescribeKey"`, `"kms:GenerateDataKey"`),
+			[]string{"observatory/allowances emr-main-node: kms:DescribeKey is listed but not allowed; remove it from the list"},
 		},
 		"an action listed for another policy": {
 			add("aws:iam/rolePolicy:RolePolicy", "stray", map[string]any{
@@ -82,6 +82,6 @@ func TestAllowancesMatchPolicies(t *testing.T) {
 		}
 		require.Equal(t, c.want, got, name)
 	}
-	unreadable := alter(t, all, edit("RolePolicy", "emr-node", "policy", `"Action":`, `"NotAction":`))
+	unreadable := alter(t, all, edit("RolePolicy", "emr-main-node", "policy", `"Action":`, `"NotAction":`))
 	require.NotEmpty(t, controls.CheckAllowances(unreadable), "a negated element is an error, not overlooked")
 }

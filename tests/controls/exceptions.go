@@ -32,7 +32,7 @@ func publicControlNode() Exception {
 func existingNetwork() []Exception {
 	var out []Exception
 	for _, e := range []struct{ rule, resource string }{
-		{"EMR.1", "emr-cluster"},
+		{"EMR.1", "emr-main-cluster"},
 		{"CKV2_AWS_19", "aws:ec2/eip:Eip"},
 		{"CKV2_AWS_12", "aws:ec2/vpc:Vpc"},
 		{"CKV2_AWS_11", "aws:ec2/vpc:Vpc"},
@@ -49,23 +49,23 @@ func existingNetwork() []Exception {
 }
 
 // everyStack are the exceptions for every configuration, but for the first, which
-// emr.blockPublicAccess makes needless.
+// blockPublicAccess makes needless.
 func everyStack() []Exception {
 	return []Exception{
 		{
-			Rule: "CKV_AWS_390", Stacks: []string{"dev", "local", "pr"}, Resources: []string{"emr-cluster"},
+			Rule: "CKV_AWS_390", Stacks: []string{"dev", "local", "pr"}, Resources: []string{"emr-main-cluster"},
 			Reason: "The setting belongs to the account and region, and other clusters there may need another: only " +
-				"emr.blockPublicAccess makes it, which these stacks leave to the account's owner.",
+				"blockPublicAccess makes it, which these stacks leave to the account's owner.",
 			Mitigation: "AWS's default blocks public clusters, except for port 22, in regions without clusters before November 2019. " +
 				"The security groups of the nodes admit no address range.",
 		},
 		{
-			Rule: "CKV_AWS_351", Resources: []string{"emr-security"},
+			Rule: "CKV_AWS_351", Resources: []string{"emr-main-security"},
 			Reason: "From emr-7.3.0 it also moves the web endpoints of YARN and HDFS to HTTPS, from which the node's collector reads " +
 				"metrics; that cannot be tested without AWS.",
 			Mitigation: "The nodes' traffic stays in one subnet, between security groups that admit no address range. Instance families " +
 				"that end in n, and those from the sixth generation on, encrypt traffic between instances. A job that needs encryption " +
-				"sets spark.network.crypto.enabled in emr.sparkDefaults.",
+				"sets spark.network.crypto.enabled in clusters.main.sparkDefaults.",
 		},
 		{
 			Rule: "CKV_AWS_341", Resources: []string{"control-instance"},

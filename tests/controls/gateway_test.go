@@ -28,7 +28,7 @@ func TestRolesReachTheirPrefixesOnly(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(g.Stop)
 	bucket := "data"
-	for role, policy := range map[string]string{"node": "emr-node", "control": "control-access"} {
+	for role, policy := range map[string]string{"node": "emr-main-node", "control": "control-access"} {
 		document := find(t, resources(t, "dev"), "RolePolicy", policy).Text("policy")
 		recorded := regexp.MustCompile(`"([^/"]+)/` + string(platform.PrefixArtifacts)).FindStringSubmatch(document)
 		require.NotEmpty(t, recorded, "%s reads artifacts/", policy)

@@ -27,36 +27,38 @@ const (
 )
 
 func emrViolations() []violation {
-	document := func(from, to string) alteration { return edit(security, "emr-security", "configuration", from, to) }
+	document := func(from, to string) alteration {
+		return edit(security, "emr-main-security", "configuration", from, to)
+	}
 	return []violation{
-		{"CKV2_AWS_55", "emr-cluster", set("Cluster", "emr-cluster", "securityConfiguration", nil)},
-		{"CKV2_AWS_55", "emr-cluster", drop(security, "emr-security")},
-		{"CKV_AWS_171", "emr-security", document("SSE-KMS", "SSE-S3")},
-		{"CKV_AWS_349", "emr-security", document(`"EnableAtRestEncryption":true`, `"EnableAtRestEncryption":false`)},
-		{"AWS-0139", "emr-security", document(`"EncryptionKeyProviderType":"AwsKms"`, `"EncryptionKeyProviderType":"Custom"`)},
-		{"CKV_AWS_350", "emr-security", document(`"EnableEbsEncryption":true`, `"EnableEbsEncryption":false`)},
-		{"observatory/emr-imds", "emr-security", document(`"HttpPutResponseHopLimit":1`, `"HttpPutResponseHopLimit":2`)},
-		{"observatory/emr-imds", "emr-security",
+		{"CKV2_AWS_55", "emr-main-cluster", set("Cluster", "emr-main-cluster", "securityConfiguration", nil)},
+		{"CKV2_AWS_55", "emr-main-cluster", drop(security, "emr-main-security")},
+		{"CKV_AWS_171", "emr-main-security", document("SSE-KMS", "SSE-S3")},
+		{"CKV_AWS_349", "emr-main-security", document(`"EnableAtRestEncryption":true`, `"EnableAtRestEncryption":false`)},
+		{"AWS-0139", "emr-main-security", document(`"EncryptionKeyProviderType":"AwsKms"`, `"EncryptionKeyProviderType":"Custom"`)},
+		{"CKV_AWS_350", "emr-main-security", document(`"EnableEbsEncryption":true`, `"EnableEbsEncryption":false`)},
+		{"observatory/emr-imds", "emr-main-security", document(`"HttpPutResponseHopLimit":1`, `"HttpPutResponseHopLimit":2`)},
+		{"observatory/emr-imds", "emr-main-security",
 			document(`"MinimumInstanceMetadataServiceVersion":2`, `"MinimumInstanceMetadataServiceVersion":1`)},
-		{"CKV_AWS_114", "emr-cluster", set("Cluster", "emr-cluster", "kerberosAttributes", map[string]any{"kdcAdminPassword": "x"})},
-		{"EMR.1", "emr-cluster", set("Cluster", "emr-cluster", "ec2Attributes.subnetId", "network-public-a-id")},
-		{"EMR.1", "emr-cluster", set("Subnet", "network-private-a", "mapPublicIpOnLaunch", true)},
-		{"EMR.1", "emr-cluster", set("Route", "network-private-out", "gatewayId", "igw")},
-		{"emr_cluster_publicly_accesible", "emr-cluster",
+		{"CKV_AWS_114", "emr-main-cluster", set("Cluster", "emr-main-cluster", "kerberosAttributes", map[string]any{"kdcAdminPassword": "x"})},
+		{"EMR.1", "emr-main-cluster", set("Cluster", "emr-main-cluster", "ec2Attributes.subnetId", "network-public-a-id")},
+		{"EMR.1", "emr-main-cluster", set("Subnet", "network-private-a", "mapPublicIpOnLaunch", true)},
+		{"EMR.1", "emr-main-cluster", set("Route", "network-private-out", "gatewayId", "igw")},
+		{"emr_cluster_publicly_accesible", "emr-main-cluster",
 			both(set(ingress, "network-core-tcp-from-master", "referencedSecurityGroupId", nil),
 				set(ingress, "network-core-tcp-from-master", "cidrIpv4", "10.0.0.0/8"))},
 	}
 }
 
-// blockViolations apply to a stack with emr.blockPublicAccess.
+// blockViolations apply to a stack with blockPublicAccess.
 func blockViolations() []violation {
 	const block, name = "BlockPublicAccessConfiguration", "emr-block-public-access"
 	permit := func(port float64) []any { return []any{map[string]any{"minRange": 22.0, "maxRange": port}} }
 	return []violation{
-		{"CKV_AWS_390", "emr-cluster", drop(block, name)},
-		{"CKV_AWS_390", "emr-cluster", set(block, name, "blockPublicSecurityGroupRules", false)},
-		{"CKV_AWS_390", "emr-cluster", set(block, name, "permittedPublicSecurityGroupRuleRanges", permit(443))},
-		{"CKV_AWS_390", "emr-cluster",
+		{"CKV_AWS_390", "emr-main-cluster", drop(block, name)},
+		{"CKV_AWS_390", "emr-main-cluster", set(block, name, "blockPublicSecurityGroupRules", false)},
+		{"CKV_AWS_390", "emr-main-cluster", set(block, name, "permittedPublicSecurityGroupRuleRanges", permit(443))},
+		{"CKV_AWS_390", "emr-main-cluster",
 			add("aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration", "second",
 				map[string]any{"blockPublicSecurityGroupRules": false})},
 	}
@@ -146,26 +148,26 @@ func networkViolations() []violation {
 }
 
 func identityViolations() []violation {
-	service := func(from, to string) alteration { return edit("RolePolicy", "emr-service", "policy", from, to) }
+	service := func(from, to string) alteration { return edit("RolePolicy", "emr-main-service", "policy", from, to) }
 	control := func(from, to string) alteration { return edit("RolePolicy", "control-access", "policy", from, to) }
 	trust := func(role, from, to string) alteration { return edit("Role", role, "assumeRolePolicy", from, to) }
 	return []violation{
-		{"CKV_AWS_60", "emr-node", trust("emr-node", `{"Service":["ec2.amazonaws.com"]}`, `{"AWS":["*"]}`)},
+		{"CKV_AWS_60", "emr-main-node", trust("emr-main-node", `{"Service":["ec2.amazonaws.com"]}`, `{"AWS":["*"]}`)},
 		{"CKV_AWS_60", "control-role", trust("control-role", `{"Service":["ec2.amazonaws.com"]}`, `{"AWS":["arn:aws:iam::123456789012:root"]}`)},
-		{"observatory/confused-deputy", "emr-service", trust("emr-service", "aws:SourceAccount", "aws:SourceVpc")},
-		{"observatory/confused-deputy", "emr-service", trust("emr-service", "aws:SourceArn", "aws:SourceVpc")},
-		{"observatory/confused-deputy", "emr-node", trust("emr-node", "ec2.amazonaws.com", "lambda.amazonaws.com")},
+		{"observatory/confused-deputy", "emr-main-service", trust("emr-main-service", "aws:SourceAccount", "aws:SourceVpc")},
+		{"observatory/confused-deputy", "emr-main-service", trust("emr-main-service", "aws:SourceArn", "aws:SourceVpc")},
+		{"observatory/confused-deputy", "emr-main-node", trust("emr-main-node", "ec2.amazonaws.com", "lambda.amazonaws.com")},
 		{"CKV_AWS_62", "control-access", control(`"s3:DeleteObject"`, `"s3:*"`)},
-		{"CKV_AWS_62", "emr-service", service(`"kms:CreateGrant"`, `"*"`)},
-		{"CKV_AWS_62", "emr-service", service(`"Action":["kms:CreateGrant"]`, `"NotAction":["kms:CreateGrant"]`)},
+		{"CKV_AWS_62", "emr-main-service", service(`"kms:CreateGrant"`, `"*"`)},
+		{"CKV_AWS_62", "emr-main-service", service(`"Action":["kms:CreateGrant"]`, `"NotAction":["kms:CreateGrant"]`)},
 		{"CKV_AWS_290", "control-access", control(`"ssmmessages:OpenDataChannel"`, `"ssm:GetParameter"`)},
 		{"CKV_AWS_290", "control-access", control(`"Condition":{"StringEquals":{"aws:RequestedRegion":["us-east-1"]}}`, `"Condition":{}`)},
-		{"observatory/pass-role", "emr-service", service("iam:PassedToService", "aws:SourceVpc")},
-		{"observatory/pass-role", "emr-service",
+		{"observatory/pass-role", "emr-main-service", service("iam:PassedToService", "aws:SourceVpc")},
+		{"observatory/pass-role", "emr-main-service",
 			service(`"Action":["iam:PassRole"],"Resource":["`, `"Action":["iam:PassRole"],"Resource":["*","`)},
-		{"CKV_AWS_274", "emr-service", set("RolePolicyAttachment", "emr-service", "policyArn", "arn:aws:iam::aws:policy/AdministratorAccess")},
-		{"CKV_AWS_274", "emr-service",
-			set("RolePolicyAttachment", "emr-service", "policyArn", "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore")},
+		{"CKV_AWS_274", "emr-main-service", set("RolePolicyAttachment", "emr-main-service", "policyArn", "arn:aws:iam::aws:policy/AdministratorAccess")},
+		{"CKV_AWS_274", "emr-main-service",
+			set("RolePolicyAttachment", "emr-main-service", "policyArn", "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore")},
 	}
 }
 
@@ -295,9 +297,9 @@ func TestUnneededExceptionsAreReported(t *testing.T) {
 	all := resources(t, "dev")
 	none := map[string]any{}
 	met := map[string]alteration{
-		"CKV_AWS_390 emr-cluster": add("aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration", "b",
+		"CKV_AWS_390 emr-main-cluster": add("aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration", "b",
 			map[string]any{"blockPublicSecurityGroupRules": true}),
-		"CKV_AWS_351 emr-security": edit(security, "emr-security", "configuration",
+		"CKV_AWS_351 emr-main-security": edit(security, "emr-main-security", "configuration",
 			`"EnableInTransitEncryption":false`, `"EnableInTransitEncryption":true`),
 		"CKV_AWS_341 control-instance":       set("Instance", "control-instance", "metadataOptions.httpPutResponseHopLimit", 1.0),
 		"AWS-0104 network-control-https-out": set(egress, "network-control-https-out", "cidrIpv4", "10.0.0.0/16"),
@@ -324,7 +326,7 @@ func TestUnneededExceptionsAreReported(t *testing.T) {
 	// The dev stack creates its network and so needs none of the exceptions for an
 	// existing one.
 	require.Equal(t, []string{
-		"EMR.1 emr-cluster", "CKV2_AWS_19 aws:ec2/eip:Eip", "CKV2_AWS_12 aws:ec2/vpc:Vpc",
+		"EMR.1 emr-main-cluster", "CKV2_AWS_19 aws:ec2/eip:Eip", "CKV2_AWS_12 aws:ec2/vpc:Vpc",
 		"CKV2_AWS_11 aws:ec2/vpc:Vpc", "CKV_AWS_130 aws:ec2/subnet:Subnet",
 	}, controls.Unneeded("pr", controls.Judge("pr", all)))
 }

@@ -124,7 +124,7 @@ func accountNotTried() []notTried {
 			"`aws ec2 describe-instance-type-offerings --location-type availability-zone --filters Name=instance-type,Values=m5.xlarge`, " +
 				"compared with the zones of the stack's subnets",
 		}, {
-			"`emr.blockPublicAccess` without permitted ranges permits no port.", noAccount,
+			"`blockPublicAccess` without permitted ranges permits no port.", noAccount,
 			"The request has none; EMR's API reference does not say whether port 22 then stays.",
 			[]string{"components/emr TestBlocksPublicAccessOnlyIfAskedAndNeverLoosensIt"},
 			"`aws emr get-block-public-access-configuration`",
@@ -277,7 +277,7 @@ func clusterNotTried() []notTried {
 			"EMR encrypts instance stores other than NVMe SSDs with LUKS and the node role's permissions.", "No local server encrypts as KMS does.",
 			"The role has a key user's actions, as EMR's guide asks, only if a type has such disks; KMS's guide names two of them as used.",
 			[]string{"components/emr TestNodesWithLUKSAreUsersOfTheKey", "schema TestInstanceStoresThatEMREncrypts"},
-			"`pulumi config set --stack dev --path emr.core.instanceType d2.xlarge && pulumi up --stack dev`, " +
+			"`pulumi config set --stack dev --path clusters.main.core.instanceType d2.xlarge && pulumi up --stack dev`, " +
 				"then on a core node: `lsblk -f | grep crypto_LUKS`",
 		}, {
 			"A refresh finds an idle-ended cluster gone, and the guard reports it.", "EMR's idle timer is EMR's.",

@@ -16,9 +16,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/components/emr"
 	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
+	"github.com/emr-observatory/emr-observatory/observe"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -59,7 +59,7 @@ func (c *cluster) path(name string) string { return filepath.Join(c.dir, name) }
 // configure writes EMR's configuration with the paths and addresses of these processes.
 func (c *cluster) configure() error {
 	n := hadoop.Node{
-		ClusterID: "j-PHASES", Release: emr.RestatedRelease, AccountID: "123456789012", Region: region, Role: platform.RoleMaster,
+		ClusterID: "j-PHASES", Release: observe.RestatedRelease, AccountID: "123456789012", Region: region, Role: platform.RoleMaster,
 		Host: "localhost", Domain: "localdomain", MasterHost: "localhost", CoreNodes: 1, MemoryMB: yarnMemoryMB, VCores: nodeVCores,
 		S3Endpoint: c.store.endpoint(), Configurations: c.classifications(),
 	}
@@ -140,8 +140,8 @@ func (c *cluster) sparkDefaults(local string) map[string]string {
 		"spark.plugins": clockPlugin, "spark.driver.extraClassPath": c.classes(), "spark.executor.extraClassPath": c.classes(),
 		"spark." + clockFolder: c.path("clock"),
 	}
-	for key, options := range emr.ShippedJavaOptions() {
-		defaults[key] = options + " " + emr.AgentFlag
+	for key, options := range observe.ShippedJavaOptions() {
+		defaults[key] = options + " " + observe.AgentFlag
 	}
 	return defaults
 }

@@ -41,7 +41,7 @@ func (g generator) candidate() schema.Config {
 	g.network(&c)
 	c.ControlNode.Arch = schema.Arch(c.ControlNode.InstanceType)
 	g.access(&c)
-	g.emr(&c)
+	g.clusters(&c)
 	g.tracing(&c.Tracing)
 	return c
 }
@@ -205,9 +205,24 @@ func (g generator) tracing(tracing *schema.Tracing) {
 	}
 }
 
-// emr makes the fields of the emr section consistent with each other.
-func (g generator) emr(c *schema.Config) {
-	e := &c.EMR
+// clusters sets up to three clusters, each with fields that are consistent with each
+// other.
+func (g generator) clusters(c *schema.Config) {
+	c.Clusters = map[string]schema.Cluster{}
+	for _, key := range []string{"etl", "a", "ml-2"}[:g.IntN(4)] {
+		c.Clusters[key] = g.cluster(c)
+	}
+	for _, group := range c.InstanceGroups() {
+		if arch := schema.Arch(group.InstanceType); !slices.Contains(c.Architectures, arch) {
+			c.Architectures = append(c.Architectures, arch)
+		}
+	}
+}
+
+func (g generator) cluster(c *schema.Config) schema.Cluster {
+	var e schema.Cluster
+	e.SetDefaults()
+	g.fill(&e)
 	if !slices.Contains(e.Applications, "Spark") {
 		e.Applications = append(e.Applications, "Spark")
 	}
@@ -222,15 +237,11 @@ func (g generator) emr(c *schema.Config) {
 		g.fill(e.Task)
 		e.Task.EBS = g.volumes(true)
 	}
-	for _, group := range e.Groups() {
-		if arch := schema.Arch(group.InstanceType); !slices.Contains(e.Architectures, arch) {
-			e.Architectures = append(e.Architectures, arch)
-		}
-	}
 	for range g.IntN(4) {
 		key := g.oneOf("spark.executor.memory", `spark.a"b`, "spark.ü", "spark.driver.extraJavaOptions", "spark.x<y>&z")
 		e.SparkDefaults[key] = g.oneOf("", "4g", `quo"te`, `back\slash`, "ключ", "'kill -9 %p'", strings.Repeat("x", 500))
 	}
+	return e
 }
 
 // volumes returns volumes within the limits of their types. Volumes of task groups

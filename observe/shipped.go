@@ -1,10 +1,6 @@
-package emr
+package observe
 
 import (
-	"fmt"
-
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
 )
@@ -28,18 +24,4 @@ func ShippedJavaOptions() map[string]string {
 		schema.SparkDriverAgentKey:   "-XX:OnOutOfMemoryError='kill -9 %p'",
 		schema.SparkExecutorAgentKey: "-verbose:gc -XX:+PrintGCDetails -XX:+PrintGCDateStamps -XX:OnOutOfMemoryError='kill -9 %p'",
 	}
-}
-
-// warnOfOtherRelease logs that the restated options may not be the release's own.
-func (a *Args) warnOfOtherRelease(ctx *pulumi.Context, c *Cluster) error {
-	if a.ReleaseLabel == RestatedRelease {
-		return nil
-	}
-	err := ctx.Log.Warn(fmt.Sprintf("emr.releaseLabel: %s: %s and %s are restated from %s, the only release whose values are published; "+
-		"if jobs depend on others, compare them with `observatory doctor --node FILE`",
-		a.ReleaseLabel, schema.SparkDriverAgentKey, schema.SparkExecutorAgentKey, RestatedRelease), &pulumi.LogArgs{Resource: c})
-	if err != nil {
-		return fmt.Errorf("warn of another release: %w", err)
-	}
-	return nil
 }

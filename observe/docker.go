@@ -1,4 +1,4 @@
-package emr
+package observe
 
 import (
 	"strings"
@@ -27,13 +27,13 @@ func shippedMounts() (defaults, allowed []string) {
 
 // dockerClassifications mount the launcher's folder, read-only, into every Docker
 // container of YARN, at its own path.
-func dockerClassifications() []classification {
+func dockerClassifications() []Classification {
 	const folder = platform.NodeInstallDir
 	defaults, allowed := shippedMounts()
 	list := func(mounts []string, own string) string { return strings.Join(append(mounts, own), ",") }
-	return []classification{
+	return []Classification{
 		{Classification: "yarn-site", Properties: map[string]string{defaultMountsKey: list(defaults, folder+":"+folder)}},
-		{Classification: "container-executor", Properties: map[string]string{}, Configurations: []classification{
+		{Classification: "container-executor", Properties: map[string]string{}, Configurations: []Classification{
 			{Classification: "docker", Properties: map[string]string{allowedMountsKey: list(allowed, folder)}},
 		}},
 	}

@@ -1,0 +1,36 @@
+package telemetry
+
+import (
+	"fmt"
+
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/emr-observatory/emr-observatory/components/internal/iampolicy"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// createNodePolicy creates the policy that lets the nodes of any cluster fetch what
+// the bootstrap action installs, and the action itself. Those who start a cluster
+// attach it to the role of its instances: the role of the stack's own clusters would
+// give them the lake too.
+func (b *builder) createNodePolicy(args *Args) (*iam.Policy, error) {
+	policy, err := iam.NewPolicy(b.Ctx, b.Name("observed-nodes"), &iam.PolicyArgs{
+		Description: pulumi.String("Nodes of EMR clusters that the observatory observes: read what its bootstrap action installs"),
+		Policy: iampolicy.Render(b.Ctx, b.Parent, func(_ iampolicy.Account, v []string) iampolicy.Document {
+			return nodePolicy(v[0], v[1])
+		}, args.BucketARN, args.KMSKeyARN),
+	}, b.Options()...)
+	if err != nil {
+		return nil, fmt.Errorf("create policy of observed nodes: %w", err)
+	}
+	return policy, nil
+}
+
+func nodePolicy(bucketARN, keyARN string) iampolicy.Document {
+	return iampolicy.New(
+		iampolicy.Statement{Sid: "ReadArtifacts", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"},
+			Resource: []string{bucketARN + "/" + string(platform.PrefixArtifacts) + "*"}},
+		iampolicy.Statement{Sid: "DecryptArtifacts", Effect: iampolicy.Allow, Action: []string{"kms:Decrypt"}, Resource: []string{keyARN}},
+	)
+}
