@@ -58,6 +58,8 @@ func (c Config) checkClusters(l *violation.List) {
 // checkArchitectures requires that the data bucket has artifacts for the nodes of
 // each group.
 func (c Config) checkArchitectures(l *violation.List) {
+	l.Require(len(c.Architectures) > 0, "architectures", c.Architectures, "must not be empty: nodes would find nothing to install",
+		"name those of the clusters, the stack's and others")
 	checked := map[string]bool{}
 	for _, g := range c.InstanceGroups() {
 		arch := Arch(g.InstanceType)

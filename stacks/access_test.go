@@ -129,7 +129,7 @@ func TestClusterWaitsForTheControlNode(t *testing.T) {
 // `pulumi up` runs Program. It refuses the networks of examples, which a rehearsal
 // accepts, together with everything else.
 func TestUpRefusesNetworksOfExamples(t *testing.T) {
-	values := edited(t, map[string]map[string]any{"emr": {"releaseLabel": "latest"}})
+	values := edited(t, map[string]map[string]any{"clusters": {"main": map[string]any{"releaseLabel": "latest"}}})
 	rec, err := recorder.Run(stacks.Program, append(trial.Answers(), recorder.WithConfig(values))...)
 	require.ErrorContains(t, err, `emr-observatory:operatorCidrs[0]: "203.0.113.0/24" must not be a network of documentation`)
 	require.ErrorContains(t, err, "`curl https://checkip.amazonaws.com`")

@@ -86,7 +86,7 @@ func TestComponentArgumentsAreValidatedFirst(t *testing.T) {
 // parseConfig returns the configuration with these values and a region.
 func parseConfig(t *testing.T, values map[string]string) schema.Config {
 	t.Helper()
-	all := map[string]string{"region": "us-east-1"}
+	all := map[string]string{"region": "us-east-1", "clusters": `{"main":{}}`}
 	for k, v := range values {
 		all[k] = v
 	}
@@ -106,16 +106,16 @@ func TestExtremeConfigurationsBuild(t *testing.T) {
 		"endpoints":        {"network": `{"interfaceEndpoints":["kms","ssm","ssmmessages"]}`},
 		"graviton":         {"controlNode": `{"instanceType":"m7g.large","arch":"arm64","dataVolumeGiB":20,"privateIp":"10.0.0.20"}`},
 		"largest disk":     {"controlNode": `{"dataVolumeGiB":16384}`},
-		"oldest release":   {"emr": `{"releaseLabel":"emr-6.15.0","idleTimeoutMinutes":1}`},
-		"longest idle":     {"emr": `{"idleTimeoutMinutes":10080,"terminationProtection":true}`},
-		"never idle":       {"emr": `{"idleTimeoutMinutes":0}`},
-		"three masters":    {"emr": `{"master":{"count":3}}`},
+		"oldest release":   {"clusters": `{"main":{"releaseLabel":"emr-6.15.0","idleTimeoutMinutes":1}}`},
+		"longest idle":     {"clusters": `{"main":{"idleTimeoutMinutes":10080,"terminationProtection":true}}`},
+		"never idle":       {"clusters": `{"main":{"idleTimeoutMinutes":0}}`},
+		"three masters":    {"clusters": `{"main":{"master":{"count":3}}}`},
 		"spot in ephemeral": {"ephemeral": "true",
-			"emr": `{"master":{"bidPrice":"0.1"},"core":{"bidPrice":"0.1"},"task":{"count":5,"bidPrice":"0.05"}}`},
-		"volumes": {"emr": `{"core":{"ebs":[{"sizeGiB":10},{"type":"st1","sizeGiB":125},` +
-			`{"type":"io1","sizeGiB":100,"iops":100},{"type":"gp3","sizeGiB":500,"iops":16000,"throughput":1000}]}}`},
-		"spark properties": {"emr": `{"sparkDefaults":{"spark.executor.extraJavaOptions":"-Xss4m",` +
-			`"spark.hadoop.fs.s3a.aws.credentials.provider":"x"}}`},
+			"clusters": `{"main":{"master":{"bidPrice":"0.1"},"core":{"bidPrice":"0.1"},"task":{"count":5,"bidPrice":"0.05"}}}`},
+		"volumes": {"clusters": `{"main":{"core":{"ebs":[{"sizeGiB":10},{"type":"st1","sizeGiB":125},` +
+			`{"type":"io1","sizeGiB":100,"iops":100},{"type":"gp3","sizeGiB":500,"iops":16000,"throughput":1000}]}}}`},
+		"spark properties": {"clusters": `{"main":{"sparkDefaults":{"spark.executor.extraJavaOptions":"-Xss4m",` +
+			`"spark.hadoop.fs.s3a.aws.credentials.provider":"x"}}}`},
 		"short retention":   {"retention": `{"tempoDays":1,"pyroscopeDays":1,"logDays":1,"artifactDays":1}`},
 		"long retention":    {"retention": `{"tempoDays":3650,"pyroscopeDays":3650,"logDays":3650,"artifactDays":0}`},
 		"most tags":         {"tags": `{"a":"","b":"","c":"","d":"","e":"","f":"","g":"","h":""}`},

@@ -48,7 +48,7 @@ func TestZonesOfAStackStay(t *testing.T) {
 
 	options.Providers.Unoffered = map[string][]string{"us-east-1b": {"r5.xlarge"}}
 	options.Config = maps.Clone(values)
-	options.Config[platform.Project+":emr"] = auto.ConfigValue{Value: `{"core":{"instanceType":"r5.xlarge"}}`}
+	options.Config[platform.Project+":clusters"] = auto.ConfigValue{Value: `{"main":{"core":{"instanceType":"r5.xlarge"}}}`}
 	onStage(options, func(s auto.Stack) {
 		_, err := s.Preview(t.Context())
 		require.ErrorContains(t, err, "us-east-1b does not offer r5.xlarge")

@@ -123,7 +123,7 @@ func TestWithoutOperatorsOnlyGroupsAreAdmitted(t *testing.T) {
 	a := validArgs()
 	a.OperatorCIDRs = nil
 	rec := run(t, a)
-	require.Len(t, rec.OfType(ingressType), 21)
+	require.Len(t, rec.OfType(ingressType), 3)
 	for _, r := range rec.OfType(ingressType) {
 		require.Contains(t, r.Inputs, resource.PropertyKey("referencedSecurityGroupId"), r.Name)
 	}

@@ -54,6 +54,7 @@ func validArgs(t *testing.T) *telemetry.Args {
 	t.Helper()
 	return &telemetry.Args{
 		Bucket:           pulumi.String("data"),
+		BucketARN:        pulumi.String("arn:aws:s3:::data"),
 		KMSKeyARN:        pulumi.String("arn:aws:kms:us-east-1:123456789012:key/k"),
 		ControlPrivateIP: pulumi.String("10.0.1.10"),
 		Artifacts: []telemetry.Staged{
@@ -92,7 +93,9 @@ func program(args *telemetry.Args) pulumi.RunFunc {
 // run records what the program registers.
 func run(t *testing.T, args *telemetry.Args, opts ...recorder.Option) *recorder.Recording {
 	t.Helper()
-	rec, err := recorder.Run(program(args), opts...)
+	rec, err := recorder.Run(program(args), append(opts,
+		recorder.WithInvoke("aws:index/getCallerIdentity:getCallerIdentity", map[string]any{"accountId": "123456789012"}),
+		recorder.WithInvoke("aws:index/getPartition:getPartition", map[string]any{"partition": "aws", "dnsSuffix": "amazonaws.com"}))...)
 	require.NoError(t, err)
 	return rec
 }
@@ -265,4 +268,13 @@ func TestNewRejectsInvalidFiles(t *testing.T) {
 			require.Empty(t, rec.Resources)
 		})
 	}
+}
+
+// The nodes of any cluster may fetch what they install, and nothing else.
+func TestNodePolicyReadsArtifactsOnly(t *testing.T) {
+	policy := one(t, run(t, validArgs(t)), "aws:iam/policy:Policy", "telemetry-observed-nodes")
+	require.JSONEq(t, `{"Version": "2012-10-17", "Statement": [
+		{"Sid": "ReadArtifacts", "Effect": "Allow", "Action": ["s3:GetObject"], "Resource": ["arn:aws:s3:::data/artifacts/*"]},
+		{"Sid": "DecryptArtifacts", "Effect": "Allow", "Action": ["kms:Decrypt"], "Resource": ["arn:aws:kms:us-east-1:123456789012:key/k"]}
+	]}`, policy.Inputs["policy"].StringValue())
 }

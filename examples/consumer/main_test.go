@@ -80,8 +80,8 @@ func TestConsumerOfTheWholePlatform(t *testing.T) {
 	require.Contains(t, document, `"Resource":"`+want.KMSKeyARN+`"`)
 	require.NotContains(t, document, "tempo")
 	attached := inputsOf(t, team, "aws:iam/rolePolicy:RolePolicy")
-	require.Equal(t, want.NodeRoleName, attached["role"])
-	require.Equal(t, want.NodeRoleARN, "arn:aws:iam::000000000000:role/"+want.NodeRoleName)
+	require.Equal(t, want.Clusters["main"].NodeRoleName, attached["role"])
+	require.Equal(t, want.Clusters["main"].NodeRoleARN, "arn:aws:iam::000000000000:role/"+want.Clusters["main"].NodeRoleName)
 	require.Contains(t, attached["policy"], `"Resource":"arn:aws:s3:::orders-of-the-shop/*"`)
 	for name := range r.Outputs {
 		require.False(t, r.Outputs[name].Secret, name)
@@ -97,17 +97,17 @@ func TestConsumerStopsOnAnotherContract(t *testing.T) {
 	}{
 		"another version": {
 			map[string]any{"schemaVersion": outputs.SchemaVersion + 1},
-			[]string{"output observatory.schemaVersion: 2: must be 1 in schema version 1; import stacks/outputs as of that stack's program"},
+			[]string{"output observatory.schemaVersion: 3: must be 2 in schema version 2; import stacks/outputs as of that stack's program"},
 		},
 		"renamed": {
 			map[string]any{"schemaVersion": outputs.SchemaVersion, "bucket": "b", "s3Paths": map[string]any{"datalake": "s3://b/lake/"}},
 			[]string{
 				"output observatory.dataBucket: missing (present: bucket, s3Paths, schemaVersion): " +
-					"must be present in schema version 1; run an update of that stack",
-				"output observatory.s3Paths.lake: missing (present: datalake): must be present in schema version 1; run an update of that stack",
+					"must be present in schema version 2; run an update of that stack",
+				"output observatory.s3Paths.lake: missing (present: datalake): must be present in schema version 2; run an update of that stack",
 			},
 		},
-		"never brought up": {nil, []string{"output observatory: missing: must be present in schema version 1; run an update of that stack"}},
+		"never brought up": {nil, []string{"output observatory: missing: must be present in schema version 2; run an update of that stack"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -70,13 +70,13 @@ func TestChangedArtifactReplacesCluster(t *testing.T) {
 	after := s.outputs(t)
 	require.NotEqual(t, before.Clusters["main"].ID, after.Clusters["main"].ID)
 	for _, o := range []outputs.Outputs{before, after} {
-		_, key, found := strings.Cut(o.Bootstrap.Path, "/artifacts/")
+		_, key, found := strings.Cut(o.Observe.Bootstrap.Path, "/artifacts/")
 		require.True(t, found)
 		require.True(t, s.Servers.Account.Exists("aws:s3/bucketObjectv2:BucketObjectv2", "artifacts/"+key),
-			"nodes of clusters that started with it fetch %s", o.Bootstrap.Path)
+			"nodes of clusters that started with it fetch %s", o.Observe.Bootstrap.Path)
 	}
-	require.NotEqual(t, before.Bootstrap.Hash, after.Bootstrap.Hash)
-	require.Contains(t, after.Bootstrap.Args, after.Bootstrap.Hash)
+	require.NotEqual(t, before.Observe.Bootstrap.Hash, after.Observe.Bootstrap.Hash)
+	require.Contains(t, after.Observe.Bootstrap.Args, after.Observe.Bootstrap.Hash)
 	require.Equal(t, before.DataBucket, after.DataBucket)
 }
 

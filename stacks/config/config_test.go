@@ -151,7 +151,7 @@ func paths(t *testing.T, err error) []string {
 
 func TestReportsAllViolationsAtOnce(t *testing.T) {
 	_, err := config.Parse(map[string]string{
-		"ephemeral": "yes", "colour": "red", "controlNode": `{"arch":"sparc","dataVolumeGiB":"10"}`, "emr": `{"core":{"count":0}}`,
+		"ephemeral": "yes", "colour": "red", "controlNode": `{"arch":"sparc","dataVolumeGiB":"10"}`, "clusters": `{"main":{"core":{"count":0}}}`,
 	})
 	want := []string{"region", "ephemeral", "colour", "controlNode.arch", "controlNode.dataVolumeGiB", "clusters.main.core.count"}
 	require.ElementsMatch(t, want, paths(t, err))
@@ -203,8 +203,8 @@ func TestLoadNamesMisspeltKeys(t *testing.T) {
 }
 
 func TestCheckKeysNamesTheUnknown(t *testing.T) {
-	require.NoError(t, config.CheckKeys([]string{platform.Project + ":emr", "aws:region"}))
-	err := config.CheckKeys([]string{platform.Project + ":emr", platform.Project + ":ermine", platform.Project + ":regoin"})
+	require.NoError(t, config.CheckKeys([]string{platform.Project + ":clusters", "aws:region"}))
+	err := config.CheckKeys([]string{platform.Project + ":clusters", platform.Project + ":ermine", platform.Project + ":regoin"})
 	require.ErrorContains(t, err, platform.Project+":ermine:")
 	require.ErrorContains(t, err, platform.Project+":regoin:")
 	require.Len(t, paths(t, err), 2)

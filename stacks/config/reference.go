@@ -48,11 +48,10 @@ func ProjectFile() ([]byte, error) {
 			continue
 		}
 		declared := map[string]any{"type": f.Type, "description": f.Help}
+		if entry, isList := strings.CutPrefix(f.Type, "array of "); isList {
+			declared["type"], declared["items"] = "array", map[string]any{"type": entry}
+		}
 		switch {
-		case strings.HasPrefix(f.Type, "array of "):
-			declared["type"] = "array"
-			declared["items"] = map[string]any{"type": strings.TrimPrefix(f.Type, "array of ")}
-			declared["default"] = []string{}
 		case f.Type == "object":
 			declared["default"] = map[string]any{}
 		case !f.Required:

@@ -189,12 +189,16 @@ func TestReadRejectsOtherVersionsAndTypes(t *testing.T) {
 		value                 any
 		output, found, remedy string
 	}{
-		"newer":      {"schemaVersion", 2, "observatory.schemaVersion", "2: must be 1", "import stacks/outputs as of that stack's program"},
-		"older":      {"schemaVersion", 0, "observatory.schemaVersion", "0: must be 1", "run an update of that stack"},
+		"newer":      {"schemaVersion", 3, "observatory.schemaVersion", "3: must be 2", "import stacks/outputs as of that stack's program"},
+		"older":      {"schemaVersion", 1, "observatory.schemaVersion", "1: must be 2", "run an update of that stack"},
 		"text":       {"schemaVersion", "1", "observatory.schemaVersion", "a string: must be a number", "run an update of that stack"},
 		"other type": {"dataBucket", 7, "observatory.dataBucket", "of another type: must be string", "run an update of that stack"},
-		"nested type": {"bootstrap", map[string]any{"path": "x", "hash": "x", "args": "x"}, "observatory.bootstrap.args",
+		"nested type": {"network", map[string]any{"vpcId": "x", "subnetIds": "x"}, "observatory.network.subnetIds",
 			"must be list of string", "run an update of that stack"},
+		"entry of a map": {"clusters", map[string]any{"etl": map[string]any{"id": "j-1"}}, "observatory.clusters.etl.masterDns", "missing",
+			"run an update of that stack"},
+		"no entry of a map": {"clusters", map[string]any{"etl": "j-1"}, "observatory.clusters.etl", "must be object",
+			"run an update of that stack"},
 		"map of others": {"endpoints", map[string]any{"tempo": 1}, "observatory.endpoints", "must be map of string",
 			"run an update of that stack"},
 	} {
@@ -206,7 +210,7 @@ func TestReadRejectsOtherVersionsAndTypes(t *testing.T) {
 			})
 			requireViolation(t, err, c.output, c.found)
 			require.ErrorContains(t, err, c.remedy)
-			require.ErrorContains(t, err, "schema version 1")
+			require.ErrorContains(t, err, "schema version 2")
 		})
 	}
 	_, _, err := outputs.FromMap(map[string]any{outputs.Observatory: "text"})
@@ -220,7 +224,7 @@ func requireViolation(t *testing.T, err error, output, found string) {
 	for _, line := range strings.Split(err.Error(), "\n") {
 		if strings.Contains(line, "output "+output+": ") {
 			require.Contains(t, line, found)
-			require.Regexp(t, `in schema version 1; \S.+`, line)
+			require.Regexp(t, `in schema version 2; \S.+`, line)
 			return
 		}
 	}

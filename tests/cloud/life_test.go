@@ -86,10 +86,10 @@ func secondUpChangesNothing(t *testing.T, c *cloud) {
 	require.NoError(t, err, progress)
 	require.Equal(t, changes{}, changesIn(t, progress))
 	var r struct {
-		Stack, Cluster, Bucket string
-		Job                    *json.RawMessage
-		Objects                map[string]int
-		URLs                   map[string]string
+		Stack, Bucket  string
+		Clusters, URLs map[string]string
+		Job            *json.RawMessage
+		Objects        map[string]int
 	}
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	stack := c.outputs(t)

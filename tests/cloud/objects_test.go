@@ -81,5 +81,5 @@ func rolesReachS3(t *testing.T, c *cloud) {
 		}
 	}
 	require.Equal(t, 2, used, "of the control node and of EMR's nodes; EMR's service role has no machine: %v", slices.Sorted(maps.Keys(keys)))
-	require.Len(t, keys[c.outputs(t).NodeRoleName], 1)
+	require.Len(t, keys[c.outputs(t).Clusters["main"].NodeRoleName], 1)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
 )
 
@@ -211,6 +212,9 @@ func (g generator) clusters(c *schema.Config) {
 	c.Clusters = map[string]schema.Cluster{}
 	for _, key := range []string{"etl", "a", "ml-2"}[:g.IntN(4)] {
 		c.Clusters[key] = g.cluster(c)
+	}
+	if len(c.Architectures) == 0 {
+		c.Architectures = []string{g.oneOf(platform.Architectures()...)}
 	}
 	for _, group := range c.InstanceGroups() {
 		if arch := schema.Arch(group.InstanceType); !slices.Contains(c.Architectures, arch) {
