@@ -44,6 +44,10 @@ rehearse: control ## Create, update and destroy every stack on simulated provide
 tools: build ## Build and fetch the servers of the local cloud (cached)
 	@bin/observatory tools
 
+.PHONY: facts
+facts: ## Refresh what the program knows of instance types, from package registries
+	@go run ./schema/facts/refresh
+
 .PHONY: artifacts
 artifacts: control ## Build and fetch what nodes on AWS install (cached, locked by sha256)
 	@bin/observatory artifacts

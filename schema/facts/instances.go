@@ -1,0 +1,103 @@
+package facts
+
+import (
+	_ "embed" // the data files
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// InstanceTypes is the file of the EC2 instance types that EMR takes.
+type InstanceTypes struct {
+	Source   string         `json:"source"`
+	Date     string         `json:"date"` // of the source
+	Refresh  string         `json:"refresh"`
+	Releases []string       `json:"releases"` // oldest first
+	Families []Family       `json:"families"`
+	Types    []InstanceType `json:"types"`
+}
+
+// Family is a family of EC2 instance types, whether or not EMR takes it.
+type Family struct {
+	Name  string `json:"family"`
+	Arch  string `json:"arch"`            // x86_64 or arm64
+	Nitro bool   `json:"nitro,omitempty"` // false for those on Xen, and where EC2 says nothing
+}
+
+// InstanceType is an EC2 instance type that at least one of the releases takes.
+type InstanceType struct {
+	Name      string   `json:"type"`
+	VCPUs     int      `json:"vcpus"`
+	VCores    int      `json:"vcores"` // EMR's count, which YARN gets
+	MemoryMiB int      `json:"memoryMiB"`
+	Arch      string   `json:"arch"`             // x86_64 or arm64
+	Stores    *Stores  `json:"stores,omitempty"` // nil = none
+	EBS       *EBS     `json:"ebs,omitempty"`    // nil = EC2 does not answer for the type any more
+	Network   string   `json:"network,omitempty"`
+	NotIn     []string `json:"notIn,omitempty"` // releases that do not take it
+}
+
+// Stores are the instance stores of a type.
+type Stores struct {
+	Count int    `json:"count"`
+	GB    int    `json:"gb"`
+	Type  string `json:"type"` // ssd or hdd
+	NVMe  bool   `json:"nvme,omitempty"`
+}
+
+// EBS has a type's limits for its EBS volumes together.
+type EBS struct {
+	Volumes      int `json:"volumes"`                // the root volume included
+	BaselineMbps int `json:"baselineMbps,omitempty"` // 0 = EC2 names none
+	MaxMbps      int `json:"maxMbps,omitempty"`
+	BaselineIOPS int `json:"baselineIops,omitempty"`
+	MaxIOPS      int `json:"maxIops,omitempty"`
+}
+
+//go:embed instances.json
+var instancesJSON []byte
+
+// Instances returns the file of instance types.
+var Instances = sync.OnceValue(func() InstanceTypes { return parse[InstanceTypes]("instances.json", instancesJSON) })
+
+// parse reads an embedded file, which the tests have read: it cannot fail.
+func parse[T any](name string, data []byte) T {
+	var out T
+	if err := json.Unmarshal(data, &out); err != nil {
+		panic(fmt.Sprintf("facts: read %s: %v", name, err))
+	}
+	return out
+}
+
+// InstanceTypeNamed returns a type that EMR takes.
+func InstanceTypeNamed(name string) (InstanceType, bool) {
+	types := Instances().Types
+	i, found := slices.BinarySearchFunc(types, name, func(t InstanceType, n string) int { return strings.Compare(t.Name, n) })
+	if !found {
+		return InstanceType{}, false
+	}
+	return types[i], true
+}
+
+// FamilyOf returns the family of an EC2 instance type.
+func FamilyOf(instanceType string) (Family, bool) {
+	name, _, _ := strings.Cut(instanceType, ".")
+	families := Instances().Families
+	i, found := slices.BinarySearchFunc(families, name, func(f Family, n string) int { return strings.Compare(f.Name, n) })
+	if !found {
+		return Family{}, false
+	}
+	return families[i], true
+}
+
+// IsIn reports whether a release takes the type. A release that the file does not
+// have takes what the newest one takes.
+func (t InstanceType) IsIn(release string) bool {
+	releases := Instances().Releases
+	if !slices.Contains(releases, release) {
+		release = releases[len(releases)-1]
+	}
+	return !slices.Contains(t.NotIn, release)
+}
