@@ -30,13 +30,19 @@ type Family struct {
 type InstanceType struct {
 	Name      string   `json:"type"`
 	VCPUs     int      `json:"vcpus"`
-	VCores    int      `json:"vcores"` // EMR's count, which YARN gets
 	MemoryMiB int      `json:"memoryMiB"`
+	EMR       EMR      `json:"emr"`
 	Arch      string   `json:"arch"`             // x86_64 or arm64
 	Stores    *Stores  `json:"stores,omitempty"` // nil = none
 	EBS       *EBS     `json:"ebs,omitempty"`    // nil = EC2 does not answer for the type any more
 	Network   string   `json:"network,omitempty"`
 	NotIn     []string `json:"notIn,omitempty"` // releases that do not take it
+}
+
+// EMR has what EMR counts on a type, from which it configures YARN.
+type EMR struct {
+	VCPUs     int `json:"vcpus"`     // of some older types twice those of EC2
+	MemoryMiB int `json:"memoryMiB"` // of many types less than EC2's
 }
 
 // Stores are the instance stores of a type.

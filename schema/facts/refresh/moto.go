@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -169,9 +170,8 @@ func releases(files fs.FS) ([]string, map[string][]string, error) {
 
 func instanceType(name string, e emrType, ec2 map[string]ec2Type) facts.InstanceType {
 	const mib = 1024
-	t := facts.InstanceType{
-		Name: name, VCores: e.VCPU, VCPUs: e.VCPU, MemoryMiB: int(e.MemoryGB * mib), Arch: "x86_64",
-	}
+	own := facts.EMR{VCPUs: e.VCPU, MemoryMiB: int(math.Round(e.MemoryGB * mib))}
+	t := facts.InstanceType{Name: name, VCPUs: own.VCPUs, MemoryMiB: own.MemoryMiB, Arch: "x86_64", EMR: own}
 	if e.Architecture == "AARCH64" {
 		t.Arch = "arm64"
 	}

@@ -70,7 +70,7 @@ func TestInstancesOfTheCut(t *testing.T) {
 	for _, one := range file.Types {
 		named[one.Name] = one
 	}
-	require.Equal(t, 8, named["m4.xlarge"].VCores, "EMR gives YARN twice the processors of m4")
+	require.Equal(t, 8, named["m4.xlarge"].EMR.VCPUs, "EMR gives YARN twice the processors of m4")
 	require.Equal(t, 4, named["m4.xlarge"].VCPUs)
 	require.Equal(t, "arm64", named["m6gd.xlarge"].Arch)
 	require.Equal(t, &facts.Stores{Count: 1, GB: 237, Type: "ssd", NVMe: true}, named["m6gd.xlarge"].Stores)

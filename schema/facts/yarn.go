@@ -1,0 +1,15 @@
+package facts
+
+// YARNMemoryMiB returns yarn.nodemanager.resource.memory-mb as EMR sets it on the
+// type, without HBase: a quarter of the memory, at least 2 and at most 8 GiB, stays
+// with the system and the daemons. EMR publishes only the results (Release Guide,
+// "Task configuration"); testdata/taskconfig.json has those that were read.
+func (t InstanceType) YARNMemoryMiB() int {
+	const leastMiB, mostMiB, share = 2048, 8192, 4
+	return max(0, t.EMR.MemoryMiB-min(max(t.EMR.MemoryMiB/share, leastMiB), mostMiB))
+}
+
+// YARNVCores returns yarn.nodemanager.resource.cpu-vcores as EMR sets it (Management
+// Guide, "Supported instance types": the number of vCPUs that EMR shows is that of
+// YARN's vcores).
+func (t InstanceType) YARNVCores() int { return t.EMR.VCPUs }
