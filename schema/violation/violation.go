@@ -43,6 +43,7 @@ type List struct {
 	Prefix string
 
 	found      []error
+	warned     []Violation
 	unreadable []string
 	hidden     []string
 }
@@ -50,19 +51,34 @@ type List struct {
 // Require records a violation unless ok. An empty remedy becomes the command that
 // sets the key. Paths that were marked unreadable are skipped.
 func (l *List) Require(ok bool, path string, value any, rule, remedy string) {
-	within := func(p string) bool {
+	if !ok && !l.within(l.unreadable, path) {
+		l.found = append(l.found, l.violation(path, value, rule, remedy))
+	}
+}
+
+// Warn records what is allowed, and yet hardly what its author wants: nothing is
+// refused for it.
+func (l *List) Warn(ok bool, path string, value any, rule, remedy string) {
+	if !ok && !l.within(l.unreadable, path) {
+		l.warned = append(l.warned, l.violation(path, value, rule, remedy))
+	}
+}
+
+// within reports whether path is one of the paths or below one.
+func (l *List) within(paths []string, path string) bool {
+	return slices.ContainsFunc(paths, func(p string) bool {
 		return path == p || strings.HasPrefix(path, p+".") || strings.HasPrefix(path, p+"[")
-	}
-	if ok || slices.ContainsFunc(l.unreadable, within) {
-		return
-	}
-	if slices.ContainsFunc(l.hidden, within) {
+	})
+}
+
+func (l *List) violation(path string, value any, rule, remedy string) Violation {
+	if l.within(l.hidden, path) {
 		value = Secret
 	}
 	if remedy == "" {
 		remedy = SetRemedy(path)
 	}
-	l.found = append(l.found, Violation{l.Prefix + path, show(value), rule, remedy})
+	return Violation{l.Prefix + path, show(value), rule, remedy}
 }
 
 // Unreadable records a violation of a value that cannot be decoded: later checks
@@ -87,6 +103,13 @@ func (l *List) Err() error {
 	found := slices.Clone(l.found)
 	slices.SortStableFunc(found, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return errors.Join(found...)
+}
+
+// Warnings returns what was warned of, ordered by text.
+func (l *List) Warnings() []Violation {
+	out := slices.Clone(l.warned)
+	slices.SortStableFunc(out, func(a, b Violation) int { return strings.Compare(a.Error(), b.Error()) })
+	return out
 }
 
 // All returns the violations in an error of a List, at any depth.

@@ -61,3 +61,18 @@ func TestUnreadableValuesAreNotCheckedAgain(t *testing.T) {
 	require.Equal(t, "observatory:a.b", found[0].Path)
 	require.Equal(t, "observatory:a.bc", found[1].Path)
 }
+
+func TestWarningsRefuseNothing(t *testing.T) {
+	l := violation.List{Prefix: "observatory:"}
+	l.Warn(true, "a", 1, "r", "m")
+	l.Warn(false, "b", 2, "should be 1", "")
+	l.Warn(false, "a", 1, "should be 2", "m")
+	l.Unreadable("c", "x", "r", "m")
+	l.Warn(false, "c.d", 3, "r", "m")
+	require.Len(t, violation.All(l.Err()), 1)
+	require.Equal(t, []string{
+		"observatory:a: 1 should be 2; m",
+		"observatory:b: 2 should be 1; " + violation.SetRemedy("b"),
+	}, []string{l.Warnings()[0].Error(), l.Warnings()[1].Error()})
+	require.Len(t, l.Warnings(), 2)
+}
