@@ -29,6 +29,7 @@ func layers() []layer {
 	return []layer{
 		{folder: "platform", strict: true, pure: true},
 		{folder: "schema", strict: true, pure: true, imports: []string{"platform", "internal/testenv/issuer"}},
+		{folder: "schema/facts/refresh", pure: true, imports: []string{"schema", "toolchain", "internal/poll", "platform"}},
 		{folder: "internal/testenv/issuer", strict: true, pure: true},
 		{folder: "internal/poll", strict: true, pure: true},
 		{folder: "internal/keptlogs", strict: true, pure: true},

@@ -26,11 +26,20 @@ func run(ctx context.Context, folder string) error {
 		return fmt.Errorf("make a folder for downloads: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(temporary) }()
-	data, err := refreshInstances(ctx, temporary)
-	if err != nil {
-		return err
+	files := []struct {
+		name  string
+		fresh func(context.Context, string) ([]byte, error)
+	}{{"instances.json", refreshInstances}, {"properties.json", refreshProperties}}
+	for _, f := range files {
+		data, err := f.fresh(ctx, temporary)
+		if err != nil {
+			return err
+		}
+		if err := replace(filepath.Join(folder, f.name), data); err != nil {
+			return err
+		}
 	}
-	return replace(filepath.Join(folder, "instances.json"), data)
+	return nil
 }
 
 // replace writes a file, and says whether that changed it.
@@ -47,7 +56,8 @@ func replace(path string, data []byte) error {
 }
 
 // render writes a struct as JSON with one line for each key, and in lists of objects
-// one for each entry, so that a refresh shows what changed.
+// one for each entry, so that a refresh shows what changed. A long list inside an
+// entry has a line for each value.
 func render(file any) ([]byte, error) {
 	compact, err := encode(file)
 	if err != nil {
@@ -81,15 +91,15 @@ func lines(value json.RawMessage) string {
 	if json.Unmarshal(value, &entries) != nil || len(entries) == 0 || entries[0][0] != '{' {
 		return string(value)
 	}
-	return "[\n" + string(bytes.Join(asBytes(entries), []byte(",\n"))) + "\n]"
-}
-
-func asBytes(entries []json.RawMessage) [][]byte {
+	const long = 10_000 // bytes
 	var out [][]byte
 	for _, e := range entries {
+		if len(e) > long {
+			e = bytes.ReplaceAll(e, []byte(`","`), []byte("\",\n\""))
+		}
 		out = append(out, e)
 	}
-	return out
+	return "[\n" + string(bytes.Join(out, []byte(",\n"))) + "\n]"
 }
 
 // encode is json.Marshal without escaping the characters that HTML reserves.
