@@ -1,11 +1,11 @@
 package schema
 
 import (
-	"fmt"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
@@ -73,12 +73,10 @@ var (
 )
 
 func clusterRules() map[string]Rule {
-	release := predicate(isSupportedRelease, "emr-X.Y.Z, "+strings.TrimPrefix(oldestRelease().label(), "emr-")+" or later")
-	release.Pattern = releaseLabel
 	names := oneOf(applicationNames()...)
 	names.Text = "must be an EMR application of the release"
 	return map[string]Rule{
-		"release":     release,
+		"release":     releaseRule(),
 		"application": names.with("", "known: "+strings.Join(applicationNames(), ", ")),
 		"idleTimeout": intRange(0, maxIdleMinutes).with("; EMR takes one minute to seven days, 0 is never", ""),
 		"sparkDefaults": textOnly("must be spark.* properties of one line, without secrets and without " +
@@ -91,7 +89,7 @@ func clusterRules() map[string]Rule {
 func (c Cluster) Validate(l *violation.List, path string, ephemeral bool) {
 	checkFields(l, path, c)
 	l.Require(slices.Contains(c.Applications, spark), path+".applications", c.Applications, "must contain "+spark, "add it")
-	c.checkReleases(l, path+".applications")
+	c.checkFacts(l, path, time.Now())
 	l.Require(!ephemeral || !c.TerminationProtection, path+".terminationProtection", c.TerminationProtection,
 		"must be false in an ephemeral stack: EMR would refuse to terminate the cluster",
 		"set ephemeral or "+path+".terminationProtection to false")
@@ -113,17 +111,6 @@ func (c Cluster) Groups() []InstanceGroup {
 	return groups
 }
 
-func (c Cluster) checkReleases(l *violation.List, path string) {
-	for i, name := range c.Applications {
-		a, known := applicationNamed(name)
-		if !known || !isSupportedRelease(c.ReleaseLabel) {
-			continue
-		}
-		l.Require(a.isIncludedIn(c.ReleaseLabel), fmt.Sprintf("%s[%d]", path, i), name, "must be an application of "+c.ReleaseLabel+": "+a.span(),
-			"remove it, or choose another release")
-	}
-}
-
 func (c Cluster) checkMaster(l *violation.List, path string, ephemeral bool) {
 	checkFields(l, path, c.Master)
 	c.Master.checkVolumes(l, path)
@@ -137,10 +124,7 @@ func (c Cluster) checkSparkDefaults(l *violation.List, path string) {
 	for _, k := range slices.Sorted(maps.Keys(c.SparkDefaults)) {
 		v, at := c.SparkDefaults[k], path+"."+k
 		switch {
-		case secretKey.MatchString(k):
-			// DescribeCluster shows the value to anyone, and its masked form
-			// replaces the cluster at each update.
-			l.Require(false, at, violation.Hidden, rule, "read it from Secrets Manager in the job")
+		case secretKey.MatchString(k): // checkFacts refuses it
 		case k == platform.SparkSamplingRatio:
 			l.Require(false, at, v, "must not be set here: steps would have another ratio", "set tracing.samplingRatio")
 		case slices.Contains(agentKeys(), k):

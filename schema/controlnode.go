@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema/facts"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
@@ -70,8 +70,10 @@ func (c ControlNode) Validate(l *violation.List, path string) {
 	checkFields(l, path, c)
 	c.Certificate.Validate(l, path+".certificate", time.Now())
 	if rules["instanceType"].Holds(c.InstanceType) {
-		family, _, _ := strings.Cut(c.InstanceType, ".")
-		l.Require(!xen.MatchString(family), path+".instanceType", c.InstanceType,
+		family, known := facts.FamilyOf(c.InstanceType)
+		// Families that are newer than the facts are built on Nitro. On Xen no device has
+		// the name of platform.EBSDevice, and the node would wait for its data volume in vain.
+		l.Require(family.Nitro || !known, path+".instanceType", c.InstanceType,
 			"must be built on the Nitro System, where a volume is found by its id", "use a newer family, such as "+defaultInstanceType)
 		l.Require(!small.MatchString(c.InstanceType), path+".instanceType", c.InstanceType,
 			fmt.Sprintf("must have at least 4 GiB of memory: the workloads request %d MiB", platform.RequestedMemoryMiB()),
@@ -83,11 +85,6 @@ func (c ControlNode) Validate(l *violation.List, path string) {
 	}
 }
 
-// xen matches the families on the Xen hypervisor (EC2 User Guide, "Amazon EC2
-// instance types", "Instance hypervisor type"). There no device has the name of
-// platform.EBSDevice, and the node would wait for its data volume in vain.
-var xen = regexp.MustCompile(`^(?:c1|c3|c4|d2|f1|g2|g3|g3s|h1|hs1|i2|i3|m1|m2|m3|m4|p2|p3|r3|r4|t1|t2|x1|x1e)$`)
-
 // small matches the types of 2 GiB or less (EC2 instance types, "General purpose" and
 // "Compute optimized"), on which Kubernetes could not schedule every workload.
 var small = regexp.MustCompile(`\.(?:nano|micro|small)$|^(?:a1|c\d+g[a-z]*)\.medium$`)
@@ -96,17 +93,3 @@ func isPrivateAddress(s string) bool {
 	ip, err := netip.ParseAddr(s)
 	return err == nil && ip.Is4() && ip.IsPrivate()
 }
-
-// Arch reads the architecture (platform.ArchAMD64 or platform.ArchARM64) from
-// the type's name: after the generation a leading g stands for Graviton (EC2
-// User Guide, "Instance type naming conventions"). a1 is the one older Graviton
-// family.
-func Arch(instanceType string) string {
-	family, _, _ := strings.Cut(instanceType, ".")
-	if family == "a1" || graviton.MatchString(family) {
-		return platform.ArchARM64
-	}
-	return platform.ArchAMD64
-}
-
-var graviton = regexp.MustCompile(`^[a-z]+\d+g`)

@@ -46,10 +46,10 @@ func groupRules() map[string]Rule {
 	count := textOnly(fmt.Sprintf("must be %d or %d for master, at least %d for core and task", masters[0], masters[1], minCount))
 	count.Min, count.Max = minCount, math.MaxInt32
 	return map[string]Rule{
-		// The smallest that EMR offers is .large (EMR Management Guide, "Supported
-		// instance types").
+		// EMR still names types below .large in its answers, but no longer in its pages (EMR
+		// Management Guide, "Supported instance types"). checkInstanceType knows each type.
 		"emrInstanceType": pattern(`^[a-z][a-z0-9-]*\d[a-z0-9-]*\.(large|\d*xlarge|metal(-\d+xl)?)$`,
-			"an EC2 instance type that EMR offers, such as "+defaultInstanceType),
+			"an instance type that the release takes, .large or larger, such as "+defaultInstanceType),
 		"count":   count,
 		"volumes": textOnly(fmt.Sprintf("must be %d volumes on each instance at most, each kind once", maxVolumes)),
 		"price":   predicate(isPrice, "a price in USD above 0 such as 0.12").optional(),

@@ -1,96 +1,74 @@
 package schema
 
 import (
-	"cmp"
 	"fmt"
-	"regexp"
-	"strconv"
+	"slices"
+	"time"
+
+	"github.com/emr-observatory/emr-observatory/schema/facts"
+	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
-var releaseLabel = regexp.MustCompile(`^emr-(\d{1,2})\.(\d{1,2})\.(\d{1,2})$`)
-
-// release is a minor version of EMR.
-type release struct{ major, minor int }
-
-// oldestRelease returns the oldest release that has everything that the platform
-// uses: IMDSv2 in all of EMR's parts (6.2), Spark's defaultJavaOptions (6.1) and
-// the Spark that the plugin and the launcher are tested with.
-func oldestRelease() release { return release{6, 15} }
-
-func (r release) label() string { return fmt.Sprintf("emr-%d.%d.0", r.major, r.minor) }
-
-func (r release) compare(o release) int {
-	return cmp.Or(cmp.Compare(r.major, o.major), cmp.Compare(r.minor, o.minor))
-}
-
-// releaseOf reads emr-X.Y.Z. Labels such as emr-spark-8.0.0 have other
-// applications and paths.
-func releaseOf(label string) (release, bool) {
-	m := releaseLabel.FindStringSubmatch(label)
-	if m == nil {
-		return release{}, false
+// releaseLabels returns the releases that the program takes, oldest first. The oldest
+// is 6.15.0, which has everything that the platform uses: IMDSv2 in all of EMR's parts
+// (6.2), Spark's defaultJavaOptions (6.1) and the Spark that the plugin and the launcher
+// are tested with.
+func releaseLabels() []string {
+	var out []string
+	for _, r := range facts.ReleaseFile().Releases {
+		out = append(out, r.Label)
 	}
-	major, err1 := strconv.Atoi(m[1])
-	minor, err2 := strconv.Atoi(m[2])
-	return release{major, minor}, err1 == nil && err2 == nil
+	return out
 }
 
 func isSupportedRelease(label string) bool {
-	r, ok := releaseOf(label)
-	return ok && r.compare(oldestRelease()) >= 0
+	_, known := facts.ReleaseLabelled(label)
+	return known
 }
 
-// application is one that EMR can install.
-type application struct {
-	name         string
-	first, final release // that have it; zero = unbounded
+func releaseRule() Rule {
+	labels := releaseLabels()
+	r := oneOf(labels...)
+	r.Text = fmt.Sprintf("must be a release of EMR on EC2 from %s to %s, the newest on %s", labels[0], labels[len(labels)-1],
+		facts.ReleaseFile().Date)
+	return r.with("", "choose one; releases of Spark alone, such as emr-spark-8.0.0, have other applications and paths")
 }
 
-// applications returns the applications of EMR 6.15 to 7.x (EMR Release Guide,
-// "Amazon EMR release 6.15.0", "Application versions in Amazon EMR 7.x releases",
-// "Sqoop release history", "Apache MXNet").
-func applications() []application {
-	out := []application{
-		{name: "AmazonCloudWatchAgent", first: release{7, 0}},
-		{name: "MXNet", final: release{7, 2}},
-		{name: "Sqoop", final: release{7, 4}},
+// checkSupport warns of a release that AWS supports no more.
+func checkSupport(l *violation.List, path, label string, now time.Time) {
+	r, known := facts.ReleaseLabelled(label)
+	if !known {
+		return
 	}
-	for _, name := range []string{
-		"Flink", "HBase", "HCatalog", "Hadoop", "Hive", "Hue", "JupyterEnterpriseGateway", "JupyterHub", "Livy", "Oozie", "Phoenix", "Pig",
-		"Presto", spark, "TensorFlow", "Tez", "Trino", "Zeppelin", "ZooKeeper",
-	} {
-		out = append(out, application{name: name})
-	}
-	return out
+	today := now.UTC().Format(time.DateOnly)
+	labels := releaseLabels()
+	newest := labels[len(labels)-1]
+	l.Warn(today < r.EndOfSupport, path, label,
+		fmt.Sprintf("should be a release with support, which this one has not had since %s; from %s on EMR may remove it",
+			r.EndOfSupport, r.EndOfLife), "use "+newest)
 }
 
+// applicationNames returns the applications that a release can install by name.
 func applicationNames() []string {
 	var out []string
-	for _, a := range applications() {
-		out = append(out, a.name)
+	for _, a := range facts.ReleaseFile().Applications {
+		if !a.Bundled {
+			out = append(out, a.Name)
+		}
 	}
 	return out
 }
 
-func applicationNamed(name string) (application, bool) {
-	for _, a := range applications() {
-		if a.name == name {
-			return a, true
-		}
+// checkApplication requires that a release has an application.
+func checkApplication(l *violation.List, path, application, release string) {
+	releases := facts.ReleasesOf(application)
+	if len(releases) == 0 || !isSupportedRelease(release) {
+		return // another rule's
 	}
-	return application{}, false
-}
-
-// isIncludedIn reports whether a release has the application.
-func (a application) isIncludedIn(label string) bool {
-	r, ok := releaseOf(label)
-	return ok && r.compare(a.first) >= 0 && (a.final == release{} || r.compare(a.final) <= 0)
-}
-
-// span describes in which releases the application exists.
-func (a application) span() string {
-	if a.final != (release{}) {
-		return a.name + " ends with " + a.final.label()
+	span := application + " begins with " + releases[0]
+	if releases[0] == releaseLabels()[0] {
+		span = application + " ends with " + releases[len(releases)-1]
 	}
-	return a.name + " begins with " + a.first.label()
+	l.Require(slices.Contains(releases, release), path, application, "must be an application of "+release+": "+span,
+		"remove it, or choose another release")
 }

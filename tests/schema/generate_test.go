@@ -11,6 +11,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
+	"github.com/emr-observatory/emr-observatory/schema/facts"
 )
 
 // generator creates random configurations from the schema's rules. It prefers the
@@ -227,9 +228,10 @@ func (g generator) cluster(c *schema.Config) schema.Cluster {
 	var e schema.Cluster
 	e.SetDefaults()
 	g.fill(&e)
-	if !slices.Contains(e.Applications, "Spark") {
-		e.Applications = append(e.Applications, "Spark")
-	}
+	e.Applications = slices.DeleteFunc(e.Applications, func(name string) bool {
+		return name == "Spark" || !slices.Contains(facts.ReleasesOf(name), e.ReleaseLabel)
+	})
+	e.Applications = append(e.Applications, "Spark")
 	e.TerminationProtection = e.TerminationProtection && !c.Ephemeral
 	e.Master.Count = []int{1, 3}[g.IntN(2)]
 	if !c.Ephemeral {
@@ -241,11 +243,37 @@ func (g generator) cluster(c *schema.Config) schema.Cluster {
 		g.fill(e.Task)
 		e.Task.EBS = g.volumes(true)
 	}
+	for _, group := range []*schema.InstanceGroup{&e.Master, &e.Core, e.Task} {
+		if group != nil {
+			g.fit(group, e.ReleaseLabel)
+		}
+	}
+	if g.IntN(2) == 0 {
+		e.SparkDefaults["spark.executor.memory"] = g.oneOf("1g", "512m", "1536")
+	}
 	for range g.IntN(4) {
-		key := g.oneOf("spark.executor.memory", `spark.a"b`, "spark.ü", "spark.driver.extraJavaOptions", "spark.x<y>&z")
+		key := g.oneOf(`spark.a"b`, "spark.ü", "spark.driver.extraJavaOptions", "spark.x<y>&z")
 		e.SparkDefaults[key] = g.oneOf("", "4g", `quo"te`, `back\slash`, "ключ", "'kill -9 %p'", strings.Repeat("x", 500))
 	}
 	return e
+}
+
+// fit gives a group a type that the release takes, and no more volumes than the type has.
+func (g generator) fit(group *schema.InstanceGroup, release string) {
+	types := facts.Instances().Types
+	rule, _ := schema.RuleNamed("emrInstanceType")
+	t := types[g.IntN(len(types))]
+	for !t.IsIn(release) || !rule.Holds(t.Name) {
+		t = types[g.IntN(len(types))]
+	}
+	group.InstanceType = t.Name
+	count := 1 // the root volume
+	for _, v := range group.EBS {
+		count += v.PerInstance
+	}
+	if t.EBS != nil && count > t.EBS.Volumes {
+		group.EBS = []schema.Volume{}
+	}
 }
 
 // volumes returns volumes within the limits of their types. Volumes of task groups
