@@ -31,10 +31,12 @@ func withCertificate(t *testing.T, issued issuer.Certificate) map[string]string 
 }
 
 // TestCertificateIsRehearsed takes stack dev through its life with a certificate whose
-// key is a secret, as `pulumi config set --secret` makes it, and which expires soon.
+// key is a secret, as `pulumi config set --secret` makes it, and which expires soon. A
+// misspelt property of a cluster is warned of in the same run.
 func TestCertificateIsRehearsed(t *testing.T) {
 	soon := time.Now().AddDate(0, 0, 20)
 	values := withCertificate(t, issuer.Issue(t, soon, ownDomain))
+	values[platform.Project+":clusters"] = `{"main":{"sparkDefaults":{"spark.sql.shuffle.partition":"8"}}}`
 	config := auto.ConfigMap{}
 	for k, v := range values {
 		config[k] = auto.ConfigValue{Value: v, Secret: k == controlKey}
@@ -46,6 +48,7 @@ func TestCertificateIsRehearsed(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, report.Checked, 100)
 	require.Contains(t, transcript.String(), "controlNode.certificate: expires on "+soon.UTC().Format(time.DateOnly))
+	require.Contains(t, transcript.String(), "clusters.main.sparkDefaults.spark.sql.shuffle.partition: [hidden] should have a name")
 }
 
 // Operators and the program use the domain, and the latter trusts the certificate. The

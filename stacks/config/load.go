@@ -2,6 +2,8 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"reflect"
@@ -22,7 +24,8 @@ const namespace = platform.Project + ":"
 // Load reads and validates the stack's configuration. A key that is marked secret is
 // refused, except where it holds the private key of a certificate: the state has
 // everything else in clear. more are checks beyond those of a rehearsal; their
-// violations come in the same error.
+// violations come in the same error. What is allowed and yet likely wrong is logged as
+// a warning.
 func Load(ctx *pulumi.Context, more ...Check) (schema.Config, error) {
 	values := map[string]string{}
 	l := violation.List{Prefix: namespace}
@@ -39,7 +42,13 @@ func Load(ctx *pulumi.Context, more ...Check) (schema.Config, error) {
 			sealed = sealed || secret
 		}
 	}
-	return parse(values, &l, append(more, keepSecrets(&l, sealed))...)
+	cfg, err := parse(values, &l, append(more, keepSecrets(&l, sealed))...)
+	for _, w := range l.Warnings() {
+		if logErr := ctx.Log.Warn(w.Error(), nil); logErr != nil {
+			return cfg, errors.Join(err, fmt.Errorf("warn of the configuration: %w", logErr))
+		}
+	}
+	return cfg, err
 }
 
 // secretSection is the key that Pulumi marks secret if schema.CertificateKeyPath
