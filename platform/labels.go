@@ -51,6 +51,7 @@ const (
 	ServiceYARN          = "yarn" // daemon metrics and logs
 	ServiceHDFS          = "hdfs"
 	ServiceStep          = "emr-step"      // step logs, and the span of a submitted step
+	ServiceCluster       = "emr-cluster"   // what EMR says of a cluster
 	ServiceBootstrap     = "emr-bootstrap" // bootstrap action logs
 	ServiceContainer     = "yarn-container"
 	ServiceSparkDaemon   = "spark-daemon" // history server and other Spark daemons

@@ -16,3 +16,7 @@ const TagCluster = "observatory:cluster"
 func StackTags(stack string) map[string]string {
 	return map[string]string{TagProject: Project, TagStack: stack}
 }
+
+// ClusterNamePrefix is what the names of a stack's own clusters begin with, as EMR lists
+// them; the key of the cluster in the configuration follows.
+func ClusterNamePrefix(stack string) string { return Project + "-" + stack + "-" }

@@ -148,6 +148,7 @@ func (s spec) workloadsArgs(data *storage.Storage, control *controlnode.ControlN
 		Certificate:         s.cfg.ControlNode.Certificate,
 		ControlBinaryURI:    t.ControlBinaryURI,
 		ControlBinarySHA256: t.ControlBinarySHA256,
+		BootstrapHash:       t.BootstrapHash,
 		TempoRetention:      schema.Days(s.cfg.Retention.TempoDays),
 		PyroscopeRetention:  schema.Days(s.cfg.Retention.PyroscopeDays),
 		MetricsRetention:    schema.Days(s.cfg.Retention.VictoriaMetricsDays),

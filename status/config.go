@@ -25,9 +25,14 @@ type Endpoint struct {
 // node.
 type Config struct {
 	Region    string                         `json:"region"`
+	Stack     string                         `json:"stack"` // Pulumi's; its clusters have platform.StackTags
 	S3Paths   platform.S3Paths               `json:"s3Paths"`
 	Control   Control                        `json:"control"`
 	Endpoints map[platform.Workload]Endpoint `json:"endpoints"`
+
+	// BootstrapHash says what the platform's bootstrap action installs today. A cluster
+	// that was started with another has an older collector or launcher.
+	BootstrapHash string `json:"bootstrapHash"`
 
 	Dashboards []Link `json:"dashboards,omitempty"` // for the page
 	StepLinks  []Link `json:"stepLinks,omitempty"`  // for each step on the page
@@ -73,6 +78,13 @@ func (c Config) Validate() error {
 	}
 	if c.Region == "" {
 		violations = append(violations, errors.New("region: empty: must name the clusters' AWS region; take it from the stack's configuration"))
+	}
+	if c.Stack == "" {
+		violations = append(violations, errors.New("stack: empty: must name the Pulumi stack; take it from `pulumi stack --show-name`"))
+	}
+	if c.BootstrapHash == "" {
+		violations = append(violations, errors.New("bootstrapHash: empty: must be the hash of the bootstrap action; take it from the stack output"+
+			" bootstrap"))
 	}
 	violations = append(violations, c.Control.validate()...)
 	if _, ok := c.Endpoints[platform.WorkloadVictoriaMetrics]; !ok {

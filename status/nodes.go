@@ -80,6 +80,25 @@ func (s Source) Nodes(ctx context.Context) ([]Node, error) {
 	return nodes, nil
 }
 
+// Reporting returns the clusters of which something was stored since a time, at the
+// latest since the day before it: VictoriaMetrics looks into its index of whole days,
+// which costs nothing like reading a day's samples.
+func (s Source) Reporting(ctx context.Context, since time.Time) ([]string, error) {
+	at := strings.TrimSuffix(s.Config.Endpoints[platform.WorkloadVictoriaMetrics].URL, "/")
+	label := platform.Cluster.Metric()
+	query := url.Values{
+		"match[]": {fmt.Sprintf(`{__name__=~"%s|%s",%s!=""}`, platform.MetricHostSeen, platform.MetricBootstrapUp, label)},
+		"start":   {strconv.FormatInt(since.Unix(), 10)},
+	}
+	var response struct {
+		Data []string `json:"data"`
+	}
+	if err := s.ask(ctx, at+"/api/v1/label/"+label+"/values", query, &response); err != nil {
+		return nil, fmt.Errorf("read the clusters that report: %w", err)
+	}
+	return response.Data, nil
+}
+
 // newNode returns the node of a sample, whose value is when the node was last seen.
 // reports are those of all nodes; it uses this node's.
 func newNode(seen sample, reports []sample) (Node, error) {
@@ -129,21 +148,27 @@ func seconds(d time.Duration) string { return strconv.Itoa(int(d.Seconds())) + "
 // just started must be visible.
 func (s Source) query(ctx context.Context, expression string) ([]sample, error) {
 	at := strings.TrimSuffix(s.Config.Endpoints[platform.WorkloadVictoriaMetrics].URL, "/") + "/api/v1/query"
-	body, err := get(ctx, s.Client, requestTimeout, at+"?latency_offset=1s&query="+url.QueryEscape(expression))
-	if failed := (*url.Error)(nil); errors.As(err, &failed) {
-		failed.URL = at // people read it: without the expression
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer body.Close()
 	var response struct {
 		Data struct {
 			Result []sample `json:"result"`
 		} `json:"data"`
 	}
-	if err := json.NewDecoder(body).Decode(&response); err != nil {
-		return nil, fmt.Errorf("decode the response to %s: %w", expression, err)
+	err := s.ask(ctx, at, url.Values{"latency_offset": {"1s"}, "query": {expression}}, &response)
+	return response.Data.Result, err
+}
+
+// ask decodes the answer of VictoriaMetrics to a query.
+func (s Source) ask(ctx context.Context, at string, query url.Values, into any) error {
+	body, err := get(ctx, s.Client, requestTimeout, at+"?"+query.Encode())
+	if failed := (*url.Error)(nil); errors.As(err, &failed) {
+		failed.URL = at // people read it: without the expression
 	}
-	return response.Data.Result, nil
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	if err := json.NewDecoder(body).Decode(into); err != nil {
+		return fmt.Errorf("decode the response to %s: %w", query.Encode(), err)
+	}
+	return nil
 }

@@ -86,8 +86,14 @@ type Source struct {
 	Client *http.Client // queries the workloads
 	Steps  *StepReader  // nil = no steps
 
-	// Recorder says what the telemetry of steps lacks; nil = nothing.
-	Recorder interface{ Problems() []string }
+	Clusters *ClusterReader // what EMR says of the clusters; nil = nothing
+
+	Recorders []Recorder // of what EMR says
+}
+
+// Recorder records what EMR says as telemetry.
+type Recorder interface {
+	Problems() []string // what is missing
 }
 
 // Read queries workloads, VictoriaMetrics and EMR concurrently, each request with
@@ -128,8 +134,8 @@ func (s Source) Read(ctx context.Context) Status {
 		read.Problems = append(read.Problems, problems...)
 	})
 	requests.Wait()
-	if s.Recorder != nil {
-		read.Problems = append(read.Problems, s.Recorder.Problems()...)
+	for _, recorder := range s.Recorders {
+		read.Problems = append(read.Problems, recorder.Problems()...)
 	}
 	slices.Sort(read.Problems) // both may fail alike
 	read.Problems = slices.Compact(read.Problems)

@@ -51,7 +51,7 @@ func config(t *testing.T, victoriaMetrics string) status.Config {
 	}))
 	t.Cleanup(workloads.Close)
 	return status.Config{
-		Region: "us-east-1", S3Paths: platform.NewS3Paths("data"),
+		Region: "us-east-1", Stack: "dev", BootstrapHash: "now", S3Paths: platform.NewS3Paths("data"),
 		Control: status.Control{PrivateIP: "10.0.0.4", OTLP: "10.0.0.4:4317", GrafanaURL: "https://10.0.0.4:3000",
 			StatusURL: "https://10.0.0.4:8080"},
 		Endpoints: map[platform.Workload]status.Endpoint{
@@ -216,7 +216,7 @@ func TestLoadConfig(t *testing.T) {
 			`{"s3Paths":{"data":"data"},"control":{"privateIp":"ip-10-0-0-4"},"endpoints":{"tempo":{"url":"tempo:3200","readyUrl":"ready"}},` +
 				`"dashboards":[{"path":"//evil/d/x"}],"stepLinks":[{"title":"trace","path":"/x"}]}`,
 			[]string{
-				"region: empty", `s3Paths.data: "data"`, `s3Paths.lake: ""`, `control.privateIp: "ip-10-0-0-4"`, `control.otlp: ""`,
+				"region: empty", "stack: empty", "bootstrapHash: empty", `s3Paths.data: "data"`, `s3Paths.lake: ""`, `control.privateIp: "ip-10-0-0-4"`, `control.otlp: ""`,
 				`control.grafanaUrl: ""`, "endpoints.victoria-metrics: missing", "dashboards[0].title: empty", "dashboards[0].service: empty",
 				"stepLinks[0].service: empty",
 				`dashboards[0].path: "//evil/d/x": must be a path below the server's URL`, `endpoints.tempo.url: "tempo:3200"`,

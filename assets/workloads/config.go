@@ -65,6 +65,8 @@ const (
 	FactBucket    Fact = "bucket"    // the data bucket's name
 	FactControlIP Fact = "controlIP" // the control node's private address
 
+	FactBootstrapHash Fact = "bootstrapHash" // of what the bootstrap action installs
+
 	// As operators reach them:
 	FactGrafanaURL Fact = "grafanaURL"
 	FactStatusURL  Fact = "statusURL"
@@ -92,6 +94,7 @@ type Settings struct {
 	PyroscopeRetention time.Duration // whole hours
 
 	DataVolumeGiB int               // of the volume that holds all DataDirs
+	Stack         string            // Pulumi's
 	Tags          map[string]string // of every AWS resource of the stack
 	Dashboards    map[string]string // predefined ones of VictoriaMetrics' own UI: *.json -> content
 	Boards        []status.Link     // where they are, for the status page

@@ -15,6 +15,7 @@ func settings() workloadconfig.Settings {
 		Workloads:        platform.Workloads(),
 		MetricsRetention: month, LogsRetention: month, TempoRetention: month, PyroscopeRetention: month,
 		DataVolumeGiB: 100,
+		Stack:         "dev.1",
 		Tags:          map[string]string{"observatory:stack": "dev.1", "observatory:project": "emr"},
 	}
 }

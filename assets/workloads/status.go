@@ -33,11 +33,14 @@ func Status(r platform.WorkloadRecord, s Settings) (Config, error) {
 	return Config{
 		Args: args,
 		LateFiles: map[string]LateFile{StatusFile: {
-			Needs: []Fact{FactRegion, FactBucket, FactControlIP, FactGrafanaURL, FactStatusURL},
+			Needs: []Fact{FactRegion, FactBucket, FactControlIP, FactGrafanaURL, FactStatusURL, FactBootstrapHash},
 			Render: func(f map[Fact]string) (string, error) {
-				return renderStatus(s, f[FactRegion], platform.NewS3Paths(f[FactBucket]), status.Control{
-					PrivateIP: f[FactControlIP], OTLP: fmt.Sprintf("%s:%d", f[FactControlIP], platform.OTLPGRPC),
-					GrafanaURL: f[FactGrafanaURL], StatusURL: f[FactStatusURL],
+				return renderStatus(s, status.Config{
+					Region: f[FactRegion], S3Paths: platform.NewS3Paths(f[FactBucket]), BootstrapHash: f[FactBootstrapHash],
+					Control: status.Control{
+						PrivateIP: f[FactControlIP], OTLP: fmt.Sprintf("%s:%d", f[FactControlIP], platform.OTLPGRPC),
+						GrafanaURL: f[FactGrafanaURL], StatusURL: f[FactStatusURL],
+					},
 				})
 			},
 		}},
@@ -47,11 +50,11 @@ func Status(r platform.WorkloadRecord, s Settings) (Config, error) {
 	}, nil
 }
 
-func renderStatus(s Settings, region string, paths platform.S3Paths, control status.Control) (string, error) {
-	config := status.Config{
-		Region: region, S3Paths: paths, Endpoints: map[platform.Workload]status.Endpoint{}, Control: control,
-		Dashboards: s.Boards, StepLinks: s.StepLinks,
-	}
+// renderStatus writes the configuration, whose facts are given, with all that the
+// settings say.
+func renderStatus(s Settings, config status.Config) (string, error) {
+	config.Stack, config.Endpoints = s.Stack, map[platform.Workload]status.Endpoint{}
+	config.Dashboards, config.StepLinks = s.Boards, s.StepLinks
 	for _, w := range s.Workloads {
 		config.Endpoints[w.Name] = status.Endpoint{URL: w.URL(), ReadyURL: w.ReadyURL()}
 	}

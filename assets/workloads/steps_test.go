@@ -49,7 +49,7 @@ func TestStepsReachTheirStores(t *testing.T) {
 	served := httptest.NewServer(api)
 	t.Cleanup(func() { served.Close(); api.Close() })
 	cluster := emrapi.NewID("j")
-	require.NoError(t, store.PutCluster(types.Cluster{Id: &cluster, Name: aws.String("lab")}, nil, nil))
+	require.NoError(t, store.PutCluster(types.Cluster{Id: &cluster, Name: aws.String("lab"), ReleaseLabel: aws.String("emr-7.13.0")}, nil, nil))
 	end := func(name string, args ...string) string {
 		ids, err := store.AddSteps(cluster, types.StepConfig{
 			Name: &name, ActionOnFailure: types.ActionOnFailureContinue,
@@ -81,6 +81,7 @@ func TestStepsReachTheirStores(t *testing.T) {
 	for _, query := range []string{
 		fmt.Sprintf(`observatory_step_duration_seconds{cluster=%q,step_name="etl.py",step_state="COMPLETED",host_name="ip-10-0-1-7"}`, cluster),
 		fmt.Sprintf(`observatory_step_count_total{cluster=%q,step_state="COMPLETED"} == 1`, cluster),
+		fmt.Sprintf(`%s{cluster=%q,cluster_name="lab",release="emr-7.13.0",state="STARTING",host_name=""} == 1`, platform.MetricClusterInfo, cluster),
 	} {
 		eventually(t, time.Minute, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query="+url.QueryEscape(query),
 			contains(cluster))
@@ -121,6 +122,7 @@ func (l *lab) startStatus(emr string) {
 	facts := map[workloadconfig.Fact]string{
 		workloadconfig.FactRegion: "us-east-1", workloadconfig.FactBucket: bucket, workloadconfig.FactControlIP: "127.0.0.1",
 		workloadconfig.FactGrafanaURL: "https://127.0.0.1:3000", workloadconfig.FactStatusURL: "https://127.0.0.1:8080",
+		workloadconfig.FactBootstrapHash: strings.Repeat("0", 64),
 	}
 	body, err := c.LateFiles[workloadconfig.StatusFile].Render(facts)
 	require.NoError(l.t, err)

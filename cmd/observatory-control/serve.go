@@ -17,6 +17,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
+	"github.com/emr-observatory/emr-observatory/status/clustertelemetry"
 	"github.com/emr-observatory/emr-observatory/status/steptelemetry"
 )
 
@@ -47,18 +48,23 @@ func serveCommand() *cobra.Command {
 	var address string
 	c := &cobra.Command{
 		Use: "serve", Args: cobra.NoArgs,
-		Short: "Serve " + status.Path + " over TLS, with a password, and record the steps of clusters",
+		Short: "Serve " + status.Path + " over TLS, with a password, and record clusters and their steps",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			source, password, certificate, err := f.load(cmd.Context())
 			if err != nil {
 				return err
 			}
-			recorder, err := steptelemetry.New(cmd.Context(), source, f.data)
+			steps, err := steptelemetry.New(cmd.Context(), source, f.data)
 			if err != nil {
 				return fmt.Errorf("record steps: %w", err)
 			}
-			source.Recorder = recorder
-			go recorder.Run(cmd.Context())
+			clusters, err := clustertelemetry.New(cmd.Context(), source)
+			if err != nil {
+				return fmt.Errorf("record clusters: %w", err)
+			}
+			source.Recorders = []status.Recorder{steps, clusters}
+			go steps.Run(cmd.Context())
+			go clusters.Run(cmd.Context())
 			return serve(cmd.Context(), newServer(address, certificate, status.Handler(source, password)))
 		},
 	}
@@ -85,23 +91,27 @@ func (f files) load(ctx context.Context) (status.Source, string, tls.Certificate
 	}
 	password, passwordErr := readPassword(f.password)
 	client, clientErr := f.client()
-	steps, stepsErr := f.stepReader(ctx, config.Region)
-	err := errors.Join(configErr, certificateErr, passwordErr, clientErr, stepsErr)
-	return status.Source{Config: config, Client: client, Steps: steps}, password, certificate, err
+	tracing, tracingErr := status.ParseTracing(f.samplingRatio)
+	if tracingErr != nil {
+		tracingErr = fmt.Errorf("--sampling-ratio: %w", tracingErr)
+	}
+	api, apiErr := newEMR(ctx, config.Region)
+	if err := errors.Join(configErr, certificateErr, passwordErr, clientErr, tracingErr, apiErr); err != nil {
+		return status.Source{}, "", tls.Certificate{}, err
+	}
+	return status.Source{
+		Config: config, Client: client, Steps: status.NewStepReader(api, tracing), Clusters: status.NewClusterReader(api, config),
+	}, password, certificate, nil
 }
 
-// stepReader reads EMR with the control node's role. A throttled request is repeated
-// once; then the page says so.
-func (f files) stepReader(ctx context.Context, region string) (*status.StepReader, error) {
-	tracing, err := status.ParseTracing(f.samplingRatio)
-	if err != nil {
-		return nil, fmt.Errorf("--sampling-ratio: %w", err)
-	}
+// newEMR reads EMR with the control node's role. A throttled request is repeated once;
+// then the page says so.
+func newEMR(ctx context.Context, region string) (*emr.Client, error) {
 	aws, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithRegion(region), awsconfig.WithRetryMaxAttempts(2))
 	if err != nil {
 		return nil, fmt.Errorf("configure the client of EMR: %w", err)
 	}
-	return status.NewStepReader(emr.NewFromConfig(aws), tracing), nil
+	return emr.NewFromConfig(aws), nil
 }
 
 // client queries the workloads.

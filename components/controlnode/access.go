@@ -102,7 +102,11 @@ func nodePolicy(
 			Action:   []string{"cloudwatch:GetMetricData", "cloudwatch:GetMetricStatistics", "cloudwatch:ListMetrics", "tag:GetResources"},
 			Resource: []string{"*"}, Condition: inRegion,
 		},
-		listSteps(a, region, tags),
+		listSteps(a, region, tags), describeClusters(a, region),
+		{
+			Sid: "ListClusters", Effect: iampolicy.Allow,
+			Action: []string{"elasticmapreduce:ListClusters"}, Resource: []string{"*"}, Condition: inRegion,
+		},
 	}, session.Statements(a, region)...)...)
 }
 
@@ -132,9 +136,24 @@ func listSteps(a iampolicy.Account, region string, tags map[string]string) iampo
 	}
 	return iampolicy.Statement{
 		Sid: "ListSteps", Effect: iampolicy.Allow, Action: []string{"elasticmapreduce:ListSteps"},
-		Resource:  []string{"arn:" + a.Partition + ":elasticmapreduce:" + region + ":" + a.ID + ":cluster/*"},
+		Resource:  everyCluster(a, region),
 		Condition: iampolicy.Condition{"StringEquals": tagged},
 	}
+}
+
+// describeClusters allows the status server to read the name and state of every cluster
+// that reports here. Those that others start have their own tags, so tags are no
+// condition.
+func describeClusters(a iampolicy.Account, region string) iampolicy.Statement {
+	return iampolicy.Statement{
+		Sid: "DescribeClusters", Effect: iampolicy.Allow,
+		Action:   []string{"elasticmapreduce:DescribeCluster", "elasticmapreduce:ListBootstrapActions"},
+		Resource: everyCluster(a, region),
+	}
+}
+
+func everyCluster(a iampolicy.Account, region string) []string {
+	return []string{"arn:" + a.Partition + ":elasticmapreduce:" + region + ":" + a.ID + ":cluster/*"}
 }
 
 // listablePrefixes returns the values of the condition key s3:prefix that allow

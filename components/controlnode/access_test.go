@@ -36,7 +36,7 @@ func TestNodePolicyHasNoWildcards(t *testing.T) {
 		}
 		for _, r := range s.Resource {
 			if r == "*" {
-				require.Contains(t, []string{"ReadCloudWatch", "SessionManager"}, s.Sid)
+				require.Contains(t, []string{"ReadCloudWatch", "ListClusters", "SessionManager"}, s.Sid)
 				require.Equal(t, []string{"us-east-1"}, s.Condition["StringEquals"]["aws:RequestedRegion"], s.Sid)
 				require.NotContains(t, s.Action, "ssm:GetParameter")
 			}
@@ -49,7 +49,8 @@ func TestNodePolicyHasNoWildcards(t *testing.T) {
 	require.Len(t, resources["OwnAuthorities"], len(boot.CAFiles()))
 	require.Equal(t, []string{"arn:aws:ec2:us-east-1:123456789012:instance/*"}, resources["SessionRegistration"])
 	require.Equal(t, []string{"arn:aws:elasticmapreduce:us-east-1:123456789012:cluster/*"}, resources["ListSteps"])
-	require.Len(t, resources, 10)
+	require.Equal(t, resources["ListSteps"], resources["DescribeClusters"])
+	require.Len(t, resources, 12)
 	require.Contains(t, text, `"s3:prefix":["tempo","tempo/*","pyroscope","pyroscope/*","artifacts","artifacts/*"]`)
 	require.Empty(t, rec.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment"))
 	require.NotContains(t, text, "TraceHeaders")

@@ -37,6 +37,7 @@ type Args struct {
 	// ControlHost. nil = the program's own CA signs one for each of them.
 	Certificate *schema.Certificate
 
+	BootstrapHash       pulumi.StringInput // required: of what the bootstrap action installs
 	ControlBinaryURI    pulumi.StringInput // required: s3:// URI of the observatory binary
 	ControlBinarySHA256 pulumi.StringInput // required: its checksum, in hex
 
@@ -60,6 +61,7 @@ func (a *Args) Validate() error {
 		"workloads.region": a.Region != nil, "workloads.bucket": a.Bucket != nil,
 		"workloads.controlPrivateIp": a.ControlPrivateIP != nil, "workloads.controlHost": a.ControlHost != nil,
 		"workloads.controlBinaryUri": a.ControlBinaryURI != nil, "workloads.controlBinarySha256": a.ControlBinarySHA256 != nil,
+		"workloads.bootstrapHash": a.BootstrapHash != nil,
 	} {
 		l.Require(set, path, nil, "must be set", "pass the output of the component that makes it")
 	}
@@ -97,9 +99,9 @@ func (a *Args) settings(workloads platform.WorkloadTable, stack string) (workloa
 		TempoRetention: a.TempoRetention, PyroscopeRetention: a.PyroscopeRetention,
 		DataVolumeGiB: a.DataVolumeGiB,
 		Tracing:       a.Tracing,
-		// The stack's AWS provider puts these on every resource.
-		Tags:       platform.StackTags(stack),
-		Dashboards: predefined, Boards: statusLinks(dashboards.Links()), StepLinks: statusLinks(dashboards.StepLinks()),
+		Stack:         stack,
+		Tags:          platform.StackTags(stack), // the stack's AWS provider puts these on every resource
+		Dashboards:    predefined, Boards: statusLinks(dashboards.Links()), StepLinks: statusLinks(dashboards.StepLinks()),
 		ServerName: a.serverName(),
 	}, err
 }

@@ -35,6 +35,7 @@ func sampleArgs() *workloads.Args {
 		Region: pulumi.String("eu-west-1"), Bucket: pulumi.String("data-123"),
 		ControlPrivateIP: pulumi.String("10.0.0.5"), ControlHost: pulumi.String("10.0.0.5"),
 		ControlBinaryURI: pulumi.String("s3://data-123/artifacts/" + hash + "/observatory"), ControlBinarySHA256: pulumi.String(hash),
+		BootstrapHash:  pulumi.String(hash),
 		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour, DataVolumeGiB: 100,
 	}
 }

@@ -35,6 +35,7 @@ const (
 	SourceS3A             Source = "launcher, S3A's JMX beans"
 	SourceSpark           Source = "spark plugin"
 	SourceSteps           Source = "control node, steps of EMR"
+	SourceClusters        Source = "control node, clusters of EMR"
 	SourceStores          Source = "control node's stores, /metrics"
 )
 
@@ -42,7 +43,8 @@ const (
 func Sources() []Source {
 	return []Source{
 		SourceBootstrap, SourceHost, SourceCollector, SourceResourceManager,
-		SourceNodeManager, SourceNameNode, SourceDataNode, SourceDaemons, SourceJVM, SourceS3A, SourceSpark, SourceSteps, SourceStores,
+		SourceNodeManager, SourceNameNode, SourceDataNode, SourceDaemons, SourceJVM, SourceS3A, SourceSpark, SourceSteps, SourceClusters,
+		SourceStores,
 	}
 }
 
@@ -76,12 +78,14 @@ type Metric struct {
 
 // SourceLabels returns the labels that every metric of a source has: those of the
 // host and the service, and for a JVM also those of its application. The control
-// node's own metrics have no cluster.
+// node's own metrics have no cluster, and a cluster's own have no host.
 func SourceLabels(source Source) []string {
 	labels := append(platform.HostLabels(), platform.ServiceName)
 	switch source {
 	case SourceJVM, SourceS3A, SourceSpark:
 		labels = append(platform.HostLabels(), platform.JVMLabels()...)
+	case SourceClusters:
+		labels = []platform.Label{platform.Cluster, platform.ServiceName}
 	case SourceStores:
 		labels = []platform.Label{platform.NodeRole, platform.HostName, platform.ServiceName}
 	}
@@ -96,7 +100,7 @@ func SourceLabels(source Source) []string {
 func Metrics() []Metric {
 	all := slices.Concat(bootstrapMetrics(), hostMetrics(), collectorMetrics(),
 		resourceManagerMetrics(), nodeManagerMetrics(), nameNodeMetrics(), dataNodeMetrics(),
-		daemonMetrics(), jvmMetrics(), s3aMetrics(), sparkMetrics(), stepMetrics(), storeMetrics())
+		daemonMetrics(), jvmMetrics(), s3aMetrics(), sparkMetrics(), stepMetrics(), clusterMetrics(), storeMetrics())
 	order := Sources()
 	slices.SortStableFunc(all, func(a, b Metric) int {
 		if d := slices.Index(order, a.Source) - slices.Index(order, b.Source); d != 0 {

@@ -20,7 +20,7 @@ import (
 // keep their names.
 func sendsUnit(source contract.Source) bool {
 	return slices.Contains([]contract.Source{
-		contract.SourceHost, contract.SourceJVM, contract.SourceS3A, contract.SourceSpark, contract.SourceSteps,
+		contract.SourceHost, contract.SourceJVM, contract.SourceS3A, contract.SourceSpark, contract.SourceSteps, contract.SourceClusters,
 	}, source)
 }
 

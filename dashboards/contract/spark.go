@@ -134,3 +134,13 @@ func stepMetrics() []Metric {
 			platform.LabelStepState),
 	}
 }
+
+// clusterMetrics returns what the control node reports of the clusters that it observes.
+func clusterMetrics() []Metric {
+	return []Metric{{
+		Name: platform.MetricClusterInfo, Emitted: platform.EmittedClusterInfo, Type: Gauge, Source: SourceClusters, Since: EMR615,
+		Labels: []string{platform.LabelClusterName, platform.LabelClusterRelease, platform.LabelClusterState},
+		Help: "1; what EMR says of the cluster. The name is the id of a cluster that EMR does not describe. Each state is a series of " +
+			"its own, the last of a cluster that has ended its final one.",
+	}}
+}

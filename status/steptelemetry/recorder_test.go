@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/storetest"
+	"github.com/emr-observatory/emr-observatory/status"
 	"github.com/emr-observatory/emr-observatory/status/steptelemetry"
 )
 
@@ -157,7 +158,7 @@ func TestClusterThatIsNotTheStacksOwn(t *testing.T) {
 	require.Contains(t, r.Problems()[0], "read steps of cluster "+other+": it is no cluster of this stack, or lacks the stack's tags")
 	require.Equal(t, 2, w.requests())
 	page := w.source(t)
-	page.Recorder = r
+	page.Recorders = []status.Recorder{r}
 	require.Equal(t, r.Problems(), page.Read(t.Context()).Problems, "once, though the page has asked, too")
 	w.requests()
 	for range 5 {

@@ -47,6 +47,10 @@ func always() []Allowance {
 			"The CloudWatch exporter reads metrics of resources with the stack's tags."},
 		{"control-access", control, []string{"elasticmapreduce:ListSteps"},
 			"The status server shows the last steps of clusters with the stack's tags, and sends a span and metrics of each."},
+		{"control-access", control, []string{
+			"elasticmapreduce:DescribeCluster", "elasticmapreduce:ListBootstrapActions", "elasticmapreduce:ListClusters"},
+			"The status server reads name, state and bootstrap action of every cluster that sends telemetry here, whoever started it, " +
+				"and lists the stack's own, which may never send any."},
 		{"control-access", control, sessionActions(), "Shell access is by Session Manager: no SSH keys, no open port."},
 		{"emr-main-node", "EC2", []string{"sts:AssumeRole"}, "EC2 gives the role to the cluster's instances."},
 		{"emr-main-node", node, []string{"s3:GetObject"}, "The bootstrap action fetches artifacts/ and EMR its own libraries; jobs read lake/."},

@@ -1,0 +1,161 @@
+package clustertelemetry_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/status/clustertelemetry"
+)
+
+// A cluster that replaces another has its name. The end of the old one is sent, also if
+// the control node was down when it came, and is asked for no more.
+func TestAReplacedClusterKeepsItsName(t *testing.T) {
+	w := newWorld(t)
+	old := w.cluster(t, "observatory-dev-etl")
+	w.reports(t, old)
+	r, _ := w.recorder(t)
+	now := time.Now()
+	r.Round(t.Context(), now)
+	require.Empty(t, r.Problems())
+	require.Equal(t, map[string][]string{old: {"observatory-dev-etl emr-7.13.0 STARTING"}}, w.infos(t))
+
+	w.end(t, old, "a node failed")
+	replacement := w.cluster(t, "observatory-dev-etl")
+	w.reports(t, replacement)
+	r, _ = w.recorder(t) // the control node was down at the end
+	now = now.Add(time.Hour)
+	r.Round(t.Context(), now)
+	want := map[string][]string{
+		old:         {"observatory-dev-etl emr-7.13.0 STARTING", "observatory-dev-etl emr-7.13.0 TERMINATED_WITH_ERRORS"},
+		replacement: {"observatory-dev-etl emr-7.13.0 STARTING"},
+	}
+	require.Equal(t, want, w.infos(t))
+	w.requests()
+	for range 30 {
+		now = now.Add(clustertelemetry.Interval)
+		r.Round(t.Context(), now)
+	}
+	require.LessOrEqual(t, w.requests()["DescribeCluster"], 10, "the one that runs, once a minute")
+	require.Equal(t, want, w.infos(t))
+}
+
+// What EMR does not know, or does not let the control node read, is named by its id,
+// whoever started it. What EMR failed to answer has no name yet: a wrong one would stay.
+func TestClustersWithoutAName(t *testing.T) {
+	w := newWorld(t)
+	known := w.cluster(t, "ad hoc")
+	for _, id := range []string{known, "j-LOST", "spark-on-a-laptop"} {
+		w.reports(t, id)
+	}
+	w.refuse = func(string) (string, string) { return "ThrottlingException", "Rate exceeded" }
+	r, _ := w.recorder(t)
+	now := time.Now()
+	r.Round(t.Context(), now)
+	require.Equal(t, map[string][]string{"spark-on-a-laptop": {"spark-on-a-laptop  "}}, w.infos(t))
+	require.Contains(t, strings.Join(r.Problems(), "\n"), "describe cluster "+known+": ThrottlingException: Rate exceeded")
+
+	w.refuse = nil
+	r.Round(t.Context(), now.Add(2*time.Minute))
+	require.Equal(t, map[string][]string{
+		known: {"ad hoc emr-7.13.0 STARTING"}, "j-LOST": {"j-LOST  "}, "spark-on-a-laptop": {"spark-on-a-laptop  "},
+	}, w.infos(t))
+	require.Empty(t, r.Problems())
+
+	secret := w.cluster(t, "secret")
+	w.reports(t, secret)
+	w.refuse = func(operation string) (string, string) {
+		if operation == "DescribeCluster" {
+			return "AccessDeniedException", "not authorized to perform: elasticmapreduce:DescribeCluster"
+		}
+		return "", ""
+	}
+	r, source := w.recorder(t)
+	r.Round(t.Context(), now.Add(2*time.Minute))
+	require.Equal(t, []string{secret + "  "}, w.infos(t)[secret])
+	cluster, read := source.Clusters.Known(secret)
+	require.True(t, read)
+	require.Contains(t, cluster.Unknown, "elasticmapreduce:DescribeCluster")
+}
+
+// A failure is repeated less and less often, and the last answer stands meanwhile.
+func TestThrottledEMR(t *testing.T) {
+	w := newWorld(t)
+	id := w.cluster(t, "etl")
+	w.reports(t, id)
+	r, source := w.recorder(t)
+	now := time.Now()
+	r.Round(t.Context(), now)
+	w.requests()
+	w.refuse = func(string) (string, string) { return "ThrottlingException", "Rate exceeded" }
+	for range 15 { // five minutes
+		now = now.Add(clustertelemetry.Interval)
+		r.Round(t.Context(), now)
+	}
+	require.LessOrEqual(t, w.requests()["DescribeCluster"], 4, "after 20 s, 40 s, 80 s")
+	cluster, known := source.Clusters.Known(id)
+	require.True(t, known)
+	require.Equal(t, types.ClusterStateStarting, cluster.State)
+	require.Len(t, w.infos(t)[id], 1)
+}
+
+// Requests of all clusters together stay within their share of EMR's quota.
+func TestRequestsAreLimited(t *testing.T) {
+	w := newWorld(t)
+	for range 6 {
+		w.reports(t, w.cluster(t, "etl"))
+	}
+	r, _ := w.recorder(t)
+	r.Round(t.Context(), time.Now())
+	asked := w.requests()
+	require.Equal(t, 4, asked["DescribeCluster"])
+	require.Equal(t, 4, asked["ListBootstrapActions"])
+	require.Len(t, w.infos(t), 4)
+}
+
+// The stack's own clusters are read before they report, and where they never do.
+func TestOwnClustersAreRead(t *testing.T) {
+	w := newWorld(t)
+	own := w.cluster(t, "emr-observatory-dev-etl", types.Command{Args: []string{"10.0.0.4", artifacts, "then"}},
+		types.Command{Args: []string{"of", "the", "user"}})
+	w.tag(t, own, stack)
+	namesake := w.cluster(t, "emr-observatory-dev-adhoc")
+	w.tag(t, namesake, "prod")
+	w.cluster(t, "of others")
+	r, source := w.recorder(t)
+	r.Round(t.Context(), time.Now())
+	require.Empty(t, r.Problems())
+	require.Empty(t, w.infos(t), "no data has these names")
+	observed := source.Clusters.Observed()
+	require.Len(t, observed, 1)
+	require.Equal(t, own, observed[0].ID)
+	require.True(t, observed[0].Own)
+	require.Equal(t, "then", observed[0].BootstrapHash)
+
+	w.end(t, own, "On the master instance, application provisioning failed")
+	r.Round(t.Context(), time.Now().Add(2*time.Minute))
+	observed = source.Clusters.Observed()
+	require.Len(t, observed, 1)
+	require.Equal(t, types.ClusterStateTerminatedWithErrors, observed[0].State)
+	require.Equal(t, "On the master instance, application provisioning failed", observed[0].Reason)
+}
+
+// What the collector does not take is sent in the next round.
+func TestCollectorThatRefuses(t *testing.T) {
+	w := newWorld(t)
+	id := w.cluster(t, "etl")
+	w.reports(t, id)
+	w.end(t, id, "a node failed")
+	w.setDown(true)
+	r, _ := w.recorder(t)
+	now := time.Now().Add(time.Hour)
+	r.Round(t.Context(), now)
+	require.Contains(t, strings.Join(r.Problems(), "\n"), "send what EMR says of cluster "+id)
+	w.setDown(false)
+	r.Round(t.Context(), now.Add(clustertelemetry.Interval))
+	require.Empty(t, r.Problems())
+	require.Equal(t, []string{"etl emr-7.13.0 TERMINATED_WITH_ERRORS"}, w.infos(t)[id])
+}

@@ -1,0 +1,107 @@
+package status
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// describe asks EMR about one cluster. That EMR does not know it, or that the control
+// node may not ask, is an answer, too: then its id is its name.
+func (r *ClusterReader) describe(ctx context.Context, id string) (EMRCluster, error) {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	out, err := r.client.DescribeCluster(ctx, &emr.DescribeClusterInput{ClusterId: aws.String(id)})
+	var answer smithy.APIError
+	switch {
+	case errors.As(err, &answer) && isDefinite(answer):
+		return EMRCluster{ID: id, Name: id, Unknown: fmt.Sprintf("%s: %s", answer.ErrorCode(), answer.ErrorMessage())}, nil
+	case errors.As(err, &answer): // without the request's id, which would make one problem many
+		return EMRCluster{}, fmt.Errorf("describe cluster %s: %s: %s", id, answer.ErrorCode(), answer.ErrorMessage())
+	case err != nil:
+		return EMRCluster{}, fmt.Errorf("describe cluster %s: %w", id, err)
+	case out.Cluster == nil:
+		return EMRCluster{ID: id, Name: id, Unknown: "EMR's answer has no cluster"}, nil
+	}
+	return r.newCluster(id, *out.Cluster), nil
+}
+
+// isDefinite tells an answer that another attempt does not change from a failure: EMR
+// says InvalidRequestException of an id that it does not know.
+func isDefinite(answer smithy.APIError) bool {
+	return strings.HasPrefix(answer.ErrorCode(), "AccessDenied") || answer.ErrorCode() == "InvalidRequestException"
+}
+
+func (r *ClusterReader) newCluster(id string, c types.Cluster) EMRCluster {
+	out := EMRCluster{
+		ID: id, Name: cmp.Or(strings.TrimSpace(aws.ToString(c.Name)), id), Release: aws.ToString(c.ReleaseLabel), Own: r.isOwn(c.Tags),
+	}
+	if c.Status == nil {
+		return out
+	}
+	out.State = c.Status.State
+	if reason := c.Status.StateChangeReason; reason != nil && (isEnded(out.State) || out.State == types.ClusterStateTerminating) {
+		out.Reason = cmp.Or(aws.ToString(reason.Message), string(reason.Code))
+	}
+	if timeline := c.Status.Timeline; timeline != nil {
+		out.Ended = aws.ToTime(timeline.EndDateTime)
+	}
+	return out
+}
+
+// isOwn reports whether a cluster has the tags of the stack.
+func (r *ClusterReader) isOwn(tags []types.Tag) bool {
+	if r.config.Stack == "" {
+		return false
+	}
+	for key, value := range platform.StackTags(r.config.Stack) {
+		if !slices.ContainsFunc(tags, func(t types.Tag) bool { return aws.ToString(t.Key) == key && aws.ToString(t.Value) == value }) {
+			return false
+		}
+	}
+	return true
+}
+
+// addBootstrap reads the bootstrap actions of a cluster once: they never change.
+func (r *ClusterReader) addBootstrap(ctx context.Context, kept clusterReading, now time.Time) clusterReading {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	out, err := r.client.ListBootstrapActions(ctx, &emr.ListBootstrapActionsInput{ClusterId: aws.String(kept.cluster.ID)})
+	var answer smithy.APIError
+	switch {
+	case errors.As(err, &answer):
+		err = fmt.Errorf("list the bootstrap actions of cluster %s: %s: %s", kept.cluster.ID, answer.ErrorCode(), answer.ErrorMessage())
+	case err != nil:
+		err = fmt.Errorf("list the bootstrap actions of cluster %s: %w", kept.cluster.ID, err)
+	}
+	if err != nil {
+		return kept.after(EMRCluster{}, err, now)
+	}
+	kept.cluster.BootstrapRead = true
+	for _, action := range out.BootstrapActions {
+		if hash := r.hashOf(action.Args); hash != "" {
+			kept.cluster.BootstrapHash = hash
+		}
+	}
+	return kept
+}
+
+// hashOf returns the hash among the arguments of a bootstrap action, "" if the action is
+// not this platform's: its arguments are the control node, the artifacts' URI and the hash.
+func (r *ClusterReader) hashOf(args []string) string {
+	if len(args) == 3 && args[1] == r.config.S3Paths.Artifacts {
+		return args[2]
+	}
+	return ""
+}
