@@ -18,7 +18,7 @@ import (
 // variables that the status page knows.
 func TestStepLinks(t *testing.T) {
 	known := []string{
-		platform.LinkCluster, platform.LinkStep, platform.LinkTrace, platform.LinkApplication, platform.LinkRegion,
+		platform.LinkCluster, platform.LinkClusterName, platform.LinkStep, platform.LinkTrace, platform.LinkApplication, platform.LinkRegion,
 		platform.LinkEnd, platform.LinkSeconds, platform.LinkFrom, platform.LinkTo, platform.LinkTimeRange,
 	}
 	onAWS := []platform.Workload{platform.WorkloadGrafana, platform.ServiceConsole}

@@ -34,6 +34,8 @@ type board struct {
 			AllValue   string `json:"allValue"`
 			Multi      bool   `json:"multi"`
 			IncludeAll bool   `json:"includeAll"`
+			Hide       int    `json:"hide"`
+			NotInURL   bool   `json:"skipUrlSync"`
 		} `json:"list"`
 	} `json:"templating"`
 }
@@ -189,17 +191,21 @@ func TestVariablesCascadeAndAreUsed(t *testing.T) {
 	for _, d := range suite(t) {
 		b := parse(t, d)
 		require.NotEmpty(t, b.Templating.List)
-		above := []string{}
+		above, narrowing := []string{}, []string{}
 		for _, v := range b.Templating.List {
 			require.Equal(t, "query", v.Type)
 			require.True(t, v.IncludeAll || !v.Multi, v.Name)
-			if v.IncludeAll {
+			if v.IncludeAll && v.Hide == 0 {
 				require.Equal(t, ".*", v.AllValue, v.Name)
 			}
-			for _, name := range above {
+			for _, name := range narrowing {
 				require.Contains(t, v.Query.Query, "$"+name, "variable %s is not narrowed by %s", v.Name, name)
 			}
-			above = append(above, v.Name)
+			if v.Hide > 0 { // it follows those above it alone, and stands for them below
+				require.True(t, v.Multi && v.IncludeAll && v.NotInURL && v.AllValue == "", v.Name)
+				narrowing = nil
+			}
+			above, narrowing = append(above, v.Name), append(narrowing, v.Name)
 			used := slices.ContainsFunc(b.Panels, func(p panelDoc) bool {
 				return slices.ContainsFunc(p.Targets, func(q targetDoc) bool { return usesVariable(q.text(), v.Name) })
 			})
@@ -215,6 +221,20 @@ func TestVariablesCascadeAndAreUsed(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A dashboard chooses clusters by name. The ids that its queries match follow, and show
+// nothing of a cluster with another name.
+func TestClustersAreChosenByName(t *testing.T) {
+	for _, d := range suite(t) {
+		list := parse(t, d).Templating.List
+		require.Equal(t, "cluster_name", list[0].Name, d.Slug)
+		require.Zero(t, list[0].Hide)
+		require.Equal(t, "label_values(observatory_cluster_info, cluster_name)", list[0].Query.Query)
+		require.Equal(t, "cluster", list[1].Name)
+		require.Equal(t, 2, list[1].Hide, "hideVariable")
+		require.Regexp(t, `^label_values\(\{__name__=~"observatory_cluster_info\|\w+",cluster_name=~"\$cluster_name"\}, cluster\)$`, list[1].Query.Query)
 	}
 }
 

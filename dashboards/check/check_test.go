@@ -89,9 +89,11 @@ func (w filledStores) suiteHasData(t *testing.T) {
 			continue
 		}
 		hosts, interval := `host_name=~".*"`, "[40s]" // four times the hosts' collection interval
+		clusters := `cluster=~"(` + clusterID + "|" + unnamedID + `)"`
 		if result.Selection == check.SelectionListed {
-			hosts = `host_name=~"(ip-10-0-0-11|ip-10-0-0-12)"`
+			hosts, clusters = `host_name=~"(ip-10-0-0-11|ip-10-0-0-12)"`, `cluster=~"`+clusterID+`"`
 		}
+		require.Contains(t, result.Expr, clusters, "a cluster without a name is shown with all only")
 		if result.Panel != "CPU usage" {
 			interval = "[120s]" // the daemons are scraped every 30 s
 		}

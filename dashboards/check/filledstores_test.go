@@ -46,9 +46,11 @@ func newFilledStores(t *testing.T) filledStores {
 
 // Two applications on one cluster.
 const (
-	clusterID = "j-2ABCDEFGHIJKL"
-	firstApp  = "application_1700000000000_0001"
-	secondApp = "application_1700000000000_0002"
+	clusterID   = "j-2ABCDEFGHIJKL"
+	unnamedID   = "j-3ABCDEFGHIJKL"
+	clusterName = "observatory-dev-etl"
+	firstApp    = "application_1700000000000_0001"
+	secondApp   = "application_1700000000000_0002"
 )
 
 // labelValues returns the values that each label of the contract has in filledStores.
@@ -74,6 +76,7 @@ func labelValues() map[string][]string {
 		"operation": {"put", "get"}, "measure": {"time", "shuffle_read"}, "of": {"median", "mean"},
 		"application_name": {"orders"}, "trace_id": {"0af7651916cd43dd8448eb211c80319c"}, "step_id": {"s-1ABCDEFGHIJKL"},
 		"dag_id": {"nightly"}, "task_id": {"orders"}, "run_id": {"scheduled__2026-11-01"},
+		platform.LabelClusterName: {clusterName}, platform.LabelClusterRelease: {"emr-7.13.0"},
 		"deploy_mode": {"client"}, "spark_version": {"3.5.6"}, "step_name": {"orders"}, "step_state": {"COMPLETED"},
 	}
 }
@@ -158,6 +161,8 @@ func (w filledStores) fillMetrics(t *testing.T) {
 			}
 		}
 	}
+	// EMR has not told this cluster's name yet.
+	fmt.Fprintf(&body, "system_cpu_logical_count{cluster=%q,node_role=\"core\",host_name=\"ip-10-0-0-11\"} 4 %d\n", unnamedID, w.until.UnixMilli())
 	storetest.Post(t, w.Metrics+"/api/v1/import/prometheus", "text/plain", body.Bytes())
 	storetest.Get(t, w.Metrics+"/internal/force_flush")
 }

@@ -19,7 +19,14 @@ type variable struct {
 	IncludeAll bool            `json:"includeAll"`
 	AllValue   string          `json:"allValue"`
 	Sort       int             `json:"sort"`
+	Hide       int             `json:"hide"`
 }
+
+// derived reports whether the variable has all values of its query, and no drop-down: it
+// follows those above it.
+func (v variable) derived() bool { return v.Hide == hideVariable && v.IncludeAll && v.AllValue == "" }
+
+const hideVariable = 2 // Grafana's VariableHide
 
 // descends reports whether Grafana lists the values from the last one on: half of its
 // orders, each the even number after its ascending one (VariableSort).
@@ -59,6 +66,15 @@ func (r runner) variables(ctx context.Context, d dashboard) (all, listed values,
 		}
 		all[v.Name] = v.allOf(options)
 		listed[v.Name] = all[v.Name]
+		if v.derived() { // by what is selected individually above it
+			options, result = r.resolve(ctx, v, listed)
+			if result != nil {
+				result.Selection = SelectionListed
+				results = append(results, *result)
+			}
+			listed[v.Name] = selection{values: options}
+			continue
+		}
 		if v.Multi && len(options) > 0 {
 			multiple = true
 			listed[v.Name] = selection{values: options[:min(len(options), maxListed)]}
@@ -145,5 +161,9 @@ func (r runner) labelValues(ctx context.Context, v variable, above values) ([]st
 	if v.descends() {
 		slices.Reverse(fresh)
 	}
-	return fresh, finding{samples: len(fresh), series: len(listed), stale: len(fresh) == 0 && len(listed) > 0}, expr, nil
+	found := finding{samples: len(fresh), series: len(listed), stale: len(fresh) == 0 && len(listed) > 0}
+	if v.derived() { // nobody selects among its values: the panels have those that Grafana lists
+		return listed, found, expr, nil
+	}
+	return fresh, found, expr, nil
 }

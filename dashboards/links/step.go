@@ -27,6 +27,7 @@ const (
 func Step() []Target {
 	cluster, step, trace, application := variable(platform.LinkCluster), variable(platform.LinkStep),
 		variable(platform.LinkTrace), variable(platform.LinkApplication)
+	name := variable(platform.LinkClusterName)
 	end, seconds := variable(platform.LinkEnd), variable(platform.LinkSeconds)
 	ofStep := fmt.Sprintf(`"%s":="%s"`, platform.StepID, step)
 	ofBoth := fmt.Sprintf(`%s or "%s":="%s"`, ofStep, platform.SparkAppID, application)
@@ -43,13 +44,13 @@ func Step() []Target {
 		renderedProfile(ofApplication),
 		renderedProfile(ofCluster),
 		on(platform.WorkloadGrafana, panel.ToBoard(stepTimeline, Timeline, map[string]string{
-			string(scope.Cluster): cluster, string(scope.App): application,
+			string(scope.ClusterName): name, string(scope.App): application,
 		})),
 		on(platform.WorkloadVictoriaMetrics, panel.ToPredefined(stepTimeline, end, seconds)),
 		on(platform.WorkloadGrafana, panel.ToBoard(stepDashboards, Overview, map[string]string{
-			string(scope.Cluster): cluster, string(scope.Application): application,
+			string(scope.ClusterName): name, string(scope.Application): application,
 		})),
-		on(platform.WorkloadGrafana, panel.ToBoard(stepDashboards, Overview, map[string]string{string(scope.Cluster): cluster})),
+		on(platform.WorkloadGrafana, panel.ToBoard(stepDashboards, Overview, map[string]string{string(scope.ClusterName): name})),
 		on(platform.WorkloadVictoriaMetrics, panel.ToPredefined(stepDashboards, end, seconds)),
 		{Title: stepHistory, Service: platform.ServiceSparkHistory, Path: "/history/" + application + "/"},
 		{Title: stepHistory, Service: platform.ServiceSparkHistory, Path: "/"},

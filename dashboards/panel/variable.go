@@ -22,6 +22,7 @@ const (
 	Several   Choice = iota // any number, or all
 	OneOrAll                // one, or all
 	OneNewest               // exactly one, first the last in their natural order
+	Derived                 // always all that its query lists: hidden, and not in the address
 )
 
 // allValue is the value of "All": it also matches series without the label.
@@ -29,7 +30,7 @@ const allValue = ".*"
 
 func (v Variable) build() dashboard.VariableModel {
 	uid, label, all := dataSourceRef(platform.DatasourceMetrics), v.Label, allValue
-	several, some := v.Choice == Several, v.Choice != OneNewest
+	several, some := v.Choice == Several || v.Choice == Derived, v.Choice != OneNewest
 	refresh, sort := dashboard.VariableRefreshOnTimeRangeChanged, dashboard.VariableSortNaturalAsc
 	model := dashboard.VariableModel{
 		Type: dashboard.VariableTypeQuery, Name: v.Name, Label: &label, Datasource: &uid,
@@ -42,7 +43,12 @@ func (v Variable) build() dashboard.VariableModel {
 		return model
 	}
 	text, value := "All", "$__all"
-	model.AllValue = &all
+	if v.Choice == Derived {
+		hide, keep := dashboard.VariableHideHideVariable, true
+		model.Hide, model.SkipUrlSync = &hide, &keep
+	} else {
+		model.AllValue = &all
+	}
 	model.Current = &dashboard.VariableOption{
 		Text: dashboard.StringOrArrayOfString{String: &text}, Value: dashboard.StringOrArrayOfString{String: &value},
 	}

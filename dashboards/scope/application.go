@@ -20,17 +20,15 @@ func OneApplication() Scope { return Of(Cluster, App) }
 // which is found by its name, and at first is the newest.
 func OneApplicationVariables() []panel.Variable {
 	named := Match(contract.InfoName, "$"+string(applicationName))
-	return []panel.Variable{
-		{Name: string(Cluster), Label: Cluster.title(), Query: values(platform.MetricApplicationInfo, platform.Cluster.Metric())},
-		{
+	return append(clusterVariables(platform.MetricApplicationInfo),
+		panel.Variable{
 			Name: string(applicationName), Label: "Name", Choice: panel.OneOrAll,
 			Query: values(Clusters().Metric(platform.MetricApplicationInfo), contract.InfoName),
 		},
-		{
+		panel.Variable{
 			Name: string(App), Label: App.title(), Choice: panel.OneNewest,
 			Query: values(Clusters().Metric(platform.MetricApplicationInfo, named), platform.SparkAppID.Metric()),
-		},
-	}
+		})
 }
 
 // values returns Grafana's query for the values of a label.

@@ -85,10 +85,14 @@ func (s Scope) each(format, separator string, name func(Variable) string) string
 }
 
 // Variables returns the drop-downs of the scope; each lists only values that occur
-// with what is chosen in those above it.
+// with what is chosen in those above it. Clusters are chosen by name.
 func (s Scope) Variables() []panel.Variable {
 	variables := make([]panel.Variable, 0, len(s.variables))
 	for i, v := range s.variables {
+		if v == Cluster {
+			variables = append(variables, clusterVariables(v.metric())...)
+			continue
+		}
 		selector := v.metric()
 		if i > 0 {
 			selector = Of(s.variables[:i]...).Metric(selector)

@@ -57,9 +57,9 @@ func TestGroupsKeepIdentifyingLabels(t *testing.T) {
 
 func TestVariablesNarrowEachOther(t *testing.T) {
 	variables := scope.Of(scope.Cluster, scope.Role, scope.Host, scope.Application, scope.Executor).Variables()
-	require.Len(t, variables, 5)
-	require.Equal(t, "label_values(system_cpu_logical_count, cluster)", variables[0].Query)
-	require.Equal(t, "label_values("+scope.Applications().Metric("jvm_class_count")+", spark_executor_id)", variables[4].Query)
+	require.Len(t, variables, 6)
+	require.Equal(t, byName("system_cpu_logical_count"), variables[:2])
+	require.Equal(t, "label_values("+scope.Applications().Metric("jvm_class_count")+", spark_executor_id)", variables[5].Query)
 	for _, v := range variables {
 		require.NotEmpty(t, v.Label)
 		require.NotEmpty(t, scope.Variable(v.Name).Label(), v.Name)
@@ -71,17 +71,26 @@ func TestVariablesNarrowEachOther(t *testing.T) {
 func TestOneApplicationIsFoundByItsName(t *testing.T) {
 	require.Equal(t, `m{cluster=~"$cluster",spark_app_id=~"$app"}`, scope.OneApplication().Metric("m"))
 	variables := scope.OneApplicationVariables()
-	require.Equal(t, []panel.Variable{
-		{Name: "cluster", Label: "Cluster", Query: "label_values(spark_application_info, cluster)"},
-		{
+	require.Equal(t, append(byName("spark_application_info"),
+		panel.Variable{
 			Name: "name", Label: "Name", Choice: panel.OneOrAll,
 			Query: `label_values(spark_application_info{cluster=~"$cluster"}, application_name)`,
 		},
-		{
+		panel.Variable{
 			Name: "app", Label: "Application", Choice: panel.OneNewest,
 			Query: `label_values(spark_application_info{cluster=~"$cluster",application_name=~"$name"}, spark_app_id)`,
+		}), variables)
+}
+
+// byName returns the variables that choose clusters by name.
+func byName(reported string) []panel.Variable {
+	return []panel.Variable{
+		{Name: "cluster_name", Label: "Cluster", Query: "label_values(observatory_cluster_info, cluster_name)"},
+		{
+			Name: "cluster", Label: "Cluster's id", Choice: panel.Derived,
+			Query: `label_values({__name__=~"observatory_cluster_info|` + reported + `",cluster_name=~"$cluster_name"}, cluster)`,
 		},
-	}, variables)
+	}
 }
 
 func TestQueriesOfApplications(t *testing.T) {

@@ -30,8 +30,10 @@ type definition struct {
 func (v Variable) definition() definition {
 	const ofHosts, ofJVMs = "system_cpu_logical_count", "jvm_class_count"
 	switch v {
+	case ClusterName:
+		return definition{"Cluster", platform.LabelClusterName, platform.MetricClusterInfo}
 	case Cluster:
-		return definition{"Cluster", platform.Cluster, ofHosts}
+		return definition{"Cluster's id", platform.Cluster, ofHosts}
 	case Role:
 		return definition{"Role", platform.NodeRole, ofHosts}
 	case Host:

@@ -40,9 +40,11 @@ func application() panel.Panel {
 
 // runs compares the application with others of its name.
 func runs() panel.Panel {
-	all := scope.Clusters()
+	all := scope.Of()
 	labels := []string{contract.InfoName, contract.InfoTrace}
-	same := scope.NewestInRange(all.Metric(platform.MetricApplicationInfo), labels...) + " and on (" + contract.InfoName + ") " +
+	cluster := platform.Cluster.Metric()
+	same := scope.NewestInRange(all.Metric(platform.MetricApplicationInfo), append([]string{cluster}, labels...)...) +
+		" and on (" + cluster + ") " + scope.Chosen(platform.MetricApplicationInfo) + " and on (" + contract.InfoName + ") " +
 		scope.NewestInRange(metric(platform.MetricApplicationInfo), contract.InfoName)
 	column := func(title, name string, steps []panel.Limit) panel.Column {
 		query := scope.Named(scope.PerApplication().Latest(all.Metric(name)), same, labels...)
