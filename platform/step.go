@@ -47,6 +47,7 @@ const YARNApplicationID = `application_[0-9]+_[0-9]+`
 // Grafana's own names for the time range.
 const (
 	LinkCluster     = "cluster"
+	LinkClusterName = "cluster_name"
 	LinkStep        = "step"
 	LinkTrace       = "trace"       // in hex
 	LinkApplication = "application" // YARN's id

@@ -61,7 +61,13 @@ func crowded() status.Status {
 		}
 		s.Workloads = append(s.Workloads, workload)
 	}
-	s.Clusters = []status.Cluster{{ID: "j-2ABCDEFGHIJKL", Nodes: map[string]int{"master": 1, "core": 40}}}
+	s.Clusters = []status.Cluster{{
+		ID: "j-2ABCDEFGHIJKL", Name: "etl <script>x</script> " + word, State: types.ClusterStateWaiting, Release: "emr-7.13.0", Own: true,
+		Nodes: map[string]int{"master": 1, "core": 40}, Bootstrap: status.BootstrapCurrent,
+	}, {
+		ID: "j-3ABCDEFGHIJKL", Name: "of-airflow", State: types.ClusterStateTerminatedWithErrors, Ended: ago(time.Hour), Release: "emr-6.15.0",
+		Reason: "On the master instance (i-0123456789abcdef0), application provisioning failed: " + word, Bootstrap: status.BootstrapOutdated,
+	}}
 	for i := range 41 {
 		node := status.Node{
 			Cluster: "j-2ABCDEFGHIJKL", Role: "core", Host: fmt.Sprintf("ip-10-101-112-%d", i), LastSeen: *ago(time.Duration(i) * time.Second),

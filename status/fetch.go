@@ -83,20 +83,27 @@ func (s Status) Render(w io.Writer, now time.Time) error {
 		workloads.AppendRow(table.Row{workload.Name, workload.readiness(), workload.Reason + workload.Absent})
 	}
 	text.WriteString(workloads.Render() + "\n\n")
+	if len(s.Clusters) > 0 {
+		clusters := newTable("CLUSTER", "ID", "STATE", "NODES", "RELEASE", "BOOTSTRAP", "REASON")
+		for _, c := range s.Clusters {
+			clusters.AppendRow(table.Row{c.Name, c.ID, c.state(), c.roles(), c.Release, c.Bootstrap, c.Reason})
+		}
+		text.WriteString(clusters.Render() + "\n\n")
+	}
 	if len(s.Nodes) == 0 {
 		text.WriteString("no node has sent metrics in the last " + Window.String() + "\n")
 	} else {
 		nodes := newTable("CLUSTER", "ROLE", "HOST", "LAST SEEN", "BOOTSTRAP")
 		for _, node := range s.Nodes {
 			age := max(0, now.Sub(node.LastSeen)).Round(time.Second)
-			nodes.AppendRow(table.Row{node.Cluster, node.Role, node.Host, age.String() + " ago", s.bootstrapSummary(node)})
+			nodes.AppendRow(table.Row{s.nameOf(node.Cluster), node.Role, node.Host, age.String() + " ago", s.bootstrapSummary(node)})
 		}
 		text.WriteString(nodes.Render() + "\n")
 	}
 	if len(s.Steps) > 0 {
-		steps := newTable("STEP", "NAME", "STATE", "TOOK", "APPLICATIONS")
+		steps := newTable("STEP", "NAME", "CLUSTER", "STATE", "TOOK", "APPLICATIONS")
 		for _, step := range s.Steps {
-			steps.AppendRow(table.Row{step.ID, step.Name, step.State, step.Took(now), applicationsOf(step)})
+			steps.AppendRow(table.Row{step.ID, step.Name, s.nameOf(step.Cluster), step.State, step.Took(now), applicationsOf(step)})
 		}
 		text.WriteString("\n" + steps.Render() + "\n")
 	}

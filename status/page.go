@@ -2,6 +2,7 @@ package status
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed" // the page's template and style
 	"fmt"
 	"html/template"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 )
@@ -62,7 +65,7 @@ func newPage(s Status, config Config, services map[string]string, now time.Time)
 }
 
 // findings lists what is not as it should be: what could not be read, workloads that
-// are not ready, and nodes that lack a part.
+// are not ready, clusters that ended with errors, and nodes that lack a part.
 func findings(s Status) []string {
 	found := slices.Clone(s.Problems)
 	for _, w := range s.Workloads {
@@ -70,12 +73,17 @@ func findings(s Status) []string {
 			found = append(found, fmt.Sprintf("%s is not ready: %s", w.Name, w.Reason))
 		}
 	}
+	for _, c := range s.Clusters {
+		if c.State == types.ClusterStateTerminatedWithErrors {
+			found = append(found, fmt.Sprintf("cluster %s (%s) ended with errors: %s", c.Name, c.ID, cmp.Or(c.Reason, "EMR gives no reason")))
+		}
+	}
 	for _, node := range s.Nodes {
 		switch summary := s.bootstrapSummary(node); {
 		case summary == string(BootstrapUnknown):
-			found = append(found, fmt.Sprintf("node %s of %s has sent no report of its bootstrap action", node.Host, node.Cluster))
+			found = append(found, fmt.Sprintf("node %s of %s has sent no report of its bootstrap action", node.Host, s.nameOf(node.Cluster)))
 		case strings.HasPrefix(summary, string(BootstrapPartial)):
-			found = append(found, fmt.Sprintf("node %s of %s: its bootstrap action is %s", node.Host, node.Cluster, summary))
+			found = append(found, fmt.Sprintf("node %s of %s: its bootstrap action is %s", node.Host, s.nameOf(node.Cluster), summary))
 		}
 	}
 	return found
@@ -162,14 +170,23 @@ func (p page) Readiness(w Workload) string { return w.readiness() }
 func (p page) Outcome(node Node) string { return p.bootstrapSummary(node) }
 
 // Roles writes a cluster's numbers of nodes: "1 master, 2 core".
-func (p page) Roles(c Cluster) string {
-	var texts []string
-	for _, role := range []string{platform.RoleMaster, platform.RoleCore, platform.RoleTask} {
-		if n := c.Nodes[role]; n > 0 {
-			texts = append(texts, fmt.Sprintf("%d %s", n, role))
-		}
+func (p page) Roles(c Cluster) string { return c.roles() }
+
+// ClusterName names the cluster of a node or step.
+func (p page) ClusterName(id string) string { return p.nameOf(id) }
+
+// ClusterState describes the state of a cluster.
+func (p page) ClusterState(c Cluster) string { return c.state() }
+
+// ClusterKind returns the style of a cluster's state.
+func (p page) ClusterKind(c Cluster) string {
+	switch c.State {
+	case types.ClusterStateTerminatedWithErrors:
+		return "bad"
+	case types.ClusterStateRunning, types.ClusterStateWaiting:
+		return "good"
 	}
-	return strings.Join(texts, ", ")
+	return ""
 }
 
 // pathsOf lists the S3 paths with what they hold.

@@ -126,7 +126,7 @@ func (s Source) Read(ctx context.Context) Status {
 			read.Problems = append(read.Problems, err.Error())
 			return
 		}
-		clusters := countClusters(nodes)
+		clusters := s.clusters(nodes, time.Now())
 		steps, problems := s.readSteps(ctx, clusters)
 		lock.Lock()
 		defer lock.Unlock()

@@ -101,8 +101,10 @@ func TestStatusFromMetrics(t *testing.T) {
 	}
 	require.Equal(t, []string{"ip-10-0-0-99", "ip-10-0-0-12", "ip-10-0-0-14", "ip-10-0-0-13", "ip-10-0-0-60"}, hosts)
 	require.Equal(t, "master", got.Nodes[0].Role)
-	require.Equal(t, []status.Cluster{{ID: "j-1", Nodes: map[string]int{"master": 1, "core": 2, "task": 1}},
-		{ID: "j-2", Nodes: map[string]int{"core": 1}}}, got.Clusters)
+	require.Equal(t, []status.Cluster{
+		{ID: "j-1", Name: "j-1", Nodes: map[string]int{"master": 1, "core": 2, "task": 1}, Bootstrap: status.BootstrapNotKnown},
+		{ID: "j-2", Name: "j-2", Nodes: map[string]int{"core": 1}, Bootstrap: status.BootstrapNotKnown},
+	}, got.Clusters)
 	require.Equal(t, []status.Bootstrap{
 		{Cluster: "j-1", Role: "master", Host: "ip-10-0-0-99", Result: status.BootstrapComplete, Failed: []platform.NodeComponent{}},
 		{Cluster: "j-1", Role: "core", Host: "ip-10-0-0-12", Result: status.BootstrapPartial,

@@ -79,39 +79,53 @@ func NewStepReader(client *emr.Client, tracing Tracing) *StepReader {
 }
 
 // read returns the steps of clusters, and an error for each cluster whose steps
-// cannot be read. A request that ends early does not spoil what others get.
-func (r *StepReader) read(ctx context.Context, clusters []string) ([]Step, []error) {
+// cannot be read. Of more clusters than it may ask about it asks about those with the
+// oldest answers, and returns how many have none yet. A request that ends early does not
+// spoil what others get.
+func (r *StepReader) read(ctx context.Context, clusters []Cluster) (steps []Step, unread int, errs []error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
 	defer cancel()
 	r.mu.Lock() // meanwhile further readers wait, and then find the answer
 	defer r.mu.Unlock()
 	now := time.Now()
 	current := map[string]stepReading{} // forgets clusters that have gone
+	var due []string
+	for _, cluster := range clusters {
+		current[cluster.ID] = r.seen[cluster.ID]
+		if !current[cluster.ID].holds(cluster, now) {
+			due = append(due, cluster.ID)
+		}
+	}
+	slices.SortStableFunc(due, func(a, b string) int { return r.seen[a].at.Compare(r.seen[b].at) })
 	var requests sync.WaitGroup
 	var lock sync.Mutex
-	for _, cluster := range clusters {
-		if kept, found := r.seen[cluster]; found && now.Sub(kept.at) < stepsAge {
-			current[cluster] = kept
-			continue
-		}
+	for _, id := range due[:min(len(due), maxStepClusters)] {
 		requests.Go(func() {
-			steps, err := r.list(ctx, cluster)
+			steps, err := r.list(ctx, id)
 			lock.Lock()
 			defer lock.Unlock()
-			current[cluster] = stepReading{now, steps, err}
+			current[id] = stepReading{now, steps, err}
 		})
 	}
 	requests.Wait()
 	r.seen = current
-	var steps []Step
-	var errs []error
 	for _, cluster := range clusters {
-		steps = append(steps, current[cluster].steps...)
-		if err := current[cluster].err; err != nil {
-			errs = append(errs, err)
+		kept := current[cluster.ID]
+		steps = append(steps, kept.steps...)
+		if kept.err != nil {
+			errs = append(errs, kept.err)
+		}
+		if kept.at.IsZero() {
+			unread++
 		}
 	}
-	return steps, errs
+	return steps, unread, errs
+}
+
+// holds reports whether the answer still stands. Steps end with their cluster.
+func (kept stepReading) holds(of Cluster, now time.Time) bool {
+	final := of.Ended != nil && kept.err == nil && kept.at.After(of.Ended.Add(time.Minute))
+	return final || now.Sub(kept.at) < stepsAge
 }
 
 // IsClusterID reports whether EMR has such cluster ids.
@@ -201,16 +215,11 @@ func (s Source) readSteps(ctx context.Context, clusters []Cluster) (steps []Step
 	if s.Steps == nil || len(clusters) == 0 {
 		return []Step{}, nil
 	}
-	ids := make([]string, 0, len(clusters))
-	for _, c := range clusters {
-		ids = append(ids, c.ID)
+	steps, unread, errs := s.Steps.read(ctx, clusters)
+	if unread > 0 {
+		problems = append(problems, fmt.Sprintf("steps of %d of the %d clusters are not read yet: a status asks EMR about those of %d; read it again",
+			unread, len(clusters), maxStepClusters))
 	}
-	if left := len(ids) - maxStepClusters; left > 0 {
-		ids = ids[:maxStepClusters]
-		problems = append(problems, fmt.Sprintf("steps of %d of the %d clusters are not read: a status has those of %d",
-			left, len(clusters), maxStepClusters))
-	}
-	steps, errs := s.Steps.read(ctx, ids)
 	slices.SortStableFunc(steps, func(a, b Step) int { return b.Created.Compare(a.Created) })
 	steps = append([]Step{}, steps[:min(len(steps), lastSteps)]...)
 	if err := s.AddApplications(ctx, steps); err != nil {

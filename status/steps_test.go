@@ -146,7 +146,7 @@ func TestLastSteps(t *testing.T) {
 
 	var text bytes.Buffer
 	require.NoError(t, read.Render(&text, time.Now()))
-	require.Regexp(t, ids[6]+` │ etl.py +│ RUNNING +│ +\d+s │ application_17_0002 application_17_0001`, text.String())
+	require.Regexp(t, ids[6]+` │ etl.py +│ j-\w+ │ RUNNING +│ +\d+s │ application_17_0002 application_17_0001`, text.String())
 	stepsOnThePage(t, from, running)
 }
 
@@ -192,9 +192,9 @@ func stepsOnThePage(t *testing.T, from status.Source, running status.Step) {
 	got = linksOf(running.ID)
 	millis := fmt.Sprint(running.Started.Add(-time.Minute).UnixMilli())
 	require.Contains(t, got["dashboards"],
-		"https://10.0.0.4:3000/d/emr-overview?var-application=application_17_0002&var-cluster="+running.Cluster+"&from="+millis+"&to=")
+		"https://10.0.0.4:3000/d/emr-overview?var-application=application_17_0002&var-cluster_name="+running.Cluster+"&from="+millis+"&to=")
 	require.Contains(t, got["timeline"],
-		"https://10.0.0.4:3000/d/job-phase-timeline?var-app=application_17_0002&var-cluster="+running.Cluster+"&from="+millis+"&to=")
+		"https://10.0.0.4:3000/d/job-phase-timeline?var-app=application_17_0002&var-cluster_name="+running.Cluster+"&from="+millis+"&to=")
 	for title, within := range map[string]string{"trace": traceID, "logs": running.ID, "profile": "application_17_0002"} {
 		require.Contains(t, got[title], "https://10.0.0.4:3000/explore?", title)
 		require.Contains(t, got[title], within, title)
@@ -294,7 +294,11 @@ func TestStepsOfManyClusters(t *testing.T) {
 	from := source(t, config(t, metrics))
 	from.Steps = reader
 	read := from.Read(t.Context())
-	require.Equal(t, []string{"steps of 2 of the 10 clusters are not read: a status has those of 8"}, read.Problems)
+	require.Equal(t, []string{"steps of 2 of the 10 clusters are not read yet: a status asks EMR about those of 8; read it again"}, read.Problems)
 	require.Len(t, read.Steps, 8)
 	require.EqualValues(t, 8, requests.Load())
+	read = from.Read(t.Context())
+	require.Empty(t, read.Problems)
+	require.Len(t, read.Steps, 10)
+	require.EqualValues(t, 10, requests.Load())
 }

@@ -85,9 +85,11 @@ func statusMatchesOutputs(t *testing.T, got status.Status, stack outputs.Outputs
 		require.Equal(t, url, got.Endpoints[platform.Workload(workload)], workload)
 	}
 	require.Len(t, got.Endpoints, len(stack.Endpoints))
-	require.Equal(t, []status.Cluster{
-		{ID: stack.Clusters["main"].ID, Nodes: map[string]int{platform.RoleMaster: 1, platform.RoleCore: 2}},
-	}, got.Clusters)
+	require.Len(t, got.Clusters, 1)
+	require.Equal(t, stack.Clusters["main"].ID, got.Clusters[0].ID)
+	require.Equal(t, map[string]int{platform.RoleMaster: 1, platform.RoleCore: 2}, got.Clusters[0].Nodes)
+	require.Equal(t, status.BootstrapCurrent, got.Clusters[0].Bootstrap)
+	require.Equal(t, stack.Clusters["main"].Name, got.Clusters[0].Name)
 	require.Len(t, got.Bootstrap, 3)
 	for _, b := range got.Bootstrap {
 		require.Equal(t, status.BootstrapComplete, b.Result, b.Host)

@@ -1,0 +1,97 @@
+package status_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/storetest"
+	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/status"
+)
+
+// putCluster adds a cluster with a bootstrap action, and the tags of a stack.
+func putCluster(t *testing.T, store *emrapi.Store, name, stack string, action ...string) string {
+	t.Helper()
+	id := emrapi.NewID("j")
+	cluster := types.Cluster{Id: &id, Name: &name, ReleaseLabel: aws.String("emr-7.13.0")}
+	for key, value := range platform.StackTags(stack) {
+		cluster.Tags = append(cluster.Tags, types.Tag{Key: &key, Value: &value})
+	}
+	require.NoError(t, store.PutCluster(cluster, nil, []types.Command{{Name: aws.String("install"), Args: action}}))
+	return id
+}
+
+// All clusters are listed, the stack's own and those of others, by name, with what EMR
+// says of them. One that ended remains for a day, with the reason.
+func TestClustersAsEMRDescribesThem(t *testing.T) {
+	metrics := storetest.DefaultMetrics(t)
+	store, err := emrapi.Open(t.TempDir())
+	require.NoError(t, err)
+	api, err := emrapi.New(store, idle{}, idle{}, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	t.Cleanup(api.Close)
+	const artifacts = "s3://data/artifacts/"
+	own := putCluster(t, store, "emr-observatory-dev-etl", "dev", "10.0.0.4", artifacts, "now")
+	failed := putCluster(t, store, "emr-observatory-dev-adhoc", "dev", "10.0.0.4", artifacts, "before")
+	foreign := putCluster(t, store, "airflow", "prod", "10.0.0.4", "s3://other/artifacts/", "now")
+	reason := types.ClusterStateChangeReason{Code: types.ClusterStateChangeReasonCodeBootstrapFailure, Message: aws.String("bootstrap action 1 <b>failed</b>")}
+	for _, state := range []types.ClusterState{types.ClusterStateTerminating, types.ClusterStateTerminatedWithErrors} {
+		require.NoError(t, store.SetClusterState(failed, state, reason))
+	}
+	seen(t, metrics, own, foreign, "j-LOST")
+
+	from := source(t, config(t, metrics))
+	client := clientOf(t, api)
+	from.Clusters = status.NewClusterReader(client, from.Config)
+	from.Steps = status.NewStepReader(client, status.Tracing{})
+	addStep(t, store, own, "daily")
+	require.Empty(t, from.Clusters.Refresh(t.Context(), []string{own, foreign, "j-LOST"}, time.Now()))
+	read := from.Read(t.Context())
+	require.Len(t, read.Clusters, 4)
+	require.NotNil(t, read.Clusters[1].Ended)
+	read.Clusters[1].Ended = nil
+	master := map[string]int{"master": 1}
+	require.Equal(t, []status.Cluster{
+		{ID: foreign, Name: "airflow", State: types.ClusterStateStarting, Release: "emr-7.13.0", Nodes: master, Bootstrap: status.BootstrapAbsent},
+		{
+			ID: failed, Name: "emr-observatory-dev-adhoc", State: types.ClusterStateTerminatedWithErrors, Release: "emr-7.13.0", Own: true,
+			Reason: "bootstrap action 1 <b>failed</b>", Nodes: map[string]int{}, Bootstrap: status.BootstrapOutdated,
+		},
+		{
+			ID: own, Name: "emr-observatory-dev-etl", State: types.ClusterStateStarting, Release: "emr-7.13.0", Own: true, Nodes: master,
+			Bootstrap: status.BootstrapCurrent,
+		},
+		{
+			ID: "j-LOST", Name: "j-LOST", Reason: "InvalidRequestException: Cluster id 'j-LOST' is not valid.", Nodes: master,
+			Bootstrap: status.BootstrapNotKnown,
+		},
+	}, read.Clusters)
+
+	all := openSource(t, from)
+	rows := texts(all, "tr")
+	require.Contains(t, rows, "airflow "+foreign+" STARTING, of others 1 master emr-7.13.0 none")
+	require.Contains(t, rows, "emr-observatory-dev-etl "+own+" STARTING 1 master emr-7.13.0 current")
+	require.Contains(t, texts(all, "li"), "cluster emr-observatory-dev-adhoc ("+failed+") ended with errors: bootstrap action 1 <b>failed</b>")
+	require.Contains(t, strings.Join(texts(all, "p"), "\n"), " on emr-observatory-dev-etl")
+
+	var text strings.Builder
+	require.NoError(t, read.Render(&text, time.Now()))
+	require.Regexp(t, `emr-observatory-dev-adhoc +│ `+failed+` │ TERMINATED_WITH_ERRORS +│ none +│ emr-7.13.0 │ outdated`, text.String())
+	require.Regexp(t, `daily +│ emr-observatory-dev-etl │ PENDING`, text.String())
+}
+
+// addStep adds a step to a cluster.
+func addStep(t *testing.T, store *emrapi.Store, cluster, name string) {
+	t.Helper()
+	_, err := store.AddSteps(cluster, types.StepConfig{
+		Name: &name, ActionOnFailure: types.ActionOnFailureContinue, HadoopJarStep: &types.HadoopJarStepConfig{Jar: aws.String("command-runner.jar")},
+	})
+	require.NoError(t, err)
+}
