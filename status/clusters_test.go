@@ -41,7 +41,9 @@ func TestClustersAsEMRDescribesThem(t *testing.T) {
 	own := putCluster(t, store, "emr-observatory-dev-etl", "dev", "10.0.0.4", artifacts, "now")
 	failed := putCluster(t, store, "emr-observatory-dev-adhoc", "dev", "10.0.0.4", artifacts, "before")
 	foreign := putCluster(t, store, "airflow", "prod", "10.0.0.4", "s3://other/artifacts/", "now")
-	reason := types.ClusterStateChangeReason{Code: types.ClusterStateChangeReasonCodeBootstrapFailure, Message: aws.String("bootstrap action 1 <b>failed</b>")}
+	reason := types.ClusterStateChangeReason{
+		Code: types.ClusterStateChangeReasonCodeBootstrapFailure, Message: aws.String("bootstrap action 1 <b>failed</b>"),
+	}
 	for _, state := range []types.ClusterState{types.ClusterStateTerminating, types.ClusterStateTerminatedWithErrors} {
 		require.NoError(t, store.SetClusterState(failed, state, reason))
 	}
@@ -59,7 +61,10 @@ func TestClustersAsEMRDescribesThem(t *testing.T) {
 	read.Clusters[1].Ended = nil
 	master := map[string]int{"master": 1}
 	require.Equal(t, []status.Cluster{
-		{ID: foreign, Name: "airflow", State: types.ClusterStateStarting, Release: "emr-7.13.0", Nodes: master, Bootstrap: status.BootstrapAbsent},
+		{
+			ID: foreign, Name: "airflow", State: types.ClusterStateStarting, Release: "emr-7.13.0", Nodes: master,
+			Bootstrap: status.BootstrapAbsent,
+		},
 		{
 			ID: failed, Name: "emr-observatory-dev-adhoc", State: types.ClusterStateTerminatedWithErrors, Release: "emr-7.13.0", Own: true,
 			Reason: "bootstrap action 1 <b>failed</b>", Nodes: map[string]int{}, Bootstrap: status.BootstrapOutdated,
@@ -91,7 +96,8 @@ func TestClustersAsEMRDescribesThem(t *testing.T) {
 func addStep(t *testing.T, store *emrapi.Store, cluster, name string) {
 	t.Helper()
 	_, err := store.AddSteps(cluster, types.StepConfig{
-		Name: &name, ActionOnFailure: types.ActionOnFailureContinue, HadoopJarStep: &types.HadoopJarStepConfig{Jar: aws.String("command-runner.jar")},
+		Name: &name, ActionOnFailure: types.ActionOnFailureContinue,
+		HadoopJarStep: &types.HadoopJarStepConfig{Jar: aws.String("command-runner.jar")},
 	})
 	require.NoError(t, err)
 }

@@ -83,8 +83,8 @@ func (c Config) Validate() error {
 		violations = append(violations, errors.New("stack: empty: must name the Pulumi stack; take it from `pulumi stack --show-name`"))
 	}
 	if c.BootstrapHash == "" {
-		violations = append(violations, errors.New("bootstrapHash: empty: must be the hash of the bootstrap action; take it from the stack output"+
-			" bootstrap"))
+		violations = append(violations, errors.New(
+			"bootstrapHash: empty: must be the hash of the bootstrap action; take it from the stack's outputs"))
 	}
 	violations = append(violations, c.Control.validate()...)
 	if _, ok := c.Endpoints[platform.WorkloadVictoriaMetrics]; !ok {

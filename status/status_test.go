@@ -218,7 +218,8 @@ func TestLoadConfig(t *testing.T) {
 			`{"s3Paths":{"data":"data"},"control":{"privateIp":"ip-10-0-0-4"},"endpoints":{"tempo":{"url":"tempo:3200","readyUrl":"ready"}},` +
 				`"dashboards":[{"path":"//evil/d/x"}],"stepLinks":[{"title":"trace","path":"/x"}]}`,
 			[]string{
-				"region: empty", "stack: empty", "bootstrapHash: empty", `s3Paths.data: "data"`, `s3Paths.lake: ""`, `control.privateIp: "ip-10-0-0-4"`, `control.otlp: ""`,
+				"region: empty", "stack: empty", "bootstrapHash: empty",
+				`s3Paths.data: "data"`, `s3Paths.lake: ""`, `control.privateIp: "ip-10-0-0-4"`, `control.otlp: ""`,
 				`control.grafanaUrl: ""`, "endpoints.victoria-metrics: missing", "dashboards[0].title: empty", "dashboards[0].service: empty",
 				"stepLinks[0].service: empty",
 				`dashboards[0].path: "//evil/d/x": must be a path below the server's URL`, `endpoints.tempo.url: "tempo:3200"`,

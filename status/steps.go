@@ -217,7 +217,8 @@ func (s Source) readSteps(ctx context.Context, clusters []Cluster) (steps []Step
 	}
 	steps, unread, errs := s.Steps.read(ctx, clusters)
 	if unread > 0 {
-		problems = append(problems, fmt.Sprintf("steps of %d of the %d clusters are not read yet: a status asks EMR about those of %d; read it again",
+		problems = append(problems, fmt.Sprintf(
+			"steps of %d of the %d clusters are not read yet: a status asks EMR about those of %d; read it again",
 			unread, len(clusters), maxStepClusters))
 	}
 	slices.SortStableFunc(steps, func(a, b Step) int { return b.Created.Compare(a.Created) })

@@ -294,7 +294,8 @@ func TestStepsOfManyClusters(t *testing.T) {
 	from := source(t, config(t, metrics))
 	from.Steps = reader
 	read := from.Read(t.Context())
-	require.Equal(t, []string{"steps of 2 of the 10 clusters are not read yet: a status asks EMR about those of 8; read it again"}, read.Problems)
+	require.Equal(t, []string{"steps of 2 of the 10 clusters are not read yet: a status asks EMR about those of 8; read it again"},
+		read.Problems)
 	require.Len(t, read.Steps, 8)
 	require.EqualValues(t, 8, requests.Load())
 	read = from.Read(t.Context())

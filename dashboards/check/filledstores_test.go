@@ -162,7 +162,8 @@ func (w filledStores) fillMetrics(t *testing.T) {
 		}
 	}
 	// EMR has not told this cluster's name yet.
-	fmt.Fprintf(&body, "system_cpu_logical_count{cluster=%q,node_role=\"core\",host_name=\"ip-10-0-0-11\"} 4 %d\n", unnamedID, w.until.UnixMilli())
+	fmt.Fprintf(&body, "system_cpu_logical_count{cluster=%q,node_role=\"core\",host_name=\"ip-10-0-0-11\"} 4 %d\n",
+		unnamedID, w.until.UnixMilli())
 	storetest.Post(t, w.Metrics+"/api/v1/import/prometheus", "text/plain", body.Bytes())
 	storetest.Get(t, w.Metrics+"/internal/force_flush")
 }
