@@ -2,11 +2,10 @@ package localcloud
 
 import (
 	"context"
-	"errors"
 
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
-	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/simulator"
 	"github.com/emr-observatory/emr-observatory/simulator/property"
 )
@@ -19,7 +18,7 @@ func (k cluster) Create(ctx context.Context, r simulator.Request) (simulator.Res
 	if err != nil {
 		return recorded, err
 	}
-	id, err := k.clusters.Create(ctx, property.Plain(r.Inputs))
+	id, err := k.emr.CreateCluster(ctx, property.Plain(r.Inputs))
 	if err != nil {
 		return simulator.Result{}, err
 	}
@@ -44,12 +43,14 @@ func (k cluster) addOutputs(recorded simulator.Result, id string) (simulator.Res
 
 // Read implements simulator.Handler.
 func (k cluster) Read(_ context.Context, r simulator.Request) (simulator.Result, bool, error) {
-	return unchangedResult(r), k.clusters.Running(r.ID), nil
+	c, err := k.store.Cluster(r.ID)
+	ended := err != nil || c.Status.State == types.ClusterStateTerminated || c.Status.State == types.ClusterStateTerminatedWithErrors
+	return unchangedResult(r), !ended, nil
 }
 
 // Update implements simulator.Handler.
 func (k cluster) Update(ctx context.Context, r simulator.Request) (simulator.Result, error) {
-	if err := k.clusters.Change(ctx, r.ID, property.Plain(r.Inputs)); err != nil {
+	if err := k.emr.UpdateCluster(ctx, r.ID, property.Plain(r.Outputs), property.Plain(r.Inputs)); err != nil {
 		return simulator.Result{}, err
 	}
 	recorded, err := r.Recorded()
@@ -61,9 +62,5 @@ func (k cluster) Update(ctx context.Context, r simulator.Request) (simulator.Res
 
 // Delete implements simulator.Handler.
 func (k cluster) Delete(ctx context.Context, r simulator.Request) error {
-	err := k.clusters.TerminateUnlessProtected(ctx, r.ID)
-	if errors.Is(err, emrapi.ErrNotFound) {
-		return nil
-	}
-	return err
+	return k.emr.DeleteCluster(ctx, r.ID)
 }

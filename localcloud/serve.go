@@ -14,6 +14,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	awsemr "github.com/aws/aws-sdk-go-v2/service/emr"
 	"k8s.io/utils/clock"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/ec2"
@@ -51,6 +54,7 @@ type cloud struct {
 	objects     *s3.Gateway
 	store       *emrapi.Store
 	clusters    *emr.Service
+	emr         emr.Resources
 	kube        *kube.Runner
 	ec2         *ec2.Service
 	log         *slog.Logger
@@ -156,8 +160,10 @@ func (c *cloud) open(ctx context.Context) error {
 	if c.store, err = emrapi.Open(filepath.Join(c.State, "emr")); err != nil {
 		return err
 	}
+	c.store.Account = emrapi.Account{Region: AWSRegion, ID: AccountID}
 	c.ec2 = c.newEC2()
 	c.clusters = c.newEMR()
+	c.emr = c.newEMRResources()
 	c.kube = c.newKube()
 	if err := c.clusters.TerminateLost(); err != nil {
 		return err
@@ -188,6 +194,14 @@ func (c *cloud) newEMR() *emr.Service {
 	}
 }
 
+// newEMRResources returns the resources of EMR. They use its API, as the provider does.
+func (c *cloud) newEMRResources() emr.Resources {
+	return emr.Resources{API: awsemr.New(awsemr.Options{
+		Region: AWSRegion, BaseEndpoint: aws.String("http://" + serviceAddress(portEMR)),
+		Credentials: credentials.NewStaticCredentialsProvider(c.credentials.AccessKeyID, c.credentials.SecretAccessKey, ""),
+	})}
+}
+
 // newKube returns the runner of pods, on the instance of c.ec2.
 func (c *cloud) newKube() *kube.Runner {
 	return &kube.Runner{
@@ -208,7 +222,7 @@ func (c *cloud) newKube() *kube.Runner {
 // serveAPIs serves EMR's and Systems Manager's APIs inside the region, and what stands
 // in for Grafana. It returns EMR's.
 func (c *cloud) serveAPIs() (http.Handler, error) {
-	api, err := emrapi.New(c.store, c.clusters, c.clusters, c.log)
+	api, err := emrapi.New(c.store, c.clusters, c.log)
 	if err != nil {
 		return nil, err
 	}

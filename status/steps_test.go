@@ -22,24 +22,19 @@ import (
 	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 )
 
 const traceID = "0af7651916cd43dd8448eb211c80319c"
 
-// idle runs no steps: tests set their states.
-type idle struct{}
-
-func (idle) RunStep(context.Context, string, types.Step) error { return nil }
-func (idle) Terminate(context.Context, string) error           { return nil }
-
 // startEMR starts the local EMR, whose requests it counts.
 func startEMR(t *testing.T) (*emrapi.Store, *status.StepReader, *atomic.Int64) {
 	t.Helper()
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	api, err := emrapi.New(store, idle{}, idle{}, slog.New(slog.DiscardHandler))
+	api, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(api.Close)
 	requests := &atomic.Int64{}
@@ -70,8 +65,7 @@ func clientOf(t *testing.T, api http.Handler) *emr.Client {
 // addSteps adds a cluster with steps, and returns its id and theirs.
 func addSteps(t *testing.T, store *emrapi.Store, names ...string) (cluster string, ids []string) {
 	t.Helper()
-	cluster = emrapi.NewID("j")
-	require.NoError(t, store.PutCluster(types.Cluster{Id: &cluster, Name: aws.String("test")}, nil, nil))
+	cluster = emrapitest.PutCluster(t, store)
 	for _, name := range names {
 		added, err := store.AddSteps(cluster, types.StepConfig{
 			Name: aws.String(name), ActionOnFailure: types.ActionOnFailureContinue,

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 )
@@ -19,12 +20,11 @@ import (
 func TestTraceOfAStep(t *testing.T) {
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	api, err := emrapi.New(store, idle{}, idle{}, slog.New(slog.DiscardHandler))
+	api, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(api.Close)
 	client := clientOf(t, api)
-	cluster := emrapi.NewID("j")
-	require.NoError(t, store.PutCluster(types.Cluster{Id: &cluster, Name: aws.String("test")}, nil, nil))
+	cluster := emrapitest.PutCluster(t, store)
 	var ids []string
 	for _, flags := range []string{"", "-00", "-01"} {
 		args := []string{"spark-submit"}

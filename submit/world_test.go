@@ -28,6 +28,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/submit"
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
@@ -43,6 +44,7 @@ const (
 // two, mute.py without one; silent.py completes without one; hold.py runs until
 // releaseHold is closed; others complete with a log.
 type world struct {
+	emrapitest.NoNodes
 	aws     aws.Config
 	s3      *s3.Client
 	store   *emrapi.Store
@@ -77,7 +79,7 @@ func newWorldSampling(t *testing.T, ratio string) *world {
 	var err error
 	w.store, err = emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	server, err := emrapi.New(w.store, w, w, slog.New(slog.DiscardHandler))
+	server, err := emrapi.New(w.store, w, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	served := httptest.NewServer(server)
 	t.Cleanup(func() { served.Close(); server.Close() })
@@ -89,14 +91,13 @@ func newWorldSampling(t *testing.T, ratio string) *world {
 	_, err = w.s3.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(bucket)})
 	require.NoError(t, err)
 
-	w.cluster = emrapi.NewID("j")
-	require.NoError(t, w.store.PutCluster(types.Cluster{
-		Id: &w.cluster, Name: aws.String("test"), MasterPublicDnsName: aws.String("ip-10-0-0-5.ec2.internal"),
-		LogUri: aws.String("s3n://" + bucket + "/" + string(platform.PrefixEMRLogs)),
-		Configurations: []types.Configuration{
+	w.cluster = emrapitest.PutCluster(t, w.store, func(c *types.Cluster) {
+		c.MasterPublicDnsName = aws.String("ip-10-0-0-5.ec2.internal")
+		c.LogUri = aws.String("s3n://" + bucket + "/" + string(platform.PrefixEMRLogs))
+		c.Configurations = []types.Configuration{
 			{Classification: aws.String("core-site")}, {Classification: aws.String("spark-defaults"), Properties: properties},
-		},
-	}, nil, nil))
+		}
+	})
 	for _, state := range []types.ClusterState{types.ClusterStateBootstrapping, types.ClusterStateRunning} {
 		require.NoError(t, w.store.SetClusterState(w.cluster, state, types.ClusterStateChangeReason{}))
 	}
@@ -144,9 +145,6 @@ func (w *world) RunStep(ctx context.Context, clusterID string, step types.Step) 
 	}
 	return w.putStderr(clusterID, *step.Id)
 }
-
-// Terminate does nothing: there are no nodes.
-func (w *world) Terminate(context.Context, string) error { return nil }
 
 // putStderr writes the log of a Spark driver that fails with a ValueError.
 func (w *world) putStderr(cluster, step string) error {

@@ -1,7 +1,6 @@
 package workloadconfig_test
 
 import (
-	"context"
 	"crypto/x509"
 	"encoding/hex"
 	"fmt"
@@ -22,15 +21,10 @@ import (
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
 	"github.com/emr-observatory/emr-observatory/internal/testenv/issuer"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
 )
-
-// manual runs no steps: the test sets their states.
-type manual struct{}
-
-func (manual) RunStep(context.Context, string, types.Step) error { return nil }
-func (manual) Terminate(context.Context, string) error           { return nil }
 
 // `observatory serve` sends a step's span and metrics through the collector to the
 // stores, once: also if it is killed and starts again.
@@ -44,12 +38,13 @@ func TestStepsReachTheirStores(t *testing.T) {
 
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	api, err := emrapi.New(store, manual{}, manual{}, slog.New(slog.DiscardHandler))
+	api, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	served := httptest.NewServer(api)
 	t.Cleanup(func() { served.Close(); api.Close() })
-	cluster := emrapi.NewID("j")
-	require.NoError(t, store.PutCluster(types.Cluster{Id: &cluster, Name: aws.String("lab"), ReleaseLabel: aws.String("emr-7.13.0")}, nil, nil))
+	cluster := emrapitest.PutCluster(t, store, func(c *types.Cluster) {
+		c.Name, c.ReleaseLabel = aws.String("lab"), aws.String("emr-7.13.0")
+	})
 	end := func(name string, args ...string) string {
 		ids, err := store.AddSteps(cluster, types.StepConfig{
 			Name: &name, ActionOnFailure: types.ActionOnFailureContinue,

@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -15,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
 )
 
 // verdict is what `guard --json` prints.
@@ -30,23 +30,16 @@ func verdictOf(t *testing.T, o outcome) verdict {
 	return v
 }
 
-// noNodes is an EMR without machines.
-type noNodes struct{}
-
-func (noNodes) RunStep(context.Context, string, types.Step) error { return nil }
-func (noNodes) Terminate(context.Context, string) error           { return nil }
-
 // The preview is made up; stacks/changes reads real ones of the engine
 // (TestPreviewOfAnEndedCluster). EMR's API is real, with a cluster that ended idle.
 func TestGuardReportsAnEndedCluster(t *testing.T) {
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	server, err := emrapi.New(store, noNodes{}, noNodes{}, slog.New(slog.DiscardHandler))
+	server, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	served := httptest.NewServer(server)
 	t.Cleanup(func() { served.Close(); server.Close() })
-	cluster := emrapi.NewID("j")
-	require.NoError(t, store.PutCluster(types.Cluster{Id: &cluster, Name: aws.String("test")}, nil, nil))
+	cluster := emrapitest.PutCluster(t, store)
 	idle := types.ClusterStateChangeReason{Message: aws.String("Cluster was terminated after 60 minutes idle")}
 	for _, state := range []types.ClusterState{types.ClusterStateBootstrapping, types.ClusterStateRunning, types.ClusterStateTerminating} {
 		require.NoError(t, store.SetClusterState(cluster, state, idle))

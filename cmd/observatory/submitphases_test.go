@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 	"github.com/emr-observatory/emr-observatory/status/statustest"
@@ -27,6 +27,7 @@ import (
 
 // sparkStep runs a step as a driver whose plugin sends its phases before the end.
 type sparkStep struct {
+	emrapitest.NoNodes
 	t    *testing.T
 	page *statustest.Page
 	runs atomic.Int64
@@ -39,14 +40,12 @@ func (s *sparkStep) RunStep(_ context.Context, cluster string, step types.Step) 
 	return nil
 }
 
-func (*sparkStep) Terminate(context.Context, string) error { return nil }
-
 // emrOf serves EMR's API with a running cluster, and returns the cluster's id.
 func emrOf(t *testing.T, runs *sparkStep) string {
 	t.Helper()
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	api, err := emrapi.New(store, runs, runs, slog.New(slog.DiscardHandler))
+	api, err := emrapi.New(store, runs, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	server := httptest.NewServer(api)
 	t.Cleanup(func() { server.Close(); api.Close() })
@@ -56,8 +55,7 @@ func emrOf(t *testing.T, runs *sparkStep) string {
 	} {
 		t.Setenv(name, value)
 	}
-	cluster := emrapi.NewID("j")
-	require.NoError(t, store.PutCluster(types.Cluster{Id: &cluster, Name: aws.String("test")}, nil, nil))
+	cluster := emrapitest.PutCluster(t, store)
 	for _, state := range []types.ClusterState{types.ClusterStateBootstrapping, types.ClusterStateRunning} {
 		require.NoError(t, store.SetClusterState(cluster, state, types.ClusterStateChangeReason{}))
 	}

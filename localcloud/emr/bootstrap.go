@@ -61,7 +61,7 @@ func actionDir(ordinal int) string {
 
 // runBootstrapActions runs the bootstrap actions on a node: in order, as
 // hadoop.User, each in a folder of its own.
-func (s *Service) runBootstrapActions(ctx context.Context, n *node, actions []Action) error {
+func (s *Service) runBootstrapActions(ctx context.Context, n *node, actions []action) error {
 	for i, a := range actions {
 		if err := s.runAction(ctx, n, i+1, a); err != nil {
 			return err
@@ -72,15 +72,15 @@ func (s *Service) runBootstrapActions(ctx context.Context, n *node, actions []Ac
 
 // runAction runs one bootstrap action and writes its logs. A failure of the action
 // is a *bootstrapError.
-func (s *Service) runAction(ctx context.Context, n *node, ordinal int, a Action) error {
+func (s *Service) runAction(ctx context.Context, n *node, ordinal int, a action) error {
 	failure := &bootstrapError{role: n.Role, instance: n.instanceID, ordinal: ordinal}
 	dir, logs := actionDir(ordinal), fmt.Sprintf("%s/%d", bootstrapLogDir, ordinal)
-	script, err := s.Objects.Get(ctx, a.Path)
+	script, err := s.Objects.Get(ctx, a.path)
 	if err != nil {
-		failure.errorCode, failure.outcome = codeDownloadFailed, fmt.Sprintf("(%s) could not be downloaded: %v", a.Name, err)
+		failure.errorCode, failure.outcome = codeDownloadFailed, fmt.Sprintf("(%s) could not be downloaded: %v", a.name, err)
 		return failure
 	}
-	file := path.Join(dir, path.Base(a.Path))
+	file := path.Join(dir, path.Base(a.path))
 	if err := n.write(file, string(script), 0o755); err != nil {
 		return err
 	}
@@ -88,19 +88,19 @@ func (s *Service) runAction(ctx context.Context, n *node, ordinal int, a Action)
 		return err
 	}
 	start := time.Now()
-	argv := append([]string{file}, a.Args...)
+	argv := append([]string{file}, a.args...)
 	res, err := n.machine.Run(ctx, machine.Exec{
 		Argv: argv, Dir: dir, User: hadoop.User, Stdout: logs + "/stdout", Stderr: logs + "/stderr",
 	})
 	if err != nil {
-		return fmt.Errorf("bootstrap action %d (%s) on %s: %w", ordinal, a.Name, n.Host, err)
+		return fmt.Errorf("bootstrap action %d (%s) on %s: %w", ordinal, a.name, n.Host, err)
 	}
 	if err := n.write(logs+"/controller", controllerLog(argv, start, res.ExitCode), 0o644); err != nil {
 		return err
 	}
 	if res.ExitCode != 0 {
 		end := logTail(filepath.Join(n.machine.Root, logs, "stderr"), "its stderr")
-		failure.errorCode, failure.outcome = codeNonZeroExit, fmt.Sprintf("(%s) returned a non-zero return code %d%s", a.Name, res.ExitCode, end)
+		failure.errorCode, failure.outcome = codeNonZeroExit, fmt.Sprintf("(%s) returned a non-zero return code %d%s", a.name, res.ExitCode, end)
 		return failure
 	}
 	return nil

@@ -12,7 +12,6 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
-	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -20,7 +19,7 @@ import (
 // each answers and every node has joined YARN. The primary node comes first.
 func (s *Service) startDaemons(ctx context.Context, nodes []*node) error {
 	master := nodes[0]
-	if err := master.runHDFS(ctx, hadoop.NameNode().Class, "-format", "-nonInteractive"); err != nil {
+	if err := master.runAs(ctx, "hdfs", hadoop.NameNode().Class, "-format", "-nonInteractive"); err != nil {
 		return fmt.Errorf("format HDFS: %w", err)
 	}
 	if err := forEachNode(nodes, func(n *node) error { return n.startDaemons(ctx) }); err != nil {
@@ -30,7 +29,7 @@ func (s *Service) startDaemons(ctx context.Context, nodes []*node) error {
 		{"-mkdir", "-p", "/var/log/spark/apps", "/user/hadoop", "/user/spark/warehouse", "/tmp"},
 		{"-chmod", "-R", "1777", "/var/log/spark/apps", "/user", "/tmp"},
 	} {
-		if err := master.runHDFS(ctx, hadoop.FsShell, args...); err != nil {
+		if err := master.runAs(ctx, "hdfs", hadoop.FsShell, args...); err != nil {
 			return fmt.Errorf("create folders in HDFS: %w", err)
 		}
 	}
@@ -38,20 +37,13 @@ func (s *Service) startDaemons(ctx context.Context, nodes []*node) error {
 	if err := master.machine.StartUnit(ctx, history.Unit); err != nil {
 		return err
 	}
-	if err := s.awaitWorkers(ctx, nodes); err != nil {
+	if err := awaitActive(ctx, master, nodes[1:]); err != nil {
 		return err
 	}
 	if err := master.awaitDaemon(ctx, history); err != nil {
 		return err
 	}
 	return reportProvisioned(nodes)
-}
-
-// runHDFS runs a program of the Hadoop distribution as HDFS' superuser.
-func (n *node) runHDFS(ctx context.Context, class string, args ...string) error {
-	return n.machine.Must(ctx, machine.Exec{
-		Argv: hadoop.Command(class, args...), User: "hdfs", Env: map[string]string{"HADOOP_CONF_DIR": platform.EMRHadoopConfDir},
-	})
 }
 
 // reportProvisioned reports the nodes as provisioned, as EMR's controller does.
@@ -142,7 +134,8 @@ func logTail(file, name string) string {
 
 // yarnMetrics are some of the ResourceManager's cluster metrics.
 type yarnMetrics struct {
-	ActiveNodes, AppsSubmitted, AppsRunning, AppsPending int
+	AppsSubmitted, AppsRunning, AppsPending int
+	AllocatedMB, PendingMB, TotalMB         int
 }
 
 // readYARNMetrics reads the ResourceManager's cluster metrics.
@@ -159,20 +152,4 @@ func readYARNMetrics(ctx context.Context, master *node) (yarnMetrics, error) {
 		return metrics, fmt.Errorf("read YARN's cluster metrics: %w", err)
 	}
 	return metrics, nil
-}
-
-// awaitWorkers waits until the ResourceManager counts every worker as active.
-func (s *Service) awaitWorkers(ctx context.Context, nodes []*node) error {
-	workers := len(nodes) - 1
-	err := poll.Until(ctx, daemonPollOptions(), func(ctx context.Context) error {
-		metrics, err := readYARNMetrics(ctx, nodes[0])
-		if err == nil && metrics.ActiveNodes < workers {
-			err = fmt.Errorf("%d of %d nodes are active in YARN", metrics.ActiveNodes, workers)
-		}
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("wait for the nodes to join YARN: %w", err)
-	}
-	return nil
 }

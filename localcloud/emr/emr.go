@@ -13,9 +13,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"k8s.io/utils/clock"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
@@ -23,13 +25,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 	"github.com/emr-observatory/emr-observatory/localcloud/s3"
-	"github.com/emr-observatory/emr-observatory/platform"
-)
-
-// Names of a cluster's web pages, for Service.Expose.
-const (
-	ResourceManager = platform.ServiceResourceManager
-	SparkHistory    = platform.ServiceSparkHistory
 )
 
 // Service launches and terminates clusters.
@@ -55,9 +50,10 @@ type Service struct {
 	// pusher runs every five minutes, it is up to that long.
 	LogDelay time.Duration
 
-	mu    sync.Mutex
-	nodes map[string][]*node // by cluster id; the primary node first
-	idle  map[string]idleState
+	mu      sync.Mutex
+	nodes   map[string][]*node // by cluster id; the primary node first
+	joining map[string]*sync.Mutex
+	idle    map[string]idleState
 }
 
 // node is an instance of a cluster.
@@ -65,11 +61,13 @@ type node struct {
 	hadoop.Node
 	instanceID   string // i-…
 	memberID     string // ci-…
-	groupID      string // ig-…
+	groupID      string // ig-… or if-…
+	market       types.MarketType
 	instanceType string
 	profile      string // instance profile
 	address      string // CIDR form
 	machine      *region.Machine
+	excluded     []*node  // of a primary node: those that have left or are leaving
 	pushed       sync.Map // by log file: the fileVersion of its copy in S3
 }
 
@@ -83,13 +81,6 @@ func (n *node) ip() string {
 
 func (n *node) fqdn() string { return n.Host + "." + n.Domain }
 
-// Running reports whether the cluster's machines run in this process.
-func (s *Service) Running(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.nodes[id]) > 0
-}
-
 // clusterNodes returns a cluster's nodes, the primary node first.
 func (s *Service) clusterNodes(id string) ([]*node, error) {
 	s.mu.Lock()
@@ -97,7 +88,36 @@ func (s *Service) clusterNodes(id string) ([]*node, error) {
 	if len(s.nodes[id]) == 0 {
 		return nil, fmt.Errorf("cluster %s has no nodes", id)
 	}
-	return s.nodes[id], nil
+	return slices.Clone(s.nodes[id]), nil
+}
+
+// addNodes adds nodes to a cluster's, dropNodes takes some away.
+func (s *Service) addNodes(id string, added []*node) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.nodes == nil {
+		s.nodes = map[string][]*node{}
+	}
+	s.nodes[id] = slices.Concat(s.nodes[id], added)
+}
+
+func (s *Service) dropNodes(id string, dropped []*node) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.nodes[id] = slices.DeleteFunc(slices.Clone(s.nodes[id]), func(n *node) bool { return slices.Contains(dropped, n) })
+}
+
+// joiningLock returns the lock under which nodes of a cluster learn each other's names.
+func (s *Service) joiningLock(id string) *sync.Mutex {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.joining == nil {
+		s.joining = map[string]*sync.Mutex{}
+	}
+	if s.joining[id] == nil {
+		s.joining[id] = &sync.Mutex{}
+	}
+	return s.joining[id]
 }
 
 // write writes a file on a node; path is the node's.

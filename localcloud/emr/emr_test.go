@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awsemr "github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
 
@@ -29,7 +30,7 @@ for i in $(seq 500); do echo line $i >&2; done
 exit 3
 `)
 	never := c.putAction("never.sh", "#!/bin/bash\n")
-	_, err := c.Create(t.Context(), inputs(first, failing, never))
+	_, err := c.CreateCluster(t.Context(), inputs(first, failing, never))
 	require.ErrorContains(t, err, "TERMINATED_WITH_ERRORS: BOOTSTRAP_FAILURE: On the primary instance")
 	require.ErrorContains(t, err, "bootstrap action 2 (failing.sh) returned a non-zero return code 3; the end of its stderr:")
 	require.ErrorContains(t, err, "line 500")
@@ -60,7 +61,7 @@ func TestMissingBootstrapScriptTerminatesTheCluster(t *testing.T) {
 	delete(in, "coreInstanceGroup")
 	in["configurationsJson"] = `[{"Classification":"spark-defaults","Properties":{"spark.a":"1"}},` +
 		`{"Classification":"yarn-env","Configurations":[{"Classification":"export","Properties":{}}],"Properties":{}}]`
-	_, err := c.Create(t.Context(), in)
+	_, err := c.CreateCluster(t.Context(), in)
 	require.ErrorContains(t, err, "bootstrap action 1 (observatory) could not be downloaded: read s3://data/none.sh")
 	found := c.onlyCluster()
 	require.Equal(t, types.ClusterStateTerminatedWithErrors, found.Status.State)
@@ -78,7 +79,7 @@ func TestExitedDaemonIsReportedWithItsLog(t *testing.T) {
 	delete(in, "coreInstanceGroup")
 	in["configurationsJson"] = `[{"Classification":"yarn-env","Configurations":[
 		{"Classification":"export","Properties":{"YARN_RESOURCEMANAGER_OPTS":"-XX:+NoSuchOption"}}]}]`
-	_, err := c.Create(t.Context(), in)
+	_, err := c.CreateCluster(t.Context(), in)
 	require.ErrorContains(t, err, "hadoop-yarn-resourcemanager.service on ip-10-0-2-")
 	require.Regexp(t, `ended [3-9] times; the end of \S+/hadoop-yarn-resourcemanager-\S+.log:`, err.Error())
 	require.ErrorContains(t, err, "Unrecognized VM option 'NoSuchOption'", "the end of the daemon's log")
@@ -103,12 +104,8 @@ func TestInvalidInputsAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := inputs()
 			c.change(in)
-			store, err := emrapi.Open(t.TempDir())
-			require.NoError(t, err)
-			s := &emr.Service{Store: store}
-			_, err = s.Create(t.Context(), in)
-			require.ErrorContains(t, err, c.want)
-			require.Empty(t, store.ClusterIDs())
+			_, err := emr.Resources{}.CreateCluster(t.Context(), in)
+			require.ErrorContains(t, err, c.want, "before any call")
 		})
 	}
 }
@@ -132,14 +129,20 @@ func TestClustersOfAnEarlierProcessAreTerminated(t *testing.T) {
 	require.NoError(t, os.MkdirAll(left, 0o755))
 	ids := map[types.ClusterState]string{}
 	for state, moves := range path {
-		id := emrapi.NewID("j")
+		id, err := store.PutJobFlow(awsemr.RunJobFlowInput{
+			Name: aws.String("test"), ReleaseLabel: aws.String("emr-7.10.0"), ServiceRole: aws.String("emr"), JobFlowRole: aws.String("nodes"),
+			Instances: &types.JobFlowInstancesConfig{
+				Ec2SubnetId: aws.String("subnet-1"), InstanceGroups: []types.InstanceGroupConfig{
+					{InstanceRole: types.InstanceRoleTypeMaster, InstanceType: aws.String("m6g.xlarge"), InstanceCount: aws.Int32(1)},
+				},
+			},
+		})
+		require.NoError(t, err)
 		ids[state] = id
-		group := types.InstanceGroup{
-			Id: aws.String("ig-1"), InstanceGroupType: types.InstanceGroupTypeMaster, RequestedInstanceCount: aws.Int32(1),
-		}
-		require.NoError(t, store.PutCluster(types.Cluster{Id: &id, Name: aws.String("test")}, []types.InstanceGroup{group}, nil))
+		groups, err := store.InstanceGroups(id)
+		require.NoError(t, err)
 		if state == types.ClusterStateRunning {
-			lost := types.Instance{Id: aws.String("ci-1"), Ec2InstanceId: aws.String("i-left"), InstanceGroupId: group.Id}
+			lost := types.Instance{Id: aws.String("ci-1"), Ec2InstanceId: aws.String("i-left"), InstanceGroupId: groups[0].Id}
 			require.NoError(t, store.PutInstance(id, lost))
 		}
 		for _, m := range moves {

@@ -53,7 +53,7 @@ func (s *Service) WatchIdle(ctx context.Context) {
 func (s *Service) TerminateIdle(ctx context.Context) {
 	for _, id := range s.Store.ClusterIDs() {
 		timeout, enforced := s.idleTimeout(id)
-		if !enforced || !s.Running(id) {
+		if !enforced {
 			s.forgetIdle(id)
 			continue
 		}

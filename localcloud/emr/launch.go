@@ -14,17 +14,20 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
-	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
 
-// Launch brings a cluster of the store from STARTING to WAITING. On failure it
-// removes the cluster's machines, pushes their logs to the log URI, and sets the
-// reason in the cluster's state.
-func (s *Service) Launch(ctx context.Context, id string, spec Spec) error {
-	err := s.launch(ctx, id, spec)
+// Launch implements emrapi.Nodes. On failure it removes the cluster's machines, pushes
+// their logs to the log URI, and sets the reason in the cluster's state.
+func (s *Service) Launch(ctx context.Context, id string) error {
+	err := s.launch(ctx, id)
 	if err == nil {
+		s.exposePages()
 		return nil
+	}
+	c, storeErr := s.Store.Cluster(id)
+	if storeErr != nil || c.Status.State == types.ClusterStateTerminating { // Terminate removes the machines
+		return errors.Join(fmt.Errorf("launch EMR cluster %s: %w", id, err), storeErr)
 	}
 	// Before the machines are removed: their logs contain the cause.
 	if pushErr := s.PushLogs(context.WithoutCancel(ctx), id); pushErr != nil {
@@ -42,19 +45,23 @@ func (s *Service) Launch(ctx context.Context, id string, spec Spec) error {
 
 // launch boots the nodes, runs the bootstrap actions, and configures and starts the
 // daemons.
-func (s *Service) launch(ctx context.Context, id string, spec Spec) error {
-	nodes, err := s.newClusterNodes(id, spec)
+func (s *Service) launch(ctx context.Context, id string) error {
+	spec, err := s.spec(id)
 	if err != nil {
 		return err
 	}
-	s.setNodes(id, nodes)
+	nodes, err := s.newClusterNodes(spec)
+	s.addNodes(id, nodes)
+	if err != nil {
+		return err
+	}
 	if err := forEachNode(nodes, func(n *node) error { return s.boot(ctx, id, n, hostNames(nodes)) }); err != nil {
 		return err
 	}
 	if err := s.Store.SetClusterState(id, types.ClusterStateBootstrapping, types.ClusterStateChangeReason{}); err != nil {
 		return err
 	}
-	if err := s.runBootstrapActionsOnAll(ctx, id, nodes, spec.Actions); err != nil {
+	if err := s.runBootstrapActionsOnAll(ctx, id, nodes, spec.actions); err != nil {
 		return err
 	}
 	if err := forEachNode(nodes, func(n *node) error { return s.configure(ctx, n) }); err != nil {
@@ -66,24 +73,29 @@ func (s *Service) launch(ctx context.Context, id string, spec Spec) error {
 	if err := s.setRunning(id, nodes); err != nil {
 		return err
 	}
-	s.Expose(ResourceManager, fmt.Sprintf("%s:%d", nodes[0].ip(), platform.ResourceManagerUI))
-	s.Expose(SparkHistory, fmt.Sprintf("%s:%d", nodes[0].ip(), platform.SparkHistoryUI))
+	return s.setReady(id)
+}
+
+// setReady sets a launched cluster to WAITING, or to RUNNING if it has steps to run or
+// is not kept alive without.
+func (s *Service) setReady(id string) error {
+	c, err := s.Store.Cluster(id)
+	if err != nil {
+		return err
+	}
+	steps, err := s.Store.Steps(id)
+	if err != nil {
+		return err
+	}
+	if len(steps) > 0 || aws.ToBool(c.AutoTerminate) {
+		return s.Store.SetClusterState(id, types.ClusterStateRunning, types.ClusterStateChangeReason{Message: aws.String("Running step")})
+	}
 	ready := types.ClusterStateChangeReason{Message: aws.String("Cluster ready to run steps.")}
 	return s.Store.SetClusterState(id, types.ClusterStateWaiting, ready)
 }
 
-// setNodes sets a cluster's nodes.
-func (s *Service) setNodes(id string, nodes []*node) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.nodes == nil {
-		s.nodes = map[string][]*node{}
-	}
-	s.nodes[id] = nodes
-}
-
 // runBootstrapActionsOnAll runs the bootstrap actions on all nodes and pushes their logs.
-func (s *Service) runBootstrapActionsOnAll(ctx context.Context, id string, nodes []*node, actions []Action) error {
+func (s *Service) runBootstrapActionsOnAll(ctx context.Context, id string, nodes []*node, actions []action) error {
 	err := forEachNode(nodes, func(n *node) error { return s.runBootstrapActions(ctx, n, actions) })
 	if pushErr := s.PushLogs(ctx, id); pushErr != nil {
 		s.Log.Warn("push logs", "cluster", id, "error", pushErr)
@@ -129,57 +141,48 @@ func hostNames(nodes []*node) map[string][]string {
 
 // newClusterNodes returns the nodes of a new cluster, the primary node first, and
 // puts their instances into the store. It boots nothing.
-func (s *Service) newClusterNodes(id string, spec Spec) ([]*node, error) {
-	groups, err := s.Store.InstanceGroups(id)
+func (s *Service) newClusterNodes(spec clusterSpec) ([]*node, error) {
+	pools, err := s.pools(spec.id, "")
 	if err != nil {
 		return nil, err
 	}
-	cores := 0
-	for _, g := range groups {
-		if g.InstanceGroupType == types.InstanceGroupTypeCore {
-			cores = int(aws.ToInt32(g.RequestedInstanceCount))
-		}
-	}
 	var nodes []*node
-	for _, g := range groups {
-		members, err := s.newGroupNodes(id, spec, g, cores, int(aws.ToInt32(g.RequestedInstanceCount)))
-		if err != nil {
-			return nil, err
-		}
+	for _, p := range pools {
+		members, err := s.newNodes(spec, p, coreNodes(pools), p.count)
 		nodes = append(nodes, members...)
+		if err != nil {
+			return nodes, err
+		}
 	}
 	for _, n := range nodes {
 		n.MasterHost = nodes[0].Host
 	}
-	return nodes, s.Store.UpdateCluster(id, func(c *types.Cluster) { c.MasterPublicDnsName = aws.String(nodes[0].fqdn()) })
+	return nodes, s.Store.UpdateCluster(spec.id, func(c *types.Cluster) { c.MasterPublicDnsName = aws.String(nodes[0].fqdn()) })
 }
 
-// newGroupNodes returns count more nodes of a group, and puts their instances into
-// the store. cores is the size of the core group. The caller sets MasterHost.
-func (s *Service) newGroupNodes(id string, spec Spec, g types.InstanceGroup, cores, count int) ([]*node, error) {
+// newNodes returns count more nodes of a pool, and puts their instances into the
+// store. cores is the number of core nodes. The caller sets MasterHost.
+func (s *Service) newNodes(spec clusterSpec, p pool, cores, count int) ([]*node, error) {
 	nodes := make([]*node, 0, count)
 	for range count {
-		address, err := s.Address(spec.SubnetID)
+		address, err := s.Address(spec.subnetID)
 		if err != nil {
-			return nil, err
+			return nodes, err
 		}
 		n := &node{
 			address: address, instanceID: newInstanceID(), memberID: emrapi.NewID("ci"),
-			groupID: aws.ToString(g.Id), instanceType: aws.ToString(g.InstanceType), profile: spec.Profile,
+			groupID: p.id, market: p.market, instanceType: p.instanceType, profile: spec.profile,
 		}
 		n.Node = hadoop.Node{
-			ClusterID: id, Release: spec.ReleaseLabel, AccountID: s.AccountID, Region: s.AWSRegion,
-			Role: strings.ToLower(string(g.InstanceGroupType)), Domain: "ec2.internal", CoreNodes: cores,
-			MemoryMB: nodeMemoryMB, VCores: nodeVCores, S3Endpoint: s.Objects.Endpoint(), Configurations: spec.Configurations,
+			ClusterID: spec.id, Release: spec.releaseLabel, AccountID: s.AccountID, Region: s.AWSRegion,
+			Role: p.role, Domain: "ec2.internal", CoreNodes: cores, MemoryMB: nodeMemoryMB, VCores: nodeVCores,
+			S3Endpoint: s.Objects.Endpoint(), Configurations: p.configurations(spec.configurations),
 		}
 		n.Host = "ip-" + strings.ReplaceAll(n.ip(), ".", "-")
-		nodes = append(nodes, n)
-		if err := s.Store.PutInstance(id, types.Instance{
-			Id: &n.memberID, Ec2InstanceId: &n.instanceID, InstanceGroupId: g.Id, InstanceType: g.InstanceType, Market: g.Market,
-			PrivateIpAddress: aws.String(n.ip()), PrivateDnsName: aws.String(n.fqdn()),
-		}); err != nil {
-			return nil, err
+		if err := s.Store.PutInstance(spec.id, p.instance(n)); err != nil {
+			return nodes, err
 		}
+		nodes = append(nodes, n)
 	}
 	return nodes, nil
 }
@@ -239,7 +242,7 @@ func users() []machine.User {
 	return append(users, machine.User{Name: machine.AdminGroup, UID: 10, GID: 10, Home: "/"})
 }
 
-// Terminate implements emrapi.Terminator.
+// Terminate implements emrapi.Nodes.
 func (s *Service) Terminate(ctx context.Context, id string) error {
 	if err := s.PushLogs(ctx, id); err != nil {
 		s.Log.Warn("push logs", "cluster", id, "error", err)
@@ -252,7 +255,9 @@ func (s *Service) remove(id string) error {
 	s.mu.Lock()
 	nodes := s.nodes[id]
 	delete(s.nodes, id)
+	delete(s.joining, id)
 	s.mu.Unlock()
+	s.exposePages()
 	return s.removeNodes(id, nodes)
 }
 

@@ -1,165 +1,168 @@
 package emr
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 
-	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// Spec is what Launch needs beyond what the store holds.
-type Spec struct {
-	ReleaseLabel, SubnetID string
-	Profile                string // instance profile of the nodes, by name or ARN
-	Actions                []Action
-	Configurations         []hadoop.Configuration
+// clusterSpec is what a cluster's request says of all of its nodes.
+type clusterSpec struct {
+	id, releaseLabel, subnetID string
+	profile                    string // instance profile, by name or ARN
+	actions                    []action
+	configurations             []hadoop.Configuration
 }
 
-// Action is a bootstrap action.
-type Action struct {
-	Name, Path string
-	Args       []string
+// action is a bootstrap action.
+type action struct {
+	name, path string
+	args       []string
 }
 
-// inputs are the properties of aws:emr/cluster:Cluster that the local cloud applies;
-// the provider has checked all of them against the SDK's types.
-type inputs struct {
-	Name                 string            `json:"name"`
-	ReleaseLabel         string            `json:"releaseLabel"`
-	Applications         []string          `json:"applications"`
-	LogURI               string            `json:"logUri"`
-	ServiceRole          string            `json:"serviceRole"`
-	SecurityConfig       string            `json:"securityConfiguration"`
-	ConfigurationsJSON   string            `json:"configurationsJson"`
-	TerminationProtected bool              `json:"terminationProtection"`
-	StepConcurrency      int32             `json:"stepConcurrencyLevel"`
-	Tags                 map[string]string `json:"tags"`
-	Master               group             `json:"masterInstanceGroup"`
-	Core                 *group            `json:"coreInstanceGroup"`
-	AutoTermination      *struct {
-		IdleTimeout int64 `json:"idleTimeout"`
-	} `json:"autoTerminationPolicy"`
-	EC2 struct {
-		SubnetID        string `json:"subnetId"`
-		InstanceProfile string `json:"instanceProfile"`
-	} `json:"ec2Attributes"`
-	BootstrapActions []struct {
-		Name string   `json:"name"`
-		Path string   `json:"path"`
-		Args []string `json:"args"`
-	} `json:"bootstrapActions"`
-}
-
-type group struct {
-	InstanceType  string `json:"instanceType"`
-	InstanceCount int32  `json:"instanceCount"`
-}
-
-// parse decodes a cluster resource's inputs, which are plain values.
-func parse(props map[string]any) (inputs, Spec, error) {
-	var in inputs
-	raw, err := json.Marshal(props)
+// spec returns what the request of a cluster says of its nodes.
+func (s *Service) spec(id string) (clusterSpec, error) {
+	request, err := s.Store.Request(id)
 	if err != nil {
-		return in, Spec{}, err
+		return clusterSpec{}, err
 	}
-	if err := json.Unmarshal(raw, &in); err != nil {
-		return in, Spec{}, fmt.Errorf("read the cluster's inputs: %w", err)
+	c, err := s.Store.Cluster(id)
+	if err != nil {
+		return clusterSpec{}, err
 	}
-	spec := Spec{ReleaseLabel: in.ReleaseLabel, SubnetID: in.EC2.SubnetID, Profile: in.EC2.InstanceProfile}
-	if in.ConfigurationsJSON != "" {
-		if err := json.Unmarshal([]byte(in.ConfigurationsJSON), &spec.Configurations); err != nil {
-			return in, Spec{}, fmt.Errorf("configurationsJson: %w", err)
-		}
+	spec := clusterSpec{
+		id: id, releaseLabel: aws.ToString(request.ReleaseLabel), subnetID: aws.ToString(c.Ec2InstanceAttributes.Ec2SubnetId),
+		profile: aws.ToString(request.JobFlowRole), configurations: classifications(request.Configurations),
 	}
-	for _, a := range in.BootstrapActions {
-		spec.Actions = append(spec.Actions, Action{Name: a.Name, Path: a.Path, Args: a.Args})
+	for _, a := range request.BootstrapActions {
+		spec.actions = append(spec.actions, action{
+			name: aws.ToString(a.Name), path: aws.ToString(a.ScriptBootstrapAction.Path), args: a.ScriptBootstrapAction.Args,
+		})
 	}
-	if in.EC2.SubnetID == "" {
-		return in, spec, errors.New("ec2Attributes.subnetId: instance groups need one subnet")
-	}
-	return in, spec, nil
+	return spec, nil
 }
 
-// putCluster puts a new cluster into the store and returns its id.
-func (s *Service) putCluster(in inputs, spec Spec) (string, error) {
-	id := emrapi.NewID("j")
-	groups := []types.InstanceGroup{instanceGroup(types.InstanceGroupTypeMaster, in.Master)}
-	if in.Core != nil {
-		groups = append(groups, instanceGroup(types.InstanceGroupTypeCore, *in.Core))
-	}
-	var actions []types.Command
-	for _, a := range spec.Actions {
-		actions = append(actions, types.Command{Name: aws.String(a.Name), ScriptPath: aws.String(a.Path), Args: a.Args})
-	}
-	if err := s.Store.PutCluster(s.storedCluster(id, in, spec), groups, actions); err != nil {
-		return "", err
-	}
-	return id, s.Store.SetPolicies(id, in.idlePolicy(), nil)
-}
-
-// storedCluster returns the cluster as DescribeCluster shows it.
-func (s *Service) storedCluster(id string, in inputs, spec Spec) types.Cluster {
-	var apps []types.Application
-	for _, a := range in.Applications {
-		apps = append(apps, types.Application{Name: aws.String(a)})
-	}
-	cluster := types.Cluster{
-		Id: &id, Name: aws.String(in.Name), ReleaseLabel: aws.String(in.ReleaseLabel), LogUri: aws.String(in.LogURI),
-		ServiceRole: aws.String(in.ServiceRole), Applications: apps, Tags: in.tags(),
-		Configurations:       apiConfigurations(spec.Configurations),
-		TerminationProtected: aws.Bool(in.TerminationProtected), AutoTerminate: aws.Bool(false),
-		VisibleToAllUsers: aws.Bool(true), StepConcurrencyLevel: aws.Int32(in.stepConcurrency()),
-		ClusterArn: aws.String(fmt.Sprintf("arn:aws:elasticmapreduce:%s:%s:cluster/%s", s.AWSRegion, s.AccountID, id)),
-		Ec2InstanceAttributes: &types.Ec2InstanceAttributes{
-			Ec2SubnetId: aws.String(in.EC2.SubnetID), IamInstanceProfile: aws.String(in.EC2.InstanceProfile),
-			Ec2AvailabilityZone: aws.String(s.AWSRegion + "a"),
-		},
-	}
-	if in.SecurityConfig != "" {
-		cluster.SecurityConfiguration = aws.String(in.SecurityConfig)
-	}
-	return cluster
-}
-
-// apiConfigurations returns a configuration list as EMR's API shows it.
-func apiConfigurations(list []hadoop.Configuration) []types.Configuration {
-	var out []types.Configuration
+// classifications returns a configuration list of EMR's API for package hadoop.
+func classifications(list []types.Configuration) []hadoop.Configuration {
+	var out []hadoop.Configuration
 	for _, c := range list {
-		out = append(out, types.Configuration{
-			Classification: aws.String(c.Classification), Properties: c.Properties, Configurations: apiConfigurations(c.Configurations),
+		out = append(out, hadoop.Configuration{
+			Classification: aws.ToString(c.Classification), Properties: c.Properties, Configurations: classifications(c.Configurations),
 		})
 	}
 	return out
 }
 
-func (in inputs) tags() []types.Tag {
-	var tags []types.Tag
-	for k, v := range in.Tags {
-		tags = append(tags, types.Tag{Key: aws.String(k), Value: aws.String(v)})
-	}
-	return tags
+// pool is a set of equal nodes: an instance group, or the on-demand or the spot part of
+// a fleet.
+type pool struct {
+	id           string // ig-… or if-…
+	fleet        bool
+	role         string // platform.Role*
+	instanceType string
+	market       types.MarketType
+	count        int
+	own          []hadoop.Configuration // of the group, over the cluster's
+	shrink       *types.ShrinkPolicy
 }
 
-// stepConcurrency returns the number of steps that run at a time; EMR's default is 1.
-func (in inputs) stepConcurrency() int32 { return max(in.StepConcurrency, 1) }
-
-// idlePolicy returns the auto-termination policy, or nil.
-func (in inputs) idlePolicy() *types.AutoTerminationPolicy {
-	if in.AutoTermination == nil {
-		return nil
+// pools returns a cluster's pools, that of the primary node first, or only those of the
+// group or fleet only, if it is not "".
+func (s *Service) pools(id, only string) ([]pool, error) {
+	groups, err := s.Store.InstanceGroups(id)
+	if err != nil {
+		return nil, err
 	}
-	return &types.AutoTerminationPolicy{IdleTimeout: aws.Int64(in.AutoTermination.IdleTimeout)}
+	fleets, err := s.Store.InstanceFleets(id)
+	if err != nil {
+		return nil, err
+	}
+	var out []pool
+	for _, g := range groups {
+		out = append(out, pool{
+			id: aws.ToString(g.Id), role: strings.ToLower(string(g.InstanceGroupType)), instanceType: aws.ToString(g.InstanceType),
+			market: g.Market, count: int(aws.ToInt32(g.RequestedInstanceCount)), own: classifications(g.Configurations), shrink: g.ShrinkPolicy,
+		})
+	}
+	for _, f := range fleets {
+		out = append(out, fleetPools(f)...)
+	}
+	out = slices.DeleteFunc(out, func(p pool) bool { return only != "" && p.id != only })
+	roles := []string{platform.RoleMaster, platform.RoleCore, platform.RoleTask}
+	slices.SortStableFunc(out, func(a, b pool) int { return slices.Index(roles, a.role) - slices.Index(roles, b.role) })
+	return out, nil
 }
 
-// instanceGroup returns a new instance group as EMR's API shows it.
-func instanceGroup(kind types.InstanceGroupType, g group) types.InstanceGroup {
-	return types.InstanceGroup{
-		Id: aws.String(emrapi.NewID("ig")), Name: aws.String(string(kind)), InstanceGroupType: kind, Market: types.MarketTypeOnDemand,
-		InstanceType: aws.String(g.InstanceType), RequestedInstanceCount: aws.Int32(max(g.InstanceCount, 1)),
+// fleetPools returns the pools of a fleet. EMR chooses among a fleet's types by price
+// and capacity, of which this machine has neither: the first type is taken.
+func fleetPools(f types.InstanceFleet) []pool {
+	first := f.InstanceTypeSpecifications[0]
+	weight := int(aws.ToInt32(first.WeightedCapacity))
+	var out []pool
+	for market, target := range map[types.MarketType]*int32{
+		types.MarketTypeOnDemand: f.TargetOnDemandCapacity, types.MarketTypeSpot: f.TargetSpotCapacity,
+	} {
+		out = append(out, pool{
+			id: aws.ToString(f.Id), fleet: true, role: strings.ToLower(string(f.InstanceFleetType)), instanceType: aws.ToString(first.InstanceType),
+			market: market, count: (int(aws.ToInt32(target)) + weight - 1) / weight, own: classifications(first.Configurations),
+		})
 	}
+	return out
+}
+
+// coreNodes returns how many core nodes pools have.
+func coreNodes(pools []pool) int {
+	cores := 0
+	for _, p := range pools {
+		if p.role == platform.RoleCore {
+			cores += p.count
+		}
+	}
+	return cores
+}
+
+// instance returns a node's instance as ListInstances shows it.
+func (p pool) instance(n *node) types.Instance {
+	i := types.Instance{
+		Id: &n.memberID, Ec2InstanceId: &n.instanceID, InstanceType: &n.instanceType, Market: n.market,
+		PrivateIpAddress: aws.String(n.ip()), PrivateDnsName: aws.String(n.fqdn()),
+	}
+	if p.fleet {
+		i.InstanceFleetId = &n.groupID
+	} else {
+		i.InstanceGroupId = &n.groupID
+	}
+	return i
+}
+
+// configurations returns the cluster's classifications, overridden key by key by the
+// pool's own (Release Guide, "Reconfigure an instance group").
+func (p pool) configurations(cluster []hadoop.Configuration) []hadoop.Configuration {
+	return merged(cluster, p.own)
+}
+
+func merged(base, over []hadoop.Configuration) []hadoop.Configuration {
+	out := slices.Clone(base)
+	for _, o := range over {
+		i := slices.IndexFunc(out, func(c hadoop.Configuration) bool { return c.Classification == o.Classification })
+		if i < 0 {
+			out = append(out, o)
+			continue
+		}
+		properties := maps.Clone(out[i].Properties)
+		if properties == nil {
+			properties = map[string]string{}
+		}
+		maps.Copy(properties, o.Properties)
+		out[i] = hadoop.Configuration{
+			Classification: o.Classification, Properties: properties, Configurations: merged(out[i].Configurations, o.Configurations),
+		}
+	}
+	return out
 }

@@ -21,6 +21,7 @@ const testTimeout = 30 * time.Second
 
 // cloud is a store, its server and client, with fake nodes.
 type cloud struct {
+	dir    string
 	store  *emrapi.Store
 	server *emrapi.Server
 	http   *httptest.Server
@@ -28,15 +29,31 @@ type cloud struct {
 	nodes  *nodes
 }
 
-// nodes is a fake StepRunner and Terminator. A step named "fail" fails, "hold" runs
+// nodes are fake nodes: launched and resized at once. A step named "fail" fails, "hold" runs
 // until release is closed or it is cancelled, any other completes.
 type nodes struct {
+	store        *emrapi.Store
+	failResize   error // returned by Resize
+	resized      chan string
 	mu           sync.Mutex
 	order        []string // names of the steps that were started
 	causes       []error  // of the contexts of interrupted steps
 	release      chan struct{}
 	terminated   chan string
 	terminateErr error // returned by Terminate
+}
+
+// Launch sets a cluster to WAITING, or to RUNNING if it has work or ends without.
+func (n *nodes) Launch(_ context.Context, id string) error {
+	if err := n.store.SetClusterState(id, types.ClusterStateBootstrapping, types.ClusterStateChangeReason{}); err != nil {
+		return err
+	}
+	return n.store.SetClusterState(id, types.ClusterStateRunning, types.ClusterStateChangeReason{})
+}
+
+func (n *nodes) Resize(_ context.Context, _, group string) error {
+	n.resized <- group
+	return n.failResize
 }
 
 func (n *nodes) RunStep(ctx context.Context, _ string, step types.Step) error {
@@ -85,12 +102,13 @@ func openCloud(t *testing.T, dir string) *cloud {
 	t.Helper()
 	store, err := emrapi.Open(dir)
 	require.NoError(t, err)
-	n := &nodes{release: make(chan struct{}), terminated: make(chan string, 10)}
-	server, err := emrapi.New(store, n, n, slog.New(slog.DiscardHandler))
+	store.Account = emrapi.Account{Region: "eu-west-1", ID: "123456789012"}
+	n := &nodes{store: store, resized: make(chan string, 10), release: make(chan struct{}), terminated: make(chan string, 10)}
+	server, err := emrapi.New(store, n, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	served := httptest.NewServer(server)
 	t.Cleanup(func() { served.Close(); server.Close() })
-	return &cloud{store: store, server: server, http: served, nodes: n, client: newClient(served.URL)}
+	return &cloud{dir: dir, store: store, server: server, http: served, nodes: n, client: newClient(served.URL)}
 }
 
 func newClient(url string) *emr.Client {

@@ -45,21 +45,37 @@ func (s *Server) listInstances(input *emr.ListInstancesInput) (*emr.ListInstance
 	if err != nil {
 		return nil, err
 	}
-	if input.InstanceFleetId != nil || input.InstanceFleetType != "" {
-		return nil, fleetsError("ListInstances request with an instance fleet")
+	asksFleet := input.InstanceFleetId != nil || input.InstanceFleetType != ""
+	asksGroup := input.InstanceGroupId != nil || len(input.InstanceGroupTypes) > 0
+	switch fleets := len(found.Fleets) > 0; {
+	case asksFleet && !fleets:
+		return nil, exclusiveError("ListInstances request with an instance fleet", "groups")
+	case asksGroup && fleets:
+		return nil, exclusiveError("ListInstances request with an instance group", "fleets")
 	}
-	kind := map[string]types.InstanceGroupType{}
-	for _, group := range found.Groups {
-		kind[aws.ToString(group.Id)] = group.InstanceGroupType
-	}
+	kind := found.kinds()
 	instances, marker, err := page(found.Instances, input.Marker,
 		func(i types.Instance) *string { return i.Id },
 		func(i types.Instance) bool {
-			group := aws.ToString(i.InstanceGroupId)
-			return matches(input.InstanceStates, i.Status.State) && matches(input.InstanceGroupTypes, kind[group]) &&
-				(input.InstanceGroupId == nil || *input.InstanceGroupId == group)
+			group, fleet := aws.ToString(i.InstanceGroupId), aws.ToString(i.InstanceFleetId)
+			return matches(input.InstanceStates, i.Status.State) && matches(input.InstanceGroupTypes, types.InstanceGroupType(kind[group])) &&
+				(input.InstanceGroupId == nil || *input.InstanceGroupId == group) &&
+				(input.InstanceFleetType == "" || kind[fleet] == string(input.InstanceFleetType)) &&
+				(input.InstanceFleetId == nil || *input.InstanceFleetId == fleet)
 		})
 	return &emr.ListInstancesOutput{Instances: instances, Marker: marker}, err
+}
+
+// kinds returns MASTER, CORE or TASK by the id of a group or fleet.
+func (r *record) kinds() map[string]string {
+	kind := map[string]string{}
+	for _, group := range r.Groups {
+		kind[aws.ToString(group.Id)] = string(group.InstanceGroupType)
+	}
+	for _, fleet := range r.Fleets {
+		kind[aws.ToString(fleet.Id)] = string(fleet.InstanceFleetType)
+	}
+	return kind
 }
 
 func (s *Server) listInstanceGroups(input *emr.ListInstanceGroupsInput) (*emr.ListInstanceGroupsOutput, error) {
@@ -67,24 +83,34 @@ func (s *Server) listInstanceGroups(input *emr.ListInstanceGroupsInput) (*emr.Li
 	if err != nil {
 		return nil, err
 	}
+	if len(found.Fleets) > 0 {
+		return nil, exclusiveError("ListInstanceGroups request", "fleets")
+	}
 	groups, marker, err := page(found.Groups, input.Marker,
 		func(g types.InstanceGroup) *string { return g.Id },
 		func(types.InstanceGroup) bool { return true })
 	return &emr.ListInstanceGroupsOutput{InstanceGroups: groups, Marker: marker}, err
 }
 
-// listInstanceFleets always fails: the clusters of the platform have groups.
 func (s *Server) listInstanceFleets(input *emr.ListInstanceFleetsInput) (*emr.ListInstanceFleetsOutput, error) {
-	if _, err := s.cluster(input.ClusterId); err != nil {
+	found, err := s.cluster(input.ClusterId)
+	if err != nil {
 		return nil, err
 	}
-	return nil, fleetsError("ListInstanceFleets request")
+	if len(found.Fleets) == 0 {
+		return nil, exclusiveError("ListInstanceFleets request", "groups")
+	}
+	fleets, marker, err := page(found.Fleets, input.Marker,
+		func(f types.InstanceFleet) *string { return f.Id },
+		func(types.InstanceFleet) bool { return true })
+	return &emr.ListInstanceFleetsOutput{InstanceFleets: fleets, Marker: marker}, err
 }
 
-// fleetsError returns EMR's error for a request about fleets to a cluster with groups.
-func fleetsError(request string) error {
+// exclusiveError returns EMR's error for a request about groups to a cluster that uses
+// fleets, or the reverse. uses is what the cluster uses.
+func exclusiveError(request, uses string) error {
 	return invalidRequestError("Instance fleets and instance groups are mutually exclusive. The EMR cluster specified in the "+
-		"request uses instance groups. The %s does not support clusters that use instance groups.", request)
+		"request uses instance %s. The %s does not support clusters that use instance %s.", uses, request, uses)
 }
 
 func (s *Server) listBootstrapActions(input *emr.ListBootstrapActionsInput) (*emr.ListBootstrapActionsOutput, error) {
@@ -94,22 +120,6 @@ func (s *Server) listBootstrapActions(input *emr.ListBootstrapActionsInput) (*em
 	}
 	// 16 actions at most (Management Guide, "Create bootstrap actions"): one page.
 	return &emr.ListBootstrapActionsOutput{BootstrapActions: append([]types.Command{}, found.Actions...)}, nil
-}
-
-func (s *Server) getAutoTerminationPolicy(input *emr.GetAutoTerminationPolicyInput) (*emr.GetAutoTerminationPolicyOutput, error) {
-	found, err := s.cluster(input.ClusterId)
-	if err != nil {
-		return nil, err
-	}
-	return &emr.GetAutoTerminationPolicyOutput{AutoTerminationPolicy: found.AutoTermination}, nil
-}
-
-func (s *Server) getManagedScalingPolicy(input *emr.GetManagedScalingPolicyInput) (*emr.GetManagedScalingPolicyOutput, error) {
-	found, err := s.cluster(input.ClusterId)
-	if err != nil {
-		return nil, err
-	}
-	return &emr.GetManagedScalingPolicyOutput{ManagedScalingPolicy: found.ManagedScaling}, nil
 }
 
 // jobFlows returns the named clusters, or an error if one does not exist.
@@ -126,25 +136,6 @@ func (s *Server) jobFlows(ids []string) ([]*record, error) {
 		found = append(found, r)
 	}
 	return found, nil
-}
-
-func (s *Server) setTerminationProtection(input *emr.SetTerminationProtectionInput) (*emr.SetTerminationProtectionOutput, error) {
-	found, err := s.jobFlows(input.JobFlowIds)
-	if err != nil {
-		return nil, err
-	}
-	if input.TerminationProtected == nil {
-		return nil, validationError("TerminationProtected: must be true or false")
-	}
-	for _, r := range found {
-		err := s.store.UpdateCluster(aws.ToString(r.Cluster.Id), func(c *types.Cluster) {
-			c.TerminationProtected = input.TerminationProtected
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return &emr.SetTerminationProtectionOutput{}, nil
 }
 
 // terminateJobFlows sets every cluster to TERMINATING before it returns: clients

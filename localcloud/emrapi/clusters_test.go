@@ -143,7 +143,7 @@ func TestInvalidReadsAreRejected(t *testing.T) {
 	var unknown smithy.APIError
 	require.ErrorAs(t, err, &unknown)
 	require.Equal(t, "UnknownOperationException", unknown.ErrorCode())
-	require.Contains(t, unknown.ErrorMessage(), "ListStudios is not served by the local cloud, which has AddJobFlowSteps, ")
+	require.Contains(t, unknown.ErrorMessage(), "ListStudios is not served by the local cloud, which has AddInstanceFleet, ")
 }
 
 func TestMalformedRequestsAreRejected(t *testing.T) {
@@ -246,7 +246,14 @@ func TestPolicies(t *testing.T) {
 	none, err := c.client.GetAutoTerminationPolicy(t.Context(), &emr.GetAutoTerminationPolicyInput{ClusterId: &id})
 	require.NoError(t, err)
 	require.Nil(t, none.AutoTerminationPolicy)
-	require.NoError(t, c.store.SetPolicies(id, &types.AutoTerminationPolicy{IdleTimeout: aws.Int64(3600)}, nil))
+	_, err = c.client.PutAutoTerminationPolicy(t.Context(), &emr.PutAutoTerminationPolicyInput{
+		ClusterId: &id, AutoTerminationPolicy: &types.AutoTerminationPolicy{IdleTimeout: aws.Int64(59)},
+	})
+	require.ErrorContains(t, err, "AutoTerminationPolicy.IdleTimeout: 59: must be 60 to 604800 seconds")
+	_, err = c.client.PutAutoTerminationPolicy(t.Context(), &emr.PutAutoTerminationPolicyInput{
+		ClusterId: &id, AutoTerminationPolicy: &types.AutoTerminationPolicy{IdleTimeout: aws.Int64(3600)},
+	})
+	require.NoError(t, err)
 	idle, err := c.client.GetAutoTerminationPolicy(t.Context(), &emr.GetAutoTerminationPolicyInput{ClusterId: &id})
 	require.NoError(t, err)
 	require.EqualValues(t, 3600, *idle.AutoTerminationPolicy.IdleTimeout)

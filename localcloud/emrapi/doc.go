@@ -3,7 +3,7 @@
 // endpoint, so that unmodified AWS SDKs can use it.
 //
 // A Store holds the state and keeps it on disk. A Server serves requests on a
-// Store and runs the steps, in order, through a StepRunner. The package starts
-// no node and no process: the owner of the nodes updates the Store and implements
-// StepRunner and Terminator. It checks that a request is signed, not by whom.
+// Store and has the work that they ask for done by Nodes: clusters launched, groups
+// resized, steps run in order. The package starts no node and no process itself. It
+// checks that a request is signed, not by whom.
 package emrapi

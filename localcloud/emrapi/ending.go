@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-// Cancelled is the cause (context.Cause) of a StepRunner's context when the step was
+// Cancelled is the cause (context.Cause) of the context of Nodes.RunStep when the step was
 // cancelled: SEND_INTERRUPT lets the process exit, TERMINATE_PROCESS kills it.
 type Cancelled struct{ Option types.StepCancellationOption }
 
@@ -93,9 +93,14 @@ func (s *Server) terminate(ctx context.Context, found *record) {
 			stop(errTerminating)
 		}
 	}
-	reason := *found.Cluster.Status.StateChangeReason
+	reason, tasks := *found.Cluster.Status.StateChangeReason, s.background[id]
+	delete(s.background, id)
 	s.working.Go(func() {
-		err := s.terminator.Terminate(ctx, id)
+		for _, t := range tasks {
+			t.cancel(errTerminating)
+			<-t.done
+		}
+		err := s.nodes.Terminate(ctx, id)
 		if errors.Is(context.Cause(ctx), errClosing) {
 			return
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-// PutInstance adds an instance to a group of a cluster, in PROVISIONING.
+// PutInstance adds an instance to a group or fleet of a cluster, in PROVISIONING.
 func (s *Store) PutInstance(clusterID string, instance types.Instance) error {
 	return s.change(clusterID, func(r *record) error {
 		if _, err := r.instance(aws.ToString(instance.Id)); err == nil || instance.Id == nil {
@@ -79,33 +79,6 @@ func (s *Store) Instances(clusterID string) ([]types.Instance, error) {
 	return clone(found.Instances)
 }
 
-// PutInstanceGroup adds a group, such as a task group created after the cluster.
-// Its state follows the cluster's.
-func (s *Store) PutInstanceGroup(clusterID string, group types.InstanceGroup) error {
-	return s.change(clusterID, func(r *record) error {
-		group.Status = &types.InstanceGroupStatus{
-			State:             groupState(r.state()),
-			StateChangeReason: &types.InstanceGroupStateChangeReason{},
-			Timeline:          &types.InstanceGroupTimeline{CreationDateTime: now()},
-		}
-		r.Groups = append(r.Groups, group)
-		return nil
-	})
-}
-
-// UpdateInstanceGroup changes a group, such as its requested count. Its running
-// count follows its instances, its state the cluster's.
-func (s *Store) UpdateInstanceGroup(clusterID, groupID string, update func(*types.InstanceGroup)) error {
-	return s.change(clusterID, func(r *record) error {
-		group, err := r.group(groupID)
-		if err != nil {
-			return err
-		}
-		update(group)
-		return nil
-	})
-}
-
 // InstanceGroups lists a cluster's groups.
 func (s *Store) InstanceGroups(clusterID string) ([]types.InstanceGroup, error) {
 	found, err := s.snapshot(clusterID)
@@ -113,4 +86,13 @@ func (s *Store) InstanceGroups(clusterID string) ([]types.InstanceGroup, error) 
 		return nil, err
 	}
 	return clone(found.Groups)
+}
+
+// InstanceFleets lists a cluster's fleets.
+func (s *Store) InstanceFleets(clusterID string) ([]types.InstanceFleet, error) {
+	found, err := s.snapshot(clusterID)
+	if err != nil {
+		return nil, err
+	}
+	return clone(found.Fleets)
 }

@@ -17,7 +17,7 @@ var (
 	errTerminating = errors.New("the cluster terminates")
 )
 
-// StepFailure is a StepRunner's error with what EMR reports about a failed step:
+// StepFailure is a error of Nodes.RunStep with what EMR reports about a failed step:
 // Reason such as "Application exception", Message, and LogFile in S3.
 type StepFailure struct{ Details types.FailureDetails }
 
@@ -43,8 +43,8 @@ func (s *Server) watch(ctx context.Context) {
 	}
 }
 
-// advance takes the next action that is due on a cluster: start a step, wait for
-// more steps, or terminate. Each changes the store, which triggers the next call.
+// advance takes the next action that is due on a cluster: launch or resize it, start a
+// step, wait for more steps, or terminate. Each changes the store, which triggers the next call.
 func (s *Server) advance(ctx context.Context, id string) error {
 	found, err := s.store.snapshot(id)
 	if err != nil {
@@ -56,11 +56,18 @@ func (s *Server) advance(ctx context.Context, id string) error {
 	case found.state() == types.ClusterStateTerminating:
 		s.terminate(ctx, found)
 		return nil
+	case found.state() == types.ClusterStateStarting && found.Request != nil:
+		s.launch(ctx, id)
+		return nil
 	case !clusterReady(found.state()):
 		return nil
+	}
+	s.resizeDue(ctx, found)
+	autoTerminates := found.state() == types.ClusterStateWaiting && aws.ToBool(found.Cluster.AutoTerminate)
+	switch {
 	case pending > 0 && active < max(1, int(aws.ToInt32(found.Cluster.StepConcurrencyLevel))):
 		return s.startNextStep(ctx, id)
-	case pending == 0 && active == 0 && found.state() == types.ClusterStateRunning:
+	case pending == 0 && active == 0 && (found.state() == types.ClusterStateRunning || autoTerminates):
 		return s.finishWork(id)
 	}
 	return nil
@@ -101,7 +108,7 @@ func (s *Server) startNextStep(ctx context.Context, id string) error {
 // runStep runs a step to its end. A step that Close interrupted keeps its state; the
 // next New sets it to failed.
 func (s *Server) runStep(ctx context.Context, key stepKey, step types.Step) {
-	failure := s.runner.RunStep(ctx, key.cluster, step)
+	failure := s.nodes.RunStep(ctx, key.cluster, step)
 	cause := context.Cause(ctx)
 	s.mu.Lock()
 	s.running[key](nil)
@@ -197,7 +204,7 @@ func (s *Server) failLostSteps() error {
 func (s *Server) finishWork(id string) error {
 	return s.store.change(id, func(r *record) error {
 		idle := r.stepsIn(types.StepStatePending, types.StepStateRunning, types.StepStateCancelPending) == 0
-		if !idle || r.state() != types.ClusterStateRunning {
+		if !idle || !clusterReady(r.state()) {
 			return nil
 		}
 		if aws.ToBool(r.Cluster.AutoTerminate) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
@@ -20,8 +21,10 @@ var clusterID = regexp.MustCompile(`^j-[0-9A-Z]{1,40}$`)
 // record is a cluster with everything that belongs to it. A record in the Store is
 // immutable: a changed copy replaces it.
 type record struct {
+	Request         *emr.RunJobFlowInput // without passwords; nil in a record of an earlier version
 	Cluster         types.Cluster
 	Groups          []types.InstanceGroup
+	Fleets          []types.InstanceFleet
 	Actions         []types.Command
 	Instances       []types.Instance
 	Steps           []types.Step // oldest first
@@ -55,7 +58,16 @@ func (r *record) group(id string) (*types.InstanceGroup, error) {
 	return &r.Groups[i], nil
 }
 
-// countRunning sets each group's running count from its instances.
+func (r *record) fleet(id string) (*types.InstanceFleet, error) {
+	i := slices.IndexFunc(r.Fleets, func(f types.InstanceFleet) bool { return aws.ToString(f.Id) == id })
+	if i < 0 {
+		return nil, fmt.Errorf("instance fleet %q of cluster %s: %w", id, aws.ToString(r.Cluster.Id), ErrNotFound)
+	}
+	return &r.Fleets[i], nil
+}
+
+// countRunning sets each group's running count and each fleet's provisioned
+// capacities from their instances.
 func (r *record) countRunning() {
 	for g := range r.Groups {
 		var running int32
@@ -67,6 +79,32 @@ func (r *record) countRunning() {
 		}
 		r.Groups[g].RunningInstanceCount = aws.Int32(running)
 	}
+	for f := range r.Fleets {
+		r.countProvisioned(&r.Fleets[f])
+	}
+}
+
+// countProvisioned sets a fleet's provisioned capacities: the weights of its running
+// instances.
+func (r *record) countProvisioned(fleet *types.InstanceFleet) {
+	var onDemand, spot int32
+	for _, instance := range r.Instances {
+		if aws.ToString(instance.InstanceFleetId) != aws.ToString(fleet.Id) || instance.Status.State != types.InstanceStateRunning {
+			continue
+		}
+		weight := int32(1)
+		for _, t := range fleet.InstanceTypeSpecifications {
+			if aws.ToString(t.InstanceType) == aws.ToString(instance.InstanceType) {
+				weight = aws.ToInt32(t.WeightedCapacity)
+			}
+		}
+		if instance.Market == types.MarketTypeSpot {
+			spot += weight
+		} else {
+			onDemand += weight
+		}
+	}
+	fleet.ProvisionedOnDemandCapacity, fleet.ProvisionedSpotCapacity = aws.Int32(onDemand), aws.Int32(spot)
 }
 
 // stepsIn counts the steps that are in one of the states.
@@ -80,6 +118,17 @@ func (r *record) stepsIn(states ...types.StepState) int {
 	return count
 }
 
+func (r *record) groupAndFleetIDs() []string {
+	var ids []string
+	for _, g := range r.Groups {
+		ids = append(ids, aws.ToString(g.Id))
+	}
+	for _, f := range r.Fleets {
+		ids = append(ids, aws.ToString(f.Id))
+	}
+	return ids
+}
+
 // validate reports every violation of a record that is to be stored.
 func (r *record) validate() error {
 	var violations []error
@@ -90,15 +139,14 @@ func (r *record) validate() error {
 		violations = append(violations, errors.New(`Cluster.Name: "": must not be empty; give the cluster a name`))
 	}
 	groups := map[string]bool{}
-	for i, group := range r.Groups {
-		id := aws.ToString(group.Id)
+	for i, id := range r.groupAndFleetIDs() {
 		if id == "" || groups[id] {
 			violations = append(violations, fmt.Errorf("Groups[%d].Id: %q: must be present and unique; make one with NewID", i, id))
 		}
 		groups[id] = true
 	}
 	for i, instance := range r.Instances {
-		if id := aws.ToString(instance.InstanceGroupId); !groups[id] {
+		if id := aws.ToString(instance.InstanceGroupId) + aws.ToString(instance.InstanceFleetId); !groups[id] {
 			violations = append(violations, fmt.Errorf("Instances[%d].InstanceGroupId: %q: no such group; put the group first", i, id))
 		}
 	}

@@ -23,16 +23,18 @@ const (
 	maxBody      = 1 << 20 // requests are far smaller: steps hold 10,240 characters at most
 )
 
-// StepRunner runs one step to its end.
-type StepRunner interface {
+// Nodes are the machines of clusters.
+type Nodes interface {
 	// RunStep blocks until the step has ended; nil means that it completed. An
 	// *StepFailure has the reason in EMR's form. When the step is cancelled the
 	// context ends and context.Cause is a *Cancelled.
 	RunStep(ctx context.Context, clusterID string, step types.Step) error
-}
-
-// Terminator ends the nodes of a cluster.
-type Terminator interface {
+	// Launch brings a cluster from STARTING to RUNNING or WAITING, or else to
+	// TERMINATED_WITH_ERRORS. The context ends if the cluster is terminated meanwhile.
+	Launch(ctx context.Context, clusterID string) error
+	// Resize makes the nodes of an instance group or fleet match what is requested of
+	// it. It may be called at once for several of a cluster.
+	Resize(ctx context.Context, clusterID, groupID string) error
 	// Terminate blocks until the nodes are gone. The cluster is TERMINATING
 	// meanwhile and ends when Terminate returns.
 	Terminate(ctx context.Context, clusterID string) error
@@ -42,8 +44,7 @@ type Terminator interface {
 // Close stops it.
 type Server struct {
 	store      *Store
-	runner     StepRunner
-	terminator Terminator
+	nodes      Nodes
 	log        *slog.Logger
 	operations map[string]operation
 
@@ -52,16 +53,20 @@ type Server struct {
 
 	mu          sync.Mutex
 	running     map[stepKey]context.CancelCauseFunc
-	terminating map[string]bool // by cluster id
+	launched    map[string]bool // by cluster id
+	resizing    map[poolKey]bool
+	background  map[string][]*task // of launching and resizing, by cluster id
+	terminating map[string]bool    // by cluster id
 }
 
 // New starts a server on a store. It sets the steps that the previous server was
 // running to FAILED, and continues terminations that had begun.
-func New(store *Store, runner StepRunner, terminator Terminator, log *slog.Logger) (*Server, error) {
+func New(store *Store, nodes Nodes, log *slog.Logger) (*Server, error) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	server := &Server{
-		store: store, runner: runner, terminator: terminator, log: log, stop: stop,
-		running: map[stepKey]context.CancelCauseFunc{}, terminating: map[string]bool{},
+		store: store, nodes: nodes, log: log, stop: stop,
+		running: map[stepKey]context.CancelCauseFunc{}, launched: map[string]bool{}, resizing: map[poolKey]bool{},
+		background: map[string][]*task{}, terminating: map[string]bool{},
 	}
 	server.operations = server.operationTable()
 	if err := server.failLostSteps(); err != nil {
@@ -96,20 +101,37 @@ func newOperation[In any, Out smithy.Serializable](do func(*In) (Out, error)) op
 // operationTable maps the names of the supported operations to them.
 func (s *Server) operationTable() map[string]operation {
 	return map[string]operation{
-		"AddJobFlowSteps":          newOperation(s.addJobFlowSteps),
-		"CancelSteps":              newOperation(s.cancelSteps),
-		"DescribeCluster":          newOperation(s.describeCluster),
-		"DescribeStep":             newOperation(s.describeStep),
-		"GetAutoTerminationPolicy": newOperation(s.getAutoTerminationPolicy),
-		"GetManagedScalingPolicy":  newOperation(s.getManagedScalingPolicy),
-		"ListBootstrapActions":     newOperation(s.listBootstrapActions),
-		"ListClusters":             newOperation(s.listClusters),
-		"ListInstanceFleets":       newOperation(s.listInstanceFleets),
-		"ListInstanceGroups":       newOperation(s.listInstanceGroups),
-		"ListInstances":            newOperation(s.listInstances),
-		"ListSteps":                newOperation(s.listSteps),
-		"SetTerminationProtection": newOperation(s.setTerminationProtection),
-		"TerminateJobFlows":        newOperation(s.terminateJobFlows),
+		"AddInstanceFleet":               newOperation(s.addInstanceFleet),
+		"AddInstanceGroups":              newOperation(s.addInstanceGroups),
+		"AddJobFlowSteps":                newOperation(s.addJobFlowSteps),
+		"AddTags":                        newOperation(s.addTags),
+		"CancelSteps":                    newOperation(s.cancelSteps),
+		"DescribeCluster":                newOperation(s.describeCluster),
+		"DescribeStep":                   newOperation(s.describeStep),
+		"GetAutoTerminationPolicy":       newOperation(s.getAutoTerminationPolicy),
+		"GetManagedScalingPolicy":        newOperation(s.getManagedScalingPolicy),
+		"ListBootstrapActions":           newOperation(s.listBootstrapActions),
+		"ListClusters":                   newOperation(s.listClusters),
+		"ListInstanceFleets":             newOperation(s.listInstanceFleets),
+		"ListInstanceGroups":             newOperation(s.listInstanceGroups),
+		"ListInstances":                  newOperation(s.listInstances),
+		"ListSteps":                      newOperation(s.listSteps),
+		"ModifyCluster":                  newOperation(s.modifyCluster),
+		"ModifyInstanceFleet":            newOperation(s.modifyInstanceFleet),
+		"ModifyInstanceGroups":           newOperation(s.modifyInstanceGroups),
+		"PutAutoScalingPolicy":           newOperation(s.putAutoScalingPolicy),
+		"PutAutoTerminationPolicy":       newOperation(s.putAutoTerminationPolicy),
+		"PutManagedScalingPolicy":        newOperation(s.putManagedScalingPolicy),
+		"RemoveAutoScalingPolicy":        newOperation(s.removeAutoScalingPolicy),
+		"RemoveAutoTerminationPolicy":    newOperation(s.removeAutoTerminationPolicy),
+		"RemoveManagedScalingPolicy":     newOperation(s.removeManagedScalingPolicy),
+		"RemoveTags":                     newOperation(s.removeTags),
+		"RunJobFlow":                     newOperation(s.runJobFlow),
+		"SetKeepJobFlowAliveWhenNoSteps": newOperation(s.setKeepJobFlowAliveWhenNoSteps),
+		"SetTerminationProtection":       newOperation(s.setTerminationProtection),
+		"SetUnhealthyNodeReplacement":    newOperation(s.setUnhealthyNodeReplacement),
+		"SetVisibleToAllUsers":           newOperation(s.setVisibleToAllUsers),
+		"TerminateJobFlows":              newOperation(s.terminateJobFlows),
 	}
 }
 

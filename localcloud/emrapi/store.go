@@ -17,6 +17,8 @@ import (
 // Store holds clusters with their instances and steps, in memory and as one file
 // per cluster. It is safe for concurrent use, and returns copies.
 type Store struct {
+	Account Account // set before clusters are put
+
 	dir     string
 	mu      sync.Mutex
 	records map[string]*record
@@ -37,7 +39,7 @@ func Open(dir string) (*Store, error) {
 }
 
 // NewID returns a random id in EMR's form. Its prefix is j (cluster), s (step), ig
-// (instance group) or ci (instance).
+// (instance group), if (instance fleet) or ci (instance).
 func NewID(prefix string) string { return prefix + "-" + rand.Text()[:13] }
 
 // snapshot returns a record for reading only.
@@ -112,35 +114,28 @@ func (s *Store) Wait(ctx context.Context, id string, until func(types.Cluster) b
 	}
 }
 
-// PutCluster adds a cluster in STARTING with its instance groups and bootstrap
-// actions. It sets status, creation times and the kind of instance collection; the
-// caller sets ids (NewID).
-func (s *Store) PutCluster(cluster types.Cluster, groups []types.InstanceGroup, actions []types.Command) error {
-	added, err := clone(record{Cluster: cluster, Groups: groups, Actions: actions})
-	if err != nil {
-		return err
-	}
+// putNew adds a cluster in STARTING. It sets the status and creation times of the
+// cluster, its groups and fleets; the caller sets ids (NewID).
+func (s *Store) putNew(added *record) error {
 	created := now()
-	added.Cluster.InstanceCollectionType = types.InstanceCollectionTypeInstanceGroup
 	added.Cluster.Status = &types.ClusterStatus{
 		State:             types.ClusterStateStarting,
 		StateChangeReason: &types.ClusterStateChangeReason{},
 		Timeline:          &types.ClusterTimeline{CreationDateTime: created},
 	}
 	for i := range added.Groups {
-		added.Groups[i].Status = &types.InstanceGroupStatus{
-			State:             groupState(types.ClusterStateStarting),
-			StateChangeReason: &types.InstanceGroupStateChangeReason{},
-			Timeline:          &types.InstanceGroupTimeline{CreationDateTime: created},
-		}
+		added.Groups[i].Status = provisioningGroup(created)
+	}
+	for i := range added.Fleets {
+		added.Fleets[i].Status = provisioningFleet(created)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := aws.ToString(cluster.Id)
+	id := aws.ToString(added.Cluster.Id)
 	if _, taken := s.records[id]; taken {
 		return fmt.Errorf("put cluster: Cluster.Id: %q: taken; make another with NewID", id)
 	}
-	return s.put(&added)
+	return s.put(added)
 }
 
 // Cluster returns one cluster.
@@ -182,15 +177,6 @@ func (s *Store) UpdateCluster(id string, update func(*types.Cluster)) error {
 		if aws.ToString(r.Cluster.Id) != id || r.Cluster.Status != status || status.State != state {
 			return errors.New("update cluster: Id and Status are not for UpdateCluster; use SetClusterState")
 		}
-		return nil
-	})
-}
-
-// SetPolicies sets what GetAutoTerminationPolicy and GetManagedScalingPolicy
-// return; nil means that the cluster has none.
-func (s *Store) SetPolicies(id string, idle *types.AutoTerminationPolicy, scaling *types.ManagedScalingPolicy) error {
-	return s.change(id, func(r *record) error {
-		r.AutoTermination, r.ManagedScaling = idle, scaling
 		return nil
 	})
 }

@@ -2,6 +2,7 @@ package emrapi
 
 import (
 	"errors"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
@@ -31,7 +32,8 @@ func (r *record) setState(
 	if len(details) > 0 {
 		status.ErrorDetails = details
 	}
-	if clusterReady(state) && status.Timeline.ReadyDateTime == nil {
+	becameReady := clusterReady(state) && status.Timeline.ReadyDateTime == nil
+	if becameReady {
 		status.Timeline.ReadyDateTime = now()
 	}
 	if !clusterTakesSteps(state) {
@@ -45,7 +47,7 @@ func (r *record) setState(
 			return err
 		}
 	}
-	r.setGroupStates(state)
+	r.setGroupStates(state, becameReady)
 	return nil
 }
 
@@ -72,17 +74,31 @@ func (r *record) endStepsAndInstances() error {
 	return nil
 }
 
-// setGroupStates sets the groups' states, which follow the cluster's.
-func (r *record) setGroupStates(cluster types.ClusterState) {
+// setGroupStates sets the states of groups and fleets while the cluster starts and
+// ends. In between they have states of their own.
+func (r *record) setGroupStates(cluster types.ClusterState, becameReady bool) {
+	if clusterReady(cluster) && !becameReady {
+		return
+	}
 	for i := range r.Groups {
 		status := r.Groups[i].Status
 		status.State = groupState(cluster)
-		if clusterReady(cluster) && status.Timeline.ReadyDateTime == nil {
-			status.Timeline.ReadyDateTime = now()
-		}
-		if clusterEnded(cluster) && status.Timeline.EndDateTime == nil {
-			status.Timeline.EndDateTime = now()
-		}
+		setTimes(cluster, &status.Timeline.ReadyDateTime, &status.Timeline.EndDateTime)
+	}
+	for i := range r.Fleets {
+		status := r.Fleets[i].Status
+		status.State = types.InstanceFleetState(groupState(cluster)) // fleets have the same names
+		setTimes(cluster, &status.Timeline.ReadyDateTime, &status.Timeline.EndDateTime)
+	}
+}
+
+// setTimes sets when a group became ready and when it ended, given its cluster's state.
+func setTimes(cluster types.ClusterState, ready, end **time.Time) {
+	if clusterReady(cluster) && *ready == nil {
+		*ready = now()
+	}
+	if clusterEnded(cluster) && *end == nil {
+		*end = now()
 	}
 }
 

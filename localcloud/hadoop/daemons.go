@@ -120,8 +120,12 @@ WantedBy=multi-user.target
 `, d.Class, d.User, platform.EMRHadoopConfDir, platform.EMRHadoopConfDir, JavaHome, exec, d.Log, n.Host)
 }
 
-// FsShell is the main class of HDFS' command line.
-const FsShell = "org.apache.hadoop.fs.FsShell"
+// Main classes of Hadoop's command lines.
+const (
+	FsShell              = "org.apache.hadoop.fs.FsShell"
+	HDFSAdmin            = "org.apache.hadoop.hdfs.tools.DFSAdmin"
+	ResourceManagerAdmin = "org.apache.hadoop.yarn.client.cli.RMAdminCLI"
+)
 
 // Command returns the command line of a program of the Hadoop distribution.
 func Command(class string, args ...string) []string {

@@ -107,6 +107,9 @@ func Files(n Node) map[string]string {
 		s + "/spark-env.sh":           envFile(n.sparkEnv(), n.exports("spark-env")),
 		s + "/log4j2.properties":      log4j2(n.properties("spark-log4j2", nil)),
 	}
+	if n.Master() {
+		maps.Copy(files, ExcludeFiles(nil, 0))
+	}
 	if metrics := n.properties("spark-metrics", nil); len(metrics) > 0 {
 		files[s+"/metrics.properties"] = propertyLines(metrics, "=")
 	}

@@ -53,6 +53,8 @@ func (n Node) hdfsSite() map[string]string {
 		"dfs.datanode.du.reserved":                                  "0",
 		"dfs.namenode.datanode.registration.ip-hostname-check":      "false",
 		"dfs.namenode.safemode.extension":                           "0",
+		"dfs.hosts.exclude":                                         hdfsExclude,
+		"dfs.namenode.decommission.interval":                        "5", // 30 on EMR
 		"dfs.client.block.write.replace-datanode-on-failure.policy": "NEVER",
 	}
 }
@@ -62,6 +64,7 @@ func (n Node) yarnSite() map[string]string {
 	return map[string]string{
 		"yarn.resourcemanager.hostname":                           n.fqdn(n.MasterHost),
 		"yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": "250",
+		"yarn.resourcemanager.nodes.exclude-path":                 yarnExclude,
 		"yarn.nodemanager.hostname":                               n.fqdn(n.Host),
 		"yarn.nodemanager.address":                                "${yarn.nodemanager.hostname}:" + port(platform.NodeManagerRPC),
 		"yarn.nodemanager.webapp.address":                         "${yarn.nodemanager.hostname}:" + port(platform.NodeManagerUI),

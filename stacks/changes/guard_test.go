@@ -13,11 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
 	"github.com/emr-observatory/emr-observatory/stacks/changes"
 )
 
 // busyCluster is a cluster in EMR's API whose steps run until released.
-type busyCluster struct{ release chan struct{} }
+type busyCluster struct {
+	emrapitest.NoNodes
+	release chan struct{}
+}
 
 func (b busyCluster) RunStep(ctx context.Context, _ string, _ types.Step) error {
 	select {
@@ -28,19 +32,16 @@ func (b busyCluster) RunStep(ctx context.Context, _ string, _ types.Step) error 
 	}
 }
 
-func (busyCluster) Terminate(context.Context, string) error { return nil }
-
 // serveEMR serves EMR's API with one idle cluster that waits for steps.
 func serveEMR(t *testing.T, nodes busyCluster) (client *emr.Client, cluster string) {
 	t.Helper()
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	server, err := emrapi.New(store, nodes, nodes, slog.New(slog.DiscardHandler))
+	server, err := emrapi.New(store, nodes, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	served := httptest.NewServer(server)
 	t.Cleanup(func() { served.Close(); server.Close() })
-	cluster = emrapi.NewID("j")
-	require.NoError(t, store.PutCluster(types.Cluster{Id: &cluster, Name: aws.String("test")}, nil, nil))
+	cluster = emrapitest.PutCluster(t, store)
 	for _, state := range []types.ClusterState{types.ClusterStateBootstrapping, types.ClusterStateRunning} {
 		require.NoError(t, store.SetClusterState(cluster, state, types.ClusterStateChangeReason{}))
 	}

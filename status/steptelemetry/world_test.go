@@ -2,7 +2,6 @@ package steptelemetry_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -29,6 +28,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 	"github.com/emr-observatory/emr-observatory/status/steptelemetry"
@@ -62,19 +62,13 @@ type emrError struct {
 	code, message string
 }
 
-// idle runs no steps: tests set their states.
-type idle struct{}
-
-func (idle) RunStep(context.Context, string, types.Step) error { return nil }
-func (idle) Terminate(context.Context, string) error           { return nil }
-
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{folder: t.TempDir(), tracing: status.Tracing{Enabled: true, Ratio: 1}, points: map[string]*metricspb.Metric{}}
 	var err error
 	w.store, err = emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	api, err := emrapi.New(w.store, idle{}, idle{}, slog.New(slog.DiscardHandler))
+	api, err := emrapi.New(w.store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	w.emr = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, "ElasticMapReduce.ListSteps", r.Header.Get("X-Amz-Target"), "the role allows nothing else")
@@ -187,8 +181,7 @@ func (w *world) source(t *testing.T) status.Source {
 // cluster adds a cluster whose nodes report.
 func (w *world) cluster(t *testing.T) string {
 	t.Helper()
-	id := emrapi.NewID("j")
-	require.NoError(t, w.store.PutCluster(types.Cluster{Id: &id, Name: aws.String("test")}, nil, nil))
+	id := emrapitest.PutCluster(t, w.store)
 	w.reports(t, id, "master", "ip-10-0-0-5")
 	w.reports(t, id, "core", "ip-10-0-0-6")
 	return id

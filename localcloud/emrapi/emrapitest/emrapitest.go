@@ -1,0 +1,51 @@
+// Package emrapitest puts clusters without nodes into EMR's API, for tests of its
+// clients.
+package emrapitest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+)
+
+// NoNodes implements emrapi.Nodes without nodes: steps complete at once, and a launched
+// cluster stays in STARTING.
+type NoNodes struct{}
+
+// Launch does nothing.
+func (NoNodes) Launch(context.Context, string) error { return nil }
+
+// Resize does nothing.
+func (NoNodes) Resize(context.Context, string, string) error { return nil }
+
+// RunStep does nothing.
+func (NoNodes) RunStep(context.Context, string, types.Step) error { return nil }
+
+// Terminate does nothing.
+func (NoNodes) Terminate(context.Context, string) error { return nil }
+
+// PutCluster puts a cluster in STARTING with a primary node's group into a store and
+// returns its id.
+func PutCluster(t testing.TB, store *emrapi.Store, change ...func(*types.Cluster)) string {
+	t.Helper()
+	id, err := store.PutJobFlow(emr.RunJobFlowInput{
+		Name: aws.String("test"), ReleaseLabel: aws.String("emr-7.10.0"), ServiceRole: aws.String("service"), JobFlowRole: aws.String("nodes"),
+		Instances: &types.JobFlowInstancesConfig{
+			KeepJobFlowAliveWhenNoSteps: aws.Bool(true), Ec2SubnetId: aws.String("subnet-1"),
+			InstanceGroups: []types.InstanceGroupConfig{{
+				InstanceRole: types.InstanceRoleTypeMaster, InstanceType: aws.String("m6g.xlarge"), InstanceCount: aws.Int32(1),
+			}},
+		},
+	})
+	require.NoError(t, err)
+	for _, c := range change {
+		require.NoError(t, store.UpdateCluster(id, c))
+	}
+	return id
+}
