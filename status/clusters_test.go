@@ -12,6 +12,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 )
@@ -19,12 +20,16 @@ import (
 // putCluster adds a cluster with a bootstrap action, and the tags of a stack.
 func putCluster(t *testing.T, store *emrapi.Store, name, stack string, action ...string) string {
 	t.Helper()
-	id := emrapi.NewID("j")
-	cluster := types.Cluster{Id: &id, Name: &name, ReleaseLabel: aws.String("emr-7.13.0")}
+	cluster := emrapitest.JobFlow()
+	cluster.Name, cluster.ReleaseLabel = &name, aws.String("emr-7.13.0")
 	for key, value := range platform.StackTags(stack) {
 		cluster.Tags = append(cluster.Tags, types.Tag{Key: &key, Value: &value})
 	}
-	require.NoError(t, store.PutCluster(cluster, nil, []types.Command{{Name: aws.String("install"), Args: action}}))
+	cluster.BootstrapActions = []types.BootstrapActionConfig{{
+		Name: aws.String("install"), ScriptBootstrapAction: &types.ScriptBootstrapActionConfig{Path: aws.String("s3://data/install.sh"), Args: action},
+	}}
+	id, err := store.PutJobFlow(cluster)
+	require.NoError(t, err)
 	return id
 }
 
@@ -34,7 +39,7 @@ func TestClustersAsEMRDescribesThem(t *testing.T) {
 	metrics := storetest.DefaultMetrics(t)
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	api, err := emrapi.New(store, idle{}, idle{}, slog.New(slog.DiscardHandler))
+	api, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(api.Close)
 	const artifacts = "s3://data/artifacts/"

@@ -92,7 +92,7 @@ func networkEdits() []edit {
 				changes.Created: {"network-emr-tag-subnet-0123abcd"},
 				changes.Deleted: {"network-vpc", "network-*"},
 				changes.Replaced: append([]string{
-					"network-control*", "network-core*", "network-master*", "network-service-access*",
+					"network-control*", "network-observed*", "emr-main-master*", "emr-main-core*", "emr-main-service-access*",
 				}, newControlAddress[changes.Replaced]...),
 				changes.Unforeseen: newControlAddress[changes.Unforeseen],
 			}, refused: []string{"emr-main-cluster"}},

@@ -1,7 +1,6 @@
 package clustertelemetry_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 	"github.com/emr-observatory/emr-observatory/status/clustertelemetry"
@@ -46,19 +46,13 @@ type world struct {
 	down   bool                                          // the collector refuses
 }
 
-// idle runs no steps.
-type idle struct{}
-
-func (idle) RunStep(context.Context, string, types.Step) error { return nil }
-func (idle) Terminate(context.Context, string) error           { return nil }
-
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{asked: map[string]int{}, metrics: storetest.Metrics(t)}
 	var err error
 	w.store, err = emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	api, err := emrapi.New(w.store, idle{}, idle{}, slog.New(slog.DiscardHandler))
+	api, err := emrapi.New(w.store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	w.emr = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
@@ -117,8 +111,15 @@ func (w *world) recorder(t *testing.T) (*clustertelemetry.Recorder, status.Sourc
 // cluster adds a cluster that EMR knows by a name.
 func (w *world) cluster(t *testing.T, name string, actions ...types.Command) string {
 	t.Helper()
-	id := emrapi.NewID("j")
-	require.NoError(t, w.store.PutCluster(types.Cluster{Id: &id, Name: &name, ReleaseLabel: aws.String("emr-7.13.0")}, nil, actions))
+	cluster := emrapitest.JobFlow()
+	cluster.Name, cluster.ReleaseLabel = &name, aws.String("emr-7.13.0")
+	for _, action := range actions {
+		cluster.BootstrapActions = append(cluster.BootstrapActions, types.BootstrapActionConfig{
+			Name: action.Name, ScriptBootstrapAction: &types.ScriptBootstrapActionConfig{Path: aws.String("s3://data/install.sh"), Args: action.Args},
+		})
+	}
+	id, err := w.store.PutJobFlow(cluster)
+	require.NoError(t, err)
 	return id
 }
 

@@ -26,7 +26,7 @@ func TestEveryAllowedActionIsListedWithPurpose(t *testing.T) {
 // What only some configurations need is allowed in these, and in no other.
 func TestInstanceStoresAreEncryptedWithListedActions(t *testing.T) {
 	values := trial.Values(t, "dev")
-	const key = platform.Project + ":emr"
+	const key = platform.Project + ":clusters"
 	before := values[key]
 	values[key] = strings.ReplaceAll(before, `"m5.xlarge"`, `"d2.xlarge"`)
 	require.NotEqual(t, before, values[key])

@@ -75,7 +75,7 @@ func everyStack() []Exception {
 				"role; the role allows three prefixes, one key and CloudWatch's metrics.",
 		},
 		{
-			Rule: "AWS-0104", Resources: []string{"network-control-https-out", "network-core-https-out", "network-master-https-out"},
+			Rule: "AWS-0104", Resources: []string{"network-control-https-out", "emr-main-core-https-out", "emr-main-master-https-out"},
 			Reason: "AWS's APIs, image registries and package mirrors have no stable addresses, so a narrower list would become outdated.",
 			Mitigation: "TCP port 443 only; the control node's group also has the port of a tracing.endpoint that is a name. Flow logs " +
 				"record the traffic.",

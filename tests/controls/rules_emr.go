@@ -131,8 +131,10 @@ func nodesAdmitGroupsOnly(r Resource, all Resources) Judgement {
 // that uses them.
 func nodeGroups(cluster Resource) map[any]string {
 	return map[any]string{
-		cluster.At("ec2Attributes.emrManagedMasterSecurityGroup"): nodes,
-		cluster.At("ec2Attributes.emrManagedSlaveSecurityGroup"):  nodes,
-		cluster.At("ec2Attributes.serviceAccessSecurityGroup"):    serviceAccess,
+		cluster.At("ec2Attributes.emrManagedMasterSecurityGroup"):  nodes,
+		cluster.At("ec2Attributes.emrManagedSlaveSecurityGroup"):   nodes,
+		cluster.At("ec2Attributes.serviceAccessSecurityGroup"):     serviceAccess,
+		cluster.At("ec2Attributes.additionalMasterSecurityGroups"): observed,
+		cluster.At("ec2Attributes.additionalSlaveSecurityGroups"):  observed,
 	}
 }

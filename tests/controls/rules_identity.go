@@ -121,11 +121,11 @@ func namesActions(r Resource, all Resources) Judgement {
 }
 
 // withoutResources are the actions that allow no resource but "*" (Service
-// Authorization Reference: Amazon CloudWatch, Amazon Resource Group Tagging API,
-// Amazon Message Gateway Service).
+// Authorization Reference: Amazon CloudWatch, Amazon Elastic MapReduce, Amazon Resource
+// Group Tagging API, Amazon Message Gateway Service).
 var withoutResources = []string{
 	"cloudwatch:GetMetricData", "cloudwatch:GetMetricStatistics", "cloudwatch:ListMetrics",
-	"tag:GetResources",
+	"elasticmapreduce:ListClusters", "tag:GetResources",
 	"ssmmessages:CreateControlChannel", "ssmmessages:CreateDataChannel",
 	"ssmmessages:OpenControlChannel", "ssmmessages:OpenDataChannel",
 }

@@ -86,6 +86,7 @@ func noUnrestrictedEgress(r Resource, _ Resources) Judgement {
 const (
 	controlNode   = "the control node"
 	nodes         = "EMR nodes"
+	observed      = "observed nodes" // EMR nodes of any cluster
 	serviceAccess = "EMR's access"
 	endpoints     = "interface endpoints"
 	operators     = "operators"
@@ -115,7 +116,7 @@ func partOf(group any, all Resources) string {
 // use any port among themselves; see opensDeclaredPort.
 func declaredPorts(part, peer string) []platform.Port {
 	switch {
-	case part == controlNode && peer == nodes:
+	case part == controlNode && peer == observed:
 		return []platform.Port{platform.OTLPGRPC, platform.OTLPHTTP, platform.Pyroscope}
 	case part == controlNode && peer == operators:
 		return []platform.Port{platform.Grafana, platform.KubernetesAPI, platform.Status}
@@ -134,7 +135,7 @@ func opensDeclaredPort(r Resource, all Resources) Judgement {
 	if group := r.At("referencedSecurityGroupId"); group != nil {
 		peer = partOf(group, all)
 	}
-	if part == nodes && peer == nodes {
+	if part == nodes && peer == nodes && sameCluster(r.At("securityGroupId"), r.At("referencedSecurityGroupId"), all) {
 		return met()
 	}
 	from, _ := r.At("fromPort").(float64)
@@ -142,6 +143,14 @@ func opensDeclaredPort(r Resource, all Resources) Judgement {
 		return met()
 	}
 	return unmet("%s %v to %v is not declared from %q to %q", r.Text("ipProtocol"), r.At("fromPort"), r.At("toPort"), peer, part)
+}
+
+// sameCluster reports whether two groups belong to the same cluster: YARN and HDFS ask
+// nobody for a password.
+func sameCluster(a, b any, all Resources) bool {
+	return slices.ContainsFunc(all.OfType(typeCluster), func(c Resource) bool {
+		return nodeGroups(c)[a] == nodes && nodeGroups(c)[b] == nodes
+	})
 }
 
 func groupInUse(r Resource, all Resources) Judgement {
@@ -180,7 +189,7 @@ func hasFlowLog(r Resource, all Resources) Judgement {
 // hostPorts returns the declared ports of the control node that pods may listen on:
 // all but the Kubernetes API's.
 func hostPorts() []platform.Port {
-	all := slices.Concat(declaredPorts(controlNode, nodes), declaredPorts(controlNode, operators))
+	all := slices.Concat(declaredPorts(controlNode, observed), declaredPorts(controlNode, operators))
 	return slices.DeleteFunc(all, func(p platform.Port) bool { return p == platform.KubernetesAPI })
 }
 

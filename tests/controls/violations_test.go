@@ -45,8 +45,8 @@ func emrViolations() []violation {
 		{"EMR.1", "emr-main-cluster", set("Subnet", "network-private-a", "mapPublicIpOnLaunch", true)},
 		{"EMR.1", "emr-main-cluster", set("Route", "network-private-out", "gatewayId", "igw")},
 		{"emr_cluster_publicly_accesible", "emr-main-cluster",
-			both(set(ingress, "network-core-tcp-from-master", "referencedSecurityGroupId", nil),
-				set(ingress, "network-core-tcp-from-master", "cidrIpv4", "10.0.0.0/8"))},
+			both(set(ingress, "emr-main-core-tcp-from-master", "referencedSecurityGroupId", nil),
+				set(ingress, "emr-main-core-tcp-from-master", "cidrIpv4", "10.0.0.0/8"))},
 	}
 }
 
@@ -126,18 +126,18 @@ func machineViolations() []violation {
 func networkViolations() []violation {
 	const grafana = "network-control-grafana-from-203.0.113.0_24"
 	return []violation{
-		{"CKV_AWS_23", "network-core", set("SecurityGroup", "network-core", "description", nil)},
+		{"CKV_AWS_23", "emr-main-core", set("SecurityGroup", "emr-main-core", "description", nil)},
 		{"CKV_AWS_23", grafana, set(ingress, grafana, "description", "")},
 		{"AWS-0107", grafana, set(ingress, grafana, "cidrIpv4", "0.0.0.0/0")},
 		{"AWS-0107", grafana, both(set(ingress, grafana, "cidrIpv4", nil), set(ingress, grafana, "cidrIpv6", "::/0"))},
 		{"observatory/ports", grafana, both(set(ingress, grafana, "fromPort", 22.0), set(ingress, grafana, "toPort", 22.0))},
 		{"observatory/ports", grafana, set(ingress, grafana, "toPort", 3001.0)},
 		{"observatory/ports", grafana, set(ingress, grafana, "ipProtocol", "-1")},
-		{"observatory/ports", grafana, set(ingress, grafana, "securityGroupId", "network-core-id")},
-		{"observatory/ports", "network-control-otlp-grpc-from-core",
-			set(ingress, "network-control-otlp-grpc-from-core", "referencedSecurityGroupId", "network-service-access-id")},
-		{"CKV_AWS_382", "network-core-https-out", set(egress, "network-core-https-out", "ipProtocol", "-1")},
-		{"AWS-0104", "network-core-http-to-s3", set(egress, "network-core-http-to-s3", "cidrIpv4", "0.0.0.0/0")},
+		{"observatory/ports", grafana, set(ingress, grafana, "securityGroupId", "emr-main-core-id")},
+		{"observatory/ports", "network-control-otlp-grpc-from-observed",
+			set(ingress, "network-control-otlp-grpc-from-observed", "referencedSecurityGroupId", "emr-main-service-access-id")},
+		{"CKV_AWS_382", "emr-main-core-https-out", set(egress, "emr-main-core-https-out", "ipProtocol", "-1")},
+		{"AWS-0104", "emr-main-core-http-to-s3", set(egress, "emr-main-core-http-to-s3", "cidrIpv4", "0.0.0.0/0")},
 		{"CKV2_AWS_5", "stray", add("aws:ec2/securityGroup:SecurityGroup", "stray", map[string]any{"description": "unused"})},
 		{"CKV2_AWS_12", "network-vpc", drop("DefaultSecurityGroup", "network-default-group")},
 		{"CKV2_AWS_12", "network-vpc", set("DefaultSecurityGroup", "network-default-group", "egress", []any{map[string]any{"protocol": "-1"}})},
@@ -261,9 +261,9 @@ func TestEveryRuleFindsItsViolation(t *testing.T) {
 // TestBlockOfPublicAccessIsJudgedWhereAskedFor judges a stack that sets the key, to
 // which the stacks' exception does not apply.
 func TestBlockOfPublicAccessIsJudgedWhereAskedFor(t *testing.T) {
-	const stack, key = "blocking", platform.Project + ":emr"
+	const stack, key = "blocking", platform.Project + ":blockPublicAccess"
 	values := trial.Values(t, "local")
-	values[key], values[platform.Project+":controlNode"] = `{"blockPublicAccess":true}`, `{"access":"vpc"}`
+	values[key], values[platform.Project+":controlNode"] = `true`, `{"access":"vpc"}`
 	all := controls.FromRecording(trial.Record(t, "local", recorder.WithConfig(values)))
 	require.Empty(t, findings(controls.Judge(stack, all)))
 	for _, v := range blockViolations() {
@@ -277,7 +277,7 @@ func TestPublicAddressesAreFound(t *testing.T) {
 	const stack, name, association = "private", "control-instance", "aws:ec2/eipAssociation:EipAssociation"
 	values := trial.Values(t, "local")
 	values[platform.Project+":controlNode"] = `{"access":"vpc"}`
-	values[platform.Project+":emr"] = `{"blockPublicAccess":true}`
+	values[platform.Project+":blockPublicAccess"] = `true`
 	all := controls.FromRecording(trial.Record(t, "local", recorder.WithConfig(values)))
 	require.Empty(t, findings(controls.Judge(stack, all)))
 	for _, a := range []alteration{

@@ -34,7 +34,17 @@ func (NoNodes) Terminate(context.Context, string) error { return nil }
 // returns its id.
 func PutCluster(t testing.TB, store *emrapi.Store, change ...func(*types.Cluster)) string {
 	t.Helper()
-	id, err := store.PutJobFlow(emr.RunJobFlowInput{
+	id, err := store.PutJobFlow(JobFlow())
+	require.NoError(t, err)
+	for _, c := range change {
+		require.NoError(t, store.UpdateCluster(id, c))
+	}
+	return id
+}
+
+// JobFlow returns the request for a cluster of one primary node.
+func JobFlow() emr.RunJobFlowInput {
+	return emr.RunJobFlowInput{
 		Name: aws.String("test"), ReleaseLabel: aws.String("emr-7.10.0"), ServiceRole: aws.String("service"), JobFlowRole: aws.String("nodes"),
 		Instances: &types.JobFlowInstancesConfig{
 			KeepJobFlowAliveWhenNoSteps: aws.Bool(true), Ec2SubnetId: aws.String("subnet-1"),
@@ -42,10 +52,5 @@ func PutCluster(t testing.TB, store *emrapi.Store, change ...func(*types.Cluster
 				InstanceRole: types.InstanceRoleTypeMaster, InstanceType: aws.String("m6g.xlarge"), InstanceCount: aws.Int32(1),
 			}},
 		},
-	})
-	require.NoError(t, err)
-	for _, c := range change {
-		require.NoError(t, store.UpdateCluster(id, c))
 	}
-	return id
 }
