@@ -73,7 +73,10 @@ func TestTerraformReadsIt(t *testing.T) {
 	require.Equal(t, "bootstrap_action", cluster.Blocks[1].Type)
 	require.Equal(t, settings().Bootstrap.Path, get(cluster.Blocks[1].Body, "path"))
 	require.Equal(t, strings.Join(settings().Bootstrap.Args, " "), get(cluster.Blocks[1].Body, "args"))
-	require.Equal(t, "aws_iam_role_policy_attachment", blocks[1].Labels[0])
+	require.Equal(t, []string{"aws_iam_role_policy_attachment", "observatory"}, blocks[1].Labels)
+	waits := cluster.Attributes["depends_on"].Expr.Variables()
+	require.Len(t, waits, 1, "a cluster whose nodes cannot fetch the bootstrap action ends")
+	require.Equal(t, "aws_iam_role_policy_attachment", waits[0].RootName())
 	require.Equal(t, settings().NodePolicyARN, get(blocks[1].Body, "policy_arn"))
 }
 

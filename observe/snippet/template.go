@@ -13,6 +13,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
+const policyResource = "aws_iam_role_policy_attachment"
+
 // terraform writes the parts of an aws_emr_cluster, and the attachment of the policy.
 func terraform(s observe.Settings) (string, error) {
 	configurations, err := value(s.Configurations)
@@ -33,8 +35,12 @@ func terraform(s observe.Settings) (string, error) {
 	action.SetAttributeValue("path", cty.StringVal(s.Bootstrap.Path))
 	action.SetAttributeValue("args", args)
 	cluster.SetAttributeRaw("configurations_json", hclwrite.TokensForFunctionCall("jsonencode", hclwrite.TokensForValue(configurations)))
+	// Without the policy no node can fetch its bootstrap action, and the cluster ends.
+	cluster.SetAttributeRaw("depends_on", hclwrite.TokensForTuple([]hclwrite.Tokens{
+		hclwrite.TokensForIdentifier(policyResource + "." + platform.Name),
+	}))
 	file.Body().AppendNewline()
-	policy := file.Body().AppendNewBlock("resource", []string{"aws_iam_role_policy_attachment", "observatory"}).Body()
+	policy := file.Body().AppendNewBlock("resource", []string{policyResource, platform.Name}).Body()
 	policy.SetAttributeValue("role", cty.StringVal(nodeRole))
 	policy.SetAttributeValue("policy_arn", cty.StringVal(s.NodePolicyARN))
 
