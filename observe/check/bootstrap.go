@@ -1,0 +1,154 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+
+	"github.com/emr-observatory/emr-observatory/observe"
+)
+
+const printAgain = "use the one that `observatory observe print` prints"
+
+// bootstrap looks for the platform's bootstrap action, or else for what is left of it:
+// the action of an earlier version, or a copy somewhere else.
+func (e *examination) bootstrap(ctx context.Context) ([]Miss, error) {
+	var actions []types.Command
+	pages := emr.NewListBootstrapActionsPaginator(e.EMR, &emr.ListBootstrapActionsInput{ClusterId: e.cluster.Id})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("list bootstrap actions: %w", err)
+		}
+		actions = append(actions, page.BootstrapActions...)
+	}
+	var misses []Miss
+	for _, action := range actions {
+		miss, own := e.compare(action)
+		if own && miss == nil {
+			return nil, nil
+		}
+		if own {
+			misses = append(misses, *miss)
+		}
+	}
+	if len(misses) > 0 {
+		return misses[:1], nil
+	}
+	return []Miss{{PartBootstrap, fmt.Sprintf("%d others", len(actions)), "must be among the cluster's: " + e.Observe.Bootstrap.Path,
+		printAgain + ", before the others"}}, nil
+}
+
+// compare reports whether an action is the platform's, and what is wrong with it.
+func (e *examination) compare(action types.Command) (miss *Miss, own bool) {
+	wanted, uri := e.Observe.Bootstrap, aws.ToString(action.ScriptPath)
+	switch earlier := artifact(uri) == artifact(wanted.Path); {
+	case uri == wanted.Path && slices.Equal(action.Args, wanted.Args):
+		return nil, true
+	case uri == wanted.Path && slices.Contains(action.Args, wanted.Hash):
+		return &Miss{PartBootstrap, fmt.Sprintf("arguments %q", action.Args), fmt.Sprintf("must be %q", wanted.Args), printAgain}, true
+	case uri == wanted.Path || earlier && !slices.Contains(action.Args, wanted.Hash):
+		return &Miss{PartBootstrapHash, fmt.Sprintf("arguments %q", action.Args), fmt.Sprintf("must be %q", wanted.Args),
+			"the cluster was started with another version of the platform, and sends what that one collects; " + printAgain}, true
+	case earlier, slices.Contains(action.Args, wanted.Hash), path.Base(uri) == path.Base(wanted.Path) && overlap(action.Args, wanted.Args):
+		return &Miss{PartBootstrapPath, uri, "must be " + wanted.Path, "a copy is not updated with the platform; " + printAgain}, true
+	}
+	return nil, false
+}
+
+// artifact returns a script's URI without the folder that is named after its content.
+func artifact(uri string) string { return path.Dir(path.Dir(uri)) + "/" + path.Base(uri) }
+
+func overlap(a, b []string) bool {
+	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
+}
+
+// configurations compares the cluster's configurations with those that the platform
+// needs, and then those of groups and fleets, which replace the cluster's by key.
+func (e *examination) configurations(ctx context.Context) ([]Miss, error) {
+	wanted := e.Observe.Configurations
+	if !e.hasSpark() { // said once, by PartSpark
+		wanted = slices.DeleteFunc(slices.Clone(wanted), func(c observe.Classification) bool { return c.Classification == "spark-defaults" })
+	}
+	var misses []Miss
+	for _, lack := range observe.Lacks(classifications(e.cluster.Configurations), wanted) {
+		misses = append(misses, missing(lack, ""))
+	}
+	parts, err := e.partConfigurations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range parts {
+		for _, lack := range observe.Lacks(classifications(part.list), wanted) {
+			if lack.Set {
+				misses = append(misses, missing(lack, " of "+part.name))
+			}
+		}
+	}
+	return misses, nil
+}
+
+func missing(lack observe.Lack, of string) Miss {
+	m := Miss{Part(lack.Classification + of), lack.Key + " is missing", fmt.Sprintf("must be %q", lack.Wanted), "set it"}
+	if lack.Set {
+		m.Found, m.Rule = fmt.Sprintf("%s is %q", lack.Key, lack.Value), fmt.Sprintf("must have %q", lack.Wanted)
+		m.Remedy = "EMR replaces a value by its key: add this to yours"
+	}
+	if strings.HasPrefix(lack.Wanted, observe.AgentFlag) || strings.HasSuffix(lack.Wanted, observe.AgentFlag) {
+		m.Remedy += "; without the agent Spark sends nothing"
+	}
+	m.Remedy += "; `observatory observe print --configurations FILE` merges the list"
+	return m
+}
+
+// partConfiguration is the list of a group or of an instance type of a fleet.
+type partConfiguration struct {
+	name string
+	list []types.Configuration
+}
+
+func (e *examination) partConfigurations(ctx context.Context) ([]partConfiguration, error) {
+	var parts []partConfiguration
+	if e.cluster.InstanceCollectionType == types.InstanceCollectionTypeInstanceFleet {
+		pages := emr.NewListInstanceFleetsPaginator(e.EMR, &emr.ListInstanceFleetsInput{ClusterId: e.cluster.Id})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				return nil, fmt.Errorf("list instance fleets: %w", err)
+			}
+			for _, fleet := range page.InstanceFleets {
+				for _, of := range fleet.InstanceTypeSpecifications {
+					parts = append(parts, partConfiguration{aws.ToString(of.InstanceType) + " in fleet " + aws.ToString(fleet.Id), of.Configurations})
+				}
+			}
+		}
+		return parts, nil
+	}
+	pages := emr.NewListInstanceGroupsPaginator(e.EMR, &emr.ListInstanceGroupsInput{ClusterId: e.cluster.Id})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("list instance groups: %w", err)
+		}
+		for _, group := range page.InstanceGroups {
+			parts = append(parts, partConfiguration{"instance group " + aws.ToString(group.Id), group.Configurations})
+		}
+	}
+	return parts, nil
+}
+
+func classifications(list []types.Configuration) []observe.Classification {
+	var out []observe.Classification
+	for _, c := range list {
+		out = append(out, observe.Classification{
+			Classification: aws.ToString(c.Classification), Properties: c.Properties, Configurations: classifications(c.Configurations),
+		})
+	}
+	return out
+}

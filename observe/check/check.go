@@ -1,0 +1,167 @@
+// Package check examines a cluster that others have started: whether it has what
+// package observe says that an observed cluster needs. It only reads, from EMR, IAM
+// and EC2, and changes nothing. Whether telemetry arrives is the status page's to say.
+package check
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+
+	"github.com/emr-observatory/emr-observatory/observe"
+	"github.com/emr-observatory/emr-observatory/schema"
+)
+
+// Part is what of a cluster was examined.
+type Part string
+
+// The parts, in the order of a report.
+const (
+	PartRelease         Part = "release"
+	PartSpark           Part = "application Spark"
+	PartPrimaryGroup    Part = "security group of the primary node"
+	PartCoreGroup       Part = "security group of core and task nodes"
+	PartRole            Part = "role of the nodes"
+	PartBootstrap       Part = "bootstrap action"
+	PartBootstrapPath   Part = "path of the bootstrap action"
+	PartBootstrapHash   Part = "hash of the bootstrap action"
+	PartClassifications Part = "configurations"
+	PartRoute           Part = "route to the control node"
+)
+
+// Platform is what a cluster is compared with.
+type Platform struct {
+	Observe          observe.Settings
+	KMSKeyARN        string // encrypts what the bootstrap action installs
+	VPCID            string
+	SubnetIDs        []string // of the platform, from which the control node is reached
+	ControlPrivateIP string
+}
+
+// Clients are the APIs that are read. The local cloud has neither IAM nor EC2: what
+// they would say is then not examined, and the report says so.
+type Clients struct {
+	EMR *emr.Client
+	IAM *iam.Client // nil = not examined
+	EC2 *ec2.Client // nil = not examined
+}
+
+// Miss is one thing that the cluster lacks.
+type Miss struct {
+	Part   Part   `json:"part"`
+	Found  string `json:"found"`
+	Rule   string `json:"rule"`
+	Remedy string `json:"remedy"`
+}
+
+// Error formats all fields on one line.
+func (m Miss) Error() string { return fmt.Sprintf("%s: %s: %s; %s", m.Part, m.Found, m.Rule, m.Remedy) }
+
+// Report is what an examination found.
+type Report struct {
+	Cluster    string `json:"cluster"`
+	Name       string `json:"name"`
+	State      string `json:"state"`
+	Release    string `json:"release"`
+	Misses     []Miss `json:"misses"`
+	Unexamined []Part `json:"unexamined"`
+}
+
+// StartAgain is what to do after the remedies.
+const StartAgain = "A running cluster takes no bootstrap action, and EMR keeps its groups and roles: after the remedies, start it again."
+
+var clusterID = regexp.MustCompile(`^j-[A-Z0-9]{1,20}$`)
+
+// examination is one cluster with the answers of EMR.
+type examination struct {
+	Platform
+	Clients
+	cluster    *types.Cluster
+	attributes types.Ec2InstanceAttributes
+}
+
+// Run examines a cluster. The error is that of EMR: the cluster could not be read at
+// all. What else could not be read is a miss.
+func Run(ctx context.Context, c Clients, id string, p Platform) (Report, error) {
+	if !clusterID.MatchString(id) {
+		return Report{}, fmt.Errorf("check cluster: %q: must be the id of an EMR cluster on EC2, j-…: EMR Serverless and EMR on EKS have "+
+			"no nodes that the platform could observe; list the clusters with `aws emr list-clusters --active`", id)
+	}
+	described, err := c.EMR.DescribeCluster(ctx, &emr.DescribeClusterInput{ClusterId: &id})
+	if err != nil {
+		return Report{}, fmt.Errorf("check cluster %s: describe it: %w", id, err)
+	}
+	e := examination{Platform: p, Clients: c, cluster: described.Cluster}
+	if described.Cluster.Ec2InstanceAttributes != nil {
+		e.attributes = *described.Cluster.Ec2InstanceAttributes
+	}
+	r := Report{
+		Cluster: id, Name: aws.ToString(e.cluster.Name), Release: aws.ToString(e.cluster.ReleaseLabel),
+		Misses: e.own(), Unexamined: []Part{},
+	}
+	if e.cluster.Status != nil {
+		r.State = string(e.cluster.Status.State)
+	}
+	for _, examine := range []struct {
+		part   Part
+		run    func(context.Context) ([]Miss, error)
+		absent bool
+		rights string
+	}{
+		{PartRole, e.role, c.IAM == nil, "iam:GetInstanceProfile and iam:SimulatePrincipalPolicy"},
+		{PartBootstrap, e.bootstrap, false, "elasticmapreduce:ListBootstrapActions"},
+		{PartClassifications, e.configurations, false, "elasticmapreduce:ListInstanceGroups and elasticmapreduce:ListInstanceFleets"},
+		{PartRoute, e.route, c.EC2 == nil && !slices.Contains(p.SubnetIDs, e.subnet()), "ec2:DescribeSubnets and ec2:DescribeRouteTables"},
+	} {
+		if examine.absent {
+			r.Unexamined = append(r.Unexamined, examine.part)
+			continue
+		}
+		misses, err := examine.run(ctx)
+		if err != nil {
+			misses = []Miss{{examine.part, err.Error(), "must be readable", "allow yourself " + examine.rights + ", and check again"}}
+		}
+		r.Misses = append(r.Misses, misses...)
+	}
+	return r, nil
+}
+
+// own examines what DescribeCluster says itself.
+func (e *examination) own() []Miss {
+	misses := []Miss{}
+	if release := aws.ToString(e.cluster.ReleaseLabel); !schema.IsSupportedRelease(release) {
+		misses = append(misses, Miss{PartRelease, release, "must be " + schema.OldestRelease() + " or later, and not emr-spark",
+			"choose such a release"})
+	}
+	if !e.hasSpark() {
+		misses = append(misses, Miss{PartSpark, "not installed", "must be among the applications",
+			"add Spark; without it only metrics and logs of the hosts arrive"})
+	}
+	for _, group := range []struct {
+		part Part
+		ids  []string
+		key  string
+	}{
+		{PartPrimaryGroup, e.attributes.AdditionalMasterSecurityGroups, "AdditionalMasterSecurityGroups"},
+		{PartCoreGroup, e.attributes.AdditionalSlaveSecurityGroups, "AdditionalSlaveSecurityGroups"},
+	} {
+		if wanted := e.Observe.SecurityGroupID; !slices.Contains(group.ids, wanted) {
+			misses = append(misses, Miss{group.part, fmt.Sprintf("additional groups: %q", group.ids), "must be among them: " + wanted,
+				"add " + wanted + " to " + group.key + ": it opens the way to the control node"})
+		}
+	}
+	return misses
+}
+
+func (e *examination) hasSpark() bool {
+	return slices.ContainsFunc(e.cluster.Applications, func(a types.Application) bool { return aws.ToString(a.Name) == "Spark" })
+}
+
+func (e *examination) subnet() string { return aws.ToString(e.attributes.Ec2SubnetId) }
