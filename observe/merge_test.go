@@ -32,7 +32,8 @@ func find(list []observe.Classification, key string, path ...string) (string, bo
 
 func TestMergeAppendsWhereEMRReplaces(t *testing.T) {
 	own, err := observe.Parse(`[
-		{"Classification": "spark-defaults", "Properties": {"spark.driver.defaultJavaOptions": "-Xss8m -Dq='a b'", "spark.sql.adaptive.enabled": "false"}},
+		{"Classification": "spark-defaults", "Properties": {
+			"spark.driver.defaultJavaOptions": "-Xss8m -Dq='a b'", "spark.sql.adaptive.enabled": "false"}},
 		{"Classification": "hadoop-env", "Properties": {}, "Configurations": [
 			{"Classification": "export", "Properties": {"HADOOP_NAMENODE_HEAPSIZE": "2048"}}]},
 		{"Classification": "container-executor", "Configurations": [
@@ -42,17 +43,20 @@ func TestMergeAppendsWhereEMRReplaces(t *testing.T) {
 	merged := observe.Merge(own, observe.Configurations("1", nil))
 	rendered, err := observe.Render(merged)
 	require.NoError(t, err)
+	const executor = "-verbose:gc -XX:+PrintGCDetails -XX:+PrintGCDateStamps -XX:OnOutOfMemoryError='kill -9 %p'"
 	require.JSONEq(t, `[
 		{"Classification": "spark-defaults", "Properties": {
 			"spark.driver.defaultJavaOptions": "-Xss8m -Dq='a b' -javaagent:/opt/observatory/launcher.jar",
-			"spark.executor.defaultJavaOptions": "-verbose:gc -XX:+PrintGCDetails -XX:+PrintGCDateStamps -XX:OnOutOfMemoryError='kill -9 %p' -javaagent:/opt/observatory/launcher.jar",
+			"spark.executor.defaultJavaOptions": "`+executor+` -javaagent:/opt/observatory/launcher.jar",
 			"spark.observatory.tracing.samplingRatio": "1",
 			"spark.sql.adaptive.enabled": "false"}},
 		{"Classification": "hadoop-env", "Properties": {}, "Configurations": [
 			{"Classification": "export", "Properties": {"HADOOP_NAMENODE_HEAPSIZE": "2048"}}]},
 		{"Classification": "container-executor", "Properties": {}, "Configurations": [
-			{"Classification": "docker", "Properties": {"docker.allowed.ro-mounts": "/etc/passwd, /data,/opt/observatory", "docker.trusted.registries": "acme"}}]},
-		{"Classification": "yarn-site", "Properties": {"yarn.nodemanager.runtime.linux.docker.default-ro-mounts": "/opt/observatory:/opt/observatory"}},
+			{"Classification": "docker", "Properties": {
+				"docker.allowed.ro-mounts": "/etc/passwd, /data,/opt/observatory", "docker.trusted.registries": "acme"}}]},
+		{"Classification": "yarn-site", "Properties": {
+			"yarn.nodemanager.runtime.linux.docker.default-ro-mounts": "/opt/observatory:/opt/observatory"}},
 		{"Classification": "core-site", "Properties": {"hadoop.prometheus.endpoint.enabled": "true"}}]`, rendered)
 	require.NotContains(t, rendered, `\u003c`)
 	require.Empty(t, own[2].Properties, "the arguments stay as they are")
@@ -121,7 +125,8 @@ func randomList(r *rand.Rand, depth int) []observe.Classification {
 	names := []string{"spark-defaults", "core-site", "yarn-site", "container-executor", "hive-site", "hadoop-env", "docker", "export"}
 	keys := []string{
 		"spark.driver.defaultJavaOptions", "spark.executor.defaultJavaOptions", "spark.observatory.tracing.samplingRatio",
-		"yarn.nodemanager.runtime.linux.docker.default-ro-mounts", "docker.allowed.ro-mounts", "hadoop.prometheus.endpoint.enabled", "a.b", "Ü<&>",
+		"yarn.nodemanager.runtime.linux.docker.default-ro-mounts", "docker.allowed.ro-mounts", "hadoop.prometheus.endpoint.enabled",
+		"a.b", "Ü<&>",
 	}
 	values := []string{
 		"-Xss8m", "-Dq='a b' -Dz=\"c,d\"", observe.AgentFlag, "-ea " + observe.AgentFlag + " -Xss1m", "/data:/data:ro,/x",

@@ -29,7 +29,8 @@ func observeCommand(s *settings) *cobra.Command {
 			"and its configurations: the stack output observe. They come from the running local cloud, or from --outputs.",
 	}
 	o := &stackOutputs{settings: s}
-	c.PersistentFlags().StringVar(&o.file, "outputs", "", "file with the stack's outputs, as `pulumi stack output --json` prints them; - is stdin")
+	c.PersistentFlags().StringVar(&o.file, "outputs", "",
+		"file with the stack's outputs, as \"pulumi stack output --json\" prints them; - is stdin")
 	c.AddCommand(observePrintCommand(o), observeCheckCommand(o))
 	return c
 }

@@ -124,7 +124,9 @@ func (e *examination) partConfigurations(ctx context.Context) ([]partConfigurati
 			}
 			for _, fleet := range page.InstanceFleets {
 				for _, of := range fleet.InstanceTypeSpecifications {
-					parts = append(parts, partConfiguration{aws.ToString(of.InstanceType) + " in fleet " + aws.ToString(fleet.Id), of.Configurations})
+					parts = append(parts, partConfiguration{
+						fmt.Sprintf("%s in the %s fleet", aws.ToString(of.InstanceType), fleet.InstanceFleetType), of.Configurations,
+					})
 				}
 			}
 		}
@@ -137,7 +139,9 @@ func (e *examination) partConfigurations(ctx context.Context) ([]partConfigurati
 			return nil, fmt.Errorf("list instance groups: %w", err)
 		}
 		for _, group := range page.InstanceGroups {
-			parts = append(parts, partConfiguration{"instance group " + aws.ToString(group.Id), group.Configurations})
+			parts = append(parts, partConfiguration{
+				fmt.Sprintf("the %s instance group", group.InstanceGroupType), group.Configurations,
+			})
 		}
 	}
 	return parts, nil

@@ -8,15 +8,17 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"golang.org/x/mod/semver"
 
 	"github.com/emr-observatory/emr-observatory/observe"
-	"github.com/emr-observatory/emr-observatory/schema"
+	"github.com/emr-observatory/emr-observatory/schema/facts"
 )
 
 // Part is what of a cluster was examined.
@@ -136,9 +138,9 @@ func Run(ctx context.Context, c Clients, id string, p Platform) (Report, error) 
 // own examines what DescribeCluster says itself.
 func (e *examination) own() []Miss {
 	misses := []Miss{}
-	if release := aws.ToString(e.cluster.ReleaseLabel); !schema.IsSupportedRelease(release) {
-		misses = append(misses, Miss{PartRelease, release, "must be " + schema.OldestRelease() + " or later, and not emr-spark",
-			"choose such a release"})
+	oldest := facts.ReleaseFile().Releases[0].Label
+	if release := aws.ToString(e.cluster.ReleaseLabel); !isSince(release, oldest) {
+		misses = append(misses, Miss{PartRelease, release, "must be " + oldest + " or later, and not emr-spark", "choose such a release"})
 	}
 	if !e.hasSpark() {
 		misses = append(misses, Miss{PartSpark, "not installed", "must be among the applications",
@@ -158,6 +160,13 @@ func (e *examination) own() []Miss {
 		}
 	}
 	return misses
+}
+
+// isSince compares releases. The platform's own clusters have one that the file of
+// releases names; of others a newer one may be observed too.
+func isSince(release, oldest string) bool {
+	version := func(label string) string { return "v" + strings.TrimPrefix(label, "emr-") }
+	return semver.IsValid(version(release)) && semver.Compare(version(release), version(oldest)) >= 0
 }
 
 func (e *examination) hasSpark() bool {

@@ -148,7 +148,9 @@ func stepFunctions(s observe.Settings) (string, error) {
 	text, err := toJSON(struct {
 		Type, Resource, Comment string
 		Parameters              request
-	}{"Task", "arn:" + partition(s.NodePolicyARN) + ":states:::elasticmapreduce:createCluster.sync", strings.Join(notes, " "), requestOf(s)}, "  ")
+	}{
+		"Task", "arn:" + partition(s.NodePolicyARN) + ":states:::elasticmapreduce:createCluster.sync", strings.Join(notes, " "), requestOf(s),
+	}, "  ")
 	return text + "\n", err
 }
 

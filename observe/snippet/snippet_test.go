@@ -51,7 +51,9 @@ func TestTerraformReadsIt(t *testing.T) {
 	require.Len(t, blocks, 2)
 	get := func(body *hclsyntax.Body, name string) string {
 		require.Contains(t, body.Attributes, name)
-		v, problems := body.Attributes[name].Expr.Value(&hcl.EvalContext{Functions: map[string]function.Function{"jsonencode": stdlib.JSONEncodeFunc}})
+		v, problems := body.Attributes[name].Expr.Value(&hcl.EvalContext{
+			Functions: map[string]function.Function{"jsonencode": stdlib.JSONEncodeFunc},
+		})
 		require.False(t, problems.HasErrors(), problems)
 		if v.Type().IsTupleType() {
 			var parts []string
