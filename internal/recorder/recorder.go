@@ -29,6 +29,9 @@ type Resource struct {
 	DeletedWith  string
 	Dependencies []string
 	Ignored      []string // properties whose changes are ignored
+	ReplacedOn   []string // properties whose changes replace the resource, whatever the provider says
+	Trigger      string   // a text whose change replaces the resource
+	DeletedFirst bool     // before its replacement is created
 	Aliases      int
 	Component    bool // no provider: a component resource
 }
@@ -129,7 +132,8 @@ func (rec *Recording) NewResource(args pulumi.MockResourceArgs) (string, resourc
 		r.Provider = providerOf(rpc.GetProvider())
 		r.Protect, r.Retain = rpc.GetProtect(), rpc.GetRetainOnDelete()
 		r.DeletedWith = nameOf(rpc.GetDeletedWith())
-		r.Ignored = rpc.GetIgnoreChanges()
+		r.Ignored, r.ReplacedOn = rpc.GetIgnoreChanges(), rpc.GetReplaceOnChanges()
+		r.Trigger, r.DeletedFirst = rpc.GetReplacementTrigger().GetStringValue(), rpc.GetDeleteBeforeReplace()
 		r.Aliases = len(rpc.GetAliases())
 		for _, d := range rpc.GetDependencies() {
 			r.Dependencies = append(r.Dependencies, nameOf(d))

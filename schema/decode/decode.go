@@ -35,6 +35,40 @@ func Into(values map[string]string, into any, l *violation.List) {
 	d.decode("", root, v)
 }
 
+// Refusal is why a key that somebody may expect is not one, and the way round.
+type Refusal struct {
+	Rule, Remedy string
+	// Rewrite returns lines that say the same with other keys. It is nil if there are
+	// none.
+	Rewrite func(value any) string
+}
+
+// Refuser is implemented by structs that say of keys why they lack them.
+type Refuser interface{ Refused() map[string]Refusal }
+
+// refusalOf returns why a struct lacks a key.
+func refusalOf(t reflect.Type, key string) (Refusal, bool) {
+	refuser, ok := reflect.New(t).Interface().(Refuser)
+	if !ok {
+		return Refusal{}, false
+	}
+	r, ok := refuser.Refused()[key]
+	return r, ok
+}
+
+// unknownKey records a key that a struct lacks, with the reason if one is known.
+func (d *decoder) unknownKey(path, name string, value any, t reflect.Type) {
+	r, known := refusalOf(t, name)
+	if !known {
+		UnknownKey(d.List, path, Keys(t))
+		return
+	}
+	if r.Rewrite != nil {
+		r.Remedy += ":\n" + r.Rewrite(value)
+	}
+	d.Require(false, path, violation.Unknown, r.Rule, r.Remedy)
+}
+
 // UnknownKey records a key that a struct with the known keys lacks.
 func UnknownKey(l *violation.List, path string, known []string) {
 	l.Require(false, path, violation.Unknown, "is not a key of this configuration", "known here: "+strings.Join(known, ", "))
@@ -99,7 +133,7 @@ func (d *decoder) object(path string, from any, into reflect.Value) {
 		at := strings.TrimPrefix(path+"."+name, ".")
 		sf, known := fieldNamed(into.Type(), name)
 		if !known {
-			UnknownKey(d.List, at, Keys(into.Type()))
+			d.unknownKey(at, name, object[name], into.Type())
 			continue
 		}
 		d.decode(at, object[name], into.FieldByIndex(sf.Index))

@@ -1,6 +1,7 @@
 package decode_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -100,4 +101,39 @@ func TestFieldsDescribeEntriesOfMaps(t *testing.T) {
 	require.Equal(t, "By name.", fields["clusters"].Help)
 	require.True(t, fields["name"].Required)
 	require.Empty(t, fields["name"].Default)
+}
+
+// tree contains itself, and lacks a key that somebody may expect.
+type tree struct {
+	Name     string `json:"name"`
+	Branches []tree `json:"branches"`
+}
+
+func (tree) Refused() map[string]decode.Refusal {
+	return map[string]decode.Refusal{"leaf": {
+		Rule: "is no key: trees have branches", Remedy: "write", Rewrite: func(v any) string { return fmt.Sprintf("branches: [%v]", v) },
+	}}
+}
+
+type forest struct {
+	Tree tree `json:"tree"`
+}
+
+func TestATypeMayContainItself(t *testing.T) {
+	var f forest
+	var l violation.List
+	decode.Into(map[string]string{"tree": `{"name":"a","branches":[{"branches":[{"name":"c"}]}]}`}, &f, &l)
+	require.NoError(t, l.Err())
+	require.Equal(t, "c", f.Tree.Branches[0].Branches[0].Name)
+	var paths []string
+	for _, field := range decode.Fields(f) {
+		paths = append(paths, field.Path)
+	}
+	require.Equal(t, []string{"tree", "tree.name", "tree.branches"}, paths)
+}
+
+func TestAKeyMayBeRefusedWithAReason(t *testing.T) {
+	var l violation.List
+	decode.Into(map[string]string{"tree": `{"leaf":"x"}`}, &forest{}, &l)
+	require.EqualError(t, l.Err(), "tree.leaf: (unknown) is no key: trees have branches; write:\nbranches: [x]")
 }

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/emr-observatory/emr-observatory/schema/violation"
@@ -23,10 +24,11 @@ type Helper interface{ Help() map[string]string }
 
 // Fields lists every key of a struct, parents before children, in the order of
 // the struct. Defaults are those of the given value.
-func Fields(defaults any) []Field { return walk(reflect.ValueOf(defaults), "", 0) }
+func Fields(defaults any) []Field { return walk(reflect.ValueOf(defaults), "", nil) }
 
-// walk lists the keys of a struct, each before the keys below it.
-func walk(v reflect.Value, prefix string, depth int) []Field {
+// walk lists the keys of a struct, each before the keys below it. above are the types
+// that contain the struct: the keys of a type that contains itself are listed once.
+func walk(v reflect.Value, prefix string, above []reflect.Type) []Field {
 	var out []Field
 	var help map[string]string
 	if h, ok := v.Interface().(Helper); ok {
@@ -36,14 +38,14 @@ func walk(v reflect.Value, prefix string, depth int) []Field {
 		sf, fv := v.Type().Field(i), v.Field(i)
 		f := Field{
 			Path: prefix + Key(sf), Help: help[Key(sf)], Rule: sf.Tag.Get("rule"), Required: sf.Tag.Get("required") == "true",
-			Type: TypeName(sf.Type), Depth: depth,
+			Type: TypeName(sf.Type), Depth: len(above),
 		}
 		if !f.Required && fv.Kind() != reflect.Struct && fv.Kind() != reflect.Pointer {
 			f.Default = violation.JSON(fv.Interface())
 		}
 		out = append(out, f)
-		if entry, suffix, ok := entryOf(fv); ok {
-			out = append(out, walk(entry, f.Path+suffix+".", depth+1)...)
+		if entry, suffix, ok := entryOf(fv); ok && entry.Type() != v.Type() && !slices.Contains(above, entry.Type()) {
+			out = append(out, walk(entry, f.Path+suffix+".", append(slices.Clone(above), v.Type()))...)
 		}
 	}
 	return out
