@@ -13,37 +13,94 @@ import (
 
 // Cluster describes one EMR cluster.
 type Cluster struct {
-	ReleaseLabel          string            `json:"releaseLabel" rule:"release"`
-	Applications          []string          `json:"applications" rule:"application"`
-	Master                InstanceGroup     `json:"master"`
-	Core                  InstanceGroup     `json:"core"`
-	Task                  *InstanceGroup    `json:"task"`
-	IdleTimeoutMinutes    int               `json:"idleTimeoutMinutes" rule:"idleTimeout"`
-	TerminationProtection bool              `json:"terminationProtection"`
-	SparkDefaults         map[string]string `json:"sparkDefaults" rule:"sparkDefaults"`
+	ReleaseLabel string   `json:"releaseLabel" rule:"release"`
+	Applications []string `json:"applications" rule:"application"`
+	Observe      string   `json:"observe" rule:"observe"`
+
+	Master        InstanceGroup            `json:"master"`
+	Core          InstanceGroup            `json:"core"`
+	Tasks         map[string]InstanceGroup `json:"tasks" rule:"tasks"`
+	Subnets       []int                    `json:"subnets" rule:"subnets"`
+	Placement     string                   `json:"placement" rule:"placement"`
+	CustomAMIID   string                   `json:"customAmiId" rule:"image"`
+	RootVolumeGiB int                      `json:"rootVolumeGiB" rule:"rootVolume"`
+
+	KeepAlive                bool   `json:"keepAlive"`
+	IdleTimeoutMinutes       int    `json:"idleTimeoutMinutes" rule:"idleTimeout"`
+	TerminationProtection    bool   `json:"terminationProtection"`
+	UnhealthyNodeReplacement bool   `json:"unhealthyNodeReplacement"`
+	ScaleDownBehavior        string `json:"scaleDownBehavior" rule:"scaleDown"`
+	StepConcurrency          int    `json:"stepConcurrency" rule:"stepConcurrency"`
+	Steps                    []Step `json:"steps" rule:"steps"`
+
+	SparkDefaults    map[string]string `json:"sparkDefaults" rule:"sparkDefaults"`
+	GlueCatalog      bool              `json:"glueCatalog"`
+	Configurations   []Configuration   `json:"configurations" rule:"configurations"`
+	BootstrapActions []BootstrapAction `json:"bootstrapActions" rule:"bootstrapActions"`
+
+	ServiceRoleARN       string            `json:"serviceRoleArn" rule:"roleArn"`
+	InstanceProfileARN   string            `json:"instanceProfileArn" rule:"profileArn"`
+	MasterSecurityGroups []string          `json:"masterSecurityGroups" rule:"securityGroup"`
+	CoreSecurityGroups   []string          `json:"coreSecurityGroups" rule:"securityGroup"`
+	Tags                 map[string]string `json:"tags" rule:"clusterTags"`
 }
 
 // Help describes the keys, for documents.
 func (Cluster) Help() map[string]string {
 	return map[string]string{
-		"releaseLabel":          "EMR release.",
-		"applications":          "EMR applications to install, Spark among them.",
-		"master":                "Primary node or nodes.",
-		"core":                  "Core nodes: YARN and HDFS.",
-		"task":                  "Task nodes: YARN only. Left out: none.",
+		"releaseLabel": "EMR release.",
+		"applications": "EMR applications to install, Spark among them unless observe is hostsOnly.",
+		"observe": "What nodes report: full, or hostsOnly for a cluster without Spark, of which the platform then has the metrics and " +
+			"logs of its machines, but neither jobs nor JVMs.",
+		"master":    "Primary node or nodes.",
+		"core":      "Core nodes: YARN and HDFS. With count 0, the primary node is the only one.",
+		"tasks":     "Groups of task nodes (YARN only) by key, which is a part of their names. EMR never removes a group: one without key here has 0 nodes.",
+		"subnets":   "Which of the network's private subnets the cluster may run in, counted from 0.",
+		"placement": "SPREAD puts three primary nodes on different hardware. Empty: wherever EC2 has room.",
+		"customAmiId": "Image of all nodes. Empty: EMR's own. It must be built on the Amazon Linux of the release, and of the architecture of " +
+			"every group.",
+		"rootVolumeGiB":         "Size of each node's root volume in GiB; 0 for EMR's own choice.",
+		"keepAlive":             "False: the cluster ends after its last step, and the next update starts another.",
 		"idleTimeoutMinutes":    "Minutes without work after which EMR terminates the cluster; 0 for never.",
 		"terminationProtection": "Refuse to terminate the cluster, by API or by destroy.",
-		"sparkDefaults":         "Entries of spark-defaults, merged key by key over the platform's.",
+		"unhealthyNodeReplacement": "Replace core nodes that YARN or HDFS reports as unhealthy. False: they only lose their work and stay on the " +
+			"bill.",
+		"scaleDownBehavior": "When a node that is to go does so: after its tasks, or at the end of its paid hour.",
+		"stepConcurrency":   "Steps that run at the same time.",
+		"steps": "Steps that run once, when the cluster has started. A later edit changes nothing: submit further steps with " +
+			"`observatory submit`.",
+		"sparkDefaults":        "Entries of spark-defaults, merged key by key over the platform's.",
+		"glueCatalog":          "Use AWS Glue's Data Catalog as the metastore of Hive and Spark.",
+		"configurations":       "Classifications of EMR, merged with the platform's.",
+		"bootstrapActions":     "Scripts that run on each node after the platform's own and before the applications are installed, in this order.",
+		"serviceRoleArn":       "Existing role of EMR itself. Empty: the stack creates one. The program adds a policy to it.",
+		"instanceProfileArn":   "Existing instance profile of the nodes. Empty: the stack creates one. The program adds a policy to its role.",
+		"masterSecurityGroups": "Additional security groups of the primary nodes, in the order in which EMR returns them.",
+		"coreSecurityGroups":   "Additional security groups of core and task nodes, in the order in which EMR returns them.",
+		"tags":                 "Tags of the cluster, which EMR copies to its instances and volumes, beside the stack's.",
 	}
 }
 
 // SetDefaults sets the values of a small cluster.
 func (c *Cluster) SetDefaults() {
 	*c = Cluster{
-		ReleaseLabel:       "emr-7.10.0",
-		Applications:       []string{"Hadoop", spark},
-		IdleTimeoutMinutes: 60,
-		SparkDefaults:      map[string]string{},
+		ReleaseLabel:             "emr-7.10.0",
+		Applications:             []string{"Hadoop", spark},
+		Observe:                  ObserveFull,
+		Tasks:                    map[string]InstanceGroup{},
+		Subnets:                  []int{0},
+		KeepAlive:                true,
+		IdleTimeoutMinutes:       60,
+		UnhealthyNodeReplacement: true,
+		ScaleDownBehavior:        "TERMINATE_AT_TASK_COMPLETION",
+		StepConcurrency:          1,
+		Steps:                    []Step{},
+		SparkDefaults:            map[string]string{},
+		Configurations:           []Configuration{},
+		BootstrapActions:         []BootstrapAction{},
+		MasterSecurityGroups:     []string{},
+		CoreSecurityGroups:       []string{},
+		Tags:                     map[string]string{},
 	}
 	c.Master.SetDefaults()
 	c.Core.SetDefaults()
@@ -51,10 +108,6 @@ func (c *Cluster) SetDefaults() {
 }
 
 const spark = "Spark"
-
-// maxIdleMinutes are the 604800 s of EMR's AutoTerminationPolicy, whose minimum is
-// one minute.
-const maxIdleMinutes = 7 * 24 * 60
 
 // Keys of spark-defaults that load the platform's agent. EMR merges by key and
 // appends to no value: a user's value would replace the agent's.
@@ -78,7 +131,7 @@ func clusterRules() map[string]Rule {
 	return map[string]Rule{
 		"release":     releaseRule(),
 		"application": names.with("", "known: "+strings.Join(applicationNames(), ", ")),
-		"idleTimeout": intRange(0, maxIdleMinutes).with("; EMR takes one minute to seven days, 0 is never", ""),
+		"observe":     oneOf(ObserveFull, ObserveHostsOnly),
 		"sparkDefaults": textOnly("must be spark.* properties of one line, without secrets and without " +
 			strings.Join(agentKeys(), " and ") + ", which carry the observatory's agent"),
 	}
@@ -88,35 +141,17 @@ func clusterRules() map[string]Rule {
 // clusters.etl.
 func (c Cluster) Validate(l *violation.List, path string, ephemeral bool) {
 	checkFields(l, path, c)
-	l.Require(slices.Contains(c.Applications, spark), path+".applications", c.Applications, "must contain "+spark, "add it")
+	c.checkObserve(l, path)
 	c.checkFacts(l, path, time.Now())
-	l.Require(!ephemeral || !c.TerminationProtection, path+".terminationProtection", c.TerminationProtection,
-		"must be false in an ephemeral stack: EMR would refuse to terminate the cluster",
-		"set ephemeral or "+path+".terminationProtection to false")
 	c.checkMaster(l, path+".master", ephemeral)
-	c.Core.Validate(l, path+".core")
-	if c.Task != nil {
-		c.Task.Validate(l, path+".task")
-		c.Task.checkTask(l, path+".task")
-	}
+	c.checkWorkers(l, path)
+	c.checkLife(l, path, ephemeral)
+	c.checkSteps(l, path+".steps")
 	c.checkSparkDefaults(l, path+".sparkDefaults")
-}
-
-// Groups returns the instance groups that exist.
-func (c Cluster) Groups() []InstanceGroup {
-	groups := []InstanceGroup{c.Master, c.Core}
-	if c.Task != nil {
-		groups = append(groups, *c.Task)
-	}
-	return groups
-}
-
-func (c Cluster) checkMaster(l *violation.List, path string, ephemeral bool) {
-	checkFields(l, path, c.Master)
-	c.Master.checkVolumes(l, path)
-	l.Require(slices.Contains(masterCounts(), c.Master.Count), path+".count", c.Master.Count, rules["count"].Text, "")
-	l.Require(c.Master.BidPrice == "" || ephemeral, path+".bidPrice", c.Master.BidPrice,
-		"must be empty unless the stack is ephemeral: losing the primary node loses the cluster", "run the primary node on demand")
+	c.checkConfigurations(l, path)
+	c.checkBootstrapActions(l, path+".bootstrapActions")
+	c.checkGroups(l, path)
+	checkClusterTags(l, path+".tags", c.Tags)
 }
 
 func (c Cluster) checkSparkDefaults(l *violation.List, path string) {

@@ -51,6 +51,7 @@ func (c Config) checkClusters(l *violation.List) {
 	for _, key := range c.ClusterKeys() {
 		CheckClusterKey(l, key)
 		c.Clusters[key].Validate(l, ClusterPath(key), c.Ephemeral)
+		c.Clusters[key].checkSubnets(l, ClusterPath(key), c.Network)
 	}
 	c.checkArchitectures(l)
 }

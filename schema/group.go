@@ -15,26 +15,33 @@ type InstanceGroup struct {
 	Count        int      `json:"count" rule:"count"`
 	EBS          []Volume `json:"ebs" rule:"volumes"`
 	BidPrice     string   `json:"bidPrice" rule:"price"`
+
+	EBSOptimized   bool            `json:"ebsOptimized"`
+	Configurations []Configuration `json:"configurations" rule:"configurations"`
 }
 
 // Help describes the keys, for documents.
 func (InstanceGroup) Help() map[string]string {
 	return map[string]string{
-		"instanceType": "EC2 instance type.",
-		"count":        "Number of instances.",
-		"ebs":          "Volumes of each instance. Empty: EMR's own choice for the type.",
-		"bidPrice":     "Highest spot price in USD per hour. Empty: on demand.",
+		"instanceType":   "EC2 instance type.",
+		"count":          "Number of instances.",
+		"ebs":            "Volumes of each instance. Empty: EMR's own choice for the type.",
+		"bidPrice":       "Highest spot price in USD per hour. Empty: on demand.",
+		"ebsOptimized":   "Ask for dedicated bandwidth to EBS. Types since 2016 always have it. Task groups only.",
+		"configurations": "Classifications of this group's nodes, which replace the cluster's key by key. Task groups only.",
 	}
 }
 
 // SetDefaults sets the values of a group of one instance.
 func (g *InstanceGroup) SetDefaults() {
-	*g = InstanceGroup{InstanceType: defaultInstanceType, Count: 1, EBS: []Volume{}}
+	*g = InstanceGroup{InstanceType: defaultInstanceType, Count: 1, EBS: []Volume{}, Configurations: []Configuration{}}
 }
 
 // masterCounts: three primary nodes survive the loss of one (EMR Management
 // Guide, "Multiple primary nodes").
-func masterCounts() []int { return []int{1, 3} }
+func masterCounts() []int { return []int{1, threeMasters} }
+
+const threeMasters = 3
 
 // minCount is the minimum for core and task. HDFS needs a core node; for an empty
 // task group the provider starts a node all the same
@@ -43,7 +50,7 @@ const minCount = 1
 
 func groupRules() map[string]Rule {
 	masters := masterCounts()
-	count := textOnly(fmt.Sprintf("must be %d or %d for master, at least %d for core and task", masters[0], masters[1], minCount))
+	count := textOnly(fmt.Sprintf("must be %d or %d for master, at least %d for core and task, or 0 for core", masters[0], masters[1], minCount))
 	count.Min, count.Max = minCount, math.MaxInt32
 	return map[string]Rule{
 		// EMR still names types below .large in its answers, but no longer in its pages (EMR
@@ -63,6 +70,25 @@ func (g InstanceGroup) Validate(l *violation.List, path string) {
 	l.Require(inRange(g.Count, minCount, math.MaxInt32), path+".count", g.Count, rules["count"].Text, "")
 }
 
+// checkMaster checks the primary nodes.
+func (c Cluster) checkMaster(l *violation.List, path string, ephemeral bool) {
+	checkFields(l, path, c.Master)
+	c.Master.checkVolumes(l, path)
+	c.Master.checkNotTask(l, path)
+	l.Require(slices.Contains(masterCounts(), c.Master.Count), path+".count", c.Master.Count, rules["count"].Text, "")
+	l.Require(c.Master.BidPrice == "" || ephemeral, path+".bidPrice", c.Master.BidPrice,
+		"must be empty unless the stack is ephemeral: losing the primary node loses the cluster", "run the primary node on demand")
+}
+
+// checkNotTask refuses what the provider has for task groups only.
+func (g InstanceGroup) checkNotTask(l *violation.List, path string) {
+	const only = "for task groups only"
+	l.Require(!g.EBSOptimized, path+".ebsOptimized", g.EBSOptimized, "must be false: the provider has it "+only,
+		"remove it: instance types since 2016 always have dedicated bandwidth")
+	l.Require(len(g.Configurations) == 0, path+".configurations", len(g.Configurations), "must be empty: the provider has them "+only,
+		"write them into the configurations of the cluster")
+}
+
 // checkTask checks what only a task group violates: the provider's resource for
 // task groups has no throughput of volumes.
 func (g InstanceGroup) checkTask(l *violation.List, path string) {
@@ -70,6 +96,7 @@ func (g InstanceGroup) checkTask(l *violation.List, path string) {
 		l.Require(v.Throughput == 0, fmt.Sprintf("%s.ebs[%d].throughput", path, i), v.Throughput,
 			"must be 0: the provider cannot set it on task groups", "remove it")
 	}
+	checkClassifications(l, path+".configurations", g.Configurations)
 }
 
 func (g InstanceGroup) checkVolumes(l *violation.List, path string) {

@@ -40,10 +40,15 @@ func checkTags(l *violation.List, path string, tags map[string]string) {
 	text := rules["tags"].Text
 	l.Require(len(tags) <= maxTags, path, len(tags), text, "remove some")
 	for _, k := range slices.Sorted(maps.Keys(tags)) {
-		at := path + "." + k
-		sized := inRange(len(k), 1, maxTagKey) && len(tags[k]) <= maxTagValue
-		wellFormed := tagText.MatchString(k) && tagText.MatchString(tags[k]) && !strings.HasPrefix(strings.ToLower(k), awsPrefix)
-		l.Require(sized && wellFormed, at, tags[k], text, "rename or shorten it")
-		l.Require(!slices.Contains(reservedTags, k), at, tags[k], "is set by the platform itself", "remove it")
+		checkTag(l, path, k, tags[k], text)
 	}
+}
+
+// checkTag checks one tag by the rule text.
+func checkTag(l *violation.List, path, key, value, text string) {
+	at := path + "." + key
+	sized := inRange(len(key), 1, maxTagKey) && len(value) <= maxTagValue
+	wellFormed := tagText.MatchString(key) && tagText.MatchString(value) && !strings.HasPrefix(strings.ToLower(key), awsPrefix)
+	l.Require(sized && wellFormed, at, value, text, "rename or shorten it")
+	l.Require(!slices.Contains(reservedTags, key), at, value, "is set by the platform itself", "remove it")
 }

@@ -126,7 +126,7 @@ func (s spec) emrArgs(stack, key string, f foundation, after ...pulumi.Resource)
 		SamplingRatio:           s.cfg.Tracing.Ratio(),
 		Ephemeral:               s.cfg.Ephemeral,
 		VPCID:                   f.network.VPCID,
-		SubnetID:                firstSubnet(f.network),
+		SubnetIDs:               subnets(f.network, s.cfg.Clusters[key].Subnets),
 		S3PrefixListID:          f.network.S3PrefixListID,
 		ObservedSecurityGroupID: f.network.ObservedSecurityGroupID,
 		Bucket:                  f.storage.DataBucket,
@@ -175,9 +175,14 @@ func (s spec) grafanaArgs(w *workloads.Workloads) *grafana.Args {
 	}
 }
 
-// firstSubnet is where the cluster runs, and a control node without a public
-// address: a cluster runs in one zone, and traffic between zones is charged.
-func firstSubnet(n *network.Network) pulumi.StringOutput { return n.SubnetIDs.Index(pulumi.Int(0)) }
+// subnets returns some of the private subnets, by their numbers.
+func subnets(n *network.Network, numbers []int) pulumi.StringArray {
+	var out pulumi.StringArray
+	for _, i := range numbers {
+		out = append(out, n.SubnetIDs.Index(pulumi.Int(i)))
+	}
+	return out
+}
 
 // validate checks the arguments of every component before the first resource is
 // registered. Empty components stand in for those whose outputs are arguments.

@@ -21,9 +21,9 @@ type Args struct {
 	After []pulumi.Resource
 
 	VPCID                   pulumi.StringInput
-	SubnetID                pulumi.StringInput
-	S3PrefixListID          pulumi.StringInput // addresses of S3 in the region
-	ObservedSecurityGroupID pulumi.StringInput // opens the way to the control node
+	SubnetIDs               pulumi.StringArrayInput // the private subnets that the cluster may run in, at least one
+	S3PrefixListID          pulumi.StringInput      // addresses of S3 in the region
+	ObservedSecurityGroupID pulumi.StringInput      // opens the way to the control node
 	Bucket                  pulumi.StringInput
 	BucketARN               pulumi.StringInput
 	KMSKeyARN               pulumi.StringInput

@@ -56,7 +56,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	err = ctx.RegisterComponentResourceV2(TypeToken, name, pulumi.Map{
 		"releaseLabel": pulumi.String(args.ReleaseLabel), "applications": pulumi.ToStringArray(args.Applications),
 		"masterCount": pulumi.Int(args.Master.Count), "coreCount": pulumi.Int(args.Core.Count),
-		"subnetId": args.SubnetID, "bucket": args.Bucket, "bootstrapArgs": args.BootstrapArgs,
+		"subnetId": args.SubnetIDs.ToStringArrayOutput().Index(pulumi.Int(0)), "bucket": args.Bucket, "bootstrapArgs": args.BootstrapArgs,
 	}, c, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("register cluster %s: %w", name, err)
@@ -91,11 +91,11 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	p := parts{node, service, security, groups, configurations}
 	// With a role that lacks its policies, the cluster fails only after minutes.
 	dependencies := slices.Concat(args.After, node.policies, service.policies)
-	cluster, err := emr.NewCluster(ctx, b.Name(clusterRole), b.clusterArgs(p), b.Options(pulumi.DependsOn(dependencies))...)
+	cluster, err := emr.NewCluster(ctx, b.Name(clusterRole), b.clusterArgs(p), b.Options(b.clusterOptions(dependencies)...)...)
 	if err != nil {
 		return nil, fmt.Errorf("create cluster: %w", err)
 	}
-	if err := b.createTaskGroup(cluster); err != nil {
+	if err := b.createTaskGroups(cluster); err != nil {
 		return nil, err
 	}
 	return c, c.setOutputs(ctx, cluster, b.logURI(), p)
@@ -132,46 +132,6 @@ type parts struct {
 	security       *emr.SecurityConfiguration
 	groups         map[string]*securitygroup.Group
 	configurations string
-}
-
-// clusterArgs returns the inputs of the cluster resource. Empty lists stay nil: the
-// provider treats an empty list as a change.
-func (b *builder) clusterArgs(p parts) *emr.ClusterArgs {
-	a := b.args
-	args := &emr.ClusterArgs{
-		Name:         pulumi.String(a.Name),
-		ReleaseLabel: pulumi.String(a.ReleaseLabel),
-		Applications: pulumi.ToStringArray(a.Applications),
-		ServiceRole:  p.service.arn,
-		Ec2Attributes: emr.ClusterEc2AttributesArgs{
-			InstanceProfile:                p.node.profileARN,
-			SubnetId:                       a.SubnetID.ToStringOutput(),
-			EmrManagedMasterSecurityGroup:  p.groups[groupMaster].Ready,
-			EmrManagedSlaveSecurityGroup:   p.groups[groupCore].Ready,
-			ServiceAccessSecurityGroup:     p.groups[groupServiceAccess].Ready,
-			AdditionalMasterSecurityGroups: a.ObservedSecurityGroupID.ToStringOutput(),
-			AdditionalSlaveSecurityGroups:  a.ObservedSecurityGroupID.ToStringOutput(),
-		},
-		MasterInstanceGroup: masterGroup(a.Master),
-		CoreInstanceGroup:   coreGroup(a.Core),
-		BootstrapActions: emr.ClusterBootstrapActionArray{emr.ClusterBootstrapActionArgs{
-			Name: pulumi.String(bootstrapName), Path: a.BootstrapPath, Args: a.BootstrapArgs,
-		}},
-		ConfigurationsJson:    pulumi.String(p.configurations),
-		SecurityConfiguration: p.security.Name,
-		LogUri:                b.logURI(),
-		LogEncryptionKmsKeyId: a.KMSKeyARN.ToStringOutput(),
-		// By default EMR terminates a cluster that has no steps.
-		KeepJobFlowAliveWhenNoSteps: pulumi.Bool(true),
-		UnhealthyNodeReplacement:    pulumi.Bool(true),
-		TerminationProtection:       pulumi.Bool(a.TerminationProtection),
-		Tags:                        b.tags(),
-	}
-	if a.IdleTimeoutMinutes > 0 {
-		const seconds = 60
-		args.AutoTerminationPolicy = emr.ClusterAutoTerminationPolicyArgs{IdleTimeout: pulumi.Int(a.IdleTimeoutMinutes * seconds)}
-	}
-	return args
 }
 
 func (b *builder) logURI() pulumi.StringOutput {

@@ -32,13 +32,14 @@ func validArgs() *emr.Args {
 		Region: "us-east-1",
 		Key:    "main", Name: "emr-observatory-dev-main",
 		Cluster: schema.Cluster{
-			ReleaseLabel: "emr-7.10.0", Applications: []string{"Hadoop", "Spark"},
+			ReleaseLabel: "emr-7.10.0", Applications: []string{"Hadoop", "Spark"}, Observe: schema.ObserveFull,
+			KeepAlive: true, UnhealthyNodeReplacement: true, ScaleDownBehavior: "TERMINATE_AT_TASK_COMPLETION", StepConcurrency: 1,
 			Master: schema.InstanceGroup{InstanceType: "m5.xlarge", Count: 1},
 			Core: schema.InstanceGroup{InstanceType: "r7g.2xlarge", Count: 2, EBS: []schema.Volume{
 				{Type: "gp3", SizeGiB: 128, IOPS: 4000, Throughput: 250, PerInstance: 2},
 			}},
 		},
-		VPCID: pulumi.String("vpc-1"), SubnetID: pulumi.String("subnet-1"), S3PrefixListID: pulumi.String("pl-1"),
+		VPCID: pulumi.String("vpc-1"), SubnetIDs: pulumi.ToStringArray([]string{"subnet-1"}), S3PrefixListID: pulumi.String("pl-1"),
 		ObservedSecurityGroupID: pulumi.String("sg-observed"), Bucket: pulumi.String("data-bucket"), BucketARN: pulumi.String(bucketARN),
 		KMSKeyARN: pulumi.String(keyARN), BootstrapPath: pulumi.String("s3://data-bucket/artifacts/abc/bootstrap.sh"),
 		BootstrapArgs: pulumi.ToStringArray([]string{"10.0.0.10", "s3://data-bucket/artifacts/", "abc"}),
@@ -191,6 +192,7 @@ func TestClusterInputs(t *testing.T) {
 		"securityConfiguration": "security-1a2b3c4",
 		"logUri":                "s3://data-bucket/emr-logs/main/", "logEncryptionKmsKeyId": keyARN,
 		"keepJobFlowAliveWhenNoSteps": true, "unhealthyNodeReplacement": true, "terminationProtection": false,
+		"scaleDownBehavior": "TERMINATE_AT_TASK_COMPLETION", "stepConcurrencyLevel": 1.0,
 		"tags": map[string]any{platform.EMRManagedPolicyTag: "true", "observatory:cluster": "main"},
 	}, in)
 }
@@ -222,7 +224,7 @@ func TestOnlyTheClusterWaits(t *testing.T) {
 		}
 		args := validArgs()
 		args.After = []pulumi.Resource{gate}
-		args.Task = &schema.InstanceGroup{InstanceType: "m5.xlarge", Count: 1}
+		args.Tasks = map[string]schema.InstanceGroup{"spot": {InstanceType: "m5.xlarge", Count: 1}}
 		_, err = emr.New(ctx, "emr", args, pulumi.Provider(p))
 		return err
 	}, recorderOptions("aws", "amazonaws.com")...)
@@ -234,7 +236,7 @@ func TestOnlyTheClusterWaits(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{"emr-cluster"}, waiting)
-	require.Contains(t, one(t, rec, groupType, "emr-task").Dependencies, "emr-cluster")
+	require.Contains(t, one(t, rec, groupType, "emr-task-spot").Dependencies, "emr-cluster")
 }
 
 func TestOptionalClusterSettings(t *testing.T) {
@@ -251,13 +253,13 @@ func TestOptionalClusterSettings(t *testing.T) {
 func TestTaskGroupIsDeletedWithTheCluster(t *testing.T) {
 	require.Empty(t, run(t, validArgs()).OfType(groupType))
 	a := validArgs()
-	a.Task = &schema.InstanceGroup{InstanceType: "m5.2xlarge", Count: 3, BidPrice: "0.2", EBS: []schema.Volume{
+	a.Tasks = map[string]schema.InstanceGroup{"spot": {InstanceType: "m5.2xlarge", Count: 3, BidPrice: "0.2", EBS: []schema.Volume{
 		{Type: "gp3", SizeGiB: 64, PerInstance: 1},
-	}}
-	g := one(t, run(t, a), groupType, "emr-task")
+	}}}
+	g := one(t, run(t, a), groupType, "emr-task-spot")
 	require.Equal(t, "emr-cluster", g.DeletedWith)
 	require.Equal(t, map[string]any{
-		"clusterId": "j-TEST", "name": "task", "instanceType": "m5.2xlarge", "instanceCount": 3.0, "bidPrice": "0.2",
+		"clusterId": "j-TEST", "name": "task-spot", "instanceType": "m5.2xlarge", "instanceCount": 3.0, "bidPrice": "0.2",
 		"ebsConfigs": []any{map[string]any{"type": "gp3", "size": 64.0, "volumesPerInstance": 1.0}},
 	}, g.Inputs.Mappable())
 }

@@ -1,8 +1,6 @@
 package emr
 
 import (
-	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
-
 	"github.com/emr-observatory/emr-observatory/components/internal/securitygroup"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
@@ -62,10 +60,4 @@ func serviceAccessRules() []securitygroup.Rule {
 		)
 	}
 	return out
-}
-
-// tags returns the tags of the cluster, its roles and its groups. They include no
-// Name, since EMR copies a cluster's tags to its instances.
-func (b *builder) tags() pulumi.StringMap {
-	return pulumi.StringMap{platform.EMRManagedPolicyTag: pulumi.String("true"), platform.TagCluster: pulumi.String(b.args.Key)}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/emr"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"github.com/emr-observatory/emr-observatory/observe"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
 )
@@ -45,18 +46,34 @@ func coreGroup(g schema.InstanceGroup) emr.ClusterCoreInstanceGroupPtrInput {
 	return args
 }
 
-// createTaskGroup adds the task group, a resource of its own, to the running
-// cluster. It is marked as deleted with the cluster: the provider's delete would
+// createTaskGroups adds the task groups, resources of their own, to the running
+// cluster. They are marked as deleted with the cluster: the provider's delete would
 // resize the group first, which fails once the cluster has terminated
 // (terraform-provider-aws#1355).
-func (b *builder) createTaskGroup(cluster *emr.Cluster) error {
-	g := b.args.Task
-	if g == nil {
-		return nil
+func (b *builder) createTaskGroups(cluster *emr.Cluster) error {
+	for _, key := range b.args.TaskKeys() {
+		args, err := taskGroup(key, b.args.Tasks[key])
+		if err != nil {
+			return err
+		}
+		args.ClusterId = cluster.ID()
+		if _, err := emr.NewInstanceGroup(b.Ctx, b.Name(taskName(key)), args, b.Options(pulumi.DeletedWith(cluster))...); err != nil {
+			return fmt.Errorf("create task group %s: %w", key, err)
+		}
 	}
+	return nil
+}
+
+// taskName is the name of a task group, in EMR and as a part of the logical name.
+func taskName(key string) string { return taskGroupName + "-" + key }
+
+func taskGroup(key string, g schema.InstanceGroup) (*emr.InstanceGroupArgs, error) {
 	args := &emr.InstanceGroupArgs{
-		ClusterId: cluster.ID(), Name: pulumi.String(taskGroupName), InstanceType: pulumi.String(g.InstanceType),
+		Name: pulumi.String(taskName(key)), InstanceType: pulumi.String(g.InstanceType),
 		InstanceCount: pulumi.Int(g.Count), BidPrice: nonEmpty(g.BidPrice),
+	}
+	if g.EBSOptimized {
+		args.EbsOptimized = pulumi.Bool(true)
 	}
 	if len(g.EBS) > 0 {
 		args.EbsConfigs = emr.InstanceGroupEbsConfigArray(convert(g.EBS, func(v schema.Volume) emr.InstanceGroupEbsConfigInput {
@@ -65,10 +82,14 @@ func (b *builder) createTaskGroup(cluster *emr.Cluster) error {
 			}
 		}))
 	}
-	if _, err := emr.NewInstanceGroup(b.Ctx, b.Name("task"), args, b.Options(pulumi.DeletedWith(cluster))...); err != nil {
-		return fmt.Errorf("create task group: %w", err)
+	if len(g.Configurations) > 0 {
+		text, err := observe.Render(classifications(g.Configurations))
+		if err != nil {
+			return nil, fmt.Errorf("render configurations of task group %s: %w", key, err)
+		}
+		args.ConfigurationsJson = pulumi.String(text)
 	}
-	return nil
+	return args, nil
 }
 
 // ebsConfig converts a volume to the SDK's type for master groups, whose fields are

@@ -3,6 +3,7 @@ package emr
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -29,6 +30,9 @@ type serviceRole struct {
 }
 
 func (b *builder) createNodeRole() (*nodeRole, error) {
+	if b.args.InstanceProfileARN != "" {
+		return b.useNodeRole(b.args.InstanceProfileARN)
+	}
 	role, err := iam.NewRole(b.Ctx, b.Name("node"), &iam.RoleArgs{
 		Description: pulumi.String("Instances of the EMR cluster"), Tags: b.tags(),
 		// Other stacks attach policies to this role, and IAM deletes no role that has some.
@@ -40,17 +44,9 @@ func (b *builder) createNodeRole() (*nodeRole, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create node role: %w", err)
 	}
-	luks := slices.ContainsFunc(b.args.Groups(), func(g schema.InstanceGroup) bool {
-		return schema.EncryptsInstanceStore(g.InstanceType)
-	})
-	own, err := iam.NewRolePolicy(b.Ctx, b.Name("node"), &iam.RolePolicyArgs{
-		Role: role.Name,
-		Policy: b.renderPolicy(func(a iampolicy.Account, v []string) iampolicy.Document {
-			return nodePolicy(a, b.args.Region, b.args.Key, v[0], v[1], luks)
-		}, b.args.BucketARN, b.args.KMSKeyARN),
-	}, b.Options()...)
+	own, err := b.createNodePolicy(role.Name)
 	if err != nil {
-		return nil, fmt.Errorf("create node policy: %w", err)
+		return nil, err
 	}
 	profile, err := iam.NewInstanceProfile(b.Ctx, b.Name("node"), &iam.InstanceProfileArgs{Role: role.Name, Tags: b.tags()}, b.Options()...)
 	if err != nil {
@@ -59,7 +55,47 @@ func (b *builder) createNodeRole() (*nodeRole, error) {
 	return &nodeRole{arn: role.Arn, name: role.Name, profileARN: profile.Arn, policies: []pulumi.Resource{own}}, nil
 }
 
+// useNodeRole adds the cluster's policy to the role of an existing profile.
+func (b *builder) useNodeRole(profileARN string) (*nodeRole, error) {
+	profile := iam.LookupInstanceProfileOutput(b.Ctx, iam.LookupInstanceProfileOutputArgs{Name: pulumi.String(nameInARN(profileARN))},
+		pulumi.Parent(b.Parent))
+	own, err := b.createNodePolicy(profile.RoleName())
+	if err != nil {
+		return nil, err
+	}
+	return &nodeRole{
+		arn: profile.RoleArn(), name: profile.RoleName(), profileARN: pulumi.String(profileARN).ToStringOutput(), policies: []pulumi.Resource{own},
+	}, nil
+}
+
+// nameInARN returns the name at the end of an IAM ARN, after its path.
+func nameInARN(arn string) string { return arn[strings.LastIndex(arn, "/")+1:] }
+
+func (b *builder) createNodePolicy(role pulumi.StringInput) (pulumi.Resource, error) {
+	luks := slices.ContainsFunc(b.args.Groups(), func(g schema.InstanceGroup) bool {
+		return schema.EncryptsInstanceStore(g.InstanceType)
+	})
+	own, err := iam.NewRolePolicy(b.Ctx, b.Name("node"), &iam.RolePolicyArgs{
+		Role: role,
+		Policy: b.renderPolicy(func(a iampolicy.Account, v []string) iampolicy.Document {
+			return nodePolicy(a, b.args.Region, b.args.Key, v[0], v[1], luks)
+		}, b.args.BucketARN, b.args.KMSKeyARN),
+	}, b.Options()...)
+	if err != nil {
+		return nil, fmt.Errorf("create node policy: %w", err)
+	}
+	return own, nil
+}
+
+// createServiceRole creates EMR's role, or adds the cluster's policy to an existing one.
 func (b *builder) createServiceRole(nodeRoleARN pulumi.StringOutput) (*serviceRole, error) {
+	if existing := b.args.ServiceRoleARN; existing != "" {
+		own, err := b.createServicePolicy(pulumi.String(nameInARN(existing)), nodeRoleARN)
+		if err != nil {
+			return nil, err
+		}
+		return &serviceRole{arn: pulumi.String(existing).ToStringOutput(), policies: []pulumi.Resource{own}}, nil
+	}
 	role, err := iam.NewRole(b.Ctx, b.Name("service"), &iam.RoleArgs{
 		Description: pulumi.String("EMR itself"), Tags: b.tags(),
 		AssumeRolePolicy: b.renderPolicy(func(a iampolicy.Account, _ []string) iampolicy.Document {
@@ -73,8 +109,16 @@ func (b *builder) createServiceRole(nodeRoleARN pulumi.StringOutput) (*serviceRo
 	if err != nil {
 		return nil, err
 	}
+	own, err := b.createServicePolicy(role.Name, nodeRoleARN)
+	if err != nil {
+		return nil, err
+	}
+	return &serviceRole{arn: role.Arn, policies: []pulumi.Resource{managed, own}}, nil
+}
+
+func (b *builder) createServicePolicy(role pulumi.StringInput, nodeRoleARN pulumi.StringOutput) (pulumi.Resource, error) {
 	own, err := iam.NewRolePolicy(b.Ctx, b.Name("service"), &iam.RolePolicyArgs{
-		Role: role.Name,
+		Role: role,
 		Policy: b.renderPolicy(func(a iampolicy.Account, v []string) iampolicy.Document {
 			return servicePolicy(a, b.args.Region, v[0], v[1])
 		}, nodeRoleARN, b.args.KMSKeyARN),
@@ -82,7 +126,7 @@ func (b *builder) createServiceRole(nodeRoleARN pulumi.StringOutput) (*serviceRo
 	if err != nil {
 		return nil, fmt.Errorf("create service policy: %w", err)
 	}
-	return &serviceRole{arn: role.Arn, policies: []pulumi.Resource{managed, own}}, nil
+	return own, nil
 }
 
 func (b *builder) renderPolicy(f func(iampolicy.Account, []string) iampolicy.Document, values ...pulumi.StringInput) pulumi.StringOutput {

@@ -7,6 +7,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
@@ -40,14 +41,10 @@ func (b *builder) requireSpotRole() error {
 type spotGroup struct{ path, bidPrice string }
 
 func (a *Args) groupsOnSpot() []spotGroup {
-	groups := []spotGroup{{a.path("master"), a.Master.BidPrice}, {a.path("core"), a.Core.BidPrice}}
-	if a.Task != nil {
-		groups = append(groups, spotGroup{a.path("task"), a.Task.BidPrice})
-	}
 	var out []spotGroup
-	for _, g := range groups {
-		if g.bidPrice != "" {
-			out = append(out, g)
+	for _, g := range a.GroupsAt(schema.ClusterPath(a.Key)) {
+		if g.BidPrice != "" {
+			out = append(out, spotGroup{g.Path, g.BidPrice})
 		}
 	}
 	return out

@@ -20,7 +20,7 @@ func withRoles(names ...any) recorder.Option {
 func TestSpotNeedsTheAccountsRole(t *testing.T) {
 	args := validArgs()
 	args.Core.BidPrice = "0.2"
-	args.Task = &schema.InstanceGroup{InstanceType: "m5.xlarge", Count: 1, BidPrice: "0.1"}
+	args.Tasks = map[string]schema.InstanceGroup{"spot": {InstanceType: "m5.xlarge", Count: 1, BidPrice: "0.1"}}
 	run := func(args *emr.Args, more ...recorder.Option) (*recorder.Recording, error) {
 		return recorder.Run(program(args), append(recorderOptions("aws", "amazonaws.com"), more...)...)
 	}
@@ -29,7 +29,7 @@ func TestSpotNeedsTheAccountsRole(t *testing.T) {
 	require.Contains(t, rec.Invokes, getRoles)
 
 	_, err = run(args, withRoles())
-	for _, path := range []string{`clusters.main.core.bidPrice: "0.2" `, `clusters.main.task.bidPrice: "0.1" `} {
+	for _, path := range []string{`clusters.main.core.bidPrice: "0.2" `, `clusters.main.tasks.spot.bidPrice: "0.1" `} {
 		require.ErrorContains(t, err, path+"must be empty in an account without the role AWSServiceRoleForEC2Spot")
 	}
 	require.ErrorContains(t, err, "`aws iam create-service-linked-role --aws-service-name spot.amazonaws.com`")

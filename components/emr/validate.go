@@ -31,7 +31,7 @@ func (a *Args) checkInputs(l *violation.List) {
 		path  string
 		given bool
 	}{
-		{"vpcId", a.VPCID != nil}, {"subnetId", a.SubnetID != nil}, {"s3PrefixListId", a.S3PrefixListID != nil},
+		{"vpcId", a.VPCID != nil}, {"subnetIds", a.SubnetIDs != nil}, {"s3PrefixListId", a.S3PrefixListID != nil},
 		{"observedSecurityGroupId", a.ObservedSecurityGroupID != nil},
 		{"bucket", a.Bucket != nil}, {"bucketArn", a.BucketARN != nil}, {"kmsKeyArn", a.KMSKeyARN != nil},
 		{"bootstrapPath", a.BootstrapPath != nil}, {"bootstrapArgs", a.BootstrapArgs != nil},

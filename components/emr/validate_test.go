@@ -20,7 +20,9 @@ func withSparkProperty(k, v string) func(*emr.Args) {
 	return func(a *emr.Args) { a.SparkDefaults = map[string]string{k: v} }
 }
 
-func withTaskGroup(g schema.InstanceGroup) func(*emr.Args) { return func(a *emr.Args) { a.Task = &g } }
+func withTaskGroup(g schema.InstanceGroup) func(*emr.Args) {
+	return func(a *emr.Args) { a.Tasks = map[string]schema.InstanceGroup{"spot": g} }
+}
 
 func TestValidateAccepts(t *testing.T) {
 	for name, edit := range map[string]func(*emr.Args){
@@ -69,8 +71,8 @@ func TestValidateRefuses(t *testing.T) {
 		{"duplicate", func(a *emr.Args) { a.Applications = []string{"Spark", "Spark"} }, `clusters.main.applications[1]: "Spark"`},
 		{"blank", func(a *emr.Args) { a.Applications = []string{"Spark", " "} }, `clusters.main.applications[1]`},
 		{"two masters", func(a *emr.Args) { a.Master.Count = 2 }, `clusters.main.master.count: 2`},
-		{"no core", func(a *emr.Args) { a.Core.Count = 0 }, `clusters.main.core.count: 0`},
-		{"empty task group", withTaskGroup(schema.InstanceGroup{InstanceType: "m5.xlarge"}), `clusters.main.task.count: 0`},
+		{"fewer than no core", func(a *emr.Args) { a.Core.Count = -1 }, `clusters.main.core.count: -1`},
+		{"empty task group", withTaskGroup(schema.InstanceGroup{InstanceType: "m5.xlarge"}), `clusters.main.tasks.spot.count: 0`},
 		{"no type", func(a *emr.Args) { a.Master.InstanceType = "" }, `clusters.main.master.instanceType: ""`},
 		{"family only", func(a *emr.Args) { a.Core.InstanceType = "m5" }, `clusters.main.core.instanceType: "m5"`},
 		{"metal", func(a *emr.Args) { a.Core.InstanceType = "m5d.metal" }, `clusters.main.core.instanceType: "m5d.metal" must be an instance type`},
@@ -118,13 +120,13 @@ func TestValidateRefuses(t *testing.T) {
 		}, `clusters.main.core.ebs: 25 must be 24 volumes`},
 		{"small type", func(a *emr.Args) { a.Core.InstanceType = "m1.medium" }, `clusters.main.core.instanceType: "m1.medium"`},
 		{"task throughput", withTaskGroup(schema.InstanceGroup{InstanceType: "m5.xlarge", Count: 1,
-			EBS: []schema.Volume{{Type: "gp3", SizeGiB: 100, Throughput: 200, PerInstance: 1}}}), `clusters.main.task.ebs[0].throughput: 200`},
+			EBS: []schema.Volume{{Type: "gp3", SizeGiB: 100, Throughput: 200, PerInstance: 1}}}), `clusters.main.tasks.spot.ebs[0].throughput: 200`},
 		{"not Spark's", withSparkProperty("hadoop.x", "y"), `clusters.main.sparkDefaults.hadoop.x: "y"`},
 		{"two lines", withSparkProperty("spark.x", "a\nb"), `clusters.main.sparkDefaults.spark.x`},
 		{"driver options without the agent", withSparkProperty("spark.driver.defaultJavaOptions", "-Xss4m"), `use spark.driver.extraJavaOptions`},
 		{"another jar", withSparkProperty("spark.executor.defaultJavaOptions", "-javaagent:/opt/observatory/launcher.jar.old"),
 			`use spark.executor.extraJavaOptions`},
-		{"no subnet", func(a *emr.Args) { a.SubnetID = nil }, `clusters.main.subnetId`},
+		{"no subnet", func(a *emr.Args) { a.SubnetIDs = nil }, `clusters.main.subnetIds`},
 		{"no bootstrap", func(a *emr.Args) { a.BootstrapArgs = nil }, `clusters.main.bootstrapArgs`},
 		{"no key", func(a *emr.Args) { a.KMSKeyARN = nil }, `clusters.main.kmsKeyArn`},
 	} {
@@ -152,8 +154,8 @@ func TestValidateReportsAllViolationsAtOnce(t *testing.T) {
 	err := (&emr.Args{Key: "main", Cluster: schema.Cluster{Master: schema.InstanceGroup{BidPrice: "x"}}}).Validate()
 	lines := strings.Split(err.Error(), "\n")
 	for _, path := range []string{"region", "releaseLabel", "applications", "master.instanceType", "master.count", "master.bidPrice",
-		"core.instanceType", "core.count",
-		"name", "vpcId", "subnetId", "s3PrefixListId", "observedSecurityGroupId",
+		"core.instanceType", "observe", "scaleDownBehavior", "stepConcurrency", "keepAlive",
+		"name", "vpcId", "subnetIds", "s3PrefixListId", "observedSecurityGroupId",
 		"bucket", "bucketArn", "kmsKeyArn", "bootstrapPath", "bootstrapArgs"} {
 		require.ErrorContains(t, err, "clusters.main."+path+": ")
 	}

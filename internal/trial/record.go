@@ -35,6 +35,8 @@ func Answers() []recorder.Option {
 		recorder.WithInvoke("aws:ec2/getSubnet:getSubnet", map[string]any{"availabilityZone": "us-east-1a", "id": "subnet-0123"}),
 		recorder.WithInvoke("aws:iam/getRoles:getRoles", map[string]any{"id": "us-east-1",
 			"names": []any{platform.SpotRole}, "arns": []any{"arn:aws:iam::123456789012:role/" + platform.SpotRole}}),
+		recorder.WithInvoke("aws:iam/getInstanceProfile:getInstanceProfile", map[string]any{"id": "nodes", "name": "nodes",
+			"roleArn": "arn:aws:iam::123456789012:role/nodes", "roleName": "nodes"}),
 		recorder.WithInvoke("aws:ssm/getParameter:getParameter", map[string]any{"value": "ami-0123456789abcdef0",
 			"insecureValue": "ami-0123456789abcdef0", "arn": "x", "id": "x", "name": "x", "type": "String", "version": 1}),
 		recorder.WithComputed(Computed),

@@ -33,6 +33,7 @@ func awsFunctions() []Function {
 		function[iam.GetPolicyDocumentArgs, iam.GetPolicyDocumentResult](),
 		function[iam.GetRolesArgs, iam.GetRolesResult](),
 		function[iam.LookupRoleArgs, iam.LookupRoleResult](),
+		function[iam.LookupInstanceProfileArgs, iam.LookupInstanceProfileResult](),
 		function[iam.LookupPolicyArgs, iam.LookupPolicyResult](),
 		function[iam.GetSessionContextArgs, iam.GetSessionContextResult](),
 		function[kms.LookupKeyArgs, kms.LookupKeyResult](),

@@ -48,6 +48,7 @@ func functions() map[string]func(a *Account, in map[string]any) (result, error) 
 		"aws:iam/getRoles:getRoles":                                 serviceRoles,
 		"aws:iam/getPolicyDocument:getPolicyDocument":               policyDocument,
 		"aws:iam/getPolicy:getPolicy":                               managedPolicy,
+		"aws:iam/getInstanceProfile:getInstanceProfile":             instanceProfile,
 		"aws:s3/getCanonicalUserId:getCanonicalUserId":              canonicalUserID,
 		"aws:ssm/getParameter:getParameter":                         publicParameter,
 	}
@@ -95,6 +96,16 @@ func managedPolicy(_ *Account, in map[string]any) (result, error) {
 	return result{
 		"id": arn, "arn": arn, "name": name, "path": "/", "policy": "{}", "policyId": "ANPALOCAL", "description": "",
 		"tags": result{}, "attachmentCount": 0.0,
+	}, nil
+}
+
+// instanceProfile describes an existing profile, whose role has its name.
+func instanceProfile(a *Account, in map[string]any) (result, error) {
+	name, _ := in["name"].(string)
+	arn := func(kind string) string { return "arn:aws:iam::" + a.ID + ":" + kind + "/" + name }
+	return result{
+		"id": name, "name": name, "arn": arn("instance-profile"), "path": "/", "createDate": "2026-01-01T00:00:00Z",
+		"roleArn": arn("role"), "roleName": name, "roleId": "AROALOCAL",
 	}, nil
 }
 

@@ -125,13 +125,13 @@ func TestDocumentsEveryField(t *testing.T) {
 func TestPartialObjectKeepsOtherDefaults(t *testing.T) {
 	cfg, err := config.Parse(map[string]string{
 		"region":   "eu-west-1",
-		"clusters": `{"main":{"core":{"count":4},"task":{"bidPrice":"0.10"}}}`,
+		"clusters": `{"main":{"core":{"count":4},"tasks":{"spot":{"bidPrice":"0.10"}}}}`,
 	})
 	require.NoError(t, err)
 	require.Equal(t, 4, cfg.Clusters["main"].Core.Count)
 	require.Equal(t, "m5.xlarge", cfg.Clusters["main"].Core.InstanceType)
-	require.Equal(t, 1, cfg.Clusters["main"].Task.Count)
-	require.Equal(t, "0.10", cfg.Clusters["main"].Task.BidPrice)
+	require.Equal(t, 1, cfg.Clusters["main"].Tasks["spot"].Count)
+	require.Equal(t, "0.10", cfg.Clusters["main"].Tasks["spot"].BidPrice)
 }
 
 // paths returns the paths of an error's violations. It fails on any other error.

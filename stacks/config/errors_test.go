@@ -42,10 +42,15 @@ type invalidConfig struct {
 
 func readCatalogue(t *testing.T) catalogue {
 	t.Helper()
-	text, err := os.ReadFile("testdata/errors.yaml")
-	require.NoError(t, err)
 	var c catalogue
-	require.NoError(t, yaml.UnmarshalStrict(text, &c))
+	for _, file := range []string{"testdata/errors.yaml", "testdata/clusters.yaml"} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		var part catalogue
+		require.NoError(t, yaml.UnmarshalStrict(text, &part), file)
+		c.Configuration = append(c.Configuration, part.Configuration...)
+		c.Services = append(c.Services, part.Services...)
+	}
 	require.GreaterOrEqual(t, len(c.Configuration)+len(c.Services), 120, "the table is incomplete")
 	return c
 }

@@ -224,40 +224,6 @@ func (g generator) clusters(c *schema.Config) {
 	}
 }
 
-func (g generator) cluster(c *schema.Config) schema.Cluster {
-	var e schema.Cluster
-	e.SetDefaults()
-	g.fill(&e)
-	e.Applications = slices.DeleteFunc(e.Applications, func(name string) bool {
-		return name == "Spark" || !slices.Contains(facts.ReleasesOf(name), e.ReleaseLabel)
-	})
-	e.Applications = append(e.Applications, "Spark")
-	e.TerminationProtection = e.TerminationProtection && !c.Ephemeral
-	e.Master.Count = []int{1, 3}[g.IntN(2)]
-	if !c.Ephemeral {
-		e.Master.BidPrice = ""
-	}
-	e.Master.EBS, e.Core.EBS = g.volumes(false), g.volumes(false)
-	if e.Task = nil; g.IntN(2) == 0 {
-		e.Task = &schema.InstanceGroup{}
-		g.fill(e.Task)
-		e.Task.EBS = g.volumes(true)
-	}
-	for _, group := range []*schema.InstanceGroup{&e.Master, &e.Core, e.Task} {
-		if group != nil {
-			g.fit(group, e.ReleaseLabel)
-		}
-	}
-	if g.IntN(2) == 0 {
-		e.SparkDefaults["spark.executor.memory"] = g.oneOf("1g", "512m", "1536")
-	}
-	for range g.IntN(4) {
-		key := g.oneOf(`spark.a"b`, "spark.ü", "spark.driver.extraJavaOptions", "spark.x<y>&z")
-		e.SparkDefaults[key] = g.oneOf("", "4g", `quo"te`, `back\slash`, "ключ", "'kill -9 %p'", strings.Repeat("x", 500))
-	}
-	return e
-}
-
 // fit gives a group a type that the release takes, and no more volumes than the type has.
 func (g generator) fit(group *schema.InstanceGroup, release string) {
 	types := facts.Instances().Types

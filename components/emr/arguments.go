@@ -1,0 +1,146 @@
+package emr
+
+import (
+	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/emr"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
+)
+
+// clusterArgs returns the inputs of the cluster resource. Empty lists stay nil: the
+// provider treats an empty list as a change.
+func (b *builder) clusterArgs(p parts) *emr.ClusterArgs {
+	a := b.args
+	args := &emr.ClusterArgs{
+		Name:                  pulumi.String(a.Name),
+		ReleaseLabel:          pulumi.String(a.ReleaseLabel),
+		Applications:          pulumi.ToStringArray(a.Applications),
+		ServiceRole:           p.service.arn,
+		Ec2Attributes:         b.instanceArgs(p),
+		MasterInstanceGroup:   masterGroup(a.Master),
+		BootstrapActions:      b.bootstrapActions(),
+		ConfigurationsJson:    nonEmpty(p.configurations),
+		CustomAmiId:           nonEmpty(a.CustomAMIID),
+		EbsRootVolumeSize:     nonZero(a.RootVolumeGiB),
+		SecurityConfiguration: p.security.Name,
+		LogUri:                b.logURI(),
+		LogEncryptionKmsKeyId: a.KMSKeyARN.ToStringOutput(),
+		// These are always given: what is left out, the provider either takes from the
+		// running cluster or sets to another value than EMR.
+		KeepJobFlowAliveWhenNoSteps: pulumi.Bool(a.KeepAlive),
+		UnhealthyNodeReplacement:    pulumi.Bool(a.UnhealthyNodeReplacement),
+		TerminationProtection:       pulumi.Bool(a.TerminationProtection),
+		ScaleDownBehavior:           pulumi.String(a.ScaleDownBehavior),
+		StepConcurrencyLevel:        pulumi.Int(a.StepConcurrency),
+		Tags:                        b.clusterTags(),
+	}
+	if a.HasCore() {
+		args.CoreInstanceGroup = coreGroup(a.Core)
+	}
+	if len(a.Steps) > 0 {
+		args.Steps = steps(a.Steps)
+	}
+	if a.Placement != "" {
+		args.PlacementGroupConfigs = emr.ClusterPlacementGroupConfigArray{emr.ClusterPlacementGroupConfigArgs{
+			InstanceRole: pulumi.String("MASTER"), PlacementStrategy: pulumi.String(a.Placement),
+		}}
+	}
+	if a.IdleTimeoutMinutes > 0 {
+		const seconds = 60
+		args.AutoTerminationPolicy = emr.ClusterAutoTerminationPolicyArgs{IdleTimeout: pulumi.Int(a.IdleTimeoutMinutes * seconds)}
+	}
+	return args
+}
+
+// clusterOptions returns how the cluster's resource changes. The provider ignores an
+// edit of a bootstrap action's path or name, so every edit of one replaces the
+// cluster. It reads back every step that anybody has submitted, so that steps count
+// only when the cluster is created. And it keeps the core nodes of a cluster whose
+// program has none any more, so that the cluster is replaced then.
+func (b *builder) clusterOptions(dependencies []pulumi.Resource) []pulumi.ResourceOption {
+	return []pulumi.ResourceOption{
+		pulumi.DependsOn(dependencies),
+		pulumi.ReplaceOnChanges([]string{"bootstrapActions"}),
+		pulumi.IgnoreChanges([]string{"steps"}),
+		pulumi.ReplacementTrigger(pulumi.String(b.shape())),
+	}
+}
+
+// shape names which groups the cluster has.
+func (b *builder) shape() string {
+	if b.args.HasCore() {
+		return "primary and core groups"
+	}
+	return "primary group alone"
+}
+
+// instanceArgs returns what the instances of every group have in common.
+func (b *builder) instanceArgs(p parts) emr.ClusterEc2AttributesArgs {
+	a := b.args
+	return emr.ClusterEc2AttributesArgs{
+		InstanceProfile:                p.node.profileARN,
+		SubnetId:                       a.SubnetIDs.ToStringArrayOutput().Index(pulumi.Int(0)),
+		EmrManagedMasterSecurityGroup:  p.groups[groupMaster].Ready,
+		EmrManagedSlaveSecurityGroup:   p.groups[groupCore].Ready,
+		ServiceAccessSecurityGroup:     p.groups[groupServiceAccess].Ready,
+		AdditionalMasterSecurityGroups: b.additionalGroups(a.MasterSecurityGroups),
+		AdditionalSlaveSecurityGroups:  b.additionalGroups(a.CoreSecurityGroups),
+	}
+}
+
+// additionalGroups returns the group that opens the way to the control node, and the
+// user's own. The provider compares the text with EMR's list, joined without blanks.
+func (b *builder) additionalGroups(own []string) pulumi.StringOutput {
+	groups := b.args.ObservedSecurityGroupID.ToStringOutput()
+	for _, id := range own {
+		groups = pulumi.Sprintf("%s,%s", groups, id)
+	}
+	return groups
+}
+
+// bootstrapActions returns the platform's action and then the user's: theirs find what
+// the platform has installed.
+func (b *builder) bootstrapActions() emr.ClusterBootstrapActionArray {
+	out := emr.ClusterBootstrapActionArray{emr.ClusterBootstrapActionArgs{
+		Name: pulumi.String(bootstrapName), Path: b.args.BootstrapPath, Args: b.args.BootstrapArgs,
+	}}
+	for _, action := range b.args.BootstrapActions {
+		args := emr.ClusterBootstrapActionArgs{Name: pulumi.String(action.Name), Path: pulumi.String(action.Path)}
+		if len(action.Args) > 0 {
+			args.Args = pulumi.ToStringArray(action.Args)
+		}
+		out = append(out, args)
+	}
+	return out
+}
+
+func steps(list []schema.Step) emr.ClusterStepArray {
+	var out emr.ClusterStepArray
+	for _, s := range list {
+		jar := emr.ClusterStepHadoopJarStepArgs{Jar: pulumi.String(s.Jar), MainClass: nonEmpty(s.MainClass)}
+		if len(s.Args) > 0 {
+			jar.Args = pulumi.ToStringArray(s.Args)
+		}
+		if len(s.Properties) > 0 {
+			jar.Properties = pulumi.ToStringMap(s.Properties)
+		}
+		out = append(out, emr.ClusterStepArgs{Name: pulumi.String(s.Name), ActionOnFailure: pulumi.String(s.ActionOnFailure), HadoopJarStep: jar})
+	}
+	return out
+}
+
+// clusterTags returns the tags of the cluster, which EMR copies to its instances.
+func (b *builder) clusterTags() pulumi.StringMap {
+	out := b.tags()
+	for k, v := range b.args.Cluster.Tags {
+		out[k] = pulumi.String(v)
+	}
+	return out
+}
+
+// tags returns the tags of all that belongs to the cluster. They include no Name, since
+// EMR copies a cluster's tags to its instances.
+func (b *builder) tags() pulumi.StringMap {
+	return pulumi.StringMap{platform.EMRManagedPolicyTag: pulumi.String("true"), platform.TagCluster: pulumi.String(b.args.Key)}
+}

@@ -1,0 +1,189 @@
+package emr_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/components/emr"
+	"github.com/emr-observatory/emr-observatory/internal/recorder"
+	"github.com/emr-observatory/emr-observatory/schema"
+)
+
+// clusterInputs returns the inputs of the cluster's resource.
+func clusterInputs(t *testing.T, edit func(*emr.Args)) map[string]any {
+	t.Helper()
+	a := validArgs()
+	edit(a)
+	return one(t, run(t, a), clusterType, "emr-cluster").Inputs.Mappable()
+}
+
+func TestAPrimaryNodeMayBeAlone(t *testing.T) {
+	in := clusterInputs(t, func(a *emr.Args) { a.Core.Count = 0 })
+	require.NotContains(t, in, "coreInstanceGroup")
+	require.Contains(t, in["ec2Attributes"], "emrManagedSlaveSecurityGroup", "EMR takes both groups or none")
+}
+
+// The provider reads the core group of a running cluster back where the program has
+// none, and would show no difference.
+func TestRemovingTheCoreGroupReplacesTheCluster(t *testing.T) {
+	trigger := func(core int) string {
+		a := validArgs()
+		a.Core.Count = core
+		return one(t, run(t, a), clusterType, "emr-cluster").Trigger
+	}
+	require.Equal(t, trigger(2), trigger(3))
+	require.NotEqual(t, trigger(2), trigger(0))
+}
+
+func TestTaskGroupsByKey(t *testing.T) {
+	a := validArgs()
+	a.Tasks = map[string]schema.InstanceGroup{
+		"spot": {InstanceType: "m5.xlarge", Count: 1, BidPrice: "0.1"},
+		"gpu": {InstanceType: "g4dn.xlarge", Count: 2, EBSOptimized: true, Configurations: []schema.Configuration{
+			{Classification: "yarn-site", Properties: map[string]string{"a": "b"}},
+		}},
+	}
+	rec := run(t, a)
+	require.Len(t, rec.OfType(groupType), 2)
+	require.Equal(t, map[string]any{
+		"clusterId": "j-TEST", "name": "task-gpu", "instanceType": "g4dn.xlarge", "instanceCount": 2.0, "ebsOptimized": true,
+		"configurationsJson": `[{"Classification":"yarn-site","Properties":{"a":"b"}}]`,
+	}, one(t, rec, groupType, "emr-task-gpu").Inputs.Mappable())
+	require.NotContains(t, one(t, rec, groupType, "emr-task-spot").Inputs, resource.PropertyKey("ebsOptimized"))
+}
+
+func TestLaunchSettings(t *testing.T) {
+	in := clusterInputs(t, func(a *emr.Args) {
+		a.Master.Count, a.Placement = 3, "SPREAD"
+		a.CustomAMIID, a.RootVolumeGiB = "ami-0123456789abcdef0", 50
+		a.StepConcurrency, a.UnhealthyNodeReplacement, a.ScaleDownBehavior = 256, false, "TERMINATE_AT_INSTANCE_HOUR"
+		a.Cluster.Tags = map[string]string{"team": "data"}
+	})
+	require.Equal(t, "ami-0123456789abcdef0", in["customAmiId"])
+	require.InDelta(t, 50, in["ebsRootVolumeSize"], 0)
+	require.InDelta(t, 256, in["stepConcurrencyLevel"], 0)
+	require.Equal(t, false, in["unhealthyNodeReplacement"])
+	require.Equal(t, "TERMINATE_AT_INSTANCE_HOUR", in["scaleDownBehavior"])
+	require.Equal(t, []any{map[string]any{"instanceRole": "MASTER", "placementStrategy": "SPREAD"}}, in["placementGroupConfigs"])
+	require.Subset(t, in["tags"], map[string]any{"team": "data", "observatory:cluster": "main"})
+	// EMR protects three primary nodes itself; the provider takes that back only if it
+	// is told so.
+	require.Equal(t, false, in["terminationProtection"])
+}
+
+// EMR returns the additional groups as a list, which the provider joins without blanks.
+func TestAdditionalGroupsFollowTheObservedOne(t *testing.T) {
+	in := clusterInputs(t, func(a *emr.Args) {
+		a.MasterSecurityGroups = []string{"sg-0000000b", "sg-0000000a"}
+		a.CoreSecurityGroups = []string{"sg-0000000c"}
+	})
+	attributes, ok := in["ec2Attributes"].(map[string]any)
+	require.True(t, ok)
+	require.Equal(t, "sg-observed,sg-0000000b,sg-0000000a", attributes["additionalMasterSecurityGroups"])
+	require.Equal(t, "sg-observed,sg-0000000c", attributes["additionalSlaveSecurityGroups"])
+}
+
+// The provider ignores an edit of an action's path or name.
+func TestUsersActionsFollowThePlatformsInOrder(t *testing.T) {
+	a := validArgs()
+	a.BootstrapActions = []schema.BootstrapAction{
+		{Name: "two", Path: "s3://team/two.sh", Args: []string{"a", "b"}}, {Name: "one", Path: "file:///opt/one.sh"},
+	}
+	r := one(t, run(t, a), clusterType, "emr-cluster")
+	require.Equal(t, []string{"bootstrapActions"}, r.ReplacedOn)
+	actions, ok := r.Inputs.Mappable()["bootstrapActions"].([]any)
+	require.True(t, ok)
+	require.Len(t, actions, 3)
+	require.Equal(t, "observatory", actions[0].(map[string]any)["name"]) //nolint:forcetypeassert // shown by the next lines
+	require.Equal(t, map[string]any{"name": "two", "path": "s3://team/two.sh", "args": []any{"a", "b"}}, actions[1])
+	require.Equal(t, map[string]any{"name": "one", "path": "file:///opt/one.sh"}, actions[2], "an empty list is a change")
+}
+
+// ListSteps returns whatever anybody has submitted.
+func TestStepsCountOnlyWhenTheClusterIsCreated(t *testing.T) {
+	a := validArgs()
+	a.KeepAlive, a.IdleTimeoutMinutes = false, 0
+	a.Steps = []schema.Step{
+		{Name: "load", ActionOnFailure: "CONTINUE", Jar: "command-runner.jar", Args: []string{"spark-submit", "x.py"}},
+		{Name: "jar", ActionOnFailure: "CANCEL_AND_WAIT", Jar: "s3://team/x.jar", MainClass: "a.B", Properties: map[string]string{"k": "v"}},
+	}
+	r := one(t, run(t, a), clusterType, "emr-cluster")
+	require.Contains(t, r.Ignored, "steps")
+	in := r.Inputs.Mappable()
+	require.Equal(t, false, in["keepJobFlowAliveWhenNoSteps"])
+	require.Equal(t, []any{
+		map[string]any{"name": "load", "actionOnFailure": "CONTINUE", "hadoopJarStep": map[string]any{
+			"jar": "command-runner.jar", "args": []any{"spark-submit", "x.py"},
+		}},
+		map[string]any{"name": "jar", "actionOnFailure": "CANCEL_AND_WAIT", "hadoopJarStep": map[string]any{
+			"jar": "s3://team/x.jar", "mainClass": "a.B", "properties": map[string]any{"k": "v"},
+		}},
+	}, in["steps"])
+}
+
+// Existing roles get the cluster's policies, and nothing else changes about them.
+func TestExistingRolesGetPolicies(t *testing.T) {
+	a := validArgs()
+	a.ServiceRoleARN = "arn:aws:iam::123456789012:role/teams/emr"
+	a.InstanceProfileARN = "arn:aws:iam::123456789012:instance-profile/nodes"
+	rec, err := recorder.Run(program(a), append(recorderOptions("aws", "amazonaws.com"),
+		recorder.WithInvoke("aws:iam/getInstanceProfile:getInstanceProfile", map[string]any{
+			"roleArn": "arn:aws:iam::123456789012:role/data-nodes", "roleName": "data-nodes",
+		}))...)
+	require.NoError(t, err)
+	require.Empty(t, rec.OfType(roleType))
+	require.Empty(t, rec.OfType("aws:iam/instanceProfile:InstanceProfile"))
+	require.Empty(t, rec.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment"))
+	require.Equal(t, "emr", one(t, rec, policyType, "emr-service").Inputs.Mappable()["role"])
+	require.Contains(t, fmt.Sprint(one(t, rec, policyType, "emr-service").Inputs.Mappable()["policy"]), "role/data-nodes", "EMR passes it to EC2")
+	require.Equal(t, "data-nodes", one(t, rec, policyType, "emr-node").Inputs.Mappable()["role"])
+	in := one(t, rec, clusterType, "emr-cluster").Inputs.Mappable()
+	require.Equal(t, a.ServiceRoleARN, in["serviceRole"])
+	require.Equal(t, a.InstanceProfileARN, in["ec2Attributes"].(map[string]any)["instanceProfile"]) //nolint:forcetypeassert // other tests show it
+	w := one(t, rec, "aws:test/witness:Witness", "witness").Inputs.Mappable()
+	require.Equal(t, "data-nodes", w["nodeRoleName"])
+}
+
+func TestGlueIsTheMetastoreOfHiveAndSpark(t *testing.T) {
+	const key, client = "hive.metastore.client.factory.class", "com.amazonaws.glue.catalog.metastore.AWSGlueDataCatalogHiveClientFactory"
+	a := validArgs()
+	a.GlueCatalog, a.Applications = true, []string{"Spark", "Hive"}
+	a.Configurations = []schema.Configuration{{Classification: "hive-site", Properties: map[string]string{"hive.execution.engine": "tez"}}}
+	require.NoError(t, a.Validate())
+	all := parse(t, render(t, a))
+	require.Equal(t, map[string]string{"hive.execution.engine": "tez", key: client}, all["hive-site"])
+	require.Equal(t, map[string]string{key: client}, all["spark-hive-site"])
+	a.Applications = []string{"Spark"}
+	require.NotContains(t, parse(t, render(t, a))["hive-site"], key, "EMR would refuse it for an application that is not there")
+}
+
+// Nothing of the platform's is lost, and no classification is there twice.
+func TestClassificationsAreMergedWithThePlatforms(t *testing.T) {
+	a := validArgs()
+	a.Configurations = []schema.Configuration{
+		{Classification: "yarn-site", Properties: map[string]string{
+			"yarn.nodemanager.runtime.linux.docker.default-ro-mounts": "/etc/krb5.conf:/etc/krb5.conf", "yarn.log-aggregation-enable": "true",
+		}},
+		{Classification: "hadoop-env", Configurations: []schema.Configuration{
+			{Classification: "export", Properties: map[string]string{"HADOOP_DATANODE_HEAPSIZE": "2048"}},
+		}},
+	}
+	require.NoError(t, a.Validate())
+	all := parse(t, render(t, a))
+	require.Equal(t, "true", all["yarn-site"]["yarn.log-aggregation-enable"])
+	mounts := all["yarn-site"]["yarn.nodemanager.runtime.linux.docker.default-ro-mounts"]
+	require.Contains(t, mounts, "/etc/krb5.conf:/etc/krb5.conf")
+	require.Contains(t, mounts, "/opt/observatory:/opt/observatory")
+	require.Equal(t, "2048", all["hadoop-env/export"]["HADOOP_DATANODE_HEAPSIZE"])
+	require.Contains(t, all["spark-defaults"]["spark.driver.defaultJavaOptions"], "-javaagent:")
+}
+
+func TestHostsOnlyConfiguresNoApplication(t *testing.T) {
+	in := clusterInputs(t, func(a *emr.Args) {
+		a.Observe, a.Applications = schema.ObserveHostsOnly, []string{"Flink"}
+	})
+	require.NotContains(t, in, "configurationsJson")
+}

@@ -1,0 +1,120 @@
+package schema
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema/violation"
+)
+
+// Limits of what a cluster starts with.
+const (
+	minRootGiB = 15 // EMR API, EbsRootVolumeSize
+	maxRootGiB = 100
+
+	// maxBootstrapActions: EMR takes 16, of which the first is the platform's (EMR
+	// Management Guide, "Create bootstrap actions").
+	maxBootstrapActions = 16 - 1
+	maxActionArgument   = 10280 // characters (EMR API, ScriptBootstrapActionConfig)
+
+	// maxMoreGroups: a network interface takes at most 16 security groups (VPC quotas),
+	// of which one is EMR-managed and one opens the way to the control node.
+	maxMoreGroups = 16 - 2
+
+	// maxClusterTags: EC2 takes 50 tags on an instance. The others are the stack's
+	// (maxTags), the project's own two, platform.TagCluster and
+	// platform.EMRManagedPolicyTag.
+	maxClusterTags = 50 - maxTags - ownTags - 2
+)
+
+func launchRules() map[string]Rule {
+	root := Rule{Text: fmt.Sprintf("must be %d to %d, or 0", minRootGiB, maxRootGiB), Holds: func(v any) bool {
+		n, ok := v.(int)
+		return ok && (n == 0 || inRange(n, minRootGiB, maxRootGiB))
+	}}
+	const arn = `^arn:aws[a-z-]*:iam::\d{12}:`
+	return map[string]Rule{
+		"rootVolumeGiB": root,
+		"roleArn":       pattern(arn+`role/([\w+=,.@-]+/)*[\w+=,.@-]{1,64}$`, "the ARN of an IAM role").optional(),
+		"profileArn":    pattern(arn+`instance-profile/([\w+=,.@-]+/)*[\w+=,.@-]{1,128}$`, "the ARN of an IAM instance profile").optional(),
+		"securityGroup": pattern(`^sg-([0-9a-f]{8}|[0-9a-f]{17})$`, fmt.Sprintf("a security group id (sg- and 8 or 17 hexadecimal digits), %d at most",
+			maxMoreGroups)),
+		"clusterTags": textOnly(fmt.Sprintf("must be at most %d tags, with keys of 1 to %d and values of at most %d bytes: "+
+			"letters, digits, spaces or _.:/=+-@, without the prefix %s", maxClusterTags, maxTagKey, maxTagValue, awsPrefix)),
+		"bootstrapActions": textOnly(fmt.Sprintf("must be at most %d: EMR takes one more, which is the platform's", maxBootstrapActions)),
+		"actionName":       predicate(isEMRName, fmt.Sprintf("1 to %d characters without < > $ | ` and line breaks", maxName)),
+		"actionPath": pattern(`^(s3://[a-z0-9][a-z0-9.-]+/\S+|file:///\S+)$`, "an s3:// URI, or file:/// and a path that the image has").
+			with("", "upload the script, and name it s3://bucket/key"),
+		"actionArgument": textOnly(fmt.Sprintf("must be at most %d characters each", maxActionArgument)),
+	}
+}
+
+// BootstrapAction is a script that runs on each node before applications are installed.
+type BootstrapAction struct {
+	Name string   `json:"name" rule:"actionName"`
+	Path string   `json:"path" rule:"actionPath"`
+	Args []string `json:"args" rule:"actionArgument"`
+}
+
+// Help describes the keys, for documents.
+func (BootstrapAction) Help() map[string]string {
+	return map[string]string{
+		"name": "Name in EMR's console, each only once.",
+		"path": "The script. An edit of its content alone changes nothing: nodes that start later run the new one, unless the path has a version.",
+		"args": "Its arguments.",
+	}
+}
+
+// SetDefaults sets an action without arguments.
+func (b *BootstrapAction) SetDefaults() { *b = BootstrapAction{Args: []string{}} }
+
+func (c Cluster) checkBootstrapActions(l *violation.List, path string) {
+	l.Require(len(c.BootstrapActions) <= maxBootstrapActions, path, len(c.BootstrapActions), rules["bootstrapActions"].Text, "join some into one script")
+	names := map[string]bool{platform.Name: true}
+	for i, b := range c.BootstrapActions {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		name, script := rules["actionName"], rules["actionPath"]
+		l.Require(name.Holds(b.Name), at+".name", b.Name, name.Text, name.Remedy)
+		l.Require(!names[b.Name], at+".name", b.Name, "must differ from the others and from "+platform.Name+": logs name actions by it", "rename it")
+		names[b.Name] = true
+		l.Require(script.Holds(b.Path), at+".path", b.Path, script.Text, script.Remedy)
+		for j, a := range b.Args {
+			l.Require(len([]rune(a)) <= maxActionArgument, fmt.Sprintf("%s.args[%d]", at, j), len([]rune(a)), rules["actionArgument"].Text, "read it from a file")
+		}
+	}
+}
+
+// checkGroups checks the number of additional security groups.
+func (c Cluster) checkGroups(l *violation.List, path string) {
+	for list, groups := range map[string][]string{"masterSecurityGroups": c.MasterSecurityGroups, "coreSecurityGroups": c.CoreSecurityGroups} {
+		l.Require(len(groups) <= maxMoreGroups, path+"."+list, len(groups), rules["securityGroup"].Text, "join some into one group")
+	}
+}
+
+// checkClusterTags adds the violations of a cluster's tags to l.
+func checkClusterTags(l *violation.List, path string, tags map[string]string) {
+	text := rules["clusterTags"].Text
+	l.Require(len(tags) <= maxClusterTags, path, len(tags), text, "remove some")
+	for _, k := range slices.Sorted(maps.Keys(tags)) {
+		checkTag(l, path, k, tags[k], text)
+	}
+}
+
+// oneLine matches values that fit into a line of a properties file.
+var oneLine = regexp.MustCompile(`^[^\r\n]*$`)
+
+// checkProperties checks names and values of Java properties.
+func checkProperties(l *violation.List, path string, properties map[string]string) {
+	for _, k := range slices.Sorted(maps.Keys(properties)) {
+		v, at := properties[k], path+"."+k
+		if secretKey.MatchString(k) {
+			l.Require(false, at, violation.Hidden, "must not be a secret: DescribeCluster shows it to anyone who may read the cluster",
+				"read it from Secrets Manager in the job")
+			continue
+		}
+		l.Require(k != "" && oneLine.MatchString(k) && oneLine.MatchString(v), at, v, "must be a property of one line", "remove the line break")
+	}
+}

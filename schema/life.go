@@ -1,0 +1,126 @@
+package schema
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/emr-observatory/emr-observatory/schema/violation"
+)
+
+// maxIdleMinutes are the 604800 s of EMR's AutoTerminationPolicy, whose minimum is
+// one minute.
+const maxIdleMinutes = 7 * 24 * 60
+
+// Limits of EMR's API (RunJobFlow; Management Guide, "Submit work to a cluster").
+const (
+	maxStepConcurrency = 256
+	maxSteps           = 256
+	maxStepArguments   = 10240 // characters of all arguments of a step
+	maxName            = 256
+)
+
+// continueOnFailure is the only action on failure that EMR accepts of steps that run
+// beside others (EMR API, StepConcurrencyLevel).
+const continueOnFailure = "CONTINUE"
+
+// commandRunner starts a command of the primary node as a step.
+const commandRunner = "command-runner.jar"
+
+func lifeRules() map[string]Rule {
+	return map[string]Rule{
+		"idleTimeout":     intRange(0, maxIdleMinutes).with("; EMR takes one minute to seven days, 0 is never", ""),
+		"scaleDown":       oneOf("TERMINATE_AT_TASK_COMPLETION", "TERMINATE_AT_INSTANCE_HOUR"),
+		"stepConcurrency": intRange(1, maxStepConcurrency),
+		"placement":       oneOf("SPREAD").optional().with(", or empty", "remove it"),
+		"steps":           textOnly(fmt.Sprintf("must be at most %d steps", maxSteps)),
+		"stepAction":      oneOf(continueOnFailure, "CANCEL_AND_WAIT", "TERMINATE_CLUSTER"),
+		"stepName":        predicate(isEMRName, fmt.Sprintf("1 to %d characters without < > $ | ` and line breaks", maxName)),
+		"jar": pattern(`^(command-runner\.jar|(s3|s3a|s3n|file)://\S+|/\S+)$`, "command-runner.jar, an s3:// URI or a path on the primary node").
+			with("", "use command-runner.jar to start a command such as spark-submit"),
+		"stepArgument":   textOnly(fmt.Sprintf("must be at most %d characters together", maxStepArguments)),
+		"mainClass":      pattern(`^[\p{L}_$][\p{L}\p{N}_$]*(\.[\p{L}_$][\p{L}\p{N}_$]*)*$`, "a Java class name").optional(),
+		"stepProperties": textOnly("must be properties of one line, without secrets"),
+	}
+}
+
+// emrName: EMR refuses these characters in names (EMR API, XmlStringMaxLen256, and the
+// error "contains invalid characters").
+var emrName = regexp.MustCompile("^[^<>$|`\r\n\t]+$")
+
+func isEMRName(s string) bool { return emrName.MatchString(s) && len([]rune(s)) <= maxName }
+
+// Step is work that a cluster does once, after it has started.
+type Step struct {
+	Name            string            `json:"name" rule:"stepName"`
+	ActionOnFailure string            `json:"actionOnFailure" rule:"stepAction"`
+	Jar             string            `json:"jar" rule:"jar"`
+	Args            []string          `json:"args" rule:"stepArgument"`
+	MainClass       string            `json:"mainClass" rule:"mainClass"`
+	Properties      map[string]string `json:"properties" rule:"stepProperties"`
+}
+
+// Help describes the keys, for documents.
+func (Step) Help() map[string]string {
+	return map[string]string{
+		"name":            "Name in EMR's console.",
+		"actionOnFailure": "What a failure of the step does to the others and to the cluster.",
+		"jar":             "What runs: command-runner.jar starts the command of its arguments.",
+		"args":            "Arguments, such as spark-submit and its own.",
+		"mainClass":       "Class to start. Empty: that of the jar's manifest.",
+		"properties":      "Java properties of the jar.",
+	}
+}
+
+// SetDefaults sets the values of a command.
+func (s *Step) SetDefaults() {
+	*s = Step{ActionOnFailure: continueOnFailure, Jar: commandRunner, Args: []string{}, Properties: map[string]string{}}
+}
+
+// checkLife checks how the cluster ends.
+func (c Cluster) checkLife(l *violation.List, path string, ephemeral bool) {
+	l.Require(!ephemeral || !c.TerminationProtection, path+".terminationProtection", c.TerminationProtection,
+		"must be false in an ephemeral stack: EMR would refuse to terminate the cluster",
+		"set ephemeral or "+path+".terminationProtection to false")
+	l.Require(c.Placement == "" || c.Master.Count == threeMasters, path+".placement", c.Placement,
+		"must be empty with one primary node: there is nothing to spread", "remove it, or set "+path+".master.count to 3")
+	if c.KeepAlive {
+		return
+	}
+	l.Require(len(c.Steps) > 0, path+".keepAlive", c.KeepAlive, "must be true without steps: the cluster would end at once", "add steps, or remove the key")
+	l.Require(c.IdleTimeoutMinutes == 0, path+".idleTimeoutMinutes", c.IdleTimeoutMinutes,
+		"must be 0 without keepAlive: the cluster ends after its last step, idle or not", "set it to 0")
+	l.Require(!c.TerminationProtection, path+".terminationProtection", c.TerminationProtection,
+		"must be false without keepAlive: EMR would not let the cluster end", "remove it")
+	l.Require(c.Master.Count != threeMasters, path+".keepAlive", c.KeepAlive,
+		"must be true with three primary nodes: EMR protects them from termination", "remove the key, or set "+path+".master.count to 1")
+}
+
+func (c Cluster) checkSteps(l *violation.List, path string) {
+	l.Require(len(c.Steps) <= maxSteps, path, len(c.Steps), rules["steps"].Text, "submit the others with `observatory submit`")
+	for i, s := range c.Steps {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		s.check(l, at)
+		l.Require(c.StepConcurrency <= 1 || s.ActionOnFailure == continueOnFailure, at+".actionOnFailure", s.ActionOnFailure,
+			"must be "+continueOnFailure+" with a stepConcurrency above 1", "use it, or run one step at a time")
+	}
+}
+
+func (s Step) check(l *violation.List, path string) {
+	for _, f := range []struct{ key, value, rule string }{
+		{"name", s.Name, "stepName"}, {"actionOnFailure", s.ActionOnFailure, "stepAction"}, {"jar", s.Jar, "jar"},
+		{"mainClass", s.MainClass, "mainClass"},
+	} {
+		r := rules[f.rule]
+		l.Require(r.Holds(f.value), path+"."+f.key, f.value, r.Text, r.Remedy)
+	}
+	total := 0
+	for _, a := range s.Args {
+		total += len([]rune(a))
+	}
+	l.Require(total <= maxStepArguments, path+".args", total, rules["stepArgument"].Text, "read them from a file")
+	l.Require(s.Jar != commandRunner || len(s.Args) > 0, path+".args", s.Args, "must name the command that command-runner.jar starts",
+		"begin with spark-submit, for example")
+	checkProperties(l, path+".properties", s.Properties)
+	l.Require(s.MainClass == "" || s.Jar != commandRunner, path+".mainClass", s.MainClass,
+		"must be empty with command-runner.jar, which has its own", "pass --class among the arguments of spark-submit")
+}

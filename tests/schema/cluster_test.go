@@ -1,0 +1,116 @@
+package schema_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/emr-observatory/emr-observatory/schema"
+)
+
+// cluster returns a cluster whose fields are consistent with each other.
+func (g generator) cluster(c *schema.Config) schema.Cluster {
+	var e schema.Cluster
+	e.SetDefaults()
+	g.fill(&e)
+	g.applications(&e)
+	g.groups(&e, c.Ephemeral)
+	g.life(&e, c.Ephemeral)
+	g.launch(&e)
+	g.settings(&e)
+	return e
+}
+
+func (g generator) applications(e *schema.Cluster) {
+	e.Observe = schema.ObserveFull
+	if g.IntN(5) == 0 {
+		e.Observe = schema.ObserveHostsOnly
+		e.Applications = slices.DeleteFunc(e.Applications, func(a string) bool { return a == "Spark" })
+	} else if !slices.Contains(e.Applications, "Spark") {
+		e.Applications = append(e.Applications, "Spark")
+	}
+	e.GlueCatalog = e.GlueCatalog && (slices.Contains(e.Applications, "Spark") || slices.Contains(e.Applications, "Hive"))
+}
+
+func (g generator) groups(e *schema.Cluster, ephemeral bool) {
+	e.Master.Count = []int{1, 3}[g.IntN(2)]
+	if !ephemeral {
+		e.Master.BidPrice = ""
+	}
+	e.Master.EBS, e.Core.EBS = g.volumes(false), g.volumes(false)
+	e.Master.EBSOptimized, e.Core.EBSOptimized = false, false
+	e.Tasks = map[string]schema.InstanceGroup{}
+	if g.IntN(4) == 0 {
+		e.Core.Count, e.Master.Count = 0, 1 // the primary node alone
+	} else {
+		for _, key := range []string{"spot", "g", "x-1"}[:g.IntN(4)] {
+			e.Tasks[key] = g.taskGroup()
+		}
+	}
+	e.Placement = ""
+	if e.Master.Count == 3 {
+		e.Placement = g.oneOf("", "SPREAD")
+	}
+	e.RootVolumeGiB = []int{0, 15, 100, g.between(15, 100)}[g.IntN(4)]
+}
+
+func (g generator) taskGroup() schema.InstanceGroup {
+	var task schema.InstanceGroup
+	g.fill(&task)
+	task.EBS = g.volumes(true)
+	task.Configurations = g.classifications()
+	return task
+}
+
+// life returns clusters that stay, and some that end after their steps.
+func (g generator) life(e *schema.Cluster, ephemeral bool) {
+	e.TerminationProtection = e.TerminationProtection && !ephemeral
+	e.Steps = []schema.Step{}
+	for i := range g.IntN(3) {
+		s := schema.Step{Name: fmt.Sprintf("step %d", i), ActionOnFailure: "CONTINUE", Jar: "s3://bucket/a.jar", MainClass: g.oneOf("", "a.B")}
+		if g.IntN(2) == 0 {
+			s.Jar, s.MainClass, s.Args = "command-runner.jar", "", []string{"spark-submit", g.oneOf("", "a b", `quo"te`)}
+		}
+		e.Steps = append(e.Steps, s)
+	}
+	if len(e.Steps) == 0 || e.Master.Count == 3 {
+		e.KeepAlive = true
+	}
+	if !e.KeepAlive {
+		e.IdleTimeoutMinutes, e.TerminationProtection = 0, false
+	}
+}
+
+func (g generator) launch(e *schema.Cluster) {
+	e.Subnets = []int{g.IntN(2)}
+	for i := range []int{0, 1, 15}[g.IntN(3)] {
+		e.BootstrapActions = append(e.BootstrapActions, schema.BootstrapAction{
+			Name: fmt.Sprintf("action %d", i), Path: g.oneOf("s3://bucket/x.sh", "file:///opt/x.sh"), Args: []string{g.oneOf("", "a b")},
+		})
+	}
+	e.Tags = g.tags()
+}
+
+func (g generator) settings(e *schema.Cluster) {
+	for range g.IntN(4) {
+		key := g.oneOf("spark.executor.memory", `spark.a"b`, "spark.ü", "spark.driver.extraJavaOptions", "spark.x<y>&z")
+		e.SparkDefaults[key] = g.oneOf("", "4g", `quo"te`, `back\slash`, "ключ", "'kill -9 %p'", strings.Repeat("x", 500))
+	}
+	if e.Observe == schema.ObserveHostsOnly {
+		e.SparkDefaults = map[string]string{}
+	}
+	e.Configurations = g.classifications()
+}
+
+// classifications returns some of the platform's own, of others, and nested ones.
+func (g generator) classifications() []schema.Configuration {
+	out := []schema.Configuration{}
+	for _, name := range []string{"yarn-site", "core-site", "hue-ini", "container-executor"}[:g.IntN(5)] {
+		c := schema.Configuration{Classification: name, Properties: map[string]string{g.oneOf("a.b", "ü", "x<y>"): g.oneOf("", "1", `quo"te`)}}
+		if g.IntN(2) == 0 {
+			c.Configurations = []schema.Configuration{{Classification: g.oneOf("docker", "export"), Properties: map[string]string{"A": "b"}}}
+		}
+		out = append(out, c)
+	}
+	return out
+}
