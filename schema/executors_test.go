@@ -37,8 +37,8 @@ func TestExecutorsAgainstNodes(t *testing.T) {
 				"with 20 cores of 4; set spark.executor.cores to 4 and spark.executor.memory to 10347m, which fill it",
 		}},
 		{"none fits", of(sized("4", "12g"), nil, "m5.xlarge"), []string{
-			"spark-defaults.spark.executor.memory: \"12g\" must fit into what YARN has of m5.xlarge, 12288 MiB: with its overhead an executor takes " +
-				"14592 MiB; set it to 10347m at most, or use a larger type",
+			"spark-defaults.spark.executor.memory: \"12g\" must fit into what YARN has of m5.xlarge, 12288 MiB: with its overhead an executor " +
+				"takes 14592 MiB; set it to 10347m at most, or use a larger type",
 		}, nil},
 		{"none fits on the small ones", of(sized("4", "18g"), nil, "m5.2xlarge", "m5.xlarge"), nil, []string{
 			"spark-defaults.spark.executor.memory: \"18g\" should fill m5.2xlarge: its 1 executors of 4 cores and 21888 MiB leave 50 % of the " +
@@ -54,8 +54,8 @@ func TestExecutorsAgainstNodes(t *testing.T) {
 		{"overhead's share", of(sized("4", "11g", "spark.executor.memoryOverheadFactor", "0.05"), nil, "m5.xlarge"), nil, nil},
 		{"beside the heap", of(sized("4", "9g", "spark.executor.pyspark.memory", "1g", "spark.memory.offHeap.enabled", "true",
 			"spark.memory.offHeap.size", "1073741824"), nil, "m5.xlarge"), []string{
-			"spark-defaults.spark.executor.memory: \"9g\" must fit into what YARN has of m5.xlarge, 12288 MiB: with its overhead an executor takes " +
-				"12992 MiB; set it to 8623m at most, or use a larger type",
+			"spark-defaults.spark.executor.memory: \"9g\" must fit into what YARN has of m5.xlarge, 12288 MiB: with its overhead an executor " +
+				"takes 12992 MiB; set it to 8623m at most, or use a larger type",
 		}, nil},
 		{"off-heap memory that is off", of(sized("4", "10g", "spark.memory.offHeap.size", "8g"), nil, "m5.xlarge"), nil, nil},
 		{"no size", of(sized("4", "ten"), nil, "m5.xlarge"), []string{

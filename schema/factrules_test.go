@@ -179,7 +179,7 @@ func TestSecretsInClear(t *testing.T) {
 	}
 	const keyID = "AKIAIOSFODNN7EXAMPLE" // of AWS's documentation
 	runFactCases(t, []factCase{
-		{"property by its name", properties("javax.jdo.option.ConnectionPassword", "hunter2"), property("javax.jdo.option.ConnectionPassword"), nil},
+		{"property by its name", properties("hive.x.password", "hunter2"), property("hive.x.password"), nil},
 		{"property by its value", properties("hive.x", keyID), property("hive.x"), nil},
 		{"other property", properties("hive.metastore.uris", "thrift://x:9083"), nil, nil},
 		{"one word", arguments("s3://b/job.py", "--password=hunter2"), argument("1"), nil},

@@ -75,7 +75,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"empty task group", withTaskGroup(schema.InstanceGroup{InstanceType: "m5.xlarge"}), `clusters.main.tasks.spot.count: 0`},
 		{"no type", func(a *emr.Args) { a.Master.InstanceType = "" }, `clusters.main.master.instanceType: ""`},
 		{"family only", func(a *emr.Args) { a.Core.InstanceType = "m5" }, `clusters.main.core.instanceType: "m5"`},
-		{"metal", func(a *emr.Args) { a.Core.InstanceType = "m5d.metal" }, `clusters.main.core.instanceType: "m5d.metal" must be an instance type`},
+		{"metal", func(a *emr.Args) { a.Core.InstanceType = "m5d.metal" }, `core.instanceType: "m5d.metal" must be an instance type`},
 		{"EC2's only", func(a *emr.Args) { a.Core.InstanceType = "r5.large" }, `use r5.xlarge, r5a.xlarge or r5ad.xlarge`},
 		{"of a later release", func(a *emr.Args) { a.ReleaseLabel, a.Core.InstanceType = "emr-7.1.0", "g6.xlarge" }, `emr-7.2.0 does`},
 		{"more volumes than the type has", func(a *emr.Args) {

@@ -48,7 +48,7 @@ func replace(path string, data []byte) error {
 	state := "rewritten"
 	if bytes.Equal(old, data) {
 		state = "unchanged"
-	} else if err := os.WriteFile(path, data, 0o644); err != nil { //nolint:gosec // a source file
+	} else if err := os.WriteFile(path, data, 0o644); err != nil {
 		return fmt.Errorf("write facts: %w", err)
 	}
 	fmt.Printf("%s: %s\n", path, state)
