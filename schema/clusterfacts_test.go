@@ -1,0 +1,83 @@
+package schema_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/schema"
+	"github.com/emr-observatory/emr-observatory/schema/violation"
+)
+
+// Each check by facts is part of a cluster's.
+func TestClustersAreCheckedByFacts(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit    func(*schema.Cluster)
+		refused string // path of the violation
+		warned  string // path of the warning
+	}{
+		"support":     {edit: func(c *schema.Cluster) { c.ReleaseLabel = "emr-6.15.0" }, warned: "clusters.etl.releaseLabel"},
+		"application": {edit: func(c *schema.Cluster) { c.Applications = []string{"Spark", "Sqoop"} }, refused: "clusters.etl.applications[1]"},
+		"type of the master": {edit: func(c *schema.Cluster) { c.Master.InstanceType = "r5.large" },
+			refused: "clusters.etl.master.instanceType"},
+		"type of core nodes": {edit: func(c *schema.Cluster) { c.Core.InstanceType = "r5.large" }, refused: "clusters.etl.core.instanceType"},
+		"type of task nodes": {edit: func(c *schema.Cluster) { c.Task = &schema.InstanceGroup{InstanceType: "r5.large", Count: 1} },
+			refused: "clusters.etl.task.instanceType"},
+		"volumes": {edit: func(c *schema.Cluster) {
+			c.Core.InstanceType, c.Core.EBS = "d3.8xlarge", []schema.Volume{{Type: "gp3", SizeGiB: 10, PerInstance: 3}}
+		}, refused: "clusters.etl.core.ebs"},
+		"secret": {edit: func(c *schema.Cluster) { c.SparkDefaults["spark.x.password"] = "hunter2" },
+			refused: "clusters.etl.sparkDefaults.spark.x.password"},
+		"property": {edit: func(c *schema.Cluster) { c.SparkDefaults["spark.executor.core"] = "4" },
+			warned: "clusters.etl.sparkDefaults.spark.executor.core"},
+		"executors": {edit: func(c *schema.Cluster) { c.SparkDefaults["spark.executor.memory"] = "12g" },
+			refused: "clusters.etl.sparkDefaults.spark.executor.memory"},
+		"executors, by the workers alone": {edit: func(c *schema.Cluster) {
+			c.Master.InstanceType, c.SparkDefaults["spark.executor.memory"] = "m5.4xlarge", "12g"
+		}, refused: "clusters.etl.sparkDefaults.spark.executor.memory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var cluster schema.Cluster
+			cluster.SetDefaults()
+			c.edit(&cluster)
+			cfg := validConfig()
+			cfg.Clusters["etl"] = cluster
+			var l violation.List
+			cfg.Check(&l)
+			require.Equal(t, c.refused, pathOf(t, violation.All(l.Err())))
+			require.Equal(t, c.warned, pathOf(t, warnings(l, cluster.ReleaseLabel)))
+			require.NotContains(t, texts(violation.All(l.Err())), "hunter2")
+		})
+	}
+}
+
+// warnings returns those of a list, without that of a release that ended after the test
+// was written.
+func warnings(l violation.List, release string) []violation.Violation {
+	return slices.DeleteFunc(l.Warnings(), func(v violation.Violation) bool {
+		return strings.HasSuffix(v.Path, ".releaseLabel") && release != "emr-6.15.0"
+	})
+}
+
+// pathOf returns the path of the only violation, or "".
+func pathOf(t *testing.T, found []violation.Violation) string {
+	t.Helper()
+	require.LessOrEqual(t, len(found), 1, "%v", found)
+	if len(found) == 0 {
+		return ""
+	}
+	return found[0].Path
+}
+
+func TestDefaultClusterIsWarnedOfNothing(t *testing.T) {
+	var cluster schema.Cluster
+	cluster.SetDefaults()
+	cfg := validConfig()
+	cfg.Clusters["etl"] = cluster
+	var l violation.List
+	cfg.Check(&l)
+	require.NoError(t, l.Err())
+	require.Empty(t, warnings(l, cluster.ReleaseLabel))
+}
