@@ -48,7 +48,6 @@ func TestRuleTextsStateTheirBounds(t *testing.T) {
 		"instanceType": {[]any{"m5.xlarge", "t4g.nano", "u-6tb1.56xlarge", "c7g.metal", "m7i.metal-24xl"},
 			[]any{"m5", "abc.large", "m5.2large", "M5.large"}},
 		"emrInstanceType": {[]any{"m5.large", "m5.24xlarge"}, []any{"t3.micro", "m1.medium"}},
-		"rootVolume":      {[]any{15, 100}, []any{14, 101}},
 		"price":           {[]any{"", "0.12", "999"}, []any{"0.00", "$1", "1000", "0.123456"}},
 		"vpcCidr": {[]any{"10.0.0.0/16", "192.168.1.0/24"}, []any{"10.0.0.0/15", "10.0.0.0/25", "10.0.0.1/16", "8.8.0.0/16",
 			"fd00::/16"}},

@@ -96,7 +96,6 @@ func volumeRules() map[string]Rule {
 		"iops":        textOnly(list(iops) + ", else 0"),
 		"throughput":  textOnly(list(throughput) + ", else 0"),
 		"perInstance": intRange(1, maxVolumes),
-		"rootVolume":  intRange(minRootGiB, maxRootGiB),
 	}
 }
 
