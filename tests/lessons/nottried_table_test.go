@@ -187,6 +187,13 @@ func clusterNotTried() []notTried {
 			[]string{"localcloud/emr TestLifeOfACluster", "components/emr TestClusterInputs"},
 			"`aws emr describe-cluster --cluster-id CLUSTER --query Cluster.Status`",
 		}, {
+			"EMR takes in every region the instance types that it takes in us-east-1, and gives YARN of each what its page says.",
+			"No AWS account. The recorded answers are of one region and one day.",
+			"The facts name source and date. A formula gives what EMR's page has of 68 types, and is used for the others.",
+			[]string{"schema TestInstanceTypeByRelease", "schema/facts TestYARNMemoryIsWhatEMRPublishes"},
+			"`aws emr list-supported-instance-types --release-label emr-7.10.0`; on a node: " +
+				"`grep -A1 resource.memory-mb /etc/hadoop/conf/yarn-site.xml`",
+		}, {
 			"EMR's service role uses the stack's key for the nodes' volumes, through EC2 only.", "No local server decides as IAM and KMS do.",
 			"The role has a key user's actions, as EMR's guide asks, on the condition that EC2 makes the call, which the guide lacks.",
 			[]string{"components/emr TestServicePolicyAddsOnlyWhatTheManagedOneLacks", "tests/controls TestAllowancesMatchPolicies"},
