@@ -23,13 +23,30 @@ func TestClustersAreCheckedByFacts(t *testing.T) {
 		"type of the master": {edit: func(c *schema.Cluster) { c.Master.InstanceType = "r5.large" },
 			refused: "clusters.etl.master.instanceType"},
 		"type of core nodes": {edit: func(c *schema.Cluster) { c.Core.InstanceType = "r5.large" }, refused: "clusters.etl.core.instanceType"},
-		"type of task nodes": {edit: func(c *schema.Cluster) { c.Task = &schema.InstanceGroup{InstanceType: "r5.large", Count: 1} },
-			refused: "clusters.etl.task.instanceType"},
+		"type of task nodes": {edit: func(c *schema.Cluster) { c.Tasks["spot"] = schema.InstanceGroup{InstanceType: "r5.large", Count: 1} },
+			refused: "clusters.etl.tasks.spot.instanceType"},
 		"volumes": {edit: func(c *schema.Cluster) {
 			c.Core.InstanceType, c.Core.EBS = "d3.8xlarge", []schema.Volume{{Type: "gp3", SizeGiB: 10, PerInstance: 3}}
 		}, refused: "clusters.etl.core.ebs"},
 		"secret": {edit: func(c *schema.Cluster) { c.SparkDefaults["spark.x.password"] = "hunter2" },
 			refused: "clusters.etl.sparkDefaults.spark.x.password"},
+		"secret of another file": {edit: func(c *schema.Cluster) {
+			c.Configurations = []schema.Configuration{{Classification: "hive-site", Properties: map[string]string{"hive.x": keyID}}}
+		}, refused: "clusters.etl.configurations[0].properties.hive.x"},
+		"secret of a step": {edit: func(c *schema.Cluster) { c.Steps = []schema.Step{stepWith("--password", "hunter2")} },
+			refused: "clusters.etl.steps[0].args[1]"},
+		"secret of a bootstrap action": {edit: func(c *schema.Cluster) {
+			c.BootstrapActions = []schema.BootstrapAction{{Name: "x", Path: "s3://bucket/x.sh", Args: []string{"--token=hunter2"}}}
+		}, refused: "clusters.etl.bootstrapActions[0].args[0]"},
+		"property of another file": {edit: func(c *schema.Cluster) {
+			c.Configurations = []schema.Configuration{{Classification: "hdfs-site", Properties: map[string]string{"dfs.replicaton": "2"}}}
+		}, warned: "clusters.etl.configurations[0].properties.dfs.replicaton"},
+		"property of a group": {edit: func(c *schema.Cluster) {
+			var g schema.InstanceGroup
+			g.SetDefaults()
+			g.Configurations = []schema.Configuration{{Classification: "hdfs-site", Properties: map[string]string{"dfs.replicaton": "2"}}}
+			c.Tasks["spot"] = g
+		}, warned: "clusters.etl.tasks.spot.configurations[0].properties.dfs.replicaton"},
 		"property": {edit: func(c *schema.Cluster) { c.SparkDefaults["spark.executor.core"] = "4" },
 			warned: "clusters.etl.sparkDefaults.spark.executor.core"},
 		"executors": {edit: func(c *schema.Cluster) { c.SparkDefaults["spark.executor.memory"] = "12g" },
@@ -51,6 +68,14 @@ func TestClustersAreCheckedByFacts(t *testing.T) {
 			require.NotContains(t, texts(violation.All(l.Err())), "hunter2")
 		})
 	}
+}
+
+// stepWith returns a valid step with arguments.
+func stepWith(args ...string) schema.Step {
+	var s schema.Step
+	s.SetDefaults()
+	s.Name, s.Jar, s.Args = "load", "command-runner.jar", args
+	return s
 }
 
 // warnings returns those of a list, without that of a release that ended after the test

@@ -7,6 +7,11 @@ import (
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
+// Limits of the root volume, which is gp3 from 6.15.0 on (EMR Management Guide,
+// "Customizing the Amazon EBS root device volume"): its default size, which an image of
+// one's own needs at least ("Using a custom AMI"), and the most that EMR takes.
+const minRootGiB, maxRootGiB = 15, 100
+
 // checkVolumeLimits checks a group's volumes by what EC2 attaches to the instance type,
 // and warns of performance that the type cannot use.
 func checkVolumeLimits(l *violation.List, path, instanceType string, volumes []Volume) {

@@ -160,6 +160,9 @@ func TestMisspeltProperties(t *testing.T) {
 	})
 }
 
+// keyID is the id of an access key in AWS's documentation.
+const keyID = "AKIAIOSFODNN7EXAMPLE"
+
 func TestSecretsInClear(t *testing.T) {
 	properties := func(name, value string) func(*violation.List) {
 		return func(l *violation.List) {
@@ -177,7 +180,6 @@ func TestSecretsInClear(t *testing.T) {
 		return []string{"steps[0].args[" + i + "]: [hidden] must not be a secret: DescribeCluster shows it to anyone who may read the cluster; " +
 			"name the secret's ARN instead, and read it from Secrets Manager"}
 	}
-	const keyID = "AKIAIOSFODNN7EXAMPLE" // of AWS's documentation
 	runFactCases(t, []factCase{
 		{"property by its name", properties("hive.x.password", "hunter2"), property("hive.x.password"), nil},
 		{"property by its value", properties("hive.x", keyID), property("hive.x"), nil},
