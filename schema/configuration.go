@@ -33,7 +33,6 @@ func (c *Configuration) SetDefaults() {
 
 // Classifications and properties that the platform or a key of its own sets.
 const (
-	classSparkDefaults = "spark-defaults"
 	classHiveSite      = "hive-site"
 	classSparkHiveSite = "spark-hive-site"
 	classCoreSite      = "core-site"
@@ -91,7 +90,7 @@ func checkClassifications(l *violation.List, path string, list []Configuration) 
 // checkReserved refuses what has a key of its own here, and what would blind the
 // platform.
 func checkReserved(l *violation.List, at string, c Configuration) {
-	l.Require(c.Classification != classSparkDefaults, at+".classification", c.Classification,
+	l.Require(c.Classification != sparkDefaults, at+".classification", c.Classification,
 		"must not be among them: it has a key of its own, which keeps the platform's agent", "move its properties to sparkDefaults")
 	if v, set := c.Properties[PrometheusEndpointKey]; c.Classification == classCoreSite {
 		l.Require(!set || v == "true", at+".properties."+PrometheusEndpointKey, v, "must be true: the collector reads YARN's and HDFS's metrics there",

@@ -12,9 +12,6 @@ import (
 
 // Limits of what a cluster starts with.
 const (
-	minRootGiB = 15 // EMR API, EbsRootVolumeSize
-	maxRootGiB = 100
-
 	// maxBootstrapActions: EMR takes 16, of which the first is the platform's (EMR
 	// Management Guide, "Create bootstrap actions").
 	maxBootstrapActions = 16 - 1
@@ -37,9 +34,9 @@ func launchRules() map[string]Rule {
 	}}
 	const arn = `^arn:aws[a-z-]*:iam::\d{12}:`
 	return map[string]Rule{
-		"rootVolumeGiB": root,
-		"roleArn":       pattern(arn+`role/([\w+=,.@-]+/)*[\w+=,.@-]{1,64}$`, "the ARN of an IAM role").optional(),
-		"profileArn":    pattern(arn+`instance-profile/([\w+=,.@-]+/)*[\w+=,.@-]{1,128}$`, "the ARN of an IAM instance profile").optional(),
+		"rootVolume": root,
+		"roleArn":    pattern(arn+`role/([\w+=,.@-]+/)*[\w+=,.@-]{1,64}$`, "the ARN of an IAM role").optional(),
+		"profileArn": pattern(arn+`instance-profile/([\w+=,.@-]+/)*[\w+=,.@-]{1,128}$`, "the ARN of an IAM instance profile").optional(),
 		"securityGroup": pattern(`^sg-([0-9a-f]{8}|[0-9a-f]{17})$`, fmt.Sprintf("a security group id (sg- and 8 or 17 hexadecimal digits), %d at most",
 			maxMoreGroups)),
 		"clusterTags": textOnly(fmt.Sprintf("must be at most %d tags, with keys of 1 to %d and values of at most %d bytes: "+
@@ -110,11 +107,6 @@ var oneLine = regexp.MustCompile(`^[^\r\n]*$`)
 func checkProperties(l *violation.List, path string, properties map[string]string) {
 	for _, k := range slices.Sorted(maps.Keys(properties)) {
 		v, at := properties[k], path+"."+k
-		if secretKey.MatchString(k) {
-			l.Require(false, at, violation.Hidden, "must not be a secret: DescribeCluster shows it to anyone who may read the cluster",
-				"read it from Secrets Manager in the job")
-			continue
-		}
 		l.Require(k != "" && oneLine.MatchString(k) && oneLine.MatchString(v), at, v, "must be a property of one line", "remove the line break")
 	}
 }

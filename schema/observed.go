@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/emr-observatory/emr-observatory/schema/violation"
@@ -26,15 +25,4 @@ func (c Cluster) checkObserve(l *violation.List, path string) {
 	l.Require(!c.hasSpark(), path+".observe", c.Observe, "must be "+ObserveFull+" with "+spark+": its jobs would report nothing",
 		"remove the key, or remove "+spark+" from "+path+".applications")
 	l.Require(len(c.SparkDefaults) == 0, path+".sparkDefaults", len(c.SparkDefaults), "must be empty without "+spark, "remove it")
-}
-
-func (c Cluster) checkReleases(l *violation.List, path string) {
-	for i, name := range c.Applications {
-		a, known := applicationNamed(name)
-		if !known || !isSupportedRelease(c.ReleaseLabel) {
-			continue
-		}
-		l.Require(a.isIncludedIn(c.ReleaseLabel), fmt.Sprintf("%s[%d]", path, i), name, "must be an application of "+c.ReleaseLabel+": "+a.span(),
-			"remove it, or choose another release")
-	}
 }

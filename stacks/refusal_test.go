@@ -111,7 +111,7 @@ func TestExtremeConfigurationsBuild(t *testing.T) {
 		"never idle":       {"clusters": `{"main":{"idleTimeoutMinutes":0}}`},
 		"three masters":    {"clusters": `{"main":{"master":{"count":3}}}`},
 		"spot in ephemeral": {"ephemeral": "true",
-			"clusters": `{"main":{"master":{"bidPrice":"0.1"},"core":{"bidPrice":"0.1"},"task":{"count":5,"bidPrice":"0.05"}}}`},
+			"clusters": `{"main":{"master":{"bidPrice":"0.1"},"core":{"bidPrice":"0.1"},"tasks":{"spot":{"count":5,"bidPrice":"0.05"}}}}`},
 		"volumes": {"clusters": `{"main":{"core":{"ebs":[{"sizeGiB":10},{"type":"st1","sizeGiB":125},` +
 			`{"type":"io1","sizeGiB":100,"iops":100},{"type":"gp3","sizeGiB":500,"iops":16000,"throughput":1000}]}}}`},
 		"spark properties": {"clusters": `{"main":{"sparkDefaults":{"spark.executor.extraJavaOptions":"-Xss4m",` +

@@ -151,7 +151,7 @@ func paths(t *testing.T, err error) []string {
 
 func TestReportsAllViolationsAtOnce(t *testing.T) {
 	_, err := config.Parse(map[string]string{
-		"ephemeral": "yes", "colour": "red", "controlNode": `{"arch":"sparc","dataVolumeGiB":"10"}`, "clusters": `{"main":{"core":{"count":0}}}`,
+		"ephemeral": "yes", "colour": "red", "controlNode": `{"arch":"sparc","dataVolumeGiB":"10"}`, "clusters": `{"main":{"core":{"count":-1}}}`,
 	})
 	want := []string{"region", "ephemeral", "colour", "controlNode.arch", "controlNode.dataVolumeGiB", "clusters.main.core.count"}
 	require.ElementsMatch(t, want, paths(t, err))

@@ -27,6 +27,12 @@ func clustersLines(value string) string {
 	if err := json.Unmarshal([]byte(value), &cluster); err != nil || len(cluster) == 0 {
 		cluster = map[string]any{"releaseLabel": "emr-7.10.0"}
 	}
+	if task, given := cluster["task"]; given { // there was one group at most
+		delete(cluster, "task")
+		if task != nil {
+			cluster["tasks"] = map[string]any{"task": task}
+		}
+	}
 	lines := map[string]any{}
 	for _, shared := range []string{"architectures", "blockPublicAccess"} { // settings of the whole stack now
 		if v, given := cluster[shared]; given {

@@ -45,13 +45,13 @@ func TestReportsAllViolationsOfAStackFile(t *testing.T) {
 	dir := writeProject(t, `
 config:
   emr-observatory:regoin: us-east-1
-  emr-observatory:clusters: {main: {core: {count: 0, kount: 2}}}
+  emr-observatory:clusters: {main: {core: {count: -1, kount: 2}}}
   emr-observatory:tags: {secure: AAABAKQ=}
   aws:region: eu-west-1
 `)
 	_, _, err := config.ReadStackFile(dir, "trial", "retention.tempoDays=0", "retention", "network.nta=false")
 	for _, part := range []string{
-		"Pulumi.trial.yaml", "emr-observatory:regoin", "known here: region", "emr-observatory:region", "emr-observatory:clusters.main.core.count: 0",
+		"Pulumi.trial.yaml", "emr-observatory:regoin", "known here: region", "emr-observatory:region", "emr-observatory:clusters.main.core.count: -1",
 		"emr-observatory:clusters.main.core.kount", "emr-observatory:tags: [secret]", "emr-observatory:retention.tempoDays: 0",
 		`emr-observatory:retention: "retention" must be key=value`, "emr-observatory:network.nta",
 	} {
@@ -136,5 +136,7 @@ config:
 
 	_, err = config.Parse(map[string]string{"region": "us-east-1", "emr": `{"core":{"count":3}}`})
 	require.ErrorContains(t, err, "emr-observatory:clusters:\n    main:\n      core:\n        count: 3")
+	_, err = config.Parse(map[string]string{"region": "us-east-1", "emr": `{"task":{"count":1}}`})
+	require.ErrorContains(t, err, "main:\n      tasks:\n        task:\n          count: 1")
 	require.ErrorContains(t, config.CheckKeys([]string{"emr-observatory:emr"}), "emr-observatory:clusters:\n    main:")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/emr-observatory/emr-observatory/schema"
+	"github.com/emr-observatory/emr-observatory/schema/facts"
 )
 
 // cluster returns a cluster whose fields are consistent with each other.
@@ -22,6 +23,7 @@ func (g generator) cluster(c *schema.Config) schema.Cluster {
 }
 
 func (g generator) applications(e *schema.Cluster) {
+	e.Applications = slices.DeleteFunc(e.Applications, func(name string) bool { return !slices.Contains(facts.ReleasesOf(name), e.ReleaseLabel) })
 	e.Observe = schema.ObserveFull
 	if g.IntN(5) == 0 {
 		e.Observe = schema.ObserveHostsOnly
@@ -44,9 +46,11 @@ func (g generator) groups(e *schema.Cluster, ephemeral bool) {
 		e.Core.Count, e.Master.Count = 0, 1 // the primary node alone
 	} else {
 		for _, key := range []string{"spot", "g", "x-1"}[:g.IntN(4)] {
-			e.Tasks[key] = g.taskGroup()
+			e.Tasks[key] = g.taskGroup(e.ReleaseLabel)
 		}
 	}
+	g.fit(&e.Master, e.ReleaseLabel)
+	g.fit(&e.Core, e.ReleaseLabel)
 	e.Placement = ""
 	if e.Master.Count == 3 {
 		e.Placement = g.oneOf("", "SPREAD")
@@ -54,10 +58,11 @@ func (g generator) groups(e *schema.Cluster, ephemeral bool) {
 	e.RootVolumeGiB = []int{0, 15, 100, g.between(15, 100)}[g.IntN(4)]
 }
 
-func (g generator) taskGroup() schema.InstanceGroup {
+func (g generator) taskGroup(release string) schema.InstanceGroup {
 	var task schema.InstanceGroup
 	g.fill(&task)
 	task.EBS = g.volumes(true)
+	g.fit(&task, release)
 	task.Configurations = g.classifications()
 	return task
 }
@@ -92,8 +97,11 @@ func (g generator) launch(e *schema.Cluster) {
 }
 
 func (g generator) settings(e *schema.Cluster) {
+	if g.IntN(2) == 0 {
+		e.SparkDefaults["spark.executor.memory"] = g.oneOf("1g", "512m", "1536")
+	}
 	for range g.IntN(4) {
-		key := g.oneOf("spark.executor.memory", `spark.a"b`, "spark.ü", "spark.driver.extraJavaOptions", "spark.x<y>&z")
+		key := g.oneOf(`spark.a"b`, "spark.ü", "spark.driver.extraJavaOptions", "spark.x<y>&z")
 		e.SparkDefaults[key] = g.oneOf("", "4g", `quo"te`, `back\slash`, "ключ", "'kill -9 %p'", strings.Repeat("x", 500))
 	}
 	if e.Observe == schema.ObserveHostsOnly {
