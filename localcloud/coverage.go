@@ -42,7 +42,6 @@ func recordedTypes() map[string][]string {
 		"EMR: security configurations encrypt nothing": {
 			"aws:emr/securityConfiguration:SecurityConfiguration",
 		},
-		taskGroups: {"aws:emr/instanceGroup:InstanceGroup"},
 		"EMR: public clusters are not blocked": {
 			"aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration",
 		},
@@ -74,7 +73,9 @@ const (
 	grafanaServer = "Grafana: its server does not run; `observatory dashboards check` runs the queries of its dashboards"
 	iamOutsideS3  = "IAM: decides in S3 only, by the roles' inline policies"
 	groupsInside  = "VPC: security groups decide who reaches an Elastic IP, and nothing else"
-	taskGroups    = "EMR: task groups, spot instances, instance fleets and managed scaling"
+	spotMarket    = "EMR: spot instances, which nothing interrupts; a fleet has nodes of its first instance type only"
+	oneMachine    = "EMR: instance types, EBS volumes and images of nodes; releases differ in name only"
+	onePrimary    = "EMR: several primary nodes"
 	oneNetwork    = "VPC: all machines share one network, without route tables between them, NAT and endpoints"
 )
 
@@ -95,12 +96,11 @@ func recordedParts() map[string][]string {
 		"aws:ec2/instance:Instance": {
 			"EC2: images, instance types and root volumes; every instance has this machine's processors and memory",
 		},
-		"aws:ebs/volume:Volume":       {"EBS: sizes, types, throughput, encryption and snapshots of volumes"},
-		"aws:ssm/parameter:Parameter": {"Systems Manager: encryption of parameters, which are in memory only"},
-		"aws:emr/cluster:Cluster": {
-			taskGroups,
-			"EMR: instance types, EBS volumes and images of nodes; releases differ in name only",
-		},
+		"aws:ebs/volume:Volume":                    {"EBS: sizes, types, throughput, encryption and snapshots of volumes"},
+		"aws:ssm/parameter:Parameter":              {"Systems Manager: encryption of parameters, which are in memory only"},
+		"aws:emr/cluster:Cluster":                  {spotMarket, oneMachine, onePrimary},
+		"aws:emr/instanceGroup:InstanceGroup":      {spotMarket, oneMachine},
+		"aws:emr/instanceFleet:InstanceFleet":      {spotMarket, oneMachine},
 		"kubernetes:core/v1:PersistentVolumeClaim": {"Kubernetes: sizes of persistent volume claims"},
 		"kubernetes:core/v1:Service":               {"Kubernetes: addresses of Services; their names lead to the pod"},
 	}

@@ -1,6 +1,8 @@
 package localcloud
 
 import (
+	"maps"
+
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"github.com/emr-observatory/emr-observatory/simulator"
@@ -21,8 +23,8 @@ func (c *cloud) handlers() map[string]simulator.Handler {
 		"aws:iam/role:Role":                         role{cloud: c},
 		"aws:iam/rolePolicy:RolePolicy":             rolePolicy{cloud: c},
 		"aws:iam/instanceProfile:InstanceProfile":   instanceProfile{cloud: c},
-		"aws:emr/cluster:Cluster":                   cluster{cloud: c},
 	}
+	maps.Copy(h, c.emrResources())
 	for token, put := range reachParts() {
 		h[token] = reachPart{cloud: c, put: put}
 	}

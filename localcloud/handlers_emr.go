@@ -3,64 +3,124 @@ package localcloud
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
 	"github.com/emr-observatory/emr-observatory/simulator"
 	"github.com/emr-observatory/emr-observatory/simulator/property"
 )
 
-type cluster struct{ *cloud }
+// emrResource handles a resource of EMR through EMR's API, as the provider does. Its
+// outputs are what the API gives back.
+type emrResource struct {
+	*cloud
+	create func(ctx context.Context, props map[string]any) (string, error)
+	// read returns what the API gives back, nil for a property without a value, and
+	// false if the resource is gone. before is the last state.
+	read func(ctx context.Context, id string, before map[string]any) (map[string]any, bool, error)
+	// update changes the resource from its last state to its new inputs; nil if every
+	// change replaces it.
+	update func(ctx context.Context, id string, before, props map[string]any) error
+	remove func(ctx context.Context, id string, before map[string]any) error
+}
+
+// emrResources returns the handlers of EMR's resources by type.
+func (c *cloud) emrResources() map[string]simulator.Handler {
+	clusterID := func(before map[string]any) string { id, _ := before["clusterId"].(string); return id }
+	return map[string]simulator.Handler{
+		"aws:emr/cluster:Cluster": emrResource{
+			cloud: c, create: c.emr.CreateCluster, read: c.emr.ReadCluster, update: c.emr.UpdateCluster,
+			remove: func(ctx context.Context, id string, _ map[string]any) error { return c.emr.DeleteCluster(ctx, id) },
+		},
+		"aws:emr/instanceGroup:InstanceGroup": emrResource{
+			cloud: c, create: c.emr.CreateGroup, update: c.emr.UpdateGroup,
+			read: func(ctx context.Context, id string, before map[string]any) (map[string]any, bool, error) {
+				return c.emr.ReadGroup(ctx, clusterID(before), id)
+			},
+			remove: func(ctx context.Context, id string, before map[string]any) error {
+				return c.emr.DeleteGroup(ctx, clusterID(before), id)
+			},
+		},
+		"aws:emr/instanceFleet:InstanceFleet": emrResource{
+			cloud: c, create: c.emr.CreateFleet,
+			read: func(ctx context.Context, id string, before map[string]any) (map[string]any, bool, error) {
+				return c.emr.ReadFleet(ctx, clusterID(before), id)
+			},
+			update: func(ctx context.Context, id string, _, props map[string]any) error {
+				return c.emr.UpdateFleet(ctx, id, props)
+			},
+			remove: func(ctx context.Context, id string, before map[string]any) error {
+				return c.emr.DeleteFleet(ctx, clusterID(before), id)
+			},
+		},
+		"aws:emr/managedScalingPolicy:ManagedScalingPolicy": emrResource{
+			cloud: c, create: c.emr.CreateManagedScaling,
+			read: func(ctx context.Context, id string, _ map[string]any) (map[string]any, bool, error) {
+				return c.emr.ReadManagedScaling(ctx, id)
+			},
+			remove: func(ctx context.Context, id string, _ map[string]any) error {
+				return c.emr.DeleteManagedScaling(ctx, id)
+			},
+		},
+	}
+}
 
 // Create implements simulator.Handler.
-func (k cluster) Create(ctx context.Context, r simulator.Request) (simulator.Result, error) {
+func (e emrResource) Create(ctx context.Context, r simulator.Request) (simulator.Result, error) {
 	recorded, err := r.Recorded()
 	if err != nil {
 		return recorded, err
 	}
-	id, err := k.emr.CreateCluster(ctx, property.Plain(r.Inputs))
+	id, err := e.create(ctx, withAllTags(r.Inputs, recorded.Outputs))
 	if err != nil {
 		return simulator.Result{}, err
 	}
-	return k.addOutputs(recorded, id)
+	return e.withState(ctx, id, recorded)
 }
 
-// addOutputs sets the id and what EMR computes.
-func (k cluster) addOutputs(recorded simulator.Result, id string) (simulator.Result, error) {
-	found, err := k.store.Cluster(id)
+// withAllTags returns inputs as plain values with all tags, those of the provider's
+// configuration among them.
+func withAllTags(inputs, outputs resource.PropertyMap) map[string]any {
+	props := property.Plain(inputs)
+	if tags := property.PlainValue(outputs["tagsAll"]); tags != nil {
+		props["tagsAll"] = tags
+	}
+	return props
+}
+
+// withState returns a recorded result with the id and what the API gives back.
+func (e emrResource) withState(ctx context.Context, id string, recorded simulator.Result) (simulator.Result, error) {
+	props, _, err := e.read(ctx, id, property.Plain(recorded.Outputs))
 	if err != nil {
 		return recorded, err
 	}
-	recorded.ID = id
-	for key, v := range map[resource.PropertyKey]*string{"arn": found.ClusterArn, "masterPublicDns": found.MasterPublicDnsName} {
-		if v != nil {
-			recorded.Outputs[key] = resource.NewStringProperty(*v)
-		}
-	}
-	recorded.Outputs["clusterState"] = resource.NewStringProperty(string(found.Status.State))
-	return recorded, nil
+	return simulator.Result{ID: id, Outputs: withRead(recorded.Outputs, props)}, nil
 }
 
 // Read implements simulator.Handler.
-func (k cluster) Read(_ context.Context, r simulator.Request) (simulator.Result, bool, error) {
-	c, err := k.store.Cluster(r.ID)
-	ended := err != nil || c.Status.State == types.ClusterStateTerminated || c.Status.State == types.ClusterStateTerminatedWithErrors
-	return unchangedResult(r), !ended, nil
+func (e emrResource) Read(ctx context.Context, r simulator.Request) (simulator.Result, bool, error) {
+	props, exists, err := e.read(ctx, r.ID, property.Plain(r.Outputs))
+	if err != nil || !exists {
+		return simulator.Result{}, false, err
+	}
+	outputs := withRead(r.Outputs, props)
+	return simulator.Result{ID: r.ID, Inputs: withDrift(r.Inputs, r.Outputs, outputs), Outputs: outputs}, true, nil
 }
 
 // Update implements simulator.Handler.
-func (k cluster) Update(ctx context.Context, r simulator.Request) (simulator.Result, error) {
-	if err := k.emr.UpdateCluster(ctx, r.ID, property.Plain(r.Outputs), property.Plain(r.Inputs)); err != nil {
-		return simulator.Result{}, err
-	}
+func (e emrResource) Update(ctx context.Context, r simulator.Request) (simulator.Result, error) {
 	recorded, err := r.Recorded()
 	if err != nil {
 		return recorded, err
 	}
-	return k.addOutputs(recorded, r.ID)
+	if e.update != nil {
+		if err := e.update(ctx, r.ID, property.Plain(r.Outputs), withAllTags(r.Inputs, recorded.Outputs)); err != nil {
+			return simulator.Result{}, err
+		}
+	}
+	return e.withState(ctx, r.ID, recorded)
 }
 
 // Delete implements simulator.Handler.
-func (k cluster) Delete(ctx context.Context, r simulator.Request) error {
-	return k.emr.DeleteCluster(ctx, r.ID)
+func (e emrResource) Delete(ctx context.Context, r simulator.Request) error {
+	return e.remove(ctx, r.ID, property.Plain(r.Outputs))
 }

@@ -63,9 +63,12 @@ func (r Request) resource() record.Resource {
 	return record.Resource{URN: r.URN, Type: r.Type, Name: r.Name, ID: r.ID, Inputs: r.Inputs, Removed: removed, Outputs: r.Outputs}
 }
 
-// Result is the state of a resource. ID is read on create only.
+// Result is the state of a resource. ID is read on create only. Inputs is set by Read
+// only: those of the request, with what has changed outside of the program; nil = all as
+// they were.
 type Result struct {
 	ID      string
+	Inputs  resource.PropertyMap
 	Outputs resource.PropertyMap
 }
 

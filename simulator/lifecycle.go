@@ -95,7 +95,11 @@ func (s *server) Read(ctx context.Context, r plugin.ReadRequest) (plugin.ReadRes
 		return plugin.ReadResponse{}, nil
 	}
 	s.account.Add(record.Resource{URN: req.URN, Type: req.Type, ID: req.ID, Outputs: result.Outputs})
-	return plugin.ReadResponse{ReadResult: plugin.ReadResult{ID: r.ID, Inputs: r.Inputs, Outputs: result.Outputs}}, nil
+	inputs := r.Inputs
+	if result.Inputs != nil {
+		inputs = result.Inputs
+	}
+	return plugin.ReadResponse{ReadResult: plugin.ReadResult{ID: r.ID, Inputs: inputs, Outputs: result.Outputs}}, nil
 }
 
 // Delete deletes a resource.

@@ -1,6 +1,8 @@
 package emr
 
 import (
+	"strings"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
@@ -82,4 +84,50 @@ func (t typeInputs) config() types.InstanceTypeConfig {
 		config.Configurations = append(config.Configurations, types.Configuration{Classification: &c.Classification, Properties: c.Properties})
 	}
 	return config
+}
+
+// fleetProperties returns a fleet as a property. Its types lack their classifications:
+// the provider does not read them back.
+func fleetProperties(f *types.InstanceFleet) map[string]any {
+	var offered []any
+	for _, t := range f.InstanceTypeSpecifications {
+		props := map[string]any{
+			"instanceType": text(t.InstanceType), "bidPrice": text(t.BidPrice), "weightedCapacity": number(t.WeightedCapacity),
+			"bidPriceAsPercentageOfOnDemandPrice": nil, "ebsConfigs": ebsConfigs(t.EbsBlockDevices),
+		}
+		if p := t.BidPriceAsPercentageOfOnDemandPrice; p != nil {
+			props["bidPriceAsPercentageOfOnDemandPrice"] = *p
+		}
+		dropNil(props)
+		offered = append(offered, props)
+	}
+	props := map[string]any{
+		"id": text(f.Id), "name": text(f.Name), "instanceTypeConfigs": list(offered), "launchSpecifications": launchProperties(f.LaunchSpecifications),
+		"targetOnDemandCapacity": number(f.TargetOnDemandCapacity), "targetSpotCapacity": number(f.TargetSpotCapacity),
+		"provisionedOnDemandCapacity": number(f.ProvisionedOnDemandCapacity), "provisionedSpotCapacity": number(f.ProvisionedSpotCapacity),
+	}
+	dropNil(props)
+	return props
+}
+
+// launchProperties returns a fleet's launch specifications. EMR returns strategies in
+// capitals with underscores, which the provider reverses.
+func launchProperties(l *types.InstanceFleetProvisioningSpecifications) any {
+	if l == nil {
+		return nil
+	}
+	strategy := func(s string) string { return strings.ReplaceAll(strings.ToLower(s), "_", "-") }
+	props := map[string]any{}
+	if o := l.OnDemandSpecification; o != nil {
+		props["onDemandSpecifications"] = []any{map[string]any{"allocationStrategy": strategy(string(o.AllocationStrategy))}}
+	}
+	if s := l.SpotSpecification; s != nil {
+		spot := map[string]any{
+			"allocationStrategy": strategy(string(s.AllocationStrategy)), "timeoutAction": string(s.TimeoutAction),
+			"timeoutDurationMinutes": number(s.TimeoutDurationMinutes), "blockDurationMinutes": number(s.BlockDurationMinutes),
+		}
+		dropNil(spot)
+		props["spotSpecifications"] = []any{spot}
+	}
+	return props
 }

@@ -68,6 +68,9 @@ func cluster(d *draft) error {
 	}
 	attributes, _ := d.in["ec2Attributes"].(map[string]any)
 	subnetID, _ := attributes["subnetId"].(string)
+	if several, _ := attributes["subnetIds"].([]any); subnetID == "" && len(several) > 0 {
+		subnetID, _ = several[0].(string) // EMR puts a cluster into one of them
+	}
 	if subnetID == "" {
 		return fmt.Errorf("run job flow: ec2Attributes.subnetId is not set; this account has no default VPC")
 	}

@@ -4,6 +4,7 @@ package emrapitest
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -53,4 +54,20 @@ func JobFlow() emr.RunJobFlowInput {
 			}},
 		},
 	}
+}
+
+// Ready is NoNodes whose clusters are ready for steps at once.
+type Ready struct {
+	NoNodes
+	Store *emrapi.Store
+}
+
+// Launch sets the cluster to RUNNING.
+func (r Ready) Launch(_ context.Context, id string) error {
+	for _, state := range []types.ClusterState{types.ClusterStateBootstrapping, types.ClusterStateRunning} {
+		if err := r.Store.SetClusterState(id, state, types.ClusterStateChangeReason{}); err != nil {
+			return fmt.Errorf("launch without nodes: %w", err)
+		}
+	}
+	return nil
 }
