@@ -117,6 +117,7 @@ func (c *cloud) run(ctx context.Context, listeners map[string]net.Listener, up f
 	}
 	c.restoreWorkloads(ctx)
 	go c.clusters.WatchIdle(ctx)
+	go c.clusters.WatchScaling(ctx)
 	if err := up(); err != nil {
 		return err
 	}

@@ -31,6 +31,9 @@ func hostPorts() map[string]platform.Port {
 		ServiceS3: portS3, ServiceEMR: portEMR, ServiceControl: portControl,
 		emr.ResourceManager: platform.ResourceManagerUI, emr.SparkHistory: platform.SparkHistoryUI,
 	}
+	for n := 1; n < emr.MaxExposed; n++ { // of further clusters, on any free port
+		ports[emr.PageName(emr.ResourceManager, n)], ports[emr.PageName(emr.SparkHistory, n)] = 0, 0
+	}
 	for workload, port := range platform.Workloads().OperatorPorts() {
 		ports[string(workload)] = port
 	}

@@ -134,8 +134,10 @@ func logTail(file, name string) string {
 
 // yarnMetrics are some of the ResourceManager's cluster metrics.
 type yarnMetrics struct {
-	AppsSubmitted, AppsRunning, AppsPending int
-	AllocatedMB, PendingMB, TotalMB         int
+	AppsSubmitted, AppsRunning, AppsPending      int
+	AllocatedMB, PendingMB, AvailableMB, TotalMB int
+	ContainersAllocated, ContainersPending       int
+	ActiveNodes                                  int
 }
 
 // readYARNMetrics reads the ResourceManager's cluster metrics.

@@ -54,6 +54,9 @@ type Service struct {
 	nodes   map[string][]*node // by cluster id; the primary node first
 	joining map[string]*sync.Mutex
 	idle    map[string]idleState
+
+	enoughSince map[string]time.Time  // by cluster id; see settled
+	rules       map[ruleKey]time.Time // of a rule: since when it holds; of a group: until when it cools down
 }
 
 // node is an instance of a cluster.

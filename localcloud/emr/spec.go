@@ -68,6 +68,7 @@ type pool struct {
 	instanceType string
 	market       types.MarketType
 	count        int
+	weight       int                    // of a node, in a fleet's capacity units
 	own          []hadoop.Configuration // of the group, over the cluster's
 	shrink       *types.ShrinkPolicy
 }
@@ -105,12 +106,14 @@ func fleetPools(f types.InstanceFleet) []pool {
 	first := f.InstanceTypeSpecifications[0]
 	weight := int(aws.ToInt32(first.WeightedCapacity))
 	var out []pool
-	for market, target := range map[types.MarketType]*int32{
-		types.MarketTypeOnDemand: f.TargetOnDemandCapacity, types.MarketTypeSpot: f.TargetSpotCapacity,
-	} {
+	for _, part := range []struct {
+		market types.MarketType
+		target *int32
+	}{{types.MarketTypeOnDemand, f.TargetOnDemandCapacity}, {types.MarketTypeSpot, f.TargetSpotCapacity}} {
 		out = append(out, pool{
-			id: aws.ToString(f.Id), fleet: true, role: strings.ToLower(string(f.InstanceFleetType)), instanceType: aws.ToString(first.InstanceType),
-			market: market, count: (int(aws.ToInt32(target)) + weight - 1) / weight, own: classifications(first.Configurations),
+			id: aws.ToString(f.Id), fleet: true, role: strings.ToLower(string(f.InstanceFleetType)), market: part.market, weight: weight,
+			count: (int(aws.ToInt32(part.target)) + weight - 1) / weight, instanceType: aws.ToString(first.InstanceType),
+			own: classifications(first.Configurations),
 		})
 	}
 	return out

@@ -1,0 +1,247 @@
+package emr_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsemr "github.com/aws/aws-sdk-go-v2/service/emr"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/localcloud/emr"
+	"github.com/emr-observatory/emr-observatory/localcloud/region"
+)
+
+// jobFlow returns a request for a cluster of groups or fleets that is kept alive.
+func jobFlow(name string, action map[string]any) *awsemr.RunJobFlowInput {
+	path, _ := action["path"].(string)
+	args, _ := action["args"].([]string)
+	return &awsemr.RunJobFlowInput{
+		Name: &name, ReleaseLabel: aws.String("emr-7.10.0"), ServiceRole: aws.String("emr"), JobFlowRole: aws.String("nodes"),
+		LogUri: aws.String("s3://" + bucket + "/logs/"), Applications: []types.Application{{Name: aws.String("Spark")}},
+		Configurations: []types.Configuration{{
+			Classification: aws.String("spark-defaults"), Properties: map[string]string{"spark.dynamicAllocation.enabled": "false"},
+		}},
+		BootstrapActions: []types.BootstrapActionConfig{{
+			Name: aws.String("identity"), ScriptBootstrapAction: &types.ScriptBootstrapActionConfig{Path: &path, Args: args},
+		}},
+		Instances: &types.JobFlowInstancesConfig{Ec2SubnetId: aws.String("subnet-1"), KeepJobFlowAliveWhenNoSteps: aws.Bool(true)},
+	}
+}
+
+// run starts a cluster and returns its id once it is ready.
+func (c *cloud) run(t *testing.T, request *awsemr.RunJobFlowInput) string {
+	t.Helper()
+	answer, err := c.api.RunJobFlow(t.Context(), request)
+	require.NoError(t, err)
+	c.awaitState(t, *answer.JobFlowId, types.ClusterStateWaiting)
+	return *answer.JobFlowId
+}
+
+func (c *cloud) awaitState(t *testing.T, id string, want types.ClusterState) types.Cluster {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
+	defer cancel()
+	ended := []types.ClusterState{want, types.ClusterStateTerminated, types.ClusterStateTerminatedWithErrors}
+	require.NoError(t, c.Store.Wait(ctx, id, func(c types.Cluster) bool { return slices.Contains(ended, c.Status.State) }))
+	found, err := c.Store.Cluster(id)
+	require.NoError(t, err)
+	require.Equal(t, want, found.Status.State, "%s", aws.ToString(found.Status.StateChangeReason.Message))
+	return found
+}
+
+// awaitGroup waits until a group runs and returns it.
+func (c *cloud) awaitGroup(t *testing.T, id, group string) types.InstanceGroup {
+	t.Helper()
+	var found types.InstanceGroup
+	require.NoError(t, poll.Until(t.Context(), poll.Options{Interval: 100 * time.Millisecond, Timeout: testTimeout}, func(ctx context.Context) error {
+		answer, err := c.api.ListInstanceGroups(ctx, &awsemr.ListInstanceGroupsInput{ClusterId: &id})
+		if err != nil {
+			return poll.Permanent(err)
+		}
+		i := slices.IndexFunc(answer.InstanceGroups, func(g types.InstanceGroup) bool { return *g.Id == group })
+		found = answer.InstanceGroups[i]
+		if found.Status.State != types.InstanceGroupStateRunning {
+			return errNotYet
+		}
+		return nil
+	}), "%s: %+v", found.Status.State, found.Status.StateChangeReason)
+	return found
+}
+
+var errNotYet = os.ErrDeadlineExceeded
+
+// resizeGroup requests a count, waits until the group runs and requires that many nodes.
+func (c *cloud) resizeGroup(t *testing.T, id, group string, count int32, policy *types.ShrinkPolicy) {
+	t.Helper()
+	_, err := c.api.ModifyInstanceGroups(t.Context(), &awsemr.ModifyInstanceGroupsInput{ClusterId: &id, InstanceGroups: []types.InstanceGroupModifyConfig{
+		{InstanceGroupId: &group, InstanceCount: &count, ShrinkPolicy: policy},
+	}})
+	require.NoError(t, err)
+	g := c.awaitGroup(t, id, group)
+	require.Equal(t, []int32{count, count}, []int32{*g.RequestedInstanceCount, *g.RunningInstanceCount})
+}
+
+// primary returns the machine of the cluster's primary node.
+func (c *cloud) primary(t *testing.T, id string) *region.Machine {
+	t.Helper()
+	list, err := c.Store.Instances(id)
+	require.NoError(t, err)
+	m, ok := c.Region.Machine(*list[0].Ec2InstanceId)
+	require.True(t, ok)
+	return m
+}
+
+// Two clusters that somebody starts with the SDK run side by side: one of groups, whose
+// task group goes from 1 to 3 to 1 node while a job runs, one of fleets.
+func TestClustersSideBySide(t *testing.T) {
+	c := newCloud(t)
+	action := c.putAction("first.sh", identityScript)
+	request := jobFlow("groups", action)
+	for _, role := range []types.InstanceRoleType{types.InstanceRoleTypeMaster, types.InstanceRoleTypeCore} {
+		request.Instances.InstanceGroups = append(request.Instances.InstanceGroups, types.InstanceGroupConfig{
+			InstanceRole: role, InstanceType: aws.String("m6g.xlarge"), InstanceCount: aws.Int32(1),
+		})
+	}
+	id := c.run(t, request)
+	added, err := c.api.AddInstanceGroups(t.Context(), &awsemr.AddInstanceGroupsInput{JobFlowId: &id, InstanceGroups: []types.InstanceGroupConfig{{
+		InstanceRole: types.InstanceRoleTypeTask, InstanceType: aws.String("c6g.xlarge"), InstanceCount: aws.Int32(1),
+		Configurations: []types.Configuration{{Classification: aws.String("yarn-site"), Properties: map[string]string{"own": "1"}}},
+	}}})
+	require.NoError(t, err)
+	task := added.InstanceGroupIds[0]
+	require.Contains(t, []types.InstanceGroupState{types.InstanceGroupStateProvisioning}, c.groupState(t, id, task), "not RUNNING without a node")
+	c.awaitGroup(t, id, task)
+	require.Len(t, c.yarnHosts(t), 2)
+	c.requireTaskNode(t, id, task)
+
+	t.Run("task group 1 to 3 to 1 in a job", func(t *testing.T) {
+		out := runSession(t, c.primary(t, id), func() {
+			c.resizeGroup(t, id, task, 3, nil)
+			require.Len(t, c.yarnHosts(t), 4)
+			c.resizeGroup(t, id, task, 1, &types.ShrinkPolicy{DecommissionTimeout: aws.Int32(5)})
+			require.Len(t, c.yarnHosts(t), 2)
+		})
+		require.Contains(t, out, "counted 10")
+		c.resizeGroup(t, id, task, 0, nil)
+		require.Equal(t, types.InstanceGroupStateRunning, c.groupState(t, id, task), "a removed group stays at 0")
+		c.resizeGroup(t, id, task, 1, nil)
+	})
+	t.Run("fleets", func(t *testing.T) { c.testFleets(t, action) })
+	t.Run("a group whose nodes fail", func(t *testing.T) {
+		require.NoError(t, c.Objects.Put(t.Context(), bucket, "first.sh", []byte("#!/bin/bash\nexit 1\n")))
+		_, err := c.api.ModifyInstanceGroups(t.Context(), &awsemr.ModifyInstanceGroupsInput{InstanceGroups: []types.InstanceGroupModifyConfig{
+			{InstanceGroupId: &task, InstanceCount: aws.Int32(2)},
+		}})
+		require.NoError(t, err)
+		require.Eventually(t, func() bool { return c.groupState(t, id, task) == types.InstanceGroupStateArrested }, testTimeout, 100*time.Millisecond)
+		require.Len(t, c.yarnHosts(t), 2, "the other nodes go on")
+		c.resizeGroup(t, id, task, 1, nil)
+	})
+	_, err = c.api.TerminateJobFlows(t.Context(), &awsemr.TerminateJobFlowsInput{JobFlowIds: []string{id}})
+	require.NoError(t, err)
+	c.awaitState(t, id, types.ClusterStateTerminated)
+	c.requireRemoved(id)
+}
+
+func (c *cloud) groupState(t *testing.T, id, group string) types.InstanceGroupState {
+	t.Helper()
+	answer, err := c.api.ListInstanceGroups(t.Context(), &awsemr.ListInstanceGroupsInput{ClusterId: &id})
+	require.NoError(t, err)
+	for _, g := range answer.InstanceGroups {
+		if *g.Id == group {
+			return g.Status.State
+		}
+	}
+	return ""
+}
+
+// requireTaskNode requires a task node with the bootstrap action and the group's own
+// configuration, and without HDFS.
+func (c *cloud) requireTaskNode(t *testing.T, id, group string) {
+	t.Helper()
+	answer, err := c.api.ListInstances(t.Context(), &awsemr.ListInstancesInput{
+		ClusterId: &id, InstanceGroupTypes: []types.InstanceGroupType{types.InstanceGroupTypeTask},
+	})
+	require.NoError(t, err)
+	require.Len(t, answer.Instances, 1)
+	node := answer.Instances[0]
+	require.Equal(t, group, *node.InstanceGroupId)
+	require.Equal(t, "hadoop the arguments c6g.xlarge\n", c.log(id+"/node/"+*node.Ec2InstanceId+"/bootstrap-actions/1/stdout.gz"))
+	site, err := os.ReadFile(filepath.Join(c.Region.Root(*node.Ec2InstanceId), "etc/hadoop/conf/yarn-site.xml"))
+	require.NoError(t, err)
+	require.Contains(t, string(site), "<name>own</name><value>1</value>")
+	m, ok := c.Region.Machine(*node.Ec2InstanceId)
+	require.True(t, ok)
+	units, err := m.Units(t.Context())
+	require.NoError(t, err)
+	var names []string
+	for _, u := range units {
+		names = append(names, u.Name)
+	}
+	require.Contains(t, names, "hadoop-yarn-nodemanager.service")
+	require.NotContains(t, names, "hadoop-hdfs-datanode.service")
+}
+
+// testFleets runs a second cluster, of fleets, which ends by itself.
+func (c *cloud) testFleets(t *testing.T, action map[string]any) {
+	fleet := func(kind types.InstanceFleetType, onDemand, spot, weight int32) types.InstanceFleetConfig {
+		return types.InstanceFleetConfig{
+			InstanceFleetType: kind, TargetOnDemandCapacity: &onDemand, TargetSpotCapacity: &spot,
+			InstanceTypeConfigs: []types.InstanceTypeConfig{
+				{InstanceType: aws.String("m6g.xlarge"), WeightedCapacity: &weight}, {InstanceType: aws.String("m7g.xlarge"), WeightedCapacity: &weight},
+			},
+		}
+	}
+	request := jobFlow("fleets", action)
+	request.Instances.InstanceFleets = []types.InstanceFleetConfig{
+		fleet(types.InstanceFleetTypeMaster, 1, 0, 1), fleet(types.InstanceFleetTypeCore, 1, 0, 1), fleet(types.InstanceFleetTypeTask, 0, 3, 2),
+	}
+	id := c.run(t, request)
+	first, second := c.page(emr.ResourceManager), c.page(emr.PageName(emr.ResourceManager, 1))
+	require.NotEqual(t, first, second, "each cluster has its page")
+	for _, address := range []string{first, second} {
+		res, err := http.Get("http://" + address + "/ws/v1/cluster/info")
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+	}
+	provisioned := func() []int32 {
+		answer, err := c.api.ListInstanceFleets(t.Context(), &awsemr.ListInstanceFleetsInput{ClusterId: &id})
+		require.NoError(t, err)
+		var out []int32
+		for _, f := range answer.InstanceFleets {
+			require.Equal(t, types.InstanceFleetStateRunning, f.Status.State)
+			out = append(out, *f.ProvisionedOnDemandCapacity, *f.ProvisionedSpotCapacity)
+		}
+		return out
+	}
+	require.Equal(t, []int32{1, 0, 1, 0, 0, 4}, provisioned(), "two nodes of weight 2 for 3 units")
+	fleets, err := c.Store.InstanceFleets(id)
+	require.NoError(t, err)
+	require.NoError(t, c.UpdateFleet(t.Context(), *fleets[2].Id, map[string]any{"clusterId": id, "targetSpotCapacity": 2}))
+	require.Equal(t, []int32{1, 0, 1, 0, 0, 2}, provisioned())
+	step := c.addStep(t, id, "bash", "-c", "id -un")
+	c.awaitStep(t, id, step, types.StepStateCompleted)
+	_, err = c.api.SetKeepJobFlowAliveWhenNoSteps(t.Context(), &awsemr.SetKeepJobFlowAliveWhenNoStepsInput{
+		JobFlowIds: []string{id}, KeepJobFlowAliveWhenNoSteps: aws.Bool(false),
+	})
+	require.NoError(t, err)
+	c.awaitState(t, id, types.ClusterStateTerminated)
+	c.requireRemoved(id)
+	require.Equal(t, first, c.page(emr.ResourceManager), "the other cluster keeps its page")
+	require.Empty(t, c.page(emr.PageName(emr.ResourceManager, 1)))
+}
+
+// page returns the address of an exposed web page.
+func (c *cloud) page(name string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.exposed[name]
+}
