@@ -103,17 +103,43 @@ func Files(n Node) map[string]string {
 		h + "/hadoop-env.sh":          envFile(nil, n.exports("hadoop-env")),
 		h + "/hdfs-env.sh":            envFile(nil, n.exports("hdfs-env")),
 		h + "/yarn-env.sh":            envFile(nil, n.exports("yarn-env")),
-		s + "/spark-defaults.conf":    sparkConf(n.properties("spark-defaults", n.sparkDefaults())),
+		h + "/mapred-env.sh":          envFile(nil, n.exports("mapred-env")),
+		s + "/spark-defaults.conf":    sparkConf(n.properties("spark-defaults", n.maximized(n.sparkDefaults()))),
 		s + "/spark-env.sh":           envFile(n.sparkEnv(), n.exports("spark-env")),
 		s + "/log4j2.properties":      log4j2(n.properties("spark-log4j2", nil)),
 	}
 	if n.Master() {
 		maps.Copy(files, ExcludeFiles(nil, 0))
 	}
-	if metrics := n.properties("spark-metrics", nil); len(metrics) > 0 {
-		files[s+"/metrics.properties"] = propertyLines(metrics, "=")
+	for classification, f := range optionalFiles() {
+		if props := n.properties(classification, nil); len(props) > 0 {
+			files[f.path] = f.render(props)
+		}
 	}
 	return files
+}
+
+// optionalFile is a file that exists only where its classification is given.
+type optionalFile struct {
+	path   string
+	render func(map[string]string) string
+}
+
+// optionalFiles returns those files by classification (Release Guide, "Configure
+// applications").
+func optionalFiles() map[string]optionalFile {
+	h, s := platform.EMRHadoopConfDir, platform.EMRSparkConfDir
+	lines := func(props map[string]string) string { return propertyLines(props, "=") }
+	return map[string]optionalFile{
+		"container-executor": {h + "/container-executor.cfg", lines},
+		"container-log4j":    {h + "/container-log4j.properties", lines},
+		"hadoop-metrics2":    {h + "/hadoop-metrics2.properties", lines},
+		"hadoop-policy":      {h + "/hadoop-policy.xml", siteXML},
+		"hadoop-ssl-client":  {h + "/ssl-client.xml", siteXML},
+		"hadoop-ssl-server":  {h + "/ssl-server.xml", siteXML},
+		"spark-hive-site":    {s + "/hive-site.xml", siteXML},
+		"spark-metrics":      {s + "/metrics.properties", lines},
+	}
 }
 
 // siteXML renders a *-site.xml.

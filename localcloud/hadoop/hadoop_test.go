@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"testing/quick"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -211,4 +212,62 @@ func TestDaemonPortsServeTheirWebPages(t *testing.T) {
 		require.True(t, strings.HasSuffix(address, ":"+strconv.Itoa(int(d.Port))), "%s: %s", d.Unit, address)
 	}
 	require.Equal(t, strconv.Itoa(int(hadoop.HistoryServer().Port)), parseProperties(t, files[sparkDefaults])["spark.history.ui.port"])
+}
+
+// The Release Guide's table of classifications names the file of each.
+func TestEachClassificationHasItsFile(t *testing.T) {
+	h, s := platform.EMRHadoopConfDir, platform.EMRSparkConfDir
+	for classification, file := range map[string]string{
+		"capacity-scheduler": h + "/capacity-scheduler.xml", "container-executor": h + "/container-executor.cfg",
+		"container-log4j": h + "/container-log4j.properties", "core-site": coreSite, "hadoop-metrics2": h + "/hadoop-metrics2.properties",
+		"hadoop-policy": h + "/hadoop-policy.xml", "hadoop-ssl-client": h + "/ssl-client.xml", "hadoop-ssl-server": h + "/ssl-server.xml",
+		"hdfs-site": hdfsSite, "mapred-site": h + "/mapred-site.xml", "spark-defaults": sparkDefaults,
+		"spark-hive-site": s + "/hive-site.xml", "spark-log4j2": s + "/log4j2.properties", "spark-metrics": s + "/metrics.properties",
+		"yarn-site": yarnSite,
+	} {
+		given := hadoop.Files(node(func(n *hadoop.Node) {
+			n.Configurations = []hadoop.Configuration{{Classification: classification, Properties: map[string]string{"some.key": "some-value"}}}
+		}))
+		for path, content := range given {
+			require.Equal(t, path == file, strings.Contains(content, "some-value"), "%s in %s", classification, path)
+		}
+		require.Contains(t, given, file)
+	}
+	for classification, file := range map[string]string{
+		"hadoop-env": h + "/hadoop-env.sh", "hdfs-env": h + "/hdfs-env.sh", "mapred-env": h + "/mapred-env.sh", "spark-env": sparkEnv,
+		"yarn-env": h + "/yarn-env.sh",
+	} {
+		given := hadoop.Files(node(func(n *hadoop.Node) {
+			n.Configurations = []hadoop.Configuration{{Classification: classification, Configurations: []hadoop.Configuration{
+				{Classification: "export", Properties: map[string]string{"SOME": "value"}},
+			}}}
+		}))
+		require.Contains(t, given[file], "export SOME=value\n", classification)
+	}
+}
+
+func TestMaximizeResourceAllocation(t *testing.T) {
+	files := hadoop.Files(node(func(n *hadoop.Node) {
+		n.Configurations = []hadoop.Configuration{
+			{Classification: "spark", Properties: map[string]string{"maximizeResourceAllocation": "true"}},
+			{Classification: "spark-defaults", Properties: map[string]string{"spark.executor.cores": "1"}},
+		}
+	}))
+	spark := parseProperties(t, files[sparkDefaults])
+	require.Equal(t, "2688M", spark["spark.executor.memory"], "the node's 3072 MB without the container's overhead")
+	require.Equal(t, "1", spark["spark.executor.cores"], "spark-defaults comes last")
+	require.Equal(t, "16", spark["spark.default.parallelism"])
+}
+
+// YARN's own reader of the file takes a host per entry with its own timeout.
+func TestExcludedNodes(t *testing.T) {
+	files := hadoop.ExcludeFiles([]string{"ip-10-0-1-11.ec2.internal"}, time.Minute)
+	site := parseSiteXML(t, hadoop.Files(node())[yarnSite])
+	require.Contains(t, files[site["yarn.resourcemanager.nodes.exclude-path"]],
+		"<host>\n    <name>ip-10-0-1-11.ec2.internal</name>\n    <timeout>60</timeout>\n  </host>")
+	require.Equal(t, "ip-10-0-1-11.ec2.internal\n", files[parseSiteXML(t, hadoop.Files(node())[hdfsSite])["dfs.hosts.exclude"]])
+	primary := hadoop.Files(node(func(n *hadoop.Node) { n.Role = platform.RoleMaster }))
+	for file := range files {
+		require.Contains(t, primary, file, "the daemons read it as they start")
+	}
 }

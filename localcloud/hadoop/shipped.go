@@ -154,3 +154,17 @@ func (n Node) sparkEnv() []string {
 		`export SPARK_SUBMIT_OPTS="$SPARK_SUBMIT_OPTS -DEMR_CLUSTER_ID=` + n.ClusterID + " -DEMR_RELEASE_LABEL=" + n.Release + `"`,
 	}
 }
+
+// maximized returns Spark's defaults with what the classification spark asks for: with
+// maximizeResourceAllocation an executor takes a whole node (Release Guide, "Configure
+// Spark").
+func (n Node) maximized(defaults map[string]string) map[string]string {
+	if n.properties("spark", nil)["maximizeResourceAllocation"] != "true" {
+		return defaults
+	}
+	const leastOverheadMB = 384 // of a container over its executor's memory, or a tenth of it
+	defaults["spark.executor.cores"] = strconv.Itoa(n.VCores)
+	defaults["spark.executor.memory"] = strconv.Itoa(min(n.MemoryMB-leastOverheadMB, n.MemoryMB*10/11)) + "M"
+	defaults["spark.default.parallelism"] = strconv.Itoa(2 * n.VCores * max(n.CoreNodes, 1))
+	return defaults
+}
