@@ -66,7 +66,9 @@ type created struct {
 }
 
 func (l *lab) request(typ, id string, inputs, state resource.PropertyMap) simulator.Request {
-	return simulator.Request{URN: "urn:" + typ, Type: typ, Name: "test", ID: id, Inputs: inputs, OldInputs: inputs, Outputs: state, Account: l.account}
+	return simulator.Request{
+		URN: "urn:" + typ, Type: typ, Name: "test", ID: id, Inputs: inputs, OldInputs: inputs, Outputs: state, Account: l.account,
+	}
 }
 
 func (l *lab) create(t *testing.T, typ string, props map[string]any) *created {
@@ -103,8 +105,8 @@ func clusterProps() map[string]any {
 	ebs := []any{map[string]any{"type": "gp3", "size": 64, "iops": 4000, "throughput": 250, "volumesPerInstance": 2}}
 	policy := `{"Constraints":{"MinCapacity":1,"MaxCapacity":4},"Rules":[{"Name":"out","Action":{"SimpleScalingPolicyConfiguration":` +
 		`{"ScalingAdjustment":1,"AdjustmentType":"CHANGE_IN_CAPACITY","CoolDown":300}},"Trigger":{"CloudWatchAlarmDefinition":` +
-		`{"ComparisonOperator":"LESS_THAN","EvaluationPeriods":1,"MetricName":"YARNMemoryAvailablePercentage","Namespace":"AWS/ElasticMapReduce",` +
-		`"Period":300,"Statistic":"AVERAGE","Threshold":15,"Unit":"PERCENT"}}}]}`
+		`{"ComparisonOperator":"LESS_THAN","EvaluationPeriods":1,"MetricName":"YARNMemoryAvailablePercentage",` +
+		`"Namespace":"AWS/ElasticMapReduce","Period":300,"Statistic":"AVERAGE","Threshold":15,"Unit":"PERCENT"}}}]}`
 	return map[string]any{
 		"name": "etl", "releaseLabel": "emr-7.10.0", "applications": []any{"Hadoop", "Spark"}, "serviceRole": "service",
 		"autoscalingRole": "scaling", "securityConfiguration": "security", "logUri": "s3://data/emr-logs/", "logEncryptionKmsKeyId": "key",
@@ -151,16 +153,17 @@ func TestChangesThroughTheAPIAreDrift(t *testing.T) {
 	l := newLab(t)
 	c := l.create(t, clusterType, clusterProps())
 	core, _ := c.plain("coreInstanceGroup").(map[string]any)["id"].(string)
-	_, err := l.api.ModifyInstanceGroups(t.Context(), &awsemr.ModifyInstanceGroupsInput{ClusterId: &c.id, InstanceGroups: []types.InstanceGroupModifyConfig{
-		{InstanceGroupId: &core, InstanceCount: aws.Int32(3)},
-	}})
+	_, err := l.api.ModifyInstanceGroups(t.Context(), &awsemr.ModifyInstanceGroupsInput{
+		InstanceGroups: []types.InstanceGroupModifyConfig{{InstanceGroupId: &core, InstanceCount: aws.Int32(3)}},
+	})
 	require.NoError(t, err)
 	require.Equal(t, []string{"coreInstanceGroup.instanceCount"}, c.refresh(t))
 	_, err = l.api.SetTerminationProtection(t.Context(), &awsemr.SetTerminationProtectionInput{
 		JobFlowIds: []string{c.id}, TerminationProtected: aws.Bool(false),
 	})
 	require.NoError(t, err)
-	_, err = l.api.AddTags(t.Context(), &awsemr.AddTagsInput{ResourceId: &c.id, Tags: []types.Tag{{Key: aws.String("team"), Value: aws.String("ml")}}})
+	ml := types.Tag{Key: aws.String("team"), Value: aws.String("ml")}
+	_, err = l.api.AddTags(t.Context(), &awsemr.AddTagsInput{ResourceId: &c.id, Tags: []types.Tag{ml}})
 	require.NoError(t, err)
 	_, err = l.api.RemoveAutoTerminationPolicy(t.Context(), &awsemr.RemoveAutoTerminationPolicyInput{ClusterId: &c.id})
 	require.NoError(t, err)
@@ -189,7 +192,8 @@ func TestChangesThroughTheAPIAreDrift(t *testing.T) {
 // A step that somebody submits is no input of a program without steps. In a program with
 // steps it is a change, which replaces the cluster (terraform-provider-aws).
 func TestSubmittedStepsAreDriftOfDeclaredStepsOnly(t *testing.T) {
-	step := map[string]any{"name": "s", "actionOnFailure": "CONTINUE", "hadoopJarStep": map[string]any{"jar": "command-runner.jar", "args": []any{"true"}}}
+	jar := map[string]any{"jar": "command-runner.jar", "args": []any{"true"}}
+	step := map[string]any{"name": "s", "actionOnFailure": "CONTINUE", "hadoopJarStep": jar}
 	for name, steps := range map[string][]any{"undeclared": nil, "declared": {step}} {
 		t.Run(name, func(t *testing.T) {
 			l, props := newLab(t), clusterProps()
@@ -222,108 +226,4 @@ func TestScalingPolicyWithoutDefaultsIsDrift(t *testing.T) {
 	core["autoscalingPolicy"] = string(text)
 	c := l.create(t, clusterType, props)
 	require.Contains(t, c.plain("coreInstanceGroup").(map[string]any)["autoscalingPolicy"], `"CoolDown":0`)
-}
-
-func TestTaskGroups(t *testing.T) {
-	l := newLab(t)
-	cluster := l.create(t, clusterType, clusterProps())
-	props := map[string]any{
-		"clusterId": cluster.id, "name": "task", "instanceType": "c6g.xlarge", "instanceCount": 2, "bidPrice": "0.10",
-		"configurationsJson": `[{"Classification":"yarn-site","Properties":{"a":"b"}}]`,
-		"ebsConfigs":         []any{map[string]any{"type": "gp3", "size": 32, "volumesPerInstance": 1}},
-	}
-	c := l.create(t, groupType, props)
-	require.Regexp(t, `^ig-`, c.id)
-	require.Equal(t, "RUNNING", c.plain("status"))
-	require.Empty(t, c.refresh(t))
-	resize := func(count int32) {
-		_, err := l.api.ModifyInstanceGroups(t.Context(), &awsemr.ModifyInstanceGroupsInput{InstanceGroups: []types.InstanceGroupModifyConfig{
-			{InstanceGroupId: &c.id, InstanceCount: &count},
-		}})
-		require.NoError(t, err)
-	}
-	resize(0)
-	require.Equal(t, []string{"instanceCount"}, c.refresh(t))
-	_, err := l.handlers[groupType].Update(t.Context(), l.request(groupType, c.id, c.inputs, c.state))
-	require.NoError(t, err)
-	require.Empty(t, c.refresh(t))
-	require.NoError(t, l.handlers[groupType].Delete(t.Context(), l.request(groupType, c.id, c.inputs, c.state)))
-	groups, err := l.api.ListInstanceGroups(t.Context(), &awsemr.ListInstanceGroupsInput{ClusterId: &cluster.id})
-	require.NoError(t, err)
-	require.Len(t, groups.InstanceGroups, 3, "a removed group stays")
-	require.Zero(t, *groups.InstanceGroups[2].RequestedInstanceCount)
-	require.Empty(t, cluster.refresh(t), "the cluster does not own it")
-}
-
-func TestFleetsAndManagedScaling(t *testing.T) {
-	l, props := newLab(t), clusterProps()
-	delete(props, "masterInstanceGroup")
-	delete(props, "coreInstanceGroup")
-	launch := map[string]any{
-		"onDemandSpecifications": []any{map[string]any{"allocationStrategy": "lowest-price"}},
-		"spotSpecifications": []any{map[string]any{
-			"allocationStrategy": "capacity-optimized", "timeoutAction": "SWITCH_TO_ON_DEMAND", "timeoutDurationMinutes": 10,
-		}},
-	}
-	fleet := func(onDemand, spot int) map[string]any {
-		return map[string]any{
-			"name": "fleet", "targetOnDemandCapacity": onDemand, "targetSpotCapacity": spot, "launchSpecifications": launch,
-			"instanceTypeConfigs": []any{map[string]any{
-				"instanceType": "m6g.xlarge", "weightedCapacity": 1, "bidPriceAsPercentageOfOnDemandPrice": 100,
-				"ebsConfigs": []any{map[string]any{"type": "gp3", "size": 32, "volumesPerInstance": 1}},
-			}},
-		}
-	}
-	props["masterInstanceFleet"], props["coreInstanceFleet"] = fleet(1, 0), fleet(1, 2)
-	cluster := l.create(t, clusterType, props)
-	require.Empty(t, cluster.refresh(t))
-	task := fleet(0, 4)
-	task["clusterId"] = cluster.id
-	c := l.create(t, fleetType, task)
-	require.Empty(t, c.refresh(t))
-	_, err := l.api.ModifyInstanceFleet(t.Context(), &awsemr.ModifyInstanceFleetInput{ClusterId: &cluster.id, InstanceFleet: &types.InstanceFleetModifyConfig{
-		InstanceFleetId: &c.id, TargetSpotCapacity: aws.Int32(6),
-	}})
-	require.NoError(t, err)
-	require.Equal(t, []string{"targetSpotCapacity"}, c.refresh(t))
-	_, err = l.handlers[fleetType].Update(t.Context(), l.request(fleetType, c.id, c.inputs, c.state))
-	require.NoError(t, err)
-	require.Empty(t, c.refresh(t))
-
-	limits := map[string]any{"unitType": "InstanceFleetUnits", "minimumCapacityUnits": 1, "maximumCapacityUnits": 8, "maximumCoreCapacityUnits": 2}
-	policy := l.create(t, policyType, map[string]any{"clusterId": cluster.id, "computeLimits": []any{limits}})
-	require.Equal(t, cluster.id, policy.id, "it has no id of its own")
-	require.Empty(t, policy.refresh(t))
-	// Created before the old one is deleted, as Pulumi replaces: the deletion removes the
-	// new policy.
-	limits["maximumCapacityUnits"] = 10
-	l.create(t, policyType, map[string]any{"clusterId": cluster.id, "computeLimits": []any{limits}})
-	require.NoError(t, l.handlers[policyType].Delete(t.Context(), l.request(policyType, policy.id, policy.inputs, policy.state)))
-	got, err := l.api.GetManagedScalingPolicy(t.Context(), &awsemr.GetManagedScalingPolicyInput{ClusterId: &cluster.id})
-	require.NoError(t, err)
-	require.Nil(t, got.ManagedScalingPolicy)
-
-	require.NoError(t, l.handlers[fleetType].Delete(t.Context(), l.request(fleetType, c.id, c.inputs, c.state)))
-	fleets, err := l.api.ListInstanceFleets(t.Context(), &awsemr.ListInstanceFleetsInput{ClusterId: &cluster.id})
-	require.NoError(t, err)
-	require.Zero(t, *fleets.InstanceFleets[2].TargetSpotCapacity)
-}
-
-// A cluster that has ended is gone for the engine, and so are its groups and policy.
-func TestEndedClusterIsGone(t *testing.T) {
-	l, props := newLab(t), clusterProps()
-	props["terminationProtection"] = false
-	cluster := l.create(t, clusterType, props)
-	group := l.create(t, groupType, map[string]any{"clusterId": cluster.id, "instanceType": "c6g.xlarge"})
-	require.NoError(t, l.handlers[clusterType].Delete(t.Context(), l.request(clusterType, cluster.id, cluster.inputs, cluster.state)))
-	for _, c := range []*created{cluster, group} {
-		_, exists, err := l.handlers[c.typ].Read(t.Context(), l.request(c.typ, c.id, c.inputs, c.state))
-		require.NoError(t, err)
-		require.False(t, exists, c.typ)
-		require.NoError(t, l.handlers[c.typ].Delete(t.Context(), l.request(c.typ, c.id, c.inputs, c.state)), "again")
-	}
-	props["terminationProtection"] = true
-	protected := l.create(t, clusterType, props)
-	require.ErrorContains(t, l.handlers[clusterType].Delete(t.Context(), l.request(clusterType, protected.id, protected.inputs, protected.state)),
-		"is protected from termination")
 }

@@ -102,7 +102,8 @@ func fleetProperties(f *types.InstanceFleet) map[string]any {
 		offered = append(offered, props)
 	}
 	props := map[string]any{
-		"id": text(f.Id), "name": text(f.Name), "instanceTypeConfigs": list(offered), "launchSpecifications": launchProperties(f.LaunchSpecifications),
+		"id": text(f.Id), "name": text(f.Name), "instanceTypeConfigs": list(offered),
+		"launchSpecifications":   launchProperties(f.LaunchSpecifications),
 		"targetOnDemandCapacity": number(f.TargetOnDemandCapacity), "targetSpotCapacity": number(f.TargetSpotCapacity),
 		"provisionedOnDemandCapacity": number(f.ProvisionedOnDemandCapacity), "provisionedSpotCapacity": number(f.ProvisionedSpotCapacity),
 	}

@@ -174,9 +174,8 @@ func (r Resources) DeleteFleet(ctx context.Context, cluster, id string) error {
 }
 
 func (r Resources) resizeFleet(ctx context.Context, cluster, id string, onDemand, spot int32) error {
-	_, err := r.API.ModifyInstanceFleet(ctx, &awsemr.ModifyInstanceFleetInput{ClusterId: &cluster, InstanceFleet: &types.InstanceFleetModifyConfig{
-		InstanceFleetId: &id, TargetOnDemandCapacity: &onDemand, TargetSpotCapacity: &spot,
-	}})
+	change := &types.InstanceFleetModifyConfig{InstanceFleetId: &id, TargetOnDemandCapacity: &onDemand, TargetSpotCapacity: &spot}
+	_, err := r.API.ModifyInstanceFleet(ctx, &awsemr.ModifyInstanceFleetInput{ClusterId: &cluster, InstanceFleet: change})
 	return err
 }
 

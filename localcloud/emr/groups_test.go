@@ -61,7 +61,8 @@ func (c *cloud) awaitState(t *testing.T, id string, want types.ClusterState) typ
 func (c *cloud) awaitGroup(t *testing.T, id, group string) types.InstanceGroup {
 	t.Helper()
 	var found types.InstanceGroup
-	require.NoError(t, poll.Until(t.Context(), poll.Options{Interval: 100 * time.Millisecond, Timeout: testTimeout}, func(ctx context.Context) error {
+	options := poll.Options{Interval: 100 * time.Millisecond, Timeout: testTimeout}
+	require.NoError(t, poll.Until(t.Context(), options, func(ctx context.Context) error {
 		answer, err := c.api.ListInstanceGroups(ctx, &awsemr.ListInstanceGroupsInput{ClusterId: &id})
 		if err != nil {
 			return poll.Permanent(err)
@@ -81,9 +82,10 @@ var errNotYet = os.ErrDeadlineExceeded
 // resizeGroup requests a count, waits until the group runs and requires that many nodes.
 func (c *cloud) resizeGroup(t *testing.T, id, group string, count int32, policy *types.ShrinkPolicy) {
 	t.Helper()
-	_, err := c.api.ModifyInstanceGroups(t.Context(), &awsemr.ModifyInstanceGroupsInput{ClusterId: &id, InstanceGroups: []types.InstanceGroupModifyConfig{
-		{InstanceGroupId: &group, InstanceCount: &count, ShrinkPolicy: policy},
-	}})
+	change := types.InstanceGroupModifyConfig{InstanceGroupId: &group, InstanceCount: &count, ShrinkPolicy: policy}
+	_, err := c.api.ModifyInstanceGroups(t.Context(), &awsemr.ModifyInstanceGroupsInput{
+		ClusterId: &id, InstanceGroups: []types.InstanceGroupModifyConfig{change},
+	})
 	require.NoError(t, err)
 	g := c.awaitGroup(t, id, group)
 	require.Equal(t, []int32{count, count}, []int32{*g.RequestedInstanceCount, *g.RunningInstanceCount})
@@ -111,13 +113,16 @@ func TestClustersSideBySide(t *testing.T) {
 		})
 	}
 	id := c.run(t, request)
-	added, err := c.api.AddInstanceGroups(t.Context(), &awsemr.AddInstanceGroupsInput{JobFlowId: &id, InstanceGroups: []types.InstanceGroupConfig{{
+	config := types.InstanceGroupConfig{
 		InstanceRole: types.InstanceRoleTypeTask, InstanceType: aws.String("c6g.xlarge"), InstanceCount: aws.Int32(1),
 		Configurations: []types.Configuration{{Classification: aws.String("yarn-site"), Properties: map[string]string{"own": "1"}}},
-	}}})
+	}
+	added, err := c.api.AddInstanceGroups(t.Context(), &awsemr.AddInstanceGroupsInput{
+		JobFlowId: &id, InstanceGroups: []types.InstanceGroupConfig{config},
+	})
 	require.NoError(t, err)
 	task := added.InstanceGroupIds[0]
-	require.Contains(t, []types.InstanceGroupState{types.InstanceGroupStateProvisioning}, c.groupState(t, id, task), "not RUNNING without a node")
+	require.Equal(t, types.InstanceGroupStateProvisioning, c.groupState(t, id, task), "not RUNNING without a node")
 	c.awaitGroup(t, id, task)
 	require.Len(t, c.yarnHosts(t), 2)
 	c.requireTaskNode(t, id, task)
@@ -141,7 +146,8 @@ func TestClustersSideBySide(t *testing.T) {
 			{InstanceGroupId: &task, InstanceCount: aws.Int32(2)},
 		}})
 		require.NoError(t, err)
-		require.Eventually(t, func() bool { return c.groupState(t, id, task) == types.InstanceGroupStateArrested }, testTimeout, 100*time.Millisecond)
+		arrested := func() bool { return c.groupState(t, id, task) == types.InstanceGroupStateArrested }
+		require.Eventually(t, arrested, testTimeout, 100*time.Millisecond)
 		require.Len(t, c.yarnHosts(t), 2, "the other nodes go on")
 		c.resizeGroup(t, id, task, 1, nil)
 	})
@@ -196,7 +202,8 @@ func (c *cloud) testFleets(t *testing.T, action map[string]any) {
 		return types.InstanceFleetConfig{
 			InstanceFleetType: kind, TargetOnDemandCapacity: &onDemand, TargetSpotCapacity: &spot,
 			InstanceTypeConfigs: []types.InstanceTypeConfig{
-				{InstanceType: aws.String("m6g.xlarge"), WeightedCapacity: &weight}, {InstanceType: aws.String("m7g.xlarge"), WeightedCapacity: &weight},
+				{InstanceType: aws.String("m6g.xlarge"), WeightedCapacity: &weight},
+				{InstanceType: aws.String("m7g.xlarge"), WeightedCapacity: &weight},
 			},
 		}
 	}

@@ -196,23 +196,24 @@ func (in clusterInputs) instances() (*types.JobFlowInstancesConfig, error) {
 		Ec2SubnetId: optional(in.EC2.SubnetID), Ec2SubnetIds: in.EC2.SubnetIDs, Ec2KeyName: optional(in.EC2.KeyName),
 		EmrManagedMasterSecurityGroup: optional(in.EC2.MasterGroup), EmrManagedSlaveSecurityGroup: optional(in.EC2.SlaveGroup),
 		ServiceAccessSecurityGroup:     optional(in.EC2.ServiceGroup),
-		AdditionalMasterSecurityGroups: splitGroups(in.EC2.AdditionalMasters), AdditionalSlaveSecurityGroups: splitGroups(in.EC2.AdditionalSlaves),
-		KeepJobFlowAliveWhenNoSteps: aws.Bool(in.KeepAlive == nil || *in.KeepAlive), // the provider's default
-		TerminationProtected:        &in.TerminationProtection, UnhealthyNodeReplacement: in.UnhealthyReplacement,
+		AdditionalMasterSecurityGroups: splitGroups(in.EC2.AdditionalMasters),
+		AdditionalSlaveSecurityGroups:  splitGroups(in.EC2.AdditionalSlaves),
+		KeepJobFlowAliveWhenNoSteps:    aws.Bool(in.KeepAlive == nil || *in.KeepAlive), // the provider's default
+		TerminationProtected:           &in.TerminationProtection, UnhealthyNodeReplacement: in.UnhealthyReplacement,
 	}
-	for role, group := range map[types.InstanceRoleType]*groupInputs{types.InstanceRoleTypeMaster: in.Master, types.InstanceRoleTypeCore: in.Core} {
-		if group == nil {
+	for _, g := range []struct {
+		role   types.InstanceRoleType
+		inputs *groupInputs
+	}{{types.InstanceRoleTypeMaster, in.Master}, {types.InstanceRoleTypeCore, in.Core}} {
+		if g.inputs == nil {
 			continue
 		}
-		config, err := group.config(role)
+		config, err := g.inputs.config(g.role)
 		if err != nil {
 			return nil, err
 		}
 		instances.InstanceGroups = append(instances.InstanceGroups, config)
 	}
-	slices.SortFunc(instances.InstanceGroups, func(a, b types.InstanceGroupConfig) int { // MASTER, then CORE
-		return -strings.Compare(string(a.InstanceRole), string(b.InstanceRole))
-	})
 	if in.MasterFleet != nil {
 		instances.InstanceFleets = append(instances.InstanceFleets, in.MasterFleet.config(types.InstanceFleetTypeMaster))
 	}

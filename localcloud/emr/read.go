@@ -37,7 +37,7 @@ func (r Resources) readCluster(ctx context.Context, id string, before map[string
 		return nil, false, nil
 	}
 	props := clusterProperties(c)
-	for name := range map[string]bool{"masterInstanceGroup": true, "coreInstanceGroup": true, "masterInstanceFleet": true, "coreInstanceFleet": true} {
+	for _, name := range []string{"masterInstanceGroup", "coreInstanceGroup", "masterInstanceFleet", "coreInstanceFleet"} {
 		props[name] = nil
 	}
 	// The provider ignores the errors of both: a cluster has groups or fleets.
@@ -92,7 +92,8 @@ func (r Resources) readSteps(ctx context.Context, id string, before map[string]a
 		}
 		for _, s := range page.Steps {
 			jar := map[string]any{
-				"jar": text(s.Config.Jar), "mainClass": text(s.Config.MainClass), "args": texts(s.Config.Args), "properties": textMap(s.Config.Properties),
+				"jar": text(s.Config.Jar), "mainClass": text(s.Config.MainClass),
+				"args": texts(s.Config.Args), "properties": textMap(s.Config.Properties),
 			}
 			dropNil(jar)
 			steps = append(steps, map[string]any{

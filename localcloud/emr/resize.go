@@ -123,7 +123,9 @@ func (s *Service) bootJoining(ctx context.Context, id string, added []*node) err
 
 // chooseLeaving chooses which nodes of a pool leave: those that the shrink policy names,
 // then those with the fewest containers, the newest first.
-func (s *Service) chooseLeaving(ctx context.Context, master *node, members []*node, count int, policy *types.ShrinkPolicy) ([]*node, error) {
+func (s *Service) chooseLeaving(
+	ctx context.Context, master *node, members []*node, count int, policy *types.ShrinkPolicy,
+) ([]*node, error) {
 	states, err := readYARNNodes(ctx, master)
 	if err != nil {
 		return nil, err

@@ -107,7 +107,8 @@ func (r Resources) updateFlags(ctx context.Context, id string, was, in clusterIn
 	ids := []string{id}
 	isOn := func(flag *bool, byDefault bool) bool { return flag == nil && byDefault || aws.ToBool(flag) }
 	if visible := isOn(in.VisibleToAllUsers, true); visible != isOn(was.VisibleToAllUsers, true) {
-		if _, err := r.API.SetVisibleToAllUsers(ctx, &awsemr.SetVisibleToAllUsersInput{JobFlowIds: ids, VisibleToAllUsers: &visible}); err != nil {
+		input := &awsemr.SetVisibleToAllUsersInput{JobFlowIds: ids, VisibleToAllUsers: &visible}
+		if _, err := r.API.SetVisibleToAllUsers(ctx, input); err != nil {
 			return err
 		}
 	}
@@ -170,7 +171,8 @@ func (r Resources) setScalingPolicy(ctx context.Context, id, group, policy strin
 	if err != nil {
 		return err
 	}
-	_, err = r.API.PutAutoScalingPolicy(ctx, &awsemr.PutAutoScalingPolicyInput{ClusterId: &id, InstanceGroupId: &group, AutoScalingPolicy: decoded})
+	input := &awsemr.PutAutoScalingPolicyInput{ClusterId: &id, InstanceGroupId: &group, AutoScalingPolicy: decoded}
+	_, err = r.API.PutAutoScalingPolicy(ctx, input)
 	return err
 }
 

@@ -26,7 +26,7 @@ func TestManagedScalingSpreadsNodesWithinItsLimits(t *testing.T) {
 		want    []int
 	}{
 		"core first": {
-			types.ComputeLimits{UnitType: types.ComputeLimitsUnitTypeInstances, MinimumCapacityUnits: aws.Int32(1), MaximumCapacityUnits: aws.Int32(9)},
+			types.ComputeLimits{MinimumCapacityUnits: aws.Int32(1), MaximumCapacityUnits: aws.Int32(9)},
 			[]pool{worker(platform.RoleCore, onDemand, 1), worker(platform.RoleTask, spot, 1)}, 5, []int{4, 1},
 		},
 		"core at its maximum": {
@@ -144,7 +144,9 @@ func TestAutomaticScalingFollowsItsRules(t *testing.T) {
 		r.AutoScalingRole = aws.String("scaling")
 		r.Instances.InstanceGroups[2].AutoScalingPolicy = &types.AutoScalingPolicy{
 			Constraints: &types.ScalingConstraints{MinCapacity: aws.Int32(0), MaxCapacity: aws.Int32(3)},
-			Rules:       []types.ScalingRule{rule("out", types.ComparisonOperatorLessThan, 15, 2), rule("in", types.ComparisonOperatorGreaterThan, 75, -1)},
+			Rules: []types.ScalingRule{
+				rule("out", types.ComparisonOperatorLessThan, 15, 2), rule("in", types.ComparisonOperatorGreaterThan, 75, -1),
+			},
 		}
 	})
 	look := func(available int) []int {

@@ -38,7 +38,8 @@ func (s *Server) addInstanceFleet(input *emr.AddInstanceFleetInput) (*emr.AddIns
 			return v.refuse()
 		}
 		v.checkFleet("InstanceFleet", *input.InstanceFleet)
-		v.require(input.InstanceFleet.InstanceFleetType == types.InstanceFleetTypeTask, "InstanceFleet.InstanceFleetType: only a task fleet can be added")
+		v.require(input.InstanceFleet.InstanceFleetType == types.InstanceFleetTypeTask,
+			"InstanceFleet.InstanceFleetType: only a task fleet can be added")
 		v.require(!slices.ContainsFunc(r.Fleets, func(f types.InstanceFleet) bool { return f.InstanceFleetType == types.InstanceFleetTypeTask }),
 			"InstanceFleet: the cluster has a task fleet: at most one")
 		if err := v.refuse(); err != nil {
@@ -82,7 +83,8 @@ func (r *record) modifyFleet(fleet *types.InstanceFleet, change *types.InstanceF
 	}
 	switch {
 	case onDemand < 0 || spot < 0 || onDemand+spot == 0 && fleet.InstanceFleetType != types.InstanceFleetTypeTask:
-		return invalidRequestError("target capacities %d and %d: must not be negative, and be at least 1 in all except for a task fleet", onDemand, spot)
+		return invalidRequestError("target capacities %d and %d: must not be negative, and be at least 1 in all except for a task fleet",
+			onDemand, spot)
 	case fleet.InstanceFleetType == types.InstanceFleetTypeMaster:
 		return invalidRequestError("The master instance fleet cannot be resized.")
 	}

@@ -67,7 +67,8 @@ func checkAddedGroups(r *record, added []types.InstanceGroupConfig) error {
 	for i, g := range added {
 		at := fmt.Sprintf("InstanceGroups[%d]", i)
 		v.checkGroup(at, g)
-		v.require(g.InstanceRole == types.InstanceRoleTypeTask, "%s.InstanceRole: %q: only task groups can be added to a running cluster", at, g.InstanceRole)
+		v.require(g.InstanceRole == types.InstanceRoleTypeTask,
+			"%s.InstanceRole: %q: only task groups can be added to a running cluster", at, g.InstanceRole)
 	}
 	v.require(hasCore, "Task instance groups cannot be added to a cluster without a core instance group.")
 	v.require(tasks+len(added) <= maxTaskGroups, "InstanceGroups: %d task groups and %d more: at most %d, those at 0 among them",

@@ -32,7 +32,8 @@ func (v *violations) checkGroups(groups []types.InstanceGroupConfig) {
 	v.require(count[types.InstanceRoleTypeMaster] == 1,
 		"Instances.InstanceGroups: Invalid instance group configuration, there must be exactly one master instance group, not %d",
 		count[types.InstanceRoleTypeMaster])
-	v.require(count[types.InstanceRoleTypeCore] <= 1, "Instances.InstanceGroups: %d core groups: at most one", count[types.InstanceRoleTypeCore])
+	v.require(count[types.InstanceRoleTypeCore] <= 1,
+		"Instances.InstanceGroups: %d core groups: at most one", count[types.InstanceRoleTypeCore])
 	v.require(count[types.InstanceRoleTypeTask] <= maxTaskGroups,
 		"Instances.InstanceGroups: %d task groups: at most %d", count[types.InstanceRoleTypeTask], maxTaskGroups)
 	v.require(count[types.InstanceRoleTypeTask] == 0 || count[types.InstanceRoleTypeCore] == 1,
@@ -55,7 +56,8 @@ func (v *violations) checkGroup(at string, g types.InstanceGroupConfig) {
 		v.require(count >= 0, "%s.InstanceCount: %d: must not be negative", at, count)
 	}
 	requireOneOf(v, at+".Market", g.Market, g.Market.Values())
-	v.require(g.BidPrice == nil || g.Market != types.MarketTypeOnDemand, "%s.BidPrice: %s: only with Market SPOT", at, aws.ToString(g.BidPrice))
+	v.require(g.BidPrice == nil || g.Market != types.MarketTypeOnDemand,
+		"%s.BidPrice: %s: only with Market SPOT", at, aws.ToString(g.BidPrice))
 	v.checkVolumes(at+".EbsConfiguration", g.EbsConfiguration)
 	v.checkConfigurations(at+".Configurations", g.Configurations)
 	if g.AutoScalingPolicy != nil {

@@ -58,7 +58,8 @@ func checkJobFlow(r *emr.RunJobFlowInput) error {
 		"ReleaseLabel: %q: The supplied release label is invalid: %s.", aws.ToString(r.ReleaseLabel), aws.ToString(r.ReleaseLabel))
 	v.require(aws.ToString(r.ServiceRole) != "", "ServiceRole: ServiceRole is required for creating cluster.")
 	v.require(aws.ToString(r.JobFlowRole) != "", "JobFlowRole: Invalid InstanceProfile: %s.", aws.ToString(r.JobFlowRole))
-	v.require(r.CustomAmiId == nil || imageID.MatchString(*r.CustomAmiId), "CustomAmiId: %q: must match %s", aws.ToString(r.CustomAmiId), imageID)
+	v.require(r.CustomAmiId == nil || imageID.MatchString(*r.CustomAmiId),
+		"CustomAmiId: %q: must match %s", aws.ToString(r.CustomAmiId), imageID)
 	level := aws.ToInt32(r.StepConcurrencyLevel)
 	v.require(r.StepConcurrencyLevel == nil || level >= 1 && level <= maxStepConcurrency,
 		"StepConcurrencyLevel: %d: must be 1 to %d", level, maxStepConcurrency)

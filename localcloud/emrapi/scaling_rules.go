@@ -19,7 +19,8 @@ func (v *violations) checkManagedScaling(p *types.ManagedScalingPolicy, fleets b
 	isFleetUnit := l.UnitType == types.ComputeLimitsUnitTypeInstanceFleetUnits
 	v.require(l.UnitType != "", "%s.UnitType: must be one of %q", at, l.UnitType.Values())
 	requireOneOf(v, at+".UnitType", l.UnitType, l.UnitType.Values())
-	v.require(isFleetUnit == fleets, "%s.UnitType: %q: InstanceFleetUnits is for instance fleets, Instances and VCPU for instance groups", at, l.UnitType)
+	v.require(isFleetUnit == fleets,
+		"%s.UnitType: %q: InstanceFleetUnits is for instance fleets, Instances and VCPU for instance groups", at, l.UnitType)
 	least, most := aws.ToInt32(l.MinimumCapacityUnits), aws.ToInt32(l.MaximumCapacityUnits)
 	v.require(l.MinimumCapacityUnits != nil && l.MaximumCapacityUnits != nil && least >= 1 && least <= most,
 		"%s: minimum %d, maximum %d: both must be present, the minimum at least 1 and at most the maximum", at, least, most)
