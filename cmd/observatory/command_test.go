@@ -239,7 +239,8 @@ func TestHelpDescribesEveryCommand(t *testing.T) {
 	help := observatory(t, root, nil, "--help")
 	require.Zero(t, help.code)
 	for _, command := range []string{
-		"doctor", "rehearse", "preview", "up", "down", "pulumi", "status", "submit", "dashboards", "guard", "tunnel", "observe", "tools", "artifacts",
+		"doctor", "rehearse", "preview", "up", "down", "pulumi", "status", "submit", "dashboards", "guard", "tunnel", "observe", "tools",
+		"artifacts",
 	} {
 		require.Regexp(t, `(?m)^  `+command+` +[A-Z]`, help.stdout)
 		own := observatory(t, root, nil, command, "--help")

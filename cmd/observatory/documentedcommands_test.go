@@ -86,6 +86,17 @@ func examples() map[string]example {
 			"cmd/observatory", "TestTraceImport", "trace_test.go",
 			`"--cluster", "j-0123456789ABC", "--endpoint", endpoint, "s3://data/logs/static.zstd"`,
 		}},
+		"bin/observatory observe print --for terraform --outputs outputs.json": {by: citation{
+			"cmd/observatory", "TestObservePrint", "observe_test.go", `"observe", "print", "--for", "terraform", "--outputs", file`,
+		}},
+		"bin/observatory observe print --for airflow --configurations mine.json --outputs outputs.json": {by: citation{
+			"cmd/observatory", "TestObservePrint", "observe_test.go",
+			`"observe", "print", "--for", "airflow", "--configurations", own, "--outputs", file`,
+		}},
+		"bin/observatory observe check j-0123456789ABC --outputs outputs.json": {by: citation{
+			"cmd/observatory", "TestObserveCheck", "observeteam_test.go",
+			`"observe", "check", *started.JobFlowId, "--outputs", writeOutputs(t)`,
+		}},
 		"make test":  {excluded: "runs this test; CI runs it (.ci/run)"},
 		"make bench": {excluded: "takes half an hour; run by hand"},
 	}

@@ -105,7 +105,8 @@ func TestObserveCheck(t *testing.T) {
 			check.PartRole, "attach-role-policy --role-name team-nodes"},
 		"decryption": {func(c *team) { c.account.denied = "kms:Decrypt" },
 			check.PartRole, "--policy-arn arn:aws:iam::123456789012:policy/observed"},
-		"bootstrap": {func(c *team) { c.request.BootstrapActions = c.request.BootstrapActions[:1] }, check.PartBootstrap, "observatory observe print"},
+		"bootstrap": {func(c *team) { c.request.BootstrapActions = c.request.BootstrapActions[:1] },
+			check.PartBootstrap, "observatory observe print"},
 		"bootstrap path": {func(c *team) { c.script().Path = aws.String("s3://team/bootstrap.sh") },
 			check.PartBootstrapPath, "a copy is not updated"},
 		"bootstrap hash": {func(c *team) {

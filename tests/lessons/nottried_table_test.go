@@ -1,5 +1,7 @@
 package lessons_test
 
+import "slices"
+
 // notTried is a behaviour that only AWS can prove.
 type notTried struct {
 	what  string
@@ -11,7 +13,7 @@ type notTried struct {
 
 // notTriedOnAWS lists everything in the project that says "not tried on AWS".
 func notTriedOnAWS() []notTried {
-	return append(accountNotTried(), clusterNotTried()...)
+	return slices.Concat(accountNotTried(), clusterNotTried(), observeNotTried())
 }
 
 const noAccount = "No AWS account."

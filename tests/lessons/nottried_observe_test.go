@@ -1,0 +1,22 @@
+package lessons_test
+
+// observeNotTried returns what concerns clusters of others.
+func observeNotTried() []notTried {
+	return []notTried{
+		{
+			"`observatory observe check` reads a cluster, its role and its subnet.", noAccount,
+			"EMR's API is the local cloud's, with a cluster that AWS's SDK started. A fake answers like IAM and EC2, by their API references; " +
+				"what IAM's simulation decides is IAM's.",
+			[]string{"cmd/observatory TestObserveCheck"},
+			"`observatory observe check CLUSTER --outputs outputs.json` for a cluster of the stack finds nothing missing, and again " +
+				"with `aws iam detach-role-policy` the role",
+		}, {
+			"The tools take what `observatory observe print` prints.", "No local server is CloudFormation, Step Functions or Airflow.",
+			"HashiCorp's own parser evaluates Terraform's text; botocore validates the requests of Airflow, Step Functions and the AWS CLI; " +
+				"the keys of CloudFormation are those of its guide.",
+			[]string{"observe/snippet TestTerraformReadsIt", "observe/snippet TestCloudFormationReadsIt", "observe/snippet TestAirflowReadsIt",
+				"observe/snippet TestStepFunctionsReadsIt", "observe/snippet TestShellReadsIt"},
+			"with a cluster of the tool's own: paste, start, then `observatory observe check CLUSTER --outputs outputs.json`",
+		},
+	}
+}
