@@ -1,6 +1,7 @@
 // Command consumer is an example of another team's Pulumi program. It reads the
-// observatory's stack, creates a policy for read access to the lake, and lets the
-// jobs of its clusters read a bucket of this team.
+// observatory's stack, creates a policy for read access to the lake, lets the jobs of
+// its clusters read a bucket of this team, and creates a cluster of this team that the
+// platform observes.
 package main
 
 import (
@@ -19,7 +20,8 @@ import (
 func main() { pulumi.Run(program) }
 
 // program requires the configuration keys observatoryStack (such as
-// organization/emr-observatory/dev), region and sourceBucket, a bucket of this team.
+// organization/emr-observatory/dev), region, sourceBucket, a bucket of this team, and
+// serviceRole, a role of EMR.
 func program(ctx *pulumi.Context) error {
 	cfg := config.New(ctx, "")
 	name, err := cfg.Try("observatoryStack")
@@ -37,6 +39,10 @@ func program(ctx *pulumi.Context) error {
 	observatory, err := outputs.Refer(ctx, name)
 	if err != nil {
 		return err
+	}
+	serviceRole, err := cfg.Try("serviceRole")
+	if err != nil {
+		return fmt.Errorf("read configuration: %w", err)
 	}
 	provider, err := aws.NewProvider(ctx, "aws", &aws.ProviderArgs{Region: pulumi.String(region)})
 	if err != nil {
@@ -60,6 +66,9 @@ func program(ctx *pulumi.Context) error {
 		if err != nil {
 			return fmt.Errorf("create policy of the node role of %s: %w", key, err)
 		}
+	}
+	if err := createCluster(ctx, observatory.Outputs, serviceRole, provider); err != nil {
+		return err
 	}
 	ctx.Export("lakeReaderPolicyArn", policy.Arn)
 	ctx.Export("dashboards", pulumi.ToStringMap(observatory.Dashboards))

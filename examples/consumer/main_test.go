@@ -5,38 +5,53 @@ import (
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/trial"
+	"github.com/emr-observatory/emr-observatory/observe"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/simulator/record"
 	"github.com/emr-observatory/emr-observatory/simulator/rehearse"
 	"github.com/emr-observatory/emr-observatory/stacks/outputs"
 )
 
 // openStack opens a stack on the real engine in the backend of dir.
-func openStack(t *testing.T, dir, project string, program pulumi.RunFunc, values map[string]string) auto.Stack {
+func openStack(t *testing.T, dir, project string, program pulumi.RunFunc, values map[string]string,
+	existing ...record.Resource,
+) auto.Stack {
 	t.Helper()
 	c := auto.ConfigMap{}
 	for k, v := range values {
 		c[k] = auto.ConfigValue{Value: v}
 	}
 	s, err := rehearse.Open(t.Context(), program, rehearse.Options{
-		Project: project, Stack: "dev", Config: c, PulumiCommand: trial.Pulumi(t), WorkDir: dir,
+		Project: project, Stack: "dev", Config: c, PulumiCommand: trial.Pulumi(t), WorkDir: dir, Existing: existing,
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s.Stack
 }
 
-// openConsumer opens the example's stack in the same backend.
-func openConsumer(t *testing.T, dir string) auto.Stack {
+// openConsumer opens the example's stack in the same backend, in an account that has
+// the platform's subnets.
+func openConsumer(t *testing.T, dir string, network outputs.Network) auto.Stack {
 	t.Helper()
+	var existing []record.Resource
+	for _, id := range network.SubnetIDs {
+		existing = append(existing, record.Resource{
+			Type: "aws:ec2/subnet:Subnet", ID: id, URN: id, Outputs: resource.NewPropertyMapFromMap(map[string]any{
+				"vpcId": network.VPCID, "cidrBlock": "10.0.0.0/24", "availabilityZone": "us-east-1a",
+			}),
+		})
+	}
 	return openStack(t, dir, "consumer", program, map[string]string{
 		"consumer:observatoryStack": "organization/" + platform.Project + "/dev", "consumer:region": "us-east-1",
-		"consumer:sourceBucket": "orders-of-the-shop",
-	})
+		"consumer:sourceBucket": "orders-of-the-shop", "consumer:serviceRole": "EMR_DefaultRole_V2",
+	}, existing...)
 }
 
 // inputsOf returns the inputs of the only resource of a type in a stack's state.
@@ -70,7 +85,7 @@ func TestConsumerOfTheWholePlatform(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, want.Dashboards)
 
-	team := openConsumer(t, dir)
+	team := openConsumer(t, dir, want.Network)
 	r, err := team.Up(t.Context())
 	require.NoError(t, err)
 	require.NotEmpty(t, r.Outputs["lakeReaderPolicyArn"].Value)
@@ -83,9 +98,30 @@ func TestConsumerOfTheWholePlatform(t *testing.T) {
 	require.Equal(t, want.Clusters["main"].NodeRoleName, attached["role"])
 	require.Equal(t, want.Clusters["main"].NodeRoleARN, "arn:aws:iam::000000000000:role/"+want.Clusters["main"].NodeRoleName)
 	require.Contains(t, attached["policy"], `"Resource":"arn:aws:s3:::orders-of-the-shop/*"`)
+	requireObserved(t, inputsOf(t, team, "aws:emr/cluster:Cluster"), want)
+	require.Equal(t, want.Observe.NodePolicyARN, inputsOf(t, team, "aws:iam/rolePolicyAttachment:RolePolicyAttachment")["policyArn"])
+	again, err := team.Up(t.Context(), optup.Refresh())
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"same": (*r.Summary.ResourceChanges)["create"]}, *again.Summary.ResourceChanges)
 	for name := range r.Outputs {
 		require.False(t, r.Outputs[name].Secret, name)
 	}
+}
+
+// requireObserved fails unless a cluster's inputs have what the platform needs, beside
+// the team's own option.
+func requireObserved(t *testing.T, cluster map[string]any, platform outputs.Outputs) {
+	t.Helper()
+	attributes := cluster["ec2Attributes"].(map[string]any)
+	require.Equal(t, platform.Observe.SecurityGroupID, attributes["additionalMasterSecurityGroups"])
+	require.Equal(t, platform.Observe.SecurityGroupID, attributes["additionalSlaveSecurityGroups"])
+	action := cluster["bootstrapActions"].([]any)[0].(map[string]any)
+	require.Equal(t, platform.Observe.Bootstrap.Path, action["path"])
+	require.Contains(t, action["args"], platform.Observe.Bootstrap.Hash)
+	list, err := observe.Parse(cluster["configurationsJson"].(string))
+	require.NoError(t, err)
+	require.Empty(t, observe.Lacks(list, platform.Observe.Configurations))
+	require.Equal(t, "-Xss8m "+observe.AgentFlag, list[0].Properties["spark.driver.defaultJavaOptions"])
 }
 
 // The consumer reports everything that is wrong with the stack's outputs, with a
@@ -119,7 +155,7 @@ func TestConsumerStopsOnAnotherContract(t *testing.T) {
 			}, nil)
 			_, err := producer.Up(t.Context())
 			require.NoError(t, err)
-			team := openConsumer(t, dir)
+			team := openConsumer(t, dir, outputs.Network{})
 			_, err = team.Up(t.Context())
 			require.ErrorContains(t, err, "read stack organization/"+platform.Project+"/dev")
 			for _, line := range c.says {

@@ -65,7 +65,7 @@ func layers() []layer {
 		{folder: "internal/recorder"},
 		{folder: "internal/trial", imports: support},
 		{folder: "tests", imports: support},
-		{folder: "examples/consumer", imports: []string{"stacks/outputs"}},
+		{folder: "examples/consumer", imports: []string{"observe/pulumiemr", "stacks/outputs"}},
 		{folder: "examples/jobs", pure: true},
 		{folder: "cmd/observatory-control", pure: true, imports: []string{"redelivery", "status", "tempowal", "platform"}},
 		{folder: "cmd", imports: everything},
