@@ -40,6 +40,9 @@ func examples() map[string]example {
 			by: citation{"cmd/observatory", "TestSubmitPrintsThePhases", "submitphases_test.go",
 				`"--status-url", page.URL, "--ca-certificate", ca, "--password-file", password`},
 		},
+		"bin/observatory submit --outputs outputs.json --cluster etl job.py": {by: citation{
+			"cmd/observatory", "TestSubmitFindsTheClusterByName", "submitclusters_test.go", `"--json", "--outputs", file`,
+		}},
 		`curl --cacert observatory-ca.pem --user observatory "$(pulumi stack output statusUrl --stack dev)/status"`: {
 			excluded: "needs a platform on AWS",
 		},

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +11,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/local"
 	"github.com/emr-observatory/emr-observatory/internal/progress"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/stacks/outputs"
 	"github.com/emr-observatory/emr-observatory/status"
 	"github.com/emr-observatory/emr-observatory/submit"
 )
@@ -20,12 +19,14 @@ import (
 func submitCommand(s *settings) *cobra.Command {
 	var o submit.Options
 	var remote remoteStatus
+	var outputsFile string
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "submit [flags] JAR|PY [ARG…]", Args: cobra.MinimumNArgs(1),
 		Short: "Run a Spark application as an EMR step, on the local cloud or on AWS",
 		Long: "Uploads the application to the data bucket and adds a step (command-runner.jar, spark-submit). If a local cloud is\n" +
-			"running, uses its cluster and bucket; otherwise uses the default AWS SDK configuration, with --cluster and --bucket.\n\n" +
+			"running, uses its clusters and bucket; otherwise uses the default AWS SDK configuration, with --outputs, or with the id of\n" +
+			"a cluster and --bucket.\n\n" +
 			"The environment variable TRACEPARENT (W3C) makes the step part of that trace; its sampled flag is obeyed. Without it\n" +
 			"the step begins a trace, sampled by the stack's tracing.samplingRatio, or by --conf " + platform.SparkSamplingRatio + ".\n" +
 			"DAG, task and run come from Airflow's variables AIRFLOW_CTX_DAG_ID, AIRFLOW_CTX_TASK_ID and AIRFLOW_CTX_DAG_RUN_ID,\n" +
@@ -41,7 +42,7 @@ func submitCommand(s *settings) *cobra.Command {
 					return err
 				}
 			}
-			if err := localDefaults(ctx, s, &o); err != nil {
+			if err := defaults(ctx, s, outputsFile, cmd.InOrStdin(), &o); err != nil {
 				return err
 			}
 			if o.AWS, err = local.AWSConfig(ctx); err != nil {
@@ -67,7 +68,10 @@ func submitCommand(s *settings) *cobra.Command {
 	c.Flags().DurationVar(&o.PhasesWait, "phases-wait", submit.PhasesWait,
 		"with --wait: how long to wait for the applications' phases; 0 does not ask")
 	remote.addFlags(c, "status-url")
-	c.Flags().StringVar(&o.Cluster, "cluster", "", "EMR cluster: its id (j-…), or on the local cloud its key or name; may be left out if the stack has one")
+	c.Flags().StringVar(&o.Cluster, "cluster", "",
+		"EMR cluster: its key in the configuration, its name or its id (j-…); may be left out if the stack has one")
+	c.Flags().StringVar(&outputsFile, "outputs", "",
+		"file with the stack output "+outputs.Observatory+" (JSON), - for stdin: has the names of clusters, and the bucket")
 	c.Flags().StringVar(&o.Bucket, "bucket", "", "data bucket of the platform")
 	c.Flags().StringVar(&o.Class, "class", "", "main class of a JAR")
 	c.Flags().StringVar(&o.Name, "name", "", "step name (default: the file name)")
@@ -85,38 +89,4 @@ func printPhases(out io.Writer, phases []status.ApplicationPhases) {
 			fmt.Fprintf(out, "  timeline: %s\n", of.Timeline)
 		}
 	}
-}
-
-// localDefaults fills in the cluster, bucket and status page of the local cloud, if one
-// runs, where no flag sets them.
-func localDefaults(ctx context.Context, s *settings, o *submit.Options) error {
-	state, err := s.stateDir()
-	if err != nil {
-		return err
-	}
-	running, isLocal, err := local.Connect(state)
-	if err != nil || !isLocal {
-		return err
-	}
-	o.Status.URL = cmp.Or(o.Status.URL, running.URL(string(platform.WorkloadStatus)))
-	o.PollInterval, o.LongestPoll = local.PollInterval, local.PollInterval
-	p, err := s.platform()
-	if err != nil {
-		return err
-	}
-	e, err := p.Engine(ctx, running)
-	if err != nil {
-		return err
-	}
-	outputs, err := e.Outputs(ctx)
-	if err != nil {
-		return err
-	}
-	o.Bucket = cmp.Or(o.Bucket, outputs.DataBucket)
-	if submit.IsClusterID(o.Cluster) {
-		return nil
-	}
-	cluster, err := outputs.FindCluster(o.Cluster)
-	o.Cluster = cluster.ID
-	return err
 }

@@ -101,6 +101,10 @@ func FromMap(values map[string]any) (Outputs, Secrets, error) {
 	return out, secrets, errors.Join(violations...)
 }
 
+// FromObject decodes the versioned object alone, as `pulumi stack output observatory
+// --json` prints it. It holds no secret.
+func FromObject(object any) (Outputs, error) { return decode(object) }
+
 // Violation is one output that violates the contract.
 type Violation struct {
 	Output string // observatory.s3Paths.lake

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/emr-observatory/emr-observatory/internal/local"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/stacks/outputs"
+	"github.com/emr-observatory/emr-observatory/submit"
+)
+
+// defaults fills in the id of the cluster, the bucket and the status page from the
+// stack's outputs, where no flag sets them: those in a file, or else those of the local
+// cloud, if one runs.
+func defaults(ctx context.Context, s *settings, file string, stdin io.Reader, o *submit.Options) error {
+	if file != "" {
+		out, err := readOutputs(file, stdin)
+		if err != nil {
+			return fmt.Errorf("--outputs %s: %w; write it with `pulumi stack output %s --json`", file, err, outputs.Observatory)
+		}
+		return fromOutputs(out, o)
+	}
+	state, err := s.stateDir()
+	if err != nil {
+		return err
+	}
+	running, isLocal, err := local.Connect(state)
+	if err != nil || !isLocal {
+		return err
+	}
+	o.Status.URL = cmp.Or(o.Status.URL, running.URL(string(platform.WorkloadStatus)))
+	o.PollInterval, o.LongestPoll = local.PollInterval, local.PollInterval
+	p, err := s.platform()
+	if err != nil {
+		return err
+	}
+	e, err := p.Engine(ctx, running)
+	if err != nil {
+		return err
+	}
+	out, err := e.Outputs(ctx)
+	if err != nil {
+		return err
+	}
+	return fromOutputs(out, o)
+}
+
+// fromOutputs resolves the cluster's name, and takes the bucket. An id may be that of a
+// cluster that others started.
+func fromOutputs(out outputs.Outputs, o *submit.Options) error {
+	o.Bucket = cmp.Or(o.Bucket, out.DataBucket)
+	if submit.IsClusterID(o.Cluster) {
+		return nil
+	}
+	cluster, err := out.FindCluster(o.Cluster)
+	o.Cluster = cluster.ID
+	return err
+}
+
+// readOutputs reads the outputs from a file, or for the name "-" from stdin.
+func readOutputs(file string, stdin io.Reader) (outputs.Outputs, error) {
+	if file != "-" {
+		opened, err := os.Open(file)
+		if err != nil {
+			return outputs.Outputs{}, err
+		}
+		defer opened.Close()
+		stdin = opened
+	}
+	var value any
+	if err := json.NewDecoder(stdin).Decode(&value); err != nil {
+		return outputs.Outputs{}, fmt.Errorf("decode: %w", err)
+	}
+	return outputs.FromObject(value)
+}
