@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
 
@@ -119,8 +120,8 @@ func TestRequestsAreLimited(t *testing.T) {
 // The stack's own clusters are read before they report, and where they never do.
 func TestOwnClustersAreRead(t *testing.T) {
 	w := newWorld(t)
-	own := w.cluster(t, "emr-observatory-dev-etl", types.Command{Args: []string{"10.0.0.4", artifacts, "then"}},
-		types.Command{Args: []string{"of", "the", "user"}})
+	own := w.cluster(t, "emr-observatory-dev-etl", types.Command{Name: aws.String("ours"), Args: []string{"10.0.0.4", artifacts, "then"}},
+		types.Command{Name: aws.String("of the user"), Args: []string{"of", "the", "user"}})
 	w.tag(t, own, stack)
 	namesake := w.cluster(t, "emr-observatory-dev-adhoc")
 	w.tag(t, namesake, "prod")

@@ -257,6 +257,21 @@ func clusterNotTried() []notTried {
 			"after a day: `aws cloudtrail lookup-events --lookup-attributes AttributeKey=EventName,AttributeValue=ListSteps`, for events with an " +
 				"`errorCode`; the status page names no problem with steps",
 		}, {
+			"The control node reads every cluster's name within EMR's quota.", "EMR's quotas and its refusals are its own.",
+			"Requests are limited to half of the documented default. The local EMR describes a cluster as it was given, and refuses an unknown id " +
+				"with EMR's text.",
+			[]string{
+				"status/clustertelemetry TestRequestsAreLimited", "status/clustertelemetry TestClustersWithoutAName",
+				"status TestClustersAsEMRDescribesThem",
+			},
+			"after a day with a cluster that others started: `aws cloudtrail lookup-events --lookup-attributes " +
+				"AttributeKey=EventName,AttributeValue=DescribeCluster`, for events with an `errorCode`; the dashboards' drop-down has its name",
+		}, {
+			"Grafana narrows a dashboard to a cluster's ids by its name.", "No registry has Grafana's server: the local cloud does not run it.",
+			"Each query of the dashboards runs on the stores as Grafana's plugins write it, with all names and with each name alone.",
+			[]string{"dashboards TestClustersAreChosenByName", "dashboards/check TestAgainstRealStores"},
+			"choose a name in EMR Overview: the query inspector shows its ids alone in `cluster=~`",
+		}, {
 			"`submit` finds the sampling ratio of a cluster.", noAccount,
 			"The local EMR describes a cluster with the configurations that it was given, as the API reference says.",
 			[]string{"localcloud/emr TestMissingBootstrapScriptTerminatesTheCluster", "submit TestSamplingOfATraceThatBeginsWithItsStep", life},
