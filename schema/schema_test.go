@@ -129,6 +129,7 @@ func TestControlNodeRunsOnNitro(t *testing.T) {
 	for name, nitro := range map[string]bool{
 		"t2.large": false, "m4.xlarge": false, "i3.xlarge": false, "x1e.xlarge": false,
 		"t3.large": true, "m5.xlarge": true, "i3en.xlarge": true, "p3dn.24xlarge": true, "x2idn.16xlarge": true,
+		"m99i.large": true, // newer than the facts
 	} {
 		c := validConfig()
 		c.ControlNode.InstanceType = name
@@ -156,6 +157,7 @@ func TestGravitonFamiliesAreARM(t *testing.T) {
 	for name, want := range map[string]string{
 		"a1.large": platform.ArchARM64, "m7g.large": platform.ArchARM64, "c6gn.xlarge": platform.ArchARM64, "im4gn.large": platform.ArchARM64,
 		"x2gd.large": platform.ArchARM64, "t4g.nano": platform.ArchARM64, "g5g.xlarge": platform.ArchARM64,
+		"m99g.large": platform.ArchARM64, "m99gn.large": platform.ArchARM64, "g99.large": platform.ArchAMD64, // newer than the facts
 		"g4dn.xlarge": platform.ArchAMD64, "m5.large": platform.ArchAMD64, "r6idn.large": platform.ArchAMD64, "g6e.xlarge": platform.ArchAMD64,
 	} {
 		require.Equal(t, want, schema.Arch(name), name)
