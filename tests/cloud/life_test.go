@@ -51,6 +51,7 @@ func TestLife(t *testing.T) {
 		{"an edit of a tag restarts nothing", func(t *testing.T) { editRestartsNothing(t, c) }},
 		{"a failing step reports why", func(t *testing.T) { failingStep(t, c) }},
 		{"broken parts do not stop a job", func(t *testing.T) { brokenParts(t, c) }},
+		{"clusters run side by side, a foreign one too", func(t *testing.T) { clustersSideBySide(t, c) }},
 		{"a killed cloud comes up again", func(t *testing.T) { killedCloud(t, c) }},
 		{"a new image of the control node keeps its data", func(t *testing.T) { newImageKeepsTelemetry(t, c, trace) }},
 		{"a lost control node comes back from a snapshot", func(t *testing.T) { lostNodeComesBackFromSnapshot(t, c, trace) }},

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,8 +16,6 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/dashboards/check"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
-	"github.com/emr-observatory/emr-observatory/internal/testenv"
-	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 )
@@ -226,17 +222,4 @@ print("read")
 `
 
 // boto3Reads runs boto3Script against the cloud's AWS APIs.
-func boto3Reads(t *testing.T, c *cloud) {
-	python := os.Getenv("OBSERVATORY_PYTHON")
-	testenv.Require(t, python != "", "OBSERVATORY_PYTHON is not set: `make test` sets it to a Python with boto3")
-	secret, err := localcloud.LoadCredentials(c.state)
-	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), python, "-c", boto3Script)
-	cmd.Env = os.Environ()
-	for k, v := range c.running(t).Environment(secret) {
-		cmd.Env = append(cmd.Env, k+"="+v)
-	}
-	out, err := cmd.CombinedOutput()
-	require.NoErrorf(t, err, "%s", out)
-	require.Equal(t, "read\n", string(out))
-}
+func boto3Reads(t *testing.T, c *cloud) { require.Equal(t, "read", c.python(t, boto3Script, "")) }
