@@ -35,6 +35,11 @@ func TestClustersAreCheckedByFacts(t *testing.T) {
 		}, refused: "clusters.etl.configurations[0].properties.hive.x"},
 		"secret of a step": {edit: func(c *schema.Cluster) { c.Steps = []schema.Step{stepWith("--password", "hunter2")} },
 			refused: "clusters.etl.steps[0].args[1]"},
+		"secret of a step's properties": {edit: func(c *schema.Cluster) {
+			s := stepWith("s3://bucket/job.py")
+			s.Properties = map[string]string{"x": keyID}
+			c.Steps = []schema.Step{s}
+		}, refused: "clusters.etl.steps[0].properties.x"},
 		"secret of a bootstrap action": {edit: func(c *schema.Cluster) {
 			c.BootstrapActions = []schema.BootstrapAction{{Name: "x", Path: "s3://bucket/x.sh", Args: []string{"--token=hunter2"}}}
 		}, refused: "clusters.etl.bootstrapActions[0].args[0]"},
