@@ -1,6 +1,7 @@
 package clustertelemetry_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -115,7 +116,7 @@ func (w *world) cluster(t *testing.T, name string, actions ...types.Command) str
 	cluster.Name, cluster.ReleaseLabel = &name, aws.String("emr-7.13.0")
 	for _, action := range actions {
 		cluster.BootstrapActions = append(cluster.BootstrapActions, types.BootstrapActionConfig{
-			Name: action.Name, ScriptBootstrapAction: &types.ScriptBootstrapActionConfig{Path: aws.String("s3://data/install.sh"), Args: action.Args},
+			Name: cmp.Or(action.Name, aws.String("install")), ScriptBootstrapAction: &types.ScriptBootstrapActionConfig{Path: aws.String("s3://data/install.sh"), Args: action.Args},
 		})
 	}
 	id, err := w.store.PutJobFlow(cluster)

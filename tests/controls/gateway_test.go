@@ -43,12 +43,12 @@ func TestRolesReachTheirPrefixesOnly(t *testing.T) {
 	}
 	// What each may do under a prefix: get, put, delete, list.
 	for role, admitted := range map[string]map[platform.Prefix]string{
-		"node":    {platform.PrefixLake: "GPDL", platform.PrefixEMRLogs: "PL", platform.PrefixArtifacts: "GL"},
+		"node":    {platform.PrefixLake: "GPDL", platform.ClusterLogs("main"): "PL", platform.PrefixArtifacts: "GL"},
 		"control": {platform.PrefixTempo: "GPDL", platform.PrefixPyroscope: "GPDL", platform.PrefixArtifacts: "GL"},
 	} {
 		client, err := g.ClientOf(t.Context(), role)
 		require.NoError(t, err)
-		for _, p := range append(platform.Prefixes(), "elsewhere/") {
+		for _, p := range append(platform.Prefixes(), platform.ClusterLogs("main"), platform.ClusterLogs("another"), "elsewhere/") {
 			require.Equal(t, admitted[p], permitted(t, client, bucket, string(p)), "%s under %s", role, p)
 		}
 		_, err = client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &bucket})

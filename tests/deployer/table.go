@@ -174,6 +174,8 @@ func identity() []Row {
 			"CreateRole GetRole UpdateRole UpdateRoleDescription UpdateAssumeRolePolicy ListRolePolicies GetRolePolicy ListAttachedRolePolicies "+
 				"ListInstanceProfilesForRole RemoveRoleFromInstanceProfile DetachRolePolicy DeleteRolePolicy DeleteRole TagRole UntagRole"),
 		row("aws:iam/rolePolicy:RolePolicy", "iam/role_policy.go", "iam", "PutRolePolicy GetRolePolicy DeleteRolePolicy"),
+		row("aws:iam/policy:Policy", "iam/policy.go", "iam",
+			"CreatePolicy GetPolicy GetPolicyVersion ListPolicyVersions CreatePolicyVersion DeletePolicyVersion DeletePolicy TagPolicy UntagPolicy"),
 		row("aws:iam/rolePolicyAttachment:RolePolicyAttachment", "iam/role_policy_attachment.go", "iam",
 			"AttachRolePolicy ListAttachedRolePolicies DetachRolePolicy"),
 		row("aws:iam/instanceProfile:InstanceProfile", "iam/instance_profile.go", "iam",
