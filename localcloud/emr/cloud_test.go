@@ -116,7 +116,7 @@ func newCloud(t *testing.T) *cloud {
 		Region: "us-east-1", BaseEndpoint: aws.String("http://" + l.Addr().String()),
 		Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), RetryMaxAttempts: 1,
 	})
-	c.Resources.API = c.api
+	c.API = c.api
 	t.Cleanup(func() {
 		l.Close()
 		server.Close()

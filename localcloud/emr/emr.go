@@ -67,6 +67,7 @@ type node struct {
 	groupID      string // ig-… or if-…
 	market       types.MarketType
 	instanceType string
+	version      int64  // of its group's configurations
 	profile      string // instance profile
 	address      string // CIDR form
 	machine      *region.Machine

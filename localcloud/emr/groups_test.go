@@ -2,6 +2,7 @@ package emr_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -139,6 +140,19 @@ func TestClustersSideBySide(t *testing.T) {
 		require.Equal(t, types.InstanceGroupStateRunning, c.groupState(t, id, task), "a removed group stays at 0")
 		c.resizeGroup(t, id, task, 1, nil)
 	})
+	t.Run("reconfigured", func(t *testing.T) {
+		_, err := c.api.ModifyInstanceGroups(t.Context(), &awsemr.ModifyInstanceGroupsInput{InstanceGroups: []types.InstanceGroupModifyConfig{{
+			InstanceGroupId: &task, Configurations: []types.Configuration{{
+				Classification: aws.String("yarn-site"), Properties: map[string]string{"yarn.nodemanager.resource.memory-mb": "1500"},
+			}},
+		}}})
+		require.NoError(t, err)
+		g := c.awaitGroup(t, id, task)
+		require.Equal(t, g.Configurations, g.LastSuccessfullyAppliedConfigurations)
+		// The restarted NodeManager says what it offers.
+		require.Eventually(t, func() bool { return c.yarnMemory(t) == 2048+1500 }, testTimeout, 100*time.Millisecond)
+	})
+	t.Run("managed scaling", func(t *testing.T) { c.testManagedScaling(t, id) })
 	t.Run("fleets", func(t *testing.T) { c.testFleets(t, action) })
 	t.Run("a group whose nodes fail", func(t *testing.T) {
 		require.NoError(t, c.Objects.Put(t.Context(), bucket, "first.sh", []byte("#!/bin/bash\nexit 1\n")))
@@ -251,4 +265,45 @@ func (c *cloud) page(name string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.exposed[name]
+}
+
+// yarnMemory returns the memory of all of the first cluster's nodes.
+func (c *cloud) yarnMemory(t *testing.T) int {
+	t.Helper()
+	res, err := http.Get("http://" + c.page(emr.ResourceManager) + "/ws/v1/cluster/metrics")
+	require.NoError(t, err)
+	defer res.Body.Close()
+	var metrics struct{ TotalMB int }
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&metrics))
+	return metrics.TotalMB
+}
+
+// testManagedScaling has a job's executors bring nodes, which leave after it.
+func (c *cloud) testManagedScaling(t *testing.T, id string) {
+	_, err := c.api.PutManagedScalingPolicy(t.Context(), &awsemr.PutManagedScalingPolicyInput{
+		ClusterId: &id, ManagedScalingPolicy: &types.ManagedScalingPolicy{ComputeLimits: &types.ComputeLimits{
+			UnitType: types.ComputeLimitsUnitTypeInstances, MinimumCapacityUnits: aws.Int32(1), MaximumCapacityUnits: aws.Int32(4),
+			MaximumCoreCapacityUnits: aws.Int32(1),
+		}},
+	})
+	require.NoError(t, err)
+	nodes := func() int { return len(c.yarnHosts(t)) }
+	out := runSession(t, c.primary(t, id), func() {
+		require.Eventually(t, func() bool {
+			c.Scale(t.Context())
+			return nodes() == 4
+		}, testTimeout, time.Second)
+	}, "--num-executors", "6")
+	require.Contains(t, out, "counted 10")
+	require.Eventually(t, func() bool {
+		c.clock.SetTime(c.clock.Now().Add(time.Minute))
+		c.Scale(t.Context())
+		return nodes() == 1
+	}, testTimeout, time.Second)
+	_, err = c.api.RemoveManagedScalingPolicy(t.Context(), &awsemr.RemoveManagedScalingPolicyInput{ClusterId: &id})
+	require.NoError(t, err)
+	groups, err := c.Store.InstanceGroups(id)
+	require.NoError(t, err)
+	require.Zero(t, *groups[2].RequestedInstanceCount, "task nodes leave first")
+	c.resizeGroup(t, id, *groups[2].Id, 1, nil)
 }

@@ -172,6 +172,7 @@ func (s *Service) newNodes(spec clusterSpec, p pool, cores, count int) ([]*node,
 		n := &node{
 			address: address, instanceID: newInstanceID(), memberID: emrapi.NewID("ci"),
 			groupID: p.id, market: p.market, instanceType: p.instanceType, profile: spec.profile,
+			version: p.version,
 		}
 		n.Node = hadoop.Node{
 			ClusterID: spec.id, Release: spec.releaseLabel, AccountID: s.AccountID, Region: s.AWSRegion,

@@ -231,15 +231,21 @@ while not os.path.exists("/tmp/end"):
 print("counted", spark.sparkContext.parallelize(range(10), 2).count())
 `
 
-// runSession runs sessionScript on the primary node, not as a step. It calls during
+// runSession runs sessionScript on the primary node, not as a step, with one executor
+// unless options say otherwise. It calls during
 // while the application runs, then ends it and returns its output.
-func runSession(t *testing.T, master *region.Machine, during func()) string {
+func runSession(t *testing.T, master *region.Machine, during func(), options ...string) string {
 	t.Helper()
+	require.NoError(t, master.Must(t.Context(), machine.Exec{Argv: []string{"rm", "-f", "/tmp/begun", "/tmp/end", "/tmp/failed"}}))
+	if len(options) == 0 {
+		options = []string{"--num-executors", "1"}
+	}
 	require.NoError(t, os.WriteFile(filepath.Join(master.Root, "tmp/session.py"), []byte(sessionScript), 0o644))
 	ended := make(chan machine.ExecResult, 1)
 	go func() {
 		res, err := master.Run(context.WithoutCancel(t.Context()), machine.Exec{User: "hadoop", Argv: []string{"bash", "-c",
-			"spark-submit --conf spark.dynamicAllocation.enabled=false --num-executors 1 /tmp/session.py || touch /tmp/failed"}})
+			"spark-submit --conf spark.dynamicAllocation.enabled=false " + strings.Join(options, " ") +
+				" /tmp/session.py || touch /tmp/failed"}})
 		if err != nil {
 			res.Tail += err.Error()
 		}

@@ -40,15 +40,19 @@ func (s *Service) resizePool(ctx context.Context, spec clusterSpec, p pool) erro
 	members := slices.DeleteFunc(slices.Clone(nodes), func(n *node) bool { return n.groupID != p.id || n.market != p.market })
 	switch missing := p.count - len(members); {
 	case missing > 0:
-		return s.grow(ctx, spec, p, missing)
+		if err := s.grow(ctx, spec, p, missing); err != nil {
+			return err
+		}
 	case missing < 0:
 		leaving, err := s.chooseLeaving(ctx, nodes[0], members, -missing, p.shrink)
 		if err != nil {
 			return err
 		}
-		return s.shrink(ctx, spec, p, leaving)
+		if err := s.shrink(ctx, spec, p, leaving); err != nil {
+			return err
+		}
 	}
-	return nil
+	return s.reconfigure(ctx, spec, p)
 }
 
 // grow adds nodes to a pool. It removes them again if one of them fails.

@@ -70,6 +70,7 @@ type pool struct {
 	count        int
 	weight       int                    // of a node, in a fleet's capacity units
 	own          []hadoop.Configuration // of the group, over the cluster's
+	version      int64                  // of own
 	shrink       *types.ShrinkPolicy
 }
 
@@ -89,6 +90,7 @@ func (s *Service) pools(id, only string) ([]pool, error) {
 		out = append(out, pool{
 			id: aws.ToString(g.Id), role: strings.ToLower(string(g.InstanceGroupType)), instanceType: aws.ToString(g.InstanceType),
 			market: g.Market, count: int(aws.ToInt32(g.RequestedInstanceCount)), own: classifications(g.Configurations), shrink: g.ShrinkPolicy,
+			version: aws.ToInt64(g.ConfigurationsVersion),
 		})
 	}
 	for _, f := range fleets {

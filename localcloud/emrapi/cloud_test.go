@@ -33,7 +33,7 @@ type cloud struct {
 // until release is closed or it is cancelled, any other completes.
 type nodes struct {
 	store        *emrapi.Store
-	failResize   error // returned by Resize
+	failResize   error // returned by Resize; set while no group resizes
 	resized      chan string
 	mu           sync.Mutex
 	order        []string // names of the steps that were started
@@ -52,7 +52,10 @@ func (n *nodes) Launch(_ context.Context, id string) error {
 }
 
 func (n *nodes) Resize(_ context.Context, _, group string) error {
-	n.resized <- group
+	select {
+	case n.resized <- group:
+	default: // nobody asks
+	}
 	return n.failResize
 }
 
@@ -100,11 +103,17 @@ func newCloud(t *testing.T) *cloud {
 // openCloud opens the store in dir and serves it.
 func openCloud(t *testing.T, dir string) *cloud {
 	t.Helper()
+	return newCloudOf(t, dir, func(n *nodes) emrapi.Nodes { return n })
+}
+
+// newCloudOf is openCloud with other nodes.
+func newCloudOf(t *testing.T, dir string, of func(*nodes) emrapi.Nodes) *cloud {
+	t.Helper()
 	store, err := emrapi.Open(dir)
 	require.NoError(t, err)
 	store.Account = emrapi.Account{Region: "eu-west-1", ID: "123456789012"}
 	n := &nodes{store: store, resized: make(chan string, 10), release: make(chan struct{}), terminated: make(chan string, 10)}
-	server, err := emrapi.New(store, n, slog.New(slog.DiscardHandler))
+	server, err := emrapi.New(store, of(n), slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	served := httptest.NewServer(server)
 	t.Cleanup(func() { served.Close(); server.Close() })

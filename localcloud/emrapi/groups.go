@@ -133,6 +133,9 @@ func (r *record) modifyGroup(change types.InstanceGroupModifyConfig) error {
 		group.ConfigurationsVersion = aws.Int64(aws.ToInt64(group.ConfigurationsVersion) + 1)
 	}
 	group.Status.State = types.InstanceGroupStateResizing
+	if change.InstanceCount == nil && change.Configurations != nil {
+		group.Status.State = types.InstanceGroupStateReconfiguring
+	}
 	group.Status.StateChangeReason = &types.InstanceGroupStateChangeReason{}
 	return nil
 }
