@@ -169,15 +169,6 @@ func (c *cloud) testGrowingCoreGroup(t *testing.T, id string, in map[string]any)
 	require.Len(t, c.yarnHosts(t), 2)
 }
 
-// change updates the cluster's inputs and returns the new ones.
-func (c *cloud) change(t *testing.T, id string, in, changed map[string]any) map[string]any {
-	t.Helper()
-	next := maps.Clone(in)
-	maps.Copy(next, changed)
-	require.NoError(t, c.UpdateCluster(t.Context(), id, in, next))
-	return next
-}
-
 // testShrinkingCoreGroup removes one of two core nodes. A file of HDFS with one replica
 // outlives the node on which it was.
 func (c *cloud) testShrinkingCoreGroup(t *testing.T, id string, in map[string]any) {
