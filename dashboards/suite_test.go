@@ -234,7 +234,8 @@ func TestClustersAreChosenByName(t *testing.T) {
 		require.Equal(t, "label_values(observatory_cluster_info, cluster_name)", list[0].Query.Query)
 		require.Equal(t, "cluster", list[1].Name)
 		require.Equal(t, 2, list[1].Hide, "hideVariable")
-		require.Regexp(t, `^label_values\(\{__name__=~"observatory_cluster_info\|\w+",cluster_name=~"\$cluster_name"\}, cluster\)$`, list[1].Query.Query)
+		require.Regexp(t, `^label_values\(\{__name__=~"observatory_cluster_info\|\w+",cluster_name=~"\$cluster_name"\}, cluster\)$`,
+			list[1].Query.Query)
 	}
 }
 

@@ -76,7 +76,8 @@ func TestStepsReachTheirStores(t *testing.T) {
 	for _, query := range []string{
 		fmt.Sprintf(`observatory_step_duration_seconds{cluster=%q,step_name="etl.py",step_state="COMPLETED",host_name="ip-10-0-1-7"}`, cluster),
 		fmt.Sprintf(`observatory_step_count_total{cluster=%q,step_state="COMPLETED"} == 1`, cluster),
-		fmt.Sprintf(`%s{cluster=%q,cluster_name="lab",release="emr-7.13.0",state="STARTING",host_name=""} == 1`, platform.MetricClusterInfo, cluster),
+		fmt.Sprintf(`%s{cluster=%q,cluster_name="lab",release="emr-7.13.0",state="STARTING",host_name=""} == 1`,
+			platform.MetricClusterInfo, cluster),
 	} {
 		eventually(t, time.Minute, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query="+url.QueryEscape(query),
 			contains(cluster))
