@@ -24,6 +24,7 @@ func yarnWarnings() []panel.Link {
 func health() panel.Row {
 	return panel.Row{Title: "Health", Panels: []panel.Panel{
 		hostsByRole(), bootstrapComponents(), nodeCounts(), applicationCounts(), queuesByRole(), droppedTelemetry(),
+		clustersByName(),
 	}}
 }
 
@@ -111,4 +112,21 @@ func droppedTelemetry() panel.Panel {
 			EmptyWhenHealthy: "a full exporter queue, or a store that rejects data permanently.",
 		},
 	}, panel.Metrics("sum("+scope.IncreaseInRange(dropped)+")", "dropped").Instant())
+}
+
+// clustersByName shows which ids a name stands for: the other panels' labels have ids.
+func clustersByName() panel.Panel {
+	info := clusters().Metric(platform.MetricClusterInfo)
+	newest := "topk(1, tlast_over_time(" + info + "[$__range])) by (" + platform.Cluster.Metric() + ")"
+	labels := []string{platform.LabelClusterName, platform.LabelClusterRelease, platform.LabelClusterState}
+	return panel.Table(panel.Spec{
+		Title: "Clusters", Unit: panel.UnitTime, Width: 24, Height: 5,
+		Description: panel.Description{
+			Shows: "The clusters of the chosen names with the state that EMR told last. A cluster that was replaced has another id.",
+			Bad:   "TERMINATED_WITH_ERRORS.",
+			Next:  "Read on the status page why it ended.",
+		},
+	}, panel.Column{
+		Title: "Last told", Unit: panel.UnitTime, Query: panel.Metrics("1000 * "+scope.PerCluster(labels...).Max(newest), ""),
+	})
 }
