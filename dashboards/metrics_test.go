@@ -237,7 +237,9 @@ func TestMetricsOfJobsAreDrawn(t *testing.T) {
 	}
 	count := 0
 	for _, m := range contract.Metrics() {
-		if !slices.Contains([]contract.Source{contract.SourceSpark, contract.SourceSteps, contract.SourceClusters, contract.SourceS3A}, m.Source) {
+		if !slices.Contains([]contract.Source{
+			contract.SourceSpark, contract.SourceSteps, contract.SourceClusters, contract.SourceS3A,
+		}, m.Source) {
 			continue
 		}
 		count++
