@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,7 +29,7 @@ func observeCommand(s *settings) *cobra.Command {
 	}
 	o := &stackOutputs{settings: s}
 	c.PersistentFlags().StringVar(&o.file, "outputs", "",
-		"file with the stack's outputs, as \"pulumi stack output --json\" prints them; - is stdin")
+		"file with the stack's outputs, as \""+writeOutputs+"\" prints them; - is stdin")
 	c.AddCommand(observePrintCommand(o), observeCheckCommand(o))
 	return c
 }
@@ -45,7 +44,7 @@ type stackOutputs struct {
 // the one that the AWS SDK uses.
 func (o *stackOutputs) read(ctx context.Context, stdin io.Reader) (out outputs.Outputs, isLocal bool, err error) {
 	if o.file != "" {
-		out, err = o.readFile(stdin)
+		out, err = readOutputs(o.file, stdin)
 		return out, false, err
 	}
 	p, err := o.platform()
@@ -58,7 +57,7 @@ func (o *stackOutputs) read(ctx context.Context, stdin io.Reader) (out outputs.O
 	}
 	if !isLocal {
 		return out, false, errors.New("observe: no local cloud runs: the stack must be named by its outputs; " +
-			"write them with `pulumi stack output --json --stack NAME > outputs.json`, and pass --outputs outputs.json")
+			"write them with `" + writeOutputs + " --stack NAME > outputs.json`, and pass --outputs outputs.json")
 	}
 	e, err := p.Engine(ctx, running)
 	if err != nil {
@@ -66,26 +65,6 @@ func (o *stackOutputs) read(ctx context.Context, stdin io.Reader) (out outputs.O
 	}
 	out, err = e.Outputs(ctx)
 	return out, true, err
-}
-
-func (o *stackOutputs) readFile(stdin io.Reader) (outputs.Outputs, error) {
-	if o.file != "-" {
-		file, err := os.Open(o.file)
-		if err != nil {
-			return outputs.Outputs{}, fmt.Errorf("--outputs: %w; write it with `pulumi stack output --json`", err)
-		}
-		defer file.Close()
-		stdin = file
-	}
-	var values map[string]any
-	if err := json.NewDecoder(stdin).Decode(&values); err != nil {
-		return outputs.Outputs{}, fmt.Errorf("--outputs %s: %w: must be what `pulumi stack output --json` prints", o.file, err)
-	}
-	out, _, err := outputs.FromMap(values) // Pulumi shows secrets as [secret], and nothing here needs them
-	if err != nil {
-		return out, fmt.Errorf("--outputs %s: %w", o.file, err)
-	}
-	return out, nil
 }
 
 func observePrintCommand(o *stackOutputs) *cobra.Command {

@@ -73,8 +73,8 @@ func TestObservePrint(t *testing.T) {
 	for says, arguments := range map[string][]string{
 		"must be one of terraform, cloudformation": {"--for", "ansible", "--outputs", file},
 		"pass --outputs outputs.json":              {"--for", "cli", "--state", dir},
-		"write it with `pulumi stack output --":    {"--for", "cli", "--outputs", "none.json"},
-		"output observatory: missing":              {"--for", "cli", "--outputs", own + ".empty"},
+		"write it with `pulumi stack output obs":   {"--for", "cli", "--outputs", "none.json"},
+		"output observatory.dataBucket: missing":   {"--for", "cli", "--outputs", own + ".empty"},
 		"must be a list of":                        {"--for", "cli", "--outputs", file, "--configurations", file},
 	} {
 		require.NoError(t, os.WriteFile(own+".empty", []byte(`{}`), 0o600))

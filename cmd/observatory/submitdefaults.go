@@ -3,10 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
-	"os"
 
 	"github.com/emr-observatory/emr-observatory/internal/local"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -21,7 +18,7 @@ func defaults(ctx context.Context, s *settings, file string, stdin io.Reader, o 
 	if file != "" {
 		out, err := readOutputs(file, stdin)
 		if err != nil {
-			return fmt.Errorf("--outputs %s: %w; write it with `pulumi stack output %s --json`", file, err, outputs.Observatory)
+			return err
 		}
 		return fromOutputs(out, o)
 	}
@@ -60,21 +57,4 @@ func fromOutputs(out outputs.Outputs, o *submit.Options) error {
 	cluster, err := out.FindCluster(o.Cluster)
 	o.Cluster = cluster.ID
 	return err
-}
-
-// readOutputs reads the outputs from a file, or for the name "-" from stdin.
-func readOutputs(file string, stdin io.Reader) (outputs.Outputs, error) {
-	if file != "-" {
-		opened, err := os.Open(file)
-		if err != nil {
-			return outputs.Outputs{}, err
-		}
-		defer opened.Close()
-		stdin = opened
-	}
-	var value any
-	if err := json.NewDecoder(stdin).Decode(&value); err != nil {
-		return outputs.Outputs{}, fmt.Errorf("decode: %w", err)
-	}
-	return outputs.FromObject(value)
 }
