@@ -20,10 +20,13 @@ type Cluster struct {
 	Master        InstanceGroup            `json:"master"`
 	Core          InstanceGroup            `json:"core"`
 	Tasks         map[string]InstanceGroup `json:"tasks" rule:"tasks"`
+	Fleets        *Fleets                  `json:"fleets"`
 	Subnets       []int                    `json:"subnets" rule:"subnets"`
 	Placement     string                   `json:"placement" rule:"placement"`
 	CustomAMIID   string                   `json:"customAmiId" rule:"image"`
 	RootVolumeGiB int                      `json:"rootVolumeGiB" rule:"rootVolume"`
+
+	ManagedScaling *ManagedScaling `json:"managedScaling"`
 
 	KeepAlive                bool   `json:"keepAlive"`
 	IdleTimeoutMinutes       int    `json:"idleTimeoutMinutes" rule:"idleTimeout"`
@@ -42,6 +45,7 @@ type Cluster struct {
 	InstanceProfileARN   string            `json:"instanceProfileArn" rule:"profileArn"`
 	MasterSecurityGroups []string          `json:"masterSecurityGroups" rule:"securityGroup"`
 	CoreSecurityGroups   []string          `json:"coreSecurityGroups" rule:"securityGroup"`
+	Access               Access            `json:"access"`
 	Tags                 map[string]string `json:"tags" rule:"clusterTags"`
 }
 
@@ -52,11 +56,13 @@ func (Cluster) Help() map[string]string {
 		"applications": "EMR applications to install, Spark among them unless observe is hostsOnly.",
 		"observe": "What nodes report: full, or hostsOnly for a cluster without Spark, of which the platform then has the metrics and " +
 			"logs of its machines, but neither jobs nor JVMs.",
-		"master":    "Primary node or nodes.",
-		"core":      "Core nodes: YARN and HDFS. With count 0, the primary node is the only one.",
-		"tasks":     "Groups of task nodes (YARN only) by key, which is a part of their names. EMR never removes a group: one without key here has 0 nodes.",
-		"subnets":   "Which of the network's private subnets the cluster may run in, counted from 0.",
-		"placement": "SPREAD puts three primary nodes on different hardware. Empty: wherever EC2 has room.",
+		"master":         "Primary node or nodes.",
+		"core":           "Core nodes: YARN and HDFS. With count 0, the primary node is the only one.",
+		"tasks":          "Groups of task nodes (YARN only) by key, which is a part of their names. EMR never removes a group: one without key here has 0 nodes.",
+		"subnets":        "Which of the network's private subnets the cluster may run in, counted from 0.",
+		"fleets":         "Instance fleets in place of the groups master, core and tasks: EMR chooses among several instance types.",
+		"managedScaling": "EMR chooses the number of core and task nodes. Left out: it stays as written.",
+		"placement":      "SPREAD puts three primary nodes on different hardware. Empty: wherever EC2 has room.",
 		"customAmiId": "Image of all nodes. Empty: EMR's own. It must be built on the Amazon Linux of the release, and of the architecture of " +
 			"every group.",
 		"rootVolumeGiB":         "Size of each node's root volume in GiB; 0 for EMR's own choice.",
@@ -77,6 +83,7 @@ func (Cluster) Help() map[string]string {
 		"instanceProfileArn":   "Existing instance profile of the nodes. Empty: the stack creates one. The program adds a policy to its role.",
 		"masterSecurityGroups": "Additional security groups of the primary nodes, in the order in which EMR returns them.",
 		"coreSecurityGroups":   "Additional security groups of core and task nodes, in the order in which EMR returns them.",
+		"access":               "What jobs may use beyond the data bucket's lake/.",
 		"tags":                 "Tags of the cluster, which EMR copies to its instances and volumes, beside the stack's.",
 	}
 }
@@ -105,6 +112,7 @@ func (c *Cluster) SetDefaults() {
 	c.Master.SetDefaults()
 	c.Core.SetDefaults()
 	c.Core.Count = 2
+	c.Access.SetDefaults()
 }
 
 const spark = "Spark"
@@ -143,8 +151,15 @@ func (c Cluster) Validate(l *violation.List, path string, ephemeral bool) {
 	checkFields(l, path, c)
 	c.checkObserve(l, path)
 	c.checkFacts(l, path, time.Now())
-	c.checkMaster(l, path+".master", ephemeral)
-	c.checkWorkers(l, path)
+	if c.Fleets == nil {
+		c.checkMaster(l, path+".master", ephemeral)
+		c.checkWorkers(l, path)
+	} else {
+		c.checkFleets(l, path, ephemeral)
+	}
+	c.checkAutoScaling(l, path)
+	c.checkManagedScaling(l, path)
+	c.Access.check(l, path+".access")
 	c.checkLife(l, path, ephemeral)
 	c.checkSteps(l, path+".steps")
 	c.checkSparkDefaults(l, path+".sparkDefaults")

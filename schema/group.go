@@ -18,6 +18,7 @@ type InstanceGroup struct {
 
 	EBSOptimized   bool            `json:"ebsOptimized"`
 	Configurations []Configuration `json:"configurations" rule:"configurations"`
+	AutoScaling    *AutoScaling    `json:"autoScaling"`
 }
 
 // Help describes the keys, for documents.
@@ -28,6 +29,7 @@ func (InstanceGroup) Help() map[string]string {
 		"ebs":            "Volumes of each instance. Empty: EMR's own choice for the type.",
 		"bidPrice":       "Highest spot price in USD per hour. Empty: on demand.",
 		"ebsOptimized":   "Ask for dedicated bandwidth to EBS. Types since 2016 always have it. Task groups only.",
+		"autoScaling":    "Rules that change the number of nodes. Core and task groups only.",
 		"configurations": "Classifications of this group's nodes, which replace the cluster's key by key. Task groups only.",
 	}
 }

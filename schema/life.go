@@ -81,7 +81,7 @@ func (c Cluster) checkLife(l *violation.List, path string, ephemeral bool) {
 	l.Require(!ephemeral || !c.TerminationProtection, path+".terminationProtection", c.TerminationProtection,
 		"must be false in an ephemeral stack: EMR would refuse to terminate the cluster",
 		"set ephemeral or "+path+".terminationProtection to false")
-	l.Require(c.Placement == "" || c.Master.Count == threeMasters, path+".placement", c.Placement,
+	l.Require(c.Placement == "" || c.Masters() == threeMasters, path+".placement", c.Placement,
 		"must be empty with one primary node: there is nothing to spread", "remove it, or set "+path+".master.count to 3")
 	if c.KeepAlive {
 		return
@@ -91,7 +91,7 @@ func (c Cluster) checkLife(l *violation.List, path string, ephemeral bool) {
 		"must be 0 without keepAlive: the cluster ends after its last step, idle or not", "set it to 0")
 	l.Require(!c.TerminationProtection, path+".terminationProtection", c.TerminationProtection,
 		"must be false without keepAlive: EMR would not let the cluster end", "remove it")
-	l.Require(c.Master.Count != threeMasters, path+".keepAlive", c.KeepAlive,
+	l.Require(c.Masters() != threeMasters, path+".keepAlive", c.KeepAlive,
 		"must be true with three primary nodes: EMR protects them from termination", "remove the key, or set "+path+".master.count to 1")
 }
 

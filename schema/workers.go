@@ -22,16 +22,25 @@ func workerRules() map[string]Rule {
 	return map[string]Rule{
 		"tasks": textOnly(fmt.Sprintf("must be at most %d groups, with keys of 1 to 32 lower-case letters, digits and hyphens that begin with a "+
 			"letter and end with none", maxTaskGroups)),
-		"subnets": textOnly("must be one number of a private subnet of the network, from 0"),
+		"subnets": textOnly("must be the number of a private subnet of the network, from 0; with fleets, several"),
 	}
 }
 
-// Group is an instance group of a cluster.
+// Group is an instance group of a cluster, or one of a fleet's instance types.
 type Group struct {
-	Path string // clusters.etl.tasks.spot
-	Role string // master, core or task
-	Key  string // of a task group
+	Path   string // clusters.etl.tasks.spot
+	Role   string // master, core or task
+	OnSpot string // path of the key that asks for spot instances, "" if none does
 	InstanceGroup
+}
+
+// newGroup returns an instance group at a path.
+func newGroup(path, role string, g InstanceGroup) Group {
+	out := Group{Path: path, Role: role, InstanceGroup: g}
+	if g.BidPrice != "" {
+		out.OnSpot = path + ".bidPrice"
+	}
+	return out
 }
 
 // TaskKeys returns the keys of the task groups in their order.
@@ -39,17 +48,33 @@ func (c Cluster) TaskKeys() []string { return slices.Sorted(maps.Keys(c.Tasks)) 
 
 // HasCore reports whether the cluster has core nodes. Without, it is its primary node
 // alone.
-func (c Cluster) HasCore() bool { return c.Core.Count != 0 }
+func (c Cluster) HasCore() bool {
+	if c.Fleets != nil {
+		return c.Fleets.Core != nil
+	}
+	return c.Core.Count != 0
+}
+
+// Masters is how many primary nodes the cluster has.
+func (c Cluster) Masters() int {
+	if c.Fleets != nil {
+		return c.Fleets.Master.OnDemand + c.Fleets.Master.Spot
+	}
+	return c.Master.Count
+}
 
 // GroupsAt returns the instance groups that exist: primary, core, task. path is the
 // cluster's own.
 func (c Cluster) GroupsAt(path string) []Group {
-	groups := []Group{{Path: path + ".master", Role: platform.RoleMaster, InstanceGroup: c.Master}}
+	if c.Fleets != nil {
+		return c.Fleets.groups(path + ".fleets")
+	}
+	groups := []Group{newGroup(path+".master", platform.RoleMaster, c.Master)}
 	if c.HasCore() {
-		groups = append(groups, Group{Path: path + ".core", Role: platform.RoleCore, InstanceGroup: c.Core})
+		groups = append(groups, newGroup(path+".core", platform.RoleCore, c.Core))
 	}
 	for _, key := range c.TaskKeys() {
-		groups = append(groups, Group{Path: path + ".tasks." + key, Role: platform.RoleTask, Key: key, InstanceGroup: c.Tasks[key]})
+		groups = append(groups, newGroup(path+".tasks."+key, platform.RoleTask, c.Tasks[key]))
 	}
 	return groups
 }
@@ -88,7 +113,8 @@ func (c Cluster) checkWorkers(l *violation.List, path string) {
 // in one of them, and takes several only for instance fleets.
 func (c Cluster) checkSubnets(l *violation.List, path string, n Network) {
 	at, last := path+".subnets", n.privateSubnets()-1
-	l.Require(len(c.Subnets) == 1, at, c.Subnets, rules["subnets"].Text, "name one subnet: instance groups run in one")
+	l.Require(len(c.Subnets) == 1 || c.Fleets != nil && len(c.Subnets) > 1, at, c.Subnets, rules["subnets"].Text,
+		"name one subnet: only fleets choose among several")
 	for i, s := range c.Subnets {
 		l.Require(inRange(s, 0, last) && !slices.Contains(c.Subnets[:i], s), fmt.Sprintf("%s[%d]", at, i), s,
 			fmt.Sprintf("must be 0 to %d, each only once: the network has no other private subnets", last), "")

@@ -18,7 +18,6 @@ func (b *builder) clusterArgs(p parts) *emr.ClusterArgs {
 		Applications:          pulumi.ToStringArray(a.Applications),
 		ServiceRole:           p.service.arn,
 		Ec2Attributes:         b.instanceArgs(p),
-		MasterInstanceGroup:   masterGroup(a.Master),
 		BootstrapActions:      b.bootstrapActions(),
 		ConfigurationsJson:    nonEmpty(p.configurations),
 		CustomAmiId:           nonEmpty(a.CustomAMIID),
@@ -35,8 +34,8 @@ func (b *builder) clusterArgs(p parts) *emr.ClusterArgs {
 		StepConcurrencyLevel:        pulumi.Int(a.StepConcurrency),
 		Tags:                        b.clusterTags(),
 	}
-	if a.HasCore() {
-		args.CoreInstanceGroup = coreGroup(a.Core)
+	if b.scaling != nil {
+		args.AutoscalingRole = b.scaling.arn
 	}
 	if len(a.Steps) > 0 {
 		args.Steps = steps(a.Steps)
@@ -50,7 +49,24 @@ func (b *builder) clusterArgs(p parts) *emr.ClusterArgs {
 		const seconds = 60
 		args.AutoTerminationPolicy = emr.ClusterAutoTerminationPolicyArgs{IdleTimeout: pulumi.Int(a.IdleTimeoutMinutes * seconds)}
 	}
+	b.setInstances(args)
 	return args
+}
+
+// setInstances sets fleets or groups.
+func (b *builder) setInstances(args *emr.ClusterArgs) {
+	a := b.args
+	if a.Fleets != nil {
+		args.MasterInstanceFleet = masterFleet(a.Fleets.Master)
+		if a.Fleets.Core != nil {
+			args.CoreInstanceFleet = coreFleet(*a.Fleets.Core)
+		}
+		return
+	}
+	args.MasterInstanceGroup = masterGroup(a.Master)
+	if a.HasCore() {
+		args.CoreInstanceGroup = coreGroup(a.Core)
+	}
 }
 
 // clusterOptions returns how the cluster's resource changes. The provider ignores an
@@ -62,31 +78,56 @@ func (b *builder) clusterOptions(dependencies []pulumi.Resource) []pulumi.Resour
 	return []pulumi.ResourceOption{
 		pulumi.DependsOn(dependencies),
 		pulumi.ReplaceOnChanges([]string{"bootstrapActions"}),
-		pulumi.IgnoreChanges([]string{"steps"}),
+		pulumi.IgnoreChanges(append([]string{"steps"}, b.scaledByEMR()...)),
 		pulumi.ReplacementTrigger(pulumi.String(b.shape())),
 	}
 }
 
-// shape names which groups the cluster has.
-func (b *builder) shape() string {
-	if b.args.HasCore() {
-		return "primary and core groups"
+// scaledByEMR returns the properties of the cluster's resource that EMR changes itself.
+// A fleet's targets would replace the cluster (terraform-provider-aws#36492).
+func (b *builder) scaledByEMR() []string {
+	a := b.args
+	switch {
+	case !a.HasCore():
+		return nil
+	case a.Fleets != nil && a.ManagedScaling != nil:
+		return []string{"coreInstanceFleet.targetOnDemandCapacity", "coreInstanceFleet.targetSpotCapacity"}
+	case a.Fleets == nil && (a.ManagedScaling != nil || a.Core.AutoScaling != nil):
+		return []string{"coreInstanceGroup.instanceCount"}
+	default:
+		return nil
 	}
-	return "primary group alone"
+}
+
+// shape names which groups or fleets the cluster has.
+func (b *builder) shape() string {
+	kind := "groups"
+	if b.args.Fleets != nil {
+		kind = "fleets"
+	}
+	if b.args.HasCore() {
+		return kind + " of primary and core nodes"
+	}
+	return kind + " of primary nodes"
 }
 
 // instanceArgs returns what the instances of every group have in common.
 func (b *builder) instanceArgs(p parts) emr.ClusterEc2AttributesArgs {
 	a := b.args
-	return emr.ClusterEc2AttributesArgs{
+	args := emr.ClusterEc2AttributesArgs{
 		InstanceProfile:                p.node.profileARN,
-		SubnetId:                       a.SubnetIDs.ToStringArrayOutput().Index(pulumi.Int(0)),
 		EmrManagedMasterSecurityGroup:  p.groups[groupMaster].Ready,
 		EmrManagedSlaveSecurityGroup:   p.groups[groupCore].Ready,
 		ServiceAccessSecurityGroup:     p.groups[groupServiceAccess].Ready,
 		AdditionalMasterSecurityGroups: b.additionalGroups(a.MasterSecurityGroups),
 		AdditionalSlaveSecurityGroups:  b.additionalGroups(a.CoreSecurityGroups),
 	}
+	if a.Fleets != nil { // EMR chooses one of them
+		args.SubnetIds = a.SubnetIDs.ToStringArrayOutput()
+	} else {
+		args.SubnetId = a.SubnetIDs.ToStringArrayOutput().Index(pulumi.Int(0))
+	}
+	return args
 }
 
 // additionalGroups returns the group that opens the way to the control node, and the

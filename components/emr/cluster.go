@@ -76,6 +76,9 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if err != nil {
 		return nil, err
 	}
+	if b.scaling, err = b.createScalingRole(); err != nil {
+		return nil, err
+	}
 	service, err := b.createServiceRole(node.arn)
 	if err != nil {
 		return nil, err
@@ -90,12 +93,12 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	}
 	p := parts{node, service, security, groups, configurations}
 	// With a role that lacks its policies, the cluster fails only after minutes.
-	dependencies := slices.Concat(args.After, node.policies, service.policies)
+	dependencies := slices.Concat(args.After, node.policies, service.policies, b.scaling.resources())
 	cluster, err := emr.NewCluster(ctx, b.Name(clusterRole), b.clusterArgs(p), b.Options(b.clusterOptions(dependencies)...)...)
 	if err != nil {
 		return nil, fmt.Errorf("create cluster: %w", err)
 	}
-	if err := b.createTaskGroups(cluster); err != nil {
+	if err := b.createWorkers(cluster); err != nil {
 		return nil, err
 	}
 	return c, c.setOutputs(ctx, cluster, b.logURI(), p)
@@ -122,7 +125,8 @@ func (c *Cluster) setOutputs(ctx *pulumi.Context, cluster *emr.Cluster, logURI p
 
 type builder struct {
 	child.Builder
-	args *Args
+	args    *Args
+	scaling *serviceRole // of automatic scaling; nil without
 }
 
 // parts are the resources and the rendered settings that the cluster refers to.

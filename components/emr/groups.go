@@ -35,7 +35,7 @@ func masterGroup(g schema.InstanceGroup) emr.ClusterMasterInstanceGroupPtrInput 
 func coreGroup(g schema.InstanceGroup) emr.ClusterCoreInstanceGroupPtrInput {
 	args := emr.ClusterCoreInstanceGroupArgs{
 		Name: pulumi.String(coreGroupName), InstanceType: pulumi.String(g.InstanceType),
-		InstanceCount: pulumi.Int(g.Count), BidPrice: nonEmpty(g.BidPrice),
+		InstanceCount: pulumi.Int(g.Count), BidPrice: nonEmpty(g.BidPrice), AutoscalingPolicy: nonEmpty(scalingPolicy(g.AutoScaling)),
 	}
 	if len(g.EBS) > 0 {
 		args.EbsConfigs = emr.ClusterCoreInstanceGroupEbsConfigArray(convert(g.EBS,
@@ -50,18 +50,36 @@ func coreGroup(g schema.InstanceGroup) emr.ClusterCoreInstanceGroupPtrInput {
 // cluster. They are marked as deleted with the cluster: the provider's delete would
 // resize the group first, which fails once the cluster has terminated
 // (terraform-provider-aws#1355).
-func (b *builder) createTaskGroups(cluster *emr.Cluster) error {
+func (b *builder) createTaskGroups(cluster *emr.Cluster) ([]pulumi.Resource, error) {
+	var out []pulumi.Resource
 	for _, key := range b.args.TaskKeys() {
 		args, err := taskGroup(key, b.args.Tasks[key])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		args.ClusterId = cluster.ID()
-		if _, err := emr.NewInstanceGroup(b.Ctx, b.Name(taskName(key)), args, b.Options(pulumi.DeletedWith(cluster))...); err != nil {
-			return fmt.Errorf("create task group %s: %w", key, err)
+		options := b.Options(append(b.taskOptions(b.args.Tasks[key]), pulumi.DeletedWith(cluster))...)
+		group, err := emr.NewInstanceGroup(b.Ctx, b.Name(taskName(key)), args, options...)
+		if err != nil {
+			return nil, fmt.Errorf("create task group %s: %w", key, err)
 		}
+		out = append(out, group)
 	}
-	return nil
+	return out, nil
+}
+
+// taskOptions returns how a task group changes. The provider fails when a policy is
+// taken away, so that the group is replaced then. While EMR scales the group, its count
+// is EMR's.
+func (b *builder) taskOptions(g schema.InstanceGroup) []pulumi.ResourceOption {
+	var out []pulumi.ResourceOption
+	if g.AutoScaling == nil {
+		out = append(out, pulumi.ReplaceOnChanges([]string{"autoscalingPolicy"}))
+	}
+	if g.AutoScaling != nil || b.args.ManagedScaling != nil {
+		out = append(out, pulumi.IgnoreChanges([]string{"instanceCount"}))
+	}
+	return out
 }
 
 // taskName is the name of a task group, in EMR and as a part of the logical name.
@@ -70,7 +88,7 @@ func taskName(key string) string { return taskGroupName + "-" + key }
 func taskGroup(key string, g schema.InstanceGroup) (*emr.InstanceGroupArgs, error) {
 	args := &emr.InstanceGroupArgs{
 		Name: pulumi.String(taskName(key)), InstanceType: pulumi.String(g.InstanceType),
-		InstanceCount: pulumi.Int(g.Count), BidPrice: nonEmpty(g.BidPrice),
+		InstanceCount: pulumi.Int(g.Count), BidPrice: nonEmpty(g.BidPrice), AutoscalingPolicy: nonEmpty(scalingPolicy(g.AutoScaling)),
 	}
 	if g.EBSOptimized {
 		args.EbsOptimized = pulumi.Bool(true)

@@ -78,7 +78,9 @@ func (b *builder) createNodePolicy(role pulumi.StringInput) (pulumi.Resource, er
 	own, err := iam.NewRolePolicy(b.Ctx, b.Name("node"), &iam.RolePolicyArgs{
 		Role: role,
 		Policy: b.renderPolicy(func(a iampolicy.Account, v []string) iampolicy.Document {
-			return nodePolicy(a, b.args.Region, b.args.Key, v[0], v[1], luks)
+			d := nodePolicy(a, b.args.Region, b.args.Key, v[0], v[1], luks)
+			d.Statement = append(d.Statement, accessStatements(a, b.args.Region, b.args.Access)...)
+			return d
 		}, b.args.BucketARN, b.args.KMSKeyARN),
 	}, b.Options()...)
 	if err != nil {
@@ -117,11 +119,20 @@ func (b *builder) createServiceRole(nodeRoleARN pulumi.StringOutput) (*serviceRo
 }
 
 func (b *builder) createServicePolicy(role pulumi.StringInput, nodeRoleARN pulumi.StringOutput) (pulumi.Resource, error) {
+	values := []pulumi.StringInput{nodeRoleARN, b.args.KMSKeyARN}
+	const withScaling = 3
+	if b.scaling != nil {
+		values = append(values, b.scaling.arn)
+	}
 	own, err := iam.NewRolePolicy(b.Ctx, b.Name("service"), &iam.RolePolicyArgs{
 		Role: role,
 		Policy: b.renderPolicy(func(a iampolicy.Account, v []string) iampolicy.Document {
-			return servicePolicy(a, b.args.Region, v[0], v[1])
-		}, nodeRoleARN, b.args.KMSKeyARN),
+			d := servicePolicy(a, b.args.Region, v[0], v[1])
+			if len(v) == withScaling {
+				d.Statement = append(d.Statement, passScalingRole(a, v[2]))
+			}
+			return d
+		}, values...),
 	}, b.Options()...)
 	if err != nil {
 		return nil, fmt.Errorf("create service policy: %w", err)

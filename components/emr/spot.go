@@ -2,6 +2,7 @@ package emr
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/iam"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -30,7 +31,7 @@ func (b *builder) requireSpotRole() error {
 	}
 	var l violation.List
 	for _, g := range onSpot {
-		l.Require(len(found.Names) > 0, g.path+".bidPrice", g.bidPrice,
+		l.Require(len(found.Names) > 0, g.path, g.set,
 			"must be empty in an account without the role "+platform.SpotRole+", with which EC2 requests spot instances",
 			"create the role once: `aws iam create-service-linked-role --aws-service-name "+platform.SpotService+"`")
 	}
@@ -38,13 +39,16 @@ func (b *builder) requireSpotRole() error {
 }
 
 // spotGroup is an instance group on spot.
-type spotGroup struct{ path, bidPrice string }
+type spotGroup struct {
+	path string // of the key that asks for spot
+	set  string
+}
 
 func (a *Args) groupsOnSpot() []spotGroup {
 	var out []spotGroup
 	for _, g := range a.GroupsAt(schema.ClusterPath(a.Key)) {
-		if g.BidPrice != "" {
-			out = append(out, spotGroup{g.Path, g.BidPrice})
+		if found := (spotGroup{g.OnSpot, g.BidPrice}); g.OnSpot != "" && !slices.Contains(out, found) {
+			out = append(out, found)
 		}
 	}
 	return out

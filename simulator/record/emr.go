@@ -62,6 +62,8 @@ func cluster(d *draft) error {
 	d.setDefault("scaleDownBehavior", "TERMINATE_AT_TASK_COMPLETION")
 	d.completeGroup("masterInstanceGroup", "ig-")
 	d.completeGroup("coreInstanceGroup", "ig-")
+	d.completeGroup("masterInstanceFleet", "if-")
+	d.completeGroup("coreInstanceFleet", "if-")
 	d.keepBootstrapActions()
 	if d.text("masterPublicDns") != "" {
 		return nil
@@ -106,7 +108,7 @@ func (d *draft) completeGroup(key, prefix string) {
 	}
 	completed := group.ObjectValue().Copy()
 	completed["id"] = id
-	if _, counted := completed["instanceCount"]; !counted {
+	if _, counted := completed["instanceCount"]; !counted && prefix == "ig-" {
 		completed["instanceCount"] = resource.NewNumberProperty(1)
 	}
 	d.out[k] = resource.NewObjectProperty(completed)

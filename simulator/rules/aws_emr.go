@@ -145,6 +145,34 @@ func clusterRelationRules() []Rule {
 	}
 }
 
+// fleetRules cover the fleets of a cluster and task fleets.
+func fleetRules() []Rule {
+	const fleet = "aws:emr/instanceFleet:InstanceFleet"
+	const source = "EMR API, InstanceTypeConfig and FleetProvisioningSpecifications"
+	var out []Rule
+	for _, at := range []struct{ typ, prefix string }{{emrCluster, "masterInstanceFleet."}, {emrCluster, "coreInstanceFleet."}, {fleet, ""}} {
+		config := at.prefix + "instanceTypeConfigs[*]"
+		spot := at.prefix + "launchSpecifications.spotSpecifications[*]"
+		out = append(out,
+			Rule{Type: at.typ, Path: config + ".ebsConfigs", Rule: "must be one: the provider drops both of two", Remedy: "use volumesPerInstance",
+				Source: "terraform-provider-aws emr/cluster.go", Holds: maxItems(1), Pass: []any{object{}}, Fail: []any{object{}, object{}}},
+			Rule{Type: at.typ, Path: config, Rule: "bidPrice and bidPriceAsPercentageOfOnDemandPrice exclude each other", Source: source,
+				Holds: onObject(func(o object) bool { return !isSet(o, "bidPrice") || !isSet(o, "bidPriceAsPercentageOfOnDemandPrice") }),
+				Pass:  object{"bidPrice": "0.1"}, Fail: object{"bidPrice": "0.1", "bidPriceAsPercentageOfOnDemandPrice": 100.0}},
+			Rule{Type: at.typ, Path: at.prefix + "instanceTypeConfigs", Rule: "must be at most 30 types", Source: source, Holds: maxItems(30),
+				Pass: []any{}, Fail: make([]any, 31)},
+			Rule{Type: at.typ, Path: spot + ".timeoutDurationMinutes", Rule: "must be 5 to 1440", Source: source, Holds: between(5, 1440),
+				Pass: 20.0, Fail: 4.0},
+			Rule{Type: at.typ, Path: spot + ".timeoutAction", Rule: "must be SWITCH_TO_ON_DEMAND or TERMINATE_CLUSTER", Source: source,
+				Holds: oneOf("SWITCH_TO_ON_DEMAND", "TERMINATE_CLUSTER"), Pass: "TERMINATE_CLUSTER", Fail: "WAIT"},
+			Rule{Type: at.typ, Path: spot + ".allocationStrategy", Rule: "must be an allocation strategy for spot", Source: source,
+				Holds: oneOf("capacity-optimized", "price-capacity-optimized", "lowest-price", "diversified", "capacity-optimized-prioritized"),
+				Pass:  "diversified", Fail: "cheapest"},
+		)
+	}
+	return out
+}
+
 // emrRules cover EMR's resources other than the cluster.
 func emrRules() []Rule {
 	return []Rule{

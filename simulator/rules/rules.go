@@ -38,7 +38,7 @@ type Rule struct {
 func All() []Rule {
 	return slices.Concat(
 		tagRules(), networkRules(), instanceRules(), volumeRules(), securityGroupRules(),
-		clusterRules(), clusterPartRules(), clusterRelationRules(), instanceGroupRules(), emrRules(), configurationRules(),
+		clusterRules(), clusterPartRules(), clusterRelationRules(), instanceGroupRules(), fleetRules(), emrRules(), configurationRules(),
 		iamRules(), kmsRules(), policyDocumentRules(), parameterRules(),
 		bucketRules(), lifecycleRules(), objectRules(),
 		metadataRules(), coreRules(), appsRules(), podRules(),

@@ -18,6 +18,10 @@ func (g generator) cluster(c *schema.Config) schema.Cluster {
 	g.groups(&e, c.Ephemeral)
 	g.life(&e, c.Ephemeral)
 	g.launch(&e)
+	if g.IntN(3) == 0 {
+		g.fleets(&e, c.Ephemeral)
+	}
+	g.scaling(&e)
 	g.settings(&e)
 	return e
 }
@@ -121,4 +125,103 @@ func (g generator) classifications() []schema.Configuration {
 		out = append(out, c)
 	}
 	return out
+}
+
+// scaling returns clusters that EMR scales, and groups that rules scale.
+func (g generator) scaling(e *schema.Cluster) {
+	if !e.HasCore() {
+		return
+	}
+	if g.IntN(3) == 0 {
+		m := &schema.ManagedScaling{Unit: g.oneOf(schema.UnitInstances, schema.UnitVCPU), Min: g.between(1, 5)}
+		if e.Fleets != nil {
+			m.Unit = schema.UnitFleetUnits
+		}
+		m.Max = m.Min + g.IntN(100)
+		if part := g.between(1, m.Max); g.IntN(2) == 0 {
+			m.MaxOnDemand = &part
+		} else {
+			m.MaxCore = &part
+		}
+		e.ManagedScaling = m
+		e.Applications = slices.DeleteFunc(e.Applications, func(a string) bool { return slices.Contains([]string{"HBase", "Presto", "Trino"}, a) })
+		return
+	}
+	if e.Fleets != nil || g.IntN(2) == 0 {
+		return
+	}
+	e.Core.AutoScaling = g.autoScaling(e.Core.Count)
+	for key, task := range e.Tasks {
+		task.AutoScaling = g.autoScaling(task.Count)
+		e.Tasks[key] = task
+	}
+}
+
+func (g generator) autoScaling(count int) *schema.AutoScaling {
+	rule := func(name, comparison string, adjustment int, threshold float64) schema.ScalingRule {
+		var r schema.ScalingRule
+		r.SetDefaults()
+		r.Name, r.Metric, r.Comparison = name, "YARNMemoryAvailablePercentage", comparison
+		r.AdjustmentType, r.Adjustment, r.Threshold = g.oneOf("CHANGE_IN_CAPACITY", "PERCENT_CHANGE_IN_CAPACITY"), adjustment, threshold
+		return r
+	}
+	return &schema.AutoScaling{Min: 1, Max: count, Rules: []schema.ScalingRule{
+		rule("out", "LESS_THAN", g.between(1, 10), 15), rule("in", "GREATER_THAN_OR_EQUAL", -g.between(1, 10), 75.5),
+	}}
+}
+
+// fleets replaces the groups.
+func (g generator) fleets(e *schema.Cluster, ephemeral bool) {
+	var defaults schema.Cluster
+	defaults.SetDefaults()
+	e.Master, e.Core, e.Tasks = defaults.Master, defaults.Core, defaults.Tasks
+	f := &schema.Fleets{}
+	f.SetDefaults()
+	f.Master = g.fleet(e.ReleaseLabel)
+	f.Master.OnDemand, f.Master.Spot = 1, 0
+	if ephemeral && g.IntN(2) == 0 {
+		f.Master.OnDemand, f.Master.Spot = 0, 1
+	}
+	for i := range f.Master.Types {
+		f.Master.Types[i].Weight = 1
+	}
+	if g.IntN(4) > 0 {
+		core := g.fleet(e.ReleaseLabel)
+		f.Core = &core
+		if g.IntN(2) == 0 {
+			f.Master.OnDemand, f.Master.Spot = 3, 0
+		}
+		if g.IntN(2) == 0 {
+			task := g.fleet(e.ReleaseLabel)
+			f.Task = &task
+		}
+	}
+	e.Fleets, e.Subnets = f, []int{0, 1}[:1+g.IntN(2)]
+	e.Placement = ""
+	if e.Masters() == 3 {
+		e.Placement, e.KeepAlive = g.oneOf("", "SPREAD"), true
+	}
+}
+
+func (g generator) fleet(release string) schema.Fleet {
+	var f schema.Fleet
+	f.SetDefaults()
+	g.fill(&f)
+	f.OnDemand, f.Spot = g.IntN(10), 1+g.IntN(10)
+	for range 1 + g.IntN(5) {
+		var t schema.FleetType
+		g.fill(&t)
+		group := schema.InstanceGroup{EBS: g.volumes(true)}
+		g.fit(&group, release)
+		t.InstanceType, t.EBS = group.InstanceType, group.EBS[:min(1, len(group.EBS))]
+		if t.BidPrice != "" {
+			t.BidPercent = 0
+		} else if t.BidPercent == 0 {
+			t.BidPercent = 100
+		}
+		if !slices.ContainsFunc(f.Types, func(o schema.FleetType) bool { return o.InstanceType == t.InstanceType }) {
+			f.Types = append(f.Types, t)
+		}
+	}
+	return f
 }

@@ -1,0 +1,80 @@
+package emr
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/emr-observatory/emr-observatory/components/internal/iampolicy"
+	"github.com/emr-observatory/emr-observatory/schema"
+)
+
+// accessStatements grant the jobs of a cluster what its configuration names.
+func accessStatements(a iampolicy.Account, region string, access schema.Access) []iampolicy.Statement {
+	out := listStatements(a, slices.Concat(access.S3Read, access.S3Write))
+	add := func(sid string, resources []string, actions ...string) {
+		if len(resources) > 0 {
+			out = append(out, iampolicy.Statement{Sid: sid, Effect: iampolicy.Allow, Action: actions, Resource: resources})
+		}
+	}
+	add("ReadObjects", objects(a, access.S3Read), "s3:GetObject")
+	add("WriteObjects", objects(a, access.S3Write), "s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload",
+		"s3:ListMultipartUploadParts")
+	add("UseKeys", access.KMSKeys, "kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey")
+	add("ReadSecrets", access.Secrets, "secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret")
+	add("UseTables", glueResources(a, region, access.GlueDatabases), "glue:GetDatabase", "glue:GetDatabases", "glue:GetTable", "glue:GetTables",
+		"glue:GetPartition", "glue:GetPartitions", "glue:BatchGetPartition", "glue:GetUserDefinedFunction", "glue:GetUserDefinedFunctions",
+		"glue:CreateTable", "glue:UpdateTable", "glue:DeleteTable", "glue:CreatePartition", "glue:BatchCreatePartition", "glue:UpdatePartition",
+		"glue:DeletePartition", "glue:BatchDeletePartition")
+	return out
+}
+
+// listStatements let jobs list the prefixes of each bucket.
+func listStatements(a iampolicy.Account, uris []string) []iampolicy.Statement {
+	prefixes := map[string][]string{}
+	for _, uri := range uris {
+		bucket, prefix, _ := strings.Cut(strings.TrimPrefix(uri, "s3://"), "/")
+		for _, p := range []string{strings.TrimSuffix(prefix, "/"), prefix + "*"} { // the directory itself, too
+			if !slices.Contains(prefixes[bucket], p) {
+				prefixes[bucket] = append(prefixes[bucket], p)
+			}
+		}
+	}
+	var out []iampolicy.Statement
+	for i, bucket := range slices.Sorted(maps.Keys(prefixes)) {
+		arn := []string{"arn:" + a.Partition + ":s3:::" + bucket}
+		out = append(out,
+			iampolicy.Statement{Sid: fmt.Sprintf("ListBucket%d", i), Effect: iampolicy.Allow, Action: []string{"s3:ListBucket"}, Resource: arn,
+				Condition: iampolicy.Condition{"StringLike": {"s3:prefix": prefixes[bucket]}}},
+			iampolicy.Statement{Sid: fmt.Sprintf("KnowBucket%d", i), Effect: iampolicy.Allow, Resource: arn,
+				Action: []string{"s3:GetBucketLocation", "s3:ListBucketMultipartUploads"}},
+		)
+	}
+	return out
+}
+
+func objects(a iampolicy.Account, uris []string) []string {
+	var out []string
+	for _, uri := range uris {
+		out = append(out, "arn:"+a.Partition+":s3:::"+strings.TrimPrefix(uri, "s3://")+"*")
+	}
+	return out
+}
+
+// glueResources are the databases, all that is in them, and the catalog, which Glue
+// asks for with each of them (Glue Developer Guide, "Specifying AWS Glue resource
+// ARNs"). Spark asks for the database default whichever it uses.
+func glueResources(a iampolicy.Account, region string, databases []string) []string {
+	if len(databases) == 0 {
+		return nil
+	}
+	arn := func(resource string) string {
+		return "arn:" + a.Partition + ":glue:" + region + ":" + a.ID + ":" + resource
+	}
+	out := []string{arn("catalog"), arn("database/default")}
+	for _, d := range databases {
+		out = append(out, arn("database/"+d), arn("table/"+d+"/*"), arn("userDefinedFunction/"+d+"/*"))
+	}
+	return out
+}

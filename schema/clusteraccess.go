@@ -1,0 +1,63 @@
+package schema
+
+import (
+	"fmt"
+
+	"github.com/emr-observatory/emr-observatory/schema/violation"
+)
+
+// maxAccess: IAM takes 10,240 characters of a role's own policies. What is named here
+// appears there up to twice, beside what the platform needs (IAM User Guide, "IAM and
+// AWS STS quotas").
+const maxAccess = 3000
+
+func clusterAccessRules() map[string]Rule {
+	const together = ", with %d characters in all"
+	limit := fmt.Sprintf(together, maxAccess)
+	return map[string]Rule{
+		"s3Prefix": pattern(`^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/([^*?\s"'$]+/)?$`, "an s3:// URI that ends with a slash"+limit).
+			with("", "write s3://bucket/prefix/, or s3://bucket/ for all of it"),
+		"kmsKey": pattern(`^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$`,
+			"the ARN of a KMS key"+limit).with("", "name the key itself: an alias may point to another one tomorrow"),
+		"glueDatabase": pattern(`^[a-z0-9_-]{1,255}$`, "the name of a Glue database, in lower case as Glue stores it"+limit),
+		"secretArn": pattern(`^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[A-Za-z0-9/_+=.@-]+$`,
+			"the ARN of a secret in Secrets Manager"+limit),
+	}
+}
+
+// Access is what jobs of a cluster may use beyond the platform's data bucket.
+type Access struct {
+	S3Read        []string `json:"s3Read" rule:"s3Prefix"`
+	S3Write       []string `json:"s3Write" rule:"s3Prefix"`
+	KMSKeys       []string `json:"kmsKeys" rule:"kmsKey"`
+	GlueDatabases []string `json:"glueDatabases" rule:"glueDatabase"`
+	Secrets       []string `json:"secrets" rule:"secretArn"`
+}
+
+// Help describes the keys, for documents.
+func (Access) Help() map[string]string {
+	return map[string]string{
+		"s3Read":        "Prefixes in S3 that jobs may read.",
+		"s3Write":       "Prefixes in S3 that jobs may read, write and delete.",
+		"kmsKeys":       "Keys with which those objects are encrypted. Their policies must allow it too.",
+		"glueDatabases": "Databases of the Glue Data Catalog whose tables jobs may read and change.",
+		"secrets":       "Secrets that jobs may read.",
+	}
+}
+
+// SetDefaults sets no access.
+func (a *Access) SetDefaults() {
+	*a = Access{S3Read: []string{}, S3Write: []string{}, KMSKeys: []string{}, GlueDatabases: []string{}, Secrets: []string{}}
+}
+
+func (a Access) check(l *violation.List, path string) {
+	checkFields(l, path, a)
+	total := 0
+	for _, list := range [][]string{a.S3Read, a.S3Write, a.KMSKeys, a.GlueDatabases, a.Secrets} {
+		for _, e := range list {
+			total += len(e)
+		}
+	}
+	l.Require(total <= maxAccess, path, total, fmt.Sprintf("must be at most %d characters together: IAM takes 10,240 of a role's own policies", maxAccess),
+		"name prefixes that contain the others, or attach a managed policy to the node role, which the output clusters names")
+}

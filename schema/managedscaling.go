@@ -1,0 +1,88 @@
+package schema
+
+import (
+	"slices"
+
+	"github.com/emr-observatory/emr-observatory/schema/decode"
+	"github.com/emr-observatory/emr-observatory/schema/violation"
+)
+
+// Units of managed scaling (EMR API, ComputeLimits).
+const (
+	UnitInstances  = "Instances"
+	UnitVCPU       = "VCPU"
+	UnitFleetUnits = "InstanceFleetUnits"
+)
+
+// ManagedScaling lets EMR choose how many nodes a cluster has.
+type ManagedScaling struct {
+	Unit        string `json:"unit" rule:"scalingUnit"`
+	Min         int    `json:"min" rule:"scalingLimit"`
+	Max         int    `json:"max" rule:"scalingLimit"`
+	MaxCore     *int   `json:"maxCore" rule:"scalingPart"`
+	MaxOnDemand *int   `json:"maxOnDemand" rule:"scalingPart"`
+}
+
+// Help describes the keys, for documents.
+func (ManagedScaling) Help() map[string]string {
+	return map[string]string{
+		"unit":        "What the limits count: Instances or VCPU with instance groups, InstanceFleetUnits with fleets.",
+		"min":         "Least of core and task nodes together. While EMR scales the cluster, an edit of a group's count has no effect.",
+		"max":         "Most of core and task nodes together.",
+		"maxCore":     "Most of core nodes. Left out: max.",
+		"maxOnDemand": "Most on demand; the rest is on spot. Left out: max.",
+	}
+}
+
+// SetDefaults sets limits that count instances.
+func (m *ManagedScaling) SetDefaults() { *m = ManagedScaling{Unit: UnitInstances, Min: 1, Max: 1} }
+
+// Refused says of keys that EMR's policy has why this one has not.
+func (ManagedScaling) Refused() map[string]decode.Refusal {
+	r := decode.Refusal{Rule: "is no key: the AWS provider's version 6 cannot say it", Remedy: "leave it out: EMR then scales by its default strategy"}
+	return map[string]decode.Refusal{"scalingStrategy": r, "utilizationPerformanceIndex": r}
+}
+
+func managedScalingRules() map[string]Rule {
+	return map[string]Rule{
+		"scalingUnit":  oneOf(UnitInstances, UnitVCPU, UnitFleetUnits),
+		"scalingLimit": textOnly("must be 1 or more, and min at most max"),
+		"scalingPart":  textOnly("must be 0 to max, and 1 or more for maxCore"),
+	}
+}
+
+func (c Cluster) checkManagedScaling(l *violation.List, path string) {
+	m, at := c.ManagedScaling, path+".managedScaling"
+	if m == nil {
+		return
+	}
+	checkFields(l, at, *m)
+	if c.Fleets != nil {
+		l.Require(m.Unit == UnitFleetUnits, at+".unit", m.Unit, "must be "+UnitFleetUnits+" with fleets", "")
+	} else {
+		l.Require(m.Unit != UnitFleetUnits, at+".unit", m.Unit, "must be "+UnitInstances+" or "+UnitVCPU+" with instance groups", "")
+	}
+	rule := rules["scalingLimit"].Text
+	l.Require(m.Min >= 1, at+".min", m.Min, rule, "")
+	l.Require(m.Max >= m.Min, at+".max", m.Max, rule, "increase it, or decrease min")
+	if m.MaxCore != nil {
+		l.Require(inRange(*m.MaxCore, 1, m.Max), at+".maxCore", *m.MaxCore, rules["scalingPart"].Text, "")
+	}
+	if m.MaxOnDemand != nil {
+		l.Require(inRange(*m.MaxOnDemand, 0, m.Max), at+".maxOnDemand", *m.MaxOnDemand, rules["scalingPart"].Text, "")
+		l.Require(*m.MaxOnDemand != 0 || m.MaxCore == nil, at+".maxOnDemand", *m.MaxOnDemand, "must be 1 or more with maxCore: the provider drops a 0",
+			"set it to 1, or leave maxCore out")
+	}
+	l.Require(c.HasCore(), at, m.Unit, "must not be set for a primary node alone: there is nothing to scale", "remove it, or set "+path+".core.count")
+	for i, name := range c.Applications {
+		l.Require(!slices.Contains(outsideYARN(), name), pathOf(path+".applications", i), name,
+			"must run on YARN with managedScaling, which sees nothing else", "remove it, or the key managedScaling")
+	}
+	for _, g := range c.GroupsAt(path) {
+		l.Require(g.AutoScaling == nil, g.Path+".autoScaling", "set", "must not be set with managedScaling: EMR takes one of both", "remove one")
+	}
+}
+
+// outsideYARN returns the applications whose work managed scaling does not see (EMR
+// Management Guide, "Using managed scaling").
+func outsideYARN() []string { return []string{"HBase", "Presto", "Trino"} }

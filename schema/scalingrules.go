@@ -1,0 +1,85 @@
+package schema
+
+import (
+	"math"
+	"strings"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema/violation"
+)
+
+// checkAutoScaling checks the scaling of the groups: EMR scales core and task groups.
+func (c Cluster) checkAutoScaling(l *violation.List, path string) {
+	l.Require(c.Master.AutoScaling == nil, path+".master.autoScaling", "set", "must not be set: EMR scales core and task groups", "remove it")
+	for _, g := range c.GroupsAt(path) {
+		if g.AutoScaling != nil && g.Role != platform.RoleMaster {
+			g.AutoScaling.check(l, g)
+		}
+	}
+}
+
+func (a AutoScaling) check(l *violation.List, g Group) {
+	at, rule := g.Path+".autoScaling", rules["capacity"].Text
+	least := 0
+	if g.Role == platform.RoleCore {
+		least = 1
+	}
+	l.Require(a.Min >= least, at+".min", a.Min, rule, "")
+	l.Require(a.Max >= a.Min, at+".max", a.Max, rule, "increase it, or decrease min")
+	l.Require(inRange(g.Count, a.Min, a.Max) || a.Max < a.Min, g.Path+".count", g.Count, "must be between min and max of its autoScaling", "")
+	l.Require(inRange(len(a.Rules), 1, maxScalingRules), at+".rules", len(a.Rules), rules["scalingRules"].Text, rules["scalingRules"].Remedy)
+	names := map[string]bool{}
+	for i, r := range a.Rules {
+		path := pathOf(at+".rules", i)
+		checkFields(l, path, r)
+		l.Require(!names[r.Name], path+".name", r.Name, "must differ from the names of the other rules", "rename it")
+		names[r.Name] = true
+		r.check(l, path)
+	}
+	a.checkPairs(l, at+".rules")
+}
+
+// check checks one rule by itself.
+func (r ScalingRule) check(l *violation.List, path string) {
+	l.Require(r.Adjustment != 0 && (r.AdjustmentType != adjustExact || r.Adjustment > 0), path+".adjustment", r.Adjustment, rules["adjustment"].Text, "")
+	l.Require(r.Threshold >= 0, path+".threshold", r.Threshold, rules["threshold"].Text, "")
+	kind := scalingMetrics()[r.Metric]
+	if r.AdjustmentType == adjustExact || r.Adjustment == 0 || !kind.idle && !kind.busy || !rules["comparison"].Holds(r.Comparison) {
+		return
+	}
+	wanted := "GREATER_THAN"
+	if r.grows() == kind.idle {
+		wanted = "LESS_THAN"
+	}
+	meaning := map[bool]string{true: "idle", false: "busy"}[kind.idle]
+	l.Require(strings.HasPrefix(r.Comparison, wanted), path+".comparison", r.Comparison,
+		"must be "+wanted+" or "+wanted+"_OR_EQUAL: a high "+r.Metric+" means that the cluster is "+meaning, "turn the comparison round")
+}
+
+func (r ScalingRule) grows() bool { return r.Adjustment > 0 }
+
+// checkPairs requires that what grows on a metric shrinks on some metric too, and that
+// thresholds of one metric are far enough apart.
+func (a AutoScaling) checkPairs(l *violation.List, path string) {
+	out, in := 0, 0
+	for i, r := range a.Rules {
+		if r.AdjustmentType == adjustExact {
+			continue
+		}
+		if !r.grows() {
+			in++
+			continue
+		}
+		out++
+		for _, other := range a.Rules {
+			if other.Metric == r.Metric && !other.grows() && other.AdjustmentType != adjustExact && r.Unit() == "PERCENT" {
+				l.Require(math.Abs(other.Threshold-r.Threshold) >= hysteresis, pathOf(path, i)+".threshold", r.Threshold,
+					rules["threshold"].Text, "move it away from that of "+other.Name)
+			}
+		}
+	}
+	if len(a.Rules) > 0 && inRange(len(a.Rules), 1, maxScalingRules) {
+		l.Require(in >= out, path, len(a.Rules), "must shrink the group in as many rules as let it grow: otherwise it only ever grows", "add the missing rule")
+		l.Require(out > 0 || in == 0, path, len(a.Rules), "must let the group grow: otherwise it only ever shrinks", "add the missing rule")
+	}
+}
