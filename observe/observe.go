@@ -13,8 +13,8 @@ import (
 // Settings are what a cluster needs besides its own. The stack output observe has
 // this value.
 type Settings struct {
-	SecurityGroupID string           `json:"securityGroupId" help:"Additional security group of primary, core and task nodes: the way to the control node."`
-	NodePolicyARN   string           `json:"nodePolicyArn" help:"Managed policy for the role of the nodes: read access to what the bootstrap action installs."`
+	SecurityGroupID string           `json:"securityGroupId" help:"Additional group of all nodes: the way to the control node."`
+	NodePolicyARN   string           `json:"nodePolicyArn" help:"Policy for the role of the nodes: read what the bootstrap action installs."`
 	Bootstrap       Bootstrap        `json:"bootstrap" help:"Bootstrap action that installs collector and agents."`
 	Configurations  []Classification `json:"configurations" help:"Configurations to merge into the cluster's own."`
 }

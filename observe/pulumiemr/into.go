@@ -61,7 +61,7 @@ func mergeConfigurations(own pulumi.StringPtrInput, wanted []observe.Classificat
 		merged, err := merge(text(own))
 		return &merged, err
 	})
-	return merged.(pulumi.StringPtrOutput), nil
+	return typed[pulumi.StringPtrOutput](merged), nil
 }
 
 // addGroup adds a security group to those of all nodes. Of arguments it changes only
@@ -81,7 +81,7 @@ func addGroup(attributes emr.ClusterEc2AttributesPtrInput, group string) emr.Clu
 		changed.AdditionalSlaveSecurityGroups = appendGroup(changed.AdditionalSlaveSecurityGroups, group)
 		return &changed
 	})
-	return added.(emr.ClusterEc2AttributesPtrOutput)
+	return typed[emr.ClusterEc2AttributesPtrOutput](added)
 }
 
 func appended(list pulumi.StringPtrInput, group string) pulumi.StringPtrInput {
@@ -90,7 +90,7 @@ func appended(list pulumi.StringPtrInput, group string) pulumi.StringPtrInput {
 		value := string(constant)
 		return pulumi.String(text(appendGroup(&value, group)))
 	}
-	return list.ToStringPtrOutput().ApplyT(func(list *string) *string { return appendGroup(list, group) }).(pulumi.StringPtrOutput)
+	return typed[pulumi.StringPtrOutput](list.ToStringPtrOutput().ApplyT(func(list *string) *string { return appendGroup(list, group) }))
 }
 
 // appendGroup writes the list without blanks: the provider compares it as one text
@@ -130,7 +130,16 @@ func putFirst(actions emr.ClusterBootstrapActionArrayInput, b observe.Bootstrap)
 		others := slices.DeleteFunc(slices.Clone(list), func(a emr.ClusterBootstrapAction) bool { return a.Path == b.Path })
 		return append([]emr.ClusterBootstrapAction{first}, others...)
 	})
-	return put.(emr.ClusterBootstrapActionArrayOutput)
+	return typed[emr.ClusterBootstrapActionArrayOutput](put)
+}
+
+// typed returns the output that ApplyT makes of a function's result type.
+func typed[T pulumi.Output](output pulumi.Output) T {
+	out, ok := output.(T)
+	if !ok {
+		panic(fmt.Sprintf("ApplyT returns a %T and no longer a %T", output, out))
+	}
+	return out
 }
 
 func text(s *string) string {

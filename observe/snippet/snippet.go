@@ -99,7 +99,7 @@ func requestOf(s observe.Settings) request {
 func commandLine(s observe.Settings) (string, error) {
 	r := requestOf(s)
 	var out strings.Builder
-	comment(&out, "#", append(advice(), "In --ec2-attributes the instance profile and the subnet are missing.")...)
+	comment(&out, append(advice(), "In --ec2-attributes the instance profile and the subnet are missing.")...)
 	fmt.Fprintf(&out, "aws iam attach-role-policy --role-name %s --policy-arn %s\n", nodeRole, quote(s.NodePolicyARN))
 	out.WriteString("aws emr create-cluster")
 	for _, option := range []struct {
@@ -133,7 +133,7 @@ func airflow(s observe.Settings) (string, error) {
 		return "", err
 	}
 	var out strings.Builder
-	comment(&out, "#", slices.Concat([]string{"For EmrCreateJobFlowOperator(job_flow_overrides=…)."}, advice(), []string{
+	comment(&out, slices.Concat([]string{"For EmrCreateJobFlowOperator(job_flow_overrides=…)."}, advice(), []string{
 		"The role in JobFlowRole needs a policy, once:",
 		"aws iam attach-role-policy --role-name " + nodeRole + " --policy-arn " + quote(s.NodePolicyARN),
 	})...)
@@ -162,9 +162,9 @@ func partition(arn string) string {
 	return "aws"
 }
 
-func comment(out *strings.Builder, prefix string, lines ...string) {
+func comment(out *strings.Builder, lines ...string) {
 	for _, line := range lines {
-		out.WriteString(prefix + " " + line + "\n")
+		out.WriteString("# " + line + "\n")
 	}
 }
 

@@ -45,7 +45,7 @@ func terraform(s observe.Settings) (string, error) {
 	policy.SetAttributeValue("policy_arn", cty.StringVal(s.NodePolicyARN))
 
 	var out strings.Builder
-	comment(&out, "#", append(advice(), "Other groups stay in the same text, separated by commas without blanks.")...)
+	comment(&out, append(advice(), "Other groups stay in the same text, separated by commas without blanks.")...)
 	out.Write(hclwrite.Format(file.Bytes()))
 	return out.String(), nil
 }
@@ -99,7 +99,7 @@ func cloudFormation(s observe.Settings) (string, error) {
 		Policies []string `yaml:"ManagedPolicyArns"`
 	}{[]string{s.NodePolicyARN}}
 	var out strings.Builder
-	comment(&out, "#", advice()...)
+	comment(&out, advice()...)
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)
 	err := encoder.Encode(struct {
