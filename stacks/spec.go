@@ -106,7 +106,7 @@ func (s spec) artifacts() []telemetry.Staged {
 
 // ClusterName is EMR's name of a stack's cluster. It stays when the cluster is
 // replaced, so that dashboards show its history.
-func ClusterName(stack, key string) string { return platform.Project + "-" + stack + "-" + key }
+func ClusterName(stack, key string) string { return platform.ClusterNamePrefix(stack) + key }
 
 // ClusterResource is the logical name of a cluster's resource.
 func ClusterResource(key string) string { return emr.ResourceName(clusterComponent(key)) }
