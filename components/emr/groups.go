@@ -101,7 +101,7 @@ func taskGroup(key string, g schema.InstanceGroup) (*emr.InstanceGroupArgs, erro
 		}))
 	}
 	if len(g.Configurations) > 0 {
-		text, err := observe.Render(classifications(g.Configurations))
+		text, err := observe.Render(observe.Classifications(g.Configurations))
 		if err != nil {
 			return nil, fmt.Errorf("render configurations of task group %s: %w", key, err)
 		}

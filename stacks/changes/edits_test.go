@@ -31,14 +31,14 @@ func one(key, value string, e effects, refused ...string) edit {
 
 // Effects shared by several keys.
 var (
-	replacesCluster = effects{changes.Replaced: {"emr-main-cluster", "emr-main-task"}}
-	replacesTask    = effects{changes.Replaced: {"emr-main-task"}}
+	replacesCluster = effects{changes.Replaced: {"emr-main-cluster", "emr-main-task-spot"}}
+	replacesTask    = effects{changes.Replaced: {"emr-main-task-spot"}}
 	nothing         = effects{}
 	// newControlAddress is a change of the control node's address, which
 	// bootstrap arguments and certificates contain.
 	newControlAddress = effects{
 		changes.Replaced: {
-			"control-address", "control-interface", "control-instance", "control-attachment", "control-gate", "emr-main-cluster", "emr-main-task",
+			"control-address", "control-interface", "control-instance", "control-attachment", "control-gate", "emr-main-cluster", "emr-main-task-spot",
 			"workloads-grafana-request", "workloads-grafana-certificate", "workloads-status-request", "workloads-status-certificate",
 		},
 		changes.Unforeseen: {"workloads-*", "grafana-*"},
@@ -49,7 +49,7 @@ var (
 // it leaves at their defaults.
 var baseConfiguration = []set{
 	{"clusters.main.master.ebs", `[{"type":"gp3","sizeGiB":64}]`},
-	{"clusters.main.task", `{"count":1,"ebs":[{"type":"gp3","sizeGiB":64}]}`},
+	{"clusters.main.tasks", `{"spot":{"count":1,"ebs":[{"type":"gp3","sizeGiB":64}]}}`},
 }
 
 func edits() []edit {
@@ -67,7 +67,7 @@ func edits() []edit {
 	}
 	out = append(out, networkEdits()...)
 	out = append(out, controlEdits()...)
-	out = append(out, emrEdits()...)
+	out = append(out, clusterEdits()...)
 	out = append(out, retentionEdits()...)
 	out = append(out, tracingEdits()...)
 	return append(out, endpointEdits()...)
@@ -158,52 +158,6 @@ func ownCertificate() edit {
 // certificateJSON stands for a certificate that is issued when the edit is made.
 const certificateJSON = `"issued"`
 
-func emrEdits() []edit {
-	out := []edit{
-		one("clusters.main.releaseLabel", `"emr-7.9.0"`, replacesCluster, "emr-main-cluster"),
-		one("clusters.main.applications", `["Hadoop","Spark","Hive"]`, replacesCluster, "emr-main-cluster"),
-		one("clusters.main.sparkDefaults", `{"spark.executor.memory":"4g"}`, replacesCluster, "emr-main-cluster"),
-		// The bootstrap action lists the artifacts by architecture.
-		one("architectures", `["amd64"]`, effects{
-			changes.Replaced: {"emr-main-cluster", "emr-main-task", "telemetry-bootstrap"}, changes.Deleted: {"telemetry-artifact-*"},
-		}, "emr-main-cluster"),
-		one("clusters.main.master.count", `3`, replacesCluster, "emr-main-cluster"),
-		one("clusters.main.core.count", `3`, effects{changes.Updated: {"emr-main-cluster"}}),
-		one("clusters.main.task.count", `2`, effects{changes.Updated: {"emr-main-task"}}),
-		{keys: []string{"clusters.main.task"}, sets: []set{{"clusters.main.task", `null`}}, effects: effects{changes.Deleted: {"emr-main-task"}}},
-		one("clusters.main.idleTimeoutMinutes", `30`, effects{changes.Updated: {"emr-main-cluster"}}),
-		one("clusters.main.terminationProtection", `true`, effects{changes.Updated: {"emr-main-cluster"}}),
-		one("blockPublicAccess", `true`, effects{changes.Created: {"emr-block-public-access"}}),
-		// Spot primaries are for ephemeral stacks, so this edit makes it one.
-		{keys: []string{"clusters.main.master.bidPrice"}, sets: []set{{"clusters.main.master.bidPrice", `"0.10"`}, {"ephemeral", `true`}},
-			effects: effects{
-				changes.Replaced:    {"emr-main-cluster", "emr-main-task"},
-				changes.Unprotected: {"storage-data", "storage-logs", "storage-key", "control-data"},
-			}, refused: []string{"emr-main-cluster"}},
-		one("clusters.main.core.bidPrice", `"0.10"`, replacesCluster, "emr-main-cluster"),
-		one("clusters.main.task.bidPrice", `"0.10"`, replacesTask),
-		{keys: []string{"clusters.main.task.ebs.throughput"}, sets: []set{{"clusters.main.task.ebs.throughput", `250`}}, engineError: "clusters.main.task.ebs[0].throughput"},
-	}
-	for _, role := range []string{"master", "core", "task"} {
-		e, refused := replacesCluster, []string{"emr-main-cluster"}
-		if role == "task" {
-			e, refused = replacesTask, nil
-		}
-		at := "emr." + role + "."
-		out = append(out,
-			one(at+"instanceType", `"m5.2xlarge"`, e, refused...),
-			one(at+"ebs.type", `"gp2"`, e, refused...),
-			one(at+"ebs.sizeGiB", `256`, e, refused...),
-			one(at+"ebs.iops", `4000`, e, refused...),
-			one(at+"ebs.perInstance", `2`, e, refused...),
-		)
-		if role != "task" {
-			out = append(out, one(at+"ebs.throughput", `250`, e, refused...))
-		}
-	}
-	return out
-}
-
 func retentionEdits() []edit {
 	return []edit{
 		one("retention.tempoDays", `7`, effects{changes.Updated: {"workloads-tempo-config"}, changes.Restarted: {"workloads-tempo"}}),
@@ -217,7 +171,7 @@ func retentionEdits() []edit {
 
 // tracingEdits: jobs read the ratio from spark-defaults, steps from the status server.
 func tracingEdits() []edit {
-	ratio := effects{changes.Replaced: {"emr-main-cluster", "emr-main-task"}, changes.Restarted: {"workloads-status"}}
+	ratio := effects{changes.Replaced: {"emr-main-cluster", "emr-main-task-spot"}, changes.Restarted: {"workloads-status"}}
 	copied := []string{"workloads-collector", "workloads-victoria-metrics", "workloads-victoria-logs"}
 	return []edit{
 		one("tracing.enabled", `false`, ratio, "emr-main-cluster"),

@@ -49,6 +49,7 @@ func layers() []layer {
 		{folder: "observe", strict: true, pure: true, imports: []string{"schema", "platform"}},
 		{folder: "observe/pulumiemr", imports: []string{"observe", "platform"}},
 		{folder: "observe/check", pure: true, imports: []string{"observe", "schema/facts", "platform"}},
+		{folder: "observe/runjobflow", pure: true, imports: []string{"observe", "schema", "platform"}},
 		{folder: "observe/snippet", pure: true, imports: []string{"observe", "platform"}},
 		{folder: "components", imports: []string{"observe", "assets", "dashboards", "status", "schema", "platform"}},
 		{folder: "stacks", imports: program},

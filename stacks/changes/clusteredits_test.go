@@ -1,0 +1,172 @@
+package changes_test
+
+import (
+	"strings"
+
+	"github.com/emr-observatory/emr-observatory/stacks/changes"
+	"github.com/emr-observatory/emr-observatory/stacks/config"
+)
+
+// below returns the keys below a key of cluster main, which one edit tries together.
+func below(key string) []string {
+	var out []string
+	pattern := strings.NewReplacer("clusters.main", "clusters.*", "tasks.spot", "tasks.*").Replace(key)
+	for _, f := range config.Fields() {
+		if rest, ok := strings.CutPrefix(f.Path, pattern+"."); ok {
+			out = append(out, key+"."+rest)
+		}
+	}
+	return append(out, key)
+}
+
+// inCluster edits a key of cluster main, and with it all keys below.
+func inCluster(key, value string, e effects, refused ...string) edit {
+	at := "clusters.main." + key
+	return edit{keys: below(at), sets: []set{{at, value}}, effects: e, refused: refused}
+}
+
+func refusedKey(key, value, path string) edit {
+	at := "clusters.main." + key
+	return edit{keys: below(at), sets: []set{{at, value}}, engineError: "clusters.main." + path}
+}
+
+func clusterEdits() []edit {
+	// The bootstrap action lists the artifacts by architecture.
+	artifacts := effects{
+		changes.Replaced: {"emr-main-cluster", "emr-main-task-spot", "telemetry-bootstrap"}, changes.Deleted: {"telemetry-artifact-*"},
+	}
+	out := []edit{
+		one("architectures", `["amd64"]`, artifacts, "emr-main-cluster"),
+		one("blockPublicAccess", `true`, effects{changes.Created: {"emr-block-public-access"}}),
+	}
+	out = append(out, groupEdits()...)
+	out = append(out, shapeEdits()...)
+	out = append(out, lifeEdits()...)
+	out = append(out, settingEdits()...)
+	return append(out, scalingEdits()...)
+}
+
+func groupEdits() []edit {
+	const cluster = "emr-main-cluster"
+	out := []edit{
+		inCluster("master.count", `3`, replacesCluster, cluster),
+		inCluster("core.count", `3`, effects{changes.Updated: {cluster}}),
+		// The provider would keep the core nodes.
+		inCluster("core.count", `0`, effects{}, cluster),
+		inCluster("tasks.spot.count", `2`, effects{changes.Updated: {"emr-main-task-spot"}}),
+		inCluster("tasks", `{}`, effects{changes.Deleted: {"emr-main-task-spot"}}),
+		// Spot primaries are for ephemeral stacks, so this edit makes it one.
+		{keys: []string{"clusters.main.master.bidPrice"}, sets: []set{{"clusters.main.master.bidPrice", `"0.10"`}, {"ephemeral", `true`}},
+			effects: effects{
+				changes.Replaced:    {cluster, "emr-main-task-spot"},
+				changes.Unprotected: {"storage-data", "storage-logs", "storage-key", "control-data"},
+			}, refused: []string{cluster}},
+		inCluster("core.bidPrice", `"0.10"`, replacesCluster, cluster),
+		inCluster("tasks.spot.bidPrice", `"0.10"`, replacesTask),
+		inCluster("tasks.spot.ebsOptimized", `true`, replacesTask),
+		inCluster("tasks.spot.configurations", `[{"classification":"yarn-site","properties":{"a":"b"}}]`,
+			effects{changes.Updated: {"emr-main-task-spot"}}),
+		refusedKey("tasks.spot.ebs.throughput", `250`, "tasks.spot.ebs[0].throughput"),
+		refusedKey("master.ebsOptimized", `true`, "master.ebsOptimized"),
+		refusedKey("core.ebsOptimized", `true`, "core.ebsOptimized"),
+		refusedKey("master.configurations", `[{"classification":"yarn-site","properties":{"a":"b"}}]`, "master.configurations"),
+		refusedKey("core.configurations", `[{"classification":"yarn-site","properties":{"a":"b"}}]`, "core.configurations"),
+	}
+	out[2] = edit{keys: []string{"clusters.main.core.count"}, sets: []set{{"clusters.main.core.count", `0`}, {"clusters.main.tasks", `{}`}},
+		effects: effects{changes.Replaced: {cluster}, changes.Deleted: {"emr-main-task-spot"}}, refused: []string{cluster}}
+	for _, role := range []string{"master", "core", "tasks.spot"} {
+		e, refused := replacesCluster, []string{cluster}
+		if role == "tasks.spot" {
+			e, refused = replacesTask, nil
+		}
+		out = append(out,
+			inCluster(role+".instanceType", `"m5.2xlarge"`, e, refused...),
+			inCluster(role+".ebs.type", `"gp2"`, e, refused...),
+			inCluster(role+".ebs.sizeGiB", `256`, e, refused...),
+			inCluster(role+".ebs.iops", `4000`, e, refused...),
+			inCluster(role+".ebs.perInstance", `2`, e, refused...),
+		)
+		if role != "tasks.spot" {
+			out = append(out, inCluster(role+".ebs.throughput", `250`, e, refused...))
+		}
+	}
+	return out
+}
+
+// shapeEdits are about where and as what the nodes start.
+func shapeEdits() []edit {
+	const cluster = "emr-main-cluster"
+	return []edit{
+		inCluster("releaseLabel", `"emr-7.9.0"`, replacesCluster, cluster),
+		inCluster("applications", `["Hadoop","Spark","Hive"]`, replacesCluster, cluster),
+		{keys: below("clusters.main.observe"), sets: []set{{"clusters.main.observe", `"hostsOnly"`}, {"clusters.main.applications", `["Flink"]`}},
+			effects: replacesCluster, refused: []string{cluster}},
+		inCluster("subnets", `[1]`, replacesCluster, cluster),
+		{keys: below("clusters.main.placement"), sets: []set{{"clusters.main.placement", `"SPREAD"`}, {"clusters.main.master.count", `3`}},
+			effects: replacesCluster, refused: []string{cluster}},
+		inCluster("customAmiId", `"ami-0123456789abcdef0"`, replacesCluster, cluster),
+		inCluster("rootVolumeGiB", `50`, replacesCluster, cluster),
+		{keys: below("clusters.main.fleets"), sets: []set{{"clusters.main.fleets", fleetsJSON}, {"clusters.main.tasks", `{}`},
+			{"clusters.main.master", `{}`}, {"clusters.main.core", `{}`}},
+			shown: []string{`clusters.main.fleets: {"master":…, "core":…}, without groups`},
+			effects: effects{
+				changes.Replaced: {cluster}, changes.Deleted: {"emr-main-task-spot"}, changes.Created: {"emr-main-task"},
+			}, refused: []string{cluster}},
+		inCluster("serviceRoleArn", `"arn:aws:iam::123456789012:role/emr"`, effects{
+			changes.Replaced: {cluster, "emr-main-task-spot", "emr-main-service"}, changes.Deleted: {"emr-main-service"},
+		}, cluster),
+		inCluster("instanceProfileArn", `"arn:aws:iam::123456789012:instance-profile/nodes"`, effects{
+			changes.Replaced: {cluster, "emr-main-task-spot", "emr-main-node"}, changes.Deleted: {"emr-main-node"},
+			changes.Updated: {"emr-main-service"},
+		}, cluster),
+		inCluster("masterSecurityGroups", `["sg-0123abcd"]`, replacesCluster, cluster),
+		inCluster("coreSecurityGroups", `["sg-0123abcd"]`, replacesCluster, cluster),
+	}
+}
+
+const fleetsJSON = `{"master":{"types":[{}]},"core":{"onDemand":2,"types":[{}]},"task":{"onDemand":1,"types":[{}]}}`
+
+func lifeEdits() []edit {
+	const cluster = "emr-main-cluster"
+	updates := effects{changes.Updated: {cluster}}
+	return []edit{
+		inCluster("idleTimeoutMinutes", `30`, updates),
+		inCluster("terminationProtection", `true`, updates),
+		inCluster("unhealthyNodeReplacement", `false`, updates),
+		inCluster("stepConcurrency", `4`, updates),
+		inCluster("scaleDownBehavior", `"TERMINATE_AT_INSTANCE_HOUR"`, replacesCluster, cluster),
+		inCluster("steps", `[{"name":"load","args":["true"]}]`, nothing),
+		{keys: below("clusters.main.keepAlive"), sets: []set{{"clusters.main.keepAlive", `false`}, {"clusters.main.idleTimeoutMinutes", `0`},
+			{"clusters.main.steps", `[{"name":"load","args":["true"]}]`}}, effects: replacesCluster, refused: []string{cluster}},
+		inCluster("tags", `{"team":"data"}`, updates),
+	}
+}
+
+func settingEdits() []edit {
+	const cluster = "emr-main-cluster"
+	return []edit{
+		inCluster("sparkDefaults", `{"spark.executor.memory":"4g"}`, replacesCluster, cluster),
+		inCluster("glueCatalog", `true`, replacesCluster, cluster),
+		inCluster("configurations", `[{"classification":"yarn-site","properties":{"a":"b"}}]`, replacesCluster, cluster),
+		inCluster("bootstrapActions", `[{"name":"own","path":"s3://bucket/own.sh"}]`, replacesCluster, cluster),
+		inCluster("access", `{"s3Read":["s3://raw/"]}`, effects{changes.Updated: {"emr-main-node"}}),
+	}
+}
+
+const rulesJSON = `{"min":1,"max":4,"rules":[` +
+	`{"name":"out","metric":"YARNMemoryAvailablePercentage","comparison":"LESS_THAN","threshold":15,"adjustment":1},` +
+	`{"name":"in","metric":"YARNMemoryAvailablePercentage","comparison":"GREATER_THAN","threshold":75,"adjustment":-1}]}`
+
+func scalingEdits() []edit {
+	const cluster = "emr-main-cluster"
+	rules := effects{
+		changes.Created: {"emr-main-scaling"}, changes.Updated: {"emr-main-service"}, changes.Replaced: {cluster, "emr-main-task-spot"},
+	}
+	return []edit{
+		inCluster("managedScaling", `{"max":4}`, effects{changes.Created: {"emr-main-scaling"}}),
+		refusedKey("master.autoScaling", rulesJSON, "master.autoScaling"),
+		// The role of automatic scaling is the cluster's.
+		inCluster("core.autoScaling", rulesJSON, rules, cluster),
+		inCluster("tasks.spot.autoScaling", rulesJSON, rules, cluster),
+	}
+}
