@@ -78,7 +78,8 @@ func (ScalingRule) Help() map[string]string {
 
 // SetDefaults sets what EMR assumes of a rule that leaves it out.
 func (r *ScalingRule) SetDefaults() {
-	*r = ScalingRule{AdjustmentType: adjustChange, CoolDownSeconds: metricPeriod, PeriodSeconds: metricPeriod, EvaluationPeriods: 1, Statistic: "AVERAGE"}
+	*r = ScalingRule{AdjustmentType: adjustChange, CoolDownSeconds: metricPeriod, PeriodSeconds: metricPeriod, EvaluationPeriods: 1,
+		Statistic: "AVERAGE"}
 }
 
 // Refused says of keys that EMR's rules have why this one has not.
@@ -107,11 +108,13 @@ func scalingMetrics() map[string]metricKind {
 		"HDFSUtilization": {busy: true, unit: percent}, "LiveDataNodes": {unit: percent},
 		"S3BytesRead": {unit: bytes}, "S3BytesWritten": {unit: bytes}, "HDFSBytesRead": {unit: bytes}, "HDFSBytesWritten": {unit: bytes},
 	}
-	for _, name := range []string{"ContainerPendingRatio", "ContainerPending", "ContainerAllocated", "ContainerReserved", "AppsPending", "AppsRunning",
+	for _, name := range []string{"ContainerPendingRatio", "ContainerPending", "ContainerAllocated", "ContainerReserved",
+		"AppsPending", "AppsRunning",
 		"AppsSubmitted", "MemoryAllocatedMB", "MemoryReservedMB", "TotalLoad"} {
 		out[name] = metricKind{busy: true, unit: count}
 	}
-	for _, name := range []string{"AppsCompleted", "AppsFailed", "AppsKilled", "MemoryTotalMB", "CoreNodesRunning", "CoreNodesPending", "MRTotalNodes",
+	for _, name := range []string{"AppsCompleted", "AppsFailed", "AppsKilled", "MemoryTotalMB", "CoreNodesRunning",
+		"CoreNodesPending", "MRTotalNodes",
 		"MRActiveNodes", "MRLostNodes", "MRUnhealthyNodes", "MRDecommissionedNodes", "MRRebootedNodes", "MissingBlocks", "CorruptBlocks",
 		"PendingDeletionBlocks", "UnderReplicatedBlocks", "DfsPendingReplicationBlocks"} {
 		out[name] = metricKind{unit: count}
@@ -141,9 +144,10 @@ func autoScalingRules() map[string]Rule {
 		"coolDown":           intRange(0, math.MaxInt32),
 		"scalingMetric":      metric.with("", "known: "+strings.Join(metrics, ", ")),
 		"comparison":         oneOf("GREATER_THAN_OR_EQUAL", "GREATER_THAN", "LESS_THAN", "LESS_THAN_OR_EQUAL"),
-		"threshold":          textOnly(fmt.Sprintf("must be 0 or more; those of growing and shrinking on one metric in percent at least %d apart", hysteresis)),
-		"period":             intRange(metricPeriod, metricPeriod).with(": EMR sends its metrics every five minutes", "leave it out"),
-		"evaluationPeriods":  intRange(1, math.MaxInt32),
-		"statistic":          oneOf("AVERAGE", "MINIMUM", "MAXIMUM", "SUM", "SAMPLE_COUNT"),
+		"threshold": textOnly(fmt.Sprintf("must be 0 or more; those of growing and shrinking on one metric "+
+			"in percent at least %d apart", hysteresis)),
+		"period":            intRange(metricPeriod, metricPeriod).with(": EMR sends its metrics every five minutes", "leave it out"),
+		"evaluationPeriods": intRange(1, math.MaxInt32),
+		"statistic":         oneOf("AVERAGE", "MINIMUM", "MAXIMUM", "SUM", "SAMPLE_COUNT"),
 	}
 }

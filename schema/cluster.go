@@ -56,9 +56,10 @@ func (Cluster) Help() map[string]string {
 		"applications": "EMR applications to install, Spark among them unless observe is hostsOnly.",
 		"observe": "What nodes report: full, or hostsOnly for a cluster without Spark, of which the platform then has the metrics and " +
 			"logs of its machines, but neither jobs nor JVMs.",
-		"master":         "Primary node or nodes.",
-		"core":           "Core nodes: YARN and HDFS. With count 0, the primary node is the only one.",
-		"tasks":          "Groups of task nodes (YARN only) by key, which is a part of their names. EMR never removes a group: one without key here has 0 nodes.",
+		"master": "Primary node or nodes.",
+		"core":   "Core nodes: YARN and HDFS. With count 0, the primary node is the only one.",
+		"tasks": "Groups of task nodes (YARN only) by key, which is a part of their names. " +
+			"EMR never removes a group: one without key here has 0 nodes.",
 		"subnets":        "Which of the network's private subnets the cluster may run in, counted from 0.",
 		"fleets":         "Instance fleets in place of the groups master, core and tasks: EMR chooses among several instance types.",
 		"managedScaling": "EMR chooses the number of core and task nodes. Left out: it stays as written.",
@@ -73,14 +74,16 @@ func (Cluster) Help() map[string]string {
 			"bill.",
 		"scaleDownBehavior": "When a node that is to go does so: after its tasks, or at the end of its paid hour.",
 		"stepConcurrency":   "Steps that run at the same time.",
-		"steps": "Steps that run once, when the cluster has started. A later edit changes nothing: submit further steps with " +
+		"steps": "Steps that run once, when the cluster has started. " +
+			"A later edit changes nothing: submit further steps with " +
 			"`observatory submit`.",
-		"sparkDefaults":        "Entries of spark-defaults, merged key by key over the platform's.",
-		"glueCatalog":          "Use AWS Glue's Data Catalog as the metastore of Hive and Spark.",
-		"configurations":       "Classifications of EMR, merged with the platform's.",
-		"bootstrapActions":     "Scripts that run on each node after the platform's own and before the applications are installed, in this order.",
-		"serviceRoleArn":       "Existing role of EMR itself. Empty: the stack creates one. The program adds a policy to it.",
-		"instanceProfileArn":   "Existing instance profile of the nodes. Empty: the stack creates one. The program adds a policy to its role.",
+		"sparkDefaults":    "Entries of spark-defaults, merged key by key over the platform's.",
+		"glueCatalog":      "Use AWS Glue's Data Catalog as the metastore of Hive and Spark.",
+		"configurations":   "Classifications of EMR, merged with the platform's.",
+		"bootstrapActions": "Scripts that run on each node after the platform's own and before the applications are installed, in this order.",
+		"serviceRoleArn":   "Existing role of EMR itself. Empty: the stack creates one. The program adds a policy to it.",
+		"instanceProfileArn": "Existing instance profile of the nodes. Empty: the stack creates one. The program " +
+			"adds a policy to its role.",
 		"masterSecurityGroups": "Additional security groups of the primary nodes, in the order in which EMR returns them.",
 		"coreSecurityGroups":   "Additional security groups of core and task nodes, in the order in which EMR returns them.",
 		"access":               "What jobs may use beyond the data bucket's lake/.",

@@ -58,6 +58,7 @@ func (a Access) check(l *violation.List, path string) {
 			total += len(e)
 		}
 	}
-	l.Require(total <= maxAccess, path, total, fmt.Sprintf("must be at most %d characters together: IAM takes 10,240 of a role's own policies", maxAccess),
+	l.Require(total <= maxAccess, path, total,
+		fmt.Sprintf("must be at most %d characters together: IAM takes 10,240 of a role's own policies", maxAccess),
 		"name prefixes that contain the others, or attach a managed policy to the node role, which the output clusters names")
 }

@@ -77,7 +77,8 @@ func (f *Fleet) SetDefaults() {
 // Refused says of keys that EMR's fleets have why these have not.
 func (Fleet) Refused() map[string]decode.Refusal {
 	return map[string]decode.Refusal{
-		"resizeSpecifications": {Rule: "is no key: the AWS provider's version 6 cannot say it", Remedy: "leave it out: EMR then waits without end when it resizes"},
+		"resizeSpecifications": {Rule: "is no key: the AWS provider's version 6 cannot say it",
+			Remedy: "leave it out: EMR then waits without end when it resizes"},
 		"context":              {Rule: "is no key: the AWS provider's version 6 cannot say it", Remedy: "remove it"},
 		"blockDurationMinutes": {Rule: "is no key: EC2 sells no more spot instances of a defined duration", Remedy: "remove it"},
 	}
@@ -114,8 +115,9 @@ func (FleetType) Refused() map[string]decode.Refusal {
 	return map[string]decode.Refusal{
 		"configurations": {Rule: "is no key: the provider does not read them back, and would replace the cluster after each refresh",
 			Remedy: "write them into the configurations of the cluster"},
-		"priority":    {Rule: "is no key: the AWS provider's version 6 cannot say it", Remedy: "use a strategy that needs none"},
-		"customAmiId": {Rule: "is no key: the AWS provider's version 6 cannot say it", Remedy: "use customAmiId of the cluster, and types of one architecture"},
+		"priority": {Rule: "is no key: the AWS provider's version 6 cannot say it", Remedy: "use a strategy that needs none"},
+		"customAmiId": {Rule: "is no key: the AWS provider's version 6 cannot say it",
+			Remedy: "use customAmiId of the cluster, and types of one architecture"},
 	}
 }
 
@@ -180,7 +182,8 @@ func (f Fleet) checkTypes(l *violation.List, path string) {
 		checkFields(l, at, t)
 		l.Require(!seen[t.InstanceType], at+".instanceType", t.InstanceType, "must differ from the other types", "remove it")
 		seen[t.InstanceType] = true
-		l.Require((t.BidPrice == "") != (t.BidPercent == 0), at+".bidPrice", t.BidPrice, "must be given, or else bidPercent: EMR takes one of both",
+		l.Require((t.BidPrice == "") != (t.BidPercent == 0), at+".bidPrice", t.BidPrice,
+			"must be given, or else bidPercent: EMR takes one of both",
 			"set the other one to its empty value")
 		l.Require(len(t.EBS) <= 1, at+".ebs", len(t.EBS), rules["fleetVolumes"].Text, "use one kind, with perInstance")
 		for j, v := range t.EBS {

@@ -18,10 +18,12 @@ func (c Cluster) checkFleets(l *violation.List, path string, ephemeral bool) {
 		l.Require(reflect.DeepEqual(g.group, g.nothing) || reflect.DeepEqual(g.group, InstanceGroup{}), path+"."+g.key, g.group,
 			"must not be given with fleets, which take its place", "move it to "+path+".fleets."+g.key+", or remove fleets")
 	}
-	l.Require(len(c.Tasks) == 0, path+".tasks", len(c.Tasks), "must be empty with fleets, which take their place", "move them to "+path+".fleets.task")
+	l.Require(len(c.Tasks) == 0, path+".tasks", len(c.Tasks), "must be empty with fleets, which take their place",
+		"move them to "+path+".fleets.task")
 	c.checkMasterFleet(l, path+".fleets.master", ephemeral)
 	f := *c.Fleets
-	l.Require(f.Core != nil || f.Task == nil, path+".fleets.task", "set", "must not be set without a core fleet: EMR adds task nodes to core nodes",
+	l.Require(f.Core != nil || f.Task == nil, path+".fleets.task", "set",
+		"must not be set without a core fleet: EMR adds task nodes to core nodes",
 		"add fleets.core")
 	l.Require(f.Core != nil || c.Masters() <= 1, path+".fleets.core", nil, "must be set with three primary nodes", "add it")
 	for key, fleet := range map[string]*Fleet{"core": f.Core, "task": f.Task} {
@@ -38,8 +40,10 @@ func (c Cluster) checkMasterFleet(l *violation.List, path string, ephemeral bool
 	f := c.Fleets.Master
 	f.check(l, path)
 	single := f.OnDemand+f.Spot == 1
-	l.Require(single || f.Spot == 0 && f.OnDemand == threeMasters, path+".onDemand", f.OnDemand, rules["fleetTarget"].Text, "set it to 1 or 3, and spot to 0")
-	l.Require(f.Spot == 0 || ephemeral, path+".spot", f.Spot, "must be 0 unless the stack is ephemeral: losing the primary node loses the cluster",
+	l.Require(single || f.Spot == 0 && f.OnDemand == threeMasters, path+".onDemand", f.OnDemand, rules["fleetTarget"].Text,
+		"set it to 1 or 3, and spot to 0")
+	l.Require(f.Spot == 0 || ephemeral, path+".spot", f.Spot,
+		"must be 0 unless the stack is ephemeral: losing the primary node loses the cluster",
 		"run the primary node on demand")
 	for i, t := range f.Types {
 		l.Require(t.Weight == 1, pathOf(path+".types", i)+".weight", t.Weight, "must be 1 for primary nodes", "remove it")

@@ -52,7 +52,8 @@ const minCount = 1
 
 func groupRules() map[string]Rule {
 	masters := masterCounts()
-	count := textOnly(fmt.Sprintf("must be %d or %d for master, at least %d for core and task, or 0 for core", masters[0], masters[1], minCount))
+	count := textOnly(fmt.Sprintf("must be %d or %d for master, at least %d for core and task, or 0 for core", masters[0],
+		masters[1], minCount))
 	count.Min, count.Max = minCount, math.MaxInt32
 	return map[string]Rule{
 		// EMR still names types below .large in its answers, but no longer in its pages (EMR

@@ -86,7 +86,8 @@ func (c Cluster) checkLife(l *violation.List, path string, ephemeral bool) {
 	if c.KeepAlive {
 		return
 	}
-	l.Require(len(c.Steps) > 0, path+".keepAlive", c.KeepAlive, "must be true without steps: the cluster would end at once", "add steps, or remove the key")
+	l.Require(len(c.Steps) > 0, path+".keepAlive", c.KeepAlive, "must be true without steps: the cluster would end at once",
+		"add steps, or remove the key")
 	l.Require(c.IdleTimeoutMinutes == 0, path+".idleTimeoutMinutes", c.IdleTimeoutMinutes,
 		"must be 0 without keepAlive: the cluster ends after its last step, idle or not", "set it to 0")
 	l.Require(!c.TerminationProtection, path+".terminationProtection", c.TerminationProtection,

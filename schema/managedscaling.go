@@ -39,7 +39,8 @@ func (m *ManagedScaling) SetDefaults() { *m = ManagedScaling{Unit: UnitInstances
 
 // Refused says of keys that EMR's policy has why this one has not.
 func (ManagedScaling) Refused() map[string]decode.Refusal {
-	r := decode.Refusal{Rule: "is no key: the AWS provider's version 6 cannot say it", Remedy: "leave it out: EMR then scales by its default strategy"}
+	r := decode.Refusal{Rule: "is no key: the AWS provider's version 6 cannot say it",
+		Remedy: "leave it out: EMR then scales by its default strategy"}
 	return map[string]decode.Refusal{"scalingStrategy": r, "utilizationPerformanceIndex": r}
 }
 
@@ -70,10 +71,12 @@ func (c Cluster) checkManagedScaling(l *violation.List, path string) {
 	}
 	if m.MaxOnDemand != nil {
 		l.Require(inRange(*m.MaxOnDemand, 0, m.Max), at+".maxOnDemand", *m.MaxOnDemand, rules["scalingPart"].Text, "")
-		l.Require(*m.MaxOnDemand != 0 || m.MaxCore == nil, at+".maxOnDemand", *m.MaxOnDemand, "must be 1 or more with maxCore: the provider drops a 0",
+		l.Require(*m.MaxOnDemand != 0 || m.MaxCore == nil, at+".maxOnDemand", *m.MaxOnDemand,
+			"must be 1 or more with maxCore: the provider drops a 0",
 			"set it to 1, or leave maxCore out")
 	}
-	l.Require(c.HasCore(), at, m.Unit, "must not be set for a primary node alone: there is nothing to scale", "remove it, or set "+path+".core.count")
+	l.Require(c.HasCore(), at, m.Unit, "must not be set for a primary node alone: there is nothing to scale",
+		"remove it, or set "+path+".core.count")
 	for i, name := range c.Applications {
 		l.Require(!slices.Contains(outsideYARN(), name), pathOf(path+".applications", i), name,
 			"must run on YARN with managedScaling, which sees nothing else", "remove it, or the key managedScaling")

@@ -95,8 +95,11 @@ func RuleNamed(name string) (Rule, bool) {
 }
 
 // rules are the rules of all sections by the name that `rule` tags use.
-var rules = mergeRules(globalRules(), tagRules(), networkRules(), controlNodeRules(), clustersRules(), clusterRules(), workerRules(), lifeRules(), launchRules(), configurationRules(), clusterAccessRules(), managedScalingRules(), autoScalingRules(), fleetRules(), groupRules(), volumeRules(),
-	retentionRules(), endpointRules(), accessRules(), certificateRules(), tracingRules())
+var rules = mergeRules(
+	globalRules(), tagRules(), networkRules(), controlNodeRules(), clustersRules(), clusterRules(), workerRules(), lifeRules(),
+	launchRules(), configurationRules(), clusterAccessRules(), managedScalingRules(), autoScalingRules(), fleetRules(),
+	groupRules(), volumeRules(), retentionRules(), endpointRules(), accessRules(), certificateRules(), tracingRules(),
+)
 
 func mergeRules(parts ...map[string]Rule) map[string]Rule {
 	out := map[string]Rule{}

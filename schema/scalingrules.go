@@ -41,7 +41,8 @@ func (a AutoScaling) check(l *violation.List, g Group) {
 
 // check checks one rule by itself.
 func (r ScalingRule) check(l *violation.List, path string) {
-	l.Require(r.Adjustment != 0 && (r.AdjustmentType != adjustExact || r.Adjustment > 0), path+".adjustment", r.Adjustment, rules["adjustment"].Text, "")
+	l.Require(r.Adjustment != 0 && (r.AdjustmentType != adjustExact || r.Adjustment > 0), path+".adjustment", r.Adjustment,
+		rules["adjustment"].Text, "")
 	l.Require(r.Threshold >= 0, path+".threshold", r.Threshold, rules["threshold"].Text, "")
 	kind := scalingMetrics()[r.Metric]
 	if r.AdjustmentType == adjustExact || r.Adjustment == 0 || !kind.idle && !kind.busy || !rules["comparison"].Holds(r.Comparison) {
@@ -79,7 +80,8 @@ func (a AutoScaling) checkPairs(l *violation.List, path string) {
 		}
 	}
 	if len(a.Rules) > 0 && inRange(len(a.Rules), 1, maxScalingRules) {
-		l.Require(in >= out, path, len(a.Rules), "must shrink the group in as many rules as let it grow: otherwise it only ever grows", "add the missing rule")
+		l.Require(in >= out, path, len(a.Rules), "must shrink the group in as many rules as let it grow: otherwise it only ever grows",
+			"add the missing rule")
 		l.Require(out > 0 || in == 0, path, len(a.Rules), "must let the group grow: otherwise it only ever shrinks", "add the missing rule")
 	}
 }

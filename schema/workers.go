@@ -96,7 +96,8 @@ func (c Cluster) checkWorkers(l *violation.List, path string) {
 		checkFields(l, path+".core", c.Core)
 	}
 	c.Core.checkNotTask(l, path+".core")
-	l.Require(c.HasCore() || len(c.Tasks) == 0, path+".tasks", len(c.Tasks), "must be empty without core nodes: EMR adds task nodes to a core group",
+	l.Require(c.HasCore() || len(c.Tasks) == 0, path+".tasks", len(c.Tasks),
+		"must be empty without core nodes: EMR adds task nodes to a core group",
 		"set "+path+".core.count to 1 or more")
 	l.Require(c.HasCore() || c.Master.Count <= 1, path+".core.count", c.Core.Count, "must be at least 1 with three primary nodes",
 		"set it to 1 or more, or "+path+".master.count to 1")

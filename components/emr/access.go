@@ -23,7 +23,8 @@ func accessStatements(a iampolicy.Account, region string, access schema.Access) 
 		"s3:ListMultipartUploadParts")
 	add("UseKeys", access.KMSKeys, "kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey")
 	add("ReadSecrets", access.Secrets, "secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret")
-	add("UseTables", glueResources(a, region, access.GlueDatabases), "glue:GetDatabase", "glue:GetDatabases", "glue:GetTable", "glue:GetTables",
+	add("UseTables", glueResources(a, region, access.GlueDatabases), "glue:GetDatabase", "glue:GetDatabases", "glue:GetTable",
+		"glue:GetTables",
 		"glue:GetPartition", "glue:GetPartitions", "glue:BatchGetPartition", "glue:GetUserDefinedFunction", "glue:GetUserDefinedFunctions",
 		"glue:CreateTable", "glue:UpdateTable", "glue:DeleteTable", "glue:CreatePartition", "glue:BatchCreatePartition", "glue:UpdatePartition",
 		"glue:DeletePartition", "glue:BatchDeletePartition")

@@ -30,7 +30,8 @@ func (a *Args) warnOfOtherRelease(ctx *pulumi.Context, c *Cluster) error {
 	}
 	err := ctx.Log.Warn(fmt.Sprintf("%s: %s: %s and %s are restated from %s, the only release whose values are published; "+
 		"if jobs depend on others, compare them with `observatory doctor --node FILE`",
-		a.path("releaseLabel"), a.ReleaseLabel, schema.SparkDriverAgentKey, schema.SparkExecutorAgentKey, observe.RestatedRelease), &pulumi.LogArgs{Resource: c})
+		a.path("releaseLabel"), a.ReleaseLabel, schema.SparkDriverAgentKey, schema.SparkExecutorAgentKey, observe.RestatedRelease),
+		&pulumi.LogArgs{Resource: c})
 	if err != nil {
 		return fmt.Errorf("warn of another release: %w", err)
 	}

@@ -64,7 +64,8 @@ func (b *builder) useNodeRole(profileARN string) (*nodeRole, error) {
 		return nil, err
 	}
 	return &nodeRole{
-		arn: profile.RoleArn(), name: profile.RoleName(), profileARN: pulumi.String(profileARN).ToStringOutput(), policies: []pulumi.Resource{own},
+		arn: profile.RoleArn(), name: profile.RoleName(), profileARN: pulumi.String(profileARN).ToStringOutput(),
+		policies: []pulumi.Resource{own},
 	}, nil
 }
 

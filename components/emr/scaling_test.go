@@ -125,8 +125,10 @@ func TestFleetsTakeThePlaceOfGroups(t *testing.T) {
 		map[string]any{"instanceType": "m5.2xlarge", "weightedCapacity": 2.0, "bidPrice": "0.2"},
 	}
 	onDemand := []any{map[string]any{"allocationStrategy": "lowest-price"}}
-	spot := []any{map[string]any{"allocationStrategy": "price-capacity-optimized", "timeoutAction": "SWITCH_TO_ON_DEMAND", "timeoutDurationMinutes": 20.0}}
-	require.Equal(t, map[string]any{"name": "master", "targetOnDemandCapacity": 1.0, "targetSpotCapacity": 0.0, "instanceTypeConfigs": types[:1],
+	spot := []any{map[string]any{"allocationStrategy": "price-capacity-optimized", "timeoutAction": "SWITCH_TO_ON_DEMAND",
+		"timeoutDurationMinutes": 20.0}}
+	require.Equal(t, map[string]any{"name": "master", "targetOnDemandCapacity": 1.0, "targetSpotCapacity": 0.0,
+		"instanceTypeConfigs":  types[:1],
 		"launchSpecifications": map[string]any{"onDemandSpecifications": onDemand}}, in["masterInstanceFleet"])
 	require.Equal(t, map[string]any{"name": "core", "targetOnDemandCapacity": 2.0, "targetSpotCapacity": 4.0, "instanceTypeConfigs": types,
 		"launchSpecifications": map[string]any{"onDemandSpecifications": onDemand, "spotSpecifications": spot}}, in["coreInstanceFleet"])
@@ -152,7 +154,8 @@ func TestManagedScalingOwnsTheTargetsOfFleets(t *testing.T) {
 func TestAccessGivesTheNodesWhatJobsNeed(t *testing.T) {
 	a := validArgs()
 	a.Access = schema.Access{
-		S3Read: []string{"s3://raw/sales/"}, S3Write: []string{"s3://out/"}, KMSKeys: []string{"arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f"}, GlueDatabases: []string{"sales"},
+		S3Read: []string{"s3://raw/sales/"}, S3Write: []string{"s3://out/"},
+		KMSKeys: []string{"arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f"}, GlueDatabases: []string{"sales"},
 		Secrets: []string{"arn:aws:secretsmanager:us-east-1:123456789012:secret:db-a1b2c3"},
 	}
 	policy := fmt.Sprint(one(t, run(t, a), policyType, "emr-node").Inputs.Mappable()["policy"])

@@ -61,7 +61,8 @@ func Input(c schema.Cluster, e Environment) *emr.RunJobFlowInput {
 	}
 	if m := c.ManagedScaling; m != nil {
 		in.ManagedScalingPolicy = &types.ManagedScalingPolicy{ComputeLimits: &types.ComputeLimits{
-			UnitType: types.ComputeLimitsUnitType(m.Unit), MinimumCapacityUnits: aws.Int32(int32(m.Min)), MaximumCapacityUnits: aws.Int32(int32(m.Max)),
+			UnitType: types.ComputeLimitsUnitType(m.Unit), MinimumCapacityUnits: aws.Int32(int32(m.Min)),
+			MaximumCapacityUnits:     aws.Int32(int32(m.Max)),
 			MaximumCoreCapacityUnits: part(m.MaxCore), MaximumOnDemandCapacityUnits: part(m.MaxOnDemand),
 		}}
 	}
@@ -157,7 +158,8 @@ func steps(list []schema.Step) []types.StepConfig {
 		step := types.StepConfig{Name: aws.String(s.Name), ActionOnFailure: types.ActionOnFailure(s.ActionOnFailure),
 			HadoopJarStep: &types.HadoopJarStepConfig{Jar: aws.String(s.Jar), Args: s.Args, MainClass: optional(s.MainClass)}}
 		for _, k := range slices.Sorted(maps.Keys(s.Properties)) {
-			step.HadoopJarStep.Properties = append(step.HadoopJarStep.Properties, types.KeyValue{Key: aws.String(k), Value: aws.String(s.Properties[k])})
+			step.HadoopJarStep.Properties = append(step.HadoopJarStep.Properties, types.KeyValue{Key: aws.String(k),
+				Value: aws.String(s.Properties[k])})
 		}
 		out = append(out, step)
 	}

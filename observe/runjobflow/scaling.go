@@ -46,7 +46,8 @@ func fleets(f schema.Fleets) []types.InstanceFleetConfig {
 
 func fleet(name string, role types.InstanceFleetType, f schema.Fleet) types.InstanceFleetConfig {
 	out := types.InstanceFleetConfig{
-		Name: aws.String(name), InstanceFleetType: role, TargetOnDemandCapacity: aws.Int32(int32(f.OnDemand)), TargetSpotCapacity: aws.Int32(int32(f.Spot)),
+		Name: aws.String(name), InstanceFleetType: role, TargetOnDemandCapacity: aws.Int32(int32(f.OnDemand)),
+		TargetSpotCapacity: aws.Int32(int32(f.Spot)),
 	}
 	for _, t := range f.Types {
 		config := types.InstanceTypeConfig{
@@ -67,7 +68,8 @@ func fleet(name string, role types.InstanceFleetType, f schema.Fleet) types.Inst
 	}
 	if f.Spot > 0 && f.SpotStrategy != "" {
 		specifications.SpotSpecification = &types.SpotProvisioningSpecification{
-			AllocationStrategy: types.SpotProvisioningAllocationStrategy(f.SpotStrategy), TimeoutAction: types.SpotProvisioningTimeoutAction(f.SpotTimeoutAction),
+			AllocationStrategy:     types.SpotProvisioningAllocationStrategy(f.SpotStrategy),
+			TimeoutAction:          types.SpotProvisioningTimeoutAction(f.SpotTimeoutAction),
 			TimeoutDurationMinutes: aws.Int32(int32(f.SpotTimeoutMinutes)),
 		}
 		out.LaunchSpecifications = specifications

@@ -38,7 +38,8 @@ var (
 	// bootstrap arguments and certificates contain.
 	newControlAddress = effects{
 		changes.Replaced: {
-			"control-address", "control-interface", "control-instance", "control-attachment", "control-gate", "emr-main-cluster", "emr-main-task-spot",
+			"control-address", "control-interface", "control-instance", "control-attachment", "control-gate", "emr-main-cluster",
+			"emr-main-task-spot",
 			"workloads-grafana-request", "workloads-grafana-certificate", "workloads-status-request", "workloads-status-certificate",
 		},
 		changes.Unforeseen: {"workloads-*", "grafana-*"},

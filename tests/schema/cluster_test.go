@@ -27,7 +27,10 @@ func (g generator) cluster(c *schema.Config) schema.Cluster {
 }
 
 func (g generator) applications(e *schema.Cluster) {
-	e.Applications = slices.DeleteFunc(e.Applications, func(name string) bool { return !slices.Contains(facts.ReleasesOf(name), e.ReleaseLabel) })
+	e.Applications = slices.DeleteFunc(e.Applications, func(name string) bool {
+		return !slices.Contains(facts.ReleasesOf(name),
+			e.ReleaseLabel)
+	})
 	e.Observe = schema.ObserveFull
 	if g.IntN(5) == 0 {
 		e.Observe = schema.ObserveHostsOnly
@@ -144,7 +147,10 @@ func (g generator) scaling(e *schema.Cluster) {
 			m.MaxCore = &part
 		}
 		e.ManagedScaling = m
-		e.Applications = slices.DeleteFunc(e.Applications, func(a string) bool { return slices.Contains([]string{"HBase", "Presto", "Trino"}, a) })
+		e.Applications = slices.DeleteFunc(e.Applications, func(a string) bool {
+			return slices.Contains([]string{"HBase", "Presto",
+				"Trino"}, a)
+		})
 		return
 	}
 	if e.Fleets != nil || g.IntN(2) == 0 {
@@ -224,4 +230,22 @@ func (g generator) fleet(release string) schema.Fleet {
 		}
 	}
 	return f
+}
+
+// fit gives a group a type that the release takes, and no more volumes than the type has.
+func (g generator) fit(group *schema.InstanceGroup, release string) {
+	types := facts.Instances().Types
+	rule, _ := schema.RuleNamed("emrInstanceType")
+	t := types[g.IntN(len(types))]
+	for !t.IsIn(release) || !rule.Holds(t.Name) {
+		t = types[g.IntN(len(types))]
+	}
+	group.InstanceType = t.Name
+	count := 1 // the root volume
+	for _, v := range group.EBS {
+		count += v.PerInstance
+	}
+	if t.EBS != nil && count > t.EBS.Volumes {
+		group.EBS = []schema.Volume{}
+	}
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
-	"github.com/emr-observatory/emr-observatory/schema/facts"
 )
 
 // generator creates random configurations from the schema's rules. It prefers the
@@ -221,24 +220,6 @@ func (g generator) clusters(c *schema.Config) {
 		if arch := schema.Arch(group.InstanceType); !slices.Contains(c.Architectures, arch) {
 			c.Architectures = append(c.Architectures, arch)
 		}
-	}
-}
-
-// fit gives a group a type that the release takes, and no more volumes than the type has.
-func (g generator) fit(group *schema.InstanceGroup, release string) {
-	types := facts.Instances().Types
-	rule, _ := schema.RuleNamed("emrInstanceType")
-	t := types[g.IntN(len(types))]
-	for !t.IsIn(release) || !rule.Holds(t.Name) {
-		t = types[g.IntN(len(types))]
-	}
-	group.InstanceType = t.Name
-	count := 1 // the root volume
-	for _, v := range group.EBS {
-		count += v.PerInstance
-	}
-	if t.EBS != nil && count > t.EBS.Volumes {
-		group.EBS = []schema.Volume{}
 	}
 }
 

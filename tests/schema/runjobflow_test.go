@@ -108,7 +108,8 @@ func prune(v any) any {
 // alike returns what both renderings must say alike, by its name in EMR's API.
 func alike(input map[string]any) map[string]any {
 	out := map[string]any{}
-	for _, key := range []string{"ReleaseLabel", "CustomAmiId", "EbsRootVolumeSize", "ScaleDownBehavior", "StepConcurrencyLevel", "Configurations"} {
+	for _, key := range []string{"ReleaseLabel", "CustomAmiId", "EbsRootVolumeSize", "ScaleDownBehavior", "StepConcurrencyLevel",
+		"Configurations"} {
 		if v, set := input[key]; set {
 			out[key] = v
 		}
@@ -159,7 +160,8 @@ func fromPulumi(t *testing.T, key string, cluster schema.Cluster, cfg schema.Con
 		_, err = emr.New(ctx, "emr", &emr.Args{
 			Region: cfg.Region, Key: key, Name: e.Name, Cluster: cluster, Ephemeral: cfg.Ephemeral, VPCID: pulumi.String("vpc"),
 			SubnetIDs: pulumi.ToStringArray(e.SubnetIDs), S3PrefixListID: pulumi.String("pl"),
-			ObservedSecurityGroupID: pulumi.String(e.Observe.SecurityGroupID), Bucket: pulumi.String("bucket"), BucketARN: pulumi.String("arn:aws:s3:::b"),
+			ObservedSecurityGroupID: pulumi.String(e.Observe.SecurityGroupID), Bucket: pulumi.String("bucket"),
+			BucketARN: pulumi.String("arn:aws:s3:::b"),
 			KMSKeyARN: pulumi.String("key"), BootstrapPath: pulumi.String(e.Observe.Bootstrap.Path),
 			BootstrapArgs: pulumi.ToStringArray(e.Observe.Bootstrap.Args),
 		}, pulumi.Provider(p))
