@@ -34,6 +34,8 @@ func clusterEdits() []edit {
 	// The bootstrap action lists the artifacts by architecture.
 	artifacts := effects{
 		changes.Replaced: {"emr-main-cluster", "emr-main-task-spot", "telemetry-bootstrap"}, changes.Deleted: {"telemetry-artifact-*"},
+		// It tells which clusters have an older bootstrap action.
+		changes.Updated: {"workloads-status-config"}, changes.Restarted: {"workloads-status"},
 	}
 	out := []edit{
 		one("architectures", `["amd64"]`, artifacts, "emr-main-cluster"),

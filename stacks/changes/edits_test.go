@@ -77,7 +77,8 @@ func edits() []edit {
 func networkEdits() []edit {
 	moved := effects{
 		changes.Updated:    {"network-internet"},
-		changes.Replaced:   append([]string{"network-vpc", "network-*"}, newControlAddress[changes.Replaced]...),
+		changes.Replaced:   append([]string{"network-vpc", "network-*", "emr-main-core*", "emr-main-master*", "emr-main-service-access*"},
+			newControlAddress[changes.Replaced]...),
 		changes.Unforeseen: newControlAddress[changes.Unforeseen],
 	}
 	return []edit{

@@ -59,7 +59,10 @@ func TestChangedArtifactReplacesCluster(t *testing.T) {
 	plan, err := changes.Preview(t.Context(), s.Stack)
 	require.NoError(t, err)
 	require.Equal(t, []string{"emr-main-cluster", "telemetry-artifact-" + edited.Name, "telemetry-bootstrap"}, plan.Names(changes.Replaced))
-	for _, other := range []changes.Effect{changes.Created, changes.Updated, changes.Restarted, changes.Deleted, changes.Unforeseen} {
+	// It tells which clusters have an older bootstrap action.
+	require.Equal(t, []string{"workloads-status-config"}, plan.Names(changes.Updated))
+	require.Equal(t, []string{"workloads-status"}, plan.Names(changes.Restarted))
+	for _, other := range []changes.Effect{changes.Created, changes.Deleted, changes.Unforeseen} {
 		require.Empty(t, plan.Names(other), other)
 	}
 	cluster := plan[slices.IndexFunc(plan, func(c changes.Change) bool { return c.Name == "emr-main-cluster" })]
