@@ -76,8 +76,8 @@ func edits() []edit {
 
 func networkEdits() []edit {
 	moved := effects{
-		changes.Updated:    {"network-internet"},
-		changes.Replaced:   append([]string{"network-vpc", "network-*", "emr-main-core*", "emr-main-master*", "emr-main-service-access*"},
+		changes.Updated: {"network-internet"},
+		changes.Replaced: append([]string{"network-vpc", "network-*", "emr-main-core*", "emr-main-master*", "emr-main-service-access*"},
 			newControlAddress[changes.Replaced]...),
 		changes.Unforeseen: newControlAddress[changes.Unforeseen],
 	}
