@@ -48,7 +48,7 @@ func (c *cloud) duringMarkers(t *testing.T, run string, do func(), conf ...strin
 	require.NoError(t, err)
 	cmd.Stderr = os.Stderr
 	require.NoError(t, cmd.Start())
-	require.Eventually(t, func() bool { return c.lastMarker(t, run) > 0 }, 2*time.Minute, time.Second, "the job's first line")
+	require.Eventually(t, func() bool { return c.lastMarker(t, run) > 0 }, 5*time.Minute, time.Second, "the job's first line")
 	do()
 	primary := 0
 	for pid, program := range c.processes(t) {
