@@ -70,7 +70,8 @@ func (Cluster) Help() map[string]string {
 		"keepAlive":             "False: the cluster ends after its last step, and the next update starts another.",
 		"idleTimeoutMinutes":    "Minutes without work after which EMR terminates the cluster; 0 for never.",
 		"terminationProtection": "Refuse to terminate the cluster, by API or by destroy.",
-		"unhealthyNodeReplacement": "Replace core nodes that YARN or HDFS reports as unhealthy. False: they only lose their work and stay on the " +
+		"unhealthyNodeReplacement": "Replace core nodes that YARN or HDFS reports as unhealthy. False: they only lose their work and " +
+			"stay on the " +
 			"bill.",
 		"scaleDownBehavior": "When a node that is to go does so: after its tasks, or at the end of its paid hour.",
 		"stepConcurrency":   "Steps that run at the same time.",

@@ -62,7 +62,8 @@ func (c Cluster) checkConfigurations(l *violation.List, path string) {
 	for i, e := range c.Configurations {
 		_, set := e.Properties[MetastoreClientKey]
 		l.Require(!c.GlueCatalog || !set || e.Classification != classHiveSite && e.Classification != classSparkHiveSite,
-			fmt.Sprintf("%s[%d].properties.%s", at, i, MetastoreClientKey), e.Properties[MetastoreClientKey], "must not be set with glueCatalog, which sets it",
+			fmt.Sprintf("%s[%d].properties.%s", at, i, MetastoreClientKey), e.Properties[MetastoreClientKey],
+			"must not be set with glueCatalog, which sets it",
 			"remove it, or set "+path+".glueCatalog to false")
 	}
 }
@@ -93,7 +94,8 @@ func checkReserved(l *violation.List, at string, c Configuration) {
 	l.Require(c.Classification != sparkDefaults, at+".classification", c.Classification,
 		"must not be among them: it has a key of its own, which keeps the platform's agent", "move its properties to sparkDefaults")
 	if v, set := c.Properties[PrometheusEndpointKey]; c.Classification == classCoreSite {
-		l.Require(!set || v == "true", at+".properties."+PrometheusEndpointKey, v, "must be true: the collector reads YARN's and HDFS's metrics there",
+		l.Require(!set || v == "true", at+".properties."+PrometheusEndpointKey, v,
+			"must be true: the collector reads YARN's and HDFS's metrics there",
 			"remove it")
 	}
 	for _, k := range slices.Sorted(maps.Keys(c.Properties)) {

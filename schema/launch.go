@@ -37,8 +37,9 @@ func launchRules() map[string]Rule {
 		"rootVolume": root,
 		"roleArn":    pattern(arn+`role/([\w+=,.@-]+/)*[\w+=,.@-]{1,64}$`, "the ARN of an IAM role").optional(),
 		"profileArn": pattern(arn+`instance-profile/([\w+=,.@-]+/)*[\w+=,.@-]{1,128}$`, "the ARN of an IAM instance profile").optional(),
-		"securityGroup": pattern(`^sg-([0-9a-f]{8}|[0-9a-f]{17})$`, fmt.Sprintf("a security group id (sg- and 8 or 17 hexadecimal digits), %d at most",
-			maxMoreGroups)),
+		"securityGroup": pattern(`^sg-([0-9a-f]{8}|[0-9a-f]{17})$`,
+			fmt.Sprintf("a security group id (sg- and 8 or 17 hexadecimal digits), %d at most",
+				maxMoreGroups)),
 		"clusterTags": textOnly(fmt.Sprintf("must be at most %d tags, with keys of 1 to %d and values of at most %d bytes: "+
 			"letters, digits, spaces or _.:/=+-@, without the prefix %s", maxClusterTags, maxTagKey, maxTagValue, awsPrefix)),
 		"bootstrapActions": textOnly(fmt.Sprintf("must be at most %d: EMR takes one more, which is the platform's", maxBootstrapActions)),
@@ -60,7 +61,8 @@ type BootstrapAction struct {
 func (BootstrapAction) Help() map[string]string {
 	return map[string]string{
 		"name": "Name in EMR's console, each only once.",
-		"path": "The script. An edit of its content alone changes nothing: nodes that start later run the new one, unless the path has a version.",
+		"path": "The script. An edit of its content alone changes nothing: nodes that start later run the new one, " +
+			"unless the path has a version.",
 		"args": "Its arguments.",
 	}
 }
@@ -69,17 +71,20 @@ func (BootstrapAction) Help() map[string]string {
 func (b *BootstrapAction) SetDefaults() { *b = BootstrapAction{Args: []string{}} }
 
 func (c Cluster) checkBootstrapActions(l *violation.List, path string) {
-	l.Require(len(c.BootstrapActions) <= maxBootstrapActions, path, len(c.BootstrapActions), rules["bootstrapActions"].Text, "join some into one script")
+	l.Require(len(c.BootstrapActions) <= maxBootstrapActions, path, len(c.BootstrapActions), rules["bootstrapActions"].Text,
+		"join some into one script")
 	names := map[string]bool{platform.Name: true}
 	for i, b := range c.BootstrapActions {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		name, script := rules["actionName"], rules["actionPath"]
 		l.Require(name.Holds(b.Name), at+".name", b.Name, name.Text, name.Remedy)
-		l.Require(!names[b.Name], at+".name", b.Name, "must differ from the others and from "+platform.Name+": logs name actions by it", "rename it")
+		l.Require(!names[b.Name], at+".name", b.Name,
+			"must differ from the others and from "+platform.Name+": logs name actions by it", "rename it")
 		names[b.Name] = true
 		l.Require(script.Holds(b.Path), at+".path", b.Path, script.Text, script.Remedy)
 		for j, a := range b.Args {
-			l.Require(len([]rune(a)) <= maxActionArgument, fmt.Sprintf("%s.args[%d]", at, j), len([]rune(a)), rules["actionArgument"].Text, "read it from a file")
+			l.Require(len([]rune(a)) <= maxActionArgument, fmt.Sprintf("%s.args[%d]", at, j), len([]rune(a)),
+				rules["actionArgument"].Text, "read it from a file")
 		}
 	}
 }

@@ -15,7 +15,8 @@ func unsupportedKeys() map[string]decode.Refusal {
 	}
 	absent := func(remedy string) decode.Refusal { return decode.Refusal{Rule: provider, Remedy: remedy} }
 	return map[string]decode.Refusal{
-		"osReleaseLabel":          absent("remove it: a new cluster has the newest Amazon Linux of its release; to pin one, name an image in customAmiId"),
+		"osReleaseLabel": absent("remove it: a new cluster has the newest Amazon Linux of its release; " +
+			"to pin one, name an image in customAmiId"),
 		"ebsRootVolumeSize":       elsewhere("the root volume has a key of its own", "rootVolumeGiB"),
 		"ebsRootVolumeIops":       absent("remove it: a root volume of gp3 has 3000 IOPS; put what needs more on volumes of the group's ebs"),
 		"ebsRootVolumeThroughput": absent("remove it: a root volume of gp3 has 125 MiB/s; put what needs more on volumes of the group's ebs"),
@@ -24,12 +25,14 @@ func unsupportedKeys() map[string]decode.Refusal {
 		"sessionEnabled":          absent("start Spark Connect's server as a step"),
 		"repoUpgradeOnBoot":       absent("upgrade packages in a bootstrap action, or in the image of customAmiId"),
 		"extendedSupport":         absent("choose a release with standard support"),
-		"visibleToAllUsers":       {Rule: "is no key: EMR shows every cluster to all users who may read clusters", Remedy: "remove it; restrict who may read by tags"},
-		"additionalInfo":          {Rule: "is no key: EMR does not document its content", Remedy: "remove it"},
+		"visibleToAllUsers": {Rule: "is no key: EMR shows every cluster to all users who may read clusters",
+			Remedy: "remove it; restrict who may read by tags"},
+		"additionalInfo": {Rule: "is no key: EMR does not document its content", Remedy: "remove it"},
 		"keyName": {Rule: "is no key: nodes take no SSH connections",
 			Remedy: "open a shell with Session Manager: `aws ssm start-session --target <instance id>`"},
 		"logUri": {Rule: "is no key: each cluster has its own prefix in the data bucket", Remedy: "read it from the output clusters"},
-		"securityConfiguration": {Rule: "is no key: the platform makes one for each cluster, which encrypts S3 and every disk and requires IMDSv2",
+		"securityConfiguration": {Rule: "is no key: the platform makes one for each cluster, which encrypts S3 and every disk " +
+			"and requires IMDSv2",
 			Remedy: "remove it; of Spark's traffic, spark.network.crypto.enabled in sparkDefaults encrypts RPC and shuffles"},
 		"kerberosAttributes": {Rule: "is no key: a cluster with Kerberos is not supported yet",
 			Remedy: "start it elsewhere and observe it: docs/guides/observe.md"},

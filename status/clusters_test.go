@@ -26,7 +26,8 @@ func putCluster(t *testing.T, store *emrapi.Store, name, stack string, action ..
 		cluster.Tags = append(cluster.Tags, types.Tag{Key: &key, Value: &value})
 	}
 	cluster.BootstrapActions = []types.BootstrapActionConfig{{
-		Name: aws.String("install"), ScriptBootstrapAction: &types.ScriptBootstrapActionConfig{Path: aws.String("s3://data/install.sh"), Args: action},
+		Name:                  aws.String("install"),
+		ScriptBootstrapAction: &types.ScriptBootstrapActionConfig{Path: aws.String("s3://data/install.sh"), Args: action},
 	}}
 	id, err := store.PutJobFlow(cluster)
 	require.NoError(t, err)

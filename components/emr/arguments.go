@@ -174,7 +174,7 @@ func steps(list []schema.Step) emr.ClusterStepArray {
 // clusterTags returns the tags of the cluster, which EMR copies to its instances.
 func (b *builder) clusterTags() pulumi.StringMap {
 	out := b.tags()
-	for k, v := range b.args.Cluster.Tags {
+	for k, v := range b.args.Tags {
 		out[k] = pulumi.String(v)
 	}
 	return out

@@ -35,7 +35,8 @@ func rules(rec *recorder.Recording, token string) []string {
 			}
 		}
 		out = append(out, fmt.Sprintf("%s %s %s %v-%v", strings.TrimSuffix(r.Inputs["securityGroupId"].StringValue(), "-id"),
-			strings.TrimSuffix(peer, "-id"), r.Inputs["ipProtocol"].StringValue(), r.Inputs["fromPort"].NumberValue(), r.Inputs["toPort"].NumberValue()))
+			strings.TrimSuffix(peer, "-id"), r.Inputs["ipProtocol"].StringValue(),
+			r.Inputs["fromPort"].NumberValue(), r.Inputs["toPort"].NumberValue()))
 	}
 	slices.Sort(out)
 	return out

@@ -24,7 +24,8 @@ import (
 //     alias keeps it.
 func BlockPublicAccess(ctx *pulumi.Context, base string, opts ...pulumi.ResourceOption) (pulumi.Resource, error) {
 	before := pulumi.URN(fmt.Sprintf("urn:pulumi:%s::%s::%s::%s", ctx.Stack(), ctx.Project(), TypeToken, base))
-	block, err := emr.NewBlockPublicAccessConfiguration(ctx, child.NameOf(base, "block-public-access"), &emr.BlockPublicAccessConfigurationArgs{
+	name := child.NameOf(base, "block-public-access")
+	block, err := emr.NewBlockPublicAccessConfiguration(ctx, name, &emr.BlockPublicAccessConfigurationArgs{
 		BlockPublicSecurityGroupRules: pulumi.Bool(true),
 	}, append(opts, pulumi.RetainOnDelete(true), pulumi.IgnoreChanges([]string{"permittedPublicSecurityGroupRuleRanges"}),
 		pulumi.Aliases([]pulumi.Alias{{ParentURN: before}}))...)

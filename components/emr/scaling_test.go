@@ -116,7 +116,7 @@ func TestFleetsTakeThePlaceOfGroups(t *testing.T) {
 	in := one(t, rec, clusterType, "emr-cluster").Inputs.Mappable()
 	require.NotContains(t, in, "masterInstanceGroup")
 	require.NotContains(t, in, "coreInstanceGroup")
-	require.Equal(t, []any{"subnet-1"}, in["ec2Attributes"].(map[string]any)["subnetIds"]) //nolint:forcetypeassert // other tests show it
+	require.Equal(t, []any{"subnet-1"}, in["ec2Attributes"].(map[string]any)["subnetIds"])
 	require.NotContains(t, in["ec2Attributes"], "subnetId")
 	types := []any{
 		map[string]any{"instanceType": "m5.xlarge", "weightedCapacity": 1.0, "bidPriceAsPercentageOfOnDemandPrice": 80.0, "ebsConfigs": []any{

@@ -60,7 +60,7 @@ func TestLaunchSettings(t *testing.T) {
 		a.Master.Count, a.Placement = 3, "SPREAD"
 		a.CustomAMIID, a.RootVolumeGiB = "ami-0123456789abcdef0", 50
 		a.StepConcurrency, a.UnhealthyNodeReplacement, a.ScaleDownBehavior = 256, false, "TERMINATE_AT_INSTANCE_HOUR"
-		a.Cluster.Tags = map[string]string{"team": "data"}
+		a.Tags = map[string]string{"team": "data"}
 	})
 	require.Equal(t, "ami-0123456789abcdef0", in["customAmiId"])
 	require.InDelta(t, 50, in["ebsRootVolumeSize"], 0)
@@ -97,7 +97,7 @@ func TestUsersActionsFollowThePlatformsInOrder(t *testing.T) {
 	actions, ok := r.Inputs.Mappable()["bootstrapActions"].([]any)
 	require.True(t, ok)
 	require.Len(t, actions, 3)
-	require.Equal(t, "observatory", actions[0].(map[string]any)["name"]) //nolint:forcetypeassert // shown by the next lines
+	require.Equal(t, "observatory", actions[0].(map[string]any)["name"])
 	require.Equal(t, map[string]any{"name": "two", "path": "s3://team/two.sh", "args": []any{"a", "b"}}, actions[1])
 	require.Equal(t, map[string]any{"name": "one", "path": "file:///opt/one.sh"}, actions[2], "an empty list is a change")
 }
@@ -138,11 +138,12 @@ func TestExistingRolesGetPolicies(t *testing.T) {
 	require.Empty(t, rec.OfType("aws:iam/instanceProfile:InstanceProfile"))
 	require.Empty(t, rec.OfType("aws:iam/rolePolicyAttachment:RolePolicyAttachment"))
 	require.Equal(t, "emr", one(t, rec, policyType, "emr-service").Inputs.Mappable()["role"])
-	require.Contains(t, fmt.Sprint(one(t, rec, policyType, "emr-service").Inputs.Mappable()["policy"]), "role/data-nodes", "EMR passes it to EC2")
+	require.Contains(t, fmt.Sprint(one(t, rec, policyType, "emr-service").Inputs.Mappable()["policy"]),
+		"role/data-nodes", "EMR passes it to EC2")
 	require.Equal(t, "data-nodes", one(t, rec, policyType, "emr-node").Inputs.Mappable()["role"])
 	in := one(t, rec, clusterType, "emr-cluster").Inputs.Mappable()
 	require.Equal(t, a.ServiceRoleARN, in["serviceRole"])
-	require.Equal(t, a.InstanceProfileARN, in["ec2Attributes"].(map[string]any)["instanceProfile"]) //nolint:forcetypeassert // other tests show it
+	require.Equal(t, a.InstanceProfileARN, in["ec2Attributes"].(map[string]any)["instanceProfile"])
 	w := one(t, rec, "aws:test/witness:Witness", "witness").Inputs.Mappable()
 	require.Equal(t, "data-nodes", w["nodeRoleName"])
 }

@@ -31,7 +31,8 @@ func rules(operators []string, outbound []Outbound, endpoints bool) []securitygr
 	out := append(telemetryRules(), operatorRules(operators)...)
 	out = append(out, securitygroup.Outbound(groupControl)...)
 	for _, o := range outbound {
-		out = append(out, securitygroup.TCP(groupControl+"-"+o.Name+"-out", groupControl, o.Port, "Servers outside the platform").Toward().Of(o.CIDR))
+		r := securitygroup.TCP(groupControl+"-"+o.Name+"-out", groupControl, o.Port, "Servers outside the platform")
+		out = append(out, r.Toward().Of(o.CIDR))
 	}
 	if endpoints {
 		const why = "AWS APIs through interface endpoints"

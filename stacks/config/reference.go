@@ -16,7 +16,9 @@ func Reference() []byte {
 
 Rendered from package schema; edit the types there and run `+"`make generate`"+`.
 
-Keys of the Pulumi namespace `+"`%s`"+`, set in `+"`Pulumi.<stack>.yaml`"+` or with `+"`pulumi config set --path '%s:clusters.main.core.count' 4`"+`.
+Keys of the Pulumi namespace `+"`%s`"+`, set in `+"`Pulumi.<stack>.yaml`"+` or with `+
+		"`pulumi config set --path '%s:clusters.main.core.count' 4`"+
+		`.
 An unknown key, a wrong type or a broken rule stops the program before it registers anything; all violations are reported at once.
 An object that is given in part keeps its other defaults; lists and maps replace theirs.
 

@@ -51,7 +51,8 @@ config:
 `)
 	_, _, err := config.ReadStackFile(dir, "trial", "retention.tempoDays=0", "retention", "network.nta=false")
 	for _, part := range []string{
-		"Pulumi.trial.yaml", "emr-observatory:regoin", "known here: region", "emr-observatory:region", "emr-observatory:clusters.main.core.count: -1",
+		"Pulumi.trial.yaml", "emr-observatory:regoin", "known here: region", "emr-observatory:region",
+		"emr-observatory:clusters.main.core.count: -1",
 		"emr-observatory:clusters.main.core.kount", "emr-observatory:tags: [secret]", "emr-observatory:retention.tempoDays: 0",
 		`emr-observatory:retention: "retention" must be key=value`, "emr-observatory:network.nta",
 	} {
@@ -64,7 +65,8 @@ config:
 func TestOverridesReplaceFileEntries(t *testing.T) {
 	dir := writeProject(t, "config:\n  emr-observatory:region: us-east-1\n  emr-observatory:clusters: {main: {core: {count: 2}}}\n"+
 		"  emr-observatory:operatorCidrs: [10.0.0.0/16, 10.1.0.0/16]\n")
-	_, cfg, err := config.ReadStackFile(dir, "trial", "clusters.main.core.count=5", "region=eu-west-1", "ephemeral=true", "operatorCidrs[0]=10.2.0.0/16")
+	_, cfg, err := config.ReadStackFile(dir, "trial", "clusters.main.core.count=5", "region=eu-west-1",
+		"ephemeral=true", "operatorCidrs[0]=10.2.0.0/16")
 	require.NoError(t, err)
 	require.Equal(t, []string{"10.2.0.0/16", "10.1.0.0/16"}, cfg.OperatorCIDRs)
 	require.Equal(t, 5, cfg.Clusters["main"].Core.Count)

@@ -116,7 +116,8 @@ func (w *world) cluster(t *testing.T, name string, actions ...types.Command) str
 	cluster.Name, cluster.ReleaseLabel = &name, aws.String("emr-7.13.0")
 	for _, action := range actions {
 		cluster.BootstrapActions = append(cluster.BootstrapActions, types.BootstrapActionConfig{
-			Name: cmp.Or(action.Name, aws.String("install")), ScriptBootstrapAction: &types.ScriptBootstrapActionConfig{Path: aws.String("s3://data/install.sh"), Args: action.Args},
+			Name:                  cmp.Or(action.Name, aws.String("install")),
+			ScriptBootstrapAction: &types.ScriptBootstrapActionConfig{Path: aws.String("s3://data/install.sh"), Args: action.Args},
 		})
 	}
 	id, err := w.store.PutJobFlow(cluster)

@@ -31,7 +31,8 @@ id = emr.run_job_flow(
     Name="airflow-nightly", ReleaseLabel=main["ReleaseLabel"], Applications=[{"Name": "Hadoop"}, {"Name": "Spark"}],
     ServiceRole=main["ServiceRole"], JobFlowRole=main["Ec2InstanceAttributes"]["IamInstanceProfile"],
     LogUri=main["LogUri"].replace("emr-logs/main/", "lake/logs-of-airflow/"), Configurations=observe["configurations"],
-    BootstrapActions=[{"Name": "observatory", "ScriptBootstrapAction": {k.capitalize(): observe["bootstrap"][k] for k in ("path", "args")}}],
+    BootstrapActions=[{"Name": "observatory", "ScriptBootstrapAction": {
+        "Path": observe["bootstrap"]["path"], "Args": observe["bootstrap"]["args"]}}],
     Instances={
         "InstanceGroups": [
             {"InstanceRole": "MASTER", "InstanceType": "m5.xlarge", "InstanceCount": 1},
@@ -65,7 +66,8 @@ func (c *cloud) python(t *testing.T, script, input string) string {
 // and runs a job on each of the three at once.
 func clustersSideBySide(t *testing.T, c *cloud) {
 	before := c.outputs(t)
-	c.run(t, "up", "--no-job", "--config", "clusters.adhoc.core.count=1", "--config", "clusters.adhoc.idleTimeoutMinutes=0")
+	edits := []string{storeEdit, tagEdit} // of earlier parts, which stay
+	c.up(t, append(edits, "clusters.adhoc.core.count=1", "clusters.adhoc.idleTimeoutMinutes=0")...)
 	stack := c.outputs(t)
 	require.Equal(t, before.Clusters["main"], stack.Clusters["main"], "another cluster is its neighbour's own affair")
 	plain, err := json.Marshal(stack)
@@ -73,7 +75,8 @@ func clustersSideBySide(t *testing.T, c *cloud) {
 	foreign := c.python(t, foreignCluster, string(plain))
 	require.Regexp(t, `^j-\w+$`, foreign)
 	names := map[string]string{
-		stack.Clusters["main"].ID: "emr-observatory-local-main", stack.Clusters["adhoc"].ID: "emr-observatory-local-adhoc", foreign: "airflow-nightly",
+		stack.Clusters["main"].ID: "emr-observatory-local-main", stack.Clusters["adhoc"].ID: "emr-observatory-local-adhoc",
+		foreign: "airflow-nightly",
 	}
 	require.Len(t, names, 3)
 
@@ -107,7 +110,7 @@ func clustersSideBySide(t *testing.T, c *cloud) {
 	}
 
 	c.python(t, `import boto3, sys; boto3.client("emr").terminate_job_flows(JobFlowIds=[sys.stdin.read()])`, foreign)
-	c.run(t, "up", "--no-job")
+	c.up(t, edits...)
 	require.Equal(t, before.Clusters, c.outputs(t).Clusters)
 }
 

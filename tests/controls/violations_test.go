@@ -165,7 +165,8 @@ func identityViolations() []violation {
 		{"observatory/pass-role", "emr-main-service", service("iam:PassedToService", "aws:SourceVpc")},
 		{"observatory/pass-role", "emr-main-service",
 			service(`"Action":["iam:PassRole"],"Resource":["`, `"Action":["iam:PassRole"],"Resource":["*","`)},
-		{"CKV_AWS_274", "emr-main-service", set("RolePolicyAttachment", "emr-main-service", "policyArn", "arn:aws:iam::aws:policy/AdministratorAccess")},
+		{"CKV_AWS_274", "emr-main-service",
+			set("RolePolicyAttachment", "emr-main-service", "policyArn", "arn:aws:iam::aws:policy/AdministratorAccess")},
 		{"CKV_AWS_274", "emr-main-service",
 			set("RolePolicyAttachment", "emr-main-service", "policyArn", "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore")},
 	}

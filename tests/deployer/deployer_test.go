@@ -31,7 +31,8 @@ func record(t *testing.T) []*recorder.Recording {
 		out = append(out, trial.Record(t, stack))
 	}
 	return append(out, trial.Record(t, "dev", recorder.WithConfig(map[string]string{
-		platform.Project + ":region": "us-east-1", platform.Project + ":clusters": `{"main":{"tasks":{"task":{"instanceType":"m5.xlarge","count":1}}}}`,
+		platform.Project + ":region":   "us-east-1",
+		platform.Project + ":clusters": `{"main":{"tasks":{"task":{"instanceType":"m5.xlarge","count":1}}}}`,
 	})))
 }
 

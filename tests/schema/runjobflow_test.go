@@ -83,7 +83,7 @@ func plain(t *testing.T, input any) map[string]any {
 	require.NoError(t, err)
 	var out map[string]any
 	require.NoError(t, json.Unmarshal(text, &out))
-	return prune(out).(map[string]any) //nolint:forcetypeassert // an object stays one
+	return prune(out).(map[string]any)
 }
 
 // prune removes what Go's types hold without a value.
