@@ -27,7 +27,7 @@ func RecordedOnly() []string {
 func recordedTypes() map[string][]string {
 	out := map[string][]string{}
 	for what, tokens := range map[string][]string{
-		iamOutsideS3:                {"aws:iam/rolePolicyAttachment:RolePolicyAttachment"},
+		iamOutsideS3:                {"aws:iam/policy:Policy", "aws:iam/rolePolicyAttachment:RolePolicyAttachment"},
 		"KMS: keys encrypt nothing": {"aws:kms/key:Key", "aws:kms/alias:Alias"},
 		groupsInside: {
 			"aws:ec2/securityGroup:SecurityGroup", "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",

@@ -108,7 +108,7 @@ func TestRehearsePrintsASummary(t *testing.T) {
 // The rehearsal removes termination protection before the destroy, as an operator
 // must.
 func TestRehearseRemovesTerminationProtection(t *testing.T) {
-	dir := projectWithEditedStack(t, "dev", "idleTimeoutMinutes: 60", "idleTimeoutMinutes: 60\n    terminationProtection: true")
+	dir := projectWithEditedStack(t, "dev", "idleTimeoutMinutes: 60", "idleTimeoutMinutes: 60\n      terminationProtection: true")
 	o := observatory(t, dir, nil, "rehearse", "--stack", "dev", "--json")
 	require.Zero(t, o.code, o.stderr)
 	require.Contains(t, o.stdout, `"up, released"`)
@@ -146,14 +146,14 @@ func TestDoctorOfANode(t *testing.T) {
 // Every command that starts the program refuses a misspelt key or a wrong value
 // with its path, before it creates anything, and reports all errors at once.
 func TestInvalidStackFileIsRefused(t *testing.T) {
-	dir := projectWithEditedStack(t, "dev", "operatorCidrs:", "operatorCdirs:", "count: 2", "count: 0")
+	dir := projectWithEditedStack(t, "dev", "operatorCidrs:", "operatorCdirs:", "count: 2", "count: -1")
 	state := filepath.Join(dir, "state")
 	for _, command := range []string{"rehearse", "preview", "up"} {
 		o := observatory(t, dir, nil, command, "--stack", "dev", "--state", state)
 		require.Equal(t, 1, o.code, command)
 		require.Contains(t, o.stderr, "Pulumi.dev.yaml")
 		require.Contains(t, o.stderr, "emr-observatory:operatorCdirs")
-		require.Contains(t, o.stderr, "emr-observatory:clusters.main.core.count: 0")
+		require.Contains(t, o.stderr, "emr-observatory:clusters.main.core.count: -1")
 		require.NoDirExists(t, state, command)
 	}
 	o := observatory(t, root, nil, "up", "--state", state, "--config", "clusters.main.core.kount=1")
