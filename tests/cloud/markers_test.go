@@ -122,7 +122,7 @@ func (c *cloud) writtenMarkers(t *testing.T, run string, r submit.Result) []mark
 	bucket := c.outputs(t).DataBucket
 	require.Len(t, r.ApplicationIDs, 1)
 	found := map[marker]int{}
-	for _, key := range c.keys(t, bucket, string(platform.PrefixEMRLogs)+r.Cluster+"/containers/"+r.ApplicationIDs[0]+"/") {
+	for _, key := range c.keys(t, bucket, string(platform.ClusterLogs("main"))+r.Cluster+"/containers/"+r.ApplicationIDs[0]+"/") {
 		if filepath.Base(key) != "stderr.gz" {
 			continue
 		}
