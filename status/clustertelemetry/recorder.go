@@ -3,18 +3,14 @@ package clustertelemetry
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
+	"github.com/emr-observatory/emr-observatory/status/recording"
 )
 
 const (
-	interval = 20 * time.Second // between two rounds
-
 	// reported is how far back a cluster counts that has sent something. The control node
 	// may have been down when it ended.
 	reported = 24 * time.Hour
@@ -27,12 +23,11 @@ const (
 
 // Recorder sends the metric of all clusters that report.
 type Recorder struct {
+	*recording.Loop
+
 	source status.Source
 	sender *sender
 	ended  map[string]bool // clusters whose end was sent
-
-	mu       sync.Mutex
-	problems []string
 }
 
 // New returns a recorder of the source's clusters. It sends to the collector of the
@@ -46,46 +41,12 @@ func New(ctx context.Context, source status.Source) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Recorder{source: source, sender: sender, ended: map[string]bool{}}, nil
+	r := &Recorder{source: source, sender: sender, ended: map[string]bool{}}
+	r.Loop = recording.New("clusters", r.record)
+	return r, nil
 }
 
-// Run records until ctx is done.
-func (r *Recorder) Run(ctx context.Context) {
-	for timer := time.NewTimer(0); ; timer.Reset(interval) {
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-			r.round(ctx, time.Now())
-		}
-	}
-}
-
-// Problems returns what could not be read or sent in the last round.
-func (r *Recorder) Problems() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.problems)
-}
-
-// round sends what is known of all clusters once.
-func (r *Recorder) round(ctx context.Context, now time.Time) {
-	var problems []string
-	for _, err := range r.record(ctx, now) {
-		if ctx.Err() == nil {
-			problems = append(problems, err.Error())
-		}
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, problem := range problems {
-		if !slices.Contains(r.problems, problem) {
-			slog.Warn("telemetry of clusters is late", "problem", problem)
-		}
-	}
-	r.problems = problems
-}
-
+// record sends what is known of all clusters once.
 func (r *Recorder) record(ctx context.Context, now time.Time) []error {
 	reporting, err := r.source.Reporting(ctx, now.Add(-reported))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/status/clustertelemetry"
+	"github.com/emr-observatory/emr-observatory/status/recording"
 )
 
 // A cluster that replaces another has its name. The end of the old one is sent, also if
@@ -37,7 +37,7 @@ func TestAReplacedClusterKeepsItsName(t *testing.T) {
 	require.Equal(t, want, w.infos(t))
 	w.requests()
 	for range 30 {
-		now = now.Add(clustertelemetry.Interval)
+		now = now.Add(recording.Interval)
 		r.Round(t.Context(), now)
 	}
 	require.LessOrEqual(t, w.requests()["DescribeCluster"], 10, "the one that runs, once a minute")
@@ -93,7 +93,7 @@ func TestThrottledEMR(t *testing.T) {
 	w.requests()
 	w.refuse = func(string) (string, string) { return "ThrottlingException", "Rate exceeded" }
 	for range 15 { // five minutes
-		now = now.Add(clustertelemetry.Interval)
+		now = now.Add(recording.Interval)
 		r.Round(t.Context(), now)
 	}
 	require.LessOrEqual(t, w.requests()["DescribeCluster"], 4, "after 20 s, 40 s, 80 s")
@@ -156,7 +156,7 @@ func TestCollectorThatRefuses(t *testing.T) {
 	r.Round(t.Context(), now)
 	require.Contains(t, strings.Join(r.Problems(), "\n"), "send what EMR says of cluster "+id)
 	w.setDown(false)
-	r.Round(t.Context(), now.Add(clustertelemetry.Interval))
+	r.Round(t.Context(), now.Add(recording.Interval))
 	require.Empty(t, r.Problems())
 	require.Equal(t, []string{"etl emr-7.13.0 TERMINATED_WITH_ERRORS"}, w.infos(t)[id])
 }

@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 
 	"github.com/emr-observatory/emr-observatory/status"
+	"github.com/emr-observatory/emr-observatory/status/recording"
 )
 
 // slowest is how often a cluster is tried that was refused, or fails again and again.
@@ -40,7 +41,7 @@ func (c *cluster) after(err error, now time.Time) {
 		return
 	}
 	c.failure = err
-	c.retry = now.Add(min(slowest, interval<<min(c.failures, 8)))
+	c.retry = now.Add(min(slowest, recording.Interval<<min(c.failures, 8)))
 	if errors.Is(c.failure, status.ErrStepsRefused) {
 		c.retry = now.Add(slowest)
 	}

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
@@ -15,11 +14,10 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
+	"github.com/emr-observatory/emr-observatory/status/recording"
 )
 
 const (
-	interval = 20 * time.Second // between readings of all clusters
-
 	// logDelay is how long a step's log may take to the store. EMR does not always name
 	// a step's applications; its log does.
 	logDelay = 30 * time.Second
@@ -31,15 +29,14 @@ const (
 
 // Recorder sends spans and metrics of steps.
 type Recorder struct {
+	*recording.Loop
+
 	source    status.Source // of the clusters' nodes, and of the steps' logs
 	folder    string        // keeps the positions
 	reader    reader
 	sender    *sender
 	positions positions
 	clusters  map[string]*cluster
-
-	mu       sync.Mutex
-	problems []string
 }
 
 // New returns a recorder of the steps that the source reads. It sends to the collector
@@ -62,37 +59,19 @@ func New(ctx context.Context, source status.Source, folder string) (*Recorder, e
 		source: source, folder: folder, reader: newReader(source.Steps), sender: sender,
 		positions: known, clusters: map[string]*cluster{},
 	}
+	r.Loop = recording.New("steps", r.round)
 	for id := range known {
 		r.clusters[id] = newCluster(id)
 	}
 	return r, nil
 }
 
-// Run records until ctx is done.
-func (r *Recorder) Run(ctx context.Context) {
-	for timer := time.NewTimer(0); ; timer.Reset(interval) {
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-			r.round(ctx, time.Now())
-		}
-	}
-}
-
-// Problems returns what could not be read or sent in the last round.
-func (r *Recorder) Problems() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.problems)
-}
-
 // round records the steps of all clusters once.
-func (r *Recorder) round(ctx context.Context, now time.Time) {
-	var problems []string
+func (r *Recorder) round(ctx context.Context, now time.Time) []error {
+	var problems []error
 	add := func(err error) {
-		if err != nil && ctx.Err() == nil {
-			problems = append(problems, err.Error())
+		if err != nil {
+			problems = append(problems, err)
 		}
 	}
 	add(r.observe(ctx, now))
@@ -110,14 +89,7 @@ func (r *Recorder) round(ctx context.Context, now time.Time) {
 		add(r.record(ctx, c, got, now))
 	}
 	add(r.positions.save(r.folder))
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, problem := range problems {
-		if !slices.Contains(r.problems, problem) {
-			slog.Warn("telemetry of steps is late", "problem", problem)
-		}
-	}
-	r.problems = problems
+	return problems
 }
 
 // observe finds the clusters whose nodes report. The others remain until their steps

@@ -16,6 +16,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/status"
+	"github.com/emr-observatory/emr-observatory/status/recording"
 	"github.com/emr-observatory/emr-observatory/status/steptelemetry"
 )
 
@@ -162,7 +163,7 @@ func TestClusterThatIsNotTheStacksOwn(t *testing.T) {
 	require.Equal(t, r.Problems(), page.Read(t.Context()).Problems, "once, though the page has asked, too")
 	w.requests()
 	for range 5 {
-		now = now.Add(steptelemetry.Interval)
+		now = now.Add(recording.Interval)
 		r.Round(t.Context(), now)
 	}
 	require.Equal(t, 5, w.requests(), "of its own cluster")
@@ -217,7 +218,7 @@ func TestThrottledEMR(t *testing.T) {
 	now := afterLogs()
 	for range 90 { // half an hour
 		r.Round(t.Context(), now)
-		now = now.Add(steptelemetry.Interval)
+		now = now.Add(recording.Interval)
 	}
 	require.Equal(t, 7, w.requests(), "after 20 s, 40 s … 10 min")
 	require.Contains(t, strings.Join(r.Problems(), ""), "Rate exceeded")
