@@ -32,15 +32,18 @@ type activity struct {
 }
 
 // WatchIdle terminates clusters by their auto-termination policies until ctx is done.
-func (s *Service) WatchIdle(ctx context.Context) {
-	tick := time.NewTicker(idleInterval)
+func (s *Service) WatchIdle(ctx context.Context) { repeat(ctx, idleInterval, s.TerminateIdle) }
+
+// repeat calls f at an interval until ctx is done.
+func repeat(ctx context.Context, interval time.Duration, f func(context.Context)) {
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			s.TerminateIdle(ctx)
+			f(ctx)
 		}
 	}
 }

@@ -21,18 +21,7 @@ const scalingInterval = 10 * time.Second
 const scaleInDelay = time.Minute
 
 // WatchScaling resizes clusters by their scaling policies until ctx is done.
-func (s *Service) WatchScaling(ctx context.Context) {
-	tick := time.NewTicker(scalingInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			s.Scale(ctx)
-		}
-	}
-}
+func (s *Service) WatchScaling(ctx context.Context) { repeat(ctx, scalingInterval, s.Scale) }
 
 // Scale looks once at the demand of every cluster with a scaling policy.
 func (s *Service) Scale(ctx context.Context) {
