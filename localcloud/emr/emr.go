@@ -55,6 +55,8 @@ type Service struct {
 	joining map[string]*sync.Mutex
 	idle    map[string]idleState
 
+	exposing sync.Mutex // while the pages of a list of clusters are exposed, so that the newest list wins
+
 	enoughSince map[string]time.Time  // by cluster id; see settled
 	rules       map[ruleKey]time.Time // of a rule: since when it holds; of a group: until when it cools down
 }

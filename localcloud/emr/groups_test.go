@@ -140,7 +140,11 @@ func (c *cloud) testFleets(t *testing.T, action map[string]any) {
 		fleet(types.InstanceFleetTypeMaster, 1, 0, 1), fleet(types.InstanceFleetTypeCore, 1, 0, 1), fleet(types.InstanceFleetTypeTask, 0, 3, 2),
 	}
 	id := c.run(t, request)
-	first, second := c.page(emr.ResourceManager), c.page(emr.PageName(emr.ResourceManager, 1))
+	first, second := c.page(emr.ResourceManager), ""
+	require.Eventually(t, func() bool { // soon after the cluster's state
+		second = c.page(emr.PageName(emr.ResourceManager, 1))
+		return second != ""
+	}, testTimeout, 10*time.Millisecond)
 	require.NotEqual(t, first, second, "each cluster has its page")
 	for _, address := range []string{first, second} {
 		res, err := http.Get("http://" + address + "/ws/v1/cluster/info")

@@ -29,6 +29,8 @@ func PageName(page string, n int) string {
 // exposePages exposes the web pages of the running clusters, and no longer those of
 // others.
 func (s *Service) exposePages() {
+	s.exposing.Lock()
+	defer s.exposing.Unlock()
 	ids := s.Store.ClusterIDs() // the newest first
 	n := 0
 	for i := len(ids) - 1; i >= 0 && n < MaxExposed; i-- {
