@@ -126,6 +126,7 @@ func TestOutagesLoseNothing(t *testing.T) {
 	t.Logf("lost %v of %d markers, lines stored twice %v, longest gap of samples %s", lost, len(written), duplicates, gap)
 	writeOutages(t, lost, duplicates, len(written), gap)
 
+	t.Run("another cluster is replaced in a job", func(t *testing.T) { jobSurvivesReplacedNeighbour(t, c) })
 	t.Run("a core node is lost in a job", func(t *testing.T) { jobSurvivesLostNode(t, c) })
 }
 
