@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
 )
 
@@ -18,6 +19,15 @@ func ConfigurationsOf(c schema.Cluster, samplingRatio string) []Classification {
 		return own
 	}
 	return Merge(own, Configurations(samplingRatio, c.SparkDefaults))
+}
+
+// BootstrapArgs returns the arguments of the bootstrap action on one of the stack's own
+// clusters. shared are those of every cluster.
+func BootstrapArgs(c schema.Cluster, shared []string) []string {
+	if c.Observe == schema.ObserveHostsOnly {
+		return append(slices.Clone(shared), platform.BootstrapHostsOnly)
+	}
+	return shared
 }
 
 // glueCatalog names Glue's client of the metastore to the applications that have one.

@@ -17,6 +17,10 @@ const (
 	NodeCollectorUnit   = "observatory-collector.service"
 )
 
+// BootstrapHostsOnly is the bootstrap action's argument after the hash that leaves out
+// what Spark's JVMs load, and what is read from YARN and HDFS.
+const BootstrapHostsOnly = "hostsOnly"
+
 // NodeUnitDir is where systemd looks for this machine's own units.
 const NodeUnitDir = "/etc/systemd/system"
 

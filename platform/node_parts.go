@@ -41,6 +41,10 @@ type NodePart struct {
 	// downloaded from the artifacts prefix.
 	Embedded bool
 
+	// OfSpark parts are loaded by Spark's JVMs alone: a cluster that reports its hosts
+	// only does not install them.
+	OfSpark bool
+
 	Path string // where the artifact is installed, unpacked if it ends in .gz
 	Mode string // of Path, octal
 
@@ -55,7 +59,7 @@ type NodePart struct {
 // NodeSetting is a name and its value on a node: a double-quoted word of the
 // bootstrap action, which has the variables cluster, role, host, address (the
 // node's IP), control (the control node's IP), yarn and hdfs (ports of the
-// node's daemons; hdfs is empty without one).
+// node's daemons; each is empty where none is read).
 type NodeSetting struct{ Name, Value string }
 
 // NodeFile is a file that the bootstrap action writes.
@@ -95,7 +99,7 @@ const (
 	EnvRole        = "OBSERVATORY_ROLE"
 	EnvHost        = "OBSERVATORY_HOST"
 	EnvControl     = "OBSERVATORY_CONTROL"
-	EnvYARNTargets = "OBSERVATORY_YARN_TARGETS" // [ip:port], a YAML list
+	EnvYARNTargets = "OBSERVATORY_YARN_TARGETS" // [ip:port] or [], a YAML list
 	EnvHDFSTargets = "OBSERVATORY_HDFS_TARGETS" // [ip:port] or []
 )
 
@@ -106,7 +110,7 @@ func NodeParts() []NodePart {
 	return []NodePart{
 		{
 			Component: ComponentLauncher, Artifact: constant(ArtifactLauncher), Source: ArtifactSource{Kind: SourceLauncher},
-			Embedded: true, Path: NodeLauncherJar, Mode: "0644",
+			Embedded: true, OfSpark: true, Path: NodeLauncherJar, Mode: "0644",
 			Facts: []NodeSetting{{FactControl, "$control"}},
 		},
 		{
@@ -114,17 +118,17 @@ func NodeParts() []NodePart {
 			Source: ArtifactSource{Kind: SourceCollector}, Path: NodeCollectorBinary, Mode: "0755",
 			Environment: []NodeSetting{
 				{EnvCluster, "$cluster"}, {EnvRole, "$role"}, {EnvHost, "$host"}, {EnvControl, "$control"},
-				{EnvYARNTargets, "[$address:$yarn]"}, {EnvHDFSTargets, "[${hdfs:+$address:$hdfs}]"},
+				{EnvYARNTargets, "[${yarn:+$address:$yarn}]"}, {EnvHDFSTargets, "[${hdfs:+$address:$hdfs}]"},
 			},
 			EnvironmentFile: NodeFile{"env", NodeCollectorEnv},
 		},
 		{
 			Component: ComponentProfiler, Artifact: constant(ArtifactProfiler),
-			Source: ArtifactSource{SourceMaven, "tools.profiler:async-profiler:4.4"}, Path: NodeProfilerJar, Mode: "0644",
+			Source: ArtifactSource{SourceMaven, "tools.profiler:async-profiler:4.4"}, OfSpark: true, Path: NodeProfilerJar, Mode: "0644",
 		},
 		{
 			Component: ComponentPlugin, Artifact: constant(ArtifactPlugin), Source: ArtifactSource{Kind: SourcePlugin},
-			Path: NodePluginJar, Mode: "0644",
+			OfSpark: true, Path: NodePluginJar, Mode: "0644",
 		},
 	}
 }

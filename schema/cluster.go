@@ -54,8 +54,8 @@ func (Cluster) Help() map[string]string {
 	return map[string]string{
 		"releaseLabel": "EMR release.",
 		"applications": "EMR applications to install, Spark among them unless observe is hostsOnly.",
-		"observe": "What nodes report: full, or hostsOnly for a cluster without Spark, of which the platform then has the metrics and " +
-			"logs of its machines, but neither jobs nor JVMs.",
+		"observe": "What nodes report: full, or hostsOnly for a cluster without Spark, whose nodes install the collector alone. The " +
+			"platform then has the metrics and logs of its machines, but neither jobs and JVMs nor metrics of YARN and HDFS.",
 		"master": "Primary node or nodes.",
 		"core":   "Core nodes: YARN and HDFS. With count 0, the primary node is the only one.",
 		"tasks": "Groups of task nodes (YARN only) by key, which is a part of their names. " +

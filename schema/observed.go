@@ -3,13 +3,14 @@ package schema
 import (
 	"slices"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
 // What nodes of a cluster report: values of the key observe.
 const (
 	ObserveFull      = "full"
-	ObserveHostsOnly = "hostsOnly"
+	ObserveHostsOnly = platform.BootstrapHostsOnly
 )
 
 func (c Cluster) hasSpark() bool { return slices.Contains(c.Applications, spark) }

@@ -44,7 +44,7 @@ func TestClustersAsEMRDescribesThem(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(api.Close)
 	const artifacts = "s3://data/artifacts/"
-	own := putCluster(t, store, "emr-observatory-dev-etl", "dev", "10.0.0.4", artifacts, "now")
+	own := putCluster(t, store, "emr-observatory-dev-etl", "dev", "10.0.0.4", artifacts, "now", "hostsOnly")
 	failed := putCluster(t, store, "emr-observatory-dev-adhoc", "dev", "10.0.0.4", artifacts, "before")
 	foreign := putCluster(t, store, "airflow", "prod", "10.0.0.4", "s3://other/artifacts/", "now")
 	reason := types.ClusterStateChangeReason{

@@ -98,9 +98,10 @@ func (r *ClusterReader) addBootstrap(ctx context.Context, kept clusterReading, n
 }
 
 // hashOf returns the hash among the arguments of a bootstrap action, "" if the action is
-// not this platform's: its arguments are the control node, the artifacts' URI and the hash.
+// not this platform's: its arguments are the control node, the artifacts' URI, the hash and
+// perhaps platform.BootstrapHostsOnly.
 func (r *ClusterReader) hashOf(args []string) string {
-	if len(args) == 3 && args[1] == r.config.S3Paths.Artifacts {
+	if n := len(args); (n == 3 || n == 4 && args[3] == platform.BootstrapHostsOnly) && args[1] == r.config.S3Paths.Artifacts {
 		return args[2]
 	}
 	return ""

@@ -34,12 +34,13 @@ const maxLauncherBytes = 64 << 10
 var hexSHA256 = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // Bootstrap renders the bootstrap action and the SHA-256 (hex) of its bytes,
-// which must be its last argument: EMR runs an edited script on new clusters only,
+// which must be one of its arguments: EMR runs an edited script on new clusters only,
 // and Pulumi replaces a cluster only if arguments change. The error names every
 // artifact that is missing or malformed.
 //
 // Arguments of the script: the control node's private IP, the artifacts folder
-// ("s3://bucket/artifacts/"), the hash.
+// ("s3://bucket/artifacts/"), the hash; for a cluster that reports its hosts only,
+// platform.BootstrapHostsOnly.
 func Bootstrap(in BootstrapInput) (script []byte, hash string, err error) {
 	return bootstrapWith(Parts(), in)
 }

@@ -124,6 +124,43 @@ func answerHealth(t *testing.T) {
 	t.Cleanup(func() { _ = server.Close() })
 }
 
+// A cluster that reports its hosts only gets the collector, which reads no daemons.
+func TestBootstrapOfHostsOnlyInstallsTheCollectorAlone(t *testing.T) {
+	if !onMachine(t) {
+		return
+	}
+	collector, err := os.ReadFile(lockedFile(t, platform.ArtifactCollector(runtime.GOARCH)))
+	require.NoError(t, err)
+	b := newBucket(t, collector)
+	fakeCommands(t, b.dir)
+	serveMetadata(t)
+	writeEMRInfo(t, platform.RoleMaster)
+	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
+
+	_, hash, err := node.Bootstrap(b.input)
+	require.NoError(t, err)
+	out := b.bootstrap(t, controlIP, "s3://bucket/artifacts/", hash, platform.BootstrapHostsOnly)
+	t.Log(out)
+	r := readReport(t)
+	require.Empty(t, r.down())
+	require.Len(t, r.Components, 1)
+	require.Equal(t, hash, r.Content, "the same action as of every cluster")
+	for _, jar := range []string{platform.NodeLauncherJar, platform.NodeProfilerJar, platform.NodePluginJar} {
+		require.NoFileExists(t, jar)
+	}
+	calls, err := os.ReadFile(filepath.Join(b.dir, "calls"))
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(calls), "s3 cp"), "%s", calls)
+	env, err := os.ReadFile(platform.NodeCollectorEnv)
+	require.NoError(t, err)
+	require.Contains(t, string(env), "OBSERVATORY_YARN_TARGETS=[]")
+	require.Contains(t, string(env), "OBSERVATORY_HDFS_TARGETS=[]")
+	points := s.metric(t, platform.MetricBootstrapUp, nil).metric.GetGauge().GetDataPoints()
+	require.Len(t, points, 1)
+	require.Equal(t, "collector", attributes(points[0].GetAttributes())["component"])
+	require.Equal(t, "j-ABC123", s.metric(t, "system.memory.usage", nil).resource["cluster"])
+}
+
 func TestBootstrapInstallsPartsAndStartsCollector(t *testing.T) {
 	if !onMachine(t) {
 		return

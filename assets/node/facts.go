@@ -23,6 +23,7 @@ func newFacts() facts {
 		"NodeReportFile":      platform.NodeReportFile,
 		"NodeReportMetrics":   platform.NodeReportMetrics,
 		"EMRInfoDir":          platform.EMRInfoDir,
+		"HostsOnly":           platform.BootstrapHostsOnly,
 
 		"CollectorHealth":   platform.CollectorHealth,
 		"CollectorMetrics":  platform.CollectorMetrics,

@@ -10,14 +10,16 @@ import (
 
 // script is the data of the bootstrap action's template.
 type script struct {
-	Components  string      // names separated by spaces, for a shell loop
-	Machines    []machine   // cases of uname -m
-	Sums, Names string      // assignments that empty the variables of the cases
-	Downloads   []download  // in the order in which they start
-	Settings    []settings  // files of settings
-	Files       []PartFile  // in the order in which they are written
-	Placements  string      // commands that put the staged files into place
-	Services    []scriptRun // what systemd runs
+	Components string // names separated by spaces, for a shell loop
+	// HostComponents are those of a cluster that reports its hosts only.
+	HostComponents string
+	Machines       []machine   // cases of uname -m
+	Sums, Names    string      // assignments that empty the variables of the cases
+	Downloads      []download  // in the order in which they start
+	Settings       []settings  // files of settings
+	Files          []PartFile  // in the order in which they are written
+	Placements     string      // commands that put the staged files into place
+	Services       []scriptRun // what systemd runs
 }
 
 // machine is one case of uname -m.
@@ -74,6 +76,7 @@ func newScript(parts []Part, installed map[platform.NodeComponent]map[string]Ins
 		}
 	}
 	s.Components = componentNames(parts)
+	s.HostComponents = componentNames(slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return p.OfSpark }))
 	s.Settings = append([]settings{{"facts", shellArgs(facts)}}, environments...)
 	s.Placements = strings.Join(slices.Concat(placements, placed, folders), " &&\n    ")
 	s.Downloads = downloads(parts, installed)

@@ -86,7 +86,12 @@ func TestObservePrint(t *testing.T) {
 
 // TestObserveCheck takes away one thing at a time: exactly that is named.
 func TestObserveCheck(t *testing.T) {
-	o := observedTeam().check(t)
+	hostsOnly := observedTeam()
+	hostsOnly.request.Applications, hostsOnly.request.Configurations = hostsOnly.request.Applications[:1], nil
+	hostsOnly.script().Args = append(slices.Clone(hostsOnly.script().Args), "hostsOnly")
+	o := hostsOnly.check(t)
+	require.Zero(t, o.code, "without Spark by choice: "+o.stdout+o.stderr)
+	o = observedTeam().check(t)
 	require.Zero(t, o.code, o.stdout+o.stderr)
 	require.Regexp(t, `^cluster j-\w+ \(nightly\), emr-6\.15\.0, STARTING\nnothing is missing\n$`, o.stdout)
 

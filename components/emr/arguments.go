@@ -4,6 +4,8 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/emr"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"github.com/emr-observatory/emr-observatory/components/internal/output"
+	"github.com/emr-observatory/emr-observatory/observe"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
 )
@@ -144,7 +146,7 @@ func (b *builder) additionalGroups(own []string) pulumi.StringOutput {
 // the platform has installed.
 func (b *builder) bootstrapActions() emr.ClusterBootstrapActionArray {
 	out := emr.ClusterBootstrapActionArray{emr.ClusterBootstrapActionArgs{
-		Name: pulumi.String(bootstrapName), Path: b.args.BootstrapPath, Args: b.args.BootstrapArgs,
+		Name: pulumi.String(bootstrapName), Path: b.args.BootstrapPath, Args: b.bootstrapArgs(),
 	}}
 	for _, action := range b.args.BootstrapActions {
 		args := emr.ClusterBootstrapActionArgs{Name: pulumi.String(action.Name), Path: pulumi.String(action.Path)}
@@ -154,6 +156,10 @@ func (b *builder) bootstrapActions() emr.ClusterBootstrapActionArray {
 		out = append(out, args)
 	}
 	return out
+}
+
+func (b *builder) bootstrapArgs() pulumi.StringArrayOutput {
+	return output.Strings(b.args.BootstrapArgs, func(shared []string) []string { return observe.BootstrapArgs(b.args.Cluster, shared) })
 }
 
 func steps(list []schema.Step) emr.ClusterStepArray {

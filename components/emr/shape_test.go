@@ -187,4 +187,6 @@ func TestHostsOnlyConfiguresNoApplication(t *testing.T) {
 		a.Observe, a.Applications = schema.ObserveHostsOnly, []string{"Flink"}
 	})
 	require.NotContains(t, in, "configurationsJson")
+	action := in["bootstrapActions"].([]any)[0].(map[string]any)
+	require.Equal(t, "hostsOnly", action["args"].([]any)[3], "after the shared ones: nodes install the collector alone")
 }

@@ -12,13 +12,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 
 	"github.com/emr-observatory/emr-observatory/observe"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 const printAgain = "use the one that `observatory observe print` prints"
 
-// bootstrap looks for the platform's bootstrap action, or else for what is left of it:
-// the action of an earlier version, or a copy somewhere else.
-func (e *examination) bootstrap(ctx context.Context) ([]Miss, error) {
+func (e *examination) listActions(ctx context.Context) ([]types.Command, error) {
 	var actions []types.Command
 	pages := emr.NewListBootstrapActionsPaginator(e.EMR, &emr.ListBootstrapActionsInput{ClusterId: e.cluster.Id})
 	for pages.HasMorePages() {
@@ -28,8 +27,26 @@ func (e *examination) bootstrap(ctx context.Context) ([]Miss, error) {
 		}
 		actions = append(actions, page.BootstrapActions...)
 	}
+	return actions, nil
+}
+
+// hostsOnly reports whether the cluster asks for its hosts alone: its action is the
+// platform's with the argument that says so, and no Spark is there.
+func (e *examination) hostsOnly() bool {
+	wanted := append(slices.Clone(e.Observe.Bootstrap.Args), platform.BootstrapHostsOnly)
+	return !e.hasSpark() && slices.ContainsFunc(e.actions, func(action types.Command) bool {
+		return aws.ToString(action.ScriptPath) == e.Observe.Bootstrap.Path && slices.Equal(action.Args, wanted)
+	})
+}
+
+// bootstrap looks for the platform's bootstrap action, or else for what is left of it:
+// the action of an earlier version, or a copy somewhere else.
+func (e *examination) bootstrap(context.Context) ([]Miss, error) {
+	if e.actionsErr != nil {
+		return nil, e.actionsErr
+	}
 	var misses []Miss
-	for _, action := range actions {
+	for _, action := range e.actions {
 		miss, own := e.compare(action)
 		if own && miss == nil {
 			return nil, nil
@@ -41,7 +58,7 @@ func (e *examination) bootstrap(ctx context.Context) ([]Miss, error) {
 	if len(misses) > 0 {
 		return misses[:1], nil
 	}
-	return []Miss{{PartBootstrap, fmt.Sprintf("%d others", len(actions)), "must be among the cluster's: " + e.Observe.Bootstrap.Path,
+	return []Miss{{PartBootstrap, fmt.Sprintf("%d others", len(e.actions)), "must be among the cluster's: " + e.Observe.Bootstrap.Path,
 		printAgain + ", before the others"}}, nil
 }
 
@@ -49,7 +66,7 @@ func (e *examination) bootstrap(ctx context.Context) ([]Miss, error) {
 func (e *examination) compare(action types.Command) (miss *Miss, own bool) {
 	wanted, uri := e.Observe.Bootstrap, aws.ToString(action.ScriptPath)
 	switch earlier := artifact(uri) == artifact(wanted.Path); {
-	case uri == wanted.Path && slices.Equal(action.Args, wanted.Args):
+	case uri == wanted.Path && (slices.Equal(action.Args, wanted.Args) || e.hostsOnly()):
 		return nil, true
 	case uri == wanted.Path && slices.Contains(action.Args, wanted.Hash):
 		return &Miss{PartBootstrap, fmt.Sprintf("arguments %q", action.Args), fmt.Sprintf("must be %q", wanted.Args), printAgain}, true
@@ -72,6 +89,9 @@ func overlap(a, b []string) bool {
 // configurations compares the cluster's configurations with those that the platform
 // needs, and then those of groups and fleets, which replace the cluster's by key.
 func (e *examination) configurations(ctx context.Context) ([]Miss, error) {
+	if e.hostsOnly() {
+		return nil, nil
+	}
 	wanted := e.Observe.Configurations
 	if !e.hasSpark() { // said once, by PartSpark
 		wanted = slices.DeleteFunc(slices.Clone(wanted), func(c observe.Classification) bool { return c.Classification == "spark-defaults" })

@@ -145,7 +145,7 @@ func actions(c schema.Cluster, own observe.Bootstrap) []types.BootstrapActionCon
 			Path: aws.String(path), Args: args,
 		}}
 	}
-	out := []types.BootstrapActionConfig{action(platform.Name, own.Path, own.Args)}
+	out := []types.BootstrapActionConfig{action(platform.Name, own.Path, observe.BootstrapArgs(c, own.Args))}
 	for _, b := range c.BootstrapActions {
 		out = append(out, action(b.Name, b.Path, b.Args))
 	}

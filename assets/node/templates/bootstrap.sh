@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # EMR bootstrap action of emr-observatory. Rendered; do not edit on a node.
 #
-# Arguments: the control node's private IP, the s3:// folder of artifacts, and
-# the hash of this script (so that an edit of it replaces the cluster).
+# Arguments: the control node's private IP, the s3:// folder of artifacts, the
+# hash of this script (so that an edit of it replaces the cluster), and perhaps
+# {{.HostsOnly}}: the collector alone, since nothing on this cluster loads the rest.
 # Runs as hadoop with sudo, before Hadoop and Spark are installed, and does not
 # modify their files. A telemetry failure must never fail the node: a part that
 # fails is reported, and the script always exits 0.
@@ -10,7 +11,7 @@ set -u
 umask 022
 export TZ=UTC LC_ALL=C
 
-readonly control=${1:-} artifacts=${2:-} content=${3:-}
+readonly control=${1:-} artifacts=${2:-} content=${3:-} observed=${4:-}
 readonly tries=3 download_seconds=60 info={{.EMRInfoDir}}
 work=$(mktemp -d) || exit 0
 trap 'rm -rf "$work"' EXIT
@@ -24,6 +25,9 @@ json() {
     sed -n "s/^[[:space:]]*\"$1\"[[:space:]]*:[[:space:]]*\"\{0,1\}\([^\"]*[^\"[:space:]]\)\"\{0,1\}[[:space:]]*\$/\1/p" |
     head -n 1
 }
+
+# hosts_only: whether this cluster reports its hosts and nothing of applications.
+hosts_only() { [ "$observed" = {{.HostsOnly}} ]; }
 
 # plain: filters stdin to what is safe in a properties file, in YAML and in a URL.
 plain() { tr -cd 'A-Za-z0-9._-'; }
@@ -126,6 +130,7 @@ write_files() {
     {{.RoleMaster}}) yarn={{.ResourceManagerUI}} hdfs={{.NameNodeUI}} ;;
     {{.RoleTask}}) hdfs='' ;;
   esac
+  if hosts_only; then yarn='' hdfs=''; fi
 {{- range .Script.Settings}}
   printf '%s\n' {{.Args}} >"$work/{{.Staged}}"
 {{- end}}
@@ -158,7 +163,7 @@ start_{{.Component}}() {
 report() {
   local component up sha seconds reason rows='' points='' comma='' lines='' now resource
   now=$(date +%s%N)
-  for component in {{.Script.Components}}; do
+  for component in $components; do
     [ -s "$work/result.$component" ] || result "$component" 0 '' 'was not reached'
     IFS=$'\t' read -r component up sha seconds reason < <(sed 's/\t\t/\t-\t/' "$work/result.$component")
     rows+="$comma{\"component\":\"$component\",\"up\":$up,\"reason\":\"$reason\",\"sha256\":\"${sha#-}\",\"seconds\":$seconds}"
@@ -191,7 +196,8 @@ post() {
 }
 
 cluster='' role='' host='' address=''{{.Script.Sums}}
-install_launcher
+components='{{.Script.Components}}'
+if hosts_only; then components='{{.Script.HostComponents}}'; else install_launcher; fi
 case $(uname -m) in
 {{- range .Script.Machines}}
   {{.Name}}) {{.Assignments}};;
@@ -199,7 +205,7 @@ case $(uname -m) in
   *) {{.Script.Names}};;
 esac
 {{- range .Script.Downloads}}
-install_artifact {{.Component}} {{.SHA256}} {{.File}} {{.Mode}} {{.Path}} &
+{{if .OfSpark}}hosts_only || {{end}}install_artifact {{.Component}} {{.SHA256}} {{.File}} {{.Mode}} {{.Path}} &
 {{- end}}
 read_facts
 write_files || say 'cannot write the files of the node' ERROR

@@ -28,17 +28,18 @@ func Join(in []pulumi.StringInput, f func([]string) (string, error)) pulumi.Stri
 
 // List applies f to several strings, in their order, and returns a list.
 func List(in []pulumi.StringInput, f func([]string) []string) pulumi.StringArrayOutput {
-	out, ok := all(in).ApplyT(func(resolved []any) ([]string, error) {
+	return list(all(in).ApplyT(func(resolved []any) ([]string, error) {
 		plain, err := plainStrings(resolved)
 		if err != nil {
 			return nil, err
 		}
 		return f(plain), nil
-	}).(pulumi.StringArrayOutput)
-	if !ok {
-		panic("ApplyT no longer returns a StringArrayOutput for a function that returns strings")
-	}
-	return out
+	}))
+}
+
+// Strings applies f to a list of strings.
+func Strings(in pulumi.StringArrayInput, f func([]string) []string) pulumi.StringArrayOutput {
+	return list(in.ToStringArrayOutput().ApplyT(f))
 }
 
 func all(in []pulumi.StringInput) pulumi.ArrayOutput {
@@ -79,4 +80,13 @@ func text(o pulumi.Output) pulumi.StringOutput {
 		return pulumi.Sprintf("%s", o)
 	}
 	return s
+}
+
+// list asserts the type of an output, which is of lists of strings in every call.
+func list(o pulumi.Output) pulumi.StringArrayOutput {
+	out, ok := o.(pulumi.StringArrayOutput)
+	if !ok {
+		panic("ApplyT no longer returns a StringArrayOutput for a function that returns strings")
+	}
+	return out
 }
