@@ -75,9 +75,8 @@ func (Cluster) Help() map[string]string {
 			"bill.",
 		"scaleDownBehavior": "When a node that is to go does so: after its tasks, or at the end of its paid hour.",
 		"stepConcurrency":   "Steps that run at the same time.",
-		"steps": "Steps that run once, when the cluster has started. " +
-			"A later edit changes nothing: submit further steps with " +
-			"`observatory submit`.",
+		"steps": "Steps that run when the cluster has started. A later edit changes nothing: submit further steps with " +
+			"`observatory submit`. A cluster that is replaced, or started again after it has ended, runs its steps again.",
 		"sparkDefaults":    "Entries of spark-defaults, merged key by key over the platform's.",
 		"glueCatalog":      "Use AWS Glue's Data Catalog as the metastore of Hive and Spark.",
 		"configurations":   "Classifications of EMR, merged with the platform's.",
