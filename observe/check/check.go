@@ -18,6 +18,7 @@ import (
 	"golang.org/x/mod/semver"
 
 	"github.com/emr-observatory/emr-observatory/observe"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema/facts"
 )
 
@@ -47,8 +48,8 @@ type Platform struct {
 	ControlPrivateIP string
 }
 
-// Clients are the APIs that are read. The local cloud has neither IAM nor EC2: what
-// they would say is then not examined, and the report says so.
+// Clients are the APIs that are read. The local cloud has no EC2, and its IAM
+// simulates nothing: what they would say is then not examined, and the report says so.
 type Clients struct {
 	EMR *emr.Client
 	IAM *iam.Client // nil = not examined
@@ -87,6 +88,8 @@ type examination struct {
 	Clients
 	cluster    *types.Cluster
 	attributes types.Ec2InstanceAttributes
+	actions    []types.Command
+	actionsErr error
 }
 
 // Run examines a cluster. The error is that of EMR: the cluster could not be read at
@@ -104,6 +107,7 @@ func Run(ctx context.Context, c Clients, id string, p Platform) (Report, error) 
 	if described.Cluster.Ec2InstanceAttributes != nil {
 		e.attributes = *described.Cluster.Ec2InstanceAttributes
 	}
+	e.actions, e.actionsErr = e.listActions(ctx)
 	r := Report{
 		Cluster: id, Name: aws.ToString(e.cluster.Name), Release: aws.ToString(e.cluster.ReleaseLabel),
 		Misses: e.own(), Unexamined: []Part{},
@@ -142,9 +146,10 @@ func (e *examination) own() []Miss {
 	if release := aws.ToString(e.cluster.ReleaseLabel); !isSince(release, oldest) {
 		misses = append(misses, Miss{PartRelease, release, "must be " + oldest + " or later, and not emr-spark", "choose such a release"})
 	}
-	if !e.hasSpark() {
+	if !e.hasSpark() && !e.hostsOnly() {
 		misses = append(misses, Miss{PartSpark, "not installed", "must be among the applications",
-			"add Spark; without it only metrics and logs of the hosts arrive"})
+			"add Spark; without it only metrics and logs of the hosts arrive: if that is wanted, add " + platform.BootstrapHostsOnly +
+				" to the arguments of the bootstrap action"})
 	}
 	for _, group := range []struct {
 		part Part
