@@ -27,7 +27,6 @@ func RecordedOnly() []string {
 func recordedTypes() map[string][]string {
 	out := map[string][]string{}
 	for what, tokens := range map[string][]string{
-		iamOutsideS3:                {"aws:iam/policy:Policy", "aws:iam/rolePolicyAttachment:RolePolicyAttachment"},
 		"KMS: keys encrypt nothing": {"aws:kms/key:Key", "aws:kms/alias:Alias"},
 		groupsInside: {
 			"aws:ec2/securityGroup:SecurityGroup", "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup",
@@ -71,7 +70,7 @@ func recordedTypes() map[string][]string {
 // What several types leave out.
 const (
 	grafanaServer = "Grafana: its server does not run; `observatory dashboards check` runs the queries of its dashboards"
-	iamOutsideS3  = "IAM: decides in S3 only, by the roles' inline policies"
+	iamOutsideS3  = "IAM: decides in S3 only, and not by AWS's own managed policies"
 	groupsInside  = "VPC: security groups decide who reaches an Elastic IP, and nothing else"
 	spotMarket    = "EMR: spot instances, which nothing interrupts; a fleet has nodes of its first instance type only"
 	oneMachine    = "EMR: instance types, EBS volumes and images of nodes; releases differ in name only"
@@ -90,6 +89,8 @@ func recordedParts() map[string][]string {
 		"aws:iam/role:Role":                                         {iamOutsideS3},
 		"aws:iam/rolePolicy:RolePolicy":                             {iamOutsideS3},
 		"aws:iam/instanceProfile:InstanceProfile":                   {iamOutsideS3},
+		"aws:iam/policy:Policy":                                     {iamOutsideS3},
+		"aws:iam/rolePolicyAttachment:RolePolicyAttachment":         {iamOutsideS3},
 		"aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": {groupsInside},
 		"aws:ec2/vpc:Vpc":                                           {oneNetwork},
 		"aws:ec2/subnet:Subnet":                                     {"EC2: zones"},

@@ -33,7 +33,7 @@ func TestRecordedOnlyNamesEachOnce(t *testing.T) {
 	require.True(t, slices.IsSorted(all))
 	require.Equal(t, slices.Compact(slices.Clone(all)), all)
 	for _, what := range []string{
-		"CloudWatch: no service reports metrics to it, so YACE does not run", "IAM: decides in S3 only, by the roles' inline policies",
+		"CloudWatch: no service reports metrics to it, so YACE does not run", "IAM: decides in S3 only, and not by AWS's own managed policies",
 		"Kubernetes: network policies admit everything", "S3: lifecycle rules expire nothing",
 	} {
 		require.Contains(t, all, what)

@@ -23,6 +23,9 @@ func (c *cloud) handlers() map[string]simulator.Handler {
 		"aws:iam/role:Role":                         role{cloud: c},
 		"aws:iam/rolePolicy:RolePolicy":             rolePolicy{cloud: c},
 		"aws:iam/instanceProfile:InstanceProfile":   instanceProfile{cloud: c},
+		"aws:iam/policy:Policy":                     managedPolicy{cloud: c},
+
+		"aws:iam/rolePolicyAttachment:RolePolicyAttachment": policyAttachment{cloud: c},
 	}
 	maps.Copy(h, c.emrResources())
 	for token, put := range reachParts() {

@@ -2,6 +2,7 @@ package localcloud
 
 import (
 	"context"
+	"fmt"
 	"path"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
@@ -14,7 +15,10 @@ import (
 // get from instance metadata.
 func (c *cloud) roleCredentials(ctx context.Context, profile string) (machine.RoleCredentials, error) {
 	roles := c.objects.Roles
-	role, err := roles.OfProfile(ctx, path.Base(profile))
+	role, err := roles.OfProfile(path.Base(profile))
+	if err == nil && role == "" {
+		err = fmt.Errorf("instance profile %s has no role", path.Base(profile))
+	}
 	if err != nil {
 		return machine.RoleCredentials{}, err
 	}
@@ -22,7 +26,7 @@ func (c *cloud) roleCredentials(ctx context.Context, profile string) (machine.Ro
 	return machine.RoleCredentials{RoleName: role, AccessKeyID: key.ID, SecretAccessKey: key.Secret}, err
 }
 
-// role, rolePolicy and instanceProfile are of S3's roles too. A Read puts them there
+// The resources of IAM are of S3's roles too. A Read puts them there
 // again, in case that they were recorded by an earlier version.
 type role struct {
 	simulator.Recording
@@ -107,6 +111,62 @@ func (h instanceProfile) put(ctx context.Context, profile string, values resourc
 }
 
 // Delete implements simulator.Handler.
-func (h instanceProfile) Delete(ctx context.Context, r simulator.Request) error {
-	return h.objects.Roles.DeleteProfile(ctx, r.ID)
+func (h instanceProfile) Delete(_ context.Context, r simulator.Request) error {
+	return h.objects.Roles.DeleteProfile(r.ID)
+}
+
+// managedPolicy is a policy for roles of this stack or of others.
+type managedPolicy struct {
+	simulator.Recording
+	*cloud
+}
+
+// Create implements simulator.Handler.
+func (h managedPolicy) Create(ctx context.Context, r simulator.Request) (simulator.Result, error) {
+	return apply(r, func(recorded simulator.Result) error {
+		return h.objects.Roles.PutManaged(ctx, recorded.ID, text(r.Inputs, "policy"))
+	})
+}
+
+// Update implements simulator.Handler.
+func (h managedPolicy) Update(ctx context.Context, r simulator.Request) (simulator.Result, error) {
+	return apply(r, func(simulator.Result) error { return h.objects.Roles.PutManaged(ctx, r.ID, text(r.Inputs, "policy")) })
+}
+
+// Read implements simulator.Handler.
+func (h managedPolicy) Read(ctx context.Context, r simulator.Request) (simulator.Result, bool, error) {
+	return unchangedResult(r), true, h.objects.Roles.PutManaged(ctx, r.ID, text(r.Outputs, "policy"))
+}
+
+// Delete implements simulator.Handler. IAM deletes no policy that is attached.
+func (h managedPolicy) Delete(_ context.Context, r simulator.Request) error {
+	return h.objects.Roles.DeleteManaged(r.ID)
+}
+
+type policyAttachment struct {
+	simulator.Recording
+	*cloud
+}
+
+// Create implements simulator.Handler.
+func (h policyAttachment) Create(ctx context.Context, r simulator.Request) (simulator.Result, error) {
+	return apply(r, func(simulator.Result) error { return h.attach(ctx, r.Inputs) })
+}
+
+// Read implements simulator.Handler.
+func (h policyAttachment) Read(ctx context.Context, r simulator.Request) (simulator.Result, bool, error) {
+	return unchangedResult(r), true, h.attach(ctx, r.Outputs)
+}
+
+func (h policyAttachment) attach(ctx context.Context, values resource.PropertyMap) error {
+	role := text(values, "role")
+	if err := h.objects.Roles.Put(ctx, role); err != nil {
+		return err
+	}
+	return h.objects.Roles.Attach(ctx, role, text(values, "policyArn"))
+}
+
+// Delete implements simulator.Handler.
+func (h policyAttachment) Delete(ctx context.Context, r simulator.Request) error {
+	return h.objects.Roles.Detach(ctx, text(r.Outputs, "role"), text(r.Outputs, "policyArn"))
 }

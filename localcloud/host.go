@@ -52,6 +52,7 @@ func (r Running) Environment(c Credentials) map[string]string {
 	return map[string]string{
 		"AWS_ENDPOINT_URL_S3":       r.URL(ServiceS3),
 		"AWS_ENDPOINT_URL_EMR":      r.URL(ServiceEMR),
+		"AWS_ENDPOINT_URL_IAM":      r.URL(ServiceIAM),
 		"AWS_REGION":                AWSRegion,
 		"AWS_DEFAULT_REGION":        AWSRegion, // the only one that boto3 and the AWS CLI read
 		"AWS_ACCESS_KEY_ID":         c.AccessKeyID,

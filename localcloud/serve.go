@@ -17,6 +17,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/ec2"
 	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/localcloud/iamapi"
 	"github.com/emr-observatory/emr-observatory/localcloud/internet"
 	"github.com/emr-observatory/emr-observatory/localcloud/kube"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
@@ -99,6 +100,8 @@ func (c *cloud) run(ctx context.Context, listeners map[string]net.Listener, up f
 		switch name {
 		case ServiceEMR:
 			go c.serve(listeners[name], api)
+		case ServiceIAM:
+			go c.serve(listeners[name], &iamapi.Server{Roles: c.objects.Roles, AccountID: AccountID, Log: c.log})
 		case ServiceControl:
 			go c.serve(listeners[name], c.controlAPI())
 		case string(platform.WorkloadStatus):

@@ -11,6 +11,7 @@ import (
 const (
 	ServiceS3      = "s3"
 	ServiceEMR     = "emr"
+	ServiceIAM     = "iam"
 	ServiceControl = "control" // the state of the workloads, for the CLI
 
 )
@@ -22,13 +23,14 @@ const (
 	portEMR     platform.Port = 7071
 	portControl platform.Port = 7072
 	portSSM     platform.Port = 7073
+	portIAM     platform.Port = 7074
 )
 
 // hostPorts lists the services that the host's 127.0.0.1 forwards to, with the
 // preferred port of each.
 func hostPorts() map[string]platform.Port {
 	ports := map[string]platform.Port{
-		ServiceS3: portS3, ServiceEMR: portEMR, ServiceControl: portControl,
+		ServiceS3: portS3, ServiceEMR: portEMR, ServiceIAM: portIAM, ServiceControl: portControl,
 		emr.ResourceManager: platform.ResourceManagerUI, emr.SparkHistory: platform.SparkHistoryUI,
 	}
 	for n := 1; n < emr.MaxExposed; n++ { // of further clusters, on any free port

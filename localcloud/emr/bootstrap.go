@@ -13,6 +13,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
+	"github.com/emr-observatory/emr-observatory/localcloud/s3"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -75,7 +76,12 @@ func (s *Service) runBootstrapActions(ctx context.Context, n *node, actions []ac
 func (s *Service) runAction(ctx context.Context, n *node, ordinal int, a action) error {
 	failure := &bootstrapError{role: n.Role, instance: n.instanceID, ordinal: ordinal}
 	dir, logs := actionDir(ordinal), fmt.Sprintf("%s/%d", bootstrapLogDir, ordinal)
-	script, err := s.Objects.Get(ctx, a.path)
+	role, err := s.Credentials(ctx, n.profile)
+	if err != nil {
+		return err
+	}
+	// The node fetches it with its own role.
+	script, err := s.Objects.GetAs(ctx, s3.Key{ID: role.AccessKeyID, Secret: role.SecretAccessKey}, a.path)
 	if err != nil {
 		failure.errorCode, failure.outcome = codeDownloadFailed, fmt.Sprintf("(%s) could not be downloaded: %v", a.name, err)
 		return failure

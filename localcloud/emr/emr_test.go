@@ -1,6 +1,7 @@
 package emr_test
 
 import (
+	"context"
 	"os"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 	"github.com/emr-observatory/emr-observatory/localcloud/region/regiontest"
 )
 
@@ -71,6 +73,31 @@ func TestMissingBootstrapScriptTerminatesTheCluster(t *testing.T) {
 	require.Equal(t, map[string]string{"spark.a": "1"}, found.Configurations[0].Properties)
 	require.Equal(t, "export", *found.Configurations[1].Configurations[0].Classification)
 	c.requireRemoved(*found.Id)
+}
+
+// A node fetches its actions with its own role: without a policy that allows it the
+// cluster ends, with one that is attached the action runs.
+func TestNodesFetchActionsAsTheirRole(t *testing.T) {
+	c := newCloud(t)
+	roles, ctx := c.Objects.Roles, t.Context()
+	require.NoError(t, roles.Put(ctx, "team"))
+	c.Credentials = func(ctx context.Context, _ string) (machine.RoleCredentials, error) {
+		key, err := roles.Key(ctx, "team")
+		return machine.RoleCredentials{RoleName: "team", AccessKeyID: key.ID, SecretAccessKey: key.Secret}, err
+	}
+	in := inputs(c.putAction("ours.sh", "#!/bin/sh\nexit 3\n"))
+	delete(in, "coreInstanceGroup")
+	_, err := c.CreateCluster(ctx, in)
+	require.ErrorContains(t, err, "BOOTSTRAP_FAILURE: On the primary instance")
+	require.ErrorContains(t, err, "bootstrap action 1 (ours.sh) could not be downloaded: read s3://data/ours.sh")
+	require.ErrorContains(t, err, "AccessDenied")
+
+	const arn = "arn:aws:iam::123456789012:policy/observed-nodes"
+	require.NoError(t, roles.PutManaged(ctx, arn, `{"Version":"2012-10-17","Statement":[
+		{"Effect":"Allow","Action":"s3:GetObject","Resource":"arn:aws:s3:::data/ours.sh"}]}`))
+	require.NoError(t, roles.Attach(ctx, "team", arn))
+	_, err = c.CreateCluster(ctx, in)
+	require.ErrorContains(t, err, "bootstrap action 1 (ours.sh) returned a non-zero return code 3")
 }
 
 func TestExitedDaemonIsReportedWithItsLog(t *testing.T) {

@@ -127,11 +127,20 @@ func (g *Gateway) PutFile(ctx context.Context, bucket, key, path string) error {
 
 // Get reads an object by its s3:// URI.
 func (g *Gateway) Get(ctx context.Context, uri string) ([]byte, error) {
+	return get(ctx, g.Client, uri)
+}
+
+// GetAs is like Get, with a role's key.
+func (g *Gateway) GetAs(ctx context.Context, k Key, uri string) ([]byte, error) {
+	return get(ctx, g.clientOf(k), uri)
+}
+
+func get(ctx context.Context, client *awss3.Client, uri string) ([]byte, error) {
 	bucket, key, err := Split(uri)
 	if err != nil {
 		return nil, err
 	}
-	out, err := g.Client.GetObject(ctx, &awss3.GetObjectInput{Bucket: &bucket, Key: &key})
+	out, err := client.GetObject(ctx, &awss3.GetObjectInput{Bucket: &bucket, Key: &key})
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", uri, err)
 	}

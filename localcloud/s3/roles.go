@@ -22,12 +22,15 @@ import (
 
 // Roles are the roles of the account, as far as S3 asks for them: a process of
 // VersityGW's IAM, which decides each request to the gateway by the role's own
-// policies. It knows no instance profiles and gives roles no key, so that each role
-// is a user there; its tags are the profiles.
+// policies, attached ones too. It gives roles no key, so that each role is a user
+// there, and knows neither instance profiles nor managed policies, which are in account.
 type Roles struct {
 	options Options
 	process *process
 	client  *iam.Client
+
+	accountMu sync.Mutex
+	account   account
 
 	mu   sync.Mutex
 	keys map[string]Key // by role; in memory only, they are secrets
@@ -35,9 +38,6 @@ type Roles struct {
 
 // Key is a role's access key.
 type Key struct{ ID, Secret string }
-
-// profileTag begins the tags that name a role's instance profiles.
-const profileTag = "instance-profile:"
 
 // socket returns the name of an abstract socket, which is of the region's network
 // namespace alone: one for IAM's API, or the one at which the gateway asks. A colon
@@ -51,6 +51,9 @@ func (o Options) socket(name string) string {
 func startRoles(ctx context.Context, o Options) (*Roles, error) {
 	r := &Roles{options: o, keys: map[string]Key{}}
 	var err error
+	if r.account, err = readAccount(o.Dir); err != nil {
+		return nil, err
+	}
 	if r.process, err = supervise(r.startProcess); err != nil {
 		return nil, err
 	}
@@ -110,63 +113,6 @@ func (r *Roles) Put(ctx context.Context, role string) error {
 	return nil
 }
 
-// PutProfile creates or changes an instance profile, which has one role.
-func (r *Roles) PutProfile(ctx context.Context, profile, role string) error {
-	if err := r.DeleteProfile(ctx, profile); err != nil {
-		return err
-	}
-	_, err := r.client.TagUser(ctx, &iam.TagUserInput{
-		UserName: &role, Tags: []types.Tag{{Key: aws.String(profileTag + profile), Value: aws.String("")}},
-	})
-	if err != nil {
-		return fmt.Errorf("create instance profile %s of role %s: %w", profile, role, err)
-	}
-	return nil
-}
-
-// DeleteProfile deletes an instance profile, if it exists.
-func (r *Roles) DeleteProfile(ctx context.Context, profile string) error {
-	role, err := r.OfProfile(ctx, profile)
-	if errors.Is(err, errNoProfile) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if _, err := r.client.UntagUser(ctx, &iam.UntagUserInput{UserName: &role, TagKeys: []string{profileTag + profile}}); err != nil {
-		return fmt.Errorf("delete instance profile %s: %w", profile, err)
-	}
-	return nil
-}
-
-var errNoProfile = errors.New("does not exist")
-
-// OfProfile returns the role of an instance profile.
-func (r *Roles) OfProfile(ctx context.Context, profile string) (string, error) {
-	users := iam.NewListUsersPaginator(r.client, &iam.ListUsersInput{})
-	for users.HasMorePages() {
-		page, err := users.NextPage(ctx)
-		if err != nil {
-			return "", fmt.Errorf("find instance profile %s: %w", profile, err)
-		}
-		for _, u := range page.Users {
-			tags, err := r.client.ListUserTags(ctx, &iam.ListUserTagsInput{UserName: u.UserName})
-			if isMissing(err) {
-				continue // deleted since it was listed
-			}
-			if err != nil {
-				return "", fmt.Errorf("find instance profile %s: %w", profile, err)
-			}
-			for _, t := range tags.Tags {
-				if name, is := strings.CutPrefix(*t.Key, profileTag); is && name == profile {
-					return *u.UserName, nil
-				}
-			}
-		}
-	}
-	return "", fmt.Errorf("instance profile %s %w", profile, errNoProfile)
-}
-
 // PutPolicy sets an inline policy of a role. Only its statements about S3 count.
 func (r *Roles) PutPolicy(ctx context.Context, role, name, document string) error {
 	about, err := aboutS3(document)
@@ -196,7 +142,8 @@ func isMissing(err error) bool {
 	return errors.As(err, &missing)
 }
 
-// Delete deletes a role with its policies and keys, if it exists.
+// Delete deletes a role with its policies and keys, if it exists. Its profiles are then
+// without role.
 func (r *Roles) Delete(ctx context.Context, role string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -214,7 +161,7 @@ func (r *Roles) Delete(ctx context.Context, role string) error {
 	if err != nil && !isMissing(err) {
 		return fmt.Errorf("delete role %s: %w", role, err)
 	}
-	return nil
+	return r.forget(role)
 }
 
 // deleteKeys deletes the access keys of a role.

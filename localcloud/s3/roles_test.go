@@ -80,16 +80,16 @@ func TestProfileHasOneRole(t *testing.T) {
 	for _, role := range []string{"one", "two"} {
 		require.NoError(t, g.Roles.Put(ctx, role))
 	}
-	_, err := g.Roles.OfProfile(ctx, "nodes")
+	_, err := g.Roles.OfProfile("nodes")
 	require.ErrorContains(t, err, "instance profile nodes does not exist")
 	for _, role := range []string{"one", "two", "two"} {
 		require.NoError(t, g.Roles.PutProfile(ctx, "nodes", role))
-		found, err := g.Roles.OfProfile(ctx, "nodes")
+		found, err := g.Roles.OfProfile("nodes")
 		require.NoError(t, err)
 		require.Equal(t, role, found)
 	}
-	require.NoError(t, g.Roles.DeleteProfile(ctx, "nodes"))
-	_, err = g.Roles.OfProfile(ctx, "nodes")
+	require.NoError(t, g.Roles.DeleteProfile("nodes"))
+	_, err = g.Roles.OfProfile("nodes")
 	require.Error(t, err)
 	require.ErrorContains(t, g.Roles.PutProfile(ctx, "nodes", "absent"), "role absent")
 }
@@ -110,7 +110,7 @@ func TestRolesOutliveTheProcess(t *testing.T) {
 	again, err := s3.Start(ctx, o)
 	require.NoError(t, err)
 	t.Cleanup(again.Stop)
-	role, err := again.Roles.OfProfile(ctx, "nodes-profile")
+	role, err := again.Roles.OfProfile("nodes-profile")
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, putStatus(t, again, role, "orders/1"))
 	after, err := again.Roles.Key(ctx, "nodes")
@@ -123,6 +123,35 @@ func TestRolesOutliveTheProcess(t *testing.T) {
 		require.NoError(t, err)
 		other.Stop()
 	}
+}
+
+// A managed policy counts where it is attached, in its latest version, also for another
+// process.
+func TestAttachedPoliciesCount(t *testing.T) {
+	g, ctx := startGateway(t), t.Context()
+	const arn = "arn:aws:iam::123456789012:policy/team/lake"
+	require.NoError(t, g.Roles.Put(ctx, "nodes"))
+	require.NoError(t, g.Roles.Attach(ctx, "nodes", arn))
+	require.Equal(t, http.StatusForbidden, putStatus(t, g, "nodes", "orders/1"), "the policy is not there yet")
+	require.NoError(t, g.Roles.PutManaged(ctx, arn, worksInLake))
+	require.Equal(t, http.StatusOK, putStatus(t, g, "nodes", "orders/1"))
+	require.NoError(t, g.Roles.Put(ctx, "others"))
+	require.Equal(t, http.StatusForbidden, putStatus(t, g, "others", "orders/1"), "it is not attached")
+	require.NoError(t, g.Roles.PutManaged(ctx, arn, strings.ReplaceAll(worksInLake, "orders", "tempo")))
+	require.Equal(t, http.StatusForbidden, putStatus(t, g, "nodes", "orders/1"))
+	require.Equal(t, http.StatusOK, putStatus(t, g, "nodes", "tempo/1"))
+	require.ErrorIs(t, g.Roles.DeleteManaged(arn), s3.ErrAttached)
+	g.Stop()
+
+	again, err := s3.Start(ctx, withAddress(g.Options, testenv.Address(t)))
+	require.NoError(t, err)
+	t.Cleanup(again.Stop)
+	require.Equal(t, http.StatusOK, putStatus(t, again, "nodes", "tempo/1"))
+	require.NoError(t, again.Roles.Detach(ctx, "nodes", arn))
+	require.Equal(t, http.StatusForbidden, putStatus(t, again, "nodes", "tempo/1"))
+	require.NoError(t, again.Roles.Attach(ctx, "nodes", arn))
+	require.NoError(t, again.Roles.Delete(ctx, "nodes"))
+	require.NoError(t, again.Roles.DeleteManaged(arn))
 }
 
 func withAddress(o s3.Options, address string) s3.Options {

@@ -19,30 +19,86 @@ import (
 	"github.com/emr-observatory/emr-observatory/submit"
 )
 
-// foreignCluster starts a cluster as another team's script does: from the stack's output
-// observe, with the names of the stack's own cluster only where the local cloud has no
-// API to make others (IAM, security groups).
-const foreignCluster = `
+// teamsRoles makes what another team has before it starts a cluster: a role for EMR, and
+// one for the nodes that lets their jobs work in the lake. It does not attach the policy
+// of the output observe.
+const teamsRoles = `
+import boto3, json, sys
+iam, stack = boto3.client("iam"), json.load(sys.stdin)
+bucket = "arn:aws:s3:::" + stack["dataBucket"]
+def trust(service):
+    return json.dumps({"Version": "2012-10-17", "Statement": [
+        {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": service + ".amazonaws.com"}}]})
+iam.create_role(RoleName="airflow-emr", AssumeRolePolicyDocument=trust("elasticmapreduce"))
+iam.attach_role_policy(RoleName="airflow-emr", PolicyArn="arn:aws:iam::aws:policy/service-role/AmazonEMRServicePolicy_v2")
+iam.create_role(RoleName="airflow-nodes", AssumeRolePolicyDocument=trust("ec2"))
+iam.put_role_policy(RoleName="airflow-nodes", PolicyName="lake", PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [
+    {"Effect": "Allow", "Action": "s3:ListBucket", "Resource": bucket, "Condition": {"StringLike": {"s3:prefix": ["lake", "lake/*"]}}},
+    {"Effect": "Allow", "Action": "s3:GetBucketLocation", "Resource": bucket},
+    {"Effect": "Allow", "Action": ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"], "Resource": bucket + "/lake/*"}]}))
+iam.create_instance_profile(InstanceProfileName="airflow-nodes")
+iam.add_role_to_instance_profile(InstanceProfileName="airflow-nodes", RoleName="airflow-nodes")
+`
+
+// startForeign starts a cluster as that team's script does: from the stack's output
+// observe, with its own roles, and with EMR's own security groups since it names none.
+const startForeign = `
 import boto3, json, sys
 emr, stack = boto3.client("emr"), json.load(sys.stdin)
-observe, main = stack["observe"], emr.describe_cluster(ClusterId=stack["clusters"]["main"]["id"])["Cluster"]
-groups = {"AdditionalMasterSecurityGroups": [observe["securityGroupId"]], "AdditionalSlaveSecurityGroups": [observe["securityGroupId"]]}
-id = emr.run_job_flow(
-    Name="airflow-nightly", ReleaseLabel=main["ReleaseLabel"], Applications=[{"Name": "Hadoop"}, {"Name": "Spark"}],
-    ServiceRole=main["ServiceRole"], JobFlowRole=main["Ec2InstanceAttributes"]["IamInstanceProfile"],
-    LogUri=main["LogUri"].replace("emr-logs/main/", "lake/logs-of-airflow/"), Configurations=observe["configurations"],
-    BootstrapActions=[{"Name": "observatory", "ScriptBootstrapAction": {
-        "Path": observe["bootstrap"]["path"], "Args": observe["bootstrap"]["args"]}}],
-    Instances={
-        "InstanceGroups": [
-            {"InstanceRole": "MASTER", "InstanceType": "m5.xlarge", "InstanceCount": 1},
-            {"InstanceRole": "CORE", "InstanceType": "m5.xlarge", "InstanceCount": 1},
-        ],
-        "Ec2SubnetId": stack["network"]["subnetIds"][0], "KeepJobFlowAliveWhenNoSteps": True, **groups,
-    },
-)["JobFlowId"]
+observe = stack["observe"]
+def start(groups):
+    return emr.run_job_flow(
+        Name="airflow-nightly", ReleaseLabel="emr-7.10.0", Applications=[{"Name": "Hadoop"}, {"Name": "Spark"}],
+        ServiceRole="airflow-emr", JobFlowRole="airflow-nodes", LogUri="s3://" + stack["dataBucket"] + "/lake/logs-of-airflow/",
+        Configurations=observe["configurations"],
+        BootstrapActions=[{"Name": "observatory", "ScriptBootstrapAction": {
+            "Path": observe["bootstrap"]["path"], "Args": observe["bootstrap"]["args"]}}],
+        Instances={
+            "InstanceGroups": [
+                {"InstanceRole": "MASTER", "InstanceType": "m5.xlarge", "InstanceCount": 1},
+                {"InstanceRole": "CORE", "InstanceType": "m5.xlarge", "InstanceCount": 1},
+            ],
+            "Ec2SubnetId": stack["network"]["subnetIds"][0], "KeepJobFlowAliveWhenNoSteps": True, **groups,
+        },
+    )["JobFlowId"]
+`
+
+// lackingCluster is one whose role may not read the bootstrap action, and whose core
+// nodes lack the group. It prints how it ended, after its id.
+const lackingCluster = startForeign + `
+import time
+id = start({"AdditionalMasterSecurityGroups": [observe["securityGroupId"]]})
+deadline = time.monotonic() + 300
+while True:
+    status = emr.describe_cluster(ClusterId=id)["Cluster"]["Status"]
+    if status["State"] in ("WAITING", "TERMINATED_WITH_ERRORS") or time.monotonic() > deadline:
+        break
+    time.sleep(1)
+reason = status["StateChangeReason"]
+print(id, status["State"], reason["Code"], reason["Message"], status["ErrorDetails"][0]["ErrorCode"])
+`
+
+const foreignCluster = startForeign + `
+boto3.client("iam").attach_role_policy(RoleName="airflow-nodes", PolicyArn=observe["nodePolicyArn"])
+id = start({"AdditionalMasterSecurityGroups": [observe["securityGroupId"]], "AdditionalSlaveSecurityGroups": [observe["securityGroupId"]]})
 emr.get_waiter("cluster_running").wait(ClusterId=id, WaiterConfig={"Delay": 2, "MaxAttempts": 300})
 print(id)
+`
+
+// foreignEnd removes the cluster and the roles: IAM deletes no policy of the stack that
+// is attached to one.
+const foreignEnd = `
+import boto3, json, sys
+emr, iam, (id, policy) = boto3.client("emr"), boto3.client("iam"), json.load(sys.stdin)
+emr.terminate_job_flows(JobFlowIds=[id])
+emr.get_waiter("cluster_terminated").wait(ClusterId=id, WaiterConfig={"Delay": 2, "MaxAttempts": 300})
+iam.detach_role_policy(RoleName="airflow-nodes", PolicyArn=policy)
+iam.delete_role_policy(RoleName="airflow-nodes", PolicyName="lake")
+iam.remove_role_from_instance_profile(InstanceProfileName="airflow-nodes", RoleName="airflow-nodes")
+iam.delete_instance_profile(InstanceProfileName="airflow-nodes")
+iam.delete_role(RoleName="airflow-nodes")
+iam.detach_role_policy(RoleName="airflow-emr", PolicyArn="arn:aws:iam::aws:policy/service-role/AmazonEMRServicePolicy_v2")
+iam.delete_role(RoleName="airflow-emr")
 `
 
 // python runs a script with boto3 against the cloud's AWS APIs.
@@ -72,8 +128,11 @@ func clustersSideBySide(t *testing.T, c *cloud) {
 	require.Equal(t, before.Clusters["main"], stack.Clusters["main"], "another cluster is its neighbour's own affair")
 	plain, err := json.Marshal(stack)
 	require.NoError(t, err)
+	c.python(t, teamsRoles, string(plain))
+	c.lackingClusterIsNamed(t, string(plain), stack.Observe.SecurityGroupID)
 	foreign := c.python(t, foreignCluster, string(plain))
 	require.Regexp(t, `^j-\w+$`, foreign)
+	require.Contains(t, c.run(t, "observe", "check", foreign), "nothing is missing")
 	names := map[string]string{
 		stack.Clusters["main"].ID: "emr-observatory-local-main", stack.Clusters["adhoc"].ID: "emr-observatory-local-adhoc",
 		foreign: "airflow-nightly",
@@ -109,9 +168,31 @@ func clustersSideBySide(t *testing.T, c *cloud) {
 		require.Equal(t, status.BootstrapCurrent, listed[i].Bootstrap, name)
 	}
 
-	c.python(t, `import boto3, sys; boto3.client("emr").terminate_job_flows(JobFlowIds=[sys.stdin.read()])`, foreign)
+	used, err := json.Marshal([]string{foreign, stack.Observe.NodePolicyARN})
+	require.NoError(t, err)
+	c.python(t, foreignEnd, string(used))
 	c.up(t, edits...)
 	require.Equal(t, before.Clusters, c.outputs(t).Clusters)
+}
+
+// lackingClusterIsNamed starts a cluster whose role lacks the policy and whose core nodes
+// lack the group. EMR ends it, and `observe check` names what the local cloud can say.
+func (c *cloud) lackingClusterIsNamed(t *testing.T, stack, group string) {
+	t.Helper()
+	printed := c.run(t, "observe", "print", "--for", "cli")
+	require.Contains(t, printed, group)
+	require.Contains(t, printed, "aws iam attach-role-policy")
+
+	said := c.python(t, lackingCluster, stack)
+	id, how, _ := strings.Cut(said, " ")
+	require.Regexp(t, `^TERMINATED_WITH_ERRORS BOOTSTRAP_FAILURE BOOTSTRAP_FAILURE: On the primary instance \(i-\w+\), bootstrap action 1 `+
+		`\(observatory\) could not be downloaded: .*AccessDenied.* BOOTSTRAP_FAILURE_BA_DOWNLOAD_FAILED_PRIMARY$`, how)
+	out, problems, err := c.try(t, "observe", "check", id)
+	require.Error(t, err, out)
+	require.Contains(t, out, "security group of core and task nodes\n", problems)
+	require.Contains(t, out, "add "+group+" to AdditionalSlaveSecurityGroups")
+	require.Contains(t, out, "role of the nodes: not examined")
+	require.Equal(t, 1, strings.Count(out, "remedy:"), "nothing else is missing: %s", out)
 }
 
 // jobOnEach runs the example job on clusters at the same time and returns the cluster of

@@ -30,7 +30,7 @@ func accountNotTried() []notTried {
 		}, {
 			"IAM allows what each role does and nothing else.", "Only the local S3 decides as IAM does.",
 			"Every allowed action is listed with its need; policies and list agree. " +
-				"In the local cloud S3 decides by the roles' inline policies; no other service does.",
+				"In the local cloud S3 decides by the roles' own and attached policies; no other service does.",
 			[]string{"tests/controls TestEveryAllowedActionIsListedWithPurpose", "tests/controls TestAllowancesMatchPolicies",
 				"tests/controls TestRolesReachTheirPrefixesOnly"},
 			"`aws cloudtrail lookup-events --lookup-attributes AttributeKey=Username,AttributeValue=INSTANCE_ID` " +
