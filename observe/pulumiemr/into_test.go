@@ -89,6 +89,7 @@ func TestIntoKeepsWhatTheTeamWrote(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inputs := declare(t, 1, arguments)
+			require.NotContains(t, inputs, resource.PropertyKey("tags"), "those of the stack are the owner's choice")
 			attributes := inputs["ec2Attributes"].ObjectValue()
 			require.Equal(t, "sg-1,sg-2,sg-observed", attributes["additionalMasterSecurityGroups"].StringValue())
 			require.Equal(t, "sg-observed", attributes["additionalSlaveSecurityGroups"].StringValue())

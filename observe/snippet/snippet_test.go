@@ -18,6 +18,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/observe"
 	"github.com/emr-observatory/emr-observatory/observe/snippet"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // settings have a value that is hard to quote in each of the syntaxes.
@@ -40,6 +41,18 @@ func write(t *testing.T, tool snippet.Tool) string {
 	require.Contains(t, text, "--configurations FILE")
 	require.Contains(t, text, settings().NodePolicyARN)
 	return text
+}
+
+// Tags of the stack would show the cluster as the stack's own, and its steps to whoever
+// reads the status page: the owner decides (docs/guides/observe.md).
+func TestNothingSetsTheStacksTags(t *testing.T) {
+	for _, tool := range snippet.Tools() {
+		text := strings.ToLower(write(t, tool))
+		for key := range platform.StackTags("dev") {
+			require.NotContains(t, text, key, tool)
+		}
+		require.NotContains(t, text, "tags", tool)
+	}
 }
 
 // Terraform's own language evaluates what is pasted.
