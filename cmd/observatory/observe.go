@@ -136,8 +136,8 @@ func observeCheckCommand(o *stackOutputs) *cobra.Command {
 		Short: "Say what a cluster lacks to be observed, each with its remedy",
 		Long: "Reads the cluster (j-…) from EMR, its role from IAM and its subnet from EC2, and compares them with the platform's settings.\n" +
 			"It changes nothing. The exit code is 1 if anything is missing. Rights: elasticmapreduce:Describe* and List*,\n" +
-			"iam:GetInstanceProfile, iam:SimulatePrincipalPolicy, ec2:DescribeSubnets, ec2:DescribeRouteTables. The local cloud has\n" +
-			"neither IAM nor EC2, and the report says what was not examined. Tested against fakes of these two, not against AWS.",
+			"iam:GetInstanceProfile, iam:SimulatePrincipalPolicy, ec2:DescribeSubnets, ec2:DescribeRouteTables. The local cloud\n" +
+			"simulates no policies and has no EC2: the report says what was not examined. Tested against fakes of these two, not against AWS.",
 		Example: "  observatory observe check j-0123456789ABC --outputs outputs.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out, isLocal, err := o.read(cmd.Context(), cmd.InOrStdin())

@@ -18,7 +18,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/observe"
 )
 
-// account is a fake of IAM and EC2, which the local cloud does not have. It answers in
+// account is a fake of EC2 and of what of IAM the local cloud does not have. It answers in
 // the forms of their API references, about one role, one foreign subnet and its routes.
 type account struct {
 	denied    string // an action that the role is not allowed
