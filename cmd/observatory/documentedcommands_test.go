@@ -47,6 +47,9 @@ func examples() map[string]example {
 			excluded: "needs a platform on AWS",
 		},
 		"curl https://checkip.amazonaws.com":                                          {excluded: "asks a server of AWS"},
+		"aws emr add-tags --resource-id j-0123456789ABC --tags observatory:project=emr-observatory observatory:stack=dev": {
+			excluded: "needs a platform on AWS",
+		},
 		"aws emr list-clusters --active --query 'Clusters[].[Id,Name]' --output text": {excluded: "needs a platform on AWS"},
 		"aws emr list-bootstrap-actions --cluster-id j-0123456789ABC --query 'BootstrapActions[].ScriptPath' --output text": {
 			excluded: "needs a platform on AWS",
