@@ -46,7 +46,7 @@ func examples() map[string]example {
 		`curl --cacert observatory-ca.pem --user observatory "$(pulumi stack output statusUrl --stack dev)/status"`: {
 			excluded: "needs a platform on AWS",
 		},
-		"curl https://checkip.amazonaws.com":                                          {excluded: "asks a server of AWS"},
+		"curl https://checkip.amazonaws.com": {excluded: "asks a server of AWS"},
 		"aws emr add-tags --resource-id j-0123456789ABC --tags observatory:project=emr-observatory observatory:stack=dev": {
 			excluded: "needs a platform on AWS",
 		},
