@@ -46,6 +46,7 @@ type Cluster struct {
 	MasterSecurityGroups []string          `json:"masterSecurityGroups" rule:"securityGroup"`
 	CoreSecurityGroups   []string          `json:"coreSecurityGroups" rule:"securityGroup"`
 	Access               Access            `json:"access"`
+	Encryption           Encryption        `json:"encryption"`
 	Tags                 map[string]string `json:"tags" rule:"clusterTags"`
 }
 
@@ -87,6 +88,7 @@ func (Cluster) Help() map[string]string {
 		"masterSecurityGroups": "Additional security groups of the primary nodes, in the order in which EMR returns them.",
 		"coreSecurityGroups":   "Additional security groups of core and task nodes, in the order in which EMR returns them.",
 		"access":               "What jobs may use beyond the data bucket's lake/.",
+		"encryption":           "What is encrypted besides data in S3 and every disk, which always are.",
 		"tags":                 "Tags of the cluster, which EMR copies to its instances and volumes, beside the stack's.",
 	}
 }
@@ -116,6 +118,7 @@ func (c *Cluster) SetDefaults() {
 	c.Core.SetDefaults()
 	c.Core.Count = 2
 	c.Access.SetDefaults()
+	c.Encryption.SetDefaults()
 }
 
 const spark = "Spark"
@@ -162,7 +165,8 @@ func (c Cluster) Validate(l *violation.List, path string, ephemeral bool) {
 	}
 	c.checkAutoScaling(l, path)
 	c.checkManagedScaling(l, path)
-	c.Access.check(l, path+".access")
+	c.Access.check(l, path+".access", c.Encryption.Certificates)
+	c.checkEncryption(l, path+".encryption")
 	c.checkLife(l, path, ephemeral)
 	c.checkSteps(l, path+".steps")
 	c.checkSparkDefaults(l, path+".sparkDefaults")

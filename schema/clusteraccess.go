@@ -50,15 +50,17 @@ func (a *Access) SetDefaults() {
 	*a = Access{S3Read: []string{}, S3Write: []string{}, KMSKeys: []string{}, GlueDatabases: []string{}, Secrets: []string{}}
 }
 
-func (a Access) check(l *violation.List, path string) {
+// check adds the section's violations to l. others is what other keys add to the same
+// policy.
+func (a Access) check(l *violation.List, path string, others ...string) {
 	checkFields(l, path, a)
 	total := 0
-	for _, list := range [][]string{a.S3Read, a.S3Write, a.KMSKeys, a.GlueDatabases, a.Secrets} {
+	for _, list := range [][]string{a.S3Read, a.S3Write, a.KMSKeys, a.GlueDatabases, a.Secrets, others} {
 		for _, e := range list {
 			total += len(e)
 		}
 	}
 	l.Require(total <= maxAccess, path, total,
-		fmt.Sprintf("must be at most %d characters together: IAM takes 10,240 of a role's own policies", maxAccess),
+		fmt.Sprintf("must be at most %d characters together, with what the cluster's other keys name: IAM takes 10,240 of a role's own policies", maxAccess),
 		"name prefixes that contain the others, or attach a managed policy to the node role, which the output clusters names")
 }

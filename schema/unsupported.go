@@ -33,7 +33,7 @@ func unsupportedKeys() map[string]decode.Refusal {
 		"logUri": {Rule: "is no key: each cluster has its own prefix in the data bucket", Remedy: "read it from the output clusters"},
 		"securityConfiguration": {Rule: "is no key: the platform makes one for each cluster, which encrypts S3 and every disk " +
 			"and requires IMDSv2",
-			Remedy: "remove it; of Spark's traffic, spark.network.crypto.enabled in sparkDefaults encrypts RPC and shuffles"},
+			Remedy: "remove it; for encryption in transit set encryption.certificates"},
 		"kerberosAttributes": {Rule: "is no key: a cluster with Kerberos is not supported yet",
 			Remedy: "start it elsewhere and observe it: docs/guides/observe.md"},
 		"autoTerminationPolicy": elsewhere("it has one value", "idleTimeoutMinutes"),

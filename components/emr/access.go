@@ -31,6 +31,19 @@ func accessStatements(a iampolicy.Account, region string, access schema.Access) 
 	return out
 }
 
+// securityStatements grant nodes what EMR's security features need of their role: the
+// certificates, which each node fetches when it starts (EMR Management Guide, "Providing
+// certificates for encrypting data in transit").
+func securityStatements(a iampolicy.Account, c schema.Cluster) []iampolicy.Statement {
+	var out []iampolicy.Statement
+	if c.Encryption.InTransit() {
+		object := "arn:" + a.Partition + ":s3:::" + strings.TrimPrefix(c.Encryption.Certificates, "s3://")
+		out = append(out, iampolicy.Statement{Sid: "ReadCertificates", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"},
+			Resource: []string{object}})
+	}
+	return out
+}
+
 // listStatements let jobs list the prefixes of each bucket.
 func listStatements(a iampolicy.Account, uris []string) []iampolicy.Statement {
 	prefixes := map[string][]string{}

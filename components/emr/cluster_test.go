@@ -211,6 +211,20 @@ func TestSecurityConfiguration(t *testing.T) {
 	}`, s.Inputs["configuration"].StringValue())
 }
 
+// Nodes read exactly the certificates that EMR's configuration names.
+func TestEncryptionInTransit(t *testing.T) {
+	a := validArgs()
+	a.Encryption.Certificates = "s3://keys/tls/main.zip"
+	rec := run(t, a)
+	document := one(t, rec, "aws:emr/securityConfiguration:SecurityConfiguration", "emr-security").Inputs["configuration"].StringValue()
+	require.Contains(t, document, `"EnableInTransitEncryption":true`)
+	require.Contains(t, document, `"InTransitEncryptionConfiguration":{"TLSCertificateConfiguration":`+
+		`{"CertificateProviderType":"PEM","S3Object":"s3://keys/tls/main.zip"}}`)
+	const statement = `{"Sid":"ReadCertificates","Effect":"Allow","Action":["s3:GetObject"],"Resource":["arn:aws:s3:::keys/tls/main.zip"]}`
+	require.Contains(t, one(t, rec, policyType, "emr-node").Inputs["policy"].StringValue(), statement)
+	require.NotContains(t, one(t, run(t, validArgs()), policyType, "emr-node").Inputs["policy"].StringValue(), "ReadCertificates")
+}
+
 // The cluster waits, and with it its task group; roles and policies do not.
 func TestOnlyTheClusterWaits(t *testing.T) {
 	rec, err := recorder.Run(func(ctx *pulumi.Context) error {

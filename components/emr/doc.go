@@ -23,6 +23,4 @@
 // Pulumi protects nothing here: a cluster's data is in S3. EMR's own termination
 // protection is an argument; while it is on, EMR refuses to terminate the
 // cluster, so switch it off and update before a destroy.
-//
-// Not supported yet: instance fleets, scaling policies, encryption in transit.
 package emr

@@ -81,6 +81,7 @@ func (b *builder) createNodePolicy(role pulumi.StringInput) (pulumi.Resource, er
 		Policy: b.renderPolicy(func(a iampolicy.Account, v []string) iampolicy.Document {
 			d := nodePolicy(a, b.args.Region, b.args.Key, v[0], v[1], luks)
 			d.Statement = append(d.Statement, accessStatements(a, b.args.Region, b.args.Access)...)
+			d.Statement = append(d.Statement, securityStatements(a, b.args.Cluster)...)
 			return d
 		}, b.args.BucketARN, b.args.KMSKeyARN),
 	}, b.Options()...)

@@ -151,6 +151,9 @@ func settingEdits() []edit {
 		inCluster("glueCatalog", `true`, replacesCluster, cluster),
 		inCluster("configurations", `[{"classification":"yarn-site","properties":{"a":"b"}}]`, replacesCluster, cluster),
 		inCluster("bootstrapActions", `[{"name":"own","path":"s3://bucket/own.sh"}]`, replacesCluster, cluster),
+		inCluster("encryption", `{"certificates":"s3://bucket/tls/main.zip"}`, effects{
+			changes.Replaced: {"emr-main-security", cluster, "emr-main-task-spot"}, changes.Updated: {"emr-main-node"},
+		}, cluster),
 		inCluster("access", `{"s3Read":["s3://raw/"]}`, effects{changes.Updated: {"emr-main-node"}}),
 	}
 }

@@ -62,7 +62,7 @@ func everyStack() []Exception {
 		{
 			Rule: "CKV_AWS_351", Resources: []string{"emr-main-security"},
 			Reason: "From emr-7.3.0 it also moves the web endpoints of YARN and HDFS to HTTPS, from which the node's collector reads " +
-				"metrics; that cannot be tested without AWS.",
+				"metrics; that cannot be tested without AWS. encryption.certificates switches it on for a cluster.",
 			Mitigation: "The nodes' traffic stays in one subnet, between security groups that admit no address range. Instance families " +
 				"that end in n, and those from the sixth generation on, encrypt traffic between instances. A job that needs encryption " +
 				"sets spark.network.crypto.enabled in clusters.main.sparkDefaults.",

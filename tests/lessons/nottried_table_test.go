@@ -184,6 +184,14 @@ func clusterNotTried() []notTried {
 			"after the commands of docs/guides/tracing.md: `sudo k3s kubectl --namespace observatory logs daemonset/collector " +
 				"-c trace-headers` on the control node is empty, and spans arrive",
 		}, {
+			"Nodes fetch the certificates of `encryption.certificates` and encrypt their traffic with them.",
+			"EMR alone reads security configurations.",
+			"The document has the shape of EMR's guide, and the node role may read exactly that object. That the metrics of YARN and HDFS are " +
+				"then missing is a warning of the preview.",
+			[]string{"components/emr TestEncryptionInTransit", "schema TestCertificatesEndMetricsOverHTTP"},
+			"on a node: `curl --insecure https://$(hostname -f):8044/node`; a job's executors log `AES` with " +
+				"`spark.network.crypto.enabled`",
+		}, {
 			"EMR accepts the cluster's request.", "EMR's own checks are not published.",
 			"The local EMR checks every field that its API model and documentation restrict.",
 			[]string{"localcloud/emr TestLifeOfACluster", "components/emr TestClusterInputs"},

@@ -47,7 +47,9 @@ func TestBothRenderingsOfAClusterAgree(t *testing.T) {
 		cfg, _ := generator{rand.New(rand.NewPCG(seed, 2)), t, authority}.config()
 		for key, cluster := range cfg.Clusters {
 			input := plain(t, runjobflow.Input(cluster, environment(key)))
-			require.Equal(t, fromPulumi(t, key, cluster, cfg), alike(input), "seed %d, %s", seed, key)
+			both := alike(input)
+			both["security"] = securityDocument(t, cluster)
+			require.Equal(t, fromPulumi(t, key, cluster, cfg), both, "seed %d, %s", seed, key)
 			line, err := json.Marshal(input)
 			require.NoError(t, err)
 			lines = append(lines, string(line))
@@ -65,6 +67,14 @@ func TestBothRenderingsOfAClusterAgree(t *testing.T) {
 	for i, answer := range answers {
 		require.Equal(t, `""`, answer, lines[i])
 	}
+}
+
+// securityDocument returns the document with which a security configuration is created.
+func securityDocument(t *testing.T, cluster schema.Cluster) string {
+	t.Helper()
+	input, err := runjobflow.SecurityConfiguration(cluster, "name", "key")
+	require.NoError(t, err)
+	return *input.SecurityConfiguration
 }
 
 func environment(key string) runjobflow.Environment {
@@ -174,6 +184,8 @@ func fromPulumi(t *testing.T, key string, cluster schema.Cluster, cfg schema.Con
 		switch r.Type {
 		case "aws:emr/cluster:Cluster":
 			addCluster(t, out, in)
+		case "aws:emr/securityConfiguration:SecurityConfiguration":
+			out["security"] = in["configuration"]
 		case "aws:emr/instanceGroup:InstanceGroup", "aws:emr/instanceFleet:InstanceFleet":
 			addInstances(t, out, in)
 		}

@@ -1,0 +1,50 @@
+package schema
+
+import (
+	"slices"
+
+	"github.com/emr-observatory/emr-observatory/schema/violation"
+)
+
+// httpsDaemons is the first release that moves the web endpoints of YARN and HDFS to
+// HTTPS with encryption in transit (EMR Management Guide, "Understanding in-transit
+// encryption").
+const httpsDaemons = "emr-7.3.0"
+
+func encryptionRules() map[string]Rule {
+	archive := pattern(`^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/[^*?\s"'$]{1,500}\.zip$`, "an s3:// URI that ends with .zip").optional()
+	return map[string]Rule{
+		"certificates": archive.with("", "put privateKey.pem, certificateChain.pem and, if need be, trustedCertificates.pem into a zip file, "+
+			"upload it, and write s3://bucket/key.zip"),
+	}
+}
+
+// Encryption is what a cluster encrypts besides its data in S3 and every disk, which are
+// always encrypted.
+type Encryption struct {
+	Certificates string `json:"certificates" rule:"certificates"`
+}
+
+// Help describes the keys, for documents.
+func (Encryption) Help() map[string]string {
+	return map[string]string{
+		"certificates": "Zip file in S3 with PEM certificates, for encryption in transit. Nodes may read this file; " +
+			"if a key of your own encrypts it, name that key in access.kmsKeys. Empty: traffic between nodes is not encrypted. " +
+			"From " + httpsDaemons + " on, EMR then serves the metrics of YARN and HDFS over HTTPS, where the platform does not read them.",
+	}
+}
+
+// SetDefaults sets encryption at rest alone.
+func (e *Encryption) SetDefaults() { *e = Encryption{} }
+
+// InTransit reports whether EMR encrypts traffic between nodes.
+func (e Encryption) InTransit() bool { return e.Certificates != "" }
+
+func (c Cluster) checkEncryption(l *violation.List, path string) {
+	checkFields(l, path, c.Encryption)
+	labels := releaseLabels()
+	overHTTPS := slices.Contains(labels, c.ReleaseLabel) && slices.Index(labels, c.ReleaseLabel) >= slices.Index(labels, httpsDaemons)
+	l.Warn(!c.Encryption.InTransit() || !overHTTPS, path+".certificates", c.Encryption.Certificates,
+		"should be empty where metrics of YARN and HDFS are needed: from "+httpsDaemons+" on EMR serves them over HTTPS, "+
+			"and the node's collector asks over HTTP", "do without them, or choose an earlier release")
+}
