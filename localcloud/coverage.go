@@ -38,7 +38,7 @@ func recordedTypes() map[string][]string {
 		},
 		"VPC: no flow log is written":   {"aws:ec2/flowLog:FlowLog"},
 		"VPC: tags of existing subnets": {"aws:ec2/tag:Tag"},
-		"EMR: security configurations encrypt nothing": {
+		"EMR: security configurations encrypt nothing, ask nobody for a ticket and give steps no role": {
 			"aws:emr/securityConfiguration:SecurityConfiguration",
 		},
 		"EMR: public clusters are not blocked": {
@@ -99,7 +99,7 @@ func recordedParts() map[string][]string {
 		},
 		"aws:ebs/volume:Volume":                    {"EBS: sizes, types, throughput, encryption and snapshots of volumes"},
 		"aws:ssm/parameter:Parameter":              {"Systems Manager: encryption of parameters, which are in memory only"},
-		"aws:emr/cluster:Cluster":                  {spotMarket, oneMachine, onePrimary},
+		"aws:emr/cluster:Cluster":                  {spotMarket, oneMachine, onePrimary, "EMR: Kerberos, of which only the realm is kept"},
 		"aws:emr/instanceGroup:InstanceGroup":      {spotMarket, oneMachine},
 		"aws:emr/instanceFleet:InstanceFleet":      {spotMarket, oneMachine},
 		"kubernetes:core/v1:PersistentVolumeClaim": {"Kubernetes: sizes of persistent volume claims"},

@@ -8,11 +8,41 @@ import (
 )
 
 // The shape of a security configuration (EMR Management Guide, "Specify
-// encryption options", "Configure IMDS").
+// encryption options", "Configure IMDS", "Specifying Kerberos settings using the AWS CLI",
+// "Runtime roles for Amazon EMR steps").
 type (
 	securityDocument struct {
 		EncryptionConfiguration              encryptionConfiguration
 		InstanceMetadataServiceConfiguration metadataConfiguration
+		AuthenticationConfiguration          *authenticationConfiguration `json:",omitempty"`
+		AuthorizationConfiguration           *authorizationConfiguration  `json:",omitempty"`
+	}
+	authenticationConfiguration struct {
+		KerberosConfiguration kerberosConfiguration
+	}
+	kerberosConfiguration struct {
+		Provider                         string
+		ClusterDedicatedKdcConfiguration kdcConfiguration
+	}
+	kdcConfiguration struct {
+		TicketLifetimeInHours        int
+		CrossRealmTrustConfiguration *trustConfiguration `json:",omitempty"`
+	}
+	trustConfiguration struct {
+		Realm       string
+		Domain      string
+		AdminServer string
+		KDCServer   string `json:"KdcServer"`
+	}
+	authorizationConfiguration struct {
+		IAMConfiguration stepRoles
+	}
+	stepRoles struct {
+		EnableApplicationScopedIAMRole        bool
+		ApplicationScopedIAMRoleConfiguration *sourceIdentity `json:",omitempty"`
+	}
+	sourceIdentity struct {
+		PropagateSourceIdentity bool
 	}
 	encryptionConfiguration struct {
 		EnableAtRestEncryption        bool
@@ -77,5 +107,26 @@ func securityDocumentFor(c schema.Cluster, keyARN string) securityDocument {
 			CertificateProviderType: "PEM", S3Object: c.Encryption.Certificates,
 		}}
 	}
+	d.AuthenticationConfiguration = authentication(c.Kerberos)
+	if r := c.RuntimeRoles; r.Enabled() {
+		d.AuthorizationConfiguration = &authorizationConfiguration{stepRoles{EnableApplicationScopedIAMRole: true}}
+		if r.PropagateSourceIdentity {
+			d.AuthorizationConfiguration.IAMConfiguration.ApplicationScopedIAMRoleConfiguration = &sourceIdentity{true}
+		}
+	}
 	return d
+}
+
+// authentication renders a KDC on the cluster's own primary node.
+func authentication(k *schema.Kerberos) *authenticationConfiguration {
+	if k == nil {
+		return nil
+	}
+	kdc := kdcConfiguration{TicketLifetimeInHours: k.TicketLifetimeHours}
+	if t := k.Trust; t != nil {
+		kdc.CrossRealmTrustConfiguration = &trustConfiguration{
+			Realm: t.Realm, Domain: t.Domain, AdminServer: t.AdminServer, KDCServer: t.KDCServer,
+		}
+	}
+	return &authenticationConfiguration{kerberosConfiguration{Provider: "ClusterDedicatedKdc", ClusterDedicatedKdcConfiguration: kdc}}
 }

@@ -47,6 +47,8 @@ type Cluster struct {
 	CoreSecurityGroups   []string          `json:"coreSecurityGroups" rule:"securityGroup"`
 	Access               Access            `json:"access"`
 	Encryption           Encryption        `json:"encryption"`
+	Kerberos             *Kerberos         `json:"kerberos"`
+	RuntimeRoles         RuntimeRoles      `json:"runtimeRoles"`
 	Tags                 map[string]string `json:"tags" rule:"clusterTags"`
 }
 
@@ -89,6 +91,8 @@ func (Cluster) Help() map[string]string {
 		"coreSecurityGroups":   "Additional security groups of core and task nodes, in the order in which EMR returns them.",
 		"access":               "What jobs may use beyond the data bucket's lake/.",
 		"encryption":           "What is encrypted besides data in S3 and every disk, which always are.",
+		"kerberos":             "Users of the cluster's services need tickets of a KDC on its primary node. Left out: they need none.",
+		"runtimeRoles":         "Roles that steps may have in place of the nodes'.",
 		"tags":                 "Tags of the cluster, which EMR copies to its instances and volumes, beside the stack's.",
 	}
 }
@@ -119,6 +123,7 @@ func (c *Cluster) SetDefaults() {
 	c.Core.Count = 2
 	c.Access.SetDefaults()
 	c.Encryption.SetDefaults()
+	c.RuntimeRoles.SetDefaults()
 }
 
 const spark = "Spark"
@@ -165,8 +170,10 @@ func (c Cluster) Validate(l *violation.List, path string, ephemeral bool) {
 	}
 	c.checkAutoScaling(l, path)
 	c.checkManagedScaling(l, path)
-	c.Access.check(l, path+".access", c.Encryption.Certificates)
+	c.Access.check(l, path+".access", slices.Concat(c.RuntimeRoles.ARNs, []string{c.Encryption.Certificates})...)
 	c.checkEncryption(l, path+".encryption")
+	c.checkKerberos(l, path+".kerberos")
+	c.checkRuntimeRoles(l, path+".runtimeRoles")
 	c.checkLife(l, path, ephemeral)
 	c.checkSteps(l, path+".steps")
 	c.checkSparkDefaults(l, path+".sparkDefaults")

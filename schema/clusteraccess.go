@@ -61,6 +61,7 @@ func (a Access) check(l *violation.List, path string, others ...string) {
 		}
 	}
 	l.Require(total <= maxAccess, path, total,
-		fmt.Sprintf("must be at most %d characters together, with what the cluster's other keys name: IAM takes 10,240 of a role's own policies", maxAccess),
+		fmt.Sprintf("must be at most %d characters together, with what other keys of the cluster name: IAM takes 10,240 of a role's own policies",
+			maxAccess),
 		"name prefixes that contain the others, or attach a managed policy to the node role, which the output clusters names")
 }

@@ -42,9 +42,27 @@ func (e Encryption) InTransit() bool { return e.Certificates != "" }
 
 func (c Cluster) checkEncryption(l *violation.List, path string) {
 	checkFields(l, path, c.Encryption)
+	if !c.Encryption.InTransit() || !c.isFrom(httpsDaemons) {
+		return
+	}
+	at, value := path+".certificates", c.Encryption.Certificates
+	l.Warn(false, at, value, "should be empty where metrics of YARN and HDFS are needed: from "+httpsDaemons+" on EMR serves them over "+
+		"HTTPS, and the node's collector asks over HTTP", "do without them, or choose an earlier release")
+	l.Warn(c.Kerberos == nil || !c.hasSpark() || !c.hasOwnMetastore(), at, value,
+		"should not meet Kerberos and Hive's own metastore: from "+httpsDaemons+" on Spark cannot use it then (HIVE-16340)",
+		"set hive.metastore.use.SSL to false in hive-site, or use glueCatalog")
+}
+
+// isFrom reports whether the cluster's release is this one or a later one.
+func (c Cluster) isFrom(release string) bool {
 	labels := releaseLabels()
-	overHTTPS := slices.Contains(labels, c.ReleaseLabel) && slices.Index(labels, c.ReleaseLabel) >= slices.Index(labels, httpsDaemons)
-	l.Warn(!c.Encryption.InTransit() || !overHTTPS, path+".certificates", c.Encryption.Certificates,
-		"should be empty where metrics of YARN and HDFS are needed: from "+httpsDaemons+" on EMR serves them over HTTPS, "+
-			"and the node's collector asks over HTTP", "do without them, or choose an earlier release")
+	return slices.Contains(labels, c.ReleaseLabel) && slices.Index(labels, c.ReleaseLabel) >= slices.Index(labels, release)
+}
+
+// hasOwnMetastore reports whether Hive's metastore runs on the cluster, and speaks TLS.
+func (c Cluster) hasOwnMetastore() bool {
+	withoutTLS := slices.ContainsFunc(c.Configurations, func(o Configuration) bool {
+		return o.Classification == classHiveSite && o.Properties["hive.metastore.use.SSL"] == "false"
+	})
+	return slices.Contains(c.Applications, "Hive") && !c.GlueCatalog && !withoutTLS
 }

@@ -35,3 +35,39 @@ func TestCertificatesEndMetricsOverHTTP(t *testing.T) {
 		}
 	}
 }
+
+// EMR's guide says of Spark with TLS and Kerberos how it reaches Hive's metastore.
+func TestCertificatesMeetKerberosAndAMetastore(t *testing.T) {
+	var c schema.Cluster
+	c.SetDefaults()
+	c.Applications = append(c.Applications, "Hive")
+	c.Encryption.Certificates = "s3://bucket/tls.zip"
+	count := func() (n int) {
+		for _, path := range warnedPaths(c) {
+			if path == "clusters.etl.encryption.certificates" {
+				n++
+			}
+		}
+		return n
+	}
+	require.Equal(t, 1, count())
+	c.Kerberos = &schema.Kerberos{Realm: "EC2.INTERNAL", PasswordParameter: "/observatory/kdc", TicketLifetimeHours: 24}
+	require.Equal(t, 2, count())
+	c.GlueCatalog = true
+	require.Equal(t, 1, count())
+	c.GlueCatalog = false
+	c.Configurations = []schema.Configuration{{Classification: "hive-site", Properties: map[string]string{"hive.metastore.use.SSL": "false"}}}
+	require.Equal(t, 1, count())
+}
+
+func TestRealmsAreInUpperCase(t *testing.T) {
+	var c schema.Cluster
+	c.SetDefaults()
+	trust := schema.RealmTrust{Realm: "ad.example.com", Domain: "ad.example.com", AdminServer: "ad.example.com", KDCServer: "ad.example.com",
+		PasswordParameter: "/observatory/trust"}
+	c.Kerberos = &schema.Kerberos{Realm: "ec2.internal", PasswordParameter: "/observatory/kdc", TicketLifetimeHours: 24, Trust: &trust}
+	require.Subset(t, warnedPaths(c), []string{"clusters.etl.kerberos.realm", "clusters.etl.kerberos.trust.realm"})
+	c.Kerberos.Realm, trust.Realm = "EC2.INTERNAL", "AD.EXAMPLE.COM"
+	require.NotContains(t, warnedPaths(c), "clusters.etl.kerberos.realm")
+	require.NotContains(t, warnedPaths(c), "clusters.etl.kerberos.trust.realm")
+}

@@ -20,7 +20,7 @@ func unsupportedKeys() map[string]decode.Refusal {
 		"ebsRootVolumeSize":       elsewhere("the root volume has a key of its own", "rootVolumeGiB"),
 		"ebsRootVolumeIops":       absent("remove it: a root volume of gp3 has 3000 IOPS; put what needs more on volumes of the group's ebs"),
 		"ebsRootVolumeThroughput": absent("remove it: a root volume of gp3 has 125 MiB/s; put what needs more on volumes of the group's ebs"),
-		"stepExecutionRoleArn":    absent("pass the role with each step: `aws emr add-steps --execution-role-arn`"),
+		"stepExecutionRoleArn":    executionRole(),
 		"monitoringConfiguration": absent("remove it: the platform's collector ships the nodes' logs"),
 		"sessionEnabled":          absent("start Spark Connect's server as a step"),
 		"repoUpgradeOnBoot":       absent("upgrade packages in a bootstrap action, or in the image of customAmiId"),
@@ -33,20 +33,31 @@ func unsupportedKeys() map[string]decode.Refusal {
 		"logUri": {Rule: "is no key: each cluster has its own prefix in the data bucket", Remedy: "read it from the output clusters"},
 		"securityConfiguration": {Rule: "is no key: the platform makes one for each cluster, which encrypts S3 and every disk " +
 			"and requires IMDSv2",
-			Remedy: "remove it; for encryption in transit set encryption.certificates"},
-		"kerberosAttributes": {Rule: "is no key: a cluster with Kerberos is not supported yet",
-			Remedy: "start it elsewhere and observe it: docs/guides/observe.md"},
-		"autoTerminationPolicy": elsewhere("it has one value", "idleTimeoutMinutes"),
-		"instanceGroups":        elsewhere("groups are named by their role", "master, core and tasks"),
-		"instanceFleets":        elsewhere("fleets are named by their role", "fleets.master, fleets.core and fleets.task"),
-		"placementGroups":       elsewhere("EMR spreads primary nodes only", "placement: SPREAD"),
-		"managedScalingPolicy":  elsewhere("it is called like EMR's feature", "managedScaling"),
+			Remedy: "remove it, and use encryption.certificates, kerberos and runtimeRoles"},
+		"kerberosAttributes":         elsewhere("it has a section of its own", "kerberos"),
+		"authorizationConfiguration": elsewhere("of it, the roles of steps have a section of their own", "runtimeRoles"),
+		"autoTerminationPolicy":      elsewhere("it has one value", "idleTimeoutMinutes"),
+		"instanceGroups":             elsewhere("groups are named by their role", "master, core and tasks"),
+		"instanceFleets":             elsewhere("fleets are named by their role", "fleets.master, fleets.core and fleets.task"),
+		"placementGroups":            elsewhere("EMR spreads primary nodes only", "placement: SPREAD"),
+		"managedScalingPolicy":       elsewhere("it is called like EMR's feature", "managedScaling"),
 		"serverless": {Rule: "is no key: EMR Serverless has no node for a collector, no bootstrap action and no YARN",
 			Remedy: "declare it in another stack: docs/decisions"},
 		"eks": {Rule: "is no key: EMR on EKS has no bootstrap action and no YARN", Remedy: "declare it in another stack: docs/decisions"},
 		"studio": {Rule: "is no key: EMR Studio is a workspace of people, not a cluster",
 			Remedy: "declare it in another stack, and attach it to a cluster of this one"},
 	}
+}
+
+// executionRole is the refusal of a step's role.
+func executionRole() decode.Refusal {
+	return decode.Refusal{Rule: "is no key: the AWS provider's version 6 cannot say it", Remedy: "name the roles in the cluster's " +
+		"runtimeRoles.arns, and submit such steps yourself: `aws emr add-steps --execution-role-arn`"}
+}
+
+// Refused says of keys that EMR's steps have why these have not.
+func (Step) Refused() map[string]decode.Refusal {
+	return map[string]decode.Refusal{"executionRoleArn": executionRole()}
 }
 
 // plain turns numbers of decoded JSON into Go's own, for YAML.

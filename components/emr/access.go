@@ -33,13 +33,21 @@ func accessStatements(a iampolicy.Account, region string, access schema.Access) 
 
 // securityStatements grant nodes what EMR's security features need of their role: the
 // certificates, which each node fetches when it starts (EMR Management Guide, "Providing
-// certificates for encrypting data in transit").
+// certificates for encrypting data in transit"), and the roles of steps, which EMR's agent
+// on the nodes assumes ("Runtime roles for Amazon EMR steps").
 func securityStatements(a iampolicy.Account, c schema.Cluster) []iampolicy.Statement {
 	var out []iampolicy.Statement
 	if c.Encryption.InTransit() {
 		object := "arn:" + a.Partition + ":s3:::" + strings.TrimPrefix(c.Encryption.Certificates, "s3://")
 		out = append(out, iampolicy.Statement{Sid: "ReadCertificates", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"},
 			Resource: []string{object}})
+	}
+	if r := c.RuntimeRoles; r.Enabled() {
+		actions := []string{"sts:AssumeRole", "sts:TagSession"}
+		if r.PropagateSourceIdentity {
+			actions = append(actions, "sts:SetSourceIdentity")
+		}
+		out = append(out, iampolicy.Statement{Sid: "AssumeRuntimeRoles", Effect: iampolicy.Allow, Action: actions, Resource: r.ARNs})
 	}
 	return out
 }

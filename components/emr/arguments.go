@@ -39,6 +39,9 @@ func (b *builder) clusterArgs(p parts) *emr.ClusterArgs {
 	if b.scaling != nil {
 		args.AutoscalingRole = b.scaling.arn
 	}
+	if a.Kerberos != nil {
+		args.KerberosAttributes = b.kerberosAttributes(*a.Kerberos)
+	}
 	if len(a.Steps) > 0 {
 		args.Steps = steps(a.Steps)
 	}
@@ -77,12 +80,16 @@ func (b *builder) setInstances(args *emr.ClusterArgs) {
 // only when the cluster is created. And it keeps the core nodes of a cluster whose
 // program has none any more, so that the cluster is replaced then.
 func (b *builder) clusterOptions(dependencies []pulumi.Resource) []pulumi.ResourceOption {
-	return []pulumi.ResourceOption{
+	out := []pulumi.ResourceOption{
 		pulumi.DependsOn(dependencies),
 		pulumi.ReplaceOnChanges([]string{"bootstrapActions"}),
 		pulumi.IgnoreChanges(append([]string{"steps"}, b.scaledByEMR()...)),
 		pulumi.ReplacementTrigger(pulumi.String(b.shape())),
 	}
+	if b.args.Kerberos != nil { // the provider gives the passwords back
+		out = append(out, pulumi.AdditionalSecretOutputs([]string{"kerberosAttributes"}))
+	}
+	return out
 }
 
 // scaledByEMR returns the properties of the cluster's resource that EMR changes itself.

@@ -76,6 +76,7 @@ func checkJobFlow(r *emr.RunJobFlowInput) error {
 	if r.KerberosAttributes != nil {
 		v.require(aws.ToString(r.KerberosAttributes.Realm) != "" && aws.ToString(r.KerberosAttributes.KdcAdminPassword) != "",
 			"KerberosAttributes: needs Realm and KdcAdminPassword")
+		v.require(aws.ToString(r.SecurityConfiguration) != "", "KerberosAttributes: needs a SecurityConfiguration with Kerberos")
 	}
 	v.require(len(r.Steps) <= maxSteps, "Steps: %d steps: at most %d", len(r.Steps), maxSteps)
 	for i, step := range r.Steps {

@@ -31,9 +31,13 @@ type Environment struct {
 	SecurityConfiguration string
 	LogURI                string
 	LogKMSKey             string
+	Passwords             Passwords
 	SamplingRatio         string
 	Observe               observe.Settings
 }
+
+// Passwords are the values of the parameters that the section kerberos names.
+type Passwords struct{ KDC, Trust, Join string }
 
 // Input renders a cluster. Its task groups are in the same call: nothing waits for the
 // cluster.
@@ -50,6 +54,7 @@ func Input(c schema.Cluster, e Environment) *emr.RunJobFlowInput {
 	for _, name := range c.Applications {
 		in.Applications = append(in.Applications, types.Application{Name: aws.String(name)})
 	}
+	in.KerberosAttributes = kerberos(c.Kerberos, e.Passwords)
 	if c.IdleTimeoutMinutes > 0 {
 		const seconds = 60
 		in.AutoTerminationPolicy = &types.AutoTerminationPolicy{IdleTimeout: aws.Int64(int64(c.IdleTimeoutMinutes * seconds))}
@@ -67,6 +72,20 @@ func Input(c schema.Cluster, e Environment) *emr.RunJobFlowInput {
 		}}
 	}
 	return in
+}
+
+func kerberos(k *schema.Kerberos, p Passwords) *types.KerberosAttributes {
+	if k == nil {
+		return nil
+	}
+	out := &types.KerberosAttributes{Realm: aws.String(k.Realm), KdcAdminPassword: aws.String(p.KDC)}
+	if t := k.Trust; t != nil {
+		out.CrossRealmTrustPrincipalPassword = aws.String(p.Trust)
+		if t.JoinUser != "" {
+			out.ADDomainJoinUser, out.ADDomainJoinPassword = aws.String(t.JoinUser), aws.String(p.Join)
+		}
+	}
+	return out
 }
 
 func instances(c schema.Cluster, e Environment) *types.JobFlowInstancesConfig {

@@ -50,7 +50,7 @@ func functions() map[string]func(a *Account, in map[string]any) (result, error) 
 		"aws:iam/getPolicy:getPolicy":                               managedPolicy,
 		"aws:iam/getInstanceProfile:getInstanceProfile":             instanceProfile,
 		"aws:s3/getCanonicalUserId:getCanonicalUserId":              canonicalUserID,
-		"aws:ssm/getParameter:getParameter":                         publicParameter,
+		"aws:ssm/getParameter:getParameter":                         lookupParameter,
 	}
 }
 
@@ -200,12 +200,13 @@ func lookupInstanceType(_ *Account, in map[string]any) (result, error) {
 	return result{"id": name, "instanceType": name, "supportedArchitectures": []any{architecture}, "currentGeneration": true}, nil
 }
 
-// publicParameter returns AWS's public parameters of images. Other parameters exist
-// only in a real account.
-func publicParameter(a *Account, in map[string]any) (result, error) {
+// lookupParameter returns AWS's public parameters of images, and of every name that is an
+// owner's a parameter that nobody but its owner knows. AWS's other parameters exist only
+// in a real account.
+func lookupParameter(a *Account, in map[string]any) (result, error) {
 	name, _ := in["name"].(string)
 	if !strings.HasPrefix(name, "/aws/service/") {
-		return nil, fmt.Errorf("parameter %q is not a public parameter of AWS (/aws/service/…); the simulator has no others", name)
+		return ownParameter(a, name)
 	}
 	value := "local"
 	if strings.Contains(name, "ami") {
@@ -218,5 +219,17 @@ func publicParameter(a *Account, in map[string]any) (result, error) {
 	return result{
 		"id": name, "name": name, "arn": "arn:aws:ssm:" + a.Region() + "::parameter" + name, "type": "String", "value": value,
 		"insecureValue": value, "version": 1.0,
+	}, nil
+}
+
+// ownParameter stands for a SecureString that the account's owner has stored, or for a
+// secret of Secrets Manager by its reference.
+func ownParameter(a *Account, name string) (result, error) {
+	if strings.HasPrefix(name, "/aws/") && !strings.HasPrefix(name, "/aws/reference/secretsmanager/") {
+		return nil, fmt.Errorf("parameter %q is not a public parameter of AWS (/aws/service/…); the simulator has no others", name)
+	}
+	return result{
+		"id": name, "name": name, "arn": "arn:aws:ssm:" + a.Region() + ":" + a.ID + ":parameter" + name, "type": "SecureString",
+		"value": "value of " + name, "insecureValue": "", "version": 1.0, "withDecryption": true,
 	}, nil
 }

@@ -137,6 +137,13 @@ func clusterRelationRules() []Rule {
 			Fail: object{"stepConcurrencyLevel": 2.0, "steps": []any{object{"actionOnFailure": "CANCEL_AND_WAIT"}}},
 		},
 		{
+			Type: emrCluster, Path: "", Rule: "kerberosAttributes need a securityConfiguration",
+			Source: "EMR Management Guide, Security configuration and cluster settings for Kerberos",
+			Holds:  onObject(func(o object) bool { return !isSet(o, "kerberosAttributes") || isSet(o, "securityConfiguration") }),
+			Pass:   object{"kerberosAttributes": object{"realm": "EC2.INTERNAL"}, "securityConfiguration": "s"},
+			Fail:   object{"kerberosAttributes": object{"realm": "EC2.INTERNAL"}},
+		},
+		{
 			Type: emrCluster, Path: "", Rule: "autoscalingRole is needed where an instance group has an autoscalingPolicy",
 			Source: "EMR Management Guide, Automatic scaling", Holds: onObject(scalingPolicyHasRole),
 			Pass: object{"coreInstanceGroup": object{"autoscalingPolicy": "{}"}, "autoscalingRole": "r"},

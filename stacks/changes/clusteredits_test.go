@@ -144,6 +144,9 @@ func lifeEdits() []edit {
 	}
 }
 
+// newSecurity is a change of the security configuration, which EMR cannot edit.
+var newSecurity = effects{changes.Replaced: {"emr-main-security", "emr-main-cluster", "emr-main-task-spot"}}
+
 func settingEdits() []edit {
 	const cluster = "emr-main-cluster"
 	return []edit{
@@ -152,7 +155,11 @@ func settingEdits() []edit {
 		inCluster("configurations", `[{"classification":"yarn-site","properties":{"a":"b"}}]`, replacesCluster, cluster),
 		inCluster("bootstrapActions", `[{"name":"own","path":"s3://bucket/own.sh"}]`, replacesCluster, cluster),
 		inCluster("encryption", `{"certificates":"s3://bucket/tls/main.zip"}`, effects{
-			changes.Replaced: {"emr-main-security", cluster, "emr-main-task-spot"}, changes.Updated: {"emr-main-node"},
+			changes.Replaced: newSecurity[changes.Replaced], changes.Updated: {"emr-main-node"},
+		}, cluster),
+		inCluster("kerberos", `{"passwordParameter":"/observatory/kdc"}`, newSecurity, cluster),
+		inCluster("runtimeRoles", `{"arns":["arn:aws:iam::123456789012:role/sales"]}`, effects{
+			changes.Replaced: newSecurity[changes.Replaced], changes.Updated: {"emr-main-node"},
 		}, cluster),
 		inCluster("access", `{"s3Read":["s3://raw/"]}`, effects{changes.Updated: {"emr-main-node"}}),
 	}

@@ -192,6 +192,17 @@ func clusterNotTried() []notTried {
 			"on a node: `curl --insecure https://$(hostname -f):8044/node`; a job's executors log `AES` with " +
 				"`spark.network.crypto.enabled`",
 		}, {
+			"A cluster with `kerberos` starts its KDC, and the platform observes it.", "EMR alone installs a KDC; the local cloud has none.",
+			"Realm, passwords and the security configuration have the shape of EMR's guide; the passwords are secrets of the engine. " +
+				"The collector asks YARN and HDFS without a ticket, as Hadoop permits unless its web endpoints ask for one.",
+			[]string{"components/emr TestKerberosPasswordsAreSecretValuesOfParameters", "stacks TestPasswordsOfKerberosAppearNowhere"},
+			"on the primary node: `kinit kadmin/admin@EC2.INTERNAL`; the dashboards have metrics of YARN and HDFS",
+		}, {
+			"A step runs with a role of `runtimeRoles`, and its JVMs report.", "EMR's agent alone assumes such roles.",
+			"The node role may assume exactly these roles; the launcher needs none of AWS's credentials.",
+			[]string{"components/emr TestRuntimeRoles"},
+			"`aws emr add-steps --cluster-id CLUSTER --execution-role-arn ROLE --steps Type=Spark,Args=[s3://DATA_BUCKET/lake/job.py]`",
+		}, {
 			"EMR accepts the cluster's request.", "EMR's own checks are not published.",
 			"The local EMR checks every field that its API model and documentation restrict.",
 			[]string{"localcloud/emr TestLifeOfACluster", "components/emr TestClusterInputs"},

@@ -23,6 +23,7 @@ func (g generator) cluster(c *schema.Config) schema.Cluster {
 	}
 	g.scaling(&e)
 	g.settings(&e)
+	g.security(&e)
 	return e
 }
 
@@ -101,6 +102,30 @@ func (g generator) launch(e *schema.Cluster) {
 		})
 	}
 	e.Tags = g.tags()
+}
+
+// security returns clusters of every kind of authentication.
+func (g generator) security(e *schema.Cluster) {
+	if !slices.Contains(e.Applications, "Spark") && !slices.Contains(e.Applications, "Hive") {
+		e.RuntimeRoles.SetDefaults()
+	}
+	e.RuntimeRoles.PropagateSourceIdentity = e.RuntimeRoles.PropagateSourceIdentity && e.RuntimeRoles.Enabled()
+	if e.Masters() == 3 || g.IntN(2) == 0 {
+		return
+	}
+	k := &schema.Kerberos{}
+	k.SetDefaults()
+	g.fill(k)
+	k.PasswordParameter, k.TicketLifetimeHours = "/observatory/kdc", g.between(1, 100)
+	if g.IntN(2) == 0 {
+		k.Trust = &schema.RealmTrust{}
+		g.fill(k.Trust)
+		k.Trust.PasswordParameter, k.Trust.JoinPasswordParameter = "/aws/reference/secretsmanager/trust", ""
+		if k.Trust.JoinUser != "" {
+			k.Trust.JoinPasswordParameter = "/observatory/join"
+		}
+	}
+	e.Kerberos = k
 }
 
 func (g generator) settings(e *schema.Cluster) {

@@ -87,7 +87,12 @@ func (g generator) text(name string, r schema.Rule) string {
 		"operatorCidr": func() string {
 			return g.prefix(g.oneOf("203.0.113.0", "10.0.0.0", "0.0.0.0", "255.0.0.0", "2001:db8::", "::", "ff02::1"), 0, 128)
 		},
-		"privateIp": func() string { return g.addressIn("10.0.0.0/8") },
+		"realmServer": func() string {
+			return g.oneOf("kdc.ad.example.com", "10.0.0.8", "kdc") + g.oneOf("", ":88", ":749")
+		},
+		"realmDomain":       func() string { return g.oneOf("ad.example.com", "corp") },
+		"passwordParameter": func() string { return "" }, // security sets them
+		"privateIp":         func() string { return g.addressIn("10.0.0.0/8") },
 		"service": func() string {
 			return g.oneOf("ssm", "kms", "ec2", "elasticmapreduce", "ecr.api", "s3express", "a-1.b-2.c")
 		},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/stretchr/testify/require"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/observe"
 	"github.com/emr-observatory/emr-observatory/observe/runjobflow"
 	"github.com/emr-observatory/emr-observatory/schema"
+	"github.com/emr-observatory/emr-observatory/simulator/property"
 )
 
 // validator reads one input of RunJobFlow per line and writes what botocore says.
@@ -77,10 +79,14 @@ func securityDocument(t *testing.T, cluster schema.Cluster) string {
 	return *input.SecurityConfiguration
 }
 
+// password is what trial.Answers says of every parameter.
+const password = "ami-0123456789abcdef0"
+
 func environment(key string) runjobflow.Environment {
 	return runjobflow.Environment{
 		Key: key, Name: "name", ServiceRole: "service", InstanceProfile: "profile", SubnetIDs: []string{"subnet-0", "subnet-1"},
-		LogURI: "s3://bucket/", Observe: observe.Settings{
+		Passwords: runjobflow.Passwords{KDC: password, Trust: password, Join: password},
+		LogURI:    "s3://bucket/", Observe: observe.Settings{
 			SecurityGroupID: "sg-observed", Bootstrap: observe.Bootstrap{Path: "s3://bucket/bootstrap.sh", Args: []string{"a", "b"}},
 		},
 	}
@@ -119,7 +125,7 @@ func prune(v any) any {
 func alike(input map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, key := range []string{"ReleaseLabel", "CustomAmiId", "EbsRootVolumeSize", "ScaleDownBehavior", "StepConcurrencyLevel",
-		"Configurations"} {
+		"Configurations", "KerberosAttributes"} {
 		if v, set := input[key]; set {
 			out[key] = v
 		}
@@ -184,6 +190,7 @@ func fromPulumi(t *testing.T, key string, cluster schema.Cluster, cfg schema.Con
 		switch r.Type {
 		case "aws:emr/cluster:Cluster":
 			addCluster(t, out, in)
+			addKerberos(out, r.Inputs)
 		case "aws:emr/securityConfiguration:SecurityConfiguration":
 			out["security"] = in["configuration"]
 		case "aws:emr/instanceGroup:InstanceGroup", "aws:emr/instanceFleet:InstanceFleet":
@@ -224,6 +231,22 @@ func addCluster(t *testing.T, out, in map[string]any) {
 			addInstances(t, out, g)
 		}
 	}
+}
+
+// addKerberos adds the realm and its passwords, which are secrets.
+func addKerberos(out map[string]any, in resource.PropertyMap) {
+	attributes, set := property.Plain(in)["kerberosAttributes"].(map[string]any)
+	if !set {
+		return
+	}
+	kerberos := map[string]any{}
+	for from, to := range map[string]string{"realm": "Realm", "kdcAdminPassword": "KdcAdminPassword", "adDomainJoinUser": "ADDomainJoinUser",
+		"adDomainJoinPassword": "ADDomainJoinPassword", "crossRealmTrustPrincipalPassword": "CrossRealmTrustPrincipalPassword"} {
+		if v, set := attributes[from]; set {
+			kerberos[to] = v
+		}
+	}
+	out["KerberosAttributes"] = kerberos
 }
 
 // addInstances adds a group or fleet.
