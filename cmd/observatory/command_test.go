@@ -97,8 +97,12 @@ func TestRehearse(t *testing.T) {
 }
 
 func TestRehearsePrintsASummary(t *testing.T) {
-	o := observatory(t, root, nil, "rehearse", "--stack", "dev")
+	file := filepath.Join(t.TempDir(), "state.json")
+	o := observatory(t, root, nil, "rehearse", "--stack", "dev", "--export", file)
 	require.Zero(t, o.code, o.stderr)
+	state, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(state), "::emr-main-cluster")
 	require.Contains(t, o.stdout, "no errors")
 	require.Contains(t, o.stdout, "4 refused to be destroyed until they were unprotected")
 	require.Contains(t, o.stdout, "23 remain in the account after the destroy")

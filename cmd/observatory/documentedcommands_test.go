@@ -23,8 +23,11 @@ func examples() map[string]example {
 		"bin/observatory --help":               {executed: true},
 		"bin/observatory rehearse --stack dev": {executed: true},
 		"bin/observatory rehearse --stack pr":  {executed: true},
-		"make up":                              {by: up(`c.make(t, "up")`)},
-		"make down":                            {by: up(`c.make(t, "down")`)},
+		"bin/observatory rehearse --stack dev --export state.json": {by: citation{
+			"cmd/observatory", "TestRehearsePrintsASummary", "command_test.go", `"rehearse", "--stack", "dev", "--export", file`,
+		}},
+		"make up":   {by: up(`c.make(t, "up")`)},
+		"make down": {by: up(`c.make(t, "down")`)},
 		"bin/observatory doctor --aws --stack dev": {by: citation{
 			"cmd/observatory", "TestDoctorOfAnAccount", "command_test.go", `"doctor", "--aws", "--stack", "dev"`,
 		}},

@@ -18,6 +18,7 @@ import (
 
 func rehearseCommand(s *settings) *cobra.Command {
 	var asJSON bool
+	var export string
 	c := &cobra.Command{
 		Use: "rehearse", Args: cobra.NoArgs,
 		Short: "Run a stack's whole life without an account",
@@ -25,12 +26,18 @@ func rehearseCommand(s *settings) *cobra.Command {
 			"Grafana. They check every input against the SDKs' types and the services' rules, and create nothing. The second up must\n" +
 			"change nothing, and protected resources must refuse to be destroyed. All errors are reported. Secrets and ESC environments\n" +
 			"are not opened; a network that the stack's file names is assumed to exist.",
-		Example: "  observatory rehearse --stack dev\n  observatory rehearse --stack local --json",
+		Example: "  observatory rehearse --stack dev\n  observatory rehearse --stack local --json\n" +
+			"  observatory rehearse --stack dev --export state.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runRehearsal(cmd, s, asJSON, rehearse.Run, nil)
+			run := func(ctx context.Context, program pulumi.RunFunc, o rehearse.Options) (rehearse.Report, error) {
+				o.Export = export
+				return rehearse.Run(ctx, program, o)
+			}
+			return runRehearsal(cmd, s, asJSON, run, nil)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	c.Flags().StringVar(&export, "export", "", "file to write the stack's state to before the destroy, as `pulumi stack export` does")
 	return c
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -97,17 +98,41 @@ func describeStep(m apitype.StepEventMetadata) string {
 
 // unprotectAll removes the protection of all resources in the state.
 func (r *rehearsal) unprotectAll(ctx context.Context) error {
+	if _, err := r.runCLI(ctx, "state", "unprotect", "--all", "--yes"); err != nil {
+		return fmt.Errorf("unprotect resources: %w", err)
+	}
+	return nil
+}
+
+// exportState writes the stack's state to Options.Export, if that is set. The Automation
+// API exports secrets in clear.
+func (r *rehearsal) exportState(ctx context.Context) error {
+	if r.options.Export == "" {
+		return nil
+	}
+	state, err := r.runCLI(ctx, "stack", "export")
+	if err == nil {
+		const private = 0o600
+		err = os.WriteFile(r.options.Export, []byte(state), private)
+	}
+	if err != nil {
+		return fmt.Errorf("export state: %w", err)
+	}
+	return nil
+}
+
+// runCLI runs a command of the engine's CLI on the stack and returns its output.
+func (r *rehearsal) runCLI(ctx context.Context, args ...string) (string, error) {
 	w := r.stack.Workspace()
 	environment := []string{"PULUMI_HOME=" + w.PulumiHome()}
 	for k, v := range w.GetEnvVars() {
 		environment = append(environment, k+"="+v)
 	}
-	args := []string{"state", "unprotect", "--all", "--yes", "--stack", r.stack.Name()}
-	_, stderr, _, err := w.PulumiCommand().Run(ctx, w.WorkDir(), nil, nil, nil, environment, args...)
+	stdout, stderr, _, err := w.PulumiCommand().Run(ctx, w.WorkDir(), nil, nil, nil, environment, append(args, "--stack", r.stack.Name())...)
 	if err != nil {
-		return fmt.Errorf("unprotect resources: %w: %s", err, stderr)
+		return "", fmt.Errorf("pulumi %s: %w: %s", args[0], err, stderr)
 	}
-	return nil
+	return stdout, nil
 }
 
 // resources returns the resources in the stack's state.

@@ -39,13 +39,16 @@ type Options struct {
 	Passphrase    string    // encrypts secrets in the state; "" = rehearsal
 	Output        io.Writer // receives the engine's output; nil = discarded
 	Progress      Progress  // called after each phase; nil = not called
+	// Export is the file that receives the stack's state before the destroy, as `pulumi
+	// stack export` writes it, with secrets encrypted; "" = none.
+	Export string
 
 	// Existing are resources of the account that the stack refers to but does
 	// not create, such as its VPC.
 	Existing []record.Resource
 
-	// Providers configure the simulator. Handlers and Command are overridden;
-	// Run and Preview also set AcceptViolations.
+	// Providers configure the simulator. Command is overridden; Run and Preview also
+	// set AcceptViolations. A handler must create nothing real.
 	Providers simulator.Options
 }
 
@@ -81,6 +84,9 @@ func Run(ctx context.Context, program pulumi.RunFunc, o Options) (Report, error)
 			return err // nothing is real, so a stack with violations need not be destroyed
 		}
 		if err := r.updateUnchanged(ctx); err != nil {
+			return err
+		}
+		if err := r.exportState(ctx); err != nil {
 			return err
 		}
 		return r.tearDown(ctx)

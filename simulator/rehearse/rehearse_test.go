@@ -2,10 +2,12 @@ package rehearse_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -18,6 +20,7 @@ import (
 	"github.com/pulumi/pulumi-command/sdk/go/command/local"
 	"github.com/pulumi/pulumi-random/sdk/v4/go/random"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi/config"
 	"github.com/stretchr/testify/require"
@@ -119,14 +122,16 @@ func releaseLabel(ctx *pulumi.Context) string {
 
 func TestRunGoesThroughAllPhases(t *testing.T) {
 	var progress []string
+	state := filepath.Join(t.TempDir(), "state.json")
 	report, err := rehearse.Run(t.Context(), smallStack, rehearse.Options{
-		PulumiCommand: pulumiBinary(t),
-		Progress:      func(phase, message string, _ time.Duration) { progress = append(progress, phase+": "+message) },
+		PulumiCommand: pulumiBinary(t), Export: state,
+		Progress: func(phase, message string, _ time.Duration) { progress = append(progress, phase+": "+message) },
 	})
 	require.NoError(t, err)
 	require.Len(t, report.Protected, 1)
 	require.Contains(t, report.Protected[0], "BucketV2::data")
 	require.Equal(t, report.Protected, report.Kept, "only the bucket is retained")
+	requireState(t, state, report.Resources)
 	require.GreaterOrEqual(t, report.Checked, 9)
 	require.Greater(t, report.Resources, report.Checked-1)
 	var names []string
@@ -138,6 +143,21 @@ func TestRunGoesThroughAllPhases(t *testing.T) {
 	require.Len(t, progress, len(names))
 	require.Equal(t, map[string]int{"same": report.Resources}, report.Phases[2].Steps)
 	require.Equal(t, fmt.Sprintf("up again: same %d", report.Resources), progress[2])
+}
+
+// requireState requires a file to hold the state of a stack that is up, without secrets
+// in clear.
+func requireState(t *testing.T, file string, resources int) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var exported apitype.UntypedDeployment
+	require.NoError(t, json.Unmarshal(text, &exported))
+	var state apitype.DeploymentV3
+	require.NoError(t, json.Unmarshal(exported.Deployment, &state))
+	require.Len(t, state.Resources, resources)
+	i := slices.IndexFunc(state.Resources, func(r apitype.ResourceV3) bool { return r.URN.Name() == "admin" })
+	require.Contains(t, state.Resources[i].Outputs["result"], "ciphertext")
 }
 
 func TestPreviewCreatesNothing(t *testing.T) {

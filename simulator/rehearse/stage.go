@@ -40,7 +40,7 @@ func (s *Stage) open(ctx context.Context, program pulumi.RunFunc, o Options) (er
 		}
 		s.temporaryDir = o.WorkDir
 	}
-	o.Providers.Handlers, o.Providers.Command = nil, noCommands{}
+	o.Providers.Command = noCommands{}
 	if s.Servers, err = simulator.Listen(o.Providers); err != nil {
 		return err
 	}
