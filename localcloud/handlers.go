@@ -27,7 +27,7 @@ func (c *cloud) handlers() map[string]simulator.Handler {
 
 		"aws:iam/rolePolicyAttachment:RolePolicyAttachment": policyAttachment{cloud: c},
 	}
-	maps.Copy(h, c.emrResources())
+	maps.Copy(h, EMRHandlers(c.emr))
 	for token, put := range reachParts() {
 		h[token] = reachPart{cloud: c, put: put}
 	}

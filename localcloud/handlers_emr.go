@@ -5,6 +5,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 
+	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 	"github.com/emr-observatory/emr-observatory/simulator"
 	"github.com/emr-observatory/emr-observatory/simulator/property"
 )
@@ -12,7 +13,6 @@ import (
 // emrResource handles a resource of EMR through EMR's API, as the provider does. Its
 // outputs are what the API gives back.
 type emrResource struct {
-	*cloud
 	create func(ctx context.Context, props map[string]any) (string, error)
 	// read returns what the API gives back, nil for a property without a value, and
 	// false if the resource is gone. before is the last state.
@@ -23,42 +23,42 @@ type emrResource struct {
 	remove func(ctx context.Context, id string, before map[string]any) error
 }
 
-// emrResources returns the handlers of EMR's resources by type.
-func (c *cloud) emrResources() map[string]simulator.Handler {
+// EMRHandlers returns the handlers of EMR's resources by type.
+func EMRHandlers(api emr.Resources) map[string]simulator.Handler {
 	clusterID := func(before map[string]any) string { id, _ := before["clusterId"].(string); return id }
 	return map[string]simulator.Handler{
 		"aws:emr/cluster:Cluster": emrResource{
-			cloud: c, create: c.emr.CreateCluster, read: c.emr.ReadCluster, update: c.emr.UpdateCluster,
-			remove: func(ctx context.Context, id string, _ map[string]any) error { return c.emr.DeleteCluster(ctx, id) },
+			create: api.CreateCluster, read: api.ReadCluster, update: api.UpdateCluster,
+			remove: func(ctx context.Context, id string, _ map[string]any) error { return api.DeleteCluster(ctx, id) },
 		},
 		"aws:emr/instanceGroup:InstanceGroup": emrResource{
-			cloud: c, create: c.emr.CreateGroup, update: c.emr.UpdateGroup,
+			create: api.CreateGroup, update: api.UpdateGroup,
 			read: func(ctx context.Context, id string, before map[string]any) (map[string]any, bool, error) {
-				return c.emr.ReadGroup(ctx, clusterID(before), id)
+				return api.ReadGroup(ctx, clusterID(before), id)
 			},
 			remove: func(ctx context.Context, id string, before map[string]any) error {
-				return c.emr.DeleteGroup(ctx, clusterID(before), id)
+				return api.DeleteGroup(ctx, clusterID(before), id)
 			},
 		},
 		"aws:emr/instanceFleet:InstanceFleet": emrResource{
-			cloud: c, create: c.emr.CreateFleet,
+			create: api.CreateFleet,
 			read: func(ctx context.Context, id string, before map[string]any) (map[string]any, bool, error) {
-				return c.emr.ReadFleet(ctx, clusterID(before), id)
+				return api.ReadFleet(ctx, clusterID(before), id)
 			},
 			update: func(ctx context.Context, id string, _, props map[string]any) error {
-				return c.emr.UpdateFleet(ctx, id, props)
+				return api.UpdateFleet(ctx, id, props)
 			},
 			remove: func(ctx context.Context, id string, before map[string]any) error {
-				return c.emr.DeleteFleet(ctx, clusterID(before), id)
+				return api.DeleteFleet(ctx, clusterID(before), id)
 			},
 		},
 		"aws:emr/managedScalingPolicy:ManagedScalingPolicy": emrResource{
-			cloud: c, create: c.emr.CreateManagedScaling,
+			create: api.CreateManagedScaling,
 			read: func(ctx context.Context, id string, _ map[string]any) (map[string]any, bool, error) {
-				return c.emr.ReadManagedScaling(ctx, id)
+				return api.ReadManagedScaling(ctx, id)
 			},
 			remove: func(ctx context.Context, id string, _ map[string]any) error {
-				return c.emr.DeleteManagedScaling(ctx, id)
+				return api.DeleteManagedScaling(ctx, id)
 			},
 		},
 	}
