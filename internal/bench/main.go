@@ -77,7 +77,7 @@ func run(ctx context.Context, o options) error {
 	err = measureOnCloud(ctx, &r, o, excluded)
 	if err == nil {
 		err = measureParts(ctx, &r, o, slices.DeleteFunc([]part{
-			{"rehearsal", measureRehearsal}, {"JVM starts", measureJVMStarts}, {"sampling", measureSampling},
+			{"rehearsal", measureRehearsal}, {"preview", measurePreviews}, {"JVM starts", measureJVMStarts}, {"sampling", measureSampling},
 			{"node collector", measureCollectors}, {"up, cold", measureCold},
 		}, excluded))
 	}

@@ -37,6 +37,12 @@ type upFigures struct {
 	// observatory rehearse --stack dev, with everything built: wall time of the
 	// process, median of three.
 	RehearsalSeconds float64 `json:"rehearse_dev_s"`
+	// The engine's preview of stack dev with ten clusters, relative to the same with one:
+	// of a new stack, and of one that is up and was not edited.
+	NewClustersRatio       float64 `json:"preview_new_ten_clusters_over_one_ratio"`
+	UnchangedClustersRatio float64 `json:"preview_unchanged_ten_clusters_over_one_ratio"`
+	// The latter with one cluster.
+	OneClusterSeconds float64 `json:"preview_unchanged_one_cluster_s"`
 	// make up from a fresh clone with empty caches; only with -cold.
 	ColdSeconds float64 `json:"make_up_cold_s,omitempty"`
 	// make up with everything built: local cloud, stack and job.
@@ -126,6 +132,8 @@ func (r result) render() {
 		{"up without changes, update : empty update", r.UpdateRatio, "2.0"},
 		{"up without changes, preview and update : empty update", r.GuardedUpdateRatio, ""},
 		{"rehearsal of stack dev, s", r.RehearsalSeconds, ""},
+		{"preview of ten clusters : of one, new stack", r.NewClustersRatio, "3.0"},
+		{"preview of ten clusters : of one, unchanged stack", r.UnchangedClustersRatio, "3.0"},
 		{"make up, cold, s", r.ColdSeconds, "720"},
 		{"make up, warm, s", r.WarmSeconds, "120"},
 		{"bootstrap, MB", r.BootstrapMB, "60"},
