@@ -86,7 +86,8 @@ func (v *violations) checkFleet(at string, f types.InstanceFleetConfig) {
 	v.require(onDemand >= 0 && spot >= 0, "%s: target capacities %d and %d: must not be negative", at, onDemand, spot)
 	switch f.InstanceFleetType {
 	case types.InstanceFleetTypeMaster:
-		v.require(onDemand+spot == 1, "%s: target capacities %d and %d: a master fleet has 1 in all", at, onDemand, spot)
+		v.require(onDemand+spot == 1, "%s: target capacities %d and %d: must be 1 in all: the local cloud runs one primary node",
+			at, onDemand, spot)
 	case types.InstanceFleetTypeCore:
 		v.require(onDemand+spot >= 1, "%s: target capacities %d and %d: must be at least 1 in all", at, onDemand, spot)
 	}
