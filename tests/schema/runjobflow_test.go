@@ -49,9 +49,7 @@ func TestBothRenderingsOfAClusterAgree(t *testing.T) {
 		cfg, _ := generator{rand.New(rand.NewPCG(seed, 2)), t, authority}.config()
 		for key, cluster := range cfg.Clusters {
 			input := plain(t, runjobflow.Input(cluster, environment(key)))
-			both := alike(input)
-			both["security"] = securityDocument(t, cluster)
-			require.Equal(t, fromPulumi(t, key, cluster, cfg), both, "seed %d, %s", seed, key)
+			require.Equal(t, fromPulumi(t, recordCluster(t, key, cluster, cfg)), withSecurity(t, cluster, input), "seed %d, %s", seed, key)
 			line, err := json.Marshal(input)
 			require.NoError(t, err)
 			lines = append(lines, string(line))
@@ -59,6 +57,12 @@ func TestBothRenderingsOfAClusterAgree(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, len(shapes), 6, "the clusters are too similar: %v", shapes)
+	requireJobFlows(t, python, lines)
+}
+
+// requireJobFlows requires botocore to accept each line as an input of RunJobFlow.
+func requireJobFlows(t *testing.T, python string, lines []string) {
+	t.Helper()
 	command := exec.CommandContext(t.Context(), python, "-c", validator)
 	command.Stdin = strings.NewReader(strings.Join(lines, "\n"))
 	command.Stderr = os.Stderr
@@ -69,6 +73,14 @@ func TestBothRenderingsOfAClusterAgree(t *testing.T) {
 	for i, answer := range answers {
 		require.Equal(t, `""`, answer, lines[i])
 	}
+}
+
+// withSecurity returns what alike does, and the security configuration of the cluster.
+func withSecurity(t *testing.T, cluster schema.Cluster, input map[string]any) map[string]any {
+	t.Helper()
+	out := alike(input)
+	out["security"] = securityDocument(t, cluster)
+	return out
 }
 
 // securityDocument returns the document with which a security configuration is created.
@@ -164,8 +176,8 @@ func alike(input map[string]any) map[string]any {
 	return out
 }
 
-// fromPulumi returns the same of the resources that components/emr declares.
-func fromPulumi(t *testing.T, key string, cluster schema.Cluster, cfg schema.Config) map[string]any {
+// recordCluster records the resources that components/emr declares of a cluster.
+func recordCluster(t *testing.T, key string, cluster schema.Cluster, cfg schema.Config) []recorder.Resource {
 	t.Helper()
 	rec, err := recorder.Run(func(ctx *pulumi.Context) error {
 		p, err := aws.NewProvider(ctx, "main", &aws.ProviderArgs{Region: pulumi.String(cfg.Region)})
@@ -184,8 +196,14 @@ func fromPulumi(t *testing.T, key string, cluster schema.Cluster, cfg schema.Con
 		return err
 	}, trial.Answers()...)
 	require.NoError(t, err)
+	return rec.Resources
+}
+
+// fromPulumi returns the same as alike, of a cluster's resources.
+func fromPulumi(t *testing.T, resources []recorder.Resource) map[string]any {
+	t.Helper()
 	out := map[string]any{}
-	for _, r := range rec.Resources {
+	for _, r := range resources {
 		in := r.Inputs.Mappable()
 		switch r.Type {
 		case "aws:emr/cluster:Cluster":
