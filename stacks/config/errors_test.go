@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -114,10 +115,10 @@ func TestEveryErrorNamesAllFourParts(t *testing.T) {
 	}
 	doc.section("Services", "What the local cloud's providers refuse in `Check`, as the services would. "+
 		"Given are the raw inputs of one resource, which the SDK's types would not permit.")
-	found := previewInvalidResources(t, c)
+	found := sync.OnceValue(func() map[string][]string { return previewInvalidResources(t, c) })
 	for i, one := range c.Services {
 		t.Run(fmt.Sprintf("service %d %s", i, one.Type), func(t *testing.T) {
-			lines := found[caseName(i)]
+			lines := found()[caseName(i)]
 			require.Len(t, lines, len(one.Violations), "%v", lines)
 			var violations []violation.Violation
 			for _, line := range lines {
