@@ -191,3 +191,24 @@ func TestSecretsInClear(t *testing.T) {
 		{"reference to a secret", arguments("--secret-arn", "arn:aws:secretsmanager:us-east-1:1:secret:x"), nil, nil},
 	})
 }
+
+// EMR's API has numbers of 32 bits: a larger one turned negative.
+func TestNumbersFitEMRsAPI(t *testing.T) {
+	const most = 1<<31 - 1
+	var cluster schema.Cluster
+	cluster.SetDefaults()
+	var out, in schema.ScalingRule
+	out.SetDefaults()
+	out.Name, out.Metric, out.Comparison, out.Adjustment = "out", "AppsPending", "GREATER_THAN", most+1
+	in.SetDefaults()
+	in.Name, in.Metric, in.Comparison, in.Adjustment = "in", "AppsPending", "LESS_THAN", -1
+	cluster.Core.AutoScaling = &schema.AutoScaling{Min: 1, Max: most + 1, Rules: []schema.ScalingRule{out, in}}
+	cfg := validConfig()
+	cfg.Clusters["etl"] = cluster
+	err := cfg.Validate()
+	require.ErrorContains(t, err, "clusters.etl.core.autoScaling.max: 2147483648 must be at most")
+	require.ErrorContains(t, err, "clusters.etl.core.autoScaling.rules[0].adjustment: 2147483648 must be at most")
+	cluster.Core.AutoScaling, cluster.ManagedScaling = nil, &schema.ManagedScaling{Unit: schema.UnitVCPU, Min: 1, Max: most + 1}
+	cfg.Clusters["etl"] = cluster
+	require.ErrorContains(t, cfg.Validate(), "clusters.etl.managedScaling.max: 2147483648 must be at most")
+}

@@ -166,8 +166,10 @@ func (f Fleets) groups(path string) []Group {
 // pathOf returns the path of an entry of a list.
 func pathOf(list string, i int) string { return fmt.Sprintf("%s[%d]", list, i) }
 
-// maxUnits bounds targets: larger numbers are a slip.
+// maxUnits is the largest number in EMR's API. Larger ones would turn negative there.
 const maxUnits = math.MaxInt32
+
+const atMostUnits = "must be at most 2147483647, the largest number in EMR's API"
 
 // checkTypes checks the types of a fleet.
 func (f Fleet) checkTypes(l *violation.List, path string) {

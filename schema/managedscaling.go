@@ -66,6 +66,7 @@ func (c Cluster) checkManagedScaling(l *violation.List, path string) {
 	rule := rules["scalingLimit"].Text
 	l.Require(m.Min >= 1, at+".min", m.Min, rule, "")
 	l.Require(m.Max >= m.Min, at+".max", m.Max, rule, "increase it, or decrease min")
+	l.Require(m.Max <= maxUnits, at+".max", m.Max, atMostUnits, "decrease it")
 	if m.MaxCore != nil {
 		l.Require(inRange(*m.MaxCore, 1, m.Max), at+".maxCore", *m.MaxCore, rules["scalingPart"].Text, "")
 	}

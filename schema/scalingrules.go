@@ -26,6 +26,7 @@ func (a AutoScaling) check(l *violation.List, g Group) {
 	}
 	l.Require(a.Min >= least, at+".min", a.Min, rule, "")
 	l.Require(a.Max >= a.Min, at+".max", a.Max, rule, "increase it, or decrease min")
+	l.Require(a.Max <= maxUnits, at+".max", a.Max, atMostUnits, "decrease it")
 	l.Require(inRange(g.Count, a.Min, a.Max) || a.Max < a.Min, g.Path+".count", g.Count, "must be between min and max of its autoScaling", "")
 	l.Require(inRange(len(a.Rules), 1, maxScalingRules), at+".rules", len(a.Rules), rules["scalingRules"].Text, rules["scalingRules"].Remedy)
 	names := map[string]bool{}
@@ -43,6 +44,7 @@ func (a AutoScaling) check(l *violation.List, g Group) {
 func (r ScalingRule) check(l *violation.List, path string) {
 	l.Require(r.Adjustment != 0 && (r.AdjustmentType != adjustExact || r.Adjustment > 0), path+".adjustment", r.Adjustment,
 		rules["adjustment"].Text, "")
+	l.Require(inRange(r.Adjustment, -maxUnits, maxUnits), path+".adjustment", r.Adjustment, atMostUnits+", or as much below 0", "decrease it")
 	l.Require(r.Threshold >= 0, path+".threshold", r.Threshold, rules["threshold"].Text, "")
 	kind := scalingMetrics()[r.Metric]
 	if r.AdjustmentType == adjustExact || r.Adjustment == 0 || !kind.idle && !kind.busy || !rules["comparison"].Holds(r.Comparison) {
