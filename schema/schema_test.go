@@ -10,6 +10,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/schema/decode"
+	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
 func validConfig() schema.Config {
@@ -51,8 +52,11 @@ func TestRuleTextsStateTheirBounds(t *testing.T) {
 		"price":           {[]any{"", "0.12", "999"}, []any{"0.00", "$1", "1000", "0.123456"}},
 		"vpcCidr": {[]any{"10.0.0.0/16", "192.168.1.0/24"}, []any{"10.0.0.0/15", "10.0.0.0/25", "10.0.0.1/16", "8.8.0.0/16",
 			"fd00::/16"}},
-		"operatorCidr": {[]any{"10.0.0.0/8", "2001:db8::/32"}, []any{"0.0.0.0/1", "::/31", "203.0.113.7", "::ffff:10.0.0.0/104"}},
-		"region":       {[]any{"us-east-1", "us-gov-west-1"}, []any{"us-east-1a", "moon", "us-east-10"}},
+		"operatorCidr":  {[]any{"10.0.0.0/8", "2001:db8::/32"}, []any{"0.0.0.0/1", "::/31", "203.0.113.7", "::ffff:10.0.0.0/104"}},
+		"arch":          {[]any{"amd64", "arm64"}, []any{"x86_64"}},
+		"comparison":    {[]any{"LESS_THAN", "GREATER_THAN_OR_EQUAL"}, []any{"LESS"}},
+		"traceProtocol": {[]any{"grpc", "http"}, []any{"udp"}},
+		"region":        {[]any{"us-east-1", "us-gov-west-1"}, []any{"us-east-1a", "moon", "us-east-10"}},
 	} {
 		r, ok := schema.RuleNamed(name)
 		require.True(t, ok, name)
@@ -162,4 +166,23 @@ func TestGravitonFamiliesAreARM(t *testing.T) {
 	} {
 		require.Equal(t, want, schema.Arch(name), name)
 	}
+}
+
+func TestLimitsThatNoDocumentedCaseReaches(t *testing.T) {
+	c := validConfig()
+	var cluster schema.Cluster
+	cluster.SetDefaults()
+	for i := range schema.MaxClusters + 1 {
+		c.Clusters[fmt.Sprintf("c%d", i)] = cluster
+	}
+	require.ErrorContains(t, c.Validate(), "clusters: 21 must be at most 20 clusters")
+
+	c = validConfig()
+	cluster.Core.EBS = []schema.Volume{{Type: "gp2", SizeGiB: 10, PerInstance: 20}, {Type: "gp2", SizeGiB: 20, PerInstance: 5}}
+	c.Clusters["etl"] = cluster
+	require.ErrorContains(t, c.Validate(), "clusters.etl.core.ebs: 25 must be 24 volumes on each instance at most")
+
+	var l violation.List
+	schema.CheckRegion(&l, "region", "moon")
+	require.ErrorContains(t, l.Err(), "region: \"moon\"")
 }
