@@ -2,6 +2,7 @@ package stacks_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optpreview"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/trial"
@@ -49,4 +51,26 @@ func TestPasswordsOfKerberosAppearNowhere(t *testing.T) {
 		return err
 	}))
 	require.True(t, stored, "the state is elsewhere")
+	require.Contains(t, secretOutputs(t, stage, "emr-main-cluster"), "kerberosAttributes", "a refresh would store it in clear")
+}
+
+// secretOutputs returns which outputs of a resource the engine keeps secret whatever the
+// provider says.
+func secretOutputs(t *testing.T, stage *rehearse.Stage, name string) []string {
+	t.Helper()
+	state, err := stage.Stack.Export(t.Context())
+	require.NoError(t, err)
+	var deployment struct {
+		Resources []struct {
+			URN                     resource.URN `json:"urn"`
+			AdditionalSecretOutputs []string     `json:"additionalSecretOutputs"`
+		} `json:"resources"`
+	}
+	require.NoError(t, json.Unmarshal(state.Deployment, &deployment))
+	for _, r := range deployment.Resources {
+		if r.URN.Name() == name && r.URN.Type() == "aws:emr/cluster:Cluster" {
+			return r.AdditionalSecretOutputs
+		}
+	}
+	return nil
 }

@@ -86,7 +86,7 @@ func (b *builder) clusterOptions(dependencies []pulumi.Resource) []pulumi.Resour
 		pulumi.IgnoreChanges(append([]string{"steps"}, b.scaledByEMR()...)),
 		pulumi.ReplacementTrigger(pulumi.String(b.shape())),
 	}
-	if b.args.Kerberos != nil { // the provider gives the passwords back
+	if b.args.Kerberos != nil { // also what a refresh reads
 		out = append(out, pulumi.AdditionalSecretOutputs([]string{"kerberosAttributes"}))
 	}
 	return out
