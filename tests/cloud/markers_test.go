@@ -38,7 +38,7 @@ func signals() []string { return []string{"lines", "spans", "samples"} }
 // arrived, and then lets the job end.
 func (c *cloud) duringMarkers(t *testing.T, run string, do func(), conf ...string) submit.Result {
 	t.Helper()
-	args := []string{"submit", "--wait", "--json", "--name", "markers " + run}
+	args := []string{"submit", "--wait", "--json", "--cluster", "main", "--name", "markers " + run}
 	for _, property := range conf {
 		args = append(args, "--conf", property)
 	}
