@@ -11,6 +11,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/dashboards/check"
+	"github.com/emr-observatory/emr-observatory/dashboards/scope"
 	"github.com/emr-observatory/emr-observatory/internal/local"
 	"github.com/emr-observatory/emr-observatory/internal/progress"
 	"github.com/emr-observatory/emr-observatory/localcloud"
@@ -46,6 +47,7 @@ func dashboardsCheckCommand(s *settings) *cobra.Command {
 	c.Flags().BoolVar(&all, "all", false, "list queries with data too")
 	c.Flags().StringVar(&f.since, "since", "",
 		"data must not be older than this: a duration (15m) or a time (RFC 3339); default the start of the last step")
+	c.Flags().StringVar(&f.cluster, "cluster", "", "select the cluster of this name, as Grafana's drop-down does; default all")
 	c.Flags().DurationVar(&f.wait, "wait", 4*platform.DaemonCollectionInterval, "how long to wait for data that is missing; 0 queries once")
 	c.Flags().StringVar(&f.stores.Metrics, "metrics", "", "URL of VictoriaMetrics")
 	c.Flags().StringVar(&f.stores.Logs, "logs", "", "URL of VictoriaLogs")
@@ -56,9 +58,10 @@ func dashboardsCheckCommand(s *settings) *cobra.Command {
 
 // checkFlags are the flags of `dashboards check` that select what to query.
 type checkFlags struct {
-	stores check.Endpoints // an empty one means the local cloud's
-	since  string
-	wait   time.Duration
+	stores  check.Endpoints // an empty one means the local cloud's
+	since   string
+	cluster string // "" = all
+	wait    time.Duration
 }
 
 // run queries the stores that the flags name, or those of the local cloud.
@@ -96,7 +99,12 @@ func (f checkFlags) run(ctx context.Context, s *settings, log *progress.Log) (ch
 	if err != nil {
 		return none, err
 	}
-	return check.Await(ctx, check.Options{Dashboards: suite, Endpoints: f.stores, Since: from}, f.wait, func(missing int) {
+	selected := map[string][]string{}
+	if f.cluster != "" {
+		selected[string(scope.ClusterName)] = []string{f.cluster}
+	}
+	options := check.Options{Dashboards: suite, Endpoints: f.stores, Since: from, Variables: selected}
+	return check.Await(ctx, options, f.wait, func(missing int) {
 		log.Printf("%d queries have no data yet; trying again until %s have passed", missing, f.wait)
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/procfs"
 
+	"github.com/emr-observatory/emr-observatory/internal/processes"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -63,7 +64,7 @@ const (
 )
 
 var (
-	jobProcess = regexp.MustCompile(sparkClass)
+	jobProcess = regexp.MustCompile(processes.SparkClass)
 	stores     = []platform.Workload{
 		platform.WorkloadVictoriaMetrics, platform.WorkloadVictoriaLogs, platform.WorkloadTempo, platform.WorkloadPyroscope,
 	}
@@ -106,10 +107,10 @@ func consumerOfThread(name string) consumer {
 
 // consumers attributes processes by PID. What a job's process has started, such
 // as Python, is part of the job.
-func consumers(found []process) map[int]consumer {
+func consumers(found []processes.Process) map[int]consumer {
 	parents, known := map[int]int{}, map[int]consumer{}
 	for _, p := range found {
-		parents[p.PID], known[p.PID] = p.parent, consumerOf(p.args)
+		parents[p.PID], known[p.PID] = p.Parent, consumerOf(p.Args)
 	}
 	for pid, c := range known {
 		for ancestor, ok := parents[pid]; ok && c == noConsumer; ancestor, ok = parents[ancestor] {
@@ -137,7 +138,7 @@ type cpuLedger map[task]cpuTime
 
 // record adds what processes and telemetry threads have used so far. A process that
 // exits while being read is not an error.
-func (l *cpuLedger) record(found []process) error {
+func (l *cpuLedger) record(found []processes.Process) error {
 	proc, err := procfs.NewDefaultFS()
 	if err != nil {
 		return err
@@ -152,7 +153,7 @@ func (l *cpuLedger) record(found []process) error {
 		if c == noConsumer {
 			continue
 		}
-		l.add(task{pid: p.PID}, c, p.cpu, first)
+		l.add(task{pid: p.PID}, c, p.CPU, first)
 		if c == ownProcesses {
 			for tid, t := range telemetryThreads(proc, p.PID) {
 				l.add(task{p.PID, tid}, t.consumer, t.last, first)

@@ -9,37 +9,39 @@ import (
 
 	"github.com/prometheus/procfs"
 	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/processes"
 )
 
 // Command lines of a local cloud, shortened.
-func cloudProcesses() map[consumer][]process {
+func cloudProcesses() map[consumer][]processes.Process {
 	const java = "/usr/lib/jvm/jre-17/bin/java"
-	return map[consumer][]process{
+	return map[consumer][]processes.Process{
 		ownProcesses: {
-			{parent: 1, args: []string{java, "-cp", "/usr/lib/spark/jars/*", "org.apache.spark.deploy.SparkSubmit", "--deploy-mode", "client"}},
-			{parent: 100, args: []string{"/usr/bin/python3", "/tmp/spark-e233ac91/orders.py"}}, // child of the first
-			{parent: 1, args: []string{java, "-server", "org.apache.spark.executor.YarnCoarseGrainedExecutorBackend", "--executor-id", "1"}},
-			{parent: 1, args: []string{java, "-server", "org.apache.spark.deploy.yarn.ExecutorLauncher", "--arg", "ip-10-0-1-10:41373"}},
+			{Parent: 1, Args: []string{java, "-cp", "/usr/lib/spark/jars/*", "org.apache.spark.deploy.SparkSubmit", "--deploy-mode", "client"}},
+			{Parent: 100, Args: []string{"/usr/bin/python3", "/tmp/spark-e233ac91/orders.py"}}, // child of the first
+			{Parent: 1, Args: []string{java, "-server", "org.apache.spark.executor.YarnCoarseGrainedExecutorBackend", "--executor-id", "1"}},
+			{Parent: 1, Args: []string{java, "-server", "org.apache.spark.deploy.yarn.ExecutorLauncher", "--arg", "ip-10-0-1-10:41373"}},
 		},
-		nodeCollectors:   {{parent: 1, args: []string{"/opt/observatory/bin/otelcol", "--config", "/opt/observatory/collector.yaml"}}},
-		controlCollector: {{parent: 1, args: []string{"/otelcol-contrib", "--config=/etc/observatory/collector.yaml"}}},
-		redeliveryProxy:  {{parent: 1, args: []string{"/opt/bin/observatory", "redeliver", "--listen=0.0.0.0:4319"}}},
+		nodeCollectors:   {{Parent: 1, Args: []string{"/opt/observatory/bin/otelcol", "--config", "/opt/observatory/collector.yaml"}}},
+		controlCollector: {{Parent: 1, Args: []string{"/otelcol-contrib", "--config=/etc/observatory/collector.yaml"}}},
+		redeliveryProxy:  {{Parent: 1, Args: []string{"/opt/bin/observatory", "redeliver", "--listen=0.0.0.0:4319"}}},
 		telemetryStores: {
-			{parent: 1, args: []string{"/victoria-metrics-prod", "-httpListenAddr=:8428"}},
-			{parent: 1, args: []string{"/victoria-logs-prod", "-httpListenAddr=:9428"}},
-			{parent: 1, args: []string{"/tempo", "-config.file=/etc/observatory/tempo.yaml"}},
-			{parent: 1, args: []string{"/usr/bin/pyroscope", "-config.file=/etc/observatory/pyroscope.yaml"}},
+			{Parent: 1, Args: []string{"/victoria-metrics-prod", "-httpListenAddr=:8428"}},
+			{Parent: 1, Args: []string{"/victoria-logs-prod", "-httpListenAddr=:9428"}},
+			{Parent: 1, Args: []string{"/tempo", "-config.file=/etc/observatory/tempo.yaml"}},
+			{Parent: 1, Args: []string{"/usr/bin/pyroscope", "-config.file=/etc/observatory/pyroscope.yaml"}},
 		},
 		noConsumer: {
-			{parent: 1, args: []string{"/opt/bin/observatory", "serve", "--config", "/etc/observatory/status.json"}},
-			{parent: 1, args: []string{java, "-Dproc_HistoryServer", "org.apache.spark.deploy.history.HistoryServer"}},
-			{parent: 1, args: []string{"/tmp/bin/machined", "boot"}},
+			{Parent: 1, Args: []string{"/opt/bin/observatory", "serve", "--config", "/etc/observatory/status.json"}},
+			{Parent: 1, Args: []string{java, "-Dproc_HistoryServer", "org.apache.spark.deploy.history.HistoryServer"}},
+			{Parent: 1, Args: []string{"/tmp/bin/machined", "boot"}},
 		},
 	}
 }
 
 func TestConsumersOfProcesses(t *testing.T) {
-	var found []process
+	var found []processes.Process
 	want := map[int]consumer{}
 	pid := 200
 	for c, processes := range cloudProcesses() {

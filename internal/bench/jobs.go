@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/emr-observatory/emr-observatory/internal/processes"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/submit"
 )
@@ -104,13 +105,13 @@ func (c cloud) jobWithoutTelemetry(ctx context.Context, bucket string, o options
 }
 
 func signalCollectors(state string, signal syscall.Signal) error {
-	found, err := processes(state)
+	found, err := processes.Of(state)
 	if err != nil {
 		return err
 	}
 	signalled := 0
 	for _, p := range found {
-		if consumerOf(p.args) == nodeCollectors {
+		if consumerOf(p.Args) == nodeCollectors {
 			signalled++
 			err = errors.Join(err, syscall.Kill(p.PID, signal))
 		}
@@ -129,7 +130,7 @@ func (c cloud) measureJobProcesses(ctx context.Context, r *result, o options) er
 	if err != nil {
 		return err
 	}
-	before, err := processes(c.state)
+	before, err := processes.Of(c.state)
 	if err != nil {
 		return err
 	}
@@ -138,20 +139,30 @@ func (c cloud) measureJobProcesses(ctx context.Context, r *result, o options) er
 		return err
 	}
 	stop := everySecond(ctx, func() error {
-		found, err := processes(c.state)
+		found, err := processes.Of(c.state)
 		if err != nil {
 			return err
 		}
-		if now := memoryOf(found); total(now) > total(r.JobMiB) {
+		if now := processes.Memory(found); processes.Total(now) > processes.Total(r.JobMiB) {
 			r.JobMiB = now
 		}
 		return ledger.record(found)
 	})
+	start := time.Now()
 	_, err = c.job(ctx, bucket, o)
+	took := time.Since(start)
 	if err := errors.Join(err, stop()); err != nil {
 		return err
 	}
-	r.JobGiB = total(r.JobMiB) / 1024
-	r.jobCPU, err = ledger.attribute()
-	return err
+	r.JobGiB = processes.Total(r.JobMiB) / 1024
+	if r.jobCPU, err = ledger.attribute(); err != nil {
+		return err
+	}
+	for _, p := range before {
+		if consumerOf(p.Args) == nodeCollectors {
+			r.ControlNodes++
+		}
+	}
+	r.ControlCPUPerNode = (r.ControlCollector + r.Redelivery + r.Stores) / took.Seconds() / float64(r.ControlNodes)
+	return nil
 }

@@ -21,6 +21,7 @@ type result struct {
 	memoryFigures
 	jobFigures
 	jobCPU
+	controlFigures
 	jvmFigures
 	collectorFigures
 }
@@ -79,6 +80,15 @@ type jobFigures struct {
 	// CPU time of the whole machine from submission to end, stores included.
 	CPURatio   float64 `json:"job_cpu_ratio"`
 	CPUWithout float64 `json:"job_cpu_without_s"`
+}
+
+// controlFigures are what nodes cost the control node.
+type controlFigures struct {
+	// Processors that its collector, the redelivery proxy and the stores use for a node of
+	// a cluster that runs the job: their CPU time relative to the job's wall clock, from
+	// its submission to its end, and to the nodes. schema.controlCPUPerNode has it.
+	ControlCPUPerNode float64 `json:"control_processors_per_node"`
+	ControlNodes      int     `json:"control_nodes"` // that were observed
 }
 
 // jvmFigures are about drivers in local mode, see package jvm.
@@ -146,6 +156,7 @@ func (r result) render() {
 		{"launcher's threads : job's own CPU", r.LauncherThreadsShare, ""},
 		{"profiler's threads : job's own CPU", r.ProfilerThreadsShare, ""},
 		{"node collectors : job's own CPU", r.NodeCollectorsShare, ""},
+		{"control node's processors for each node in a job", r.ControlCPUPerNode, ""},
 		{"sampled query : not sampled, CPU", r.SamplingRatio, ""},
 		{"start of a driver's JVM, more CPU s", r.StartCPU, "2"},
 		{"of it the plugin's", r.PluginStartCPU, "0.1"},

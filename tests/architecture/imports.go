@@ -22,8 +22,8 @@ type layer struct {
 func layers() []layer {
 	program := []string{"components", "observe", "artifacts", "assets", "dashboards", "status", "redelivery", "schema", "platform"}
 	everything := append([]string{
-		"localcloud", "toolchain", "simulator", "stacks", "submit", "phases", "tempowal", "examples/jobs",
-		"internal/engine", "internal/local", "internal/poll", "internal/progress", "internal/rehearsal", "internal/bench",
+		"localcloud", "toolchain", "simulator", "stacks", "submit", "phases", "profiler", "tempowal", "examples/jobs",
+		"internal/engine", "internal/local", "internal/poll", "internal/processes", "internal/progress", "internal/rehearsal", "internal/bench",
 	}, program...)
 	support := append([]string{"internal/browser", "internal/recorder", "internal/trial", "tests"}, everything...)
 	return []layer{
@@ -33,6 +33,7 @@ func layers() []layer {
 		{folder: "internal/testenv/issuer", strict: true, pure: true},
 		{folder: "internal/poll", strict: true, pure: true},
 		{folder: "internal/keptlogs", strict: true, pure: true},
+		{folder: "internal/processes", imports: []string{"localcloud"}},
 		{folder: "internal/progress", strict: true, pure: true},
 		{folder: "internal/testenv", strict: true, pure: true},
 		{folder: "internal/browser", strict: true, pure: true, imports: []string{"internal/testenv", "toolchain"}},
@@ -41,6 +42,7 @@ func layers() []layer {
 		{folder: "redelivery", pure: true, imports: []string{"internal/poll", "platform"}},
 		{folder: "tempowal", pure: true, imports: []string{"platform"}},
 		{folder: "phases", pure: true, imports: []string{"platform"}},
+		{folder: "profiler", pure: true, imports: []string{"internal/poll", "internal/progress", "phases", "platform"}},
 		{folder: "status", pure: true, imports: []string{"internal/poll", "phases", "platform"}},
 		{folder: "internal/storetest", pure: true, imports: []string{"internal/testenv", "toolchain", "platform"}},
 		{folder: "status/statustest", pure: true, imports: []string{"internal/storetest", "status", "platform"}},
@@ -69,6 +71,7 @@ func layers() []layer {
 		{folder: "examples/consumer", imports: []string{"observe/pulumiemr", "stacks/outputs"}},
 		{folder: "examples/jobs", pure: true},
 		{folder: "cmd/observatory-control", pure: true, imports: []string{"redelivery", "status", "tempowal", "platform"}},
+		{folder: "cmd/observatory-profiler", pure: true, imports: []string{"profiler", "internal/progress", "platform"}},
 		{folder: "cmd", imports: everything},
 		{folder: ".", imports: []string{"stacks"}},
 	}

@@ -1,6 +1,7 @@
 package cloud_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/dashboards/check"
+	"github.com/emr-observatory/emr-observatory/internal/processes"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -139,7 +142,9 @@ func clustersSideBySide(t *testing.T, c *cloud) {
 	}
 	require.Len(t, names, 3)
 
+	memory := c.peakMemory(t)
 	applications := c.jobOnEach(t, map[string]string{stack.Clusters["main"].ID: "main", stack.Clusters["adhoc"].ID: "adhoc", foreign: foreign})
+	require.LessOrEqual(t, memory(), 12.0, "GiB of all processes of the local cloud")
 	for application, cluster := range applications {
 		series := c.query(t, fmt.Sprintf(`count by (cluster) (last_over_time({spark_app_id=%q}[15m]))`, application))
 		require.Lenf(t, series, 1, "a signal of %s is under another cluster's id", application)
@@ -160,6 +165,9 @@ func clustersSideBySide(t *testing.T, c *cloud) {
 		}
 		return true
 	}, 3*time.Minute, time.Second, "dashboards choose clusters by name")
+	if testenv.Long() {
+		c.panelsShowEach(t, names)
+	}
 	listed := c.status(t).Clusters
 	for id, name := range names {
 		i := slices.IndexFunc(listed, func(s status.Cluster) bool { return s.ID == id })
@@ -195,8 +203,49 @@ func (c *cloud) lackingClusterIsNamed(t *testing.T, stack, group string) {
 	require.Equal(t, 1, strings.Count(out, "remedy:"), "nothing else is missing: %s", out)
 }
 
-// jobOnEach runs the example job on clusters at the same time and returns the cluster of
-// each application. names are what submit takes, by cluster id.
+// peakMemory begins to sample the memory of the local cloud's processes. The function
+// that it returns ends that, and returns the peak in GiB.
+func (c *cloud) peakMemory(t *testing.T) func() float64 {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	peak := make(chan float64)
+	go func() {
+		most := 0.0
+		for ctx.Err() == nil {
+			if found, err := processes.Of(c.state); err == nil {
+				most = max(most, processes.Total(processes.Memory(found))/1024)
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(2 * time.Second): // reading the memory maps costs CPU time
+			}
+		}
+		peak <- most
+	}()
+	return func() float64 {
+		stop()
+		most := <-peak
+		require.Positive(t, most)
+		t.Logf("memory: %.1f GiB", most)
+		return most
+	}
+}
+
+// panelsShowEach checks the dashboards with each of the clusters selected by its name.
+func (c *cloud) panelsShowEach(t *testing.T, names map[string]string) {
+	t.Helper()
+	for _, name := range names {
+		out, problems, err := c.try(t, "dashboards", "check", "--json", "--cluster", name)
+		require.NoErrorf(t, err, "%s: %s", name, problems)
+		var r check.Report
+		require.NoError(t, json.Unmarshal([]byte(out), &r))
+		require.Greater(t, r.Panels, 40)
+	}
+}
+
+// jobOnEach runs the same job on clusters at the same time and returns the cluster of
+// each application: the example job, or the one that fills each panel, which takes three
+// minutes longer. names are what submit takes, by cluster id.
 func (c *cloud) jobOnEach(t *testing.T, names map[string]string) map[string]string {
 	t.Helper()
 	type ended struct {
@@ -206,8 +255,12 @@ func (c *cloud) jobOnEach(t *testing.T, names map[string]string) map[string]stri
 	jobs := make(chan ended)
 	lake := platform.PrefixLake.URI(c.outputs(t).DataBucket)
 	for id, name := range names {
+		args := []string{"--cluster", name, "examples/jobs/orders.py", lake + "orders-of-" + id}
+		if testenv.Long() {
+			args = slices.Concat([]string{"--cluster", name}, fillsPanels(lake+"panels-of-"+id))
+		}
 		go func() {
-			out, log, err := c.try(t, "submit", "--wait", "--json", "--cluster", name, "examples/jobs/orders.py", lake+"orders-of-"+id)
+			out, log, err := c.try(t, append([]string{"submit", "--wait", "--json"}, args...)...)
 			jobs <- ended{id, out, log, err}
 		}()
 	}

@@ -36,7 +36,16 @@ func (j *panelsJob) start(t *testing.T) {
 	if j.cmd != nil {
 		return
 	}
-	args := []string{"submit", "--wait", "--json", "--name", "panels"}
+	lake := platform.PrefixLake.URI(j.cloud.outputs(t).DataBucket)
+	j.cmd = j.cloud.command(j.life, append([]string{"submit", "--wait", "--json", "--name", "panels"}, fillsPanels(lake+"panels")...)...)
+	j.cmd.Stdout, j.cmd.Stderr = &j.out, &j.log
+	require.NoError(t, j.cmd.Start())
+}
+
+// fillsPanels returns the arguments of submit for the job that fills each panel, which
+// writes below a folder of the lake.
+func fillsPanels(folder string) []string {
+	var args []string
 	for key, value := range map[string]string{
 		platform.SparkAirflowDAG: "nightly", platform.SparkAirflowTask: "load", platform.SparkAirflowRun: "scheduled__2026-01-31",
 		"spark.dynamicAllocation.executorIdleTimeout": "11s", // longer than the time between two exports
@@ -48,10 +57,7 @@ func (j *panelsJob) start(t *testing.T) {
 	} {
 		args = append(args, "--conf", key+"="+value)
 	}
-	lake := platform.PrefixLake.URI(j.cloud.outputs(t).DataBucket)
-	j.cmd = j.cloud.command(j.life, append(args, "tests/cloud/testdata/panels.py", lake+"panels")...)
-	j.cmd.Stdout, j.cmd.Stderr = &j.out, &j.log
-	require.NoError(t, j.cmd.Start())
+	return append(args, "tests/cloud/testdata/panels.py", folder)
 }
 
 // wait returns the job's result once it has ended.
