@@ -77,6 +77,7 @@ func (c Config) Check(l *violation.List) {
 	c.checkAccess(l)
 	c.checkCertificate(l)
 	c.checkClusters(l)
+	c.checkCapacity(l)
 	c.Retention.Validate(l, "retention")
 	c.Tracing.Validate(l, "tracing")
 	checkOrigins(l, "awsEndpoints", c.AWSEndpoints)
