@@ -64,6 +64,9 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if err := args.warnOfOtherRelease(ctx, c); err != nil {
 		return nil, err
 	}
+	if err := args.noteScaledCounts(ctx, c); err != nil {
+		return nil, err
+	}
 	children, err := child.New(ctx, c, name, opts...)
 	if err != nil {
 		return nil, err

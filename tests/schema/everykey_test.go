@@ -3,6 +3,7 @@ package schema_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"reflect"
 	"slices"
@@ -188,6 +189,7 @@ func testResized(t *testing.T, p *platformStack) {
 		key, name, _ := strings.Cut(path, "/")
 		require.Equal(t, count, *p.group(t, key, name).RequestedInstanceCount, path)
 	}
+	requireScaledCountsNoted(t, p)
 
 	var drifted []string
 	for _, release := range []string{"old", "new"} {
@@ -209,4 +211,27 @@ func testResized(t *testing.T, p *platformStack) {
 		require.EqualValues(t, 4, *p.fleet(t, "fleets-"+release, "task").TargetOnDemandCapacity)
 	}
 	p.requireNoChange(t)
+}
+
+// requireScaledCountsNoted edits counts that EMR owns. No group changes, and a preview
+// says why.
+func requireScaledCountsNoted(t *testing.T, p *platformStack) {
+	t.Helper()
+	unedited := p.values
+	p.values = maps.Clone(unedited)
+	defer func() { p.values = unedited }()
+	var clusters map[string]map[string]any
+	require.NoError(t, json.Unmarshal([]byte(unedited["clusters"]), &clusters))
+	clusters["managed-old"]["core"] = map[string]any{"count": 2}
+	text, err := json.Marshal(clusters)
+	require.NoError(t, err)
+	p.values["clusters"] = string(text)
+
+	preview, err := p.Stack.Preview(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, preview.StdOut,
+		"clusters.managed-old: EMR scales this cluster: once it runs, an edit of core.count, tasks.spot.count has no effect")
+	plan, err := changes.Preview(t.Context(), p.Stack)
+	require.NoError(t, err)
+	require.Empty(t, plan, "%s", plan)
 }

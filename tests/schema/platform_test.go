@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,7 +34,8 @@ import (
 // nodes.
 type platformStack struct {
 	*rehearse.Stage
-	api *awsemr.Client
+	api    *awsemr.Client
+	values map[string]string // configuration by bare key
 }
 
 // busy is EMR's API without nodes whose steps run until the cluster ends.
@@ -57,7 +59,7 @@ func openPlatform(t *testing.T, values map[string]string, inAPI bool) *platformS
 	require.NoError(t, err)
 	served := httptest.NewServer(server)
 	t.Cleanup(func() { served.Close(); server.Close() })
-	p := &platformStack{api: awsemr.New(awsemr.Options{
+	p := &platformStack{values: values, api: awsemr.New(awsemr.Options{
 		Region: region, BaseEndpoint: &served.URL, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
 	})}
 	handlers := map[string]simulator.Handler{}
@@ -66,7 +68,7 @@ func openPlatform(t *testing.T, values map[string]string, inAPI bool) *platformS
 	}
 	materials := trial.Materials(t)
 	program := func(ctx *pulumi.Context) error {
-		cfg, err := config.Parse(values)
+		cfg, err := config.Parse(p.values)
 		if err != nil {
 			return err
 		}
@@ -111,13 +113,15 @@ func (p *platformStack) clusterID(t *testing.T, key string) *string {
 	t.Helper()
 	answer, err := p.api.ListClusters(t.Context(), &awsemr.ListClustersInput{})
 	require.NoError(t, err)
-	for _, c := range answer.Clusters {
-		if *c.Name == stacks.ClusterName("keys", key) {
-			return c.Id
-		}
-	}
-	require.Failf(t, "no such cluster", "%s among %d", key, len(answer.Clusters))
-	return nil
+	return named(t, answer.Clusters, stacks.ClusterName("keys", key), func(c types.ClusterSummary) *string { return c.Name }).Id
+}
+
+// named returns the one of a list that has the name.
+func named[T any](t *testing.T, list []T, name string, nameOf func(T) *string) T {
+	t.Helper()
+	at := slices.IndexFunc(list, func(item T) bool { return *nameOf(item) == name })
+	require.GreaterOrEqualf(t, at, 0, "none of %d is named %s", len(list), name)
+	return list[at]
 }
 
 // group returns an instance group by its name.
@@ -125,13 +129,7 @@ func (p *platformStack) group(t *testing.T, key, name string) types.InstanceGrou
 	t.Helper()
 	answer, err := p.api.ListInstanceGroups(t.Context(), &awsemr.ListInstanceGroupsInput{ClusterId: p.clusterID(t, key)})
 	require.NoError(t, err)
-	for _, g := range answer.InstanceGroups {
-		if *g.Name == name {
-			return g
-		}
-	}
-	require.Failf(t, "no such group", "%s of %s", name, key)
-	return types.InstanceGroup{}
+	return named(t, answer.InstanceGroups, name, func(g types.InstanceGroup) *string { return g.Name })
 }
 
 func (p *platformStack) resizeGroup(t *testing.T, key, name string, count int32) {
@@ -147,13 +145,7 @@ func (p *platformStack) fleet(t *testing.T, key, name string) types.InstanceFlee
 	t.Helper()
 	answer, err := p.api.ListInstanceFleets(t.Context(), &awsemr.ListInstanceFleetsInput{ClusterId: p.clusterID(t, key)})
 	require.NoError(t, err)
-	for _, f := range answer.InstanceFleets {
-		if *f.Name == name {
-			return f
-		}
-	}
-	require.Failf(t, "no such fleet", "%s of %s", name, key)
-	return types.InstanceFleet{}
+	return named(t, answer.InstanceFleets, name, func(f types.InstanceFleet) *string { return f.Name })
 }
 
 // resizeFleet sets a fleet's target on demand.
