@@ -50,6 +50,7 @@ func TestLife(t *testing.T) {
 		{"traces and profiles come back from S3", func(t *testing.T) { readBackFromS3(t, c, trace) }},
 		{"an edit of a tag restarts nothing", func(t *testing.T) { editRestartsNothing(t, c) }},
 		{"clusters run side by side, a foreign one too", func(t *testing.T) { clustersSideBySide(t, c) }},
+		{"nodes come and go in a job and by hand", func(t *testing.T) { nodesComeAndGo(t, c) }},
 		{"a failing step reports why", func(t *testing.T) { failingStep(t, c) }},
 		{"broken parts do not stop a job", func(t *testing.T) { brokenParts(t, c) }},
 		{"a killed cloud comes up again", func(t *testing.T) { killedCloud(t, c) }},

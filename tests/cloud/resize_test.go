@@ -1,0 +1,89 @@
+package cloud_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/submit"
+)
+
+// resizeGroups gives each of a cluster's groups of workers a count, as somebody at the
+// console does.
+const resizeGroups = `
+import boto3, json, sys
+emr, (cluster, count) = boto3.client("emr"), json.load(sys.stdin)
+groups = [g for g in emr.list_instance_groups(ClusterId=cluster)["InstanceGroups"] if g["InstanceGroupType"] != "MASTER"]
+emr.modify_instance_groups(ClusterId=cluster, InstanceGroups=[{"InstanceGroupId": g["Id"], "InstanceCount": count} for g in groups])
+`
+
+// awaitWorkers waits until a cluster has a number of core and task nodes.
+const awaitWorkers = `
+import boto3, json, sys, time
+emr, (cluster, count) = boto3.client("emr"), json.load(sys.stdin)
+while True:
+    groups = [g for g in emr.list_instance_groups(ClusterId=cluster)["InstanceGroups"] if g["InstanceGroupType"] != "MASTER"]
+    if sum(g["RunningInstanceCount"] for g in groups) == count and all(g["Status"]["State"] == "RUNNING" for g in groups):
+        break
+    time.sleep(0.5)
+`
+
+// taskNodes prints how many task nodes of a cluster run.
+const taskNodes = `
+import boto3, sys
+found = boto3.client("emr").list_instances(ClusterId=sys.stdin.read(), InstanceGroupTypes=["TASK"], InstanceStates=["RUNNING"])
+print(len(found["Instances"]))
+`
+
+// nodesComeAndGo gives a second cluster a task group that the program makes larger and
+// smaller while a job runs. Then somebody resizes its groups through EMR's API: an
+// update takes it back, unless EMR scales the cluster.
+func nodesComeAndGo(t *testing.T, c *cloud) {
+	with := func(values ...string) []string {
+		return append([]string{storeEdit, tagEdit, "clusters.adhoc.core.count=1", "clusters.adhoc.idleTimeoutMinutes=0"}, values...)
+	}
+	const count = "clusters.adhoc.tasks.spot.count="
+	c.up(t, with(count+"1")...)
+	cluster := c.outputs(t).Clusters["adhoc"].ID
+	requireTaskNodes := func(n int) { require.Equal(t, strconv.Itoa(n), c.python(t, taskNodes, cluster)) }
+	requireTaskNodes(1)
+
+	job := make(chan string, 1)
+	lake := platform.PrefixLake.URI(c.outputs(t).DataBucket)
+	go func() {
+		const rows = "12000000" // longer than both updates
+		out, log, err := c.try(t, "submit", "--wait", "--json", "--cluster", "adhoc", "examples/jobs/orders.py", lake+"orders-of-adhoc", rows)
+		if err != nil {
+			out = log
+		}
+		job <- out
+	}()
+	for _, n := range []int{3, 1} {
+		require.Equal(t, changes{updated: 1}, c.up(t, with(count+strconv.Itoa(n))...), "the group alone")
+		requireTaskNodes(n)
+	}
+	var r submit.Result
+	out := <-job
+	require.NoError(t, json.Unmarshal([]byte(out), &r), out)
+	require.EqualValues(t, "COMPLETED", r.State)
+
+	input := func(nodes int) string { return fmt.Sprintf(`[%q, %d]`, cluster, nodes) }
+	refresh := func() { c.run(t, "pulumi", "--", "refresh", "--yes", "--skip-preview") }
+	c.python(t, resizeGroups, input(2))
+	c.python(t, awaitWorkers, input(4))
+	refresh()
+	require.Equal(t, changes{updated: 2}, c.up(t, with(count+"1")...), "core and task group")
+	requireTaskNodes(1)
+
+	scaled := with(count+"1", "clusters.adhoc.managedScaling.min=4", "clusters.adhoc.managedScaling.max=4")
+	c.up(t, scaled...)
+	c.python(t, awaitWorkers, input(4))
+	refresh()
+	require.Equal(t, changes{}, c.up(t, scaled...), "EMR owns the counts")
+	c.python(t, awaitWorkers, input(4))
+	c.up(t, storeEdit, tagEdit)
+}
