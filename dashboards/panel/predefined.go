@@ -110,7 +110,16 @@ func (b Board) predefined(p Panel) (predefinedPanel, error) {
 		if name := variableName.FindString(expr); name != "" {
 			errs = append(errs, fmt.Errorf("%s is neither a variable of the board nor a macro that vmui can do without", name))
 		}
-		out.Expr, out.Alias = append(out.Expr, expr), append(out.Alias, q.legend)
+		alias := q.legend
+		switch {
+		case q.buckets:
+			// vmui draws the label le as a heatmap of cumulative buckets, which these are not.
+			expr, alias = fmt.Sprintf(`label_move(%s, "le", "up_to")`, expr), strings.TrimSpace("≤ {{up_to}} "+p.spec.Unit.word())
+			out.Unit = UnitPerSecond.word()
+		case q.time: // vmui draws no dates: how long ago
+			expr, out.Unit = "time() - ("+expr+") / 1000", UnitSeconds.word()
+		}
+		out.Expr, out.Alias = append(out.Expr, expr), append(out.Alias, alias)
 	}
 	return out, errors.Join(errs...)
 }

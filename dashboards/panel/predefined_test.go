@@ -32,3 +32,23 @@ func TestPredefinedDashboardHasNoVariables(t *testing.T) {
 	_, err = render(`m{role="$role"}`)
 	require.ErrorContains(t, err, `row "R", panel "P": $role is neither`)
 }
+
+// vmui draws neither dates nor buckets that are not cumulative.
+func TestPredefinedDashboardDrawsTimesAndBuckets(t *testing.T) {
+	spec := panel.Spec{Title: "P", Unit: panel.UnitSeconds, Width: 12}
+	render := func(p panel.Panel) string {
+		b := panel.Board{UID: "u", Title: "T", From: "now-3h", Rows: []panel.Row{{Title: "R", Panels: []panel.Panel{p}}}}
+		body, err := b.Predefined()
+		require.NoError(t, err)
+		return string(body)
+	}
+	heatmap := render(panel.Heatmap(spec, panel.Buckets("sum(m) by (le)")))
+	require.Contains(t, heatmap, `label_move(sum(m) by (le), \"le\", \"up_to\")`)
+	require.Contains(t, heatmap, `"≤ {{up_to}} s"`)
+	require.Contains(t, heatmap, `"unit": "/s"`)
+	table := render(panel.Table(spec, panel.Column{Title: "Seen", Unit: panel.UnitTime, Query: panel.Metrics("1000 * m", "")},
+		panel.Column{Title: "Wall time", Query: panel.Metrics("w", "")}))
+	require.Contains(t, table, `"time() - (1000 * m) / 1000"`)
+	require.Contains(t, table, `"w"`)
+	require.Contains(t, table, `"unit": "s"`)
+}

@@ -51,6 +51,7 @@ type Query struct {
 	instant    bool
 	rows       bool
 	buckets    bool
+	time       bool // values are milliseconds since 1970
 	every      time.Duration
 	limit      int64
 	groupBy    []string

@@ -152,7 +152,9 @@ func Table(spec Spec, columns ...Column) Panel {
 	b := table.NewPanelBuilder().ShowHeader(true)
 	queries := make([]Query, 0, len(columns))
 	for i, column := range columns {
-		queries = append(queries, column.Query.table())
+		query := column.Query.table()
+		query.time = cmp.Or(column.Unit, spec.Unit) == UnitTime
+		queries = append(queries, query)
 		b = b.OverrideByName("Value #"+letter(i), column.properties())
 	}
 	p := newPanel(spec, heightWide, b, queries)
