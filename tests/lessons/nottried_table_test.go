@@ -256,6 +256,15 @@ func clusterNotTried() []notTried {
 			[]string{"assets/node TestNoApplicationUsesOurPorts"},
 			"on a node with every application: `sudo ss -ltnp | grep -E ':(4317|4318|13133|13134) '`",
 		}, {
+			"EMR gives back scaling policies and additional security groups as they were given, and scales in within minutes.",
+			"What EMR adds to a policy, the order of its answers and its timing are its own.",
+			"Policies name every default of EMR's API reference, and groups are sorted. The local EMR gives back what it was given, and shrinks a " +
+				"cluster once it has needed fewer nodes for a minute. No document names EMR's own delay.",
+			[]string{"components/emr TestManagedScalingIsDeletedBeforeItIsReplaced", "components/emr TestOnlyAScaledCountIsIgnored",
+				"localcloud/emr TestManagedScalingFollowsDemand", "tests/schema TestClustersOfEveryKeyStayAsTheyAre"},
+			"`pulumi up --stack dev` and `pulumi refresh --stack dev --preview-only`: no change; after an edit of `managedScaling`: " +
+				"`aws emr get-managed-scaling-policy --cluster-id CLUSTER`",
+		}, {
 			"Spot instances of the task group are granted and taken back.", "No local server has a spot market.",
 			"The group's market is an asserted input; a job survives a removed core node.",
 			[]string{"components/emr TestOptionalClusterSettings", outages},
