@@ -31,8 +31,7 @@ type clockLine struct {
 	Waits  bool   `json:"waits"`
 }
 
-// ownTask is a task, from its launch in the driver's log to its end by the clock of its
-// executor.
+// ownTask is a task, from its launch to its end in the driver's log.
 type ownTask struct {
 	stage    int
 	action   string
@@ -73,7 +72,7 @@ func (r *run) notes(t *testing.T) notes {
 		n.readTasks(t, file)
 	}
 	n.log = r.readLogs(t)
-	n.launch()
+	n.timeTasks()
 	return n
 }
 

@@ -26,9 +26,10 @@ var (
 	logDriver   = regexp.MustCompile(`^BlockManagerMasterEndpoint: Registering block manager .* BlockManagerId\(driver,`)
 	logExecutor = regexp.MustCompile(`^BlockManagerMasterEndpoint: Registering block manager .* BlockManagerId\(\d+,`)
 	logLost     = regexp.MustCompile(`^YarnScheduler: Lost executor `)
-	// A stage has tasks to run, and one of them is sent to an executor.
-	logStage = regexp.MustCompile(`^DAGScheduler: Submitting \S+Stage .* which has no missing parents`)
-	logTask  = regexp.MustCompile(`^TaskSetManager: Starting task .*\(TID (\d+)\)`)
+	// A stage has tasks to run, one of them is sent to an executor, and its result is there.
+	logStage    = regexp.MustCompile(`^DAGScheduler: Submitting \S+Stage .* which has no missing parents`)
+	logTask     = regexp.MustCompile(`^TaskSetManager: Starting task .*\(TID (\d+)\)`)
+	logFinished = regexp.MustCompile(`^TaskSetManager: Finished task .*\(TID (\d+)\)`)
 )
 
 type logLine struct {
@@ -59,16 +60,29 @@ func (r *run) readLogs(t *testing.T) (lines []logLine) {
 	return lines
 }
 
-// launch begins each task when it was sent to its executor, which notes it later.
-func (n notes) launch() {
+// timeTasks sets when the driver sent each task to its executor and when it had the
+// result. The executor's own clock is later and earlier, by up to half a second for a few
+// tasks on a busy machine.
+func (n notes) timeTasks() {
 	for _, l := range n.log {
-		if found := logTask.FindStringSubmatch(l.text); found != nil {
-			id, _ := strconv.Atoi(found[1])
-			if task := n.tasks[id]; task != nil {
-				task.from = l.at
-			}
+		if task := n.task(logTask, l); task != nil {
+			task.from = l.at
+		}
+		if task := n.task(logFinished, l); task != nil {
+			task.to = l.at
 		}
 	}
+}
+
+// task returns the task that a line names, nil if it is no such line or the job did not
+// note the task.
+func (n notes) task(line *regexp.Regexp, l logLine) *ownTask {
+	found := line.FindStringSubmatch(l.text)
+	if found == nil {
+		return nil
+	}
+	id, _ := strconv.Atoi(found[1])
+	return n.tasks[id]
 }
 
 // logged returns when a line was written, not before an instant.
