@@ -124,19 +124,25 @@ func answerHealth(t *testing.T) {
 	t.Cleanup(func() { _ = server.Close() })
 }
 
-// A cluster that reports its hosts only gets the collector, which reads no daemons.
-func TestBootstrapOfHostsOnlyInstallsTheCollectorAlone(t *testing.T) {
-	if !onMachine(t) {
-		return
-	}
+// primary makes this machine a primary node that has not run its bootstrap action, with
+// the real collector in its bucket.
+func primary(t *testing.T) (bucket, *sink) {
+	t.Helper()
 	collector, err := os.ReadFile(lockedFile(t, platform.ArtifactCollector(runtime.GOARCH)))
 	require.NoError(t, err)
 	b := newBucket(t, collector)
 	fakeCommands(t, b.dir)
 	serveMetadata(t)
 	writeEMRInfo(t, platform.RoleMaster)
-	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
+	return b, startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
+}
 
+// A cluster that reports its hosts only gets the collector, which reads no daemons.
+func TestBootstrapOfHostsOnlyInstallsTheCollectorAlone(t *testing.T) {
+	if !onMachine(t) {
+		return
+	}
+	b, s := primary(t)
 	_, hash, err := node.Bootstrap(b.input)
 	require.NoError(t, err)
 	out := b.bootstrap(t, controlIP, "s3://bucket/artifacts/", hash, platform.BootstrapHostsOnly)
@@ -165,14 +171,7 @@ func TestBootstrapInstallsPartsAndStartsCollector(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
-	collector, err := os.ReadFile(lockedFile(t, platform.ArtifactCollector(runtime.GOARCH)))
-	require.NoError(t, err)
-	b := newBucket(t, collector)
-	fakeCommands(t, b.dir)
-	serveMetadata(t)
-	writeEMRInfo(t, platform.RoleMaster)
-	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
-
+	b, s := primary(t)
 	out := b.bootstrap(t)
 	t.Log(out)
 	r := readReport(t)

@@ -20,9 +20,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
-// team is what a team's script makes before it starts a cluster. What IAM refuses is
-// printed by code.
-const team = `
+// client begins both scripts. `refused` prints the code and message of IAM's refusal.
+const client = `
 import boto3, json
 iam = boto3.client("iam")
 def refused(do, **arguments):
@@ -31,6 +30,10 @@ def refused(do, **arguments):
     except iam.exceptions.ClientError as e:
         return print(e.response["Error"]["Code"], e.response["Error"]["Message"])
     raise SystemExit("accepted")
+`
+
+// team creates what a team's script creates before it starts a cluster.
+const team = client + `
 trust = {"Version": "2012-10-17", "Statement": [
     {"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "ec2.amazonaws.com"}}]}
 read = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::lake/a"}]}
@@ -52,17 +55,9 @@ assert [r["RoleName"] for r in profile["Roles"]] == ["team"], profile
 refused(iam.list_roles)
 `
 
-// end removes it all, in the order that IAM asks for.
-const end = `
-import boto3
-iam = boto3.client("iam")
+// end deletes it all, in the order that IAM requires.
+const end = client + `
 arn = "arn:aws:iam::123456789012:policy/read"
-def refused(do, **arguments):
-    try:
-        do(**arguments)
-    except iam.exceptions.ClientError as e:
-        return print(e.response["Error"]["Code"], e.response["Error"]["Message"])
-    raise SystemExit("accepted")
 refused(iam.delete_policy, PolicyArn=arn)
 refused(iam.delete_role, RoleName="team")
 iam.detach_role_policy(RoleName="team", PolicyArn=arn)
