@@ -1,0 +1,114 @@
+package tables
+
+// Application is a row of the table applications: an attempt of a Spark application.
+type Application struct {
+	Attempt
+	ApplicationName  string   `parquet:"application_name" doc:"spark.app.name"`
+	DurationMillis   *int64   `parquet:"duration_ms,optional" doc:"end_time - start_time; of a running application null"`
+	DurationMinutes  *float64 `parquet:"duration_minutes,optional" doc:"duration_ms in minutes"`
+	StartTime        Millis   `parquet:"start_time,optional,timestamp(millisecond)" doc:"when the SparkContext started"`
+	EndTime          Millis   `parquet:"end_time,optional,timestamp(millisecond)" doc:"when the SparkContext stopped; null while it runs or if the driver was killed"`
+	SubmitTime       Millis   `parquet:"submit_time,optional,timestamp(millisecond)" doc:"spark.app.submitTime"`
+	LastEventTime    Millis   `parquet:"last_event_time,optional,timestamp(millisecond)" doc:"latest time of any event; logs only"`
+	Completed        bool     `parquet:"completed" doc:"the application ended by itself; false while it runs and if its driver was killed"`
+	SparkVersion     string   `parquet:"spark_version,dict" doc:"version of Spark"`
+	SparkUser        string   `parquet:"spark_user,dict" doc:"user who ran it"`
+	Queue            *string  `parquet:"queue,optional,dict" doc:"YARN's queue (spark.yarn.queue)"`
+	DeployMode       *string  `parquet:"deploy_mode,optional,dict" doc:"client or cluster"`
+	Master           *string  `parquet:"master,optional,dict" doc:"spark.master"`
+	ExecutorCores    *int64   `parquet:"executor_cores,optional" doc:"spark.executor.cores"`
+	ExecutorMemory   *int64   `parquet:"executor_memory_bytes,optional" doc:"spark.executor.memory, in bytes"`
+	DriverMemory     *int64   `parquet:"driver_memory_bytes,optional" doc:"spark.driver.memory, in bytes"`
+	MaxTotalCores    *int64   `parquet:"max_total_cores,optional" doc:"most cores that executors had at one time"`
+	CoreMillis       *int64   `parquet:"core_ms,optional" doc:"cores of executors times how long they were there, in core-milliseconds"`
+	NumJobs          int64    `parquet:"num_jobs" doc:"jobs"`
+	NumFailedJobs    int64    `parquet:"num_failed_jobs" doc:"jobs that failed"`
+	NumStages        int64    `parquet:"num_stages" doc:"attempts of stages that were submitted"`
+	NumTasks         int64    `parquet:"num_tasks" doc:"attempts of tasks that were launched"`
+	NumFailedTasks   int64    `parquet:"num_failed_tasks" doc:"attempts of tasks that failed; killed ones are not failed"`
+	NumSQLExecutions int64    `parquet:"num_sql_executions" doc:"SQL executions"`
+	StepID           *string  `parquet:"step_id,optional,dict" doc:"EMR step that started it, by the step's own record or log; never by overlap in time"`
+	TraceID          *string  `parquet:"trace_id,optional" doc:"trace of the application in Tempo (spark.observatory.traceparent)"`
+}
+
+// Job is a row of the table jobs.
+type Job struct {
+	Attempt
+	JobID              int64    `parquet:"job_id" doc:"job"`
+	JobName            string   `parquet:"job_name" doc:"call site of its last stage"`
+	Description        *string  `parquet:"description,optional" doc:"SparkContext.setJobDescription"`
+	JobGroup           *string  `parquet:"job_group,optional" doc:"SparkContext.setJobGroup"`
+	Status             string   `parquet:"status,dict" doc:"RUNNING, SUCCEEDED, FAILED or UNKNOWN"`
+	FailureReason      *string  `parquet:"failure_reason,optional" doc:"exception of a failed job; logs only"`
+	SubmissionTime     Millis   `parquet:"submission_time,optional,timestamp(millisecond)" doc:"start"`
+	CompletionTime     Millis   `parquet:"completion_time,optional,timestamp(millisecond)" doc:"end"`
+	DurationMillis     *int64   `parquet:"duration_ms,optional" doc:"completion_time - submission_time"`
+	NumTasks           int64    `parquet:"num_tasks" doc:"tasks of all its stages, as planned"`
+	NumActiveTasks     int64    `parquet:"num_active_tasks" doc:"tasks that run"`
+	NumCompletedTasks  int64    `parquet:"num_completed_tasks" doc:"attempts that succeeded"`
+	NumSkippedTasks    int64    `parquet:"num_skipped_tasks" doc:"tasks of skipped stages"`
+	NumFailedTasks     int64    `parquet:"num_failed_tasks" doc:"attempts that failed"`
+	NumKilledTasks     int64    `parquet:"num_killed_tasks" doc:"attempts that were killed"`
+	NumActiveStages    int64    `parquet:"num_active_stages" doc:"stages that run"`
+	NumCompletedStages int64    `parquet:"num_completed_stages" doc:"stages that completed"`
+	NumSkippedStages   int64    `parquet:"num_skipped_stages" doc:"stages whose output was there already"`
+	NumFailedStages    int64    `parquet:"num_failed_stages" doc:"stages that failed"`
+	StageIDs           []int64  `parquet:"stage_ids,list" doc:"stages that it may need"`
+	SQLID              *int64   `parquet:"sql_id,optional" doc:"SQL execution of the job; logs only"`
+	TaskSuccessRate    *float64 `parquet:"task_success_rate,optional" doc:"num_completed_tasks / num_tasks, 0 to 100"`
+}
+
+// Executor is a row of the table executors. The driver is one, too.
+type Executor struct {
+	Attempt
+	ExecutorID         string  `parquet:"executor_id,dict" doc:"number, or driver"`
+	HostPort           string  `parquet:"host_port" doc:"host and port of its block manager"`
+	IsActive           bool    `parquet:"is_active" doc:"it has not been removed"`
+	RDDBlocks          int64   `parquet:"rdd_blocks" doc:"cached blocks at the end"`
+	MemoryUsed         int64   `parquet:"memory_used" doc:"bytes of storage memory at the end"`
+	DiskUsed           int64   `parquet:"disk_used" doc:"bytes on disk at the end"`
+	TotalCores         int64   `parquet:"total_cores" doc:"cores"`
+	MaxTasks           int64   `parquet:"max_tasks" doc:"tasks that it runs at one time"`
+	ActiveTasks        int64   `parquet:"active_tasks" doc:"tasks that run"`
+	FailedTasks        int64   `parquet:"failed_tasks" doc:"attempts that failed"`
+	CompletedTasks     int64   `parquet:"completed_tasks" doc:"attempts that succeeded"`
+	TotalTasks         int64   `parquet:"total_tasks" doc:"active, failed and completed"`
+	TotalDuration      int64   `parquet:"total_duration" doc:"milliseconds of all its tasks"`
+	TotalGCTime        int64   `parquet:"total_gc_time" doc:"milliseconds of garbage collection in its tasks"`
+	TotalInputBytes    int64   `parquet:"total_input_bytes" doc:"bytes read by its tasks"`
+	TotalShuffleRead   int64   `parquet:"total_shuffle_read" doc:"shuffle bytes read by its tasks"`
+	TotalShuffleWrite  int64   `parquet:"total_shuffle_write" doc:"shuffle bytes written by its tasks"`
+	IsBlacklisted      bool    `parquet:"is_blacklisted" doc:"same as is_excluded, by its name before Spark 3.1"`
+	IsExcluded         bool    `parquet:"is_excluded" doc:"Spark gives it no more tasks"`
+	MaxMemory          int64   `parquet:"max_memory" doc:"bytes of storage memory"`
+	AddTime            Millis  `parquet:"add_time,optional,timestamp(millisecond)" doc:"when it registered"`
+	RemoveTime         Millis  `parquet:"remove_time,optional,timestamp(millisecond)" doc:"when it was removed"`
+	RemoveReason       *string `parquet:"remove_reason,optional" doc:"why"`
+	ResourceProfileID  *int64  `parquet:"resource_profile_id,optional" doc:"resource profile; since Spark 3.1"`
+	PeakJVMHeap        *int64  `parquet:"peak_jvm_heap_bytes,optional" doc:"JVMHeapMemory; since Spark 3.0"`
+	PeakJVMOffHeap     *int64  `parquet:"peak_jvm_off_heap_bytes,optional" doc:"JVMOffHeapMemory; since Spark 3.0"`
+	PeakOnHeapExec     *int64  `parquet:"peak_on_heap_execution_bytes,optional" doc:"OnHeapExecutionMemory; since Spark 3.0"`
+	PeakOffHeapExec    *int64  `parquet:"peak_off_heap_execution_bytes,optional" doc:"OffHeapExecutionMemory; since Spark 3.0"`
+	PeakOnHeapStorage  *int64  `parquet:"peak_on_heap_storage_bytes,optional" doc:"OnHeapStorageMemory; since Spark 3.0"`
+	PeakOffHeapStorage *int64  `parquet:"peak_off_heap_storage_bytes,optional" doc:"OffHeapStorageMemory; since Spark 3.0"`
+	PeakProcessTreeRSS *int64  `parquet:"peak_process_tree_rss_bytes,optional" doc:"resident memory of JVM, Python and others, where Spark measures it"`
+	ExecutorLogs       string  `parquet:"executor_logs" doc:"URLs of its logs by name, as JSON"`
+}
+
+// Environment is a row of the table environments: one property of an application.
+type Environment struct {
+	Attempt
+	Section string `parquet:"section,dict" doc:"spark, hadoop, system, metrics or runtime"`
+	Name    string `parquet:"name,dict" doc:"property"`
+	Value   string `parquet:"value" doc:"value; masked if Spark's own redaction pattern or ours matches"`
+	Masked  bool   `parquet:"masked" doc:"the value was masked"`
+}
+
+// Phase is a row of the table phases: how long an application was in one phase.
+type Phase struct {
+	Attempt
+	Phase          string  `parquet:"phase,dict" doc:"resource_wait, compute, io_write, driver, submit or idle"`
+	DurationMillis int64   `parquet:"duration_ms" doc:"milliseconds of the wall clock; the phases of an application add up to it"`
+	Ratio          float64 `parquet:"ratio" doc:"share of the wall clock, 0 to 1"`
+	Approximate    bool    `parquet:"approximate" doc:"events are missing"`
+}

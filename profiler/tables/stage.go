@@ -1,0 +1,140 @@
+package tables
+
+// StageRow is a row of the table stages: an attempt of a stage.
+type StageRow struct {
+	Attempt
+	Stage
+	StageName             string   `parquet:"stage_name" doc:"call site"`
+	Description           *string  `parquet:"description,optional" doc:"description of its job"`
+	Status                string   `parquet:"status,dict" doc:"ACTIVE, COMPLETE, FAILED, PENDING or SKIPPED"`
+	FailureReason         *string  `parquet:"failure_reason,optional" doc:"why it failed"`
+	NumTasks              int64    `parquet:"num_tasks" doc:"tasks, as planned"`
+	NumActiveTasks        int64    `parquet:"num_active_tasks" doc:"attempts that run"`
+	NumCompleteTasks      int64    `parquet:"num_complete_tasks" doc:"attempts that succeeded"`
+	NumFailedTasks        int64    `parquet:"num_failed_tasks" doc:"attempts that failed"`
+	NumKilledTasks        int64    `parquet:"num_killed_tasks" doc:"attempts that were killed"`
+	ExecutorRunTime       int64    `parquet:"executor_run_time" doc:"milliseconds, of all tasks"`
+	ExecutorCPUTime       int64    `parquet:"executor_cpu_time" doc:"nanoseconds, of all tasks"`
+	DeserializeTime       int64    `parquet:"executor_deserialize_time" doc:"milliseconds, of all tasks"`
+	DeserializeCPUTime    int64    `parquet:"executor_deserialize_cpu_time" doc:"nanoseconds, of all tasks"`
+	ResultSize            int64    `parquet:"result_size" doc:"bytes sent to the driver"`
+	JVMGCTime             int64    `parquet:"jvm_gc_time" doc:"milliseconds, of all tasks"`
+	ResultSerialization   int64    `parquet:"result_serialization_time" doc:"milliseconds, of all tasks"`
+	PeakExecutionMemory   int64    `parquet:"peak_execution_memory" doc:"bytes, sum over tasks, as Spark has it"`
+	SubmissionTime        Millis   `parquet:"submission_time,optional,timestamp(millisecond)" doc:"start"`
+	FirstTaskLaunchedTime Millis   `parquet:"first_task_launched_time,optional,timestamp(millisecond)" doc:"launch of its first task"`
+	CompletionTime        Millis   `parquet:"completion_time,optional,timestamp(millisecond)" doc:"end"`
+	DurationMillis        *int64   `parquet:"duration_ms,optional" doc:"completion_time - submission_time"`
+	InputBytes            int64    `parquet:"input_bytes" doc:"bytes read"`
+	InputRecords          int64    `parquet:"input_records" doc:"records read"`
+	OutputBytes           int64    `parquet:"output_bytes" doc:"bytes written"`
+	OutputRecords         int64    `parquet:"output_records" doc:"records written"`
+	ShuffleReadBytes      int64    `parquet:"shuffle_read_bytes" doc:"shuffle bytes read, local and remote"`
+	ShuffleReadRecords    int64    `parquet:"shuffle_read_records" doc:"shuffle records read"`
+	ShuffleRemoteBytes    int64    `parquet:"shuffle_remote_bytes_read" doc:"shuffle bytes read from other hosts"`
+	ShuffleRemoteToDisk   int64    `parquet:"shuffle_remote_bytes_read_to_disk" doc:"of them, bytes that went to disk"`
+	ShuffleLocalBytes     int64    `parquet:"shuffle_local_bytes_read" doc:"shuffle bytes read from the same host"`
+	ShuffleRemoteBlocks   int64    `parquet:"shuffle_remote_blocks_fetched" doc:"shuffle blocks from other hosts"`
+	ShuffleLocalBlocks    int64    `parquet:"shuffle_local_blocks_fetched" doc:"shuffle blocks from the same host"`
+	ShuffleFetchWaitTime  int64    `parquet:"shuffle_fetch_wait_time" doc:"milliseconds that tasks waited for shuffle blocks"`
+	ShuffleWriteBytes     int64    `parquet:"shuffle_write_bytes" doc:"shuffle bytes written"`
+	ShuffleWriteTime      int64    `parquet:"shuffle_write_time" doc:"nanoseconds"`
+	ShuffleWriteRecords   int64    `parquet:"shuffle_write_records" doc:"shuffle records written"`
+	MemoryBytesSpilled    int64    `parquet:"memory_bytes_spilled" doc:"bytes in memory of what was spilled"`
+	DiskBytesSpilled      int64    `parquet:"disk_bytes_spilled" doc:"bytes on disk of what was spilled"`
+	SchedulingPool        *string  `parquet:"scheduling_pool,optional,dict" doc:"pool of the fair scheduler"`
+	ResourceProfileID     *int64   `parquet:"resource_profile_id,optional" doc:"resource profile; since Spark 3.1"`
+	JobIDs                []int64  `parquet:"job_ids,list" doc:"jobs that named it"`
+	TaskCompletionRate    *float64 `parquet:"task_completion_rate,optional" doc:"num_complete_tasks / num_tasks, 0 to 100"`
+	AvgRunTimePerTask     *float64 `parquet:"avg_executor_run_time_per_task,optional" doc:"executor_run_time / num_tasks, milliseconds"`
+	TotalDataProcessedMB  float64  `parquet:"total_data_processed_mb" doc:"input and output, MiB"`
+	ShuffleDataMB         float64  `parquet:"shuffle_data_mb" doc:"shuffle read and write, MiB"`
+}
+
+// Task is a row of the table tasks: an attempt of a task. The metrics of a task without
+// metrics are null.
+type Task struct {
+	Attempt
+	Stage
+	TaskID       int64   `parquet:"task_id" doc:"attempt of the task; unique in an attempt of an application"`
+	Index        int64   `parquet:"index" doc:"task's place in its stage: the partition, unless only some are computed"`
+	TaskAttempt  int64   `parquet:"attempt" doc:"attempt of the task, from 0"`
+	LaunchTime   Millis  `parquet:"launch_time,optional,timestamp(millisecond)" doc:"start"`
+	FinishTime   Millis  `parquet:"finish_time,optional,timestamp(millisecond)" doc:"end; logs only"`
+	Duration     *int64  `parquet:"duration,optional" doc:"milliseconds from start to end"`
+	ExecutorID   string  `parquet:"executor_id,dict" doc:"executor"`
+	Host         string  `parquet:"host,dict" doc:"its host"`
+	Status       string  `parquet:"status,dict" doc:"RUNNING, SUCCESS, FAILED or KILLED"`
+	TaskLocality string  `parquet:"task_locality,dict" doc:"PROCESS_LOCAL, NODE_LOCAL, RACK_LOCAL, NO_PREF or ANY"`
+	Speculative  bool    `parquet:"speculative" doc:"a speculative copy"`
+	ErrorMessage *string `parquet:"error_message,optional" doc:"why it failed or was killed, cut"`
+	TaskMetrics
+}
+
+// TaskMetrics are the metrics of one task, null where it has none.
+type TaskMetrics struct {
+	DeserializeTime      *int64 `parquet:"executor_deserialize_time,optional" doc:"milliseconds"`
+	DeserializeCPUTime   *int64 `parquet:"executor_deserialize_cpu_time,optional" doc:"nanoseconds"`
+	RunTime              *int64 `parquet:"executor_run_time,optional" doc:"milliseconds"`
+	CPUTime              *int64 `parquet:"executor_cpu_time,optional" doc:"nanoseconds"`
+	ResultSize           *int64 `parquet:"result_size,optional" doc:"bytes"`
+	JVMGCTime            *int64 `parquet:"jvm_gc_time,optional" doc:"milliseconds"`
+	ResultSerialization  *int64 `parquet:"result_serialization_time,optional" doc:"milliseconds"`
+	MemoryBytesSpilled   *int64 `parquet:"memory_bytes_spilled,optional" doc:"bytes"`
+	DiskBytesSpilled     *int64 `parquet:"disk_bytes_spilled,optional" doc:"bytes"`
+	PeakExecutionMemory  *int64 `parquet:"peak_execution_memory,optional" doc:"bytes"`
+	InputBytes           *int64 `parquet:"input_bytes,optional" doc:"bytes"`
+	InputRecords         *int64 `parquet:"input_records,optional" doc:"records"`
+	OutputBytes          *int64 `parquet:"output_bytes,optional" doc:"bytes"`
+	OutputRecords        *int64 `parquet:"output_records,optional" doc:"records"`
+	ShuffleRemoteBlocks  *int64 `parquet:"shuffle_remote_blocks_fetched,optional" doc:"blocks"`
+	ShuffleLocalBlocks   *int64 `parquet:"shuffle_local_blocks_fetched,optional" doc:"blocks"`
+	ShuffleFetchWaitTime *int64 `parquet:"shuffle_fetch_wait_time,optional" doc:"milliseconds"`
+	ShuffleRemoteBytes   *int64 `parquet:"shuffle_remote_bytes_read,optional" doc:"bytes"`
+	ShuffleRemoteToDisk  *int64 `parquet:"shuffle_remote_bytes_read_to_disk,optional" doc:"bytes"`
+	ShuffleLocalBytes    *int64 `parquet:"shuffle_local_bytes_read,optional" doc:"bytes"`
+	ShuffleReadRecords   *int64 `parquet:"shuffle_read_records,optional" doc:"records"`
+	ShuffleWriteBytes    *int64 `parquet:"shuffle_write_bytes,optional" doc:"bytes"`
+	ShuffleWriteTime     *int64 `parquet:"shuffle_write_time,optional" doc:"nanoseconds"`
+	ShuffleWriteRecords  *int64 `parquet:"shuffle_write_records,optional" doc:"records"`
+}
+
+// TaskSummary is a row of the table task_summaries: the distribution of each metric over
+// the successful tasks of a stage's attempt. Each list has a value for each of Quantiles.
+type TaskSummary struct {
+	Attempt
+	Stage
+	Duration             []float64 `parquet:"duration,list" doc:"milliseconds"`
+	DeserializeTime      []float64 `parquet:"executor_deserialize_time,list" doc:"milliseconds"`
+	DeserializeCPUTime   []float64 `parquet:"executor_deserialize_cpu_time,list" doc:"nanoseconds"`
+	RunTime              []float64 `parquet:"executor_run_time,list" doc:"milliseconds"`
+	CPUTime              []float64 `parquet:"executor_cpu_time,list" doc:"nanoseconds"`
+	ResultSize           []float64 `parquet:"result_size,list" doc:"bytes"`
+	JVMGCTime            []float64 `parquet:"jvm_gc_time,list" doc:"milliseconds"`
+	ResultSerialization  []float64 `parquet:"result_serialization_time,list" doc:"milliseconds"`
+	GettingResultTime    []float64 `parquet:"getting_result_time,list" doc:"milliseconds"`
+	SchedulerDelay       []float64 `parquet:"scheduler_delay,list" doc:"milliseconds"`
+	PeakExecutionMemory  []float64 `parquet:"peak_execution_memory,list" doc:"bytes"`
+	MemoryBytesSpilled   []float64 `parquet:"memory_bytes_spilled,list" doc:"bytes"`
+	DiskBytesSpilled     []float64 `parquet:"disk_bytes_spilled,list" doc:"bytes"`
+	InputBytes           []float64 `parquet:"input_bytes,list" doc:"bytes"`
+	InputRecords         []float64 `parquet:"input_records,list" doc:"records"`
+	OutputBytes          []float64 `parquet:"output_bytes,list" doc:"bytes"`
+	OutputRecords        []float64 `parquet:"output_records,list" doc:"records"`
+	ShuffleReadBytes     []float64 `parquet:"shuffle_read_bytes,list" doc:"bytes"`
+	ShuffleReadRecords   []float64 `parquet:"shuffle_read_records,list" doc:"records"`
+	ShuffleRemoteBlocks  []float64 `parquet:"shuffle_remote_blocks_fetched,list" doc:"blocks"`
+	ShuffleLocalBlocks   []float64 `parquet:"shuffle_local_blocks_fetched,list" doc:"blocks"`
+	ShuffleFetchWaitTime []float64 `parquet:"shuffle_fetch_wait_time,list" doc:"milliseconds"`
+	ShuffleRemoteBytes   []float64 `parquet:"shuffle_remote_bytes_read,list" doc:"bytes"`
+	ShuffleRemoteToDisk  []float64 `parquet:"shuffle_remote_bytes_read_to_disk,list" doc:"bytes"`
+	ShuffleTotalBlocks   []float64 `parquet:"shuffle_total_blocks_fetched,list" doc:"blocks"`
+	ShuffleWriteBytes    []float64 `parquet:"shuffle_write_bytes,list" doc:"bytes"`
+	ShuffleWriteRecords  []float64 `parquet:"shuffle_write_records,list" doc:"records"`
+	ShuffleWriteTime     []float64 `parquet:"shuffle_write_time,list" doc:"nanoseconds"`
+	RawJSON              string    `parquet:"raw_json" doc:"the same as JSON, in the shape of Spark's taskSummary"`
+}
+
+// Quantiles are those of each list in a TaskSummary: Spark takes the value at index
+// floor(q·n) of the sorted n tasks (org.apache.spark.status.AppStatusStore.taskSummary).
+func Quantiles() []float64 { return []float64{0, 0.25, 0.5, 0.75, 1} }
