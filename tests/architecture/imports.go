@@ -23,7 +23,7 @@ func layers() []layer {
 	program := []string{"components", "observe", "artifacts", "assets", "dashboards", "status", "redelivery", "schema", "platform"}
 	everything := append([]string{
 		"localcloud", "toolchain", "simulator", "stacks", "submit", "phases", "profiler", "tempowal", "examples/jobs",
-		"internal/engine", "internal/local", "internal/poll", "internal/processes", "internal/progress", "internal/rehearsal", "internal/bench",
+		"internal/engine", "internal/local", "internal/poll", "internal/processes", "internal/progress", "internal/rehearsal", "internal/bench", "internal/steplog",
 	}, program...)
 	support := append([]string{"internal/browser", "internal/recorder", "internal/trial", "tests"}, everything...)
 	return []layer{
@@ -33,6 +33,7 @@ func layers() []layer {
 		{folder: "internal/testenv/issuer", strict: true, pure: true},
 		{folder: "internal/poll", strict: true, pure: true},
 		{folder: "internal/keptlogs", strict: true, pure: true},
+		{folder: "internal/steplog", strict: true, pure: true, imports: []string{"platform"}},
 		{folder: "internal/processes", imports: []string{"localcloud"}},
 		{folder: "internal/progress", strict: true, pure: true},
 		{folder: "internal/testenv", strict: true, pure: true},
@@ -42,11 +43,11 @@ func layers() []layer {
 		{folder: "redelivery", pure: true, imports: []string{"internal/poll", "platform"}},
 		{folder: "tempowal", pure: true, imports: []string{"platform"}},
 		{folder: "phases", pure: true, imports: []string{"platform"}},
-		{folder: "profiler", pure: true, imports: []string{"internal/poll", "internal/progress", "phases", "platform"}},
+		{folder: "profiler", pure: true, imports: []string{"internal/poll", "internal/progress", "internal/steplog", "phases", "platform"}},
 		{folder: "status", pure: true, imports: []string{"internal/poll", "phases", "platform"}},
 		{folder: "internal/storetest", pure: true, imports: []string{"internal/testenv", "toolchain", "platform"}},
 		{folder: "status/statustest", pure: true, imports: []string{"internal/storetest", "status", "platform"}},
-		{folder: "submit", pure: true, imports: []string{"internal/poll", "status", "platform"}},
+		{folder: "submit", pure: true, imports: []string{"internal/poll", "internal/steplog", "status", "platform"}},
 		{folder: "dashboards", pure: true, imports: []string{"internal/poll", "redelivery", "schema", "platform"}},
 		{folder: "observe", strict: true, pure: true, imports: []string{"schema", "platform"}},
 		{folder: "observe/pulumiemr", imports: []string{"observe", "platform"}},
