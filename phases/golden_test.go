@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/phases"
-	"github.com/emr-observatory/emr-observatory/phases/eventlog"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 )
 
 // The expected numbers are derived by hand in testdata/logs/README.md. The engine in
@@ -82,7 +82,10 @@ func read(t *testing.T, path string) (events []phases.Event) {
 	file, err := os.Open(path)
 	require.NoError(t, err)
 	defer func() { _ = file.Close() }()
-	report, err := eventlog.Lines(file, path, func(event phases.Event) { events = append(events, event) })
+	report, err := eventlog.Lines(t.Context(), file, path, func(event eventlog.Event) error {
+		events = append(events, eventlog.Phase(event))
+		return nil
+	})
 	require.NoError(t, err)
 	require.Empty(t, report.Truncated)
 	require.Zero(t, report.Skipped)

@@ -16,8 +16,8 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"github.com/emr-observatory/emr-observatory/phases"
-	"github.com/emr-observatory/emr-observatory/phases/eventlog"
 	"github.com/emr-observatory/emr-observatory/phases/spans"
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 )
 
 // The import of an event log makes the driver's own spans again, to the byte: whoever
@@ -50,9 +50,12 @@ func importedSpans(t *testing.T, name string) (lines []string) {
 	log, err := eventlog.Open(os.DirFS(filepath.Dir(name)), filepath.Base(name))
 	require.NoError(t, err)
 	engine, builder := phases.NewEngine(), spans.NewBuilder()
-	_, err = log.Read(func(event phases.Event) {
-		engine.Add(event)
-		builder.Add(event)
+	_, err = log.Read(t.Context(), func(event eventlog.Event) error {
+		if phase := eventlog.Phase(event); phase != nil {
+			engine.Add(phase)
+			builder.Add(phase)
+		}
+		return nil
 	})
 	require.NoError(t, err)
 	for _, resource := range builder.Trace(engine.Result(), nil).Spans {

@@ -17,10 +17,10 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/local"
 	"github.com/emr-observatory/emr-observatory/phases"
-	"github.com/emr-observatory/emr-observatory/phases/eventlog"
 	"github.com/emr-observatory/emr-observatory/phases/s3files"
 	"github.com/emr-observatory/emr-observatory/phases/spans"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 )
 
 func traceCommand(s *settings) *cobra.Command {
@@ -45,6 +45,7 @@ type imported struct {
 	Events    int64  `json:"events"`
 	Truncated string `json:"truncated,omitempty"` // file and line where the log is cut off
 	Unread    string `json:"unread,omitempty"`    // first event, with file and line, that could not be read
+	Damaged   string `json:"damaged,omitempty"`   // first text, with file and line, that is no event
 	Spans     int    `json:"spans"`
 	Dropped   int    `json:"dropped"`            // spans over the budget of a trace
 	Endpoint  string `json:"endpoint,omitempty"` // that received the spans
@@ -88,7 +89,7 @@ func (t traceImport) run(ctx context.Context, s *settings, name string, out, pro
 	if err != nil {
 		return err
 	}
-	done, trace, err := read(files, file, t.cluster)
+	done, trace, err := read(ctx, files, file, t.cluster)
 	if err != nil {
 		return err
 	}
@@ -100,6 +101,9 @@ func (t traceImport) run(ctx context.Context, s *settings, name string, out, pro
 	}
 	if done.Truncated != "" {
 		fmt.Fprintf(progress, "%s: the log is cut off there\n", done.Truncated)
+	}
+	if done.Damaged != "" {
+		fmt.Fprintf(progress, "%s: what cannot be read there is left out\n", done.Damaged)
 	}
 	if done.Unread != "" {
 		fmt.Fprintf(progress, "%s: events like this are left out\n", done.Unread)
@@ -127,15 +131,18 @@ func locate(ctx context.Context, name string) (fs.FS, string, error) {
 }
 
 // read divides an application's wall clock and makes its spans, in one pass.
-func read(files fs.FS, name, cluster string) (imported, spans.Trace, error) {
+func read(ctx context.Context, files fs.FS, name, cluster string) (imported, spans.Trace, error) {
 	log, err := eventlog.Open(files, name)
 	if err != nil {
 		return imported{}, spans.Trace{}, err
 	}
 	engine, builder := phases.NewEngine(), spans.NewBuilder()
-	report, err := log.Read(func(event phases.Event) {
-		engine.Add(event)
-		builder.Add(event)
+	report, err := log.Read(ctx, func(event eventlog.Event) error {
+		if phase := eventlog.Phase(event); phase != nil {
+			engine.Add(phase)
+			builder.Add(phase)
+		}
+		return nil
 	})
 	if err != nil {
 		return imported{}, spans.Trace{}, err
@@ -152,7 +159,8 @@ func read(files fs.FS, name, cluster string) (imported, spans.Trace, error) {
 	}
 	return imported{
 		Application: trace.Application, Name: trace.Name, TraceID: trace.ID, Line: phases.Line(result.Seconds(), result.Approximate),
-		Result: result, Events: report.Events, Truncated: report.Truncated, Unread: report.Unread, Spans: trace.Count, Dropped: trace.Dropped,
+		Result: result, Events: report.Events, Truncated: report.Truncated, Unread: report.Unread, Damaged: report.Damaged,
+		Spans: trace.Count, Dropped: trace.Dropped,
 	}, trace, nil
 }
 

@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/emr-observatory/emr-observatory/phases"
-	"github.com/emr-observatory/emr-observatory/phases/eventlog"
 	"github.com/emr-observatory/emr-observatory/phases/spans"
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 )
 
 // built are the spans of a log.
@@ -33,7 +33,12 @@ func read(t *testing.T, files fs.FS, name string) (events []phases.Event) {
 	t.Helper()
 	log, err := eventlog.Open(files, name)
 	require.NoError(t, err)
-	_, err = log.Read(func(event phases.Event) { events = append(events, event) })
+	_, err = log.Read(t.Context(), func(event eventlog.Event) error {
+		if phase := eventlog.Phase(event); phase != nil {
+			events = append(events, phase)
+		}
+		return nil
+	})
 	require.NoError(t, err)
 	return events
 }

@@ -5,7 +5,8 @@ package eventlog
 // org.apache.spark.util.JsonProtocol, for SQL those of
 // org.apache.spark.sql.execution.ui. What a version of Spark leaves out is zero or nil.
 //
-// An event and all that it points to is valid until the next one is read.
+// An event, its maps and slices and what it points to are valid until the next one is
+// read. Its texts may be kept.
 type Event interface{ isEvent() }
 
 // LogStart is the first line of a log.
@@ -38,6 +39,12 @@ type ExecutorAdded struct {
 	ResourceProfile *int64
 }
 
+// ResourceProfileAdded is what stages and executors may ask for; since Spark 3.1.
+type ResourceProfileAdded struct {
+	ID       int64
+	TaskCPUs float64 // cores of a task
+}
+
 // ExecutorRemoved is an executor that ended or was lost.
 type ExecutorRemoved struct {
 	Time   int64
@@ -45,12 +52,13 @@ type ExecutorRemoved struct {
 	Reason string
 }
 
-// ExecutorExcluded is an executor that gets no more tasks. Spark 3.1 and later also writes
-// the event of the older name, ExecutorBlacklisted; both are this type.
+// ExecutorExcluded is an executor, or all of a host, that get no more tasks. Spark 3.1 and
+// later also writes the event of the older name, ExecutorBlacklisted; both are this type.
 type ExecutorExcluded struct {
 	Time int64
-	ID   string
-	Undo bool // it gets tasks again
+	ID   string // "" if it is about a host
+	Host string // "" if it is about an executor
+	Undo bool   // it gets tasks again
 }
 
 // BlockManagerAdded is a block manager that registered.
@@ -76,6 +84,7 @@ type ExecutorMetrics struct {
 	OnHeapExecution, OffHeapExecution int64
 	OnHeapStorage, OffHeapStorage     int64
 	JVMRSS, PythonRSS, OtherRSS       int64
+	TotalGCTime                       int64 // milliseconds; since Spark 3.3
 }
 
 // StageExecutorMetrics are an executor's peaks in a stage.
@@ -88,7 +97,7 @@ type StageExecutorMetrics struct {
 // JobStart is a job, with all stages that it may need.
 type JobStart struct {
 	ID, Time   int64
-	Stages     []Stage // id, name and tasks only; of old logs ids only
+	Stages     []Stage // without accumulators
 	Properties JobProperties
 }
 
@@ -159,9 +168,11 @@ type TaskEnd struct {
 	Task
 	Type    string // "ResultTask" or "ShuffleMapTask"
 	Outcome string // class of the TaskEndReason: "Success", "ExceptionFailure", "TaskKilled", …
-	Failure string // what went wrong, in words; cut
-	// CountsAsFailure is false for ends that Spark does not count (TaskKilled,
-	// TaskCommitDenied, an executor lost for reasons outside the application).
+	Failure string // what went wrong, in words, beginning with its class; cut
+	// Error is what Spark's UI and REST API show (TaskFailedReason.toErrorString), cut.
+	Error string
+	// CountsAsFailure is false for ends that Spark does not count (FetchFailed,
+	// TaskKilled, TaskCommitDenied, an executor lost for reasons outside the application).
 	CountsAsFailure bool
 	Metrics         *TaskMetrics // nil if the task had none
 	Peaks           *ExecutorMetrics
@@ -233,13 +244,29 @@ type PlanMetric struct {
 }
 
 // Lost says that the source lacks events, and why.
-type Lost struct{ Reason string }
+type Lost struct {
+	Cause  Cause
+	Reason string // in words, with the place
+}
+
+// Cause is why events are missing.
+type Cause string
+
+// Causes.
+const (
+	Compacted Cause = "compacted" // the history server dropped events of ended jobs
+	CutOff    Cause = "cut off"   // a file ends in a line or a block, and another follows
+	Absent    Cause = "absent"    // a rolled file is not there
+	Damaged   Cause = "damaged"   // text that is no event, or compressed data that is broken
+	Unread    Cause = "unread"    // an event whose fields have other types than Spark's
+)
 
 func (*LogStart) isEvent()             {}
 func (*ApplicationStart) isEvent()     {}
 func (*ApplicationEnd) isEvent()       {}
 func (*EnvironmentUpdate) isEvent()    {}
 func (*ExecutorAdded) isEvent()        {}
+func (*ResourceProfileAdded) isEvent() {}
 func (*ExecutorRemoved) isEvent()      {}
 func (*ExecutorExcluded) isEvent()     {}
 func (*BlockManagerAdded) isEvent()    {}

@@ -14,8 +14,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/phases"
-	"github.com/emr-observatory/emr-observatory/phases/eventlog"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 )
 
 // divide divides the run's wall clock with the Go engine.
@@ -26,7 +26,12 @@ func (r *run) divide(t *testing.T) phases.Result {
 	require.NoError(t, err)
 	defer file.Close()
 	engine := phases.NewEngine()
-	_, err = eventlog.Lines(file, log, engine.Add)
+	_, err = eventlog.Lines(t.Context(), file, log, func(event eventlog.Event) error {
+		if phase := eventlog.Phase(event); phase != nil {
+			engine.Add(phase)
+		}
+		return nil
+	})
 	require.NoError(t, err)
 	return engine.Result()
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/phases"
-	"github.com/emr-observatory/emr-observatory/phases/eventlog"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 )
 
 // A struct tag is a constant of its own: this compares it with the platform's.
@@ -16,7 +16,10 @@ func TestTraceparentOfASession(t *testing.T) {
 	line := `{"Event":"SparkListenerJobStart","Job ID":1,"Submission Time":2,"Stage IDs":[3],"Properties":{"` + platform.SparkTraceparent +
 		`":"session","traceparent":"thread","callSite.short":"count at x","sql.streaming.queryId":"q","streaming.sql.batchId":"9"}}`
 	var got phases.Event
-	_, err := eventlog.Lines(strings.NewReader(line), "log", func(e phases.Event) { got = e })
+	_, err := eventlog.Lines(t.Context(), strings.NewReader(line), "log", func(e eventlog.Event) error {
+		got = eventlog.Phase(e)
+		return nil
+	})
 	require.NoError(t, err)
 	require.Equal(t, phases.JobStart{
 		ID: 1, Time: 2, Stages: []int64{3}, Execution: phases.NoExecution, Description: "count at x", Query: "q", Batch: "9",

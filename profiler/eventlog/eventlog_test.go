@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/phases"
-	"github.com/emr-observatory/emr-observatory/phases/eventlog"
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 )
 
 // A real Spark wrote this log, on local-cluster; only paths and the configuration
@@ -20,8 +20,8 @@ const rolled = "eventlog_v2_app-20261123103508-0000"
 
 func TestRolledLogOfARealSpark(t *testing.T) {
 	events, report := readLog(t, "testdata", rolled)
-	require.EqualValues(t, 82-4-1, report.Events) // without DriverAccumUpdates and ResourceProfileAdded
-	require.EqualValues(t, 5, report.Skipped)
+	require.EqualValues(t, 82-1, report.Events) // without ResourceProfileAdded
+	require.EqualValues(t, 1, report.Skipped)
 	require.EqualValues(t, 249558, report.Bytes)
 	require.Empty(t, report.Truncated)
 	require.Equal(t, phases.LogStart{SparkVersion: "3.5.5"}, events[0])
@@ -61,7 +61,7 @@ func TestRolledLogOfARealSpark(t *testing.T) {
 
 // Spark's own codecs wrote these files, with a flush after every 3000 bytes.
 func TestCompressedLogs(t *testing.T) {
-	want, _ := readLog(t, "../testdata/logs", "static.jsonl")
+	want, _ := readLog(t, "../../phases/testdata/logs", "static.jsonl")
 	for _, codec := range []string{"zstd", "lz4"} {
 		events, report := readLog(t, "testdata/codecs", "application_1700000000000_0001."+codec)
 		require.Equal(t, want, events, codec)
@@ -72,7 +72,7 @@ func TestCompressedLogs(t *testing.T) {
 		require.ErrorContains(t, err, "application_1700000000000_0001."+codec+": compressed with "+codec)
 		require.ErrorContains(t, err, "spark.eventLog.compression.codec=zstd", "the remedy")
 	}
-	text, err := os.ReadFile("../testdata/logs/static.jsonl")
+	text, err := os.ReadFile("../../phases/testdata/logs/static.jsonl")
 	require.NoError(t, err)
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -85,7 +85,7 @@ func TestCompressedLogs(t *testing.T) {
 }
 
 func TestLogsThatAreCutOff(t *testing.T) {
-	text, err := os.ReadFile("../testdata/logs/static.jsonl")
+	text, err := os.ReadFile("../../phases/testdata/logs/static.jsonl")
 	require.NoError(t, err)
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	whole := bytes.Join(lines[:4], nil)
@@ -195,7 +195,10 @@ func TestLinesOfOtherVersions(t *testing.T) {
 		},
 	} {
 		var events []phases.Event
-		_, err := eventlog.Lines(strings.NewReader(line+"\n"), "log", func(e phases.Event) { events = append(events, e) })
+		_, err := eventlog.Lines(t.Context(), strings.NewReader(line+"\n"), "log", func(e eventlog.Event) error {
+			events = append(events, eventlog.Phase(e))
+			return nil
+		})
 		require.NoError(t, err, line)
 		require.Equal(t, []phases.Event{want}, events, line)
 	}

@@ -2,6 +2,7 @@ package eventlog_test
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"io/fs"
 	"os"
@@ -14,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/phases"
-	"github.com/emr-observatory/emr-observatory/phases/eventlog"
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 )
 
 func readFS(files fs.FS, name string) (events []phases.Event, report eventlog.Report, err error) {
@@ -22,7 +23,12 @@ func readFS(files fs.FS, name string) (events []phases.Event, report eventlog.Re
 	if err != nil {
 		return nil, report, err
 	}
-	report, err = log.Read(func(event phases.Event) { events = append(events, event) })
+	report, err = log.Read(context.Background(), func(event eventlog.Event) error {
+		if phase := eventlog.Phase(event); phase != nil {
+			events = append(events, phase)
+		}
+		return nil
+	})
 	return events, report, err
 }
 
@@ -78,7 +84,7 @@ func TestMemoryDoesNotGrowWithTheLog(t *testing.T) {
 	retained := func(tasks int) int64 {
 		engine := phases.NewEngine()
 		before := heap()
-		report, err := eventlog.Lines(tasksOf(t, tasks), "log", engine.Add)
+		report, err := eventlog.Lines(t.Context(), tasksOf(t, tasks), "log", to(engine))
 		require.NoError(t, err)
 		require.Greater(t, report.Events, int64(2*tasks))
 		after := heap()
@@ -87,6 +93,15 @@ func TestMemoryDoesNotGrowWithTheLog(t *testing.T) {
 	}
 	small := retained(100)
 	require.Less(t, retained(20_000)-small, int64(256<<10), "bytes that 200 times as many tasks keep")
+}
+
+func to(engine *phases.Engine) func(eventlog.Event) error {
+	return func(event eventlog.Event) error {
+		if phase := eventlog.Phase(event); phase != nil {
+			engine.Add(phase)
+		}
+		return nil
+	}
 }
 
 func heap() int64 {
@@ -114,7 +129,7 @@ func BenchmarkTasks(b *testing.B) {
 	began := cpuSeconds(b)
 	for b.Loop() {
 		engine := phases.NewEngine()
-		_, err := eventlog.Lines(bytes.NewReader(text), "log", engine.Add)
+		_, err := eventlog.Lines(b.Context(), bytes.NewReader(text), "log", to(engine))
 		require.NoError(b, err)
 	}
 	cpu := cpuSeconds(b) - began

@@ -1,0 +1,99 @@
+package eventlog
+
+import "unicode/utf8"
+
+type planNode struct {
+	Name     string       `json:"nodeName"`
+	Text     string       `json:"simpleString"`
+	Children []planNode   `json:"children"`
+	Metrics  []planMetric `json:"metrics"`
+}
+
+type planMetric struct {
+	Name        string `json:"name"`
+	Accumulator int64  `json:"accumulatorId"`
+	Type        string `json:"metricType"`
+}
+
+func (j *planNode) node(d *decoder) PlanNode {
+	n := PlanNode{Name: d.words.of(cut(j.Name, maxText)), Text: cut(j.Text, maxText), Metrics: d.metrics(j.Metrics)}
+	if len(j.Children) > 0 {
+		n.Children = make([]PlanNode, len(j.Children))
+		for i := range j.Children {
+			n.Children[i] = j.Children[i].node(d)
+		}
+	}
+	return n
+}
+
+func (d *decoder) metrics(parsed []planMetric) []PlanMetric {
+	if len(parsed) == 0 {
+		return nil
+	}
+	metrics := make([]PlanMetric, len(parsed))
+	for i, m := range parsed {
+		metrics[i] = PlanMetric{Name: d.words.of(cut(m.Name, maxText)), Accumulator: m.Accumulator, Type: d.words.of(cut(m.Type, maxText))}
+	}
+	return metrics
+}
+
+type sqlStart struct {
+	ID          int64    `json:"executionId"`
+	Root        *int64   `json:"rootExecutionId"` // Spark 3.4 and later
+	Description string   `json:"description"`
+	Details     string   `json:"details"`
+	PlanText    string   `json:"physicalPlanDescription"`
+	Plan        planNode `json:"sparkPlanInfo"`
+	Time        int64    `json:"time"`
+}
+
+func (j *sqlStart) event(d *decoder) Event {
+	return &SQLStart{
+		ID: j.ID, Time: j.Time, Root: j.Root, Description: cut(j.Description, maxText), Details: cut(j.Details, maxText),
+		PlanLength: int64(utf8.RuneCountInString(j.PlanText)), Plan: j.Plan.node(d),
+	}
+}
+
+type sqlPlan struct {
+	ID       int64    `json:"executionId"`
+	PlanText string   `json:"physicalPlanDescription"`
+	Plan     planNode `json:"sparkPlanInfo"`
+}
+
+func (j *sqlPlan) event(d *decoder) Event {
+	return &SQLPlan{ID: j.ID, PlanLength: int64(utf8.RuneCountInString(j.PlanText)), Plan: j.Plan.node(d)}
+}
+
+type sqlMetrics struct {
+	ID      int64        `json:"executionId"`
+	Metrics []planMetric `json:"sqlPlanMetrics"`
+}
+
+func (j *sqlMetrics) event(d *decoder) Event {
+	return &SQLMetrics{ID: j.ID, Metrics: d.metrics(j.Metrics)}
+}
+
+type driverAccumulators struct {
+	Execution int64     `json:"executionId"`
+	Updates   [][]int64 `json:"accumUpdates"`
+}
+
+func (j *driverAccumulators) event(*decoder) Event {
+	e := &DriverAccumulators{Execution: j.Execution}
+	for _, pair := range j.Updates {
+		if len(pair) == 2 {
+			e.Updates = append(e.Updates, Accumulator{ID: pair[0], Value: pair[1]})
+		}
+	}
+	return e
+}
+
+type sqlEnd struct {
+	ID      int64  `json:"executionId"`
+	Time    int64  `json:"time"`
+	Failure string `json:"errorMessage"`
+}
+
+func (j *sqlEnd) event(*decoder) Event {
+	return &SQLEnd{ID: j.ID, Time: j.Time, Failure: cut(j.Failure, maxText)}
+}

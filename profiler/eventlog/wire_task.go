@@ -1,0 +1,200 @@
+package eventlog
+
+import (
+	"fmt"
+	"strings"
+)
+
+type taskEvent struct {
+	Stage   int64 `json:"'Stage ID'"`
+	Attempt int64 `json:"'Stage Attempt ID'"`
+	Info    struct {
+		ID            int64  `json:"'Task ID'"`
+		Index         int64  `json:"Index"`
+		Attempt       int64  `json:"Attempt"`
+		Launched      int64  `json:"'Launch Time'"`
+		Finished      int64  `json:"'Finish Time'"`
+		GettingResult int64  `json:"'Getting Result Time'"`
+		Executor      string `json:"'Executor ID'"`
+		Host          string `json:"Host"`
+		Locality      string `json:"Locality"`
+		Speculative   bool   `json:"Speculative"`
+		Failed        bool   `json:"Failed"`
+		Killed        bool   `json:"Killed"`
+	} `json:"'Task Info'"`
+}
+
+func (j *taskEvent) task(d *decoder) Task {
+	i := &j.Info
+	return Task{
+		ID: i.ID, StageID: j.Stage, StageAttempt: j.Attempt, Index: i.Index, Attempt: i.Attempt,
+		Launched: i.Launched, Finished: i.Finished, GettingResult: i.GettingResult,
+		Executor: d.words.of(i.Executor), Host: d.words.of(i.Host), Locality: d.words.of(i.Locality),
+		Speculative: i.Speculative, Failed: i.Failed, Killed: i.Killed,
+	}
+}
+
+type taskStart struct{ taskEvent }
+
+func (j *taskStart) event(d *decoder) Event { return &TaskStart{Task: j.task(d)} }
+
+type taskEnd struct {
+	taskEvent
+	Type    string           `json:"'Task Type'"`
+	Reason  taskEndReason    `json:"'Task End Reason'"`
+	Metrics *taskMetrics     `json:"'Task Metrics'"`
+	Peaks   *executorMetrics `json:"'Task Executor Metrics'"`
+}
+
+func (j *taskEnd) event(d *decoder) Event {
+	end := &TaskEnd{
+		Task: j.task(d), Type: d.words.of(j.Type), Outcome: d.words.of(j.Reason.Reason), CountsAsFailure: j.Reason.counts(),
+		Failure: cut(j.Reason.failure(), maxText), Error: cut(j.Reason.text(), maxText),
+	}
+	if j.Metrics != nil {
+		end.Metrics = new(j.Metrics.metrics())
+	}
+	if j.Peaks != nil {
+		end.Peaks = new(ExecutorMetrics(*j.Peaks))
+	}
+	return end
+}
+
+type taskMetrics struct {
+	DeserializeTime     int64 `json:"'Executor Deserialize Time'"`
+	DeserializeCPUTime  int64 `json:"'Executor Deserialize CPU Time'"`
+	RunTime             int64 `json:"'Executor Run Time'"`
+	CPUTime             int64 `json:"'Executor CPU Time'"`
+	PeakExecutionMemory int64 `json:"'Peak Execution Memory'"`
+	ResultSize          int64 `json:"'Result Size'"`
+	JVMGCTime           int64 `json:"'JVM GC Time'"`
+	ResultSerialization int64 `json:"'Result Serialization Time'"`
+	MemorySpilled       int64 `json:"'Memory Bytes Spilled'"`
+	DiskSpilled         int64 `json:"'Disk Bytes Spilled'"`
+	Read                struct {
+		RemoteBlocks  int64 `json:"'Remote Blocks Fetched'"`
+		LocalBlocks   int64 `json:"'Local Blocks Fetched'"`
+		FetchWaitTime int64 `json:"'Fetch Wait Time'"`
+		RemoteBytes   int64 `json:"'Remote Bytes Read'"`
+		RemoteToDisk  int64 `json:"'Remote Bytes Read To Disk'"`
+		LocalBytes    int64 `json:"'Local Bytes Read'"`
+		Records       int64 `json:"'Total Records Read'"`
+	} `json:"'Shuffle Read Metrics'"`
+	Write struct {
+		Bytes   int64 `json:"'Shuffle Bytes Written'"`
+		Time    int64 `json:"'Shuffle Write Time'"`
+		Records int64 `json:"'Shuffle Records Written'"`
+	} `json:"'Shuffle Write Metrics'"`
+	Input struct {
+		Bytes   int64 `json:"'Bytes Read'"`
+		Records int64 `json:"'Records Read'"`
+	} `json:"'Input Metrics'"`
+	Output struct {
+		Bytes   int64 `json:"'Bytes Written'"`
+		Records int64 `json:"'Records Written'"`
+	} `json:"'Output Metrics'"`
+}
+
+func (m *taskMetrics) metrics() TaskMetrics {
+	return TaskMetrics{
+		DeserializeTime: m.DeserializeTime, DeserializeCPUTime: m.DeserializeCPUTime, RunTime: m.RunTime, CPUTime: m.CPUTime,
+		ResultSize: m.ResultSize, JVMGCTime: m.JVMGCTime, ResultSerialization: m.ResultSerialization,
+		MemorySpilled: m.MemorySpilled, DiskSpilled: m.DiskSpilled, PeakExecutionMemory: m.PeakExecutionMemory,
+		InputBytes: m.Input.Bytes, InputRecords: m.Input.Records, OutputBytes: m.Output.Bytes, OutputRecords: m.Output.Records,
+		RemoteBlocks: m.Read.RemoteBlocks, LocalBlocks: m.Read.LocalBlocks, FetchWaitTime: m.Read.FetchWaitTime,
+		RemoteBytes: m.Read.RemoteBytes, RemoteToDisk: m.Read.RemoteToDisk, LocalBytes: m.Read.LocalBytes, ReadRecords: m.Read.Records,
+		WriteBytes: m.Write.Bytes, WriteTime: m.Write.Time, WriteRecords: m.Write.Records,
+	}
+}
+
+// taskEndReason is the union of the fields that the reasons have.
+type taskEndReason struct {
+	Reason      string `json:"Reason"`
+	Class       string `json:"'Class Name'"`         // ExceptionFailure
+	Description string `json:"Description"`          // ExceptionFailure
+	StackTrace  string `json:"'Full Stack Trace'"`   // ExceptionFailure
+	Message     string `json:"Message"`              // FetchFailed
+	Loss        string `json:"'Loss Reason'"`        // ExecutorLostFailure
+	Kill        string `json:"'Kill Reason'"`        // TaskKilled
+	Executor    string `json:"'Executor ID'"`        // ExecutorLostFailure
+	ByApp       *bool  `json:"'Exit Caused By App'"` // ExecutorLostFailure
+
+	Address    *blockManagerID `json:"'Block Manager Address'"` // FetchFailed
+	Shuffle    int64           `json:"'Shuffle ID'"`
+	Map        int64           `json:"'Map ID'"`
+	MapIndex   int64           `json:"'Map Index'"`
+	Reduce     int64           `json:"'Reduce ID'"`
+	Job        int64           `json:"'Job ID'"` // TaskCommitDenied
+	Partition  int64           `json:"'Partition ID'"`
+	AttemptNum int64           `json:"'Attempt Number'"`
+}
+
+// success is the class of the TaskEndReason of a task that succeeded.
+const success = "Success"
+
+// counts tells whether the end counts as a failure (TaskFailedReason.countTowardsTaskFailures).
+func (r *taskEndReason) counts() bool {
+	switch r.Reason {
+	case success, "FetchFailed", "TaskKilled", "TaskCommitDenied":
+		return false
+	case "ExecutorLostFailure":
+		return r.ByApp == nil || *r.ByApp
+	}
+	return true
+}
+
+// failure names the reason shortly.
+func (r *taskEndReason) failure() string {
+	if r.Reason == success {
+		return ""
+	}
+	if r.Class != "" {
+		return r.Class + ": " + r.Description
+	}
+	for _, text := range []string{r.Message, r.Loss, r.Kill} {
+		if text != "" {
+			return r.Reason + ": " + text
+		}
+	}
+	return r.Reason
+}
+
+// text is what Spark's UI shows (TaskFailedReason.toErrorString; of TaskKilled its reason).
+func (r *taskEndReason) text() string {
+	switch r.Reason {
+	case success:
+		return ""
+	case "ExceptionFailure":
+		if r.StackTrace != "" {
+			return strings.Clone(r.StackTrace)
+		}
+		return r.failure()
+	case "TaskKilled":
+		return strings.Clone(r.Kill)
+	case "Resubmitted":
+		return "Resubmitted (resubmitted due to lost executor)"
+	case "TaskResultLost":
+		return "TaskResultLost (result lost from block manager)"
+	case "FetchFailed":
+		address := "null"
+		if a := r.Address; a != nil {
+			address = fmt.Sprintf("BlockManagerId(%s, %s, %d, None)", a.Executor, a.Host, a.Port)
+		}
+		return fmt.Sprintf("FetchFailed(%s, shuffleId=%d, mapIndex=%d, mapId=%d, reduceId=%d, message=\n%s\n)",
+			address, r.Shuffle, r.MapIndex, r.Map, r.Reduce, r.Message)
+	case "ExecutorLostFailure":
+		by := "unrelated to the running tasks"
+		if r.ByApp == nil || *r.ByApp {
+			by = "caused by one of the running tasks"
+		}
+		text := fmt.Sprintf("ExecutorLostFailure (executor %s exited %s)", r.Executor, by)
+		if r.Loss != "" {
+			text += " Reason: " + r.Loss
+		}
+		return text
+	case "TaskCommitDenied":
+		return fmt.Sprintf("TaskCommitDenied (Driver denied task commit) for job: %d, partition: %d, attemptNumber: %d",
+			r.Job, r.Partition, r.AttemptNum)
+	}
+	return strings.Clone(r.Reason)
+}
