@@ -21,6 +21,12 @@ type Options struct {
 // it at once.
 func Permanent(err error) error { return backoff.Permanent(err) }
 
+// After marks an error that says how long to wait before the next attempt, in place of
+// the interval.
+func After(err error, wait time.Duration) error {
+	return fmt.Errorf("%w (%w)", err, &backoff.RetryAfterError{Duration: wait})
+}
+
 // Until calls attempt until it returns nil or a permanent error, the timeout has
 // passed, or ctx is done. The context of an attempt ends with the timeout. Until
 // returns the error of the last attempt that was not cut short, in words that

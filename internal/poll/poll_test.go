@@ -86,6 +86,21 @@ func TestPermanentErrorEndsThePoll(t *testing.T) {
 	require.Equal(t, 1, attempts)
 }
 
+func TestAfterSetsTheNextPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun, attempts := time.Now(), 0
+		err := poll.Until(t.Context(), poll.Options{Interval: time.Hour}, func(context.Context) error {
+			if attempts++; attempts == 1 {
+				return poll.After(errNotYet, 7*time.Second)
+			}
+			return nil
+		})
+		require.NoError(t, err)
+		require.Equal(t, 7*time.Second, time.Since(begun))
+		require.ErrorIs(t, poll.After(errNotYet, time.Second), errNotYet)
+	})
+}
+
 func TestCancellationEndsThePoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())

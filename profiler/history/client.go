@@ -1,0 +1,192 @@
+// Package history reads the REST API of Spark (org.apache.spark.status.api.v1): of a
+// history server, of EMR's persistent and on-cluster UIs, and of a running driver. It
+// logs in, pages, repeats what failed, and downloads event logs.
+//
+// It answers what the server said, in Go's types. What the answers mean is package
+// fold's matter, which clusters have a UI is package source's.
+package history
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+	"golang.org/x/sync/singleflight"
+)
+
+// Login returns a URL that opens a UI once, such as EMR's presigned URLs. Each call must
+// return a new one: they work once and expire.
+type Login func(ctx context.Context) (presignedURL string, err error)
+
+// Options are limits of a Client. The zero value of each is its default.
+type Options struct {
+	// Timeout ends a request with all its repetitions; 5 minutes. One try gets half.
+	Timeout time.Duration
+	// ColdTimeout is the Timeout of an attempt's first request, for which the server
+	// replays the whole event log; 15 minutes.
+	ColdTimeout time.Duration
+	// Pause is the wait before the first repetition; later ones are longer. 1 second.
+	Pause time.Duration
+	// Failures is how many requests to an endpoint of an application's attempt may fail,
+	// all their repetitions included, until the endpoint is left out; 3.
+	Failures int
+	// Concurrency is how many requests the server gets at one time once it has replayed
+	// the log that they are about; 4.
+	Concurrency int64
+	// MaxBody is the longest answer, in bytes; 256 MiB.
+	MaxBody int64
+	// MaxLogs is the longest zip of event logs, in bytes; 20 GiB.
+	MaxLogs int64
+	// Folder is where event logs are downloaded to; the system's folder for temporary files.
+	Folder string
+}
+
+const (
+	mostTries    = 5                // of a request
+	longestPause = 30               // in units of Options.Pause
+	longestWait  = 2 * time.Minute  // that a server may ask for (Retry-After)
+	idleTimeout  = 60 * time.Second // between two pieces of a download
+)
+
+func (o Options) withDefaults() Options {
+	set(&o.Timeout, 5*time.Minute)
+	set(&o.ColdTimeout, 15*time.Minute)
+	set(&o.Pause, time.Second)
+	set(&o.Failures, 3)
+	set(&o.Concurrency, 4)
+	set(&o.MaxBody, 256<<20)
+	set(&o.MaxLogs, 20<<30)
+	return o
+}
+
+func set[T comparable](option *T, value T) {
+	var zero T
+	if *option == zero {
+		*option = value
+	}
+}
+
+// Client reads one server. It is safe for concurrent use.
+type Client struct {
+	o         Options
+	login     Login // nil if the server needs none
+	transport http.RoundTripper
+	slots     *semaphore.Weighted
+
+	logins  singleflight.Group
+	mu      sync.Mutex
+	current *session // nil until logged in, and once the server refused it
+}
+
+// session is a way into the server.
+type session struct {
+	http *http.Client
+	base string // without /api/v1
+}
+
+// Open returns a client of the server whose pages begin with base, such as
+// http://primary:18080 or https://host/shs. It sends no request.
+func Open(base string, o Options) (*Client, error) {
+	parsed, err := url.Parse(base)
+	if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
+		return nil, fmt.Errorf("history server %q: must be an http or https URL with a host, such as http://primary:18080", clean(base))
+	}
+	if parsed.RawQuery != "" || parsed.Fragment != "" {
+		return nil, fmt.Errorf("history server %q: must have no query; a presigned URL is one that a login asks for", clean(base))
+	}
+	c, err := newClient(o)
+	if err != nil {
+		return nil, fmt.Errorf("open history server %s: %w", clean(base), err)
+	}
+	c.current = &session{http: &http.Client{Transport: c.transport, CheckRedirect: checkRedirect}, base: apiBase(parsed)}
+	return c, nil
+}
+
+// OpenWithLogin returns a client of the server that login opens. It logs in with the
+// first request, and again whenever the server refuses the session.
+func OpenWithLogin(login Login, o Options) (*Client, error) {
+	c, err := newClient(o)
+	if err != nil {
+		return nil, fmt.Errorf("open UI: %w", err)
+	}
+	c.login = login
+	return c, nil
+}
+
+func newClient(o Options) (*Client, error) {
+	o = o.withDefaults()
+	roots, err := roots(os.Getenv("AWS_CA_BUNDLE"))
+	if err != nil {
+		return nil, err
+	}
+	transport, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return nil, errors.New("the default transport is not Go's own")
+	}
+	transport = transport.Clone()
+	transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	transport.MaxIdleConnsPerHost = int(o.Concurrency)
+	return &Client{o: o, transport: transport, slots: semaphore.NewWeighted(o.Concurrency)}, nil
+}
+
+// roots returns the system's certificate authorities and those of the bundle, if there
+// is one.
+func roots(bundle string) (*x509.CertPool, error) {
+	if bundle == "" {
+		return nil, nil //nolint:nilnil // no pool is the system's
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, fmt.Errorf("read the system's certificate authorities: %w", err)
+	}
+	text, err := os.ReadFile(bundle)
+	if err != nil {
+		return nil, fmt.Errorf("read AWS_CA_BUNDLE: %w", err)
+	}
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("AWS_CA_BUNDLE %s: has no certificate in PEM", bundle)
+	}
+	return pool, nil
+}
+
+// checkRedirect refuses what would send cookies in clear.
+func checkRedirect(next *http.Request, via []*http.Request) error {
+	if via[0].URL.Scheme == "https" && next.URL.Scheme != "https" {
+		return errors.New("redirect from https to " + next.URL.Scheme)
+	}
+	if len(via) >= 10 {
+		return errors.New("more than 10 redirects")
+	}
+	return nil
+}
+
+// apiBase returns the start of the server's URLs, given one of its pages: EMR opens a
+// persistent UI at /shs/, or at the page of an application.
+func apiBase(page *url.URL) string {
+	base := url.URL{Scheme: page.Scheme, User: page.User, Host: page.Host}
+	var path []string
+	for _, segment := range strings.Split(strings.Trim(page.EscapedPath(), "/"), "/") {
+		switch segment {
+		case "history", "jobs", "stages", "storage", "environment", "executors", "SQL", "api", "home", "index.html":
+			return base.String() + join(path)
+		}
+		path = append(path, segment)
+	}
+	return base.String() + join(path)
+}
+
+func join(path []string) string {
+	if joined := strings.Join(path, "/"); joined != "" {
+		return "/" + joined
+	}
+	return ""
+}

@@ -1,0 +1,90 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// timeLayout is that of JacksonMessageWriter.makeISODateFormat; GMT is text.
+const timeLayout = "2006-01-02T15:04:05.000GMT"
+
+// Millis is an instant in milliseconds since 1970, UTC; 0 is none. Spark words a time
+// that it does not have as -1, and so as 1969-12-31T23:59:59.999GMT.
+type Millis int64
+
+// UnmarshalJSONFrom reads a number of milliseconds, or Spark's text.
+func (m *Millis) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	token, err := d.ReadToken()
+	if err != nil {
+		return err //nolint:wrapcheck // encoding/json adds the place
+	}
+	switch token.Kind() {
+	case 'n':
+		*m = 0
+	case '0':
+		*m = Millis(max(0, token.Int()))
+	case '"':
+		at, err := time.Parse(timeLayout, token.String())
+		if err != nil {
+			return fmt.Errorf("time %q: must be of the form %s", token.String(), timeLayout)
+		}
+		*m = Millis(max(0, at.UnixMilli()))
+	default:
+		return fmt.Errorf("time: must be a number or a text, is %s", token.Kind())
+	}
+	return nil
+}
+
+// Quantile is a value of a distribution. Spark answers the text "NaN" for one that it
+// does not have.
+type Quantile float64
+
+// UnmarshalJSONFrom reads a number, or its text.
+func (q *Quantile) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	token, err := d.ReadToken()
+	if err != nil {
+		return err //nolint:wrapcheck // encoding/json adds the place
+	}
+	switch token.Kind() {
+	case '0':
+		*q = Quantile(token.Float())
+	case '"':
+		value, err := strconv.ParseFloat(token.String(), 64)
+		if err != nil {
+			return fmt.Errorf("quantile %q: must be a number", token.String())
+		}
+		*q = Quantile(value)
+	default:
+		*q = Quantile(math.NaN())
+	}
+	return nil
+}
+
+var (
+	_ json.UnmarshalerFrom = (*Millis)(nil)
+	_ json.UnmarshalerFrom = (*Quantile)(nil)
+)
+
+// Properties are names with values, in Spark's order. Spark answers pairs.
+type Properties []Property
+
+// Property is a name with its value.
+type Property struct{ Name, Value string }
+
+// UnmarshalJSONFrom reads a pair.
+func (p *Property) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	var pair []string
+	if err := json.UnmarshalDecode(d, &pair); err != nil {
+		return err //nolint:wrapcheck // encoding/json adds the place
+	}
+	if len(pair) != 2 {
+		return fmt.Errorf("property of %d parts: must be a name and a value", len(pair))
+	}
+	p.Name, p.Value = pair[0], pair[1]
+	return nil
+}

@@ -1,0 +1,132 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+
+	"github.com/emr-observatory/emr-observatory/internal/poll"
+)
+
+// mostLogins is how many URLs one login asks for: one may have expired, or have been
+// used, before it is opened.
+const mostLogins = 3
+
+// session returns the current session and logs in if there is none. Of the requests that
+// need a login at one time, one logs in and the others wait for it.
+func (c *Client) session(ctx context.Context) (*session, error) {
+	if s := c.loggedIn(); s != nil {
+		return s, nil
+	}
+	result := c.logins.DoChan("", func() (any, error) {
+		if s := c.loggedIn(); s != nil {
+			return s, nil
+		}
+		// The end of the request that came first must not end the login of the others.
+		lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.o.Timeout)
+		defer cancel()
+		s, err := c.logIn(lasting)
+		if err == nil {
+			c.set(s)
+		}
+		return s, err
+	})
+	select {
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	case r := <-result:
+		s, _ := r.Val.(*session)
+		return s, r.Err
+	}
+}
+
+func (c *Client) loggedIn() *session {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.current
+}
+
+func (c *Client) set(s *session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.current = s
+}
+
+// expire ends a session that the server refused, unless another request has done so.
+func (c *Client) expire(s *session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current == s {
+		c.current = nil
+	}
+}
+
+// logIn opens a new URL with an empty cookie jar, and finds where the API is.
+func (c *Client) logIn(ctx context.Context) (s *session, err error) {
+	urls := 0
+	err = poll.Until(ctx, c.pace(0), func(ctx context.Context) error {
+		presigned, err := c.login(ctx)
+		if err != nil {
+			return poll.Permanent(fmt.Errorf("ask for a presigned URL: %w", cleaned(err)))
+		}
+		if s, err = c.openPresigned(ctx, presigned); err == nil {
+			return nil
+		}
+		if urls++; urls >= mostLogins {
+			return poll.Permanent(err)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("log in: %w", err)
+	}
+	return s, nil
+}
+
+func (c *Client) openPresigned(ctx context.Context, presigned string) (*session, error) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, fmt.Errorf("make a cookie jar: %w", err)
+	}
+	s := &session{http: &http.Client{Transport: c.transport, Jar: jar, CheckRedirect: checkRedirect}}
+	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout/2)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, presigned, nil)
+	if err != nil {
+		return nil, errors.New("the presigned URL is not a URL")
+	}
+	answer, err := s.http.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("open the presigned URL: %w", cleaned(err))
+	}
+	defer answer.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20)) // the page itself is of no interest
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("open the presigned URL: %s", answer.Status)
+	}
+	return s, c.findAPI(ctx, s, answer.Request.URL)
+}
+
+// findAPI sets the session's base: where the page that the redirects led to has the API,
+// else the host itself, else EMR's /shs.
+func (c *Client) findAPI(ctx context.Context, s *session, page *url.URL) error {
+	page.User = nil
+	root := url.URL{Scheme: page.Scheme, Host: page.Host}
+	var refused error
+	for _, base := range []string{apiBase(page), root.String(), root.String() + "/shs"} {
+		s.base = base
+		var some []Application
+		err := c.try(ctx, s, request{path: "/applications", query: url.Values{"limit": {"1"}}}, decodeInto(&some, c.o.MaxBody))
+		if err == nil {
+			return nil
+		}
+		if refused == nil {
+			refused = err
+		}
+	}
+	return fmt.Errorf("the page that the presigned URL led to has no API: %w", refused)
+}
