@@ -1,0 +1,55 @@
+package lake_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// The same rows write nothing; other rows only their object; a table without rows and a
+// day that was wrong lose theirs.
+func TestCommitWritesWhatDiffers(t *testing.T) {
+	dir := t.TempDir()
+	l := openLocked(t, dir)
+	put := func(start time.Time, final bool, fingerprint string, rows ...tables.Row) lake.Written {
+		b, err := l.Begin(attempt, start)
+		require.NoError(t, err)
+		return commit(t, b, final, fingerprint, rows...)
+	}
+	app, job := &tables.Application{Attempt: attempt}, &tables.Job{Attempt: attempt, JobID: 1}
+	require.False(t, l.IsCurrent(attempt, "v1"))
+	require.Equal(t, 2, put(start, false, "v1", app, job).Objects)
+	require.False(t, l.IsCurrent(attempt, "v1"), "not final")
+	require.Zero(t, put(start, true, "v1", job, app).Objects)
+	require.True(t, l.IsCurrent(attempt, "v1"))
+	require.False(t, l.IsCurrent(attempt, "v2"))
+	before := files(t, dir)
+
+	reopened, err := lake.Open(t.Context(), folder(t, dir), "history/")
+	require.NoError(t, err)
+	require.True(t, reopened.IsCurrent(attempt, "v1"))
+
+	written := put(start, true, "v2", &tables.Application{Attempt: attempt, Completed: true}, job)
+	require.Equal(t, []int{1, 0}, []int{written.Objects, written.Removed})
+	written = put(start, true, "v3", app)
+	require.Equal(t, []int{1, 1}, []int{written.Objects, written.Removed})
+	require.NoDirExists(t, filepath.Join(dir, "history/jobs"))
+	written = put(start.AddDate(0, 0, 1), true, "v4", app, job)
+	require.Equal(t, []int{2, 1}, []int{written.Objects, written.Removed})
+	written = put(start, true, "v1", app, job)
+	require.Equal(t, []int{2, 2}, []int{written.Objects, written.Removed})
+	require.Equal(t, before, files(t, dir))
+}
+
+func folder(t *testing.T, dir string) *lake.Folder {
+	t.Helper()
+	store, err := lake.NewFolder(dir)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	return store
+}

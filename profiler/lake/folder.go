@@ -1,0 +1,150 @@
+package lake
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/gofrs/flock"
+)
+
+// Folder is a Store in a folder of this machine. Files whose name starts with a dot are
+// its own: those not yet complete, and the lock of Swap.
+type Folder struct {
+	root *os.Root
+	path string
+}
+
+// NewFolder opens a folder and creates it if there is none.
+func NewFolder(dir string) (*Folder, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("create the lake's folder: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the lake's folder: %w", err)
+	}
+	return &Folder{root: root, path: dir}, nil
+}
+
+// Close releases the folder.
+func (f *Folder) Close() error {
+	if err := f.root.Close(); err != nil {
+		return fmt.Errorf("close the lake's folder: %w", err)
+	}
+	return nil
+}
+
+// Get opens a file.
+func (f *Folder) Get(_ context.Context, key string) (io.ReadCloser, error) {
+	file, err := f.root.Open(key)
+	if err != nil {
+		return nil, fmt.Errorf("read %s in %s: %w", key, f.path, err)
+	}
+	return file, nil
+}
+
+// Put writes a file beside the old one, flushes it to the disk and renames it.
+func (f *Folder) Put(ctx context.Context, key string, body io.ReadSeeker) error {
+	if err := f.put(ctx, key, body); err != nil {
+		return fmt.Errorf("write %s in %s: %w", key, f.path, err)
+	}
+	return nil
+}
+
+func (f *Folder) put(ctx context.Context, key string, body io.Reader) error {
+	if err := ctx.Err(); err != nil {
+		return err //nolint:wrapcheck // Put names the file
+	}
+	if err := f.root.MkdirAll(path.Dir(key), 0o755); err != nil {
+		return err //nolint:wrapcheck // Put names the file
+	}
+	part := path.Join(path.Dir(key), ".part-"+rand.Text())
+	file, err := f.root.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err //nolint:wrapcheck // Put names the file
+	}
+	_, err = io.Copy(file, body)
+	if err == nil {
+		err = file.Sync()
+	}
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = f.root.Rename(part, key)
+	}
+	if err != nil {
+		_ = f.root.Remove(part)
+	}
+	return err //nolint:wrapcheck // Put names the file
+}
+
+// Swap holds a lock of the folder while it compares and writes.
+func (f *Folder) Swap(ctx context.Context, key string, old, content []byte) error {
+	lock := flock.New(filepath.Join(f.path, ".lock"))
+	if err := lock.Lock(); err != nil {
+		return fmt.Errorf("lock %s: %w", f.path, err)
+	}
+	defer func() { _ = lock.Unlock() }()
+	current, err := readAll(ctx, f, key)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		current = nil
+	case err != nil:
+		return err
+	}
+	if (old == nil) != (current == nil) || !bytes.Equal(old, current) {
+		return fmt.Errorf("replace %s in %s: %w", key, f.path, ErrChanged)
+	}
+	return f.Put(ctx, key, bytes.NewReader(content))
+}
+
+// List walks the folder of a prefix.
+func (f *Folder) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		err := fs.WalkDir(f.root.FS(), path.Clean(prefix), func(name string, entry fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil // the folder, or a file removed meanwhile
+			}
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return err
+			}
+			if entry.IsDir() || strings.HasPrefix(entry.Name(), ".") {
+				return nil
+			}
+			if !yield(name, nil) {
+				return fs.SkipAll
+			}
+			return nil
+		})
+		if err != nil {
+			yield("", fmt.Errorf("list %s in %s: %w", prefix, f.path, err))
+		}
+	}
+}
+
+// Delete removes a file, and the folders that it leaves empty.
+func (f *Folder) Delete(_ context.Context, key string) error {
+	if err := f.root.Remove(key); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove %s in %s: %w", key, f.path, err)
+	}
+	for dir := path.Dir(key); dir != "."; dir = path.Dir(dir) {
+		if f.root.Remove(dir) != nil {
+			break // not empty
+		}
+	}
+	return nil
+}

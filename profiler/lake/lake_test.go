@@ -1,0 +1,266 @@
+package lake_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// start is when the applications of these tests start.
+var start = time.Date(2026, 11, 24, 23, 59, 59, 0, time.FixedZone("", -3600))
+
+// fill sets every field at random; pointers and lists are empty now and then. Keys are
+// small, so that they repeat and are out of order.
+func fill(r *rand.Rand, v reflect.Value) {
+	switch v.Kind() { //nolint:exhaustive // rows have no other kinds
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fill(r, v.Field(i))
+		}
+	case reflect.Pointer:
+		if r.IntN(4) > 0 {
+			v.Set(reflect.New(v.Type().Elem()))
+			fill(r, v.Elem())
+		}
+	case reflect.Slice:
+		for range r.IntN(4) {
+			v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
+			fill(r, v.Index(v.Len()-1))
+		}
+	case reflect.Int64:
+		v.SetInt(r.Int64N(1 << 40))
+	case reflect.Float64:
+		v.SetFloat(r.NormFloat64())
+	case reflect.Bool:
+		v.SetBool(r.IntN(2) == 0)
+	case reflect.String:
+		v.SetString(strings.Repeat("é", r.IntN(3)) + fmt.Sprint(r.IntN(1000)))
+	default:
+		panic(v.Kind())
+	}
+}
+
+// rows returns up to n rows of every table of a scope, with different keys.
+func rows(r *rand.Rand, scope tables.Scope, n int) (all []tables.Row) {
+	for _, d := range tables.All() {
+		if d.Scope != scope {
+			continue
+		}
+		seen := map[string]bool{}
+		for range n {
+			row := reflect.New(d.Type)
+			fill(r, row.Elem())
+			if key := fmt.Sprint(keyOf(d, row.Elem())); !seen[key] {
+				seen[key] = true
+				all = append(all, row.Interface().(tables.Row)) //nolint:forcetypeassert // every table's type is a Row
+			}
+		}
+	}
+	return all
+}
+
+// keyOf returns the values of a row's key; absent ones are nil.
+func keyOf(d tables.Definition, row reflect.Value) (key []any) {
+	for _, name := range d.Key {
+		for _, field := range reflect.VisibleFields(d.Type) {
+			column, _, _ := strings.Cut(field.Tag.Get("parquet"), ",")
+			if column != name {
+				continue
+			}
+			value := row.FieldByIndex(field.Index)
+			if value.Kind() == reflect.Pointer {
+				if value.IsNil() {
+					key = append(key, nil)
+					continue
+				}
+				value = value.Elem()
+			}
+			key = append(key, value.Interface())
+		}
+	}
+	return key
+}
+
+// compareKeys orders keys; an absent value comes first.
+func compareKeys(a, b []any) int {
+	for i := range a {
+		c := 0
+		switch x := a[i].(type) {
+		case nil:
+			c = map[bool]int{true: 0, false: -1}[b[i] == nil]
+		case int64:
+			y, present := b[i].(int64)
+			c = map[bool]int{true: cmp.Compare(x, y), false: 1}[present]
+		case string:
+			c = cmp.Compare(x, b[i].(string)) //nolint:forcetypeassert // no string in a key is optional
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+func openLocked(t *testing.T, dir string) *lake.Lake {
+	t.Helper()
+	l, err := lake.Open(t.Context(), folder(t, dir), "history/")
+	require.NoError(t, err)
+	lease, err := l.Lock(t.Context(), "test")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, lease.Unlock(context.WithoutCancel(t.Context()))) })
+	return l
+}
+
+func commit(t *testing.T, b *lake.Batch, final bool, fingerprint string, rows ...tables.Row) lake.Written {
+	t.Helper()
+	for _, row := range rows {
+		require.NoError(t, b.Put(row))
+	}
+	written, err := b.Commit(t.Context(), final, fingerprint)
+	require.NoError(t, err)
+	return written
+}
+
+// files returns the contents of a folder by path, without the lake's lease and lock.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	require.NoError(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || entry.Name() == ".lock" || entry.Name() == "writer.json" {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		all[name] = string(content)
+		return err
+	}))
+	return all
+}
+
+var attempt = tables.Attempt{Cluster: tables.Cluster{Region: "eu-west-1", ClusterID: "j-1"}, ApplicationID: "application_1_0001", AttemptID: "1"}
+
+// Rows of every table come back as they were, ordered by their key (tasks as they came),
+// and the same rows in another order give the same bytes.
+func TestRowsComeBack(t *testing.T) {
+	r := seeded(t)
+	dir, other := t.TempDir(), t.TempDir()
+	l := openLocked(t, dir)
+	all, ofCluster := rows(r, tables.OfAttempt, 100), rows(r, tables.OfCluster, 10)
+	b, err := l.Begin(attempt, start)
+	require.NoError(t, err)
+	require.Equal(t, count(tables.OfAttempt), commit(t, b, true, "v1", all...).Objects)
+	require.FileExists(t, filepath.Join(dir, "history/jobs/dt=2026-11-25/application_1_0001.1.j-1.eu-west-1.-.parquet"))
+	b, err = l.BeginCluster(attempt.Cluster, start)
+	require.NoError(t, err)
+	require.Equal(t, count(tables.OfCluster), commit(t, b, true, "v1", ofCluster...).Objects)
+
+	all = append(all, ofCluster...)
+	comesBack[tables.Application](t, l, all)
+	comesBack[tables.ClusterSummary](t, l, all)
+	comesBack[tables.Job](t, l, all)
+	comesBack[tables.StageRow](t, l, all)
+	comesBack[tables.Task](t, l, all)
+	comesBack[tables.TaskSummary](t, l, all)
+	comesBack[tables.SQL](t, l, all)
+	comesBack[tables.SQLNode](t, l, all)
+	comesBack[tables.Executor](t, l, all)
+	comesBack[tables.Environment](t, l, all)
+	comesBack[tables.Phase](t, l, all)
+	comesBack[tables.Completeness](t, l, all)
+	comesBack[tables.Finding](t, l, all)
+	comesBack[tables.IneffJobRaw](t, l, all)
+	comesBack[tables.IneffJobAgg](t, l, all)
+	comesBack[tables.PhotonAnalysis](t, l, all)
+	comesBack[tables.Step](t, l, all)
+	comesBack[tables.Cost](t, l, all)
+
+	l = openLocked(t, other)
+	b, err = l.Begin(attempt, start)
+	require.NoError(t, err)
+	slices.SortStableFunc(all, func(a, b tables.Row) int { // by table, but for tasks any order
+		return cmp.Compare(a.Table(), b.Table())
+	})
+	shuffled := slices.DeleteFunc(slices.Clone(all), func(row tables.Row) bool {
+		return row.Table() == "tasks" || slices.Contains(ofCluster, row) || len(definition(row.Table()).Key) == 0
+	})
+	r.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+	commit(t, b, true, "v1", shuffled...)
+	first, second := files(t, dir), files(t, other)
+	require.NotEmpty(t, second)
+	for name := range second {
+		if strings.HasSuffix(name, ".parquet") {
+			require.Truef(t, first[name] == second[name], name)
+		}
+	}
+}
+
+func seeded(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+func definition(name tables.Name) tables.Definition {
+	all := tables.All()
+	return all[slices.IndexFunc(all, func(d tables.Definition) bool { return d.Name == name })]
+}
+
+func count(scope tables.Scope) (n int) {
+	for _, d := range tables.All() {
+		if d.Scope == scope {
+			n++
+		}
+	}
+	return n
+}
+
+// comesBack compares the rows of a table in the lake with those of its type in put.
+func comesBack[T any, P interface {
+	*T
+	tables.Row
+}](t *testing.T, l *lake.Lake, put []tables.Row) {
+	t.Helper()
+	d := definition(P(nil).Table())
+	var want []T
+	for _, row := range put {
+		if typed, is := row.(P); is {
+			want = append(want, *typed)
+		}
+	}
+	if !d.OptIn {
+		slices.SortStableFunc(want, func(a, b T) int {
+			return compareKeys(keyOf(d, reflect.ValueOf(a)), keyOf(d, reflect.ValueOf(b)))
+		})
+	}
+	var got []T
+	for row, err := range lake.Read[T, P](t.Context(), l, lake.Filter{ClusterID: attempt.ClusterID}) {
+		require.NoError(t, err)
+		got = append(got, row)
+	}
+	require.NotEmpty(t, got)
+	require.Equal(t, normal(want), normal(got), d.Name)
+}
+
+// normal renders rows as JSON, where lists that are empty and absent are alike.
+func normal[T any](rows []T) string {
+	text, err := json.MarshalIndent(rows, "", " ")
+	if err != nil {
+		panic(err)
+	}
+	return strings.ReplaceAll(string(text), ": null", ": []")
+}

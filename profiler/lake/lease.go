@@ -1,0 +1,174 @@
+package lake
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// leaseLasts is how long a writer that died without a word keeps others out; a live one
+// renews its lease three times as often.
+const leaseLasts = time.Minute
+
+// Lease is the right to write to a lake.
+type Lease struct {
+	lake *Lake
+	stop context.CancelFunc
+	gone chan struct{} // closed when renewal has ended
+
+	mu      sync.Mutex
+	content []byte    // in the store
+	expires time.Time // by this machine's monotonic clock
+	lost    error
+}
+
+// lease is the content of the object.
+type lease struct {
+	Owner   string    `json:"owner"`
+	Host    string    `json:"host"`
+	Process int       `json:"process"`
+	Expires time.Time `json:"expires"`
+	Token   string    `json:"token"`
+}
+
+// HeldError says that another writer holds the lake.
+type HeldError struct {
+	Owner, Host string
+	Process     int
+	Until       time.Time
+}
+
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("%s (process %d on %s) writes to this lake: wait until it has ended; if it was killed, until %s",
+		e.Owner, e.Process, e.Host, e.Until.UTC().Format(time.RFC3339))
+}
+
+// Lock makes this process the lake's only writer until Unlock; it returns a HeldError if
+// another one is. owner is what that error calls it. The lease of a process of this
+// machine that is no more, or of an earlier one with this process's id (a container that
+// was restarted), is taken over at once.
+func (l *Lake) Lock(ctx context.Context, owner string) (*Lease, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("lock the lake: %w", err)
+	}
+	old, err := readAll(ctx, l.store, l.prefix+leaseKey)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("lock the lake: %w", err)
+	}
+	if err := heldBy(old, host); err != nil {
+		return nil, err
+	}
+	held := &Lease{lake: l, content: old, gone: make(chan struct{})}
+	mine := lease{Owner: owner, Host: host, Process: os.Getpid(), Token: rand.Text()}
+	if err := held.renew(ctx, mine); err != nil {
+		return nil, fmt.Errorf("lock the lake: %w", err)
+	}
+	l.mu.Lock()
+	l.lease = held
+	l.mu.Unlock()
+	renewal, stop := context.WithCancel(context.WithoutCancel(ctx))
+	held.stop = stop
+	go held.keep(renewal, mine)
+	return held, nil
+}
+
+// heldBy returns a HeldError if the content is the lease of a writer that may be alive.
+func heldBy(content []byte, host string) error {
+	if content == nil {
+		return nil
+	}
+	var of lease
+	if err := json.Unmarshal(content, &of); err != nil {
+		return fmt.Errorf("read the lake's lease %s: %w", leaseKey, err)
+	}
+	ended := of.Host == host && (of.Process == os.Getpid() || errors.Is(syscall.Kill(of.Process, 0), syscall.ESRCH))
+	if ended || time.Now().After(of.Expires) {
+		return nil
+	}
+	return &HeldError{Owner: of.Owner, Host: of.Host, Process: of.Process, Until: of.Expires}
+}
+
+func (h *Lease) renew(ctx context.Context, mine lease) error {
+	now := time.Now()
+	mine.Expires = now.Add(leaseLasts).UTC().Truncate(time.Second)
+	content, err := json.Marshal(mine)
+	if err != nil {
+		return err //nolint:wrapcheck // callers say what was done
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !bytes.Equal(content, h.content) {
+		if err := h.lake.store.Swap(ctx, h.lake.prefix+leaseKey, h.content, content); err != nil {
+			return err //nolint:wrapcheck // names the object
+		}
+	}
+	h.content, h.expires = content, now.Add(leaseLasts)
+	return nil
+}
+
+// keep renews the lease until it is lost or ctx is done.
+func (h *Lease) keep(ctx context.Context, mine lease) {
+	defer close(h.gone)
+	ticks := time.NewTicker(leaseLasts / 3)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+		err := h.renew(ctx, mine)
+		if errors.Is(err, ErrChanged) {
+			h.mu.Lock()
+			h.lost = err
+			h.mu.Unlock()
+			return
+		}
+		// Another error may pass before the lease has expired.
+	}
+}
+
+// Unlock gives the lake up, after what is under way.
+func (h *Lease) Unlock(ctx context.Context) error {
+	h.stop()
+	<-h.gone
+	h.lake.mu.Lock()
+	h.lake.lease = nil
+	h.lake.mu.Unlock()
+	if err := h.valid(); err != nil {
+		return err
+	}
+	return h.lake.store.Delete(ctx, h.lake.prefix+leaseKey) //nolint:wrapcheck // names the object
+}
+
+func (h *Lease) valid() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.lost != nil:
+		return fmt.Errorf("another writer took this lake over: %w", h.lost)
+	case time.Now().After(h.expires):
+		return errors.New("the lease of this lake has expired without being renewed: another writer may have taken it over")
+	}
+	return nil
+}
+
+// writable returns an error unless this process may write.
+func (l *Lake) writable() error {
+	l.mu.Lock()
+	held := l.lease
+	l.mu.Unlock()
+	if held == nil {
+		return errors.New("the lake is not locked: call Lock first")
+	}
+	return held.valid()
+}

@@ -1,0 +1,35 @@
+package lake
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+)
+
+// Store keeps objects by key. A key is a relative path with slashes.
+type Store interface {
+	// Get opens an object, fs.ErrNotExist if there is none.
+	Get(ctx context.Context, key string) (io.ReadCloser, error)
+	// Put creates or replaces an object. Readers see the old content or the new one.
+	Put(ctx context.Context, key string, body io.ReadSeeker) error
+	// Swap replaces the content old, nil if there must be no object, in one step. It
+	// returns ErrChanged if the object has another content.
+	Swap(ctx context.Context, key string, old, content []byte) error
+	// List yields the keys with a prefix, in order. The prefix is empty or ends in a slash.
+	List(ctx context.Context, prefix string) iter.Seq2[string, error]
+	// Delete removes an object. Removing one that does not exist is no error.
+	Delete(ctx context.Context, key string) error
+}
+
+// ErrChanged says that an object has another content than the caller of Swap knows.
+var ErrChanged = errors.New("the object has changed")
+
+func readAll(ctx context.Context, store Store, key string) ([]byte, error) {
+	body, err := store.Get(ctx, key)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names the object
+	}
+	defer body.Close()
+	return io.ReadAll(body) //nolint:wrapcheck // callers name the object
+}
