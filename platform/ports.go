@@ -34,13 +34,14 @@ const Loopback = "127.0.0.1"
 // Ports of Hadoop and Spark daemons as EMR sets them (Management Guide, "View
 // web interfaces"; 8041 and 20888 from dumps of real nodes).
 const (
-	ResourceManagerUI Port = 8088
-	NodeManagerUI     Port = 8042
-	NodeManagerRPC    Port = 8041
-	NameNodeUI        Port = 9870
-	NameNodeRPC       Port = 8020
-	DataNodeUI        Port = 9864
-	DataNodeTransfer  Port = 9866
-	DataNodeIPC       Port = 9867
-	SparkHistoryUI    Port = 18080
+	ResourceManagerUI  Port = 8088
+	ResourceManagerRPC Port = 8032
+	NodeManagerUI      Port = 8042
+	NodeManagerRPC     Port = 8041
+	NameNodeUI         Port = 9870
+	NameNodeRPC        Port = 8020
+	DataNodeUI         Port = 9864
+	DataNodeTransfer   Port = 9866
+	DataNodeIPC        Port = 9867
+	SparkHistoryUI     Port = 18080
 )

@@ -23,6 +23,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
+	"github.com/emr-observatory/emr-observatory/localcloud/persistentui"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 	"github.com/emr-observatory/emr-observatory/localcloud/s3"
 )
@@ -50,6 +51,12 @@ type Service struct {
 	// pusher runs every five minutes, it is up to that long.
 	LogDelay time.Duration
 
+	// UIs keep the event logs of Spark after the cluster; nil: nobody keeps them.
+	UIs *persistentui.Service
+	// EventLogInterval is how often event logs leave HDFS, which is how late persistent
+	// UIs are: DefaultEventLogInterval unless set. On EMR it is two minutes or more.
+	EventLogInterval time.Duration
+
 	mu      sync.Mutex
 	nodes   map[string][]*node // by cluster id; the primary node first
 	joining map[string]*sync.Mutex
@@ -75,6 +82,7 @@ type node struct {
 	machine      *region.Machine
 	excluded     []*node  // of a primary node: those that have left or are leaving
 	pushed       sync.Map // by log file: the fileVersion of its copy in S3
+	stepLogs     sync.Map // by step id: the *stepLogs of a primary node's steps
 }
 
 func (n *node) ip() string {

@@ -45,6 +45,9 @@ func (s *Service) RunStep(ctx context.Context, clusterID string, step types.Step
 	if err := master.write(dir+"/controller", controllerLog(argv, start, code), 0o644); err != nil {
 		s.Log.Warn("write step log", "step", id, "error", err)
 	}
+	if err := s.findStepApplications(clusterID, master, id); err != nil {
+		s.Log.Warn("find the applications of a step", "step", id, "error", err)
+	}
 	s.pushStepLogs(context.WithoutCancel(ctx), clusterID)
 	switch {
 	case ctx.Err() != nil:

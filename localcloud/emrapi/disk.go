@@ -61,24 +61,32 @@ func loadRecord(path string) (*record, error) {
 	return read, nil
 }
 
-// saveRecord writes a record under another name, then renames it, so that a crash
-// at any point leaves either the old or the new one.
+// saveRecord writes a cluster's record.
 func saveRecord(dir string, r *record) error {
-	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
+	if err := saveJSON(dir, aws.ToString(r.Cluster.Id), r); err != nil {
 		return fmt.Errorf("write cluster: %w", err)
 	}
-	file, err := os.CreateTemp(dir, aws.ToString(r.Cluster.Id)+".*"+partialSuffix)
+	return nil
+}
+
+// saveJSON writes a file under another name, then renames it, so that a crash at any
+// point leaves either the old or the new one.
+func saveJSON(dir, name string, content any) error {
+	data, err := json.MarshalIndent(content, "", "  ")
 	if err != nil {
-		return fmt.Errorf("write cluster: %w", err)
+		return err
+	}
+	file, err := os.CreateTemp(dir, name+".*"+partialSuffix)
+	if err != nil {
+		return err
 	}
 	_, err = file.Write(data)
 	err = errors.Join(err, file.Sync(), file.Close())
 	if err == nil {
-		err = os.Rename(file.Name(), filepath.Join(dir, aws.ToString(r.Cluster.Id)+recordSuffix))
+		err = os.Rename(file.Name(), filepath.Join(dir, name+recordSuffix))
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("write cluster: %w", err), os.Remove(file.Name()))
+		return errors.Join(err, os.Remove(file.Name()))
 	}
 	return nil
 }

@@ -35,6 +35,7 @@ func (s *Server) watch(ctx context.Context) {
 				s.log.Error("EMR steps", "cluster", id, "error", err)
 			}
 		}
+		s.attachDue(ctx)
 		select {
 		case <-changed:
 		case <-ctx.Done():

@@ -45,6 +45,7 @@ type Nodes interface {
 type Server struct {
 	store      *Store
 	nodes      Nodes
+	uis        AppUIs // nil: without
 	log        *slog.Logger
 	operations map[string]operation
 
@@ -57,18 +58,27 @@ type Server struct {
 	resizing    map[poolKey]bool
 	background  map[string][]*task // of launching and resizing, by cluster id
 	terminating map[string]bool    // by cluster id
+	attaching   map[string]bool    // by id of a persistent UI
 }
 
 // New starts a server on a store. It sets the steps that the previous server was
 // running to FAILED, and continues terminations that had begun.
 func New(store *Store, nodes Nodes, log *slog.Logger) (*Server, error) {
+	return NewWith(store, nodes, log, Options{})
+}
+
+// NewWith does the work of New with more of EMR.
+func NewWith(store *Store, nodes Nodes, log *slog.Logger, o Options) (*Server, error) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	server := &Server{
-		store: store, nodes: nodes, log: log, stop: stop,
+		store: store, nodes: nodes, uis: o.UIs, log: log, stop: stop,
 		running: map[stepKey]context.CancelCauseFunc{}, launched: map[string]bool{}, resizing: map[poolKey]bool{},
-		background: map[string][]*task{}, terminating: map[string]bool{},
+		background: map[string][]*task{}, terminating: map[string]bool{}, attaching: map[string]bool{},
 	}
 	server.operations = server.operationTable()
+	if o.UIs != nil {
+		maps.Copy(server.operations, server.uiOperations())
+	}
 	if err := server.failLostSteps(); err != nil {
 		stop(err)
 		return nil, err

@@ -14,14 +14,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-// Store holds clusters with their instances and steps, in memory and as one file
-// per cluster. It is safe for concurrent use, and returns copies.
+// Store holds clusters with their instances and steps, and persistent UIs, in memory
+// and as a file for each cluster and UI. It is safe for concurrent use, and returns copies.
 type Store struct {
 	Account Account // set before clusters are put
 
 	dir     string
 	mu      sync.Mutex
 	records map[string]*record
+	uis     map[string]persistentUI
 	changed chan struct{} // closed and replaced at each change
 }
 
@@ -35,11 +36,15 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{dir: dir, records: records, changed: make(chan struct{})}, nil
+	uis, err := loadPersistentUIs(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{dir: dir, records: records, uis: uis, changed: make(chan struct{})}, nil
 }
 
 // NewID returns a random id in EMR's form. Its prefix is j (cluster), s (step), ig
-// (instance group), if (instance fleet) or ci (instance).
+// (instance group), if (instance fleet), ci (instance) or p (persistent UI).
 func NewID(prefix string) string { return prefix + "-" + rand.Text()[:13] }
 
 // snapshot returns a record for reading only.
@@ -82,9 +87,14 @@ func (s *Store) put(r *record) error {
 		return err
 	}
 	s.records[aws.ToString(r.Cluster.Id)] = r
+	s.announce()
+	return nil
+}
+
+// announce tells those who wait of a change. The caller holds the lock.
+func (s *Store) announce() {
 	close(s.changed)
 	s.changed = make(chan struct{})
-	return nil
 }
 
 // Changed returns a channel that is closed at the next change of the Store. Call it

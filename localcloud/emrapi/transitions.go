@@ -143,6 +143,19 @@ func (r *record) moveSteps(from, to types.StepState) error {
 	return nil
 }
 
+// SetStepApplications says which applications of YARN a step has submitted so far, and
+// the address of the ResourceManager that runs them.
+func (s *Store) SetStepApplications(clusterID, stepID, resourceManager string, applicationIDs []string) error {
+	return s.change(clusterID, func(r *record) error {
+		step, err := r.step(stepID)
+		if err != nil {
+			return err
+		}
+		step.AdditionalInfo = &types.StepAdditionalInfo{ResourceManager: &resourceManager, ResourceManagerApplicationIds: applicationIDs}
+		return nil
+	})
+}
+
 // Steps lists a cluster's steps, the oldest first.
 func (s *Store) Steps(clusterID string) ([]types.Step, error) {
 	found, err := s.snapshot(clusterID)

@@ -134,3 +134,15 @@ func Command(class string, args ...string) []string {
 		"-cp", platform.EMRHadoopConfDir + ":" + daemonJars, class,
 	}, args...)
 }
+
+// HistoryServerCommand returns the command line of a history server outside a node.
+// java is a JAVA_HOME, spark a SPARK_HOME; properties are Spark's.
+func HistoryServerCommand(java, spark string, properties map[string]string) []string {
+	d := HistoryServer()
+	argv := append([]string{java + "/bin/java"}, strings.Fields(addOpens+" "+daemonFlags)...)
+	argv = append(argv, "-Xmx"+d.Heap)
+	for _, name := range sortedKeys(properties) {
+		argv = append(argv, "-D"+name+"="+properties[name])
+	}
+	return append(argv, "-cp", spark+"/jars/*", d.Class)
+}

@@ -1,0 +1,103 @@
+package emr
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/persistentui"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// DefaultEventLogInterval is short, for whoever waits for it.
+const DefaultEventLogInterval = 10 * time.Second
+
+// WatchEventLogs copies the event logs of running clusters, until ctx is done, and finds
+// out which applications their running steps have submitted.
+func (s *Service) WatchEventLogs(ctx context.Context) {
+	interval := s.EventLogInterval
+	if interval == 0 {
+		interval = DefaultEventLogInterval
+	}
+	repeat(ctx, interval, s.CollectEventLogs)
+}
+
+// CollectEventLogs does once what WatchEventLogs does repeatedly.
+func (s *Service) CollectEventLogs(ctx context.Context) {
+	for _, id := range s.Store.ClusterIDs() {
+		c, err := s.Store.Cluster(id)
+		if err != nil || c.Status.State != types.ClusterStateRunning && c.Status.State != types.ClusterStateWaiting {
+			continue
+		}
+		if err := s.collectEventLogs(ctx, id); err != nil {
+			s.Log.Warn("collect event logs", "cluster", id, "error", err)
+		}
+		if err := s.findRunningApplications(id); err != nil {
+			s.Log.Warn("find the applications of steps", "cluster", id, "error", err)
+		}
+	}
+}
+
+// collectEventLogs copies a cluster's event logs from HDFS, if they are there. It does
+// nothing for a cluster that did not get as far as having HDFS.
+func (s *Service) collectEventLogs(ctx context.Context, id string) error {
+	if s.UIs == nil {
+		return nil
+	}
+	c, err := s.Store.Cluster(id)
+	if err != nil {
+		return err
+	}
+	nodes, err := s.clusterNodes(id)
+	if err != nil || c.Status.Timeline.ReadyDateTime == nil {
+		return err
+	}
+	dir, err := url.Parse(nodes[0].EventLogDir())
+	if err != nil {
+		return fmt.Errorf("spark.eventLog.dir: %w", err)
+	}
+	if dir.Scheme != "" && dir.Scheme != "hdfs" {
+		return nil
+	}
+	hosts := map[string]string{}
+	for _, n := range nodes {
+		hosts[n.fqdn()] = n.ip()
+	}
+	return s.UIs.Collect(ctx, id, persistentui.HDFS{
+		NameNode: fmt.Sprintf("%s:%d", nodes[0].ip(), platform.NameNodeUI), Hosts: hosts, EventLog: dir.Path,
+	})
+}
+
+// Primary returns the address of a running cluster's primary node.
+func (s *Service) Primary(id string) (string, error) {
+	nodes, err := s.clusterNodes(id)
+	if err != nil {
+		return "", err
+	}
+	return nodes[0].ip(), nil
+}
+
+// findRunningApplications finds the applications of a cluster's running steps.
+func (s *Service) findRunningApplications(id string) error {
+	steps, err := s.Store.Steps(id)
+	if err != nil {
+		return err
+	}
+	nodes, err := s.clusterNodes(id)
+	if err != nil {
+		return err
+	}
+	for _, step := range steps {
+		if step.Status.State != types.StepStateRunning {
+			continue
+		}
+		if err := s.findStepApplications(id, nodes[0], aws.ToString(step.Id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

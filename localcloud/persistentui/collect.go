@@ -1,0 +1,175 @@
+package persistentui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Names of Spark's event logs (EventLogFileWriter, RollingEventLogFilesWriter).
+const (
+	inProgress    = ".inprogress"
+	rolledPrefix  = "eventlog_v2_" // of the folder of a rolled log
+	statusPrefix  = "appstatus_"   // of the empty file in it that says whether the application has ended
+	unfinishedDir = ".partial-"    // of a folder whose first copy is not complete; Spark skips hidden names
+)
+
+// Collect copies what a cluster's event logs in HDFS have more than their copies. It is
+// safe to call at any time and repeats nothing; logs that are gone from HDFS stay.
+func (s *Service) Collect(ctx context.Context, clusterID string, hdfs HDFS) error {
+	lock, _ := s.collecting.LoadOrStore(clusterID, &sync.Mutex{})
+	mutex, _ := lock.(*sync.Mutex)
+	mutex.Lock()
+	defer mutex.Unlock()
+	if err := s.collect(ctx, s.logDir(clusterID), hdfs); err != nil {
+		return fmt.Errorf("collect the event logs of cluster %s: %w", clusterID, err)
+	}
+	return nil
+}
+
+func (s *Service) collect(ctx context.Context, local string, hdfs HDFS) error {
+	logs, err := hdfs.list(ctx, hdfs.EventLog)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(local, 0o755); err != nil {
+		return err
+	}
+	var errs []error
+	for _, log := range logs {
+		from, to := path.Join(hdfs.EventLog, log.Name), filepath.Join(local, log.Name)
+		switch {
+		case !plainName(log.Name):
+		case log.Type == "FILE":
+			errs = append(errs, s.collectFile(ctx, hdfs, log, from, to))
+		case strings.HasPrefix(log.Name, rolledPrefix):
+			errs = append(errs, s.collectRolled(ctx, hdfs, from, to))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// plainName reports whether a name is one that Spark gives to a log.
+func plainName(name string) bool {
+	return name != "" && !strings.HasPrefix(name, ".") && filepath.Base(name) == name
+}
+
+// collectFile copies what a file has more than its copy. The copy of a log that has
+// lost its suffix .inprogress is completed before it loses its own.
+func (s *Service) collectFile(ctx context.Context, hdfs HDFS, file fileStatus, from, to string) error {
+	target := to
+	if _, err := os.Stat(to); errors.Is(err, os.ErrNotExist) && !strings.HasSuffix(to, inProgress) {
+		target = to + inProgress
+	}
+	if err := s.appendRest(ctx, hdfs, file, from, target); err != nil {
+		return err
+	}
+	if target == to {
+		return nil
+	}
+	return os.Rename(target, to)
+}
+
+// appendRest appends to a copy what the file has more. Logs only grow: a file that is
+// shorter than its copy is another one of the same name.
+func (s *Service) appendRest(ctx context.Context, hdfs HDFS, file fileStatus, from, to string) error {
+	copied, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	defer copied.Close()
+	info, err := copied.Stat()
+	if err != nil {
+		return err
+	}
+	have, finished := info.Size(), !strings.HasSuffix(from, inProgress)
+	if finished && file.Length < have {
+		if err := copied.Truncate(0); err != nil {
+			return err
+		}
+		have = 0
+	}
+	if file.Length > have {
+		rest, err := hdfs.open(ctx, from, have)
+		if err != nil {
+			return err
+		}
+		defer rest.Close()
+		if _, err := io.Copy(copied, rest); err != nil {
+			return fmt.Errorf("read hdfs://%s: %w", from, err)
+		}
+	}
+	// When an application ended is what its log says last. HDFS does not say when a file
+	// that is being written has grown.
+	switch {
+	case finished:
+		return os.Chtimes(to, time.Time{}, file.modified())
+	case file.Length > have:
+		now := s.Clock.Now()
+		return os.Chtimes(to, time.Time{}, now)
+	}
+	return nil
+}
+
+// collectRolled copies a rolled log's folder. The events come before the file that says
+// that the application has ended. Files that compaction has removed are removed.
+func (s *Service) collectRolled(ctx context.Context, hdfs HDFS, from, to string) error {
+	files, err := hdfs.list(ctx, from)
+	if err != nil {
+		return err
+	}
+	dir := to
+	if _, err := os.Stat(to); errors.Is(err, os.ErrNotExist) {
+		dir = filepath.Join(filepath.Dir(to), unfinishedDir+filepath.Base(to))
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	slices.SortStableFunc(files, func(a, b fileStatus) int { return rank(a) - rank(b) })
+	names := map[string]bool{}
+	for _, f := range files {
+		if !plainName(f.Name) || f.Type != "FILE" {
+			continue
+		}
+		names[f.Name] = true
+		if err := s.appendRest(ctx, hdfs, f, path.Join(from, f.Name), filepath.Join(dir, f.Name)); err != nil {
+			return err
+		}
+	}
+	if err := removeOthers(dir, names); err != nil || dir == to {
+		return err
+	}
+	return os.Rename(dir, to)
+}
+
+// rank sorts the files of a rolled log into the order in which they are copied.
+func rank(f fileStatus) int {
+	if strings.HasPrefix(f.Name, statusPrefix) {
+		return 1
+	}
+	return 0
+}
+
+// removeOthers removes the files of a folder that have none of the names.
+func removeOthers(dir string, names map[string]bool) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !names[e.Name()] {
+			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package persistentui
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"time"
+)
+
+// FaultFile is the file in Service.Dir that makes the service fail on purpose. It is
+// read at each request; without it nothing fails. Example, which ends the session at
+// the third request for executors:
+//
+//	[{"kind": "unauthorized", "path": "/allexecutors$", "after": 2, "times": 1}]
+const FaultFile = "faults.json"
+
+// Kinds of faults.
+const (
+	expiredURL    = "expired-url"    // URLs are made that have expired already
+	unauthorized  = "unauthorized"   // the session ends: 401
+	loginPage     = "login-page"     // the session ends: 200 with a page to log in
+	throttled     = "throttled"      // 429 with Retry-After
+	serverError   = "server-error"   // 500
+	slow          = "slow"           // the answer begins after Delay
+	truncated     = "truncated"      // the connection breaks after Bytes of the answer
+	stuckStarting = "stuck-starting" // UIs stay in STARTING
+	quotaFull     = "quota-full"     // no more UIs are created
+)
+
+// Fault is what goes wrong, and when.
+type Fault struct {
+	Kind string `json:"kind"`
+	// Path is a regular expression of the request's path and query; "" = every page.
+	// Faults of EMR's operations (expired-url, stuck-starting, quota-full) have none.
+	Path string `json:"path,omitempty"`
+	// After is how many matching requests succeed first, Times how many then fail; 0 = all.
+	After int `json:"after,omitempty"`
+	Times int `json:"times,omitempty"`
+	// DelayMS is how many milliseconds a slow answer takes: 3,000 unless set.
+	DelayMS int `json:"delay_ms,omitempty"`
+	// Bytes of a truncated answer: 64 unless set.
+	Bytes int `json:"bytes,omitempty"`
+
+	path *regexp.Regexp
+	seen int // matching requests
+}
+
+func (f *Fault) delay() time.Duration {
+	if f.DelayMS == 0 {
+		return 3 * time.Second
+	}
+	return time.Duration(f.DelayMS) * time.Millisecond
+}
+
+func (f *Fault) bytes() int {
+	if f.Bytes == 0 {
+		return 64
+	}
+	return f.Bytes
+}
+
+// faults are those of the file, counted since it was last changed.
+type faults struct {
+	mu   sync.Mutex
+	text string
+	list []*Fault
+}
+
+// fault returns what goes wrong now, of one kind, or nil. A file that is not understood
+// is logged and makes nothing fail.
+func (s *Service) fault(kind, path string) *Fault {
+	return s.anyFault(func(k string) bool { return k == kind }, path)
+}
+
+// pageFault returns what goes wrong with the request for a page, or nil.
+func (s *Service) pageFault(path string) *Fault {
+	return s.anyFault(func(k string) bool { return k != expiredURL && k != stuckStarting && k != quotaFull }, path)
+}
+
+func (s *Service) anyFault(kind func(string) bool, path string) *Fault {
+	s.faults.mu.Lock()
+	defer s.faults.mu.Unlock()
+	if err := s.faults.read(filepath.Join(s.Dir, FaultFile)); err != nil {
+		s.Log.Error("read faults", "error", err)
+		return nil
+	}
+	for _, f := range s.faults.list {
+		if !kind(f.Kind) || !f.path.MatchString(path) {
+			continue
+		}
+		f.seen++
+		if f.seen > f.After && (f.Times == 0 || f.seen <= f.After+f.Times) {
+			return f
+		}
+	}
+	return nil
+}
+
+// read reads the file if it has changed.
+func (f *faults) read(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if string(text) == f.text {
+		return nil
+	}
+	f.text, f.list = string(text), nil
+	if len(text) == 0 {
+		return nil
+	}
+	var list []*Fault
+	if err := json.Unmarshal(text, &list); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	known := map[string]bool{
+		expiredURL: true, unauthorized: true, loginPage: true, throttled: true, serverError: true, slow: true, truncated: true,
+		stuckStarting: true, quotaFull: true,
+	}
+	for i, fault := range list {
+		if !known[fault.Kind] {
+			return fmt.Errorf("%s: [%d].kind: %q: not a kind of fault", file, i, fault.Kind)
+		}
+		if fault.path, err = regexp.Compile(fault.Path); err != nil {
+			return fmt.Errorf("%s: [%d].path: %w", file, i, err)
+		}
+	}
+	f.list = list
+	return nil
+}

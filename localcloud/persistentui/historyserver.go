@@ -1,0 +1,187 @@
+package persistentui
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// historyServer is a running history server of one cluster.
+type historyServer struct {
+	cmd    *exec.Cmd
+	url    *url.URL      // of its pages
+	exited chan struct{} // closed once the process has ended
+}
+
+const (
+	// startTime bounds a server's start. Alone it takes a few seconds, on two busy cores many.
+	startTime = 3 * time.Minute
+	// scanInterval is how often a server looks for logs that have changed.
+	scanInterval = 2 * time.Second
+	// retainedApplications is how many applications a server holds in its heap at a time.
+	retainedApplications = "10"
+	// maxTailBytes is how much of a server's log an error contains.
+	maxTailBytes = 2000
+)
+
+// boundLine is what a server logs once it listens (WebUI.bind).
+var boundLine = regexp.MustCompile(`Bound HistoryServer to \S+, and started at \S+:([0-9]+)`)
+
+// startHistoryServer starts a server on a cluster's event logs and returns it once it has listed
+// every application of them.
+func (s *Service) startHistoryServer(ctx context.Context, clusterID string) (*historyServer, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	if err := s.Expire(); err != nil {
+		return nil, err
+	}
+	logs := s.logDir(clusterID)
+	if err := os.MkdirAll(logs, 0o755); err != nil {
+		return nil, err
+	}
+	output, err := os.Create(filepath.Join(s.Dir, clusterID+".history-server.log"))
+	if err != nil {
+		return nil, err
+	}
+	server, port, err := s.launch(logs, output)
+	if err != nil {
+		return nil, errors.Join(err, output.Close())
+	}
+	if err := server.awaitListed(ctx, port); err != nil {
+		server.stop()
+		return nil, fmt.Errorf("%w%s", err, tail(output.Name()))
+	}
+	return server, nil
+}
+
+// launch starts the process. What it prints goes to output, which is closed at its end;
+// port receives the port on which it listens.
+func (s *Service) launch(logs string, output *os.File) (server *historyServer, port <-chan string, err error) {
+	argv := hadoop.HistoryServerCommand(s.JavaHome, filepath.Join(s.Applications, "spark"), map[string]string{
+		"spark.history.fs.logDirectory":      (&url.URL{Scheme: "file", Path: logs}).String(),
+		"spark.history.ui.port":              "0", // any
+		"spark.history.fs.update.interval":   scanInterval.String(),
+		"spark.history.retainedApplications": retainedApplications,
+	})
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env = []string{"SPARK_LOCAL_IP=" + platform.Loopback, "PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8"}
+	cmd.Dir = s.Dir
+	printed, err := cmd.StderrPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	cmd.Stdout = cmd.Stderr
+	if err := cmd.Start(); err != nil {
+		return nil, nil, err
+	}
+	server = &historyServer{cmd: cmd, exited: make(chan struct{})}
+	found := make(chan string, 1)
+	go func() {
+		defer close(server.exited)
+		copyOutput(printed, output, found)
+		_ = output.Close()
+		_ = cmd.Wait()
+	}()
+	return server, found, nil
+}
+
+// copyOutput copies a server's output, and sends the port of the line that names it.
+func copyOutput(from io.Reader, to io.Writer, port chan<- string) {
+	lines := bufio.NewReader(from)
+	for {
+		line, err := lines.ReadString('\n')
+		_, _ = io.WriteString(to, line)
+		if parts := boundLine.FindStringSubmatch(line); parts != nil {
+			select {
+			case port <- parts[1]:
+			default:
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// awaitListed waits until the server listens and has read the list of applications: its
+// page then says when it was updated, and no longer that logs are being processed.
+func (h *historyServer) awaitListed(ctx context.Context, port <-chan string) error {
+	select {
+	case p := <-port:
+		h.url = &url.URL{Scheme: "http", Host: platform.Loopback + ":" + p}
+	case <-h.exited:
+		return fmt.Errorf("the process exited: %s", h.cmd.ProcessState)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return poll.Until(ctx, poll.Options{Interval: 100 * time.Millisecond}, func(ctx context.Context) error {
+		select {
+		case <-h.exited:
+			return poll.Permanent(fmt.Errorf("the process exited: %s", h.cmd.ProcessState))
+		default:
+		}
+		page, err := get(ctx, h.url.String()+"/")
+		if err != nil {
+			return err
+		}
+		if !strings.Contains(page, "last-updated") || strings.Contains(page, "currently being processed") {
+			return errors.New("it has not listed all applications yet")
+		}
+		return nil
+	})
+}
+
+// get returns a page's text.
+func get(ctx context.Context, address string) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return "", err
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return string(text), err
+}
+
+// stop kills the server. Its logs are another's, and it keeps nothing else.
+func (h *historyServer) stop() {
+	_ = h.cmd.Process.Kill()
+	<-h.exited
+}
+
+// alive reports whether the process runs.
+func (h *historyServer) alive() bool {
+	select {
+	case <-h.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// tail returns the end of a log as a suffix for an error message.
+func tail(file string) string {
+	text, err := os.ReadFile(file)
+	if err != nil || len(text) == 0 {
+		return ""
+	}
+	return "; the end of " + file + ":\n" + strings.TrimSpace(string(text[max(0, len(text)-maxTailBytes):]))
+}
