@@ -107,7 +107,7 @@ func Open(base string, o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open history server %s: %w", clean(base), err)
 	}
-	c.current = &session{http: &http.Client{Transport: c.transport, CheckRedirect: checkRedirect}, base: apiBase(parsed)}
+	c.current = &session{http: &http.Client{Transport: c.transport, CheckRedirect: stay}, base: apiBase(parsed)}
 	return c, nil
 }
 
@@ -167,6 +167,14 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 		return errors.New("more than 10 redirects")
 	}
 	return nil
+}
+
+// stay ends a request at a redirect to another host: such an answer is a login.
+func stay(next *http.Request, via []*http.Request) error {
+	if next.URL.Host != via[0].URL.Host {
+		return http.ErrUseLastResponse
+	}
+	return checkRedirect(next, via)
 }
 
 // apiBase returns the start of the server's URLs, given one of its pages: EMR opens a

@@ -139,9 +139,6 @@ func (c *Client) try(ctx context.Context, s *session, r request, take take) erro
 	if answer.StatusCode != http.StatusOK {
 		return refusal(answer)
 	}
-	if answer.Request.URL.Host != outgoing.URL.Host {
-		return fmt.Errorf("%w: it is redirected to another host", errExpired)
-	}
 	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind == "text/html" {
 		return page(answer.Body)
 	}
@@ -161,6 +158,8 @@ func refusal(answer *http.Response) error {
 	switch code := answer.StatusCode; {
 	case code == http.StatusNotFound:
 		return fmt.Errorf("%w: %w", ErrNotFound, err)
+	case code < http.StatusBadRequest:
+		return fmt.Errorf("%w: %s to another host", errExpired, answer.Status)
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		return fmt.Errorf("%w: %w: %w", errExpired, ErrForbidden, err)
 	case code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= http.StatusInternalServerError:

@@ -108,6 +108,7 @@ func (c *Client) openPresigned(ctx context.Context, presigned string) (*session,
 	if answer.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("open the presigned URL: %s", answer.Status)
 	}
+	s.http.CheckRedirect = stay
 	return s, c.findAPI(ctx, s, answer.Request.URL)
 }
 

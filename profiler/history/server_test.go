@@ -1,0 +1,252 @@
+package history_test
+
+import (
+	"context"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/profiler/history"
+)
+
+// quick are options with which repetitions take no time.
+func quick() history.Options {
+	return history.Options{Pause: time.Millisecond, Timeout: 10 * time.Second}
+}
+
+// answer serves a JSON text.
+func answer(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprint(w, text)
+}
+
+func serve(t *testing.T, handler http.HandlerFunc) *history.Client {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	client, err := history.Open(server.URL, quick())
+	require.NoError(t, err)
+	return client
+}
+
+// executions serves n executions in pages. Servers before Spark 3.2 know no pages.
+func executions(n int, paged bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		from, length := 0, n
+		if paged {
+			from, _ = strconv.Atoi(r.FormValue("offset"))
+			length, _ = strconv.Atoi(r.FormValue("length"))
+		}
+		text := "["
+		for i := from; i < min(n, from+length); i++ {
+			if i > from {
+				text += ","
+			}
+			text += fmt.Sprintf(`{"id":%d,"status":"COMPLETED"}`, i)
+		}
+		answer(w, text+"]")
+	}
+}
+
+func TestEveryExecutionOnce(t *testing.T) {
+	for _, paged := range []bool{true, false} {
+		for _, n := range []int{0, 1, 99, 100, 101, 198, 199, 200, 1000} {
+			t.Run(fmt.Sprint(paged, n), func(t *testing.T) {
+				all, _, err := serve(t, executions(n, paged)).UI("application_1_0001", "").SQL(t.Context())
+				require.NoError(t, err)
+				require.Len(t, all, n)
+				for i, e := range all {
+					require.EqualValues(t, i, e.ID)
+				}
+			})
+		}
+	}
+}
+
+// A running application drops its oldest execution between two pages.
+func TestPagesThatShiftAreReadAgain(t *testing.T) {
+	requests := 0
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if requests++; requests == 2 {
+			offset, _ := strconv.Atoi(r.FormValue("offset"))
+			r.Form.Set("offset", strconv.Itoa(offset+1))
+		}
+		executions(150, true)(w, r)
+	})
+	all, _, err := client.UI("a", "").SQL(t.Context())
+	require.NoError(t, err)
+	require.Len(t, all, 150)
+	require.Equal(t, 4, requests)
+}
+
+func TestPathsHaveNoEmptyAttempt(t *testing.T) {
+	for attempt, want := range map[string]string{
+		"": "/api/v1/applications/app%2F1/jobs", "2": "/api/v1/applications/app%2F1/2/jobs",
+	} {
+		var asked string
+		client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			asked = r.URL.EscapedPath()
+			answer(w, "[]")
+		})
+		_, err := client.UI("app/1", attempt).Jobs(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, asked)
+	}
+}
+
+func TestTimesThatSparkDoesNotHave(t *testing.T) {
+	client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, `[{"id":"a","attempts":[
+			{"startTimeEpoch":5,"startTime":"2026-11-24T08:16:37.068GMT","endTimeEpoch":-1,"endTime":"1969-12-31T23:59:59.999GMT"},
+			{"startTime":"2026-11-24T08:16:37.068GMT","endTime":null}]}]`)
+	})
+	all, err := client.Applications(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 5, all[0].Attempts[0].Start)
+	require.Zero(t, all[0].Attempts[0].End)
+	require.EqualValues(t, 1795508197068, all[0].Attempts[1].Start)
+	require.Zero(t, all[0].Attempts[1].End)
+}
+
+func TestRepeatsUntilTheServerAnswers(t *testing.T) {
+	failures := map[string]http.HandlerFunc{
+		"too many":     func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "0"); w.WriteHeader(429) },
+		"server error": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
+		"cut off": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "99")
+			answer(w, `[{"jobId":1`)
+		},
+		"cut at chunk": func(w http.ResponseWriter, _ *http.Request) { answer(w, `[{"jobId":1`) },
+		"reset":        func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"loading": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, "<html>Loading historical Spark UI")
+		},
+	}
+	for name, fail := range failures {
+		t.Run(name, func(t *testing.T) {
+			requests := 0
+			client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if requests++; requests <= 2 {
+					fail(w, r)
+					return
+				}
+				answer(w, `[{"jobId":1}]`)
+			})
+			jobs, err := client.UI("a", "").Jobs(t.Context())
+			require.NoError(t, err)
+			require.Len(t, jobs, 1)
+			require.Equal(t, 3, requests)
+		})
+	}
+}
+
+// Retry-After is heeded: 1 second is longer than all pauses of quick.
+func TestRetryAfter(t *testing.T) {
+	var last time.Time
+	var pause time.Duration
+	client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		if last.IsZero() {
+			last = time.Now()
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		pause = time.Since(last)
+		answer(w, "[]")
+	})
+	_, err := client.UI("a", "").Jobs(t.Context())
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, pause, time.Second)
+}
+
+func TestBudgetOfFailures(t *testing.T) {
+	requests := map[string]int{}
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		requests[r.URL.Path]++
+		if r.URL.Path == "/api/v1/applications/a/jobs" {
+			answer(w, "[]")
+			return
+		}
+		w.WriteHeader(http.StatusInternalServerError)
+	})
+	ui := client.UI("a", "")
+	_, err := ui.Jobs(t.Context())
+	require.NoError(t, err)
+	for i := range 5 {
+		_, err := ui.Stages(t.Context())
+		require.Equal(t, i >= 3, errors.Is(err, history.ErrLeftOut), "%d: %v", i, err)
+	}
+	require.Equal(t, 3*5, requests["/api/v1/applications/a/stages"])
+	_, err = ui.Jobs(t.Context())
+	require.NoError(t, err, "other endpoints are still read")
+
+	unread := client.UI("b", "")
+	for range 3 {
+		_, err = unread.Stages(t.Context())
+		require.Error(t, err)
+	}
+	_, err = unread.Executors(t.Context())
+	require.ErrorIs(t, err, history.ErrLeftOut, "nothing of it could be read")
+}
+
+func TestOneRequestUntilWarm(t *testing.T) {
+	var now, most, cold atomic.Int64
+	client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		n := now.Add(1)
+		defer now.Add(-1)
+		if cold.Load() == 0 {
+			most.Store(max(most.Load(), n))
+			time.Sleep(20 * time.Millisecond) // requests that must wait would come now
+		}
+		answer(w, "[]")
+	})
+	done := make(chan error, 3)
+	for i := range 3 {
+		go func() {
+			_, err := client.UI(fmt.Sprint(i), "").Jobs(context.WithoutCancel(t.Context()))
+			done <- err
+		}()
+	}
+	for range 3 {
+		require.NoError(t, <-done)
+	}
+	require.EqualValues(t, 1, most.Load())
+}
+
+func TestLongAnswers(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		executions(50, strings.HasSuffix(r.URL.Path, "/sql"))(w, r)
+	}))
+	t.Cleanup(server.Close)
+	o := quick()
+	o.MaxBody = 4 * 200 // a page of 5 executions
+	client, err := history.Open(server.URL, o)
+	require.NoError(t, err)
+	all, shortened, err := client.UI("a", "").SQL(t.Context())
+	require.NoError(t, err)
+	require.Len(t, all, 50)
+	require.Empty(t, shortened)
+	_, err = client.UI("a", "").Jobs(t.Context())
+	require.ErrorIs(t, err, history.ErrTooLong)
+}
+
+// trust writes the certificate of a TLS server where AWS_CA_BUNDLE points to.
+func trust(t *testing.T, server *httptest.Server) {
+	t.Helper()
+	bundle := filepath.Join(t.TempDir(), "ca.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	require.NoError(t, os.WriteFile(bundle, text, 0o600))
+	t.Setenv("AWS_CA_BUNDLE", bundle)
+}
