@@ -14,6 +14,10 @@ const (
 	PrefixLake      Prefix = "lake/"
 )
 
+// PrefixHistory holds the tables of the profiler. It is within the lake, so that whoever
+// may read the lake reads it too; only the control node may write it.
+const PrefixHistory = PrefixLake + "history/"
+
 // Prefixes lists the layout in a fixed order.
 func Prefixes() []Prefix {
 	return []Prefix{PrefixTempo, PrefixPyroscope, PrefixArtifacts, PrefixEMRLogs, PrefixLake}
@@ -41,7 +45,7 @@ type S3Paths struct {
 	Pyroscope string `json:"pyroscope" help:"Blocks of profiles."`
 	Artifacts string `json:"artifacts" help:"What machines install, by the sha256 of its content."`
 	EMRLogs   string `json:"emrLogs" help:"Logs that EMR archives."`
-	Lake      string `json:"lake" help:"Tables of the history and of the jobs."`
+	Lake      string `json:"lake" help:"Tables of the jobs, and of their history below history/."`
 }
 
 // NewS3Paths returns the paths in a data bucket.

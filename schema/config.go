@@ -20,6 +20,7 @@ type Config struct {
 	BlockPublicAccess bool               `json:"blockPublicAccess"`
 	Retention         Retention          `json:"retention"`
 	Tracing           Tracing            `json:"tracing"`
+	Profiler          Profiler           `json:"profiler"`
 	AWSEndpoints      AWSEndpoints       `json:"awsEndpoints"`
 	Grafana           Grafana            `json:"grafana"`
 }
@@ -42,6 +43,7 @@ func (Config) Help() map[string]string {
 			"Removing the key, or the stack, leaves the account as it is. False: the account's own setting is left alone.",
 		"retention":    "How long data is kept, in days.",
 		"tracing":      "Traces of jobs and steps, and where a copy of them goes.",
+		"profiler":     "The Spark history of finished and running clusters, as tables in the lake.",
 		"awsEndpoints": "Endpoints that replace AWS's own, for S3-compatible stores and for the local cloud.",
 		"grafana":      "How the program reaches Grafana.",
 	}
@@ -57,6 +59,7 @@ func Defaults() Config {
 	c.ControlNode.SetDefaults()
 	c.Retention.SetDefaults()
 	c.Tracing.SetDefaults()
+	c.Profiler.SetDefaults()
 	return c
 }
 
@@ -80,6 +83,7 @@ func (c Config) Check(l *violation.List) {
 	c.checkCapacity(l)
 	c.Retention.Validate(l, "retention")
 	c.Tracing.Validate(l, "tracing")
+	c.Profiler.Validate(l, "profiler")
 	checkOrigins(l, "awsEndpoints", c.AWSEndpoints)
 	checkOrigins(l, "grafana", c.Grafana)
 }

@@ -99,7 +99,7 @@ var rules = mergeRules(
 	globalRules(), tagRules(), networkRules(), controlNodeRules(), clustersRules(), clusterRules(), workerRules(), lifeRules(),
 	launchRules(), configurationRules(), clusterAccessRules(), encryptionRules(), kerberosRules(), runtimeRoleRules(),
 	managedScalingRules(), autoScalingRules(), fleetRules(),
-	groupRules(), volumeRules(), retentionRules(), endpointRules(), accessRules(), certificateRules(), tracingRules(),
+	groupRules(), volumeRules(), retentionRules(), endpointRules(), accessRules(), certificateRules(), tracingRules(), profilerRules(),
 )
 
 func mergeRules(parts ...map[string]Rule) map[string]Rule {

@@ -37,6 +37,7 @@ func (b *builder) createRole(parameterARNs []pulumi.StringInput) (access, error)
 		Policy: iampolicy.Render(b.Ctx, b.Parent, func(a iampolicy.Account, v []string) iampolicy.Document {
 			policy := nodePolicy(a, b.args.Region, v[0], v[1], v[2:], platform.StackTags(b.Ctx.Stack()))
 			policy.Statement = append(policy.Statement, b.traceHeaders(a)...)
+			policy.Statement = append(policy.Statement, b.profiler(a, v[0])...)
 			return policy
 		}, values...),
 	}, b.Options()...)

@@ -33,6 +33,10 @@ type Args struct {
 	// TraceHeadersParameter is the name of an SSM parameter that a pod reads; "" = none.
 	TraceHeadersParameter string
 
+	// Profiler says whether a pod reads the history of EMR clusters and writes it to
+	// platform.PrefixHistory.
+	Profiler bool
+
 	// AvailabilityZone is the subnet's zone. nil = looked up. Set it if it is
 	// known: while the subnet is unknown in a preview, a zone that is looked up
 	// is unknown too, and would be planned as a replacement of the data volume.

@@ -8,8 +8,8 @@
 //
 // Its roles have few permissions. The service role has EMR's v2 managed policy,
 // may pass only the node role, and may use the key only for disks. The node role
-// reads artifacts/, writes emr-logs/, works in lake/, and allows Session Manager
-// in place of SSH. It has no managed policy: jobs run with it, and AWS's own for
+// reads artifacts/, writes emr-logs/, works in lake/ except its history/, which it
+// only reads, and allows Session Manager in place of SSH. It has no managed policy: jobs run with it, and AWS's own for
 // Systems Manager would let them read every parameter of the account.
 //
 // If asked to, it also makes EMR block public clusters in the account and region. It

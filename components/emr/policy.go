@@ -68,6 +68,11 @@ func nodePolicy(a iampolicy.Account, region, key, bucketARN, keyARN string, luks
 			Sid: "WorkInLake", Effect: iampolicy.Allow, Resource: objectsUnder(platform.PrefixLake),
 			Action: []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"},
 		},
+		// A denial outweighs what access, or a policy attached to the role, allows.
+		{
+			Sid: "HistoryIsReadOnly", Effect: iampolicy.Deny, Resource: objectsUnder(platform.PrefixHistory),
+			Action: []string{"s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion", "s3:AbortMultipartUpload"},
+		},
 		// EMR's own bootstrap libraries, in a public bucket of another account.
 		{Sid: "ReadEMRLibraries", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: []string{libraries + "/*"}},
 		// The key is used through S3 and, for LUKS, directly: no ViaService.

@@ -28,7 +28,7 @@ func statements(t *testing.T, v resource.PropertyValue) map[string]iampolicy.Sta
 
 func TestNodePolicyIsBoundToPrefixes(t *testing.T) {
 	s := statements(t, one(t, run(t, validArgs()), policyType, "emr-node").Inputs["policy"])
-	require.Len(t, s, 9)
+	require.Len(t, s, 10)
 	require.Equal(t, []string{"arn:aws:ec2:us-east-1:123456789012:instance/*"}, s["SessionRegistration"].Resource)
 	require.Equal(t, []string{bucketARN + "/artifacts/*"}, s["ReadArtifacts"].Resource)
 	require.Equal(t, []string{"s3:GetObject"}, s["ReadArtifacts"].Action)
@@ -36,6 +36,13 @@ func TestNodePolicyIsBoundToPrefixes(t *testing.T) {
 	require.NotContains(t, s["WriteLogs"].Action, "s3:GetObject")
 	require.NotContains(t, s["WriteLogs"].Action, "s3:DeleteObject")
 	require.Equal(t, []string{bucketARN + "/lake/*"}, s["WorkInLake"].Resource)
+	require.Equal(t, []string{bucketARN + "/lake/history/*"}, s["HistoryIsReadOnly"].Resource)
+	require.Equal(t, iampolicy.Deny, s["HistoryIsReadOnly"].Effect)
+	for _, writes := range s["WorkInLake"].Action {
+		if writes != "s3:GetObject" && writes != "s3:ListMultipartUploadParts" {
+			require.Contains(t, s["HistoryIsReadOnly"].Action, writes)
+		}
+	}
 	require.Equal(t, []string{"artifacts", "artifacts/*", "emr-logs/main", "emr-logs/main/*", "lake", "lake/*"},
 		s["ListOwnPrefixes"].Condition["StringLike"]["s3:prefix"])
 	require.Equal(t, []string{"arn:aws:s3:::us-east-1.elasticmapreduce/*"}, s["ReadEMRLibraries"].Resource)
@@ -77,7 +84,7 @@ func TestStatementsHaveNoWildcards(t *testing.T) {
 	for _, p := range rec.OfType(policyType) {
 		for sid, s := range statements(t, p.Inputs["policy"]) {
 			count++
-			require.Equal(t, iampolicy.Allow, s.Effect)
+			require.Equal(t, sid == "HistoryIsReadOnly", s.Effect == iampolicy.Deny, sid)
 			require.NotEmpty(t, s.Resource, sid)
 			if sid == "SessionManager" { // its actions have no resource-level permissions
 				require.Equal(t, []string{"us-east-1"}, s.Condition["StringEquals"]["aws:RequestedRegion"])
@@ -91,7 +98,7 @@ func TestStatementsHaveNoWildcards(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 13, count)
+	require.Equal(t, 14, count)
 }
 
 func TestTrustPolicies(t *testing.T) {

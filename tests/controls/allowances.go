@@ -35,9 +35,10 @@ func always() []Allowance {
 		{"control-role", "EC2", []string{"sts:AssumeRole"}, "EC2 gives the role to the control node."},
 		{"control-access", control, []string{
 			"s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"},
-			"Tempo and Pyroscope write, compact and delete blocks under their own prefixes; the status server's pod reads artifacts/."},
+			"Tempo and Pyroscope write, compact and delete blocks under their own prefixes, the profiler tables under lake/history/; " +
+				"pods read artifacts/."},
 		{"control-access", control, []string{"s3:ListBucket", "s3:GetBucketLocation"},
-			"Tempo and Pyroscope list their blocks; clients look up the bucket's region."},
+			"Tempo and Pyroscope list their blocks, the profiler its tables; clients look up the bucket's region."},
 		{"control-access", control, []string{"kms:Decrypt", "kms:GenerateDataKey"},
 			"Objects and parameters are encrypted with the stack's key; only through S3 and SSM."},
 		{"control-access", control, []string{"ssm:GetParameter"}, "The first boot fetches the certificate authorities of K3s, by name; " +
@@ -54,7 +55,7 @@ func always() []Allowance {
 		{"control-access", control, sessionActions(), "Shell access is by Session Manager: no SSH keys, no open port."},
 		{"emr-main-node", "EC2", []string{"sts:AssumeRole"}, "EC2 gives the role to the cluster's instances."},
 		{"emr-main-node", node, []string{"s3:GetObject"}, "The bootstrap action fetches artifacts/ and EMR its own libraries; jobs read lake/."},
-		{"emr-main-node", node, []string{"s3:PutObject", "s3:AbortMultipartUpload"}, "EMR pushes logs to emr-logs/; jobs write lake/."},
+		{"emr-main-node", node, []string{"s3:PutObject", "s3:AbortMultipartUpload"}, "EMR pushes logs to emr-logs/; jobs write lake/ except lake/history/."},
 		{"emr-main-node", node, []string{"s3:DeleteObject", "s3:ListMultipartUploadParts"},
 			"Jobs overwrite their output in lake/; S3A's committers complete uploads of other processes."},
 		{"emr-main-node", node, []string{"s3:ListBucket", "s3:GetBucketLocation", "s3:ListBucketMultipartUploads"},

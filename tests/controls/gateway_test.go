@@ -38,17 +38,18 @@ func TestRolesReachTheirPrefixesOnly(t *testing.T) {
 	}
 	_, err = g.Client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &bucket})
 	require.NoError(t, err)
-	for _, p := range platform.Prefixes() {
+	for _, p := range append(platform.Prefixes(), platform.PrefixHistory) {
 		require.NoError(t, g.Put(t.Context(), bucket, string(p)+"object", []byte("x")))
 	}
 	// What each may do under a prefix: get, put, delete, list.
 	for role, admitted := range map[string]map[platform.Prefix]string{
-		"node":    {platform.PrefixLake: "GPDL", platform.ClusterLogs("main"): "PL", platform.PrefixArtifacts: "GL"},
-		"control": {platform.PrefixTempo: "GPDL", platform.PrefixPyroscope: "GPDL", platform.PrefixArtifacts: "GL"},
+		"node": {platform.PrefixLake: "GPDL", platform.PrefixHistory: "GL", platform.ClusterLogs("main"): "PL", platform.PrefixArtifacts: "GL"},
+		"control": {platform.PrefixTempo: "GPDL", platform.PrefixPyroscope: "GPDL", platform.PrefixHistory: "GPDL",
+			platform.PrefixArtifacts: "GL"},
 	} {
 		client, err := g.ClientOf(t.Context(), role)
 		require.NoError(t, err)
-		for _, p := range append(platform.Prefixes(), platform.ClusterLogs("main"), platform.ClusterLogs("another"), "elsewhere/") {
+		for _, p := range append(platform.Prefixes(), platform.PrefixHistory, platform.ClusterLogs("main"), platform.ClusterLogs("another"), "elsewhere/") {
 			require.Equal(t, admitted[p], permitted(t, client, bucket, string(p)), "%s under %s", role, p)
 		}
 		_, err = client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &bucket})

@@ -1,0 +1,69 @@
+package schema
+
+import (
+	"github.com/emr-observatory/emr-observatory/schema/violation"
+)
+
+// Profiler is the workload that brings the Spark history of EMR clusters home to the
+// lake. Options that only a person needs are those of the program itself.
+type Profiler struct {
+	Enabled         bool     `json:"enabled"`
+	IntervalMinutes int      `json:"intervalMinutes" rule:"profilerInterval"`
+	MaxClusters     int      `json:"maxClusters" rule:"profilerClusters"`
+	ClusterStates   []string `json:"clusterStates" rule:"profilerState"`
+	NameFilter      string   `json:"nameFilter" rule:"profilerName"`
+	IncludeTasks    bool     `json:"includeTasks"`
+	RetentionDays   int      `json:"retentionDays" rule:"historyDays"`
+}
+
+// Help describes the keys, for documents.
+func (Profiler) Help() map[string]string {
+	return map[string]string{
+		"enabled": "Read the Spark history of the account's EMR clusters in this region, whoever started them, and write it as tables to " +
+			"lake/history/. False: no workload, and no rights for it; tables that exist stay.",
+		"intervalMinutes": "Time between the starts of two runs. A run reads what is new, and again what was not final.",
+		"maxClusters":     "Clusters that one run reads, the newest first. The status page says how many there were.",
+		"clusterStates":   "States of the clusters that are read.",
+		"nameFilter":      "Text that the names of the clusters contain. Empty: any name.",
+		"includeTasks":    "Write a row for every task, too: the table tasks may be larger than all others together.",
+		"retentionDays":   "Days after its start that the rows of an application are kept; 0 for ever.",
+	}
+}
+
+// SetDefaults reads all clusters that may have a history, every hour.
+func (p *Profiler) SetDefaults() {
+	*p = Profiler{Enabled: true, IntervalMinutes: 60, MaxClusters: 50, ClusterStates: clusterStates()}
+}
+
+// clusterStates are the states in which EMR may have a history of a cluster: before, no
+// application has run, and TERMINATING passes within minutes.
+func clusterStates() []string {
+	return []string{"RUNNING", "WAITING", "TERMINATED", "TERMINATED_WITH_ERRORS"}
+}
+
+const (
+	// minProfilerMinutes: EMR's history is two minutes late anyway (EMR Management Guide,
+	// "View persistent application user interfaces").
+	minProfilerMinutes = 5
+	maxProfilerMinutes = 24 * 60
+	// maxProfilerClusters is EMR's quota of persistent UIs in an account, of which each
+	// cluster needs one (same page).
+	maxProfilerClusters = 200
+)
+
+func profilerRules() map[string]Rule {
+	return map[string]Rule{
+		"profilerInterval": intRange(minProfilerMinutes, maxProfilerMinutes),
+		"profilerClusters": intRange(1, maxProfilerClusters).with(", EMR's quota of persistent UIs", ""),
+		"profilerState":    oneOf(clusterStates()...),
+		"profilerName":     pattern(`^[^[:cntrl:]]{1,256}$`, "1 to 256 characters of one line").optional(),
+		"historyDays":      intRange(0, maxDays).with("; 0 keeps rows forever", ""),
+	}
+}
+
+// Validate adds the section's violations to l.
+func (p Profiler) Validate(l *violation.List, path string) {
+	checkFields(l, path, p)
+	l.Require(len(p.ClusterStates) > 0, path+".clusterStates", p.ClusterStates, "must not be empty: nothing would be read",
+		"name a state, or set "+path+".enabled to false")
+}
