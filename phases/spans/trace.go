@@ -14,7 +14,14 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/phases/redaction"
 	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// Longest texts on a span, in characters.
+const (
+	descriptionLimit = 256
+	messageLimit     = 1024
 )
 
 // mostPhases bounds the spans of phases: the longest stretches get one.
@@ -35,7 +42,7 @@ type Trace struct {
 type assembly struct {
 	*Builder
 	result    phases.Result
-	redaction redaction
+	redaction *redaction.Rules
 	place     place // of the application
 	used      map[[16]byte]*budget
 	driver    []*tracepb.Span
@@ -54,7 +61,7 @@ type budget struct{ spans, bytes int }
 // events. labels, such as platform.Cluster, are added to every span's resource.
 func (b *Builder) Trace(result phases.Result, labels map[platform.Label]string) Trace {
 	a := &assembly{
-		Builder: b, result: result, redaction: newRedaction(b.properties), place: b.applicationPlace(),
+		Builder: b, result: result, redaction: redaction.New(b.properties), place: b.applicationPlace(),
 		used: map[[16]byte]*budget{}, executors: map[string][]*tracepb.Span{}, dropped: b.lost,
 		keptSQL: map[int64]place{}, keptJobs: map[int64]place{}, kept: map[attempt]place{}, batches: map[string]*tracepb.Span{},
 	}
@@ -138,14 +145,14 @@ func (a *assembly) set(s *tracepb.Span, key string, value any) {
 }
 
 func (a *assembly) describe(s *tracepb.Span, text string) {
-	a.set(s, platform.AttributeDescription, a.redaction.text(text, descriptionLimit))
+	a.set(s, platform.AttributeDescription, a.redaction.Text(text, descriptionLimit))
 }
 
 func (a *assembly) fail(s *tracepb.Span, failure string) {
 	if failure == "" {
 		return
 	}
-	message := a.redaction.text(failure, messageLimit)
+	message := a.redaction.Text(failure, messageLimit)
 	s.Status = &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: message}
 	a.set(s, platform.AttributeException, message)
 }
