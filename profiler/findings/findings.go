@@ -1,0 +1,51 @@
+package findings
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// Severities.
+const (
+	Critical = "critical"
+	Warning  = "warning"
+)
+
+// Limits of severity: the share of the application's wall clock that a finding may have
+// cost at most. They are those of sparkforensics.
+const (
+	worthCritical = 0.02
+	worthWarning  = 0.005
+)
+
+// Judge returns those of an application's findings that are worth a look, the most costly
+// first, with their severity and their share of its wall clock in milliseconds. While that
+// is unknown, all are warnings.
+func Judge(found []tables.Finding, wall *int64) []tables.Finding {
+	var kept []tables.Finding
+	for _, f := range found {
+		f.Severity = Warning
+		if wall != nil && *wall > 0 && f.Impact != nil {
+			share := min(1, float64(*f.Impact)/float64(*wall))
+			if share < worthWarning {
+				continue
+			}
+			if share >= worthCritical {
+				f.Severity = Critical
+			}
+			f.ImpactRate = &share
+		}
+		kept = append(kept, f)
+	}
+	slices.SortStableFunc(kept, func(a, b tables.Finding) int { return cmp.Compare(impact(b), impact(a)) })
+	return kept
+}
+
+func impact(f tables.Finding) int64 {
+	if f.Impact == nil {
+		return 0
+	}
+	return *f.Impact
+}

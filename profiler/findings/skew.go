@@ -1,0 +1,110 @@
+package findings
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// SkewFinding is the name of the finding "skew": few tasks of a stage take much longer
+// than the others, and the stage waits for them.
+const SkewFinding = "skew"
+
+// Limits of skew. Ratio and the number of tasks are those of sparkforensics and
+// spark-history-cli (P95/P50 > 3); the notebooks' max > 2 × median fires on nearly every
+// stage with many tasks. The floor is that of sparkforensics' slow hosts.
+const (
+	skewRatio = 3.0  // of the 95th percentile, or with few tasks the longest, to the median duration
+	fewTasks  = 20   // with fewer tasks the 95th percentile is the longest
+	skewFloor = 1000 // milliseconds that the longest task must exceed the median by
+	dataRatio = 2.0  // of the largest to the median amount of data, from which on data explains it
+)
+
+// Places of quantiles in a list of tables.TaskSummary.
+const (
+	median  = 2
+	highest = 4
+)
+
+// Skew judges a stage's attempt by the summary of its tasks. p95 is the 95th percentile of
+// their durations, in milliseconds; 0 if unknown. It returns nil if there is no skew.
+//
+// The impact is the time by which the longest task exceeded the median, and no more than
+// what the stage would have saved had it taken as long as its median task.
+func Skew(stage *tables.StageRow, summary *tables.TaskSummary, p95 float64) *tables.Finding {
+	if summary == nil || len(summary.Duration) <= highest || stage.NumCompleteTasks < 2 {
+		return nil
+	}
+	middle, longest := summary.Duration[median], summary.Duration[highest]
+	high, name := p95, "95th percentile"
+	if stage.NumCompleteTasks < fewTasks {
+		high, name = longest, "longest"
+	}
+	if high <= skewRatio*max(1, middle) {
+		return nil
+	}
+	saved := int64(longest - middle)
+	if stage.DurationMillis != nil {
+		saved = min(saved, *stage.DurationMillis-int64(middle))
+	}
+	if saved < skewFloor {
+		return nil
+	}
+	key := fmt.Sprintf("stage_id=%d,stage_attempt_id=%d", stage.StageID, stage.StageAttemptID)
+	f := &tables.Finding{
+		Finding: SkewFinding, StageID: &stage.StageID, StageTry: &stage.StageAttemptID, Impact: &saved,
+		Summary: fmt.Sprintf("Stage %d (%s): its %d tasks took %s in the median, but the %s took %s and the longest %s; the stage waited for it.",
+			stage.StageID, stage.StageName, stage.NumCompleteTasks, millis(middle), name, millis(high), millis(longest)),
+		Evidence: []string{
+			fmt.Sprintf("task_summaries/%s/duration=%v", key, summary.Duration),
+			fmt.Sprintf("stages/%s/num_complete_tasks=%d", key, stage.NumCompleteTasks),
+		},
+	}
+	if stage.DurationMillis != nil {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("stages/%s/duration_ms=%d", key, *stage.DurationMillis))
+	}
+	advise(f, key, summary)
+	return f
+}
+
+// advise says what to change: by what the tasks read, if that is as uneven as their times.
+func advise(f *tables.Finding, key string, s *tables.TaskSummary) {
+	switch {
+	case uneven(s.ShuffleReadBytes):
+		f.Evidence = append(f.Evidence, fmt.Sprintf("task_summaries/%s/shuffle_read_bytes=%v", key, s.ShuffleReadBytes))
+		f.Advice = fmt.Sprintf("One key holds most rows: a task read %s of shuffled data, the median one %s. If the stage joins, set "+
+			"spark.sql.adaptive.enabled=true, spark.sql.adaptive.skewJoin.enabled=true and "+
+			"spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes below %d, so that Spark splits that partition. If it aggregates, "+
+			"or Spark does not split it, add a random number to the key, aggregate by both, then by the key alone. Rows whose key is "+
+			"null or a default value are best filtered out before.",
+			size(s.ShuffleReadBytes[highest]), size(s.ShuffleReadBytes[median]), int64(s.ShuffleReadBytes[highest]))
+	case uneven(s.InputBytes):
+		f.Evidence = append(f.Evidence, fmt.Sprintf("task_summaries/%s/input_bytes=%v", key, s.InputBytes))
+		f.Advice = fmt.Sprintf("The input is uneven: a task read %s, the median one %s. Files that cannot be split (gzip, or one large row "+
+			"group) make such tasks: write them splittable and of similar size, or call repartition after reading. For splittable "+
+			"files lower spark.sql.files.maxPartitionBytes below %d.",
+			size(s.InputBytes[highest]), size(s.InputBytes[median]), int64(s.InputBytes[highest]))
+	default:
+		f.Advice = "The tasks read about the same amount of data, so the keys are not the reason. Compare the executors and hosts of the " +
+			"slowest tasks in the table tasks: one slow host or long garbage collection (jvm_gc_time) is helped by " +
+			"spark.speculation=true, or by replacing the host; expensive rows (a UDF, a regular expression, an explode) by more " +
+			"partitions: raise spark.sql.shuffle.partitions or call repartition before."
+	}
+}
+
+func uneven(bytes []float64) bool {
+	return len(bytes) > highest && bytes[highest] > 1<<20 && bytes[highest] > dataRatio*bytes[median]
+}
+
+func millis(ms float64) string { return (time.Duration(ms) * time.Millisecond).String() }
+
+func size(bytes float64) string {
+	for _, unit := range []string{"bytes", "KiB", "MiB"} {
+		if bytes < 1024 {
+			return fmt.Sprintf("%.4g %s", bytes, unit)
+		}
+		bytes /= 1024
+	}
+	return fmt.Sprintf("%.4g GiB", bytes)
+}

@@ -1,0 +1,189 @@
+package fold
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/emr-observatory/emr-observatory/phases/redaction"
+	"github.com/emr-observatory/emr-observatory/profiler/findings"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// attempt writes the rows of one attempt of an application. It fills in their keys, hides
+// secrets, and adds the columns and tables that follow from others: both roads give it
+// what Spark said, and nothing else.
+type attempt struct {
+	id      tables.Attempt
+	sink    tables.Sink
+	secrets *redaction.Rules // set as soon as the application's properties are known
+	summary Summary
+
+	counts      counts
+	presences   []presence
+	candidates  []tables.Finding
+	inefficient int64 // milliseconds of inefficient stages
+	stages      int64 // milliseconds of stages
+}
+
+// counts are those of the table applications.
+type counts struct{ jobs, failedJobs, stages, tasks, failedTasks, sql int64 }
+
+// newAttempt returns a writer of rows to the sink. The id can be set later, but before
+// the first row.
+func newAttempt(id tables.Attempt, sink tables.Sink) *attempt {
+	return &attempt{id: id, sink: sink, secrets: redaction.New(nil), summary: Summary{Rows: map[tables.Name]int64{}}}
+}
+
+func (a *attempt) put(row tables.Row) error {
+	if err := a.sink.Put(row); err != nil {
+		return fmt.Errorf("write a row of %s of application %s: %w", row.Table(), a.id.ApplicationID, err)
+	}
+	a.summary.Rows[row.Table()]++
+	return nil
+}
+
+// Most characters of a text in a row. Sources cut texts at sourceText bytes before secrets
+// are hidden, so that both roads hide the same.
+const (
+	sourceText = 4 << 10
+	rowText    = 2 << 10
+)
+
+// text returns a text as rows have it: secrets hidden, and cut.
+func (a *attempt) text(text string) string {
+	if len(text) > sourceText {
+		text = strings.ToValidUTF8(text[:sourceText], "")
+	}
+	return a.secrets.Text(text, rowText)
+}
+
+func (a *attempt) optionalText(text *string) *string {
+	if text == nil || *text == "" {
+		return nil
+	}
+	return new(a.text(*text))
+}
+
+func (a *attempt) job(row *tables.Job) error {
+	row.Attempt = a.id
+	row.JobName, row.Description = a.text(row.JobName), a.optionalText(row.Description)
+	row.JobGroup, row.FailureReason = a.optionalText(row.JobGroup), a.optionalText(row.FailureReason)
+	row.DurationMillis = duration(row.SubmissionTime, row.CompletionTime)
+	row.TaskSuccessRate = percent(row.NumCompletedTasks, row.NumTasks)
+	a.counts.jobs++
+	if row.Status == JobFailed {
+		a.counts.failedJobs++
+	}
+	return a.put(row)
+}
+
+// stage writes the rows of a stage's attempt. The summary is nil if Spark has none; p95 is
+// the 95th percentile of its tasks' durations, in milliseconds.
+func (a *attempt) stage(row *tables.StageRow, summary *tables.TaskSummary, p95 float64) error {
+	row.Attempt = a.id
+	row.StageName, row.Description = a.text(row.StageName), a.optionalText(row.Description)
+	row.FailureReason = a.optionalText(row.FailureReason)
+	deriveStage(row)
+	if ran(row) {
+		a.counts.stages++
+		a.counts.tasks += row.NumActiveTasks + row.NumCompleteTasks + row.NumFailedTasks + row.NumKilledTasks
+		a.counts.failedTasks += row.NumFailedTasks
+	}
+	if err := a.put(row); err != nil {
+		return err
+	}
+	if summary != nil {
+		summary.Attempt, summary.Stage, summary.RawJSON = a.id, row.Stage, summaryJSON(summary)
+		if err := a.put(summary); err != nil {
+			return err
+		}
+	}
+	if !ran(row) {
+		return nil
+	}
+	if finding := findings.Skew(row, summary, p95); finding != nil {
+		a.candidates = append(a.candidates, *finding)
+	}
+	flags := inefficiency(row, summary)
+	if flags.StageMillis != nil {
+		a.stages += *flags.StageMillis
+		if flags.Inefficient {
+			a.inefficient += *flags.StageMillis
+		}
+	}
+	return a.put(flags)
+}
+
+func (a *attempt) task(row *tables.Task) error {
+	row.Attempt, row.ErrorMessage = a.id, a.optionalText(row.ErrorMessage)
+	return a.put(row)
+}
+
+// executor writes the row of an executor; logs are the URLs of its logs by name.
+func (a *attempt) executor(row *tables.Executor, logs map[string]string) error {
+	row.Attempt, row.RemoveReason = a.id, a.optionalText(row.RemoveReason)
+	row.IsBlacklisted = row.IsExcluded
+	hidden := make(map[string]string, len(logs))
+	for name, url := range logs {
+		hidden[name] = a.text(url)
+	}
+	row.ExecutorLogs = compactJSON(hidden)
+	a.presences = append(a.presences, presence{row.AddTime, row.RemoveTime, row.TotalCores})
+	return a.put(row)
+}
+
+// sql writes the row of a SQL execution and those of its operators, of which the row has
+// the plan as JSON.
+func (a *attempt) sql(row *tables.SQL, plan *planGraph, value func(planMetric) (value *int64, text string)) error {
+	row.Attempt, row.Description, row.ErrorMessage = a.id, a.text(row.Description), a.optionalText(row.ErrorMessage)
+	if row.DurationMillis = duration(row.SubmissionTime, row.CompletionTime); row.Status == SQLRunning {
+		row.DurationMillis = nil
+	}
+	row.RawJSON = a.planJSON(plan)
+	a.counts.sql++
+	if err := a.put(row); err != nil {
+		return err
+	}
+	return a.planRows(row.SQLID, plan, value)
+}
+
+// environment writes the properties of a section: spark, hadoop, system, metrics or runtime.
+func (a *attempt) environment(section string, properties map[string]string) error {
+	for _, name := range sorted(properties) {
+		row := &tables.Environment{Attempt: a.id, Section: section, Name: name}
+		row.Value, row.Masked = a.secrets.Property(name, properties[name])
+		if err := a.put(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// application writes the row of the application and what is known once all others are
+// written. until is when its executors ended if they were not removed; 0 if unknown.
+func (a *attempt) application(row *tables.Application, until tables.Millis) error {
+	row.Attempt, row.ApplicationName, row.SparkUser = a.id, a.text(row.ApplicationName), a.text(row.SparkUser)
+	row.DurationMillis = duration(row.StartTime, row.EndTime)
+	if row.DurationMillis != nil {
+		row.DurationMinutes = new(float64(*row.DurationMillis) / 60_000)
+	}
+	c := a.counts
+	row.NumJobs, row.NumFailedJobs, row.NumStages, row.NumTasks = c.jobs, c.failedJobs, c.stages, c.tasks
+	row.NumFailedTasks, row.NumSQLExecutions = c.failedTasks, c.sql
+	row.MaxTotalCores, row.CoreMillis = coreTime(a.presences, until)
+	a.summary.Application = *row
+	if err := a.put(row); err != nil {
+		return err
+	}
+	for _, finding := range findings.Judge(a.candidates, row.DurationMillis) {
+		finding.Attempt = a.id
+		if err := a.put(&finding); err != nil {
+			return err
+		}
+	}
+	agg := &tables.IneffJobAgg{Attempt: a.id, StartTime: row.StartTime, IneffStageAgg: percent(a.inefficient, a.stages)}
+	if err := a.put(agg); err != nil {
+		return err
+	}
+	return a.put(&tables.PhotonAnalysis{Attempt: a.id})
+}

@@ -1,0 +1,57 @@
+package fold
+
+import "github.com/emr-observatory/emr-observatory/profiler/tables"
+
+// Limits of the notebooks that the tables ineffjobraw and ineffjobagg replace.
+const (
+	skewFactor     = 2
+	spillLimit     = 256 << 20 // bytes of a task
+	chunkLimit     = 512 << 20 // bytes of a task
+	slowestRate    = 0.01      // bytes per millisecond
+	fastestRate    = 10_000
+	completionRate = 90 // percent
+)
+
+// Places of quantiles in a list of tables.TaskSummary.
+const (
+	lowest  = 0
+	median  = 2
+	highest = 4
+)
+
+// inefficiency returns the flags of a stage's attempt. Without a summary only its
+// completion is known. The notebooks compared percent with a ratio, and took medians and
+// maxima of chunks from the minima; here each is compared with its own.
+func inefficiency(row *tables.StageRow, s *tables.TaskSummary) *tables.IneffJobRaw {
+	flags := &tables.IneffJobRaw{Attempt: row.Attempt, Stage: row.Stage, StageMillis: row.DurationMillis}
+	if row.TaskCompletionRate != nil {
+		flags.CompletionRateFlag = new(*row.TaskCompletionRate < completionRate)
+	}
+	if s != nil && len(s.Duration) > highest {
+		d := s.Duration
+		flags.SkewFlag = new(d[median] > skewFactor*d[lowest] || d[highest] > skewFactor*d[median])
+		flags.MemorySpillFlag = new(over(s.MemoryBytesSpilled, spillLimit))
+		flags.DiskSpillFlag = new(over(s.DiskBytesSpilled, spillLimit))
+		chunk, bytes := false, 0.0
+		for _, list := range [][]float64{s.InputBytes, s.OutputBytes, s.ShuffleReadBytes, s.ShuffleWriteBytes} {
+			chunk = chunk || over(list, chunkLimit)
+			if len(list) > median {
+				bytes += list[median]
+			}
+		}
+		flags.ChunkFlag = &chunk
+		if d[median] > 0 {
+			rate := bytes / d[median]
+			flags.ProcessingRateFlag = new(rate < slowestRate || rate > fastestRate)
+		}
+	}
+	for _, flag := range []*bool{flags.SkewFlag, flags.MemorySpillFlag, flags.DiskSpillFlag, flags.ChunkFlag, flags.CompletionRateFlag} {
+		flags.Inefficient = flags.Inefficient || (flag != nil && *flag)
+	}
+	return flags
+}
+
+// over tells whether the median or the maximum is over a limit.
+func over(list []float64, limit float64) bool {
+	return len(list) > highest && (list[median] > limit || list[highest] > limit)
+}
