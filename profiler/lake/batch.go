@@ -70,17 +70,14 @@ func (b *Batch) put(row tables.Row) error {
 
 // Discard ends the batch without a trace. After Commit it does nothing.
 func (b *Batch) Discard() {
-	if !b.ended {
-		b.end(nil)
+	if b.ended {
+		return
 	}
-}
-
-func (b *Batch) end(m *manifest) {
 	b.ended = true
 	for _, writer := range b.writers {
 		writer.close()
 	}
-	b.lake.done(b.key, m)
+	b.lake.ended(b.key)
 }
 
 // Commit writes the objects that differ from those in the lake, removes those of tables
@@ -90,86 +87,76 @@ func (b *Batch) Commit(ctx context.Context, final bool, fingerprint string) (Wri
 	if b.ended {
 		return Written{}, fmt.Errorf("write %s: the batch has ended", b.name)
 	}
+	defer b.Discard()
 	b.manifest.Final, b.manifest.Fingerprint = final, fingerprint
-	written, stored, err := b.commit(ctx)
-	b.end(stored)
+	files, err := b.finish()
+	defer func() {
+		for _, file := range files {
+			file.close()
+		}
+	}()
+	if err != nil {
+		return Written{}, fmt.Errorf("write %s: %w", b.name, err)
+	}
+	written, err := b.commit(ctx, files)
 	if err != nil {
 		return written, fmt.Errorf("write %s: %w", b.name, err)
 	}
 	return written, nil
 }
 
-// commit also returns the manifest that the store has now, nil if it was not replaced.
-func (b *Batch) commit(ctx context.Context) (written Written, stored *manifest, err error) {
+// finish ends the writers, and enters what they wrote in the manifest.
+func (b *Batch) finish() (map[tables.Name]*spool, error) {
 	if b.failed != nil {
-		return Written{}, nil, b.failed
+		return nil, b.failed
 	}
 	files := map[tables.Name]*spool{}
-	defer func() {
-		for _, file := range files {
-			file.close()
-		}
-	}()
-	written.Rows = map[tables.Name]int64{}
 	b.manifest.Objects = map[tables.Name]object{}
 	for name, writer := range b.writers {
 		file, rows, err := writer.finish()
 		if err != nil {
-			return Written{}, nil, err
+			return files, err
 		}
-		files[name], written.Rows[name] = file, rows
+		files[name] = file
 		b.manifest.Objects[name] = object{Key: objectKey(name, b.manifest.Day, b.name), SHA256: file.sum(), Rows: rows, Bytes: file.size}
 	}
-	before := b.lake.manifest(b.key)
+	return files, nil
+}
+
+func (b *Batch) commit(ctx context.Context, files map[tables.Name]*spool) (Written, error) {
+	written := Written{Rows: map[tables.Name]int64{}}
+	for name, o := range b.manifest.Objects {
+		written.Rows[name] = o.Rows
+	}
+	before, err := readManifest(ctx, b.lake.store, b.lake.prefix+b.key)
+	if err != nil {
+		return written, err
+	}
 	changed, stale := b.manifest.differences(before)
-	intent := b.manifest
 	if len(changed)+len(stale) > 0 {
+		intent := b.manifest
 		intent.Writing, intent.Stale = true, stale
-		if err := b.store(ctx, &intent); err != nil {
-			return Written{}, nil, err
+		if err := b.lake.writeManifest(ctx, b.key, &intent); err != nil {
+			return written, err
 		}
 	} else if before != nil && reflect.DeepEqual(*before, b.manifest) {
-		return written, nil, nil
+		return written, nil
 	}
-	if err := b.replace(ctx, changed, files, stale, &written); err != nil {
-		return written, &intent, err
-	}
-	if err := b.store(ctx, &b.manifest); err != nil {
-		return written, &intent, err
-	}
-	return written, &b.manifest, nil
-}
-
-func (b *Batch) store(ctx context.Context, m *manifest) error {
-	if err := b.lake.writable(); err != nil {
-		return err
-	}
-	return writeManifest(ctx, b.lake.store, b.lake.prefix+b.key, m)
-}
-
-// replace writes the changed objects and removes the stale ones.
-func (b *Batch) replace(ctx context.Context, changed []tables.Name, files map[tables.Name]*spool, stale []string, written *Written) error {
 	for _, name := range changed {
-		if err := b.lake.writable(); err != nil {
-			return err
-		}
 		o := b.manifest.Objects[name]
-		if err := b.lake.store.Put(ctx, b.lake.prefix+o.Key, files[name].content()); err != nil {
-			return err //nolint:wrapcheck // names the object
+		if err := b.lake.put(ctx, o.Key, files[name].content()); err != nil {
+			return written, err
 		}
 		written.Objects++
 		written.Bytes += o.Bytes
 	}
 	for _, key := range stale {
-		if err := b.lake.writable(); err != nil {
-			return err
-		}
-		if err := b.lake.store.Delete(ctx, b.lake.prefix+key); err != nil {
-			return err //nolint:wrapcheck // names the object
+		if err := b.lake.remove(ctx, key); err != nil {
+			return written, err
 		}
 		written.Removed++
 	}
-	return nil
+	return written, b.lake.writeManifest(ctx, b.key, &b.manifest)
 }
 
 // differences lists the tables whose objects must be written, applications last, and the

@@ -109,23 +109,21 @@ func (f *Folder) Swap(ctx context.Context, key string, old, content []byte) erro
 	return f.Put(ctx, key, bytes.NewReader(content))
 }
 
-// List walks the folder of a prefix.
+// List walks the folder that a prefix names or begins in.
 func (f *Folder) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		err := fs.WalkDir(f.root.FS(), path.Clean(prefix), func(name string, entry fs.DirEntry, err error) error {
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil // the folder, or a file removed meanwhile
-			}
-			if err == nil {
-				err = ctx.Err()
-			}
-			if err != nil {
-				return err
-			}
-			if entry.IsDir() || strings.HasPrefix(entry.Name(), ".") {
+		dir := path.Clean(path.Dir(prefix + "x"))
+		err := fs.WalkDir(f.root.FS(), dir, func(name string, entry fs.DirEntry, err error) error {
+			switch {
+			case errors.Is(err, fs.ErrNotExist): // the folder, or what was removed meanwhile
 				return nil
-			}
-			if !yield(name, nil) {
+			case err != nil:
+				return err
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case entry.IsDir() || strings.HasPrefix(entry.Name(), ".") || !strings.HasPrefix(name, prefix):
+				return nil
+			case !yield(name, nil):
 				return fs.SkipAll
 			}
 			return nil
@@ -134,6 +132,24 @@ func (f *Folder) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 			yield("", fmt.Errorf("list %s in %s: %w", prefix, f.path, err))
 		}
 	}
+}
+
+// Folders lists the folders in a folder.
+func (f *Folder) Folders(_ context.Context, prefix string) ([]string, error) {
+	entries, err := fs.ReadDir(f.root.FS(), path.Clean(prefix))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list %s in %s: %w", prefix, f.path, err)
+	}
+	var names []string
+	for _, entry := range entries {
+		if entry.IsDir() {
+			names = append(names, entry.Name())
+		}
+	}
+	return names, nil
 }
 
 // Delete removes a file, and the folders that it leaves empty.

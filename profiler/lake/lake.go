@@ -1,8 +1,11 @@
 package lake
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -12,41 +15,52 @@ import (
 
 // Lake is the tables under a prefix of a store. Its methods may be called at the same time.
 type Lake struct {
+	ctx    context.Context
 	store  Store
 	prefix string
 
-	mu        sync.Mutex
-	manifests map[string]*manifest // by key without the prefix; never changed once there
-	open      map[string]bool      // keys of the manifests of batches under way
-	lease     *Lease
+	mu    sync.Mutex
+	open  map[string]bool // keys of the manifests of batches under way
+	lease *Lease
 }
 
-// Open reads what a lake holds. The prefix is empty or ends in a slash. A lake that does
-// not exist is empty. One that a newer version of this program wrote is refused.
+// Open returns the lake under a prefix, which is empty or ends in a slash. A lake that
+// does not exist is empty. ctx ends the requests of methods that take none.
 func Open(ctx context.Context, store Store, prefix string) (*Lake, error) {
 	if prefix != "" && !strings.HasSuffix(prefix, "/") {
 		return nil, fmt.Errorf("prefix of the lake %q: must end in a slash; write %q", prefix, prefix+"/")
 	}
-	manifests, err := readManifests(ctx, store, prefix)
-	if err != nil {
-		return nil, err
-	}
-	for key, m := range manifests {
-		if m.SchemaVersion > tables.SchemaVersion {
-			return nil, fmt.Errorf("%s%s has schema version %d, this program knows versions up to %d: use a newer version of it",
-				prefix, key, m.SchemaVersion, tables.SchemaVersion)
-		}
-	}
-	return &Lake{store: store, prefix: prefix, manifests: manifests, open: map[string]bool{}}, nil
+	return &Lake{ctx: ctx, store: store, prefix: prefix, open: map[string]bool{}}, nil
 }
 
 // IsCurrent reports whether the lake holds all that a source with this fingerprint will
-// ever say of an attempt, in this version of the schema: it need not be read again.
+// ever say of an attempt, in this version of the schema: it need not be read again. It
+// asks the store; if that fails, the answer is false, and Commit will say what is wrong.
 func (l *Lake) IsCurrent(id tables.Attempt, fingerprint string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	m := l.manifests[attemptManifest(id)]
-	return m != nil && m.Final && !m.Writing && m.Fingerprint == fingerprint && m.SchemaVersion == tables.SchemaVersion
+	return l.isCurrent(attemptManifest(id), fingerprint)
+}
+
+// IsClusterCurrent is IsCurrent for the rows of a cluster.
+func (l *Lake) IsClusterCurrent(id tables.Cluster, fingerprint string) bool {
+	return l.isCurrent(clusterManifest(id), fingerprint)
+}
+
+func (l *Lake) isCurrent(key, fingerprint string) bool {
+	m, err := readManifest(l.ctx, l.store, l.prefix+key)
+	return err == nil && m != nil && m.Final && !m.Writing && m.Fingerprint == fingerprint && m.SchemaVersion == tables.SchemaVersion
+}
+
+// Rows tells how many rows of each table the lake has of an attempt.
+func (l *Lake) Rows(ctx context.Context, id tables.Attempt) (map[tables.Name]int64, error) {
+	m, err := readManifest(ctx, l.store, l.prefix+attemptManifest(id))
+	if err != nil || m == nil {
+		return nil, err
+	}
+	rows := map[tables.Name]int64{}
+	for name, o := range m.Objects {
+		rows[name] = o.Rows
+	}
+	return rows, nil
 }
 
 // Begin starts a batch of all rows of an attempt. start is when the application started,
@@ -82,21 +96,34 @@ func (l *Lake) begin(key, name string, scope tables.Scope, m manifest) (*Batch, 
 	return newBatch(l, key, name, scope, m), nil
 }
 
-// done ends a batch. m is its manifest as it is in the store, nil if that did not change.
-func (l *Lake) done(key string, m *manifest) {
+func (l *Lake) ended(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.open, key)
-	if m != nil {
-		l.manifests[key] = m
-	}
-}
-
-func (l *Lake) manifest(key string) *manifest {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.manifests[key]
 }
 
 func attemptManifest(id tables.Attempt) string { return attemptManifests + attemptName(id) + ".json" }
 func clusterManifest(id tables.Cluster) string { return clusterManifests + clusterName(id) + ".json" }
+
+// put, remove and writeManifest change the store while this process may.
+func (l *Lake) put(ctx context.Context, key string, content io.ReadSeeker) error {
+	if err := l.writable(); err != nil {
+		return err
+	}
+	return l.store.Put(ctx, l.prefix+key, content) //nolint:wrapcheck // names the object
+}
+
+func (l *Lake) remove(ctx context.Context, key string) error {
+	if err := l.writable(); err != nil {
+		return err
+	}
+	return l.store.Delete(ctx, l.prefix+key) //nolint:wrapcheck // names the object
+}
+
+func (l *Lake) writeManifest(ctx context.Context, key string, m *manifest) error {
+	raw, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the manifest %s: %w", key, err)
+	}
+	return l.put(ctx, key, bytes.NewReader(append(raw, '\n')))
+}

@@ -1,13 +1,11 @@
 package lake
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"strings"
-
-	"golang.org/x/sync/errgroup"
+	"io/fs"
 
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
@@ -38,50 +36,27 @@ type object struct {
 	Bytes  int64  `json:"bytes"`
 }
 
-func (m *manifest) attempt() tables.Attempt {
-	return tables.Attempt{
-		Cluster:       tables.Cluster{Account: m.Account, Region: m.Region, ClusterID: m.ClusterID},
-		ApplicationID: m.ApplicationID, AttemptID: m.AttemptID,
+// readManifest returns nil if there is none.
+func readManifest(ctx context.Context, store Store, key string) (*manifest, error) {
+	raw, err := readAll(ctx, store, key)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil //nolint:nilnil // documented
 	}
-}
-
-// manifestReads is how many manifests are read at a time.
-const manifestReads = 16
-
-// readManifests reads all manifests of a lake, by their key without the prefix.
-func readManifests(ctx context.Context, store Store, prefix string) (map[string]*manifest, error) {
-	all := map[string]*manifest{}
-	group, reading := errgroup.WithContext(ctx)
-	group.SetLimit(manifestReads)
-	for _, folder := range []string{attemptManifests, clusterManifests} {
-		for key, err := range store.List(ctx, prefix+folder) {
-			if err != nil {
-				return nil, fmt.Errorf("read the lake's manifests: %w", err)
-			}
-			read := &manifest{}
-			all[strings.TrimPrefix(key, prefix)] = read
-			group.Go(func() error {
-				raw, err := readAll(reading, store, key)
-				if err == nil {
-					err = json.Unmarshal(raw, read)
-				}
-				if err != nil {
-					return fmt.Errorf("read the lake's manifest %s: %w", key, err)
-				}
-				return nil
-			})
-		}
+	m := &manifest{}
+	if err == nil {
+		err = json.Unmarshal(raw, m)
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // wrapped above
-	}
-	return all, nil
-}
-
-func writeManifest(ctx context.Context, store Store, key string, m *manifest) error {
-	raw, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
-		return fmt.Errorf("write the manifest %s: %w", key, err)
+		return nil, fmt.Errorf("read the manifest %s: %w", key, err)
 	}
-	return store.Put(ctx, key, bytes.NewReader(append(raw, '\n'))) //nolint:wrapcheck // names the object
+	return m, known(m.SchemaVersion, key)
+}
+
+// known refuses what a newer version of this program wrote.
+func known(version int, key string) error {
+	if version > tables.SchemaVersion {
+		return fmt.Errorf("%s has schema version %d, but this program knows versions up to %d: use a newer one",
+			key, version, tables.SchemaVersion)
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"path"
 	"reflect"
 	"slices"
 	"strconv"
@@ -26,52 +27,102 @@ type Filter struct {
 	From, To string
 }
 
-func (f Filter) matches(m *manifest) bool {
-	same := func(want, is string) bool { return want == "" || want == is }
-	return same(f.Account, m.Account) && same(f.Region, m.Region) && same(f.ClusterID, m.ClusterID) &&
-		same(f.ApplicationID, m.ApplicationID) && (f.AttemptID == nil || *f.AttemptID == m.AttemptID) &&
-		f.From <= m.Day && (f.To == "" || m.Day <= f.To)
-}
-
-// find returns the keys of matching manifests, the latest days first.
-func (l *Lake) find(f Filter) []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var keys []string
-	for key, m := range l.manifests {
-		if f.matches(m) {
-			keys = append(keys, key)
+// ofName reports whether the filter chooses an object or a manifest by its name: the
+// parts of attemptName or clusterName.
+func (f Filter) ofName(name string) bool {
+	want := []string{f.ApplicationID, "", f.ClusterID, f.Region, f.Account}
+	parts := strings.Split(name, ".")
+	if len(parts) == 3 { // of a cluster
+		want = want[2:]
+	} else if f.AttemptID != nil && (len(parts) < 2 || parts[1] != part(*f.AttemptID)) {
+		return false
+	}
+	for i := range min(len(want), len(parts)) {
+		if want[i] != "" && parts[i] != part(want[i]) {
+			return false
 		}
 	}
-	slices.SortFunc(keys, func(a, b string) int {
-		if byDay := strings.Compare(l.manifests[b].Day, l.manifests[a].Day); byDay != 0 {
-			return byDay
-		}
-		return strings.Compare(a, b)
-	})
-	return keys
+	return len(parts) == len(want)
 }
 
-// Read yields the rows of a table, the latest days first, as the lake was when it was
-// opened. Columns that an older file lacks are null or zero; a file of a newer schema
-// version is an error.
+func (f Filter) ofDay(day string) bool { return f.From <= day && (f.To == "" || day <= f.To) }
+
+// find yields the keys of a table's objects, the latest days first.
+func (l *Lake) find(ctx context.Context, table tables.Name, f Filter) iter.Seq2[string, error] {
+	d := definitions[table]
+	if f.ApplicationID != "" && d.Scope == tables.OfAttempt {
+		return l.ofManifests(ctx, table, attemptManifests+part(f.ApplicationID)+".", f)
+	}
+	if f.ClusterID != "" && d.Scope == tables.OfCluster {
+		return l.ofManifests(ctx, table, clusterManifests+part(f.ClusterID)+".", f)
+	}
+	return func(yield func(string, error) bool) {
+		folder := l.prefix + string(table) + "/"
+		days, err := l.store.Folders(ctx, folder)
+		if err != nil {
+			yield("", err)
+			return
+		}
+		for _, dir := range slices.Backward(days) {
+			if !f.ofDay(strings.TrimPrefix(dir, "dt=")) {
+				continue
+			}
+			for key, err := range l.store.List(ctx, folder+dir+"/") {
+				if err == nil && !f.ofName(strings.TrimSuffix(path.Base(key), ".parquet")) {
+					continue
+				}
+				if !yield(key, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// ofManifests yields the keys of a table's objects that the manifests with a prefix name.
+// That spares listing all days.
+func (l *Lake) ofManifests(ctx context.Context, table tables.Name, prefix string, f Filter) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for key, err := range l.store.List(ctx, l.prefix+prefix) {
+			var m *manifest
+			if err == nil && !f.ofName(strings.TrimSuffix(path.Base(key), ".json")) {
+				continue
+			}
+			if err == nil {
+				m, err = readManifest(ctx, l.store, key)
+			}
+			if err != nil {
+				yield("", err)
+				return
+			}
+			if m == nil || !f.ofDay(m.Day) {
+				continue
+			}
+			if o, has := m.Objects[table]; has && !yield(l.prefix+o.Key, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Read yields the rows of a table, the latest days first unless the filter names what the
+// objects are about. Columns that an older file lacks are null, or zero where they cannot
+// be; a file of a newer schema version is an error. An object that is removed, or not yet
+// written, while Read runs is left out.
 func Read[T any, P interface {
 	*T
 	tables.Row
 }](ctx context.Context, l *Lake, f Filter) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		name := P(nil).Table()
-		for _, key := range l.find(f) {
-			m := l.manifest(key)
-			o, has := m.Objects[name]
-			if !has {
-				continue
+		for key, err := range l.find(ctx, name, f) {
+			if err == nil {
+				err = readObject(ctx, l.store, key, yield)
 			}
-			err := readObject(ctx, l.store, l.prefix+o.Key, yield)
 			switch {
 			case errors.Is(err, errStop):
 				return
-			case m.Writing && errors.Is(err, fs.ErrNotExist): // not yet written
+			case errors.Is(err, fs.ErrNotExist):
 			case err != nil:
 				yield(*new(T), fmt.Errorf("read table %s: %w", name, err))
 				return
@@ -175,9 +226,5 @@ func openFile(content io.ReaderAt, size int64, key string) (*parquet.File, error
 	if err != nil {
 		return nil, fmt.Errorf("%s: metadata %s is %q, not a schema version: not a file of this lake", key, metaSchemaVersion, text)
 	}
-	if version > tables.SchemaVersion {
-		return nil, fmt.Errorf("%s has schema version %d, this program knows versions up to %d: use a newer version of it",
-			key, version, tables.SchemaVersion)
-	}
-	return file, nil
+	return file, known(version, key)
 }

@@ -16,8 +16,11 @@ type Store interface {
 	// Swap replaces the content old, nil if there must be no object, in one step. It
 	// returns ErrChanged if the object has another content.
 	Swap(ctx context.Context, key string, old, content []byte) error
-	// List yields the keys with a prefix, in order. The prefix is empty or ends in a slash.
+	// List yields the keys with a prefix, in order. It ends at the first error.
 	List(ctx context.Context, prefix string) iter.Seq2[string, error]
+	// Folders returns the names directly below a prefix that have keys below them, in
+	// order. The prefix ends in a slash.
+	Folders(ctx context.Context, prefix string) ([]string, error)
 	// Delete removes an object. Removing one that does not exist is no error.
 	Delete(ctx context.Context, key string) error
 }
