@@ -9,10 +9,6 @@ import (
 	"time"
 )
 
-// maxServers is how many history servers run at once, unless all of them answer
-// requests: each is a JVM of a few hundred MiB.
-const maxServers = 3
-
 // historyServers are those that run or start, by cluster id.
 type historyServers struct {
 	mu   sync.Mutex
@@ -33,7 +29,7 @@ type entry struct {
 // acquire returns a cluster's history server, started if need be, which runs at least
 // until release is called.
 func (s *Service) acquire(ctx context.Context, clusterID string) (server *historyServer, release func(), err error) {
-	e, found := s.servers.enter(clusterID)
+	e, found := s.servers.enter(clusterID, s.withDefaults().MaxServers)
 	if !found {
 		// The start outlives the request that wanted it: others wait for it, too.
 		go func() {
@@ -56,8 +52,8 @@ func (s *Service) acquire(ctx context.Context, clusterID string) (server *histor
 }
 
 // enter counts a request in. found is false if the caller has to start the server. A
-// server that has exited by itself is replaced, and one too many is stopped first.
-func (h *historyServers) enter(clusterID string) (e *entry, found bool) {
+// server that has exited by itself is replaced, and one more than most is stopped first.
+func (h *historyServers) enter(clusterID string, most int) (e *entry, found bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e, found = h.byID[clusterID]
@@ -65,7 +61,7 @@ func (h *historyServers) enter(clusterID string) (e *entry, found bool) {
 		found = false
 	}
 	if !found {
-		h.makeRoom()
+		h.makeRoom(most)
 		e = &entry{started: make(chan struct{})}
 		if h.byID == nil {
 			h.byID = map[string]*entry{}
@@ -81,8 +77,8 @@ func (h *historyServers) enter(clusterID string) (e *entry, found bool) {
 
 // makeRoom stops the server that has been without requests longest, if there are as
 // many as may be. The caller holds the lock.
-func (h *historyServers) makeRoom() {
-	if len(h.byID) < maxServers {
+func (h *historyServers) makeRoom(most int) {
+	if len(h.byID) < most {
 		return
 	}
 	oldest := ""

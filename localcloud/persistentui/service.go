@@ -51,6 +51,9 @@ type Limits struct {
 	SessionLifetime time.Duration
 	// IdleTime is how long a history server runs without requests: 2 min.
 	IdleTime time.Duration
+	// MaxServers is how many history servers run at once, unless all of them answer
+	// requests: 3. Each is a JVM of a few hundred MiB.
+	MaxServers int
 }
 
 func (l Limits) withDefaults() Limits {
@@ -63,6 +66,9 @@ func (l Limits) withDefaults() Limits {
 		if *limit.value == 0 {
 			*limit.value = limit.unset
 		}
+	}
+	if l.MaxServers == 0 {
+		l.MaxServers = 3
 	}
 	return l
 }
