@@ -13,7 +13,10 @@ import (
 // secrets, and adds the columns and tables that follow from others: both roads give it
 // what Spark said, and nothing else.
 type attempt struct {
-	id      tables.Attempt
+	id tables.Attempt
+	// identify sets the id when the first row is due; nil if it is known from the start.
+	identify func()
+
 	sink    tables.Sink
 	secrets *redaction.Rules // set as soon as the application's properties are known
 	summary Summary
@@ -28,10 +31,17 @@ type attempt struct {
 // counts are those of the table applications.
 type counts struct{ jobs, failedJobs, stages, tasks, failedTasks, sql int64 }
 
-// newAttempt returns a writer of rows to the sink. The id can be set later, but before
-// the first row.
+// newAttempt returns a writer of rows to the sink.
 func newAttempt(id tables.Attempt, sink tables.Sink) *attempt {
 	return &attempt{id: id, sink: sink, secrets: redaction.New(nil), summary: Summary{Rows: map[tables.Name]int64{}}}
+}
+
+// key returns the key of the rows.
+func (a *attempt) key() tables.Attempt {
+	if a.id.ApplicationID == "" && a.identify != nil {
+		a.identify()
+	}
+	return a.id
 }
 
 func (a *attempt) put(row tables.Row) error {
@@ -65,7 +75,7 @@ func (a *attempt) optionalText(text *string) *string {
 }
 
 func (a *attempt) job(row *tables.Job) error {
-	row.Attempt = a.id
+	row.Attempt = a.key()
 	row.JobName, row.Description = a.text(row.JobName), a.optionalText(row.Description)
 	row.JobGroup, row.FailureReason = a.optionalText(row.JobGroup), a.optionalText(row.FailureReason)
 	row.DurationMillis = duration(row.SubmissionTime, row.CompletionTime)
@@ -80,7 +90,7 @@ func (a *attempt) job(row *tables.Job) error {
 // stage writes the rows of a stage's attempt. The summary is nil if Spark has none; p95 is
 // the 95th percentile of its tasks' durations, in milliseconds.
 func (a *attempt) stage(row *tables.StageRow, summary *tables.TaskSummary, p95 float64) error {
-	row.Attempt = a.id
+	row.Attempt = a.key()
 	row.StageName, row.Description = a.text(row.StageName), a.optionalText(row.Description)
 	row.FailureReason = a.optionalText(row.FailureReason)
 	deriveStage(row)
@@ -93,7 +103,7 @@ func (a *attempt) stage(row *tables.StageRow, summary *tables.TaskSummary, p95 f
 		return err
 	}
 	if summary != nil {
-		summary.Attempt, summary.Stage, summary.RawJSON = a.id, row.Stage, summaryJSON(summary)
+		summary.Attempt, summary.Stage, summary.RawJSON = a.key(), row.Stage, summaryJSON(summary)
 		if err := a.put(summary); err != nil {
 			return err
 		}
@@ -115,13 +125,13 @@ func (a *attempt) stage(row *tables.StageRow, summary *tables.TaskSummary, p95 f
 }
 
 func (a *attempt) task(row *tables.Task) error {
-	row.Attempt, row.ErrorMessage = a.id, a.optionalText(row.ErrorMessage)
+	row.Attempt, row.ErrorMessage = a.key(), a.optionalText(row.ErrorMessage)
 	return a.put(row)
 }
 
 // executor writes the row of an executor; logs are the URLs of its logs by name.
 func (a *attempt) executor(row *tables.Executor, logs map[string]string) error {
-	row.Attempt, row.RemoveReason = a.id, a.optionalText(row.RemoveReason)
+	row.Attempt, row.RemoveReason = a.key(), a.optionalText(row.RemoveReason)
 	row.IsBlacklisted = row.IsExcluded
 	hidden := make(map[string]string, len(logs))
 	for name, url := range logs {
@@ -135,7 +145,7 @@ func (a *attempt) executor(row *tables.Executor, logs map[string]string) error {
 // sql writes the row of a SQL execution and those of its operators, of which the row has
 // the plan as JSON.
 func (a *attempt) sql(row *tables.SQL, plan *planGraph, value func(planMetric) (value *int64, text string)) error {
-	row.Attempt, row.Description, row.ErrorMessage = a.id, a.text(row.Description), a.optionalText(row.ErrorMessage)
+	row.Attempt, row.Description, row.ErrorMessage = a.key(), a.text(row.Description), a.optionalText(row.ErrorMessage)
 	if row.DurationMillis = duration(row.SubmissionTime, row.CompletionTime); row.Status == SQLRunning {
 		row.DurationMillis = nil
 	}
@@ -150,7 +160,7 @@ func (a *attempt) sql(row *tables.SQL, plan *planGraph, value func(planMetric) (
 // environment writes the properties of a section: spark, hadoop, system, metrics or runtime.
 func (a *attempt) environment(section string, properties map[string]string) error {
 	for _, name := range sorted(properties) {
-		row := &tables.Environment{Attempt: a.id, Section: section, Name: name}
+		row := &tables.Environment{Attempt: a.key(), Section: section, Name: name}
 		row.Value, row.Masked = a.secrets.Property(name, properties[name])
 		if err := a.put(row); err != nil {
 			return err
@@ -162,7 +172,7 @@ func (a *attempt) environment(section string, properties map[string]string) erro
 // application writes the row of the application and what is known once all others are
 // written. until is when its executors ended if they were not removed; 0 if unknown.
 func (a *attempt) application(row *tables.Application, until tables.Millis) error {
-	row.Attempt, row.ApplicationName, row.SparkUser = a.id, a.text(row.ApplicationName), a.text(row.SparkUser)
+	row.Attempt, row.ApplicationName, row.SparkUser = a.key(), a.text(row.ApplicationName), a.text(row.SparkUser)
 	row.DurationMillis = duration(row.StartTime, row.EndTime)
 	if row.DurationMillis != nil {
 		row.DurationMinutes = new(float64(*row.DurationMillis) / 60_000)
@@ -176,14 +186,14 @@ func (a *attempt) application(row *tables.Application, until tables.Millis) erro
 		return err
 	}
 	for _, finding := range findings.Judge(a.candidates, row.DurationMillis) {
-		finding.Attempt = a.id
+		finding.Attempt = a.key()
 		if err := a.put(&finding); err != nil {
 			return err
 		}
 	}
-	agg := &tables.IneffJobAgg{Attempt: a.id, StartTime: row.StartTime, IneffStageAgg: percent(a.inefficient, a.stages)}
+	agg := &tables.IneffJobAgg{Attempt: a.key(), StartTime: row.StartTime, IneffStageAgg: percent(a.inefficient, a.stages)}
 	if err := a.put(agg); err != nil {
 		return err
 	}
-	return a.put(&tables.PhotonAnalysis{Attempt: a.id})
+	return a.put(&tables.PhotonAnalysis{Attempt: a.key()})
 }

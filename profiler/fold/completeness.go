@@ -42,7 +42,7 @@ type endpoint struct {
 
 // complete writes the row of an endpoint.
 func (a *attempt) complete(e endpoint) error {
-	row := tables.Completeness{Attempt: a.id, Endpoint: e.name, Expected: e.expected, Seen: e.seen, Final: e.final}
+	row := tables.Completeness{Attempt: a.key(), Endpoint: e.name, Expected: e.expected, Seen: e.seen, Final: e.final}
 	if e.expected != nil {
 		row.Missing = new(max(0, *e.expected-e.seen))
 	}

@@ -172,7 +172,15 @@ func memory(size string) *int64 {
 }
 
 // sorted lists the keys of a map.
-func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// nonEmpty returns the text, nil if there is none.
+func nonEmpty(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
 
 // compactJSON returns a value as JSON as Spark writes it: in one line, without escapes for HTML.
 func compactJSON(value any) string {

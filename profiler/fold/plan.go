@@ -83,7 +83,7 @@ func (a *attempt) planRows(id int64, plan *planGraph, value func(planMetric) (*i
 	}
 	for i := range plan.nodes {
 		n := &plan.nodes[i]
-		row := &tables.SQLNode{Attempt: a.id, SQLID: id, NodeID: n.id, NodeName: a.text(strings.TrimSpace(n.name)), CodegenID: n.codegen}
+		row := &tables.SQLNode{Attempt: a.key(), SQLID: id, NodeID: n.id, NodeName: a.text(strings.TrimSpace(n.name)), CodegenID: n.codegen}
 		if len(n.metrics) == 0 {
 			if err := a.put(row); err != nil {
 				return err

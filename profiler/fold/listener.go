@@ -1,0 +1,231 @@
+package fold
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"strconv"
+
+	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/phases/redaction"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// Log writes the rows of the application of an event log to the sink, while it reads the
+// log once. Its memory grows with what is open: jobs, stages and their tasks, executions.
+func Log(
+	ctx context.Context, log *eventlog.Log, cluster tables.Cluster, o Options, sink tables.Sink,
+) (Summary, error) {
+	l := newListener(log, cluster, o, sink)
+	report, err := log.Read(ctx, l.take)
+	l.summary.Report = report
+	if err != nil {
+		return l.summary, fmt.Errorf("read the application of event log %s: %w", log.Name, err)
+	}
+	if err := l.close(); err != nil {
+		return l.summary, err
+	}
+	l.summary.Final = l.ended || !log.InProgress
+	return l.summary, nil
+}
+
+// listener follows an application by its events, as
+// org.apache.spark.status.AppStatusListener does. A row is written as soon as no later
+// event changes it.
+type listener struct {
+	*attempt
+	options Options
+	log     *eventlog.Log
+	engine  *phases.Engine
+
+	version         string
+	application     eventlog.ApplicationStart
+	started, ended  bool // ApplicationStart and ApplicationEnd came
+	end, latest     tables.Millis
+	environments    *eventlog.EnvironmentUpdate
+	profiles        map[int64]int64 // cores of a task, by resource profile
+	coresOfTask     int64           // of the default profile
+	executors       map[string]*executor
+	dead            map[string]*executor // removed, but stages that they worked for are open
+	namedExecutors  map[string]struct{}  // by tasks only
+	jobs            map[int64]*job       // that have not ended
+	stageIDs        map[int64]*stageID
+	open            map[stageKey]*stage
+	running         map[int64]eventlog.Task // only for the table tasks
+	executions      map[int64]*execution
+	endedExecutions []*execution // in the order of their ends; not written yet
+	task            taskRow
+	scratch         []int64
+	seen            seen
+}
+
+func newListener(log *eventlog.Log, cluster tables.Cluster, o Options, sink tables.Sink) *listener {
+	l := &listener{
+		attempt: newAttempt(tables.Attempt{Cluster: cluster, Source: tables.SourceLogs}, sink),
+		options: o, log: log, engine: phases.NewEngine(),
+		profiles: map[int64]int64{}, coresOfTask: 1, executors: map[string]*executor{}, dead: map[string]*executor{},
+		namedExecutors: map[string]struct{}{}, jobs: map[int64]*job{}, stageIDs: map[int64]*stageID{},
+		open: map[stageKey]*stage{}, running: map[int64]eventlog.Task{}, executions: map[int64]*execution{},
+		seen: seen{attempts: attempts{}},
+	}
+	l.identify = l.name
+	return l
+}
+
+// name fixes the keys of all rows when the first of them is due: by the start of the
+// application, else by its properties, else by the name of the log.
+func (l *listener) name() {
+	l.id.ApplicationID, l.id.AttemptID = l.application.ID, l.application.Attempt
+	if l.id.ApplicationID == "" && l.environments != nil {
+		l.id.ApplicationID = l.environments.Spark["spark.app.id"]
+	}
+	if l.id.ApplicationID == "" {
+		l.id.ApplicationID = path.Base(l.log.Name)
+	}
+}
+
+// take takes the next event.
+func (l *listener) take(event eventlog.Event) error {
+	if e := eventlog.Phase(event); e != nil {
+		l.engine.Add(e)
+	}
+	switch e := event.(type) {
+	case *eventlog.TaskStart:
+		l.taskStart(e)
+	case *eventlog.TaskEnd:
+		return l.taskEnd(e)
+	case *eventlog.JobStart:
+		l.jobStart(e)
+	case *eventlog.JobEnd:
+		return l.jobEnd(e)
+	case *eventlog.StageSubmitted:
+		l.stageSubmitted(e)
+	case *eventlog.StageCompleted:
+		return l.stageCompleted(e)
+	case *eventlog.SQLStart:
+		l.sqlStart(e)
+	case *eventlog.SQLPlan:
+		l.execution(e.ID).plan, l.execution(e.ID).row.PlanLength = graphOf(&e.Plan), e.PlanLength
+	case *eventlog.SQLEnd:
+		return l.sqlEnd(e)
+	case *eventlog.DriverAccumulators:
+		l.execution(e.Execution).report(e.Updates)
+	default:
+		l.takeOther(event)
+	}
+	return nil
+}
+
+// takeOther takes events of the application and its executors.
+func (l *listener) takeOther(event eventlog.Event) {
+	switch e := event.(type) {
+	case *eventlog.LogStart:
+		l.version = e.SparkVersion
+	case *eventlog.ApplicationStart:
+		l.applicationStart(e)
+	case *eventlog.ApplicationEnd:
+		l.ended, l.end = true, e.Time
+		l.see(e.Time)
+	case *eventlog.EnvironmentUpdate:
+		l.environmentUpdate(e)
+	case *eventlog.ResourceProfileAdded:
+		l.profiles[e.ID] = int64(e.TaskCPUs)
+	case *eventlog.ExecutorAdded:
+		l.executorAdded(e)
+	case *eventlog.ExecutorRemoved:
+		l.executorRemoved(e)
+	case *eventlog.ExecutorExcluded:
+		l.executorExcluded(e)
+	case *eventlog.BlockManagerAdded:
+		l.blockManagerAdded(e)
+	case *eventlog.StageExecutorMetrics:
+		l.stageExecutorMetrics(e)
+	}
+}
+
+func (l *listener) see(time tables.Millis) { l.latest = max(l.latest, time) }
+
+func (l *listener) applicationStart(e *eventlog.ApplicationStart) {
+	l.started, l.application = true, *e
+	l.application.DriverLogs = nil // valid until the next event
+	l.see(e.Time)
+	// The driver's block manager has registered before.
+	if driver := l.executors[DriverExecutor]; driver != nil && driver.live && e.DriverLogs != nil {
+		driver.logs = maps.Clone(e.DriverLogs)
+	}
+}
+
+func (l *listener) environmentUpdate(e *eventlog.EnvironmentUpdate) {
+	l.environments = &eventlog.EnvironmentUpdate{
+		JVM: maps.Clone(e.JVM), Spark: maps.Clone(e.Spark), Hadoop: maps.Clone(e.Hadoop), System: maps.Clone(e.System),
+		Metrics: maps.Clone(e.Metrics),
+	}
+	l.secrets = redaction.New(l.environments.Spark)
+	if cores, err := strconv.ParseInt(e.Spark["spark.task.cpus"], 10, 64); err == nil {
+		l.coresOfTask = cores
+	}
+}
+
+// close writes what the end of the log leaves open.
+func (l *listener) close() error {
+	for _, write := range []func() error{
+		l.closeStages, l.closeJobs, l.closeTasks, l.closeExecutions, l.closeExecutors, l.closeEnvironments, l.closePhases,
+		l.closeApplication, l.closeCompleteness,
+	} {
+		if err := write(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *listener) closeEnvironments() error {
+	e := l.environments
+	if e == nil {
+		return nil
+	}
+	for _, section := range []struct {
+		name       string
+		properties map[string]string
+	}{{"runtime", e.JVM}, {"spark", e.Spark}, {"hadoop", e.Hadoop}, {"system", e.System}, {"metrics", e.Metrics}} {
+		if err := l.environment(section.name, section.properties); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// closePhases writes the division of the wall clock, as `observatory trace` has it.
+func (l *listener) closePhases() error {
+	result := l.engine.Result()
+	wall := max(1, result.End-result.Begin)
+	for _, phase := range platform.Phases() {
+		row := &tables.Phase{
+			Attempt: l.key(), Phase: string(phase), DurationMillis: result.Phases[phase],
+			Ratio: float64(result.Phases[phase]) / float64(wall), Approximate: result.Approximate,
+		}
+		if err := l.put(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *listener) closeApplication() error {
+	a := l.application
+	row := &tables.Application{
+		ApplicationName: a.Name, StartTime: a.Time, EndTime: l.end, LastEventTime: l.latest, Completed: l.ended,
+		SparkVersion: l.version, SparkUser: a.User, StepID: l.options.step(l.key().ApplicationID),
+	}
+	if l.environments != nil {
+		applicationProperties(row, l.environments.Spark)
+	}
+	until := l.latest
+	if l.ended {
+		until = l.end
+	}
+	return l.attempt.application(row, until)
+}

@@ -1,0 +1,177 @@
+package fold
+
+import (
+	"maps"
+	"strconv"
+
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// executor is one, or the driver (org.apache.spark.status.LiveExecutor).
+type executor struct {
+	row   tables.Executor
+	host  string
+	logs  map[string]string
+	live  bool // it was not removed
+	known bool // its start was seen
+	peaks *eventlog.ExecutorMetrics
+}
+
+// fallbackExecutor is no executor: what Spark calls the store of decommissioned ones
+// (org.apache.spark.storage.FallbackStorage).
+const fallbackExecutor = "fallback"
+
+// liveExecutor returns the executor; nil if it is unknown or was removed. What comes later
+// for it, Spark does not count.
+func (l *listener) liveExecutor(id string) *executor {
+	if x := l.executors[id]; x != nil && x.live {
+		return x
+	}
+	return nil
+}
+
+// register returns the executor; a new one if it was removed: it registered again.
+func (l *listener) register(id string, time tables.Millis) *executor {
+	l.see(time)
+	x := l.liveExecutor(id)
+	if x == nil {
+		// Old versions of Spark know one resource profile, 0.
+		x = &executor{row: tables.Executor{ExecutorID: id, AddTime: time, ResourceProfileID: new(int64)}, live: true, known: true}
+		l.executors[id] = x
+	}
+	x.row.IsActive = true
+	return x
+}
+
+func (l *listener) executorAdded(e *eventlog.ExecutorAdded) {
+	x := l.register(e.ID, e.Time)
+	x.host, x.logs = e.Host, maps.Clone(e.Logs)
+	x.row.TotalCores = e.Cores
+	cores := l.coresOfTask
+	if e.ResourceProfile != nil {
+		x.row.ResourceProfileID = new(*e.ResourceProfile)
+		if of := l.profiles[*e.ResourceProfile]; of > 0 {
+			cores = of
+		}
+	}
+	x.row.MaxTasks = e.Cores / max(1, cores)
+}
+
+func (l *listener) blockManagerAdded(e *eventlog.BlockManagerAdded) {
+	x := l.register(e.Executor, e.Time)
+	x.row.HostPort, x.row.MaxMemory = e.Host+":"+strconv.FormatInt(e.Port, 10), e.MaxMemory
+	if x.host == "" {
+		x.host = e.Host
+	}
+}
+
+func (l *listener) executorRemoved(e *eventlog.ExecutorRemoved) {
+	l.see(e.Time)
+	x := l.executors[e.ID]
+	if x == nil { // its start was lost
+		x = &executor{row: tables.Executor{ExecutorID: e.ID}, live: true}
+		l.executors[e.ID] = x
+	}
+	if !x.live {
+		return
+	}
+	x.live, x.row.IsActive, x.row.RemoveTime, x.row.RemoveReason = false, false, e.Time, &e.Reason
+	if l.earliestOpen() < e.Time {
+		l.dead[e.ID] = x
+	}
+}
+
+// earliestOpen returns when the first open stage was submitted: 0 if one was not.
+func (l *listener) earliestOpen() tables.Millis {
+	earliest := tables.Millis(1) << 62
+	for _, s := range l.open {
+		earliest = min(earliest, s.row.SubmissionTime)
+	}
+	return earliest
+}
+
+// forgetDead forgets the removed executors that worked for no open stage: their peaks
+// cannot change.
+func (l *listener) forgetDead() {
+	if len(l.dead) == 0 {
+		return
+	}
+	earliest := l.earliestOpen()
+	maps.DeleteFunc(l.dead, func(_ string, x *executor) bool { return earliest >= x.row.RemoveTime })
+}
+
+// executorExcluded takes both names of the event, and those of hosts.
+func (l *listener) executorExcluded(e *eventlog.ExecutorExcluded) {
+	for id, x := range l.executors {
+		if x.live && (id == e.ID || (e.Host != "" && x.host == e.Host && id != DriverExecutor)) {
+			x.row.IsExcluded = !e.Undo
+		}
+	}
+}
+
+func (l *listener) stageExecutorMetrics(e *eventlog.StageExecutorMetrics) {
+	x := l.liveExecutor(e.Executor)
+	if x == nil {
+		x = l.dead[e.Executor]
+	}
+	if x != nil {
+		x.peak(&e.Peaks)
+	}
+}
+
+// peak keeps the larger of each peak.
+func (x *executor) peak(m *eventlog.ExecutorMetrics) {
+	if m == nil {
+		return
+	}
+	if x.peaks == nil {
+		x.peaks = new(*m)
+		return
+	}
+	p := x.peaks
+	p.JVMHeap, p.JVMOffHeap = max(p.JVMHeap, m.JVMHeap), max(p.JVMOffHeap, m.JVMOffHeap)
+	p.OnHeapExecution, p.OffHeapExecution = max(p.OnHeapExecution, m.OnHeapExecution), max(p.OffHeapExecution, m.OffHeapExecution)
+	p.OnHeapStorage, p.OffHeapStorage = max(p.OnHeapStorage, m.OnHeapStorage), max(p.OffHeapStorage, m.OffHeapStorage)
+	p.JVMRSS, p.PythonRSS, p.OtherRSS = max(p.JVMRSS, m.JVMRSS), max(p.PythonRSS, m.PythonRSS), max(p.OtherRSS, m.OtherRSS)
+	p.TotalGCTime = max(p.TotalGCTime, m.TotalGCTime)
+}
+
+// setPeaks fills in the peaks of an executor. Spark tells 0 of a process tree that it does
+// not measure.
+func setPeaks(row *tables.Executor, p *eventlog.ExecutorMetrics) {
+	if p == nil {
+		return
+	}
+	row.PeakJVMHeap, row.PeakJVMOffHeap = &p.JVMHeap, &p.JVMOffHeap
+	row.PeakOnHeapExec, row.PeakOffHeapExec = &p.OnHeapExecution, &p.OffHeapExecution
+	row.PeakOnHeapStorage, row.PeakOffHeapStorage = &p.OnHeapStorage, &p.OffHeapStorage
+	if tree := p.JVMRSS + p.PythonRSS + p.OtherRSS; tree > 0 {
+		row.PeakProcessTreeRSS = &tree
+	}
+}
+
+func (l *listener) closeExecutors() error {
+	for _, id := range sorted(l.executors) {
+		if id == fallbackExecutor {
+			continue
+		}
+		x := l.executors[id]
+		if x.row.HostPort == "" {
+			x.row.HostPort = x.host
+		}
+		setPeaks(&x.row, x.peaks)
+		if id == DriverExecutor { // org.apache.spark.status.AppStatusStore.replaceDriverGcTime
+			if x.peaks != nil {
+				x.row.TotalGCTime = x.peaks.TotalGCTime
+			}
+			if l.started && l.ended {
+				x.row.TotalDuration = l.end - l.application.Time
+			}
+		}
+		if err := l.attempt.executor(&x.row, x.logs); err != nil {
+			return err
+		}
+	}
+	return nil
+}

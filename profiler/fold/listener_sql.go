@@ -1,0 +1,146 @@
+package fold
+
+import (
+	"slices"
+
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// execution is a SQL execution (org.apache.spark.sql.execution.ui.LiveExecutionData).
+type execution struct {
+	row     tables.SQL
+	plan    *planGraph // nil if it was not told
+	started bool
+	ended   bool
+	queued  bool // all is ended; it waits to be written
+	failure string
+	jobs    []executionJob
+	// values are what stages and the driver reported of accumulators, the latest of each:
+	// Spark tells totals of all tasks and stages so far.
+	values map[int64]int64
+}
+
+type executionJob struct {
+	id     int64
+	status string
+}
+
+// waitingExecutions is how many executions that ended wait for what comes late: Spark may
+// start a job of an execution after its end.
+const waitingExecutions = 128
+
+// execution returns the execution, a new one if it is unknown. What comes for one that is
+// written is lost.
+func (l *listener) execution(id int64) *execution {
+	if x := l.executions[id]; x != nil {
+		return x
+	}
+	x := &execution{row: tables.SQL{SQLID: id}}
+	if !l.seen.writtenSQL.has(id) {
+		l.executions[id] = x
+	}
+	return x
+}
+
+func (x *execution) report(values []eventlog.Accumulator) {
+	if x.values == nil && len(values) > 0 {
+		x.values = map[int64]int64{}
+	}
+	for _, v := range values {
+		x.values[v.ID] = v.Value
+	}
+}
+
+func (l *listener) sqlStart(e *eventlog.SQLStart) {
+	l.see(e.Time)
+	if !l.seen.sql.add(e.ID) {
+		return
+	}
+	x := l.execution(e.ID)
+	x.started = true
+	x.row.SubmissionTime, x.row.Description, x.row.PlanLength = e.Time, e.Description, e.PlanLength
+	if e.Root != nil {
+		x.row.RootSQLID = new(*e.Root)
+	}
+	x.plan = graphOf(&e.Plan)
+}
+
+func (l *listener) sqlEnd(e *eventlog.SQLEnd) error {
+	l.see(e.Time)
+	x := l.execution(e.ID)
+	x.ended, x.failure, x.row.CompletionTime = true, e.Failure, e.Time
+	return l.endExecution(x)
+}
+
+func (l *listener) executionJobEnded(j *job) error {
+	if j.row.SQLID == nil {
+		return nil
+	}
+	x := l.execution(*j.row.SQLID)
+	for i := range x.jobs {
+		if x.jobs[i].id == j.row.JobID {
+			x.jobs[i].status = j.row.Status
+		}
+	}
+	return l.endExecution(x)
+}
+
+// endExecution lets an execution wait to be written once it and all its jobs have ended.
+func (l *listener) endExecution(x *execution) error {
+	if !x.ended || x.queued || slices.ContainsFunc(x.jobs, func(j executionJob) bool { return j.status == JobRunning }) {
+		return nil
+	}
+	x.queued = true
+	l.endedExecutions = append(l.endedExecutions, x)
+	if len(l.endedExecutions) <= waitingExecutions {
+		return nil
+	}
+	first := l.endedExecutions[0]
+	l.endedExecutions = slices.Delete(l.endedExecutions, 0, 1)
+	return l.writeExecution(first)
+}
+
+func (l *listener) writeExecution(x *execution) error {
+	id := x.row.SQLID
+	delete(l.executions, id)
+	l.seen.writtenSQL.add(id)
+	x.row.Status = x.status()
+	x.row.ErrorMessage = nonEmpty(x.failure)
+	slices.SortFunc(x.jobs, func(a, b executionJob) int { return int(a.id - b.id) })
+	for _, j := range x.jobs {
+		x.row.JobIDs = append(x.row.JobIDs, j.id)
+		if j.status == JobFailed {
+			x.row.FailedJobIDs = append(x.row.FailedJobIDs, j.id)
+		}
+	}
+	l.seen.plan(x)
+	return l.attempt.sql(&x.row, x.plan, func(m planMetric) (*int64, string) {
+		if value, ok := x.values[m.accumulator]; ok {
+			return &value, ""
+		}
+		return nil, ""
+	})
+}
+
+// status is org.apache.spark.sql.execution.ui.SQLExecutionUIData.executionStatus. Versions
+// that tell the root of an execution (3.4) also tell its error, and "" if there is none.
+func (x *execution) status() string {
+	failed := slices.ContainsFunc(x.jobs, func(j executionJob) bool { return j.status == JobFailed })
+	switch {
+	case !x.ended:
+		return SQLRunning
+	case x.failure != "", x.row.RootSQLID == nil && failed:
+		return SQLFailed
+	}
+	return SQLCompleted
+}
+
+func (l *listener) closeExecutions() error {
+	for _, id := range sorted(l.executions) {
+		if err := l.writeExecution(l.executions[id]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,223 @@
+package fold
+
+import (
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// Classes of org.apache.spark.TaskEndReason that count otherwise than as failures.
+const (
+	endSuccess      = "Success"
+	endKilled       = "TaskKilled"
+	endCommitDenied = "TaskCommitDenied"
+	// endResubmitted is a second end of a task that had succeeded: its output is lost.
+	endResubmitted = "Resubmitted"
+)
+
+func (l *listener) taskStart(e *eventlog.TaskStart) {
+	l.see(e.Launched)
+	if !l.seen.tasks.add(e.ID) {
+		return
+	}
+	if l.options.Tasks {
+		l.running[e.ID] = e.Task
+	}
+	if s := l.stageOf(e.StageID, e.StageAttempt); s != nil {
+		s.row.NumActiveTasks++
+		s.launched(e.Launched)
+		for _, j := range s.jobs {
+			j.row.NumActiveTasks++
+		}
+	}
+	if x := l.worker(e.Executor); x != nil {
+		x.row.ActiveTasks++
+		x.row.TotalTasks++
+	}
+}
+
+// worker returns the executor of a task; nil if it is unknown or was removed.
+func (l *listener) worker(id string) *executor {
+	x := l.executors[id]
+	if x == nil {
+		l.namedExecutors[id] = struct{}{}
+		return nil
+	}
+	if !x.live {
+		return nil
+	}
+	return x
+}
+
+func (s *stage) launched(time tables.Millis) {
+	if s.row.FirstTaskLaunchedTime == 0 || time < s.row.FirstTaskLaunchedTime {
+		s.row.FirstTaskLaunchedTime = time
+	}
+}
+
+// taskCounts are what the end of a task adds to the counts of its stage, jobs and executor.
+type taskCounts struct{ active, complete, failed, killed int64 }
+
+func countsOf(outcome string, started bool) taskCounts {
+	c := taskCounts{active: 1}
+	switch outcome {
+	case endSuccess:
+		c.complete = 1
+	case endKilled, endCommitDenied:
+		c.killed = 1
+	case endResubmitted:
+		c.failed, c.active = 1, 0
+	default:
+		c.failed = 1
+	}
+	if !started {
+		c.active = 0
+	}
+	return c
+}
+
+func (l *listener) taskEnd(e *eventlog.TaskEnd) error {
+	l.see(max(e.Launched, e.Finished))
+	started := !l.seen.tasks.add(e.ID)
+	again := e.Outcome == endResubmitted
+	count := countsOf(e.Outcome, started)
+	if x := l.worker(e.Executor); x != nil {
+		x.taskEnded(e, count, started)
+	}
+	if err := l.stageTaskEnd(e, count); err != nil {
+		return err
+	}
+	if !l.options.Tasks || again {
+		return nil
+	}
+	delete(l.running, e.ID)
+	return l.attempt.task(l.task.ended(e))
+}
+
+func (x *executor) taskEnded(e *eventlog.TaskEnd, count taskCounts, started bool) {
+	r := &x.row
+	r.ActiveTasks -= count.active
+	r.CompletedTasks += count.complete
+	r.FailedTasks += count.failed
+	if !started {
+		r.TotalTasks++
+	}
+	if e.Finished > 0 {
+		r.TotalDuration += e.Finished - e.Launched
+	}
+	x.peak(e.Peaks)
+	if m := e.Metrics; m != nil && e.Outcome != endResubmitted {
+		r.TotalGCTime += m.JVMGCTime
+		r.TotalInputBytes += m.InputBytes
+		r.TotalShuffleRead += m.LocalBytes + m.RemoteBytes
+		r.TotalShuffleWrite += m.WriteBytes
+	}
+}
+
+func (l *listener) stageTaskEnd(e *eventlog.TaskEnd, count taskCounts) error {
+	s := l.stageOf(e.StageID, e.StageAttempt)
+	if s == nil {
+		return nil
+	}
+	if e.Outcome != endResubmitted {
+		s.launched(e.Launched)
+		s.measure(e)
+	}
+	r := &s.row
+	r.NumActiveTasks -= count.active
+	r.NumCompleteTasks += count.complete
+	r.NumFailedTasks += count.failed
+	r.NumKilledTasks += count.killed
+	if count.complete > 0 {
+		s.indices.add(e.Index)
+	}
+	done := r.NumActiveTasks == 0 && (r.Status == StageComplete || r.Status == StageFailed)
+	for _, j := range s.jobs {
+		j.row.NumActiveTasks -= count.active
+		j.row.NumCompletedTasks += count.complete
+		j.row.NumFailedTasks += count.failed
+		j.row.NumKilledTasks += count.killed
+		if done {
+			j.update()
+		}
+	}
+	if !done {
+		return nil
+	}
+	l.finish(s)
+	return l.release(s.of)
+}
+
+// measure adds a task's metrics to the totals and samples of its stage
+// (org.apache.spark.status.LiveTask, TaskDataWrapper).
+func (s *stage) measure(e *eventlog.TaskEnd) {
+	successful := e.Finished > 0 && !e.Failed && !e.Killed
+	duration := e.Finished - e.Launched
+	m := e.Metrics
+	if m == nil {
+		if e.Finished > 0 {
+			s.others[taskDuration] = append(s.others[taskDuration], duration)
+		}
+		return
+	}
+	s.total(m)
+	getting := int64(0)
+	if e.GettingResult > 0 {
+		getting = e.Finished - e.GettingResult
+	}
+	delay := max(0, duration-m.RunTime-m.DeserializeTime-m.ResultSerialization-getting)
+	if !successful {
+		for metric, value := range [...]int64{taskDuration: duration, schedulerDelay: delay, gettingResult: getting} {
+			s.others[metric] = append(s.others[metric], value)
+		}
+		return
+	}
+	s.samples.add(&sample{
+		taskDuration: duration, schedulerDelay: delay, gettingResult: getting,
+		deserializeTime: m.DeserializeTime, deserializeCPUTime: m.DeserializeCPUTime, runTime: m.RunTime, cpuTime: m.CPUTime,
+		resultSize: m.ResultSize, gcTime: m.JVMGCTime, resultSerialization: m.ResultSerialization, peakMemory: m.PeakExecutionMemory,
+		memorySpilled: m.MemorySpilled, diskSpilled: m.DiskSpilled,
+		inputBytes: m.InputBytes, inputRecords: m.InputRecords, outputBytes: m.OutputBytes, outputRecords: m.OutputRecords,
+		readBytes: m.LocalBytes + m.RemoteBytes, readRecords: m.ReadRecords, remoteBlocks: m.RemoteBlocks, localBlocks: m.LocalBlocks,
+		fetchWait: m.FetchWaitTime, remoteBytes: m.RemoteBytes, remoteToDisk: m.RemoteToDisk, totalBlocks: m.LocalBlocks + m.RemoteBlocks,
+		writeBytes: m.WriteBytes, writeRecords: m.WriteRecords, writeTime: m.WriteTime,
+	})
+}
+
+func (s *stage) total(m *eventlog.TaskMetrics) {
+	r := &s.row
+	r.ExecutorRunTime += m.RunTime
+	r.ExecutorCPUTime += m.CPUTime
+	r.DeserializeTime += m.DeserializeTime
+	r.DeserializeCPUTime += m.DeserializeCPUTime
+	r.ResultSize += m.ResultSize
+	r.JVMGCTime += m.JVMGCTime
+	r.ResultSerialization += m.ResultSerialization
+	r.PeakExecutionMemory += m.PeakExecutionMemory
+	r.InputBytes += m.InputBytes
+	r.InputRecords += m.InputRecords
+	r.OutputBytes += m.OutputBytes
+	r.OutputRecords += m.OutputRecords
+	r.ShuffleReadRecords += m.ReadRecords
+	r.ShuffleRemoteBytes += m.RemoteBytes
+	r.ShuffleRemoteToDisk += m.RemoteToDisk
+	r.ShuffleLocalBytes += m.LocalBytes
+	r.ShuffleRemoteBlocks += m.RemoteBlocks
+	r.ShuffleLocalBlocks += m.LocalBlocks
+	r.ShuffleFetchWaitTime += m.FetchWaitTime
+	r.ShuffleWriteBytes += m.WriteBytes
+	r.ShuffleWriteTime += m.WriteTime
+	r.ShuffleWriteRecords += m.WriteRecords
+	r.MemoryBytesSpilled += m.MemorySpilled
+	r.DiskBytesSpilled += m.DiskSpilled
+}
+
+// closeTasks writes the tasks that have no end.
+func (l *listener) closeTasks() error {
+	for _, id := range sorted(l.running) {
+		row := l.task.started(l.running[id])
+		if err := l.attempt.task(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}

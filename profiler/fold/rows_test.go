@@ -1,0 +1,81 @@
+package fold_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
+	"github.com/emr-observatory/emr-observatory/profiler/fold"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// rows keeps all rows of each table as JSON.
+type rows map[tables.Name][]string
+
+func (r rows) Put(row tables.Row) error {
+	text, err := json.Marshal(row)
+	if err != nil {
+		return fmt.Errorf("row of %s: %w", row.Table(), err)
+	}
+	r[row.Table()] = append(r[row.Table()], string(text))
+	return nil
+}
+
+// table returns the rows of a table.
+func table[T any, P interface {
+	*T
+	tables.Row
+}](t *testing.T, r rows) []T {
+	t.Helper()
+	var all []T
+	for _, text := range r[P(nil).Table()] {
+		var row T
+		require.NoError(t, json.Unmarshal([]byte(text), &row))
+		all = append(all, row)
+	}
+	return all
+}
+
+// fold folds a log with its tasks.
+func foldLog(t *testing.T, folder, name string) (rows, fold.Summary) {
+	t.Helper()
+	log, err := eventlog.Open(os.DirFS(folder), name)
+	require.NoError(t, err)
+	all := rows{}
+	summary, err := fold.Log(context.Background(), log, tables.Cluster{ClusterID: "j-1"}, fold.Options{Tasks: true}, all)
+	require.NoError(t, err)
+	for name, count := range summary.Rows {
+		require.Len(t, all[name], int(count), name)
+	}
+	return all, summary
+}
+
+// foldLines folds a log of these lines.
+func foldLines(t *testing.T, lines []string) (rows, fold.Summary) {
+	t.Helper()
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(path.Join(folder, "log"), []byte(strings.Join(lines, "\n")+"\n"), 0o600))
+	return foldLog(t, folder, "log")
+}
+
+// missing lists the endpoints of which something is missing, with how much and why.
+func missing(summary fold.Summary) (all []string) {
+	for _, c := range summary.Completeness {
+		switch {
+		case c.Missing == nil:
+			all = append(all, fmt.Sprintf("%s ? %s", c.Endpoint, c.Reason))
+		case *c.Missing > 0:
+			all = append(all, fmt.Sprintf("%s %d %s", c.Endpoint, *c.Missing, c.Reason))
+		}
+	}
+	slices.Sort(all)
+	return all
+}

@@ -1,0 +1,214 @@
+package fold
+
+import (
+	"fmt"
+
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// seen counts what an application's events show, and what they show to be missing.
+type seen struct {
+	jobs, lostJobs ids // that started; that only ended
+	attempts       attempts
+	openJobs       int64
+	openStages     int64 // attempts
+	tasks          ids   // that started or ended
+
+	lostEnds    int64 // tasks whose end a stage waited for
+	lostTasks   int64 // tasks that stages that completed needed, of which there is nothing
+	waiting     int64 // tasks that open stages need, of which there is nothing
+	summaries   int64 // stages with quantiles
+	partial     int64 // of them, those that lack tasks
+	sql         ids   // that started
+	lostSQL     ids   // of which there is something but no start
+	openSQL     int64
+	writtenSQL  ids
+	unknownPlan bool // of an execution
+}
+
+// indices are the tasks of a stage that succeeded, by their place.
+type indices struct {
+	bits  []uint64
+	count int64
+}
+
+// maxIndex bounds the memory of indices.
+const maxIndex = 1 << 26
+
+func (x *indices) add(index int64) {
+	word := int(index >> 6)
+	if index < 0 || index > maxIndex {
+		return
+	}
+	for len(x.bits) <= word {
+		x.bits = append(x.bits, 0)
+	}
+	if bit := uint64(1) << (index & 63); x.bits[word]&bit == 0 {
+		x.bits[word] |= bit
+		x.count++
+	}
+}
+
+// stage counts the tasks that an attempt lacks when it is done, or the log ends.
+func (s *seen) stage(done *stage) {
+	row := &done.row
+	short := int64(0)
+	if row.Status == StageComplete || row.Status == StageActive {
+		short = max(0, row.NumTasks-done.indices.count)
+	}
+	lost := min(short, row.NumActiveTasks)
+	s.lostEnds += lost
+	if row.Status == StageComplete {
+		s.lostTasks += short - lost
+	} else {
+		s.waiting += short - lost
+	}
+	if row.NumCompleteTasks > 0 {
+		s.summaries++
+		if short > 0 {
+			s.partial++
+		}
+	}
+}
+
+// plan counts an execution that is written.
+func (s *seen) plan(x *execution) {
+	if !x.started {
+		s.lostSQL.add(x.row.SQLID)
+	}
+	if !x.ended {
+		s.openSQL++
+	}
+	s.unknownPlan = s.unknownPlan || x.plan == nil
+}
+
+// upTo returns how many ids there must be if they count up from 0.
+func upTo(sets ...*ids) (count int64) {
+	for _, set := range sets {
+		if set.count > 0 {
+			count = max(count, set.most+1)
+		}
+	}
+	return count
+}
+
+// closeCompleteness writes what is missing. Spark counts jobs, stages, tasks and
+// executions up, so that gaps show; a stage says how many tasks it has.
+func (l *listener) closeCompleteness() error {
+	s := &l.seen
+	for _, e := range []endpoint{
+		l.applicationSeen(),
+		l.counted(Jobs, upTo(&s.jobs, &s.lostJobs), s.jobs.count-s.openJobs, "jobs have no start or no end"),
+		l.counted(Stages, s.attempts.expected(), s.attempts.seen()-s.openStages, "attempts of stages have no event or no end"),
+		l.tasksSeen(),
+		l.counted(TaskSummaries, s.summaries, s.summaries-s.partial, "summaries lack tasks"),
+		l.executorsSeen(),
+		l.sqlSeen(),
+		l.plansSeen(),
+		l.environmentsSeen(),
+	} {
+		e.final = l.ended || !l.log.InProgress
+		if err := l.complete(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counted is an endpoint of whose rows the number is known.
+func (l *listener) counted(name string, expected, whole int64, missing string) endpoint {
+	reason, why := l.cause()
+	return endpoint{
+		name: name, expected: &expected, seen: whole, reason: reason,
+		detail: fmt.Sprintf("%d of %d %s: %s", expected-whole, expected, missing, why),
+	}
+}
+
+// cause is why events are missing, if any are.
+func (l *listener) cause() (reason Reason, detail string) {
+	report := &l.summary.Report
+	switch {
+	case l.log.Compacted:
+		return Compaction, "the history server compacted the log"
+	case !l.ended && l.log.InProgress:
+		return InProgress, "Spark has not closed the log: the application runs, or its driver was killed"
+	case report.Truncated != "":
+		return Truncation, "the log is cut off at " + report.Truncated
+	case !l.ended:
+		return Truncation, "the log does not have the end of the application"
+	case report.Damaged != "":
+		return Truncation, "the log is damaged: " + report.Damaged
+	case report.Unread != "":
+		return DroppedEvents, "an event could not be read: " + report.Unread
+	}
+	return DroppedEvents, "the driver dropped events, or the cluster lost them"
+}
+
+func (l *listener) applicationSeen() endpoint {
+	whole := int64(0)
+	if l.started && l.ended {
+		whole = 1
+	}
+	return l.counted(Applications, 1, whole, "application has no start or no end")
+}
+
+func (l *listener) tasksSeen() endpoint {
+	s := &l.seen
+	gaps := upTo(&s.tasks) - s.tasks.count
+	whole := s.tasks.count - s.lostEnds
+	missing := max(gaps, s.lostTasks) + s.lostEnds + s.waiting
+	return l.counted(Tasks, whole+missing, whole, "tasks have no event or no end")
+}
+
+func (l *listener) executorsSeen() endpoint {
+	whole, all := int64(0), int64(len(l.executors))
+	for _, x := range l.executors {
+		if x.known {
+			whole++
+		}
+	}
+	for id := range l.namedExecutors {
+		if l.executors[id] == nil {
+			all++
+		}
+	}
+	return l.counted(Executors, all, whole, "executors have no start")
+}
+
+// sqlSeen counts executions from the first that was seen: in a driver with several
+// contexts one after the other, those of the later ones do not begin at 0.
+func (l *listener) sqlSeen() endpoint {
+	s := &l.seen
+	expected := upTo(&s.sql, &s.lostSQL)
+	if expected > 0 && !l.log.Compacted {
+		first := s.sql.least
+		if s.lostSQL.count > 0 && (s.sql.count == 0 || s.lostSQL.least < first) {
+			first = s.lostSQL.least
+		}
+		expected -= first
+	}
+	whole := s.sql.count
+	if !l.ended { // when the context stops, the last one's end may not be told
+		whole -= s.openSQL
+	}
+	return l.counted(SQLExecutions, expected, whole, "executions have no start or no end")
+}
+
+func (l *listener) plansSeen() endpoint {
+	rows := l.summary.Rows[(*tables.SQLNode)(nil).Table()]
+	e := l.counted(SQLNodes, rows, rows, "")
+	if sql := l.sqlSeen(); l.seen.unknownPlan || *sql.expected > sql.seen {
+		e.expected, e.detail = nil, "executions are missing, or their plans: "+sql.detail
+	}
+	return e
+}
+
+func (l *listener) environmentsSeen() endpoint {
+	rows := l.summary.Rows[(*tables.Environment)(nil).Table()]
+	e := l.counted(Environments, rows, rows, "")
+	if l.environments == nil {
+		_, why := l.cause()
+		e.expected, e.detail = nil, "no event has the properties: "+why
+	}
+	return e
+}

@@ -1,0 +1,54 @@
+package fold
+
+import (
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// taskRow makes rows of the table tasks, each in the memory of the one before.
+type taskRow struct {
+	row      tables.Task
+	duration int64
+	metrics  eventlog.TaskMetrics
+}
+
+// started returns the row of a task without an end.
+func (t *taskRow) started(task eventlog.Task) *tables.Task {
+	t.row = tables.Task{
+		Stage:  tables.Stage{StageID: task.StageID, StageAttemptID: task.StageAttempt},
+		TaskID: task.ID, Index: task.Index, TaskAttempt: task.Attempt, LaunchTime: task.Launched, FinishTime: task.Finished,
+		ExecutorID: task.Executor, Host: task.Host, Status: TaskRunning, TaskLocality: task.Locality, Speculative: task.Speculative,
+	}
+	return &t.row
+}
+
+// ended returns the row of a task that ended.
+func (t *taskRow) ended(e *eventlog.TaskEnd) *tables.Task {
+	row := t.started(e.Task)
+	if e.Finished > 0 { // org.apache.spark.scheduler.TaskInfo.status
+		t.duration = e.Finished - e.Launched
+		row.Duration, row.Status = &t.duration, TaskSuccess
+		if e.Failed {
+			row.Status = TaskFailed
+		} else if e.Killed {
+			row.Status = TaskKilled
+		}
+	}
+	row.ErrorMessage = nonEmpty(e.Error)
+	if e.Metrics == nil {
+		return row
+	}
+	t.metrics = *e.Metrics
+	m := &t.metrics
+	row.TaskMetrics = tables.TaskMetrics{
+		DeserializeTime: &m.DeserializeTime, DeserializeCPUTime: &m.DeserializeCPUTime, RunTime: &m.RunTime, CPUTime: &m.CPUTime,
+		ResultSize: &m.ResultSize, JVMGCTime: &m.JVMGCTime, ResultSerialization: &m.ResultSerialization,
+		MemoryBytesSpilled: &m.MemorySpilled, DiskBytesSpilled: &m.DiskSpilled, PeakExecutionMemory: &m.PeakExecutionMemory,
+		InputBytes: &m.InputBytes, InputRecords: &m.InputRecords, OutputBytes: &m.OutputBytes, OutputRecords: &m.OutputRecords,
+		ShuffleRemoteBlocks: &m.RemoteBlocks, ShuffleLocalBlocks: &m.LocalBlocks, ShuffleFetchWaitTime: &m.FetchWaitTime,
+		ShuffleRemoteBytes: &m.RemoteBytes, ShuffleRemoteToDisk: &m.RemoteToDisk, ShuffleLocalBytes: &m.LocalBytes,
+		ShuffleReadRecords: &m.ReadRecords, ShuffleWriteBytes: &m.WriteBytes, ShuffleWriteTime: &m.WriteTime,
+		ShuffleWriteRecords: &m.WriteRecords,
+	}
+	return row
+}
