@@ -76,7 +76,8 @@ func (a *attempt) planJSON(plan *planGraph) string {
 	return compactJSON(shape)
 }
 
-// planRows writes a row for each metric of each operator.
+// planRows writes a row for each metric of each operator that Spark reported, and one
+// without a metric for an operator that has none.
 func (a *attempt) planRows(id int64, plan *planGraph, value func(planMetric) (*int64, string)) error {
 	if plan == nil {
 		return nil
@@ -84,22 +85,27 @@ func (a *attempt) planRows(id int64, plan *planGraph, value func(planMetric) (*i
 	for i := range plan.nodes {
 		n := &plan.nodes[i]
 		row := &tables.SQLNode{Attempt: a.key(), SQLID: id, NodeID: n.id, NodeName: a.text(strings.TrimSpace(n.name)), CodegenID: n.codegen}
-		if len(n.metrics) == 0 {
-			if err := a.put(row); err != nil {
-				return err
-			}
-		}
 		seen := map[string]bool{}
 		for _, m := range n.metrics {
 			row.Metric, row.MetricType = strings.TrimSpace(m.name), m.kind
 			if seen[row.Metric] {
 				continue // the metric is part of the key
 			}
-			seen[row.Metric] = true
 			row.Value, row.Text = value(m)
+			if row.Value == nil && row.Text == "" {
+				continue // Spark reported none: its REST API leaves the metric out
+			}
+			seen[row.Metric] = true
 			if err := a.put(row); err != nil {
 				return err
 			}
+		}
+		if len(seen) > 0 {
+			continue
+		}
+		row.Metric, row.MetricType, row.Value, row.Text = "", "", nil, ""
+		if err := a.put(row); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,0 +1,83 @@
+package fold
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/emr-observatory/emr-observatory/profiler/history"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+func (r *rest) jobs(ctx context.Context) error {
+	all, err := r.ui.Jobs(ctx)
+	if err != nil {
+		return r.unavailable(ctx, Jobs, err)
+	}
+	slices.SortFunc(all, func(a, b history.Job) int { return int(a.ID - b.ID) })
+	var seen ids
+	for i := range all {
+		j := &all[i]
+		seen.add(j.ID)
+		for _, stage := range j.StageIDs {
+			r.jobsOf[stage] = append(r.jobsOf[stage], j.ID)
+		}
+		row := jobRow(j)
+		if execution, ok := r.executionOf[j.ID]; ok {
+			row.SQLID = &execution
+		}
+		if err := r.job(row); err != nil {
+			return err
+		}
+	}
+	return r.answer(counted(Jobs, &seen, "spark.ui.retainedJobs"))
+}
+
+// counted tells what is missing of rows whose ids Spark counts up from 0.
+func counted(name string, seen *ids, limit string) endpoint {
+	e := endpoint{name: name, seen: seen.count, expected: new(int64), reason: Retention}
+	if seen.count > 0 {
+		*e.expected = seen.most + 1
+		e.detail = fmt.Sprintf("ids up to %d, of which %d are there: the server keeps the latest (%s)", seen.most, seen.count, limit)
+	}
+	return e
+}
+
+func (r *rest) executions(ctx context.Context) error {
+	all, withoutPlan, err := r.ui.SQL(ctx)
+	if err != nil {
+		if err := r.unavailable(ctx, SQLExecutions, err); err != nil {
+			return err
+		}
+		return r.complete(endpoint{name: SQLNodes, reason: reasonOf(err), detail: err.Error()})
+	}
+	var seen ids
+	for i := range all {
+		e := &all[i]
+		if !seen.add(e.ID) {
+			continue
+		}
+		row := sqlRow(e)
+		for _, job := range row.JobIDs {
+			r.executionOf[job] = e.ID
+		}
+		if err := r.sql(row, planOf(e), func(m planMetric) (*int64, string) { return exactValue(m.name, m.text), m.text }); err != nil {
+			return err
+		}
+	}
+	e := counted(SQLExecutions, &seen, "spark.sql.ui.retainedExecutions")
+	if len(withoutPlan) > 0 {
+		// The rows are there; the lengths of their plans are not.
+		e.expected, e.reason = nil, Limited
+		e.detail = fmt.Sprintf("the plans of %d executions exceed the limit of an answer; plan_length is 0", len(withoutPlan))
+	}
+	if err := r.answer(e); err != nil {
+		return err
+	}
+	nodes := r.summary.Rows[(*tables.SQLNode)(nil).Table()]
+	n := endpoint{name: SQLNodes, seen: nodes, reason: Retention, detail: e.detail}
+	if e.expected != nil && *e.expected == e.seen {
+		n.expected = &nodes
+	}
+	return r.answer(n)
+}
