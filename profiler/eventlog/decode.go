@@ -2,12 +2,18 @@ package eventlog
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"reflect"
 	"strings"
+	"sync"
+	"unicode/utf8"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/mailru/easyjson"
+	"github.com/mailru/easyjson/jlexer"
 )
+
+//go:generate go run github.com/mailru/easyjson/easyjson@v0.9.2 -pkg -no_std_marshalers -output_filename wire_easyjson.go .
 
 // Prefixes of the names of events that Spark writes by their class.
 const (
@@ -15,122 +21,200 @@ const (
 	sqlEvents  = "org.apache.spark.sql.execution.ui."
 )
 
-// decoder turns lines into events. It uses the memory of an event again for the next.
-type decoder struct {
-	words words
+// errLine is of a line that is no JSON object, or not a whole one.
+var errLine = errors.New("no event")
+
+// typeError is of an event whose fields have other types than expected.
+type typeError struct{ event, field, reason string }
+
+func (e *typeError) Error() string {
+	return fmt.Sprintf("field %s of %s: %s", e.field, e.event, e.reason)
 }
 
-// decode returns the event of a line; nil if it is of a kind that this project does
+// decoder turns lines into events. It uses the memory of an event again for the next.
+type decoder struct {
+	skimmer
+	words
+	lexer jlexer.Lexer
+
+	taskStart struct {
+		wire  taskStart
+		event TaskStart
+	}
+	taskEnd struct {
+		wire    taskEnd
+		event   TaskEnd
+		metrics TaskMetrics
+		peaks   ExecutorMetrics
+	}
+}
+
+func newDecoder() *decoder { return &decoder{words: words{}} }
+
+// eventKind is how events of a name are read.
+type eventKind struct {
+	name   string
+	shape  *shape
+	decode func(d *decoder, line []byte) (Event, error)
+}
+
+// wire is what an event is decoded into.
+type wire[T any] interface {
+	*T
+	easyjson.Unmarshaler
+	event(d *decoder) Event
+}
+
+// kindOf describes the events of a name.
+func kindOf[T any, P wire[T]](s shapes, name string) *eventKind {
+	return &eventKind{name, s.of(reflect.TypeFor[T](), maxText), func(d *decoder, line []byte) (Event, error) {
+		parsed := P(new(T))
+		if err := d.unmarshal(line, parsed); err != nil {
+			return nil, err
+		}
+		return parsed.event(d), nil
+	}}
+}
+
+// kinds are the events that are read, by name, without coreEvents.
+var kinds = sync.OnceValue(func() map[string]*eventKind {
+	s, all := shapes{}, map[string]*eventKind{}
+	for _, k := range []*eventKind{
+		{"SparkListenerTaskStart", s.of(reflect.TypeFor[taskStart](), maxText), (*decoder).decodeTaskStart},
+		{"SparkListenerTaskEnd", s.of(reflect.TypeFor[taskEnd](), maxText), (*decoder).decodeTaskEnd},
+		kindOf[stageSubmitted](s, "SparkListenerStageSubmitted"),
+		kindOf[stageCompleted](s, "SparkListenerStageCompleted"),
+		kindOf[stageExecutorMetrics](s, "SparkListenerStageExecutorMetrics"),
+		kindOf[jobStart](s, "SparkListenerJobStart"),
+		kindOf[jobEnd](s, "SparkListenerJobEnd"),
+		kindOf[executorAdded](s, "SparkListenerExecutorAdded"),
+		kindOf[resourceProfileAdded](s, "SparkListenerResourceProfileAdded"),
+		kindOf[executorRemoved](s, "SparkListenerExecutorRemoved"),
+		kindOf[executorExcluded](s, "SparkListenerExecutorExcluded"),
+		kindOf[executorExcluded](s, "SparkListenerExecutorBlacklisted"),
+		kindOf[executorExcluded](s, "SparkListenerNodeExcluded"),
+		kindOf[executorExcluded](s, "SparkListenerNodeBlacklisted"),
+		kindOf[executorUnexcluded](s, "SparkListenerExecutorUnexcluded"),
+		kindOf[executorUnexcluded](s, "SparkListenerExecutorUnblacklisted"),
+		kindOf[executorUnexcluded](s, "SparkListenerNodeUnexcluded"),
+		kindOf[executorUnexcluded](s, "SparkListenerNodeUnblacklisted"),
+		kindOf[blockManagerAdded](s, "SparkListenerBlockManagerAdded"),
+		kindOf[blockManagerRemoved](s, "SparkListenerBlockManagerRemoved"),
+		kindOf[environmentUpdate](s, "SparkListenerEnvironmentUpdate"),
+		kindOf[applicationStart](s, "SparkListenerApplicationStart"),
+		kindOf[applicationEnd](s, "SparkListenerApplicationEnd"),
+		kindOf[logStart](s, "SparkListenerLogStart"),
+		kindOf[sqlStart](s, sqlEvents+"SparkListenerSQLExecutionStart"),
+		kindOf[sqlPlan](s, sqlEvents+"SparkListenerSQLAdaptiveExecutionUpdate"),
+		kindOf[sqlMetrics](s, sqlEvents+"SparkListenerSQLAdaptiveSQLMetricUpdates"),
+		kindOf[driverAccumulators](s, sqlEvents+"SparkListenerDriverAccumUpdates"),
+		kindOf[sqlEnd](s, sqlEvents+"SparkListenerSQLExecutionEnd"),
+	} {
+		all[k.name] = k
+	}
+	return all
+})
+
+// decode returns the event of the line; nil if it is of a kind that this project does
 // not use.
-func (d *decoder) decode(line []byte) (Event, error) {
-	name, err := eventName(line)
+func (d *decoder) decode() (Event, error) {
+	name, err := d.eventName()
 	if err != nil {
 		return nil, err
 	}
-	switch name {
-	case "SparkListenerTaskEnd":
-		return as[taskEnd](d, line)
-	case "SparkListenerTaskStart":
-		return as[taskStart](d, line)
+	kind := kinds()[string(bytes.TrimPrefix(name, []byte(coreEvents)))]
+	if kind == nil {
+		if d.last { // it may be cut off
+			if _, ok := d.skim(&shape{kind: kindObject}); !ok {
+				return nil, errLine
+			}
+		}
+		return nil, nil //nolint:nilnil // no event is no error
 	}
-	if rest, ok := strings.CutPrefix(name, sqlEvents); ok {
-		return d.sql(rest, line)
+	line, ok := d.skim(kind.shape)
+	if !ok {
+		return nil, errLine
 	}
-	switch strings.TrimPrefix(name, coreEvents) {
-	case "SparkListenerStageSubmitted":
-		return as[stageSubmitted](d, line)
-	case "SparkListenerStageCompleted":
-		return as[stageCompleted](d, line)
-	case "SparkListenerStageExecutorMetrics":
-		return as[stageExecutorMetrics](d, line)
-	case "SparkListenerJobStart":
-		return as[jobStart](d, line)
-	case "SparkListenerJobEnd":
-		return as[jobEnd](d, line)
+	if !utf8.Valid(line) { // Spark's is
+		line = bytes.ToValidUTF8(line, []byte("\ufffd"))
 	}
-	return d.application(strings.TrimPrefix(name, coreEvents), line)
+	event, err := kind.decode(d, line)
+	if err != nil {
+		return nil, d.typeError(kind.name, line, err)
+	}
+	return event, nil
 }
 
-// application decodes events of the application and its executors.
-func (d *decoder) application(name string, line []byte) (Event, error) {
-	switch name {
-	case "SparkListenerExecutorAdded":
-		return as[executorAdded](d, line)
-	case "SparkListenerResourceProfileAdded":
-		return as[resourceProfileAdded](d, line)
-	case "SparkListenerExecutorRemoved":
-		return as[executorRemoved](d, line)
-	case "SparkListenerExecutorExcluded", "SparkListenerExecutorBlacklisted":
-		return as[executorExcluded](d, line)
-	case "SparkListenerExecutorUnexcluded", "SparkListenerExecutorUnblacklisted":
-		return as[executorUnexcluded](d, line)
-	case "SparkListenerNodeExcluded", "SparkListenerNodeBlacklisted":
-		return as[executorExcluded](d, line)
-	case "SparkListenerNodeUnexcluded", "SparkListenerNodeUnblacklisted":
-		return as[executorUnexcluded](d, line)
-	case "SparkListenerBlockManagerAdded":
-		return as[blockManagerAdded](d, line)
-	case "SparkListenerBlockManagerRemoved":
-		return as[blockManagerRemoved](d, line)
-	case "SparkListenerEnvironmentUpdate":
-		return as[environmentUpdate](d, line)
-	case "SparkListenerApplicationStart":
-		return as[applicationStart](d, line)
-	case "SparkListenerApplicationEnd":
-		return as[applicationEnd](d, line)
-	case "SparkListenerLogStart":
-		return as[logStart](d, line)
-	}
-	return nil, nil //nolint:nilnil // no event is no error
-}
-
-func (d *decoder) sql(name string, line []byte) (Event, error) {
-	switch name {
-	case "SparkListenerSQLExecutionStart":
-		return as[sqlStart](d, line)
-	case "SparkListenerSQLAdaptiveExecutionUpdate":
-		return as[sqlPlan](d, line)
-	case "SparkListenerSQLAdaptiveSQLMetricUpdates":
-		return as[sqlMetrics](d, line)
-	case "SparkListenerDriverAccumUpdates":
-		return as[driverAccumulators](d, line)
-	case "SparkListenerSQLExecutionEnd":
-		return as[sqlEnd](d, line)
-	}
-	return nil, nil //nolint:nilnil // no event is no error
-}
-
-// eventName returns the kind of a line's event. Spark writes it first, which saves
+// eventName returns the kind of the line's event. Spark writes it first, which saves
 // parsing the lines that nobody wants.
-func eventName(line []byte) (string, error) {
-	if rest, ok := bytes.CutPrefix(line, []byte(`{"Event":"`)); ok {
+func (d *decoder) eventName() ([]byte, error) {
+	if rest, ok := bytes.CutPrefix(d.piece, []byte(`{"Event":"`)); ok {
 		if name, _, ok := bytes.Cut(rest, []byte(`"`)); ok {
-			return string(name), nil
+			return name, nil
 		}
 	}
-	var named struct {
-		Event string `json:"Event"`
+	if d.piece[d.at] != '{' {
+		return nil, errors.New("no JSON object")
 	}
-	if err := unmarshal(line, &named); err != nil {
-		return "", err
+	if !d.whole {
+		return nil, fmt.Errorf("its name is not the first field of a line of more than %d bytes", bufferSize)
 	}
-	if named.Event == "" {
-		return "", fmt.Errorf("no field Event: %.60s", line)
+	begin := d.at
+	line, ok := d.skim(nameShape())
+	if !ok {
+		return nil, errLine
 	}
-	return named.Event, nil
+	d.at = begin
+	name, ok := bytes.CutPrefix(line, []byte(`{"Event":"`))
+	if !ok {
+		return nil, errors.New("no field Event")
+	}
+	return bytes.Clone(bytes.TrimSuffix(name, []byte(`"}`))), nil
 }
 
-func as[T any, P interface {
-	*T
-	event(d *decoder) Event
-}](d *decoder, line []byte) (Event, error) {
-	var parsed T
-	if err := unmarshal(line, &parsed); err != nil {
+// nameShape is that of a line of which only the event's name is read.
+var nameShape = sync.OnceValue(func() *shape {
+	return shapes{}.object(reflect.TypeFor[struct {
+		Event string `json:"Event"`
+	}]())
+})
+
+func (d *decoder) unmarshal(line []byte, into easyjson.Unmarshaler) error {
+	d.lexer = jlexer.Lexer{Data: line}
+	into.UnmarshalEasyJSON(&d.lexer)
+	return d.lexer.Error()
+}
+
+func (d *decoder) decodeTaskStart(line []byte) (Event, error) {
+	t := &d.taskStart
+	t.wire = taskStart{}
+	if err := d.unmarshal(line, &t.wire); err != nil {
 		return nil, err
 	}
-	return P(&parsed).event(d), nil
+	t.wire.task(d, &t.event.Task)
+	return &t.event, nil
 }
 
-func unmarshal(line []byte, into any) error {
-	return json.Unmarshal(line, into, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+func (d *decoder) decodeTaskEnd(line []byte) (Event, error) {
+	t := &d.taskEnd
+	t.wire = taskEnd{}
+	if err := d.unmarshal(line, &t.wire); err != nil {
+		return nil, err
+	}
+	return t.wire.end(d), nil
+}
+
+// typeError names the field that the lexer stumbled over, not its value: it may be
+// somebody's secret.
+func (d *decoder) typeError(event string, line []byte, err error) error {
+	reason := "unexpected value"
+	var lexer *jlexer.LexerError
+	field := "?"
+	if errors.As(err, &lexer) {
+		before := string(line[:min(len(line), max(0, lexer.Offset))])
+		if i := strings.LastIndex(before, `":`); i >= 0 {
+			field = before[strings.LastIndexByte(before[:i], '"')+1 : i]
+		}
+	}
+	return &typeError{event: event, field: field, reason: reason}
 }

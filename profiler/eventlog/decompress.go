@@ -3,6 +3,7 @@ package eventlog
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,39 +15,113 @@ import (
 // errCodec is a codec of Spark's that this package does not read.
 var errCodec = errors.New("decompress it first, or let Spark write zstd: spark.eventLog.compression.codec=zstd")
 
-// zstdWindow bounds the memory of a decoder. Spark's levels, up to 22, need 128 MiB at most.
-const zstdWindow = 128 << 20
+// errBomb is of compressed data that is no log: real ones are 6 to 30 times as large as
+// their zstd.
+var errBomb = fmt.Errorf("more than %d times as large as its compressed data: it is no event log", bombRatio)
+
+// A text that is larger than bombSize, and more than bombRatio times as large as what it
+// is made from, is not read on. What it could cost is time: memory does not grow with it.
+const (
+	bombSize  = 1 << 30
+	bombRatio = 500
+)
+
+// Windows of zstd. Spark's levels, up to 22, need 128 MiB at most; its default, 1, needs
+// 512 KiB. A decoder is faster with twice its window as memory.
+const (
+	zstdWindow     = 128 << 20
+	zstdFastWindow = 16 << 20
+)
+
+// stored reads the bytes of a file. It remembers what went wrong, so that a connection
+// that breaks is told from data that ends too early.
+type stored struct {
+	ctx  context.Context
+	in   io.Reader
+	size int64
+	err  error // besides io.EOF
+}
+
+func (s *stored) Read(p []byte) (int, error) {
+	err := s.ctx.Err()
+	n := 0
+	if err == nil {
+		n, err = s.in.Read(p)
+	}
+	s.size += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
+	return n, err //nolint:wrapcheck // io.EOF, as readers must
+}
+
+// bounded ends a text that is too large for what it is made from.
+type bounded struct {
+	in   io.Reader
+	from *stored
+	size int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.in.Read(p)
+	b.size += int64(n)
+	if b.size > bombSize && b.size/bombRatio > b.from.size {
+		b.from.err = errBomb
+		return n, errBomb
+	}
+	return n, err //nolint:wrapcheck // io.EOF, as readers must
+}
 
 // decompress returns the text of a log, by the first bytes of its file: names tell
 // little, since people rename and compress what they archive.
-func decompress(r io.Reader) (io.Reader, func(), error) {
-	in := bufio.NewReaderSize(r, 64<<10)
-	first, err := in.Peek(8)
+func decompress(from *stored) (io.Reader, func(), error) {
+	in := bufio.NewReaderSize(from, 64<<10)
+	first, err := in.Peek(zstd.HeaderMaxSize)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, nil, err
+		return nil, nil, err //nolint:wrapcheck // the caller names the file
 	}
 	starts := func(magic string) bool { return bytes.HasPrefix(first, []byte(magic)) }
 	none := func() {}
 	switch {
 	case starts("\x28\xb5\x2f\xfd"):
-		// One goroutine: a log is read while others decode elsewhere.
-		decoder, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecoderLowmem(true))
+		decoder, err := zstdReader(in, first)
 		if err != nil {
-			return nil, nil, fmt.Errorf("zstd: %w", err)
+			return nil, nil, err
 		}
-		return decoder, decoder.Close, nil
+		return &bounded{in: decoder, from: from}, decoder.Close, nil
 	case starts("\x1f\x8b"):
 		decoder, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, nil, fmt.Errorf("gzip: %w", err)
+		if err != nil { // the header ends too early, or is none
+			return errReader{fmt.Errorf("gzip: %w", err)}, none, nil
 		}
-		return decoder, none, nil
+		return &bounded{in: decoder, from: from}, none, nil
 	case starts(lz4Magic):
-		return &lz4Blocks{in: in}, none, nil
-	case starts("\x82SNAPPY\x00"):
-		return nil, nil, fmt.Errorf("compressed with snappy: %w", errCodec)
+		return &bounded{in: &lz4Blocks{in: in}, from: from}, none, nil
+	case starts(snappyMagic):
+		return &bounded{in: &snappyBlocks{in: in}, from: from}, none, nil
 	case starts("ZV"):
 		return nil, nil, fmt.Errorf("compressed with lzf: %w", errCodec)
 	}
 	return in, none, nil
 }
+
+// zstdReader reads frames of zstd, one after the other. first has the header of the
+// first frame, whose window all have: they come from one writer.
+func zstdReader(in io.Reader, first []byte) (*zstd.Decoder, error) {
+	var header zstd.Header
+	low := header.Decode(first) != nil || header.WindowSize > zstdFastWindow
+	window := uint64(zstdFastWindow)
+	if low {
+		window = zstdWindow
+	}
+	// One goroutine: a log is read while others decode elsewhere.
+	decoder, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window), zstd.WithDecoderLowmem(low))
+	if err != nil {
+		return nil, fmt.Errorf("zstd: %w", err)
+	}
+	return decoder, nil
+}
+
+type errReader struct{ err error }
+
+func (r errReader) Read([]byte) (int, error) { return 0, r.err }

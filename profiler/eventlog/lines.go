@@ -1,15 +1,11 @@
 package eventlog
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-
-	"github.com/go-json-experiment/json"
 )
 
 // Report says what a reader met besides the events.
@@ -28,12 +24,16 @@ type Report struct {
 	Damaged string
 }
 
+// noEvents is how much text without an event shows that a file is no event log.
+const noEvents = 1 << 20
+
 // Lines reads the lines of an uncompressed log and hands their events to take. name is
 // for errors. Only the last line may be incomplete.
 func Lines(ctx context.Context, r io.Reader, name string, take func(Event) error) (Report, error) {
-	l := lines{decoder: &decoder{words: words{}}, take: take}
-	err := l.read(ctx, r, name)
-	return l.report, err
+	l := newLines(take)
+	from := &stored{ctx: ctx, in: r}
+	err := l.read(from, from, name)
+	return l.report, cmp.Or(err, l.none())
 }
 
 // lines reads the files of a log.
@@ -41,69 +41,106 @@ type lines struct {
 	*decoder
 	take   func(Event) error
 	report Report
+	buffer []byte
+	cut    bool // the file is cut off
+	// damage is the first one while there was no event.
+	damage error
 }
 
-func (l *lines) read(ctx context.Context, r io.Reader, name string) error {
-	in := bufio.NewReaderSize(r, 64<<10)
-	var long []byte // a line that exceeds the buffer
-	for number := 1; ; number++ {
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("read event log %s: %w", name, err)
+func newLines(take func(Event) error) *lines {
+	return &lines{decoder: newDecoder(), take: take, buffer: make([]byte, bufferSize)}
+}
+
+// read reads the text of a file. It returns an error if the file cannot be read, not if
+// the text is damaged or ends too early.
+func (l *lines) read(text io.Reader, from *stored, name string) error {
+	in := newInput(text, l.buffer)
+	l.skimmer.input = in
+	before := l.report.Bytes
+	number := 0
+	for in.next() {
+		number++
+		if err := l.line(place{name, number}); err != nil {
+			return err
 		}
-		line, err := readLine(in, &long)
-		l.report.Bytes += int64(len(line))
-		cut := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-		if err != nil && !cut {
-			return fmt.Errorf("%s:%d: %w", name, number, err)
-		}
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			err := l.line(line, fmt.Sprintf("%s:%d", name, number), cut)
-			if err != nil {
-				return err
-			}
-		}
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			l.report.Truncated = fmt.Sprintf("%s:%d", name, number)
-		}
-		if cut {
-			return nil
+		l.report.Bytes = before + in.size
+		if l.damage != nil && l.report.Bytes > noEvents {
+			return l.damage
 		}
 	}
+	l.report.Bytes = before + in.size
+	return l.ended(in.err, from, place{name, number})
 }
+
+// ended takes account of how a file ended.
+func (l *lines) ended(err error, from *stored, at place) error {
+	switch {
+	case from.err != nil:
+		return fmt.Errorf("read event log %s: %w", at, from.err)
+	case errors.Is(err, io.EOF):
+		return nil
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		l.cutOff(at)
+		return nil
+	}
+	return l.lost(Damaged, at, err)
+}
+
+func (l *lines) cutOff(at place) {
+	l.report.Truncated, l.cut = at.String(), true
+}
+
+// none returns the error of a text that has no event at all.
+func (l *lines) none() error {
+	if l.report.Events+l.report.Skipped > 0 {
+		return nil
+	}
+	return l.damage
+}
+
+// place is a line of a file.
+type place struct {
+	name   string
+	number int
+}
+
+func (p place) String() string { return fmt.Sprintf("%s:%d", p.name, p.number) }
 
 // line hands over the event of a line.
-func (l *lines) line(line []byte, place string, last bool) error {
-	event, err := l.decode(line)
-	var types *json.SemanticError
+func (l *lines) line(at place) error {
+	if _, ok := l.peek(); !ok {
+		return nil // an empty line
+	}
+	event, err := l.decode()
+	var types *typeError
 	switch {
-	case errors.As(err, &types):
-		l.report.Unread = cmp.Or(l.report.Unread, fmt.Sprintf("%s: %v", place, types))
-		event = &Lost{Cause: Unread, Reason: fmt.Sprintf("%s: %v", place, types)}
-	case err != nil && last:
-		l.report.Truncated = place
-		return nil
-	case err != nil:
-		return fmt.Errorf("%s: read event: %w", place, err)
-	}
-	if event == nil {
+	case err == nil && event == nil:
 		l.report.Skipped++
+		l.damage = nil
+		return nil
+	case err == nil:
+		l.report.Events++
+		l.damage = nil
+		return l.take(event)
+	case errors.As(err, &types):
+		return l.lost(Unread, at, err)
+	case l.last && errors.Is(err, errLine):
+		l.cutOff(at)
 		return nil
 	}
-	l.report.Events++
-	return l.take(event)
+	return l.lost(Damaged, at, err)
 }
 
-// readLine returns the next line, in memory that the next call overwrites.
-func readLine(r *bufio.Reader, long *[]byte) ([]byte, error) {
-	line, err := r.ReadSlice('\n')
-	if !errors.Is(err, bufio.ErrBufferFull) {
-		return line, err
+// lost says that something could not be read.
+func (l *lines) lost(cause Cause, at place, err error) error {
+	text := fmt.Sprintf("%s: %v", at, err)
+	if cause == Unread {
+		l.report.Unread = cmp.Or(l.report.Unread, text)
+	} else {
+		l.report.Damaged = cmp.Or(l.report.Damaged, text)
+		if l.report.Events+l.report.Skipped == 0 {
+			l.damage = cmp.Or(l.damage, fmt.Errorf("%s: read event: %w", at, err))
+		}
 	}
-	*long = (*long)[:0]
-	for errors.Is(err, bufio.ErrBufferFull) {
-		*long = append(*long, line...)
-		line, err = r.ReadSlice('\n')
-	}
-	*long = append(*long, line...)
-	return *long, err
+	return l.take(&Lost{Cause: cause, Reason: text})
 }

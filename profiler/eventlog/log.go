@@ -1,134 +1,141 @@
 package eventlog
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
 
-// Log is an event log: one file, or the files of a folder.
+// Log is an event log: one file, or the files of a folder. Which application and attempt
+// it is of, its first events say (ApplicationStart), not its name.
 type Log struct {
 	Name     string    // of the file or folder
 	Size     int64     // of its files, bytes as they are stored
 	Modified time.Time // when the latest of them was written
 	// InProgress tells that Spark has not closed the log: the application runs, or its
-	// driver was killed.
+	// driver was killed. Logs that Databricks delivers do not tell.
 	InProgress bool
 	// Compacted tells that the history server has dropped events of ended jobs.
 	Compacted bool
 
 	files fs.FS
 	names []string // of the files, in the order of their events
+	gaps  []gap
 }
 
-// Names of a folder of rolled files and of its files
-// (org.apache.spark.deploy.history.RollingEventLogFilesWriter, EventLogFileReader).
-const (
-	rolledFolder = "eventlog_v2_"
-	statusFile   = "appstatus_"
-	compacted    = ".compact"
-	inProgress   = ".inprogress"
-)
+// gap is where rolled files are missing.
+type gap struct {
+	before int // index in Log.names
+	text   string
+}
 
-var rolledFile = regexp.MustCompile(`^events_([0-9]+)_`)
-
-// Open finds the files of a log: name is a file, or a folder of rolled files. It
-// reads nothing yet.
+// Open finds the files of a log: name is a file, a folder of rolled files, or one of
+// those that Databricks delivers. It reads nothing yet.
 func Open(files fs.FS, name string) (*Log, error) {
-	if strings.HasPrefix(path.Base(name), rolledFolder) {
-		return openRolled(files, name)
+	info, statErr := fs.Stat(files, name)
+	if statErr == nil && !info.IsDir() {
+		return openFile(files, name, info), nil
 	}
-	info, err := fs.Stat(files, name)
+	// A bucket has folders, but none has an entry of its own.
+	entries, err := fs.ReadDir(files, name)
+	if statErr != nil && (err != nil || len(entries) == 0) {
+		return nil, fmt.Errorf("open event log %s: %w", name, statErr)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("open event log %s: %w", name, err)
+		return nil, fmt.Errorf("list the files of event log %s: %w", name, err)
 	}
-	if info.IsDir() {
-		return nil, fmt.Errorf("event log %s: %w", name, errFolder)
+	log, err := openFolder(files, name, entries)
+	if err == nil && log == nil {
+		err = fmt.Errorf("event log %s: %w", name, errFolder)
 	}
-	return &Log{
-		Name: name, Size: info.Size(), Modified: info.ModTime(), InProgress: strings.HasSuffix(name, inProgress),
-		files: files, names: []string{name},
-	}, nil
+	return log, err
 }
 
 var errFolder = errors.New("it is a folder, and none of rolled files (eventlog_v2_…): name one log in it")
 
-func openRolled(files fs.FS, name string) (*Log, error) {
-	entries, err := fs.ReadDir(files, name)
-	if err != nil {
-		return nil, fmt.Errorf("list the files of event log %s: %w", name, err)
+func openFile(files fs.FS, name string, info fs.FileInfo) *Log {
+	return &Log{
+		Name: name, Size: info.Size(), Modified: info.ModTime(), InProgress: strings.HasSuffix(name, inProgress),
+		files: files, names: []string{name},
 	}
+}
+
+// openFolder opens a folder that is one log; nil if it is none.
+func openFolder(files fs.FS, name string, entries []fs.DirEntry) (*Log, error) {
 	log := &Log{Name: name, files: files}
-	numbers := map[string]int{}
-	for _, entry := range entries {
-		if strings.HasPrefix(entry.Name(), statusFile) && strings.HasSuffix(entry.Name(), inProgress) {
-			log.InProgress = true
-		}
-		if match := rolledFile.FindStringSubmatch(entry.Name()); match != nil {
-			file := path.Join(name, entry.Name())
-			if numbers[file], err = strconv.Atoi(match[1]); err != nil {
-				return nil, fmt.Errorf("event log %s: %w", file, err)
-			}
-			log.names = append(log.names, file)
-		}
+	var chosen []fs.DirEntry
+	switch {
+	case strings.HasPrefix(path.Base(name), rolledFolder):
+		chosen = log.rolled(entries)
+	default:
+		chosen = delivered(entries)
 	}
-	if len(log.names) == 0 {
-		return nil, fmt.Errorf("event log %s: no file events_… in it", name)
+	if len(chosen) == 0 && !strings.HasPrefix(path.Base(name), rolledFolder) {
+		return nil, nil //nolint:nilnil // a folder that is no log is no error
 	}
-	slices.SortFunc(log.names, func(a, b string) int {
-		return cmp.Or(numbers[a]-numbers[b], len(a)-len(b)) // the compacted one after its original
-	})
-	// A compacted file replaces all before it.
-	for i, name := range slices.Backward(log.names) {
-		if strings.HasSuffix(name, compacted) {
-			log.names, log.Compacted = log.names[i:], true
-			break
+	for _, entry := range chosen {
+		info, err := fs.Stat(files, path.Join(name, entry.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("open event log %s: %w", name, err)
+		}
+		log.names = append(log.names, path.Join(name, entry.Name()))
+		log.Size += info.Size()
+		if info.ModTime().After(log.Modified) {
+			log.Modified = info.ModTime()
 		}
 	}
 	return log, nil
 }
 
 // Read hands the events to take, in the order of the log. Where the log itself shows
-// that it lacks events, a Lost is among them.
+// that it lacks events, a Lost is among them. An error of take ends the reading.
 func (l *Log) Read(ctx context.Context, take func(Event) error) (Report, error) {
-	lines := lines{decoder: &decoder{words: words{}}, take: take}
+	lines := newLines(take)
 	if l.Compacted {
 		if err := take(&Lost{Cause: Compacted, Reason: l.Name + ": the history server compacted the log"}); err != nil {
 			return lines.report, err
 		}
 	}
+	if len(l.names) == 0 {
+		return lines.report, fmt.Errorf("event log %s: no file events_… in it", l.Name)
+	}
 	for i, name := range l.names {
-		before := lines.report.Truncated
-		if err := l.readFile(ctx, name, &lines); err != nil {
+		if err := l.readFile(ctx, i, name, lines); err != nil {
 			return lines.report, err
 		}
-		if lines.report.Truncated != before && i < len(l.names)-1 {
-			if err := take(&Lost{Cause: CutOff, Reason: name + " is cut off"}); err != nil {
-				return lines.report, err
+	}
+	return lines.report, lines.none()
+}
+
+func (l *Log) readFile(ctx context.Context, i int, name string, lines *lines) error {
+	for _, gap := range l.gaps {
+		if gap.before == i {
+			if err := lines.take(&Lost{Cause: Absent, Reason: gap.text}); err != nil {
+				return err
 			}
 		}
 	}
-	return lines.report, nil
-}
-
-func (l *Log) readFile(ctx context.Context, name string, lines *lines) error {
 	file, err := l.files.Open(name)
 	if err != nil {
 		return fmt.Errorf("open event log %s: %w", name, err)
 	}
 	defer func() { _ = file.Close() }()
-	text, closeText, err := decompress(file)
+	from := &stored{ctx: ctx, in: file}
+	text, closeText, err := decompress(from)
 	if err != nil {
 		return fmt.Errorf("read event log %s: %w", name, err)
 	}
 	defer closeText()
-	return lines.read(ctx, text, name)
+	lines.cut = false
+	if err := lines.read(text, from, name); err != nil {
+		return err
+	}
+	if lines.cut && i < len(l.names)-1 {
+		return lines.take(&Lost{Cause: CutOff, Reason: name + " is cut off"})
+	}
+	return nil
 }

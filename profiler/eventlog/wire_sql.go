@@ -1,22 +1,20 @@
 package eventlog
 
-import "unicode/utf8"
-
 type planNode struct {
-	Name     string       `json:"nodeName"`
+	Name     string       `json:"nodeName,nocopy"`
 	Text     string       `json:"simpleString"`
 	Children []planNode   `json:"children"`
 	Metrics  []planMetric `json:"metrics"`
 }
 
 type planMetric struct {
-	Name        string `json:"name"`
+	Name        string `json:"name,nocopy"`
 	Accumulator int64  `json:"accumulatorId"`
-	Type        string `json:"metricType"`
+	Type        string `json:"metricType,nocopy"`
 }
 
 func (j *planNode) node(d *decoder) PlanNode {
-	n := PlanNode{Name: d.words.of(cut(j.Name, maxText)), Text: cut(j.Text, maxText), Metrics: d.metrics(j.Metrics)}
+	n := PlanNode{Name: d.words.of(j.Name), Text: j.Text, Metrics: d.metrics(j.Metrics)}
 	if len(j.Children) > 0 {
 		n.Children = make([]PlanNode, len(j.Children))
 		for i := range j.Children {
@@ -32,38 +30,41 @@ func (d *decoder) metrics(parsed []planMetric) []PlanMetric {
 	}
 	metrics := make([]PlanMetric, len(parsed))
 	for i, m := range parsed {
-		metrics[i] = PlanMetric{Name: d.words.of(cut(m.Name, maxText)), Accumulator: m.Accumulator, Type: d.words.of(cut(m.Type, maxText))}
+		metrics[i] = PlanMetric{Name: d.words.of(m.Name), Accumulator: m.Accumulator, Type: d.words.of(m.Type)}
 	}
 	return metrics
 }
 
+//easyjson:json
 type sqlStart struct {
 	ID          int64    `json:"executionId"`
 	Root        *int64   `json:"rootExecutionId"` // Spark 3.4 and later
 	Description string   `json:"description"`
 	Details     string   `json:"details"`
-	PlanText    string   `json:"physicalPlanDescription"`
+	PlanLength  length   `json:"physicalPlanDescription"`
 	Plan        planNode `json:"sparkPlanInfo"`
 	Time        int64    `json:"time"`
 }
 
 func (j *sqlStart) event(d *decoder) Event {
 	return &SQLStart{
-		ID: j.ID, Time: j.Time, Root: j.Root, Description: cut(j.Description, maxText), Details: cut(j.Details, maxText),
-		PlanLength: int64(utf8.RuneCountInString(j.PlanText)), Plan: j.Plan.node(d),
+		ID: j.ID, Time: j.Time, Root: j.Root, Description: j.Description, Details: j.Details,
+		PlanLength: int64(j.PlanLength), Plan: j.Plan.node(d),
 	}
 }
 
+//easyjson:json
 type sqlPlan struct {
-	ID       int64    `json:"executionId"`
-	PlanText string   `json:"physicalPlanDescription"`
-	Plan     planNode `json:"sparkPlanInfo"`
+	ID         int64    `json:"executionId"`
+	PlanLength length   `json:"physicalPlanDescription"`
+	Plan       planNode `json:"sparkPlanInfo"`
 }
 
 func (j *sqlPlan) event(d *decoder) Event {
-	return &SQLPlan{ID: j.ID, PlanLength: int64(utf8.RuneCountInString(j.PlanText)), Plan: j.Plan.node(d)}
+	return &SQLPlan{ID: j.ID, PlanLength: int64(j.PlanLength), Plan: j.Plan.node(d)}
 }
 
+//easyjson:json
 type sqlMetrics struct {
 	ID      int64        `json:"executionId"`
 	Metrics []planMetric `json:"sqlPlanMetrics"`
@@ -73,6 +74,7 @@ func (j *sqlMetrics) event(d *decoder) Event {
 	return &SQLMetrics{ID: j.ID, Metrics: d.metrics(j.Metrics)}
 }
 
+//easyjson:json
 type driverAccumulators struct {
 	Execution int64     `json:"executionId"`
 	Updates   [][]int64 `json:"accumUpdates"`
@@ -88,6 +90,7 @@ func (j *driverAccumulators) event(*decoder) Event {
 	return e
 }
 
+//easyjson:json
 type sqlEnd struct {
 	ID      int64  `json:"executionId"`
 	Time    int64  `json:"time"`
@@ -95,5 +98,5 @@ type sqlEnd struct {
 }
 
 func (j *sqlEnd) event(*decoder) Event {
-	return &SQLEnd{ID: j.ID, Time: j.Time, Failure: cut(j.Failure, maxText)}
+	return &SQLEnd{ID: j.ID, Time: j.Time, Failure: j.Failure}
 }

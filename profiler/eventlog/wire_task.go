@@ -6,27 +6,27 @@ import (
 )
 
 type taskEvent struct {
-	Stage   int64 `json:"'Stage ID'"`
-	Attempt int64 `json:"'Stage Attempt ID'"`
+	Stage   int64 `json:"Stage ID"`
+	Attempt int64 `json:"Stage Attempt ID"`
 	Info    struct {
-		ID            int64  `json:"'Task ID'"`
+		ID            int64  `json:"Task ID"`
 		Index         int64  `json:"Index"`
 		Attempt       int64  `json:"Attempt"`
-		Launched      int64  `json:"'Launch Time'"`
-		Finished      int64  `json:"'Finish Time'"`
-		GettingResult int64  `json:"'Getting Result Time'"`
-		Executor      string `json:"'Executor ID'"`
-		Host          string `json:"Host"`
-		Locality      string `json:"Locality"`
+		Launched      int64  `json:"Launch Time"`
+		Finished      int64  `json:"Finish Time"`
+		GettingResult int64  `json:"Getting Result Time"`
+		Executor      string `json:"Executor ID,nocopy"`
+		Host          string `json:"Host,nocopy"`
+		Locality      string `json:"Locality,nocopy"`
 		Speculative   bool   `json:"Speculative"`
 		Failed        bool   `json:"Failed"`
 		Killed        bool   `json:"Killed"`
-	} `json:"'Task Info'"`
+	} `json:"Task Info"`
 }
 
-func (j *taskEvent) task(d *decoder) Task {
+func (j *taskEvent) task(d *decoder, into *Task) {
 	i := &j.Info
-	return Task{
+	*into = Task{
 		ID: i.ID, StageID: j.Stage, StageAttempt: j.Attempt, Index: i.Index, Attempt: i.Attempt,
 		Launched: i.Launched, Finished: i.Finished, GettingResult: i.GettingResult,
 		Executor: d.words.of(i.Executor), Host: d.words.of(i.Host), Locality: d.words.of(i.Locality),
@@ -34,65 +34,70 @@ func (j *taskEvent) task(d *decoder) Task {
 	}
 }
 
+//easyjson:json
 type taskStart struct{ taskEvent }
 
-func (j *taskStart) event(d *decoder) Event { return &TaskStart{Task: j.task(d)} }
-
+//easyjson:json
 type taskEnd struct {
 	taskEvent
-	Type    string           `json:"'Task Type'"`
-	Reason  taskEndReason    `json:"'Task End Reason'"`
-	Metrics *taskMetrics     `json:"'Task Metrics'"`
-	Peaks   *executorMetrics `json:"'Task Executor Metrics'"`
+	Type    string           `json:"Task Type,nocopy"`
+	Reason  taskEndReason    `json:"Task End Reason"`
+	Metrics *taskMetrics     `json:"Task Metrics"`
+	Peaks   *executorMetrics `json:"Task Executor Metrics"`
 }
 
-func (j *taskEnd) event(d *decoder) Event {
-	end := &TaskEnd{
-		Task: j.task(d), Type: d.words.of(j.Type), Outcome: d.words.of(j.Reason.Reason), CountsAsFailure: j.Reason.counts(),
-		Failure: cut(j.Reason.failure(), maxText), Error: cut(j.Reason.text(), maxText),
+// end makes the event, in the decoder's memory.
+func (j *taskEnd) end(d *decoder) *TaskEnd {
+	t := &d.taskEnd
+	t.event = TaskEnd{
+		Type: d.words.of(j.Type), Outcome: d.words.of(j.Reason.Reason), CountsAsFailure: j.Reason.counts(),
+		Failure: j.Reason.failure(), Error: j.Reason.text(),
 	}
+	j.task(d, &t.event.Task)
 	if j.Metrics != nil {
-		end.Metrics = new(j.Metrics.metrics())
+		t.metrics = j.Metrics.metrics()
+		t.event.Metrics = &t.metrics
 	}
 	if j.Peaks != nil {
-		end.Peaks = new(ExecutorMetrics(*j.Peaks))
+		t.peaks = ExecutorMetrics(*j.Peaks)
+		t.event.Peaks = &t.peaks
 	}
-	return end
+	return &t.event
 }
 
 type taskMetrics struct {
-	DeserializeTime     int64 `json:"'Executor Deserialize Time'"`
-	DeserializeCPUTime  int64 `json:"'Executor Deserialize CPU Time'"`
-	RunTime             int64 `json:"'Executor Run Time'"`
-	CPUTime             int64 `json:"'Executor CPU Time'"`
-	PeakExecutionMemory int64 `json:"'Peak Execution Memory'"`
-	ResultSize          int64 `json:"'Result Size'"`
-	JVMGCTime           int64 `json:"'JVM GC Time'"`
-	ResultSerialization int64 `json:"'Result Serialization Time'"`
-	MemorySpilled       int64 `json:"'Memory Bytes Spilled'"`
-	DiskSpilled         int64 `json:"'Disk Bytes Spilled'"`
+	DeserializeTime     int64 `json:"Executor Deserialize Time"`
+	DeserializeCPUTime  int64 `json:"Executor Deserialize CPU Time"`
+	RunTime             int64 `json:"Executor Run Time"`
+	CPUTime             int64 `json:"Executor CPU Time"`
+	PeakExecutionMemory int64 `json:"Peak Execution Memory"`
+	ResultSize          int64 `json:"Result Size"`
+	JVMGCTime           int64 `json:"JVM GC Time"`
+	ResultSerialization int64 `json:"Result Serialization Time"`
+	MemorySpilled       int64 `json:"Memory Bytes Spilled"`
+	DiskSpilled         int64 `json:"Disk Bytes Spilled"`
 	Read                struct {
-		RemoteBlocks  int64 `json:"'Remote Blocks Fetched'"`
-		LocalBlocks   int64 `json:"'Local Blocks Fetched'"`
-		FetchWaitTime int64 `json:"'Fetch Wait Time'"`
-		RemoteBytes   int64 `json:"'Remote Bytes Read'"`
-		RemoteToDisk  int64 `json:"'Remote Bytes Read To Disk'"`
-		LocalBytes    int64 `json:"'Local Bytes Read'"`
-		Records       int64 `json:"'Total Records Read'"`
-	} `json:"'Shuffle Read Metrics'"`
+		RemoteBlocks  int64 `json:"Remote Blocks Fetched"`
+		LocalBlocks   int64 `json:"Local Blocks Fetched"`
+		FetchWaitTime int64 `json:"Fetch Wait Time"`
+		RemoteBytes   int64 `json:"Remote Bytes Read"`
+		RemoteToDisk  int64 `json:"Remote Bytes Read To Disk"`
+		LocalBytes    int64 `json:"Local Bytes Read"`
+		Records       int64 `json:"Total Records Read"`
+	} `json:"Shuffle Read Metrics"`
 	Write struct {
-		Bytes   int64 `json:"'Shuffle Bytes Written'"`
-		Time    int64 `json:"'Shuffle Write Time'"`
-		Records int64 `json:"'Shuffle Records Written'"`
-	} `json:"'Shuffle Write Metrics'"`
+		Bytes   int64 `json:"Shuffle Bytes Written"`
+		Time    int64 `json:"Shuffle Write Time"`
+		Records int64 `json:"Shuffle Records Written"`
+	} `json:"Shuffle Write Metrics"`
 	Input struct {
-		Bytes   int64 `json:"'Bytes Read'"`
-		Records int64 `json:"'Records Read'"`
-	} `json:"'Input Metrics'"`
+		Bytes   int64 `json:"Bytes Read"`
+		Records int64 `json:"Records Read"`
+	} `json:"Input Metrics"`
 	Output struct {
-		Bytes   int64 `json:"'Bytes Written'"`
-		Records int64 `json:"'Records Written'"`
-	} `json:"'Output Metrics'"`
+		Bytes   int64 `json:"Bytes Written"`
+		Records int64 `json:"Records Written"`
+	} `json:"Output Metrics"`
 }
 
 func (m *taskMetrics) metrics() TaskMetrics {
@@ -109,24 +114,24 @@ func (m *taskMetrics) metrics() TaskMetrics {
 
 // taskEndReason is the union of the fields that the reasons have.
 type taskEndReason struct {
-	Reason      string `json:"Reason"`
-	Class       string `json:"'Class Name'"`         // ExceptionFailure
-	Description string `json:"Description"`          // ExceptionFailure
-	StackTrace  string `json:"'Full Stack Trace'"`   // ExceptionFailure
-	Message     string `json:"Message"`              // FetchFailed
-	Loss        string `json:"'Loss Reason'"`        // ExecutorLostFailure
-	Kill        string `json:"'Kill Reason'"`        // TaskKilled
-	Executor    string `json:"'Executor ID'"`        // ExecutorLostFailure
-	ByApp       *bool  `json:"'Exit Caused By App'"` // ExecutorLostFailure
+	Reason      string `json:"Reason,nocopy"`
+	Class       string `json:"Class Name"`         // ExceptionFailure
+	Description string `json:"Description"`        // ExceptionFailure
+	StackTrace  string `json:"Full Stack Trace"`   // ExceptionFailure
+	Message     string `json:"Message"`            // FetchFailed
+	Loss        string `json:"Loss Reason"`        // ExecutorLostFailure
+	Kill        string `json:"Kill Reason"`        // TaskKilled
+	Executor    string `json:"Executor ID"`        // ExecutorLostFailure
+	ByApp       *bool  `json:"Exit Caused By App"` // ExecutorLostFailure
 
-	Address    *blockManagerID `json:"'Block Manager Address'"` // FetchFailed
-	Shuffle    int64           `json:"'Shuffle ID'"`
-	Map        int64           `json:"'Map ID'"`
-	MapIndex   int64           `json:"'Map Index'"`
-	Reduce     int64           `json:"'Reduce ID'"`
-	Job        int64           `json:"'Job ID'"` // TaskCommitDenied
-	Partition  int64           `json:"'Partition ID'"`
-	AttemptNum int64           `json:"'Attempt Number'"`
+	Address    *blockManagerID `json:"Block Manager Address"` // FetchFailed
+	Shuffle    int64           `json:"Shuffle ID"`
+	Map        int64           `json:"Map ID"`
+	MapIndex   int64           `json:"Map Index"`
+	Reduce     int64           `json:"Reduce ID"`
+	Job        int64           `json:"Job ID"` // TaskCommitDenied
+	Partition  int64           `json:"Partition ID"`
+	AttemptNum int64           `json:"Attempt Number"`
 }
 
 // success is the class of the TaskEndReason of a task that succeeded.
@@ -166,11 +171,11 @@ func (r *taskEndReason) text() string {
 		return ""
 	case "ExceptionFailure":
 		if r.StackTrace != "" {
-			return strings.Clone(r.StackTrace)
+			return r.StackTrace
 		}
 		return r.failure()
 	case "TaskKilled":
-		return strings.Clone(r.Kill)
+		return r.Kill
 	case "Resubmitted":
 		return "Resubmitted (resubmitted due to lost executor)"
 	case "TaskResultLost":

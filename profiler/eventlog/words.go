@@ -6,33 +6,26 @@ import "strings"
 // localities, outcomes.
 type words map[string]string
 
-// maxWords bounds the memory of words; an application has fewer executors.
-const maxWords = 1 << 16
-
+// of returns the text, which may be in memory that is used again.
 func (w words) of(text string) string {
 	if known, ok := w[text]; ok {
 		return known
 	}
 	text = strings.Clone(text)
-	if len(w) < maxWords {
+	if len(w) < maxWords && len(text) < maxWord {
 		w[text] = text
 	}
 	return text
 }
 
-// Most bytes of a text that is kept.
+// Bounds of words; an application has fewer executors, and hosts have shorter names.
 const (
-	maxText  = 4 << 10
-	maxValue = 64 << 10 // of a property: class paths are long
+	maxWords = 1 << 15
+	maxWord  = 256 // bytes
 )
 
-// cut returns the first bytes of a text, whole characters of it.
-func cut(text string, size int) string {
-	if len(text) <= size {
-		return text
-	}
-	for size > 0 && text[size]&0xc0 == 0x80 {
-		size--
-	}
-	return strings.Clone(text[:size])
-}
+// Most bytes of a text that is kept, as JSON writes it: an escape of a line break is two.
+const (
+	maxText  = 16 << 10
+	maxValue = 64 << 10 // of a property: class paths are long
+)

@@ -1,0 +1,125 @@
+package eventlog
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// shape says what a skimmer keeps of a JSON value. It is derived from the type that the
+// value is decoded into: what the type lacks is skipped.
+type shape struct {
+	kind kind
+	max  int // bytes of a text
+	// keepZero is of a member that differs from an absent one though it is zero.
+	keepZero bool
+	element  *shape // of an array's elements, of a map's values
+	members  []member
+	slots    [slots]uint8 // hash of a name → index in members + 1
+}
+
+const slots = 64
+
+type member struct {
+	name string
+	*shape
+}
+
+// kind is what a value is expected to be. A value of another kind is kept without its
+// contents, so that decoding it fails.
+type kind uint8
+
+const (
+	kindNumber  kind = iota
+	kindBool         // true or false
+	kindText         // a string, cut
+	kindLength       // a string, of which only the number of characters is kept
+	kindInteger      // a number, also one in a string; anything else is left out
+	kindArray
+	kindObject
+	kindMap // an object whose members all have one shape
+)
+
+// Types that say more than that a value is a number.
+type (
+	// length is the number of characters (code points) of a text that is not kept.
+	length int64
+	// integer is an integer that Spark writes as a number or as text. Other values are
+	// absent.
+	integer int64
+)
+
+// shapes makes shapes, one for each type: types may contain themselves.
+type shapes map[reflect.Type]*shape
+
+func (s shapes) of(t reflect.Type, max int) *shape {
+	switch t {
+	case reflect.TypeFor[length]():
+		return &shape{kind: kindLength}
+	case reflect.TypeFor[integer]():
+		return &shape{kind: kindInteger}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		pointed := *s.of(t.Elem(), max)
+		pointed.keepZero = true
+		return &pointed
+	case reflect.Int64, reflect.Float64:
+		return &shape{kind: kindNumber}
+	case reflect.Bool:
+		return &shape{kind: kindBool}
+	case reflect.String:
+		return &shape{kind: kindText, max: max}
+	case reflect.Slice:
+		return &shape{kind: kindArray, element: s.of(t.Elem(), max)}
+	case reflect.Map:
+		return &shape{kind: kindMap, element: s.of(t.Elem(), maxValue)}
+	case reflect.Struct:
+		return s.object(t)
+	}
+	panic(fmt.Sprintf("no shape for %s", t))
+}
+
+// object returns the shape of a struct.
+func (s shapes) object(t reflect.Type) *shape {
+	if known, ok := s[t]; ok {
+		return known
+	}
+	object := &shape{kind: kindObject}
+	s[t] = object
+	for _, field := range reflect.VisibleFields(t) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "" {
+			continue // embedded: its fields follow
+		}
+		object.members = append(object.members, member{name, s.of(field.Type, maxText)})
+	}
+	for i, m := range object.members {
+		slot := hash([]byte(m.name))
+		for object.slots[slot] != 0 {
+			slot = (slot + 1) % slots
+		}
+		object.slots[slot] = uint8(i + 1)
+	}
+	return object
+}
+
+// member returns the shape of a member; nil if it is skipped.
+func (s *shape) member(name []byte) *shape {
+	if s.kind == kindMap {
+		return s.element
+	}
+	for slot := hash(name); s.slots[slot] != 0; slot = (slot + 1) % slots {
+		if m := &s.members[s.slots[slot]-1]; m.name == string(name) {
+			return m.shape
+		}
+	}
+	return nil
+}
+
+func hash(name []byte) uint8 {
+	if len(name) == 0 {
+		return 0
+	}
+	return (uint8(len(name))*7 + name[0]*3 + name[len(name)-1] + name[len(name)/2]*5) % slots
+}

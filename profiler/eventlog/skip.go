@@ -1,0 +1,201 @@
+package eventlog
+
+import (
+	"bytes"
+	"strconv"
+)
+
+// ends marks the bytes that end a number or a word of JSON.
+var ends = [256]bool{',': true, '}': true, ']': true, ' ': true, '\t': true, '\r': true, '"': true, '{': true, '[': true, ':': true}
+
+// skip takes a value that nobody reads. It returns false at the end of the line.
+func (s *skimmer) skip() bool {
+	c, ok := s.peek()
+	if !ok {
+		return false
+	}
+	switch c {
+	case '"':
+		s.at++
+		return s.skipText()
+	case '[':
+		if size := flatArray(s.piece[s.at:]); size > 0 {
+			s.at += size
+			return true
+		}
+		return s.skipNested()
+	case '{':
+		return s.skipNested()
+	case '}', ']', ',', ':':
+		return false
+	}
+	for {
+		for ; s.at < len(s.piece); s.at++ {
+			if ends[s.piece[s.at]] {
+				return true
+			}
+		}
+		if !s.more() {
+			return false
+		}
+	}
+}
+
+// flatArray returns the length of an array that contains no other one, if that can be
+// told without looking at each byte: there is no escape in it, and its end is within no
+// string since the quotes before it are in pairs. Accumulables of tasks are like this,
+// and most of a log.
+func flatArray(b []byte) int {
+	end := bytes.IndexByte(b, ']')
+	if end < 0 {
+		return 0
+	}
+	array := b[:end+1]
+	if bytes.IndexByte(array[1:], '[') >= 0 || bytes.IndexByte(array, '\\') >= 0 || bytes.Count(array, []byte{'"'})%2 != 0 {
+		return 0
+	}
+	return len(array)
+}
+
+// skipNested takes an object or an array.
+func (s *skimmer) skipNested() bool {
+	for depth := 0; ; {
+		for s.at < len(s.piece) {
+			c := s.piece[s.at]
+			s.at++
+			switch c {
+			case '"':
+				if !s.skipText() {
+					return false
+				}
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return true
+				}
+			}
+		}
+		if !s.more() {
+			return false
+		}
+	}
+}
+
+// skipText takes what is left of a string, and its closing quote.
+func (s *skimmer) skipText() bool {
+	for t := (text{}); ; {
+		part, done := t.part(s.piece[s.at:])
+		s.at += len(part)
+		if done {
+			s.at++
+			return true
+		}
+		if !s.more() {
+			return false
+		}
+	}
+}
+
+// text finds the end of a string whose pieces come one after the other.
+type text struct{ escaped bool } // an escape has begun: the next byte is part of it
+
+// part returns what of b is before the closing quote, and whether that is there.
+func (t *text) part(b []byte) ([]byte, bool) {
+	for i := 0; ; {
+		if t.escaped {
+			if i == len(b) {
+				return b, false
+			}
+			i++
+			t.escaped = false
+		}
+		quote := bytes.IndexByte(b[i:], '"')
+		end := len(b)
+		if quote >= 0 {
+			end = i + quote
+		}
+		backslashes := 0
+		for end-backslashes > i && b[end-backslashes-1] == '\\' {
+			backslashes++
+		}
+		if backslashes%2 == 0 {
+			return b[:end], quote >= 0
+		}
+		t.escaped = true
+		i = end
+	}
+}
+
+// wholeCharacters returns how many of the bytes of a cut JSON string are whole
+// characters and escapes, pairs of surrogates included.
+func wholeCharacters(b []byte) int {
+	whole := 0
+	for i := 0; i < len(b); {
+		size := 1
+		switch c := b[i]; {
+		case c == '\\' && i+1 < len(b) && b[i+1] == 'u':
+			size = 6
+			if i+3 < len(b) && isHighSurrogate(b[i+2:]) {
+				size = 12
+			}
+		case c == '\\':
+			size = 2
+		case c >= 0xf0:
+			size = 4
+		case c >= 0xe0:
+			size = 3
+		case c >= 0xc0:
+			size = 2
+		}
+		if i += size; i <= len(b) {
+			whole = i
+		}
+	}
+	return whole
+}
+
+// isHighSurrogate tells whether the hexadecimal digits begin with D8 to DB.
+func isHighSurrogate(digits []byte) bool {
+	return digits[0]|0x20 == 'd' && (digits[1] == '8' || digits[1] == '9' || digits[1]|0x20 == 'a' || digits[1]|0x20 == 'b')
+}
+
+func isLowSurrogate(digits []byte) bool {
+	return digits[0]|0x20 == 'd' && (digits[1]|0x20 >= 'c' && digits[1]|0x20 <= 'f')
+}
+
+// characters counts code points of a JSON string whose pieces come one after the other.
+type characters struct {
+	n      int64
+	escape []byte // that has begun
+}
+
+func (c *characters) count(b []byte) {
+	for _, char := range b {
+		if len(c.escape) > 0 {
+			c.escape = append(c.escape, char)
+			if c.escape[1] != 'u' || len(c.escape) == 6 {
+				if c.escape[1] != 'u' || !isLowSurrogate(c.escape[2:]) {
+					c.n++
+				}
+				c.escape = c.escape[:0]
+			}
+			continue
+		}
+		if char == '\\' {
+			c.escape = append(c.escape, char)
+		} else if char&0xc0 != 0x80 {
+			c.n++
+		}
+	}
+}
+
+// isInteger tells whether a text is an integer of 64 bits, as JSON writes it.
+func isInteger(b []byte) bool {
+	digits := bytes.TrimPrefix(b, []byte("-"))
+	if len(digits) == 0 || digits[0] == '+' || digits[0] == '0' && len(digits) > 1 {
+		return false
+	}
+	_, err := strconv.ParseInt(string(b), 10, 64)
+	return err == nil
+}
