@@ -64,10 +64,13 @@ func (b *Bucket) Open(name string) (fs.File, error) {
 	return &object{ReadCloser: out.Body, info: info}, nil
 }
 
-// ReadDir lists the objects of a folder, not those of folders in it.
+// ReadDir lists the objects of a folder, and the folders in it. The bucket is ".".
 func (b *Bucket) ReadDir(name string) ([]fs.DirEntry, error) {
 	var entries []fs.DirEntry
 	prefix := name + "/"
+	if name == "." {
+		prefix = ""
+	}
 	pages := s3.NewListObjectsV2Paginator(b.client, &s3.ListObjectsV2Input{
 		Bucket: aws.String(b.name), Prefix: aws.String(prefix), Delimiter: aws.String("/"),
 	})
@@ -75,6 +78,12 @@ func (b *Bucket) ReadDir(name string) ([]fs.DirEntry, error) {
 		page, err := pages.NextPage(b.ctx)
 		if err != nil {
 			return nil, fmt.Errorf("list s3://%s/%s: %w", b.name, prefix, err)
+		}
+		for _, found := range page.CommonPrefixes {
+			base := strings.TrimSuffix(strings.TrimPrefix(aws.ToString(found.Prefix), prefix), "/")
+			if fs.ValidPath(base) && !strings.Contains(base, "/") {
+				entries = append(entries, fs.FileInfoToDirEntry(info{name: base, folder: true}))
+			}
 		}
 		for _, found := range page.Contents {
 			if base := strings.TrimPrefix(aws.ToString(found.Key), prefix); base != "" {
@@ -97,11 +106,17 @@ type info struct {
 	name     string
 	size     int64
 	modified time.Time
+	folder   bool
 }
 
-func (i info) Name() string       { return i.name }
-func (i info) Size() int64        { return i.size }
-func (i info) Mode() fs.FileMode  { return 0o444 }
+func (i info) Name() string { return i.name }
+func (i info) Size() int64  { return i.size }
+func (i info) Mode() fs.FileMode {
+	if i.folder {
+		return fs.ModeDir | 0o555
+	}
+	return 0o444
+}
 func (i info) ModTime() time.Time { return i.modified }
-func (i info) IsDir() bool        { return false }
+func (i info) IsDir() bool        { return i.folder }
 func (i info) Sys() any           { return nil }
