@@ -107,7 +107,7 @@ func (c clients) readLog(ctx context.Context, bucket, key string, logs *stepLogs
 // applicationIDs returns the YARN applications of a step: those that EMR names, else
 // those in its logs.
 func applicationIDs(step *types.Step, logs stepLogs) []string {
-	if ids := steplog.Named(*step); len(ids) > 0 {
+	if ids := steplog.Named(step.AdditionalInfo); len(ids) > 0 {
 		return ids
 	}
 	return logs.applicationIDs

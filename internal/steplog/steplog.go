@@ -47,11 +47,11 @@ func Split(uri string) (bucket, prefix string, ok bool) {
 
 // Named returns the YARN applications that EMR itself names for a step
 // (Step.AdditionalInfo, service model of November 2026).
-func Named(step types.Step) []string {
-	if step.AdditionalInfo == nil {
+func Named(info *types.StepAdditionalInfo) []string {
+	if info == nil {
 		return nil
 	}
-	return step.AdditionalInfo.ResourceManagerApplicationIds
+	return info.ResourceManagerApplicationIds
 }
 
 // yarnApplication matches YARN's application ids.

@@ -1,0 +1,26 @@
+// Command observatory-profiler reads the Spark history of clusters into tables, and
+// answers questions about it. It needs nothing of the rest of this project: it is one
+// static binary. `observatory profile` has the same commands.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/emr-observatory/emr-observatory/profiler/command"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	root := &cobra.Command{
+		Use: "observatory-profiler", Short: command.Short, Long: command.Long,
+		SilenceUsage: true, SilenceErrors: true,
+	}
+	root.AddCommand(command.Commands()...)
+	os.Exit(command.Exit(os.Stderr, root.Name(), root.ExecuteContext(ctx)))
+}

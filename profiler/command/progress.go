@@ -1,0 +1,77 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/emr-observatory/emr-observatory/internal/progress"
+	"github.com/emr-observatory/emr-observatory/profiler/run"
+)
+
+// shown is a run's progress on the screen or in a log.
+type shown interface {
+	run.Progress
+	// wait leaves the last state on the screen.
+	wait()
+}
+
+// newProgress shows bars on a terminal and lines elsewhere.
+func newProgress(out io.Writer) shown {
+	if isTerminal(out) {
+		return newBars(out)
+	}
+	return lines{progress.New(out)}
+}
+
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+}
+
+// lines is progress in a log: what the run says.
+type lines struct{ *progress.Log }
+
+func (lines) Clusters(int)     {}
+func (lines) Applications(int) {}
+func (lines) ClusterDone()     {}
+func (lines) ApplicationDone() {}
+func (lines) wait()            {}
+
+// bars are two bars below the lines.
+type bars struct {
+	all                    *mpb.Progress
+	log                    *progress.Log
+	clusters, applications *mpb.Bar
+	found                  atomic.Int64
+}
+
+func newBars(out io.Writer) *bars {
+	all := mpb.New(mpb.WithOutput(out), mpb.WithAutoRefresh())
+	bar := func(name string) *mpb.Bar {
+		return all.AddBar(0,
+			mpb.PrependDecorators(decor.Name(name, decor.WCSyncSpaceR), decor.CountersNoUnit("%d of %d", decor.WCSyncSpace)),
+			mpb.AppendDecorators(decor.Elapsed(decor.ET_STYLE_GO)))
+	}
+	return &bars{all: all, log: progress.New(all), clusters: bar("clusters"), applications: bar("applications")}
+}
+
+func (b *bars) Printf(format string, args ...any) { b.log.Printf("%s", fmt.Sprintf(format, args...)) }
+func (b *bars) Clusters(total int)                { b.clusters.SetTotal(int64(total), false) }
+func (b *bars) Applications(more int)             { b.applications.SetTotal(b.found.Add(int64(more)), false) }
+func (b *bars) ClusterDone()                      { b.clusters.Increment() }
+func (b *bars) ApplicationDone()                  { b.applications.Increment() }
+
+func (b *bars) wait() {
+	b.clusters.SetTotal(-1, true) // ends the bars where they are
+	b.applications.SetTotal(-1, true)
+	b.all.Wait()
+}

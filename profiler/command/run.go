@@ -1,0 +1,69 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/emr-observatory/emr-observatory/profiler/run"
+)
+
+var runHelp = fmt.Sprintf(`Discovers clusters, reads the history of their applications, and writes it as tables. What the tables have already is not
+read again, unless the application ran on since. It may be interrupted and killed: the next run goes on there.
+
+Each option is a flag, an environment variable of the name that the reference gives (max_clusters for --max-clusters), or a
+key of the YAML file --config. A flag goes before a variable, that before the file, that before the default.
+
+The summary goes to stdout, progress to stderr. Exit codes: %d everything was read, now or before; %d something is missing:
+the summary names it, and the next run tries again; %d nothing could be discovered, or the tables cannot be written; %d wrong
+options.`, run.ExitComplete, run.ExitIncomplete, run.ExitFailed, run.ExitUsage)
+
+const runExamples = `  # event logs in a folder
+  observatory-profiler run --logs ./event-logs --output ./history
+  # what ended this week in an account, to S3
+  observatory-profiler run --aws-region eu-west-1 --created-after-date 2026-11-16 --max-clusters 0 \
+    --environment prod --s3-output-path s3://bucket/lake/history/
+  # one cluster, in any partition
+  observatory-profiler run --emr-cluster-arn arn:aws-cn:elasticmapreduce:cn-north-1:123456789012:cluster/j-ABC
+  # a history server, without AWS
+  observatory-profiler run --history-server http://primary:18080 --output ./history`
+
+func runCommand() *cobra.Command {
+	c := newCommand("run", "Read the history of clusters into tables", runHelp)
+	c.Example = runExamples
+	flags := run.AddFlags(c.Flags())
+	asJSON := c.Flags().Bool("json", false, "print the summary as JSON")
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		options, err := flags.Resolve(os.LookupEnv)
+		if err != nil {
+			return usage(err)
+		}
+		config, err := awsConfig(cmd.Context())
+		if err != nil {
+			return err
+		}
+		shown := newProgress(cmd.ErrOrStderr())
+		summary, err := run.Run(cmd.Context(), config, options, shown)
+		shown.wait()
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			encoder := json.NewEncoder(cmd.OutOrStdout())
+			encoder.SetIndent("", "  ")
+			err = encoder.Encode(summary)
+		} else {
+			summary.Print(cmd.OutOrStdout())
+		}
+		if err != nil {
+			return fmt.Errorf("print the summary: %w", err)
+		}
+		if code := summary.ExitCode(); code != run.ExitComplete {
+			return &CodeError{Code: code}
+		}
+		return nil
+	}
+	return c
+}

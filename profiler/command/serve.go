@@ -1,0 +1,72 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/emr-observatory/emr-observatory/internal/progress"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/profiler/run"
+	"github.com/emr-observatory/emr-observatory/profiler/serve"
+)
+
+const serveHelp = `Runs what the command run runs, at an interval, until it is stopped. It serves how the last run went: as JSON at
+` + serve.Path + `, as metrics for VictoriaMetrics or Prometheus at /metrics, and /healthz. A failed run is repeated sooner.`
+
+// minInterval keeps a misread unit from becoming a load on EMR.
+const minInterval = time.Minute
+
+func serveCommand() *cobra.Command {
+	c := newCommand("serve", "Run at an interval, and serve how the last run went", serveHelp)
+	flags := run.AddFlags(c.Flags())
+	interval := c.Flags().Duration("interval", time.Hour, "time between the starts of two runs")
+	address := c.Flags().String("listen", fmt.Sprintf("%s:%d", platform.Loopback, platform.Profiler), "address to listen on")
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		options, err := flags.Resolve(os.LookupEnv)
+		if err != nil {
+			return usage(err)
+		}
+		if *interval < minInterval {
+			return usage(run.Violation{
+				Path: "flag --interval", Value: interval.String(), Rule: "must be " + minInterval.String() + " or more", Remedy: "give a longer one",
+			})
+		}
+		config, err := awsConfig(cmd.Context())
+		if err != nil {
+			return err
+		}
+		shown := lines{progress.New(cmd.ErrOrStderr())}
+		server := serve.New(func(ctx context.Context) serve.Report {
+			summary, err := run.Run(ctx, config, options, shown)
+			report := reportOf(summary, err)
+			shown.Printf("%s: %d of %d clusters and %d applications read, %d objects written, %d incomplete %s", report.Result,
+				report.ClustersRead, report.ClustersFound, report.Applications, report.Objects, report.IncompleteCount, report.Error)
+			return report
+		}, *interval)
+		return server.Listen(cmd.Context(), *address)
+	}
+	return c
+}
+
+// reportOf says of a run what the status page shows.
+func reportOf(s run.Summary, err error) serve.Report {
+	report := serve.Report{
+		Result: serve.Complete, ClustersFound: s.ClustersFound, ClustersCurrent: s.ClustersCurrent, ClustersRead: s.ClustersRead,
+		Applications: s.ApplicationsRead, ApplicationsCurrent: s.ApplicationsCurrent, Objects: s.Objects,
+		Incomplete: []serve.Missing{},
+	}
+	for _, i := range s.Incomplete {
+		report.Add(serve.Missing{Cluster: i.Cluster, Application: i.Application, Reason: i.Reason})
+	}
+	switch {
+	case err != nil:
+		report.Result, report.Error = serve.Failed, err.Error()
+	case s.ExitCode() != run.ExitComplete:
+		report.Result = serve.Incomplete
+	}
+	return report
+}

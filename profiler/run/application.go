@@ -1,0 +1,154 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
+	"github.com/emr-observatory/emr-observatory/profiler/fold"
+	"github.com/emr-observatory/emr-observatory/profiler/history"
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/source"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// unread tells that rows are missing which another look may find.
+func unread(row tables.Completeness) bool {
+	return row.Reason == string(fold.Unavailable) || row.Reason == string(fold.Paging)
+}
+
+// application reads one application into the lake.
+func (r *runner) application(ctx context.Context, c *reading, a source.Application) {
+	summary, batch, err := r.extract(ctx, c, a)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.failed(c, a, err)
+		}
+		return
+	}
+	final := isFinal(c.listed, a, summary)
+	written, err := batch.Commit(ctx, final, r.applicationFingerprint(c.cluster, a))
+	if err != nil {
+		if ctx.Err() == nil {
+			r.failLake(err)
+		}
+		return
+	}
+	c.mu.Lock()
+	c.read = append(c.read, summary)
+	if !final {
+		c.waiting++
+	}
+	c.mu.Unlock()
+	r.record(func(s *Summary) {
+		s.ApplicationsRead++
+		s.wrote(written)
+		s.missing(a.ID, summary)
+	})
+}
+
+func (r *runner) failed(c *reading, a source.Application, err error) {
+	c.mu.Lock()
+	c.failed++
+	c.mu.Unlock()
+	r.record(func(s *Summary) {
+		s.ApplicationsFailed++
+		s.add(Incomplete{Cluster: a.ID.ClusterID, Application: a.ID.ApplicationID, Attempt: a.ID.AttemptID, Reason: err.Error()})
+	})
+	r.progress.Printf("%s: %v", strings.TrimSpace(nameOf(c.listed)+" "+a.ID.ApplicationID), err)
+}
+
+// isFinal tells whether the application need not be read again unless its fingerprint
+// changes. That of a log has the log's size and time. A history server tells of a running
+// application when it last looked at it; once the cluster has ended nothing is added.
+func isFinal(listed source.Listed, a source.Application, summary fold.Summary) bool {
+	for _, row := range summary.Completeness {
+		if unread(row) {
+			return false
+		}
+	}
+	return a.Log != nil || summary.Final || listed.Settled
+}
+
+// extract reads an application: its event log if it can be had, else what the history
+// server says.
+func (r *runner) extract(ctx context.Context, c *reading, a source.Application) (fold.Summary, *lake.Batch, error) {
+	o := fold.Options{Tasks: r.o.IncludeTasks, StepOf: c.cluster.StepOf}
+	if a.Log != nil {
+		return r.into(a, func(sink tables.Sink) (fold.Summary, error) { return fold.Log(ctx, a.Log, a.ID.Cluster, o, sink) })
+	}
+	if c.archives(r.o.EndpointFailures) {
+		summary, batch, err := r.archived(ctx, a, o)
+		if err == nil || ctx.Err() != nil {
+			return summary, batch, err
+		}
+		c.refuse()
+		r.progress.Printf("%s: its event log cannot be used, REST is: %v", a.ID.ApplicationID, err)
+	}
+	return r.into(a, func(sink tables.Sink) (fold.Summary, error) {
+		return fold.REST(ctx, a.History, a.App, a.Attempt, a.ID.Cluster, o, sink)
+	})
+}
+
+// into begins a batch and lets read fill it.
+func (r *runner) into(a source.Application, read func(tables.Sink) (fold.Summary, error)) (fold.Summary, *lake.Batch, error) {
+	batch, err := r.lake.Begin(a.ID, a.Start)
+	if err != nil {
+		return fold.Summary{}, nil, err
+	}
+	summary, err := read(batch)
+	if err != nil {
+		batch.Discard()
+		return summary, nil, err
+	}
+	return summary, batch, nil
+}
+
+// archives tells whether it is worth asking the history server for event logs.
+func (c *reading) archives(most int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.noArchive < most
+}
+
+func (c *reading) refuse() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.noArchive++
+}
+
+// archived reads the event log that the history server hands out.
+func (r *runner) archived(ctx context.Context, a source.Application, o fold.Options) (fold.Summary, *lake.Batch, error) {
+	archive, err := a.History.UI(a.ID.ApplicationID, a.ID.AttemptID).Logs(ctx)
+	if err != nil {
+		return fold.Summary{}, nil, err
+	}
+	summary, batch, err := r.fromArchive(ctx, archive, a, o)
+	if closed := archive.Close(); closed != nil && err == nil {
+		batch.Discard()
+		return fold.Summary{}, nil, closed
+	}
+	return summary, batch, err
+}
+
+func (r *runner) fromArchive(ctx context.Context, archive *history.Archive, a source.Application, o fold.Options) (
+	fold.Summary, *lake.Batch, error,
+) {
+	logs, err := eventlog.Find(archive, ".")
+	if err != nil {
+		return fold.Summary{}, nil, fmt.Errorf("find the event log in the download: %w", err)
+	}
+	var own *eventlog.Log
+	for _, log := range logs {
+		found := source.Identify(ctx, log, a.ID.Cluster)
+		if found.Err == nil && found.ID == a.ID {
+			own = log
+		}
+	}
+	if own == nil {
+		return fold.Summary{}, nil, errors.New("the download has no event log of it")
+	}
+	return r.into(a, func(sink tables.Sink) (fold.Summary, error) { return fold.Log(ctx, own, a.ID.Cluster, o, sink) })
+}

@@ -1,0 +1,158 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/emr-observatory/emr-observatory/profiler/fold"
+	"github.com/emr-observatory/emr-observatory/profiler/source"
+)
+
+// clusterFingerprint changes when a settled cluster has to be opened again.
+func (r *runner) clusterFingerprint(c source.Listed) string {
+	return fmt.Sprintf("%s tasks=%t", c.Fingerprint, r.o.IncludeTasks)
+}
+
+// applicationFingerprint changes when an application has to be read again.
+func (r *runner) applicationFingerprint(c *source.Cluster, a source.Application) string {
+	return fmt.Sprintf("%s tasks=%t step=%s", a.Fingerprint, r.o.IncludeTasks, c.StepOf(a.ID.ApplicationID))
+}
+
+// reading is a cluster that is being read.
+type reading struct {
+	listed  source.Listed
+	cluster *source.Cluster
+
+	mu        sync.Mutex
+	current   []source.Application // which the lake has as they are
+	read      []fold.Summary
+	waiting   int // applications that are not final
+	failed    int
+	cut       int // applications beyond the limit
+	noArchive int // history servers that refused to hand out event logs
+}
+
+// cluster reads one cluster and its applications.
+func (r *runner) cluster(ctx context.Context, listed source.Listed) {
+	opened, err := r.source.Open(ctx, listed)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.record(func(s *Summary) {
+				s.ClustersFailed++
+				s.add(Incomplete{Cluster: listed.ID.ClusterID, Reason: err.Error()})
+			})
+			r.progress.Printf("%s: %v", nameOf(listed), err)
+		}
+		return
+	}
+	c := &reading{listed: listed, cluster: opened}
+	r.outcomes(c)
+	r.applications(ctx, c)
+	if ctx.Err() != nil || !r.writable() {
+		return
+	}
+	if err := r.writeCluster(ctx, c); err != nil {
+		if ctx.Err() == nil {
+			r.failLake(err)
+		}
+		return
+	}
+	r.record(func(s *Summary) { s.ClustersRead++ })
+	r.progress.Printf("%s: %s", nameOf(listed), c)
+}
+
+// outcomes tells what could not be read of the cluster itself.
+func (r *runner) outcomes(c *reading) {
+	for _, note := range c.cluster.Notes {
+		r.progress.Printf("%s: %s", nameOf(c.listed), note)
+	}
+	for _, outcome := range c.cluster.Outcomes {
+		if outcome.Err != nil {
+			reason := fmt.Sprintf("%s: %v", outcome.Endpoint, outcome.Err)
+			r.record(func(s *Summary) { s.add(Incomplete{Cluster: c.listed.ID.ClusterID, Reason: reason}) })
+			r.progress.Printf("%s: %s", nameOf(c.listed), reason)
+		}
+	}
+}
+
+// applications reads those that are new, have grown or were not final.
+func (r *runner) applications(ctx context.Context, c *reading) {
+	chosen := r.due(ctx, c)
+	r.record(func(s *Summary) {
+		s.ApplicationsFound += len(c.cluster.Applications)
+		s.ApplicationsCurrent += len(c.current)
+	})
+	if most, all := r.o.MaxApplications, len(chosen); most > 0 && all > most {
+		chosen, c.cut = chosen[:most], all-most
+		reason := fmt.Sprintf("%d of %d applications: the limit is max_applications", most, all)
+		r.record(func(s *Summary) { s.add(Incomplete{Cluster: c.listed.ID.ClusterID, Reason: reason}) })
+	}
+	r.progress.Applications(len(chosen))
+	each(r.o.AppThreads, chosen, func(_ int, a source.Application) {
+		if ctx.Err() == nil && r.writable() {
+			r.application(ctx, c, a)
+		}
+		r.progress.ApplicationDone()
+	})
+}
+
+// asking is how many manifests are read at one time.
+const asking = 16
+
+// due returns the applications that have to be read, the newest first.
+func (r *runner) due(ctx context.Context, c *reading) (due []source.Application) {
+	all := c.cluster.Applications
+	current := make([]bool, len(all))
+	each(asking, all, func(i int, a source.Application) {
+		current[i] = ctx.Err() == nil && a.Err == nil && r.lake.IsCurrent(a.ID, r.applicationFingerprint(c.cluster, a))
+	})
+	for i, a := range all {
+		switch {
+		case a.Err != nil:
+			r.failed(c, a, a.Err)
+		case current[i]:
+			c.current = append(c.current, a)
+		default:
+			due = append(due, a)
+		}
+	}
+	return due
+}
+
+// each calls do for each item, so many at one time.
+func each[T any](threads int, items []T, do func(i int, item T)) {
+	var group errgroup.Group
+	group.SetLimit(threads)
+	for i, item := range items {
+		group.Go(func() error {
+			do(i, item)
+			return nil
+		})
+	}
+	_ = group.Wait() // none returns an error: one item costs only itself
+}
+
+func nameOf(c source.Listed) string {
+	if name := c.ID.ClusterName; name != "" && name != c.ID.ClusterID {
+		return c.ID.ClusterID + " (" + name + ")"
+	}
+	return c.ID.ClusterID
+}
+
+// String tells what came of a cluster's applications.
+func (c *reading) String() string {
+	parts := []string{fmt.Sprintf("%d of %d applications read", len(c.read), len(c.cluster.Applications))}
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{len(c.current), "complete before"}, {c.failed, "failed"}, {c.cut, "left for later"}, {c.waiting, "to be read again"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

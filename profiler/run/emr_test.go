@@ -1,0 +1,282 @@
+package run_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/run"
+	"github.com/emr-observatory/emr-observatory/profiler/source"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// readLake returns the rows of a table in S3.
+func readLake[T any, P interface {
+	*T
+	tables.Row
+}](w *world) (rows []T) {
+	w.t.Helper()
+	kept, err := lake.Open(w.t.Context(), lake.NewBucket(w.unrecorded, bucket), "lake/history/")
+	require.NoError(w.t, err)
+	for row, err := range lake.Read[T, P](w.t.Context(), kept, lake.Filter{}) {
+		require.NoError(w.t, err)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// made returns the calls so far of an operation, whatever its target.
+func (w *world) made(operation string) (n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for call, times := range w.calls {
+		if call.Operation == operation {
+			n += times
+		}
+	}
+	return n
+}
+
+// Clusters that are gone are read behind their persistent UIs, from event logs that the
+// real history server hands out.
+func TestClustersOfEMR(t *testing.T) {
+	w := newWorld(t)
+	etl := w.cluster("etl")
+	w.ran(etl, "adaptive", appID(1))
+	w.ran(etl, "cluster-submit", appID(2))
+	w.ran(etl, "killed-driver", appID(3))
+	named, logged, silent := w.step(etl, appID(1)), w.step(etl), w.step(etl)
+	w.putLog(etl, logged, "stderr", "Submitted application "+appID(2)+"\n")
+	w.end(etl, time.Hour)
+	old := w.cluster("old", func(c *types.Cluster) { c.ReleaseLabel = aws.String("emr-5.20.0") })
+	w.end(old, 2*time.Hour)
+
+	first, said := w.run(w.options())
+	require.Contains(t, said.text(), "2 clusters found")
+	require.Equal(t, 3, first.ApplicationsRead)
+	require.Len(t, first.Incomplete, 1)
+	require.Contains(t, first.Incomplete[0].Reason, "applications: release emr-5.20.0 is older than emr-5.25.0")
+	require.Equal(t, run.ExitIncomplete, first.ExitCode())
+
+	key := tables.Cluster{Account: account, Region: region, ClusterID: etl, ClusterName: "etl"}
+	steps := map[string][2]string{}
+	for _, row := range readLake[tables.Application](w) {
+		require.Equal(t, key, row.Cluster)
+		require.Equal(t, tables.SourceLogs, row.Source)
+		steps[aws.ToString(row.StepID)] = [2]string{row.ApplicationID, row.AttemptID}
+	}
+	require.Equal(t, map[string][2]string{named: {appID(1), ""}, logged: {appID(2), "1"}, "": {appID(3), ""}}, steps)
+	linked := map[string]string{}
+	for _, row := range readLake[tables.Step](w) {
+		require.Equal(t, "COMPLETED", row.State)
+		linked[row.StepID] = row.LinkedBy + " " + strings.Join(row.ApplicationIDs, ",")
+	}
+	require.Equal(t, map[string]string{named: "additional_info " + appID(1), logged: "step_log " + appID(2), silent: " "}, linked)
+	requireClusters(t, w, etl, old)
+	requireCosts(t, w)
+
+	created, described := w.made(source.OpCreatePersistentUI), w.made(source.OpDescribeCluster)
+	require.Equal(t, 1, created)
+	second, said := w.run(w.options())
+	require.Zero(t, second.Objects+second.Removed)
+	require.Equal(t, 2, second.ClustersCurrent)
+	require.Equal(t, run.ExitComplete, second.ExitCode())
+	require.Contains(t, said.text(), "2 clusters found, 2 of them complete before")
+	require.Equal(t, created, w.made(source.OpCreatePersistentUI))
+	require.Equal(t, described, w.made(source.OpDescribeCluster), "what is complete is not looked at again")
+}
+
+func requireClusters(t *testing.T, w *world, etl, old string) {
+	t.Helper()
+	byID := map[string]tables.ClusterSummary{}
+	for _, row := range readLake[tables.ClusterSummary](w) {
+		byID[row.ClusterID] = row
+	}
+	require.Equal(t, "COMPLETE", byID[etl].AnalysisStatus)
+	require.Equal(t, "TERMINATED", byID[etl].Status)
+	require.Equal(t, "User request", aws.ToString(byID[etl].StateChangeReason))
+	require.Equal(t, "emr-7.10.0", aws.ToString(byID[etl].ReleaseLabel))
+	require.EqualValues(t, 3, byID[etl].TotalApplications)
+	require.EqualValues(t, len(readLake[tables.Job](w)), byID[etl].TotalJobs)
+	require.Greater(t, byID[etl].EndTime, byID[etl].CreatedTime)
+	require.Contains(t, byID[etl].StatusDetails, `"ListSteps":"OK"`)
+	require.Contains(t, byID[etl].StatusDetails, `"jobs":"OK"`)
+	require.Equal(t, "FAILED", byID[old].AnalysisStatus)
+	require.Contains(t, byID[old].StatusDetails, `"applications":"FAILED(release emr-5.20.0 is older`)
+}
+
+func requireCosts(t *testing.T, w *world) {
+	t.Helper()
+	costs := readLake[tables.Cost](w)
+	require.Len(t, costs, 2)
+	require.Equal(t, "master", costs[0].Role)
+	require.Equal(t, "m6g.xlarge", costs[0].InstanceType)
+	require.Nil(t, costs[0].USD)
+}
+
+// Runs with a limit reach every cluster in the end, and say what they left.
+func TestLimitOfClusters(t *testing.T) {
+	w := newWorld(t)
+	for i := range 3 {
+		id := w.cluster("etl")
+		w.ran(id, "local", appID(i+1))
+		w.end(id, time.Duration(i+1)*time.Hour)
+	}
+	other := w.cluster("other")
+	w.end(other, time.Hour)
+	o := w.options()
+	o.NameFilter, o.MaxClusters = "etl", 2
+	first, said := w.run(o)
+	require.Contains(t, said.text(), "3 clusters found; reading 2 of 3 clusters (max_clusters)")
+	require.Equal(t, []run.Incomplete{{Reason: "2 of 3 clusters: the limit is max_clusters"}}, first.Incomplete)
+	require.Equal(t, run.ExitIncomplete, first.ExitCode())
+	require.Equal(t, 2, first.ApplicationsRead)
+	second, _ := w.run(o)
+	require.Equal(t, run.ExitComplete, second.ExitCode())
+	require.Equal(t, 1, second.ApplicationsRead)
+	require.Len(t, readLake[tables.Application](w), 3)
+}
+
+// logsInS3 has Spark write its event logs to S3.
+func logsInS3(c *types.Cluster) {
+	c.Configurations = []types.Configuration{{
+		Classification: aws.String("spark-defaults"), Properties: map[string]string{"spark.eventLog.dir": "s3://data/spark-logs/"},
+	}}
+}
+
+// Each precondition of a history that EMR's API shows is named, with what to do.
+func TestPreconditions(t *testing.T) {
+	w := newWorld(t)
+	want := map[string][]string{
+		w.cluster("release", func(c *types.Cluster) { c.ReleaseLabel = aws.String("emr-5.24.1") }): {
+			"release emr-5.24.1 is older than emr-5.25.0", "give their folder as logs"},
+		w.cluster("in S3", logsInS3): {"its event logs are in s3://data/spark-logs", "give that folder as logs"},
+		w.cluster("policy", func(c *types.Cluster) {
+			c.MonitoringConfiguration = &types.MonitoringConfiguration{S3LoggingConfiguration: &types.S3LoggingConfiguration{
+				LogTypeUploadPolicy: map[string]types.LogUploadPolicyValue{"persistent-ui-logs": types.LogUploadPolicyValueDisabled},
+			}}
+		}): {"upload policy for persistent-ui-logs is disabled", "set it to emr-managed"},
+	}
+	for id := range want {
+		w.end(id, time.Hour)
+	}
+	old := w.cluster("old")
+	w.end(old, 31*24*time.Hour)
+	want[old] = []string{"EMR keeps a history for 30 days", "run the profiler more often"}
+
+	summary, _ := w.run(w.options())
+	got := map[string]string{}
+	for _, i := range summary.Incomplete {
+		got[i.Cluster] = i.Reason
+	}
+	require.Len(t, summary.Incomplete, len(want))
+	for id, texts := range want {
+		for _, text := range texts {
+			require.Contains(t, got[id], text)
+		}
+	}
+	require.Zero(t, w.made(source.OpCreatePersistentUI))
+	next, _ := w.run(w.options())
+	require.Equal(t, len(want), next.ClustersCurrent, "clusters that have ended stay without a history")
+}
+
+// The quota of persistent UIs is not used up, and what waits for it is tried again.
+func TestQuotaOfPersistentUIs(t *testing.T) {
+	w := newWorld(t)
+	for i := range 3 {
+		id := w.cluster("etl")
+		w.ran(id, "local", appID(i+1))
+		w.end(id, time.Duration(i+1)*time.Hour)
+	}
+	o := w.options()
+	o.MaxUIs = 2
+	first, _ := w.run(o)
+	require.Equal(t, 2, first.ApplicationsRead)
+	require.Len(t, first.Incomplete, 1)
+	require.Contains(t, first.Incomplete[0].Reason, "2 persistent UIs are in use, and max_persistent_uis is 2; wait until histories expire")
+	second, _ := w.run(o)
+	require.Equal(t, 2, second.ClustersCurrent)
+	require.Len(t, second.Incomplete, 1)
+	o.MaxUIs = 3
+	third, _ := w.run(o)
+	require.Equal(t, run.ExitComplete, third.ExitCode())
+	require.Equal(t, 3, w.made(source.OpCreatePersistentUI))
+}
+
+// Clusters that share a folder of event logs in S3 each get their own.
+func TestEventLogsInS3(t *testing.T) {
+	w := newWorld(t)
+	for _, other := range []string{"1700000000000", "1800000000000"} {
+		id := w.cluster("etl", logsInS3)
+		app := "application_" + other + "_000"
+		w.step(id, app+"1")
+		for _, n := range []string{"1", "2"} { // the second was started by no step
+			require.NoError(t, w.s3.Put(t.Context(), bucket, "spark-logs/"+app+n, logOf(t, "adaptive", app+n)))
+		}
+		w.end(id, time.Hour)
+	}
+	summary, _ := w.run(w.options())
+	require.Empty(t, summary.Incomplete)
+	require.Equal(t, 4, summary.ApplicationsRead)
+	own := map[string][]string{}
+	for _, row := range readLake[tables.Application](w) {
+		own[row.ClusterID] = append(own[row.ClusterID], row.ApplicationID[:len("application_17")])
+	}
+	require.Len(t, own, 2)
+	for _, ids := range own {
+		require.Len(t, ids, 2)
+		require.Len(t, slices.Compact(ids), 1)
+	}
+	require.Zero(t, w.made(source.OpCreatePersistentUI))
+}
+
+// Runs make the calls that source.Calls lists, and no other: rights are made from it.
+func TestCallsAreListed(t *testing.T) {
+	w := newWorld(t)
+	etl := w.cluster("etl")
+	w.ran(etl, "adaptive", appID(1))
+	logged := w.step(etl)
+	w.putLog(etl, logged, "stderr", "Submitted application "+appID(1)+"\n")
+	w.end(etl, time.Hour)
+	w.cluster("alive") // its own history server does not answer here
+	request := emrapitest.JobFlow()
+	request.Instances.InstanceGroups = nil
+	request.Instances.InstanceFleets = []types.InstanceFleetConfig{{
+		InstanceFleetType: types.InstanceFleetTypeMaster, TargetSpotCapacity: aws.Int32(1),
+		InstanceTypeConfigs: []types.InstanceTypeConfig{{InstanceType: aws.String("m6g.xlarge")}, {InstanceType: aws.String("m7g.xlarge")}},
+	}}
+	shared := w.start(request, logsInS3)
+	w.step(shared, appID(2))
+	require.NoError(t, w.s3.Put(t.Context(), bucket, "spark-logs/"+appID(2), logOf(t, "adaptive", appID(2))))
+	w.end(shared, time.Hour)
+	w.run(w.options())
+
+	var fleets []string
+	for _, row := range readLake[tables.Cost](w) {
+		if row.ClusterID == shared {
+			fleets = append(fleets, row.Role+" "+row.InstanceType+" "+row.Market)
+		}
+	}
+	require.ElementsMatch(t, []string{"master m6g.xlarge SPOT", "master m7g.xlarge SPOT"}, fleets)
+	var listed, made []string
+	for call := range source.Calls() {
+		if call.Service == "EMR" {
+			call.Target = ""
+		}
+		listed = append(listed, fmt.Sprint(call))
+	}
+	for call := range w.calls {
+		made = append(made, fmt.Sprint(call))
+	}
+	slices.Sort(listed)
+	slices.Sort(made)
+	require.Equal(t, listed, made)
+}

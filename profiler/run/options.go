@@ -1,0 +1,226 @@
+package run
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+
+	"github.com/emr-observatory/emr-observatory/phases/s3files"
+	"github.com/emr-observatory/emr-observatory/profiler/source"
+)
+
+// Environments.
+const (
+	dev  = "dev"
+	prod = "prod"
+)
+
+// Options say where the history is found, what of it is read, and where the tables go.
+type Options struct {
+	// The source: EMR's clusters, unless Logs or HistoryServer is set.
+	Region        string // "" is that of the AWS configuration
+	ClusterARN    string // one EMR cluster instead of all
+	Logs          string // folder or s3:// URI of event logs
+	HistoryServer string // URL of a history server or a Spark UI
+	SourceName    string // cluster_id of rows from Logs or HistoryServer; "" is derived from them
+
+	States        []types.ClusterState // of EMR clusters; empty is all
+	NameFilter    string
+	CreatedAfter  time.Time // zero is no limit
+	CreatedBefore time.Time
+
+	MaxClusters      int // 0 is no limit
+	MaxApplications  int // of each cluster; 0 is no limit
+	EndpointFailures int // after which an endpoint of a cluster is left alone
+	IncludeTasks     bool
+
+	Timeout        time.Duration // of one request
+	UITimeout      time.Duration // until a persistent UI is ready
+	MaxUIs         int           // persistent UIs of an account that may be in use
+	ClusterThreads int
+	AppThreads     int // of each cluster
+	BatchSize      int // clusters
+	BatchDelay     time.Duration
+
+	Environment  string
+	S3OutputPath string // s3:// URI of the tables
+	Output       string // folder of the tables, if S3OutputPath is ""
+}
+
+// Option declares one setting. Its flag, environment variable, key in a file and line in
+// the reference all come from this.
+type Option struct {
+	// Name is the key in a file and the environment variable, in lower case as users of
+	// the notebooks know it (POSIX leaves such names to applications).
+	Name    string
+	Default string
+	Doc     string
+	Rule    string // "must be …"; "" accepts every text
+	Switch  bool   // its flag needs no value
+	Hidden  bool   // a value that breaks the rule may hold a secret: it is not shown
+
+	set func(*Options, string) bool // false: the text breaks the rule
+}
+
+// Flag returns the option's flag, without dashes in front.
+func (o Option) Flag() string { return strings.ReplaceAll(o.Name, "_", "-") }
+
+// Table lists all options in the order of the reference.
+func Table() []Option {
+	return slices.Concat(sourceOptions(), limitOptions(), paceOptions(), outputOptions())
+}
+
+func sourceOptions() []Option {
+	return []Option{
+		text("aws_region", "", "AWS region of the clusters. Empty: the region of emr_cluster_arn, or that of the AWS configuration.",
+			"must be an AWS region name such as us-east-1", regionName.MatchString, func(o *Options) *string { return &o.Region }),
+		text("emr_cluster_arn", "", "One cluster. Empty: clusters are discovered.",
+			"must be the ARN of an EMR cluster, of any partition: arn:aws:elasticmapreduce:us-east-1:123456789012:cluster/j-…",
+			func(s string) bool { _, err := source.ParseClusterARN(s); return err == nil }, func(o *Options) *string { return &o.ClusterARN }),
+		text("logs", "", "Folder or s3:// URI with event logs, those that Databricks delivers included, in place of EMR.",
+			"", nil, func(o *Options) *string { return &o.Logs }),
+		hidden(text("history_server", "", "URL of a history server or a Spark UI, in place of EMR.",
+			"must be an http:// or https:// URL without user and password", plainURL, func(o *Options) *string { return &o.HistoryServer })),
+		text("source_name", "", "cluster_id of the rows of logs or history_server. Empty: the folder's or the host's name.",
+			"", nil, func(o *Options) *string { return &o.SourceName }),
+		{
+			Name: "cluster_states", Default: "ALL", Doc: "States of the clusters that are analyzed, separated by commas, or ALL.",
+			Rule: "must be ALL or a list of " + strings.Join(clusterStates(), ", "), set: setStates,
+		},
+		text("cluster_name_filter", "", "Only clusters whose name contains this text.", "", nil,
+			func(o *Options) *string { return &o.NameFilter }),
+		date("created_after_date", "Only clusters created on this day (UTC) or later.",
+			func(o *Options) *time.Time { return &o.CreatedAfter }),
+		date("created_before_date", "Only clusters created before this day (UTC).",
+			func(o *Options) *time.Time { return &o.CreatedBefore }),
+	}
+}
+
+func limitOptions() []Option {
+	return []Option{
+		number("max_clusters", "5", "Clusters that one run analyzes, the newest first; those whose history is complete do not count. 0: all.",
+			0, func(o *Options) *int { return &o.MaxClusters }),
+		number("max_applications", "0", "Applications of each cluster that one run analyzes; those that are complete do not count. 0: all.",
+			0, func(o *Options) *int { return &o.MaxApplications }),
+		number("max_endpoint_failures", "3", "Failures of an endpoint of a cluster's history server after which it is left alone.",
+			1, func(o *Options) *int { return &o.EndpointFailures }),
+		{
+			Name: "include_tasks", Default: "false", Doc: "Also write the table tasks.", Rule: "must be true or false", Switch: true,
+			set: func(o *Options, s string) (ok bool) { o.IncludeTasks, ok = parseBool(s); return ok },
+		},
+		number("max_persistent_uis", "180", "Persistent UIs of an account and region that the profiler may have at one time. EMR allows 200"+
+			" by default and has no call that deletes one.", 1, func(o *Options) *int { return &o.MaxUIs }),
+	}
+}
+
+func paceOptions() []Option {
+	return []Option{
+		seconds("timeout_seconds", "300", "Timeout of a request.", 1, func(o *Options) *time.Duration { return &o.Timeout }),
+		seconds("persistent_ui_timeout_seconds", "180", "How long a persistent UI may take to become ready.", 1,
+			func(o *Options) *time.Duration { return &o.UITimeout }),
+		number("max_cluster_threads", "4", "Clusters that are analyzed at one time.", 1, func(o *Options) *int { return &o.ClusterThreads }),
+		number("max_app_threads", "2", "Applications of a cluster that are analyzed at one time.", 1,
+			func(o *Options) *int { return &o.AppThreads }),
+		number("batch_size", "10", "Clusters in a batch.", 1, func(o *Options) *int { return &o.BatchSize }),
+		seconds("batch_delay_seconds", "2", "Pause between batches.", 0, func(o *Options) *time.Duration { return &o.BatchDelay }),
+	}
+}
+
+func outputOptions() []Option {
+	return []Option{
+		text("environment", dev, "dev writes to a folder or to S3, prod to S3 only.", "must be dev or prod",
+			func(s string) bool { return s == dev || s == prod }, func(o *Options) *string { return &o.Environment }),
+		text("s3_output_path", "", "Where the tables go: s3://bucket/prefix/. Required in prod.", "must be s3://bucket/prefix/",
+			func(s string) bool { _, _, ok := s3files.Split(s); return ok }, func(o *Options) *string { return &o.S3OutputPath }),
+		text("output", "", "Folder that the tables go to, without s3_output_path. Empty: history in the working folder.", "", nil,
+			func(o *Options) *string { return &o.Output }),
+	}
+}
+
+var regionName = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]+$`)
+
+func plainURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil
+}
+
+func parseBool(s string) (value, ok bool) {
+	s = strings.ToLower(s)
+	return s == "true", s == "true" || s == "false"
+}
+
+func clusterStates() []string {
+	var names []string
+	for _, state := range types.ClusterState("").Values() {
+		names = append(names, string(state))
+	}
+	return names
+}
+
+func setStates(o *Options, s string) bool {
+	o.States = nil
+	if strings.EqualFold(s, "ALL") {
+		return true
+	}
+	for name := range strings.SplitSeq(s, ",") {
+		name = strings.ToUpper(strings.TrimSpace(name))
+		if !slices.Contains(clusterStates(), name) {
+			return false
+		}
+		o.States = append(o.States, types.ClusterState(name))
+	}
+	return true
+}
+
+func hidden(o Option) Option {
+	o.Hidden = true
+	return o
+}
+
+// text is an option whose value is kept as it is. The rule does not apply to "".
+func text(name, fallback, doc, rule string, valid func(string) bool, field func(*Options) *string) Option {
+	return Option{Name: name, Default: fallback, Doc: doc, Rule: rule, set: func(o *Options, s string) bool {
+		*field(o) = s
+		return s == "" || valid == nil || valid(s)
+	}}
+}
+
+func number(name, fallback, doc string, least int, field func(*Options) *int) Option {
+	rule := fmt.Sprintf("must be a whole number, %d or more", least)
+	return Option{Name: name, Default: fallback, Doc: doc, Rule: rule, set: func(o *Options, s string) (ok bool) {
+		*field(o), ok = parseWhole(s, least)
+		return ok
+	}}
+}
+
+func seconds(name, fallback, doc string, least int, field func(*Options) *time.Duration) Option {
+	rule := fmt.Sprintf("must be a whole number of seconds, %d or more", least)
+	return Option{Name: name, Default: fallback, Doc: doc, Rule: rule, set: func(o *Options, s string) bool {
+		n, ok := parseWhole(s, least)
+		*field(o) = time.Duration(n) * time.Second
+		return ok
+	}}
+}
+
+func parseWhole(s string, least int) (n int, ok bool) {
+	n, err := strconv.Atoi(s)
+	return n, err == nil && n >= least && n <= math.MaxInt32
+}
+
+func date(name, doc string, field func(*Options) *time.Time) Option {
+	return Option{Name: name, Doc: doc, Rule: "must be a date such as 2026-01-31", set: func(o *Options, s string) bool {
+		if s == "" {
+			return true
+		}
+		day, err := time.Parse(time.DateOnly, s)
+		*field(o) = day
+		return err == nil
+	}}
+}

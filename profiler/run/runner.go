@@ -1,0 +1,120 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/source"
+)
+
+// runner is one run.
+type runner struct {
+	o        Options
+	source   source.Source
+	lake     *lake.Lake
+	progress Progress
+
+	mu      sync.Mutex
+	summary Summary
+	fatal   error // the lake cannot be written
+}
+
+func (r *runner) run(ctx context.Context) error {
+	found, err := r.source.Discover(ctx)
+	if err != nil {
+		return err
+	}
+	chosen := r.choose(found)
+	line := fmt.Sprintf("%s found", clusters(len(found)))
+	if done := r.summary.ClustersCurrent; done > 0 {
+		line += fmt.Sprintf(", %d of them complete before", done)
+	}
+	if cut := len(found) - r.summary.ClustersCurrent; cut > len(chosen) {
+		line += fmt.Sprintf("; reading %d of %s (max_clusters)", len(chosen), clusters(cut))
+	}
+	r.progress.Printf("%s", line)
+	if wait := r.source.Estimate(len(chosen)); wait > 0 {
+		r.progress.Printf("%s: about %s at EMR's request quota", clusters(len(chosen)), wait)
+	}
+	r.progress.Clusters(len(chosen))
+	for first := 0; first < len(chosen) && ctx.Err() == nil; first += r.o.BatchSize {
+		if first > 0 && !pause(ctx, r.o.BatchDelay) {
+			break
+		}
+		r.batch(ctx, chosen[first:min(first+r.o.BatchSize, len(chosen))])
+	}
+	r.summary.finish()
+	return r.fatal
+}
+
+// choose leaves out the clusters whose history is complete, and those beyond the limit.
+func (r *runner) choose(found []source.Listed) (chosen []source.Listed) {
+	r.summary.ClustersFound = len(found)
+	current := make([]bool, len(found))
+	each(asking, found, func(i int, c source.Listed) {
+		current[i] = c.Settled && r.lake.IsClusterCurrent(c.ID, r.clusterFingerprint(c))
+	})
+	for i, c := range found {
+		if current[i] {
+			r.summary.ClustersCurrent++
+			continue
+		}
+		chosen = append(chosen, c)
+	}
+	if most := r.o.MaxClusters; most > 0 && len(chosen) > most {
+		r.summary.add(Incomplete{Reason: fmt.Sprintf("%d of %s: the limit is max_clusters", most, clusters(len(chosen)))})
+		chosen = chosen[:most]
+	}
+	return chosen
+}
+
+// batch analyzes some clusters at one time.
+func (r *runner) batch(ctx context.Context, batch []source.Listed) {
+	each(r.o.ClusterThreads, batch, func(_ int, listed source.Listed) {
+		if ctx.Err() == nil && r.writable() {
+			r.cluster(ctx, listed)
+		}
+		r.progress.ClusterDone()
+	})
+}
+
+// pause reports false if the context ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
+// failLake ends the run: what is read could not be kept.
+func (r *runner) failLake(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fatal == nil {
+		r.fatal = err
+	}
+}
+
+func (r *runner) writable() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.fatal == nil
+}
+
+func (r *runner) record(change func(*Summary)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.summary)
+}
+
+func clusters(n int) string {
+	if n == 1 {
+		return "1 cluster"
+	}
+	return fmt.Sprintf("%d clusters", n)
+}

@@ -1,0 +1,137 @@
+package run
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/emr-observatory/emr-observatory/profiler/fold"
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// Summary tells what a run did. Programs read it as JSON.
+type Summary struct {
+	ClustersFound   int `json:"clusters_found"`
+	ClustersCurrent int `json:"clusters_complete_before"` // nothing new can be there
+	ClustersRead    int `json:"clusters_read"`
+	ClustersFailed  int `json:"clusters_failed"` // nothing of them could be read
+
+	ApplicationsFound   int `json:"applications_found"` // attempts, of the clusters that were read
+	ApplicationsCurrent int `json:"applications_complete_before"`
+	ApplicationsRead    int `json:"applications_read"`
+	ApplicationsFailed  int `json:"applications_failed"`
+
+	Objects int                   `json:"objects_written"`
+	Removed int                   `json:"objects_removed"`
+	Bytes   int64                 `json:"bytes_written"`
+	Rows    map[tables.Name]int64 `json:"rows"` // of what was read
+
+	// Incomplete lists what another run may find.
+	Incomplete []Incomplete `json:"incomplete"`
+	// Lost counts applications by the reason for which their source lacks rows; table
+	// completeness has the details.
+	Lost map[string]int `json:"lost"`
+
+	Interrupted bool    `json:"interrupted"`
+	Seconds     float64 `json:"seconds"`
+}
+
+// Incomplete is something that could not be read, and why. Empty fields are not about
+// one cluster or application.
+type Incomplete struct {
+	Cluster     string `json:"cluster_id,omitempty"`
+	Application string `json:"application_id,omitempty"`
+	Attempt     string `json:"attempt_id,omitempty"`
+	Reason      string `json:"reason"`
+}
+
+// ExitCode is ExitComplete or ExitIncomplete.
+func (s Summary) ExitCode() int {
+	if s.Interrupted || len(s.Incomplete) > 0 {
+		return ExitIncomplete
+	}
+	return ExitComplete
+}
+
+func (s *Summary) add(i Incomplete) { s.Incomplete = append(s.Incomplete, i) }
+
+func (s *Summary) wrote(w lake.Written) {
+	s.Objects += w.Objects
+	s.Removed += w.Removed
+	s.Bytes += w.Bytes
+	if s.Rows == nil {
+		s.Rows = map[tables.Name]int64{}
+	}
+	for name, rows := range w.Rows {
+		s.Rows[name] += rows
+	}
+}
+
+// missing notes which rows an application lacks.
+func (s *Summary) missing(id tables.Attempt, of fold.Summary) {
+	reasons := map[string]bool{}
+	for _, row := range of.Completeness {
+		switch {
+		case row.Reason == "":
+		case unread(row):
+			s.add(Incomplete{id.ClusterID, id.ApplicationID, id.AttemptID, row.Endpoint + ": " + cmp.Or(row.Detail, row.Reason)})
+		default:
+			reasons[row.Reason] = true
+		}
+	}
+	for reason := range reasons {
+		if s.Lost == nil {
+			s.Lost = map[string]int{}
+		}
+		s.Lost[reason]++
+	}
+}
+
+// finish puts what several goroutines added in an order.
+func (s *Summary) finish() {
+	slices.SortStableFunc(s.Incomplete, func(a, b Incomplete) int {
+		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Application, b.Application), cmp.Compare(a.Attempt, b.Attempt))
+	})
+}
+
+// maxShown is how many incomplete things a person is shown.
+const maxShown = 20
+
+// Print writes the summary for a person.
+func (s Summary) Print(out io.Writer) {
+	fmt.Fprintf(out, "clusters      %d found, %d complete before, %d read, %d failed\n",
+		s.ClustersFound, s.ClustersCurrent, s.ClustersRead, s.ClustersFailed)
+	fmt.Fprintf(out, "applications  %d found, %d complete before, %d read, %d failed\n",
+		s.ApplicationsFound, s.ApplicationsCurrent, s.ApplicationsRead, s.ApplicationsFailed)
+	fmt.Fprintf(out, "objects       %d written (%d bytes), %d removed, in %s\n",
+		s.Objects, s.Bytes, s.Removed, time.Duration(s.Seconds*float64(time.Second)).Round(100*time.Millisecond))
+	var rows []string
+	for _, name := range slices.Sorted(maps.Keys(s.Rows)) {
+		rows = append(rows, fmt.Sprintf("%s %d", name, s.Rows[name]))
+	}
+	if len(rows) > 0 {
+		fmt.Fprintf(out, "rows          %s\n", strings.Join(rows, ", "))
+	}
+	for _, reason := range slices.Sorted(maps.Keys(s.Lost)) {
+		fmt.Fprintf(out, "lost          %d applications lack rows for the reason %s (table completeness)\n", s.Lost[reason], reason)
+	}
+	if s.Interrupted {
+		fmt.Fprintln(out, "interrupted   the next run goes on here")
+	}
+	for n, i := range s.Incomplete {
+		if n == maxShown {
+			fmt.Fprintf(out, "incomplete    and %d more (--json lists all)\n", len(s.Incomplete)-n)
+			break
+		}
+		about := strings.Join(slices.DeleteFunc([]string{i.Cluster, i.Application, i.Attempt}, func(s string) bool { return s == "" }), " ")
+		if about != "" {
+			about += ": "
+		}
+		fmt.Fprintf(out, "incomplete    %s%s\n", about, i.Reason)
+	}
+}

@@ -1,0 +1,169 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+
+	"github.com/emr-observatory/emr-observatory/phases/s3files"
+	"github.com/emr-observatory/emr-observatory/profiler/history"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// applications finds a cluster's applications: in S3 if Spark writes its event logs
+// there, else behind the UI of the running cluster, which shows them without delay, else
+// behind the persistent UI.
+func (e *EMR) applications(ctx context.Context, listed Listed, c types.Cluster, primaries int, cluster *Cluster) {
+	if bucket, folder, ok := s3files.Split(eventLogDir(c)); ok {
+		cluster.report(EndpointEventLogs, e.inFolder(ctx, bucket, folder, cluster))
+		return
+	}
+	if state := cluster.Summary.Status; state == string(types.ClusterStateRunning) || state == string(types.ClusterStateWaiting) {
+		err := e.behind(ctx, cluster, func(ctx context.Context) (string, error) { return e.onCluster(ctx, listed.ID.ClusterID) })
+		if err == nil {
+			cluster.report(OpOnClusterUIURL, nil)
+			return
+		}
+		cluster.Notes = append(cluster.Notes, "its own history server does not answer, its persistent UI is used: "+err.Error())
+	}
+	err := persistentObstacles(c, primaries, e.now())
+	var login history.Login
+	if err == nil {
+		login, err = e.uis.login(ctx, listed.arn, expiry(listed))
+	}
+	if err == nil {
+		err = e.behind(ctx, cluster, login)
+	}
+	cluster.report(EndpointApplications, err)
+}
+
+// expiry is when EMR drops a cluster's history; nil while the cluster runs.
+func expiry(listed Listed) *time.Time {
+	if listed.Ended.IsZero() {
+		return nil
+	}
+	return aws.Time(listed.Ended.Add(historyDays * 24 * time.Hour).UTC())
+}
+
+// onCluster returns a new URL of a running cluster's own history server.
+func (e *EMR) onCluster(ctx context.Context, id string) (string, error) {
+	out, err := e.emr.GetOnClusterAppUIPresignedURL(ctx, &emr.GetOnClusterAppUIPresignedURLInput{
+		ClusterId: &id, OnClusterAppUIType: types.OnClusterAppUITypeSparkHistoryServer,
+	})
+	if err != nil {
+		return "", fmt.Errorf("open the history server of cluster %s: %w", id, err)
+	}
+	if aws.ToString(out.PresignedURL) == "" || out.PresignedURLReady != nil && !*out.PresignedURLReady {
+		return "", fmt.Errorf("open the history server of cluster %s: EMR says that its URL is not ready", id)
+	}
+	return *out.PresignedURL, nil
+}
+
+// behind lists the applications that a UI shows.
+func (e *EMR) behind(ctx context.Context, cluster *Cluster, login history.Login) error {
+	client, err := history.OpenWithLogin(login, e.o.History)
+	if err != nil {
+		return err
+	}
+	cluster.Applications, err = served(ctx, client, cluster.Summary.Cluster)
+	return err
+}
+
+// served lists the attempts of applications that a history server has.
+func served(ctx context.Context, client *history.Client, cluster tables.Cluster) ([]Application, error) {
+	listed, err := client.Applications(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var found []Application
+	for _, app := range listed {
+		for _, attempt := range app.Attempts {
+			fingerprint := fmt.Sprintf("ended %d", attempt.End)
+			if !attempt.Completed {
+				fingerprint = fmt.Sprintf("updated %d", attempt.LastUpdated)
+			}
+			found = append(found, Application{
+				ID:    tables.Attempt{Cluster: cluster, ApplicationID: app.ID, AttemptID: attempt.ID},
+				Start: time.UnixMilli(int64(attempt.Start)), Fingerprint: fingerprint,
+				History: client, App: app, Attempt: attempt,
+			})
+		}
+	}
+	slices.SortStableFunc(found, newest)
+	return found, nil
+}
+
+// inFolder finds a cluster's applications among the event logs of a folder in S3, which
+// clusters may share. A cluster's applications have the start of its resource manager in
+// their ids, which the cluster's steps tell.
+func (e *EMR) inFolder(ctx context.Context, bucket, folder string, cluster *Cluster) error {
+	var own []string
+	for _, step := range cluster.Steps {
+		for _, id := range step.ApplicationIDs {
+			if cut := strings.LastIndex(id, "_"); cut > 0 {
+				own = append(own, id[:cut+1])
+			}
+		}
+	}
+	uri := "s3://" + bucket + "/" + folder
+	if len(own) == 0 {
+		return &Obstacle{
+			Reason: "its event logs are in " + uri + ", which other clusters may share, and no step names an application of this one",
+			Remedy: "give that folder as logs",
+		}
+	}
+	all, err := e.shared(ctx, bucket, folder)
+	if err != nil {
+		return fmt.Errorf("find the event logs in %s: %w", uri, err)
+	}
+	var broken []error
+	all, _ = unique(all)
+	for _, a := range all {
+		if a.Err != nil {
+			broken = append(broken, a.Err)
+			continue
+		}
+		if slices.ContainsFunc(own, func(prefix string) bool { return strings.HasPrefix(a.ID.ApplicationID, prefix) }) {
+			a.ID.Cluster = cluster.Summary.Cluster
+			cluster.Applications = append(cluster.Applications, a)
+		}
+	}
+	if len(broken) > 0 {
+		cluster.Notes = append(cluster.Notes, fmt.Sprintf("%d event logs in %s belong to no known application: %v", len(broken), uri, broken[0]))
+	}
+	return nil
+}
+
+// folders are the event logs of folders that clusters share, each listed once in a run.
+type folders struct {
+	mu    sync.Mutex
+	found map[string]func() ([]Application, error)
+}
+
+func (e *EMR) shared(ctx context.Context, bucket, folder string) ([]Application, error) {
+	e.folders.mu.Lock()
+	if e.folders.found == nil {
+		e.folders.found = map[string]func() ([]Application, error){}
+	}
+	list, known := e.folders.found[bucket+"/"+folder]
+	if !known {
+		list = sync.OnceValues(func() ([]Application, error) {
+			return identifyAll(ctx, s3files.New(ctx, e.o.AWS, bucket), folder, tables.Cluster{})
+		})
+		e.folders.found[bucket+"/"+folder] = list
+	}
+	e.folders.mu.Unlock()
+	all, err := list()
+	if err == nil {
+		return all, nil
+	}
+	return nil, errors.Join(err, ctx.Err())
+}

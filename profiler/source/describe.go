@@ -1,0 +1,194 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+
+	"github.com/emr-observatory/emr-observatory/internal/steplog"
+	"github.com/emr-observatory/emr-observatory/phases/redaction"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// Outcomes that no call of EMR's API names.
+const (
+	EndpointStepLogs     = "step_logs"
+	EndpointEventLogs    = "event_logs"
+	EndpointApplications = "applications"
+)
+
+// Open describes a cluster, links its steps, and finds its applications.
+func (e *EMR) Open(ctx context.Context, listed Listed) (*Cluster, error) {
+	out, err := e.emr.DescribeCluster(ctx, &emr.DescribeClusterInput{ClusterId: &listed.ID.ClusterID})
+	if err != nil {
+		return nil, fmt.Errorf("describe the EMR cluster %s: %w", listed.ID.ClusterID, err)
+	}
+	described := *out.Cluster
+	cluster := &Cluster{Summary: summary(listed, described)}
+	cluster.report(OpDescribeCluster, nil)
+	e.steps(ctx, described, cluster)
+	primaries := e.groups(ctx, described, cluster)
+	e.applications(ctx, listed, described, primaries, cluster)
+	return cluster, ctx.Err()
+}
+
+func summary(listed Listed, c types.Cluster) tables.ClusterSummary {
+	row := tables.ClusterSummary{
+		Cluster: listed.ID, ReleaseLabel: c.ReleaseLabel, CreatedTime: millis(&listed.Created), EndTime: millis(&listed.Ended),
+	}
+	if c.NormalizedInstanceHours != nil {
+		row.NormalizedInstanceHours = aws.Int64(int64(*c.NormalizedInstanceHours))
+	}
+	if status := c.Status; status != nil {
+		row.Status = string(status.State)
+		if status.Timeline != nil {
+			row.ReadyTime, row.EndTime = millis(status.Timeline.ReadyDateTime), millis(status.Timeline.EndDateTime)
+		}
+		if reason := status.StateChangeReason; reason != nil && aws.ToString(reason.Message) != "" {
+			row.StateChangeReason = reason.Message
+		}
+	}
+	return row
+}
+
+// millis returns an instant in milliseconds since 1970, 0 if there is none.
+func millis(at *time.Time) tables.Millis {
+	if at == nil || at.IsZero() {
+		return 0
+	}
+	return at.UnixMilli()
+}
+
+// steps lists a cluster's steps and links them to applications.
+func (e *EMR) steps(ctx context.Context, described types.Cluster, cluster *Cluster) {
+	pages := emr.NewListStepsPaginator(e.emr, &emr.ListStepsInput{ClusterId: described.Id})
+	var logs []error
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			cluster.report(OpListSteps, fmt.Errorf("list the steps: %w", err))
+			return
+		}
+		for _, s := range page.Steps {
+			row, known := stepRow(cluster.Summary.Cluster, s)
+			if !known && row.EndTime != 0 {
+				ids, err := steplog.Applications(ctx, e.s3, aws.ToString(described.LogUri), row.ClusterID, row.StepID)
+				if len(ids) > 0 {
+					row.ApplicationIDs, row.LinkedBy = ids, linkedByLog
+				}
+				if err != nil && !errors.Is(err, steplog.ErrNone) {
+					logs = append(logs, err)
+				}
+			}
+			cluster.Steps = append(cluster.Steps, row)
+		}
+	}
+	cluster.report(OpListSteps, nil)
+	if len(logs) > 0 {
+		cluster.report(EndpointStepLogs, fmt.Errorf("%d of %d steps: %w", len(logs), len(cluster.Steps), logs[0]))
+	}
+}
+
+// Values of tables.Step.LinkedBy.
+const (
+	linkedByEMR = "additional_info"
+	linkedByLog = "step_log"
+)
+
+// maxReason is how many characters of a failure's reason are kept.
+const maxReason = 1000
+
+// stepRow returns the row of a step, and whether EMR names its applications.
+func stepRow(cluster tables.Cluster, s types.StepSummary) (row tables.Step, known bool) {
+	row = tables.Step{
+		Cluster: cluster, StepID: aws.ToString(s.Id), StepName: aws.ToString(s.Name), ActionOnFailure: string(s.ActionOnFailure),
+	}
+	if ids := steplog.Named(s.AdditionalInfo); len(ids) > 0 {
+		row.ApplicationIDs, row.LinkedBy, known = ids, linkedByEMR, true
+	}
+	if s.Status == nil {
+		return row, known
+	}
+	row.State = string(s.Status.State)
+	if t := s.Status.Timeline; t != nil {
+		row.CreatedTime, row.StartTime, row.EndTime = millis(t.CreationDateTime), millis(t.StartDateTime), millis(t.EndDateTime)
+		if row.StartTime != 0 && row.EndTime != 0 {
+			row.DurationMillis = aws.Int64(row.EndTime - row.StartTime)
+		}
+	}
+	if f := s.Status.FailureDetails; f != nil {
+		text := aws.ToString(f.Reason)
+		if message := aws.ToString(f.Message); message != "" {
+			text += ": " + message
+		}
+		row.FailureReason = aws.String(redaction.New(nil).Text(text, maxReason))
+	}
+	return row, known
+}
+
+// groups reads the instance groups or fleets into rows of costs, and returns how many
+// primary nodes the cluster has.
+func (e *EMR) groups(ctx context.Context, described types.Cluster, cluster *Cluster) (primaries int) {
+	if described.InstanceCollectionType == types.InstanceCollectionTypeInstanceFleet {
+		return e.fleets(ctx, described, cluster)
+	}
+	pages := emr.NewListInstanceGroupsPaginator(e.emr, &emr.ListInstanceGroupsInput{ClusterId: described.Id})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			cluster.report(OpListInstanceGroups, fmt.Errorf("list the instance groups: %w", err))
+			return 0
+		}
+		for _, g := range page.InstanceGroups {
+			if g.InstanceGroupType == types.InstanceGroupTypeMaster {
+				primaries += int(aws.ToInt32(g.RequestedInstanceCount))
+			}
+			cluster.Costs = append(cluster.Costs, tables.Cost{
+				Cluster: cluster.Summary.Cluster, Group: aws.ToString(g.Id), Role: roles[string(g.InstanceGroupType)],
+				InstanceType: aws.ToString(g.InstanceType), Market: string(g.Market),
+			})
+		}
+	}
+	cluster.report(OpListInstanceGroups, nil)
+	return primaries
+}
+
+// roles are the values of tables.Cost.Role.
+var roles = map[string]string{"MASTER": "master", "CORE": "core", "TASK": "task"}
+
+// fleets adds a row for each instance type and market that a fleet may have.
+func (e *EMR) fleets(ctx context.Context, described types.Cluster, cluster *Cluster) (primaries int) {
+	pages := emr.NewListInstanceFleetsPaginator(e.emr, &emr.ListInstanceFleetsInput{ClusterId: described.Id})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			cluster.report(OpListInstanceFleets, fmt.Errorf("list the instance fleets: %w", err))
+			return 0
+		}
+		for _, f := range page.InstanceFleets {
+			target := map[types.MarketType]int32{
+				types.MarketTypeOnDemand: aws.ToInt32(f.TargetOnDemandCapacity), types.MarketTypeSpot: aws.ToInt32(f.TargetSpotCapacity),
+			}
+			if f.InstanceFleetType == types.InstanceFleetTypeMaster {
+				primaries += int(target[types.MarketTypeOnDemand] + target[types.MarketTypeSpot])
+			}
+			for _, market := range []types.MarketType{types.MarketTypeOnDemand, types.MarketTypeSpot} {
+				for _, kind := range f.InstanceTypeSpecifications {
+					if target[market] > 0 {
+						cluster.Costs = append(cluster.Costs, tables.Cost{
+							Cluster: cluster.Summary.Cluster, Group: aws.ToString(f.Id), Role: roles[string(f.InstanceFleetType)],
+							InstanceType: aws.ToString(kind.InstanceType), Market: string(market),
+						})
+					}
+				}
+			}
+		}
+	}
+	cluster.report(OpListInstanceFleets, nil)
+	return primaries
+}

@@ -1,0 +1,149 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/emr"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"github.com/emr-observatory/emr-observatory/profiler/history"
+)
+
+// EMROptions say which clusters of EMR are listed, and how their history is opened.
+type EMROptions struct {
+	AWS           aws.Config // with a region
+	ClusterARN    string     // one cluster; the filters below do not apply to it
+	States        []types.ClusterState
+	NameFilter    string // part of the name
+	CreatedAfter  time.Time
+	CreatedBefore time.Time
+
+	Timeout   time.Duration // of a request to EMR
+	UITimeout time.Duration // until a UI is ready
+	MaxUIs    int           // persistent UIs of an account and region
+	UIs       Store         // which keeps their ids
+	UIPrefix  string        // of their key: "" or with a slash at its end
+	History   history.Options
+}
+
+// EMR is the clusters of an account and region.
+type EMR struct {
+	o     EMROptions
+	emr   *emr.Client
+	s3    *s3.Client
+	quota *Quota
+	uis   *uis
+	now   func() time.Time
+	// folders are read once in a run.
+	folders folders
+}
+
+// emrAttempts is how often the SDK sends a request that EMR throttles or fails.
+const emrAttempts = 6
+
+// NewEMR returns the source. It sends no request.
+func NewEMR(o EMROptions) *EMR {
+	quota := NewQuota()
+	client := emr.NewFromConfig(o.AWS, func(options *emr.Options) {
+		options.Retryer = retry.NewAdaptiveMode(func(a *retry.AdaptiveModeOptions) {
+			a.StandardOptions = append(a.StandardOptions, func(s *retry.StandardOptions) { s.MaxAttempts = emrAttempts })
+		})
+		options.APIOptions = append(options.APIOptions, quota.throttle)
+		if buildable, ok := options.HTTPClient.(*awshttp.BuildableClient); ok {
+			options.HTTPClient = buildable.WithTimeout(o.Timeout)
+		}
+	})
+	objects := s3.NewFromConfig(o.AWS, func(options *s3.Options) {
+		// A custom endpoint has no host name per bucket.
+		options.UsePathStyle = options.UsePathStyle || options.BaseEndpoint != nil
+	})
+	return &EMR{
+		o: o, emr: client, s3: objects, quota: quota, now: time.Now,
+		uis: &uis{emr: client, store: o.UIs, key: o.UIPrefix + uiKey, most: o.MaxUIs, timeout: o.UITimeout},
+	}
+}
+
+// Estimate counts the requests that each cluster takes.
+func (e *EMR) Estimate(clusters int) time.Duration {
+	return e.quota.Estimate(map[string]int{
+		OpDescribeCluster: clusters, OpListSteps: clusters, OpListInstanceGroups: clusters, OpCreatePersistentUI: clusters,
+		OpDescribePersistentUI: clusters, OpPersistentUIURL: clusters,
+	})
+}
+
+// Discover lists the clusters that the options select. It reads all pages: EMR does not
+// promise an order.
+func (e *EMR) Discover(ctx context.Context) ([]Listed, error) {
+	if e.o.ClusterARN != "" {
+		return e.one(ctx)
+	}
+	input := &emr.ListClustersInput{ClusterStates: e.o.States}
+	if !e.o.CreatedAfter.IsZero() {
+		input.CreatedAfter = aws.Time(e.o.CreatedAfter.Add(-time.Second)) // EMR takes it as exclusive
+	}
+	if !e.o.CreatedBefore.IsZero() {
+		input.CreatedBefore = aws.Time(e.o.CreatedBefore)
+	}
+	var found []Listed
+	pages := emr.NewListClustersPaginator(e.emr, input)
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("list the EMR clusters of %s: %w", e.o.AWS.Region, err)
+		}
+		for _, c := range page.Clusters {
+			listed := e.listed(aws.ToString(c.ClusterArn), aws.ToString(c.Id), aws.ToString(c.Name), c.Status)
+			if strings.Contains(aws.ToString(c.Name), e.o.NameFilter) && !listed.Created.Before(e.o.CreatedAfter) {
+				found = append(found, listed)
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Listed) int {
+		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID.ClusterID, b.ID.ClusterID))
+	})
+	return found, nil
+}
+
+// one describes the cluster that the options name.
+func (e *EMR) one(ctx context.Context) ([]Listed, error) {
+	parsed, err := ParseClusterARN(e.o.ClusterARN)
+	if err != nil {
+		return nil, err
+	}
+	out, err := e.emr.DescribeCluster(ctx, &emr.DescribeClusterInput{ClusterId: &parsed.ID})
+	if err != nil {
+		return nil, fmt.Errorf("describe the EMR cluster %s: %w", parsed.ID, err)
+	}
+	return []Listed{e.listed(e.o.ClusterARN, parsed.ID, aws.ToString(out.Cluster.Name), out.Cluster.Status)}, nil
+}
+
+// settling is how long after a cluster's end its last logs may arrive: EMR uploads logs
+// every five minutes, and the history two minutes late at least (EMR Management Guide,
+// "View log files", "View persistent application user interfaces").
+const settling = 15 * time.Minute
+
+func (e *EMR) listed(arn, id, name string, status *types.ClusterStatus) Listed {
+	listed := Listed{ID: identify(arn, id, name, e.o.AWS.Region), arn: arn}
+	if status == nil {
+		return listed
+	}
+	if timeline := status.Timeline; timeline != nil {
+		listed.Created, listed.Ended = aws.ToTime(timeline.CreationDateTime), aws.ToTime(timeline.EndDateTime)
+	}
+	listed.Settled = ended(status.State) && e.now().After(listed.Ended.Add(settling))
+	listed.Fingerprint = fmt.Sprintf("%s %d", status.State, listed.Ended.UnixMilli())
+	return listed
+}
+
+func ended(state types.ClusterState) bool {
+	return state == types.ClusterStateTerminated || state == types.ClusterStateTerminatedWithErrors
+}

@@ -1,0 +1,203 @@
+package source
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/emr-observatory/emr-observatory/phases/s3files"
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// Logs is a folder of event logs, on this machine or in S3. Logs that Databricks
+// delivers name their cluster; all others belong to one cluster with the folder's name.
+type Logs struct {
+	files fs.FS
+	dir   string // in files
+	uri   string
+	name  string
+}
+
+// NewLogs returns the source of a folder or an s3:// URI. Name is the cluster_id of its
+// rows, "" for the name of the folder. The context ends requests to S3.
+func NewLogs(ctx context.Context, config aws.Config, uri, name string) (*Logs, error) {
+	if bucket, key, ok := s3files.Split(uri); ok {
+		return &Logs{files: s3files.New(ctx, config, bucket), dir: key, uri: uri, name: cmp.Or(name, filepath.Base(key))}, nil
+	}
+	absolute, err := filepath.Abs(uri)
+	if err == nil {
+		var info fs.FileInfo
+		if info, err = os.Stat(absolute); err == nil && !info.IsDir() {
+			err = errors.New("it is no folder")
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the folder of event logs %s: %w", uri, err)
+	}
+	return &Logs{files: os.DirFS(absolute), dir: ".", uri: uri, name: cmp.Or(name, filepath.Base(absolute))}, nil
+}
+
+// Estimate is 0: neither folders nor S3 have a quota that matters here.
+func (*Logs) Estimate(int) time.Duration { return 0 }
+
+// Discover reads the beginning of each log: what application and cluster it is of.
+func (l *Logs) Discover(ctx context.Context) ([]Listed, error) {
+	applications, err := identifyAll(ctx, l.files, l.dir, tables.Cluster{ClusterID: l.name, ClusterName: l.name})
+	if err != nil {
+		return nil, fmt.Errorf("find the event logs of %s: %w", l.uri, err)
+	}
+	applications, twice := unique(applications)
+	var clusters []Listed
+	for _, a := range applications {
+		i := slices.IndexFunc(clusters, func(c Listed) bool { return c.ID == a.ID.Cluster })
+		if i < 0 {
+			i = len(clusters)
+			clusters = append(clusters, Listed{ID: a.ID.Cluster})
+		}
+		clusters[i].logs = append(clusters[i].logs, a)
+	}
+	for i, c := range clusters {
+		for _, a := range twice {
+			if a.ID.Cluster == c.ID {
+				clusters[i].notes = append(clusters[i].notes, "left out "+a.Log.Name+": another log of "+a.ID.ApplicationID+" has more")
+			}
+		}
+	}
+	return clusters, nil
+}
+
+// unique keeps one log of each attempt: a closed one, else the largest.
+func unique(all []Application) (kept, twice []Application) {
+	place := map[tables.Attempt]int{}
+	for _, a := range all {
+		i, known := place[a.ID]
+		switch {
+		case a.Err != nil || !known:
+			if a.Err == nil {
+				place[a.ID] = len(kept)
+			}
+			kept = append(kept, a)
+		case betterLog(a.Log, kept[i].Log):
+			twice = append(twice, kept[i])
+			kept[i] = a
+		default:
+			twice = append(twice, a)
+		}
+	}
+	return kept, twice
+}
+
+func betterLog(a, b *eventlog.Log) bool {
+	if a.InProgress != b.InProgress {
+		return !a.InProgress
+	}
+	return a.Size > b.Size
+}
+
+// Open returns the cluster's logs.
+func (*Logs) Open(_ context.Context, listed Listed) (*Cluster, error) {
+	cluster := &Cluster{Summary: tables.ClusterSummary{Cluster: listed.ID}, Applications: listed.logs, Notes: listed.notes}
+	cluster.report(EndpointEventLogs, nil)
+	for _, a := range listed.logs {
+		if a.sparkContext != "" {
+			cluster.Summary.SparkContextID = &a.sparkContext
+		}
+	}
+	return cluster, nil
+}
+
+// identifying is how many logs are looked into at one time.
+const identifying = 16
+
+// identifyAll finds the logs of a folder, and what application each is of, the newest
+// first.
+func identifyAll(ctx context.Context, files fs.FS, dir string, cluster tables.Cluster) ([]Application, error) {
+	logs, err := eventlog.Find(files, dir)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the callers name the folder
+	}
+	found := make([]Application, len(logs))
+	var group errgroup.Group
+	group.SetLimit(identifying)
+	for i, log := range logs {
+		group.Go(func() error {
+			found[i] = Identify(ctx, log, cluster)
+			return ctx.Err()
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err //nolint:wrapcheck // that of the context
+	}
+	slices.SortStableFunc(found, newest)
+	return found, nil
+}
+
+func newest(a, b Application) int {
+	return cmp.Or(b.Start.Compare(a.Start), cmp.Compare(b.ID.ApplicationID, a.ID.ApplicationID), cmp.Compare(b.ID.AttemptID, a.ID.AttemptID))
+}
+
+var (
+	errEnough = errors.New("enough is known")
+	errNoID   = errors.New("no event of it names the application")
+)
+
+// Identify reads a log up to the start of its application. Names of files do not
+// count: users rename them.
+func Identify(ctx context.Context, log *eventlog.Log, cluster tables.Cluster) Application {
+	a := Application{
+		ID: tables.Attempt{Cluster: cluster}, Log: log,
+		Fingerprint: fmt.Sprintf("%s %d %d", log.Name, log.Size, log.Modified.UnixMilli()),
+	}
+	_, err := log.Read(ctx, func(event eventlog.Event) error { return a.identify(event) })
+	switch {
+	case a.ID.ApplicationID != "":
+	case err != nil:
+		a.Err = fmt.Errorf("find out the application of a log: %w", err)
+	default:
+		a.Err = fmt.Errorf("find out the application of log %s: %w", log.Name, errNoID)
+	}
+	return a
+}
+
+// Properties that identify a cluster, of Databricks, and an application whose start is
+// not in the log.
+const (
+	databricksCluster = "spark.databricks.clusterUsageTags.clusterId"
+	databricksName    = "spark.databricks.clusterUsageTags.clusterName"
+	databricksContext = "spark.databricks.sparkContextId"
+	sparkAppID        = "spark.app.id"
+	sparkStartTime    = "spark.app.startTime"
+)
+
+func (a *Application) identify(event eventlog.Event) error {
+	switch e := event.(type) {
+	case *eventlog.EnvironmentUpdate:
+		if id := e.Spark[databricksCluster]; id != "" {
+			a.ID.ClusterID, a.ID.ClusterName = strings.Clone(id), strings.Clone(e.Spark[databricksName])
+		}
+		a.sparkContext = strings.Clone(e.Spark[databricksContext])
+		if a.ID.ApplicationID == "" {
+			a.ID.ApplicationID = strings.Clone(e.Spark[sparkAppID])
+			if millis, err := strconv.ParseInt(e.Spark[sparkStartTime], 10, 64); err == nil {
+				a.Start = time.UnixMilli(millis)
+			}
+		}
+	case *eventlog.ApplicationStart:
+		a.ID.ApplicationID, a.ID.AttemptID = strings.Clone(e.ID), strings.Clone(e.Attempt)
+		a.Start = time.UnixMilli(e.Time)
+		return errEnough
+	}
+	return nil
+}
