@@ -85,6 +85,7 @@ var kinds = sync.OnceValue(func() map[string]*eventKind {
 		kindOf[stageSubmitted](s, "SparkListenerStageSubmitted"),
 		kindOf[stageCompleted](s, "SparkListenerStageCompleted"),
 		kindOf[stageExecutorMetrics](s, "SparkListenerStageExecutorMetrics"),
+		kindOf[executorMetricsUpdate](s, "SparkListenerExecutorMetricsUpdate"),
 		kindOf[jobStart](s, "SparkListenerJobStart"),
 		kindOf[jobEnd](s, "SparkListenerJobEnd"),
 		kindOf[executorAdded](s, "SparkListenerExecutorAdded"),

@@ -87,7 +87,7 @@ type ExecutorMetrics struct {
 	TotalGCTime                       int64 // milliseconds; since Spark 3.3
 }
 
-// StageExecutorMetrics are an executor's peaks in a stage.
+// StageExecutorMetrics are an executor's peaks in a stage, or the driver's so far: stage -1.
 type StageExecutorMetrics struct {
 	Executor       string
 	Stage, Attempt int64

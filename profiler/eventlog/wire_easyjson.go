@@ -3143,7 +3143,101 @@ func (v executorRemoved) MarshalEasyJSON(w *jwriter.Writer) {
 func (v *executorRemoved) UnmarshalEasyJSON(l *jlexer.Lexer) {
 	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog23(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(in *jlexer.Lexer, out *executorExcluded) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(in *jlexer.Lexer, out *executorMetricsUpdate) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "Executor ID":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Executor = string(in.String())
+			}
+		case "Executor Metrics Updated":
+			if in.IsNull() {
+				in.Skip()
+				out.Updates = nil
+			} else {
+				in.Delim('[')
+				if out.Updates == nil {
+					if !in.IsDelim(']') {
+						out.Updates = make([]stageExecutorMetrics, 0, 0)
+					} else {
+						out.Updates = []stageExecutorMetrics{}
+					}
+				} else {
+					out.Updates = (out.Updates)[:0]
+				}
+				for !in.IsDelim(']') {
+					var v22 stageExecutorMetrics
+					if in.IsNull() {
+						in.Skip()
+					} else {
+						(v22).UnmarshalEasyJSON(in)
+					}
+					out.Updates = append(out.Updates, v22)
+					in.WantComma()
+				}
+				in.Delim(']')
+			}
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(out *jwriter.Writer, in executorMetricsUpdate) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"Executor ID\":"
+		out.RawString(prefix[1:])
+		out.String(string(in.Executor))
+	}
+	{
+		const prefix string = ",\"Executor Metrics Updated\":"
+		out.RawString(prefix)
+		if in.Updates == nil && (out.Flags&jwriter.NilSliceAsEmpty) == 0 {
+			out.RawString("null")
+		} else {
+			out.RawByte('[')
+			for v23, v24 := range in.Updates {
+				if v23 > 0 {
+					out.RawByte(',')
+				}
+				(v24).MarshalEasyJSON(out)
+			}
+			out.RawByte(']')
+		}
+	}
+	out.RawByte('}')
+}
+
+// MarshalEasyJSON supports easyjson.Marshaler interface
+func (v executorMetricsUpdate) MarshalEasyJSON(w *jwriter.Writer) {
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(w, v)
+}
+
+// UnmarshalEasyJSON supports easyjson.Unmarshaler interface
+func (v *executorMetricsUpdate) UnmarshalEasyJSON(l *jlexer.Lexer) {
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(l, v)
+}
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(in *jlexer.Lexer, out *executorExcluded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3185,7 +3279,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(out *jwriter.Writer, in executorExcluded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(out *jwriter.Writer, in executorExcluded) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3209,14 +3303,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v executorExcluded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *executorExcluded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(in *jlexer.Lexer, out *executorAdded) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(in *jlexer.Lexer, out *executorAdded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3254,7 +3348,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(out *jwriter.Writer, in executorAdded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(out *jwriter.Writer, in executorAdded) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3278,12 +3372,12 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v executorAdded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *executorAdded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(l, v)
 }
 func easyjsonF4688553Decode9(in *jlexer.Lexer, out *struct {
 	Host            string            `json:"Host"`
@@ -3325,13 +3419,13 @@ func easyjsonF4688553Decode9(in *jlexer.Lexer, out *struct {
 				for !in.IsDelim('}') {
 					key := string(in.String())
 					in.WantColon()
-					var v22 string
+					var v25 string
 					if in.IsNull() {
 						in.Skip()
 					} else {
-						v22 = string(in.String())
+						v25 = string(in.String())
 					}
-					(out.Logs)[key] = v22
+					(out.Logs)[key] = v25
 					in.WantComma()
 				}
 				in.Delim('}')
@@ -3386,16 +3480,16 @@ func easyjsonF4688553Encode9(out *jwriter.Writer, in struct {
 			out.RawString(`null`)
 		} else {
 			out.RawByte('{')
-			v23First := true
-			for v23Name, v23Value := range in.Logs {
-				if v23First {
-					v23First = false
+			v26First := true
+			for v26Name, v26Value := range in.Logs {
+				if v26First {
+					v26First = false
 				} else {
 					out.RawByte(',')
 				}
-				out.String(string(v23Name))
+				out.String(string(v26Name))
 				out.RawByte(':')
-				out.String(string(v23Value))
+				out.String(string(v26Value))
 			}
 			out.RawByte('}')
 		}
@@ -3411,7 +3505,7 @@ func easyjsonF4688553Encode9(out *jwriter.Writer, in struct {
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(in *jlexer.Lexer, out *environmentUpdate) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(in *jlexer.Lexer, out *environmentUpdate) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3434,13 +3528,13 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				for !in.IsDelim('}') {
 					key := string(in.String())
 					in.WantColon()
-					var v24 string
+					var v27 string
 					if in.IsNull() {
 						in.Skip()
 					} else {
-						v24 = string(in.String())
+						v27 = string(in.String())
 					}
-					(out.JVM)[key] = v24
+					(out.JVM)[key] = v27
 					in.WantComma()
 				}
 				in.Delim('}')
@@ -3454,13 +3548,13 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				for !in.IsDelim('}') {
 					key := string(in.String())
 					in.WantColon()
-					var v25 string
+					var v28 string
 					if in.IsNull() {
 						in.Skip()
 					} else {
-						v25 = string(in.String())
+						v28 = string(in.String())
 					}
-					(out.Spark)[key] = v25
+					(out.Spark)[key] = v28
 					in.WantComma()
 				}
 				in.Delim('}')
@@ -3474,13 +3568,13 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				for !in.IsDelim('}') {
 					key := string(in.String())
 					in.WantColon()
-					var v26 string
+					var v29 string
 					if in.IsNull() {
 						in.Skip()
 					} else {
-						v26 = string(in.String())
+						v29 = string(in.String())
 					}
-					(out.Hadoop)[key] = v26
+					(out.Hadoop)[key] = v29
 					in.WantComma()
 				}
 				in.Delim('}')
@@ -3494,13 +3588,13 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				for !in.IsDelim('}') {
 					key := string(in.String())
 					in.WantColon()
-					var v27 string
+					var v30 string
 					if in.IsNull() {
 						in.Skip()
 					} else {
-						v27 = string(in.String())
+						v30 = string(in.String())
 					}
-					(out.System)[key] = v27
+					(out.System)[key] = v30
 					in.WantComma()
 				}
 				in.Delim('}')
@@ -3514,13 +3608,13 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				for !in.IsDelim('}') {
 					key := string(in.String())
 					in.WantColon()
-					var v28 string
+					var v31 string
 					if in.IsNull() {
 						in.Skip()
 					} else {
-						v28 = string(in.String())
+						v31 = string(in.String())
 					}
-					(out.Metrics)[key] = v28
+					(out.Metrics)[key] = v31
 					in.WantComma()
 				}
 				in.Delim('}')
@@ -3535,7 +3629,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(out *jwriter.Writer, in environmentUpdate) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(out *jwriter.Writer, in environmentUpdate) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3546,71 +3640,8 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			out.RawString(`null`)
 		} else {
 			out.RawByte('{')
-			v29First := true
-			for v29Name, v29Value := range in.JVM {
-				if v29First {
-					v29First = false
-				} else {
-					out.RawByte(',')
-				}
-				out.String(string(v29Name))
-				out.RawByte(':')
-				out.String(string(v29Value))
-			}
-			out.RawByte('}')
-		}
-	}
-	{
-		const prefix string = ",\"Spark Properties\":"
-		out.RawString(prefix)
-		if in.Spark == nil && (out.Flags&jwriter.NilMapAsEmpty) == 0 {
-			out.RawString(`null`)
-		} else {
-			out.RawByte('{')
-			v30First := true
-			for v30Name, v30Value := range in.Spark {
-				if v30First {
-					v30First = false
-				} else {
-					out.RawByte(',')
-				}
-				out.String(string(v30Name))
-				out.RawByte(':')
-				out.String(string(v30Value))
-			}
-			out.RawByte('}')
-		}
-	}
-	{
-		const prefix string = ",\"Hadoop Properties\":"
-		out.RawString(prefix)
-		if in.Hadoop == nil && (out.Flags&jwriter.NilMapAsEmpty) == 0 {
-			out.RawString(`null`)
-		} else {
-			out.RawByte('{')
-			v31First := true
-			for v31Name, v31Value := range in.Hadoop {
-				if v31First {
-					v31First = false
-				} else {
-					out.RawByte(',')
-				}
-				out.String(string(v31Name))
-				out.RawByte(':')
-				out.String(string(v31Value))
-			}
-			out.RawByte('}')
-		}
-	}
-	{
-		const prefix string = ",\"System Properties\":"
-		out.RawString(prefix)
-		if in.System == nil && (out.Flags&jwriter.NilMapAsEmpty) == 0 {
-			out.RawString(`null`)
-		} else {
-			out.RawByte('{')
 			v32First := true
-			for v32Name, v32Value := range in.System {
+			for v32Name, v32Value := range in.JVM {
 				if v32First {
 					v32First = false
 				} else {
@@ -3624,14 +3655,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		}
 	}
 	{
-		const prefix string = ",\"Metrics Properties\":"
+		const prefix string = ",\"Spark Properties\":"
 		out.RawString(prefix)
-		if in.Metrics == nil && (out.Flags&jwriter.NilMapAsEmpty) == 0 {
+		if in.Spark == nil && (out.Flags&jwriter.NilMapAsEmpty) == 0 {
 			out.RawString(`null`)
 		} else {
 			out.RawByte('{')
 			v33First := true
-			for v33Name, v33Value := range in.Metrics {
+			for v33Name, v33Value := range in.Spark {
 				if v33First {
 					v33First = false
 				} else {
@@ -3644,19 +3675,82 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			out.RawByte('}')
 		}
 	}
+	{
+		const prefix string = ",\"Hadoop Properties\":"
+		out.RawString(prefix)
+		if in.Hadoop == nil && (out.Flags&jwriter.NilMapAsEmpty) == 0 {
+			out.RawString(`null`)
+		} else {
+			out.RawByte('{')
+			v34First := true
+			for v34Name, v34Value := range in.Hadoop {
+				if v34First {
+					v34First = false
+				} else {
+					out.RawByte(',')
+				}
+				out.String(string(v34Name))
+				out.RawByte(':')
+				out.String(string(v34Value))
+			}
+			out.RawByte('}')
+		}
+	}
+	{
+		const prefix string = ",\"System Properties\":"
+		out.RawString(prefix)
+		if in.System == nil && (out.Flags&jwriter.NilMapAsEmpty) == 0 {
+			out.RawString(`null`)
+		} else {
+			out.RawByte('{')
+			v35First := true
+			for v35Name, v35Value := range in.System {
+				if v35First {
+					v35First = false
+				} else {
+					out.RawByte(',')
+				}
+				out.String(string(v35Name))
+				out.RawByte(':')
+				out.String(string(v35Value))
+			}
+			out.RawByte('}')
+		}
+	}
+	{
+		const prefix string = ",\"Metrics Properties\":"
+		out.RawString(prefix)
+		if in.Metrics == nil && (out.Flags&jwriter.NilMapAsEmpty) == 0 {
+			out.RawString(`null`)
+		} else {
+			out.RawByte('{')
+			v36First := true
+			for v36Name, v36Value := range in.Metrics {
+				if v36First {
+					v36First = false
+				} else {
+					out.RawByte(',')
+				}
+				out.String(string(v36Name))
+				out.RawByte(':')
+				out.String(string(v36Value))
+			}
+			out.RawByte('}')
+		}
+	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v environmentUpdate) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *environmentUpdate) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(in *jlexer.Lexer, out *driverAccumulators) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(in *jlexer.Lexer, out *driverAccumulators) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3692,34 +3786,34 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 					out.Updates = (out.Updates)[:0]
 				}
 				for !in.IsDelim(']') {
-					var v34 []int64
+					var v37 []int64
 					if in.IsNull() {
 						in.Skip()
-						v34 = nil
+						v37 = nil
 					} else {
 						in.Delim('[')
-						if v34 == nil {
+						if v37 == nil {
 							if !in.IsDelim(']') {
-								v34 = make([]int64, 0, 8)
+								v37 = make([]int64, 0, 8)
 							} else {
-								v34 = []int64{}
+								v37 = []int64{}
 							}
 						} else {
-							v34 = (v34)[:0]
+							v37 = (v37)[:0]
 						}
 						for !in.IsDelim(']') {
-							var v35 int64
+							var v38 int64
 							if in.IsNull() {
 								in.Skip()
 							} else {
-								v35 = int64(in.Int64())
+								v38 = int64(in.Int64())
 							}
-							v34 = append(v34, v35)
+							v37 = append(v37, v38)
 							in.WantComma()
 						}
 						in.Delim(']')
 					}
-					out.Updates = append(out.Updates, v34)
+					out.Updates = append(out.Updates, v37)
 					in.WantComma()
 				}
 				in.Delim(']')
@@ -3734,7 +3828,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(out *jwriter.Writer, in driverAccumulators) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(out *jwriter.Writer, in driverAccumulators) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3750,19 +3844,19 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			out.RawString("null")
 		} else {
 			out.RawByte('[')
-			for v36, v37 := range in.Updates {
-				if v36 > 0 {
+			for v39, v40 := range in.Updates {
+				if v39 > 0 {
 					out.RawByte(',')
 				}
-				if v37 == nil && (out.Flags&jwriter.NilSliceAsEmpty) == 0 {
+				if v40 == nil && (out.Flags&jwriter.NilSliceAsEmpty) == 0 {
 					out.RawString("null")
 				} else {
 					out.RawByte('[')
-					for v38, v39 := range v37 {
-						if v38 > 0 {
+					for v41, v42 := range v40 {
+						if v41 > 0 {
 							out.RawByte(',')
 						}
-						out.Int64(int64(v39))
+						out.Int64(int64(v42))
 					}
 					out.RawByte(']')
 				}
@@ -3775,14 +3869,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v driverAccumulators) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *driverAccumulators) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(in *jlexer.Lexer, out *blockManagerRemoved) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(in *jlexer.Lexer, out *blockManagerRemoved) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3814,7 +3908,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(out *jwriter.Writer, in blockManagerRemoved) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(out *jwriter.Writer, in blockManagerRemoved) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3833,14 +3927,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v blockManagerRemoved) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *blockManagerRemoved) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(in *jlexer.Lexer, out *blockManagerAdded) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(in *jlexer.Lexer, out *blockManagerAdded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3906,7 +4000,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(out *jwriter.Writer, in blockManagerAdded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(out *jwriter.Writer, in blockManagerAdded) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3948,14 +4042,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v blockManagerAdded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *blockManagerAdded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(in *jlexer.Lexer, out *applicationStart) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(in *jlexer.Lexer, out *applicationStart) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -4008,13 +4102,13 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				for !in.IsDelim('}') {
 					key := string(in.String())
 					in.WantColon()
-					var v40 string
+					var v43 string
 					if in.IsNull() {
 						in.Skip()
 					} else {
-						v40 = string(in.String())
+						v43 = string(in.String())
 					}
-					(out.DriverLogs)[key] = v40
+					(out.DriverLogs)[key] = v43
 					in.WantComma()
 				}
 				in.Delim('}')
@@ -4029,7 +4123,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(out *jwriter.Writer, in applicationStart) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(out *jwriter.Writer, in applicationStart) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -4065,16 +4159,16 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			out.RawString(`null`)
 		} else {
 			out.RawByte('{')
-			v41First := true
-			for v41Name, v41Value := range in.DriverLogs {
-				if v41First {
-					v41First = false
+			v44First := true
+			for v44Name, v44Value := range in.DriverLogs {
+				if v44First {
+					v44First = false
 				} else {
 					out.RawByte(',')
 				}
-				out.String(string(v41Name))
+				out.String(string(v44Name))
 				out.RawByte(':')
-				out.String(string(v41Value))
+				out.String(string(v44Value))
 			}
 			out.RawByte('}')
 		}
@@ -4084,14 +4178,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v applicationStart) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *applicationStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(in *jlexer.Lexer, out *applicationEnd) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog32(in *jlexer.Lexer, out *applicationEnd) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -4121,7 +4215,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(out *jwriter.Writer, in applicationEnd) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog32(out *jwriter.Writer, in applicationEnd) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -4135,10 +4229,10 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v applicationEnd) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog32(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *applicationEnd) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog32(l, v)
 }

@@ -141,6 +141,24 @@ func (j *stageExecutorMetrics) event(d *decoder) Event {
 	return &StageExecutorMetrics{Executor: d.words.of(j.Executor), Stage: j.Stage, Attempt: j.Attempt, Peaks: ExecutorMetrics(j.Peaks)}
 }
 
+// executorMetricsUpdate is a heartbeat. Of logs, only the driver's are there, whose peaks
+// belong to no stage (org.apache.spark.scheduler.EventLoggingListener.onExecutorMetricsUpdate).
+//
+//easyjson:json
+type executorMetricsUpdate struct {
+	Executor string                 `json:"Executor ID"`
+	Updates  []stageExecutorMetrics `json:"Executor Metrics Updated"`
+}
+
+func (j *executorMetricsUpdate) event(d *decoder) Event {
+	if len(j.Updates) == 0 {
+		return nil
+	}
+	latest := &j.Updates[len(j.Updates)-1]
+	latest.Executor = j.Executor
+	return latest.event(d)
+}
+
 // executorMetrics are some of org.apache.spark.metrics.ExecutorMetricType.
 type executorMetrics struct {
 	JVMHeap          int64 `json:"JVMHeapMemory"`
