@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/emr-observatory/emr-observatory/phases/redaction"
 	"github.com/emr-observatory/emr-observatory/profiler/history"
@@ -65,9 +66,7 @@ func (r *rest) environments(ctx context.Context) error {
 		name       string
 		properties map[string]string
 	}{
-		{"runtime", map[string]string{ // by their names in event logs
-			"Java Home": e.Runtime.JavaHome, "Java Version": e.Runtime.JavaVersion, "Scala Version": e.Runtime.ScalaVersion,
-		}},
+		{"runtime", runtime(&e)},
 		{"spark", r.properties},
 		{"hadoop", properties(e.Hadoop)}, {"system", properties(e.System)}, {"metrics", properties(e.Metrics)},
 	} {
@@ -77,6 +76,15 @@ func (r *rest) environments(ctx context.Context) error {
 	}
 	rows := seen[(*tables.Environment)(nil).Table()] - before
 	return r.answer(endpoint{name: Environments, expected: &rows, seen: rows})
+}
+
+// runtime returns what is known of the driver's JVM by its names in event logs.
+func runtime(e *history.Environment) map[string]string {
+	known := map[string]string{
+		"Java Home": e.Runtime.JavaHome, "Java Version": e.Runtime.JavaVersion, "Scala Version": e.Runtime.ScalaVersion,
+	}
+	maps.DeleteFunc(known, func(_, value string) bool { return value == "" })
+	return known
 }
 
 func properties(pairs history.Properties) map[string]string {

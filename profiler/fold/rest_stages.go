@@ -62,7 +62,7 @@ func (r *rest) stages(ctx context.Context) error {
 		return err
 	}
 	if r.options.Tasks {
-		return r.tasks(ctx, all)
+		return r.tasks(ctx, all, expected-e.seen)
 	}
 	return nil
 }
@@ -154,24 +154,26 @@ func (r *rest) summaries(all []history.Stage, found []distribution, missingStage
 			*e.expected++
 		}
 	}
-	switch {
-	case failed > 0:
+	if missingStages > 0 {
+		e.expected = nil // some of them may have had no successful task
+	}
+	e.reason = Retention
+	e.detail = fmt.Sprintf("of %d stages the server has dropped tasks (spark.ui.retainedTasks), so their quantiles are left out; "+
+		"%d stages are missing", partial, missingStages)
+	if failed > 0 {
 		r.unanswered++
 		e.reason, e.detail = reasonOf(first), fmt.Sprintf("%d of %d stages did not answer, the first: %v", failed, len(all), first)
-	case partial > 0:
-		e.reason = Retention
-		e.detail = fmt.Sprintf("of %d stages the server has dropped tasks (spark.ui.retainedTasks), so their quantiles are left out", partial)
-	case missingStages > 0:
-		e.expected, e.reason, e.detail = nil, Retention, fmt.Sprintf("%d stages are missing", missingStages)
 	}
 	return r.answer(e)
 }
 
-// tasks writes the attempts of tasks, a stage at a time.
-func (r *rest) tasks(ctx context.Context, all []history.Stage) error {
+// tasks writes the attempts of tasks, a stage at a time. Those of missing stages are known
+// by their ids: Spark counts them up from 0 in an application.
+func (r *rest) tasks(ctx context.Context, all []history.Stage, missingStages int64) error {
 	e := endpoint{name: Tasks, expected: new(int64), reason: Retention}
 	var failed int
 	var first error
+	latest := int64(-1)
 	for i := range all {
 		s := &all[i]
 		most := known(s) + s.NumFailedTasks
@@ -195,6 +197,7 @@ func (r *rest) tasks(ctx context.Context, all []history.Stage) error {
 			if tasks[j].Status != TaskFailed {
 				ended++
 			}
+			latest = max(latest, tasks[j].ID)
 			if err := r.task(taskRowOf(s, &tasks[j])); err != nil {
 				return err
 			}
@@ -205,7 +208,10 @@ func (r *rest) tasks(ctx context.Context, all []history.Stage) error {
 		}
 		*e.expected += max(most, int64(len(tasks)))
 	}
-	e.detail = fmt.Sprintf("%d tasks by the counts of their stages, of which %d are there: the server keeps the latest of a stage "+
+	if missingStages > 0 {
+		*e.expected = max(*e.expected, latest+1)
+	}
+	e.detail = fmt.Sprintf("%d tasks by ids and by the counts of their stages, of which %d are there: the server keeps the latest of a stage "+
 		"(spark.ui.retainedTasks)", *e.expected, e.seen)
 	if failed > 0 {
 		r.unanswered++

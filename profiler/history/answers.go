@@ -251,7 +251,7 @@ type Execution struct {
 	ID          int64   `json:"id"`
 	Status      string  `json:"status"`
 	Description string  `json:"description"`
-	Plan        string  `json:"planDescription"`
+	Plan        Length  `json:"planDescription"` // of the text of the physical plan
 	Submitted   Millis  `json:"submissionTime"`
 	Duration    int64   `json:"duration"` // milliseconds; up to now while it runs
 	RunningJobs []int64 `json:"runningJobIds"`

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -65,7 +66,24 @@ func (q *Quantile) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
+// Length is the number of characters of a text that is not kept.
+type Length int64
+
+// UnmarshalJSONFrom counts the characters.
+func (l *Length) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	token, err := d.ReadToken()
+	if err != nil {
+		return err //nolint:wrapcheck // encoding/json adds the place
+	}
+	*l = 0
+	if token.Kind() == '"' {
+		*l = Length(utf8.RuneCountInString(token.String()))
+	}
+	return nil
+}
+
 var (
+	_ json.UnmarshalerFrom = (*Length)(nil)
 	_ json.UnmarshalerFrom = (*Millis)(nil)
 	_ json.UnmarshalerFrom = (*Quantile)(nil)
 )

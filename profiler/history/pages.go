@@ -15,7 +15,7 @@ const (
 )
 
 // SQL reads the SQL executions with their plans. Of an execution whose plan is too
-// long even alone, the plan's text is left out (Plan is ""), and its id
+// long even alone, the plan's text is left out (Plan is 0), and its id
 // is among withoutPlan.
 func (u *UI) SQL(ctx context.Context) (all []Execution, withoutPlan []int64, err error) {
 	all, withoutPlan, err = pages[Execution]{
@@ -35,6 +35,16 @@ func (u *UI) Tasks(ctx context.Context, stage, attempt int64) ([]Task, error) {
 		query: url.Values{"sortBy": {"ID"}}, id: func(t *Task) int64 { return t.ID },
 	}.read(ctx, u)
 	return all, err
+}
+
+// HasTasks tells whether the server has at least count attempts of tasks of a stage's
+// attempt: it drops the oldest (spark.ui.retainedTasks).
+func (u *UI) HasTasks(ctx context.Context, stage, attempt, count int64) (bool, error) {
+	var page []Task
+	path := fmt.Sprintf("/stages/%d/%d/taskList", stage, attempt)
+	query := url.Values{"offset": {strconv.FormatInt(count-1, 10)}, "length": {"1"}}
+	err := u.get(ctx, TaskList, path, query, decodeInto(&page, u.c.o.MaxBody/pageShare))
+	return len(page) > 0, err
 }
 
 // pages is a resource that Spark answers in pages, in the order of ids.

@@ -1,0 +1,181 @@
+// Package history_test compares what Spark's own history server says of applications
+// with what their event logs say: rows of package fold from both. The applications are
+// real, and so is the server.
+package history_test
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/toolchain/applications"
+)
+
+//go:embed testdata/job.py
+var jobScript []byte
+
+// shortLived keeps JVMs that live for seconds from spending most of their CPU on
+// compiling themselves.
+const shortLived = "JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+// twoExecutors is a master with executors in JVMs of their own.
+const twoExecutors = "local-cluster[2,1,512]"
+
+// application is one run of job.py.
+type application struct {
+	mode, master string
+	conf         []string
+	killed       bool // the driver dies
+}
+
+// all lists the applications of the tests.
+func all() []application {
+	return []application{
+		{mode: "mixed", master: twoExecutors, conf: []string{"spark.executor.memory=512m", "spark.executor.processTreeMetrics.enabled=true",
+			"spark.eventLog.logStageExecutorMetrics=true", "spark.observatory.canary=https://user:secret@host/?token=secret"}},
+		{mode: "lost", master: twoExecutors, conf: []string{"spark.executor.memory=512m", "spark.excludeOnFailure.enabled=true",
+			"spark.excludeOnFailure.task.maxTaskAttemptsPerNode=3"}},
+		{mode: "killed", master: "local[2]", killed: true},
+		{mode: "streaming", master: "local[2]", conf: []string{"spark.sql.shuffle.partitions=3"}},
+		{mode: "many", master: "local[2]", conf: []string{"spark.eventLog.rolling.enabled=true", "spark.eventLog.compress=true"}},
+	}
+}
+
+// run is what all tests share: the logs of the applications, once they have ended.
+type run struct {
+	tree   string // Spark
+	dir    string
+	events string // folder of event logs
+}
+
+var theRun = sync.OnceValues(func() (*run, error) {
+	tree, err := applications.Fetch(context.Background(), nil)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{tree: tree, dir: scratch, events: filepath.Join(scratch, "events")}
+	if _, err := os.Stat(r.events); err == nil {
+		return r, nil // kept from another run
+	}
+	if err := r.prepare(); err != nil {
+		return nil, err
+	}
+	done, next := make(chan error), make(chan application)
+	for range 2 { // at one time: the machine has other work
+		go func() {
+			for a := range next {
+				done <- r.submit(a)
+			}
+		}()
+	}
+	go func() {
+		defer close(next)
+		for _, a := range all() {
+			next <- a
+		}
+	}()
+	for range all() {
+		if e := <-done; e != nil && err == nil {
+			err = e
+		}
+	}
+	return r, err
+})
+
+// scratch is removed after the tests, unless OBSERVATORY_KEPT_STATE names it.
+var scratch string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		if scratch = os.Getenv("OBSERVATORY_KEPT_STATE"); scratch != "" {
+			return m.Run()
+		}
+		dir, err := os.MkdirTemp("", "history-")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		scratch = dir
+		defer os.RemoveAll(dir)
+		return m.Run()
+	}())
+}
+
+// prepare makes a SPARK_HOME of its own: executors of a local cluster write there.
+func (r *run) prepare() error {
+	for _, folder := range []string{"events", "home", "conf"} {
+		if err := os.MkdirAll(filepath.Join(r.dir, folder), 0o755); err != nil {
+			return err
+		}
+	}
+	for _, folder := range []string{"bin", "jars", "python"} {
+		if err := os.Symlink(filepath.Join(r.tree, "spark", folder), filepath.Join(r.dir, "home", folder)); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(r.dir, "job.py"), jobScript, 0o644)
+}
+
+// submit runs an application to its end.
+func (r *run) submit(a application) error {
+	work := filepath.Join(r.dir, "work", a.mode)
+	if err := os.MkdirAll(work, 0o755); err != nil {
+		return err
+	}
+	line := []string{"--master", a.master, "--conf", "spark.ui.enabled=false", "--conf", "spark.eventLog.enabled=true",
+		"--conf", "spark.eventLog.dir=file://" + r.events}
+	for _, c := range a.conf {
+		line = append(line, "--conf", c)
+	}
+	cmd := exec.Command(filepath.Join(r.dir, "home/bin/spark-submit"), append(line, filepath.Join(r.dir, "job.py"), a.mode, work)...)
+	cmd.Dir = work
+	cmd.Env = append(os.Environ(), "SPARK_HOME="+filepath.Join(r.dir, "home"), "SPARK_CONF_DIR="+filepath.Join(r.dir, "conf"),
+		"SPARK_LOCAL_IP=127.0.0.1", "SPARK_LOCAL_DIRS="+work, "PYSPARK_PYTHON=python3", shortLived)
+	out, err := cmd.CombinedOutput()
+	if err != nil && !a.killed {
+		lines := strings.Split(string(bytes.TrimSpace(out)), "\n")
+		return fmt.Errorf("%s: %w\n%s", a.mode, err, strings.Join(lines[max(0, len(lines)-40):], "\n"))
+	}
+	return nil
+}
+
+// everyLog returns a folder with the logs of the run; two of them again, as attempts of
+// one application of YARN; and logs of other applications that are kept.
+func (r *run) everyLog(t *testing.T) string {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "events")
+	require.NoError(t, os.CopyFS(folder, os.DirFS(r.events)))
+	entries, err := os.ReadDir(r.events)
+	require.NoError(t, err)
+	attempts := 0
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), "app-") {
+			continue
+		}
+		attempts++
+		text, err := os.ReadFile(filepath.Join(r.events, entry.Name()))
+		require.NoError(t, err)
+		id := fmt.Sprintf(`"App ID":"application_1700000000000_0002","App Attempt ID":"%d"`, attempts)
+		text = bytes.Replace(text, []byte(`"App ID":"`+entry.Name()+`"`), []byte(id), 1)
+		require.Contains(t, string(text), id)
+		text = regexp.MustCompile(`"App Name":"[^"]*"`).ReplaceAll(text, []byte(`"App Name":"history attempts"`))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, fmt.Sprintf("application_1700000000000_0002_%d", attempts)), text, 0o644))
+	}
+	require.Equal(t, 2, attempts)
+	for _, kept := range []string{"eventlog_v2_app-20261123103508-0000", "codecs/application_1700000000000_0001.zstd"} {
+		source := filepath.Join("../../profiler/eventlog/testdata", kept)
+		out, err := exec.Command("cp", "-r", source, folder).CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	return folder
+}
