@@ -14,7 +14,6 @@ type executor struct {
 	host  string
 	logs  map[string]string
 	live  bool // it was not removed
-	known bool // its start was seen
 	peaks *eventlog.ExecutorMetrics
 }
 
@@ -37,7 +36,7 @@ func (l *listener) register(id string, time tables.Millis) *executor {
 	x := l.liveExecutor(id)
 	if x == nil {
 		// Old versions of Spark know one resource profile, 0.
-		x = &executor{row: tables.Executor{ExecutorID: id, AddTime: time, ResourceProfileID: new(int64)}, live: true, known: true}
+		x = &executor{row: tables.Executor{ExecutorID: id, AddTime: time, ResourceProfileID: new(int64)}, live: true}
 		l.executors[id] = x
 	}
 	x.row.IsActive = true
@@ -68,12 +67,8 @@ func (l *listener) blockManagerAdded(e *eventlog.BlockManagerAdded) {
 
 func (l *listener) executorRemoved(e *eventlog.ExecutorRemoved) {
 	l.see(e.Time)
-	x := l.executors[e.ID]
-	if x == nil { // its start was lost
-		x = &executor{row: tables.Executor{ExecutorID: e.ID}, live: true}
-		l.executors[e.ID] = x
-	}
-	if !x.live {
+	x := l.liveExecutor(e.ID)
+	if x == nil { // it was removed before, or never registered: its container failed to start
 		return
 	}
 	x.live, x.row.IsActive, x.row.RemoveTime, x.row.RemoveReason = false, false, e.Time, &e.Reason

@@ -44,7 +44,7 @@ func table[T any, P interface {
 	return all
 }
 
-// fold folds a log with its tasks.
+// foldLog folds a log with its tasks.
 func foldLog(t *testing.T, folder, name string) (rows, fold.Summary) {
 	t.Helper()
 	log, err := eventlog.Open(os.DirFS(folder), name)
@@ -62,9 +62,11 @@ func foldLog(t *testing.T, folder, name string) (rows, fold.Summary) {
 func foldLines(t *testing.T, lines []string) (rows, fold.Summary) {
 	t.Helper()
 	folder := t.TempDir()
-	require.NoError(t, os.WriteFile(path.Join(folder, "log"), []byte(strings.Join(lines, "\n")+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(path.Join(folder, "log"), []byte(joined(lines)), 0o600))
 	return foldLog(t, folder, "log")
 }
+
+func joined(lines []string) string { return strings.Join(lines, "\n") + "\n" }
 
 // missing lists the endpoints of which something is missing, with how much and why.
 func missing(summary fold.Summary) (all []string) {

@@ -161,12 +161,8 @@ func (l *listener) tasksSeen() endpoint {
 }
 
 func (l *listener) executorsSeen() endpoint {
-	whole, all := int64(0), int64(len(l.executors))
-	for _, x := range l.executors {
-		if x.known {
-			whole++
-		}
-	}
+	whole := int64(len(l.executors))
+	all := whole
 	for id := range l.namedExecutors {
 		if l.executors[id] == nil {
 			all++
