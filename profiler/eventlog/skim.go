@@ -1,9 +1,6 @@
 package eventlog
 
-import (
-	"bytes"
-	"strconv"
-)
+import "bytes"
 
 // Bounds of what a skimmer keeps of a line.
 const (
@@ -25,6 +22,22 @@ type skimmer struct {
 	elements int // of arrays and maps
 }
 
+// found is what a skimmer found where a value is expected.
+type found uint8
+
+const (
+	something found = iota
+	zero            // a value that an absent one is read as
+	nothing         // nothing is copied
+)
+
+func zeroIf(is bool) found {
+	if is {
+		return zero
+	}
+	return something
+}
+
 // skim returns what is kept of the line, in memory that the next call overwrites. It
 // returns false if the line is no JSON object.
 func (s *skimmer) skim(of *shape) ([]byte, bool) {
@@ -39,29 +52,29 @@ func (s *skimmer) skim(of *shape) ([]byte, bool) {
 	return s.out, !rest
 }
 
-// object copies an object. It tells whether nothing of it was kept.
-func (s *skimmer) object(of *shape) (empty, ok bool) {
+// object copies an object. One of which nothing is kept is zero.
+func (s *skimmer) object(of *shape) (is found, ok bool) {
 	s.at++
 	s.out = append(s.out, '{')
-	for empty = true; ; {
+	for empty := true; ; {
 		c, ok := s.peek()
 		switch {
 		case !ok:
-			return false, false
+			return nothing, false
 		case c == '}':
 			s.at++
 			s.out = append(s.out, '}')
-			return empty, true
+			return zeroIf(empty), true
 		case c == ',':
 			s.at++
 			continue
 		case c != '"':
-			return false, false
+			return nothing, false
 		}
 		mark := len(s.out)
 		kept, ok := s.member(of, empty)
 		if !ok {
-			return false, false
+			return nothing, false
 		}
 		if kept {
 			empty = false
@@ -99,8 +112,8 @@ func (s *skimmer) member(of *shape, first bool) (kept, ok bool) {
 	if is == nil {
 		return false, s.skip()
 	}
-	zero, ok := s.value(is)
-	return !zero || is.keepZero || of.kind == kindMap, ok
+	value, ok := s.value(is)
+	return value == something || value == zero && (is.keepZero || of.kind == kindMap), ok
 }
 
 // memberName returns a name between quotes, as it is written. It is valid until the
@@ -130,64 +143,74 @@ func (s *skimmer) memberName() ([]byte, bool) {
 	}
 }
 
-// value copies a value. It tells whether it is that of an absent one.
-func (s *skimmer) value(is *shape) (zero, ok bool) {
+// value copies a value.
+func (s *skimmer) value(of *shape) (is found, ok bool) {
 	c, ok := s.peek()
 	if !ok {
-		return false, false
+		return nothing, false
 	}
 	switch c {
 	case '"':
-		return s.string(is)
+		return s.string(of)
 	case '{', '[':
-		if s.depth < maxDepth && (c == '{') == (is.kind == kindObject || is.kind == kindMap) && (c == '[') == (is.kind == kindArray) {
-			s.depth++
-			if c == '{' {
-				zero, ok = s.object(is)
-			} else {
-				zero, ok = s.array(is)
-			}
-			s.depth--
-			return zero, ok
-		}
-		if s.depth < maxDepth && is.kind != kindInteger {
-			s.out = append(s.out, c, c+2) // an empty one: decoding says what is wrong
-		}
-		return s.depth >= maxDepth || is.kind == kindInteger, s.skip()
+		return s.nested(of, c)
 	}
-	return s.literal(is)
+	return s.literal(of)
 }
 
-// array copies an array.
-func (s *skimmer) array(is *shape) (empty, ok bool) {
+// nested copies an object or an array.
+func (s *skimmer) nested(of *shape, c byte) (is found, ok bool) {
+	if s.depth >= maxDepth || of.kind == kindInteger {
+		return nothing, s.skip()
+	}
+	s.depth++
+	defer func() { s.depth-- }()
+	switch {
+	case c == '{' && (of.kind == kindObject || of.kind == kindMap):
+		return s.object(of)
+	case c == '[' && of.kind == kindArray:
+		return s.array(of)
+	}
+	s.out = append(s.out, c, c+2) // an empty one: decoding says what is wrong
+	return something, s.skip()
+}
+
+// array copies an array. An empty one is zero.
+func (s *skimmer) array(of *shape) (is found, ok bool) {
 	s.at++
 	s.out = append(s.out, '[')
-	for empty = true; ; {
+	for empty := true; ; {
 		c, ok := s.peek()
 		switch {
 		case !ok:
-			return false, false
+			return nothing, false
 		case c == ']':
 			s.at++
 			s.out = append(s.out, ']')
-			return empty, true
+			return zeroIf(empty), true
 		case c == ',':
 			s.at++
 			continue
-		case s.full() || s.depth >= maxDepth && (c == '{' || c == '['):
+		case s.full():
 			if !s.skip() {
-				return false, false
+				return nothing, false
 			}
 			continue
 		}
+		mark := len(s.out)
 		if !empty {
 			s.out = append(s.out, ',')
 		}
 		s.elements++
-		if _, ok := s.value(is.element); !ok {
-			return false, false
+		element, ok := s.value(of.element)
+		if !ok {
+			return nothing, false
 		}
-		empty = false
+		if element == nothing {
+			s.out = s.out[:mark]
+		} else {
+			empty = false
+		}
 	}
 }
 
@@ -195,7 +218,7 @@ func (s *skimmer) array(is *shape) (empty, ok bool) {
 func (s *skimmer) full() bool { return len(s.out)+s.elements*perElement > maxLine }
 
 // literal copies a number, true, false or null.
-func (s *skimmer) literal(is *shape) (zero, ok bool) {
+func (s *skimmer) literal(of *shape) (is found, ok bool) {
 	from := len(s.out)
 	for {
 		i := s.at
@@ -209,82 +232,43 @@ func (s *skimmer) literal(is *shape) (zero, ok bool) {
 		}
 	}
 	word := s.out[from:]
-	if len(word) == 0 || len(word) > maxNumber {
-		return false, false
-	}
 	switch {
+	case len(word) == 0 || len(word) > maxNumber:
+		return nothing, false
 	case string(word) == "null":
-		return true, true
-	case is.kind == kindInteger:
-		return !isInteger(word), true
-	case is.kind == kindNumber:
-		return string(word) == "0", true
-	case is.kind == kindBool:
-		return string(word) == "false", true
+		return nothing, true
+	case of.kind == kindInteger && !isInteger(word):
+		return nothing, true
+	case of.kind == kindNumber:
+		return zeroIf(string(word) == "0"), true
+	case of.kind == kindBool:
+		return zeroIf(string(word) == "false"), true
 	}
-	return false, true
+	return something, true
 }
 
 // string copies a string, or what its shape asks of it.
-func (s *skimmer) string(is *shape) (zero, ok bool) {
+func (s *skimmer) string(of *shape) (is found, ok bool) {
 	s.at++
-	switch is.kind {
+	switch of.kind {
 	case kindLength:
 		return s.characters()
 	case kindInteger:
 		from := len(s.out)
 		if _, ok := s.text(maxNumber); !ok {
-			return false, false
+			return nothing, false
 		}
 		if !isInteger(s.out[from:]) {
-			s.out = s.out[:from]
-			return true, true
+			return nothing, true
 		}
-		return false, true
+		return something, true
+	}
+	limit := maxNumber // of one that should be none
+	if of.kind == kindText {
+		limit = of.max
 	}
 	s.out = append(s.out, '"')
-	size, ok := s.text(max(is.max, maxNumber))
+	size, ok := s.text(limit)
 	s.out = append(s.out, '"')
-	return size == 0 && is.kind == kindText, ok
-}
-
-// text copies what is between quotes, cut to limit bytes. It returns the bytes copied.
-func (s *skimmer) text(limit int) (int, bool) {
-	from := len(s.out)
-	for t := (text{}); ; {
-		part, done := t.part(s.piece[s.at:])
-		if room := limit + 1 - (len(s.out) - from); room > 0 {
-			s.out = append(s.out, part[:min(len(part), room)]...)
-		}
-		s.at += len(part)
-		if done {
-			s.at++
-			break
-		}
-		if !s.more() {
-			return 0, false
-		}
-	}
-	if len(s.out)-from > limit {
-		s.out = s.out[:from+wholeCharacters(s.out[from:from+limit])]
-	}
-	return len(s.out) - from, true
-}
-
-// characters writes how many characters are between quotes.
-func (s *skimmer) characters() (zero, ok bool) {
-	var c characters
-	for t := (text{}); ; {
-		part, done := t.part(s.piece[s.at:])
-		c.count(part)
-		s.at += len(part)
-		if done {
-			s.at++
-			s.out = strconv.AppendInt(s.out, c.n, 10)
-			return c.n == 0, true
-		}
-		if !s.more() {
-			return false, false
-		}
-	}
+	return zeroIf(size == 0 && of.kind == kindText), ok
 }
