@@ -24,6 +24,7 @@ type Running struct {
 	PID       int               `json:"pid"`
 	Started   time.Time         `json:"started"`
 	Addresses map[string]string `json:"addresses"` // 127.0.0.1:port by service
+	CABundle  string            `json:"caBundle"`  // file with the certificate of its authority
 	Fresh     bool              `json:"-"`         // Start started it; it was not up before
 }
 
@@ -48,11 +49,13 @@ func (r Running) DebugProviders() string {
 }
 
 // Environment returns the variables that point an AWS SDK or CLI at this cloud.
+// AWS_CA_BUNDLE is for clients of presigned URLs: the endpoints have no TLS.
 func (r Running) Environment(c Credentials) map[string]string {
 	return map[string]string{
 		"AWS_ENDPOINT_URL_S3":       r.URL(ServiceS3),
 		"AWS_ENDPOINT_URL_EMR":      r.URL(ServiceEMR),
 		"AWS_ENDPOINT_URL_IAM":      r.URL(ServiceIAM),
+		"AWS_CA_BUNDLE":             r.CABundle,
 		"AWS_REGION":                AWSRegion,
 		"AWS_DEFAULT_REGION":        AWSRegion, // the only one that boto3 and the AWS CLI read
 		"AWS_ACCESS_KEY_ID":         c.AccessKeyID,
@@ -113,6 +116,9 @@ func start(state, machined string, argv []string) (Running, error) {
 	if err := os.MkdirAll(state, 0o755); err != nil {
 		return Running{}, err
 	}
+	if err := ensureAuthority(state); err != nil {
+		return Running{}, err
+	}
 	listeners, addresses, err := listen()
 	if err != nil {
 		return Running{}, err
@@ -131,7 +137,7 @@ func start(state, machined string, argv []string) (Running, error) {
 	if err != nil {
 		return Running{}, err
 	}
-	r := Running{PID: pid, Started: time.Now(), Addresses: addresses, Fresh: true}
+	r := Running{PID: pid, Started: time.Now(), Addresses: addresses, CABundle: AuthorityFile(state), Fresh: true}
 	raw, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return Running{}, err

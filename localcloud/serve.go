@@ -2,6 +2,7 @@ package localcloud
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -39,6 +40,8 @@ type Options struct {
 	JavaHome     string
 	Servers      map[string]string // binaries by name, as package servers lists them
 	LogDelay     time.Duration     // see emr.Service
+
+	EventLogInterval time.Duration // see emr.Service
 }
 
 // cloud is the state of the region's process.
@@ -83,7 +86,7 @@ func Serve(ctx context.Context, o Options) error {
 }
 
 func (c *cloud) run(ctx context.Context, listeners map[string]net.Listener, up func() error) error {
-	if err := c.open(ctx); err != nil {
+	if err := c.open(ctx, listeners[ServiceAppUI].Addr().String()); err != nil {
 		return err
 	}
 	defer c.region.StopAll()
@@ -102,6 +105,12 @@ func (c *cloud) run(ctx context.Context, listeners map[string]net.Listener, up f
 			go c.serve(listeners[name], api)
 		case ServiceIAM:
 			go c.serve(listeners[name], &iamapi.Server{Roles: c.objects.Roles, AccountID: AccountID, Log: c.log})
+		case ServiceAppUI:
+			config, err := serverTLS(c.State)
+			if err != nil {
+				return err
+			}
+			go c.serve(tls.NewListener(listeners[name], config), c.clusters.UIs)
 		case ServiceControl:
 			go c.serve(listeners[name], c.controlAPI())
 		case string(platform.WorkloadStatus):
@@ -116,6 +125,7 @@ func (c *cloud) run(ctx context.Context, listeners map[string]net.Listener, up f
 	c.restoreWorkloads(ctx)
 	go c.clusters.WatchIdle(ctx)
 	go c.clusters.WatchScaling(ctx)
+	go c.clusters.WatchEventLogs(ctx)
 	if err := up(); err != nil {
 		return err
 	}
@@ -134,8 +144,9 @@ func (c *cloud) restoreWorkloads(ctx context.Context) {
 	}
 }
 
-// open opens the network, S3 and the state of each service.
-func (c *cloud) open(ctx context.Context) error {
+// open opens the network, S3 and the state of each service. uiAddress is the host's,
+// of the UIs of clusters.
+func (c *cloud) open(ctx context.Context, uiAddress string) error {
 	var err error
 	if c.credentials, err = LoadCredentials(c.State); err != nil {
 		return err
@@ -161,7 +172,7 @@ func (c *cloud) open(ctx context.Context) error {
 	}
 	c.store.Account = emrapi.Account{Region: AWSRegion, ID: AccountID}
 	c.ec2 = c.newEC2()
-	c.clusters = c.newEMR()
+	c.clusters = c.newEMR(uiAddress)
 	c.emr = c.newEMRResources()
 	c.kube = c.newKube()
 	if err := c.clusters.TerminateLost(); err != nil {
@@ -204,7 +215,7 @@ func (c *cloud) newKube() *kube.Runner {
 // serveAPIs serves EMR's and Systems Manager's APIs inside the region, and what stands
 // in for Grafana. It returns EMR's.
 func (c *cloud) serveAPIs() (http.Handler, error) {
-	api, err := emrapi.New(c.store, c.clusters, c.log)
+	api, err := emrapi.NewWith(c.store, c.clusters, c.log, emrapi.Options{UIs: c.clusters.UIs})
 	if err != nil {
 		return nil, err
 	}

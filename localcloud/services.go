@@ -12,8 +12,8 @@ const (
 	ServiceS3      = "s3"
 	ServiceEMR     = "emr"
 	ServiceIAM     = "iam"
+	ServiceAppUI   = "app-ui"  // with TLS: what presigned URLs of clusters' UIs open
 	ServiceControl = "control" // the state of the workloads, for the CLI
-
 )
 
 // Ports of those services and of Systems Manager. On the host they are preferred:
@@ -24,13 +24,14 @@ const (
 	portControl platform.Port = 7072
 	portSSM     platform.Port = 7073
 	portIAM     platform.Port = 7074
+	portAppUI   platform.Port = 7075
 )
 
 // hostPorts lists the services that the host's 127.0.0.1 forwards to, with the
 // preferred port of each.
 func hostPorts() map[string]platform.Port {
 	ports := map[string]platform.Port{
-		ServiceS3: portS3, ServiceEMR: portEMR, ServiceIAM: portIAM, ServiceControl: portControl,
+		ServiceS3: portS3, ServiceEMR: portEMR, ServiceIAM: portIAM, ServiceAppUI: portAppUI, ServiceControl: portControl,
 		emr.ResourceManager: platform.ResourceManagerUI, emr.SparkHistory: platform.SparkHistoryUI,
 	}
 	for n := 1; n < emr.MaxExposed; n++ { // of further clusters, on any free port

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,6 +51,7 @@ type cloud struct {
 	clock   *clocktest.FakePassiveClock
 	mu      sync.Mutex
 	exposed map[string]string // addresses of web pages by name
+	front   *httptest.Server  // of the UIs
 }
 
 // gateway is the S3 that all tests share.
@@ -107,7 +109,8 @@ func newCloud(t *testing.T) *cloud {
 			c.exposed[name] = address
 		},
 	}
-	server, err := emrapi.New(store, c.Service, log)
+	c.serveUIs()
+	server, err := emrapi.NewWith(store, c.Service, log, emrapi.Options{UIs: c.UIs})
 	require.NoError(t, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -67,7 +67,9 @@ func (n Node) properties(classification string, shipped map[string]string) map[s
 }
 
 // EventLogDir returns where the node's Spark applications write their event logs.
-func (n Node) EventLogDir() string { return n.properties("spark-defaults", n.sparkDefaults())["spark.eventLog.dir"] }
+func (n Node) EventLogDir() string {
+	return n.properties("spark-defaults", n.sparkDefaults())["spark.eventLog.dir"]
+}
 
 // exports returns shell lines for the variables in a *-env classification's nested
 // "export".

@@ -22,8 +22,9 @@ type HDFS struct {
 // superuser is HDFS' own account, which may read what any user has written.
 const superuser = "hdfs"
 
-// requestTime bounds the connection to a node and the start of its answer.
-const requestTime = 10 * time.Second
+// requestTime bounds the connection to a node and the start of its answer. The first
+// answer of a busy NameNode takes seconds.
+const requestTime = time.Minute
 
 // fileStatus is WebHDFS' FileStatus.
 type fileStatus struct {
