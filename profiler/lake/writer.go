@@ -1,6 +1,7 @@
 package lake
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -13,12 +14,13 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// Sizes in bytes of rows before they are encoded and compressed. parquet-go cuts row
-// groups by rows only, and the plan of a SQL execution may have megabytes. Row groups of
-// another size are other bytes for the same rows.
+// parquet-go cuts row groups by rows only, and the plan of a SQL execution may have
+// megabytes. Other sizes give other bytes for the same rows.
 const (
-	rowGroupBytes = 16 << 20
-	runBytes      = 8 << 20 // of a table that is sorted in memory
+	rowGroupBytes = 32 << 20 // encoded and compressed
+	runBytes      = 8 << 20  // of rows that are sorted in memory
+	pageBytes     = 256 << 10
+	runPageBytes  = 16 << 10 // a merge holds a page of each column of each run
 )
 
 // Keys and values of a file's metadata.
@@ -78,38 +80,40 @@ func newTableWriter(d tables.Definition, row tables.Row) (tableWriter, error) {
 	return nil, fmt.Errorf("table %s has no writer for %T", d.Name, row)
 }
 
+// codec is shared because an encoder of zstd has megabytes.
+var codec = &zstd.Codec{Concurrency: 1}
+
 // typed writes rows of one type. Rows are copied into columns at once, so that the caller
-// may reuse them. Tables on request (tasks) go out in the order of arrival, row group by
-// row group. The others are sorted by their key: what exceeds runBytes goes to disk as a
-// sorted run, and the runs are merged.
+// may reuse them. Tables on request (tasks) go to the file in the order of arrival. The
+// others are sorted by their key: what exceeds runBytes goes to disk as a sorted run, and
+// the runs are merged.
 type typed[T any] struct {
 	definition tables.Definition
 	schema     *parquet.Schema
-	key        parquet.RowGroupOption
-	buffer     *parquet.GenericBuffer[T]
+	unbounded  [][]string // columns
 	one        []T
 	rows       int64
+	sorting    parquet.SortingOption
+	buffer     *parquet.GenericBuffer[T] // nil for tables on request
 	runs       []*spool
-	out        *parquet.GenericWriter[T]
 	file       *spool
+	end        *tail // of file
+	out        *parquet.GenericWriter[T]
+	group      int64 // size of out before its row group
 }
 
 func newTyped[T any](d tables.Definition) *typed[T] {
 	w := &typed[T]{definition: d, schema: parquet.SchemaOf(new(T)), one: make([]T, 1), file: newSpool()}
-	w.key = &parquet.RowGroupConfig{}
-	if w.sorted() {
-		w.key = parquet.SortingRowGroupConfig(parquet.SortingColumns(sortingColumns(d)...))
+	w.end, w.unbounded = &tail{to: w.file}, unbounded(w.schema)
+	w.sorting = parquet.SortingColumns(sortingColumns(d)...)
+	if d.OptIn {
+		w.out = w.newParquet(w.end, pageBytes)
+		return w
 	}
-	w.buffer = w.newBuffer()
+	// Most tables of most applications are small: columns start small and grow.
+	w.buffer = parquet.NewGenericBuffer[T](w.schema, parquet.SortingRowGroupConfig(w.sorting), parquet.ColumnBufferCapacity(64))
 	return w
 }
-
-func (w *typed[T]) newBuffer() *parquet.GenericBuffer[T] {
-	// Most tables of most applications are small: columns start small and grow.
-	return parquet.NewGenericBuffer[T](w.schema, w.key, parquet.ColumnBufferCapacity(64))
-}
-
-func (w *typed[T]) sorted() bool { return !w.definition.OptIn }
 
 func sortingColumns(d tables.Definition) (columns []parquet.SortingColumn) {
 	for _, name := range d.Key {
@@ -121,13 +125,23 @@ func sortingColumns(d tables.Definition) (columns []parquet.SortingColumn) {
 // newParquet returns a writer of a file with pages of so many bytes.
 func (w *typed[T]) newParquet(to io.Writer, page int) *parquet.GenericWriter[T] {
 	version := strconv.Itoa(tables.SchemaVersion)
-	return parquet.NewGenericWriter[T](to, w.schema,
+	options := []parquet.WriterOption{
+		w.schema,
 		parquet.CreatedBy(creator, version, "parquet-go"),
 		parquet.KeyValueMetadata(metaSchemaVersion, version),
 		parquet.KeyValueMetadata(metaTable, string(w.definition.Name)),
-		parquet.Compression(&zstd.Codec{Concurrency: 1}),
+		parquet.Compression(codec),
 		parquet.PageBufferSize(page),
-	)
+		// In the headers of pages the bounds would be uncut.
+		parquet.DataPageStatistics(false),
+	}
+	for _, path := range w.unbounded {
+		options = append(options, parquet.SkipPageBounds(path...))
+	}
+	if w.buffer != nil {
+		options = append(options, parquet.SortingWriterConfig(w.sorting))
+	}
+	return parquet.NewGenericWriter[T](to, options...)
 }
 
 func (w *typed[T]) put(row tables.Row) error {
@@ -136,17 +150,29 @@ func (w *typed[T]) put(row tables.Row) error {
 		return fmt.Errorf("table %s takes no %T", w.definition.Name, row)
 	}
 	w.one[0] = *typedRow
-	if _, err := w.buffer.Write(w.one); err != nil {
-		return fmt.Errorf("table %s: %w", w.definition.Name, err)
-	}
 	w.rows++
-	switch size := w.buffer.Size(); {
-	case w.sorted() && size >= runBytes:
-		return w.spill()
-	case !w.sorted() && size >= rowGroupBytes:
-		return w.flush(w.buffer)
+	var err error
+	if w.buffer == nil {
+		if _, err = w.out.Write(w.one); err == nil && w.rows%64 == 0 {
+			err = w.cut()
+		}
+	} else if _, err = w.buffer.Write(w.one); err == nil && w.buffer.Size() >= runBytes {
+		err = w.spill()
+	}
+	if err != nil {
+		return fmt.Errorf("write table %s: %w", w.definition.Name, err)
 	}
 	return nil
+}
+
+// cut ends the row group if it is large enough.
+func (w *typed[T]) cut() error {
+	if w.out.Size()-w.group < rowGroupBytes {
+		return nil
+	}
+	err := w.out.Flush()
+	w.group = w.out.Size()
+	return err //nolint:wrapcheck // callers name the table
 }
 
 // spill writes what is in memory as a sorted run.
@@ -154,14 +180,10 @@ func (w *typed[T]) spill() error {
 	w.sort()
 	run := newSpool()
 	w.runs = append(w.runs, run)
-	// A merge holds a page of each column of each run.
-	out := w.newParquet(run, 16<<10)
-	_, err := out.WriteRowGroup(w.buffer)
-	if err = errors.Join(err, out.Close()); err != nil {
-		return fmt.Errorf("table %s: write a sorted run: %w", w.definition.Name, err)
-	}
+	out := w.newParquet(run, runPageBytes)
+	err := w.copyTo(out, []parquet.RowGroup{w.buffer}, func() error { return nil })
 	w.buffer.Reset()
-	return nil
+	return errors.Join(err, out.Close())
 }
 
 func (w *typed[T]) sort() {
@@ -170,74 +192,63 @@ func (w *typed[T]) sort() {
 	}
 }
 
-// flush writes a row group to the file.
-func (w *typed[T]) flush(buffer *parquet.GenericBuffer[T]) error {
-	if w.out == nil {
-		w.out = w.newParquet(w.file, parquet.DefaultPageBufferSize)
-	}
-	if _, err := w.out.WriteRowGroup(buffer); err != nil {
-		return fmt.Errorf("table %s: write a row group: %w", w.definition.Name, err)
-	}
-	buffer.Reset()
-	return nil
-}
-
 func (w *typed[T]) finish() (*spool, int64, error) {
 	var err error
-	if w.sorted() {
-		w.sort()
-	}
-	if len(w.runs) > 0 {
+	if w.buffer != nil {
+		w.out = w.newParquet(w.end, pageBytes)
 		err = w.merge()
-	} else if w.buffer.NumRows() > 0 {
-		err = w.flush(w.buffer)
+	}
+	if err == nil {
+		err = w.out.Flush()
+	}
+	w.end.held = new(bytes.Buffer)
+	err = errors.Join(err, w.out.Close())
+	if err == nil {
+		err = w.end.finish()
 	}
 	if err != nil {
-		return nil, 0, err
-	}
-	if w.out == nil {
-		return nil, 0, nil
-	}
-	if err := w.out.Close(); err != nil {
-		return nil, 0, fmt.Errorf("table %s: write the file: %w", w.definition.Name, err)
+		return nil, 0, fmt.Errorf("write table %s: %w", w.definition.Name, err)
 	}
 	file := w.file
 	w.file = nil
 	return file, w.rows, nil
 }
 
-// merge writes the runs and what is in memory in one order.
+// merge writes the runs and what is in memory to the file, in one order. Row groups are
+// cut at certain rows, since runs depend on the order of arrival and must not show.
 func (w *typed[T]) merge() error {
-	groups := make([]parquet.RowGroup, 0, len(w.runs)+1)
+	w.sort()
+	sources := []parquet.RowGroup{}
 	for _, run := range w.runs {
 		file, err := parquet.OpenFile(run.content(), run.size)
 		if err != nil {
-			return fmt.Errorf("table %s: read a sorted run: %w", w.definition.Name, err)
+			return fmt.Errorf("read a sorted run: %w", err)
 		}
-		groups = append(groups, file.RowGroups()...)
+		sources = append(sources, file.RowGroups()...)
 	}
-	groups = append(groups, w.buffer)
-	merged, err := parquet.MergeRowGroups(groups, w.schema, w.key)
-	if err != nil {
-		return fmt.Errorf("table %s: merge sorted runs: %w", w.definition.Name, err)
-	}
-	rows := merged.Rows()
-	defer rows.Close()
-	group := w.newBuffer()
-	batch := make([]parquet.Row, 16)
-	for done := false; !done; {
-		n, err := rows.ReadRows(batch)
-		done = errors.Is(err, io.EOF)
-		if err != nil && !done {
-			return fmt.Errorf("table %s: merge sorted runs: %w", w.definition.Name, err)
+	written := 0
+	return w.copyTo(w.out, append(sources, w.buffer), func() error {
+		if written++; written%64 == 0 {
+			return w.cut()
 		}
-		if _, err := group.WriteRows(batch[:n]); err != nil {
-			return fmt.Errorf("table %s: merge sorted runs: %w", w.definition.Name, err)
+		return nil
+	})
+}
+
+// copyTo writes sorted row groups in one order, row by row: parquet-go looks only after
+// what it gets at a time whether a page is full.
+func (w *typed[T]) copyTo(out *parquet.GenericWriter[T], groups []parquet.RowGroup, after func() error) error {
+	row := make([]parquet.Row, 1)
+	for next, err := range merged(groups, w.schema.Comparator(sortingColumns(w.definition)...)) {
+		if err != nil {
+			return err
 		}
-		if group.Size() >= rowGroupBytes || done && group.NumRows() > 0 {
-			if err := w.flush(group); err != nil {
-				return err
-			}
+		row[0] = next
+		if _, err := out.WriteRows(row); err != nil {
+			return err //nolint:wrapcheck // callers name the table
+		}
+		if err := after(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,0 +1,123 @@
+package lake_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// A table that is larger than what is sorted in memory comes out in order, in the same
+// bytes whatever the order of arrival, and in bounded memory.
+func TestLargeTables(t *testing.T) {
+	r := seeded(t)
+	const executions = 300
+	ids := r.Perm(executions)
+	var sums []string
+	for range 2 {
+		dir := t.TempDir()
+		l := openLocked(t, dir)
+		b, err := l.Begin(attempt, start)
+		require.NoError(t, err)
+		for _, id := range ids {
+			require.NoError(t, b.Put(largeSQL(int64(id))))
+		}
+		written := commit(t, b, true, "v1")
+		t.Logf("%d executions of 100 kB: %d bytes in the lake", executions, written.Bytes)
+		next := int64(0)
+		for row, err := range lake.Read[tables.SQL](t.Context(), l, lake.Filter{}) {
+			require.NoError(t, err)
+			require.Equal(t, next, row.SQLID)
+			require.Equal(t, largeSQL(next).RawJSON, row.RawJSON)
+			next++
+		}
+		require.EqualValues(t, executions, next)
+		require.Len(t, rowGroups(t, dir, "sql"), 1)
+		sums = append(sums, files(t, dir)["history/sql/dt=2026-11-25/application_1_0001.1.j-1.eu-west-1.-.parquet"])
+		r.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	}
+	require.NotEmpty(t, sums[0])
+	require.Equal(t, sums[0], sums[1])
+}
+
+// largeSQL returns an execution with a plan of 100 kB.
+func largeSQL(id int64) *tables.SQL {
+	r := rand.New(rand.NewPCG(uint64(id), 0))
+	var plan strings.Builder
+	for plan.Len() < 100_000 {
+		fmt.Fprintf(&plan, `{"nodeId":%d,"nodeName":"Exchange %x"},`, r.IntN(1000), r.Int64())
+	}
+	return &tables.SQL{Attempt: attempt, SQLID: id, RawJSON: plan.String(), JobIDs: []int64{id}}
+}
+
+// Tasks keep the order in which they came, and are written while they come, in several
+// row groups and in bounded memory.
+func TestManyTasks(t *testing.T) {
+	dir := t.TempDir()
+	l := openLocked(t, dir)
+	b, err := l.Begin(attempt, start)
+	require.NoError(t, err)
+	const tasks = 250_000
+	// Values that do not compress, so that few tasks fill a row group.
+	value := func(task, metric int64) int64 { return int64(uint64(task*31+metric+1) * 0x9E3779B97F4A7C15 >> 1) }
+	task := tables.Task{Attempt: attempt} // reused: a sink keeps no row
+	metrics := reflect.ValueOf(&task.TaskMetrics).Elem()
+	for m := range metrics.NumField() - 1 {
+		metrics.Field(m).Set(reflect.New(metrics.Field(m).Type().Elem()))
+	}
+	var peak uint64
+	for i := range int64(tasks) {
+		task.TaskID, task.Host = tasks-i, "ip-10-0-0-1"
+		for m := range metrics.NumField() - 1 {
+			metrics.Field(m).Elem().SetInt(value(i, int64(m)))
+		}
+		require.NoError(t, b.Put(&task))
+		if i%25_000 == 0 {
+			peak = max(peak, heap())
+		}
+	}
+	written := commit(t, b, true, "v1")
+	t.Logf("%d tasks: %d bytes in the lake, live heap at most %d MiB", tasks, written.Bytes, peak>>20)
+	require.Less(t, peak, uint64(128<<20))
+	require.Len(t, rowGroups(t, dir, "tasks"), 2)
+	next := int64(0)
+	for row, err := range lake.Read[tables.Task](t.Context(), l, lake.Filter{}) {
+		require.NoError(t, err)
+		require.Equal(t, tasks-next, row.TaskID)
+		require.Equal(t, value(next, 0), *row.DeserializeTime)
+		require.Nil(t, row.ShuffleWriteRecords)
+		next++
+	}
+	require.EqualValues(t, tasks, next)
+}
+
+// heap returns the bytes of live objects.
+func heap() uint64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc
+}
+
+func rowGroups(t *testing.T, dir, table string) []parquet.RowGroup {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "history", table, "dt=*", "*.parquet"))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	content, err := os.ReadFile(found[0])
+	require.NoError(t, err)
+	file, err := parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
+	require.NoError(t, err)
+	return file.RowGroups()
+}

@@ -1,0 +1,165 @@
+package lake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// Removed is an attempt or a cluster whose rows were removed.
+type Removed struct {
+	ClusterID, ApplicationID, AttemptID string // the latter two empty for a cluster
+	Day                                 string // partition, YYYY-MM-DD
+	Objects                             int
+	Rows, Bytes                         int64
+}
+
+// Expire removes attempts of applications that started, and clusters that were created,
+// before a UTC day; a cluster stays as long as the lake has attempts on it. It tells what
+// it removed, or would remove in a dry run. A source that still exists brings the rows
+// back, unless the caller leaves out what is older.
+func (l *Lake) Expire(ctx context.Context, before time.Time, dry bool) ([]Removed, error) {
+	last := day(before.UTC().AddDate(0, 0, -1))
+	removed, err := l.Delete(ctx, Filter{To: last}, dry)
+	if err != nil {
+		return removed, fmt.Errorf("remove what is older than %s: %w", day(before), err)
+	}
+	return removed, nil
+}
+
+// Delete removes the attempts that a filter chooses, and, if it names no application, the
+// clusters that have none left. An empty filter is refused. It tells what it removed, or
+// would remove in a dry run. A source that still exists brings the rows back.
+func (l *Lake) Delete(ctx context.Context, f Filter, dry bool) ([]Removed, error) {
+	if f == (Filter{}) {
+		return nil, errors.New("delete from the lake: the filter chooses everything; name a cluster, an application or days")
+	}
+	attempts, err := l.named(ctx, tables.OfAttempt, f)
+	if err != nil {
+		return nil, err
+	}
+	var removed []Removed
+	gone := map[string]bool{}
+	for _, key := range attempts {
+		gone[key] = true
+		r, err := l.erase(ctx, key, dry)
+		if err != nil {
+			return removed, err
+		}
+		removed = append(removed, r)
+	}
+	if f.ApplicationID != "" {
+		return removed, nil
+	}
+	clusters, err := l.named(ctx, tables.OfCluster, f)
+	if err != nil || len(clusters) == 0 {
+		return removed, err
+	}
+	used, err := l.clustersInUse(ctx, gone)
+	if err != nil {
+		return removed, err
+	}
+	for _, key := range clusters {
+		if used[path.Base(key)] {
+			continue
+		}
+		r, err := l.erase(ctx, key, dry)
+		if err != nil {
+			return removed, err
+		}
+		removed = append(removed, r)
+	}
+	return removed, nil
+}
+
+// named returns the keys of the manifests that a filter chooses, in order. Their names do
+// not tell the day; those of objects do.
+func (l *Lake) named(ctx context.Context, scope tables.Scope, f Filter) ([]string, error) {
+	folder := map[tables.Scope]string{tables.OfAttempt: attemptManifests, tables.OfCluster: clusterManifests}[scope]
+	names := map[string]bool{}
+	if f.From == "" && f.To == "" {
+		for key, err := range l.store.List(ctx, l.prefix+folder) {
+			if err != nil {
+				return nil, err
+			}
+			if name := strings.TrimSuffix(path.Base(key), ".json"); f.ofName(name) {
+				names[name] = true
+			}
+		}
+	} else {
+		for _, d := range tables.All() {
+			if d.Scope != scope {
+				continue
+			}
+			for key, err := range l.find(ctx, d.Name, f) {
+				if err != nil {
+					return nil, err
+				}
+				names[strings.TrimSuffix(path.Base(key), ".parquet")] = true
+			}
+		}
+	}
+	var keys []string
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		keys = append(keys, folder+name+".json")
+	}
+	return keys, nil
+}
+
+// clustersInUse returns the names of the manifests of clusters that the lake has attempts
+// on, other than those that are gone.
+func (l *Lake) clustersInUse(ctx context.Context, gone map[string]bool) (map[string]bool, error) {
+	used := map[string]bool{}
+	for key, err := range l.store.List(ctx, l.prefix+attemptManifests) {
+		if err != nil {
+			return nil, err
+		}
+		if gone[strings.TrimPrefix(key, l.prefix)] {
+			continue
+		}
+		if parts := strings.SplitN(path.Base(key), ".", 3); len(parts) == 3 {
+			used[parts[2]] = true // after the application and its attempt
+		}
+	}
+	return used, nil
+}
+
+// erase removes all objects of a manifest, and the manifest last.
+func (l *Lake) erase(ctx context.Context, key string, dry bool) (Removed, error) {
+	m, err := readManifest(ctx, l.store, l.prefix+key)
+	if err != nil {
+		return Removed{}, err
+	}
+	if m == nil {
+		return Removed{}, fmt.Errorf("%s%s is missing, although the lake has objects of it: remove them by hand", l.prefix, key)
+	}
+	removed := Removed{ClusterID: m.ClusterID, ApplicationID: m.ApplicationID, AttemptID: m.AttemptID, Day: m.Day}
+	keys := m.Stale
+	for _, o := range m.Objects {
+		keys = append(keys, o.Key)
+		removed.Objects++
+		removed.Rows += o.Rows
+		removed.Bytes += o.Bytes
+	}
+	if dry {
+		return removed, nil
+	}
+	intent := *m
+	intent.Writing, intent.Stale, intent.Objects = true, keys, nil
+	if err := l.writeManifest(ctx, key, &intent); err != nil {
+		return removed, err
+	}
+	for _, object := range keys {
+		if err := l.remove(ctx, object); err != nil {
+			return removed, err
+		}
+	}
+	return removed, l.remove(ctx, key)
+}
