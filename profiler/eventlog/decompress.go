@@ -22,7 +22,7 @@ var errBomb = fmt.Errorf("more than %d times as large as its compressed data: it
 // A text that is larger than bombSize, and more than bombRatio times as large as what it
 // is made from, is not read on. What it could cost is time: memory does not grow with it.
 const (
-	bombSize  = 1 << 30
+	bombSize  = 256 << 20
 	bombRatio = 500
 )
 
