@@ -52,6 +52,8 @@ type Options struct {
 
 const (
 	mostTries    = 5                // of a request
+	mostDenials  = 2                // of a request, in sessions that are accepted
+	mostSessions = 20               // that end before a request is answered
 	longestPause = 30               // in units of Options.Pause
 	longestWait  = 2 * time.Minute  // that a server may ask for (Retry-After)
 	idleTimeout  = 60 * time.Second // between two pieces of a download

@@ -236,7 +236,13 @@ func TestForbiddenAfterANewLoginIsFinal(t *testing.T) {
 	})
 	_, err = client.UI("a", "").Jobs(t.Context())
 	require.ErrorIs(t, err, history.ErrForbidden)
-	require.Equal(t, 2, p.given)
+	require.Equal(t, 3, p.given)
+	ui := client.UI("b", "")
+	_, err = ui.Jobs(t.Context())
+	require.ErrorIs(t, err, history.ErrForbidden)
+	_, err = ui.Stages(t.Context())
+	require.ErrorIs(t, err, history.ErrLeftOut)
+	require.Equal(t, 5, p.given)
 }
 
 func TestBaseOfAServer(t *testing.T) {

@@ -30,6 +30,7 @@ var (
 	ErrLeftOut = errors.New("left out, because it failed too often")
 
 	errExpired = errors.New("the session is not accepted")
+	errLost    = errors.New("a new session has ended, too")
 	errLoading = errors.New("a page says that history is being loaded")
 	errRefused = errors.New("refused") // a repetition cannot help
 )
@@ -71,7 +72,7 @@ func (c *Client) do(ctx context.Context, r request, take take) error {
 	case r.cold:
 		timeout = c.o.ColdTimeout
 	}
-	tries := 0
+	tries, denials, sessions := 0, 0, 0
 	err := poll.Until(ctx, c.pace(timeout), func(ctx context.Context) error {
 		limited, cancel := ctx, context.CancelFunc(func() {})
 		if timeout > 0 {
@@ -79,10 +80,16 @@ func (c *Client) do(ctx context.Context, r request, take take) error {
 		}
 		defer cancel()
 		err := c.tryLoggedIn(limited, r, take)
-		if errors.Is(err, errLoading) {
+		switch {
+		case errors.Is(err, errLoading):
 			return poll.After(err, min(longestPause*c.o.Pause, longestWait))
+		case errors.Is(err, errLost) && sessions < mostSessions:
+			sessions++ // what ends sessions is no failure of this request
+			return err
+		case errors.Is(err, errExpired) && errors.Is(err, ErrForbidden):
+			denials++
 		}
-		if tries++; err != nil && tries >= mostTries {
+		if tries++; err != nil && (tries >= mostTries || denials >= mostDenials) {
 			return poll.Permanent(err)
 		}
 		return err
@@ -93,7 +100,8 @@ func (c *Client) do(ctx context.Context, r request, take take) error {
 	return nil
 }
 
-// tryLoggedIn sends a request once, and once more in a new session if it was refused.
+// tryLoggedIn sends a request once, and once more in a new session if it was refused. If
+// that is refused, too, it tells a session that has ended from a request that may not be.
 func (c *Client) tryLoggedIn(ctx context.Context, r request, take take) error {
 	for again := false; ; again = true {
 		s, err := c.session(ctx)
@@ -101,17 +109,26 @@ func (c *Client) tryLoggedIn(ctx context.Context, r request, take take) error {
 			return poll.Permanent(err)
 		}
 		err = c.try(ctx, s, r, take)
-		expired := errors.Is(err, errExpired)
-		if expired && !again && c.login != nil {
-			c.expire(s)
-			continue
-		}
 		final := errors.Is(err, errRefused) || errors.Is(err, ErrNotFound) || errors.Is(err, ErrTooLong)
-		if final || expired && (c.login == nil || errors.Is(err, ErrForbidden)) {
+		switch {
+		case final, errors.Is(err, errExpired) && c.login == nil:
 			return poll.Permanent(err)
+		case !errors.Is(err, errExpired):
+			return err
+		case again && c.probe(ctx, s) == nil:
+			return err
 		}
-		return err
+		c.expire(s)
+		if again {
+			return fmt.Errorf("%w: %w", errLost, err)
+		}
 	}
+}
+
+// probe tells whether a session is accepted.
+func (c *Client) probe(ctx context.Context, s *session) error {
+	var some []Application
+	return c.try(ctx, s, request{path: "/applications", query: url.Values{"limit": {"1"}}}, decodeInto(&some, c.o.MaxBody))
 }
 
 // try sends a request once.

@@ -120,8 +120,7 @@ func (c *Client) findAPI(ctx context.Context, s *session, page *url.URL) error {
 	var refused error
 	for _, base := range []string{apiBase(page), root.String(), root.String() + "/shs"} {
 		s.base = base
-		var some []Application
-		err := c.try(ctx, s, request{path: "/applications", query: url.Values{"limit": {"1"}}}, decodeInto(&some, c.o.MaxBody))
+		err := c.probe(ctx, s)
 		if err == nil {
 			return nil
 		}

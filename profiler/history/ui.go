@@ -141,6 +141,8 @@ func (u *UI) end(ctx context.Context, e Endpoint, err error) error {
 	switch {
 	case err == nil || errors.Is(err, ErrNotFound) || errors.Is(err, ErrTooLong):
 		u.warm = true
+	case errors.Is(err, ErrForbidden): // it stays so
+		u.failures[e], u.failed = u.c.o.Failures, u.c.o.Failures
 	case ctx.Err() == nil:
 		u.failures[e]++
 		u.failed++
