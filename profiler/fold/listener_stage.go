@@ -107,7 +107,9 @@ func (l *listener) stageSubmitted(e *eventlog.StageSubmitted) {
 	}
 	s.inform(&e.Stage)
 	s.row.Description, s.row.SchedulingPool = nonEmpty(e.Properties.Description), new(cmp.Or(e.Properties.Pool, defaultPool))
-	s.submit()
+	if s.row.Status != StageActive { // else one of its tasks came first
+		s.submit()
+	}
 }
 
 // submit makes the attempt one of all jobs that are open and name it.
@@ -168,7 +170,7 @@ func (l *listener) finish(s *stage) {
 	of := s.of
 	delete(l.open, stageKey{of.id, s.row.StageAttemptID})
 	of.open = slices.DeleteFunc(of.open, func(other *stage) bool { return other == s })
-	l.seen.stage(s)
+	l.seen.stage(s, l.ended)
 	done := doneStage{row: s.row}
 	done.summary, done.p95 = l.summarize(s)
 	for i := range of.done {

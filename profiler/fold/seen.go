@@ -49,8 +49,9 @@ func (x *indices) add(index int64) {
 	}
 }
 
-// stage counts the tasks that an attempt lacks when it is done, or the log ends.
-func (s *seen) stage(done *stage) {
+// stage counts the tasks that an attempt lacks when it is done, or the log ends. Of an open
+// one they may come later, unless the application ended.
+func (s *seen) stage(done *stage, ended bool) {
 	row := &done.row
 	short := int64(0)
 	if row.Status == StageComplete || row.Status == StageActive {
@@ -58,7 +59,7 @@ func (s *seen) stage(done *stage) {
 	}
 	lost := min(short, row.NumActiveTasks)
 	s.lostEnds += lost
-	if row.Status == StageComplete {
+	if row.Status == StageComplete || ended {
 		s.lostTasks += short - lost
 	} else {
 		s.waiting += short - lost
