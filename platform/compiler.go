@@ -37,6 +37,17 @@ func CompilerProcesses() string { return fmt.Sprintf("-p=%d", max(2, runtime.Num
 // twice the memory. The programs that are built must not inherit it.
 const CompilerMemory = "GOGC=400"
 
-// ControlBinary returns the file name of the project's own binary on the control
-// node for an architecture; the Makefile builds it.
-func ControlBinary(arch string) string { return Name + "-linux-" + arch }
+// Binary is one of the project's own programs on the control node, by its name there.
+type Binary string
+
+// The programs.
+const (
+	BinaryControl  Binary = Name               // cmd/observatory-control
+	BinaryProfiler Binary = Name + "-profiler" // cmd/observatory-profiler
+)
+
+// Binaries returns all of them.
+func Binaries() []Binary { return []Binary{BinaryControl, BinaryProfiler} }
+
+// File returns the program's file name for an architecture; the Makefile builds it.
+func (b Binary) File(arch string) string { return string(b) + "-linux-" + arch }

@@ -15,7 +15,9 @@ func TestMakefileUsesCompilerFlags(t *testing.T) {
 	text, err := os.ReadFile("../Makefile")
 	require.NoError(t, err)
 	require.Contains(t, string(text), "BUILD := "+platform.CompilerMemory+" go build ")
-	require.Contains(t, string(text), " -o bin/"+platform.ControlBinary("$(1)")+" ")
+	for _, binary := range platform.Binaries() {
+		require.Contains(t, string(text), " -o bin/"+binary.File("$(1)")+" ")
+	}
 
 	// Go splits GOFLAGS at spaces outside single quotes.
 	cmd := exec.Command("make", "-s", "-C", "..", "--eval", "print-goflags:; @printf '%s' \"$$GOFLAGS\"", "print-goflags")

@@ -18,6 +18,7 @@ const (
 	TempoGossip          Port = 7946 // its own rings, loopback
 	TempoOTLPHTTP        Port = 4321
 	Redelivery           Port = 4319 // between the control node's collector and its stores
+	Profiler             Port = 4322 // metrics and the last run
 	YACE                 Port = 5000
 	Grafana              Port = 3000
 	KubernetesAPI        Port = 6443

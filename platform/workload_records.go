@@ -29,7 +29,7 @@ func ImageAWSCLI() Image {
 // compares the two. To add a workload, add its record here and its configuration
 // function to package assets/workloads.
 //
-// Their memory is 6.75 GiB in all: a control node of 8 GiB holds them beside K3s.
+// Their memory is 7.125 GiB in all: a control node of 8 GiB holds them beside K3s.
 // The node's provisioner does not enforce DiskGiB; the servers' own limits and
 // retentions do.
 func Workloads() WorkloadTable {
@@ -80,7 +80,7 @@ func stores() WorkloadTable {
 			Intake: &Intake{Signal: "logs", Port: VictoriaLogs, Path: "/insert/opentelemetry/v1/logs", QueueGiB: 1},
 		},
 		{
-			Name: WorkloadTempo, AWSRole: true, OwnBinary: true, User: userServer, MemoryMiB: 1024, DiskGiB: s3StoreDiskGiB,
+			Name: WorkloadTempo, AWSRole: true, OwnBinary: BinaryControl, User: userServer, MemoryMiB: 1024, DiskGiB: s3StoreDiskGiB,
 			Image:      Image{Repository: "docker.io/grafana/tempo", Tag: "2.9.0"},
 			Executable: "/tempo",
 			Ports:      []WorkloadPort{{"http", Tempo, false}, {"otlp-http", TempoOTLPHTTP, false}},
@@ -121,15 +121,21 @@ func tools() WorkloadTable {
 			Ready: Readiness{Path: "/api/health"}, OperatorPort: Grafana, Page: WebPage{"dashboards (Grafana)", "/"},
 		},
 		{
-			Name: WorkloadStatus, AWSRole: true, OwnBinary: true, User: userServer, MemoryMiB: 128, DiskGiB: 1, Image: imageOwn(),
+			Name: WorkloadStatus, AWSRole: true, OwnBinary: BinaryControl, User: userServer, MemoryMiB: 128, DiskGiB: 1, Image: imageOwn(),
 			Ports: []WorkloadPort{{"https", Status, true}}, TLS: true,
 			Ready: Readiness{Path: "/healthz"}, OperatorPort: Status, Page: WebPage{"status", "/status"},
 		},
 		{
-			Name: WorkloadRedelivery, AWSRole: true, OwnBinary: true, User: userServer, MemoryMiB: 256, Image: imageOwn(),
+			Name: WorkloadRedelivery, AWSRole: true, OwnBinary: BinaryControl, User: userServer, MemoryMiB: 256, Image: imageOwn(),
 			Ports:   []WorkloadPort{{"http", Redelivery, false}},
 			Ready:   Readiness{Path: "/healthz"},
 			Metrics: OwnMetrics{Redelivery, []string{"observatory_redelivery_.*"}},
+		},
+		{
+			Name: WorkloadProfiler, AWSRole: true, OwnBinary: BinaryProfiler, User: userServer, MemoryMiB: 384, Image: imageOwn(),
+			Ports:   []WorkloadPort{{"http", Profiler, false}},
+			Ready:   Readiness{Path: "/healthz"},
+			Metrics: OwnMetrics{Profiler, []string{"observatory_profiler_.*"}},
 		},
 	}
 }

@@ -21,6 +21,7 @@ const (
 	WorkloadGrafana         Workload = "grafana"
 	WorkloadStatus          Workload = "status"
 	WorkloadRedelivery      Workload = "redelivery"
+	WorkloadProfiler        Workload = "profiler"
 )
 
 // WorkloadRecord is everything about one workload except its server's
@@ -37,11 +38,11 @@ type WorkloadRecord struct {
 	// node's AWS role.
 	AWSRole bool
 
-	// OwnBinary makes the container run the project's own binary (see
-	// ControlBinary) instead of the image's entrypoint. An init container
+	// OwnBinary makes the container run one of the project's own binaries
+	// instead of the image's entrypoint, "" = none. An init container
 	// fetches it from the artifacts prefix, which needs AWSRole. The binary is
 	// the server itself, or starts Executable.
-	OwnBinary bool
+	OwnBinary Binary
 
 	// Executable is the server's path in its image, for what runs it by path.
 	Executable string

@@ -17,22 +17,26 @@ import (
 	"github.com/emr-observatory/emr-observatory/schema"
 )
 
-// BinaryEnv names the file that LoadMaterials takes as the status server's
-// binary (cmd/observatory-control); unset, it is platform.ControlBinary in the
-// folder bin below the project.
-const BinaryEnv = "OBSERVATORY_BINARY"
+// BinaryEnv and ProfilerBinaryEnv name the files that LoadMaterials takes as the
+// control node's binaries; unset, they are those that the Makefile builds in the folder
+// bin below the project.
+const (
+	BinaryEnv         = "OBSERVATORY_BINARY"          // platform.BinaryControl
+	ProfilerBinaryEnv = "OBSERVATORY_PROFILER_BINARY" // platform.BinaryProfiler
+)
 
 // Materials are the files and dashboards that the program deploys.
 type Materials struct {
-	Artifacts     []telemetry.Staged // what the bootstrap action installs
-	LauncherJar   telemetry.Staged
-	ControlBinary telemetry.Staged
-	Dashboards    []dashboards.Dashboard
+	Artifacts      []telemetry.Staged // what the bootstrap action installs
+	LauncherJar    telemetry.Staged
+	ControlBinary  telemetry.Staged
+	ProfilerBinary telemetry.Staged // the zero value if the configuration has no profiler
+	Dashboards     []dashboards.Dashboard
 }
 
 // LoadMaterials finds the materials on this machine: the locked artifacts of a build
 // that the configuration's EMR nodes need, verified, in the artifact store, and the
-// control node's binary below root. The error names everything that is missing, with
+// control node's binaries below root. The error names everything that is missing, with
 // the command that builds it.
 func LoadMaterials(root string, cfg schema.Config, build artifacts.Build) (Materials, error) {
 	var m Materials
@@ -42,8 +46,13 @@ func LoadMaterials(root string, cfg schema.Config, build artifacts.Build) (Mater
 		errs = append(errs, fmt.Errorf("render dashboards: %w", err))
 	}
 	m.Dashboards = suite
-	if m.ControlBinary, err = controlBinary(root, cfg.ControlNode.Arch); err != nil {
+	if m.ControlBinary, err = ownBinary(root, platform.BinaryControl, cfg.ControlNode.Arch, BinaryEnv); err != nil {
 		errs = append(errs, err)
+	}
+	if cfg.Profiler.Enabled {
+		if m.ProfilerBinary, err = ownBinary(root, platform.BinaryProfiler, cfg.ControlNode.Arch, ProfilerBinaryEnv); err != nil {
+			errs = append(errs, err)
+		}
 	}
 	store, err := artifacts.DefaultStore()
 	if err != nil {
@@ -69,15 +78,15 @@ func LoadMaterials(root string, cfg schema.Config, build artifacts.Build) (Mater
 	return m, errors.Join(errs...)
 }
 
-func controlBinary(root, arch string) (telemetry.Staged, error) {
-	name := platform.ControlBinary(arch)
-	file := os.Getenv(BinaryEnv)
+func ownBinary(root string, binary platform.Binary, arch, env string) (telemetry.Staged, error) {
+	name := binary.File(arch)
+	file := os.Getenv(env)
 	if file == "" {
 		file = filepath.Join(root, "bin", name)
 	}
 	sum, err := sha256Of(file)
 	if err != nil {
-		return telemetry.Staged{}, fmt.Errorf("find the control node's binary: %w; run `make artifacts`, or name the file in %s", err, BinaryEnv)
+		return telemetry.Staged{}, fmt.Errorf("find the control node's %s: %w; run `make artifacts`, or name the file in %s", binary, err, env)
 	}
 	return telemetry.Staged{Name: name, Arch: arch, SHA256: sum, Path: file}, nil
 }

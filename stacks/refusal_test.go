@@ -20,9 +20,11 @@ import (
 func TestMissingMaterialsErrorNamesTheCommand(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	t.Setenv(stacks.BinaryEnv, filepath.Join(t.TempDir(), "absent"))
+	t.Setenv(stacks.ProfilerBinaryEnv, filepath.Join(t.TempDir(), "absent"))
 	rec, err := recorder.Run(stacks.Program, append(trial.Answers(), recorder.WithConfig(trial.Values(t, "local")))...)
 	require.ErrorContains(t, err, "make artifacts")
 	require.ErrorContains(t, err, stacks.BinaryEnv)
+	require.ErrorContains(t, err, stacks.ProfilerBinaryEnv)
 	for _, a := range trial.Locked(t) {
 		if a.Arch == platform.ArchARM64 { // the local stack has no such node
 			require.NotContains(t, err.Error(), a.Name)

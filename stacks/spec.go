@@ -87,7 +87,7 @@ func (s spec) traceHeadersParameter() string {
 }
 
 func (s spec) telemetryArgs(data *storage.Storage, control *controlnode.ControlNode) *telemetry.Args {
-	return &telemetry.Args{
+	args := &telemetry.Args{
 		Bucket:           data.DataBucket,
 		BucketARN:        data.DataBucketARN,
 		KMSKeyARN:        data.KMSKeyARN,
@@ -96,6 +96,10 @@ func (s spec) telemetryArgs(data *storage.Storage, control *controlnode.ControlN
 		LauncherJar:      s.materials.LauncherJar,
 		ControlBinary:    s.materials.ControlBinary,
 	}
+	if s.cfg.Profiler.Enabled {
+		args.ProfilerBinary = s.materials.ProfilerBinary
+	}
+	return args
 }
 
 // artifacts returns the artifacts that the configuration's architectures need.
@@ -140,22 +144,25 @@ func (s spec) emrArgs(stack, key string, f foundation, after ...pulumi.Resource)
 
 func (s spec) workloadsArgs(data *storage.Storage, control *controlnode.ControlNode, t *telemetry.Telemetry) *workloads.Args {
 	return &workloads.Args{
-		Region:              pulumi.String(s.cfg.Region),
-		Bucket:              data.DataBucket,
-		S3Endpoint:          s.cfg.AWSEndpoints.S3,
-		ControlPrivateIP:    control.PrivateIP,
-		ControlHost:         control.Host,
-		GrafanaURL:          s.tunnelToGrafana(),
-		Certificate:         s.cfg.ControlNode.Certificate,
-		ControlBinaryURI:    t.ControlBinaryURI,
-		ControlBinarySHA256: t.ControlBinarySHA256,
-		BootstrapHash:       t.BootstrapHash,
-		TempoRetention:      schema.Days(s.cfg.Retention.TempoDays),
-		PyroscopeRetention:  schema.Days(s.cfg.Retention.PyroscopeDays),
-		MetricsRetention:    schema.Days(s.cfg.Retention.VictoriaMetricsDays),
-		LogsRetention:       schema.Days(s.cfg.Retention.VictoriaLogsDays),
-		DataVolumeGiB:       s.cfg.ControlNode.DataVolumeGiB,
-		Tracing:             s.cfg.Tracing,
+		Region:               pulumi.String(s.cfg.Region),
+		Bucket:               data.DataBucket,
+		S3Endpoint:           s.cfg.AWSEndpoints.S3,
+		ControlPrivateIP:     control.PrivateIP,
+		ControlHost:          control.Host,
+		GrafanaURL:           s.tunnelToGrafana(),
+		Certificate:          s.cfg.ControlNode.Certificate,
+		ControlBinaryURI:     t.ControlBinaryURI,
+		ControlBinarySHA256:  t.ControlBinarySHA256,
+		Profiler:             s.cfg.Profiler,
+		ProfilerBinaryURI:    t.ProfilerBinaryURI,
+		ProfilerBinarySHA256: t.ProfilerBinarySHA256,
+		BootstrapHash:        t.BootstrapHash,
+		TempoRetention:       schema.Days(s.cfg.Retention.TempoDays),
+		PyroscopeRetention:   schema.Days(s.cfg.Retention.PyroscopeDays),
+		MetricsRetention:     schema.Days(s.cfg.Retention.VictoriaMetricsDays),
+		LogsRetention:        schema.Days(s.cfg.Retention.VictoriaLogsDays),
+		DataVolumeGiB:        s.cfg.ControlNode.DataVolumeGiB,
+		Tracing:              s.cfg.Tracing,
 	}
 }
 

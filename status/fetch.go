@@ -107,6 +107,9 @@ func (s Status) Render(w io.Writer, now time.Time) error {
 		}
 		text.WriteString("\n" + steps.Render() + "\n")
 	}
+	if s.History != nil {
+		text.WriteString("\nhistory: " + historyLine(s.History, now) + "\n")
+	}
 	for _, problem := range s.Problems {
 		text.WriteString("\nnot known: " + problem + "\n")
 	}

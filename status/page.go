@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/profiler/serve"
 )
 
 var (
@@ -72,6 +73,9 @@ func findings(s Status) []string {
 		if !w.Ready && w.Absent == "" {
 			found = append(found, fmt.Sprintf("%s is not ready: %s", w.Name, w.Reason))
 		}
+	}
+	if h := s.History; h != nil && h.Last != nil && h.Last.Result == serve.Failed {
+		found = append(found, "the profiler's last run failed: "+h.Last.Error)
 	}
 	for _, c := range s.Clusters {
 		if c.State == types.ClusterStateTerminatedWithErrors {
@@ -188,6 +192,20 @@ func (p page) ClusterKind(c Cluster) string {
 	}
 	return ""
 }
+
+// HistoryLine describes the profiler's last and next run.
+func (p page) HistoryLine() string { return historyLine(p.History, p.Read) }
+
+// Unread lists what the profiler's last run could not read.
+func (p page) Unread() []serve.Missing {
+	if p.History == nil || p.History.Last == nil {
+		return nil
+	}
+	return p.History.Last.Incomplete
+}
+
+// Subject names something that could not be read.
+func (page) Subject(m serve.Missing) string { return missingSubject(m) }
 
 // pathsOf lists the S3 paths with what they hold.
 func pathsOf(paths platform.S3Paths) []pagePath {

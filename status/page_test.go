@@ -170,7 +170,7 @@ func TestPageShowsProblemsFirst(t *testing.T) {
 	require.True(t, slices.ContainsFunc(rows, func(row string) bool {
 		return strings.HasPrefix(row, "ip-10-0-0-12 core j-1 ") && strings.HasSuffix(row, "s ago partial, without profiler")
 	}), rows)
-	require.Contains(t, rows, "lake s3://data/lake/ Tables of the history and of the jobs.")
+	require.Contains(t, rows, "lake s3://data/lake/ Tables of the jobs, and of their history below history/.")
 
 	c := config(t, metrics)
 	c.Endpoints = map[platform.Workload]status.Endpoint{platform.WorkloadVictoriaMetrics: c.Endpoints[platform.WorkloadVictoriaMetrics]}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/profiler/serve"
 )
 
 // SchemaVersion counts changes of Status that break its readers.
@@ -27,6 +28,7 @@ type Status struct {
 	Bootstrap     []Bootstrap                  `json:"bootstrap"`
 	Workloads     []Workload                   `json:"workloads"`
 	Endpoints     map[platform.Workload]string `json:"endpoints"` // workload -> URL inside the cluster, as the stack output of this name
+	History       *serve.State                 `json:"history"`   // how the profiler's last run went; null without a profiler
 	Problems      []string                     `json:"problems"`  // what could not be determined
 }
 
@@ -132,6 +134,15 @@ func (s Source) Read(ctx context.Context) Status {
 		defer lock.Unlock()
 		read.Nodes, read.Clusters, read.Steps = nodes, clusters, steps
 		read.Problems = append(read.Problems, problems...)
+	})
+	requests.Go(func() {
+		history, err := s.history(ctx)
+		lock.Lock()
+		defer lock.Unlock()
+		read.History = history
+		if err != nil {
+			read.Problems = append(read.Problems, err.Error())
+		}
 	})
 	requests.Wait()
 	for _, recorder := range s.Recorders {

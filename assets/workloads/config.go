@@ -101,6 +101,7 @@ type Settings struct {
 	ServerName    string            // in the certificates of servers that operators use; "" = each has its workload's name
 	StepLinks     []status.Link     // of each step on the status page
 	Tracing       schema.Tracing    // the zero value: no spans
+	Profiler      schema.Profiler   // what the profiler reads
 }
 
 // percentOf returns a share of a workload's memory limit in MiB. The servers' own

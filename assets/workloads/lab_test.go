@@ -175,7 +175,7 @@ func run(t *testing.T, name, dir string, env []string, args ...string) *server {
 func commandOf(t *testing.T, name string, args []string) (string, []string) {
 	t.Helper()
 	r, err := platform.Workloads().Get(platform.Workload(name))
-	own := err == nil && r.OwnBinary
+	own := err == nil && r.OwnBinary != ""
 	if own && r.Executable == "" {
 		return ownBinary(), args
 	}

@@ -27,6 +27,7 @@ func Servers() []Server {
 		platform.WorkloadGrafana:         Grafana,
 		platform.WorkloadStatus:          Status,
 		platform.WorkloadRedelivery:      Redelivery,
+		platform.WorkloadProfiler:        Profiler,
 	}
 	var servers []Server
 	for _, r := range platform.Workloads() {

@@ -70,17 +70,3 @@ func TestNodeMayReadTheTraceHeaders(t *testing.T) {
 		}
 	}
 }
-
-// The profiler writes the history and nothing else; without it nobody does.
-func TestOnlyTheProfilerWritesTheHistory(t *testing.T) {
-	policy := func(enabled bool) string {
-		args := validArgs()
-		args.Profiler = enabled
-		return plain(one(t, run(t, args), "aws:iam/rolePolicy:RolePolicy", "control-access").Inputs["policy"])
-	}
-	require.NotContains(t, policy(false), "lake")
-	require.Contains(t, policy(true), `{"Sid":"WriteHistory","Effect":"Allow","Action":["s3:GetObject","s3:PutObject","s3:DeleteObject",`+
-		`"s3:AbortMultipartUpload"],"Resource":["`+bucketARN+`/lake/history/*"]}`)
-	require.Contains(t, policy(true), `"s3:prefix":["lake/history","lake/history/*"]`)
-	require.NotContains(t, policy(true), `/lake/*"`)
-}

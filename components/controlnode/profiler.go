@@ -5,21 +5,44 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// profiler allows the profiler's pod to keep the history in the data bucket, and to read
-// it from EMR.
+// profiler allows the profiler's pod the calls that it makes (profiler/source, Calls):
+// to read the history of every cluster of the account and region, whoever started it, and
+// to keep tables in the data bucket. That it may list and describe clusters is among the
+// status server's rights. Logs of steps are those of the stack's own clusters; of others
+// the profiler has the applications that EMR names itself.
 func (b *builder) profiler(a iampolicy.Account, bucketARN string) []iampolicy.Statement {
 	if !b.args.Profiler {
 		return nil
 	}
+	region := b.args.Region
+	under := func(p platform.Prefix) []string { return []string{bucketARN + "/" + string(p) + "*"} }
+	clusters := everyCluster(a, region)
 	return []iampolicy.Statement{
 		{
-			Sid: "WriteHistory", Effect: iampolicy.Allow,
-			Action:   []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload"},
-			Resource: []string{bucketARN + "/" + string(platform.PrefixHistory) + "*"},
+			Sid: "WriteHistory", Effect: iampolicy.Allow, Action: []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject"},
+			Resource: under(platform.PrefixHistory),
 		},
 		{
+			// Without it S3 refuses an object that does not exist, in place of saying so.
 			Sid: "ListHistory", Effect: iampolicy.Allow, Action: []string{"s3:ListBucket"}, Resource: []string{bucketARN},
-			Condition: iampolicy.Condition{"StringLike": {"s3:prefix": listablePrefixes(platform.PrefixHistory)}},
+			Condition: iampolicy.Condition{"StringLike": {"s3:prefix": listablePrefixes(platform.PrefixHistory, platform.PrefixEMRLogs)}},
+		},
+		{
+			Sid: "ReadStepLogs", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: under(platform.PrefixEMRLogs),
+		},
+		{
+			Sid: "ReadClusters", Effect: iampolicy.Allow, Resource: clusters,
+			Action: []string{
+				"elasticmapreduce:ListSteps", "elasticmapreduce:ListInstanceGroups", "elasticmapreduce:ListInstanceFleets",
+				"elasticmapreduce:CreatePersistentAppUI", "elasticmapreduce:GetOnClusterAppUIPresignedURL",
+			},
+		},
+		{
+			// EMR Management Guide, "View persistent application user interfaces": both are
+			// asked for the UI and for its cluster.
+			Sid: "OpenPersistentUIs", Effect: iampolicy.Allow,
+			Action:   []string{"elasticmapreduce:DescribePersistentAppUI", "elasticmapreduce:GetPersistentAppUIPresignedURL"},
+			Resource: append([]string{"arn:" + a.Partition + ":elasticmapreduce:" + region + ":" + a.ID + ":persistent-app-ui/*"}, clusters...),
 		},
 	}
 }

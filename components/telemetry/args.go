@@ -30,6 +30,8 @@ type Args struct {
 	Artifacts     []Staged // what the bootstrap action downloads; see node.BootstrapInput for which are needed
 	LauncherJar   Staged   // required; travels inside the bootstrap action
 	ControlBinary Staged   // required, of the control node's architecture
+
+	ProfilerBinary Staged // likewise; the zero value: there is no profiler
 }
 
 var (
@@ -60,8 +62,13 @@ func (a *Args) Validate() error {
 	}
 	a.LauncherJar.validate(&l, "telemetry.launcherJar")
 	a.ControlBinary.validate(&l, "telemetry.controlBinary")
+	if a.hasProfiler() {
+		a.ProfilerBinary.validate(&l, "telemetry.profilerBinary")
+	}
 	return l.Err()
 }
+
+func (a *Args) hasProfiler() bool { return a.ProfilerBinary != Staged{} }
 
 func (s Staged) validate(l *violation.List, at string) {
 	l.Require(fileName.MatchString(s.Name), at+".name", s.Name, "must be a plain file name", "use letters, digits, dot, dash and underscore")

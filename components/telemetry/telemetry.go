@@ -31,6 +31,9 @@ type Telemetry struct {
 	NodePolicyARN       pulumi.StringOutput      `pulumi:"nodePolicyArn"`       // lets a node fetch what the bootstrap action installs
 	ControlBinaryURI    pulumi.StringOutput      `pulumi:"controlBinaryUri"`    // s3:// URI
 	ControlBinarySHA256 pulumi.StringOutput      `pulumi:"controlBinarySha256"` // hex
+
+	ProfilerBinaryURI    pulumi.StringOutput `pulumi:"profilerBinaryUri"`    // s3:// URI; "" if there is no profiler
+	ProfilerBinarySHA256 pulumi.StringOutput `pulumi:"profilerBinarySha256"` // hex; likewise
 }
 
 // New stages everything. It registers nothing if args are invalid or the bootstrap
@@ -47,6 +50,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	err = ctx.RegisterComponentResourceV2(TypeToken, name, pulumi.Map{
 		"bucket": args.Bucket, "kmsKeyArn": args.KMSKeyARN, "controlPrivateIp": args.ControlPrivateIP,
 		"bootstrapHash": pulumi.String(hash), "controlBinarySha256": pulumi.String(args.ControlBinary.SHA256),
+		"profilerBinarySha256": pulumi.String(args.ProfilerBinary.SHA256),
 	}, t, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("register telemetry %s: %w", name, err)
@@ -74,6 +78,14 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if err != nil {
 		return nil, err
 	}
+	t.ProfilerBinaryURI = pulumi.String("").ToStringOutput()
+	if args.hasProfiler() {
+		profiler, err := b.file("profiler-binary", args.ProfilerBinary)
+		if err != nil {
+			return nil, err
+		}
+		t.ProfilerBinaryURI = objectURI(profiler)
+	}
 
 	policy, err := b.createNodePolicy(args)
 	if err != nil {
@@ -85,9 +97,11 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	t.BootstrapHash = pulumi.String(hash).ToStringOutput()
 	t.ControlBinaryURI = objectURI(control)
 	t.ControlBinarySHA256 = pulumi.String(args.ControlBinary.SHA256).ToStringOutput()
+	t.ProfilerBinarySHA256 = pulumi.String(args.ProfilerBinary.SHA256).ToStringOutput()
 	err = ctx.RegisterResourceOutputs(t, pulumi.Map{
 		"bootstrapPath": t.BootstrapPath, "bootstrapArgs": t.BootstrapArgs, "bootstrapHash": t.BootstrapHash,
 		"nodePolicyArn": t.NodePolicyARN, "controlBinaryUri": t.ControlBinaryURI, "controlBinarySha256": t.ControlBinarySHA256,
+		"profilerBinaryUri": t.ProfilerBinaryURI, "profilerBinarySha256": t.ProfilerBinarySHA256,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("register outputs of telemetry %s: %w", name, err)

@@ -65,6 +65,8 @@ func validArgs(t *testing.T) *telemetry.Args {
 		},
 		LauncherJar:   stage(t, platform.ArtifactLauncher, "", jar(t, "launcher")),
 		ControlBinary: stage(t, "observatory-linux-arm64", platform.ArchARM64, []byte("status")),
+
+		ProfilerBinary: stage(t, "observatory-profiler-linux-arm64", platform.ArchARM64, []byte("profiles")),
 	}
 }
 
@@ -80,7 +82,7 @@ func program(args *telemetry.Args) pulumi.RunFunc {
 		if err != nil {
 			return err
 		}
-		for name, output := range map[string]pulumi.StringOutput{"of-path": tel.BootstrapPath, "of-status": tel.ControlBinaryURI} {
+		for name, output := range map[string]pulumi.StringOutput{"of-path": tel.BootstrapPath, "of-status": tel.ControlBinaryURI, "of-profiler": tel.ProfilerBinaryURI} {
 			if _, err := random.NewRandomPet(ctx, name, &random.RandomPetArgs{Prefix: output}); err != nil {
 				return err
 			}
@@ -201,8 +203,9 @@ func TestHashCoversEverythingInstalled(t *testing.T) {
 	require.Equal(t, before, hashOf(t, args))
 
 	args.ControlBinary = stage(t, "observatory-linux-arm64", platform.ArchARM64, []byte("newer"))
+	args.ProfilerBinary = telemetry.Staged{}
 	args.ControlPrivateIP = pulumi.String("10.0.1.11")
-	require.Equal(t, before, hashOf(t, args), "neither is installed on an EMR node")
+	require.Equal(t, before, hashOf(t, args), "none of them is installed on an EMR node")
 
 	args.LauncherJar = stage(t, platform.ArtifactLauncher, "", jar(t, "newer"))
 	jarChanged := hashOf(t, args)
@@ -214,8 +217,23 @@ func TestHashCoversEverythingInstalled(t *testing.T) {
 
 func TestPreview(t *testing.T) {
 	args := validArgs(t)
-	const scriptAndControlBinary = 2
-	require.Len(t, run(t, args, recorder.WithPreview()).OfType(objectType), len(args.Artifacts)+scriptAndControlBinary)
+	const scriptAndBinaries = 3
+	require.Len(t, run(t, args, recorder.WithPreview()).OfType(objectType), len(args.Artifacts)+scriptAndBinaries)
+}
+
+func TestStagesTheProfilerIfThereIsOne(t *testing.T) {
+	args := validArgs(t)
+	rec := run(t, args)
+	object := one(t, rec, objectType, "telemetry-profiler-binary")
+	require.Equal(t, platform.ArtifactKey(args.ProfilerBinary.SHA256, args.ProfilerBinary.Name), object.Inputs["key"].StringValue())
+	used := one(t, rec, "random:index/randomPet:RandomPet", "of-profiler")
+	require.Equal(t, "s3://data/"+object.Inputs["key"].StringValue(), used.Inputs["prefix"].StringValue())
+
+	args.ProfilerBinary = telemetry.Staged{}
+	rec = run(t, args)
+	_, err := rec.One(objectType, "telemetry-profiler-binary")
+	require.Error(t, err)
+	require.Empty(t, one(t, rec, "random:index/randomPet:RandomPet", "of-profiler").Inputs["prefix"].StringValue())
 }
 
 func TestValidate(t *testing.T) {
@@ -234,6 +252,7 @@ func TestValidate(t *testing.T) {
 		"sum":            {func(a *telemetry.Args) { a.Artifacts[2].SHA256 = "AB" }, "telemetry.artifacts[2].sha256"},
 		"file missing":   {func(a *telemetry.Args) { a.Artifacts[2].Path += ".gone" }, "telemetry.artifacts[2].path"},
 		"file a folder":  {func(a *telemetry.Args) { a.ControlBinary.Path = filepath.Dir(a.ControlBinary.Path) }, "telemetry.controlBinary.path"},
+		"no profiler":    {func(a *telemetry.Args) { a.ProfilerBinary.SHA256 = "" }, "telemetry.profilerBinary.sha256"},
 		"no launcher":    {func(a *telemetry.Args) { a.LauncherJar = telemetry.Staged{} }, "telemetry.launcherJar.path"},
 	} {
 		t.Run(name, func(t *testing.T) {

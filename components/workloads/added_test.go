@@ -19,7 +19,7 @@ import (
 func alertsServer() workloadconfig.Server {
 	return workloadconfig.Server{
 		WorkloadRecord: platform.WorkloadRecord{
-			Name: "alerts", AWSRole: true, OwnBinary: true, User: 10001, MemoryMiB: 100, DiskGiB: 3,
+			Name: "alerts", AWSRole: true, OwnBinary: platform.BinaryControl, User: 10001, MemoryMiB: 100, DiskGiB: 3,
 			Image:   platform.Image{Repository: "docker.io/example/alerts", Tag: "1.2.3"},
 			Ports:   []platform.WorkloadPort{{Name: "http", Number: 8081, Node: true}, {Name: "intake", Number: 8082}},
 			Ready:   platform.Readiness{Path: "/up"},

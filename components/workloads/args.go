@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -41,6 +42,10 @@ type Args struct {
 	ControlBinaryURI    pulumi.StringInput // required: s3:// URI of the observatory binary
 	ControlBinarySHA256 pulumi.StringInput // required: its checksum, in hex
 
+	Profiler             schema.Profiler    // what it reads; the zero value: there is none
+	ProfilerBinaryURI    pulumi.StringInput // required with the profiler: s3:// URI of its binary
+	ProfilerBinarySHA256 pulumi.StringInput // required with the profiler: its checksum, in hex
+
 	TempoRetention     time.Duration // required, whole hours
 	PyroscopeRetention time.Duration // required, whole hours
 	MetricsRetention   time.Duration // 0 = DefaultMetricsRetention; whole days
@@ -61,7 +66,9 @@ func (a *Args) Validate() error {
 		"workloads.region": a.Region != nil, "workloads.bucket": a.Bucket != nil,
 		"workloads.controlPrivateIp": a.ControlPrivateIP != nil, "workloads.controlHost": a.ControlHost != nil,
 		"workloads.controlBinaryUri": a.ControlBinaryURI != nil, "workloads.controlBinarySha256": a.ControlBinarySHA256 != nil,
-		"workloads.bootstrapHash": a.BootstrapHash != nil,
+		"workloads.bootstrapHash":        a.BootstrapHash != nil,
+		"workloads.profilerBinaryUri":    a.ProfilerBinaryURI != nil || !a.Profiler.Enabled,
+		"workloads.profilerBinarySha256": a.ProfilerBinarySHA256 != nil || !a.Profiler.Enabled,
 	} {
 		l.Require(set, path, nil, "must be set", "pass the output of the component that makes it")
 	}
@@ -82,6 +89,9 @@ func (a *Args) Validate() error {
 	if a.Tracing.Enabled {
 		a.Tracing.Validate(&l, "workloads.tracing")
 	}
+	if a.Profiler.Enabled {
+		a.Profiler.Validate(&l, "workloads.profiler")
+	}
 	if a.S3Endpoint != "" {
 		_, err := parseEndpoint(a.S3Endpoint)
 		l.Require(err == nil, "workloads.s3Endpoint", a.S3Endpoint, "must be http(s)://host[:port]",
@@ -99,11 +109,27 @@ func (a *Args) settings(workloads platform.WorkloadTable, stack string) (workloa
 		TempoRetention: a.TempoRetention, PyroscopeRetention: a.PyroscopeRetention,
 		DataVolumeGiB: a.DataVolumeGiB,
 		Tracing:       a.Tracing,
+		Profiler:      a.Profiler,
 		Stack:         stack,
 		Tags:          platform.StackTags(stack), // the stack's AWS provider puts these on every resource
 		Dashboards:    predefined, Boards: statusLinks(dashboards.Links()), StepLinks: statusLinks(dashboards.StepLinks()),
 		ServerName: a.serverName(),
 	}, err
+}
+
+// enabled returns the servers without those that the configuration switches off.
+func (a *Args) enabled(servers []workloadconfig.Server) []workloadconfig.Server {
+	return slices.DeleteFunc(slices.Clone(servers), func(s workloadconfig.Server) bool {
+		return s.Name == platform.WorkloadProfiler && !a.Profiler.Enabled
+	})
+}
+
+// binary returns where one of the project's own binaries is.
+func (a *Args) binary(name platform.Binary) binarySource {
+	if name == platform.BinaryProfiler {
+		return binarySource{uri: a.ProfilerBinaryURI, sha256: a.ProfilerBinarySHA256}
+	}
+	return binarySource{uri: a.ControlBinaryURI, sha256: a.ControlBinarySHA256}
 }
 
 // statusLinks are the dashboards' links for the status page.

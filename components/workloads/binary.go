@@ -12,12 +12,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-const (
-	binaryDir  = "/opt/bin"
-	binaryName = "observatory"
-)
+const binaryDir = "/opt/bin"
 
-// binarySource is where the project's own binary is fetched from.
+// binarySource is where one of the project's own binaries is fetched from.
 type binarySource struct {
 	uri    pulumi.StringInput // s3://
 	sha256 pulumi.StringInput // hex
@@ -25,11 +22,13 @@ type binarySource struct {
 
 // command replaces the image's entrypoint; nil keeps it.
 func (p podValues) command() []string {
-	if !p.OwnBinary {
+	if p.OwnBinary == "" {
 		return nil
 	}
-	return []string{path.Join(binaryDir, binaryName)}
+	return []string{p.binaryPath()}
 }
+
+func (p podValues) binaryPath() string { return path.Join(binaryDir, string(p.OwnBinary)) }
 
 // fetchScript downloads the binary and verifies its checksum.
 const fetchScript = `aws s3 cp --only-show-errors "$BINARY_URI" "$BINARY.part"
@@ -41,10 +40,10 @@ mv "$BINARY.part" "$BINARY"`
 // it, where the workload runs it, and run the workload's preparation.
 func (p podValues) initContainers() corev1.ContainerArray {
 	var out corev1.ContainerArray
-	if p.OwnBinary {
+	if p.OwnBinary != "" {
 		out = append(out, p.initContainer("fetch", fetchScript, volumeBinary, binaryDir, corev1.EnvVarArray{
 			envVar("BINARY_URI", p.binary.uri), envVar("BINARY_SHA256", p.binary.sha256),
-			envVar("BINARY", pulumi.String(path.Join(binaryDir, binaryName))),
+			envVar("BINARY", pulumi.String(p.binaryPath())),
 		}))
 	}
 	if prepare := p.config.Preparation; prepare != nil {

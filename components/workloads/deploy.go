@@ -71,7 +71,7 @@ func (d deployer) pod(w workload) (podValues, error) {
 	}
 	pod := podValues{
 		workload: w, account: account, environment: d.environment.name, configMap: configMap, claim: claim, secrets: d.secrets,
-		binary: binarySource{uri: d.args.ControlBinaryURI, sha256: d.args.ControlBinarySHA256},
+		binary: d.args.binary(w.OwnBinary),
 	}
 	pod.hashes = pod.configHashes(d.environment.hash, data)
 	return pod, nil

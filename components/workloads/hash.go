@@ -22,7 +22,7 @@ func (p podValues) configHashes(environment pulumi.StringInput, files pulumi.Str
 		hashes["files"] = hashOf(files)
 	}
 	var more []pulumi.StringInput
-	if p.OwnBinary {
+	if p.OwnBinary != "" {
 		more = append(more, p.binary.sha256)
 	}
 	for _, mounted := range p.config.SecretFiles {

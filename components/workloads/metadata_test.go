@@ -16,8 +16,8 @@ import (
 // metadataUsers returns the workloads that read S3, CloudWatch or the artifacts
 // with the instance's role.
 func metadataUsers() []platform.Workload {
-	return []platform.Workload{platform.WorkloadPyroscope, platform.WorkloadRedelivery, platform.WorkloadStatus, platform.WorkloadTempo,
-		platform.WorkloadYACE}
+	return []platform.Workload{platform.WorkloadProfiler, platform.WorkloadPyroscope, platform.WorkloadRedelivery, platform.WorkloadStatus,
+		platform.WorkloadTempo, platform.WorkloadYACE}
 }
 
 func TestOnlyUsersOfTheRoleReachTheMetadata(t *testing.T) {

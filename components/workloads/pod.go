@@ -21,7 +21,7 @@ type podValues struct {
 	configMap   pulumi.StringPtrInput // name of the ConfigMap with the server's files; nil = none
 	claim       pulumi.StringInput    // name of the PersistentVolumeClaim; nil = none
 	secrets     map[string]secret     // by name
-	binary      binarySource          // of the project's own binary
+	binary      binarySource          // of the project's own binary, if the container runs one
 	hashes      pulumi.StringMap      // of what the pod reads at startup
 }
 

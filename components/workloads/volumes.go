@@ -24,7 +24,7 @@ type mountedVolume struct {
 func (p podValues) volumes() (corev1.VolumeArray, corev1.VolumeMountArray) {
 	emptyDir := corev1.VolumeArgs{EmptyDir: &corev1.EmptyDirVolumeSourceArgs{}}
 	var all []mountedVolume
-	if p.OwnBinary {
+	if p.OwnBinary != "" {
 		all = append(all, mountedVolume{volumeBinary, binaryDir, true, emptyDir})
 	}
 	if p.config.Preparation != nil {

@@ -44,6 +44,7 @@ func newWithServers(
 	if err := args.Validate(); err != nil {
 		return nil, err
 	}
+	servers = args.enabled(servers)
 	settings, err := args.settings(workloadconfig.Table(servers), ctx.Stack())
 	if err != nil {
 		return nil, err

@@ -24,6 +24,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/workloads"
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -35,6 +36,8 @@ func sampleArgs() *workloads.Args {
 		Region: pulumi.String("eu-west-1"), Bucket: pulumi.String("data-123"),
 		ControlPrivateIP: pulumi.String("10.0.0.5"), ControlHost: pulumi.String("10.0.0.5"),
 		ControlBinaryURI: pulumi.String("s3://data-123/artifacts/" + hash + "/observatory"), ControlBinarySHA256: pulumi.String(hash),
+		ProfilerBinaryURI:    pulumi.String("s3://data-123/artifacts/" + hash + "/observatory-profiler"),
+		ProfilerBinarySHA256: pulumi.String(hash), Profiler: schema.Defaults().Profiler,
 		BootstrapHash:  pulumi.String(hash),
 		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour, DataVolumeGiB: 100,
 	}
@@ -258,7 +261,7 @@ func TestMountsHaveVolumesAndFiles(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 6, named, "configuration files named on command lines")
+	require.Equal(t, 7, named, "configuration files named on command lines")
 }
 
 func TestEditRestartsOnlyItsReaders(t *testing.T) {
@@ -281,6 +284,9 @@ func TestEditRestartsOnlyItsReaders(t *testing.T) {
 		{"Pyroscope's retention", func(a *workloads.Args) { a.PyroscopeRetention *= 2 }, []platform.Workload{platform.WorkloadPyroscope}},
 		{"own binary", func(a *workloads.Args) { a.ControlBinarySHA256 = pulumi.String(strings.Repeat("0", 64)) },
 			[]platform.Workload{platform.WorkloadTempo, platform.WorkloadStatus, platform.WorkloadRedelivery}},
+		{"the profiler's binary", func(a *workloads.Args) { a.ProfilerBinarySHA256 = pulumi.String(strings.Repeat("0", 64)) },
+			[]platform.Workload{platform.WorkloadProfiler}},
+		{"what the profiler reads", func(a *workloads.Args) { a.Profiler.MaxClusters = 7 }, []platform.Workload{platform.WorkloadProfiler}},
 		{"control node's address", func(a *workloads.Args) { a.ControlPrivateIP = pulumi.String("10.0.0.6") },
 			[]platform.Workload{platform.WorkloadStatus}},
 		{"operators' address", func(a *workloads.Args) { a.ControlHost = pulumi.String("52.94.76.9") },

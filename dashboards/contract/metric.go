@@ -36,7 +36,7 @@ const (
 	SourceSpark           Source = "spark plugin"
 	SourceSteps           Source = "control node, steps of EMR"
 	SourceClusters        Source = "control node, clusters of EMR"
-	SourceStores          Source = "control node's stores, /metrics"
+	SourceStores          Source = "control node's servers, /metrics"
 )
 
 // Sources lists every source once.

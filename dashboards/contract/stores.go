@@ -1,10 +1,13 @@
 package contract
 
-import "github.com/emr-observatory/emr-observatory/redelivery"
+import (
+	"github.com/emr-observatory/emr-observatory/profiler/serve"
+	"github.com/emr-observatory/emr-observatory/redelivery"
+)
 
-// storeMetrics returns what VictoriaMetrics scrapes of the control node's stores:
-// whether they ingest, reject or lose data (names in each server's source at the
-// version platform.Workloads pins).
+// storeMetrics returns what VictoriaMetrics scrapes of the control node's servers:
+// whether the stores ingest, reject or lose data (names in each server's source at the
+// version platform.Workloads pins), and how the profiler's last run went.
 func storeMetrics() []Metric {
 	s := func(name string, kind Type, unit, help string, labels ...string) Metric {
 		return Metric{Name: name, Emitted: name, Type: kind, Unit: unit, Labels: labels, Source: SourceStores, Since: EMR615, Help: help}
@@ -29,6 +32,13 @@ func storeMetrics() []Metric {
 			"Requests replayed after a store crashed before it had written them for certain, or found in the store already.", redelivery.LabelStore),
 		s(redelivery.MetricRefused, Counter, "{request}", "Requests that a store rejected on replay; their data is lost.", redelivery.LabelStore),
 		s(redelivery.MetricKept, Gauge, "By", "Compressed bytes that a store accepted and may not have written yet.", redelivery.LabelStore),
+		s(serve.MetricRuns, Counter, "{run}", "Runs of the profiler that ended.", serve.LabelResult),
+		s(serve.MetricSuccess, Gauge, "s", "When a run of the profiler last ended without failing, in seconds since 1970; 0 before the first."),
+		s(serve.MetricDuration, Gauge, "s", "Duration of the profiler's last run."),
+		s(serve.MetricClusters, Gauge, "{cluster}", "Clusters that the profiler's last run found."),
+		s(serve.MetricApplications, Gauge, "{attempt}", "Attempts of applications that the profiler's last run read."),
+		s(serve.MetricIncomplete, Gauge, "{item}", "Clusters, applications and endpoints that the profiler's last run could not read."),
+		s(serve.MetricObjects, Counter, "{object}", "Objects that the profiler wrote to the lake."),
 		refused("pyroscope_discarded_samples_total", "{sample}", "Profile samples that Pyroscope rejected."),
 	}
 }

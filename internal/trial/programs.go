@@ -53,11 +53,12 @@ func buildPrograms() (string, error) {
 		return "", fmt.Errorf("create a folder for the programs: %w", err)
 	}
 	build := exec.Command("go", slices.Concat([]string{"build"}, platform.CompilerFlags(), []string{"-buildvcs=false", "-o", dir + "/",
-		"./cmd/observatory", "./cmd/observatory-control", "./localcloud/machine/machined"})...)
+		"./cmd/observatory", "./cmd/observatory-control", "./cmd/observatory-profiler", "./localcloud/machine/machined"})...)
 	build.Dir, build.Env = checkout, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return dir, fmt.Errorf("build the programs: %w: %s", err, out)
 	}
 	return dir, errors.Join(os.Setenv(stacks.BinaryEnv, filepath.Join(dir, "observatory-control")),
+		os.Setenv(stacks.ProfilerBinaryEnv, filepath.Join(dir, "observatory-profiler")),
 		os.Chmod(dir, 0o755)) // other accounts run machined
 }

@@ -102,7 +102,12 @@ func Materials(t testing.TB) stacks.Materials {
 	dir := t.TempDir()
 	suite, err := dashboards.Suite()
 	require.NoError(t, err)
-	m := stacks.Materials{Dashboards: suite, ControlBinary: Stage(t, dir, platform.ControlBinary(platform.ArchAMD64), platform.ArchAMD64, "")}
+	binary := func(b platform.Binary) telemetry.Staged {
+		return Stage(t, dir, b.File(platform.ArchAMD64), platform.ArchAMD64, "")
+	}
+	m := stacks.Materials{
+		Dashboards: suite, ControlBinary: binary(platform.BinaryControl), ProfilerBinary: binary(platform.BinaryProfiler),
+	}
 	for _, a := range Locked(t) {
 		staged := Stage(t, dir, a.Name, a.Arch, "")
 		if a.Name == path.Base(platform.NodeLauncherJar) {

@@ -71,6 +71,7 @@ func edits() []edit {
 	out = append(out, clusterEdits()...)
 	out = append(out, retentionEdits()...)
 	out = append(out, tracingEdits()...)
+	out = append(out, profilerEdits()...)
 	return append(out, endpointEdits()...)
 }
 
@@ -194,6 +195,23 @@ func tracingEdits() []edit {
 	}
 }
 
+// profilerEdits: the status server lists what runs, and what runs is scraped.
+func profilerEdits() []edit {
+	reads := effects{changes.Updated: {"workloads-profiler-config"}, changes.Restarted: {"workloads-profiler"}}
+	return []edit{
+		one("profiler.enabled", `false`, effects{
+			changes.Deleted:   {"workloads-profiler*"},
+			changes.Updated:   {"control-access", "workloads-instance-metadata", "workloads-*-config"},
+			changes.Restarted: {"workloads-status", "workloads-victoria-metrics"},
+		}),
+		one("profiler.intervalMinutes", `30`, effects{changes.Restarted: {"workloads-profiler"}}),
+		one("profiler.maxClusters", `10`, reads),
+		one("profiler.clusterStates", `["TERMINATED"]`, reads),
+		one("profiler.nameFilter", `"etl"`, reads),
+		one("profiler.includeTasks", `true`, reads),
+	}
+}
+
 // authorityJSON stands for a CA that is issued when the edit is made.
 const authorityJSON = `"authority"`
 
@@ -203,7 +221,7 @@ func endpointEdits() []edit {
 		// Every server reads the endpoint from the shared environment.
 		one("awsEndpoints.s3", endpoint, effects{changes.Updated: {"workloads-cluster-config"}, changes.Restarted: {
 			"workloads-collector", "workloads-victoria-metrics", "workloads-victoria-logs", "workloads-tempo",
-			"workloads-pyroscope", "workloads-yace", "workloads-grafana", "workloads-status", "workloads-redelivery",
+			"workloads-pyroscope", "workloads-yace", "workloads-grafana", "workloads-status", "workloads-redelivery", "workloads-profiler",
 		}}),
 		{keys: []string{"grafana.url"}, sets: []set{{"grafana.url", `"https://127.0.0.1:3000"`}}, engineError: "grafana.url"},
 	}

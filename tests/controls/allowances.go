@@ -47,7 +47,14 @@ func always() []Allowance {
 			"cloudwatch:GetMetricData", "cloudwatch:GetMetricStatistics", "cloudwatch:ListMetrics", "tag:GetResources"},
 			"The CloudWatch exporter reads metrics of resources with the stack's tags."},
 		{"control-access", control, []string{"elasticmapreduce:ListSteps"},
-			"The status server shows the last steps of clusters with the stack's tags, and sends a span and metrics of each."},
+			"The status server shows the last steps of clusters with the stack's tags, and sends a span and metrics of each; " +
+				"the profiler, if profiler.enabled, those of every cluster of the account and region."},
+		{"control-access", control, []string{
+			"elasticmapreduce:ListInstanceGroups", "elasticmapreduce:ListInstanceFleets", "elasticmapreduce:CreatePersistentAppUI",
+			"elasticmapreduce:DescribePersistentAppUI", "elasticmapreduce:GetPersistentAppUIPresignedURL",
+			"elasticmapreduce:GetOnClusterAppUIPresignedURL"},
+			"The profiler opens the Spark history of every cluster of the account and region, and reads what it cost; " +
+				"only if profiler.enabled."},
 		{"control-access", control, []string{
 			"elasticmapreduce:DescribeCluster", "elasticmapreduce:ListBootstrapActions", "elasticmapreduce:ListClusters"},
 			"The status server reads name, state and bootstrap action of every cluster that sends telemetry here, whoever started it, " +

@@ -72,7 +72,7 @@ func everyStack() []Exception {
 			Reason: "A pod outside the host network is one hop further away: with a limit of 1 Tempo and Pyroscope have no " +
 				"credentials for S3.",
 			Mitigation: "Static credentials in a Secret would be a greater risk. Network policies admit only the workloads that need the " +
-				"role; the role allows three prefixes, one key and CloudWatch's metrics.",
+				"role; the role allows five prefixes, one key, CloudWatch's metrics and EMR's history.",
 		},
 		{
 			Rule: "AWS-0104", Resources: []string{"network-control-https-out", "emr-main-core-https-out", "emr-main-master-https-out"},

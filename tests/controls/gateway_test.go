@@ -45,7 +45,7 @@ func TestRolesReachTheirPrefixesOnly(t *testing.T) {
 	for role, admitted := range map[string]map[platform.Prefix]string{
 		"node": {platform.PrefixLake: "GPDL", platform.PrefixHistory: "GL", platform.ClusterLogs("main"): "PL", platform.PrefixArtifacts: "GL"},
 		"control": {platform.PrefixTempo: "GPDL", platform.PrefixPyroscope: "GPDL", platform.PrefixHistory: "GPDL",
-			platform.PrefixArtifacts: "GL"},
+			platform.PrefixEMRLogs: "GL", platform.ClusterLogs("main"): "GL", platform.ClusterLogs("another"): "GL", platform.PrefixArtifacts: "GL"},
 	} {
 		client, err := g.ClientOf(t.Context(), role)
 		require.NoError(t, err)

@@ -45,6 +45,7 @@ var roleUsers = map[platform.Workload]string{
 	platform.WorkloadYACE:       "queries CloudWatch",
 	platform.WorkloadStatus:     "fetches its binary from S3 and lists EMR steps",
 	platform.WorkloadRedelivery: "fetches its binary from S3",
+	platform.WorkloadProfiler:   "fetches its binary from S3, reads EMR's clusters and writes their history to S3",
 }
 
 // preparesWithRole are the workloads that use the role only if an init container of

@@ -135,6 +135,8 @@ func workloadArgs(control *controlnode.ControlNode) *workloads.Args {
 		Region: pulumi.String("us-east-1"), Bucket: pulumi.String("data"), ControlPrivateIP: control.PrivateIP,
 		ControlHost:      control.Host,
 		ControlBinaryURI: pulumi.String("s3://data/artifacts/" + sum + "/observatory"), ControlBinarySHA256: pulumi.String(sum),
+		Profiler:          schema.Defaults().Profiler,
+		ProfilerBinaryURI: pulumi.String("s3://data/artifacts/" + sum + "/observatory-profiler"), ProfilerBinarySHA256: pulumi.String(sum),
 		BootstrapHash:  pulumi.String(sum),
 		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour, DataVolumeGiB: 100,
 	}

@@ -1,0 +1,49 @@
+package workloadconfig
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// ProfilerFile is the profiler's configuration in ConfigDir: its options by name
+// (docs/reference/profiler-options.md).
+const ProfilerFile = "profiler.yaml"
+
+// Threads of the profiler. Each application that is read at the same time takes memory
+// for its rows, and nobody waits for a run of the workload.
+const (
+	profilerClusterThreads = 2
+	profilerAppThreads     = 1
+)
+
+// Profiler configures `observatory-profiler serve`, which reads the history of EMR's
+// clusters at an interval and writes it to the lake. It keeps nothing on the node.
+func Profiler(r platform.WorkloadRecord, s Settings) (Config, error) {
+	return Config{
+		Args: []string{
+			"serve", "--config=" + path.Join(ConfigDir, ProfilerFile), "--listen=" + listen(r.EndpointPort()),
+			fmt.Sprintf("--interval=%dm", s.Profiler.IntervalMinutes),
+		},
+		Env: goMemoryLimit(r),
+		LateFiles: map[string]LateFile{ProfilerFile: {
+			Needs: []Fact{FactRegion, FactBucket},
+			Render: func(f map[Fact]string) (string, error) {
+				body, err := yaml.Marshal(map[string]any{
+					"environment": "prod", "aws_region": f[FactRegion], "s3_output_path": platform.PrefixHistory.URI(f[FactBucket]),
+					"cluster_states": strings.Join(s.Profiler.ClusterStates, ","), "cluster_name_filter": s.Profiler.NameFilter,
+					"max_clusters": s.Profiler.MaxClusters, "include_tasks": s.Profiler.IncludeTasks,
+					"max_cluster_threads": profilerClusterThreads, "max_app_threads": profilerAppThreads,
+				})
+				if err != nil {
+					return "", fmt.Errorf("render %s: %w", ProfilerFile, err)
+				}
+				return string(body), nil
+			},
+		}},
+	}, nil
+}

@@ -1,0 +1,84 @@
+package workloads_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
+	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/profiler/run"
+	"github.com/emr-observatory/emr-observatory/schema"
+)
+
+// The profiler itself reads what the program writes.
+func TestProfilerLoadsItsConfiguration(t *testing.T) {
+	args := sampleArgs()
+	args.Profiler.NameFilter, args.Profiler.IncludeTasks, args.Profiler.IntervalMinutes = "etl: 'nightly'", true, 45
+	rec := record(t, args, nil)
+	var deployment appsv1.Deployment
+	decodeObject(t, rec, "kubernetes:apps/v1:Deployment", "workloads-profiler", &deployment)
+	main := deployment.Spec.Template.Spec.Containers[0]
+	require.Equal(t, []string{"/opt/bin/observatory-profiler"}, main.Command)
+	require.Equal(t, []string{"serve", "--config=" + workloadconfig.ConfigDir + "/profiler.yaml", "--listen=0.0.0.0:4322", "--interval=45m"},
+		main.Args)
+	fetch := deployment.Spec.Template.Spec.InitContainers[0]
+	require.Equal(t, "s3://data-123/artifacts/"+hash+"/observatory-profiler", fetch.Env[0].Value)
+	require.Equal(t, "/opt/bin/observatory-profiler", fetch.Env[2].Value)
+
+	var config corev1.ConfigMap
+	decodeObject(t, rec, "kubernetes:core/v1:ConfigMap", "workloads-profiler-config", &config)
+	file := filepath.Join(t.TempDir(), workloadconfig.ProfilerFile)
+	require.NoError(t, os.WriteFile(file, []byte(config.Data[workloadconfig.ProfilerFile]), 0o600))
+	set := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	flags := run.AddFlags(set)
+	require.NoError(t, set.Parse([]string{"--config=" + file}))
+	// Without what cluster-config has in the environment: names there are in upper case.
+	options, err := flags.Resolve(func(string) (string, bool) { return "", false })
+	require.NoError(t, err)
+	require.Equal(t, "eu-west-1", options.Region)
+	require.Equal(t, "s3://data-123/lake/history/", options.S3OutputPath)
+	require.Equal(t, "etl: 'nightly'", options.NameFilter)
+	require.Equal(t, args.Profiler.MaxClusters, options.MaxClusters)
+	require.True(t, options.IncludeTasks)
+	var states []string
+	for _, state := range options.States {
+		states = append(states, string(state))
+		require.Contains(t, types.ClusterState("").Values(), state, "a state of EMR's")
+	}
+	require.Equal(t, args.Profiler.ClusterStates, states)
+}
+
+func TestNoProfilerIfItIsSwitchedOff(t *testing.T) {
+	args := sampleArgs()
+	args.Profiler = schema.Profiler{}
+	args.ProfilerBinaryURI, args.ProfilerBinarySHA256 = nil, nil
+	require.NoError(t, args.Validate())
+	rec := record(t, args, nil)
+	for _, line := range rec.List() {
+		require.NotContains(t, line, "profiler")
+	}
+	for _, r := range rec.OfType("kubernetes:core/v1:ConfigMap") {
+		var config corev1.ConfigMap
+		decodeInputs(t, r, &config)
+		for name, body := range config.Data {
+			require.NotContains(t, body, "profiler:", "%s of %s", name, config.Name)
+		}
+	}
+	require.NotContains(t, metadataReaders(t, rec), platform.WorkloadProfiler)
+
+	args.Profiler = schema.Defaults().Profiler
+	args.Profiler.MaxClusters = 0
+	err := args.Validate()
+	for _, path := range []string{"workloads.profilerBinaryUri", "workloads.profilerBinarySha256", "workloads.profiler.maxClusters"} {
+		require.ErrorContains(t, err, path+":")
+	}
+	require.Equal(t, 3, strings.Count(err.Error(), "\n")+1)
+}

@@ -1,0 +1,143 @@
+package serve
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/VictoriaMetrics/metrics"
+)
+
+// firstRetry is the wait after a first failed run; it doubles with each, up to the interval.
+const firstRetry = time.Minute
+
+// Server repeats a run.
+type Server struct {
+	run      func(context.Context) Report
+	interval time.Duration
+	metrics  *metrics.Set
+	runs     map[Result]*metrics.Counter
+	objects  *metrics.Counter
+
+	mu       sync.Mutex
+	state    State
+	failures int // in a row
+}
+
+// New returns a server of a run. The interval is between the starts of two runs. run
+// fills in what it did; it returns Failed with an error if its context ends.
+func New(run func(context.Context) Report, interval time.Duration) *Server {
+	s := &Server{run: run, interval: interval, metrics: metrics.NewSet(), runs: map[Result]*metrics.Counter{}}
+	s.register()
+	return s
+}
+
+// Limits of a connection.
+const (
+	headerTimeout   = 5 * time.Second
+	shutdownTimeout = 5 * time.Second
+)
+
+// Listen serves Handler at an address and repeats the run until ctx is done.
+func (s *Server) Listen(ctx context.Context, address string) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("serve the profiler's state: %w", err)
+	}
+	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: headerTimeout}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	served := make(chan error, 1)
+	go func() {
+		served <- server.Serve(listener)
+		stop() // without it nobody would see that the profiler runs
+	}()
+	s.Run(ctx)
+	shutdown, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer cancel()
+	err = server.Shutdown(shutdown)
+	if stopped := <-served; !errors.Is(stopped, http.ErrServerClosed) {
+		err = errors.Join(stopped, err)
+	}
+	if err != nil {
+		return fmt.Errorf("serve the profiler's state on %s: %w", address, err)
+	}
+	return nil
+}
+
+// Run repeats the run until ctx is done, the first one at once.
+func (s *Server) Run(ctx context.Context) {
+	for timer := time.NewTimer(0); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		report := s.round(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		timer.Reset(time.Until(s.finish(report, time.Now())))
+	}
+}
+
+func (s *Server) round(ctx context.Context) Report {
+	s.mu.Lock()
+	s.state.Running, s.state.Next = true, nil
+	s.mu.Unlock()
+	started := time.Now()
+	report := s.run(ctx)
+	report.Started, report.Ended = started.UTC(), time.Now().UTC()
+	return report
+}
+
+// finish records a run that ended, and returns when the next one starts.
+func (s *Server) finish(report Report, now time.Time) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := report.Started.Add(s.interval)
+	if report.Result == Failed {
+		next = now.Add(min(s.interval, firstRetry<<min(s.failures, 10)))
+		s.failures++
+	} else {
+		s.failures = 0
+		s.state.Success = &report.Ended
+	}
+	if next.Before(now) {
+		next = now
+	}
+	next = next.UTC()
+	s.state.Running, s.state.Last, s.state.Next = false, &report, &next
+	s.runs[report.Result].Inc()
+	s.objects.Add(report.Objects)
+	return next
+}
+
+// State returns what is known of the runs.
+func (s *Server) State() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
+// Handler serves the state, metrics and /healthz.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("ok\n")) // fails only if the client is gone
+	})
+	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(s.State()) // fails only if the client is gone: the types always encode
+	})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		s.metrics.WritePrometheus(w)
+		metrics.WriteProcessMetrics(w)
+	})
+	return mux
+}
