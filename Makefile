@@ -9,8 +9,9 @@ PYTHON := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/emr-observatory/test-python
 # The linters, built from their own module (toolchain/lint) into the cache. Without
 # the project's flags, which turn inlining off: they run often.
 LINT = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/emr-observatory/lint-$(shell cat toolchain/lint/go.* toolchain/lint/*/*.go | sha256sum | cut -c1-16)
-# The control node's binary for an architecture.
-control = GOOS=linux GOARCH=$(1) $(BUILD) -o bin/observatory-linux-$(1) ./cmd/observatory-control
+# The control node's binaries for an architecture.
+control = GOOS=linux GOARCH=$(1) $(BUILD) -o bin/observatory-linux-$(1) ./cmd/observatory-control && \
+	GOOS=linux GOARCH=$(1) $(BUILD) -o bin/observatory-profiler-linux-$(1) ./cmd/observatory-profiler
 
 .PHONY: help
 help: ## List the targets
@@ -98,3 +99,4 @@ artifacts-lock: build ## Rebuild the node artifacts, in both builds, and write t
 .PHONY: generate
 generate: tools ## Regenerate Pulumi.yaml and docs/reference
 	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" go test ./stacks/config ./stacks/outputs ./stacks/changes ./tests/controls ./tests/deployer ./dashboards ./tests/lessons -update
+	go test ./tests/history -run TestReference -update
