@@ -17,10 +17,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
-	root := &cobra.Command{
-		Use: "observatory-profiler", Short: command.Short, Long: command.Long,
-		SilenceUsage: true, SilenceErrors: true,
-	}
-	root.AddCommand(command.Commands()...)
+	root := &cobra.Command{Use: "observatory-profiler", SilenceUsage: true, SilenceErrors: true}
+	command.AddTo(root)
 	os.Exit(command.Exit(os.Stderr, root.Name(), root.ExecuteContext(ctx)))
 }

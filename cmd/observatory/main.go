@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/emr-observatory/emr-observatory/profiler/command"
 )
 
 func main() {
@@ -20,8 +22,7 @@ func main() {
 		if errors.As(err, &code) {
 			os.Exit(int(code))
 		}
-		fmt.Fprintln(os.Stderr, "observatory:", err)
-		os.Exit(1)
+		os.Exit(command.Exit(os.Stderr, "observatory", err))
 	}
 }
 

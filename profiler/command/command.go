@@ -16,20 +16,33 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 )
 
-// Short describes the commands in one line.
-const Short = "Bring the Spark history of EMR clusters, history servers and event logs home as tables"
+// short describes the commands in one line.
+const short = "Bring the Spark history of EMR clusters, history servers and event logs home as tables"
 
-// Long describes the commands.
-const Long = `Finds clusters of EMR, running or long gone, reads the history of all their Spark applications, and writes it as typed
+// long describes the commands.
+const long = `Finds clusters of EMR, running or long gone, reads the history of all their Spark applications, and writes it as typed
 Parquet tables to a folder or to S3, where Spark, DuckDB and Athena read them. It also reads a history server by its URL,
 and folders of event logs, those that Databricks delivers included.
 
 Credentials, region and endpoints of AWS are those of the AWS SDK: variables such as AWS_PROFILE, files in ~/.aws, or the
 role of the machine.`
 
-// Commands returns the profiler's commands.
-func Commands() []*cobra.Command {
-	return []*cobra.Command{runCommand(), serveCommand(), tablesCommand()}
+func commands() []*cobra.Command {
+	return []*cobra.Command{runCommand(), serveCommand(), expireCommand(), deleteCommand(), tablesCommand()}
+}
+
+// AddTo makes c a command that has the profiler's commands.
+func AddTo(c *cobra.Command) {
+	c.Short, c.Long = short, long
+	c.Args = cobra.ArbitraryArgs // RunE refuses them
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return usage(fmt.Errorf("unknown command %q; %s --help lists the commands", args[0], c.CommandPath()))
+		}
+		return c.Help() //nolint:wrapcheck // of a terminal
+	}
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	c.AddCommand(commands()...)
 }
 
 // CodeError ends the program with a code other than 1.

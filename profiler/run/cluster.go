@@ -32,6 +32,7 @@ type reading struct {
 	read      []fold.Summary
 	waiting   int // applications that are not final
 	failed    int
+	old       int // applications beyond retention_days
 	cut       int // applications beyond the limit
 	noArchive int // history servers that refused to hand out event logs
 }
@@ -52,7 +53,7 @@ func (r *runner) cluster(ctx context.Context, listed source.Listed) {
 	c := &reading{listed: listed, cluster: opened}
 	r.outcomes(c)
 	r.applications(ctx, c)
-	if ctx.Err() != nil || !r.writable() {
+	if ctx.Err() != nil || !r.writable() || c.old > 0 && len(c.read)+len(c.current) == 0 {
 		return
 	}
 	if err := r.writeCluster(ctx, c); err != nil {
@@ -85,6 +86,7 @@ func (r *runner) applications(ctx context.Context, c *reading) {
 	r.record(func(s *Summary) {
 		s.ApplicationsFound += len(c.cluster.Applications)
 		s.ApplicationsCurrent += len(c.current)
+		s.ApplicationsExpired += c.old
 	})
 	if most, all := r.o.MaxApplications, len(chosen); most > 0 && all > most {
 		chosen, c.cut = chosen[:most], all-most
@@ -116,6 +118,8 @@ func (r *runner) due(ctx context.Context, c *reading) (due []source.Application)
 			r.failed(c, a, a.Err)
 		case current[i]:
 			c.current = append(c.current, a)
+		case r.expired(a.Start):
+			c.old++
 		default:
 			due = append(due, a)
 		}
@@ -149,7 +153,10 @@ func (c *reading) String() string {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{len(c.current), "complete before"}, {c.failed, "failed"}, {c.cut, "left for later"}, {c.waiting, "to be read again"}} {
+	}{
+		{len(c.current), "complete before"}, {c.failed, "failed"}, {c.old, "too old"}, {c.cut, "left for later"},
+		{c.waiting, "to be read again"},
+	} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}

@@ -122,27 +122,36 @@ func requireCosts(t *testing.T, w *world) {
 	require.Nil(t, costs[0].USD)
 }
 
-// Runs with a limit reach every cluster in the end, and say what they left.
-func TestLimitOfClusters(t *testing.T) {
+// Runs with a limit reach every cluster in the end, and say what they left. The quota of
+// persistent UIs is not used up, and what waits for it is tried again.
+func TestLimitsOfClustersAndUIs(t *testing.T) {
 	w := newWorld(t)
 	for i := range 3 {
 		id := w.cluster("etl")
 		w.ran(id, "local", appID(i+1))
 		w.end(id, time.Duration(i+1)*time.Hour)
 	}
-	other := w.cluster("other")
-	w.end(other, time.Hour)
+	w.end(w.cluster("other"), time.Hour)
 	o := w.options()
-	o.NameFilter, o.MaxClusters = "etl", 2
+	o.NameFilter, o.MaxClusters, o.MaxUIs = "etl", 2, 2
 	first, said := w.run(o)
 	require.Contains(t, said.text(), "3 clusters found; reading 2 of 3 clusters (max_clusters)")
 	require.Equal(t, []run.Incomplete{{Reason: "2 of 3 clusters: the limit is max_clusters"}}, first.Incomplete)
 	require.Equal(t, run.ExitIncomplete, first.ExitCode())
 	require.Equal(t, 2, first.ApplicationsRead)
+
 	second, _ := w.run(o)
-	require.Equal(t, run.ExitComplete, second.ExitCode())
-	require.Equal(t, 1, second.ApplicationsRead)
+	require.Equal(t, 2, second.ClustersCurrent)
+	require.Len(t, second.Incomplete, 1)
+	require.Contains(t, second.Incomplete[0].Reason, "2 persistent UIs are in use, and max_persistent_uis is 2; wait until histories expire")
+	require.Equal(t, 2, w.made(source.OpCreatePersistentUI))
+
+	o.MaxUIs = 3
+	third, _ := w.run(o)
+	require.Equal(t, run.ExitComplete, third.ExitCode())
+	require.Equal(t, 1, third.ApplicationsRead)
 	require.Len(t, readLake[tables.Application](w), 3)
+	require.Equal(t, 3, w.made(source.OpCreatePersistentUI))
 }
 
 // logsInS3 has Spark write its event logs to S3.
@@ -186,29 +195,6 @@ func TestPreconditions(t *testing.T) {
 	require.Zero(t, w.made(source.OpCreatePersistentUI))
 	next, _ := w.run(w.options())
 	require.Equal(t, len(want), next.ClustersCurrent, "clusters that have ended stay without a history")
-}
-
-// The quota of persistent UIs is not used up, and what waits for it is tried again.
-func TestQuotaOfPersistentUIs(t *testing.T) {
-	w := newWorld(t)
-	for i := range 3 {
-		id := w.cluster("etl")
-		w.ran(id, "local", appID(i+1))
-		w.end(id, time.Duration(i+1)*time.Hour)
-	}
-	o := w.options()
-	o.MaxUIs = 2
-	first, _ := w.run(o)
-	require.Equal(t, 2, first.ApplicationsRead)
-	require.Len(t, first.Incomplete, 1)
-	require.Contains(t, first.Incomplete[0].Reason, "2 persistent UIs are in use, and max_persistent_uis is 2; wait until histories expire")
-	second, _ := w.run(o)
-	require.Equal(t, 2, second.ClustersCurrent)
-	require.Len(t, second.Incomplete, 1)
-	o.MaxUIs = 3
-	third, _ := w.run(o)
-	require.Equal(t, run.ExitComplete, third.ExitCode())
-	require.Equal(t, 3, w.made(source.OpCreatePersistentUI))
 }
 
 // Clusters that share a folder of event logs in S3 each get their own.
@@ -257,7 +243,9 @@ func TestCallsAreListed(t *testing.T) {
 	w.step(shared, appID(2))
 	require.NoError(t, w.s3.Put(t.Context(), bucket, "spark-logs/"+appID(2), logOf(t, "adaptive", appID(2))))
 	w.end(shared, time.Hour)
-	w.run(w.options())
+	o := w.options()
+	o.RetentionDays = 36500
+	w.run(o)
 
 	var fleets []string
 	for _, row := range readLake[tables.Cost](w) {

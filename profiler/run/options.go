@@ -49,9 +49,10 @@ type Options struct {
 	BatchSize      int // clusters
 	BatchDelay     time.Duration
 
-	Environment  string
-	S3OutputPath string // s3:// URI of the tables
-	Output       string // folder of the tables, if S3OutputPath is ""
+	Environment   string
+	S3OutputPath  string // s3:// URI of the tables
+	Output        string // folder of the tables, if S3OutputPath is ""
+	RetentionDays int    // that rows are kept, by the start of their application; 0 is for ever
 }
 
 // Option declares one setting. Its flag, environment variable, key in a file and line in
@@ -77,10 +78,12 @@ func Table() []Option {
 	return slices.Concat(sourceOptions(), limitOptions(), paceOptions(), outputOptions())
 }
 
+// LakeOptions are those that say where the tables are and how long their rows stay.
+func LakeOptions() []Option { return append(outputOptions(), regionOption()) }
+
 func sourceOptions() []Option {
 	return []Option{
-		text("aws_region", "", "AWS region of the clusters. Empty: the region of emr_cluster_arn, or that of the AWS configuration.",
-			"must be an AWS region name such as us-east-1", regionName.MatchString, func(o *Options) *string { return &o.Region }),
+		regionOption(),
 		text("emr_cluster_arn", "", "One cluster. Empty: clusters are discovered.",
 			"must be the ARN of an EMR cluster, of any partition: arn:aws:elasticmapreduce:us-east-1:123456789012:cluster/j-…",
 			func(s string) bool { _, err := source.ParseClusterARN(s); return err == nil }, func(o *Options) *string { return &o.ClusterARN }),
@@ -101,6 +104,11 @@ func sourceOptions() []Option {
 		date("created_before_date", "Only clusters created before this day (UTC).",
 			func(o *Options) *time.Time { return &o.CreatedBefore }),
 	}
+}
+
+func regionOption() Option {
+	return text("aws_region", "", "AWS region of the clusters. Empty: the region of emr_cluster_arn, or that of the AWS configuration.",
+		"must be an AWS region name such as us-east-1", regionName.MatchString, func(o *Options) *string { return &o.Region })
 }
 
 func limitOptions() []Option {
@@ -141,6 +149,8 @@ func outputOptions() []Option {
 			func(s string) bool { _, _, ok := s3files.Split(s); return ok }, func(o *Options) *string { return &o.S3OutputPath }),
 		text("output", "", "Folder that the tables go to, without s3_output_path. Empty: history in the working folder.", "", nil,
 			func(o *Options) *string { return &o.Output }),
+		number("retention_days", "0", "Days that rows are kept after the start of their application; older ones are removed at the end of a"+
+			" run, and not read again. 0: for ever.", 0, func(o *Options) *int { return &o.RetentionDays }),
 	}
 }
 

@@ -12,9 +12,10 @@ func Reference() []byte {
 
 Rendered from profiler/run; edit the table there and run ` + "`make generate`" + `.
 
-` + "`observatory-profiler run`" + ` and ` + "`observatory profile run`" + ` take each option as a flag, as an environment variable, or from a YAML
-file (` + "`--config FILE`" + `) whose keys are the names of the variables. A flag goes before a variable, that before the file, and that before the
-default. An empty variable counts as not set. All violations are reported at once.
+` + "`observatory-profiler run`" + ` and ` + "`observatory profile run`" + ` take each option as a flag, as an environment
+variable, or from a YAML file (` + "`--config FILE`" + `) whose keys are the names of the variables. A flag goes before a
+variable, that before the file, and that before the default. An empty variable counts as not set. All violations are
+reported at once.
 
 | Variable, key | Flag | Default | Meaning | Rule |
 |---|---|---|---|---|
@@ -32,7 +33,7 @@ default. An empty variable counts as not set. All violations are reported at onc
 | %d | All that was asked for is in the tables, or was before. |
 | %d | The run failed: nothing could be discovered, or the tables could not be written. |
 | %d | The options or arguments are wrong. |
-| %d | The run ended, but something is missing: a cluster or an application could not be read, a limit cut, or the run was interrupted. The summary names it; the next run tries again. |
+| %d | Something is missing: a cluster or an application could not be read, a limit cut, or the run was interrupted. The summary names it. |
 `, ExitComplete, ExitFailed, ExitUsage, ExitIncomplete)
 	return []byte(b.String())
 }

@@ -28,21 +28,29 @@ func (v Violation) Error() string {
 	return fmt.Sprintf("%s: %q %s; %s", v.Path, v.Value, v.Rule, v.Remedy)
 }
 
-// Flags are the flags of all options on one command.
+// Flags are the flags of options on one command.
 type Flags struct {
-	set  *pflag.FlagSet
-	file *string
+	options []Option
+	set     *pflag.FlagSet
+	file    *string
 }
 
 // AddFlags declares a flag for each option, and --config.
-func AddFlags(set *pflag.FlagSet) Flags {
-	for _, option := range Table() {
+func AddFlags(set *pflag.FlagSet) Flags { return addFlags(set, Table()) }
+
+// AddLakeFlags declares a flag for each of LakeOptions, and --config, which may have the
+// other options too.
+func AddLakeFlags(set *pflag.FlagSet) Flags { return addFlags(set, LakeOptions()) }
+
+func addFlags(set *pflag.FlagSet, options []Option) Flags {
+	for _, option := range options {
 		set.String(option.Flag(), option.Default, option.Doc)
 		if option.Switch {
 			set.Lookup(option.Flag()).NoOptDefVal = "true"
 		}
 	}
-	return Flags{set: set, file: set.String("config", "", "YAML file with options, under the names of their environment variables")}
+	file := set.String("config", "", "YAML file with options, under the names of their environment variables")
+	return Flags{options: options, set: set, file: file}
 }
 
 // given is a value and where it was given.
@@ -59,7 +67,7 @@ func (f Flags) Resolve(lookup func(string) (string, bool)) (Options, error) {
 			return Options{}, err
 		}
 	}
-	for _, option := range Table() {
+	for _, option := range f.options {
 		if value, ok := lookup(option.Name); ok && value != "" {
 			values[option.Name] = given{value, "environment variable " + option.Name}
 		}
@@ -68,7 +76,7 @@ func (f Flags) Resolve(lookup func(string) (string, bool)) (Options, error) {
 		}
 	}
 	var o Options
-	for _, option := range Table() {
+	for _, option := range f.options {
 		from, ok := values[option.Name]
 		if !ok {
 			from = given{value: option.Default}

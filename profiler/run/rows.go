@@ -56,8 +56,9 @@ func (c *reading) final() bool {
 		return false
 	}
 	for _, outcome := range c.cluster.Outcomes {
-		var lasting *source.Obstacle
-		if outcome.Err != nil && !(errors.As(outcome.Err, &lasting) && !lasting.Passing) {
+		var obstacle *source.Obstacle
+		lasting := errors.As(outcome.Err, &obstacle) && !obstacle.Passing
+		if outcome.Err != nil && !lasting {
 			return false
 		}
 	}

@@ -45,30 +45,59 @@ type Progress interface {
 // cannot be written; whatever else went wrong is in the summary.
 func Run(ctx context.Context, config aws.Config, o Options, progress Progress) (Summary, error) {
 	begun := time.Now()
+	var summary Summary
+	err := Locked(ctx, config, o, "observatory-profiler run", func(kept *lake.Lake, at Place) error {
+		from, err := openSource(ctx, at.config, o, at)
+		if err != nil {
+			return err
+		}
+		r := &runner{o: o, source: from, lake: kept, progress: progress, now: begun}
+		err = r.run(ctx)
+		summary = r.summary
+		summary.Interrupted = ctx.Err() != nil
+		return err
+	})
+	summary.Seconds = time.Since(begun).Seconds()
+	return summary, err
+}
+
+// Place is where the tables are.
+type Place struct {
+	Store  lake.Store
+	Prefix string // in the store: "" or with a slash at its end
+
+	config aws.Config
+}
+
+// Open opens the tables, without the right to write.
+func Open(ctx context.Context, config aws.Config, o Options) (*lake.Lake, Place, error) {
 	if o.Region != "" {
 		config.Region = o.Region
 	}
-	store, prefix, err := openStore(config, o)
+	at := Place{config: config}
+	var err error
+	if at.Store, at.Prefix, err = openStore(config, o); err != nil {
+		return nil, at, err
+	}
+	kept, err := lake.Open(ctx, at.Store, at.Prefix)
 	if err != nil {
-		return Summary{}, err
+		return nil, at, fmt.Errorf("open the tables: %w", err)
 	}
-	tables, err := lake.Open(ctx, store, prefix)
+	return kept, at, nil
+}
+
+// Locked opens the tables and lets do write them, as the only writer. owner is what
+// others are told who writes.
+func Locked(ctx context.Context, config aws.Config, o Options, owner string, do func(*lake.Lake, Place) error) error {
+	kept, at, err := Open(ctx, config, o)
 	if err != nil {
-		return Summary{}, fmt.Errorf("open the tables: %w", err)
+		return err
 	}
-	lease, err := tables.Lock(ctx, "observatory-profiler run")
+	lease, err := kept.Lock(ctx, owner)
 	if err != nil {
-		return Summary{}, err
+		return err
 	}
-	from, err := openSource(ctx, config, o, store, prefix)
-	if err == nil {
-		r := &runner{o: o, source: from, lake: tables, progress: progress}
-		err = r.run(ctx)
-		r.summary.Seconds = time.Since(begun).Seconds()
-		r.summary.Interrupted = ctx.Err() != nil
-		return r.summary, errors.Join(err, lease.Unlock(context.WithoutCancel(ctx)))
-	}
-	return Summary{}, errors.Join(err, lease.Unlock(context.WithoutCancel(ctx)))
+	return errors.Join(do(kept, at), lease.Unlock(context.WithoutCancel(ctx)))
 }
 
 // openStore returns where the tables are, and their prefix in it.
@@ -81,7 +110,7 @@ func openStore(config aws.Config, o Options) (lake.Store, string, error) {
 	return lake.NewBucket(config, bucket), key + "/", nil
 }
 
-func openSource(ctx context.Context, config aws.Config, o Options, store lake.Store, prefix string) (source.Source, error) {
+func openSource(ctx context.Context, config aws.Config, o Options, at Place) (source.Source, error) {
 	behind := history.Options{Timeout: o.Timeout, Failures: o.EndpointFailures}
 	switch {
 	case o.Logs != "":
@@ -94,6 +123,6 @@ func openSource(ctx context.Context, config aws.Config, o Options, store lake.St
 	return source.NewEMR(source.EMROptions{
 		AWS: config, ClusterARN: o.ClusterARN, States: o.States, NameFilter: o.NameFilter,
 		CreatedAfter: o.CreatedAfter, CreatedBefore: o.CreatedBefore, Timeout: o.Timeout, UITimeout: o.UITimeout,
-		MaxUIs: o.MaxUIs, UIs: store, UIPrefix: prefix, History: behind,
+		MaxUIs: o.MaxUIs, UIs: at.Store, UIPrefix: at.Prefix, History: behind,
 	}), nil
 }

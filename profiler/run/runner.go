@@ -16,6 +16,7 @@ type runner struct {
 	source   source.Source
 	lake     *lake.Lake
 	progress Progress
+	now      time.Time // when the run began
 
 	mu      sync.Mutex
 	summary Summary
@@ -32,7 +33,10 @@ func (r *runner) run(ctx context.Context) error {
 	if done := r.summary.ClustersCurrent; done > 0 {
 		line += fmt.Sprintf(", %d of them complete before", done)
 	}
-	if cut := len(found) - r.summary.ClustersCurrent; cut > len(chosen) {
+	if old := r.summary.ClustersExpired; old > 0 {
+		line += fmt.Sprintf(", %d older than retention_days", old)
+	}
+	if cut := len(found) - r.summary.ClustersCurrent - r.summary.ClustersExpired; cut > len(chosen) {
 		line += fmt.Sprintf("; reading %d of %s (max_clusters)", len(chosen), clusters(cut))
 	}
 	r.progress.Printf("%s", line)
@@ -47,7 +51,28 @@ func (r *runner) run(ctx context.Context) error {
 		r.batch(ctx, chosen[first:min(first+r.o.BatchSize, len(chosen))])
 	}
 	r.summary.finish()
-	return r.fatal
+	if r.fatal != nil || ctx.Err() != nil || r.o.RetentionDays == 0 {
+		return r.fatal
+	}
+	removed, err := r.lake.Expire(ctx, r.o.Oldest(r.now), false)
+	r.summary.Expired = len(removed)
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// Oldest is the day (UTC) before which nothing is kept; zero if everything is.
+func (o Options) Oldest(now time.Time) time.Time {
+	if o.RetentionDays == 0 {
+		return time.Time{}
+	}
+	return now.UTC().AddDate(0, 0, -o.RetentionDays).Truncate(24 * time.Hour)
+}
+
+// expired tells that something that began then is too old to be kept.
+func (r *runner) expired(began time.Time) bool {
+	return !began.IsZero() && began.Before(r.o.Oldest(r.now))
 }
 
 // choose leaves out the clusters whose history is complete, and those beyond the limit.
@@ -58,11 +83,14 @@ func (r *runner) choose(found []source.Listed) (chosen []source.Listed) {
 		current[i] = c.Settled && r.lake.IsClusterCurrent(c.ID, r.clusterFingerprint(c))
 	})
 	for i, c := range found {
-		if current[i] {
+		switch {
+		case current[i]:
 			r.summary.ClustersCurrent++
-			continue
+		case r.expired(c.Ended):
+			r.summary.ClustersExpired++
+		default:
+			chosen = append(chosen, c)
 		}
-		chosen = append(chosen, c)
 	}
 	if most := r.o.MaxClusters; most > 0 && len(chosen) > most {
 		r.summary.add(Incomplete{Reason: fmt.Sprintf("%d of %s: the limit is max_clusters", most, clusters(len(chosen)))})

@@ -18,18 +18,21 @@ import (
 type Summary struct {
 	ClustersFound   int `json:"clusters_found"`
 	ClustersCurrent int `json:"clusters_complete_before"` // nothing new can be there
+	ClustersExpired int `json:"clusters_expired"`         // which ended before retention_days
 	ClustersRead    int `json:"clusters_read"`
 	ClustersFailed  int `json:"clusters_failed"` // nothing of them could be read
 
 	ApplicationsFound   int `json:"applications_found"` // attempts, of the clusters that were read
 	ApplicationsCurrent int `json:"applications_complete_before"`
+	ApplicationsExpired int `json:"applications_expired"` // which began before retention_days
 	ApplicationsRead    int `json:"applications_read"`
 	ApplicationsFailed  int `json:"applications_failed"`
 
 	Objects int                   `json:"objects_written"`
 	Removed int                   `json:"objects_removed"`
 	Bytes   int64                 `json:"bytes_written"`
-	Rows    map[tables.Name]int64 `json:"rows"` // of what was read
+	Expired int                   `json:"expired"` // applications and clusters that retention_days removed
+	Rows    map[tables.Name]int64 `json:"rows"`    // of what was read
 
 	// Incomplete lists what another run may find.
 	Incomplete []Incomplete `json:"incomplete"`
@@ -110,6 +113,10 @@ func (s Summary) Print(out io.Writer) {
 		s.ApplicationsFound, s.ApplicationsCurrent, s.ApplicationsRead, s.ApplicationsFailed)
 	fmt.Fprintf(out, "objects       %d written (%d bytes), %d removed, in %s\n",
 		s.Objects, s.Bytes, s.Removed, time.Duration(s.Seconds*float64(time.Second)).Round(100*time.Millisecond))
+	if n := s.Expired + s.ClustersExpired + s.ApplicationsExpired; n > 0 {
+		fmt.Fprintf(out, "retention     %d clusters and %d applications not read again, rows of %d removed\n",
+			s.ClustersExpired, s.ApplicationsExpired, s.Expired)
+	}
 	var rows []string
 	for _, name := range slices.Sorted(maps.Keys(s.Rows)) {
 		rows = append(rows, fmt.Sprintf("%s %d", name, s.Rows[name]))

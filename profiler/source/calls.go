@@ -51,6 +51,7 @@ func Calls() map[Call][]string {
 		{"S3", OpGetObject, EventLogs}:   {"s3:GetObject"},
 		{"S3", OpListObjects, EventLogs}: {"s3:ListBucket"},
 		{"S3", OpGetObject, Lake}:        {"s3:GetObject", "s3:ListBucket"},
+		{"S3", OpListObjects, Lake}:      {"s3:ListBucket"},
 		{"S3", OpPutObject, Lake}:        {"s3:PutObject"},
 		{"S3", OpDeleteObject, Lake}:     {"s3:DeleteObject"},
 	}

@@ -58,7 +58,7 @@ func (l *Logs) Discover(ctx context.Context) ([]Listed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the event logs of %s: %w", l.uri, err)
 	}
-	applications, twice := unique(applications)
+	applications, copies := unique(applications)
 	var clusters []Listed
 	for _, a := range applications {
 		i := slices.IndexFunc(clusters, func(c Listed) bool { return c.ID == a.ID.Cluster })
@@ -68,35 +68,38 @@ func (l *Logs) Discover(ctx context.Context) ([]Listed, error) {
 		}
 		clusters[i].logs = append(clusters[i].logs, a)
 	}
-	for i, c := range clusters {
-		for _, a := range twice {
-			if a.ID.Cluster == c.ID {
-				clusters[i].notes = append(clusters[i].notes, "left out "+a.Log.Name+": another log of "+a.ID.ApplicationID+" has more")
-			}
-		}
+	if n := len(copies); n > 0 {
+		clusters[0].notes = append(clusters[0].notes, fmt.Sprintf("%d logs are left out, since other logs of their applications have more: %s, …",
+			n, copies[0].Log.Name))
 	}
 	return clusters, nil
 }
 
-// unique keeps one log of each attempt: a closed one, else the largest.
-func unique(all []Application) (kept, twice []Application) {
+// unique keeps one log of each attempt: a closed one, else the largest. The others are
+// copies, except for logs of another application with the same id: those stay, with an
+// error.
+func unique(all []Application) (kept, copies []Application) {
 	place := map[tables.Attempt]int{}
 	for _, a := range all {
 		i, known := place[a.ID]
 		switch {
-		case a.Err != nil || !known:
-			if a.Err == nil {
-				place[a.ID] = len(kept)
-			}
+		case a.Err != nil:
+			kept = append(kept, a)
+		case !known:
+			place[a.ID] = len(kept)
+			kept = append(kept, a)
+		case !a.Start.Equal(kept[i].Start):
+			a.Err = fmt.Errorf("log %s: another application with the id %s is in %s: read it as another cluster (source_name)",
+				a.Log.Name, a.ID.ApplicationID, kept[i].Log.Name)
 			kept = append(kept, a)
 		case betterLog(a.Log, kept[i].Log):
-			twice = append(twice, kept[i])
+			copies = append(copies, kept[i])
 			kept[i] = a
 		default:
-			twice = append(twice, a)
+			copies = append(copies, a)
 		}
 	}
-	return kept, twice
+	return kept, copies
 }
 
 func betterLog(a, b *eventlog.Log) bool {
