@@ -4,8 +4,10 @@
 export CGO_ENABLED := 0
 export GOFLAGS := $(shell cat platform/compiler.flags)
 BUILD := GOGC=400 go build -buildvcs=false -ldflags "-s -w"
-# A Python environment with boto3, for the tests of EMR's API.
-PYTHON := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/emr-observatory/test-python
+# A Python environment for the tests of EMR's API and of the tables' SQL; DuckDB needs
+# pytz for timestamps.
+PYTHON_PACKAGES := boto3==1.40.45 duckdb==2.0.0 pytz==2025.2
+PYTHON := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/emr-observatory/test-python-$(shell echo $(PYTHON_PACKAGES) | sha256sum | cut -c1-8)
 # The linters, built from their own module (toolchain/lint) into the cache. Without
 # the project's flags, which turn inlining off: they run often.
 LINT = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/emr-observatory/lint-$(shell cat toolchain/lint/go.* toolchain/lint/*/*.go | sha256sum | cut -c1-16)
@@ -81,7 +83,7 @@ check: lint-tools ## Check format, vet, import rules, unused exports and lint (a
 # on first use. Three packages run at once because clouds mostly wait.
 .PHONY: test
 test: tools ## Run every test, or those of PACKAGES=…
-	@test -x $(PYTHON)/bin/python || { python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q --disable-pip-version-check boto3==1.40.45; }
+	@test -x $(PYTHON)/bin/python || { python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q --disable-pip-version-check $(PYTHON_PACKAGES); }
 	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python go test -p 3 -timeout $(or $(TIMEOUT),60m) $(or $(PACKAGES),./tests/cloud ./tests/kubernetes ./...)
 
 .PHONY: test-long
@@ -99,4 +101,4 @@ artifacts-lock: build ## Rebuild the node artifacts, in both builds, and write t
 .PHONY: generate
 generate: tools ## Regenerate Pulumi.yaml and docs/reference
 	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" go test ./stacks/config ./stacks/outputs ./stacks/changes ./tests/controls ./tests/deployer ./dashboards ./tests/lessons -update
-	go test ./tests/history -run TestReference -update
+	go test ./tests/history ./profiler/run -run TestReference -update

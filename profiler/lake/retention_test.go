@@ -39,7 +39,7 @@ func names(removed []lake.Removed) (all []string) {
 	return all
 }
 
-func applications(t *testing.T, l *lake.Lake, f lake.Filter) (all []string) {
+func found(t *testing.T, l *lake.Lake, f lake.Filter) (all []string) {
 	t.Helper()
 	for row, err := range lake.Read[tables.Application](t.Context(), l, f) {
 		require.NoError(t, err)
@@ -67,7 +67,7 @@ func TestFilterChooses(t *testing.T) {
 		"another attempt":     {lake.Filter{ApplicationID: "application_1_0003", AttemptID: &other}, nil},
 		"region":              {lake.Filter{Region: "eu-west-1"}, nil},
 	} {
-		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, applications(t, l, c.filter)) })
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, found(t, l, c.filter)) })
 	}
 }
 
@@ -85,7 +85,7 @@ func TestExpire(t *testing.T) {
 	require.Equal(t, planned, removed)
 	require.Equal(t, []string{"j-1/application_1_0001", "j-1/application_1_0002"}, names(removed))
 	require.Equal(t, []int64{2, 3}, []int64{int64(removed[0].Objects), removed[0].Rows})
-	require.Equal(t, []string{"j-2/application_1_0001", "j-1/application_1_0003"}, applications(t, l, lake.Filter{}))
+	require.Equal(t, []string{"j-2/application_1_0001", "j-1/application_1_0003"}, found(t, l, lake.Filter{}))
 
 	removed, err = l.Expire(t.Context(), third.AddDate(0, 0, 1), false)
 	require.NoError(t, err)
@@ -104,7 +104,7 @@ func TestDelete(t *testing.T) {
 	removed, err = l.Delete(t.Context(), lake.Filter{ClusterID: "j-1"}, false)
 	require.NoError(t, err)
 	require.Equal(t, []string{"j-1/application_1_0002", "j-1/application_1_0003", "j-1/"}, names(removed))
-	require.Equal(t, []string{"j-2/application_1_0001"}, applications(t, l, lake.Filter{}))
+	require.Equal(t, []string{"j-2/application_1_0001"}, found(t, l, lake.Filter{}))
 	removed, err = l.Delete(t.Context(), lake.Filter{ClusterID: "j-1"}, false)
 	require.NoError(t, err)
 	require.Empty(t, removed)

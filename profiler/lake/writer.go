@@ -131,6 +131,8 @@ func (w *typed[T]) newParquet(to io.Writer, page int) *parquet.GenericWriter[T] 
 		parquet.KeyValueMetadata(metaSchemaVersion, version),
 		parquet.KeyValueMetadata(metaTable, string(w.definition.Name)),
 		parquet.Compression(codec),
+		// Spark 3.5 reads texts of parquet-go's default, DELTA_LENGTH_BYTE_ARRAY, as empty.
+		parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.Plain),
 		parquet.PageBufferSize(page),
 		// In the headers of pages the bounds would be uncut.
 		parquet.DataPageStatistics(false),

@@ -1,0 +1,119 @@
+package lake_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
+	"github.com/emr-observatory/emr-observatory/profiler/fold"
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/source"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+	"github.com/emr-observatory/emr-observatory/toolchain/applications"
+)
+
+// Questions that a user asks, in SQL that DuckDB and Spark understand, with a blank line
+// between them; and the programs that answer them.
+const (
+	questions   = "testdata/questions.sql"
+	duckScript  = "testdata/duck.py"
+	sparkScript = "testdata/spark.py"
+)
+
+// realLake writes the rows of logs that Spark wrote, those of other tests' data. Tasks
+// are included.
+func realLake(t *testing.T, dir string) *lake.Lake {
+	t.Helper()
+	l := openLocked(t, dir)
+	for _, dir := range []string{"fold/testdata", "eventlog/testdata/eventlog_v2_app-20261123103508-0000"} {
+		logs, err := eventlog.Find(os.DirFS(".."), dir)
+		require.NoError(t, err)
+		require.NotEmpty(t, logs)
+		for _, log := range logs {
+			a := source.Identify(t.Context(), log, tables.Cluster{ClusterID: "logs", ClusterName: "logs"})
+			require.NoError(t, a.Err)
+			b, err := l.Begin(a.ID, a.Start)
+			require.NoError(t, err)
+			summary, err := fold.Log(t.Context(), log, a.ID.Cluster, fold.Options{Tasks: true}, b)
+			require.NoError(t, err)
+			written, err := b.Commit(t.Context(), summary.Final, "v1")
+			require.NoError(t, err)
+			for name, rows := range summary.Rows {
+				require.Equal(t, rows, written.Rows[name], name)
+			}
+		}
+	}
+	return l
+}
+
+// DuckDB and Spark give the same rows to each of the questions, and none is empty.
+func TestQuestions(t *testing.T) {
+	dir := t.TempDir()
+	l := realLake(t, dir)
+	olderJobs(t, l, dir)
+	fromDuck := duck(t, filepath.Join(dir, "history"))
+	fromSpark := spark(t, filepath.Join(dir, "history"))
+	asked := strings.Split(read(t, questions), "\n\n")
+	require.Len(t, asked, 10)
+	require.Len(t, fromDuck, len(asked))
+	require.Len(t, fromSpark, len(asked))
+	for i, question := range asked {
+		name, _, _ := strings.Cut(question, "\n")
+		require.NotEmpty(t, fromDuck[i], name)
+		require.Equal(t, fromDuck[i], fromSpark[i], name)
+		t.Logf("%s %d rows", name, len(fromDuck[i]))
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return string(content)
+}
+
+// duck returns DuckDB's rows by question.
+func duck(t *testing.T, lake string) [][][]any {
+	t.Helper()
+	python := os.Getenv("OBSERVATORY_PYTHON")
+	testenv.Require(t, python != "", "OBSERVATORY_PYTHON is not set: `make test` sets it to a Python with duckdb")
+	var stderr strings.Builder
+	cmd := exec.CommandContext(t.Context(), python, duckScript, lake, questions)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, stderr.String())
+	return answers(t, string(out))
+}
+
+// spark returns the rows of a local Spark by question.
+func spark(t *testing.T, lake string) [][][]any {
+	t.Helper()
+	tree, err := applications.Fetch(t.Context(), nil)
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "answers")
+	cmd := exec.CommandContext(t.Context(), filepath.Join(tree, "spark/bin/spark-submit"), "--master", "local[1]",
+		"--conf", "spark.ui.enabled=false", "--conf", "spark.sql.session.timeZone=UTC", "--conf", "spark.driver.host=127.0.0.1",
+		"--conf", "spark.driver.bindAddress=127.0.0.1", "--conf", "spark.sql.shuffle.partitions=1", "--driver-memory", "1g",
+		sparkScript, lake, questions)
+	cmd.Env = append(os.Environ(), "ANSWERS="+file)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	return answers(t, read(t, file))
+}
+
+func answers(t *testing.T, lines string) (all [][][]any) {
+	t.Helper()
+	for line := range strings.Lines(lines) {
+		var rows [][]any
+		require.NoError(t, json.Unmarshal([]byte(line), &rows))
+		all = append(all, rows)
+	}
+	return all
+}
