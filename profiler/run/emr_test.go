@@ -2,6 +2,8 @@ package run_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
+	"github.com/emr-observatory/emr-observatory/localcloud/persistentui"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
@@ -120,6 +123,30 @@ func requireCosts(t *testing.T, w *world) {
 	require.Equal(t, "master", costs[0].Role)
 	require.Equal(t, "m6g.xlarge", costs[0].InstanceType)
 	require.Nil(t, costs[0].USD)
+}
+
+// A history server that hands out no event logs is asked once, and read by REST.
+func TestWithoutEventLogs(t *testing.T) {
+	w := newWorld(t)
+	etl := w.cluster("etl")
+	w.ran(etl, "adaptive", appID(1))
+	w.ran(etl, "cluster-submit", appID(2))
+	w.end(etl, time.Hour)
+	fault := `[{"kind": "server-error", "path": "/logs$"}]`
+	require.NoError(t, os.WriteFile(filepath.Join(w.uis.Dir, persistentui.FaultFile), []byte(fault), 0o600))
+	o := w.options()
+	o.EndpointFailures, o.AppThreads = 1, 1
+	summary, said := w.run(o)
+	require.Equal(t, 2, summary.ApplicationsRead)
+	require.Empty(t, summary.Incomplete)
+	require.Equal(t, 1, strings.Count(said.text(), "its event log cannot be used, REST is"))
+	for _, row := range readLake[tables.Application](w) {
+		require.Equal(t, tables.SourceREST, row.Source)
+		require.NotZero(t, row.NumJobs)
+	}
+	second, _ := w.run(o)
+	require.Zero(t, second.Objects)
+	require.Equal(t, 1, second.ClustersCurrent)
 }
 
 // Runs with a limit reach every cluster in the end, and say what they left. The quota of

@@ -117,8 +117,8 @@ func limitOptions() []Option {
 			0, func(o *Options) *int { return &o.MaxClusters }),
 		number("max_applications", "0", "Applications of each cluster that one run analyzes; those that are complete do not count. 0: all.",
 			0, func(o *Options) *int { return &o.MaxApplications }),
-		number("max_endpoint_failures", "3", "Failures of an endpoint of a cluster's history server after which it is left alone.",
-			1, func(o *Options) *int { return &o.EndpointFailures }),
+		number("max_endpoint_failures", "3", "Failed requests to an endpoint of an application's UI after which it is left alone, and"+
+			" event logs that a cluster's UI refuses until REST alone is used.", 1, func(o *Options) *int { return &o.EndpointFailures }),
 		{
 			Name: "include_tasks", Default: "false", Doc: "Also write the table tasks.", Rule: "must be true or false", Switch: true,
 			set: func(o *Options, s string) (ok bool) { o.IncludeTasks, ok = parseBool(s); return ok },
