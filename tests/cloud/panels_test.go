@@ -98,15 +98,32 @@ func healthyZeros() map[string]string {
 }
 
 // countsAreAboveZero requires that every series of the timeline, of a job that did what
-// it counts, was above zero. A bucket of a histogram may have nothing.
+// it counts, was above zero. Whether a task waits, spills or collects garbage is the
+// machine's affair too, so what is zero gets a second job.
 func countsAreAboveZero(t *testing.T, c *cloud, r check.Report) {
 	t.Helper()
 	zeros, unseen := healthyZeros(), healthyZeros()
 	for series, test := range zeros {
 		requireTest(t, c, series, test)
 	}
-	var found []string
-	checked := 0
+	found, checked := c.alwaysZero(t, r, zeros, unseen)
+	if len(found) > 0 {
+		t.Logf("zero after one job: %v", found)
+		again := panelsJob{life: t, cloud: c}
+		again.wait(t)
+		c.check(t) // waits for its data
+		found, checked = c.alwaysZero(t, r, zeros, unseen)
+	}
+	require.Empty(t, found, "always zero")
+	require.Empty(t, unseen, "no panel has these")
+	require.Greater(t, checked, 90)
+}
+
+// alwaysZero lists the series of the timeline that were never above zero since the
+// report's begin, but for those of zeros; a bucket of a histogram may have nothing. It
+// removes what it sees from unseen, and counts it.
+func (c *cloud) alwaysZero(t *testing.T, r check.Report, zeros, unseen map[string]string) (found []string, checked int) {
+	t.Helper()
 	window := time.Since(r.Since).Round(time.Second)
 	for _, result := range r.Results {
 		if result.Dashboard != links.Timeline || result.Panel == check.VariablePanel || result.Datasource != "prometheus" ||
@@ -122,9 +139,7 @@ func countsAreAboveZero(t *testing.T, c *cloud, r check.Report) {
 			}
 		}
 	}
-	require.Empty(t, found, "always zero")
-	require.Empty(t, unseen, "no panel has these")
-	require.Greater(t, checked, 90)
+	return found, checked
 }
 
 // requireTest requires a test that is named by its folder and its name.
