@@ -75,6 +75,7 @@ const (
 	spotMarket    = "EMR: spot instances, which nothing interrupts; a fleet has nodes of its first instance type only"
 	oneMachine    = "EMR: instance types, EBS volumes and images of nodes; releases differ in name only"
 	onePrimary    = "EMR: several primary nodes"
+	sparkUIsOnly  = "EMR: application user interfaces of Tez, of YARN's timeline server and of MapReduce's job history"
 	oneNetwork    = "VPC: all machines share one network, without route tables between them, NAT and endpoints"
 )
 
@@ -97,9 +98,11 @@ func recordedParts() map[string][]string {
 		"aws:ec2/instance:Instance": {
 			"EC2: images, instance types and root volumes; every instance has this machine's processors and memory",
 		},
-		"aws:ebs/volume:Volume":                    {"EBS: sizes, types, throughput, encryption and snapshots of volumes"},
-		"aws:ssm/parameter:Parameter":              {"Systems Manager: encryption of parameters, which are in memory only"},
-		"aws:emr/cluster:Cluster":                  {spotMarket, oneMachine, onePrimary, "EMR: Kerberos, of which only the realm is kept"},
+		"aws:ebs/volume:Volume":       {"EBS: sizes, types, throughput, encryption and snapshots of volumes"},
+		"aws:ssm/parameter:Parameter": {"Systems Manager: encryption of parameters, which are in memory only"},
+		"aws:emr/cluster:Cluster": {
+			spotMarket, oneMachine, onePrimary, sparkUIsOnly, "EMR: Kerberos, of which only the realm is kept",
+		},
 		"aws:emr/instanceGroup:InstanceGroup":      {spotMarket, oneMachine},
 		"aws:emr/instanceFleet:InstanceFleet":      {spotMarket, oneMachine},
 		"kubernetes:core/v1:PersistentVolumeClaim": {"Kubernetes: sizes of persistent volume claims"},

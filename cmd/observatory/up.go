@@ -14,6 +14,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/local"
 	"github.com/emr-observatory/emr-observatory/internal/progress"
+	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 )
 
 func upCommand(s *settings) *cobra.Command {
@@ -62,6 +63,8 @@ func upCommand(s *settings) *cobra.Command {
 			"index (operatorCidrs[0]=198.51.100.7/32); may be repeated")
 	c.Flags().DurationVar(&o.LogDelay, "log-delay", 0,
 		"delay before step logs appear in S3 (EMR: up to 5m); ignored if the local cloud is already running")
+	c.Flags().DurationVar(&o.EventLogInterval, "ui-delay", emr.DefaultEventLogInterval,
+		"delay before persistent UIs show what a cluster has run (EMR: 2m or more); ignored if the local cloud is already running")
 	c.Flags().StringArrayVar(&o.Accepted, "accept", nil,
 		"logical name of a resource that may be lost, as the refusal names it; may be repeated")
 	c.Flags().BoolVar(&noJob, "no-job", false, "do not run the job")

@@ -16,7 +16,8 @@ type UpOptions struct {
 	Accepted []string // logical names of resources that may be lost
 	Job      bool     // run the example job
 
-	LogDelay time.Duration // see localcloud.Options; of a cloud that this run starts
+	// See localcloud.Options; of a cloud that this run starts.
+	LogDelay, EventLogInterval time.Duration
 }
 
 // Up brings the platform up. It may be run again at any time, also after it was

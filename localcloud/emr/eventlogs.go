@@ -33,7 +33,7 @@ func (s *Service) CollectEventLogs(ctx context.Context) {
 		if err != nil || c.Status.State != types.ClusterStateRunning && c.Status.State != types.ClusterStateWaiting {
 			continue
 		}
-		if err := s.collectEventLogs(ctx, id); err != nil {
+		if err := s.collectEventLogs(ctx, id, false); err != nil {
 			s.Log.Warn("collect event logs", "cluster", id, "error", err)
 		}
 		if err := s.findRunningApplications(id); err != nil {
@@ -42,34 +42,41 @@ func (s *Service) CollectEventLogs(ctx context.Context) {
 	}
 }
 
-// collectEventLogs copies a cluster's event logs from HDFS, if they are there. It does
-// nothing for a cluster that did not get as far as having HDFS.
-func (s *Service) collectEventLogs(ctx context.Context, id string) error {
-	if s.UIs == nil {
-		return nil
-	}
-	c, err := s.Store.Cluster(id)
-	if err != nil {
+// collectEventLogs copies a cluster's event logs from HDFS, if they are there: for the
+// last time, or as far as they are.
+func (s *Service) collectEventLogs(ctx context.Context, id string, last bool) error {
+	hdfs, found, err := s.hdfs(id)
+	switch {
+	case err != nil || !found:
 		return err
+	case last:
+		return s.UIs.CollectLast(ctx, id, hdfs)
+	}
+	return s.UIs.Collect(ctx, id, hdfs)
+}
+
+// hdfs returns the HDFS with a cluster's event logs. found is false if somebody else
+// keeps them, nobody does, or the cluster did not get as far as having HDFS.
+func (s *Service) hdfs(id string) (hdfs persistentui.HDFS, found bool, err error) {
+	c, err := s.Store.Cluster(id)
+	if err != nil || s.UIs == nil || c.Status.Timeline.ReadyDateTime == nil {
+		return hdfs, false, err
 	}
 	nodes, err := s.clusterNodes(id)
-	if err != nil || c.Status.Timeline.ReadyDateTime == nil {
-		return err
+	if err != nil {
+		return hdfs, false, err
 	}
 	dir, err := url.Parse(nodes[0].EventLogDir())
 	if err != nil {
-		return fmt.Errorf("spark.eventLog.dir: %w", err)
-	}
-	if dir.Scheme != "" && dir.Scheme != "hdfs" {
-		return nil
+		return hdfs, false, fmt.Errorf("spark.eventLog.dir: %w", err)
 	}
 	hosts := map[string]string{}
 	for _, n := range nodes {
 		hosts[n.fqdn()] = n.ip()
 	}
-	return s.UIs.Collect(ctx, id, persistentui.HDFS{
+	return persistentui.HDFS{
 		NameNode: fmt.Sprintf("%s:%d", nodes[0].ip(), platform.NameNodeUI), Hosts: hosts, EventLog: dir.Path,
-	})
+	}, dir.Scheme == "" || dir.Scheme == "hdfs", nil
 }
 
 // Primary returns the address of a running cluster's primary node.

@@ -248,7 +248,7 @@ func (s *Service) Terminate(ctx context.Context, id string) error {
 	if err := s.PushLogs(ctx, id); err != nil {
 		s.Log.Warn("push logs", "cluster", id, "error", err)
 	}
-	if err := s.collectEventLogs(ctx, id); err != nil { // before HDFS goes
+	if err := s.collectEventLogs(ctx, id, true); err != nil { // before HDFS goes
 		s.Log.Warn("collect event logs", "cluster", id, "error", err)
 	}
 	return s.remove(id)

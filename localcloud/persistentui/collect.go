@@ -35,6 +35,14 @@ func (s *Service) Collect(ctx context.Context, clusterID string, hdfs HDFS) erro
 	return nil
 }
 
+// CollectLast is Collect before the cluster's HDFS goes. What it has copied is listed by
+// the next answer.
+func (s *Service) CollectLast(ctx context.Context, clusterID string, hdfs HDFS) error {
+	err := s.Collect(ctx, clusterID, hdfs)
+	s.ended.Store(clusterID, time.Now())
+	return err
+}
+
 func (s *Service) collect(ctx context.Context, local string, hdfs HDFS) error {
 	logs, err := hdfs.list(ctx, hdfs.EventLog)
 	if err != nil {

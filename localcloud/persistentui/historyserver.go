@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -61,7 +62,11 @@ func (s *Service) startHistoryServer(ctx context.Context, clusterID string) (*hi
 	if err != nil {
 		return nil, errors.Join(err, output.Close())
 	}
-	if err := server.awaitListed(ctx, port); err != nil {
+	err = server.awaitPort(ctx, port)
+	if err == nil {
+		err = server.awaitListed(ctx, time.Time{})
+	}
+	if err != nil {
 		server.stop()
 		return nil, fmt.Errorf("%w%s", err, tail(output.Name()))
 	}
@@ -117,18 +122,27 @@ func copyOutput(from io.Reader, to io.Writer, port chan<- string) {
 	}
 }
 
-// awaitListed waits until the server listens and has read the list of applications: its
-// page then says when it was updated, and no longer that logs are being processed.
-func (h *historyServer) awaitListed(ctx context.Context, port <-chan string) error {
+// awaitPort waits until the server listens.
+func (h *historyServer) awaitPort(ctx context.Context, port <-chan string) error {
 	select {
 	case p := <-port:
 		h.url = &url.URL{Scheme: "http", Host: platform.Loopback + ":" + p}
+		return nil
 	case <-h.exited:
 		return fmt.Errorf("the process exited: %s", h.cmd.ProcessState)
 	case <-ctx.Done():
-		return ctx.Err()
+		return fmt.Errorf("it does not listen: %w", ctx.Err())
 	}
-	return poll.Until(ctx, poll.Options{Interval: 100 * time.Millisecond}, func(ctx context.Context) error {
+}
+
+// updatedAt is where the server's page says when it began to look for logs (ms since
+// 1970), once it has found them all (FsHistoryProvider.checkForLogs, HistoryPage).
+var updatedAt = regexp.MustCompile(`id="last-updated">([0-9]+)<`)
+
+// awaitListed waits until the server lists every application whose log was there at a
+// time: its page names a later one, and no longer says that logs are being processed.
+func (h *historyServer) awaitListed(ctx context.Context, at time.Time) error {
+	return poll.Until(ctx, poll.Options{Interval: 100 * time.Millisecond, Timeout: startTime}, func(ctx context.Context) error {
 		select {
 		case <-h.exited:
 			return poll.Permanent(fmt.Errorf("the process exited: %s", h.cmd.ProcessState))
@@ -138,10 +152,12 @@ func (h *historyServer) awaitListed(ctx context.Context, port <-chan string) err
 		if err != nil {
 			return err
 		}
-		if !strings.Contains(page, "last-updated") || strings.Contains(page, "currently being processed") {
-			return errors.New("it has not listed all applications yet")
+		if found := updatedAt.FindStringSubmatch(page); found != nil && !strings.Contains(page, "currently being processed") {
+			if updated, err := strconv.ParseInt(found[1], 10, 64); err == nil && updated >= at.UnixMilli() {
+				return nil
+			}
 		}
-		return nil
+		return errors.New("it has not listed all applications yet")
 	})
 }
 

@@ -48,7 +48,24 @@ func (s *Service) acquire(ctx context.Context, clusterID string) (server *histor
 		release()
 		return nil, nil, e.err
 	}
+	if err := s.awaitAll(ctx, clusterID, e); err != nil {
+		release()
+		return nil, nil, err
+	}
 	return e.server, release, nil
+}
+
+// awaitAll waits until a server that was running when its cluster ended lists all that
+// the cluster has run.
+func (s *Service) awaitAll(ctx context.Context, clusterID string, e *entry) error {
+	ended, ok := s.ended.Load(clusterID)
+	if at, isTime := ended.(time.Time); ok && isTime {
+		if err := e.server.awaitListed(ctx, at); err != nil {
+			return fmt.Errorf("wait for the history server: %w", err)
+		}
+		s.ended.CompareAndDelete(clusterID, ended)
+	}
+	return nil
 }
 
 // enter counts a request in. found is false if the caller has to start the server. A

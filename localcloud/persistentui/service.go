@@ -35,6 +35,7 @@ type Service struct {
 	Limits
 
 	collecting sync.Map // locks by cluster id
+	ended      sync.Map // by cluster id: since when its logs are complete, until a server has read them
 	servers    historyServers
 	sessions   sessions
 	faults     faults

@@ -3,6 +3,7 @@ package persistentui_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -11,6 +12,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -148,6 +152,35 @@ const (
 	second  = "application_1700000000000_0002"
 )
 
+// maxIdleBytes is how much more memory the local cloud may have while nobody looks at a UI.
+const maxIdleBytes = 30 << 20
+
+// No server outlives its use, and no more run than may. Once they have stopped, the
+// process is about as large as before, and has no other. It comes first, when the
+// process has not done anything yet.
+func TestHistoryServersStop(t *testing.T) {
+	before := residentBytes(t)
+	u := newUI(t, persistentui.Limits{IdleTime: 2 * time.Second, MaxServers: 1})
+	c := u.login(emrapi.Page{ClusterID: cluster})
+	require.Empty(t, u.applications(c))
+	require.Equal(t, []string{cluster}, u.Running())
+	require.Empty(t, u.applications(u.login(emrapi.Page{ClusterID: "j-OTHER"})))
+	require.Equal(t, []string{"j-OTHER"}, u.Running(), "it made room")
+	require.Eventually(t, func() bool { return len(u.Running()) == 0 }, testTimeout, 50*time.Millisecond)
+	children, err := filepath.Glob("/proc/self/task/*/children")
+	require.NoError(t, err)
+	for _, file := range children {
+		list, err := os.ReadFile(file)
+		if !errors.Is(err, os.ErrNotExist) { // a thread that has ended
+			require.NoError(t, err)
+			require.Empty(t, string(list))
+		}
+	}
+	more := residentBytes(t) - before
+	t.Logf("%.1f MiB more than before", float64(more)/(1<<20))
+	require.Less(t, more, maxIdleBytes)
+}
+
 // The real history server behind the front: its list is complete at the first answer,
 // its pages link below /shs, and every link of them works.
 func TestHistoryServerBehindTheFront(t *testing.T) {
@@ -230,15 +263,15 @@ func TestURLsAndCookiesExpire(t *testing.T) {
 	require.Empty(t, u.Running())
 }
 
-// No server outlives its use, and no more run than may.
-func TestHistoryServersStop(t *testing.T) {
-	u := newUI(t, persistentui.Limits{IdleTime: 2 * time.Second, MaxServers: 1})
-	c := u.login(emrapi.Page{ClusterID: cluster})
-	require.Empty(t, u.applications(c))
-	require.Equal(t, []string{cluster}, u.Running())
-	require.Empty(t, u.applications(u.login(emrapi.Page{ClusterID: "j-OTHER"})))
-	require.Equal(t, []string{"j-OTHER"}, u.Running(), "it made room")
-	require.Eventually(t, func() bool { return len(u.Running()) == 0 }, testTimeout, 50*time.Millisecond)
+// residentBytes returns the resident memory of this process without what Go has freed.
+func residentBytes(t *testing.T) int {
+	t.Helper()
+	debug.FreeOSMemory()
+	text, err := os.ReadFile("/proc/self/statm")
+	require.NoError(t, err)
+	pages, err := strconv.Atoi(strings.Fields(string(text))[1])
+	require.NoError(t, err)
+	return pages * os.Getpagesize()
 }
 
 func TestFaults(t *testing.T) {
