@@ -217,7 +217,9 @@ func (l *listener) closeStages() error {
 		of := l.stageIDs[id]
 		of.live = 0
 		for _, s := range slices.Clone(of.open) {
-			l.seen.openStages++
+			if s.row.CompletionTime == 0 { // else tasks of it have no end
+				l.seen.openStages++
+			}
 			l.finish(s)
 		}
 		if err := l.release(of); err != nil {

@@ -111,7 +111,7 @@ func TestSecrets(t *testing.T) {
 			"spark.redaction.string.regex": "hush[a-z0-9-]*", "spark.redaction.regex": "(?i)salt", "my.salt": canary,
 		}),
 		line("SparkListenerEnvironmentUpdate", object{
-			"Spark Properties": object{"spark.redaction.string.regex": "hush[a-z0-9-]*", "spark.redaction.regex": "(?i)salt", "my.salt": canary},
+			"Spark Properties":  object{"spark.redaction.string.regex": "hush[a-z0-9-]*", "spark.redaction.regex": "(?i)salt", "my.salt": canary},
 			"System Properties": object{"sun.java.command": "Submit --conf spark.a.token=" + canary + " --db-password " + canary + " x.py"},
 			"Hadoop Properties": object{"javax.jdo.option.ConnectionPassword": canary}, "Metrics Properties": object{"sink.credential": canary},
 		}),
