@@ -2,7 +2,6 @@ package localcloud
 
 import (
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -106,11 +105,9 @@ func (c *cloud) run(ctx context.Context, listeners map[string]net.Listener, up f
 		case ServiceIAM:
 			go c.serve(listeners[name], &iamapi.Server{Roles: c.objects.Roles, AccountID: AccountID, Log: c.log})
 		case ServiceAppUI:
-			config, err := serverTLS(c.State)
-			if err != nil {
+			if err := c.serveUIs(listeners[name]); err != nil {
 				return err
 			}
-			go c.serve(tls.NewListener(listeners[name], config), c.clusters.UIs)
 		case ServiceControl:
 			go c.serve(listeners[name], c.controlAPI())
 		case string(platform.WorkloadStatus):
@@ -174,7 +171,9 @@ func (c *cloud) open(ctx context.Context, uiAddress string) error {
 	c.ec2 = c.newEC2()
 	c.clusters = c.newEMR(uiAddress)
 	c.emr = c.newEMRResources()
-	c.kube = c.newKube()
+	if c.kube, err = c.newKube(uiAddress); err != nil {
+		return err
+	}
 	if err := c.clusters.TerminateLost(); err != nil {
 		return err
 	}
@@ -192,23 +191,6 @@ func (c *cloud) newEC2() *ec2.Service {
 			"AWS_DEFAULT_REGION":   AWSRegion,
 		},
 		Credentials: c.roleCredentials, PrepareCLI: applications.WriteCLI, Map: c.internet.Map, Log: c.log,
-	}
-}
-
-// newKube returns the runner of pods, on the instance of c.ec2.
-func (c *cloud) newKube() *kube.Runner {
-	return &kube.Runner{
-		Region: c.region, Dir: filepath.Join(c.State, "kube"), Memory: "/run/kube", Key: c.credentials.Passphrase,
-		Images: c.images(), Prepare: applications.WriteCLI,
-		Binds: []machine.Bind{{From: c.Applications, To: applications.Mount, ReadOnly: true}},
-		Env: map[string]string{
-			"AWS_ENDPOINT_URL_S3": c.objects.Endpoint(), "AWS_ENDPOINT_URL_EMR": "http://" + serviceAddress(portEMR),
-			"AWS_ENDPOINT_URL_SSM": "http://" + serviceAddress(portSSM),
-		},
-		Pods: podsPrefix, Gateway: podsGateway, Log: c.log,
-		Control: c.ec2.Control,
-		Claims:  func() (string, error) { return c.ec2.VolumePath(platform.ControlVolumesDir) },
-		Expose:  c.exposeWorkload,
 	}
 }
 

@@ -37,6 +37,7 @@ func Profiler(r platform.WorkloadRecord, s Settings) (Config, error) {
 					"environment": "prod", "aws_region": f[FactRegion], "s3_output_path": platform.PrefixHistory.URI(f[FactBucket]),
 					"cluster_states": strings.Join(s.Profiler.ClusterStates, ","), "cluster_name_filter": s.Profiler.NameFilter,
 					"max_clusters": s.Profiler.MaxClusters, "include_tasks": s.Profiler.IncludeTasks,
+					"retention_days":      s.Profiler.RetentionDays,
 					"max_cluster_threads": profilerClusterThreads, "max_app_threads": profilerAppThreads,
 				})
 				if err != nil {

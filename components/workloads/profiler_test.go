@@ -22,6 +22,7 @@ import (
 func TestProfilerLoadsItsConfiguration(t *testing.T) {
 	args := sampleArgs()
 	args.Profiler.NameFilter, args.Profiler.IncludeTasks, args.Profiler.IntervalMinutes = "etl: 'nightly'", true, 45
+	args.Profiler.RetentionDays = 400
 	rec := record(t, args, nil)
 	var deployment appsv1.Deployment
 	decodeObject(t, rec, "kubernetes:apps/v1:Deployment", "workloads-profiler", &deployment)
@@ -47,6 +48,7 @@ func TestProfilerLoadsItsConfiguration(t *testing.T) {
 	require.Equal(t, "s3://data-123/lake/history/", options.S3OutputPath)
 	require.Equal(t, "etl: 'nightly'", options.NameFilter)
 	require.Equal(t, args.Profiler.MaxClusters, options.MaxClusters)
+	require.Equal(t, 400, options.RetentionDays)
 	require.True(t, options.IncludeTasks)
 	var states []string
 	for _, state := range options.States {

@@ -37,8 +37,10 @@ type Runner struct {
 	Binds   []machine.Bind   // of every pod
 	Prepare func(root string) error
 	Env     map[string]string // of every pod; the pod's own overrides it
-	Pods    string            // first three octets of the pods' network, "10.42.0"
-	Gateway string
+	// Forwards are ports of every pod's own 127.0.0.1 that lead elsewhere.
+	Forwards []machine.Forward
+	Pods     string // first three octets of the pods' network, "10.42.0"
+	Gateway  string
 	// Control returns the machine that is the node, with the host ports and host
 	// paths, and its instance metadata.
 	Control func() (*region.Machine, machine.Metadata, error)

@@ -53,6 +53,12 @@ func (r *Runner) start(ctx context.Context, w workload, image Image) error {
 	if err != nil {
 		return err
 	}
+	for _, f := range r.Forwards {
+		if err := m.Forward(ctx, f); err != nil {
+			r.Region.Stop(m.Name)
+			return err
+		}
+	}
 	p := &pod{Machine: m, container: spec.Containers[0], grace: gracePeriod(spec), user: runAsUser(spec, spec.Containers[0]), env: env}
 	if err := r.runContainers(ctx, w, image, p, fields); err != nil {
 		end := logTail(filepath.Join(m.Root, containerLog))

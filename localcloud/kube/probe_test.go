@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 )
 
 // serverScript serves HTTP on port 8080 a second after its start: 200 for /ok, else 404.
@@ -75,6 +77,14 @@ func TestLivenessProbeRestartsTheContainer(t *testing.T) {
 		return c.status("hanging").Restarts == 1 && c.status("hanging").Running
 	}, testTimeout, 50*time.Millisecond)
 	c.runIn("hanging", "test -e /tmp/alive")
+}
+
+func TestPodsReachAForwardAtTheirOwnLoopback(t *testing.T) {
+	c := newCluster(t)
+	c.mustApply("Deployment", deployment("web", serverScript, withWebPort, readiness(httpProbe("/ok"))))
+	c.Forwards = []machine.Forward{{Port: 7075, To: c.exposed["web"]}}
+	c.mustApply("Deployment", deployment("client", "sleep infinity"))
+	require.Equal(t, "200", c.runIn("client", "curl -so /dev/null -w '%{http_code}' http://127.0.0.1:7075/ok"))
 }
 
 func TestServicesHaveHostNamesAndNodePorts(t *testing.T) {

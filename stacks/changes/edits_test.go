@@ -209,6 +209,7 @@ func profilerEdits() []edit {
 		one("profiler.clusterStates", `["TERMINATED"]`, reads),
 		one("profiler.nameFilter", `"etl"`, reads),
 		one("profiler.includeTasks", `true`, reads),
+		one("profiler.retentionDays", `400`, reads),
 	}
 }
 
