@@ -86,7 +86,7 @@ func (r *rest) distributions(ctx context.Context, all []history.Stage) ([]distri
 				d.summary, d.p95, err = summaryRow(answer)
 			}
 			if limited.Err() != nil {
-				return err //nolint:wrapcheck // it names the request
+				return err
 			}
 			d.err = err
 			return nil
@@ -116,13 +116,13 @@ func (r *rest) findPartial(ctx context.Context, all []history.Stage, found []dis
 	for _, i := range bySize {
 		s := &all[i]
 		complete, err := r.ui.HasTasks(ctx, s.ID, s.Attempt, known(s))
-		switch {
-		case ctx.Err() != nil:
-			return fmt.Errorf("read tasks of application %s: %w", r.application.ID, err)
-		case err != nil || complete:
-			return nil // without the endpoint nothing is known to be missing
+		if complete || err != nil {
+			break // without the endpoint nothing is known to be missing
 		}
 		found[i].partial = true
+	}
+	if err := context.Cause(ctx); err != nil {
+		return fmt.Errorf("read tasks of application %s: %w", r.application.ID, err)
 	}
 	return nil
 }

@@ -144,7 +144,7 @@ func newClient(o Options) (*Client, error) {
 // is one.
 func roots(bundle string) (*x509.CertPool, error) {
 	if bundle == "" {
-		return nil, nil //nolint:nilnil // no pool is the system's
+		return nil, nil
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {

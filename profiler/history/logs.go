@@ -102,5 +102,5 @@ func (a attended) Read(p []byte) (int, error) {
 	if n > 0 {
 		a.timer.Reset(idleTimeout)
 	}
-	return n, err //nolint:wrapcheck // a reader passes on what it met
+	return n, err
 }

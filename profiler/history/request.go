@@ -239,7 +239,7 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 	if b.left -= int64(n); b.left < 0 {
 		return n, fmt.Errorf("%w of %d bytes", ErrTooLong, b.limit)
 	}
-	return n, err //nolint:wrapcheck // a reader passes on what it met
+	return n, err
 }
 
 // htmlGuard fails on an answer whose first character is that of HTML.
@@ -258,5 +258,5 @@ func (g *htmlGuard) Read(p []byte) (int, error) {
 			}
 		}
 	}
-	return n, err //nolint:wrapcheck // a reader passes on what it met
+	return n, err
 }

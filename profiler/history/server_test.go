@@ -121,7 +121,10 @@ func TestTimesThatSparkDoesNotHave(t *testing.T) {
 
 func TestRepeatsUntilTheServerAnswers(t *testing.T) {
 	failures := map[string]http.HandlerFunc{
-		"too many":     func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "0"); w.WriteHeader(429) },
+		"too many": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusTooManyRequests)
+		},
 		"server error": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
 		"cut off": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "99")

@@ -108,7 +108,7 @@ func (u *UI) TaskSummary(ctx context.Context, stage, attempt int64, quantiles []
 	switch {
 	// StagesResource.taskSummary: "No tasks reported metrics for 7 / 0 yet."
 	case errors.Is(err, ErrNotFound) && strings.Contains(err.Error(), "No tasks reported metrics"):
-		return nil, nil //nolint:nilnil // documented
+		return nil, nil
 	case err != nil:
 		return nil, err
 	}

@@ -42,7 +42,7 @@ type application struct {
 func all() []application {
 	return []application{
 		{mode: "mixed", master: twoExecutors, conf: []string{"spark.executor.memory=512m", "spark.executor.processTreeMetrics.enabled=true",
-			"spark.eventLog.logStageExecutorMetrics=true", "spark.observatory.canary=https://user:secret@host/?token=secret"}},
+			"spark.eventLog.logStageExecutorMetrics=true", "spark.observatory.link=https://user:" + canary + "@host/?token=" + canary}},
 		{mode: "lost", master: twoExecutors, conf: []string{"spark.executor.memory=512m", "spark.excludeOnFailure.enabled=true",
 			"spark.excludeOnFailure.task.maxTaskAttemptsPerNode=3"}},
 		{mode: "killed", master: "local[2]", killed: true},

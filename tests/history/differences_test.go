@@ -41,7 +41,8 @@ func documented() []documentedDifference {
 		{"sql.error_message", "The API tells it since a future version of Spark (SPARK-55881): null.", onlyLogs},
 		{"sql.root_sql_id", "The API tells it since a future version of Spark (SPARK-55881): null.", onlyLogs},
 		{"sql_nodes.metric_type", "The API words values and does not tell types: empty.", func(_, api any) bool { return api == "" }},
-		{"sql_nodes.text", "The API's words, with minimum, median and maximum. Logs have numbers: empty.", func(logs, _ any) bool { return logs == "" }},
+		{"sql_nodes.text", "The API's words, with minimum, median and maximum. Logs have numbers, and no text.",
+			func(logs, _ any) bool { return logs == "" }},
 		{"sql_nodes.value", "The API rounds what it words, and tells no unit of times: null unless the words are exact.", onlyLogs},
 	}
 }

@@ -102,6 +102,7 @@ func TestBothRoadsLeadToTheSameRows(t *testing.T) {
 			rows += len(table)
 			for _, row := range table {
 				cells += len(row)
+				require.NotContains(t, fmt.Sprint(row), canary)
 			}
 		}
 		requireComplete(t, a, summary)

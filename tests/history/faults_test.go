@@ -195,7 +195,7 @@ func TestFaultsLoseNothing(t *testing.T) {
 				requireComplete(t, a, summary)
 				require.True(t, summary.Final)
 				for _, n := range disturbed.counts {
-					rows += int(n)
+					rows += n
 				}
 			}
 			require.Equal(t, every > 0, f.faults > 0)

@@ -22,7 +22,7 @@ type Millis int64
 func (m *Millis) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	token, err := d.ReadToken()
 	if err != nil {
-		return err //nolint:wrapcheck // encoding/json adds the place
+		return err
 	}
 	switch token.Kind() {
 	case 'n':
@@ -49,7 +49,7 @@ type Quantile float64
 func (q *Quantile) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	token, err := d.ReadToken()
 	if err != nil {
-		return err //nolint:wrapcheck // encoding/json adds the place
+		return err
 	}
 	switch token.Kind() {
 	case '0':
@@ -73,7 +73,7 @@ type Length int64
 func (l *Length) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	token, err := d.ReadToken()
 	if err != nil {
-		return err //nolint:wrapcheck // encoding/json adds the place
+		return err
 	}
 	*l = 0
 	if token.Kind() == '"' {
@@ -81,12 +81,6 @@ func (l *Length) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	}
 	return nil
 }
-
-var (
-	_ json.UnmarshalerFrom = (*Length)(nil)
-	_ json.UnmarshalerFrom = (*Millis)(nil)
-	_ json.UnmarshalerFrom = (*Quantile)(nil)
-)
 
 // Properties are names with values, in Spark's order. Spark answers pairs.
 type Properties []Property
@@ -98,7 +92,7 @@ type Property struct{ Name, Value string }
 func (p *Property) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	var pair []string
 	if err := json.UnmarshalDecode(d, &pair); err != nil {
-		return err //nolint:wrapcheck // encoding/json adds the place
+		return err
 	}
 	if len(pair) != 2 {
 		return fmt.Errorf("property of %d parts: must be a name and a value", len(pair))
