@@ -13,16 +13,24 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/gofrs/flock"
 )
 
 // Folder is a Store in a folder of this machine. Files whose name starts with a dot are
-// its own: those not yet complete, and the lock of Swap.
+// its own: those not yet complete, in parts, and the lock of Swap.
 type Folder struct {
 	root *os.Root
 	path string
 }
+
+// parts is where files are until they are complete. One that is older than abandoned is
+// from a killed process.
+const (
+	parts     = ".parts"
+	abandoned = time.Hour
+)
 
 // NewFolder opens a folder and creates it if there is none.
 func NewFolder(dir string) (*Folder, error) {
@@ -33,7 +41,30 @@ func NewFolder(dir string) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the lake's folder: %w", err)
 	}
-	return &Folder{root: root, path: dir}, nil
+	f := &Folder{root: root, path: dir}
+	if err := f.tidy(); err != nil {
+		_ = root.Close()
+		return nil, fmt.Errorf("remove what killed processes left in the lake's folder: %w", err)
+	}
+	return f, nil
+}
+
+// tidy removes abandoned parts.
+func (f *Folder) tidy() error {
+	entries, err := fs.ReadDir(f.root.FS(), parts)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, entry := range entries {
+		info, failed := entry.Info()
+		if failed == nil && time.Since(info.ModTime()) > abandoned {
+			failed = f.root.Remove(path.Join(parts, entry.Name()))
+		}
+		if !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
+	}
+	return err //nolint:wrapcheck // NewFolder says what was done
 }
 
 // Close releases the folder.
@@ -68,7 +99,10 @@ func (f *Folder) put(ctx context.Context, key string, body io.Reader) error {
 	if err := f.root.MkdirAll(path.Dir(key), 0o755); err != nil {
 		return err //nolint:wrapcheck // Put names the file
 	}
-	part := path.Join(path.Dir(key), ".part-"+rand.Text())
+	if err := f.root.MkdirAll(parts, 0o755); err != nil {
+		return err //nolint:wrapcheck // Put names the file
+	}
+	part := path.Join(parts, rand.Text())
 	file, err := f.root.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err //nolint:wrapcheck // Put names the file
@@ -121,6 +155,8 @@ func (f *Folder) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 				return err
 			case ctx.Err() != nil:
 				return ctx.Err()
+			case name == parts:
+				return fs.SkipDir
 			case entry.IsDir() || strings.HasPrefix(entry.Name(), ".") || !strings.HasPrefix(name, prefix):
 				return nil
 			case !yield(name, nil):
@@ -145,7 +181,7 @@ func (f *Folder) Folders(_ context.Context, prefix string) ([]string, error) {
 	}
 	var names []string
 	for _, entry := range entries {
-		if entry.IsDir() {
+		if entry.IsDir() && !strings.HasPrefix(entry.Name(), ".") {
 			names = append(names, entry.Name())
 		}
 	}

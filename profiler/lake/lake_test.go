@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -136,12 +137,16 @@ func commit(t *testing.T, b *lake.Batch, final bool, fingerprint string, rows ..
 	return written
 }
 
-// files returns the SHA-256 of a folder's files by path, without the lake's lease and lock.
+// files returns the SHA-256 of a folder's files by path, without the lake's lease, lock and
+// unfinished files.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	require.NoError(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || entry.Name() == ".lock" || entry.Name() == "writer.json" {
+		switch {
+		case entry != nil && entry.Name() == ".parts":
+			return fs.SkipDir
+		case err != nil || entry.IsDir() || entry.Name() == ".lock" || entry.Name() == "writer.json":
 			return err
 		}
 		content, err := os.ReadFile(path)

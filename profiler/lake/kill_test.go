@@ -1,0 +1,142 @@
+package lake_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
+	"github.com/emr-observatory/emr-observatory/profiler/fold"
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// writerVariable is set in the process that writes a lake until it is killed: the folder.
+const writerVariable = "OBSERVATORY_LAKE_WRITER"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(writerVariable); dir != "" {
+		if err := writeReal(context.Background(), dir, clusters, true); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// clusters is on how many clusters the real application of these tests seems to have run.
+const clusters = 4
+
+// writeReal writes the rows of a real log as if it had run on so many clusters, unless the
+// lake has them. A first look finds no tasks and is not final.
+func writeReal(ctx context.Context, dir string, clusters int, final bool) error {
+	store, err := lake.NewFolder(dir)
+	if err != nil {
+		return err
+	}
+	l, err := lake.Open(ctx, store, "history/")
+	if err != nil {
+		return err
+	}
+	lease, err := l.Lock(ctx, "test")
+	if err != nil {
+		return err
+	}
+	for i := range clusters {
+		log, err := eventlog.Open(os.DirFS(".."), "fold/testdata/app-20261124083856-0000.zstd")
+		if err != nil {
+			return err
+		}
+		id := tables.Attempt{Cluster: tables.Cluster{ClusterID: fmt.Sprintf("j-%d", i)}, ApplicationID: "app-20261124083856-0000"}
+		if l.IsCurrent(id, "v1") {
+			continue
+		}
+		b, err := l.Begin(id, start)
+		if err != nil {
+			return err
+		}
+		if _, err := fold.Log(ctx, log, id.Cluster, fold.Options{Tasks: final}, b); err != nil {
+			return err
+		}
+		if _, err := b.Commit(ctx, final, "v1"); err != nil {
+			return err
+		}
+	}
+	return errors.Join(lease.Unlock(ctx), store.Close())
+}
+
+// A writer that is killed at any moment and started again leaves the bytes of one that was
+// not disturbed. Every other kill waits for a commit.
+func TestKilledWriterResumes(t *testing.T) {
+	const kills = 20
+	r := seeded(t)
+	// The lake that every writer finds: an earlier look at half of the attempts.
+	earlier := t.TempDir()
+	require.NoError(t, writeReal(t.Context(), earlier, clusters/2, false))
+	begin := func() string {
+		dir := t.TempDir()
+		require.NoError(t, os.CopyFS(dir, os.DirFS(earlier)))
+		return dir
+	}
+	undisturbed := begin()
+	began := time.Now()
+	require.NoError(t, startWriter(t, undisturbed).Wait())
+	took := time.Since(began)
+	want := files(t, undisturbed)
+	killed, interrupted := 0, 0
+	for killed < kills {
+		dir := begin()
+		writer := startWriter(t, dir)
+		after := time.Duration(r.Int64N(int64(took)))
+		if killed%2 == 0 {
+			require.Eventually(t, func() bool { return unfinished(t, dir) > 0 }, time.Minute, time.Millisecond)
+			after = time.Duration(r.Int64N(int64(5 * time.Millisecond)))
+		}
+		time.AfterFunc(after, func() { _ = writer.Process.Kill() })
+		if writer.Wait() == nil {
+			continue // it had ended
+		}
+		killed++
+		if unfinished(t, dir) > 0 {
+			interrupted++
+		}
+		require.NoError(t, startWriter(t, dir).Wait())
+		require.Equal(t, want, files(t, dir))
+	}
+	t.Logf("killed %d times within %s, %d times in the middle of a commit", killed, took, interrupted)
+	require.NotZero(t, interrupted)
+	require.NoError(t, startWriter(t, undisturbed).Wait())
+	require.Equal(t, want, files(t, undisturbed), "a second run writes nothing")
+}
+
+// startWriter runs writeReal in a process of its own.
+func startWriter(t *testing.T, dir string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), writerVariable+"="+dir)
+	cmd.Stderr = os.Stderr
+	require.NoError(t, cmd.Start())
+	return cmd
+}
+
+// unfinished counts the manifests of commits that have not ended.
+func unfinished(t *testing.T, dir string) (n int) {
+	t.Helper()
+	manifests, err := filepath.Glob(filepath.Join(dir, "history/_manifest/*/*.json"))
+	require.NoError(t, err)
+	for _, name := range manifests {
+		if strings.Contains(read(t, name), `"writing": true`) {
+			n++
+		}
+	}
+	return n
+}
