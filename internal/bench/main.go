@@ -21,10 +21,12 @@ import (
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/internal/bench/collector"
+	"github.com/emr-observatory/emr-observatory/internal/bench/history"
 )
 
 type options struct {
 	pairs, rows int
+	historyMB   int64
 	cold        bool
 	run         string
 	out         string
@@ -37,9 +39,14 @@ func main() {
 		exitOn(collector.RunMachine(ctx, os.Args[2], os.Stdout))
 		return
 	}
+	if len(os.Args) > 2 && os.Args[1] == history.ReadCommand {
+		exitOn(history.Run(ctx, os.Args[2:], os.Stdout))
+		return
+	}
 	var o options
 	flag.IntVar(&o.pairs, "pairs", 9, "turns of jobs, of JVM starts and of node collectors")
 	flag.IntVar(&o.rows, "rows", 17_000_000, "rows of the job; the default takes about a minute")
+	flag.Int64Var(&o.historyMB, "history-mb", 10_000, "10^6 bytes of the event log that history parse reads, uncompressed")
 	flag.BoolVar(&o.cold, "cold", false, "also measure make up from a fresh clone with empty caches")
 	flag.StringVar(&o.run, "run", "", "measure only the parts whose name matches this regular expression")
 	flag.StringVar(&o.out, "o", "bench.json", "file to write")
@@ -78,7 +85,7 @@ func run(ctx context.Context, o options) error {
 	if err == nil {
 		err = measureParts(ctx, &r, o, slices.DeleteFunc([]part{
 			{"rehearsal", measureRehearsal}, {"preview", measurePreviews}, {"JVM starts", measureJVMStarts}, {"sampling", measureSampling},
-			{"node collector", measureCollectors}, {"up, cold", measureCold},
+			{"node collector", measureCollectors}, {"history parse", measureHistory}, {"up, cold", measureCold},
 		}, excluded))
 	}
 	text, writeErr := json.MarshalIndent(r, "", "  ")

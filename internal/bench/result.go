@@ -24,6 +24,7 @@ type result struct {
 	controlFigures
 	jvmFigures
 	collectorFigures
+	historyFigures
 }
 
 // upFigures are about Pulumi and the local cloud's start.
@@ -127,6 +128,19 @@ type collectorFigures struct {
 	DevelopmentDownloadMB float64 `json:"collector_development_download_mb"`
 }
 
+// historyFigures are about reading the event log of a long application, zstd in, on one
+// processor, see package history.
+type historyFigures struct {
+	ParseLogMB float64 `json:"history_parse_log_mb"` // of the log, uncompressed
+	// Events for each second of CPU time, decoded, without rows; and bytes of their text.
+	ParseEvents float64 `json:"history_parse_events_per_cpu_s"`
+	ParseMB     float64 `json:"history_parse_mb_per_cpu_s"`
+	// The former relative to that of encoding/json with types.
+	ParseRatio float64 `json:"history_parse_over_encoding_json_ratio"`
+	// Largest resident set of a process that reads the log.
+	ParseMiB float64 `json:"history_parse_mib"`
+}
+
 // render prints the figures with their limits. Those without one give a limited
 // figure its scale or its cause.
 func (r result) render() {
@@ -166,6 +180,9 @@ func (r result) render() {
 		{"collector of the local cloud, the same", r.DevelopmentCPU, ""},
 		{"collector for AWS, MB", r.ReleaseMB, ""},
 		{"collector of the local cloud, MB", r.DevelopmentMB, ""},
+		{"events of a log decoded per CPU s, thousands; at least 225", r.ParseEvents / 1000, ""},
+		{"events decoded per CPU s : by encoding/json; at least 3", r.ParseRatio, ""},
+		{"memory that reads a log, MiB", r.ParseMiB, "256"},
 	} {
 		measured := "not measured"
 		if row.measured != 0 {
