@@ -33,7 +33,9 @@ func TestRowsOfAnApplication(t *testing.T) {
 	))
 	require.True(t, summary.Final)
 	require.Empty(t, missing(summary))
-	id := tables.Attempt{Cluster: tables.Cluster{ClusterID: "j-1"}, ApplicationID: "application_1_0001", AttemptID: "2", Source: tables.SourceLogs}
+	id := tables.Attempt{
+		Cluster: tables.Cluster{ClusterID: "j-1"}, ApplicationID: "application_1_0001", AttemptID: "2", Source: tables.SourceLogs,
+	}
 	app := table[tables.Application](t, all)[0]
 	require.Equal(t, id, app.Attempt)
 	require.EqualValues(t, 4<<30, *app.ExecutorMemory)
@@ -42,7 +44,9 @@ func TestRowsOfAnApplication(t *testing.T) {
 	require.Equal(t, []int64{4, 400_000, 1, 1, 2}, []int64{*app.MaxTotalCores, *app.CoreMillis, app.NumJobs, app.NumStages, app.NumTasks})
 	job := table[tables.Job](t, all)[0]
 	require.Equal(t, []any{"stage 0", "d", "g", fold.JobSucceeded}, []any{job.JobName, *job.Description, *job.JobGroup, job.Status})
-	require.Equal(t, []int64{2, 2, 0, 1, 500}, []int64{job.NumTasks, job.NumCompletedTasks, job.NumActiveStages, job.NumCompletedStages, *job.DurationMillis})
+	require.Equal(t, []int64{2, 2, 0, 1, 500}, []int64{
+		job.NumTasks, job.NumCompletedTasks, job.NumActiveStages, job.NumCompletedStages, *job.DurationMillis,
+	})
 	stage := table[tables.StageRow](t, all)[0]
 	require.Equal(t, []int64{400, 402, 14, 100, 40_000}, []int64{
 		stage.ExecutorRunTime, stage.ShuffleReadBytes, stage.ShuffleWriteBytes, stage.FirstTaskLaunchedTime - at(1000), stage.MemoryBytesSpilled,
@@ -68,8 +72,8 @@ func TestRunningApplication(t *testing.T) {
 	all, summary := foldLog(t, folder, "app.inprogress")
 	require.False(t, summary.Final)
 	require.Equal(t, []string{
-		"applications 1 in_progress", "environments ? in_progress", "jobs 1 in_progress", "sql 1 in_progress", "sql_nodes ? in_progress", "stages 2 in_progress",
-		"task_summaries 1 in_progress", "tasks 3 in_progress",
+		"applications 1 in_progress", "environments ? in_progress", "jobs 1 in_progress", "sql 1 in_progress", "sql_nodes ? in_progress",
+		"stages 2 in_progress", "task_summaries 1 in_progress", "tasks 3 in_progress",
 	}, missing(summary))
 	require.Equal(t, fold.JobRunning, table[tables.Job](t, all)[0].Status)
 	stages := table[tables.StageRow](t, all)
@@ -128,7 +132,8 @@ func TestFailures(t *testing.T) {
 	require.Equal(t, "another attempt succeeded", *byID[2].ErrorMessage)
 	require.Nil(t, byID[2].RunTime, "no metrics is not 0")
 	executor := table[tables.Executor](t, all)[0]
-	require.Equal(t, []int64{2, 2, 4}, []int64{executor.CompletedTasks, executor.FailedTasks, executor.TotalTasks}, "Spark counts the second end here")
+	// Spark counts the second end here.
+	require.Equal(t, []int64{2, 2, 4}, []int64{executor.CompletedTasks, executor.FailedTasks, executor.TotalTasks})
 	// Durations are sorted with those of tasks that failed, other metrics are not.
 	summaries := table[tables.TaskSummary](t, all)
 	require.Equal(t, []float64{100, 100, 100, 100, 100}, summaries[0].Duration)
@@ -162,7 +167,11 @@ func TestExecutors(t *testing.T) {
 	const exclusion = "org.apache.spark.scheduler.SparkListener"
 	s := shape{0, 0, 2}
 	lost := try{id: 0, s: s, executor: "2", from: 1100, to: 1200}
-	peaks := func(heap int64) object { return object{"JVMHeapMemory": heap, "TotalGCTime": 5} }
+	peaks := func(executor string, heap int64) string {
+		return line("SparkListenerStageExecutorMetrics", object{
+			"Executor ID": executor, "Stage ID": 0, "Stage Attempt ID": 0, "Executor Metrics": object{"JVMHeapMemory": heap, "TotalGCTime": 5},
+		})
+	}
 	all, summary := foldLines(t, application([]string{
 		line("SparkListenerBlockManagerAdded", object{
 			"Block Manager ID": object{"Executor ID": "driver", "Host": "d", "Port": 7}, "Maximum Memory": 9, "Timestamp": at(0),
@@ -176,9 +185,9 @@ func TestExecutors(t *testing.T) {
 		jobStart(0, 1000, nil, s), submitted(s, 1000), taskStart(lost), executorRemoved("2", 1150, "lost node"),
 		executorRemoved("77", 1150, "never registered"),
 		taskEnd(lost, "ExecutorLostFailure", 0),
-		line("SparkListenerStageExecutorMetrics", object{"Executor ID": "2", "Stage ID": 0, "Stage Attempt ID": 0, "Executor Metrics": peaks(70)}),
-		line("SparkListenerStageExecutorMetrics", object{"Executor ID": "driver", "Stage ID": 0, "Stage Attempt ID": 0, "Executor Metrics": peaks(50)}),
-		line("SparkListenerStageExecutorMetrics", object{"Executor ID": "driver", "Stage ID": 0, "Stage Attempt ID": 0, "Executor Metrics": peaks(40)}),
+		peaks("2", 70),
+		peaks("driver", 50),
+		peaks("driver", 40),
 		completed(s, 1000, 1300, "x"), jobEnd(0, 1300, "x"),
 	}))
 	require.Empty(t, missing(summary))

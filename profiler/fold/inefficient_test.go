@@ -44,7 +44,8 @@ func TestInefficiency(t *testing.T) {
 			c.change(summary)
 			row := &tables.StageRow{Status: StageComplete, TaskCompletionRate: &c.rate, DurationMillis: new(int64(7))}
 			flags := inefficiency(row, summary)
-			require.Equal(t, c.flag, *c.want(flags))
+			got := c.want(flags)
+			require.Equal(t, c.flag, *got)
 			require.Equal(t, c.flag && name != "nothing read", flags.Inefficient)
 			require.EqualValues(t, 7, *flags.StageMillis)
 		})

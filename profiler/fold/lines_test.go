@@ -36,7 +36,7 @@ func applicationEnd(millis int64) string {
 }
 
 func environment(spark object) string {
-	return line("SparkListenerEnvironmentUpdate", object{"Spark Properties": spark, "System Properties": object{}, "Hadoop Properties": object{}})
+	return line("SparkListenerEnvironmentUpdate", object{"Spark Properties": spark, "System Properties": object{}})
 }
 
 func executorAdded(id string, millis int64) string {

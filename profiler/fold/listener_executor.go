@@ -164,7 +164,7 @@ func (l *listener) closeExecutors() error {
 				x.row.TotalDuration = l.end - l.application.Time
 			}
 		}
-		if err := l.attempt.executor(&x.row, x.logs); err != nil {
+		if err := l.executor(&x.row, x.logs); err != nil {
 			return err
 		}
 	}

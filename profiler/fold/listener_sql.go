@@ -115,7 +115,7 @@ func (l *listener) writeExecution(x *execution) error {
 		}
 	}
 	l.seen.plan(x)
-	return l.attempt.sql(&x.row, x.plan, func(m planMetric) (*int64, string) {
+	return l.sql(&x.row, x.plan, func(m planMetric) (*int64, string) {
 		if value, ok := x.values[m.accumulator]; ok {
 			return &value, ""
 		}

@@ -3,7 +3,6 @@ package fold_test
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -264,41 +262,4 @@ func TestLostTasks(t *testing.T) {
 		_, summary := foldLines(t, kept)
 		require.Contains(t, missing(summary), fmt.Sprintf("tasks %d dropped_events", lost), "seed %d", seed)
 	}
-}
-
-// requireUnique fails if two rows have the same key.
-func requireUnique(t *testing.T, d tables.Definition, rows []string) {
-	t.Helper()
-	keys := map[string]bool{}
-	for _, text := range rows {
-		row := reflect.New(d.Type)
-		require.NoError(t, json.Unmarshal([]byte(text), row.Interface()))
-		var key []string
-		for _, column := range d.Key {
-			key = append(key, fmt.Sprint(columnOf(row.Elem(), column)))
-		}
-		id := strings.Join(key, "/")
-		require.False(t, keys[id], "%s %s twice", d.Name, id)
-		keys[id] = true
-	}
-}
-
-// columnOf returns the value of a column, also of an embedded key.
-func columnOf(v reflect.Value, column string) any {
-	for i := range v.NumField() {
-		field := v.Type().Field(i)
-		if field.Anonymous {
-			if value := columnOf(v.Field(i), column); value != nil {
-				return value
-			}
-			continue
-		}
-		if name, _, _ := strings.Cut(field.Tag.Get("parquet"), ","); name == column {
-			if f := v.Field(i); f.Kind() == reflect.Pointer && f.IsNil() {
-				return ""
-			}
-			return reflect.Indirect(v.Field(i)).Interface()
-		}
-	}
-	return nil
 }

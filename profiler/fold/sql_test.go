@@ -46,7 +46,8 @@ func TestPlans(t *testing.T) {
 	))
 	require.Empty(t, missing(summary))
 	sql := table[tables.SQL](t, all)[0]
-	require.Equal(t, []any{fold.SQLCompleted, int64(0), int64(4), int64(900)}, []any{sql.Status, *sql.RootSQLID, sql.PlanLength, *sql.DurationMillis})
+	require.Equal(t, []any{fold.SQLCompleted, int64(0), int64(4), int64(900)},
+		[]any{sql.Status, *sql.RootSQLID, sql.PlanLength, *sql.DurationMillis})
 	require.Equal(t, []int64{0}, sql.JobIDs)
 	require.JSONEq(t, `{"nodes":[
 		{"nodeId":6,"nodeName":"Scan parquet","wholeStageCodegenId":1}, {"nodeId":5,"nodeName":"Project","wholeStageCodegenId":1},
