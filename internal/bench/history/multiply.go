@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -29,7 +28,7 @@ type template struct {
 	parts [][]byte // before, between and after the numbers
 	// Each number is first in the first copy, and step more in each that follows.
 	first, step []int64
-	task        bool
+	flush       bool // Spark flushes it, and ends a frame of zstd
 }
 
 // series are numbers that count one thing, by the fields that have them.
@@ -47,6 +46,9 @@ var number = regexp.MustCompile(`[0-9]+`)
 
 // ofApplication are events that come once.
 var ofApplication = regexp.MustCompile(`^\{"Event":"SparkListener(LogStart|Application|Environment|Executor|BlockManager|ResourceProfile)`)
+
+// unflushed are events that Spark does not flush (org.apache.spark.scheduler.EventLoggingListener).
+var unflushed = regexp.MustCompile(`^\{"Event":"SparkListener(Task|StageSubmitted)`)
 
 // multiplyInto writes a log of a size, as zstd, from that of a folder of rolled files.
 func multiplyInto(ctx context.Context, path, folder string, size int64) (err error) {
@@ -122,7 +124,7 @@ func newMultiplied(lines [][]byte) multiplied {
 		}
 		t := &m.body[i]
 		i++
-		t.task = strings.HasPrefix(string(line), `{"Event":"SparkListenerTask`)
+		t.flush = !unflushed.Match(line)
 		at := 0
 		eachNumber(line, func(of string, n int64, from, to int) {
 			t.parts, t.first, t.step = append(t.parts, line[at:from]), append(t.first, n), append(t.step, last[of]+1)
@@ -152,8 +154,7 @@ func eachNumber(line []byte, found func(of string, n int64, from, to int)) {
 	}
 }
 
-// write writes copies until the text has a size. Like Spark, it ends a frame of zstd at
-// each event that is not about a task (EventLogFileWriter.writeLine).
+// write writes copies until the text has a size.
 func (m multiplied) write(ctx context.Context, out io.Writer, size int64) error {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -175,7 +176,7 @@ func (m multiplied) write(ctx context.Context, out io.Writer, size int64) error 
 		}
 		for i := range m.body {
 			text = m.body[i].append(text, n)
-			if m.body[i].task {
+			if !m.body[i].flush {
 				continue
 			}
 			if err := flush(); err != nil {
