@@ -41,6 +41,7 @@ func TestLifeOfACluster(t *testing.T) {
 	t.Run("a step whose log is late", func(t *testing.T) { c.testLateLog(t, id) })
 	t.Run("a step that is cancelled", func(t *testing.T) { c.testCancelledStep(t, id) })
 	t.Run("the history of a step's application", func(t *testing.T) { c.testHistory(t, id) })
+	t.Run("copies of event logs", func(t *testing.T) { c.testEventLogCopies(t, id) })
 	t.Run("the core group grows", func(t *testing.T) { c.testGrowingCoreGroup(t, id, in) })
 	t.Run("the core group shrinks", func(t *testing.T) { c.testShrinkingCoreGroup(t, id, in) })
 	t.Run("an idle cluster is terminated", func(t *testing.T) { c.testIdleTermination(t, id, in) })
