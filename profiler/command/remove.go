@@ -103,17 +103,23 @@ func (r *removal) from(cmd *cobra.Command, remove func(context.Context, *lake.La
 	if err != nil {
 		return err
 	}
-	removed := []lake.Removed{}
+	var removed []lake.Removed
 	err = run.Locked(cmd.Context(), config, options, cmd.CommandPath(), func(kept *lake.Lake, _ run.Place) (err error) {
 		removed, err = remove(cmd.Context(), kept, options)
 		return err
 	})
+	if err != nil && len(removed) == 0 {
+		return err
+	}
 	return errors.Join(err, r.print(cmd, removed))
 }
 
 func (r *removal) print(cmd *cobra.Command, removed []lake.Removed) error {
 	out := cmd.OutOrStdout()
 	if r.asJSON {
+		if removed == nil {
+			removed = []lake.Removed{}
+		}
 		if err := json.NewEncoder(out).Encode(removed); err != nil {
 			return fmt.Errorf("print what was removed: %w", err)
 		}

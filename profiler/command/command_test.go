@@ -1,0 +1,128 @@
+package command_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/profiler/command"
+	"github.com/emr-observatory/emr-observatory/profiler/run"
+)
+
+// logs are an event log of Spark 3.5 as it was written, in several forms; one of them,
+// compressed with lzf, cannot be read.
+const logs = "../eventlog/testdata"
+
+// rolled is the folder of one of them.
+const rolled = "eventlog_v2_app-20261123103508-0000"
+
+// execute runs a command line and returns its exit code.
+func execute(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	root := &cobra.Command{Use: "observatory-profiler", SilenceUsage: true, SilenceErrors: true}
+	command.AddTo(root)
+	var out, errors bytes.Buffer
+	root.SetOut(&out)
+	root.SetErr(&errors)
+	root.SetArgs(args)
+	code = command.Exit(&errors, root.Name(), root.ExecuteContext(t.Context()))
+	return out.String(), errors.String(), code
+}
+
+// readable copies the log that can be read into a folder.
+func readable(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "team-a")
+	require.NoError(t, os.CopyFS(filepath.Join(dir, rolled), os.DirFS(filepath.Join(logs, rolled))))
+	return dir
+}
+
+func TestRunOverFolder(t *testing.T) {
+	dir, out := readable(t), t.TempDir()
+	stdout, stderr, code := execute(t, "run", "--logs", dir, "--output", out, "--json")
+	require.Equal(t, run.ExitComplete, code, stderr)
+	var summary run.Summary
+	require.NoError(t, json.Unmarshal([]byte(stdout), &summary), "stdout has the summary and nothing else")
+	require.Equal(t, 1, summary.ApplicationsRead)
+	require.Positive(t, summary.Objects)
+	require.Contains(t, stderr, "team-a: 1 of 1 applications read")
+
+	stdout, _, code = execute(t, "run", "--logs", dir, "--output", out)
+	require.Equal(t, run.ExitComplete, code)
+	require.Contains(t, stdout, "applications  1 found, 1 complete before, 0 read, 0 failed")
+	require.Contains(t, stdout, "objects       0 written")
+}
+
+func TestIncompleteRun(t *testing.T) {
+	stdout, stderr, code := execute(t, "run", "--logs", logs, "--output", t.TempDir())
+	require.Equal(t, run.ExitIncomplete, code)
+	require.Contains(t, stdout, "compressed with lzf")
+	require.NotContains(t, stderr, "observatory-profiler:", "the summary has said it")
+}
+
+func TestErrorsOfUsage(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"walk"}, `observatory-profiler: unknown command "walk"; observatory-profiler --help lists the commands`},
+		{[]string{"run", "--max-cluster", "1"}, "unknown flag: --max-cluster"},
+		{[]string{"run", "folder"}, `unknown command "folder" for "observatory-profiler run"`},
+		{[]string{"run", "--max-clusters", "-1"}, `flag --max-clusters: "-1" must be a whole number, 0 or more`},
+		{[]string{"run", "--environment", "prod"}, `s3_output_path: "" must be set in environment prod`},
+		{[]string{"expire", "--output", t.TempDir()}, `retention_days: "0" must be 1 or more`},
+		{[]string{"delete", "--output", t.TempDir()}, "must choose rows by --account"},
+		{[]string{"delete", "--output", t.TempDir(), "--from", "1.1.2026"}, `flag --from: "1.1.2026" must be a date`},
+		{[]string{"delete", "--output", t.TempDir(), "--cluster", "j-1", "--attempt", "1"}, "must choose rows by"},
+	} {
+		stdout, stderr, code := execute(t, test.args...)
+		require.Equal(t, run.ExitUsage, code, test.args)
+		require.Contains(t, stderr, test.want)
+		require.Empty(t, stdout)
+	}
+}
+
+func TestFailedRun(t *testing.T) {
+	stdout, stderr, code := execute(t, "run", "--logs", filepath.Join(t.TempDir(), "none"), "--output", t.TempDir())
+	require.Equal(t, run.ExitFailed, code)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, "observatory-profiler: open the folder of event logs")
+}
+
+func TestRemoval(t *testing.T) {
+	dir, out := readable(t), t.TempDir()
+	_, stderr, code := execute(t, "run", "--logs", dir, "--output", out)
+	require.Equal(t, run.ExitComplete, code, stderr)
+	would, _, code := execute(t, "expire", "--output", out, "--retention-days", "1", "--dry-run")
+	require.Equal(t, run.ExitComplete, code)
+	require.Contains(t, would, "to be removed")
+
+	var removed []struct{ ApplicationID string }
+	stdout, _, _ := execute(t, "delete", "--output", out, "--application", "app-20261123103508-0000", "--attempt", "", "--json")
+	require.NoError(t, json.Unmarshal([]byte(stdout), &removed))
+	require.Len(t, removed, 1)
+	require.Equal(t, "app-20261123103508-0000", removed[0].ApplicationID)
+	stdout, _, _ = execute(t, "delete", "--output", out, "--cluster", "other", "--json")
+	require.Equal(t, "[]\n", stdout)
+	again, _, _ := execute(t, "run", "--logs", dir, "--output", out)
+	require.Contains(t, again, "1 read", "the source brings the rows back")
+}
+
+func TestTablesAreListed(t *testing.T) {
+	stdout, _, code := execute(t, "tables")
+	require.Equal(t, run.ExitComplete, code)
+	require.Contains(t, stdout, "photonanalysis: ")
+	stdout, _, _ = execute(t, "tables", "--json")
+	var listed []struct {
+		Name    string
+		Columns []struct{ Name string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(stdout), &listed))
+	require.Equal(t, "applications", listed[0].Name)
+	require.Equal(t, "account", listed[0].Columns[0].Name)
+}
