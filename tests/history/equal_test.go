@@ -2,6 +2,7 @@ package history_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"testing"
 	"time"
@@ -16,9 +17,12 @@ import (
 
 var cluster = tables.Cluster{Account: "123456789012", Region: "us-east-1", ClusterID: "j-1", ClusterName: "history"}
 
+// patience is how long servers may take on a machine that has other work.
+const patience = 3 * time.Minute
+
 // quick are options with which repetitions take little time.
 func quick() history.Options {
-	return history.Options{Pause: 10 * time.Millisecond, Timeout: time.Minute, ColdTimeout: time.Minute}
+	return history.Options{Pause: 10 * time.Millisecond, Timeout: patience, ColdTimeout: patience}
 }
 
 // attempt is an attempt of an application that the server has.
@@ -42,7 +46,7 @@ func listed(t *testing.T, client *history.Client, wanted int) (all []attempt) {
 			}
 		}
 		return len(all) >= wanted
-	}, time.Minute, 200*time.Millisecond)
+	}, patience, 200*time.Millisecond)
 	return all
 }
 
@@ -83,7 +87,7 @@ func TestBothRoadsLeadToTheSameRows(t *testing.T) {
 	require.NoError(t, err)
 	unused, rows, cells := map[string]bool{}, 0, 0
 	for _, d := range documented() {
-		unused[d.field] = true
+		unused[d.field] = !d.running
 	}
 	attempts := listed(t, client, len(logs))
 	require.Len(t, attempts, len(logs))
@@ -94,7 +98,7 @@ func TestBothRoadsLeadToTheSameRows(t *testing.T) {
 		require.NotNil(t, log, a.id())
 		for _, d := range compare(log.rows, api.rows) {
 			delete(unused, d.field())
-			if reason := explained(d); reason != "" {
+			if reason := explained(d, false); reason != "" {
 				t.Errorf("%s (%s): %v: %s", a.app.Name, a.id(), d, reason)
 			}
 		}
@@ -107,6 +111,7 @@ func TestBothRoadsLeadToTheSameRows(t *testing.T) {
 		}
 		requireComplete(t, a, summary)
 	}
+	maps.DeleteFunc(unused, func(_ string, shows bool) bool { return !shows })
 	require.Empty(t, unused, "no application shows these differences: remove them from the list")
 	t.Logf("%d applications' attempts, %d rows, %d cells", len(attempts), rows, cells)
 }

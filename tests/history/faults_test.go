@@ -183,7 +183,7 @@ func TestFaultsLoseNothing(t *testing.T) {
 			f.every, f.fault, f.spoilt = every, fault, spoilt
 			o := quick()
 			if name == "slow" {
-				o.Timeout, o.ColdTimeout = 6*time.Second, 6*time.Second // a try gets half
+				o.Timeout = 20 * time.Second // a try gets half
 			}
 			client, err := history.OpenWithLogin(f.login, o)
 			require.NoError(t, err)
@@ -206,7 +206,7 @@ func TestFaultsLoseNothing(t *testing.T) {
 	for name, fault := range faults() {
 		every := 5
 		if name == "slow" {
-			every = 60
+			every = 120
 		}
 		disturb(name, every, 0, fault)
 	}

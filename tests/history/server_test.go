@@ -44,7 +44,7 @@ func startServer(t *testing.T, r *run, events string, conf ...string) string {
 		_ = cmd.Wait()
 	})
 	var url string
-	err = poll.Until(t.Context(), poll.Options{Interval: 100 * time.Millisecond, Timeout: time.Minute}, func(context.Context) error {
+	err = poll.Until(t.Context(), poll.Options{Interval: 100 * time.Millisecond, Timeout: patience}, func(context.Context) error {
 		text, err := os.ReadFile(log)
 		if err != nil {
 			return err

@@ -116,5 +116,16 @@ def mode_many():
     sc.parallelize(range(300), 150).count()
 
 
+def mode_held():
+    """An application that runs until the file "go" is there."""
+    sc.parallelize(range(100), 4).map(lambda x: (x % 5, x)).groupByKey(2).count()
+    spark.range(0, 1000, 1, 2).selectExpr("id % 3 as k").groupBy("k").count().collect()
+    with open(folder + "/ui.part", "w") as ui:
+        ui.write(sc.uiWebUrl)
+    os.rename(folder + "/ui.part", folder + "/ui")
+    while not os.path.exists(folder + "/go"):
+        time.sleep(0.1)
+
+
 {name: f for name, f in globals().items() if name.startswith("mode_")}["mode_" + sys.argv[1]]()
 spark.stop()
