@@ -116,9 +116,12 @@ func (l *listener) closeCompleteness() error {
 	return nil
 }
 
-// counted is an endpoint of whose rows the number is known.
+// counted is an endpoint of whose rows the number is known, unless compaction left none.
 func (l *listener) counted(name string, expected, whole int64, missing string) endpoint {
 	reason, why := l.cause()
+	if expected == 0 && l.log.Compacted {
+		return endpoint{name: name, reason: reason, detail: "nothing is left: " + why}
+	}
 	return endpoint{
 		name: name, expected: &expected, seen: whole, reason: reason,
 		detail: fmt.Sprintf("%d of %d %s: %s", expected-whole, expected, missing, why),
@@ -169,7 +172,11 @@ func (l *listener) executorsSeen() endpoint {
 			all++
 		}
 	}
-	return l.counted(Executors, all, whole, "executors have no start")
+	e := l.counted(Executors, all, whole, "executors have no start")
+	if l.log.Compacted {
+		e.expected, e.detail = nil, "executors that were removed before are left out: the history server compacted the log"
+	}
+	return e
 }
 
 // sqlSeen counts executions from the first that was seen: in a driver with several
@@ -194,7 +201,7 @@ func (l *listener) sqlSeen() endpoint {
 func (l *listener) plansSeen() endpoint {
 	rows := l.summary.Rows[(*tables.SQLNode)(nil).Table()]
 	e := l.counted(SQLNodes, rows, rows, "")
-	if sql := l.sqlSeen(); l.seen.unknownPlan || *sql.expected > sql.seen {
+	if sql := l.sqlSeen(); l.seen.unknownPlan || sql.expected == nil || *sql.expected > sql.seen {
 		e.expected, e.detail = nil, "executions are missing, or their plans: "+sql.detail
 	}
 	return e
