@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -43,6 +44,19 @@ func (f Filter) ofName(name string) bool {
 		}
 	}
 	return len(parts) == len(want)
+}
+
+// MatchesCluster reports whether the filter chooses applications of a cluster.
+func (f Filter) MatchesCluster(id tables.Cluster) bool {
+	same := func(want, is string) bool { return want == "" || want == is }
+	return same(f.Account, id.Account) && same(f.Region, id.Region) && same(f.ClusterID, id.ClusterID)
+}
+
+// MatchesAttempt reports whether the filter chooses an attempt of an application that
+// started at an instant.
+func (f Filter) MatchesAttempt(id tables.Attempt, start time.Time) bool {
+	return f.MatchesCluster(id.Cluster) && (f.ApplicationID == "" || f.ApplicationID == id.ApplicationID) &&
+		(f.AttemptID == nil || *f.AttemptID == id.AttemptID) && f.ofDay(day(start))
 }
 
 func (f Filter) ofDay(day string) bool { return f.From <= day && (f.To == "" || day <= f.To) }

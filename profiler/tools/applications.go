@@ -1,0 +1,131 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// ApplicationsIn says which applications are wanted.
+type ApplicationsIn struct {
+	Name      string `json:"name,omitempty" jsonschema:"part of the application's name, in any case"`
+	ClusterID string `json:"cluster_id,omitempty" jsonschema:"cluster, e.g. j-2AXXXXXXGAPLF"`
+	From      string `json:"from,omitempty" jsonschema:"first UTC day on which the application started, as 2026-01-31; by default 30 days before to"`
+	To        string `json:"to,omitempty" jsonschema:"last such day; by default today"`
+	Failed    bool   `json:"failed,omitempty" jsonschema:"only those that did not complete or have failed jobs"`
+	Limit     int    `json:"limit,omitempty" jsonschema:"how many to show, at most 200; by default 20"`
+}
+
+// ApplicationsOut are the latest of the applications that were found.
+type ApplicationsOut struct {
+	Applications []Application `json:"applications" jsonschema:"the latest first"`
+	Total        int           `json:"total" jsonschema:"how many there are"`
+	Truncated    bool          `json:"truncated" jsonschema:"not all of them are shown"`
+	From         string        `json:"from" jsonschema:"first day that was searched"`
+	To           string        `json:"to" jsonschema:"last day that was searched"`
+}
+
+// Application is an attempt of an application, in short.
+type Application struct {
+	ClusterID      string `json:"cluster_id"`
+	ApplicationID  string `json:"application_id"`
+	AttemptID      string `json:"attempt_id" jsonschema:"empty in client mode"`
+	Name           string `json:"name"`
+	User           string `json:"user"`
+	SparkVersion   string `json:"spark_version"`
+	StartTime      string `json:"start_time,omitempty" jsonschema:"UTC"`
+	DurationMillis *int64 `json:"duration_ms,omitempty" jsonschema:"absent while it runs"`
+	Completed      bool   `json:"completed" jsonschema:"it ended by itself; false while it runs and if its driver was killed"`
+	FailedJobs     int64  `json:"failed_jobs"`
+	StepID         string `json:"step_id,omitempty" jsonschema:"EMR step that started it"`
+}
+
+func newApplication(row *tables.Application) Application {
+	a := Application{
+		ClusterID: row.ClusterID, ApplicationID: row.ApplicationID, AttemptID: row.AttemptID, Name: row.ApplicationName,
+		User: row.SparkUser, SparkVersion: row.SparkVersion, StartTime: instant(row.StartTime), DurationMillis: row.DurationMillis,
+		Completed: row.Completed, FailedJobs: row.NumFailedJobs,
+	}
+	if row.StepID != nil {
+		a.StepID = *row.StepID
+	}
+	return a
+}
+
+// instant is "" if it is unknown.
+func instant(at tables.Millis) string {
+	if at == 0 {
+		return ""
+	}
+	return time.UnixMilli(at).UTC().Format(time.RFC3339)
+}
+
+// searchDays is how far back applications are searched by default.
+const searchDays = 30
+
+func (a answers) applications(ctx context.Context, in ApplicationsIn) (ApplicationsOut, error) {
+	out := ApplicationsOut{Applications: []Application{}}
+	most, err := limit(in.Limit)
+	if err != nil {
+		return out, err
+	}
+	f, err := days(in.From, in.To)
+	if err != nil {
+		return out, err
+	}
+	out.From, out.To = f.From, f.To
+	f.ClusterID = in.ClusterID
+	var found []tables.Application
+	name := strings.ToLower(in.Name)
+	for row, err := range a.rows.Applications(ctx, f) {
+		if err != nil {
+			return out, fmt.Errorf("find applications: %w", err)
+		}
+		if !strings.Contains(strings.ToLower(row.ApplicationName), name) || in.Failed && row.Completed && row.NumFailedJobs == 0 {
+			continue
+		}
+		out.Total++
+		found = append(found, row)
+		if len(found) > 2*most {
+			found = latest(found, most)
+		}
+	}
+	for _, row := range latest(found, most) {
+		out.Applications = append(out.Applications, newApplication(&row))
+	}
+	out.Truncated = out.Total > len(out.Applications)
+	return out, nil
+}
+
+// latest returns so many applications, the latest first.
+func latest(found []tables.Application, most int) []tables.Application {
+	slices.SortStableFunc(found, func(a, b tables.Application) int {
+		return cmp.Or(cmp.Compare(b.StartTime, a.StartTime), cmp.Compare(b.ApplicationID, a.ApplicationID), cmp.Compare(b.AttemptID, a.AttemptID))
+	})
+	return found[:min(most, len(found))]
+}
+
+// days returns the filter of the days that are searched.
+func days(from, to string) (lake.Filter, error) {
+	last := time.Now().UTC()
+	if to != "" {
+		var err error
+		if last, err = time.Parse(time.DateOnly, to); err != nil {
+			return lake.Filter{}, fmt.Errorf("to %q: must be a day as 2026-01-31", to)
+		}
+	}
+	first := last.AddDate(0, 0, -searchDays)
+	if from != "" {
+		var err error
+		if first, err = time.Parse(time.DateOnly, from); err != nil {
+			return lake.Filter{}, fmt.Errorf("from %q: must be a day as 2026-01-31", from)
+		}
+	}
+	return lake.Filter{From: first.Format(time.DateOnly), To: last.Format(time.DateOnly)}, nil
+}

@@ -1,0 +1,68 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// DescribeIn says which table's columns are wanted.
+type DescribeIn struct {
+	Table string `json:"table,omitempty" jsonschema:"table whose columns are wanted; by default the tables are listed without columns"`
+}
+
+// DescribeOut are tables.
+type DescribeOut struct {
+	Tables []Table `json:"tables"`
+	Total  int     `json:"total" jsonschema:"how many tables there are"`
+	Rules  string  `json:"rules" jsonschema:"what holds for all tables"`
+}
+
+// Table describes a table.
+type Table struct {
+	Name    string   `json:"name"`
+	Rows    string   `json:"rows" jsonschema:"what its rows are"`
+	Key     []string `json:"key" jsonschema:"columns that identify a row"`
+	Columns []Column `json:"columns,omitempty"`
+}
+
+// Column describes a column.
+type Column struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Nullable bool   `json:"nullable"`
+	Meaning  string `json:"meaning"`
+}
+
+const rules = "Times are UTC. What a source does not know is null, never 0. Ids of jobs, stages and SQL executions repeat across " +
+	"applications and attempts: join on cluster_id, application_id and attempt_id as well. dt is the UTC date on which the application " +
+	"started, or the cluster was created."
+
+func (answers) describe(_ context.Context, in DescribeIn) (DescribeOut, error) {
+	all := tables.All()
+	out := DescribeOut{Tables: []Table{}, Total: len(all), Rules: rules}
+	var names []string
+	for _, d := range all {
+		names = append(names, string(d.Name))
+		if in.Table != "" && in.Table != string(d.Name) {
+			continue
+		}
+		t := Table{Name: string(d.Name), Rows: d.Doc, Key: []string{"cluster_id"}}
+		if d.Scope == tables.OfAttempt {
+			t.Key = append(t.Key, "application_id", "attempt_id")
+		}
+		t.Key = append(t.Key, d.Key...)
+		if in.Table != "" {
+			for _, c := range d.Columns() {
+				t.Columns = append(t.Columns, Column{Name: c.Name, Type: c.Type, Nullable: c.Nullable, Meaning: c.Doc})
+			}
+		}
+		out.Tables = append(out.Tables, t)
+	}
+	if len(out.Tables) == 0 {
+		return out, fmt.Errorf("table %q: must be one of %s", in.Table, strings.Join(names, ", "))
+	}
+	return out, nil
+}

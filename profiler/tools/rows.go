@@ -1,0 +1,70 @@
+package tools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// Rows is where the tools read.
+type Rows interface {
+	// Applications yields the attempts of applications that the filter chooses.
+	Applications(ctx context.Context, f lake.Filter) iter.Seq2[tables.Application, error]
+	// Attempt gives the rows of an attempt to the sink: at least those of the tables in
+	// names. An attempt that is not there has none.
+	Attempt(ctx context.Context, id tables.Attempt, names []tables.Name, sink tables.Sink) error
+}
+
+// FromLake reads the lake.
+func FromLake(l *lake.Lake) Rows { return inLake{l} }
+
+type inLake struct{ lake *lake.Lake }
+
+func (in inLake) Applications(ctx context.Context, f lake.Filter) iter.Seq2[tables.Application, error] {
+	return lake.Read[tables.Application](ctx, in.lake, f)
+}
+
+func (in inLake) Attempt(ctx context.Context, id tables.Attempt, names []tables.Name, sink tables.Sink) error {
+	f := lake.Filter{
+		Account: id.Account, Region: id.Region, ClusterID: id.ClusterID, ApplicationID: id.ApplicationID, AttemptID: &id.AttemptID,
+	}
+	for _, name := range names {
+		if err := in.table(ctx, name, f, sink); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (in inLake) table(ctx context.Context, name tables.Name, f lake.Filter, sink tables.Sink) error {
+	switch name {
+	case (*tables.StageRow)(nil).Table():
+		return put[tables.StageRow](ctx, in.lake, f, sink)
+	case (*tables.TaskSummary)(nil).Table():
+		return put[tables.TaskSummary](ctx, in.lake, f, sink)
+	case (*tables.Completeness)(nil).Table():
+		return put[tables.Completeness](ctx, in.lake, f, sink)
+	case (*tables.Finding)(nil).Table():
+		return put[tables.Finding](ctx, in.lake, f, sink)
+	}
+	return fmt.Errorf("read table %s: %w", name, errors.ErrUnsupported)
+}
+
+func put[T any, P interface {
+	*T
+	tables.Row
+}](ctx context.Context, l *lake.Lake, f lake.Filter, sink tables.Sink) error {
+	for row, err := range lake.Read[T, P](ctx, l, f) {
+		if err != nil {
+			return err //nolint:wrapcheck // names the table
+		}
+		if err := sink.Put(P(&row)); err != nil {
+			return err //nolint:wrapcheck // of this package
+		}
+	}
+	return nil
+}

@@ -1,0 +1,253 @@
+package tools_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/profiler/fold"
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/source"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+	"github.com/emr-observatory/emr-observatory/profiler/tools"
+)
+
+// logsVariable is set in the process that serves the tools on standard input and output:
+// the folder of the event logs.
+const logsVariable = "OBSERVATORY_TOOLS_LOGS"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(logsVariable); dir != "" {
+		logs, err := source.NewLogs(context.Background(), aws.Config{}, dir, "logs")
+		if err == nil {
+			err = tools.Serve(context.Background(), tools.FromSource(logs), os.Stderr)
+		}
+		if err != nil {
+			os.Stderr.WriteString(err.Error())
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// The logs of Spark that these tests ask about, and an application among them.
+const (
+	logs        = "../fold/testdata"
+	application = "app-20261124083856-0000"
+)
+
+func fromLogs(t *testing.T) tools.Rows {
+	t.Helper()
+	s, err := source.NewLogs(t.Context(), aws.Config{}, logs, "logs")
+	require.NoError(t, err)
+	return tools.FromSource(s)
+}
+
+// fromLake returns the rows of the logs in a lake.
+func fromLake(t *testing.T) tools.Rows {
+	t.Helper()
+	store, err := lake.NewFolder(filepath.Join(t.TempDir(), "lake"))
+	require.NoError(t, err)
+	l, err := lake.Open(t.Context(), store, "")
+	require.NoError(t, err)
+	lease, err := l.Lock(t.Context(), "test")
+	require.NoError(t, err)
+	s, err := source.NewLogs(t.Context(), aws.Config{}, logs, "logs")
+	require.NoError(t, err)
+	clusters, err := s.Discover(t.Context())
+	require.NoError(t, err)
+	for _, listed := range clusters {
+		cluster, err := s.Open(t.Context(), listed)
+		require.NoError(t, err)
+		for _, a := range cluster.Applications {
+			b, err := l.Begin(a.ID, a.Start)
+			require.NoError(t, err)
+			_, err = fold.Log(t.Context(), a.Log, a.ID.Cluster, fold.Options{}, b)
+			require.NoError(t, err)
+			_, err = b.Commit(t.Context(), true, a.Fingerprint)
+			require.NoError(t, err)
+		}
+	}
+	require.NoError(t, lease.Unlock(t.Context()))
+	return tools.FromLake(l)
+}
+
+// connect returns a client of a server over rows.
+func connect(t *testing.T, rows tools.Rows) *mcp.ClientSession {
+	t.Helper()
+	there, here := mcp.NewInMemoryTransports()
+	server, err := tools.New(rows, os.Stderr).Connect(t.Context(), there, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = server.Close() })
+	return client(t, here)
+}
+
+func client(t *testing.T, transport mcp.Transport) *mcp.ClientSession {
+	t.Helper()
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = session.Close() })
+	return session
+}
+
+// call returns what a tool answers, or the text of its error.
+func call[Out any](t *testing.T, s *mcp.ClientSession, tool string, arguments map[string]any) (out Out, failed string) {
+	t.Helper()
+	result, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	require.NoError(t, err)
+	require.Len(t, result.Content, 1)
+	text, _ := result.Content[0].(*mcp.TextContent)
+	require.NotNil(t, text)
+	if result.IsError {
+		return out, text.Text
+	}
+	structured, err := json.Marshal(result.StructuredContent)
+	require.NoError(t, err)
+	require.JSONEq(t, string(structured), text.Text)
+	decoder := json.NewDecoder(strings.NewReader(text.Text))
+	decoder.DisallowUnknownFields()
+	require.NoError(t, decoder.Decode(&out))
+	return out, ""
+}
+
+// Every tool is read-only, says what its arguments and answers mean, and has a long name.
+func TestToolsAreDescribed(t *testing.T) {
+	s := connect(t, fromLogs(t))
+	listed, err := s.ListTools(t.Context(), nil)
+	require.NoError(t, err)
+	var names []string
+	for _, tool := range listed.Tools {
+		names = append(names, tool.Name)
+		require.True(t, tool.Annotations.ReadOnlyHint, tool.Name)
+		require.NotEmpty(t, tool.Description)
+		schema, err := json.Marshal(tool.InputSchema)
+		require.NoError(t, err)
+		var in struct {
+			Properties map[string]struct{ Description string }
+		}
+		require.NoError(t, json.Unmarshal(schema, &in))
+		require.NotEmpty(t, in.Properties)
+		for name, property := range in.Properties {
+			require.NotEmptyf(t, property.Description, "%s.%s", tool.Name, name)
+		}
+		require.NotNil(t, tool.OutputSchema, tool.Name)
+	}
+	require.ElementsMatch(t, []string{
+		"get_application_id", "getappid", "get_slowest_stages", "getsloweststages", "describe_tables",
+	}, names)
+}
+
+// Event logs and the lake that was written from them give the same answers, by either name.
+func TestLogsAndLakeAnswerAlike(t *testing.T) {
+	ofLogs, ofLake := connect(t, fromLogs(t)), connect(t, fromLake(t))
+	days := map[string]any{"from": "2026-11-01", "to": "2026-11-30"}
+	found, failed := call[tools.ApplicationsOut](t, ofLogs, "get_application_id", days)
+	require.Empty(t, failed)
+	require.Equal(t, 1, found.Total)
+	require.False(t, found.Truncated)
+	require.Equal(t, application, found.Applications[0].ApplicationID)
+	require.EqualValues(t, "2026-11-24T08:38:55Z", found.Applications[0].StartTime)
+	again, failed := call[tools.ApplicationsOut](t, ofLake, "getappid", days)
+	require.Empty(t, failed)
+	require.Equal(t, found, again)
+
+	which := map[string]any{"application_id": application, "limit": 5}
+	stages, failed := call[tools.StagesOut](t, ofLogs, "get_slowest_stages", which)
+	require.Empty(t, failed)
+	require.Len(t, stages.Stages, 5)
+	require.True(t, stages.Truncated)
+	slowest, failed := call[tools.StagesOut](t, ofLake, "getsloweststages", which)
+	require.Empty(t, failed)
+	require.Equal(t, stages, slowest)
+	t.Logf("%d stages; the slowest: %+v; %d findings", stages.Total, stages.Stages[0], len(stages.Findings))
+}
+
+// The answer is what the rows of the log say, computed here on its own.
+func TestSlowestStagesAreTheSlowest(t *testing.T) {
+	s, err := source.NewLogs(t.Context(), aws.Config{}, logs, "logs")
+	require.NoError(t, err)
+	rows := collected{}
+	id := tables.Attempt{Cluster: tables.Cluster{ClusterID: "logs"}, ApplicationID: application}
+	require.NoError(t, tools.FromSource(s).Attempt(t.Context(), id, nil, rows))
+	ran, longest := 0, int64(0)
+	for _, row := range rows[(*tables.StageRow)(nil).Table()] {
+		if stage, _ := row.(*tables.StageRow); stage.SubmissionTime > 0 {
+			ran++
+			if stage.DurationMillis != nil {
+				longest = max(longest, *stage.DurationMillis)
+			}
+		}
+	}
+	out, failed := call[tools.StagesOut](t, connect(t, fromLogs(t)), "get_slowest_stages", map[string]any{"application_id": application, "limit": 200})
+	require.Empty(t, failed)
+	require.Equal(t, ran, out.Total)
+	require.Len(t, out.Stages, ran)
+	require.Equal(t, longest, *out.Stages[0].DurationMillis)
+	for i, stage := range out.Stages[1:] {
+		require.LessOrEqual(t, *stage.DurationMillis, *out.Stages[i].DurationMillis)
+	}
+}
+
+// collected keeps copies of rows by table.
+type collected map[tables.Name][]tables.Row
+
+func (c collected) Put(row tables.Row) error {
+	if stage, is := row.(*tables.StageRow); is {
+		kept := *stage
+		c[row.Table()] = append(c[row.Table()], &kept)
+	}
+	return nil
+}
+
+// What cannot be answered is an error that says what to do.
+func TestErrorsTellTheRemedy(t *testing.T) {
+	s := connect(t, fromLake(t))
+	for _, c := range []struct {
+		tool      string
+		arguments map[string]any
+		want      string
+	}{
+		{"get_slowest_stages", map[string]any{"application_id": "application_1_0001"}, "get_application_id lists those that are"},
+		{"get_slowest_stages", map[string]any{"application_id": application, "limit": 201}, "must be 1 to 200"},
+		{"get_slowest_stages", map[string]any{"application_id": application, "attempt_id": "2"}, "not known here"},
+		{"get_application_id", map[string]any{"from": "yesterday"}, "must be a day as 2026-01-31"},
+		{"describe_tables", map[string]any{"table": "job"}, "must be one of applications, cluster_summaries, jobs"},
+	} {
+		_, failed := call[map[string]any](t, s, c.tool, c.arguments)
+		require.Contains(t, failed, c.want)
+	}
+}
+
+func TestDescribeTables(t *testing.T) {
+	s := connect(t, fromLake(t))
+	all, failed := call[tools.DescribeOut](t, s, "describe_tables", nil)
+	require.Empty(t, failed)
+	require.Len(t, all.Tables, len(tables.All()))
+	require.Empty(t, all.Tables[0].Columns)
+	jobs, failed := call[tools.DescribeOut](t, s, "describe_tables", map[string]any{"table": "jobs"})
+	require.Empty(t, failed)
+	require.Len(t, jobs.Tables, 1)
+	require.Contains(t, jobs.Tables[0].Columns, tools.Column{Name: "job_id", Type: "BIGINT", Meaning: "job"})
+}
+
+// A process answers on its standard input and output, and writes nothing else there.
+func TestStandardInputAndOutput(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), logsVariable+"="+logs)
+	cmd.Stderr = os.Stderr
+	s := client(t, &mcp.CommandTransport{Command: cmd})
+	out, failed := call[tools.StagesOut](t, s, "getsloweststages", map[string]any{"application_id": application})
+	require.Empty(t, failed)
+	require.Len(t, out.Stages, 20)
+	require.True(t, out.Truncated)
+	require.NoError(t, s.Close())
+}

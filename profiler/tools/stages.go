@@ -1,0 +1,213 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/emr-observatory/emr-observatory/phases/redaction"
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// StagesIn says of which application stages are wanted.
+type StagesIn struct {
+	ApplicationID string  `json:"application_id" jsonschema:"application, e.g. application_1700000000000_0001"`
+	AttemptID     *string `json:"attempt_id,omitempty" jsonschema:"attempt; by default the latest"`
+	ClusterID     string  `json:"cluster_id,omitempty" jsonschema:"cluster, if several have the application"`
+	Limit         int     `json:"limit,omitempty" jsonschema:"how many to show, at most 200; by default 20"`
+}
+
+// StagesOut are the slowest stages of an attempt of an application.
+type StagesOut struct {
+	Application Application `json:"application"`
+	Stages      []Stage     `json:"stages" jsonschema:"attempts of stages that ran, the slowest first"`
+	Total       int         `json:"total" jsonschema:"how many attempts of stages ran"`
+	Truncated   bool        `json:"truncated" jsonschema:"not all of them are shown"`
+	Findings    []Finding   `json:"findings" jsonschema:"what was found of the stages that are shown, the most costly first"`
+	Missing     []Missing   `json:"missing" jsonschema:"what of the application was not seen; empty if nothing is known to be missing"`
+}
+
+// Stage is an attempt of a stage. Times are sums over its tasks, but for duration_ms.
+type Stage struct {
+	StageID           int64    `json:"stage_id"`
+	StageAttemptID    int64    `json:"stage_attempt_id"`
+	Name              string   `json:"name" jsonschema:"call site"`
+	Status            string   `json:"status"`
+	FailureReason     string   `json:"failure_reason,omitempty" jsonschema:"cut"`
+	DurationMillis    *int64   `json:"duration_ms,omitempty" jsonschema:"from submission to completion; absent while it runs"`
+	ShareOfWall       *float64 `json:"share_of_wall,omitempty" jsonschema:"duration_ms / duration of the application, 0 to 1; stages may overlap"`
+	Tasks             int64    `json:"tasks" jsonschema:"as planned"`
+	FailedTasks       int64    `json:"failed_tasks"`
+	MedianTaskMillis  *float64 `json:"median_task_ms,omitempty" jsonschema:"of successful tasks"`
+	LongestTaskMillis *float64 `json:"longest_task_ms,omitempty" jsonschema:"of successful tasks"`
+	SkewRatio         *float64 `json:"skew_ratio,omitempty" jsonschema:"longest_task_ms / median_task_ms"`
+	RunTimeMillis     int64    `json:"run_time_ms"`
+	CPUTimeMillis     int64    `json:"cpu_time_ms"`
+	GCTimeMillis      int64    `json:"gc_time_ms"`
+	InputBytes        int64    `json:"input_bytes"`
+	OutputBytes       int64    `json:"output_bytes"`
+	ShuffleReadBytes  int64    `json:"shuffle_read_bytes"`
+	ShuffleWriteBytes int64    `json:"shuffle_write_bytes"`
+	DiskBytesSpilled  int64    `json:"disk_bytes_spilled"`
+}
+
+// Finding is what was found of a stage.
+type Finding struct {
+	Finding        string   `json:"finding" jsonschema:"kind, e.g. skew"`
+	Severity       string   `json:"severity"`
+	StageID        *int64   `json:"stage_id,omitempty"`
+	StageAttemptID *int64   `json:"stage_attempt_id,omitempty"`
+	ImpactMillis   *int64   `json:"impact_ms,omitempty" jsonschema:"wall clock that it may have cost at most"`
+	Summary        string   `json:"summary"`
+	Advice         string   `json:"advice"`
+	Evidence       []string `json:"evidence" jsonschema:"keys of the rows that show it"`
+}
+
+// Missing is what was not seen of an application.
+type Missing struct {
+	Endpoint string `json:"endpoint"`
+	Seen     int64  `json:"seen"`
+	Missing  *int64 `json:"missing,omitempty" jsonschema:"absent if unknown"`
+	Reason   string `json:"reason"`
+	Detail   string `json:"detail,omitempty"`
+}
+
+// textLimit is how many characters of a long text are shown.
+const textLimit = 300
+
+func (a answers) slowestStages(ctx context.Context, in StagesIn) (StagesOut, error) {
+	out := StagesOut{Stages: []Stage{}, Findings: []Finding{}, Missing: []Missing{}}
+	most, err := limit(in.Limit)
+	if err != nil {
+		return out, err
+	}
+	application, err := a.application(ctx, lake.Filter{ClusterID: in.ClusterID, ApplicationID: in.ApplicationID, AttemptID: in.AttemptID})
+	if err != nil {
+		return out, err
+	}
+	out.Application = newApplication(&application)
+	rows := &stageRows{summaries: map[tables.Stage]tables.TaskSummary{}}
+	names := []tables.Name{
+		(*tables.StageRow)(nil).Table(), (*tables.TaskSummary)(nil).Table(), (*tables.Finding)(nil).Table(), (*tables.Completeness)(nil).Table(),
+	}
+	if err := a.rows.Attempt(ctx, application.Attempt, names, rows); err != nil {
+		return out, fmt.Errorf("read the stages of %s: %w", in.ApplicationID, err)
+	}
+	slices.SortStableFunc(rows.stages, func(a, b tables.StageRow) int {
+		return cmp.Or(cmp.Compare(length(b), length(a)), cmp.Compare(a.StageID, b.StageID), cmp.Compare(a.StageAttemptID, b.StageAttemptID))
+	})
+	out.Total = len(rows.stages)
+	shown := map[tables.Stage]bool{}
+	for _, row := range rows.stages[:min(most, out.Total)] {
+		shown[row.Stage] = true
+		out.Stages = append(out.Stages, newStage(&row, rows.summaries[row.Stage], application.DurationMillis))
+	}
+	out.Truncated = out.Total > len(out.Stages)
+	for _, f := range rows.findings {
+		if f.StageID != nil && f.StageTry != nil && shown[tables.Stage{StageID: *f.StageID, StageAttemptID: *f.StageTry}] {
+			out.Findings = append(out.Findings, newFinding(&f))
+		}
+	}
+	slices.SortStableFunc(out.Findings, func(a, b Finding) int { return cmp.Compare(value(b.ImpactMillis), value(a.ImpactMillis)) })
+	out.Missing = append(out.Missing, rows.missing...)
+	return out, nil
+}
+
+// application returns the latest attempt that the filter chooses. Several clusters with
+// the same application are an error.
+func (a answers) application(ctx context.Context, f lake.Filter) (tables.Application, error) {
+	var found *tables.Application
+	for row, err := range a.rows.Applications(ctx, f) {
+		switch {
+		case err != nil:
+			return row, fmt.Errorf("find application %s: %w", f.ApplicationID, err)
+		case found != nil && found.Cluster != row.Cluster:
+			return row, fmt.Errorf("application %s is on the clusters %s and %s: name the cluster_id", f.ApplicationID, found.ClusterID, row.ClusterID)
+		case found == nil || row.StartTime >= found.StartTime:
+			found = &row
+		}
+	}
+	if found == nil {
+		return tables.Application{}, fmt.Errorf("application %s is not known here: get_application_id lists those that are", f.ApplicationID)
+	}
+	return *found, nil
+}
+
+// stageRows collects what is known of stages: a sink.
+type stageRows struct {
+	stages    []tables.StageRow
+	summaries map[tables.Stage]tables.TaskSummary
+	findings  []tables.Finding
+	missing   []Missing
+}
+
+func (r *stageRows) Put(row tables.Row) error {
+	switch row := row.(type) {
+	case *tables.StageRow:
+		if row.SubmissionTime > 0 {
+			r.stages = append(r.stages, *row)
+		}
+	case *tables.TaskSummary:
+		kept := tables.TaskSummary{Stage: row.Stage, Duration: slices.Clone(row.Duration)}
+		r.summaries[row.Stage] = kept
+	case *tables.Finding:
+		r.findings = append(r.findings, *row)
+	case *tables.Completeness:
+		if row.Reason != "" {
+			r.missing = append(r.missing, Missing{
+				Endpoint: row.Endpoint, Seen: row.Seen, Missing: row.Missing, Reason: row.Reason, Detail: redaction.Cut(row.Detail, textLimit),
+			})
+		}
+	}
+	return nil
+}
+
+// length orders stages that run before all others.
+func length(s tables.StageRow) int64 {
+	if s.DurationMillis == nil {
+		return 1<<63 - 1
+	}
+	return *s.DurationMillis
+}
+
+func value(number *int64) int64 {
+	if number == nil {
+		return 0
+	}
+	return *number
+}
+
+func newStage(row *tables.StageRow, summary tables.TaskSummary, wall *int64) Stage {
+	s := Stage{
+		StageID: row.StageID, StageAttemptID: row.StageAttemptID, Name: redaction.Cut(row.StageName, textLimit), Status: row.Status,
+		DurationMillis: row.DurationMillis, Tasks: row.NumTasks, FailedTasks: row.NumFailedTasks,
+		RunTimeMillis: row.ExecutorRunTime, CPUTimeMillis: row.ExecutorCPUTime / 1e6, GCTimeMillis: row.JVMGCTime,
+		InputBytes: row.InputBytes, OutputBytes: row.OutputBytes, ShuffleReadBytes: row.ShuffleReadBytes,
+		ShuffleWriteBytes: row.ShuffleWriteBytes, DiskBytesSpilled: row.DiskBytesSpilled,
+	}
+	if row.FailureReason != nil {
+		s.FailureReason = redaction.Cut(*row.FailureReason, textLimit)
+	}
+	if row.DurationMillis != nil && wall != nil && *wall > 0 {
+		share := float64(*row.DurationMillis) / float64(*wall)
+		s.ShareOfWall = &share
+	}
+	if quantiles := summary.Duration; len(quantiles) == len(tables.Quantiles()) {
+		median, longest := quantiles[len(quantiles)/2], quantiles[len(quantiles)-1]
+		s.MedianTaskMillis, s.LongestTaskMillis = &median, &longest
+		if median > 0 {
+			ratio := longest / median
+			s.SkewRatio = &ratio
+		}
+	}
+	return s
+}
+
+func newFinding(f *tables.Finding) Finding {
+	return Finding{
+		Finding: f.Finding, Severity: f.Severity, StageID: f.StageID, StageAttemptID: f.StageTry, ImpactMillis: f.Impact,
+		Summary: f.Summary, Advice: f.Advice, Evidence: append([]string{}, f.Evidence...),
+	}
+}
