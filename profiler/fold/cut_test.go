@@ -129,6 +129,34 @@ func TestCompactedLog(t *testing.T) {
 	require.True(t, summary.Final)
 }
 
+// A rolled file that is not there, and an event that is none, are the reasons of what is
+// missing.
+func TestLogWithGaps(t *testing.T) {
+	lines := realLines(t, richLog)
+	folder := t.TempDir()
+	rolled := path.Join(folder, "eventlog_v2_app-20261124083856-0000")
+	require.NoError(t, os.Mkdir(rolled, 0o700))
+	for i, part := range [][]string{lines[:300], lines[300:600], lines[600:]} {
+		if i == 1 {
+			continue
+		}
+		name := fmt.Sprintf("events_%d_app-20261124083856-0000", i+1)
+		require.NoError(t, os.WriteFile(path.Join(rolled, name), []byte(joined(part)), 0o600))
+	}
+	_, summary := foldLog(t, folder, path.Base(rolled))
+	gone := lines[300:600]
+	jobs := missingOf(t, summary, fold.Jobs, fold.Truncation)
+	require.GreaterOrEqual(t, jobs, count(gone, "JobStart"))
+	require.LessOrEqual(t, jobs, count(gone, "JobStart")+count(gone, "JobEnd"))
+	require.Positive(t, jobs)
+
+	damaged := slices.Clone(lines)
+	at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, `{"Event":"SparkListenerJobStart"`) })
+	damaged[at] = damaged[at][:len(damaged[at])/2]
+	_, summary = foldLines(t, damaged)
+	require.EqualValues(t, 1, missingOf(t, summary, fold.Jobs, fold.Truncation))
+}
+
 // Logs of every kind that the phases have, with what they lack, become rows.
 func TestGoldenLogsOfPhases(t *testing.T) {
 	const folder = "../../phases/testdata/logs"

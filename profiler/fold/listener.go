@@ -41,6 +41,7 @@ type listener struct {
 	log     *eventlog.Log
 	engine  *phases.Engine
 
+	lost            eventlog.Lost // the first that the log itself shows, but for its compaction
 	version         string
 	application     eventlog.ApplicationStart
 	started, ended  bool // ApplicationStart and ApplicationEnd came
@@ -122,6 +123,10 @@ func (l *listener) take(event eventlog.Event) error {
 // takeOther takes events of the application and its executors.
 func (l *listener) takeOther(event eventlog.Event) {
 	switch e := event.(type) {
+	case *eventlog.Lost:
+		if l.lost.Cause == "" && e.Cause != eventlog.Compacted {
+			l.lost = *e
+		}
 	case *eventlog.LogStart:
 		l.version = e.SparkVersion
 	case *eventlog.ApplicationStart:

@@ -1,6 +1,7 @@
 package fold
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
@@ -107,7 +108,7 @@ func (l *listener) writeExecution(x *execution) error {
 	l.seen.writtenSQL.add(id)
 	x.row.Status = x.status()
 	x.row.ErrorMessage = nonEmpty(x.failure)
-	slices.SortFunc(x.jobs, func(a, b executionJob) int { return int(a.id - b.id) })
+	slices.SortFunc(x.jobs, func(a, b executionJob) int { return cmp.Compare(a.id, b.id) })
 	for _, j := range x.jobs {
 		x.row.JobIDs = append(x.row.JobIDs, j.id)
 		if j.status == JobFailed {

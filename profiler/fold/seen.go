@@ -3,6 +3,7 @@ package fold
 import (
 	"fmt"
 
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
@@ -130,20 +131,19 @@ func (l *listener) counted(name string, expected, whole int64, missing string) e
 
 // cause is why events are missing, if any are.
 func (l *listener) cause() (reason Reason, detail string) {
-	report := &l.summary.Report
 	switch {
 	case l.log.Compacted:
 		return Compaction, "the history server compacted the log"
+	case l.lost.Cause == eventlog.Unread:
+		return DroppedEvents, "an event could not be read: " + l.lost.Reason
+	case l.lost.Cause != "":
+		return Truncation, "the log lacks events: " + l.lost.Reason
 	case !l.ended && l.log.InProgress:
 		return InProgress, "Spark has not closed the log: the application runs, or its driver was killed"
-	case report.Truncated != "":
-		return Truncation, "the log is cut off at " + report.Truncated
+	case l.summary.Report.Truncated != "":
+		return Truncation, "the log is cut off at " + l.summary.Report.Truncated
 	case !l.ended:
 		return Truncation, "the log does not have the end of the application"
-	case report.Damaged != "":
-		return Truncation, "the log is damaged: " + report.Damaged
-	case report.Unread != "":
-		return DroppedEvents, "an event could not be read: " + report.Unread
 	}
 	return DroppedEvents, "the driver dropped events, or the cluster lost them"
 }
