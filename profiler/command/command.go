@@ -28,7 +28,7 @@ Credentials, region and endpoints of AWS are those of the AWS SDK: variables suc
 role of the machine.`
 
 func commands() []*cobra.Command {
-	return []*cobra.Command{runCommand(), serveCommand(), expireCommand(), deleteCommand(), tablesCommand()}
+	return []*cobra.Command{runCommand(), serveCommand(), toolsCommand(), expireCommand(), deleteCommand(), tablesCommand()}
 }
 
 // AddTo makes c a command that has the profiler's commands.
@@ -39,7 +39,7 @@ func AddTo(c *cobra.Command) {
 		if len(args) > 0 {
 			return usage(fmt.Errorf("unknown command %q; %s --help lists the commands", args[0], c.CommandPath()))
 		}
-		return c.Help() //nolint:wrapcheck // of a terminal
+		return c.Help()
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	c.AddCommand(commands()...)

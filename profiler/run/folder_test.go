@@ -98,7 +98,11 @@ func objects(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	require.NoError(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || strings.HasPrefix(name, "_") || strings.HasPrefix(entry.Name(), ".") {
+		own := name != "." && strings.Trim(entry.Name()[:1], "._") == ""
+		switch {
+		case err == nil && own && entry.IsDir():
+			return fs.SkipDir
+		case err != nil || own || entry.IsDir():
 			return err
 		}
 		content, err := os.ReadFile(filepath.Join(dir, name))

@@ -110,6 +110,19 @@ func openStore(config aws.Config, o Options) (lake.Store, string, error) {
 	return lake.NewBucket(config, bucket), key + "/", nil
 }
 
+// Source opens what the options read from, for those who read it without writing tables.
+// Only the ids of persistent UIs are then written where the tables are.
+func Source(ctx context.Context, config aws.Config, o Options) (source.Source, error) {
+	at := Place{config: config}
+	if o.Logs == "" && o.HistoryServer == "" {
+		var err error
+		if _, at, err = Open(ctx, config, o); err != nil {
+			return nil, err
+		}
+	}
+	return openSource(ctx, at.config, o, at)
+}
+
 func openSource(ctx context.Context, config aws.Config, o Options, at Place) (source.Source, error) {
 	behind := history.Options{Timeout: o.Timeout, Failures: o.EndpointFailures}
 	switch {

@@ -3,7 +3,6 @@ package run_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,7 +25,7 @@ import (
 // primary node, over a folder of logs.
 func onPrimary(w *world, logs string) (address string) {
 	w.t.Helper()
-	address = fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 2+rand.IntN(250)) //nolint:gosec // no secret
+	address = fmt.Sprintf("127.77.%d.%d", os.Getpid()>>8&0xff, os.Getpid()&0xff)
 	argv := hadoop.HistoryServerCommand(w.uis.JavaHome, filepath.Join(w.uis.Applications, "spark"), map[string]string{
 		"spark.history.fs.logDirectory": "file://" + logs, "spark.history.fs.update.interval": "1s",
 		"spark.history.ui.port": fmt.Sprint(platform.SparkHistoryUI),

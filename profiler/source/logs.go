@@ -129,7 +129,7 @@ const identifying = 16
 func identifyAll(ctx context.Context, files fs.FS, dir string, cluster tables.Cluster) ([]Application, error) {
 	logs, err := eventlog.Find(files, dir)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the callers name the folder
+		return nil, err
 	}
 	found := make([]Application, len(logs))
 	var group errgroup.Group
@@ -141,7 +141,7 @@ func identifyAll(ctx context.Context, files fs.FS, dir string, cluster tables.Cl
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err //nolint:wrapcheck // that of the context
+		return nil, err
 	}
 	slices.SortStableFunc(found, newest)
 	return found, nil
