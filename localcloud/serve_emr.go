@@ -18,7 +18,8 @@ func (c *cloud) newEMR(uiAddress string) *emr.Service {
 	service := &emr.Service{
 		Region: c.region, Store: c.store, Objects: c.objects, Applications: c.Applications, JavaHome: c.JavaHome,
 		AWSRegion: AWSRegion, AccountID: AccountID, Gateway: networkGateway,
-		Credentials: c.roleCredentials, Address: c.ec2.NodeAddress, Expose: c.expose, Clock: clock.RealClock{}, Log: c.log, LogDelay: c.LogDelay, EventLogInterval: c.EventLogInterval,
+		Credentials: c.roleCredentials, Address: c.ec2.NodeAddress, Expose: c.expose, Clock: clock.RealClock{}, Log: c.log,
+		LogDelay: c.LogDelay, EventLogInterval: c.EventLogInterval,
 	}
 	service.UIs = &persistentui.Service{
 		Dir: filepath.Join(c.State, "persistent-uis"), Applications: c.Applications, JavaHome: c.JavaHome,

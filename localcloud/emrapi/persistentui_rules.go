@@ -24,7 +24,8 @@ const (
 
 // clusterARN matches a cluster's ARN of any partition: aws, aws-cn, aws-us-gov and
 // those of closed regions.
-var clusterARN = regexp.MustCompile(`^arn:aws(?:-[a-z]+)*:elasticmapreduce:[a-z]{2}(?:-[a-z]+)+-[0-9]+:([0-9]{12}):cluster/(j-[0-9A-Z]{1,40})$`)
+var clusterARN = regexp.MustCompile(
+	`^arn:aws(?:-[a-z]+)*:elasticmapreduce:[a-z]{2}(?:-[a-z]+)+-[0-9]+:([0-9]{12}):cluster/(j-[0-9A-Z]{1,40})$`)
 
 // releaseNumbers matches the numbers of a release label.
 var releaseNumbers = regexp.MustCompile(`^emr-([0-9]+)\.([0-9]+)\.[0-9]+$`)

@@ -93,7 +93,8 @@ func (s *Service) fail(w http.ResponseWriter, r *http.Request, f *Fault, cookie 
 	case loginPage:
 		s.sessions.end(cookie)
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(w, "<!DOCTYPE html><html><head><title>Sign in</title></head><body><form action=\"/login\">Sign in</form></body></html>\n")
+		_, _ = io.WriteString(w, "<!DOCTYPE html><html><head><title>Sign in</title></head>"+
+			"<body><form action=\"/login\">Sign in</form></body></html>\n")
 	case throttled:
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "Too Many Requests", http.StatusTooManyRequests)

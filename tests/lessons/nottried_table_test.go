@@ -13,7 +13,7 @@ type notTried struct {
 
 // notTriedOnAWS lists everything in the project that says "not tried on AWS".
 func notTriedOnAWS() []notTried {
-	return slices.Concat(accountNotTried(), clusterNotTried(), observeNotTried())
+	return slices.Concat(accountNotTried(), clusterNotTried(), observeNotTried(), historyNotTried())
 }
 
 const noAccount = "No AWS account."

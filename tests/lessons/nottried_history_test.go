@@ -1,0 +1,25 @@
+package lessons_test
+
+// historyNotTried returns what EMR decides about the history of Spark's applications.
+func historyNotTried() []notTried {
+	return []notTried{
+		{
+			"A persistent UI is STARTING until it is ATTACHED, and its URL opens a page by a redirect and a cookie.",
+			"The API names no statuses; nothing is published about the pages.",
+			"The local cloud does so in front of Spark's own history server, and refuses UIs by the Management Guide's rules.",
+			[]string{"localcloud/emrapi TestBoto3OpensPersistentUIs", "localcloud/persistentui TestURLsAndCookiesExpire"},
+			"`aws emr create-persistent-app-ui --target-resource-arn CLUSTER_ARN`, then describe-persistent-app-ui, " +
+				"get-persistent-app-ui-presigned-url, and `curl --include --location URL`",
+		}, {
+			"A persistent UI lists all that a terminated cluster has run.", noAccount,
+			"The local cloud takes the last event logs out of HDFS before it removes the nodes.",
+			[]string{"localcloud/emr TestLifeOfACluster"},
+			"`aws emr terminate-clusters --cluster-ids CLUSTER` right after a job; in its UI ten minutes later, `/shs/api/v1/applications`",
+		}, {
+			"EMR names a step's YARN applications in AdditionalInfo.", "EMR does not say how it knows them.",
+			"The local cloud takes them from the lines of the step's log about submissions.",
+			[]string{"localcloud/emr TestLifeOfACluster"},
+			"`aws emr describe-step --cluster-id CLUSTER --step-id STEP --query Step.AdditionalInfo`",
+		},
+	}
+}
