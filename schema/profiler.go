@@ -1,8 +1,6 @@
 package schema
 
-import (
-	"github.com/emr-observatory/emr-observatory/schema/violation"
-)
+import "github.com/emr-observatory/emr-observatory/schema/violation"
 
 // Profiler is the workload that brings the Spark history of EMR clusters home to the
 // lake. Options that only a person needs are those of the program itself.
@@ -22,7 +20,7 @@ func (Profiler) Help() map[string]string {
 		"enabled": "Read the Spark history of the account's EMR clusters in this region, whoever started them, and write it as tables to " +
 			"lake/history/. False: no workload, and no rights for it; tables that exist stay.",
 		"intervalMinutes": "Time between the starts of two runs. A run reads what is new, and again what was not final.",
-		"maxClusters":     "Clusters that one run reads, the newest first. The status page says how many there were.",
+		"maxClusters":     "Clusters that one run reads, the newest first; those whose history is complete do not count.",
 		"clusterStates":   "States of the clusters that are read.",
 		"nameFilter":      "Text that the names of the clusters contain. Empty: any name.",
 		"includeTasks":    "Write a row for every task, too: the table tasks may be larger than all others together.",
