@@ -1,6 +1,6 @@
 package fold
 
-import "math/bits"
+import "math"
 
 // ids is a set of ids. Spark counts ids up, so that a set of all takes 1 bit for each.
 type ids struct {
@@ -30,27 +30,41 @@ func (s *ids) add(id int64) bool {
 
 func (s *ids) has(id int64) bool { return s.words[id>>6]&(1<<(id&63)) != 0 }
 
-// attempts counts the attempts of stages, which Spark counts up from 0.
-type attempts map[int64]uint64 // bits of the attempts that were seen, by stage
+// attempts are those of stages, which Spark counts up from 0.
+type attempts struct {
+	all    map[stageKey]struct{}
+	latest map[int64]int64 // attempt, by stage
+}
 
-func (s attempts) add(stage, attempt int64) { s[stage] |= 1 << min(max(attempt, 0), 63) }
+func newAttempts() attempts {
+	return attempts{all: map[stageKey]struct{}{}, latest: map[int64]int64{}}
+}
 
-func (s attempts) has(stage, attempt int64) bool { return s[stage]&(1<<min(max(attempt, 0), 63)) != 0 }
+func (s *attempts) add(stage, attempt int64) {
+	s.all[stageKey{stage, attempt}] = struct{}{}
+	s.latest[stage] = max(s.latest[stage], attempt)
+}
+
+func (s *attempts) has(stage, attempt int64) bool {
+	_, ok := s.all[stageKey{stage, attempt}]
+	return ok
+}
+
+// mostAttempts bounds what one stage adds to what is expected.
+const mostAttempts = 1 << 20
 
 // expected returns how many there must be: of each stage those up to its latest, and one
 // of each stage that has none.
-func (s attempts) expected() (count int64) {
+func (s *attempts) expected() (count int64) {
 	most := int64(-1)
-	for stage, seen := range s {
+	for stage, latest := range s.latest {
 		most = max(most, stage)
-		count += int64(bits.Len64(seen))
+		count += min(latest+1, mostAttempts)
 	}
-	return count + most + 1 - int64(len(s))
+	return count + upToID(most) - int64(len(s.latest))
 }
 
-func (s attempts) seen() (count int64) {
-	for _, seen := range s {
-		count += int64(bits.OnesCount64(seen))
-	}
-	return count
-}
+func (s *attempts) seen() int64 { return int64(len(s.all)) }
+
+// upToID returns how many ids there are up to the largest.
+func upToID(most int64) int64 { return min(most, math.MaxInt64>>1) + 1 }

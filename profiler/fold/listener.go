@@ -70,7 +70,7 @@ func newListener(log *eventlog.Log, cluster tables.Cluster, o Options, sink tabl
 		profiles: map[int64]int64{}, coresOfTask: 1, executors: map[string]*executor{}, dead: map[string]*executor{},
 		namedExecutors: map[string]struct{}{}, jobs: map[int64]*job{}, stageIDs: map[int64]*stageID{},
 		open: map[stageKey]*stage{}, running: map[int64]eventlog.Task{}, executions: map[int64]*execution{},
-		seen: seen{attempts: attempts{}},
+		seen: seen{attempts: newAttempts()},
 	}
 	l.identify = l.name
 	return l

@@ -25,7 +25,7 @@ func (j *job) update() {
 
 func (l *listener) jobStart(e *eventlog.JobStart) {
 	l.see(e.Time)
-	if l.jobs[e.ID] != nil || !l.seen.jobs.add(e.ID) {
+	if l.seen.lostJobs.has(e.ID) || !l.seen.jobs.add(e.ID) {
 		return
 	}
 	p := &e.Properties

@@ -197,15 +197,20 @@ func (l *listener) release(of *stageID) error {
 	if of.live > 0 {
 		return nil
 	}
+	var waiting []doneStage // begun anew
 	for i := range of.done {
 		d := &of.done[i]
+		if l.open[stageKey{of.id, d.row.StageAttemptID}] != nil {
+			waiting = append(waiting, *d)
+			continue
+		}
 		d.row.JobIDs = of.jobIDs
 		l.seen.attempts.add(of.id, d.row.StageAttemptID)
 		if err := l.stage(&d.row, d.summary, d.p95); err != nil {
 			return err
 		}
 	}
-	of.done = nil
+	of.done = waiting
 	if len(of.open) == 0 {
 		delete(l.stageIDs, of.id)
 	}

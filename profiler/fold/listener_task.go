@@ -86,7 +86,7 @@ func (l *listener) taskEnd(e *eventlog.TaskEnd) error {
 	if err := l.stageTaskEnd(e, count); err != nil {
 		return err
 	}
-	if !l.options.Tasks || again {
+	if !l.options.Tasks || again || !l.seen.taskRows.add(e.ID) {
 		return nil
 	}
 	delete(l.running, e.ID)

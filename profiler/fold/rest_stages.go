@@ -41,7 +41,7 @@ func (r *rest) stages(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	seen := attempts{}
+	seen := newAttempts()
 	for i := range all {
 		s := &all[i]
 		seen.add(s.ID, s.Attempt)
@@ -76,7 +76,7 @@ func (r *rest) distributions(ctx context.Context, all []history.Stage) ([]distri
 	group, limited := errgroup.WithContext(ctx)
 	group.SetLimit(concurrentSummaries)
 	for i := range all {
-		if all[i].NumCompleteTasks == 0 || found[i].partial {
+		if !submitted(&all[i]) || found[i].partial {
 			continue
 		}
 		group.Go(func() error {
@@ -126,6 +126,10 @@ func (r *rest) findPartial(ctx context.Context, all []history.Stage, found []dis
 	}
 	return nil
 }
+
+// submitted tells whether an attempt of a stage can have tasks. Those that start or end
+// after it has ended are in none of its counts.
+func submitted(s *history.Stage) bool { return s.Status != StageSkipped && s.Status != StagePending }
 
 // known is how many attempts of tasks a stage's attempt had at least. Spark counts an
 // attempt whose output was lost as failed besides (org.apache.spark.Resubmitted), so
@@ -177,7 +181,7 @@ func (r *rest) tasks(ctx context.Context, all []history.Stage, missingStages int
 	for i := range all {
 		s := &all[i]
 		most := known(s) + s.NumFailedTasks
-		if most == 0 {
+		if !submitted(s) {
 			continue
 		}
 		tasks, err := r.ui.Tasks(ctx, s.ID, s.Attempt)

@@ -67,7 +67,7 @@ func TestIDs(t *testing.T) {
 	require.True(t, s.has(64))
 	require.False(t, s.has(65))
 
-	seen := attempts{}
+	seen := newAttempts()
 	seen.add(0, 0)
 	seen.add(2, 1) // of stage 1 there is none, of stage 2 not the first
 	require.EqualValues(t, 4, seen.expected())

@@ -14,6 +14,7 @@ type seen struct {
 	openJobs       int64
 	openStages     int64 // attempts
 	tasks          ids   // that started or ended
+	taskRows       ids   // of the table tasks, that were written
 
 	lostEnds    int64 // tasks whose end a stage waited for
 	lostTasks   int64 // tasks that stages that completed needed, of which there is nothing
@@ -88,7 +89,7 @@ func (s *seen) plan(x *execution) {
 func upTo(sets ...*ids) (count int64) {
 	for _, set := range sets {
 		if set.count > 0 {
-			count = max(count, set.most+1)
+			count = max(count, upToID(set.most))
 		}
 	}
 	return count
