@@ -34,7 +34,7 @@ func (e *typeError) Error() string {
 // decoder turns lines into events. It uses the memory of an event again for the next.
 type decoder struct {
 	skimmer
-	words
+	words words
 	lexer jlexer.Lexer
 
 	taskStart struct {

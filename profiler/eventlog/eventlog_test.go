@@ -3,6 +3,7 @@ package eventlog_test
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -57,6 +58,52 @@ func TestRolledLogOfARealSpark(t *testing.T) {
 	require.Equal(t, phases.NoExecution, jobs[len(jobs)-1].Execution)
 	require.Contains(t, of[phases.JobEnd](events)[5].Failure, "ZeroDivisionError")
 	require.Contains(t, of[phases.StageCompleted](events)[5].Failure, "ZeroDivisionError")
+}
+
+// Spark 4 wrote this log, with its defaults: rolled, zstd. The counts are those of grep.
+func TestLogOfSpark4(t *testing.T) {
+	log, err := eventlog.Open(os.DirFS("testdata/spark4"), "eventlog_v2_app-20261124085717-0000")
+	require.NoError(t, err)
+	counts, outcomes := map[string]int{}, map[string]int{}
+	var accumulators, failedJobs, operators int
+	report, err := log.Read(t.Context(), func(event eventlog.Event) error {
+		counts[fmt.Sprintf("%T", event)]++
+		switch e := event.(type) {
+		case *eventlog.LogStart:
+			require.Equal(t, "4.0.1", e.SparkVersion)
+		case *eventlog.TaskEnd:
+			outcomes[e.Outcome]++
+			require.NotEmpty(t, e.Executor)
+			require.GreaterOrEqual(t, e.Finished, e.Launched)
+			require.Equal(t, e.Outcome == phases.Success, e.Metrics != nil && e.Failure == "" && e.Error == "")
+			require.Equal(t, e.Outcome == "ExceptionFailure", e.CountsAsFailure && strings.Contains(e.Error, "\n"))
+		case *eventlog.StageCompleted:
+			accumulators += len(e.Accumulators)
+		case *eventlog.JobEnd:
+			if e.Failure != "" {
+				failedJobs++
+			}
+		case *eventlog.SQLStart:
+			require.Positive(t, e.PlanLength)
+			operators += len(e.Plan.Children)
+		case *eventlog.StageExecutorMetrics:
+			require.NotEmpty(t, e.Executor)
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, eventlog.Report{Events: 1228 - 3, Skipped: 3, Bytes: 4114470}, report)
+	require.Equal(t, map[string]int{
+		"*eventlog.TaskStart": 517, "*eventlog.TaskEnd": 517, "*eventlog.StageExecutorMetrics": 42 + 31, "*eventlog.StageSubmitted": 19,
+		"*eventlog.StageCompleted": 19, "*eventlog.JobStart": 17, "*eventlog.JobEnd": 17, "*eventlog.SQLPlan": 12,
+		"*eventlog.DriverAccumulators": 10, "*eventlog.SQLStart": 6, "*eventlog.SQLEnd": 6, "*eventlog.BlockManagerAdded": 3,
+		"*eventlog.ExecutorAdded": 2, "*eventlog.ResourceProfileAdded": 1, "*eventlog.LogStart": 1, "*eventlog.ExecutorRemoved": 1,
+		"*eventlog.EnvironmentUpdate": 1, "*eventlog.BlockManagerRemoved": 1, "*eventlog.ApplicationStart": 1, "*eventlog.ApplicationEnd": 1,
+	}, counts)
+	require.Equal(t, map[string]int{phases.Success: 508, "ExceptionFailure": 6, "ExecutorLostFailure": 1, "TaskKilled": 2}, outcomes)
+	require.Equal(t, 3, failedJobs)
+	require.Positive(t, accumulators)
+	require.Positive(t, operators)
 }
 
 // Spark's own codecs wrote these files, with a flush after every 3000 bytes.

@@ -68,7 +68,8 @@ func TestLongLines(t *testing.T) {
 		},
 		"many operators": {
 			64 << 20, sql + `"sparkPlanInfo":{"nodeName":"Union","children":[{"nodeName":"Scan"}`,
-			`,{"nodeName":"Scan parquet","simpleString":"x","metrics":[{"name":"rows","accumulatorId":4,"metricType":"sum"}]}`, `],"metrics":[]},"time":9}`,
+			`,{"nodeName":"Scan parquet","simpleString":"x","metrics":[{"name":"rows","accumulatorId":4,"metricType":"sum"}]}`,
+			`],"metrics":[]},"time":9}`,
 			func(t *testing.T, event eventlog.Event, copies int64) {
 				start := event.(*eventlog.SQLStart)
 				require.Greater(t, len(start.Plan.Children), 10_000)
@@ -89,7 +90,8 @@ func TestLongLines(t *testing.T) {
 			},
 		},
 		"properties": {
-			64 << 20, `{"Event":"SparkListenerEnvironmentUpdate","Spark Properties":{"spark.app.name":"x"`, `,"spark.other":"` + strings.Repeat("y", 1000) + `"`, `}}`,
+			64 << 20, `{"Event":"SparkListenerEnvironmentUpdate","Spark Properties":{"spark.app.name":"x"`,
+			`,"spark.other":"` + strings.Repeat("y", 1000) + `"`, `}}`,
 			func(t *testing.T, event eventlog.Event, _ int64) {
 				require.Equal(t, "x", event.(*eventlog.EnvironmentUpdate).Spark["spark.app.name"])
 			},

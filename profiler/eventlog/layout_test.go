@@ -97,7 +97,8 @@ func TestEveryLayoutIsFound(t *testing.T) {
 			}
 			require.Equal(t, []string{
 				"0123/eventlog/0123_10/77", "application_1700000000000_0001", "application_1700000000000_0002_2.lz4.inprogress",
-				"application_1700000000000_0003", "archived/april.gz", "archived/march.jsonl", "archived/packed.lzf", "eventlog_v2_a_1", "eventlog_v2_none",
+				"application_1700000000000_0003",
+				"archived/april.gz", "archived/march.jsonl", "archived/packed.lzf", "eventlog_v2_a_1", "eventlog_v2_none",
 			}, names)
 			for name, want := range map[string]struct {
 				ids                   []string
@@ -171,20 +172,23 @@ func TestDamageInTheMiddleOfARolledLog(t *testing.T) {
 	packed := gzipped(t, text)
 	broken := bytes.Clone(packed)
 	copy(broken[len(broken)/2:], "\xff\xff\xff\xff\xff\xff")
+	damaged := func(r eventlog.Report) string { return r.Damaged }
+	truncated := func(r eventlog.Report) string { return r.Truncated }
 	for name, c := range map[string]struct {
 		second []byte
 		lost   eventlog.Cause
 		report func(eventlog.Report) string
 		place  string
 	}{
-		"text":       {[]byte("\x00\x01garbage\n" + `{"Event":"Spark` + "\n"), eventlog.Damaged, func(r eventlog.Report) string { return r.Damaged }, "events_2_a:1: "},
-		"compressed": {broken, eventlog.Damaged, func(r eventlog.Report) string { return r.Damaged }, "events_2_a:"},
-		"cut off":    {packed[:len(packed)/2], eventlog.CutOff, func(r eventlog.Report) string { return r.Truncated }, "events_2_a:"},
-		"header":     {packed[:5], eventlog.CutOff, func(r eventlog.Report) string { return r.Truncated }, "events_2_a:"},
+		"text":       {[]byte("\x00\x01garbage\n" + `{"Event":"Spark` + "\n"), eventlog.Damaged, damaged, "events_2_a:1: "},
+		"compressed": {broken, eventlog.Damaged, damaged, "events_2_a:"},
+		"cut off":    {packed[:len(packed)/2], eventlog.CutOff, truncated, "events_2_a:"},
+		"header":     {packed[:5], eventlog.CutOff, truncated, "events_2_a:"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			log, err := eventlog.Open(fstest.MapFS{
-				"eventlog_v2_a/events_1_a": {Data: started("1")}, "eventlog_v2_a/events_2_a": {Data: c.second}, "eventlog_v2_a/events_3_a": {Data: started("3")},
+				"eventlog_v2_a/events_1_a": {Data: started("1")}, "eventlog_v2_a/events_2_a": {Data: c.second},
+				"eventlog_v2_a/events_3_a": {Data: started("3")},
 			}, "eventlog_v2_a")
 			require.NoError(t, err)
 			var ids []string
@@ -210,7 +214,8 @@ func TestDamageInTheMiddleOfARolledLog(t *testing.T) {
 
 // A connection that breaks is an error, not the end of a log.
 func TestReadErrorsAreNoTruncation(t *testing.T) {
-	for name, data := range map[string][]byte{"plain": bytes.Repeat(started("x"), 10), "gzip": gzipped(t, bytes.Repeat(started("x"), 10_000))} {
+	text := bytes.Repeat(started("x"), 10_000)
+	for name, data := range map[string][]byte{"plain": text, "gzip": gzipped(t, text)} {
 		log, err := eventlog.Open(breaking{fstest.MapFS{"a": {Data: data}}}, "a")
 		require.NoError(t, err)
 		_, err = log.Read(t.Context(), func(eventlog.Event) error { return nil })

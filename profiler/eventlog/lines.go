@@ -55,7 +55,7 @@ func newLines(take func(Event) error) *lines {
 // the text is damaged or ends too early.
 func (l *lines) read(text io.Reader, from *stored, name string) error {
 	in := newInput(text, l.buffer)
-	l.skimmer.input = in
+	l.input = in
 	before := l.report.Bytes
 	number := 0
 	for in.next() {

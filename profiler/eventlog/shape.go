@@ -52,7 +52,7 @@ type (
 // shapes makes shapes, one for each type: types may contain themselves.
 type shapes map[reflect.Type]*shape
 
-func (s shapes) of(t reflect.Type, max int) *shape {
+func (s shapes) of(t reflect.Type, limit int) *shape {
 	switch t {
 	case reflect.TypeFor[length]():
 		return &shape{kind: kindLength}
@@ -61,7 +61,7 @@ func (s shapes) of(t reflect.Type, max int) *shape {
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		pointed := *s.of(t.Elem(), max)
+		pointed := *s.of(t.Elem(), limit)
 		pointed.keepZero = true
 		return &pointed
 	case reflect.Int64, reflect.Float64:
@@ -69,9 +69,9 @@ func (s shapes) of(t reflect.Type, max int) *shape {
 	case reflect.Bool:
 		return &shape{kind: kindBool}
 	case reflect.String:
-		return &shape{kind: kindText, max: max}
+		return &shape{kind: kindText, max: limit}
 	case reflect.Slice:
-		return &shape{kind: kindArray, element: s.of(t.Elem(), max)}
+		return &shape{kind: kindArray, element: s.of(t.Elem(), limit)}
 	case reflect.Map:
 		return &shape{kind: kindMap, element: s.of(t.Elem(), maxValue)}
 	case reflect.Struct:

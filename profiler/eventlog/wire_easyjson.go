@@ -2068,7 +2068,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Name = string(in.UnsafeString())
+				out.Name = string(in.String())
 			}
 		case "simpleString":
 			if in.IsNull() {
@@ -2198,7 +2198,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Name = string(in.UnsafeString())
+				out.Name = string(in.String())
 			}
 		case "accumulatorId":
 			if in.IsNull() {
@@ -2210,7 +2210,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Type = string(in.UnsafeString())
+				out.Type = string(in.String())
 			}
 		default:
 			in.SkipRecursive()

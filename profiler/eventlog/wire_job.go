@@ -13,7 +13,7 @@ type jobStart struct {
 	Properties jobProperties `json:"Properties"`
 }
 
-func (j *jobStart) event(d *decoder) Event {
+func (j *jobStart) event(*decoder) Event {
 	start := &JobStart{ID: j.ID, Time: j.Time, Properties: j.Properties.properties()}
 	for i := range j.Stages {
 		start.Stages = append(start.Stages, j.Stages[i].stage())
@@ -118,7 +118,7 @@ type stageSubmitted struct {
 	Properties jobProperties `json:"Properties"`
 }
 
-func (j *stageSubmitted) event(d *decoder) Event {
+func (j *stageSubmitted) event(*decoder) Event {
 	return &StageSubmitted{Stage: j.Info.stage(), Properties: j.Properties.properties()}
 }
 
@@ -127,7 +127,7 @@ type stageCompleted struct {
 	Info stageInfo `json:"Stage Info"`
 }
 
-func (j *stageCompleted) event(d *decoder) Event { return &StageCompleted{Stage: j.Info.stage()} }
+func (j *stageCompleted) event(*decoder) Event { return &StageCompleted{Stage: j.Info.stage()} }
 
 //easyjson:json
 type stageExecutorMetrics struct {

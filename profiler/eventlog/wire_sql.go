@@ -1,16 +1,16 @@
 package eventlog
 
 type planNode struct {
-	Name     string       `json:"nodeName,nocopy"`
+	Name     string       `json:"nodeName"`
 	Text     string       `json:"simpleString"`
 	Children []planNode   `json:"children"`
 	Metrics  []planMetric `json:"metrics"`
 }
 
 type planMetric struct {
-	Name        string `json:"name,nocopy"`
+	Name        string `json:"name"`
 	Accumulator int64  `json:"accumulatorId"`
-	Type        string `json:"metricType,nocopy"`
+	Type        string `json:"metricType"`
 }
 
 func (j *planNode) node(d *decoder) PlanNode {

@@ -20,7 +20,7 @@ import (
 )
 
 // Source is the log that is multiplied, relative to the repository.
-const Source = "profiler/eventlog/testdata/eventlog_v2_app-20261123103508-0000"
+const Source = "profiler/eventlog/testdata/spark4/eventlog_v2_app-20261124085717-0000"
 
 // Result compares readers of the same log. A run is a process of its own, with one
 // processor; seconds are of CPU time, of that process and its collector of garbage.

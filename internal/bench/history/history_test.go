@@ -17,9 +17,8 @@ func TestMultipliedLog(t *testing.T) {
 	const size = 5_000_000
 	require.NoError(t, multiplyInto(t.Context(), path, filepath.Join("../../..", Source), size))
 	type id struct {
-		kind  string
-		a, b  int64
-		where string
+		kind string
+		a, b int64
 	}
 	seen := map[id]bool{}
 	count := map[string]int{}
@@ -76,7 +75,7 @@ func TestMultipliedLog(t *testing.T) {
 	require.Positive(t, end)
 	require.Positive(t, known)
 	for _, kind := range []string{"job", "stage", "task", "sql"} {
-		require.Greater(t, count[kind], 20, kind)
+		require.Greater(t, count[kind], 10, kind)
 	}
 	info, err := os.Stat(path)
 	require.NoError(t, err)
