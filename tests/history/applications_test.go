@@ -8,6 +8,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,10 +16,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/stretchr/testify/require"
-
-	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
 
 //go:embed testdata/job.py
@@ -149,33 +146,34 @@ func (r *run) submit(a application) error {
 	return nil
 }
 
-// everyLog returns a folder with the logs of the run; two of them again, as attempts of
-// one application of YARN; and logs of other applications that are kept.
-func (r *run) everyLog(t *testing.T) string {
-	t.Helper()
-	folder := filepath.Join(t.TempDir(), "events")
-	require.NoError(t, os.CopyFS(folder, os.DirFS(r.events)))
-	entries, err := os.ReadDir(r.events)
-	require.NoError(t, err)
-	attempts := 0
-	for _, entry := range entries {
-		if !strings.HasPrefix(entry.Name(), "app-") {
-			continue
-		}
-		attempts++
-		text, err := os.ReadFile(filepath.Join(r.events, entry.Name()))
-		require.NoError(t, err)
-		id := fmt.Sprintf(`"App ID":"application_1700000000000_0002","App Attempt ID":"%d"`, attempts)
-		text = bytes.Replace(text, []byte(`"App ID":"`+entry.Name()+`"`), []byte(id), 1)
-		require.Contains(t, string(text), id)
-		text = regexp.MustCompile(`"App Name":"[^"]*"`).ReplaceAll(text, []byte(`"App Name":"history attempts"`))
-		require.NoError(t, os.WriteFile(filepath.Join(folder, fmt.Sprintf("application_1700000000000_0002_%d", attempts)), text, 0o644))
+// everyLog makes a folder with the logs of the run; two of them again, as attempts of one
+// application of YARN; and logs of other applications that are kept.
+func (r *run) everyLog(folder string) error {
+	if err := os.CopyFS(folder, os.DirFS(r.events)); err != nil {
+		return err
 	}
-	require.Equal(t, 2, attempts)
+	logs, err := filepath.Glob(filepath.Join(r.events, "app-*"))
+	if err != nil || len(logs) != 2 {
+		return fmt.Errorf("logs of two applications on executors: %v, %w", logs, err)
+	}
+	names := regexp.MustCompile(`"App Name":"[^"]*"`)
+	for i, log := range logs {
+		text, err := os.ReadFile(log)
+		if err != nil {
+			return err
+		}
+		own := []byte(`"App ID":"` + filepath.Base(log) + `"`)
+		text = bytes.Replace(text, own, fmt.Appendf(nil, `"App ID":"application_1700000000000_0002","App Attempt ID":"%d"`, i+1), 1)
+		text = names.ReplaceAll(text, []byte(`"App Name":"history attempts"`))
+		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("application_1700000000000_0002_%d", i+1)), text, 0o644); err != nil {
+			return err
+		}
+	}
 	for _, kept := range []string{"eventlog_v2_app-20261123103508-0000", "codecs/application_1700000000000_0001.zstd"} {
 		source := filepath.Join("../../profiler/eventlog/testdata", kept)
-		out, err := exec.Command("cp", "-r", source, folder).CombinedOutput()
-		require.NoError(t, err, string(out))
+		if out, err := exec.Command("cp", "-r", source, folder).CombinedOutput(); err != nil {
+			return fmt.Errorf("copy %s: %w\n%s", kept, err, out)
+		}
 	}
-	return folder
+	return nil
 }

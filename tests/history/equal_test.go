@@ -79,11 +79,10 @@ func fromREST(t *testing.T, client *history.Client, a attempt) (*sink, fold.Summ
 }
 
 func TestBothRoadsLeadToTheSameRows(t *testing.T) {
-	r, err := theRun()
+	s, err := theServer()
 	require.NoError(t, err)
-	events := r.everyLog(t)
-	logs := fromLogs(t, events)
-	client, err := history.Open(startServer(t, r, events), quick())
+	logs := fromLogs(t, s.events)
+	client, err := history.Open(s.url, quick())
 	require.NoError(t, err)
 	unused, rows, cells := map[string]bool{}, 0, 0
 	for _, d := range documented() {
@@ -141,8 +140,10 @@ func TestWhatTheServerDropped(t *testing.T) {
 	r, err := theRun()
 	require.NoError(t, err)
 	logs := fromLogs(t, r.events)
-	client, err := history.Open(startServer(t, r, r.events, "spark.ui.retainedJobs=20", "spark.ui.retainedStages=30",
-		"spark.ui.retainedTasks=100", "spark.sql.ui.retainedExecutions=10"), quick())
+	s, err := r.serve(r.events, "spark.ui.retainedJobs=20", "spark.ui.retainedStages=30",
+		"spark.ui.retainedTasks=100", "spark.sql.ui.retainedExecutions=10")
+	require.NoError(t, err)
+	client, err := history.Open(s.url, quick())
 	require.NoError(t, err)
 	for _, a := range listed(t, client, len(logs)) {
 		if a.app.Name != "history many" {

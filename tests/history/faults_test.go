@@ -162,10 +162,9 @@ func (f *front) truncate(w http.ResponseWriter, r *http.Request, announced bool)
 }
 
 func TestFaultsLoseNothing(t *testing.T) {
-	r, err := theRun()
+	s, err := theServer()
 	require.NoError(t, err)
-	behind := startServer(t, r, r.events)
-	direct, err := history.Open(behind, quick())
+	direct, err := history.Open(s.url, quick())
 	require.NoError(t, err)
 	var attempts []attempt
 	for _, a := range listed(t, direct, len(all())) {
@@ -179,7 +178,7 @@ func TestFaultsLoseNothing(t *testing.T) {
 	}
 	disturb := func(name string, every, spoilt int, fault func(*front, http.ResponseWriter, *http.Request)) {
 		t.Run(name, func(t *testing.T) {
-			f := startFront(t, behind)
+			f := startFront(t, s.url)
 			f.every, f.fault, f.spoilt = every, fault, spoilt
 			o := quick()
 			if name == "slow" {
@@ -215,9 +214,9 @@ func TestFaultsLoseNothing(t *testing.T) {
 
 // An endpoint that never answers is named, and the rows of the others are there.
 func TestEndpointThatNeverAnswers(t *testing.T) {
-	r, err := theRun()
+	s, err := theServer()
 	require.NoError(t, err)
-	f := startFront(t, startServer(t, r, r.events))
+	f := startFront(t, s.url)
 	f.every = 1
 	f.fault = func(f *front, w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/sql") || strings.HasSuffix(r.URL.Path, "/taskSummary") {
@@ -249,11 +248,10 @@ func TestEndpointThatNeverAnswers(t *testing.T) {
 
 // The logs that the server hands out are those that it has, and have the same rows.
 func TestLogsOfTheServer(t *testing.T) {
-	r, err := theRun()
+	s, err := theServer()
 	require.NoError(t, err)
-	events := r.everyLog(t)
-	logs := fromLogs(t, events)
-	f := startFront(t, startServer(t, r, events))
+	logs := fromLogs(t, s.events)
+	f := startFront(t, s.url)
 	f.every, f.fault = 3, faults()["truncated, but in form"]
 	client, err := history.OpenWithLogin(f.login, quick())
 	require.NoError(t, err)

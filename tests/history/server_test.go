@@ -7,10 +7,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"testing"
+	"sync"
+	"syscall"
 	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
@@ -19,11 +18,28 @@ import (
 // bound matches the line of the server's log that names its address.
 var bound = regexp.MustCompile(`Bound HistoryServer to .* started at http://[^:]+:(\d+)`)
 
-// startServer starts Spark's history server over a folder of logs and returns its URL.
-func startServer(t *testing.T, r *run, events string, conf ...string) string {
-	t.Helper()
+// server is a history server over a folder of logs.
+type server struct{ url, events string }
+
+// theServer is what tests share: a server over all logs. It ends with the tests' process.
+var theServer = sync.OnceValues(func() (*server, error) {
+	r, err := theRun()
+	if err != nil {
+		return nil, err
+	}
+	events := filepath.Join(r.dir, "every")
+	if err := os.RemoveAll(events); err != nil {
+		return nil, err
+	}
+	if err := r.everyLog(events); err != nil {
+		return nil, err
+	}
+	return r.serve(events)
+})
+
+// serve starts Spark's history server over a folder of logs.
+func (r *run) serve(events string, conf ...string) (*server, error) {
 	daemon := hadoop.HistoryServer()
-	log := filepath.Join(t.TempDir(), "server.log")
 	args := []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx" + daemon.Heap, "-Dspark.history.ui.port=0",
 		"-Dspark.history.fs.logDirectory=file://" + events, "-Dspark.history.fs.update.interval=1s"}
 	for _, c := range conf {
@@ -31,21 +47,24 @@ func startServer(t *testing.T, r *run, events string, conf ...string) string {
 	}
 	args = append(args, "-cp", filepath.Join(r.dir, "conf")+":"+filepath.Join(r.tree, "spark/jars/*"), daemon.Class)
 	java, err := exec.LookPath("java")
-	require.NoError(t, err)
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.CreateTemp(r.dir, "server-*.log")
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
 	cmd := exec.Command(java, args...)
 	cmd.Env = append(os.Environ(), "SPARK_LOCAL_IP=127.0.0.1")
-	file, err := os.Create(log)
-	require.NoError(t, err)
-	defer file.Close()
-	cmd.Stdout, cmd.Stderr = file, file
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	var url string
-	err = poll.Until(t.Context(), poll.Options{Interval: 100 * time.Millisecond, Timeout: patience}, func(context.Context) error {
-		text, err := os.ReadFile(log)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	s := &server{events: events}
+	return s, poll.Until(context.Background(), poll.Options{Interval: 100 * time.Millisecond, Timeout: patience}, func(context.Context) error {
+		text, err := os.ReadFile(log.Name())
 		if err != nil {
 			return err
 		}
@@ -53,9 +72,7 @@ func startServer(t *testing.T, r *run, events string, conf ...string) string {
 		if found == nil {
 			return fmt.Errorf("the history server has not started:\n%s", text)
 		}
-		url = "http://127.0.0.1:" + string(found[1])
+		s.url = "http://127.0.0.1:" + string(found[1])
 		return nil
 	})
-	require.NoError(t, err)
-	return url
 }
