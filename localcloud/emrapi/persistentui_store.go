@@ -32,11 +32,8 @@ func persistentUIDir(dir string) string { return filepath.Join(dir, "persistent-
 // loadPersistentUIs reads every persistent UI by id.
 func loadPersistentUIs(dir string) (map[string]persistentUI, error) {
 	dir = persistentUIDir(dir)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("read persistent UIs: %w", err)
-	}
 	entries, err := os.ReadDir(dir)
-	if err != nil {
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("read persistent UIs: %w", err)
 	}
 	uis := map[string]persistentUI{}
@@ -91,7 +88,12 @@ func (s *Store) setPersistentUIStatus(id, status string) error {
 
 // putPersistentUI writes and stores a UI. The caller holds the lock.
 func (s *Store) putPersistentUI(ui persistentUI) error {
-	if err := saveJSON(persistentUIDir(s.dir), ui.id(), ui); err != nil {
+	dir := persistentUIDir(s.dir)
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = saveJSON(dir, ui.id(), ui)
+	}
+	if err != nil {
 		return fmt.Errorf("write persistent UI: %w", err)
 	}
 	s.uis[ui.id()] = ui

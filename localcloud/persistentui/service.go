@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -158,8 +157,3 @@ func lastWritten(log string) (time.Time, error) {
 	}
 	return newest, err
 }
-
-var _ interface {
-	emrapi.AppUIs
-	http.Handler
-} = (*Service)(nil)
