@@ -6,7 +6,10 @@ import (
 	"strings"
 )
 
-// names are names of secrets: Spark's default of spark.redaction.regex, and ours.
+// sparkNames is Spark's default of spark.redaction.regex.
+const sparkNames = `(?i)secret|password|token|access[.]?key`
+
+// names are names of secrets: Spark's, and ours.
 const names = `(?i:secret|passw(?:or)?d|passphrase|pwd|token|credential|signature|cookie|authorization|` +
 	`(?:access|api|auth|account|private|encryption|master|signing|shared)[._-]?key)`
 
@@ -29,6 +32,14 @@ var known = slices.Concat(named(names), []rule{
 
 // cutUserinfo is the user:password of a URL that ends before its host.
 var cutUserinfo = rule{regexp.MustCompile(`(\w://[^/\s:@"']*:)[^/\s@"']*[^/\s@"'0-9][^/\s@"']*$`), `${1}` + Hidden}
+
+// assigned is the one way of Spark's: in prose a name is followed by = or :, and then by
+// its value.
+func assigned(keys string) []rule {
+	return []rule{{
+		regexp.MustCompile(`([\w.\-]*(?:` + keys + `)[\w.\-]*["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;)]+)`), `${1}` + Hidden,
+	}}
+}
 
 // named are the ways in which a text says the name of a secret, and then the secret.
 func named(keys string) (rules []rule) {

@@ -1,12 +1,13 @@
 // Package redaction hides secrets in what users and their programs wrote: properties,
-// descriptions, SQL, errors, URLs. It hides what Spark would hide, by Spark's patterns and
-// the application's, and what is known to carry secrets besides.
+// descriptions, SQL, errors, URLs. LikeSpark hides what Spark would hide, by Spark's
+// patterns or the application's; New also hides what is known to carry secrets besides.
 //
 // It finds secrets by the names and the shapes around them. It does not find a bare
 // password in prose.
 package redaction
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,6 +29,7 @@ type Rules struct {
 	keys []*regexp.Regexp // names of secrets
 	own  []rule           // the application's
 	all  bool             // a pattern of the application is not one of Go's: texts are hidden whole
+	more bool             // what is known of secrets besides
 }
 
 type rule struct {
@@ -35,25 +37,47 @@ type rule struct {
 	replace string
 }
 
-// New returns the rules of an application with these Spark properties.
+// New returns the rules of an application with these Spark properties, and what is known
+// of secrets besides.
 func New(properties map[string]string) *Rules {
-	r := &Rules{keys: []*regexp.Regexp{secretName, keyName}}
-	if texts := properties[textsProperty]; texts != "" {
-		if pattern, err := regexp.Compile(texts); err == nil {
-			r.own = append(r.own, rule{pattern, Hidden})
-		} else {
-			r.all = true
-		}
-	}
+	r := &Rules{keys: []*regexp.Regexp{secretName, keyName}, more: true}
+	r.hideTexts(properties)
 	if keys := properties[keysProperty]; keys != "" {
-		if pattern, err := regexp.Compile(keys); err == nil {
-			r.keys = append(r.keys, pattern)
-			r.own = append(r.own, named(keys)...)
-		} else {
-			r.all = true
-		}
+		r.hideNamed(keys, named)
 	}
 	return r
+}
+
+// LikeSpark returns the rules by which the driver's own spans hide secrets
+// (observatory.spark.Redaction): what imports the same application makes the same texts.
+func LikeSpark(properties map[string]string) *Rules {
+	r := &Rules{}
+	r.hideTexts(properties)
+	r.hideNamed(cmp.Or(properties[keysProperty], sparkNames), assigned)
+	return r
+}
+
+func (r *Rules) hideTexts(properties map[string]string) {
+	texts := properties[textsProperty]
+	if texts == "" {
+		return
+	}
+	pattern, err := regexp.Compile(texts)
+	if err != nil {
+		r.all = true
+		return
+	}
+	r.own = append(r.own, rule{pattern, Hidden})
+}
+
+func (r *Rules) hideNamed(keys string, rules func(keys string) []rule) {
+	pattern, err := regexp.Compile(keys)
+	if err != nil {
+		r.all = true
+		return
+	}
+	r.keys = append(r.keys, pattern)
+	r.own = append(r.own, rules(keys)...)
 }
 
 // Text returns at most limit characters of a text, its secrets hidden.
@@ -65,7 +89,7 @@ func (r *Rules) Text(text string, limit int) string {
 		return Hidden
 	}
 	piece := r.hide(Cut(text, 4*limit)) // a secret may cross the cut
-	if len(text) >= long {
+	if r.more && len(text) >= long {
 		piece = cutUserinfo.pattern.ReplaceAllString(piece, cutUserinfo.replace)
 	}
 	return Cut(piece, limit)
@@ -91,7 +115,7 @@ func (r *Rules) hide(text string) string {
 	for _, rule := range r.own {
 		text = rule.pattern.ReplaceAllString(text, rule.replace)
 	}
-	if !suspicious(text) {
+	if !r.more || !suspicious(text) {
 		return text
 	}
 	for _, rule := range known {

@@ -72,6 +72,17 @@ func TestPatternsOfTheApplication(t *testing.T) {
 	require.Equal(t, strings.Repeat("ä", 99), text("x", "y", strings.Repeat("ä", 300)))
 }
 
+// The spans of a driver, and of its log when it is imported, are the same to the byte.
+func TestLikeSpark(t *testing.T) {
+	text := func(properties map[string]string, text string) string {
+		return redaction.LikeSpark(properties).Text(text, 99)
+	}
+	require.Equal(t, "token: "+redaction.Hidden+" and --password x", text(nil, "token: abc and --password x"))
+	pin := map[string]string{"spark.redaction.regex": "pin"}
+	require.Equal(t, "pin="+redaction.Hidden+" and password=x", text(pin, "pin=1 and password=x"))
+	require.Equal(t, redaction.Hidden, text(map[string]string{"spark.redaction.string.regex": "(?<!x)y"}, "anything"))
+}
+
 func FuzzText(f *testing.F) {
 	f.Add("password=x", 3)
 	f.Fuzz(func(t *testing.T, text string, limit int) {
