@@ -154,9 +154,9 @@ func eachNumber(line []byte, found func(of string, n int64, from, to int)) {
 	}
 }
 
-// write writes copies until the text has a size.
+// write writes copies until the text has a size. Spark's frames have no checksums, either.
 func (m multiplied) write(ctx context.Context, out io.Writer, size int64) error {
-	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1))
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
 	if err != nil {
 		return err //nolint:wrapcheck // the caller says what for
 	}
