@@ -13,6 +13,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -23,6 +24,8 @@ import (
 type Folder struct {
 	root *os.Root
 	path string
+	// folders is held for writing while empty folders are removed.
+	folders sync.RWMutex
 }
 
 // parts is where files are until they are complete. One that is older than abandoned is
@@ -96,9 +99,6 @@ func (f *Folder) put(ctx context.Context, key string, body io.Reader) error {
 	if err := ctx.Err(); err != nil {
 		return err //nolint:wrapcheck // Put names the file
 	}
-	if err := f.root.MkdirAll(path.Dir(key), 0o755); err != nil {
-		return err //nolint:wrapcheck // Put names the file
-	}
 	if err := f.root.MkdirAll(parts, 0o755); err != nil {
 		return err //nolint:wrapcheck // Put names the file
 	}
@@ -115,12 +115,22 @@ func (f *Folder) put(ctx context.Context, key string, body io.Reader) error {
 		err = closed
 	}
 	if err == nil {
-		err = f.root.Rename(part, key)
+		err = f.move(part, key)
 	}
 	if err != nil {
 		_ = f.root.Remove(part)
 	}
 	return err //nolint:wrapcheck // Put names the file
+}
+
+// move gives a complete file its name.
+func (f *Folder) move(part, key string) error {
+	f.folders.RLock()
+	defer f.folders.RUnlock()
+	if err := f.root.MkdirAll(path.Dir(key), 0o755); err != nil {
+		return err //nolint:wrapcheck // Put names the file
+	}
+	return f.root.Rename(part, key) //nolint:wrapcheck // Put names the file
 }
 
 // Swap holds a lock of the folder while it compares and writes.
@@ -193,10 +203,10 @@ func (f *Folder) Delete(_ context.Context, key string) error {
 	if err := f.root.Remove(key); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove %s in %s: %w", key, f.path, err)
 	}
-	for dir := path.Dir(key); dir != "."; dir = path.Dir(dir) {
-		if f.root.Remove(dir) != nil {
-			break // not empty
-		}
+	f.folders.Lock()
+	defer f.folders.Unlock()
+	for dir := path.Dir(key); dir != "." && f.root.Remove(dir) == nil; dir = path.Dir(dir) {
+		continue // until one is not empty
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func (t *tail) finish() error {
 		return fmt.Errorf("write the footer of a Parquet file: %w", err)
 	}
 	written := append(held[:index:index], corrected...)
-	written = binary.LittleEndian.AppendUint32(written, uint32(len(corrected))) //nolint:gosec // it is shorter than before
+	written = binary.LittleEndian.AppendUint32(written, uint32(len(corrected)))
 	if _, err := t.to.Write(append(written, "PAR1"...)); err != nil {
 		return fmt.Errorf("write the footer of a Parquet file: %w", err)
 	}

@@ -22,7 +22,8 @@ func TestHostileIDs(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "lake")
 	l := openLocked(t, dir)
 	for _, hostile := range ids {
-		id := tables.Attempt{Cluster: tables.Cluster{ClusterID: hostile, Region: hostile, Account: hostile}, ApplicationID: hostile, AttemptID: hostile}
+		cluster := tables.Cluster{ClusterID: hostile, Region: hostile, Account: hostile}
+		id := tables.Attempt{Cluster: cluster, ApplicationID: hostile, AttemptID: hostile}
 		b, err := l.Begin(id, start)
 		require.NoError(t, err)
 		commit(t, b, true, "v1", &tables.Application{Attempt: id})

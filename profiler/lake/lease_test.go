@@ -39,10 +39,12 @@ func TestOneWriter(t *testing.T) {
 			`{"owner":"first","host":"elsewhere","process":7,"expires":"` + until + `"}`,
 			"first (process 7 on elsewhere) writes to this lake: wait until it has ended; if it was killed, until " + until,
 		},
-		"a process of this machine": {`{"owner":"first","host":"` + host + `","process":1,"expires":"` + until + `"}`, "first (process 1 on " + host + ")"},
-		"a dead process of it":      {`{"owner":"first","host":"` + host + `","process":2147483647,"expires":"` + until + `"}`, ""},
-		"expired":                   {`{"owner":"first","host":"elsewhere","process":7,"expires":"2026-01-01T00:00:00Z"}`, ""},
-		"unreadable":                {`first`, "read the lake's lease"},
+		"a process of this machine": {
+			`{"owner":"first","host":"` + host + `","process":1,"expires":"` + until + `"}`, "first (process 1 on " + host + ")",
+		},
+		"a dead process of it": {`{"owner":"first","host":"` + host + `","process":2147483647,"expires":"` + until + `"}`, ""},
+		"expired":              {`{"owner":"first","host":"elsewhere","process":7,"expires":"2026-01-01T00:00:00Z"}`, ""},
+		"unreadable":           {`first`, "read the lake's lease"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

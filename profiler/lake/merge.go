@@ -73,7 +73,11 @@ type mergeQueue struct {
 
 func (q *mergeQueue) Len() int      { return len(q.sources) }
 func (q *mergeQueue) Swap(i, j int) { q.sources[i], q.sources[j] = q.sources[j], q.sources[i] }
-func (q *mergeQueue) Push(s any)    { q.sources = append(q.sources, s.(*sortedRows)) }
+func (q *mergeQueue) Push(s any) {
+	if source, is := s.(*sortedRows); is {
+		q.sources = append(q.sources, source)
+	}
+}
 
 func (q *mergeQueue) Less(i, j int) bool {
 	a, b := q.sources[i], q.sources[j]

@@ -36,7 +36,8 @@ In names of objects ` + "`-`" + ` stands for an empty part, and ` + "`~xx`" + ` 
 ` + "`_manifest/`" + ` belongs to the profiler; Spark and DuckDB skip it.
 
 Times are UTC. What a source does not know is null, never 0.
-Ids of jobs, stages and SQL executions repeat across applications and attempts: join on ` + "`cluster_id`, `application_id` and `attempt_id`" + ` as well.
+Ids of jobs, stages and SQL executions repeat across applications and attempts: join on
+` + "`cluster_id`, `application_id` and `attempt_id`" + ` as well.
 
 ## Old and new files
 
@@ -72,7 +73,8 @@ func reference(asked string) string {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", c.Name, c.Type, null, strings.ReplaceAll(c.Doc, "|", `\|`))
 		}
 	}
-	b.WriteString("\n## Questions\n\nThe same SQL answers them in Spark and in DuckDB, there after `CREATE MACRO element_at(list, place) AS list[place]`.\n")
+	b.WriteString("\n## Questions\n\nThe same SQL answers them in Spark and in DuckDB, there after " +
+		"`CREATE MACRO element_at(list, place) AS list[place]`.\n")
 	for question := range strings.SplitSeq(strings.TrimSpace(asked), "\n\n") {
 		title, query, _ := strings.Cut(question, "\n")
 		fmt.Fprintf(&b, "\n%s\n\n```sql\n%s\n```\n", strings.TrimPrefix(title, "-- "), query)

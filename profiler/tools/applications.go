@@ -16,8 +16,8 @@ import (
 type ApplicationsIn struct {
 	Name      string `json:"name,omitempty" jsonschema:"part of the application's name, in any case"`
 	ClusterID string `json:"cluster_id,omitempty" jsonschema:"cluster, e.g. j-2AXXXXXXGAPLF"`
-	From      string `json:"from,omitempty" jsonschema:"first UTC day on which the application started, as 2026-01-31; by default 30 days before to"`
-	To        string `json:"to,omitempty" jsonschema:"last such day; by default today"`
+	From      string `json:"from,omitempty" jsonschema:"first UTC day of its start, as 2026-01-31; by default 30 days before to"`
+	To        string `json:"to,omitempty" jsonschema:"last UTC day of its start; by default today"`
 	Failed    bool   `json:"failed,omitempty" jsonschema:"only those that did not complete or have failed jobs"`
 	Limit     int    `json:"limit,omitempty" jsonschema:"how many to show, at most 200; by default 20"`
 }

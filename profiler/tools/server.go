@@ -29,7 +29,8 @@ func New(rows Rows, log io.Writer) *mcp.Server {
 	})
 	a := answers{rows}
 	// The short names are those of the notebooks that these tools replace.
-	add(s, []string{"get_application_id", "getappid"}, "Find the ids of Spark applications by name, cluster and day, the latest first.", a.applications)
+	add(s, []string{"get_application_id", "getappid"},
+		"Find the ids of Spark applications by name, cluster and day, the latest first.", a.applications)
 	add(s, []string{"get_slowest_stages", "getsloweststages"},
 		"The slowest stages of a Spark application, with skew, spill and shuffle, what to change, and what is missing.", a.slowestStages)
 	add(s, []string{"describe_tables"}, "The tables of Spark's history, and the columns of one of them.", a.describe)

@@ -155,7 +155,7 @@ func TestLogsAndLakeAnswerAlike(t *testing.T) {
 	require.Equal(t, 1, found.Total)
 	require.False(t, found.Truncated)
 	require.Equal(t, application, found.Applications[0].ApplicationID)
-	require.EqualValues(t, "2026-11-24T08:38:55Z", found.Applications[0].StartTime)
+	require.Equal(t, "2026-11-24T08:38:55Z", found.Applications[0].StartTime)
 	again, failed := call[tools.ApplicationsOut](t, ofLake, "getappid", days)
 	require.Empty(t, failed)
 	require.Equal(t, found, again)
@@ -187,7 +187,8 @@ func TestSlowestStagesAreTheSlowest(t *testing.T) {
 			}
 		}
 	}
-	out, failed := call[tools.StagesOut](t, connect(t, fromLogs(t)), "get_slowest_stages", map[string]any{"application_id": application, "limit": 200})
+	which := map[string]any{"application_id": application, "limit": 200}
+	out, failed := call[tools.StagesOut](t, connect(t, fromLogs(t)), "get_slowest_stages", which)
 	require.Empty(t, failed)
 	require.Equal(t, ran, out.Total)
 	require.Len(t, out.Stages, ran)

@@ -37,7 +37,7 @@ type Stage struct {
 	Status            string   `json:"status"`
 	FailureReason     string   `json:"failure_reason,omitempty" jsonschema:"cut"`
 	DurationMillis    *int64   `json:"duration_ms,omitempty" jsonschema:"from submission to completion; absent while it runs"`
-	ShareOfWall       *float64 `json:"share_of_wall,omitempty" jsonschema:"duration_ms / duration of the application, 0 to 1; stages may overlap"`
+	ShareOfWall       *float64 `json:"share_of_wall,omitempty" jsonschema:"duration_ms / that of the application, 0 to 1; stages may overlap"`
 	Tasks             int64    `json:"tasks" jsonschema:"as planned"`
 	FailedTasks       int64    `json:"failed_tasks"`
 	MedianTaskMillis  *float64 `json:"median_task_ms,omitempty" jsonschema:"of successful tasks"`
@@ -124,7 +124,8 @@ func (a answers) application(ctx context.Context, f lake.Filter) (tables.Applica
 		case err != nil:
 			return row, fmt.Errorf("find application %s: %w", f.ApplicationID, err)
 		case found != nil && found.Cluster != row.Cluster:
-			return row, fmt.Errorf("application %s is on the clusters %s and %s: name the cluster_id", f.ApplicationID, found.ClusterID, row.ClusterID)
+			return row, fmt.Errorf("application %s is on the clusters %s and %s: name the cluster_id",
+				f.ApplicationID, found.ClusterID, row.ClusterID)
 		case found == nil || row.StartTime >= found.StartTime:
 			found = &row
 		}

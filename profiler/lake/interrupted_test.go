@@ -1,0 +1,108 @@
+package lake_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// dying is a store that dies with its writer after some changes.
+type dying struct {
+	lake.Store
+	left int
+}
+
+var errDead = errors.New("dead")
+
+func (d *dying) alive() error {
+	if d.left--; d.left < 0 {
+		return errDead
+	}
+	return nil
+}
+
+func (d *dying) Put(ctx context.Context, key string, body io.ReadSeeker) error {
+	if err := d.alive(); err != nil {
+		return err
+	}
+	return d.Store.Put(ctx, key, body)
+}
+
+func (d *dying) Delete(ctx context.Context, key string) error {
+	if err := d.alive(); err != nil {
+		return err
+	}
+	return d.Store.Delete(ctx, key)
+}
+
+// Interrupted after any change, a commit, a removal and their repetition leave what an
+// undisturbed writer leaves, though the source says something else the next time: other
+// rows, other tables, another day.
+func TestInterruptedAtEveryStep(t *testing.T) {
+	app, done := &tables.Application{Attempt: attempt}, &tables.Application{Attempt: attempt, Completed: true}
+	job, phase := &tables.Job{Attempt: attempt, JobID: 1}, &tables.Phase{Attempt: attempt, Phase: "compute"}
+	put := func(rows ...tables.Row) func(*lake.Lake) error {
+		return func(l *lake.Lake) error {
+			b, err := l.Begin(attempt, start.AddDate(0, 0, len(rows)%2))
+			if err != nil {
+				return err
+			}
+			for _, row := range rows {
+				if err := b.Put(row); err != nil {
+					return err
+				}
+			}
+			_, err = b.Commit(t.Context(), true, "v1")
+			return err
+		}
+	}
+	remove := func(l *lake.Lake) error {
+		_, err := l.Delete(t.Context(), lake.Filter{ClusterID: attempt.ClusterID}, false)
+		return err
+	}
+	steps := []func(*lake.Lake) error{put(app, job), put(done, phase), put(done, job, phase), put(app), remove}
+	// in runs steps in a lake, each after the death of the writer that the last one had.
+	in := func(dir string, steps []func(*lake.Lake) error, left int) (died bool) {
+		store := &dying{Store: folder(t, dir), left: 1 << 30}
+		for i, step := range steps {
+			l, err := lake.Open(t.Context(), store, "history/")
+			require.NoError(t, err)
+			lease, err := l.Lock(t.Context(), "test")
+			require.NoError(t, err)
+			if i == 1 {
+				store.left = left
+			}
+			err = step(l)
+			require.True(t, err == nil || errors.Is(err, errDead) && i == 1, "%v", err)
+			died = died || err != nil
+			store.left = 1 << 30
+			require.NoError(t, lease.Unlock(t.Context()))
+		}
+		return died
+	}
+	deaths := 0
+	for _, first := range steps[:2] {
+		for _, second := range steps {
+			for _, third := range steps {
+				undisturbed := t.TempDir()
+				in(undisturbed, []func(*lake.Lake) error{third}, 0)
+				for left := 0; ; left++ {
+					dir := t.TempDir()
+					died := in(dir, []func(*lake.Lake) error{first, second, third}, left)
+					require.Equal(t, files(t, undisturbed), files(t, dir))
+					if !died {
+						break
+					}
+					deaths++
+				}
+			}
+		}
+	}
+	t.Logf("%d deaths", deaths)
+}
