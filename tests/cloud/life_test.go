@@ -51,6 +51,7 @@ func TestLife(t *testing.T) {
 		{"an edit of a tag restarts nothing", func(t *testing.T) { editRestartsNothing(t, c) }},
 		{"clusters run side by side, a foreign one too", func(t *testing.T) { clustersSideBySide(t, c) }},
 		{"nodes come and go in a job and by hand", func(t *testing.T) { nodesComeAndGo(t, c) }},
+		{"the history of all clusters becomes tables", func(t *testing.T) { historyIsRead(t, c) }},
 		{"a failing step reports why", func(t *testing.T) { failingStep(t, c) }},
 		{"broken parts do not stop a job", func(t *testing.T) { brokenParts(t, c) }},
 		{"a killed cloud comes up again", func(t *testing.T) { killedCloud(t, c) }},
