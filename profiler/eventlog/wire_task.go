@@ -16,8 +16,8 @@ type taskEvent struct {
 		Finished      int64  `json:"Finish Time"`
 		GettingResult int64  `json:"Getting Result Time"`
 		Executor      string `json:"Executor ID,nocopy"` //nolint:staticcheck // an option of easyjson: the text is valid until the next event
-		Host          string `json:"Host,nocopy"` //nolint:staticcheck // an option of easyjson: the text is valid until the next event
-		Locality      string `json:"Locality,nocopy"` //nolint:staticcheck // an option of easyjson: the text is valid until the next event
+		Host          string `json:"Host,nocopy"`        //nolint:staticcheck // an option of easyjson: the text is valid until the next event
+		Locality      string `json:"Locality,nocopy"`    //nolint:staticcheck // an option of easyjson: the text is valid until the next event
 		Speculative   bool   `json:"Speculative"`
 		Failed        bool   `json:"Failed"`
 		Killed        bool   `json:"Killed"`
@@ -114,7 +114,7 @@ func (m *taskMetrics) metrics() TaskMetrics {
 
 // taskEndReason is the union of the fields that the reasons have.
 type taskEndReason struct {
-	Reason      string `json:"Reason,nocopy"` //nolint:staticcheck // an option of easyjson: the text is valid until the next event
+	Reason      string `json:"Reason,nocopy"`      //nolint:staticcheck // an option of easyjson: the text is valid until the next event
 	Class       string `json:"Class Name"`         // ExceptionFailure
 	Description string `json:"Description"`        // ExceptionFailure
 	StackTrace  string `json:"Full Stack Trace"`   // ExceptionFailure
