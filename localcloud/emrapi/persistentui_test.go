@@ -48,16 +48,7 @@ func openUICloud(t *testing.T, dir string, attachTime time.Duration) (*cloud, *u
 	u.front = httptest.NewTLSServer(u)
 	t.Cleanup(u.front.Close)
 	u.Address = u.front.Listener.Addr().String()
-
-	store, err := emrapi.Open(dir)
-	require.NoError(t, err)
-	store.Account = emrapi.Account{Region: "eu-west-1", ID: "123456789012"}
-	n := &nodes{store: store, resized: make(chan string, 10), release: make(chan struct{}), terminated: make(chan string, 10)}
-	server, err := emrapi.NewWith(store, n, slog.New(slog.DiscardHandler), emrapi.Options{UIs: u})
-	require.NoError(t, err)
-	served := httptest.NewServer(server)
-	t.Cleanup(func() { served.Close(); server.Close() })
-	return &cloud{dir: dir, store: store, server: server, http: served, nodes: n, client: newClient(served.URL)}, u
+	return newCloudWith(t, dir, func(n *nodes) emrapi.Nodes { return n }, emrapi.Options{UIs: u}), u
 }
 
 // TestBoto3OpensPersistentUIs uses the operations on UIs with AWS's Python SDK, and
