@@ -42,8 +42,8 @@ func TestStatusHasTheProfilersLastRun(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, report.Incomplete, got.History.Last.Incomplete)
 	require.NotNil(t, got.History.Next)
-	const line = `last run incomplete, ended \d+s ago, took \d+s: 5 of 37 clusters and 12 applications read, 90 objects written, 2 incomplete; ` +
-		`next run in \d+[hm]`
+	const line = `last run incomplete, ended \d+s ago, took \d+s: 5 of 37 clusters and 12 applications read, 90 objects written, ` +
+		`2 incomplete; next run in \d+[hm]`
 	var text bytes.Buffer
 	require.NoError(t, got.Render(&text, time.Now()))
 	require.Regexp(t, "history: "+line, text.String())

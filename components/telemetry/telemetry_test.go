@@ -82,7 +82,9 @@ func program(args *telemetry.Args) pulumi.RunFunc {
 		if err != nil {
 			return err
 		}
-		for name, output := range map[string]pulumi.StringOutput{"of-path": tel.BootstrapPath, "of-status": tel.ControlBinaryURI, "of-profiler": tel.ProfilerBinaryURI} {
+		for name, output := range map[string]pulumi.StringOutput{
+			"of-path": tel.BootstrapPath, "of-status": tel.ControlBinaryURI, "of-profiler": tel.ProfilerBinaryURI,
+		} {
 			if _, err := random.NewRandomPet(ctx, name, &random.RandomPetArgs{Prefix: output}); err != nil {
 				return err
 			}

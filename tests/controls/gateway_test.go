@@ -38,7 +38,9 @@ func TestRolesReachTheirPrefixesOnly(t *testing.T) {
 	}
 	_, err = g.Client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &bucket})
 	require.NoError(t, err)
-	for _, p := range append(platform.Prefixes(), platform.PrefixHistory) {
+	prefixes := append(platform.Prefixes(),
+		platform.PrefixHistory, platform.ClusterLogs("main"), platform.ClusterLogs("another"), "elsewhere/")
+	for _, p := range prefixes {
 		require.NoError(t, g.Put(t.Context(), bucket, string(p)+"object", []byte("x")))
 	}
 	// What each may do under a prefix: get, put, delete, list.
@@ -49,7 +51,7 @@ func TestRolesReachTheirPrefixesOnly(t *testing.T) {
 	} {
 		client, err := g.ClientOf(t.Context(), role)
 		require.NoError(t, err)
-		for _, p := range append(platform.Prefixes(), platform.PrefixHistory, platform.ClusterLogs("main"), platform.ClusterLogs("another"), "elsewhere/") {
+		for _, p := range prefixes {
 			require.Equal(t, admitted[p], permitted(t, client, bucket, string(p)), "%s under %s", role, p)
 		}
 		_, err = client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &bucket})
