@@ -10,8 +10,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 )
 
-var runHelp = fmt.Sprintf(`Discovers clusters, reads the history of their applications, and writes it as tables. What the tables have already
-is not read again, unless the application ran on since. It may be interrupted and killed: the next run goes on there.
+var runHelp = fmt.Sprintf(`Discovers clusters, reads the history of their applications, and writes it as tables. What the tables have
+already is not read again, unless the application ran on since. It may be interrupted and killed: the next run goes on there.
 
 Each option is a flag, an environment variable of the name that the reference gives (max_clusters for --max-clusters), or a
 key of the YAML file --config. A flag goes before a variable, that before the file, that before the default.

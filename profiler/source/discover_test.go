@@ -30,7 +30,8 @@ func (p *pages) Do(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	p.at = append(p.at, time.Now())
-	status, body := http.StatusOK, ""
+	status := http.StatusOK
+	var body string
 	if len(p.at) <= p.throttled {
 		status, body = http.StatusBadRequest, `{"__type":"ThrottlingException","message":"Rate exceeded"}`
 	} else {
@@ -43,7 +44,8 @@ func (p *pages) Do(r *http.Request) (*http.Response, error) {
 			next = fmt.Sprintf(`,"Marker":"%d"`, n+1)
 		}
 		created := time.Date(1999, 12, 1+n*7%p.pages, 0, 0, 0, 0, time.UTC).Unix()
-		body = fmt.Sprintf(`{"Clusters":[{"Id":"j-%d","Name":"etl-%d","ClusterArn":"arn:aws-cn:elasticmapreduce:cn-north-1:123456789012:cluster/j-%d",`+
+		body = fmt.Sprintf(`{"Clusters":[{"Id":"j-%d","Name":"etl-%d",`+
+			`"ClusterArn":"arn:aws-cn:elasticmapreduce:cn-north-1:123456789012:cluster/j-%d",`+
 			`"Status":{"State":"TERMINATED","Timeline":{"CreationDateTime":%d,"EndDateTime":%d}}}]%s}`, n, n, n, created, created+3600, next)
 	}
 	return &http.Response{
