@@ -54,7 +54,9 @@ func valueNames(spec ast.Spec) []string {
 	}
 	var names []string
 	for _, name := range v.Names {
-		names = append(names, name.Name)
+		if name.Name != "_" { // holds nothing
+			names = append(names, name.Name)
+		}
 	}
 	return names
 }

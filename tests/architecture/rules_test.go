@@ -21,8 +21,8 @@ func TestPackageVariablesAreNeverAssigned(t *testing.T) {
 
 func TestReportsAssignmentsToGlobals(t *testing.T) {
 	const text = `package planted
-var table, count = map[string]int{}, 0
-func write() { table["x"] = 1; count++ }
+var table, count, _ = map[string]int{}, 0, 0
+func write() { table["x"] = 1; count++; _ = 1 }
 func read(table map[string]int) { table["x"] = 1; count := 0; count++ }
 `
 	files, err := sources(fstest.MapFS{"planted.go": {Data: []byte(text)}, "planted_test.go": {Data: []byte(text)}})
