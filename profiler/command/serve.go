@@ -43,8 +43,12 @@ func serveCommand() *cobra.Command {
 		server := serve.New(func(ctx context.Context) serve.Report {
 			summary, err := run.Run(ctx, config, options, shown)
 			report := reportOf(summary, err)
-			shown.Printf("%s: %d of %d clusters and %d applications read, %d objects written, %d incomplete %s", report.Result,
-				report.ClustersRead, report.ClustersFound, report.Applications, report.Objects, report.IncompleteCount, report.Error)
+			line := fmt.Sprintf("%s: %d of %d clusters and %d applications read, %d objects written, %d incomplete", report.Result,
+				report.ClustersRead, report.ClustersFound, report.Applications, report.Objects, report.IncompleteCount)
+			if err != nil {
+				line += ": " + report.Error
+			}
+			shown.Printf("%s", line)
 			return report
 		}, *interval)
 		return server.Listen(cmd.Context(), *address)
