@@ -21,7 +21,7 @@ func ParseTracing(ratio string) (Tracing, error) {
 		return Tracing{}, nil
 	}
 	kept, err := platform.ParseSamplingRatio(ratio)
-	return Tracing{Enabled: true, Ratio: kept}, err //nolint:wrapcheck // it names the value and the rule
+	return Tracing{Enabled: true, Ratio: kept}, err // it names the value and the rule
 }
 
 // StepSpan identifies a step's span. It is not valid if the step has none.

@@ -63,7 +63,7 @@ func (b *builder) createManagedScaling(cluster *emr.Cluster, workers []pulumi.Re
 // returns nil if there are none.
 func (b *builder) createScalingRole() (*serviceRole, error) {
 	if !slices.ContainsFunc(b.args.Groups(), func(g schema.InstanceGroup) bool { return g.AutoScaling != nil }) {
-		return nil, nil //nolint:nilnil // a nil role has no resources
+		return nil, nil // a nil role has no resources
 	}
 	role, err := iam.NewRole(b.Ctx, b.Name("scaling"), &iam.RoleArgs{
 		Description: pulumi.String("Automatic scaling of the EMR cluster"), Tags: b.tags(),

@@ -130,7 +130,7 @@ func (d *decoder) decode() (Event, error) {
 				return nil, errLine
 			}
 		}
-		return nil, nil //nolint:nilnil // no event is no error
+		return nil, nil // no event is no error
 	}
 	line, ok := d.skim(kind.shape)
 	if !ok {

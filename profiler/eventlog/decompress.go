@@ -52,7 +52,7 @@ func (s *stored) Read(p []byte) (int, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		s.err = err
 	}
-	return n, err //nolint:wrapcheck // io.EOF, as readers must
+	return n, err // io.EOF, as readers must
 }
 
 // bounded ends a text that is too large for what it is made from.
@@ -69,7 +69,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 		b.from.err = errBomb
 		return n, errBomb
 	}
-	return n, err //nolint:wrapcheck // io.EOF, as readers must
+	return n, err // io.EOF, as readers must
 }
 
 // decompress returns the text of a log, by the first bytes of its file: names tell
@@ -78,7 +78,7 @@ func decompress(from *stored) (io.Reader, func(), error) {
 	in := bufio.NewReaderSize(from, 64<<10)
 	first, err := in.Peek(zstd.HeaderMaxSize)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, nil, err //nolint:wrapcheck // the caller names the file
+		return nil, nil, err // the caller names the file
 	}
 	starts := func(magic string) bool { return bytes.HasPrefix(first, []byte(magic)) }
 	none := func() {}

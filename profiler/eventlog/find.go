@@ -113,7 +113,7 @@ func (f *finder) file(name string) error {
 func (f *finder) looksLikeLog(name string) (bool, error) {
 	file, err := f.files.Open(name)
 	if err != nil {
-		return false, err //nolint:wrapcheck // the caller names the file
+		return false, err // the caller names the file
 	}
 	defer func() { _ = file.Close() }()
 	from := &stored{ctx: context.Background(), in: file}

@@ -75,7 +75,7 @@ func openFolder(files fs.FS, name string, entries []fs.DirEntry) (*Log, error) {
 		chosen = delivered(entries)
 	}
 	if len(chosen) == 0 && !strings.HasPrefix(path.Base(name), rolledFolder) {
-		return nil, nil //nolint:nilnil // a folder that is no log is no error
+		return nil, nil // a folder that is no log is no error
 	}
 	for _, entry := range chosen {
 		info, err := fs.Stat(files, path.Join(name, entry.Name()))

@@ -45,7 +45,7 @@ func (l *lz4Blocks) Read(p []byte) (int, error) {
 func (l *lz4Blocks) next() error {
 	var header [lz4Header]byte
 	if _, err := io.ReadFull(l.in, header[:]); err != nil {
-		return err //nolint:wrapcheck // io.EOF and io.ErrUnexpectedEOF, as readers must
+		return err // io.EOF and io.ErrUnexpectedEOF, as readers must
 	}
 	if string(header[:len(lz4Magic)]) != lz4Magic {
 		return errors.New("lz4: no block where one must start")

@@ -42,7 +42,7 @@ func (s *snappyBlocks) Read(p []byte) (int, error) {
 func (s *snappyBlocks) next() error {
 	var size [4]byte
 	if _, err := io.ReadFull(s.in, size[:]); err != nil {
-		return err //nolint:wrapcheck // io.EOF and io.ErrUnexpectedEOF, as readers must
+		return err // io.EOF and io.ErrUnexpectedEOF, as readers must
 	}
 	if string(size[:]) == snappyMagic[:4] {
 		var header [snappyHeader - 4]byte

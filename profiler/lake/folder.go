@@ -67,7 +67,7 @@ func (f *Folder) tidy() error {
 			err = errors.Join(err, failed)
 		}
 	}
-	return err //nolint:wrapcheck // NewFolder says what was done
+	return err // NewFolder says what was done
 }
 
 // Close releases the folder.
@@ -97,15 +97,15 @@ func (f *Folder) Put(ctx context.Context, key string, body io.ReadSeeker) error 
 
 func (f *Folder) put(ctx context.Context, key string, body io.Reader) error {
 	if err := ctx.Err(); err != nil {
-		return err //nolint:wrapcheck // Put names the file
+		return err // Put names the file
 	}
 	if err := f.root.MkdirAll(parts, 0o755); err != nil {
-		return err //nolint:wrapcheck // Put names the file
+		return err // Put names the file
 	}
 	part := path.Join(parts, rand.Text())
 	file, err := f.root.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
-		return err //nolint:wrapcheck // Put names the file
+		return err // Put names the file
 	}
 	_, err = io.Copy(file, body)
 	if err == nil {
@@ -120,7 +120,7 @@ func (f *Folder) put(ctx context.Context, key string, body io.Reader) error {
 	if err != nil {
 		_ = f.root.Remove(part)
 	}
-	return err //nolint:wrapcheck // Put names the file
+	return err // Put names the file
 }
 
 // move gives a complete file its name.
@@ -128,9 +128,9 @@ func (f *Folder) move(part, key string) error {
 	f.folders.RLock()
 	defer f.folders.RUnlock()
 	if err := f.root.MkdirAll(path.Dir(key), 0o755); err != nil {
-		return err //nolint:wrapcheck // Put names the file
+		return err // Put names the file
 	}
-	return f.root.Rename(part, key) //nolint:wrapcheck // Put names the file
+	return f.root.Rename(part, key) // Put names the file
 }
 
 // Swap holds a lock of the folder while it compares and writes.

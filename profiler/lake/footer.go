@@ -36,11 +36,11 @@ type tail struct {
 
 func (t *tail) Write(p []byte) (int, error) {
 	if t.held != nil {
-		return t.held.Write(p) //nolint:wrapcheck // never fails
+		return t.held.Write(p) // never fails
 	}
 	n, err := t.to.Write(p)
 	t.passed += int64(n)
-	return n, err //nolint:wrapcheck // parquet-go wraps it
+	return n, err // parquet-go wraps it
 }
 
 // finish writes the end of a file without the page index. Of a column whose bounds are

@@ -110,14 +110,14 @@ func (l *Lake) put(ctx context.Context, key string, content io.ReadSeeker) error
 	if err := l.writable(); err != nil {
 		return err
 	}
-	return l.store.Put(ctx, l.prefix+key, content) //nolint:wrapcheck // names the object
+	return l.store.Put(ctx, l.prefix+key, content) // names the object
 }
 
 func (l *Lake) remove(ctx context.Context, key string) error {
 	if err := l.writable(); err != nil {
 		return err
 	}
-	return l.store.Delete(ctx, l.prefix+key) //nolint:wrapcheck // names the object
+	return l.store.Delete(ctx, l.prefix+key) // names the object
 }
 
 func (l *Lake) writeManifest(ctx context.Context, key string, m *manifest) error {

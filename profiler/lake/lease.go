@@ -102,13 +102,13 @@ func (h *Lease) renew(ctx context.Context, mine lease) error {
 	mine.Expires = now.Add(leaseLasts).UTC().Truncate(time.Second)
 	content, err := json.Marshal(mine)
 	if err != nil {
-		return err //nolint:wrapcheck // callers say what was done
+		return err // callers say what was done
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !bytes.Equal(content, h.content) {
 		if err := h.lake.store.Swap(ctx, h.lake.prefix+leaseKey, h.content, content); err != nil {
-			return err //nolint:wrapcheck // names the object
+			return err // names the object
 		}
 	}
 	h.content, h.expires = content, now.Add(leaseLasts)
@@ -147,7 +147,7 @@ func (h *Lease) Unlock(ctx context.Context) error {
 	if err := h.valid(); err != nil {
 		return err
 	}
-	return h.lake.store.Delete(ctx, h.lake.prefix+leaseKey) //nolint:wrapcheck // names the object
+	return h.lake.store.Delete(ctx, h.lake.prefix+leaseKey) // names the object
 }
 
 func (h *Lease) valid() error {

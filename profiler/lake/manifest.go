@@ -40,7 +40,7 @@ type object struct {
 func readManifest(ctx context.Context, store Store, key string) (*manifest, error) {
 	raw, err := readAll(ctx, store, key)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // documented
+		return nil, nil // documented
 	}
 	m := &manifest{}
 	if err == nil {

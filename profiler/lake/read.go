@@ -218,7 +218,7 @@ func (p pointers) clear(row reflect.Value, values parquet.Row) {
 func fetch(ctx context.Context, store Store, key string) (*spool, error) {
 	body, err := store.Get(ctx, key)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the object
+		return nil, err // names the object
 	}
 	defer body.Close()
 	content := newSpool()

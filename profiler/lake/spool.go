@@ -39,7 +39,7 @@ func (s *spool) Write(p []byte) (int, error) {
 	s.hash.Write(p)
 	s.size += int64(len(p))
 	if s.file == nil {
-		return s.memory.Write(p) //nolint:wrapcheck // never fails
+		return s.memory.Write(p) // never fails
 	}
 	n, err := s.file.Write(p)
 	if err != nil {

@@ -31,8 +31,8 @@ var ErrChanged = errors.New("the object has changed")
 func readAll(ctx context.Context, store Store, key string) ([]byte, error) {
 	body, err := store.Get(ctx, key)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the object
+		return nil, err // names the object
 	}
 	defer body.Close()
-	return io.ReadAll(body) //nolint:wrapcheck // callers name the object
+	return io.ReadAll(body) // callers name the object
 }

@@ -174,7 +174,7 @@ func (w *typed[T]) cut() error {
 	}
 	err := w.out.Flush()
 	w.group = w.out.Size()
-	return err //nolint:wrapcheck // callers name the table
+	return err // callers name the table
 }
 
 // spill writes what is in memory as a sorted run.
@@ -247,7 +247,7 @@ func (w *typed[T]) copyTo(out *parquet.GenericWriter[T], groups []parquet.RowGro
 		}
 		row[0] = next
 		if _, err := out.WriteRows(row); err != nil {
-			return err //nolint:wrapcheck // callers name the table
+			return err // callers name the table
 		}
 		if err := after(); err != nil {
 			return err

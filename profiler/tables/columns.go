@@ -32,7 +32,7 @@ func columns(t reflect.Type) (all []Column) {
 }
 
 func sqlType(t reflect.Type, options string) string {
-	switch t.Kind() { //nolint:exhaustive // others have no column
+	switch t.Kind() { // others have no column
 	case reflect.Pointer:
 		return sqlType(t.Elem(), options)
 	case reflect.Slice:

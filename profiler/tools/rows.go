@@ -60,10 +60,10 @@ func put[T any, P interface {
 }](ctx context.Context, l *lake.Lake, f lake.Filter, sink tables.Sink) error {
 	for row, err := range lake.Read[T, P](ctx, l, f) {
 		if err != nil {
-			return err //nolint:wrapcheck // names the table
+			return err // names the table
 		}
 		if err := sink.Put(P(&row)); err != nil {
-			return err //nolint:wrapcheck // of this package
+			return err // of this package
 		}
 	}
 	return nil

@@ -101,7 +101,7 @@ func (in *inSource) application(ctx context.Context, a source.Application) (tabl
 	}
 	summary, err := fold.Log(ctx, a.Log, a.ID.Cluster, fold.Options{}, nothing{})
 	if err != nil {
-		return tables.Application{}, err //nolint:wrapcheck // names the log
+		return tables.Application{}, err // names the log
 	}
 	in.mu.Lock()
 	in.kept[key] = summary.Application
@@ -120,7 +120,7 @@ func (in *inSource) Attempt(ctx context.Context, id tables.Attempt, _ []tables.N
 		} else {
 			_, err = fold.REST(ctx, a.History, a.App, a.Attempt, a.ID.Cluster, fold.Options{}, sink)
 		}
-		return err //nolint:wrapcheck // names the log or the server
+		return err // names the log or the server
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func (r reader) pages(ctx context.Context, input *emr.ListStepsInput, last func(
 func (r reader) page(ctx context.Context, input *emr.ListStepsInput) ([]status.Step, *string, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	return r.steps.List(ctx, input) //nolint:wrapcheck // it names the cluster
+	return r.steps.List(ctx, input) // it names the cluster
 }
 
 func contains(steps []status.Step, id string) bool {

@@ -97,7 +97,7 @@ func (r *Recorder) round(ctx context.Context, now time.Time) []error {
 func (r *Recorder) observe(ctx context.Context, now time.Time) error {
 	nodes, err := r.source.Nodes(ctx)
 	if err != nil {
-		return err //nolint:wrapcheck // as the status page says it
+		return err // as the status page says it
 	}
 	masters := map[string][]string{}
 	for _, node := range nodes {

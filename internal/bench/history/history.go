@@ -142,14 +142,14 @@ func Run(ctx context.Context, args []string, out io.Writer) error {
 	if r.PeakBytes, err = peakBytes(); err != nil {
 		return err
 	}
-	return json.NewEncoder(out).Encode(r) //nolint:wrapcheck // of a pipe to the parent
+	return json.NewEncoder(out).Encode(r) // of a pipe to the parent
 }
 
 // readEvents hands the events of a log to take.
 func readEvents(ctx context.Context, path string, take func(eventlog.Event) error) (run, error) {
 	log, err := eventlog.Open(os.DirFS(filepath.Dir(path)), filepath.Base(path))
 	if err != nil {
-		return run{}, err //nolint:wrapcheck // it names the file
+		return run{}, err // it names the file
 	}
 	report, err := log.Read(ctx, take)
 	if err == nil && report.Truncated+report.Unread+report.Damaged != "" {
@@ -175,7 +175,7 @@ func peakBytes() (int64, error) {
 	for line := range strings.Lines(string(status)) {
 		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
 			kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return kib << 10, err //nolint:wrapcheck // the kernel's own line
+			return kib << 10, err // the kernel's own line
 		}
 	}
 	return 0, errors.New("read the memory of this process: no VmHWM in /proc/self/status")

@@ -69,23 +69,23 @@ func multiplyInto(ctx context.Context, path, folder string, size int64) (err err
 	if err := m.write(ctx, out, size); err != nil {
 		return fmt.Errorf("multiply an event log: %w", err)
 	}
-	return out.Flush() //nolint:wrapcheck // it names the file
+	return out.Flush() // it names the file
 }
 
 func readLines(folder string) (lines [][]byte, err error) {
 	names, err := filepath.Glob(filepath.Join(folder, "events_*"))
 	if err != nil {
-		return nil, err //nolint:wrapcheck // the caller says what for
+		return nil, err // the caller says what for
 	}
 	decoder, err := zstd.NewReader(nil)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // as above
+		return nil, err // as above
 	}
 	defer decoder.Close()
 	for _, name := range names {
 		packed, err := os.ReadFile(name)
 		if err != nil {
-			return nil, err //nolint:wrapcheck // as above
+			return nil, err // as above
 		}
 		text, err := decoder.DecodeAll(packed, nil)
 		if err != nil {
@@ -158,7 +158,7 @@ func eachNumber(line []byte, found func(of string, n int64, from, to int)) {
 func (m multiplied) write(ctx context.Context, out io.Writer, size int64) error {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
 	if err != nil {
-		return err //nolint:wrapcheck // the caller says what for
+		return err // the caller says what for
 	}
 	var text, packed []byte
 	written := int64(0)
