@@ -12,8 +12,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
 
-// podAuthority is where pods find the certificate of the local cloud's authority.
-const podAuthority = "/etc/ssl/observatory-local-cloud.pem"
+// podAuthority is where pods find the certificate of the local cloud's authority: not below a
+// folder of /etc, since those are links to the host's.
+const podAuthority = "/etc/observatory-local-cloud.pem"
 
 // newKube returns the runner of pods, on the instance of c.ec2. Presigned URLs of UIs
 // name uiAddress, which is the host's: a pod finds the UIs at the same port of its own.
