@@ -16,7 +16,7 @@ func measureHistory(ctx context.Context, r *result, o options) error {
 	}
 	r.historyFigures = historyFigures{
 		ParseLogMB: float64(figures.Bytes) / 1e6, ParseEvents: figures.PerSecond, ParseMB: figures.MBPerSecond,
-		ParseRatio: figures.OverStandard, ParseMiB: figures.PeakMiB,
+		ParseRows: figures.RowsPerSecond, ParseRatio: figures.OverStandard, ParseMiB: figures.PeakMiB,
 	}
 	return nil
 }

@@ -15,8 +15,12 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
+	"github.com/emr-observatory/emr-observatory/profiler/fold"
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
 // Source is the log that is multiplied, relative to the repository.
@@ -26,7 +30,8 @@ const Source = "profiler/eventlog/testdata/spark4/eventlog_v2_app-20261124085717
 // processor; seconds are of CPU time, of that process and its collector of garbage.
 type Result struct {
 	Bytes, Events int64   // of the log, uncompressed
-	PerSecond     float64 // events: median
+	PerSecond     float64 // events, decoded: median
+	RowsPerSecond float64 // events whose rows are written as Parquet: median
 	MBPerSecond   float64 // 10^6 bytes, uncompressed: median
 	// OverStandard is PerSecond relative to that of encoding/json with types, on the
 	// first tenth of the log: median of pairs.
@@ -39,6 +44,7 @@ type reader string
 
 const (
 	ours     reader = "eventlog"
+	rows     reader = "fold" // reads by eventlog, folds, and writes the tables to a lake in a folder
 	standard reader = "encoding/json"
 )
 
@@ -53,7 +59,7 @@ type run struct {
 }
 
 // Measure multiplies the log of Source, in folder, to a size in bytes, and reads it in
-// pairs of processes, one of each reader.
+// turns of processes, one of each reader.
 func Measure(ctx context.Context, folder string, size int64, pairs int) (r Result, err error) {
 	if pairs < 1 || size < 1 {
 		return r, fmt.Errorf("measure the reading of event logs: %d pairs, %d bytes: each must be at least 1", pairs, size)
@@ -67,8 +73,8 @@ func Measure(ctx context.Context, folder string, size int64, pairs int) (r Resul
 	if err := multiplyInto(ctx, path, filepath.Join(folder, Source), size); err != nil {
 		return r, err
 	}
-	order := []reader{ours, standard}
-	var perSecond, mbPerSecond, ratios []float64
+	order := []reader{ours, standard, rows}
+	var perSecond, rowsPerSecond, mbPerSecond, ratios []float64
 	for range pairs {
 		runs := map[reader]run{}
 		for _, by := range order {
@@ -81,14 +87,16 @@ func Measure(ctx context.Context, folder string, size int64, pairs int) (r Resul
 			}
 		}
 		slices.Reverse(order)
-		mine, other := runs[ours], runs[standard]
+		mine, other, whole := runs[ours], runs[standard], runs[rows]
 		r.Events, r.Bytes = mine.Events, mine.Bytes
-		r.PeakMiB = max(r.PeakMiB, float64(mine.PeakBytes)/(1<<20))
+		r.PeakMiB = max(r.PeakMiB, float64(mine.PeakBytes)/(1<<20), float64(whole.PeakBytes)/(1<<20))
+		rowsPerSecond = append(rowsPerSecond, float64(whole.Events)/whole.Seconds)
 		perSecond = append(perSecond, float64(mine.Events)/mine.Seconds)
 		mbPerSecond = append(mbPerSecond, float64(mine.Bytes)/1e6/mine.Seconds)
 		ratios = append(ratios, perSecond[len(perSecond)-1]*other.Seconds/float64(other.Events))
 	}
 	r.PerSecond, r.MBPerSecond, r.OverStandard = median(perSecond), median(mbPerSecond), median(ratios)
+	r.RowsPerSecond = median(rowsPerSecond)
 	return r, nil
 }
 
@@ -130,9 +138,12 @@ func Run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	began := cpuSeconds()
 	var r run
-	if reader(args[0]) == ours {
+	switch reader(args[0]) {
+	case ours:
 		r, err = readEvents(ctx, args[1], func(eventlog.Event) error { return nil })
-	} else {
+	case rows:
+		r, err = writeRows(ctx, args[1])
+	default:
 		r, err = readStandard(args[1], limit)
 	}
 	if err != nil {
@@ -156,6 +167,46 @@ func readEvents(ctx context.Context, path string, take func(eventlog.Event) erro
 		err = fmt.Errorf("read %s: %+v", path, report)
 	}
 	return run{Events: report.Events, Bytes: report.Bytes}, err
+}
+
+// writeRows writes the rows of a log to a lake beside it, without those of tasks.
+func writeRows(ctx context.Context, path string) (r run, err error) {
+	log, err := eventlog.Open(os.DirFS(filepath.Dir(path)), filepath.Base(path))
+	if err != nil {
+		return r, err // it names the file
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), "lake-")
+	if err != nil {
+		return r, fmt.Errorf("write the rows of %s: %w", path, err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	folder, err := lake.NewFolder(dir)
+	if err != nil {
+		return r, err // it names the folder
+	}
+	tablesOf, err := lake.Open(ctx, folder, "")
+	if err != nil {
+		return r, err // as above
+	}
+	lease, err := tablesOf.Lock(ctx, ReadCommand)
+	if err != nil {
+		return r, err // as above
+	}
+	defer func() { err = errors.Join(err, lease.Unlock(ctx)) }()
+	cluster := tables.Cluster{ClusterID: ReadCommand}
+	batch, err := tablesOf.Begin(tables.Attempt{Cluster: cluster, ApplicationID: "application"}, time.Unix(0, 0))
+	if err != nil {
+		return r, err // as above
+	}
+	summary, err := fold.Log(ctx, log, cluster, fold.Options{}, batch)
+	if err != nil {
+		batch.Discard()
+		return r, err // it names the log
+	}
+	if _, err := batch.Commit(ctx, summary.Final, ""); err != nil {
+		return r, err // as above
+	}
+	return run{Events: summary.Report.Events, Bytes: summary.Report.Bytes}, nil
 }
 
 func cpuSeconds() float64 {
