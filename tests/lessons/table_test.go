@@ -20,7 +20,7 @@ const (
 )
 
 func lessons() []lesson {
-	return slices.Concat(signalLessons(), platformLessons(), phaseLessons(), timelineLessons())
+	return slices.Concat(signalLessons(), platformLessons(), phaseLessons(), timelineLessons(), historyLessons())
 }
 
 // signalLessons returns the lessons about what is measured and how it is labelled.
