@@ -106,6 +106,11 @@ func examples() map[string]example {
 			"cmd/observatory", "TestObserveCheck", "observeteam_test.go",
 			`"observe", "check", *started.JobFlowId, "--outputs", writeOutputs(t)`,
 		}},
+		"bin/observatory profile run --logs profiler/eventlog/testdata/spark4 --output history": {executed: true},
+		"bin/observatory profile run --aws-region us-east-1 --created-after-date 2026-11-01 --environment prod" +
+			" --s3-output-path s3://DATA_BUCKET/lake/history/": {by: citation{
+			"tests/cloud", "TestLife", "history_test.go", `"profile", "run", "--json", "--max-clusters", "0"`,
+		}},
 		"make test":  {excluded: "runs this test; CI runs it (.ci/run)"},
 		"make bench": {excluded: "takes half an hour; run by hand"},
 	}

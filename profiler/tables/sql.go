@@ -17,8 +17,9 @@ type SQL struct {
 	RawJSON        string  `parquet:"sql_raw_json" doc:"final plan as JSON: nodes (nodeId, nodeName, wholeStageCodegenId) and edges (fromId, toId), as in Spark's REST API"`
 }
 
-// SQLNode is a row of the table sql_nodes: a metric of an operator in the final plan. An
-// operator without metrics has one row with an empty metric.
+// SQLNode is a row of the table sql_nodes: a metric of an operator in the final plan, if
+// Spark reported a value of it. An operator without such metrics has one row with an
+// empty metric.
 type SQLNode struct {
 	Attempt
 	SQLID      int64  `parquet:"sql_id" doc:"SQL execution"`
@@ -27,6 +28,6 @@ type SQLNode struct {
 	CodegenID  *int64 `parquet:"codegen_id,optional" doc:"WholeStageCodegen that the operator is part of"`
 	Metric     string `parquet:"metric,dict" doc:"metric, in Spark's words"`
 	MetricType string `parquet:"metric_type,dict" doc:"sum, size, timing, nsTiming or average; from rest unknown, empty"`
-	Value      *int64 `parquet:"value,optional" doc:"total over tasks, in the unit of its type (count, bytes, ms, ns, tenths); null where Spark reported none"`
+	Value      *int64 `parquet:"value,optional" doc:"total over tasks, in the unit of its type (count, bytes, ms, ns, tenths); null where the text from rest is not exact"`
 	Text       string `parquet:"text" doc:"value as Spark's REST API words it; rest only"`
 }
