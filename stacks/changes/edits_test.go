@@ -200,7 +200,7 @@ func profilerEdits() []edit {
 	reads := effects{changes.Updated: {"workloads-profiler-config"}, changes.Restarted: {"workloads-profiler"}}
 	return []edit{
 		one("profiler.enabled", `false`, effects{
-			changes.Deleted:   {"workloads-profiler*"},
+			changes.Deleted:   {"workloads-profiler*", "telemetry-profiler-binary"},
 			changes.Updated:   {"control-access", "workloads-instance-metadata", "workloads-*-config"},
 			changes.Restarted: {"workloads-status", "workloads-victoria-metrics"},
 		}),
