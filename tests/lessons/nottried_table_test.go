@@ -332,6 +332,12 @@ func clusterNotTried() []notTried {
 			"`pulumi config set --stack dev --path clusters.main.core.instanceType d2.xlarge && pulumi up --stack dev`, " +
 				"then on a core node: `lsblk -f | grep crypto_LUKS`",
 		}, {
+			"The control node's role suffices to open persistent UIs, and S3 answers 404 for an object of the lake that does not exist.",
+			"IAM decides locally in S3 only, and VersityGW does not ask for s3:ListBucket before it says that an object is not there.",
+			"The role may make the calls that a run was recorded making, each where it makes it; it may list the lake's prefix.",
+			[]string{"components/controlnode TestProfilerMayMakeItsCallsAndNoOthers", "tests/controls TestRolesReachTheirPrefixesOnly"},
+			"`observatory status` an hour after the first job: the line history says complete",
+		}, {
 			"A refresh finds an idle-ended cluster gone, and the guard reports it.", "EMR's idle timer is EMR's.",
 			"The provider servers end the cluster; the guard asks the local EMR's API for one that ended.",
 			[]string{"stacks/changes TestPreviewOfAnEndedCluster", "cmd/observatory TestGuardReportsAnEndedCluster"},
