@@ -42,7 +42,7 @@ func newLab(t *testing.T) *lab {
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
 	store.Account = emrapi.Account{Region: "us-east-1", ID: "123456789012"}
-	server, err := emrapi.New(store, emrapitest.Ready{Store: store}, slog.New(slog.DiscardHandler))
+	server, err := emrapi.New(store, emrapitest.Ready{Store: store}, slog.New(slog.DiscardHandler), emrapi.Options{})
 	require.NoError(t, err)
 	served := httptest.NewServer(server)
 	t.Cleanup(func() { served.Close(); server.Close() })

@@ -40,7 +40,7 @@ func TestClustersAsEMRDescribesThem(t *testing.T) {
 	metrics := storetest.DefaultMetrics(t)
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	api, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler))
+	api, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler), emrapi.Options{})
 	require.NoError(t, err)
 	t.Cleanup(api.Close)
 	const artifacts = "s3://data/artifacts/"

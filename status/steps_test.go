@@ -34,7 +34,7 @@ func startEMR(t *testing.T) (*emrapi.Store, *status.StepReader, *atomic.Int64) {
 	t.Helper()
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	api, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler))
+	api, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler), emrapi.Options{})
 	require.NoError(t, err)
 	t.Cleanup(api.Close)
 	requests := &atomic.Int64{}

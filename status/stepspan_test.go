@@ -20,7 +20,7 @@ import (
 func TestTraceOfAStep(t *testing.T) {
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	api, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler))
+	api, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler), emrapi.Options{})
 	require.NoError(t, err)
 	t.Cleanup(api.Close)
 	client := clientOf(t, api)

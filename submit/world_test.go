@@ -79,7 +79,7 @@ func newWorldSampling(t *testing.T, ratio string) *world {
 	var err error
 	w.store, err = emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	server, err := emrapi.New(w.store, w, slog.New(slog.DiscardHandler))
+	server, err := emrapi.New(w.store, w, slog.New(slog.DiscardHandler), emrapi.Options{})
 	require.NoError(t, err)
 	served := httptest.NewServer(server)
 	t.Cleanup(func() { served.Close(); server.Close() })

@@ -38,7 +38,7 @@ func TestStepsReachTheirStores(t *testing.T) {
 
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	api, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler))
+	api, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler), emrapi.Options{})
 	require.NoError(t, err)
 	served := httptest.NewServer(api)
 	t.Cleanup(func() { served.Close(); api.Close() })

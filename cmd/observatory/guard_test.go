@@ -35,7 +35,7 @@ func verdictOf(t *testing.T, o outcome) verdict {
 func TestGuardReportsAnEndedCluster(t *testing.T) {
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	server, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler))
+	server, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler), emrapi.Options{})
 	require.NoError(t, err)
 	served := httptest.NewServer(server)
 	t.Cleanup(func() { served.Close(); server.Close() })

@@ -131,7 +131,7 @@ func (c team) check(t *testing.T, arguments ...string) outcome {
 	t.Helper()
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	server, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler))
+	server, err := emrapi.New(store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler), emrapi.Options{})
 	require.NoError(t, err)
 	api, others := httptest.NewServer(server), httptest.NewServer(c.account)
 	t.Cleanup(func() { api.Close(); others.Close(); server.Close() })

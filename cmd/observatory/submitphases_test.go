@@ -45,7 +45,7 @@ func emrOf(t *testing.T, runs *sparkStep) string {
 	t.Helper()
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	api, err := emrapi.New(store, runs, slog.New(slog.DiscardHandler))
+	api, err := emrapi.New(store, runs, slog.New(slog.DiscardHandler), emrapi.Options{})
 	require.NoError(t, err)
 	server := httptest.NewServer(api)
 	t.Cleanup(func() { server.Close(); api.Close() })

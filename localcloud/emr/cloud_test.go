@@ -110,7 +110,7 @@ func newCloud(t *testing.T) *cloud {
 		},
 	}
 	c.serveUIs()
-	server, err := emrapi.NewWith(store, c.Service, log, emrapi.Options{UIs: c.UIs})
+	server, err := emrapi.New(store, c.Service, log, emrapi.Options{UIs: c.UIs})
 	require.NoError(t, err)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -118,7 +118,7 @@ func newCloudWith(t *testing.T, dir string, of func(*nodes) emrapi.Nodes, o emra
 	require.NoError(t, err)
 	store.Account = emrapi.Account{Region: "eu-west-1", ID: "123456789012"}
 	n := &nodes{store: store, resized: make(chan string, 10), release: make(chan struct{}), terminated: make(chan string, 10)}
-	server, err := emrapi.NewWith(store, of(n), slog.New(slog.DiscardHandler), o)
+	server, err := emrapi.New(store, of(n), slog.New(slog.DiscardHandler), o)
 	require.NoError(t, err)
 	served := httptest.NewServer(server)
 	t.Cleanup(func() { served.Close(); server.Close() })

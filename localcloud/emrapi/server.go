@@ -63,12 +63,7 @@ type Server struct {
 
 // New starts a server on a store. It sets the steps that the previous server was
 // running to FAILED, and continues terminations that had begun.
-func New(store *Store, nodes Nodes, log *slog.Logger) (*Server, error) {
-	return NewWith(store, nodes, log, Options{})
-}
-
-// NewWith does the work of New with more of EMR.
-func NewWith(store *Store, nodes Nodes, log *slog.Logger, o Options) (*Server, error) {
+func New(store *Store, nodes Nodes, log *slog.Logger, o Options) (*Server, error) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	server := &Server{
 		store: store, nodes: nodes, uis: o.UIs, log: log, stop: stop,

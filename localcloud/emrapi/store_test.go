@@ -147,7 +147,7 @@ func TestFailedTerminationIsReported(t *testing.T) {
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
 	n := &nodes{terminated: make(chan string, 1), terminateErr: fmt.Errorf("node ci-1 does not stop")}
-	server, err := emrapi.New(store, n, slog.New(slog.DiscardHandler))
+	server, err := emrapi.New(store, n, slog.New(slog.DiscardHandler), emrapi.Options{})
 	require.NoError(t, err)
 	t.Cleanup(server.Close)
 	c := &cloud{store: store}

@@ -75,7 +75,7 @@ func newWorld(t *testing.T) *world {
 	w.store, err = emrapi.Open(t.TempDir())
 	require.NoError(t, err)
 	w.store.Account = emrapi.Account{Region: region, ID: account}
-	server, err := emrapi.NewWith(w.store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler), emrapi.Options{UIs: w.uis})
+	server, err := emrapi.New(w.store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler), emrapi.Options{UIs: w.uis})
 	require.NoError(t, err)
 	served := httptest.NewServer(server)
 	t.Cleanup(func() { served.Close(); server.Close() })

@@ -24,7 +24,6 @@ type Source string
 const (
 	SourceLogs Source = "logs" // Spark's event log
 	SourceREST Source = "rest" // the REST API of a Spark UI or history server
-	SourceEMR  Source = "emr"  // EMR's API
 )
 
 // Stage identifies an attempt of a stage.

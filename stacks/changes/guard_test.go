@@ -37,7 +37,7 @@ func serveEMR(t *testing.T, nodes busyCluster) (client *emr.Client, cluster stri
 	t.Helper()
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	server, err := emrapi.New(store, nodes, slog.New(slog.DiscardHandler))
+	server, err := emrapi.New(store, nodes, slog.New(slog.DiscardHandler), emrapi.Options{})
 	require.NoError(t, err)
 	served := httptest.NewServer(server)
 	t.Cleanup(func() { served.Close(); server.Close() })

@@ -68,7 +68,7 @@ func newWorld(t *testing.T) *world {
 	var err error
 	w.store, err = emrapi.Open(t.TempDir())
 	require.NoError(t, err)
-	api, err := emrapi.New(w.store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler))
+	api, err := emrapi.New(w.store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler), emrapi.Options{})
 	require.NoError(t, err)
 	w.emr = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, "ElasticMapReduce.ListSteps", r.Header.Get("X-Amz-Target"), "the role allows nothing else")

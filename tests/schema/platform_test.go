@@ -55,7 +55,7 @@ func openPlatform(t *testing.T, values map[string]string, inAPI bool) *platformS
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
 	store.Account = emrapi.Account{Region: region, ID: account}
-	server, err := emrapi.New(store, busy{emrapitest.Ready{Store: store}}, slog.New(slog.DiscardHandler))
+	server, err := emrapi.New(store, busy{emrapitest.Ready{Store: store}}, slog.New(slog.DiscardHandler), emrapi.Options{})
 	require.NoError(t, err)
 	served := httptest.NewServer(server)
 	t.Cleanup(func() { served.Close(); server.Close() })
