@@ -24,7 +24,7 @@ func TestStackLifecycle(t *testing.T) {
 		"BucketObjectv2 telemetry-artifact-async-profiler.jar",
 		"BucketObjectv2 telemetry-artifact-otelcol-linux-amd64.gz", "BucketObjectv2 telemetry-artifact-otelcol-linux-arm64.gz",
 		"BucketObjectv2 telemetry-artifact-spark-plugin.jar",
-		"BucketObjectv2 telemetry-bootstrap", "BucketObjectv2 telemetry-status-binary",
+		"BucketObjectv2 telemetry-bootstrap", "BucketObjectv2 telemetry-profiler-binary", "BucketObjectv2 telemetry-status-binary",
 		"BucketOwnershipControls storage-data", "BucketOwnershipControls storage-logs",
 		"BucketPolicy storage-data", "BucketPolicy storage-logs",
 		"BucketPublicAccessBlock storage-data", "BucketPublicAccessBlock storage-logs",

@@ -140,6 +140,7 @@ func TestRegistersExactlyTheseObjects(t *testing.T) {
 		"telemetry-artifact-async-profiler.jar",
 		"telemetry-artifact-spark-plugin.jar",
 		"telemetry-bootstrap",
+		"telemetry-profiler-binary",
 		"telemetry-status-binary",
 	}, objects)
 	for _, d := range rec.Defaults {
