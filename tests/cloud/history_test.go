@@ -105,6 +105,9 @@ func historyIsRead(t *testing.T, c *cloud) {
 
 	attempts := map[string][]readApplication{}
 	for _, a := range c.applicationsIn(t, folder) {
+		if strings.HasPrefix(a.Name, "history-") && h.names[a.ID] == "" {
+			continue // of an earlier run on a kept cloud
+		}
 		attempts[a.Name] = append(attempts[a.Name], a)
 		require.Equal(t, "logs", a.Source, a.Name)
 		require.Regexp(t, `^s-\w+$`, a.Step, a.Name)
@@ -117,7 +120,7 @@ func historyIsRead(t *testing.T, c *cloud) {
 		"history-streaming": func(a readApplication) bool { return a.Jobs >= 2 },
 		"history-failed":    func(a readApplication) bool { return a.Completed && a.FailedJobs == 1 },
 		"history-rolling":   func(a readApplication) bool { return a.Completed },
-		"history-killed":    func(a readApplication) bool { return !a.Completed && a.Jobs == 1 },
+		"history-killed":    func(a readApplication) bool { return !a.Completed && a.Jobs > 0 },
 	} {
 		require.Lenf(t, attempts[name], 1, name)
 		require.Truef(t, expect(attempts[name][0]), "%+v", attempts[name][0])
