@@ -72,22 +72,56 @@ func optIn(d Definition) Definition {
 	return d
 }
 
-// Table returns the name of the table.
-func (*Application) Table() Name    { return "applications" }
+// Table is a method of Row.
+func (*Application) Table() Name { return "applications" }
+
+// Table is a method of Row.
 func (*ClusterSummary) Table() Name { return "cluster_summaries" }
-func (*Job) Table() Name            { return "jobs" }
-func (*StageRow) Table() Name       { return "stages" }
-func (*Task) Table() Name           { return "tasks" }
-func (*TaskSummary) Table() Name    { return "task_summaries" }
-func (*SQL) Table() Name            { return "sql" }
-func (*SQLNode) Table() Name        { return "sql_nodes" }
-func (*Executor) Table() Name       { return "executors" }
-func (*Environment) Table() Name    { return "environments" }
-func (*Phase) Table() Name          { return "phases" }
-func (*Completeness) Table() Name   { return "completeness" }
-func (*Finding) Table() Name        { return "findings" }
-func (*IneffJobRaw) Table() Name    { return "ineffjobraw" }
-func (*IneffJobAgg) Table() Name    { return "ineffjobagg" }
+
+// Table is a method of Row.
+func (*Job) Table() Name { return "jobs" }
+
+// Table is a method of Row.
+func (*StageRow) Table() Name { return "stages" }
+
+// Table is a method of Row.
+func (*Task) Table() Name { return "tasks" }
+
+// Table is a method of Row.
+func (*TaskSummary) Table() Name { return "task_summaries" }
+
+// Table is a method of Row.
+func (*SQL) Table() Name { return "sql" }
+
+// Table is a method of Row.
+func (*SQLNode) Table() Name { return "sql_nodes" }
+
+// Table is a method of Row.
+func (*Executor) Table() Name { return "executors" }
+
+// Table is a method of Row.
+func (*Environment) Table() Name { return "environments" }
+
+// Table is a method of Row.
+func (*Phase) Table() Name { return "phases" }
+
+// Table is a method of Row.
+func (*Completeness) Table() Name { return "completeness" }
+
+// Table is a method of Row.
+func (*Finding) Table() Name { return "findings" }
+
+// Table is a method of Row.
+func (*IneffJobRaw) Table() Name { return "ineffjobraw" }
+
+// Table is a method of Row.
+func (*IneffJobAgg) Table() Name { return "ineffjobagg" }
+
+// Table is a method of Row.
 func (*PhotonAnalysis) Table() Name { return "photonanalysis" }
-func (*Step) Table() Name           { return "steps" }
-func (*Cost) Table() Name           { return "costs" }
+
+// Table is a method of Row.
+func (*Step) Table() Name { return "steps" }
+
+// Table is a method of Row.
+func (*Cost) Table() Name { return "costs" }

@@ -23,7 +23,8 @@ func TestRowsSurviveParquet(t *testing.T) {
 
 	schema := parquet.SchemaOf(rows[0])
 	for path, want := range map[string]string{
-		"cluster_id": "required binary cluster_id (STRING)", "submission_time": "optional int64 submission_time (TIMESTAMP(isAdjustedToUTC=true,unit=MILLIS))",
+		"cluster_id":      "required binary cluster_id (STRING)",
+		"submission_time": "optional int64 submission_time (TIMESTAMP(isAdjustedToUTC=true,unit=MILLIS))",
 	} {
 		require.Contains(t, schema.String(), want, path)
 	}

@@ -23,7 +23,8 @@ func layers() []layer {
 	program := []string{"components", "observe", "artifacts", "assets", "dashboards", "status", "redelivery", "schema", "platform"}
 	everything := append([]string{
 		"localcloud", "toolchain", "simulator", "stacks", "submit", "phases", "profiler", "tempowal", "examples/jobs",
-		"internal/engine", "internal/local", "internal/poll", "internal/processes", "internal/progress", "internal/rehearsal", "internal/bench", "internal/steplog",
+		"internal/engine", "internal/local", "internal/poll", "internal/processes", "internal/progress", "internal/rehearsal", "internal/bench",
+		"internal/steplog",
 	}, program...)
 	support := append([]string{"internal/browser", "internal/recorder", "internal/trial", "tests"}, everything...)
 	return []layer{

@@ -46,9 +46,9 @@ func (h history) run(t *testing.T, state, name string, args ...string) {
 		return
 	}
 	bucket := h.cloud.outputs(t).DataBucket
-	prefix := string(platform.ClusterLogs("main"))
+	key := string(platform.ClusterLogs("main")) + platform.StepLogKey(r.Cluster, r.StepID, "stdout")
 	found := 0
-	err := steplog.Scan(t.Context(), h.cloud.objects(t), bucket, prefix+platform.StepLogKey(r.Cluster, r.StepID, "stdout"), func(line string, _ bool) {
+	err := steplog.Scan(t.Context(), h.cloud.objects(t), bucket, key, func(line string, _ bool) {
 		if f := printed.FindStringSubmatch(line); f != nil {
 			h.names[f[2]] = f[1]
 			found++
@@ -93,7 +93,8 @@ func historyIsRead(t *testing.T, c *cloud) {
 	}
 	h.run(t, "COMPLETED", "", kinds...)
 	h.run(t, "FAILED", "", "tests/cloud/testdata/killed.py")
-	h.run(t, "COMPLETED", "history-attempts", "--deploy-mode", "cluster", "--conf", "spark.yarn.maxAppAttempts=2", "tests/cloud/testdata/attempts.py")
+	h.run(t, "COMPLETED", "history-attempts", "--deploy-mode", "cluster", "--conf", "spark.yarn.maxAppAttempts=2",
+		"tests/cloud/testdata/attempts.py")
 
 	folder := filepath.Join(t.TempDir(), "history")
 	var s run.Summary
