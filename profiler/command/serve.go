@@ -15,7 +15,8 @@ import (
 )
 
 const serveHelp = `Runs what the command run runs, at an interval, until it is stopped. It serves how the last run went: as JSON at
-` + serve.Path + `, as metrics for VictoriaMetrics or Prometheus at /metrics, and /healthz. A failed run is repeated sooner.`
+` + serve.Path + `, as metrics for VictoriaMetrics or Prometheus at /metrics, and /healthz. A run that failed or found no cluster is
+repeated sooner.`
 
 // minInterval keeps a misread unit from becoming a load on EMR.
 const minInterval = time.Minute

@@ -13,7 +13,8 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 )
 
-// firstRetry is the wait after a first failed run; it doubles with each, up to the interval.
+// firstRetry is the wait after a first run that failed or found no cluster; it doubles
+// with each, up to the interval. A new platform's profiler starts before its clusters.
 const firstRetry = time.Minute
 
 // Server repeats a run.
@@ -24,9 +25,9 @@ type Server struct {
 	runs     map[Result]*metrics.Counter
 	objects  *metrics.Counter
 
-	mu       sync.Mutex
-	state    State
-	failures int // in a row
+	mu      sync.Mutex
+	state   State
+	retries int // runs in a row that failed or found no cluster
 }
 
 // New returns a server of a run. The interval is between the starts of two runs. run
@@ -101,11 +102,13 @@ func (s *Server) finish(report Report, now time.Time) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next := report.Started.Add(s.interval)
-	if report.Result == Failed {
-		next = now.Add(min(s.interval, firstRetry<<min(s.failures, 10)))
-		s.failures++
+	if report.Result == Failed || report.ClustersFound == 0 {
+		next = now.Add(min(s.interval, firstRetry<<min(s.retries, 10)))
+		s.retries++
 	} else {
-		s.failures = 0
+		s.retries = 0
+	}
+	if report.Result != Failed {
 		s.state.Success = &report.Ended
 	}
 	if next.Before(now) {
