@@ -154,8 +154,11 @@ func read(ctx context.Context, files fs.FS, name, cluster string) (imported, spa
 	}
 	trace := builder.Trace(result, labels)
 	if trace.Application == "" {
-		return imported{}, spans.Trace{}, fmt.Errorf("event log %s: no SparkListenerApplicationStart in %d events, so its spans have no ids",
-			name, report.Events)
+		err := fmt.Errorf("event log %s: no SparkListenerApplicationStart in %d events, so its spans have no ids", name, report.Events)
+		if report.Damaged != "" {
+			err = fmt.Errorf("%w; %s: what cannot be read there was left out", err, report.Damaged)
+		}
+		return imported{}, spans.Trace{}, err
 	}
 	return imported{
 		Application: trace.Application, Name: trace.Name, TraceID: trace.ID, Line: phases.Line(result.Seconds(), result.Approximate),

@@ -117,7 +117,7 @@ func TestTraceImportRefuses(t *testing.T) {
 	}{
 		"no collector":    {[]string{goldenLogs + "static.jsonl"}, "set --endpoint host:port, or --dry-run"},
 		"dead collector":  {[]string{"--endpoint", dead, goldenLogs + "static.jsonl"}, "send spans to " + dead},
-		"broken line":     {[]string{"--dry-run", broken}, "broken:2: read event"},
+		"broken line":     {[]string{"--dry-run", broken}, "broken:2: "},
 		"no file":         {[]string{"--dry-run", filepath.Join(dir, "none")}, "none: no such file"},
 		"folder":          {[]string{"--dry-run", dir}, "name one log in it"},
 		"no application":  {[]string{"--dry-run", goldenLogs + "no-start.jsonl"}, "no SparkListenerApplicationStart in 11 events"},
