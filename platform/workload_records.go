@@ -109,7 +109,7 @@ func stores() WorkloadTable {
 func tools() WorkloadTable {
 	return WorkloadTable{
 		{
-			Name: WorkloadYACE, AWSRole: true, User: userServer, MemoryMiB: 256,
+			Name: WorkloadYACE, AWSRole: true, User: userServer, MemoryMiB: 128,
 			Image: Image{Repository: "quay.io/prometheuscommunity/yet-another-cloudwatch-exporter", Tag: "v0.67.0"},
 			Ports: []WorkloadPort{{"http", YACE, false}},
 			Ready: Readiness{Path: "/healthz"},
@@ -132,7 +132,7 @@ func tools() WorkloadTable {
 			Metrics: OwnMetrics{Redelivery, []string{"observatory_redelivery_.*"}},
 		},
 		{
-			Name: WorkloadProfiler, AWSRole: true, OwnBinary: BinaryProfiler, User: userServer, MemoryMiB: 384, Image: imageOwn(),
+			Name: WorkloadProfiler, AWSRole: true, OwnBinary: BinaryProfiler, User: userServer, MemoryMiB: 256, Image: imageOwn(),
 			Ports:   []WorkloadPort{{"http", Profiler, false}},
 			Ready:   Readiness{Path: "/healthz"},
 			Metrics: OwnMetrics{Profiler, []string{"observatory_profiler_.*"}},

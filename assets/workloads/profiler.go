@@ -14,12 +14,9 @@ import (
 // (docs/reference/profiler-options.md).
 const ProfilerFile = "profiler.yaml"
 
-// Threads of the profiler. Each application that is read at the same time takes memory
-// for its rows, and nobody waits for a run of the workload.
-const (
-	profilerClusterThreads = 2
-	profilerAppThreads     = 1
-)
+// profilerThreads is how many clusters, and applications of one, are read at a time. Each
+// application takes memory for its rows, and nobody waits for a run of the workload.
+const profilerThreads = 1
 
 // Profiler configures `observatory-profiler serve`, which reads the history of EMR's
 // clusters at an interval and writes it to the lake. It keeps nothing on the node.
@@ -38,7 +35,7 @@ func Profiler(r platform.WorkloadRecord, s Settings) (Config, error) {
 					"cluster_states": strings.Join(s.Profiler.ClusterStates, ","), "cluster_name_filter": s.Profiler.NameFilter,
 					"max_clusters": s.Profiler.MaxClusters, "include_tasks": s.Profiler.IncludeTasks,
 					"retention_days":      s.Profiler.RetentionDays,
-					"max_cluster_threads": profilerClusterThreads, "max_app_threads": profilerAppThreads,
+					"max_cluster_threads": profilerThreads, "max_app_threads": profilerThreads,
 				})
 				if err != nil {
 					return "", fmt.Errorf("render %s: %w", ProfilerFile, err)
