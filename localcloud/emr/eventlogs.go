@@ -9,7 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 
+	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
 	"github.com/emr-observatory/emr-observatory/localcloud/persistentui"
+	"github.com/emr-observatory/emr-observatory/localcloud/region"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -75,8 +77,17 @@ func (s *Service) hdfs(id string) (hdfs persistentui.HDFS, found bool, err error
 		hosts[n.fqdn()] = n.ip()
 	}
 	return persistentui.HDFS{
-		NameNode: fmt.Sprintf("%s:%d", nodes[0].ip(), platform.NameNodeUI), Hosts: hosts, EventLog: dir.Path,
+		NameNode: fmt.Sprintf("%s:%d", nodes[0].ip(), platform.NameNodeUI), Hosts: hosts, User: HDFSUser(), EventLog: dir.Path,
 	}, dir.Scheme == "" || dir.Scheme == "hdfs", nil
+}
+
+// HDFSUser returns HDFS' superuser: the account of the NameNode. Where the region has one
+// uid, that is the account which comes first.
+func HDFSUser() string {
+	if region.SingleUID() {
+		return hadoop.User
+	}
+	return hadoop.NameNode().User
 }
 
 // Primary returns the address of a running cluster's primary node.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 	"github.com/emr-observatory/emr-observatory/localcloud/persistentui"
 )
 
@@ -27,7 +28,7 @@ func (c *cloud) webHDFS(t *testing.T, id string) webHDFS {
 	t.Helper()
 	instances, err := c.Store.Instances(id)
 	require.NoError(t, err)
-	h := webHDFS{persistentui.HDFS{Hosts: map[string]string{}, EventLog: madeLogs}, t}
+	h := webHDFS{persistentui.HDFS{Hosts: map[string]string{}, User: emr.HDFSUser(), EventLog: madeLogs}, t}
 	for _, i := range instances {
 		h.Hosts[*i.PrivateDnsName] = *i.PrivateIpAddress
 		if *i.InstanceType == "m6g.xlarge" {
@@ -40,7 +41,7 @@ func (c *cloud) webHDFS(t *testing.T, id string) webHDFS {
 // do sends a request about a path below madeLogs and returns the answer.
 func (h webHDFS) do(method, path, query, body string) string {
 	h.t.Helper()
-	address := "http://" + h.NameNode + "/webhdfs/v1" + madeLogs + path + "?user.name=hdfs&noredirect=true&" + query
+	address := "http://" + h.NameNode + "/webhdfs/v1" + madeLogs + path + "?user.name=" + h.User + "&noredirect=true&" + query
 	return h.send(method, address, body)
 }
 

@@ -16,11 +16,9 @@ import (
 type HDFS struct {
 	NameNode string            // host:port of its web page
 	Hosts    map[string]string // addresses by name of the nodes: the NameNode redirects to DataNodes
+	User     string            // account of the NameNode, which may read what any user has written
 	EventLog string            // folder of Spark's event logs
 }
-
-// superuser is HDFS' own account, which may read what any user has written.
-const superuser = "hdfs"
 
 // requestTime bounds the connection to a node and the start of its answer. The first
 // answer of a busy NameNode takes seconds.
@@ -65,7 +63,7 @@ func (h HDFS) open(ctx context.Context, path string, offset int64) (io.ReadClose
 }
 
 func (h HDFS) get(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
-	query.Set("user.name", superuser)
+	query.Set("user.name", h.User)
 	address := url.URL{Scheme: "http", Host: h.NameNode, Path: "/webhdfs/v1" + path, RawQuery: query.Encode()}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
 	if err != nil {
