@@ -84,7 +84,7 @@ check: lint-tools ## Check format, vet, import rules, unused exports and lint (a
 .PHONY: test
 test: tools ## Run every test, or those of PACKAGES=…
 	@test -x $(PYTHON)/bin/python || { python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q --disable-pip-version-check $(PYTHON_PACKAGES); }
-	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python go test -p 3 -timeout $(or $(TIMEOUT),60m) $(or $(PACKAGES),./tests/cloud ./tests/kubernetes ./...)
+	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python go test -p 3 -timeout $(or $(TIMEOUT),80m) $(or $(PACKAGES),./tests/cloud ./tests/kubernetes ./...)
 
 .PHONY: test-long
 test-long: tools ## Run every test, the hour-long forms included

@@ -173,7 +173,7 @@ func commands(t *testing.T, document string) []string {
 		if rest, fence := strings.CutPrefix(line, "```"); fence {
 			if inside = !inside; inside {
 				language = rest
-				require.Contains(t, []string{"sh", "json", "yaml", "python", "mermaid", "text"}, language,
+				require.Contains(t, []string{"sh", "json", "yaml", "python", "sql", "mermaid", "text"}, language,
 					"%s: the block after %q names no known language", document, joined)
 			}
 			continue
