@@ -106,6 +106,18 @@ func examples() map[string]example {
 			"cmd/observatory", "TestObserveCheck", "observeteam_test.go",
 			`"observe", "check", *started.JobFlowId, "--outputs", writeOutputs(t)`,
 		}},
+		`aws emr create-persistent-app-ui --target-resource-arn arn:aws:elasticmapreduce:us-east-1:123456789012:cluster/j-0123456789ABC`: {
+			excluded: "needs the AWS CLI; boto3 opens such UIs in a test",
+		},
+		`url=$(aws emr get-persistent-app-ui-presigned-url --persistent-app-ui-id p-0123456789ABC --query PresignedURL --output text)`: {
+			excluded: "needs the AWS CLI; boto3 opens such UIs in a test",
+		},
+		`curl --cacert "$AWS_CA_BUNDLE" --cookie-jar jar --location "$url" --output /dev/null`: {
+			excluded: "needs the AWS CLI; boto3 opens such UIs in a test",
+		},
+		`curl --cacert "$AWS_CA_BUNDLE" --cookie jar https://127.0.0.1:7075/shs/api/v1/applications`: {
+			excluded: "needs the AWS CLI; boto3 opens such UIs in a test",
+		},
 		"bin/observatory profile run --logs profiler/eventlog/testdata/spark4 --output history": {executed: true},
 		"bin/observatory profile run --aws-region us-east-1 --created-after-date 2026-11-01 --environment prod" +
 			" --s3-output-path s3://DATA_BUCKET/lake/history/": {by: citation{
