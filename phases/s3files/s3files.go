@@ -30,11 +30,15 @@ type Bucket struct {
 
 // New returns the files of a bucket.
 func New(ctx context.Context, config aws.Config, bucket string) *Bucket {
-	client := s3.NewFromConfig(config, func(o *s3.Options) {
-		// A custom endpoint has no host name per bucket.
+	return &Bucket{ctx: ctx, client: Client(config), name: bucket}
+}
+
+// Client returns a client of S3. A custom endpoint has no host name per bucket, so
+// requests to one name the bucket in their path.
+func Client(config aws.Config) *s3.Client {
+	return s3.NewFromConfig(config, func(o *s3.Options) {
 		o.UsePathStyle = o.UsePathStyle || o.BaseEndpoint != nil
 	})
-	return &Bucket{ctx: ctx, client: client, name: bucket}
 }
 
 // Split divides s3://bucket/key, also with the schemes of Hadoop's file systems. It

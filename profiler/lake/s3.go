@@ -14,6 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
+
+	"github.com/emr-observatory/emr-observatory/phases/s3files"
 )
 
 // Bucket is a Store in an S3 bucket.
@@ -24,11 +26,7 @@ type Bucket struct {
 
 // NewBucket returns a store in a bucket.
 func NewBucket(config aws.Config, bucket string) *Bucket {
-	client := s3.NewFromConfig(config, func(o *s3.Options) {
-		// A custom endpoint has no host name per bucket.
-		o.UsePathStyle = o.UsePathStyle || o.BaseEndpoint != nil
-	})
-	return &Bucket{client: client, name: bucket}
+	return &Bucket{client: s3files.Client(config), name: bucket}
 }
 
 // Get opens an object.

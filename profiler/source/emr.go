@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/emr-observatory/emr-observatory/phases/s3files"
 	"github.com/emr-observatory/emr-observatory/profiler/history"
 )
 
@@ -62,12 +63,8 @@ func NewEMR(o EMROptions) *EMR {
 			options.HTTPClient = buildable.WithTimeout(o.Timeout)
 		}
 	})
-	objects := s3.NewFromConfig(o.AWS, func(options *s3.Options) {
-		// A custom endpoint has no host name per bucket.
-		options.UsePathStyle = options.UsePathStyle || options.BaseEndpoint != nil
-	})
 	return &EMR{
-		o: o, emr: client, s3: objects, quota: quota, now: time.Now,
+		o: o, emr: client, s3: s3files.Client(o.AWS), quota: quota, now: time.Now,
 		uis: &uis{emr: client, store: o.UIs, key: o.UIPrefix + uiKey, most: o.MaxUIs, timeout: o.UITimeout},
 	}
 }
