@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/emr-observatory/emr-observatory/phases/redaction"
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/findings"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
@@ -94,7 +95,7 @@ func (a *attempt) stage(row *tables.StageRow, summary *tables.TaskSummary, p95 f
 	row.StageName, row.Description = a.text(row.StageName), a.optionalText(row.Description)
 	row.FailureReason = a.optionalText(row.FailureReason)
 	deriveStage(row)
-	if ran(row) {
+	if ran(row.Status) {
 		a.counts.stages++
 		a.counts.tasks += row.NumActiveTasks + row.NumCompleteTasks + row.NumFailedTasks + row.NumKilledTasks
 		a.counts.failedTasks += row.NumFailedTasks
@@ -108,7 +109,7 @@ func (a *attempt) stage(row *tables.StageRow, summary *tables.TaskSummary, p95 f
 			return err
 		}
 	}
-	if !ran(row) {
+	if !ran(row.Status) {
 		return nil
 	}
 	if finding := findings.Skew(row, summary, p95); finding != nil {
@@ -157,13 +158,18 @@ func (a *attempt) sql(row *tables.SQL, plan *planGraph, value func(planMetric) (
 	return a.planRows(row.SQLID, plan, value)
 }
 
-// environment writes the properties of a section: spark, hadoop, system, metrics or runtime.
-func (a *attempt) environment(section string, properties map[string]string) error {
-	for _, name := range sorted(properties) {
-		row := &tables.Environment{Attempt: a.key(), Section: section, Name: name}
-		row.Value, row.Masked = a.secrets.Property(name, properties[name])
-		if err := a.put(row); err != nil {
-			return err
+// environment writes the properties of all sections.
+func (a *attempt) environment(e *eventlog.EnvironmentUpdate) error {
+	for _, section := range []struct {
+		name       string
+		properties map[string]string
+	}{{"runtime", e.JVM}, {"spark", e.Spark}, {"hadoop", e.Hadoop}, {"system", e.System}, {"metrics", e.Metrics}} {
+		for _, name := range sorted(section.properties) {
+			row := &tables.Environment{Attempt: a.key(), Section: section.name, Name: name}
+			row.Value, row.Masked = a.secrets.Property(name, section.properties[name])
+			if err := a.put(row); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

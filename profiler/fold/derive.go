@@ -64,15 +64,15 @@ func percent(part, all int64) *float64 {
 	return new(100 * float64(part) / float64(all))
 }
 
-// ran tells whether the attempt of a stage was submitted.
-func ran(row *tables.StageRow) bool { return row.Status != StageSkipped && row.Status != StagePending }
+// ran reports whether an attempt of a stage with this status can have tasks.
+func ran(status string) bool { return status != StageSkipped && status != StagePending }
 
 // deriveStage fills in the columns of a stage that follow from others.
 func deriveStage(row *tables.StageRow) {
 	const mebi = 1 << 20
 	row.DurationMillis = duration(row.SubmissionTime, row.CompletionTime)
 	row.ShuffleReadBytes = row.ShuffleLocalBytes + row.ShuffleRemoteBytes
-	if ran(row) {
+	if ran(row.Status) {
 		row.TaskCompletionRate = percent(row.NumCompleteTasks, row.NumTasks)
 		if row.NumTasks > 0 {
 			row.AvgRunTimePerTask = new(float64(row.ExecutorRunTime) / float64(row.NumTasks))

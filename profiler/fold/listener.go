@@ -192,15 +192,7 @@ func (l *listener) closeEnvironments() error {
 	if e == nil {
 		return nil
 	}
-	for _, section := range []struct {
-		name       string
-		properties map[string]string
-	}{{"runtime", e.JVM}, {"spark", e.Spark}, {"hadoop", e.Hadoop}, {"system", e.System}, {"metrics", e.Metrics}} {
-		if err := l.environment(section.name, section.properties); err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.environment(e)
 }
 
 // closePhases writes the division of the wall clock, as `observatory trace` has it.

@@ -9,6 +9,14 @@ import (
 // p95Quantile is the quantile by which skew is judged besides tables.Quantiles.
 const p95Quantile = 0.95
 
+// quantiles lists those of the rows and p95Quantile, ascending as Spark answers them, and
+// returns the place of the latter.
+func quantiles() (all []float64, p95 int) {
+	all = append(tables.Quantiles(), p95Quantile)
+	slices.Sort(all)
+	return all, slices.Index(all, p95Quantile)
+}
+
 // summarize returns the quantiles of a stage's tasks, and the 95th percentile of their
 // durations; nil if no task that succeeded had metrics.
 //
@@ -21,7 +29,7 @@ func (l *listener) summarize(s *stage) (summary *tables.TaskSummary, p95 float64
 	if count == 0 {
 		return nil, 0
 	}
-	quantiles := []float64{0, 0.25, 0.5, 0.75, p95Quantile, 1}
+	all, extra := quantiles()
 	lists := make([][]float64, metrics)
 	for m := range metrics {
 		values := s.samples.column(m, l.scratch[:0])
@@ -29,11 +37,11 @@ func (l *listener) summarize(s *stage) (summary *tables.TaskSummary, p95 float64
 			values = append(values, s.others[m]...)
 		}
 		l.scratch = values
-		lists[m] = at(quantiles, count, values)
+		lists[m] = at(all, count, values)
 	}
-	p95 = lists[taskDuration][4]
+	p95 = lists[taskDuration][extra]
 	for m := range metrics {
-		lists[m] = slices.Delete(lists[m], 4, 5)
+		lists[m] = slices.Delete(lists[m], extra, extra+1)
 	}
 	return &tables.TaskSummary{
 		Duration: lists[taskDuration], DeserializeTime: lists[deserializeTime], DeserializeCPUTime: lists[deserializeCPUTime],

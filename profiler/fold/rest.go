@@ -7,6 +7,7 @@ import (
 	"maps"
 
 	"github.com/emr-observatory/emr-observatory/phases/redaction"
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/history"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
@@ -60,21 +61,13 @@ func (r *rest) environments(ctx context.Context) error {
 	}
 	r.properties = properties(e.Spark)
 	r.secrets = redaction.New(r.properties)
-	seen := r.summary.Rows
-	before := seen[(*tables.Environment)(nil).Table()]
-	for _, section := range []struct {
-		name       string
-		properties map[string]string
-	}{
-		{"runtime", runtime(&e)},
-		{"spark", r.properties},
-		{"hadoop", properties(e.Hadoop)}, {"system", properties(e.System)}, {"metrics", properties(e.Metrics)},
-	} {
-		if err := r.environment(section.name, section.properties); err != nil {
-			return err
-		}
+	err = r.environment(&eventlog.EnvironmentUpdate{
+		JVM: runtime(&e), Spark: r.properties, Hadoop: properties(e.Hadoop), System: properties(e.System), Metrics: properties(e.Metrics),
+	})
+	if err != nil {
+		return err
 	}
-	rows := seen[(*tables.Environment)(nil).Table()] - before
+	rows := r.summary.Rows[(*tables.Environment)(nil).Table()] // no other endpoint writes them
 	return r.answer(endpoint{name: Environments, expected: &rows, seen: rows})
 }
 

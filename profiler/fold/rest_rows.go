@@ -71,20 +71,9 @@ func taskRowOf(s *history.Stage, t *history.Task) *tables.Task {
 	return row
 }
 
-// p95 is the quantile that findings need besides.
-const p95 = 0.95
-
-// quantilesAsked are those of the rows and p95, ascending as Spark answers them.
-func quantilesAsked() []float64 {
-	all := append(tables.Quantiles(), p95)
-	slices.Sort(all)
-	return all
-}
-
 // summaryRow returns the row of quantiles, and the 95th percentile of the durations.
-func summaryRow(d *history.Distributions) (row *tables.TaskSummary, p float64, err error) {
-	asked := quantilesAsked()
-	extra := slices.Index(asked, p95)
+func summaryRow(d *history.Distributions) (row *tables.TaskSummary, p95 float64, err error) {
+	asked, extra := quantiles()
 	pick := func(values []history.Quantile) []float64 {
 		if len(values) != len(asked) { // a metric that this version of Spark does not have
 			if len(values) > 0 {
@@ -115,9 +104,9 @@ func summaryRow(d *history.Distributions) (row *tables.TaskSummary, p float64, e
 		ShuffleWriteRecords: pick(d.Write.Records), ShuffleWriteTime: pick(d.Write.Time),
 	}
 	if err == nil && len(d.Duration) > extra {
-		p = float64(d.Duration[extra])
+		p95 = float64(d.Duration[extra])
 	}
-	return row, p, err
+	return row, p95, err
 }
 
 func executorRow(x *history.Executor) *tables.Executor {

@@ -73,15 +73,16 @@ func (r *rest) distributions(ctx context.Context, all []history.Stage) ([]distri
 	if err := r.findPartial(ctx, all, found); err != nil {
 		return nil, err
 	}
+	asked, _ := quantiles()
 	group, limited := errgroup.WithContext(ctx)
 	group.SetLimit(concurrentSummaries)
 	for i := range all {
-		if !submitted(&all[i]) || found[i].partial {
+		if !ran(all[i].Status) || found[i].partial {
 			continue
 		}
 		group.Go(func() error {
 			s, d := &all[i], &found[i]
-			answer, err := r.ui.TaskSummary(limited, s.ID, s.Attempt, quantilesAsked())
+			answer, err := r.ui.TaskSummary(limited, s.ID, s.Attempt, asked)
 			if err == nil && answer != nil {
 				d.summary, d.p95, err = summaryRow(answer)
 			}
@@ -126,10 +127,6 @@ func (r *rest) findPartial(ctx context.Context, all []history.Stage, found []dis
 	}
 	return nil
 }
-
-// submitted tells whether an attempt of a stage can have tasks. Those that start or end
-// after it has ended are in none of its counts.
-func submitted(s *history.Stage) bool { return s.Status != StageSkipped && s.Status != StagePending }
 
 // known is how many attempts of tasks a stage's attempt had at least. Spark counts an
 // attempt whose output was lost as failed besides (org.apache.spark.Resubmitted), so
@@ -181,7 +178,7 @@ func (r *rest) tasks(ctx context.Context, all []history.Stage, missingStages int
 	for i := range all {
 		s := &all[i]
 		most := known(s) + s.NumFailedTasks
-		if !submitted(s) {
+		if !ran(s.Status) {
 			continue
 		}
 		tasks, err := r.ui.Tasks(ctx, s.ID, s.Attempt)
