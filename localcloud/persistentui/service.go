@@ -41,7 +41,7 @@ type Service struct {
 }
 
 // Limits are times that differ from EMR's for the sake of whoever waits. The zero value
-// of each stands for its default.
+// of each means its default.
 type Limits struct {
 	// AttachTime is how long a UI is STARTING at least: 2 s; tens of seconds on EMR.
 	AttachTime time.Duration

@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// Hidden stands for what was hidden; Spark's own replacement
+// Hidden replaces what is hidden: Spark's own replacement
 // (org.apache.spark.util.Utils.REDACTION_REPLACEMENT_TEXT).
 const Hidden = "*********(redacted)"
 
@@ -99,7 +99,7 @@ func (r *Rules) Text(text string, limit int) string {
 const long = 1024
 
 // Property returns the value of a property: hidden whole if its name is a secret's, else
-// with the secrets in it hidden. It tells whether any of it is hidden, by Spark or here.
+// with the secrets in it hidden. It reports whether any of it is hidden, by Spark or here.
 func (r *Rules) Property(name, value string) (text string, hidden bool) {
 	if value == "" {
 		return "", false

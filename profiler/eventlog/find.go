@@ -109,7 +109,7 @@ func (f *finder) file(name string) error {
 	return nil
 }
 
-// looksLikeLog tells whether a file begins with an event.
+// looksLikeLog reports whether a file begins with an event.
 func (f *finder) looksLikeLog(name string) (bool, error) {
 	file, err := f.files.Open(name)
 	if err != nil {

@@ -82,7 +82,7 @@ func delivered(entries []fs.DirEntry) []fs.DirEntry {
 	return files
 }
 
-// hidden tells whether a file or folder is none of an event log: checksums and temporary
+// hidden reports whether a file or folder is none of an event log: checksums and temporary
 // ones of Hadoop, and what Spark's reader leaves out.
 func hidden(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || strings.HasPrefix(name, statusFile) || path.Ext(name) == ".crc"

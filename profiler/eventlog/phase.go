@@ -96,7 +96,7 @@ func (j *JobStart) phase() phases.Event {
 	return start
 }
 
-// writes tells whether an operator of the plan writes.
+// writes reports whether an operator of the plan writes.
 func (n *PlanNode) writes() bool {
 	if phases.Writes(n.Name) {
 		return true

@@ -13,7 +13,7 @@ const (
 
 // skimmer copies of a line of JSON what its shape has: members that are not read are
 // skipped, as are zeros, and long texts are cut. What it makes is JSON, and short
-// whatever the line's length. Only decoding tells whether the values are as expected.
+// whatever the line's length. Only decoding shows whether the values are as expected.
 type skimmer struct {
 	*input
 	out      []byte
@@ -84,7 +84,7 @@ func (s *skimmer) object(of *shape) (is found, ok bool) {
 	}
 }
 
-// member copies a member of an object. It tells whether there is anything to keep.
+// member copies a member of an object. It reports whether there is anything to keep.
 func (s *skimmer) member(of *shape, first bool) (kept, ok bool) {
 	name, ok := s.memberName()
 	if !ok {
@@ -214,7 +214,7 @@ func (s *skimmer) array(of *shape) (is found, ok bool) {
 	}
 }
 
-// full tells whether no more elements are kept.
+// full reports whether no more elements are kept.
 func (s *skimmer) full() bool { return len(s.out)+s.elements*perElement > maxLine }
 
 // literal copies a number, true, false or null.

@@ -302,7 +302,7 @@ func FuzzSkim(f *testing.F) {
 	})
 }
 
-// hasLongWord tells whether there may be a number that is longer than any.
+// hasLongWord reports whether there may be a number that is longer than any.
 func hasLongWord(line []byte) bool {
 	return slices.ContainsFunc(bytes.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(`,:[]{} "`, r) }),
 		func(word []byte) bool { return len(word) > maxNumber })

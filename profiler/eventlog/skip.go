@@ -97,7 +97,7 @@ func (s *skimmer) skipText() bool {
 	}
 }
 
-// isInteger tells whether a text is an integer of 64 bits, as JSON writes it.
+// isInteger reports whether a text is an integer of 64 bits, as JSON writes it.
 func isInteger(b []byte) bool {
 	digits := bytes.TrimPrefix(b, []byte("-"))
 	if len(digits) == 0 || digits[0] == '+' || digits[0] == '0' && len(digits) > 1 {

@@ -104,7 +104,7 @@ func wholeCharacters(b []byte) int {
 	return whole
 }
 
-// isHighSurrogate tells whether the hexadecimal digits begin with D8 to DB.
+// isHighSurrogate reports whether the hexadecimal digits begin with D8 to DB.
 func isHighSurrogate(digits []byte) bool {
 	return digits[0]|0x20 == 'd' && (digits[1] == '8' || digits[1] == '9' || digits[1]|0x20 == 'a' || digits[1]|0x20 == 'b')
 }

@@ -137,7 +137,7 @@ type taskEndReason struct {
 // success is the class of the TaskEndReason of a task that succeeded.
 const success = "Success"
 
-// counts tells whether the end counts as a failure (TaskFailedReason.countTowardsTaskFailures).
+// counts reports whether the end counts as a failure (TaskFailedReason.countTowardsTaskFailures).
 func (r *taskEndReason) counts() bool {
 	switch r.Reason {
 	case success, "FetchFailed", "TaskKilled", "TaskCommitDenied":

@@ -10,7 +10,7 @@ type ids struct {
 	least int64 // likewise
 }
 
-// add adds an id and tells whether it is new.
+// add adds an id and reports whether it is new.
 func (s *ids) add(id int64) bool {
 	if s.words == nil {
 		s.words = map[int64]uint64{}

@@ -51,7 +51,7 @@ func inefficiency(row *tables.StageRow, s *tables.TaskSummary) *tables.IneffJobR
 	return flags
 }
 
-// over tells whether the median or the maximum is over a limit.
+// over reports whether the median or the maximum is over a limit.
 func over(list []float64, limit float64) bool {
 	return len(list) > highest && (list[median] > limit || list[highest] > limit)
 }

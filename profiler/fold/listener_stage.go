@@ -54,7 +54,7 @@ func (l *listener) stageID(id int64) *stageID {
 const defaultPool = "default"
 
 // openStage returns the attempt, opened if it was not. A job can name a stage again that
-// was done: Spark's listener then begins it anew. It returns nil if its row is written.
+// was done: Spark's listener then begins it again. It returns nil if its row is written.
 func (l *listener) openStage(of *stageID, number int64) *stage {
 	key := stageKey{of.id, number}
 	if s := l.open[key]; s != nil {
@@ -197,7 +197,7 @@ func (l *listener) release(of *stageID) error {
 	if of.live > 0 {
 		return nil
 	}
-	var waiting []doneStage // begun anew
+	var waiting []doneStage // begun again
 	for i := range of.done {
 		d := &of.done[i]
 		if l.open[stageKey{of.id, d.row.StageAttemptID}] != nil {

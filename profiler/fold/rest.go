@@ -165,7 +165,7 @@ func (r *rest) unavailable(ctx context.Context, name string, err error) error {
 	return r.complete(endpoint{name: name, reason: reasonOf(err), detail: err.Error()})
 }
 
-// reasonOf tells why rows of an endpoint that failed are missing.
+// reasonOf returns why rows of an endpoint that failed are missing.
 func reasonOf(err error) Reason {
 	if errors.Is(err, history.ErrTooLong) {
 		return Limited

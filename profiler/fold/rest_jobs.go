@@ -33,7 +33,7 @@ func (r *rest) jobs(ctx context.Context) error {
 	return r.answer(counted(Jobs, &seen, "spark.ui.retainedJobs"))
 }
 
-// counted tells what is missing of rows whose ids Spark counts up from 0.
+// counted returns what is missing of rows whose ids Spark counts up from 0.
 func counted(name string, seen *ids, limit string) endpoint {
 	e := endpoint{name: name, seen: seen.count, expected: new(int64), reason: Retention}
 	if seen.count > 0 {

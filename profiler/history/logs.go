@@ -57,7 +57,7 @@ func (u *UI) Logs(ctx context.Context) (*Archive, error) {
 	return a, nil
 }
 
-// fill writes the file anew.
+// fill writes the file from its beginning.
 func (a *Archive) fill(limit int64) take {
 	return func(body io.Reader) error {
 		if err := a.file.Truncate(0); err != nil {

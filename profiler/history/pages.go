@@ -37,7 +37,7 @@ func (u *UI) Tasks(ctx context.Context, stage, attempt int64) ([]Task, error) {
 	return all, err
 }
 
-// HasTasks tells whether the server has at least count attempts of tasks of a stage's
+// HasTasks reports whether the server has at least count attempts of tasks of a stage's
 // attempt: it drops the oldest (spark.ui.retainedTasks).
 func (u *UI) HasTasks(ctx context.Context, stage, attempt, count int64) (bool, error) {
 	var page []Task

@@ -125,7 +125,7 @@ func (c *Client) tryLoggedIn(ctx context.Context, r request, take take) error {
 	}
 }
 
-// probe tells whether a session is accepted.
+// probe reports whether a session is accepted.
 func (c *Client) probe(ctx context.Context, s *session) error {
 	var some []Application
 	return c.try(ctx, s, request{path: "/applications", query: url.Values{"limit": {"1"}}}, decodeInto(&some, c.o.MaxBody))

@@ -11,7 +11,7 @@
 // A commit first writes down which objects it is about to write, then writes those that
 // differ, removes those that have no rows any more, and writes the manifest last. Killed
 // at any moment, it leaves a manifest that says so: the attempt is then read again, and
-// every object is written anew or removed. Until then readers may see new rows of one
+// every object is written again or removed. Until then readers may see new rows of one
 // table beside old rows of another; the row of table applications comes last.
 //
 // Only one process may write. Lock takes a lease with an expiry, and a commit without a

@@ -50,7 +50,7 @@ func (l *Lake) isCurrent(key, fingerprint string) bool {
 	return err == nil && m != nil && m.Final && !m.Writing && m.Fingerprint == fingerprint && m.SchemaVersion == tables.SchemaVersion
 }
 
-// Rows tells how many rows of each table the lake has of an attempt.
+// Rows returns how many rows of each table the lake has of an attempt.
 func (l *Lake) Rows(ctx context.Context, id tables.Attempt) (map[tables.Name]int64, error) {
 	m, err := readManifest(ctx, l.store, l.prefix+attemptManifest(id))
 	if err != nil || m == nil {

@@ -60,7 +60,7 @@ func (r *runner) failed(c *reading, a source.Application, err error) {
 	r.progress.Printf("%s: %v", strings.TrimSpace(nameOf(c.listed)+" "+a.ID.ApplicationID), err)
 }
 
-// isFinal tells whether the application need not be read again unless its fingerprint
+// isFinal reports whether the application need not be read again unless its fingerprint
 // changes. That of a log has the log's size and time. A history server tells of a running
 // application when it last looked at it; once the cluster has ended nothing is added.
 func isFinal(listed source.Listed, a source.Application, summary fold.Summary) bool {
@@ -106,7 +106,7 @@ func (r *runner) into(a source.Application, read func(tables.Sink) (fold.Summary
 	return summary, batch, nil
 }
 
-// archives tells whether it is worth asking the history server for event logs.
+// archives reports whether it is worth asking the history server for event logs.
 func (c *reading) archives(most int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -66,7 +66,7 @@ func (r *runner) cluster(ctx context.Context, listed source.Listed) {
 	r.progress.Printf("%s: %s", nameOf(listed), c)
 }
 
-// outcomes tells what could not be read of the cluster itself.
+// outcomes records what could not be read of the cluster itself.
 func (r *runner) outcomes(c *reading) {
 	for _, note := range c.cluster.Notes {
 		r.progress.Printf("%s: %s", nameOf(c.listed), note)
@@ -147,7 +147,7 @@ func nameOf(c source.Listed) string {
 	return c.ID.ClusterID
 }
 
-// String tells what came of a cluster's applications.
+// String summarizes how a cluster's applications were read.
 func (c *reading) String() string {
 	parts := []string{fmt.Sprintf("%d of %d applications read", len(c.read), len(c.cluster.Applications))}
 	for _, p := range []struct {

@@ -50,7 +50,7 @@ func (r *runner) writeCluster(ctx context.Context, c *reading) error {
 	return nil
 }
 
-// final tells whether the cluster need not be opened again.
+// final reports whether the cluster need not be opened again.
 func (c *reading) final() bool {
 	if !c.listed.Settled || c.waiting+c.failed+c.cut > 0 {
 		return false

@@ -28,13 +28,13 @@ const (
 	ExitIncomplete = 3
 )
 
-// Progress is told how far a run is. Its methods are called by several goroutines.
+// Progress shows how far a run has come. Several goroutines call its methods.
 type Progress interface {
 	// Printf prints a line.
 	Printf(format string, args ...any)
-	// Clusters tells how many clusters are analyzed.
+	// Clusters sets how many clusters are analyzed.
 	Clusters(total int)
-	// Applications tells that so many more applications are read.
+	// Applications adds to the number of applications that are read.
 	Applications(more int)
 	ClusterDone()
 	ApplicationDone()

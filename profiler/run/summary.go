@@ -14,7 +14,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// Summary tells what a run did. Programs read it as JSON.
+// Summary says what a run did. Programs read it as JSON.
 type Summary struct {
 	ClustersFound   int `json:"clusters_found"`
 	ClustersCurrent int `json:"clusters_complete_before"` // nothing new can be there

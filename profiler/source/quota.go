@@ -72,7 +72,7 @@ func (q *Quota) Wait(ctx context.Context, operation string) error {
 	return nil
 }
 
-// Estimate tells how long so many requests of each operation take at least, if they go
+// Estimate returns how long so many requests of each operation take at least, if they go
 // out at once as the quota allows.
 func (q *Quota) Estimate(requests map[string]int) time.Duration {
 	total, longest := 0, 0.0

@@ -19,7 +19,7 @@ import (
 type Source interface {
 	// Discover lists clusters, the newest first.
 	Discover(ctx context.Context) ([]Listed, error)
-	// Estimate tells how long it takes at least to open so many clusters.
+	// Estimate returns how long it takes at least to open so many clusters.
 	Estimate(clusters int) time.Duration
 	// Open reads what is known of a cluster, and finds its applications. What it could
 	// not read is in the cluster's Outcomes; an error means that nothing could be.
@@ -52,7 +52,7 @@ type Cluster struct {
 	Notes []string
 }
 
-// Outcome tells how an endpoint was read.
+// Outcome says how an endpoint was read.
 type Outcome struct {
 	Endpoint string // a call of EMR's API, or what was read
 	Err      error  // nil if all was read

@@ -13,7 +13,7 @@ import (
 )
 
 // FromSource reads event logs, or a history server or UI, without a lake. Each call finds
-// the applications anew; what a log says of its application is kept until the log changes.
+// the applications again; what a log says of its application is kept until the log changes.
 func FromSource(s source.Source) Rows {
 	return &inSource{source: s, kept: map[fingerprint]tables.Application{}}
 }

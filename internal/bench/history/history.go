@@ -127,7 +127,7 @@ func start(ctx context.Context, by reader, path string, limit int64) (r run, err
 	return r, nil
 }
 
-// Run reads a log as the arguments of ReadCommand say, and prints what it took.
+// Run reads a log as the arguments of ReadCommand say, and prints its events, bytes, CPU time and memory.
 func Run(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) != 3 {
 		return fmt.Errorf("%s: needs a reader, a file and a number of bytes", ReadCommand)
