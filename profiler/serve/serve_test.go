@@ -63,7 +63,8 @@ func TestFailedRunsAreRepeatedSooner(t *testing.T) {
 	require.Equal(t, now.Add(time.Hour).UTC(), s.finish(Report{Started: now, Ended: now, Result: Incomplete, ClustersFound: 1}, now))
 	require.Equal(t, now.Add(time.Minute).UTC(), s.finish(Report{Started: now, Ended: now, Result: Failed}, now))
 	late := now.Add(2 * time.Hour)
-	require.Equal(t, late.UTC(), s.finish(Report{Started: now, Ended: late, Result: Complete, ClustersFound: 1}, late), "a run that outlasts the interval")
+	outlasting := Report{Started: now, Ended: late, Result: Complete, ClustersFound: 1}
+	require.Equal(t, late.UTC(), s.finish(outlasting, late), "a run that outlasts the interval")
 	for _, want := range []time.Duration{time.Minute, 2 * time.Minute} {
 		require.Equal(t, now.Add(want).UTC(), s.finish(Report{Started: now, Ended: now, Result: Complete}, now), "no cluster yet")
 	}
