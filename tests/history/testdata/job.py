@@ -82,6 +82,8 @@ def mode_killed():
         sc.setJobGroup("slow", "to be cancelled", interruptOnCancel=True)
         fails(sc.parallelize(range(4), 4).map(lambda x: time.sleep(60)).collect)
 
+    # Tasks that have surely ended: cancelled ones may have no end in the log yet.
+    sc.parallelize(range(2), 2).map(lambda x: time.sleep(0.2)).collect()
     thread = threading.Thread(target=cancelled)
     thread.start()
     while not sc.statusTracker().getActiveJobsIds():
