@@ -20,9 +20,11 @@ import (
 )
 
 // notBuilt lists the workloads without a server of this package. The module proxy does
-// not have Grafana's; the status server and redelivery are this project's own.
+// not have Grafana's; the others are this project's own.
 func notBuilt() map[platform.Workload]bool {
-	return map[platform.Workload]bool{platform.WorkloadGrafana: true, platform.WorkloadStatus: true, platform.WorkloadRedelivery: true}
+	return map[platform.Workload]bool{
+		platform.WorkloadGrafana: true, platform.WorkloadStatus: true, platform.WorkloadRedelivery: true, platform.WorkloadProfiler: true,
+	}
 }
 
 func TestServersHaveTheVersionsOfTheImages(t *testing.T) {
