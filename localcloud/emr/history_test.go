@@ -1,6 +1,7 @@
 package emr_test
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -112,6 +113,9 @@ func (c *cloud) testHistory(t *testing.T, id string) {
 	master, ok := c.Region.Machine(*c.instances(id)["m6g.xlarge"].Ec2InstanceId)
 	require.True(t, ok)
 	require.NoError(t, os.WriteFile(filepath.Join(master.Root, "tmp/step.py"), []byte(sessionScript), 0o644))
+	// An application that a failure left behind would take the later parts' containers.
+	end := machine.Exec{Argv: []string{"touch", "/tmp/end"}}
+	defer func() { require.NoError(t, master.Must(context.Background(), end)) }()
 	step := c.addStep(t, id, "spark-submit", "--conf", "spark.dynamicAllocation.enabled=false", "--num-executors", "1",
 		"--conf", "spark.eventLog.rolling.enabled=true", "/tmp/step.py")
 	const begun = "for i in $(seq 1200); do test -e /tmp/begun && exit; sleep 0.1; done; exit 1"
@@ -131,7 +135,7 @@ func (c *cloud) testHistory(t *testing.T, id string) {
 	require.Equal(t, application, list[0].ID)
 	require.False(t, list[0].Attempts[0].Completed)
 
-	require.NoError(t, master.Must(t.Context(), machine.Exec{Argv: []string{"touch", "/tmp/end"}}))
+	require.NoError(t, master.Must(t.Context(), end))
 	c.awaitStep(t, id, step, types.StepStateCompleted)
 	require.Eventually(t, func() bool {
 		c.CollectEventLogs(t.Context())
@@ -139,8 +143,15 @@ func (c *cloud) testHistory(t *testing.T, id string) {
 	}, testTimeout, 500*time.Millisecond)
 }
 
-// testLivePages opens the pages of a running application by EMR's API.
+// testLivePages opens the pages of a running application by EMR's API. The history
+// server of the cluster lists an application some seconds after its log has begun.
 func (c *cloud) testLivePages(t *testing.T, id, application string) {
+	all, err := c.api.GetOnClusterAppUIPresignedURL(t.Context(), &awsemr.GetOnClusterAppUIPresignedURLInput{
+		ClusterId: &id, OnClusterAppUIType: types.OnClusterAppUITypeSparkHistoryServer,
+	})
+	require.NoError(t, err)
+	onCluster, _ := c.openUI(t, all.PresignedURL)
+	require.Eventually(t, func() bool { return len(c.listed(t, onCluster)) > 0 }, testTimeout, 500*time.Millisecond)
 	for kind, want := range map[types.OnClusterAppUIType]string{
 		types.OnClusterAppUITypeSparkHistoryServer: "Spark Jobs",
 		types.OnClusterAppUITypeApplicationMaster:  "Spark Jobs",
@@ -153,10 +164,7 @@ func (c *cloud) testLivePages(t *testing.T, id, application string) {
 		require.True(t, *out.PresignedURLReady)
 		client, body := c.openUI(t, out.PresignedURL)
 		require.Contains(t, body, want, kind)
-		switch kind {
-		case types.OnClusterAppUITypeSparkHistoryServer:
-			c.listed(t, client)
-		case types.OnClusterAppUITypeApplicationMaster:
+		if kind == types.OnClusterAppUITypeApplicationMaster {
 			rest := page(t, client, c.front.URL+"/proxy/"+application+"/api/v1/applications/"+application+"/executors")
 			require.Contains(t, rest, `"isActive" : true`)
 		}
