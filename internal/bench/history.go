@@ -17,6 +17,7 @@ func measureHistory(ctx context.Context, r *result, o options) error {
 	r.historyFigures = historyFigures{
 		ParseLogMB: float64(figures.Bytes) / 1e6, ParseEvents: figures.PerSecond, ParseMB: figures.MBPerSecond,
 		ParseRows: figures.RowsPerSecond, ParseRatio: figures.OverStandard, ParseMiB: figures.PeakMiB,
+		FirstAnswerSeconds: figures.FirstAnswer, FirstAnswerRatio: figures.OverServer,
 	}
 	return nil
 }

@@ -141,6 +141,10 @@ type historyFigures struct {
 	ParseRatio float64 `json:"history_parse_over_encoding_json_ratio"`
 	// Largest resident set of a process that reads the log.
 	ParseMiB float64 `json:"history_parse_mib"`
+	// What Spark's history server takes for its first answer about the same log, on every
+	// processor, and that relative to the CPU time in which the rows are written.
+	FirstAnswerSeconds float64 `json:"history_server_first_answer_s"`
+	FirstAnswerRatio   float64 `json:"history_server_first_answer_over_rows_ratio"`
 }
 
 // render prints the figures with their limits. Those without one give a limited
@@ -149,43 +153,44 @@ func (r result) render() {
 	t := table.NewWriter()
 	t.SetOutputMirror(os.Stdout)
 	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"what", "measured", "at most"})
+	t.AppendHeader(table.Row{"what", "measured", "limit"})
 	for _, row := range []struct {
 		what     string
 		measured float64
 		limit    string
 	}{
-		{"up without changes, update : empty update", r.UpdateRatio, "2.0"},
+		{"up without changes, update : empty update", r.UpdateRatio, "at most 2.0"},
 		{"up without changes, preview and update : empty update", r.GuardedUpdateRatio, ""},
 		{"rehearsal of stack dev, s", r.RehearsalSeconds, ""},
-		{"preview of ten clusters : of one, new stack", r.NewClustersRatio, "3.0"},
-		{"preview of ten clusters : of one, unchanged stack", r.UnchangedClustersRatio, "3.0"},
-		{"make up, cold, s", r.ColdSeconds, "720"},
-		{"make up, warm, s", r.WarmSeconds, "120"},
-		{"bootstrap, MB", r.BootstrapMB, "60"},
-		{"bootstrap, s", r.BootstrapSeconds, "15"},
-		{"memory idle, GiB", r.IdleGiB, "2.5"},
-		{"memory in a job, GiB", r.JobGiB, "5"},
-		{"job with telemetry : without" + spread(r.Ratios), r.Ratio, "1.05"},
+		{"preview of ten clusters : of one, new stack", r.NewClustersRatio, "at most 3.0"},
+		{"preview of ten clusters : of one, unchanged stack", r.UnchangedClustersRatio, "at most 3.0"},
+		{"make up, cold, s", r.ColdSeconds, "at most 720"},
+		{"make up, warm, s", r.WarmSeconds, "at most 120"},
+		{"bootstrap, MB", r.BootstrapMB, "at most 60"},
+		{"bootstrap, s", r.BootstrapSeconds, "at most 15"},
+		{"memory idle, GiB", r.IdleGiB, "at most 2.5"},
+		{"memory in a job, GiB", r.JobGiB, "at most 5"},
+		{"job with telemetry : without" + spread(r.Ratios), r.Ratio, "at most 1.05"},
 		{"job with the plugin : without" + spread(r.PluginRatios), r.PluginRatio, ""},
-		{"telemetry's threads : job's own CPU", r.LauncherThreadsShare + r.ProfilerThreadsShare, "0.04"},
+		{"telemetry's threads : job's own CPU", r.LauncherThreadsShare + r.ProfilerThreadsShare, "at most 0.04"},
 		{"launcher's threads : job's own CPU", r.LauncherThreadsShare, ""},
 		{"profiler's threads : job's own CPU", r.ProfilerThreadsShare, ""},
 		{"node collectors : job's own CPU", r.NodeCollectorsShare, ""},
 		{"control node's processors for each node in a job", r.ControlCPUPerNode, ""},
 		{"sampled query : not sampled, CPU", r.SamplingRatio, ""},
-		{"start of a driver's JVM, more CPU s", r.StartCPU, "2"},
-		{"of it the plugin's", r.PluginStartCPU, "0.1"},
-		{"start of main, s later", r.MainDelay, "0.1"},
-		{"exporter and plugin's listener : a busy JVM's CPU", r.ExporterShare + r.ListenerShare, "0.01"},
+		{"start of a driver's JVM, more CPU s", r.StartCPU, "at most 2"},
+		{"of it the plugin's", r.PluginStartCPU, "at most 0.1"},
+		{"start of main, s later", r.MainDelay, "at most 0.1"},
+		{"exporter and plugin's listener : a busy JVM's CPU", r.ExporterShare + r.ListenerShare, "at most 0.01"},
 		{"collector for AWS, CPU s per 100k log lines", r.ReleaseCPU, ""},
 		{"collector of the local cloud, the same", r.DevelopmentCPU, ""},
 		{"collector for AWS, MB", r.ReleaseMB, ""},
 		{"collector of the local cloud, MB", r.DevelopmentMB, ""},
-		{"events of a log decoded per CPU s, thousands; at least 225", r.ParseEvents / 1000, ""},
-		{"events of a log turned into rows per CPU s, thousands; at least 150", r.ParseRows / 1000, ""},
-		{"events decoded per CPU s : by encoding/json; at least 3", r.ParseRatio, ""},
-		{"memory that reads a log, MiB", r.ParseMiB, "256"},
+		{"events of a log decoded per CPU s, thousands", r.ParseEvents / 1000, "at least 225"},
+		{"events of a log turned into rows per CPU s, thousands", r.ParseRows / 1000, "at least 150"},
+		{"events decoded per CPU s : by encoding/json", r.ParseRatio, "at least 3"},
+		{"history server's first answer : rows of the log", r.FirstAnswerRatio, "at least 10"},
+		{"memory that reads a log, MiB", r.ParseMiB, "at most 256"},
 	} {
 		measured := "not measured"
 		if row.measured != 0 {

@@ -37,6 +37,9 @@ type Result struct {
 	// first tenth of the log: median of pairs.
 	OverStandard float64
 	PeakMiB      float64 // largest resident set of a run
+	// FirstAnswer is what Spark's history server takes, see FirstAnswer; OverServer is
+	// that relative to the time in which all rows of the same log are written.
+	FirstAnswer, OverServer float64
 }
 
 // reader is a way to read a log.
@@ -59,7 +62,7 @@ type run struct {
 }
 
 // Measure multiplies the log of Source, in folder, to a size in bytes, and reads it in
-// turns of processes, one of each reader.
+// turns of processes, one of each reader; and once by Spark's history server.
 func Measure(ctx context.Context, folder string, size int64, pairs int) (r Result, err error) {
 	if pairs < 1 || size < 1 {
 		return r, fmt.Errorf("measure the reading of event logs: %d pairs, %d bytes: each must be at least 1", pairs, size)
@@ -74,7 +77,7 @@ func Measure(ctx context.Context, folder string, size int64, pairs int) (r Resul
 		return r, err
 	}
 	order := []reader{ours, standard, rows}
-	var perSecond, rowsPerSecond, mbPerSecond, ratios []float64
+	var perSecond, rowsPerSecond, mbPerSecond, ratios, rowsSeconds []float64
 	for range pairs {
 		runs := map[reader]run{}
 		for _, by := range order {
@@ -91,12 +94,17 @@ func Measure(ctx context.Context, folder string, size int64, pairs int) (r Resul
 		r.Events, r.Bytes = mine.Events, mine.Bytes
 		r.PeakMiB = max(r.PeakMiB, float64(mine.PeakBytes)/(1<<20), float64(whole.PeakBytes)/(1<<20))
 		rowsPerSecond = append(rowsPerSecond, float64(whole.Events)/whole.Seconds)
+		rowsSeconds = append(rowsSeconds, whole.Seconds)
 		perSecond = append(perSecond, float64(mine.Events)/mine.Seconds)
 		mbPerSecond = append(mbPerSecond, float64(mine.Bytes)/1e6/mine.Seconds)
 		ratios = append(ratios, perSecond[len(perSecond)-1]*other.Seconds/float64(other.Events))
 	}
 	r.PerSecond, r.MBPerSecond, r.OverStandard = median(perSecond), median(mbPerSecond), median(ratios)
 	r.RowsPerSecond = median(rowsPerSecond)
+	if r.FirstAnswer, err = FirstAnswer(ctx, path); err != nil {
+		return r, err
+	}
+	r.OverServer = r.FirstAnswer / median(rowsSeconds)
 	return r, nil
 }
 
