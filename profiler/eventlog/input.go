@@ -112,6 +112,15 @@ func (n *input) skipRest() {
 
 // peek returns the next byte of the line that is not white space.
 func (n *input) peek() (byte, bool) {
+	if n.at < len(n.piece) && n.piece[n.at] > ' ' {
+		return n.piece[n.at], true
+	}
+	return n.peekFurther()
+}
+
+// peekFurther is peek where white space comes first, which Spark does not write, or
+// another piece. Without it peek would be too long to be inlined.
+func (n *input) peekFurther() (byte, bool) {
 	for {
 		for ; n.at < len(n.piece); n.at++ {
 			if c := n.piece[n.at]; c > ' ' {

@@ -13,15 +13,16 @@ type shape struct {
 	max  int // bytes of a text
 	// keepZero is of a member that differs from an absent one though it is zero.
 	keepZero bool
-	element  *shape // of an array's elements, of a map's values
-	members  []member
+	element  *shape       // of an array's elements, of a map's values
+	members  []member     // in the order of the type's fields
 	slots    [slots]uint8 // hash of a name → index in members + 1
 }
 
 const slots = 64
 
 type member struct {
-	name string
+	name   string
+	quoted string // the name as Spark writes it, with its quotes and the colon
 	*shape
 }
 
@@ -92,7 +93,7 @@ func (s shapes) object(t reflect.Type) *shape {
 		if name == "" {
 			continue // embedded: its fields follow
 		}
-		object.members = append(object.members, member{name, s.of(field.Type, maxText)})
+		object.members = append(object.members, member{name, `"` + name + `":`, s.of(field.Type, maxText)})
 	}
 	for i, m := range object.members {
 		slot := hash([]byte(m.name))
@@ -104,17 +105,14 @@ func (s shapes) object(t reflect.Type) *shape {
 	return object
 }
 
-// member returns the shape of a member; nil if it is skipped.
-func (s *shape) member(name []byte) *shape {
-	if s.kind == kindMap {
-		return s.element
-	}
+// index returns the place of a member among members; -1 if it is skipped.
+func (s *shape) index(name []byte) int {
 	for slot := hash(name); s.slots[slot] != 0; slot = (slot + 1) % slots {
-		if m := &s.members[s.slots[slot]-1]; m.name == string(name) {
-			return m.shape
+		if i := int(s.slots[slot]) - 1; s.members[i].name == string(name) {
+			return i
 		}
 	}
-	return nil
+	return -1
 }
 
 func hash(name []byte) uint8 {

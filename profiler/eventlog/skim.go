@@ -56,6 +56,7 @@ func (s *skimmer) skim(of *shape) ([]byte, bool) {
 func (s *skimmer) object(of *shape) (is found, ok bool) {
 	s.at++
 	s.out = append(s.out, '{')
+	next := 0 // member, if they come in the order of the shape
 	for empty := true; ; {
 		c, ok := s.peek()
 		switch {
@@ -72,7 +73,14 @@ func (s *skimmer) object(of *shape) (is found, ok bool) {
 			return nothing, false
 		}
 		mark := len(s.out)
-		kept, ok := s.member(of, empty)
+		if !empty {
+			s.out = append(s.out, ',')
+		}
+		is, ok := s.memberShape(of, &next)
+		if !ok {
+			return nothing, false
+		}
+		kept, ok := s.memberValue(is, of.kind == kindMap)
 		if !ok {
 			return nothing, false
 		}
@@ -84,36 +92,54 @@ func (s *skimmer) object(of *shape) (is found, ok bool) {
 	}
 }
 
-// member copies a member of an object. It reports whether there is anything to keep.
-func (s *skimmer) member(of *shape, first bool) (kept, ok bool) {
+// memberShape copies the name of a member and its colon, unless it is skipped: its shape
+// is then nil. next is the place in the shape of the member that is expected, and then
+// that of the one after. Spark writes members in one order, which is that of the fields
+// of the types here: a name that is as expected costs one comparison.
+func (s *skimmer) memberShape(of *shape, next *int) (is *shape, ok bool) {
+	if i := *next; i < len(of.members) {
+		m := &of.members[i]
+		if size := len(m.quoted); len(s.piece)-s.at > size && string(s.piece[s.at:s.at+size]) == m.quoted {
+			s.out = append(s.out, m.quoted...)
+			s.at += size
+			*next++
+			return m.shape, true
+		}
+	}
 	name, ok := s.memberName()
 	if !ok {
-		return false, false
+		return nil, false
 	}
-	is := of.member(name)
-	if of.kind == kindMap {
+	switch i := of.index(name); {
+	case of.kind == kindMap:
+		is = of.element
 		s.elements++
 		if s.full() || len(name) > maxName {
 			is = nil
 		}
+	case i >= 0:
+		is = of.members[i].shape
+		*next = i + 1
 	}
 	if is != nil {
-		if !first {
-			s.out = append(s.out, ',')
-		}
 		s.out = append(s.out, '"')
 		s.out = append(s.out, name...)
 		s.out = append(s.out, '"', ':')
 	}
 	if c, ok := s.peek(); !ok || c != ':' {
-		return false, false
+		return nil, false
 	}
 	s.at++
+	return is, true
+}
+
+// memberValue copies the value of a member. It reports whether there is anything to keep.
+func (s *skimmer) memberValue(is *shape, keepZero bool) (kept, ok bool) {
 	if is == nil {
 		return false, s.skip()
 	}
 	value, ok := s.value(is)
-	return value == something || value == zero && (is.keepZero || of.kind == kindMap), ok
+	return value == something || value == zero && (keepZero || is.keepZero), ok
 }
 
 // memberName returns a name between quotes, as it is written. It is valid until the
@@ -154,6 +180,12 @@ func (s *skimmer) value(of *shape) (is found, ok bool) {
 		return s.string(of)
 	case '{', '[':
 		return s.nested(of, c)
+	case '0': // most numbers of a task are
+		if end := s.at + 1; of.kind == kindNumber && end < len(s.piece) && ends[s.piece[end]] {
+			s.out = append(s.out, '0')
+			s.at = end
+			return zero, true
+		}
 	}
 	return s.literal(of)
 }

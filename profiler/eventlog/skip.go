@@ -57,8 +57,11 @@ func flatArray(b []byte) int {
 	return len(array)
 }
 
-// skipNested takes an object or an array.
+// skipNested takes an object or an array. Only brackets of its own kind count: the others
+// are in pairs between them, in JSON. It so finds the same end as flatArray in any text.
 func (s *skimmer) skipNested() bool {
+	opening := s.piece[s.at]
+	closing := opening + 2 // in ASCII, of both kinds
 	for depth := 0; ; {
 		for s.at < len(s.piece) {
 			c := s.piece[s.at]
@@ -68,9 +71,9 @@ func (s *skimmer) skipNested() bool {
 				if !s.skipText() {
 					return false
 				}
-			case '{', '[':
+			case opening:
 				depth++
-			case '}', ']':
+			case closing:
 				if depth--; depth == 0 {
 					return true
 				}

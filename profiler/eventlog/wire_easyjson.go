@@ -91,12 +91,12 @@ func easyjsonF4688553Decode(in *jlexer.Lexer, out *struct {
 	Index         int64  `json:"Index"`
 	Attempt       int64  `json:"Attempt"`
 	Launched      int64  `json:"Launch Time"`
-	Finished      int64  `json:"Finish Time"`
-	GettingResult int64  `json:"Getting Result Time"`
 	Executor      string `json:"Executor ID,nocopy"`
 	Host          string `json:"Host,nocopy"`
 	Locality      string `json:"Locality,nocopy"`
 	Speculative   bool   `json:"Speculative"`
+	GettingResult int64  `json:"Getting Result Time"`
+	Finished      int64  `json:"Finish Time"`
 	Failed        bool   `json:"Failed"`
 	Killed        bool   `json:"Killed"`
 }) {
@@ -137,18 +137,6 @@ func easyjsonF4688553Decode(in *jlexer.Lexer, out *struct {
 			} else {
 				out.Launched = int64(in.Int64())
 			}
-		case "Finish Time":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Finished = int64(in.Int64())
-			}
-		case "Getting Result Time":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.GettingResult = int64(in.Int64())
-			}
 		case "Executor ID":
 			if in.IsNull() {
 				in.Skip()
@@ -172,6 +160,18 @@ func easyjsonF4688553Decode(in *jlexer.Lexer, out *struct {
 				in.Skip()
 			} else {
 				out.Speculative = bool(in.Bool())
+			}
+		case "Getting Result Time":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.GettingResult = int64(in.Int64())
+			}
+		case "Finish Time":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Finished = int64(in.Int64())
 			}
 		case "Failed":
 			if in.IsNull() {
@@ -200,12 +200,12 @@ func easyjsonF4688553Encode(out *jwriter.Writer, in struct {
 	Index         int64  `json:"Index"`
 	Attempt       int64  `json:"Attempt"`
 	Launched      int64  `json:"Launch Time"`
-	Finished      int64  `json:"Finish Time"`
-	GettingResult int64  `json:"Getting Result Time"`
 	Executor      string `json:"Executor ID,nocopy"`
 	Host          string `json:"Host,nocopy"`
 	Locality      string `json:"Locality,nocopy"`
 	Speculative   bool   `json:"Speculative"`
+	GettingResult int64  `json:"Getting Result Time"`
+	Finished      int64  `json:"Finish Time"`
 	Failed        bool   `json:"Failed"`
 	Killed        bool   `json:"Killed"`
 }) {
@@ -233,16 +233,6 @@ func easyjsonF4688553Encode(out *jwriter.Writer, in struct {
 		out.Int64(int64(in.Launched))
 	}
 	{
-		const prefix string = ",\"Finish Time\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.Finished))
-	}
-	{
-		const prefix string = ",\"Getting Result Time\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.GettingResult))
-	}
-	{
 		const prefix string = ",\"Executor ID\":"
 		out.RawString(prefix)
 		out.String(string(in.Executor))
@@ -261,6 +251,16 @@ func easyjsonF4688553Encode(out *jwriter.Writer, in struct {
 		const prefix string = ",\"Speculative\":"
 		out.RawString(prefix)
 		out.Bool(bool(in.Speculative))
+	}
+	{
+		const prefix string = ",\"Getting Result Time\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.GettingResult))
+	}
+	{
+		const prefix string = ",\"Finish Time\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.Finished))
 	}
 	{
 		const prefix string = ",\"Failed\":"

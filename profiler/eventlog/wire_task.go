@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// Fields are in the order in which Spark writes them (org.apache.spark.util.JsonProtocol):
+// see skimmer.memberShape.
 type taskEvent struct {
 	Stage   int64 `json:"Stage ID"`
 	Attempt int64 `json:"Stage Attempt ID"`
@@ -13,12 +15,12 @@ type taskEvent struct {
 		Index         int64  `json:"Index"`
 		Attempt       int64  `json:"Attempt"`
 		Launched      int64  `json:"Launch Time"`
-		Finished      int64  `json:"Finish Time"`
-		GettingResult int64  `json:"Getting Result Time"`
 		Executor      string `json:"Executor ID,nocopy"` //nolint:staticcheck // an option of easyjson: the text is valid until the next event
 		Host          string `json:"Host,nocopy"`        //nolint:staticcheck // an option of easyjson: the text is valid until the next event
 		Locality      string `json:"Locality,nocopy"`    //nolint:staticcheck // an option of easyjson: the text is valid until the next event
 		Speculative   bool   `json:"Speculative"`
+		GettingResult int64  `json:"Getting Result Time"`
+		Finished      int64  `json:"Finish Time"`
 		Failed        bool   `json:"Failed"`
 		Killed        bool   `json:"Killed"`
 	} `json:"Task Info"`
