@@ -1,6 +1,10 @@
 package schema
 
-import "github.com/emr-observatory/emr-observatory/schema/violation"
+import (
+	"fmt"
+
+	"github.com/emr-observatory/emr-observatory/schema/violation"
+)
 
 // Profiler is the workload that brings the Spark history of EMR clusters home to the
 // lake. Options that only a person needs are those of the program itself.
@@ -12,6 +16,7 @@ type Profiler struct {
 	NameFilter      string   `json:"nameFilter" rule:"profilerName"`
 	IncludeTasks    bool     `json:"includeTasks"`
 	RetentionDays   int      `json:"retentionDays" rule:"historyDays"`
+	EventLogs       []string `json:"eventLogs" rule:"eventLogPrefix"`
 }
 
 // Help describes the keys, for documents.
@@ -25,12 +30,14 @@ func (Profiler) Help() map[string]string {
 		"nameFilter":      "Text that the names of the clusters contain. Empty: any name.",
 		"includeTasks":    "Write a row for every task, too: the table tasks may be larger than all others together.",
 		"retentionDays":   "Days after its start that the rows of an application are kept; 0 for ever.",
+		"eventLogs": "Prefixes in S3 that the workload may read, for clusters whose Spark writes its event logs there (spark.eventLog.dir). EMR " +
+			"keeps no history of those. Where a KMS key encrypts the objects, its policy must allow the control node's role to decrypt.",
 	}
 }
 
 // SetDefaults reads all clusters that may have a history, every hour.
 func (p *Profiler) SetDefaults() {
-	*p = Profiler{Enabled: true, IntervalMinutes: 60, MaxClusters: 50, ClusterStates: clusterStates()}
+	*p = Profiler{Enabled: true, IntervalMinutes: 60, MaxClusters: 50, ClusterStates: clusterStates(), EventLogs: []string{}}
 }
 
 // clusterStates are the states in which EMR may have a history of a cluster: before, no
@@ -47,6 +54,11 @@ const (
 	// maxProfilerClusters is EMR's quota of persistent UIs in an account, of which each
 	// cluster needs one (same page).
 	maxProfilerClusters = 200
+	// Each prefix appears three times in the policy of the control node's role, and each
+	// bucket in a statement of its own; IAM takes 10,240 characters of a role's own policies
+	// (IAM User Guide, "IAM and AWS STS quotas").
+	maxEventLogs      = 10
+	maxEventLogLength = 1000 // characters of all
 )
 
 func profilerRules() map[string]Rule {
@@ -55,6 +67,7 @@ func profilerRules() map[string]Rule {
 		"profilerClusters": intRange(1, maxProfilerClusters).with(", EMR's quota of persistent UIs", ""),
 		"profilerState":    oneOf(clusterStates()...),
 		"profilerName":     pattern(`^[^[:cntrl:]]{1,256}$`, "1 to 256 characters of one line").optional(),
+		"eventLogPrefix":   s3Prefix(fmt.Sprintf(", with %d characters in all", maxEventLogLength)),
 		"historyDays":      intRange(0, maxDays).with("; 0 keeps rows forever", ""),
 	}
 }
@@ -64,4 +77,12 @@ func (p Profiler) Validate(l *violation.List, path string) {
 	checkFields(l, path, p)
 	l.Require(len(p.ClusterStates) > 0, path+".clusterStates", p.ClusterStates, "must not be empty: nothing would be read",
 		"name a state, or set "+path+".enabled to false")
+	total := 0
+	for _, prefix := range p.EventLogs {
+		total += len(prefix)
+	}
+	const remedy = "name prefixes that contain the others"
+	l.Require(len(p.EventLogs) <= maxEventLogs, path+".eventLogs", len(p.EventLogs), fmt.Sprintf("must be at most %d prefixes", maxEventLogs), remedy)
+	l.Require(total <= maxEventLogLength, path+".eventLogs", total,
+		fmt.Sprintf("must be at most %d characters together: IAM takes 10,240 of a role's own policies", maxEventLogLength), remedy)
 }

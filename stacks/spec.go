@@ -73,7 +73,7 @@ func (s spec) controlArgs(n *network.Network, data *storage.Storage) *controlnod
 		KMSKeyARN:       data.KMSKeyARN,
 
 		TraceHeadersParameter: s.traceHeadersParameter(),
-		Profiler:              s.cfg.Profiler.Enabled,
+		Profiler:              s.cfg.Profiler,
 		// Known while the subnet is being replaced, unlike what a lookup by its id finds.
 		AvailabilityZone: n.Zone,
 	}

@@ -33,9 +33,9 @@ type Args struct {
 	// TraceHeadersParameter is the name of an SSM parameter that a pod reads; "" = none.
 	TraceHeadersParameter string
 
-	// Profiler says whether a pod reads the history of EMR clusters and writes it to
-	// platform.PrefixHistory.
-	Profiler bool
+	// Profiler is what a pod reads of the history of EMR clusters, which it writes to
+	// platform.PrefixHistory; the zero value: there is none.
+	Profiler schema.Profiler
 
 	// AvailabilityZone is the subnet's zone. nil = looked up. Set it if it is
 	// known: while the subnet is unknown in a preview, a zone that is looked up
@@ -54,6 +54,9 @@ func (a *Args) Validate() error {
 	a.ControlNode.Validate(&l, "controlNode")
 	l.Require((a.Access == schema.AccessTunnel) == (a.APIURL != ""), "controlNode.apiUrl", a.APIURL,
 		"must be set for access tunnel, and for no other", "name the local end of the tunnel, or leave it empty")
+	if a.Profiler.Enabled {
+		a.Profiler.Validate(&l, "controlNode.profiler")
+	}
 	l.Require(boot.ValidMirror(a.Mirror), "controlNode.mirror", a.Mirror, "must be an https:// or s3:// prefix that ends with a slash",
 		"leave it empty for GitHub")
 	for _, in := range []struct {

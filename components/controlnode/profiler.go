@@ -11,13 +11,13 @@ import (
 // status server's rights. Logs of steps are those of the stack's own clusters; of others
 // the profiler has the applications that EMR names itself.
 func (b *builder) profiler(a iampolicy.Account, bucketARN string) []iampolicy.Statement {
-	if !b.args.Profiler {
+	if !b.args.Profiler.Enabled {
 		return nil
 	}
 	region := b.args.Region
 	under := func(p platform.Prefix) []string { return []string{bucketARN + "/" + string(p) + "*"} }
 	clusters := everyCluster(a, region)
-	return []iampolicy.Statement{
+	return append([]iampolicy.Statement{
 		{
 			Sid: "WriteHistory", Effect: iampolicy.Allow, Action: []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject"},
 			Resource: under(platform.PrefixHistory),
@@ -44,5 +44,15 @@ func (b *builder) profiler(a iampolicy.Account, bucketARN string) []iampolicy.St
 			Action:   []string{"elasticmapreduce:DescribePersistentAppUI", "elasticmapreduce:GetPersistentAppUIPresignedURL"},
 			Resource: append([]string{"arn:" + a.Partition + ":elasticmapreduce:" + region + ":" + a.ID + ":persistent-app-ui/*"}, clusters...),
 		},
+	}, eventLogs(a, b.args.Profiler.EventLogs)...)
+}
+
+// eventLogs allows to read the event logs of clusters that write them to S3 themselves.
+func eventLogs(a iampolicy.Account, prefixes []string) []iampolicy.Statement {
+	if len(prefixes) == 0 {
+		return nil
 	}
+	return append(iampolicy.ListPrefixes(a, "ListEventLogs", prefixes), iampolicy.Statement{
+		Sid: "ReadEventLogs", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"}, Resource: iampolicy.Objects(a, prefixes),
+	})
 }

@@ -2,6 +2,7 @@ package controlnode_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 // statement is one of the role's policy.
@@ -25,7 +27,7 @@ func (s statement) allows(action, resource string) bool {
 		slices.ContainsFunc(s.Resource, func(r string) bool { return strings.TrimSuffix(r, "*") == strings.TrimSuffix(resource, "*") })
 }
 
-func policyWith(t *testing.T, profiler bool) []statement {
+func policyWith(t *testing.T, profiler schema.Profiler) []statement {
 	t.Helper()
 	args := validArgs()
 	args.Profiler = profiler
@@ -36,7 +38,7 @@ func policyWith(t *testing.T, profiler bool) []statement {
 }
 
 // The profiler may make the calls that it makes, each where it makes it, and nothing else
-// is allowed for its sake. Event logs in other buckets are for people with own rights.
+// is allowed for its sake. Event logs in S3 are those of the prefixes that are configured.
 func TestProfilerMayMakeItsCallsAndNoOthers(t *testing.T) {
 	const emr = "arn:aws:elasticmapreduce:us-east-1:123456789012:"
 	resources := map[source.Target][]string{
@@ -46,17 +48,20 @@ func TestProfilerMayMakeItsCallsAndNoOthers(t *testing.T) {
 		source.Lake:         {bucketARN + "/" + string(platform.PrefixHistory) + "*"},
 		source.StepLogs:     {bucketARN + "/" + string(platform.PrefixEMRLogs) + "*"},
 	}
-	all, without := policyWith(t, true), policyWith(t, false)
+	profiler := schema.Defaults().Profiler
+	profiler.EventLogs = []string{"s3://logs/spark/", "s3://logs/etl/spark/", "s3://whole/"}
+	resources[source.EventLogs] = []string{"arn:aws:s3:::logs/spark/*", "arn:aws:s3:::logs/etl/spark/*", "arn:aws:s3:::whole/*"}
+	all, without := policyWith(t, profiler), policyWith(t, schema.Profiler{})
 	made := map[string]bool{}
 	for call, actions := range source.Calls() {
-		if call.Target == source.EventLogs {
-			continue
-		}
 		require.Contains(t, resources, call.Target, call.Operation)
 		for _, action := range actions {
 			on := resources[call.Target]
 			if action == "s3:ListBucket" {
 				on = []string{bucketARN}
+				if call.Target == source.EventLogs {
+					on = []string{"arn:aws:s3:::logs", "arn:aws:s3:::whole"}
+				}
 			}
 			for _, resource := range on {
 				made[action+" "+resource] = true
@@ -64,7 +69,7 @@ func TestProfilerMayMakeItsCallsAndNoOthers(t *testing.T) {
 			}
 		}
 	}
-	own := all[len(without):]
+	own, listable := all[len(without):], map[string][]string{}
 	require.Equal(t, without, all[:len(without)])
 	require.NotEmpty(t, own)
 	for _, s := range own {
@@ -73,8 +78,30 @@ func TestProfilerMayMakeItsCallsAndNoOthers(t *testing.T) {
 				require.True(t, made[action+" "+resource], "%s: %s on %s is no call of the profiler", s.Sid, action, resource)
 			}
 		}
-		if s.Sid == "ListHistory" {
-			require.Equal(t, []string{"lake/history", "lake/history/*", "emr-logs", "emr-logs/*"}, s.Condition["StringLike"]["s3:prefix"])
-		}
+		listable[s.Sid] = s.Condition["StringLike"]["s3:prefix"]
+	}
+	require.Equal(t, []string{"lake/history", "lake/history/*", "emr-logs", "emr-logs/*"}, listable["ListHistory"])
+	require.Equal(t, []string{"spark", "spark/*", "etl/spark", "etl/spark/*"}, listable["ListEventLogs0"])
+	require.Equal(t, []string{"", "*"}, listable["ListEventLogs1"])
+}
+
+// The longest list of prefixes that the schema accepts leaves the role's policies within
+// what IAM takes of a role: 10,240 characters without white space (IAM User Guide, "IAM and
+// AWS STS quotas").
+func TestEventLogPrefixesFitThePolicy(t *testing.T) {
+	args := validArgs()
+	args.Profiler = schema.Defaults().Profiler
+	for i := range 10 {
+		args.Profiler.EventLogs = append(args.Profiler.EventLogs, fmt.Sprintf("s3://bucket-%d/%s/", i, strings.Repeat("k", 85)))
+	}
+	require.Len(t, strings.Join(args.Profiler.EventLogs, ""), 1000)
+	rec, size := run(t, args), 0
+	for _, r := range rec.OfType("aws:iam/rolePolicy:RolePolicy") {
+		size += len(strings.Join(strings.Fields(plain(r.Inputs["policy"])), ""))
+	}
+	require.LessOrEqual(t, size, 10_240)
+	for _, tooMuch := range [][]string{append(args.Profiler.EventLogs, "s3://one-more/"), {"s3://long/" + strings.Repeat("k", 990) + "/"}} {
+		args.Profiler.EventLogs = tooMuch
+		require.ErrorContains(t, args.Validate(), "profiler.eventLogs")
 	}
 }

@@ -2,7 +2,6 @@ package emr
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -18,8 +17,8 @@ func accessStatements(a iampolicy.Account, region string, access schema.Access) 
 			out = append(out, iampolicy.Statement{Sid: sid, Effect: iampolicy.Allow, Action: actions, Resource: resources})
 		}
 	}
-	add("ReadObjects", objects(a, access.S3Read), "s3:GetObject")
-	add("WriteObjects", objects(a, access.S3Write), "s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload",
+	add("ReadObjects", iampolicy.Objects(a, access.S3Read), "s3:GetObject")
+	add("WriteObjects", iampolicy.Objects(a, access.S3Write), "s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload",
 		"s3:ListMultipartUploadParts")
 	add("UseKeys", access.KMSKeys, "kms:Decrypt", "kms:GenerateDataKey", "kms:DescribeKey")
 	add("ReadSecrets", access.Secrets, "secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret")
@@ -54,32 +53,12 @@ func securityStatements(a iampolicy.Account, c schema.Cluster) []iampolicy.State
 
 // listStatements let jobs list the prefixes of each bucket.
 func listStatements(a iampolicy.Account, uris []string) []iampolicy.Statement {
-	prefixes := map[string][]string{}
-	for _, uri := range uris {
-		bucket, prefix, _ := strings.Cut(strings.TrimPrefix(uri, "s3://"), "/")
-		for _, p := range []string{strings.TrimSuffix(prefix, "/"), prefix + "*"} { // the directory itself, too
-			if !slices.Contains(prefixes[bucket], p) {
-				prefixes[bucket] = append(prefixes[bucket], p)
-			}
-		}
-	}
 	var out []iampolicy.Statement
-	for i, bucket := range slices.Sorted(maps.Keys(prefixes)) {
-		arn := []string{"arn:" + a.Partition + ":s3:::" + bucket}
-		out = append(out,
-			iampolicy.Statement{Sid: fmt.Sprintf("ListBucket%d", i), Effect: iampolicy.Allow, Action: []string{"s3:ListBucket"}, Resource: arn,
-				Condition: iampolicy.Condition{"StringLike": {"s3:prefix": prefixes[bucket]}}},
-			iampolicy.Statement{Sid: fmt.Sprintf("KnowBucket%d", i), Effect: iampolicy.Allow, Resource: arn,
-				Action: []string{"s3:GetBucketLocation", "s3:ListBucketMultipartUploads"}},
-		)
-	}
-	return out
-}
-
-func objects(a iampolicy.Account, uris []string) []string {
-	var out []string
-	for _, uri := range uris {
-		out = append(out, "arn:"+a.Partition+":s3:::"+strings.TrimPrefix(uri, "s3://")+"*")
+	for i, list := range iampolicy.ListPrefixes(a, "ListBucket", uris) {
+		out = append(out, list, iampolicy.Statement{
+			Sid: fmt.Sprintf("KnowBucket%d", i), Effect: iampolicy.Allow, Resource: list.Resource,
+			Action: []string{"s3:GetBucketLocation", "s3:ListBucketMultipartUploads"},
+		})
 	}
 	return out
 }
