@@ -129,9 +129,9 @@ func Read[T any, P interface {
 }](ctx context.Context, l *Lake, f Filter) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		name := P(nil).Table()
-		for key, err := range l.find(ctx, name, f) {
+		for content, err := range fetchAhead(ctx, l.store, l.find(ctx, name, f)) {
 			if err == nil {
-				err = readObject(ctx, l.store, key, yield)
+				err = readObject(content, yield)
 			}
 			switch {
 			case errors.Is(err, errStop):
@@ -148,13 +148,8 @@ func Read[T any, P interface {
 // errStop says that the consumer of rows wants no more.
 var errStop = errors.New("no more rows wanted")
 
-func readObject[T any](ctx context.Context, store Store, key string, yield func(T, error) bool) error {
-	content, err := fetch(ctx, store, key)
-	if err != nil {
-		return err
-	}
-	defer content.close()
-	file, err := openFile(content.content(), content.size, key)
+func readObject[T any](content *fetched, yield func(T, error) bool) error {
+	file, err := openFile(content.content(), content.size, content.key)
 	if err != nil {
 		return err
 	}
@@ -167,7 +162,7 @@ func readObject[T any](ctx context.Context, store Store, key string, yield func(
 		for _, values := range batch[:n] {
 			var row T
 			if err := rows.Schema().Reconstruct(&row, values); err != nil {
-				return fmt.Errorf("%s: %w", key, err)
+				return fmt.Errorf("%s: %w", content.key, err)
 			}
 			absent.clear(reflect.ValueOf(&row).Elem(), values)
 			if !yield(row, nil) {
@@ -178,7 +173,7 @@ func readObject[T any](ctx context.Context, store Store, key string, yield func(
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", key, err)
+			return fmt.Errorf("%s: %w", content.key, err)
 		}
 	}
 }
@@ -212,21 +207,6 @@ func (p pointers) clear(row reflect.Value, values parquet.Row) {
 			row.FieldByIndex(index).SetZero()
 		}
 	}
-}
-
-// fetch copies an object to memory or disk.
-func fetch(ctx context.Context, store Store, key string) (*spool, error) {
-	body, err := store.Get(ctx, key)
-	if err != nil {
-		return nil, err // names the object
-	}
-	defer body.Close()
-	content := newSpool()
-	if _, err := io.Copy(content, body); err != nil {
-		content.close()
-		return nil, fmt.Errorf("%s: %w", key, err)
-	}
-	return content, nil
 }
 
 // openFile opens a Parquet file of a schema version that this program knows.

@@ -1,0 +1,189 @@
+package lake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// slowStore has objects whose content is their key. Each takes a time of its own.
+type slowStore struct {
+	Store
+	answer func(key string) (time.Duration, error)
+
+	mu    sync.Mutex
+	begun int // calls of Get
+	going int // of those, whose body is not closed
+	most  int // that went at one time
+}
+
+func (s *slowStore) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	s.mu.Lock()
+	s.begun++
+	s.going++
+	s.most = max(s.most, s.going)
+	pause, err := s.answer(key)
+	s.mu.Unlock()
+	select {
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-time.After(pause):
+	}
+	body := &slowBody{strings.NewReader(key), s}
+	if err != nil {
+		_ = body.Close()
+		return nil, fmt.Errorf("read %s: %w", key, err)
+	}
+	return body, nil
+}
+
+type slowBody struct {
+	io.Reader
+	of *slowStore
+}
+
+func (b *slowBody) Close() error {
+	b.of.mu.Lock()
+	defer b.of.mu.Unlock()
+	b.of.going--
+	return nil
+}
+
+// counts returns how many objects were asked for, are under way, and were at one time.
+func (s *slowStore) counts() []int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return []int{s.begun, s.going, s.most}
+}
+
+// aSecond is how long the objects of most tests take.
+func aSecond(string) (time.Duration, error) { return time.Second, nil }
+
+// keysOf yields n keys, and then an error unless it is nil.
+func keysOf(n int, err error) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for i := range n {
+			if !yield(fmt.Sprint("key ", i), nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield("", err)
+		}
+	}
+}
+
+func text(t *testing.T, content *fetched) string {
+	t.Helper()
+	all, err := io.ReadAll(content.content())
+	require.NoError(t, err)
+	return string(all)
+}
+
+// Objects come in the order of their keys however long each takes, so many are fetched at
+// one time, and none long before it is read.
+func TestObjectsAreFetchedAhead(t *testing.T) {
+	const n = 100
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	synctest.Test(t, func(t *testing.T) {
+		r, reader := rand.New(rand.NewPCG(seed, 0)), rand.New(rand.NewPCG(seed, 1))
+		s := &slowStore{answer: func(string) (time.Duration, error) { return time.Duration(r.IntN(1000)) * time.Millisecond, nil }}
+		next := 0
+		for content, err := range fetchAhead(t.Context(), s, keysOf(n, nil)) {
+			require.NoError(t, err)
+			require.Equal(t, fmt.Sprint("key ", next), content.key)
+			require.Equal(t, content.key, text(t, content))
+			next++
+			if reader.IntN(4) == 0 {
+				time.Sleep(2 * time.Second) // the next ones are fetched meanwhile
+			}
+			require.LessOrEqual(t, s.counts()[0], next+fetching-1)
+		}
+		require.Equal(t, n, next)
+		require.Equal(t, []int{n, 0, fetching}, s.counts())
+	})
+}
+
+// A reader that takes no time waits for a part of the requests only.
+func TestFetchingAheadIsFaster(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, n := time.Now(), 0
+		for _, err := range fetchAhead(t.Context(), &slowStore{answer: aSecond}, keysOf(4*fetching, nil)) {
+			require.NoError(t, err)
+			n++
+		}
+		require.Equal(t, 4*fetching, n)
+		require.Equal(t, 4*time.Second, time.Since(began))
+	})
+}
+
+// What cannot be fetched, or found, is an error in its place, by name, even if another
+// one fails sooner.
+func TestErrorsKeepTheirPlace(t *testing.T) {
+	broken, lost := errors.New("broken"), errors.New("lost")
+	s := &slowStore{answer: func(key string) (time.Duration, error) {
+		switch key {
+		case "key 3":
+			return time.Minute, broken
+		case "key 4":
+			return 0, errors.New("sooner")
+		}
+		return aSecond(key)
+	}}
+	synctest.Test(t, func(t *testing.T) {
+		var got []string
+		for content, err := range fetchAhead(t.Context(), s, keysOf(6, lost)) {
+			if err != nil {
+				got = append(got, err.Error())
+				continue
+			}
+			got = append(got, content.key)
+		}
+		require.Equal(t, []string{"key 0", "key 1", "key 2", "read key 3: broken", "read key 4: sooner", "key 5", "lost"}, got)
+		require.Zero(t, s.counts()[1])
+	})
+}
+
+// Nothing is under way once nobody reads, and a context that ends ends the requests.
+func TestReadersThatStop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &slowStore{answer: func(key string) (time.Duration, error) {
+			if key == "key 0" {
+				return 0, nil
+			}
+			return time.Hour, nil
+		}}
+		began := time.Now()
+		for _, err := range fetchAhead(t.Context(), s, keysOf(20, nil)) {
+			require.NoError(t, err)
+			break
+		}
+		require.Equal(t, []int{fetching, 0}, s.counts()[:2])
+
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		var failed error
+		for _, err := range fetchAhead(ctx, s, keysOf(20, nil)) {
+			stop()
+			if err != nil {
+				failed = err
+				break
+			}
+		}
+		require.ErrorIs(t, failed, context.Canceled)
+		require.ErrorContains(t, failed, "key 1")
+		require.Zero(t, s.counts()[1])
+		require.Zero(t, time.Since(began))
+	})
+}

@@ -1,0 +1,65 @@
+package lake_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// unevenStore takes a while for each object, and cannot read one of them.
+type unevenStore struct {
+	lake.Store
+	broken string // part of its key, "" for none
+}
+
+func (s unevenStore) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	if s.broken != "" && strings.Contains(key, s.broken) {
+		return nil, fmt.Errorf("read %s: %w", key, errors.ErrUnsupported)
+	}
+	time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
+	return s.Store.Get(ctx, key)
+}
+
+// Rows of many objects come in one order; the first object that cannot be read ends them,
+// by name, after the rows of those before it.
+func TestOrderOfManyObjects(t *testing.T) {
+	const jobs = 40
+	dir := t.TempDir()
+	l := openLocked(t, dir)
+	for n := range int64(jobs) {
+		id := attempt
+		id.ApplicationID = fmt.Sprintf("application_1_%04d", n)
+		b, err := l.Begin(id, start)
+		require.NoError(t, err)
+		commit(t, b, true, "v1", &tables.Job{Attempt: id, JobID: 2 * n}, &tables.Job{Attempt: id, JobID: 2*n + 1})
+	}
+	jobsOf := func(s lake.Store) (ids []int64, failed error) {
+		l, err := lake.Open(t.Context(), s, "history/")
+		require.NoError(t, err)
+		for row, err := range lake.Read[tables.Job](t.Context(), l, lake.Filter{}) {
+			require.NoError(t, failed, "the error is the last")
+			if failed = err; err == nil {
+				ids = append(ids, row.JobID)
+			}
+		}
+		return ids, failed
+	}
+	all, err := jobsOf(unevenStore{Store: folder(t, dir)})
+	require.NoError(t, err)
+	require.Len(t, all, 2*jobs)
+	require.IsIncreasing(t, all)
+	before, err := jobsOf(unevenStore{folder(t, dir), "application_1_0007"})
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+	require.ErrorContains(t, err, "read table jobs: read history/jobs/dt=2026-11-25/application_1_0007.1.j-1.eu-west-1.-.parquet")
+	require.Equal(t, all[:2*7], before)
+}
