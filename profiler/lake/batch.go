@@ -82,7 +82,7 @@ func (b *Batch) Discard() {
 
 // Commit writes the objects that differ from those in the lake, removes those of tables
 // that have no rows any more, and ends the batch. final says that the source will never
-// have more; fingerprint is what IsCurrent compares. The lake must be locked.
+// have more; fingerprint is what Current compares. The lake must be locked.
 func (b *Batch) Commit(ctx context.Context, final bool, fingerprint string) (Written, error) {
 	if b.ended {
 		return Written{}, fmt.Errorf("write %s: the batch has ended", b.name)

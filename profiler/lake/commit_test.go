@@ -22,17 +22,17 @@ func TestCommitWritesWhatDiffers(t *testing.T) {
 		return commit(t, b, final, fingerprint, rows...)
 	}
 	app, job := &tables.Application{Attempt: attempt}, &tables.Job{Attempt: attempt, JobID: 1}
-	require.False(t, l.IsCurrent(attempt, "v1"))
+	require.False(t, isCurrent(l, attempt, "v1"))
 	require.Equal(t, 2, put(start, false, "v1", app, job).Objects)
-	require.False(t, l.IsCurrent(attempt, "v1"), "not final")
+	require.False(t, isCurrent(l, attempt, "v1"), "not final")
 	require.Zero(t, put(start, true, "v1", job, app).Objects)
-	require.True(t, l.IsCurrent(attempt, "v1"))
-	require.False(t, l.IsCurrent(attempt, "v2"))
+	require.True(t, isCurrent(l, attempt, "v1"))
+	require.False(t, isCurrent(l, attempt, "v2"))
 	before := files(t, dir)
 
 	reopened, err := lake.Open(t.Context(), folder(t, dir), "history/")
 	require.NoError(t, err)
-	require.True(t, reopened.IsCurrent(attempt, "v1"))
+	require.True(t, isCurrent(reopened, attempt, "v1"))
 
 	written := put(start, true, "v2", &tables.Application{Attempt: attempt, Completed: true}, job)
 	require.Equal(t, []int{1, 0}, []int{written.Objects, written.Removed})
@@ -52,4 +52,9 @@ func folder(t *testing.T, dir string) *lake.Folder {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	return store
+}
+
+func isCurrent(l *lake.Lake, id tables.Attempt, fingerprint string) bool {
+	_, is := l.Current(id, fingerprint)
+	return is
 }

@@ -110,7 +110,7 @@ func TestNewerManifestIsKept(t *testing.T) {
 	require.NoError(t, err)
 	write(t, manifest, bytes.Replace(text, []byte(`"schema_version": 1`), []byte(`"schema_version": 2`), 1))
 	before := files(t, dir)
-	require.False(t, l.IsCurrent(attempt, "v1"))
+	require.False(t, isCurrent(l, attempt, "v1"))
 	b, err = l.Begin(attempt, start)
 	require.NoError(t, err)
 	_, err = b.Commit(t.Context(), true, "v1")

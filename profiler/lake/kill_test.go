@@ -57,7 +57,7 @@ func writeReal(ctx context.Context, dir string, clusters int, final bool) error 
 			return err
 		}
 		id := tables.Attempt{Cluster: tables.Cluster{ClusterID: fmt.Sprintf("j-%d", i)}, ApplicationID: "app-20261124083856-0000"}
-		if l.IsCurrent(id, "v1") {
+		if isCurrent(l, id, "v1") {
 			continue
 		}
 		b, err := l.Begin(id, start)

@@ -33,34 +33,40 @@ func Open(ctx context.Context, store Store, prefix string) (*Lake, error) {
 	return &Lake{ctx: ctx, store: store, prefix: prefix, open: map[string]bool{}}, nil
 }
 
-// IsCurrent reports whether the lake holds all that a source with this fingerprint will
-// ever say of an attempt, in this version of the schema: it need not be read again. It
-// asks the store; if that fails, the answer is false, and Commit will say what is wrong.
-func (l *Lake) IsCurrent(id tables.Attempt, fingerprint string) bool {
-	return l.isCurrent(attemptManifest(id), fingerprint)
+// Held is what the lake holds of an attempt.
+type Held struct {
+	store   Store
+	prefix  string
+	objects map[tables.Name]object
 }
 
-// IsClusterCurrent is IsCurrent for the rows of a cluster.
+// Rows returns how many rows of a table there are.
+func (h Held) Rows(name tables.Name) int64 { return h.objects[name].Rows }
+
+// Current returns what the lake holds of an attempt if that is all that a source with this
+// fingerprint will ever say of it, in this version of the schema: it need not be read
+// again. It asks the store; if that fails, nothing is current, and Commit will say what is
+// wrong.
+func (l *Lake) Current(id tables.Attempt, fingerprint string) (Held, bool) {
+	m := l.current(attemptManifest(id), fingerprint)
+	if m == nil {
+		return Held{}, false
+	}
+	return Held{l.store, l.prefix, m.Objects}, true
+}
+
+// IsClusterCurrent reports whether the same holds for the rows of a cluster.
 func (l *Lake) IsClusterCurrent(id tables.Cluster, fingerprint string) bool {
-	return l.isCurrent(clusterManifest(id), fingerprint)
+	return l.current(clusterManifest(id), fingerprint) != nil
 }
 
-func (l *Lake) isCurrent(key, fingerprint string) bool {
+// current returns a manifest if it is final and of a fingerprint, else nil.
+func (l *Lake) current(key, fingerprint string) *manifest {
 	m, err := readManifest(l.ctx, l.store, l.prefix+key)
-	return err == nil && m != nil && m.Final && !m.Writing && m.Fingerprint == fingerprint && m.SchemaVersion == tables.SchemaVersion
-}
-
-// Rows returns how many rows of each table the lake has of an attempt.
-func (l *Lake) Rows(ctx context.Context, id tables.Attempt) (map[tables.Name]int64, error) {
-	m, err := readManifest(ctx, l.store, l.prefix+attemptManifest(id))
-	if err != nil || m == nil {
-		return nil, err
+	if err != nil || m == nil || !m.Final || m.Writing || m.Fingerprint != fingerprint || m.SchemaVersion != tables.SchemaVersion {
+		return nil
 	}
-	rows := map[tables.Name]int64{}
-	for name, o := range m.Objects {
-		rows[name] = o.Rows
-	}
-	return rows, nil
+	return m
 }
 
 // Begin starts a batch of all rows of an attempt. start is when the application started,

@@ -127,9 +127,27 @@ func Read[T any, P interface {
 	*T
 	tables.Row
 }](ctx context.Context, l *Lake, f Filter) iter.Seq2[T, error] {
+	name := P(nil).Table()
+	return rowsOf[T](ctx, l.store, name, l.find(ctx, name, f))
+}
+
+// ReadHeld yields the rows of a table that the lake holds of an attempt, as Read does.
+func ReadHeld[T any, P interface {
+	*T
+	tables.Row
+}](ctx context.Context, h Held) iter.Seq2[T, error] {
+	name := P(nil).Table()
+	return rowsOf[T](ctx, h.store, name, func(yield func(string, error) bool) {
+		if o, has := h.objects[name]; has {
+			yield(h.prefix+o.Key, nil)
+		}
+	})
+}
+
+// rowsOf yields the rows in objects of a table.
+func rowsOf[T any](ctx context.Context, store Store, name tables.Name, keys iter.Seq2[string, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		name := P(nil).Table()
-		for content, err := range fetchAhead(ctx, l.store, l.find(ctx, name, f)) {
+		for content, err := range fetchAhead(ctx, store, keys) {
 			if err == nil {
 				err = readObject(content, yield)
 			}

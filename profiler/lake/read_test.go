@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -28,6 +29,59 @@ func (s unevenStore) Get(ctx context.Context, key string) (io.ReadCloser, error)
 	}
 	time.Sleep(time.Duration(rand.IntN(3000)) * time.Microsecond)
 	return s.Store.Get(ctx, key)
+}
+
+// countingStore counts requests.
+type countingStore struct {
+	lake.Store
+	gets, lists int
+}
+
+func (s *countingStore) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	s.gets++
+	return s.Store.Get(ctx, key)
+}
+
+func (s *countingStore) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	s.lists++
+	return s.Store.List(ctx, prefix)
+}
+
+func (s *countingStore) Folders(ctx context.Context, prefix string) ([]string, error) {
+	s.lists++
+	return s.Store.Folders(ctx, prefix)
+}
+
+// What is current of an attempt is read with a request for the manifest and one for each
+// table, and has the rows that Read gives.
+func TestCurrentAttemptsTakeFewRequests(t *testing.T) {
+	dir := t.TempDir()
+	l := openLocked(t, dir)
+	other := attempt
+	other.ApplicationID = "application_1_0002"
+	for _, id := range []tables.Attempt{attempt, other} {
+		b, err := l.Begin(id, start)
+		require.NoError(t, err)
+		commit(t, b, true, "v1", &tables.Application{Attempt: id, NumJobs: 2}, &tables.Job{Attempt: id}, &tables.Job{Attempt: id, JobID: 1})
+	}
+	s := &countingStore{Store: folder(t, dir)}
+	l, err := lake.Open(t.Context(), s, "history/")
+	require.NoError(t, err)
+	held, is := l.Current(attempt, "v1")
+	require.True(t, is)
+	require.Equal(t, []int64{2, 1, 0}, []int64{held.Rows("jobs"), held.Rows("applications"), held.Rows("stages")})
+	var apps []tables.Application
+	for row, err := range lake.ReadHeld[tables.Application](t.Context(), held) {
+		require.NoError(t, err)
+		apps = append(apps, row)
+	}
+	require.Equal(t, []tables.Application{{Attempt: attempt, NumJobs: 2}}, apps)
+	for _, err := range lake.ReadHeld[tables.StageRow](t.Context(), held) {
+		require.Fail(t, "there are none", err)
+	}
+	require.Equal(t, []int{2, 0}, []int{s.gets, s.lists})
+	_, is = l.Current(attempt, "v2")
+	require.False(t, is)
 }
 
 // Rows of many objects come in one order; the first object that cannot be read ends them,

@@ -72,7 +72,7 @@ func TestS3AndFolderAlike(t *testing.T) {
 		app, job := &tables.Application{Attempt: attempt}, &tables.Job{Attempt: attempt, JobID: 7}
 		require.Equal(t, 2, put(app, job).Objects)
 		require.Zero(t, put(app, job).Objects)
-		require.True(t, l.IsCurrent(attempt, "v1"))
+		require.True(t, isCurrent(l, attempt, "v1"))
 		for row, err := range lake.Read[tables.Job](t.Context(), l, lake.Filter{From: "2026-11-25"}) {
 			require.NoError(t, err)
 			require.EqualValues(t, 7, row.JobID)

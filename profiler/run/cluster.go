@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -28,7 +29,8 @@ type reading struct {
 	cluster *source.Cluster
 
 	mu        sync.Mutex
-	current   []source.Application // which the lake has as they are
+	current   []counts // of the applications which the lake has as they are
+	unknown   error    // why some of those counts are not known
 	read      []fold.Summary
 	waiting   int // applications that are not final
 	failed    int
@@ -102,22 +104,26 @@ func (r *runner) applications(ctx context.Context, c *reading) {
 	})
 }
 
-// asking is how many manifests are read at one time.
+// asking is how many small objects of the lake are read at one time.
 const asking = 16
 
 // due returns the applications that have to be read, the newest first.
 func (r *runner) due(ctx context.Context, c *reading) (due []source.Application) {
 	all := c.cluster.Applications
-	current := make([]bool, len(all))
+	current := make([]*counts, len(all))
+	failed := make([]error, len(all))
 	each(asking, all, func(i int, a source.Application) {
-		current[i] = ctx.Err() == nil && a.Err == nil && r.lake.IsCurrent(a.ID, r.applicationFingerprint(c.cluster, a))
+		if ctx.Err() == nil && a.Err == nil {
+			current[i], failed[i] = r.current(ctx, a.ID, r.applicationFingerprint(c.cluster, a))
+		}
 	})
+	c.unknown = cmp.Or(failed...)
 	for i, a := range all {
 		switch {
 		case a.Err != nil:
 			r.failed(c, a, a.Err)
-		case current[i]:
-			c.current = append(c.current, a)
+		case current[i] != nil:
+			c.current = append(c.current, *current[i])
 		case r.expired(a.Start):
 			c.old++
 		default:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
@@ -21,7 +22,7 @@ const (
 
 // writeCluster writes the rows about the cluster itself.
 func (r *runner) writeCluster(ctx context.Context, c *reading) error {
-	row, err := r.summaryRow(ctx, c)
+	row, err := c.summaryRow()
 	if err != nil {
 		return err
 	}
@@ -65,38 +66,50 @@ func (c *reading) final() bool {
 	return true
 }
 
+// counts is what the summary of a cluster says of an application.
+type counts struct{ jobs, stages, tasks, sql, executors int64 }
+
+var executors = (*tables.Executor)(nil).Table()
+
+func countsOf(a *tables.Application, executors int64) counts {
+	return counts{a.NumJobs, a.NumStages, a.NumTasks, a.NumSQLExecutions, executors}
+}
+
+// current returns the counts of an application that need not be read again, else nil.
+func (r *runner) current(ctx context.Context, id tables.Attempt, fingerprint string) (*counts, error) {
+	held, is := r.lake.Current(id, fingerprint)
+	if !is {
+		return nil, nil // documented
+	}
+	var of counts
+	for row, err := range lake.ReadHeld[tables.Application](ctx, held) {
+		if err != nil {
+			return &of, err // names the object
+		}
+		of = countsOf(&row, held.Rows(executors))
+	}
+	return &of, nil
+}
+
 // summaryRow counts what the lake has of the cluster's applications, so that it is the
 // same whichever of them this run had to read.
-func (r *runner) summaryRow(ctx context.Context, c *reading) (tables.ClusterSummary, error) {
+func (c *reading) summaryRow() (tables.ClusterSummary, error) {
 	row := c.cluster.Summary
 	row.TotalApplications = int64(len(c.cluster.Applications))
 	row.ReadApplications = int64(len(c.current) + len(c.read))
-	executors := (*tables.Executor)(nil).Table()
-	add := func(a tables.Application, executors int64) {
-		row.TotalJobs += a.NumJobs
-		row.TotalStages += a.NumStages
-		row.TotalTasks += a.NumTasks
-		row.TotalSQL += a.NumSQLExecutions
-		row.TotalExecutors += executors
+	if c.unknown != nil {
+		return row, c.unknown
 	}
-	for _, s := range c.read {
-		add(s.Application, s.Rows[executors])
+	all := slices.Clone(c.current)
+	for i := range c.read {
+		all = append(all, countsOf(&c.read[i].Application, c.read[i].Rows[executors]))
 	}
-	for _, a := range c.current {
-		rows, err := r.lake.Rows(ctx, a.ID)
-		if err != nil {
-			return row, err
-		}
-		of := lake.Filter{
-			Account: a.ID.Account, Region: a.ID.Region, ClusterID: a.ID.ClusterID,
-			ApplicationID: a.ID.ApplicationID, AttemptID: &a.ID.AttemptID,
-		}
-		for kept, err := range lake.Read[tables.Application](ctx, r.lake, of) {
-			if err != nil {
-				return row, err
-			}
-			add(kept, rows[executors])
-		}
+	for _, of := range all {
+		row.TotalJobs += of.jobs
+		row.TotalStages += of.stages
+		row.TotalTasks += of.tasks
+		row.TotalSQL += of.sql
+		row.TotalExecutors += of.executors
 	}
 	details, status := c.details()
 	row.AnalysisStatus = status

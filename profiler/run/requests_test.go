@@ -1,0 +1,152 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/source"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// countingStore counts requests: of objects by their folder, and for lists of keys.
+type countingStore struct {
+	lake.Store
+	mu     sync.Mutex
+	counts map[string]int
+}
+
+func (s *countingStore) count(what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts[what]++
+}
+
+func (s *countingStore) Get(ctx context.Context, key string) (io.ReadCloser, error) {
+	s.count(path.Dir(key))
+	return s.Store.Get(ctx, key)
+}
+
+func (s *countingStore) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	s.count("list")
+	return s.Store.List(ctx, prefix)
+}
+
+func (s *countingStore) Folders(ctx context.Context, prefix string) ([]string, error) {
+	s.count("list")
+	return s.Store.Folders(ctx, prefix)
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+func (silent) Clusters(int)          {}
+func (silent) Applications(int)      {}
+func (silent) ClusterDone()          {}
+func (silent) ApplicationDone()      {}
+
+// addLog adds the log of an application to a folder.
+func addLog(t *testing.T, dir string, n int) {
+	t.Helper()
+	text, err := os.ReadFile("../../phases/testdata/logs/static.jsonl")
+	require.NoError(t, err)
+	name := fmt.Sprintf("application_1700000000000_%04d", n)
+	text = []byte(strings.ReplaceAll(string(text), "application_1700000000000_0001", name))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
+}
+
+// runLogs reads a folder of logs into a lake, and returns the requests of the store.
+func runLogs(t *testing.T, logs, out string) (Summary, map[string]int, error) {
+	t.Helper()
+	from, err := source.NewLogs(t.Context(), aws.Config{}, logs, "team-a")
+	require.NoError(t, err)
+	folder, err := lake.NewFolder(out)
+	require.NoError(t, err)
+	s := &countingStore{Store: folder, counts: map[string]int{}}
+	kept, err := lake.Open(t.Context(), s, "")
+	require.NoError(t, err)
+	lease, err := kept.Lock(t.Context(), "test")
+	require.NoError(t, err)
+	r := &runner{
+		o: Options{BatchSize: 1, ClusterThreads: 1, AppThreads: 2}, source: from, lake: kept, progress: silent{},
+	}
+	err = r.run(t.Context())
+	require.NoError(t, lease.Unlock(t.Context()))
+	require.NoError(t, folder.Close())
+	return r.summary, s.counts, err
+}
+
+func clusterRow(t *testing.T, out string) tables.ClusterSummary {
+	t.Helper()
+	folder, err := lake.NewFolder(out)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, folder.Close()) }()
+	kept, err := lake.Open(t.Context(), folder, "")
+	require.NoError(t, err)
+	var rows []tables.ClusterSummary
+	for row, err := range lake.Read[tables.ClusterSummary](t.Context(), kept, lake.Filter{}) {
+		require.NoError(t, err)
+		rows = append(rows, row)
+	}
+	require.Len(t, rows, 1)
+	return rows[0]
+}
+
+// Of an application that is complete a run asks for its manifest and its row, once, and
+// the cluster's row counts it as when it was read.
+func TestRequestsForCompleteApplications(t *testing.T) {
+	const n = 5
+	logs, out := t.TempDir(), t.TempDir()
+	for i := range n {
+		addLog(t, logs, i+1)
+	}
+	first, _, err := runLogs(t, logs, out)
+	require.NoError(t, err)
+	require.Equal(t, n, first.ApplicationsRead)
+	before := clusterRow(t, out)
+	require.NotZero(t, before.TotalTasks)
+	require.NotZero(t, before.TotalExecutors)
+
+	second, requests, err := runLogs(t, logs, out)
+	require.NoError(t, err)
+	require.Equal(t, n, second.ApplicationsCurrent)
+	require.Zero(t, second.Objects)
+	require.Equal(t, before, clusterRow(t, out))
+	require.Equal(t, n, requests["_manifest/attempts"])
+	require.Equal(t, n, requests["applications/dt=2023-11-14"], requests)
+	require.Zero(t, requests["list"])
+
+	addLog(t, logs, n+1)
+	_, _, err = runLogs(t, logs, out)
+	require.NoError(t, err)
+	after := clusterRow(t, out)
+	require.Equal(t, before.TotalTasks/n*(n+1), after.TotalTasks)
+	require.Equal(t, before.TotalExecutors/n*(n+1), after.TotalExecutors)
+}
+
+// A row in the lake that cannot be read ends the run by name; what was new has been read.
+func TestUnreadableRow(t *testing.T) {
+	logs, out := t.TempDir(), t.TempDir()
+	addLog(t, logs, 1)
+	_, _, err := runLogs(t, logs, out)
+	require.NoError(t, err)
+	found, err := filepath.Glob(filepath.Join(out, "applications/dt=*/*.parquet"))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.NoError(t, os.WriteFile(found[0], []byte("no Parquet"), 0o600))
+	addLog(t, logs, 2)
+	summary, _, err := runLogs(t, logs, out)
+	require.ErrorContains(t, err, "read table applications: applications/dt=2023-11-14/"+filepath.Base(found[0]))
+	require.Equal(t, 1, summary.ApplicationsRead)
+}
