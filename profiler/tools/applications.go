@@ -69,7 +69,7 @@ func instant(at tables.Millis) string {
 // searchDays is how far back applications are searched by default.
 const searchDays = 30
 
-func (a answers) applications(ctx context.Context, in ApplicationsIn) (ApplicationsOut, error) {
+func (a answers) applications(ctx context.Context, p *progress, in ApplicationsIn) (ApplicationsOut, error) {
 	out := ApplicationsOut{Applications: []Application{}}
 	most, err := limit(in.Limit)
 	if err != nil {
@@ -83,10 +83,12 @@ func (a answers) applications(ctx context.Context, in ApplicationsIn) (Applicati
 	f.ClusterID = in.ClusterID
 	var found []tables.Application
 	name := strings.ToLower(in.Name)
+	p.begin("find applications")
 	for row, err := range a.rows.Applications(ctx, f) {
 		if err != nil {
 			return out, fmt.Errorf("find applications: %w", err)
 		}
+		p.row()
 		if !strings.Contains(strings.ToLower(row.ApplicationName), name) || in.Failed && row.Completed && row.NumFailedJobs == 0 {
 			continue
 		}

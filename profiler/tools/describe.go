@@ -40,7 +40,7 @@ const rules = "Times are UTC. What a source does not know is null, never 0. Ids 
 	"applications and attempts: join on cluster_id, application_id and attempt_id as well. dt is the UTC date on which the application " +
 	"started, or the cluster was created."
 
-func (answers) describe(_ context.Context, in DescribeIn) (DescribeOut, error) {
+func (answers) describe(_ context.Context, _ *progress, in DescribeIn) (DescribeOut, error) {
 	all := tables.All()
 	out := DescribeOut{Tables: []Table{}, Total: len(all), Rules: rules}
 	var names []string

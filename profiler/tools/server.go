@@ -47,7 +47,7 @@ func Serve(ctx context.Context, rows Rows, log io.Writer) error {
 }
 
 // add registers a tool by its names.
-func add[In, Out any](s *mcp.Server, names []string, description string, answer func(context.Context, In) (Out, error)) {
+func add[In, Out any](s *mcp.Server, names []string, description string, answer func(context.Context, *progress, In) (Out, error)) {
 	for i, name := range names {
 		tool := &mcp.Tool{
 			Name: name, Description: description,
@@ -56,8 +56,10 @@ func add[In, Out any](s *mcp.Server, names []string, description string, answer 
 		if i > 0 {
 			tool.Description = "Same as " + names[0] + ". " + description
 		}
-		mcp.AddTool(s, tool, func(ctx context.Context, _ *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
-			out, err := answer(ctx, in)
+		mcp.AddTool(s, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
+			p := &progress{}
+			defer p.tell(ctx, req)()
+			out, err := answer(ctx, p, in)
 			return nil, out, err
 		})
 	}

@@ -82,18 +82,20 @@ func fromLake(t *testing.T) tools.Rows {
 }
 
 // connect returns a client of a server over rows.
-func connect(t *testing.T, rows tools.Rows) *mcp.ClientSession {
+func connect(t *testing.T, rows tools.Rows) *mcp.ClientSession { return connectWith(t, rows, nil) }
+
+func connectWith(t *testing.T, rows tools.Rows, o *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
 	there, here := mcp.NewInMemoryTransports()
 	server, err := tools.New(rows, os.Stderr).Connect(t.Context(), there, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = server.Close() })
-	return client(t, here)
+	return client(t, here, o)
 }
 
-func client(t *testing.T, transport mcp.Transport) *mcp.ClientSession {
+func client(t *testing.T, transport mcp.Transport, o *mcp.ClientOptions) *mcp.ClientSession {
 	t.Helper()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), transport, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = session.Close() })
 	return session
@@ -245,7 +247,7 @@ func TestStandardInputAndOutput(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), logsVariable+"="+logs)
 	cmd.Stderr = os.Stderr
-	s := client(t, &mcp.CommandTransport{Command: cmd})
+	s := client(t, &mcp.CommandTransport{Command: cmd}, nil)
 	out, failed := call[tools.StagesOut](t, s, "getsloweststages", map[string]any{"application_id": application})
 	require.Empty(t, failed)
 	require.Len(t, out.Stages, 20)

@@ -77,12 +77,13 @@ type Missing struct {
 // textLimit is how many characters of a long text are shown.
 const textLimit = 300
 
-func (a answers) slowestStages(ctx context.Context, in StagesIn) (StagesOut, error) {
+func (a answers) slowestStages(ctx context.Context, p *progress, in StagesIn) (StagesOut, error) {
 	out := StagesOut{Stages: []Stage{}, Findings: []Finding{}, Missing: []Missing{}}
 	most, err := limit(in.Limit)
 	if err != nil {
 		return out, err
 	}
+	p.begin("find application " + in.ApplicationID)
 	application, err := a.application(ctx, lake.Filter{ClusterID: in.ClusterID, ApplicationID: in.ApplicationID, AttemptID: in.AttemptID})
 	if err != nil {
 		return out, err
@@ -92,7 +93,8 @@ func (a answers) slowestStages(ctx context.Context, in StagesIn) (StagesOut, err
 	names := []tables.Name{
 		(*tables.StageRow)(nil).Table(), (*tables.TaskSummary)(nil).Table(), (*tables.Finding)(nil).Table(), (*tables.Completeness)(nil).Table(),
 	}
-	if err := a.rows.Attempt(ctx, application.Attempt, names, rows); err != nil {
+	p.begin("read the stages of " + in.ApplicationID)
+	if err := a.rows.Attempt(ctx, application.Attempt, names, counted{rows, p}); err != nil {
 		return out, fmt.Errorf("read the stages of %s: %w", in.ApplicationID, err)
 	}
 	slices.SortStableFunc(rows.stages, func(a, b tables.StageRow) int {

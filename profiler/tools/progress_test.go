@@ -1,0 +1,135 @@
+package tools_test
+
+import (
+	"context"
+	"iter"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// slowRows has an application with three stages, and takes a time for each row.
+type slowRows time.Duration
+
+func (s slowRows) Applications(context.Context, lake.Filter) iter.Seq2[tables.Application, error] {
+	return func(yield func(tables.Application, error) bool) {
+		time.Sleep(time.Duration(s))
+		yield(tables.Application{Attempt: tables.Attempt{ApplicationID: application}}, nil)
+	}
+}
+
+func (s slowRows) Attempt(_ context.Context, _ tables.Attempt, _ []tables.Name, sink tables.Sink) error {
+	for n := range int64(3) {
+		time.Sleep(time.Duration(s))
+		row := &tables.StageRow{Stage: tables.Stage{StageID: n}, SubmissionTime: 1}
+		if err := sink.Put(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// told collects the notifications of progress that a client gets.
+type told struct {
+	mu  sync.Mutex
+	all []mcp.ProgressNotificationParams
+}
+
+func (p *told) options() *mcp.ClientOptions {
+	return &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.all = append(p.all, *req.Params)
+	}}
+}
+
+func (p *told) take() []mcp.ProgressNotificationParams {
+	synctest.Wait()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := p.all
+	p.all = nil
+	return all
+}
+
+// callSlowly asks for the stages of the application, with a token unless it is nil.
+func callSlowly(t *testing.T, s *mcp.ClientSession, token any) {
+	t.Helper()
+	params := &mcp.CallToolParams{Name: "get_slowest_stages", Arguments: map[string]any{"application_id": application}}
+	if token != nil {
+		params.SetProgressToken(token)
+	}
+	result, err := s.CallTool(t.Context(), params)
+	require.NoError(t, err)
+	require.False(t, result.IsError)
+	out, _ := result.StructuredContent.(map[string]any)
+	require.Len(t, out["stages"], 3)
+}
+
+// A client that gives a token is told at intervals how far a long answer has come, and
+// nothing after it.
+func TestProgressOfLongAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &told{}
+		s := connectWith(t, slowRows(3300*time.Millisecond), p.options())
+		for _, token := range []any{"token", 7} {
+			callSlowly(t, s, token)
+			reading := "read the stages of " + application + ": "
+			want := []mcp.ProgressNotificationParams{
+				{Progress: 2, Message: "find application " + application + ": 0 rows so far"},
+				{Progress: 4, Message: reading + "0 rows so far"},
+				{Progress: 6, Message: reading + "0 rows so far"},
+				{Progress: 8, Message: reading + "1 rows so far"},
+				{Progress: 10, Message: reading + "2 rows so far"},
+				{Progress: 12, Message: reading + "2 rows so far"},
+			}
+			all := p.take()
+			require.Len(t, all, len(want))
+			for i := range want {
+				want[i].ProgressToken = token
+				if number, is := token.(int); is {
+					want[i].ProgressToken = float64(number) // as JSON has it
+				}
+				want[i].Meta = all[i].Meta
+			}
+			require.Equal(t, want, all)
+			time.Sleep(time.Hour)
+			require.Empty(t, p.take())
+		}
+	})
+}
+
+// Nobody is told who gave no token, or gets an answer at once.
+func TestNoProgressWithoutToken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &told{}
+		callSlowly(t, connectWith(t, slowRows(time.Minute), p.options()), nil)
+		callSlowly(t, connectWith(t, slowRows(0), p.options()), "token")
+		time.Sleep(time.Hour)
+		require.Empty(t, p.take())
+	})
+}
+
+// An answer that the client no longer wants ends the notifications.
+func TestProgressOfCancelledAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &told{}
+		s := connectWith(t, slowRows(time.Minute), p.options())
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		params := &mcp.CallToolParams{Name: "get_slowest_stages", Arguments: map[string]any{"application_id": application}}
+		params.SetProgressToken("token")
+		_, err := s.CallTool(ctx, params)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Len(t, p.take(), 2)
+		time.Sleep(time.Hour)
+		require.Empty(t, p.take())
+	})
+}
