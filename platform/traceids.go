@@ -2,6 +2,8 @@ package platform
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
 	"strings"
 )
 
@@ -42,4 +44,19 @@ func spanID(parts ...string) (span [8]byte) {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "|")))
 	copy(span[:], sum[:])
 	return span
+}
+
+// W3C Trace Context, "00-<trace id>-<span id>-<flags>"; later versions may have more.
+var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$`)
+
+// ParseTraceparent returns the ids in a trace context as SparkTraceparent has it. ok is
+// false if there are none, or none that are valid.
+func ParseTraceparent(text string) (trace [16]byte, span [8]byte, ok bool) {
+	match := traceparent.FindStringSubmatch(strings.TrimSpace(text))
+	if match == nil || match[1] == "ff" || strings.Trim(match[2], "0") == "" || strings.Trim(match[3], "0") == "" {
+		return trace, span, false
+	}
+	_, ofTrace := hex.Decode(trace[:], []byte(match[2]))
+	_, ofSpan := hex.Decode(span[:], []byte(match[3]))
+	return trace, span, ofTrace == nil && ofSpan == nil
 }

@@ -1,10 +1,8 @@
 package spans
 
 import (
-	"encoding/hex"
 	"path"
 	"regexp"
-	"strings"
 
 	"github.com/emr-observatory/emr-observatory/phases"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -26,7 +24,7 @@ var stepFolder = regexp.MustCompile(`^s-[A-Z0-9]+$`)
 // applicationPlace finds the parent of the application: in its configuration, else the
 // step that runs it. (A TRACEPARENT in the driver's environment is in no event log.)
 func (b *Builder) applicationPlace() place {
-	if given, ok := parseTraceparent(b.properties[platform.SparkTraceparent]); ok {
+	if given, ok := placeIn(b.properties[platform.SparkTraceparent]); ok {
 		return given
 	}
 	step := path.Base(b.folder)
@@ -39,9 +37,9 @@ func (b *Builder) applicationPlace() place {
 
 // jobPlace finds where a job belongs that is not part of a SQL execution.
 func (b *Builder) jobPlace(job phases.JobStart, application place) place {
-	given, ok := parseTraceparent(job.ThreadParent)
+	given, ok := placeIn(job.ThreadParent)
 	if !ok && job.SessionParent != b.properties[platform.SparkTraceparent] {
-		given, ok = parseTraceparent(job.SessionParent)
+		given, ok = placeIn(job.SessionParent)
 	}
 	if ok {
 		given.foreign = given.trace != application.trace
@@ -63,19 +61,8 @@ func (b *Builder) id(kind platform.SpanKind, number string) []byte {
 	return id[:]
 }
 
-// W3C Trace Context, "00-<trace id>-<span id>-<flags>".
-var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$`)
-
-func parseTraceparent(text string) (p place, ok bool) {
-	match := traceparent.FindStringSubmatch(strings.TrimSpace(text))
-	if match == nil || match[1] == "ff" || strings.Trim(match[2], "0") == "" || strings.Trim(match[3], "0") == "" {
-		return place{}, false
-	}
-	trace, err := hex.DecodeString(match[2])
-	if err != nil {
-		return place{}, false
-	}
-	p.parent, err = hex.DecodeString(match[3])
-	copy(p.trace[:], trace)
-	return p, err == nil
+// placeIn returns the place that a trace context names.
+func placeIn(traceparent string) (p place, ok bool) {
+	trace, span, ok := platform.ParseTraceparent(traceparent)
+	return place{trace: trace, parent: span[:]}, ok
 }

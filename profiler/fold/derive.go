@@ -3,6 +3,7 @@ package fold
 import (
 	"bytes"
 	"cmp"
+	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -142,9 +143,8 @@ func applicationProperties(row *tables.Application, spark map[string]string) {
 	if submitted, err := strconv.ParseInt(spark["spark.app.submitTime"], 10, 64); err == nil {
 		row.SubmitTime = max(0, submitted)
 	}
-	// W3C trace context: version-trace-span-flags.
-	if parts := strings.Split(spark[platform.SparkTraceparent], "-"); len(parts) == 4 && len(parts[1]) == 32 {
-		row.TraceID = &parts[1]
+	if trace, _, ok := platform.ParseTraceparent(spark[platform.SparkTraceparent]); ok {
+		row.TraceID = new(hex.EncodeToString(trace[:]))
 	}
 }
 

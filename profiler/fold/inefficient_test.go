@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
@@ -84,6 +85,20 @@ func TestMemory(t *testing.T) {
 	}
 	for _, size := range []string{"", "x", "4x", "-1g", "4gg", "99999999999p", "1.5g"} {
 		require.Nil(t, memory(size), size)
+	}
+}
+
+// An application that was given no valid trace is in none.
+func TestTraceIsThatOfTheSpans(t *testing.T) {
+	for given, want := range map[string]*string{
+		"00-0123456789abcdef0123456789abcdef-0123456789abcdef-01": new("0123456789abcdef0123456789abcdef"),
+		"00-00000000000000000000000000000000-0123456789abcdef-01": nil,
+		"00-zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz-0123456789abcdef-01": nil,
+		"": nil,
+	} {
+		var row tables.Application
+		applicationProperties(&row, map[string]string{platform.SparkTraceparent: given})
+		require.Equal(t, want, row.TraceID, given)
 	}
 }
 
