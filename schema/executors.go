@@ -3,11 +3,11 @@ package schema
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema/facts"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
@@ -152,25 +152,16 @@ func (r *sizeReader) require(ok bool, v setting, rule, remedy string) {
 	r.ok = r.ok && ok
 }
 
-var sizeText = regexp.MustCompile(`^(\d{1,15})([kmgt]?)b?$`)
-
 // read returns the first of some properties in MiB, 0 if none is set. A number without
-// a unit has the property's own (Spark, JavaUtils.byteStringAs).
-func (r *sizeReader) read(unit float64, properties ...string) int {
+// a unit has the property's own, in bytes.
+func (r *sizeReader) read(unit int64, properties ...string) int {
 	v, set := r.set.value(sparkDefaults, properties...)
 	if !set {
 		return 0
 	}
-	m := sizeText.FindStringSubmatch(strings.ToLower(strings.TrimSpace(v.value)))
-	r.require(m != nil, v, "must be a size such as 4g or 512m", "write a number and k, m, g or t")
-	if m == nil {
-		return 0
-	}
-	n, _ := strconv.ParseFloat(m[1], 64) // the pattern has digits
-	if suffix := map[string]float64{"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}[m[2]]; suffix > 0 {
-		unit = suffix
-	}
-	return int(n * unit / mebibyte)
+	size, ok := platform.ParseSparkSize(v.value, unit)
+	r.require(ok, v, "must be a size such as 4g or 512m", "write a number and k, m, g or t")
+	return int(size / mebibyte)
 }
 
 // checkFits requires that some node can run an executor, and warns of those that

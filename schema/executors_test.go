@@ -61,6 +61,13 @@ func TestExecutorsAgainstNodes(t *testing.T) {
 		{"no size", of(sized("4", "ten"), nil, "m5.xlarge"), []string{
 			"spark-defaults.spark.executor.memory: \"ten\" must be a size such as 4g or 512m; write a number and k, m, g or t",
 		}, nil},
+		{"a size that only looks like one", of(sized("4", "10km"), nil, "m5.xlarge"), []string{
+			"spark-defaults.spark.executor.memory: \"10km\" must be a size such as 4g or 512m; write a number and k, m, g or t",
+		}, nil},
+		{"a size beyond all memory", of(sized("4", "99999999999t"), nil, "m5.xlarge"), []string{
+			"spark-defaults.spark.executor.memory: \"99999999999t\" must be a size such as 4g or 512m; write a number and k, m, g or t",
+		}, nil},
+		{"bytes, as Spark reads them", of(sized("4", "10737418240b"), nil, "m5.xlarge"), nil, nil},
 		{"no number of cores", of(sized("0", "10g"), nil, "m5.xlarge"), []string{
 			"spark-defaults.spark.executor.cores: \"0\" must be a number of cores above 0; write it as digits",
 		}, nil},

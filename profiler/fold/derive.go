@@ -148,27 +148,12 @@ func applicationProperties(row *tables.Application, spark map[string]string) {
 	}
 }
 
-// memory returns the bytes of a size of Spark (org.apache.spark.network.util.JavaUtils.byteStringAs),
-// which is in MiB without a unit; nil if it is none.
+// memory returns the bytes of a size, which is in MiB without a unit; nil if it is none.
 func memory(size string) *int64 {
-	size = strings.ToLower(strings.TrimSpace(size))
-	digits := strings.TrimRight(size, "bkmgtp")
-	number, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || number < 0 {
-		return nil
+	if number, ok := platform.ParseSparkSize(size, 1<<20); ok {
+		return &number
 	}
-	shift := 20
-	if unit := strings.TrimSuffix(size[len(digits):], "b"); unit != "" {
-		if shift = 10 * (1 + strings.Index("kmgtp", unit)); shift == 0 {
-			return nil
-		}
-	} else if strings.HasSuffix(size, "b") {
-		shift = 0
-	}
-	if number > (1<<62)>>shift {
-		return nil
-	}
-	return new(number << shift)
+	return nil
 }
 
 // sorted lists the keys of a map.
