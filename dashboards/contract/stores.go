@@ -34,6 +34,7 @@ func storeMetrics() []Metric {
 		s(redelivery.MetricKept, Gauge, "By", "Compressed bytes that a store accepted and may not have written yet.", redelivery.LabelStore),
 		s(serve.MetricRuns, Counter, "{run}", "Runs of the profiler that ended.", serve.LabelResult),
 		s(serve.MetricSuccess, Gauge, "s", "When a run of the profiler last ended without failing, in seconds since 1970; 0 before the first."),
+		s(serve.MetricInterval, Gauge, "s", "Time between the starts of two runs of the profiler."),
 		s(serve.MetricDuration, Gauge, "s", "Duration of the profiler's last run."),
 		s(serve.MetricClusters, Gauge, "{cluster}", "Clusters that the profiler's last run found."),
 		s(serve.MetricApplications, Gauge, "{attempt}", "Attempts of applications that the profiler's last run read."),

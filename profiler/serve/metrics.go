@@ -2,11 +2,13 @@ package serve
 
 import "fmt"
 
-// Metrics of the profiler. Gauges are of the last run, 0 before it has ended.
+// Metrics of the profiler. Gauges are of the last run and 0 before it has ended, but for
+// the interval.
 const (
 	MetricRuns         = "observatory_profiler_runs_total" // by LabelResult
 	MetricObjects      = "observatory_profiler_written_objects_total"
 	MetricSuccess      = "observatory_profiler_last_success_timestamp_seconds" // of any run
+	MetricInterval     = "observatory_profiler_interval_seconds"               // between the starts of two runs
 	MetricDuration     = "observatory_profiler_run_duration_seconds"
 	MetricClusters     = "observatory_profiler_clusters"     // found
 	MetricApplications = "observatory_profiler_applications" // read
@@ -25,6 +27,7 @@ func (s *Server) register() {
 		}
 		return 0
 	})
+	s.metrics.NewGauge(MetricInterval, s.interval.Seconds)
 	last := func(name string, value func(*Report) float64) {
 		s.metrics.NewGauge(name, func() float64 {
 			if report := s.State().Last; report != nil {

@@ -92,6 +92,7 @@ func TestServesWhatTheLastRunDid(t *testing.T) {
 	for _, line := range []string{
 		`observatory_profiler_runs_total{result="incomplete"} 1`, "observatory_profiler_written_objects_total 61",
 		"observatory_profiler_last_success_timestamp_seconds 1795510890", "observatory_profiler_run_duration_seconds 90",
+		"observatory_profiler_interval_seconds 3600",
 		"observatory_profiler_clusters 37", "observatory_profiler_applications 4", "observatory_profiler_incomplete 53",
 	} {
 		require.Contains(t, strings.Split(get(t, s, "/metrics"), "\n"), line)
