@@ -11,6 +11,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/redelivery"
 )
 
 func TestMetricQueriesMatchContract(t *testing.T) {
@@ -212,6 +213,8 @@ func undrawn() map[string]string {
 		"hadoop_s3a_multipart_upload_part_put_total":   byUploader,
 		"hadoop_s3a_multipart_upload_completed_total":  byUploader,
 		"observatory_step_count_total":                 "for alerts: the panel of durations names each step and its state",
+		redelivery.MetricResent:                        "what is replayed is not lost: nobody has to act",
+		redelivery.MetricKept:                          "bounded, and at its bound the collectors' queues grow, which are drawn",
 		"hadoop_s3a_committer_commit_job_total":        byHand,
 		"hadoop_s3a_committer_tasks_completed_total":   byHand,
 		"hadoop_s3a_stream_read_seek_operations_total": byHand,
@@ -221,14 +224,15 @@ func undrawn() map[string]string {
 	}
 }
 
-// What the platform itself measures of a job is drawn by a panel, or listed with a reason.
-func TestMetricsOfJobsAreDrawn(t *testing.T) {
+// What the platform itself measures, of jobs and of its own work, is drawn by a panel, or
+// listed with a reason.
+func TestOwnMetricsAreDrawn(t *testing.T) {
 	drawn, listed := map[string]bool{}, undrawn()
 	for _, d := range suite(t) {
 		for _, p := range parse(t, d).Panels {
 			for _, q := range p.Targets {
-				for _, name := range regexp.MustCompile(`[a-z][a-z0-9_]+\{`).FindAllString(q.Expr, -1) {
-					if metric, ok := contract.Find(strings.TrimSuffix(name, "{")); ok {
+				for _, name := range regexp.MustCompile(`[a-z][a-z0-9_]+`).FindAllString(q.Expr, -1) {
+					if metric, ok := contract.Find(name); ok {
 						drawn[metric.Name] = true
 					}
 				}
@@ -237,9 +241,9 @@ func TestMetricsOfJobsAreDrawn(t *testing.T) {
 	}
 	count := 0
 	for _, m := range contract.Metrics() {
-		if !slices.Contains([]contract.Source{
-			contract.SourceSpark, contract.SourceSteps, contract.SourceClusters, contract.SourceS3A,
-		}, m.Source) {
+		ofJobs := []contract.Source{contract.SourceSpark, contract.SourceSteps, contract.SourceClusters, contract.SourceS3A}
+		ownServer := m.Source == contract.SourceStores && strings.HasPrefix(m.Name, "observatory_")
+		if !slices.Contains(ofJobs, m.Source) && !ownServer {
 			continue
 		}
 		count++
@@ -248,5 +252,5 @@ func TestMetricsOfJobsAreDrawn(t *testing.T) {
 		delete(listed, m.Name)
 	}
 	require.Positive(t, count)
-	require.Empty(t, listed, "no such metric of a job")
+	require.Empty(t, listed, "the platform has no such metric")
 }

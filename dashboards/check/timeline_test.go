@@ -15,11 +15,12 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/dashboards/check"
+	"github.com/emr-observatory/emr-observatory/dashboards/links"
 	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// history is a VictoriaMetrics that is given the past of some applications.
+// history is a VictoriaMetrics that is given a past: of applications, or of the profiler.
 type history struct {
 	url   string
 	until time.Time
@@ -76,17 +77,18 @@ func (h *history) shown(t *testing.T, r check.Report, panel, query string, ago t
 	return answer.Data.Result
 }
 
-// check runs the queries of the timeline with the newest application of a name.
-func (h *history) check(t *testing.T) check.Report {
+// check runs the queries of a dashboard: those of the timeline with the newest
+// application of a name.
+func (h *history) check(t *testing.T, uid string) check.Report {
 	t.Helper()
 	storetest.Post(t, h.url+"/api/v1/import/prometheus", "text/plain", h.body.Bytes())
 	storetest.Get(t, h.url+"/internal/force_flush")
-	timeline := slices.DeleteFunc(suite(t), func(d dashboards.Dashboard) bool { return d.UID != "job-phase-timeline" })
-	require.Len(t, timeline, 1)
+	board := slices.DeleteFunc(suite(t), func(d dashboards.Dashboard) bool { return d.UID != uid })
+	require.Len(t, board, 1)
 	stores := unreachable()
 	stores.Metrics = h.url
 	report, err := check.Run(context.Background(), check.Options{
-		Dashboards: timeline, Endpoints: stores, Since: h.until.Add(-10 * time.Minute), Until: h.until,
+		Dashboards: board, Endpoints: stores, Since: h.until.Add(-10 * time.Minute), Until: h.until,
 	})
 	require.NoError(t, err)
 	return report
@@ -111,7 +113,7 @@ func TestTimelineOfAnEndedApplication(t *testing.T) {
 	written := fmt.Sprintf(`spark_task_io_bytes_total{cluster=%q,spark_app_id=%q,host_name="ip-2",direction="output"}`, clusterID, restarted)
 	h.exported(written, 4000, 4*time.Minute, 3*time.Minute)
 	h.exported(written, 4100, 90*time.Second, time.Minute) // nothing arrived in between
-	report := h.check(t)
+	report := h.check(t, links.Timeline)
 
 	listed := resultOf(t, report, check.VariablePanel, "$app")
 	require.Equal(t, check.Data, listed.State)

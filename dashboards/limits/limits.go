@@ -48,6 +48,10 @@ func GarbageCollection() Limit { return Limit{0.05, 0.1} }
 // (awesome-prometheus-alerts).
 func CollectorQueue() Limit { return Limit{0.6, 0.8} }
 
+// OverdueRuns returns the limit of the intervals for which no run of the profiler has
+// succeeded: one passes between two runs, and the next run may be a long one.
+func OverdueRuns() Limit { return Limit{2, 4} }
+
 // MasterDelay returns the limit of the milliseconds until an application master runs.
 func MasterDelay() Limit { return Limit{10_000, 30_000} }
 

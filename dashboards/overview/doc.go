@@ -40,6 +40,6 @@ func Board() panel.Board {
 		Refresh:   platform.DaemonCollectionInterval.String(),
 		Links:     []panel.BoardLink{{Title: "Observatory", Tag: platform.Name}},
 		Variables: applications().Variables(),
-		Rows:      []panel.Row{health(), yarnRow(), hostRow(), jvms(), hdfs(), events(), profiles(), pipeline()},
+		Rows:      []panel.Row{health(), yarnRow(), hostRow(), jvms(), hdfs(), events(), profiles(), pipeline(), history()},
 	}
 }

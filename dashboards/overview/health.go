@@ -108,7 +108,7 @@ func droppedTelemetry() panel.Panel {
 		Description: panel.Description{
 			Shows:            "Spans, metric points and log records that collectors dropped in the time range.",
 			Bad:              "Any value above zero: dashboards and logs are incomplete.",
-			Next:             "Read \"Refused and dropped\" in the last row.",
+			Next:             "Read \"Refused and dropped\" in row \"Telemetry pipeline\".",
 			EmptyWhenHealthy: "a full exporter queue, or a store that rejects data permanently.",
 		},
 	}, panel.Metrics("sum("+scope.IncreaseInRange(dropped)+")", "dropped").Instant())
