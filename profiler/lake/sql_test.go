@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -20,9 +21,11 @@ import (
 )
 
 // Questions that a user asks, in SQL that DuckDB and Spark understand, with a blank line
-// between them; and the programs that answer them.
+// between them; the guide, which has an example for each of both; and the programs that
+// answer them.
 const (
 	questions   = "testdata/questions.sql"
+	guide       = "../../docs/guides/history.md"
 	duckScript  = "testdata/duck.py"
 	sparkScript = "testdata/spark.py"
 )
@@ -53,23 +56,44 @@ func realLake(t *testing.T, dir string) *lake.Lake {
 	return l
 }
 
-// DuckDB and Spark give the same rows to each of the questions, and none is empty.
+// DuckDB and Spark give the same rows to each of the questions, and none is empty. The
+// guide's examples have rows, too.
 func TestQuestions(t *testing.T) {
 	dir := t.TempDir()
 	l := realLake(t, dir)
 	olderJobs(t, l, dir)
-	fromDuck := duck(t, filepath.Join(dir, "history"))
-	fromSpark := spark(t, filepath.Join(dir, "history"))
+	fromDuck, fromSpark := duck(t, dir), spark(t, dir)
 	asked := strings.Split(read(t, questions), "\n\n")
 	require.Len(t, asked, 10)
-	require.Len(t, fromDuck, len(asked))
-	require.Len(t, fromSpark, len(asked))
+	require.Len(t, fromDuck, len(asked)+1)
+	require.Len(t, fromSpark, len(asked)+1)
 	for i, question := range asked {
 		name, _, _ := strings.Cut(question, "\n")
 		require.NotEmpty(t, fromDuck[i], name)
 		require.Equal(t, fromDuck[i], fromSpark[i], name)
 		t.Logf("%s %d rows", name, len(fromDuck[i]))
 	}
+	require.NotEmpty(t, fromDuck[len(asked)])
+	shown := fromSpark[len(asked)]
+	require.Greater(t, len(shown), 4, "lines of a table besides its borders and its header")
+	require.Regexp(t, `^\|application_id\|.*\|disk_bytes_spilled\|$`, strings.ReplaceAll(shown[1][0].(string), " ", ""))
+	require.Regexp(t, `^\|app[^|]+\|.*\|\d+\|$`, strings.ReplaceAll(shown[3][0].(string), " ", ""))
+}
+
+// exampleIn returns the guide's only example in a language.
+func exampleIn(t *testing.T, language string) string {
+	t.Helper()
+	blocks := regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(read(t, guide), -1)
+	require.Len(t, blocks, 1, language)
+	return blocks[0][1]
+}
+
+// inFile writes a text to a file.
+func inFile(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "text")
+	write(t, name, []byte(text))
+	return name
 }
 
 func read(t *testing.T, name string) string {
@@ -79,29 +103,38 @@ func read(t *testing.T, name string) string {
 	return string(content)
 }
 
-// duck returns DuckDB's rows by question.
-func duck(t *testing.T, lake string) [][][]any {
+// duck returns DuckDB's rows by question, of the lake in a folder, and at last those of the
+// guide's example, which reads the lake from there.
+func duck(t *testing.T, dir string) [][][]any {
 	t.Helper()
 	python := os.Getenv("OBSERVATORY_PYTHON")
 	testenv.Require(t, python != "", "OBSERVATORY_PYTHON is not set: `make test` sets it to a Python with duckdb")
 	var stderr strings.Builder
-	cmd := exec.CommandContext(t.Context(), python, duckScript, lake, questions)
+	script, err := filepath.Abs(duckScript)
+	require.NoError(t, err)
+	asked := inFile(t, read(t, questions)+"\n\n"+exampleIn(t, "sql"))
+	cmd := exec.CommandContext(t.Context(), python, script, "history", asked)
+	cmd.Dir = dir
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	require.NoError(t, err, stderr.String())
 	return answers(t, string(out))
 }
 
-// spark returns the rows of a local Spark by question.
-func spark(t *testing.T, lake string) [][][]any {
+// spark returns the rows of a local Spark by question, of the lake in a folder, and at last
+// the lines that the guide's example prints, with that lake for the one in S3.
+func spark(t *testing.T, dir string) [][][]any {
 	t.Helper()
 	tree, err := applications.Fetch(t.Context(), nil)
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "answers")
+	const inS3 = "s3://DATA_BUCKET/lake/history/"
+	program, lake := exampleIn(t, "python"), filepath.Join(dir, "history")
+	require.Contains(t, program, inS3)
 	cmd := exec.CommandContext(t.Context(), filepath.Join(tree, "spark/bin/spark-submit"), "--master", "local[1]",
 		"--conf", "spark.ui.enabled=false", "--conf", "spark.sql.session.timeZone=UTC", "--conf", "spark.driver.host=127.0.0.1",
 		"--conf", "spark.driver.bindAddress=127.0.0.1", "--conf", "spark.sql.shuffle.partitions=1", "--driver-memory", "1g",
-		sparkScript, lake, questions)
+		sparkScript, lake, questions, inFile(t, strings.ReplaceAll(program, inS3, lake+"/")))
 	cmd.Env = append(os.Environ(), "ANSWERS="+file)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))
