@@ -30,8 +30,9 @@ func (Profiler) Help() map[string]string {
 		"nameFilter":      "Text that the names of the clusters contain. Empty: any name.",
 		"includeTasks":    "Write a row for every task, too: the table tasks may be larger than all others together.",
 		"retentionDays":   "Days after its start that the rows of an application are kept; 0 for ever.",
-		"eventLogs": "Prefixes in S3 that the workload may read, for clusters whose Spark writes its event logs there (spark.eventLog.dir). EMR " +
-			"keeps no history of those. Where a KMS key encrypts the objects, its policy must allow the control node's role to decrypt.",
+		"eventLogs": "Prefixes in S3 that the workload may read, for clusters whose Spark writes its event logs there " +
+			"(spark.eventLog.dir). EMR keeps no history of those. Where a KMS key encrypts the objects, its policy must allow the control " +
+			"node's role to decrypt.",
 	}
 }
 
@@ -77,12 +78,16 @@ func (p Profiler) Validate(l *violation.List, path string) {
 	checkFields(l, path, p)
 	l.Require(len(p.ClusterStates) > 0, path+".clusterStates", p.ClusterStates, "must not be empty: nothing would be read",
 		"name a state, or set "+path+".enabled to false")
+	p.validateEventLogs(l, path+".eventLogs")
+}
+
+func (p Profiler) validateEventLogs(l *violation.List, path string) {
 	total := 0
 	for _, prefix := range p.EventLogs {
 		total += len(prefix)
 	}
 	const remedy = "name prefixes that contain the others"
-	l.Require(len(p.EventLogs) <= maxEventLogs, path+".eventLogs", len(p.EventLogs), fmt.Sprintf("must be at most %d prefixes", maxEventLogs), remedy)
-	l.Require(total <= maxEventLogLength, path+".eventLogs", total,
+	l.Require(len(p.EventLogs) <= maxEventLogs, path, len(p.EventLogs), fmt.Sprintf("must be at most %d prefixes", maxEventLogs), remedy)
+	l.Require(total <= maxEventLogLength, path, total,
 		fmt.Sprintf("must be at most %d characters together: IAM takes 10,240 of a role's own policies", maxEventLogLength), remedy)
 }
