@@ -35,7 +35,7 @@ func withProfiler(t *testing.T, report profiler.Report) status.Config {
 func TestStatusHasTheProfilersLastRun(t *testing.T) {
 	report := profiler.Report{Result: profiler.Incomplete, ClustersFound: 37, ClustersRead: 5, Applications: 12, Objects: 90}
 	report.Add(profiler.Missing{Cluster: "j-1", Application: "application_1_0001", Reason: "jobs: <3> of 5 requests failed"})
-	report.Add(profiler.Missing{Reason: "5 of 37 clusters: the limit is max_clusters"})
+	report.Add(profiler.Missing{Reason: "only 5 of 37 clusters read: limited by max_clusters"})
 	c := withProfiler(t, report)
 	url, access := serveSource(t, source(t, c))
 	got, err := status.Fetch(t.Context(), url, access)

@@ -54,7 +54,7 @@ func TestRunOverFolder(t *testing.T) {
 
 	stdout, _, code = execute(t, "run", "--logs", dir, "--output", out)
 	require.Equal(t, run.ExitComplete, code)
-	require.Contains(t, stdout, "applications  1 found, 1 complete before, 0 read, 0 failed")
+	require.Contains(t, stdout, "applications  1 found, 1 already complete, 0 read, 0 failed")
 	require.Contains(t, stdout, "objects       0 written")
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// unread tells that rows are missing which another look may find.
+// unread reports whether rows are missing that another attempt may find.
 func unread(row tables.Completeness) bool {
 	return row.Reason == string(fold.Unavailable) || row.Reason == string(fold.Paging)
 }
@@ -61,8 +61,8 @@ func (r *runner) failed(c *reading, a source.Application, err error) {
 }
 
 // isFinal reports whether the application need not be read again unless its fingerprint
-// changes. That of a log has the log's size and time. A history server tells of a running
-// application when it last looked at it; once the cluster has ended nothing is added.
+// changes. The fingerprint of a log has its size and time. A history server may lag behind
+// a running application; once the cluster has ended, nothing is added.
 func isFinal(listed source.Listed, a source.Application, summary fold.Summary) bool {
 	for _, row := range summary.Completeness {
 		if unread(row) {
@@ -72,8 +72,8 @@ func isFinal(listed source.Listed, a source.Application, summary fold.Summary) b
 	return a.Log != nil || summary.Final || listed.Settled
 }
 
-// extract reads an application: its event log if it can be had, else what the history
-// server says.
+// extract reads an application: its event log if that is available, else the history
+// server's REST API.
 func (r *runner) extract(ctx context.Context, c *reading, a source.Application) (fold.Summary, *lake.Batch, error) {
 	o := fold.Options{Tasks: r.o.IncludeTasks, StepOf: c.cluster.StepOf}
 	if a.Log != nil {
@@ -85,14 +85,14 @@ func (r *runner) extract(ctx context.Context, c *reading, a source.Application) 
 			return summary, batch, err
 		}
 		c.refuse()
-		r.progress.Printf("%s: its event log cannot be used, REST is: %v", a.ID.ApplicationID, err)
+		r.progress.Printf("%s: its event log is not available, using REST: %v", a.ID.ApplicationID, err)
 	}
 	return r.into(a, func(sink tables.Sink) (fold.Summary, error) {
 		return fold.REST(ctx, a.History, a.App, a.Attempt, a.ID.Cluster, o, sink)
 	})
 }
 
-// into begins a batch and lets read fill it.
+// into begins a batch that read fills.
 func (r *runner) into(a source.Application, read func(tables.Sink) (fold.Summary, error)) (fold.Summary, *lake.Batch, error) {
 	batch, err := r.lake.Begin(a.ID, a.Start)
 	if err != nil {
@@ -106,7 +106,8 @@ func (r *runner) into(a source.Application, read func(tables.Sink) (fold.Summary
 	return summary, batch, nil
 }
 
-// archives reports whether it is worth asking the history server for event logs.
+// archives reports whether the history server may still be asked for event logs: it has
+// failed fewer than most times.
 func (c *reading) archives(most int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,7 +120,7 @@ func (c *reading) refuse() {
 	c.noArchive++
 }
 
-// archived reads the event log that the history server hands out.
+// archived downloads the event log from the history server and reads it.
 func (r *runner) archived(ctx context.Context, a source.Application, o fold.Options) (fold.Summary, *lake.Batch, error) {
 	archive, err := a.History.UI(a.ID.ApplicationID, a.ID.AttemptID).Logs(ctx)
 	if err != nil {
@@ -148,7 +149,7 @@ func (r *runner) fromArchive(ctx context.Context, archive *history.Archive, a so
 		}
 	}
 	if own == nil {
-		return fold.Summary{}, nil, errors.New("the download has no event log of it")
+		return fold.Summary{}, nil, errors.New("the download lacks the application's event log")
 	}
 	return r.into(a, func(sink tables.Sink) (fold.Summary, error) { return fold.Log(ctx, own, a.ID.Cluster, o, sink) })
 }

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -29,14 +28,13 @@ type reading struct {
 	cluster *source.Cluster
 
 	mu        sync.Mutex
-	current   []counts // of the applications which the lake has as they are
-	unknown   error    // why some of those counts are not known
+	current   []counts // of applications whose rows in the lake are up to date
 	read      []fold.Summary
 	waiting   int // applications that are not final
 	failed    int
 	old       int // applications beyond retention_days
 	cut       int // applications beyond the limit
-	noArchive int // history servers that refused to hand out event logs
+	noArchive int // applications whose event log the history server did not provide
 }
 
 // cluster reads one cluster and its applications.
@@ -55,7 +53,13 @@ func (r *runner) cluster(ctx context.Context, listed source.Listed) {
 	c := &reading{listed: listed, cluster: opened}
 	r.outcomes(c)
 	r.applications(ctx, c)
-	if ctx.Err() != nil || !r.writable() || c.old > 0 && len(c.read)+len(c.current) == 0 {
+	if ctx.Err() != nil || !r.writable() {
+		return
+	}
+	if len(c.read)+len(c.current) == 0 && (c.old > 0 || r.expired(listed.Created)) {
+		// Its rows would be removed at the end of this run.
+		r.record(func(s *Summary) { s.ClustersExpired++ })
+		r.progress.Printf("%s: %s", nameOf(listed), c)
 		return
 	}
 	if err := r.writeCluster(ctx, c); err != nil {
@@ -68,7 +72,7 @@ func (r *runner) cluster(ctx context.Context, listed source.Listed) {
 	r.progress.Printf("%s: %s", nameOf(listed), c)
 }
 
-// outcomes records what could not be read of the cluster itself.
+// outcomes prints the cluster's notes, and records which of its own data could not be read.
 func (r *runner) outcomes(c *reading) {
 	for _, note := range c.cluster.Notes {
 		r.progress.Printf("%s: %s", nameOf(c.listed), note)
@@ -92,7 +96,7 @@ func (r *runner) applications(ctx context.Context, c *reading) {
 	})
 	if most, all := r.o.MaxApplications, len(chosen); most > 0 && all > most {
 		chosen, c.cut = chosen[:most], all-most
-		reason := fmt.Sprintf("%d of %d applications: the limit is max_applications", most, all)
+		reason := fmt.Sprintf("only %d of %d applications read: limited by max_applications", most, all)
 		r.record(func(s *Summary) { s.add(Incomplete{Cluster: c.listed.ID.ClusterID, Reason: reason}) })
 	}
 	r.progress.Applications(len(chosen))
@@ -104,24 +108,26 @@ func (r *runner) applications(ctx context.Context, c *reading) {
 	})
 }
 
-// asking is how many small objects of the lake are read at one time.
-const asking = 16
+// lakeReads is how many small objects are read from the lake concurrently.
+const lakeReads = 16
 
-// due returns the applications that have to be read, the newest first.
+// due returns the applications to read, the newest first, and records the others in c:
+// failed, current or too old.
 func (r *runner) due(ctx context.Context, c *reading) (due []source.Application) {
 	all := c.cluster.Applications
 	current := make([]*counts, len(all))
 	failed := make([]error, len(all))
-	each(asking, all, func(i int, a source.Application) {
+	each(lakeReads, all, func(i int, a source.Application) {
 		if ctx.Err() == nil && a.Err == nil {
 			current[i], failed[i] = r.current(ctx, a.ID, r.applicationFingerprint(c.cluster, a))
 		}
 	})
-	c.unknown = cmp.Or(failed...)
 	for i, a := range all {
 		switch {
 		case a.Err != nil:
 			r.failed(c, a, a.Err)
+		case failed[i] != nil:
+			r.failed(c, a, failed[i])
 		case current[i] != nil:
 			c.current = append(c.current, *current[i])
 		case r.expired(a.Start):
@@ -133,7 +139,7 @@ func (r *runner) due(ctx context.Context, c *reading) (due []source.Application)
 	return due
 }
 
-// each calls do for each item, so many at one time.
+// each calls do for every item, at most threads at a time.
 func each[T any](threads int, items []T, do func(i int, item T)) {
 	var group errgroup.Group
 	group.SetLimit(threads)
@@ -143,7 +149,7 @@ func each[T any](threads int, items []T, do func(i int, item T)) {
 			return nil
 		})
 	}
-	_ = group.Wait() // none returns an error: one item costs only itself
+	_ = group.Wait() // always nil: a failing item does not stop the others
 }
 
 func nameOf(c source.Listed) string {
@@ -160,8 +166,8 @@ func (c *reading) String() string {
 		n    int
 		what string
 	}{
-		{len(c.current), "complete before"}, {c.failed, "failed"}, {c.old, "too old"}, {c.cut, "left for later"},
-		{c.waiting, "to be read again"},
+		{len(c.current), "already complete"}, {c.failed, "failed"}, {c.old, "too old"}, {c.cut, "left for later"},
+		{c.waiting, "not final yet"},
 	} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))

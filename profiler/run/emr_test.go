@@ -92,7 +92,7 @@ func TestClustersOfEMR(t *testing.T) {
 	require.Zero(t, second.Objects+second.Removed)
 	require.Equal(t, 2, second.ClustersCurrent)
 	require.Equal(t, run.ExitComplete, second.ExitCode())
-	require.Contains(t, said.text(), "2 clusters found, 2 of them complete before")
+	require.Contains(t, said.text(), "2 clusters found, 2 of them already complete")
 	require.Equal(t, created, w.made(source.OpCreatePersistentUI))
 	require.Equal(t, described, w.made(source.OpDescribeCluster), "what is complete is not looked at again")
 }
@@ -139,7 +139,7 @@ func TestWithoutEventLogs(t *testing.T) {
 	summary, said := w.run(o)
 	require.Equal(t, 2, summary.ApplicationsRead)
 	require.Empty(t, summary.Incomplete)
-	require.Equal(t, 1, strings.Count(said.text(), "its event log cannot be used, REST is"))
+	require.Equal(t, 1, strings.Count(said.text(), "its event log is not available, using REST"))
 	for _, row := range readLake[tables.Application](w) {
 		require.Equal(t, tables.SourceREST, row.Source)
 		require.NotZero(t, row.NumJobs)
@@ -163,7 +163,7 @@ func TestLimitsOfClustersAndUIs(t *testing.T) {
 	o.NameFilter, o.MaxClusters, o.MaxUIs = "etl", 2, 2
 	first, said := w.run(o)
 	require.Contains(t, said.text(), "3 clusters found; reading 2 of 3 clusters (max_clusters)")
-	require.Equal(t, []run.Incomplete{{Reason: "2 of 3 clusters: the limit is max_clusters"}}, first.Incomplete)
+	require.Equal(t, []run.Incomplete{{Reason: "only 2 of 3 clusters read: limited by max_clusters"}}, first.Incomplete)
 	require.Equal(t, run.ExitIncomplete, first.ExitCode())
 	require.Equal(t, 2, first.ApplicationsRead)
 
@@ -179,6 +179,23 @@ func TestLimitsOfClustersAndUIs(t *testing.T) {
 	require.Equal(t, 1, third.ApplicationsRead)
 	require.Len(t, readLake[tables.Application](w), 3)
 	require.Equal(t, 3, w.made(source.OpCreatePersistentUI))
+}
+
+// A cluster that is older than retention_days and has nothing to keep is not written, as
+// its rows would be removed by the same run.
+func TestRetentionOfRunningClusters(t *testing.T) {
+	w := newWorld(t)
+	w.cluster("idle", func(c *types.Cluster) {
+		c.Status.Timeline.CreationDateTime = aws.Time(c.Status.Timeline.CreationDateTime.AddDate(0, 0, -30))
+	})
+	o := w.options()
+	o.RetentionDays = 7
+	for range 2 {
+		summary, _ := w.run(o)
+		require.Equal(t, []int{1, 0, 0, 0},
+			[]int{summary.ClustersExpired, summary.ClustersRead, summary.Objects, summary.Expired})
+		require.Equal(t, run.ExitComplete, summary.ExitCode())
+	}
 }
 
 // logsInS3 has Spark write its event logs to S3.

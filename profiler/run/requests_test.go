@@ -56,13 +56,15 @@ func (silent) Applications(int)      {}
 func (silent) ClusterDone()          {}
 func (silent) ApplicationDone()      {}
 
+func applicationID(n int) string { return fmt.Sprintf("application_1700000000000_%04d", n) }
+
 // addLog adds the log of an application to a folder.
 func addLog(t *testing.T, dir string, n int) {
 	t.Helper()
 	text, err := os.ReadFile("../../phases/testdata/logs/static.jsonl")
 	require.NoError(t, err)
-	name := fmt.Sprintf("application_1700000000000_%04d", n)
-	text = []byte(strings.ReplaceAll(string(text), "application_1700000000000_0001", name))
+	name := applicationID(n)
+	text = []byte(strings.ReplaceAll(string(text), applicationID(1), name))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 }
 
@@ -135,7 +137,8 @@ func TestRequestsForCompleteApplications(t *testing.T) {
 	require.Equal(t, before.TotalExecutors/n*(n+1), after.TotalExecutors)
 }
 
-// A row in the lake that cannot be read ends the run by name; what was new has been read.
+// A row in the lake that cannot be read is reported by name with its remedy, which helps.
+// What is new is read all the same.
 func TestUnreadableRow(t *testing.T) {
 	logs, out := t.TempDir(), t.TempDir()
 	addLog(t, logs, 1)
@@ -147,6 +150,26 @@ func TestUnreadableRow(t *testing.T) {
 	require.NoError(t, os.WriteFile(found[0], []byte("no Parquet"), 0o600))
 	addLog(t, logs, 2)
 	summary, _, err := runLogs(t, logs, out)
-	require.ErrorContains(t, err, "read table applications: applications/dt=2023-11-14/"+filepath.Base(found[0]))
-	require.Equal(t, 1, summary.ApplicationsRead)
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 1}, []int{summary.ApplicationsRead, summary.ApplicationsFailed})
+	require.Len(t, summary.Incomplete, 1)
+	require.Equal(t, applicationID(1), summary.Incomplete[0].Application)
+	require.Contains(t, summary.Incomplete[0].Reason, "read table applications: applications/dt=2023-11-14/"+filepath.Base(found[0]))
+	require.Contains(t, summary.Incomplete[0].Reason, damagedRemedy)
+	require.EqualValues(t, 1, clusterRow(t, out).ReadApplications)
+
+	require.NoError(t, os.Remove(found[0]))
+	summary, _, err = runLogs(t, logs, out)
+	require.NoError(t, err)
+	require.Contains(t, summary.Incomplete[0].Reason, "the lake has lost its row of table applications")
+
+	err = Locked(t.Context(), aws.Config{}, Options{Output: out}, "test", func(kept *lake.Lake, _ Place) error {
+		_, err := kept.Delete(t.Context(), lake.Filter{ApplicationID: applicationID(1)}, false)
+		return err
+	})
+	require.NoError(t, err)
+	summary, _, err = runLogs(t, logs, out)
+	require.NoError(t, err)
+	require.Empty(t, summary.Incomplete)
+	require.EqualValues(t, 2, clusterRow(t, out).ReadApplications)
 }

@@ -58,15 +58,15 @@ func (c *reading) final() bool {
 	}
 	for _, outcome := range c.cluster.Outcomes {
 		var obstacle *source.Obstacle
-		lasting := errors.As(outcome.Err, &obstacle) && !obstacle.Passing
-		if outcome.Err != nil && !lasting {
+		permanent := errors.As(outcome.Err, &obstacle) && !obstacle.Passing
+		if outcome.Err != nil && !permanent {
 			return false
 		}
 	}
 	return true
 }
 
-// counts is what the summary of a cluster says of an application.
+// counts is what an application contributes to its cluster's summary.
 type counts struct{ jobs, stages, tasks, sql, executors int64 }
 
 var executors = (*tables.Executor)(nil).Table()
@@ -76,30 +76,33 @@ func countsOf(a *tables.Application, executors int64) counts {
 }
 
 // current returns the counts of an application that need not be read again, else nil.
-func (r *runner) current(ctx context.Context, id tables.Attempt, fingerprint string) (*counts, error) {
+func (r *runner) current(ctx context.Context, id tables.Attempt, fingerprint string) (of *counts, err error) {
 	held, is := r.lake.Current(id, fingerprint)
 	if !is {
 		return nil, nil // documented
 	}
-	var of counts
 	for row, err := range lake.ReadHeld[tables.Application](ctx, held) {
 		if err != nil {
-			return &of, err // names the object
+			return nil, fmt.Errorf("%w; %s", err, damagedRemedy) // names the object
 		}
-		of = countsOf(&row, held.Rows(executors))
+		counts := countsOf(&row, held.Rows(executors))
+		of = &counts
 	}
-	return &of, nil
+	if of == nil {
+		err = fmt.Errorf("the lake has lost its row of table %s; %s", (*tables.Application)(nil).Table(), damagedRemedy)
+	}
+	return of, err
 }
 
-// summaryRow counts what the lake has of the cluster's applications, so that it is the
-// same whichever of them this run had to read.
+// damagedRemedy is for rows that are complete according to the lake, but unreadable.
+const damagedRemedy = `if the next run says so too, remove the application's rows with "delete": the run after it writes them again`
+
+// summaryRow totals the cluster's applications in the lake, whether this run or an
+// earlier one read them.
 func (c *reading) summaryRow() (tables.ClusterSummary, error) {
 	row := c.cluster.Summary
 	row.TotalApplications = int64(len(c.cluster.Applications))
 	row.ReadApplications = int64(len(c.current) + len(c.read))
-	if c.unknown != nil {
-		return row, c.unknown
-	}
 	all := slices.Clone(c.current)
 	for i := range c.read {
 		all = append(all, countsOf(&c.read[i].Application, c.read[i].Rows[executors]))
@@ -115,7 +118,7 @@ func (c *reading) summaryRow() (tables.ClusterSummary, error) {
 	row.AnalysisStatus = status
 	text, err := json.Marshal(details)
 	if err != nil {
-		return row, fmt.Errorf("write the outcomes of cluster %s: %w", c.listed.ID.ClusterID, err)
+		return row, fmt.Errorf("encode the outcomes of cluster %s: %w", c.listed.ID.ClusterID, err)
 	}
 	row.StatusDetails = string(text)
 	return row, nil
@@ -127,7 +130,8 @@ var endpoints = []string{
 	fold.Environments,
 }
 
-// details are the outcomes by endpoint. What is complete from before was read well.
+// details are the outcomes by endpoint. Applications that were already complete count as
+// read successfully.
 func (c *reading) details() (map[string]string, string) {
 	details, status, all := map[string]string{}, analysisComplete, len(c.cluster.Applications)
 	for _, outcome := range c.cluster.Outcomes {
@@ -160,6 +164,8 @@ func (c *reading) details() (map[string]string, string) {
 		case c.cut > 0:
 			details[endpoint] = fmt.Sprintf("SKIPPED(%d of %d applications: max_applications)", c.cut, all)
 			status = analysisIncomplete
+		case c.old > 0:
+			details[endpoint] = fmt.Sprintf("SKIPPED(%d of %d applications: retention_days)", c.old, all)
 		case details[endpoint] == "":
 			details[endpoint] = "OK"
 		}

@@ -31,7 +31,7 @@ func (r *runner) run(ctx context.Context) error {
 	chosen := r.choose(found)
 	line := fmt.Sprintf("%s found", clusters(len(found)))
 	if done := r.summary.ClustersCurrent; done > 0 {
-		line += fmt.Sprintf(", %d of them complete before", done)
+		line += fmt.Sprintf(", %d of them already complete", done)
 	}
 	if old := r.summary.ClustersExpired; old > 0 {
 		line += fmt.Sprintf(", %d older than retention_days", old)
@@ -41,10 +41,10 @@ func (r *runner) run(ctx context.Context) error {
 	}
 	r.progress.Printf("%s", line)
 	if wait := r.source.Estimate(len(chosen)); wait > 0 {
-		r.progress.Printf("%s: about %s at EMR's request quota", clusters(len(chosen)), wait)
+		r.progress.Printf("%s: at least %s at EMR's request quota", clusters(len(chosen)), wait)
 	}
 	r.progress.Clusters(len(chosen))
-	for first := 0; first < len(chosen) && ctx.Err() == nil; first += r.o.BatchSize {
+	for first := 0; first < len(chosen) && ctx.Err() == nil && r.writable(); first += r.o.BatchSize {
 		if first > 0 && !pause(ctx, r.o.BatchDelay) {
 			break
 		}
@@ -70,16 +70,17 @@ func (o Options) Oldest(now time.Time) time.Time {
 	return now.UTC().AddDate(0, 0, -o.RetentionDays).Truncate(24 * time.Hour)
 }
 
-// expired tells that something that began then is too old to be kept.
-func (r *runner) expired(began time.Time) bool {
-	return !began.IsZero() && began.Before(r.o.Oldest(r.now))
+// expired reports whether a time is before the retention cutoff. An unknown time never is.
+func (r *runner) expired(t time.Time) bool {
+	return !t.IsZero() && t.Before(r.o.Oldest(r.now))
 }
 
-// choose leaves out the clusters whose history is complete, and those beyond the limit.
+// choose selects the clusters to read: it drops complete and expired ones, and applies
+// max_clusters.
 func (r *runner) choose(found []source.Listed) (chosen []source.Listed) {
 	r.summary.ClustersFound = len(found)
 	current := make([]bool, len(found))
-	each(asking, found, func(i int, c source.Listed) {
+	each(lakeReads, found, func(i int, c source.Listed) {
 		current[i] = c.Settled && r.lake.IsClusterCurrent(c.ID, r.clusterFingerprint(c))
 	})
 	for i, c := range found {
@@ -93,13 +94,13 @@ func (r *runner) choose(found []source.Listed) (chosen []source.Listed) {
 		}
 	}
 	if most := r.o.MaxClusters; most > 0 && len(chosen) > most {
-		r.summary.add(Incomplete{Reason: fmt.Sprintf("%d of %s: the limit is max_clusters", most, clusters(len(chosen)))})
+		r.summary.add(Incomplete{Reason: fmt.Sprintf("only %d of %s read: limited by max_clusters", most, clusters(len(chosen)))})
 		chosen = chosen[:most]
 	}
 	return chosen
 }
 
-// batch analyzes some clusters at one time.
+// batch reads a batch of clusters concurrently.
 func (r *runner) batch(ctx context.Context, batch []source.Listed) {
 	each(r.o.ClusterThreads, batch, func(_ int, listed source.Listed) {
 		if ctx.Err() == nil && r.writable() {
@@ -119,7 +120,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// failLake ends the run: what is read could not be kept.
+// failLake records an error of the lake, which ends the run: nothing more could be stored.
 func (r *runner) failLake(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 type Summary struct {
 	ClustersFound   int `json:"clusters_found"`
 	ClustersCurrent int `json:"clusters_complete_before"` // nothing new can be there
-	ClustersExpired int `json:"clusters_expired"`         // which ended before retention_days
+	ClustersExpired int `json:"clusters_expired"`         // all of it is older than retention_days
 	ClustersRead    int `json:"clusters_read"`
 	ClustersFailed  int `json:"clusters_failed"` // nothing of them could be read
 
@@ -75,7 +75,7 @@ func (s *Summary) wrote(w lake.Written) {
 	}
 }
 
-// missing notes which rows an application lacks.
+// missing records which rows an application lacks.
 func (s *Summary) missing(id tables.Attempt, of fold.Summary) {
 	reasons := map[string]bool{}
 	for _, row := range of.Completeness {
@@ -95,26 +95,26 @@ func (s *Summary) missing(id tables.Attempt, of fold.Summary) {
 	}
 }
 
-// finish puts what several goroutines added in an order.
+// finish sorts what several goroutines added.
 func (s *Summary) finish() {
 	slices.SortStableFunc(s.Incomplete, func(a, b Incomplete) int {
 		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Application, b.Application), cmp.Compare(a.Attempt, b.Attempt))
 	})
 }
 
-// maxShown is how many incomplete things a person is shown.
+// maxShown is how many entries of Incomplete are printed.
 const maxShown = 20
 
-// Print writes the summary for a person.
+// Print writes the summary as text.
 func (s Summary) Print(out io.Writer) {
-	fmt.Fprintf(out, "clusters      %d found, %d complete before, %d read, %d failed\n",
+	fmt.Fprintf(out, "clusters      %d found, %d already complete, %d read, %d failed\n",
 		s.ClustersFound, s.ClustersCurrent, s.ClustersRead, s.ClustersFailed)
-	fmt.Fprintf(out, "applications  %d found, %d complete before, %d read, %d failed\n",
+	fmt.Fprintf(out, "applications  %d found, %d already complete, %d read, %d failed\n",
 		s.ApplicationsFound, s.ApplicationsCurrent, s.ApplicationsRead, s.ApplicationsFailed)
 	fmt.Fprintf(out, "objects       %d written (%d bytes), %d removed, in %s\n",
 		s.Objects, s.Bytes, s.Removed, time.Duration(s.Seconds*float64(time.Second)).Round(100*time.Millisecond))
 	if n := s.Expired + s.ClustersExpired + s.ApplicationsExpired; n > 0 {
-		fmt.Fprintf(out, "retention     %d clusters and %d applications not read again, rows of %d removed\n",
+		fmt.Fprintf(out, "retention     %d clusters and %d applications too old to be read, rows of %d removed\n",
 			s.ClustersExpired, s.ApplicationsExpired, s.Expired)
 	}
 	var rows []string
@@ -128,7 +128,7 @@ func (s Summary) Print(out io.Writer) {
 		fmt.Fprintf(out, "lost          %d applications lack rows for the reason %s (table completeness)\n", s.Lost[reason], reason)
 	}
 	if s.Interrupted {
-		fmt.Fprintln(out, "interrupted   the next run goes on here")
+		fmt.Fprintln(out, "interrupted   the next run continues from here")
 	}
 	for n, i := range s.Incomplete {
 		if n == maxShown {
