@@ -141,7 +141,8 @@ func (w *wall) submit() (submit union) {
 	return submit
 }
 
-// idle returns when a session server had nothing to do.
+// idle returns the intervals in which a session server ran no job, SQL execution or stage
+// attempt; nil for other applications.
 func (w *wall) idle() (idle union) {
 	if !w.session {
 		return nil

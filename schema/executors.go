@@ -118,7 +118,9 @@ func nodeOf(s settings, name string) (node, bool) {
 	return n, known && n.vcores > 0
 }
 
-// readExecutor reads what is set of an executor.
+// readExecutor reads an executor's memory settings. It records invalid ones in l and then
+// returns false, as it does if no heap size is set. An explicit overhead replaces the
+// factor, which is then 0.
 func readExecutor(l *violation.List, s settings, memory setting) (executor, bool) {
 	sizes := sizeReader{l, s, true}
 	e := executor{path: memory.path, set: memory.value, factor: overheadFactor, heapMiB: sizes.read(mebibyte, executorMemory)}

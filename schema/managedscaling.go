@@ -34,7 +34,7 @@ func (ManagedScaling) Help() map[string]string {
 	}
 }
 
-// SetDefaults sets limits that count instances.
+// SetDefaults sets the unit to instances and both limits to 1.
 func (m *ManagedScaling) SetDefaults() { *m = ManagedScaling{Unit: UnitInstances, Min: 1, Max: 1} }
 
 // Refused says of keys that EMR's policy has why this one has not.

@@ -46,8 +46,8 @@ func machineNames() map[string]string {
 	return map[string]string{platform.ArchAMD64: "x86_64", platform.ArchARM64: "aarch64"}
 }
 
-// newScript renders the parts. installed has each downloaded part's artifacts by
-// architecture.
+// newScript assembles the data of the bootstrap template. installed holds each downloaded
+// part's artifacts, by component and architecture.
 func newScript(parts []Part, installed map[platform.NodeComponent]map[string]Installed) (script, error) {
 	var s script
 	facts := hostFacts()
