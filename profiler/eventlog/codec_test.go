@@ -71,6 +71,23 @@ func TestSnappyOfALargeLog(t *testing.T) {
 	require.EqualValues(t, len(text), report.Bytes)
 }
 
+// A block of LZ4 with nothing packed or nothing unpacked is damage: what is before is read.
+func TestEmptyBlocksOfLZ4(t *testing.T) {
+	data := codecFiles(t)["lz4"]
+	whole, _, err := readFS(fstest.MapFS{"a": {Data: data}}, "a")
+	require.NoError(t, err)
+	for _, lengths := range []string{"\x25\x28\x00\x00\x00\x00", "\x25\x00\x00\x00\x00\x28", "\x15\x28\x00\x00\x00\x00"} {
+		const checksum, packed = "....", "forty bytes that are read past the end!!"
+		block := "LZ4Block" + lengths + "\x00\x00\x00" + checksum + packed
+		_, _, err := readFS(fstest.MapFS{"a": {Data: []byte(block)}}, "a")
+		require.ErrorContains(t, err, "which no writer makes")
+		events, report, err := readFS(fstest.MapFS{"a": {Data: append(bytes.Clone(data), block...)}}, "a")
+		require.NoError(t, err)
+		require.Equal(t, whole, events[:len(whole)])
+		require.Contains(t, report.Damaged, "which no writer makes")
+	}
+}
+
 // fuzzCodec reads any data after the magic bytes of a codec.
 func fuzzCodec(f *testing.F, codec string, magic int) {
 	f.Helper()

@@ -56,6 +56,9 @@ func (l *lz4Blocks) next() error {
 	if packed > lz4Max || size > lz4Max {
 		return fmt.Errorf("lz4: a block of %d bytes, which no writer makes", max(packed, size))
 	}
+	if (packed == 0) != (size == 0) {
+		return fmt.Errorf("lz4: %d bytes in a block of %d, which no writer makes", size, packed)
+	}
 	l.packed = resized(l.packed, int(packed))
 	if _, err := io.ReadFull(l.in, l.packed); err != nil {
 		return io.ErrUnexpectedEOF
