@@ -33,7 +33,8 @@ func checkedPointers() []string {
 }
 
 // TestFuzz fuzzes every target of this package in turn. `make test` runs their seeds
-// only. An input that fails is in testdata/fuzz afterwards: commit it with the repair.
+// only. An input that fails is in testdata/fuzz afterwards: add what matters of it
+// to the seeds.
 func TestFuzz(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), os.Args[0], "-test.list=^Fuzz").CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -266,6 +266,7 @@ func FuzzSkim(f *testing.F) {
 	}
 	f.Add([]byte(`{"Event":"SparkListenerTaskEnd","Task Info":{"Accumulables":[{"a":"\\"},"]"]},"Task Metrics":null}`), uint16(1))
 	f.Add([]byte(`{"Event":"SparkListenerJobEnd","Job Result":{"Result":"\ud83d"}}`), uint16(3))
+	f.Add([]byte(`{"Other":[1}}]}`), uint16(12)) // the first piece ends before the array does
 	all := kinds()
 	f.Fuzz(func(t *testing.T, line []byte, size uint16) {
 		line, _, _ = bytes.Cut(line, []byte("\n"))
