@@ -7,9 +7,9 @@ import (
 	"iter"
 )
 
-// fetching is how many objects are fetched, or read, at one time. Each takes at most
-// spoolMemory; what is larger is on disk.
-const fetching = 4
+// prefetch is how many objects are being fetched or read at a time. Each takes at most
+// spoolMemory; larger ones are spooled to disk.
+const prefetch = 4
 
 // fetched is a copy of an object, in memory or on disk.
 type fetched struct {
@@ -17,9 +17,9 @@ type fetched struct {
 	key string
 }
 
-// fetchAhead yields the objects of keys in their order. While one is read the next ones
-// are fetched: most are small, so that S3 takes longer to answer than they to be read. An
-// object is valid until the next one. What cannot be fetched is an error in its place; an
+// fetchAhead yields the objects of keys in order, and prefetches the next ones while one is
+// read: most are small, so waiting for S3 takes longer than reading them. An object is valid
+// until the next one is requested. A failed fetch is yielded as an error in its place; an
 // error of keys comes last.
 func fetchAhead(ctx context.Context, store Store, keys iter.Seq2[string, error]) iter.Seq2[*fetched, error] {
 	return func(yield func(*fetched, error) bool) {
@@ -37,7 +37,7 @@ func fetchAhead(ctx context.Context, store Store, keys iter.Seq2[string, error])
 				return
 			}
 			q.add(ctx, store, key)
-			if len(q) == fetching && !q.first(yield) {
+			if len(q) == prefetch && !q.first(yield) {
 				return
 			}
 		}
@@ -45,34 +45,34 @@ func fetchAhead(ctx context.Context, store Store, keys iter.Seq2[string, error])
 	}
 }
 
-// queue is the objects that are being fetched, in the order in which they are read.
-type queue []<-chan answer
+// queue holds the pending fetches, in read order.
+type queue []<-chan result
 
-type answer struct {
+type result struct {
 	content *fetched
 	err     error
 }
 
 func (q *queue) add(ctx context.Context, store Store, key string) {
-	one := make(chan answer, 1)
+	one := make(chan result, 1)
 	go func() {
 		content, err := fetch(ctx, store, key)
-		one <- answer{content, err}
+		one <- result{content, err}
 	}()
 	*q = append(*q, one)
 }
 
-// first waits for the next object and yields it.
+// first waits for the next object and yields it. It reports whether the consumer wants more.
 func (q *queue) first(yield func(*fetched, error) bool) bool {
-	a := <-(*q)[0]
+	r := <-(*q)[0]
 	*q = (*q)[1:]
-	if a.err == nil {
-		defer a.content.close()
+	if r.err == nil {
+		defer r.content.close()
 	}
-	return yield(a.content, a.err)
+	return yield(r.content, r.err)
 }
 
-// drain yields all that are left, and reports whether more are wanted.
+// drain yields the remaining objects, and reports whether the consumer wants more.
 func (q *queue) drain(yield func(*fetched, error) bool) bool {
 	for len(*q) > 0 {
 		if !q.first(yield) {
@@ -82,11 +82,12 @@ func (q *queue) drain(yield func(*fetched, error) bool) bool {
 	return true
 }
 
-// discard waits for what nobody wants any more, so that no request outlives its reader.
+// discard waits for the remaining fetches and closes their results, so that no request
+// outlives its reader.
 func (q *queue) discard() {
 	for _, one := range *q {
-		if a := <-one; a.err == nil {
-			a.content.close()
+		if r := <-one; r.err == nil {
+			r.content.close()
 		}
 	}
 }

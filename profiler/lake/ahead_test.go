@@ -16,22 +16,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// slowStore has objects whose content is their key. Each takes a time of its own.
+// slowStore has objects whose content is their key. answer says how long each takes.
 type slowStore struct {
 	Store
 	answer func(key string) (time.Duration, error)
 
-	mu    sync.Mutex
-	begun int // calls of Get
-	going int // of those, whose body is not closed
-	most  int // that went at one time
+	mu       sync.Mutex
+	begun    int // calls of Get
+	inFlight int // of those, with a body not yet closed
+	most     int // in flight at a time
 }
 
 func (s *slowStore) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	s.mu.Lock()
 	s.begun++
-	s.going++
-	s.most = max(s.most, s.going)
+	s.inFlight++
+	s.most = max(s.most, s.inFlight)
 	pause, err := s.answer(key)
 	s.mu.Unlock()
 	select {
@@ -55,21 +55,21 @@ type slowBody struct {
 func (b *slowBody) Close() error {
 	b.of.mu.Lock()
 	defer b.of.mu.Unlock()
-	b.of.going--
+	b.of.inFlight--
 	return nil
 }
 
-// counts returns how many objects were asked for, are under way, and were at one time.
+// counts returns how many objects were requested, are in flight, and were at most in flight.
 func (s *slowStore) counts() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return []int{s.begun, s.going, s.most}
+	return []int{s.begun, s.inFlight, s.most}
 }
 
-// aSecond is how long the objects of most tests take.
+// aSecond makes every object take a second.
 func aSecond(string) (time.Duration, error) { return time.Second, nil }
 
-// keysOf yields n keys, and then an error unless it is nil.
+// keysOf yields n keys, then err unless it is nil.
 func keysOf(n int, err error) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for i := range n {
@@ -90,8 +90,8 @@ func text(t *testing.T, content *fetched) string {
 	return string(all)
 }
 
-// Objects come in the order of their keys however long each takes, so many are fetched at
-// one time, and none long before it is read.
+// Objects are yielded in the order of their keys however long each takes. At most prefetch
+// are fetched at a time, and none long before it is read.
 func TestObjectsAreFetchedAhead(t *testing.T) {
 	const n = 100
 	seed := uint64(time.Now().UnixNano())
@@ -106,29 +106,29 @@ func TestObjectsAreFetchedAhead(t *testing.T) {
 			require.Equal(t, content.key, text(t, content))
 			next++
 			if reader.IntN(4) == 0 {
-				time.Sleep(2 * time.Second) // the next ones are fetched meanwhile
+				time.Sleep(2 * time.Second) // meanwhile the next ones are fetched
 			}
-			require.LessOrEqual(t, s.counts()[0], next+fetching-1)
+			require.LessOrEqual(t, s.counts()[0], next+prefetch-1)
 		}
 		require.Equal(t, n, next)
-		require.Equal(t, []int{n, 0, fetching}, s.counts())
+		require.Equal(t, []int{n, 0, prefetch}, s.counts())
 	})
 }
 
-// A reader that takes no time waits for a part of the requests only.
-func TestFetchingAheadIsFaster(t *testing.T) {
+// For a reader that takes no time, requests overlap.
+func TestPrefetchedRequestsOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, n := time.Now(), 0
-		for _, err := range fetchAhead(t.Context(), &slowStore{answer: aSecond}, keysOf(4*fetching, nil)) {
+		for _, err := range fetchAhead(t.Context(), &slowStore{answer: aSecond}, keysOf(4*prefetch, nil)) {
 			require.NoError(t, err)
 			n++
 		}
-		require.Equal(t, 4*fetching, n)
+		require.Equal(t, 4*prefetch, n)
 		require.Equal(t, 4*time.Second, time.Since(began))
 	})
 }
 
-// What cannot be fetched, or found, is an error in its place, by name, even if another
+// A failed fetch, or listing, is an error in its place that names the key, even if another
 // one fails sooner.
 func TestErrorsKeepTheirPlace(t *testing.T) {
 	broken, lost := errors.New("broken"), errors.New("lost")
@@ -155,8 +155,9 @@ func TestErrorsKeepTheirPlace(t *testing.T) {
 	})
 }
 
-// Nothing is under way once nobody reads, and a context that ends ends the requests.
-func TestReadersThatStop(t *testing.T) {
+// No request is in flight once the reader stops, and cancelling the context cancels the
+// requests.
+func TestReaderStopsEarly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowStore{answer: func(key string) (time.Duration, error) {
 			if key == "key 0" {
@@ -169,7 +170,7 @@ func TestReadersThatStop(t *testing.T) {
 			require.NoError(t, err)
 			break
 		}
-		require.Equal(t, []int{fetching, 0}, s.counts()[:2])
+		require.Equal(t, []int{prefetch, 0}, s.counts()[:2])
 
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()

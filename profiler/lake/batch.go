@@ -9,8 +9,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// Batch takes all rows of an attempt or a cluster: a tables.Sink. Nothing is in the lake
-// before Commit. It is for one goroutine, and ends with Commit or Discard.
+// Batch collects all rows of an attempt or a cluster; it is a tables.Sink. Nothing reaches
+// the lake before Commit. It is for one goroutine, and ends with Commit or Discard.
 type Batch struct {
 	lake     *Lake
 	key      string // of the manifest
@@ -24,13 +24,13 @@ type Batch struct {
 
 // Written says what a commit did.
 type Written struct {
-	Objects int   // written; 0 if the lake held the same rows
-	Removed int   // objects of tables that have no rows any more
+	Objects int   // written; 0 if the lake already held the same rows
+	Removed int   // objects of tables that no longer have rows
 	Bytes   int64 // of the objects written
 	Rows    map[tables.Name]int64
 }
 
-// definitions are the tables by name.
+// definitions maps names to tables.
 var definitions = func() map[tables.Name]tables.Definition {
 	all := map[tables.Name]tables.Definition{}
 	for _, d := range tables.All() {
@@ -68,7 +68,7 @@ func (b *Batch) put(row tables.Row) error {
 	return writer.put(row)
 }
 
-// Discard ends the batch without a trace. After Commit it does nothing.
+// Discard ends the batch and writes nothing. After Commit it does nothing.
 func (b *Batch) Discard() {
 	if b.ended {
 		return
@@ -77,12 +77,12 @@ func (b *Batch) Discard() {
 	for _, writer := range b.writers {
 		writer.close()
 	}
-	b.lake.ended(b.key)
+	b.lake.end(b.key)
 }
 
 // Commit writes the objects that differ from those in the lake, removes those of tables
-// that have no rows any more, and ends the batch. final says that the source will never
-// have more; fingerprint is what Current compares. The lake must be locked.
+// that no longer have rows, and ends the batch. final means that the source will never have
+// more; Current compares the fingerprint. The lake must be locked.
 func (b *Batch) Commit(ctx context.Context, final bool, fingerprint string) (Written, error) {
 	if b.ended {
 		return Written{}, fmt.Errorf("write %s: the batch has ended", b.name)
@@ -105,7 +105,7 @@ func (b *Batch) Commit(ctx context.Context, final bool, fingerprint string) (Wri
 	return written, nil
 }
 
-// finish ends the writers, and enters what they wrote in the manifest.
+// finish completes the files and records them in the manifest.
 func (b *Batch) finish() (map[tables.Name]*spool, error) {
 	if b.failed != nil {
 		return nil, b.failed
@@ -160,7 +160,7 @@ func (b *Batch) commit(ctx context.Context, files map[tables.Name]*spool) (Writt
 }
 
 // differences lists the tables whose objects must be written, applications last, and the
-// keys to remove. What an interrupted commit left behind is unknown: all is written.
+// keys to remove. After an interrupted commit the objects are unknown, so all are written.
 func (m *manifest) differences(before *manifest) (changed []tables.Name, stale []string) {
 	if before == nil {
 		before = &manifest{}
@@ -183,7 +183,7 @@ func (m *manifest) differences(before *manifest) (changed []tables.Name, stale [
 		}
 	}
 	slices.Sort(changed)
-	// Whoever joins with applications sees none of a new attempt before it is complete.
+	// A join with applications shows no rows of a new attempt before it is complete.
 	if i := slices.Index(changed, (*tables.Application)(nil).Table()); i >= 0 {
 		changed = append(slices.Delete(changed, i, i+1), (*tables.Application)(nil).Table())
 	}

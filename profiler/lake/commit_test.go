@@ -11,8 +11,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// The same rows write nothing; other rows only their object; a table without rows and a
-// day that was wrong lose theirs.
+// Committing the same rows writes nothing, and changed rows only their object. A table that
+// no longer has rows, or moves to another day, loses its old object.
 func TestCommitWritesWhatDiffers(t *testing.T) {
 	dir := t.TempDir()
 	l := openLocked(t, dir)

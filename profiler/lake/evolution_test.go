@@ -15,8 +15,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// olderJobs adds to a lake a file of jobs that an older program wrote, which did not yet
-// know some columns.
+// olderJobs adds a file of jobs to a lake, from an older program that lacked some columns.
 func olderJobs(t *testing.T, l *lake.Lake, dir string) tables.Attempt {
 	t.Helper()
 	id := tables.Attempt{Cluster: tables.Cluster{ClusterID: "older", ClusterName: "older"}, ApplicationID: "application_1_0009"}
@@ -66,8 +65,8 @@ func olderFile(t *testing.T, job tables.Job, version string) []byte {
 	return file.Bytes()
 }
 
-// A file that lacks columns reads as if they were null; one of a newer schema version, or
-// of no lake, is refused by name.
+// Columns that a file lacks read as null. A file of a newer schema version, or not of a
+// lake, is an error that names it.
 func TestOldAndNewFiles(t *testing.T) {
 	dir := t.TempDir()
 	l := openLocked(t, dir)
@@ -98,7 +97,7 @@ func TestOldAndNewFiles(t *testing.T) {
 	require.ErrorContains(t, err, "not a file of this lake")
 }
 
-// What a newer program says of an attempt is not overwritten.
+// An attempt that a newer program wrote is not overwritten.
 func TestNewerManifestIsKept(t *testing.T) {
 	dir := t.TempDir()
 	l := openLocked(t, dir)

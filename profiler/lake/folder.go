@@ -19,8 +19,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Folder is a Store in a folder of this machine. Files whose name starts with a dot are
-// its own: those not yet complete, in parts, and the lock of Swap.
+// Folder is a Store in a local folder. Files whose names start with a dot are internal:
+// incomplete files, in parts, and Swap's lock.
 type Folder struct {
 	root *os.Root
 	path string
@@ -28,14 +28,14 @@ type Folder struct {
 	folders sync.RWMutex
 }
 
-// parts is where files are until they are complete. One that is older than abandoned is
-// from a killed process.
+// parts is the folder of incomplete files. One that is older than abandoned was left by a
+// killed process.
 const (
 	parts     = ".parts"
 	abandoned = time.Hour
 )
 
-// NewFolder opens a folder and creates it if there is none.
+// NewFolder opens a folder, creating it if necessary.
 func NewFolder(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("create the lake's folder: %w", err)
@@ -47,7 +47,7 @@ func NewFolder(dir string) (*Folder, error) {
 	f := &Folder{root: root, path: dir}
 	if err := f.tidy(); err != nil {
 		_ = root.Close()
-		return nil, fmt.Errorf("remove what killed processes left in the lake's folder: %w", err)
+		return nil, fmt.Errorf("remove leftovers of killed processes from the lake's folder: %w", err)
 	}
 	return f, nil
 }
@@ -67,7 +67,7 @@ func (f *Folder) tidy() error {
 			err = errors.Join(err, failed)
 		}
 	}
-	return err // NewFolder says what was done
+	return err // NewFolder names the operation
 }
 
 // Close releases the folder.
@@ -87,7 +87,7 @@ func (f *Folder) Get(_ context.Context, key string) (io.ReadCloser, error) {
 	return file, nil
 }
 
-// Put writes a file beside the old one, flushes it to the disk and renames it.
+// Put writes a file beside the old one, flushes it to disk and renames it.
 func (f *Folder) Put(ctx context.Context, key string, body io.ReadSeeker) error {
 	if err := f.put(ctx, key, body); err != nil {
 		return fmt.Errorf("write %s in %s: %w", key, f.path, err)
@@ -123,7 +123,7 @@ func (f *Folder) put(ctx context.Context, key string, body io.Reader) error {
 	return err // Put names the file
 }
 
-// move gives a complete file its name.
+// move renames a complete file to its key.
 func (f *Folder) move(part, key string) error {
 	f.folders.RLock()
 	defer f.folders.RUnlock()
@@ -133,7 +133,7 @@ func (f *Folder) move(part, key string) error {
 	return f.root.Rename(part, key) // Put names the file
 }
 
-// Swap holds a lock of the folder while it compares and writes.
+// Swap holds the folder's lock while it compares and writes.
 func (f *Folder) Swap(ctx context.Context, key string, old, content []byte) error {
 	lock := flock.New(filepath.Join(f.path, ".lock"))
 	if err := lock.Lock(); err != nil {
@@ -153,13 +153,13 @@ func (f *Folder) Swap(ctx context.Context, key string, old, content []byte) erro
 	return f.Put(ctx, key, bytes.NewReader(content))
 }
 
-// List walks the folder that a prefix names or begins in.
+// List walks the deepest folder that holds every key with the prefix.
 func (f *Folder) List(ctx context.Context, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		dir := path.Clean(path.Dir(prefix + "x"))
 		err := fs.WalkDir(f.root.FS(), dir, func(name string, entry fs.DirEntry, err error) error {
 			switch {
-			case errors.Is(err, fs.ErrNotExist): // the folder, or what was removed meanwhile
+			case errors.Is(err, fs.ErrNotExist): // no such folder, or an entry removed meanwhile
 				return nil
 			case err != nil:
 				return err
@@ -180,7 +180,7 @@ func (f *Folder) List(ctx context.Context, prefix string) iter.Seq2[string, erro
 	}
 }
 
-// Folders lists the folders in a folder.
+// Folders lists the subfolders of a folder.
 func (f *Folder) Folders(_ context.Context, prefix string) ([]string, error) {
 	entries, err := fs.ReadDir(f.root.FS(), path.Clean(prefix))
 	if errors.Is(err, fs.ErrNotExist) {

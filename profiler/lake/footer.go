@@ -11,10 +11,10 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// unbounded lists the paths of the columns whose least and greatest values are not
-// written: texts of any length. parquet-go keeps those of every page in memory, uncut, and
-// writes them uncut in the footer: the plans of two executions would take more room there
-// than all plans do compressed. Columns with a dictionary have short values that repeat.
+// unbounded lists the paths of the columns written without minimum and maximum: strings of
+// any length. parquet-go keeps the bounds of every page in memory, and writes them to the
+// footer, untruncated: the plans of two executions would take more space there than all
+// plans do compressed. Dictionary columns have short values that repeat.
 func unbounded(schema *parquet.Schema) (paths [][]string) {
 	for _, path := range schema.Columns() {
 		leaf, _ := schema.Lookup(path...)
@@ -26,8 +26,8 @@ func unbounded(schema *parquet.Schema) (paths [][]string) {
 	return paths
 }
 
-// tail passes on what parquet-go writes, and holds back the end of a file, to leave out
-// its page index.
+// tail passes on parquet-go's output, but holds back the end of the file to drop its page
+// index.
 type tail struct {
 	to     io.Writer
 	passed int64
@@ -43,21 +43,21 @@ func (t *tail) Write(p []byte) (int, error) {
 	return n, err // parquet-go wraps it
 }
 
-// finish writes the end of a file without the page index. Of a column whose bounds are
-// not written the index would say that all its values are empty, and a reader that
-// believes it, as Spark does, skips pages that have what it looks for. Without an index
-// readers skip row groups, by the bounds in the footer.
+// finish writes the end of the file without the page index. For a column without bounds
+// the index would say that all values are empty, and a reader that trusts it, as Spark
+// does, would skip pages with matching rows. Without an index readers skip whole row
+// groups, by the bounds in the footer.
 func (t *tail) finish() error {
 	// https://parquet.apache.org/docs/file-format/: row groups, page index, footer, the
 	// footer's length, "PAR1".
 	held := t.held.Bytes()
 	const end = 8
 	if len(held) < end {
-		return fmt.Errorf("the end of a Parquet file has %d bytes", len(held))
+		return fmt.Errorf("the end of a Parquet file has only %d bytes", len(held))
 	}
 	begin := int64(len(held)) - end - int64(binary.LittleEndian.Uint32(held[len(held)-end:]))
 	if begin < 0 {
-		return fmt.Errorf("the footer of a Parquet file begins %d bytes before its end", -begin)
+		return fmt.Errorf("the footer of a Parquet file begins %d bytes before the part held back", -begin)
 	}
 	protocol := new(thrift.CompactProtocol)
 	var footer format.FileMetaData
@@ -74,7 +74,7 @@ func (t *tail) finish() error {
 		}
 	}
 	if index < 0 {
-		return fmt.Errorf("the page index of a Parquet file begins %d bytes before its end", -index)
+		return fmt.Errorf("the page index of a Parquet file begins %d bytes before the part held back", -index)
 	}
 	corrected, err := thrift.Marshal(protocol, &footer)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// Whatever ids an application gives itself, its rows stay within the lake, apart from
-// those of others, and where Spark and DuckDB see them.
+// Whatever ids an application chooses, its rows stay inside the lake, separate from those of
+// others, and visible to Spark and DuckDB.
 func TestHostileIDs(t *testing.T) {
 	ids := []string{
 		"../../../etc/passwd", "..", ".", "/", "_SUCCESS", ".hidden", "a/b", "a%2fb", "a~2fb", "a.b", "a b", "a\nb", "a\x00b", "{a,b}*?[c]",

@@ -12,7 +12,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// dying is a store that dies with its writer after some changes.
+// dying is a store that fails all changes but the next left ones, as if its writer had died.
 type dying struct {
 	lake.Store
 	left int
@@ -41,9 +41,9 @@ func (d *dying) Delete(ctx context.Context, key string) error {
 	return d.Store.Delete(ctx, key)
 }
 
-// Interrupted after any change, a commit, a removal and their repetition leave what an
-// undisturbed writer leaves, though the source says something else the next time: other
-// rows, other tables, another day.
+// A commit or removal that is interrupted after any change, and then repeated, leaves what an
+// undisturbed writer leaves, even if the source has changed since: other rows, other
+// tables, another day.
 func TestInterruptedAtEveryStep(t *testing.T) {
 	app, done := &tables.Application{Attempt: attempt}, &tables.Application{Attempt: attempt, Completed: true}
 	job, phase := &tables.Job{Attempt: attempt, JobID: 1}, &tables.Phase{Attempt: attempt, Phase: "compute"}
@@ -67,7 +67,8 @@ func TestInterruptedAtEveryStep(t *testing.T) {
 		return err
 	}
 	steps := []func(*lake.Lake) error{put(app, job), put(done, phase), put(done, job, phase), put(app), remove}
-	// in runs steps in a lake, each after the death of the writer that the last one had.
+	// in runs steps in a lake, each with a writer of its own; that of the second step dies after
+	// left changes.
 	in := func(dir string, steps []func(*lake.Lake) error, left int) (died bool) {
 		store := &dying{Store: folder(t, dir), left: 1 << 30}
 		for i, step := range steps {

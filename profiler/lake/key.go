@@ -17,12 +17,12 @@ const (
 	leaseKey         = "_manifest/writer.json"
 )
 
-// longest is how many bytes each part of a file's name may have: together they stay below
-// the 255 bytes of a file system, and a key below the 1,024 bytes of S3.
-const longest = 44
+// maxPart is the maximum length of a part of a file's name, in bytes: names stay below a file
+// system's limit of 255 bytes, and keys below S3's of 1,024.
+const maxPart = 44
 
-// attemptName names an attempt in keys. The place where the rows were read is no part of
-// it: rows of logs replace those of REST.
+// attemptName returns an attempt's name in keys. It leaves out the source: rows from logs
+// replace those from REST.
 func attemptName(id tables.Attempt) string {
 	return strings.Join([]string{
 		part(id.ApplicationID), part(id.AttemptID), part(id.ClusterID), part(id.Region), part(id.Account),
@@ -33,10 +33,10 @@ func clusterName(id tables.Cluster) string {
 	return strings.Join([]string{part(id.ClusterID), part(id.Region), part(id.Account)}, ".")
 }
 
-// part makes an id safe as part of a file's name: ASCII letters, digits, "_" and "-" stay,
-// any other byte becomes ~ and two hexadecimal digits. An empty id is "-"; a long one is
-// cut and gets a hash. Ids come from event logs, so anybody who runs a Spark application
-// chooses them. Two ids never give the same part.
+// part escapes an id for use in a file's name: ASCII letters, digits, and "_" and "-" after
+// the first byte are kept, any other byte becomes ~ and two hex digits. An empty id is "-"; a
+// long one is truncated and gets a hash. Ids come from event logs, so anyone who runs a Spark
+// application can choose them. No two ids have the same part.
 func part(id string) string {
 	if id == "" {
 		return "-"
@@ -51,12 +51,12 @@ func part(id string) string {
 		}
 		fmt.Fprintf(&b, "~%02x", c)
 	}
-	if b.Len() <= longest {
+	if b.Len() <= maxPart {
 		return b.String()
 	}
 	sum := sha256.Sum256([]byte(id))
-	// "~~" is in no escaped id.
-	return b.String()[:longest-18] + "~~" + hex.EncodeToString(sum[:8])
+	// No escaped id contains "~~".
+	return b.String()[:maxPart-18] + "~~" + hex.EncodeToString(sum[:8])
 }
 
 // objectKey returns the key of an object, without the lake's prefix.
@@ -64,7 +64,7 @@ func objectKey(table tables.Name, day, name string) string {
 	return fmt.Sprintf("%s/dt=%s/%s.parquet", table, day, name)
 }
 
-// day returns the partition of an instant. An unknown one is in 1970.
+// day returns the partition of a time. The zero time is in 1970.
 func day(at time.Time) string {
 	if at.IsZero() {
 		at = time.Unix(0, 0)

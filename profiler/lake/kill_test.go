@@ -19,7 +19,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// writerVariable is set in the process that writes a lake until it is killed: the folder.
+// writerVariable is set to the lake's folder in the process that writes until it is killed.
 const writerVariable = "OBSERVATORY_LAKE_WRITER"
 
 func TestMain(m *testing.M) {
@@ -33,11 +33,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// clusters is on how many clusters the real application of these tests seems to have run.
+// clusters is the number of clusters on which the application seems to have run.
 const clusters = 4
 
-// writeReal writes the rows of a real log as if it had run on so many clusters, unless the
-// lake has them. A first look finds no tasks and is not final.
+// writeReal writes the rows of a real log as if its application had run on each of the
+// clusters, unless the lake has them. An attempt that is not final has no tasks.
 func writeReal(ctx context.Context, dir string, clusters int, final bool) error {
 	store, err := lake.NewFolder(dir)
 	if err != nil {
@@ -74,12 +74,12 @@ func writeReal(ctx context.Context, dir string, clusters int, final bool) error 
 	return errors.Join(lease.Unlock(ctx), store.Close())
 }
 
-// A writer that is killed at any moment and started again leaves the bytes of one that was
-// not disturbed. Every other kill waits for a commit.
+// A writer that is killed at any moment and restarted leaves the bytes of one that was not
+// disturbed. Every other kill waits for a commit.
 func TestKilledWriterResumes(t *testing.T) {
 	const kills = 20
 	r := seeded(t)
-	// The lake that every writer finds: an earlier look at half of the attempts.
+	// The lake that every writer finds: half of the attempts, not yet final.
 	earlier := t.TempDir()
 	require.NoError(t, writeReal(t.Context(), earlier, clusters/2, false))
 	begin := func() string {
@@ -103,7 +103,7 @@ func TestKilledWriterResumes(t *testing.T) {
 		}
 		time.AfterFunc(after, func() { _ = writer.Process.Kill() })
 		if writer.Wait() == nil {
-			continue // it had ended
+			continue // it had already ended
 		}
 		killed++
 		if unfinished(t, dir) > 0 {
@@ -112,7 +112,7 @@ func TestKilledWriterResumes(t *testing.T) {
 		require.NoError(t, startWriter(t, dir).Wait())
 		require.Equal(t, want, files(t, dir))
 	}
-	t.Logf("killed %d times within %s, %d times in the middle of a commit", killed, took, interrupted)
+	t.Logf("killed %d times within %s, %d times during a commit", killed, took, interrupted)
 	require.NotZero(t, interrupted)
 	require.NoError(t, startWriter(t, undisturbed).Wait())
 	require.Equal(t, want, files(t, undisturbed), "a second run writes nothing")
@@ -128,7 +128,7 @@ func startWriter(t *testing.T, dir string) *exec.Cmd {
 	return cmd
 }
 
-// unfinished counts the manifests of commits that have not ended.
+// unfinished counts the manifests of unfinished commits.
 func unfinished(t *testing.T, dir string) (n int) {
 	t.Helper()
 	manifests, err := filepath.Glob(filepath.Join(dir, "history/_manifest/*/*.json"))

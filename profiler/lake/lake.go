@@ -13,19 +13,19 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// Lake is the tables under a prefix of a store. Its methods may be called at the same time.
+// Lake is the tables under a prefix of a store. Its methods may be called concurrently.
 type Lake struct {
 	ctx    context.Context
 	store  Store
 	prefix string
 
 	mu    sync.Mutex
-	open  map[string]bool // keys of the manifests of batches under way
+	open  map[string]bool // manifest keys of open batches
 	lease *Lease
 }
 
 // Open returns the lake under a prefix, which is empty or ends in a slash. A lake that
-// does not exist is empty. ctx ends the requests of methods that take none.
+// does not exist is empty. ctx bounds the requests of methods that take no context.
 func Open(ctx context.Context, store Store, prefix string) (*Lake, error) {
 	if prefix != "" && !strings.HasSuffix(prefix, "/") {
 		return nil, fmt.Errorf("prefix of the lake %q: must end in a slash; write %q", prefix, prefix+"/")
@@ -33,20 +33,20 @@ func Open(ctx context.Context, store Store, prefix string) (*Lake, error) {
 	return &Lake{ctx: ctx, store: store, prefix: prefix, open: map[string]bool{}}, nil
 }
 
-// Held is what the lake holds of an attempt.
+// Held is an attempt's data in the lake.
 type Held struct {
 	store   Store
 	prefix  string
 	objects map[tables.Name]object
 }
 
-// Rows returns how many rows of a table there are.
+// Rows returns the number of rows in a table.
 func (h Held) Rows(name tables.Name) int64 { return h.objects[name].Rows }
 
-// Current returns what the lake holds of an attempt if that is all that a source with this
-// fingerprint will ever say of it, in this version of the schema: it need not be read
-// again. It asks the store; if that fails, nothing is current, and Commit will say what is
-// wrong.
+// Current returns an attempt's data, and whether it is complete: a source with this
+// fingerprint will never have more, and the schema version is the present one, so the
+// attempt need not be read again. If the store cannot be read the data counts as
+// incomplete, and Commit will return the error.
 func (l *Lake) Current(id tables.Attempt, fingerprint string) (Held, bool) {
 	m := l.current(attemptManifest(id), fingerprint)
 	if m == nil {
@@ -55,12 +55,12 @@ func (l *Lake) Current(id tables.Attempt, fingerprint string) (Held, bool) {
 	return Held{l.store, l.prefix, m.Objects}, true
 }
 
-// IsClusterCurrent reports whether the same holds for the rows of a cluster.
+// IsClusterCurrent reports whether the rows of a cluster are complete in the same sense.
 func (l *Lake) IsClusterCurrent(id tables.Cluster, fingerprint string) bool {
 	return l.current(clusterManifest(id), fingerprint) != nil
 }
 
-// current returns a manifest if it is final and of a fingerprint, else nil.
+// current returns the manifest if it is final and has the fingerprint, else nil.
 func (l *Lake) current(key, fingerprint string) *manifest {
 	m, err := readManifest(l.ctx, l.store, l.prefix+key)
 	if err != nil || m == nil || !m.Final || m.Writing || m.Fingerprint != fingerprint || m.SchemaVersion != tables.SchemaVersion {
@@ -69,8 +69,8 @@ func (l *Lake) current(key, fingerprint string) *manifest {
 	return m
 }
 
-// Begin starts a batch of all rows of an attempt. start is when the application started,
-// the zero time if that is unknown; it gives the partition.
+// Begin starts a batch of all rows of an attempt. start is when the application started, or
+// the zero time if unknown; it determines the partition.
 func (l *Lake) Begin(id tables.Attempt, start time.Time) (*Batch, error) {
 	if id.ApplicationID == "" || id.ClusterID == "" {
 		return nil, fmt.Errorf("application %q of cluster %q: an attempt in the lake needs the ids of both", id.ApplicationID, id.ClusterID)
@@ -82,7 +82,7 @@ func (l *Lake) Begin(id tables.Attempt, start time.Time) (*Batch, error) {
 }
 
 // BeginCluster starts a batch of all rows of a cluster. created is when the cluster was
-// created, the zero time if that is unknown.
+// created, or the zero time if unknown.
 func (l *Lake) BeginCluster(id tables.Cluster, created time.Time) (*Batch, error) {
 	if id.ClusterID == "" {
 		return nil, fmt.Errorf("cluster %q: a cluster in the lake needs an id", id.ClusterName)
@@ -96,13 +96,13 @@ func (l *Lake) begin(key, name string, scope tables.Scope, m manifest) (*Batch, 
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.open[key] {
-		return nil, fmt.Errorf("%s: another batch of it is under way", key)
+		return nil, fmt.Errorf("%s: another batch for it is open", key)
 	}
 	l.open[key] = true
 	return newBatch(l, key, name, scope, m), nil
 }
 
-func (l *Lake) ended(key string) {
+func (l *Lake) end(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.open, key)
@@ -111,19 +111,19 @@ func (l *Lake) ended(key string) {
 func attemptManifest(id tables.Attempt) string { return attemptManifests + attemptName(id) + ".json" }
 func clusterManifest(id tables.Cluster) string { return clusterManifests + clusterName(id) + ".json" }
 
-// put, remove and writeManifest change the store while this process may.
+// put, remove and writeManifest change the store if this process holds the lease.
 func (l *Lake) put(ctx context.Context, key string, content io.ReadSeeker) error {
-	if err := l.writable(); err != nil {
+	if err := l.checkLease(); err != nil {
 		return err
 	}
-	return l.store.Put(ctx, l.prefix+key, content) // names the object
+	return l.store.Put(ctx, l.prefix+key, content) // the error names the object
 }
 
 func (l *Lake) remove(ctx context.Context, key string) error {
-	if err := l.writable(); err != nil {
+	if err := l.checkLease(); err != nil {
 		return err
 	}
-	return l.store.Delete(ctx, l.prefix+key) // names the object
+	return l.store.Delete(ctx, l.prefix+key) // the error names the object
 }
 
 func (l *Lake) writeManifest(ctx context.Context, key string, m *manifest) error {

@@ -25,8 +25,8 @@ import (
 // start is when the applications of these tests start.
 var start = time.Date(2026, 11, 24, 23, 59, 59, 0, time.FixedZone("", -3600))
 
-// fill sets every field at random; pointers and lists are empty now and then. Keys are
-// small, so that they repeat and are out of order.
+// fill sets every field at random; some pointers and lists are empty. Strings are drawn from
+// few values, so that they repeat and are out of order.
 func fill(r *rand.Rand, v reflect.Value) {
 	switch v.Kind() { // rows have no other kinds
 	case reflect.Struct:
@@ -56,7 +56,7 @@ func fill(r *rand.Rand, v reflect.Value) {
 	}
 }
 
-// rows returns up to n rows of every table of a scope, with different keys.
+// rows returns up to n rows of every table of a scope, with distinct keys.
 func rows(r *rand.Rand, scope tables.Scope, n int) (all []tables.Row) {
 	for _, d := range tables.All() {
 		if d.Scope != scope {
@@ -75,7 +75,7 @@ func rows(r *rand.Rand, scope tables.Scope, n int) (all []tables.Row) {
 	return all
 }
 
-// keyOf returns the values of a row's key; absent ones are nil.
+// keyOf returns the values of a row's key; null ones are nil.
 func keyOf(d tables.Definition, row reflect.Value) (key []any) {
 	for _, name := range d.Key {
 		for _, field := range reflect.VisibleFields(d.Type) {
@@ -97,7 +97,7 @@ func keyOf(d tables.Definition, row reflect.Value) (key []any) {
 	return key
 }
 
-// compareKeys orders keys; an absent value comes first.
+// compareKeys orders keys; nil comes first.
 func compareKeys(a, b []any) int {
 	for i := range a {
 		c := 0
@@ -161,8 +161,8 @@ var attempt = tables.Attempt{
 	Cluster: tables.Cluster{Region: "eu-west-1", ClusterID: "j-1"}, ApplicationID: "application_1_0001", AttemptID: "1",
 }
 
-// Rows of every table come back as they were, ordered by their key (tasks as they came),
-// and the same rows in another order give the same bytes.
+// Rows of every table are read back unchanged, ordered by key (tasks as they arrived), and
+// the same rows in another order yield the same bytes.
 func TestRowsComeBack(t *testing.T) {
 	r := seeded(t)
 	dir, other := t.TempDir(), t.TempDir()
@@ -199,7 +199,7 @@ func TestRowsComeBack(t *testing.T) {
 	l = openLocked(t, other)
 	b, err = l.Begin(attempt, start)
 	require.NoError(t, err)
-	slices.SortStableFunc(all, func(a, b tables.Row) int { // by table, but for tasks any order
+	slices.SortStableFunc(all, func(a, b tables.Row) int { // by table
 		return cmp.Compare(a.Table(), b.Table())
 	})
 	shuffled := slices.DeleteFunc(slices.Clone(all), func(row tables.Row) bool {
@@ -237,7 +237,7 @@ func count(scope tables.Scope) (n int) {
 	return n
 }
 
-// comesBack compares the rows of a table in the lake with those of its type in put.
+// comesBack compares the rows of a table in the lake with those that were put.
 func comesBack[T any, P interface {
 	*T
 	tables.Row
@@ -264,7 +264,7 @@ func comesBack[T any, P interface {
 	require.Equal(t, normal(want), normal(got), d.Name)
 }
 
-// normal renders rows as JSON, where lists that are empty and absent are alike.
+// normal renders rows as JSON, in which empty and absent lists are equal.
 func normal[T any](rows []T) string {
 	text, err := json.MarshalIndent(rows, "", " ")
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// A table that is larger than what is sorted in memory comes out in order, in the same
-// bytes whatever the order of arrival, and in bounded memory.
+// A table too large to be sorted in memory is read back in order, and has the same bytes
+// whatever the order of arrival.
 func TestLargeTables(t *testing.T) {
 	r := seeded(t)
 	const executions = 300
@@ -61,15 +61,15 @@ func largeSQL(id int64) *tables.SQL {
 	return &tables.SQL{Attempt: attempt, SQLID: id, RawJSON: plan.String(), JobIDs: []int64{id}}
 }
 
-// Tasks keep the order in which they came, and are written while they come, in several
-// row groups and in bounded memory.
+// Tasks keep the order of arrival, and are written as they arrive, in several row groups
+// and in bounded memory.
 func TestManyTasks(t *testing.T) {
 	dir := t.TempDir()
 	l := openLocked(t, dir)
 	b, err := l.Begin(attempt, start)
 	require.NoError(t, err)
 	const tasks = 250_000
-	// Values that do not compress, so that few tasks fill a row group.
+	// Incompressible values, so that few tasks fill a row group.
 	value := func(task, metric int64) int64 { return int64(uint64(task*31+metric+1) * 0x9E3779B97F4A7C15 >> 1) }
 	task := tables.Task{Attempt: attempt} // reused: a sink keeps no row
 	metrics := reflect.ValueOf(&task.TaskMetrics).Elem()

@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// leaseLasts is how long a writer that died without a word keeps others out; a live one
-// renews its lease three times as often.
-const leaseLasts = time.Minute
+// leaseDuration is how long a killed writer keeps others out. A live one renews its lease
+// three times in this time.
+const leaseDuration = time.Minute
 
 // Lease is the right to write to a lake.
 type Lease struct {
 	lake *Lake
 	stop context.CancelFunc
-	gone chan struct{} // closed when renewal has ended
+	gone chan struct{} // closed once renewal has stopped
 
 	mu      sync.Mutex
 	content []byte    // in the store
@@ -47,14 +47,14 @@ type HeldError struct {
 }
 
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("%s (process %d on %s) writes to this lake: wait until it has ended; if it was killed, until %s",
+	return fmt.Sprintf("%s (process %d on %s) is writing to this lake: wait until it has ended; if it was killed, wait until %s",
 		e.Owner, e.Process, e.Host, e.Until.UTC().Format(time.RFC3339))
 }
 
-// Lock makes this process the lake's only writer until Unlock; it returns a HeldError if
-// another one is. owner is what that error calls it. The lease of a process of this
-// machine that is no more, or of an earlier one with this process's id (a container that
-// was restarted), is taken over at once.
+// Lock makes this process the lake's only writer until Unlock, or returns a HeldError if
+// there is another one. owner names this process in the HeldErrors of others. The lease of
+// a dead process of this machine, or of an earlier one with this process's id (in a
+// container that was restarted), is taken over at once.
 func (l *Lake) Lock(ctx context.Context, owner string) (*Lease, error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -81,28 +81,28 @@ func (l *Lake) Lock(ctx context.Context, owner string) (*Lease, error) {
 	return held, nil
 }
 
-// heldBy returns a HeldError if the content is the lease of a writer that may be alive.
+// heldBy returns a HeldError if content is the lease of a writer that may still be alive.
 func heldBy(content []byte, host string) error {
 	if content == nil {
 		return nil
 	}
-	var of lease
-	if err := json.Unmarshal(content, &of); err != nil {
+	var other lease
+	if err := json.Unmarshal(content, &other); err != nil {
 		return fmt.Errorf("read the lake's lease %s: %w", leaseKey, err)
 	}
-	ended := of.Host == host && (of.Process == os.Getpid() || errors.Is(syscall.Kill(of.Process, 0), syscall.ESRCH))
-	if ended || time.Now().After(of.Expires) {
+	ended := other.Host == host && (other.Process == os.Getpid() || errors.Is(syscall.Kill(other.Process, 0), syscall.ESRCH))
+	if ended || time.Now().After(other.Expires) {
 		return nil
 	}
-	return &HeldError{Owner: of.Owner, Host: of.Host, Process: of.Process, Until: of.Expires}
+	return &HeldError{Owner: other.Owner, Host: other.Host, Process: other.Process, Until: other.Expires}
 }
 
 func (h *Lease) renew(ctx context.Context, mine lease) error {
 	now := time.Now()
-	mine.Expires = now.Add(leaseLasts).UTC().Truncate(time.Second)
+	mine.Expires = now.Add(leaseDuration).UTC().Truncate(time.Second)
 	content, err := json.Marshal(mine)
 	if err != nil {
-		return err // callers say what was done
+		return err // callers name the operation
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,14 +111,14 @@ func (h *Lease) renew(ctx context.Context, mine lease) error {
 			return err // names the object
 		}
 	}
-	h.content, h.expires = content, now.Add(leaseLasts)
+	h.content, h.expires = content, now.Add(leaseDuration)
 	return nil
 }
 
 // keep renews the lease until it is lost or ctx is done.
 func (h *Lease) keep(ctx context.Context, mine lease) {
 	defer close(h.gone)
-	ticks := time.NewTicker(leaseLasts / 3)
+	ticks := time.NewTicker(leaseDuration / 3)
 	defer ticks.Stop()
 	for {
 		select {
@@ -133,11 +133,11 @@ func (h *Lease) keep(ctx context.Context, mine lease) {
 			h.mu.Unlock()
 			return
 		}
-		// Another error may pass before the lease has expired.
+		// Other errors may be transient: retry until the lease expires.
 	}
 }
 
-// Unlock gives the lake up, after what is under way.
+// Unlock stops the renewal of the lease and gives it up.
 func (h *Lease) Unlock(ctx context.Context) error {
 	h.stop()
 	<-h.gone
@@ -147,7 +147,7 @@ func (h *Lease) Unlock(ctx context.Context) error {
 	if err := h.valid(); err != nil {
 		return err
 	}
-	return h.lake.store.Delete(ctx, h.lake.prefix+leaseKey) // names the object
+	return h.lake.store.Delete(ctx, h.lake.prefix+leaseKey) // the error names the object
 }
 
 func (h *Lease) valid() error {
@@ -155,15 +155,15 @@ func (h *Lease) valid() error {
 	defer h.mu.Unlock()
 	switch {
 	case h.lost != nil:
-		return fmt.Errorf("another writer took this lake over: %w", h.lost)
+		return fmt.Errorf("another writer has taken over this lake: %w", h.lost)
 	case time.Now().After(h.expires):
-		return errors.New("the lease of this lake has expired without being renewed: another writer may have taken it over")
+		return errors.New("the lease of this lake expired without being renewed: another writer may have taken over the lake")
 	}
 	return nil
 }
 
-// writable returns an error unless this process may write.
-func (l *Lake) writable() error {
+// checkLease returns an error unless this process holds a valid lease.
+func (l *Lake) checkLease() error {
 	l.mu.Lock()
 	held := l.lease
 	l.mu.Unlock()

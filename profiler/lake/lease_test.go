@@ -28,8 +28,8 @@ func lock(t *testing.T, dir string) (*lake.Lake, *lake.Lease, error) {
 	return l, lease, err
 }
 
-// A second writer is refused by the name of the first, until that one has ended, its
-// lease has expired, or its process is no more.
+// A second writer is refused, with the name of the first, until that one has ended, its
+// lease has expired, or its process is dead.
 func TestOneWriter(t *testing.T) {
 	host, err := os.Hostname()
 	require.NoError(t, err)
@@ -37,7 +37,7 @@ func TestOneWriter(t *testing.T) {
 	for name, c := range map[string]struct{ lease, refused string }{
 		"another machine": {
 			`{"owner":"first","host":"elsewhere","process":7,"expires":"` + until + `"}`,
-			"first (process 7 on elsewhere) writes to this lake: wait until it has ended; if it was killed, until " + until,
+			"first (process 7 on elsewhere) is writing to this lake: wait until it has ended; if it was killed, wait until " + until,
 		},
 		"a process of this machine": {
 			`{"owner":"first","host":"` + host + `","process":1,"expires":"` + until + `"}`, "first (process 1 on " + host + ")",
@@ -61,7 +61,7 @@ func TestOneWriter(t *testing.T) {
 	}
 }
 
-// Without the lease, or after another writer has taken it, nothing is written.
+// Nothing is written without the lease, or after another writer has taken it.
 func TestCommitNeedsTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -69,7 +69,7 @@ func TestCommitNeedsTheLease(t *testing.T) {
 		put := func(l *lake.Lake) error {
 			b, err := l.Begin(id, start)
 			require.NoError(t, err)
-			// Without rows: what compresses them must not stay behind in the bubble.
+			// Without rows: the shared encoder must not be created in the bubble.
 			_, err = b.Commit(t.Context(), true, "v1")
 			return err
 		}
@@ -93,7 +93,7 @@ func TestCommitNeedsTheLease(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		id.ApplicationID = "b"
-		require.ErrorContains(t, put(l), "another writer took this lake over")
+		require.ErrorContains(t, put(l), "another writer has taken over this lake")
 		require.Equal(t, before, files(t, dir))
 		require.ErrorIs(t, lease.Unlock(context.WithoutCancel(t.Context())), lake.ErrChanged)
 		require.FileExists(t, filepath.Join(dir, "_manifest/writer.json"))

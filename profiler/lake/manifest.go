@@ -10,25 +10,25 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// manifest says what the lake holds of an attempt or a cluster.
+// manifest records what the lake holds of an attempt or a cluster.
 type manifest struct {
 	SchemaVersion int    `json:"schema_version"`
 	Account       string `json:"account,omitempty"`
 	Region        string `json:"region,omitempty"`
 	ClusterID     string `json:"cluster_id"`
-	ApplicationID string `json:"application_id,omitempty"` // of attempts
+	ApplicationID string `json:"application_id,omitempty"` // attempts only
 	AttemptID     string `json:"attempt_id,omitempty"`
 	Day           string `json:"dt"`
 	Fingerprint   string `json:"fingerprint"` // of the source
 	Final         bool   `json:"final"`
-	// Writing is true from before the first object of a commit is written until all are.
+	// Writing is true during a commit, and stays true if the commit is interrupted.
 	Writing bool                   `json:"writing,omitempty"`
 	Objects map[tables.Name]object `json:"objects"`
-	// Stale are the keys that the commit under way removes.
+	// Stale lists the keys that the commit removes.
 	Stale []string `json:"stale,omitempty"`
 }
 
-// object is a Parquet file. Its key has no prefix.
+// object is a Parquet file. Its key is without the lake's prefix.
 type object struct {
 	Key    string `json:"key"`
 	SHA256 string `json:"sha256"`
@@ -36,7 +36,7 @@ type object struct {
 	Bytes  int64  `json:"bytes"`
 }
 
-// readManifest returns nil if there is none.
+// readManifest reads a manifest. It returns nil if there is none.
 func readManifest(ctx context.Context, store Store, key string) (*manifest, error) {
 	raw, err := readAll(ctx, store, key)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -49,13 +49,13 @@ func readManifest(ctx context.Context, store Store, key string) (*manifest, erro
 	if err != nil {
 		return nil, fmt.Errorf("read the manifest %s: %w", key, err)
 	}
-	return m, known(m.SchemaVersion, key)
+	return m, checkVersion(m.SchemaVersion, key)
 }
 
-// known refuses what a newer version of this program wrote.
-func known(version int, key string) error {
+// checkVersion returns an error if a newer version of this program wrote the object.
+func checkVersion(version int, key string) error {
 	if version > tables.SchemaVersion {
-		return fmt.Errorf("%s has schema version %d, but this program knows versions up to %d: use a newer one",
+		return fmt.Errorf("%s has schema version %d, but this program knows versions up to %d: use a newer program",
 			key, version, tables.SchemaVersion)
 	}
 	return nil

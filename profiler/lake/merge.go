@@ -10,9 +10,9 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// merged yields the rows of sorted row groups in one order, equal ones in the order of
-// their groups. A row is valid until the next one. It holds a row, and a page of each
-// column, per group; parquet.MergeRowGroups holds dozens of rows, which may have megabytes.
+// merged yields the rows of sorted row groups in order, equal ones in the order of their
+// groups. A row is valid until the next one. It holds one row, and one page per column, of
+// each group; parquet.MergeRowGroups holds dozens of rows, which may take megabytes.
 func merged(groups []parquet.RowGroup, compare func(a, b parquet.Row) int) iter.Seq2[parquet.Row, error] {
 	return func(yield func(parquet.Row, error) bool) {
 		queue := &mergeQueue{compare: compare}
@@ -54,6 +54,7 @@ type sortedRows struct {
 	one   []parquet.Row
 }
 
+// next reads the next row, and reports whether there is one.
 func (s *sortedRows) next() (bool, error) {
 	n, err := s.rows.ReadRows(s.one)
 	if n == 1 {
@@ -65,7 +66,7 @@ func (s *sortedRows) next() (bool, error) {
 	return false, fmt.Errorf("merge sorted runs: %w", err)
 }
 
-// mergeQueue is a heap whose first source has the least row.
+// mergeQueue is a heap whose first source has the smallest row.
 type mergeQueue struct {
 	compare func(a, b parquet.Row) int
 	sources []*sortedRows
@@ -74,7 +75,7 @@ type mergeQueue struct {
 func (q *mergeQueue) Len() int      { return len(q.sources) }
 func (q *mergeQueue) Swap(i, j int) { q.sources[i], q.sources[j] = q.sources[j], q.sources[i] }
 func (q *mergeQueue) Push(s any) {
-	if source, is := s.(*sortedRows); is {
+	if source, ok := s.(*sortedRows); ok {
 		q.sources = append(q.sources, source)
 	}
 }

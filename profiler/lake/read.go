@@ -19,18 +19,17 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// Filter chooses rows by the attempt or cluster that they are about. Empty fields choose
-// all.
+// Filter selects rows by attempt or cluster. Empty fields select all.
 type Filter struct {
 	Account, Region, ClusterID, ApplicationID string
 	AttemptID                                 *string
-	// From and To bound the partition, as YYYY-MM-DD; both days are included.
+	// From and To bound the partition, as YYYY-MM-DD, both inclusive.
 	From, To string
 }
 
-// ofName reports whether the filter chooses an object or a manifest by its name: the
-// parts of attemptName or clusterName.
-func (f Filter) ofName(name string) bool {
+// matchesName reports whether the filter selects an object or manifest by its name, an
+// attemptName or clusterName.
+func (f Filter) matchesName(name string) bool {
 	want := []string{f.ApplicationID, "", f.ClusterID, f.Region, f.Account}
 	parts := strings.Split(name, ".")
 	if len(parts) == 3 { // of a cluster
@@ -46,29 +45,29 @@ func (f Filter) ofName(name string) bool {
 	return len(parts) == len(want)
 }
 
-// MatchesCluster reports whether the filter chooses applications of a cluster.
+// MatchesCluster reports whether the filter selects applications of a cluster.
 func (f Filter) MatchesCluster(id tables.Cluster) bool {
-	same := func(want, is string) bool { return want == "" || want == is }
+	same := func(want, got string) bool { return want == "" || want == got }
 	return same(f.Account, id.Account) && same(f.Region, id.Region) && same(f.ClusterID, id.ClusterID)
 }
 
-// MatchesAttempt reports whether the filter chooses an attempt of an application that
-// started at an instant.
+// MatchesAttempt reports whether the filter selects an attempt of an application that
+// started at the given time.
 func (f Filter) MatchesAttempt(id tables.Attempt, start time.Time) bool {
 	return f.MatchesCluster(id.Cluster) && (f.ApplicationID == "" || f.ApplicationID == id.ApplicationID) &&
-		(f.AttemptID == nil || *f.AttemptID == id.AttemptID) && f.ofDay(day(start))
+		(f.AttemptID == nil || *f.AttemptID == id.AttemptID) && f.matchesDay(day(start))
 }
 
-func (f Filter) ofDay(day string) bool { return f.From <= day && (f.To == "" || day <= f.To) }
+func (f Filter) matchesDay(day string) bool { return f.From <= day && (f.To == "" || day <= f.To) }
 
-// find yields the keys of a table's objects, the latest days first.
+// find yields the keys of a table's objects, the latest days first unless manifests list them.
 func (l *Lake) find(ctx context.Context, table tables.Name, f Filter) iter.Seq2[string, error] {
 	d := definitions[table]
 	if f.ApplicationID != "" && d.Scope == tables.OfAttempt {
-		return l.ofManifests(ctx, table, attemptManifests+part(f.ApplicationID)+".", f)
+		return l.fromManifests(ctx, table, attemptManifests+part(f.ApplicationID)+".", f)
 	}
 	if f.ClusterID != "" && d.Scope == tables.OfCluster {
-		return l.ofManifests(ctx, table, clusterManifests+part(f.ClusterID)+".", f)
+		return l.fromManifests(ctx, table, clusterManifests+part(f.ClusterID)+".", f)
 	}
 	return func(yield func(string, error) bool) {
 		folder := l.prefix + string(table) + "/"
@@ -78,11 +77,11 @@ func (l *Lake) find(ctx context.Context, table tables.Name, f Filter) iter.Seq2[
 			return
 		}
 		for _, dir := range slices.Backward(days) {
-			if !f.ofDay(strings.TrimPrefix(dir, "dt=")) {
+			if !f.matchesDay(strings.TrimPrefix(dir, "dt=")) {
 				continue
 			}
 			for key, err := range l.store.List(ctx, folder+dir+"/") {
-				if err == nil && !f.ofName(strings.TrimSuffix(path.Base(key), ".parquet")) {
+				if err == nil && !f.matchesName(strings.TrimSuffix(path.Base(key), ".parquet")) {
 					continue
 				}
 				if !yield(key, err) || err != nil {
@@ -93,13 +92,13 @@ func (l *Lake) find(ctx context.Context, table tables.Name, f Filter) iter.Seq2[
 	}
 }
 
-// ofManifests yields the keys of a table's objects that the manifests with a prefix name.
-// That spares listing all days.
-func (l *Lake) ofManifests(ctx context.Context, table tables.Name, prefix string, f Filter) iter.Seq2[string, error] {
+// fromManifests yields the keys of a table's objects that the manifests with a prefix list,
+// without listing all days.
+func (l *Lake) fromManifests(ctx context.Context, table tables.Name, prefix string, f Filter) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for key, err := range l.store.List(ctx, l.prefix+prefix) {
 			var m *manifest
-			if err == nil && !f.ofName(strings.TrimSuffix(path.Base(key), ".json")) {
+			if err == nil && !f.matchesName(strings.TrimSuffix(path.Base(key), ".json")) {
 				continue
 			}
 			if err == nil {
@@ -109,20 +108,20 @@ func (l *Lake) ofManifests(ctx context.Context, table tables.Name, prefix string
 				yield("", err)
 				return
 			}
-			if m == nil || !f.ofDay(m.Day) {
+			if m == nil || !f.matchesDay(m.Day) {
 				continue
 			}
-			if o, has := m.Objects[table]; has && !yield(l.prefix+o.Key, nil) {
+			if o, ok := m.Objects[table]; ok && !yield(l.prefix+o.Key, nil) {
 				return
 			}
 		}
 	}
 }
 
-// Read yields the rows of a table, the latest days first unless the filter names what the
-// objects are about. Columns that an older file lacks are null, or zero where they cannot
-// be; a file of a newer schema version is an error. An object that is removed, or not yet
-// written, while Read runs is left out.
+// Read yields the rows of a table, the latest days first unless the filter names the
+// application (for tables of clusters, the cluster). Columns that an older file lacks are
+// null, or zero if not nullable; a file of a newer schema version is an error. Objects that
+// are removed, or not yet written, while Read runs are skipped.
 func Read[T any, P interface {
 	*T
 	tables.Row
@@ -131,20 +130,20 @@ func Read[T any, P interface {
 	return rowsOf[T](ctx, l.store, name, l.find(ctx, name, f))
 }
 
-// ReadHeld yields the rows of a table that the lake holds of an attempt, as Read does.
+// ReadHeld yields the rows of a table of one attempt, as Read does.
 func ReadHeld[T any, P interface {
 	*T
 	tables.Row
 }](ctx context.Context, h Held) iter.Seq2[T, error] {
 	name := P(nil).Table()
 	return rowsOf[T](ctx, h.store, name, func(yield func(string, error) bool) {
-		if o, has := h.objects[name]; has {
+		if o, ok := h.objects[name]; ok {
 			yield(h.prefix+o.Key, nil)
 		}
 	})
 }
 
-// rowsOf yields the rows in objects of a table.
+// rowsOf yields the rows of a table's objects.
 func rowsOf[T any](ctx context.Context, store Store, name tables.Name, keys iter.Seq2[string, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for content, err := range fetchAhead(ctx, store, keys) {
@@ -163,7 +162,7 @@ func rowsOf[T any](ctx context.Context, store Store, name tables.Name, keys iter
 	}
 }
 
-// errStop says that the consumer of rows wants no more.
+// errStop ends the reading of an object whose consumer wants no more rows.
 var errStop = errors.New("no more rows wanted")
 
 func readObject[T any](content *fetched, yield func(T, error) bool) error {
@@ -173,7 +172,7 @@ func readObject[T any](content *fetched, yield func(T, error) bool) error {
 	}
 	rows := parquet.NewGenericReader[T](file)
 	defer rows.Close()
-	absent := embeddedPointers[T](rows.Schema())
+	embedded := embeddedPointers[T](rows.Schema())
 	batch := make([]parquet.Row, 64)
 	for {
 		n, err := rows.ReadRows(batch)
@@ -182,7 +181,7 @@ func readObject[T any](content *fetched, yield func(T, error) bool) error {
 			if err := rows.Schema().Reconstruct(&row, values); err != nil {
 				return fmt.Errorf("%s: %w", content.key, err)
 			}
-			absent.clear(reflect.ValueOf(&row).Elem(), values)
+			embedded.clear(reflect.ValueOf(&row).Elem(), values)
 			if !yield(row, nil) {
 				return errStop
 			}
@@ -196,10 +195,10 @@ func readObject[T any](content *fetched, yield func(T, error) bool) error {
 	}
 }
 
-// pointers are the fields of a struct by column.
+// pointers maps columns to fields of a struct.
 type pointers map[int][]int
 
-// embeddedPointers lists the pointers in embedded structs. parquet-go makes them point to
+// embeddedPointers finds the pointers in embedded structs. parquet-go makes them point to
 // zero where the column is null (github.com/parquet-go/parquet-go/issues/163).
 func embeddedPointers[T any](schema *parquet.Schema) pointers {
 	found := pointers{}
@@ -215,19 +214,19 @@ func embeddedPointers[T any](schema *parquet.Schema) pointers {
 	return found
 }
 
-// clear sets the fields nil whose value is null.
+// clear sets the fields of null columns to nil.
 func (p pointers) clear(row reflect.Value, values parquet.Row) {
 	if len(p) == 0 {
 		return
 	}
-	for column, of := range values.Range {
-		if index, is := p[column]; is && of[0].IsNull() {
+	for column, value := range values.Range {
+		if index, ok := p[column]; ok && value[0].IsNull() {
 			row.FieldByIndex(index).SetZero()
 		}
 	}
 }
 
-// openFile opens a Parquet file of a schema version that this program knows.
+// openFile opens a Parquet file and checks its schema version.
 func openFile(content io.ReaderAt, size int64, key string) (*parquet.File, error) {
 	file, err := parquet.OpenFile(content, size)
 	if err != nil {
@@ -238,5 +237,5 @@ func openFile(content io.ReaderAt, size int64, key string) (*parquet.File, error
 	if err != nil {
 		return nil, fmt.Errorf("%s: metadata %s is %q, not a schema version: not a file of this lake", key, metaSchemaVersion, text)
 	}
-	return file, known(version, key)
+	return file, checkVersion(version, key)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// unevenStore takes a while for each object, and cannot read one of them.
+// unevenStore takes a random time for each object, and fails to read one of them.
 type unevenStore struct {
 	lake.Store
 	broken string // part of its key, "" for none
@@ -52,8 +52,8 @@ func (s *countingStore) Folders(ctx context.Context, prefix string) ([]string, e
 	return s.Store.Folders(ctx, prefix)
 }
 
-// What is current of an attempt is read with a request for the manifest and one for each
-// table, and has the rows that Read gives.
+// A current attempt is read with one request for the manifest and one per table, and has
+// the rows that were written.
 func TestCurrentAttemptsTakeFewRequests(t *testing.T) {
 	dir := t.TempDir()
 	l := openLocked(t, dir)
@@ -77,15 +77,15 @@ func TestCurrentAttemptsTakeFewRequests(t *testing.T) {
 	}
 	require.Equal(t, []tables.Application{{Attempt: attempt, NumJobs: 2}}, apps)
 	for _, err := range lake.ReadHeld[tables.StageRow](t.Context(), held) {
-		require.Fail(t, "there are none", err)
+		require.Fail(t, "no rows expected", err)
 	}
 	require.Equal(t, []int{2, 0}, []int{s.gets, s.lists})
 	_, is = l.Current(attempt, "v2")
 	require.False(t, is)
 }
 
-// Rows of many objects come in one order; the first object that cannot be read ends them,
-// by name, after the rows of those before it.
+// Rows of many objects are yielded in order. The first object that cannot be read ends them
+// with an error that names it, after the rows of the earlier ones.
 func TestOrderOfManyObjects(t *testing.T) {
 	const jobs = 40
 	dir := t.TempDir()
@@ -101,7 +101,7 @@ func TestOrderOfManyObjects(t *testing.T) {
 		l, err := lake.Open(t.Context(), s, "history/")
 		require.NoError(t, err)
 		for row, err := range lake.Read[tables.Job](t.Context(), l, lake.Filter{}) {
-			require.NoError(t, failed, "the error is the last")
+			require.NoError(t, failed, "the error comes last")
 			if failed = err; err == nil {
 				ids = append(ids, row.JobID)
 			}

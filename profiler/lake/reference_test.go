@@ -12,11 +12,11 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-var update = flag.Bool("update", false, "write the rendered files")
+var update = flag.Bool("update", false, "write the rendered file")
 
 const referenceFile = "../../docs/reference/tables.md"
 
-// docs/reference/tables.md is what the row structs and the questions of the tests say.
+// docs/reference/tables.md is rendered from the row structs and the questions of the tests.
 func TestReference(t *testing.T) {
 	want := reference(read(t, questions))
 	if *update {
@@ -31,24 +31,24 @@ Rendered from package profiler/tables; edit the structs there and run ` + "`make
 
 The profiler writes them as Parquet files (zstd), an object per table and attempt of an application, or per table and cluster:
 ` + "`<table>/dt=YYYY-MM-DD/<application>.<attempt>.<cluster>.<region>.<account>.parquet`" + `.
-` + "`dt`" + ` is the UTC date on which the application started, or the cluster was created; queries that bound it read less.
-In names of objects ` + "`-`" + ` stands for an empty part, and ` + "`~xx`" + ` for a byte that is no letter, digit, ` + "`_` or `-`" + `.
+` + "`dt`" + ` is the UTC date on which the application started, or the cluster was created; queries that restrict it read less.
+In names of objects ` + "`-`" + ` stands for an empty part, and ` + "`~xx`" + ` for a byte other than a letter, digit, ` + "`_` or `-`" + `.
 ` + "`_manifest/`" + ` belongs to the profiler; Spark and DuckDB skip it.
 
-Times are UTC. What a source does not know is null, never 0.
-Ids of jobs, stages and SQL executions repeat across applications and attempts: join on
-` + "`cluster_id`, `application_id` and `attempt_id`" + ` as well.
+Times are UTC. A value that a source does not know is null, never 0.
+Ids of jobs, stages and SQL executions repeat across applications and attempts: join also on
+` + "`cluster_id`, `application_id` and `attempt_id`" + `.
 
 ## Old and new files
 
-Every file says the version of its schema in its metadata (` + "`emr-observatory.schema_version`" + `); this is version %d.
+The metadata of every file has its schema version (` + "`emr-observatory.schema_version`" + `); the present one is %d.
 
 - A new column is optional, comes last in its struct, and keeps the version. Older files lack it, and it reads as null:
   in Spark with ` + "`spark.read.option(\"mergeSchema\", \"true\").parquet(\"…/jobs\")`" + `,
   in DuckDB with ` + "`read_parquet('…/jobs/*/*.parquet', hive_partitioning = true, union_by_name = true)`" + `.
-- Renaming, removing or retyping a column raises the version. The profiler then reads every source that still exists again, and
-  refuses files of a version newer than its own by name. Files of both versions are read apart, by their metadata.
-- A source that is gone keeps its files of the older version.
+- Renaming, removing or retyping a column raises the version. The profiler then re-reads every source that still exists, and
+  refuses a file of a newer version than its own with an error that names it. Query files of the two versions separately.
+- A source that no longer exists keeps its files of the older version.
 
 `
 
@@ -62,7 +62,7 @@ func reference(asked string) string {
 	for _, d := range tables.All() {
 		fmt.Fprintf(&b, "\n## %s\n\n%s", d.Name, d.Doc)
 		if d.OptIn {
-			b.WriteString(" Rows are in the order of the source; those of other tables are in the order of their key.")
+			b.WriteString(" Rows are in the order of the source; those of other tables are sorted by key.")
 		}
 		b.WriteString("\n\n| Column | Type | Null | Meaning |\n|---|---|---|---|\n")
 		for _, c := range d.Columns() {
@@ -73,7 +73,7 @@ func reference(asked string) string {
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", c.Name, c.Type, null, strings.ReplaceAll(c.Doc, "|", `\|`))
 		}
 	}
-	b.WriteString("\n## Questions\n\nThe same SQL answers them in Spark and in DuckDB, there after " +
+	b.WriteString("\n## Questions\n\nThe same SQL works in Spark and in DuckDB; in DuckDB first run " +
 		"`CREATE MACRO element_at(list, place) AS list[place]`.\n")
 	for question := range strings.SplitSeq(strings.TrimSpace(asked), "\n\n") {
 		title, query, _ := strings.Cut(question, "\n")

@@ -15,33 +15,33 @@ import (
 
 // Removed is an attempt or a cluster whose rows were removed.
 type Removed struct {
-	ClusterID, ApplicationID, AttemptID string // the latter two empty for a cluster
+	ClusterID, ApplicationID, AttemptID string // the last two empty for a cluster
 	Day                                 string // partition, YYYY-MM-DD
 	Objects                             int
 	Rows, Bytes                         int64
 }
 
 // Expire removes attempts of applications that started, and clusters that were created,
-// before a UTC day; a cluster stays as long as the lake has attempts on it. It tells what
-// it removed, or would remove in a dry run. A source that still exists brings the rows
-// back, unless the caller leaves out what is older.
+// before a UTC day; a cluster stays as long as the lake has attempts on it. It returns what
+// it removed or, in a dry run, would remove. Reading a source that still exists brings the
+// rows back, unless the caller skips older applications.
 func (l *Lake) Expire(ctx context.Context, before time.Time, dry bool) ([]Removed, error) {
 	last := day(before.UTC().AddDate(0, 0, -1))
 	removed, err := l.Delete(ctx, Filter{To: last}, dry)
 	if err != nil {
-		return removed, fmt.Errorf("remove what is older than %s: %w", day(before), err)
+		return removed, fmt.Errorf("remove rows older than %s: %w", day(before), err)
 	}
 	return removed, nil
 }
 
-// Delete removes the attempts that a filter chooses, and, if it names no application, the
-// clusters that have none left. An empty filter is refused. It tells what it removed, or
-// would remove in a dry run. A source that still exists brings the rows back.
+// Delete removes the attempts that a filter selects and, if it names no application, the
+// clusters without remaining attempts. An empty filter is refused. It returns what it removed
+// or, in a dry run, would remove. Reading a source that still exists brings the rows back.
 func (l *Lake) Delete(ctx context.Context, f Filter, dry bool) ([]Removed, error) {
 	if f == (Filter{}) {
-		return nil, errors.New("delete from the lake: the filter chooses everything; name a cluster, an application or days")
+		return nil, errors.New("delete from the lake: the filter selects everything; name a cluster, an application or days")
 	}
-	attempts, err := l.named(ctx, tables.OfAttempt, f)
+	attempts, err := l.manifestKeys(ctx, tables.OfAttempt, f)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (l *Lake) Delete(ctx context.Context, f Filter, dry bool) ([]Removed, error
 	if f.ApplicationID != "" {
 		return removed, nil
 	}
-	clusters, err := l.named(ctx, tables.OfCluster, f)
+	clusters, err := l.manifestKeys(ctx, tables.OfCluster, f)
 	if err != nil || len(clusters) == 0 {
 		return removed, err
 	}
@@ -79,9 +79,9 @@ func (l *Lake) Delete(ctx context.Context, f Filter, dry bool) ([]Removed, error
 	return removed, nil
 }
 
-// named returns the keys of the manifests that a filter chooses, in order. Their names do
-// not tell the day; those of objects do.
-func (l *Lake) named(ctx context.Context, scope tables.Scope, f Filter) ([]string, error) {
+// manifestKeys returns the keys of the manifests that a filter selects, in order. Their
+// names lack the day, so days are looked up in the keys of objects.
+func (l *Lake) manifestKeys(ctx context.Context, scope tables.Scope, f Filter) ([]string, error) {
 	folder := map[tables.Scope]string{tables.OfAttempt: attemptManifests, tables.OfCluster: clusterManifests}[scope]
 	names := map[string]bool{}
 	if f.From == "" && f.To == "" {
@@ -89,7 +89,7 @@ func (l *Lake) named(ctx context.Context, scope tables.Scope, f Filter) ([]strin
 			if err != nil {
 				return nil, err
 			}
-			if name := strings.TrimSuffix(path.Base(key), ".json"); f.ofName(name) {
+			if name := strings.TrimSuffix(path.Base(key), ".json"); f.matchesName(name) {
 				names[name] = true
 			}
 		}
@@ -113,8 +113,8 @@ func (l *Lake) named(ctx context.Context, scope tables.Scope, f Filter) ([]strin
 	return keys, nil
 }
 
-// clustersInUse returns the names of the manifests of clusters that the lake has attempts
-// on, other than those that are gone.
+// clustersInUse returns the manifest names of the clusters that the lake has attempts on,
+// besides those whose manifest keys are in gone.
 func (l *Lake) clustersInUse(ctx context.Context, gone map[string]bool) (map[string]bool, error) {
 	used := map[string]bool{}
 	for key, err := range l.store.List(ctx, l.prefix+attemptManifests) {
@@ -138,7 +138,7 @@ func (l *Lake) erase(ctx context.Context, key string, dry bool) (Removed, error)
 		return Removed{}, err
 	}
 	if m == nil {
-		return Removed{}, fmt.Errorf("%s%s is missing, although the lake has objects of it: remove them by hand", l.prefix, key)
+		return Removed{}, fmt.Errorf("%s%s is missing, although the lake has its objects: remove them by hand", l.prefix, key)
 	}
 	removed := Removed{ClusterID: m.ClusterID, ApplicationID: m.ApplicationID, AttemptID: m.AttemptID, Day: m.Day}
 	keys := m.Stale

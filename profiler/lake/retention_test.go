@@ -11,7 +11,7 @@ import (
 )
 
 // manyLake returns a lake with applications on two clusters: on j-1 one a day for three
-// days, on j-2 one on the last day; both clusters were created on the first.
+// days, on j-2 one on the third day. Both clusters were created on the first day.
 func manyLake(t *testing.T, dir string) *lake.Lake {
 	t.Helper()
 	l := openLocked(t, dir)
@@ -48,7 +48,7 @@ func found(t *testing.T, l *lake.Lake, f lake.Filter) (all []string) {
 	return all
 }
 
-func TestFilterChooses(t *testing.T) {
+func TestFilterSelects(t *testing.T) {
 	l := manyLake(t, t.TempDir())
 	none, other := "", "1"
 	for name, c := range map[string]struct {
@@ -71,7 +71,7 @@ func TestFilterChooses(t *testing.T) {
 	}
 }
 
-// What started before a day goes; clusters go with the last of their applications.
+// Applications that started before a day are removed, and clusters with the last of theirs.
 func TestExpire(t *testing.T) {
 	dir := t.TempDir()
 	l := manyLake(t, dir)
@@ -97,7 +97,7 @@ func TestDelete(t *testing.T) {
 	dir := t.TempDir()
 	l := manyLake(t, dir)
 	_, err := l.Delete(t.Context(), lake.Filter{}, false)
-	require.ErrorContains(t, err, "chooses everything")
+	require.ErrorContains(t, err, "selects everything")
 	removed, err := l.Delete(t.Context(), lake.Filter{ClusterID: "j-1", ApplicationID: "application_1_0001"}, false)
 	require.NoError(t, err)
 	require.Equal(t, []string{"j-1/application_1_0001"}, names(removed))

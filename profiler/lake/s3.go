@@ -62,8 +62,8 @@ func (b *Bucket) put(ctx context.Context, in *s3.PutObjectInput) error {
 	return nil
 }
 
-// Swap writes on the condition that the object still has the entity tag of the content
-// that was compared (https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html).
+// Swap writes only if the object still has the ETag of the content that it compared
+// (https://docs.aws.amazon.com/AmazonS3/latest/userguide/conditional-writes.html).
 func (b *Bucket) Swap(ctx context.Context, key string, old, content []byte) error {
 	in := &s3.PutObjectInput{Bucket: aws.String(b.name), Key: aws.String(key), Body: bytes.NewReader(content)}
 	if old == nil {

@@ -55,8 +55,8 @@ func contents(t *testing.T, store lake.Store) map[string]string {
 	return all
 }
 
-// In S3 and in a folder a lake has the same objects, is read alike, has one writer, and
-// forgets alike.
+// A lake has the same objects in S3 as in a folder, and reading, locking and expiry work
+// alike.
 func TestS3AndFolderAlike(t *testing.T) {
 	var held []map[string]string
 	for _, store := range []lake.Store{folder(t, t.TempDir()), bucket(t)} {

@@ -10,11 +10,11 @@ import (
 	"os"
 )
 
-// spoolMemory is how many bytes of a file are kept in memory.
+// spoolMemory is the size in bytes up to which a spool stays in memory.
 const spoolMemory = 1 << 20
 
 // spool is a file that is written once and then read: in memory while it is small, else
-// on disk, without a name, so that a killed process leaves nothing behind.
+// on disk but unlinked, so that a killed process leaves nothing behind.
 type spool struct {
 	memory bytes.Buffer
 	file   *os.File
@@ -50,7 +50,7 @@ func (s *spool) Write(p []byte) (int, error) {
 
 func (s *spool) sum() string { return hex.EncodeToString(s.hash.Sum(nil)) }
 
-// content returns what was written.
+// content returns a reader of all that was written.
 func (s *spool) content() *io.SectionReader {
 	if s.file != nil {
 		return io.NewSectionReader(s.file, 0, s.size)

@@ -20,9 +20,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
 
-// Questions that a user asks, in SQL that DuckDB and Spark understand, with a blank line
-// between them; the guide, which has an example for each of both; and the programs that
-// answer them.
+// Users' questions in SQL that DuckDB and Spark understand, separated by blank lines; the
+// guide, with an example for each of the two; and the programs that run them.
 const (
 	questions   = "testdata/questions.sql"
 	guide       = "../../docs/guides/history.md"
@@ -30,8 +29,7 @@ const (
 	sparkScript = "testdata/spark.py"
 )
 
-// realLake writes the rows of logs that Spark wrote, those of other tests' data. Tasks
-// are included.
+// realLake writes the rows of real event logs, from the data of other tests, with tasks.
 func realLake(t *testing.T, dir string) *lake.Lake {
 	t.Helper()
 	l := openLocked(t, dir)
@@ -56,8 +54,8 @@ func realLake(t *testing.T, dir string) *lake.Lake {
 	return l
 }
 
-// DuckDB and Spark give the same rows to each of the questions, and none is empty. The
-// guide's examples have rows, too.
+// DuckDB and Spark return the same rows for every question, and at least one. The guide's
+// examples return rows, too.
 func TestQuestions(t *testing.T) {
 	dir := t.TempDir()
 	l := realLake(t, dir)
@@ -103,8 +101,8 @@ func read(t *testing.T, name string) string {
 	return string(content)
 }
 
-// duck returns DuckDB's rows by question, of the lake in a folder, and at last those of the
-// guide's example, which reads the lake from there.
+// duck returns DuckDB's rows by question, from the lake in a folder; the last are those of
+// the guide's example, which runs in that folder.
 func duck(t *testing.T, dir string) [][][]any {
 	t.Helper()
 	python := os.Getenv("OBSERVATORY_PYTHON")
@@ -121,8 +119,8 @@ func duck(t *testing.T, dir string) [][][]any {
 	return answers(t, string(out))
 }
 
-// spark returns the rows of a local Spark by question, of the lake in a folder, and at last
-// the lines that the guide's example prints, with that lake for the one in S3.
+// spark returns the rows of a local Spark by question, from the lake in a folder; the last
+// are the lines that the guide's example prints, with that lake in place of the one in S3.
 func spark(t *testing.T, dir string) [][][]any {
 	t.Helper()
 	tree, err := applications.Fetch(t.Context(), nil)

@@ -9,23 +9,23 @@ import (
 
 // Store keeps objects by key. A key is a relative path with slashes.
 type Store interface {
-	// Get opens an object, fs.ErrNotExist if there is none.
+	// Get opens an object, or returns fs.ErrNotExist.
 	Get(ctx context.Context, key string) (io.ReadCloser, error)
-	// Put creates or replaces an object. Readers see the old content or the new one.
+	// Put creates or replaces an object atomically: readers see the old content or the new.
 	Put(ctx context.Context, key string, body io.ReadSeeker) error
-	// Swap replaces the content old, nil if there must be no object, in one step. It
-	// returns ErrChanged if the object has another content.
+	// Swap atomically replaces the content old; nil means that there must be no object. It
+	// returns ErrChanged if the object's content is not old.
 	Swap(ctx context.Context, key string, old, content []byte) error
 	// List yields the keys with a prefix, in order. It ends at the first error.
 	List(ctx context.Context, prefix string) iter.Seq2[string, error]
 	// Folders returns the names directly below a prefix that have keys below them, in
 	// order. The prefix ends in a slash.
 	Folders(ctx context.Context, prefix string) ([]string, error)
-	// Delete removes an object. Removing one that does not exist is no error.
+	// Delete removes an object. Removing one that does not exist is not an error.
 	Delete(ctx context.Context, key string) error
 }
 
-// ErrChanged says that an object has another content than the caller of Swap knows.
+// ErrChanged means that an object's content is not what the caller of Swap expected.
 var ErrChanged = errors.New("the object has changed")
 
 func readAll(ctx context.Context, store Store, key string) ([]byte, error) {

@@ -14,11 +14,11 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// parquet-go cuts row groups by rows only, and the plan of a SQL execution may have
-// megabytes. Other sizes give other bytes for the same rows.
+// parquet-go limits row groups by rows only, but the plan of a SQL execution may take
+// megabytes. Other sizes yield other bytes for the same rows.
 const (
 	rowGroupBytes = 32 << 20 // encoded and compressed
-	runBytes      = 8 << 20  // of rows that are sorted in memory
+	runBytes      = 8 << 20  // of rows sorted in memory
 	pageBytes     = 256 << 10
 	runPageBytes  = 16 << 10 // a merge holds a page of each column of each run
 )
@@ -33,7 +33,7 @@ const (
 // tableWriter turns the rows of one object into a Parquet file.
 type tableWriter interface {
 	put(row tables.Row) error
-	// finish returns the file and its rows. The caller closes the file.
+	// finish returns the file and its number of rows. The caller closes the file.
 	finish() (file *spool, rows int64, err error)
 	close()
 }
@@ -80,13 +80,13 @@ func newTableWriter(d tables.Definition, row tables.Row) (tableWriter, error) {
 	return nil, fmt.Errorf("table %s has no writer for %T", d.Name, row)
 }
 
-// codec is shared because an encoder of zstd has megabytes.
+// codec is shared because a zstd encoder takes megabytes.
 var codec = &zstd.Codec{Concurrency: 1}
 
 // typed writes rows of one type. Rows are copied into columns at once, so that the caller
-// may reuse them. Tables on request (tasks) go to the file in the order of arrival. The
-// others are sorted by their key: what exceeds runBytes goes to disk as a sorted run, and
-// the runs are merged.
+// may reuse them. Opt-in tables (tasks) are written in the order of arrival. Others are
+// sorted by key: a buffer of runBytes goes to disk as a sorted run, and the runs are merged
+// at the end.
 type typed[T any] struct {
 	definition tables.Definition
 	schema     *parquet.Schema
@@ -94,12 +94,12 @@ type typed[T any] struct {
 	one        []T
 	rows       int64
 	sorting    parquet.SortingOption
-	buffer     *parquet.GenericBuffer[T] // nil for tables on request
+	buffer     *parquet.GenericBuffer[T] // nil for opt-in tables
 	runs       []*spool
 	file       *spool
 	end        *tail // of file
 	out        *parquet.GenericWriter[T]
-	group      int64 // size of out before its row group
+	group      int64 // size of out before its current row group
 }
 
 func newTyped[T any](d tables.Definition) *typed[T] {
@@ -122,7 +122,7 @@ func sortingColumns(d tables.Definition) (columns []parquet.SortingColumn) {
 	return columns
 }
 
-// newParquet returns a writer of a file with pages of so many bytes.
+// newParquet returns a writer of a file whose pages have this size in bytes.
 func (w *typed[T]) newParquet(to io.Writer, page int) *parquet.GenericWriter[T] {
 	version := strconv.Itoa(tables.SchemaVersion)
 	options := []parquet.WriterOption{
@@ -131,10 +131,10 @@ func (w *typed[T]) newParquet(to io.Writer, page int) *parquet.GenericWriter[T] 
 		parquet.KeyValueMetadata(metaSchemaVersion, version),
 		parquet.KeyValueMetadata(metaTable, string(w.definition.Name)),
 		parquet.Compression(codec),
-		// Spark 3.5 reads texts of parquet-go's default, DELTA_LENGTH_BYTE_ARRAY, as empty.
+		// Spark 3.5 reads strings in parquet-go's default encoding, DELTA_LENGTH_BYTE_ARRAY, as empty.
 		parquet.DefaultEncodingFor(parquet.ByteArray, &parquet.Plain),
 		parquet.PageBufferSize(page),
-		// In the headers of pages the bounds would be uncut.
+		// Page headers would hold the bounds untruncated.
 		parquet.DataPageStatistics(false),
 	}
 	for _, path := range w.unbounded {
@@ -149,7 +149,7 @@ func (w *typed[T]) newParquet(to io.Writer, page int) *parquet.GenericWriter[T] 
 func (w *typed[T]) put(row tables.Row) error {
 	typedRow, ok := row.(any).(*T)
 	if !ok {
-		return fmt.Errorf("table %s takes no %T", w.definition.Name, row)
+		return fmt.Errorf("table %s does not take %T", w.definition.Name, row)
 	}
 	w.one[0] = *typedRow
 	w.rows++
@@ -177,7 +177,7 @@ func (w *typed[T]) cut() error {
 	return err // callers name the table
 }
 
-// spill writes what is in memory as a sorted run.
+// spill writes the buffer to disk as a sorted run.
 func (w *typed[T]) spill() error {
 	w.sort()
 	run := newSpool()
@@ -216,8 +216,8 @@ func (w *typed[T]) finish() (*spool, int64, error) {
 	return file, w.rows, nil
 }
 
-// merge writes the runs and what is in memory to the file, in one order. Row groups are
-// cut at certain rows, since runs depend on the order of arrival and must not show.
+// merge writes the runs and the buffer to the file, in order. Row groups end at multiples of
+// 64 rows, since runs depend on the order of arrival and must not affect the bytes.
 func (w *typed[T]) merge() error {
 	w.sort()
 	sources := []parquet.RowGroup{}
@@ -237,8 +237,8 @@ func (w *typed[T]) merge() error {
 	})
 }
 
-// copyTo writes sorted row groups in one order, row by row: parquet-go looks only after
-// what it gets at a time whether a page is full.
+// copyTo merges sorted row groups, row by row: parquet-go checks only after each write
+// whether a page is full.
 func (w *typed[T]) copyTo(out *parquet.GenericWriter[T], groups []parquet.RowGroup, after func() error) error {
 	row := make([]parquet.Row, 1)
 	for next, err := range merged(groups, w.schema.Comparator(sortingColumns(w.definition)...)) {

@@ -37,7 +37,7 @@ LEFT JOIN jobs j ON j.cluster_id = q.cluster_id AND j.application_id = q.applica
 GROUP BY q.application_id, q.attempt_id, q.sql_id, q.status, q.duration_ms
 ORDER BY q.duration_ms DESC NULLS LAST, q.application_id, q.attempt_id, q.sql_id
 
--- Which operators handled most rows?
+-- Which operators handled the most rows?
 SELECT node_name, COUNT(*) AS operators, CAST(SUM(value) AS BIGINT) AS output_rows
 FROM sql_nodes
 WHERE metric = 'number of output rows'

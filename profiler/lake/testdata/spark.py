@@ -11,7 +11,7 @@ for path in sorted(glob.glob(lake + "/[a-z]*")):
 
 
 def plain(value):
-    # Spark gives instants in the machine's time zone, without saying so.
+    # Spark returns naive datetimes in the machine's time zone.
     return value.astimezone(datetime.timezone.utc).isoformat() if isinstance(value, datetime.datetime) else float(value)
 
 
