@@ -12,26 +12,26 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// ApplicationsIn says which applications are wanted.
+// ApplicationsIn selects applications.
 type ApplicationsIn struct {
-	Name      string `json:"name,omitempty" jsonschema:"part of the application's name, in any case"`
+	Name      string `json:"name,omitempty" jsonschema:"part of the application's name; case is ignored"`
 	ClusterID string `json:"cluster_id,omitempty" jsonschema:"cluster, e.g. j-2AXXXXXXGAPLF"`
-	From      string `json:"from,omitempty" jsonschema:"first UTC day of its start, as 2026-01-31; by default 30 days before to"`
-	To        string `json:"to,omitempty" jsonschema:"last UTC day of its start; by default today"`
-	Failed    bool   `json:"failed,omitempty" jsonschema:"only those that did not complete or have failed jobs"`
+	From      string `json:"from,omitempty" jsonschema:"first UTC day on which it started, such as 2026-01-31; by default 30 days before to"`
+	To        string `json:"to,omitempty" jsonschema:"last UTC day on which it started; by default today"`
+	Failed    bool   `json:"failed,omitempty" jsonschema:"only applications that did not complete or have failed jobs"`
 	Limit     int    `json:"limit,omitempty" jsonschema:"how many to show, at most 200; by default 20"`
 }
 
-// ApplicationsOut are the latest of the applications that were found.
+// ApplicationsOut holds the latest applications found.
 type ApplicationsOut struct {
 	Applications []Application `json:"applications" jsonschema:"the latest first"`
-	Total        int           `json:"total" jsonschema:"how many there are"`
+	Total        int           `json:"total" jsonschema:"how many were found"`
 	Truncated    bool          `json:"truncated" jsonschema:"not all of them are shown"`
-	From         string        `json:"from" jsonschema:"first day that was searched"`
-	To           string        `json:"to" jsonschema:"last day that was searched"`
+	From         string        `json:"from" jsonschema:"first day searched"`
+	To           string        `json:"to" jsonschema:"last day searched"`
 }
 
-// Application is an attempt of an application, in short.
+// Application summarizes an attempt of an application.
 type Application struct {
 	ClusterID      string `json:"cluster_id"`
 	ApplicationID  string `json:"application_id"`
@@ -41,7 +41,7 @@ type Application struct {
 	SparkVersion   string `json:"spark_version"`
 	StartTime      string `json:"start_time,omitempty" jsonschema:"UTC"`
 	DurationMillis *int64 `json:"duration_ms,omitempty" jsonschema:"absent while it runs"`
-	Completed      bool   `json:"completed" jsonschema:"it ended by itself; false while it runs and if its driver was killed"`
+	Completed      bool   `json:"completed" jsonschema:"false while it runs, or if its driver was killed"`
 	FailedJobs     int64  `json:"failed_jobs"`
 	StepID         string `json:"step_id,omitempty" jsonschema:"EMR step that started it"`
 }
@@ -49,7 +49,7 @@ type Application struct {
 func newApplication(row *tables.Application) Application {
 	a := Application{
 		ClusterID: row.ClusterID, ApplicationID: row.ApplicationID, AttemptID: row.AttemptID, Name: row.ApplicationName,
-		User: row.SparkUser, SparkVersion: row.SparkVersion, StartTime: instant(row.StartTime), DurationMillis: row.DurationMillis,
+		User: row.SparkUser, SparkVersion: row.SparkVersion, StartTime: formatTime(row.StartTime), DurationMillis: row.DurationMillis,
 		Completed: row.Completed, FailedJobs: row.NumFailedJobs,
 	}
 	if row.StepID != nil {
@@ -58,15 +58,15 @@ func newApplication(row *tables.Application) Application {
 	return a
 }
 
-// instant is "" if it is unknown.
-func instant(at tables.Millis) string {
+// formatTime formats a time as RFC 3339 in UTC; 0, which means unknown, is "".
+func formatTime(at tables.Millis) string {
 	if at == 0 {
 		return ""
 	}
 	return time.UnixMilli(at).UTC().Format(time.RFC3339)
 }
 
-// searchDays is how far back applications are searched by default.
+// searchDays is how many days back applications are searched by default.
 const searchDays = 30
 
 func (a answers) applications(ctx context.Context, p *progress, in ApplicationsIn) (ApplicationsOut, error) {
@@ -105,7 +105,7 @@ func (a answers) applications(ctx context.Context, p *progress, in ApplicationsI
 	return out, nil
 }
 
-// latest returns so many applications, the latest first.
+// latest returns up to most applications, the latest first.
 func latest(found []tables.Application, most int) []tables.Application {
 	slices.SortStableFunc(found, func(a, b tables.Application) int {
 		return cmp.Or(cmp.Compare(b.StartTime, a.StartTime), cmp.Compare(b.ApplicationID, a.ApplicationID), cmp.Compare(b.AttemptID, a.AttemptID))
@@ -113,20 +113,20 @@ func latest(found []tables.Application, most int) []tables.Application {
 	return found[:min(most, len(found))]
 }
 
-// days returns the filter of the days that are searched.
+// days returns a filter by the days to search.
 func days(from, to string) (lake.Filter, error) {
 	last := time.Now().UTC()
 	if to != "" {
 		var err error
 		if last, err = time.Parse(time.DateOnly, to); err != nil {
-			return lake.Filter{}, fmt.Errorf("to %q: must be a day as 2026-01-31", to)
+			return lake.Filter{}, fmt.Errorf("to %q: must be a day such as 2026-01-31", to)
 		}
 	}
 	first := last.AddDate(0, 0, -searchDays)
 	if from != "" {
 		var err error
 		if first, err = time.Parse(time.DateOnly, from); err != nil {
-			return lake.Filter{}, fmt.Errorf("from %q: must be a day as 2026-01-31", from)
+			return lake.Filter{}, fmt.Errorf("from %q: must be a day such as 2026-01-31", from)
 		}
 	}
 	return lake.Filter{From: first.Format(time.DateOnly), To: last.Format(time.DateOnly)}, nil

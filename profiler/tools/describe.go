@@ -8,22 +8,22 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// DescribeIn says which table's columns are wanted.
+// DescribeIn names the table whose columns to list.
 type DescribeIn struct {
-	Table string `json:"table,omitempty" jsonschema:"table whose columns are wanted; by default the tables are listed without columns"`
+	Table string `json:"table,omitempty" jsonschema:"table whose columns to list; by default all tables are listed without columns"`
 }
 
-// DescribeOut are tables.
+// DescribeOut describes tables.
 type DescribeOut struct {
 	Tables []Table `json:"tables"`
 	Total  int     `json:"total" jsonschema:"how many tables there are"`
-	Rules  string  `json:"rules" jsonschema:"what holds for all tables"`
+	Rules  string  `json:"rules" jsonschema:"rules that apply to all tables"`
 }
 
 // Table describes a table.
 type Table struct {
 	Name    string   `json:"name"`
-	Rows    string   `json:"rows" jsonschema:"what its rows are"`
+	Rows    string   `json:"rows" jsonschema:"meaning of its rows"`
 	Key     []string `json:"key" jsonschema:"columns that identify a row"`
 	Columns []Column `json:"columns,omitempty"`
 }
@@ -36,8 +36,8 @@ type Column struct {
 	Meaning  string `json:"meaning"`
 }
 
-const rules = "Times are UTC. What a source does not know is null, never 0. Ids of jobs, stages and SQL executions repeat across " +
-	"applications and attempts: join on cluster_id, application_id and attempt_id as well. dt is the UTC date on which the application " +
+const rules = "Times are UTC. A value that a source does not know is null, never 0. Ids of jobs, stages and SQL executions repeat across " +
+	"applications and attempts: join also on cluster_id, application_id and attempt_id. dt is the UTC date on which the application " +
 	"started, or the cluster was created."
 
 func (answers) describe(_ context.Context, _ *progress, in DescribeIn) (DescribeOut, error) {

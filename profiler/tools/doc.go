@@ -1,10 +1,10 @@
-// Package tools answers questions about Spark's history for programs that talk to a
-// language model: a server of the Model Context Protocol (MCP).
+// Package tools lets language models query Spark's history: it is a server of the Model
+// Context Protocol (MCP).
 //
 // The tools read the lake, or event logs and history servers directly, through the same
-// interface, and change nothing. Answers are bounded: they say how much there is, and
-// whether they were cut. A client that asks for it is told how far a long answer has
-// come. Secrets are hidden already in the rows.
+// interface, and change nothing. Results are bounded: they say how many rows there are, and
+// whether they were truncated. A client that sends a progress token is notified of the
+// progress of a long call. Secrets are already redacted in the rows.
 //
-// It has no rule of its own about what is slow or wrong: that is in package findings.
+// The package has no rules about what is slow or wrong: those are in package findings.
 package tools

@@ -11,11 +11,10 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// telling is how often a client is told how far an answer has come. Quick answers come
-// without.
-const telling = 2 * time.Second
+// notifyInterval is the time between progress notifications. Faster answers send none.
+const notifyInterval = 2 * time.Second
 
-// progress is how far an answer has come.
+// progress is the progress of one tool call.
 type progress struct {
 	mu    sync.Mutex
 	doing string
@@ -40,18 +39,18 @@ func (p *progress) String() string {
 	return fmt.Sprintf("%s: %d rows so far", p.doing, p.rows)
 }
 
-// tell tells the client that made a request how far its answer has come, until stop is
-// called; none is told that gave no token for it. What is counted up is the time: how much
-// there is to read is not known, and a history server may take long before it gives a row.
-func (p *progress) tell(ctx context.Context, req *mcp.CallToolRequest) (stop func()) {
+// notify sends progress notifications to the client until stop is called, provided that
+// its request has a progress token. The progress value is elapsed seconds: the total is
+// unknown, and a history server may take long to return its first row.
+func (p *progress) notify(ctx context.Context, req *mcp.CallToolRequest) (stop func()) {
 	token := req.Params.GetProgressToken()
 	if token == nil {
 		return func() {}
 	}
 	answered := make(chan struct{})
-	var teller sync.WaitGroup
-	teller.Go(func() {
-		began, ticker := time.Now(), time.NewTicker(telling)
+	var notifier sync.WaitGroup
+	notifier.Go(func() {
+		began, ticker := time.Now(), time.NewTicker(notifyInterval)
 		defer ticker.Stop()
 		for {
 			select {
@@ -61,7 +60,7 @@ func (p *progress) tell(ctx context.Context, req *mcp.CallToolRequest) (stop fun
 				return
 			case <-ticker.C:
 			}
-			// It fails only if the client has gone, which ends the answer, too.
+			// This fails only if the client is gone; the call then ends, too.
 			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
 				ProgressToken: token, Progress: time.Since(began).Seconds(), Message: p.String(),
 			})
@@ -69,7 +68,7 @@ func (p *progress) tell(ctx context.Context, req *mcp.CallToolRequest) (stop fun
 	})
 	return func() {
 		close(answered)
-		teller.Wait() // nothing may follow the answer
+		notifier.Wait() // no notification may follow the result
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// slowRows has an application with three stages, and takes a time for each row.
+// slowRows has an application with three stages, and takes this time for each row.
 type slowRows time.Duration
 
 func (s slowRows) Applications(context.Context, lake.Filter) iter.Seq2[tables.Application, error] {
@@ -36,13 +36,13 @@ func (s slowRows) Attempt(_ context.Context, _ tables.Attempt, _ []tables.Name, 
 	return nil
 }
 
-// told collects the notifications of progress that a client gets.
-type told struct {
+// notified collects the progress notifications that a client receives.
+type notified struct {
 	mu  sync.Mutex
 	all []mcp.ProgressNotificationParams
 }
 
-func (p *told) options() *mcp.ClientOptions {
+func (p *notified) options() *mcp.ClientOptions {
 	return &mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, req *mcp.ProgressNotificationClientRequest) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -50,7 +50,7 @@ func (p *told) options() *mcp.ClientOptions {
 	}}
 }
 
-func (p *told) take() []mcp.ProgressNotificationParams {
+func (p *notified) take() []mcp.ProgressNotificationParams {
 	synctest.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,8 +59,8 @@ func (p *told) take() []mcp.ProgressNotificationParams {
 	return all
 }
 
-// callSlowly asks for the stages of the application, with a token unless it is nil.
-func callSlowly(t *testing.T, s *mcp.ClientSession, token any) {
+// callSlowest calls get_slowest_stages, with a progress token unless it is nil.
+func callSlowest(t *testing.T, s *mcp.ClientSession, token any) {
 	t.Helper()
 	params := &mcp.CallToolParams{Name: "get_slowest_stages", Arguments: map[string]any{"application_id": application}}
 	if token != nil {
@@ -73,14 +73,13 @@ func callSlowly(t *testing.T, s *mcp.ClientSession, token any) {
 	require.Len(t, out["stages"], 3)
 }
 
-// A client that gives a token is told at intervals how far a long answer has come, and
-// nothing after it.
-func TestProgressOfLongAnswers(t *testing.T) {
+// A client that sends a token is notified at intervals during a long call, and not after it.
+func TestProgressOfLongCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &told{}
+		p := &notified{}
 		s := connectWith(t, slowRows(3300*time.Millisecond), p.options())
 		for _, token := range []any{"token", 7} {
-			callSlowly(t, s, token)
+			callSlowest(t, s, token)
 			reading := "read the stages of " + application + ": "
 			want := []mcp.ProgressNotificationParams{
 				{Progress: 2, Message: "find application " + application + ": 0 rows so far"},
@@ -94,8 +93,8 @@ func TestProgressOfLongAnswers(t *testing.T) {
 			require.Len(t, all, len(want))
 			for i := range want {
 				want[i].ProgressToken = token
-				if number, is := token.(int); is {
-					want[i].ProgressToken = float64(number) // as JSON has it
+				if number, ok := token.(int); ok {
+					want[i].ProgressToken = float64(number) // as JSON decodes it
 				}
 				want[i].Meta = all[i].Meta
 			}
@@ -106,21 +105,21 @@ func TestProgressOfLongAnswers(t *testing.T) {
 	})
 }
 
-// Nobody is told who gave no token, or gets an answer at once.
-func TestNoProgressWithoutToken(t *testing.T) {
+// A call without a token, or with an immediate result, sends no notifications.
+func TestCallsWithoutProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &told{}
-		callSlowly(t, connectWith(t, slowRows(time.Minute), p.options()), nil)
-		callSlowly(t, connectWith(t, slowRows(0), p.options()), "token")
+		p := &notified{}
+		callSlowest(t, connectWith(t, slowRows(time.Minute), p.options()), nil)
+		callSlowest(t, connectWith(t, slowRows(0), p.options()), "token")
 		time.Sleep(time.Hour)
 		require.Empty(t, p.take())
 	})
 }
 
-// An answer that the client no longer wants ends the notifications.
-func TestProgressOfCancelledAnswers(t *testing.T) {
+// Cancelling a call ends its notifications.
+func TestProgressOfCancelledCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &told{}
+		p := &notified{}
 		s := connectWith(t, slowRows(time.Minute), p.options())
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()

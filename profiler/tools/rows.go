@@ -10,16 +10,16 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// Rows is where the tools read.
+// Rows is what the tools read: a lake or a source.
 type Rows interface {
-	// Applications yields the attempts of applications that the filter chooses.
+	// Applications yields the attempts of applications that the filter selects.
 	Applications(ctx context.Context, f lake.Filter) iter.Seq2[tables.Application, error]
-	// Attempt gives the rows of an attempt to the sink: at least those of the tables in
-	// names. An attempt that is not there has none.
+	// Attempt puts the rows of an attempt into the sink: at least those of the tables in
+	// names. An unknown attempt has none.
 	Attempt(ctx context.Context, id tables.Attempt, names []tables.Name, sink tables.Sink) error
 }
 
-// FromLake reads the lake.
+// FromLake returns the rows of a lake.
 func FromLake(l *lake.Lake) Rows { return inLake{l} }
 
 type inLake struct{ lake *lake.Lake }
@@ -60,10 +60,10 @@ func put[T any, P interface {
 }](ctx context.Context, l *lake.Lake, f lake.Filter, sink tables.Sink) error {
 	for row, err := range lake.Read[T, P](ctx, l, f) {
 		if err != nil {
-			return err // names the table
+			return err // the error names the table
 		}
 		if err := sink.Put(P(&row)); err != nil {
-			return err // of this package
+			return err // the sink is this package's
 		}
 	}
 	return nil

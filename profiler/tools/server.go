@@ -11,18 +11,18 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// Limits of an answer, in rows.
+// Limits of a result, in rows.
 const (
 	defaultLimit = 20
 	maxLimit     = 200
 )
 
 const instructions = `Spark's history: applications, their stages, and what to change.
-Begin with get_application_id; the other tools take its application_id, and cluster_id and attempt_id where ids repeat.
-Times are UTC; durations are in milliseconds unless a name says otherwise. An answer with truncated = true has more: ask for less,
-or raise limit. Quote "missing" where it is not empty: what it lists was not seen.`
+Start with get_application_id; the other tools take its application_id, and cluster_id and attempt_id where ids repeat.
+Times are UTC; durations are in milliseconds unless a name says otherwise. If truncated is true there are more rows: narrow the
+request, or raise limit. If "missing" is not empty, report it: it lists what could not be seen.`
 
-// New returns the server of all tools over rows.
+// New returns a server with all tools over rows.
 func New(rows Rows, log io.Writer) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: platform.Project + "-history", Version: "1"}, &mcp.ServerOptions{
 		Instructions: instructions, Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})),
@@ -32,12 +32,12 @@ func New(rows Rows, log io.Writer) *mcp.Server {
 	add(s, []string{"get_application_id", "getappid"},
 		"Find the ids of Spark applications by name, cluster and day, the latest first.", a.applications)
 	add(s, []string{"get_slowest_stages", "getsloweststages"},
-		"The slowest stages of a Spark application, with skew, spill and shuffle, what to change, and what is missing.", a.slowestStages)
-	add(s, []string{"describe_tables"}, "The tables of Spark's history, and the columns of one of them.", a.describe)
+		"List the slowest stages of a Spark application, with skew, spill and shuffle, what to change, and what is missing.", a.slowestStages)
+	add(s, []string{"describe_tables"}, "List the tables of Spark's history, or the columns of one of them.", a.describe)
 	return s
 }
 
-// Serve answers on standard input and output until the client has gone or ctx is done.
+// Serve serves on standard input and output until the client is gone or ctx is done.
 // Nothing else may write to standard output.
 func Serve(ctx context.Context, rows Rows, log io.Writer) error {
 	if err := New(rows, log).Run(ctx, &mcp.StdioTransport{}); err != nil && ctx.Err() == nil {
@@ -46,7 +46,7 @@ func Serve(ctx context.Context, rows Rows, log io.Writer) error {
 	return nil
 }
 
-// add registers a tool by its names.
+// add registers a tool under each of its names.
 func add[In, Out any](s *mcp.Server, names []string, description string, answer func(context.Context, *progress, In) (Out, error)) {
 	for i, name := range names {
 		tool := &mcp.Tool{
@@ -58,23 +58,23 @@ func add[In, Out any](s *mcp.Server, names []string, description string, answer 
 		}
 		mcp.AddTool(s, tool, func(ctx context.Context, req *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
 			p := &progress{}
-			defer p.tell(ctx, req)()
+			defer p.notify(ctx, req)()
 			out, err := answer(ctx, p, in)
 			return nil, out, err
 		})
 	}
 }
 
-// answers are what the tools do.
+// answers implements the tools.
 type answers struct{ rows Rows }
 
-// limit returns how many rows to show.
-func limit(asked int) (int, error) {
+// limit returns how many rows to show; requested is 0 for the default.
+func limit(requested int) (int, error) {
 	switch {
-	case asked == 0:
+	case requested == 0:
 		return defaultLimit, nil
-	case asked < 0 || asked > maxLimit:
-		return 0, fmt.Errorf("limit %d: must be 1 to %d", asked, maxLimit)
+	case requested < 0 || requested > maxLimit:
+		return 0, fmt.Errorf("limit %d: must be 1 to %d", requested, maxLimit)
 	}
-	return asked, nil
+	return requested, nil
 }

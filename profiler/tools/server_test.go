@@ -20,8 +20,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tools"
 )
 
-// logsVariable is set in the process that serves the tools on standard input and output:
-// the folder of the event logs.
+// logsVariable is set to the folder of the event logs in the process that serves the tools
+// on standard input and output.
 const logsVariable = "OBSERVATORY_TOOLS_LOGS"
 
 func TestMain(m *testing.M) {
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The logs of Spark that these tests ask about, and an application among them.
+// The event logs that these tests query, and one of their applications.
 const (
 	logs        = "../fold/testdata"
 	application = "app-20261124083856-0000"
@@ -52,7 +52,7 @@ func fromLogs(t *testing.T) tools.Rows {
 	return tools.FromSource(s)
 }
 
-// fromLake returns the rows of the logs in a lake.
+// fromLake writes the rows of the logs to a lake, and returns them from there.
 func fromLake(t *testing.T) tools.Rows {
 	t.Helper()
 	store, err := lake.NewFolder(filepath.Join(t.TempDir(), "lake"))
@@ -101,7 +101,7 @@ func client(t *testing.T, transport mcp.Transport, o *mcp.ClientOptions) *mcp.Cl
 	return session
 }
 
-// call returns what a tool answers, or the text of its error.
+// call returns a tool's result, or the text of its error.
 func call[Out any](t *testing.T, s *mcp.ClientSession, tool string, arguments map[string]any) (out Out, failed string) {
 	t.Helper()
 	result, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
@@ -121,7 +121,7 @@ func call[Out any](t *testing.T, s *mcp.ClientSession, tool string, arguments ma
 	return out, ""
 }
 
-// Every tool is read-only, says what its arguments and answers mean, and has a long name.
+// Every tool is read-only, and describes its arguments and results.
 func TestToolsAreDescribed(t *testing.T) {
 	s := connect(t, fromLogs(t))
 	listed, err := s.ListTools(t.Context(), nil)
@@ -148,8 +148,8 @@ func TestToolsAreDescribed(t *testing.T) {
 	}, names)
 }
 
-// Event logs and the lake that was written from them give the same answers, by either name.
-func TestLogsAndLakeAnswerAlike(t *testing.T) {
+// Event logs and the lake written from them give the same results, by either name of a tool.
+func TestLogsAndLakeGiveSameResults(t *testing.T) {
 	ofLogs, ofLake := connect(t, fromLogs(t)), connect(t, fromLake(t))
 	days := map[string]any{"from": "2026-11-01", "to": "2026-11-30"}
 	found, failed := call[tools.ApplicationsOut](t, ofLogs, "get_application_id", days)
@@ -158,9 +158,9 @@ func TestLogsAndLakeAnswerAlike(t *testing.T) {
 	require.False(t, found.Truncated)
 	require.Equal(t, application, found.Applications[0].ApplicationID)
 	require.Equal(t, "2026-11-24T08:38:55Z", found.Applications[0].StartTime)
-	again, failed := call[tools.ApplicationsOut](t, ofLake, "getappid", days)
+	fromShort, failed := call[tools.ApplicationsOut](t, ofLake, "getappid", days)
 	require.Empty(t, failed)
-	require.Equal(t, found, again)
+	require.Equal(t, found, fromShort)
 
 	which := map[string]any{"application_id": application, "limit": 5}
 	stages, failed := call[tools.StagesOut](t, ofLogs, "get_slowest_stages", which)
@@ -173,7 +173,7 @@ func TestLogsAndLakeAnswerAlike(t *testing.T) {
 	t.Logf("%d stages; the slowest: %+v; %d findings", stages.Total, stages.Stages[0], len(stages.Findings))
 }
 
-// The answer is what the rows of the log say, computed here on its own.
+// The result agrees with the rows of the log, evaluated here independently.
 func TestSlowestStagesAreTheSlowest(t *testing.T) {
 	s, err := source.NewLogs(t.Context(), aws.Config{}, logs, "logs")
 	require.NoError(t, err)
@@ -200,29 +200,29 @@ func TestSlowestStagesAreTheSlowest(t *testing.T) {
 	}
 }
 
-// collected keeps copies of rows by table.
+// collected keeps copies of stages, by table.
 type collected map[tables.Name][]tables.Row
 
 func (c collected) Put(row tables.Row) error {
-	if stage, is := row.(*tables.StageRow); is {
+	if stage, ok := row.(*tables.StageRow); ok {
 		kept := *stage
 		c[row.Table()] = append(c[row.Table()], &kept)
 	}
 	return nil
 }
 
-// What cannot be answered is an error that says what to do.
-func TestErrorsTellTheRemedy(t *testing.T) {
+// Errors name the remedy.
+func TestErrorsNameTheRemedy(t *testing.T) {
 	s := connect(t, fromLake(t))
 	for _, c := range []struct {
 		tool      string
 		arguments map[string]any
 		want      string
 	}{
-		{"get_slowest_stages", map[string]any{"application_id": "application_1_0001"}, "get_application_id lists those that are"},
+		{"get_slowest_stages", map[string]any{"application_id": "application_1_0001"}, "get_application_id lists known ones"},
 		{"get_slowest_stages", map[string]any{"application_id": application, "limit": 201}, "must be 1 to 200"},
-		{"get_slowest_stages", map[string]any{"application_id": application, "attempt_id": "2"}, "not known here"},
-		{"get_application_id", map[string]any{"from": "yesterday"}, "must be a day as 2026-01-31"},
+		{"get_slowest_stages", map[string]any{"application_id": application, "attempt_id": "2"}, "is not known"},
+		{"get_application_id", map[string]any{"from": "yesterday"}, "must be a day such as 2026-01-31"},
 		{"describe_tables", map[string]any{"table": "job"}, "must be one of applications, cluster_summaries, jobs"},
 	} {
 		_, failed := call[map[string]any](t, s, c.tool, c.arguments)
@@ -242,7 +242,7 @@ func TestDescribeTables(t *testing.T) {
 	require.Contains(t, jobs.Tables[0].Columns, tools.Column{Name: "job_id", Type: "BIGINT", Meaning: "job"})
 }
 
-// A process answers on its standard input and output, and writes nothing else there.
+// A process serves on standard input and output, and writes nothing else there.
 func TestStandardInputAndOutput(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), logsVariable+"="+logs)

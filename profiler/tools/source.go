@@ -12,13 +12,13 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// FromSource reads event logs, or a history server or UI, without a lake. Each call finds
-// the applications again; what a log says of its application is kept until the log changes.
+// FromSource reads event logs, or a history server or UI, without a lake. Each call lists
+// the applications anew; the row of an application is cached until its log changes.
 func FromSource(s source.Source) Rows {
 	return &inSource{source: s, kept: map[fingerprint]tables.Application{}}
 }
 
-// fingerprint identifies what was read of an attempt.
+// fingerprint identifies the state of an attempt's log.
 type fingerprint struct {
 	id   tables.Attempt
 	text string
@@ -31,10 +31,10 @@ type inSource struct {
 	kept map[fingerprint]tables.Application
 }
 
-// nothing is a sink of rows that nobody wants.
-type nothing struct{}
+// discard is a sink that drops all rows.
+type discard struct{}
 
-func (nothing) Put(tables.Row) error { return nil }
+func (discard) Put(tables.Row) error { return nil }
 
 func (in *inSource) Applications(ctx context.Context, f lake.Filter) iter.Seq2[tables.Application, error] {
 	return func(yield func(tables.Application, error) bool) {
@@ -50,7 +50,7 @@ func (in *inSource) Applications(ctx context.Context, f lake.Filter) iter.Seq2[t
 	}
 }
 
-// find yields the applications of the source that the filter chooses.
+// find yields the applications of the source that the filter selects.
 func (in *inSource) find(ctx context.Context, f lake.Filter) iter.Seq2[source.Application, error] {
 	return func(yield func(source.Application, error) bool) {
 		clusters, err := in.source.Discover(ctx)
@@ -68,7 +68,7 @@ func (in *inSource) find(ctx context.Context, f lake.Filter) iter.Seq2[source.Ap
 				return
 			}
 			for _, a := range cluster.Applications {
-				// One that cannot be attributed to an application cannot be asked for.
+				// A log that cannot be attributed to an application cannot be selected.
 				if a.Err == nil && f.MatchesAttempt(a.ID, a.Start) && !yield(a, nil) {
 					return
 				}
@@ -77,8 +77,8 @@ func (in *inSource) find(ctx context.Context, f lake.Filter) iter.Seq2[source.Ap
 	}
 }
 
-// application returns the row of an application: from its log, or what the history server
-// lists of it, which has no counts.
+// application returns the row of an application: from its log, or from the history server's
+// list, which has no counts.
 func (in *inSource) application(ctx context.Context, a source.Application) (tables.Application, error) {
 	if a.Log == nil {
 		hide := redaction.New(nil)
@@ -99,9 +99,9 @@ func (in *inSource) application(ctx context.Context, a source.Application) (tabl
 	if known {
 		return row, nil
 	}
-	summary, err := fold.Log(ctx, a.Log, a.ID.Cluster, fold.Options{}, nothing{})
+	summary, err := fold.Log(ctx, a.Log, a.ID.Cluster, fold.Options{}, discard{})
 	if err != nil {
-		return tables.Application{}, err // names the log
+		return tables.Application{}, err // the error names the log
 	}
 	in.mu.Lock()
 	in.kept[key] = summary.Application
@@ -120,7 +120,7 @@ func (in *inSource) Attempt(ctx context.Context, id tables.Attempt, _ []tables.N
 		} else {
 			_, err = fold.REST(ctx, a.History, a.App, a.Attempt, a.ID.Cluster, fold.Options{}, sink)
 		}
-		return err // names the log or the server
+		return err // the error names the log or the server
 	}
 	return nil
 }

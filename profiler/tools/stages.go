@@ -11,33 +11,33 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// StagesIn says of which application stages are wanted.
+// StagesIn selects the application whose stages to list.
 type StagesIn struct {
 	ApplicationID string  `json:"application_id" jsonschema:"application, e.g. application_1700000000000_0001"`
 	AttemptID     *string `json:"attempt_id,omitempty" jsonschema:"attempt; by default the latest"`
-	ClusterID     string  `json:"cluster_id,omitempty" jsonschema:"cluster, if several have the application"`
+	ClusterID     string  `json:"cluster_id,omitempty" jsonschema:"cluster; needed if several have the application id"`
 	Limit         int     `json:"limit,omitempty" jsonschema:"how many to show, at most 200; by default 20"`
 }
 
-// StagesOut are the slowest stages of an attempt of an application.
+// StagesOut holds the slowest stages of an attempt of an application.
 type StagesOut struct {
 	Application Application `json:"application"`
 	Stages      []Stage     `json:"stages" jsonschema:"attempts of stages that ran, the slowest first"`
 	Total       int         `json:"total" jsonschema:"how many attempts of stages ran"`
 	Truncated   bool        `json:"truncated" jsonschema:"not all of them are shown"`
-	Findings    []Finding   `json:"findings" jsonschema:"what was found of the stages that are shown, the most costly first"`
-	Missing     []Missing   `json:"missing" jsonschema:"what of the application was not seen; empty if nothing is known to be missing"`
+	Findings    []Finding   `json:"findings" jsonschema:"findings about the stages shown, the most costly first"`
+	Missing     []Missing   `json:"missing" jsonschema:"parts of the application that were not seen; empty if nothing is known to be missing"`
 }
 
-// Stage is an attempt of a stage. Times are sums over its tasks, but for duration_ms.
+// Stage is an attempt of a stage. Times are sums over its tasks, except duration_ms.
 type Stage struct {
 	StageID           int64    `json:"stage_id"`
 	StageAttemptID    int64    `json:"stage_attempt_id"`
 	Name              string   `json:"name" jsonschema:"call site"`
 	Status            string   `json:"status"`
-	FailureReason     string   `json:"failure_reason,omitempty" jsonschema:"cut"`
+	FailureReason     string   `json:"failure_reason,omitempty" jsonschema:"truncated"`
 	DurationMillis    *int64   `json:"duration_ms,omitempty" jsonschema:"from submission to completion; absent while it runs"`
-	ShareOfWall       *float64 `json:"share_of_wall,omitempty" jsonschema:"duration_ms / that of the application, 0 to 1; stages may overlap"`
+	ShareOfWall       *float64 `json:"share_of_wall,omitempty" jsonschema:"duration_ms / the application's, 0 to 1; stages may overlap"`
 	Tasks             int64    `json:"tasks" jsonschema:"as planned"`
 	FailedTasks       int64    `json:"failed_tasks"`
 	MedianTaskMillis  *float64 `json:"median_task_ms,omitempty" jsonschema:"of successful tasks"`
@@ -53,19 +53,19 @@ type Stage struct {
 	DiskBytesSpilled  int64    `json:"disk_bytes_spilled"`
 }
 
-// Finding is what was found of a stage.
+// Finding is a finding about a stage.
 type Finding struct {
 	Finding        string   `json:"finding" jsonschema:"kind, e.g. skew"`
 	Severity       string   `json:"severity"`
 	StageID        *int64   `json:"stage_id,omitempty"`
 	StageAttemptID *int64   `json:"stage_attempt_id,omitempty"`
-	ImpactMillis   *int64   `json:"impact_ms,omitempty" jsonschema:"wall clock that it may have cost at most"`
+	ImpactMillis   *int64   `json:"impact_ms,omitempty" jsonschema:"upper bound of the wall-clock time that it cost"`
 	Summary        string   `json:"summary"`
 	Advice         string   `json:"advice"`
 	Evidence       []string `json:"evidence" jsonschema:"keys of the rows that show it"`
 }
 
-// Missing is what was not seen of an application.
+// Missing is a part of an application that was not seen.
 type Missing struct {
 	Endpoint string `json:"endpoint"`
 	Seen     int64  `json:"seen"`
@@ -74,7 +74,7 @@ type Missing struct {
 	Detail   string `json:"detail,omitempty"`
 }
 
-// textLimit is how many characters of a long text are shown.
+// textLimit is the number of characters to which texts are truncated.
 const textLimit = 300
 
 func (a answers) slowestStages(ctx context.Context, p *progress, in StagesIn) (StagesOut, error) {
@@ -117,8 +117,8 @@ func (a answers) slowestStages(ctx context.Context, p *progress, in StagesIn) (S
 	return out, nil
 }
 
-// application returns the latest attempt that the filter chooses. Several clusters with
-// the same application are an error.
+// application returns the latest attempt that the filter selects. An application id on
+// several clusters is an error.
 func (a answers) application(ctx context.Context, f lake.Filter) (tables.Application, error) {
 	var found *tables.Application
 	for row, err := range a.rows.Applications(ctx, f) {
@@ -126,19 +126,19 @@ func (a answers) application(ctx context.Context, f lake.Filter) (tables.Applica
 		case err != nil:
 			return row, fmt.Errorf("find application %s: %w", f.ApplicationID, err)
 		case found != nil && found.Cluster != row.Cluster:
-			return row, fmt.Errorf("application %s is on the clusters %s and %s: name the cluster_id",
+			return row, fmt.Errorf("application %s exists on clusters %s and %s: give cluster_id",
 				f.ApplicationID, found.ClusterID, row.ClusterID)
 		case found == nil || row.StartTime >= found.StartTime:
 			found = &row
 		}
 	}
 	if found == nil {
-		return tables.Application{}, fmt.Errorf("application %s is not known here: get_application_id lists those that are", f.ApplicationID)
+		return tables.Application{}, fmt.Errorf("application %s is not known: get_application_id lists known ones", f.ApplicationID)
 	}
 	return *found, nil
 }
 
-// stageRows collects what is known of stages: a sink.
+// stageRows is a sink that collects the rows about stages.
 type stageRows struct {
 	stages    []tables.StageRow
 	summaries map[tables.Stage]tables.TaskSummary
@@ -167,7 +167,7 @@ func (r *stageRows) Put(row tables.Row) error {
 	return nil
 }
 
-// length orders stages that run before all others.
+// length returns a stage's duration for sorting: running stages are the longest.
 func length(s tables.StageRow) int64 {
 	if s.DurationMillis == nil {
 		return 1<<63 - 1
