@@ -11,22 +11,26 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/serve"
 )
 
-// The overview tells when a run of the profiler succeeded last, though the profiler has
-// started again since and knows of none; and nothing before the first.
+// The overview shows the time since the profiler's last successful run even if the profiler
+// has restarted since, or is down; and nothing before the first one.
 func TestOverviewOfOverdueRuns(t *testing.T) {
 	h := &history{url: storetest.Metrics(t), until: time.Now().Truncate(time.Second)}
-	const success = 5 * time.Minute
-	h.exported(serve.MetricInterval, (2 * time.Minute).Seconds(), 9*time.Minute, 0)
-	h.exported(serve.MetricSuccess, 0, 9*time.Minute, success+time.Second)
-	h.exported(serve.MetricSuccess, float64(h.until.Add(-success).Unix()), success, 2*time.Minute)
-	h.exported(serve.MetricSuccess, 0, time.Minute, 0)
+	// Down for longer than the 5 minutes for which VictoriaMetrics repeats a last value.
+	const success, down = 9 * time.Minute, 6 * time.Minute
+	h.exported(serve.MetricInterval, (2 * time.Minute).Seconds(), 10*time.Minute, down)
+	h.exported(serve.MetricSuccess, 0, 10*time.Minute, success+time.Second)
+	h.exported(serve.MetricSuccess, float64(h.until.Add(-success).Unix()), success, down+time.Minute)
+	h.exported(serve.MetricSuccess, 0, down+30*time.Second, down)
 	report := h.check(t, links.Overview)
 	for ago, want := range map[time.Duration]struct{ seconds, intervals float64 }{
-		4 * time.Minute: {60, 0}, 2 * time.Minute: {180, 1}, 0: {300, 2},
+		8 * time.Minute: {60, 0}, down: {180, 1}, 4 * time.Minute: {300, 2}, 0: {540, 4},
 	} {
-		require.InDelta(t, want.seconds, h.shown(t, report, "Time since a run", "A", ago)[0].number(t), 0, "%s ago", ago)
-		require.InDelta(t, want.intervals, h.shown(t, report, "Runs overdue", "A", ago)[0].number(t), 0, "%s ago", ago)
+		for panel, value := range map[string]float64{"Time since last success": want.seconds, "Runs overdue": want.intervals} {
+			shown := h.shown(t, report, panel, "A", ago)
+			require.Len(t, shown, 1, "%s, %s ago", panel, ago)
+			require.InDelta(t, value, shown[0].number(t), 0, "%s, %s ago", panel, ago)
+		}
 	}
-	require.Empty(t, h.shown(t, report, "Time since a run", "A", 6*time.Minute))
-	require.Empty(t, h.shown(t, report, "Runs overdue", "A", 6*time.Minute))
+	require.Empty(t, h.shown(t, report, "Time since last success", "A", success+30*time.Second))
+	require.Empty(t, h.shown(t, report, "Runs overdue", "A", success+30*time.Second))
 }
