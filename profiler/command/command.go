@@ -1,6 +1,5 @@
-// Package command is the command line of the profiler, for the program
-// observatory-profiler and for `observatory profile` alike. What the commands do is in
-// packages run, lake and tools.
+// Package command is the profiler's command line, of the program observatory-profiler and
+// of `observatory profile` alike. Packages run, lake and tools do the work.
 package command
 
 import (
@@ -17,21 +16,21 @@ import (
 )
 
 // short describes the commands in one line.
-const short = "Bring the Spark history of EMR clusters, history servers and event logs home as tables"
+const short = "Turn the Spark history of EMR clusters, history servers and event logs into tables"
 
 // long describes the commands.
-const long = `Finds clusters of EMR, running or long gone, reads the history of all their Spark applications, and writes it as typed
-Parquet tables to a folder or to S3, where Spark, DuckDB and Athena read them. It also reads a history server by its URL,
-and folders of event logs, those that Databricks delivers included.
+const long = `Finds EMR clusters, running or terminated, reads the history of all their Spark applications, and writes it as typed
+Parquet tables to a folder or to S3, for Spark, DuckDB and Athena to read. It also reads a history server by its URL, and
+folders of event logs, including those that Databricks delivers.
 
-Credentials, region and endpoints of AWS are those of the AWS SDK: variables such as AWS_PROFILE, files in ~/.aws, or the
-role of the machine.`
+AWS credentials, region and endpoints come from the AWS SDK's default chain: variables such as AWS_PROFILE, files in ~/.aws,
+or the machine's role.`
 
 func commands() []*cobra.Command {
 	return []*cobra.Command{runCommand(), serveCommand(), toolsCommand(), expireCommand(), deleteCommand(), tablesCommand()}
 }
 
-// AddTo makes c a command that has the profiler's commands.
+// AddTo adds the profiler's commands to c.
 func AddTo(c *cobra.Command) {
 	c.Short, c.Long = short, long
 	c.Args = cobra.ArbitraryArgs // RunE refuses them
@@ -48,10 +47,10 @@ func AddTo(c *cobra.Command) {
 // CodeError ends the program with a code other than 1.
 type CodeError struct {
 	Code int
-	Err  error // nil if everything has been said
+	Err  error // nil if everything has been printed
 }
 
-// Error is the message, "" if there is none.
+// Error returns the message, or "" if there is none.
 func (e *CodeError) Error() string {
 	if e.Err == nil {
 		return ""
@@ -77,7 +76,7 @@ func Exit(stderr io.Writer, program string, err error) int {
 	return run.ExitFailed
 }
 
-// usage marks an error of options or arguments.
+// usage marks an error in options or arguments.
 func usage(err error) error { return &CodeError{Code: run.ExitUsage, Err: err} }
 
 // noArguments refuses arguments.
@@ -88,7 +87,7 @@ func noArguments(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// newCommand returns a command without arguments whose wrong flags are errors of usage.
+// newCommand returns a command without arguments. Invalid flags are usage errors.
 func newCommand(use, short, long string) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Long: long, Args: noArguments, SilenceUsage: true, SilenceErrors: true}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })

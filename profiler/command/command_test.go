@@ -14,11 +14,11 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 )
 
-// logs are an event log of Spark 3.5 as it was written, in several forms; one of them,
-// compressed with lzf, cannot be read.
+// logs is a folder with one event log of Spark 3.5 in several forms; one of them, compressed
+// with lzf, cannot be read.
 const logs = "../eventlog/testdata"
 
-// rolled is the folder of one of them.
+// rolled is the folder of the rolled form.
 const rolled = "eventlog_v2_app-20261123103508-0000"
 
 // execute runs a command line and returns its exit code.
@@ -34,7 +34,7 @@ func execute(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	return out.String(), errors.String(), code
 }
 
-// readable copies the log that can be read into a folder.
+// readable copies one readable log to a folder.
 func readable(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "team-a")
@@ -62,10 +62,10 @@ func TestIncompleteRun(t *testing.T) {
 	stdout, stderr, code := execute(t, "run", "--logs", logs, "--output", t.TempDir())
 	require.Equal(t, run.ExitIncomplete, code)
 	require.Contains(t, stdout, "compressed with lzf")
-	require.NotContains(t, stderr, "observatory-profiler:", "the summary has said it")
+	require.NotContains(t, stderr, "observatory-profiler:", "the summary names it already")
 }
 
-func TestErrorsOfUsage(t *testing.T) {
+func TestUsageErrors(t *testing.T) {
 	for _, test := range []struct {
 		args []string
 		want string
@@ -76,9 +76,9 @@ func TestErrorsOfUsage(t *testing.T) {
 		{[]string{"run", "--max-clusters", "-1"}, `flag --max-clusters: "-1" must be a whole number, 0 or more`},
 		{[]string{"run", "--environment", "prod"}, `s3_output_path: "" must be set in environment prod`},
 		{[]string{"expire", "--output", t.TempDir()}, `retention_days: "0" must be 1 or more`},
-		{[]string{"delete", "--output", t.TempDir()}, "must choose rows by --account"},
+		{[]string{"delete", "--output", t.TempDir()}, "must select rows by --account"},
 		{[]string{"delete", "--output", t.TempDir(), "--from", "1.1.2026"}, `flag --from: "1.1.2026" must be a date`},
-		{[]string{"delete", "--output", t.TempDir(), "--cluster", "j-1", "--attempt", "1"}, "must choose rows by"},
+		{[]string{"delete", "--output", t.TempDir(), "--cluster", "j-1", "--attempt", "1"}, "must select rows by"},
 	} {
 		stdout, stderr, code := execute(t, test.args...)
 		require.Equal(t, run.ExitUsage, code, test.args)

@@ -13,15 +13,15 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 )
 
-// shown is a run's progress on the screen or in a log.
-type shown interface {
+// display shows a run's progress on the screen or in a log.
+type display interface {
 	run.Progress
 	// wait leaves the last state on the screen.
 	wait()
 }
 
-// newProgress shows bars on a terminal and lines elsewhere.
-func newProgress(out io.Writer) shown {
+// newDisplay returns bars on a terminal, and lines elsewhere.
+func newDisplay(out io.Writer) display {
 	if isTerminal(out) {
 		return newBars(out)
 	}
@@ -37,7 +37,7 @@ func isTerminal(out io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
 }
 
-// lines is progress in a log: what the run says.
+// lines shows progress in a log: only the run's messages.
 type lines struct{ *progress.Log }
 
 func (lines) Clusters(int)     {}
@@ -46,7 +46,7 @@ func (lines) ClusterDone()     {}
 func (lines) ApplicationDone() {}
 func (lines) wait()            {}
 
-// bars are two bars below the lines.
+// bars shows two progress bars below the run's messages.
 type bars struct {
 	all                    *mpb.Progress
 	log                    *progress.Log

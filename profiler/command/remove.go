@@ -14,14 +14,14 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 )
 
-const expireHelp = `Removes the rows of applications that started more than retention_days ago, and of clusters that were created before and
-have no applications left. "run" does the same at its end, if retention_days is set.`
+const expireHelp = `Removes the rows of applications that started more than retention_days ago, and of clusters that were created before
+that and have no applications left. If retention_days is set, every run ends with the same.`
 
-const deleteHelp = `Removes the rows of a cluster, of an application or of days, from all tables. Where several flags are given,
-all of them must fit. A source that still has the history brings the rows back at the next run.`
+const deleteHelp = `Removes the rows of a cluster, of an application or of days from all tables. Several flags select the rows that
+match all of them. If the source still has the history, the next run brings the rows back.`
 
 func expireCommand() *cobra.Command {
-	c := newCommand("expire", "Remove the rows that are older than retention_days", expireHelp)
+	c := newCommand("expire", "Remove rows older than retention_days", expireHelp)
 	remove := addRemoval(c)
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		return remove.from(cmd, func(ctx context.Context, kept *lake.Lake, o run.Options) ([]lake.Removed, error) {
@@ -45,7 +45,7 @@ func deleteCommand() *cobra.Command {
 	c.Flags().StringVar(&f.Account, "account", "", "AWS account of the cluster")
 	c.Flags().StringVar(&f.ClusterID, "cluster", "", "id of the cluster")
 	c.Flags().StringVar(&f.ApplicationID, "application", "", "id of the application")
-	c.Flags().StringVar(&attempt, "attempt", "", "attempt of the application; \"\" is that of client mode")
+	c.Flags().StringVar(&attempt, "attempt", "", "attempt of the application; \"\" in client mode")
 	c.Flags().StringVar(&f.From, "from", "", "first day (UTC) on which the application started, YYYY-MM-DD")
 	c.Flags().StringVar(&f.To, "to", "", "last day")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -62,7 +62,7 @@ func deleteCommand() *cobra.Command {
 	return c
 }
 
-// checkFilter returns all that is wrong with what delete was given.
+// checkFilter returns all violations in delete's flags.
 func checkFilter(f lake.Filter) error {
 	var found []error
 	for flag, value := range map[string]string{"--from": f.From, "--to": f.To} {
@@ -74,13 +74,13 @@ func checkFilter(f lake.Filter) error {
 	}
 	if f == (lake.Filter{}) || f.AttemptID != nil && f.ApplicationID == "" {
 		found = append(found, run.Violation{
-			Path: "flags", Rule: "must choose rows by --account, --cluster, --application (with --attempt), --from or --to", Remedy: "give one",
+			Path: "flags", Rule: "must select rows by --account, --cluster, --application (with --attempt), --from or --to", Remedy: "give one",
 		})
 	}
 	return errors.Join(found...)
 }
 
-// removal is what expire and delete have in common.
+// removal is the common part of expire and delete.
 type removal struct {
 	flags       run.Flags
 	dry, asJSON bool
@@ -93,7 +93,7 @@ func addRemoval(c *cobra.Command) *removal {
 	return r
 }
 
-// from opens the tables, removes from them, and prints what was removed.
+// from opens and locks the tables, removes from them, and prints the removed rows.
 func (r *removal) from(cmd *cobra.Command, remove func(context.Context, *lake.Lake, run.Options) ([]lake.Removed, error)) error {
 	options, err := r.flags.Resolve(os.LookupEnv)
 	if err != nil {
@@ -125,8 +125,8 @@ func (r *removal) print(cmd *cobra.Command, removed []lake.Removed) error {
 		}
 		return nil
 	}
-	for _, of := range removed {
-		fmt.Fprintf(out, "%s  %s %s %s  %d objects, %d rows\n", of.Day, of.ClusterID, of.ApplicationID, of.AttemptID, of.Objects, of.Rows)
+	for _, one := range removed {
+		fmt.Fprintf(out, "%s  %s %s %s  %d objects, %d rows\n", one.Day, one.ClusterID, one.ApplicationID, one.AttemptID, one.Objects, one.Rows)
 	}
 	verb := "removed"
 	if r.dry {

@@ -10,19 +10,19 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 )
 
-var runHelp = fmt.Sprintf(`Discovers clusters, reads the history of their applications, and writes it as tables. What the tables have
-already is not read again, unless the application ran on since. It may be interrupted and killed: the next run goes on there.
+var runHelp = fmt.Sprintf(`Discovers clusters, reads the history of their applications, and writes it as tables. An application that the
+tables already have is not read again unless it has run on. A run may be interrupted or killed: the next one continues.
 
-Each option is a flag, an environment variable of the name that the reference gives (max_clusters for --max-clusters), or a
-key of the YAML file --config. A flag goes before a variable, that before the file, that before the default.
+Each option is a flag, an environment variable with the name in the reference (max_clusters for --max-clusters), or a key of
+the YAML file --config. A flag overrides a variable, a variable the file, and the file the default.
 
-The summary goes to stdout, progress to stderr. Exit codes: %d everything was read, now or before; %d something is missing:
-the summary names it, and the next run tries again; %d nothing could be discovered, or the tables cannot be written; %d wrong
-options.`, run.ExitComplete, run.ExitIncomplete, run.ExitFailed, run.ExitUsage)
+The summary goes to stdout, progress to stderr. Exit codes: %d everything has been read; %d something is missing: the summary
+names it, and the next run retries it; %d discovery failed, or the tables cannot be written; %d invalid options.`,
+	run.ExitComplete, run.ExitIncomplete, run.ExitFailed, run.ExitUsage)
 
 const runExamples = `  # event logs in a folder
   observatory-profiler run --logs ./event-logs --output ./history
-  # what ended this week in an account, to S3
+  # an account's clusters created since a date, to S3
   observatory-profiler run --aws-region eu-west-1 --created-after-date 2026-11-16 --max-clusters 0 \
     --environment prod --s3-output-path s3://bucket/lake/history/
   # one cluster, in any partition
@@ -44,7 +44,7 @@ func runCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		shown := newProgress(cmd.ErrOrStderr())
+		shown := newDisplay(cmd.ErrOrStderr())
 		summary, err := run.Run(cmd.Context(), config, options, shown)
 		shown.wait()
 		if err != nil {

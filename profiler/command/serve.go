@@ -14,15 +14,15 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/serve"
 )
 
-const serveHelp = `Runs what the command run runs, at an interval, until it is stopped. It serves how the last run went: as JSON at
-` + serve.Path + `, as metrics for VictoriaMetrics or Prometheus at /metrics, and /healthz. A run that failed or found no cluster is
-repeated sooner.`
+const serveHelp = `Does what the command run does, at an interval, until it is stopped. It serves the state of the last run as JSON at
+` + serve.Path + `, metrics for VictoriaMetrics or Prometheus at /metrics, and /healthz. A run that failed or found no cluster is
+retried sooner.`
 
-// minInterval keeps a misread unit from becoming a load on EMR.
+// minInterval keeps a wrong unit from overloading EMR's API.
 const minInterval = time.Minute
 
 func serveCommand() *cobra.Command {
-	c := newCommand("serve", "Run at an interval, and serve how the last run went", serveHelp)
+	c := newCommand("serve", "Run at an interval, and serve the state of the last run", serveHelp)
 	flags := run.AddFlags(c.Flags())
 	interval := c.Flags().Duration("interval", time.Hour, "time between the starts of two runs")
 	address := c.Flags().String("listen", fmt.Sprintf("%s:%d", platform.Loopback, platform.Profiler), "address to listen on")
@@ -57,7 +57,7 @@ func serveCommand() *cobra.Command {
 	return c
 }
 
-// reportOf says of a run what the status page shows.
+// reportOf returns a run's report for the status page.
 func reportOf(s run.Summary, err error) serve.Report {
 	report := serve.Report{
 		Result: serve.Complete, ClustersFound: s.ClustersFound, ClustersCurrent: s.ClustersCurrent, ClustersRead: s.ClustersRead,

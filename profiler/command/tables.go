@@ -12,7 +12,7 @@ import (
 
 const tablesHelp = `Lists the tables with their columns: name, SQL type, meaning. Types are those of Spark and DuckDB; times are UTC.`
 
-// describedTable is a table as --json prints it.
+// describedTable is a table in the output of --json.
 type describedTable struct {
 	Name    tables.Name       `json:"name"`
 	Doc     string            `json:"doc"`

@@ -11,9 +11,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tools"
 )
 
-const toolsHelp = `Answers the questions of a language model about the history, over the Model Context Protocol (MCP) on standard input and
-output, until the client goes. It reads the tables; with --logs, --history-server or --emr-cluster-arn it reads those
-directly and writes no tables. It changes nothing.`
+const toolsHelp = `Serves the history to a language model, over the Model Context Protocol (MCP) on standard input and output, until the
+client disconnects. It reads the tables; with --logs, --history-server or --emr-cluster-arn it reads that source directly and
+writes no tables. It changes nothing.`
 
 const toolsExamples = `  # for the client's configuration: the tables in S3
   observatory-profiler tools --s3-output-path s3://bucket/lake/history/
@@ -21,7 +21,7 @@ const toolsExamples = `  # for the client's configuration: the tables in S3
   observatory-profiler tools --logs ./event-logs`
 
 func toolsCommand() *cobra.Command {
-	c := newCommand("tools", "Answer a language model's questions over MCP", toolsHelp)
+	c := newCommand("tools", "Serve the history to a language model over MCP", toolsHelp)
 	c.Example = toolsExamples
 	flags := run.AddFlags(c.Flags())
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -42,7 +42,7 @@ func toolsCommand() *cobra.Command {
 	return c
 }
 
-// toolRows returns the rows that the options name.
+// toolRows returns the rows that the options select: a source's or the tables'.
 func toolRows(ctx context.Context, config aws.Config, o run.Options) (tools.Rows, error) {
 	if o.Logs != "" || o.HistoryServer != "" || o.ClusterARN != "" {
 		from, err := run.Source(ctx, config, o)

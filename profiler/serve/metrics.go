@@ -2,8 +2,8 @@ package serve
 
 import "fmt"
 
-// Metrics of the profiler. Gauges are of the last run and 0 before it has ended, but for
-// the interval.
+// Metrics of the profiler. Gauges other than the interval describe the last run, and are 0
+// before the first has ended.
 const (
 	MetricRuns         = "observatory_profiler_runs_total" // by LabelResult
 	MetricObjects      = "observatory_profiler_written_objects_total"
@@ -16,6 +16,7 @@ const (
 	LabelResult        = "result"
 )
 
+// register registers the metrics.
 func (s *Server) register() {
 	for _, result := range Results() {
 		s.runs[result] = s.metrics.NewCounter(fmt.Sprintf("%s{%s=%q}", MetricRuns, LabelResult, result))

@@ -1,8 +1,8 @@
-// Package serve repeats a run of the profiler at an interval, and serves how the last one
-// went: for people through the status page, for VictoriaMetrics as metrics.
+// Package serve repeats a run of the profiler at an interval, and reports the last one: to
+// people on the status page, to VictoriaMetrics as metrics.
 //
-// It knows neither clusters nor tables: what a run does is package run's matter. So the
-// status server imports it without the profiler.
+// It knows neither clusters nor tables: package run does the work. So the status server can
+// import it without the profiler.
 package serve
 
 import "time"
@@ -15,23 +15,23 @@ type Result string
 
 // Results.
 const (
-	Complete   Result = "complete"   // all is in the tables, now or before
-	Incomplete Result = "incomplete" // something could not be read; the next run tries again
-	Failed     Result = "failed"     // nothing could be discovered, or the tables not written
+	Complete   Result = "complete"   // everything is in the tables
+	Incomplete Result = "incomplete" // something could not be read; the next run retries it
+	Failed     Result = "failed"     // discovery failed, or the tables could not be written
 )
 
 // Results lists them.
 func Results() []Result { return []Result{Complete, Incomplete, Failed} }
 
-// State is what a server knows of its runs.
+// State is the state of a server and its runs.
 type State struct {
 	Running bool       `json:"running"`
-	Next    *time.Time `json:"next,omitempty"`    // start of the next run; none while one is under way
-	Last    *Report    `json:"last,omitempty"`    // the run that ended last
+	Next    *time.Time `json:"next,omitempty"`    // start of the next run; nil during a run
+	Last    *Report    `json:"last,omitempty"`    // the last run that ended
 	Success *time.Time `json:"success,omitempty"` // end of the last run that did not fail
 }
 
-// Report is what a run did.
+// Report is the outcome of a run.
 type Report struct {
 	Started time.Time `json:"started"`
 	Ended   time.Time `json:"ended"`
@@ -39,14 +39,13 @@ type Report struct {
 	Error   string    `json:"error,omitempty"` // why it failed
 
 	ClustersFound       int `json:"clustersFound"`
-	ClustersCurrent     int `json:"clustersCurrent"` // their history was complete before
+	ClustersCurrent     int `json:"clustersCurrent"` // already complete in the tables
 	ClustersRead        int `json:"clustersRead"`
-	Applications        int `json:"applications"` // attempts that were read
+	Applications        int `json:"applications"` // attempts read
 	ApplicationsCurrent int `json:"applicationsCurrent"`
 	Objects             int `json:"objects"` // written
 
-	// Incomplete lists the first things that could not be read, IncompleteCount says how
-	// many there are.
+	// Incomplete lists the first MaxMissing of IncompleteCount things that could not be read.
 	Incomplete      []Missing `json:"incomplete"`
 	IncompleteCount int       `json:"incompleteCount"`
 }
@@ -58,7 +57,7 @@ type Missing struct {
 	Reason      string `json:"reason"`
 }
 
-// MaxMissing is how many of them a report lists.
+// MaxMissing is how many missing things a report lists.
 const MaxMissing = 50
 
 // Add adds something that could not be read.
@@ -69,5 +68,5 @@ func (r *Report) Add(m Missing) {
 	}
 }
 
-// Took is how long the run took.
+// Took returns how long the run took.
 func (r *Report) Took() time.Duration { return r.Ended.Sub(r.Started) }

@@ -13,8 +13,8 @@ import (
 	"github.com/VictoriaMetrics/metrics"
 )
 
-// firstRetry is the wait after a first run that failed or found no cluster; it doubles
-// with each, up to the interval. A new platform's profiler starts before its clusters.
+// firstRetry is the wait after a run that failed or found no cluster. It doubles with each
+// further one, up to the interval. A new platform's profiler starts before its clusters.
 const firstRetry = time.Minute
 
 // Server repeats a run.
@@ -30,15 +30,15 @@ type Server struct {
 	retries int // runs in a row that failed or found no cluster
 }
 
-// New returns a server of a run. The interval is between the starts of two runs. run
-// fills in what it did; it returns Failed with an error if its context ends.
+// New returns a server that repeats run. The interval is between the starts of two runs. run
+// returns what it did, and Failed with an error if its context ends.
 func New(run func(context.Context) Report, interval time.Duration) *Server {
 	s := &Server{run: run, interval: interval, metrics: metrics.NewSet(), runs: map[Result]*metrics.Counter{}}
 	s.register()
 	return s
 }
 
-// Limits of a connection.
+// Limits of the HTTP server.
 const (
 	headerTimeout   = 5 * time.Second
 	shutdownTimeout = 5 * time.Second
@@ -56,7 +56,7 @@ func (s *Server) Listen(ctx context.Context, address string) error {
 	served := make(chan error, 1)
 	go func() {
 		served <- server.Serve(listener)
-		stop() // without it nobody would see that the profiler runs
+		stop() // nobody can see the state of a profiler that is not served
 	}()
 	s.Run(ctx)
 	shutdown, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
@@ -71,7 +71,7 @@ func (s *Server) Listen(ctx context.Context, address string) error {
 	return nil
 }
 
-// Run repeats the run until ctx is done, the first one at once.
+// Run repeats the run until ctx is done, starting at once.
 func (s *Server) Run(ctx context.Context) {
 	for timer := time.NewTimer(0); ; {
 		select {
@@ -87,6 +87,7 @@ func (s *Server) Run(ctx context.Context) {
 	}
 }
 
+// round runs once.
 func (s *Server) round(ctx context.Context) Report {
 	s.mu.Lock()
 	s.state.Running, s.state.Next = true, nil
@@ -121,7 +122,7 @@ func (s *Server) finish(report Report, now time.Time) time.Time {
 	return next
 }
 
-// State returns what is known of the runs.
+// State returns the current state.
 func (s *Server) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()

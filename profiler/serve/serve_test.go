@@ -27,7 +27,7 @@ func get(t *testing.T, s *Server, path string) string {
 	return string(body)
 }
 
-// One run at a time, the next one an interval after the start of the last.
+// Runs do not overlap; each starts an interval after the start of the last.
 func TestRunsRepeatAtTheInterval(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	running := make(chan struct{})
@@ -46,11 +46,11 @@ func TestRunsRepeatAtTheInterval(t *testing.T) {
 	first := *s.State().Last
 	require.Equal(t, 20, first.Applications)
 	require.Equal(t, first.Ended, *s.State().Success)
-	require.Nil(t, s.State().Next, "it runs")
+	require.Nil(t, s.State().Next, "a run is in progress")
 	stop()
 	release <- Report{Result: Failed, Error: "the context has ended"}
 	<-ended
-	require.Equal(t, first, *s.State().Last, "a run that was stopped is no failure")
+	require.Equal(t, first, *s.State().Last, "a run that was stopped is not a failure")
 }
 
 func TestFailedRunsAreRepeatedSooner(t *testing.T) {
@@ -73,7 +73,7 @@ func TestFailedRunsAreRepeatedSooner(t *testing.T) {
 	}
 }
 
-func TestServesWhatTheLastRunDid(t *testing.T) {
+func TestLastRunIsServed(t *testing.T) {
 	s := New(nil, time.Hour)
 	require.Equal(t, "ok\n", get(t, s, "/healthz"))
 	require.JSONEq(t, `{"running":false}`, get(t, s, Path))
