@@ -13,16 +13,16 @@ const (
 	Warning  = "warning"
 )
 
-// Limits of severity: the share of the application's wall clock that a finding may have
-// cost at most. They are those of sparkforensics.
+// Limits of severity: the largest share of the application's wall-clock time that a finding
+// may have cost. They are sparkforensics'.
 const (
 	worthCritical = 0.02
 	worthWarning  = 0.005
 )
 
-// Judge returns those of an application's findings that are worth a look, the most costly
-// first, with their severity and their share of its wall clock in milliseconds. While that
-// is unknown, all are warnings.
+// Judge returns an application's findings that are worth a look, the most costly first, with
+// their severity and their share of wall, its wall-clock time in milliseconds. While that is
+// unknown, all are warnings.
 func Judge(found []tables.Finding, wall *int64) []tables.Finding {
 	var kept []tables.Finding
 	for _, f := range found {

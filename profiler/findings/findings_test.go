@@ -50,7 +50,7 @@ func TestSkew(t *testing.T) {
 	require.Nil(t, findings.Skew(stage(100, 60_000), nil, 0), "no tasks with metrics")
 }
 
-// The advice is about what the tasks read, if that is as uneven as their times.
+// The advice is about the tasks' input if that is uneven, too.
 func TestAdviceForSkew(t *testing.T) {
 	slow := []float64{900, 950, 1000, 1050, 50_000}
 	uneven := []float64{1 << 20, 1 << 20, 1 << 20, 1 << 20, 640 << 20}
@@ -68,7 +68,7 @@ func TestAdviceForSkew(t *testing.T) {
 	require.Contains(t, f.Summary, "took 1s in the median, but the longest took 50s")
 }
 
-// What is a small share of the run is left out, and the most costly comes first.
+// Findings that cost a small share of the run are left out, and the most costly comes first.
 func TestJudge(t *testing.T) {
 	of := func(impact int64) tables.Finding { return tables.Finding{Impact: &impact} }
 	found := []tables.Finding{of(499), of(500), of(1999), of(2000), of(1_000_000)}
@@ -76,7 +76,7 @@ func TestJudge(t *testing.T) {
 	require.Len(t, kept, 4)
 	require.Equal(t, []string{findings.Critical, findings.Critical, findings.Warning, findings.Warning},
 		[]string{kept[0].Severity, kept[1].Severity, kept[2].Severity, kept[3].Severity})
-	require.InDelta(t, 1, *kept[0].ImpactRate, 0, "no more than all of it")
+	require.InDelta(t, 1, *kept[0].ImpactRate, 0, "at most the whole wall clock")
 	require.InDelta(t, 0.005, *kept[3].ImpactRate, 1e-9)
 
 	kept = findings.Judge(found, nil)

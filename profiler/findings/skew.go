@@ -7,31 +7,31 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// SkewFinding is the name of the finding "skew": few tasks of a stage take much longer
+// SkewFinding is the name of the finding "skew": a few tasks of a stage take much longer
 // than the others, and the stage waits for them.
 const SkewFinding = "skew"
 
-// Limits of skew. Ratio and the number of tasks are those of sparkforensics and
+// Limits of skew. The ratio and the number of tasks are those of sparkforensics and
 // spark-history-cli (P95/P50 > 3); the notebooks' max > 2 × median fires on nearly every
-// stage with many tasks. The floor is that of sparkforensics' slow hosts.
+// stage with many tasks. The floor is the one that sparkforensics has for slow hosts.
 const (
-	skewRatio = 3.0  // of the 95th percentile, or with few tasks the longest, to the median duration
-	fewTasks  = 20   // with fewer tasks the 95th percentile is the longest
-	skewFloor = 1000 // milliseconds that the longest task must exceed the median by
-	dataRatio = 2.0  // of the largest to the median amount of data, from which on data explains it
+	skewRatio = 3.0  // of the 95th percentile (with few tasks, of the longest) to the median duration
+	fewTasks  = 20   // below this the 95th percentile is the longest task
+	skewFloor = 1000 // milliseconds by which the longest task must exceed the median
+	dataRatio = 2.0  // of the largest to the median amount of data, above which data explains the skew
 )
 
-// Places of quantiles in a list of tables.TaskSummary.
+// Indexes of quantiles in a list of tables.TaskSummary.
 const (
 	median  = 2
 	highest = 4
 )
 
 // Skew judges a stage's attempt by the summary of its tasks. p95 is the 95th percentile of
-// their durations, in milliseconds; 0 if unknown. It returns nil if there is no skew.
+// their durations in milliseconds, or 0 if unknown. It returns nil if there is no skew.
 //
-// The impact is the time by which the longest task exceeded the median, and no more than
-// what the stage would have saved had it taken as long as its median task.
+// The impact is the time by which the longest task exceeded the median, but no more than
+// the stage would have saved had it lasted only as long as its median task.
 func Skew(stage *tables.StageRow, summary *tables.TaskSummary, p95 float64) *tables.Finding {
 	if summary == nil || len(summary.Duration) <= highest || stage.NumCompleteTasks < 2 {
 		return nil
@@ -68,7 +68,7 @@ func Skew(stage *tables.StageRow, summary *tables.TaskSummary, p95 float64) *tab
 	return f
 }
 
-// advise says what to change: by what the tasks read, if that is as uneven as their times.
+// advise says what to change. If the tasks' input is uneven, too, the advice is about that.
 func advise(f *tables.Finding, key string, s *tables.TaskSummary) {
 	switch {
 	case uneven(s.ShuffleReadBytes):
@@ -77,19 +77,19 @@ func advise(f *tables.Finding, key string, s *tables.TaskSummary) {
 			"spark.sql.adaptive.enabled=true, spark.sql.adaptive.skewJoin.enabled=true and "+
 			"spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes below %d, so that Spark splits that partition. If it aggregates, "+
 			"or Spark does not split it, add a random number to the key, aggregate by both, then by the key alone. Rows whose key is "+
-			"null or a default value are best filtered out before.",
+			"null or a default value are best filtered out first.",
 			size(s.ShuffleReadBytes[highest]), size(s.ShuffleReadBytes[median]), int64(s.ShuffleReadBytes[highest]))
 	case uneven(s.InputBytes):
 		f.Evidence = append(f.Evidence, fmt.Sprintf("task_summaries/%s/input_bytes=%v", key, s.InputBytes))
 		f.Advice = fmt.Sprintf("The input is uneven: a task read %s, the median one %s. Files that cannot be split (gzip, or one large row "+
-			"group) make such tasks: write them splittable and of similar size, or call repartition after reading. For splittable "+
+			"group) cause this: write splittable files of similar size, or call repartition after reading. For splittable "+
 			"files lower spark.sql.files.maxPartitionBytes below %d.",
 			size(s.InputBytes[highest]), size(s.InputBytes[median]), int64(s.InputBytes[highest]))
 	default:
-		f.Advice = "The tasks read about the same amount of data, so the keys are not the reason. Compare the executors and hosts of the " +
-			"slowest tasks in the table tasks: one slow host or long garbage collection (jvm_gc_time) is helped by " +
-			"spark.speculation=true, or by replacing the host; expensive rows (a UDF, a regular expression, an explode) by more " +
-			"partitions: raise spark.sql.shuffle.partitions or call repartition before."
+		f.Advice = "The tasks read about the same amount of data, so keys are not the cause. Compare the executors and hosts of the " +
+			"slowest tasks in the table tasks. For one slow host or long garbage collection (jvm_gc_time), set spark.speculation=true " +
+			"or replace the host. For expensive rows (a UDF, a regular expression, an explode), use more partitions: raise " +
+			"spark.sql.shuffle.partitions or call repartition first."
 	}
 }
 

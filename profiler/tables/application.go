@@ -4,13 +4,13 @@ package tables
 type Application struct {
 	Attempt
 	ApplicationName  string   `parquet:"application_name" doc:"spark.app.name"`
-	DurationMillis   *int64   `parquet:"duration_ms,optional" doc:"end_time - start_time; of a running application null"`
+	DurationMillis   *int64   `parquet:"duration_ms,optional" doc:"end_time - start_time; null while the application runs"`
 	DurationMinutes  *float64 `parquet:"duration_minutes,optional" doc:"duration_ms in minutes"`
 	StartTime        Millis   `parquet:"start_time,optional,timestamp(millisecond)" doc:"when the SparkContext started"`
 	EndTime          Millis   `parquet:"end_time,optional,timestamp(millisecond)" doc:"when the SparkContext stopped; null while it runs or if the driver was killed"`
 	SubmitTime       Millis   `parquet:"submit_time,optional,timestamp(millisecond)" doc:"spark.app.submitTime"`
 	LastEventTime    Millis   `parquet:"last_event_time,optional,timestamp(millisecond)" doc:"latest time of any event; logs only"`
-	Completed        bool     `parquet:"completed" doc:"the application ended by itself; false while it runs and if its driver was killed"`
+	Completed        bool     `parquet:"completed" doc:"the application ended by itself; false while it runs or if its driver was killed"`
 	SparkVersion     string   `parquet:"spark_version,dict" doc:"version of Spark"`
 	SparkUser        string   `parquet:"spark_user,dict" doc:"user who ran it"`
 	Queue            *string  `parquet:"queue,optional,dict" doc:"YARN's queue (spark.yarn.queue)"`
@@ -19,15 +19,15 @@ type Application struct {
 	ExecutorCores    *int64   `parquet:"executor_cores,optional" doc:"spark.executor.cores"`
 	ExecutorMemory   *int64   `parquet:"executor_memory_bytes,optional" doc:"spark.executor.memory, in bytes"`
 	DriverMemory     *int64   `parquet:"driver_memory_bytes,optional" doc:"spark.driver.memory, in bytes"`
-	MaxTotalCores    *int64   `parquet:"max_total_cores,optional" doc:"most cores that executors had at one time"`
-	CoreMillis       *int64   `parquet:"core_ms,optional" doc:"cores of executors times how long they were there, in core-milliseconds"`
+	MaxTotalCores    *int64   `parquet:"max_total_cores,optional" doc:"most cores that executors had at a time"`
+	CoreMillis       *int64   `parquet:"core_ms,optional" doc:"executors' cores times their lifetime, in core-milliseconds"`
 	NumJobs          int64    `parquet:"num_jobs" doc:"jobs"`
 	NumFailedJobs    int64    `parquet:"num_failed_jobs" doc:"jobs that failed"`
 	NumStages        int64    `parquet:"num_stages" doc:"attempts of stages that were submitted"`
 	NumTasks         int64    `parquet:"num_tasks" doc:"attempts of tasks that were launched"`
 	NumFailedTasks   int64    `parquet:"num_failed_tasks" doc:"attempts of tasks that failed; killed ones are not failed"`
 	NumSQLExecutions int64    `parquet:"num_sql_executions" doc:"SQL executions"`
-	StepID           *string  `parquet:"step_id,optional,dict" doc:"EMR step that started it, by the step's own record or log; never by overlap in time"`
+	StepID           *string  `parquet:"step_id,optional,dict" doc:"EMR step that started it, from the step's own record or log; never inferred from overlapping times"`
 	TraceID          *string  `parquet:"trace_id,optional" doc:"trace of the application in Tempo (spark.observatory.traceparent)"`
 }
 
@@ -44,14 +44,14 @@ type Job struct {
 	CompletionTime     Millis   `parquet:"completion_time,optional,timestamp(millisecond)" doc:"end"`
 	DurationMillis     *int64   `parquet:"duration_ms,optional" doc:"completion_time - submission_time"`
 	NumTasks           int64    `parquet:"num_tasks" doc:"tasks of all its stages, as planned"`
-	NumActiveTasks     int64    `parquet:"num_active_tasks" doc:"tasks that run"`
+	NumActiveTasks     int64    `parquet:"num_active_tasks" doc:"running tasks"`
 	NumCompletedTasks  int64    `parquet:"num_completed_tasks" doc:"attempts that succeeded"`
 	NumSkippedTasks    int64    `parquet:"num_skipped_tasks" doc:"tasks of skipped stages"`
 	NumFailedTasks     int64    `parquet:"num_failed_tasks" doc:"attempts that failed"`
 	NumKilledTasks     int64    `parquet:"num_killed_tasks" doc:"attempts that were killed"`
-	NumActiveStages    int64    `parquet:"num_active_stages" doc:"stages that run"`
+	NumActiveStages    int64    `parquet:"num_active_stages" doc:"running stages"`
 	NumCompletedStages int64    `parquet:"num_completed_stages" doc:"stages that completed"`
-	NumSkippedStages   int64    `parquet:"num_skipped_stages" doc:"stages whose output was there already"`
+	NumSkippedStages   int64    `parquet:"num_skipped_stages" doc:"stages skipped because their output already existed"`
 	NumFailedStages    int64    `parquet:"num_failed_stages" doc:"stages that failed"`
 	StageIDs           []int64  `parquet:"stage_ids,list" doc:"stages that it may need"`
 	SQLID              *int64   `parquet:"sql_id,optional" doc:"SQL execution of the job; logs only"`
@@ -61,15 +61,15 @@ type Job struct {
 // Executor is a row of the table executors. The driver is one, too.
 type Executor struct {
 	Attempt
-	ExecutorID         string  `parquet:"executor_id,dict" doc:"number, or driver"`
+	ExecutorID         string  `parquet:"executor_id,dict" doc:"a number, or driver"`
 	HostPort           string  `parquet:"host_port" doc:"host and port of its block manager"`
 	IsActive           bool    `parquet:"is_active" doc:"it has not been removed"`
 	RDDBlocks          int64   `parquet:"rdd_blocks" doc:"cached blocks at the end"`
 	MemoryUsed         int64   `parquet:"memory_used" doc:"bytes of storage memory at the end"`
 	DiskUsed           int64   `parquet:"disk_used" doc:"bytes on disk at the end"`
 	TotalCores         int64   `parquet:"total_cores" doc:"cores"`
-	MaxTasks           int64   `parquet:"max_tasks" doc:"tasks that it runs at one time"`
-	ActiveTasks        int64   `parquet:"active_tasks" doc:"tasks that run"`
+	MaxTasks           int64   `parquet:"max_tasks" doc:"tasks that it runs at a time"`
+	ActiveTasks        int64   `parquet:"active_tasks" doc:"running tasks"`
 	FailedTasks        int64   `parquet:"failed_tasks" doc:"attempts that failed"`
 	CompletedTasks     int64   `parquet:"completed_tasks" doc:"attempts that succeeded"`
 	TotalTasks         int64   `parquet:"total_tasks" doc:"active, failed and completed"`
@@ -78,7 +78,7 @@ type Executor struct {
 	TotalInputBytes    int64   `parquet:"total_input_bytes" doc:"bytes read by its tasks"`
 	TotalShuffleRead   int64   `parquet:"total_shuffle_read" doc:"shuffle bytes read by its tasks"`
 	TotalShuffleWrite  int64   `parquet:"total_shuffle_write" doc:"shuffle bytes written by its tasks"`
-	IsBlacklisted      bool    `parquet:"is_blacklisted" doc:"same as is_excluded, by its name before Spark 3.1"`
+	IsBlacklisted      bool    `parquet:"is_blacklisted" doc:"same as is_excluded, under its name before Spark 3.1"`
 	IsExcluded         bool    `parquet:"is_excluded" doc:"Spark gives it no more tasks"`
 	MaxMemory          int64   `parquet:"max_memory" doc:"bytes of storage memory"`
 	AddTime            Millis  `parquet:"add_time,optional,timestamp(millisecond)" doc:"when it registered"`
@@ -104,11 +104,11 @@ type Environment struct {
 	Masked  bool   `parquet:"masked" doc:"the value was masked"`
 }
 
-// Phase is a row of the table phases: how long an application was in one phase.
+// Phase is a row of the table phases: an application's time in one phase.
 type Phase struct {
 	Attempt
 	Phase          string  `parquet:"phase,dict" doc:"resource_wait, compute, io_write, driver, submit or idle"`
-	DurationMillis int64   `parquet:"duration_ms" doc:"milliseconds of the wall clock; the phases of an application add up to it"`
-	Ratio          float64 `parquet:"ratio" doc:"share of the wall clock, 0 to 1"`
+	DurationMillis int64   `parquet:"duration_ms" doc:"milliseconds of wall-clock time; the phases of an application add up to all of it"`
+	Ratio          float64 `parquet:"ratio" doc:"share of the wall-clock time, 0 to 1"`
 	Approximate    bool    `parquet:"approximate" doc:"events are missing"`
 }

@@ -8,7 +8,7 @@ import (
 // Column describes a column of a table.
 type Column struct {
 	Name     string
-	Type     string // BIGINT, DOUBLE, VARCHAR, BOOLEAN, TIMESTAMP, or such with [] for a list
+	Type     string // BIGINT, DOUBLE, VARCHAR, BOOLEAN or TIMESTAMP; with [] if a list
 	Nullable bool
 	Doc      string
 }
@@ -32,7 +32,7 @@ func columns(t reflect.Type) (all []Column) {
 }
 
 func sqlType(t reflect.Type, options string) string {
-	switch t.Kind() { // others have no column
+	switch t.Kind() { // columns have no other kinds
 	case reflect.Pointer:
 		return sqlType(t.Elem(), options)
 	case reflect.Slice:

@@ -9,7 +9,7 @@ type StageRow struct {
 	Status                string   `parquet:"status,dict" doc:"ACTIVE, COMPLETE, FAILED, PENDING or SKIPPED"`
 	FailureReason         *string  `parquet:"failure_reason,optional" doc:"why it failed"`
 	NumTasks              int64    `parquet:"num_tasks" doc:"tasks, as planned"`
-	NumActiveTasks        int64    `parquet:"num_active_tasks" doc:"attempts that run"`
+	NumActiveTasks        int64    `parquet:"num_active_tasks" doc:"running attempts"`
 	NumCompleteTasks      int64    `parquet:"num_complete_tasks" doc:"attempts that succeeded"`
 	NumFailedTasks        int64    `parquet:"num_failed_tasks" doc:"attempts that failed"`
 	NumKilledTasks        int64    `parquet:"num_killed_tasks" doc:"attempts that were killed"`
@@ -20,7 +20,7 @@ type StageRow struct {
 	ResultSize            int64    `parquet:"result_size" doc:"bytes sent to the driver"`
 	JVMGCTime             int64    `parquet:"jvm_gc_time" doc:"milliseconds, of all tasks"`
 	ResultSerialization   int64    `parquet:"result_serialization_time" doc:"milliseconds, of all tasks"`
-	PeakExecutionMemory   int64    `parquet:"peak_execution_memory" doc:"bytes, sum over tasks, as Spark has it"`
+	PeakExecutionMemory   int64    `parquet:"peak_execution_memory" doc:"bytes, summed over tasks, as Spark does"`
 	SubmissionTime        Millis   `parquet:"submission_time,optional,timestamp(millisecond)" doc:"start"`
 	FirstTaskLaunchedTime Millis   `parquet:"first_task_launched_time,optional,timestamp(millisecond)" doc:"launch of its first task"`
 	CompletionTime        Millis   `parquet:"completion_time,optional,timestamp(millisecond)" doc:"end"`
@@ -32,7 +32,7 @@ type StageRow struct {
 	ShuffleReadBytes      int64    `parquet:"shuffle_read_bytes" doc:"shuffle bytes read, local and remote"`
 	ShuffleReadRecords    int64    `parquet:"shuffle_read_records" doc:"shuffle records read"`
 	ShuffleRemoteBytes    int64    `parquet:"shuffle_remote_bytes_read" doc:"shuffle bytes read from other hosts"`
-	ShuffleRemoteToDisk   int64    `parquet:"shuffle_remote_bytes_read_to_disk" doc:"of them, bytes that went to disk"`
+	ShuffleRemoteToDisk   int64    `parquet:"shuffle_remote_bytes_read_to_disk" doc:"of them, bytes fetched to disk"`
 	ShuffleLocalBytes     int64    `parquet:"shuffle_local_bytes_read" doc:"shuffle bytes read from the same host"`
 	ShuffleRemoteBlocks   int64    `parquet:"shuffle_remote_blocks_fetched" doc:"shuffle blocks from other hosts"`
 	ShuffleLocalBlocks    int64    `parquet:"shuffle_local_blocks_fetched" doc:"shuffle blocks from the same host"`
@@ -40,24 +40,23 @@ type StageRow struct {
 	ShuffleWriteBytes     int64    `parquet:"shuffle_write_bytes" doc:"shuffle bytes written"`
 	ShuffleWriteTime      int64    `parquet:"shuffle_write_time" doc:"nanoseconds"`
 	ShuffleWriteRecords   int64    `parquet:"shuffle_write_records" doc:"shuffle records written"`
-	MemoryBytesSpilled    int64    `parquet:"memory_bytes_spilled" doc:"bytes in memory of what was spilled"`
-	DiskBytesSpilled      int64    `parquet:"disk_bytes_spilled" doc:"bytes on disk of what was spilled"`
+	MemoryBytesSpilled    int64    `parquet:"memory_bytes_spilled" doc:"in-memory bytes of spilled data"`
+	DiskBytesSpilled      int64    `parquet:"disk_bytes_spilled" doc:"on-disk bytes of spilled data"`
 	SchedulingPool        *string  `parquet:"scheduling_pool,optional,dict" doc:"pool of the fair scheduler"`
 	ResourceProfileID     *int64   `parquet:"resource_profile_id,optional" doc:"resource profile; since Spark 3.1"`
-	JobIDs                []int64  `parquet:"job_ids,list" doc:"jobs that named it"`
+	JobIDs                []int64  `parquet:"job_ids,list" doc:"jobs that list it"`
 	TaskCompletionRate    *float64 `parquet:"task_completion_rate,optional" doc:"num_complete_tasks / num_tasks, 0 to 100"`
 	AvgRunTimePerTask     *float64 `parquet:"avg_executor_run_time_per_task,optional" doc:"executor_run_time / num_tasks, milliseconds"`
 	TotalDataProcessedMB  float64  `parquet:"total_data_processed_mb" doc:"input and output, MiB"`
 	ShuffleDataMB         float64  `parquet:"shuffle_data_mb" doc:"shuffle read and write, MiB"`
 }
 
-// Task is a row of the table tasks: an attempt of a task. The metrics of a task without
-// metrics are null.
+// Task is a row of the table tasks: an attempt of a task.
 type Task struct {
 	Attempt
 	Stage
 	TaskID       int64   `parquet:"task_id" doc:"attempt of the task; unique in an attempt of an application"`
-	Index        int64   `parquet:"index" doc:"task's place in its stage: the partition, unless only some are computed"`
+	Index        int64   `parquet:"index" doc:"position of the task in its stage: the partition, unless only some are computed"`
 	TaskAttempt  int64   `parquet:"attempt" doc:"attempt of the task, from 0"`
 	LaunchTime   Millis  `parquet:"launch_time,optional,timestamp(millisecond)" doc:"start"`
 	FinishTime   Millis  `parquet:"finish_time,optional,timestamp(millisecond)" doc:"end; logs only"`
@@ -66,12 +65,12 @@ type Task struct {
 	Host         string  `parquet:"host,dict" doc:"its host"`
 	Status       string  `parquet:"status,dict" doc:"RUNNING, SUCCESS, FAILED or KILLED"`
 	TaskLocality string  `parquet:"task_locality,dict" doc:"PROCESS_LOCAL, NODE_LOCAL, RACK_LOCAL, NO_PREF or ANY"`
-	Speculative  bool    `parquet:"speculative" doc:"a speculative copy"`
-	ErrorMessage *string `parquet:"error_message,optional" doc:"why it failed or was killed, cut"`
+	Speculative  bool    `parquet:"speculative" doc:"it is a speculative copy"`
+	ErrorMessage *string `parquet:"error_message,optional" doc:"why it failed or was killed, truncated"`
 	TaskMetrics
 }
 
-// TaskMetrics are the metrics of one task, null where it has none.
+// TaskMetrics are the metrics of one task, null if it has none.
 type TaskMetrics struct {
 	DeserializeTime      *int64 `parquet:"executor_deserialize_time,optional" doc:"milliseconds"`
 	DeserializeCPUTime   *int64 `parquet:"executor_deserialize_cpu_time,optional" doc:"nanoseconds"`
@@ -132,9 +131,9 @@ type TaskSummary struct {
 	ShuffleWriteBytes    []float64 `parquet:"shuffle_write_bytes,list" doc:"bytes"`
 	ShuffleWriteRecords  []float64 `parquet:"shuffle_write_records,list" doc:"records"`
 	ShuffleWriteTime     []float64 `parquet:"shuffle_write_time,list" doc:"nanoseconds"`
-	RawJSON              string    `parquet:"raw_json" doc:"the same as JSON, in the shape of Spark's taskSummary"`
+	RawJSON              string    `parquet:"raw_json" doc:"the same as JSON, in the format of Spark's taskSummary"`
 }
 
-// Quantiles are those of each list in a TaskSummary: Spark takes the value at index
+// Quantiles lists the quantiles in each list of a TaskSummary. Spark takes the value at index
 // floor(q·n) of the sorted n tasks (org.apache.spark.status.AppStatusStore.taskSummary).
 func Quantiles() []float64 { return []float64{0, 0.25, 0.5, 0.75, 1} }

@@ -2,9 +2,9 @@ package tables
 
 import "reflect"
 
-// SchemaVersion is written in every file. Adding an optional column keeps it: a reader
-// fills what an older file lacks with null. Renaming, removing or retyping a column
-// raises it, and files of both versions are then read apart.
+// SchemaVersion is written to every file. Adding an optional column keeps it: readers fill
+// columns that an older file lacks with null. Renaming, removing or retyping a column
+// raises it, and files of the two versions must then be queried separately.
 const SchemaVersion = 1
 
 // Name is the name of a table, and of its folder in the lake.
@@ -13,10 +13,10 @@ type Name string
 // Row is a row of a table: a pointer to one of this package's structs.
 type Row interface{ Table() Name }
 
-// Sink takes rows, in any order. It keeps no row: the caller may reuse it.
+// Sink takes rows, in any order. It does not retain a row: the caller may reuse it.
 type Sink interface{ Put(row Row) error }
 
-// Scope says what one object of a table is about.
+// Scope is the subject of one object of a table.
 type Scope int
 
 // Scopes.
@@ -41,22 +41,22 @@ func All() []Definition {
 	return []Definition{
 		define[Application]("Attempts of applications.", OfAttempt),
 		define[ClusterSummary]("Clusters, and how their history was read.", OfCluster),
-		define[Job]("Jobs, failed ones too.", OfAttempt, "job_id"),
-		define[StageRow]("Attempts of stages, failed and skipped ones too.", OfAttempt, "stage_id", "stage_attempt_id"),
-		optIn(define[Task]("Attempts of tasks. Only on request: they are many.", OfAttempt, "task_id")),
-		define[TaskSummary]("Quantiles of the successful tasks of a stage's attempt.", OfAttempt, "stage_id", "stage_attempt_id"),
+		define[Job]("Jobs, including failed ones.", OfAttempt, "job_id"),
+		define[StageRow]("Attempts of stages, including failed and skipped ones.", OfAttempt, "stage_id", "stage_attempt_id"),
+		optIn(define[Task]("Attempts of tasks. Written only on request, because there are many.", OfAttempt, "task_id")),
+		define[TaskSummary]("Quantiles over the successful tasks of a stage's attempt.", OfAttempt, "stage_id", "stage_attempt_id"),
 		define[SQL]("SQL executions.", OfAttempt, "sql_id"),
 		define[SQLNode]("Metrics of the operators of SQL executions.", OfAttempt, "sql_id", "node_id", "metric"),
 		define[Executor]("Executors and drivers.", OfAttempt, "executor_id"),
-		define[Environment]("Properties of applications, secrets masked.", OfAttempt, "section", "name"),
-		define[Phase]("Phases of the wall clock of applications.", OfAttempt, "phase"),
-		define[Completeness]("What is missing, and why.", OfAttempt, "endpoint"),
-		define[Finding]("What to change.", OfAttempt, "finding", "stage_id", "stage_attempt_id", "sql_id"),
-		define[IneffJobRaw]("Inefficient stages, by the rules of the notebooks.", OfAttempt, "stage_id", "stage_attempt_id"),
-		define[IneffJobAgg]("Inefficient applications, by the rules of the notebooks.", OfAttempt),
+		define[Environment]("Properties of applications, with secrets masked.", OfAttempt, "section", "name"),
+		define[Phase]("Phases of the applications' wall-clock time.", OfAttempt, "phase"),
+		define[Completeness]("Missing rows, and why they are missing.", OfAttempt, "endpoint"),
+		define[Finding]("Findings: what slowed an application down, and what to change.", OfAttempt, "finding", "stage_id", "stage_attempt_id", "sql_id"),
+		define[IneffJobRaw]("Inefficient stages, by the notebooks' rules.", OfAttempt, "stage_id", "stage_attempt_id"),
+		define[IneffJobAgg]("Inefficient applications, by the notebooks' rules.", OfAttempt),
 		define[PhotonAnalysis]("Applications that Photon would speed up.", OfAttempt),
 		define[Step]("Steps of EMR clusters.", OfCluster, "step_id"),
-		define[Cost]("What the instances of a cluster cost.", OfCluster, "instance_group"),
+		define[Cost]("Cost of the instances of a cluster.", OfCluster, "instance_group"),
 	}
 }
 
@@ -72,56 +72,56 @@ func optIn(d Definition) Definition {
 	return d
 }
 
-// Table is a method of Row.
+// Table implements Row.
 func (*Application) Table() Name { return "applications" }
 
-// Table is a method of Row.
+// Table implements Row.
 func (*ClusterSummary) Table() Name { return "cluster_summaries" }
 
-// Table is a method of Row.
+// Table implements Row.
 func (*Job) Table() Name { return "jobs" }
 
-// Table is a method of Row.
+// Table implements Row.
 func (*StageRow) Table() Name { return "stages" }
 
-// Table is a method of Row.
+// Table implements Row.
 func (*Task) Table() Name { return "tasks" }
 
-// Table is a method of Row.
+// Table implements Row.
 func (*TaskSummary) Table() Name { return "task_summaries" }
 
-// Table is a method of Row.
+// Table implements Row.
 func (*SQL) Table() Name { return "sql" }
 
-// Table is a method of Row.
+// Table implements Row.
 func (*SQLNode) Table() Name { return "sql_nodes" }
 
-// Table is a method of Row.
+// Table implements Row.
 func (*Executor) Table() Name { return "executors" }
 
-// Table is a method of Row.
+// Table implements Row.
 func (*Environment) Table() Name { return "environments" }
 
-// Table is a method of Row.
+// Table implements Row.
 func (*Phase) Table() Name { return "phases" }
 
-// Table is a method of Row.
+// Table implements Row.
 func (*Completeness) Table() Name { return "completeness" }
 
-// Table is a method of Row.
+// Table implements Row.
 func (*Finding) Table() Name { return "findings" }
 
-// Table is a method of Row.
+// Table implements Row.
 func (*IneffJobRaw) Table() Name { return "ineffjobraw" }
 
-// Table is a method of Row.
+// Table implements Row.
 func (*IneffJobAgg) Table() Name { return "ineffjobagg" }
 
-// Table is a method of Row.
+// Table implements Row.
 func (*PhotonAnalysis) Table() Name { return "photonanalysis" }
 
-// Table is a method of Row.
+// Table implements Row.
 func (*Step) Table() Name { return "steps" }
 
-// Table is a method of Row.
+// Table implements Row.
 func (*Cost) Table() Name { return "costs" }

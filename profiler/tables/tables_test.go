@@ -10,8 +10,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// Embedded keys are columns of their own, 0 of an optional time is null, and lists are
-// lists.
+// Embedded keys become columns, 0 in an optional time is null, and lists stay lists.
 func TestRowsSurviveParquet(t *testing.T) {
 	id := tables.Attempt{Cluster: tables.Cluster{ClusterID: "j-1"}, ApplicationID: "application_1_0001", Source: tables.SourceLogs}
 	rows := []tables.Job{{Attempt: id, JobID: 7, StageIDs: []int64{1, 2}, SubmissionTime: 1700000000123}}
@@ -31,7 +30,7 @@ func TestRowsSurviveParquet(t *testing.T) {
 	require.Contains(t, schema.String(), "optional int64 completion_time")
 }
 
-// Every column says what it is, and every key is a column.
+// Every column is documented, and every key is a column.
 func TestColumnsAreDocumented(t *testing.T) {
 	for _, d := range tables.All() {
 		columns := map[string]bool{}
