@@ -18,12 +18,12 @@ import (
 const (
 	inProgress    = ".inprogress"
 	rolledPrefix  = "eventlog_v2_" // of the folder of a rolled log
-	statusPrefix  = "appstatus_"   // of the empty file in it that says whether the application has ended
-	unfinishedDir = ".partial-"    // of a folder whose first copy is not complete; Spark skips hidden names
+	statusPrefix  = "appstatus_"   // of the empty file in it whose name says whether the application has ended
+	unfinishedDir = ".partial-"    // of a folder until its first copy is complete; Spark skips hidden names
 )
 
-// Collect copies what a cluster's event logs in HDFS have more than their copies. It is
-// safe to call at any time and repeats nothing; logs that are gone from HDFS stay.
+// Collect copies the data that a cluster's event logs in HDFS have gained since the last
+// copy. It is safe to call at any time; copies of logs that are gone from HDFS stay.
 func (s *Service) Collect(ctx context.Context, clusterID string, hdfs HDFS) error {
 	lock, _ := s.collecting.LoadOrStore(clusterID, &sync.Mutex{})
 	mutex, _ := lock.(*sync.Mutex)
@@ -35,8 +35,8 @@ func (s *Service) Collect(ctx context.Context, clusterID string, hdfs HDFS) erro
 	return nil
 }
 
-// CollectLast is Collect before the cluster's HDFS goes. What it has copied is listed by
-// the next answer.
+// CollectLast is the last Collect, before the cluster's HDFS goes away. The next response of
+// the UI lists everything that it has copied.
 func (s *Service) CollectLast(ctx context.Context, clusterID string, hdfs HDFS) error {
 	err := s.Collect(ctx, clusterID, hdfs)
 	s.ended.Store(clusterID, time.Now())
@@ -65,13 +65,13 @@ func (s *Service) collect(ctx context.Context, local string, hdfs HDFS) error {
 	return errors.Join(errs...)
 }
 
-// plainName reports whether a name is one that Spark gives to a log.
+// plainName reports whether a name can be a log's: it is not hidden, and not a path.
 func plainName(name string) bool {
 	return name != "" && !strings.HasPrefix(name, ".") && filepath.Base(name) == name
 }
 
-// collectFile copies what a file has more than its copy. The copy of a log that has
-// lost its suffix .inprogress is completed before it loses its own.
+// collectFile copies a file's new data. If the log has lost its suffix .inprogress, the copy
+// is completed before it loses its own.
 func (s *Service) collectFile(ctx context.Context, hdfs HDFS, file fileStatus, from, to string) error {
 	target := to
 	if _, err := os.Stat(to); errors.Is(err, os.ErrNotExist) && !strings.HasSuffix(to, inProgress) {
@@ -86,8 +86,8 @@ func (s *Service) collectFile(ctx context.Context, hdfs HDFS, file fileStatus, f
 	return os.Rename(target, to)
 }
 
-// appendRest appends to a copy what the file has more. Logs only grow: a file that is
-// shorter than its copy is another one of the same name.
+// appendRest appends a file's new data to its copy. Logs only grow: a file that is shorter
+// than its copy is a different one of the same name.
 func (s *Service) appendRest(ctx context.Context, hdfs HDFS, file fileStatus, from, to string) error {
 	copied, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
@@ -115,8 +115,8 @@ func (s *Service) appendRest(ctx context.Context, hdfs HDFS, file fileStatus, fr
 			return fmt.Errorf("read hdfs://%s: %w", from, err)
 		}
 	}
-	// When an application ended is what its log says last. HDFS does not say when a file
-	// that is being written has grown.
+	// A log's modification time is when its application ended. HDFS does not update that of a
+	// file that is being written.
 	switch {
 	case finished:
 		return os.Chtimes(to, time.Time{}, file.modified())
@@ -127,8 +127,8 @@ func (s *Service) appendRest(ctx context.Context, hdfs HDFS, file fileStatus, fr
 	return nil
 }
 
-// collectRolled copies a rolled log's folder. The events come before the file that says
-// that the application has ended. Files that compaction has removed are removed.
+// collectRolled copies a rolled log's folder. It copies the events before the file that
+// marks the application as ended, and removes files that compaction has removed.
 func (s *Service) collectRolled(ctx context.Context, hdfs HDFS, from, to string) error {
 	files, err := hdfs.list(ctx, from)
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *Service) collectRolled(ctx context.Context, hdfs HDFS, from, to string)
 	return os.Rename(dir, to)
 }
 
-// rank sorts the files of a rolled log into the order in which they are copied.
+// rank returns a file's rank in the order in which a rolled log is copied.
 func rank(f fileStatus) int {
 	if strings.HasPrefix(f.Name, statusPrefix) {
 		return 1
@@ -166,7 +166,7 @@ func rank(f fileStatus) int {
 	return 0
 }
 
-// removeOthers removes the files of a folder that have none of the names.
+// removeOthers removes the files of a folder whose names are not in names.
 func removeOthers(dir string, names map[string]bool) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -12,38 +12,38 @@ import (
 	"time"
 )
 
-// FaultFile is the file in Service.Dir that makes the service fail on purpose. It is
-// read at each request; without it nothing fails. Example, which ends the session at
-// the third request for executors:
+// FaultFile is the file in Service.Dir that injects faults. It is read at each request;
+// without it nothing fails. This example ends the session at the third request for
+// executors:
 //
 //	[{"kind": "unauthorized", "path": "/allexecutors$", "after": 2, "times": 1}]
 const FaultFile = "faults.json"
 
 // Kinds of faults.
 const (
-	expiredURL    = "expired-url"    // URLs are made that have expired already
+	expiredURL    = "expired-url"    // new URLs have already expired
 	unauthorized  = "unauthorized"   // the session ends: 401
-	loginPage     = "login-page"     // the session ends: 200 with a page to log in
+	loginPage     = "login-page"     // the session ends: 200 with a login page
 	throttled     = "throttled"      // 429 with Retry-After
 	serverError   = "server-error"   // 500
-	slow          = "slow"           // the answer begins after Delay
-	truncated     = "truncated"      // the connection breaks after Bytes of the answer
+	slow          = "slow"           // the response begins after DelayMS
+	truncated     = "truncated"      // the connection breaks after Bytes of the response
 	stuckStarting = "stuck-starting" // UIs stay in STARTING
 	quotaFull     = "quota-full"     // no more UIs are created
 )
 
-// Fault is what goes wrong, and when.
+// Fault is an injected fault.
 type Fault struct {
 	Kind string `json:"kind"`
-	// Path is a regular expression of the request's path and query; "" = every page.
+	// Path is a regular expression that the request's path and query must match; "" = any page.
 	// Faults of EMR's operations (expired-url, stuck-starting, quota-full) have none.
 	Path string `json:"path,omitempty"`
 	// After is how many matching requests succeed first, Times how many then fail; 0 = all.
 	After int `json:"after,omitempty"`
 	Times int `json:"times,omitempty"`
-	// DelayMS is how many milliseconds a slow answer takes: 3,000 unless set.
+	// DelayMS is the delay of a slow response in milliseconds: 3,000 unless set.
 	DelayMS int `json:"delay_ms,omitempty"`
-	// Bytes of a truncated answer: 64 unless set.
+	// Bytes is the length of a truncated response: 64 unless set.
 	Bytes int `json:"bytes,omitempty"`
 
 	path *regexp.Regexp
@@ -64,24 +64,25 @@ func (f *Fault) bytes() int {
 	return f.Bytes
 }
 
-// faults are those of the file, counted since it was last changed.
+// faults holds the faults of the file, with counts since it last changed.
 type faults struct {
 	mu   sync.Mutex
 	text string
 	list []*Fault
 }
 
-// fault returns what goes wrong now, of one kind, or nil. A file that is not understood
-// is logged and makes nothing fail.
+// fault returns the fault of a kind that applies now, or nil. An invalid file is logged and
+// injects nothing.
 func (s *Service) fault(kind, path string) *Fault {
 	return s.anyFault(func(k string) bool { return k == kind }, path)
 }
 
-// pageFault returns what goes wrong with the request for a page, or nil.
+// pageFault returns the fault that applies to the request for a page, or nil.
 func (s *Service) pageFault(path string) *Fault {
 	return s.anyFault(func(k string) bool { return k != expiredURL && k != stuckStarting && k != quotaFull }, path)
 }
 
+// anyFault returns the first fault of a matching kind that applies now, or nil.
 func (s *Service) anyFault(kind func(string) bool, path string) *Fault {
 	s.faults.mu.Lock()
 	defer s.faults.mu.Unlock()
@@ -101,7 +102,7 @@ func (s *Service) anyFault(kind func(string) bool, path string) *Fault {
 	return nil
 }
 
-// read reads the file if it has changed.
+// read parses the file if it has changed.
 func (f *faults) read(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

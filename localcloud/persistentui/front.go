@@ -49,9 +49,9 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.forward(w, r, page)
 }
 
-// refuse answers a request without a session.
+// refuse responds to a request without a session.
 func refuse(w http.ResponseWriter) {
-	http.Error(w, "Unauthorized: open this page by a new presigned URL", http.StatusUnauthorized)
+	http.Error(w, "Unauthorized: open this page through a new presigned URL", http.StatusUnauthorized)
 }
 
 // open begins the session of a presigned URL and redirects to its page.
@@ -59,7 +59,7 @@ func (s *Service) open(w http.ResponseWriter, r *http.Request) {
 	lifetime := s.withDefaults().SessionLifetime
 	cookie, page, ok := s.sessions.begin(r.URL.Query().Get(tokenParameter), s.Clock.Now(), lifetime)
 	if !ok {
-		http.Error(w, "Forbidden: the presigned URL has expired or was used before", http.StatusForbidden)
+		http.Error(w, "Forbidden: the presigned URL has expired or has already been used", http.StatusForbidden)
 		return
 	}
 	http.SetCookie(w, &http.Cookie{
@@ -69,7 +69,7 @@ func (s *Service) open(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, pagePath(page), http.StatusFound)
 }
 
-// pagePath returns where a presigned URL leads.
+// pagePath returns the path of the page that a presigned URL opens.
 func pagePath(p emrapi.Page) string {
 	switch {
 	case p.Live == types.OnClusterAppUITypeApplicationMaster:
@@ -84,7 +84,7 @@ func pagePath(p emrapi.Page) string {
 	return historyPath + "/"
 }
 
-// fail does what a fault asks for, and reports whether that was the answer.
+// fail applies a fault, and reports whether that completed the response.
 func (s *Service) fail(w http.ResponseWriter, r *http.Request, f *Fault, cookie string) bool {
 	switch f.Kind {
 	case unauthorized:
@@ -114,7 +114,7 @@ func (s *Service) fail(w http.ResponseWriter, r *http.Request, f *Fault, cookie 
 	return true
 }
 
-// truncatingWriter breaks the connection after some bytes of the answer.
+// truncatingWriter breaks the connection after some bytes of the response.
 type truncatingWriter struct {
 	http.ResponseWriter
 	left int
@@ -130,7 +130,7 @@ func (t *truncatingWriter) Write(p []byte) (int, error) {
 	panic(http.ErrAbortHandler)
 }
 
-// forward forwards a session's request to what its page shows.
+// forward forwards a session's request to the server of its page.
 func (s *Service) forward(w http.ResponseWriter, r *http.Request, p emrapi.Page) {
 	inHistory := r.URL.Path == historyPath || strings.HasPrefix(r.URL.Path, historyPath+"/")
 	switch {
@@ -145,12 +145,12 @@ func (s *Service) forward(w http.ResponseWriter, r *http.Request, p emrapi.Page)
 	}
 }
 
-// forwardHistory forwards to the cluster's history server, which it starts if need be.
+// forwardHistory forwards to the cluster's history server, which it starts if necessary.
 func (s *Service) forwardHistory(w http.ResponseWriter, r *http.Request, p emrapi.Page) {
 	server, release, err := s.acquire(r.Context(), p.ClusterID)
 	if err != nil {
 		s.Log.Warn("open persistent UI", "cluster", p.ClusterID, "error", err)
-		http.Error(w, fmt.Sprintf("the history server of %s does not start: %v", p.ClusterID, err), http.StatusBadGateway)
+		http.Error(w, fmt.Sprintf("the history server of %s did not start: %v", p.ClusterID, err), http.StatusBadGateway)
 		return
 	}
 	defer release()

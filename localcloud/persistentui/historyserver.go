@@ -29,21 +29,21 @@ type historyServer struct {
 }
 
 const (
-	// startTime bounds a server's start. Alone it takes a few seconds, on two busy cores many.
+	// startTime bounds a server's start: a few seconds on an idle machine, many on two busy cores.
 	startTime = 3 * time.Minute
-	// scanInterval is how often a server looks for logs that have changed.
+	// scanInterval is the time between a server's scans for changed logs.
 	scanInterval = 2 * time.Second
-	// retainedApplications is how many applications a server holds in its heap at a time.
+	// retainedApplications is the number of applications that a server keeps in its heap.
 	retainedApplications = "10"
-	// maxTailBytes is how much of a server's log an error contains.
+	// maxTailBytes is the number of bytes of a server's log in an error.
 	maxTailBytes = 2000
 )
 
-// boundLine is what a server logs once it listens (WebUI.bind).
+// boundLine matches the line that a server logs once it listens (WebUI.bind).
 var boundLine = regexp.MustCompile(`Bound HistoryServer to \S+, and started at \S+:([0-9]+)`)
 
-// startHistoryServer starts a server on a cluster's event logs and returns it once it has listed
-// every application of them.
+// startHistoryServer starts a server on a cluster's event logs and returns it once it lists
+// all their applications.
 func (s *Service) startHistoryServer(ctx context.Context, clusterID string) (*historyServer, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
@@ -73,12 +73,12 @@ func (s *Service) startHistoryServer(ctx context.Context, clusterID string) (*hi
 	return server, nil
 }
 
-// launch starts the process. What it prints goes to output, which is closed at its end;
-// port receives the port on which it listens.
+// launch starts the process. Its output goes to output, which is closed when it exits; port
+// receives the port on which it listens.
 func (s *Service) launch(logs string, output *os.File) (server *historyServer, port <-chan string, err error) {
 	argv := hadoop.HistoryServerCommand(s.JavaHome, filepath.Join(s.Applications, "spark"), map[string]string{
 		"spark.history.fs.logDirectory":      (&url.URL{Scheme: "file", Path: logs}).String(),
-		"spark.history.ui.port":              "0", // any
+		"spark.history.ui.port":              "0", // any free port
 		"spark.history.fs.update.interval":   scanInterval.String(),
 		"spark.history.retainedApplications": retainedApplications,
 	})
@@ -104,7 +104,7 @@ func (s *Service) launch(logs string, output *os.File) (server *historyServer, p
 	return server, found, nil
 }
 
-// copyOutput copies a server's output, and sends the port of the line that names it.
+// copyOutput copies a server's output, and sends the port from the line that names it.
 func copyOutput(from io.Reader, to io.Writer, port chan<- string) {
 	lines := bufio.NewReader(from)
 	for {
@@ -131,16 +131,16 @@ func (h *historyServer) awaitPort(ctx context.Context, port <-chan string) error
 	case <-h.exited:
 		return fmt.Errorf("the process exited: %s", h.cmd.ProcessState)
 	case <-ctx.Done():
-		return fmt.Errorf("it does not listen: %w", ctx.Err())
+		return fmt.Errorf("it is not listening: %w", ctx.Err())
 	}
 }
 
-// updatedAt is where the server's page says when it began to look for logs (ms since
-// 1970), once it has found them all (FsHistoryProvider.checkForLogs, HistoryPage).
+// updatedAt matches the start time (ms since 1970) of the last complete scan for logs on the
+// server's page (FsHistoryProvider.checkForLogs, HistoryPage).
 var updatedAt = regexp.MustCompile(`id="last-updated">([0-9]+)<`)
 
-// awaitListed waits until the server lists every application whose log was there at a
-// time: its page names a later one, and no longer says that logs are being processed.
+// awaitListed waits until the server lists every application whose log existed at a time:
+// its last scan began later, and its page no longer says that logs are being processed.
 func (h *historyServer) awaitListed(ctx context.Context, at time.Time) error {
 	return poll.Until(ctx, poll.Options{Interval: 100 * time.Millisecond, Timeout: startTime}, func(ctx context.Context) error {
 		select {
@@ -161,7 +161,7 @@ func (h *historyServer) awaitListed(ctx context.Context, at time.Time) error {
 	})
 }
 
-// get returns a page's text.
+// get returns the text of a page.
 func get(ctx context.Context, address string) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -177,13 +177,13 @@ func get(ctx context.Context, address string) (string, error) {
 	return string(text), err
 }
 
-// stop kills the server. Its logs are another's, and it keeps nothing else.
+// stop kills the server. It does not own its logs, and keeps nothing else.
 func (h *historyServer) stop() {
 	_ = h.cmd.Process.Kill()
 	<-h.exited
 }
 
-// alive reports whether the process runs.
+// alive reports whether the process is running.
 func (h *historyServer) alive() bool {
 	select {
 	case <-h.exited:

@@ -9,29 +9,29 @@ import (
 	"time"
 )
 
-// historyServers are those that run or start, by cluster id.
+// historyServers holds the servers that are running or starting, by cluster id.
 type historyServers struct {
 	mu   sync.Mutex
 	byID map[string]*entry
 }
 
-// entry is a server's place. Whoever finds it waits until it has started.
+// entry is a server that may still be starting. Callers that find it wait for that.
 type entry struct {
 	started chan struct{} // closed once server or err is set
 	server  *historyServer
 	err     error
 
-	requests int // being answered
-	used     time.Time
-	idle     *time.Timer // stops it
+	requests int         // in progress
+	used     time.Time   // end of the last request
+	idle     *time.Timer // stops the server
 }
 
-// acquire returns a cluster's history server, started if need be, which runs at least
-// until release is called.
+// acquire returns a cluster's history server, and starts it if necessary. It keeps running
+// at least until release is called.
 func (s *Service) acquire(ctx context.Context, clusterID string) (server *historyServer, release func(), err error) {
 	e, found := s.servers.enter(clusterID, s.withDefaults().MaxServers)
 	if !found {
-		// The start outlives the request that wanted it: others wait for it, too.
+		// The start outlives the request that triggered it: others wait for it, too.
 		go func() {
 			e.server, e.err = s.startHistoryServer(context.WithoutCancel(ctx), clusterID)
 			close(e.started)
@@ -55,8 +55,8 @@ func (s *Service) acquire(ctx context.Context, clusterID string) (server *histor
 	return e.server, release, nil
 }
 
-// awaitAll waits until a server that was running when its cluster ended lists all that
-// the cluster has run.
+// awaitAll waits until a server that was running when its cluster ended lists all
+// applications of the cluster.
 func (s *Service) awaitAll(ctx context.Context, clusterID string, e *entry) error {
 	ended, ok := s.ended.Load(clusterID)
 	if at, isTime := ended.(time.Time); ok && isTime {
@@ -68,9 +68,9 @@ func (s *Service) awaitAll(ctx context.Context, clusterID string, e *entry) erro
 	return nil
 }
 
-// enter counts a request in. found is false if the caller has to start the server. A
-// server that has exited by itself is replaced, and one more than most is stopped first.
-func (h *historyServers) enter(clusterID string, most int) (e *entry, found bool) {
+// enter registers a request. found is false if the caller has to start the server. A server
+// that has failed or exited is replaced. Beyond limit servers, an idle one is stopped first.
+func (h *historyServers) enter(clusterID string, limit int) (e *entry, found bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	e, found = h.byID[clusterID]
@@ -78,7 +78,7 @@ func (h *historyServers) enter(clusterID string, most int) (e *entry, found bool
 		found = false
 	}
 	if !found {
-		h.makeRoom(most)
+		h.makeRoom(limit)
 		e = &entry{started: make(chan struct{})}
 		if h.byID == nil {
 			h.byID = map[string]*entry{}
@@ -92,10 +92,10 @@ func (h *historyServers) enter(clusterID string, most int) (e *entry, found bool
 	return e, found
 }
 
-// makeRoom stops the server that has been without requests longest, if there are as
-// many as may be. The caller holds the lock.
-func (h *historyServers) makeRoom(most int) {
-	if len(h.byID) < most {
+// makeRoom stops the server that has been idle longest if there are already limit servers.
+// The caller holds the lock.
+func (h *historyServers) makeRoom(limit int) {
+	if len(h.byID) < limit {
 		return
 	}
 	oldest := ""
@@ -109,7 +109,7 @@ func (h *historyServers) makeRoom(most int) {
 	}
 }
 
-// remove stops a server that answers no request. The caller holds the lock.
+// remove stops a server without requests. The caller holds the lock.
 func (h *historyServers) remove(clusterID string) {
 	e := h.byID[clusterID]
 	delete(h.byID, clusterID)
@@ -121,7 +121,7 @@ func (h *historyServers) remove(clusterID string) {
 	}
 }
 
-// leave counts a request out, and stops the server when none has come for a while.
+// leave unregisters a request, and stops the server once it has been idle for idleTime.
 func (h *historyServers) leave(clusterID string, e *entry, idleTime time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -148,13 +148,14 @@ func (e *entry) hasStarted() bool {
 	}
 }
 
+// running returns the ids of clusters with a server.
 func (h *historyServers) running() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Sorted(maps.Keys(h.byID))
 }
 
-// stopAll stops every server, once those that start have started.
+// stopAll stops every server, after waiting for those that are starting.
 func (h *historyServers) stopAll() {
 	h.mu.Lock()
 	all := h.byID

@@ -13,11 +13,11 @@ import (
 )
 
 // forwardLive forwards to the pages of a running cluster: Spark's history server, or
-// the ResourceManager with its proxy of application masters.
+// the ResourceManager and its proxy for application masters.
 func (s *Service) forwardLive(w http.ResponseWriter, r *http.Request, p emrapi.Page, inHistory bool) {
 	address, err := s.Primary(p.ClusterID)
 	if err != nil {
-		http.Error(w, fmt.Sprintf("cluster %s does not run: %v", p.ClusterID, err), http.StatusBadGateway)
+		http.Error(w, fmt.Sprintf("cluster %s is not running: %v", p.ClusterID, err), http.StatusBadGateway)
 		return
 	}
 	port, prefix := platform.ResourceManagerUI, ""
@@ -27,8 +27,8 @@ func (s *Service) forwardLive(w http.ResponseWriter, r *http.Request, p emrapi.P
 	proxy(&url.URL{Scheme: "http", Host: fmt.Sprintf("%s:%d", address, port)}, prefix, s.Log).ServeHTTP(w, r)
 }
 
-// proxy returns a handler that forwards requests below a prefix to a server that does
-// not know it. X-Forwarded-Context tells Spark's pages where their links lead
+// proxy returns a handler that forwards requests below a prefix to a server that does not
+// know the prefix. X-Forwarded-Context gives Spark's pages the prefix of their links
 // (UIUtils.uiRoot); redirects are rewritten.
 func proxy(to *url.URL, prefix string, log *slog.Logger) http.Handler {
 	return &httputil.ReverseProxy{
@@ -41,8 +41,7 @@ func proxy(to *url.URL, prefix string, log *slog.Logger) http.Handler {
 				r.Out.Header.Set("X-Forwarded-Context", prefix)
 			}
 		},
-		// A server may be stopped at any time, and nothing should be left of a UI that
-		// nobody looks at.
+		// A server may be stopped at any time, and an idle UI should hold no connections.
 		Transport: &http.Transport{DisableKeepAlives: true},
 		ModifyResponse: func(r *http.Response) error {
 			if location := r.Header.Get("Location"); location != "" {
@@ -57,8 +56,8 @@ func proxy(to *url.URL, prefix string, log *slog.Logger) http.Handler {
 	}
 }
 
-// rewriteLocation returns where in the front a redirect of a server below prefix leads.
-// YARN's proxy redirects from an application that has ended to the history server.
+// rewriteLocation maps the redirect of a server below prefix to its path at the front. YARN's
+// proxy redirects from an application that has ended to the history server.
 func rewriteLocation(location, prefix string) string {
 	to, err := url.Parse(location)
 	if err != nil || !strings.HasPrefix(to.Path, "/") {

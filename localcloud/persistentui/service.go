@@ -23,36 +23,36 @@ const Retention = 30 * 24 * time.Hour
 // Service keeps event logs and serves UIs. It implements emrapi.AppUIs, and is the
 // http.Handler of the UIs' pages, which must be served with TLS: the cookies are Secure.
 type Service struct {
-	Dir          string // of event logs by cluster, and of the file of faults
+	Dir          string // with event logs by cluster, and FaultFile
 	Applications string // tree of package applications, on the host
 	JavaHome     string // on the host
 	Address      string // host:port at which clients reach the pages
 	// Primary returns the address of a running cluster's primary node.
 	Primary func(clusterID string) (string, error)
-	Clock   clock.PassiveClock // tells what has expired
+	Clock   clock.PassiveClock // for expiry
 	Log     *slog.Logger
 	Limits
 
 	collecting sync.Map // locks by cluster id
-	ended      sync.Map // by cluster id: since when its logs are complete, until a server has read them
+	ended      sync.Map // by cluster id: when its logs were complete, until a server has listed them
 	servers    historyServers
 	sessions   sessions
 	faults     faults
 }
 
-// Limits are times that differ from EMR's for the sake of whoever waits. The zero value
-// of each means its default.
+// Limits are durations, some shorter than EMR's so that callers wait less, and a number of
+// servers. The zero value of each means its default.
 type Limits struct {
-	// AttachTime is how long a UI is STARTING at least: 2 s; tens of seconds on EMR.
+	// AttachTime is the minimum time that a UI is STARTING: 2 s; tens of seconds on EMR.
 	AttachTime time.Duration
-	// URLLifetime is how long a presigned URL opens its page: 1 h, as on EMR.
+	// URLLifetime is how long a presigned URL is valid: 1 h, as on EMR.
 	URLLifetime time.Duration
-	// SessionLifetime is how long a cookie is good: 1 h. EMR does not publish its own.
+	// SessionLifetime is how long a session cookie is valid: 1 h. EMR does not publish its own.
 	SessionLifetime time.Duration
 	// IdleTime is how long a history server runs without requests: 2 min.
 	IdleTime time.Duration
-	// MaxServers is how many history servers run at once, unless all of them answer
-	// requests: 3. Each is a JVM of a few hundred MiB.
+	// MaxServers is the maximum number of history servers, unless all of them have requests in
+	// progress: 3. Each is a JVM of a few hundred MiB.
 	MaxServers int
 }
 
@@ -84,7 +84,7 @@ func (s *Service) Attach(ctx context.Context, clusterID string) error {
 	}
 	err := poll.Until(ctx, poll.Options{Interval: time.Second}, func(context.Context) error {
 		if s.fault(stuckStarting, "") != nil {
-			return fmt.Errorf("the fault %s is on", stuckStarting)
+			return fmt.Errorf("the fault %s is injected", stuckStarting)
 		}
 		return nil
 	})
@@ -120,8 +120,8 @@ func (s *Service) Close() { s.servers.stopAll() }
 // logDir returns the folder of a cluster's event logs.
 func (s *Service) logDir(clusterID string) string { return filepath.Join(s.Dir, "logs", clusterID) }
 
-// Expire deletes the logs of applications that have ended longer ago than Retention. A
-// log that an application did not end counts from what was last written to it.
+// Expire deletes the logs of applications that ended longer ago than Retention, by the last
+// write to each log.
 func (s *Service) Expire() error {
 	logs, err := filepath.Glob(filepath.Join(s.Dir, "logs", "*", "*"))
 	if err != nil {

@@ -27,10 +27,10 @@ import (
 	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
 )
 
-// eventLogs are logs of real applications.
+// eventLogs is a folder with event logs of real applications.
 const eventLogs = "../../phases/testdata/logs"
 
-// testTimeout bounds every wait, far above what any should take.
+// testTimeout bounds every wait, far above the time that any should take.
 const testTimeout = 3 * time.Minute
 
 // ui is a service with its front.
@@ -59,7 +59,7 @@ func newUI(t *testing.T, limits persistentui.Limits) *ui {
 	return u
 }
 
-// put adds an application's log to a cluster's, with the application's id as name.
+// put adds an application's log to a cluster, under the application's id.
 func (u *ui) put(cluster, log, id string) {
 	u.t.Helper()
 	text, err := os.ReadFile(filepath.Join(eventLogs, log))
@@ -71,13 +71,13 @@ func (u *ui) put(cluster, log, id string) {
 	require.NoError(u.t, os.Chtimes(file, time.Time{}, u.clock.Now()))
 }
 
-// fault replaces the faults.
+// fault replaces the injected faults.
 func (u *ui) fault(list string) {
 	u.t.Helper()
 	require.NoError(u.t, os.WriteFile(filepath.Join(u.Dir, persistentui.FaultFile), []byte(list), 0o600))
 }
 
-// client returns one that trusts the front and keeps cookies.
+// client returns a client that trusts the front and keeps cookies.
 func (u *ui) client() *http.Client {
 	u.t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -85,14 +85,14 @@ func (u *ui) client() *http.Client {
 	transport, ok := u.front.Client().Transport.(*http.Transport)
 	require.True(u.t, ok)
 	plain := transport.Clone()
-	plain.DisableCompression = true // the bytes of a broken answer are counted
+	plain.DisableCompression = true // the bytes of a truncated response are counted
 	u.t.Cleanup(plain.CloseIdleConnections)
 	return &http.Client{Transport: plain, Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}
 }
 
-// presign returns a new URL of a page.
+// presign returns a new presigned URL of a page.
 func (u *ui) presign(p emrapi.Page) string {
 	u.t.Helper()
 	url, err := u.Presign(p)
@@ -116,7 +116,7 @@ func (u *ui) get(c *http.Client, address string) (int, string) {
 	return status, body
 }
 
-// try returns an answer, and the error of one that breaks off.
+// try returns a response, and the error if it is truncated.
 func (u *ui) try(c *http.Client, address string) (int, string, error) {
 	u.t.Helper()
 	ctx, cancel := context.WithTimeout(u.t.Context(), testTimeout)
@@ -152,12 +152,12 @@ const (
 	second  = "application_1700000000000_0002"
 )
 
-// maxIdleBytes is how much more memory the local cloud may have while nobody looks at a UI.
+// maxIdleBytes is how much memory the service may add while no UI is in use.
 const maxIdleBytes = 30 << 20
 
-// No server outlives its use, and no more run than may. Once they have stopped, the
-// process is about as large as before, and has no other. It comes first, when the
-// process has not done anything yet.
+// Servers stop when idle, and no more than MaxServers run. Once all have stopped, the process
+// is about as large as before, and has no children. The test comes first, before the process
+// has done anything else.
 func TestHistoryServersStop(t *testing.T) {
 	before := residentBytes(t)
 	u := newUI(t, persistentui.Limits{IdleTime: 2 * time.Second, MaxServers: 1})
@@ -181,14 +181,14 @@ func TestHistoryServersStop(t *testing.T) {
 	require.Less(t, more, maxIdleBytes)
 }
 
-// The real history server behind the front: its list is complete at the first answer,
-// its pages link below /shs, and every link of them works.
+// The real history server works behind the front: its list is complete in the first
+// response, its pages link to paths below /shs, and every link works.
 func TestHistoryServerBehindTheFront(t *testing.T) {
 	u := newUI(t, persistentui.Limits{})
 	u.put(cluster, "adaptive.jsonl", first)
-	require.Empty(t, u.Running(), "nothing runs before a page is opened")
+	require.Empty(t, u.Running(), "no server runs before a URL is opened")
 	c := u.login(emrapi.Page{ClusterID: cluster})
-	require.Empty(t, u.Running(), "nor before a page of it is")
+	require.Empty(t, u.Running(), "nor before a page is requested")
 	require.Equal(t, []string{first}, u.applications(c))
 	require.Equal(t, []string{cluster}, u.Running())
 
@@ -206,7 +206,7 @@ func TestHistoryServerBehindTheFront(t *testing.T) {
 
 	u.put(cluster, "no-executors.jsonl", second)
 	require.Eventually(t, func() bool { return len(u.applications(c)) == 2 }, testTimeout, 200*time.Millisecond,
-		"a log that comes while the server runs")
+		"a log added while the server runs")
 }
 
 // Logs expire by the service's clock.
@@ -224,7 +224,7 @@ func TestLogsExpire(t *testing.T) {
 	require.FileExists(t, filepath.Join(u.Dir, "logs", cluster, second))
 }
 
-// A URL works once and not after an hour; its cookie not after its own time.
+// A URL works once, and not after an hour; its cookie expires, too.
 func TestURLsAndCookiesExpire(t *testing.T) {
 	u := newUI(t, persistentui.Limits{URLLifetime: time.Hour, SessionLifetime: 10 * time.Minute})
 	page := emrapi.Page{ClusterID: cluster, ApplicationID: "application_1_0001"}
@@ -263,7 +263,7 @@ func TestURLsAndCookiesExpire(t *testing.T) {
 	require.Empty(t, u.Running())
 }
 
-// residentBytes returns the resident memory of this process without what Go has freed.
+// residentBytes returns this process's resident memory, without memory that Go has freed.
 func residentBytes(t *testing.T) int {
 	t.Helper()
 	debug.FreeOSMemory()

@@ -8,22 +8,21 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 )
 
-// session is a page that its holder may open until a time.
+// session is the right to open a page until it expires.
 type session struct {
 	page    emrapi.Page
 	expires time.Time
 }
 
-// sessions are the presigned URLs that nobody has opened yet, by token, and the
-// sessions of those that were opened, by cookie. They are in memory only: a client
-// that is not let in asks for another URL.
+// sessions holds the unused presigned URLs, by token, and the sessions of used ones, by
+// cookie. They are in memory only: a client whose session is lost requests another URL.
 type sessions struct {
 	mu      sync.Mutex
 	offered map[string]session
 	open    map[string]session
 }
 
-// offer makes a presigned URL's token good for one use until a time.
+// offer makes a presigned URL's token valid for one use, until it expires.
 func (s *sessions) offer(token string, p emrapi.Page, now time.Time, lifetime time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,8 +39,8 @@ func (s *sessions) offer(token string, p emrapi.Page, now time.Time, lifetime ti
 	s.offered[token] = session{p, now.Add(lifetime)}
 }
 
-// begin uses a token up. It returns the session's cookie, or false if the token has
-// expired or was used.
+// begin consumes a token. It returns the session's cookie and page, or false if the token
+// has expired or been used.
 func (s *sessions) begin(token string, now time.Time, lifetime time.Duration) (string, emrapi.Page, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +54,7 @@ func (s *sessions) begin(token string, now time.Time, lifetime time.Duration) (s
 	return cookie, offered.page, true
 }
 
-// find returns the page of a session that has not expired.
+// find returns a session's page, or false if there is none or it has expired.
 func (s *sessions) find(cookie string, now time.Time) (emrapi.Page, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +62,7 @@ func (s *sessions) find(cookie string, now time.Time) (emrapi.Page, bool) {
 	return found.page, ok && now.Before(found.expires)
 }
 
-// end ends a session before its time.
+// end ends a session before it expires.
 func (s *sessions) end(cookie string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// HDFS reads a cluster's file system by WebHDFS, over HTTP.
+// HDFS reads a cluster's file system through WebHDFS, over HTTP.
 type HDFS struct {
 	NameNode string            // host:port of its web page
-	Hosts    map[string]string // addresses by name of the nodes: the NameNode redirects to DataNodes
-	User     string            // account of the NameNode, which may read what any user has written
+	Hosts    map[string]string // addresses by node name: the NameNode redirects to DataNodes
+	User     string            // user of the NameNode, who may read every user's files
 	EventLog string            // folder of Spark's event logs
 }
 
-// requestTime bounds the connection to a node and the start of its answer. The first
-// answer of a busy NameNode takes seconds.
+// requestTime bounds the connection to a node and the wait for the start of its response.
+// The first response of a busy NameNode takes seconds.
 const requestTime = time.Minute
 
 // fileStatus is WebHDFS' FileStatus.
@@ -34,26 +34,26 @@ type fileStatus struct {
 
 func (f fileStatus) modified() time.Time { return time.UnixMilli(f.ModificationTime) }
 
-// list returns the content of a folder.
+// list returns the files and folders in a folder.
 func (h HDFS) list(ctx context.Context, path string) ([]fileStatus, error) {
 	body, err := h.get(ctx, path, url.Values{"op": {"LISTSTATUS"}})
 	if err != nil {
 		return nil, fmt.Errorf("list hdfs://%s: %w", path, err)
 	}
 	defer body.Close()
-	var answer struct {
+	var response struct {
 		FileStatuses struct {
 			FileStatus []fileStatus `json:"FileStatus"`
 		} `json:"FileStatuses"`
 	}
-	if err := json.NewDecoder(body).Decode(&answer); err != nil {
+	if err := json.NewDecoder(body).Decode(&response); err != nil {
 		return nil, fmt.Errorf("list hdfs://%s: %w", path, err)
 	}
-	return answer.FileStatuses.FileStatus, nil
+	return response.FileStatuses.FileStatus, nil
 }
 
-// open returns what a file has from an offset on. Of a file that is being written this
-// is what its writer has flushed.
+// open returns a file's content from an offset on. For a file that is being written, that is
+// what the writer has flushed.
 func (h HDFS) open(ctx context.Context, path string, offset int64) (io.ReadCloser, error) {
 	body, err := h.get(ctx, path, url.Values{"op": {"OPEN"}, "offset": {strconv.FormatInt(offset, 10)}})
 	if err != nil {
@@ -82,7 +82,7 @@ func (h HDFS) get(ctx context.Context, path string, query url.Values) (io.ReadCl
 	return response.Body, nil
 }
 
-// dial connects to a node by its name, which only the cluster's nodes resolve.
+// dial connects to a node by its name, which only the cluster's own nodes can resolve.
 func (h HDFS) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
