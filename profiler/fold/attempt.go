@@ -10,29 +10,29 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// attempt writes the rows of one attempt of an application. It fills in their keys, hides
-// secrets, and adds the columns and tables that follow from others: both roads give it
-// what Spark said, and nothing else.
+// attempt writes the rows of one application attempt. It fills in their keys, redacts
+// secrets, and adds derived columns and tables: Log and REST pass it only what Spark
+// reported.
 type attempt struct {
 	id tables.Attempt
-	// identify sets the id when the first row is due; nil if it is known from the start.
+	// identify sets the id when the first row is written; nil if the id is known from the start.
 	identify func()
 
 	sink    tables.Sink
-	secrets *redaction.Rules // set as soon as the application's properties are known
+	secrets *redaction.Rules // replaced once the application's properties are known
 	summary Summary
 
 	counts      counts
 	presences   []presence
 	candidates  []tables.Finding
-	inefficient int64 // milliseconds of inefficient stages
-	stages      int64 // milliseconds of stages
+	inefficient int64 // milliseconds in inefficient stages
+	stages      int64 // milliseconds in all stages
 }
 
-// counts are those of the table applications.
+// counts are the counts in a row of the table applications.
 type counts struct{ jobs, failedJobs, stages, tasks, failedTasks, sql int64 }
 
-// newAttempt returns a writer of rows to the sink.
+// newAttempt returns an attempt that writes its rows to the sink.
 func newAttempt(id tables.Attempt, sink tables.Sink) *attempt {
 	return &attempt{id: id, sink: sink, secrets: redaction.New(nil), summary: Summary{Rows: map[tables.Name]int64{}}}
 }
@@ -53,14 +53,14 @@ func (a *attempt) put(row tables.Row) error {
 	return nil
 }
 
-// Most characters of a text in a row. Sources cut texts at sourceText bytes before secrets
-// are hidden, so that both roads hide the same.
+// Limits of a text. A source's text is truncated before redaction, so that Log and REST
+// redact the same text.
 const (
-	sourceText = 4 << 10
-	rowText    = 2 << 10
+	sourceText = 4 << 10 // bytes
+	rowText    = 2 << 10 // characters
 )
 
-// text returns a text as rows have it: secrets hidden, and cut.
+// text returns a text as rows store it: redacted and truncated.
 func (a *attempt) text(text string) string {
 	if len(text) > sourceText {
 		text = strings.ToValidUTF8(text[:sourceText], "")
@@ -88,8 +88,8 @@ func (a *attempt) job(row *tables.Job) error {
 	return a.put(row)
 }
 
-// stage writes the rows of a stage's attempt. The summary is nil if Spark has none; p95 is
-// the 95th percentile of its tasks' durations, in milliseconds.
+// stage writes the rows of a stage attempt. The summary is nil if Spark has none; p95 is
+// the 95th percentile of the task durations, in milliseconds.
 func (a *attempt) stage(row *tables.StageRow, summary *tables.TaskSummary, p95 float64) error {
 	row.Attempt = a.key()
 	row.StageName, row.Description = a.text(row.StageName), a.optionalText(row.Description)
@@ -130,21 +130,21 @@ func (a *attempt) task(row *tables.Task) error {
 	return a.put(row)
 }
 
-// executor writes the row of an executor; logs are the URLs of its logs by name.
+// executor writes the row of an executor; logs maps the names of its logs to their URLs.
 func (a *attempt) executor(row *tables.Executor, logs map[string]string) error {
 	row.Attempt, row.RemoveReason = a.key(), a.optionalText(row.RemoveReason)
 	row.IsBlacklisted = row.IsExcluded
-	hidden := make(map[string]string, len(logs))
+	redacted := make(map[string]string, len(logs))
 	for name, url := range logs {
-		hidden[name] = a.text(url)
+		redacted[name] = a.text(url)
 	}
-	row.ExecutorLogs = compactJSON(hidden)
+	row.ExecutorLogs = compactJSON(redacted)
 	a.presences = append(a.presences, presence{row.AddTime, row.RemoveTime, row.TotalCores})
 	return a.put(row)
 }
 
-// sql writes the row of a SQL execution and those of its operators, of which the row has
-// the plan as JSON.
+// sql writes the row of a SQL execution, which has its plan as JSON, and the rows of the
+// plan's operators.
 func (a *attempt) sql(row *tables.SQL, plan *planGraph, value func(planMetric) (value *int64, text string)) error {
 	row.Attempt, row.Description, row.ErrorMessage = a.key(), a.text(row.Description), a.optionalText(row.ErrorMessage)
 	if row.DurationMillis = duration(row.SubmissionTime, row.CompletionTime); row.Status == SQLRunning {
@@ -158,7 +158,7 @@ func (a *attempt) sql(row *tables.SQL, plan *planGraph, value func(planMetric) (
 	return a.planRows(row.SQLID, plan, value)
 }
 
-// environment writes the properties of all sections.
+// environment writes a row for each property of each section.
 func (a *attempt) environment(e *eventlog.EnvironmentUpdate) error {
 	for _, section := range []struct {
 		name       string
@@ -175,8 +175,8 @@ func (a *attempt) environment(e *eventlog.EnvironmentUpdate) error {
 	return nil
 }
 
-// application writes the row of the application and what is known once all others are
-// written. until is when its executors ended if they were not removed; 0 if unknown.
+// application writes the row of the application, and the rows that need all others. until
+// is when executors that were not removed ended; 0 if unknown.
 func (a *attempt) application(row *tables.Application, until tables.Millis) error {
 	row.Attempt, row.ApplicationName, row.SparkUser = a.key(), a.text(row.ApplicationName), a.text(row.SparkUser)
 	row.DurationMillis = duration(row.StartTime, row.EndTime)

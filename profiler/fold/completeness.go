@@ -2,7 +2,7 @@ package fold
 
 import "github.com/emr-observatory/emr-observatory/profiler/tables"
 
-// Endpoints that the table completeness is about.
+// Endpoints in the table completeness.
 const (
 	Applications  = "applications"
 	Jobs          = "jobs"
@@ -15,32 +15,32 @@ const (
 	Environments  = "environments"
 )
 
-// Reason is why rows are missing.
+// Reason says why rows are missing.
 type Reason string
 
 // Reasons.
 const (
-	Retention     Reason = "retention"      // Spark or the history server keeps no more (spark.ui.retained…)
+	Retention     Reason = "retention"      // Spark or the history server evicted them (spark.ui.retained…)
 	Compaction    Reason = "compaction"     // the history server dropped events of ended jobs from the log
-	DroppedEvents Reason = "dropped_events" // the driver's queue of events was full
-	Paging        Reason = "paging"         // a page did not come
-	Truncation    Reason = "truncation"     // the log is cut off
-	Limited       Reason = "cap"            // a limit of the run
-	InProgress    Reason = "in_progress"    // the application runs, or its driver was killed
-	Unavailable   Reason = "unavailable"    // the endpoint does not answer
+	DroppedEvents Reason = "dropped_events" // the driver's event queue was full
+	Paging        Reason = "paging"         // a page could not be read
+	Truncation    Reason = "truncation"     // the log is truncated
+	Limited       Reason = "cap"            // a limit of the run applied
+	InProgress    Reason = "in_progress"    // the application is running, or its driver was killed
+	Unavailable   Reason = "unavailable"    // the endpoint could not be read
 )
 
-// endpoint is what an endpoint should have given, and what was seen.
+// endpoint compares the rows that an endpoint should have with those seen.
 type endpoint struct {
 	name     string
 	expected *int64 // nil if unknown
 	seen     int64
-	reason   Reason // why something is missing; dropped if nothing is
-	detail   string // in words, likewise
+	reason   Reason // why rows are missing; ignored if none are
+	detail   string // the reason in words; ignored likewise
 	final    bool
 }
 
-// complete writes the row of an endpoint.
+// complete writes the completeness of an endpoint.
 func (a *attempt) complete(e endpoint) error {
 	row := tables.Completeness{Attempt: a.key(), Endpoint: e.name, Expected: e.expected, Seen: e.seen, Final: e.final}
 	if e.expected != nil {

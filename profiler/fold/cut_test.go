@@ -17,7 +17,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// count counts the lines of an event that have all of these texts.
+// count returns how many lines of an event contain all of the texts.
 func count(lines []string, event string, texts ...string) (n int64) {
 	for _, l := range lines {
 		name := strings.Contains(l[:min(len(l), 120)], event+`"`)
@@ -44,13 +44,13 @@ func missingOf(t *testing.T, summary fold.Summary, endpoint string, reason fold.
 		}
 		return *c.Missing
 	}
-	t.Fatalf("nothing about %s", endpoint)
+	t.Fatalf("no completeness of %s", endpoint)
 	return 0
 }
 
-// Of a log that is cut off, what had begun and not ended is missing, and the tasks that
-// open stages still need.
-func TestCutLog(t *testing.T) {
+// In a truncated log, whatever had started but not ended is missing, and so are the tasks
+// that open stages still need.
+func TestTruncatedLog(t *testing.T) {
 	lines := realLines(t, richLog)
 	for seed := range uint64(8) {
 		random := rand.New(rand.NewPCG(seed, 4))
@@ -73,11 +73,11 @@ func TestCutLog(t *testing.T) {
 	}
 }
 
-// The history server's compaction leaves out ended jobs with their stages and tasks
-// (org.apache.spark.status.BasicEventFilter): they are counted, exactly.
+// The history server's compaction drops ended jobs with their stages and tasks
+// (org.apache.spark.status.BasicEventFilter): the exact numbers are reported missing.
 func TestCompactedLog(t *testing.T) {
 	lines := realLines(t, richLog)
-	const live = 31 // the only job that had not ended by then
+	const live = 31 // the only job that had not ended when the log was compacted
 	all, _ := foldLines(t, lines)
 	gone := map[string]int64{}
 	stages := map[int64]bool{}
@@ -127,13 +127,12 @@ func TestCompactedLog(t *testing.T) {
 	}
 	require.Len(t, gone, 3)
 	for _, endpoint := range []string{fold.SQLExecutions, fold.SQLNodes, fold.Executors} {
-		require.EqualValues(t, -1, missingOf(t, summary, endpoint, fold.Compaction), "no trace of how many")
+		require.EqualValues(t, -1, missingOf(t, summary, endpoint, fold.Compaction), "their number is unknown")
 	}
 	require.True(t, summary.Final)
 }
 
-// A rolled file that is not there, and an event that is none, are the reasons of what is
-// missing.
+// Rows are missing, with a reason, because of a missing rolled file and a malformed event.
 func TestLogWithGaps(t *testing.T) {
 	lines := realLines(t, richLog)
 	folder := t.TempDir()
@@ -160,8 +159,8 @@ func TestLogWithGaps(t *testing.T) {
 	require.EqualValues(t, 1, missingOf(t, summary, fold.Jobs, fold.Truncation))
 }
 
-// Logs of every kind that the phases have, with what they lack, become rows.
-func TestGoldenLogsOfPhases(t *testing.T) {
+// Every log of the tests of phases, however incomplete, becomes rows.
+func TestPhasesGoldenLogs(t *testing.T) {
 	const folder = "../../phases/testdata/logs"
 	entries, err := os.ReadDir(folder)
 	require.NoError(t, err)
@@ -184,7 +183,7 @@ func TestGoldenLogsOfPhases(t *testing.T) {
 	require.Greater(t, folded, 25)
 }
 
-// Numbers that Spark never writes break nothing, and no row comes twice.
+// Numbers that Spark never writes break nothing and duplicate no row.
 func TestHostileNumbers(t *testing.T) {
 	lines := realLines(t, richLog)
 	lines = slices.DeleteFunc(lines, func(l string) bool { return len(l) > 20_000 })

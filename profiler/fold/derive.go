@@ -57,7 +57,7 @@ func duration(from, to tables.Millis) *int64 {
 	return new(to - from)
 }
 
-// percent returns part of all, 0 to 100; nil of nothing.
+// percent returns part as a percentage of all; nil if all is 0.
 func percent(part, all int64) *float64 {
 	if all <= 0 {
 		return nil
@@ -65,10 +65,10 @@ func percent(part, all int64) *float64 {
 	return new(100 * float64(part) / float64(all))
 }
 
-// ran reports whether an attempt of a stage with this status can have tasks.
+// ran reports whether a stage attempt with this status can have tasks.
 func ran(status string) bool { return status != StageSkipped && status != StagePending }
 
-// deriveStage fills in the columns of a stage that follow from others.
+// deriveStage fills in the derived columns of a stage.
 func deriveStage(row *tables.StageRow) {
 	const mebi = 1 << 20
 	row.DurationMillis = duration(row.SubmissionTime, row.CompletionTime)
@@ -83,15 +83,16 @@ func deriveStage(row *tables.StageRow) {
 	row.ShuffleDataMB = float64(row.ShuffleReadBytes+row.ShuffleWriteBytes) / mebi
 }
 
-// presence is an executor's time in an application.
+// presence is the time during which an executor was part of an application.
 type presence struct {
 	from, to tables.Millis // to is 0 if it was not removed
 	cores    int64
 }
 
-// coreTime returns the most cores that there were at one time, and cores times
-// milliseconds: unknown if until is, the end of executors that were not removed.
-func coreTime(presences []presence, until tables.Millis) (most, coreMillis *int64) {
+// coreTime returns the largest number of concurrent cores, and the sum of cores times
+// milliseconds. until is when executors that were not removed ended; if it is unknown (0),
+// the sum is nil.
+func coreTime(presences []presence, until tables.Millis) (maxCores, coreMillis *int64) {
 	type change struct {
 		at    tables.Millis
 		cores int64
@@ -114,20 +115,20 @@ func coreTime(presences []presence, until tables.Millis) (most, coreMillis *int6
 		return nil, nil
 	}
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.cores, b.cores)) })
-	most = new(int64)
+	maxCores = new(int64)
 	now := int64(0)
 	for _, c := range changes {
 		now += c.cores
-		*most = max(*most, now)
+		*maxCores = max(*maxCores, now)
 	}
 	if until == 0 {
-		return most, nil
+		return maxCores, nil
 	}
-	return most, &total
+	return maxCores, &total
 }
 
-// applicationProperties fills in the columns of an application that are Spark properties.
-// What is not set is unknown: what Spark takes then depends on the cluster.
+// applicationProperties fills in the columns that come from Spark properties. A property
+// that is not set leaves its column null: its default depends on the cluster.
 func applicationProperties(row *tables.Application, spark map[string]string) {
 	text := func(name string) *string {
 		if value := spark[name]; value != "" {
@@ -148,7 +149,7 @@ func applicationProperties(row *tables.Application, spark map[string]string) {
 	}
 }
 
-// memory returns the bytes of a size, which is in MiB without a unit; nil if it is none.
+// memory parses a size into bytes; without a unit it is in MiB. It returns nil if the size is invalid.
 func memory(size string) *int64 {
 	if number, ok := platform.ParseSparkSize(size, 1<<20); ok {
 		return &number
@@ -156,10 +157,10 @@ func memory(size string) *int64 {
 	return nil
 }
 
-// sorted lists the keys of a map.
+// sorted returns the keys of a map in order.
 func sorted[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
-// nonEmpty returns the text, nil if there is none.
+// nonEmpty returns nil for an empty text.
 func nonEmpty(text string) *string {
 	if text == "" {
 		return nil
@@ -167,13 +168,13 @@ func nonEmpty(text string) *string {
 	return &text
 }
 
-// compactJSON returns a value as JSON as Spark writes it: in one line, without escapes for HTML.
+// compactJSON encodes a value as Spark writes JSON: on one line, without HTML escapes.
 func compactJSON(value any) string {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(value); err != nil {
-		return "" // rows hold texts and finite numbers only
+		return "" // cannot happen: rows hold only texts and finite numbers
 	}
 	return strings.TrimSuffix(text.String(), "\n")
 }

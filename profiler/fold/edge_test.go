@@ -12,13 +12,13 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// application puts lines between the start and the end of an application with an executor.
+// application wraps lines in the start and end of an application with one executor.
 func application(lines ...[]string) []string {
 	head := []string{environment(object{"spark.master": "yarn"}), applicationStart(0), executorAdded("1", 0)}
 	return append(append(head, slices.Concat(lines...)...), applicationEnd(100_000))
 }
 
-func TestRowsOfAnApplication(t *testing.T) {
+func TestApplicationRows(t *testing.T) {
 	s := shape{0, 0, 2}
 	all, summary := foldLines(t, application(
 		[]string{
@@ -60,7 +60,8 @@ func TestRowsOfAnApplication(t *testing.T) {
 	require.Nil(t, executor.PeakJVMHeap)
 }
 
-// A log without an end: what runs is there, runs, and is said to go on.
+// In a log without an end, whatever is running has rows with that status and is reported as
+// in progress.
 func TestRunningApplication(t *testing.T) {
 	s, later := shape{0, 0, 4}, shape{1, 0, 2}
 	lines := slices.Concat(
@@ -85,14 +86,14 @@ func TestRunningApplication(t *testing.T) {
 	require.Nil(t, tasks[1].RunTime)
 	require.False(t, table[tables.Application](t, all)[0].Completed)
 
-	// The same log under its last name was cut off.
+	// Under its final name, the same log is truncated.
 	_, summary = foldLines(t, lines)
 	require.True(t, summary.Final)
 	require.Contains(t, missing(summary), "tasks 3 truncation")
 }
 
-// Ends that Spark does not count as failures are not, failures have their reasons, and an
-// attempt of a stage that failed stays beside its second.
+// Task ends that Spark does not count as failures are no failures, failures have their
+// reasons, and a failed stage attempt stays next to the second attempt.
 func TestFailures(t *testing.T) {
 	first, second := shape{0, 0, 2}, shape{0, 1, 1}
 	t0 := try{id: 0, s: first, executor: "1", from: 1100, to: 1200}
@@ -116,33 +117,33 @@ func TestFailures(t *testing.T) {
 	require.Equal(t, []int64{1, 1, 1, 0}, []int64{
 		stages[0].NumCompleteTasks, stages[0].NumFailedTasks, stages[0].NumKilledTasks, stages[0].NumActiveTasks,
 	})
-	require.EqualValues(t, 130, stages[0].ExecutorRunTime, "the failed task's metrics count")
+	require.EqualValues(t, 130, stages[0].ExecutorRunTime, "the failed task's metrics are included")
 	job := table[tables.Job](t, all)[0]
 	require.Equal(t, []int64{2, 1, 1, 1, 1}, []int64{
 		job.NumCompletedTasks, job.NumFailedTasks, job.NumKilledTasks, job.NumFailedStages, job.NumCompletedStages,
 	})
 	require.Equal(t, "job failed", *job.FailureReason)
 	tasks := table[tables.Task](t, all)
-	require.Len(t, tasks, 4, "the second end of task 0 is no task")
+	require.Len(t, tasks, 4, "the second end of task 0 is not a task")
 	byID := map[int64]tables.Task{}
 	for _, task := range tasks {
 		byID[task.TaskID] = task
 	}
 	require.Equal(t, []string{fold.TaskSuccess, fold.TaskFailed, fold.TaskKilled}, []string{byID[0].Status, byID[1].Status, byID[2].Status})
 	require.Equal(t, "another attempt succeeded", *byID[2].ErrorMessage)
-	require.Nil(t, byID[2].RunTime, "no metrics is not 0")
+	require.Nil(t, byID[2].RunTime, "unknown, not 0")
 	executor := table[tables.Executor](t, all)[0]
-	// Spark counts the second end here.
+	// Spark counts the second end for executors.
 	require.Equal(t, []int64{2, 2, 4}, []int64{executor.CompletedTasks, executor.FailedTasks, executor.TotalTasks})
-	// Durations are sorted with those of tasks that failed, other metrics are not.
+	// The quantiles of durations include failed tasks, those of other metrics do not.
 	summaries := table[tables.TaskSummary](t, all)
 	require.Equal(t, []float64{100, 100, 100, 100, 100}, summaries[0].Duration)
 	require.Equal(t, []float64{100, 100, 100, 100, 100}, summaries[0].RunTime)
 	require.Equal(t, []float64{0, 0, 0, 0, 0}, summaries[0].SchedulerDelay)
 }
 
-// A stage whose output is there is skipped. One that a later job names after it was done
-// is, to Spark's listener, a new one.
+// A stage whose output exists is skipped. If a later job includes a stage that is done,
+// Spark's listener treats it as a new one.
 func TestSkippedStages(t *testing.T) {
 	first, second := shape{0, 0, 1}, shape{1, 0, 1}
 	all, summary := foldLines(t, application(
@@ -155,14 +156,14 @@ func TestSkippedStages(t *testing.T) {
 	require.Equal(t, []string{fold.StageSkipped, fold.StageSkipped}, []string{stages[0].Status, stages[1].Status})
 	require.Equal(t, []int64{0, 1}, stages[0].JobIDs)
 	require.Nil(t, stages[0].TaskCompletionRate)
-	require.Len(t, table[tables.TaskSummary](t, all), 1, "its tasks stay")
+	require.Len(t, table[tables.TaskSummary](t, all), 1, "its tasks are kept")
 	require.Empty(t, table[tables.IneffJobRaw](t, all))
 	jobs := table[tables.Job](t, all)
 	require.Equal(t, []int64{1, 1, 1}, []int64{jobs[0].NumSkippedStages, jobs[0].NumSkippedTasks, jobs[1].NumCompletedStages})
 }
 
-// One fact has two events; a host's executors are excluded with it; what is late for an
-// executor that was removed Spark does not count.
+// An exclusion may have two events; a host's executors are excluded with it; events that
+// come after the removal of their executor are not counted.
 func TestExecutors(t *testing.T) {
 	const exclusion = "org.apache.spark.scheduler.SparkListener"
 	s := shape{0, 0, 2}
@@ -204,7 +205,7 @@ func TestExecutors(t *testing.T) {
 	require.Equal(t, []any{false, at(1150), "lost node"}, []any{removed.IsActive, removed.RemoveTime, *removed.RemoveReason})
 	require.Equal(t, []int64{1, 0, 1}, []int64{removed.ActiveTasks, removed.FailedTasks, removed.TotalTasks})
 	require.EqualValues(t, 1, table[tables.StageRow](t, all)[0].NumFailedTasks)
-	require.EqualValues(t, 70, *removed.PeakJVMHeap, "the peaks come with the end of the stage that it worked for")
+	require.EqualValues(t, 70, *removed.PeakJVMHeap, "the peaks come at the end of the stage that ran on it")
 	driver := byID["driver"]
 	require.EqualValues(t, 50, *driver.PeakJVMHeap)
 	require.Nil(t, driver.PeakProcessTreeRSS)
@@ -214,7 +215,7 @@ func TestExecutors(t *testing.T) {
 
 // The key comes from the start of the application, else from its properties, else from
 // the name of the log.
-func TestApplicationWithoutAStart(t *testing.T) {
+func TestApplicationWithoutStart(t *testing.T) {
 	_, summary := foldLines(t, []string{environment(object{"spark.app.id": "application_9"}), applicationEnd(5)})
 	require.Equal(t, "application_9", summary.Application.ApplicationID)
 	require.Equal(t, []string{"applications 1 dropped_events"}, missing(summary))

@@ -5,12 +5,11 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// Options are what the caller decides.
+// Options are the caller's choices.
 type Options struct {
 	// Tasks adds the rows of the table tasks.
 	Tasks bool
-	// StepOf returns the EMR step that started an application, "" if none is known. It may
-	// be nil.
+	// StepOf returns the EMR step that started an application, "" if unknown. It may be nil.
 	StepOf func(applicationID string) (stepID string)
 }
 
@@ -24,12 +23,12 @@ func (o Options) step(applicationID string) *string {
 	return nil
 }
 
-// Summary is what came of an attempt of an application.
+// Summary is the result of folding one application attempt.
 type Summary struct {
 	Application  tables.Application
-	Rows         map[tables.Name]int64 // that were written, of each table
+	Rows         map[tables.Name]int64 // rows written, by table
 	Completeness []tables.Completeness
-	// Final tells that a later look finds nothing more.
+	// Final reports whether reading the application again can find nothing new.
 	Final  bool
-	Report eventlog.Report // of the log; zero from REST
+	Report eventlog.Report // on the log; zero from REST
 }

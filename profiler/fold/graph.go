@@ -8,8 +8,8 @@ import (
 )
 
 // graphOf returns the graph of a plan as SparkPlanGraph builds it: WholeStageCodegen is a
-// cluster of operators, InputAdapter and query stages are left out, and an exchange or
-// subquery that is used again is one operator. It returns nil if there is no plan.
+// cluster of operators, InputAdapter and query stages are left out, and a reused exchange
+// or subquery is a single operator. It returns nil if there is no plan.
 func graphOf(root *eventlog.PlanNode) *planGraph {
 	if root.Name == "" {
 		return nil
@@ -29,52 +29,52 @@ type sharedNode struct {
 	id   int64
 }
 
-// none is no operator's id.
+// none stands for no operator.
 const none = -1
 
-// cluster is the WholeStageCodegen around an operator; nil if there is none.
-type cluster struct{ number *int64 }
+// codegenCluster is the WholeStageCodegen around operators (SparkPlanGraphCluster).
+type codegenCluster struct{ number *int64 }
 
 // add is SparkPlanGraph.buildSparkPlanGraphNode.
-func (b *graphBuilder) add(plan *eventlog.PlanNode, parent int64, around *cluster) {
+func (b *graphBuilder) add(plan *eventlog.PlanNode, parent int64, enclosing *codegenCluster) {
 	switch name := plan.Name; {
 	case strings.HasPrefix(name, wholeStageCodegen):
 		b.node(plan, nil)
-		b.child(plan, parent, &cluster{codegenNumber(name)})
+		b.child(plan, parent, &codegenCluster{codegenNumber(name)})
 	case name == "InputAdapter", name == "TableCacheQueryStage":
 		b.child(plan, parent, nil)
 	case name == "BroadcastQueryStage", name == "ShuffleQueryStage":
 		if len(plan.Children) == 0 || !b.reuse(&plan.Children[0], parent) {
 			b.child(plan, parent, nil)
 		}
-	case name == "Subquery" && around != nil:
+	case name == "Subquery" && enclosing != nil:
 		b.add(plan, parent, nil)
 	case name == "Subquery" && b.reuse(plan, parent):
 	case name == "ReusedSubquery":
-		b.child(plan, parent, around)
+		b.child(plan, parent, enclosing)
 	case name == "ReusedExchange" && len(plan.Children) > 0 && b.reuse(&plan.Children[0], parent):
 	default:
-		id := b.node(plan, around)
+		id := b.node(plan, enclosing)
 		if strings.Contains(name, "Exchange") || name == "Subquery" {
 			b.shared = append(b.shared, sharedNode{plan, id})
 		}
 		b.edge(id, parent)
 		for i := range plan.Children {
-			b.add(&plan.Children[i], id, around)
+			b.add(&plan.Children[i], id, enclosing)
 		}
 	}
 }
 
-func (b *graphBuilder) child(plan *eventlog.PlanNode, parent int64, around *cluster) {
+func (b *graphBuilder) child(plan *eventlog.PlanNode, parent int64, enclosing *codegenCluster) {
 	if len(plan.Children) > 0 {
-		b.add(&plan.Children[0], parent, around)
+		b.add(&plan.Children[0], parent, enclosing)
 	}
 }
 
-func (b *graphBuilder) node(plan *eventlog.PlanNode, around *cluster) int64 {
+func (b *graphBuilder) node(plan *eventlog.PlanNode, enclosing *codegenCluster) int64 {
 	n := planNode{id: int64(len(b.graph.nodes)), name: plan.Name}
-	if around != nil {
-		n.codegen = around.number
+	if enclosing != nil {
+		n.codegen = enclosing.number
 	}
 	for _, m := range plan.Metrics {
 		n.metrics = append(n.metrics, planMetric{name: m.Name, kind: m.Type, accumulator: m.Accumulator})
@@ -89,7 +89,8 @@ func (b *graphBuilder) edge(from, to int64) {
 	}
 }
 
-// reuse draws an edge to the operator of the same plan, if there is one.
+// reuse adds an edge from the shared operator with the same plan to parent, and reports
+// whether there is one.
 func (b *graphBuilder) reuse(plan *eventlog.PlanNode, parent int64) bool {
 	at := slices.IndexFunc(b.shared, func(s sharedNode) bool { return samePlan(s.plan, plan) })
 	if at < 0 {

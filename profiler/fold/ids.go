@@ -2,12 +2,12 @@ package fold
 
 import "math"
 
-// ids is a set of ids. Spark counts ids up, so that a set of all takes 1 bit for each.
+// ids is a set of ids. Spark assigns consecutive ids, so each takes about one bit.
 type ids struct {
-	words map[int64]uint64
-	count int64
-	most  int64 // largest id; of no id meaningless
-	least int64 // likewise
+	words    map[int64]uint64
+	count    int64
+	largest  int64 // meaningless if the set is empty
+	smallest int64 // likewise
 }
 
 // add adds an id and reports whether it is new.
@@ -21,19 +21,19 @@ func (s *ids) add(id int64) bool {
 	}
 	s.words[word] |= bit
 	if s.count == 0 {
-		s.most, s.least = id, id
+		s.largest, s.smallest = id, id
 	}
-	s.most, s.least = max(s.most, id), min(s.least, id)
+	s.largest, s.smallest = max(s.largest, id), min(s.smallest, id)
 	s.count++
 	return true
 }
 
 func (s *ids) has(id int64) bool { return s.words[id>>6]&(1<<(id&63)) != 0 }
 
-// attempts are those of stages, which Spark counts up from 0.
+// attempts is a set of stage attempts. Spark numbers the attempts of a stage from 0.
 type attempts struct {
 	all    map[stageKey]struct{}
-	latest map[int64]int64 // attempt, by stage
+	latest map[int64]int64 // latest attempt, by stage
 }
 
 func newAttempts() attempts {
@@ -50,21 +50,21 @@ func (s *attempts) has(stage, attempt int64) bool {
 	return ok
 }
 
-// mostAttempts bounds what one stage adds to what is expected.
-const mostAttempts = 1 << 20
+// maxAttempts bounds the attempts expected of one stage.
+const maxAttempts = 1 << 20
 
-// expected returns how many there must be: of each stage those up to its latest, and one
-// of each stage that has none.
+// expected returns how many attempts there must have been: those of each stage up to its
+// latest, and one of each stage of which none was seen.
 func (s *attempts) expected() (count int64) {
-	most := int64(-1)
+	largest := int64(-1)
 	for stage, latest := range s.latest {
-		most = max(most, stage)
-		count += min(latest+1, mostAttempts)
+		largest = max(largest, stage)
+		count += min(latest+1, maxAttempts)
 	}
-	return count + upToID(most) - int64(len(s.latest))
+	return count + upToID(largest) - int64(len(s.latest))
 }
 
 func (s *attempts) seen() int64 { return int64(len(s.all)) }
 
-// upToID returns how many ids there are up to the largest.
-func upToID(most int64) int64 { return min(most, math.MaxInt64>>1) + 1 }
+// upToID returns how many ids there are from 0 to the largest.
+func upToID(largest int64) int64 { return min(largest, math.MaxInt64>>1) + 1 }

@@ -2,26 +2,26 @@ package fold
 
 import "github.com/emr-observatory/emr-observatory/profiler/tables"
 
-// Limits of the notebooks that the tables ineffjobraw and ineffjobagg replace.
+// Limits from the notebooks that the tables ineffjobraw and ineffjobagg replace.
 const (
 	skewFactor     = 2
-	spillLimit     = 256 << 20 // bytes of a task
-	chunkLimit     = 512 << 20 // bytes of a task
+	spillLimit     = 256 << 20 // bytes per task
+	chunkLimit     = 512 << 20 // bytes per task
 	slowestRate    = 0.01      // bytes per millisecond
 	fastestRate    = 10_000
 	completionRate = 90 // percent
 )
 
-// Places of quantiles in a list of tables.TaskSummary.
+// Indexes of quantiles in the lists of tables.TaskSummary.
 const (
 	lowest  = 0
 	median  = 2
 	highest = 4
 )
 
-// inefficiency returns the flags of a stage's attempt. Without a summary only its
-// completion is known. The notebooks compared percent with a ratio, and took medians and
-// maxima of chunks from the minima; here each is compared with its own.
+// inefficiency returns the flags of a stage attempt. Without a summary only the completion
+// flag is known. The notebooks compared a percentage with a fraction, and took medians and
+// maxima of chunks from the minima; here each flag uses its own quantile.
 func inefficiency(row *tables.StageRow, s *tables.TaskSummary) *tables.IneffJobRaw {
 	flags := &tables.IneffJobRaw{Attempt: row.Attempt, Stage: row.Stage, StageMillis: row.DurationMillis}
 	if row.TaskCompletionRate != nil {
@@ -51,7 +51,7 @@ func inefficiency(row *tables.StageRow, s *tables.TaskSummary) *tables.IneffJobR
 	return flags
 }
 
-// over reports whether the median or the maximum is over a limit.
+// over reports whether the median or the maximum exceeds a limit.
 func over(list []float64, limit float64) bool {
 	return len(list) > highest && (list[median] > limit || list[highest] > limit)
 }

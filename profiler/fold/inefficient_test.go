@@ -9,7 +9,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// Each flag has its own limit, of its own quantile.
+// Each flag has its own limit and its own quantile.
 func TestInefficiency(t *testing.T) {
 	even := []float64{10, 10, 10, 10, 10}
 	none := []float64{0, 0, 0, 0, 0}
@@ -26,19 +26,19 @@ func TestInefficiency(t *testing.T) {
 		want   func(f *tables.IneffJobRaw) *bool
 		flag   bool
 	}{
-		"even":               {func(*tables.TaskSummary) {}, 100, func(f *tables.IneffJobRaw) *bool { return f.SkewFlag }, false},
-		"slow half":          {func(s *tables.TaskSummary) { s.Duration = []float64{4, 9, 9, 10, 10} }, 100, skewOf, true},
-		"slow task":          {func(s *tables.TaskSummary) { s.Duration = []float64{9, 9, 9, 9, 19} }, 100, skewOf, true},
-		"twice is not":       {func(s *tables.TaskSummary) { s.Duration = []float64{5, 9, 10, 10, 20} }, 100, skewOf, false},
-		"memory spilled":     {func(s *tables.TaskSummary) { s.MemoryBytesSpilled = most(256<<20 + 1) }, 100, memoryOf, true},
-		"memory at limit":    {func(s *tables.TaskSummary) { s.MemoryBytesSpilled = most(256 << 20) }, 100, memoryOf, false},
-		"disk spilled":       {func(s *tables.TaskSummary) { s.DiskBytesSpilled = most(256<<20 + 1) }, 100, diskOf, true},
-		"large write":        {func(s *tables.TaskSummary) { s.OutputBytes = most(512<<20 + 1) }, 100, chunkOf, true},
-		"large minimum":      {func(s *tables.TaskSummary) { s.ShuffleReadBytes = []float64{1 << 30, 0, 0, 0, 0} }, 100, chunkOf, false},
-		"few tasks done":     {func(*tables.TaskSummary) {}, 89, completionOf, true},
-		"most tasks done":    {func(*tables.TaskSummary) {}, 90, completionOf, false},
-		"nothing read":       {func(s *tables.TaskSummary) { s.InputBytes = none }, 100, rateOf, true},
-		"a byte in a second": {func(s *tables.TaskSummary) { s.InputBytes = []float64{1, 1, 1, 1, 1} }, 100, rateOf, false},
+		"even":              {func(*tables.TaskSummary) {}, 100, func(f *tables.IneffJobRaw) *bool { return f.SkewFlag }, false},
+		"slow half":         {func(s *tables.TaskSummary) { s.Duration = []float64{4, 9, 9, 10, 10} }, 100, skewOf, true},
+		"slow task":         {func(s *tables.TaskSummary) { s.Duration = []float64{9, 9, 9, 9, 19} }, 100, skewOf, true},
+		"exactly twice":     {func(s *tables.TaskSummary) { s.Duration = []float64{5, 9, 10, 10, 20} }, 100, skewOf, false},
+		"memory spilled":    {func(s *tables.TaskSummary) { s.MemoryBytesSpilled = most(256<<20 + 1) }, 100, memoryOf, true},
+		"memory at limit":   {func(s *tables.TaskSummary) { s.MemoryBytesSpilled = most(256 << 20) }, 100, memoryOf, false},
+		"disk spilled":      {func(s *tables.TaskSummary) { s.DiskBytesSpilled = most(256<<20 + 1) }, 100, diskOf, true},
+		"large write":       {func(s *tables.TaskSummary) { s.OutputBytes = most(512<<20 + 1) }, 100, chunkOf, true},
+		"large minimum":     {func(s *tables.TaskSummary) { s.ShuffleReadBytes = []float64{1 << 30, 0, 0, 0, 0} }, 100, chunkOf, false},
+		"few tasks done":    {func(*tables.TaskSummary) {}, 89, completionOf, true},
+		"most tasks done":   {func(*tables.TaskSummary) {}, 90, completionOf, false},
+		"nothing read":      {func(s *tables.TaskSummary) { s.InputBytes = none }, 100, rateOf, true},
+		"a byte per second": {func(s *tables.TaskSummary) { s.InputBytes = []float64{1, 1, 1, 1, 1} }, 100, rateOf, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			summary := base()
@@ -63,20 +63,20 @@ func chunkOf(f *tables.IneffJobRaw) *bool      { return f.ChunkFlag }
 func completionOf(f *tables.IneffJobRaw) *bool { return f.CompletionRateFlag }
 func rateOf(f *tables.IneffJobRaw) *bool       { return f.ProcessingRateFlag }
 
-// Cores are counted while their executors are there.
+// Cores count from the start to the end of their executor.
 func TestCoreTime(t *testing.T) {
 	presences := []presence{{from: 100, to: 200, cores: 4}, {from: 150, cores: 2}, {from: 200, to: 300, cores: 4}, {from: 100}}
-	most, time := coreTime(presences, 400)
-	require.Equal(t, []int64{6, 4*100 + 2*250 + 4*100}, []int64{*most, *time})
-	most, time = coreTime(presences, 0)
-	require.EqualValues(t, 6, *most)
+	largest, time := coreTime(presences, 400)
+	require.Equal(t, []int64{6, 4*100 + 2*250 + 4*100}, []int64{*largest, *time})
+	largest, time = coreTime(presences, 0)
+	require.EqualValues(t, 6, *largest)
 	require.Nil(t, time, "the end of the second is unknown")
-	most, time = coreTime(nil, 400)
-	require.Nil(t, most)
+	largest, time = coreTime(nil, 400)
+	require.Nil(t, largest)
 	require.Nil(t, time)
 }
 
-// The property of an executor's memory is in MiB without a unit.
+// Sizes without a unit are in MiB.
 func TestMemory(t *testing.T) {
 	for size, want := range map[string]int64{"4g": 4 << 30, "512": 512 << 20, "10b": 10} {
 		require.Equal(t, want, *memory(size), size)
@@ -86,8 +86,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// An application that was given no valid trace is in none.
-func TestTraceIsThatOfTheSpans(t *testing.T) {
+// An application without a valid traceparent has no trace id.
+func TestTraceID(t *testing.T) {
 	for given, want := range map[string]*string{
 		"00-0123456789abcdef0123456789abcdef-0123456789abcdef-01": new("0123456789abcdef0123456789abcdef"),
 		"00-00000000000000000000000000000000-0123456789abcdef-01": nil,
@@ -100,7 +100,7 @@ func TestTraceIsThatOfTheSpans(t *testing.T) {
 	}
 }
 
-// A stage with very many tasks keeps few bytes of each.
+// Samples of a stage with very many tasks take few bytes per task.
 func TestSamplesAreSmall(t *testing.T) {
 	var s samples
 	const tasks = 100 * blockSize
@@ -115,7 +115,7 @@ func TestSamplesAreSmall(t *testing.T) {
 	}
 	bytes := 0
 	for i := range s.blocks {
-		bytes += len(s.blocks[i].data) + len(s.blocks[i].least)*9
+		bytes += len(s.blocks[i].data) + len(s.blocks[i].lowest)*9
 	}
-	require.Less(t, bytes/tasks, 64, "of %d if they were not packed", len(sample{})*8)
+	require.Less(t, bytes/tasks, 64, "%d unpacked", len(sample{})*8)
 }

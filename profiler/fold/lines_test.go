@@ -6,8 +6,8 @@ import (
 	"maps"
 )
 
-// The functions of this file make lines of event logs as
-// org.apache.spark.util.JsonProtocol writes them. Times are milliseconds after begin.
+// The functions in this file return lines of event logs as
+// org.apache.spark.util.JsonProtocol writes them. Times are in milliseconds after begin.
 
 const begin = 1_700_000_000_000
 
@@ -100,7 +100,7 @@ func sqlAccumulator(id, value int64) object {
 	return object{"ID": id, "Name": "m", "Value": fmt.Sprint(value), "Internal": true, "Count Failed Values": true, "Metadata": "sql"}
 }
 
-// try is an attempt of a task of stage s on an executor.
+// try is a task attempt in stage s on an executor.
 type try struct {
 	id, index, attempt int64
 	s                  shape
@@ -120,7 +120,7 @@ func taskStart(t try) string {
 	return line("SparkListenerTaskStart", object{"Stage ID": t.s.id, "Stage Attempt ID": t.s.attempt, "Task Info": t.info(0, "Success")})
 }
 
-// taskEnd ends a task. Without a run time it has no metrics.
+// taskEnd ends a task. The task has metrics unless run, its run time, is 0.
 func taskEnd(t try, reason string, run int64) string {
 	event := object{
 		"Stage ID": t.s.id, "Stage Attempt ID": t.s.attempt, "Task Type": "ResultTask", "Task Info": t.info(at(t.to), reason),
@@ -140,7 +140,7 @@ func taskEnd(t try, reason string, run int64) string {
 	return line("SparkListenerTaskEnd", event)
 }
 
-// ran is a task that ran and succeeded.
+// ran returns the lines of a successful task.
 func ran(t try) []string { return []string{taskStart(t), taskEnd(t, "Success", t.to-t.from)} }
 
 const sqlEvents = "org.apache.spark.sql.execution.ui."

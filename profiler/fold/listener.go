@@ -14,16 +14,16 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// Log writes the rows of the application of an event log to the sink, while it reads the
-// log once. Its memory grows with what is open: jobs, stages and their tasks, executions.
+// Log reads an event log once and writes the rows of its application to the sink. Its
+// memory grows with the number of open jobs, stages, tasks and executions.
 func Log(
 	ctx context.Context, log *eventlog.Log, cluster tables.Cluster, o Options, sink tables.Sink,
 ) (Summary, error) {
 	l := newListener(log, cluster, o, sink)
-	report, err := log.Read(ctx, l.take)
+	report, err := log.Read(ctx, l.handle)
 	l.summary.Report = report
 	if err != nil {
-		return l.summary, fmt.Errorf("read the application of event log %s: %w", log.Name, err)
+		return l.summary, fmt.Errorf("fold event log %s: %w", log.Name, err)
 	}
 	if err := l.close(); err != nil {
 		return l.summary, err
@@ -32,32 +32,32 @@ func Log(
 	return l.summary, nil
 }
 
-// listener follows an application by its events, as
-// org.apache.spark.status.AppStatusListener does. A row is written as soon as no later
-// event changes it.
+// listener tracks an application by its events, as
+// org.apache.spark.status.AppStatusListener does. It writes a row as soon as no later
+// event can change it.
 type listener struct {
 	*attempt
 	options Options
 	log     *eventlog.Log
 	engine  *phases.Engine
 
-	lost            eventlog.Lost // the first that the log itself shows, but for its compaction
+	lost            eventlog.Lost // first gap that the log itself shows, except compaction
 	version         string
 	application     eventlog.ApplicationStart
-	started, ended  bool // ApplicationStart and ApplicationEnd came
+	started, ended  bool // whether ApplicationStart and ApplicationEnd were read
 	end, latest     tables.Millis
 	environments    *eventlog.EnvironmentUpdate
-	profiles        map[int64]int64 // cores of a task, by resource profile
-	coresOfTask     int64           // of the default profile
+	profiles        map[int64]int64 // cores per task, by resource profile
+	taskCores       int64           // of the default resource profile
 	executors       map[string]*executor
-	dead            map[string]*executor // removed, but stages that they worked for are open
-	namedExecutors  map[string]struct{}  // by tasks only
-	jobs            map[int64]*job       // that have not ended
-	stageIDs        map[int64]*stageID
+	dead            map[string]*executor // removed, but stages that ran on them are still open
+	namedExecutors  map[string]struct{}  // named by tasks, but not registered
+	jobs            map[int64]*job       // running
+	stageGroups     map[int64]*stageGroup
 	open            map[stageKey]*stage
 	running         map[int64]eventlog.Task // only for the table tasks
 	executions      map[int64]*execution
-	endedExecutions []*execution // in the order of their ends; not written yet
+	endedExecutions []*execution // by end; not yet written
 	task            taskRow
 	scratch         []int64
 	seen            seen
@@ -67,18 +67,18 @@ func newListener(log *eventlog.Log, cluster tables.Cluster, o Options, sink tabl
 	l := &listener{
 		attempt: newAttempt(tables.Attempt{Cluster: cluster, Source: tables.SourceLogs}, sink),
 		options: o, log: log, engine: phases.NewEngine(),
-		profiles: map[int64]int64{}, coresOfTask: 1, executors: map[string]*executor{}, dead: map[string]*executor{},
-		namedExecutors: map[string]struct{}{}, jobs: map[int64]*job{}, stageIDs: map[int64]*stageID{},
+		profiles: map[int64]int64{}, taskCores: 1, executors: map[string]*executor{}, dead: map[string]*executor{},
+		namedExecutors: map[string]struct{}{}, jobs: map[int64]*job{}, stageGroups: map[int64]*stageGroup{},
 		open: map[stageKey]*stage{}, running: map[int64]eventlog.Task{}, executions: map[int64]*execution{},
 		seen: seen{attempts: newAttempts()},
 	}
-	l.identify = l.name
+	l.identify = l.setID
 	return l
 }
 
-// name fixes the keys of all rows when the first of them is due: by the start of the
-// application, else by its properties, else by the name of the log.
-func (l *listener) name() {
+// setID sets the key of all rows when the first one is written: from the start of the
+// application, else from its properties, else from the name of the log.
+func (l *listener) setID() {
 	l.id.ApplicationID, l.id.AttemptID = l.application.ID, l.application.Attempt
 	if l.id.ApplicationID == "" && l.environments != nil {
 		l.id.ApplicationID = l.environments.Spark["spark.app.id"]
@@ -88,8 +88,8 @@ func (l *listener) name() {
 	}
 }
 
-// take takes the next event.
-func (l *listener) take(event eventlog.Event) error {
+// handle processes an event.
+func (l *listener) handle(event eventlog.Event) error {
 	if e := eventlog.Phase(event); e != nil {
 		l.engine.Add(e)
 	}
@@ -113,15 +113,15 @@ func (l *listener) take(event eventlog.Event) error {
 	case *eventlog.SQLEnd:
 		return l.sqlEnd(e)
 	case *eventlog.DriverAccumulators:
-		l.execution(e.Execution).report(e.Updates)
+		l.execution(e.Execution).record(e.Updates)
 	default:
-		l.takeOther(event)
+		l.handleOther(event)
 	}
 	return nil
 }
 
-// takeOther takes events of the application and its executors.
-func (l *listener) takeOther(event eventlog.Event) {
+// handleOther processes events about the application and its executors.
+func (l *listener) handleOther(event eventlog.Event) {
 	switch e := event.(type) {
 	case *eventlog.Lost:
 		if l.lost.Cause == "" && e.Cause != eventlog.Compacted {
@@ -133,7 +133,7 @@ func (l *listener) takeOther(event eventlog.Event) {
 		l.applicationStart(e)
 	case *eventlog.ApplicationEnd:
 		l.ended, l.end = true, e.Time
-		l.see(e.Time)
+		l.noteTime(e.Time)
 	case *eventlog.EnvironmentUpdate:
 		l.environmentUpdate(e)
 	case *eventlog.ResourceProfileAdded:
@@ -151,13 +151,14 @@ func (l *listener) takeOther(event eventlog.Event) {
 	}
 }
 
-func (l *listener) see(time tables.Millis) { l.latest = max(l.latest, time) }
+// noteTime keeps the latest time in any event.
+func (l *listener) noteTime(time tables.Millis) { l.latest = max(l.latest, time) }
 
 func (l *listener) applicationStart(e *eventlog.ApplicationStart) {
 	l.started, l.application = true, *e
-	l.application.DriverLogs = nil // valid until the next event
-	l.see(e.Time)
-	// The driver's block manager has registered before.
+	l.application.DriverLogs = nil // only valid until the next event
+	l.noteTime(e.Time)
+	// The driver's block manager has already registered.
 	if driver := l.executors[DriverExecutor]; driver != nil && driver.live && e.DriverLogs != nil {
 		driver.logs = maps.Clone(e.DriverLogs)
 	}
@@ -170,11 +171,11 @@ func (l *listener) environmentUpdate(e *eventlog.EnvironmentUpdate) {
 	}
 	l.secrets = redaction.New(l.environments.Spark)
 	if cores, err := strconv.ParseInt(e.Spark["spark.task.cpus"], 10, 64); err == nil {
-		l.coresOfTask = cores
+		l.taskCores = cores
 	}
 }
 
-// close writes what the end of the log leaves open.
+// close writes whatever is still open at the end of the log.
 func (l *listener) close() error {
 	for _, write := range []func() error{
 		l.closeStages, l.closeJobs, l.closeTasks, l.closeExecutions, l.closeExecutors, l.closeEnvironments, l.closePhases,
@@ -195,7 +196,7 @@ func (l *listener) closeEnvironments() error {
 	return l.environment(e)
 }
 
-// closePhases writes the division of the wall clock, as `observatory trace` has it.
+// closePhases writes how the wall clock divides into phases, as `observatory trace` shows it.
 func (l *listener) closePhases() error {
 	result := l.engine.Result()
 	wall := max(1, result.End-result.Begin)

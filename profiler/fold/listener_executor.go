@@ -8,21 +8,21 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// executor is one, or the driver (org.apache.spark.status.LiveExecutor).
+// executor is an executor or the driver (org.apache.spark.status.LiveExecutor).
 type executor struct {
 	row   tables.Executor
 	host  string
 	logs  map[string]string
-	live  bool // it was not removed
+	live  bool // not removed
 	peaks *eventlog.ExecutorMetrics
 }
 
-// fallbackExecutor is no executor: what Spark calls the store of decommissioned ones
-// (org.apache.spark.storage.FallbackStorage).
+// fallbackExecutor is the id under which Spark registers the storage that takes the blocks
+// of decommissioned executors (org.apache.spark.storage.FallbackStorage).
 const fallbackExecutor = "fallback"
 
-// liveExecutor returns the executor; nil if it is unknown or was removed. What comes later
-// for it, Spark does not count.
+// liveExecutor returns an executor, nil if it is unknown or was removed: Spark ignores
+// events that name a removed executor.
 func (l *listener) liveExecutor(id string) *executor {
 	if x := l.executors[id]; x != nil && x.live {
 		return x
@@ -30,12 +30,13 @@ func (l *listener) liveExecutor(id string) *executor {
 	return nil
 }
 
-// register returns the executor; a new one if it was removed: it registered again.
+// register returns an executor, a new one if it is unknown or registers again after its
+// removal.
 func (l *listener) register(id string, time tables.Millis) *executor {
-	l.see(time)
+	l.noteTime(time)
 	x := l.liveExecutor(id)
 	if x == nil {
-		// Old versions of Spark know one resource profile, 0.
+		// Spark before 3.1 has only resource profile 0.
 		x = &executor{row: tables.Executor{ExecutorID: id, AddTime: time, ResourceProfileID: new(int64)}, live: true}
 		l.executors[id] = x
 	}
@@ -47,11 +48,11 @@ func (l *listener) executorAdded(e *eventlog.ExecutorAdded) {
 	x := l.register(e.ID, e.Time)
 	x.host, x.logs = e.Host, maps.Clone(e.Logs)
 	x.row.TotalCores = e.Cores
-	cores := l.coresOfTask
+	cores := l.taskCores
 	if e.ResourceProfile != nil {
 		x.row.ResourceProfileID = new(*e.ResourceProfile)
-		if of := l.profiles[*e.ResourceProfile]; of > 0 {
-			cores = of
+		if perTask := l.profiles[*e.ResourceProfile]; perTask > 0 {
+			cores = perTask
 		}
 	}
 	x.row.MaxTasks = e.Cores / max(1, cores)
@@ -66,9 +67,9 @@ func (l *listener) blockManagerAdded(e *eventlog.BlockManagerAdded) {
 }
 
 func (l *listener) executorRemoved(e *eventlog.ExecutorRemoved) {
-	l.see(e.Time)
+	l.noteTime(e.Time)
 	x := l.liveExecutor(e.ID)
-	if x == nil { // it was removed before, or never registered: its container failed to start
+	if x == nil { // already removed, or never registered because its container failed to start
 		return
 	}
 	x.live, x.row.IsActive, x.row.RemoveTime, x.row.RemoveReason = false, false, e.Time, &e.Reason
@@ -77,7 +78,8 @@ func (l *listener) executorRemoved(e *eventlog.ExecutorRemoved) {
 	}
 }
 
-// earliestOpen returns when the first open stage was submitted: 0 if one was not.
+// earliestOpen returns when the first of the open stages was submitted; 0 if any has not
+// been.
 func (l *listener) earliestOpen() tables.Millis {
 	earliest := tables.Millis(1) << 62
 	for _, s := range l.open {
@@ -86,8 +88,8 @@ func (l *listener) earliestOpen() tables.Millis {
 	return earliest
 }
 
-// forgetDead forgets the removed executors that worked for no open stage: their peaks
-// cannot change.
+// forgetDead drops removed executors on which no open stage ran: their peaks can no longer
+// change.
 func (l *listener) forgetDead() {
 	if len(l.dead) == 0 {
 		return
@@ -96,7 +98,8 @@ func (l *listener) forgetDead() {
 	maps.DeleteFunc(l.dead, func(_ string, x *executor) bool { return earliest >= x.row.RemoveTime })
 }
 
-// executorExcluded takes both names of the event, and those of hosts.
+// executorExcluded handles exclusions of an executor and of a host. The driver is not
+// excluded with its host.
 func (l *listener) executorExcluded(e *eventlog.ExecutorExcluded) {
 	for id, x := range l.executors {
 		if x.live && (id == e.ID || (e.Host != "" && x.host == e.Host && id != DriverExecutor)) {
@@ -111,12 +114,12 @@ func (l *listener) stageExecutorMetrics(e *eventlog.StageExecutorMetrics) {
 		x = l.dead[e.Executor]
 	}
 	if x != nil {
-		x.peak(&e.Peaks)
+		x.updatePeaks(&e.Peaks)
 	}
 }
 
-// peak keeps the larger of each peak.
-func (x *executor) peak(m *eventlog.ExecutorMetrics) {
+// updatePeaks raises the peaks that m exceeds.
+func (x *executor) updatePeaks(m *eventlog.ExecutorMetrics) {
 	if m == nil {
 		return
 	}
@@ -132,8 +135,8 @@ func (x *executor) peak(m *eventlog.ExecutorMetrics) {
 	p.TotalGCTime = max(p.TotalGCTime, m.TotalGCTime)
 }
 
-// setPeaks fills in the peaks of an executor. Spark tells 0 of a process tree that it does
-// not measure.
+// setPeaks fills in the peaks of an executor. Spark reports 0 for a process tree that it
+// does not measure.
 func setPeaks(row *tables.Executor, p *eventlog.ExecutorMetrics) {
 	if p == nil {
 		return

@@ -7,24 +7,24 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// job is one that has started (org.apache.spark.status.LiveJob).
+// job is a job whose start was read (org.apache.spark.status.LiveJob).
 type job struct {
 	row       tables.Job
-	written   tables.Job // of a job that ended: as Spark wrote it last
+	written   tables.Job // row as Spark last wrote it
 	ended     bool
 	completed map[int64]struct{} // stages
 	skipped   map[int64]struct{} // stages
-	waits     int                // of a job that ended: stages of it with an open attempt
+	waits     int                // of an ended job: its stages with an open attempt
 }
 
-// update notes the row as Spark writes it now.
-func (j *job) update() {
+// snapshot saves the row as Spark would write it now.
+func (j *job) snapshot() {
 	j.written = j.row
 	j.written.NumCompletedStages, j.written.NumSkippedStages = int64(len(j.completed)), int64(len(j.skipped))
 }
 
 func (l *listener) jobStart(e *eventlog.JobStart) {
-	l.see(e.Time)
+	l.noteTime(e.Time)
 	if l.seen.lostJobs.has(e.ID) || !l.seen.jobs.add(e.ID) {
 		return
 	}
@@ -44,44 +44,44 @@ func (l *listener) jobStart(e *eventlog.JobStart) {
 		if info.ID > last {
 			last, j.row.JobName = info.ID, info.Name
 		}
-		// Spark's own estimate: stages whose output is there may still be skipped.
+		// Spark's own estimate: stages whose output exists may still be skipped.
 		if info.Completed == 0 {
 			j.row.NumTasks += info.Tasks
 		}
 		j.row.StageIDs = append(j.row.StageIDs, info.ID)
-		of := l.stageID(info.ID)
-		if slices.Contains(of.jobs, j) {
+		group := l.stageGroup(info.ID)
+		if slices.Contains(group.jobs, j) {
 			continue
 		}
-		of.jobs, of.jobIDs = append(of.jobs, j), append(of.jobIDs, e.ID)
-		of.live++
-		if s := l.openStage(of, info.Attempt); s != nil {
-			s.inform(info)
+		group.jobs, group.jobIDs = append(group.jobs, j), append(group.jobIDs, e.ID)
+		group.live++
+		if s := l.openStage(group, info.Attempt); s != nil {
+			s.update(info)
 			s.jobs = append(s.jobs, j)
 		}
 	}
 }
 
 func (l *listener) jobEnd(e *eventlog.JobEnd) error {
-	l.see(e.Time)
+	l.noteTime(e.Time)
 	j := l.jobs[e.ID]
 	if j == nil {
 		return l.lostJob(e)
 	}
 	delete(l.jobs, e.ID)
-	var ids []*stageID
+	var groups []*stageGroup
 	for _, id := range j.row.StageIDs {
-		if of := l.stageIDs[id]; of != nil && !slices.Contains(ids, of) {
-			ids = append(ids, of)
+		if group := l.stageGroups[id]; group != nil && !slices.Contains(groups, group) {
+			groups = append(groups, group)
 		}
 	}
-	for _, of := range ids {
-		for _, s := range slices.Clone(of.open) {
+	for _, group := range groups {
+		for _, s := range slices.Clone(group.open) {
 			if s.row.Status != StagePending {
 				continue
 			}
 			s.row.Status = StageSkipped
-			j.skipped[of.id] = struct{}{}
+			j.skipped[group.id] = struct{}{}
 			j.row.NumSkippedTasks += s.row.NumTasks
 			l.finish(s)
 		}
@@ -91,15 +91,15 @@ func (l *listener) jobEnd(e *eventlog.JobEnd) error {
 	if e.Failure != "" {
 		j.row.Status = JobFailed
 	}
-	j.update()
+	j.snapshot()
 	if err := l.executionJobEnded(j); err != nil {
 		return err
 	}
-	for _, of := range ids {
-		of.live--
-		if len(of.open) > 0 {
+	for _, group := range groups {
+		group.live--
+		if len(group.open) > 0 {
 			j.waits++
-			of.ended = append(of.ended, j)
+			group.ended = append(group.ended, j)
 		}
 	}
 	if j.waits == 0 {
@@ -107,15 +107,15 @@ func (l *listener) jobEnd(e *eventlog.JobEnd) error {
 			return err
 		}
 	}
-	for _, of := range ids {
-		if err := l.release(of); err != nil {
+	for _, group := range groups {
+		if err := l.release(group); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// lostJob writes what is known of a job whose start was lost.
+// lostJob writes the row of a job whose start was lost.
 func (l *listener) lostJob(e *eventlog.JobEnd) error {
 	if l.seen.jobs.has(e.ID) || !l.seen.lostJobs.add(e.ID) {
 		return nil
@@ -130,7 +130,7 @@ func (l *listener) lostJob(e *eventlog.JobEnd) error {
 func (l *listener) closeJobs() error {
 	for _, id := range sorted(l.jobs) {
 		j := l.jobs[id]
-		j.update()
+		j.snapshot()
 		l.seen.openJobs++
 		if err := l.job(&j.written); err != nil {
 			return err

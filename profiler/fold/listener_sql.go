@@ -11,14 +11,14 @@ import (
 // execution is a SQL execution (org.apache.spark.sql.execution.ui.LiveExecutionData).
 type execution struct {
 	row     tables.SQL
-	plan    *planGraph // nil if it was not told
+	plan    *planGraph // nil if unknown
 	started bool
 	ended   bool
-	queued  bool // all is ended; it waits to be written
+	queued  bool // it and its jobs have ended; waits to be written
 	failure string
 	jobs    []executionJob
-	// values are what stages and the driver reported of accumulators, the latest of each:
-	// Spark tells totals of all tasks and stages so far.
+	// values are the latest values of accumulators that stages and the driver reported:
+	// Spark reports totals over all tasks and stages so far.
 	values map[int64]int64
 }
 
@@ -27,12 +27,12 @@ type executionJob struct {
 	status string
 }
 
-// waitingExecutions is how many executions that ended wait for what comes late: Spark may
-// start a job of an execution after its end.
-const waitingExecutions = 128
+// maxWaiting is how many ended executions wait for late events: Spark may start a job of
+// an execution after the execution's end.
+const maxWaiting = 128
 
-// execution returns the execution, a new one if it is unknown. What comes for one that is
-// written is lost.
+// execution returns an execution, a new one if it is unknown. Events for an execution that
+// is already written have no effect.
 func (l *listener) execution(id int64) *execution {
 	if x := l.executions[id]; x != nil {
 		return x
@@ -44,7 +44,8 @@ func (l *listener) execution(id int64) *execution {
 	return x
 }
 
-func (x *execution) report(values []eventlog.Accumulator) {
+// record keeps the latest value of each accumulator.
+func (x *execution) record(values []eventlog.Accumulator) {
 	if x.values == nil && len(values) > 0 {
 		x.values = map[int64]int64{}
 	}
@@ -54,7 +55,7 @@ func (x *execution) report(values []eventlog.Accumulator) {
 }
 
 func (l *listener) sqlStart(e *eventlog.SQLStart) {
-	l.see(e.Time)
+	l.noteTime(e.Time)
 	if !l.seen.sql.add(e.ID) {
 		return
 	}
@@ -68,7 +69,7 @@ func (l *listener) sqlStart(e *eventlog.SQLStart) {
 }
 
 func (l *listener) sqlEnd(e *eventlog.SQLEnd) error {
-	l.see(e.Time)
+	l.noteTime(e.Time)
 	x := l.execution(e.ID)
 	x.ended, x.failure, x.row.CompletionTime = true, e.Failure, e.Time
 	return l.endExecution(x)
@@ -87,14 +88,14 @@ func (l *listener) executionJobEnded(j *job) error {
 	return l.endExecution(x)
 }
 
-// endExecution lets an execution wait to be written once it and all its jobs have ended.
+// endExecution queues an execution to be written once it and all its jobs have ended.
 func (l *listener) endExecution(x *execution) error {
 	if !x.ended || x.queued || slices.ContainsFunc(x.jobs, func(j executionJob) bool { return j.status == JobRunning }) {
 		return nil
 	}
 	x.queued = true
 	l.endedExecutions = append(l.endedExecutions, x)
-	if len(l.endedExecutions) <= waitingExecutions {
+	if len(l.endedExecutions) <= maxWaiting {
 		return nil
 	}
 	first := l.endedExecutions[0]
@@ -124,8 +125,8 @@ func (l *listener) writeExecution(x *execution) error {
 	})
 }
 
-// status is org.apache.spark.sql.execution.ui.SQLExecutionUIData.executionStatus. Versions
-// that tell the root of an execution (3.4) also tell its error, and "" if there is none.
+// status is org.apache.spark.sql.execution.ui.SQLExecutionUIData.executionStatus. Spark
+// versions that report the root of an execution (3.4) also report its error, "" if none.
 func (x *execution) status() string {
 	failed := slices.ContainsFunc(x.jobs, func(j executionJob) bool { return j.status == JobFailed })
 	switch {

@@ -5,17 +5,17 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// Classes of org.apache.spark.TaskEndReason that count otherwise than as failures.
+// Classes of org.apache.spark.TaskEndReason that are not plain failures.
 const (
 	endSuccess      = "Success"
 	endKilled       = "TaskKilled"
 	endCommitDenied = "TaskCommitDenied"
-	// endResubmitted is a second end of a task that had succeeded: its output is lost.
+	// endResubmitted is a second end of a successful task whose output was lost.
 	endResubmitted = "Resubmitted"
 )
 
 func (l *listener) taskStart(e *eventlog.TaskStart) {
-	l.see(e.Launched)
+	l.noteTime(e.Launched)
 	if !l.seen.tasks.add(e.ID) {
 		return
 	}
@@ -24,19 +24,19 @@ func (l *listener) taskStart(e *eventlog.TaskStart) {
 	}
 	if s := l.stageOf(e.StageID, e.StageAttempt); s != nil {
 		s.row.NumActiveTasks++
-		s.launched(e.Launched)
+		s.noteLaunch(e.Launched)
 		for _, j := range s.jobs {
 			j.row.NumActiveTasks++
 		}
 	}
-	if x := l.worker(e.Executor); x != nil {
+	if x := l.taskExecutor(e.Executor); x != nil {
 		x.row.ActiveTasks++
 		x.row.TotalTasks++
 	}
 }
 
-// worker returns the executor of a task; nil if it is unknown or was removed.
-func (l *listener) worker(id string) *executor {
+// taskExecutor returns the executor of a task, nil if it is unknown or was removed.
+func (l *listener) taskExecutor(id string) *executor {
 	x := l.executors[id]
 	if x == nil {
 		l.namedExecutors[id] = struct{}{}
@@ -48,13 +48,15 @@ func (l *listener) worker(id string) *executor {
 	return x
 }
 
-func (s *stage) launched(time tables.Millis) {
+// noteLaunch keeps the time of the first launch.
+func (s *stage) noteLaunch(time tables.Millis) {
 	if s.row.FirstTaskLaunchedTime == 0 || time < s.row.FirstTaskLaunchedTime {
 		s.row.FirstTaskLaunchedTime = time
 	}
 }
 
-// taskCounts are what the end of a task adds to the counts of its stage, jobs and executor.
+// taskCounts are how the end of a task changes the counts of its stage, jobs and executor.
+// active is subtracted, the others are added.
 type taskCounts struct{ active, complete, failed, killed int64 }
 
 func countsOf(outcome string, started bool) taskCounts {
@@ -76,17 +78,17 @@ func countsOf(outcome string, started bool) taskCounts {
 }
 
 func (l *listener) taskEnd(e *eventlog.TaskEnd) error {
-	l.see(max(e.Launched, e.Finished))
+	l.noteTime(max(e.Launched, e.Finished))
 	started := !l.seen.tasks.add(e.ID)
-	again := e.Outcome == endResubmitted
+	resubmitted := e.Outcome == endResubmitted
 	count := countsOf(e.Outcome, started)
-	if x := l.worker(e.Executor); x != nil {
+	if x := l.taskExecutor(e.Executor); x != nil {
 		x.taskEnded(e, count, started)
 	}
 	if err := l.stageTaskEnd(e, count); err != nil {
 		return err
 	}
-	if !l.options.Tasks || again || !l.seen.taskRows.add(e.ID) {
+	if !l.options.Tasks || resubmitted || !l.seen.taskRows.add(e.ID) {
 		return nil
 	}
 	delete(l.running, e.ID)
@@ -104,7 +106,7 @@ func (x *executor) taskEnded(e *eventlog.TaskEnd, count taskCounts, started bool
 	if e.Finished > 0 {
 		r.TotalDuration += e.Finished - e.Launched
 	}
-	x.peak(e.Peaks)
+	x.updatePeaks(e.Peaks)
 	if m := e.Metrics; m != nil && e.Outcome != endResubmitted {
 		r.TotalGCTime += m.JVMGCTime
 		r.TotalInputBytes += m.InputBytes
@@ -119,7 +121,7 @@ func (l *listener) stageTaskEnd(e *eventlog.TaskEnd, count taskCounts) error {
 		return nil
 	}
 	if e.Outcome != endResubmitted {
-		s.launched(e.Launched)
+		s.noteLaunch(e.Launched)
 		s.measure(e)
 	}
 	r := &s.row
@@ -137,14 +139,14 @@ func (l *listener) stageTaskEnd(e *eventlog.TaskEnd, count taskCounts) error {
 		j.row.NumFailedTasks += count.failed
 		j.row.NumKilledTasks += count.killed
 		if done {
-			j.update()
+			j.snapshot()
 		}
 	}
 	if !done {
 		return nil
 	}
 	l.finish(s)
-	return l.release(s.of)
+	return l.release(s.group)
 }
 
 // measure adds a task's metrics to the totals and samples of its stage
@@ -159,7 +161,7 @@ func (s *stage) measure(e *eventlog.TaskEnd) {
 		}
 		return
 	}
-	s.total(m)
+	s.addTotals(m)
 	getting := int64(0)
 	if e.GettingResult > 0 {
 		getting = e.Finished - e.GettingResult
@@ -183,7 +185,8 @@ func (s *stage) measure(e *eventlog.TaskEnd) {
 	})
 }
 
-func (s *stage) total(m *eventlog.TaskMetrics) {
+// addTotals adds a task's metrics to the totals of its stage.
+func (s *stage) addTotals(m *eventlog.TaskMetrics) {
 	r := &s.row
 	r.ExecutorRunTime += m.RunTime
 	r.ExecutorCPUTime += m.CPUTime
@@ -211,7 +214,7 @@ func (s *stage) total(m *eventlog.TaskMetrics) {
 	r.DiskBytesSpilled += m.DiskSpilled
 }
 
-// closeTasks writes the tasks that have no end.
+// closeTasks writes the tasks without an end.
 func (l *listener) closeTasks() error {
 	for _, id := range sorted(l.running) {
 		row := l.task.started(l.running[id])

@@ -9,14 +9,14 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// planGraph is the plan of a SQL execution, its operators numbered as
-// org.apache.spark.sql.execution.ui.SparkPlanGraph does.
+// planGraph is the plan of a SQL execution. Its operators have the numbers that
+// org.apache.spark.sql.execution.ui.SparkPlanGraph gives them.
 type planGraph struct {
 	nodes []planNode
 	edges []planEdge
 }
 
-// planNode is an operator, or a WholeStageCodegen around some.
+// planNode is an operator, or a WholeStageCodegen that contains some.
 type planNode struct {
 	id      int64
 	name    string
@@ -24,7 +24,7 @@ type planNode struct {
 	metrics []planMetric
 }
 
-// planMetric is a metric of an operator. From the REST API only name and text are known.
+// planMetric is a metric of an operator. The REST API has only its name and text.
 type planMetric struct {
 	name        string
 	kind        string // sum, size, timing, nsTiming or average
@@ -54,7 +54,7 @@ func codegenNumber(name string) *int64 {
 	return &number
 }
 
-// planJSON returns the plan as Spark's REST API has it, without metrics.
+// planJSON returns the plan as JSON as in Spark's REST API, without metrics.
 func (a *attempt) planJSON(plan *planGraph) string {
 	type node struct {
 		ID      int64  `json:"nodeId"`
@@ -76,8 +76,8 @@ func (a *attempt) planJSON(plan *planGraph) string {
 	return compactJSON(shape)
 }
 
-// planRows writes a row for each metric of each operator that Spark reported, and one
-// without a metric for an operator that has none.
+// planRows writes a row for each operator's metric that Spark reported, and one row without
+// a metric for an operator that has none.
 func (a *attempt) planRows(id int64, plan *planGraph, value func(planMetric) (*int64, string)) error {
 	if plan == nil {
 		return nil
@@ -93,7 +93,7 @@ func (a *attempt) planRows(id int64, plan *planGraph, value func(planMetric) (*i
 			}
 			row.Value, row.Text = value(m)
 			if row.Value == nil && row.Text == "" {
-				continue // Spark reported none: its REST API leaves the metric out
+				continue // no value was reported: Spark's REST API omits the metric
 			}
 			seen[row.Metric] = true
 			if err := a.put(row); err != nil {

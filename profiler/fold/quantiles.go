@@ -6,11 +6,11 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// p95Quantile is the quantile by which skew is judged besides tables.Quantiles.
+// p95Quantile is an additional quantile, for the finding of skew.
 const p95Quantile = 0.95
 
-// quantiles lists those of the rows and p95Quantile, ascending as Spark answers them, and
-// returns the place of the latter.
+// quantiles returns tables.Quantiles and p95Quantile in ascending order, as Spark's API
+// does, and the index of p95Quantile.
 func quantiles() (all []float64, p95 int) {
 	all = append(tables.Quantiles(), p95Quantile)
 	slices.Sort(all)
@@ -18,29 +18,29 @@ func quantiles() (all []float64, p95 int) {
 }
 
 // summarize returns the quantiles of a stage's tasks, and the 95th percentile of their
-// durations; nil if no task that succeeded had metrics.
+// durations; nil if no successful task had metrics.
 //
-// As org.apache.spark.status.AppStatusStore.taskSummary: the value at index floor(q·n) of
-// the sorted values, n being the successful tasks. Durations, scheduler delays and the
-// times of getting the result are sorted together with those of the tasks that did not
-// succeed, though. Values below 0 are left out.
+// As in org.apache.spark.status.AppStatusStore.taskSummary, a quantile is the value at
+// index floor(q·n) of the sorted values, where n counts the successful tasks. The sorted
+// durations, scheduler delays and getting-result times also include those of unsuccessful
+// tasks, though. Negative values are left out.
 func (l *listener) summarize(s *stage) (summary *tables.TaskSummary, p95 float64) {
 	count := s.samples.count
 	if count == 0 {
 		return nil, 0
 	}
 	all, extra := quantiles()
-	lists := make([][]float64, metrics)
-	for m := range metrics {
+	lists := make([][]float64, numMetrics)
+	for m := range numMetrics {
 		values := s.samples.column(m, l.scratch[:0])
 		if m <= gettingResult {
 			values = append(values, s.others[m]...)
 		}
 		l.scratch = values
-		lists[m] = at(all, count, values)
+		lists[m] = valuesAt(all, count, values)
 	}
 	p95 = lists[taskDuration][extra]
-	for m := range metrics {
+	for m := range numMetrics {
 		lists[m] = slices.Delete(lists[m], extra, extra+1)
 	}
 	return &tables.TaskSummary{
@@ -56,20 +56,20 @@ func (l *listener) summarize(s *stage) (summary *tables.TaskSummary, p95 float64
 	}, p95
 }
 
-// at returns the values at the quantiles of count values. It reorders them.
-func at(quantiles []float64, count int64, values []int64) []float64 {
+// valuesAt returns the values at the quantiles of count values. It reorders values.
+func valuesAt(quantiles []float64, count int64, values []int64) []float64 {
 	if slices.Min(values) < 0 {
 		values = slices.DeleteFunc(values, func(v int64) bool { return v < 0 })
 	}
 	if len(values) == 0 {
 		return make([]float64, len(quantiles))
 	}
-	if least := slices.Min(values); least == slices.Max(values) {
-		return slices.Repeat([]float64{float64(least)}, len(quantiles))
+	if lowest := slices.Min(values); lowest == slices.Max(values) {
+		return slices.Repeat([]float64{float64(lowest)}, len(quantiles))
 	}
-	places := make([]int, len(quantiles))
+	indexes := make([]int, len(quantiles))
 	for i, q := range quantiles {
-		places[i] = min(int(min(int64(q*float64(count)), count-1)), len(values)-1)
+		indexes[i] = min(int(min(int64(q*float64(count)), count-1)), len(values)-1)
 	}
-	return ranked(values, places)
+	return sortedAt(values, indexes)
 }

@@ -26,8 +26,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// Logs that Spark 3.5.5 wrote: rolled, of two executors; and one with failures, skipped
-// stages, adaptive plans, a cancelled job and an executor that was killed.
+// Logs written by Spark 3.5.5: a rolled one with two executors; and one with failures,
+// skipped stages, adaptive plans, a cancelled job and a killed executor.
 const (
 	rolledLogs = "../eventlog/testdata"
 	rolledLog  = "eventlog_v2_app-20261123103508-0000"
@@ -48,7 +48,7 @@ func realLines(t *testing.T, name string) []string {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-// The rows of a real log are those that were compared with the history server's answers.
+// The rows of a real log are still those that matched the history server's responses.
 func TestRealLog(t *testing.T) {
 	all, summary := foldLog(t, rolledLogs, rolledLog)
 	require.Empty(t, missing(summary))
@@ -56,7 +56,7 @@ func TestRealLog(t *testing.T) {
 	var text bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if name == (*tables.Environment)(nil).Table() {
-			continue // long, and of the machine
+			continue // long, and specific to the machine
 		}
 		slices.Sort(all[name])
 		for _, row := range all[name] {
@@ -72,7 +72,7 @@ func TestRealLog(t *testing.T) {
 	require.Equal(t, strings.Split(string(want), "\n"), strings.Split(text.String(), "\n"), "go test ./profiler/fold -run TestRealLog -update")
 }
 
-// The phases are those of `observatory trace`.
+// The phases are the same as those of `observatory trace`.
 func TestPhases(t *testing.T) {
 	for _, source := range []struct{ folder, name string }{{rolledLogs, rolledLog}, {"testdata", richLog}} {
 		all, _ := foldLog(t, source.folder, source.name)
@@ -98,7 +98,7 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// What tasks add up to is what their stages and executors have.
+// The totals of stages and executors are the sums over their tasks.
 func TestSums(t *testing.T) {
 	for _, source := range []struct{ folder, name string }{{rolledLogs, rolledLog}, {"testdata", richLog}} {
 		all, summary := foldLog(t, source.folder, source.name)
@@ -127,14 +127,14 @@ func TestSums(t *testing.T) {
 			}, s.Stage)
 		}
 		for _, x := range table[tables.Executor](t, all) {
-			if want := byExecutor[x.ExecutorID]; x.RemoveTime == 0 { // Spark counts no late ends of others
+			if want := byExecutor[x.ExecutorID]; x.RemoveTime == 0 { // for removed executors, Spark does not count late ends
 				require.Equal(t, []int64{want.input, want.read, want.written}, []int64{x.TotalInputBytes, x.TotalShuffleRead, x.TotalShuffleWrite})
 			}
 		}
 	}
 }
 
-// quantiles by definition, from the rows of the tasks.
+// Quantiles match their definition, applied to the rows of the tasks.
 func TestQuantilesOfTasks(t *testing.T) {
 	all, _ := foldLog(t, "testdata", richLog)
 	tasks := map[tables.Stage][]tables.Task{}
@@ -162,11 +162,11 @@ func TestQuantilesOfTasks(t *testing.T) {
 	require.Greater(t, checked, 100)
 }
 
-// Ends of tasks that come after their stage and job change no row.
-func TestLateEnds(t *testing.T) {
+// Task ends that come after the end of their stage and job change no row.
+func TestLateTaskEnds(t *testing.T) {
 	lines := realLines(t, richLog)
-	// Where Spark itself goes by the order: what is late for an executor that was removed,
-	// and for a stage that was done, it does not count.
+	// Here the order does matter to Spark: it ignores late events of a removed executor and
+	// of a stage that is done.
 	lines = slices.DeleteFunc(lines, func(l string) bool {
 		return strings.Contains(l, "SparkListenerExecutorRemoved") || strings.Contains(l, `"Resubmitted"`)
 	})
@@ -199,8 +199,8 @@ func TestLateEnds(t *testing.T) {
 	}
 }
 
-// Whatever events are lost, no row comes twice, and no more tasks are said to be missing
-// than are.
+// Whatever events are lost, no row is duplicated, and no more tasks are reported missing
+// than really are.
 func TestLostEvents(t *testing.T) {
 	lines := realLines(t, richLog)
 	for seed := range uint64(5) {
@@ -234,7 +234,7 @@ func isTaskEnd(line string) bool {
 	return strings.HasPrefix(line, `{"Event":"SparkListenerTaskEnd"`) && !strings.Contains(line, `"Resubmitted"`)
 }
 
-// Of the tasks of stages that completed, exactly those are said to be missing whose end is.
+// Of the tasks of completed stages, exactly those without an end are reported missing.
 func TestLostTasks(t *testing.T) {
 	lines := realLines(t, richLog)
 	all, _ := foldLines(t, lines)

@@ -12,18 +12,19 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// REST writes the rows of an attempt of an application as a history server, or the UI of a
-// running driver, knows it. Where it cannot know what a log says, the columns are null,
-// and the table phases has no rows: docs/reference/history-differences.md.
+// REST writes the rows of an application attempt as a history server, or the UI of a
+// running driver, has it. Columns that only a log can fill are null, and the table phases
+// has no rows: docs/reference/history-differences.md.
 //
-// An endpoint that does not answer makes its rows missing, which the table completeness
-// says. The error is that of the sink or of ctx, or says that no endpoint answered.
+// Rows of an endpoint that fails are missing, and the table completeness says so. REST
+// fails only if the sink or ctx does, or if all endpoints fail.
 func REST(
-	ctx context.Context, api *history.Client, app history.Application, of history.Attempt, cluster tables.Cluster, o Options, sink tables.Sink,
+	ctx context.Context, api *history.Client, app history.Application, appAttempt history.Attempt, cluster tables.Cluster, o Options,
+	sink tables.Sink,
 ) (Summary, error) {
-	id := tables.Attempt{Cluster: cluster, ApplicationID: app.ID, AttemptID: of.ID, Source: tables.SourceREST}
+	id := tables.Attempt{Cluster: cluster, ApplicationID: app.ID, AttemptID: appAttempt.ID, Source: tables.SourceREST}
 	r := &rest{
-		attempt: newAttempt(id, sink), ui: api.UI(app.ID, of.ID), options: o, application: app, of: of,
+		attempt: newAttempt(id, sink), ui: api.UI(app.ID, appAttempt.ID), options: o, application: app, appAttempt: appAttempt,
 		executionOf: map[int64]int64{}, jobsOf: map[int64][]int64{},
 	}
 	for _, read := range []func(context.Context) error{
@@ -33,27 +34,27 @@ func REST(
 			return r.summary, err
 		}
 	}
-	r.summary.Final = of.Completed && r.unanswered == 0
+	r.summary.Final = appAttempt.Completed && r.failed == 0
 	return r.summary, nil
 }
 
-// rest reads an attempt of an application.
+// rest reads an application attempt.
 type rest struct {
 	*attempt
 	ui          *history.UI
 	options     Options
 	application history.Application
-	of          history.Attempt
+	appAttempt  history.Attempt
 
-	properties  map[string]string // of Spark
+	properties  map[string]string // Spark properties
 	executionOf map[int64]int64   // SQL execution, by job
-	jobsOf      map[int64][]int64 // by stage
+	jobsOf      map[int64][]int64 // jobs, by stage
 
-	answered, unanswered int   // endpoints
-	refusal              error // of the first that did not answer
+	succeeded, failed int // endpoints
+	firstErr          error
 }
 
-// environments comes first: secrets are hidden by Spark's properties.
+// environments comes first: Spark properties define what is redacted.
 func (r *rest) environments(ctx context.Context) error {
 	e, err := r.ui.Environment(ctx)
 	if err != nil {
@@ -68,10 +69,10 @@ func (r *rest) environments(ctx context.Context) error {
 		return err
 	}
 	rows := r.summary.Rows[(*tables.Environment)(nil).Table()] // no other endpoint writes them
-	return r.answer(endpoint{name: Environments, expected: &rows, seen: rows})
+	return r.available(endpoint{name: Environments, expected: &rows, seen: rows})
 }
 
-// runtime returns what is known of the driver's JVM by its names in event logs.
+// runtime returns what the API has about the driver's JVM, by the names of event logs.
 func runtime(e *history.Environment) map[string]string {
 	known := map[string]string{
 		"Java Home": e.Runtime.JavaHome, "Java Version": e.Runtime.JavaVersion, "Scala Version": e.Runtime.ScalaVersion,
@@ -100,7 +101,7 @@ func (r *rest) executors(ctx context.Context) error {
 			numbered.add(number)
 		}
 		row := executorRow(x)
-		if x.ID == DriverExecutor && !r.of.Completed { // it grows
+		if x.ID == DriverExecutor && !r.appAttempt.Completed { // grows
 			row.TotalDuration = 0
 		}
 		if err := r.executor(row, x.Logs); err != nil {
@@ -108,24 +109,24 @@ func (r *rest) executors(ctx context.Context) error {
 		}
 	}
 	e := endpoint{name: Executors, seen: int64(len(all))}
-	if numbered.count == 0 || numbered.most-numbered.least+1 == numbered.count && numbered.least <= 1 {
+	if numbered.count == 0 || numbered.largest-numbered.smallest+1 == numbered.count && numbered.smallest <= 1 {
 		e.expected = &e.seen
 	} else {
-		// Some numbers belong to no executor: its container never started.
-		e.reason, e.detail = Retention, fmt.Sprintf("executors up to number %d, of which %d are there: the others never "+
-			"registered, or the server dropped them (spark.ui.retainedDeadExecutors)", numbered.most, numbered.count)
+		// A number may have no executor: its container never started.
+		e.reason, e.detail = Retention, fmt.Sprintf("executor ids go up to %d, but only %d are listed: the others never "+
+			"registered, or the server evicted them (spark.ui.retainedDeadExecutors)", numbered.largest, numbered.count)
 	}
-	return r.answer(e)
+	return r.available(e)
 }
 
 func (r *rest) close(ctx context.Context) error {
-	if r.answered == 0 {
-		return fmt.Errorf("read application %s from its UI: %w", r.application.ID, r.refusal)
+	if r.succeeded == 0 {
+		return fmt.Errorf("read application %s from its UI: %w", r.application.ID, r.firstErr)
 	}
 	if err := context.Cause(ctx); err != nil {
 		return fmt.Errorf("read application %s from its UI: %w", r.application.ID, err)
 	}
-	a := r.of
+	a := r.appAttempt
 	row := &tables.Application{
 		ApplicationName: r.application.Name, StartTime: int64(a.Start), EndTime: int64(a.End), Completed: a.Completed,
 		SparkVersion: a.SparkVersion, SparkUser: a.User, StepID: r.options.step(r.application.ID),
@@ -137,15 +138,15 @@ func (r *rest) close(ctx context.Context) error {
 		return err
 	}
 	one := int64(1)
-	return r.answer(endpoint{name: Applications, expected: &one, seen: one})
+	return r.available(endpoint{name: Applications, expected: &one, seen: one})
 }
 
-// answer writes the completeness of an endpoint that answered.
-func (r *rest) answer(e endpoint) error {
-	r.answered++
-	e.final = r.of.Completed
-	if !r.of.Completed {
-		e.reason, e.detail = InProgress, "the application runs, or its driver was killed"
+// available writes the completeness of an endpoint that was read.
+func (r *rest) available(e endpoint) error {
+	r.succeeded++
+	e.final = r.appAttempt.Completed
+	if !r.appAttempt.Completed {
+		e.reason, e.detail = InProgress, "the application is running, or its driver was killed"
 		if e.expected != nil && *e.expected == e.seen {
 			e.expected = nil
 		}
@@ -153,19 +154,19 @@ func (r *rest) answer(e endpoint) error {
 	return r.complete(e)
 }
 
-// unavailable writes the completeness of an endpoint that did not answer.
+// unavailable writes the completeness of an endpoint that failed.
 func (r *rest) unavailable(ctx context.Context, name string, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("read %s of application %s: %w", name, r.application.ID, err)
 	}
-	if r.refusal == nil {
-		r.refusal = err
+	if r.firstErr == nil {
+		r.firstErr = err
 	}
-	r.unanswered++
+	r.failed++
 	return r.complete(endpoint{name: name, reason: reasonOf(err), detail: err.Error()})
 }
 
-// reasonOf returns why rows of an endpoint that failed are missing.
+// reasonOf returns why the rows of an endpoint that failed with err are missing.
 func reasonOf(err error) Reason {
 	if errors.Is(err, history.ErrTooLong) {
 		return Limited

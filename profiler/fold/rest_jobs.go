@@ -30,15 +30,16 @@ func (r *rest) jobs(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.answer(counted(Jobs, &seen, "spark.ui.retainedJobs"))
+	return r.available(counted(Jobs, &seen, "spark.ui.retainedJobs"))
 }
 
-// counted returns what is missing of rows whose ids Spark counts up from 0.
+// counted returns the endpoint of rows whose ids Spark counts up from 0. limit is the
+// property that makes the server evict rows.
 func counted(name string, seen *ids, limit string) endpoint {
 	e := endpoint{name: name, seen: seen.count, expected: new(int64), reason: Retention}
 	if seen.count > 0 {
-		*e.expected = seen.most + 1
-		e.detail = fmt.Sprintf("ids up to %d, of which %d are there: the server keeps the latest (%s)", seen.most, seen.count, limit)
+		*e.expected = seen.largest + 1
+		e.detail = fmt.Sprintf("ids go up to %d, but only %d are listed: the server keeps the latest (%s)", seen.largest, seen.count, limit)
 	}
 	return e
 }
@@ -67,11 +68,11 @@ func (r *rest) executions(ctx context.Context) error {
 	}
 	e := counted(SQLExecutions, &seen, "spark.sql.ui.retainedExecutions")
 	if len(withoutPlan) > 0 {
-		// The rows are there; the lengths of their plans are not.
+		// All rows are there, but some without the length of their plan.
 		e.expected, e.reason = nil, Limited
-		e.detail = fmt.Sprintf("the plans of %d executions exceed the limit of an answer; plan_length is 0", len(withoutPlan))
+		e.detail = fmt.Sprintf("the plans of %d executions exceed the response size limit; their plan_length is 0", len(withoutPlan))
 	}
-	if err := r.answer(e); err != nil {
+	if err := r.available(e); err != nil {
 		return err
 	}
 	nodes := r.summary.Rows[(*tables.SQLNode)(nil).Table()]
@@ -79,5 +80,5 @@ func (r *rest) executions(ctx context.Context) error {
 	if e.expected != nil && *e.expected == e.seen {
 		n.expected = &nodes
 	}
-	return r.answer(n)
+	return r.available(n)
 }

@@ -48,13 +48,13 @@ func taskRowOf(s *history.Stage, t *history.Task) *tables.Task {
 		LaunchTime: int64(t.Launched), ExecutorID: t.ExecutorID, Host: t.Host, Status: t.Status,
 		TaskLocality: t.Locality, Speculative: t.Speculative, ErrorMessage: t.Error,
 	}
-	if t.Status != TaskRunning { // of a running task it grows
+	if t.Status != TaskRunning { // the duration of a running task grows
 		row.Duration = t.Duration
 		if t.Duration != nil && t.Launched > 0 {
 			row.FinishTime = row.LaunchTime + *t.Duration
 		}
 	}
-	// Spark takes a task without metrics for one whose metrics are 0
+	// Spark reports a task without metrics as one whose metrics are 0
 	// (org.apache.spark.util.JsonProtocol.taskMetricsFromJson).
 	if m := t.Metrics; m != nil && *m != (history.TaskMetrics{}) {
 		row.TaskMetrics = tables.TaskMetrics{
@@ -71,13 +71,13 @@ func taskRowOf(s *history.Stage, t *history.Task) *tables.Task {
 	return row
 }
 
-// summaryRow returns the row of quantiles, and the 95th percentile of the durations.
+// summaryRow returns the row of quantiles, and the 95th percentile of the task durations.
 func summaryRow(d *history.Distributions) (row *tables.TaskSummary, p95 float64, err error) {
-	asked, extra := quantiles()
+	requested, extra := quantiles()
 	pick := func(values []history.Quantile) []float64 {
-		if len(values) != len(asked) { // a metric that this version of Spark does not have
+		if len(values) != len(requested) { // none: this version of Spark lacks the metric
 			if len(values) > 0 {
-				err = fmt.Errorf("quantiles: %d values, must be %d", len(values), len(asked))
+				err = fmt.Errorf("quantiles: %d values, must be %d", len(values), len(requested))
 			}
 			return nil
 		}
@@ -128,7 +128,7 @@ func executorRow(x *history.Executor) *tables.Executor {
 	return row
 }
 
-// executorNumber returns the number of an executor; the driver has none.
+// executorNumber parses the number of an executor; the driver has none.
 func executorNumber(id string) (number int64, ok bool) {
 	number, err := strconv.ParseInt(id, 10, 64)
 	return number, err == nil
@@ -141,7 +141,7 @@ func sqlRow(e *history.Execution) *tables.SQL {
 		FailedJobIDs: e.FailedJobs, PlanLength: int64(e.Plan),
 	}
 	slices.Sort(row.JobIDs)
-	if e.Status != SQLRunning && e.Submitted > 0 { // of a running one the duration grows
+	if e.Status != SQLRunning && e.Submitted > 0 { // the duration of a running execution grows
 		row.CompletionTime = row.SubmissionTime + e.Duration
 	}
 	return row
@@ -162,12 +162,12 @@ func planOf(e *history.Execution) *planGraph {
 	return plan
 }
 
-// exactValue returns the value of a metric where its text tells it exactly: counts (type
-// sum), and sizes below 2 KiB. Others are rounded, and of milliseconds the text does not
-// tell whether the metric counts nanoseconds (org.apache.spark.sql.execution.metric.SQLMetrics).
+// exactValue returns the value of a metric if its text is exact: counts (type sum), and
+// sizes below 2 KiB. Other texts are rounded, and a text in milliseconds does not show
+// whether the metric is in nanoseconds (org.apache.spark.sql.execution.metric.SQLMetrics).
 func exactValue(name, text string) *int64 {
 	if strings.HasPrefix(name, "avg ") {
-		return nil // tenths: "5" may be a sum or an average
+		return nil // in tenths: "5" may be a sum or an average
 	}
 	if bytes, isSize := strings.CutSuffix(text, ".0 B"); isSize {
 		text = bytes

@@ -13,11 +13,11 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// distribution is what a stage's attempt has of quantiles.
+// distribution is the quantiles of a stage attempt.
 type distribution struct {
 	summary *tables.TaskSummary
 	p95     float64
-	partial bool // the server has dropped tasks of the stage
+	partial bool // the server has evicted tasks of the stage
 	err     error
 }
 
@@ -53,9 +53,9 @@ func (r *rest) stages(ctx context.Context) error {
 	}
 	expected := seen.expected()
 	e := endpoint{name: Stages, expected: &expected, seen: seen.seen(), reason: Retention}
-	e.detail = fmt.Sprintf("%d attempts by their ids, of which %d are there: the server keeps the latest (spark.ui.retainedStages)",
+	e.detail = fmt.Sprintf("ids imply %d stage attempts, but only %d are listed: the server keeps the latest (spark.ui.retainedStages)",
 		expected, e.seen)
-	if err := r.answer(e); err != nil {
+	if err := r.available(e); err != nil {
 		return err
 	}
 	if err := r.summaries(all, distributions, expected-e.seen); err != nil {
@@ -73,7 +73,7 @@ func (r *rest) distributions(ctx context.Context, all []history.Stage) ([]distri
 	if err := r.findPartial(ctx, all, found); err != nil {
 		return nil, err
 	}
-	asked, _ := quantiles()
+	requested, _ := quantiles()
 	group, limited := errgroup.WithContext(ctx)
 	group.SetLimit(concurrentSummaries)
 	for i := range all {
@@ -82,9 +82,9 @@ func (r *rest) distributions(ctx context.Context, all []history.Stage) ([]distri
 		}
 		group.Go(func() error {
 			s, d := &all[i], &found[i]
-			answer, err := r.ui.TaskSummary(limited, s.ID, s.Attempt, asked)
-			if err == nil && answer != nil {
-				d.summary, d.p95, err = summaryRow(answer)
+			summary, err := r.ui.TaskSummary(limited, s.ID, s.Attempt, requested)
+			if err == nil && summary != nil {
+				d.summary, d.p95, err = summaryRow(summary)
 			}
 			if limited.Err() != nil {
 				return err
@@ -99,13 +99,13 @@ func (r *rest) distributions(ctx context.Context, all []history.Stage) ([]distri
 	return found, nil
 }
 
-// concurrentSummaries is how many quantiles are asked for at one time; the client's own
-// limit of requests applies, too.
+// concurrentSummaries is how many stages' quantiles are requested at a time; the client
+// also limits its requests.
 const concurrentSummaries = 8
 
-// findPartial finds the stages of which the server has dropped tasks: their quantiles
-// would be those of the others. The server's limit is the same for all stages, so the
-// search ends at the first, by size, of which all tasks are there.
+// findPartial finds the stages of which the server has evicted tasks: their quantiles would
+// only cover the remaining tasks. The server's limit is the same for all stages, so the
+// search goes from the largest stage down and ends at the first complete one.
 func (r *rest) findPartial(ctx context.Context, all []history.Stage, found []distribution) error {
 	bySize := make([]int, 0, len(all))
 	for i := range all {
@@ -113,12 +113,12 @@ func (r *rest) findPartial(ctx context.Context, all []history.Stage, found []dis
 			bySize = append(bySize, i)
 		}
 	}
-	slices.SortStableFunc(bySize, func(a, b int) int { return cmp.Compare(known(&all[b]), known(&all[a])) })
+	slices.SortStableFunc(bySize, func(a, b int) int { return cmp.Compare(minTasks(&all[b]), minTasks(&all[a])) })
 	for _, i := range bySize {
 		s := &all[i]
-		complete, err := r.ui.HasTasks(ctx, s.ID, s.Attempt, known(s))
+		complete, err := r.ui.HasTasks(ctx, s.ID, s.Attempt, minTasks(s))
 		if complete || err != nil {
-			break // without the endpoint nothing is known to be missing
+			break // if the endpoint fails, nothing is known to be missing
 		}
 		found[i].partial = true
 	}
@@ -128,13 +128,15 @@ func (r *rest) findPartial(ctx context.Context, all []history.Stage, found []dis
 	return nil
 }
 
-// known is how many attempts of tasks a stage's attempt had at least. Spark counts an
-// attempt whose output was lost as failed besides (org.apache.spark.Resubmitted), so
-// failures may not be attempts of their own.
-func known(s *history.Stage) int64 { return s.NumActiveTasks + s.NumCompleteTasks + s.NumKilledTasks }
+// minTasks returns how many task attempts a stage attempt had at least. Failures are left
+// out: Spark counts a successful attempt whose output was lost as failed, too
+// (org.apache.spark.Resubmitted).
+func minTasks(s *history.Stage) int64 {
+	return s.NumActiveTasks + s.NumCompleteTasks + s.NumKilledTasks
+}
 
-// summaries writes how complete the quantiles are. missingStages are attempts of stages
-// of which nothing is there.
+// summaries writes the completeness of the quantiles. missingStages counts the stage
+// attempts that the server does not list.
 func (r *rest) summaries(all []history.Stage, found []distribution, missingStages int64) error {
 	e := endpoint{name: TaskSummaries, expected: new(int64)}
 	failed, partial := 0, 0
@@ -156,20 +158,20 @@ func (r *rest) summaries(all []history.Stage, found []distribution, missingStage
 		}
 	}
 	if missingStages > 0 {
-		e.expected = nil // some of them may have had no successful task
+		e.expected = nil // some of the missing stages may have had no successful task
 	}
 	e.reason = Retention
-	e.detail = fmt.Sprintf("of %d stages the server has dropped tasks (spark.ui.retainedTasks), so their quantiles are left out; "+
+	e.detail = fmt.Sprintf("the server evicted tasks of %d stages (spark.ui.retainedTasks), so their quantiles are left out; "+
 		"%d stages are missing", partial, missingStages)
 	if failed > 0 {
-		r.unanswered++
-		e.reason, e.detail = reasonOf(first), fmt.Sprintf("%d of %d stages did not answer, the first: %v", failed, len(all), first)
+		r.failed++
+		e.reason, e.detail = reasonOf(first), fmt.Sprintf("requests for %d of %d stages failed, the first: %v", failed, len(all), first)
 	}
-	return r.answer(e)
+	return r.available(e)
 }
 
-// tasks writes the attempts of tasks, a stage at a time. Those of missing stages are known
-// by their ids: Spark counts them up from 0 in an application.
+// tasks writes the task attempts, one stage at a time. The task ids show how many are
+// missing with their stages: Spark counts them up from 0 within an application.
 func (r *rest) tasks(ctx context.Context, all []history.Stage, missingStages int64) error {
 	e := endpoint{name: Tasks, expected: new(int64), reason: Retention}
 	var failed int
@@ -177,7 +179,7 @@ func (r *rest) tasks(ctx context.Context, all []history.Stage, missingStages int
 	latest := int64(-1)
 	for i := range all {
 		s := &all[i]
-		most := known(s) + s.NumFailedTasks
+		expected := minTasks(s) + s.NumFailedTasks
 		if !ran(s.Status) {
 			continue
 		}
@@ -187,7 +189,7 @@ func (r *rest) tasks(ctx context.Context, all []history.Stage, missingStages int
 			return fmt.Errorf("read tasks of application %s: %w", r.application.ID, err)
 		case err != nil:
 			failed++
-			*e.expected += most
+			*e.expected += expected
 			if first == nil || errors.Is(first, history.ErrLeftOut) {
 				first = err
 			}
@@ -204,19 +206,19 @@ func (r *rest) tasks(ctx context.Context, all []history.Stage, missingStages int
 			}
 		}
 		e.seen += int64(len(tasks))
-		if ended >= known(s) { // none is missing; failures may be counted twice
-			most = int64(len(tasks))
+		if ended >= minTasks(s) { // none is missing; failures may be counted twice
+			expected = int64(len(tasks))
 		}
-		*e.expected += max(most, int64(len(tasks)))
+		*e.expected += max(expected, int64(len(tasks)))
 	}
 	if missingStages > 0 {
 		*e.expected = max(*e.expected, latest+1)
 	}
-	e.detail = fmt.Sprintf("%d tasks by ids and by the counts of their stages, of which %d are there: the server keeps the latest of a stage "+
+	e.detail = fmt.Sprintf("ids and stage counts imply %d tasks, but only %d are listed: the server keeps the latest of each stage "+
 		"(spark.ui.retainedTasks)", *e.expected, e.seen)
 	if failed > 0 {
-		r.unanswered++
-		e.reason, e.detail = reasonOf(first), fmt.Sprintf("%d of %d stages did not answer, the first: %v", failed, len(all), first)
+		r.failed++
+		e.reason, e.detail = reasonOf(first), fmt.Sprintf("requests for %d of %d stages failed, the first: %v", failed, len(all), first)
 	}
-	return r.answer(e)
+	return r.available(e)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// rows keeps all rows of each table as JSON.
+// rows collects the rows of each table as JSON.
 type rows map[tables.Name][]string
 
 func (r rows) Put(row tables.Row) error {
@@ -45,7 +45,7 @@ func table[T any, P interface {
 	return all
 }
 
-// foldLog folds a log with its tasks.
+// foldLog folds a log, including its tasks.
 func foldLog(t *testing.T, folder, name string) (rows, fold.Summary) {
 	t.Helper()
 	log, err := eventlog.Open(os.DirFS(folder), name)
@@ -69,7 +69,7 @@ func foldLines(t *testing.T, lines []string) (rows, fold.Summary) {
 
 func joined(lines []string) string { return strings.Join(lines, "\n") + "\n" }
 
-// missing lists the endpoints of which something is missing, with how much and why.
+// missing lists the endpoints with missing rows, with how many and why.
 func missing(summary fold.Summary) (all []string) {
 	for _, c := range summary.Completeness {
 		switch {
@@ -100,7 +100,7 @@ func requireUnique(t *testing.T, d tables.Definition, rows []string) {
 	}
 }
 
-// columnOf returns the value of a column, also of an embedded key.
+// columnOf returns the value of a column, which may be in an embedded key.
 func columnOf(v reflect.Value, column string) any {
 	for i := range v.NumField() {
 		field := v.Type().Field(i)

@@ -9,8 +9,8 @@ import (
 // metric is a column of samples.
 type metric int
 
-// The metrics of which Spark tells quantiles. Those up to gettingResult are kept for other
-// tasks than the successful, too.
+// The metrics for which Spark reports quantiles. Those up to gettingResult are also kept
+// for unsuccessful tasks.
 const (
 	taskDuration metric = iota
 	schedulerDelay
@@ -40,27 +40,27 @@ const (
 	writeBytes
 	writeRecords
 	writeTime
-	metrics
+	numMetrics
 )
 
-// sample is what one task had of each metric.
-type sample [metrics]int64
+// sample has one task's value of each metric.
+type sample [numMetrics]int64
 
-// samples keeps the samples of a stage's tasks, packed: a block of tasks has of each
-// metric the least value, and of each task the bytes by which it exceeds that. What all
-// tasks of a block have alike, such as a metric that is 0, costs nothing.
+// samples keeps the samples of a stage's tasks, packed: a block of tasks has the lowest
+// value of each metric, and each task's difference from it in as few bytes as all fit in.
+// A metric that is the same for all tasks of a block, such as 0, takes no space.
 type samples struct {
 	count  int64
-	latest []sample // not packed yet
+	latest []sample // not yet packed
 	blocks []block
 }
 
 const blockSize = 256 // tasks
 
 type block struct {
-	least sample
-	width [metrics]uint8 // bytes of each value, 0 to 8
-	data  []byte
+	lowest sample
+	width  [numMetrics]uint8 // bytes per value, 0 to 8
+	data   []byte
 }
 
 func (s *samples) add(v *sample) {
@@ -75,30 +75,30 @@ func (s *samples) add(v *sample) {
 func pack(rows []sample) block {
 	var b block
 	size := 0
-	for m := range metrics {
-		least, most := rows[0][m], rows[0][m]
+	for m := range numMetrics {
+		low, high := rows[0][m], rows[0][m]
 		for i := range rows {
-			least, most = min(least, rows[i][m]), max(most, rows[i][m])
+			low, high = min(low, rows[i][m]), max(high, rows[i][m])
 		}
-		b.least[m] = least
-		b.width[m] = uint8((bits.Len64(uint64(most-least)) + 7) / 8)
+		b.lowest[m] = low
+		b.width[m] = uint8((bits.Len64(uint64(high-low)) + 7) / 8)
 		size += int(b.width[m]) * len(rows)
 	}
-	b.data = make([]byte, 0, size+8) // the last value is written and read in 8 bytes
-	for m := range metrics {
+	b.data = make([]byte, 0, size+8) // the last value is also written and read as 8 bytes
+	for m := range numMetrics {
 		if b.width[m] == 0 {
 			continue
 		}
 		for i := range rows {
 			end := len(b.data) + int(b.width[m])
-			b.data = binary.LittleEndian.AppendUint64(b.data, uint64(rows[i][m]-b.least[m]))[:end]
+			b.data = binary.LittleEndian.AppendUint64(b.data, uint64(rows[i][m]-b.lowest[m]))[:end]
 		}
 	}
 	b.data = b.data[:size+8]
 	return b
 }
 
-// column appends a metric's values of all tasks to values.
+// column appends all tasks' values of a metric to values.
 func (s *samples) column(m metric, values []int64) []int64 {
 	for i := range s.blocks {
 		values = s.blocks[i].column(m, values)
@@ -117,55 +117,56 @@ func (b *block) column(m metric, values []int64) []int64 {
 	width := int(b.width[m])
 	if width == 0 {
 		for range blockSize {
-			values = append(values, b.least[m])
+			values = append(values, b.lowest[m])
 		}
 		return values
 	}
 	mask := ^uint64(0) >> (64 - 8*width)
 	for range blockSize {
-		values = append(values, b.least[m]+int64(binary.LittleEndian.Uint64(b.data[at:])&mask))
+		values = append(values, b.lowest[m]+int64(binary.LittleEndian.Uint64(b.data[at:])&mask))
 		at += width
 	}
 	return values
 }
 
-// ranked returns the values at these places of the sorted values. The places ascend. It
-// reorders the values.
-func ranked(values []int64, places []int) []float64 {
-	found := make([]float64, 0, len(places))
+// sortedAt returns the values that would be at the given indexes, which ascend, if values
+// were sorted. It reorders values.
+func sortedAt(values []int64, indexes []int) []float64 {
+	found := make([]float64, 0, len(indexes))
 	from := 0
-	for _, place := range places {
-		if place >= from {
-			sortAt(values[from:], place-from)
-			from = place + 1
+	for _, index := range indexes {
+		if index >= from {
+			quickselect(values[from:], index-from)
+			from = index + 1
 		}
-		found = append(found, float64(values[place]))
+		found = append(found, float64(values[index]))
 	}
 	return found
 }
 
-// sortAt puts that value at place that would be there if all were sorted, no larger ones
-// before it and no smaller ones after it (quickselect).
-func sortAt(values []int64, place int) {
+// quickselect puts the value at index that would be there if values were sorted, with no
+// larger values before it and no smaller ones after it.
+func quickselect(values []int64, index int) {
 	for tries := 2 * bits.Len(uint(len(values))); len(values) > 32 && tries > 0; tries-- {
-		pivot := middle(values[0], values[len(values)/2], values[len(values)-1])
-		less, equal := split(values, pivot)
+		pivot := medianOfThree(values[0], values[len(values)/2], values[len(values)-1])
+		less, equal := partition(values, pivot)
 		switch {
-		case place < less:
+		case index < less:
 			values = values[:less]
-		case place < less+equal:
+		case index < less+equal:
 			return
 		default:
-			values, place = values[less+equal:], place-less-equal
+			values, index = values[less+equal:], index-less-equal
 		}
 	}
 	slices.Sort(values)
 }
 
-func middle(a, b, c int64) int64 { return max(min(a, b), min(max(a, b), c)) }
+func medianOfThree(a, b, c int64) int64 { return max(min(a, b), min(max(a, b), c)) }
 
-// split puts the values less than the pivot first, then those equal to it.
-func split(values []int64, pivot int64) (less, equal int) {
+// partition moves values less than the pivot to the front, followed by those equal to it,
+// and returns how many there are of each.
+func partition(values []int64, pivot int64) (less, equal int) {
 	end := len(values)
 	for at := 0; at < end; {
 		switch v := values[at]; {

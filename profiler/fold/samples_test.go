@@ -9,35 +9,34 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What is packed comes back, whatever its size and sign.
-func TestSamplesComeBack(t *testing.T) {
+// Values of any size and sign survive packing.
+func TestSamplesRoundTrip(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, tasks := range []int{0, 1, blockSize - 1, blockSize, 3*blockSize + 7} {
 		var kept samples
-		var want [metrics][]int64
+		var want [numMetrics][]int64
 		for range tasks {
 			var v sample
-			for m := range metrics {
-				if shift := uint(m) * 64 / uint(metrics); m > 1 {
+			for m := range numMetrics {
+				if shift := uint(m) * 64 / uint(numMetrics); m > 1 {
 					v[m] = int64(random.Uint64()>>(63-shift)) - 3
 				}
 			}
-			v[metrics-1] = []int64{math.MinInt64, math.MaxInt64, 0}[random.IntN(3)]
-			for m := range metrics {
+			v[numMetrics-1] = []int64{math.MinInt64, math.MaxInt64, 0}[random.IntN(3)]
+			for m := range numMetrics {
 				want[m] = append(want[m], v[m])
 			}
 			kept.add(&v)
 		}
 		require.EqualValues(t, tasks, kept.count)
-		for m := range metrics {
+		for m := range numMetrics {
 			require.Equal(t, want[m], kept.column(m, nil), "%d tasks, metric %d", tasks, m)
 		}
 	}
 }
 
-// The values are those at the places of the sorted ones: of random, constant, sorted and
-// few values.
-func TestRankedIsSorting(t *testing.T) {
+// The result equals that of sorting: for random, constant, sorted and few values.
+func TestSortedAtEqualsSorting(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for round := range 400 {
 		values := make([]int64, 1+random.IntN(500))
@@ -49,12 +48,12 @@ func TestRankedIsSorting(t *testing.T) {
 		}
 		sorted := slices.Sorted(slices.Values(values))
 		n := len(values)
-		places := []int{0, n / 4, n / 2, 3 * n / 4, n - 1}
+		indexes := []int{0, n / 4, n / 2, 3 * n / 4, n - 1}
 		var want []float64
-		for _, place := range places {
-			want = append(want, float64(sorted[place]))
+		for _, index := range indexes {
+			want = append(want, float64(sorted[index]))
 		}
-		require.Equal(t, want, ranked(values, places))
+		require.Equal(t, want, sortedAt(values, indexes))
 	}
 }
 
@@ -63,13 +62,13 @@ func TestIDs(t *testing.T) {
 	for _, id := range []int64{5, 70, 5, 64} {
 		s.add(id)
 	}
-	require.Equal(t, []any{int64(3), int64(70), int64(5)}, []any{s.count, s.most, s.least})
+	require.Equal(t, []any{int64(3), int64(70), int64(5)}, []any{s.count, s.largest, s.smallest})
 	require.True(t, s.has(64))
 	require.False(t, s.has(65))
 
 	seen := newAttempts()
 	seen.add(0, 0)
-	seen.add(2, 1) // of stage 1 there is none, of stage 2 not the first
+	seen.add(2, 1) // no attempt of stage 1, and not the first of stage 2
 	require.EqualValues(t, 4, seen.expected())
 	require.EqualValues(t, 2, seen.seen())
 }

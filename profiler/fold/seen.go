@@ -7,34 +7,34 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// seen counts what an application's events show, and what they show to be missing.
+// seen tracks what an application's events show, and what they show to be missing.
 type seen struct {
-	jobs, lostJobs ids // that started; that only ended
+	jobs, lostJobs ids // with a start; with only an end
 	attempts       attempts
 	openJobs       int64
 	openStages     int64 // attempts
-	tasks          ids   // that started or ended
-	taskRows       ids   // of the table tasks, that were written
+	tasks          ids   // with a start or an end
+	taskRows       ids   // written to the table tasks
 
-	lostEnds    int64 // tasks whose end a stage waited for
-	lostTasks   int64 // tasks that stages that completed needed, of which there is nothing
-	waiting     int64 // tasks that open stages need, of which there is nothing
+	lostEnds    int64 // started tasks that lack the end their stage needed
+	lostTasks   int64 // tasks of completed stages without any event
+	waiting     int64 // tasks of open stages without any event so far
 	summaries   int64 // stages with quantiles
-	partial     int64 // of them, those that lack tasks
-	sql         ids   // that started
-	lostSQL     ids   // of which there is something but no start
+	partial     int64 // stages whose quantiles lack tasks
+	sql         ids   // executions with a start
+	lostSQL     ids   // executions with events but no start
 	openSQL     int64
 	writtenSQL  ids
-	unknownPlan bool // of an execution
+	unknownPlan bool // of any execution
 }
 
-// indices are the tasks of a stage that succeeded, by their place.
+// indices is the set of indexes of a stage's successful tasks.
 type indices struct {
 	bits  []uint64
 	count int64
 }
 
-// maxIndex bounds the memory of indices.
+// maxIndex bounds the memory of an indices set.
 const maxIndex = 1 << 26
 
 func (x *indices) add(index int64) {
@@ -51,8 +51,8 @@ func (x *indices) add(index int64) {
 	}
 }
 
-// stage counts the tasks that an attempt lacks when it is done, or the log ends. Of an open
-// one they may come later, unless the application ended.
+// stage counts the tasks that an attempt lacks when it is done or the log ends. Tasks of an
+// open attempt may follow later, unless the application ended.
 func (s *seen) stage(done *stage, ended bool) {
 	row := &done.row
 	short := int64(0)
@@ -74,7 +74,7 @@ func (s *seen) stage(done *stage, ended bool) {
 	}
 }
 
-// plan counts an execution that is written.
+// plan counts an execution when it is written.
 func (s *seen) plan(x *execution) {
 	if !x.started {
 		s.lostSQL.add(x.row.SQLID)
@@ -85,30 +85,30 @@ func (s *seen) plan(x *execution) {
 	s.unknownPlan = s.unknownPlan || x.plan == nil
 }
 
-// upTo returns how many ids there must be if they count up from 0.
+// upTo returns how many ids there must have been, given that they count up from 0.
 func upTo(sets ...*ids) (count int64) {
 	for _, set := range sets {
 		if set.count > 0 {
-			count = max(count, upToID(set.most))
+			count = max(count, upToID(set.largest))
 		}
 	}
 	return count
 }
 
-// closeCompleteness writes what is missing. Spark counts jobs, stages, tasks and
-// executions up, so that gaps show; a stage says how many tasks it has.
+// closeCompleteness writes what is missing. Spark numbers jobs, stages, tasks and executions
+// consecutively, so gaps show; a stage says how many tasks it has.
 func (l *listener) closeCompleteness() error {
 	s := &l.seen
 	for _, e := range []endpoint{
-		l.applicationSeen(),
+		l.applicationCompleteness(),
 		l.counted(Jobs, upTo(&s.jobs, &s.lostJobs), s.jobs.count-s.openJobs, "jobs have no start or no end"),
-		l.counted(Stages, s.attempts.expected(), s.attempts.seen()-s.openStages, "attempts of stages have no event or no end"),
-		l.tasksSeen(),
+		l.counted(Stages, s.attempts.expected(), s.attempts.seen()-s.openStages, "stage attempts have no event or no end"),
+		l.tasksCompleteness(),
 		l.counted(TaskSummaries, s.summaries, s.summaries-s.partial, "summaries lack tasks"),
-		l.executorsSeen(),
-		l.sqlSeen(),
-		l.plansSeen(),
-		l.environmentsSeen(),
+		l.executorsCompleteness(),
+		l.sqlCompleteness(),
+		l.plansCompleteness(),
+		l.environmentsCompleteness(),
 	} {
 		e.final = l.ended || !l.log.InProgress
 		if err := l.complete(e); err != nil {
@@ -118,11 +118,11 @@ func (l *listener) closeCompleteness() error {
 	return nil
 }
 
-// counted is an endpoint of whose rows the number is known, unless compaction left none.
+// counted returns an endpoint whose number of rows is known, unless compaction left none.
 func (l *listener) counted(name string, expected, whole int64, missing string) endpoint {
 	reason, why := l.cause()
 	if expected == 0 && l.log.Compacted {
-		return endpoint{name: name, reason: reason, detail: "nothing is left: " + why}
+		return endpoint{name: name, reason: reason, detail: "no events are left: " + why}
 	}
 	return endpoint{
 		name: name, expected: &expected, seen: whole, reason: reason,
@@ -130,7 +130,7 @@ func (l *listener) counted(name string, expected, whole int64, missing string) e
 	}
 }
 
-// cause is why events are missing, if any are.
+// cause returns why events are missing, if any are.
 func (l *listener) cause() (reason Reason, detail string) {
 	switch {
 	case l.log.Compacted:
@@ -140,16 +140,16 @@ func (l *listener) cause() (reason Reason, detail string) {
 	case l.lost.Cause != "":
 		return Truncation, "the log lacks events: " + l.lost.Reason
 	case !l.ended && l.log.InProgress:
-		return InProgress, "Spark has not closed the log: the application runs, or its driver was killed"
+		return InProgress, "Spark has not closed the log: the application is running, or its driver was killed"
 	case l.summary.Report.Truncated != "":
-		return Truncation, "the log is cut off at " + l.summary.Report.Truncated
+		return Truncation, "the log is truncated at " + l.summary.Report.Truncated
 	case !l.ended:
-		return Truncation, "the log does not have the end of the application"
+		return Truncation, "the log lacks the end of the application"
 	}
 	return DroppedEvents, "the driver dropped events, or the cluster lost them"
 }
 
-func (l *listener) applicationSeen() endpoint {
+func (l *listener) applicationCompleteness() endpoint {
 	whole := int64(0)
 	if l.started && l.ended {
 		whole = 1
@@ -157,7 +157,7 @@ func (l *listener) applicationSeen() endpoint {
 	return l.counted(Applications, 1, whole, "application has no start or no end")
 }
 
-func (l *listener) tasksSeen() endpoint {
+func (l *listener) tasksCompleteness() endpoint {
 	s := &l.seen
 	gaps := upTo(&s.tasks) - s.tasks.count
 	whole := s.tasks.count - s.lostEnds
@@ -165,7 +165,7 @@ func (l *listener) tasksSeen() endpoint {
 	return l.counted(Tasks, whole+missing, whole, "tasks have no event or no end")
 }
 
-func (l *listener) executorsSeen() endpoint {
+func (l *listener) executorsCompleteness() endpoint {
 	whole := int64(len(l.executors))
 	all := whole
 	for id := range l.namedExecutors {
@@ -175,45 +175,45 @@ func (l *listener) executorsSeen() endpoint {
 	}
 	e := l.counted(Executors, all, whole, "executors have no start")
 	if l.log.Compacted {
-		e.expected, e.detail = nil, "executors that were removed before are left out: the history server compacted the log"
+		e.expected, e.detail = nil, "the history server compacted the log, and left out executors that had been removed"
 	}
 	return e
 }
 
-// sqlSeen counts executions from the first that was seen: in a driver with several
-// contexts one after the other, those of the later ones do not begin at 0.
-func (l *listener) sqlSeen() endpoint {
+// sqlCompleteness counts executions from the first that was seen: if a driver has several
+// contexts one after the other, execution ids of the later ones do not begin at 0.
+func (l *listener) sqlCompleteness() endpoint {
 	s := &l.seen
 	expected := upTo(&s.sql, &s.lostSQL)
 	if expected > 0 && !l.log.Compacted {
-		first := s.sql.least
-		if s.lostSQL.count > 0 && (s.sql.count == 0 || s.lostSQL.least < first) {
-			first = s.lostSQL.least
+		first := s.sql.smallest
+		if s.lostSQL.count > 0 && (s.sql.count == 0 || s.lostSQL.smallest < first) {
+			first = s.lostSQL.smallest
 		}
 		expected -= first
 	}
 	whole := s.sql.count
-	if !l.ended { // when the context stops, the last one's end may not be told
+	if !l.ended { // when the context stops, the end of the last one may not be logged
 		whole -= s.openSQL
 	}
 	return l.counted(SQLExecutions, expected, whole, "executions have no start or no end")
 }
 
-func (l *listener) plansSeen() endpoint {
+func (l *listener) plansCompleteness() endpoint {
 	rows := l.summary.Rows[(*tables.SQLNode)(nil).Table()]
 	e := l.counted(SQLNodes, rows, rows, "")
-	if sql := l.sqlSeen(); l.seen.unknownPlan || sql.expected == nil || *sql.expected > sql.seen {
-		e.expected, e.detail = nil, "executions are missing, or their plans: "+sql.detail
+	if sql := l.sqlCompleteness(); l.seen.unknownPlan || sql.expected == nil || *sql.expected > sql.seen {
+		e.expected, e.detail = nil, "executions or their plans are missing: "+sql.detail
 	}
 	return e
 }
 
-func (l *listener) environmentsSeen() endpoint {
+func (l *listener) environmentsCompleteness() endpoint {
 	rows := l.summary.Rows[(*tables.Environment)(nil).Table()]
 	e := l.counted(Environments, rows, rows, "")
 	if l.environments == nil {
 		_, why := l.cause()
-		e.expected, e.detail = nil, "no event has the properties: "+why
+		e.expected, e.detail = nil, "no event has the Spark properties: "+why
 	}
 	return e
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// adaptive is a plan as adaptive execution ends with: a broadcast that is used twice,
+// adaptive returns a final plan of adaptive execution: a broadcast that is used twice,
 // query stages, and operators within a WholeStageCodegen.
 func adaptive() object {
 	exchange := plan("BroadcastExchange", "BroadcastExchange [plan_id=1]", []object{metricOf("data size", 10)},
@@ -26,8 +26,8 @@ func adaptive() object {
 					plan("ReusedExchange", "ReusedExchange [k]", nil, exchange))))))
 }
 
-// The last plan counts, numbered as Spark numbers it; values come from stages and the
-// driver, the latest of each.
+// The last plan counts, numbered as Spark numbers it; metrics have the latest values that
+// stages and the driver reported.
 func TestPlans(t *testing.T) {
 	s := shape{0, 0, 1}
 	all, summary := foldLines(t, application(
@@ -65,8 +65,8 @@ func TestPlans(t *testing.T) {
 	require.Equal(t, map[string]int64{"number of files read": 3, "number of output rows": 99, "duration": 0}, values)
 }
 
-// A job that starts after the end of its execution is one of it; statuses follow the
-// version of Spark.
+// A job that starts after the end of its execution still belongs to it; the meaning of
+// statuses depends on the Spark version.
 func TestExecutions(t *testing.T) {
 	of := func(id string) object { return object{"spark.sql.execution.id": id} }
 	old := strings.Replace(sqlStart(3, 10, plan("P", "p", nil)), `"rootExecutionId":3,`, "", 1)
@@ -76,7 +76,7 @@ func TestExecutions(t *testing.T) {
 		old, jobStart(1, 30, of("3")), jobEnd(1, 40, "failed"), sqlEnd(3, 50, ""),
 		sqlStart(4, 10, plan("P", "p", nil)),
 	}))
-	require.Empty(t, missing(summary), "executions of another context came before")
+	require.Empty(t, missing(summary), "lower ids belong to an earlier context")
 	sql := table[tables.SQL](t, all)
 	require.Equal(t, []string{fold.SQLCompleted, fold.SQLFailed, fold.SQLFailed, fold.SQLRunning},
 		[]string{sql[0].Status, sql[1].Status, sql[2].Status, sql[3].Status})
@@ -85,7 +85,7 @@ func TestExecutions(t *testing.T) {
 	require.Nil(t, sql[3].DurationMillis)
 }
 
-// Many executions do not wait for each other's ends, and none is written twice.
+// More executions than may wait are each written exactly once.
 func TestManyExecutions(t *testing.T) {
 	var lines []string
 	for id := range int64(1000) {
@@ -98,7 +98,7 @@ func TestManyExecutions(t *testing.T) {
 	require.Equal(t, slices.Sorted(slices.Values(all["sql"])), slices.Compact(slices.Sorted(slices.Values(all["sql"]))))
 }
 
-// What is said to be secret is in no row, wherever it was.
+// A secret gets into no row, wherever it occurs.
 func TestSecrets(t *testing.T) {
 	const canary = "k4n4ry-geheim-geheim"
 	s := shape{0, 0, 2}
@@ -141,5 +141,5 @@ func TestSecrets(t *testing.T) {
 	require.Equal(t, map[string]bool{
 		"spark.redaction.string.regex": true, "spark.redaction.regex": false, "my.salt": true, "sun.java.command": true,
 		"javax.jdo.option.ConnectionPassword": true, "sink.credential": true,
-	}, masked, "the last event counts")
+	}, masked, "the last EnvironmentUpdate counts")
 }

@@ -2,7 +2,7 @@ package fold
 
 import "github.com/emr-observatory/emr-observatory/profiler/tables"
 
-// summaryJSON returns the quantiles in the shape of Spark's REST API
+// summaryJSON encodes the quantiles as in Spark's REST API
 // (org.apache.spark.status.api.v1.TaskMetricDistributions).
 func summaryJSON(s *tables.TaskSummary) string {
 	type input struct {

@@ -5,14 +5,14 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// taskRow makes rows of the table tasks, each in the memory of the one before.
+// taskRow makes rows of the table tasks. Each reuses the memory of the previous one.
 type taskRow struct {
 	row      tables.Task
 	duration int64
 	metrics  eventlog.TaskMetrics
 }
 
-// started returns the row of a task without an end.
+// started returns the row of a task that has not ended.
 func (t *taskRow) started(task eventlog.Task) *tables.Task {
 	t.row = tables.Task{
 		Stage:  tables.Stage{StageID: task.StageID, StageAttemptID: task.StageAttempt},
