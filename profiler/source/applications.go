@@ -19,20 +19,20 @@ import (
 )
 
 // applications finds a cluster's applications: in S3 if Spark writes its event logs
-// there, else behind the UI of the running cluster, which shows them without delay, else
-// behind the persistent UI.
+// there, else through the UI of the running cluster, which shows them without delay, else
+// through the persistent UI.
 func (e *EMR) applications(ctx context.Context, listed Listed, c types.Cluster, primaries int, cluster *Cluster) {
 	if bucket, folder, ok := s3files.Split(eventLogDir(c)); ok {
-		cluster.report(EndpointEventLogs, e.inFolder(ctx, bucket, folder, cluster))
+		cluster.report(EndpointEventLogs, e.fromEventLogs(ctx, bucket, folder, cluster))
 		return
 	}
 	if state := cluster.Summary.Status; state == string(types.ClusterStateRunning) || state == string(types.ClusterStateWaiting) {
-		err := e.behind(ctx, cluster, func(ctx context.Context) (string, error) { return e.onCluster(ctx, listed.ID.ClusterID) })
+		err := e.throughUI(ctx, cluster, func(ctx context.Context) (string, error) { return e.onCluster(ctx, listed.ID.ClusterID) })
 		if err == nil {
 			cluster.report(OpOnClusterUIURL, nil)
 			return
 		}
-		cluster.Notes = append(cluster.Notes, "its own history server does not answer, its persistent UI is used: "+err.Error())
+		cluster.Notes = append(cluster.Notes, "its own history server does not respond, so its persistent UI is used: "+err.Error())
 	}
 	err := persistentObstacles(c, primaries, e.now())
 	var login history.Login
@@ -40,12 +40,12 @@ func (e *EMR) applications(ctx context.Context, listed Listed, c types.Cluster, 
 		login, err = e.uis.login(ctx, listed.arn, expiry(listed))
 	}
 	if err == nil {
-		err = e.behind(ctx, cluster, login)
+		err = e.throughUI(ctx, cluster, login)
 	}
 	cluster.report(EndpointApplications, err)
 }
 
-// expiry is when EMR drops a cluster's history; nil while the cluster runs.
+// expiry returns when EMR deletes a cluster's history; nil while the cluster runs.
 func expiry(listed Listed) *time.Time {
 	if listed.Ended.IsZero() {
 		return nil
@@ -53,7 +53,7 @@ func expiry(listed Listed) *time.Time {
 	return aws.Time(listed.Ended.Add(historyDays * 24 * time.Hour).UTC())
 }
 
-// onCluster returns a new URL of a running cluster's own history server.
+// onCluster returns a new presigned URL of a running cluster's own history server.
 func (e *EMR) onCluster(ctx context.Context, id string) (string, error) {
 	out, err := e.emr.GetOnClusterAppUIPresignedURL(ctx, &emr.GetOnClusterAppUIPresignedURLInput{
 		ClusterId: &id, OnClusterAppUIType: types.OnClusterAppUITypeSparkHistoryServer,
@@ -62,23 +62,23 @@ func (e *EMR) onCluster(ctx context.Context, id string) (string, error) {
 		return "", fmt.Errorf("open the history server of cluster %s: %w", id, err)
 	}
 	if aws.ToString(out.PresignedURL) == "" || out.PresignedURLReady != nil && !*out.PresignedURLReady {
-		return "", fmt.Errorf("open the history server of cluster %s: EMR says that its URL is not ready", id)
+		return "", fmt.Errorf("open the history server of cluster %s: presigned URL is not ready yet", id)
 	}
 	return *out.PresignedURL, nil
 }
 
-// behind lists the applications that a UI shows.
-func (e *EMR) behind(ctx context.Context, cluster *Cluster, login history.Login) error {
+// throughUI lists the applications of the UI that login opens.
+func (e *EMR) throughUI(ctx context.Context, cluster *Cluster, login history.Login) error {
 	client, err := history.OpenWithLogin(login, e.o.History)
 	if err != nil {
 		return err
 	}
-	cluster.Applications, err = served(ctx, client, cluster.Summary.Cluster)
+	cluster.Applications, err = serverApplications(ctx, client, cluster.Summary.Cluster)
 	return err
 }
 
-// served lists the attempts of applications that a history server has.
-func served(ctx context.Context, client *history.Client, cluster tables.Cluster) ([]Application, error) {
+// serverApplications lists the application attempts of a history server.
+func serverApplications(ctx context.Context, client *history.Client, cluster tables.Cluster) ([]Application, error) {
 	listed, err := client.Applications(ctx)
 	if err != nil {
 		return nil, err
@@ -97,14 +97,14 @@ func served(ctx context.Context, client *history.Client, cluster tables.Cluster)
 			})
 		}
 	}
-	slices.SortStableFunc(found, newest)
+	slices.SortStableFunc(found, newestFirst)
 	return found, nil
 }
 
-// inFolder finds a cluster's applications among the event logs of a folder in S3, which
-// clusters may share. A cluster's applications have the start of its resource manager in
-// their ids, which the cluster's steps tell.
-func (e *EMR) inFolder(ctx context.Context, bucket, folder string, cluster *Cluster) error {
+// fromEventLogs finds a cluster's applications among the event logs of a folder in S3 that
+// clusters may share. The ids of a cluster's applications begin with the start time of its
+// resource manager, which is known from the applications of its steps.
+func (e *EMR) fromEventLogs(ctx context.Context, bucket, folder string, cluster *Cluster) error {
 	var own []string
 	for _, step := range cluster.Steps {
 		for _, id := range step.ApplicationIDs {
@@ -120,7 +120,7 @@ func (e *EMR) inFolder(ctx context.Context, bucket, folder string, cluster *Clus
 			Remedy: "give that folder as logs",
 		}
 	}
-	all, err := e.shared(ctx, bucket, folder)
+	all, err := e.sharedLogs(ctx, bucket, folder)
 	if err != nil {
 		return fmt.Errorf("find the event logs in %s: %w", uri, err)
 	}
@@ -142,13 +142,14 @@ func (e *EMR) inFolder(ctx context.Context, bucket, folder string, cluster *Clus
 	return nil
 }
 
-// folders are the event logs of folders that clusters share, each listed once in a run.
+// folders caches the event logs of shared folders. Each folder is listed once per run.
 type folders struct {
 	mu    sync.Mutex
 	found map[string]func() ([]Application, error)
 }
 
-func (e *EMR) shared(ctx context.Context, bucket, folder string) ([]Application, error) {
+// sharedLogs returns the applications whose event logs are in a folder.
+func (e *EMR) sharedLogs(ctx context.Context, bucket, folder string) ([]Application, error) {
 	e.folders.mu.Lock()
 	if e.folders.found == nil {
 		e.folders.found = map[string]func() ([]Application, error){}

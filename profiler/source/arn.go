@@ -16,21 +16,21 @@ type ClusterARN struct {
 	Account, Region, ID string
 }
 
-// ParseClusterARN reads the ARN of an EMR cluster.
+// ParseClusterARN parses the ARN of an EMR cluster.
 func ParseClusterARN(s string) (ClusterARN, error) {
 	parsed, err := arn.Parse(s)
 	if err != nil {
-		return ClusterARN{}, fmt.Errorf("read the ARN %q of a cluster: %w", s, err)
+		return ClusterARN{}, fmt.Errorf("parse the cluster ARN %q: %w", s, err)
 	}
 	resource := clusterResource.FindStringSubmatch(parsed.Resource)
 	if parsed.Service != "elasticmapreduce" || resource == nil || parsed.Region == "" || parsed.AccountID == "" {
-		return ClusterARN{}, fmt.Errorf("the ARN %q names no EMR cluster", s)
+		return ClusterARN{}, fmt.Errorf("the ARN %q is not that of an EMR cluster", s)
 	}
 	return ClusterARN{Account: parsed.AccountID, Region: parsed.Region, ID: resource[1]}, nil
 }
 
-// identify returns the keys of a cluster. EMR's API has the account only in the ARN.
-func identify(clusterARN, id, name, region string) tables.Cluster {
+// clusterKey returns the key of a cluster. EMR's API has the account only in the ARN.
+func clusterKey(clusterARN, id, name, region string) tables.Cluster {
 	key := tables.Cluster{Region: region, ClusterID: id, ClusterName: name}
 	if parsed, err := ParseClusterARN(clusterARN); err == nil {
 		key.Account, key.Region = parsed.Account, parsed.Region

@@ -1,6 +1,6 @@
 package source
 
-// Operations of EMR's API that a run uses.
+// Operations of EMR's API that a run calls.
 const (
 	OpListClusters         = "ListClusters"
 	OpDescribeCluster      = "DescribeCluster"
@@ -13,7 +13,7 @@ const (
 	OpOnClusterUIURL       = "GetOnClusterAppUIPresignedURL"
 )
 
-// Operations of S3 that a run uses.
+// Operations of S3 that a run calls.
 const (
 	OpGetObject    = "GetObject"
 	OpListObjects  = "ListObjectsV2"
@@ -26,7 +26,7 @@ type Target string
 
 // Targets of calls.
 const (
-	AnyCluster   Target = "clusters"      // the list, which no resource limits
+	AnyCluster   Target = "clusters"      // all clusters: the action has no resource
 	EachCluster  Target = "cluster"       // the cluster's ARN
 	PersistentUI Target = "persistent UI" // its ARN, and the cluster's
 	StepLogs     Target = "step logs"     // objects below the clusters' log URIs
@@ -34,19 +34,19 @@ const (
 	Lake         Target = "lake"          // objects below the prefix of the tables
 )
 
-// Call is an AWS call that a run makes.
+// Call is an AWS API call that a run makes.
 type Call struct {
 	Service   string // EMR or S3
-	Operation string // of the SDK
+	Operation string // SDK name
 	Target    Target
 }
 
-// Calls lists the calls that a run may make of AWS, whatever its options, with the
-// actions of IAM that they need. A test compares them with what runs send.
+// Calls returns the AWS API calls that a run may make, over all options, with the IAM
+// actions that they need. A test compares them with the requests of runs.
 func Calls() map[Call][]string {
 	calls := map[Call][]string{
-		// Without the right to list, S3 refuses an object that is not there (403) in place of
-		// saying so (S3 API Reference, GetObject).
+		// Without the permission to list, S3 responds 403 rather than 404 for a missing object
+		// (S3 API Reference, GetObject).
 		{"S3", OpGetObject, StepLogs}:    {"s3:GetObject", "s3:ListBucket"},
 		{"S3", OpGetObject, EventLogs}:   {"s3:GetObject"},
 		{"S3", OpListObjects, EventLogs}: {"s3:ListBucket"},

@@ -15,7 +15,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// Outcomes that no call of EMR's API names.
+// Endpoints of outcomes that are not operations of EMR's API.
 const (
 	EndpointStepLogs     = "step_logs"
 	EndpointEventLogs    = "event_logs"
@@ -56,7 +56,7 @@ func summary(listed Listed, c types.Cluster) tables.ClusterSummary {
 	return row
 }
 
-// millis returns an instant in milliseconds since 1970, 0 if there is none.
+// millis returns a time in milliseconds since 1970, 0 if there is none.
 func millis(at *time.Time) tables.Millis {
 	if at == nil || at.IsZero() {
 		return 0
@@ -64,7 +64,7 @@ func millis(at *time.Time) tables.Millis {
 	return at.UnixMilli()
 }
 
-// steps lists a cluster's steps and links them to applications.
+// steps lists a cluster's steps and links them to their applications.
 func (e *EMR) steps(ctx context.Context, described types.Cluster, cluster *Cluster) {
 	pages := emr.NewListStepsPaginator(e.emr, &emr.ListStepsInput{ClusterId: described.Id})
 	var logs []error
@@ -100,10 +100,10 @@ const (
 	linkedByLog = "step_log"
 )
 
-// maxReason is how many characters of a failure's reason are kept.
+// maxReason limits the reason of a failure, in characters.
 const maxReason = 1000
 
-// stepRow returns the row of a step, and whether EMR names its applications.
+// stepRow returns the row of a step; known reports whether EMR names its applications.
 func stepRow(cluster tables.Cluster, s types.StepSummary) (row tables.Step, known bool) {
 	row = tables.Step{
 		Cluster: cluster, StepID: aws.ToString(s.Id), StepName: aws.ToString(s.Name), ActionOnFailure: string(s.ActionOnFailure),
@@ -131,8 +131,8 @@ func stepRow(cluster tables.Cluster, s types.StepSummary) (row tables.Step, know
 	return row, known
 }
 
-// groups reads the instance groups or fleets into rows of costs, and returns how many
-// primary nodes the cluster has.
+// groups adds rows of costs for the instance groups or fleets, and returns how many primary
+// nodes the cluster has.
 func (e *EMR) groups(ctx context.Context, described types.Cluster, cluster *Cluster) (primaries int) {
 	if described.InstanceCollectionType == types.InstanceCollectionTypeInstanceFleet {
 		return e.fleets(ctx, described, cluster)
@@ -158,10 +158,10 @@ func (e *EMR) groups(ctx context.Context, described types.Cluster, cluster *Clus
 	return primaries
 }
 
-// roles are the values of tables.Cost.Role.
+// roles maps EMR's instance roles to the values of tables.Cost.Role.
 var roles = map[string]string{"MASTER": "master", "CORE": "core", "TASK": "task"}
 
-// fleets adds a row for each instance type and market that a fleet may have.
+// fleets adds a row for each instance type and market that a fleet may use.
 func (e *EMR) fleets(ctx context.Context, described types.Cluster, cluster *Cluster) (primaries int) {
 	pages := emr.NewListInstanceFleetsPaginator(e.emr, &emr.ListInstanceFleetsInput{ClusterId: described.Id})
 	for pages.HasMorePages() {

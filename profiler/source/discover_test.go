@@ -16,16 +16,16 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/source"
 )
 
-// pages answers ListClusters: so many pages of one cluster, in no order. It notes when it
-// was asked.
+// pages responds to ListClusters: pages of one cluster each, in no order. It records the
+// times of requests.
 type pages struct {
 	pages     int
-	throttled int // requests that are refused first
-	at        []time.Time
+	throttled int         // first requests, which are refused
+	at        []time.Time // of requests
 }
 
 func (p *pages) Do(r *http.Request) (*http.Response, error) {
-	asked, err := io.ReadAll(r.Body)
+	request, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (p *pages) Do(r *http.Request) (*http.Response, error) {
 		status, body = http.StatusBadRequest, `{"__type":"ThrottlingException","message":"Rate exceeded"}`
 	} else {
 		n := 0
-		if _, marker, ok := strings.Cut(string(asked), `"Marker":"`); ok {
+		if _, marker, ok := strings.Cut(string(request), `"Marker":"`); ok {
 			_, err = fmt.Sscanf(marker, "%d", &n)
 		}
 		next := ""
@@ -63,8 +63,8 @@ func (p *pages) source(change func(*source.EMROptions)) *source.EMR {
 	return source.NewEMR(o)
 }
 
-// Discovery reads all pages, keeps to EMR's quota, and puts the newest first.
-func TestDiscoveryKeepsToTheQuota(t *testing.T) {
+// Discovery reads all pages, stays within EMR's quota, and returns the newest first.
+func TestDiscoveryStaysWithinQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		served := &pages{pages: 25}
 		found, err := served.source(nil).Discover(t.Context())
@@ -77,12 +77,12 @@ func TestDiscoveryKeepsToTheQuota(t *testing.T) {
 		require.Equal(t, "123456789012", found[0].ID.Account)
 		require.True(t, found[0].Settled)
 		require.Equal(t, served.at[0], served.at[19], "a burst of 20")
-		require.Equal(t, 10*time.Second, served.at[24].Sub(served.at[19]).Round(time.Millisecond), "then one in 2 s")
+		require.Equal(t, 10*time.Second, served.at[24].Sub(served.at[19]).Round(time.Millisecond), "then one every 2 s")
 	})
 }
 
-// Refused requests are repeated later, and count. Not in a bubble of synctest: the SDK's
-// adaptive rate limiter asks a clock that stands still again and again.
+// Throttled requests are retried later, and count towards the quota. This runs outside
+// synctest: the SDK's adaptive rate limiter would spin on a clock that stands still.
 func TestThrottledDiscovery(t *testing.T) {
 	served := &pages{pages: 2, throttled: 3}
 	found, err := served.source(nil).Discover(t.Context())

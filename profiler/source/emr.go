@@ -19,24 +19,24 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/history"
 )
 
-// EMROptions say which clusters of EMR are listed, and how their history is opened.
+// EMROptions select EMR clusters and say how their history is opened.
 type EMROptions struct {
 	AWS           aws.Config // with a region
-	ClusterARN    string     // one cluster; the filters below do not apply to it
+	ClusterARN    string     // a single cluster, to which the filters below do not apply
 	States        []types.ClusterState
 	NameFilter    string // part of the name
 	CreatedAfter  time.Time
 	CreatedBefore time.Time
 
 	Timeout   time.Duration // of a request to EMR
-	UITimeout time.Duration // until a UI is ready
-	MaxUIs    int           // persistent UIs of an account and region
-	UIs       Store         // which keeps their ids
-	UIPrefix  string        // of their key: "" or with a slash at its end
+	UITimeout time.Duration // for a UI to become ready
+	MaxUIs    int           // persistent UIs per account and region
+	UIs       Store         // stores their ids
+	UIPrefix  string        // of the key of UIs: "" or with a trailing slash
 	History   history.Options
 }
 
-// EMR is the clusters of an account and region.
+// EMR is the source for the clusters of an account and region.
 type EMR struct {
 	o     EMROptions
 	emr   *emr.Client
@@ -44,11 +44,11 @@ type EMR struct {
 	quota *Quota
 	uis   *uis
 	now   func() time.Time
-	// folders are read once in a run.
+	// folders are listed once per run.
 	folders folders
 }
 
-// emrAttempts is how often the SDK sends a request that EMR throttles or fails.
+// emrAttempts is how often the SDK sends a request that EMR throttles or that fails.
 const emrAttempts = 6
 
 // NewEMR returns the source. It sends no request.
@@ -65,11 +65,11 @@ func NewEMR(o EMROptions) *EMR {
 	})
 	return &EMR{
 		o: o, emr: client, s3: s3files.Client(o.AWS), quota: quota, now: time.Now,
-		uis: &uis{emr: client, store: o.UIs, key: o.UIPrefix + uiKey, most: o.MaxUIs, timeout: o.UITimeout},
+		uis: &uis{emr: client, store: o.UIs, key: o.UIPrefix + uiKey, limit: o.MaxUIs, timeout: o.UITimeout},
 	}
 }
 
-// Estimate counts the requests that each cluster takes.
+// Estimate is based on the requests that each cluster takes.
 func (e *EMR) Estimate(clusters int) time.Duration {
 	return e.quota.Estimate(map[string]int{
 		OpDescribeCluster: clusters, OpListSteps: clusters, OpListInstanceGroups: clusters, OpCreatePersistentUI: clusters,
@@ -77,15 +77,15 @@ func (e *EMR) Estimate(clusters int) time.Duration {
 	})
 }
 
-// Discover lists the clusters that the options select. It reads all pages: EMR does not
-// promise an order.
+// Discover lists the clusters that the options select. It reads all pages, since EMR
+// guarantees no order.
 func (e *EMR) Discover(ctx context.Context) ([]Listed, error) {
 	if e.o.ClusterARN != "" {
 		return e.one(ctx)
 	}
 	input := &emr.ListClustersInput{ClusterStates: e.o.States}
 	if !e.o.CreatedAfter.IsZero() {
-		input.CreatedAfter = aws.Time(e.o.CreatedAfter.Add(-time.Second)) // EMR takes it as exclusive
+		input.CreatedAfter = aws.Time(e.o.CreatedAfter.Add(-time.Second)) // EMR treats the bound as exclusive
 	}
 	if !e.o.CreatedBefore.IsZero() {
 		input.CreatedBefore = aws.Time(e.o.CreatedBefore)
@@ -110,7 +110,7 @@ func (e *EMR) Discover(ctx context.Context) ([]Listed, error) {
 	return found, nil
 }
 
-// one describes the cluster that the options name.
+// one returns the single cluster that the options name.
 func (e *EMR) one(ctx context.Context) ([]Listed, error) {
 	parsed, err := ParseClusterARN(e.o.ClusterARN)
 	if err != nil {
@@ -123,20 +123,20 @@ func (e *EMR) one(ctx context.Context) ([]Listed, error) {
 	return []Listed{e.listed(e.o.ClusterARN, parsed.ID, aws.ToString(out.Cluster.Name), out.Cluster.Status)}, nil
 }
 
-// settling is how long after a cluster's end its last logs may arrive: EMR uploads logs
-// every five minutes, and the history two minutes late at least (EMR Management Guide,
-// "View log files", "View persistent application user interfaces").
-const settling = 15 * time.Minute
+// settleTime is how long after a cluster's end its last logs may arrive: EMR uploads logs
+// every five minutes, and the history with a delay of at least two minutes (EMR Management
+// Guide, "View log files", "View persistent application user interfaces").
+const settleTime = 15 * time.Minute
 
 func (e *EMR) listed(arn, id, name string, status *types.ClusterStatus) Listed {
-	listed := Listed{ID: identify(arn, id, name, e.o.AWS.Region), arn: arn}
+	listed := Listed{ID: clusterKey(arn, id, name, e.o.AWS.Region), arn: arn}
 	if status == nil {
 		return listed
 	}
 	if timeline := status.Timeline; timeline != nil {
 		listed.Created, listed.Ended = aws.ToTime(timeline.CreationDateTime), aws.ToTime(timeline.EndDateTime)
 	}
-	listed.Settled = ended(status.State) && e.now().After(listed.Ended.Add(settling))
+	listed.Settled = ended(status.State) && e.now().After(listed.Ended.Add(settleTime))
 	listed.Fingerprint = fmt.Sprintf("%s %d", status.State, listed.Ended.UnixMilli())
 	return listed
 }

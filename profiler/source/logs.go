@@ -21,17 +21,17 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// Logs is a folder of event logs, on this machine or in S3. Logs that Databricks
-// delivers name their cluster; all others belong to one cluster with the folder's name.
+// Logs is a folder of event logs, local or in S3. Logs that Databricks delivers name their
+// cluster; all others belong to one cluster with the folder's name.
 type Logs struct {
 	files fs.FS
-	dir   string // in files
+	dir   string // within files
 	uri   string
 	name  string
 }
 
-// NewLogs returns the source of a folder or an s3:// URI. Name is the cluster_id of its
-// rows, "" for the name of the folder. The context ends requests to S3.
+// NewLogs returns the source of a local folder or an s3:// URI. name becomes the cluster_id
+// of its rows; if it is "", the folder's name does. The context ends requests to S3.
 func NewLogs(ctx context.Context, config aws.Config, uri, name string) (*Logs, error) {
 	if bucket, key, ok := s3files.Split(uri); ok {
 		return &Logs{files: s3files.New(ctx, config, bucket), dir: key, uri: uri, name: cmp.Or(name, filepath.Base(key))}, nil
@@ -40,7 +40,7 @@ func NewLogs(ctx context.Context, config aws.Config, uri, name string) (*Logs, e
 	if err == nil {
 		var info fs.FileInfo
 		if info, err = os.Stat(absolute); err == nil && !info.IsDir() {
-			err = errors.New("it is no folder")
+			err = errors.New("not a folder")
 		}
 	}
 	if err != nil {
@@ -49,10 +49,10 @@ func NewLogs(ctx context.Context, config aws.Config, uri, name string) (*Logs, e
 	return &Logs{files: os.DirFS(absolute), dir: ".", uri: uri, name: cmp.Or(name, filepath.Base(absolute))}, nil
 }
 
-// Estimate is 0: neither folders nor S3 have a quota that matters here.
+// Estimate is 0: neither local folders nor S3 have a quota that matters here.
 func (*Logs) Estimate(int) time.Duration { return 0 }
 
-// Discover reads the beginning of each log: what application and cluster it is of.
+// Discover reads the beginning of each log to identify its application and cluster.
 func (l *Logs) Discover(ctx context.Context) ([]Listed, error) {
 	applications, err := identifyAll(ctx, l.files, l.dir, tables.Cluster{ClusterID: l.name, ClusterName: l.name})
 	if err != nil {
@@ -69,24 +69,24 @@ func (l *Logs) Discover(ctx context.Context) ([]Listed, error) {
 		clusters[i].logs = append(clusters[i].logs, a)
 	}
 	if n := len(copies); n > 0 {
-		clusters[0].notes = append(clusters[0].notes, fmt.Sprintf("%d logs are left out, since other logs of their applications have more: %s, …",
-			n, copies[0].Log.Name))
+		clusters[0].notes = append(clusters[0].notes, fmt.Sprintf(
+			"%d logs are left out, since other logs of their applications have more: %s, …", n, copies[0].Log.Name))
 	}
 	return clusters, nil
 }
 
-// unique keeps one log of each attempt: a closed one, else the largest. The others are
-// copies, except for logs of another application with the same id: those stay, with an
-// error.
+// unique keeps one log per attempt: a closed one if possible, else the largest. The others
+// are returned as copies, except logs of another application with the same id: those are
+// kept, with an error.
 func unique(all []Application) (kept, copies []Application) {
-	place := map[tables.Attempt]int{}
+	index := map[tables.Attempt]int{}
 	for _, a := range all {
-		i, known := place[a.ID]
+		i, known := index[a.ID]
 		switch {
 		case a.Err != nil:
 			kept = append(kept, a)
 		case !known:
-			place[a.ID] = len(kept)
+			index[a.ID] = len(kept)
 			kept = append(kept, a)
 		case !a.Start.Equal(kept[i].Start):
 			a.Err = fmt.Errorf("log %s: another application with the id %s is in %s: read it as another cluster (source_name)",
@@ -102,6 +102,7 @@ func unique(all []Application) (kept, copies []Application) {
 	return kept, copies
 }
 
+// betterLog reports whether a is more complete than b.
 func betterLog(a, b *eventlog.Log) bool {
 	if a.InProgress != b.InProgress {
 		return !a.InProgress
@@ -121,10 +122,10 @@ func (*Logs) Open(_ context.Context, listed Listed) (*Cluster, error) {
 	return cluster, nil
 }
 
-// identifying is how many logs are looked into at one time.
-const identifying = 16
+// concurrentLogs is how many logs are identified at a time.
+const concurrentLogs = 16
 
-// identifyAll finds the logs of a folder, and what application each is of, the newest
+// identifyAll finds the logs of a folder and identifies the application of each, newest
 // first.
 func identifyAll(ctx context.Context, files fs.FS, dir string, cluster tables.Cluster) ([]Application, error) {
 	logs, err := eventlog.Find(files, dir)
@@ -133,7 +134,7 @@ func identifyAll(ctx context.Context, files fs.FS, dir string, cluster tables.Cl
 	}
 	found := make([]Application, len(logs))
 	var group errgroup.Group
-	group.SetLimit(identifying)
+	group.SetLimit(concurrentLogs)
 	for i, log := range logs {
 		group.Go(func() error {
 			found[i] = Identify(ctx, log, cluster)
@@ -143,21 +144,21 @@ func identifyAll(ctx context.Context, files fs.FS, dir string, cluster tables.Cl
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(found, newest)
+	slices.SortStableFunc(found, newestFirst)
 	return found, nil
 }
 
-func newest(a, b Application) int {
+func newestFirst(a, b Application) int {
 	return cmp.Or(b.Start.Compare(a.Start), cmp.Compare(b.ID.ApplicationID, a.ID.ApplicationID), cmp.Compare(b.ID.AttemptID, a.ID.AttemptID))
 }
 
 var (
-	errEnough = errors.New("enough is known")
-	errNoID   = errors.New("no event of it names the application")
+	errEnough = errors.New("the application is identified")
+	errNoID   = errors.New("no event names the application")
 )
 
-// Identify reads a log up to the start of its application. Names of files do not
-// count: users rename them.
+// Identify reads a log up to the start of its application. It ignores file names, because
+// users rename files.
 func Identify(ctx context.Context, log *eventlog.Log, cluster tables.Cluster) Application {
 	a := Application{
 		ID: tables.Attempt{Cluster: cluster}, Log: log,
@@ -167,14 +168,14 @@ func Identify(ctx context.Context, log *eventlog.Log, cluster tables.Cluster) Ap
 	switch {
 	case a.ID.ApplicationID != "":
 	case err != nil:
-		a.Err = fmt.Errorf("find out the application of a log: %w", err)
+		a.Err = fmt.Errorf("identify the application of a log: %w", err)
 	default:
-		a.Err = fmt.Errorf("find out the application of log %s: %w", log.Name, errNoID)
+		a.Err = fmt.Errorf("identify the application of log %s: %w", log.Name, errNoID)
 	}
 	return a
 }
 
-// Properties that identify a cluster, of Databricks, and an application whose start is
+// Spark properties that identify a Databricks cluster, and an application whose start is
 // not in the log.
 const (
 	databricksCluster = "spark.databricks.clusterUsageTags.clusterId"
@@ -184,6 +185,8 @@ const (
 	sparkStartTime    = "spark.app.startTime"
 )
 
+// identify copies what an event says about the application and its cluster. It returns
+// errEnough at the start of the application.
 func (a *Application) identify(event eventlog.Event) error {
 	switch e := event.(type) {
 	case *eventlog.EnvironmentUpdate:

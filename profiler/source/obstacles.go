@@ -12,14 +12,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-// historyDays is how long EMR keeps an application's history after its end.
+// historyDays is the number of days for which EMR keeps an application's history after its
+// end.
 const historyDays = 30
 
 var releaseLabel = regexp.MustCompile(`^emr-([0-9]+)\.([0-9]+)\.`)
 
-// persistentObstacles names why a cluster has no persistent history server (EMR
-// Management Guide, "View persistent application user interfaces"); nil if nothing that
-// EMR's API shows is against it.
+// persistentObstacles returns all reasons why a cluster has no persistent history server
+// (EMR Management Guide, "View persistent application user interfaces"), nil if EMR's API
+// shows none.
 func persistentObstacles(c types.Cluster, primaries int, now time.Time) error {
 	var found []error
 	add := func(reason, remedy string) { found = append(found, &Obstacle{Reason: reason, Remedy: remedy}) }
@@ -58,8 +59,8 @@ func endOf(c types.Cluster) time.Time {
 	return aws.ToTime(c.Status.Timeline.EndDateTime)
 }
 
-// eventLogDir returns where the cluster's configuration says that Spark writes its event
-// logs, "" if it leaves EMR's default, which is in HDFS.
+// eventLogDir returns the directory of event logs in the cluster's configuration, "" if it
+// is EMR's default, which is in HDFS.
 func eventLogDir(c types.Cluster) (dir string) {
 	for _, set := range c.Configurations {
 		if value := set.Properties["spark.eventLog.dir"]; value != "" && aws.ToString(set.Classification) == "spark-defaults" {

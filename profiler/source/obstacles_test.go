@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// All that is against a history is named at once, and what fits is not.
+// All obstacles are named at once, and nothing else is.
 func TestObstacles(t *testing.T) {
 	now := time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC)
 	ended := func(at time.Time) *types.ClusterStatus {
@@ -20,7 +20,7 @@ func TestObstacles(t *testing.T) {
 		{Classification: aws.String("hive-site"), Properties: map[string]string{"spark.eventLog.dir": "s3://b/k"}},
 	}}
 	require.NoError(t, persistentObstacles(fits, 1, now))
-	require.NoError(t, persistentObstacles(types.Cluster{ReleaseLabel: aws.String("emr-7.10.0")}, 1, now), "it runs")
+	require.NoError(t, persistentObstacles(types.Cluster{ReleaseLabel: aws.String("emr-7.10.0")}, 1, now), "still running")
 
 	never := types.Cluster{ReleaseLabel: aws.String("emr-4.9.6"), Status: ended(now.AddDate(0, 0, -31)), Configurations: []types.Configuration{
 		{Classification: aws.String("spark-defaults"), Properties: map[string]string{"spark.eventLog.dir": "s3a://b/k"}},

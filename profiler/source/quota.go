@@ -10,8 +10,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// bucket is a token bucket of EMR's API: requests that it takes at once, and how many a
-// second refill it.
+// bucket is a token bucket of EMR's API. refill is in requests per second; published tells
+// whether AWS documents the bucket.
 type bucket struct {
 	operation string
 	burst     int
@@ -19,17 +19,17 @@ type bucket struct {
 	published bool
 }
 
-// accountRefill is how many requests a second EMR takes of an account and region over
-// all operations (EMR Management Guide, "Service quotas"; quotas of Service Quotas, read
+// The token bucket that all operations in an account and region share, refilled in requests
+// per second (EMR Management Guide, "Service quotas"; quotas of Service Quotas, read
 // 2026-11-20).
 const (
 	accountRefill = 5
 	accountBurst  = 20
 )
 
-// buckets lists the buckets of the operations that a run uses. Those of persistent and
-// on-cluster UIs are not published: they have the refill of the lists here, since they
-// are as expensive to EMR.
+// buckets returns the buckets of the operations that a run calls. Those of persistent and
+// on-cluster UIs are not published; they are assumed to refill like those of lists, as
+// their operations cost EMR as much.
 func buckets() []bucket {
 	return []bucket{
 		{OpListClusters, 20, 0.5, true},
@@ -50,7 +50,7 @@ type Quota struct {
 	byOperation map[string]*rate.Limiter
 }
 
-// NewQuota returns a quota of which nothing is used.
+// NewQuota returns an unused quota.
 func NewQuota() *Quota {
 	q := &Quota{account: rate.NewLimiter(accountRefill, accountBurst), byOperation: map[string]*rate.Limiter{}}
 	for _, b := range buckets() {
@@ -72,8 +72,8 @@ func (q *Quota) Wait(ctx context.Context, operation string) error {
 	return nil
 }
 
-// Estimate returns how long so many requests of each operation take at least, if they go
-// out at once as the quota allows.
+// Estimate returns the minimum time for a number of requests per operation, if each is sent
+// as soon as the quota allows.
 func (q *Quota) Estimate(requests map[string]int) time.Duration {
 	total, longest := 0, 0.0
 	for operation, n := range requests {
@@ -83,6 +83,7 @@ func (q *Quota) Estimate(requests map[string]int) time.Duration {
 	return time.Duration(max(longest, shortfall(q.account, total)) * float64(time.Second)).Round(time.Second)
 }
 
+// shortfall returns how many seconds requests have to wait for a limiter.
 func shortfall(limiter *rate.Limiter, requests int) float64 {
 	if limiter == nil {
 		return 0
@@ -90,7 +91,7 @@ func shortfall(limiter *rate.Limiter, requests int) float64 {
 	return max(0, (float64(requests)-limiter.Tokens())/float64(limiter.Limit()))
 }
 
-// throttle makes every attempt of a request wait for the quota, repeated ones too.
+// throttle makes every attempt of a request wait for the quota, including retries.
 func (q *Quota) throttle(stack *middleware.Stack) error {
 	wait := middleware.FinalizeMiddlewareFunc("RequestQuota",
 		func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (
@@ -102,7 +103,7 @@ func (q *Quota) throttle(stack *middleware.Stack) error {
 			return next.HandleFinalize(ctx, in)
 		})
 	if err := stack.Finalize.Insert(wait, "Retry", middleware.After); err != nil {
-		return fmt.Errorf("limit the rate of EMR's API: %w", err)
+		return fmt.Errorf("limit the rate of EMR requests: %w", err)
 	}
 	return nil
 }

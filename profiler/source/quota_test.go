@@ -11,7 +11,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/source"
 )
 
-// A burst goes out at once, then one request in two seconds.
+// A burst is sent at once, then one request every two seconds.
 func TestQuotaRefills(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		quota, begun := source.NewQuota(), time.Now()
@@ -26,8 +26,8 @@ func TestQuotaRefills(t *testing.T) {
 	})
 }
 
-// Operations have buckets of their own, but share the account's.
-func TestQuotaOfTheAccount(t *testing.T) {
+// Each operation has its own bucket, but all share the account's.
+func TestAccountQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		quota, begun := source.NewQuota(), time.Now()
 		for range 10 {
@@ -52,8 +52,8 @@ func TestQuotaEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// What is estimated is what it takes.
-func TestEstimateIsWhatItTakes(t *testing.T) {
+// The estimate matches the time that the requests take.
+func TestEstimateIsAccurate(t *testing.T) {
 	for _, clusters := range []int{1, 10, 37, 500} {
 		synctest.Test(t, func(t *testing.T) {
 			quota, begun := source.NewQuota(), time.Now()

@@ -11,14 +11,14 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// Server is a history server or a Spark UI at a known URL, without login.
+// Server is a history server or a Spark UI at a known URL that needs no login.
 type Server struct {
 	client *history.Client
 	id     tables.Cluster
 }
 
-// NewServer returns the source of a URL. Name is the cluster_id of its rows, "" for the
-// host of the URL. It sends no request.
+// NewServer returns the source of a URL. name becomes the cluster_id of its rows; if it is
+// "", the URL's host does. NewServer sends no request.
 func NewServer(base, name string, o history.Options) (*Server, error) {
 	parsed, err := url.Parse(base)
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Server) Discover(context.Context) ([]Listed, error) { return []Listed{{
 func (s *Server) Open(ctx context.Context, _ Listed) (*Cluster, error) {
 	cluster := &Cluster{Summary: tables.ClusterSummary{Cluster: s.id}}
 	var err error
-	if cluster.Applications, err = served(ctx, s.client, s.id); err != nil {
+	if cluster.Applications, err = serverApplications(ctx, s.client, s.id); err != nil {
 		return nil, err
 	}
 	cluster.report(EndpointApplications, nil)

@@ -1,9 +1,9 @@
-// Package source finds the clusters and applications whose history is read: in EMR's API
-// behind persistent and on-cluster UIs, behind the URL of a history server, or in a
+// Package source finds the clusters and applications whose history is read: through EMR's
+// API and its persistent and on-cluster UIs, at the URL of a history server, or in a
 // folder or bucket of event logs.
 //
-// It reads no history itself beyond what names an application (package fold does), and
-// keeps nothing but the ids of persistent UIs.
+// It reads only as much history as it takes to identify an application; package fold reads
+// the rest. It stores nothing but the ids of persistent UIs.
 package source
 
 import (
@@ -15,29 +15,29 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// Source is where clusters are found.
+// Source finds clusters.
 type Source interface {
-	// Discover lists clusters, the newest first.
+	// Discover lists clusters, newest first.
 	Discover(ctx context.Context) ([]Listed, error)
-	// Estimate returns how long it takes at least to open so many clusters.
+	// Estimate returns the minimum time that it takes to open a number of clusters.
 	Estimate(clusters int) time.Duration
-	// Open reads what is known of a cluster, and finds its applications. What it could
-	// not read is in the cluster's Outcomes; an error means that nothing could be.
+	// Open describes a cluster and finds its applications. Whatever it could not read is in
+	// the cluster's Outcomes; it returns an error only if it could read nothing.
 	Open(ctx context.Context, listed Listed) (*Cluster, error)
 }
 
-// Listed is a cluster as discovery shows it.
+// Listed is a cluster as Discover returns it.
 type Listed struct {
 	ID      tables.Cluster
 	Created time.Time // zero if unknown
 	Ended   time.Time // zero while it runs
-	// Fingerprint changes when a cluster that has ended has to be opened again.
+	// Fingerprint changes when an ended cluster must be opened again.
 	Fingerprint string
-	// Settled clusters get no more applications, steps or logs.
+	// Settled reports that the cluster gets no more applications, steps or logs.
 	Settled bool
 
 	arn   string
-	logs  []Application // of event logs
+	logs  []Application // applications with event logs
 	notes []string
 }
 
@@ -46,20 +46,20 @@ type Cluster struct {
 	Summary      tables.ClusterSummary // without totals and outcome
 	Steps        []tables.Step
 	Costs        []tables.Cost
-	Applications []Application // the newest first
+	Applications []Application // newest first
 	Outcomes     []Outcome
-	// Notes are worth a line, though nothing failed.
+	// Notes are worth reporting, although nothing failed.
 	Notes []string
 }
 
-// Outcome says how an endpoint was read.
+// Outcome is the result of reading an endpoint.
 type Outcome struct {
-	Endpoint string // a call of EMR's API, or what was read
-	Err      error  // nil if all was read
+	Endpoint string // an operation of EMR's API, or one of the Endpoint constants
+	Err      error  // nil if everything was read
 }
 
-// Application is an attempt of an application that was found: Log, or else History with
-// App and Attempt, has its history.
+// Application is an application attempt. Its history is in Log or, if that is nil, in
+// History under App and Attempt.
 type Application struct {
 	ID    tables.Attempt
 	Start time.Time // zero if unknown
@@ -71,13 +71,13 @@ type Application struct {
 	App     history.Application
 	Attempt history.Attempt
 
-	sparkContext string // Databricks' id
+	sparkContext string // Databricks' Spark context id
 
 	// Err is why a log could not be attributed to an application; ID is then empty.
 	Err error
 }
 
-// StepOf returns the step that started an application, "" if no step is known to have.
+// StepOf returns the step that started an application, "" if unknown.
 func (c *Cluster) StepOf(application string) string {
 	for _, step := range c.Steps {
 		for _, id := range step.ApplicationIDs {
@@ -94,11 +94,11 @@ func (c *Cluster) report(endpoint string, err error) {
 	c.Outcomes = append(c.Outcomes, Outcome{Endpoint: endpoint, Err: err})
 }
 
-// Obstacle is a precondition of a history that a cluster does not meet.
+// Obstacle is an unmet precondition for reading a cluster's history.
 type Obstacle struct {
 	Reason, Remedy string
-	Passing        bool // it may be gone at another time
+	Passing        bool // it may disappear by itself
 }
 
-// Error has the reason and the remedy.
+// Error returns the reason and the remedy.
 func (o *Obstacle) Error() string { return o.Reason + "; " + o.Remedy }

@@ -21,11 +21,11 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 )
 
-// uiKey is the object with the ids of persistent UIs, beside the lake's manifests: EMR
-// has no call that lists or deletes them, and 200 at a time are allowed.
+// uiKey is the object with the ids of persistent UIs, next to the lake's manifests: EMR has
+// no call that lists or deletes them, and allows 200 at a time.
 const uiKey = "_manifest/persistent_uis.json"
 
-// Store keeps the ids of persistent UIs; lake.Store is one.
+// Store stores the ids of persistent UIs. lake.Store implements it.
 type Store interface {
 	Get(ctx context.Context, key string) (io.ReadCloser, error)
 	Swap(ctx context.Context, key string, old, content []byte) error
@@ -36,42 +36,43 @@ type uis struct {
 	emr     *emr.Client
 	store   Store
 	key     string
-	most    int
+	limit   int // per account and region
 	timeout time.Duration
 
-	mu sync.Mutex // held while one is created
+	mu sync.Mutex // held while a UI is created
 }
 
 // keptUI is a persistent UI that was created.
 type keptUI struct {
 	ID      string    `json:"id"`
 	Created time.Time `json:"created"`
-	// Expires is when EMR drops the history of its cluster; nil while that runs.
+	// Expires is when EMR deletes the cluster's history; nil while the cluster runs.
 	Expires *time.Time `json:"expires,omitempty"`
 }
 
-// login creates the cluster's UI, or finds the one that was created before, and waits
-// until it can be opened. Each call of the login that it returns asks EMR for a new URL.
+// login creates the cluster's UI, or finds the existing one, and waits until it is ready.
+// Each call of the returned Login requests a new URL from EMR.
 func (u *uis) login(ctx context.Context, arn string, expires *time.Time) (history.Login, error) {
 	id, err := u.id(ctx, arn, expires)
 	if err != nil {
 		return nil, err
 	}
-	if err := u.attached(ctx, id); err != nil {
-		if forgotten := u.forget(ctx, arn, err); forgotten != nil {
-			return nil, forgotten
+	if err := u.waitAttached(ctx, id); err != nil {
+		if err := u.forget(ctx, arn, err); err != nil {
+			return nil, err
 		}
 		if id, err = u.id(ctx, arn, expires); err != nil {
 			return nil, err
 		}
-		if err := u.attached(ctx, id); err != nil {
+		if err := u.waitAttached(ctx, id); err != nil {
 			return nil, err
 		}
 	}
 	return func(ctx context.Context) (string, error) { return u.url(ctx, id) }, nil
 }
 
-// forget drops an id that EMR does not know any more. It returns any other error.
+// forget drops the id of a UI if err says that EMR no longer knows it. Otherwise it returns
+// err.
 func (u *uis) forget(ctx context.Context, arn string, err error) error {
 	var invalid *types.InvalidRequestException
 	if !errors.As(err, &invalid) {
@@ -84,6 +85,7 @@ func (u *uis) forget(ctx context.Context, arn string, err error) error {
 	})
 }
 
+// id returns the id of the cluster's UI, which it creates if there is none.
 func (u *uis) id(ctx context.Context, arn string, expires *time.Time) (string, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -98,9 +100,9 @@ func (u *uis) id(ctx context.Context, arn string, expires *time.Time) (string, e
 		kept.Expires = expires // the cluster has ended since
 		return kept.ID, u.put(ctx, arn, kept)
 	}
-	if used := active(known, arn, time.Now()); used >= u.most {
+	if used := countActive(known, arn, time.Now()); used >= u.limit {
 		return "", &Obstacle{
-			Reason: fmt.Sprintf("%d persistent UIs are in use, and max_persistent_uis is %d", used, u.most),
+			Reason: fmt.Sprintf("%d persistent UIs are in use, and max_persistent_uis is %d", used, u.limit),
 			Remedy: fmt.Sprintf("wait until histories expire (%d days after their cluster's end), "+
 				"or have EMR's quota raised and raise the option", historyDays),
 			Passing: true,
@@ -121,8 +123,8 @@ func (u *uis) put(ctx context.Context, arn string, kept keptUI) error {
 	})
 }
 
-// active counts the UIs of a cluster's account and region.
-func active(known map[string]keptUI, arn string, now time.Time) (n int) {
+// countActive counts the UIs in use in a cluster's account and region.
+func countActive(known map[string]keptUI, arn string, now time.Time) (n int) {
 	own, _ := ParseClusterARN(arn)
 	for other, kept := range known {
 		parsed, err := ParseClusterARN(other)
@@ -141,14 +143,14 @@ const (
 	uiAttached = "ATTACHED"
 )
 
-// pace is how often EMR is asked whether a UI is ready.
-func (u *uis) pace() poll.Options {
+// pollOptions says how often to poll EMR until a UI is ready.
+func (u *uis) pollOptions() poll.Options {
 	return poll.Options{Interval: time.Second, MaxInterval: 10 * time.Second, Timeout: u.timeout}
 }
 
-// attached waits until a UI can be opened.
-func (u *uis) attached(ctx context.Context, id string) error {
-	err := poll.Until(ctx, u.pace(), func(ctx context.Context) error {
+// waitAttached waits until a UI is ready.
+func (u *uis) waitAttached(ctx context.Context, id string) error {
+	err := poll.Until(ctx, u.pollOptions(), func(ctx context.Context) error {
 		out, err := u.emr.DescribePersistentAppUI(ctx, &emr.DescribePersistentAppUIInput{PersistentAppUIId: &id})
 		if err != nil {
 			return poll.Permanent(fmt.Errorf("describe the persistent UI %s: %w", id, err))
@@ -157,9 +159,9 @@ func (u *uis) attached(ctx context.Context, id string) error {
 		case uiAttached:
 			return nil
 		case uiStarting, "":
-			return fmt.Errorf("its status is %q", state)
+			return fmt.Errorf("status %q", state)
 		default:
-			return poll.Permanent(fmt.Errorf("its status is %s: %s", state, aws.ToString(out.PersistentAppUI.LastStateChangeReason)))
+			return poll.Permanent(fmt.Errorf("status %s: %s", state, aws.ToString(out.PersistentAppUI.LastStateChangeReason)))
 		}
 	})
 	if err != nil {
@@ -168,9 +170,10 @@ func (u *uis) attached(ctx context.Context, id string) error {
 	return nil
 }
 
-// url returns a new URL that opens a UI once.
+// url returns a new single-use presigned URL of a persistent UI. It polls until EMR
+// reports one ready.
 func (u *uis) url(ctx context.Context, id string) (url string, err error) {
-	err = poll.Until(ctx, u.pace(), func(ctx context.Context) error {
+	err = poll.Until(ctx, u.pollOptions(), func(ctx context.Context) error {
 		out, err := u.emr.GetPersistentAppUIPresignedURL(ctx, &emr.GetPersistentAppUIPresignedURLInput{
 			PersistentAppUIId: &id, PersistentAppUIType: types.PersistentAppUITypeShs,
 		})
@@ -178,7 +181,7 @@ func (u *uis) url(ctx context.Context, id string) (url string, err error) {
 			return poll.Permanent(err)
 		}
 		if url = aws.ToString(out.PresignedURL); url == "" || out.PresignedURLReady != nil && !*out.PresignedURLReady {
-			return errors.New("EMR says that its URL is not ready")
+			return errors.New("presigned URL is not ready yet")
 		}
 		return nil
 	})
@@ -188,7 +191,7 @@ func (u *uis) url(ctx context.Context, id string) (url string, err error) {
 	return url, nil
 }
 
-// load reads the known UIs by the ARNs of their clusters.
+// load returns the known UIs by cluster ARN, and the content of the object.
 func (u *uis) load(ctx context.Context) (known map[string]keptUI, raw []byte, err error) {
 	known = map[string]keptUI{}
 	body, err := u.store.Get(ctx, u.key)
@@ -207,8 +210,8 @@ func (u *uis) load(ctx context.Context) (known map[string]keptUI, raw []byte, er
 	return known, raw, nil
 }
 
-// update changes the known UIs, whoever else does so at the same time. Expired ones are
-// dropped with it. change returns false if nothing is to do.
+// update changes the known UIs atomically, even if other processes update them
+// concurrently, and drops expired ones. change returns false if there is nothing to change.
 func (u *uis) update(ctx context.Context, change func(map[string]keptUI) bool) error {
 	for {
 		known, old, err := u.load(ctx)
@@ -224,7 +227,7 @@ func (u *uis) update(ctx context.Context, change func(map[string]keptUI) bool) e
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("keep the ids of persistent UIs: %w", err)
+			return fmt.Errorf("store the ids of persistent UIs: %w", err)
 		}
 		return nil
 	}
