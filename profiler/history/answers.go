@@ -42,7 +42,7 @@ type Job struct {
 	NumFailedStages    int64   `json:"numFailedStages"`
 }
 
-// Stage is an attempt of a stage (StageData). CPU times and ShuffleWriteTime are
+// Stage is a stage attempt (StageData). CPU times and ShuffleWriteTime are
 // nanoseconds, other times milliseconds.
 type Stage struct {
 	Status           string  `json:"status"`
@@ -50,7 +50,7 @@ type Stage struct {
 	Attempt          int64   `json:"attemptId"`
 	NumTasks         int64   `json:"numTasks"`
 	NumActiveTasks   int64   `json:"numActiveTasks"`
-	NumCompleteTasks int64   `json:"numCompleteTasks"` // of a job it is numCompletedTasks
+	NumCompleteTasks int64   `json:"numCompleteTasks"` // numCompletedTasks in jobs
 	NumFailedTasks   int64   `json:"numFailedTasks"`
 	NumKilledTasks   int64   `json:"numKilledTasks"`
 	Submitted        Millis  `json:"submissionTime"`
@@ -91,7 +91,7 @@ type Stage struct {
 	ResourceProfile *int64  `json:"resourceProfileId"` // since Spark 3.1
 }
 
-// Task is an attempt of a task (TaskData).
+// Task is a task attempt (TaskData).
 type Task struct {
 	ID          int64        `json:"taskId"`
 	Index       int64        `json:"index"`
@@ -107,8 +107,8 @@ type Task struct {
 	Metrics     *TaskMetrics `json:"taskMetrics"`
 }
 
-// TaskMetrics are a task's metrics. CPU times and the write time of shuffles are
-// nanoseconds, other times milliseconds.
+// TaskMetrics are a task's metrics. CPU times and Write.Time are nanoseconds, other times
+// milliseconds.
 type TaskMetrics struct {
 	DeserializeTime     int64 `json:"executorDeserializeTime"`
 	DeserializeCPUTime  int64 `json:"executorDeserializeCpuTime"`
@@ -146,7 +146,7 @@ type TaskMetrics struct {
 }
 
 // Distributions are quantiles of the metrics of a stage's successful tasks
-// (TaskMetricDistributions), in the order in which they were asked for.
+// (TaskMetricDistributions), in the order in which they were requested.
 type Distributions struct {
 	Quantiles           []Quantile `json:"quantiles"`
 	Duration            []Quantile `json:"duration"` // since Spark 3.1
@@ -232,8 +232,8 @@ type Peaks struct {
 	TotalGCTime      int64 `json:"TotalGCTime"` // milliseconds
 }
 
-// Environment is the configuration of an attempt (ApplicationEnvironmentInfo), redacted
-// by the server's spark.redaction.regex.
+// Environment is the configuration of an attempt (ApplicationEnvironmentInfo). The server
+// redacts it by its spark.redaction.regex.
 type Environment struct {
 	Runtime struct {
 		JavaVersion  string `json:"javaVersion"`
@@ -251,16 +251,16 @@ type Execution struct {
 	ID          int64   `json:"id"`
 	Status      string  `json:"status"`
 	Description string  `json:"description"`
-	Plan        Length  `json:"planDescription"` // of the text of the physical plan
+	Plan        Length  `json:"planDescription"` // of the physical plan's text
 	Submitted   Millis  `json:"submissionTime"`
-	Duration    int64   `json:"duration"` // milliseconds; up to now while it runs
+	Duration    int64   `json:"duration"` // milliseconds, so far if it is running
 	RunningJobs []int64 `json:"runningJobIds"`
 	SuccessJobs []int64 `json:"successJobIds"`
 	FailedJobs  []int64 `json:"failedJobIds"`
 	Nodes       []Node  `json:"nodes"`
 	Edges       []Edge  `json:"edges"`
-	Root        *int64  `json:"rootExecutionId"` // of future versions of Spark
-	Error       *string `json:"errorMessage"`    // of future versions of Spark
+	Root        *int64  `json:"rootExecutionId"` // future versions of Spark
+	Error       *string `json:"errorMessage"`    // future versions of Spark
 }
 
 // Node is an operator of a plan, or a WholeStageCodegen that contains some.
@@ -271,13 +271,13 @@ type Node struct {
 	Metrics   []NodeMetric `json:"metrics"`
 }
 
-// NodeMetric is a metric of an operator, with its value as Spark words it.
+// NodeMetric is a metric of an operator, with its value as Spark formats it.
 type NodeMetric struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Edge is a flow of rows from an operator to another.
+// Edge is a flow of rows from one operator to another.
 type Edge struct {
 	From int64 `json:"fromId"`
 	To   int64 `json:"toId"`

@@ -5,20 +5,20 @@ import (
 	"regexp"
 )
 
-// What of a URL is or may be a secret: the query (presigned URLs), and a user with a
+// Parts of a URL that may be secret: the query (presigned URLs), and the user with a
 // password.
 var (
 	query    = regexp.MustCompile(`\?[^\s"'<>]+`)
 	userinfo = regexp.MustCompile(`//[^/\s"'@]+@`)
 )
 
-// clean removes the secrets of URLs from a text.
+// clean removes the secrets of URLs in a text.
 func clean(text string) string {
 	return query.ReplaceAllString(userinfo.ReplaceAllString(text, "//"), "?…")
 }
 
-// cleaned returns an error whose text has no secrets of URLs. What it wraps can be
-// tested with errors.Is and errors.As, but only its own text is ever printed.
+// cleaned returns an error without the secrets of URLs in its text. errors.Is and errors.As
+// still see the wrapped error, but its text is never printed.
 func cleaned(err error) error {
 	if err == nil {
 		return nil

@@ -1,9 +1,9 @@
-// Package history reads the REST API of Spark (org.apache.spark.status.api.v1): of a
-// history server, of EMR's persistent and on-cluster UIs, and of a running driver. It
-// logs in, pages, repeats what failed, and downloads event logs.
+// Package history reads Spark's REST API (org.apache.spark.status.api.v1): that of a
+// history server, of EMR's persistent and on-cluster UIs, or of a running driver. It logs
+// in, pages, retries failed requests, and downloads event logs.
 //
-// It answers what the server said, in Go's types. What the answers mean is package
-// fold's matter, which clusters have a UI is package source's.
+// It returns the server's responses as Go types. Package fold interprets them; package
+// source finds the clusters that have a UI.
 package history
 
 import (
@@ -23,40 +23,40 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Login returns a URL that opens a UI once, such as EMR's presigned URLs. Each call must
-// return a new one: they work once and expire.
+// Login returns a single-use presigned URL of a UI, as EMR issues them. Each call must
+// return a new one: a URL works once, and expires.
 type Login func(ctx context.Context) (presignedURL string, err error)
 
-// Options are limits of a Client. The zero value of each is its default.
+// Options are limits of a Client. A zero value means the default, which ends each comment.
 type Options struct {
-	// Timeout ends a request with all its repetitions; 5 minutes. One try gets half.
+	// Timeout ends a request including its retries; a single try gets half of it. 5 minutes.
 	Timeout time.Duration
-	// ColdTimeout is the Timeout of an attempt's first request, for which the server
-	// replays the whole event log; 15 minutes.
+	// ColdTimeout is the Timeout of an application attempt's first request, for which the
+	// server replays the whole event log. 15 minutes.
 	ColdTimeout time.Duration
-	// Pause is the wait before the first repetition; later ones are longer. 1 second.
+	// Pause is the wait before the first retry; later waits are longer. 1 second.
 	Pause time.Duration
-	// Failures is how many requests to an endpoint of an application's attempt may fail,
-	// all their repetitions included, until the endpoint is left out; 3.
+	// Failures is how many requests to an endpoint of an application attempt may fail,
+	// despite retries, before the endpoint is left out. 3.
 	Failures int
-	// Concurrency is how many requests the server gets at one time once it has replayed
-	// the log that they are about; 4.
+	// Concurrency is how many concurrent requests the server gets once it has replayed
+	// the event log. 4.
 	Concurrency int64
-	// MaxBody is the longest answer, in bytes; 256 MiB.
+	// MaxBody is the largest response, in bytes. 256 MiB.
 	MaxBody int64
-	// MaxLogs is the longest zip of event logs, in bytes; 20 GiB.
+	// MaxLogs is the largest zip of event logs, in bytes. 20 GiB.
 	MaxLogs int64
-	// Folder is where event logs are downloaded to; the system's folder for temporary files.
+	// Folder is where event logs are downloaded to. The system's temporary folder.
 	Folder string
 }
 
 const (
-	mostTries    = 5                // of a request
-	mostDenials  = 2                // of a request, in sessions that are accepted
-	mostSessions = 20               // that end before a request is answered
-	longestPause = 30               // in units of Options.Pause
-	longestWait  = 2 * time.Minute  // that a server may ask for (Retry-After)
-	idleTimeout  = 60 * time.Second // between two pieces of a download
+	maxTries      = 5                // per request
+	maxDenials    = 2                // per request, in valid sessions
+	maxSessions   = 20               // that may expire during one request
+	maxPause      = 30               // in units of Options.Pause
+	maxRetryAfter = 2 * time.Minute  // longer waits in Retry-After are cut
+	idleTimeout   = 60 * time.Second // without any data of a download
 )
 
 func (o Options) withDefaults() Options {
@@ -86,35 +86,35 @@ type Client struct {
 
 	logins  singleflight.Group
 	mu      sync.Mutex
-	current *session // nil until logged in, and once the server refused it
+	current *session // nil before the login, and after the server rejected the session
 }
 
-// session is a way into the server.
+// session is a logged-in HTTP client of the server.
 type session struct {
 	http *http.Client
 	base string // without /api/v1
 }
 
-// Open returns a client of the server whose pages begin with base, such as
-// http://primary:18080 or https://host/shs. It sends no request.
+// Open returns a client of the server at base, such as http://primary:18080 or
+// https://host/shs. It sends no request.
 func Open(base string, o Options) (*Client, error) {
 	parsed, err := url.Parse(base)
 	if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
 		return nil, fmt.Errorf("history server %q: must be an http or https URL with a host, such as http://primary:18080", clean(base))
 	}
 	if parsed.RawQuery != "" || parsed.Fragment != "" {
-		return nil, fmt.Errorf("history server %q: must have no query; a presigned URL is one that a login asks for", clean(base))
+		return nil, fmt.Errorf("history server %q: must have no query; a presigned URL works only once", clean(base))
 	}
 	c, err := newClient(o)
 	if err != nil {
 		return nil, fmt.Errorf("open history server %s: %w", clean(base), err)
 	}
-	c.current = &session{http: &http.Client{Transport: c.transport, CheckRedirect: stay}, base: apiBase(parsed)}
+	c.current = &session{http: &http.Client{Transport: c.transport, CheckRedirect: sameHost}, base: apiBase(parsed)}
 	return c, nil
 }
 
-// OpenWithLogin returns a client of the server that login opens. It logs in with the
-// first request, and again whenever the server refuses the session.
+// OpenWithLogin returns a client of the server to which login returns URLs. It logs in at
+// the first request, and again whenever the server rejects the session.
 func OpenWithLogin(login Login, o Options) (*Client, error) {
 	c, err := newClient(o)
 	if err != nil {
@@ -132,7 +132,7 @@ func newClient(o Options) (*Client, error) {
 	}
 	transport, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
-		return nil, errors.New("the default transport is not Go's own")
+		return nil, errors.New("http.DefaultTransport is not an *http.Transport")
 	}
 	transport = transport.Clone()
 	transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
@@ -140,8 +140,8 @@ func newClient(o Options) (*Client, error) {
 	return &Client{o: o, transport: transport, slots: semaphore.NewWeighted(o.Concurrency)}, nil
 }
 
-// roots returns the system's certificate authorities and those of the bundle, if there
-// is one.
+// roots returns the system's certificate authorities and those of the bundle; nil, which
+// means the system's, if bundle is "".
 func roots(bundle string) (*x509.CertPool, error) {
 	if bundle == "" {
 		return nil, nil
@@ -155,12 +155,12 @@ func roots(bundle string) (*x509.CertPool, error) {
 		return nil, fmt.Errorf("read AWS_CA_BUNDLE: %w", err)
 	}
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("AWS_CA_BUNDLE %s: has no certificate in PEM", bundle)
+		return nil, fmt.Errorf("AWS_CA_BUNDLE %s: has no PEM certificate", bundle)
 	}
 	return pool, nil
 }
 
-// checkRedirect refuses what would send cookies in clear.
+// checkRedirect refuses redirects that would send cookies in clear.
 func checkRedirect(next *http.Request, via []*http.Request) error {
 	if via[0].URL.Scheme == "https" && next.URL.Scheme != "https" {
 		return errors.New("redirect from https to " + next.URL.Scheme)
@@ -171,15 +171,15 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// stay ends a request at a redirect to another host: such an answer is a login.
-func stay(next *http.Request, via []*http.Request) error {
+// sameHost does not follow a redirect to another host, which leads to a login.
+func sameHost(next *http.Request, via []*http.Request) error {
 	if next.URL.Host != via[0].URL.Host {
 		return http.ErrUseLastResponse
 	}
 	return checkRedirect(next, via)
 }
 
-// apiBase returns the start of the server's URLs, given one of its pages: EMR opens a
+// apiBase returns the base of the server's URLs, given one of its pages: EMR opens a
 // persistent UI at /shs/, or at the page of an application.
 func apiBase(page *url.URL) string {
 	base := url.URL{Scheme: page.Scheme, User: page.User, Host: page.Host}

@@ -17,29 +17,28 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/history"
 )
 
-// Texts that must be nowhere but on the wire.
+// Secrets that may only be sent over the wire.
 const (
 	urlCanary    = "URL-CANARY"
 	cookieCanary = "COOKIE-CANARY"
 )
 
-// presigned is a UI as EMR's are: a URL that works once leads to /shs/ and sets a cookie.
+// presigned is a UI like EMR's: a single-use URL leads to /shs/ and sets a cookie.
 type presigned struct {
 	*httptest.Server
 	mu      sync.Mutex
-	given   int             // URLs
-	unused  map[string]bool // URLs that were not opened
-	cookie  string          // that is accepted
+	issued  int             // URLs
+	unused  map[string]bool // URLs that have not been opened
+	cookie  string          // the only one that is accepted
 	refuse  http.HandlerFunc
-	expired int // URLs that have expired when they are given
-	asked   []string
+	expired int // first URLs, which have expired when they are issued
 }
 
 func startPresigned(t *testing.T) *presigned {
 	t.Helper()
 	p := &presigned{unused: map[string]bool{}, refuse: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }}
 	p.Server = httptest.NewUnstartedServer(p)
-	p.Config.ErrorLog = log.New(io.Discard, "", 0) // of clients that do not trust it
+	p.Config.ErrorLog = log.New(io.Discard, "", 0) // errors of clients that do not trust it
 	p.StartTLS()
 	t.Cleanup(p.Close)
 	return p
@@ -49,9 +48,9 @@ func startPresigned(t *testing.T) *presigned {
 func (p *presigned) login(context.Context) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.given++
-	key := fmt.Sprint(urlCanary, p.given)
-	p.unused[key] = p.given > p.expired
+	p.issued++
+	key := fmt.Sprint(urlCanary, p.issued)
+	p.unused[key] = p.issued > p.expired
 	return p.URL + "/open?key=" + key, nil
 }
 
@@ -62,7 +61,7 @@ func (p *presigned) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case path == "/open" && p.unused[r.FormValue("key")]:
 		p.unused[r.FormValue("key")] = false
-		p.cookie = fmt.Sprint(cookieCanary, p.given)
+		p.cookie = fmt.Sprint(cookieCanary, p.issued)
 		http.SetCookie(w, &http.Cookie{Name: "session", Value: p.cookie, Secure: true, HttpOnly: true, Path: "/"})
 		http.Redirect(w, r, "/shs/history/application_1_0001/jobs/?token="+urlCanary, http.StatusFound)
 	case path == "/open":
@@ -70,8 +69,7 @@ func (p *presigned) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case cookie == nil || cookie.Value != p.cookie || p.cookie == "":
 		p.refuse(w, r)
 	case strings.HasPrefix(path, "/shs/api/v1/"):
-		p.asked = append(p.asked, path)
-		answer(w, `[{"jobId":1}]`)
+		respond(w, `[{"jobId":1}]`)
 	case strings.HasPrefix(path, "/shs/history/"):
 		fmt.Fprint(w, "<html>")
 	default:
@@ -94,7 +92,7 @@ func TestLogsInAgainWhenTheSessionEnds(t *testing.T) {
 			w.Header().Set("Content-Type", "text/html")
 			fmt.Fprint(w, "<html>Sign in")
 		},
-		"page that claims to be JSON": func(w http.ResponseWriter, _ *http.Request) { answer(w, "\n<!DOCTYPE html>Sign in") },
+		"page that claims to be JSON": func(w http.ResponseWriter, _ *http.Request) { respond(w, "\n<!DOCTYPE html>Sign in") },
 		"other host": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, strings.Replace("https://"+r.Host, "127.0.0.1", "localhost", 1)+"/signin", http.StatusFound)
 		},
@@ -113,7 +111,7 @@ func TestLogsInAgainWhenTheSessionEnds(t *testing.T) {
 				require.Len(t, jobs, 1)
 				p.expire()
 			}
-			require.Equal(t, 3, p.given, "one URL for each session")
+			require.Equal(t, 3, p.issued, "one URL per session")
 		})
 	}
 }
@@ -134,7 +132,7 @@ func TestManyRequestsShareOneLogin(t *testing.T) {
 		for range 8 {
 			require.NoError(t, <-done)
 		}
-		require.Equal(t, round+1, p.given)
+		require.Equal(t, round+1, p.issued)
 		p.expire()
 	}
 }
@@ -147,17 +145,17 @@ func TestURLThatHasExpiredIsNotOpenedAgain(t *testing.T) {
 	require.NoError(t, err)
 	_, err = client.UI("a", "").Jobs(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, 3, p.given)
+	require.Equal(t, 3, p.issued)
 
 	p.expired = 1 << 30
 	p.expire()
 	_, err = client.UI("a", "").Jobs(t.Context())
 	require.ErrorContains(t, err, "open the presigned URL: 403")
-	require.Equal(t, 6, p.given)
+	require.Equal(t, 6, p.issued)
 	requireNoSecrets(t, err)
 }
 
-// requireNoSecrets fails if an error has one of the canaries.
+// requireNoSecrets fails if an error contains a canary.
 func requireNoSecrets(t *testing.T, err error) {
 	t.Helper()
 	for _, text := range []string{err.Error(), fmt.Sprintf("%+v", err), fmt.Sprintf("%#v", errors.Unwrap(err))} {
@@ -178,7 +176,7 @@ func TestErrorsHaveNoSecrets(t *testing.T) {
 		"no authority":      {"", nil, "certificate"},
 		"redirect to clear": {"", redirectTo("http://localhost/?key=" + urlCanary), "redirect from https to http"},
 		"bad redirect":      {"", redirectTo("https://%zz/?key=" + urlCanary), "parse Location"},
-		"redirect in ring":  {"", redirectTo("/open?key=" + urlCanary), "10 redirects"},
+		"redirect loop":     {"", redirectTo("/open?key=" + urlCanary), "10 redirects"},
 		"no API":            {"", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "has no API"},
 	}
 	for name, c := range cases {
@@ -206,7 +204,7 @@ func TestErrorsHaveNoSecrets(t *testing.T) {
 	}, quick())
 	require.NoError(t, err)
 	_, err = client.Applications(t.Context())
-	require.ErrorContains(t, err, "ask for a presigned URL: no access to https://host/")
+	require.ErrorContains(t, err, "request a presigned URL: no access to https://host/")
 	requireNoSecrets(t, err)
 }
 
@@ -217,8 +215,8 @@ func redirectTo(target string) http.HandlerFunc {
 	}
 }
 
-// An application that this login may not see is no reason to log in for each request.
-func TestForbiddenAfterANewLoginIsFinal(t *testing.T) {
+// An application that this login may not read does not cause a login per request.
+func TestForbiddenAfterNewLoginIsFinal(t *testing.T) {
 	p := startPresigned(t)
 	trust(t, p.Server)
 	p.refuse = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "not yours", http.StatusForbidden) }
@@ -236,26 +234,26 @@ func TestForbiddenAfterANewLoginIsFinal(t *testing.T) {
 	})
 	_, err = client.UI("a", "").Jobs(t.Context())
 	require.ErrorIs(t, err, history.ErrForbidden)
-	require.Equal(t, 3, p.given)
+	require.Equal(t, 3, p.issued)
 	ui := client.UI("b", "")
 	_, err = ui.Jobs(t.Context())
 	require.ErrorIs(t, err, history.ErrForbidden)
 	_, err = ui.Stages(t.Context())
 	require.ErrorIs(t, err, history.ErrLeftOut)
-	require.Equal(t, 5, p.given)
+	require.Equal(t, 5, p.issued)
 }
 
-func TestBaseOfAServer(t *testing.T) {
+func TestServerBase(t *testing.T) {
 	for _, bad := range []string{"", "primary:18080", "ftp://host", "https://host/shs?key=" + urlCanary} {
 		_, err := history.Open(bad, history.Options{})
 		require.ErrorContains(t, err, "must", bad)
 		requireNoSecrets(t, err)
 	}
 	for _, page := range []string{"", "/", "/shs", "/shs/", "/shs/history/a/jobs/", "/shs/api/v1"} {
-		var asked string
+		var requested string
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			asked = r.URL.Path
-			answer(w, "[]")
+			requested = r.URL.Path
+			respond(w, "[]")
 		}))
 		t.Cleanup(server.Close)
 		client, err := history.Open(server.URL+page, history.Options{})
@@ -266,6 +264,6 @@ func TestBaseOfAServer(t *testing.T) {
 		if strings.HasPrefix(page, "/shs") {
 			want = "/shs" + want
 		}
-		require.Equal(t, want, asked, page)
+		require.Equal(t, want, requested, page)
 	}
 }

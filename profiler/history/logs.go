@@ -10,30 +10,30 @@ import (
 	"time"
 )
 
-// Archive is the downloaded event logs of an attempt, a folder of files (fs.FS) that is
-// never extracted.
+// Archive is a downloaded zip with the event logs of an attempt. It is a file system
+// (fs.FS) and is never extracted.
 type Archive struct {
 	*zip.Reader
-	// Size is the number of bytes downloaded.
+	// Size is the size of the download in bytes.
 	Size int64
 
 	file *os.File
 }
 
-// Close removes the download.
+// Close deletes the download.
 func (a *Archive) Close() error {
 	err := errors.Join(a.file.Close(), os.Remove(a.file.Name()))
 	if err != nil {
-		return fmt.Errorf("remove downloaded event logs: %w", err)
+		return fmt.Errorf("delete downloaded event logs: %w", err)
 	}
 	return nil
 }
 
-// Logs downloads the event logs of the attempt as the server has them, without replaying
-// them; of an application without attempts, that of the application. Only history
-// servers have them: the UI of a running driver gives ErrNotFound.
+// Logs downloads the event logs of the attempt, or of an application without attempts. The
+// server sends them as they are and does not replay them. Only history servers have event
+// logs: for the UI of a running driver, Logs returns ErrNotFound.
 func (u *UI) Logs(ctx context.Context) (*Archive, error) {
-	if left, _ := u.begin(Logs); left {
+	if skip, _ := u.begin(Logs); skip {
 		return nil, fmt.Errorf("download event logs of %s: %w", u.path, ErrLeftOut)
 	}
 	file, err := os.CreateTemp(u.c.o.Folder, "eventlogs-*.zip")
@@ -57,11 +57,11 @@ func (u *UI) Logs(ctx context.Context) (*Archive, error) {
 	return a, nil
 }
 
-// fill writes the file from its beginning.
-func (a *Archive) fill(limit int64) take {
+// fill returns a consumer that replaces the content of the file with the body.
+func (a *Archive) fill(limit int64) consumer {
 	return func(body io.Reader) error {
 		if err := a.file.Truncate(0); err != nil {
-			return fmt.Errorf("empty the download: %w", err)
+			return fmt.Errorf("truncate the download: %w", err)
 		}
 		if _, err := a.file.Seek(0, io.SeekStart); err != nil {
 			return fmt.Errorf("rewind the download: %w", err)
@@ -79,28 +79,29 @@ func (a *Archive) fill(limit int64) take {
 	}
 }
 
-// attend returns a context that ends once nothing came from the body for idleTimeout, if
-// a request is one that takes as long as it takes.
-func attend(ctx context.Context, idle bool) (context.Context, func(io.Reader) io.Reader, context.CancelFunc) {
+// withIdleTimeout returns a context that ends once the body, which the request must read
+// through the returned function, has had no data for idleTimeout. If idle is false, it
+// changes nothing.
+func withIdleTimeout(ctx context.Context, idle bool) (context.Context, func(io.Reader) io.Reader, context.CancelFunc) {
 	if !idle {
 		return ctx, func(body io.Reader) io.Reader { return body }, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(idleTimeout, func() { cancel(fmt.Errorf("nothing came for %s", idleTimeout)) })
-	alive := func(body io.Reader) io.Reader { return attended{body, timer} }
+	timer := time.AfterFunc(idleTimeout, func() { cancel(fmt.Errorf("no data for %s", idleTimeout)) })
+	alive := func(body io.Reader) io.Reader { return idleReader{body, timer} }
 	return ctx, alive, func() { timer.Stop(); cancel(nil) }
 }
 
-// attended puts the end of a request off while bytes come.
-type attended struct {
+// idleReader postpones the idle timeout whenever data arrives.
+type idleReader struct {
 	io.Reader
 	timer *time.Timer
 }
 
-func (a attended) Read(p []byte) (int, error) {
-	n, err := a.Reader.Read(p)
+func (r idleReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
 	if n > 0 {
-		a.timer.Reset(idleTimeout)
+		r.timer.Reset(idleTimeout)
 	}
 	return n, err
 }

@@ -9,26 +9,27 @@ import (
 )
 
 const (
-	sqlPage   = 100  // rows of a page
-	taskPage  = 2000 // rows of a page
-	pageShare = 4    // a page may have this part of Options.MaxBody: plans are kept in memory as text
+	sqlPage  = 100  // rows per page
+	taskPage = 2000 // rows per page
+	// pageDivisor divides Options.MaxBody into the limit of a page, whose plans are in
+	// memory as text.
+	pageDivisor = 4
 )
 
-// SQL reads the SQL executions with their plans. Of an execution whose plan is too
-// long even alone, the plan's text is left out (Plan is 0), and its id
-// is among withoutPlan.
+// SQL reads the SQL executions with their plans. If the plan of a single execution exceeds
+// the limit, its text is left out: Plan is 0, and withoutPlan has the execution's id.
 func (u *UI) SQL(ctx context.Context) (all []Execution, withoutPlan []int64, err error) {
 	all, withoutPlan, err = pages[Execution]{
 		endpoint: SQL, path: "/sql", length: sqlPage, id: func(e *Execution) int64 { return e.ID },
-		short: url.Values{"planDescription": {"false"}},
+		shorten: url.Values{"planDescription": {"false"}},
 	}.read(ctx, u)
 	if errors.Is(err, ErrNotFound) {
-		return nil, nil, fmt.Errorf("%w; SQL is there since Spark 3.1", err)
+		return nil, nil, fmt.Errorf("%w; the endpoint exists since Spark 3.1", err)
 	}
 	return all, withoutPlan, err
 }
 
-// Tasks reads the attempts of tasks of a stage's attempt.
+// Tasks reads the task attempts of a stage attempt.
 func (u *UI) Tasks(ctx context.Context, stage, attempt int64) ([]Task, error) {
 	all, _, err := pages[Task]{
 		endpoint: TaskList, path: fmt.Sprintf("/stages/%d/%d/taskList", stage, attempt), length: taskPage,
@@ -37,37 +38,37 @@ func (u *UI) Tasks(ctx context.Context, stage, attempt int64) ([]Task, error) {
 	return all, err
 }
 
-// HasTasks reports whether the server has at least count attempts of tasks of a stage's
-// attempt: it drops the oldest (spark.ui.retainedTasks).
+// HasTasks reports whether the server still has at least count task attempts of a stage
+// attempt: it evicts the oldest (spark.ui.retainedTasks).
 func (u *UI) HasTasks(ctx context.Context, stage, attempt, count int64) (bool, error) {
 	var page []Task
 	path := fmt.Sprintf("/stages/%d/%d/taskList", stage, attempt)
 	query := url.Values{"offset": {strconv.FormatInt(count-1, 10)}, "length": {"1"}}
-	err := u.get(ctx, TaskList, path, query, decodeInto(&page, u.c.o.MaxBody/pageShare))
+	err := u.get(ctx, TaskList, path, query, decodeInto(&page, u.c.o.MaxBody/pageDivisor))
 	return len(page) > 0, err
 }
 
-// pages is a resource that Spark answers in pages, in the order of ids.
+// pages is a resource that Spark serves in pages, ordered by id.
 type pages[T any] struct {
 	endpoint Endpoint
 	path     string
-	length   int // of a page, in rows
+	length   int // rows per page
 	query    url.Values
 	id       func(*T) int64
-	// short makes a row shorter that does not fit an answer; nil if nothing does.
-	short url.Values
+	// shorten are parameters that shorten rows that exceed the limit; nil if there are none.
+	shorten url.Values
 }
 
-// restarts is how often a resource is read from its start again, because rows were
-// dropped from it while it was read: a running application with limited retention.
-const restarts = 3
+// maxReads is how often a resource is read from its start, if rows are evicted during each
+// read: a running application with limited retention.
+const maxReads = 3
 
-// errShifted says that a page does not continue the one before.
-var errShifted = errors.New("rows were dropped while they were read")
+// errShifted means that a page does not continue the previous one.
+var errShifted = errors.New("rows were evicted while they were read")
 
-// read reads all pages, and the ids of rows that had to be shortened.
+// read reads all pages. It also returns the ids of rows that had to be shortened.
 func (p pages[T]) read(ctx context.Context, u *UI) (all []T, shortened []int64, err error) {
-	for range restarts {
+	for range maxReads {
 		if all, shortened, err = p.readOnce(ctx, u); !errors.Is(err, errShifted) {
 			return all, shortened, err
 		}
@@ -75,8 +76,8 @@ func (p pages[T]) read(ctx context.Context, u *UI) (all []T, shortened []int64, 
 	return all, shortened, err
 }
 
-// readOnce reads pages that overlap by one row, which shows whether rows moved. Servers
-// that do not page (Spark before 3.2 answers all executions) answer all at once.
+// readOnce reads pages that overlap by one row, which shows whether rows have moved. Servers
+// that do not page (SQL executions before Spark 3.2) return all rows at once.
 func (p pages[T]) readOnce(ctx context.Context, u *UI) (all []T, shortened []int64, err error) {
 	for length := p.length; ; {
 		offset := max(0, len(all)-1)
@@ -85,8 +86,8 @@ func (p pages[T]) readOnce(ctx context.Context, u *UI) (all []T, shortened []int
 		case errors.Is(err, ErrTooLong) && length > 2:
 			length /= 2
 			continue
-		case errors.Is(err, ErrTooLong) && p.short != nil:
-			page, err = p.page(ctx, u, offset, length, p.short)
+		case errors.Is(err, ErrTooLong) && p.shorten != nil:
+			page, err = p.page(ctx, u, offset, length, p.shorten)
 			if err == nil {
 				shortened = append(shortened, p.ids(page[min(len(page), len(all)-offset):])...)
 			}
@@ -99,14 +100,14 @@ func (p pages[T]) readOnce(ctx context.Context, u *UI) (all []T, shortened []int
 			all = page
 		case len(page) == 0 || p.id(&page[0]) != p.id(&all[len(all)-1]):
 			if len(page) > 0 && p.id(&page[0]) == p.id(&all[0]) && len(page) == len(all) {
-				return all, shortened, nil // the whole again
+				return all, shortened, nil // all rows again: the server does not page
 			}
 			return all, shortened, fmt.Errorf("read %s: %w", p.path, errShifted)
 		default:
 			all = append(all, page[1:]...)
 		}
 		if len(page) != length {
-			return all, shortened, nil // a short page is the last, a long one is all
+			return all, shortened, nil // a shorter page is the last, a longer one has all rows
 		}
 	}
 }
@@ -118,7 +119,7 @@ func (p pages[T]) page(ctx context.Context, u *UI, offset, length int, more url.
 			query.Set(name, values.Get(name))
 		}
 	}
-	err = u.get(ctx, p.endpoint, p.path, query, decodeInto(&page, u.c.o.MaxBody/pageShare))
+	err = u.get(ctx, p.endpoint, p.path, query, decodeInto(&page, u.c.o.MaxBody/pageDivisor))
 	return page, err
 }
 

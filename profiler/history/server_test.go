@@ -20,13 +20,13 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/history"
 )
 
-// quick are options with which repetitions take no time.
+// quick returns options with which retries take no time.
 func quick() history.Options {
 	return history.Options{Pause: time.Millisecond, Timeout: 10 * time.Second}
 }
 
-// answer serves a JSON text.
-func answer(w http.ResponseWriter, text string) {
+// respond sends a JSON text.
+func respond(w http.ResponseWriter, text string) {
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprint(w, text)
 }
@@ -40,7 +40,7 @@ func serve(t *testing.T, handler http.HandlerFunc) *history.Client {
 	return client
 }
 
-// executions serves n executions in pages. Servers before Spark 3.2 know no pages.
+// executions serves n executions, in pages unless it acts as a server before Spark 3.2.
 func executions(n int, paged bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		from, length := 0, n
@@ -55,7 +55,7 @@ func executions(n int, paged bool) http.HandlerFunc {
 			}
 			text += fmt.Sprintf(`{"id":%d,"status":"COMPLETED"}`, i)
 		}
-		answer(w, text+"]")
+		respond(w, text+"]")
 	}
 }
 
@@ -74,8 +74,8 @@ func TestEveryExecutionOnce(t *testing.T) {
 	}
 }
 
-// A running application drops its oldest execution between two pages.
-func TestPagesThatShiftAreReadAgain(t *testing.T) {
+// A running application evicts its oldest execution between two pages.
+func TestShiftedPagesAreReadAgain(t *testing.T) {
 	requests := 0
 	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if requests++; requests == 2 {
@@ -94,20 +94,20 @@ func TestPathsHaveNoEmptyAttempt(t *testing.T) {
 	for attempt, want := range map[string]string{
 		"": "/api/v1/applications/app%2F1/jobs", "2": "/api/v1/applications/app%2F1/2/jobs",
 	} {
-		var asked string
+		var requested string
 		client := serve(t, func(w http.ResponseWriter, r *http.Request) {
-			asked = r.URL.EscapedPath()
-			answer(w, "[]")
+			requested = r.URL.EscapedPath()
+			respond(w, "[]")
 		})
 		_, err := client.UI("app/1", attempt).Jobs(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, want, asked)
+		require.Equal(t, want, requested)
 	}
 }
 
-func TestTimesThatSparkDoesNotHave(t *testing.T) {
+func TestMissingTimes(t *testing.T) {
 	client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, `[{"id":"a","attempts":[
+		respond(w, `[{"id":"a","attempts":[
 			{"startTimeEpoch":5,"startTime":"2026-11-24T08:16:37.068GMT","endTimeEpoch":-1,"endTime":"1969-12-31T23:59:59.999GMT"},
 			{"startTime":"2026-11-24T08:16:37.068GMT","endTime":null}]}]`)
 	})
@@ -119,7 +119,7 @@ func TestTimesThatSparkDoesNotHave(t *testing.T) {
 	require.Zero(t, all[0].Attempts[1].End)
 }
 
-func TestRepeatsUntilTheServerAnswers(t *testing.T) {
+func TestRetriesUntilTheServerResponds(t *testing.T) {
 	failures := map[string]http.HandlerFunc{
 		"too many": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "0")
@@ -128,9 +128,9 @@ func TestRepeatsUntilTheServerAnswers(t *testing.T) {
 		"server error": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
 		"cut off": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "99")
-			answer(w, `[{"jobId":1`)
+			respond(w, `[{"jobId":1`)
 		},
-		"cut at chunk": func(w http.ResponseWriter, _ *http.Request) { answer(w, `[{"jobId":1`) },
+		"cut at chunk": func(w http.ResponseWriter, _ *http.Request) { respond(w, `[{"jobId":1`) },
 		"reset":        func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		"loading": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/html")
@@ -145,7 +145,7 @@ func TestRepeatsUntilTheServerAnswers(t *testing.T) {
 					fail(w, r)
 					return
 				}
-				answer(w, `[{"jobId":1}]`)
+				respond(w, `[{"jobId":1}]`)
 			})
 			jobs, err := client.UI("a", "").Jobs(t.Context())
 			require.NoError(t, err)
@@ -155,7 +155,7 @@ func TestRepeatsUntilTheServerAnswers(t *testing.T) {
 	}
 }
 
-// Retry-After is heeded: 1 second is longer than all pauses of quick.
+// Retry-After is respected: 1 second is longer than any pause of quick.
 func TestRetryAfter(t *testing.T) {
 	var last time.Time
 	var pause time.Duration
@@ -167,19 +167,19 @@ func TestRetryAfter(t *testing.T) {
 			return
 		}
 		pause = time.Since(last)
-		answer(w, "[]")
+		respond(w, "[]")
 	})
 	_, err := client.UI("a", "").Jobs(t.Context())
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, pause, time.Second)
 }
 
-func TestBudgetOfFailures(t *testing.T) {
+func TestFailureLimit(t *testing.T) {
 	requests := map[string]int{}
 	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		requests[r.URL.Path]++
 		if r.URL.Path == "/api/v1/applications/a/jobs" {
-			answer(w, "[]")
+			respond(w, "[]")
 			return
 		}
 		w.WriteHeader(http.StatusInternalServerError)
@@ -201,19 +201,19 @@ func TestBudgetOfFailures(t *testing.T) {
 		require.Error(t, err)
 	}
 	_, err = unread.Executors(t.Context())
-	require.ErrorIs(t, err, history.ErrLeftOut, "nothing of it could be read")
+	require.ErrorIs(t, err, history.ErrLeftOut, "none of its endpoints could be read")
 }
 
-func TestOneRequestUntilWarm(t *testing.T) {
+func TestSingleRequestUntilWarm(t *testing.T) {
 	var now, most, cold atomic.Int64
 	client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		n := now.Add(1)
 		defer now.Add(-1)
 		if cold.Load() == 0 {
 			most.Store(max(most.Load(), n))
-			time.Sleep(20 * time.Millisecond) // requests that must wait would come now
+			time.Sleep(20 * time.Millisecond) // requests that do not wait would come now
 		}
-		answer(w, "[]")
+		respond(w, "[]")
 	})
 	done := make(chan error, 3)
 	for i := range 3 {
@@ -228,7 +228,7 @@ func TestOneRequestUntilWarm(t *testing.T) {
 	require.EqualValues(t, 1, most.Load())
 }
 
-func TestLongAnswers(t *testing.T) {
+func TestLongResponses(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		executions(50, strings.HasSuffix(r.URL.Path, "/sql"))(w, r)
 	}))
@@ -245,7 +245,7 @@ func TestLongAnswers(t *testing.T) {
 	require.ErrorIs(t, err, history.ErrTooLong)
 }
 
-// trust writes the certificate of a TLS server where AWS_CA_BUNDLE points to.
+// trust makes AWS_CA_BUNDLE a file with the certificate of a TLS server.
 func trust(t *testing.T, server *httptest.Server) {
 	t.Helper()
 	bundle := filepath.Join(t.TempDir(), "ca.pem")

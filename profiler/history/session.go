@@ -12,12 +12,12 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/poll"
 )
 
-// mostLogins is how many URLs one login asks for: one may have expired, or have been
-// used, before it is opened.
-const mostLogins = 3
+// maxURLs is how many URLs one login requests: a URL may have expired, or have been used,
+// before it is opened.
+const maxURLs = 3
 
-// session returns the current session and logs in if there is none. Of the requests that
-// need a login at one time, one logs in and the others wait for it.
+// session returns the current session, and logs in if there is none. If several requests
+// need a login concurrently, one logs in and the others wait for it.
 func (c *Client) session(ctx context.Context) (*session, error) {
 	if s := c.loggedIn(); s != nil {
 		return s, nil
@@ -26,7 +26,7 @@ func (c *Client) session(ctx context.Context) (*session, error) {
 		if s := c.loggedIn(); s != nil {
 			return s, nil
 		}
-		// The end of the request that came first must not end the login of the others.
+		// The login must outlive the request that starts it, as others wait for it.
 		lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.o.Timeout)
 		defer cancel()
 		s, err := c.logIn(lasting)
@@ -56,7 +56,8 @@ func (c *Client) set(s *session) {
 	c.current = s
 }
 
-// expire ends a session that the server refused, unless another request has done so.
+// expire drops a session that the server rejected, unless another request has already
+// replaced it.
 func (c *Client) expire(s *session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,18 +66,18 @@ func (c *Client) expire(s *session) {
 	}
 }
 
-// logIn opens a new URL with an empty cookie jar, and finds where the API is.
+// logIn opens a new URL with an empty cookie jar, and finds the API.
 func (c *Client) logIn(ctx context.Context) (s *session, err error) {
 	urls := 0
-	err = poll.Until(ctx, c.pace(0), func(ctx context.Context) error {
+	err = poll.Until(ctx, c.retryOptions(0), func(ctx context.Context) error {
 		presigned, err := c.login(ctx)
 		if err != nil {
-			return poll.Permanent(fmt.Errorf("ask for a presigned URL: %w", cleaned(err)))
+			return poll.Permanent(fmt.Errorf("request a presigned URL: %w", cleaned(err)))
 		}
 		if s, err = c.openPresigned(ctx, presigned); err == nil {
 			return nil
 		}
-		if urls++; urls >= mostLogins {
+		if urls++; urls >= maxURLs {
 			return poll.Permanent(err)
 		}
 		return err
@@ -90,7 +91,7 @@ func (c *Client) logIn(ctx context.Context) (s *session, err error) {
 func (c *Client) openPresigned(ctx context.Context, presigned string) (*session, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
-		return nil, fmt.Errorf("make a cookie jar: %w", err)
+		return nil, fmt.Errorf("create a cookie jar: %w", err)
 	}
 	s := &session{http: &http.Client{Transport: c.transport, Jar: jar, CheckRedirect: checkRedirect}}
 	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout/2)
@@ -99,34 +100,34 @@ func (c *Client) openPresigned(ctx context.Context, presigned string) (*session,
 	if err != nil {
 		return nil, errors.New("the presigned URL is not a URL")
 	}
-	answer, err := s.http.Do(request)
+	response, err := s.http.Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("open the presigned URL: %w", cleaned(err))
 	}
-	defer answer.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<20)) // the page itself is of no interest
-	if answer.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("open the presigned URL: %s", answer.Status)
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, 1<<20)) // its content does not matter
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("open the presigned URL: %s", response.Status)
 	}
-	s.http.CheckRedirect = stay
-	return s, c.findAPI(ctx, s, answer.Request.URL)
+	s.http.CheckRedirect = sameHost
+	return s, c.findAPI(ctx, s, response.Request.URL)
 }
 
-// findAPI sets the session's base: where the page that the redirects led to has the API,
-// else the host itself, else EMR's /shs.
+// findAPI sets the session's base to the first that has the API: that of the page at the
+// end of the redirects, the host itself, or EMR's /shs.
 func (c *Client) findAPI(ctx context.Context, s *session, page *url.URL) error {
 	page.User = nil
 	root := url.URL{Scheme: page.Scheme, Host: page.Host}
-	var refused error
+	var first error
 	for _, base := range []string{apiBase(page), root.String(), root.String() + "/shs"} {
 		s.base = base
 		err := c.probe(ctx, s)
 		if err == nil {
 			return nil
 		}
-		if refused == nil {
-			refused = err
+		if first == nil {
+			first = err
 		}
 	}
-	return fmt.Errorf("the page that the presigned URL led to has no API: %w", refused)
+	return fmt.Errorf("the page that the presigned URL led to has no API: %w", first)
 }

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Applications lists the applications that the server knows, running ones too.
+// Applications lists the applications that the server knows, including running ones.
 func (c *Client) Applications(ctx context.Context) ([]Application, error) {
 	var all []Application
 	if err := c.do(ctx, request{path: "/applications"}, decodeInto(&all, c.o.MaxBody)); err != nil {
@@ -32,7 +32,7 @@ func either(epoch, text Millis) Millis {
 	return text
 }
 
-// Endpoint is a resource of an attempt.
+// Endpoint is a resource of an application attempt.
 type Endpoint string
 
 // Endpoints.
@@ -47,21 +47,21 @@ const (
 	Logs        Endpoint = "logs"
 )
 
-// UI is what the server has of one attempt of an application. It is safe for concurrent
-// use. Its first request goes out alone and may take Options.ColdTimeout. An endpoint
-// that failed Options.Failures times is left out from then on, and so are all if as many
+// UI reads one application attempt from the server. It is safe for concurrent use. Its
+// first request is sent alone and may take Options.ColdTimeout. An endpoint that failed
+// Options.Failures times is left out from then on, and so are all endpoints if as many
 // requests failed before any succeeded.
 type UI struct {
 	c    *Client
 	path string
 
 	mu       sync.Mutex
-	warm     bool
+	warm     bool // the server has responded, so its event log is replayed
 	failures map[Endpoint]int
-	failed   int
+	failed   int // over all endpoints
 }
 
-// UI returns the UI of an attempt. attempt is empty in client mode.
+// UI returns the UI of an application attempt. attempt is "" in client mode.
 func (c *Client) UI(application, attempt string) *UI {
 	path := "/applications/" + url.PathEscape(application)
 	if attempt != "" {
@@ -70,20 +70,20 @@ func (c *Client) UI(application, attempt string) *UI {
 	return &UI{c: c, path: path, failures: map[Endpoint]int{}}
 }
 
-// Jobs lists the jobs, those that failed too.
+// Jobs lists the jobs, including failed ones.
 func (u *UI) Jobs(ctx context.Context) (all []Job, err error) {
 	err = u.get(ctx, Jobs, "/jobs", nil, decodeInto(&all, u.c.o.MaxBody))
 	return all, err
 }
 
-// Stages lists the attempts of stages, of every status, without their tasks: with them
-// the server would read every task that it has.
+// Stages lists the stage attempts of every status. It leaves out their tasks, for which the
+// server would have to read every task.
 func (u *UI) Stages(ctx context.Context) (all []Stage, err error) {
 	err = u.get(ctx, Stages, "/stages", nil, decodeInto(&all, u.c.o.MaxBody))
 	return all, err
 }
 
-// Executors lists the executors and the driver, those that are gone too.
+// Executors lists the executors, including removed ones, and the driver.
 func (u *UI) Executors(ctx context.Context) (all []Executor, err error) {
 	err = u.get(ctx, Executors, "/allexecutors", nil, decodeInto(&all, u.c.o.MaxBody))
 	return all, err
@@ -95,16 +95,16 @@ func (u *UI) Environment(ctx context.Context) (e Environment, err error) {
 	return e, err
 }
 
-// TaskSummary returns quantiles of the metrics of a stage's attempt; nil if no task of
-// it succeeded.
+// TaskSummary returns quantiles of the task metrics of a stage attempt, nil if no task
+// succeeded.
 func (u *UI) TaskSummary(ctx context.Context, stage, attempt int64, quantiles []float64) (*Distributions, error) {
-	var words []string
+	var texts []string
 	for _, q := range quantiles {
-		words = append(words, strconv.FormatFloat(q, 'g', -1, 64))
+		texts = append(texts, strconv.FormatFloat(q, 'g', -1, 64))
 	}
 	var d Distributions
 	path := fmt.Sprintf("/stages/%d/%d/taskSummary", stage, attempt)
-	err := u.get(ctx, TaskSummary, path, url.Values{"quantiles": {strings.Join(words, ",")}}, decodeInto(&d, u.c.o.MaxBody))
+	err := u.get(ctx, TaskSummary, path, url.Values{"quantiles": {strings.Join(texts, ",")}}, decodeInto(&d, u.c.o.MaxBody))
 	switch {
 	// StagesResource.taskSummary: "No tasks reported metrics for 7 / 0 yet."
 	case errors.Is(err, ErrNotFound) && strings.Contains(err.Error(), "No tasks reported metrics"):
@@ -115,33 +115,36 @@ func (u *UI) TaskSummary(ctx context.Context, stage, attempt int64, quantiles []
 	return &d, nil
 }
 
-// get sends a request to an endpoint, within its budget of failures.
-func (u *UI) get(ctx context.Context, e Endpoint, path string, query url.Values, take take) error {
+// get sends a request to an endpoint unless it has failed too often.
+func (u *UI) get(ctx context.Context, e Endpoint, path string, query url.Values, consume consumer) error {
 	r := request{path: u.path + path, query: query}
-	if left, cold := u.begin(e); left {
+	if skip, cold := u.begin(e); skip {
 		return fmt.Errorf("GET %s: %w", r.path, ErrLeftOut)
 	} else if cold {
 		r.cold, r.slots = true, u.c.o.Concurrency
 	}
-	return u.end(ctx, e, u.c.do(ctx, r, take))
+	return u.end(ctx, e, u.c.do(ctx, r, consume))
 }
 
-func (u *UI) begin(e Endpoint) (left, cold bool) {
+// begin reports whether to skip a request because the endpoint is left out, and whether the
+// server is cold: it has not yet replayed the event log.
+func (u *UI) begin(e Endpoint) (skip, cold bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	most := u.c.o.Failures
-	return u.failures[e] >= most || (!u.warm && u.failed >= most), !u.warm
+	limit := u.c.o.Failures
+	return u.failures[e] >= limit || (!u.warm && u.failed >= limit), !u.warm
 }
 
-// end counts what came of a request. An answer that something does not exist or is too
-// long is an answer, too; what the caller gave up says nothing about the server.
+// end counts the result of a request, and returns err. Responses that are too long or say
+// that something does not exist are no failures. A request that the caller gave up says
+// nothing about the server.
 func (u *UI) end(ctx context.Context, e Endpoint, err error) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch {
 	case err == nil || errors.Is(err, ErrNotFound) || errors.Is(err, ErrTooLong):
 		u.warm = true
-	case errors.Is(err, ErrForbidden): // it stays so
+	case errors.Is(err, ErrForbidden): // permanent
 		u.failures[e], u.failed = u.c.o.Failures, u.c.o.Failures
 	case ctx.Err() == nil:
 		u.failures[e]++

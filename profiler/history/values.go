@@ -11,14 +11,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// timeLayout is that of JacksonMessageWriter.makeISODateFormat; GMT is text.
+// timeLayout is the layout of JacksonMessageWriter.makeISODateFormat; GMT is literal text.
 const timeLayout = "2006-01-02T15:04:05.000GMT"
 
-// Millis is an instant in milliseconds since 1970, UTC; 0 is none. Spark words a time
-// that it does not have as -1, and so as 1969-12-31T23:59:59.999GMT.
+// Millis is a time in milliseconds since 1970, UTC; 0 means none. Spark writes a missing
+// time as -1, which is 1969-12-31T23:59:59.999GMT as text.
 type Millis int64
 
-// UnmarshalJSONFrom reads a number of milliseconds, or Spark's text.
+// UnmarshalJSONFrom reads a number of milliseconds or Spark's string.
 func (m *Millis) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	token, err := d.ReadToken()
 	if err != nil {
@@ -36,16 +36,15 @@ func (m *Millis) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 		}
 		*m = Millis(max(0, at.UnixMilli()))
 	default:
-		return fmt.Errorf("time: must be a number or a text, is %s", token.Kind())
+		return fmt.Errorf("time: must be a number or a string, is %s", token.Kind())
 	}
 	return nil
 }
 
-// Quantile is a value of a distribution. Spark answers the text "NaN" for one that it
-// does not have.
+// Quantile is a value of a distribution. Spark writes a missing one as the string "NaN".
 type Quantile float64
 
-// UnmarshalJSONFrom reads a number, or its text.
+// UnmarshalJSONFrom reads a number or a string.
 func (q *Quantile) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	token, err := d.ReadToken()
 	if err != nil {
@@ -66,7 +65,7 @@ func (q *Quantile) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
-// Length is the number of characters of a text that is not kept.
+// Length is the length, in characters, of a text that is not kept.
 type Length int64
 
 // UnmarshalJSONFrom counts the characters.
@@ -82,10 +81,10 @@ func (l *Length) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
-// Properties are names with values, in Spark's order. Spark answers pairs.
+// Properties are names and values, in Spark's order. Spark writes them as pairs.
 type Properties []Property
 
-// Property is a name with its value.
+// Property is a name and its value.
 type Property struct{ Name, Value string }
 
 // UnmarshalJSONFrom reads a pair.
@@ -95,7 +94,7 @@ func (p *Property) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 		return err
 	}
 	if len(pair) != 2 {
-		return fmt.Errorf("property of %d parts: must be a name and a value", len(pair))
+		return fmt.Errorf("property with %d parts: must be a name and a value", len(pair))
 	}
 	p.Name, p.Value = pair[0], pair[1]
 	return nil
