@@ -1,5 +1,5 @@
-// Package steplog reads the logs of a step that EMR archives in S3. It does not know
-// what the lines mean, except for the ids of YARN's applications.
+// Package steplog reads the logs of a step that EMR archives in S3. It does not interpret
+// their lines, except for the ids of YARN applications.
 package steplog
 
 import (
@@ -21,21 +21,22 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// MaxLineBytes is how much of a line Scan hands over at one time.
+// MaxLineBytes is the largest piece of a line that Scan passes on.
 const MaxLineBytes = 1 << 14
 
-// Controller is the log of what started the step; it exists even if that failed.
+// Controller is the log of the process that starts the step. It exists even if the step did
+// not start.
 const Controller = "controller"
 
-// ErrNone says that a log is not in S3 (yet).
+// ErrNone means that a log is not in S3, or not yet.
 var ErrNone = errors.New("no log yet")
 
-// Outputs are the logs of what a step's program printed. A Python driver in client mode
-// prints everything, errors too, to stdout: Spark's PythonRunner merges the two streams.
+// Outputs returns the logs of the output of a step's program. A Python driver in client mode
+// prints everything to stdout, including errors: Spark's PythonRunner merges the streams.
 func Outputs() []string { return []string{"stderr", "stdout"} }
 
-// Split divides a cluster's log URI, which EMR returns as s3n://. The prefix is "" or
-// ends in a slash.
+// Split splits a cluster's log URI, which EMR returns as s3n://. The prefix is "" or ends
+// in a slash. ok reports whether the URI is in S3.
 func Split(uri string) (bucket, prefix string, ok bool) {
 	scheme, rest, _ := strings.Cut(uri, "://")
 	bucket, prefix, _ = strings.Cut(rest, "/")
@@ -67,8 +68,8 @@ func AddApplications(ids []string, line string) []string {
 	return ids
 }
 
-// Applications returns the ids in what a step's program printed, or in the controller's
-// log if it printed nothing. It fails with ErrNone if no log exists.
+// Applications returns the application ids in the output of a step's program, or in the
+// controller's log if there is no output. It fails with ErrNone if no log exists.
 func Applications(ctx context.Context, client *s3.Client, logURI, cluster, step string) ([]string, error) {
 	bucket, prefix, ok := Split(logURI)
 	if !ok {
@@ -99,7 +100,7 @@ func Applications(ctx context.Context, client *s3.Client, logURI, cluster, step 
 	return ids, nil
 }
 
-// Scan reads a log line by line. A line longer than MaxLineBytes comes in pieces; rest
+// Scan reads a log line by line. It passes a line longer than MaxLineBytes in pieces; rest
 // is true for all but the first. It fails with ErrNone if the log does not exist.
 func Scan(ctx context.Context, client *s3.Client, bucket, key string, line func(text string, rest bool)) error {
 	uri := "s3://" + bucket + "/" + key
@@ -122,17 +123,17 @@ func Scan(ctx context.Context, client *s3.Client, bucket, key string, line func(
 	return nil
 }
 
-func lines(from io.Reader, take func(text string, rest bool)) error {
+func lines(from io.Reader, line func(text string, rest bool)) error {
 	reader := bufio.NewReaderSize(from, MaxLineBytes)
 	for rest := false; ; {
-		line, more, err := reader.ReadLine()
+		text, more, err := reader.ReadLine()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		take(string(line), rest)
+		line(string(text), rest)
 		rest = more
 	}
 }

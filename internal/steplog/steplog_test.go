@@ -61,7 +61,7 @@ func TestApplications(t *testing.T) {
 	}
 }
 
-func TestCutLogIsAnError(t *testing.T) {
+func TestTruncatedLogIsAnError(t *testing.T) {
 	whole := zipped("application_1_2\n")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(whole[:len(whole)-4]) }))
 	t.Cleanup(server.Close)
@@ -69,7 +69,7 @@ func TestCutLogIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, "read s3://logs/emr/j-1/steps/s-1/stderr.gz: unexpected EOF")
 }
 
-// bucketOf serves the logs of the step s-1 as S3 does.
+// bucketOf returns a client of a server that serves the logs of step s-1 like S3.
 func bucketOf(t *testing.T, logs map[string]string) *s3.Client {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, content := range logs {

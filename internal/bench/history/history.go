@@ -1,5 +1,5 @@
-// Package history measures how fast event logs are read: a real one, multiplied to the
-// size of a long application's, against encoding/json.
+// Package history measures how fast event logs are read. It multiplies a real log to the
+// size of a long application's, and compares with encoding/json and Spark's history server.
 package history
 
 import (
@@ -23,22 +23,22 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// Source is the log that is multiplied, relative to the repository.
+// Source is the path of the log that is multiplied, relative to the repository.
 const Source = "profiler/eventlog/testdata/spark4/eventlog_v2_app-20261124085717-0000"
 
-// Result compares readers of the same log. A run is a process of its own, with one
-// processor; seconds are of CPU time, of that process and its collector of garbage.
+// Result compares readers of the same log. Each run is a separate process with one
+// processor. Its seconds are CPU time, including garbage collection.
 type Result struct {
 	Bytes, Events int64   // of the log, uncompressed
-	PerSecond     float64 // events, decoded: median
+	PerSecond     float64 // events decoded: median
 	RowsPerSecond float64 // events whose rows are written as Parquet: median
 	MBPerSecond   float64 // 10^6 bytes, uncompressed: median
-	// OverStandard is PerSecond relative to that of encoding/json with types, on the
-	// first tenth of the log: median of pairs.
+	// OverStandard is PerSecond relative to that of encoding/json, which decodes structs
+	// of the first tenth of the log: median of pairs.
 	OverStandard float64
 	PeakMiB      float64 // largest resident set of a run
-	// FirstAnswer is what Spark's history server takes, see FirstAnswer; OverServer is
-	// that relative to the time in which all rows of the same log are written.
+	// FirstAnswer is the result of the function FirstAnswer. OverServer is FirstAnswer
+	// relative to the time that it takes to write all rows of the same log.
 	FirstAnswer, OverServer float64
 }
 
@@ -47,29 +47,29 @@ type reader string
 
 const (
 	ours     reader = "eventlog"
-	rows     reader = "fold" // reads by eventlog, folds, and writes the tables to a lake in a folder
+	rows     reader = "fold" // reads with eventlog, folds, and writes the tables to a lake in a folder
 	standard reader = "encoding/json"
 )
 
-// standardShare is the part of a log that the slower reader reads.
-const standardShare = 10
+// standardDivisor divides the size of a log into what the slower reader reads of it.
+const standardDivisor = 10
 
-// run is what a process prints.
+// run is the result that a process prints.
 type run struct {
 	Events, Bytes int64
 	Seconds       float64
 	PeakBytes     int64
 }
 
-// Measure multiplies the log of Source, in folder, to a size in bytes, and reads it in
-// turns of processes, one of each reader; and once by Spark's history server.
+// Measure multiplies the log Source in folder to a size in bytes. It reads the log with
+// each reader in turn, pairs times, and once with Spark's history server.
 func Measure(ctx context.Context, folder string, size int64, pairs int) (r Result, err error) {
 	if pairs < 1 || size < 1 {
-		return r, fmt.Errorf("measure the reading of event logs: %d pairs, %d bytes: each must be at least 1", pairs, size)
+		return r, fmt.Errorf("measure event log readers: %d pairs, %d bytes: each must be at least 1", pairs, size)
 	}
 	dir, err := os.MkdirTemp("", "bench-history-")
 	if err != nil {
-		return r, fmt.Errorf("measure the reading of event logs: %w", err)
+		return r, fmt.Errorf("measure event log readers: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	path := filepath.Join(dir, "multiplied.zstd")
@@ -83,9 +83,9 @@ func Measure(ctx context.Context, folder string, size int64, pairs int) (r Resul
 		for _, by := range order {
 			limit := int64(0)
 			if by == standard {
-				limit = size / standardShare
+				limit = size / standardDivisor
 			}
-			if runs[by], err = start(ctx, by, path, limit); err != nil {
+			if runs[by], err = runReader(ctx, by, path, limit); err != nil {
 				return r, err
 			}
 		}
@@ -113,29 +113,29 @@ func median(values []float64) float64 {
 	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-// ReadCommand is the first argument of this program as a process that reads a log.
+// ReadCommand is the first argument that makes this program a process that reads a log.
 const ReadCommand = "history-read"
 
-// start runs this program again to read a log, on one processor.
-func start(ctx context.Context, by reader, path string, limit int64) (r run, err error) {
+// runReader runs this program as a process that reads a log on one processor.
+func runReader(ctx context.Context, by reader, path string, limit int64) (r run, err error) {
 	self, err := os.Executable()
 	if err != nil {
-		return r, fmt.Errorf("read a log by %s: %w", by, err)
+		return r, fmt.Errorf("read a log with %s: %w", by, err)
 	}
 	cmd := exec.CommandContext(ctx, self, ReadCommand, string(by), path, strconv.FormatInt(limit, 10))
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return r, fmt.Errorf("read a log by %s: %w", by, err)
+		return r, fmt.Errorf("read a log with %s: %w", by, err)
 	}
 	if err := json.Unmarshal(out, &r); err != nil {
-		return r, fmt.Errorf("read a log by %s: its result: %w", by, err)
+		return r, fmt.Errorf("read a log with %s: decode its result: %w", by, err)
 	}
 	return r, nil
 }
 
-// Run reads a log as the arguments of ReadCommand say, and prints its events, bytes, CPU time and memory.
+// Run reads a log as the arguments of ReadCommand say, and prints events, bytes, CPU time and memory.
 func Run(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) != 3 {
 		return fmt.Errorf("%s: needs a reader, a file and a number of bytes", ReadCommand)
@@ -161,14 +161,14 @@ func Run(ctx context.Context, args []string, out io.Writer) error {
 	if r.PeakBytes, err = peakBytes(); err != nil {
 		return err
 	}
-	return json.NewEncoder(out).Encode(r) // of a pipe to the parent
+	return json.NewEncoder(out).Encode(r) // errors of the pipe to the parent need no context
 }
 
-// readEvents hands the events of a log to take.
+// readEvents passes the events of a log to take.
 func readEvents(ctx context.Context, path string, take func(eventlog.Event) error) (run, error) {
 	log, err := eventlog.Open(os.DirFS(filepath.Dir(path)), filepath.Base(path))
 	if err != nil {
-		return run{}, err // it names the file
+		return run{}, err // the error names the file
 	}
 	report, err := log.Read(ctx, take)
 	if err == nil && report.Truncated+report.Unread+report.Damaged != "" {
@@ -177,11 +177,11 @@ func readEvents(ctx context.Context, path string, take func(eventlog.Event) erro
 	return run{Events: report.Events, Bytes: report.Bytes}, err
 }
 
-// writeRows writes the rows of a log to a lake beside it, without those of tasks.
+// writeRows writes the rows of a log, except tasks, to a lake next to it.
 func writeRows(ctx context.Context, path string) (r run, err error) {
 	log, err := eventlog.Open(os.DirFS(filepath.Dir(path)), filepath.Base(path))
 	if err != nil {
-		return r, err // it names the file
+		return r, err // the error names the file
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), "lake-")
 	if err != nil {
@@ -190,26 +190,26 @@ func writeRows(ctx context.Context, path string) (r run, err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	folder, err := lake.NewFolder(dir)
 	if err != nil {
-		return r, err // it names the folder
+		return r, err // the error names the folder
 	}
-	tablesOf, err := lake.Open(ctx, folder, "")
+	opened, err := lake.Open(ctx, folder, "")
 	if err != nil {
 		return r, err // as above
 	}
-	lease, err := tablesOf.Lock(ctx, ReadCommand)
+	lease, err := opened.Lock(ctx, ReadCommand)
 	if err != nil {
 		return r, err // as above
 	}
 	defer func() { err = errors.Join(err, lease.Unlock(ctx)) }()
 	cluster := tables.Cluster{ClusterID: ReadCommand}
-	batch, err := tablesOf.Begin(tables.Attempt{Cluster: cluster, ApplicationID: "application"}, time.Unix(0, 0))
+	batch, err := opened.Begin(tables.Attempt{Cluster: cluster, ApplicationID: "application"}, time.Unix(0, 0))
 	if err != nil {
 		return r, err // as above
 	}
 	summary, err := fold.Log(ctx, log, cluster, fold.Options{}, batch)
 	if err != nil {
 		batch.Discard()
-		return r, err // it names the log
+		return r, err // the error names the log
 	}
 	if _, err := batch.Commit(ctx, summary.Final, ""); err != nil {
 		return r, err // as above
@@ -225,7 +225,7 @@ func cpuSeconds() float64 {
 	return float64(usage.Utime.Nano()+usage.Stime.Nano()) / 1e9
 }
 
-// peakBytes is the largest resident set that this process had.
+// peakBytes returns the peak resident set size of this process.
 func peakBytes() (int64, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -234,7 +234,7 @@ func peakBytes() (int64, error) {
 	for line := range strings.Lines(string(status)) {
 		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
 			kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return kib << 10, err // the kernel's own line
+			return kib << 10, err // cannot fail: the kernel writes the line
 		}
 	}
 	return 0, errors.New("read the memory of this process: no VmHWM in /proc/self/status")

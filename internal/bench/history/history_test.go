@@ -10,8 +10,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 )
 
-// A multiplied log is that of one application, whose jobs, stages, tasks and SQL
-// executions are all different.
+// A multiplied log has a single application, whose jobs, stages, tasks and SQL executions
+// all have different ids.
 func TestMultipliedLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log.zstd")
 	const size = 5_000_000
@@ -55,7 +55,7 @@ func TestMultipliedLog(t *testing.T) {
 		case *eventlog.StageCompleted:
 			once("stage", e.ID, e.Attempt)
 			for _, a := range e.Accumulators {
-				require.True(t, accumulators[a.ID], "accumulator %d of no plan", a.ID)
+				require.True(t, accumulators[a.ID], "accumulator %d is in no plan", a.ID)
 				known++
 			}
 		case *eventlog.TaskEnd:
@@ -83,6 +83,6 @@ func TestMultipliedLog(t *testing.T) {
 	other, err := readStandard(path, 2*got.Bytes)
 	require.NoError(t, err)
 	require.Equal(t, got.Bytes, other.Bytes)
-	require.Less(t, got.Events, other.Events, "some kinds are not used")
+	require.Less(t, got.Events, other.Events, "eventlog skips some kinds")
 	require.Less(t, other.Events-got.Events, other.Events/50)
 }

@@ -16,22 +16,22 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// multiplied is the log of an application that does the same again and again. Each copy
-// of its jobs has ids and times of its own.
+// multiplied is the log of an application that repeats its jobs. Each copy of the jobs has
+// its own ids and times.
 type multiplied struct {
 	begin, end [][]byte   // lines about the application and its executors
-	body       []template // of jobs and SQL executions, with their stages and tasks
+	body       []template // jobs and SQL executions, with their stages and tasks
 }
 
 // template is a line whose numbers differ from copy to copy.
 type template struct {
 	parts [][]byte // before, between and after the numbers
-	// Each number is first in the first copy, and step more in each that follows.
+	// Each number is first in the first copy, and increases by step from copy to copy.
 	first, step []int64
-	flush       bool // Spark flushes it, and ends a frame of zstd
+	flush       bool // Spark flushes after it, which ends a zstd frame
 }
 
-// series are numbers that count one thing, by the fields that have them.
+// series maps fields to the series that their numbers count, such as stage ids.
 var series = map[string]string{
 	"Job ID": "job", "Stage ID": "stage", "Stage IDs": "stage", "Parent IDs": "stage", "Task ID": "task",
 	"executionId": "sql", "rootExecutionId": "sql", "spark.sql.execution.id": "sql", "spark.sql.execution.root.id": "sql",
@@ -39,18 +39,18 @@ var series = map[string]string{
 	"Submission Time": "time", "Completion Time": "time", "Launch Time": "time", "Finish Time": "time", "time": "time", "Timestamp": "time",
 }
 
-// field is a field with a number, a list of numbers or a list of pairs.
+// field matches a field whose value is a number, a list of numbers or a list of pairs.
 var field = regexp.MustCompile(`"([A-Za-z. ]+)":("?[0-9]+"?|\[[0-9,\[\]]+\])`)
 
 var number = regexp.MustCompile(`[0-9]+`)
 
-// ofApplication are events that come once.
-var ofApplication = regexp.MustCompile(`^\{"Event":"SparkListener(LogStart|Application|Environment|Executor|BlockManager|ResourceProfile)`)
+// singleEvent matches events that belong to no job and are not repeated.
+var singleEvent = regexp.MustCompile(`^\{"Event":"SparkListener(LogStart|Application|Environment|Executor|BlockManager|ResourceProfile)`)
 
-// unflushed are events that Spark does not flush (org.apache.spark.scheduler.EventLoggingListener).
+// unflushed matches events after which Spark does not flush (org.apache.spark.scheduler.EventLoggingListener).
 var unflushed = regexp.MustCompile(`^\{"Event":"SparkListener(Task|StageSubmitted)`)
 
-// multiplyInto writes a log of a size, as zstd, from that of a folder of rolled files.
+// multiplyInto multiplies the log in a folder of rolled files to a size, and writes it as zstd.
 func multiplyInto(ctx context.Context, path, folder string, size int64) (err error) {
 	lines, err := readLines(folder)
 	if err != nil {
@@ -69,13 +69,13 @@ func multiplyInto(ctx context.Context, path, folder string, size int64) (err err
 	if err := m.write(ctx, out, size); err != nil {
 		return fmt.Errorf("multiply an event log: %w", err)
 	}
-	return out.Flush() // it names the file
+	return out.Flush() // the error names the file
 }
 
 func readLines(folder string) (lines [][]byte, err error) {
 	names, err := filepath.Glob(filepath.Join(folder, "events_*"))
 	if err != nil {
-		return nil, err // the caller says what for
+		return nil, err // the caller adds context
 	}
 	decoder, err := zstd.NewReader(nil)
 	if err != nil {
@@ -100,7 +100,7 @@ func newMultiplied(lines [][]byte) multiplied {
 	var m multiplied
 	last, firstTime := map[string]int64{}, int64(0)
 	for _, line := range lines {
-		if ofApplication.Match(line) {
+		if singleEvent.Match(line) {
 			if len(m.body) == 0 {
 				m.begin = append(m.begin, line)
 			} else {
@@ -119,7 +119,7 @@ func newMultiplied(lines [][]byte) multiplied {
 	last["time"] -= firstTime
 	i := 0
 	for _, line := range lines {
-		if ofApplication.Match(line) {
+		if singleEvent.Match(line) {
 			continue
 		}
 		t := &m.body[i]
@@ -135,7 +135,7 @@ func newMultiplied(lines [][]byte) multiplied {
 	return m
 }
 
-// eachNumber finds the numbers of a line that belong to a series.
+// eachNumber calls found for each number of a line that belongs to a series.
 func eachNumber(line []byte, found func(of string, n int64, from, to int)) {
 	for _, f := range field.FindAllSubmatchIndex(line, -1) {
 		name := string(line[f[2]:f[3]])
@@ -147,18 +147,18 @@ func eachNumber(line []byte, found func(of string, n int64, from, to int)) {
 			from, to := f[4]+digits[0], f[4]+digits[1]
 			n, err := strconv.ParseInt(string(line[from:to]), 10, 64)
 			if err != nil || name == "accumUpdates" && i%2 == 1 || of == "time" && n == 0 {
-				continue // too long, a value, or a time that was not
+				continue // too large, an accumulator's value, or no time
 			}
 			found(of, n, from, to)
 		}
 	}
 }
 
-// write writes copies until the text has a size. Spark's frames have no checksums, either.
+// write writes copies until the text has the size. The frames have no checksums, like Spark's.
 func (m multiplied) write(ctx context.Context, out io.Writer, size int64) error {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(false))
 	if err != nil {
-		return err // the caller says what for
+		return err // the caller adds context
 	}
 	var text, packed []byte
 	written := int64(0)
@@ -188,7 +188,7 @@ func (m multiplied) write(ctx context.Context, out io.Writer, size int64) error 
 	return flush()
 }
 
-// append adds the line of a copy.
+// append appends the line for a copy.
 func (t *template) append(text []byte, copies int64) []byte {
 	for i, first := range t.first {
 		text = append(text, t.parts[i]...)

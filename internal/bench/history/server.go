@@ -23,82 +23,81 @@ import (
 	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
 )
 
-// fastServer are options of a JVM that is to be fast, unlike that of a node of the local
-// cloud: both compilers, a collector that uses every processor, a heap for many
-// applications.
+// fastServer are JVM options that override the local cloud's, which save memory: all JIT
+// tiers, parallel GC, a large heap.
 var fastServer = []string{"-XX:TieredStopAtLevel=4", "-XX:-UseSerialGC", "-XX:+UseParallelGC", "-Xss4m", "-Xmn2g", "-Xmx6g"}
 
-// boundLine is what a server logs once it listens (org.apache.spark.ui.WebUI).
+// boundLine matches the line that a server logs once it listens (org.apache.spark.ui.WebUI).
 var boundLine = regexp.MustCompile(`Bound HistoryServer to \S+, and started at \S+:([0-9]+)`)
 
-// FirstAnswer is how many seconds Spark's history server takes to answer the first
-// request about the application of a log, which it has listed already. The server is new
-// and may use every processor. The answer is that about the application's jobs.
+// FirstAnswer returns how many seconds a fresh Spark history server takes to answer its
+// first request for an application's jobs, after listing the application. The server may
+// use every processor.
 func FirstAnswer(ctx context.Context, log string) (seconds float64, err error) {
 	dir, err := os.MkdirTemp(filepath.Dir(log), "history-server-")
 	if err != nil {
-		return 0, fmt.Errorf("ask a history server: %w", err)
+		return 0, fmt.Errorf("time a history server: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	if err := os.Link(log, filepath.Join(dir, filepath.Base(log))); err != nil {
-		return 0, fmt.Errorf("ask a history server: %w", err)
+		return 0, fmt.Errorf("time a history server: %w", err)
 	}
 	server, err := startServer(ctx, dir)
 	if err != nil {
-		return 0, fmt.Errorf("ask a history server: %w", err)
+		return 0, fmt.Errorf("time a history server: %w", err)
 	}
 	defer server.stop()
 	address, err := server.address(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("ask a history server: %w", err)
+		return 0, fmt.Errorf("time a history server: %w", err)
 	}
 	application, err := listedApplication(ctx, address)
 	if err != nil {
-		return 0, fmt.Errorf("ask a history server: %w", err)
+		return 0, fmt.Errorf("time a history server: %w", err)
 	}
 	began := time.Now()
 	if err := download(ctx, address+"/api/v1/applications/"+application+"/"+string(history.Jobs)); err != nil {
-		return 0, fmt.Errorf("ask a history server: %w", err)
+		return 0, fmt.Errorf("time a history server: %w", err)
 	}
 	return time.Since(began).Seconds(), nil
 }
 
-// server is a history server. What it prints is in a file.
+// server is a history server. Its output goes to a file.
 type server struct {
 	cmd    *exec.Cmd
 	output string
 	exited chan struct{}
 }
 
-// startServer starts a history server over a folder of logs.
+// startServer starts a history server for a folder of logs.
 func startServer(ctx context.Context, logs string) (*server, error) {
 	tree, err := applications.Fetch(ctx, nil)
 	if err != nil {
-		return nil, err // it says what it fetches
+		return nil, err // the error says what is fetched
 	}
 	java, err := doctor.JDK()
 	if err != nil {
-		return nil, err // it says what it looks for
+		return nil, err // the error says what is missing
 	}
 	argv := hadoop.HistoryServerCommand(java, filepath.Join(tree, "spark"), map[string]string{
 		"spark.history.fs.logDirectory": (&url.URL{Scheme: "file", Path: logs}).String(),
-		"spark.history.ui.port":         "0", // any
+		"spark.history.ui.port":         "0", // any free port
 	})
 	argv = slices.Insert(argv, slices.Index(argv, "-cp"), fastServer...)
 	s := &server{cmd: exec.Command(argv[0], argv[1:]...), output: logs + ".log", exited: make(chan struct{})}
 	output, err := os.Create(s.output)
 	if err != nil {
-		return nil, fmt.Errorf("start it: %w", err)
+		return nil, fmt.Errorf("start the process: %w", err)
 	}
-	defer output.Close() // the process has its own
+	defer output.Close() // the child has its own descriptor
 	s.cmd.Env = []string{"SPARK_LOCAL_IP=" + platform.Loopback, "PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8"}
 	s.cmd.Stdout, s.cmd.Stderr = output, output
 	if err := s.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start it: %w", err)
+		return nil, fmt.Errorf("start the process: %w", err)
 	}
 	go func() {
 		defer close(s.exited)
-		_ = s.cmd.Wait() // its exit is an error wherever it is noticed
+		_ = s.cmd.Wait() // address reports an early exit
 	}()
 	return s, nil
 }
@@ -114,7 +113,7 @@ func (s *server) address(ctx context.Context) (address string, err error) {
 	err = poll.Until(ctx, poll.Options{Interval: 100 * time.Millisecond, Timeout: time.Minute}, func(context.Context) error {
 		text, err := os.ReadFile(s.output)
 		if err != nil {
-			return poll.Permanent(fmt.Errorf("read what it prints: %w", err))
+			return poll.Permanent(fmt.Errorf("read its output: %w", err))
 		}
 		if parts := boundLine.FindSubmatch(text); parts != nil {
 			address = "http://" + platform.Loopback + ":" + string(parts[1])
@@ -124,37 +123,43 @@ func (s *server) address(ctx context.Context) (address string, err error) {
 		case <-s.exited:
 			return poll.Permanent(fmt.Errorf("it exited: %s: %s", s.cmd.ProcessState, strings.TrimSpace(string(text))))
 		default:
-			return errors.New("it does not listen yet")
+			return errors.New("not listening yet")
 		}
 	})
-	return address, err
+	if err != nil {
+		return "", fmt.Errorf("wait until it listens: %w", err)
+	}
+	return address, nil
 }
 
 // listedApplication waits until the server lists its application.
 func listedApplication(ctx context.Context, address string) (id string, err error) {
 	client, err := history.Open(address, history.Options{})
 	if err != nil {
-		return "", err // it names the address
+		return "", err // the error names the address
 	}
 	err = poll.Until(ctx, poll.Options{Interval: 200 * time.Millisecond, Timeout: 15 * time.Minute}, func(ctx context.Context) error {
 		listed, err := client.Applications(ctx)
 		if err != nil {
-			return err // it says what was asked
+			return err // the error names the request
 		}
 		if len(listed) == 0 {
-			return errors.New("it lists no application yet")
+			return errors.New("no application listed yet")
 		}
 		id = listed[0].ID
 		return nil
 	})
-	return id, err
+	if err != nil {
+		return "", fmt.Errorf("wait until it lists the application: %w", err)
+	}
+	return id, nil
 }
 
-// download reads an answer to its end.
+// download reads a response to its end and discards it.
 func download(ctx context.Context, address string) (err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return err // it names the address
+		return err // the error names the address
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {

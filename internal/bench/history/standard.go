@@ -12,8 +12,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// What encoding/json decodes: as many fields as package eventlog does, without a word
-// about the rest of a line.
+// The structs that encoding/json decodes. They have the fields that package eventlog reads,
+// and nothing for the rest of a line.
 type (
 	taskInfo struct {
 		ID            int64 `json:"Task ID"`
@@ -136,7 +136,7 @@ type (
 	}
 )
 
-// typeOf returns what a line is decoded into.
+// typeOf returns a pointer to the struct into which a line is decoded.
 func typeOf(line []byte) any {
 	rest := bytes.TrimPrefix(line, []byte(`{"Event":"SparkListener`))
 	switch {
@@ -152,8 +152,8 @@ func typeOf(line []byte) any {
 	return &struct{ Timestamp int64 }{}
 }
 
-// readStandard decodes the lines of a log by encoding/json, until it has read limit
-// bytes of text.
+// readStandard decodes the lines of a log with encoding/json, until it has read limit bytes
+// of text.
 func readStandard(path string, limit int64) (r run, err error) {
 	file, err := os.Open(path)
 	if err != nil {
