@@ -210,7 +210,8 @@ func TestLimitOfApplications(t *testing.T) {
 	o.MaxApplications = 2
 	first, _ := runOnce(t, o)
 	require.Equal(t, 2, first.ApplicationsRead)
-	require.Equal(t, []run.Incomplete{{Cluster: "team-a", Reason: "only 2 of 5 applications read: limited by max_applications"}}, first.Incomplete)
+	limited := run.Incomplete{Cluster: "team-a", Reason: "only 2 of 5 applications read: limited by max_applications"}
+	require.Equal(t, []run.Incomplete{limited}, first.Incomplete)
 	require.Equal(t, run.ExitIncomplete, first.ExitCode())
 	second, _ := runOnce(t, o)
 	require.Equal(t, "only 2 of 3 applications read: limited by max_applications", second.Incomplete[0].Reason)
