@@ -41,7 +41,7 @@ func overdueRuns() panel.Panel {
 		Description: panel.Description{
 			Shows: "Full run intervals since the profiler's last successful run.",
 			Bad:   "Two or more: runs fail, hang, or take longer than their interval, or the profiler is down.",
-			Next:  "Compare with \"Duration of a run\", then read the log of workload profiler: kubectl logs on the control node.",
+			Next:  "Compare with \"Duration of a run\", then read the log of the workload profiler with kubectl on the control node.",
 		},
 	}, daemon("floor(("+sinceSuccess()+") / max(last_over_time("+serve.MetricInterval+"[$__range])))", "overdue").Instant())
 }
