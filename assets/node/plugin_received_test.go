@@ -95,7 +95,8 @@ type received struct {
 
 func receiveTelemetry(t *testing.T) *received {
 	t.Helper()
-	r := &received{metrics: map[string]float64{}, series: map[string]map[string]int{}}
+	r := &received{}
+	r.reset()
 	serveTelemetry(t, func(_ http.ResponseWriter, request *http.Request) {
 		body, err := io.ReadAll(request.Body)
 		if err != nil {
@@ -108,6 +109,20 @@ func receiveTelemetry(t *testing.T) *received {
 		r.add(message)
 	})
 	return r
+}
+
+// reset forgets what has arrived.
+func (r *received) reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.spans, r.metrics, r.series, r.traced = nil, map[string]float64{}, map[string]map[string]int{}, 0
+}
+
+// final reports whether the driver's last metrics have arrived.
+func (r *received) final() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.metrics["driver spark.application.ended"] == 1
 }
 
 func (r *received) add(message otlp) {

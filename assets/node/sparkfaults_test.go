@@ -53,7 +53,7 @@ func TestFailingCollectorDoesNotAffectAJob(t *testing.T) {
 		{"refusing", "1 left", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }},
 		{"dying with contexts stopped", "2", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
 	}
-	const turns, bar = 3, 2 * time.Second
+	const turns, bar = 6, 2 * time.Second // the launcher waits almost as long for a server that hangs
 	late := true
 	for i := 0; late && i < turns; i++ {
 		late = false
