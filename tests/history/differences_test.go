@@ -38,12 +38,12 @@ func differ(any, any) bool { return true }
 func documented() []documentedDifference {
 	return []documentedDifference{
 		{field: "applications.core_ms",
-			reason: "Of an application without an end, the API does not report until when its executors worked: null.",
+			reason:  "Of an application without an end, the API does not report until when its executors worked: null.",
 			allowed: onlyLogs},
 		{field: "applications.last_event_time", reason: "The API reports no event times: null.",
 			allowed: onlyLogs},
 		{field: "executors.total_duration",
-			reason: "Of the driver of an application without an end, the API reports a time that keeps growing: 0.",
+			reason:  "Of the driver of an application without an end, the API reports a time that keeps growing: 0.",
 			allowed: func(_, api any) bool { return api == int64(0) }},
 		{field: "jobs.failure_reason", reason: "The API does not report why a job failed; its stages have their reasons: null.",
 			allowed: onlyLogs},
