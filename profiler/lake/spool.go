@@ -16,16 +16,19 @@ const spoolMemory = 1 << 20
 // spool is a file that is written once and then read: in memory while it is small, else
 // on disk but unlinked, so that a killed process leaves nothing behind.
 type spool struct {
+	limit  int64 // bytes, up to which it is in memory
 	memory bytes.Buffer
 	file   *os.File
 	hash   hash.Hash
 	size   int64
 }
 
-func newSpool() *spool { return &spool{hash: sha256.New()} }
+func newSpool() *spool { return newSpoolOf(spoolMemory) }
+
+func newSpoolOf(limit int64) *spool { return &spool{limit: limit, hash: sha256.New()} }
 
 func (s *spool) Write(p []byte) (int, error) {
-	if s.file == nil && s.size+int64(len(p)) > spoolMemory {
+	if s.file == nil && s.size+int64(len(p)) > s.limit {
 		file, err := unnamedFile()
 		if err != nil {
 			return 0, err

@@ -18,7 +18,7 @@ import (
 // megabytes. Other sizes yield other bytes for the same rows.
 const (
 	rowGroupBytes = 32 << 20 // encoded and compressed
-	runBytes      = 8 << 20  // of rows sorted in memory
+	runBytes      = 4 << 20  // of rows sorted in memory
 	pageBytes     = 256 << 10
 	runPageBytes  = 16 << 10 // a merge holds a page of each column of each run
 )
@@ -180,7 +180,7 @@ func (w *typed[T]) cut() error {
 // spill writes the buffer to disk as a sorted run.
 func (w *typed[T]) spill() error {
 	w.sort()
-	run := newSpool()
+	run := newSpoolOf(0) // many are kept until the end
 	w.runs = append(w.runs, run)
 	out := w.newParquet(run, runPageBytes)
 	err := w.copyTo(out, []parquet.RowGroup{w.buffer}, func() error { return nil })
@@ -199,6 +199,8 @@ func (w *typed[T]) finish() (*spool, int64, error) {
 	if w.buffer != nil {
 		w.out = w.newParquet(w.end, pageBytes)
 		err = w.merge()
+		w.closeRuns()
+		w.buffer = nil // of memory that the tables after this one need
 	}
 	if err == nil {
 		err = w.out.Flush()
@@ -256,10 +258,15 @@ func (w *typed[T]) copyTo(out *parquet.GenericWriter[T], groups []parquet.RowGro
 	return nil
 }
 
-func (w *typed[T]) close() {
+func (w *typed[T]) closeRuns() {
 	for _, run := range w.runs {
 		run.close()
 	}
+	w.runs = nil
+}
+
+func (w *typed[T]) close() {
+	w.closeRuns()
 	if w.file != nil {
 		w.file.close()
 	}

@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"time"
 
+	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
@@ -116,14 +118,26 @@ func median(values []float64) float64 {
 // ReadCommand is the first argument that makes this program a process that reads a log.
 const ReadCommand = "history-read"
 
-// runReader runs this program as a process that reads a log on one processor.
+// runReader runs this program as a process that reads a log on one processor, with the
+// environment of the workload: it limits the heap.
 func runReader(ctx context.Context, by reader, path string, limit int64) (r run, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return r, fmt.Errorf("read a log with %s: %w", by, err)
 	}
+	record, err := platform.Workloads().Get(platform.WorkloadProfiler)
+	if err != nil {
+		return r, err // the error names the workload
+	}
+	workload, err := workloadconfig.Profiler(record, workloadconfig.Settings{})
+	if err != nil {
+		return r, fmt.Errorf("configure a reader of logs: %w", err)
+	}
 	cmd := exec.CommandContext(ctx, self, ReadCommand, string(by), path, strconv.FormatInt(limit, 10))
 	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	for name, value := range workload.Env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
