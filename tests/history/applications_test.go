@@ -67,20 +67,20 @@ var theRun = sync.OnceValues(func() (*run, error) {
 	if err := r.prepare(); err != nil {
 		return nil, err
 	}
-	done, next := make(chan error), make(chan application)
-	for range 2 { // at one time: the machine has other work
+	// Applications with executors run one after the other, beside the rest: each has a
+	// standalone master of its own, which makes the application's id of the second.
+	queues := map[bool][]application{}
+	for _, a := range all() {
+		queues[a.master == twoExecutors] = append(queues[a.master == twoExecutors], a)
+	}
+	done := make(chan error)
+	for _, queue := range queues {
 		go func() {
-			for a := range next {
+			for _, a := range queue {
 				done <- r.submit(a)
 			}
 		}()
 	}
-	go func() {
-		defer close(next)
-		for _, a := range all() {
-			next <- a
-		}
-	}()
 	for range all() {
 		if e := <-done; e != nil && err == nil {
 			err = e
@@ -153,8 +153,11 @@ func (r *run) everyLog(folder string) error {
 		return err
 	}
 	logs, err := filepath.Glob(filepath.Join(r.events, "app-*"))
-	if err != nil || len(logs) != 2 {
-		return fmt.Errorf("logs of two applications on executors: %v, %w", logs, err)
+	if err != nil {
+		return err
+	}
+	if len(logs) != 2 {
+		return fmt.Errorf("logs of two applications on executors: found %v", logs)
 	}
 	names := regexp.MustCompile(`"App Name":"[^"]*"`)
 	for i, log := range logs {
