@@ -122,6 +122,9 @@ func (r *runner) due(ctx context.Context, c *reading) (due []source.Application)
 			current[i], failed[i] = r.current(ctx, a.ID, r.applicationFingerprint(c.cluster, a))
 		}
 	})
+	if ctx.Err() != nil {
+		return nil // an interrupted read of the lake is no fault of an application
+	}
 	for i, a := range all {
 		switch {
 		case a.Err != nil:

@@ -25,6 +25,7 @@ type countingStore struct {
 	lake.Store
 	mu     sync.Mutex
 	counts map[string]int
+	onRow  func() // called before a row of an application is read; may be nil
 }
 
 func (s *countingStore) count(what string) {
@@ -35,6 +36,12 @@ func (s *countingStore) count(what string) {
 
 func (s *countingStore) Get(ctx context.Context, key string) (io.ReadCloser, error) {
 	s.count(path.Dir(key))
+	if s.onRow != nil && strings.HasPrefix(key, "applications/") {
+		s.onRow()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err // as S3 does
+	}
 	return s.Store.Get(ctx, key)
 }
 
@@ -71,11 +78,17 @@ func addLog(t *testing.T, dir string, n int) {
 // runLogs reads a folder of logs into a lake, and returns the requests of the store.
 func runLogs(t *testing.T, logs, out string) (Summary, map[string]int, error) {
 	t.Helper()
+	return runLogsUntil(t.Context(), t, nil, logs, out)
+}
+
+// runLogsUntil is runLogs with a context that onRow may end.
+func runLogsUntil(ctx context.Context, t *testing.T, onRow func(), logs, out string) (Summary, map[string]int, error) {
+	t.Helper()
 	from, err := source.NewLogs(t.Context(), aws.Config{}, logs, "team-a")
 	require.NoError(t, err)
 	folder, err := lake.NewFolder(out)
 	require.NoError(t, err)
-	s := &countingStore{Store: folder, counts: map[string]int{}}
+	s := &countingStore{Store: folder, counts: map[string]int{}, onRow: onRow}
 	kept, err := lake.Open(t.Context(), s, "")
 	require.NoError(t, err)
 	lease, err := kept.Lock(t.Context(), "test")
@@ -83,7 +96,7 @@ func runLogs(t *testing.T, logs, out string) (Summary, map[string]int, error) {
 	r := &runner{
 		o: Options{BatchSize: 1, ClusterThreads: 1, AppThreads: 2}, source: from, lake: kept, progress: silent{},
 	}
-	err = r.run(t.Context())
+	err = r.run(ctx)
 	require.NoError(t, lease.Unlock(t.Context()))
 	require.NoError(t, folder.Close())
 	return r.summary, s.counts, err
@@ -172,4 +185,20 @@ func TestUnreadableRow(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, summary.Incomplete)
 	require.EqualValues(t, 2, clusterRow(t, out).ReadApplications)
+}
+
+// A run that is interrupted while it reads the lake blames no application.
+func TestInterruptedWhileReadingTheLake(t *testing.T) {
+	logs, out := t.TempDir(), t.TempDir()
+	addLog(t, logs, 1)
+	_, _, err := runLogs(t, logs, out)
+	require.NoError(t, err)
+	addLog(t, logs, 2)
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	summary, _, err := runLogsUntil(ctx, t, interrupt, logs, out)
+	require.NoError(t, err)
+	require.ErrorIs(t, ctx.Err(), context.Canceled, "it was interrupted")
+	require.Zero(t, summary.ApplicationsFailed)
+	require.Empty(t, summary.Incomplete)
 }
