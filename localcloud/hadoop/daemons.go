@@ -2,6 +2,7 @@ package hadoop
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -134,6 +135,10 @@ func Command(class string, args ...string) []string {
 		"-cp", platform.EMRHadoopConfDir + ":" + daemonJars, class,
 	}, args...)
 }
+
+// HistoryServerBound matches the line that a history server logs once it listens
+// (org.apache.spark.ui.WebUI.bind). Its group is the port.
+var HistoryServerBound = regexp.MustCompile(`Bound HistoryServer to \S+, and started at \S+:([0-9]+)`)
 
 // HistoryServerCommand returns the command line of a history server outside a node.
 // java is a JAVA_HOME, spark a SPARK_HOME; properties are Spark's.

@@ -39,9 +39,6 @@ const (
 	maxTailBytes = 2000
 )
 
-// boundLine matches the line that a server logs once it listens (WebUI.bind).
-var boundLine = regexp.MustCompile(`Bound HistoryServer to \S+, and started at \S+:([0-9]+)`)
-
 // startHistoryServer starts a server on a cluster's event logs and returns it once it lists
 // all their applications.
 func (s *Service) startHistoryServer(ctx context.Context, clusterID string) (*historyServer, error) {
@@ -110,7 +107,7 @@ func copyOutput(from io.Reader, to io.Writer, port chan<- string) {
 	for {
 		line, err := lines.ReadString('\n')
 		_, _ = io.WriteString(to, line)
-		if parts := boundLine.FindStringSubmatch(line); parts != nil {
+		if parts := hadoop.HistoryServerBound.FindStringSubmatch(line); parts != nil {
 			select {
 			case port <- parts[1]:
 			default:

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -26,9 +25,6 @@ import (
 // fastServer are JVM options that override the local cloud's, which save memory: all JIT
 // tiers, parallel GC, a large heap.
 var fastServer = []string{"-XX:TieredStopAtLevel=4", "-XX:-UseSerialGC", "-XX:+UseParallelGC", "-Xss4m", "-Xmn2g", "-Xmx6g"}
-
-// boundLine matches the line that a server logs once it listens (org.apache.spark.ui.WebUI).
-var boundLine = regexp.MustCompile(`Bound HistoryServer to \S+, and started at \S+:([0-9]+)`)
 
 // FirstAnswer returns how many seconds a fresh Spark history server takes to answer its
 // first request for an application's jobs, after listing the application. The server may
@@ -115,7 +111,7 @@ func (s *server) address(ctx context.Context) (address string, err error) {
 		if err != nil {
 			return poll.Permanent(fmt.Errorf("read its output: %w", err))
 		}
-		if parts := boundLine.FindSubmatch(text); parts != nil {
+		if parts := hadoop.HistoryServerBound.FindSubmatch(text); parts != nil {
 			address = "http://" + platform.Loopback + ":" + string(parts[1])
 			return nil
 		}
