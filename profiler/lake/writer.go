@@ -200,7 +200,7 @@ func (w *typed[T]) finish() (*spool, int64, error) {
 		w.out = w.newParquet(w.end, pageBytes)
 		err = w.merge()
 		w.closeRuns()
-		w.buffer = nil // of memory that the tables after this one need
+		w.buffer = nil // free it before the next table is merged
 	}
 	if err == nil {
 		err = w.out.Flush()
