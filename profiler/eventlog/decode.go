@@ -34,28 +34,43 @@ func (e *typeError) Error() string {
 // decoder turns lines into events. It uses the memory of an event again for the next.
 type decoder struct {
 	skimmer
-	words words
 	lexer jlexer.Lexer
 
 	taskStart struct {
 		wire  taskStart
+		shape *shape // bound to wire
 		event TaskStart
 	}
 	taskEnd struct {
 		wire    taskEnd
+		shape   *shape // bound to wire
 		event   TaskEnd
 		metrics TaskMetrics
 		peaks   ExecutorMetrics
 	}
 }
 
-func newDecoder() *decoder { return &decoder{words: words{}} }
+func newDecoder() *decoder {
+	d := &decoder{skimmer: skimmer{words: words{}}}
+	d.taskStart.shape = bind(kinds()[taskStartEvent].shape, reflect.ValueOf(&d.taskStart.wire).Elem())
+	d.taskEnd.shape = bind(kinds()[taskEndEvent].shape, reflect.ValueOf(&d.taskEnd.wire).Elem())
+	return d
+}
+
+// Events of tasks are read by the decoder's own shapes.
+const (
+	taskStartEvent = "SparkListenerTaskStart"
+	taskEndEvent   = "SparkListenerTaskEnd"
+)
 
 // eventKind is how events of a name are read.
 type eventKind struct {
 	name   string
 	shape  *shape
 	decode func(d *decoder, line []byte) (Event, error)
+	// bound returns the decoder's own shape, and clears what it is bound to; nil if there
+	// is none.
+	bound func(d *decoder) *shape
 }
 
 // wire is what an event is decoded into.
@@ -73,15 +88,15 @@ func kindOf[T any, P wire[T]](s shapes, name string) *eventKind {
 			return nil, err
 		}
 		return parsed.event(d), nil
-	}}
+	}, nil}
 }
 
 // kinds are the events that are read, by name, without coreEvents.
 var kinds = sync.OnceValue(func() map[string]*eventKind {
 	s, all := shapes{}, map[string]*eventKind{}
 	for _, k := range []*eventKind{
-		{"SparkListenerTaskStart", s.of(reflect.TypeFor[taskStart](), maxText), (*decoder).decodeTaskStart},
-		{"SparkListenerTaskEnd", s.of(reflect.TypeFor[taskEnd](), maxText), (*decoder).decodeTaskEnd},
+		{taskStartEvent, s.of(reflect.TypeFor[taskStart](), maxText), (*decoder).decodeTaskStart, (*decoder).beginTaskStart},
+		{taskEndEvent, s.of(reflect.TypeFor[taskEnd](), maxText), (*decoder).decodeTaskEnd, (*decoder).beginTaskEnd},
 		kindOf[stageSubmitted](s, "SparkListenerStageSubmitted"),
 		kindOf[stageCompleted](s, "SparkListenerStageCompleted"),
 		kindOf[stageExecutorMetrics](s, "SparkListenerStageExecutorMetrics"),
@@ -132,7 +147,11 @@ func (d *decoder) decode() (Event, error) {
 		}
 		return nil, nil // no event is no error
 	}
-	line, ok := d.skim(kind.shape)
+	of := kind.shape
+	if kind.bound != nil {
+		of = kind.bound(d)
+	}
+	line, ok := d.skim(of)
 	if !ok {
 		return nil, errLine
 	}
@@ -181,24 +200,38 @@ var nameShape = sync.OnceValue(func() *shape {
 })
 
 func (d *decoder) unmarshal(line []byte, into easyjson.Unmarshaler) error {
+	if string(line) == emptyObject {
+		return nil
+	}
 	d.lexer = jlexer.Lexer{Data: line}
 	into.UnmarshalEasyJSON(&d.lexer)
 	return d.lexer.Error()
 }
 
+// emptyObject is all that is left of a line whose values have been stored.
+const emptyObject = "{}"
+
+func (d *decoder) beginTaskStart() *shape {
+	d.taskStart.wire = taskStart{}
+	return d.taskStart.shape
+}
+
 func (d *decoder) decodeTaskStart(line []byte) (Event, error) {
 	t := &d.taskStart
-	t.wire = taskStart{}
 	if err := d.unmarshal(line, &t.wire); err != nil {
 		return nil, err
 	}
-	t.wire.task(d, &t.event.Task)
+	t.wire.task(&t.event.Task)
 	return &t.event, nil
+}
+
+func (d *decoder) beginTaskEnd() *shape {
+	d.taskEnd.wire = taskEnd{}
+	return d.taskEnd.shape
 }
 
 func (d *decoder) decodeTaskEnd(line []byte) (Event, error) {
 	t := &d.taskEnd
-	t.wire = taskEnd{}
 	if err := d.unmarshal(line, &t.wire); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package eventlog
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -16,6 +17,7 @@ type shape struct {
 	element  *shape       // of an array's elements, of a map's values
 	members  []member     // in the order of the type's fields
 	slots    [slots]uint8 // hash of a name → index in members + 1
+	targets
 }
 
 const slots = 64
@@ -88,11 +90,8 @@ func (s shapes) object(t reflect.Type) *shape {
 	}
 	object := &shape{kind: kindObject}
 	s[t] = object
-	for _, field := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "" {
-			continue // embedded: its fields follow
-		}
+	for _, field := range memberFields(t) {
+		name := memberTag(field)
 		object.members = append(object.members, member{name, `"` + name + `":`, s.of(field.Type, maxText)})
 	}
 	for i, m := range object.members {
@@ -103,6 +102,17 @@ func (s shapes) object(t reflect.Type) *shape {
 		object.slots[slot] = uint8(i + 1)
 	}
 	return object
+}
+
+// memberFields returns the fields of a struct that are members of an object. Those that
+// are embedded are none: their fields follow.
+func memberFields(t reflect.Type) []reflect.StructField {
+	return slices.DeleteFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return memberTag(f) == "" })
+}
+
+func memberTag(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
 }
 
 // index returns the place of a member among members; -1 if it is skipped.

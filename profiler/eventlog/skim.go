@@ -16,6 +16,7 @@ const (
 // whatever the line's length. Only decoding shows whether the values are as expected.
 type skimmer struct {
 	*input
+	words    words
 	out      []byte
 	name     []byte // of a member that is spread over pieces
 	depth    int
@@ -72,11 +73,15 @@ func (s *skimmer) object(of *shape) (is found, ok bool) {
 		case c != '"':
 			return nothing, false
 		}
+		m := s.expected(of, &next)
+		if m != nil && s.store(m.shape) {
+			continue
+		}
 		mark := len(s.out)
 		if !empty {
 			s.out = append(s.out, ',')
 		}
-		is, ok := s.memberShape(of, &next)
+		is, ok := s.memberShape(of, m, &next)
 		if !ok {
 			return nothing, false
 		}
@@ -92,19 +97,30 @@ func (s *skimmer) object(of *shape) (is found, ok bool) {
 	}
 }
 
+// expected takes the name of a member, and its colon, if it is the one whose place in the
+// shape is next; nil if it is another. Spark writes members in one order, which is that
+// of the fields of the types here: most names cost one comparison.
+func (s *skimmer) expected(of *shape, next *int) *member {
+	if *next >= len(of.members) {
+		return nil
+	}
+	m := &of.members[*next]
+	size := len(m.quoted)
+	if len(s.piece)-s.at <= size || string(s.piece[s.at:s.at+size]) != m.quoted {
+		return nil
+	}
+	s.at += size
+	*next++
+	return m
+}
+
 // memberShape copies the name of a member and its colon, unless it is skipped: its shape
-// is then nil. next is the place in the shape of the member that is expected, and then
-// that of the one after. Spark writes members in one order, which is that of the fields
-// of the types here: a name that is as expected costs one comparison.
-func (s *skimmer) memberShape(of *shape, next *int) (is *shape, ok bool) {
-	if i := *next; i < len(of.members) {
-		m := &of.members[i]
-		if size := len(m.quoted); len(s.piece)-s.at > size && string(s.piece[s.at:s.at+size]) == m.quoted {
-			s.out = append(s.out, m.quoted...)
-			s.at += size
-			*next++
-			return m.shape, true
-		}
+// is then nil. m is the member if it was expected; next becomes the place of the one
+// after.
+func (s *skimmer) memberShape(of *shape, m *member, next *int) (is *shape, ok bool) {
+	if m != nil {
+		s.out = append(s.out, m.quoted...)
+		return m.shape, true
 	}
 	name, ok := s.memberName()
 	if !ok {
@@ -199,6 +215,9 @@ func (s *skimmer) nested(of *shape, c byte) (is found, ok bool) {
 	defer func() { s.depth-- }()
 	switch {
 	case c == '{' && (of.kind == kindObject || of.kind == kindMap):
+		if of.begin != nil {
+			of.begin()
+		}
 		return s.object(of)
 	case c == '[' && of.kind == kindArray:
 		return s.array(of)
@@ -269,6 +288,8 @@ func (s *skimmer) literal(of *shape) (is found, ok bool) {
 		return nothing, false
 	case string(word) == "null":
 		return nothing, true
+	case s.storeCopied(of, from):
+		return nothing, true
 	case of.kind == kindInteger && !isInteger(word):
 		return nothing, true
 	case of.kind == kindNumber:
@@ -299,8 +320,12 @@ func (s *skimmer) string(of *shape) (is found, ok bool) {
 	if of.kind == kindText {
 		limit = of.max
 	}
+	from := len(s.out)
 	s.out = append(s.out, '"')
 	size, ok := s.text(limit)
 	s.out = append(s.out, '"')
+	if ok && s.storeCopied(of, from) {
+		return nothing, true
+	}
 	return zeroIf(size == 0 && of.kind == kindText), ok
 }

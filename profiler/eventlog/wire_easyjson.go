@@ -87,18 +87,18 @@ func (v *taskStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
 	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog(l, v)
 }
 func easyjsonF4688553Decode(in *jlexer.Lexer, out *struct {
-	ID            int64  `json:"Task ID"`
-	Index         int64  `json:"Index"`
-	Attempt       int64  `json:"Attempt"`
-	Launched      int64  `json:"Launch Time"`
-	Executor      string `json:"Executor ID,nocopy"`
-	Host          string `json:"Host,nocopy"`
-	Locality      string `json:"Locality,nocopy"`
-	Speculative   bool   `json:"Speculative"`
-	GettingResult int64  `json:"Getting Result Time"`
-	Finished      int64  `json:"Finish Time"`
-	Failed        bool   `json:"Failed"`
-	Killed        bool   `json:"Killed"`
+	ID            int64 `json:"Task ID"`
+	Index         int64 `json:"Index"`
+	Attempt       int64 `json:"Attempt"`
+	Launched      int64 `json:"Launch Time"`
+	Executor      word  `json:"Executor ID"`
+	Host          word  `json:"Host"`
+	Locality      word  `json:"Locality"`
+	Speculative   bool  `json:"Speculative"`
+	GettingResult int64 `json:"Getting Result Time"`
+	Finished      int64 `json:"Finish Time"`
+	Failed        bool  `json:"Failed"`
+	Killed        bool  `json:"Killed"`
 }) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
@@ -141,19 +141,19 @@ func easyjsonF4688553Decode(in *jlexer.Lexer, out *struct {
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Executor = string(in.UnsafeString())
+				out.Executor = word(in.String())
 			}
 		case "Host":
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Host = string(in.UnsafeString())
+				out.Host = word(in.String())
 			}
 		case "Locality":
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Locality = string(in.UnsafeString())
+				out.Locality = word(in.String())
 			}
 		case "Speculative":
 			if in.IsNull() {
@@ -196,18 +196,18 @@ func easyjsonF4688553Decode(in *jlexer.Lexer, out *struct {
 	}
 }
 func easyjsonF4688553Encode(out *jwriter.Writer, in struct {
-	ID            int64  `json:"Task ID"`
-	Index         int64  `json:"Index"`
-	Attempt       int64  `json:"Attempt"`
-	Launched      int64  `json:"Launch Time"`
-	Executor      string `json:"Executor ID,nocopy"`
-	Host          string `json:"Host,nocopy"`
-	Locality      string `json:"Locality,nocopy"`
-	Speculative   bool   `json:"Speculative"`
-	GettingResult int64  `json:"Getting Result Time"`
-	Finished      int64  `json:"Finish Time"`
-	Failed        bool   `json:"Failed"`
-	Killed        bool   `json:"Killed"`
+	ID            int64 `json:"Task ID"`
+	Index         int64 `json:"Index"`
+	Attempt       int64 `json:"Attempt"`
+	Launched      int64 `json:"Launch Time"`
+	Executor      word  `json:"Executor ID"`
+	Host          word  `json:"Host"`
+	Locality      word  `json:"Locality"`
+	Speculative   bool  `json:"Speculative"`
+	GettingResult int64 `json:"Getting Result Time"`
+	Finished      int64 `json:"Finish Time"`
+	Failed        bool  `json:"Failed"`
+	Killed        bool  `json:"Killed"`
 }) {
 	out.RawByte('{')
 	first := true
@@ -292,7 +292,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Type = string(in.UnsafeString())
+				out.Type = word(in.String())
 			}
 		case "Task End Reason":
 			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog2(in, &out.Reason)
@@ -1035,7 +1035,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Reason = string(in.UnsafeString())
+				out.Reason = word(in.String())
 			}
 		case "Class Name":
 			if in.IsNull() {

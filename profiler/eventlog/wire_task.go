@@ -2,7 +2,6 @@ package eventlog
 
 import (
 	"fmt"
-	"strings"
 )
 
 // Fields are in the order in which Spark writes them (org.apache.spark.util.JsonProtocol):
@@ -11,27 +10,27 @@ type taskEvent struct {
 	Stage   int64 `json:"Stage ID"`
 	Attempt int64 `json:"Stage Attempt ID"`
 	Info    struct {
-		ID            int64  `json:"Task ID"`
-		Index         int64  `json:"Index"`
-		Attempt       int64  `json:"Attempt"`
-		Launched      int64  `json:"Launch Time"`
-		Executor      string `json:"Executor ID,nocopy"` //nolint:staticcheck // an option of easyjson: the text is valid until the next event
-		Host          string `json:"Host,nocopy"`        //nolint:staticcheck // an option of easyjson: the text is valid until the next event
-		Locality      string `json:"Locality,nocopy"`    //nolint:staticcheck // an option of easyjson: the text is valid until the next event
-		Speculative   bool   `json:"Speculative"`
-		GettingResult int64  `json:"Getting Result Time"`
-		Finished      int64  `json:"Finish Time"`
-		Failed        bool   `json:"Failed"`
-		Killed        bool   `json:"Killed"`
+		ID            int64 `json:"Task ID"`
+		Index         int64 `json:"Index"`
+		Attempt       int64 `json:"Attempt"`
+		Launched      int64 `json:"Launch Time"`
+		Executor      word  `json:"Executor ID"`
+		Host          word  `json:"Host"`
+		Locality      word  `json:"Locality"`
+		Speculative   bool  `json:"Speculative"`
+		GettingResult int64 `json:"Getting Result Time"`
+		Finished      int64 `json:"Finish Time"`
+		Failed        bool  `json:"Failed"`
+		Killed        bool  `json:"Killed"`
 	} `json:"Task Info"`
 }
 
-func (j *taskEvent) task(d *decoder, into *Task) {
+func (j *taskEvent) task(into *Task) {
 	i := &j.Info
 	*into = Task{
 		ID: i.ID, StageID: j.Stage, StageAttempt: j.Attempt, Index: i.Index, Attempt: i.Attempt,
 		Launched: i.Launched, Finished: i.Finished, GettingResult: i.GettingResult,
-		Executor: d.words.of(i.Executor), Host: d.words.of(i.Host), Locality: d.words.of(i.Locality),
+		Executor: string(i.Executor), Host: string(i.Host), Locality: string(i.Locality),
 		Speculative: i.Speculative, Failed: i.Failed, Killed: i.Killed,
 	}
 }
@@ -42,7 +41,7 @@ type taskStart struct{ taskEvent }
 //easyjson:json
 type taskEnd struct {
 	taskEvent
-	Type    string           `json:"Task Type,nocopy"` //nolint:staticcheck // an option of easyjson: the text is valid until the next event
+	Type    word             `json:"Task Type"`
 	Reason  taskEndReason    `json:"Task End Reason"`
 	Metrics *taskMetrics     `json:"Task Metrics"`
 	Peaks   *executorMetrics `json:"Task Executor Metrics"`
@@ -52,10 +51,10 @@ type taskEnd struct {
 func (j *taskEnd) end(d *decoder) *TaskEnd {
 	t := &d.taskEnd
 	t.event = TaskEnd{
-		Type: d.words.of(j.Type), Outcome: d.words.of(j.Reason.Reason), CountsAsFailure: j.Reason.counts(),
+		Type: string(j.Type), Outcome: string(j.Reason.Reason), CountsAsFailure: j.Reason.counts(),
 		Failure: j.Reason.failure(), Error: j.Reason.text(),
 	}
-	j.task(d, &t.event.Task)
+	j.task(&t.event.Task)
 	if j.Metrics != nil {
 		t.metrics = j.Metrics.metrics()
 		t.event.Metrics = &t.metrics
@@ -116,7 +115,7 @@ func (m *taskMetrics) metrics() TaskMetrics {
 
 // taskEndReason is the union of the fields that the reasons have.
 type taskEndReason struct {
-	Reason      string `json:"Reason,nocopy"`      //nolint:staticcheck // an option of easyjson: the text is valid until the next event
+	Reason      word   `json:"Reason"`
 	Class       string `json:"Class Name"`         // ExceptionFailure
 	Description string `json:"Description"`        // ExceptionFailure
 	StackTrace  string `json:"Full Stack Trace"`   // ExceptionFailure
@@ -160,10 +159,10 @@ func (r *taskEndReason) failure() string {
 	}
 	for _, text := range []string{r.Message, r.Loss, r.Kill} {
 		if text != "" {
-			return r.Reason + ": " + text
+			return string(r.Reason) + ": " + text
 		}
 	}
-	return r.Reason
+	return string(r.Reason)
 }
 
 // text is what Spark's UI shows (TaskFailedReason.toErrorString; of TaskKilled its reason).
@@ -203,5 +202,5 @@ func (r *taskEndReason) text() string {
 		return fmt.Sprintf("TaskCommitDenied (Driver denied task commit) for job: %d, partition: %d, attemptNumber: %d",
 			r.Job, r.Partition, r.AttemptNum)
 	}
-	return strings.Clone(r.Reason)
+	return string(r.Reason)
 }

@@ -18,6 +18,14 @@ func (w words) of(text string) string {
 	return text
 }
 
+// ofBytes is of for a text in memory that is used again.
+func (w words) ofBytes(text []byte) string {
+	if known, ok := w[string(text)]; ok { // allocates nothing
+		return known
+	}
+	return w.of(string(text))
+}
+
 // Bounds of words; an application has fewer executors, and hosts have shorter names.
 const (
 	maxWords = 1 << 15

@@ -1,0 +1,135 @@
+package eventlog
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strconv"
+	"unicode/utf8"
+)
+
+// targets are where a skimmer stores a value itself instead of copying its text, so that
+// nothing is left to decode. Task events have forty numbers each and are most of a log.
+type targets struct {
+	number *int64
+	word   *word
+	// begin makes a pointer of the struct point to the memory that the object is stored in.
+	begin func()
+}
+
+// word is a text that many events share. A skimmer keeps one copy of each.
+type word string
+
+// bind returns the shape of the struct that v is, with its integers, words and structs
+// as targets. What else the struct has is still copied, and decoded into v afterwards.
+func bind(of *shape, v reflect.Value) *shape {
+	bound := *of
+	bound.members = nil
+	for i, field := range memberFields(v.Type()) {
+		m := of.members[i]
+		bound.members = append(bound.members, member{m.name, m.quoted, bindValue(m.shape, v.FieldByIndex(field.Index))})
+	}
+	return &bound
+}
+
+func bindValue(of *shape, v reflect.Value) *shape {
+	bound := *of
+	switch into := v.Addr().Interface().(type) {
+	case *int64:
+		bound.number = into
+		return &bound
+	case *word:
+		bound.word = into
+		return &bound
+	}
+	switch {
+	case of.kind != kindObject:
+	case v.Kind() == reflect.Struct:
+		return bind(of, v)
+	case v.Kind() == reflect.Pointer:
+		target := reflect.New(v.Type().Elem())
+		bound = *bind(of, target.Elem())
+		bound.keepZero = false
+		bound.begin = func() {
+			if v.IsNil() {
+				target.Elem().SetZero()
+				v.Set(target)
+			}
+		}
+	}
+	return &bound
+}
+
+// store stores a value that has a target, if it is as expected and in this piece.
+func (s *skimmer) store(of *shape) bool {
+	switch {
+	case of.number != nil:
+		return s.storeInteger(of.number)
+	case of.word != nil:
+		return s.storeWord(of)
+	}
+	return false
+}
+
+// maxDigits are so few that no integer of them exceeds an int64.
+const maxDigits = 18
+
+func (s *skimmer) storeInteger(into *int64) bool {
+	rest := s.piece[s.at:]
+	digits := 0
+	var n int64
+	for digits < len(rest) && rest[digits]-'0' <= 9 {
+		n = n*10 + int64(rest[digits]-'0')
+		if digits++; digits > maxDigits {
+			return false
+		}
+	}
+	if digits == 0 || digits == len(rest) || !ends[rest[digits]] || rest[0] == '0' && digits > 1 {
+		return false
+	}
+	if n != 0 { // which is what an absent one is
+		*into = n
+	}
+	s.at += digits
+	return true
+}
+
+func (s *skimmer) storeWord(of *shape) bool {
+	rest := s.piece[s.at:]
+	if len(rest) == 0 || rest[0] != '"' {
+		return false
+	}
+	size := bytes.IndexByte(rest[1:], '"')
+	if size < 0 || size > of.max {
+		return false
+	}
+	text := rest[1 : 1+size]
+	if bytes.IndexByte(text, '\\') >= 0 || !utf8.Valid(text) {
+		return false
+	}
+	if size > 0 {
+		*of.word = word(s.words.ofBytes(text))
+	}
+	s.at += size + 2
+	return true
+}
+
+// storeCopied stores what has been copied since from: a value that store left to others
+// because it has escapes, or because the piece ends within it. It reports whether the
+// value is as expected.
+func (s *skimmer) storeCopied(of *shape, from int) bool {
+	copied := s.out[from:]
+	switch {
+	case of.number != nil && isInteger(copied):
+		*of.number, _ = strconv.ParseInt(string(copied), 10, 64)
+		return true
+	case of.word != nil && len(copied) > len(`""`) && copied[0] == '"':
+		var text string
+		if json.Unmarshal(bytes.ToValidUTF8(copied, []byte("\ufffd")), &text) != nil {
+			return false
+		}
+		*of.word = word(s.words.of(text))
+		return true
+	}
+	return false
+}
