@@ -31,7 +31,8 @@ func (e *typeError) Error() string {
 	return fmt.Sprintf("field %s of %s: %s", e.field, e.event, e.reason)
 }
 
-// decoder turns lines into events. It uses the memory of an event again for the next.
+// decoder turns lines into events. It uses the memory of an event again for the next. It
+// must not be copied: its shapes point into it.
 type decoder struct {
 	skimmer
 	lexer jlexer.Lexer
@@ -68,9 +69,9 @@ type eventKind struct {
 	name   string
 	shape  *shape
 	decode func(d *decoder, line []byte) (Event, error)
-	// bound returns the decoder's own shape, and clears what it is bound to; nil if there
-	// is none.
-	bound func(d *decoder) *shape
+	// begin clears the decoder's struct for the event and returns the shape bound to it;
+	// nil for kinds that have none.
+	begin func(d *decoder) *shape
 }
 
 // wire is what an event is decoded into.
@@ -148,8 +149,8 @@ func (d *decoder) decode() (Event, error) {
 		return nil, nil // no event is no error
 	}
 	of := kind.shape
-	if kind.bound != nil {
-		of = kind.bound(d)
+	if kind.begin != nil {
+		of = kind.begin(d)
 	}
 	line, ok := d.skim(of)
 	if !ok {
@@ -221,7 +222,7 @@ func (d *decoder) decodeTaskStart(line []byte) (Event, error) {
 	if err := d.unmarshal(line, &t.wire); err != nil {
 		return nil, err
 	}
-	t.wire.task(&t.event.Task)
+	t.event.Task = t.wire.Info.task(t.wire.Stage, t.wire.Attempt)
 	return &t.event, nil
 }
 

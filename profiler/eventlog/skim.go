@@ -13,7 +13,8 @@ const (
 
 // skimmer copies of a line of JSON what its shape has: members that are not read are
 // skipped, as are zeros, and long texts are cut. What it makes is JSON, and short
-// whatever the line's length. Only decoding shows whether the values are as expected.
+// whatever the line's length. Values whose shape has a target are stored there, and not
+// copied. Only decoding shows whether the others are as expected.
 type skimmer struct {
 	*input
 	words    words
@@ -114,9 +115,9 @@ func (s *skimmer) expected(of *shape, next *int) *member {
 	return m
 }
 
-// memberShape copies the name of a member and its colon, unless it is skipped: its shape
-// is then nil. m is the member if it was expected; next becomes the place of the one
-// after.
+// memberShape returns the shape of a member, and copies its name and colon; nil if the
+// member is skipped. m is what expected returned. If it is nil, the name is still to be
+// taken, and next is set to the place after the member.
 func (s *skimmer) memberShape(of *shape, m *member, next *int) (is *shape, ok bool) {
 	if m != nil {
 		s.out = append(s.out, m.quoted...)
@@ -288,12 +289,12 @@ func (s *skimmer) literal(of *shape) (is found, ok bool) {
 		return nothing, false
 	case string(word) == "null":
 		return nothing, true
+	case of.kind == kindNumber && string(word) == "0":
+		return zero, true
 	case s.storeCopied(of, from):
 		return nothing, true
 	case of.kind == kindInteger && !isInteger(word):
 		return nothing, true
-	case of.kind == kindNumber:
-		return zeroIf(string(word) == "0"), true
 	case of.kind == kindBool:
 		return zeroIf(string(word) == "false"), true
 	}

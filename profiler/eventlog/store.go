@@ -8,20 +8,22 @@ import (
 	"unicode/utf8"
 )
 
-// targets are where a skimmer stores a value itself instead of copying its text, so that
-// nothing is left to decode. Task events have forty numbers each and are most of a log.
+// targets are where a skimmer stores a value itself instead of copying its text to be
+// decoded. The end of a task has some forty numbers, and such events are most of a log.
 type targets struct {
 	number *int64
 	word   *word
-	// begin makes a pointer of the struct point to the memory that the object is stored in.
+	// begin, of an object behind a pointer, clears the memory of the object and sets the
+	// pointer to it, if the pointer is nil.
 	begin func()
 }
 
 // word is a text that many events share. A skimmer keeps one copy of each.
 type word string
 
-// bind returns the shape of the struct that v is, with its integers, words and structs
-// as targets. What else the struct has is still copied, and decoded into v afterwards.
+// bind returns a copy of the shape of v's type with the targets in v: its integers and
+// words, also those of structs within. v must stay where it is. All else is copied, and
+// decoded into v afterwards.
 func bind(of *shape, v reflect.Value) *shape {
 	bound := *of
 	bound.members = nil
@@ -60,7 +62,8 @@ func bindValue(of *shape, v reflect.Value) *shape {
 	return &bound
 }
 
-// store stores a value that has a target, if it is as expected and in this piece.
+// store takes a plain integer or a text without escapes that is wholly in this piece, and
+// sets its target. If it returns false, it has taken nothing.
 func (s *skimmer) store(of *shape) bool {
 	switch {
 	case of.number != nil:
@@ -71,7 +74,7 @@ func (s *skimmer) store(of *shape) bool {
 	return false
 }
 
-// maxDigits are so few that no integer of them exceeds an int64.
+// maxDigits is a number of digits that always fits an int64.
 const maxDigits = 18
 
 func (s *skimmer) storeInteger(into *int64) bool {
@@ -87,7 +90,7 @@ func (s *skimmer) storeInteger(into *int64) bool {
 	if digits == 0 || digits == len(rest) || !ends[rest[digits]] || rest[0] == '0' && digits > 1 {
 		return false
 	}
-	if n != 0 { // which is what an absent one is
+	if n != 0 { // a zero is dropped, as in copying: it does not replace an earlier duplicate
 		*into = n
 	}
 	s.at += digits
@@ -96,7 +99,7 @@ func (s *skimmer) storeInteger(into *int64) bool {
 
 func (s *skimmer) storeWord(of *shape) bool {
 	rest := s.piece[s.at:]
-	if len(rest) == 0 || rest[0] != '"' {
+	if rest[0] != '"' {
 		return false
 	}
 	size := bytes.IndexByte(rest[1:], '"')
@@ -114,9 +117,9 @@ func (s *skimmer) storeWord(of *shape) bool {
 	return true
 }
 
-// storeCopied stores what has been copied since from: a value that store left to others
-// because it has escapes, or because the piece ends within it. It reports whether the
-// value is as expected.
+// storeCopied sets the target of a value from its copy, s.out[from:], where store did not:
+// the member is out of order, or the value is split over pieces, negative, long, or has
+// escapes. If it returns false, the copy is to be decoded.
 func (s *skimmer) storeCopied(of *shape, from int) bool {
 	copied := s.out[from:]
 	switch {

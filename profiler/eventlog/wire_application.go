@@ -117,9 +117,9 @@ type blockManagerID struct {
 
 //easyjson:json
 type blockManagerAdded struct {
-	Time    int64          `json:"Timestamp"`
 	ID      blockManagerID `json:"Block Manager ID"`
 	Memory  int64          `json:"Maximum Memory"`
+	Time    int64          `json:"Timestamp"`
 	OnHeap  *int64         `json:"Maximum Onheap Memory"`
 	OffHeap *int64         `json:"Maximum Offheap Memory"`
 }
@@ -133,8 +133,8 @@ func (j *blockManagerAdded) event(d *decoder) Event {
 
 //easyjson:json
 type blockManagerRemoved struct {
-	Time int64          `json:"Timestamp"`
 	ID   blockManagerID `json:"Block Manager ID"`
+	Time int64          `json:"Timestamp"`
 }
 
 func (j *blockManagerRemoved) event(d *decoder) Event {

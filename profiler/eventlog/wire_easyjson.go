@@ -44,7 +44,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				out.Attempt = int64(in.Int64())
 			}
 		case "Task Info":
-			easyjsonF4688553Decode(in, &out.Info)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog1(in, &out.Info)
 		default:
 			in.SkipRecursive()
 		}
@@ -72,7 +72,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	{
 		const prefix string = ",\"Task Info\":"
 		out.RawString(prefix)
-		easyjsonF4688553Encode(out, in.Info)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog1(out, in.Info)
 	}
 	out.RawByte('}')
 }
@@ -86,20 +86,7 @@ func (v taskStart) MarshalEasyJSON(w *jwriter.Writer) {
 func (v *taskStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
 	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog(l, v)
 }
-func easyjsonF4688553Decode(in *jlexer.Lexer, out *struct {
-	ID            int64 `json:"Task ID"`
-	Index         int64 `json:"Index"`
-	Attempt       int64 `json:"Attempt"`
-	Launched      int64 `json:"Launch Time"`
-	Executor      word  `json:"Executor ID"`
-	Host          word  `json:"Host"`
-	Locality      word  `json:"Locality"`
-	Speculative   bool  `json:"Speculative"`
-	GettingResult int64 `json:"Getting Result Time"`
-	Finished      int64 `json:"Finish Time"`
-	Failed        bool  `json:"Failed"`
-	Killed        bool  `json:"Killed"`
-}) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog1(in *jlexer.Lexer, out *taskInfo) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -195,20 +182,7 @@ func easyjsonF4688553Decode(in *jlexer.Lexer, out *struct {
 		in.Consumed()
 	}
 }
-func easyjsonF4688553Encode(out *jwriter.Writer, in struct {
-	ID            int64 `json:"Task ID"`
-	Index         int64 `json:"Index"`
-	Attempt       int64 `json:"Attempt"`
-	Launched      int64 `json:"Launch Time"`
-	Executor      word  `json:"Executor ID"`
-	Host          word  `json:"Host"`
-	Locality      word  `json:"Locality"`
-	Speculative   bool  `json:"Speculative"`
-	GettingResult int64 `json:"Getting Result Time"`
-	Finished      int64 `json:"Finish Time"`
-	Failed        bool  `json:"Failed"`
-	Killed        bool  `json:"Killed"`
-}) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog1(out *jwriter.Writer, in taskInfo) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -274,7 +248,7 @@ func easyjsonF4688553Encode(out *jwriter.Writer, in struct {
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog1(in *jlexer.Lexer, out *taskEnd) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog2(in *jlexer.Lexer, out *taskEnd) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -288,34 +262,6 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		key := in.UnsafeFieldName(false)
 		in.WantColon()
 		switch key {
-		case "Task Type":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Type = word(in.String())
-			}
-		case "Task End Reason":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog2(in, &out.Reason)
-		case "Task Metrics":
-			if in.IsNull() {
-				in.Skip()
-				out.Metrics = nil
-			} else {
-				if out.Metrics == nil {
-					out.Metrics = new(taskMetrics)
-				}
-				easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog3(in, out.Metrics)
-			}
-		case "Task Executor Metrics":
-			if in.IsNull() {
-				in.Skip()
-				out.Peaks = nil
-			} else {
-				if out.Peaks == nil {
-					out.Peaks = new(executorMetrics)
-				}
-				easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog4(in, out.Peaks)
-			}
 		case "Stage ID":
 			if in.IsNull() {
 				in.Skip()
@@ -328,8 +274,36 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			} else {
 				out.Attempt = int64(in.Int64())
 			}
+		case "Task Type":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Type = word(in.String())
+			}
+		case "Task End Reason":
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog3(in, &out.Reason)
 		case "Task Info":
-			easyjsonF4688553Decode(in, &out.Info)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog1(in, &out.Info)
+		case "Task Executor Metrics":
+			if in.IsNull() {
+				in.Skip()
+				out.Peaks = nil
+			} else {
+				if out.Peaks == nil {
+					out.Peaks = new(executorMetrics)
+				}
+				easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog4(in, out.Peaks)
+			}
+		case "Task Metrics":
+			if in.IsNull() {
+				in.Skip()
+				out.Metrics = nil
+			} else {
+				if out.Metrics == nil {
+					out.Metrics = new(taskMetrics)
+				}
+				easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog5(in, out.Metrics)
+			}
 		default:
 			in.SkipRecursive()
 		}
@@ -340,28 +314,34 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog1(out *jwriter.Writer, in taskEnd) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog2(out *jwriter.Writer, in taskEnd) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
-		const prefix string = ",\"Task Type\":"
+		const prefix string = ",\"Stage ID\":"
 		out.RawString(prefix[1:])
+		out.Int64(int64(in.Stage))
+	}
+	{
+		const prefix string = ",\"Stage Attempt ID\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.Attempt))
+	}
+	{
+		const prefix string = ",\"Task Type\":"
+		out.RawString(prefix)
 		out.String(string(in.Type))
 	}
 	{
 		const prefix string = ",\"Task End Reason\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog2(out, in.Reason)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog3(out, in.Reason)
 	}
 	{
-		const prefix string = ",\"Task Metrics\":"
+		const prefix string = ",\"Task Info\":"
 		out.RawString(prefix)
-		if in.Metrics == nil {
-			out.RawString("null")
-		} else {
-			easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog3(out, *in.Metrics)
-		}
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog1(out, in.Info)
 	}
 	{
 		const prefix string = ",\"Task Executor Metrics\":"
@@ -373,31 +353,503 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		}
 	}
 	{
-		const prefix string = ",\"Stage ID\":"
+		const prefix string = ",\"Task Metrics\":"
 		out.RawString(prefix)
-		out.Int64(int64(in.Stage))
-	}
-	{
-		const prefix string = ",\"Stage Attempt ID\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.Attempt))
-	}
-	{
-		const prefix string = ",\"Task Info\":"
-		out.RawString(prefix)
-		easyjsonF4688553Encode(out, in.Info)
+		if in.Metrics == nil {
+			out.RawString("null")
+		} else {
+			easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog5(out, *in.Metrics)
+		}
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v taskEnd) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog1(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog2(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *taskEnd) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog1(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog2(l, v)
+}
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog5(in *jlexer.Lexer, out *taskMetrics) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "Executor Deserialize Time":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.DeserializeTime = int64(in.Int64())
+			}
+		case "Executor Deserialize CPU Time":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.DeserializeCPUTime = int64(in.Int64())
+			}
+		case "Executor Run Time":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.RunTime = int64(in.Int64())
+			}
+		case "Executor CPU Time":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.CPUTime = int64(in.Int64())
+			}
+		case "Peak Execution Memory":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.PeakExecutionMemory = int64(in.Int64())
+			}
+		case "Result Size":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.ResultSize = int64(in.Int64())
+			}
+		case "JVM GC Time":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.JVMGCTime = int64(in.Int64())
+			}
+		case "Result Serialization Time":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.ResultSerialization = int64(in.Int64())
+			}
+		case "Memory Bytes Spilled":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.MemorySpilled = int64(in.Int64())
+			}
+		case "Disk Bytes Spilled":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.DiskSpilled = int64(in.Int64())
+			}
+		case "Shuffle Read Metrics":
+			easyjsonF4688553Decode(in, &out.Read)
+		case "Shuffle Write Metrics":
+			easyjsonF4688553Decode1(in, &out.Write)
+		case "Input Metrics":
+			easyjsonF4688553Decode2(in, &out.Input)
+		case "Output Metrics":
+			easyjsonF4688553Decode3(in, &out.Output)
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog5(out *jwriter.Writer, in taskMetrics) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"Executor Deserialize Time\":"
+		out.RawString(prefix[1:])
+		out.Int64(int64(in.DeserializeTime))
+	}
+	{
+		const prefix string = ",\"Executor Deserialize CPU Time\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.DeserializeCPUTime))
+	}
+	{
+		const prefix string = ",\"Executor Run Time\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.RunTime))
+	}
+	{
+		const prefix string = ",\"Executor CPU Time\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.CPUTime))
+	}
+	{
+		const prefix string = ",\"Peak Execution Memory\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.PeakExecutionMemory))
+	}
+	{
+		const prefix string = ",\"Result Size\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.ResultSize))
+	}
+	{
+		const prefix string = ",\"JVM GC Time\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.JVMGCTime))
+	}
+	{
+		const prefix string = ",\"Result Serialization Time\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.ResultSerialization))
+	}
+	{
+		const prefix string = ",\"Memory Bytes Spilled\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.MemorySpilled))
+	}
+	{
+		const prefix string = ",\"Disk Bytes Spilled\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.DiskSpilled))
+	}
+	{
+		const prefix string = ",\"Shuffle Read Metrics\":"
+		out.RawString(prefix)
+		easyjsonF4688553Encode(out, in.Read)
+	}
+	{
+		const prefix string = ",\"Shuffle Write Metrics\":"
+		out.RawString(prefix)
+		easyjsonF4688553Encode1(out, in.Write)
+	}
+	{
+		const prefix string = ",\"Input Metrics\":"
+		out.RawString(prefix)
+		easyjsonF4688553Encode2(out, in.Input)
+	}
+	{
+		const prefix string = ",\"Output Metrics\":"
+		out.RawString(prefix)
+		easyjsonF4688553Encode3(out, in.Output)
+	}
+	out.RawByte('}')
+}
+func easyjsonF4688553Decode3(in *jlexer.Lexer, out *struct {
+	Bytes   int64 `json:"Bytes Written"`
+	Records int64 `json:"Records Written"`
+}) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "Bytes Written":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Bytes = int64(in.Int64())
+			}
+		case "Records Written":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Records = int64(in.Int64())
+			}
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553Encode3(out *jwriter.Writer, in struct {
+	Bytes   int64 `json:"Bytes Written"`
+	Records int64 `json:"Records Written"`
+}) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"Bytes Written\":"
+		out.RawString(prefix[1:])
+		out.Int64(int64(in.Bytes))
+	}
+	{
+		const prefix string = ",\"Records Written\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.Records))
+	}
+	out.RawByte('}')
+}
+func easyjsonF4688553Decode2(in *jlexer.Lexer, out *struct {
+	Bytes   int64 `json:"Bytes Read"`
+	Records int64 `json:"Records Read"`
+}) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "Bytes Read":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Bytes = int64(in.Int64())
+			}
+		case "Records Read":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Records = int64(in.Int64())
+			}
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553Encode2(out *jwriter.Writer, in struct {
+	Bytes   int64 `json:"Bytes Read"`
+	Records int64 `json:"Records Read"`
+}) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"Bytes Read\":"
+		out.RawString(prefix[1:])
+		out.Int64(int64(in.Bytes))
+	}
+	{
+		const prefix string = ",\"Records Read\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.Records))
+	}
+	out.RawByte('}')
+}
+func easyjsonF4688553Decode1(in *jlexer.Lexer, out *struct {
+	Bytes   int64 `json:"Shuffle Bytes Written"`
+	Time    int64 `json:"Shuffle Write Time"`
+	Records int64 `json:"Shuffle Records Written"`
+}) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "Shuffle Bytes Written":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Bytes = int64(in.Int64())
+			}
+		case "Shuffle Write Time":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Time = int64(in.Int64())
+			}
+		case "Shuffle Records Written":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Records = int64(in.Int64())
+			}
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553Encode1(out *jwriter.Writer, in struct {
+	Bytes   int64 `json:"Shuffle Bytes Written"`
+	Time    int64 `json:"Shuffle Write Time"`
+	Records int64 `json:"Shuffle Records Written"`
+}) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"Shuffle Bytes Written\":"
+		out.RawString(prefix[1:])
+		out.Int64(int64(in.Bytes))
+	}
+	{
+		const prefix string = ",\"Shuffle Write Time\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.Time))
+	}
+	{
+		const prefix string = ",\"Shuffle Records Written\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.Records))
+	}
+	out.RawByte('}')
+}
+func easyjsonF4688553Decode(in *jlexer.Lexer, out *struct {
+	RemoteBlocks  int64 `json:"Remote Blocks Fetched"`
+	LocalBlocks   int64 `json:"Local Blocks Fetched"`
+	FetchWaitTime int64 `json:"Fetch Wait Time"`
+	RemoteBytes   int64 `json:"Remote Bytes Read"`
+	RemoteToDisk  int64 `json:"Remote Bytes Read To Disk"`
+	LocalBytes    int64 `json:"Local Bytes Read"`
+	Records       int64 `json:"Total Records Read"`
+}) {
+	isTopLevel := in.IsStart()
+	if in.IsNull() {
+		if isTopLevel {
+			in.Consumed()
+		}
+		in.Skip()
+		return
+	}
+	in.Delim('{')
+	for !in.IsDelim('}') {
+		key := in.UnsafeFieldName(false)
+		in.WantColon()
+		switch key {
+		case "Remote Blocks Fetched":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.RemoteBlocks = int64(in.Int64())
+			}
+		case "Local Blocks Fetched":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.LocalBlocks = int64(in.Int64())
+			}
+		case "Fetch Wait Time":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.FetchWaitTime = int64(in.Int64())
+			}
+		case "Remote Bytes Read":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.RemoteBytes = int64(in.Int64())
+			}
+		case "Remote Bytes Read To Disk":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.RemoteToDisk = int64(in.Int64())
+			}
+		case "Local Bytes Read":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.LocalBytes = int64(in.Int64())
+			}
+		case "Total Records Read":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Records = int64(in.Int64())
+			}
+		default:
+			in.SkipRecursive()
+		}
+		in.WantComma()
+	}
+	in.Delim('}')
+	if isTopLevel {
+		in.Consumed()
+	}
+}
+func easyjsonF4688553Encode(out *jwriter.Writer, in struct {
+	RemoteBlocks  int64 `json:"Remote Blocks Fetched"`
+	LocalBlocks   int64 `json:"Local Blocks Fetched"`
+	FetchWaitTime int64 `json:"Fetch Wait Time"`
+	RemoteBytes   int64 `json:"Remote Bytes Read"`
+	RemoteToDisk  int64 `json:"Remote Bytes Read To Disk"`
+	LocalBytes    int64 `json:"Local Bytes Read"`
+	Records       int64 `json:"Total Records Read"`
+}) {
+	out.RawByte('{')
+	first := true
+	_ = first
+	{
+		const prefix string = ",\"Remote Blocks Fetched\":"
+		out.RawString(prefix[1:])
+		out.Int64(int64(in.RemoteBlocks))
+	}
+	{
+		const prefix string = ",\"Local Blocks Fetched\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.LocalBlocks))
+	}
+	{
+		const prefix string = ",\"Fetch Wait Time\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.FetchWaitTime))
+	}
+	{
+		const prefix string = ",\"Remote Bytes Read\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.RemoteBytes))
+	}
+	{
+		const prefix string = ",\"Remote Bytes Read To Disk\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.RemoteToDisk))
+	}
+	{
+		const prefix string = ",\"Local Bytes Read\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.LocalBytes))
+	}
+	{
+		const prefix string = ",\"Total Records Read\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.Records))
+	}
+	out.RawByte('}')
 }
 func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog4(in *jlexer.Lexer, out *executorMetrics) {
 	isTopLevel := in.IsStart()
@@ -539,485 +991,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog3(in *jlexer.Lexer, out *taskMetrics) {
-	isTopLevel := in.IsStart()
-	if in.IsNull() {
-		if isTopLevel {
-			in.Consumed()
-		}
-		in.Skip()
-		return
-	}
-	in.Delim('{')
-	for !in.IsDelim('}') {
-		key := in.UnsafeFieldName(false)
-		in.WantColon()
-		switch key {
-		case "Executor Deserialize Time":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.DeserializeTime = int64(in.Int64())
-			}
-		case "Executor Deserialize CPU Time":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.DeserializeCPUTime = int64(in.Int64())
-			}
-		case "Executor Run Time":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.RunTime = int64(in.Int64())
-			}
-		case "Executor CPU Time":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.CPUTime = int64(in.Int64())
-			}
-		case "Peak Execution Memory":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.PeakExecutionMemory = int64(in.Int64())
-			}
-		case "Result Size":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.ResultSize = int64(in.Int64())
-			}
-		case "JVM GC Time":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.JVMGCTime = int64(in.Int64())
-			}
-		case "Result Serialization Time":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.ResultSerialization = int64(in.Int64())
-			}
-		case "Memory Bytes Spilled":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.MemorySpilled = int64(in.Int64())
-			}
-		case "Disk Bytes Spilled":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.DiskSpilled = int64(in.Int64())
-			}
-		case "Shuffle Read Metrics":
-			easyjsonF4688553Decode1(in, &out.Read)
-		case "Shuffle Write Metrics":
-			easyjsonF4688553Decode2(in, &out.Write)
-		case "Input Metrics":
-			easyjsonF4688553Decode3(in, &out.Input)
-		case "Output Metrics":
-			easyjsonF4688553Decode4(in, &out.Output)
-		default:
-			in.SkipRecursive()
-		}
-		in.WantComma()
-	}
-	in.Delim('}')
-	if isTopLevel {
-		in.Consumed()
-	}
-}
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog3(out *jwriter.Writer, in taskMetrics) {
-	out.RawByte('{')
-	first := true
-	_ = first
-	{
-		const prefix string = ",\"Executor Deserialize Time\":"
-		out.RawString(prefix[1:])
-		out.Int64(int64(in.DeserializeTime))
-	}
-	{
-		const prefix string = ",\"Executor Deserialize CPU Time\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.DeserializeCPUTime))
-	}
-	{
-		const prefix string = ",\"Executor Run Time\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.RunTime))
-	}
-	{
-		const prefix string = ",\"Executor CPU Time\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.CPUTime))
-	}
-	{
-		const prefix string = ",\"Peak Execution Memory\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.PeakExecutionMemory))
-	}
-	{
-		const prefix string = ",\"Result Size\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.ResultSize))
-	}
-	{
-		const prefix string = ",\"JVM GC Time\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.JVMGCTime))
-	}
-	{
-		const prefix string = ",\"Result Serialization Time\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.ResultSerialization))
-	}
-	{
-		const prefix string = ",\"Memory Bytes Spilled\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.MemorySpilled))
-	}
-	{
-		const prefix string = ",\"Disk Bytes Spilled\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.DiskSpilled))
-	}
-	{
-		const prefix string = ",\"Shuffle Read Metrics\":"
-		out.RawString(prefix)
-		easyjsonF4688553Encode1(out, in.Read)
-	}
-	{
-		const prefix string = ",\"Shuffle Write Metrics\":"
-		out.RawString(prefix)
-		easyjsonF4688553Encode2(out, in.Write)
-	}
-	{
-		const prefix string = ",\"Input Metrics\":"
-		out.RawString(prefix)
-		easyjsonF4688553Encode3(out, in.Input)
-	}
-	{
-		const prefix string = ",\"Output Metrics\":"
-		out.RawString(prefix)
-		easyjsonF4688553Encode4(out, in.Output)
-	}
-	out.RawByte('}')
-}
-func easyjsonF4688553Decode4(in *jlexer.Lexer, out *struct {
-	Bytes   int64 `json:"Bytes Written"`
-	Records int64 `json:"Records Written"`
-}) {
-	isTopLevel := in.IsStart()
-	if in.IsNull() {
-		if isTopLevel {
-			in.Consumed()
-		}
-		in.Skip()
-		return
-	}
-	in.Delim('{')
-	for !in.IsDelim('}') {
-		key := in.UnsafeFieldName(false)
-		in.WantColon()
-		switch key {
-		case "Bytes Written":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Bytes = int64(in.Int64())
-			}
-		case "Records Written":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Records = int64(in.Int64())
-			}
-		default:
-			in.SkipRecursive()
-		}
-		in.WantComma()
-	}
-	in.Delim('}')
-	if isTopLevel {
-		in.Consumed()
-	}
-}
-func easyjsonF4688553Encode4(out *jwriter.Writer, in struct {
-	Bytes   int64 `json:"Bytes Written"`
-	Records int64 `json:"Records Written"`
-}) {
-	out.RawByte('{')
-	first := true
-	_ = first
-	{
-		const prefix string = ",\"Bytes Written\":"
-		out.RawString(prefix[1:])
-		out.Int64(int64(in.Bytes))
-	}
-	{
-		const prefix string = ",\"Records Written\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.Records))
-	}
-	out.RawByte('}')
-}
-func easyjsonF4688553Decode3(in *jlexer.Lexer, out *struct {
-	Bytes   int64 `json:"Bytes Read"`
-	Records int64 `json:"Records Read"`
-}) {
-	isTopLevel := in.IsStart()
-	if in.IsNull() {
-		if isTopLevel {
-			in.Consumed()
-		}
-		in.Skip()
-		return
-	}
-	in.Delim('{')
-	for !in.IsDelim('}') {
-		key := in.UnsafeFieldName(false)
-		in.WantColon()
-		switch key {
-		case "Bytes Read":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Bytes = int64(in.Int64())
-			}
-		case "Records Read":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Records = int64(in.Int64())
-			}
-		default:
-			in.SkipRecursive()
-		}
-		in.WantComma()
-	}
-	in.Delim('}')
-	if isTopLevel {
-		in.Consumed()
-	}
-}
-func easyjsonF4688553Encode3(out *jwriter.Writer, in struct {
-	Bytes   int64 `json:"Bytes Read"`
-	Records int64 `json:"Records Read"`
-}) {
-	out.RawByte('{')
-	first := true
-	_ = first
-	{
-		const prefix string = ",\"Bytes Read\":"
-		out.RawString(prefix[1:])
-		out.Int64(int64(in.Bytes))
-	}
-	{
-		const prefix string = ",\"Records Read\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.Records))
-	}
-	out.RawByte('}')
-}
-func easyjsonF4688553Decode2(in *jlexer.Lexer, out *struct {
-	Bytes   int64 `json:"Shuffle Bytes Written"`
-	Time    int64 `json:"Shuffle Write Time"`
-	Records int64 `json:"Shuffle Records Written"`
-}) {
-	isTopLevel := in.IsStart()
-	if in.IsNull() {
-		if isTopLevel {
-			in.Consumed()
-		}
-		in.Skip()
-		return
-	}
-	in.Delim('{')
-	for !in.IsDelim('}') {
-		key := in.UnsafeFieldName(false)
-		in.WantColon()
-		switch key {
-		case "Shuffle Bytes Written":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Bytes = int64(in.Int64())
-			}
-		case "Shuffle Write Time":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Time = int64(in.Int64())
-			}
-		case "Shuffle Records Written":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Records = int64(in.Int64())
-			}
-		default:
-			in.SkipRecursive()
-		}
-		in.WantComma()
-	}
-	in.Delim('}')
-	if isTopLevel {
-		in.Consumed()
-	}
-}
-func easyjsonF4688553Encode2(out *jwriter.Writer, in struct {
-	Bytes   int64 `json:"Shuffle Bytes Written"`
-	Time    int64 `json:"Shuffle Write Time"`
-	Records int64 `json:"Shuffle Records Written"`
-}) {
-	out.RawByte('{')
-	first := true
-	_ = first
-	{
-		const prefix string = ",\"Shuffle Bytes Written\":"
-		out.RawString(prefix[1:])
-		out.Int64(int64(in.Bytes))
-	}
-	{
-		const prefix string = ",\"Shuffle Write Time\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.Time))
-	}
-	{
-		const prefix string = ",\"Shuffle Records Written\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.Records))
-	}
-	out.RawByte('}')
-}
-func easyjsonF4688553Decode1(in *jlexer.Lexer, out *struct {
-	RemoteBlocks  int64 `json:"Remote Blocks Fetched"`
-	LocalBlocks   int64 `json:"Local Blocks Fetched"`
-	FetchWaitTime int64 `json:"Fetch Wait Time"`
-	RemoteBytes   int64 `json:"Remote Bytes Read"`
-	RemoteToDisk  int64 `json:"Remote Bytes Read To Disk"`
-	LocalBytes    int64 `json:"Local Bytes Read"`
-	Records       int64 `json:"Total Records Read"`
-}) {
-	isTopLevel := in.IsStart()
-	if in.IsNull() {
-		if isTopLevel {
-			in.Consumed()
-		}
-		in.Skip()
-		return
-	}
-	in.Delim('{')
-	for !in.IsDelim('}') {
-		key := in.UnsafeFieldName(false)
-		in.WantColon()
-		switch key {
-		case "Remote Blocks Fetched":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.RemoteBlocks = int64(in.Int64())
-			}
-		case "Local Blocks Fetched":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.LocalBlocks = int64(in.Int64())
-			}
-		case "Fetch Wait Time":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.FetchWaitTime = int64(in.Int64())
-			}
-		case "Remote Bytes Read":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.RemoteBytes = int64(in.Int64())
-			}
-		case "Remote Bytes Read To Disk":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.RemoteToDisk = int64(in.Int64())
-			}
-		case "Local Bytes Read":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.LocalBytes = int64(in.Int64())
-			}
-		case "Total Records Read":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Records = int64(in.Int64())
-			}
-		default:
-			in.SkipRecursive()
-		}
-		in.WantComma()
-	}
-	in.Delim('}')
-	if isTopLevel {
-		in.Consumed()
-	}
-}
-func easyjsonF4688553Encode1(out *jwriter.Writer, in struct {
-	RemoteBlocks  int64 `json:"Remote Blocks Fetched"`
-	LocalBlocks   int64 `json:"Local Blocks Fetched"`
-	FetchWaitTime int64 `json:"Fetch Wait Time"`
-	RemoteBytes   int64 `json:"Remote Bytes Read"`
-	RemoteToDisk  int64 `json:"Remote Bytes Read To Disk"`
-	LocalBytes    int64 `json:"Local Bytes Read"`
-	Records       int64 `json:"Total Records Read"`
-}) {
-	out.RawByte('{')
-	first := true
-	_ = first
-	{
-		const prefix string = ",\"Remote Blocks Fetched\":"
-		out.RawString(prefix[1:])
-		out.Int64(int64(in.RemoteBlocks))
-	}
-	{
-		const prefix string = ",\"Local Blocks Fetched\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.LocalBlocks))
-	}
-	{
-		const prefix string = ",\"Fetch Wait Time\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.FetchWaitTime))
-	}
-	{
-		const prefix string = ",\"Remote Bytes Read\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.RemoteBytes))
-	}
-	{
-		const prefix string = ",\"Remote Bytes Read To Disk\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.RemoteToDisk))
-	}
-	{
-		const prefix string = ",\"Local Bytes Read\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.LocalBytes))
-	}
-	{
-		const prefix string = ",\"Total Records Read\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.Records))
-	}
-	out.RawByte('}')
-}
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog2(in *jlexer.Lexer, out *taskEndReason) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog3(in *jlexer.Lexer, out *taskEndReason) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1055,44 +1029,6 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			} else {
 				out.StackTrace = string(in.String())
 			}
-		case "Message":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Message = string(in.String())
-			}
-		case "Loss Reason":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Loss = string(in.String())
-			}
-		case "Kill Reason":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Kill = string(in.String())
-			}
-		case "Executor ID":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Executor = string(in.String())
-			}
-		case "Exit Caused By App":
-			if in.IsNull() {
-				in.Skip()
-				out.ByApp = nil
-			} else {
-				if out.ByApp == nil {
-					out.ByApp = new(bool)
-				}
-				if in.IsNull() {
-					in.Skip()
-				} else {
-					*out.ByApp = bool(in.Bool())
-				}
-			}
 		case "Block Manager Address":
 			if in.IsNull() {
 				in.Skip()
@@ -1101,7 +1037,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				if out.Address == nil {
 					out.Address = new(blockManagerID)
 				}
-				easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog5(in, out.Address)
+				easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(in, out.Address)
 			}
 		case "Shuffle ID":
 			if in.IsNull() {
@@ -1126,6 +1062,44 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				in.Skip()
 			} else {
 				out.Reduce = int64(in.Int64())
+			}
+		case "Message":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Message = string(in.String())
+			}
+		case "Executor ID":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Executor = string(in.String())
+			}
+		case "Exit Caused By App":
+			if in.IsNull() {
+				in.Skip()
+				out.ByApp = nil
+			} else {
+				if out.ByApp == nil {
+					out.ByApp = new(bool)
+				}
+				if in.IsNull() {
+					in.Skip()
+				} else {
+					*out.ByApp = bool(in.Bool())
+				}
+			}
+		case "Loss Reason":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Loss = string(in.String())
+			}
+		case "Kill Reason":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Kill = string(in.String())
 			}
 		case "Job ID":
 			if in.IsNull() {
@@ -1155,7 +1129,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog2(out *jwriter.Writer, in taskEndReason) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog3(out *jwriter.Writer, in taskEndReason) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1180,41 +1154,12 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		out.String(string(in.StackTrace))
 	}
 	{
-		const prefix string = ",\"Message\":"
-		out.RawString(prefix)
-		out.String(string(in.Message))
-	}
-	{
-		const prefix string = ",\"Loss Reason\":"
-		out.RawString(prefix)
-		out.String(string(in.Loss))
-	}
-	{
-		const prefix string = ",\"Kill Reason\":"
-		out.RawString(prefix)
-		out.String(string(in.Kill))
-	}
-	{
-		const prefix string = ",\"Executor ID\":"
-		out.RawString(prefix)
-		out.String(string(in.Executor))
-	}
-	{
-		const prefix string = ",\"Exit Caused By App\":"
-		out.RawString(prefix)
-		if in.ByApp == nil {
-			out.RawString("null")
-		} else {
-			out.Bool(bool(*in.ByApp))
-		}
-	}
-	{
 		const prefix string = ",\"Block Manager Address\":"
 		out.RawString(prefix)
 		if in.Address == nil {
 			out.RawString("null")
 		} else {
-			easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog5(out, *in.Address)
+			easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(out, *in.Address)
 		}
 	}
 	{
@@ -1238,6 +1183,35 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		out.Int64(int64(in.Reduce))
 	}
 	{
+		const prefix string = ",\"Message\":"
+		out.RawString(prefix)
+		out.String(string(in.Message))
+	}
+	{
+		const prefix string = ",\"Executor ID\":"
+		out.RawString(prefix)
+		out.String(string(in.Executor))
+	}
+	{
+		const prefix string = ",\"Exit Caused By App\":"
+		out.RawString(prefix)
+		if in.ByApp == nil {
+			out.RawString("null")
+		} else {
+			out.Bool(bool(*in.ByApp))
+		}
+	}
+	{
+		const prefix string = ",\"Loss Reason\":"
+		out.RawString(prefix)
+		out.String(string(in.Loss))
+	}
+	{
+		const prefix string = ",\"Kill Reason\":"
+		out.RawString(prefix)
+		out.String(string(in.Kill))
+	}
+	{
 		const prefix string = ",\"Job ID\":"
 		out.RawString(prefix)
 		out.Int64(int64(in.Job))
@@ -1254,7 +1228,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog5(in *jlexer.Lexer, out *blockManagerID) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(in *jlexer.Lexer, out *blockManagerID) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1296,7 +1270,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog5(out *jwriter.Writer, in blockManagerID) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(out *jwriter.Writer, in blockManagerID) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1317,7 +1291,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(in *jlexer.Lexer, out *stageSubmitted) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog7(in *jlexer.Lexer, out *stageSubmitted) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1332,9 +1306,9 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.WantColon()
 		switch key {
 		case "Stage Info":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog7(in, &out.Info)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(in, &out.Info)
 		case "Properties":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(in, &out.Properties)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog9(in, &out.Properties)
 		default:
 			in.SkipRecursive()
 		}
@@ -1345,33 +1319,33 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(out *jwriter.Writer, in stageSubmitted) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog7(out *jwriter.Writer, in stageSubmitted) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
 		const prefix string = ",\"Stage Info\":"
 		out.RawString(prefix[1:])
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog7(out, in.Info)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(out, in.Info)
 	}
 	{
 		const prefix string = ",\"Properties\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(out, in.Properties)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog9(out, in.Properties)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v stageSubmitted) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog7(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *stageSubmitted) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog7(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(in *jlexer.Lexer, out *jobProperties) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog9(in *jlexer.Lexer, out *jobProperties) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1449,7 +1423,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(out *jwriter.Writer, in jobProperties) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog9(out *jwriter.Writer, in jobProperties) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1500,7 +1474,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog7(in *jlexer.Lexer, out *stageInfo) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(in *jlexer.Lexer, out *stageInfo) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1532,49 +1506,11 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			} else {
 				out.Name = string(in.String())
 			}
-		case "Details":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Details = string(in.String())
-			}
 		case "Number of Tasks":
 			if in.IsNull() {
 				in.Skip()
 			} else {
 				out.Tasks = int64(in.Int64())
-			}
-		case "Submission Time":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Submitted = int64(in.Int64())
-			}
-		case "Completion Time":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Completed = int64(in.Int64())
-			}
-		case "Failure Reason":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Failure = string(in.String())
-			}
-		case "Resource Profile Id":
-			if in.IsNull() {
-				in.Skip()
-				out.ResourceProfile = nil
-			} else {
-				if out.ResourceProfile == nil {
-					out.ResourceProfile = new(int64)
-				}
-				if in.IsNull() {
-					in.Skip()
-				} else {
-					*out.ResourceProfile = int64(in.Int64())
-				}
 			}
 		case "Parent IDs":
 			if in.IsNull() {
@@ -1603,6 +1539,30 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				}
 				in.Delim(']')
 			}
+		case "Details":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Details = string(in.String())
+			}
+		case "Submission Time":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Submitted = int64(in.Int64())
+			}
+		case "Completion Time":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Completed = int64(in.Int64())
+			}
+		case "Failure Reason":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Failure = string(in.String())
+			}
 		case "Accumulables":
 			if in.IsNull() {
 				in.Skip()
@@ -1620,11 +1580,25 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				}
 				for !in.IsDelim(']') {
 					var v2 accumulable
-					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog9(in, &v2)
+					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog10(in, &v2)
 					out.Accumulables = append(out.Accumulables, v2)
 					in.WantComma()
 				}
 				in.Delim(']')
+			}
+		case "Resource Profile Id":
+			if in.IsNull() {
+				in.Skip()
+				out.ResourceProfile = nil
+			} else {
+				if out.ResourceProfile == nil {
+					out.ResourceProfile = new(int64)
+				}
+				if in.IsNull() {
+					in.Skip()
+				} else {
+					*out.ResourceProfile = int64(in.Int64())
+				}
 			}
 		default:
 			in.SkipRecursive()
@@ -1636,7 +1610,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog7(out *jwriter.Writer, in stageInfo) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(out *jwriter.Writer, in stageInfo) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1656,38 +1630,9 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		out.String(string(in.Name))
 	}
 	{
-		const prefix string = ",\"Details\":"
-		out.RawString(prefix)
-		out.String(string(in.Details))
-	}
-	{
 		const prefix string = ",\"Number of Tasks\":"
 		out.RawString(prefix)
 		out.Int64(int64(in.Tasks))
-	}
-	{
-		const prefix string = ",\"Submission Time\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.Submitted))
-	}
-	{
-		const prefix string = ",\"Completion Time\":"
-		out.RawString(prefix)
-		out.Int64(int64(in.Completed))
-	}
-	{
-		const prefix string = ",\"Failure Reason\":"
-		out.RawString(prefix)
-		out.String(string(in.Failure))
-	}
-	{
-		const prefix string = ",\"Resource Profile Id\":"
-		out.RawString(prefix)
-		if in.ResourceProfile == nil {
-			out.RawString("null")
-		} else {
-			out.Int64(int64(*in.ResourceProfile))
-		}
 	}
 	{
 		const prefix string = ",\"Parent IDs\":"
@@ -1706,6 +1651,26 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		}
 	}
 	{
+		const prefix string = ",\"Details\":"
+		out.RawString(prefix)
+		out.String(string(in.Details))
+	}
+	{
+		const prefix string = ",\"Submission Time\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.Submitted))
+	}
+	{
+		const prefix string = ",\"Completion Time\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.Completed))
+	}
+	{
+		const prefix string = ",\"Failure Reason\":"
+		out.RawString(prefix)
+		out.String(string(in.Failure))
+	}
+	{
 		const prefix string = ",\"Accumulables\":"
 		out.RawString(prefix)
 		if in.Accumulables == nil && (out.Flags&jwriter.NilSliceAsEmpty) == 0 {
@@ -1716,14 +1681,23 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				if v5 > 0 {
 					out.RawByte(',')
 				}
-				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog9(out, v6)
+				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog10(out, v6)
 			}
 			out.RawByte(']')
 		}
 	}
+	{
+		const prefix string = ",\"Resource Profile Id\":"
+		out.RawString(prefix)
+		if in.ResourceProfile == nil {
+			out.RawString("null")
+		} else {
+			out.Int64(int64(*in.ResourceProfile))
+		}
+	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog9(in *jlexer.Lexer, out *accumulable) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog10(in *jlexer.Lexer, out *accumulable) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1773,7 +1747,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog9(out *jwriter.Writer, in accumulable) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog10(out *jwriter.Writer, in accumulable) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1798,7 +1772,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog10(in *jlexer.Lexer, out *stageExecutorMetrics) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog11(in *jlexer.Lexer, out *stageExecutorMetrics) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1842,7 +1816,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog10(out *jwriter.Writer, in stageExecutorMetrics) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog11(out *jwriter.Writer, in stageExecutorMetrics) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1871,14 +1845,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v stageExecutorMetrics) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog10(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog11(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *stageExecutorMetrics) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog10(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog11(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog11(in *jlexer.Lexer, out *stageCompleted) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog12(in *jlexer.Lexer, out *stageCompleted) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1893,7 +1867,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.WantColon()
 		switch key {
 		case "Stage Info":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog7(in, &out.Info)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(in, &out.Info)
 		default:
 			in.SkipRecursive()
 		}
@@ -1904,28 +1878,28 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog11(out *jwriter.Writer, in stageCompleted) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog12(out *jwriter.Writer, in stageCompleted) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
 		const prefix string = ",\"Stage Info\":"
 		out.RawString(prefix[1:])
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog7(out, in.Info)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(out, in.Info)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v stageCompleted) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog11(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog12(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *stageCompleted) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog11(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog12(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog12(in *jlexer.Lexer, out *sqlStart) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog13(in *jlexer.Lexer, out *sqlStart) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1978,7 +1952,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				out.PlanLength = length(in.Int64())
 			}
 		case "sparkPlanInfo":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog13(in, &out.Plan)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(in, &out.Plan)
 		case "time":
 			if in.IsNull() {
 				in.Skip()
@@ -1995,7 +1969,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog12(out *jwriter.Writer, in sqlStart) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog13(out *jwriter.Writer, in sqlStart) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2031,7 +2005,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	{
 		const prefix string = ",\"sparkPlanInfo\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog13(out, in.Plan)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(out, in.Plan)
 	}
 	{
 		const prefix string = ",\"time\":"
@@ -2043,14 +2017,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v sqlStart) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog12(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog13(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *sqlStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog12(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog13(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog13(in *jlexer.Lexer, out *planNode) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(in *jlexer.Lexer, out *planNode) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2093,7 +2067,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				}
 				for !in.IsDelim(']') {
 					var v7 planNode
-					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog13(in, &v7)
+					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(in, &v7)
 					out.Children = append(out.Children, v7)
 					in.WantComma()
 				}
@@ -2116,7 +2090,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				}
 				for !in.IsDelim(']') {
 					var v8 planMetric
-					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(in, &v8)
+					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog15(in, &v8)
 					out.Metrics = append(out.Metrics, v8)
 					in.WantComma()
 				}
@@ -2132,7 +2106,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog13(out *jwriter.Writer, in planNode) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(out *jwriter.Writer, in planNode) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2157,7 +2131,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				if v9 > 0 {
 					out.RawByte(',')
 				}
-				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog13(out, v10)
+				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(out, v10)
 			}
 			out.RawByte(']')
 		}
@@ -2173,14 +2147,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				if v11 > 0 {
 					out.RawByte(',')
 				}
-				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(out, v12)
+				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog15(out, v12)
 			}
 			out.RawByte(']')
 		}
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(in *jlexer.Lexer, out *planMetric) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog15(in *jlexer.Lexer, out *planMetric) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2222,7 +2196,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(out *jwriter.Writer, in planMetric) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog15(out *jwriter.Writer, in planMetric) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2243,7 +2217,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog15(in *jlexer.Lexer, out *sqlPlan) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog16(in *jlexer.Lexer, out *sqlPlan) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2270,7 +2244,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				out.PlanLength = length(in.Int64())
 			}
 		case "sparkPlanInfo":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog13(in, &out.Plan)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(in, &out.Plan)
 		default:
 			in.SkipRecursive()
 		}
@@ -2281,7 +2255,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog15(out *jwriter.Writer, in sqlPlan) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog16(out *jwriter.Writer, in sqlPlan) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2298,21 +2272,21 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	{
 		const prefix string = ",\"sparkPlanInfo\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog13(out, in.Plan)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(out, in.Plan)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v sqlPlan) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog15(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog16(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *sqlPlan) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog15(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog16(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog16(in *jlexer.Lexer, out *sqlMetrics) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog17(in *jlexer.Lexer, out *sqlMetrics) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2349,7 +2323,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				}
 				for !in.IsDelim(']') {
 					var v13 planMetric
-					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(in, &v13)
+					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog15(in, &v13)
 					out.Metrics = append(out.Metrics, v13)
 					in.WantComma()
 				}
@@ -2365,7 +2339,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog16(out *jwriter.Writer, in sqlMetrics) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog17(out *jwriter.Writer, in sqlMetrics) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2385,7 +2359,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				if v14 > 0 {
 					out.RawByte(',')
 				}
-				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(out, v15)
+				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog15(out, v15)
 			}
 			out.RawByte(']')
 		}
@@ -2395,14 +2369,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v sqlMetrics) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog16(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog17(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *sqlMetrics) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog16(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog17(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog17(in *jlexer.Lexer, out *sqlEnd) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog18(in *jlexer.Lexer, out *sqlEnd) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2444,7 +2418,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog17(out *jwriter.Writer, in sqlEnd) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog18(out *jwriter.Writer, in sqlEnd) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2468,14 +2442,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v sqlEnd) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog17(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog18(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *sqlEnd) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog17(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog18(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog18(in *jlexer.Lexer, out *resourceProfileAdded) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog19(in *jlexer.Lexer, out *resourceProfileAdded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2496,7 +2470,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				out.ID = int64(in.Int64())
 			}
 		case "Task Resource Requests":
-			easyjsonF4688553Decode5(in, &out.Tasks)
+			easyjsonF4688553Decode4(in, &out.Tasks)
 		default:
 			in.SkipRecursive()
 		}
@@ -2507,7 +2481,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog18(out *jwriter.Writer, in resourceProfileAdded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog19(out *jwriter.Writer, in resourceProfileAdded) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2519,21 +2493,21 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	{
 		const prefix string = ",\"Task Resource Requests\":"
 		out.RawString(prefix)
-		easyjsonF4688553Encode5(out, in.Tasks)
+		easyjsonF4688553Encode4(out, in.Tasks)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v resourceProfileAdded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog18(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog19(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *resourceProfileAdded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog18(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog19(l, v)
 }
-func easyjsonF4688553Decode5(in *jlexer.Lexer, out *struct {
+func easyjsonF4688553Decode4(in *jlexer.Lexer, out *struct {
 	CPUs struct {
 		Amount float64 `json:"Amount"`
 	} `json:"cpus"`
@@ -2552,7 +2526,7 @@ func easyjsonF4688553Decode5(in *jlexer.Lexer, out *struct {
 		in.WantColon()
 		switch key {
 		case "cpus":
-			easyjsonF4688553Decode6(in, &out.CPUs)
+			easyjsonF4688553Decode5(in, &out.CPUs)
 		default:
 			in.SkipRecursive()
 		}
@@ -2563,7 +2537,7 @@ func easyjsonF4688553Decode5(in *jlexer.Lexer, out *struct {
 		in.Consumed()
 	}
 }
-func easyjsonF4688553Encode5(out *jwriter.Writer, in struct {
+func easyjsonF4688553Encode4(out *jwriter.Writer, in struct {
 	CPUs struct {
 		Amount float64 `json:"Amount"`
 	} `json:"cpus"`
@@ -2574,11 +2548,11 @@ func easyjsonF4688553Encode5(out *jwriter.Writer, in struct {
 	{
 		const prefix string = ",\"cpus\":"
 		out.RawString(prefix[1:])
-		easyjsonF4688553Encode6(out, in.CPUs)
+		easyjsonF4688553Encode5(out, in.CPUs)
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553Decode6(in *jlexer.Lexer, out *struct {
+func easyjsonF4688553Decode5(in *jlexer.Lexer, out *struct {
 	Amount float64 `json:"Amount"`
 }) {
 	isTopLevel := in.IsStart()
@@ -2610,7 +2584,7 @@ func easyjsonF4688553Decode6(in *jlexer.Lexer, out *struct {
 		in.Consumed()
 	}
 }
-func easyjsonF4688553Encode6(out *jwriter.Writer, in struct {
+func easyjsonF4688553Encode5(out *jwriter.Writer, in struct {
 	Amount float64 `json:"Amount"`
 }) {
 	out.RawByte('{')
@@ -2623,7 +2597,7 @@ func easyjsonF4688553Encode6(out *jwriter.Writer, in struct {
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog19(in *jlexer.Lexer, out *logStart) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog20(in *jlexer.Lexer, out *logStart) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2653,7 +2627,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog19(out *jwriter.Writer, in logStart) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog20(out *jwriter.Writer, in logStart) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2667,14 +2641,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v logStart) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog19(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog20(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *logStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog19(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog20(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog20(in *jlexer.Lexer, out *jobStart) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog21(in *jlexer.Lexer, out *jobStart) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2700,33 +2674,6 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			} else {
 				out.Time = int64(in.Int64())
 			}
-		case "Stage IDs":
-			if in.IsNull() {
-				in.Skip()
-				out.StageIDs = nil
-			} else {
-				in.Delim('[')
-				if out.StageIDs == nil {
-					if !in.IsDelim(']') {
-						out.StageIDs = make([]int64, 0, 8)
-					} else {
-						out.StageIDs = []int64{}
-					}
-				} else {
-					out.StageIDs = (out.StageIDs)[:0]
-				}
-				for !in.IsDelim(']') {
-					var v16 int64
-					if in.IsNull() {
-						in.Skip()
-					} else {
-						v16 = int64(in.Int64())
-					}
-					out.StageIDs = append(out.StageIDs, v16)
-					in.WantComma()
-				}
-				in.Delim(']')
-			}
 		case "Stage Infos":
 			if in.IsNull() {
 				in.Skip()
@@ -2743,15 +2690,42 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 					out.Stages = (out.Stages)[:0]
 				}
 				for !in.IsDelim(']') {
-					var v17 stageInfo
-					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog7(in, &v17)
-					out.Stages = append(out.Stages, v17)
+					var v16 stageInfo
+					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(in, &v16)
+					out.Stages = append(out.Stages, v16)
+					in.WantComma()
+				}
+				in.Delim(']')
+			}
+		case "Stage IDs":
+			if in.IsNull() {
+				in.Skip()
+				out.StageIDs = nil
+			} else {
+				in.Delim('[')
+				if out.StageIDs == nil {
+					if !in.IsDelim(']') {
+						out.StageIDs = make([]int64, 0, 8)
+					} else {
+						out.StageIDs = []int64{}
+					}
+				} else {
+					out.StageIDs = (out.StageIDs)[:0]
+				}
+				for !in.IsDelim(']') {
+					var v17 int64
+					if in.IsNull() {
+						in.Skip()
+					} else {
+						v17 = int64(in.Int64())
+					}
+					out.StageIDs = append(out.StageIDs, v17)
 					in.WantComma()
 				}
 				in.Delim(']')
 			}
 		case "Properties":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(in, &out.Properties)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog9(in, &out.Properties)
 		default:
 			in.SkipRecursive()
 		}
@@ -2762,7 +2736,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog20(out *jwriter.Writer, in jobStart) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog21(out *jwriter.Writer, in jobStart) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2777,33 +2751,33 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		out.Int64(int64(in.Time))
 	}
 	{
-		const prefix string = ",\"Stage IDs\":"
-		out.RawString(prefix)
-		if in.StageIDs == nil && (out.Flags&jwriter.NilSliceAsEmpty) == 0 {
-			out.RawString("null")
-		} else {
-			out.RawByte('[')
-			for v18, v19 := range in.StageIDs {
-				if v18 > 0 {
-					out.RawByte(',')
-				}
-				out.Int64(int64(v19))
-			}
-			out.RawByte(']')
-		}
-	}
-	{
 		const prefix string = ",\"Stage Infos\":"
 		out.RawString(prefix)
 		if in.Stages == nil && (out.Flags&jwriter.NilSliceAsEmpty) == 0 {
 			out.RawString("null")
 		} else {
 			out.RawByte('[')
-			for v20, v21 := range in.Stages {
+			for v18, v19 := range in.Stages {
+				if v18 > 0 {
+					out.RawByte(',')
+				}
+				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(out, v19)
+			}
+			out.RawByte(']')
+		}
+	}
+	{
+		const prefix string = ",\"Stage IDs\":"
+		out.RawString(prefix)
+		if in.StageIDs == nil && (out.Flags&jwriter.NilSliceAsEmpty) == 0 {
+			out.RawString("null")
+		} else {
+			out.RawByte('[')
+			for v20, v21 := range in.StageIDs {
 				if v20 > 0 {
 					out.RawByte(',')
 				}
-				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog7(out, v21)
+				out.Int64(int64(v21))
 			}
 			out.RawByte(']')
 		}
@@ -2811,21 +2785,21 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	{
 		const prefix string = ",\"Properties\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(out, in.Properties)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog9(out, in.Properties)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v jobStart) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog20(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog21(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *jobStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog20(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog21(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog21(in *jlexer.Lexer, out *jobEnd) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog22(in *jlexer.Lexer, out *jobEnd) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2852,7 +2826,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				out.Time = int64(in.Int64())
 			}
 		case "Job Result":
-			easyjsonF4688553Decode7(in, &out.Result)
+			easyjsonF4688553Decode6(in, &out.Result)
 		default:
 			in.SkipRecursive()
 		}
@@ -2863,7 +2837,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog21(out *jwriter.Writer, in jobEnd) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog22(out *jwriter.Writer, in jobEnd) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2880,21 +2854,21 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	{
 		const prefix string = ",\"Job Result\":"
 		out.RawString(prefix)
-		easyjsonF4688553Encode7(out, in.Result)
+		easyjsonF4688553Encode6(out, in.Result)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v jobEnd) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog21(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog22(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *jobEnd) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog21(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog22(l, v)
 }
-func easyjsonF4688553Decode7(in *jlexer.Lexer, out *struct {
+func easyjsonF4688553Decode6(in *jlexer.Lexer, out *struct {
 	Result    string `json:"Result"`
 	Exception struct {
 		Message string `json:"Message"`
@@ -2920,7 +2894,7 @@ func easyjsonF4688553Decode7(in *jlexer.Lexer, out *struct {
 				out.Result = string(in.String())
 			}
 		case "Exception":
-			easyjsonF4688553Decode8(in, &out.Exception)
+			easyjsonF4688553Decode7(in, &out.Exception)
 		default:
 			in.SkipRecursive()
 		}
@@ -2931,7 +2905,7 @@ func easyjsonF4688553Decode7(in *jlexer.Lexer, out *struct {
 		in.Consumed()
 	}
 }
-func easyjsonF4688553Encode7(out *jwriter.Writer, in struct {
+func easyjsonF4688553Encode6(out *jwriter.Writer, in struct {
 	Result    string `json:"Result"`
 	Exception struct {
 		Message string `json:"Message"`
@@ -2948,11 +2922,11 @@ func easyjsonF4688553Encode7(out *jwriter.Writer, in struct {
 	{
 		const prefix string = ",\"Exception\":"
 		out.RawString(prefix)
-		easyjsonF4688553Encode8(out, in.Exception)
+		easyjsonF4688553Encode7(out, in.Exception)
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553Decode8(in *jlexer.Lexer, out *struct {
+func easyjsonF4688553Decode7(in *jlexer.Lexer, out *struct {
 	Message string `json:"Message"`
 }) {
 	isTopLevel := in.IsStart()
@@ -2984,7 +2958,7 @@ func easyjsonF4688553Decode8(in *jlexer.Lexer, out *struct {
 		in.Consumed()
 	}
 }
-func easyjsonF4688553Encode8(out *jwriter.Writer, in struct {
+func easyjsonF4688553Encode7(out *jwriter.Writer, in struct {
 	Message string `json:"Message"`
 }) {
 	out.RawByte('{')
@@ -2997,7 +2971,7 @@ func easyjsonF4688553Encode8(out *jwriter.Writer, in struct {
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog22(in *jlexer.Lexer, out *executorUnexcluded) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog23(in *jlexer.Lexer, out *executorUnexcluded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3039,7 +3013,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog22(out *jwriter.Writer, in executorUnexcluded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog23(out *jwriter.Writer, in executorUnexcluded) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3063,14 +3037,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v executorUnexcluded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog22(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog23(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *executorUnexcluded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog22(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog23(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog23(in *jlexer.Lexer, out *executorRemoved) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(in *jlexer.Lexer, out *executorRemoved) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3112,7 +3086,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog23(out *jwriter.Writer, in executorRemoved) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(out *jwriter.Writer, in executorRemoved) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3136,14 +3110,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v executorRemoved) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog23(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *executorRemoved) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog23(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(in *jlexer.Lexer, out *executorMetricsUpdate) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(in *jlexer.Lexer, out *executorMetricsUpdate) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3200,7 +3174,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(out *jwriter.Writer, in executorMetricsUpdate) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(out *jwriter.Writer, in executorMetricsUpdate) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3230,14 +3204,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v executorMetricsUpdate) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *executorMetricsUpdate) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(in *jlexer.Lexer, out *executorExcluded) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(in *jlexer.Lexer, out *executorExcluded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3279,7 +3253,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(out *jwriter.Writer, in executorExcluded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(out *jwriter.Writer, in executorExcluded) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3303,14 +3277,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v executorExcluded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *executorExcluded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(in *jlexer.Lexer, out *executorAdded) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(in *jlexer.Lexer, out *executorAdded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3337,7 +3311,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				out.ID = string(in.String())
 			}
 		case "Executor Info":
-			easyjsonF4688553Decode9(in, &out.Info)
+			easyjsonF4688553Decode8(in, &out.Info)
 		default:
 			in.SkipRecursive()
 		}
@@ -3348,7 +3322,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(out *jwriter.Writer, in executorAdded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(out *jwriter.Writer, in executorAdded) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3365,21 +3339,21 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	{
 		const prefix string = ",\"Executor Info\":"
 		out.RawString(prefix)
-		easyjsonF4688553Encode9(out, in.Info)
+		easyjsonF4688553Encode8(out, in.Info)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v executorAdded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *executorAdded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(l, v)
 }
-func easyjsonF4688553Decode9(in *jlexer.Lexer, out *struct {
+func easyjsonF4688553Decode8(in *jlexer.Lexer, out *struct {
 	Host            string            `json:"Host"`
 	Cores           int64             `json:"Total Cores"`
 	Logs            map[string]string `json:"Log Urls"`
@@ -3454,7 +3428,7 @@ func easyjsonF4688553Decode9(in *jlexer.Lexer, out *struct {
 		in.Consumed()
 	}
 }
-func easyjsonF4688553Encode9(out *jwriter.Writer, in struct {
+func easyjsonF4688553Encode8(out *jwriter.Writer, in struct {
 	Host            string            `json:"Host"`
 	Cores           int64             `json:"Total Cores"`
 	Logs            map[string]string `json:"Log Urls"`
@@ -3505,7 +3479,7 @@ func easyjsonF4688553Encode9(out *jwriter.Writer, in struct {
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(in *jlexer.Lexer, out *environmentUpdate) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(in *jlexer.Lexer, out *environmentUpdate) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3629,7 +3603,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(out *jwriter.Writer, in environmentUpdate) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(out *jwriter.Writer, in environmentUpdate) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3743,14 +3717,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v environmentUpdate) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *environmentUpdate) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(in *jlexer.Lexer, out *driverAccumulators) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(in *jlexer.Lexer, out *driverAccumulators) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3828,7 +3802,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(out *jwriter.Writer, in driverAccumulators) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(out *jwriter.Writer, in driverAccumulators) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3869,14 +3843,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v driverAccumulators) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *driverAccumulators) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(in *jlexer.Lexer, out *blockManagerRemoved) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(in *jlexer.Lexer, out *blockManagerRemoved) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3890,14 +3864,14 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		key := in.UnsafeFieldName(false)
 		in.WantColon()
 		switch key {
+		case "Block Manager ID":
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(in, &out.ID)
 		case "Timestamp":
 			if in.IsNull() {
 				in.Skip()
 			} else {
 				out.Time = int64(in.Int64())
 			}
-		case "Block Manager ID":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog5(in, &out.ID)
 		default:
 			in.SkipRecursive()
 		}
@@ -3908,33 +3882,33 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(out *jwriter.Writer, in blockManagerRemoved) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(out *jwriter.Writer, in blockManagerRemoved) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
-		const prefix string = ",\"Timestamp\":"
+		const prefix string = ",\"Block Manager ID\":"
 		out.RawString(prefix[1:])
-		out.Int64(int64(in.Time))
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(out, in.ID)
 	}
 	{
-		const prefix string = ",\"Block Manager ID\":"
+		const prefix string = ",\"Timestamp\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog5(out, in.ID)
+		out.Int64(int64(in.Time))
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v blockManagerRemoved) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *blockManagerRemoved) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(in *jlexer.Lexer, out *blockManagerAdded) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(in *jlexer.Lexer, out *blockManagerAdded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3948,19 +3922,19 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		key := in.UnsafeFieldName(false)
 		in.WantColon()
 		switch key {
-		case "Timestamp":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Time = int64(in.Int64())
-			}
 		case "Block Manager ID":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog5(in, &out.ID)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(in, &out.ID)
 		case "Maximum Memory":
 			if in.IsNull() {
 				in.Skip()
 			} else {
 				out.Memory = int64(in.Int64())
+			}
+		case "Timestamp":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Time = int64(in.Int64())
 			}
 		case "Maximum Onheap Memory":
 			if in.IsNull() {
@@ -4000,24 +3974,24 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(out *jwriter.Writer, in blockManagerAdded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(out *jwriter.Writer, in blockManagerAdded) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
-		const prefix string = ",\"Timestamp\":"
-		out.RawString(prefix[1:])
-		out.Int64(int64(in.Time))
-	}
-	{
 		const prefix string = ",\"Block Manager ID\":"
-		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog5(out, in.ID)
+		out.RawString(prefix[1:])
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(out, in.ID)
 	}
 	{
 		const prefix string = ",\"Maximum Memory\":"
 		out.RawString(prefix)
 		out.Int64(int64(in.Memory))
+	}
+	{
+		const prefix string = ",\"Timestamp\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.Time))
 	}
 	{
 		const prefix string = ",\"Maximum Onheap Memory\":"
@@ -4042,14 +4016,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v blockManagerAdded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *blockManagerAdded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(in *jlexer.Lexer, out *applicationStart) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog32(in *jlexer.Lexer, out *applicationStart) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -4123,7 +4097,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(out *jwriter.Writer, in applicationStart) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog32(out *jwriter.Writer, in applicationStart) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -4178,14 +4152,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v applicationStart) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog32(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *applicationStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog32(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog32(in *jlexer.Lexer, out *applicationEnd) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog33(in *jlexer.Lexer, out *applicationEnd) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -4215,7 +4189,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog32(out *jwriter.Writer, in applicationEnd) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog33(out *jwriter.Writer, in applicationEnd) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -4229,10 +4203,10 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v applicationEnd) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog32(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog33(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *applicationEnd) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog32(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog33(l, v)
 }

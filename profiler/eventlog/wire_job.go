@@ -8,8 +8,8 @@ import (
 type jobStart struct {
 	ID         int64         `json:"Job ID"`
 	Time       int64         `json:"Submission Time"`
-	StageIDs   []int64       `json:"Stage IDs"`
 	Stages     []stageInfo   `json:"Stage Infos"`
+	StageIDs   []int64       `json:"Stage IDs"`
 	Properties jobProperties `json:"Properties"`
 }
 
@@ -80,14 +80,14 @@ type stageInfo struct {
 	ID              int64         `json:"Stage ID"`
 	Attempt         int64         `json:"Stage Attempt ID"`
 	Name            string        `json:"Stage Name"`
-	Details         string        `json:"Details"`
 	Tasks           int64         `json:"Number of Tasks"`
+	Parents         []int64       `json:"Parent IDs"`
+	Details         string        `json:"Details"`
 	Submitted       int64         `json:"Submission Time"`
 	Completed       int64         `json:"Completion Time"`
 	Failure         string        `json:"Failure Reason"`
-	ResourceProfile *int64        `json:"Resource Profile Id"`
-	Parents         []int64       `json:"Parent IDs"`
 	Accumulables    []accumulable `json:"Accumulables"`
+	ResourceProfile *int64        `json:"Resource Profile Id"`
 }
 
 func (j *stageInfo) stage() Stage {

@@ -1,50 +1,51 @@
 package eventlog
 
-import (
-	"fmt"
-)
+import "fmt"
 
-// Fields are in the order in which Spark writes them (org.apache.spark.util.JsonProtocol):
-// see skimmer.memberShape.
-type taskEvent struct {
-	Stage   int64 `json:"Stage ID"`
-	Attempt int64 `json:"Stage Attempt ID"`
-	Info    struct {
-		ID            int64 `json:"Task ID"`
-		Index         int64 `json:"Index"`
-		Attempt       int64 `json:"Attempt"`
-		Launched      int64 `json:"Launch Time"`
-		Executor      word  `json:"Executor ID"`
-		Host          word  `json:"Host"`
-		Locality      word  `json:"Locality"`
-		Speculative   bool  `json:"Speculative"`
-		GettingResult int64 `json:"Getting Result Time"`
-		Finished      int64 `json:"Finish Time"`
-		Failed        bool  `json:"Failed"`
-		Killed        bool  `json:"Killed"`
-	} `json:"Task Info"`
+// Fields here, and in the other wire_*.go, are in the order in which Spark writes them
+// (org.apache.spark.util.JsonProtocol): see skimmer.expected.
+
+//easyjson:json
+type taskStart struct {
+	Stage   int64    `json:"Stage ID"`
+	Attempt int64    `json:"Stage Attempt ID"`
+	Info    taskInfo `json:"Task Info"`
 }
 
-func (j *taskEvent) task(into *Task) {
-	i := &j.Info
-	*into = Task{
-		ID: i.ID, StageID: j.Stage, StageAttempt: j.Attempt, Index: i.Index, Attempt: i.Attempt,
+//easyjson:json
+type taskEnd struct {
+	Stage   int64            `json:"Stage ID"`
+	Attempt int64            `json:"Stage Attempt ID"`
+	Type    word             `json:"Task Type"`
+	Reason  taskEndReason    `json:"Task End Reason"`
+	Info    taskInfo         `json:"Task Info"`
+	Peaks   *executorMetrics `json:"Task Executor Metrics"`
+	Metrics *taskMetrics     `json:"Task Metrics"`
+}
+
+type taskInfo struct {
+	ID            int64 `json:"Task ID"`
+	Index         int64 `json:"Index"`
+	Attempt       int64 `json:"Attempt"`
+	Launched      int64 `json:"Launch Time"`
+	Executor      word  `json:"Executor ID"`
+	Host          word  `json:"Host"`
+	Locality      word  `json:"Locality"`
+	Speculative   bool  `json:"Speculative"`
+	GettingResult int64 `json:"Getting Result Time"`
+	Finished      int64 `json:"Finish Time"`
+	Failed        bool  `json:"Failed"`
+	Killed        bool  `json:"Killed"`
+}
+
+// task returns the task of a stage attempt.
+func (i *taskInfo) task(stage, attempt int64) Task {
+	return Task{
+		ID: i.ID, StageID: stage, StageAttempt: attempt, Index: i.Index, Attempt: i.Attempt,
 		Launched: i.Launched, Finished: i.Finished, GettingResult: i.GettingResult,
 		Executor: string(i.Executor), Host: string(i.Host), Locality: string(i.Locality),
 		Speculative: i.Speculative, Failed: i.Failed, Killed: i.Killed,
 	}
-}
-
-//easyjson:json
-type taskStart struct{ taskEvent }
-
-//easyjson:json
-type taskEnd struct {
-	taskEvent
-	Type    word             `json:"Task Type"`
-	Reason  taskEndReason    `json:"Task End Reason"`
-	Metrics *taskMetrics     `json:"Task Metrics"`
-	Peaks   *executorMetrics `json:"Task Executor Metrics"`
 }
 
 // end makes the event, in the decoder's memory.
@@ -54,7 +55,7 @@ func (j *taskEnd) end(d *decoder) *TaskEnd {
 		Type: string(j.Type), Outcome: string(j.Reason.Reason), CountsAsFailure: j.Reason.counts(),
 		Failure: j.Reason.failure(), Error: j.Reason.text(),
 	}
-	j.task(&t.event.Task)
+	t.event.Task = j.Info.task(j.Stage, j.Attempt)
 	if j.Metrics != nil {
 		t.metrics = j.Metrics.metrics()
 		t.event.Metrics = &t.metrics
@@ -115,24 +116,23 @@ func (m *taskMetrics) metrics() TaskMetrics {
 
 // taskEndReason is the union of the fields that the reasons have.
 type taskEndReason struct {
-	Reason      word   `json:"Reason"`
-	Class       string `json:"Class Name"`         // ExceptionFailure
-	Description string `json:"Description"`        // ExceptionFailure
-	StackTrace  string `json:"Full Stack Trace"`   // ExceptionFailure
-	Message     string `json:"Message"`            // FetchFailed
-	Loss        string `json:"Loss Reason"`        // ExecutorLostFailure
-	Kill        string `json:"Kill Reason"`        // TaskKilled
-	Executor    string `json:"Executor ID"`        // ExecutorLostFailure
-	ByApp       *bool  `json:"Exit Caused By App"` // ExecutorLostFailure
-
-	Address    *blockManagerID `json:"Block Manager Address"` // FetchFailed
-	Shuffle    int64           `json:"Shuffle ID"`
-	Map        int64           `json:"Map ID"`
-	MapIndex   int64           `json:"Map Index"`
-	Reduce     int64           `json:"Reduce ID"`
-	Job        int64           `json:"Job ID"` // TaskCommitDenied
-	Partition  int64           `json:"Partition ID"`
-	AttemptNum int64           `json:"Attempt Number"`
+	Reason      word            `json:"Reason"`
+	Class       string          `json:"Class Name"`            // ExceptionFailure
+	Description string          `json:"Description"`           // ExceptionFailure
+	StackTrace  string          `json:"Full Stack Trace"`      // ExceptionFailure
+	Address     *blockManagerID `json:"Block Manager Address"` // FetchFailed
+	Shuffle     int64           `json:"Shuffle ID"`
+	Map         int64           `json:"Map ID"`
+	MapIndex    int64           `json:"Map Index"`
+	Reduce      int64           `json:"Reduce ID"`
+	Message     string          `json:"Message"`            // FetchFailed
+	Executor    string          `json:"Executor ID"`        // ExecutorLostFailure
+	ByApp       *bool           `json:"Exit Caused By App"` // ExecutorLostFailure
+	Loss        string          `json:"Loss Reason"`        // ExecutorLostFailure
+	Kill        string          `json:"Kill Reason"`        // TaskKilled
+	Job         int64           `json:"Job ID"`             // TaskCommitDenied
+	Partition   int64           `json:"Partition ID"`
+	AttemptNum  int64           `json:"Attempt Number"`
 }
 
 // success is the class of the TaskEndReason of a task that succeeded.

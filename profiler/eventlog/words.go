@@ -1,24 +1,21 @@
 package eventlog
 
-import "strings"
-
 // words keeps one copy of texts that many events share: ids of executors, hosts,
 // localities, outcomes.
 type words map[string]string
 
-// of returns the text, which may be in memory that is used again.
+// of returns the kept copy of a text.
 func (w words) of(text string) string {
 	if known, ok := w[text]; ok {
 		return known
 	}
-	text = strings.Clone(text)
 	if len(w) < maxWords && len(text) < maxWord {
 		w[text] = text
 	}
 	return text
 }
 
-// ofBytes is of for a text in memory that is used again.
+// ofBytes is like of, for bytes that are used again.
 func (w words) ofBytes(text []byte) string {
 	if known, ok := w[string(text)]; ok { // allocates nothing
 		return known
