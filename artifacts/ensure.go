@@ -137,7 +137,7 @@ func relockParts(ctx context.Context, s Store, path string, parts []platform.Nod
 	return nil
 }
 
-// relock builds or fetches an artifact and updates its entry.
+// relock builds or fetches an artifact, stores it, and updates its entry in the lock file.
 func (l lockFile) relock(ctx context.Context, s Store, a *Artifact, report func(string)) error {
 	inputs, err := inputsOf(a.Source.Kind, a.Build)
 	if err != nil {

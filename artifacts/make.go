@@ -67,7 +67,7 @@ func (l lockFile) make(ctx context.Context, s Store, a Artifact, report func(str
 	return m, err
 }
 
-// writeSources writes the sources of a kind into dir.
+// writeSources writes the source files of the given kind to dir.
 func writeSources(dir string, kind platform.SourceKind) error {
 	files, err := sourcesOf(kind)
 	if err != nil {

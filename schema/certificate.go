@@ -67,8 +67,8 @@ func (c *Certificate) Validate(l *violation.List, path string, now time.Time) {
 	}
 }
 
-// validateKey checks the private key, and whether it belongs to the chain if that can
-// be read. A sealed key is not checked.
+// validateKey checks that the key is an unencrypted private key in PEM and, if the chain
+// is readable, that it matches the chain's first certificate. A sealed key is not checked.
 func (c *Certificate) validateKey(l *violation.List, path string, chainReadable bool) {
 	if c.Key == Sealed {
 		return

@@ -52,8 +52,8 @@ type pageLink struct{ Title, URL string }
 // pagePath is a place in S3.
 type pagePath struct{ Name, URI, Holds string }
 
-// newPage lays a status out for a person. services are the URLs that a forwarder
-// between client and server makes reachable.
+// newPage prepares a status for display. services maps services to the URLs at which a
+// forwarder between the browser and the server makes them reachable.
 func newPage(s Status, config Config, services map[string]string, now time.Time) page {
 	p := page{
 		Status: s, Read: now.UTC(), Sections: Sections(), Paths: pathsOf(s.S3Paths), region: config.Region, services: services,

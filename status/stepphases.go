@@ -92,7 +92,8 @@ func timeOf(query url.Values, parameter string) (*time.Time, error) {
 	return &at, nil
 }
 
-// readPhases reads the phases of one step, and whether Grafana is there to show them.
+// readPhases returns a Status with the phases of one step. If it has any, the Status also
+// says whether Grafana, which shows them, is ready.
 func (s Source) readPhases(ctx context.Context, step Step) (Status, error) {
 	steps := []Step{step}
 	if err := s.AddApplications(ctx, steps); err != nil {

@@ -165,15 +165,16 @@ func (b block) hasCompletedBlock() (bool, error) {
 	if !ok || m.ID != b.id || m.Tenant != b.tenant || m.Size < footerLength {
 		return false, nil
 	}
-	return endsWithFooter(filepath.Join(dir, dataFile), m)
+	return isComplete(filepath.Join(dir, dataFile), m)
 }
 
 // footerLength is the end of a Parquet file: the size of its metadata, and the
 // magic number.
 const footerLength = 8
 
-// endsWithFooter reports whether a Parquet file has the size and footer of m.
-func endsWithFooter(path string, m meta) (bool, error) {
+// isComplete reports whether a Parquet file has the size that m records, and ends with a
+// footer of the recorded size and the magic number. A missing file is not complete.
+func isComplete(path string, m meta) (bool, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil

@@ -64,7 +64,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if err := args.warnOfOtherRelease(ctx, c); err != nil {
 		return nil, err
 	}
-	if err := args.noteScaledCounts(ctx, c); err != nil {
+	if err := args.logScaledCounts(ctx, c); err != nil {
 		return nil, err
 	}
 	children, err := child.New(ctx, c, name, opts...)

@@ -9,17 +9,18 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 )
 
-// noteScaledCounts logs in a preview which keys have no effect on a running cluster.
-// The engine shows no edit of them, because it ignores what EMR changes.
-func (a *Args) noteScaledCounts(ctx *pulumi.Context, c *Cluster) error {
+// logScaledCounts logs in a preview the keys of instance counts that have no effect once
+// the cluster runs. The preview shows no difference for them, because the properties that
+// EMR scales are in ignoreChanges.
+func (a *Args) logScaledCounts(ctx *pulumi.Context, c *Cluster) error {
 	counts := a.scaledCounts()
 	if len(counts) == 0 || !ctx.DryRun() {
 		return nil
 	}
-	err := ctx.Log.Info(fmt.Sprintf("%s: EMR scales this cluster: once it runs, an edit of %s has no effect",
+	err := ctx.Log.Info(fmt.Sprintf("%s: EMR scales this cluster: once it runs, changing %s has no effect",
 		strings.TrimSuffix(a.path(""), "."), strings.Join(counts, ", ")), &pulumi.LogArgs{Resource: c})
 	if err != nil {
-		return fmt.Errorf("note the counts that EMR owns: %w", err)
+		return fmt.Errorf("log the counts that EMR scales: %w", err)
 	}
 	return nil
 }

@@ -41,13 +41,12 @@ func dataPolicy(bucketARN, keyARN string) iampolicy.Document {
 		denyOtherThan("NoOtherEncryption", algorithm, "aws:kms"), denyOtherThan("NoOtherKey", key, keyARN))
 }
 
-// logPolicy lets AWS deliver the data bucket's access logs, and flow logs of the
-// account's VPCs in the region. CreateFlowLogs looks for the statements of flow
-// logs: where they are missing it adds them, or replaces the whole policy by them
-// (VPC User Guide, "Amazon S3 bucket permissions for flow logs"; CloudWatch Logs
-// User Guide, "Logs sent to Amazon S3"). So they are AWS's own to the letter, Sids
-// included, and AWSLogDeliveryAclCheck has s3:ListBucket, which the second page
-// adds to it.
+// logPolicy lets AWS deliver to the log bucket the access logs of the data bucket and the
+// flow logs of the account's VPCs in the region. CreateFlowLogs looks for the flow log
+// statements. If they are missing, it either adds them or replaces the whole policy with
+// them (VPC User Guide, "Amazon S3 bucket permissions for flow logs"; CloudWatch Logs User
+// Guide, "Logs sent to Amazon S3"). The statements are therefore AWS's own to the letter,
+// Sids included; AWSLogDeliveryAclCheck includes s3:ListBucket, as the second page requires.
 func logPolicy(a iampolicy.Account, region, bucketARN, dataARN string) iampolicy.Document {
 	const owner = "aws:SourceAccount"
 	delivery := iampolicy.Service("delivery.logs.amazonaws.com")

@@ -15,8 +15,8 @@ func TestMedian(t *testing.T) {
 }
 
 func TestSpread(t *testing.T) {
-	require.Equal(t, "; half of 9 are 3 to 7, all 1 to 9", spread([]float64{9, 1, 2, 8, 3, 7, 4, 6, 5}))
-	require.Equal(t, "; half of 1 are 1.5 to 1.5, all 1.5 to 1.5", spread([]float64{1.5}))
+	require.Equal(t, "; middle half of 9: 3 to 7, range: 1 to 9", spread([]float64{9, 1, 2, 8, 3, 7, 4, 6, 5}))
+	require.Equal(t, "; middle half of 1: 1.5 to 1.5, range: 1.5 to 1.5", spread([]float64{1.5}))
 	require.Empty(t, spread(nil))
 }
 

@@ -201,14 +201,14 @@ func (r result) render() {
 	t.Render()
 }
 
-// spread renders the quartiles and the extremes of pairs.
+// spread formats the quartiles, minimum and maximum of values as the end of a result line.
 func spread(values []float64) string {
 	sorted := slices.Sorted(slices.Values(values))
 	if len(sorted) == 0 {
 		return ""
 	}
 	last := len(sorted) - 1
-	return fmt.Sprintf("; half of %d are %.3g to %.3g, all %.3g to %.3g",
+	return fmt.Sprintf("; middle half of %d: %.3g to %.3g, range: %.3g to %.3g",
 		len(sorted), sorted[last/4], sorted[last-last/4], sorted[0], sorted[last])
 }
 

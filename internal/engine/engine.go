@@ -183,8 +183,8 @@ func (e *Engine) isEmpty(ctx context.Context) (bool, error) {
 	return info.ResourceCount != nil && *info.ResourceCount == 0, nil
 }
 
-// shortError drops the engine's transcript from an error: the errors of resources
-// were printed when they occurred.
+// shortError drops the engine's transcript from an error: the errors of resources have
+// already been printed.
 func shortError(err error) error {
 	if err == nil {
 		return nil
@@ -193,5 +193,5 @@ func shortError(err error) error {
 	if !cut {
 		return err
 	}
-	return errors.New(text + ", because of the errors above")
+	return errors.New(text + ": see the errors above")
 }

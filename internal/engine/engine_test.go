@@ -39,7 +39,7 @@ func TestShortErrorDropsTheTranscript(t *testing.T) {
 	require.NoError(t, shortError(nil))
 	require.EqualError(t, shortError(errors.New("no stack")), "no stack")
 	require.EqualError(t, shortError(errors.New("failed to run update: exit status 255\ncode: 255\nstdout: …")),
-		"failed to run update: exit status 255, because of the errors above")
+		"failed to run update: exit status 255: see the errors above")
 }
 
 func TestLogEventsPrintsErrorsAndASummary(t *testing.T) {
@@ -54,7 +54,7 @@ func TestLogEventsPrintsErrorsAndASummary(t *testing.T) {
 		ch <- event(apitype.EngineEvent{ResOutputsEvent: &apitype.ResOutputsEvent{Metadata: step}})
 		return errors.New("update failed\ncode: 255")
 	})
-	require.EqualError(t, err, "update failed, because of the errors above")
+	require.EqualError(t, err, "update failed: see the errors above")
 	require.Equal(t, "   0s  error: aws:emr/cluster:Cluster emr-cluster: no such subnet\n"+
 		"   0s  resources: 0 created, 0 updated, 0 replaced, 0 deleted, 1 unchanged\n", out.String())
 }

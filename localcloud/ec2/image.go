@@ -49,24 +49,25 @@ exit 1
 // are the host's, so it does nothing.
 const sysctlUnit = "[Service]\nType=oneshot\nExecStart=/bin/true\n"
 
-// writeImage writes what the machine image contains: the AWS CLI, K3s (machined
-// under that name), an empty fstab, and volumePrograms.
+// writeImage writes what the machine image contains: the AWS CLI, the command k3s (a
+// link to machined, which runs in place of K3s), the unit systemd-sysctl, an empty fstab,
+// and volumePrograms.
 func (s *Service) writeImage(root string) error {
 	if err := s.PrepareCLI(root); err != nil {
 		return err
 	}
 	for path, text := range volumePrograms() {
-		if err := writeOverLink(filepath.Join(root, path), text, 0o755); err != nil {
+		if err := replaceLink(filepath.Join(root, path), text, 0o755); err != nil {
 			return err
 		}
 	}
-	if err := writeOverLink(filepath.Join(root, "etc/systemd/system/systemd-sysctl.service"), sysctlUnit, 0o644); err != nil {
+	if err := replaceLink(filepath.Join(root, "etc/systemd/system/systemd-sysctl.service"), sysctlUnit, 0o644); err != nil {
 		return err
 	}
-	if err := writeOverLink(filepath.Join(root, "etc/fstab"), "", 0o644); err != nil {
+	if err := replaceLink(filepath.Join(root, "etc/fstab"), "", 0o644); err != nil {
 		return err
 	}
-	// /usr/local is a link to the host's; an instance has its own.
+	// /usr/local is a link to the host's folder. An instance has its own.
 	local := filepath.Join(root, "usr/local")
 	if err := os.RemoveAll(local); err != nil {
 		return err
@@ -77,9 +78,9 @@ func (s *Service) writeImage(root string) error {
 	return os.Symlink("/.host/machined", filepath.Join(local, "bin", "k3s"))
 }
 
-// writeOverLink writes a file in place of a link into the host's folders, not
-// through the link.
-func writeOverLink(path, text string, mode os.FileMode) error {
+// replaceLink writes a file in place of a link into the host's folders, not through
+// the link.
+func replaceLink(path, text string, mode os.FileMode) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

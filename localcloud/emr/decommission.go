@@ -90,7 +90,7 @@ func (s *Service) decommission(ctx context.Context, spec clusterSpec, p pool, le
 		if p.role != platform.RoleCore {
 			return nil
 		}
-		return requireEmptied(ctx, nodes[0], leaving)
+		return requireDecommissioned(ctx, nodes[0], leaving)
 	})
 }
 
@@ -180,33 +180,33 @@ func awaitActive(ctx context.Context, master *node, added []*node) error {
 	return nil
 }
 
-// requireEmptied fails until the NameNode has moved every block off leaving nodes.
-func requireEmptied(ctx context.Context, master *node, leaving []*node) error {
+// requireDecommissioned fails until the NameNode has moved every block off leaving nodes.
+func requireDecommissioned(ctx context.Context, master *node, leaving []*node) error {
 	res, err := httpGet(ctx, fmt.Sprintf("http://%s:%d/jmx?qry=Hadoop:service=NameNode,name=NameNodeInfo", master.ip(), platform.NameNodeUI))
 	if err != nil {
-		return fmt.Errorf("read HDFS' nodes: %w", err)
+		return fmt.Errorf("list HDFS DataNodes: %w", err)
 	}
 	defer res.Body.Close()
 	var answer struct {
 		Beans []struct{ LiveNodes string }
 	}
 	if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
-		return fmt.Errorf("read HDFS' nodes: %w", err)
+		return fmt.Errorf("list HDFS DataNodes: %w", err)
 	}
 	if len(answer.Beans) != 1 {
-		return fmt.Errorf("read HDFS' nodes: %d beans", len(answer.Beans))
+		return fmt.Errorf("list HDFS DataNodes: got %d NameNodeInfo beans, want 1", len(answer.Beans))
 	}
 	live := map[string]struct {
 		AdminState string `json:"adminState"`
 	}{}
 	if err := json.Unmarshal([]byte(answer.Beans[0].LiveNodes), &live); err != nil {
-		return fmt.Errorf("read HDFS' nodes: %w", err)
+		return fmt.Errorf("list HDFS DataNodes: %w", err)
 	}
 	for host, d := range live {
 		host, _, _ = strings.Cut(host, ":")
 		isLeaving := slices.ContainsFunc(leaving, func(n *node) bool { return n.fqdn() == host || n.Host == host })
 		if isLeaving && d.AdminState != "Decommissioned" {
-			return fmt.Errorf("%s is %q in HDFS", host, d.AdminState)
+			return fmt.Errorf("DataNode %s is %q, not decommissioned yet", host, d.AdminState)
 		}
 	}
 	return nil

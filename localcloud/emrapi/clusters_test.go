@@ -143,7 +143,7 @@ func TestInvalidReadsAreRejected(t *testing.T) {
 	var unknown smithy.APIError
 	require.ErrorAs(t, err, &unknown)
 	require.Equal(t, "UnknownOperationException", unknown.ErrorCode())
-	require.Contains(t, unknown.ErrorMessage(), "ListStudios is not served by the local cloud, which has AddInstanceFleet, ")
+	require.Contains(t, unknown.ErrorMessage(), "ListStudios is not supported by the local cloud, which supports AddInstanceFleet, ")
 }
 
 func TestMalformedRequestsAreRejected(t *testing.T) {

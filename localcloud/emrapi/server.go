@@ -166,7 +166,7 @@ func (s *Server) respond(r *http.Request) ([]byte, error) {
 	do, ok := s.operations[name]
 	if !ok {
 		return nil, &apiError{http.StatusBadRequest, "UnknownOperationException", "",
-			fmt.Sprintf("%s is not served by the local cloud, which has %s",
+			fmt.Sprintf("%s is not supported by the local cloud, which supports %s",
 				name, strings.Join(slices.Sorted(maps.Keys(s.operations)), ", "))}
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))

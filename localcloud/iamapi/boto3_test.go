@@ -108,7 +108,7 @@ func TestBoto3MakesARole(t *testing.T) {
 		"NoSuchEntity Policy arn:aws:iam::123456789012:policy/reads does not exist or is not attachable.",
 		"LimitExceeded Cannot exceed quota for InstanceSessionsPerInstanceProfile: 1",
 	}, said[:4])
-	require.Contains(t, said[4], "InvalidAction ListRoles is not served by the local cloud, which has AddRoleToInstanceProfile, ")
+	require.Contains(t, said[4], "InvalidAction ListRoles is not supported by the local cloud, which supports AddRoleToInstanceProfile, ")
 
 	role, err := g.Roles.OfProfile("team")
 	require.NoError(t, err)

@@ -101,7 +101,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Header.Get("Authorization") == "":
 		err = refuse(http.StatusForbidden, "MissingAuthenticationToken", "Request is missing Authentication Token")
 	case !known:
-		err = refuse(http.StatusBadRequest, "InvalidAction", "%s is not served by the local cloud, which has %s", action,
+		err = refuse(http.StatusBadRequest, "InvalidAction", "%s is not supported by the local cloud, which supports %s", action,
 			strings.Join(slices.Sorted(maps.Keys(s.operations())), ", "))
 	default:
 		out, err = do(r.Context(), r.Form)

@@ -169,7 +169,7 @@ func (a *Agent) openLog(path string, cmd *exec.Cmd) (*os.File, error) {
 	return f, nil
 }
 
-// exitCode returns a process' exit code, as a shell does: 128+signal if it was
+// exitCode returns a process's exit code, as a shell does: 128+signal if it was
 // killed.
 func exitCode(s *os.ProcessState) int {
 	if w, ok := s.Sys().(syscall.WaitStatus); ok && w.Signaled() {

@@ -123,7 +123,7 @@ func replaceLink(target, path string) error {
 	return os.Symlink(target, path)
 }
 
-// enterRoot makes s.Root the root of the calling process' mount namespace. Call it
+// enterRoot makes s.Root the root of the calling process's mount namespace. Call it
 // before any other goroutine uses the file system.
 func enterRoot(s Spec) error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {

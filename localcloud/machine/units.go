@@ -121,11 +121,11 @@ func (a *Agent) runOnce(ctx context.Context, s *service, started func()) error {
 	go a.runPost(ctx, s, env, cmd.Stdout)
 	started()
 	err = cmd.Wait()
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the process' children
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the process's children
 	return err
 }
 
-// openLogs redirects a main process' output to the files that its unit names, or to
+// openLogs redirects a main process's output to the files that its unit names, or to
 // a file in place of the journal.
 func (a *Agent) openLogs(s *service, cmd *exec.Cmd) (closeAll func(), err error) {
 	out := s.stdout

@@ -180,8 +180,8 @@ func hardwareAddress(address string) net.HardwareAddr {
 	return append(net.HardwareAddr{2, 0}, net.ParseIP(address).To4()...)
 }
 
-// connect connects a process' network namespace to the bridge by a veth pair, whose
-// end at the bridge is named link, and whose end in the namespace has the given
+// connect connects the network namespace of process pid to the bridge with a veth pair.
+// The end at the bridge is named link. The end in the namespace is eth0 and has the given
 // hardware address.
 func connect(link string, pid int, address net.HardwareAddr) error {
 	br, err := netlink.LinkByName(bridge)
@@ -196,7 +196,7 @@ func connect(link string, pid int, address net.HardwareAddr) error {
 		return fmt.Errorf("create veth pair: %w", err)
 	}
 	if err := netlink.LinkSetUp(veth); err != nil {
-		return fmt.Errorf("set %s up: %w", link, err)
+		return fmt.Errorf("bring up %s: %w", link, err)
 	}
 	return nil
 }

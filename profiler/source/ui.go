@@ -171,7 +171,7 @@ func (u *uis) waitAttached(ctx context.Context, id string) error {
 }
 
 // url returns a new single-use presigned URL of a persistent UI. It polls until EMR
-// reports one ready.
+// reports that the URL is ready.
 func (u *uis) url(ctx context.Context, id string) (url string, err error) {
 	err = poll.Until(ctx, u.pollOptions(), func(ctx context.Context) error {
 		out, err := u.emr.GetPersistentAppUIPresignedURL(ctx, &emr.GetPersistentAppUIPresignedURLInput{
@@ -186,7 +186,7 @@ func (u *uis) url(ctx context.Context, id string) (url string, err error) {
 		return nil
 	})
 	if err != nil {
-		return "", fmt.Errorf("open the persistent UI %s: %w", id, err)
+		return "", fmt.Errorf("get a presigned URL of the persistent UI %s: %w", id, err)
 	}
 	return url, nil
 }

@@ -70,7 +70,8 @@ func Rows() []Row {
 	return rows
 }
 
-// functions only read.
+// functions lists the AWS provider's functions that the program invokes, with the file
+// that implements each and the API operation that it calls. All of them only read.
 func functions() []Row {
 	return []Row{
 		row("aws:index/getPartition:getPartition", "meta/partition_data_source.go", "", ""),

@@ -230,7 +230,7 @@ func requireScaledCountsNoted(t *testing.T, p *platformStack) {
 	preview, err := p.Stack.Preview(t.Context())
 	require.NoError(t, err)
 	require.Contains(t, preview.StdOut,
-		"clusters.managed-old: EMR scales this cluster: once it runs, an edit of core.count, tasks.spot.count has no effect")
+		"clusters.managed-old: EMR scales this cluster: once it runs, changing core.count, tasks.spot.count has no effect")
 	plan, err := changes.Preview(t.Context(), p.Stack)
 	require.NoError(t, err)
 	require.Empty(t, plan, "%s", plan)

@@ -192,7 +192,8 @@ func instanceType(name string, e emrType, ec2 map[string]ec2Type) facts.Instance
 	return t
 }
 
-// families returns the families of EC2, and those that only EMR still names.
+// families returns the instance families that EC2 lists, and those that EC2 no longer
+// lists but EMR still supports. types are EMR's.
 func families(ec2 map[string]ec2Type, types []facts.InstanceType) []facts.Family {
 	byName := map[string]facts.Family{}
 	for _, t := range types {
@@ -202,6 +203,7 @@ func families(ec2 map[string]ec2Type, types []facts.InstanceType) []facts.Family
 	for instance, c := range ec2 {
 		name, _, _ := strings.Cut(instance, ".")
 		f := byName[name]
+		// A bare-metal type has no hypervisor and uses Nitro cards.
 		f.Name, f.Nitro = name, f.Nitro || c.BareMetal && c.Hypervisor == "" || c.Hypervisor == "nitro"
 		f.Arch = cmp.Or(f.Arch, c.ProcessorInfo.SupportedArchitectures[len(c.ProcessorInfo.SupportedArchitectures)-1])
 		byName[name] = f
