@@ -110,8 +110,8 @@ func TestStoredValuesAreOfOneEvent(t *testing.T) {
 // Spark writes the members that are read in the order of the fields here: a skimmer
 // expects them so. Properties have no order.
 func TestMembersAreInSparksOrder(t *testing.T) {
-	objects := 0
-	var walk func(json *json.Decoder, of *shape, path string)
+	members := 0
+	var walk func(d *json.Decoder, of *shape, path string)
 	walk = func(d *json.Decoder, of *shape, path string) {
 		token, err := d.Token()
 		require.NoError(t, err)
@@ -136,7 +136,7 @@ func TestMembersAreInSparksOrder(t *testing.T) {
 					inOrder := i >= next || strings.HasSuffix(path, ".Properties")
 					require.True(t, inOrder, "%s.%s comes after %s", path, name, of.members[max(next-1, 0)].name)
 					next, value = i+1, of.members[i].shape
-					objects++
+					members++
 				}
 			}
 			walk(d, value, path+"."+name)
@@ -152,7 +152,7 @@ func TestMembersAreInSparksOrder(t *testing.T) {
 			require.ErrorIs(t, err, io.EOF)
 		}
 	}
-	require.Greater(t, objects, 1000)
+	require.Greater(t, members, 1000)
 }
 
 // Values that are not as Spark writes them are stored, or fail to decode, all the same.
