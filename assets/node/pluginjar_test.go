@@ -91,11 +91,11 @@ public static void main(String[] a) throws Exception {
   waiting.join();
   System.out.println("started " + Signals.applicationId());
   Signals.starting();
-  System.out.println("another starts " + Signals.applicationId() + " " + Signals.settled());
+  System.out.println("another starts " + Signals.applicationId() + " " + Signals.identity().settled);
   waiting = new Thread(() -> await(c)); org.apache.spark.SparkEnv.env.id = null; waiting.start();
   Signals.identify("application_1_0002");
   waiting.join();
-  System.out.println("accepted " + Signals.applicationId() + " " + Signals.settled());
+  System.out.println("accepted " + Signals.applicationId() + " " + Signals.identity().settled);
 }`
 
 // A context that waits for YARN waits longer than a JVM without one. tests/phases has

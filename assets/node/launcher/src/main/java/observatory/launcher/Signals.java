@@ -15,8 +15,7 @@ public final class Signals {
 
   private static volatile Trace application;
   private static volatile Telemetry telemetry;
-  private static volatile String applicationId;
-  private static volatile boolean starting;
+  private static volatile Identity identity = new Identity(null, true);
   private static volatile boolean stopping;
 
   private Signals() {}
@@ -80,8 +79,7 @@ public final class Signals {
   /** Sets the application id of what is not of a particular application: the newest context's. */
   public static void identify(String id) {
     synchronized (IDENTITY) {
-      applicationId = id;
-      starting = false;
+      identity = new Identity(id, true);
       IDENTITY.notifyAll();
     }
   }
@@ -89,22 +87,38 @@ public final class Signals {
   /** A context starts whose id is not known: what follows is its, and waits for the id. */
   static void starting() {
     synchronized (IDENTITY) {
-      applicationId = null;
-      starting = true;
+      identity = new Identity(null, false);
     }
   }
 
-  /** Says whether the application id is what it will be: null if there is no context. */
-  static boolean settled() {
-    return !starting;
+  /**
+   * Returns the application id together with whether it is settled: a context may start between two
+   * separate reads.
+   */
+  static Identity identity() {
+    return identity;
   }
 
   /** Sets the id unless there is one, which is of the same context or of a newer one. */
   static void identifyFirst(String id) {
     synchronized (IDENTITY) {
-      if (applicationId == null) {
+      if (applicationId() == null) {
         identify(id);
       }
+    }
+  }
+
+  /** The application of what names no other. */
+  static final class Identity {
+    /** Null if there is no context, or if the context that is starting has no id yet. */
+    final String applicationId;
+
+    /** False while a context is starting: its id is still to come. */
+    final boolean settled;
+
+    private Identity(String applicationId, boolean settled) {
+      this.applicationId = applicationId;
+      this.settled = settled;
     }
   }
 
@@ -160,16 +174,16 @@ public final class Signals {
   }
 
   static String applicationId() {
-    return applicationId;
+    return identity.applicationId;
   }
 
   /** Returns the application id as soon as there is one, null after the given time. */
   static String awaitApplicationId(long millis) throws InterruptedException {
     synchronized (IDENTITY) {
-      if (applicationId == null) {
+      if (applicationId() == null) {
         IDENTITY.wait(millis);
       }
-      return applicationId;
+      return applicationId();
     }
   }
 

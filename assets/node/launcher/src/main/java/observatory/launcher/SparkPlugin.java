@@ -107,7 +107,7 @@ public final class SparkPlugin implements org.apache.spark.api.plugin.SparkPlugi
       if (search != null) {
         search.end();
       }
-      if (!Signals.settled()) {
+      if (!Signals.identity().settled) {
         Signals.identify(null);
       }
     }

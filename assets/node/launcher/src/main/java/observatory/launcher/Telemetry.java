@@ -106,7 +106,7 @@ final class Telemetry implements Runnable {
       try {
         logs.await(capture == null && watches < WATCHES ? WATCH_MILLIS : LOG_MILLIS);
         captureLogs();
-        if (sending && Signals.settled() && !ending) {
+        if (sending && Signals.identity().settled && !ending) {
           long asked = flushes.asked();
           boolean due = asked > 0 || Flushes.millisSince(exported) >= Platform.EXPORT_MILLIS;
           if (due) {
@@ -175,13 +175,24 @@ final class Telemetry implements Runnable {
     if (batch.isEmpty()) {
       return false;
     }
-    String known = batch.get(batch.size() - 1).applicationId;
-    String id = known == null ? Signals.applicationId() : known;
+    String id = batch.get(batch.size() - 1).applicationId;
+    if (id == null) {
+      Signals.Identity identity = Signals.identity();
+      if (mustWait(identity)) {
+        return false;
+      }
+      id = identity.applicationId;
+    }
     boolean sent = post("/v1/logs", Otlp.logs(resource(id), batch));
     if (sent) {
       logs.remove(batch);
     }
     return sent;
+  }
+
+  /** A context may start in the middle of a round. Without its id, nothing is sent before the JVM ends. */
+  private boolean mustWait(Signals.Identity identity) {
+    return !identity.settled && !ending;
   }
 
   private boolean sendSpans() {
@@ -199,8 +210,11 @@ final class Telemetry implements Runnable {
   /** Sends one request for each application: a JVM may have had several contexts. */
   private void sendMetrics() {
     Map<String, Otlp.Metrics> requests = new LinkedHashMap<String, Otlp.Metrics>();
-    for (Otlp.Source source : sources) {
-      add(requests, Signals.applicationId(), source);
+    Signals.Identity identity = Signals.identity();
+    if (!mustWait(identity)) {
+      for (Otlp.Source source : sources) {
+        add(requests, identity.applicationId, source);
+      }
     }
     for (Signals.MetricSource source : Signals.sources()) {
       try {
