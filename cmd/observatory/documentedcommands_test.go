@@ -119,7 +119,7 @@ func examples() map[string]example {
 			excluded: "needs the AWS CLI; boto3 opens such UIs in a test",
 		},
 		"bin/observatory profile run --logs profiler/eventlog/testdata/spark4 --output history": {executed: true},
-		"bin/observatory profile run --aws-region us-east-1 --created-after-date 2026-11-01 --environment prod" +
+		"bin/observatory profile run --aws-region us-east-1 --created-after-date 2026-11-01 --max-clusters 0 --environment prod" +
 			" --s3-output-path s3://DATA_BUCKET/lake/history/": {by: citation{
 			"tests/cloud", "TestLife", "history_test.go", `"profile", "run", "--json", "--max-clusters", "0"`,
 		}},
