@@ -6,8 +6,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
-// Profiler is the workload that brings the Spark history of EMR clusters home to the
-// lake. Options that only a person needs are those of the program itself.
+// Profiler configures the workload that copies the Spark history of EMR clusters to the
+// lake. Options that only interactive runs need exist only as flags of the program.
 type Profiler struct {
 	Enabled         bool     `json:"enabled"`
 	IntervalMinutes int      `json:"intervalMinutes" rule:"profilerInterval"`

@@ -8,8 +8,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// Credentials are what a client of the Kubernetes API needs: PEM text, and
-// APIServer a URL. ClientKey is secret, and so is all that is derived from it.
+// Credentials connect a client to the Kubernetes API. APIServer is its URL; the other
+// fields are PEM text. ClientKey and everything rendered from it are secret.
 type Credentials struct {
 	APIServer, ServerCA, ClientCertificate, ClientKey string
 }

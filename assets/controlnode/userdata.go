@@ -88,7 +88,8 @@ func (in Input) Validate() error {
 	return errors.Join(errs...)
 }
 
-// ValidMirror reports whether prefix is a valid Mirror of an Input.
+// ValidMirror reports whether prefix is empty, or an https:// or s3:// prefix that ends
+// with a slash.
 func ValidMirror(prefix string) bool { return prefix == "" || mirrorPrefix.MatchString(prefix) }
 
 // UserData renders the node's #cloud-config: the files, and the one command

@@ -11,9 +11,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/submit"
 )
 
-// defaults fills in the id of the cluster, the bucket and the status page from the
-// stack's outputs, where no flag sets them: those in a file, or else those of the local
-// cloud, if one runs.
+// defaults fills in the id of the cluster and the bucket from the stack's outputs, where
+// no flag sets them: those in a file, or else those of the local cloud, if one runs. Of
+// the local cloud it also fills in the URL of the status page.
 func defaults(ctx context.Context, s *settings, file string, stdin io.Reader, o *submit.Options) error {
 	if file != "" {
 		out, err := readOutputs(file, stdin)

@@ -122,8 +122,8 @@ func (b Browser) Examine(t testing.TB, url string, width int64, header http.Head
 	return links
 }
 
-// Shows opens a page whose scripts draw it, and fails the test unless it comes to show
-// a text.
+// Shows opens a page that scripts draw, and fails the test unless its text contains the
+// given text within drawTimeout.
 func (b Browser) Shows(t testing.TB, url, text string) {
 	t.Helper()
 	tab, end := b.open(t)

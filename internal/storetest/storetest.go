@@ -25,8 +25,8 @@ import (
 // readyWithin is how long a store may take to answer on a busy machine.
 const readyWithin = 60 * time.Second
 
-// Metrics starts VictoriaMetrics with the platform's naming rule. Samples can be
-// queried as soon as they are ingested.
+// Metrics starts VictoriaMetrics with the platform's naming rule, and returns its URL.
+// Samples can be queried as soon as they are ingested.
 func Metrics(t testing.TB) string {
 	t.Helper()
 	return DefaultMetrics(t, "-opentelemetry.usePrometheusNaming", "-opentelemetry.promoteScopeMetadata=false",
@@ -34,13 +34,13 @@ func Metrics(t testing.TB) string {
 }
 
 // DefaultMetrics starts VictoriaMetrics with its own defaults, which hide the newest
-// 30 s from queries, and the given flags.
+// 30 s from queries, and the given flags. It returns the server's URL.
 func DefaultMetrics(t testing.TB, flags ...string) string {
 	t.Helper()
 	return victoria(t, platform.WorkloadVictoriaMetrics, flags...)
 }
 
-// Logs starts VictoriaLogs.
+// Logs starts VictoriaLogs and returns its URL.
 func Logs(t testing.TB) string {
 	t.Helper()
 	return victoria(t, platform.WorkloadVictoriaLogs)
@@ -73,7 +73,7 @@ usage_report: {reporting_enabled: false}
 	return awaitReady(t, platform.WorkloadTempo, address, "/ready"), "http://" + otlpAddress
 }
 
-// Profiles starts Pyroscope with blocks on disk.
+// Profiles starts Pyroscope with blocks on disk, and returns its URL.
 func Profiles(t testing.TB) string {
 	t.Helper()
 	dir, address, grpc := t.TempDir(), testenv.Address(t), testenv.Address(t)

@@ -148,7 +148,7 @@ func (s *Store) putNew(added *record) error {
 	return s.put(added)
 }
 
-// Cluster returns one cluster.
+// Cluster returns a copy of the cluster with an id, or ErrNotFound.
 func (s *Store) Cluster(id string) (types.Cluster, error) {
 	found, err := s.snapshot(id)
 	if err != nil {

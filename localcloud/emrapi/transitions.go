@@ -156,7 +156,8 @@ func (s *Store) SetStepApplications(clusterID, stepID, resourceManager string, a
 	})
 }
 
-// Steps lists a cluster's steps, the oldest first.
+// Steps returns copies of a cluster's steps, the oldest first, or ErrNotFound for an
+// unknown cluster.
 func (s *Store) Steps(clusterID string) ([]types.Step, error) {
 	found, err := s.snapshot(clusterID)
 	if err != nil {

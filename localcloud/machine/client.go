@@ -69,7 +69,8 @@ func (c *Client) Units(ctx context.Context) ([]Unit, error) {
 	return units, err
 }
 
-// Forward forwards a port of the machine to another address.
+// Forward forwards the machine's TCP port f.Port to f.To, in place of an earlier forward.
+// An empty f.To closes the port.
 func (c *Client) Forward(ctx context.Context, f Forward) error {
 	return c.call(ctx, "/forward", f, nil)
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // Folder is a Store in a local folder. Files whose names start with a dot are internal:
-// incomplete files, in parts, and Swap's lock.
+// incomplete files, in the folder .parts, and Swap's lock file.
 type Folder struct {
 	root *os.Root
 	path string
@@ -133,7 +133,8 @@ func (f *Folder) move(part, key string) error {
 	return f.root.Rename(part, key) // Put names the file
 }
 
-// Swap holds the folder's lock while it compares and writes.
+// Swap implements Store. It holds the folder's lock file, so that no other process swaps
+// between the comparison and the write.
 func (f *Folder) Swap(ctx context.Context, key string, old, content []byte) error {
 	lock := flock.New(filepath.Join(f.path, ".lock"))
 	if err := lock.Lock(); err != nil {

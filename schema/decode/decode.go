@@ -20,9 +20,9 @@ import (
 // maps, or behind pointers. An entry is decoded over its defaults.
 type Defaulter interface{ SetDefaults() }
 
-// Into decodes the values of a struct's keys into the struct that into points to;
-// other keys keep their values. As Pulumi passes configuration, the value of a
-// string key is plain text, any other is JSON.
+// Into decodes values, by key, into the struct that into points to. Fields whose keys
+// are absent keep their values. As in Pulumi's configuration, the value of a string key
+// is plain text, and any other is JSON. Unknown keys and wrong types are added to l.
 func Into(values map[string]string, into any, l *violation.List) {
 	d := &decoder{l}
 	v := reflect.ValueOf(into).Elem()

@@ -156,7 +156,8 @@ func show(value any) string {
 	return text
 }
 
-// JSON renders a value without escaping the characters that HTML reserves.
+// JSON renders a value as compact JSON, with <, > and & unescaped. For a value that cannot
+// be encoded, it returns the name of its Go type.
 func JSON(value any) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

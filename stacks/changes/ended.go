@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-// Ended is a stack's cluster that has ended without the stack: EMR terminates an
-// idle cluster. The engine learns it only by a refresh.
+// Ended is a cluster of the stack that ended outside an update, as when EMR terminates an
+// idle one. The engine learns of it only by a refresh.
 type Ended struct {
 	Cluster string // j-…
 	State   types.ClusterState
