@@ -24,7 +24,8 @@ var applicationFile = regexp.MustCompile(`^(application_[0-9]+_[0-9]+|app-[0-9]{
 	`(\.(zstd|lz4|snappy|lzf))?(\.inprogress)?$`)
 
 // Find returns the event logs in a folder and in those within it, by name. It tells a log
-// from other files by its beginning. A log of which a finished copy is there is left out.
+// from other files by its beginning. A file that cannot be read counts as a log, so that
+// reading it reports the error and the other logs are found. A log of which a finished copy is there is left out.
 // dir may also be a log.
 func Find(files fs.FS, dir string) ([]*Log, error) {
 	f := finder{files: files}
@@ -77,7 +78,7 @@ func (f *finder) folder(dir string, entries []fs.DirEntry, depth int) error {
 				return err
 			}
 		case !entry.IsDir() && log == nil:
-			if err := f.file(path.Join(dir, name)); err != nil {
+			if err := f.file(path.Join(dir, name), entry); err != nil {
 				return err
 			}
 		}
@@ -86,8 +87,8 @@ func (f *finder) folder(dir string, entries []fs.DirEntry, depth int) error {
 }
 
 // file adds a file if it is an event log.
-func (f *finder) file(name string) error {
-	info, err := fs.Stat(f.files, name) // of what a link refers to
+func (f *finder) file(name string, entry fs.DirEntry) error {
+	info, err := infoOf(f.files, name, entry)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // finished and renamed, or expired, since it was listed
 	}
@@ -99,11 +100,9 @@ func (f *finder) file(name string) error {
 	}
 	is := applicationFile.MatchString(path.Base(name))
 	if !is {
-		if is, err = f.looksLikeLog(name); err != nil {
-			return fmt.Errorf("find event logs: read %s: %w", name, err)
-		}
+		is, err = f.looksLikeLog(name)
 	}
-	if is {
+	if is || err != nil {
 		f.found = append(f.found, openFile(f.files, name, info))
 	}
 	return nil

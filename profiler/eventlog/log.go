@@ -78,7 +78,7 @@ func openFolder(files fs.FS, name string, entries []fs.DirEntry) (*Log, error) {
 		return nil, nil // a folder that is no log is no error
 	}
 	for _, entry := range chosen {
-		info, err := fs.Stat(files, path.Join(name, entry.Name()))
+		info, err := infoOf(files, path.Join(name, entry.Name()), entry)
 		if err != nil {
 			return nil, fmt.Errorf("open event log %s: %w", name, err)
 		}
@@ -89,6 +89,15 @@ func openFolder(files fs.FS, name string, entries []fs.DirEntry) (*Log, error) {
 		}
 	}
 	return log, nil
+}
+
+// infoOf returns what a listing says of a file, or of the target of a link. For an object
+// in S3, Stat would be a GET, which is slow, and which fails if the object is archived.
+func infoOf(files fs.FS, name string, entry fs.DirEntry) (fs.FileInfo, error) {
+	if entry.Type()&fs.ModeSymlink != 0 {
+		return fs.Stat(files, name)
+	}
+	return entry.Info()
 }
 
 // Read hands the events to take, in the order of the log. Where the log itself shows
