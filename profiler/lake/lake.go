@@ -33,7 +33,7 @@ func Open(ctx context.Context, store Store, prefix string) (*Lake, error) {
 	return &Lake{ctx: ctx, store: store, prefix: prefix, open: map[string]bool{}}, nil
 }
 
-// Held is an attempt's data in the lake.
+// Held is the data in the lake of an attempt or a cluster.
 type Held struct {
 	store   Store
 	prefix  string
@@ -53,6 +53,15 @@ func (l *Lake) Current(id tables.Attempt, fingerprint string) (Held, bool) {
 		return Held{}, false
 	}
 	return Held{l.store, l.prefix, m.Objects}, true
+}
+
+// Cluster returns a cluster's data, complete or not, and whether there is any.
+func (l *Lake) Cluster(ctx context.Context, id tables.Cluster) (Held, bool, error) {
+	m, err := readManifest(ctx, l.store, l.prefix+clusterManifest(id))
+	if err != nil || m == nil {
+		return Held{}, false, err
+	}
+	return Held{l.store, l.prefix, m.Objects}, true, nil
 }
 
 // IsClusterCurrent reports whether the rows of a cluster are complete in the same sense.

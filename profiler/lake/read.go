@@ -130,7 +130,7 @@ func Read[T any, P interface {
 	return rowsOf[T](ctx, l.store, name, l.find(ctx, name, f))
 }
 
-// ReadHeld yields the rows of a table of one attempt, as Read does.
+// ReadHeld yields the rows of a table of one attempt or cluster, as Read does.
 func ReadHeld[T any, P interface {
 	*T
 	tables.Row

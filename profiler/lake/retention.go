@@ -27,7 +27,7 @@ type Removed struct {
 // rows back, unless the caller skips older applications.
 func (l *Lake) Expire(ctx context.Context, before time.Time, dry bool) ([]Removed, error) {
 	last := day(before.UTC().AddDate(0, 0, -1))
-	removed, err := l.Delete(ctx, Filter{To: last}, dry)
+	removed, err := l.delete(ctx, Filter{To: last}, dry)
 	if err != nil {
 		return removed, fmt.Errorf("remove rows older than %s: %w", day(before), err)
 	}
@@ -36,11 +36,59 @@ func (l *Lake) Expire(ctx context.Context, before time.Time, dry bool) ([]Remove
 
 // Delete removes the attempts that a filter selects and, if it names no application, the
 // clusters without remaining attempts. An empty filter is refused. It returns what it removed
-// or, in a dry run, would remove. Reading a source that still exists brings the rows back.
+// or, in a dry run, would remove. The next run opens the clusters of the attempts again, so
+// that a source that still exists brings the rows back.
 func (l *Lake) Delete(ctx context.Context, f Filter, dry bool) ([]Removed, error) {
 	if f == (Filter{}) {
 		return nil, errors.New("delete from the lake: the filter selects everything; name a cluster, an application or days")
 	}
+	if !dry {
+		if err := l.reopen(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	return l.delete(ctx, f, dry)
+}
+
+// reopen marks the clusters of the attempts that a filter selects as not final.
+func (l *Lake) reopen(ctx context.Context, f Filter) error {
+	attempts, err := l.manifestKeys(ctx, tables.OfAttempt, f)
+	if err != nil {
+		return err
+	}
+	clusters := map[string]bool{}
+	for _, key := range attempts {
+		if cluster, ok := clusterOf(key); ok {
+			clusters[clusterManifests+cluster] = true
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(clusters)) {
+		m, err := readManifest(ctx, l.store, l.prefix+key)
+		if err != nil {
+			return err
+		}
+		if m == nil || !m.Final {
+			continue
+		}
+		m.Final = false
+		if err := l.writeManifest(ctx, key, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clusterOf returns the name of the cluster's manifest from the key of an attempt's: what
+// follows the application and its attempt.
+func clusterOf(key string) (name string, ok bool) {
+	parts := strings.SplitN(path.Base(key), ".", 3)
+	if len(parts) < 3 {
+		return "", false
+	}
+	return parts[2], true
+}
+
+func (l *Lake) delete(ctx context.Context, f Filter, dry bool) ([]Removed, error) {
 	attempts, err := l.manifestKeys(ctx, tables.OfAttempt, f)
 	if err != nil {
 		return nil, err
@@ -124,8 +172,8 @@ func (l *Lake) clustersInUse(ctx context.Context, gone map[string]bool) (map[str
 		if gone[strings.TrimPrefix(key, l.prefix)] {
 			continue
 		}
-		if parts := strings.SplitN(path.Base(key), ".", 3); len(parts) == 3 {
-			used[parts[2]] = true // after the application and its attempt
+		if cluster, ok := clusterOf(key); ok {
+			used[cluster] = true
 		}
 	}
 	return used, nil
