@@ -10,6 +10,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
 // clusterFingerprint changes when a settled cluster has to be opened again.
@@ -26,6 +27,7 @@ func (r *runner) applicationFingerprint(c *source.Cluster, a source.Application)
 type reading struct {
 	listed  source.Listed
 	cluster *source.Cluster
+	earlier *tables.ClusterSummary // row in the lake, if this run could not list the applications
 
 	mu        sync.Mutex
 	current   []counts // of applications whose rows in the lake are up to date
@@ -39,7 +41,11 @@ type reading struct {
 
 // cluster reads one cluster and its applications.
 func (r *runner) cluster(ctx context.Context, listed source.Listed) {
-	opened, err := r.source.Open(ctx, listed)
+	c := &reading{listed: listed}
+	var err error
+	if c.cluster, err = r.source.Open(ctx, listed); err == nil {
+		err = r.keepEarlier(ctx, c)
+	}
 	if err != nil {
 		if ctx.Err() == nil {
 			r.record(func(s *Summary) {
@@ -50,7 +56,6 @@ func (r *runner) cluster(ctx context.Context, listed source.Listed) {
 		}
 		return
 	}
-	c := &reading{listed: listed, cluster: opened}
 	r.outcomes(c)
 	r.applications(ctx, c)
 	if ctx.Err() != nil || !r.writable() {

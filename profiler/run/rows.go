@@ -98,7 +98,7 @@ func (r *runner) current(ctx context.Context, id tables.Attempt, fingerprint str
 const damagedRemedy = `if the next run says so too, remove the application's rows with "delete": the run after it writes them again`
 
 // summaryRow totals the cluster's applications in the lake, whether this run or an
-// earlier one read them.
+// earlier one read them. If this run could not list them, the totals stay as they are.
 func (c *reading) summaryRow() (tables.ClusterSummary, error) {
 	row := c.cluster.Summary
 	row.TotalApplications = int64(len(c.cluster.Applications))
@@ -114,7 +114,15 @@ func (c *reading) summaryRow() (tables.ClusterSummary, error) {
 		row.TotalSQL += of.sql
 		row.TotalExecutors += of.executors
 	}
+	if e := c.earlier; e != nil {
+		row.TotalApplications, row.ReadApplications = e.TotalApplications, e.ReadApplications
+		row.TotalJobs, row.TotalStages, row.TotalTasks = e.TotalJobs, e.TotalStages, e.TotalTasks
+		row.TotalSQL, row.TotalExecutors = e.TotalSQL, e.TotalExecutors
+	}
 	details, status := c.details()
+	if status == analysisFailed && row.TotalApplications > 0 {
+		status = analysisIncomplete // of an earlier run, there are rows
+	}
 	row.AnalysisStatus = status
 	text, err := json.Marshal(details)
 	if err != nil {

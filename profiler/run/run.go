@@ -133,7 +133,7 @@ func openSource(ctx context.Context, config aws.Config, o Options, at Place) (so
 	case config.Region == "":
 		return nil, errors.New("no AWS region: set aws_region, or AWS_REGION, or a profile with a region")
 	}
-	return source.NewEMR(source.EMROptions{
+	return source.NewEMR(ctx, source.EMROptions{
 		AWS: config, ClusterARN: o.ClusterARN, States: o.States, NameFilter: o.NameFilter,
 		CreatedAfter: o.CreatedAfter, CreatedBefore: o.CreatedBefore, Timeout: o.Timeout, UITimeout: o.UITimeout,
 		MaxUIs: o.MaxUIs, UIs: at.Store, UIPrefix: at.Prefix, History: behind,

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
@@ -56,8 +57,9 @@ type world struct {
 	s3         *s3.Gateway
 	uis        *persistentui.Service
 
-	mu    sync.Mutex
-	calls map[source.Call]int
+	mu     sync.Mutex
+	calls  map[source.Call]int
+	faults map[string]bool // operations, or keys of GetObject, that fail
 }
 
 func newWorld(t *testing.T) *world {
@@ -226,7 +228,17 @@ func (w *world) run(o run.Options) (run.Summary, *progress) {
 	return summary, said
 }
 
-// record notes the calls of AWS that are made.
+// fail makes these operations, or GetObject of these keys, fail from now on, and no others.
+func (w *world) fail(names ...string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.faults = map[string]bool{}
+	for _, name := range names {
+		w.faults[name] = true
+	}
+}
+
+// record notes the calls of AWS that are made, and lets those fail that the test wants to.
 func (w *world) record(stack *middleware.Stack) error {
 	return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Record",
 		func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
@@ -236,7 +248,14 @@ func (w *world) record(stack *middleware.Stack) error {
 			call.Target = target(in.Parameters)
 			w.mu.Lock()
 			w.calls[call]++
+			failing := w.faults[call.Operation]
+			if get, is := in.Parameters.(*awss3.GetObjectInput); is {
+				failing = w.faults[*get.Key]
+			}
 			w.mu.Unlock()
+			if failing {
+				return middleware.InitializeOutput{}, middleware.Metadata{}, errors.New("the test's fault")
+			}
 			return next.HandleInitialize(ctx, in)
 		}), middleware.After)
 }

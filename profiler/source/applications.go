@@ -124,31 +124,47 @@ func (e *EMR) fromEventLogs(ctx context.Context, bucket, folder string, cluster 
 	if err != nil {
 		return fmt.Errorf("find the event logs in %s: %w", uri, err)
 	}
-	var broken []error
+	var unknown, broken []error
 	all, _ = unique(all)
 	for _, a := range all {
-		if a.Err != nil {
+		isOwn := func(prefix string) bool { return strings.HasPrefix(a.ID.ApplicationID, prefix) }
+		isNamed := func(prefix string) bool { return strings.Contains(a.Log.Name, prefix) }
+		switch {
+		case a.Err != nil && !errors.Is(a.Err, errNoID) && slices.ContainsFunc(own, isNamed):
 			broken = append(broken, a.Err)
-			continue
-		}
-		if slices.ContainsFunc(own, func(prefix string) bool { return strings.HasPrefix(a.ID.ApplicationID, prefix) }) {
+		case a.Err != nil:
+			unknown = append(unknown, a.Err)
+		case slices.ContainsFunc(own, isOwn):
 			a.ID.Cluster = cluster.Summary.Cluster
 			cluster.Applications = append(cluster.Applications, a)
 		}
 	}
+	if len(unknown) > 0 {
+		note := fmt.Sprintf("%d event logs in %s belong to no known application: %v", len(unknown), uri, unknown[0])
+		cluster.Notes = append(cluster.Notes, note)
+	}
 	if len(broken) > 0 {
-		cluster.Notes = append(cluster.Notes, fmt.Sprintf("%d event logs in %s belong to no known application: %v", len(broken), uri, broken[0]))
+		return fmt.Errorf("%d of its event logs in %s cannot be read: %w", len(broken), uri, broken[0])
 	}
 	return nil
 }
 
-// folders caches the event logs of shared folders. Each folder is listed once per run.
+// folders caches the event logs of shared folders. Discover empties it, so that a run lists
+// each folder once, and each call of a tool finds what is new.
 type folders struct {
 	mu    sync.Mutex
 	found map[string]func() ([]Application, error)
 }
 
-// sharedLogs returns the applications whose event logs are in a folder.
+func (f *folders) clear() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.found = nil
+}
+
+// sharedLogs returns the applications whose event logs are in a folder. Its requests to S3
+// end with the source's context: other callers wait for the same list, and read the logs
+// after the call that listed them.
 func (e *EMR) sharedLogs(ctx context.Context, bucket, folder string) ([]Application, error) {
 	e.folders.mu.Lock()
 	if e.folders.found == nil {
@@ -157,7 +173,7 @@ func (e *EMR) sharedLogs(ctx context.Context, bucket, folder string) ([]Applicat
 	list, known := e.folders.found[bucket+"/"+folder]
 	if !known {
 		list = sync.OnceValues(func() ([]Application, error) {
-			return identifyAll(ctx, s3files.New(ctx, e.o.AWS, bucket), folder, tables.Cluster{})
+			return identifyAll(e.ctx, s3files.New(e.ctx, e.o.AWS, bucket), folder, tables.Cluster{})
 		})
 		e.folders.found[bucket+"/"+folder] = list
 	}

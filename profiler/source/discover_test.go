@@ -1,6 +1,7 @@
 package source_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -60,7 +61,7 @@ func (p *pages) source(change func(*source.EMROptions)) *source.EMR {
 	if change != nil {
 		change(&o)
 	}
-	return source.NewEMR(o)
+	return source.NewEMR(context.Background(), o)
 }
 
 // Discovery reads all pages, stays within EMR's quota, and returns the newest first.

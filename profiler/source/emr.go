@@ -38,21 +38,21 @@ type EMROptions struct {
 
 // EMR is the source for the clusters of an account and region.
 type EMR struct {
-	o     EMROptions
-	emr   *emr.Client
-	s3    *s3.Client
-	quota *Quota
-	uis   *uis
-	now   func() time.Time
-	// folders are listed once per run.
+	ctx     context.Context
+	o       EMROptions
+	emr     *emr.Client
+	s3      *s3.Client
+	quota   *Quota
+	uis     *uis
+	now     func() time.Time
 	folders folders
 }
 
 // emrAttempts is how often the SDK sends a request that EMR throttles or that fails.
 const emrAttempts = 6
 
-// NewEMR returns the source. It sends no request.
-func NewEMR(o EMROptions) *EMR {
+// NewEMR returns the source. It sends no request. The context ends requests to S3.
+func NewEMR(ctx context.Context, o EMROptions) *EMR {
 	quota := NewQuota()
 	client := emr.NewFromConfig(o.AWS, func(options *emr.Options) {
 		options.Retryer = retry.NewAdaptiveMode(func(a *retry.AdaptiveModeOptions) {
@@ -64,7 +64,7 @@ func NewEMR(o EMROptions) *EMR {
 		}
 	})
 	return &EMR{
-		o: o, emr: client, s3: s3files.Client(o.AWS), quota: quota, now: time.Now,
+		ctx: ctx, o: o, emr: client, s3: s3files.Client(o.AWS), quota: quota, now: time.Now,
 		uis: &uis{emr: client, store: o.UIs, key: o.UIPrefix + uiKey, limit: o.MaxUIs, timeout: o.UITimeout},
 	}
 }
@@ -80,6 +80,7 @@ func (e *EMR) Estimate(clusters int) time.Duration {
 // Discover lists the clusters that the options select. It reads all pages, since EMR
 // guarantees no order.
 func (e *EMR) Discover(ctx context.Context) ([]Listed, error) {
+	e.folders.clear()
 	if e.o.ClusterARN != "" {
 		return e.one(ctx)
 	}

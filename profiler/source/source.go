@@ -7,6 +7,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -87,6 +88,24 @@ func (c *Cluster) StepOf(application string) string {
 		}
 	}
 	return ""
+}
+
+// Failed returns the error of an endpoint, nil if it was read or not asked.
+func (c *Cluster) Failed(endpoint string) error {
+	for _, outcome := range c.Outcomes {
+		if outcome.Endpoint == endpoint && outcome.Err != nil {
+			return outcome.Err
+		}
+	}
+	return nil
+}
+
+// Unlisted returns why no application of the cluster is known, nil if they were listed.
+func (c *Cluster) Unlisted() error {
+	if len(c.Applications) > 0 {
+		return nil
+	}
+	return cmp.Or(c.Failed(EndpointApplications), c.Failed(EndpointEventLogs))
 }
 
 // report adds an outcome.

@@ -26,6 +26,7 @@ type ApplicationsIn struct {
 type ApplicationsOut struct {
 	Applications []Application `json:"applications" jsonschema:"the latest first"`
 	Total        int           `json:"total" jsonschema:"how many were found"`
+	Unknown      int           `json:"unknown,omitempty" jsonschema:"with failed: how many more completed, without a count of failed jobs"`
 	Truncated    bool          `json:"truncated" jsonschema:"not all of them are shown"`
 	From         string        `json:"from" jsonschema:"first day searched"`
 	To           string        `json:"to" jsonschema:"last day searched"`
@@ -42,7 +43,7 @@ type Application struct {
 	StartTime      string `json:"start_time,omitempty" jsonschema:"UTC"`
 	DurationMillis *int64 `json:"duration_ms,omitempty" jsonschema:"absent while it runs"`
 	Completed      bool   `json:"completed" jsonschema:"false while it runs, or if its driver was killed"`
-	FailedJobs     int64  `json:"failed_jobs"`
+	FailedJobs     *int64 `json:"failed_jobs,omitempty" jsonschema:"absent if unknown, as in the list of a history server"`
 	StepID         string `json:"step_id,omitempty" jsonschema:"EMR step that started it"`
 }
 
@@ -50,13 +51,19 @@ func newApplication(row *tables.Application) Application {
 	a := Application{
 		ClusterID: row.ClusterID, ApplicationID: row.ApplicationID, AttemptID: row.AttemptID, Name: row.ApplicationName,
 		User: row.SparkUser, SparkVersion: row.SparkVersion, StartTime: formatTime(row.StartTime), DurationMillis: row.DurationMillis,
-		Completed: row.Completed, FailedJobs: row.NumFailedJobs,
+		Completed: row.Completed,
+	}
+	if isCounted(row) {
+		a.FailedJobs = &row.NumFailedJobs
 	}
 	if row.StepID != nil {
 		a.StepID = *row.StepID
 	}
 	return a
 }
+
+// isCounted reports whether the counts of a row are known: a history server's list has none.
+func isCounted(row *tables.Application) bool { return row.Source != "" }
 
 // formatTime formats a time as RFC 3339 in UTC; 0, which means unknown, is "".
 func formatTime(at tables.Millis) string {
@@ -89,7 +96,13 @@ func (a answers) applications(ctx context.Context, p *progress, in ApplicationsI
 			return out, fmt.Errorf("find applications: %w", err)
 		}
 		p.row()
-		if !strings.Contains(strings.ToLower(row.ApplicationName), name) || in.Failed && row.Completed && row.NumFailedJobs == 0 {
+		if !strings.Contains(strings.ToLower(row.ApplicationName), name) {
+			continue
+		}
+		if in.Failed && row.Completed && row.NumFailedJobs == 0 {
+			if !isCounted(&row) {
+				out.Unknown++
+			}
 			continue
 		}
 		out.Total++

@@ -67,6 +67,10 @@ func (in *inSource) find(ctx context.Context, f lake.Filter) iter.Seq2[source.Ap
 				yield(source.Application{}, err)
 				return
 			}
+			if err := cluster.Unlisted(); err != nil {
+				yield(source.Application{}, err)
+				return
+			}
 			for _, a := range cluster.Applications {
 				// A log that cannot be attributed to an application cannot be selected.
 				if a.Err == nil && f.MatchesAttempt(a.ID, a.Start) && !yield(a, nil) {
@@ -78,7 +82,7 @@ func (in *inSource) find(ctx context.Context, f lake.Filter) iter.Seq2[source.Ap
 }
 
 // application returns the row of an application: from its log, or from the history server's
-// list, which has no counts.
+// list, which has no counts. The latter row has no Source.
 func (in *inSource) application(ctx context.Context, a source.Application) (tables.Application, error) {
 	if a.Log == nil {
 		hide := redaction.New(nil)

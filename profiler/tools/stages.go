@@ -29,7 +29,8 @@ type StagesOut struct {
 	Missing     []Missing   `json:"missing" jsonschema:"parts of the application that were not seen; empty if nothing is known to be missing"`
 }
 
-// Stage is an attempt of a stage. Times are sums over its tasks, except duration_ms.
+// Stage is an attempt of a stage. Run, CPU and GC times are sums over its tasks, in
+// milliseconds.
 type Stage struct {
 	StageID           int64    `json:"stage_id"`
 	StageAttemptID    int64    `json:"stage_attempt_id"`
@@ -43,9 +44,9 @@ type Stage struct {
 	MedianTaskMillis  *float64 `json:"median_task_ms,omitempty" jsonschema:"of successful tasks"`
 	LongestTaskMillis *float64 `json:"longest_task_ms,omitempty" jsonschema:"of successful tasks"`
 	SkewRatio         *float64 `json:"skew_ratio,omitempty" jsonschema:"longest_task_ms / median_task_ms"`
-	RunTimeMillis     int64    `json:"run_time_ms"`
-	CPUTimeMillis     int64    `json:"cpu_time_ms"`
-	GCTimeMillis      int64    `json:"gc_time_ms"`
+	RunTimeMillis     int64    `json:"run_time_ms" jsonschema:"sum over the tasks, which run in parallel; may exceed duration_ms"`
+	CPUTimeMillis     int64    `json:"cpu_time_ms" jsonschema:"sum over the tasks, which run in parallel; may exceed duration_ms"`
+	GCTimeMillis      int64    `json:"gc_time_ms" jsonschema:"sum over the tasks"`
 	InputBytes        int64    `json:"input_bytes"`
 	OutputBytes       int64    `json:"output_bytes"`
 	ShuffleReadBytes  int64    `json:"shuffle_read_bytes"`

@@ -1,0 +1,160 @@
+package run_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/run"
+	"github.com/emr-observatory/emr-observatory/profiler/source"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+	"github.com/emr-observatory/emr-observatory/profiler/tools"
+)
+
+// A log that cannot be read today is read tomorrow, also of a cluster that has ended. Files
+// that are no log of the cluster do not matter.
+func TestUnreadableEventLogIsReadLater(t *testing.T) {
+	w := newWorld(t)
+	id := w.cluster("etl", logsInS3)
+	w.step(id, appID(1))
+	for _, n := range []int{1, 2} {
+		require.NoError(t, w.s3.Put(t.Context(), bucket, "spark-logs/"+appID(n), logOf(t, "adaptive", appID(n))))
+	}
+	require.NoError(t, w.s3.Put(t.Context(), bucket, "spark-logs/archived.txt", []byte("not a log")))
+	w.end(id, time.Hour)
+
+	w.fail("spark-logs/"+appID(2), "spark-logs/archived.txt")
+	first, said := w.run(w.options())
+	require.Equal(t, 1, first.ApplicationsRead)
+	require.Equal(t, run.ExitIncomplete, first.ExitCode())
+	require.Len(t, first.Incomplete, 1)
+	require.Contains(t, first.Incomplete[0].Reason, "1 of its event logs in s3://data/spark-logs cannot be read: ")
+	require.Contains(t, said.text(), "1 event logs in s3://data/spark-logs belong to no known application")
+
+	w.fail("spark-logs/archived.txt")
+	second, _ := w.run(w.options())
+	require.Equal(t, 1, second.ApplicationsRead)
+	require.Equal(t, run.ExitComplete, second.ExitCode())
+	require.Len(t, readLake[tables.Application](w), 2)
+	third, _ := w.run(w.options())
+	require.Equal(t, 1, third.ClustersCurrent)
+}
+
+// What an earlier run read stays where a later one fails: EMR has deleted the history, or
+// does not list the steps.
+func TestFailuresKeepWhatTheLakeHas(t *testing.T) {
+	w := newWorld(t)
+	id := w.cluster("etl")
+	w.ran(id, "adaptive", appID(1))
+	step := w.step(id, appID(1))
+	w.end(id, time.Hour)
+	w.run(w.options())
+	before := readLake[tables.ClusterSummary](w)[0]
+	require.EqualValues(t, 1, before.TotalApplications)
+	require.Positive(t, before.TotalStages)
+
+	w.fail(source.OpListSteps)
+	withTasks := w.options()
+	withTasks.IncludeTasks = true // which reads everything again
+	w.run(withTasks)
+	require.Equal(t, step, aws.ToString(readLake[tables.Application](w)[0].StepID))
+	steps := readLake[tables.Step](w)
+	require.Len(t, steps, 1)
+	require.Equal(t, []string{appID(1)}, steps[0].ApplicationIDs)
+
+	w.fail()
+	require.NoError(t, w.store.UpdateCluster(id, func(c *types.Cluster) {
+		timeline := c.Status.Timeline
+		timeline.CreationDateTime = aws.Time(timeline.CreationDateTime.AddDate(0, 0, -31))
+		timeline.EndDateTime = aws.Time(timeline.EndDateTime.AddDate(0, 0, -31))
+	}))
+	summary, _ := w.run(w.options())
+	require.Contains(t, summary.Incomplete[0].Reason, "EMR keeps a history for 30 days")
+	after := readLake[tables.ClusterSummary](w)
+	require.Len(t, after, 1)
+	require.Equal(t, "INCOMPLETE", after[0].AnalysisStatus)
+	require.Equal(t, [3]int64{1, before.TotalJobs, before.TotalStages},
+		[3]int64{after[0].TotalApplications, after[0].TotalJobs, after[0].TotalStages})
+	require.Len(t, readLake[tables.Application](w), 1)
+}
+
+// Rows that were deleted come back, although their cluster was complete.
+func TestDeletedRowsOfAnEndedClusterComeBack(t *testing.T) {
+	w := newWorld(t)
+	id := w.cluster("etl")
+	w.ran(id, "adaptive", appID(1))
+	w.ran(id, "cluster-submit", appID(2))
+	w.end(id, time.Hour)
+	w.run(w.options())
+	stages := len(readLake[tables.StageRow](w))
+
+	remove := func(dry bool) {
+		err := run.Locked(t.Context(), w.aws, w.options(), "test", func(kept *lake.Lake, _ run.Place) error {
+			removed, err := kept.Delete(t.Context(), lake.Filter{ApplicationID: appID(1)}, dry)
+			require.Len(t, removed, 1)
+			return err
+		})
+		require.NoError(t, err)
+	}
+	remove(true)
+	dry, _ := w.run(w.options())
+	require.Equal(t, 1, dry.ClustersCurrent)
+	remove(false)
+	require.Len(t, readLake[tables.Application](w), 1)
+	again, _ := w.run(w.options())
+	require.Equal(t, 1, again.ApplicationsRead)
+	require.Len(t, readLake[tables.Application](w), 2)
+	require.Len(t, readLake[tables.StageRow](w), stages)
+}
+
+// The tools answer call after call from a cluster's event logs in S3, find applications
+// that have come since, and say why a cluster has no history.
+func TestToolsReadAClusterOfEMR(t *testing.T) {
+	w := newWorld(t)
+	id := w.cluster("etl", logsInS3)
+	w.step(id, appID(1))
+	old := w.cluster("old", func(c *types.Cluster) { c.ReleaseLabel = aws.String("emr-5.20.0") })
+	w.end(old, time.Hour)
+	found := func(rows tools.Rows) (ids []string, failed error) {
+		call, done := context.WithCancel(t.Context()) // the server ends each call's context
+		defer done()
+		for row, err := range rows.Applications(call, lake.Filter{}) {
+			ids, failed = append(ids, row.ApplicationID), err
+		}
+		return ids, failed
+	}
+	open := func(cluster string) source.Source {
+		o := w.options()
+		o.ClusterARN = "arn:aws:elasticmapreduce:" + region + ":" + account + ":cluster/" + cluster
+		from, err := run.Source(t.Context(), w.aws, o)
+		require.NoError(t, err)
+		return from
+	}
+	from := open(id)
+	rows := tools.FromSource(from)
+	for n, want := range [][]string{{appID(1)}, {appID(1), appID(2)}} {
+		require.NoError(t, w.s3.Put(t.Context(), bucket, "spark-logs/"+appID(n+1), logOf(t, "adaptive", appID(n+1))))
+		ids, err := found(rows)
+		require.NoError(t, err)
+		require.ElementsMatch(t, want, ids)
+	}
+	listed, err := from.Discover(t.Context())
+	require.NoError(t, err)
+	ended, end := context.WithCancel(t.Context())
+	_, err = from.Open(ended, listed[0])
+	require.NoError(t, err)
+	end()
+	cluster, err := from.Open(t.Context(), listed[0]) // shares the list of the call that has ended
+	require.NoError(t, err)
+	_, err = cluster.Applications[0].Log.Read(t.Context(), func(eventlog.Event) error { return nil })
+	require.NoError(t, err)
+
+	_, err = found(tools.FromSource(open(old)))
+	require.ErrorContains(t, err, "release emr-5.20.0 is older than emr-5.25.0")
+}
