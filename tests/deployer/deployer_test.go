@@ -3,8 +3,10 @@ package deployer_test
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -122,8 +124,49 @@ func names(t *testing.T) deployer.Names {
 		slices.Sort(list)
 	}
 	return deployer.Names{
-		Roles: found["aws:iam/role:Role"], Profiles: found["aws:iam/instanceProfile:InstanceProfile"], Buckets: found["aws:s3/bucketV2:BucketV2"],
+		Roles: found["aws:iam/role:Role"], Profiles: found["aws:iam/instanceProfile:InstanceProfile"],
+		Policies: found["aws:iam/policy:Policy"], Buckets: found["aws:s3/bucketV2:BucketV2"],
 	}
+}
+
+// Where a policy bounds an action by resource, it admits every resource of the stacks. The
+// ARNs are those of the Service Authorization Reference.
+func TestPoliciesAdmitEveryNamedResource(t *testing.T) {
+	policies, err := deployer.Policies(deployer.Rows(), names(t))
+	require.NoError(t, err)
+	admits := func(action, arn string) bool {
+		for _, p := range policies {
+			var document struct {
+				Statement []struct{ Action, Resource []string }
+			}
+			require.NoError(t, json.Unmarshal(p.JSON, &document))
+			for _, s := range document.Statement {
+				if slices.Contains(s.Action, action) && slices.ContainsFunc(s.Resource, func(pattern string) bool {
+					matched, err := path.Match(strings.ReplaceAll(pattern, "/", "|"), strings.ReplaceAll(arn, "/", "|"))
+					return err == nil && matched
+				}) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	actions := map[string][2]string{
+		"aws:iam/role:Role":                       {"iam:CreateRole", "arn:aws:iam::123456789012:role/%s-0a1b2c3"},
+		"aws:iam/instanceProfile:InstanceProfile": {"iam:CreateInstanceProfile", "arn:aws:iam::123456789012:instance-profile/%s-0a1b2c3"},
+		"aws:iam/policy:Policy":                   {"iam:CreatePolicy", "arn:aws:iam::123456789012:policy/%s-0a1b2c3"},
+		"aws:s3/bucketV2:BucketV2":                {"s3:CreateBucket", "arn:aws:s3:::%s-0a1b2c3"},
+	}
+	checked := map[string]bool{}
+	for _, rec := range record(t) {
+		for _, r := range rec.Resources {
+			if of, bounded := actions[r.Type]; bounded {
+				require.True(t, admits(of[0], fmt.Sprintf(of[1], r.Name)), "%s of %s", of[0], r.Name)
+				checked[r.Type] = true
+			}
+		}
+	}
+	require.Len(t, checked, len(actions))
 }
 
 // A service of more than one policy's size would have to be split by hand.

@@ -33,7 +33,7 @@ func (p Policy) Size() int {
 
 // Names are the logical names from which Pulumi makes the physical ones, by
 // appending a hyphen and random characters.
-type Names struct{ Roles, Profiles, Buckets []string }
+type Names struct{ Roles, Profiles, Policies, Buckets []string }
 
 type statement struct {
 	Sid       string
@@ -141,7 +141,8 @@ func equals(key string, values ...string) map[string]map[string][]string {
 func (n Names) resources(service string) []string {
 	switch service {
 	case "iam":
-		return append(arns("arn:aws:iam::*:role/", "-*", n.Roles), arns("arn:aws:iam::*:instance-profile/", "-*", n.Profiles)...)
+		return slices.Concat(arns("arn:aws:iam::*:role/", "-*", n.Roles), arns("arn:aws:iam::*:instance-profile/", "-*", n.Profiles),
+			arns("arn:aws:iam::*:policy/", "-*", n.Policies))
 	case "s3":
 		return append(arns("arn:aws:s3:::", "-*", n.Buckets), arns("arn:aws:s3:::", "-*/*", n.Buckets)...)
 	}
