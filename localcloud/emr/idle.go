@@ -28,6 +28,7 @@ type idleState struct {
 // the cluster does, however short.
 type activity struct {
 	steps, applications int       // how many
+	uiRequests          int       // to the cluster's own pages
 	busyFileTime        time.Time // modification time of busyFile
 }
 
@@ -49,9 +50,9 @@ func repeat(ctx context.Context, interval time.Duration, f func(context.Context)
 }
 
 // TerminateIdle checks every cluster once and terminates those that have been idle for
-// longer than their policy allows: no application in YARN, no step, busyFile not
-// touched (Management Guide, "Using an auto-termination policy", releases from
-// 6.4). Unlike EMR it checks neither notebooks, which do not exist here, nor the use
+// longer than their policy allows: no application in YARN, no step, no page of the cluster
+// in use, busyFile not touched (Management Guide, "Using an auto-termination policy",
+// releases from 6.4). Unlike EMR it checks neither notebooks, which do not exist here, nor the use
 // of HDFS. It does not terminate a cluster with termination protection.
 func (s *Service) TerminateIdle(ctx context.Context) {
 	for _, id := range s.Store.ClusterIDs() {
@@ -109,6 +110,9 @@ func (s *Service) readActivity(ctx context.Context, id string) (activity, bool, 
 		return activity{}, false, err
 	}
 	done := activity{steps: len(steps), applications: metrics.AppsSubmitted}
+	if s.UIs != nil {
+		done.uiRequests = s.UIs.Used(id)
+	}
 	if info, err := os.Stat(filepath.Join(nodes[0].machine.Root, busyFile)); err == nil {
 		done.busyFileTime = info.ModTime()
 	}

@@ -273,6 +273,13 @@ func (c *cloud) testIdleTermination(t *testing.T, id string, in map[string]any) 
 	require.NoError(t, master.Must(t.Context(), touch))
 	require.Equal(t, types.ClusterStateWaiting, stateAfter(idleTimeout), "a program outside YARN has touched the file")
 
+	opened, err := c.api.GetOnClusterAppUIPresignedURL(t.Context(), &awsemr.GetOnClusterAppUIPresignedURLInput{
+		ClusterId: &id, OnClusterAppUIType: types.OnClusterAppUITypeSparkHistoryServer,
+	})
+	require.NoError(t, err)
+	c.openUI(t, opened.PresignedURL)
+	require.Equal(t, types.ClusterStateWaiting, stateAfter(idleTimeout), "a page of the cluster was used")
+
 	out := runSession(t, master, func() {
 		require.Equal(t, types.ClusterStateWaiting, stateAfter(time.Hour))
 		require.Equal(t, types.ClusterStateWaiting, stateAfter(time.Hour), "an application in YARN is activity, even without a step")

@@ -7,6 +7,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -15,6 +16,7 @@ import (
 // forwardLive forwards to the pages of a running cluster: Spark's history server, or
 // the ResourceManager and its proxy for application masters.
 func (s *Service) forwardLive(w http.ResponseWriter, r *http.Request, p emrapi.Page, inHistory bool) {
+	s.used.add(p.ClusterID)
 	address, err := s.Primary(p.ClusterID)
 	if err != nil {
 		http.Error(w, fmt.Sprintf("cluster %s is not running: %v", p.ClusterID, err), http.StatusBadGateway)
@@ -25,6 +27,31 @@ func (s *Service) forwardLive(w http.ResponseWriter, r *http.Request, p emrapi.P
 		port, prefix = platform.SparkHistoryUI, historyPath
 	}
 	proxy(&url.URL{Scheme: "http", Host: fmt.Sprintf("%s:%d", address, port)}, prefix, s.Log).ServeHTTP(w, r)
+}
+
+// Used returns how many requests the pages of a running cluster have had: EMR does not
+// regard a cluster as idle whose pages are in use.
+func (s *Service) Used(clusterID string) int { return s.used.of(clusterID) }
+
+// uses counts requests by cluster id.
+type uses struct {
+	mu    sync.Mutex
+	count map[string]int
+}
+
+func (u *uses) add(clusterID string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.count == nil {
+		u.count = map[string]int{}
+	}
+	u.count[clusterID]++
+}
+
+func (u *uses) of(clusterID string) int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.count[clusterID]
 }
 
 // proxy returns a handler that forwards requests below a prefix to a server that does not

@@ -34,6 +34,7 @@ type Service struct {
 	Limits
 
 	collecting sync.Map // locks by cluster id
+	used       uses
 	ended      sync.Map // by cluster id: when its logs were complete, until a server has listed them
 	servers    historyServers
 	sessions   sessions

@@ -276,7 +276,7 @@ func TestCallsAreListed(t *testing.T) {
 	logged := w.step(etl)
 	w.putLog(etl, logged, "stderr", "Submitted application "+appID(1)+"\n")
 	w.end(etl, time.Hour)
-	w.cluster("alive") // its own history server does not answer here
+	w.busy(w.cluster("alive")) // its own history server does not answer here
 	request := emrapitest.JobFlow()
 	request.Instances.InstanceGroups = nil
 	request.Instances.InstanceFleets = []types.InstanceFleetConfig{{

@@ -77,7 +77,7 @@ func TestRunningCluster(t *testing.T) {
 
 	o := w.options()
 	o.States = []types.ClusterState{types.ClusterStateRunning, types.ClusterStateWaiting}
-	w.cluster("alive")
+	w.busy(w.cluster("alive"))
 	first, _ := w.run(o)
 	require.Equal(t, 2, first.ApplicationsRead)
 	require.Equal(t, run.ExitComplete, first.ExitCode())
@@ -102,6 +102,19 @@ func TestRunningCluster(t *testing.T) {
 	rows := read[tables.Application](t, byURL.Output)
 	require.Len(t, rows, 2)
 	require.Equal(t, tables.Cluster{ClusterID: address, ClusterName: address}, rows[0].Cluster)
+}
+
+// A waiting cluster is read behind its persistent UI. Its own history server is left alone,
+// so that the cluster becomes idle.
+func TestWaitingClusterBecomesIdle(t *testing.T) {
+	w := newWorld(t)
+	id := w.cluster("waiting")
+	w.ran(id, "adaptive", appID(1))
+	require.NoError(t, w.store.Wait(t.Context(), id, func(c types.Cluster) bool { return c.Status.State == types.ClusterStateWaiting }))
+	summary, _ := w.run(w.options())
+	require.Equal(t, 1, summary.ApplicationsRead)
+	require.Equal(t, 1, w.made(source.OpCreatePersistentUI))
+	require.Zero(t, w.made(source.OpOnClusterUIURL))
 }
 
 func completed(w *world) map[string]bool {

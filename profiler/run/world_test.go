@@ -62,6 +62,19 @@ type world struct {
 	faults map[string]bool // operations, or keys of GetObject, that fail
 }
 
+// busyStep is the name of a step that runs until the end of the test.
+const busyStep = "busy"
+
+// nodes run no step but busyStep.
+type nodes struct{ emrapitest.NoNodes }
+
+func (nodes) RunStep(ctx context.Context, _ string, step types.Step) error {
+	if aws.ToString(step.Name) == busyStep {
+		<-ctx.Done()
+	}
+	return nil
+}
+
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, calls: map[source.Call]int{}}
@@ -77,7 +90,7 @@ func newWorld(t *testing.T) *world {
 	w.store, err = emrapi.Open(t.TempDir())
 	require.NoError(t, err)
 	w.store.Account = emrapi.Account{Region: region, ID: account}
-	server, err := emrapi.New(w.store, emrapitest.NoNodes{}, slog.New(slog.DiscardHandler), emrapi.Options{UIs: w.uis})
+	server, err := emrapi.New(w.store, nodes{}, slog.New(slog.DiscardHandler), emrapi.Options{UIs: w.uis})
 	require.NoError(t, err)
 	served := httptest.NewServer(server)
 	t.Cleanup(func() { served.Close(); server.Close() })
@@ -199,6 +212,18 @@ func (w *world) moveStep(cluster, id string, to types.StepState) {
 	if state := steps[at].Status.State; state != types.StepStateCompleted {
 		require.NoError(w.t, err)
 	}
+}
+
+// busy makes a cluster run a step until the end of the test.
+func (w *world) busy(cluster string) {
+	w.t.Helper()
+	_, err := w.store.AddSteps(cluster, types.StepConfig{
+		Name: aws.String(busyStep), ActionOnFailure: types.ActionOnFailureContinue,
+		HadoopJarStep: &types.HadoopJarStepConfig{Jar: aws.String("command-runner.jar"), Args: []string{"spark-submit"}},
+	})
+	require.NoError(w.t, err)
+	runs := func(c types.Cluster) bool { return c.Status.State == types.ClusterStateRunning }
+	require.NoError(w.t, w.store.Wait(w.t.Context(), cluster, runs))
 }
 
 // putLog archives a log of a step.

@@ -20,13 +20,15 @@ import (
 
 // applications finds a cluster's applications: in S3 if Spark writes its event logs
 // there, else through the UI of the running cluster, which shows them without delay, else
-// through the persistent UI.
+// through the persistent UI. A waiting cluster is left alone: one whose own UI is in use is
+// not idle, so that its auto-termination policy would not end it (EMR Management Guide,
+// "Using an auto-termination policy for Amazon EMR cluster cleanup").
 func (e *EMR) applications(ctx context.Context, listed Listed, c types.Cluster, primaries int, cluster *Cluster) {
 	if bucket, folder, ok := s3files.Split(eventLogDir(c)); ok {
 		cluster.report(EndpointEventLogs, e.fromEventLogs(ctx, bucket, folder, cluster))
 		return
 	}
-	if state := cluster.Summary.Status; state == string(types.ClusterStateRunning) || state == string(types.ClusterStateWaiting) {
+	if cluster.Summary.Status == string(types.ClusterStateRunning) {
 		err := e.throughUI(ctx, cluster, func(ctx context.Context) (string, error) { return e.onCluster(ctx, listed.ID.ClusterID) })
 		if err == nil {
 			cluster.report(OpOnClusterUIURL, nil)

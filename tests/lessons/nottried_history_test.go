@@ -16,6 +16,13 @@ func historyNotTried() []notTried {
 			[]string{"localcloud/emr TestLifeOfACluster"},
 			"`aws emr terminate-clusters --cluster-ids CLUSTER` right after a job; in its UI ten minutes later, `/shs/api/v1/applications`",
 		}, {
+			"A cluster becomes idle although the profiler reads its history every hour.",
+			"EMR does not regard a cluster as idle whose own UIs are in use, and does not say for how long a use counts.",
+			"The profiler opens the own UI of clusters that run a step, and no other. The local cloud counts requests to it as activity.",
+			[]string{"profiler/run TestWaitingClusterBecomesIdle", "localcloud/emr TestLifeOfACluster"},
+			"`aws emr describe-cluster --cluster-id CLUSTER --query Cluster.Status` an hour after a job: " +
+				"terminated by the auto-termination policy",
+		}, {
 			"EMR names a step's YARN applications in AdditionalInfo.", "EMR does not say how it knows them.",
 			"The local cloud takes them from the lines of the step's log about submissions.",
 			[]string{"localcloud/emr TestLifeOfACluster"},
