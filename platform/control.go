@@ -33,6 +33,10 @@ const ControlTLSDir = ControlK3sDir + "/server/tls"
 // persistent volumes are bound to it and outlive the instance.
 const ControlNodeName = "control"
 
+// ControlComponent is the logical name of the control node's component: the Name tags of
+// its instance and volumes begin with it and a hyphen.
+const ControlComponent = "control"
+
 // EBSDevice returns the path of a volume on Nitro instances (EC2 User Guide, "NVMe
 // block devices": the serial number is the volume id without its dash). The device
 // name of the attachment does not exist there.

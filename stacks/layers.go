@@ -12,6 +12,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/storage"
 	"github.com/emr-observatory/emr-observatory/components/telemetry"
 	"github.com/emr-observatory/emr-observatory/components/workloads"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // Logical names of the components: the first part of every child's name and so
@@ -19,7 +20,7 @@ import (
 const (
 	nameNetwork   = "network"
 	nameStorage   = "storage"
-	nameControl   = "control"
+	nameControl   = platform.ControlComponent
 	nameTelemetry = "telemetry"
 	nameEMR       = "emr"
 	nameWorkloads = "workloads"

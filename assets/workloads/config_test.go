@@ -69,7 +69,14 @@ func TestYACEQueriesOnlyTheStacksResources(t *testing.T) {
 		kinds = append(kinds, job.Type)
 		require.Contains(t, c.Discovery.ExportedTagsOnMetrics, job.Type)
 		require.Equal(t, []string{"eu-west-1"}, job.Regions)
-		require.Len(t, job.SearchTags, 1)
+		if job.Type == "AWS/EC2" || job.Type == "AWS/EBS" { // of which EMR's have the stack's tags
+			require.Len(t, job.SearchTags, 2)
+			require.Equal(t, "Name", job.SearchTags[1].Key)
+			require.Regexp(t, job.SearchTags[1].Value, "control-instance")
+			require.NotRegexp(t, job.SearchTags[1].Value, "emr-main-cluster")
+		} else {
+			require.Len(t, job.SearchTags, 1)
+		}
 		require.Regexp(t, job.SearchTags[0].Value, "a.b")
 		require.NotRegexp(t, job.SearchTags[0].Value, "axb")
 		require.Zero(t, job.Period%300, "CloudWatch's own resolution")

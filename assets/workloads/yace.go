@@ -70,7 +70,8 @@ func YACE(r platform.WorkloadRecord, s Settings) (Config, error) {
 // renderYACE renders YACEFile. It queries CloudWatch for buckets, volumes,
 // instances and OpenSearch domains of one region that carry all of the tags. EMR
 // is not queried: the nodes' collectors report it in finer detail, without
-// CloudWatch's price.
+// CloudWatch's price. EMR gives its instances and volumes the cluster's tags, so those of
+// the control node are chosen by their names as well.
 func renderYACE(region string, tags map[string]string) (string, error) {
 	if len(tags) == 0 {
 		return "", errors.New("yace: no tags to search by: it would read, and pay for, every resource of the account; give the stack's tags")
@@ -79,9 +80,13 @@ func renderYACE(region string, tags map[string]string) (string, error) {
 	for _, k := range slices.Sorted(maps.Keys(tags)) {
 		search = append(search, yaceTag{k, "^" + regexp.QuoteMeta(tags[k]) + "$"})
 	}
-	job := func(kind string, period int, metrics ...yaceMetric) yaceJob {
+	jobOf := func(search []yaceTag, kind string, period int, metrics ...yaceMetric) yaceJob {
 		return yaceJob{Type: kind, Regions: []string{region}, SearchTags: search, Period: period, Length: 2 * period, Metrics: metrics}
 	}
+	job := func(kind string, period int, metrics ...yaceMetric) yaceJob {
+		return jobOf(search, kind, period, metrics...)
+	}
+	control := append(slices.Clone(search), yaceTag{"Name", "^" + platform.ControlComponent + "-"})
 	average, sum, maximum, minimum := []string{"Average"}, []string{"Sum"}, []string{"Maximum"}, []string{"Minimum"}
 	name := []string{"Name"}
 	body, err := yaml.Marshal(yaceConfig{
@@ -91,11 +96,11 @@ func renderYACE(region string, tags map[string]string) (string, error) {
 			Jobs: []yaceJob{
 				// S3 reports its storage once a day.
 				job("AWS/S3", day, yaceMetric{"BucketSizeBytes", average}, yaceMetric{"NumberOfObjects", average}),
-				job("AWS/EBS", fiveMinutes,
+				jobOf(control, "AWS/EBS", fiveMinutes,
 					yaceMetric{"VolumeReadBytes", sum}, yaceMetric{"VolumeWriteBytes", sum},
 					yaceMetric{"VolumeReadOps", sum}, yaceMetric{"VolumeWriteOps", sum},
 					yaceMetric{"VolumeQueueLength", average}, yaceMetric{"BurstBalance", minimum}),
-				job("AWS/EC2", fiveMinutes,
+				jobOf(control, "AWS/EC2", fiveMinutes,
 					yaceMetric{"CPUUtilization", average}, yaceMetric{"StatusCheckFailed", maximum},
 					yaceMetric{"NetworkIn", sum}, yaceMetric{"NetworkOut", sum},
 					yaceMetric{"EBSIOBalance%", minimum}, yaceMetric{"EBSByteBalance%", minimum}),

@@ -1,6 +1,8 @@
 package emr
 
 import (
+	"strings"
+
 	"github.com/emr-observatory/emr-observatory/components/internal/iampolicy"
 	"github.com/emr-observatory/emr-observatory/components/internal/session"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -65,8 +67,10 @@ func nodePolicy(a iampolicy.Account, region, key, bucketARN, keyARN string, luks
 		{Sid: "WriteLogs", Effect: iampolicy.Allow, Action: []string{"s3:PutObject", "s3:AbortMultipartUpload"},
 			Resource: objectsUnder(logs)},
 		{
-			Sid: "WorkInLake", Effect: iampolicy.Allow, Resource: objectsUnder(platform.PrefixLake),
-			Action: []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"},
+			// EMRFS, which s3:// is before emr-7.10, marks a folder that it makes with an object beside it.
+			Sid: "WorkInLake", Effect: iampolicy.Allow,
+			Resource: append(objectsUnder(platform.PrefixLake), bucketARN+"/"+strings.TrimSuffix(string(platform.PrefixLake), "/")+"_$folder$"),
+			Action:   []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload", "s3:ListMultipartUploadParts"},
 		},
 		// A denial outweighs what access, or a policy attached to the role, allows.
 		{

@@ -35,7 +35,7 @@ func TestNodePolicyIsBoundToPrefixes(t *testing.T) {
 	require.Equal(t, []string{bucketARN + "/emr-logs/main/*"}, s["WriteLogs"].Resource)
 	require.NotContains(t, s["WriteLogs"].Action, "s3:GetObject")
 	require.NotContains(t, s["WriteLogs"].Action, "s3:DeleteObject")
-	require.Equal(t, []string{bucketARN + "/lake/*"}, s["WorkInLake"].Resource)
+	require.Equal(t, []string{bucketARN + "/lake/*", bucketARN + "/lake_$folder$"}, s["WorkInLake"].Resource)
 	require.Equal(t, []string{bucketARN + "/lake/history/*"}, s["HistoryIsReadOnly"].Resource)
 	require.Equal(t, iampolicy.Deny, s["HistoryIsReadOnly"].Effect)
 	for _, writes := range s["WorkInLake"].Action {

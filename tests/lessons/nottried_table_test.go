@@ -148,6 +148,24 @@ func accountNotTried() []notTried {
 func clusterNotTried() []notTried {
 	return []notTried{
 		{
+			"A cluster that failed to start is replaced by `pulumi up --refresh`.",
+			"The AWS provider keeps the id of the failed cluster in the state; the local cloud's provider does not.",
+			"A preview with `--refresh` plans another cluster for one that has ended; the guard names one that has ended.",
+			[]string{"stacks/changes TestPreviewOfAnEndedCluster"},
+			"`pulumi up --stack dev` with a bootstrap action of your own that exits with 1, then without it `pulumi up --refresh --stack dev`",
+		}, {
+			"A cluster that is added to a stack starts although its roles are seconds old.",
+			"IAM's changes spread within seconds (terraform-provider-aws#20841); in the first update the control node takes longer.",
+			"The cluster waits for its roles, their policies and the instance profile.",
+			[]string{"cmd/observatory TestRehearse"},
+			"`pulumi config set --path emr-observatory:clusters.second.core.count 1 --stack dev && pulumi up --stack dev`; " +
+				"a VALIDATION_ERROR goes away with `pulumi up --refresh --stack dev`",
+		}, {
+			"A refresh reads gp3 volumes back as they were declared, without IOPS and throughput.", noAccount,
+			"The local cloud gives back what it was given.",
+			[]string{"tests/cloud TestLife"},
+			"`pulumi preview --refresh --stack dev` after the first `pulumi up`: no change of the cluster",
+		}, {
 			"The control node boots from Amazon Linux.", "Its image runs on EC2 only.",
 			"The real cloud-init reads the user data; the boot script runs with fakes of K3s and SSM; " +
 				"a real kube-apiserver accepts every object.",
