@@ -29,7 +29,7 @@ type BootstrapInput struct {
 // maxLauncherBytes keeps the script small: every node fetches it, and every JVM opens the
 // jar. EMR does not limit the size of a script. What only Spark drivers and executors with
 // the plugin need belongs into the jar of the plugin, which is downloaded.
-const maxLauncherBytes = 64 << 10
+const maxLauncherBytes = 80 << 10
 
 var hexSHA256 = regexp.MustCompile(`^[0-9a-f]{64}$`)
 

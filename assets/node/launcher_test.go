@@ -223,7 +223,7 @@ public static SparkEnv get() { return env; }
 public SparkConf conf() { return conf; }
 public static SparkConf begin() { env = new SparkEnv(); return env.conf; }
 public static void id() { env.conf.m.put("spark.app.id", "application_1_0001"); }`,
-		"org.apache.spark.deploy.SparkSubmit": `public static void main(String[] a) throws Exception {
+		driverMain: `public static void main(String[] a) throws Exception {
   Thread launcher = Thread.getAllStackTraces().keySet().stream().filter(x -> x.getName().equals("observatory-launcher")).findFirst().get();
   org.apache.spark.SparkEnv.begin();
   launcher.join(1000);
@@ -232,7 +232,7 @@ public static void id() { env.conf.m.put("spark.app.id", "application_1_0001"); 
   launcher.join(30000);
 }`,
 	})
-	out, errs := runJVM(t, classes, nil, "org.apache.spark.deploy.SparkSubmit", nil, "--class", "Job")
+	out, errs := runJVM(t, classes, nil, driverMain, nil, "--class", "Job")
 	require.Empty(t, errs)
 	require.True(t, strings.HasPrefix(out, "waiting\n"), out)
 	require.Equal(t, "spark-driver{cluster=j-ABC123,node_role=core,host_name="+nodeHost+",spark_app_id=application_1_0001,"+

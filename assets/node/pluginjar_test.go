@@ -23,8 +23,7 @@ func TestPluginIsNamedOnlyWithItsJar(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
-	const submitMain = "org.apache.spark.deploy.SparkSubmit"
-	classes := compileJava(t, map[string]string{executorMain: namesMain, submitMain: namesMain, "Plain": namesMain})
+	classes := compileJava(t, map[string]string{executorMain: namesMain, driverMain: namesMain, "Plain": namesMain})
 	acceptTelemetry(t)
 	startPyroscope(t, nil)
 	installLauncher(t)
@@ -41,11 +40,11 @@ func TestPluginIsNamedOnlyWithItsJar(t *testing.T) {
 	const ours = "observatory.launcher.SparkPlugin"
 	require.Equal(t, ours+" true", named(executorMain, nil))
 	require.Equal(t, ours+",a.B true", named(executorMain, []string{"-Dspark.plugins.defaultList=a.B"}))
-	require.Equal(t, ours+" true", named(submitMain, nil, "--deploy-mode", "client", "--class", "Job"))
+	require.Equal(t, ours+" true", named(driverMain, nil, "--deploy-mode", "client", "--class", "Job"))
 	require.Equal(t, "null false", named("Plain", nil))
 	require.Equal(t, "null false", named(executorMain, []string{"-D" + platform.LauncherDisableProperty + "=true"}))
 	for _, args := range []string{"--deploy-mode cluster", "--deploy-mode=cluster", "--conf spark.submit.deployMode=cluster"} {
-		require.Equal(t, "null false", named(submitMain, nil, append(strings.Fields(args), "--class", "Job")...),
+		require.Equal(t, "null false", named(driverMain, nil, append(strings.Fields(args), "--class", "Job")...),
 			"the driver, in another JVM, would get the name")
 	}
 

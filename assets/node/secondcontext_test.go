@@ -11,6 +11,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
+// driverMain is the main class of a driver in client mode.
+const driverMain = "org.apache.spark.deploy.SparkSubmit"
+
 // contextMain lets a test's driver, which is in another package, begin a context.
 const contextMain = `public static void starting() { Signals.starting(); }`
 
@@ -47,6 +50,35 @@ public static void main(String[] a) throws Exception {
   System.exit(0);
 }`
 
+// slowContextMain is a driver whose second context waits for its id for longer than an
+// interval of the profiler.
+const slowContextMain = `
+public static void main(String[] a) throws Exception {
+  observatory.launcher.Signals.identify("application_1_0001");
+  Thread launcher = Thread.getAllStackTraces().keySet().stream().filter(x -> x.getName().equals("observatory-launcher")).findFirst().get();
+  launcher.join(30000);
+  observatory.launcher.Contexts.starting();
+  Thread.sleep(Long.parseLong(a[0]) * 5 / 4);
+  observatory.launcher.Signals.identify("application_1_0002");
+}`
+
+// A profile that is recorded while a context starts is sent once the context has its id.
+func TestProfileWaitsForTheIDOfASecondContext(t *testing.T) {
+	if !onMachine(t) {
+		return
+	}
+	installLauncher(t)
+	acceptTelemetry(t)
+	profiles := startPyroscope(t, nil)
+	classes := compileJavaAgainst(t, ":"+platform.NodeLauncherJar,
+		map[string]string{"observatory.launcher.Contexts": contextMain, driverMain: slowContextMain})
+	_, errs := runJVM(t, classes, nil, driverMain, nil, fmt.Sprint(platform.CollectionInterval.Milliseconds()))
+	require.Empty(t, errs)
+	for range 2 { // of an interval, and of the rest
+		require.Contains(t, nextProfile(t, profiles).name, "spark_app_id=application_1_0002")
+	}
+}
+
 // A context that starts while a batch is being sent takes the launcher's application
 // id away: what is left to send waits for the new id, or keeps the old one.
 func TestSecondContextLeavesNoSignalUnlabelled(t *testing.T) {
@@ -55,11 +87,10 @@ func TestSecondContextLeavesNoSignalUnlabelled(t *testing.T) {
 		return
 	}
 	installLauncher(t)
-	const driver = "org.apache.spark.deploy.SparkSubmit"
 	classes := compileJavaAgainst(t, jars+":"+platform.NodeLauncherJar,
-		map[string]string{"observatory.launcher.Contexts": contextMain, driver: secondContextMain})
+		map[string]string{"observatory.launcher.Contexts": contextMain, driverMain: secondContextMain})
 	write(t, classes+"/log4j2.properties", "rootLogger.level=info\n")
-	out, errs := runJVM(t, classes+jars, []string{"PYROSCOPE_AGENT_ENABLED=false"}, driver, nil, fmt.Sprint(platform.OTLPHTTP))
+	out, errs := runJVM(t, classes+jars, []string{"PYROSCOPE_AGENT_ENABLED=false"}, driverMain, nil, fmt.Sprint(platform.OTLPHTTP))
 	require.Empty(t, errs)
 
 	logs, metrics := map[string]string{}, map[string]bool{}

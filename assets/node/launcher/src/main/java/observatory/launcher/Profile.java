@@ -19,16 +19,17 @@ final class Profile {
   private static final String BOUNDARY = "observatory-profile";
   private static final String CONTENT_TYPE = "multipart/form-data; boundary=" + BOUNDARY;
 
-  private final String url;
+  private final ProfilerSettings settings;
+  private final String interval;
   private final byte[] body;
+  private String url;
   private int attempts;
 
   /** Compresses the recording, most of which is method names. Times are in milliseconds. */
   Profile(ProfilerSettings settings, long from, long until, byte[] recording) throws IOException {
-    url =
-        settings.server + "/ingest?format=jfr&spyName=javaspy&units=samples&aggregationType=sum"
-            + "&sampleRate=" + ProfilerSettings.SAMPLE_RATE + "&from=" + from + "&until=" + until
-            + "&name=" + URLEncoder.encode(settings.name(Signals.applicationId()), "UTF-8");
+    this.settings = settings;
+    interval = "&from=" + from + "&until=" + until;
+    label(false);
     ByteArrayOutputStream out = new ByteArrayOutputStream(recording.length / 4);
     out.write(
         ("--" + BOUNDARY + "\r\nContent-Disposition: form-data; name=\"jfr\"; filename=\"jfr\"\r\n"
@@ -40,6 +41,18 @@ final class Profile {
     }
     out.write(("\r\n--" + BOUNDARY + "--\r\n").getBytes(StandardCharsets.US_ASCII));
     body = out.toByteArray();
+  }
+
+  /** Says whether the profile has its labels. It waits for the id of a context that is starting. */
+  boolean label(boolean last) throws IOException {
+    Signals.Identity identity = Signals.identity();
+    if (url == null && (identity.settled || last)) {
+      url =
+          settings.server + "/ingest?format=jfr&spyName=javaspy&units=samples&aggregationType=sum"
+              + "&sampleRate=" + ProfilerSettings.SAMPLE_RATE + interval
+              + "&name=" + URLEncoder.encode(settings.name(identity.applicationId), "UTF-8");
+    }
+    return url != null;
   }
 
   int size() {

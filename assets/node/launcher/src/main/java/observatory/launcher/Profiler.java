@@ -149,6 +149,9 @@ final class Profiler implements Runnable {
    */
   private void send(boolean last) throws IOException {
     while (!unsent.isEmpty() && (last || System.currentTimeMillis() - started < Platform.EXPORT_MILLIS)) {
+      if (!unsent.element().label(last)) {
+        return;
+      }
       try {
         unsent.element().send();
       } catch (Http.Refused e) {

@@ -59,7 +59,7 @@ public final class Signals {
   public static boolean span(Span span) {
     boolean added = SPANS.add(span);
     Telemetry sender = telemetry;
-    if (sender != null && SPANS.hasBatch()) {
+    if (added && sender != null && SPANS.endsBatch()) {
       sender.wake();
     }
     return added;

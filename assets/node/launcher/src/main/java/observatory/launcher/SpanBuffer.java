@@ -24,8 +24,9 @@ final class SpanBuffer {
     return true;
   }
 
-  synchronized boolean hasBatch() {
-    return spans.size() >= BATCH;
+  /** Says whether the newest span completed the first batch: later ones do not wake the sender again. */
+  synchronized boolean endsBatch() {
+    return spans.size() == BATCH;
   }
 
   synchronized long dropped() {

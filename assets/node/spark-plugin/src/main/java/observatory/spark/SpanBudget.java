@@ -24,9 +24,9 @@ final class SpanBudget {
 
   private long dropped;
 
-  /** The oldest trace first; an old one's count is forgotten. */
+  /** In order of use, so that the application's own trace stays; the count of one unused for long is forgotten. */
   private final Map<String, Trace> traces =
-      new LinkedHashMap<String, Trace>() {
+      new LinkedHashMap<String, Trace>(TRACES, 0.75f, true) {
         private static final long serialVersionUID = 1;
 
         @Override
