@@ -55,7 +55,7 @@ func TestDocumentedCommands(t *testing.T) {
 func checkPulumiCommand(t *testing.T, command string) (name string) {
 	t.Helper()
 	pulumiPart, observatoryPart, piped := strings.Cut(command, " | bin/observatory ")
-	if strings.Count(pulumiPart, `"`)%2 == 1 { // the pipe is part of an argument
+	if strings.Count(pulumiPart, `"`)%2 == 1 || strings.Count(pulumiPart, `'`)%2 == 1 { // the pipe is part of an argument
 		return requirePulumiKnows(t, command)
 	}
 	if piped {
