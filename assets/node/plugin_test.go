@@ -281,12 +281,14 @@ func TestPluginReconcilesLostEnds(t *testing.T) {
 // 15,000 jobs with a stage each, and 30,000 segments of phases: a trace has fewer spans.
 func TestPluginKeepsTheBudgetOfATrace(t *testing.T) {
 	var spans, granted, ids, orphans, dropped int
+	var spent bool
 	out := pluginMain(t, "Budget")
-	_, err := fmt.Sscan(out, &spans, &granted, &ids, &orphans, &dropped)
+	_, err := fmt.Sscan(out, &spans, &granted, &ids, &orphans, &dropped, &spent)
 	require.NoError(t, err, out)
 	require.LessOrEqual(t, spans+granted, platform.SpanBudget, "the driver's and the executors'")
 	require.Greater(t, spans+granted, platform.SpanBudget*9/10)
 	require.Equal(t, spans, ids)
 	require.Zero(t, orphans)
 	require.GreaterOrEqual(t, dropped, 15_000+15_000+30_000-spans, "counted on the root")
+	require.True(t, spent, "the application's share does not begin again after the traces of 100 batches")
 }

@@ -54,8 +54,8 @@ public static void main(String[] a) throws Exception {
 // interval of the profiler.
 const slowContextMain = `
 public static void main(String[] a) throws Exception {
-  observatory.launcher.Signals.identify("application_1_0001");
   Thread launcher = Thread.getAllStackTraces().keySet().stream().filter(x -> x.getName().equals("observatory-launcher")).findFirst().get();
+  observatory.launcher.Signals.identify("application_1_0001"); // for which the launcher waits
   launcher.join(30000);
   observatory.launcher.Contexts.starting();
   Thread.sleep(Long.parseLong(a[0]) * 5 / 4);

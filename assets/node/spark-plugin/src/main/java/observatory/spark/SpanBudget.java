@@ -24,9 +24,14 @@ final class SpanBudget {
 
   private long dropped;
 
-  /** In order of use, so that the application's own trace stays; the count of one unused for long is forgotten. */
+  /** The application's own trace, which is never forgotten. */
+  private final Trace own = new Trace();
+
+  private String ownId;
+
+  /** The oldest trace first; an old one's count is forgotten. */
   private final Map<String, Trace> traces =
-      new LinkedHashMap<String, Trace>(TRACES, 0.75f, true) {
+      new LinkedHashMap<String, Trace>() {
         private static final long serialVersionUID = 1;
 
         @Override
@@ -35,7 +40,15 @@ final class SpanBudget {
         }
       };
 
+  /** Names the application's own trace. */
+  synchronized void own(String id) {
+    ownId = id;
+  }
+
   private Trace trace(String id) {
+    if (id.equals(ownId)) {
+      return own;
+    }
     Trace trace = traces.get(id);
     if (trace == null) {
       trace = new Trace();

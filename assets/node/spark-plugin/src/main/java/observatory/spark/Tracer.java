@@ -59,6 +59,7 @@ final class Tracer {
 
   void application(Application started) {
     application = started;
+    budget.own(started.traceId);
   }
 
   private boolean off() {

@@ -47,6 +47,11 @@ public final class Budget {
       orphans += SpanFields.parent(span) == null || ids.contains(SpanFields.parent(span)) ? 0 : 1;
     }
     Object dropped = SpanFields.attribute(spans.get(spans.size() - 1), "observatory.spans.dropped");
-    System.out.println(spans.size() + " " + granted + " " + ids.size() + " " + orphans + " " + dropped);
+    for (int batch = 0; batch < 100; batch++) {
+      budget.take("trace of batch " + batch);
+    }
+    boolean spent = !budget.take(application.traceId);
+    System.out.println(
+        spans.size() + " " + granted + " " + ids.size() + " " + orphans + " " + dropped + " " + spent);
   }
 }
