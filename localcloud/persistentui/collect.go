@@ -105,14 +105,10 @@ func (s *Service) appendRest(ctx context.Context, hdfs HDFS, file fileStatus, fr
 		}
 		have = 0
 	}
-	if file.Length > have {
-		rest, err := hdfs.open(ctx, from, have)
-		if err != nil {
+	more := int64(0)
+	if file.Length > have || !finished && file.Length > 0 {
+		if more, err = copyNew(ctx, hdfs, file, from, copied, have); err != nil {
 			return err
-		}
-		defer rest.Close()
-		if _, err := io.Copy(copied, rest); err != nil {
-			return fmt.Errorf("read hdfs://%s: %w", from, err)
 		}
 	}
 	// A log's modification time is when its application ended. HDFS does not update that of a
@@ -120,11 +116,34 @@ func (s *Service) appendRest(ctx context.Context, hdfs HDFS, file fileStatus, fr
 	switch {
 	case finished:
 		return os.Chtimes(to, time.Time{}, file.modified())
-	case file.Length > have:
+	case more > 0:
 		now := s.Clock.Now()
 		return os.Chtimes(to, time.Time{}, now)
 	}
 	return nil
+}
+
+// copyNew appends what a file has beyond the bytes that its copy has, and returns how much.
+// HDFS lists a file that is being written with an earlier length, and refuses to open it
+// beyond that; opened before, it can be read to where its writer has flushed it.
+func copyNew(ctx context.Context, hdfs HDFS, file fileStatus, from string, to io.Writer, have int64) (int64, error) {
+	offset := min(have, file.Length-1)
+	rest, err := hdfs.open(ctx, from, offset)
+	if err != nil {
+		return 0, err
+	}
+	defer rest.Close()
+	if _, err = io.CopyN(io.Discard, rest, have-offset); errors.Is(err, io.EOF) {
+		return 0, nil
+	}
+	more := int64(0)
+	if err == nil {
+		more, err = io.Copy(to, rest)
+	}
+	if err != nil {
+		return more, fmt.Errorf("read hdfs://%s: %w", from, err)
+	}
+	return more, nil
 }
 
 // collectRolled copies a rolled log's folder. It copies the events before the file that

@@ -1,7 +1,9 @@
 package cloud_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/internal/steplog"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud"
@@ -87,21 +90,22 @@ type readApplication struct {
 func historyIsRead(t *testing.T, c *cloud) {
 	h := history{c, map[string]string{}}
 	lake := platform.PrefixLake.URI(c.outputs(t).DataBucket)
-	kinds := []string{"tests/cloud/testdata/history.py", lake + "history-test"}
+	jobs := []string{"tests/cloud/testdata/history.py", lake + "history-test"}
 	if testenv.Long() {
-		kinds = append(kinds, "all")
+		jobs = append(jobs, "all")
 	}
-	h.run(t, "COMPLETED", "", kinds...)
+	h.run(t, "COMPLETED", "", jobs...)
 	h.run(t, "FAILED", "", "tests/cloud/testdata/killed.py")
 	h.run(t, "COMPLETED", "history-attempts", "--deploy-mode", "cluster", "--conf", "spark.yarn.maxAppAttempts=2",
 		"tests/cloud/testdata/attempts.py")
 
 	folder := filepath.Join(t.TempDir(), "history")
 	var s run.Summary
-	require.Eventually(t, func() bool { // EMR's history is late
-		s = c.profile(t, "--output", folder)
-		return h.missing(c.applicationsIn(t, folder)) == ""
-	}, 3*time.Minute, time.Second, "not all applications are in the tables")
+	err := poll.Until(t.Context(), poll.Options{Interval: time.Second, Timeout: 4 * time.Minute}, func(context.Context) error {
+		s = c.profile(t, "--output", folder) // EMR's history is late
+		return h.late(c.applicationsIn(t, folder))
+	})
+	require.NoError(t, err)
 	require.GreaterOrEqual(t, s.ClustersFound, 4, "main, adhoc, that of another team, and the one that could not start")
 
 	attempts := map[string][]readApplication{}
@@ -114,17 +118,8 @@ func historyIsRead(t *testing.T, c *cloud) {
 		require.Regexp(t, `^s-\w+$`, a.Step, a.Name)
 	}
 	require.GreaterOrEqual(t, len(attempts["orders"]), 4, "of main, adhoc and the cluster of another team")
-	for name, expect := range map[string]func(a readApplication) bool{
-		"history-udf":       func(a readApplication) bool { return a.Completed && a.Tasks > 0 },
-		"history-skewed":    func(a readApplication) bool { return a.Skews > 0 },
-		"history-spilling":  func(a readApplication) bool { return a.Spilled > 0 },
-		"history-streaming": func(a readApplication) bool { return a.Jobs >= 2 },
-		"history-failed":    func(a readApplication) bool { return a.Completed && a.FailedJobs == 1 },
-		"history-rolling":   func(a readApplication) bool { return a.Completed },
-		"history-killed":    func(a readApplication) bool { return !a.Completed && a.Jobs > 0 },
-	} {
+	for name := range kinds() {
 		require.Lenf(t, attempts[name], 1, name)
-		require.Truef(t, expect(attempts[name][0]), "%+v", attempts[name][0])
 	}
 	require.Len(t, attempts["history-attempts"], 2)
 	require.Equal(t, []string{"1", "2"}, []string{attempts["history-attempts"][0].Attempt, attempts["history-attempts"][1].Attempt})
@@ -138,19 +133,33 @@ func historyIsRead(t *testing.T, c *cloud) {
 	require.Zero(t, again.Removed)
 }
 
-// missing names an application of the jobs that is not in the tables under its name, ""
-// if all are.
-func (h history) missing(found []readApplication) string {
-	names := map[string]string{}
+// kinds are conditions of applications, by name.
+func kinds() map[string]func(a readApplication) bool {
+	return map[string]func(a readApplication) bool{
+		"history-udf":       func(a readApplication) bool { return a.Completed && a.Tasks > 0 },
+		"history-skewed":    func(a readApplication) bool { return a.Skews > 0 },
+		"history-spilling":  func(a readApplication) bool { return a.Spilled > 0 },
+		"history-streaming": func(a readApplication) bool { return a.Jobs >= 2 },
+		"history-failed":    func(a readApplication) bool { return a.Completed && a.FailedJobs == 1 },
+		"history-rolling":   func(a readApplication) bool { return a.Completed },
+		"history-killed":    func(a readApplication) bool { return !a.Completed && a.Jobs > 0 },
+	}
+}
+
+// late returns an error that names an application of the jobs that is not in the tables
+// under its name, or not as its kind is.
+func (h history) late(found []readApplication) error {
+	byID := map[string]readApplication{}
 	for _, a := range found {
-		names[a.ID] = a.Name
+		byID[a.ID] = a
 	}
 	for _, id := range slices.Sorted(maps.Keys(h.names)) {
-		if names[id] != h.names[id] {
-			return h.names[id]
+		name, a := h.names[id], byID[id]
+		if holds := kinds()[name]; a.Name != name || holds != nil && !holds(a) {
+			return fmt.Errorf("%s (%s) is not in the tables yet, or not all of it: %+v", name, id, a)
 		}
 	}
-	return ""
+	return nil
 }
 
 func (c *cloud) applicationsIn(t *testing.T, folder string) (found []readApplication) {
