@@ -25,8 +25,8 @@ var applicationFile = regexp.MustCompile(`^(application_[0-9]+_[0-9]+|app-[0-9]{
 
 // Find returns the event logs in a folder and in those within it, by name. It tells a log
 // from other files by its beginning. A file that cannot be read counts as a log, so that
-// reading it reports the error and the other logs are found. A log of which a finished copy is there is left out.
-// dir may also be a log.
+// reading it reports the error and the other logs are found. A log of which a finished copy
+// is there is left out. dir may also be a log.
 func Find(files fs.FS, dir string) ([]*Log, error) {
 	f := finder{files: files}
 	entries, err := fs.ReadDir(files, dir)
@@ -100,7 +100,9 @@ func (f *finder) file(name string, entry fs.DirEntry) error {
 	}
 	is := applicationFile.MatchString(path.Base(name))
 	if !is {
-		is, err = f.looksLikeLog(name)
+		if is, err = f.looksLikeLog(name); errors.Is(err, fs.ErrNotExist) {
+			return nil // as above; a listing of S3 does not show it
+		}
 	}
 	if is || err != nil {
 		f.found = append(f.found, openFile(f.files, name, info))

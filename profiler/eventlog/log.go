@@ -91,6 +91,10 @@ func openFolder(files fs.FS, name string, entries []fs.DirEntry) (*Log, error) {
 	return log, nil
 }
 
+// ErrEmpty is the error of a rolled log without a file of events. In S3, the first appears
+// once Spark has closed it.
+var ErrEmpty = errors.New("no file events_… in it")
+
 // infoOf returns what a listing says of a file, or of the target of a link. For an object
 // in S3, Stat would be a GET, which is slow, and which fails if the object is archived.
 func infoOf(files fs.FS, name string, entry fs.DirEntry) (fs.FileInfo, error) {
@@ -110,7 +114,7 @@ func (l *Log) Read(ctx context.Context, take func(Event) error) (Report, error) 
 		}
 	}
 	if len(l.names) == 0 {
-		return lines.report, fmt.Errorf("event log %s: no file events_… in it", l.Name)
+		return lines.report, fmt.Errorf("event log %s: %w", l.Name, ErrEmpty)
 	}
 	for i, name := range l.names {
 		if err := l.readFile(ctx, i, name, lines); err != nil {

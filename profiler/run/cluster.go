@@ -27,7 +27,7 @@ func (r *runner) applicationFingerprint(c *source.Cluster, a source.Application)
 type reading struct {
 	listed  source.Listed
 	cluster *source.Cluster
-	earlier *tables.ClusterSummary // row in the lake, if this run could not list the applications
+	earlier *tables.ClusterSummary // row in the lake, if this run could not list all applications
 
 	mu        sync.Mutex
 	current   []counts // of applications whose rows in the lake are up to date

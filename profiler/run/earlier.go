@@ -15,7 +15,8 @@ import (
 // writing the cluster's rows would replace them by fewer.
 func (r *runner) keepEarlier(ctx context.Context, c *reading) error {
 	lostSteps := c.cluster.Failed(source.OpListSteps) != nil || c.cluster.Failed(source.EndpointStepLogs) != nil
-	if !lostSteps && c.cluster.Unlisted() == nil {
+	lostApplications := c.cluster.Failed(source.EndpointApplications) != nil || c.cluster.Failed(source.EndpointEventLogs) != nil
+	if !lostSteps && !lostApplications {
 		return nil
 	}
 	held, is, err := r.lake.Cluster(ctx, c.listed.ID)
@@ -25,17 +26,17 @@ func (r *runner) keepEarlier(ctx context.Context, c *reading) error {
 	if lostSteps {
 		for step, err := range lake.ReadHeld[tables.Step](ctx, held) {
 			if err != nil {
-				return fmt.Errorf("keep the steps of an earlier run: %w", err)
+				return fmt.Errorf("keep the steps of an earlier run: %w; %s", err, damagedRemedy)
 			}
 			c.keepStep(step)
 		}
 	}
-	if c.cluster.Unlisted() == nil {
+	if !lostApplications {
 		return nil
 	}
 	for row, err := range lake.ReadHeld[tables.ClusterSummary](ctx, held) {
 		if err != nil {
-			return fmt.Errorf("keep the totals of an earlier run: %w", err)
+			return fmt.Errorf("keep the totals of an earlier run: %w; %s", err, damagedRemedy)
 		}
 		c.earlier = &row
 	}

@@ -27,6 +27,8 @@ func TestUnreadableEventLogIsReadLater(t *testing.T) {
 		require.NoError(t, w.s3.Put(t.Context(), bucket, "spark-logs/"+appID(n), logOf(t, "adaptive", appID(n))))
 	}
 	require.NoError(t, w.s3.Put(t.Context(), bucket, "spark-logs/archived.txt", []byte("not a log")))
+	// A rolled log whose first file Spark has not closed.
+	require.NoError(t, w.s3.Put(t.Context(), bucket, "spark-logs/eventlog_v2_"+appID(3)+"/appstatus_"+appID(3)+".inprogress", nil))
 	w.end(id, time.Hour)
 
 	w.fail("spark-logs/"+appID(2), "spark-logs/archived.txt")
@@ -35,7 +37,7 @@ func TestUnreadableEventLogIsReadLater(t *testing.T) {
 	require.Equal(t, run.ExitIncomplete, first.ExitCode())
 	require.Len(t, first.Incomplete, 1)
 	require.Contains(t, first.Incomplete[0].Reason, "1 of its event logs in s3://data/spark-logs cannot be read: ")
-	require.Contains(t, said.text(), "1 event logs in s3://data/spark-logs belong to no known application")
+	require.Contains(t, said.text(), "2 event logs in s3://data/spark-logs belong to no known application")
 
 	w.fail("spark-logs/archived.txt")
 	second, _ := w.run(w.options())
@@ -44,6 +46,13 @@ func TestUnreadableEventLogIsReadLater(t *testing.T) {
 	require.Len(t, readLake[tables.Application](w), 2)
 	third, _ := w.run(w.options())
 	require.Equal(t, 1, third.ClustersCurrent)
+
+	w.fail("spark-logs/" + appID(2))
+	withTasks := w.options()
+	withTasks.IncludeTasks = true // which reads everything again
+	fourth, _ := w.run(withTasks)
+	require.Equal(t, 1, fourth.ApplicationsRead)
+	require.EqualValues(t, 2, readLake[tables.ClusterSummary](w)[0].TotalApplications, "in the lake")
 }
 
 // What an earlier run read stays where a later one fails: EMR has deleted the history, or
@@ -157,4 +166,44 @@ func TestToolsReadAClusterOfEMR(t *testing.T) {
 
 	_, err = found(tools.FromSource(open(old)))
 	require.ErrorContains(t, err, "release emr-5.20.0 is older than emr-5.25.0")
+}
+
+// A history server that has not read all logs yet lists fewer applications. EMR deletes
+// them after 30 days, so the cluster is opened until those of its steps are there.
+func TestClusterIsOpenedUntilItsStepsApplicationsAreListed(t *testing.T) {
+	w := newWorld(t)
+	id := w.cluster("etl")
+	w.ran(id, "adaptive", appID(1))
+	step := w.step(id, appID(1), appID(2))
+	w.end(id, time.Hour)
+	first, _ := w.run(w.options())
+	require.Equal(t, 1, first.ApplicationsRead)
+	require.Equal(t, run.ExitIncomplete, first.ExitCode())
+	require.Contains(t, first.Incomplete[0].Reason, "does not list "+appID(2)+" of step "+step+" yet")
+
+	require.NoError(t, w.store.UpdateCluster(id, func(c *types.Cluster) {
+		timeline := c.Status.Timeline
+		timeline.CreationDateTime, timeline.EndDateTime = aws.Time(timeline.CreationDateTime.AddDate(0, 0, -1)),
+			aws.Time(timeline.EndDateTime.AddDate(0, 0, -1))
+	}))
+	late, _ := w.run(w.options())
+	require.Equal(t, run.ExitComplete, late.ExitCode(), "it has no log")
+	last, _ := w.run(w.options())
+	require.Equal(t, 1, last.ClustersCurrent)
+}
+
+// A cluster whose step logs S3 refuses, as in another team's bucket, is read once.
+func TestRefusedStepLogsDoNotKeepAClusterOpen(t *testing.T) {
+	w := newWorld(t)
+	id := w.cluster("etl")
+	require.NoError(t, w.store.UpdateCluster(id, func(c *types.Cluster) { c.LogUri = aws.String("s3n://of-another-team/logs/") }))
+	w.ran(id, "adaptive", appID(1))
+	w.step(id)
+	w.end(id, time.Hour)
+	first, _ := w.run(w.options())
+	require.Equal(t, 1, first.ApplicationsRead)
+	require.Contains(t, first.Incomplete[0].Reason, "step_logs: 1 of 1 steps: read s3://of-another-team/logs/")
+	require.Contains(t, first.Incomplete[0].Reason, "let the profiler's role read the logs of the cluster")
+	second, _ := w.run(w.options())
+	require.Equal(t, 1, second.ClustersCurrent)
 }

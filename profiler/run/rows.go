@@ -95,10 +95,11 @@ func (r *runner) current(ctx context.Context, id tables.Attempt, fingerprint str
 }
 
 // damagedRemedy is for rows that are complete according to the lake, but unreadable.
-const damagedRemedy = `if the next run says so too, remove the application's rows with "delete": the run after it writes them again`
+const damagedRemedy = `if the next run says so too, remove the rows of the application or the cluster with "delete": ` +
+	`the run after it writes them again`
 
 // summaryRow totals the cluster's applications in the lake, whether this run or an
-// earlier one read them. If this run could not list them, the totals stay as they are.
+// earlier one read them. If this run could not list all of them, the totals do not fall.
 func (c *reading) summaryRow() (tables.ClusterSummary, error) {
 	row := c.cluster.Summary
 	row.TotalApplications = int64(len(c.cluster.Applications))
@@ -114,7 +115,7 @@ func (c *reading) summaryRow() (tables.ClusterSummary, error) {
 		row.TotalSQL += of.sql
 		row.TotalExecutors += of.executors
 	}
-	if e := c.earlier; e != nil {
+	if e := c.earlier; e != nil && e.TotalApplications > row.TotalApplications {
 		row.TotalApplications, row.ReadApplications = e.TotalApplications, e.ReadApplications
 		row.TotalJobs, row.TotalStages, row.TotalTasks = e.TotalJobs, e.TotalStages, e.TotalTasks
 		row.TotalSQL, row.TotalExecutors = e.TotalSQL, e.TotalExecutors

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
 
@@ -115,6 +116,10 @@ func TestWaitingClusterBecomesIdle(t *testing.T) {
 	require.Equal(t, 1, summary.ApplicationsRead)
 	require.Equal(t, 1, w.made(source.OpCreatePersistentUI))
 	require.Zero(t, w.made(source.OpOnClusterUIURL))
+
+	require.NoError(t, w.store.UpdateCluster(id, func(c *types.Cluster) { c.TerminationProtected = aws.Bool(true) }))
+	w.run(w.options())
+	require.Positive(t, w.made(source.OpOnClusterUIURL), "no idle timeout ends it")
 }
 
 func completed(w *world) map[string]bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -14,21 +15,24 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 
 	"github.com/emr-observatory/emr-observatory/phases/s3files"
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/history"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
 // applications finds a cluster's applications: in S3 if Spark writes its event logs
 // there, else through the UI of the running cluster, which shows them without delay, else
-// through the persistent UI. A waiting cluster is left alone: one whose own UI is in use is
-// not idle, so that its auto-termination policy would not end it (EMR Management Guide,
-// "Using an auto-termination policy for Amazon EMR cluster cleanup").
+// through the persistent UI. A waiting cluster is left alone: while its own UI is in use it
+// is not idle, and its auto-termination policy does not end it (EMR Management Guide, "Using
+// an auto-termination policy for Amazon EMR cluster cleanup"). No such policy ends a cluster
+// with termination protection, which clusters with several primary nodes have.
 func (e *EMR) applications(ctx context.Context, listed Listed, c types.Cluster, primaries int, cluster *Cluster) {
 	if bucket, folder, ok := s3files.Split(eventLogDir(c)); ok {
 		cluster.report(EndpointEventLogs, e.fromEventLogs(ctx, bucket, folder, cluster))
 		return
 	}
-	if cluster.Summary.Status == string(types.ClusterStateRunning) {
+	waits := cluster.Summary.Status == string(types.ClusterStateWaiting)
+	if cluster.Summary.Status == string(types.ClusterStateRunning) || waits && aws.ToBool(c.TerminationProtected) {
 		err := e.throughUI(ctx, cluster, func(ctx context.Context) (string, error) { return e.onCluster(ctx, listed.ID.ClusterID) })
 		if err == nil {
 			cluster.report(OpOnClusterUIURL, nil)
@@ -44,7 +48,32 @@ func (e *EMR) applications(ctx context.Context, listed Listed, c types.Cluster, 
 	if err == nil {
 		err = e.throughUI(ctx, cluster, login)
 	}
+	if err == nil && !listed.Ended.IsZero() && e.now().Sub(listed.Ended) < listingTime {
+		err = cluster.notListed()
+	}
 	cluster.report(EndpointApplications, err)
+}
+
+// listingTime is how long after its end a cluster's history server may still be reading
+// event logs that it does not list yet. An application that is not listed then has no log.
+const listingTime = 24 * time.Hour
+
+// notListed returns an error that names an application of the cluster's steps that its
+// history server does not list, nil if it lists all. A history server responds before it
+// has read its logs, and the REST API does not say so (SPARK-17843 concerns the page).
+func (c *Cluster) notListed() error {
+	known := map[string]bool{}
+	for _, a := range c.Applications {
+		known[a.ID.ApplicationID] = true
+	}
+	for _, step := range c.Steps {
+		for _, id := range step.ApplicationIDs {
+			if !known[id] {
+				return fmt.Errorf("the history server does not list %s of step %s yet", id, step.StepID)
+			}
+		}
+	}
+	return nil
 }
 
 // expiry returns when EMR deletes a cluster's history; nil while the cluster runs.
@@ -131,8 +160,10 @@ func (e *EMR) fromEventLogs(ctx context.Context, bucket, folder string, cluster 
 	for _, a := range all {
 		isOwn := func(prefix string) bool { return strings.HasPrefix(a.ID.ApplicationID, prefix) }
 		isNamed := func(prefix string) bool { return strings.Contains(a.Log.Name, prefix) }
+		isEmpty := errors.Is(a.Err, errNoID) || errors.Is(a.Err, eventlog.ErrEmpty)
 		switch {
-		case a.Err != nil && !errors.Is(a.Err, errNoID) && slices.ContainsFunc(own, isNamed):
+		case errors.Is(a.Err, fs.ErrNotExist): // finished and renamed, or expired, since it was listed
+		case a.Err != nil && !isEmpty && slices.ContainsFunc(own, isNamed):
 			broken = append(broken, a.Err)
 		case a.Err != nil:
 			unknown = append(unknown, a.Err)

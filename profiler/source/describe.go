@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/emr-observatory/emr-observatory/internal/steplog"
 	"github.com/emr-observatory/emr-observatory/phases/redaction"
@@ -90,7 +91,23 @@ func (e *EMR) steps(ctx context.Context, described types.Cluster, cluster *Clust
 	}
 	cluster.report(OpListSteps, nil)
 	if len(logs) > 0 {
-		cluster.report(EndpointStepLogs, fmt.Errorf("%d of %d steps: %w", len(logs), len(cluster.Steps), logs[0]))
+		cluster.report(EndpointStepLogs, unreadStepLogs(logs, cluster))
+	}
+}
+
+// unreadStepLogs returns the error for step logs that could not be read: an Obstacle, so that
+// the cluster is not opened again and again, if S3 would refuse them next time, too.
+func unreadStepLogs(logs []error, cluster *Cluster) error {
+	err := fmt.Errorf("%d of %d steps: %w", len(logs), len(cluster.Steps), logs[0])
+	for _, failed := range logs {
+		var answer smithy.APIError
+		if !errors.As(failed, &answer) || answer.ErrorCode() != "AccessDenied" && answer.ErrorCode() != "NoSuchBucket" {
+			return err
+		}
+	}
+	return &Obstacle{
+		Reason: err.Error(),
+		Remedy: "let the profiler's role read the logs of the cluster: without them, EMR alone says which step started an application",
 	}
 }
 

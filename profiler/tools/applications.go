@@ -26,7 +26,7 @@ type ApplicationsIn struct {
 type ApplicationsOut struct {
 	Applications []Application `json:"applications" jsonschema:"the latest first"`
 	Total        int           `json:"total" jsonschema:"how many were found"`
-	Unknown      int           `json:"unknown,omitempty" jsonschema:"with failed: how many more completed, without a count of failed jobs"`
+	Unknown      int           `json:"unknown,omitempty" jsonschema:"with failed: completed ones left out, whose failed jobs are unknown"`
 	Truncated    bool          `json:"truncated" jsonschema:"not all of them are shown"`
 	From         string        `json:"from" jsonschema:"first day searched"`
 	To           string        `json:"to" jsonschema:"last day searched"`

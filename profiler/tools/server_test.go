@@ -3,6 +3,7 @@ package tools_test
 import (
 	"context"
 	"encoding/json"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -253,4 +254,33 @@ func TestStandardInputAndOutput(t *testing.T) {
 	require.Len(t, out.Stages, 20)
 	require.True(t, out.Truncated)
 	require.NoError(t, s.Close())
+}
+
+// listed are rows as a history server lists them: without counts, and without a source.
+type listed struct{ tools.Rows }
+
+func (listed) Applications(context.Context, lake.Filter) iter.Seq2[tables.Application, error] {
+	return func(yield func(tables.Application, error) bool) {
+		for id, completed := range map[string]bool{"application_1_0001": true, "application_1_0002": false} {
+			row := tables.Application{Attempt: tables.Attempt{ApplicationID: id}, Completed: completed}
+			if !yield(row, nil) {
+				return
+			}
+		}
+	}
+}
+
+// A number of failed jobs that is not known is left out, and is no 0.
+func TestUnknownFailuresAreNoZero(t *testing.T) {
+	s := connect(t, listed{})
+	all, failed := call[map[string]any](t, s, "getappid", nil)
+	require.Empty(t, failed)
+	for _, a := range all["applications"].([]any) {
+		require.NotContains(t, a, "failed_jobs")
+	}
+	out, failed := call[tools.ApplicationsOut](t, s, "getappid", map[string]any{"failed": true})
+	require.Empty(t, failed)
+	require.Len(t, out.Applications, 1)
+	require.Equal(t, "application_1_0002", out.Applications[0].ApplicationID)
+	require.Equal(t, 1, out.Unknown)
 }

@@ -17,8 +17,9 @@ func historyNotTried() []notTried {
 			"`aws emr terminate-clusters --cluster-ids CLUSTER` right after a job; in its UI ten minutes later, `/shs/api/v1/applications`",
 		}, {
 			"A cluster becomes idle although the profiler reads its history every hour.",
-			"EMR does not regard a cluster as idle whose own UIs are in use, and does not say for how long a use counts.",
-			"The profiler opens the own UI of clusters that run a step, and no other. The local cloud counts requests to it as activity.",
+			"EMR does not count a cluster as idle while its own UIs are in use, and does not say for how long a use counts.",
+			"The profiler opens the own UI of a waiting cluster only if it is protected from termination. " +
+				"The local cloud counts requests to it as activity.",
 			[]string{"profiler/run TestWaitingClusterBecomesIdle", "localcloud/emr TestLifeOfACluster"},
 			"`aws emr describe-cluster --cluster-id CLUSTER --query Cluster.Status` an hour after a job: " +
 				"terminated by the auto-termination policy",
