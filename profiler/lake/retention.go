@@ -27,7 +27,12 @@ type Removed struct {
 // rows back, unless the caller skips older applications.
 func (l *Lake) Expire(ctx context.Context, before time.Time, dry bool) ([]Removed, error) {
 	last := day(before.UTC().AddDate(0, 0, -1))
-	removed, err := l.delete(ctx, Filter{To: last}, dry)
+	f := Filter{To: last}
+	attempts, err := l.manifestKeys(ctx, tables.OfAttempt, f)
+	var removed []Removed
+	if err == nil {
+		removed, err = l.delete(ctx, f, attempts, dry)
+	}
 	if err != nil {
 		return removed, fmt.Errorf("remove rows older than %s: %w", day(before), err)
 	}
@@ -42,20 +47,18 @@ func (l *Lake) Delete(ctx context.Context, f Filter, dry bool) ([]Removed, error
 	if f == (Filter{}) {
 		return nil, errors.New("delete from the lake: the filter selects everything; name a cluster, an application or days")
 	}
-	if !dry {
-		if err := l.reopen(ctx, f); err != nil {
-			return nil, err
-		}
+	attempts, err := l.manifestKeys(ctx, tables.OfAttempt, f)
+	if err == nil && !dry {
+		err = l.reopen(ctx, attempts)
 	}
-	return l.delete(ctx, f, dry)
+	if err != nil {
+		return nil, err
+	}
+	return l.delete(ctx, f, attempts, dry)
 }
 
-// reopen marks the clusters of the attempts that a filter selects as not final.
-func (l *Lake) reopen(ctx context.Context, f Filter) error {
-	attempts, err := l.manifestKeys(ctx, tables.OfAttempt, f)
-	if err != nil {
-		return err
-	}
+// reopen marks the clusters of attempts, given by the keys of their manifests, as not final.
+func (l *Lake) reopen(ctx context.Context, attempts []string) error {
 	clusters := map[string]bool{}
 	for _, key := range attempts {
 		if cluster, ok := clusterOf(key); ok {
@@ -88,11 +91,9 @@ func clusterOf(key string) (name string, ok bool) {
 	return parts[2], true
 }
 
-func (l *Lake) delete(ctx context.Context, f Filter, dry bool) ([]Removed, error) {
-	attempts, err := l.manifestKeys(ctx, tables.OfAttempt, f)
-	if err != nil {
-		return nil, err
-	}
+// delete removes attempts, given by the keys of their manifests, and the clusters that the
+// filter selects and that have no other.
+func (l *Lake) delete(ctx context.Context, f Filter, attempts []string, dry bool) ([]Removed, error) {
 	var removed []Removed
 	gone := map[string]bool{}
 	for _, key := range attempts {
