@@ -15,7 +15,7 @@ import (
 // writing the cluster's rows would replace them by fewer.
 func (r *runner) keepEarlier(ctx context.Context, c *reading) error {
 	lostSteps := c.cluster.Failed(source.OpListSteps) != nil || c.cluster.Failed(source.EndpointStepLogs) != nil
-	lostApplications := c.cluster.Failed(source.EndpointApplications) != nil || c.cluster.Failed(source.EndpointEventLogs) != nil
+	lostApplications := c.cluster.Unlisted() != nil
 	if !lostSteps && !lostApplications {
 		return nil
 	}

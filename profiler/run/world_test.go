@@ -188,17 +188,24 @@ func (w *world) ran(cluster, golden, id string) {
 // step adds a completed step that EMR says to have started the applications.
 func (w *world) step(cluster string, ids ...string) string {
 	w.t.Helper()
+	step := w.addStep(cluster, "job")
+	for _, state := range []types.StepState{types.StepStateRunning, types.StepStateCompleted} {
+		w.moveStep(cluster, step, state)
+	}
+	if len(ids) > 0 {
+		require.NoError(w.t, w.store.SetStepApplications(cluster, step, "10.0.0.5:8032", ids))
+	}
+	return step
+}
+
+// addStep adds a pending step.
+func (w *world) addStep(cluster, name string) string {
+	w.t.Helper()
 	steps, err := w.store.AddSteps(cluster, types.StepConfig{
-		Name: aws.String("job"), ActionOnFailure: types.ActionOnFailureContinue,
+		Name: aws.String(name), ActionOnFailure: types.ActionOnFailureContinue,
 		HadoopJarStep: &types.HadoopJarStepConfig{Jar: aws.String("command-runner.jar"), Args: []string{"spark-submit"}},
 	})
 	require.NoError(w.t, err)
-	for _, state := range []types.StepState{types.StepStateRunning, types.StepStateCompleted} {
-		w.moveStep(cluster, steps[0], state)
-	}
-	if len(ids) > 0 {
-		require.NoError(w.t, w.store.SetStepApplications(cluster, steps[0], "10.0.0.5:8032", ids))
-	}
 	return steps[0]
 }
 
@@ -217,11 +224,7 @@ func (w *world) moveStep(cluster, id string, to types.StepState) {
 // busy makes a cluster run a step until the end of the test.
 func (w *world) busy(cluster string) {
 	w.t.Helper()
-	_, err := w.store.AddSteps(cluster, types.StepConfig{
-		Name: aws.String(busyStep), ActionOnFailure: types.ActionOnFailureContinue,
-		HadoopJarStep: &types.HadoopJarStepConfig{Jar: aws.String("command-runner.jar"), Args: []string{"spark-submit"}},
-	})
-	require.NoError(w.t, err)
+	w.addStep(cluster, busyStep)
 	runs := func(c types.Cluster) bool { return c.Status.State == types.ClusterStateRunning }
 	require.NoError(w.t, w.store.Wait(w.t.Context(), cluster, runs))
 }

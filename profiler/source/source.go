@@ -100,11 +100,8 @@ func (c *Cluster) Failed(endpoint string) error {
 	return nil
 }
 
-// Unlisted returns why no application of the cluster is known, nil if they were listed.
+// Unlisted returns why applications of the cluster may be unknown, nil if all were listed.
 func (c *Cluster) Unlisted() error {
-	if len(c.Applications) > 0 {
-		return nil
-	}
 	return cmp.Or(c.Failed(EndpointApplications), c.Failed(EndpointEventLogs))
 }
 

@@ -67,7 +67,7 @@ func (in *inSource) find(ctx context.Context, f lake.Filter) iter.Seq2[source.Ap
 				yield(source.Application{}, err)
 				return
 			}
-			if err := cluster.Unlisted(); err != nil {
+			if err := cluster.Unlisted(); err != nil && len(cluster.Applications) == 0 {
 				yield(source.Application{}, err)
 				return
 			}
