@@ -80,11 +80,8 @@ func renderYACE(region string, tags map[string]string) (string, error) {
 	for _, k := range slices.Sorted(maps.Keys(tags)) {
 		search = append(search, yaceTag{k, "^" + regexp.QuoteMeta(tags[k]) + "$"})
 	}
-	jobOf := func(search []yaceTag, kind string, period int, metrics ...yaceMetric) yaceJob {
+	job := func(search []yaceTag, kind string, period int, metrics ...yaceMetric) yaceJob {
 		return yaceJob{Type: kind, Regions: []string{region}, SearchTags: search, Period: period, Length: 2 * period, Metrics: metrics}
-	}
-	job := func(kind string, period int, metrics ...yaceMetric) yaceJob {
-		return jobOf(search, kind, period, metrics...)
 	}
 	control := append(slices.Clone(search), yaceTag{"Name", "^" + platform.ControlComponent + "-"})
 	average, sum, maximum, minimum := []string{"Average"}, []string{"Sum"}, []string{"Maximum"}, []string{"Minimum"}
@@ -95,17 +92,17 @@ func renderYACE(region string, tags map[string]string) (string, error) {
 			ExportedTagsOnMetrics: map[string][]string{"AWS/S3": name, "AWS/EBS": name, "AWS/EC2": name, "AWS/ES": name},
 			Jobs: []yaceJob{
 				// S3 reports its storage once a day.
-				job("AWS/S3", day, yaceMetric{"BucketSizeBytes", average}, yaceMetric{"NumberOfObjects", average}),
-				jobOf(control, "AWS/EBS", fiveMinutes,
+				job(search, "AWS/S3", day, yaceMetric{"BucketSizeBytes", average}, yaceMetric{"NumberOfObjects", average}),
+				job(control, "AWS/EBS", fiveMinutes,
 					yaceMetric{"VolumeReadBytes", sum}, yaceMetric{"VolumeWriteBytes", sum},
 					yaceMetric{"VolumeReadOps", sum}, yaceMetric{"VolumeWriteOps", sum},
 					yaceMetric{"VolumeQueueLength", average}, yaceMetric{"BurstBalance", minimum}),
-				jobOf(control, "AWS/EC2", fiveMinutes,
+				job(control, "AWS/EC2", fiveMinutes,
 					yaceMetric{"CPUUtilization", average}, yaceMetric{"StatusCheckFailed", maximum},
 					yaceMetric{"NetworkIn", sum}, yaceMetric{"NetworkOut", sum},
 					yaceMetric{"EBSIOBalance%", minimum}, yaceMetric{"EBSByteBalance%", minimum}),
 				// OpenSearch keeps the namespace of its former name.
-				job("AWS/ES", fiveMinutes,
+				job(search, "AWS/ES", fiveMinutes,
 					yaceMetric{"ClusterStatus.red", maximum}, yaceMetric{"CPUUtilization", maximum},
 					yaceMetric{"JVMMemoryPressure", maximum}, yaceMetric{"FreeStorageSpace", minimum}),
 			},
