@@ -129,19 +129,19 @@ func (r *run) account(t *testing.T, until int64) account {
 	return a
 }
 
-// paintConstructor paints the time before the context was there. A static job's returns
-// once the executor is there.
+// paintConstructor paints the time before the context was there. A static job's waits
+// until the executor is there; on a busy machine it returns hundreds of milliseconds later.
 func (n notes) paintConstructor(t *testing.T, a *account, j job) {
 	t.Helper()
-	context, ready := n.logged(t, logContext, 0), n.at("ready")
+	context := n.logged(t, logContext, 0)
 	switch {
 	case j.inCluster:
 		a.paint(a.begin, context, platform.PhaseSubmit)
 		if j.static() {
-			a.paint(n.logged(t, logDriver, context), ready, platform.PhaseResourceWait)
+			a.paint(n.logged(t, logDriver, context), n.logged(t, logReady, context), platform.PhaseResourceWait)
 		}
 	case j.static():
-		a.paint(context, ready, platform.PhaseResourceWait)
+		a.paint(context, n.logged(t, logReady, context), platform.PhaseResourceWait)
 	default:
 		a.paint(context, n.logged(t, logAccepted, context), platform.PhaseResourceWait)
 	}

@@ -21,6 +21,8 @@ var (
 	logStop    = regexp.MustCompile(`^SparkContext: SparkContext is stopping `)
 	// YarnClientSchedulerBackend has waited for YARN to run the application master.
 	logAccepted = regexp.MustCompile(`^YarnClientSchedulerBackend: Application \S+ has started running\.`)
+	// The scheduler backend has the executors that the context's constructor waits for.
+	logReady = regexp.MustCompile(`^\w+SchedulerBackend: SchedulerBackend is ready for scheduling `)
 	// The driver hears of its own block manager, and of that of an executor, which can
 	// run tasks from now on.
 	logDriver   = regexp.MustCompile(`^BlockManagerMasterEndpoint: Registering block manager .* BlockManagerId\(driver,`)
