@@ -13,6 +13,7 @@ import (
 // emrResource handles a resource of EMR through EMR's API, as the provider does. Its
 // outputs are what the API gives back.
 type emrResource struct {
+	// create returns the id of what exists although it did not become ready, beside the error.
 	create func(ctx context.Context, props map[string]any) (string, error)
 	// read returns what the API gives back, nil for a property without a value, and
 	// false if the resource is gone. before is the last state.
@@ -71,6 +72,11 @@ func (e emrResource) Create(ctx context.Context, r simulator.Request) (simulator
 		return recorded, err
 	}
 	id, err := e.create(ctx, withAllTags(r.Inputs, recorded.Outputs))
+	if err != nil && id != "" {
+		return simulator.Result{}, &simulator.PartialError{
+			Result: simulator.Result{ID: id, Outputs: recorded.Outputs}, Reasons: []string{err.Error()},
+		}
+	}
 	if err != nil {
 		return simulator.Result{}, err
 	}

@@ -1,6 +1,7 @@
 package localcloud_test
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
 	"net/http/httptest"
@@ -39,10 +40,15 @@ type lab struct {
 
 func newLab(t *testing.T) *lab {
 	t.Helper()
+	return newLabOf(t, func(store *emrapi.Store) emrapi.Nodes { return emrapitest.Ready{Store: store} })
+}
+
+func newLabOf(t *testing.T, nodes func(*emrapi.Store) emrapi.Nodes) *lab {
+	t.Helper()
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
 	store.Account = emrapi.Account{Region: "us-east-1", ID: "123456789012"}
-	server, err := emrapi.New(store, emrapitest.Ready{Store: store}, slog.New(slog.DiscardHandler), emrapi.Options{})
+	server, err := emrapi.New(store, nodes(store), slog.New(slog.DiscardHandler), emrapi.Options{})
 	require.NoError(t, err)
 	served := httptest.NewServer(server)
 	t.Cleanup(func() { served.Close(); server.Close() })
@@ -127,6 +133,33 @@ func clusterProps() map[string]any {
 		},
 		"bootstrapActions": []any{map[string]any{"name": "observatory", "path": "s3://data/x.sh", "args": []any{"a"}}},
 	}
+}
+
+// failing is EMR without nodes whose clusters fail to start.
+type failing struct {
+	emrapitest.NoNodes
+	store *emrapi.Store
+}
+
+func (f failing) Launch(_ context.Context, id string) error {
+	reason := types.ClusterStateChangeReason{Code: types.ClusterStateChangeReasonCodeBootstrapFailure, Message: aws.String("returned 1")}
+	return f.store.SetClusterState(id, types.ClusterStateTerminatedWithErrors, reason)
+}
+
+// The provider sets the id before it waits: the engine keeps what failed to start, until
+// a refresh.
+func TestClusterThatFailsToStartIsKept(t *testing.T) {
+	l := newLabOf(t, func(store *emrapi.Store) emrapi.Nodes { return failing{store: store} })
+	inputs := resource.NewPropertyMapFromMap(clusterProps())
+	_, err := l.handlers[clusterType].Create(t.Context(), l.request(clusterType, "", inputs, nil))
+	var kept *simulator.PartialError
+	require.ErrorAs(t, err, &kept)
+	require.Regexp(t, "^j-", kept.Result.ID)
+	require.ErrorContains(t, err, "TERMINATED_WITH_ERRORS: returned 1")
+	require.Equal(t, "etl", kept.Result.Outputs["name"].StringValue())
+	_, exists, err := l.handlers[clusterType].Read(t.Context(), l.request(clusterType, kept.Result.ID, inputs, kept.Result.Outputs))
+	require.NoError(t, err)
+	require.False(t, exists)
 }
 
 // What the API gives back is what was given: a refresh of an untouched cluster changes

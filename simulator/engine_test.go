@@ -1,6 +1,7 @@
 package simulator_test
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ssm"
 	"github.com/pulumi/pulumi-random/sdk/v4/go/random"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
+	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/stretchr/testify/require"
 
@@ -19,7 +21,7 @@ import (
 
 // newStack creates a stack on the real engine, attached to its own servers. Every
 // run executes the current *program, so that tests can change it.
-func newStack(t *testing.T, program *pulumi.RunFunc) auto.Stack {
+func newStack(t *testing.T, program *pulumi.RunFunc, options simulator.Options) auto.Stack {
 	t.Helper()
 	path := os.Getenv("OBSERVATORY_PULUMI")
 	if path == "" {
@@ -32,7 +34,7 @@ func newStack(t *testing.T, program *pulumi.RunFunc) auto.Stack {
 	require.NoError(t, os.Symlink(path, filepath.Join(dir, "bin", "pulumi")))
 	cli, err := auto.NewPulumiCommand(&auto.PulumiCommandOptions{Root: dir})
 	require.NoError(t, err)
-	servers, err := simulator.Listen(simulator.Options{})
+	servers, err := simulator.Listen(options)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, servers.Close()) })
 	for _, sub := range []string{"state", "work", "home"} {
@@ -95,7 +97,7 @@ func (e testProgram) program() pulumi.RunFunc {
 func TestEngineAppliesEdits(t *testing.T) {
 	current := testProgram{session: 3600, path: "/", tag: "a"}
 	program := current.program()
-	s := newStack(t, &program)
+	s := newStack(t, &program, simulator.Options{})
 	up := func() (auto.OutputMap, map[string]int) {
 		r, err := s.Up(t.Context())
 		require.NoError(t, err)
@@ -146,4 +148,41 @@ func TestEngineAppliesEdits(t *testing.T) {
 	require.Equal(t, map[string]int{"same": 5}, changes)
 	_, err = s.Destroy(t.Context())
 	require.NoError(t, err)
+}
+
+// failingOnce is a handler whose first resource exists, does not become ready, and ends.
+type failingOnce struct {
+	simulator.Recording
+	creations *int
+}
+
+func (f failingOnce) Create(_ context.Context, r simulator.Request) (simulator.Result, error) {
+	out, err := r.Recorded()
+	if *f.creations++; *f.creations == 1 {
+		return simulator.Result{}, &simulator.PartialError{
+			Result: simulator.Result{ID: "failed", Outputs: out.Outputs}, Reasons: []string{"ended with errors"},
+		}
+	}
+	return out, err
+}
+
+func (failingOnce) Read(_ context.Context, r simulator.Request) (simulator.Result, bool, error) {
+	return simulator.Result{ID: r.ID, Outputs: r.Outputs}, r.ID != "failed", nil
+}
+
+// What README says of a cluster that failed to start: without a refresh, an update counts
+// it as there.
+func TestEngineKeepsWhatFailedUntilARefresh(t *testing.T) {
+	creations := 0
+	program := testProgram{session: 3600, path: "/", tag: "a"}.program()
+	s := newStack(t, &program, simulator.Options{Handlers: map[string]simulator.Handler{"aws:iam/role:Role": failingOnce{creations: &creations}}})
+	_, err := s.Up(t.Context())
+	require.ErrorContains(t, err, "ended with errors")
+	_, err = s.Up(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, creations, "it counts as there")
+	r, err := s.Up(t.Context(), optup.Refresh())
+	require.NoError(t, err)
+	require.Equal(t, 2, creations)
+	require.Equal(t, 1, (*r.Summary.ResourceChanges)["create"])
 }

@@ -6,11 +6,13 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
@@ -18,6 +20,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optdestroy"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
 
 	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/internal/progress"
@@ -129,6 +132,29 @@ func (e *Engine) Up(ctx context.Context, log *progress.Log) (outputs.Outputs, er
 		return outputs.Outputs{}, fmt.Errorf("bring up stack %s: %w", e.stack.Name(), err)
 	}
 	return typedOutputs(result.Outputs)
+}
+
+// HasUnready reports whether a resource in the stack's state exists but did not become
+// ready, such as a cluster that failed to start. An update without a refresh counts it as
+// there.
+func (e *Engine) HasUnready(ctx context.Context) (bool, error) {
+	exported, err := e.stack.Export(ctx)
+	if err != nil {
+		return false, fmt.Errorf("export the state of stack %s: %w", e.stack.Name(), err)
+	}
+	unready, err := isUnready(exported.Deployment)
+	if err != nil {
+		return false, fmt.Errorf("read the state of stack %s: %w", e.stack.Name(), err)
+	}
+	return unready, nil
+}
+
+func isUnready(state json.RawMessage) (bool, error) {
+	var deployment apitype.DeploymentV3
+	if err := json.Unmarshal(state, &deployment); err != nil {
+		return false, fmt.Errorf("decode deployment: %w", err)
+	}
+	return slices.ContainsFunc(deployment.Resources, func(r apitype.ResourceV3) bool { return len(r.InitErrors) > 0 }), nil
 }
 
 // Refresh updates the stack's state to the resources that still exist.

@@ -37,7 +37,11 @@ func (s *session) update(ctx context.Context, o UpOptions, ephemeral bool, r *Re
 	if err := s.engine.Configure(ctx, o.Config); err != nil {
 		return err
 	}
-	if s.running.Fresh { // the stack's resources may have ended with an earlier cloud
+	unready, err := s.engine.HasUnready(ctx)
+	if err != nil {
+		return err
+	}
+	if unready || s.running.Fresh { // the stack's resources may have ended with an earlier cloud
 		if err := s.engine.Refresh(ctx); err != nil {
 			return err
 		}
@@ -48,7 +52,6 @@ func (s *session) update(ctx context.Context, o UpOptions, ephemeral bool, r *Re
 	}
 	r.addSeconds("guard", start)
 	start = time.Now()
-	var err error
 	if s.outputs, err = s.engine.Up(ctx, s.log); err != nil {
 		return err
 	}

@@ -32,13 +32,14 @@ for i in $(seq 500); do echo line $i >&2; done
 exit 3
 `)
 	never := c.putAction("never.sh", "#!/bin/bash\n")
-	_, err := c.CreateCluster(t.Context(), inputs(first, failing, never))
+	id, err := c.CreateCluster(t.Context(), inputs(first, failing, never))
 	require.ErrorContains(t, err, "TERMINATED_WITH_ERRORS: BOOTSTRAP_FAILURE: On the primary instance")
 	require.ErrorContains(t, err, "bootstrap action 2 (failing.sh) returned a non-zero return code 3; the end of its stderr:")
 	require.ErrorContains(t, err, "line 500")
 	require.NotContains(t, err.Error(), "line 1\n", "the end only")
 
 	found := c.onlyCluster()
+	require.Equal(t, *found.Id, id, "beside the error")
 	require.Equal(t, types.ClusterStateTerminatedWithErrors, found.Status.State)
 	require.Equal(t, types.ClusterStateChangeReasonCodeBootstrapFailure, found.Status.StateChangeReason.Code)
 	require.Len(t, found.Status.ErrorDetails, 1)

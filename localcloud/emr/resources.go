@@ -28,7 +28,8 @@ const (
 	pollInterval  = 200 * time.Millisecond // the provider's is 10 s
 )
 
-// CreateCluster starts a cluster and returns its id once it is ready for steps.
+// CreateCluster starts a cluster and returns its id once it is ready for steps. A cluster
+// that was started and does not become ready has an id beside the error.
 func (r Resources) CreateCluster(ctx context.Context, props map[string]any) (string, error) {
 	in, err := decodeInputs[clusterInputs](props)
 	if err != nil {
@@ -46,10 +47,10 @@ func (r Resources) CreateCluster(ctx context.Context, props map[string]any) (str
 	pending := []types.ClusterState{types.ClusterStateStarting, types.ClusterStateBootstrapping}
 	c, err := r.awaitCluster(ctx, id, createTimeout, pending)
 	if err != nil {
-		return "", fmt.Errorf("create EMR cluster %s: %w", in.Name, err)
+		return id, fmt.Errorf("create EMR cluster %s: %w", in.Name, err)
 	}
 	if state := c.Status.State; state != types.ClusterStateRunning && state != types.ClusterStateWaiting {
-		return "", fmt.Errorf("EMR cluster %s (%s): %s: %s", in.Name, id, state, aws.ToString(c.Status.StateChangeReason.Message))
+		return id, fmt.Errorf("EMR cluster %s (%s): %s: %s", in.Name, id, state, aws.ToString(c.Status.StateChangeReason.Message))
 	}
 	return id, nil
 }

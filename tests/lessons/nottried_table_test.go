@@ -149,9 +149,12 @@ func clusterNotTried() []notTried {
 	return []notTried{
 		{
 			"A cluster that failed to start is replaced by `pulumi up --refresh`.",
-			"The AWS provider keeps the id of the failed cluster in the state; the local cloud's provider does not.",
-			"A preview with `--refresh` plans another cluster for one that has ended; the guard names one that has ended.",
-			[]string{"stacks/changes TestPreviewOfAnEndedCluster"},
+			"No AWS account. That the provider keeps the id of the failed cluster in the state is read from its source.",
+			"The local cloud's provider keeps it too; the engine counts it as there until a refresh, and then creates another.",
+			[]string{
+				"localcloud TestClusterThatFailsToStartIsKept", "simulator TestEngineKeepsWhatFailedUntilARefresh",
+				"stacks/changes TestPreviewOfAnEndedCluster",
+			},
 			"`pulumi up --stack dev` with a bootstrap action of your own that exits with 1, then without it `pulumi up --refresh --stack dev`",
 		}, {
 			"A cluster that is added to a stack starts although its roles are seconds old.",
