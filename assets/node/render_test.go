@@ -94,4 +94,5 @@ func TestNodeCollectorLimitsNest(t *testing.T) {
 	require.Less(t, mebibytes(config, `spike_limit_mib: (\d+)`), limiter)
 	require.Less(t, limiter, goLimit)
 	require.Less(t, goLimit, mebibytes(unit, `MemoryMax=(\d+)M`))
+	require.Equal(t, mebibytes(unit, `MemoryMax=(\d+)M`), mebibytes(unit, `MemoryLimit=(\d+)M`), "for systemd 219")
 }
