@@ -193,15 +193,28 @@ func (o *oracle) rootOf(execution int64) int64 {
 	return execution
 }
 
+// isPart tells whether a job is one of an execution's own: it starts before its end.
+func (o *oracle) isPart(job phases.JobStart, execution int64) bool {
+	end, ended := pick(o, func(e phases.SQLEnd) bool { return e.ID == execution })
+	return job.Execution != phases.NoExecution && job.Execution == execution && (!ended || job.Time <= end.Time)
+}
+
+// isNested tells whether a job is an execution's, or one's within it.
+func (o *oracle) isNested(job phases.JobStart, execution int64) bool {
+	end, ended := pick(o, func(e phases.SQLEnd) bool { return e.ID == execution })
+	return o.isPart(job, job.Execution) && (job.Execution == execution || o.rootOf(job.Execution) == execution) &&
+		(!ended || job.Time <= end.Time)
+}
+
 func (o *oracle) writesByPlan(job phases.JobStart) bool {
-	if job.Execution == phases.NoExecution {
-		return false
-	}
-	for _, execution := range []int64{job.Execution, o.rootOf(job.Execution)} {
+	for execution := range int64(3) {
+		if !o.isNested(job, execution) {
+			continue
+		}
 		_, started := pick(o, func(e phases.SQLStart) bool { return e.ID == execution && e.Writes })
 		_, updated := pick(o, func(e phases.SQLPlan) bool { return e.ID == execution && e.Writes })
 		_, later := pick(o, func(e phases.JobStart) bool {
-			return e.ID > job.ID && e.Execution != phases.NoExecution && (e.Execution == execution || o.rootOf(e.Execution) == execution)
+			return e.ID > job.ID && o.isNested(e, execution)
 		})
 		if (started || updated) && !later {
 			return true
@@ -227,13 +240,13 @@ func (o *oracle) committing(at int64) bool {
 		for _, event := range o.events {
 			switch v := event.(type) {
 			case phases.TaskEnd:
-				if job, ok := o.jobOf(v.StageID); ok && job.Execution == execution {
+				if job, ok := o.jobOf(v.StageID); ok && o.isPart(job, execution) {
 					wrote = wrote || o.isWrite(v)
 					latest = max(latest, v.Finished)
 				}
 			case phases.TaskStart:
 				_, ended := pick(o, func(e phases.TaskEnd) bool { return e.ID == v.ID })
-				if job, ok := o.jobOf(v.StageID); ok && job.Execution == execution && !ended {
+				if job, ok := o.jobOf(v.StageID); ok && o.isPart(job, execution) && !ended {
 					wrote = wrote || o.opensWrite(v)
 				}
 			}
@@ -243,7 +256,7 @@ func (o *oracle) committing(at int64) bool {
 		end, ended := pick(o, func(e phases.SQLEnd) bool { return e.ID == execution })
 		_, open := pick(o, func(e phases.JobStart) bool {
 			_, over := pick(o, func(f phases.JobEnd) bool { return f.ID == e.ID })
-			return e.Execution == execution && !over
+			return o.isPart(e, execution) && !over
 		})
 		if !wrote || latest == 0 || at < latest || !started && !planned && !ended {
 			continue

@@ -23,13 +23,14 @@ func (w *wall) taskTimes() (union, union) {
 		if isWriter {
 			writes = append(writes, s.results...)
 		}
-		if s.job == nobody || w.jobs[s.job].execution == NoExecution {
+		execution := w.executionOf(s.job)
+		if execution == NoExecution {
 			continue
 		}
-		x := byExecution[w.jobs[s.job].execution]
+		x := byExecution[execution]
 		if x == nil {
 			x = &written{}
-			byExecution[w.jobs[s.job].execution] = x
+			byExecution[execution] = x
 		}
 		x.any = x.any || s.wrote || isWriter && s.result
 		x.lastFinish = max(x.lastFinish, s.lastFinish)
@@ -46,12 +47,29 @@ func (w *wall) taskTimes() (union, union) {
 			continue
 		}
 		writes.add(from, to)
-		if x := byExecution[w.jobs[s.job].execution]; x != nil {
+		if x := byExecution[w.executionOf(s.job)]; x != nil {
 			x.any = true
 		}
 	}
 	w.addCommits(&writes, byExecution)
 	return tasks.union(), writes.union()
+}
+
+// executionOf returns the execution that a job is part of; NoExecution if none. Spark's
+// threads inherit the id of the execution that started them, and a pool keeps its threads:
+// a job that starts after the execution's end only carries the id.
+func (w *wall) executionOf(id int64) int64 {
+	j := w.jobs[id]
+	if j == nil || !w.within(id, j.execution) {
+		return NoExecution
+	}
+	return j.execution
+}
+
+// within reports whether a job starts before the end of an execution.
+func (w *wall) within(id, execution int64) bool {
+	x := w.executions[execution]
+	return x == nil || w.jobs[id].from <= x.to
 }
 
 // written is what is known of the writing of an execution's own jobs.
@@ -73,12 +91,10 @@ func (w *wall) writingJobs() map[int64]bool {
 			latest[execution] = id
 		}
 	}
-	for id, j := range w.jobs {
-		if j.execution == NoExecution {
-			continue
-		}
-		note(j.execution, id)
-		if x := w.executions[j.execution]; x != nil && x.root != j.execution {
+	for id := range w.jobs {
+		execution := w.executionOf(id)
+		note(execution, id)
+		if x := w.executions[execution]; x != nil && x.root != execution && w.within(id, x.root) {
 			note(x.root, id)
 		}
 	}
@@ -93,9 +109,9 @@ func (w *wall) writingJobs() map[int64]bool {
 // completes what the tasks wrote.
 func (w *wall) addCommits(writes *pile, byExecution map[int64]*written) {
 	openJob := map[int64]bool{} // by execution
-	for _, j := range w.jobs {
+	for id, j := range w.jobs {
 		if j.from != never && j.to == never {
-			openJob[j.execution] = true
+			openJob[w.executionOf(id)] = true
 		}
 	}
 	for id, wrote := range byExecution {

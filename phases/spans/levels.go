@@ -14,12 +14,28 @@ import (
 // root returns the topmost execution that an execution is part of.
 func (a *assembly) root(id int64) int64 {
 	for x := a.executions[id]; x != nil && x.from > 0 && x.begin.Root != id; x = a.executions[id] {
-		if outer := a.executions[x.begin.Root]; outer == nil || outer.from == 0 {
-			break // its start is lost: this one is the topmost that is known
+		if !a.open(x.begin.Root, x.from) {
+			break // its start is lost, or its thread kept the id: this one is the topmost
 		}
 		id = x.begin.Root
 	}
 	return id
+}
+
+// open reports whether an execution started and had not ended at a time.
+func (a *assembly) open(execution, at int64) bool {
+	x := a.executions[execution]
+	return x != nil && x.from > 0 && (x.to == 0 || at <= x.to)
+}
+
+// sqlOf returns the topmost execution that a job is part of, and whether there is one.
+func (a *assembly) sqlOf(job int64) (int64, bool) {
+	j := a.jobs[job]
+	if j.begin.Execution == phases.NoExecution {
+		return 0, false
+	}
+	root := a.root(j.begin.Execution)
+	return root, a.open(root, j.from)
 }
 
 // end returns when something ended: what the log leaves open lasts to its end.
@@ -35,10 +51,9 @@ func (a *assembly) end(to int64) int64 {
 func (a *assembly) sqlSpans() {
 	first := map[int64]phases.JobStart{}
 	for _, id := range slices.Sorted(maps.Keys(a.jobs)) {
-		job := a.jobs[id].begin
-		root := a.root(job.Execution)
-		if _, known := first[root]; !known && a.jobs[id].from > 0 && job.Execution != phases.NoExecution {
-			first[root] = job
+		root, inSQL := a.sqlOf(id)
+		if _, known := first[root]; !known && inSQL && a.jobs[id].from > 0 {
+			first[root] = a.jobs[id].begin
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(a.executions)) {
@@ -89,9 +104,7 @@ func (a *assembly) jobSpans() {
 			continue
 		}
 		in := a.jobPlace(j.begin, a.place)
-		root := a.root(j.begin.Execution)
-		x := a.executions[root]
-		inSQL := j.begin.Execution != phases.NoExecution && x != nil && x.from > 0
+		root, inSQL := a.sqlOf(id)
 		if inSQL {
 			var kept bool
 			if in, kept = a.keptSQL[root]; !kept {

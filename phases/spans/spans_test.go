@@ -64,6 +64,18 @@ func TestSpansOfAWrite(t *testing.T) {
 	require.Equal(t, "spark-driver driver", s.resources[last])
 }
 
+// A job outlives what started its thread: the execution that is named as the root of
+// its own, or as its own, has ended.
+func TestSpansOfThreadsThatKeepAnID(t *testing.T) {
+	s := spansOf(t, "kept-id")
+	require.Equal(t, "job 0", only(t, s.children(s.named(t, "sql 0"))).Name)
+	require.Equal(t, "job 1", only(t, s.children(s.named(t, "sql 1"))).Name)
+	application := s.named(t, "application kept-id")
+	for _, name := range []string{"sql 0", "sql 1", "job 2"} {
+		require.Equal(t, application.SpanId, s.named(t, name).ParentSpanId, name)
+	}
+}
+
 // Executions within another, failures, attempts, and what a killed driver left open.
 func TestSpansOfUnusualLogs(t *testing.T) {
 	t.Run("nested execution", func(t *testing.T) {

@@ -37,7 +37,7 @@ final class Classifier {
   static boolean mayWrite(PhaseEngine engine, int stageId) {
     Stage stage = engine.stages.get(stageId);
     Job job = stage == null ? null : engine.jobs.get(stage.job);
-    Execution own = job == null ? null : engine.executions.get(job.execution);
+    Execution own = job == null ? null : engine.executions.get(engine.executionOf(job));
     if (own == null || job.highestStage != stageId) {
       return false;
     }
@@ -70,13 +70,14 @@ final class Classifier {
         writes.addAll(stage.results);
       }
       Job job = engine.jobs.get(stage.job);
-      if (job == null || job.execution == Facts.NONE) {
+      long execution = job == null ? Facts.NONE : engine.executionOf(job);
+      if (execution == Facts.NONE) {
         continue;
       }
-      Writing writing = executions.get(job.execution);
+      Writing writing = executions.get(execution);
       if (writing == null) {
         writing = new Writing();
-        executions.put(job.execution, writing);
+        executions.put(execution, writing);
       }
       writing.any |= stage.wrote || writer && stage.results != null;
       writing.lastFinish = Math.max(writing.lastFinish, stage.lastFinish);
@@ -98,7 +99,7 @@ final class Classifier {
     Job job = engine.jobs.get(stage.job);
     if (job.highestStage == task.stage) {
       writes.add(task.launched, to);
-      Writing writing = executions.get(job.execution);
+      Writing writing = executions.get(engine.executionOf(job));
       if (writing != null) {
         writing.any = true;
       }
@@ -113,20 +114,22 @@ final class Classifier {
   private Set<Integer> writingJobs() {
     Map<Long, Integer> latest = new HashMap<Long, Integer>();
     for (Map.Entry<Integer, Job> e : engine.jobs.entrySet()) {
-      long id = e.getValue().execution;
+      long id = engine.executionOf(e.getValue());
       Execution execution = engine.executions.get(id);
-      if (execution != null) {
-        note(latest, id, execution, e.getKey());
-        if (execution.root != id) {
-          note(latest, execution.root, engine.executions.get(execution.root), e.getKey());
-        }
+      if (execution == null) {
+        continue;
+      }
+      note(latest, id, execution, e.getKey());
+      Execution root = engine.executions.get(execution.root);
+      if (root != null && root != execution && e.getValue().from <= root.to) {
+        note(latest, execution.root, root, e.getKey());
       }
     }
     return new HashSet<Integer>(latest.values());
   }
 
   private static void note(Map<Long, Integer> latest, long id, Execution execution, Integer job) {
-    if (execution != null && execution.writes) {
+    if (execution.writes) {
       Integer known = latest.get(id);
       if (known == null || known < job) {
         latest.put(id, job);
@@ -139,7 +142,7 @@ final class Classifier {
     Set<Long> open = new HashSet<Long>();
     for (Job job : engine.jobs.values()) {
       if (job.from != NEVER && job.to == NEVER) {
-        open.add(job.execution);
+        open.add(engine.executionOf(job));
       }
     }
     for (Map.Entry<Long, Writing> e : executions.entrySet()) {

@@ -19,9 +19,14 @@ final class Forgetting {
 
   private Forgetting() {}
 
+  /** The time before which no event can be missing but of what is still open. */
+  static long latest(long now) {
+    return now - LATE_MILLIS;
+  }
+
   /** The time before which nothing can change any more. */
   static long horizon(PhaseEngine engine, long now) {
-    long horizon = now - LATE_MILLIS;
+    long horizon = latest(now);
     for (Job job : engine.jobs.values()) {
       horizon = job.to == NEVER ? Math.min(horizon, job.from) : horizon;
     }
@@ -35,6 +40,19 @@ final class Forgetting {
       horizon = Math.min(horizon, task.launched);
     }
     return horizon;
+  }
+
+  /**
+   * Tells whether an execution is open at the horizon. Its later jobs decide which of its earlier ones
+   * wrote, so the phases until then are not certain.
+   */
+  static boolean holdsExecution(PhaseEngine engine, long horizon) {
+    for (Execution execution : engine.executions.values()) {
+      if (execution.to == NEVER && execution.from < horizon) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Removes what ended before the horizon. */
@@ -61,6 +79,8 @@ final class Forgetting {
       Stage stage = i.next();
       if (stage.lastFinish <= horizon && !engine.jobs.containsKey(stage.job)) {
         i.remove();
+      } else if (stage.results != null) {
+        stage.results.dropBefore(horizon);
       }
     }
     for (Iterator<Executor> i = engine.executors.values().iterator(); i.hasNext(); ) {
@@ -78,7 +98,7 @@ final class Forgetting {
    */
   static List<RunningTask> reconcile(PhaseEngine engine) {
     for (Job job : engine.jobs.values()) {
-      Execution execution = engine.executions.get(job.execution);
+      Execution execution = engine.executions.get(engine.executionOf(job));
       if (job.to == NEVER && execution != null) {
         job.to = execution.to;
       }

@@ -14,6 +14,12 @@ final class Limits {
   /** Jobs, stages and SQL executions, or separate intervals of tasks, before the past is folded. */
   static final int FOLDED = 20_000;
 
+  /**
+   * As many before the past is folded although something in it is open: a job that never ends, such as
+   * a receiver's, or one whose end was lost.
+   */
+  static final int HELD = 2 * FOLDED;
+
   /** Stages that run or whose last tasks are awaited. */
   static final int SKEWED_STAGES = 1_000;
 

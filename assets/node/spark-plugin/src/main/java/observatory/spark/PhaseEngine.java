@@ -115,12 +115,24 @@ final class PhaseEngine {
     Job job = job(id);
     job.from = time;
     job.execution = execution;
-    if (execution != NONE) {
-      Execution own = execution(execution);
+    Execution own = executions.get(executionOf(job));
+    if (own != null) {
       own.latestJob = Math.max(own.latestJob, id);
-      Execution root = own.root == execution ? own : execution(own.root);
-      root.latestJob = Math.max(root.latestJob, id);
+      Execution root = executions.get(own.root);
+      if (root != null && time <= root.to) {
+        root.latestJob = Math.max(root.latestJob, id);
+      }
     }
+  }
+
+  /**
+   * The execution that a job is part of, NONE if there is none. Spark's threads inherit the id of the
+   * execution that started them, and a pool keeps its threads: a job that starts after the execution's
+   * end only carries the id.
+   */
+  long executionOf(Job job) {
+    Execution known = executions.get(job.execution);
+    return known == null || job.from <= known.to ? job.execution : NONE;
   }
 
   void jobStage(int jobId, int stageId) {
@@ -268,12 +280,13 @@ final class PhaseEngine {
 
   /** Forgets what is long over, of an application that runs for weeks. */
   void fold(long now) {
-    if (attempts.size() + jobs.size() + executions.size() < Limits.FOLDED && tasks.count() < Limits.FOLDED) {
+    int size = Math.max(attempts.size() + jobs.size() + executions.size(), tasks.count());
+    if (size < Limits.FOLDED) {
       return;
     }
-    long horizon = Forgetting.horizon(this, now);
+    long horizon = size < Limits.HELD ? Forgetting.horizon(this, now) : Forgetting.latest(now);
     if (horizon > Math.max(folded.until, begin(now))) {
-      incomplete |= incomplete(horizon);
+      incomplete |= incomplete(horizon) || Forgetting.holdsExecution(this, horizon);
       folded = new Folded(phasesUntil(horizon, false), horizon);
       registered = Constructor.registered(this, horizon);
       Forgetting.forget(this, horizon);

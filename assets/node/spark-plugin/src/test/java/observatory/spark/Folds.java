@@ -3,14 +3,35 @@ package observatory.spark;
 import java.util.Random;
 import org.apache.spark.SparkConf;
 
-/** Runs the same long application through an engine that forgets its past and one that does not. */
+/** Runs the same long applications through an engine that forgets its past and one that does not. */
 public final class Folds {
   private static final long T0 = 1_700_000_000_000L;
-  private static final int JOBS = 30_000;
+  private static final int EXECUTIONS = 30_000;
 
-  private Folds() {}
+  /** What keeps an application from forgetting. */
+  private enum Held {
+    NOTHING,
+    /** Threads that the first execution started work on after its end, with its id. */
+    KEPT_IDS,
+    /** A job that a receiver runs in. */
+    ENDLESS_JOB,
+    /** The end of an execution that does not write. */
+    LOST_END
+  }
+
+  private final Held held;
+
+  private Folds(Held held) {
+    this.held = held;
+  }
 
   public static void main(String[] args) {
+    for (Held held : Held.values()) {
+      System.out.println(held + " " + new Folds(held).compare());
+    }
+  }
+
+  private String compare() {
     // The constructor would wait for a long time, had a fold forgotten that three executors came.
     SparkConf conf = new SparkConf(false).set("spark.master", "yarn").set("spark.executor.instances", "3");
     conf.set("spark.scheduler.maxRegisteredResourcesWaitingTime", "1d");
@@ -29,13 +50,20 @@ public final class Folds {
       }
     }
     time += 10_000;
+    if (held == Held.ENDLESS_JOB) {
+      for (PhaseEngine engine : new PhaseEngine[] {forgetting, remembering}) {
+        engine.jobStart(2 * EXECUTIONS, time, Facts.NONE);
+        engine.jobStage(2 * EXECUTIONS, 2 * EXECUTIONS);
+        engine.stageSubmitted(2 * EXECUTIONS, 0, time);
+      }
+    }
     int largest = 0;
-    for (int job = 0; job < JOBS; job++) {
+    for (int number = 0; number < EXECUTIONS; number++) {
       long seed = random.nextLong();
-      long end = run(forgetting, job, time, new Random(seed));
-      run(remembering, job, time, new Random(seed));
+      long end = run(forgetting, number, time, new Random(seed));
+      run(remembering, number, time, new Random(seed));
       time = end;
-      if (job % 100 == 0) {
+      if (number % 100 == 0) {
         forgetting.fold(time);
       }
       largest = Math.max(largest, forgetting.jobs.size());
@@ -50,19 +78,20 @@ public final class Folds {
     }
     final long[] sum = new long[1];
     expected.visit((phase, from, to) -> sum[0] += to - from);
-    System.out.println(out + " " + (expected.end - expected.begin) + "=" + sum[0] + " " + got.approximate + " " + largest);
+    return out + " " + (expected.end - expected.begin) + "=" + sum[0] + " " + got.approximate + " " + largest;
   }
 
   /** An SQL execution with two jobs, the second of which writes; returns its end. */
-  private static long run(PhaseEngine engine, int number, long from, Random random) {
+  private long run(PhaseEngine engine, int number, long from, Random random) {
     long at = from + random.nextInt(500);
     engine.executorAdded("e" + number, at);
     engine.blockManagerAdded("e" + number, at + random.nextInt(100));
-    engine.executionStart(number, number, at, number % 3 == 0);
+    boolean kept = held == Held.KEPT_IDS && number % 5 == 0;
+    engine.executionStart(number, kept ? 0 : number, at, number % 3 == 0);
     for (int half = 0; half < 2; half++) {
       int job = 2 * number + half;
       at += random.nextInt(200);
-      engine.jobStart(job, at, number);
+      engine.jobStart(job, at, kept && half == 0 ? 0 : number);
       engine.jobStage(job, job);
       engine.stageSubmitted(job, 0, at);
       long launched = at + random.nextInt(300);
@@ -74,7 +103,9 @@ public final class Folds {
       engine.jobEnd(job, at);
     }
     at += random.nextInt(400);
-    engine.executionEnd(number, at);
+    if (held != Held.LOST_END || number != 10) {
+      engine.executionEnd(number, at);
+    }
     engine.executorRemoved("e" + number, at);
     return at;
   }
