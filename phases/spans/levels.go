@@ -35,7 +35,7 @@ func (a *assembly) sqlOf(job int64) (int64, bool) {
 		return 0, false
 	}
 	root := a.root(j.begin.Execution)
-	return root, a.open(root, j.from)
+	return root, a.open(root, j.from) && a.open(j.begin.Execution, j.from)
 }
 
 // end returns when something ended: what the log leaves open lasts to its end.
