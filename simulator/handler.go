@@ -73,8 +73,8 @@ type Result struct {
 }
 
 // PartialError is returned by Create and Update if the resource exists but is
-// not in the requested state: the engine keeps it in its state and replaces or
-// retries it in the next update.
+// not in the requested state: the engine keeps it in its state, and the next
+// update without a refresh counts it as there.
 type PartialError struct {
 	Result  Result
 	Reasons []string // one sentence each

@@ -149,7 +149,7 @@ func clusterNotTried() []notTried {
 	return []notTried{
 		{
 			"A cluster that failed to start is replaced by `pulumi up --refresh`.",
-			"No AWS account. That the provider keeps the id of the failed cluster in the state is read from its source.",
+			"No AWS account: nobody has seen the provider keep the id of the failed cluster in the state.",
 			"The local cloud's provider keeps it too; the engine counts it as there until a refresh, and then creates another.",
 			[]string{
 				"localcloud TestClusterThatFailsToStartIsKept", "simulator TestEngineKeepsWhatFailedUntilARefresh",
