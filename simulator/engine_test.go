@@ -175,7 +175,8 @@ func (failingOnce) Read(_ context.Context, r simulator.Request) (simulator.Resul
 func TestEngineKeepsWhatFailedUntilARefresh(t *testing.T) {
 	creations := 0
 	program := testProgram{session: 3600, path: "/", tag: "a"}.program()
-	s := newStack(t, &program, simulator.Options{Handlers: map[string]simulator.Handler{"aws:iam/role:Role": failingOnce{creations: &creations}}})
+	handlers := map[string]simulator.Handler{"aws:iam/role:Role": failingOnce{creations: &creations}}
+	s := newStack(t, &program, simulator.Options{Handlers: handlers})
 	_, err := s.Up(t.Context())
 	require.ErrorContains(t, err, "ended with errors")
 	_, err = s.Up(t.Context())
