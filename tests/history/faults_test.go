@@ -33,13 +33,17 @@ const canary = "CANARY"
 type front struct {
 	server *httptest.Server
 	behind *httputil.ReverseProxy
-	every  int // request that goes wrong; 0 is none
+	every  int // request that goes wrong; 0 is none, 1 is all
+	// perURL is how many requests to one URL go wrong. As several are sent at a time, which
+	// of them goes wrong is chance, and the client gives up on one that always does.
+	perURL int
 	fault  func(f *front, w http.ResponseWriter, r *http.Request)
 	spoilt int // URLs of every login that have expired
 
 	mu       sync.Mutex
 	requests int
 	faults   int
+	faultsOf map[string]int // by URL
 	logins   int
 	urls     map[string]bool // not opened yet
 	cookie   string          // "" once it has expired
@@ -49,7 +53,7 @@ func startFront(t *testing.T, behind string) *front {
 	t.Helper()
 	target, err := url.Parse(behind)
 	require.NoError(t, err)
-	f := &front{urls: map[string]bool{}, behind: &httputil.ReverseProxy{
+	f := &front{perURL: 3, urls: map[string]bool{}, faultsOf: map[string]int{}, behind: &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Path = strings.TrimPrefix(r.Out.URL.Path, "/shs")
 			r.Out.URL.RawPath = strings.TrimPrefix(r.Out.URL.RawPath, "/shs")
@@ -85,9 +89,11 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Lock()
 	f.requests++
-	wrong := f.every > 0 && f.requests%f.every == 0 && strings.Contains(r.URL.Path, "/api/v1/applications/")
+	wrong := f.every > 0 && f.requests%f.every == 0 && strings.Contains(r.URL.Path, "/api/v1/applications/") &&
+		(f.every == 1 || f.faultsOf[r.URL.String()] < f.perURL)
 	if wrong {
 		f.faults++
+		f.faultsOf[r.URL.String()]++
 	}
 	cookie, err := r.Cookie("session")
 	in := err == nil && f.cookie != "" && cookie.Value == f.cookie
@@ -182,7 +188,7 @@ func TestFaultsLoseNothing(t *testing.T) {
 			f.every, f.fault, f.spoilt = every, fault, spoilt
 			o := quick()
 			if name == "slow" {
-				o.Timeout = 20 * time.Second // a try gets half
+				o.Timeout, f.perURL = 20*time.Second, 1 // a try gets half
 			}
 			client, err := history.OpenWithLogin(f.login, o)
 			require.NoError(t, err)
