@@ -10,16 +10,11 @@ import observatory.spark.Facts.Executor;
 import observatory.spark.Facts.Job;
 import observatory.spark.Facts.RunningTask;
 import observatory.spark.Facts.Stage;
+import observatory.spark.Facts.Writing;
 
 /** Finds, for each phase, the instants of [begin, end) where it may apply; they may overlap. */
 final class Classifier {
   private static final long NEVER = Facts.NEVER;
-
-  /** What is known of the writing of an execution's own jobs. */
-  private static final class Writing {
-    boolean any;
-    long lastFinish;
-  }
 
   private final PhaseEngine engine;
   private final long begin;
@@ -62,30 +57,40 @@ final class Classifier {
   private void classifyTasks() {
     tasks.addAll(engine.tasks);
     writes.addAll(engine.written);
-    Set<Integer> writers = writingJobs();
-    Map<Long, Writing> executions = new HashMap<Long, Writing>();
+    Set<Integer> writers = writingJobs(engine);
     for (Stage stage : engine.stages.values()) {
-      boolean writer = writers.contains(stage.job);
-      if (writer && stage.results != null) {
+      if (stage.results != null && writers.contains(stage.job)) {
         writes.addAll(stage.results);
       }
-      Job job = engine.jobs.get(stage.job);
-      long execution = job == null ? Facts.NONE : engine.executionOf(job);
-      if (execution == Facts.NONE) {
-        continue;
-      }
-      Writing writing = executions.get(execution);
-      if (writing == null) {
-        writing = new Writing();
-        executions.put(execution, writing);
-      }
-      writing.any |= stage.wrote || writer && stage.results != null;
-      writing.lastFinish = Math.max(writing.lastFinish, stage.lastFinish);
     }
+    Map<Long, Writing> executions = writing(engine, writers);
     for (RunningTask task : engine.running.values()) {
       classifyRunning(task, writers, executions);
     }
     addCommits(executions);
+  }
+
+  /** What the ended tasks of each execution's own jobs wrote. */
+  static Map<Long, Writing> writing(PhaseEngine engine, Set<Integer> writers) {
+    Map<Long, Writing> executions = new HashMap<Long, Writing>();
+    for (Map.Entry<Long, Execution> e : engine.executions.entrySet()) {
+      Writing writing = new Writing();
+      writing.add(e.getValue().forgotten.any, e.getValue().forgotten.lastFinish);
+      executions.put(e.getKey(), writing);
+    }
+    for (Stage stage : engine.stages.values()) {
+      Job job = engine.jobs.get(stage.job);
+      Writing writing = job == null ? null : executions.get(engine.executionOf(job));
+      if (writing != null) {
+        writing.add(wrote(stage, writers), stage.lastFinish);
+      }
+    }
+    return executions;
+  }
+
+  /** Tells whether the ended tasks of a stage wrote, given the jobs whose result tasks write. */
+  static boolean wrote(Stage stage, Set<Integer> writers) {
+    return stage.wrote || stage.results != null && writers.contains(stage.job);
   }
 
   private void classifyRunning(RunningTask task, Set<Integer> writers, Map<Long, Writing> executions) {
@@ -111,7 +116,7 @@ final class Classifier {
    * own jobs and its parts'. Earlier ones prepare: broadcasts, and with adaptive execution a job for
    * each stage.
    */
-  private Set<Integer> writingJobs() {
+  static Set<Integer> writingJobs(PhaseEngine engine) {
     Map<Long, Integer> latest = new HashMap<Long, Integer>();
     for (Map.Entry<Integer, Job> e : engine.jobs.entrySet()) {
       long id = engine.executionOf(e.getValue());

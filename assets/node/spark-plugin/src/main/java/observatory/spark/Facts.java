@@ -54,6 +54,20 @@ final class Facts {
     long to = NEVER;
     boolean writes;
     int latestJob = NONE;
+
+    /** What its own jobs that are forgotten did. */
+    final Writing forgotten = new Writing();
+  }
+
+  /** What is known of the writing of an execution's own jobs. */
+  static final class Writing {
+    boolean any;
+    long lastFinish;
+
+    void add(boolean wrote, long finish) {
+      any |= wrote;
+      lastFinish = Math.max(lastFinish, finish);
+    }
   }
 
   static final class Executor {

@@ -1,14 +1,18 @@
 package observatory.spark;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import observatory.spark.Facts.Attempt;
 import observatory.spark.Facts.Execution;
 import observatory.spark.Facts.Executor;
 import observatory.spark.Facts.Job;
 import observatory.spark.Facts.RunningTask;
 import observatory.spark.Facts.Stage;
+import observatory.spark.Facts.Writing;
 
 /** Removes from an engine what is over, or what must be over although no event said so. */
 final class Forgetting {
@@ -19,7 +23,7 @@ final class Forgetting {
 
   private Forgetting() {}
 
-  /** The time before which no event can be missing but of what is still open. */
+  /** Events before this time have all come, except the ends of what is still open. */
   static long latest(long now) {
     return now - LATE_MILLIS;
   }
@@ -43,53 +47,93 @@ final class Forgetting {
   }
 
   /**
-   * Tells whether an execution is open at the horizon. Its later jobs decide which of its earlier ones
-   * wrote, so the phases until then are not certain.
+   * Tells whether what is open at the horizon may change the phases until then: the later jobs of an
+   * execution that writes decide which of its earlier ones wrote, and a task's output shows at its end.
    */
-  static boolean holdsExecution(PhaseEngine engine, long horizon) {
-    for (Execution execution : engine.executions.values()) {
-      if (execution.to == NEVER && execution.from < horizon) {
+  static boolean undecided(PhaseEngine engine, long horizon) {
+    Map<Long, Writing> writing = Classifier.writing(engine, Classifier.writingJobs(engine));
+    for (Map.Entry<Long, Execution> e : engine.executions.entrySet()) {
+      Execution execution = e.getValue();
+      boolean open = execution.to == NEVER && execution.from < horizon;
+      if (open && (execution.writes || writing.get(e.getKey()).any)) {
+        return true;
+      }
+    }
+    for (RunningTask task : engine.running.values()) {
+      Job job = engine.jobs.get(engine.stage(task.stage).job);
+      if (task.launched < horizon && (job == null || job.highestStage == task.stage)) {
         return true;
       }
     }
     return false;
   }
 
-  /** Removes what ended before the horizon. */
-  static void forget(PhaseEngine engine, long horizon) {
+  /**
+   * Removes what ended before the horizon and does not belong to what is still open. forced: executions
+   * that are open keep nothing but what their jobs wrote.
+   */
+  static void forget(PhaseEngine engine, long horizon, boolean forced) {
+    Set<Integer> writers = Classifier.writingJobs(engine);
+    Set<Integer> openStages = new HashSet<Integer>();
+    Set<String> usedExecutors = new HashSet<String>();
+    for (RunningTask task : engine.running.values()) {
+      openStages.add(task.stage);
+      usedExecutors.add(task.executor);
+    }
+    for (Iterator<Attempt> i = engine.attempts.values().iterator(); i.hasNext(); ) {
+      Attempt attempt = i.next();
+      if (attempt.completed <= horizon) {
+        i.remove();
+      } else {
+        openStages.add(attempt.stage);
+      }
+    }
     for (Iterator<Execution> i = engine.executions.values().iterator(); i.hasNext(); ) {
       Execution execution = i.next();
       Execution root = engine.executions.get(execution.root);
-      if (execution.to <= horizon && (root == null || root.to <= horizon)) {
+      if (execution.to <= horizon && (forced || root == null || root.to <= horizon)) {
         i.remove();
       }
     }
-    for (Iterator<Job> i = engine.jobs.values().iterator(); i.hasNext(); ) {
-      Job job = i.next();
-      if (job.to <= horizon && !engine.executions.containsKey(job.execution)) {
-        i.remove();
+    Set<Integer> over = new HashSet<Integer>();
+    for (Map.Entry<Integer, Job> e : engine.jobs.entrySet()) {
+      if (e.getValue().to <= horizon && (forced || !engine.executions.containsKey(e.getValue().execution))) {
+        over.add(e.getKey());
       }
     }
-    for (Iterator<Attempt> i = engine.attempts.values().iterator(); i.hasNext(); ) {
-      if (i.next().completed <= horizon) {
-        i.remove();
-      }
+    for (Integer stage : openStages) {
+      over.remove(engine.stage(stage).job);
     }
-    for (Iterator<Stage> i = engine.stages.values().iterator(); i.hasNext(); ) {
-      Stage stage = i.next();
-      if (stage.lastFinish <= horizon && !engine.jobs.containsKey(stage.job)) {
-        i.remove();
-      } else if (stage.results != null) {
-        stage.results.dropBefore(horizon);
-      }
-    }
-    for (Iterator<Executor> i = engine.executors.values().iterator(); i.hasNext(); ) {
-      if (i.next().to <= horizon) {
+    forgetStages(engine, horizon, writers, openStages, over);
+    engine.jobs.keySet().removeAll(over);
+    for (Iterator<Map.Entry<String, Executor>> i = engine.executors.entrySet().iterator(); i.hasNext(); ) {
+      Map.Entry<String, Executor> e = i.next();
+      if (e.getValue().to <= horizon && !usedExecutors.contains(e.getKey())) {
         i.remove();
       }
     }
     engine.tasks.dropBefore(horizon);
     engine.written.dropBefore(horizon);
+  }
+
+  /** over: jobs that are about to be removed. */
+  private static void forgetStages(
+      PhaseEngine engine, long horizon, Set<Integer> writers, Set<Integer> openStages, Set<Integer> over) {
+    for (Iterator<Map.Entry<Integer, Stage>> i = engine.stages.entrySet().iterator(); i.hasNext(); ) {
+      Map.Entry<Integer, Stage> e = i.next();
+      Stage stage = e.getValue();
+      Job job = engine.jobs.get(stage.job);
+      boolean removable = !openStages.contains(e.getKey()) && (job == null || over.contains(stage.job));
+      if (stage.lastFinish <= horizon && removable) {
+        Execution execution = job == null ? null : engine.executions.get(engine.executionOf(job));
+        if (execution != null) {
+          execution.forgotten.add(Classifier.wrote(stage, writers), stage.lastFinish);
+        }
+        i.remove();
+      } else if (stage.results != null) {
+        stage.results.dropBefore(horizon);
+      }
+    }
   }
 
   /**

@@ -15,8 +15,8 @@ final class Limits {
   static final int FOLDED = 20_000;
 
   /**
-   * As many before the past is folded although something in it is open: a job that never ends, such as
-   * a receiver's, or one whose end was lost.
+   * At this size the past is folded even if something in it is still open: a job that never ends, such
+   * as a receiver's, or one whose end was lost.
    */
   static final int HELD = 2 * FOLDED;
 

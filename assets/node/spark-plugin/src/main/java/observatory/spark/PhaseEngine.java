@@ -259,7 +259,7 @@ final class PhaseEngine {
 
   /** The division as of now, for an application that runs. */
   Phases phasesAt(long now, boolean lost) {
-    return phases(Math.max(now, last), lost || ended && incomplete(NEVER));
+    return phases(Math.max(now, last), lost || incomplete || ended && incomplete(NEVER));
   }
 
   private Phases phases(long latest, boolean approximate) {
@@ -281,15 +281,16 @@ final class PhaseEngine {
   /** Forgets what is long over, of an application that runs for weeks. */
   void fold(long now) {
     int size = Math.max(attempts.size() + jobs.size() + executions.size(), tasks.count());
-    if (size < Limits.FOLDED) {
-      return;
+    if (ended || size < Limits.FOLDED) {
+      return; // after the end, now is past it
     }
-    long horizon = size < Limits.HELD ? Forgetting.horizon(this, now) : Forgetting.latest(now);
+    boolean forced = size >= Limits.HELD;
+    long horizon = forced ? Forgetting.latest(now) : Forgetting.horizon(this, now);
     if (horizon > Math.max(folded.until, begin(now))) {
-      incomplete |= incomplete(horizon) || Forgetting.holdsExecution(this, horizon);
+      incomplete |= incomplete(horizon) || Forgetting.undecided(this, horizon);
       folded = new Folded(phasesUntil(horizon, false), horizon);
       registered = Constructor.registered(this, horizon);
-      Forgetting.forget(this, horizon);
+      Forgetting.forget(this, horizon, forced);
       early.clear();
     }
   }

@@ -67,7 +67,7 @@ final class Tracer {
   }
 
   void executionStart(long id, long root, long time, String description) {
-    if (off() || executions.size() >= Limits.OPEN_SPANS) {
+    if (off() || executions.size() + roots.size() >= Limits.OPEN_SPANS) {
       return;
     }
     if (root != id && executions.containsKey(root)) {

@@ -1,5 +1,7 @@
 package observatory.spark;
 
+import java.util.Arrays;
+import java.util.Map;
 import java.util.Random;
 import org.apache.spark.SparkConf;
 
@@ -8,15 +10,20 @@ public final class Folds {
   private static final long T0 = 1_700_000_000_000L;
   private static final int EXECUTIONS = 30_000;
 
+  /** The last executions, after which a fold would be due. */
+  private static final int UNFOLDED = 5_000;
+
   /** What keeps an application from forgetting. */
   private enum Held {
     NOTHING,
-    /** Threads that the first execution started work on after its end, with its id. */
+    /** Threads that the first execution started go on after its end and keep its id. */
     KEPT_IDS,
-    /** A job that a receiver runs in. */
+    /** A job that a receiver runs in, with a task whose executor is gone. */
     ENDLESS_JOB,
     /** The end of an execution that does not write. */
-    LOST_END
+    LOST_END,
+    /** The end of the first execution is lost, whose id threads keep. Nothing writes by its metrics. */
+    LOST_END_OF_KEPT_ID
   }
 
   private final Held held;
@@ -55,6 +62,7 @@ public final class Folds {
         engine.jobStart(2 * EXECUTIONS, time, Facts.NONE);
         engine.jobStage(2 * EXECUTIONS, 2 * EXECUTIONS);
         engine.stageSubmitted(2 * EXECUTIONS, 0, time);
+        engine.taskStart(2 * EXECUTIONS, 2 * EXECUTIONS, time, "first0");
       }
     }
     int largest = 0;
@@ -63,13 +71,16 @@ public final class Folds {
       long end = run(forgetting, number, time, new Random(seed));
       run(remembering, number, time, new Random(seed));
       time = end;
-      if (number % 100 == 0) {
-        forgetting.fold(time);
+      if (number < EXECUTIONS - UNFOLDED) {
+        largest = Math.max(largest, largestMap(forgetting));
+        if (number % 100 == 0) {
+          forgetting.fold(time);
+        }
       }
-      largest = Math.max(largest, forgetting.jobs.size());
     }
     forgetting.applicationEnd(time);
     remembering.applicationEnd(time);
+    forgetting.fold(time + 3_600_000); // changes nothing: the application ended in the past
     Phases expected = remembering.phases();
     Phases got = forgetting.phases();
     StringBuilder out = new StringBuilder();
@@ -81,13 +92,28 @@ public final class Folds {
     return out + " " + (expected.end - expected.begin) + "=" + sum[0] + " " + got.approximate + " " + largest;
   }
 
+  private static int largestMap(PhaseEngine engine) {
+    int largest = 0;
+    for (Map<?, ?> map :
+        Arrays.<Map<?, ?>>asList(
+            engine.jobs, engine.stages, engine.attempts, engine.executions, engine.executors, engine.running)) {
+      largest = Math.max(largest, map.size());
+    }
+    return largest;
+  }
+
+  /** The execution whose end is lost, -1 if none is. */
+  private int lost() {
+    return held == Held.LOST_END ? 11 : held == Held.LOST_END_OF_KEPT_ID ? 0 : -1;
+  }
+
   /** An SQL execution with two jobs, the second of which writes; returns its end. */
   private long run(PhaseEngine engine, int number, long from, Random random) {
     long at = from + random.nextInt(500);
     engine.executorAdded("e" + number, at);
     engine.blockManagerAdded("e" + number, at + random.nextInt(100));
-    boolean kept = held == Held.KEPT_IDS && number % 5 == 0;
-    engine.executionStart(number, kept ? 0 : number, at, number % 3 == 0);
+    boolean kept = (held == Held.KEPT_IDS || held == Held.LOST_END_OF_KEPT_ID) && number % 5 == 0;
+    engine.executionStart(number, kept ? 0 : number, at, number % 3 == 1);
     for (int half = 0; half < 2; half++) {
       int job = 2 * number + half;
       at += random.nextInt(200);
@@ -97,13 +123,13 @@ public final class Folds {
       long launched = at + random.nextInt(300);
       engine.taskStart(job, job, launched, "e" + number);
       long finished = launched + 1 + random.nextInt(1000);
-      engine.taskEnd(job, job, 0, launched, finished, true, random.nextBoolean(), true);
+      engine.taskEnd(job, job, 0, launched, finished, true, random.nextBoolean() && held != Held.LOST_END_OF_KEPT_ID, true);
       at = finished + random.nextInt(50);
       engine.stageCompleted(job, 0, launched, at, false, 1);
       engine.jobEnd(job, at);
     }
     at += random.nextInt(400);
-    if (held != Held.LOST_END || number != 10) {
+    if (number != lost()) {
       engine.executionEnd(number, at);
     }
     engine.executorRemoved("e" + number, at);
