@@ -51,7 +51,11 @@ func randomEvents(random *rand.Rand) (events []phases.Event) {
 		}
 		add(0.95, phases.SQLStart{ID: id, Root: root, Time: from, Writes: random.IntN(2) == 0})
 		add(0.2, phases.SQLPlan{ID: id, Writes: random.IntN(2) == 0})
-		add(0.9, phases.SQLEnd{ID: id, Time: at(from + 30)})
+		end := at(from + 30)
+		if random.IntN(3) == 0 {
+			end = from + random.Int64N(5) // jobs carry its id after its end
+		}
+		add(0.9, phases.SQLEnd{ID: id, Time: end})
 	}
 	task := int64(0)
 	for id := range random.Int64N(4) {
