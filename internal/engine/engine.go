@@ -6,7 +6,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -138,23 +137,11 @@ func (e *Engine) Up(ctx context.Context, log *progress.Log) (outputs.Outputs, er
 // ready, such as a cluster that failed to start. An update without a refresh counts it as
 // there.
 func (e *Engine) HasUnready(ctx context.Context) (bool, error) {
-	exported, err := e.stack.Export(ctx)
+	resources, err := changes.Resources(ctx, e.stack)
 	if err != nil {
-		return false, fmt.Errorf("export the state of stack %s: %w", e.stack.Name(), err)
+		return false, fmt.Errorf("look for unready resources: %w", err)
 	}
-	unready, err := isUnready(exported.Deployment)
-	if err != nil {
-		return false, fmt.Errorf("read the state of stack %s: %w", e.stack.Name(), err)
-	}
-	return unready, nil
-}
-
-func isUnready(state json.RawMessage) (bool, error) {
-	var deployment apitype.DeploymentV3
-	if err := json.Unmarshal(state, &deployment); err != nil {
-		return false, fmt.Errorf("decode deployment: %w", err)
-	}
-	return slices.ContainsFunc(deployment.Resources, func(r apitype.ResourceV3) bool { return len(r.InitErrors) > 0 }), nil
+	return slices.ContainsFunc(resources, func(r apitype.ResourceV3) bool { return len(r.InitErrors) > 0 }), nil
 }
 
 // Refresh updates the stack's state to the resources that still exist.

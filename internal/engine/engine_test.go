@@ -35,18 +35,6 @@ func TestWorkDirKeepsTheSaltAndUpdatesTheSettings(t *testing.T) {
 	require.ErrorContains(t, err, "Pulumi.absent.yaml")
 }
 
-func TestUnreadyResourcesAreFoundInTheState(t *testing.T) {
-	for state, want := range map[string]bool{
-		`null`:                        false,
-		`{"resources":[{"urn":"a"}]}`: false,
-		`{"resources":[{"urn":"a"},{"urn":"b","initErrors":["ended with errors"]}]}`: true,
-	} {
-		got, err := isUnready([]byte(state))
-		require.NoError(t, err)
-		require.Equal(t, want, got, state)
-	}
-}
-
 func TestShortErrorDropsTheTranscript(t *testing.T) {
 	require.NoError(t, shortError(nil))
 	require.EqualError(t, shortError(errors.New("no stack")), "no stack")

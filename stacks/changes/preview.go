@@ -30,20 +30,29 @@ func Preview(ctx context.Context, stack auto.Stack, opts ...optpreview.Option) (
 	})
 }
 
-// PlanDestroy lists what a destroy would delete: everything in the stack's
-// state. The engine's own preview stops at the first protected resource.
-func PlanDestroy(ctx context.Context, stack auto.Stack) (Plan, error) {
+// Resources returns the resources in the stack's state, in the order of their creation.
+func Resources(ctx context.Context, stack auto.Stack) ([]apitype.ResourceV3, error) {
 	exported, err := stack.Export(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("export state: %w", err)
+		return nil, fmt.Errorf("export the state of stack %s: %w", stack.Name(), err)
 	}
 	var deployment apitype.DeploymentV3
 	if err := json.Unmarshal(exported.Deployment, &deployment); err != nil {
-		return nil, fmt.Errorf("read state: %w", err)
+		return nil, fmt.Errorf("decode the state of stack %s: %w", stack.Name(), err)
+	}
+	return deployment.Resources, nil
+}
+
+// PlanDestroy lists what a destroy would delete: everything in the stack's
+// state. The engine's own preview stops at the first protected resource.
+func PlanDestroy(ctx context.Context, stack auto.Stack) (Plan, error) {
+	resources, err := Resources(ctx, stack)
+	if err != nil {
+		return nil, err
 	}
 	var b planBuilder
-	for i := range slices.Backward(deployment.Resources) { // what came last goes first
-		old := &deployment.Resources[i]
+	for i := range slices.Backward(resources) { // what came last goes first
+		old := &resources[i]
 		b.add(step{op: apitype.OpDelete, urn: string(old.URN), typ: string(old.Type), old: stateOfResource(old)})
 	}
 	return b.plan, nil
