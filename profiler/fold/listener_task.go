@@ -157,7 +157,7 @@ func (s *stage) measure(e *eventlog.TaskEnd) {
 	m := e.Metrics
 	if m == nil {
 		if e.Finished > 0 {
-			s.others[taskDuration] = append(s.others[taskDuration], duration)
+			s.addOther(duration, duration, 0) // as with metrics of 0: see JsonProtocol.taskMetricsFromJson
 		}
 		return
 	}
@@ -168,9 +168,7 @@ func (s *stage) measure(e *eventlog.TaskEnd) {
 	}
 	delay := max(0, duration-m.RunTime-m.DeserializeTime-m.ResultSerialization-getting)
 	if !successful {
-		for metric, value := range [...]int64{taskDuration: duration, schedulerDelay: delay, gettingResult: getting} {
-			s.others[metric] = append(s.others[metric], value)
-		}
+		s.addOther(duration, delay, getting)
 		return
 	}
 	s.samples.add(&sample{
@@ -183,6 +181,13 @@ func (s *stage) measure(e *eventlog.TaskEnd) {
 		fetchWait: m.FetchWaitTime, remoteBytes: m.RemoteBytes, remoteToDisk: m.RemoteToDisk, totalBlocks: m.LocalBlocks + m.RemoteBlocks,
 		writeBytes: m.WriteBytes, writeRecords: m.WriteRecords, writeTime: m.WriteTime,
 	})
+}
+
+// addOther adds the times of an unsuccessful task, in milliseconds.
+func (s *stage) addOther(duration, delay, getting int64) {
+	for metric, value := range [...]int64{taskDuration: duration, schedulerDelay: delay, gettingResult: getting} {
+		s.others[metric] = append(s.others[metric], value)
+	}
 }
 
 // addTotals adds a task's metrics to the totals of its stage.

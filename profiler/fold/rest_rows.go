@@ -50,8 +50,11 @@ func taskRowOf(s *history.Stage, t *history.Task) *tables.Task {
 	}
 	if t.Status != TaskRunning { // the duration of a running task grows
 		row.Duration = t.Duration
-		if t.Duration != nil && t.Launched > 0 {
-			row.FinishTime = row.LaunchTime + *t.Duration
+		if t.Duration == nil {
+			row.Duration = new(int64) // Spark leaves out a duration of 0 (TaskDataWrapper.toApi)
+		}
+		if t.Launched > 0 {
+			row.FinishTime = row.LaunchTime + *row.Duration
 		}
 	}
 	// Spark reports a task without metrics as one whose metrics are 0

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -147,7 +148,8 @@ func (r *run) submit(a application) error {
 }
 
 // everyLog makes a folder with the logs of the run; two of them again, as attempts of one
-// application of YARN; and logs of other applications that are kept.
+// application of YARN, with short tasks where an executor was lost; another again, as one that was interrupted; and logs of other
+// applications that are kept.
 func (r *run) everyLog(folder string) error {
 	if err := os.CopyFS(folder, os.DirFS(r.events)); err != nil {
 		return err
@@ -159,6 +161,8 @@ func (r *run) everyLog(folder string) error {
 	if len(logs) != 2 {
 		return fmt.Errorf("logs of two applications on executors: found %v", logs)
 	}
+	// What ended without metrics, such as with its executor, took no time.
+	withoutMetrics := regexp.MustCompile(`(?m)^(\{"Event":"SparkListenerTaskEnd".*"Launch Time":)(\d+)(,.*"Finish Time":)\d+(,"Failed":true.*"Task Executor Metrics":\{[^}]*\}\})$`)
 	names := regexp.MustCompile(`"App Name":"[^"]*"`)
 	for i, log := range logs {
 		text, err := os.ReadFile(log)
@@ -168,9 +172,18 @@ func (r *run) everyLog(folder string) error {
 		own := []byte(`"App ID":"` + filepath.Base(log) + `"`)
 		text = bytes.Replace(text, own, fmt.Appendf(nil, `"App ID":"application_1700000000000_0002","App Attempt ID":"%d"`, i+1), 1)
 		text = names.ReplaceAll(text, []byte(`"App Name":"history attempts"`))
+		text = withoutMetrics.ReplaceAllFunc(text, func(line []byte) []byte {
+			if bytes.Contains(line, []byte(`"Reason":"Resubmitted"`)) {
+				return line // which repeats an end
+			}
+			return withoutMetrics.ReplaceAll(line, []byte("${1}${2}${3}${2}${4}"))
+		})
 		if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("application_1700000000000_0002_%d", i+1)), text, 0o644); err != nil {
 			return err
 		}
+	}
+	if err := r.interrupt(folder); err != nil {
+		return err
 	}
 	for _, kept := range []string{
 		"eventlog_v2_app-20261123103508-0000", "codecs/application_1700000000000_0001.zstd", "spark4/eventlog_v2_app-20261124085717-0000",
@@ -181,4 +194,43 @@ func (r *run) everyLog(folder string) error {
 		}
 	}
 	return nil
+}
+
+// interrupted is the name of an application whose last SQL executions ended before its last
+// stage, as when a streaming query is stopped in the middle of a micro-batch.
+const interrupted = "history interrupted"
+
+// interrupt writes the log of the streaming application again, with the ends of SQL
+// executions that followed the last stage before it.
+func (r *run) interrupt(folder string) error {
+	logs, err := filepath.Glob(filepath.Join(r.events, "local-*"))
+	if err != nil {
+		return err
+	}
+	for _, log := range logs {
+		text, err := os.ReadFile(log)
+		if err != nil {
+			return err
+		}
+		if !bytes.Contains(text, []byte(`"App Name":"history streaming"`)) {
+			continue
+		}
+		begin := bytes.LastIndex(text, []byte(`{"Event":"SparkListenerStageSubmitted"`))
+		end := bytes.LastIndex(text, []byte(`{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd"`))
+		var before, after []byte
+		for line := range bytes.Lines(text[begin:end]) {
+			if bytes.Contains(line, []byte("SparkListenerSQLExecutionEnd")) {
+				before = append(before, line...)
+			} else {
+				after = append(after, line...)
+			}
+		}
+		last := bytes.IndexByte(text[end:], '\n') + 1
+		text = slices.Concat(text[:begin], before, text[end:end+last], after, text[end+last:])
+		id := "local-1700000000003"
+		text = bytes.ReplaceAll(text, []byte(filepath.Base(log)), []byte(id))
+		text = bytes.ReplaceAll(text, []byte(`"history streaming"`), []byte(`"`+interrupted+`"`))
+		return os.WriteFile(filepath.Join(folder, id), text, 0o644)
+	}
+	return fmt.Errorf("no log of the streaming application in %s", r.events)
 }

@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -25,8 +26,8 @@ type documentedDifference struct {
 	// allowed reports whether two cells differ in just this way. A missing row of a table is
 	// nil on its road.
 	allowed func(logs, api any) bool
-	// running marks what only the UI of a running driver shows.
-	running bool
+	// only is the name of the application that shows it; "" if any may.
+	only string
 }
 
 // onlyLogs allows what only logs tell.
@@ -53,8 +54,10 @@ func documented() []documentedDifference {
 			allowed: onlyLogs},
 		{field: "sql.root_sql_id", reason: "Only a future version of Spark reports it (SPARK-55881): null.",
 			allowed: onlyLogs},
-		{field: "sql_nodes", running: true, allowed: differ,
+		{field: "sql_nodes", only: running, allowed: differ,
 			reason: "The UI of a running driver also reports metrics that no task changed: rows with 0."},
+		{field: "sql_nodes", only: interrupted, allowed: differ,
+			reason: "Of an execution that ended before its stages, the API reports only what they had reported until then: fewer rows."},
 		{field: "sql_nodes.metric_type", reason: "The API formats values as text and does not report types: empty.",
 			allowed: func(_, api any) bool { return api == "" }},
 		{field: "sql_nodes.text", reason: "The API's text, with minimum, median and maximum. Logs have numbers, and no text.",
@@ -64,18 +67,18 @@ func documented() []documentedDifference {
 	}
 }
 
-// explained returns why a difference is not one of those that are documented, "" if it is.
-func explained(d difference, running bool) string {
+// explained returns the documented reason of a difference that an application shows.
+func explained(d difference, application string) (reason string, err error) {
 	for _, known := range documented() {
-		if known.field != d.field() || known.running && !running {
+		if known.field != d.field() || known.only != "" && known.only != application {
 			continue
 		}
 		if !known.allowed(d.logs, d.api) {
-			return "it is documented, but not that it differs like this"
+			return "", errors.New("it is documented, but not that it differs like this")
 		}
-		return ""
+		return known.reason, nil
 	}
-	return "it is not documented"
+	return "", errors.New("it is not documented")
 }
 
 func TestReference(t *testing.T) {

@@ -101,12 +101,13 @@ def mode_killed():
 
 
 def mode_streaming():
-    """A streaming query of several micro-batches."""
-    query = spark.readStream.format("rate").option("rowsPerSecond", 50).load().groupBy((F.col("value") % 3).alias("k")).count() \
-        .writeStream.format("noop").outputMode("complete").trigger(processingTime="1 second").start()
-    while not query.lastProgress or query.lastProgress["batchId"] < 3:
-        time.sleep(0.2)
-    query.stop()
+    """A streaming query that ends by itself after four micro-batches."""
+    for batch in range(4):
+        with open("%s/batch-%d.json" % (folder, batch), "w") as rows:
+            rows.writelines('{"value": %d}\n' % value for value in range(50))
+    spark.readStream.schema("value long").option("maxFilesPerTrigger", 1).option("pathGlobFilter", "batch-*").json(folder) \
+        .groupBy((F.col("value") % 3).alias("k")).count() \
+        .writeStream.format("noop").outputMode("complete").trigger(availableNow=True).start().awaitTermination()
 
 
 def mode_many():
