@@ -183,7 +183,7 @@ func scrape(t *testing.T, d daemon, ready func(page string) bool) map[string]fam
 		body, err := io.ReadAll(response.Body)
 		page = string(body)
 		return err == nil && ready(page)
-	}, 2*time.Minute, 500*time.Millisecond, "%s does not register", d.name)
+	}, 10*time.Minute, 500*time.Millisecond, "%s does not register", d.name)
 	return families(page)
 }
 

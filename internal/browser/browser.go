@@ -26,7 +26,7 @@ import (
 const (
 	startTimeout = time.Minute     // Chromium's start on a busy machine
 	pageTimeout  = 2 * time.Minute // one page with all its checks
-	drawTimeout  = 20 * time.Second
+	drawTimeout  = time.Minute
 	height       = 800 // of the window: less than a page's, so that the focus has to scroll
 )
 

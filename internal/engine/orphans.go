@@ -18,7 +18,7 @@ import (
 // orphanTimeout is how long the engine of a killed command may take to finish and
 // record the operation that it had begun; creating a cluster takes half a minute.
 // If it were killed too, resources would exist that the state does not list.
-const orphanTimeout = 2 * time.Minute
+const orphanTimeout = 5 * time.Minute
 
 // awaitOrphans waits until the engines of killed commands have ended. The caller
 // holds the state folder's lock, so no engine of the back end is another command's.

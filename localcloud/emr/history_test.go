@@ -118,7 +118,7 @@ func (c *cloud) testHistory(t *testing.T, id string) {
 	defer func() { require.NoError(t, master.Must(context.Background(), end)) }()
 	step := c.addStep(t, id, "spark-submit", "--conf", "spark.dynamicAllocation.enabled=false", "--num-executors", "1",
 		"--conf", "spark.eventLog.rolling.enabled=true", "/tmp/step.py")
-	const begun = "for i in $(seq 1200); do test -e /tmp/begun && exit; sleep 0.1; done; exit 1"
+	const begun = "for i in $(seq 6000); do test -e /tmp/begun && exit; sleep 0.1; done; exit 1" // ten minutes
 	require.NoError(t, master.Must(t.Context(), machine.Exec{Argv: []string{"bash", "-c", begun}}))
 	c.CollectEventLogs(t.Context())
 	out, err := c.api.DescribeStep(t.Context(), &awsemr.DescribeStepInput{ClusterId: &id, StepId: &step})

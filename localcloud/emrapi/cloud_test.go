@@ -17,7 +17,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 )
 
-const testTimeout = 30 * time.Second
+const testTimeout = 3 * time.Minute
 
 // cloud is a store, its server and client, with fake nodes.
 type cloud struct {

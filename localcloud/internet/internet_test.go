@@ -75,7 +75,7 @@ func mapped(public string, server netip.AddrPort, sources ...string) internet.Ad
 // greeting.
 func dial(t *testing.T, i *internet.Internet, address string, port uint16) (net.Conn, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	conn, err := i.Dial(ctx, "tcp", netip.AddrPortFrom(netip.MustParseAddr(address), port).String())
 	if err != nil {

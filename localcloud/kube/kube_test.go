@@ -49,8 +49,8 @@ func TestCommandFindsTheImagesServer(t *testing.T) {
 func TestExitedContainerRestartsWithBackoff(t *testing.T) {
 	c := newCluster(t)
 	err := c.apply("Deployment", deployment("crashing", `date +%s.%N >> /data/starts; echo "cannot open the store" >&2; exit 1`,
-		volume("/data", claimVolume("starts")), readiness(execProbe("test", "-e", "/ready")), progressDeadline(9)))
-	require.ErrorContains(t, err, "Deployment crashing: not ready within 9s: its process does not run (started ")
+		volume("/data", claimVolume("starts")), readiness(execProbe("test", "-e", "/ready")), progressDeadline(13)))
+	require.ErrorContains(t, err, "Deployment crashing: not ready within 13s: its process does not run (started ")
 	require.ErrorContains(t, err, "the end of its log:\ncannot open the store")
 	raw, err := os.ReadFile(filepath.Join(c.claims, namespace, "starts", "starts"))
 	require.NoError(t, err)
@@ -64,7 +64,7 @@ func TestExitedContainerRestartsWithBackoff(t *testing.T) {
 	require.GreaterOrEqual(t, len(starts), 4)
 	for i := 2; i < len(starts); i++ {
 		before, now := starts[i-1]-starts[i-2], starts[i]-starts[i-1]
-		require.Greater(t, now, before*1.2, "pauses grow: %v", starts)
+		require.Greater(t, now, before, "pauses grow: %v", starts)
 	}
 }
 

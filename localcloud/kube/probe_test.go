@@ -1,6 +1,7 @@
 package kube_test
 
 import (
+	"fmt"
 	"net"
 	"testing"
 	"time"
@@ -44,18 +45,19 @@ func TestApplyWaitsForReadiness(t *testing.T) {
 
 func TestApplyFailsIfNeverReady(t *testing.T) {
 	for name, p := range map[string]struct {
-		probe corev1.ProbeHandler
-		want  string
+		probe   corev1.ProbeHandler
+		seconds int32
+		want    string
 	}{
-		"http": {httpProbe("/none"), "/none answers 404"},
-		"tcp":  {corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(81)}}, "connection refused"},
-		"exec": {execProbe("bash", "-c", "echo not yet; exit 1"), "ended with 1: not yet"},
-		"grpc": {corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 1}}, "a probe that the local cloud does not support"},
+		"http": {httpProbe("/none"), 20, "/none answers 404"}, // once Python has started
+		"tcp":  {corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(81)}}, 3, "connection refused"},
+		"exec": {execProbe("bash", "-c", "echo not yet; exit 1"), 3, "ended with 1: not yet"},
+		"grpc": {corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 1}}, 3, "a probe that the local cloud does not support"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			err := c.apply("Deployment", deployment("web", serverScript, withWebPort, readiness(p.probe), progressDeadline(3)))
-			require.ErrorContains(t, err, "Deployment web: not ready within 3s: ")
+			err := c.apply("Deployment", deployment("web", serverScript, withWebPort, readiness(p.probe), progressDeadline(p.seconds)))
+			require.ErrorContains(t, err, fmt.Sprintf("Deployment web: not ready within %ds: ", p.seconds))
 			require.ErrorContains(t, err, p.want)
 			_, runs := c.Region.Machine("pod-web")
 			require.False(t, runs, "a pod that failed does not stay")
@@ -76,7 +78,7 @@ func TestLivenessProbeRestartsTheContainer(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return c.status("hanging").Restarts == 1 && c.status("hanging").Running
 	}, testTimeout, 50*time.Millisecond)
-	c.runIn("hanging", "test -e /tmp/alive")
+	c.runIn("hanging", "until test -e /tmp/alive; do sleep 0.05; done") // the process has begun, not yet its script
 }
 
 func TestPodsReachAForwardAtTheirOwnLoopback(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -156,6 +157,9 @@ func (s *Searcher) Search(source string, content []byte) []Leak {
 // number of files.
 func (s *Searcher) SearchTree(dir string) (leaks []Leak, files int, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && path != dir {
+			return nil // removed meanwhile, as stores do with parts that they have merged
+		}
 		if err != nil {
 			return err
 		}
@@ -168,6 +172,9 @@ func (s *Searcher) SearchTree(dir string) (leaks []Leak, files int, err error) {
 			return nil
 		}
 		content, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}

@@ -101,7 +101,7 @@ func historyIsRead(t *testing.T, c *cloud) {
 
 	folder := filepath.Join(t.TempDir(), "history")
 	var s run.Summary
-	err := poll.Until(t.Context(), poll.Options{Interval: time.Second, Timeout: 4 * time.Minute}, func(context.Context) error {
+	err := poll.Until(t.Context(), poll.Options{Interval: time.Second, Timeout: 15 * time.Minute}, func(context.Context) error {
 		s = c.profile(t, "--output", folder) // EMR's history is late
 		return h.late(c.applicationsIn(t, folder))
 	})
@@ -128,7 +128,7 @@ func historyIsRead(t *testing.T, c *cloud) {
 		require.GreaterOrEqual(t, attempts["history-rolled-stages"][0].Stages, int64(1000))
 	}
 
-	err = poll.Until(t.Context(), poll.Options{Interval: time.Second, Timeout: 2 * time.Minute}, func(context.Context) error {
+	err = poll.Until(t.Context(), poll.Options{Interval: time.Second, Timeout: 15 * time.Minute}, func(context.Context) error {
 		if again := c.profile(t, "--output", folder); again.Objects+again.Removed > 0 {
 			return fmt.Errorf("a run writes although nothing has happened since: %+v", again)
 		}

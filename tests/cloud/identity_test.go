@@ -275,7 +275,7 @@ func searchMachines(search *canary.Searcher, dir string) (leaks []canary.Leak, e
 			continue
 		}
 		found, _, err := search.SearchTree(root)
-		if err != nil && !os.IsNotExist(err) { // a file may be removed during the search
+		if err != nil {
 			return nil, err
 		}
 		leaks = append(leaks, found...)

@@ -162,7 +162,8 @@ func (r *run) everyLog(folder string) error {
 		return fmt.Errorf("logs of two applications on executors: found %v", logs)
 	}
 	// What ended without metrics, such as with its executor, took no time.
-	withoutMetrics := regexp.MustCompile(`(?m)^(\{"Event":"SparkListenerTaskEnd".*"Launch Time":)(\d+)(,.*"Finish Time":)\d+(,"Failed":true.*"Task Executor Metrics":\{[^}]*\}\})$`)
+	withoutMetrics := regexp.MustCompile(`(?m)^(\{"Event":"SparkListenerTaskEnd".*"Launch Time":)(\d+)(,.*"Finish Time":)\d+` +
+		`(,"Failed":true.*"Task Executor Metrics":\{[^}]*\}\})$`)
 	names := regexp.MustCompile(`"App Name":"[^"]*"`)
 	for i, log := range logs {
 		text, err := os.ReadFile(log)

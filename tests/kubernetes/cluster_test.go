@@ -135,7 +135,7 @@ func runGate(t *testing.T, p program, exited <-chan struct{}) error {
 	for k, v := range p.gate.environment {
 		gate.Env = append(gate.Env, k+"="+v)
 	}
-	gate.Env = append(gate.Env, boot.GateDeadlineSeconds+"=120", boot.GatePauseSeconds+"=1") // the last value of a variable wins
+	gate.Env = append(gate.Env, boot.GateDeadlineSeconds+"=300", boot.GatePauseSeconds+"=1") // the last value of a variable wins
 	out, err := gate.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("gate: %w: %s", err, out)
