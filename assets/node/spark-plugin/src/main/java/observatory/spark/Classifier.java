@@ -136,7 +136,7 @@ final class Classifier {
   private static void note(Map<Long, Integer> latest, long id, Execution execution, Integer job) {
     if (execution.writes) {
       Integer known = latest.get(id);
-      if (known == null || known < job) {
+      if (job > execution.latestForgotten && (known == null || known < job)) {
         latest.put(id, job);
       }
     }

@@ -55,8 +55,11 @@ final class Facts {
     boolean writes;
     int latestJob = NONE;
 
-    /** What its own jobs that are forgotten did. */
+    /** What its forgotten jobs wrote. */
     final Writing forgotten = new Writing();
+
+    /** The latest job that is forgotten, its own or its parts'. */
+    int latestForgotten = NONE;
   }
 
   /** What is known of the writing of an execution's own jobs. */

@@ -21,7 +21,24 @@ final class Forgetting {
   /** Events come late, but not as late as this. */
   private static final long LATE_MILLIS = 60_000;
 
-  private Forgetting() {}
+  private final PhaseEngine engine;
+  private final long horizon;
+  private final boolean forced;
+
+  /** Stages with a running task, or an attempt that has not completed. */
+  private final Set<Integer> openStages = new HashSet<Integer>();
+
+  private final Set<Integer> keptJobs = new HashSet<Integer>();
+
+  /**
+   * forced: the horizon is after the start of something open. Of the jobs that ended before it, an open
+   * execution keeps only whether they wrote, when their last task finished, and which was the latest.
+   */
+  Forgetting(PhaseEngine engine, long horizon, boolean forced) {
+    this.engine = engine;
+    this.horizon = horizon;
+    this.forced = forced;
+  }
 
   /** Events before this time have all come, except the ends of what is still open. */
   static long latest(long now) {
@@ -32,7 +49,7 @@ final class Forgetting {
   static long horizon(PhaseEngine engine, long now) {
     long horizon = latest(now);
     for (Job job : engine.jobs.values()) {
-      horizon = job.to == NEVER ? Math.min(horizon, job.from) : horizon;
+      horizon = job.to == NEVER ? Math.min(horizon, from(engine, job)) : horizon;
     }
     for (Execution execution : engine.executions.values()) {
       horizon = execution.to == NEVER ? Math.min(horizon, execution.from) : horizon;
@@ -41,22 +58,29 @@ final class Forgetting {
       horizon = attempt.completed == NEVER ? Math.min(horizon, attempt.submitted) : horizon;
     }
     for (RunningTask task : engine.running.values()) {
-      horizon = Math.min(horizon, task.launched);
+      Job job = engine.jobs.get(engine.stage(task.stage).job);
+      horizon = Math.min(horizon, job == null ? task.launched : Math.min(task.launched, from(engine, job)));
     }
     return horizon;
   }
 
+  /** A task that outlives its execution decides whether a gap before it was a commit. */
+  private static long from(PhaseEngine engine, Job job) {
+    Execution execution = engine.executions.get(engine.executionOf(job));
+    return execution == null ? job.from : Math.min(job.from, execution.from);
+  }
+
   /**
-   * Tells whether what is open at the horizon may change the phases until then: the later jobs of an
-   * execution that writes decide which of its earlier ones wrote, and a task's output shows at its end.
+   * Tells whether what is open at the horizon may change the phases until then: a task's output shows at
+   * its end, and the later jobs and tasks of an execution that writes decide which of its earlier jobs
+   * wrote, and when its commit began.
    */
   static boolean undecided(PhaseEngine engine, long horizon) {
     Map<Long, Writing> writing = Classifier.writing(engine, Classifier.writingJobs(engine));
-    for (Map.Entry<Long, Execution> e : engine.executions.entrySet()) {
-      Execution execution = e.getValue();
-      boolean open = execution.to == NEVER && execution.from < horizon;
-      if (open && (execution.writes || writing.get(e.getKey()).any)) {
-        return true;
+    Set<Long> open = new HashSet<Long>();
+    for (Job job : engine.jobs.values()) {
+      if (job.to == NEVER) {
+        open.add(engine.executionOf(job));
       }
     }
     for (RunningTask task : engine.running.values()) {
@@ -64,21 +88,36 @@ final class Forgetting {
       if (task.launched < horizon && (job == null || job.highestStage == task.stage)) {
         return true;
       }
+      open.add(job == null ? Facts.NONE : engine.executionOf(job));
+    }
+    for (Map.Entry<Long, Execution> e : engine.executions.entrySet()) {
+      Execution execution = e.getValue();
+      boolean undecided = execution.from < horizon && (execution.to == NEVER || open.contains(e.getKey()));
+      if (undecided && (execution.writes || writing.get(e.getKey()).any)) {
+        return true;
+      }
     }
     return false;
   }
 
-  /**
-   * Removes what ended before the horizon and does not belong to what is still open. forced: executions
-   * that are open keep nothing but what their jobs wrote.
-   */
-  static void forget(PhaseEngine engine, long horizon, boolean forced) {
+  /** Removes what ended before the horizon, unless it decides how what is kept divides the rest. */
+  void forget() {
     Set<Integer> writers = Classifier.writingJobs(engine);
-    Set<Integer> openStages = new HashSet<Integer>();
-    Set<String> usedExecutors = new HashSet<String>();
+    forgetAttempts();
+    findKeptJobs();
+    Set<Long> kept = keptExecutions();
+    Set<Integer> over = jobsOver(kept);
+    forgetStages(writers, kept, over);
+    engine.jobs.keySet().removeAll(over);
+    engine.executions.keySet().retainAll(kept);
+    forgetExecutors();
+    engine.tasks.dropBefore(horizon);
+    engine.written.dropBefore(horizon);
+  }
+
+  private void forgetAttempts() {
     for (RunningTask task : engine.running.values()) {
       openStages.add(task.stage);
-      usedExecutors.add(task.executor);
     }
     for (Iterator<Attempt> i = engine.attempts.values().iterator(); i.hasNext(); ) {
       Attempt attempt = i.next();
@@ -88,50 +127,100 @@ final class Forgetting {
         openStages.add(attempt.stage);
       }
     }
-    for (Iterator<Execution> i = engine.executions.values().iterator(); i.hasNext(); ) {
-      Execution execution = i.next();
-      Execution root = engine.executions.get(execution.root);
-      if (execution.to <= horizon && (forced || root == null || root.to <= horizon)) {
-        i.remove();
-      }
-    }
-    Set<Integer> over = new HashSet<Integer>();
-    for (Map.Entry<Integer, Job> e : engine.jobs.entrySet()) {
-      if (e.getValue().to <= horizon && (forced || !engine.executions.containsKey(e.getValue().execution))) {
-        over.add(e.getKey());
-      }
-    }
-    for (Integer stage : openStages) {
-      over.remove(engine.stage(stage).job);
-    }
-    forgetStages(engine, horizon, writers, openStages, over);
-    engine.jobs.keySet().removeAll(over);
-    for (Iterator<Map.Entry<String, Executor>> i = engine.executors.entrySet().iterator(); i.hasNext(); ) {
-      Map.Entry<String, Executor> e = i.next();
-      if (e.getValue().to <= horizon && !usedExecutors.contains(e.getKey())) {
-        i.remove();
-      }
-    }
-    engine.tasks.dropBefore(horizon);
-    engine.written.dropBefore(horizon);
   }
 
-  /** over: jobs that are about to be removed. */
-  private static void forgetStages(
-      PhaseEngine engine, long horizon, Set<Integer> writers, Set<Integer> openStages, Set<Integer> over) {
+  /** Tasks may end after their stage and job. */
+  private void findKeptJobs() {
+    for (Map.Entry<Integer, Job> e : engine.jobs.entrySet()) {
+      if (e.getValue().to > horizon) {
+        keptJobs.add(e.getKey());
+      }
+    }
+    for (Map.Entry<Integer, Stage> e : engine.stages.entrySet()) {
+      if (e.getValue().lastFinish > horizon || openStages.contains(e.getKey())) {
+        keptJobs.add(e.getValue().job);
+      }
+    }
+  }
+
+  private Set<Long> keptExecutions() {
+    Set<Long> kept = new HashSet<Long>();
+    for (Map.Entry<Long, Execution> e : engine.executions.entrySet()) {
+      Execution root = engine.executions.get(e.getValue().root);
+      if (e.getValue().to > horizon || root != null && root.to > horizon && !losesJobs(root)) {
+        kept.add(e.getKey());
+      }
+    }
+    for (Integer id : keptJobs) {
+      Job job = engine.jobs.get(id);
+      Execution own = job == null ? null : engine.executions.get(engine.executionOf(job));
+      if (own == null) {
+        continue;
+      }
+      kept.add(job.execution);
+      Execution root = engine.executions.get(own.root);
+      if (root != null && job.from <= root.to) {
+        kept.add(own.root);
+      }
+    }
+    return kept;
+  }
+
+  /** Tells whether an execution that is still open loses its jobs and parts. */
+  private boolean losesJobs(Execution execution) {
+    return forced && execution.to == NEVER;
+  }
+
+  /** The jobs to remove. Of other executions that are kept, all jobs are needed to know the latest. */
+  private Set<Integer> jobsOver(Set<Long> kept) {
+    Set<Integer> over = new HashSet<Integer>();
+    for (Map.Entry<Integer, Job> e : engine.jobs.entrySet()) {
+      long execution = engine.executionOf(e.getValue());
+      Execution own = engine.executions.get(execution);
+      boolean needed = own != null && kept.contains(execution) && !losesJobs(own);
+      if (needed || keptJobs.contains(e.getKey())) {
+        continue;
+      }
+      over.add(e.getKey());
+      if (own != null) {
+        own.latestForgotten = Math.max(own.latestForgotten, e.getKey());
+        Execution root = engine.executions.get(own.root);
+        if (root != null && e.getValue().from <= root.to) {
+          root.latestForgotten = Math.max(root.latestForgotten, e.getKey());
+        }
+      }
+    }
+    return over;
+  }
+
+  private void forgetStages(Set<Integer> writers, Set<Long> kept, Set<Integer> over) {
     for (Iterator<Map.Entry<Integer, Stage>> i = engine.stages.entrySet().iterator(); i.hasNext(); ) {
       Map.Entry<Integer, Stage> e = i.next();
       Stage stage = e.getValue();
       Job job = engine.jobs.get(stage.job);
-      boolean removable = !openStages.contains(e.getKey()) && (job == null || over.contains(stage.job));
-      if (stage.lastFinish <= horizon && removable) {
-        Execution execution = job == null ? null : engine.executions.get(engine.executionOf(job));
-        if (execution != null) {
-          execution.forgotten.add(Classifier.wrote(stage, writers), stage.lastFinish);
+      boolean ended = stage.lastFinish <= horizon && !openStages.contains(e.getKey());
+      if (ended && (job == null || over.contains(stage.job))) {
+        Long execution = job == null ? null : (Long) engine.executionOf(job);
+        Execution own = kept.contains(execution) ? engine.executions.get(execution) : null;
+        if (own != null) {
+          own.forgotten.add(Classifier.wrote(stage, writers), stage.lastFinish);
         }
         i.remove();
       } else if (stage.results != null) {
         stage.results.dropBefore(horizon);
+      }
+    }
+  }
+
+  private void forgetExecutors() {
+    Set<String> used = new HashSet<String>();
+    for (RunningTask task : engine.running.values()) {
+      used.add(task.executor);
+    }
+    for (Iterator<Map.Entry<String, Executor>> i = engine.executors.entrySet().iterator(); i.hasNext(); ) {
+      Map.Entry<String, Executor> e = i.next();
+      if (e.getValue().to <= horizon && !used.contains(e.getKey())) {
+        i.remove();
       }
     }
   }

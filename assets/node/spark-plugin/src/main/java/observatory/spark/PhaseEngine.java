@@ -234,7 +234,9 @@ final class PhaseEngine {
   }
 
   void executionPlan(long id, boolean writes) {
-    execution(id).writes |= writes;
+    Execution execution = execution(id);
+    incomplete |= writes && !execution.writes && execution.from < folded.until; // it wrote in what is folded
+    execution.writes |= writes;
   }
 
   void executionEnd(long id, long time) {
@@ -263,7 +265,8 @@ final class PhaseEngine {
   }
 
   private Phases phases(long latest, boolean approximate) {
-    return phasesUntil(Math.max(begin(latest), ended ? end : latest), approximate);
+    long until = Math.max(begin(latest), ended ? end : latest);
+    return phasesUntil(Math.max(until, folded.until), approximate); // a clock may be set back
   }
 
   private long begin(long latest) {
@@ -281,16 +284,19 @@ final class PhaseEngine {
   /** Forgets what is long over, of an application that runs for weeks. */
   void fold(long now) {
     int size = Math.max(attempts.size() + jobs.size() + executions.size(), tasks.count());
-    if (ended || size < Limits.FOLDED) {
-      return; // after the end, now is past it
+    if (!ended && size >= Limits.FOLDED) { // the wall clock ends with the application, before now
+      fold(now, size >= Limits.HELD);
     }
-    boolean forced = size >= Limits.HELD;
+  }
+
+  /** forced: although something in the past is still open. */
+  void fold(long now, boolean forced) {
     long horizon = forced ? Forgetting.latest(now) : Forgetting.horizon(this, now);
     if (horizon > Math.max(folded.until, begin(now))) {
       incomplete |= incomplete(horizon) || Forgetting.undecided(this, horizon);
       folded = new Folded(phasesUntil(horizon, false), horizon);
       registered = Constructor.registered(this, horizon);
-      Forgetting.forget(this, horizon, forced);
+      new Forgetting(this, horizon, forced).forget();
       early.clear();
     }
   }

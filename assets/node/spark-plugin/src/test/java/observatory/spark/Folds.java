@@ -10,7 +10,7 @@ public final class Folds {
   private static final long T0 = 1_700_000_000_000L;
   private static final int EXECUTIONS = 30_000;
 
-  /** The last executions, after which a fold would be due. */
+  /** No fold happens during the last executions, so that one is due at the end. */
   private static final int UNFOLDED = 5_000;
 
   /** What keeps an application from forgetting. */
@@ -22,7 +22,9 @@ public final class Folds {
     ENDLESS_JOB,
     /** The end of an execution that does not write. */
     LOST_END,
-    /** The end of the first execution is lost, whose id threads keep. Nothing writes by its metrics. */
+    /** The end of an execution that writes: the rest of the application is its commit. */
+    LOST_END_OF_WRITE,
+    /** The first execution's end is lost, and threads keep its id. No task's metrics count output. */
     LOST_END_OF_KEPT_ID
   }
 
@@ -80,7 +82,7 @@ public final class Folds {
     }
     forgetting.applicationEnd(time);
     remembering.applicationEnd(time);
-    forgetting.fold(time + 3_600_000); // changes nothing: the application ended in the past
+    forgetting.fold(time + 3_600_000); // must change nothing: the application has ended
     Phases expected = remembering.phases();
     Phases got = forgetting.phases();
     StringBuilder out = new StringBuilder();
@@ -104,7 +106,16 @@ public final class Folds {
 
   /** The execution whose end is lost, -1 if none is. */
   private int lost() {
-    return held == Held.LOST_END ? 11 : held == Held.LOST_END_OF_KEPT_ID ? 0 : -1;
+    switch (held) {
+      case LOST_END:
+        return 11;
+      case LOST_END_OF_WRITE:
+        return 10;
+      case LOST_END_OF_KEPT_ID:
+        return 0;
+      default:
+        return -1;
+    }
   }
 
   /** An SQL execution with two jobs, the second of which writes; returns its end. */
@@ -114,6 +125,7 @@ public final class Folds {
     engine.blockManagerAdded("e" + number, at + random.nextInt(100));
     boolean kept = (held == Held.KEPT_IDS || held == Held.LOST_END_OF_KEPT_ID) && number % 5 == 0;
     engine.executionStart(number, kept ? 0 : number, at, number % 3 == 1);
+    boolean outputs = held != Held.LOST_END_OF_KEPT_ID && (held != Held.LOST_END || number != lost());
     for (int half = 0; half < 2; half++) {
       int job = 2 * number + half;
       at += random.nextInt(200);
@@ -123,7 +135,7 @@ public final class Folds {
       long launched = at + random.nextInt(300);
       engine.taskStart(job, job, launched, "e" + number);
       long finished = launched + 1 + random.nextInt(1000);
-      engine.taskEnd(job, job, 0, launched, finished, true, random.nextBoolean() && held != Held.LOST_END_OF_KEPT_ID, true);
+      engine.taskEnd(job, job, 0, launched, finished, true, random.nextBoolean() && outputs, true);
       at = finished + random.nextInt(50);
       engine.stageCompleted(job, 0, launched, at, false, 1);
       engine.jobEnd(job, at);
