@@ -29,11 +29,12 @@ func submitJob(t *testing.T, master, folder string, env []string, args []string,
 	r := receiveTelemetry(t)
 	for attempt := 1; ; attempt++ {
 		r.output = submitOnce(t, home, job, filepath.Join(t.TempDir(), folder), master, env, args, conf)
-		require.NotContains(t, r.output, "observatory:", "what the plugin could not do")
-		if r.final() || attempt == exitAttempts {
+		unsent := strings.Contains(r.output, "telemetry not sent")
+		if !unsent && r.final() || attempt == exitAttempts {
+			require.NotContains(t, r.output, "observatory:", "what the plugin could not do")
 			break
 		}
-		t.Logf("attempt %d: the driver's final metrics did not arrive", attempt)
+		t.Logf("attempt %d: the driver's final metrics did not arrive, or late", attempt)
 		r.reset()
 	}
 	r.mu.Lock()

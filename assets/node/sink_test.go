@@ -170,7 +170,7 @@ func (s *sink) span(t *testing.T, what string, accept func(spanRow) bool) spanRo
 // await waits until find succeeds, which it calls after every change of the sink.
 func await[T any](t *testing.T, s *sink, what string, find func() (T, bool)) T {
 	t.Helper()
-	deadline := time.After(60 * time.Second)
+	deadline := time.After(3 * time.Minute)
 	for {
 		s.mu.Lock()
 		found, ok := find()

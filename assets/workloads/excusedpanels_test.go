@@ -53,7 +53,7 @@ func TestExcusedPanelsShowTheirFaults(t *testing.T) {
 		require.NoError(t, err)
 		return report
 	}
-	require.Truef(t, waitFor(3*time.Minute, func() bool {
+	require.Truef(t, waitFor(8*time.Minute, func() bool {
 		r := report()
 		if !killed && isAboveZero(t, r, excused, "tempo_discarded_spans_total") {
 			killed = true
@@ -161,7 +161,7 @@ func newFaultyLab(t *testing.T) faultyLab {
 func (l faultyLab) restartTempoWithoutIngestion() {
 	l.t.Helper()
 	sendTrace(l.t, time.Now(), "small")
-	eventually(l.t, 20*time.Second, "GET", platform.Workloads().URLs()[platform.WorkloadRedelivery]+"/metrics", func(_ int, body string) bool {
+	eventually(l.t, time.Minute, "GET", platform.Workloads().URLs()[platform.WorkloadRedelivery]+"/metrics", func(_ int, body string) bool {
 		return strings.Contains(body, `observatory_redelivery_kept_bytes{store="tempo"}`) &&
 			!strings.Contains(body, `observatory_redelivery_kept_bytes{store="tempo"} 0`)
 	})

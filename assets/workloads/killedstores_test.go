@@ -63,7 +63,7 @@ func TestKilledStoresLoseNothing(t *testing.T) {
 	require.True(t, waitFor(time.Minute, f.spansStored), "accepted spans are missing")
 	// Wait until nothing is in flight.
 	eventually(t, time.Minute, "GET", "http://redelivery:4319/metrics", contains(redelivery.MetricKept+`{store="victoria-logs"} 0`))
-	eventually(t, 10*time.Second, "GET", "http://collector:13134/metrics", func(_ int, body string) bool {
+	eventually(t, 2*time.Minute, "GET", "http://collector:13134/metrics", func(_ int, body string) bool {
 		return regexp.MustCompile(`otelcol_exporter_queue_size\{[^}]*logs[^}]*\} 0`).MatchString(body)
 	})
 	stored := storedLines()

@@ -44,7 +44,7 @@ func TestLargestTraceIsTakenWhole(t *testing.T) {
 	startNodeCollector(t, l.t.TempDir())
 
 	began := time.Now()
-	sent := sendLargeTrace(t)
+	sent, attempts := sendLargeTrace(t)
 	t.Logf("%d spans sent in %s, %d over the budget", sent.spans, time.Since(began).Round(time.Millisecond), sent.dropped)
 	require.LessOrEqual(t, sent.spans, platform.SpanBudget)
 	require.Greater(t, sent.spans, platform.SpanBudget*9/10, "as large as may be")
@@ -52,7 +52,7 @@ func TestLargestTraceIsTakenWhole(t *testing.T) {
 	require.Greater(t, sent.dropped, 100_000, "phases of 5 ms, and SQL executions, jobs and stages")
 
 	var got trace
-	require.True(t, waitFor(30*time.Second, func() bool {
+	require.True(t, waitFor(2*time.Minute, func() bool {
 		got = readTrace(t, sent.id)
 		return len(got.spans) >= sent.spans
 	}), "%d of %d spans", len(got.spans), sent.spans)
@@ -63,15 +63,20 @@ func TestLargestTraceIsTakenWhole(t *testing.T) {
 	for id, parent := range got.spans {
 		require.True(t, parent == "" || got.has(parent), "the parent of %s is there", id)
 	}
-	requireNothingRefused(t, sent.spans)
+	received := requireNothingRefused(t)
+	if attempts > 1 {
+		require.GreaterOrEqual(t, received, float64(sent.spans))
+		return // earlier attempts count, too
+	}
+	require.InDelta(t, sent.spans, received, 0, "Tempo has received each span once")
 }
 
-// requireNothingRefused reads what the collectors and Tempo count.
-func requireNothingRefused(t *testing.T, spans int) {
+// requireNothingRefused reads what the collectors and Tempo count, and returns how many
+// spans Tempo has received.
+func requireNothingRefused(t *testing.T) (received float64) {
 	t.Helper()
 	metric := regexp.MustCompile(`(?m)^(tempo_discarded_spans_total|tempo_distributor_spans_received_total|` +
 		`otelcol_(?:receiver_refused|exporter_enqueue_failed|exporter_send_failed)_spans_total)(\{[^}]*\})? (\S+)$`)
-	received := 0.0
 	for _, url := range []string{
 		"http://tempo:3200/metrics", fmt.Sprintf("http://%s:%d/metrics", controlAddress, platform.CollectorMetrics),
 		fmt.Sprintf("http://127.0.0.1:%d/metrics", platform.CollectorMetrics),
@@ -88,7 +93,7 @@ func requireNothingRefused(t *testing.T, spans int) {
 			require.Zero(t, value, "%s: %s", url, m[0])
 		}
 	}
-	require.InDelta(t, spans, received, 0, "Tempo has received each span once")
+	return received
 }
 
 // trace is what Tempo answers: its spans' parents by id, and what its root says.
@@ -121,7 +126,9 @@ func readTrace(t *testing.T, id string) trace {
 			}
 		}
 	}
-	require.NoError(t, json.Unmarshal([]byte(body), &answer))
+	if json.Unmarshal([]byte(body), &answer) != nil {
+		return got // it took too long, and is incomplete
+	}
 	for _, batch := range answer.Batches {
 		for _, scope := range batch.ScopeSpans {
 			for _, span := range scope.Spans {
@@ -148,8 +155,8 @@ type sentTrace struct {
 }
 
 // sendLargeTrace runs the sender in the JVM of a driver, with the jars that nodes
-// install.
-func sendLargeTrace(t *testing.T) (sent sentTrace) {
+// install, until all was sent.
+func sendLargeTrace(t *testing.T) (sent sentTrace, attempts int) {
 	t.Helper()
 	tree, err := applications.Fetch(context.Background(), nil)
 	require.NoError(t, err)
@@ -158,18 +165,18 @@ func sendLargeTrace(t *testing.T) (sent sentTrace) {
 		"-cp", platform.NodeLauncherJar+":"+platform.NodePluginJar+":"+spark,
 		"../node/spark-plugin/src/test/java/observatory/spark/LargeTrace.java").CombinedOutput()
 	require.NoError(t, err, string(out))
-	const attempts = 3 // the launcher has two seconds at the end, which an overloaded machine exceeds
-	for attempt := 1; ; attempt++ {
+	const mostAttempts = 3 // the launcher has two seconds at the end, which an overloaded machine exceeds
+	for attempts = 1; ; attempts++ {
 		out, errs := runLargeTrace(t, classes, spark)
-		if strings.Contains(errs, "telemetry not sent") && attempt < attempts {
-			t.Logf("attempt %d: %s", attempt, errs)
+		if strings.Contains(errs, "telemetry not sent") && attempts < mostAttempts {
+			t.Logf("attempt %d: %s", attempts, errs)
 			continue
 		}
 		require.NotContains(t, errs, "telemetry not sent")
 		_, said, _ := strings.Cut("\n"+out, "\ntrace ") // log4j, too, writes there
 		_, err = fmt.Sscan(said, &sent.id, &sent.spans, &sent.dropped, &sent.refused)
 		require.NoError(t, err, "%s%s", out, errs)
-		return sent
+		return sent, attempts
 	}
 }
 

@@ -59,11 +59,11 @@ func TestStepsReachTheirStores(t *testing.T) {
 		`{"name":"system.memory.usage","unit":"By","sum":{"aggregationTemporality":2,"dataPoints":[{"timeUnixNano":"%d","asInt":"3"}]}}]}]`,
 		time.Now().UnixNano())))
 	submitted := end("etl.py", "spark-submit", "--conf", platform.SparkTraceparent+"=00-"+traceID+"-eee19b7ec3c1b174-01")
-	eventually(t, 30*time.Second, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query="+platform.MetricHostSeen,
+	eventually(t, 2*time.Minute, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query="+platform.MetricHostSeen,
 		contains(cluster))
 	line := resource(`"scopeLogs":[{"logRecords":[` + logOf(submitted) + `]}]`)
 	send(t, "logs", strings.ReplaceAll(line, "spark-executor", platform.ServiceStep))
-	eventually(t, 30*time.Second, "GET", "http://victoria-logs:9428/select/logsql/query?query=application_17_0042", contains(submitted))
+	eventually(t, 2*time.Minute, "GET", "http://victoria-logs:9428/select/logsql/query?query=application_17_0042", contains(submitted))
 
 	l.startStatus(served.URL)
 	span := eventually(t, time.Minute, "GET", "http://tempo:3200/api/traces/"+traceID, contains("step etl.py"))

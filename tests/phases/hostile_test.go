@@ -114,6 +114,8 @@ func (r *run) count(t *testing.T, what string) int {
 func testKilledDriver(t *testing.T, c *cluster) {
 	r := c.submit(t, job{name: "killed-driver", mode: "killed", args: []string{"600"}, conf: one(), fails: true})
 	r.awaitTasks(t)
+	require.Eventually(t, func() bool { return len(r.received.pointsOf(r.application(t), "spark.application.ended")) > 0 },
+		time.Minute, 100*time.Millisecond, "the first export")
 	kill(t, "org.apache.spark.deploy.SparkSubmit", "spark.yarn.tags=killed-driver")
 	r.wait(t)
 	result := r.divide(t)
@@ -135,10 +137,19 @@ func testKilledMaster(t *testing.T, c *cluster) {
 	r.requirePlugin(t, r.divide(t))
 }
 
+// Spark's exit hook stops the context, and the launcher's has two seconds for what that
+// sends, which an overloaded machine exceeds.
 func testForgottenStop(t *testing.T, c *cluster) {
-	r := c.submit(t, job{name: "forgets", mode: "forgets"})
-	r.wait(t)
-	r.requireClock(t, r.notes(t).logged(t, logStop, 0))
+	for attempt := 1; ; attempt++ {
+		r := c.submit(t, job{name: fmt.Sprint("forgets-", attempt), mode: "forgets"})
+		r.wait(t)
+		if attempt == 3 || len(r.received.pointsOf(r.application(t), "spark.application.ended")) > 0 &&
+			r.finalGauge(t, r.application(t), "spark.application.ended") == 1 {
+			r.requireClock(t, r.notes(t).logged(t, logStop, 0))
+			return
+		}
+		t.Logf("attempt %d: the end was not sent", attempt)
+	}
 }
 
 func testTwoContexts(t *testing.T, c *cluster) {

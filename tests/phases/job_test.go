@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -160,6 +161,10 @@ func (r *run) log(t *testing.T) string {
 	var own []string
 	for _, log := range logs {
 		text, err := os.ReadFile(log)
+		if errors.Is(err, fs.ErrNotExist) { // another job has just ended, and with it the name of its log
+			log = strings.TrimSuffix(log, ".inprogress")
+			text, err = os.ReadFile(log)
+		}
 		require.NoError(t, err)
 		if bytes.Contains(text, []byte(`"spark.yarn.tags":"`+r.name+`"`)) {
 			own = append(own, log)

@@ -151,7 +151,7 @@ start_{{.Component}}() {
   sudo systemctl daemon-reload
   sudo systemctl enable {{.Unit}} >/dev/null 2>&1
   sudo systemctl restart {{.Unit}}
-  for ((try = 0; try < 20; try++)); do
+  for ((try = 0; try < 120; try++)); do
     if curl -sf -m 1 -o /dev/null http://127.0.0.1:{{.Health}}/; then return; fi
     sleep 0.25
   done
