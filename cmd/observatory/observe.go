@@ -59,11 +59,7 @@ func (o *stackOutputs) read(ctx context.Context, stdin io.Reader) (out outputs.O
 		return out, false, errors.New("observe: no local cloud runs: the stack must be named by its outputs; " +
 			"write them with `" + writeOutputs + " --stack NAME > outputs.json`, and pass --outputs outputs.json")
 	}
-	e, err := p.Engine(ctx, running)
-	if err != nil {
-		return out, true, err
-	}
-	out, err = e.Outputs(ctx)
+	out, err = p.Outputs(ctx, running)
 	return out, true, err
 }
 

@@ -36,11 +36,7 @@ func defaults(ctx context.Context, s *settings, file string, stdin io.Reader, o 
 	if err != nil {
 		return err
 	}
-	e, err := p.Engine(ctx, running)
-	if err != nil {
-		return err
-	}
-	out, err := e.Outputs(ctx)
+	out, err := p.Outputs(ctx, running)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optrefresh"
 	"github.com/pulumi/pulumi/sdk/v3/go/auto/optup"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/apitype"
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/internal/progress"
@@ -49,14 +50,36 @@ type Engine struct {
 }
 
 // Open opens the stack and creates it if it does not exist. It sets this
-// process's environment: the program runs in it.
+// process's environment: the program runs in it. Only one command at a time may
+// have the stack open, since it rewrites the files of the working folder.
 func Open(ctx context.Context, o Options) (*Engine, error) {
+	return open(ctx, o, filepath.Join(o.State, "pulumi-work"), auto.UpsertStackInlineSource)
+}
+
+// Outputs reads the outputs of an existing stack, also while another command has
+// it open. It sets this process's environment, as Open does.
+func Outputs(ctx context.Context, o Options) (outputs.Outputs, error) {
+	dir, err := os.MkdirTemp("", "observatory-outputs-")
+	if err != nil {
+		return outputs.Outputs{}, fmt.Errorf("read outputs of stack %s: %w", o.Stack, err)
+	}
+	defer os.RemoveAll(dir)
+	e, err := open(ctx, o, dir, auto.SelectStackInlineSource)
+	if err != nil {
+		return outputs.Outputs{}, err
+	}
+	return e.Outputs(ctx)
+}
+
+// selectStack is a function of the Automation API that opens a stack.
+type selectStack func(ctx context.Context, stack, project string, program pulumi.RunFunc, opts ...auto.LocalWorkspaceOption) (auto.Stack, error)
+
+func open(ctx context.Context, o Options, dir string, selectStack selectStack) (*Engine, error) {
 	credentials, err := localcloud.LoadCredentials(o.State)
 	if err != nil {
 		return nil, fmt.Errorf("open stack %s: %w", o.Stack, err)
 	}
-	dir, err := workDir(o)
-	if err != nil {
+	if err := fillWorkDir(dir, o); err != nil {
 		return nil, fmt.Errorf("open stack %s: %w", o.Stack, err)
 	}
 	backend := backendDir(o.State)
@@ -78,7 +101,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the engine: %w", err)
 	}
-	s, err := auto.UpsertStackInlineSource(ctx, o.Stack, platform.Project, stacks.ProgramOf(o.Project, artifacts.Development),
+	s, err := selectStack(ctx, o.Stack, platform.Project, stacks.ProgramOf(o.Project, artifacts.Development),
 		auto.WorkDir(dir), auto.EnvVars(env), auto.Pulumi(command{PulumiCommand: cli, path: o.Binary}))
 	if err != nil {
 		return nil, fmt.Errorf("open stack %s: %w", o.Stack, err)

@@ -15,24 +15,22 @@ import (
 )
 
 func TestWorkDirKeepsTheSaltAndUpdatesTheSettings(t *testing.T) {
-	o := Options{Project: t.TempDir(), State: t.TempDir(), Stack: "local"}
+	o := Options{Project: t.TempDir(), Stack: "local"}
+	dir := filepath.Join(t.TempDir(), "work")
 	write := func(dir, name, text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	write(o.Project, "Pulumi.yaml", "name: emr-observatory\n")
 	write(o.Project, "Pulumi.local.yaml", "config:\n  emr-observatory:region: us-east-1\n")
-	dir, err := workDir(o)
-	require.NoError(t, err)
+	require.NoError(t, fillWorkDir(dir, o))
 	write(dir, "Pulumi.local.yaml", "encryptionsalt: v1:abc\nconfig:\n  emr-observatory:region: stale\n")
-	_, err = workDir(o)
-	require.NoError(t, err)
+	require.NoError(t, fillWorkDir(dir, o))
 	text, err := os.ReadFile(filepath.Join(dir, "Pulumi.local.yaml"))
 	require.NoError(t, err)
 	require.YAMLEq(t, "encryptionsalt: v1:abc\nconfig:\n  emr-observatory:region: us-east-1\n", string(text))
 
 	o.Stack = "absent"
-	_, err = workDir(o)
-	require.ErrorContains(t, err, "Pulumi.absent.yaml")
+	require.ErrorContains(t, fillWorkDir(dir, o), "Pulumi.absent.yaml")
 }
 
 func TestShortErrorDropsTheTranscript(t *testing.T) {

@@ -12,30 +12,28 @@ import (
 func backendDir(state string) string { return filepath.Join(state, "pulumi") }
 func backendURL(state string) string { return "file://" + backendDir(state) }
 
-// workDir copies the project's and the stack's file into the state folder, and
-// returns the folder of the copies: the engine writes the salt of the stack's
-// secrets into the stack's file.
-func workDir(o Options) (string, error) {
-	dir := filepath.Join(o.State, "pulumi-work")
+// fillWorkDir copies the project's and the stack's file into a working folder: the
+// engine writes configuration and the salt of the stack's secrets into the copies.
+func fillWorkDir(dir string, o Options) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
+		return err
 	}
 	file := "Pulumi." + o.Stack + ".yaml"
 	for _, name := range []string{"Pulumi.yaml", file} {
 		raw, err := os.ReadFile(filepath.Join(o.Project, name))
 		if err != nil {
-			return "", err
+			return err
 		}
 		if name == file {
 			if raw, err = keepSalt(raw, filepath.Join(dir, name)); err != nil {
-				return "", err
+				return err
 			}
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o600); err != nil {
-			return "", err
+			return err
 		}
 	}
-	return dir, nil
+	return nil
 }
 
 // keepSalt adds the engine's own keys from an earlier run's copy (a path) to the

@@ -23,6 +23,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
+	"github.com/emr-observatory/emr-observatory/stacks/outputs"
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
@@ -76,15 +77,33 @@ func Connect(state string) (running localcloud.Running, found bool, err error) {
 
 // Engine opens the stack on a running local cloud.
 func (p Platform) Engine(ctx context.Context, running localcloud.Running) (*engine.Engine, error) {
-	binary, err := servers.Find(ctx, servers.Pulumi)
+	binary, err := findEngine(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("find the engine: %w", err)
+		return nil, err
 	}
-	return p.openEngine(ctx, binary, running)
+	return engine.Open(ctx, p.engineOptions(binary, running))
 }
 
-func (p Platform) openEngine(ctx context.Context, binary string, running localcloud.Running) (*engine.Engine, error) {
-	return engine.Open(ctx, engine.Options{Project: p.Project, State: p.State, Stack: p.Stack, Binary: binary, Running: running})
+// Outputs reads the outputs of the stack on a running local cloud, also while another
+// command changes the stack.
+func (p Platform) Outputs(ctx context.Context, running localcloud.Running) (outputs.Outputs, error) {
+	binary, err := findEngine(ctx)
+	if err != nil {
+		return outputs.Outputs{}, err
+	}
+	return engine.Outputs(ctx, p.engineOptions(binary, running))
+}
+
+func findEngine(ctx context.Context) (string, error) {
+	binary, err := servers.Find(ctx, servers.Pulumi)
+	if err != nil {
+		return "", fmt.Errorf("find the engine: %w", err)
+	}
+	return binary, nil
+}
+
+func (p Platform) engineOptions(binary string, running localcloud.Running) engine.Options {
+	return engine.Options{Project: p.Project, State: p.State, Stack: p.Stack, Binary: binary, Running: running}
 }
 
 // AWSConfig loads the SDK's default configuration: the environment decides whether

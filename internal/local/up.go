@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/emr-observatory/emr-observatory/internal/engine"
 	"github.com/emr-observatory/emr-observatory/internal/progress"
 	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
@@ -65,7 +66,7 @@ func (p Platform) open(ctx context.Context, o UpOptions, cfg schema.Config, log 
 	}
 	log.Printf("local cloud is up (process %d, state %s)", running.PID, p.State)
 	r.addSeconds("cloud", start)
-	e, err := p.openEngine(ctx, tools.Servers[servers.Pulumi], running)
+	e, err := engine.Open(ctx, p.engineOptions(tools.Servers[servers.Pulumi], running))
 	if err != nil {
 		return nil, err
 	}
