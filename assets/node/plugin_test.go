@@ -169,7 +169,7 @@ func TestPluginTakesManyTasks(t *testing.T) {
 // although something stays open.
 func TestPluginForgetsThePastOfLongApplications(t *testing.T) {
 	kept := map[string]int{ // of 60,000 jobs, in the largest map
-		"NOTHING": 10_000, "KEPT_IDS": 10_000, "ENDLESS_JOB": 17_000,
+		"NOTHING": 10_000, "SKIPPED_STAGES": 40_000, "KEPT_IDS": 10_000, "ENDLESS_JOB": 17_000,
 		"LOST_END": 17_000, "LOST_END_OF_WRITE": 17_000, "LOST_END_OF_KEPT_ID": 17_000,
 	}
 	lines := strings.Split(strings.TrimSpace(pluginMain(t, "Folds")), "\n")
@@ -188,7 +188,7 @@ func TestPluginForgetsThePastOfLongApplications(t *testing.T) {
 	}
 }
 
-// Wherever it folds, the engine divides as if it had not, or says that it does not know.
+// A fold at any time leaves the division unchanged, or marks it approximate.
 func TestPluginFoldsAnywhere(t *testing.T) {
 	var ordinary, unsure, forced, unsureForced int
 	out := pluginMain(t, "RandomFolds")
@@ -196,8 +196,8 @@ func TestPluginFoldsAnywhere(t *testing.T) {
 	require.NoError(t, err, out)
 	t.Logf("%d divisions after ordinary folds, %d after forced ones; %d approximate", ordinary, forced, unsureForced)
 	require.Zero(t, unsure, "an ordinary fold decides nothing that is open")
-	require.Greater(t, ordinary, 10_000)
-	require.Greater(t, forced, 10_000)
+	require.Greater(t, ordinary, 2_000)
+	require.Greater(t, forced, 2_000)
 }
 
 func TestPluginFindsParentsAndReasons(t *testing.T) {

@@ -55,7 +55,10 @@ final class Forgetting {
       horizon = execution.to == NEVER ? Math.min(horizon, execution.from) : horizon;
     }
     for (Attempt attempt : engine.attempts.values()) {
-      horizon = attempt.completed == NEVER ? Math.min(horizon, attempt.submitted) : horizon;
+      if (attempt.completed == NEVER) {
+        Job job = engine.jobs.get(engine.stage(attempt.stage).job);
+        horizon = Math.min(horizon, job == null ? attempt.submitted : Math.min(attempt.submitted, from(engine, job)));
+      }
     }
     for (RunningTask task : engine.running.values()) {
       Job job = engine.jobs.get(engine.stage(task.stage).job);
@@ -71,15 +74,21 @@ final class Forgetting {
   }
 
   /**
-   * Tells whether what is open at the horizon may change the phases until then: a task's output shows at
-   * its end, and the later jobs and tasks of an execution that writes decide which of its earlier jobs
-   * wrote, and when its commit began.
+   * Tells whether open jobs, tasks or executions may still change the phases before the horizon. A task
+   * shows its output only at its end. In an execution that writes, later jobs decide which earlier ones
+   * wrote and when the commit began.
    */
   static boolean undecided(PhaseEngine engine, long horizon) {
     Map<Long, Writing> writing = Classifier.writing(engine, Classifier.writingJobs(engine));
     Set<Long> open = new HashSet<Long>();
     for (Job job : engine.jobs.values()) {
       if (job.to == NEVER) {
+        open.add(engine.executionOf(job));
+      }
+    }
+    for (Attempt attempt : engine.attempts.values()) {
+      Job job = engine.jobs.get(engine.stage(attempt.stage).job);
+      if (attempt.completed == NEVER && job != null) {
         open.add(engine.executionOf(job));
       }
     }
@@ -100,7 +109,7 @@ final class Forgetting {
     return false;
   }
 
-  /** Removes what ended before the horizon, unless it decides how what is kept divides the rest. */
+  /** Removes what ended before the horizon, except what later phases still depend on. */
   void forget() {
     Set<Integer> writers = Classifier.writingJobs(engine);
     forgetAttempts();
@@ -151,10 +160,10 @@ final class Forgetting {
         kept.add(e.getKey());
       }
     }
-    for (Integer id : keptJobs) {
-      Job job = engine.jobs.get(id);
-      Execution own = job == null ? null : engine.executions.get(engine.executionOf(job));
-      if (own == null) {
+    for (Map.Entry<Integer, Job> e : engine.jobs.entrySet()) {
+      Job job = e.getValue();
+      Execution own = engine.executions.get(engine.executionOf(job));
+      if (own == null || !keptJobs.contains(e.getKey()) && own.to <= horizon) {
         continue;
       }
       kept.add(job.execution);

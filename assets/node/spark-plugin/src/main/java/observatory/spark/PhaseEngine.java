@@ -283,7 +283,7 @@ final class PhaseEngine {
 
   /** Forgets what is long over, of an application that runs for weeks. */
   void fold(long now) {
-    int size = Math.max(attempts.size() + jobs.size() + executions.size(), tasks.count());
+    int size = Math.max(attempts.size() + jobs.size() + executions.size(), Math.max(stages.size(), tasks.count()));
     if (!ended && size >= Limits.FOLDED) { // the wall clock ends with the application, before now
       fold(now, size >= Limits.HELD);
     }
@@ -299,6 +299,11 @@ final class PhaseEngine {
       new Forgetting(this, horizon, forced).forget();
       early.clear();
     }
+  }
+
+  /** Until when the past is folded; Long.MIN_VALUE: it is not. */
+  long foldedUntil() {
+    return folded.until;
   }
 
   /** Tells whether a stage succeeded, by then, with fewer successful tasks than it has. */

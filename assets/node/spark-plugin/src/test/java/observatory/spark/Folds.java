@@ -16,6 +16,8 @@ public final class Folds {
   /** What keeps an application from forgetting. */
   private enum Held {
     NOTHING,
+    /** Jobs list stages that never run, as those of iterative applications do. */
+    SKIPPED_STAGES,
     /** Threads that the first execution started go on after its end and keep its id. */
     KEPT_IDS,
     /** A job that a receiver runs in, with a task whose executor is gone. */
@@ -131,6 +133,11 @@ public final class Folds {
       at += random.nextInt(200);
       engine.jobStart(job, at, kept && half == 0 ? 0 : number);
       engine.jobStage(job, job);
+      if (held == Held.SKIPPED_STAGES) {
+        for (int stage = 0; stage < 50; stage++) {
+          engine.jobStage(job, 4 * EXECUTIONS + 50 * job + stage);
+        }
+      }
       engine.stageSubmitted(job, 0, at);
       long launched = at + random.nextInt(300);
       engine.taskStart(job, job, launched, "e" + number);
