@@ -29,12 +29,13 @@ func submitJob(t *testing.T, master, folder string, env []string, args []string,
 	r := receiveTelemetry(t)
 	for attempt := 1; ; attempt++ {
 		r.output = submitOnce(t, home, job, filepath.Join(t.TempDir(), folder), master, env, args, conf)
-		unsent := strings.Contains(r.output, "telemetry not sent")
-		if !unsent && r.final() || attempt == exitAttempts {
-			require.NotContains(t, r.output, "observatory:", "what the plugin could not do")
+		unsent := strings.Count(r.output, "observatory: telemetry not sent")
+		require.Equal(t, unsent, strings.Count(r.output, "observatory:"), "what the plugin could not do: %s", r.output)
+		if unsent == 0 && r.final() {
 			break
 		}
-		t.Logf("attempt %d: the driver's final metrics did not arrive, or late", attempt)
+		require.Less(t, attempt, exitAttempts, "the driver's final metrics are late or missing")
+		t.Logf("attempt %d: the driver's final metrics were late or missing", attempt)
 		r.reset()
 	}
 	r.mu.Lock()

@@ -132,7 +132,7 @@ func (b Browser) Shows(t testing.TB, url, text string) {
 		t.Fatalf("open %s: %v", url, err)
 	}
 	var shown string
-	for until := time.Now().Add(drawTimeout); time.Now().Before(until); time.Sleep(drawTimeout / 100) {
+	for until := time.Now().Add(drawTimeout); time.Now().Before(until); time.Sleep(200 * time.Millisecond) {
 		if shown = evaluate[string](tab, t, `document.body.innerText`); strings.Contains(shown, text) {
 			return
 		}

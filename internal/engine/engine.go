@@ -164,7 +164,11 @@ func (e *Engine) HasUnready(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("look for unready resources: %w", err)
 	}
-	return slices.ContainsFunc(resources, func(r apitype.ResourceV3) bool { return len(r.InitErrors) > 0 }), nil
+	return anyUnready(resources), nil
+}
+
+func anyUnready(resources []apitype.ResourceV3) bool {
+	return slices.ContainsFunc(resources, func(r apitype.ResourceV3) bool { return len(r.InitErrors) > 0 })
 }
 
 // Refresh updates the stack's state to the resources that still exist.

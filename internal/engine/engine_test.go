@@ -33,6 +33,13 @@ func TestWorkDirKeepsTheSaltAndUpdatesTheSettings(t *testing.T) {
 	require.ErrorContains(t, fillWorkDir(dir, o), "Pulumi.absent.yaml")
 }
 
+func TestUnreadyResourcesAreFoundInTheState(t *testing.T) {
+	ready, unready := apitype.ResourceV3{URN: "a"}, apitype.ResourceV3{URN: "b", InitErrors: []string{"ended with errors"}}
+	require.False(t, anyUnready(nil))
+	require.False(t, anyUnready([]apitype.ResourceV3{ready}))
+	require.True(t, anyUnready([]apitype.ResourceV3{ready, unready}))
+}
+
 func TestShortErrorDropsTheTranscript(t *testing.T) {
 	require.NoError(t, shortError(nil))
 	require.EqualError(t, shortError(errors.New("no stack")), "no stack")

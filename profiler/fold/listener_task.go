@@ -155,17 +155,17 @@ func (s *stage) measure(e *eventlog.TaskEnd) {
 	successful := e.Finished > 0 && !e.Failed && !e.Killed
 	duration := e.Finished - e.Launched
 	m := e.Metrics
-	if m == nil {
-		if e.Finished > 0 {
-			s.addOther(duration, duration, 0) // as with metrics of 0: see JsonProtocol.taskMetricsFromJson
-		}
-		return
-	}
-	s.addTotals(m)
 	getting := int64(0)
 	if e.GettingResult > 0 {
 		getting = e.Finished - e.GettingResult
 	}
+	if m == nil {
+		if e.Finished > 0 { // a history server reads missing metrics as 0 (JsonProtocol.taskMetricsFromJson)
+			s.addOther(duration, max(0, duration-getting), getting)
+		}
+		return
+	}
+	s.addTotals(m)
 	delay := max(0, duration-m.RunTime-m.DeserializeTime-m.ResultSerialization-getting)
 	if !successful {
 		s.addOther(duration, delay, getting)

@@ -35,7 +35,7 @@ func (t *taskRow) ended(e *eventlog.TaskEnd) *tables.Task {
 		}
 	}
 	row.ErrorMessage = nonEmpty(e.Error)
-	if e.Metrics == nil || *e.Metrics == (eventlog.TaskMetrics{}) { // which Spark's API reports alike
+	if e.Metrics == nil || *e.Metrics == (eventlog.TaskMetrics{}) { // Spark's API does not tell these two apart
 		return row
 	}
 	t.metrics = *e.Metrics

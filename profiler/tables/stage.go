@@ -59,7 +59,7 @@ type Task struct {
 	Index        int64   `parquet:"index" doc:"position of the task in its stage: the partition, unless only some are computed"`
 	TaskAttempt  int64   `parquet:"attempt" doc:"attempt of the task, from 0"`
 	LaunchTime   Millis  `parquet:"launch_time,optional,timestamp(millisecond)" doc:"start"`
-	FinishTime   Millis  `parquet:"finish_time,optional,timestamp(millisecond)" doc:"end; logs only"`
+	FinishTime   Millis  `parquet:"finish_time,optional,timestamp(millisecond)" doc:"end"`
 	Duration     *int64  `parquet:"duration,optional" doc:"milliseconds from start to end"`
 	ExecutorID   string  `parquet:"executor_id,dict" doc:"executor"`
 	Host         string  `parquet:"host,dict" doc:"its host"`
@@ -70,7 +70,8 @@ type Task struct {
 	TaskMetrics
 }
 
-// TaskMetrics are the metrics of one task, null if it has none.
+// TaskMetrics are the metrics of one task, null if it has none, or if all are 0: Spark's API
+// does not tell these two apart.
 type TaskMetrics struct {
 	DeserializeTime      *int64 `parquet:"executor_deserialize_time,optional" doc:"milliseconds"`
 	DeserializeCPUTime   *int64 `parquet:"executor_deserialize_cpu_time,optional" doc:"nanoseconds"`

@@ -147,9 +147,9 @@ func (r *run) submit(a application) error {
 	return nil
 }
 
-// everyLog makes a folder with the logs of the run; two of them again, as attempts of one
-// application of YARN, with short tasks where an executor was lost; another again, as one that was interrupted; and logs of other
-// applications that are kept.
+// everyLog fills a folder with the logs of the run and adds copies. Two become attempts of
+// one YARN application, in which tasks without metrics take no time. One becomes an
+// application that was interrupted. It also adds stored logs of other applications.
 func (r *run) everyLog(folder string) error {
 	if err := os.CopyFS(folder, os.DirFS(r.events)); err != nil {
 		return err

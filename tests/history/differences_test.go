@@ -57,7 +57,7 @@ func documented() []documentedDifference {
 		{field: "sql_nodes", only: running, allowed: differ,
 			reason: "The UI of a running driver also reports metrics that no task changed: rows with 0."},
 		{field: "sql_nodes", only: interrupted, allowed: differ,
-			reason: "Of an execution that ended before its stages, the API reports only what they had reported until then: fewer rows."},
+			reason: "If an execution ended before its stages, the API omits what they reported afterwards: fewer rows."},
 		{field: "sql_nodes.metric_type", reason: "The API formats values as text and does not report types: empty.",
 			allowed: func(_, api any) bool { return api == "" }},
 		{field: "sql_nodes.text", reason: "The API's text, with minimum, median and maximum. Logs have numbers, and no text.",

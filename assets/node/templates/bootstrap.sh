@@ -146,12 +146,12 @@ write_files() {
 
 # start_{{.Component}}: starts it; if it does not answer, its result becomes down.
 start_{{.Component}}() {
-  local try
+  local try deadline=$((SECONDS + 30))
   if ! {{.Component}}_up; then return; fi
   sudo systemctl daemon-reload
   sudo systemctl enable {{.Unit}} >/dev/null 2>&1
   sudo systemctl restart {{.Unit}}
-  for ((try = 0; try < 120; try++)); do
+  for ((try = 0; try < 120 && SECONDS < deadline; try++)); do
     if curl -sf -m 1 -o /dev/null http://127.0.0.1:{{.Health}}/; then return; fi
     sleep 0.25
   done
