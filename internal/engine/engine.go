@@ -72,7 +72,9 @@ func Outputs(ctx context.Context, o Options) (outputs.Outputs, error) {
 }
 
 // selectStack is a function of the Automation API that opens a stack.
-type selectStack func(ctx context.Context, stack, project string, program pulumi.RunFunc, opts ...auto.LocalWorkspaceOption) (auto.Stack, error)
+type selectStack func(
+	ctx context.Context, stack, project string, program pulumi.RunFunc, opts ...auto.LocalWorkspaceOption,
+) (auto.Stack, error)
 
 func open(ctx context.Context, o Options, dir string, selectStack selectStack) (*Engine, error) {
 	credentials, err := localcloud.LoadCredentials(o.State)
