@@ -48,29 +48,41 @@ final class Forgetting {
   /** The time before which nothing can change any more. */
   static long horizon(PhaseEngine engine, long now) {
     long horizon = latest(now);
-    for (Job job : engine.jobs.values()) {
-      horizon = job.to == NEVER ? Math.min(horizon, from(engine, job)) : horizon;
-    }
     for (Execution execution : engine.executions.values()) {
       horizon = execution.to == NEVER ? Math.min(horizon, execution.from) : horizon;
     }
     for (Attempt attempt : engine.attempts.values()) {
-      if (attempt.completed == NEVER) {
-        Job job = engine.jobs.get(engine.stage(attempt.stage).job);
-        horizon = Math.min(horizon, job == null ? attempt.submitted : Math.min(attempt.submitted, from(engine, job)));
-      }
+      horizon = attempt.completed == NEVER ? Math.min(horizon, attempt.submitted) : horizon;
     }
     for (RunningTask task : engine.running.values()) {
-      Job job = engine.jobs.get(engine.stage(task.stage).job);
-      horizon = Math.min(horizon, job == null ? task.launched : Math.min(task.launched, from(engine, job)));
+      horizon = Math.min(horizon, task.launched);
+    }
+    for (Job job : unfinished(engine)) {
+      // A task that outlives its execution decides whether a gap before it was a commit.
+      Execution execution = engine.executions.get(engine.executionOf(job));
+      horizon = Math.min(horizon, execution == null ? job.from : Math.min(job.from, execution.from));
     }
     return horizon;
   }
 
-  /** A task that outlives its execution decides whether a gap before it was a commit. */
-  private static long from(PhaseEngine engine, Job job) {
-    Execution execution = engine.executions.get(engine.executionOf(job));
-    return execution == null ? job.from : Math.min(job.from, execution.from);
+  /** The jobs that have not ended, or of which an attempt of a stage or a task has not. */
+  private static Set<Job> unfinished(PhaseEngine engine) {
+    Set<Job> jobs = new HashSet<Job>();
+    for (Job job : engine.jobs.values()) {
+      if (job.to == NEVER) {
+        jobs.add(job);
+      }
+    }
+    for (Attempt attempt : engine.attempts.values()) {
+      if (attempt.completed == NEVER) {
+        jobs.add(engine.jobs.get(engine.stage(attempt.stage).job));
+      }
+    }
+    for (RunningTask task : engine.running.values()) {
+      jobs.add(engine.jobs.get(engine.stage(task.stage).job));
+    }
+    jobs.remove(null); // whose start is lost
+    return jobs;
   }
 
   /**
@@ -79,26 +91,17 @@ final class Forgetting {
    * wrote and when the commit began.
    */
   static boolean undecided(PhaseEngine engine, long horizon) {
-    Map<Long, Writing> writing = Classifier.writing(engine, Classifier.writingJobs(engine));
-    Set<Long> open = new HashSet<Long>();
-    for (Job job : engine.jobs.values()) {
-      if (job.to == NEVER) {
-        open.add(engine.executionOf(job));
-      }
-    }
-    for (Attempt attempt : engine.attempts.values()) {
-      Job job = engine.jobs.get(engine.stage(attempt.stage).job);
-      if (attempt.completed == NEVER && job != null) {
-        open.add(engine.executionOf(job));
-      }
-    }
     for (RunningTask task : engine.running.values()) {
       Job job = engine.jobs.get(engine.stage(task.stage).job);
       if (task.launched < horizon && (job == null || job.highestStage == task.stage)) {
         return true;
       }
-      open.add(job == null ? Facts.NONE : engine.executionOf(job));
     }
+    Set<Long> open = new HashSet<Long>();
+    for (Job job : unfinished(engine)) {
+      open.add(engine.executionOf(job));
+    }
+    Map<Long, Writing> writing = Classifier.writing(engine, Classifier.writingJobs(engine));
     for (Map.Entry<Long, Execution> e : engine.executions.entrySet()) {
       Execution execution = e.getValue();
       boolean undecided = execution.from < horizon && (execution.to == NEVER || open.contains(e.getKey()));
