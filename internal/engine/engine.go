@@ -158,15 +158,18 @@ func (e *Engine) Up(ctx context.Context, log *progress.Log) (outputs.Outputs, er
 	return typedOutputs(result.Outputs)
 }
 
-// HasUnready reports whether a resource in the stack's state exists but did not become
-// ready, such as a cluster that failed to start. An update without a refresh counts it as
-// there.
-func (e *Engine) HasUnready(ctx context.Context) (bool, error) {
+// RefreshUnready refreshes the stack's state if a resource in it did not become ready,
+// such as a cluster that failed to start. Without that, an update counts the resource as
+// there, and its protection forbids to destroy the stack.
+func (e *Engine) RefreshUnready(ctx context.Context) error {
 	resources, err := changes.Resources(ctx, e.stack)
 	if err != nil {
-		return false, fmt.Errorf("look for unready resources: %w", err)
+		return fmt.Errorf("look for unready resources: %w", err)
 	}
-	return anyUnready(resources), nil
+	if !anyUnready(resources) {
+		return nil
+	}
+	return e.Refresh(ctx)
 }
 
 func anyUnready(resources []apitype.ResourceV3) bool {

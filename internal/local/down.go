@@ -41,15 +41,8 @@ func (p Platform) destroy(ctx context.Context, running localcloud.Running, log *
 	if err := e.Unlock(ctx, log); err != nil {
 		return err
 	}
-	// A cluster that failed to start is still protected in the state, but gone.
-	unready, err := e.HasUnready(ctx)
-	if err != nil {
+	if err := e.RefreshUnready(ctx); err != nil {
 		return err
-	}
-	if unready {
-		if err := e.Refresh(ctx); err != nil {
-			return err
-		}
 	}
 	return e.Destroy(ctx, log, func() error { return os.WriteFile(destroyMarkerPath(p.State), nil, 0o600) })
 }

@@ -37,14 +37,12 @@ func (s *session) update(ctx context.Context, o UpOptions, ephemeral bool, r *Re
 	if err := s.engine.Configure(ctx, o.Config); err != nil {
 		return err
 	}
-	unready, err := s.engine.HasUnready(ctx)
-	if err != nil {
-		return err
+	refresh := s.engine.RefreshUnready
+	if s.running.Fresh { // the stack's resources may have ended with an earlier cloud
+		refresh = s.engine.Refresh
 	}
-	if unready || s.running.Fresh { // the stack's resources may have ended with an earlier cloud
-		if err := s.engine.Refresh(ctx); err != nil {
-			return err
-		}
+	if err := refresh(ctx); err != nil {
+		return err
 	}
 	start := time.Now()
 	if err := s.engine.Guard(ctx, s.aws, ephemeral, o.Accepted); err != nil {
@@ -52,6 +50,7 @@ func (s *session) update(ctx context.Context, o UpOptions, ephemeral bool, r *Re
 	}
 	r.addSeconds("guard", start)
 	start = time.Now()
+	var err error
 	if s.outputs, err = s.engine.Up(ctx, s.log); err != nil {
 		return err
 	}
