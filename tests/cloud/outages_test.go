@@ -49,9 +49,9 @@ func outages() []outage {
 }
 
 // allowedGap bounds the time between two samples of a node's counter: two
-// intervals, and the restart of a killed collector on a busy machine. It is shorter
-// than the longest outage, so the loss of its samples is detected.
-const allowedGap = 2*platform.CollectionInterval + 16*time.Second
+// intervals, and the restart of a killed collector. It is shorter than the long
+// outages, so the loss of their samples is detected.
+const allowedGap = 2*platform.CollectionInterval + 8*time.Second
 
 // arrival bounds how long a line takes to reach VictoriaLogs if nothing fails: two
 // batches, and the wait for the rest of a stack trace; with a margin.

@@ -19,14 +19,17 @@ func TestMeasureRunsRealDrivers(t *testing.T) {
 	require.NoError(t, err)
 	t.Logf("%+v", r)
 	require.Greater(t, r.CPUWithout, 1.0, "Spark has started")
+	require.NotZero(t, r.StartCPU)
+	require.NotZero(t, r.MainDelay)
+	require.NotZero(t, r.PluginStartCPU)
 	require.InDelta(t, 0, r.ExporterShare+r.ListenerShare, 0.5)
 }
 
 func TestMeasureSamplingRunsRealQueries(t *testing.T) {
-	ratio, err := MeasureSampling(t.Context(), 1)
+	ratio, err := MeasureSampling(t.Context(), 3) // one pair was off by 0.55 beside other work
 	require.NoError(t, err)
 	t.Log(ratio)
-	require.InDelta(t, 1, ratio, 0.9, "one pair on a busy machine")
+	require.InDelta(t, 1, ratio, 0.5)
 }
 
 func TestMeasureRefuses(t *testing.T) {
