@@ -14,6 +14,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
@@ -53,7 +54,8 @@ func newLabOf(t *testing.T, nodes func(*emrapi.Store) emrapi.Nodes) *lab {
 	served := httptest.NewServer(server)
 	t.Cleanup(func() { served.Close(); server.Close() })
 	api := awsemr.New(awsemr.Options{
-		Region: "us-east-1", BaseEndpoint: &served.URL, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), RetryMaxAttempts: 1,
+		Region: "us-east-1", BaseEndpoint: &served.URL, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+		RetryMaxAttempts: 1, HTTPClient: testenv.AWSClient(),
 	})
 	account := record.NewAccount("us-east-1", "123456789012")
 	account.Configure("us-east-1", map[string]string{"default": "tag"})

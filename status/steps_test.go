@@ -21,6 +21,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/internal/storetest"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -57,7 +58,7 @@ func clientOf(t *testing.T, api http.Handler) *emr.Client {
 	server := httptest.NewServer(api)
 	t.Cleanup(server.Close)
 	return emr.New(emr.Options{
-		Region: "us-east-1", BaseEndpoint: aws.String(server.URL), RetryMaxAttempts: 1,
+		Region: "us-east-1", BaseEndpoint: aws.String(server.URL), RetryMaxAttempts: 1, HTTPClient: testenv.AWSClient(),
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	})
 }

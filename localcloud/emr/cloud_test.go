@@ -26,6 +26,7 @@ import (
 	"github.com/stretchr/testify/require"
 	clocktest "k8s.io/utils/clock/testing"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
@@ -117,7 +118,7 @@ func newCloud(t *testing.T) *cloud {
 	go func() { _ = http.Serve(l, server) }()
 	c.api = awsemr.New(awsemr.Options{
 		Region: "us-east-1", BaseEndpoint: aws.String("http://" + l.Addr().String()),
-		Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), RetryMaxAttempts: 1,
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), RetryMaxAttempts: 1, HTTPClient: testenv.AWSClient(),
 	})
 	c.API = c.api
 	t.Cleanup(func() {

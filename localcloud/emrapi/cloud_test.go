@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 )
 
@@ -129,7 +130,7 @@ func newClient(url string) *emr.Client {
 	return emr.New(emr.Options{
 		Region: "eu-west-1", BaseEndpoint: aws.String(url),
 		Credentials:      credentials.NewStaticCredentialsProvider("local", "local", ""),
-		RetryMaxAttempts: 1,
+		RetryMaxAttempts: 1, HTTPClient: testenv.AWSClient(),
 	})
 }
 

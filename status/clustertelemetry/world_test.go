@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/storetest"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -100,7 +101,7 @@ func (w *world) recorder(t *testing.T) (*clustertelemetry.Recorder, status.Sourc
 		},
 	}
 	client := emr.New(emr.Options{
-		Region: "us-east-1", BaseEndpoint: aws.String(w.emr.URL), RetryMaxAttempts: 1,
+		Region: "us-east-1", BaseEndpoint: aws.String(w.emr.URL), RetryMaxAttempts: 1, HTTPClient: testenv.AWSClient(),
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	})
 	source := status.Source{Client: http.DefaultClient, Config: config, Clusters: status.NewClusterReader(client, config)}

@@ -27,6 +27,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/emr-observatory/emr-observatory/internal/storetest"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -167,7 +168,7 @@ func (w *world) recorder(t *testing.T) *steptelemetry.Recorder {
 func (w *world) source(t *testing.T) status.Source {
 	t.Helper()
 	client := emr.New(emr.Options{
-		Region: "us-east-1", BaseEndpoint: aws.String(w.emr.URL), RetryMaxAttempts: 1,
+		Region: "us-east-1", BaseEndpoint: aws.String(w.emr.URL), RetryMaxAttempts: 1, HTTPClient: testenv.AWSClient(),
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	})
 	return status.Source{
