@@ -136,9 +136,15 @@ func (h *historyServer) awaitPort(ctx context.Context, port <-chan string) error
 // server's page (FsHistoryProvider.checkForLogs, HistoryPage).
 var updatedAt = regexp.MustCompile(`id="last-updated">([0-9]+)<`)
 
+// quietPages is the number of consecutive pages that must not report logs being
+// processed. FsHistoryProvider counts a log once its thread begins to read it, not when
+// the scan finds it: between two logs the count is 0 for a moment.
+const quietPages = 3
+
 // awaitListed waits until the server lists every application whose log existed at a time:
-// its last scan began later, and its page no longer says that logs are being processed.
+// its last scan began later, and its pages no longer say that logs are being processed.
 func (h *historyServer) awaitListed(ctx context.Context, at time.Time) error {
+	quiet := 0
 	return poll.Until(ctx, poll.Options{Interval: 100 * time.Millisecond, Timeout: startTime}, func(ctx context.Context) error {
 		select {
 		case <-h.exited:
@@ -147,15 +153,27 @@ func (h *historyServer) awaitListed(ctx context.Context, at time.Time) error {
 		}
 		page, err := get(ctx, h.url.String()+"/")
 		if err != nil {
+			quiet = 0
 			return err
 		}
-		if found := updatedAt.FindStringSubmatch(page); found != nil && !strings.Contains(page, "currently being processed") {
-			if updated, err := strconv.ParseInt(found[1], 10, 64); err == nil && updated >= at.UnixMilli() {
-				return nil
-			}
+		if quiet++; !listedAll(page, at) {
+			quiet = 0
 		}
-		return errors.New("it has not listed all applications yet")
+		if quiet < quietPages {
+			return errors.New("it has not listed all applications yet")
+		}
+		return nil
 	})
+}
+
+// listedAll reports whether a page says that a scan after a time has no log left to read.
+func listedAll(page string, at time.Time) bool {
+	found := updatedAt.FindStringSubmatch(page)
+	if found == nil || strings.Contains(page, "currently being processed") {
+		return false
+	}
+	updated, err := strconv.ParseInt(found[1], 10, 64)
+	return err == nil && updated >= at.UnixMilli()
 }
 
 // get returns the text of a page.
