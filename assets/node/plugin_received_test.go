@@ -118,11 +118,26 @@ func (r *received) reset() {
 	r.spans, r.metrics, r.series, r.traced = nil, map[string]float64{}, map[string]map[string]int{}, 0
 }
 
-// final reports whether the driver's last metrics have arrived.
-func (r *received) final() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.metrics["driver spark.application.ended"] == 1
+// final reports whether the last metrics of the driver have arrived. The caller has
+// locked r.
+func (r *received) final() bool { return r.metrics["driver spark.application.ended"] == 1 }
+
+// finalOfExecutors reports whether the last metrics of all JVMs have arrived. The caller
+// has locked r.
+func (r *received) finalOfExecutors() bool {
+	return r.final() && r.sum("spark.task.s3.time") > s3Seconds-1e-6 && seriesOf(r, "0") > 0 && seriesOf(r, "1") > 0
+}
+
+// finalOfTwo reports whether the last metrics of the driver and the spans of both its
+// applications have arrived. The caller has locked r.
+func (r *received) finalOfTwo() bool {
+	applications := 0
+	for _, span := range r.spans {
+		if span.labels()["spark.kind"] == "application" {
+			applications++
+		}
+	}
+	return r.final() && applications >= 2
 }
 
 func (r *received) add(message otlp) {

@@ -1,6 +1,7 @@
 package node_test
 
 import (
+	"bytes"
 	"encoding/hex"
 	"maps"
 	"math"
@@ -10,14 +11,25 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
+// submission is how the test's job is submitted.
+type submission struct {
+	master   string
+	folder   string   // name of the working folder
+	env      []string // beside the test's own
+	args     []string
+	conf     []string
+	complete func(*received) bool // whether the last telemetry of all JVMs has arrived
+}
+
 // submitJob runs the test's job and returns what it sent.
-func submitJob(t *testing.T, master, folder string, env []string, args []string, conf ...string) *received {
+func submitJob(t *testing.T, s submission) *received {
 	t.Helper()
 	home := sparkHome(t)
 	installLauncher(t)
@@ -25,20 +37,20 @@ func submitJob(t *testing.T, master, folder string, env []string, args []string,
 	classes, job := t.TempDir(), filepath.Join(t.TempDir(), "job.jar")
 	require.NoError(t, javac(classes, filepath.Join(home, "jars", "*"), "spark-plugin/src/test/java/job/*.java"))
 	jar(t, job, classes)
-	home = ownHome(t, home)
 	r := receiveTelemetry(t)
 	for attempt := 1; ; attempt++ {
-		r.output = submitOnce(t, home, job, filepath.Join(t.TempDir(), folder), master, env, args, conf)
+		r.output = submitOnce(t, ownHome(t, home), job, filepath.Join(t.TempDir(), s.folder), s)
 		unsent := strings.Count(r.output, "observatory: telemetry not sent")
 		require.Equal(t, unsent, strings.Count(r.output, "observatory:"), "what the plugin could not do: %s", r.output)
-		if unsent == 0 && r.final() {
+		r.mu.Lock()
+		if unsent == 0 && s.complete(r) {
 			break
 		}
-		require.Less(t, attempt, exitAttempts, "the driver's final metrics are late or missing")
-		t.Logf("attempt %d: the driver's final metrics were late or missing", attempt)
+		r.mu.Unlock()
+		require.Less(t, attempt, exitAttempts, "the last telemetry is late or missing")
+		t.Logf("attempt %d: the last telemetry was late or missing", attempt)
 		r.reset()
 	}
-	r.mu.Lock()
 	t.Cleanup(r.mu.Unlock)
 	return r
 }
@@ -48,25 +60,55 @@ func submitJob(t *testing.T, master, folder string, env []string, args []string,
 const exitAttempts = 3
 
 // submitOnce submits the job and returns what it prints.
-func submitOnce(t *testing.T, home, job, work, master string, env, args, conf []string) string {
+func submitOnce(t *testing.T, home, job, work string, s submission) string {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Join(work, "conf"), 0o755))
-	line := []string{"--master", master, "--driver-memory", "512m", "--class", "job.Job"}
-	for _, setting := range append(conf, "spark.ui.enabled=false", "spark.executor.memory=512m", "spark.task.maxFailures=2",
+	line := []string{"--master", s.master, "--driver-memory", "512m", "--class", "job.Job"}
+	for _, setting := range append(s.conf, "spark.ui.enabled=false", "spark.executor.memory=512m", "spark.task.maxFailures=2",
 		"spark.driver.defaultJavaOptions=-javaagent:"+platform.NodeLauncherJar,
 		"spark.executor.defaultJavaOptions=-javaagent:"+platform.NodeLauncherJar, "spark.sql.shuffle.partitions=4") {
 		line = append(line, "--conf", setting)
 	}
-	cmd := exec.Command(filepath.Join(home, "bin", "spark-submit"), append(append(line, job, work), args...)...)
+	cmd := exec.Command(filepath.Join(home, "bin", "spark-submit"), append(append(line, job, work), s.args...)...)
 	cmd.Dir = work
 	cmd.Env = append(append(os.Environ(), "SPARK_HOME="+home, "SPARK_CONF_DIR="+filepath.Join(work, "conf"), "SPARK_LOCAL_IP=127.0.0.1",
-		"SPARK_LOCAL_HOSTNAME=localhost", shortLived), env...)
+		"SPARK_LOCAL_HOSTNAME=localhost", shortLived), s.env...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, string(out))
-	return string(out)
+	return string(out) + outputOfExecutors(t, home)
+}
+
+// outputOfExecutors returns what the executors of a local cluster have printed by their
+// end. home is the test's own.
+func outputOfExecutors(t *testing.T, home string) (out string) {
+	t.Helper()
+	awaitExecutors(t)
+	files, err := filepath.Glob(filepath.Join(home, "work", "app-*", "*", "std*"))
+	require.NoError(t, err)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		require.NoError(t, err)
+		out += string(content)
+	}
+	return out
+}
+
+// awaitExecutors waits until the executors of a local cluster have ended, and have thus
+// sent and printed everything: spark-submit does not wait for them.
+func awaitExecutors(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		return err == nil && !slices.ContainsFunc(lines, func(file string) bool {
+			line, _ := os.ReadFile(file) // of a process that has ended it is absent
+			return bytes.Contains(line, []byte("CoarseGrainedExecutorBackend"))
+		})
+	}, time.Minute, 50*time.Millisecond, "executors are still running")
 }
 
 const traced = platform.SparkSamplingRatio + "=1"
+
+const s3Seconds = 0.3 // 60 tasks of 5 ms
 
 // The parents that the job gives two of its jobs.
 const threadParent, sessionParent = "bbbbbbbbbbbbbbbb", "dddddddddddddddd"
@@ -77,7 +119,8 @@ func TestPluginInLocalSpark(t *testing.T) {
 		return
 	}
 	parent := "00-" + strings.Repeat("e", 32) + "-" + strings.Repeat("f", 16) + "-01"
-	r := submitJob(t, "local[2,2]", "", []string{"TRACEPARENT=" + parent}, nil, traced, platform.SparkAirflowDAG+"=nightly")
+	r := submitJob(t, submission{master: "local[2,2]", env: []string{"TRACEPARENT=" + parent},
+		conf: []string{traced, platform.SparkAirflowDAG + "=nightly"}, complete: (*received).final})
 	require.Contains(t, r.output, "the last job failed: true")
 	r.requirePhases(t)
 	r.requireTree(t, threadParent, sessionParent, strings.Repeat("f", 16))
@@ -86,7 +129,7 @@ func TestPluginInLocalSpark(t *testing.T) {
 	require.Equal(t, strings.Repeat("f", 16), application.ParentSpanID)
 	require.Equal(t, "0", application.labels()["observatory.spans.dropped"])
 	requireJobSpans(t, r)
-	require.InDelta(t, 0.1, r.sum("spark.task.s3.time"), 1e-6, "20 tasks of 5 ms")
+	require.InDelta(t, s3Seconds, r.sum("spark.task.s3.time"), 1e-6)
 	require.LessOrEqual(t, seriesOf(r, "driver"), 320, "of driver and executor")
 	info := slices.Collect(maps.Keys(r.metrics))
 	require.True(t, slices.ContainsFunc(info, func(key string) bool {
@@ -136,7 +179,8 @@ func TestPluginInSparkWithExecutors(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
-	r := submitJob(t, "local-cluster[2,1,512]", "s-ABC123", nil, nil, traced)
+	r := submitJob(t, submission{master: "local-cluster[2,1,512]", folder: "s-ABC123", conf: []string{traced},
+		complete: (*received).finalOfExecutors})
 	require.Contains(t, r.output, "the last job failed: true")
 	r.requirePhases(t)
 	step := platform.StepSpanID("s-ABC123")
@@ -147,7 +191,7 @@ func TestPluginInSparkWithExecutors(t *testing.T) {
 	require.Equal(t, hex.EncodeToString(step[:]), application.ParentSpanID)
 	requireJobSpans(t, r)
 	require.Equal(t, platform.ServiceSparkExecutor, r.named(t, "task 0").resource[string(platform.ServiceName)])
-	require.InDelta(t, 0.1, r.sum("spark.task.s3.time"), 1e-6)
+	require.InDelta(t, s3Seconds, r.sum("spark.task.s3.time"), 1e-6)
 	require.Positive(t, r.metrics["driver spark.first_executor_wait"])
 	require.InDelta(t, 2, r.sum("spark.executor.count"), 0)
 	for _, executor := range []string{"0", "1"} {
@@ -164,7 +208,7 @@ func TestPluginWithoutTracingAndStop(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
-	r := submitJob(t, "local[2,2]", "", nil, []string{"no stop"})
+	r := submitJob(t, submission{master: "local[2,2]", args: []string{"no stop"}, complete: (*received).final})
 	require.Empty(t, r.spans)
 	require.Contains(t, r.output, "the last job failed: true")
 	r.requirePhases(t)
@@ -178,7 +222,8 @@ func TestPluginCountsLostEventsAndSeparatesContexts(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}
-	r := submitJob(t, "local[2]", "", nil, []string{"twice"}, traced, "spark.scheduler.listenerbus.eventqueue.observatory.capacity=1")
+	r := submitJob(t, submission{master: "local[2]", args: []string{"twice"}, complete: (*received).finalOfTwo,
+		conf: []string{traced, "spark.scheduler.listenerbus.eventqueue.observatory.capacity=1"}})
 	require.Contains(t, r.output, "counted 1000\n")
 	require.Contains(t, r.output, "counted 500\n")
 	require.Positive(t, r.metrics["driver spark.listener.dropped"])

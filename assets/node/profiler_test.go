@@ -39,7 +39,7 @@ static void burnInHere() { for (int i = 0; i < 1000000; i++) x += Math.sqrt(x + 
 public static void main(String[] a) throws Exception {
   while (System.in.available() == 0) burnInHere();
   java.lang.management.ThreadMXBean cpu = java.lang.management.ManagementFactory.getThreadMXBean();
-  for (long begun = cpu.getCurrentThreadCpuTime(); cpu.getCurrentThreadCpuTime() - begun < 500_000_000L;) burnInHere();
+  for (long begun = cpu.getCurrentThreadCpuTime(); cpu.getCurrentThreadCpuTime() - begun < 200_000_000L;) burnInHere();
 }`
 )
 
@@ -165,27 +165,33 @@ func TestProfilesReachControlNode(t *testing.T) {
 		"-Dpassword=canary-of-a-job")
 	first := nextProfile(t, profiles)
 	out, _ := java.end(t)
-	last := nextProfile(t, profiles)
+	got := []sentProfile{first, nextProfile(t, profiles)}
+	for len(profiles) > 0 { // a third interval has begun
+		got = append(got, <-profiles)
+	}
 	require.Empty(t, out, "the profiler prints nothing")
 	left, err := os.ReadDir(recordings)
 	require.NoError(t, err)
 	require.Empty(t, left)
-	require.Empty(t, profiles)
-	for _, p := range []sentProfile{first, last} {
+	for i, p := range got {
 		require.True(t, strings.HasPrefix(p.name, "spark-executor{"), p.name)
 		for _, label := range []string{"spark_app_id=application_1_0001", "spark_executor_id=3", "host_name=" + nodeHost, "node_role=core",
 			"cluster=j-ABC123"} {
 			require.Contains(t, p.name, label)
 		}
 		require.True(t, strings.HasPrefix(p.jfr, "FLR\x00"), "a recording of the JDK Flight Recorder")
-		require.Contains(t, p.jfr, "burnInHere", "no samples from %s to %s in %d bytes", p.from, p.until, len(p.jfr))
+		if i < 2 { // main may have returned before a third one
+			require.Contains(t, p.jfr, "burnInHere", "no samples from %s to %s in %d bytes", p.from, p.until, len(p.jfr))
+		}
 		require.NotContains(t, p.jfr, "canary-of-a-job", "the recording contains the command line")
 		require.False(t, p.from.Before(begin))
 		require.False(t, p.until.Before(p.from))
+		if i > 0 {
+			require.False(t, p.from.Before(got[i-1].until), "the recordings overlap")
+			require.Less(t, p.from.Sub(got[i-1].until), 2*time.Second, "a gap between the recordings")
+		}
 	}
 	require.InDelta(t, platform.CollectionInterval.Seconds(), first.until.Sub(first.from).Seconds(), 5)
-	require.False(t, last.from.Before(first.until), "the recordings overlap")
-	require.Less(t, last.from.Sub(first.until), 2*time.Second, "a gap between the recordings")
 }
 
 func TestProfilesSurviveServerFailures(t *testing.T) {
@@ -229,7 +235,9 @@ func TestProfilesSurviveServerFailures(t *testing.T) {
 		java.end(t)
 		require.Equal(t, "recording 1", first.jfr)
 		require.Equal(t, "recording 3", nextProfile(t, profiles).jfr)
-		require.Empty(t, profiles)
+		for i := 4; len(profiles) > 0; i++ { // further intervals have begun
+			require.Equal(t, fmt.Sprint("recording ", i), (<-profiles).jfr)
+		}
 	})
 }
 

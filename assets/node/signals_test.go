@@ -49,8 +49,9 @@ public static void main(String[] a) throws Exception {
   Thread other = new Thread(() -> log.info("in another thread")); other.start(); other.join();
   observatory.launcher.Signals.leaveTask();
   log.info("after the task");
-  boolean flushed = false; // one call waits for little more than a second
-  for (int i = 0; i < 60 && !flushed; i++) flushed = observatory.launcher.Signals.flush(1000);
+  boolean flushed = false; // one call waits for little more than a second, further ones for less
+  for (long end = System.nanoTime() + 60_000_000_000L; !flushed && System.nanoTime() < end; Thread.sleep(50))
+    flushed = observatory.launcher.Signals.flush(1000);
   System.out.println("flushed " + flushed + ", dropped " + observatory.launcher.Signals.spansDropped());
   observatory.launcher.Signals.identify("application_1_0002");
   log.info("of the next application");

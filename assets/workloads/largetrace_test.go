@@ -167,7 +167,7 @@ func sendLargeTrace(t *testing.T) (sent sentTrace, attempts int) {
 	require.NoError(t, err, string(out))
 	const mostAttempts = 3 // the launcher has two seconds at the end, which an overloaded machine exceeds
 	for attempts = 1; ; attempts++ {
-		out, errs := runLargeTrace(t, classes, spark)
+		out, errs := runLargeTrace(t, classes, spark, attempts)
 		if strings.Contains(errs, "telemetry not sent") && attempts < mostAttempts {
 			t.Logf("attempt %d: %s", attempts, errs)
 			continue
@@ -181,10 +181,11 @@ func sendLargeTrace(t *testing.T) (sent sentTrace, attempts int) {
 }
 
 // runLargeTrace runs the sender and returns what it prints.
-func runLargeTrace(t *testing.T, classes, spark string) (stdout, stderr string) {
+func runLargeTrace(t *testing.T, classes, spark string, attempt int) (stdout, stderr string) {
 	t.Helper()
 	cmd := exec.Command("java", "-Xmx512m", "-javaagent:"+platform.NodeLauncherJar, "-cp", classes+":"+spark,
-		"org.apache.spark.deploy.SparkSubmit", "--master", "local[1]", "--class", "observatory.spark.LargeTrace", "spark-internal")
+		"org.apache.spark.deploy.SparkSubmit", "--master", "local[1]", "--class", "observatory.spark.LargeTrace",
+		"spark-internal", strconv.Itoa(attempt))
 	cmd.Env = append(os.Environ(), "SPARK_LOCAL_IP=127.0.0.1", "SPARK_LOCAL_HOSTNAME=localhost")
 	var errs strings.Builder
 	cmd.Stderr = &errs

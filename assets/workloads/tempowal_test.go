@@ -128,13 +128,16 @@ func TestTempoKeepsCompletedBlockOfHalfDeletedOne(t *testing.T) {
 	block := filepath.Base(l.block())
 	require.Equal(t, len(l.spans), l.spansAfterRestart(true))
 	l.waitForObject(platform.PrefixTempo, `^tempo/single-tenant/[0-9a-f-]{36}/meta\.json$`)
+	var flags []string // Tempo writes it after the object
+	require.True(t, waitFor(time.Minute, func() bool {
+		flags, _ = filepath.Glob(filepath.Join(l.data(), "wal", "blocks", "*", "*", "flushed"))
+		return len(flags) > 0
+	}), "Tempo has not marked the block as flushed")
 	l.running[platform.WorkloadTempo].kill()
 	require.NoDirExists(t, filepath.Join(l.data(), "wal", block))
 
 	// As it was before the block went to S3, with the last of the pages deleted.
 	require.NoError(t, os.RemoveAll(filepath.Join(l.s3, "tempo")))
-	flags, err := filepath.Glob(filepath.Join(l.data(), "wal", "blocks", "*", "*", "flushed"))
-	require.NoError(t, err)
 	require.Len(t, flags, 1)
 	require.NoError(t, os.Remove(flags[0]))
 	left := filepath.Join(l.data(), "wal", block)

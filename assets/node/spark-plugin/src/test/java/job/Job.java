@@ -39,12 +39,13 @@ public final class Job {
     session.range(0, 10, 1, 2).selectExpr("max(id)").collectAsList();
     session.conf().unset("spark.observatory.traceparent");
 
+    // So many that each executor has ended some before the slow one (TaskSpans.FEWEST).
     context
-        .parallelize(Collections.nCopies(20, 1), 20)
+        .parallelize(Collections.nCopies(60, 1), 60)
         .foreach(
             one -> {
               int part = TaskContext.getPartitionId();
-              Thread.sleep(part == 19 ? 2500 : 20);
+              Thread.sleep(part == 59 ? 2500 : 20);
               if (part == 3 && TaskContext.get().attemptNumber() == 0) {
                 throw new IllegalStateException("refused with password=hunter2");
               }

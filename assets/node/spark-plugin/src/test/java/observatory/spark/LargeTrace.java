@@ -21,7 +21,8 @@ import org.apache.spark.util.JsonProtocol;
 /**
  * The largest trace that an application may have: 100,000 tasks in 5,000 stages, which have the longest
  * texts and fail. The launcher of this JVM sends it. Prints the trace's id, the spans sent, those that
- * the budget dropped, and those that the full queue dropped.
+ * the budget dropped, and those that the full queue dropped. The argument is the number of the attempt: each
+ * has an application, and so a trace, of its own.
  */
 public final class LargeTrace {
   private static final int STAGES = 5_000;
@@ -35,16 +36,17 @@ public final class LargeTrace {
   private final AppListener listener;
   private int sent;
 
-  private LargeTrace() {
+  private LargeTrace(String id) {
     Settings settings = Settings.ofDriver(new SparkConf(false).set(Platform.SAMPLING_RATIO, "1"));
     recorder = new Recorder(settings, new PhaseEngine(), new Tracer(settings, budget, this::send));
     listener = new AppListener(recorder, new Faults());
-    recorder.applicationStart("application_1700000000000_0001", null, "large", begin);
+    recorder.applicationStart(id, null, "large", begin);
   }
 
   public static void main(String[] args) {
-    Signals.identify("application_1700000000000_0001");
-    new LargeTrace().run();
+    String id = "application_1700000000000_000" + args[0];
+    Signals.identify(id);
+    new LargeTrace(id).run();
   }
 
   private boolean send(Span span) {
