@@ -143,7 +143,9 @@ func (n notes) paintConstructor(t *testing.T, a *account, j job) {
 	case j.static():
 		a.paint(context, n.logged(t, logReady, context), platform.PhaseResourceWait)
 	default:
-		a.paint(context, n.logged(t, logAccepted, context), platform.PhaseResourceWait)
+		driver := n.logged(t, logDriver, context)
+		require.LessOrEqual(t, n.logged(t, logAccepted, context), driver, "the driver's block manager starts once YARN has accepted")
+		a.paint(context, driver, platform.PhaseResourceWait)
 	}
 }
 

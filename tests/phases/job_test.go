@@ -50,7 +50,7 @@ var theCluster = sync.OnceValues(func() (*cluster, error) {
 		return nil, err
 	}
 	c := &cluster{dir: os.Getenv(insideVariable), tree: tree, java: filepath.Dir(filepath.Dir(java))}
-	c.received.logs, c.received.shapes = map[string]int{}, map[string]map[string]shape{}
+	c.received.first, c.received.logs, c.received.shapes = map[string]sentSpan{}, map[string]int{}, map[string]map[string]shape{}
 	if c.store, err = startStore(ctx, c.dir); err != nil {
 		return nil, err
 	}

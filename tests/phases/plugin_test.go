@@ -25,7 +25,7 @@ func (r *run) requirePlugin(t *testing.T, want phases.Result) {
 	t.Helper()
 	id := r.application(t)
 	root := r.awaitRoot(t, id)
-	require.InDelta(t, 1, r.finalGauge(t, id, "spark.application.ended"), 0)
+	r.awaitEnd(t, id) // metrics follow spans
 	var segments []phases.Segment
 	for _, s := range r.received.spansOf(id) {
 		if s.values["spark.kind"] == string(platform.SpanPhase) {
@@ -87,6 +87,18 @@ func (r *run) awaitRoot(t *testing.T, id string) (root sentSpan) {
 	})
 	require.NoError(t, err)
 	return root
+}
+
+// awaitEnd waits for the metrics that the application's driver sends at its end.
+func (r *run) awaitEnd(t *testing.T, id string) {
+	t.Helper()
+	err := poll.Until(t.Context(), poll.Options{Interval: 100 * time.Millisecond, Timeout: 10 * time.Second}, func(context.Context) error {
+		if points := r.received.pointsOf(id, "spark.application.ended"); len(points) == 0 || points[len(points)-1].value != 1 {
+			return fmt.Errorf("%s (%s) sent no final metrics", r.name, id)
+		}
+		return nil
+	})
+	require.NoError(t, err)
 }
 
 func (r *run) finalGauge(t *testing.T, id, metric string) float64 {

@@ -110,12 +110,15 @@ func magic() map[string]string {
 
 // jobs are the suite's jobs that need nothing around them.
 func (c *cluster) jobs() []job {
+	pause := fmt.Sprint((platform.CollectionInterval + 5*time.Second).Seconds())
 	return []job{
 		{name: "client-static", mode: "compute", args: []string{"4", "no"}, conf: static()},
 		{name: "cluster-static", mode: "compute", args: []string{"4", "no"}, conf: static(), inCluster: true},
 		{name: "client-dynamic", mode: "compute", args: []string{"4", "yes"}, conf: map[string]string{"spark.executor.cores": "1"}},
 		{name: "rename", mode: "write", args: []string{"s3a://slow-rename/out", "2", "12"}},
-		{name: everySignal, mode: "write", args: []string{"s3a://slow-magic/out", "4", "4"}, conf: fromAirflow(magic())},
+		// It pauses until the executors have exported what they wrote: at their end they may
+		// not have the time.
+		{name: everySignal, mode: "write", args: []string{"s3a://slow-magic/out", "4", "4", "3", pause}, conf: fromAirflow(magic())},
 		{name: "noop", mode: "noop", args: []string{"4"}},
 		{name: "rdd", mode: "rdd", args: []string{"file://" + c.path("rdd"), "4"}, inCluster: true},
 		{name: "driver", mode: "driver", args: []string{"5"}},

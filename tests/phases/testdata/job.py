@@ -94,12 +94,13 @@ def mode_compute(spark, seconds="4", waits="yes"):
     compute(spark.sparkContext, float(seconds), waits=waits == "yes")
 
 
-def mode_write(spark, output, megabytes, partitions, seconds="3"):
-    """Compute, then a shuffle whose result is written."""
+def mode_write(spark, output, megabytes, partitions, seconds="3", pause="0"):
+    """Compute, then a shuffle whose result is written, then a pause."""
     compute(spark.sparkContext, float(seconds), waits=True)
     frame = rows(spark, float(megabytes), int(partitions)).repartition(int(partitions))
     with action(spark.sparkContext, "write"):
         frame.write.mode("overwrite").parquet(output)
+    time.sleep(float(pause))
 
 
 def mode_hold(spark, gate):
