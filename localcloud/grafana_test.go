@@ -38,8 +38,9 @@ func TestGrafanaStandInHasTheProgramsAccess(t *testing.T) {
 	server.Listener = tls.NewListener(server.Listener, grafanaTLS(access))
 	server.Start()
 	t.Cleanup(server.Close)
+	timeout := time.Minute
 	connect := func(address, password string, ca map[string][]byte) error {
-		c := operator.Connector{Timeout: time.Second, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		c := operator.Connector{Timeout: timeout, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
 		}}
 		return c.Connect(t.Context(), "grafana", map[string]any{
@@ -56,5 +57,6 @@ func TestGrafanaStandInHasTheProgramsAccess(t *testing.T) {
 	require.NoError(t, connect("203.0.113.7", "second", secret))
 
 	secret, missing = nil, errors.New("secret observatory/grafana-access not found")
+	timeout = time.Second // it is retried
 	require.Error(t, connect("203.0.113.7", "second", first))
 }

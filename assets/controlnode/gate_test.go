@@ -129,8 +129,7 @@ func TestGateReturnsWhenAPIIsReady(t *testing.T) {
 func TestGateReportsReason(t *testing.T) {
 	server, client, other := newCA(t, "server"), newCA(t, "client"), newCA(t, "other")
 	running := serveAPI(t, server, client)
-	closed := serveAPI(t, server, client)
-	closed.Close()
+	const closed = "https://127.0.0.1:1" // no other test listens on such a port
 	for name, c := range map[string]struct {
 		url             string
 		trusted, client ca
@@ -138,8 +137,8 @@ func TestGateReportsReason(t *testing.T) {
 	}{
 		"server certificate of another CA": {running.URL, other, client, "its certificate is not signed by this stack's CA"},
 		"client certificate of another CA": {running.URL, server, other, "rejects the administrator's certificate"},
-		"nobody listens":                   {closed.URL, server, client, "no connection"},
-		"nobody listens, how to":           {closed.URL, server, client, "It still boots, or no tunnel is open"},
+		"nobody listens":                   {closed, server, client, "no connection"},
+		"nobody listens, how to":           {closed, server, client, "It still boots, or no tunnel is open"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := runGate(t, c.url, c.trusted, c.client, "0")

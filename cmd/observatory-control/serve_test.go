@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/status"
 )
 
@@ -29,9 +30,9 @@ func certificate(t *testing.T) (tls.Certificate, []byte) {
 
 func TestServeStopsWithItsContext(t *testing.T) {
 	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") })
-	blocker, err := net.Listen("tcp", "127.0.0.1:0")
+	address := testenv.Address(t)
+	blocker, err := net.Listen("tcp", address)
 	require.NoError(t, err)
-	address := blocker.Addr().String()
 	own, ca := certificate(t)
 	require.ErrorContains(t, serve(t.Context(), newServer(address, own, handler)), "serve on "+address)
 	require.NoError(t, blocker.Close())

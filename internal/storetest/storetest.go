@@ -26,11 +26,13 @@ import (
 const readyWithin = 60 * time.Second
 
 // Metrics starts VictoriaMetrics with the platform's naming rule, and returns its URL.
-// Samples can be queried as soon as they are ingested.
+// Samples can be queried as soon as they are ingested. The cache of the series that a
+// filter has found would hide new ones for up to 11 s: a size of 1 byte disables it.
 func Metrics(t testing.TB) string {
 	t.Helper()
 	return DefaultMetrics(t, "-opentelemetry.usePrometheusNaming", "-opentelemetry.promoteScopeMetadata=false",
-		"-search.latencyOffset=0s", "-search.minStalenessInterval=1m")
+		"-search.latencyOffset=0s", "-search.minStalenessInterval=1m",
+		"-storage.cacheSizeIndexDBTagFilters=1")
 }
 
 // DefaultMetrics starts VictoriaMetrics with its own defaults, which hide the newest

@@ -54,7 +54,7 @@ func openUICloud(t *testing.T, dir string, attachTime time.Duration) (*cloud, *u
 // TestBoto3OpensPersistentUIs uses the operations on UIs with AWS's Python SDK, and
 // the URL that they return with Python's own client.
 func TestBoto3OpensPersistentUIs(t *testing.T) {
-	c, u := openUICloud(t, t.TempDir(), 5*time.Second)
+	c, u := openUICloud(t, t.TempDir(), 15*time.Second)
 	id := c.putCluster(t)
 	c.boot(t, id)
 	inS3 := c.putCluster(t, func(cluster *types.Cluster) {

@@ -51,12 +51,13 @@ func TestApplyFailsIfNeverReady(t *testing.T) {
 	}{
 		"http": {httpProbe("/none"), 20, "/none answers 404"}, // once Python has started
 		"tcp":  {corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(81)}}, 3, "connection refused"},
-		"exec": {execProbe("bash", "-c", "echo not yet; exit 1"), 3, "ended with 1: not yet"},
+		"exec": {execProbe("bash", "-c", "echo not yet; exit 1"), 8, "ended with 1: not yet"},
 		"grpc": {corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 1}}, 3, "a probe that the local cloud does not support"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
-			err := c.apply("Deployment", deployment("web", serverScript, withWebPort, readiness(p.probe), progressDeadline(p.seconds)))
+			err := c.apply("Deployment", deployment("web", serverScript, withWebPort, readiness(p.probe), progressDeadline(p.seconds),
+				func(_ *appsv1.Deployment, c *corev1.Container) { c.ReadinessProbe.TimeoutSeconds = 10 })) // bash may need more than 1 s
 			require.ErrorContains(t, err, fmt.Sprintf("Deployment web: not ready within %ds: ", p.seconds))
 			require.ErrorContains(t, err, p.want)
 			_, runs := c.Region.Machine("pod-web")

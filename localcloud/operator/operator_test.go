@@ -85,7 +85,7 @@ func (s *server) grafana(url string, auth string, ca []byte) map[string]any {
 
 // connector leads every address to the server, and counts what is dialled.
 func (s *server) connector(dialled *[]string) operator.Connector {
-	return operator.Connector{Timeout: 2 * time.Second, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+	return operator.Connector{Timeout: time.Minute, Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		*dialled = append(*dialled, address)
 		return new(net.Dialer).DialContext(ctx, network, s.Listener.Addr().String())
 	}}

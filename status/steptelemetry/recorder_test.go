@@ -181,7 +181,7 @@ func TestRequestsAreLimited(t *testing.T) {
 	}
 	r, err := steptelemetry.New(t.Context(), w.source(t), w.folder)
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // less than the next request waits
+	ctx, cancel := context.WithTimeout(t.Context(), 3900*time.Millisecond) // the next request is due after 4 s
 	defer cancel()
 	r.Round(ctx, afterLogs())
 	require.Equal(t, 4, w.requests())

@@ -56,7 +56,7 @@ func serveAPI(t *testing.T, cert, key string) netip.AddrPort {
 	require.NoError(t, err)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /readyz", func(http.ResponseWriter, *http.Request) {})
-	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: mux}
+	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: mux}
 	t.Cleanup(func() { _ = server.Close() })
 	go func() { _ = server.Serve(l) }()
 	return netip.MustParseAddrPort(l.Addr().String())

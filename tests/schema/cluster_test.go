@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -182,7 +183,8 @@ func (g generator) scaling(e *schema.Cluster) {
 		return
 	}
 	e.Core.AutoScaling = g.autoScaling(e.Core.Count)
-	for key, task := range e.Tasks {
+	for _, key := range slices.Sorted(maps.Keys(e.Tasks)) { // the same draws for the same seed
+		task := e.Tasks[key]
 		task.AutoScaling = g.autoScaling(task.Count)
 		e.Tasks[key] = task
 	}

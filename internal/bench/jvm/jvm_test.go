@@ -15,9 +15,16 @@ import (
 
 // How much it costs is for an idle machine: see make bench.
 func TestMeasureRunsRealDrivers(t *testing.T) {
-	r, err := Measure(t.Context(), 1, 10*time.Second)
-	require.NoError(t, err)
-	t.Logf("%+v", r)
+	var r Result
+	for range 2 { // a difference of milliseconds may be 0 by chance
+		var err error
+		r, err = Measure(t.Context(), 1, 10*time.Second)
+		require.NoError(t, err)
+		t.Logf("%+v", r)
+		if r.StartCPU != 0 && r.MainDelay != 0 && r.PluginStartCPU != 0 {
+			break
+		}
+	}
 	require.Greater(t, r.CPUWithout, 1.0, "Spark has started")
 	require.NotZero(t, r.StartCPU)
 	require.NotZero(t, r.MainDelay)

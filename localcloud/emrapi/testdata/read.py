@@ -30,7 +30,7 @@ def rejected(code, call, **arguments):
     raise AssertionError(f"{call} was not rejected")
 
 
-fast = {"Delay": 1, "MaxAttempts": 20}
+fast = {"Delay": 1, "MaxAttempts": 150}
 emr.get_waiter("cluster_running").wait(ClusterId=cluster, WaiterConfig=fast)
 described = emr.describe_cluster(ClusterId=cluster)["Cluster"]
 created = described["Status"]["Timeline"]["CreationDateTime"]

@@ -3,7 +3,7 @@ import boto3
 from botocore.exceptions import ClientError
 
 emr = boto3.client("emr")
-fast = {"Delay": 1, "MaxAttempts": 20}
+fast = {"Delay": 1, "MaxAttempts": 150}
 configurations = [
     {"Classification": "spark-defaults", "Properties": {"spark.a": "1"}},
     {"Classification": "spark-env", "Properties": {}, "Configurations": [{"Classification": "export", "Properties": {"A": "b"}}]},

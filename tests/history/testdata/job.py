@@ -123,6 +123,7 @@ def mode_held():
     """An application that runs until the file "go" is there."""
     sc.parallelize(range(100), 4).map(lambda x: (x % 5, x)).groupByKey(2).count()
     spark.range(0, 1000, 1, 2).selectExpr("id % 3 as k").groupBy("k").count().collect()
+    sc._jsc.sc().listenerBus().waitUntilEmpty()  # the UI has heard of all
     with open(folder + "/ui.part", "w") as ui:
         ui.write(sc.uiWebUrl)
     os.rename(folder + "/ui.part", folder + "/ui")
