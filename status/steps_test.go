@@ -245,7 +245,7 @@ func TestStepsThatCannotBeRead(t *testing.T) {
 			}))
 			began := time.Now()
 			read := from.Read(t.Context())
-			require.Less(t, time.Since(began), 10*time.Second)
+			require.Less(t, time.Since(began), time.Minute)
 			require.Len(t, read.Problems, 1)
 			require.Contains(t, read.Problems[0], "read steps of cluster j-1: ")
 			for _, want := range test.want {

@@ -70,7 +70,7 @@ func TestSubmitWithoutPhases(t *testing.T) {
 		says     string // "" = nothing of phases
 		requests int64  // at most
 	}{
-		"no plugin":         {"job.py", func(*submit.Options) {}, "", 5},
+		"no plugin":         {"job.py", func(o *submit.Options) { o.PhasesWait = 4 * time.Second }, "", 5},
 		"not asked":         {"job.py", func(o *submit.Options) { o.PhasesWait = 0 }, "", 0},
 		"not waited for":    {"job.py", func(o *submit.Options) { o.Wait = false }, "", 0},
 		"without Spark":     {"mute.py", func(*submit.Options) {}, "", 1},
@@ -83,7 +83,7 @@ func TestSubmitWithoutPhases(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o, log := w.options(t, c.job), &progress{}
 			o.Status = submit.StatusPage{URL: page.URL, Access: page.Access, Settle: time.Millisecond}
-			o.PhasesWait, o.Progress = 4*time.Second, log
+			o.PhasesWait, o.Progress = testTimeout, log
 			c.change(&o)
 			before := page.Requests.Load()
 			result, err := submit.Submit(t.Context(), o)

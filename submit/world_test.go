@@ -36,7 +36,7 @@ import (
 
 const (
 	bucket      = "data"
-	testTimeout = 30 * time.Second
+	testTimeout = 5 * time.Minute
 )
 
 // world is EMR's API and a real S3 gateway. The name of an

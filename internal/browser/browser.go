@@ -25,8 +25,8 @@ import (
 
 const (
 	startTimeout = time.Minute     // Chromium's start on a busy machine
-	pageTimeout  = 2 * time.Minute // one page with all its checks
-	drawTimeout  = time.Minute
+	pageTimeout  = 5 * time.Minute // one page with all its checks
+	drawTimeout  = 3 * time.Minute
 	height       = 800 // of the window: less than a page's, so that the focus has to scroll
 )
 

@@ -1,8 +1,10 @@
 package engine
 
 import (
-	"bytes"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,15 +38,20 @@ func TestOrphansOfABackEndAreAwaitedOrKilled(t *testing.T) {
 	}, time.Minute, 10*time.Millisecond)
 
 	waited := make(chan error, 1)
-	var printed bytes.Buffer
-	go func() { waited <- awaitOrphans(t.Context(), ours, progress.New(&printed)) }()
+	printed, err := os.Create(filepath.Join(t.TempDir(), "printed"))
+	require.NoError(t, err)
+	defer printed.Close()
+	go func() { waited <- awaitOrphans(t.Context(), ours, progress.New(printed)) }()
+	require.Eventually(t, func() bool {
+		text, err := os.ReadFile(printed.Name())
+		return err == nil && strings.Contains(string(text), "waiting for the engine of an interrupted command")
+	}, time.Minute, 10*time.Millisecond)
 	select {
 	case err := <-waited:
 		require.Failf(t, "it did not wait", "%v", err)
-	case <-time.After(1500 * time.Millisecond): // it prints after a second
+	default:
 	}
 	require.NoError(t, KillOrphans(state))
 	_ = left.Wait()
 	require.NoError(t, <-waited)
-	require.Contains(t, printed.String(), "waiting for the engine of an interrupted command")
 }

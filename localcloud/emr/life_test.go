@@ -106,7 +106,7 @@ func (c *cloud) testFailedStep(t *testing.T, id string) {
 
 // testLateLog runs a step that ends before its log is in S3, as on EMR.
 func (c *cloud) testLateLog(t *testing.T, id string) {
-	c.LogDelay = 3 * time.Second
+	c.LogDelay = 15 * time.Second
 	defer func() { c.LogDelay = 0 }()
 	step := c.addStep(t, id, "bash", "-c", "echo printed")
 	c.awaitStep(t, id, step, types.StepStateCompleted)

@@ -49,7 +49,7 @@ func TestApplyFailsIfNeverReady(t *testing.T) {
 		seconds int32
 		want    string
 	}{
-		"http": {httpProbe("/none"), 20, "/none answers 404"}, // once Python has started
+		"http": {httpProbe("/none"), 30, "/none answers 404"}, // once Python has started
 		"tcp":  {corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt32(81)}}, 3, "connection refused"},
 		"exec": {execProbe("bash", "-c", "echo not yet; exit 1"), 8, "ended with 1: not yet"},
 		"grpc": {corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 1}}, 3, "a probe that the local cloud does not support"},

@@ -1,7 +1,6 @@
 package steptelemetry_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -181,10 +180,10 @@ func TestRequestsAreLimited(t *testing.T) {
 	}
 	r, err := steptelemetry.New(t.Context(), w.source(t), w.folder)
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), 3900*time.Millisecond) // the next request is due after 4 s
-	defer cancel()
-	r.Round(ctx, afterLogs())
-	require.Equal(t, 4, w.requests())
+	began := time.Now()
+	r.Round(t.Context(), afterLogs())
+	require.Equal(t, 6, w.requests())
+	require.Greater(t, time.Since(began), 7900*time.Millisecond, "four at once, then one each 4 s")
 }
 
 // A step whose cluster has stopped reporting is recorded all the same.

@@ -122,7 +122,7 @@ func testGrant(t *testing.T, c *cluster) {
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
 	// The authorizer reads bindings from its own cache.
-	require.EventuallyWithT(t, func(ct *assert.CollectT) { assert.True(ct, account.can(t, request)) }, 10*time.Second, 20*time.Millisecond)
+	require.EventuallyWithT(t, func(ct *assert.CollectT) { assert.True(ct, account.can(t, request)) }, time.Minute, 20*time.Millisecond)
 	require.Len(t, account.rules(t, platform.Name), len(before)+1)
 	request.Namespace = metav1.NamespaceSystem
 	require.False(t, account.can(t, request), "the right applies to its namespace only")
