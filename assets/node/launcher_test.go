@@ -136,24 +136,30 @@ func TestLauncherOnRealJVMs(t *testing.T) {
 	})
 	t.Run("three copies of the launcher in an executor start one profiler", func(t *testing.T) {
 		copies := []string{"-javaagent:" + platform.NodeLauncherJar, "-javaagent:" + platform.NodeLauncherJar}
-		out, errs := runJVM(t, classes, nil, executorMain, copies, executor...)
+		profile, out, errs := profileAtExit(t, profiles, func() (stdout, stderr string) {
+			return runJVM(t, classes, nil, executorMain, copies, executor...)
+		})
 		require.Empty(t, errs)
 		require.Equal(t, fmt.Sprintf("start,event=itimer,interval=10ms,lock=10ms,alloc=%dm,loglevel=none,jfr,"+
 			"jfropts=0x1f\nmain ran\nstop,loglevel=none\n", platform.AllocationSampleMiB), out)
-		require.Equal(t, "spark-executor{"+identity+"}", nextProfile(t, profiles).name)
+		require.Equal(t, "spark-executor{"+identity+"}", profile.name)
 		require.Empty(t, profiles)
 	})
 	t.Run("a driver in cluster mode takes the application's id from its container's", func(t *testing.T) {
-		runJVM(t, classes, []string{"CONTAINER_ID=container_e17_1700000000000_0042_01_000001"},
-			"org.apache.spark.deploy.yarn.ApplicationMaster", nil)
-		require.Equal(t, "spark-driver{"+host+",spark_app_id="+application+",spark_executor_id=driver}", nextProfile(t, profiles).name)
+		profile, _, _ := profileAtExit(t, profiles, func() (stdout, stderr string) {
+			return runJVM(t, classes, []string{"CONTAINER_ID=container_e17_1700000000000_0042_01_000001"},
+				"org.apache.spark.deploy.yarn.ApplicationMaster", nil)
+		})
+		require.Equal(t, "spark-driver{"+host+",spark_app_id="+application+",spark_executor_id=driver}", profile.name)
 	})
 	t.Run("the user's settings take precedence, and the labels are added", func(t *testing.T) {
-		out, _ := runJVM(t, classes, []string{"PYROSCOPE_PROFILER_EVENT=wall"}, executorMain,
-			[]string{"-Dpyroscope.labels=team=a,cluster=wrong", "-Dpyroscope.application.name=mine", "-Dpyroscope.profiler.alloc=",
-				"-Dpyroscope.profiler.lock=1ms"}, executor...)
+		profile, out, _ := profileAtExit(t, profiles, func() (stdout, stderr string) {
+			return runJVM(t, classes, []string{"PYROSCOPE_PROFILER_EVENT=wall"}, executorMain,
+				[]string{"-Dpyroscope.labels=team=a,cluster=wrong", "-Dpyroscope.application.name=mine", "-Dpyroscope.profiler.alloc=",
+					"-Dpyroscope.profiler.lock=1ms"}, executor...)
+		})
 		require.Contains(t, out, "start,event=wall,interval=10ms,lock=1ms,loglevel=none,jfr,")
-		require.Equal(t, "mine{team=a,"+identity+"}", nextProfile(t, profiles).name)
+		require.Equal(t, "mine{team=a,"+identity+"}", profile.name)
 		out, errs := runJVM(t, classes, []string{fmt.Sprintf("PYROSCOPE_SERVER_ADDRESS=http://127.0.0.1:%d", platform.OTLPHTTP)}, executorMain,
 			nil, executor...)
 		require.Contains(t, out, "stop,loglevel=none\n", "sent elsewhere")
@@ -232,9 +238,11 @@ public static void id() { env.conf.m.put("spark.app.id", "application_1_0001"); 
   launcher.join(30000);
 }`,
 	})
-	out, errs := runJVM(t, classes, nil, driverMain, nil, "--class", "Job")
+	profile, out, errs := profileAtExit(t, profiles, func() (stdout, stderr string) {
+		return runJVM(t, classes, nil, driverMain, nil, "--class", "Job")
+	})
 	require.Empty(t, errs)
 	require.True(t, strings.HasPrefix(out, "waiting\n"), out)
 	require.Equal(t, "spark-driver{cluster=j-ABC123,node_role=core,host_name="+nodeHost+",spark_app_id=application_1_0001,"+
-		"spark_executor_id=driver}", nextProfile(t, profiles).name)
+		"spark_executor_id=driver}", profile.name)
 }

@@ -84,6 +84,23 @@ func nextProfile(t *testing.T, sent chan sentProfile) sentProfile {
 	}
 }
 
+// profileAtExit runs a JVM that sends a profile at its end, and returns that with what
+// the JVM printed.
+func profileAtExit(t *testing.T, sent chan sentProfile, run func() (stdout, stderr string)) (p sentProfile, stdout, stderr string) {
+	t.Helper()
+	for range exitAttempts {
+		stdout, stderr = run()
+		select {
+		case p = <-sent:
+			return p, stdout, stderr
+		case <-time.After(10 * time.Second):
+			t.Logf("no profile at the end of a JVM: %s", stderr)
+		}
+	}
+	require.FailNow(t, "no profile arrived")
+	return p, stdout, stderr
+}
+
 // readProfile decodes an upload as Pyroscope does.
 func readProfile(r *http.Request) (sentProfile, error) {
 	q := r.URL.Query()
@@ -163,9 +180,9 @@ func TestProfilesReachControlNode(t *testing.T) {
 	recordings := t.TempDir()
 	java := startJVM(t, compileJava(t, map[string]string{executorMain: burningMain}), "", "-Djava.io.tmpdir="+recordings,
 		"-Dpassword=canary-of-a-job")
-	first := nextProfile(t, profiles)
+	got := []sentProfile{nextProfile(t, profiles), nextProfile(t, profiles)}
+	first := got[0]
 	out, _ := java.end(t)
-	got := []sentProfile{first, nextProfile(t, profiles)}
 	for len(profiles) > 0 { // a third interval has begun
 		got = append(got, <-profiles)
 	}
@@ -202,9 +219,13 @@ func TestProfilesSurviveServerFailures(t *testing.T) {
 	acceptTelemetry(t)
 
 	t.Run("Pyroscope is down", func(t *testing.T) {
-		classes, begin := compileJava(t, map[string]string{executorMain: waitMain}), time.Now()
-		out, errs := runJVM(t, classes, nil, executorMain, nil, "--executor-id", "3")
-		require.Less(t, time.Since(begin), exitBound)
+		classes := compileJava(t, map[string]string{executorMain: waitMain})
+		var out, errs string
+		for attempt := 1; errs == "" && attempt <= exitAttempts; attempt++ {
+			begin := time.Now()
+			out, errs = runJVM(t, classes, nil, executorMain, nil, "--executor-id", "3")
+			require.Less(t, time.Since(begin), exitBound)
+		}
 		require.Contains(t, out, "main ran\nstop,loglevel=none\n")
 		require.Equal(t, 1, strings.Count(errs, "\n"), errs)
 		require.Contains(t, errs, "observatory: profile not sent: java.net.")
@@ -231,10 +252,10 @@ func TestProfilesSurviveServerFailures(t *testing.T) {
 	t.Run("a profile is sent again after status 503, but not after 400", func(t *testing.T) {
 		profiles := startPyroscope(t, map[int]int{1: http.StatusServiceUnavailable, 3: http.StatusBadRequest})
 		java := startJVM(t, compileJava(t, map[string]string{executorMain: burningMain}), "")
-		first := nextProfile(t, profiles) // the second request, after the interval in which the first failed
-		java.end(t)
-		require.Equal(t, "recording 1", first.jfr)
+		// The second request, after the interval in which the first failed.
+		require.Equal(t, "recording 1", nextProfile(t, profiles).jfr)
 		require.Equal(t, "recording 3", nextProfile(t, profiles).jfr)
+		java.end(t)
 		for i := 4; len(profiles) > 0; i++ { // further intervals have begun
 			require.Equal(t, fmt.Sprint("recording ", i), (<-profiles).jfr)
 		}
@@ -267,8 +288,11 @@ func TestCPUProfileWithoutAllocationSamples(t *testing.T) {
 	profiles := startPyroscope(t, nil)
 	classJar(t, platform.NodeProfilerJar, profilerClass, strings.Replace(countingProfiler, "String[] parts",
 		`if (command.contains("alloc=")) throw new IllegalStateException("No AllocTracer symbols found"); String[] parts`, 1))
-	out, errs := runJVM(t, compileJava(t, map[string]string{executorMain: waitMain}), nil, executorMain, nil, "--executor-id", "3")
+	classes := compileJava(t, map[string]string{executorMain: waitMain})
+	profile, out, errs := profileAtExit(t, profiles, func() (stdout, stderr string) {
+		return runJVM(t, classes, nil, executorMain, nil, "--executor-id", "3")
+	})
 	require.Contains(t, out, "start,event=itimer,interval=10ms,lock=10ms,loglevel=none,jfr,")
 	require.Equal(t, "observatory: allocations not profiled: java.lang.IllegalStateException: No AllocTracer symbols found\n", errs)
-	require.Equal(t, "recording 1", nextProfile(t, profiles).jfr)
+	require.Equal(t, "recording 1", profile.jfr)
 }

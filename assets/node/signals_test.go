@@ -154,7 +154,7 @@ func TestSpansThatNobodyTakesAreCounted(t *testing.T) {
   for (int i = 0; i < 100000; i++)
     if (observatory.launcher.Signals.span(new observatory.launcher.Span("app", "0af7651916cd43dd8448eb211c80319c", "0000000000000001", null,
        "job", 0, 1).put("text", text + i))) taken++;
-  System.out.println(taken + " " + observatory.launcher.Signals.spansDropped() + " " + observatory.launcher.Signals.flush(10));
+  System.out.println(taken + " " + observatory.launcher.Signals.spansDropped() + " " + observatory.launcher.Signals.flush(0));
 }`
 	installLauncher(t)
 	startPyroscope(t, nil)

@@ -128,6 +128,29 @@ func (s *sink) notify() {
 	}
 }
 
+// complete runs a JVM again, without what it sent, until what has arrived some seconds
+// after its end is complete; see exitAttempts.
+func (s *sink) complete(t *testing.T, run func(), complete func() bool) {
+	t.Helper()
+	for range exitAttempts {
+		s.mu.Lock()
+		s.metrics, s.logs, s.spans = nil, nil, nil
+		s.mu.Unlock()
+		run()
+		arrived := func() bool {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return complete()
+		}
+		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+			if arrived() {
+				return
+			}
+		}
+		t.Log("the last telemetry of a JVM is missing")
+	}
+}
+
 // metric waits for a row of that name that accept (nil: any) accepts.
 func (s *sink) metric(t *testing.T, name string, accept func(metricRow) bool) metricRow {
 	t.Helper()

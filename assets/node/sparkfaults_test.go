@@ -121,7 +121,7 @@ func TestThrowingPluginDoesNotAffectAJob(t *testing.T) {
 			require.NoError(t, javac(classes, filepath.Join(home, "jars", "*"), filepath.Join(sources, "*.java")))
 			jar(t, platform.NodePluginJar, classes)
 			got := collectText(t)
-			out, _ := submit(t, home, job, twoProcesses, "1", agentOf("driver"), agentOf("executor"))
+			out := submitUntilSent(t, home, job, twoProcesses, "1", agentOf("driver"), agentOf("executor"))
 			methods := strings.Fields(c.at)
 			driver := "observatory: " + c.driver + ": java.lang.NoSuchMethodError: in " + methods[0] + "\n"
 			executor := "observatory: " + c.executor + ": java.lang.NoSuchMethodError: in " + methods[len(methods)-1] + "\n"
@@ -151,7 +151,7 @@ func TestSparkWithoutAnAccessorDoesNotAffectAJob(t *testing.T) {
 	require.Positive(t, renameInSpark(t, home, patched, "requestTime", "requestedAt"), "of an executor")
 	require.Positive(t, renameInSpark(t, home, patched, "completionTime", "completedAtTim"), "of a stage")
 	got := collectText(t)
-	out, _ := submit(t, home, sparkJob(t, home), twoProcesses, "1", agentOf("driver"), agentOf("executor"),
+	out := submitUntilSent(t, home, sparkJob(t, home), twoProcesses, "1", agentOf("driver"), agentOf("executor"),
 		"spark.driver.extraClassPath="+patched, "spark.executor.extraClassPath="+patched)
 	require.Equal(t, 1, strings.Count(out, "observatory:"), out)
 	require.Contains(t, out, "observatory: this Spark lacks what some metrics need: "+

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -215,8 +216,12 @@ func TestExecutorLogsArrive(t *testing.T) {
 	s, _ := startNode(t)
 	classes := compileJavaAgainst(t, jars, map[string]string{executorMain: loggingMain})
 	write(t, filepath.Join(classes, "log4j2.properties"), log4jConfig)
-	out, _ := startJVM(t, classes, jars).end(t)
-	require.NotContains(t, out, "observatory:")
+	s.complete(t, func() {
+		out, _ := startJVM(t, classes, jars).end(t)
+		require.NotContains(t, out, "observatory:")
+	}, func() bool {
+		return len(s.metrics) > 0 && slices.ContainsFunc(s.logs, func(r logRow) bool { return r.record.GetBody().GetStringValue() == "last" })
+	})
 
 	find := func(body string) logRow {
 		return s.log(t, body, func(r logRow) bool { return r.record.GetBody().GetStringValue() == body })
@@ -266,9 +271,11 @@ func TestLogsOfAProcessWithoutAConfigurationArrive(t *testing.T) {
 	configuration := filepath.Join(t.TempDir(), "spark.properties")
 	write(t, configuration, log4jConfig)
 	classes := compileJavaAgainst(t, jars, map[string]string{executorMain: unconfiguredMain})
-	out, _ := startJVM(t, classes, jars, "-Dconfiguration="+configuration).end(t)
-	require.Contains(t, out, "appenders 1\n")
-	require.NotContains(t, out, "observatory:")
+	s.complete(t, func() {
+		out, _ := startJVM(t, classes, jars, "-Dconfiguration="+configuration).end(t)
+		require.Contains(t, out, "appenders 1\n")
+		require.NotContains(t, out, "observatory:")
+	}, func() bool { return len(s.logs) > 0 })
 	s.log(t, "after the configuration", func(r logRow) bool { return r.record.GetBody().GetStringValue() == "configured" })
 }
 

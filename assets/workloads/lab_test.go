@@ -237,6 +237,11 @@ func tail(b []byte, n int) []byte {
 
 // request returns status and answer; a refused connection is status 0.
 func request(method, url, contentType, body string, headers ...string) (int, string) {
+	return requestWithin(10*time.Second, method, url, contentType, body, headers...)
+}
+
+// requestWithin is like request, for an answer that takes long.
+func requestWithin(timeout time.Duration, method, url, contentType, body string, headers ...string) (int, string) {
 	req, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
 		return 0, err.Error()
@@ -245,7 +250,7 @@ func request(method, url, contentType, body string, headers ...string) (int, str
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	client := http.Client{Timeout: 10 * time.Second}
+	client := http.Client{Timeout: timeout}
 	res, err := client.Do(req)
 	if err != nil {
 		return 0, err.Error()
@@ -260,7 +265,7 @@ func request(method, url, contentType, body string, headers ...string) (int, str
 func (s *server) ready(t *testing.T, url string) {
 	t.Helper()
 	ended := false
-	if !waitFor(60*time.Second, func() bool {
+	if !waitFor(3*time.Minute, func() bool {
 		select {
 		case <-s.done:
 			ended = true

@@ -52,7 +52,7 @@ func TestLargestTraceIsTakenWhole(t *testing.T) {
 	require.Greater(t, sent.dropped, 100_000, "phases of 5 ms, and SQL executions, jobs and stages")
 
 	var got trace
-	require.True(t, waitFor(2*time.Minute, func() bool {
+	require.True(t, waitFor(5*time.Minute, func() bool {
 		got = readTrace(t, sent.id)
 		return len(got.spans) >= sent.spans
 	}), "%d of %d spans", len(got.spans), sent.spans)
@@ -108,7 +108,7 @@ func (r trace) has(id string) bool { _, ok := r.spans[id]; return ok }
 
 func readTrace(t *testing.T, id string) trace {
 	t.Helper()
-	status, body := request("GET", "http://tempo:3200/api/traces/"+id, "", "")
+	status, body := requestWithin(time.Minute, "GET", "http://tempo:3200/api/traces/"+id, "", "")
 	got := trace{spans: map[string]string{}, bytes: len(body)}
 	if status != http.StatusOK {
 		return got

@@ -76,7 +76,9 @@ func (l *tempoLab) spansAfterRestart(withRepair bool) int {
 	l.t.Helper()
 	copyFolder(l.t, l.snapshot, l.data())
 	l.startTempo(withRepair)
-	_, body := request("GET", "http://tempo:3200/api/traces/"+traceID, "", "")
+	body := eventually(l.t, time.Minute, "GET", "http://tempo:3200/api/traces/"+traceID, func(status int, _ string) bool {
+		return status == http.StatusOK || status == http.StatusNotFound
+	})
 	return countContained(body, l.spans)
 }
 

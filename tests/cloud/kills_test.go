@@ -1,7 +1,9 @@
 package cloud_test
 
 import (
+	"errors"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -76,7 +78,12 @@ func (c *cloud) startAndKill(t *testing.T, command string, after time.Duration) 
 		require.NoError(t, err, "the command exited before it was killed")
 		return false
 	case <-time.After(after): // the moment itself
-		require.NoError(t, cmd.Process.Kill())
+		if err := cmd.Process.Kill(); errors.Is(err, os.ErrProcessDone) {
+			require.NoError(t, <-exited, "the command exited before it was killed")
+			return false
+		} else {
+			require.NoError(t, err)
+		}
 		t.Logf("%s: %v", command, <-exited)
 		return true
 	}

@@ -180,7 +180,7 @@ func (c *cluster) testReference(t *testing.T) {
 
 // visibleWithin is how soon after its submission the wait of a job is visible that
 // YARN has not accepted yet.
-const visibleWithin = 45 * time.Second
+const visibleWithin = 3 * time.Minute
 
 func (c *cluster) testFullQueue(t *testing.T, name string, wait time.Duration) {
 	require.NoError(t, c.store.bucket(t.Context(), "slow-"+name, speed{bytesPerSecond: 1 << 20}))
