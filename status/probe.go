@@ -3,6 +3,7 @@ package status
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -59,6 +60,13 @@ func get(
 	text, _ := io.ReadAll(io.LimitReader(response.Body, reasonSize)) // the status is reported either way
 	line, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
 	return nil, &refusal{url, response.StatusCode, line}
+}
+
+// Temporary reports whether an error of a Fetch function is one that another attempt may
+// not meet: the status page could not read one of its stores.
+func Temporary(err error) bool {
+	var refused *refusal
+	return errors.As(err, &refused) && refused.status/100 == 5
 }
 
 // refusal is a response with a status other than 2xx.

@@ -17,9 +17,9 @@ const (
 
 	// phasesSettle is when what a driver has sent last can be read: the collectors of the
 	// node and of the control node may keep a batch for 2 s each, and VictoriaMetrics
-	// shows a sample after 2 s. Phases that are not final by then never will be: the
-	// driver was killed.
-	phasesSettle = 8 * time.Second
+	// shows a sample after 2 s; as much again is for a busy control node. Phases that are
+	// not final by then never will be: the driver was killed.
+	phasesSettle = 15 * time.Second
 
 	phasesInterval = time.Second // the status server reads two stores of its own machine
 )
@@ -29,7 +29,7 @@ const (
 type StatusPage struct {
 	URL    string        // the stack output statusUrl; empty asks nothing
 	Access status.Access // its password and CA
-	Settle time.Duration // how long after the step's end its phases have to be final; default 8 s
+	Settle time.Duration // how long after the step's end its phases have to be final; default 15 s
 }
 
 var errNoPhases = errors.New("no driver has sent its final phases")
@@ -57,7 +57,7 @@ func awaitPhases(ctx context.Context, o Options, ended time.Time, result Result)
 			found = read
 		}
 		switch {
-		case err != nil && ctx.Err() != nil: // the time is up: an earlier answer says more
+		case err != nil && (ctx.Err() != nil || status.Temporary(err)): // once the time is up, an earlier answer says more
 			return err
 		case err != nil:
 			return poll.Permanent(err)

@@ -17,7 +17,7 @@ import (
 const application = "application_1700000000000_0007" // of the jobs in world
 
 // The driver's last metrics arrive a moment after the step's end; until then there are
-// those of an earlier interval.
+// those of an earlier interval. A store that does not respond once is read again.
 func TestSubmitTellsThePhasesAfterTheEnd(t *testing.T) {
 	w, page := newWorld(t), statustest.New(t)
 	final := map[platform.Phase]float64{platform.PhaseResourceWait: 60, platform.PhaseWrite: 40}
@@ -28,7 +28,10 @@ func TestSubmitTellsThePhasesAfterTheEnd(t *testing.T) {
 		"added to cluster": func() {
 			page.Send(t, w.cluster, "", application, 10*time.Second, map[platform.Phase]float64{platform.PhaseResourceWait: 50})
 		},
-		"is COMPLETED": func() { page.Send(t, w.cluster, "", application, 0, final) },
+		"is COMPLETED": func() {
+			page.Failing.Store(1)
+			page.Send(t, w.cluster, "", application, 0, final)
+		},
 	}}
 	result, err := submit.Submit(t.Context(), o)
 	require.NoError(t, err)

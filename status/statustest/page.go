@@ -25,6 +25,7 @@ type Page struct {
 	URL      string // as the stack output statusUrl
 	Access   status.Access
 	Requests atomic.Int64 // that it has answered
+	Failing  atomic.Int64 // coming requests that it answers as if a store did not respond
 
 	metrics string
 }
@@ -50,6 +51,10 @@ func New(t testing.TB) *Page {
 	}}, password)
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.Requests.Add(1)
+		if p.Failing.Add(-1) >= 0 {
+			http.Error(w, "the store does not respond", http.StatusBadGateway)
+			return
+		}
 		handler.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
