@@ -133,7 +133,7 @@ func start(state, machined string, argv []string) (Running, error) {
 		return Running{}, err
 	}
 	defer log.Close()
-	pid, err := region.Spawn(machined, argv, listeners, log, 2*time.Minute)
+	pid, err := region.Spawn(machined, argv, listeners, log, 5*time.Minute) // it restores the workloads first
 	if err != nil {
 		return Running{}, err
 	}

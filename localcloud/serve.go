@@ -134,7 +134,7 @@ func (c *cloud) run(ctx context.Context, listeners map[string]net.Listener, up f
 // restoreWorkloads starts the pods that are not running. A pod that does not become
 // ready is logged only: up must not wait for it.
 func (c *cloud) restoreWorkloads(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
 	if err := c.kube.Restore(ctx); err != nil {
 		c.log.Error("restore workloads", "error", err)

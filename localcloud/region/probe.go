@@ -26,7 +26,7 @@ func CheckPermitted(machined string, argv []string) error {
 		return fmt.Errorf("check that a region can be created: %w", err)
 	}
 	defer log.Close()
-	_, err = Spawn(machined, argv, map[string]net.Listener{}, log, 20*time.Second)
+	_, err = Spawn(machined, argv, map[string]net.Listener{}, log, 2*time.Minute)
 	if err == nil {
 		return nil
 	}

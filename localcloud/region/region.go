@@ -203,7 +203,7 @@ func connect(link string, pid int, address net.HardwareAddr) error {
 
 // awaitReady waits until the agent answers or init has exited.
 func (m *Machine) awaitReady(ctx context.Context) error {
-	err := poll.Until(ctx, poll.Options{Interval: 20 * time.Millisecond, Timeout: 20 * time.Second}, func(ctx context.Context) error {
+	err := poll.Until(ctx, poll.Options{Interval: 20 * time.Millisecond, Timeout: 2 * time.Minute}, func(ctx context.Context) error {
 		select {
 		case <-m.done:
 			return poll.Permanent(fmt.Errorf("init exited: %w", m.err))
