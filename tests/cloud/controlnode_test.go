@@ -29,11 +29,11 @@ type stored struct {
 	hosts   []string // with profiles
 }
 
-// storedUntil reads what the stores held a minute ago, which no late sample changes. A
-// late log line adds to it.
+// storedUntil reads what the stores held three minutes ago, which no late sample changes.
+// A late log line adds to it.
 func (c *cloud) storedUntil(t *testing.T, trace string) stored {
 	t.Helper()
-	s := stored{at: time.Now().Add(-time.Minute), trace: trace, hosts: c.profiledHosts(t)}
+	s := stored{at: time.Now().Add(-3 * time.Minute), trace: trace, hosts: c.profiledHosts(t)}
 	s.metrics, s.lines = c.metricsAt(t, s.at), c.linesUntil(t, s.at)
 	require.NotEmpty(t, s.metrics)
 	require.NotEmpty(t, s.lines)
@@ -44,6 +44,9 @@ func (c *cloud) storedUntil(t *testing.T, trace string) stored {
 // requireStored requires that the stores still have it.
 func (c *cloud) requireStored(t *testing.T, s stored) {
 	t.Helper()
+	for _, store := range []platform.Workload{platform.WorkloadVictoriaMetrics, platform.WorkloadVictoriaLogs} {
+		require.Eventually(t, func() bool { return c.tryGet(t, string(store), "/health", new([]byte)) == nil }, 3*time.Minute, time.Second, store)
+	}
 	require.ElementsMatch(t, s.metrics, c.metricsAt(t, s.at), "metrics")
 	lines := c.linesUntil(t, s.at)
 	for service, n := range s.lines {
@@ -51,11 +54,11 @@ func (c *cloud) requireStored(t *testing.T, s stored) {
 	}
 	require.Eventually(t, func() bool {
 		return c.tryGet(t, string(platform.WorkloadTempo), "/api/traces/"+s.trace, new(any)) == nil
-	}, time.Minute, time.Second, "the first job's trace")
+	}, 5*time.Minute, time.Second, "the first job's trace")
 	require.Eventually(t, func() bool {
 		hosts, err := hostsWithProfiles(t, c.running(t).URL(string(platform.WorkloadPyroscope)))
 		return err == nil && !slices.ContainsFunc(s.hosts, func(h string) bool { return !slices.Contains(hosts, h) })
-	}, time.Minute, time.Second, "profiles of every host")
+	}, 5*time.Minute, time.Second, "profiles of every host")
 }
 
 // metricsAt returns a counter of every host that reported in the six hours before. A sum

@@ -44,7 +44,7 @@ const (
 func signalsAreLabelled(t *testing.T, c *cloud, trace string) {
 	stack := c.outputs(t)
 	hosts := c.coreHosts(t)
-	for _, s := range c.query(t, `count by (host_name) (last_over_time({host_name!=""}[15m]))`) {
+	for _, s := range c.query(t, `count by (host_name) (last_over_time({host_name!="",spark_executor_id=""}[15m]))`) {
 		require.LessOrEqualf(t, s.number(t), float64(seriesPerHost), "series of %s", s.Metric)
 	}
 	jvms := c.query(t, `count by (cluster, node_role, host_name, spark_app_id, spark_executor_id, service_name) `+

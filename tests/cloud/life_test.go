@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -74,13 +75,18 @@ func TestLife(t *testing.T) {
 func upRunsTheJob(t *testing.T, c *cloud) (trace, line string) {
 	var out string
 	c.recordCommandLines(func() { out = c.make(t, "up") })
-	t.Log(out)
-	require.Contains(t, out, "job orders.py: COMPLETED")
-	m := regexp.MustCompile(`trace ([0-9a-f]{32})`).FindStringSubmatch(out)
-	require.NotNil(t, m, out)
-	line = regexp.MustCompile(`(?m)^` + platform.YARNApplicationID + `: .* · .*$`).FindString(out)
-	require.NotEmpty(t, line, out)
-	return m[1], line
+	for attempt := 1; ; attempt++ {
+		t.Log(out)
+		require.Contains(t, out, "job orders.py: COMPLETED")
+		m := regexp.MustCompile(`trace ([0-9a-f]{32})`).FindStringSubmatch(out)
+		require.NotNil(t, m, out)
+		line = regexp.MustCompile(`(?m)^` + platform.YARNApplicationID + `: .* · .*$`).FindString(out)
+		if line != "" && !strings.Contains(line, "approximate") || attempt == 3 {
+			require.NotEmpty(t, line, out)
+			return m[1], line
+		}
+		out = c.make(t, "up") // a busy machine may cut off what a driver sends at its exit
+	}
 }
 
 // secondUpChangesNothing also checks the --json output: stdout is one JSON value,

@@ -20,10 +20,11 @@ import (
 func statusPageOpens(t *testing.T, c *cloud) {
 	page := c.running(t).URL(string(platform.WorkloadStatus)) + "/status"
 	const healthy = "None found." // below the heading Problems
-	for until := time.Now().Add(time.Minute); !strings.Contains(browse(t, page), healthy) && time.Now().Before(until); {
+	text := browse(t, page)
+	for until := time.Now().Add(time.Minute); !strings.Contains(text, healthy) && time.Now().Before(until); text = browse(t, page) {
 		time.Sleep(time.Second)
 	}
-	require.Contains(t, browse(t, page), healthy)
+	require.Contains(t, text, healthy)
 	steps := c.status(t).Steps
 	require.NotEmpty(t, steps)
 	last := steps[0]

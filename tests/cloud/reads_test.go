@@ -2,6 +2,7 @@ package cloud_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/dashboards/check"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
+	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 )
@@ -90,11 +92,24 @@ func (c *cloud) coreHosts(t *testing.T) []string {
 	return hosts
 }
 
-// status returns the control node's /status.
-func (c *cloud) status(t *testing.T) status.Status {
+// status returns the control node's /status, if possible one without problems: it gives
+// each of its stores three seconds, which a busy machine exceeds.
+func (c *cloud) status(t *testing.T) (st status.Status) {
 	t.Helper()
-	var st status.Status
-	c.get(t, string(platform.WorkloadStatus), "/status", &st)
+	err := poll.Until(t.Context(), poll.Options{Interval: time.Second, Timeout: 20 * time.Second}, func(context.Context) error {
+		var read status.Status
+		if err := c.tryGet(t, string(platform.WorkloadStatus), "/status", &read); err != nil {
+			return err
+		}
+		st = read
+		if len(st.Problems) > 0 {
+			return fmt.Errorf("problems: %v", st.Problems)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Log(err)
+	}
 	return st
 }
 
