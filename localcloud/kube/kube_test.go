@@ -175,7 +175,7 @@ func TestUnsupportedManifestsAreRefused(t *testing.T) {
 // dial connects as an operator or another machine would.
 func dial(t *testing.T, address string) error {
 	t.Helper()
-	conn, err := net.DialTimeout("tcp", address, time.Second)
+	conn, err := net.DialTimeout("tcp", address, 10*time.Second)
 	if err == nil {
 		conn.Close()
 	}
