@@ -132,7 +132,7 @@ func (c *cloud) run(ctx context.Context, listeners map[string]net.Listener, up f
 }
 
 // restoreWorkloads starts the pods that are not running. A pod that does not become
-// ready is logged only: up must not wait for it.
+// ready is logged only; up waits three minutes at most.
 func (c *cloud) restoreWorkloads(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()

@@ -62,8 +62,8 @@ func get(
 	return nil, &refusal{url, response.StatusCode, line}
 }
 
-// Temporary reports whether an error of a Fetch function is one that another attempt may
-// not meet: the status page could not read one of its stores.
+// Temporary reports whether an error of a Fetch function may not recur on a retry: the
+// status page could not read one of its stores.
 func Temporary(err error) bool {
 	var refused *refusal
 	return errors.As(err, &refused) && refused.status/100 == 5

@@ -17,7 +17,7 @@ const (
 
 	// phasesSettle is when what a driver has sent last can be read: the collectors of the
 	// node and of the control node may keep a batch for 2 s each, and VictoriaMetrics
-	// shows a sample after 2 s; as much again is for a busy control node. Phases that are
+	// shows a sample after 2 s; the rest is for a busy control node. Phases that are
 	// not final by then never will be: the driver was killed.
 	phasesSettle = 15 * time.Second
 
@@ -57,7 +57,7 @@ func awaitPhases(ctx context.Context, o Options, ended time.Time, result Result)
 			found = read
 		}
 		switch {
-		case err != nil && (ctx.Err() != nil || status.Temporary(err)): // once the time is up, an earlier answer says more
+		case err != nil && (ctx.Err() != nil || status.Temporary(err)):
 			return err
 		case err != nil:
 			return poll.Permanent(err)
@@ -67,7 +67,7 @@ func awaitPhases(ctx context.Context, o Options, ended time.Time, result Result)
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, errNoPhases) {
+	if err != nil && !errors.Is(err, errNoPhases) && len(found) == 0 { // an earlier answer says more than the last error
 		o.say("where its time went is not known here: %v", err)
 	}
 	return found

@@ -75,7 +75,7 @@ func TestProfileWaitsForTheIDOfASecondContext(t *testing.T) {
 		map[string]string{"observatory.launcher.Contexts": contextMain, driverMain: slowContextMain})
 	_, errs := runJVM(t, classes, nil, driverMain, nil, fmt.Sprint(platform.CollectionInterval.Milliseconds()))
 	require.Empty(t, errs)
-	for range 2 { // of an interval, and of the rest
+	for range 2 { // of two intervals
 		require.Contains(t, nextProfile(t, profiles).name, "spark_app_id=application_1_0002")
 	}
 }

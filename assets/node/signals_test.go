@@ -3,6 +3,7 @@ package node_test
 import (
 	"encoding/hex"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -154,10 +155,11 @@ func TestSpansThatNobodyTakesAreCounted(t *testing.T) {
   for (int i = 0; i < 100000; i++)
     if (observatory.launcher.Signals.span(new observatory.launcher.Span("app", "0af7651916cd43dd8448eb211c80319c", "0000000000000001", null,
        "job", 0, 1).put("text", text + i))) taken++;
-  System.out.println(taken + " " + observatory.launcher.Signals.spansDropped() + " " + observatory.launcher.Signals.flush(0));
+  System.out.println(taken + " " + observatory.launcher.Signals.spansDropped() + " " + observatory.launcher.Signals.flush(10));
 }`
 	installLauncher(t)
 	startPyroscope(t, nil)
+	serveTelemetry(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }) // no flush is served
 	jars := ":" + platform.NodeLauncherJar
 	out, _ := startJVM(t, compileJavaAgainst(t, jars, map[string]string{executorMain: fillingMain}), jars, "-Xmx32m").end(t)
 	var taken, dropped int

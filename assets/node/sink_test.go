@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -128,27 +130,50 @@ func (s *sink) notify() {
 	}
 }
 
-// complete runs a JVM again, without what it sent, until what has arrived some seconds
-// after its end is complete; see exitAttempts.
-func (s *sink) complete(t *testing.T, run func(), complete func() bool) {
+// reset drops what has arrived.
+func (s *sink) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.metrics, s.logs, s.spans = nil, nil, nil
+}
+
+// hasLog reports whether a record with that body has arrived.
+func (s *sink) hasLog(body string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.logs, func(r logRow) bool { return r.record.GetBody().GetStringValue() == body })
+}
+
+// hasMetric reports whether a metric of that name has arrived from a service, and of an
+// application unless that is empty.
+func (s *sink) hasMetric(name, service, application string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.metrics, func(r metricRow) bool {
+		return r.metric.GetName() == name && r.resource["service.name"] == service &&
+			(application == "" || r.resource["spark.app.id"] == application)
+	})
+}
+
+// untilSent runs JVMs and returns what they printed. It drops what they sent and runs
+// them again if one of them says that it did not send its telemetry, or if that is not
+// complete 30 s after their end; see exitAttempts.
+func untilSent(t *testing.T, to interface{ reset() }, run func() (out string), complete func(out string) bool) (out string) {
 	t.Helper()
 	for range exitAttempts {
-		s.mu.Lock()
-		s.metrics, s.logs, s.spans = nil, nil, nil
-		s.mu.Unlock()
-		run()
-		arrived := func() bool {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			return complete()
+		to.reset()
+		out = run()
+		if strings.Contains(out, "observatory: telemetry not sent") {
+			continue
 		}
 		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-			if arrived() {
-				return
+			if complete(out) {
+				return out
 			}
 		}
 		t.Log("the last telemetry of a JVM is missing")
 	}
+	return out
 }
 
 // metric waits for a row of that name that accept (nil: any) accepts.

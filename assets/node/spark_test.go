@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -103,19 +104,6 @@ func submit(t *testing.T, home, jar, master, arguments string, conf ...string) (
 	return out, exit
 }
 
-// submitUntilSent submits a job whose JVMs can send all telemetry, again where one of
-// them did not; see exitAttempts.
-func submitUntilSent(t *testing.T, home, jar, master, arguments string, conf ...string) (out string) {
-	t.Helper()
-	for range exitAttempts {
-		out, _ = submit(t, home, jar, master, arguments, conf...)
-		if !strings.Contains(out, "observatory: telemetry not sent") {
-			break
-		}
-	}
-	return out
-}
-
 // ownHome returns a SPARK_HOME of the test's own: executors of a local cluster write
 // there, in work.
 func ownHome(t *testing.T, home string) string {
@@ -145,6 +133,17 @@ func (r *receivedText) String() string {
 	return r.text.String()
 }
 
+func (r *receivedText) reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.text.Reset()
+}
+
+func (r *receivedText) containsAll(parts []string) bool {
+	text := r.String()
+	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) })
+}
+
 // collectText serves in place of the node's collector and keeps what it gets.
 func collectText(t *testing.T) *receivedText {
 	t.Helper()
@@ -166,8 +165,19 @@ func TestContextsOfOneJVMKeepTheirLabels(t *testing.T) {
 		return
 	}
 	s, _ := startNode(t)
-	out := submitUntilSent(t, home, sparkJob(t, home), twoProcesses, "2", agentOf("driver"), agentOf("executor"),
-		platform.SparkSamplingRatio+"=1")
+	jar := sparkJob(t, home)
+	out := untilSent(t, s, func() (out string) {
+		out, _ = submit(t, home, jar, twoProcesses, "2", agentOf("driver"), agentOf("executor"), platform.SparkSamplingRatio+"=1")
+		return out
+	}, func(out string) bool {
+		for _, app := range applicationsOf(out, 2) {
+			if !s.hasMetric("spark.wall", platform.ServiceSparkDriver, app) ||
+				!s.hasMetric("spark.executor.task.duration", platform.ServiceSparkExecutor, app) {
+				return false
+			}
+		}
+		return true
+	})
 	require.NotContains(t, out, "observatory:", "what was not started or sent")
 	for i, app := range applicationsOf(out, 2) {
 		of := func(r labels) bool {
@@ -224,12 +234,18 @@ func TestReplacedSparkPropertiesDoNotBreakAJob(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := collectText(t)
-			out := submitUntilSent(t, home, jar, c.master, "1", c.conf...)
+			sends := func(metric string) bool { return strings.Contains(got.String(), `"`+metric+`"`) }
+			out := untilSent(t, got, func() (out string) {
+				out, _ = submit(t, home, jar, c.master, "1", c.conf...)
+				return out
+			}, func(string) bool {
+				return sends("spark.wall") == c.driver && sends("spark.executor.task.duration") == c.executor
+			})
 			require.Contains(t, out, "own plugin\n")
 			require.NotContains(t, out, "ClassNotFoundException")
 			require.NotContains(t, out, "observatory:")
-			require.Equal(t, c.driver, strings.Contains(got.String(), `"spark.wall"`), "metrics of the driver's half")
-			require.Equal(t, c.executor, strings.Contains(got.String(), `"spark.executor.task.duration"`), "metrics of the executor's half")
+			require.Equal(t, c.driver, sends("spark.wall"), "metrics of the driver's half")
+			require.Equal(t, c.executor, sends("spark.executor.task.duration"), "metrics of the executor's half")
 		})
 	}
 }

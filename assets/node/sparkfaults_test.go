@@ -121,7 +121,11 @@ func TestThrowingPluginDoesNotAffectAJob(t *testing.T) {
 			require.NoError(t, javac(classes, filepath.Join(home, "jars", "*"), filepath.Join(sources, "*.java")))
 			jar(t, platform.NodePluginJar, classes)
 			got := collectText(t)
-			out := submitUntilSent(t, home, job, twoProcesses, "1", agentOf("driver"), agentOf("executor"))
+			services := []string{platform.ServiceSparkDriver, platform.ServiceSparkExecutor}
+			out := untilSent(t, got, func() (out string) {
+				out, _ = submit(t, home, job, twoProcesses, "1", agentOf("driver"), agentOf("executor"))
+				return out
+			}, func(string) bool { return got.containsAll(services) })
 			methods := strings.Fields(c.at)
 			driver := "observatory: " + c.driver + ": java.lang.NoSuchMethodError: in " + methods[0] + "\n"
 			executor := "observatory: " + c.executor + ": java.lang.NoSuchMethodError: in " + methods[len(methods)-1] + "\n"
@@ -129,9 +133,7 @@ func TestThrowingPluginDoesNotAffectAJob(t *testing.T) {
 			require.Contains(t, out, executor)
 			require.Equal(t, 2, strings.Count(out, "observatory:"), out)
 			require.NotContains(t, got.String(), `"spark.`+"wall", "no plugin")
-			for _, service := range []string{platform.ServiceSparkDriver, platform.ServiceSparkExecutor} {
-				require.Contains(t, got.String(), service)
-			}
+			require.True(t, got.containsAll(services), got)
 			require.Contains(t, got.String(), applicationsOf(out, 1)[0])
 		})
 	}
@@ -151,18 +153,21 @@ func TestSparkWithoutAnAccessorDoesNotAffectAJob(t *testing.T) {
 	require.Positive(t, renameInSpark(t, home, patched, "requestTime", "requestedAt"), "of an executor")
 	require.Positive(t, renameInSpark(t, home, patched, "completionTime", "completedAtTim"), "of a stage")
 	got := collectText(t)
-	out := submitUntilSent(t, home, sparkJob(t, home), twoProcesses, "1", agentOf("driver"), agentOf("executor"),
-		"spark.driver.extraClassPath="+patched, "spark.executor.extraClassPath="+patched)
+	job := sparkJob(t, home)
+	metrics := []string{`"spark.wall"`, `"spark.phase.compute"`, `"spark.task.time"`, `"spark.task.duration"`,
+		`"spark.executor.count"`, `"spark.executor.task.duration"`}
+	out := untilSent(t, got, func() (out string) {
+		out, _ = submit(t, home, job, twoProcesses, "1", agentOf("driver"), agentOf("executor"),
+			"spark.driver.extraClassPath="+patched, "spark.executor.extraClassPath="+patched)
+		return out
+	}, func(string) bool { return got.containsAll(metrics) })
 	require.Equal(t, 1, strings.Count(out, "observatory:"), out)
 	require.Contains(t, out, "observatory: this Spark lacks what some metrics need: "+
 		"[org.apache.spark.scheduler.StageInfo.completionTime, org.apache.spark.scheduler.TaskInfo.gettingResultTime, "+
 		"org.apache.spark.scheduler.cluster.ExecutorInfo.requestTime]\n")
 	require.Regexp(t, `"spark\.phase\.approximate"[^}]*"asInt":"1"`, got.String(), "without the end of stages")
 	require.NotContains(t, got.String(), `"spark.executor.allocation.latency"`, "needs the request's time")
-	for _, metric := range []string{"spark.wall", "spark.phase.compute", "spark.task.time", "spark.task.duration",
-		"spark.executor.count", "spark.executor.task.duration"} {
-		require.Contains(t, got.String(), `"`+metric+`"`)
-	}
+	require.True(t, got.containsAll(metrics), got)
 }
 
 // renameInSpark writes the classes of Spark's core that have a name, with another of

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -216,12 +215,13 @@ func TestExecutorLogsArrive(t *testing.T) {
 	s, _ := startNode(t)
 	classes := compileJavaAgainst(t, jars, map[string]string{executorMain: loggingMain})
 	write(t, filepath.Join(classes, "log4j2.properties"), log4jConfig)
-	s.complete(t, func() {
-		out, _ := startJVM(t, classes, jars).end(t)
-		require.NotContains(t, out, "observatory:")
-	}, func() bool {
-		return len(s.metrics) > 0 && slices.ContainsFunc(s.logs, func(r logRow) bool { return r.record.GetBody().GetStringValue() == "last" })
+	out := untilSent(t, s, func() (out string) {
+		out, _ = startJVM(t, classes, jars).end(t)
+		return out
+	}, func(string) bool {
+		return s.hasLog("last") && s.hasMetric("jvm.class.count", platform.ServiceSparkExecutor, "")
 	})
+	require.NotContains(t, out, "observatory:")
 
 	find := func(body string) logRow {
 		return s.log(t, body, func(r logRow) bool { return r.record.GetBody().GetStringValue() == body })
@@ -271,11 +271,12 @@ func TestLogsOfAProcessWithoutAConfigurationArrive(t *testing.T) {
 	configuration := filepath.Join(t.TempDir(), "spark.properties")
 	write(t, configuration, log4jConfig)
 	classes := compileJavaAgainst(t, jars, map[string]string{executorMain: unconfiguredMain})
-	s.complete(t, func() {
-		out, _ := startJVM(t, classes, jars, "-Dconfiguration="+configuration).end(t)
-		require.Contains(t, out, "appenders 1\n")
-		require.NotContains(t, out, "observatory:")
-	}, func() bool { return len(s.logs) > 0 })
+	out := untilSent(t, s, func() (out string) {
+		out, _ = startJVM(t, classes, jars, "-Dconfiguration="+configuration).end(t)
+		return out
+	}, func(string) bool { return s.hasLog("configured") })
+	require.Contains(t, out, "appenders 1\n")
+	require.NotContains(t, out, "observatory:")
 	s.log(t, "after the configuration", func(r logRow) bool { return r.record.GetBody().GetStringValue() == "configured" })
 }
 

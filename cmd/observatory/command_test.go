@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -37,7 +39,9 @@ type outcome struct {
 // observatory runs the CLI in dir with additional environment variables.
 func observatory(t *testing.T, dir string, environment []string, args ...string) outcome {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), filepath.Join(programs.Dir(t), "observatory"), args...)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(programs.Dir(t), "observatory"), args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, append(os.Environ(), environment...), &stdout, &stderr
 	err := cmd.Run()

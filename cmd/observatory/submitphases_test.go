@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
@@ -81,7 +82,9 @@ func TestSubmitPrintsThePhases(t *testing.T) {
 	}
 	access := []string{"--wait", "--phases-wait", "5m", "--cluster", cluster, "--status-url", page.URL, "--ca-certificate", ca, "--password-file", password}
 	timeline := func(app string) string { return "https://10.0.0.4:3000/d/timeline?app=" + app + "&cluster=" + cluster }
+	began := time.Now()
 	out, problems := run(access...)
+	require.Less(t, time.Since(began), 5*time.Minute, "the final phases end the wait")
 	require.Contains(t, out, " COMPLETED")
 	require.True(t, strings.HasSuffix(out, "\napplication_17_0001: wait 31 % · compute 44 % · S3 write 20 % · driver 5 %\n"+
 		"  timeline: "+timeline("application_17_0001")+"\n"), out)

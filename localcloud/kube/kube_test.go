@@ -62,8 +62,8 @@ func TestExitedContainerRestartsWithBackoff(t *testing.T) {
 		starts = append(starts, at)
 	}
 	require.GreaterOrEqual(t, len(starts), 4)
-	for i, pause := range []float64{1, 1.97, 3.9} { // by a start that is late, the pause after it seems shorter
-		require.Greater(t, starts[i+1]-starts[i], pause*0.65, "pauses grow: %v", starts)
+	for i, pause := range []float64{1, 1.97, 3.89} { // the unit's own pauses, which a busy machine can only lengthen
+		require.Greater(t, starts[i+1]-starts[i], pause, "pauses grow: %v", starts)
 	}
 }
 

@@ -114,8 +114,10 @@ func TestRequestsAreLimited(t *testing.T) {
 	asked := w.requests()
 	require.GreaterOrEqual(t, asked["DescribeCluster"], 4)
 	require.Less(t, asked["DescribeCluster"], 6, "four at once, then one each 4 s")
-	require.Equal(t, asked["DescribeCluster"], asked["ListBootstrapActions"])
-	require.Len(t, w.infos(t), asked["DescribeCluster"])
+	require.GreaterOrEqual(t, asked["ListBootstrapActions"], 4)
+	require.LessOrEqual(t, asked["ListBootstrapActions"], asked["DescribeCluster"])
+	require.GreaterOrEqual(t, len(w.infos(t)), 4)
+	require.LessOrEqual(t, len(w.infos(t)), asked["DescribeCluster"])
 }
 
 // The stack's own clusters are read before they report, and where they never do.

@@ -107,6 +107,7 @@ func (c *cloud) status(t *testing.T) (st status.Status) {
 		}
 		return nil
 	})
+	require.NotZero(t, st.SchemaVersion, err)
 	if err != nil {
 		t.Log(err)
 	}

@@ -30,7 +30,7 @@ turn() { run "${names[$1 % 3]}" && run "${names[$1 % 3 + 1]}" && run "${names[$1
 # measures something else and is repeated.
 repeat() {
   local code lines
-  for _ in {1..20}; do
+  for _ in {1..6}; do
     code=0
     lines=$("$@") || code=$?
     [ "$code" = "$interrupted" ] || break
