@@ -80,7 +80,8 @@ func TestSubmitPrintsThePhases(t *testing.T) {
 		require.NoError(t, command.ExecuteContext(t.Context()), problems.String())
 		return out.String(), problems.String()
 	}
-	access := []string{"--wait", "--phases-wait", "5m", "--cluster", cluster, "--status-url", page.URL, "--ca-certificate", ca, "--password-file", password}
+	access := []string{"--wait", "--phases-wait", "5m", "--cluster", cluster,
+		"--status-url", page.URL, "--ca-certificate", ca, "--password-file", password}
 	timeline := func(app string) string { return "https://10.0.0.4:3000/d/timeline?app=" + app + "&cluster=" + cluster }
 	began := time.Now()
 	out, problems := run(access...)
