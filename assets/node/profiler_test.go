@@ -178,11 +178,15 @@ func TestProfilesReachControlNode(t *testing.T) {
 	profiles := startPyroscope(t, nil)
 	begin := time.Now().Truncate(time.Millisecond)
 	recordings := t.TempDir()
-	java := startJVM(t, compileJava(t, map[string]string{executorMain: burningMain}), "", "-Djava.io.tmpdir="+recordings,
-		"-Dpassword=canary-of-a-job")
-	got := []sentProfile{nextProfile(t, profiles), nextProfile(t, profiles)}
-	first := got[0]
-	out, _ := java.end(t)
+	classes := compileJava(t, map[string]string{executorMain: burningMain})
+	var first sentProfile
+	last, out, _ := profileAtExit(t, profiles, func() (stdout, stderr string) {
+		java := startJVM(t, classes, "", "-Djava.io.tmpdir="+recordings, "-Dpassword=canary-of-a-job")
+		first = nextProfile(t, profiles)
+		both, _ := java.end(t)
+		return both, ""
+	})
+	got := []sentProfile{first, last}
 	for len(profiles) > 0 { // a third interval has begun
 		got = append(got, <-profiles)
 	}

@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -20,6 +21,8 @@ import (
 	traces "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/grpc"
 	_ "google.golang.org/grpc/encoding/gzip" // what collectors send
+
+	"github.com/emr-observatory/emr-observatory/internal/poll"
 )
 
 // labels are a resource's attributes.
@@ -166,12 +169,16 @@ func untilSent(t *testing.T, to interface{ reset() }, run func() (out string), c
 		if strings.Contains(out, "observatory: telemetry not sent") {
 			continue
 		}
-		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-			if complete(out) {
-				return out
+		err := poll.Until(t.Context(), poll.Options{Interval: 100 * time.Millisecond, Timeout: 30 * time.Second}, func(context.Context) error {
+			if !complete(out) {
+				return errors.New("the last telemetry of a JVM is missing")
 			}
+			return nil
+		})
+		if err == nil {
+			return out
 		}
-		t.Log("the last telemetry of a JVM is missing")
+		t.Log(err)
 	}
 	return out
 }

@@ -80,12 +80,13 @@ func TestSubmitPrintsThePhases(t *testing.T) {
 		require.NoError(t, command.ExecuteContext(t.Context()), problems.String())
 		return out.String(), problems.String()
 	}
-	access := []string{"--wait", "--phases-wait", "5m", "--cluster", cluster,
+	const wait = 5 * time.Minute
+	access := []string{"--wait", "--phases-wait", wait.String(), "--cluster", cluster,
 		"--status-url", page.URL, "--ca-certificate", ca, "--password-file", password}
 	timeline := func(app string) string { return "https://10.0.0.4:3000/d/timeline?app=" + app + "&cluster=" + cluster }
 	began := time.Now()
 	out, problems := run(access...)
-	require.Less(t, time.Since(began), 5*time.Minute, "the final phases end the wait")
+	require.Less(t, time.Since(began), wait, "the final phases end the wait")
 	require.Contains(t, out, " COMPLETED")
 	require.True(t, strings.HasSuffix(out, "\napplication_17_0001: wait 31 % · compute 44 % · S3 write 20 % · driver 5 %\n"+
 		"  timeline: "+timeline("application_17_0001")+"\n"), out)

@@ -110,10 +110,11 @@ func TestRequestsAreLimited(t *testing.T) {
 		w.reports(t, w.cluster(t, "etl"))
 	}
 	r, _ := w.recorder(t)
-	r.Round(t.Context(), time.Now())
+	began := time.Now()
+	r.Round(t.Context(), began)
 	asked := w.requests()
 	require.GreaterOrEqual(t, asked["DescribeCluster"], 4)
-	require.Less(t, asked["DescribeCluster"], 6, "four at once, then one each 4 s")
+	require.LessOrEqual(t, asked["DescribeCluster"], 4+int(time.Since(began)/(4*time.Second)), "four at once, then one each 4 s")
 	require.GreaterOrEqual(t, asked["ListBootstrapActions"], 4)
 	require.LessOrEqual(t, asked["ListBootstrapActions"], asked["DescribeCluster"])
 	require.GreaterOrEqual(t, len(w.infos(t)), 4)

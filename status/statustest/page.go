@@ -25,7 +25,7 @@ type Page struct {
 	URL      string // as the stack output statusUrl
 	Access   status.Access
 	Requests atomic.Int64 // that it has answered
-	Failing  atomic.Int64 // the next requests, which it answers as if a store did not respond
+	Failing  atomic.Int64 // how many of the next requests it answers as if a store did not respond
 
 	metrics string
 }

@@ -78,12 +78,12 @@ func (c *cloud) startAndKill(t *testing.T, command string, after time.Duration) 
 		require.NoError(t, err, "the command exited before it was killed")
 		return false
 	case <-time.After(after): // the moment itself
-		if err := cmd.Process.Kill(); errors.Is(err, os.ErrProcessDone) {
+		err := cmd.Process.Kill()
+		if errors.Is(err, os.ErrProcessDone) {
 			require.NoError(t, <-exited, "the command exited before it was killed")
 			return false
-		} else {
-			require.NoError(t, err)
 		}
+		require.NoError(t, err)
 		t.Logf("%s: %v", command, <-exited)
 		return true
 	}
