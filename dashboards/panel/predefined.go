@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 )
@@ -106,7 +108,7 @@ func (b Board) predefined(p Panel) (predefinedPanel, error) {
 	}
 	var errs []error
 	for _, q := range p.queries {
-		expr := b.withoutVariables(q.expr, p.spec.Past)
+		expr := b.withoutVariables(q, p.spec.Past)
 		if name := variableName.FindString(expr); name != "" {
 			errs = append(errs, fmt.Errorf("%s is neither a variable of the board nor a macro that vmui can do without", name))
 		}
@@ -116,6 +118,8 @@ func (b Board) predefined(p Panel) (predefinedPanel, error) {
 			// vmui draws the label le as a heatmap of cumulative buckets, which these are not.
 			expr, alias = fmt.Sprintf(`label_move(%s, "le", "up_to")`, expr), strings.TrimSpace("≤ {{up_to}} "+p.spec.Unit.word())
 			out.Unit = UnitPerSecond.word()
+		case p.spec.Unit == UnitShare: // vmui scales no values
+			expr = "100 * (" + expr + ")"
 		case q.time: // vmui draws no dates: how long ago
 			expr, out.Unit = "time() - ("+expr+") / 1000", UnitSeconds.word()
 		}
@@ -127,24 +131,31 @@ func (b Board) predefined(p Panel) (predefinedPanel, error) {
 // variableName is a variable or macro of Grafana.
 var variableName = regexp.MustCompile(`\$\{?[A-Za-z_]\w*`)
 
-// withoutVariables returns a query over everything. Without a window in brackets
-// MetricsQL takes one that fits the graph, of a counter's gain the step; $__range becomes
-// the panel's time range, or else the board's own default.
-func (b Board) withoutVariables(expr, past string) string {
-	pairs := []string{"[$__rate_interval]", "", "$__rate_interval", "step()", "$__range", cmp.Or(past, strings.TrimPrefix(b.From, "now-"))}
+// withoutVariables returns the query over everything. $__range becomes the panel's time
+// range, or else the board's own default.
+func (b Board) withoutVariables(q Query, past string) string {
+	pairs := []string{"$__rate_interval", rateInterval(q), "$__range", cmp.Or(past, strings.TrimPrefix(b.From, "now-"))}
 	for _, v := range b.Variables {
 		pairs = append(pairs, "$"+v.Name, allValue)
 	}
-	return strings.NewReplacer(pairs...).Replace(expr)
+	return strings.NewReplacer(pairs...).Replace(q.expr)
 }
 
-// word returns the unit as a label of the axis; vmui does not scale values.
+// rateInterval returns a MetricsQL duration close to Grafana's $__rate_interval: the
+// graph's step (1i) and three collection intervals. vmui's step is far below a collection
+// interval over a short range. A window of the step alone then holds either no sample or
+// the gain of a whole interval, and a rate over it is many times too high.
+func rateInterval(q Query) string {
+	return "1i" + strconv.FormatInt(int64(3*max(q.every, platform.CollectionInterval)/time.Second), 10) + "s"
+}
+
+// word returns the unit as a label of the axis. A share is shown in percent.
 func (u Unit) word() string {
 	switch u {
 	case UnitNone, UnitCount:
 		return ""
 	case UnitShare:
-		return "of 1"
+		return "%"
 	case UnitBytes:
 		return "B"
 	case UnitMebibytes:

@@ -2,6 +2,7 @@ package panel_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -22,7 +23,7 @@ func TestPredefinedDashboardHasNoVariables(t *testing.T) {
 	}
 	body, err := render(`rate(m{host=~"$host|"}[$__rate_interval]) + increase(m[$__range]) / $__rate_interval`)
 	require.NoError(t, err)
-	require.Contains(t, body, `rate(m{host=~\".*|\"}) + increase(m[3h]) / step()`)
+	require.Contains(t, body, `rate(m{host=~\".*|\"}[1i30s]) + increase(m[3h]) / 1i30s`)
 	require.Contains(t, body, `"unit": "cores"`)
 	require.Contains(t, body, `"width": 12`)
 	width = 2
@@ -33,8 +34,18 @@ func TestPredefinedDashboardHasNoVariables(t *testing.T) {
 	require.ErrorContains(t, err, `row "R", panel "P": $role is neither`)
 }
 
-// vmui draws neither dates nor buckets that are not cumulative.
-func TestPredefinedDashboardDrawsTimesAndBuckets(t *testing.T) {
+// A daemon that is scraped every 30 s has a sample in every window.
+func TestPredefinedRateSpansCollectionIntervals(t *testing.T) {
+	query := panel.Metrics("rate(m[$__rate_interval])", "").Every(30 * time.Second)
+	p := panel.TimeSeries(panel.Spec{Title: "P", Unit: panel.UnitCores, Width: 24}, query)
+	b := panel.Board{UID: "u", Title: "T", From: "now-3h", Rows: []panel.Row{{Title: "R", Panels: []panel.Panel{p}}}}
+	body, err := b.Predefined()
+	require.NoError(t, err)
+	require.Contains(t, string(body), "rate(m[1i90s])")
+}
+
+// vmui draws neither shares in percent, nor dates, nor buckets that are not cumulative.
+func TestPredefinedDashboardScalesValues(t *testing.T) {
 	spec := panel.Spec{Title: "P", Unit: panel.UnitSeconds, Width: 12}
 	render := func(p panel.Panel) string {
 		b := panel.Board{UID: "u", Title: "T", From: "now-3h", Rows: []panel.Row{{Title: "R", Panels: []panel.Panel{p}}}}
@@ -51,4 +62,8 @@ func TestPredefinedDashboardDrawsTimesAndBuckets(t *testing.T) {
 	require.Contains(t, table, `"time() - (1000 * m) / 1000"`)
 	require.Contains(t, table, `"w"`)
 	require.Contains(t, table, `"unit": "s"`)
+	spec.Unit = panel.UnitShare
+	share := render(panel.TimeSeries(spec, panel.Metrics("busy / wall", "")))
+	require.Contains(t, share, `"100 * (busy / wall)"`)
+	require.Contains(t, share, `"unit": "%"`)
 }
