@@ -30,11 +30,11 @@ const writeAheadGiB = 2
 // TraceCopyQueueGiB bounds the collector's queue for the second destination of traces.
 const TraceCopyQueueGiB = 1
 
-// StoreReserveGiB returns the free space at which stores with backpressure
-// (VictoriaMetrics and VictoriaLogs) refuse data, which the collector then queues
-// (decision 6). The reserve is for the collector's queues, the copy of one queue
-// that it makes at startup (file_storage compaction), and writeAheadGiB. A store
-// that is merging may temporarily use part of it.
+// StoreReserveGiB returns the free space, in GiB, below which the stores with backpressure
+// (VictoriaMetrics and VictoriaLogs) refuse data. The collector then queues the data
+// (decision 6). The reserve holds the collector's queues, the copy of one queue that it
+// makes at startup (file_storage compaction), and writeAheadGiB. A store that is merging
+// may temporarily use part of it.
 func (t WorkloadTable) StoreReserveGiB() int {
 	queues, largest := 0, 0
 	for _, r := range t.Stores() {

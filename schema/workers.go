@@ -110,10 +110,11 @@ func (c Cluster) checkWorkers(l *violation.List, path string) {
 	}
 }
 
-// checkSubnets requires subnets that the network has. EMR runs all nodes of a cluster
-// in one of them, and takes several only for instance fleets.
+// checkSubnets requires Subnets to be distinct indices of the network's private subnets.
+// EMR runs all nodes of a cluster in one subnet; only instance fleets may list several for
+// EMR to choose from.
 func (c Cluster) checkSubnets(l *violation.List, path string, n Network) {
-	at, last := path+".subnets", n.privateSubnets()-1
+	at, last := path+".subnets", n.privateSubnetCount()-1
 	l.Require(len(c.Subnets) == 1 || c.Fleets != nil && len(c.Subnets) > 1, at, c.Subnets, rules["subnets"].Text,
 		"name one subnet: only fleets choose among several")
 	for i, s := range c.Subnets {
@@ -122,8 +123,9 @@ func (c Cluster) checkSubnets(l *violation.List, path string, n Network) {
 	}
 }
 
-// privateSubnets is how many private subnets the network has, at least one.
-func (n Network) privateSubnets() int {
+// privateSubnetCount returns the number of private subnets: those of a VPC that the stack
+// creates, else the listed ones. An empty list is counted as one: another rule reports it.
+func (n Network) privateSubnetCount() int {
 	if n.VPCID == "" {
 		return ZoneCount
 	}

@@ -51,8 +51,8 @@ func Build(ctx *pulumi.Context, cfg schema.Config, materials Materials) error {
 	return nil
 }
 
-// BuildOnAWS registers only what is on AWS: everything but the services on the
-// control node.
+// BuildOnAWS registers the AWS resources only, without the services that run on the
+// control node, and exports nothing.
 func BuildOnAWS(ctx *pulumi.Context, cfg schema.Config, materials Materials) error {
 	_, err := buildOnAWS(ctx, spec{cfg: cfg, materials: materials})
 	return err

@@ -74,7 +74,8 @@ func (f facts) with(more facts) facts {
 	return all
 }
 
-// render executes a template; a name without a fact is an error.
+// render executes the named template with values. It fails if the template uses a fact
+// that values lacks.
 func render(name string, values facts) ([]byte, error) {
 	functions := template.FuncMap{
 		"env": func(variable string) string { return "${env:" + variable + "}" },

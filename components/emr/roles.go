@@ -72,14 +72,17 @@ func (b *builder) useNodeRole(profileARN string) (*nodeRole, error) {
 // nameInARN returns the name at the end of an IAM ARN, after its path.
 func nameInARN(arn string) string { return arn[strings.LastIndex(arn, "/")+1:] }
 
+// createNodePolicy adds the inline policy of the cluster's nodes to a role: what the
+// platform needs, the configured access, and what the security configuration needs.
 func (b *builder) createNodePolicy(role pulumi.StringInput) (pulumi.Resource, error) {
-	luks := slices.ContainsFunc(b.args.Groups(), func(g schema.InstanceGroup) bool {
+	encryptsDisks := slices.ContainsFunc(b.args.Groups(), func(g schema.InstanceGroup) bool {
 		return schema.EncryptsInstanceStore(g.InstanceType)
 	})
-	own, err := iam.NewRolePolicy(b.Ctx, b.Name("node"), &iam.RolePolicyArgs{
+	policy, err := iam.NewRolePolicy(b.Ctx, b.Name("node"), &iam.RolePolicyArgs{
 		Role: role,
-		Policy: b.renderPolicy(func(a iampolicy.Account, v []string) iampolicy.Document {
-			d := nodePolicy(a, b.args.Region, b.args.Key, v[0], v[1], luks)
+		Policy: b.renderPolicy(func(a iampolicy.Account, arns []string) iampolicy.Document {
+			bucketARN, keyARN := arns[0], arns[1]
+			d := nodePolicy(a, b.args.Region, b.args.Key, bucketARN, keyARN, encryptsDisks)
 			d.Statement = append(d.Statement, accessStatements(a, b.args.Region, b.args.Access)...)
 			d.Statement = append(d.Statement, securityStatements(a, b.args.Cluster)...)
 			return d
@@ -88,7 +91,7 @@ func (b *builder) createNodePolicy(role pulumi.StringInput) (pulumi.Resource, er
 	if err != nil {
 		return nil, fmt.Errorf("create node policy: %w", err)
 	}
-	return own, nil
+	return policy, nil
 }
 
 // createServiceRole creates EMR's role, or adds the cluster's policy to an existing one.

@@ -132,7 +132,7 @@ func (a *Args) binary(name platform.Binary) binarySource {
 	return binarySource{uri: a.ControlBinaryURI, sha256: a.ControlBinarySHA256}
 }
 
-// statusLinks are the dashboards' links for the status page.
+// statusLinks converts targets to the status page's links.
 func statusLinks(targets []links.Target) []status.Link {
 	out := make([]status.Link, 0, len(targets))
 	for _, target := range targets {

@@ -78,7 +78,8 @@ func (s *Service) pushStepLogs(ctx context.Context, clusterID string) {
 // one says ("Working dir /mnt/var/lib/hadoop/steps/s-…").
 const stepWorkDir = "/mnt/var/lib/hadoop/steps"
 
-// runStep runs a step's program with its logs in dir.
+// runStep runs a step's program as user hadoop, in a working directory of its own, with its
+// logs in dir.
 func (n *node) runStep(ctx context.Context, id, dir string, argv []string) (machine.ExecResult, error) {
 	working := path.Join(stepWorkDir, id)
 	create := []string{"install", "-d", "-o", hadoop.User, "-g", hadoop.User, dir, working}

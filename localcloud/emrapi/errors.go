@@ -22,8 +22,9 @@ func invalidRequestError(format string, args ...any) error {
 	return &apiError{http.StatusBadRequest, "InvalidRequestException", "InvalidRequest", fmt.Sprintf(format, args...)}
 }
 
-// validationError returns the error of the job flow operations (AddJobFlowSteps,
-// TerminateJobFlows, SetTerminationProtection), which model no other.
+// validationError returns the error with which the job flow operations (AddJobFlowSteps,
+// TerminateJobFlows, SetTerminationProtection) reject a request. EMR's API model lists none
+// for that, unlike InvalidRequestException of the newer operations.
 func validationError(format string, args ...any) error {
 	return &apiError{http.StatusBadRequest, "ValidationException", "", fmt.Sprintf(format, args...)}
 }

@@ -146,8 +146,10 @@ func copyNew(ctx context.Context, hdfs HDFS, file fileStatus, from string, to io
 	return more, nil
 }
 
-// collectRolled copies a rolled log's folder. It copies the events before the file that
-// marks the application as ended, and removes files that compaction has removed.
+// collectRolled copies the folder of a rolled event log from HDFS to the local folder to. A
+// first copy goes to a hidden folder, which is renamed when it is complete. The files of
+// events come first and the application's status last: a copy that says "ended" has all
+// events. Files that Spark's compaction has deleted are deleted here, too.
 func (s *Service) collectRolled(ctx context.Context, hdfs HDFS, from, to string) error {
 	files, err := hdfs.list(ctx, from)
 	if err != nil {

@@ -36,7 +36,7 @@ type phase[T any] struct {
 
 type attempt struct{ stage, number int64 }
 
-// NewBuilder returns a builder that has seen nothing.
+// NewBuilder returns an empty Builder.
 func NewBuilder() *Builder {
 	return &Builder{
 		properties: map[string]string{}, executions: map[int64]*phase[phases.SQLStart]{}, jobs: map[int64]*phase[phases.JobStart]{},

@@ -33,8 +33,9 @@ const (
 	nothing         // nothing is copied
 )
 
-func zeroIf(is bool) found {
-	if is {
+// zeroIf classifies a value that was read: zero if it is what an absent value is read as.
+func zeroIf(isZero bool) found {
+	if isZero {
 		return zero
 	}
 	return something

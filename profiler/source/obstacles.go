@@ -59,8 +59,8 @@ func endOf(c types.Cluster) time.Time {
 	return aws.ToTime(c.Status.Timeline.EndDateTime)
 }
 
-// eventLogDir returns the directory of event logs in the cluster's configuration, "" if it
-// is EMR's default, which is in HDFS.
+// eventLogDir returns spark.eventLog.dir as the cluster's configuration sets it, or "" if
+// it does not: EMR's default is a directory in HDFS.
 func eventLogDir(c types.Cluster) (dir string) {
 	for _, set := range c.Configurations {
 		if value := set.Properties["spark.eventLog.dir"]; value != "" && aws.ToString(set.Classification) == "spark-defaults" {

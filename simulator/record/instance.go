@@ -55,7 +55,7 @@ func instanceFillers() map[string]filler {
 func networkInterface(d *draft) error {
 	d.setDefault("interfaceType", "interface")
 	d.setDefault("sourceDestCheck", true)
-	d.setDefault("macAddress", "0a:"+hexPairs(5))
+	d.setDefault("macAddress", "0a:"+randomHexPairs(5))
 	d.setDefault("outpostArn", "")
 	if err := ec2Resource("eni-", "network-interface", nil)(d); err != nil {
 		return err
@@ -90,8 +90,9 @@ func (d *draft) address() (netip.Addr, error) {
 	return netip.ParseAddr(chosen)
 }
 
-// hexPairs returns n random bytes in the form of a MAC address.
-func hexPairs(n int) string {
+// randomHexPairs returns n random bytes as pairs of hexadecimal digits joined by colons, as
+// in a MAC address. n must be at least 1.
+func randomHexPairs(n int) string {
 	s := randomHex(2)
 	for range n - 1 {
 		s += ":" + randomHex(2)

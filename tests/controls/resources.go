@@ -111,7 +111,8 @@ func (all Resources) OfType(tokens ...string) Resources {
 	return slices.DeleteFunc(slices.Clone(all), func(r Resource) bool { return !slices.Contains(tokens, r.Type) })
 }
 
-// With returns the resources of a type whose input at path is value.
+// With returns the resources of the type token whose input at path equals value. Nil
+// matches none.
 func (all Resources) With(token, path string, value any) Resources {
 	return slices.DeleteFunc(all.OfType(token), func(r Resource) bool { return value == nil || r.At(path) != value })
 }

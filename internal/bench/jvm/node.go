@@ -64,7 +64,8 @@ func (n node) path(name string) string { return filepath.Join(n.dir, name) }
 // installed returns the path in this folder of a file of platform.NodeInstallDir.
 func (n node) installed(file string) string { return filepath.Join(n.path("node"), path.Base(file)) }
 
-// install writes what the bootstrap action installs for a JVM.
+// install puts into the folder what the bootstrap action installs on a node for its JVMs:
+// the facts, and the jars of launcher, profiler and plugin.
 func (n node) install() error {
 	store, err := artifacts.DefaultStore()
 	if err != nil {
