@@ -40,7 +40,7 @@ func phaseMetrics() []Metric {
 			"Share of the wall time so far, by phase; the shares add up to 1.", "phase"),
 		spark("spark_phase_state", "spark.phase.state", Gauge, "", "Phase of the moment: the index in platform.Phases()."),
 		spark(platform.MetricPhaseApproximate, "spark.phase.approximate", Gauge, "",
-			"1 if the phases are approximate, since events are missing, else 0."),
+			"1 if the phases are approximate, since events are missing or the plugin had to drop some, else 0."),
 		spark(platform.MetricApplicationEnded, "spark.application.ended", Gauge, "",
 			"1 once the phases are final, since the context has stopped, else 0; 0 remains of a driver that was killed."),
 		spark(platform.MetricSparkWall, "spark.wall", Gauge, "s", "Time from the submission to now or to the application's end."),
