@@ -80,15 +80,16 @@ func (Cluster) Help() map[string]string {
 		"stepConcurrency":   "Steps that run at the same time.",
 		"steps": "Steps that run when the cluster has started. A later edit changes nothing: submit further steps with " +
 			"`observatory submit`. A cluster that is replaced, or started again after it has ended, runs its steps again.",
-		"sparkDefaults":    "Entries of spark-defaults, merged key by key over the platform's.",
-		"glueCatalog":      "Use AWS Glue's Data Catalog as the metastore of Hive and Spark.",
+		"sparkDefaults": "Entries of spark-defaults, merged key by key over the platform's.",
+		"glueCatalog": "Use AWS Glue's Data Catalog as the metastore of Hive and Spark. Jobs may use the databases of " +
+			"access.glueDatabases.",
 		"configurations":   "Classifications of EMR, merged with the platform's.",
 		"bootstrapActions": "Scripts that run on each node after the platform's own and before the applications are installed, in this order.",
 		"serviceRoleArn":   "Existing role of EMR itself. Empty: the stack creates one. The program adds a policy to it.",
 		"instanceProfileArn": "Existing instance profile of the nodes. Empty: the stack creates one. The program " +
 			"adds a policy to its role.",
-		"masterSecurityGroups": "Additional security groups of the primary nodes, in the order in which EMR returns them.",
-		"coreSecurityGroups":   "Additional security groups of core and task nodes, in the order in which EMR returns them.",
+		"masterSecurityGroups": "Additional security groups of the primary nodes, in the order in which EMR returns them. " + moreGroups,
+		"coreSecurityGroups":   "Additional security groups of core and task nodes, in the order in which EMR returns them. " + moreGroups,
 		"access":               "What jobs may use beyond the data bucket's lake/.",
 		"encryption":           "What is encrypted besides data in S3 and every disk, which always are.",
 		"kerberos":             "Users of the cluster's services need tickets of a KDC on its primary node. Left out: they need none.",
@@ -96,6 +97,11 @@ func (Cluster) Help() map[string]string {
 		"tags":                 "Tags of the cluster, which EMR copies to its instances and volumes, beside the stack's.",
 	}
 }
+
+// moreGroups says what additional security groups are for, and what EMR's role asks of
+// them (AmazonEMRServicePolicy_v2, CreateInTaggedNetwork).
+const moreGroups = "Nodes reach HTTPS addresses only: the outbound rules of such a group open the way to databases and brokers. " +
+	"The group needs the tag " + platform.EMRManagedPolicyTag + " = true."
 
 // SetDefaults sets the values of a small cluster.
 func (c *Cluster) SetDefaults() {

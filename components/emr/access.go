@@ -51,6 +51,20 @@ func securityStatements(a iampolicy.Account, c schema.Cluster) []iampolicy.State
 	return out
 }
 
+// catalogStatements let jobs connect to the Glue Data Catalog: AWS's client looks for the
+// database default when it connects, creates it where the account has none, and fails
+// where it may not (awslabs/aws-glue-data-catalog-client-for-apache-hive-metastore,
+// AWSCatalogMetastoreClient). Databases of jobs are part of access.
+func catalogStatements(a iampolicy.Account, region string, c schema.Cluster) []iampolicy.Statement {
+	if !c.GlueCatalog {
+		return nil
+	}
+	return []iampolicy.Statement{{
+		Sid: "ConnectToCatalog", Effect: iampolicy.Allow, Action: []string{"glue:GetDatabase", "glue:CreateDatabase"},
+		Resource: catalogResources(a, region),
+	}}
+}
+
 // listStatements let jobs list the prefixes of each bucket.
 func listStatements(a iampolicy.Account, uris []string) []iampolicy.Statement {
 	var out []iampolicy.Statement
@@ -63,19 +77,28 @@ func listStatements(a iampolicy.Account, uris []string) []iampolicy.Statement {
 	return out
 }
 
+// catalogResources are the Glue Data Catalog and the database default, for which Spark
+// asks whichever it uses.
+func catalogResources(a iampolicy.Account, region string) []string {
+	return []string{glueARN(a, region, "catalog"), glueARN(a, region, "database/default")}
+}
+
+func glueARN(a iampolicy.Account, region, resource string) string {
+	return "arn:" + a.Partition + ":glue:" + region + ":" + a.ID + ":" + resource
+}
+
 // glueResources are the databases, all that is in them, and the catalog, which Glue
 // asks for with each of them (Glue Developer Guide, "Specifying AWS Glue resource
-// ARNs"). Spark asks for the database default whichever it uses.
+// ARNs").
 func glueResources(a iampolicy.Account, region string, databases []string) []string {
 	if len(databases) == 0 {
 		return nil
 	}
-	arn := func(resource string) string {
-		return "arn:" + a.Partition + ":glue:" + region + ":" + a.ID + ":" + resource
-	}
-	out := []string{arn("catalog"), arn("database/default")}
+	out := catalogResources(a, region)
 	for _, d := range databases {
-		out = append(out, arn("database/"+d), arn("table/"+d+"/*"), arn("userDefinedFunction/"+d+"/*"))
+		for _, resource := range []string{"database/" + d, "table/" + d + "/*", "userDefinedFunction/" + d + "/*"} {
+			out = append(out, glueARN(a, region, resource))
+		}
 	}
 	return out
 }

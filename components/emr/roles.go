@@ -84,6 +84,7 @@ func (b *builder) createNodePolicy(role pulumi.StringInput) (pulumi.Resource, er
 			bucketARN, keyARN := arns[0], arns[1]
 			d := nodePolicy(a, b.args.Region, b.args.Key, bucketARN, keyARN, encryptsDisks)
 			d.Statement = append(d.Statement, accessStatements(a, b.args.Region, b.args.Access)...)
+			d.Statement = append(d.Statement, catalogStatements(a, b.args.Region, b.args.Cluster)...)
 			d.Statement = append(d.Statement, securityStatements(a, b.args.Cluster)...)
 			return d
 		}, b.args.BucketARN, b.args.KMSKeyARN),

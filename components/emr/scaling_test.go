@@ -169,7 +169,17 @@ func TestAccessGivesTheNodesWhatJobsNeed(t *testing.T) {
 		require.Contains(t, policy, part)
 	}
 	none := fmt.Sprint(one(t, run(t, validArgs()), policyType, "emr-node").Inputs.Mappable()["policy"])
-	for _, sid := range []string{"UseTables", "UseKeys", "ReadSecrets", "ReadObjects", "WriteObjects", "ListBucket0"} {
+	for _, sid := range []string{"ConnectToCatalog", "UseTables", "UseKeys", "ReadSecrets", "ReadObjects", "WriteObjects", "ListBucket0"} {
 		require.NotContains(t, none, sid)
 	}
+}
+
+// The catalog's client fails on a node that may neither find nor create the database
+// default, also where jobs use no database of the configuration.
+func TestGlueCatalogCanBeConnectedTo(t *testing.T) {
+	a := validArgs()
+	a.GlueCatalog = true
+	policy := fmt.Sprint(one(t, run(t, a), policyType, "emr-node").Inputs.Mappable()["policy"])
+	require.Contains(t, policy, `"Sid":"ConnectToCatalog","Effect":"Allow","Action":["glue:GetDatabase","glue:CreateDatabase"],`+
+		`"Resource":["arn:aws:glue:us-east-1:123456789012:catalog","arn:aws:glue:us-east-1:123456789012:database/default"]`)
 }
