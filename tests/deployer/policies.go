@@ -116,7 +116,8 @@ func statements(rows []Row, names Names) []statement {
 	if passes {
 		out = append(out, statement{
 			Sid: "PassRole", Effect: "Allow", Action: []string{"iam:PassRole"}, Resource: arns("arn:aws:iam::*:role/", "-*", names.Roles),
-			Condition: equals("iam:PassedToService", "ec2.amazonaws.com", "elasticmapreduce.amazonaws.com"),
+			Condition: equals("iam:PassedToService", "application-autoscaling.amazonaws.com", "ec2.amazonaws.com",
+				"elasticmapreduce.amazonaws.com"),
 		})
 	}
 	if lists { // has no resource type

@@ -82,6 +82,7 @@ func functions() []Row {
 		row("aws:ec2/getSubnet:getSubnet", "ec2/vpc_subnet_data_source.go", "ec2", "DescribeSubnets"),
 		row("aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings", "ec2/ec2_instance_type_offerings_data_source.go",
 			"ec2", "DescribeInstanceTypeOfferings"),
+		row("aws:iam/getInstanceProfile:getInstanceProfile", "iam/instance_profile_data_source.go", "iam", "GetInstanceProfile"),
 		row("aws:iam/getRoles:getRoles", "iam/roles_data_source.go", "iam", "ListRoles"),
 		row("aws:ssm/getParameter:getParameter", "ssm/parameter_data_source.go", "ssm", "GetParameter"),
 	}
@@ -160,12 +161,16 @@ func cluster() []Row {
 			"CreateSecurityConfiguration DescribeSecurityConfiguration DeleteSecurityConfiguration"),
 		row("aws:emr/cluster:Cluster", "emr/cluster.go", emr,
 			"RunJobFlow DescribeCluster ListBootstrapActions ListInstanceFleets ListInstanceGroups ListSteps ModifyCluster "+
-				"ModifyInstanceGroups GetAutoTerminationPolicy PutAutoTerminationPolicy RemoveAutoTerminationPolicy SetTerminationProtection "+
+				"ModifyInstanceGroups PutAutoScalingPolicy RemoveAutoScalingPolicy GetAutoTerminationPolicy PutAutoTerminationPolicy RemoveAutoTerminationPolicy SetTerminationProtection "+
 				"SetUnhealthyNodeReplacement SetVisibleToAllUsers AddTags RemoveTags TerminateJobFlows").
 			needs(authorization+"RunJobFlow", "iam", "PassRole").
 			needs("EMR Management Guide, Using service-linked roles for Amazon EMR for cleanup", "iam", "CreateServiceLinkedRole"),
 		row("aws:emr/instanceGroup:InstanceGroup", "emr/instance_group.go", emr,
-			"AddInstanceGroups ListInstanceGroups ModifyInstanceGroups"),
+			"AddInstanceGroups ListInstanceGroups ModifyInstanceGroups PutAutoScalingPolicy"),
+		row("aws:emr/instanceFleet:InstanceFleet", "emr/instance_fleet.go", emr,
+			"AddInstanceFleet ListInstanceFleets ModifyInstanceFleet"),
+		row("aws:emr/managedScalingPolicy:ManagedScalingPolicy", "emr/managed_scaling_policy.go", emr,
+			"PutManagedScalingPolicy GetManagedScalingPolicy RemoveManagedScalingPolicy"),
 	}
 }
 
