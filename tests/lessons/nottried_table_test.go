@@ -131,6 +131,13 @@ func accountNotTried() []notTried {
 			[]string{"components/emr TestBlocksPublicAccessOnlyIfAskedAndNeverLoosensIt"},
 			"`aws emr get-block-public-access-configuration`",
 		}, {
+			"EMR leaves nothing behind in the VPC that keeps it from being deleted.",
+			noAccount + " AmazonEMRServicePolicy_v2 lets EMR (7.5 and later) create an interface endpoint named emr-service-vpce, and not delete it.",
+			"Provider servers refuse to delete a VPC, subnet or group while something of the stack uses it.",
+			[]string{"cmd/observatory TestRehearse"},
+			"before `pulumi destroy`: `aws ec2 describe-vpc-endpoints --filters Name=tag:Name,Values=emr-service-vpce`, and " +
+				"`aws ec2 delete-vpc-endpoints --vpc-endpoint-ids ID` for what it lists of the stack's VPC",
+		}, {
 			"Interface endpoints answer in place of the services' public addresses.", "No local server has VPC endpoints.",
 			"Endpoints with private DNS and a group that admits the machines are asserted inputs.",
 			[]string{"components/network TestInterfaceEndpointsOnRequest", "components/network TestInboundIsExactlyThis"},
