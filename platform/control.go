@@ -16,6 +16,7 @@ const (
 	ControlBootDir     = "/opt/observatory"
 	ControlBootScript  = ControlBootDir + "/boot.sh"
 	ControlBootFacts   = ControlBootDir + "/boot.env"
+	ControlBootUnit    = "observatory-boot.service"
 	ControlBootDone    = "/var/lib/observatory/boot-done" // written when the node is up
 )
 

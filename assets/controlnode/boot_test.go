@@ -104,7 +104,12 @@ func (m machine) boot(in controlnode.Input) (output string, err error) {
 	require.NoError(m.t, facts.Close())
 
 	require.Len(m.t, c.RunCmd, 1)
-	cmd := exec.Command(c.RunCmd[0][0], c.RunCmd[0][1:]...)
+	return m.execute(c.RunCmd[0])
+}
+
+// execute runs a command of the node among the fakes.
+func (m machine) execute(argv []string) (output string, err error) {
+	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = []string{"PATH=" + m.path, "WORLD=" + m.world, "FSTAB_OF_NODE=" + m.root + "/etc/fstab",
 		"TLS_OF_NODE=" + m.at(platform.ControlTLSDir)}
 	out, err := cmd.CombinedOutput()
@@ -306,9 +311,30 @@ func TestBootFailures(t *testing.T) {
 			out, err := m.boot(realisticInput())
 			require.Error(t, err, out)
 			require.Contains(t, out, c.reason)
-			require.NotContains(t, m.calls(), "systemctl enable")
+			require.NotContains(t, m.calls(), "systemctl enable --now "+platform.ControlK3sUnit)
+			require.Contains(t, m.calls(), "systemctl enable --now --no-block "+platform.ControlBootUnit)
 			require.NoFileExists(t, m.at(platform.ControlBootDone))
 			c.check(m)
 		})
 	}
+}
+
+// A volume may be attached long after the instance was created, for instance by the
+// update after one that was interrupted. cloud-init does not run the script again.
+func TestFailedBootSucceedsLater(t *testing.T) {
+	m := newMachine(t)
+	device := m.root + platform.EBSDevice(realisticInput().VolumeID)
+	require.NoError(t, os.Remove(device))
+	out, err := m.boot(realisticInput())
+	require.Error(t, err, out)
+
+	m.attachVolume()
+	unit, err := os.ReadFile(m.at("/etc/systemd/system/" + platform.ControlBootUnit))
+	require.NoError(t, err)
+	_, start, _ := strings.Cut(string(unit), "\nExecStart=")
+	start, _, _ = strings.Cut(start, "\n")
+	out, err = m.execute(strings.Fields(start))
+	require.NoError(t, err, out)
+	require.FileExists(t, m.at(platform.ControlBootDone))
+	require.Contains(t, m.calls(), "systemctl enable --now "+platform.ControlK3sUnit)
 }

@@ -23,7 +23,10 @@ const MaxUserData = 16 * 1024
 var bootScript string
 
 //go:embed k3s.service
-var unitTemplate string
+var k3sUnit string
+
+//go:embed boot.service
+var bootUnit string
 
 //go:embed kubelet.conf
 var kubeletSysctls string
@@ -94,6 +97,10 @@ func ValidMirror(prefix string) bool { return prefix == "" || mirrorPrefix.Match
 
 // UserData renders the node's #cloud-config: the files, and the one command
 // that runs the boot script. It uses the modules write_files and runcmd only.
+//
+// cloud-init runs the command at an instance's first boot only. If the script fails,
+// because the volume is attached an hour later or a download is refused, a unit runs it
+// again until it succeeds: a node that stayed as it is would have to be replaced by hand.
 func UserData(in Input) ([]byte, error) { return userDataAt("", in) }
 
 // userDataAt renders user data for a machine whose / is root; tests boot in a
@@ -109,7 +116,8 @@ func userDataAt(root string, in Input) ([]byte, error) {
 	}
 	body, err := yaml.Marshal(cloudConfig{
 		WriteFiles: files,
-		RunCmd:     [][]string{{"bash", l.at(platform.ControlBootScript), l.at(platform.ControlBootFacts)}},
+		RunCmd: [][]string{{"bash", "-c", bootCommand, l.at(platform.ControlBootScript), l.at(platform.ControlBootFacts),
+			platform.ControlBootUnit}},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("render user data: %w", err)
@@ -121,6 +129,9 @@ func userDataAt(root string, in Input) ([]byte, error) {
 	}
 	return out, nil
 }
+
+// bootCommand runs the script $0 with the facts $1, and where it fails enables the unit $2.
+const bootCommand = `bash "$0" "$1" || { systemctl enable --now --no-block "$2"; exit 1; }`
 
 type cloudConfig struct {
 	WriteFiles []writeFile `json:"write_files"`
@@ -145,22 +156,39 @@ func (l layout) files(in Input) ([]writeFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	var unit strings.Builder
-	t, err := template.New("unit").Parse(unitTemplate)
+	k3s, err := l.unit("k3s.service", k3sUnit)
 	if err != nil {
-		return nil, fmt.Errorf("parse k3s.service: %w", err)
+		return nil, err
 	}
-	err = t.Execute(&unit, struct{ DataDir, K3sBinary string }{l.at(platform.ControlDataDir), l.at(platform.ControlK3sBinary)})
+	boot, err := l.unit("boot.service", bootUnit)
 	if err != nil {
-		return nil, fmt.Errorf("render k3s.service: %w", err)
+		return nil, err
 	}
 	return []writeFile{
 		{l.at(platform.ControlBootScript), "0755", bootScript},
 		{l.at(platform.ControlBootFacts), "0644", l.facts(in)},
 		{l.at(platform.ControlK3sConfig), "0600", config},
-		{l.at("/etc/systemd/system/" + platform.ControlK3sUnit), "0644", unit.String()},
+		{l.at("/etc/systemd/system/" + platform.ControlK3sUnit), "0644", k3s},
+		{l.at("/etc/systemd/system/" + platform.ControlBootUnit), "0644", boot},
 		{l.at("/etc/sysctl.d/90-kubelet.conf"), "0644", kubeletSysctls},
 	}, nil
+}
+
+// unit renders a systemd unit.
+func (l layout) unit(name, text string) (string, error) {
+	t, err := template.New(name).Parse(text)
+	if err != nil {
+		return "", fmt.Errorf("parse %s: %w", name, err)
+	}
+	var unit strings.Builder
+	err = t.Execute(&unit, struct{ DataDir, K3sBinary, BootScript, BootFacts, BootUnit string }{
+		l.at(platform.ControlDataDir), l.at(platform.ControlK3sBinary),
+		l.at(platform.ControlBootScript), l.at(platform.ControlBootFacts), platform.ControlBootUnit,
+	})
+	if err != nil {
+		return "", fmt.Errorf("render %s: %w", name, err)
+	}
+	return unit.String(), nil
 }
 
 // k3sConfig returns K3s's config.yaml; keys are its command-line flags

@@ -82,7 +82,8 @@ func TestUserDataContent(t *testing.T) {
 	}
 
 	c := parse(t, raw)
-	require.Equal(t, [][]string{{"bash", platform.ControlBootScript, platform.ControlBootFacts}}, c.RunCmd)
+	require.Len(t, c.RunCmd, 1)
+	require.Equal(t, []string{platform.ControlBootScript, platform.ControlBootFacts, platform.ControlBootUnit}, c.RunCmd[0][3:])
 
 	var k3s map[string]any
 	require.NoError(t, yaml.Unmarshal([]byte(c.file(t, platform.ControlK3sConfig)), &k3s))
@@ -98,6 +99,11 @@ func TestUserDataContent(t *testing.T) {
 	unit := c.file(t, "/etc/systemd/system/"+platform.ControlK3sUnit)
 	require.Contains(t, unit, "RequiresMountsFor="+platform.ControlDataDir+"\n")
 	require.Contains(t, unit, "ExecStart="+platform.ControlK3sBinary+" server\n")
+
+	require.Contains(t, unit, "RuntimeMaxSec=30d\n", "K3s renews certificates when it starts")
+	again := c.file(t, "/etc/systemd/system/"+platform.ControlBootUnit)
+	require.Contains(t, again, "ExecStart=/usr/bin/bash "+platform.ControlBootScript+" "+platform.ControlBootFacts+"\n")
+	require.Contains(t, again, "Restart=on-failure\n")
 
 	facts := c.file(t, platform.ControlBootFacts)
 	require.Contains(t, facts, "DEVICE='/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol0a1b2c3d4e5f67890'\n")
