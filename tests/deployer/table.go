@@ -161,7 +161,8 @@ func cluster() []Row {
 			"CreateSecurityConfiguration DescribeSecurityConfiguration DeleteSecurityConfiguration"),
 		row("aws:emr/cluster:Cluster", "emr/cluster.go", emr,
 			"RunJobFlow DescribeCluster ListBootstrapActions ListInstanceFleets ListInstanceGroups ListSteps ModifyCluster "+
-				"ModifyInstanceGroups PutAutoScalingPolicy RemoveAutoScalingPolicy GetAutoTerminationPolicy PutAutoTerminationPolicy RemoveAutoTerminationPolicy SetTerminationProtection "+
+				"ModifyInstanceGroups PutAutoScalingPolicy RemoveAutoScalingPolicy "+
+				"GetAutoTerminationPolicy PutAutoTerminationPolicy RemoveAutoTerminationPolicy SetTerminationProtection "+
 				"SetUnhealthyNodeReplacement SetVisibleToAllUsers AddTags RemoveTags TerminateJobFlows").
 			needs(authorization+"RunJobFlow", "iam", "PassRole").
 			needs("EMR Management Guide, Using service-linked roles for Amazon EMR for cleanup", "iam", "CreateServiceLinkedRole"),

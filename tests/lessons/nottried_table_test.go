@@ -132,7 +132,8 @@ func accountNotTried() []notTried {
 			"`aws emr get-block-public-access-configuration`",
 		}, {
 			"EMR leaves nothing behind in the VPC that keeps it from being deleted.",
-			noAccount + " AmazonEMRServicePolicy_v2 lets EMR (7.5 and later) create an interface endpoint named emr-service-vpce, and not delete it.",
+			noAccount + " AmazonEMRServicePolicy_v2 lets EMR (7.5 and later) create an interface endpoint named emr-service-vpce, " +
+				"and not delete it.",
 			"Provider servers refuse to delete a VPC, subnet or group while something of the stack uses it.",
 			[]string{"cmd/observatory TestRehearse"},
 			"before `pulumi destroy`: `aws ec2 describe-vpc-endpoints --filters Name=tag:Name,Values=emr-service-vpce`, and " +
