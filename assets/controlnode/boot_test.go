@@ -313,6 +313,7 @@ func TestBootFailures(t *testing.T) {
 			require.Contains(t, out, c.reason)
 			require.NotContains(t, m.calls(), "systemctl enable --now "+platform.ControlK3sUnit)
 			require.Contains(t, m.calls(), "systemctl enable --now --no-block "+platform.ControlBootUnit)
+			require.Equal(t, 1, strings.Count(m.calls(), "systemctl enable"))
 			require.NoFileExists(t, m.at(platform.ControlBootDone))
 			c.check(m)
 		})

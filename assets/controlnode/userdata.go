@@ -168,8 +168,8 @@ func (l layout) files(in Input) ([]writeFile, error) {
 		{l.at(platform.ControlBootScript), "0755", bootScript},
 		{l.at(platform.ControlBootFacts), "0644", l.facts(in)},
 		{l.at(platform.ControlK3sConfig), "0600", config},
-		{l.at("/etc/systemd/system/" + platform.ControlK3sUnit), "0644", k3s},
-		{l.at("/etc/systemd/system/" + platform.ControlBootUnit), "0644", boot},
+		{l.at(platform.NodeUnitDir + "/" + platform.ControlK3sUnit), "0644", k3s},
+		{l.at(platform.NodeUnitDir + "/" + platform.ControlBootUnit), "0644", boot},
 		{l.at("/etc/sysctl.d/90-kubelet.conf"), "0644", kubeletSysctls},
 	}, nil
 }

@@ -82,8 +82,10 @@ func TestUserDataContent(t *testing.T) {
 	}
 
 	c := parse(t, raw)
-	require.Len(t, c.RunCmd, 1)
-	require.Equal(t, []string{platform.ControlBootScript, platform.ControlBootFacts, platform.ControlBootUnit}, c.RunCmd[0][3:])
+	require.Equal(t, [][]string{{
+		"bash", "-c", `bash "$0" "$1" || { systemctl enable --now --no-block "$2"; exit 1; }`,
+		platform.ControlBootScript, platform.ControlBootFacts, platform.ControlBootUnit,
+	}}, c.RunCmd)
 
 	var k3s map[string]any
 	require.NoError(t, yaml.Unmarshal([]byte(c.file(t, platform.ControlK3sConfig)), &k3s))
@@ -99,7 +101,6 @@ func TestUserDataContent(t *testing.T) {
 	unit := c.file(t, "/etc/systemd/system/"+platform.ControlK3sUnit)
 	require.Contains(t, unit, "RequiresMountsFor="+platform.ControlDataDir+"\n")
 	require.Contains(t, unit, "ExecStart="+platform.ControlK3sBinary+" server\n")
-
 	require.Contains(t, unit, "RuntimeMaxSec=30d\n", "K3s renews certificates when it starts")
 	again := c.file(t, "/etc/systemd/system/"+platform.ControlBootUnit)
 	require.Contains(t, again, "ExecStart=/usr/bin/bash "+platform.ControlBootScript+" "+platform.ControlBootFacts+"\n")

@@ -146,10 +146,12 @@ func names(t *testing.T) deployer.Names {
 	}
 }
 
+var clusterName = regexp.MustCompile(`^emr-(main|etl)-`)
+
 // ofAnyCluster returns the name with a wildcard in place of a cluster's key: the policies
 // hold for clusters that are added later.
 func ofAnyCluster(name string) string {
-	return regexp.MustCompile(`^emr-(main|etl)-`).ReplaceAllString(name, "emr-*-")
+	return clusterName.ReplaceAllString(name, "emr-*-")
 }
 
 // Where a policy bounds an action by resource, it admits every resource of the stacks. The
