@@ -134,7 +134,7 @@ func accountNotTried() []notTried {
 			"EMR leaves nothing behind in the VPC that keeps it from being deleted.",
 			noAccount + " AmazonEMRServicePolicy_v2 lets EMR (7.5 and later) create an interface endpoint named emr-service-vpce, " +
 				"and not delete it.",
-			"Provider servers refuse to delete a VPC, subnet or group while something of the stack uses it.",
+			"Every stack is destroyed on simulated providers, which know nothing that EMR adds to a VPC.",
 			[]string{"cmd/observatory TestRehearse"},
 			"before `pulumi destroy`: `aws ec2 describe-vpc-endpoints --filters Name=tag:Name,Values=emr-service-vpce`, and " +
 				"`aws ec2 delete-vpc-endpoints --vpc-endpoint-ids ID` for what it lists of the stack's VPC",
