@@ -151,7 +151,10 @@ func settingEdits() []edit {
 	const cluster = "emr-main-cluster"
 	return []edit{
 		inCluster("sparkDefaults", `{"spark.executor.memory":"4g"}`, replacesCluster, cluster),
-		inCluster("glueCatalog", `true`, replacesCluster, cluster),
+		// The node role gets the rights of the catalog.
+		inCluster("glueCatalog", `true`, effects{
+			changes.Replaced: replacesCluster[changes.Replaced], changes.Updated: {"emr-main-node"},
+		}, cluster),
 		inCluster("configurations", `[{"classification":"yarn-site","properties":{"a":"b"}}]`, replacesCluster, cluster),
 		inCluster("bootstrapActions", `[{"name":"own","path":"s3://bucket/own.sh"}]`, replacesCluster, cluster),
 		inCluster("encryption", `{"certificates":"s3://bucket/tls/main.zip"}`, effects{
