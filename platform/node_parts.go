@@ -99,8 +99,8 @@ const (
 	EnvRole        = "OBSERVATORY_ROLE"
 	EnvHost        = "OBSERVATORY_HOST"
 	EnvControl     = "OBSERVATORY_CONTROL"
-	EnvYARNTargets = "OBSERVATORY_YARN_TARGETS" // [ip:port] or [], a YAML list
-	EnvHDFSTargets = "OBSERVATORY_HDFS_TARGETS" // [ip:port] or []
+	EnvYARNTargets = "OBSERVATORY_YARN_TARGETS" // [ip:port,ip:port], perhaps empty: a YAML list
+	EnvHDFSTargets = "OBSERVATORY_HDFS_TARGETS" // likewise
 )
 
 // NodeParts returns the parts of an EMR node, in the order of the bootstrap report.
@@ -118,7 +118,7 @@ func NodeParts() []NodePart {
 			Source: ArtifactSource{Kind: SourceCollector}, Path: NodeCollectorBinary, Mode: "0755",
 			Environment: []NodeSetting{
 				{EnvCluster, "$cluster"}, {EnvRole, "$role"}, {EnvHost, "$host"}, {EnvControl, "$control"},
-				{EnvYARNTargets, "[${yarn:+$address:$yarn}]"}, {EnvHDFSTargets, "[${hdfs:+$address:$hdfs}]"},
+				{EnvYARNTargets, "[$yarn]"}, {EnvHDFSTargets, "[$hdfs]"},
 			},
 			EnvironmentFile: NodeFile{"env", NodeCollectorEnv},
 		},

@@ -133,7 +133,7 @@ func primary(t *testing.T) (bucket, *sink) {
 	b := newBucket(t, collector)
 	fakeCommands(t, b.dir)
 	serveMetadata(t)
-	writeEMRInfo(t, platform.RoleMaster)
+	writeEMRInfo(t, platform.RoleMaster, 3)
 	return b, startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
 }
 
@@ -195,12 +195,14 @@ func TestBootstrapInstallsPartsAndStartsCollector(t *testing.T) {
 	}
 	require.Equal(t, map[string]int64{"launcher": 1, "collector": 1, "profiler": 1, "plugin": 1}, up)
 
-	calls := func() int {
+	count := func(words string) int {
 		content, err := os.ReadFile(filepath.Join(b.dir, "calls"))
 		require.NoError(t, err)
-		return strings.Count(string(content), "s3 cp")
+		return strings.Count(string(content), words)
 	}
+	calls := func() int { return count("s3 cp") }
 	require.Equal(t, 3, calls())
+	require.Equal(t, 3, count("--region "+nodeRegion), "the CLI's default region is in another partition than some clusters")
 	b.bootstrap(t)
 	require.Equal(t, 3, calls(), "a second run downloads nothing again")
 	require.Empty(t, readReport(t).down())

@@ -40,7 +40,7 @@ func TestBootstrapContinuesWithoutAPart(t *testing.T) {
 			write(t, strings.Replace(file, b.dir, b.dir+"/hang", 1), "")
 		}, "timed out"},
 	}
-	writeEMRInfo(t, platform.RoleCore)
+	writeEMRInfo(t, platform.RoleCore, 3)
 	serveMetadata(t)
 	answerHealth(t)
 	received := startReceiver(t)
@@ -147,13 +147,51 @@ func TestBootstrapReportsUnresponsiveCollector(t *testing.T) {
 	b := newBucket(t, gzipBytes(t, "#!/bin/sh\nexit 1\n"))
 	fakeCommands(t, b.dir)
 	shortenTimeouts(t, 20)
-	writeEMRInfo(t, platform.RoleTask)
+	writeEMRInfo(t, platform.RoleTask, 3)
 	b.bootstrap(t)
 	require.Contains(t, readReport(t).down()["collector"], "does not answer on port 13133")
-	env, err := os.ReadFile(platform.NodeCollectorEnv)
-	require.NoError(t, err)
-	require.Contains(t, string(env), "OBSERVATORY_HDFS_TARGETS=[]\n", "a task node has no DataNode")
-	require.Contains(t, string(env), "OBSERVATORY_ROLE=task\n")
+}
+
+// The collector scrapes the daemons that run on its node, and no others.
+func TestBootstrapNamesTheDaemonsOfTheNode(t *testing.T) {
+	if !onMachine(t) {
+		return
+	}
+	b := newBucket(t, gzipBytes(t, "#!/bin/sh\nexit 1\n"))
+	require.NoError(t, os.Remove(b.file(platform.ArtifactCollector(runtime.GOARCH)))) // nothing is started
+	fakeCommands(t, b.dir)
+	serveMetadata(t)
+	shortenTimeouts(t, 20)
+	for name, c := range map[string]struct {
+		role       string
+		nodes      int
+		yarn, hdfs []platform.Port
+	}{
+		"primary": {platform.RoleMaster, 3, []platform.Port{platform.ResourceManagerUI}, []platform.Port{platform.NameNodeUI}},
+		"core":    {platform.RoleCore, 3, []platform.Port{platform.NodeManagerUI}, []platform.Port{platform.DataNodeUI}},
+		"task":    {platform.RoleTask, 3, []platform.Port{platform.NodeManagerUI}, nil},
+		"one node": {platform.RoleMaster, 1, []platform.Port{platform.NodeManagerUI, platform.ResourceManagerUI},
+			[]platform.Port{platform.DataNodeUI, platform.NameNodeUI}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			writeEMRInfo(t, c.role, c.nodes)
+			b.bootstrap(t)
+			env, err := os.ReadFile(platform.NodeCollectorEnv)
+			require.NoError(t, err)
+			require.Contains(t, string(env), platform.EnvRole+"="+c.role+"\n")
+			require.Contains(t, string(env), platform.EnvYARNTargets+"="+targets(c.yarn)+"\n")
+			require.Contains(t, string(env), platform.EnvHDFSTargets+"="+targets(c.hdfs)+"\n")
+		})
+	}
+}
+
+// targets is a YAML list of a node's ports.
+func targets(ports []platform.Port) string {
+	list := make([]string, 0, len(ports))
+	for _, p := range ports {
+		list = append(list, fmt.Sprintf("%s:%d", nodeIP, p))
+	}
+	return "[" + strings.Join(list, ",") + "]"
 }
 
 func TestBootstrapSurvivesUnexpectedNodes(t *testing.T) {
@@ -167,7 +205,7 @@ func TestBootstrapSurvivesUnexpectedNodes(t *testing.T) {
 		down    int // parts; -1: there is no report
 	}{
 		"no facts":      {nil, func(*testing.T, *bucket) {}, 0},
-		"no arguments":  {[]string{}, func(t *testing.T, _ *bucket) { writeEMRInfo(t, platform.RoleCore) }, 3},
+		"no arguments":  {[]string{}, func(t *testing.T, _ *bucket) { writeEMRInfo(t, platform.RoleCore, 3) }, 3},
 		"no sudo right": {nil, func(t *testing.T, _ *bucket) { failCommand(t, "sudo") }, -1},
 		"no aws":        {nil, func(t *testing.T, _ *bucket) { failCommand(t, "aws") }, 3},
 		"no systemctl":  {nil, func(t *testing.T, _ *bucket) { failCommand(t, "systemctl") }, 0},

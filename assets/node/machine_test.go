@@ -24,6 +24,7 @@ const (
 	controlIP      = "127.0.0.2"               // the control node's address on this machine
 	nodeIP         = "10.0.0.17"
 	nodeHost       = "ip-10-0-0-17"
+	nodeRegion     = "eu-west-1"
 )
 
 // onMachine runs the calling test again in user, mount and network namespaces of its
@@ -81,7 +82,7 @@ func serveMetadata(t *testing.T) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "169.254.169.254:80")
 	require.NoError(t, err)
-	values := map[string]string{"local-hostname": nodeHost + ".ec2.internal", "local-ipv4": nodeIP}
+	values := map[string]string{"local-hostname": nodeHost + ".ec2.internal", "local-ipv4": nodeIP, "placement/region": nodeRegion}
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method == http.MethodPut && r.URL.Path == "/latest/api/token":
@@ -98,14 +99,15 @@ func serveMetadata(t *testing.T) {
 
 // writeEMRInfo writes the files that EMR's instance controller writes before any
 // bootstrap action runs.
-func writeEMRInfo(t *testing.T, role string) {
+func writeEMRInfo(t *testing.T, role string, nodes int) {
 	t.Helper()
 	write(t, platform.EMRInfoDir+"/instance.json",
 		fmt.Sprintf(`{"instanceGroupId":"ig-1","isMaster":%v,"isRunningNameNode":false}`, role == platform.RoleMaster))
 	write(t, platform.EMRInfoDir+"/job-flow.json",
-		"{\n  \"jobFlowId\" : \"j-ABC123\",\n  \"instanceGroups\":[{\"instanceRole\":\"Master\"},{\"instanceRole\":\"Core\"}]\n}\n")
+		fmt.Sprintf("{\n  \"jobFlowId\" : \"j-ABC123\",\n  \"instanceCount\" : %d,\n"+
+			"  \"instanceGroups\":[{\"instanceRole\":\"Master\"},{\"instanceRole\":\"Core\"}]\n}\n", nodes))
 	write(t, platform.EMRInfoDir+"/extraInstanceData.json",
-		fmt.Sprintf(`{"jobFlowId":"j-ABC123","instanceRole":%q,"region":"us-east-1"}`, strings.ToUpper(role)))
+		fmt.Sprintf(`{"jobFlowId":"j-ABC123","instanceRole":%q,"region":%q}`, strings.ToUpper(role), nodeRegion))
 }
 
 // fakeCommands puts fakes of the commands of a real node on PATH: sudo, aws (s3 cp

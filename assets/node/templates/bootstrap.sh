@@ -61,7 +61,8 @@ fetch() {
   local try fault=''
   [ -n "$artifacts" ] || { echo 'no artifacts URI was given'; return 1; }
   for ((try = 1; try <= tries; try++)); do
-    if ! fault=$(timeout "$download_seconds" aws s3 cp --only-show-errors "$artifacts$1/$2" "$3" 2>&1); then
+    if ! fault=$(timeout "$download_seconds" aws s3 cp --only-show-errors "$artifacts$1/$2" "$3" \
+      ${region:+--region "$region"} 2>&1); then
       fault="download of $artifacts$1/$2 failed: ${fault:-timed out after ${download_seconds}s}"
     elif ! verify "$3" "$1"; then
       fault="sha256 of $artifacts$1/$2 is $(sha256sum "$3" 2>/dev/null | cut -d' ' -f1), wanted $1"
@@ -115,6 +116,7 @@ read_facts() {
     sleep "$pause"
   done
   [ -n "$cluster" ] || cluster=$(json jobFlowId "$info/extraInstanceData.json" | plain)
+  nodes=$(json instanceCount "$info/job-flow.json" | plain)
   if [ "$(json isMaster "$info/instance.json")" = true ]; then role={{.RoleMaster}}; fi
   case $role in {{.RoleMaster}} | {{.RoleCore}} | {{.RoleTask}}) ;; *) role={{.RoleCore}} ;; esac
   host=$(metadata local-hostname | cut -d. -f1 | plain)
@@ -125,9 +127,13 @@ read_facts() {
 }
 
 write_files() {
-  local yarn={{.NodeManagerUI}} hdfs={{.DataNodeUI}}
+  local yarn=$address:{{.NodeManagerUI}} hdfs=$address:{{.DataNodeUI}}
   case $role in
-    {{.RoleMaster}}) yarn={{.ResourceManagerUI}} hdfs={{.NameNodeUI}} ;;
+    {{.RoleMaster}})
+      # In a cluster of one node the primary runs the daemons of a core node too.
+      if [ "$nodes" != 1 ]; then yarn='' hdfs=''; fi
+      yarn+=${yarn:+,}$address:{{.ResourceManagerUI}} hdfs+=${hdfs:+,}$address:{{.NameNodeUI}}
+      ;;
     {{.RoleTask}}) hdfs='' ;;
   esac
   if hosts_only; then yarn='' hdfs=''; fi
@@ -195,7 +201,9 @@ post() {
     --data-binary "@$work/$1" "http://$control:{{.OTLPHTTP}}/v1/$1" || say "cannot send $1 to the control node" WARN
 }
 
-cluster='' role='' host='' address=''{{.Script.Sums}}
+# Without a region the AWS CLI asks S3 in us-east-1, which other partitions lack.
+region=$(metadata placement/region | plain)
+cluster='' role='' nodes='' host='' address=''{{.Script.Sums}}
 components='{{.Script.Components}}'
 if hosts_only; then components='{{.Script.HostComponents}}'; else install_launcher; fi
 case $(uname -m) in
