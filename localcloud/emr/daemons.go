@@ -58,12 +58,12 @@ func reportProvisioned(nodes []*node) error {
 
 // startDaemons starts the daemons of the node's role and waits for each.
 func (n *node) startDaemons(ctx context.Context) error {
-	for _, d := range hadoop.Daemons(n.Role) {
+	for _, d := range n.Daemons() {
 		if err := n.machine.StartUnit(ctx, d.Unit); err != nil {
 			return fmt.Errorf("start %s on %s: %w", d.Unit, n.Host, err)
 		}
 	}
-	for _, d := range hadoop.Daemons(n.Role) {
+	for _, d := range n.Daemons() {
 		if err := n.awaitDaemon(ctx, d); err != nil {
 			return err
 		}

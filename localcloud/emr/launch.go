@@ -210,8 +210,9 @@ func (s *Service) boot(ctx context.Context, id string, n *node, hosts map[string
 			{From: s.JavaHome, To: "/.host/java", ReadOnly: true},
 		},
 		Users: users(), Hosts: hosts,
-		// The SDKs' own variables point every client at the local services.
-		Env: map[string]string{"AWS_ENDPOINT_URL_S3": s.Objects.Endpoint(), "AWS_DEFAULT_REGION": s.AWSRegion},
+		// The SDKs' own variable points every client at the local S3. As on EMR, none
+		// names the region.
+		Env: map[string]string{"AWS_ENDPOINT_URL_S3": s.Objects.Endpoint()},
 		Metadata: machine.Metadata{
 			InstanceID: n.instanceID, InstanceType: n.instanceType, Region: s.AWSRegion, Zone: s.AWSRegion + "a",
 			AccountID: s.AccountID, Profile: n.profile, RoleCredentials: role,

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,7 +67,7 @@ func (n *node) infoFiles(created time.Time) map[string]any {
 	return map[string]any{
 		"instance.json": map[string]any{
 			"instanceGroupId": n.groupID, "isMaster": n.Master(), "isRunningNameNode": n.Master(),
-			"isRunningDataNode": !n.Master(), "isRunningJobTracker": false, "isRunningTaskTracker": false,
+			"isRunningDataNode": slices.Contains(n.Daemons(), hadoop.DataNode()), "isRunningJobTracker": false, "isRunningTaskTracker": false,
 		},
 		"job-flow.json": map[string]any{
 			"jobFlowId": n.ClusterID, "jobFlowCreationInstant": created.UnixMilli(), "instanceCount": n.CoreNodes + 1,
@@ -137,7 +138,7 @@ func (s *Service) configure(ctx context.Context, n *node) error {
 			return err
 		}
 	}
-	daemons := hadoop.Daemons(n.Role)
+	daemons := n.Daemons()
 	if n.Master() {
 		daemons = append(daemons, hadoop.HistoryServer())
 	}

@@ -45,7 +45,7 @@ func (n *node) reconfigure(ctx context.Context, configurations []hadoop.Configur
 	if !restart {
 		return nil
 	}
-	for _, d := range hadoop.Daemons(n.Role) {
+	for _, d := range n.Daemons() {
 		if err := n.machine.StopUnit(ctx, d.Unit); err != nil {
 			return fmt.Errorf("stop %s: %w", d.Unit, err)
 		}

@@ -68,11 +68,15 @@ func HistoryServer() Daemon {
 	}
 }
 
-// Daemons returns the daemons of a role in the order in which they start. The
-// history server is not one of them: it starts once its folder in HDFS exists.
-func Daemons(role string) []Daemon {
-	switch role {
+// Daemons returns the node's daemons in the order in which they start. The primary
+// of a cluster without core nodes runs a core node's too, as EMR's does. The history
+// server is not one of them: it starts once its folder in HDFS exists.
+func (n Node) Daemons() []Daemon {
+	switch n.Role {
 	case platform.RoleMaster:
+		if n.CoreNodes == 0 {
+			return []Daemon{NameNode(), ResourceManager(), DataNode(), NodeManager()}
+		}
 		return []Daemon{NameNode(), ResourceManager()}
 	case platform.RoleCore:
 		return []Daemon{DataNode(), NodeManager()}

@@ -161,14 +161,15 @@ func TestDaemonsOfRoles(t *testing.T) {
 		"client":            nil,
 	}
 	for role, want := range roles {
-		require.Equal(t, want, hadoop.Daemons(role), role)
+		require.Equal(t, want, hadoop.Node{Role: role, CoreNodes: 1}.Daemons(), role)
 	}
+	require.Equal(t, slices.Concat(roles[platform.RoleMaster], roles[platform.RoleCore]), hadoop.Node{Role: platform.RoleMaster}.Daemons())
 }
 
 // Each unit's shell line must read every file it names, run as an account of
 // the node, and take the options that its *-env classification exports.
 func TestUnitsUseFilesAndAccountsOfTheNode(t *testing.T) {
-	daemons := slices.Concat(hadoop.Daemons(platform.RoleMaster), hadoop.Daemons(platform.RoleCore), []hadoop.Daemon{hadoop.HistoryServer()})
+	daemons := append(hadoop.Node{Role: platform.RoleMaster}.Daemons(), hadoop.HistoryServer())
 	for _, d := range daemons {
 		t.Run(d.Unit, func(t *testing.T) {
 			text := hadoop.UnitFile(d, node())

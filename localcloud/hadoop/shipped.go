@@ -12,7 +12,7 @@ func port(p platform.Port) string { return strconv.Itoa(int(p)) }
 func (n Node) coreSite() map[string]string {
 	return map[string]string{
 		"fs.defaultFS":   "hdfs://" + n.fqdn(n.MasterHost) + ":" + port(platform.NameNodeRPC),
-		"hadoop.tmp.dir": "/mnt/tmp/hadoop",
+		"hadoop.tmp.dir": "/mnt/tmp/hadoop-${user.name}", // accounts that share a node cannot write each other's
 		// EMRFS serves s3:// on EMR; here S3A does, with the instance's role.
 		"fs.s3.impl":                        "org.apache.hadoop.fs.s3a.S3AFileSystem",
 		"fs.AbstractFileSystem.s3.impl":     "org.apache.hadoop.fs.s3a.S3A",
@@ -21,7 +21,6 @@ func (n Node) coreSite() map[string]string {
 		"fs.s3a.path.style.access":          "true",
 		"fs.s3a.connection.ssl.enabled":     "false",
 		"fs.s3a.aws.credentials.provider":   "org.apache.hadoop.fs.s3a.auth.IAMInstanceCredentialsProvider",
-		"fs.s3a.buffer.dir":                 "/mnt/tmp/s3a",
 		"hadoop.proxyuser.hadoop.hosts":     "*",
 		"hadoop.proxyuser.hadoop.groups":    "*",
 		"hadoop.http.staticuser.user":       "hadoop",

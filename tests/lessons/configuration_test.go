@@ -140,7 +140,7 @@ func TestLogPathsAreCollected(t *testing.T) {
 	}
 	paths := []string{path.Join(containerLogDir(t), "application_1_0001", "container_1_0001_01_000001", "stderr")}
 	for _, role := range []string{platform.RoleMaster, platform.RoleCore, platform.RoleTask} {
-		for _, d := range append(hadoop.Daemons(role), hadoop.HistoryServer()) {
+		for _, d := range append(hadoop.Node{Role: role}.Daemons(), hadoop.HistoryServer()) {
 			paths = append(paths, "/var/log/"+d.Log+"-ip-10-0-0-1.log")
 		}
 	}
