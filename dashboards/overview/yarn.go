@@ -11,9 +11,11 @@ import (
 // others.
 func rootQueue(metric string) string { return clusters().Metric(metric, scope.Equal("queue", "root")) }
 
-// workers matches the roles with a NodeManager.
-func workers() scope.Filter {
-	return scope.Match(platform.NodeRole.Metric(), platform.RoleCore+"|"+platform.RoleTask)
+// ofWorkers keeps a query's series of nodes with a NodeManager. Roles do not tell: the
+// primary of a cluster of one node has one too.
+func ofWorkers(query string) string {
+	return query + " and on (" + platform.Cluster.Metric() + ", " + platform.HostName.Metric() + ") last_over_time(" +
+		clusters().Metric("node_manager_metrics_containers_running") + "[5m])"
 }
 
 func yarnRow() panel.Row {
@@ -51,7 +53,7 @@ func yarnContainers() panel.Panel {
 }
 
 func yarnCores() panel.Panel {
-	busy := "sum(" + scope.Rate(clusters().Metric("system_cpu_time_seconds_total", workers(), scope.NotMatch("state", "idle|wait"))) + ")"
+	busy := "sum(" + ofWorkers(scope.Rate(clusters().Metric("system_cpu_time_seconds_total", scope.NotMatch("state", "idle|wait")))) + ")"
 	return panel.TimeSeries(panel.Spec{
 		Title: "YARN vcores", Unit: panel.UnitCount, Width: 8,
 		Description: panel.Description{
