@@ -121,12 +121,12 @@ func (c *cloud) python(t *testing.T, script, input string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// clustersSideBySide brings up a second cluster of the stack and one that boto3 starts,
+// clustersSideBySide brings up a second cluster of the stack, of one node, and one that boto3 starts,
 // and runs a job on each of the three at once.
 func clustersSideBySide(t *testing.T, c *cloud) {
 	before := c.outputs(t)
 	edits := []string{storeEdit, tagEdit} // of earlier parts, which stay
-	c.up(t, append(edits, "clusters.adhoc.core.count=1", "clusters.adhoc.idleTimeoutMinutes=0")...)
+	c.up(t, append(edits, "clusters.adhoc.core.count=0", "clusters.adhoc.idleTimeoutMinutes=0")...)
 	stack := c.outputs(t)
 	require.Equal(t, before.Clusters["main"], stack.Clusters["main"], "another cluster is its neighbour's own affair")
 	plain, err := json.Marshal(stack)
