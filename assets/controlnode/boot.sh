@@ -11,7 +11,7 @@ set -euo pipefail
 
 log() { printf 'boot: %s\n' "$*"; }
 
-# Ends the boot; the console output and cloud-init's log show the reason.
+# Ends this attempt; the console output and cloud-init's log show the reason.
 fail() {
   printf 'boot: FAILED in %s: %s\n' "${FUNCNAME[1]}" "$*" >&2
   exit 1
