@@ -367,6 +367,12 @@ func clusterNotTried() []notTried {
 			[]string{"components/controlnode TestProfilerMayMakeItsCallsAndNoOthers", "tests/controls TestRolesReachTheirPrefixesOnly"},
 			"`observatory status` an hour after the first job: the line history says complete",
 		}, {
+			"Presigned URLs of a cluster with runtime roles open without the parameter ExecutionRoleArn.",
+			"The EMR API's reference lists the parameter and does not say when it is needed.",
+			"The local cloud serves such clusters' UIs to whoever may call the API; an EMR that refuses counts as an incomplete history, by name.",
+			[]string{"localcloud/emrapi TestPersistentUIsAreKept", "profiler/source TestObstacles"},
+			"`observatory profile run --emr-cluster-arn ARN` of such a cluster: the line of its applications says complete",
+		}, {
 			"A refresh finds an idle-ended cluster gone, and the guard reports it.", "EMR's idle timer is EMR's.",
 			"The provider servers end the cluster; the guard asks the local EMR's API for one that ended.",
 			[]string{"stacks/changes TestPreviewOfAnEndedCluster", "cmd/observatory TestGuardReportsAnEndedCluster"},
