@@ -70,6 +70,11 @@ public final class Signals {
     return SPANS.dropped();
   }
 
+  /** Returns the number of spans that the collector refused for good. */
+  public static long spansRefused() {
+    return SPANS.refused();
+  }
+
   /** Sends what is there; false if that did not end within the time. */
   public static boolean flush(long timeoutMillis) {
     Telemetry sender = telemetry;

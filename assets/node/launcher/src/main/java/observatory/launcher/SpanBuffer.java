@@ -12,6 +12,7 @@ final class SpanBuffer {
   private final ArrayDeque<Span> spans = new ArrayDeque<Span>();
   private int bytes;
   private long dropped;
+  private long refused;
   private boolean closed;
 
   synchronized boolean add(Span span) {
@@ -31,6 +32,15 @@ final class SpanBuffer {
 
   synchronized long dropped() {
     return dropped;
+  }
+
+  /** Counts spans that the collector will never accept. */
+  synchronized void refuse(int count) {
+    refused += count;
+  }
+
+  synchronized long refused() {
+    return refused;
   }
 
   /** Returns the oldest spans of one application, which stay in the queue until removed. */

@@ -42,6 +42,9 @@ final class Telemetry implements Runnable {
   private int watches;
   private boolean reported;
 
+  /** The last request was refused for good. */
+  private boolean refused;
+
   Telemetry(SparkProcess process, LoadedClasses classes) {
     this.process = process;
     this.classes = classes;
@@ -202,6 +205,7 @@ final class Telemetry implements Runnable {
     }
     boolean sent = post("/v1/traces", Otlp.traces(resource(batch.get(0).applicationId), batch));
     if (sent) {
+      spans.refuse(refused ? batch.size() : 0);
       spans.remove(batch);
     }
     return sent;
@@ -246,12 +250,14 @@ final class Telemetry implements Runnable {
 
   /** Returns false if the request can be retried; a permanently rejected one is reported and dropped. */
   private boolean post(String path, String json) {
+    refused = false;
     try {
       byte[] body = json.getBytes(StandardCharsets.UTF_8);
       Http.post(Platform.OTLP_ENDPOINT + path, "application/json", body, ANSWER_MILLIS);
       flushes.answered();
       return true;
     } catch (Http.Refused e) {
+      refused = true;
       reportOnce(e);
       return true;
     } catch (IOException e) {

@@ -8,7 +8,7 @@ final class Deployment {
   static final Deployment UNKNOWN = new Deployment(new SparkConf(false), null);
 
   /** SchedulerBackendUtils.DEFAULT_NUMBER_EXECUTORS. */
-  private static final long DEFAULT_EXECUTORS = 2;
+  static final long DEFAULT_EXECUTORS = 2;
 
   /** Of YarnSchedulerBackend and KubernetesClusterSchedulerBackend. */
   private static final double DEFAULT_RATIO = 0.8;
@@ -61,8 +61,13 @@ final class Deployment {
     return Boolean.parseBoolean(conf.get("spark.dynamicAllocation.enabled", "").trim());
   }
 
+  /** Whether a resource manager starts the executors, a number of them by default. */
+  static boolean ofCluster(String master) {
+    return master.startsWith("yarn") || master.startsWith("k8s");
+  }
+
   private static double ratio(SparkConf conf, String master) {
-    double ratio = master.startsWith("yarn") || master.startsWith("k8s") ? DEFAULT_RATIO : 0;
+    double ratio = ofCluster(master) ? DEFAULT_RATIO : 0;
     try {
       ratio = Double.parseDouble(conf.get("spark.scheduler.minRegisteredResourcesRatio", "").trim());
     } catch (NumberFormatException e) {

@@ -71,12 +71,12 @@ public final class DriverHalf implements DriverPlugin {
     metrics.identify(applicationId);
   }
 
-  /** Answers an executor that asks for spans of a trace and tells how many it has dropped since. */
+  /** Answers an executor that names a trace, how many of its spans were dropped since, and how many more are wanted. */
   @Override
   public Object receive(Object message) {
     String[] request = String.valueOf(message).split(" ");
     budget.drop(Settings.number(request[1]));
-    return budget.grant(request[0]);
+    return budget.grant(request[0], (int) Settings.number(request[2]));
   }
 
   @Override
@@ -85,6 +85,8 @@ public final class DriverHalf implements DriverPlugin {
     metrics.end();
     recorder.end(System.currentTimeMillis(), metrics.lost());
     context = null;
+    // SparkSubmit sets it once for the JVM: a later context would count this one's life as its own.
+    System.clearProperty("spark.app.submitTime");
     Signals.flush(FLUSH_MILLIS);
     synchronized (ENDED) {
       ENDED.add(metrics);

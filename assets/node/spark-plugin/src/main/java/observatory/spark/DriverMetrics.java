@@ -87,6 +87,7 @@ final class DriverMetrics implements Signals.MetricSource {
     out.sum("spark.span.dropped", "{span}", true);
     out.point(budget.dropped(), "reason", "budget");
     out.point(Signals.spansDropped(), "reason", "buffer");
+    out.point(Signals.spansRefused(), "reason", "refused");
     out.end();
   }
 
@@ -118,6 +119,9 @@ final class DriverMetrics implements Signals.MetricSource {
   /** One series for joins: what the other metrics do not repeat. */
   private void writeInfo(Signals.MetricWriter out) {
     Application application = recorder.application();
+    if (application == null && "cluster".equals(settings.deployMode)) {
+      return; // its trace depends on the attempt, which is not known yet
+    }
     if (application == null) {
       application = new Application(settings, applicationId, "", settings.name);
     }

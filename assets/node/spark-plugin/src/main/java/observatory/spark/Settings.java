@@ -33,7 +33,8 @@ final class Settings {
     }
     redaction = new Redaction(conf.get("spark.redaction.string.regex", null), conf.get("spark.redaction.regex", null));
     dynamicAllocation = Deployment.dynamicAllocation(conf);
-    executors = number(conf.get("spark.executor.instances", "-1"));
+    String unset = Deployment.ofCluster(master) ? Long.toString(Deployment.DEFAULT_EXECUTORS) : "-1";
+    executors = number(conf.get("spark.executor.instances", unset));
     coresPerExecutor = Math.max(1, number(conf.get("spark.executor.cores", "1")));
     coresPerTask = Math.max(1, number(conf.get("spark.task.cpus", "1")));
   }

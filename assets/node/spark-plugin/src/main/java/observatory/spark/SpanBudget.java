@@ -9,8 +9,11 @@ import java.util.Map;
  * parents of those that are kept are kept.
  */
 final class SpanBudget {
-  /** Spans that executors get at a time. */
+  /** Spans that an executor gets at a time at most. */
   static final int GRANT = 100;
+
+  /** Spans that it gets at first: there may be hundreds of executors, most of which need few. */
+  static final int FIRST_GRANT = 20;
 
   private static final int TRACES = 64;
   private static final int EXECUTORS = (int) Platform.SPAN_BUDGET * 3 / 10;
@@ -68,10 +71,16 @@ final class SpanBudget {
     return true;
   }
 
-  /** Returns how many of the spans that an executor asks for it gets. */
-  synchronized int grant(String id) {
+  /**
+   * Returns how many of the spans that an executor asks for it gets. It gets none once the driver's
+   * share is spent: the parents of their spans would be dropped.
+   */
+  synchronized int grant(String id, int wanted) {
     Trace trace = trace(id);
-    int granted = Math.min(GRANT, EXECUTORS - trace.executors);
+    if (trace.driver >= DRIVER) {
+      return 0;
+    }
+    int granted = Math.min(Math.min(wanted, GRANT), EXECUTORS - trace.executors);
     trace.executors += granted;
     return granted;
   }

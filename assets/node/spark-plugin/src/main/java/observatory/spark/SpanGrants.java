@@ -6,12 +6,12 @@ import org.apache.spark.api.plugin.PluginContext;
 
 /** An executor's share of the budget of spans. It is asked for in a thread of its own, ahead of need. */
 final class SpanGrants {
-  private static final int LOW = SpanBudget.GRANT / 4;
   private static final int TRACES = 64;
   private static final long AGAIN_NANOS = 10_000_000_000L;
 
   private static final class Grant {
     int left;
+    int wanted = SpanBudget.FIRST_GRANT;
     boolean asking;
     long asked;
     long dropped;
@@ -51,7 +51,7 @@ final class SpanGrants {
       grant = new Grant();
       grants.put(trace, grant);
     }
-    boolean wants = grant.left < LOW && !grant.asking;
+    boolean wants = grant.left < grant.wanted / 4 && !grant.asking;
     if (wants && (grant.asked == 0 || System.nanoTime() - grant.asked > AGAIN_NANOS)) {
       grant.asking = true;
       ask(trace, grant);
@@ -60,7 +60,7 @@ final class SpanGrants {
   }
 
   private void ask(final String trace, final Grant grant) {
-    final String request = trace + " " + grant.dropped;
+    final String request = trace + " " + grant.dropped + " " + grant.wanted;
     grant.dropped = 0;
     Thread thread =
         new Thread("observatory-grant") {
@@ -81,6 +81,7 @@ final class SpanGrants {
 
   private synchronized void granted(Grant grant, int count) {
     grant.left += count;
+    grant.wanted = count > 0 ? Math.min(2 * grant.wanted, SpanBudget.GRANT) : grant.wanted;
     grant.asking = false;
     grant.asked = count > 0 ? 0 : Math.max(1, System.nanoTime());
   }

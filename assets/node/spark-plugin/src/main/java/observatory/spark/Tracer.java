@@ -66,8 +66,16 @@ final class Tracer {
     return application == null || !settings.tracing;
   }
 
+  /** Tells whether there is no room for one more; its span is dropped then. */
+  private boolean full(int size, int limit) {
+    if (size >= limit && application.sampled) {
+      budget.drop(1);
+    }
+    return size >= limit;
+  }
+
   void executionStart(long id, long root, long time, String description) {
-    if (off() || executions.size() + roots.size() >= Limits.OPEN_SPANS) {
+    if (off() || full(executions.size() + roots.size(), Limits.OPEN_SPANS)) {
       return;
     }
     if (root != id && executions.containsKey(root)) {
@@ -93,7 +101,7 @@ final class Tracer {
   }
 
   void jobStart(int id, long time, long execution, Properties properties) {
-    if (off() || jobs.size() >= Limits.OPEN_SPANS) {
+    if (off() || full(jobs.size(), Limits.OPEN_SPANS)) {
       return;
     }
     Open job = new Open(Integer.toString(id), time, property(properties, "spark.job.description", "callSite.short"));
@@ -115,7 +123,7 @@ final class Tracer {
 
   void jobStage(int id, int stage) {
     Open job = jobs.get(id);
-    if (job != null && stageJobs.size() < Limits.STAGES) {
+    if (job != null && !full(stageJobs.size(), Limits.STAGES)) {
       job.stages.add(stage);
       stageJobs.put(stage, id);
     }
@@ -161,7 +169,7 @@ final class Tracer {
   }
 
   void stageSubmitted(int id, int attempt, long time, String name) {
-    if (off() || stages.size() >= Limits.OPEN_SPANS) {
+    if (off() || full(stages.size(), Limits.OPEN_SPANS)) {
       return;
     }
     Integer number = stageJobs.get(id);

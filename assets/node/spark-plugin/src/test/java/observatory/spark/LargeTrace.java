@@ -60,8 +60,10 @@ public final class LargeTrace {
       if (stage % STAGES_AT_ONCE == 0) {
         flush();
       }
+      if (stage == 1000) {
+        taskSpans(); // while the driver's share lasts: then executors get no more
+      }
     }
-    taskSpans();
     flush();
     recorder.end(begin + (long) STAGES * STAGE_MILLIS, false);
     flush();
@@ -121,7 +123,11 @@ public final class LargeTrace {
   private void taskSpans() {
     Application application = recorder.application();
     int id = 0;
-    for (int granted = budget.grant(application.traceId); granted > 0; granted = budget.grant(application.traceId)) {
+    while (true) {
+      int granted = budget.grant(application.traceId, SpanBudget.GRANT);
+      if (granted == 0) {
+        return;
+      }
       for (int last = id + granted; id < last; id++) {
         String stage = application.span("stage", id % 1000 + ".0");
         long from = begin + id % 1000 * (long) STAGE_MILLIS;
