@@ -117,7 +117,7 @@ func listenerMetrics() []Metric {
 		spark("spark_listener_dropped_total", "spark.listener.dropped", Counter, "{event}",
 			"Events that Spark dropped before the platform's listener saw them."),
 		spark("spark_span_dropped_total", "spark.span.dropped", Counter, "{span}",
-			"Spans dropped: over the trace's budget, or the buffer was full.", "reason"),
+			"Spans dropped: over the trace's budget, the buffer was full, or the collector refused them.", "reason"),
 	}
 }
 
