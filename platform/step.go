@@ -28,15 +28,20 @@ func TraceparentOf(args []string) string { return sparkProperty(args, SparkTrace
 // step's arguments name none.
 func StepParentOf(args []string) string { return sparkProperty(args, SparkStepParent) }
 
+// StepSamplingRatioOf returns the ratio that a step's arguments set in place of the
+// stack's, "" if none.
+func StepSamplingRatioOf(args []string) string { return sparkProperty(args, SparkSamplingRatio) }
+
 // sparkProperty returns a property that spark-submit's arguments set, as "--conf
-// key=value" or "--conf=key=value".
+// key=value" or "--conf=key=value". The last one counts, as in spark-submit.
 func sparkProperty(args []string, key string) string {
+	found := ""
 	for _, arg := range args {
 		if value, ok := strings.CutPrefix(strings.TrimPrefix(arg, "--conf="), key+"="); ok {
-			return value
+			found = value
 		}
 	}
-	return ""
+	return found
 }
 
 // YARNApplicationID is a regular expression of YARN's application ids, in the syntax

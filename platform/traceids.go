@@ -47,7 +47,13 @@ func spanID(parts ...string) (span [8]byte) {
 }
 
 // W3C Trace Context, "00-<trace id>-<span id>-<flags>"; later versions may have more.
-var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$`)
+var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]([0-9a-f])(-.*)?$`)
+
+// SampledTraceparent reports whether a valid trace context says that its trace is kept.
+func SampledTraceparent(text string) bool {
+	_, _, ok := ParseTraceparent(text)
+	return ok && strings.Contains("13579bdf", traceparent.FindStringSubmatch(strings.TrimSpace(text))[4])
+}
 
 // ParseTraceparent returns the ids in a trace context as SparkTraceparent has it. ok is
 // false if there are none, or none that are valid.

@@ -20,6 +20,7 @@ func TestParseTraceparent(t *testing.T) {
 		gotTrace, gotSpan, ok := platform.ParseTraceparent(text)
 		require.True(t, ok, "%q", text)
 		require.Equal(t, []string{trace, span}, []string{fmt.Sprintf("%x", gotTrace), fmt.Sprintf("%x", gotSpan)}, "%q", text)
+		require.Equal(t, !strings.Contains(text, span+"-00"), platform.SampledTraceparent(text), "%q", text)
 	}
 	for _, text := range []string{
 		"", "nonsense", "00", "ff-" + trace + "-" + span + "-01", "00-" + strings.Repeat("0", 32) + "-" + span + "-01",
@@ -32,5 +33,6 @@ func TestParseTraceparent(t *testing.T) {
 		require.False(t, ok, "%q", text)
 		require.Zero(t, gotTrace)
 		require.Zero(t, gotSpan)
+		require.False(t, platform.SampledTraceparent(text))
 	}
 }

@@ -30,6 +30,14 @@ type StepSpan struct {
 	Parent trace.SpanID // of the same trace, not valid = none
 }
 
+// ratioOf returns the ratio by which the step's driver decides: its own, if it has one.
+func (t Tracing) ratioOf(args []string) float64 {
+	if own, err := platform.ParseSamplingRatio(platform.StepSamplingRatioOf(args)); err == nil {
+		return own
+	}
+	return t.Ratio
+}
+
 // spanOf returns the span that a step's arguments identify, or else a hash of its id.
 // The arguments say whether their trace is sampled.
 func (t Tracing) spanOf(id string, args []string) StepSpan {
@@ -46,7 +54,7 @@ func (t Tracing) spanOf(id string, args []string) StepSpan {
 			parent = trace.SpanID{}
 		}
 		return StepSpan{SpanContext: given, Parent: parent}
-	case !platform.SampledTrace(platform.TraceID(id), t.Ratio):
+	case !platform.SampledTrace(platform.TraceID(id), t.ratioOf(args)):
 		return StepSpan{}
 	}
 	return StepSpan{SpanContext: trace.NewSpanContext(trace.SpanContextConfig{

@@ -38,15 +38,23 @@ func TestTraceOfAStep(t *testing.T) {
 		require.NoError(t, err)
 		ids = append(ids, added...)
 	}
-	hashed := platform.TraceID(ids[0])
+	own, err := store.AddSteps(cluster, types.StepConfig{
+		Name: aws.String("own ratio"), ActionOnFailure: types.ActionOnFailureContinue,
+		HadoopJarStep: &types.HadoopJarStepConfig{Jar: aws.String("command-runner.jar"), Args: []string{
+			"spark-submit", "--conf", platform.SparkSamplingRatio + "=0", "--conf", platform.SparkSamplingRatio + "=1",
+		}},
+	})
+	require.NoError(t, err)
+	hashed, ownTrace := platform.TraceID(ids[0]), platform.TraceID(own[0])
 	for ratio, want := range map[string][]string{
-		"1": {hex.EncodeToString(hashed[:]), "", traceID}, "0": {"", "", traceID}, "": {"", "", ""},
+		"1": {hex.EncodeToString(hashed[:]), "", traceID, hex.EncodeToString(ownTrace[:])},
+		"0": {"", "", traceID, hex.EncodeToString(ownTrace[:])}, "": {"", "", "", ""},
 	} {
 		tracing, err := status.ParseTracing(ratio)
 		require.NoError(t, err)
 		steps, _, err := status.NewStepReader(client, tracing).List(t.Context(), &emr.ListStepsInput{ClusterId: &cluster})
 		require.NoError(t, err)
-		require.Equal(t, want, []string{steps[2].TraceID, steps[1].TraceID, steps[0].TraceID}, "ratio %q", ratio)
+		require.Equal(t, want, []string{steps[3].TraceID, steps[2].TraceID, steps[1].TraceID, steps[0].TraceID}, "ratio %q", ratio)
 	}
 	for _, wrong := range []string{"half", "-0.1", "1.1", "NaN"} {
 		_, err := status.ParseTracing(wrong)

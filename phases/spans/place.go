@@ -61,8 +61,10 @@ func (b *Builder) id(kind platform.SpanKind, number string) []byte {
 	return id[:]
 }
 
-// placeIn returns the place that a trace context names.
+// placeIn returns the place that a trace context names. The parent in a trace that is not
+// kept never arrives: such a context counts as none.
 func placeIn(traceparent string) (p place, ok bool) {
 	trace, span, ok := platform.ParseTraceparent(traceparent)
+	ok = ok && platform.SampledTraceparent(traceparent)
 	return place{trace: trace, parent: span[:]}, ok
 }

@@ -159,6 +159,9 @@ func TestParentOfTheApplication(t *testing.T) {
 		"cluster mode has no step's folder": {
 			map[string]string{"spark.submit.deployMode": "cluster"}, "/mnt/yarn/" + step, hexOf(platform.TraceID("a", "")), "",
 		},
+		"a parent that is not kept": {
+			map[string]string{platform.SparkTraceparent: strings.TrimSuffix(given, "1") + "0"}, "/home", hexOf(platform.TraceID("a", "")), "",
+		},
 		"no valid parent": {
 			map[string]string{platform.SparkTraceparent: "00-00000000000000000000000000000000-b7ad6b7169203331-01"}, "/home",
 			hexOf(platform.TraceID("a", "")), "",
@@ -186,8 +189,11 @@ func TestJobsOfOtherTraces(t *testing.T) {
 		phases.SQLStart{ID: 8, Root: 8, Time: 8}, phases.JobStart{ID: 2, Time: 9, Execution: 8, Query: "q", Batch: "41"},
 		phases.JobEnd{ID: 2, Time: 10}, phases.SQLEnd{ID: 8, Time: 11},
 		phases.JobStart{ID: 3, Time: 12, Execution: phases.NoExecution, Query: "q", Batch: "41"}, phases.JobEnd{ID: 3, Time: 14, Failure: "f"},
+		phases.JobStart{ID: 4, Time: 15, Execution: phases.NoExecution, ThreadParent: strings.TrimSuffix(given, "1") + "0"},
+		phases.JobEnd{ID: 4, Time: 16},
 		phases.ApplicationEnd{Time: 20},
 	})
+	require.Equal(t, s.named(t, "application n").SpanId, s.named(t, "job 4").ParentSpanId, "its parent never arrives")
 	for _, name := range []string{"job 0", "sql 7"} {
 		span := s.named(t, name)
 		require.Equal(t, "0af7651916cd43dd8448eb211c80319c", hex.EncodeToString(span.TraceId))
