@@ -3,6 +3,7 @@ package workloadconfig_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"io/fs"
 	"net/url"
 	"os"
@@ -138,6 +139,14 @@ func TestSignalsReachTheirStores(t *testing.T) {
 	send(t, "traces", resource(`"scopeSpans":[{"spans":[{"traceId":"`+traceID+`","spanId":"eee19b7ec3c1b174","name":"lab-step",`+
 		`"kind":1,"startTimeUnixNano":"%d","endTimeUnixNano":"%d"}]}]`, now.Add(-time.Second).UnixNano(), now.UnixNano()))
 
+	t.Run("the newest samples are shown", func(t *testing.T) {
+		sample := fmt.Sprintf("newest_sample 1 %d", time.Now().Add(-10*time.Second).UnixMilli())
+		status, body := request("POST", "http://victoria-metrics:8428/api/v1/import/prometheus", "text/plain", sample)
+		require.Equal(t, http.StatusNoContent, status, body)
+		_, _ = request("GET", "http://victoria-metrics:8428/internal/force_flush", "", "")
+		_, body = request("GET", "http://victoria-metrics:8428/api/v1/query?query=newest_sample", "", "")
+		require.Contains(t, body, `"newest_sample"`)
+	})
 	t.Run("metric", func(t *testing.T) {
 		body := eventually(t, 2*time.Minute, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query=lab_beats_total",
 			contains("lab_beats_total"))

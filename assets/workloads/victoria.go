@@ -66,6 +66,9 @@ func VictoriaMetrics(r platform.WorkloadRecord, s Settings) (Config, error) {
 			"-dedup.minScrapeInterval=1ms",
 			// The slowest source besides CloudWatch reports every 30 s; one missed report is no gap.
 			"-search.minStalenessInterval=1m",
+			// By default queries hide the newest 30 s, and every panel would lag a running job by
+			// as much. Samples are on their way for two of the collectors' batches, 2 s each.
+			"-search.latencyOffset=5s",
 			minFreeDisk(s),
 			flushInterval,
 			keepAlive,
