@@ -25,11 +25,12 @@ type Network struct {
 func (Network) Help() map[string]string {
 	return map[string]string{
 		"cidr": "Address range of the VPC that the stack creates; not used with vpcId.",
-		"availabilityZones": "Two zones of the region; cluster and control node run in the first, which must offer their instance types. " +
+		"availabilityZones": "Two zones of the region; the control node runs in the first, and so does a cluster that names no other. Each must offer the " +
+			"instance types of what runs in it. " +
 			"Empty: the first two that offer every instance type of the configuration, chosen when the subnets are created and kept from then on.",
 		"vpcId": "Existing VPC; needs subnetIds.",
-		"subnetIds": "Existing private subnets of vpcId; the cluster runs in the first, and the control node too unless its access " +
-			"is public.",
+		"subnetIds": "Existing private subnets of vpcId; a cluster runs in the first unless it names another, and the control node too " +
+			"unless its access is public.",
 		"publicSubnetId": "Existing subnet of vpcId with a route to an internet gateway, best in the zone of the first of subnetIds; " +
 			"the control node runs in it with controlNode.access public.",
 		"nat": "NAT gateway for the private subnets: K3s, container images and Grafana's plugin come through it. Not used with " +

@@ -52,9 +52,9 @@ func tunnelled(t *testing.T) map[string]string {
 // the control node. The providers must get the address that the certificates name.
 func TestEveryAccessIsRehearsed(t *testing.T) {
 	engine, program := trial.Pulumi(t), trial.Program(trial.Materials(t))
-	subnet := func(id, cidr string) record.Resource {
+	subnet := func(id, cidr, zone string) record.Resource {
 		return record.Resource{Type: "aws:ec2/subnet:Subnet", ID: id, URN: id, Outputs: resource.NewPropertyMapFromMap(map[string]any{
-			"vpcId": "vpc-0123abcd", "cidrBlock": cidr, "availabilityZone": "us-east-1a",
+			"vpcId": "vpc-0123abcd", "cidrBlock": cidr, "availabilityZone": zone,
 		})}
 	}
 	for name, c := range map[string]struct {
@@ -67,7 +67,7 @@ func TestEveryAccessIsRehearsed(t *testing.T) {
 			edited(t, map[string]map[string]any{"network": {
 				"vpcId": "vpc-0123abcd", "subnetIds": []string{"subnet-0123abcd"}, "publicSubnetId": "subnet-0123abce", "availabilityZones": nil,
 			}}),
-			[]record.Resource{subnet("subnet-0123abcd", "10.0.0.0/24"), subnet("subnet-0123abce", "10.0.1.0/24")},
+			[]record.Resource{subnet("subnet-0123abcd", "10.0.0.0/24", "us-east-1a"), subnet("subnet-0123abce", "10.0.1.0/24", "us-east-1b")},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -30,10 +30,18 @@ type spec struct {
 func (s spec) network(data *storage.Storage) *network.Args {
 	args := &network.Args{
 		Region: s.cfg.Region, Network: s.cfg.Network, InstanceTypes: []string{s.cfg.ControlNode.InstanceType}, OperatorCIDRs: s.cfg.OperatorCIDRs,
-		PublicControl: s.cfg.ControlNode.Access == schema.AccessPublic,
+		PublicControl: s.cfg.ControlNode.Access == schema.AccessPublic, ControlType: s.cfg.ControlNode.InstanceType, TypesIn: map[int][]string{},
 	}
-	for _, g := range s.cfg.InstanceGroups() {
-		args.InstanceTypes = append(args.InstanceTypes, g.InstanceType)
+	for _, c := range s.cfg.Clusters {
+		for _, g := range c.Groups() {
+			args.InstanceTypes = append(args.InstanceTypes, g.InstanceType)
+			if len(c.Subnets) == 1 { // of several, EMR chooses one that has the types
+				args.TypesIn[c.Subnets[0]] = append(args.TypesIn[c.Subnets[0]], g.InstanceType)
+			}
+		}
+	}
+	for _, types := range args.TypesIn {
+		slices.Sort(types)
 	}
 	args.Outbound = s.outbound()
 	if s.cfg.Network.VPCID == "" {
@@ -75,7 +83,7 @@ func (s spec) controlArgs(n *network.Network, data *storage.Storage) *controlnod
 		TraceHeadersParameter: s.traceHeadersParameter(),
 		Profiler:              s.cfg.Profiler,
 		// Known while the subnet is being replaced, unlike what a lookup by its id finds.
-		AvailabilityZone: n.Zone,
+		AvailabilityZone: n.ControlZone,
 	}
 }
 

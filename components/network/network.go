@@ -18,7 +18,13 @@ const TypeToken = platform.Name + ":network:Network"
 type Args struct {
 	Region string // required, us-east-1
 	schema.Network
-	InstanceTypes []string // required: of the machines that will run in the first subnet
+	InstanceTypes []string // required: of all machines that will run in the subnets
+
+	// TypesIn are the types of the nodes that EMR can start in no other subnet, by the
+	// index of the private subnet.
+	TypesIn     map[int][]string
+	ControlType string // of the control node
+
 	OperatorCIDRs []string // who may reach Grafana, the Kubernetes API and /status; empty = nobody
 
 	// Outbound is what the control node connects to besides HTTPS: addresses outside
@@ -50,9 +56,10 @@ type Network struct {
 
 	VPCID                   pulumi.StringOutput      `pulumi:"vpcId"`
 	SubnetIDs               pulumi.StringArrayOutput `pulumi:"subnetIds"`      // private, in the order of the zones
-	Zone                    pulumi.StringOutput      `pulumi:"zone"`           // of the first subnet; offers every type of Args.InstanceTypes
+	Zone                    pulumi.StringOutput      `pulumi:"zone"`           // of the first subnet
 	S3PrefixListID          pulumi.StringOutput      `pulumi:"s3PrefixListId"` // addresses of S3 in the region
 	ControlSubnetID         pulumi.StringOutput      `pulumi:"controlSubnetId"`
+	ControlZone             pulumi.StringOutput      `pulumi:"controlZone"` // of that subnet
 	ControlSecurityGroupID  pulumi.StringOutput      `pulumi:"controlSecurityGroupId"`
 	ObservedSecurityGroupID pulumi.StringOutput      `pulumi:"observedSecurityGroupId"` // for each node that sends telemetry
 }
@@ -90,7 +97,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 		return nil, err
 	}
 	n.VPCID = v.vpcID
-	n.Zone = b.checkedZone(v.zone, offerings)
+	n.Zone, n.ControlZone = b.checkedZones(v, offerings)
 	n.SubnetIDs = withDependencies(ctx, after(n.Zone, v.subnetIDs), append(v.ready, endpoints...)...)
 	n.ControlSubnetID = n.SubnetIDs.Index(pulumi.Int(0))
 	if args.PublicControl {
@@ -100,7 +107,7 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	n.ControlSecurityGroupID = groups[groupControl].Ready
 	n.ObservedSecurityGroupID = groups[groupObserved].Ready
 	return n, ctx.RegisterResourceOutputs(n, pulumi.Map{
-		"vpcId": n.VPCID, "subnetIds": n.SubnetIDs, "zone": n.Zone, "controlSubnetId": n.ControlSubnetID,
+		"vpcId": n.VPCID, "subnetIds": n.SubnetIDs, "zone": n.Zone, "controlSubnetId": n.ControlSubnetID, "controlZone": n.ControlZone,
 		"s3PrefixListId":         n.S3PrefixListID,
 		"controlSecurityGroupId": n.ControlSecurityGroupID, "observedSecurityGroupId": n.ObservedSecurityGroupID,
 	})
@@ -119,13 +126,14 @@ func (b *builder) emrTags(role string) pulumi.StringMap {
 // vpcInfo is the VPC that the machines run in.
 type vpcInfo struct {
 	vpcID        pulumi.StringOutput
-	subnetIDs    pulumi.StringArrayOutput // private
-	zone         pulumi.StringOutput      // of the first subnet
-	ready        []pulumi.Resource        // routes and endpoints that a machine in the subnets needs
-	s3PrefixList pulumi.StringOutput      // addresses of S3 in the region
+	subnetIDs    pulumi.StringArrayOutput    // private
+	zones        map[int]pulumi.StringOutput // of the first private subnet, and of those in Args.TypesIn, by index
+	ready        []pulumi.Resource           // routes and endpoints that a machine in the subnets needs
+	s3PrefixList pulumi.StringOutput         // addresses of S3 in the region
 
 	// With Args.PublicControl:
 	publicSubnetID pulumi.StringOutput
+	publicZone     pulumi.StringOutput
 	publicReady    []pulumi.Resource // routes and endpoints that a machine in it needs
 }
 
@@ -151,15 +159,28 @@ func (b *builder) useExistingVPC() (vpcInfo, error) {
 	list := ec2.GetPrefixListOutput(b.Ctx, ec2.GetPrefixListOutputArgs{
 		Name: pulumi.String("com.amazonaws." + b.args.Region + ".s3"),
 	}, pulumi.Parent(b.Parent))
-	return vpcInfo{
-		vpcID:     pulumi.String(b.args.VPCID).ToStringOutput(),
-		subnetIDs: pulumi.ToStringArray(b.args.SubnetIDs).ToStringArrayOutput(),
-		zone: ec2.LookupSubnetOutput(b.Ctx, ec2.LookupSubnetOutputArgs{Id: pulumi.String(b.args.SubnetIDs[0])},
-			pulumi.Parent(b.Parent)).AvailabilityZone(),
+	v := vpcInfo{
+		vpcID:        pulumi.String(b.args.VPCID).ToStringOutput(),
+		subnetIDs:    pulumi.ToStringArray(b.args.SubnetIDs).ToStringArrayOutput(),
+		zones:        map[int]pulumi.StringOutput{},
 		s3PrefixList: list.Id(),
 
 		publicSubnetID: pulumi.String(b.args.PublicSubnetID).ToStringOutput(),
-	}, nil
+	}
+	for i, id := range b.args.SubnetIDs {
+		if i == 0 || len(b.args.TypesIn[i]) > 0 {
+			v.zones[i] = b.zoneOf(id)
+		}
+	}
+	if b.args.PublicControl {
+		v.publicZone = b.zoneOf(b.args.PublicSubnetID)
+	}
+	return v, nil
+}
+
+// zoneOf looks up the zone of an existing subnet.
+func (b *builder) zoneOf(subnet string) pulumi.StringOutput {
+	return ec2.LookupSubnetOutput(b.Ctx, ec2.LookupSubnetOutputArgs{Id: pulumi.String(subnet)}, pulumi.Parent(b.Parent)).AvailabilityZone()
 }
 
 // withDependencies returns an output that resolves once these resources exist.

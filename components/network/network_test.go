@@ -29,7 +29,7 @@ func validArgs() *network.Args {
 		Region:  "us-east-1",
 		Network: schema.Network{CIDR: "10.0.0.0/16", AvailabilityZones: []string{"us-east-1a", "us-east-1b"}, NAT: true},
 
-		InstanceTypes: []string{"m5.xlarge", "r7g.large", "m5.xlarge"},
+		InstanceTypes: []string{"m5.xlarge", "r7g.large", "m5.xlarge"}, TypesIn: map[int][]string{0: {"m5.xlarge", "r7g.large"}}, ControlType: "m5.xlarge",
 		OperatorCIDRs: []string{"203.0.113.0/24", "2001:db8::/32"},
 	}
 }
@@ -41,7 +41,7 @@ func existingVPCArgs() *network.Args {
 			CIDR: "10.0.0.0/16", VPCID: "vpc-0123456789abcdef0",
 			SubnetIDs: []string{"subnet-0123456789abcdef0", "subnet-0123456789abcdef1"},
 		},
-		InstanceTypes: []string{"m5.xlarge", "r7g.large"},
+		InstanceTypes: []string{"m5.xlarge", "r7g.large"}, TypesIn: map[int][]string{0: {"r7g.large"}}, ControlType: "m5.xlarge",
 		OperatorCIDRs: []string{"203.0.113.0/24"},
 	}
 }
@@ -62,7 +62,13 @@ func answers(unoffered map[string][]string) []recorder.Option {
 		recorder.WithInvoke("aws:index/getAvailabilityZones:getAvailabilityZones",
 			map[string]any{"names": []any{"us-east-1f", "us-east-1c", "us-east-1d"}}),
 		recorder.WithFunction("aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings", offeringsWithout(unoffered)),
-		recorder.WithInvoke("aws:ec2/getSubnet:getSubnet", map[string]any{"availabilityZone": "us-east-1d"}),
+		recorder.WithFunction("aws:ec2/getSubnet:getSubnet", func(args resource.PropertyMap) resource.PropertyMap {
+			zone := map[string]string{"subnet-0123456789abcdef0": "us-east-1d", "subnet-0123456789abcdef1": "us-east-1b"}[args["id"].StringValue()]
+			if zone == "" {
+				zone = "us-east-1c"
+			}
+			return resource.PropertyMap{"id": args["id"], "availabilityZone": resource.NewStringProperty(zone)}
+		}),
 		recorder.WithInvoke("aws:ec2/getPrefixList:getPrefixList", map[string]any{"id": "pl-63a5400a"}),
 		recorder.WithComputed(func(r recorder.Resource) resource.PropertyMap {
 			if r.Type == "aws:ec2/vpcEndpoint:VpcEndpoint" {
@@ -85,7 +91,7 @@ func program(args *network.Args) pulumi.RunFunc {
 		}
 		_, err = newWitness(ctx, pulumi.Map{
 			"vpcId": n.VPCID, "subnetIds": n.SubnetIDs, "control": n.ControlSecurityGroupID, "observed": n.ObservedSecurityGroupID,
-			"controlSubnet": n.ControlSubnetID, "s3PrefixListId": n.S3PrefixListID,
+			"controlSubnet": n.ControlSubnetID, "controlZone": n.ControlZone, "s3PrefixListId": n.S3PrefixListID,
 		}, p)
 		return err
 	}

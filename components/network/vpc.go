@@ -45,7 +45,7 @@ func (b *builder) createVPC(zones pulumi.StringArrayOutput) (vpcInfo, error) {
 // createSubnets creates the subnets with their routes and the S3 endpoint, which
 // serves every subnet that machines run in.
 func (b *builder) createSubnets(vpc *ec2.Vpc, parts schema.Subnets, zones pulumi.StringArrayOutput) (vpcInfo, error) {
-	v := vpcInfo{vpcID: vpc.ID().ToStringOutput()}
+	v := vpcInfo{vpcID: vpc.ID().ToStringOutput(), zones: map[int]pulumi.StringOutput{}}
 	private, err := b.createPrivateSubnets(vpc, parts, zones, &v)
 	if err != nil {
 		return v, err
@@ -74,8 +74,8 @@ func (b *builder) createSubnets(vpc *ec2.Vpc, parts schema.Subnets, zones pulumi
 	return v, nil
 }
 
-// createPrivateSubnets returns the subnets' route table, and sets their ids, the zone
-// of the first and the table's associations in v.
+// createPrivateSubnets returns the subnets' route table, and sets their ids, their
+// zones and the table's associations in v.
 func (b *builder) createPrivateSubnets(vpc *ec2.Vpc, parts schema.Subnets, zones pulumi.StringArrayOutput,
 	v *vpcInfo) (*ec2.RouteTable, error) {
 	routes, err := ec2.NewRouteTable(b.Ctx, b.Name("private"), &ec2.RouteTableArgs{VpcId: vpc.ID(), Tags: b.Tags("private")}, b.Options()...)
@@ -98,9 +98,7 @@ func (b *builder) createPrivateSubnets(vpc *ec2.Vpc, parts schema.Subnets, zones
 		if err != nil {
 			return nil, fmt.Errorf("associate subnet %s: %w", role, err)
 		}
-		if i == 0 {
-			v.zone = subnet.AvailabilityZone
-		}
+		v.zones[i] = subnet.AvailabilityZone
 		ids, v.ready = append(ids, subnet.ID().ToStringOutput()), append(v.ready, association)
 	}
 	v.subnetIDs = ids.ToStringArrayOutput()

@@ -21,9 +21,9 @@ import (
 //   - Otherwise the first two of the region, by name, that offer every instance type
 //     of the configuration are chosen when the subnets are created, and kept from
 //     then on, whatever is offered where.
-//   - In both cases the first subnet's zone, in which everything runs, must offer
-//     every instance type. An edit that it does not offer is refused; it moves
-//     nothing. So is an edit of the region, until zones of the new one are named.
+//   - In both cases a subnet's zone must offer the instance types of what runs in it.
+//     An edit that it does not offer is refused; it moves nothing. So is an edit of the
+//     region, until zones of the new one are named.
 
 // instanceTypes are the configured types, each once.
 func (b *builder) instanceTypes() []string {
@@ -79,41 +79,78 @@ func chooseZones(available []string, offered map[string][]string, types []string
 	var l violation.List
 	l.Require(false, "network.availabilityZones", suitable,
 		fmt.Sprintf("must be two zones: only these of the region offer every instance type (%s)", strings.Join(types, ", ")),
-		"choose other types, or name two zones of which the first offers them all")
+		"choose other types, or name two zones that offer those of what runs in each")
 	return nil, l.Err()
 }
 
-// checkedZone is the first subnet's zone if it offers every type; otherwise it fails,
-// in a preview too.
-func (b *builder) checkedZone(zone pulumi.StringOutput, offerings pulumi.StringArrayMapOutput) pulumi.StringOutput {
-	return offerings.ApplyT(func(offered map[string][]string) pulumi.StringOutput {
-		return zone.ApplyT(func(name string) (string, error) {
-			return name, b.checkZone(name, offered)
-		}).(pulumi.StringOutput)
-	}).(pulumi.StringOutput)
+// zoneUse is what runs in the zone of a subnet.
+type zoneUse struct {
+	path  string // of the configuration
+	value string // the existing subnet; "" in a VPC of the stack, where it is the zone
+	zone  pulumi.StringOutput
+	types []string
 }
 
-func (b *builder) checkZone(zone string, offered map[string][]string) error {
-	lacks := missing(b.instanceTypes(), offered[zone])
+// zoneUses are the first private subnet's, those of other private subnets that have nodes
+// of their own, and last the control node's.
+func (b *builder) zoneUses(v vpcInfo) []zoneUse {
+	private := func(i int, types []string) zoneUse {
+		u := zoneUse{zone: v.zones[i], types: types}
+		if u.path = fmt.Sprintf("network.availabilityZones[%d]", i); b.args.VPCID != "" {
+			u.path, u.value = fmt.Sprintf("network.subnetIds[%d]", i), b.args.SubnetIDs[i]
+		}
+		return u
+	}
+	var uses []zoneUse
+	for _, i := range slices.Sorted(maps.Keys(v.zones)) {
+		if i == 0 || len(b.args.TypesIn[i]) > 0 {
+			uses = append(uses, private(i, b.args.TypesIn[i]))
+		}
+	}
+	control := private(0, []string{b.args.ControlType})
+	if b.args.PublicControl && b.args.VPCID != "" {
+		control.path, control.value, control.zone = "network.publicSubnetId", b.args.PublicSubnetID, v.publicZone
+	}
+	return append(uses, control)
+}
+
+// checkedZones are the first private subnet's zone and the control node's, if each zone
+// offers the types of what runs in it; otherwise they fail, in a preview too.
+func (b *builder) checkedZones(v vpcInfo, offerings pulumi.StringArrayMapOutput) (first, control pulumi.StringOutput) {
+	uses := b.zoneUses(v)
+	names := pulumi.StringArray{}
+	for _, u := range uses {
+		names = append(names, u.zone)
+	}
+	checked := offerings.ApplyT(func(offered map[string][]string) pulumi.StringArrayOutput {
+		return names.ToStringArrayOutput().ApplyT(func(names []string) ([]string, error) {
+			var l violation.List
+			for i, u := range uses {
+				u.check(&l, names[i], offered)
+			}
+			return names, l.Err()
+		}).(pulumi.StringArrayOutput)
+	}).(pulumi.StringArrayOutput)
+	return checked.Index(pulumi.Int(0)), checked.Index(pulumi.Int(len(uses) - 1))
+}
+
+func (u zoneUse) check(l *violation.List, zone string, offered map[string][]string) {
+	lacks := missing(u.types, offered[zone])
 	var others []string
 	for _, other := range slices.Sorted(maps.Keys(offered)) {
-		if len(missing(b.instanceTypes(), offered[other])) == 0 {
+		if len(missing(u.types, offered[other])) == 0 {
 			others = append(others, other)
 		}
 	}
-	path, value := "network.availabilityZones", zone
-	remedy := "choose types that it offers, or name zones of which the first offers all: that replaces the subnets and what runs in them"
-	if b.args.VPCID != "" {
-		path, value = "network.subnetIds[0]", b.args.SubnetIDs[0]
-		remedy = "choose types that it offers, or name a subnet of another zone first: that replaces what runs in the subnet"
+	value, remedy := zone, "choose types that it offers, or name another zone: that replaces the subnet and what runs in it"
+	if u.value != "" {
+		value, remedy = u.value, "choose types that it offers, or name a subnet of another zone: that replaces what runs in the subnet"
 	}
 	if len(others) > 0 {
 		remedy += "; zones that offer all: " + strings.Join(others, ", ")
 	}
-	var l violation.List
-	l.Require(len(lacks) == 0, path, value, fmt.Sprintf("must be in a zone that offers every instance type; %s does not offer %s",
-		zone, strings.Join(lacks, ", ")), remedy)
-	return l.Err()
+	l.Require(len(lacks) == 0, u.path, value, fmt.Sprintf("must be in a zone that offers the instance types of what runs there; "+
+		"%s does not offer %s", zone, strings.Join(lacks, ", ")), remedy)
 }
 
 // after returns the subnets once their zone is checked, so that nothing starts in one

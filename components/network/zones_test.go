@@ -80,6 +80,25 @@ func TestChosenZonesAreKeptAndNamedOnesFollowTheConfiguration(t *testing.T) {
 	}
 }
 
+// inSecond moves EMR's nodes to the second private subnet.
+func inSecond(a *network.Args) *network.Args {
+	a.TypesIn = map[int][]string{1: {"r7g.large"}}
+	return a
+}
+
+func publicInExistingVPC() *network.Args {
+	a := existingVPCArgs()
+	a.PublicControl, a.PublicSubnetID = true, "subnet-0123456789abcdefa"
+	return a
+}
+
+// EC2 attaches the control node's volume in its own zone only.
+func TestZoneOfTheControlNode(t *testing.T) {
+	for want, args := range map[string]*network.Args{"us-east-1c": publicInExistingVPC(), "us-east-1d": existingVPCArgs(), "us-east-1a": validArgs()} {
+		require.Equal(t, want, run(t, args).OfType(witnessType)[0].Inputs["controlZone"].StringValue())
+	}
+}
+
 func TestZoneThatLacksATypeIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -90,12 +109,20 @@ func TestZoneThatLacksATypeIsRefused(t *testing.T) {
 		{"too few zones", chosenZones(), map[string][]string{"us-east-1c": {"m5.xlarge"}, "us-east-1f": {"r7g.large"}},
 			[]string{`network.availabilityZones: ["us-east-1d"] must be two zones`, "(m5.xlarge, r7g.large)", "choose other types"}},
 		{"first named zone", validArgs(), map[string][]string{"us-east-1a": {"r7g.large"}},
-			[]string{`network.availabilityZones: "us-east-1a" must be in a zone`, "us-east-1a does not offer r7g.large;", "choose types",
+			[]string{`network.availabilityZones[0]: "us-east-1a" must be in a zone`, "us-east-1a does not offer r7g.large;", "choose types",
 				"zones that offer all: us-east-1b, us-east-1c, us-east-1d, us-east-1f"}},
 		{"second named zone, where nothing runs", validArgs(), map[string][]string{"us-east-1b": {"r7g.large"}}, nil},
+		{"second named zone, where a cluster runs", inSecond(validArgs()), map[string][]string{"us-east-1b": {"r7g.large"}},
+			[]string{`network.availabilityZones[1]: "us-east-1b" must be in a zone`, "us-east-1b does not offer r7g.large;"}},
+		{"first named zone, which the cluster does not use", inSecond(validArgs()), map[string][]string{"us-east-1a": {"r7g.large"}}, nil},
 		{"first existing subnet", existingVPCArgs(), map[string][]string{"us-east-1d": {"m5.xlarge", "r7g.large"}},
-			[]string{`network.subnetIds[0]: "subnet-0123456789abcdef0" must be in a zone`, "us-east-1d does not offer m5.xlarge, r7g.large;",
-				"name a subnet of another zone first"}},
+			[]string{`network.subnetIds[0]: "subnet-0123456789abcdef0" must be in a zone`, "us-east-1d does not offer m5.xlarge;",
+				"us-east-1d does not offer r7g.large;", "name a subnet of another zone"}},
+		{"second existing subnet", inSecond(existingVPCArgs()), map[string][]string{"us-east-1b": {"r7g.large"}},
+			[]string{`network.subnetIds[1]: "subnet-0123456789abcdef1" must be in a zone`}},
+		{"public subnet", publicInExistingVPC(), map[string][]string{"us-east-1c": {"m5.xlarge"}},
+			[]string{`network.publicSubnetId: "subnet-0123456789abcdefa" must be in a zone`, "us-east-1c does not offer m5.xlarge;"}},
+		{"private subnet of no control node", publicInExistingVPC(), map[string][]string{"us-east-1d": {"m5.xlarge"}}, nil},
 		{"zone of no existing subnet", existingVPCArgs(), map[string][]string{"us-east-1a": {"m5.xlarge"}}, nil},
 	} {
 		for mode, options := range map[string][]recorder.Option{"up": nil, "preview": {recorder.WithPreview()}} {

@@ -24,6 +24,7 @@ type Account struct {
 	defaultTags   map[string]string
 	grafana       string // URL of the Grafana configured last
 	subnets       map[string]subnet
+	zones         map[string]string                // of volumes and instances
 	defaultGroups map[string]string                // VPC id -> its default security group
 	defaultParts  map[string]string                // id of a VPC's default route table or network ACL -> VPC id
 	interfaces    map[string]placement             // by network interface id
@@ -52,7 +53,7 @@ type subnet struct {
 func NewAccount(region, id string) *Account {
 	return &Account{
 		ID: cmp.Or(id, "000000000000"), region: cmp.Or(region, "us-east-1"),
-		subnets: map[string]subnet{}, defaultGroups: map[string]string{}, defaultParts: map[string]string{},
+		subnets: map[string]subnet{}, zones: map[string]string{}, defaultGroups: map[string]string{}, defaultParts: map[string]string{},
 		interfaces: map[string]placement{}, addresses: map[string]map[netip.Addr]string{}, names: map[string]string{},
 		existing: map[string]bool{}, objects: map[string]map[string]bool{},
 		public: newPublicAddresses(), ended: map[string]bool{}, lacking: map[string]bool{},
@@ -112,6 +113,8 @@ func (a *Account) Add(r Resource) {
 		if p, err := netip.ParsePrefix(text("cidrBlock")); err == nil {
 			a.subnets[r.ID] = subnet{vpc: text("vpcId"), zone: text("availabilityZone"), network: p}
 		}
+	case "aws:ebs/volume:Volume":
+		a.zones[r.ID] = text("availabilityZone")
 	case "aws:ec2/vpc:Vpc":
 		a.defaultGroups[r.ID] = text("defaultSecurityGroupId")
 		a.defaultParts[text("defaultRouteTableId")] = r.ID
@@ -129,6 +132,7 @@ func (a *Account) Add(r Resource) {
 			a.assign(text("subnetId"), ip, r.URN)
 		}
 	case "aws:ec2/instance:Instance":
+		a.zones[r.ID] = text("availabilityZone")
 		if ip, err := netip.ParseAddr(text("privateIp")); err == nil {
 			a.assign(text("subnetId"), ip, r.URN)
 		}
@@ -229,6 +233,13 @@ func (a *Account) subnet(id string) (subnet, bool) {
 	defer a.mu.Unlock()
 	s, ok := a.subnets[id]
 	return s, ok
+}
+
+// zone returns the zone of a volume or an instance, "" if it is not known.
+func (a *Account) zone(id string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.zones[id]
 }
 
 func (a *Account) defaultSecurityGroup(vpc string) string {

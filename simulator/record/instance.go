@@ -12,13 +12,8 @@ func instanceFillers() map[string]filler {
 		"aws:ec2/networkInterface:NetworkInterface":                     networkInterface,
 		"aws:ec2/networkInterfaceAttachment:NetworkInterfaceAttachment": attachment,
 		"aws:ec2/instance:Instance":                                     instance,
-		"aws:ec2/volumeAttachment:VolumeAttachment": func(d *draft) error {
-			d.setID(
-				"vai-" + randomString("0123456789", 10),
-			)
-			return nil
-		},
-		"aws:ec2/keyPair:KeyPair": keyPair,
+		"aws:ec2/volumeAttachment:VolumeAttachment":                     volumeAttachment,
+		"aws:ec2/keyPair:KeyPair":                                       keyPair,
 		"aws:ec2/launchTemplate:LaunchTemplate": ec2Resource("lt-", "launch-template", func(d *draft) {
 			d.setDefault("latestVersion", 1)
 			d.setDefault("defaultVersion", 1)
@@ -98,6 +93,17 @@ func randomHexPairs(n int) string {
 		s += ":" + randomHex(2)
 	}
 	return s
+}
+
+// volumeAttachment fails if volume and instance are in different zones, as EC2 does (EC2
+// API, AttachVolume).
+func volumeAttachment(d *draft) error {
+	volume, machine := d.text("volumeId"), d.text("instanceId")
+	if at, needs := d.account.zone(volume), d.account.zone(machine); at != "" && needs != "" && at != needs && d.r.Outputs == nil {
+		return fmt.Errorf("attach volume: InvalidVolume.ZoneMismatch: %s is in %s, and instance %s in %s", volume, at, machine, needs)
+	}
+	d.setID("vai-" + randomString("0123456789", 10))
+	return nil
 }
 
 func attachment(d *draft) error {
