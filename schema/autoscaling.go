@@ -76,7 +76,8 @@ func (ScalingRule) Help() map[string]string {
 	}
 }
 
-// SetDefaults sets what EMR assumes of a rule that leaves it out.
+// SetDefaults sets what EMR assumes of a rule that leaves it out, except the pause after it
+// acted: EMR has none, and would act again before its metrics show the first effect.
 func (r *ScalingRule) SetDefaults() {
 	*r = ScalingRule{AdjustmentType: adjustChange, CoolDownSeconds: metricPeriod, PeriodSeconds: metricPeriod, EvaluationPeriods: 1,
 		Statistic: "AVERAGE"}
@@ -145,7 +146,7 @@ func autoScalingRules() map[string]Rule {
 		"scalingMetric":      metric.with("", "known: "+strings.Join(metrics, ", ")),
 		"comparison":         oneOf("GREATER_THAN_OR_EQUAL", "GREATER_THAN", "LESS_THAN", "LESS_THAN_OR_EQUAL"),
 		"threshold": textOnly(fmt.Sprintf("must be 0 or more; those of growing and shrinking on one metric "+
-			"in percent at least %d apart", hysteresis)),
+			"in percent at least %d apart, so that no value does both", hysteresis)),
 		"period":            intRange(metricPeriod, metricPeriod).with(": EMR sends its metrics every five minutes", "leave it out"),
 		"evaluationPeriods": intRange(1, math.MaxInt32),
 		"statistic":         oneOf("AVERAGE", "MINIMUM", "MAXIMUM", "SUM", "SAMPLE_COUNT"),

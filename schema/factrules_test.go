@@ -183,8 +183,13 @@ func TestSecretsInClear(t *testing.T) {
 	runFactCases(t, []factCase{
 		{"property by its name", properties("hive.x.password", "hunter2"), property("hive.x.password"), nil},
 		{"property by its value", properties("hive.x", keyID), property("hive.x"), nil},
+		{"option of a JVM", properties("spark.driver.extraJavaOptions", "-Xmx1g -Dx.password=hunter2"), property("spark.driver.extraJavaOptions"), nil},
+		{"parameter of a URL", properties("hive.x", "jdbc:postgresql://h/db?user=a&password=hunter2"), property("hive.x"), nil},
+		{"pattern of names", properties("spark.redaction.regex", "(?i)secret|password|token"), nil, nil},
 		{"other property", properties("hive.metastore.uris", "thrift://x:9083"), nil, nil},
 		{"one word", arguments("s3://b/job.py", "--password=hunter2"), argument("1"), nil},
+		{"property in a word", arguments("--conf", "spark.driver.extraJavaOptions=-Dx.password=hunter2"), argument("1"), nil},
+		{"parameter in a word", arguments("jdbc:mysql://h/db?password=hunter2"), argument("0"), nil},
 		{"two words", arguments("--db-password", "hunter2"), argument("1"), nil},
 		{"key id", arguments("-e", "AWS_ACCESS_KEY_ID="+keyID), argument("1"), nil},
 		{"flag without a value", arguments("--password-file", "s3://b/x", "--no-password"), nil, nil},

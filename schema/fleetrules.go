@@ -54,5 +54,10 @@ func (f Fleet) check(l *violation.List, path string) {
 	checkFields(l, path, f)
 	l.Require(inRange(f.OnDemand, 0, maxUnits), path+".onDemand", f.OnDemand, rules["fleetTarget"].Text, "")
 	l.Require(inRange(f.Spot, 0, maxUnits), path+".spot", f.Spot, rules["fleetTarget"].Text, "")
+	var unset Fleet
+	unset.SetDefaults()
+	l.Require(f.SpotStrategy != "" || f.SpotTimeoutMinutes == unset.SpotTimeoutMinutes && f.SpotTimeoutAction == unset.SpotTimeoutAction,
+		path+".spotStrategy", f.SpotStrategy, "must be given with spotTimeoutMinutes or spotTimeoutAction: the provider sends all three or none",
+		"name a strategy")
 	f.checkTypes(l, path)
 }

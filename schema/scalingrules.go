@@ -61,6 +61,19 @@ func (r ScalingRule) check(l *violation.List, path string) {
 
 func (r ScalingRule) grows() bool { return r.Adjustment > 0 }
 
+// band is the width of the values at which neither this rule, which grows the group, nor
+// the other, which shrinks it on the same metric, acts. It is below 0 if both act at some
+// values.
+func (r ScalingRule) band(shrinks ScalingRule) float64 {
+	switch kind := scalingMetrics()[r.Metric]; {
+	case kind.idle:
+		return shrinks.Threshold - r.Threshold
+	case kind.busy:
+		return r.Threshold - shrinks.Threshold
+	}
+	return math.Abs(r.Threshold - shrinks.Threshold)
+}
+
 // checkPairs requires that what grows on a metric shrinks on some metric too, and that
 // thresholds of one metric are far enough apart.
 func (a AutoScaling) checkPairs(l *violation.List, path string) {
@@ -76,7 +89,7 @@ func (a AutoScaling) checkPairs(l *violation.List, path string) {
 		out++
 		for _, other := range a.Rules {
 			if other.Metric == r.Metric && !other.grows() && other.AdjustmentType != adjustExact && r.Unit() == "PERCENT" {
-				l.Require(math.Abs(other.Threshold-r.Threshold) >= hysteresis, pathOf(path, i)+".threshold", r.Threshold,
+				l.Require(r.band(other) >= hysteresis, pathOf(path, i)+".threshold", r.Threshold,
 					rules["threshold"].Text, "move it away from that of "+other.Name)
 			}
 		}

@@ -49,6 +49,9 @@ const iopsPerMiBs = 4
 // the root volume (EMR Management Guide, "Instance storage").
 const maxVolumes = 25 - 1
 
+// documentedGiB is the largest size that EMR's API documents (EMR API, "VolumeSpecification").
+const documentedGiB = 1024
+
 // VolumeKinds returns the types of EMR's API (EMR API, "VolumeSpecification", which
 // lacks io2) with the limits of EBS (EBS User Guide, "Amazon EBS volume types").
 // EMR documents 1024 GiB at most, but accepts larger volumes.
@@ -123,6 +126,9 @@ func (v Volume) Validate(l *violation.List, path string) {
 		return
 	}
 	l.Require(inRange(v.SizeGiB, k.MinGiB, k.MaxGiB), path+".sizeGiB", v.SizeGiB, "must be "+k.sizeText(), "")
+	l.Warn(v.SizeGiB <= documentedGiB, path+".sizeGiB", v.SizeGiB,
+		fmt.Sprintf("should be %d GiB at most, the limit that EMR's API documents: accounts differ in what they accept beyond", documentedGiB),
+		"use several volumes, with perInstance")
 	v.checkIOPS(l, path+".iops", k)
 	v.checkThroughput(l, path+".throughput", k)
 }
