@@ -18,8 +18,9 @@ func masterFleet(f schema.Fleet) emr.ClusterMasterInstanceFleetArgs {
 	var types emr.ClusterMasterInstanceFleetInstanceTypeConfigArray
 	for _, t := range f.Types {
 		one := emr.ClusterMasterInstanceFleetInstanceTypeConfigArgs{
-			InstanceType: pulumi.String(t.InstanceType), BidPrice: nonEmpty(t.BidPrice), BidPriceAsPercentageOfOnDemandPrice: bidPercent(t),
-			WeightedCapacity: pulumi.Int(t.Weight),
+			InstanceType: pulumi.String(t.InstanceType), BidPrice: nonEmpty(t.BidPrice),
+			BidPriceAsPercentageOfOnDemandPrice: pulumi.Float64(t.BidPercent), // 0: the provider would send its default beside the price
+			WeightedCapacity:                    pulumi.Int(t.Weight),
 		}
 		for _, v := range t.EBS {
 			one.EbsConfigs = emr.ClusterMasterInstanceFleetInstanceTypeConfigEbsConfigArray{
@@ -52,8 +53,9 @@ func coreFleet(f schema.Fleet) emr.ClusterCoreInstanceFleetArgs {
 	var types emr.ClusterCoreInstanceFleetInstanceTypeConfigArray
 	for _, t := range f.Types {
 		one := emr.ClusterCoreInstanceFleetInstanceTypeConfigArgs{
-			InstanceType: pulumi.String(t.InstanceType), BidPrice: nonEmpty(t.BidPrice), BidPriceAsPercentageOfOnDemandPrice: bidPercent(t),
-			WeightedCapacity: pulumi.Int(t.Weight),
+			InstanceType: pulumi.String(t.InstanceType), BidPrice: nonEmpty(t.BidPrice),
+			BidPriceAsPercentageOfOnDemandPrice: pulumi.Float64(t.BidPercent), // 0: the provider would send its default beside the price
+			WeightedCapacity:                    pulumi.Int(t.Weight),
 		}
 		for _, v := range t.EBS {
 			one.EbsConfigs = emr.ClusterCoreInstanceFleetInstanceTypeConfigEbsConfigArray{
@@ -89,8 +91,9 @@ func (b *builder) createTaskFleet(cluster *emr.Cluster, f schema.Fleet) (pulumi.
 	var types emr.InstanceFleetInstanceTypeConfigArray
 	for _, t := range f.Types {
 		one := emr.InstanceFleetInstanceTypeConfigArgs{
-			InstanceType: pulumi.String(t.InstanceType), BidPrice: nonEmpty(t.BidPrice), BidPriceAsPercentageOfOnDemandPrice: bidPercent(t),
-			WeightedCapacity: pulumi.Int(t.Weight),
+			InstanceType: pulumi.String(t.InstanceType), BidPrice: nonEmpty(t.BidPrice),
+			BidPriceAsPercentageOfOnDemandPrice: pulumi.Float64(t.BidPercent), // 0: the provider would send its default beside the price
+			WeightedCapacity:                    pulumi.Int(t.Weight),
 		}
 		for _, v := range t.EBS {
 			one.EbsConfigs = emr.InstanceFleetInstanceTypeConfigEbsConfigArray{fleetVolume(v)}
@@ -122,13 +125,6 @@ func fleetVolume(v schema.Volume) emr.InstanceFleetInstanceTypeConfigEbsConfigAr
 	return emr.InstanceFleetInstanceTypeConfigEbsConfigArgs{
 		Type: pulumi.String(v.Type), Size: pulumi.Int(v.SizeGiB), VolumesPerInstance: pulumi.Int(v.PerInstance), Iops: nonZero(v.IOPS),
 	}
-}
-
-func bidPercent(t schema.FleetType) pulumi.Float64PtrInput {
-	if t.BidPercent == 0 {
-		return nil
-	}
-	return pulumi.Float64(t.BidPercent)
 }
 
 func onDemandSpecification(f schema.Fleet) (emr.InstanceFleetLaunchSpecificationsOnDemandSpecificationArgs, bool) {

@@ -69,12 +69,15 @@ func (b *builder) createTaskGroups(cluster *emr.Cluster) ([]pulumi.Resource, err
 }
 
 // taskOptions returns how a task group changes. The provider fails when a policy is
-// taken away, so that the group is replaced then. While EMR scales the group, its count
-// is EMR's.
+// taken away, and sends nothing when the last classification is, so that the group is
+// replaced then. While EMR scales the group, its count is EMR's.
 func (b *builder) taskOptions(g schema.InstanceGroup) []pulumi.ResourceOption {
 	var out []pulumi.ResourceOption
 	if g.AutoScaling == nil {
 		out = append(out, pulumi.ReplaceOnChanges([]string{"autoscalingPolicy"}))
+	}
+	if len(g.Configurations) == 0 {
+		out = append(out, pulumi.ReplaceOnChanges([]string{"configurationsJson"}))
 	}
 	if g.AutoScaling != nil || b.args.ManagedScaling != nil {
 		out = append(out, pulumi.IgnoreChanges([]string{"instanceCount"}))

@@ -124,7 +124,7 @@ type (
 	constraints struct{ MinCapacity, MaxCapacity int }
 	policyRule  struct {
 		Name        string
-		Description string
+		Description string `json:",omitempty"` // the provider drops empty texts of the answer
 		Action      struct {
 			SimpleScalingPolicyConfiguration simpleScaling
 		}

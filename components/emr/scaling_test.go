@@ -56,8 +56,8 @@ func TestOnlyAScaledCountIsIgnored(t *testing.T) {
 	require.Empty(t, fixed.Ignored)
 	require.Equal(t, []string{"instanceCount"}, scaled.Ignored)
 	// The provider cannot take a policy away: it fails to decode the empty text.
-	require.Equal(t, []string{"autoscalingPolicy"}, fixed.ReplacedOn)
-	require.Empty(t, scaled.ReplacedOn)
+	require.Equal(t, []string{"autoscalingPolicy", "configurationsJson"}, fixed.ReplacedOn)
+	require.Equal(t, []string{"configurationsJson"}, scaled.ReplacedOn)
 }
 
 // EMR answers with every default, which the provider compares with the text.
@@ -70,7 +70,7 @@ func TestRulesOfScalingHaveEveryDefault(t *testing.T) {
 	in := r.Inputs.Mappable()
 	require.Equal(t, "arn:aws:iam::123456789012:role/emr-scaling-1a2b3c4", in["autoscalingRole"])
 	rule := func(name string, adjustment int, comparison string, threshold int) string {
-		return fmt.Sprintf(`{"Name":%q,"Description":"","Action":{"SimpleScalingPolicyConfiguration":{"AdjustmentType":"CHANGE_IN_CAPACITY",`+
+		return fmt.Sprintf(`{"Name":%q,"Action":{"SimpleScalingPolicyConfiguration":{"AdjustmentType":"CHANGE_IN_CAPACITY",`+
 			`"ScalingAdjustment":%d,"CoolDown":300}},"Trigger":{"CloudWatchAlarmDefinition":{"ComparisonOperator":%q,"EvaluationPeriods":1,`+
 			`"MetricName":"YARNMemoryAvailablePercentage","Namespace":"AWS/ElasticMapReduce","Period":300,"Statistic":"AVERAGE","Threshold":%d,`+
 			`"Unit":"PERCENT"}}}`, name, adjustment, comparison, threshold)
@@ -122,7 +122,8 @@ func TestFleetsTakeThePlaceOfGroups(t *testing.T) {
 		map[string]any{"instanceType": "m5.xlarge", "weightedCapacity": 1.0, "bidPriceAsPercentageOfOnDemandPrice": 80.0, "ebsConfigs": []any{
 			map[string]any{"type": "gp3", "size": 64.0, "volumesPerInstance": 2.0},
 		}},
-		map[string]any{"instanceType": "m5.2xlarge", "weightedCapacity": 2.0, "bidPrice": "0.2"},
+		map[string]any{"instanceType": "m5.2xlarge", "weightedCapacity": 2.0, "bidPrice": "0.2",
+			"bidPriceAsPercentageOfOnDemandPrice": 0.0},
 	}
 	onDemand := []any{map[string]any{"allocationStrategy": "lowest-price"}}
 	spot := []any{map[string]any{"allocationStrategy": "price-capacity-optimized", "timeoutAction": "SWITCH_TO_ON_DEMAND",

@@ -21,7 +21,7 @@ type fleetInputs struct {
 type typeInputs struct {
 	InstanceType   string                 `json:"instanceType"`
 	BidPrice       string                 `json:"bidPrice"`
-	BidPercentage  float64                `json:"bidPriceAsPercentageOfOnDemandPrice"`
+	BidPercentage  *float64               `json:"bidPriceAsPercentageOfOnDemandPrice"`
 	Weight         int32                  `json:"weightedCapacity"`
 	EBS            []ebsInputs            `json:"ebsConfigs"`
 	Configurations []classificationInputs `json:"configurations"`
@@ -71,11 +71,15 @@ func (f fleetInputs) config(kind types.InstanceFleetType) types.InstanceFleetCon
 }
 
 // config returns a type of a fleet as the provider requests it: without its volumes if
-// there are two entries (terraform-provider-aws, expandInstanceTypeConfigs).
+// there are two entries, and with 100 percent unless a percentage is given, which it
+// leaves out if that is 0 (terraform-provider-aws, expandInstanceTypeConfigs).
 func (t typeInputs) config() types.InstanceTypeConfig {
 	config := types.InstanceTypeConfig{
 		InstanceType: &t.InstanceType, BidPrice: optional(t.BidPrice), WeightedCapacity: aws.Int32(max(t.Weight, 1)),
-		BidPriceAsPercentageOfOnDemandPrice: optional(t.BidPercentage),
+		BidPriceAsPercentageOfOnDemandPrice: aws.Float64(100),
+	}
+	if t.BidPercentage != nil {
+		config.BidPriceAsPercentageOfOnDemandPrice = optional(*t.BidPercentage)
 	}
 	if len(t.EBS) == 1 {
 		config.EbsConfiguration = &types.EbsConfiguration{EbsBlockDeviceConfigs: volumes(t.EBS)}

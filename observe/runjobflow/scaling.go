@@ -18,7 +18,7 @@ func scalingPolicy(a *schema.AutoScaling) *types.AutoScalingPolicy {
 	}}
 	for _, r := range a.Rules {
 		out.Rules = append(out.Rules, types.ScalingRule{
-			Name: aws.String(r.Name), Description: aws.String(r.Description),
+			Name: aws.String(r.Name), Description: optional(r.Description),
 			Action: &types.ScalingAction{SimpleScalingPolicyConfiguration: &types.SimpleScalingPolicyConfiguration{
 				AdjustmentType: types.AdjustmentType(r.AdjustmentType), ScalingAdjustment: aws.Int32(int32(r.Adjustment)),
 				CoolDown: aws.Int32(int32(r.CoolDownSeconds)),

@@ -163,9 +163,10 @@ func fleetRules() []Rule {
 		out = append(out,
 			Rule{Type: at.typ, Path: config + ".ebsConfigs", Rule: "must be one: the provider drops both of two", Remedy: "use volumesPerInstance",
 				Source: "terraform-provider-aws emr/cluster.go", Holds: maxItems(1), Pass: []any{object{}}, Fail: []any{object{}, object{}}},
-			Rule{Type: at.typ, Path: config, Rule: "bidPrice and bidPriceAsPercentageOfOnDemandPrice exclude each other", Source: source,
-				Holds: onObject(func(o object) bool { return !isSet(o, "bidPrice") || !isSet(o, "bidPriceAsPercentageOfOnDemandPrice") }),
-				Pass:  object{"bidPrice": "0.1"}, Fail: object{"bidPrice": "0.1", "bidPriceAsPercentageOfOnDemandPrice": 100.0}},
+			Rule{Type: at.typ, Path: config, Rule: "bidPrice excludes bidPriceAsPercentageOfOnDemandPrice, " +
+				"which the provider sends as 100 unless it is 0", Source: source + "; terraform-provider-aws emr/cluster.go",
+				Holds: onObject(func(o object) bool { return !isSet(o, "bidPrice") || o["bidPriceAsPercentageOfOnDemandPrice"] == 0.0 }),
+				Pass:  object{"bidPrice": "0.1", "bidPriceAsPercentageOfOnDemandPrice": 0.0}, Fail: object{"bidPrice": "0.1"}},
 			Rule{Type: at.typ, Path: at.prefix + "instanceTypeConfigs", Rule: "must be at most 30 types", Source: source, Holds: maxItems(30),
 				Pass: []any{}, Fail: make([]any, 31)},
 			Rule{Type: at.typ, Path: spot + ".timeoutDurationMinutes", Rule: "must be 5 to 1440", Source: source, Holds: between(5, 1440),
