@@ -14,7 +14,16 @@ import (
 
 // TestEffectsOfEdits previews an edit of every configuration key.
 func TestEffectsOfEdits(t *testing.T) {
-	s := open(t, "dev", baseConfiguration...)
+	rows := slices.Concat(previewed(t, baseConfiguration, edits()), previewed(t, shapes(), editsOfShapes()))
+	if !t.Failed() && len(rows) == len(edits())+len(editsOfShapes()) {
+		requireReference(t, rows)
+	}
+}
+
+// previewed previews each edit of a stack that was brought up with some values set.
+func previewed(t *testing.T, base []set, edits []edit) []changes.Row {
+	t.Helper()
+	s := open(t, "dev", base...)
 	s.up(t)
 	unedited := s.values
 	plan, err := changes.Preview(t.Context(), s.Stack)
@@ -22,7 +31,7 @@ func TestEffectsOfEdits(t *testing.T) {
 	require.Empty(t, plan, "nothing was edited")
 
 	var rows []changes.Row
-	for _, e := range edits() {
+	for _, e := range edits {
 		t.Run(strings.Join(e.keys, " ")+" "+e.sets[0].value, func(t *testing.T) {
 			s.values = s.with(t, e.sets...)
 			defer func() { s.values = unedited }()
@@ -48,9 +57,7 @@ func TestEffectsOfEdits(t *testing.T) {
 			rows = append(rows, row)
 		})
 	}
-	if !t.Failed() && len(rows) == len(edits()) {
-		requireReference(t, rows)
-	}
+	return rows
 }
 
 // TestEveryKeyIsEdited requires an edit in the table for every editable key.

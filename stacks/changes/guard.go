@@ -31,8 +31,15 @@ type Refusal struct {
 	Remedy string // what to do instead
 }
 
-// Error formats the change, the rule and the remedy on one line.
-func (r *Refusal) Error() string { return fmt.Sprintf("%s, which %s; %s", r.Change, r.Rule, r.Remedy) }
+// Error formats the change, the rule, the way in place if there is one, and the remedy on
+// one line.
+func (r *Refusal) Error() string {
+	remedy := r.Remedy
+	if way := inPlace(r.Change); way != "" {
+		remedy = way + "; " + remedy
+	}
+	return fmt.Sprintf("%s, which %s; %s", r.Change, r.Rule, remedy)
+}
 
 // Check refuses the plan of an update that would lose a resource's data, or that
 // AWS would refuse half-way. It returns all reasons as one joined error of
@@ -43,7 +50,7 @@ func (g Guard) Check(ctx context.Context, p Plan) error {
 		case g.Ephemeral:
 			return nil
 		case c.Type == typeCluster:
-			return &Refusal{c, "would end its steps", "see that none runs, and accept it by the name " + c.Name}
+			return &Refusal{c, "would end its steps", "see that no step runs, and accept it by the name " + c.Name}
 		default:
 			return &Refusal{c, "would lose what it holds", "save it first, and accept it by the name " + c.Name}
 		}

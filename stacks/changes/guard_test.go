@@ -120,3 +120,21 @@ func TestGuardAcceptsListedLosses(t *testing.T) {
 		})
 	}
 }
+
+// A refusal names the edited inputs, and the way in place where EMR has one.
+func TestRefusalOfAClusterNamesTheWayInPlace(t *testing.T) {
+	const accept = "; see that no step runs, and accept it by the name emr-main-cluster"
+	for want, paths := range map[string][]string{
+		"EMR cannot edit bootstrapActions.args, releaseLabel of a running cluster" + accept: {
+			"bootstrapActions[0].args[2]", "bootstrapActions[1].args[0]", "configurationsJson", "releaseLabel",
+		},
+		"resize the fleet with `aws emr modify-instance-fleet`, then run `pulumi refresh`" + accept: {
+			"coreInstanceFleet.targetOnDemandCapacity", "coreInstanceFleet.targetSpotCapacity",
+		},
+		"declare a task group with it under tasks, which EMR adds to a running cluster" + accept: {"coreInstanceGroup.ebsConfigs[0].size"},
+	} {
+		c := clusterChange("j-1", changes.Replaced)[0]
+		c.Paths = paths
+		require.ErrorContains(t, changes.Guard{}.Check(t.Context(), changes.Plan{c}), "would end its steps; "+want)
+	}
+}

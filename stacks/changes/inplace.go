@@ -1,0 +1,56 @@
+package changes
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// waysInPlace are how a running cluster gets what an edit of one of its inputs asks for
+// without being replaced, by the input's path. Of other inputs EMR edits none.
+func waysInPlace() map[string]string {
+	const (
+		// EMR API, AddInstanceGroups: of a running cluster only task groups can be added.
+		taskGroup = "declare a task group with it under tasks, which EMR adds to a running cluster"
+		// EMR API, ModifyInstanceFleet. The provider replaces the cluster instead.
+		resize = "resize the fleet with `aws emr modify-instance-fleet`, then run `pulumi refresh`"
+	)
+	return map[string]string{
+		"coreInstanceGroup.instanceType":           taskGroup,
+		"coreInstanceGroup.bidPrice":               taskGroup,
+		"coreInstanceGroup.ebsConfigs":             taskGroup,
+		"coreInstanceFleet.targetOnDemandCapacity": resize,
+		"coreInstanceFleet.targetSpotCapacity":     resize,
+		// EMR Release Guide, "Reconfigure an instance group in a running cluster".
+		"configurationsJson": "reconfigure the running groups with `aws emr modify-instance-groups`, and make the edit with the next cluster",
+		// EMR API, SetKeepJobFlowAliveWhenNoSteps.
+		"keepJobFlowAliveWhenNoSteps": "set it with the API's SetKeepJobFlowAliveWhenNoSteps, then run `pulumi refresh`",
+	}
+}
+
+var index = regexp.MustCompile(`\[[^\]]*\]`)
+
+// inPlace says how a cluster that would be replaced gets what was edited without that,
+// or which edits have no such way. It is empty for other changes.
+func inPlace(c Change) string {
+	if c.Type != typeCluster || c.Effect != Replaced {
+		return ""
+	}
+	var ways, none []string
+	for _, path := range c.Paths {
+		// An index says nothing, and the parts of a value share its fate.
+		parts := strings.SplitN(index.ReplaceAllString(path, ""), ".", 3)
+		input := strings.Join(parts[:min(len(parts), 2)], ".")
+		if way := waysInPlace()[input]; way == "" {
+			none = append(none, input)
+		} else {
+			ways = append(ways, way)
+		}
+	}
+	if len(none) > 0 {
+		slices.Sort(none)
+		return "EMR cannot edit " + strings.Join(slices.Compact(none), ", ") + " of a running cluster"
+	}
+	slices.Sort(ways)
+	return strings.Join(slices.Compact(ways), "; ")
+}
