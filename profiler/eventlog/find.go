@@ -77,7 +77,7 @@ func (f *finder) folder(dir string, entries []fs.DirEntry, depth int) error {
 			if err := f.folder(path.Join(dir, name), below, depth+1); err != nil {
 				return err
 			}
-		case !entry.IsDir() && log == nil:
+		case !entry.IsDir() && (log == nil || !slices.Contains(log.names, path.Join(dir, name))):
 			if err := f.file(path.Join(dir, name), entry); err != nil {
 				return err
 			}

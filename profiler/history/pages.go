@@ -84,7 +84,7 @@ func (p pages[T]) readOnce(ctx context.Context, u *UI) (all []T, shortened []int
 		page, err := p.page(ctx, u, offset, length, nil)
 		switch {
 		case errors.Is(err, ErrTooLong) && length > 2:
-			length /= 2
+			length = max(2, length/2) // one row would be the one of overlap
 			continue
 		case errors.Is(err, ErrTooLong) && p.shorten != nil:
 			page, err = p.page(ctx, u, offset, length, p.shorten)

@@ -245,6 +245,37 @@ func TestLongResponses(t *testing.T) {
 	require.ErrorIs(t, err, history.ErrTooLong)
 }
 
+// Plans of which not even two fit into a page are left out, and the rows are named. The
+// lengths of pages, halved, come to an odd number before.
+func TestLongPlansAreLeftOut(t *testing.T) {
+	const n, heavy = 20, 7
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		from, _ := strconv.Atoi(r.FormValue("offset"))
+		length, _ := strconv.Atoi(r.FormValue("length"))
+		var rows []string
+		for i := from; i < min(n, from+length); i++ {
+			plan := ""
+			if i >= heavy && i < heavy+3 && r.FormValue("planDescription") != "false" {
+				plan = strings.Repeat("x", 2000)
+			}
+			rows = append(rows, fmt.Sprintf(`{"id":%d,"status":"COMPLETED","planDescription":%q}`, i, plan))
+		}
+		respond(w, "["+strings.Join(rows, ",")+"]")
+	}))
+	t.Cleanup(server.Close)
+	o := quick()
+	o.MaxBody = 4 * 3000
+	client, err := history.Open(server.URL, o)
+	require.NoError(t, err)
+	all, shortened, err := client.UI("a", "").SQL(t.Context())
+	require.NoError(t, err)
+	require.Len(t, all, n)
+	for i, e := range all {
+		require.EqualValues(t, i, e.ID)
+	}
+	require.NotEmpty(t, shortened)
+}
+
 // trust makes AWS_CA_BUNDLE a file with the certificate of a TLS server.
 func trust(t *testing.T, server *httptest.Server) {
 	t.Helper()

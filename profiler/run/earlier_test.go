@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -175,11 +176,14 @@ func TestClusterIsOpenedUntilItsStepsApplicationsAreListed(t *testing.T) {
 	id := w.cluster("etl")
 	w.ran(id, "adaptive", appID(1))
 	step := w.step(id, appID(1), appID(2))
+	copied := w.addStep(id, "copy", "s3-dist-cp", "--src=a", "--dest=b")
+	require.NoError(t, w.store.SetStepApplications(id, copied, "10.0.0.5:8032", []string{appID(9)}))
 	w.end(id, time.Hour)
 	first, _ := w.run(w.options())
 	require.Equal(t, 1, first.ApplicationsRead)
 	require.Equal(t, run.ExitIncomplete, first.ExitCode())
 	require.Contains(t, first.Incomplete[0].Reason, "does not list "+appID(2)+" of step "+step+" yet")
+	require.NotContains(t, fmt.Sprint(first.Incomplete), appID(9), "it is not of Spark")
 
 	require.NoError(t, w.store.UpdateCluster(id, func(c *types.Cluster) {
 		timeline := c.Status.Timeline

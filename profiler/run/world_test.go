@@ -198,12 +198,15 @@ func (w *world) step(cluster string, ids ...string) string {
 	return step
 }
 
-// addStep adds a pending step.
-func (w *world) addStep(cluster, name string) string {
+// addStep adds a pending step, which submits to Spark unless it has other arguments.
+func (w *world) addStep(cluster, name string, args ...string) string {
 	w.t.Helper()
+	if args == nil {
+		args = []string{"spark-submit"}
+	}
 	steps, err := w.store.AddSteps(cluster, types.StepConfig{
 		Name: aws.String(name), ActionOnFailure: types.ActionOnFailureContinue,
-		HadoopJarStep: &types.HadoopJarStepConfig{Jar: aws.String("command-runner.jar"), Args: []string{"spark-submit"}},
+		HadoopJarStep: &types.HadoopJarStepConfig{Jar: aws.String("command-runner.jar"), Args: args},
 	})
 	require.NoError(w.t, err)
 	return steps[0]

@@ -58,8 +58,9 @@ func (e *EMR) applications(ctx context.Context, listed Listed, c types.Cluster, 
 // event logs that it does not list yet. An application that is not listed then has no log.
 const listingTime = 24 * time.Hour
 
-// notListed returns an error that names an application of the cluster's steps that its
-// history server does not list, nil if it lists all. A history server responds before it
+// notListed returns an error that names an application of the cluster's Spark steps that
+// its history server does not list, nil if it lists all. Other steps, such as a copy by
+// s3-dist-cp, start applications that Spark's history server never lists. A history server responds before it
 // has read its logs, and the REST API does not say so (SPARK-17843 concerns the page).
 func (c *Cluster) notListed() error {
 	known := map[string]bool{}
@@ -67,6 +68,9 @@ func (c *Cluster) notListed() error {
 		known[a.ID.ApplicationID] = true
 	}
 	for _, step := range c.Steps {
+		if !c.ofSpark[step.StepID] {
+			continue
+		}
 		for _, id := range step.ApplicationIDs {
 			if !known[id] {
 				return fmt.Errorf("the history server does not list %s of step %s yet", id, step.StepID)
@@ -121,11 +125,14 @@ func serverApplications(ctx context.Context, client *history.Client, cluster tab
 			if !attempt.Completed {
 				fingerprint = fmt.Sprintf("updated %d", attempt.LastUpdated)
 			}
-			found = append(found, Application{
-				ID:    tables.Attempt{Cluster: cluster, ApplicationID: app.ID, AttemptID: attempt.ID},
-				Start: time.UnixMilli(int64(attempt.Start)), Fingerprint: fingerprint,
-				History: client, App: app, Attempt: attempt,
-			})
+			one := Application{
+				ID:          tables.Attempt{Cluster: cluster, ApplicationID: app.ID, AttemptID: attempt.ID},
+				Fingerprint: fingerprint, History: client, App: app, Attempt: attempt,
+			}
+			if attempt.Start > 0 { // otherwise not known
+				one.Start = time.UnixMilli(int64(attempt.Start))
+			}
+			found = append(found, one)
 		}
 	}
 	slices.SortStableFunc(found, newestFirst)

@@ -4,16 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/aws/smithy-go"
-
 	"github.com/emr-observatory/emr-observatory/internal/steplog"
 	"github.com/emr-observatory/emr-observatory/phases/redaction"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
+	"path"
+	"strings"
+	"time"
 )
 
 // Endpoints of outcomes that are not operations of EMR's API.
@@ -30,7 +30,7 @@ func (e *EMR) Open(ctx context.Context, listed Listed) (*Cluster, error) {
 		return nil, fmt.Errorf("describe the EMR cluster %s: %w", listed.ID.ClusterID, err)
 	}
 	described := *out.Cluster
-	cluster := &Cluster{Summary: summary(listed, described)}
+	cluster := &Cluster{Summary: summary(listed, described), ofSpark: map[string]bool{}}
 	cluster.report(OpDescribeCluster, nil)
 	e.steps(ctx, described, cluster)
 	primaries := e.groups(ctx, described, cluster)
@@ -87,6 +87,7 @@ func (e *EMR) steps(ctx context.Context, described types.Cluster, cluster *Clust
 				}
 			}
 			cluster.Steps = append(cluster.Steps, row)
+			cluster.ofSpark[row.StepID] = submitsToSpark(s)
 		}
 	}
 	cluster.report(OpListSteps, nil)
@@ -109,6 +110,16 @@ func unreadStepLogs(logs []error, cluster *Cluster) error {
 		Reason: err.Error(),
 		Remedy: "let the profiler's role read the logs of the cluster: without them, EMR alone says which step started an application",
 	}
+}
+
+// submitsToSpark reports whether a step's own command is one of Spark's. A script may
+// submit too; its applications are not counted on.
+func submitsToSpark(s types.StepSummary) bool {
+	if s.Config == nil || len(s.Config.Args) == 0 {
+		return false
+	}
+	command := path.Base(s.Config.Args[0])
+	return strings.HasPrefix(command, "spark-") || command == "pyspark"
 }
 
 // Values of tables.Step.LinkedBy.

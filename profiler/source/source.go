@@ -51,6 +51,8 @@ type Cluster struct {
 	Outcomes     []Outcome
 	// Notes are worth reporting, although nothing failed.
 	Notes []string
+
+	ofSpark map[string]bool // steps that submit to Spark, by id
 }
 
 // Outcome is the result of reading an endpoint.

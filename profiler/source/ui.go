@@ -71,11 +71,14 @@ func (u *uis) login(ctx context.Context, arn string, expires *time.Time) (histor
 	return func(ctx context.Context) (string, error) { return u.url(ctx, id) }, nil
 }
 
-// forget drops the id of a UI if err says that EMR no longer knows it. Otherwise it returns
-// err.
+// errEnded means that a UI will not become ready any more.
+var errEnded = errors.New("the UI has ended")
+
+// forget drops the id of a UI if err says that EMR no longer knows it, or that it has
+// ended. Otherwise it returns err.
 func (u *uis) forget(ctx context.Context, arn string, err error) error {
 	var invalid *types.InvalidRequestException
-	if !errors.As(err, &invalid) {
+	if !errors.As(err, &invalid) && !errors.Is(err, errEnded) {
 		return err
 	}
 	return u.update(ctx, func(known map[string]keptUI) bool {
@@ -161,7 +164,7 @@ func (u *uis) waitAttached(ctx context.Context, id string) error {
 		case uiStarting, "":
 			return fmt.Errorf("status %q", state)
 		default:
-			return poll.Permanent(fmt.Errorf("status %s: %s", state, aws.ToString(out.PersistentAppUI.LastStateChangeReason)))
+			return poll.Permanent(fmt.Errorf("%w: status %s: %s", errEnded, state, aws.ToString(out.PersistentAppUI.LastStateChangeReason)))
 		}
 	})
 	if err != nil {

@@ -57,7 +57,7 @@ func All() []Definition {
 		define[IneffJobAgg]("Inefficient applications, by the notebooks' rules.", OfAttempt),
 		define[PhotonAnalysis]("Applications that Photon would speed up.", OfAttempt),
 		define[Step]("Steps of EMR clusters.", OfCluster, "step_id"),
-		define[Cost]("Cost of the instances of a cluster.", OfCluster, "instance_group"),
+		define[Cost]("Cost of the instances of a cluster.", OfCluster, "instance_group", "instance_type", "market"),
 	}
 }
 
