@@ -31,11 +31,40 @@ func examineAccount(ctx context.Context, s *settings) (doctor.Report, error) {
 	return doctor.ExamineAccount(ctx, ambient, needsOf(cfg)), nil
 }
 
+// fleetNeeds returns the instances of fleets' first types. A fleet takes any of its types,
+// so that this is what it may need, not the least or the most.
+func fleetNeeds(f schema.Fleets) []doctor.Instances {
+	var out []doctor.Instances
+	for _, fleet := range []*schema.Fleet{&f.Master, f.Core, f.Task} {
+		if fleet == nil || len(fleet.Types) == 0 {
+			continue
+		}
+		first := fleet.Types[0]
+		weight := max(1, first.Weight)
+		add := func(units int, spot bool) {
+			if units > 0 {
+				out = append(out, doctor.Instances{Type: first.InstanceType, Count: (units + weight - 1) / weight, Spot: spot})
+			}
+		}
+		add(fleet.OnDemand, false)
+		add(fleet.Spot, true)
+	}
+	return out
+}
+
 // needsOf returns what a stack with this configuration creates.
 func needsOf(cfg schema.Config) doctor.Needs {
 	n := doctor.Needs{Region: cfg.Region, Instances: []doctor.Instances{{Type: cfg.ControlNode.InstanceType, Count: 1}}}
-	for _, g := range cfg.InstanceGroups() {
-		n.Instances = append(n.Instances, doctor.Instances{Type: g.InstanceType, Count: g.Count, Spot: g.BidPrice != ""})
+	for _, key := range cfg.ClusterKeys() {
+		c := cfg.Clusters[key]
+		n.Clusters = true
+		if c.Fleets != nil {
+			n.Instances = append(n.Instances, fleetNeeds(*c.Fleets)...)
+			continue
+		}
+		for _, g := range c.Groups() {
+			n.Instances = append(n.Instances, doctor.Instances{Type: g.InstanceType, Count: g.Count, Spot: g.BidPrice != ""})
+		}
 	}
 	if cfg.Network.VPCID == "" {
 		n.VPCs, n.Addresses = 1, 1 // the address is the NAT gateway's

@@ -35,4 +35,16 @@ func TestNeedsAreThoseOfTheStacksResources(t *testing.T) {
 	cluster.Core.BidPrice = "0.1"
 	cfg.Clusters = map[string]schema.Cluster{"main": cluster}
 	require.True(t, needsOf(cfg).Instances[2].Spot)
+
+	cluster.Fleets = &schema.Fleets{
+		Master: schema.Fleet{OnDemand: 1, Types: []schema.FleetType{{InstanceType: kind, Weight: 1}}},
+		Core: &schema.Fleet{OnDemand: 4, Spot: 3, Types: []schema.FleetType{{InstanceType: "m5.2xlarge", Weight: 2},
+			{InstanceType: "r5.2xlarge", Weight: 2}}},
+	}
+	cfg.Clusters = map[string]schema.Cluster{"main": cluster}
+	require.Equal(t, []doctor.Instances{
+		{Type: kind, Count: 1}, {Type: kind, Count: 1}, {Type: "m5.2xlarge", Count: 2}, {Type: "m5.2xlarge", Count: 2, Spot: true},
+	}, needsOf(cfg).Instances)
+	cfg.Clusters = nil
+	require.False(t, needsOf(cfg).Clusters)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
+	quotatypes "github.com/aws/aws-sdk-go-v2/service/servicequotas/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 
@@ -20,6 +21,7 @@ import (
 // Needs is what a stack requires of its AWS account.
 type Needs struct {
 	Region    string
+	Clusters  bool // whether it has any
 	Instances []Instances
 	Addresses int // Elastic IP addresses
 	VPCs      int
@@ -92,11 +94,14 @@ func (a account) identity(ctx context.Context) Check {
 func (a account) rest(ctx context.Context) []Check {
 	checks := []func(context.Context) Check{a.region}
 	for _, q := range a.limits() {
+		if q.need == 0 {
+			continue
+		}
 		checks = append(checks, func(ctx context.Context) Check { return a.quota(ctx, q) })
 	}
-	checks = append(checks, func(ctx context.Context) Check {
-		return a.role(ctx, "AWSServiceRoleForEMRCleanup", "elasticmapreduce.amazonaws.com", "EMR ends instances with it")
-	})
+	if a.Clusters {
+		checks = append(checks, a.cleanupRole)
+	}
 	if a.spot() {
 		checks = append(checks, func(ctx context.Context) Check {
 			return a.role(ctx, platform.SpotRole, platform.SpotService, "the configuration has spot instances")
@@ -143,16 +148,42 @@ func (a account) quota(ctx context.Context, q quota) Check {
 		Remedy: fmt.Sprintf("run `aws service-quotas request-service-quota-increase --region %s --service-code %s "+
 			"--quota-code %s --desired-value %d`", a.Region, q.service, q.code, q.need),
 	}
-	out, err := a.quotas.GetServiceQuota(ctx, &servicequotas.GetServiceQuotaInput{ServiceCode: &q.service, QuotaCode: &q.code})
+	value, err := a.quotaValue(ctx, q)
 	if err != nil {
 		c.Found = reason(err)
 		if denied(err) {
-			c.Remedy = allow("servicequotas:GetServiceQuota")
+			c.Remedy = allow("servicequotas:GetServiceQuota", "servicequotas:GetAWSDefaultServiceQuota")
 		}
 		return c
 	}
-	value := aws.ToFloat64(out.Quota.Value)
 	c.Found, c.OK = fmt.Sprintf("%.0f (%s)", value, q.code), value >= float64(q.need)
+	return c
+}
+
+// quotaValue returns a quota of the account: AWS's default if it has no value of its own.
+func (a account) quotaValue(ctx context.Context, q quota) (float64, error) {
+	out, err := a.quotas.GetServiceQuota(ctx, &servicequotas.GetServiceQuotaInput{ServiceCode: &q.service, QuotaCode: &q.code})
+	var none *quotatypes.NoSuchResourceException
+	if !errors.As(err, &none) {
+		if err != nil {
+			return 0, err // the caller names the quota
+		}
+		return aws.ToFloat64(out.Quota.Value), nil
+	}
+	def, err := a.quotas.GetAWSDefaultServiceQuota(ctx, &servicequotas.GetAWSDefaultServiceQuotaInput{ServiceCode: &q.service, QuotaCode: &q.code})
+	if err != nil {
+		return 0, err
+	}
+	return aws.ToFloat64(def.Quota.Value), nil
+}
+
+// cleanupRole looks for the role with which EMR ends instances. EMR creates it with an
+// account's first cluster (EMR Management Guide, "Using service-linked roles for cleanup").
+func (a account) cleanupRole(ctx context.Context) Check {
+	c := a.role(ctx, "AWSServiceRoleForEMRCleanup", "elasticmapreduce.amazonaws.com", "EMR ends instances with it")
+	if strings.HasPrefix(c.Found, "NoSuchEntity") {
+		c.Found, c.OK = "absent: EMR creates it with the account's first cluster", true
+	}
 	return c
 }
 
@@ -198,8 +229,8 @@ func denied(err error) bool {
 	return errors.As(err, &answer) && strings.HasPrefix(answer.ErrorCode(), "AccessDenied")
 }
 
-func allow(action string) string {
-	return "allow " + action + " to this identity"
+func allow(actions ...string) string {
+	return "allow " + strings.Join(actions, " and ") + " to this identity"
 }
 
 // reason returns a service's own code and message, or the error on one line.

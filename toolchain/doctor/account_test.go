@@ -18,6 +18,7 @@ import (
 // their API references. The tests have never run against AWS itself.
 type awsStub struct {
 	quotas  map[string]float64 // by code; a missing one is denied
+	unset   bool               // the account has AWS's defaults
 	roles   []string
 	regions []string // those enabled for the account
 }
@@ -56,6 +57,11 @@ func (s awsStub) serveQuota(w http.ResponseWriter, r *http.Request) {
 	body := make([]byte, r.ContentLength)
 	_, _ = r.Body.Read(body)
 	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+	if s.unset && !strings.Contains(r.Header.Get("X-Amz-Target"), "Default") {
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprint(w, `{"__type":"NoSuchResourceException","Message":"The request failed because the specified service does not exist."}`)
+		return
+	}
 	for code, value := range s.quotas {
 		if strings.Contains(string(body), code) {
 			fmt.Fprintf(w, `{"Quota":{"QuotaCode":%q,"Value":%v}}`, code, value)
@@ -81,7 +87,7 @@ func fitAccount() awsStub {
 }
 
 func needs() doctor.Needs {
-	return doctor.Needs{Region: "eu-south-1", Addresses: 1, VPCs: 1, Instances: []doctor.Instances{
+	return doctor.Needs{Region: "eu-south-1", Clusters: true, Addresses: 1, VPCs: 1, Instances: []doctor.Instances{
 		{Type: "m5.xlarge", Count: 1}, {Type: "r6g.2xlarge", Count: 1}, {Type: "c5.xlarge", Count: 4, Spot: true},
 	}}
 }
@@ -104,6 +110,21 @@ func TestAccountThatHasEverythingPasses(t *testing.T) {
 	require.Len(t, r.Checks, 8)
 }
 
+// EMR creates its role with an account's first cluster, and a quota without a value of the
+// account is AWS's default. What a stack does not need is not asked for.
+func TestNewAccountPasses(t *testing.T) {
+	s := fitAccount()
+	s.unset, s.roles = true, s.roles[1:]
+	r := examineAccount(t, s, needs())
+	require.NoError(t, r.Err())
+	require.Contains(t, findCheck(t, r, "role AWSServiceRoleForEMRCleanup").Found, "absent")
+
+	s.quotas, s.roles = map[string]float64{"L-1216C47A": 4}, nil
+	r = examineAccount(t, s, doctor.Needs{Region: "eu-south-1", Instances: []doctor.Instances{{Type: "m5.xlarge", Count: 1}}})
+	require.NoError(t, r.Err())
+	require.Len(t, r.Checks, 3)
+}
+
 // Each lack is found by its own check, whose remedy is a command.
 func TestAccountLacksAreNamedWithTheirRemedy(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -122,9 +143,8 @@ func TestAccountLacksAreNamedWithTheirRemedy(t *testing.T) {
 			func(s *awsStub) { s.roles = s.roles[:1] }, "role AWSServiceRoleForEC2Spot",
 			"create-service-linked-role --aws-service-name spot.amazonaws.com",
 		},
-		"cleanup role": {func(s *awsStub) { s.roles = s.roles[1:] }, "role AWSServiceRoleForEMRCleanup", "elasticmapreduce.amazonaws.com"},
-		"region":       {func(s *awsStub) { s.regions = s.regions[:1] }, "region", "enable-region --region-name eu-south-1"},
-		"identity":     {func(s *awsStub) { s.regions = nil }, "identity", "aws sso login"},
+		"region":   {func(s *awsStub) { s.regions = s.regions[:1] }, "region", "enable-region --region-name eu-south-1"},
+		"identity": {func(s *awsStub) { s.regions = nil }, "identity", "aws sso login"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := fitAccount()

@@ -47,7 +47,7 @@ func (r Restated) compare(key string, have map[string]string) Check {
 			"`aws emr create-cluster --release-label RELEASE --applications Name=Spark --use-default-roles --instance-type m5.xlarge`"
 	case value != r.Values[key]:
 		c.Found = value
-		c.Remedy = "restate this value for the release in components/emr/configurations.go, or jobs lose the difference"
+		c.Remedy = "restate this value for the release in observe/shipped.go, or jobs lose the difference"
 	default:
 		c.Found, c.OK = "the same", true
 	}
