@@ -18,7 +18,9 @@ func Reference(rows []Row, policies []Policy) string {
 		"- Attach every policy to the identity. Each keeps within the 6,144 characters of a managed policy. " +
 		"Outside the partition `aws`, replace `arn:aws:`.\n" +
 		"- IAM and S3 are limited to the names of this program's stacks, with clusters of any key. The identity can still give those roles any permission: " +
-		"limit it with a permissions boundary where that is too much.\n" +
+		"limit it with a permissions boundary where that is too much. " +
+		"Where a cluster names existing roles (serviceRoleArn, instanceProfileArn), the identity also needs iam:PutRolePolicy, " +
+		"iam:DeleteRolePolicy and iam:PassRole on those.\n" +
 		"- The state's backend needs its own permissions.\n\n| policy | size |\n|---|---|\n")
 	for _, p := range policies {
 		fmt.Fprintf(&b, "| [%s.json](%[1]s.json) | %d |\n", p.Name, p.Size())
