@@ -183,7 +183,8 @@ func TestSecretsInClear(t *testing.T) {
 	runFactCases(t, []factCase{
 		{"property by its name", properties("hive.x.password", "hunter2"), property("hive.x.password"), nil},
 		{"property by its value", properties("hive.x", keyID), property("hive.x"), nil},
-		{"option of a JVM", properties("spark.driver.extraJavaOptions", "-Xmx1g -Dx.password=hunter2"), property("spark.driver.extraJavaOptions"), nil},
+		{"option of a JVM", properties("spark.driver.extraJavaOptions", "-Xmx1g -Dx.password=hunter2"),
+			property("spark.driver.extraJavaOptions"), nil},
 		{"parameter of a URL", properties("hive.x", "jdbc:postgresql://h/db?user=a&password=hunter2"), property("hive.x"), nil},
 		{"pattern of names", properties("spark.redaction.regex", "(?i)secret|password|token"), nil, nil},
 		{"other property", properties("hive.metastore.uris", "thrift://x:9083"), nil, nil},

@@ -25,8 +25,8 @@ type Network struct {
 func (Network) Help() map[string]string {
 	return map[string]string{
 		"cidr": "Address range of the VPC that the stack creates; not used with vpcId.",
-		"availabilityZones": "Two zones of the region; the control node runs in the first, and so does a cluster that names no other. Each must offer the " +
-			"instance types of what runs in it. " +
+		"availabilityZones": "Two zones of the region; the control node runs in the first, and so does a cluster that names no other. " +
+			"Each must offer the instance types of what runs in it. " +
 			"Empty: the first two that offer every instance type of the configuration, chosen when the subnets are created and kept from then on.",
 		"vpcId": "Existing VPC; needs subnetIds.",
 		"subnetIds": "Existing private subnets of vpcId; a cluster runs in the first unless it names another, and the control node too " +

@@ -3,8 +3,8 @@ package workloadconfig_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"io/fs"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"

@@ -29,7 +29,8 @@ func validArgs() *network.Args {
 		Region:  "us-east-1",
 		Network: schema.Network{CIDR: "10.0.0.0/16", AvailabilityZones: []string{"us-east-1a", "us-east-1b"}, NAT: true},
 
-		InstanceTypes: []string{"m5.xlarge", "r7g.large", "m5.xlarge"}, TypesIn: map[int][]string{0: {"m5.xlarge", "r7g.large"}}, ControlType: "m5.xlarge",
+		InstanceTypes: []string{"m5.xlarge", "r7g.large", "m5.xlarge"},
+		TypesIn:       map[int][]string{0: {"m5.xlarge", "r7g.large"}}, ControlType: "m5.xlarge",
 		OperatorCIDRs: []string{"203.0.113.0/24", "2001:db8::/32"},
 	}
 }

@@ -94,7 +94,9 @@ func publicInExistingVPC() *network.Args {
 
 // EC2 attaches the control node's volume in its own zone only.
 func TestZoneOfTheControlNode(t *testing.T) {
-	for want, args := range map[string]*network.Args{"us-east-1c": publicInExistingVPC(), "us-east-1d": existingVPCArgs(), "us-east-1a": validArgs()} {
+	for want, args := range map[string]*network.Args{
+		"us-east-1c": publicInExistingVPC(), "us-east-1d": existingVPCArgs(), "us-east-1a": validArgs(),
+	} {
 		require.Equal(t, want, run(t, args).OfType(witnessType)[0].Inputs["controlZone"].StringValue())
 	}
 }

@@ -17,7 +17,8 @@ func Reference(rows []Row, policies []Policy) string {
 		"reference_policies_actions-resources-contextkeys.html).\n\n" +
 		"- Attach every policy to the identity. Each keeps within the 6,144 characters of a managed policy. " +
 		"Outside the partition `aws`, replace `arn:aws:`.\n" +
-		"- IAM and S3 are limited to the names of this program's stacks, with clusters of any key. The identity can still give those roles any permission: " +
+		"- IAM and S3 are limited to the names of this program's stacks, with clusters of any key. " +
+		"The identity can still give those roles any permission: " +
 		"limit it with a permissions boundary where that is too much. " +
 		"Where a cluster names existing roles (serviceRoleArn, instanceProfileArn), the identity also needs iam:PutRolePolicy, " +
 		"iam:DeleteRolePolicy and iam:PassRole on those.\n" +

@@ -287,7 +287,8 @@ func clusterNotTried() []notTried {
 		}, {
 			"EMR gives back scaling policies and additional security groups as they were given, and scales in within minutes.",
 			"What EMR adds to a policy, the order of its answers and its timing are its own.",
-			"Policies name every default of EMR's API reference; additional groups have the order of the configuration, the stack's own first. The local EMR gives back what it was given, and shrinks a " +
+			"Policies name every default of EMR's API reference; additional groups have the order of the configuration, the stack's " +
+				"own first. The local EMR gives back what it was given, and shrinks a " +
 				"cluster once it has needed fewer nodes for a minute. No document names EMR's own delay.",
 			[]string{"components/emr TestManagedScalingIsDeletedBeforeItIsReplaced", "components/emr TestOnlyAScaledCountIsIgnored",
 				"localcloud/emr TestManagedScalingFollowsDemand", "tests/schema TestClustersOfEveryKeyStayAsTheyAre"},

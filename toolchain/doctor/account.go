@@ -170,7 +170,8 @@ func (a account) quotaValue(ctx context.Context, q quota) (float64, error) {
 		}
 		return aws.ToFloat64(out.Quota.Value), nil
 	}
-	def, err := a.quotas.GetAWSDefaultServiceQuota(ctx, &servicequotas.GetAWSDefaultServiceQuotaInput{ServiceCode: &q.service, QuotaCode: &q.code})
+	input := &servicequotas.GetAWSDefaultServiceQuotaInput{ServiceCode: &q.service, QuotaCode: &q.code}
+	def, err := a.quotas.GetAWSDefaultServiceQuota(ctx, input)
 	if err != nil {
 		return 0, err
 	}
