@@ -7,7 +7,7 @@ type Phase string
 // The phases.
 const (
 	PhaseDriver       Phase = "driver"        // the driver alone: planning, collecting, the user's own code
-	PhaseSubmit       Phase = "submit"        // cluster mode: from submission until the application master runs
+	PhaseSubmit       Phase = "submit"        // cluster mode: from submission until the job's context starts
 	PhaseResourceWait Phase = "resource_wait" // no executor can run what is there; the context waits to start
 	PhaseCompute      Phase = "compute"       // a task runs, and none that writes
 	PhaseWrite        Phase = "io_write"      // a write task runs, or a write commits

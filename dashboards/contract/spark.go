@@ -62,7 +62,7 @@ func phaseMetrics() []Metric {
 func phaseHelp(phase platform.Phase) string {
 	switch phase {
 	case platform.PhaseSubmit:
-		return "Cluster mode: time from the submission until the application master ran, waiting in the queue included."
+		return "Cluster mode: time from the submission until the job's context started, waiting in the queue included."
 	case platform.PhaseResourceWait:
 		return "Time in which no executor could run the work that was there, or the context waited at its start for YARN or executors."
 	case platform.PhaseCompute:
