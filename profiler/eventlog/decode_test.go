@@ -104,7 +104,7 @@ func TestEventsOfAllKinds(t *testing.T) {
 				`"Parent IDs":[0]}],"Stage IDs":[0,1],"Properties":{"spark.sql.execution.id":"0","spark.jobGroup.id":"g",` +
 				`"spark.scheduler.pool":"p"}}`,
 			&eventlog.JobStart{
-				Time: 5, Stages: []eventlog.Stage{{Name: "n", Details: "d", Tasks: 4, ResourceProfile: new(int64(0))},
+				Time: 5, Stages: []eventlog.Stage{{Name: "n", Tasks: 4, ResourceProfile: new(int64(0))},
 					{ID: 1, Tasks: 2, Parents: []int64{0}}},
 				Properties: eventlog.JobProperties{Execution: new(int64(0)), Group: "g", Pool: "p"},
 			},
@@ -141,7 +141,7 @@ func TestEventsOfAllKinds(t *testing.T) {
 				`"metrics":[]}],"metadata":{},"metrics":[{"name":"sort time","accumulatorId":0,"metricType":"timing"}]},"time":9,` +
 				`"modifiedConfigs":{"a":"b"},"jobTags":["c"]}`,
 			&eventlog.SQLStart{
-				ID: 7, Time: 9, Root: new(int64(0)), Description: "d", Details: "e", PlanLength: 3, Plan: eventlog.PlanNode{
+				ID: 7, Time: 9, Root: new(int64(0)), Description: "d", PlanLength: 3, Plan: eventlog.PlanNode{
 					Name: "Sort", Text: "Sort [a]", Children: []eventlog.PlanNode{{Name: "Scan"}},
 					Metrics: []eventlog.PlanMetric{{Name: "sort time", Type: "timing"}},
 				},

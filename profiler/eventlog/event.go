@@ -122,7 +122,7 @@ type JobEnd struct {
 // Stage is an attempt of a stage.
 type Stage struct {
 	ID, Attempt          int64
-	Name, Details        string
+	Name                 string
 	Tasks                int64
 	Submitted, Completed int64
 	Failure              string // "" if it succeeded, or still runs
@@ -196,7 +196,6 @@ type SQLStart struct {
 	ID, Time    int64
 	Root        *int64 // the execution that it is part of, its own id if of none; since Spark 3.4
 	Description string // cut
-	Details     string // cut
 	PlanLength  int64  // characters of the physical plan's text, uncut
 	Plan        PlanNode
 }

@@ -123,7 +123,10 @@ func (l *lines) line(at place) error {
 	case err == nil:
 		l.report.Events++
 		l.damage = nil
-		return l.take(event)
+		if err := l.take(event); err != nil || !l.shortened {
+			return err
+		}
+		return l.lost(Unread, at, fmt.Errorf("elements of lists beyond %d MiB of one event are left out", maxLine>>20))
 	case errors.As(err, &types):
 		return l.lost(Unread, at, err)
 	case l.last && errors.Is(err, errLine):

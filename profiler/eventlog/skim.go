@@ -22,6 +22,8 @@ type skimmer struct {
 	name     []byte // of a member that is spread over pieces
 	depth    int
 	elements int // of arrays and maps
+
+	shortened bool // elements of the line were left out
 }
 
 // found is what a skimmer found where a value is expected.
@@ -44,7 +46,7 @@ func zeroIf(isZero bool) found {
 // skim returns what is kept of the line, in memory that the next call overwrites. It
 // returns false if the line is no JSON object.
 func (s *skimmer) skim(of *shape) ([]byte, bool) {
-	s.out, s.depth, s.elements = s.out[:0], 0, 0
+	s.out, s.depth, s.elements, s.shortened = s.out[:0], 0, 0, false
 	if c, ok := s.peek(); !ok || c != '{' {
 		return nil, false
 	}
@@ -133,7 +135,7 @@ func (s *skimmer) memberShape(of *shape, m *member, next *int) (is *shape, ok bo
 		is = of.element
 		s.elements++
 		if s.full() || len(name) > maxName {
-			is = nil
+			is, s.shortened = nil, true
 		}
 	case i >= 0:
 		is = of.members[i].shape
@@ -245,6 +247,7 @@ func (s *skimmer) array(of *shape) (is found, ok bool) {
 			s.at++
 			continue
 		case s.full():
+			s.shortened = true
 			if !s.skip() {
 				return nothing, false
 			}

@@ -1539,12 +1539,6 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				}
 				in.Delim(']')
 			}
-		case "Details":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Details = string(in.String())
-			}
 		case "Submission Time":
 			if in.IsNull() {
 				in.Skip()
@@ -1649,11 +1643,6 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			}
 			out.RawByte(']')
 		}
-	}
-	{
-		const prefix string = ",\"Details\":"
-		out.RawString(prefix)
-		out.String(string(in.Details))
 	}
 	{
 		const prefix string = ",\"Submission Time\":"
@@ -1939,12 +1928,6 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			} else {
 				out.Description = string(in.String())
 			}
-		case "details":
-			if in.IsNull() {
-				in.Skip()
-			} else {
-				out.Details = string(in.String())
-			}
 		case "physicalPlanDescription":
 			if in.IsNull() {
 				in.Skip()
@@ -1991,11 +1974,6 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		const prefix string = ",\"description\":"
 		out.RawString(prefix)
 		out.String(string(in.Description))
-	}
-	{
-		const prefix string = ",\"details\":"
-		out.RawString(prefix)
-		out.String(string(in.Details))
 	}
 	{
 		const prefix string = ",\"physicalPlanDescription\":"

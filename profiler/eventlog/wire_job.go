@@ -82,7 +82,6 @@ type stageInfo struct {
 	Name            string        `json:"Stage Name"`
 	Tasks           int64         `json:"Number of Tasks"`
 	Parents         []int64       `json:"Parent IDs"`
-	Details         string        `json:"Details"`
 	Submitted       int64         `json:"Submission Time"`
 	Completed       int64         `json:"Completion Time"`
 	Failure         string        `json:"Failure Reason"`
@@ -92,7 +91,7 @@ type stageInfo struct {
 
 func (j *stageInfo) stage() Stage {
 	s := Stage{
-		ID: j.ID, Attempt: j.Attempt, Name: j.Name, Details: j.Details, Tasks: j.Tasks,
+		ID: j.ID, Attempt: j.Attempt, Name: j.Name, Tasks: j.Tasks,
 		Submitted: j.Submitted, Completed: j.Completed, Failure: j.Failure,
 		ResourceProfile: j.ResourceProfile, Parents: j.Parents,
 	}

@@ -40,7 +40,6 @@ type sqlStart struct {
 	ID          int64    `json:"executionId"`
 	Root        *int64   `json:"rootExecutionId"` // Spark 3.4 and later
 	Description string   `json:"description"`
-	Details     string   `json:"details"`
 	PlanLength  length   `json:"physicalPlanDescription"`
 	Plan        planNode `json:"sparkPlanInfo"`
 	Time        int64    `json:"time"`
@@ -48,7 +47,7 @@ type sqlStart struct {
 
 func (j *sqlStart) event(d *decoder) Event {
 	return &SQLStart{
-		ID: j.ID, Time: j.Time, Root: j.Root, Description: j.Description, Details: j.Details,
+		ID: j.ID, Time: j.Time, Root: j.Root, Description: j.Description,
 		PlanLength: int64(j.PlanLength), Plan: j.Plan.node(d),
 	}
 }
