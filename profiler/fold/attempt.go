@@ -19,7 +19,8 @@ type attempt struct {
 	identify func()
 
 	sink    tables.Sink
-	secrets *redaction.Rules // replaced once the application's properties are known
+	secrets *redaction.Rules  // replaced once the application's properties are known
+	shown   map[string]string // by short text: what secrets makes of it; names of jobs and stages repeat
 	summary Summary
 
 	counts      counts
@@ -34,7 +35,14 @@ type counts struct{ jobs, failedJobs, stages, tasks, failedTasks, sql int64 }
 
 // newAttempt returns an attempt that writes its rows to the sink.
 func newAttempt(id tables.Attempt, sink tables.Sink) *attempt {
-	return &attempt{id: id, sink: sink, secrets: redaction.New(nil), summary: Summary{Rows: map[tables.Name]int64{}}}
+	a := &attempt{id: id, sink: sink, summary: Summary{Rows: map[tables.Name]int64{}}}
+	a.redact(nil)
+	return a
+}
+
+// redact replaces the rules by those of an application with these properties.
+func (a *attempt) redact(properties map[string]string) {
+	a.secrets, a.shown = redaction.New(properties), map[string]string{}
 }
 
 // key returns the key of the rows.
@@ -53,6 +61,12 @@ func (a *attempt) put(row tables.Row) error {
 	return nil
 }
 
+// Limits of the texts in attempt.shown.
+const (
+	shownTexts = 1000
+	shownBytes = 256
+)
+
 // Limits of a text. A source's text is truncated before redaction, so that Log and REST
 // redact the same text.
 const (
@@ -62,6 +76,17 @@ const (
 
 // text returns a text as rows store it: redacted and truncated.
 func (a *attempt) text(text string) string {
+	if shown, ok := a.shown[text]; ok {
+		return shown
+	}
+	shown := a.redacted(text)
+	if len(text) <= shownBytes && len(a.shown) < shownTexts {
+		a.shown[strings.Clone(text)] = shown
+	}
+	return shown
+}
+
+func (a *attempt) redacted(text string) string {
 	if len(text) > sourceText {
 		text = strings.ToValidUTF8(text[:sourceText], "")
 	}

@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/emr-observatory/emr-observatory/phases"
-	"github.com/emr-observatory/emr-observatory/phases/redaction"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
@@ -169,7 +168,7 @@ func (l *listener) environmentUpdate(e *eventlog.EnvironmentUpdate) {
 		JVM: maps.Clone(e.JVM), Spark: maps.Clone(e.Spark), Hadoop: maps.Clone(e.Hadoop), System: maps.Clone(e.System),
 		Metrics: maps.Clone(e.Metrics),
 	}
-	l.secrets = redaction.New(l.environments.Spark)
+	l.redact(l.environments.Spark)
 	if cores, err := strconv.ParseInt(e.Spark["spark.task.cpus"], 10, 64); err == nil {
 		l.taskCores = cores
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/emr-observatory/emr-observatory/phases/redaction"
 	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/history"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
@@ -61,7 +60,7 @@ func (r *rest) environments(ctx context.Context) error {
 		return r.unavailable(ctx, Environments, err)
 	}
 	r.properties = properties(e.Spark)
-	r.secrets = redaction.New(r.properties)
+	r.redact(r.properties)
 	err = r.environment(&eventlog.EnvironmentUpdate{
 		JVM: runtime(&e), Spark: r.properties, Hadoop: properties(e.Hadoop), System: properties(e.System), Metrics: properties(e.Metrics),
 	})
