@@ -181,6 +181,26 @@ func TestLimitsOfClustersAndUIs(t *testing.T) {
 	require.Equal(t, 3, w.made(source.OpCreatePersistentUI))
 }
 
+// Clusters that run are never complete. With a limit they do not keep a run from those
+// that ended before.
+func TestLimitOfClustersReachesEndedOnes(t *testing.T) {
+	w := newWorld(t)
+	ended := w.cluster("etl")
+	w.ran(ended, "local", appID(1))
+	w.end(ended, 20*24*time.Hour)
+	for range 3 {
+		w.cluster("runs")
+	}
+	o := w.options()
+	o.MaxClusters = 2
+	read := 0
+	for range 2 {
+		summary, _ := w.run(o)
+		read += summary.ApplicationsRead
+	}
+	require.Equal(t, 1, read)
+}
+
 // A cluster that is older than retention_days and has nothing to keep is not written, as
 // its rows would be removed by the same run.
 func TestRetentionOfRunningClusters(t *testing.T) {

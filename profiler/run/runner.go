@@ -1,13 +1,16 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
 // runner is one run.
@@ -28,7 +31,7 @@ func (r *runner) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	chosen := r.choose(found)
+	chosen := r.choose(ctx, found)
 	line := fmt.Sprintf("%s found", clusters(len(found)))
 	if done := r.summary.ClustersCurrent; done > 0 {
 		line += fmt.Sprintf(", %d of them already complete", done)
@@ -77,7 +80,7 @@ func (r *runner) expired(t time.Time) bool {
 
 // choose selects the clusters to read: it drops complete and expired ones, and applies
 // max_clusters.
-func (r *runner) choose(found []source.Listed) (chosen []source.Listed) {
+func (r *runner) choose(ctx context.Context, found []source.Listed) (chosen []source.Listed) {
 	r.summary.ClustersFound = len(found)
 	current := make([]bool, len(found))
 	each(lakeReads, found, func(i int, c source.Listed) {
@@ -95,9 +98,33 @@ func (r *runner) choose(found []source.Listed) (chosen []source.Listed) {
 	}
 	if most := r.o.MaxClusters; most > 0 && len(chosen) > most {
 		r.summary.add(Incomplete{Reason: fmt.Sprintf("only %d of %s read: limited by max_clusters", most, clusters(len(chosen)))})
+		r.byNeed(ctx, chosen)
 		chosen = chosen[:most]
 	}
 	return chosen
+}
+
+// byNeed sorts the clusters of which max_clusters cuts some: first those that no run has
+// read, then those that have ended and can be completed. The others may change with every
+// run, and would take all its places. The newest come first among equals.
+func (r *runner) byNeed(ctx context.Context, found []source.Listed) {
+	needs := make([]int, len(found))
+	each(lakeReads, found, func(i int, c source.Listed) {
+		_, read, err := r.lake.Cluster(ctx, c.ID)
+		switch {
+		case err == nil && !read:
+			needs[i] = 0
+		case c.Settled:
+			needs[i] = 1
+		default:
+			needs[i] = 2
+		}
+	})
+	need := map[tables.Cluster]int{}
+	for i, c := range found {
+		need[c.ID] = needs[i]
+	}
+	slices.SortStableFunc(found, func(a, b source.Listed) int { return cmp.Compare(need[a.ID], need[b.ID]) })
 }
 
 // batch reads a batch of clusters concurrently.
