@@ -32,6 +32,7 @@ type presigned struct {
 	cookie  string          // the only one that is accepted
 	refuse  http.HandlerFunc
 	expired int // first URLs, which have expired when they are issued
+	busy    int // requests for the API that are answered with 503
 }
 
 func startPresigned(t *testing.T) *presigned {
@@ -68,6 +69,9 @@ func (p *presigned) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "expired: "+r.URL.String(), http.StatusForbidden)
 	case cookie == nil || cookie.Value != p.cookie || p.cookie == "":
 		p.refuse(w, r)
+	case strings.HasPrefix(path, "/shs/api/v1/") && p.busy > 0:
+		p.busy--
+		w.WriteHeader(http.StatusServiceUnavailable)
 	case strings.HasPrefix(path, "/shs/api/v1/"):
 		respond(w, `[{"jobId":1}]`)
 	case strings.HasPrefix(path, "/shs/history/"):
@@ -114,6 +118,18 @@ func TestLogsInAgainWhenTheSessionEnds(t *testing.T) {
 			require.Equal(t, 3, p.issued, "one URL per session")
 		})
 	}
+}
+
+// A server that is busy when its URL is opened takes no further URL.
+func TestBusyServerKeepsItsURL(t *testing.T) {
+	p := startPresigned(t)
+	trust(t, p.Server)
+	p.busy = 3
+	client, err := history.OpenWithLogin(p.login, quick())
+	require.NoError(t, err)
+	_, err = client.UI("application_1_0001", "").Jobs(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, p.issued)
 }
 
 func TestManyRequestsShareOneLogin(t *testing.T) {

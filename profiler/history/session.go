@@ -110,7 +110,23 @@ func (c *Client) openPresigned(ctx context.Context, presigned string) (*session,
 		return nil, fmt.Errorf("open the presigned URL: %s", response.Status)
 	}
 	s.http.CheckRedirect = sameHost
-	return s, c.findAPI(ctx, s, response.Request.URL)
+	return s, c.awaitAPI(ctx, s, response.Request.URL)
+}
+
+// awaitAPI finds the API of a session that may have to wait for it: a server that is still
+// loading the history, or busy, answers the same session later.
+func (c *Client) awaitAPI(ctx context.Context, s *session, page *url.URL) error {
+	tries := 0
+	return poll.Until(ctx, c.retryOptions(0), func(ctx context.Context) error {
+		err := c.findAPI(ctx, s, page)
+		switch tries++; {
+		case errors.Is(err, errLoading):
+			return poll.After(err, min(maxPause*c.o.Pause, maxRetryAfter))
+		case errors.Is(err, errExpired), errors.Is(err, errRefused), errors.Is(err, ErrNotFound), tries >= maxTries:
+			return poll.Permanent(err)
+		}
+		return err
+	})
 }
 
 // findAPI sets the session's base to the first that has the API: that of the page at the
