@@ -212,8 +212,8 @@ func (c *cloud) serveAPIs() (http.Handler, error) {
 }
 
 // connectTimeout is how long providers try to connect to the control node. The
-// program's gate has waited for its first boot.
-const connectTimeout = 15 * time.Second
+// program's gate has waited for its first boot, but this machine may be busy.
+const connectTimeout = time.Minute
 
 // serveProviders serves the engine's providers. Their commands run on the workstation,
 // and from there they connect to the control node.

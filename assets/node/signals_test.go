@@ -3,6 +3,7 @@ package node_test
 import (
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/http"
 	"path/filepath"
 	"regexp"
@@ -170,4 +171,30 @@ func TestSpansThatNobodyTakesAreCounted(t *testing.T) {
 	require.Greater(t, taken, 1000)
 	require.Less(t, taken*2000, 8<<20, "bytes of the texts")
 	require.False(t, flushed)
+}
+
+// A collector that refuses spans for good has them counted; they are not sent again.
+func TestRefusedSpansAreCounted(t *testing.T) {
+	if !onMachine(t) {
+		return
+	}
+	const sendingMain = `public static void main(String[] a) throws Exception {
+  for (int i = 0; i < 7; i++)
+    observatory.launcher.Signals.span(new observatory.launcher.Span("app", "0af7651916cd43dd8448eb211c80319c", "0000000000000001", null,
+       "job", 0, 1));
+  for (long end = System.nanoTime() + 60_000_000_000L; observatory.launcher.Signals.spansRefused() < 7 && System.nanoTime() < end;)
+    Thread.sleep(observatory.launcher.Signals.flush(1000) ? 1 : 50);
+  System.out.println(observatory.launcher.Signals.spansRefused() + " refused, " + observatory.launcher.Signals.spansDropped() + " dropped");
+}`
+	installLauncher(t)
+	startPyroscope(t, nil)
+	serveTelemetry(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if r.URL.Path == "/v1/traces" {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	})
+	jars := ":" + platform.NodeLauncherJar
+	out, _ := startJVM(t, compileJavaAgainst(t, jars, map[string]string{executorMain: sendingMain}), jars).end(t)
+	require.Contains(t, out, "7 refused, 0 dropped")
 }

@@ -47,9 +47,10 @@ func spansDropped() panel.Panel {
 	return dropped(panel.Spec{
 		Title: "Spans dropped",
 		Description: panel.Description{
-			Shows: "Spans that are missing from the trace, since it was over its budget or the buffer was full.",
-			Bad:   "Many with reason buffer: the collector on the host is slow or unreachable.",
-			Next:  "Budget: nothing, the longest and failed tasks are kept. Buffer: look at the collectors' queues in the EMR Overview.",
+			Shows: "Spans that are missing from the trace, since it was over its budget, the buffer was full, or the collector " +
+				"refused them.",
+			Bad:  "Many with reason buffer: the collector on the host is slow or unreachable.",
+			Next: "Budget: nothing, the longest and failed tasks are kept. Buffer or refused: look at the collectors' queues and errors in the EMR Overview.",
 		},
 	}, scope.By("reason").Sum(scope.GainInRange(metric("spark_span_dropped_total"))), "{{reason}}")
 }

@@ -84,6 +84,7 @@ func healthyZeros() map[string]string {
 		reasons = "assets/node TestPluginFindsParentsAndReasons"
 		budget  = "assets/node TestPluginKeepsTheBudgetOfATrace"
 		buffer  = "assets/node TestSpansThatNobodyTakesAreCounted"
+		spans   = "assets/node TestRefusedSpansAreCounted"
 		lost    = "assets/node TestPluginCountsLostEventsAndSeparatesContexts"
 		refused = "tests/phases TestPhasesEqualTheJobsOwnClock/magic"
 	)
@@ -92,6 +93,7 @@ func healthyZeros() map[string]string {
 		"Share of the wall time/A phase=idle": server, "Time by phase/F": server, "Runs of the same name/H": server,
 		"Accuracy of the phases/A": lost, "Events dropped/A": lost, "S3 requests/B": refused, "S3 requests/C": refused,
 		"Executors removed/A reason=killed": killed, "Spans dropped/A reason=budget": budget, "Spans dropped/A reason=buffer": buffer,
+		"Spans dropped/A reason=refused": spans,
 	}
 	for _, reason := range []string{"lost", "decommissioned", "preempted", "memory", "other"} {
 		zeros["Executors removed/A reason="+reason] = reasons
