@@ -82,6 +82,15 @@ func TestVolumesByInstanceType(t *testing.T) {
 		{"more throughput than the type has", of("m5.xlarge", gp3(2, 0, 500)), nil, []string{
 			"core.ebs: 1000 should be 566 MiB/s at most on m5.xlarge, which its volumes have together; ask for less, or use a larger type",
 		}},
+		{"larger than EMR documents", func(l *violation.List) {
+			schema.Volume{Type: "gp3", SizeGiB: 1025, PerInstance: 1}.Validate(l, "core.ebs[0]")
+		}, nil, []string{
+			"core.ebs[0].sizeGiB: 1025 should be 1024 GiB at most, the limit that EMR's API documents: " +
+				"accounts differ in what they accept beyond; use several volumes, with perInstance",
+		}},
+		{"as large as EMR documents", func(l *violation.List) {
+			schema.Volume{Type: "gp3", SizeGiB: 1024, PerInstance: 1}.Validate(l, "core.ebs[0]")
+		}, nil, nil},
 		{"type that EC2 answers no more for", of("p2.xlarge", gp3(24, 0, 0)), nil, nil},
 	})
 }

@@ -287,7 +287,7 @@ func addInstances(t *testing.T, out, g map[string]any) {
 		one, _ := e.(map[string]any)
 		for from, to := range map[string]string{"instanceType": "InstanceType", "weightedCapacity": "WeightedCapacity", "bidPrice": "BidPrice",
 			"bidPriceAsPercentageOfOnDemandPrice": "BidPriceAsPercentageOfOnDemandPrice"} {
-			if v, set := one[from]; set {
+			if v, set := one[from]; set && v != 0.0 { // the provider leaves a percentage of 0 out
 				out[fmt.Sprintf("%s.%d.%s", name, i, to)] = v
 			}
 		}
