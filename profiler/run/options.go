@@ -113,8 +113,8 @@ func regionOption() Option {
 
 func limitOptions() []Option {
 	return []Option{
-		number("max_clusters", "5", "Clusters that one run analyzes: first those that no run has read, then ended ones, the newest first of each. "+
-			"Those whose history is complete do not count. 0: all.",
+		number("max_clusters", "5", "Clusters that one run analyzes: first those that no run has read, then ended ones, the newest first "+
+			"of each. Those whose history is complete do not count. 0: all.",
 			0, func(o *Options) *int { return &o.MaxClusters }),
 		number("max_applications", "0", "Applications of each cluster that one run analyzes; those that are complete do not count. 0: all.",
 			0, func(o *Options) *int { return &o.MaxApplications }),
