@@ -49,7 +49,7 @@ func spansDropped() panel.Panel {
 		Description: panel.Description{
 			Shows: "Spans that are missing from the trace, since it was over its budget, the buffer was full, or the collector " +
 				"refused them.",
-			Bad:  "Many with reason buffer: the collector on the host is slow or unreachable.",
+			Bad: "Many with reason buffer: the collector on the host is slow or unreachable.",
 			Next: "Budget: nothing, the longest and failed tasks are kept. " +
 				"Buffer or refused: look at the collectors' queues and errors in the EMR Overview.",
 		},
