@@ -49,20 +49,15 @@ func spanID(parts ...string) (span [8]byte) {
 // W3C Trace Context, "00-<trace id>-<span id>-<flags>"; later versions may have more.
 var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]([0-9a-f])(-.*)?$`)
 
-// SampledTraceparent reports whether a valid trace context says that its trace is kept.
-func SampledTraceparent(text string) bool {
-	_, _, ok := ParseTraceparent(text)
-	return ok && strings.Contains("13579bdf", traceparent.FindStringSubmatch(strings.TrimSpace(text))[4])
-}
-
-// ParseTraceparent returns the ids in a trace context as SparkTraceparent has it. ok is
-// false if there are none, or none that are valid.
-func ParseTraceparent(text string) (trace [16]byte, span [8]byte, ok bool) {
+// ParseTraceparent returns the ids in a trace context as SparkTraceparent has it, and
+// whether the context says that its trace is kept. ok is false if there are no ids, or
+// none that are valid.
+func ParseTraceparent(text string) (trace [16]byte, span [8]byte, sampled, ok bool) {
 	match := traceparent.FindStringSubmatch(strings.TrimSpace(text))
 	if match == nil || match[1] == "ff" || strings.Trim(match[2], "0") == "" || strings.Trim(match[3], "0") == "" {
-		return trace, span, false
+		return trace, span, false, false
 	}
 	_, ofTrace := hex.Decode(trace[:], []byte(match[2]))
 	_, ofSpan := hex.Decode(span[:], []byte(match[3]))
-	return trace, span, ofTrace == nil && ofSpan == nil
+	return trace, span, strings.Contains("13579bdf", match[4]), ofTrace == nil && ofSpan == nil
 }

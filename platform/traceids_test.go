@@ -17,10 +17,10 @@ func TestParseTraceparent(t *testing.T) {
 		"00-" + trace + "-" + span + "-01", " 00-" + trace + "-" + span + "-00\n", "00-" + trace + "-" + span + "-ff",
 		"cc-" + trace + "-" + span + "-03-more", "01-" + trace + "-" + span + "-01-",
 	} {
-		gotTrace, gotSpan, ok := platform.ParseTraceparent(text)
+		gotTrace, gotSpan, sampled, ok := platform.ParseTraceparent(text)
 		require.True(t, ok, "%q", text)
 		require.Equal(t, []string{trace, span}, []string{fmt.Sprintf("%x", gotTrace), fmt.Sprintf("%x", gotSpan)}, "%q", text)
-		require.Equal(t, !strings.Contains(text, span+"-00"), platform.SampledTraceparent(text), "%q", text)
+		require.Equal(t, !strings.Contains(text, span+"-00"), sampled, "%q", text)
 	}
 	for _, text := range []string{
 		"", "nonsense", "00", "ff-" + trace + "-" + span + "-01", "00-" + strings.Repeat("0", 32) + "-" + span + "-01",
@@ -29,10 +29,10 @@ func TestParseTraceparent(t *testing.T) {
 		"00-" + trace[1:] + "-" + span + "-01", "00-" + trace + "0-" + span + "-01", "00-" + trace + "-" + span[1:] + "-01",
 		"00-" + trace[1:] + "g-" + span + "-01", "00-" + strings.Repeat("x", 32) + "-x-x", "00-" + trace + "-" + span + "-01\n-more",
 	} {
-		gotTrace, gotSpan, ok := platform.ParseTraceparent(text)
+		gotTrace, gotSpan, sampled, ok := platform.ParseTraceparent(text)
 		require.False(t, ok, "%q", text)
 		require.Zero(t, gotTrace)
 		require.Zero(t, gotSpan)
-		require.False(t, platform.SampledTraceparent(text))
+		require.False(t, sampled)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/schema"
 )
 
-// The SDK has the same three times: for primary, core and task fleets.
+// The SDK has the same three times: for primary, core and task fleets. A percentage of 0
+// is set beside a bid price: left out, the provider would send its default of 100.
 
 func masterFleet(f schema.Fleet) emr.ClusterMasterInstanceFleetArgs {
 	args := emr.ClusterMasterInstanceFleetArgs{
@@ -19,7 +20,7 @@ func masterFleet(f schema.Fleet) emr.ClusterMasterInstanceFleetArgs {
 	for _, t := range f.Types {
 		one := emr.ClusterMasterInstanceFleetInstanceTypeConfigArgs{
 			InstanceType: pulumi.String(t.InstanceType), BidPrice: nonEmpty(t.BidPrice),
-			BidPriceAsPercentageOfOnDemandPrice: pulumi.Float64(t.BidPercent), // 0: the provider would send its default beside the price
+			BidPriceAsPercentageOfOnDemandPrice: pulumi.Float64(t.BidPercent),
 			WeightedCapacity:                    pulumi.Int(t.Weight),
 		}
 		for _, v := range t.EBS {
@@ -54,7 +55,7 @@ func coreFleet(f schema.Fleet) emr.ClusterCoreInstanceFleetArgs {
 	for _, t := range f.Types {
 		one := emr.ClusterCoreInstanceFleetInstanceTypeConfigArgs{
 			InstanceType: pulumi.String(t.InstanceType), BidPrice: nonEmpty(t.BidPrice),
-			BidPriceAsPercentageOfOnDemandPrice: pulumi.Float64(t.BidPercent), // 0: the provider would send its default beside the price
+			BidPriceAsPercentageOfOnDemandPrice: pulumi.Float64(t.BidPercent),
 			WeightedCapacity:                    pulumi.Int(t.Weight),
 		}
 		for _, v := range t.EBS {
@@ -92,7 +93,7 @@ func (b *builder) createTaskFleet(cluster *emr.Cluster, f schema.Fleet) (pulumi.
 	for _, t := range f.Types {
 		one := emr.InstanceFleetInstanceTypeConfigArgs{
 			InstanceType: pulumi.String(t.InstanceType), BidPrice: nonEmpty(t.BidPrice),
-			BidPriceAsPercentageOfOnDemandPrice: pulumi.Float64(t.BidPercent), // 0: the provider would send its default beside the price
+			BidPriceAsPercentageOfOnDemandPrice: pulumi.Float64(t.BidPercent),
 			WeightedCapacity:                    pulumi.Int(t.Weight),
 		}
 		for _, v := range t.EBS {

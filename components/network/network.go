@@ -168,7 +168,7 @@ func (b *builder) useExistingVPC() (vpcInfo, error) {
 		publicSubnetID: pulumi.String(b.args.PublicSubnetID).ToStringOutput(),
 	}
 	for i, id := range b.args.SubnetIDs {
-		if i == 0 || len(b.args.TypesIn[i]) > 0 {
+		if b.used(i) {
 			v.zones[i] = b.zoneOf(id)
 		}
 	}

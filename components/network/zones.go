@@ -83,6 +83,9 @@ func chooseZones(available []string, offered map[string][]string, types []string
 	return nil, l.Err()
 }
 
+// used reports whether the zone of a private subnet matters: the first one's is an output.
+func (b *builder) used(subnet int) bool { return subnet == 0 || len(b.args.TypesIn[subnet]) > 0 }
+
 // zoneUse is what runs in the zone of a subnet.
 type zoneUse struct {
 	path  string // of the configuration
@@ -103,7 +106,7 @@ func (b *builder) zoneUses(v vpcInfo) []zoneUse {
 	}
 	var uses []zoneUse
 	for _, i := range slices.Sorted(maps.Keys(v.zones)) {
-		if i == 0 || len(b.args.TypesIn[i]) > 0 {
+		if b.used(i) {
 			uses = append(uses, private(i, b.args.TypesIn[i]))
 		}
 	}

@@ -64,7 +64,6 @@ func (b *Builder) id(kind platform.SpanKind, number string) []byte {
 // placeIn returns the place that a trace context names. The parent in a trace that is not
 // kept never arrives: such a context counts as none.
 func placeIn(traceparent string) (p place, ok bool) {
-	trace, span, ok := platform.ParseTraceparent(traceparent)
-	ok = ok && platform.SampledTraceparent(traceparent)
-	return place{trace: trace, parent: span[:]}, ok
+	trace, span, sampled, ok := platform.ParseTraceparent(traceparent)
+	return place{trace: trace, parent: span[:]}, ok && sampled
 }

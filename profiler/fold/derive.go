@@ -144,7 +144,7 @@ func applicationProperties(row *tables.Application, spark map[string]string) {
 	if submitted, err := strconv.ParseInt(spark["spark.app.submitTime"], 10, 64); err == nil {
 		row.SubmitTime = max(0, submitted)
 	}
-	if trace, _, ok := platform.ParseTraceparent(spark[platform.SparkTraceparent]); ok {
+	if trace, _, _, ok := platform.ParseTraceparent(spark[platform.SparkTraceparent]); ok {
 		row.TraceID = new(hex.EncodeToString(trace[:]))
 	}
 }

@@ -45,6 +45,15 @@ func startPresigned(t *testing.T) *presigned {
 	return p
 }
 
+// client returns a client that trusts the server and logs in with its URLs.
+func (p *presigned) client(t *testing.T) *history.Client {
+	t.Helper()
+	trust(t, p.Server)
+	client, err := history.OpenWithLogin(p.login, quick())
+	require.NoError(t, err)
+	return client
+}
+
 // login is a history.Login.
 func (p *presigned) login(context.Context) (string, error) {
 	p.mu.Lock()
@@ -104,10 +113,8 @@ func TestLogsInAgainWhenTheSessionEnds(t *testing.T) {
 	for name, refuse := range refusals {
 		t.Run(name, func(t *testing.T) {
 			p := startPresigned(t)
-			trust(t, p.Server)
 			p.refuse = refuse
-			client, err := history.OpenWithLogin(p.login, quick())
-			require.NoError(t, err)
+			client := p.client(t)
 			ui := client.UI("application_1_0001", "1")
 			for range 3 {
 				jobs, err := ui.Jobs(t.Context())
@@ -123,20 +130,16 @@ func TestLogsInAgainWhenTheSessionEnds(t *testing.T) {
 // A server that is busy when its URL is opened takes no further URL.
 func TestBusyServerKeepsItsURL(t *testing.T) {
 	p := startPresigned(t)
-	trust(t, p.Server)
 	p.busy = 3
-	client, err := history.OpenWithLogin(p.login, quick())
-	require.NoError(t, err)
-	_, err = client.UI("application_1_0001", "").Jobs(t.Context())
+	client := p.client(t)
+	_, err := client.UI("application_1_0001", "").Jobs(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 1, p.issued)
 }
 
 func TestManyRequestsShareOneLogin(t *testing.T) {
 	p := startPresigned(t)
-	trust(t, p.Server)
-	client, err := history.OpenWithLogin(p.login, quick())
-	require.NoError(t, err)
+	client := p.client(t)
 	for round := range 3 {
 		done := make(chan error)
 		for i := range 8 {
@@ -155,11 +158,9 @@ func TestManyRequestsShareOneLogin(t *testing.T) {
 
 func TestURLThatHasExpiredIsNotOpenedAgain(t *testing.T) {
 	p := startPresigned(t)
-	trust(t, p.Server)
 	p.expired = 2
-	client, err := history.OpenWithLogin(p.login, quick())
-	require.NoError(t, err)
-	_, err = client.UI("a", "").Jobs(t.Context())
+	client := p.client(t)
+	_, err := client.UI("a", "").Jobs(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 3, p.issued)
 
@@ -234,11 +235,9 @@ func redirectTo(target string) http.HandlerFunc {
 // An application that this login may not read does not cause a login per request.
 func TestForbiddenAfterNewLoginIsFinal(t *testing.T) {
 	p := startPresigned(t)
-	trust(t, p.Server)
 	p.refuse = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "not yours", http.StatusForbidden) }
-	client, err := history.OpenWithLogin(p.login, quick())
-	require.NoError(t, err)
-	_, err = client.Applications(t.Context())
+	client := p.client(t)
+	_, err := client.Applications(t.Context())
 	require.NoError(t, err)
 	handler := p.Config.Handler
 	p.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

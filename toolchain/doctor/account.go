@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
 	quotatypes "github.com/aws/aws-sdk-go-v2/service/servicequotas/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
@@ -100,11 +101,15 @@ func (a account) rest(ctx context.Context) []Check {
 		checks = append(checks, func(ctx context.Context) Check { return a.quota(ctx, q) })
 	}
 	if a.Clusters {
-		checks = append(checks, a.cleanupRole)
+		checks = append(checks, func(ctx context.Context) Check {
+			// EMR Management Guide, "Using service-linked roles for cleanup".
+			return a.role(ctx, "AWSServiceRoleForEMRCleanup", "elasticmapreduce.amazonaws.com", "EMR ends instances with it",
+				"EMR creates it with the account's first cluster")
+		})
 	}
 	if a.spot() {
 		checks = append(checks, func(ctx context.Context) Check {
-			return a.role(ctx, platform.SpotRole, platform.SpotService, "the configuration has spot instances")
+			return a.role(ctx, platform.SpotRole, platform.SpotService, "the configuration has spot instances", "")
 		})
 	}
 	results := make([]Check, len(checks))
@@ -162,40 +167,36 @@ func (a account) quota(ctx context.Context, q quota) Check {
 
 // quotaValue returns a quota of the account: AWS's default if it has no value of its own.
 func (a account) quotaValue(ctx context.Context, q quota) (float64, error) {
-	out, err := a.quotas.GetServiceQuota(ctx, &servicequotas.GetServiceQuotaInput{ServiceCode: &q.service, QuotaCode: &q.code})
+	own, err := a.quotas.GetServiceQuota(ctx, &servicequotas.GetServiceQuotaInput{ServiceCode: &q.service, QuotaCode: &q.code})
+	if err == nil {
+		return aws.ToFloat64(own.Quota.Value), nil
+	}
 	var none *quotatypes.NoSuchResourceException
 	if !errors.As(err, &none) {
-		if err != nil {
-			return 0, err // the caller names the quota
-		}
-		return aws.ToFloat64(out.Quota.Value), nil
+		return 0, err // the caller names the quota
 	}
 	input := &servicequotas.GetAWSDefaultServiceQuotaInput{ServiceCode: &q.service, QuotaCode: &q.code}
-	def, err := a.quotas.GetAWSDefaultServiceQuota(ctx, input)
+	common, err := a.quotas.GetAWSDefaultServiceQuota(ctx, input)
 	if err != nil {
-		return 0, err
+		return 0, err // as above
 	}
-	return aws.ToFloat64(def.Quota.Value), nil
+	return aws.ToFloat64(common.Quota.Value), nil
 }
 
-// cleanupRole looks for the role with which EMR ends instances. EMR creates it with an
-// account's first cluster (EMR Management Guide, "Using service-linked roles for cleanup").
-func (a account) cleanupRole(ctx context.Context) Check {
-	c := a.role(ctx, "AWSServiceRoleForEMRCleanup", "elasticmapreduce.amazonaws.com", "EMR ends instances with it")
-	if strings.HasPrefix(c.Found, "NoSuchEntity") {
-		c.Found, c.OK = "absent: EMR creates it with the account's first cluster", true
-	}
-	return c
-}
-
-// role checks for a service-linked role, which an account has once.
-func (a account) role(ctx context.Context, name, service, why string) Check {
+// role checks for a service-linked role, which an account has once. absent says why it may
+// be missing; "" if it may not.
+func (a account) role(ctx context.Context, name, service, why, absent string) Check {
 	c := Check{
 		Name: "role " + name, Rule: "the account must have it: " + why,
 		Remedy: "run `aws iam create-service-linked-role --aws-service-name " + service +
 			"`; no stack creates it, since no stack may delete it",
 	}
 	out, err := a.roles.GetRole(ctx, &iam.GetRoleInput{RoleName: &name})
+	var none *iamtypes.NoSuchEntityException
+	if absent != "" && errors.As(err, &none) {
+		c.Found, c.OK = "absent: "+absent, true
+		return c
+	}
 	if err != nil {
 		c.Found = reason(err)
 		if denied(err) {
