@@ -136,6 +136,9 @@ func (c *cluster) sparkDefaults(local string) map[string]string {
 		"spark.yarn.am.memory": fmt.Sprintf("%dm", heapMB), "spark.yarn.am.memoryOverhead": fmt.Sprintf("%dm", overheadMB),
 		"spark.yarn.scheduler.heartbeat.interval-ms": sparkHeartbeat, "spark.yarn.report.interval": sparkHeartbeat,
 		platform.SparkSamplingRatio: "1", "spark.ui.enabled": "false", "spark.dynamicAllocation.maxExecutors": "2",
+		// On a busy machine a driver is busy for longer than Spark's 60 s. The job's account
+		// knows of no wait for a second executor, unless the job is made to wait.
+		"spark.dynamicAllocation.executorIdleTimeout": "30min",
 		// The job's own clock of its tasks, beside the platform's plugin.
 		"spark.plugins": clockPlugin, "spark.driver.extraClassPath": c.classes(), "spark.executor.extraClassPath": c.classes(),
 		"spark." + clockFolder: c.path("clock"),
