@@ -3,6 +3,7 @@ package localcloud
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
@@ -78,19 +79,19 @@ func setOwnTags(out, before, all resource.PropertyMap) {
 	out["tags"] = resource.NewObjectProperty(own)
 }
 
-// withDrift returns inputs with what differs between the last and the present state. Like
-// the provider's bridge it adds no input that the program did not set.
-func withDrift(inputs, before, after resource.PropertyMap) resource.PropertyMap {
+// withDrift returns inputs with what differs between them and the state that was read.
+// Like the provider's bridge it adds no input that the program did not set. The state
+// before does not matter: what a service never gave back as it was set differs for ever.
+func withDrift(inputs, read resource.PropertyMap) resource.PropertyMap {
 	out := inputs.Copy()
 	for k, input := range inputs {
-		was, is := before[k], after[k]
-		_, exists := after[k]
+		is, exists := read[k]
 		switch {
-		case strings.HasPrefix(string(k), "__") || was.DeepEquals(is):
+		case strings.HasPrefix(string(k), "__") || exists && covers(string(k), is, input):
 		case !exists:
 			delete(out, k)
-		case input.IsObject() && was.IsObject() && is.IsObject():
-			out[k] = resource.NewObjectProperty(withDrift(input.ObjectValue(), was.ObjectValue(), is.ObjectValue()))
+		case input.IsObject() && is.IsObject():
+			out[k] = resource.NewObjectProperty(withDrift(input.ObjectValue(), is.ObjectValue()))
 		case input.IsSecret():
 			out[k] = resource.MakeSecret(is)
 		default:
@@ -98,4 +99,36 @@ func withDrift(inputs, before, after resource.PropertyMap) resource.PropertyMap 
 		}
 	}
 	return out
+}
+
+// covers reports whether a value that was read has all that an input sets. What a service
+// adds is no difference, nor is the order of a list: most of EMR's are sets.
+func covers(name string, read, input resource.PropertyValue) bool {
+	switch {
+	case input.IsSecret():
+		return covers(name, read, input.SecretValue().Element)
+	case read.IsSecret():
+		return covers(name, read.SecretValue().Element, input)
+	case input.IsObject() && read.IsObject():
+		for k, v := range input.ObjectValue() {
+			is, exists := read.ObjectValue()[k]
+			if !strings.HasPrefix(string(k), "__") && (!exists || !covers(string(k), is, v)) {
+				return false
+			}
+		}
+		return true
+	case input.IsArray() && read.IsArray():
+		left := slices.Clone(read.ArrayValue())
+		for _, v := range input.ArrayValue() {
+			i := slices.IndexFunc(left, func(is resource.PropertyValue) bool { return covers(name, is, v) })
+			if i < 0 {
+				return false
+			}
+			left = slices.Delete(left, i, i+1)
+		}
+		return len(left) == 0
+	case input.IsString() && read.IsString():
+		return meansSame(name, input.StringValue(), read.StringValue())
+	}
+	return input.DeepEquals(read)
 }

@@ -109,7 +109,7 @@ func (e emrResource) Read(ctx context.Context, r simulator.Request) (simulator.R
 		return simulator.Result{}, false, err
 	}
 	outputs := withRead(r.Outputs, props)
-	return simulator.Result{ID: r.ID, Inputs: withDrift(r.Inputs, r.Outputs, outputs), Outputs: outputs}, true, nil
+	return simulator.Result{ID: r.ID, Inputs: withDrift(r.Inputs, outputs), Outputs: outputs}, true, nil
 }
 
 // Update implements simulator.Handler.

@@ -205,7 +205,7 @@ func TestChangesThroughTheAPIAreDrift(t *testing.T) {
 	_, err = l.api.RemoveAutoScalingPolicy(t.Context(), &awsemr.RemoveAutoScalingPolicyInput{ClusterId: &c.id, InstanceGroupId: &core})
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{
-		"terminationProtection", "tags.team", "autoTerminationPolicy", "coreInstanceGroup.autoscalingPolicy",
+		"coreInstanceGroup.instanceCount", "coreInstanceGroup.autoscalingPolicy", "terminationProtection", "tags.team", "autoTerminationPolicy",
 	}, c.refresh(t))
 
 	// The next update of the program corrects all of it.
