@@ -24,7 +24,7 @@ func TestKilledCommands(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	rounds := 2
+	rounds := 1
 	if testenv.Long() {
 		rounds = 5
 	}
