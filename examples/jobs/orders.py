@@ -32,4 +32,4 @@ def main(output: str, rows: int) -> None:
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 4_000_000)
+    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1_000_000)

@@ -197,6 +197,9 @@ const (
 	nodeVCores   = 4
 )
 
+// hostJava is where a node sees the host's JAVA_HOME.
+const hostJava = "/.host/java"
+
 // boot boots a node's machine. hosts are the cluster's names by address.
 func (s *Service) boot(ctx context.Context, id string, n *node, hosts map[string][]string) error {
 	role, err := s.Credentials(ctx, n.profile)
@@ -207,7 +210,7 @@ func (s *Service) boot(ctx context.Context, id string, n *node, hosts map[string
 		Name: n.instanceID, Hostname: n.Host, Domain: n.Domain, Addresses: []string{n.address}, Gateway: s.Gateway,
 		Binds: []machine.Bind{
 			{From: s.Applications, To: applications.Mount, ReadOnly: true},
-			{From: s.JavaHome, To: "/.host/java", ReadOnly: true},
+			{From: s.JavaHome, To: hostJava, ReadOnly: true},
 		},
 		Users: users(), Hosts: hosts,
 		// The SDKs' own variable points every client at the local S3. As on EMR, none

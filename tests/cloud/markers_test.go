@@ -50,19 +50,27 @@ func (c *cloud) duringMarkers(t *testing.T, run string, do func(), conf ...strin
 	require.NoError(t, cmd.Start())
 	require.Eventually(t, func() bool { return c.lastMarker(t, run) > 0 }, 5*time.Minute, time.Second, "the job's first line")
 	do()
-	primary := 0
-	for pid, program := range c.processes(t) {
-		if strings.Contains(program, "SparkSubmit") && strings.Contains(program, run) {
-			primary = pid
-		}
-	}
-	require.NotZero(t, primary, "the job's driver")
-	require.NoError(t, os.WriteFile(fmt.Sprintf("/proc/%d/root/tmp/markers-%s", primary, run), nil, 0o644))
+	c.endJob(t, run)
 	var r submit.Result
 	require.NoError(t, json.NewDecoder(out).Decode(&r))
 	require.NoError(t, cmd.Wait())
 	require.EqualValues(t, "COMPLETED", r.State)
 	return r
+}
+
+// endJob lets a job end that runs until its driver sees a file. run is among its arguments.
+func (c *cloud) endJob(t *testing.T, run string) {
+	t.Helper()
+	primary := 0
+	require.Eventually(t, func() bool {
+		for pid, program := range c.processes(t) {
+			if strings.Contains(program, "SparkSubmit") && strings.Contains(program, run) {
+				primary = pid
+			}
+		}
+		return primary != 0
+	}, time.Minute, time.Second, "the job's driver")
+	require.NoError(t, os.WriteFile(fmt.Sprintf("/proc/%d/root/tmp/end-%s", primary, run), nil, 0o644))
 }
 
 var markerText = regexp.MustCompile(`marker run=(\w+) task=(\d+) n=(\d+);`)

@@ -12,7 +12,7 @@ import (
 // jobSurvivesReplacedNeighbour replaces one cluster of the stack while a job runs on
 // another. The job loses nothing, and its cluster stays as it is.
 func jobSurvivesReplacedNeighbour(t *testing.T, c *cloud) {
-	const shape, kept = "clusters.adhoc.core.count=1", "clusters.adhoc.idleTimeoutMinutes=0"
+	const shape, kept = "clusters.adhoc.core.count=0", "clusters.adhoc.idleTimeoutMinutes=0"
 	c.up(t, shape, kept)
 	before := c.outputs(t).Clusters
 	run := strconv.FormatInt(time.Now().UnixNano(), 36)

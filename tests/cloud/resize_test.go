@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
-	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/submit"
 )
 
@@ -52,11 +52,10 @@ func nodesComeAndGo(t *testing.T, c *cloud) {
 	requireTaskNodes := func(n int) { require.Equal(t, strconv.Itoa(n), c.python(t, taskNodes, cluster)) }
 	requireTaskNodes(1)
 
+	run := strconv.FormatInt(time.Now().UnixNano(), 36)
 	job := make(chan string, 1)
-	lake := platform.PrefixLake.URI(c.outputs(t).DataBucket)
 	go func() {
-		const rows = "12000000" // longer than both updates
-		out, log, err := c.try(t, "submit", "--wait", "--json", "--cluster", "adhoc", "examples/jobs/orders.py", lake+"orders-of-adhoc", rows)
+		out, log, err := c.try(t, "submit", "--wait", "--json", "--cluster", "adhoc", "tests/cloud/testdata/waits.py", run)
 		if err != nil {
 			out = log
 		}
@@ -66,6 +65,7 @@ func nodesComeAndGo(t *testing.T, c *cloud) {
 		require.Equal(t, changes{updated: 1}, c.up(t, with(count+strconv.Itoa(n))...), "the group alone")
 		requireTaskNodes(n)
 	}
+	c.endJob(t, run)
 	var r submit.Result
 	out := <-job
 	require.NoError(t, json.Unmarshal([]byte(out), &r), out)

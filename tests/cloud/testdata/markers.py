@@ -1,4 +1,4 @@
-"""Each task sends one numbered span, counter sample and log line per second, until the file /tmp/markers-RUN exists.
+"""Each task sends one numbered span, counter sample and log line per second, until the file /tmp/end-RUN exists.
 
 Usage: markers.py RUN TASKS OTLP, the last being each node's URL for OTLP over HTTP.
 
@@ -15,7 +15,7 @@ import urllib.request
 from pyspark.sql import SparkSession
 
 run, tasks, otlp = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-stop, at_once = f"/tmp/markers-{run}", 10
+stop, at_once = f"/tmp/end-{run}", 10
 trace = hashlib.md5(run.encode()).hexdigest()
 
 
