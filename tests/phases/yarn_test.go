@@ -146,6 +146,9 @@ func (c *cluster) sparkDefaults(local string) map[string]string {
 	for key, options := range observe.ShippedJavaOptions() {
 		defaults[key] = options + " " + observe.AgentFlag
 	}
+	for _, process := range []string{"driver", "executor", "yarn.am"} {
+		defaults["spark."+process+".extraJavaOptions"] = "-XX:TieredStopAtLevel=1" // short jobs, which C2 makes no faster
+	}
 	return defaults
 }
 
