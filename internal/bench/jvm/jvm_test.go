@@ -11,10 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/artifacts"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 )
 
 // How much it costs is for an idle machine: see make bench.
 func TestMeasureRunsRealDrivers(t *testing.T) {
+	if !testenv.Long() {
+		t.Skip("make test-long runs JVMs for minutes, as make bench does")
+	}
 	r, err := Measure(t.Context(), 1, 10*time.Second)
 	require.NoError(t, err)
 	t.Logf("%+v", r)
@@ -22,6 +26,9 @@ func TestMeasureRunsRealDrivers(t *testing.T) {
 }
 
 func TestMeasureSamplingRunsRealQueries(t *testing.T) {
+	if !testenv.Long() {
+		t.Skip("make test-long runs JVMs for minutes, as make bench does")
+	}
 	ratio, err := MeasureSampling(t.Context(), 1)
 	require.NoError(t, err)
 	t.Log(ratio)
