@@ -255,7 +255,8 @@ func (c *cloud) jobOnEach(t *testing.T, names map[string]string) map[string]stri
 	jobs := make(chan ended)
 	lake := platform.PrefixLake.URI(c.outputs(t).DataBucket)
 	for id, name := range names {
-		args := []string{"--cluster", name, "examples/jobs/orders.py", lake + "orders-of-" + id, "200000"}
+		args := []string{"--cluster", name, "--conf", "spark.dynamicAllocation.maxExecutors=1",
+			"examples/jobs/orders.py", lake + "orders-of-" + id, "200000"}
 		if testenv.Long() {
 			args = slices.Concat([]string{"--cluster", name}, fillsPanels(lake+"panels-of-"+id))
 		}

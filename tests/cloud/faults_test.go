@@ -56,7 +56,7 @@ func brokenParts(t *testing.T, c *cloud) {
 	now := c.outputs(t).Clusters["main"].ID
 	require.NotEqual(t, stack.Clusters["main"].ID, now, "a new release label replaces the cluster")
 	job := filepath.Join(c.project, "examples/jobs/orders.py")
-	require.Contains(t, c.run(t, "submit", "--wait", job, platform.PrefixLake.URI(stack.DataBucket)+"orders"), "COMPLETED")
+	require.Contains(t, c.run(t, "submit", "--wait", job, platform.PrefixLake.URI(stack.DataBucket)+"orders", "200000"), "COMPLETED")
 	// A metric, a log line and a row of /status report what failed, although the node
 	// runs no collector of its own.
 	for _, component := range broken {
