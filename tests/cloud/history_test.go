@@ -38,7 +38,8 @@ var printed = regexp.MustCompile(`^history: (\S+) (` + platform.YARNApplicationI
 // output, or else gives those of the step a name.
 func (h history) run(t *testing.T, state, name string, args ...string) {
 	t.Helper()
-	out, log, _ := h.cloud.try(t, append([]string{"submit", "--wait", "--json", "--phases-wait", "0", "--cluster", "main"}, args...)...)
+	out, log, _ := h.cloud.try(t, append([]string{"submit", "--wait", "--json", "--phases-wait", "0", "--cluster", "main",
+		"--conf", "spark.dynamicAllocation.maxExecutors=1"}, args...)...)
 	var r submit.Result
 	require.NoErrorf(t, json.Unmarshal([]byte(out), &r), "%s\n%s", out, log)
 	require.EqualValuesf(t, state, r.State, "%s\n%s", out, log)
