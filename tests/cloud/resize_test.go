@@ -55,7 +55,8 @@ func nodesComeAndGo(t *testing.T, c *cloud) {
 	run := strconv.FormatInt(time.Now().UnixNano(), 36)
 	job := make(chan string, 1)
 	go func() {
-		out, log, err := c.try(t, "submit", "--wait", "--json", "--cluster", "adhoc", "tests/cloud/testdata/waits.py", run)
+		out, log, err := c.try(t, "submit", "--wait", "--json", "--cluster", "adhoc",
+			"--conf", "spark.dynamicAllocation.maxExecutors=3", "tests/cloud/testdata/waits.py", run)
 		if err != nil {
 			out = log
 		}

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 
 def of_key(i):
-    time.sleep(0.5)
+    time.sleep(2)
     return i % 4, i
 
 
