@@ -24,6 +24,8 @@ const (
 	hbasePage     = "https://hbase.apache.org/book.html#hbase_default_configurations"
 	sparkPage     = "https://spark.apache.org/docs/3.5.1/configuration.html"
 	flinkPage     = "https://nightlies.apache.org/flink/flink-docs-release-1.18/docs/deployment/config/"
+	phoenixPage   = "https://docs.aws.amazon.com/emr/latest/ReleaseGuide/emr-phoenix-clients.html"
+	kerberosPage  = "https://web.mit.edu/kerberos/krb5-1.21/doc/admin/conf_files/kdc_conf.html"
 	gangliaPage   = "https://github.com/ganglia/monitor-core/wiki/Ganglia-Quick-Start"
 )
 
@@ -52,6 +54,8 @@ var emrPorts = map[string]map[int]string{
 	hbasePage:    {16000: "HBase", 16020: "HBase", 16030: "HBase", 8085: "HBase REST", 9090: "HBase Thrift", 9095: "HBase Thrift"},
 	sparkPage:    {4040: "Spark UI", 7337: "Spark shuffle service"},
 	flinkPage:    {6123: "Flink", 8081: "Flink", 8082: "Flink history"},
+	phoenixPage:  {8765: "Phoenix query server"},
+	kerberosPage: {88: "KDC", 464: "Kerberos passwords", 749: "Kerberos administration"},
 	gangliaPage:  {8649: "Ganglia", 8651: "Ganglia", 8652: "Ganglia"},
 }
 
