@@ -152,7 +152,7 @@ func (f Fleets) groups(path string) []Group {
 				InstanceType: t.InstanceType, EBS: t.EBS, Count: (units + max(1, t.Weight) - 1) / max(1, t.Weight),
 			}}
 			if fleet.Spot > 0 {
-				g.OnSpot = at + ".spot"
+				g.OnSpot, g.Asked = at+".spot", fleet.Spot
 			}
 			out = append(out, g)
 		}

@@ -31,6 +31,7 @@ type Group struct {
 	Path   string // clusters.etl.tasks.spot
 	Role   string // master, core or task
 	OnSpot string // path of the key that asks for spot instances, "" if none does
+	Asked  any    // what OnSpot is set to: a price, or a number of units
 	InstanceGroup
 }
 
@@ -38,7 +39,7 @@ type Group struct {
 func newGroup(path, role string, g InstanceGroup) Group {
 	out := Group{Path: path, Role: role, InstanceGroup: g}
 	if g.BidPrice != "" {
-		out.OnSpot = path + ".bidPrice"
+		out.OnSpot, out.Asked = path+".bidPrice", g.BidPrice
 	}
 	return out
 }

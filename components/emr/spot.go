@@ -31,23 +31,27 @@ func (b *builder) requireSpotRole() error {
 	}
 	var l violation.List
 	for _, g := range onSpot {
+		without := "empty"
+		if _, units := g.set.(int); units {
+			without = "0"
+		}
 		l.Require(len(found.Names) > 0, g.path, g.set,
-			"must be empty in an account without the role "+platform.SpotRole+", with which EC2 requests spot instances",
+			"must be "+without+" in an account without the role "+platform.SpotRole+", with which EC2 requests spot instances",
 			"create the role once: `aws iam create-service-linked-role --aws-service-name "+platform.SpotService+"`")
 	}
 	return l.Err()
 }
 
-// spotGroup is an instance group on spot.
+// spotGroup is an instance group or a fleet on spot.
 type spotGroup struct {
 	path string // of the key that asks for spot
-	set  string
+	set  any    // a price, or a fleet's units
 }
 
 func (a *Args) groupsOnSpot() []spotGroup {
 	var out []spotGroup
 	for _, g := range a.GroupsAt(schema.ClusterPath(a.Key)) {
-		if found := (spotGroup{g.OnSpot, g.BidPrice}); g.OnSpot != "" && !slices.Contains(out, found) {
+		if found := (spotGroup{g.OnSpot, g.Asked}); g.OnSpot != "" && !slices.Contains(out, found) {
 			out = append(out, found)
 		}
 	}

@@ -35,6 +35,11 @@ func TestSpotNeedsTheAccountsRole(t *testing.T) {
 	require.ErrorContains(t, err, "`aws iam create-service-linked-role --aws-service-name spot.amazonaws.com`")
 	require.NotContains(t, err.Error(), "clusters.main.master")
 
+	_, err = run(fleetArgs(), withRoles())
+	for _, fleet := range []string{"core.spot: 4", "task.spot: 8"} {
+		require.ErrorContains(t, err, "clusters.main.fleets."+fleet+" must be 0 in an account without the role")
+	}
+
 	rec, err = run(validArgs())
 	require.NoError(t, err)
 	require.NotContains(t, rec.Invokes, getRoles, "nothing is on spot")
