@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"io"
 	"math/big"
 	"net"
 	"net/http"
@@ -19,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
@@ -51,17 +49,14 @@ func newCA(t *testing.T, name string) ca {
 
 func (a ca) pem() string { return pemOf("CERTIFICATE", a.cert.Raw) }
 
-// documented is an address of RFC 5737, which only a proxy of a test reaches.
-var documented = net.IPv4(192, 0, 2, 1)
-
-// issue signs a certificate for 127.0.0.1 and documented, and returns it with its key as PEM.
+// issue signs a certificate for 127.0.0.1 and returns it with its key as PEM.
 func (a ca) issue(name string, usage x509.ExtKeyUsage) (cert, key string) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(a.t, err)
 	der, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		ExtKeyUsage: []x509.ExtKeyUsage{usage}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), documented},
+		ExtKeyUsage: []x509.ExtKeyUsage{usage}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}, a.cert, &private.PublicKey, a.key)
 	require.NoError(a.t, err)
 	b, err := x509.MarshalECPrivateKey(private)
@@ -129,45 +124,6 @@ func TestGateReturnsWhenAPIIsReady(t *testing.T) {
 	require.NoError(t, err, out)
 	require.Contains(t, out, "HTTP 500: K3s is still starting")
 	require.Contains(t, out, "ready\n")
-}
-
-// The providers that follow honour the proxy of the environment, so the gate must find
-// out whether it leads to the control node.
-func TestGateGoesThroughTheProxy(t *testing.T) {
-	server, client := newCA(t, "server"), newCA(t, "client")
-	api := serveAPI(t, server, client)
-	var asked atomic.Int32
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked.Add(1)
-		assert.Equal(t, http.MethodConnect, r.Method)
-		upstream, err := net.Dial("tcp", api.Listener.Addr().String())
-		if !assert.NoError(t, err) {
-			return
-		}
-		down, _, err := http.NewResponseController(w).Hijack()
-		if !assert.NoError(t, err) {
-			return
-		}
-		_, _ = io.WriteString(down, "HTTP/1.1 200 OK\r\n\r\n")
-		go func() { _, _ = io.Copy(upstream, down); _ = upstream.Close() }()
-		_, _ = io.Copy(down, upstream)
-		_ = down.Close()
-	}))
-	t.Cleanup(proxy.Close)
-	for _, name := range []string{"https_proxy", "HTTPS_PROXY"} {
-		t.Setenv(name, proxy.URL)
-	}
-	for _, name := range []string{"no_proxy", "NO_PROXY"} {
-		t.Setenv(name, "")
-	}
-	out, err := runGate(t, "https://"+documented.String()+":6443", server, client, "60")
-	require.NoError(t, err, out)
-	require.Positive(t, asked.Load())
-
-	before := asked.Load()
-	out, err = runGate(t, api.URL, server, client, "60")
-	require.NoError(t, err, out)
-	require.Equal(t, before, asked.Load(), "a tunnel's end on this machine")
 }
 
 func TestGateReportsReason(t *testing.T) {

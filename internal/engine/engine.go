@@ -92,8 +92,6 @@ func open(ctx context.Context, o Options, dir string, selectStack selectStack) (
 	maps.Copy(env, map[string]string{
 		"PULUMI_HOME": filepath.Join(o.State, "pulumi-home"), "PULUMI_AUTOMATION_API_SKIP_VERSION_CHECK": "true",
 		"PATH": filepath.Dir(o.Binary) + string(os.PathListSeparator) + os.Getenv("PATH"),
-		// No proxy leads to the local cloud. curl and Go read one of the two each.
-		"NO_PROXY": "*", "no_proxy": "*",
 	})
 	maps.Copy(env, o.Running.Environment(credentials))
 	for k, v := range env {
