@@ -3,7 +3,6 @@ package localcloud
 import (
 	"encoding/json"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
@@ -87,48 +86,33 @@ func withDrift(inputs, read resource.PropertyMap) resource.PropertyMap {
 	for k, input := range inputs {
 		is, exists := read[k]
 		switch {
-		case strings.HasPrefix(string(k), "__") || exists && covers(string(k), is, input):
+		case strings.HasPrefix(string(k), "__"):
 		case !exists:
 			delete(out, k)
-		case input.IsObject() && is.IsObject():
-			out[k] = resource.NewObjectProperty(withDrift(input.ObjectValue(), is.ObjectValue()))
-		case input.IsSecret():
-			out[k] = resource.MakeSecret(is)
 		default:
-			out[k] = is
+			out[k] = drifted(string(k), input, is)
 		}
 	}
 	return out
 }
 
-// covers reports whether a value that was read has all that an input sets. What a service
-// adds is no difference, nor is the order of a list: most of EMR's are sets.
-func covers(name string, read, input resource.PropertyValue) bool {
+// drifted returns an input with what differs in the value that was read. What a service
+// adds to an object is no difference.
+func drifted(name string, input, read resource.PropertyValue) resource.PropertyValue {
+	if read.IsSecret() {
+		read = read.SecretValue().Element
+	}
 	switch {
 	case input.IsSecret():
-		return covers(name, read, input.SecretValue().Element)
-	case read.IsSecret():
-		return covers(name, read.SecretValue().Element, input)
+		return resource.MakeSecret(drifted(name, input.SecretValue().Element, read))
 	case input.IsObject() && read.IsObject():
-		for k, v := range input.ObjectValue() {
-			is, exists := read.ObjectValue()[k]
-			if !strings.HasPrefix(string(k), "__") && (!exists || !covers(string(k), is, v)) {
-				return false
-			}
+		return resource.NewObjectProperty(withDrift(input.ObjectValue(), read.ObjectValue()))
+	case input.IsArray() && read.IsArray() && len(input.ArrayValue()) == len(read.ArrayValue()):
+		var out []resource.PropertyValue
+		for i, v := range input.ArrayValue() {
+			out = append(out, drifted(name, v, read.ArrayValue()[i]))
 		}
-		return true
-	case input.IsArray() && read.IsArray():
-		left := slices.Clone(read.ArrayValue())
-		for _, v := range input.ArrayValue() {
-			i := slices.IndexFunc(left, func(is resource.PropertyValue) bool { return covers(name, is, v) })
-			if i < 0 {
-				return false
-			}
-			left = slices.Delete(left, i, i+1)
-		}
-		return len(left) == 0
-	case input.IsString() && read.IsString():
-		return meansSame(name, input.StringValue(), read.StringValue())
+		return resource.NewArrayProperty(out)
 	}
-	return input.DeepEquals(read)
+	return sameOrRead(name, input, read)
 }
