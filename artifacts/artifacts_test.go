@@ -61,9 +61,7 @@ func TestReleaseIsFullyOptimised(t *testing.T) {
 // The release build of the collector has its locked bytes, compiled from an empty
 // store. It takes minutes more than everything that an ordinary run compiles.
 func TestReleaseCollectorReproduces(t *testing.T) {
-	if !testenv.Long() {
-		t.Skip("make test-long compiles the optimised collector; make artifacts compares what it builds, too")
-	}
+	testenv.RequireLong(t, "make test-long compiles the optimised collector; make artifacts compares what it builds, too")
 	store := artifacts.Store{Dir: t.TempDir()}
 	for _, arch := range platform.Architectures() {
 		name := platform.ArtifactCollector(arch)

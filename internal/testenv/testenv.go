@@ -14,6 +14,15 @@ func CI() bool { return os.Getenv("CI") == "true" }
 // (`make test-long`).
 func Long() bool { return os.Getenv("OBSERVATORY_LONG") != "" }
 
+// RequireLong skips the test in an ordinary run. elsewhere says what runs it, and what
+// covers it until then.
+func RequireLong(t testing.TB, elsewhere string) {
+	t.Helper()
+	if !Long() {
+		t.Skip(elsewhere)
+	}
+}
+
 // Require skips the test unless ok; in CI it fails it. missing says what is
 // missing, what remains untested, and how to get it.
 func Require(t testing.TB, ok bool, missing string) {

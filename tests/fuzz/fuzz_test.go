@@ -75,9 +75,7 @@ func checkedPointers() []string {
 func TestFuzz(t *testing.T) {
 	all := targets(t)
 	require.Contains(t, all, target{filepath.Join(trial.Root(t), "profiler/eventlog"), "FuzzLines"})
-	if !testenv.Long() {
-		t.Skip("make test-long fuzzes each target for minutes; each is also a test of its seeds")
-	}
+	testenv.RequireLong(t, "make test-long fuzzes each target for minutes; each is also a test of its seeds")
 	for _, one := range all {
 		t.Run(one.name, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), "go", slices.Concat([]string{"test"}, platform.CompilerFlags(), checkedPointers(),

@@ -16,23 +16,30 @@ import (
 
 // How much it costs is for an idle machine: see make bench.
 func TestMeasureRunsRealDrivers(t *testing.T) {
-	if !testenv.Long() {
-		t.Skip("make test-long runs JVMs for minutes, as make bench does")
+	testenv.RequireLong(t, "make test-long runs JVMs for minutes, as make bench does")
+	var r Result
+	for range 2 { // a difference of milliseconds may be 0 by chance
+		var err error
+		r, err = Measure(t.Context(), 1, 10*time.Second)
+		require.NoError(t, err)
+		t.Logf("%+v", r)
+		if r.StartCPU != 0 && r.MainDelay != 0 && r.PluginStartCPU != 0 {
+			break
+		}
 	}
-	r, err := Measure(t.Context(), 1, 10*time.Second)
-	require.NoError(t, err)
-	t.Logf("%+v", r)
 	require.Greater(t, r.CPUWithout, 1.0, "Spark has started")
+	require.NotZero(t, r.StartCPU)
+	require.NotZero(t, r.MainDelay)
+	require.NotZero(t, r.PluginStartCPU)
+	require.InDelta(t, 0, r.ExporterShare+r.ListenerShare, 0.5)
 }
 
 func TestMeasureSamplingRunsRealQueries(t *testing.T) {
-	if !testenv.Long() {
-		t.Skip("make test-long runs JVMs for minutes, as make bench does")
-	}
-	ratio, err := MeasureSampling(t.Context(), 1)
+	testenv.RequireLong(t, "make test-long runs JVMs for minutes, as make bench does")
+	ratio, err := MeasureSampling(t.Context(), 7) // one pair was off by 0.55 beside other work
 	require.NoError(t, err)
 	t.Log(ratio)
-	require.Positive(t, ratio)
+	require.InDelta(t, 1, ratio, 0.5)
 }
 
 func TestMeasureRefuses(t *testing.T) {
