@@ -135,7 +135,7 @@ const (
 // Command returns the command line of a program of the Hadoop distribution.
 func Command(class string, args ...string) []string {
 	return append([]string{
-		JavaHome + "/bin/java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m",
+		JavaHome + "/bin/java", C1Only, "-XX:+UseSerialGC", "-Xmx256m",
 		"-cp", platform.EMRHadoopConfDir + ":" + daemonJars, class,
 	}, args...)
 }

@@ -26,7 +26,10 @@ const (
 	// Daemons share two or four cores with the job, so each compiles less and has
 	// one garbage collector thread. They allocate little: a young generation of a
 	// third of the heap would be touched once and stay resident.
-	daemonFlags = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss512k -Xmn32m"
+	daemonFlags = "-XX:+UseSerialGC " + C1Only + " -Xss512k -Xmn32m"
+
+	// C1Only makes a JVM compile with C1 alone.
+	C1Only = "-XX:TieredStopAtLevel=1"
 )
 
 // Node has everything that the files of a node depend on.
