@@ -97,10 +97,8 @@ func fleetProperties(f *types.InstanceFleet) map[string]any {
 	for _, t := range f.InstanceTypeSpecifications {
 		props := map[string]any{
 			"instanceType": text(t.InstanceType), "bidPrice": text(t.BidPrice), "weightedCapacity": number(t.WeightedCapacity),
-			"bidPriceAsPercentageOfOnDemandPrice": nil, "ebsConfigs": ebsConfigs(t.EbsBlockDevices),
-		}
-		if p := t.BidPriceAsPercentageOfOnDemandPrice; p != nil {
-			props["bidPriceAsPercentageOfOnDemandPrice"] = *p
+			"bidPriceAsPercentageOfOnDemandPrice": aws.ToFloat64(t.BidPriceAsPercentageOfOnDemandPrice), // 0 beside a price
+			"ebsConfigs":                          ebsConfigs(t.EbsBlockDevices),
 		}
 		dropNil(props)
 		offered = append(offered, props)

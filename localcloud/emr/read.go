@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -201,7 +202,26 @@ func configurationsText(configurations []types.Configuration) any {
 	if len(configurations) == 0 {
 		return nil
 	}
-	return documentText(classifications(configurations))
+	return documentText(readClassifications(configurations))
+}
+
+// readClassification is a classification as the provider writes what EMR's API answers:
+// always with properties, with inner classifications only if there are some
+// (terraform-provider-aws, docs of aws_emr_cluster, "NOTE on configurations_json").
+type readClassification struct {
+	Classification string
+	Configurations []readClassification `json:",omitempty"`
+	Properties     map[string]string
+}
+
+func readClassifications(list []types.Configuration) []readClassification {
+	var out []readClassification
+	for _, c := range list {
+		properties := map[string]string{}
+		maps.Copy(properties, c.Properties)
+		out = append(out, readClassification{aws.ToString(c.Classification), readClassifications(c.Configurations), properties})
+	}
+	return out
 }
 
 // policyText returns a scaling policy as the provider writes it: without the dimension of
