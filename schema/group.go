@@ -24,8 +24,9 @@ type InstanceGroup struct {
 // Help describes the keys, for documents.
 func (InstanceGroup) Help() map[string]string {
 	return map[string]string{
-		"instanceType":   "EC2 instance type.",
-		"count":          "Number of instances.",
+		"instanceType": "EC2 instance type.",
+		"count": "Number of instances. With fewer, an update waits until YARN runs no container on the nodes that leave; " +
+			"it fails after 30 minutes, while EMR waits for an hour and goes on.",
 		"ebs":            "Volumes of each instance. Empty: EMR's own choice for the type.",
 		"bidPrice":       "Highest spot price in USD per hour. Empty: on demand.",
 		"ebsOptimized":   "Ask for dedicated bandwidth to EBS. Types since 2016 always have it. Task groups only.",

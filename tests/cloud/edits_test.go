@@ -17,11 +17,15 @@ type changes struct{ created, updated, replaced, deleted int }
 // up runs the up command without a job, with configuration values as key=value.
 func (c *cloud) up(t *testing.T, config ...string) changes {
 	t.Helper()
+	return changesIn(t, c.run(t, upArgs(config...)...))
+}
+
+func upArgs(config ...string) []string {
 	args := []string{"up", "--no-job"}
 	for _, e := range config {
 		args = append(args, "--config", e)
 	}
-	return changesIn(t, c.run(t, args...))
+	return args
 }
 
 // changesIn reads the summary that an up prints.

@@ -33,6 +33,17 @@ while True:
     time.sleep(0.5)
 `
 
+// awaitRequested waits up to ten minutes until a number of task nodes is requested.
+const awaitRequested = `
+import boto3, json, sys, time
+emr, (cluster, count) = boto3.client("emr"), json.load(sys.stdin)
+end = time.monotonic() + 600
+while not any(g["InstanceGroupType"] == "TASK" and g["RequestedInstanceCount"] == count
+              for g in emr.list_instance_groups(ClusterId=cluster)["InstanceGroups"]):
+    assert time.monotonic() < end, f"nobody requested {count} task nodes"
+    time.sleep(0.5)
+`
+
 // taskNodes prints how many task nodes of a cluster run.
 const taskNodes = `
 import boto3, sys
@@ -62,11 +73,25 @@ func nodesComeAndGo(t *testing.T, c *cloud) {
 		}
 		job <- out
 	}()
-	for _, n := range []int{3, 1} {
-		require.Equal(t, changes{updated: 1}, c.up(t, with(count+strconv.Itoa(n))...), "the group alone")
-		requireTaskNodes(n)
+	require.Equal(t, changes{updated: 1}, c.up(t, with(count+"3")...), "the group alone")
+	requireTaskNodes(3)
+	type outcome struct {
+		out, log string
+		err      error
 	}
+	shrunk := make(chan outcome, 1)
+	go func() {
+		out, log, err := c.try(t, upArgs(with(count+"1")...)...)
+		shrunk <- outcome{out, log, err}
+	}()
+	// YARN lets containers on the leaving nodes go on for an hour: the group shrinks when
+	// the job has ended, unless its executors are on other nodes.
+	c.python(t, awaitRequested, fmt.Sprintf(`[%q, 1]`, cluster))
 	c.endJob(t, run)
+	up := <-shrunk
+	require.NoError(t, up.err, up.out+up.log)
+	require.Equal(t, changes{updated: 1}, changesIn(t, up.out))
+	requireTaskNodes(1)
 	var r submit.Result
 	out := <-job
 	require.NoError(t, json.Unmarshal([]byte(out), &r), out)
