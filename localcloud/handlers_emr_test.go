@@ -105,7 +105,8 @@ func (c *created) refresh(t *testing.T) []string {
 // plain returns a property of the last state.
 func (c *created) plain(key resource.PropertyKey) any { return property.PlainValue(c.state[key]) }
 
-const clusterConfigurations = `[{"Classification":"spark-env","Configurations":[{"Classification":"export","Properties":{"A":"b"}}],"Properties":{}},` +
+const clusterConfigurations = `[{"Classification":"spark-env",` +
+	`"Configurations":[{"Classification":"export","Properties":{"A":"b"}}],"Properties":{}},` +
 	`{"Classification":"spark-defaults","Properties":{"spark.a":"1"}}]`
 
 // clusterProps returns the properties of a cluster with every setting.

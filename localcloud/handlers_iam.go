@@ -102,6 +102,7 @@ func (h instanceProfile) Read(ctx context.Context, r simulator.Request) (simulat
 	return unchangedResult(r), true, h.put(ctx, r.ID, r.Outputs)
 }
 
+// put makes the profile and its role known to the local S3.
 func (h instanceProfile) put(ctx context.Context, profile string, values resource.PropertyMap) error {
 	role := text(values, "role")
 	if err := h.objects.Roles.Put(ctx, role); err != nil {

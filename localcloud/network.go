@@ -21,4 +21,5 @@ const (
 	AccountID = "123456789012"
 )
 
+// cidr writes a network in CIDR notation.
 func cidr(address string, prefixLen int) string { return fmt.Sprintf("%s/%d", address, prefixLen) }

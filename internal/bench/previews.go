@@ -69,8 +69,9 @@ func stackOf(ctx context.Context, clusters int) (*rehearse.Stage, error) {
 	return rehearse.Open(ctx, program, o)
 }
 
-// previewsInTurn returns the median ratio of the previews of many to those of one, and
-// the median of the latter in seconds. The first of each fills caches.
+// previewsInTurn previews two stacks by turns: one has one cluster, many has manyClusters.
+// It returns the median of many's time over one's, and the median seconds of one. A first
+// pair fills the caches and does not count.
 func previewsInTurn(ctx context.Context, one, many *rehearse.Stage, pairs int) (ratio, seconds float64, err error) {
 	preview := func(s *rehearse.Stage) (float64, error) {
 		start := time.Now()

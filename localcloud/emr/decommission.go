@@ -66,7 +66,8 @@ func (s *Service) admit(ctx context.Context, id string, added []*node) error {
 	return s.excludeNodes(ctx, master, master.excluded, decommissionTimeout)
 }
 
-// decommission waits until YARN and, of core nodes, HDFS have given nodes up.
+// decommission excludes nodes and waits until YARN and, of core nodes, HDFS have released
+// them. It fails when the decommission timeout and decommissionGrace are over.
 func (s *Service) decommission(ctx context.Context, spec clusterSpec, p pool, leaving []*node) error {
 	nodes, err := s.clusterNodes(spec.id)
 	if err != nil {

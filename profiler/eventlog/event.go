@@ -260,6 +260,8 @@ const (
 	Unread    Cause = "unread"    // an event whose fields have other types than Spark's
 )
 
+// The types of Event.
+
 func (*LogStart) isEvent()             {}
 func (*ApplicationStart) isEvent()     {}
 func (*ApplicationEnd) isEvent()       {}

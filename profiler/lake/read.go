@@ -226,7 +226,8 @@ func (p pointers) clear(row reflect.Value, values parquet.Row) {
 	}
 }
 
-// openFile opens a Parquet file and checks its schema version.
+// openFile opens the Parquet file that is stored at a key. It fails if the file is not
+// one of a lake, or if its schema version is newer than this program's.
 func openFile(content io.ReaderAt, size int64, key string) (*parquet.File, error) {
 	file, err := parquet.OpenFile(content, size)
 	if err != nil {
@@ -237,5 +238,8 @@ func openFile(content io.ReaderAt, size int64, key string) (*parquet.File, error
 	if err != nil {
 		return nil, fmt.Errorf("%s: metadata %s is %q, not a schema version: not a file of this lake", key, metaSchemaVersion, text)
 	}
-	return file, checkVersion(version, key)
+	if err := checkVersion(version, key); err != nil {
+		return nil, err
+	}
+	return file, nil
 }

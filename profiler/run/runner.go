@@ -137,7 +137,7 @@ func (r *runner) batch(ctx context.Context, batch []source.Listed) {
 	})
 }
 
-// pause reports false if the context ended first.
+// pause waits. It reports false if the context ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

@@ -68,15 +68,20 @@ func run(exceptionsFile string) error {
 // exceptions are identifiers, or prefixes that end in *, with how many findings they match.
 type exceptions map[string]int
 
-// match returns the exception that covers a name, or "".
+// match returns the exception that covers a name: the name itself, or else the longest
+// prefix; "" if there is none.
 func (e exceptions) match(name string) string {
+	if _, listed := e[name]; listed {
+		return name
+	}
+	longest := ""
 	for pattern := range e {
 		prefix, wildcard := strings.CutSuffix(pattern, "*")
-		if pattern == name || wildcard && strings.HasPrefix(name, prefix) {
-			return pattern
+		if wildcard && strings.HasPrefix(name, prefix) && len(pattern) > len(longest) {
+			longest = pattern
 		}
 	}
-	return ""
+	return longest
 }
 
 // readExceptions reads the file of exceptions.
