@@ -69,7 +69,7 @@ func recordedTypes() map[string][]string {
 
 // What several types leave out.
 const (
-	grafanaServer = "Grafana: its server does not run; `observatory dashboards check` runs the queries of its dashboards"
+	grafanaServer = "Grafana: its server runs only if `grafana` is on PATH; `observatory dashboards check` runs the queries of its dashboards"
 	iamOutsideS3  = "IAM: decides in S3 only, and not by AWS's own managed policies"
 	groupsInside  = "VPC: security groups decide who reaches an Elastic IP, and nothing else"
 	spotMarket    = "EMR: spot instances, which nothing interrupts; a fleet has nodes of its first instance type only"

@@ -11,11 +11,14 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// serveGrafana serves what stands in for the Grafana server, which no package registry
-// has: the program's certificate, and one page that requires the administrator's
+// serveGrafana serves what stands in for a Grafana server that is not installed on this
+// machine: the program's certificate, and one page that requires the administrator's
 // password. It holds no dashboards. The Grafana provider connects to it through the
 // control node's port, as to a Grafana there.
 func (c *cloud) serveGrafana() error {
+	if c.Grafana.Installed() {
+		return nil
+	}
 	l, err := net.Listen("tcp", serviceAddress(platform.Grafana))
 	if err != nil {
 		return fmt.Errorf("stand in for Grafana: %w", err)

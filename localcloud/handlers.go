@@ -28,6 +28,11 @@ func (c *cloud) handlers() map[string]simulator.Handler {
 		"aws:iam/rolePolicyAttachment:RolePolicyAttachment": policyAttachment{cloud: c},
 	}
 	maps.Copy(h, EMRHandlers(c.emr))
+	if c.Grafana.Installed() {
+		for token, kind := range grafanaKinds() {
+			h[token] = grafanaObject{server: c.grafanaServer(), kind: kind}
+		}
+	}
 	for token, put := range reachParts() {
 		h[token] = reachPart{cloud: c, put: put}
 	}

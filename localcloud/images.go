@@ -18,8 +18,7 @@ func (c *cloud) images() map[string]kube.Image {
 		case platform.WorkloadCollector:
 			image.Cmd = []string{"--config", "/etc/otelcol-contrib/config.yaml"}
 		case platform.WorkloadGrafana:
-			image.Absent = "no package registry has the Grafana server; `observatory dashboards check` checks the dashboards"
-			image.StandIn = servicesHost // see serveGrafana
+			image = c.Grafana.image()
 		case platform.WorkloadYACE:
 			image.Absent = "the local cloud has no CloudWatch"
 		}

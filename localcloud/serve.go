@@ -17,6 +17,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/ec2"
 	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
+	"github.com/emr-observatory/emr-observatory/localcloud/forwarder"
 	"github.com/emr-observatory/emr-observatory/localcloud/iamapi"
 	"github.com/emr-observatory/emr-observatory/localcloud/internet"
 	"github.com/emr-observatory/emr-observatory/localcloud/kube"
@@ -38,7 +39,8 @@ type Options struct {
 	Applications string // tree of package applications
 	JavaHome     string
 	Servers      map[string]string // binaries by name, as package servers lists them
-	LogDelay     time.Duration     // see emr.Service
+	Grafana      GrafanaServer
+	LogDelay     time.Duration // see emr.Service
 
 	EventLogInterval time.Duration // see emr.Service
 }
@@ -112,6 +114,8 @@ func (c *cloud) run(ctx context.Context, listeners map[string]net.Listener, up f
 			go c.serve(listeners[name], c.controlAPI())
 		case string(platform.WorkloadStatus):
 			go c.serve(listeners[name], c.statusPage(listeners))
+		case string(platform.WorkloadGrafana):
+			go c.serve(listeners[name], forwarder.New(c.grafanaServer()))
 		default:
 			go machine.Relay(listeners[name], c.dial(name))
 		}

@@ -17,7 +17,10 @@ import (
 // ports on the host.
 func (c *cloud) statusPage(listeners map[string]net.Listener) http.Handler {
 	return forwarder.New(forwarder.Options{
-		Name: string(platform.WorkloadStatus), Dial: c.internet.Dial, Access: c.statusAccess, Log: c.log,
+		Name: string(platform.WorkloadStatus), Dial: c.internet.Dial, Log: c.log,
+		Access: func() (forwarder.Access, error) {
+			return c.access(platform.WorkloadStatus, platform.Status, platform.StatusUser)
+		},
 		Header: func() http.Header {
 			return http.Header{
 				platform.ServicesHeader: {platform.EncodeServices(c.reachable(listeners))},
@@ -40,18 +43,20 @@ func (c *cloud) reachable(listeners map[string]net.Listener) map[string]string {
 	return urls
 }
 
-func (c *cloud) statusAccess() (forwarder.Access, error) {
-	secret, err := c.kube.Secret(platform.Name, platform.AccessSecret(platform.WorkloadStatus))
+// access returns what an operator's browser needs for a workload's page at the control
+// node's port.
+func (c *cloud) access(workload platform.Workload, port platform.Port, user string) (forwarder.Access, error) {
+	secret, err := c.kube.Secret(platform.Name, platform.AccessSecret(workload))
 	if err != nil {
-		return forwarder.Access{}, fmt.Errorf("read the access to the status page: %w", err)
+		return forwarder.Access{}, fmt.Errorf("read the access to %s: %w", workload, err)
 	}
 	address, err := c.ec2.PublicAddress()
 	if err != nil {
-		return forwarder.Access{}, fmt.Errorf("find the status page: %w", err)
+		return forwarder.Access{}, fmt.Errorf("find %s: %w", workload, err)
 	}
 	return forwarder.Access{
-		Address:       netip.AddrPortFrom(address, uint16(platform.Status)).String(),
+		Address:       netip.AddrPortFrom(address, uint16(port)).String(),
 		CACertificate: secret[platform.AccessCACert], ServerName: string(secret[platform.AccessServerName]),
-		User: platform.StatusUser, Password: string(secret[platform.AccessPassword]),
+		User: user, Password: string(secret[platform.AccessPassword]),
 	}, nil
 }

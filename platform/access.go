@@ -82,3 +82,10 @@ func DecodeServices(header string) map[string]string {
 	}
 	return urls
 }
+
+// Environment of Grafana: the folder of its plugins, and those that it installs there
+// before it serves.
+const (
+	EnvGrafanaPlugins    = "GF_PATHS_PLUGINS"
+	EnvGrafanaPreinstall = "GF_PLUGINS_PREINSTALL_SYNC"
+)

@@ -15,6 +15,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/local"
 	"github.com/emr-observatory/emr-observatory/internal/progress"
 	"github.com/emr-observatory/emr-observatory/localcloud/emr"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 func upCommand(s *settings) *cobra.Command {
@@ -104,7 +105,7 @@ func printResult(out io.Writer, r local.Result) {
 	for _, path := range slices.Sorted(maps.Keys(r.Objects)) {
 		paths = append(paths, table.Row{path, r.Objects[path]})
 	}
-	for _, s := range local.Services() {
+	for _, s := range local.Services(r.URLs[string(platform.WorkloadGrafana)] != "") {
 		services = append(services, table.Row{s.Title, r.URLs[s.Name]})
 	}
 	printTable(out, table.Row{"S3 path", "objects"}, paths)

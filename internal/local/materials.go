@@ -10,6 +10,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/internal/progress"
+	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
@@ -20,6 +21,7 @@ type Tools struct {
 	Servers      map[string]string // binary by name
 	Applications string            // folder of EMR's applications
 	JavaHome     string
+	Grafana      localcloud.GrafanaServer // of this machine
 }
 
 // maxBuilds is how many builds run at once. Two keep two cores busy: while one
@@ -27,12 +29,16 @@ type Tools struct {
 const maxBuilds = 2
 
 // BuildTools builds and fetches whatever the caches lack: servers, EMR's
-// applications and the node artifacts. It reports all failures.
+// applications and the node artifacts. Grafana is none of them: the one on PATH, if any,
+// is taken. It reports all failures.
 func BuildTools(ctx context.Context, log *progress.Log, architectures []string) (Tools, error) {
 	t := Tools{Servers: map[string]string{}}
 	var err error
 	if t.JavaHome, err = doctor.JDK(); err != nil {
 		return t, fmt.Errorf("find the JDK: %w", err)
+	}
+	if t.Grafana, err = localcloud.FindGrafana(); err != nil {
+		log.Printf("Grafana does not run: %v", err)
 	}
 	list, err := servers.List()
 	if err != nil {

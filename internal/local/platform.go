@@ -126,7 +126,7 @@ type Programs struct {
 func (p Platform) start(ctx context.Context, o UpOptions, tools Tools) (localcloud.Running, error) {
 	options, err := json.Marshal(localcloud.Options{
 		State: p.State, Machined: o.Programs.Machined, Applications: tools.Applications, JavaHome: tools.JavaHome, Servers: tools.Servers,
-		LogDelay: o.LogDelay, EventLogInterval: o.EventLogInterval,
+		Grafana: tools.Grafana, LogDelay: o.LogDelay, EventLogInterval: o.EventLogInterval,
 	})
 	if err != nil {
 		return localcloud.Running{}, fmt.Errorf("start the local cloud: %w", err)

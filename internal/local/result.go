@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -31,18 +32,21 @@ func (r *Result) addSeconds(part string, start time.Time) {
 	r.Seconds[part] = time.Since(start).Seconds()
 }
 
+// grafanaTimeout bounds the question whether Grafana is ready.
+const grafanaTimeout = 5 * time.Second
+
 // Service is something that a person may look at in a browser.
 type Service struct{ Name, Title, Path string }
 
-// Services lists the local cloud's web pages and APIs. The status page, which leads
-// to the others, is the first.
-func Services() []Service {
+// Services lists the local cloud's web pages and APIs, Grafana only if it runs.
+// The status page, which leads to the others, is the first.
+func Services(grafana bool) []Service {
 	cluster := []Service{{emr.ResourceManager, "YARN ResourceManager", ""}, {emr.SparkHistory, "Spark history", ""}}
 	var first, rest []Service
 	for _, w := range platform.Workloads() {
 		service := Service{string(w.Name), w.Page.Title, w.Page.Path}
 		switch {
-		case w.Page.Path == "" || w.Name == platform.WorkloadGrafana: // Grafana does not run locally
+		case w.Page.Path == "" || w.Name == platform.WorkloadGrafana && !grafana:
 		case w.Name == platform.WorkloadStatus:
 			first = append(first, service)
 		default:
@@ -50,6 +54,23 @@ func Services() []Service {
 		}
 	}
 	return slices.Concat(first, cluster, rest, []Service{{localcloud.ServiceS3, "S3", ""}, {localcloud.ServiceEMR, "EMR API", ""}})
+}
+
+// grafanaRuns asks Grafana whether it is ready. What stands in for it knows no such page.
+func (s *session) grafanaRuns(ctx context.Context) bool {
+	record, err := platform.Workloads().Get(platform.WorkloadGrafana)
+	if err != nil {
+		return false
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.running.URL(string(record.Name))+record.Ready.Path, nil)
+	if err != nil {
+		return false
+	}
+	response, err := (&http.Client{Timeout: grafanaTimeout}).Do(request)
+	if err != nil {
+		return false
+	}
+	return response.Body.Close() == nil && response.StatusCode == http.StatusOK
 }
 
 // addOverview adds the cluster, the bucket with its number of objects by prefix,
@@ -61,7 +82,7 @@ func (s *session) addOverview(ctx context.Context, r *Result) error {
 		r.Clusters[key] = c.ID
 	}
 	r.URLs = map[string]string{}
-	for _, service := range Services() {
+	for _, service := range Services(s.grafanaRuns(ctx)) {
 		r.URLs[service.Name] = s.running.URL(service.Name) + service.Path
 	}
 	r.Objects = map[string]int{}

@@ -38,7 +38,7 @@ type Options struct {
 	// Access is read for each connection and each request: an update of the stack
 	// may replace address, certificate and password.
 	Access func() (Access, error)
-	// Header is added to each request and replaces the client's.
+	// Header is added to each request and replaces the client's; nil: nothing is added.
 	Header func() http.Header
 	Log    *slog.Logger
 }
@@ -53,14 +53,21 @@ func New(o Options) http.Handler {
 				r.Out.SetBasicAuth(access.User, access.Password)
 			}
 			r.SetURL(&url.URL{Scheme: "https", Host: host})
-			maps.Copy(r.Out.Header, o.Header())
+			if o.Header != nil {
+				maps.Copy(r.Out.Header, o.Header())
+			}
 		},
-		Transport: &http.Transport{DialTLSContext: o.dial, IdleConnTimeout: time.Minute},
+		Transport: o.Transport(),
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			o.Log.Warn("forward request", "server", o.Name, "path", r.URL.Path, "error", err)
 			http.Error(w, fmt.Sprintf("%s does not answer: %v", o.Name, err), http.StatusBadGateway)
 		},
 	}
+}
+
+// Transport returns a transport that connects to the server, whatever a request's host is.
+func (o Options) Transport() *http.Transport {
+	return &http.Transport{DialTLSContext: o.dial, IdleConnTimeout: time.Minute}
 }
 
 // dial connects to the server and verifies its certificate. The transport's address

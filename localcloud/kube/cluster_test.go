@@ -57,6 +57,10 @@ func newCluster(t *testing.T) *cluster {
 			"docker.io/test/none":     {Absent: "it has no build"},
 			"docker.io/test/stand-in": {Absent: "it has no build", StandIn: regiontest.Gateway},
 			"docker.io/test/true":     {Binary: "/bin/true", Entrypoint: []string{"/server"}},
+			"docker.io/test/own": {
+				Binary: "/bin/bash", Entrypoint: []string{"/server", "-c"}, Env: map[string]string{"FROM": "image"},
+				Binds: []machine.Bind{{From: "/etc/hostname", To: "/opt/own", ReadOnly: true}},
+			},
 		},
 		Pods: regiontest.PodsPrefix, Gateway: regiontest.PodsGateway,
 		Control: func() (*region.Machine, machine.Metadata, error) { return control, machine.Metadata{}, nil },

@@ -46,6 +46,19 @@ func TestCommandFindsTheImagesServer(t *testing.T) {
 	c.mustApply("Deployment", d)
 }
 
+// A program that is installed on the host brings its folders and its environment, which
+// replaces the container's.
+func TestImageOfAnInstalledProgram(t *testing.T) {
+	c := newCluster(t)
+	c.mustApply("Deployment", deployment("installed", "", func(_ *appsv1.Deployment, c *corev1.Container) {
+		c.Image, c.Env = "docker.io/test/own:1", []corev1.EnvVar{{Name: "FROM", Value: "container"}, {Name: "OWN", Value: "kept"}}
+		c.Args = []string{`echo "$FROM $OWN" > /tmp/seen && cat /opt/own >> /tmp/seen && sleep infinity`}
+	}, readiness(execProbe("test", "-s", "/tmp/seen"))))
+	host, err := os.ReadFile("/etc/hostname")
+	require.NoError(t, err)
+	require.Equal(t, strings.TrimSpace("image kept\n"+string(host)), c.runIn("installed", "cat /tmp/seen"))
+}
+
 func TestExitedContainerRestartsWithBackoff(t *testing.T) {
 	c := newCluster(t)
 	err := c.apply("Deployment", deployment("crashing", `date +%s.%N >> /data/starts; echo "cannot open the store" >&2; exit 1`,
@@ -148,7 +161,7 @@ func TestUnsupportedManifestsAreRefused(t *testing.T) {
 		}, "containers has 2 entries"},
 		"image": {func(_ *appsv1.Deployment, main *corev1.Container) {
 			main.Image = "docker.io/test/other:1"
-		}, "no program for it; it knows docker.io/test/none, docker.io/test/shell"},
+		}, "no program for it; it knows docker.io/test/none, docker.io/test/own, docker.io/test/shell"},
 		"config map": {volume("/x", corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{}}), `configmap "" not found`},
 		"volume":     {volume("/x", corev1.VolumeSource{NFS: &corev1.NFSVolumeSource{}}), "volume v-x: the local cloud supports configMap"},
 		"mount": {func(_ *appsv1.Deployment, main *corev1.Container) {

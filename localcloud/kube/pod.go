@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,6 +51,7 @@ func (r *Runner) start(ctx context.Context, w workload, image Image) error {
 	if err != nil {
 		return err
 	}
+	maps.Copy(env, image.Env)
 	m, err := r.boot(ctx, w, image, meta, control.Root, ip)
 	if err != nil {
 		return err
@@ -100,7 +103,7 @@ func (r *Runner) boot(
 	if err != nil {
 		return nil, err
 	}
-	binds := append([]machine.Bind{}, r.Binds...)
+	binds := slices.Concat(r.Binds, image.Binds)
 	if image.Binary != "" {
 		binds = append(binds, machine.Bind{From: image.Binary, To: image.Entrypoint[0], ReadOnly: true})
 	}

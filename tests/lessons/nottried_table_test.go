@@ -92,6 +92,12 @@ func accountNotTried() []notTried {
 				"dashboards/panel TestBarsNameAndColourTheirSeries", "dashboards/check TestTimelineOfAnEndedApplication"},
 			"after a job: `$(pulumi stack output grafanaUrl --stack dev)/d/job-phase-timeline`",
 		}, {
+			"`make up` runs the Grafana that is on PATH, and creates its data sources, folder and dashboards.",
+			"No package registry has the server.",
+			"A stand-in answers by Grafana's HTTP API reference; pods run a program of this machine with its folders and environment.",
+			[]string{"localcloud TestFindGrafana", "localcloud TestGrafanaIsProvisioned", "localcloud/kube TestImageOfAnInstalledProgram"},
+			"`PATH=$PATH:GRAFANA/bin make up`, then the URL \"dashboards (Grafana)\"",
+		}, {
 			"Security groups admit every connection that the platform makes.", "The local cloud enforces only what operators may reach.",
 			"The rules are exactly a written list, and each rule between groups has its other half.",
 			[]string{"components/network TestInboundIsExactlyThis", "components/network TestEveryFlowBetweenGroupsHasBothRules"},
