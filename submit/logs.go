@@ -1,9 +1,11 @@
 package submit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
@@ -19,11 +21,29 @@ const maxTailLines = 40 // enough for a Java stack trace with its cause
 type stepLogs struct {
 	tails          []Log // of the logs that are not empty
 	applicationIDs []string
-	cause          finding // of all logs; its weight is noCause if they name no cause
+	cause          finding   // of all logs; its weight is noCause if they name no cause
+	uploaded       time.Time // when the newest of them was
 }
 
-// readStepLogs reads the logs of an ended step. If a failed step has none yet, it
-// waits up to o.LogWait; if a completed step has none yet, it says so.
+// uploadLag is how long before the end that EMR reports a log may have been uploaded and
+// still be whole: the program has ended by then.
+const uploadLag = 10 * time.Second
+
+// errPartial means that a log is from before the step's end, and names no cause.
+var errPartial = errors.New("the log was uploaded before the step ended")
+
+// complete fails with errPartial if the program may have written more by the step's end.
+func (l stepLogs) complete(step *types.Step) error {
+	if t := step.Status.Timeline; l.cause.weight == noCause && t != nil && l.uploaded.Before(aws.ToTime(t.EndDateTime).Add(-uploadLag)) {
+		return errPartial
+	}
+	return nil
+}
+
+// readStepLogs reads the logs of an ended step. EMR uploads logs every five minutes, also
+// those of a step that runs. If a failed step has no log yet, or only one from before its
+// end without a cause, it waits up to o.LogWait; if a completed step has none yet, it says
+// so. A log that stays partial is better than none.
 func (c clients) readStepLogs(ctx context.Context, o Options, cluster types.Cluster, step *types.Step) (stepLogs, error) {
 	bucket, prefix, ok := steplog.Split(aws.ToString(cluster.LogUri))
 	if !ok {
@@ -34,16 +54,23 @@ func (c clients) readStepLogs(ctx context.Context, o Options, cluster types.Clus
 			return prefix + platform.StepLogKey(o.Cluster, aws.ToString(step.Id), log)
 		})
 	}
+	failed := step.Status.State == types.StepStateFailed
 	logs, err := read()
-	if errors.Is(err, steplog.ErrNone) && o.LogWait > 0 && step.Status.State == types.StepStateFailed {
-		o.say("waiting up to %s for the step's log in S3", o.LogWait)
+	if err == nil && failed {
+		err = logs.complete(step)
+	}
+	if failed && o.LogWait > 0 && (errors.Is(err, steplog.ErrNone) || errors.Is(err, errPartial)) {
+		o.say("waiting up to %s for the step's log in S3: %v", o.LogWait, err)
 		schedule := poll.Options{Interval: min(o.PollInterval, o.LogWait), MaxInterval: maxPollInterval, Timeout: o.LogWait}
 		err = poll.Until(ctx, schedule, func(context.Context) error { // a read that has begun may finish after LogWait
 			if logs, err = read(); err != nil && !errors.Is(err, steplog.ErrNone) {
 				return poll.Permanent(err)
 			}
-			return err
+			return cmp.Or(err, logs.complete(step))
 		})
+	}
+	if errors.Is(err, errPartial) && ctx.Err() == nil {
+		err = nil
 	}
 	switch {
 	case err != nil && (ctx.Err() != nil || !errors.Is(err, steplog.ErrNone)):
@@ -83,7 +110,7 @@ func (c clients) readLogs(ctx context.Context, bucket string, key func(log strin
 func (c clients) readLog(ctx context.Context, bucket, key string, logs *stepLogs) error {
 	log := Log{URI: "s3://" + bucket + "/" + key}
 	var finder causeFinder
-	err := steplog.Scan(ctx, c.s3, bucket, key, func(line string, rest bool) {
+	uploaded, err := steplog.Scan(ctx, c.s3, bucket, key, func(line string, rest bool) {
 		logs.applicationIDs = steplog.AddApplications(logs.applicationIDs, line)
 		if !rest {
 			finder.add(line)
@@ -93,6 +120,9 @@ func (c clients) readLog(ctx context.Context, bucket, key string, logs *stepLogs
 	})
 	if errors.Is(err, steplog.ErrNone) {
 		return err
+	}
+	if uploaded.After(logs.uploaded) {
+		logs.uploaded = uploaded
 	}
 	if found := finder.cause(); found.weight > logs.cause.weight {
 		logs.cause = found

@@ -104,6 +104,29 @@ func TestSubmitWaitsForALateLog(t *testing.T) {
 	require.Contains(t, result.Failure.Logs[0].Tail, "ValueError: no such day")
 }
 
+// A job of more than five minutes has a log in S3 while it runs. Its failure is not in
+// there yet.
+func TestSubmitWaitsForTheRestOfALog(t *testing.T) {
+	w := newWorld(t)
+	o := w.options(t, "partial.py")
+	o.LogWait = testTimeout
+	o.Progress = &progress{react: map[string]func(){"the log was uploaded before the step ended": func() {
+		require.NoError(t, w.putStderr(w.cluster, *w.steps[0].Id))
+	}}}
+	result, err := submit.Submit(t.Context(), o)
+	require.ErrorIs(t, err, submit.ErrFailed)
+	require.Equal(t, "ValueError: no such day", result.Failure.Cause.Exception)
+}
+
+func TestPartOfALogIsBetterThanNone(t *testing.T) {
+	w := newWorld(t)
+	o := w.options(t, "partial.py")
+	o.LogWait = time.Second
+	result, err := submit.Submit(t.Context(), o)
+	require.ErrorIs(t, err, submit.ErrFailed)
+	require.Equal(t, []string{"INFO SparkContext: Running Spark"}, result.Failure.Logs[0].Tail)
+}
+
 // A step may complete before EMR uploads its log. Submit says that the log is not in S3
 // yet, and does not wait for it.
 func TestMissingLogOfACompletedStepIsReported(t *testing.T) {

@@ -41,7 +41,7 @@ const (
 
 // world is EMR's API and a real S3 gateway. The name of an
 // application decides how its step ends: fail.py fails with a log, print.py with
-// two, mute.py without one; silent.py completes without one; hold.py runs until
+// two, mute.py without one, partial.py with one from before its end; silent.py completes without one; hold.py runs until
 // releaseHold is closed; others complete with a log.
 type world struct {
 	emrapitest.NoNodes
@@ -49,6 +49,7 @@ type world struct {
 	s3      *s3.Client
 	store   *emrapi.Store
 	cluster string
+	objects string // folder of S3's objects
 
 	releaseHold chan struct{}
 	mu          sync.Mutex
@@ -74,7 +75,9 @@ func newWorldSampling(t *testing.T, ratio string) *world {
 	t.Setenv("AWS_REGION", "us-east-1")
 	t.Setenv("AWS_CONFIG_FILE", os.DevNull)
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", os.DevNull)
-	t.Setenv("AWS_ENDPOINT_URL_S3", startVersityGW(t))
+	url, objects := startVersityGW(t)
+	t.Setenv("AWS_ENDPOINT_URL_S3", url)
+	w.objects = objects
 
 	var err error
 	w.store, err = emrapi.Open(t.TempDir())
@@ -132,6 +135,11 @@ func (w *world) RunStep(ctx context.Context, clusterID string, step types.Step) 
 	case "print.py":
 		err := errors.Join(w.putStderr(clusterID, *step.Id), w.putLog(clusterID, *step.Id, "stdout", "no such table: orders\n"))
 		return errors.Join(err, failure)
+	case "partial.py":
+		uploaded := time.Now().Add(-time.Minute)
+		err := w.putLog(clusterID, *step.Id, "stderr", "INFO SparkContext: Running Spark\n")
+		key := string(platform.PrefixEMRLogs) + platform.StepLogKey(clusterID, *step.Id, "stderr")
+		return errors.Join(err, os.Chtimes(filepath.Join(w.objects, bucket, key), uploaded, uploaded), failure)
 	case "mute.py":
 		return failure
 	case "silent.py":
@@ -203,7 +211,7 @@ func (w *world) keys(t *testing.T, prefix string) map[string]time.Time {
 }
 
 // startVersityGW starts an S3 gateway on an empty folder and returns its URL.
-func startVersityGW(t *testing.T) string {
+func startVersityGW(t *testing.T) (url, objects string) {
 	t.Helper()
 	binary, err := servers.Find(t.Context(), "versitygw")
 	testenv.Require(t, err == nil, fmt.Sprint(err))
@@ -228,7 +236,7 @@ func startVersityGW(t *testing.T) string {
 		}
 		return err == nil
 	}, testTimeout, 20*time.Millisecond, "versitygw answers")
-	return "http://" + address
+	return "http://" + address, data
 }
 
 // progress records progress messages and reacts to some of them.

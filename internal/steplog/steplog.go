@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
@@ -77,7 +78,7 @@ func Applications(ctx context.Context, client *s3.Client, logURI, cluster, step 
 	}
 	var ids []string
 	read := func(log string) (printed bool, err error) {
-		err = Scan(ctx, client, bucket, prefix+platform.StepLogKey(cluster, step, log), func(line string, _ bool) {
+		_, err = Scan(ctx, client, bucket, prefix+platform.StepLogKey(cluster, step, log), func(line string, _ bool) {
 			printed = true
 			ids = AddApplications(ids, line)
 		})
@@ -101,16 +102,17 @@ func Applications(ctx context.Context, client *s3.Client, logURI, cluster, step 
 }
 
 // Scan reads a log line by line. It passes a line longer than MaxLineBytes in pieces; rest
-// is true for all but the first. It fails with ErrNone if the log does not exist.
-func Scan(ctx context.Context, client *s3.Client, bucket, key string, line func(text string, rest bool)) error {
+// is true for all but the first. It returns when the log was uploaded, and fails with
+// ErrNone if the log does not exist.
+func Scan(ctx context.Context, client *s3.Client, bucket, key string, line func(text string, rest bool)) (time.Time, error) {
 	uri := "s3://" + bucket + "/" + key
 	out, err := client.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(bucket), Key: aws.String(key)})
 	var absent *s3types.NoSuchKey
 	if errors.As(err, &absent) {
-		return ErrNone
+		return time.Time{}, ErrNone
 	}
 	if err != nil {
-		return fmt.Errorf("read %s: %w", uri, err)
+		return time.Time{}, fmt.Errorf("read %s: %w", uri, err)
 	}
 	defer out.Body.Close()
 	unzipped, err := gzip.NewReader(out.Body)
@@ -118,9 +120,9 @@ func Scan(ctx context.Context, client *s3.Client, bucket, key string, line func(
 		err = lines(unzipped, line)
 	}
 	if err != nil {
-		return fmt.Errorf("read %s: %w", uri, err)
+		return time.Time{}, fmt.Errorf("read %s: %w", uri, err)
 	}
-	return nil
+	return aws.ToTime(out.LastModified), nil
 }
 
 func lines(from io.Reader, line func(text string, rest bool)) error {

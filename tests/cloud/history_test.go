@@ -52,7 +52,7 @@ func (h history) run(t *testing.T, state, name string, args ...string) {
 	bucket := h.cloud.outputs(t).DataBucket
 	key := string(platform.ClusterLogs("main")) + platform.StepLogKey(r.Cluster, r.StepID, "stdout")
 	found := 0
-	err := steplog.Scan(t.Context(), h.cloud.objects(t), bucket, key, func(line string, _ bool) {
+	_, err := steplog.Scan(t.Context(), h.cloud.objects(t), bucket, key, func(line string, _ bool) {
 		if f := printed.FindStringSubmatch(line); f != nil {
 			h.names[f[2]] = f[1]
 			found++
