@@ -3,15 +3,16 @@ package schema_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 	"github.com/stretchr/testify/require"
 
@@ -23,7 +24,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/observe"
 	"github.com/emr-observatory/emr-observatory/observe/runjobflow"
 	"github.com/emr-observatory/emr-observatory/schema"
-	"github.com/emr-observatory/emr-observatory/simulator/property"
 )
 
 // validator reads one input of RunJobFlow per line and writes what botocore says.
@@ -75,10 +75,11 @@ func requireJobFlows(t *testing.T, python string, lines []string) {
 	}
 }
 
-// withSecurity returns what alike does, and the security configuration of the cluster.
+// withSecurity returns an input without the names of its environment, with the security
+// configuration of the cluster.
 func withSecurity(t *testing.T, cluster schema.Cluster, input map[string]any) map[string]any {
 	t.Helper()
-	out := alike(input)
+	out := withoutEnvironment(input)
 	out["security"] = securityDocument(t, cluster)
 	return out
 }
@@ -114,12 +115,12 @@ func plain(t *testing.T, input any) map[string]any {
 	return prune(out).(map[string]any)
 }
 
-// prune removes what Go's types hold without a value.
+// prune removes what Go's types hold without a value, and empty lists.
 func prune(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		for k, e := range v {
-			if e == nil || e == "" && k != "Value" && k != "Description" {
+			if list, is := e.([]any); is && len(list) == 0 || e == nil || e == "" && k != "Value" && k != "Description" {
 				delete(v, k)
 				continue
 			}
@@ -133,46 +134,25 @@ func prune(v any) any {
 	return v
 }
 
-// alike returns what both renderings must say alike, by its name in EMR's API.
-func alike(input map[string]any) map[string]any {
-	out := map[string]any{}
-	for _, key := range []string{"ReleaseLabel", "CustomAmiId", "EbsRootVolumeSize", "ScaleDownBehavior", "StepConcurrencyLevel",
-		"Configurations", "KerberosAttributes"} {
-		if v, set := input[key]; set {
-			out[key] = v
-		}
+// withoutEnvironment removes what names resources around the cluster, and sorts groups and
+// fleets by name: the provider adds those of tasks in calls of their own.
+func withoutEnvironment(input map[string]any) map[string]any {
+	out := maps.Clone(input)
+	for _, key := range []string{"ServiceRole", "JobFlowRole", "AutoScalingRole", "LogUri", "LogEncryptionKmsKeyId", "SecurityConfiguration"} {
+		delete(out, key)
 	}
-	instances, _ := input["Instances"].(map[string]any)
-	for _, key := range []string{"KeepJobFlowAliveWhenNoSteps", "TerminationProtected", "UnhealthyNodeReplacement"} {
-		out[key] = instances[key]
-	}
-	for _, key := range []string{"AdditionalMasterSecurityGroups", "AdditionalSlaveSecurityGroups"} {
-		out[key] = instances[key]
+	given, _ := input["Instances"].(map[string]any)
+	instances := maps.Clone(given)
+	for _, key := range []string{"EmrManagedMasterSecurityGroup", "EmrManagedSlaveSecurityGroup", "ServiceAccessSecurityGroup"} {
+		delete(instances, key)
 	}
 	for _, list := range []string{"InstanceGroups", "InstanceFleets"} {
-		all, _ := instances[list].([]any)
-		for _, e := range all {
-			g, _ := e.(map[string]any)
-			name := fmt.Sprint(g["Name"])
-			for _, key := range []string{"InstanceType", "InstanceCount", "BidPrice", "TargetOnDemandCapacity", "TargetSpotCapacity"} {
-				if v, set := g[key]; set {
-					out[name+"."+key] = v
-				}
-			}
-			if policy, set := g["AutoScalingPolicy"]; set {
-				out[name+".AutoScalingPolicy"] = policy
-			}
-			types, _ := g["InstanceTypeConfigs"].([]any)
-			for i, e := range types {
-				t, _ := e.(map[string]any)
-				for _, key := range []string{"InstanceType", "WeightedCapacity", "BidPrice", "BidPriceAsPercentageOfOnDemandPrice"} {
-					if v, set := t[key]; set {
-						out[fmt.Sprintf("%s.%d.%s", name, i, key)] = v
-					}
-				}
-			}
+		if all, set := instances[list].([]any); set {
+			name := func(e any) string { return fmt.Sprint(e.(map[string]any)["Name"]) }
+			instances[list] = slices.SortedFunc(slices.Values(all), func(a, b any) int { return strings.Compare(name(a), name(b)) })
 		}
 	}
+	out["Instances"] = instances
 	return out
 }
 
@@ -197,99 +177,4 @@ func recordCluster(t *testing.T, key string, cluster schema.Cluster, cfg schema.
 	}, trial.Answers()...)
 	require.NoError(t, err)
 	return rec.Resources
-}
-
-// fromPulumi returns the same as alike, of a cluster's resources.
-func fromPulumi(t *testing.T, resources []recorder.Resource) map[string]any {
-	t.Helper()
-	out := map[string]any{}
-	for _, r := range resources {
-		in := r.Inputs.Mappable()
-		switch r.Type {
-		case "aws:emr/cluster:Cluster":
-			addCluster(t, out, in)
-			addKerberos(out, r.Inputs)
-		case "aws:emr/securityConfiguration:SecurityConfiguration":
-			out["security"] = in["configuration"]
-		case "aws:emr/instanceGroup:InstanceGroup", "aws:emr/instanceFleet:InstanceFleet":
-			addInstances(t, out, in)
-		}
-	}
-	return out
-}
-
-func addCluster(t *testing.T, out, in map[string]any) {
-	t.Helper()
-	for from, to := range map[string]string{
-		"releaseLabel": "ReleaseLabel", "customAmiId": "CustomAmiId", "ebsRootVolumeSize": "EbsRootVolumeSize",
-		"scaleDownBehavior": "ScaleDownBehavior", "stepConcurrencyLevel": "StepConcurrencyLevel",
-		"keepJobFlowAliveWhenNoSteps": "KeepJobFlowAliveWhenNoSteps", "terminationProtection": "TerminationProtected",
-		"unhealthyNodeReplacement": "UnhealthyNodeReplacement",
-	} {
-		if v, set := in[from]; set {
-			out[to] = v
-		}
-	}
-	if text, set := in["configurationsJson"]; set {
-		var list any
-		require.NoError(t, json.Unmarshal([]byte(fmt.Sprint(text)), &list))
-		out["Configurations"] = prune(list)
-	}
-	attributes, _ := in["ec2Attributes"].(map[string]any)
-	for from, to := range map[string]string{"additionalMasterSecurityGroups": "AdditionalMasterSecurityGroups",
-		"additionalSlaveSecurityGroups": "AdditionalSlaveSecurityGroups"} {
-		var groups []any
-		for id := range strings.SplitSeq(fmt.Sprint(attributes[from]), ",") {
-			groups = append(groups, id)
-		}
-		out[to] = groups
-	}
-	for _, part := range []string{"masterInstanceGroup", "coreInstanceGroup", "masterInstanceFleet", "coreInstanceFleet"} {
-		if g, set := in[part].(map[string]any); set {
-			addInstances(t, out, g)
-		}
-	}
-}
-
-// addKerberos adds the realm and its passwords, which are secrets.
-func addKerberos(out map[string]any, in resource.PropertyMap) {
-	attributes, set := property.Plain(in)["kerberosAttributes"].(map[string]any)
-	if !set {
-		return
-	}
-	kerberos := map[string]any{}
-	for from, to := range map[string]string{"realm": "Realm", "kdcAdminPassword": "KdcAdminPassword", "adDomainJoinUser": "ADDomainJoinUser",
-		"adDomainJoinPassword": "ADDomainJoinPassword", "crossRealmTrustPrincipalPassword": "CrossRealmTrustPrincipalPassword"} {
-		if v, set := attributes[from]; set {
-			kerberos[to] = v
-		}
-	}
-	out["KerberosAttributes"] = kerberos
-}
-
-// addInstances adds a group or fleet.
-func addInstances(t *testing.T, out, g map[string]any) {
-	t.Helper()
-	name := fmt.Sprint(g["name"])
-	for from, to := range map[string]string{"instanceType": "InstanceType", "instanceCount": "InstanceCount", "bidPrice": "BidPrice",
-		"targetOnDemandCapacity": "TargetOnDemandCapacity", "targetSpotCapacity": "TargetSpotCapacity"} {
-		if v, set := g[from]; set {
-			out[name+"."+to] = v
-		}
-	}
-	if text, set := g["autoscalingPolicy"]; set {
-		var policy any
-		require.NoError(t, json.Unmarshal([]byte(fmt.Sprint(text)), &policy))
-		out[name+".AutoScalingPolicy"] = prune(policy)
-	}
-	types, _ := g["instanceTypeConfigs"].([]any)
-	for i, e := range types {
-		one, _ := e.(map[string]any)
-		for from, to := range map[string]string{"instanceType": "InstanceType", "weightedCapacity": "WeightedCapacity", "bidPrice": "BidPrice",
-			"bidPriceAsPercentageOfOnDemandPrice": "BidPriceAsPercentageOfOnDemandPrice"} {
-			if v, set := one[from]; set && v != 0.0 { // the provider leaves a percentage of 0 out
-				out[fmt.Sprintf("%s.%d.%s", name, i, to)] = v
-			}
-		}
-	}
 }
