@@ -20,9 +20,9 @@ const grafanaTimeout = 30 * time.Second
 
 // grafanaKind is how Grafana's HTTP API names a kind of object and takes it.
 type grafanaKind struct {
-	create string // path of a POST
-	object string // path of one, before its uid
-	update string // method of a change at object; "" if create also replaces
+	create   string // path of a POST
+	replaces bool   // the POST also replaces; otherwise a PUT at object does
+	object   string // path of one, before its uid
 	// body returns the uid and the request's body.
 	body func(inputs resource.PropertyMap) (uid string, body map[string]any, err error)
 }
@@ -32,11 +32,11 @@ type grafanaKind struct {
 func grafanaKinds() map[string]grafanaKind {
 	return map[string]grafanaKind{
 		"grafana:oss/dataSource:DataSource": {
-			create: "/api/datasources", object: "/api/datasources/uid/", update: http.MethodPut, body: dataSourceBody,
+			create: "/api/datasources", object: "/api/datasources/uid/", body: dataSourceBody,
 		},
-		"grafana:oss/folder:Folder": {create: "/api/folders", object: "/api/folders/", update: http.MethodPut, body: folderBody},
+		"grafana:oss/folder:Folder": {create: "/api/folders", object: "/api/folders/", body: folderBody},
 		"grafana:oss/dashboard:Dashboard": {
-			create: "/api/dashboards/db", object: "/api/dashboards/uid/", body: dashboardBody,
+			create: "/api/dashboards/db", replaces: true, object: "/api/dashboards/uid/", body: dashboardBody,
 		},
 	}
 }
@@ -113,13 +113,13 @@ func (h grafanaObject) put(ctx context.Context, inputs resource.PropertyMap) err
 	if err != nil {
 		return err
 	}
-	if h.kind.update != "" {
+	if !h.kind.replaces {
 		exists, err := h.call(ctx, http.MethodGet, h.kind.object+uid, nil)
 		if err != nil {
 			return err
 		}
 		if exists {
-			_, err = h.call(ctx, h.kind.update, h.kind.object+uid, body)
+			_, err = h.call(ctx, http.MethodPut, h.kind.object+uid, body)
 			return err
 		}
 	}

@@ -25,8 +25,8 @@ type InstanceGroup struct {
 func (InstanceGroup) Help() map[string]string {
 	return map[string]string{
 		"instanceType": "EC2 instance type.",
-		"count": "Number of instances. With fewer, an update waits until YARN runs no container on the nodes that leave; " +
-			"it fails after 30 minutes, while EMR waits for an hour and goes on.",
+		"count": "Number of instances. If it is lowered for core or task nodes, EMR removes a node once its YARN containers have ended, " +
+			"after an hour at the latest; the update itself fails after 30 minutes.",
 		"ebs":            "Volumes of each instance. Empty: EMR's own choice for the type.",
 		"bidPrice":       "Highest spot price in USD per hour. Empty: on demand.",
 		"ebsOptimized":   "Ask for dedicated bandwidth to EBS. Types since 2016 always have it. Task groups only.",

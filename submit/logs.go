@@ -32,7 +32,8 @@ const uploadLag = 10 * time.Second
 // errPartial means that a log is from before the step's end, and names no cause.
 var errPartial = errors.New("the log was uploaded before the step ended")
 
-// complete fails with errPartial if the program may have written more by the step's end.
+// complete fails with errPartial if the logs name no cause, and the program may have
+// written more by the step's end.
 func (l stepLogs) complete(step *types.Step) error {
 	if t := step.Status.Timeline; l.cause.weight == noCause && t != nil && l.uploaded.Before(aws.ToTime(t.EndDateTime).Add(-uploadLag)) {
 		return errPartial
