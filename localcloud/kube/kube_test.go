@@ -52,7 +52,7 @@ func TestImageOfAnInstalledProgram(t *testing.T) {
 	c := newCluster(t)
 	c.mustApply("Deployment", deployment("installed", "", func(_ *appsv1.Deployment, c *corev1.Container) {
 		c.Image, c.Env = "docker.io/test/own:1", []corev1.EnvVar{{Name: "FROM", Value: "container"}, {Name: "OWN", Value: "kept"}}
-		c.Args = []string{`echo "$FROM $OWN" > /tmp/seen && cat /opt/own >> /tmp/seen && sleep infinity`}
+		c.Args = []string{`{ echo "$FROM $OWN"; cat /opt/own; } > /tmp/part && mv /tmp/part /tmp/seen && exec sleep infinity`}
 	}, readiness(execProbe("test", "-s", "/tmp/seen"))))
 	host, err := os.ReadFile("/etc/hostname")
 	require.NoError(t, err)
