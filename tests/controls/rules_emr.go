@@ -1,6 +1,9 @@
 package controls
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Resource types of EMR.
 const (
@@ -31,7 +34,7 @@ func emrRules() []Rule {
 		{IDs: []string{"CKV_AWS_390", "EMR.2", "emr-block-public-access", "emr_cluster_account_public_block_enabled"},
 			Requires: "The account blocks public clusters, except for port 22", Types: cluster, Check: accountBlocksPublicClusters},
 		{IDs: []string{"EMR.1", "emr-master-no-public-ip", "emr_cluster_master_nodes_no_public_ip"},
-			Requires: "The nodes are in a private subnet and get no public address", Types: cluster, Check: inPrivateSubnet},
+			Requires: "The nodes are in a private subnet and get no public address", Types: cluster, Check: inPrivateSubnets},
 		{IDs: []string{"emr_cluster_publicly_accesible"}, Requires: "No rule of the nodes' security groups admits an address range",
 			Types: cluster, Check: nodesAdmitGroupsOnly},
 	}
@@ -94,11 +97,30 @@ func accountBlocksPublicClusters(_ Resource, all Resources) Judgement {
 	return met(blocks...)
 }
 
-func inPrivateSubnet(r Resource, all Resources) Judgement {
-	subnet, found := all.byID(typeSubnet, r.At("ec2Attributes.subnetId"))
-	if !found {
-		return unmet("ec2Attributes.subnetId %v is not a subnet of this program", r.At("ec2Attributes.subnetId"))
+// inPrivateSubnets judges each subnet that EMR may choose: instance fleets name several.
+func inPrivateSubnets(r Resource, all Resources) Judgement {
+	ids := r.List("ec2Attributes.subnetIds")
+	if id := r.At("ec2Attributes.subnetId"); id != nil {
+		ids = append(ids, id)
 	}
+	if len(ids) == 0 {
+		return unmet("ec2Attributes names no subnet")
+	}
+	var judged []Resource
+	for _, id := range ids {
+		subnet, found := all.byID(typeSubnet, id)
+		if !found {
+			return unmet("ec2Attributes: %v is not a subnet of this program", id)
+		}
+		if j := isPrivate(subnet, all); j.Violation != "" {
+			return j
+		}
+		judged = append(judged, subnet)
+	}
+	return met(judged...)
+}
+
+func isPrivate(subnet Resource, all Resources) Judgement {
 	if subnet.At("mapPublicIpOnLaunch") != false {
 		return unmet("subnet %s assigns public addresses", subnet.Name)
 	}
@@ -113,7 +135,7 @@ func inPrivateSubnet(r Resource, all Resources) Judgement {
 			}
 		}
 	}
-	return met(subnet)
+	return met()
 }
 
 func nodesAdmitGroupsOnly(r Resource, all Resources) Judgement {
@@ -128,13 +150,17 @@ func nodesAdmitGroupsOnly(r Resource, all Resources) Judgement {
 }
 
 // nodeGroups maps the ids of a cluster's security groups to the part of the platform
-// that uses them.
+// that uses them. The provider takes additional groups joined by commas.
 func nodeGroups(cluster Resource) map[any]string {
-	return map[any]string{
-		cluster.At("ec2Attributes.emrManagedMasterSecurityGroup"):  nodes,
-		cluster.At("ec2Attributes.emrManagedSlaveSecurityGroup"):   nodes,
-		cluster.At("ec2Attributes.serviceAccessSecurityGroup"):     serviceAccess,
-		cluster.At("ec2Attributes.additionalMasterSecurityGroups"): observed,
-		cluster.At("ec2Attributes.additionalSlaveSecurityGroups"):  observed,
+	groups := map[any]string{
+		cluster.At("ec2Attributes.emrManagedMasterSecurityGroup"): nodes,
+		cluster.At("ec2Attributes.emrManagedSlaveSecurityGroup"):  nodes,
+		cluster.At("ec2Attributes.serviceAccessSecurityGroup"):    serviceAccess,
 	}
+	for _, additional := range []string{"additionalMasterSecurityGroups", "additionalSlaveSecurityGroups"} {
+		for _, id := range strings.Split(cluster.Text("ec2Attributes."+additional), ",") {
+			groups[id] = observed
+		}
+	}
+	return groups
 }

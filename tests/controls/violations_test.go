@@ -42,12 +42,22 @@ func emrViolations() []violation {
 			document(`"MinimumInstanceMetadataServiceVersion":2`, `"MinimumInstanceMetadataServiceVersion":1`)},
 		{"CKV_AWS_114", "emr-main-cluster", set("Cluster", "emr-main-cluster", "kerberosAttributes", map[string]any{"kdcAdminPassword": "x"})},
 		{"EMR.1", "emr-main-cluster", set("Cluster", "emr-main-cluster", "ec2Attributes.subnetId", "network-public-a-id")},
+		{"EMR.1", "emr-main-cluster", set("Cluster", "emr-main-cluster", "ec2Attributes.subnetId", nil)},
+		{"EMR.1", "emr-main-cluster", inSubnets("network-private-a-id", "network-public-a-id")},
 		{"EMR.1", "emr-main-cluster", set("Subnet", "network-private-a", "mapPublicIpOnLaunch", true)},
 		{"EMR.1", "emr-main-cluster", set("Route", "network-private-out", "gatewayId", "igw")},
 		{"emr_cluster_publicly_accesible", "emr-main-cluster",
 			both(set(ingress, "emr-main-core-tcp-from-master", "referencedSecurityGroupId", nil),
 				set(ingress, "emr-main-core-tcp-from-master", "cidrIpv4", "10.0.0.0/8"))},
+		{"emr_cluster_publicly_accesible", "emr-main-cluster",
+			set("Cluster", "emr-main-cluster", "ec2Attributes.additionalSlaveSecurityGroups", "network-observed-id,network-control-id")},
 	}
+}
+
+// inSubnets names several subnets, as a cluster of instance fleets does.
+func inSubnets(ids ...any) alteration {
+	return both(set("Cluster", "emr-main-cluster", "ec2Attributes.subnetId", nil),
+		set("Cluster", "emr-main-cluster", "ec2Attributes.subnetIds", ids))
 }
 
 // blockViolations apply to a stack with blockPublicAccess.
