@@ -36,8 +36,11 @@ const (
 type Fault struct {
 	Kind string `json:"kind"`
 	// Path is a regular expression that the request's path and query must match; "" = any page.
-	// Faults of EMR's operations (expired-url, stuck-starting, quota-full) have none.
+	// Faults of EMR's operations (expired-url, stuck-starting, quota-full) have neither it
+	// nor a cluster.
 	Path string `json:"path,omitempty"`
+	// Cluster is the id of the cluster whose pages fail; "" = those of any.
+	Cluster string `json:"cluster,omitempty"`
 	// After is how many matching requests succeed first, Times how many then fail; 0 = all.
 	After int `json:"after,omitempty"`
 	Times int `json:"times,omitempty"`
@@ -71,19 +74,22 @@ type faults struct {
 	list []*Fault
 }
 
-// fault returns the fault of a kind that applies now, or nil. An invalid file is logged and
-// injects nothing.
-func (s *Service) fault(kind, path string) *Fault {
-	return s.anyFault(func(k string) bool { return k == kind }, path)
+// fault returns the fault of a kind of EMR's operations that applies now, or nil. An invalid
+// file is logged and injects nothing.
+func (s *Service) fault(kind string) *Fault {
+	return s.anyFault(func(f *Fault) bool { return f.Kind == kind })
 }
 
-// pageFault returns the fault that applies to the request for a page, or nil.
-func (s *Service) pageFault(path string) *Fault {
-	return s.anyFault(func(k string) bool { return k != expiredURL && k != stuckStarting && k != quotaFull }, path)
+// pageFault returns the fault that applies to the request for a page of a cluster, or nil.
+func (s *Service) pageFault(cluster, path string) *Fault {
+	return s.anyFault(func(f *Fault) bool {
+		return f.Kind != expiredURL && f.Kind != stuckStarting && f.Kind != quotaFull &&
+			(f.Cluster == "" || f.Cluster == cluster) && f.path.MatchString(path)
+	})
 }
 
-// anyFault returns the first fault of a matching kind that applies now, or nil.
-func (s *Service) anyFault(kind func(string) bool, path string) *Fault {
+// anyFault returns the first matching fault that applies now, or nil.
+func (s *Service) anyFault(matches func(*Fault) bool) *Fault {
 	s.faults.mu.Lock()
 	defer s.faults.mu.Unlock()
 	if err := s.faults.read(filepath.Join(s.Dir, FaultFile)); err != nil {
@@ -91,7 +97,7 @@ func (s *Service) anyFault(kind func(string) bool, path string) *Fault {
 		return nil
 	}
 	for _, f := range s.faults.list {
-		if !kind(f.Kind) || !f.path.MatchString(path) {
+		if !matches(f) {
 			continue
 		}
 		f.seen++

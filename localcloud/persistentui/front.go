@@ -38,7 +38,7 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w)
 		return
 	}
-	if f := s.pageFault(r.URL.RequestURI()); f != nil {
+	if f := s.pageFault(page.ClusterID, r.URL.RequestURI()); f != nil {
 		if answered := s.fail(w, r, f, cookie.Value); answered {
 			return
 		}

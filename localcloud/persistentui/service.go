@@ -84,7 +84,7 @@ func (s *Service) Attach(ctx context.Context, clusterID string) error {
 		return fmt.Errorf("attach the persistent UI of cluster %s: %w", clusterID, ctx.Err())
 	}
 	err := poll.Until(ctx, poll.Options{Interval: time.Second}, func(context.Context) error {
-		if s.fault(stuckStarting, "") != nil {
+		if s.fault(stuckStarting) != nil {
 			return fmt.Errorf("the fault %s is injected", stuckStarting)
 		}
 		return nil
@@ -98,7 +98,7 @@ func (s *Service) Attach(ctx context.Context, clusterID string) error {
 // Presign implements emrapi.AppUIs.
 func (s *Service) Presign(p emrapi.Page) (string, error) {
 	lifetime := s.withDefaults().URLLifetime
-	if s.fault(expiredURL, "") != nil {
+	if s.fault(expiredURL) != nil {
 		lifetime = 0
 	}
 	token := rand.Text()
@@ -107,7 +107,7 @@ func (s *Service) Presign(p emrapi.Page) (string, error) {
 }
 
 // QuotaFull implements emrapi.AppUIs.
-func (s *Service) QuotaFull() bool { return s.fault(quotaFull, "") != nil }
+func (s *Service) QuotaFull() bool { return s.fault(quotaFull) != nil }
 
 // Expired implements emrapi.AppUIs.
 func (s *Service) Expired(ended time.Time) bool { return s.Clock.Since(ended) > Retention }

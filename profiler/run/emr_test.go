@@ -149,6 +149,46 @@ func TestWithoutEventLogs(t *testing.T) {
 	require.Equal(t, 1, second.ClustersCurrent)
 }
 
+// The pages of one of ten clusters never respond. The others are read all the same, and its
+// application once they respond.
+func TestOneDeadClusterOfTen(t *testing.T) {
+	w := newWorld(t)
+	clusters := map[string]string{}
+	for i := range 10 {
+		id := w.cluster("etl")
+		w.ran(id, "local", appID(i))
+		w.end(id, time.Hour)
+		clusters[appID(i)] = id
+	}
+	dead := clusters[appID(4)]
+	faults := filepath.Join(w.uis.Dir, persistentui.FaultFile)
+	fault := fmt.Sprintf(`[{"kind": "slow", "delay_ms": 600000, "cluster": %q}]`, dead)
+	require.NoError(t, os.WriteFile(faults, []byte(fault), 0o600))
+
+	o := w.options()
+	// The dead cluster takes all of the timeout; the others' servers start within half of it.
+	o.MaxClusters, o.ClusterThreads, o.Timeout = 0, 2, 2*time.Minute
+	first, _ := w.run(o)
+	require.Equal(t, 9, first.ApplicationsRead)
+	require.Len(t, first.Incomplete, 1)
+	require.Equal(t, dead, first.Incomplete[0].Cluster)
+	require.Contains(t, first.Incomplete[0].Reason, "applications: list applications")
+	require.Equal(t, run.ExitIncomplete, first.ExitCode())
+	before := readLake[tables.Job](w)
+
+	require.NoError(t, os.Remove(faults))
+	second, _ := w.run(o)
+	require.Equal(t, []int{9, 1}, []int{second.ClustersCurrent, second.ApplicationsRead})
+	require.Equal(t, run.ExitComplete, second.ExitCode())
+	require.Subset(t, readLake[tables.Job](w), before)
+	found := map[string]string{}
+	for _, row := range readLake[tables.Application](w) {
+		require.NotContains(t, found, row.ApplicationID)
+		found[row.ApplicationID] = row.ClusterID
+	}
+	require.Equal(t, clusters, found)
+}
+
 // Runs with a limit reach every cluster in the end, and say what they left. The quota of
 // persistent UIs is not used up, and what waits for it is tried again.
 func TestLimitsOfClustersAndUIs(t *testing.T) {
