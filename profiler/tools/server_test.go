@@ -46,15 +46,15 @@ const (
 	application = "app-20261124083856-0000"
 )
 
-func fromLogs(t *testing.T) tools.Rows {
+func fromLogs(t *testing.T, folder string) tools.Rows {
 	t.Helper()
-	s, err := source.NewLogs(t.Context(), aws.Config{}, logs, "logs")
+	s, err := source.NewLogs(t.Context(), aws.Config{}, folder, "logs")
 	require.NoError(t, err)
 	return tools.FromSource(s)
 }
 
 // fromLake writes the rows of the logs to a lake, and returns them from there.
-func fromLake(t *testing.T) tools.Rows {
+func fromLake(t *testing.T, folder string) tools.Rows {
 	t.Helper()
 	store, err := lake.NewFolder(filepath.Join(t.TempDir(), "lake"))
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func fromLake(t *testing.T) tools.Rows {
 	require.NoError(t, err)
 	lease, err := l.Lock(t.Context(), "test")
 	require.NoError(t, err)
-	s, err := source.NewLogs(t.Context(), aws.Config{}, logs, "logs")
+	s, err := source.NewLogs(t.Context(), aws.Config{}, folder, "logs")
 	require.NoError(t, err)
 	clusters, err := s.Discover(t.Context())
 	require.NoError(t, err)
@@ -124,7 +124,7 @@ func call[Out any](t *testing.T, s *mcp.ClientSession, tool string, arguments ma
 
 // Every tool is read-only, and describes its arguments and results.
 func TestToolsAreDescribed(t *testing.T) {
-	s := connect(t, fromLogs(t))
+	s := connect(t, fromLogs(t, logs))
 	listed, err := s.ListTools(t.Context(), nil)
 	require.NoError(t, err)
 	var names []string
@@ -151,7 +151,7 @@ func TestToolsAreDescribed(t *testing.T) {
 
 // Event logs and the lake written from them give the same results, by either name of a tool.
 func TestLogsAndLakeGiveSameResults(t *testing.T) {
-	ofLogs, ofLake := connect(t, fromLogs(t)), connect(t, fromLake(t))
+	ofLogs, ofLake := connect(t, fromLogs(t, logs)), connect(t, fromLake(t, logs))
 	days := map[string]any{"from": "2026-11-01", "to": "2026-11-30"}
 	found, failed := call[tools.ApplicationsOut](t, ofLogs, "get_application_id", days)
 	require.Empty(t, failed)
@@ -191,7 +191,7 @@ func TestSlowestStagesAreTheSlowest(t *testing.T) {
 		}
 	}
 	which := map[string]any{"application_id": application, "limit": 200}
-	out, failed := call[tools.StagesOut](t, connect(t, fromLogs(t)), "get_slowest_stages", which)
+	out, failed := call[tools.StagesOut](t, connect(t, fromLogs(t, logs)), "get_slowest_stages", which)
 	require.Empty(t, failed)
 	require.Equal(t, ran, out.Total)
 	require.Len(t, out.Stages, ran)
@@ -212,9 +212,43 @@ func (c collected) Put(row tables.Row) error {
 	return nil
 }
 
+// withSecrets is an event log of an application whose texts all have a secret.
+const withSecrets = `{"Event":"SparkListenerLogStart","Spark Version":"3.5.0"}
+{"Event":"SparkListenerApplicationStart","App Name":"etl --password k4n4ry","App ID":"app-1","Timestamp":1000,"User":"token=k4n4ry"}
+{"Event":"SparkListenerStageSubmitted","Stage Info":{"Stage ID":0,"Stage Attempt ID":0,"Stage Name":"load https://u:k4n4ry@host/ at a.py:1",` +
+	`"Number of Tasks":1,"Submission Time":1100,"Parent IDs":[],"RDD Info":[]}}
+{"Event":"SparkListenerStageCompleted","Stage Info":{"Stage ID":0,"Stage Attempt ID":0,"Stage Name":"load https://u:k4n4ry@host/ at a.py:1",` +
+	`"Number of Tasks":1,"Submission Time":1100,"Completion Time":1900,"Failure Reason":"refused: secret_key=k4n4ry","Parent IDs":[],"RDD Info":[]}}
+{"Event":"SparkListenerApplicationEnd","Timestamp":2000}
+`
+
+// No result has a secret of the application's texts: neither from a log itself, nor from
+// the lake.
+func TestResultsHaveNoSecrets(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "app-1"), []byte(withSecrets), 0o600))
+	for name, rows := range map[string]tools.Rows{"logs": fromLogs(t, folder), "lake": fromLake(t, folder)} {
+		t.Run(name, func(t *testing.T) {
+			s := connect(t, rows)
+			found, failed := call[tools.ApplicationsOut](t, s, "get_application_id", map[string]any{"from": "1970-01-01", "to": "1970-01-02"})
+			require.Empty(t, failed)
+			require.Len(t, found.Applications, 1)
+			stages, failed := call[tools.StagesOut](t, s, "get_slowest_stages", map[string]any{"application_id": "app-1"})
+			require.Empty(t, failed)
+			require.Len(t, stages.Stages, 1)
+			require.Contains(t, stages.Stages[0].FailureReason, "refused")
+			for _, result := range []any{found, stages} {
+				text, err := json.Marshal(result)
+				require.NoError(t, err)
+				require.NotContains(t, string(text), "k4n4ry")
+			}
+		})
+	}
+}
+
 // Errors name the remedy.
 func TestErrorsNameTheRemedy(t *testing.T) {
-	s := connect(t, fromLake(t))
+	s := connect(t, fromLake(t, logs))
 	for _, c := range []struct {
 		tool      string
 		arguments map[string]any
@@ -232,7 +266,7 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 }
 
 func TestDescribeTables(t *testing.T) {
-	s := connect(t, fromLake(t))
+	s := connect(t, fromLake(t, logs))
 	all, failed := call[tools.DescribeOut](t, s, "describe_tables", nil)
 	require.Empty(t, failed)
 	require.Len(t, all.Tables, len(tables.All()))
