@@ -41,6 +41,8 @@ func (p Platform) Up(ctx context.Context, o UpOptions, log *progress.Log) (Resul
 	if err := s.update(ctx, o, cfg.Ephemeral, &r); err != nil {
 		return r, err
 	}
+	page := Services(false)[0]
+	log.Printf("open %s%s", s.running.URL(page.Name), page.Path) // before the job, which may fail
 	if o.Job {
 		start := time.Now()
 		if r.Job, err = s.runJob(ctx); err != nil {

@@ -78,6 +78,8 @@ func upRunsTheJob(t *testing.T, c *cloud) (trace, line string) {
 	for attempt := 1; ; attempt++ {
 		t.Log(out)
 		require.Contains(t, out, "job orders.py: COMPLETED")
+		page := c.running(t).URL(string(platform.WorkloadStatus)) + "/status"
+		require.Equal(t, page, regexp.MustCompile(`https?://\S+`).FindString(out), "the first URL, with links to the others")
 		m := regexp.MustCompile(`trace ([0-9a-f]{32})`).FindStringSubmatch(out)
 		require.NotNil(t, m, out)
 		line = regexp.MustCompile(`(?m)^` + platform.YARNApplicationID + `: .* · .*$`).FindString(out)
