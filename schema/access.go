@@ -148,4 +148,7 @@ func (c Config) CheckOperatorsExist(l *violation.List) {
 	l.Require(c.ControlNode.Access != AccessVPC || len(c.OperatorCIDRs) > 0, "operatorCidrs", c.OperatorCIDRs,
 		"must name the network of the machine that runs the program with controlNode.access vpc: otherwise `pulumi up` cannot connect",
 		"add that machine's network, or set controlNode.access to public or tunnel")
+	l.Warn(c.ControlNode.Access != AccessVPC || c.Network.VPCID != "", "controlNode.access", c.ControlNode.Access,
+		"reaches a VPC that this stack creates only once that is connected to the network of operatorCidrs: the first `pulumi up` cannot",
+		"set controlNode.access to public or tunnel, or network.vpcId to a VPC that the program reaches")
 }

@@ -126,6 +126,21 @@ func TestRemediesOfPublicAccessTellOnesOwnAddress(t *testing.T) {
 	}
 }
 
+// Nobody is inside a VPC before the stack creates it.
+func TestNewVPCCannotBeReachedFromInside(t *testing.T) {
+	warned := func(c schema.Config) bool {
+		var l violation.List
+		c.CheckOperatorsExist(&l)
+		return slices.ContainsFunc(l.Warnings(), func(v violation.Violation) bool { return v.Path == "controlNode.access" })
+	}
+	c := reachable(schema.AccessVPC)
+	require.True(t, warned(c))
+	c.Network.VPCID, c.Network.SubnetIDs = "vpc-0123abcd", []string{"subnet-0123abcd"}
+	require.False(t, warned(c))
+	require.False(t, warned(reachable(schema.AccessPublic)))
+	require.False(t, warned(reachable(schema.AccessTunnel)))
+}
+
 // A rehearsal accepts the stack files as they are.
 func TestRehearsalsAcceptNetworksOfExamples(t *testing.T) {
 	c := reachable(schema.AccessPublic)
