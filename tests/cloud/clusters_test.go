@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -146,13 +147,17 @@ func clustersSideBySide(t *testing.T, c *cloud) {
 	applications := c.jobOnEach(t, map[string]string{stack.Clusters["main"].ID: "main", stack.Clusters["adhoc"].ID: "adhoc", foreign: foreign})
 	require.LessOrEqual(t, memory(), 12.0, "GiB of all processes of the local cloud")
 	for application, cluster := range applications {
-		series := c.query(t, fmt.Sprintf(`count by (cluster) (last_over_time({spark_app_id=%q}[15m]))`, application))
-		require.Lenf(t, series, 1, "a signal of %s is under another cluster's id", application)
-		require.Equal(t, cluster, series[0].Metric[platform.Cluster.Metric()])
-		for _, row := range c.logs(t, fmt.Sprintf(`%q:=%q`, platform.SparkAppID, application), 100) {
-			require.Equal(t, cluster, row[string(platform.Cluster)])
-		}
+		c.signalsAreUnder(t, application, cluster)
 	}
+	hosts := map[string]string{}
+	ids := strings.Join(slices.Collect(maps.Keys(names)), "|")
+	for _, s := range c.query(t, fmt.Sprintf(`count by (cluster,host_name) (last_over_time({node_role=~"%s|%s",cluster=~%q}[15m]))`,
+		platform.RoleMaster, platform.RoleCore, ids)) {
+		host, cluster := s.Metric[platform.HostName.Metric()], s.Metric[platform.Cluster.Metric()]
+		require.Emptyf(t, hosts[host], "series of host %s are under %s, too", host, cluster)
+		hosts[host] = cluster
+	}
+	require.GreaterOrEqual(t, len(hosts), 2*len(names)-1, "the second cluster of the stack has one node")
 	require.Eventually(t, func() bool { // the control node reads the clusters in the background
 		found := map[string]string{}
 		for _, s := range c.query(t, "last_over_time(observatory_cluster_info[15m])") {
@@ -181,6 +186,30 @@ func clustersSideBySide(t *testing.T, c *cloud) {
 	c.python(t, foreignEnd, string(used))
 	c.up(t, edits...)
 	require.Equal(t, before.Clusters, c.outputs(t).Clusters)
+}
+
+// signalsAreUnder requires series, lines, profiles and spans of an application, all of
+// them with the id of its cluster.
+func (c *cloud) signalsAreUnder(t *testing.T, application, cluster string) {
+	t.Helper()
+	only := []string{cluster}
+	series := c.query(t, fmt.Sprintf(`count by (cluster) (last_over_time({spark_app_id=%q}[15m]))`, application))
+	require.Lenf(t, series, 1, "a signal of %s is under another cluster's id", application)
+	require.Equal(t, cluster, series[0].Metric[platform.Cluster.Metric()])
+	for _, row := range c.logs(t, fmt.Sprintf(`%q:=%q`, platform.SparkAppID, application), 100) {
+		require.Equal(t, cluster, row[string(platform.Cluster)])
+	}
+	var profiled []string
+	for _, labels := range c.profileSeries(t, platform.Cluster, platform.SparkAppID) {
+		if labels[platform.SparkAppID.Metric()] == application {
+			profiled = append(profiled, labels[platform.Cluster.Metric()])
+		}
+	}
+	require.Equal(t, only, profiled, "clusters of the profiles of %s", application)
+	of := fmt.Sprintf(`{ resource.%s = %q`, platform.SparkAppID, application)
+	id := fmt.Sprintf(`resource.%s = %q }`, platform.Cluster, cluster)
+	require.Eventually(t, func() bool { return len(c.traces(t, of+" && "+id)) > 0 }, time.Minute, time.Second, "spans of %s", application)
+	require.Empty(t, c.traces(t, of+" && !("+strings.TrimSuffix(id, " }")+") }"), "spans of %s are under another cluster's id", application)
 }
 
 // lackingClusterIsNamed starts a cluster whose role lacks the policy and whose core nodes

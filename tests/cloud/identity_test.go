@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -34,10 +35,18 @@ const (
 	seriesPerHost = 600
 	seriesPerJVM  = 80
 
-	// Besides, the Spark plugin adds in a driver and in an executor at most:
+	// Of the Spark plugin, in a driver and in an executor.
 	seriesPerApplication = 300
 	seriesPerExecutor    = 20
 )
+
+// seriesOfPlugin is how many series the Spark plugin may add in the JVM of a sample.
+func seriesOfPlugin(s sample) int {
+	if s.Metric[platform.SparkExecutorID.Metric()] == platform.DriverID {
+		return seriesPerApplication
+	}
+	return seriesPerExecutor
+}
 
 // signalsAreLabelled checks that metrics, logs, spans and profiles of a job carry
 // the same identity, and that nothing else identifies a series.
@@ -51,15 +60,16 @@ func signalsAreLabelled(t *testing.T, c *cloud, trace string) {
 		`(last_over_time({spark_executor_id!=""}[15m]))`)
 	require.GreaterOrEqual(t, len(jvms), 2, "a driver and an executor at least")
 	for _, s := range jvms {
-		limit := seriesPerJVM + seriesPerExecutor
-		if s.Metric[platform.SparkExecutorID.Metric()] == platform.DriverID {
-			limit = seriesPerJVM + seriesPerApplication
-		}
-		require.LessOrEqualf(t, s.number(t), float64(limit), "series of %s", s.Metric)
+		require.LessOrEqualf(t, s.number(t), float64(seriesPerJVM+seriesOfPlugin(s)), "series of %s", s.Metric)
 		for _, l := range slices.Concat(platform.HostLabels(), platform.JVMLabels()) {
 			require.NotEmptyf(t, s.Metric[l.Metric()], "%s of %s", l.Metric(), s.Metric)
 		}
 		require.Equal(t, stack.Clusters["main"].ID, s.Metric[platform.Cluster.Metric()])
+	}
+	ofPlugin := c.query(t, `count by (spark_app_id, spark_executor_id) (last_over_time({__name__=~"spark_.*",spark_executor_id!=""}[15m]))`)
+	require.GreaterOrEqual(t, len(ofPlugin), 2, "a driver and an executor at least")
+	for _, s := range ofPlugin {
+		require.LessOrEqualf(t, s.number(t), float64(seriesOfPlugin(s)), "series of the Spark plugin in %s", s.Metric)
 	}
 	// What identifies an agent's process changes with each start and must not label a
 	// series: no process ids, command lines or random instance ids.
@@ -69,9 +79,9 @@ func signalsAreLabelled(t *testing.T, c *cloud, trace string) {
 			allowed[l] = true
 		}
 	}
-	var labels struct{ Data []string }
-	c.get(t, string(platform.WorkloadVictoriaMetrics), "/api/v1/labels", &labels)
-	require.Empty(t, slices.DeleteFunc(labels.Data, func(l string) bool { return allowed[l] }), "labels that no metric of the contract has")
+	var named struct{ Data []string }
+	c.get(t, string(platform.WorkloadVictoriaMetrics), "/api/v1/labels", &named)
+	require.Empty(t, slices.DeleteFunc(named.Data, func(l string) bool { return allowed[l] }), "labels that no metric of the contract has")
 	// Relayed data keeps its own host: the control node has no JVM and no YARN.
 	nodes := c.status(t).Nodes
 	control := nodes[slices.IndexFunc(nodes, func(n status.Node) bool { return n.Role == platform.RoleControl })].Host
@@ -87,30 +97,12 @@ func signalsAreLabelled(t *testing.T, c *cloud, trace string) {
 			require.NotEmptyf(t, row[string(platform.HostName)], "%s: %v", filter, row)
 		}
 	}
-	profileLabels := []string{}
-	for _, l := range slices.Concat(platform.HostLabels(), platform.JVMLabels()) {
-		profileLabels = append(profileLabels, l.Metric())
-	}
-	now := time.Now()
-	request, err := json.Marshal(map[string]any{
-		"labelNames": profileLabels, "start": now.Add(-time.Hour).UnixMilli(), "end": now.UnixMilli(),
-	})
-	require.NoError(t, err)
-	var profiles struct {
-		LabelsSet []struct {
-			Labels []struct{ Name, Value string }
-		}
-	}
-	require.NoError(t, c.send(t, http.MethodPost, string(platform.WorkloadPyroscope), "/querier.v1.QuerierService/Series",
-		bytes.NewReader(request), &profiles))
-	require.NotEmpty(t, profiles.LabelsSet)
-	for _, profile := range profiles.LabelsSet {
-		var names []string
-		for _, l := range profile.Labels {
-			require.NotEmpty(t, l.Value, "%v", profile)
-			names = append(names, l.Name)
-		}
-		require.ElementsMatch(t, profileLabels, names, "labels of a profile: %v", profile)
+	labels := slices.Concat(platform.HostLabels(), platform.JVMLabels())
+	profiles := c.profileSeries(t, labels...)
+	require.NotEmpty(t, profiles)
+	for _, profile := range profiles {
+		require.Len(t, profile, len(labels), "labels of a profile: %v", profile)
+		require.NotContains(t, slices.Collect(maps.Values(profile)), "", "%v", profile)
 	}
 	require.Subset(t, c.profiledHosts(t), hosts)
 
@@ -130,6 +122,49 @@ func signalsAreLabelled(t *testing.T, c *cloud, trace string) {
 	} {
 		require.Contains(t, spans.String(), fmt.Sprintf(`{"key":%q,"value":{"stringValue":%q}}`, label, value), "the step's span")
 	}
+}
+
+// profileSeries returns the values of labels, by name, of each combination that the last
+// hour's profiles in Pyroscope have.
+func (c *cloud) profileSeries(t *testing.T, labels ...platform.Label) (series []map[string]string) {
+	t.Helper()
+	names := []string{}
+	for _, l := range labels {
+		names = append(names, l.Metric())
+	}
+	now := time.Now()
+	request, err := json.Marshal(map[string]any{"labelNames": names, "start": now.Add(-time.Hour).UnixMilli(), "end": now.UnixMilli()})
+	require.NoError(t, err)
+	var answer struct {
+		LabelsSet []struct {
+			Labels []struct{ Name, Value string }
+		}
+	}
+	require.NoError(t, c.send(t, http.MethodPost, string(platform.WorkloadPyroscope), "/querier.v1.QuerierService/Series",
+		bytes.NewReader(request), &answer))
+	for _, set := range answer.LabelsSet {
+		values := map[string]string{}
+		for _, l := range set.Labels {
+			values[l.Name] = l.Value
+		}
+		series = append(series, values)
+	}
+	return series
+}
+
+// traces returns the ids of at most 20 traces of the last hour that a TraceQL query finds.
+func (c *cloud) traces(t *testing.T, query string) (ids []string) {
+	t.Helper()
+	now := time.Now()
+	params := url.Values{"q": {query}, "start": {strconv.FormatInt(now.Add(-time.Hour).Unix(), 10)}, "end": {strconv.FormatInt(now.Unix(), 10)}}
+	var answer struct {
+		Traces []struct{ TraceID string }
+	}
+	c.get(t, string(platform.WorkloadTempo), "/api/search?"+params.Encode(), &answer)
+	for _, found := range answer.Traces {
+		ids = append(ids, found.TraceID)
+	}
+	return ids
 }
 
 // logs returns rows of VictoriaLogs and requires at least one.
