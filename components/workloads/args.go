@@ -18,12 +18,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/status"
 )
 
-// Default retentions of the stores on the node's own disk.
-const (
-	DefaultMetricsRetention = 30 * 24 * time.Hour
-	DefaultLogsRetention    = 14 * 24 * time.Hour
-)
-
 // Args configure the servers. Validate checks the plain values.
 type Args struct {
 	Region     pulumi.StringInput // required
@@ -48,8 +42,8 @@ type Args struct {
 
 	TempoRetention     time.Duration // required, whole hours
 	PyroscopeRetention time.Duration // required, whole hours
-	MetricsRetention   time.Duration // 0 = DefaultMetricsRetention; whole days
-	LogsRetention      time.Duration // 0 = DefaultLogsRetention; whole days
+	MetricsRetention   time.Duration // required, whole days
+	LogsRetention      time.Duration // required, whole days
 
 	DataVolumeGiB int // required: the size of the volume with the servers' folders
 
@@ -83,7 +77,7 @@ func (a *Args) Validate() error {
 	for path, d := range map[string]time.Duration{
 		"workloads.metricsRetention": a.MetricsRetention, "workloads.logsRetention": a.LogsRetention,
 	} {
-		l.Require(d >= 0 && d%oneDay == 0, path, d.String(), "must be whole days", "give a multiple of 24h, or 0 for the default")
+		l.Require(d >= oneDay && d%oneDay == 0, path, d.String(), "must be one day or more, in whole days", "give a multiple of 24h")
 	}
 	a.Certificate.Validate(&l, "workloads.certificate", time.Now())
 	if a.Tracing.Enabled {
@@ -105,7 +99,7 @@ func (a *Args) settings(workloads platform.WorkloadTable, stack string) (workloa
 	predefined, err := dashboards.Predefined()
 	return workloadconfig.Settings{
 		Workloads:        workloads,
-		MetricsRetention: a.metricsRetention(), LogsRetention: a.logsRetention(),
+		MetricsRetention: a.MetricsRetention, LogsRetention: a.LogsRetention,
 		TempoRetention: a.TempoRetention, PyroscopeRetention: a.PyroscopeRetention,
 		DataVolumeGiB: a.DataVolumeGiB,
 		Tracing:       a.Tracing,
@@ -139,20 +133,6 @@ func statusLinks(targets []links.Target) []status.Link {
 		out = append(out, status.Link(target))
 	}
 	return out
-}
-
-func (a *Args) metricsRetention() time.Duration {
-	if a.MetricsRetention == 0 {
-		return DefaultMetricsRetention
-	}
-	return a.MetricsRetention
-}
-
-func (a *Args) logsRetention() time.Duration {
-	if a.LogsRetention == 0 {
-		return DefaultLogsRetention
-	}
-	return a.LogsRetention
 }
 
 func parseEndpoint(s string) (*url.URL, error) {

@@ -57,7 +57,7 @@ func newWithServers(
 	err = ctx.RegisterComponentResourceV2(TypeToken, name, pulumi.Map{
 		"region": args.Region, "s3Endpoint": pulumi.String(args.S3Endpoint),
 		"tempoRetention": pulumi.String(args.TempoRetention.String()), "pyroscopeRetention": pulumi.String(args.PyroscopeRetention.String()),
-		"metricsRetention": pulumi.String(args.metricsRetention().String()), "logsRetention": pulumi.String(args.logsRetention().String()),
+		"metricsRetention": pulumi.String(args.MetricsRetention.String()), "logsRetention": pulumi.String(args.LogsRetention.String()),
 	}, w, opts...)
 	if err != nil {
 		return nil, fmt.Errorf("register workloads %s: %w", name, err)

@@ -39,7 +39,8 @@ func sampleArgs() *workloads.Args {
 		ProfilerBinaryURI:    pulumi.String("s3://data-123/artifacts/" + hash + "/observatory-profiler"),
 		ProfilerBinarySHA256: pulumi.String(hash), Profiler: schema.Defaults().Profiler,
 		BootstrapHash:  pulumi.String(hash),
-		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour, DataVolumeGiB: 100,
+		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour,
+		MetricsRetention: 30 * 24 * time.Hour, LogsRetention: 14 * 24 * time.Hour, DataVolumeGiB: 100,
 	}
 }
 

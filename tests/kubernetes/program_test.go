@@ -138,7 +138,8 @@ func workloadArgs(control *controlnode.ControlNode) *workloads.Args {
 		Profiler:          schema.Defaults().Profiler,
 		ProfilerBinaryURI: pulumi.String("s3://data/artifacts/" + sum + "/observatory-profiler"), ProfilerBinarySHA256: pulumi.String(sum),
 		BootstrapHash:  pulumi.String(sum),
-		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour, DataVolumeGiB: 100,
+		TempoRetention: 14 * 24 * time.Hour, PyroscopeRetention: 7 * 24 * time.Hour,
+		MetricsRetention: 30 * 24 * time.Hour, LogsRetention: 14 * 24 * time.Hour, DataVolumeGiB: 100,
 	}
 }
 
