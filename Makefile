@@ -81,9 +81,9 @@ check: lint-tools ## Check format, vet, import rules, unused exports and lint (a
 # The longest tests come first: whole clouds, then the real kube-apiserver, which is built
 # on first use. Three packages run at once because clouds mostly wait.
 .PHONY: test
-test: tools ## Run every test, or those of PACKAGES=…
+test: tools ## Run every test, or those of PACKAGES=… and RUN=…
 	@test -x $(PYTHON)/bin/python || { python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q --disable-pip-version-check $(PYTHON_PACKAGES); }
-	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python go test -p 3 -timeout $(or $(TIMEOUT),80m) $(or $(PACKAGES),./tests/cloud ./tests/kubernetes ./...)
+	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python go test -p 3 -timeout $(or $(TIMEOUT),80m) $(if $(RUN),-run '$(RUN)') $(or $(PACKAGES),./tests/cloud ./tests/kubernetes ./...)
 
 .PHONY: test-long
 test-long: tools ## Run every test, the hour-long forms included
