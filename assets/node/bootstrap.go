@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -30,8 +29,6 @@ type BootstrapInput struct {
 // jar. EMR does not limit the size of a script. What only Spark drivers and executors with
 // the plugin need belongs into the jar of the plugin, which is downloaded.
 const maxLauncherBytes = 80 << 10
-
-var hexSHA256 = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // Bootstrap renders the bootstrap action and the SHA-256 (hex) of its bytes,
 // which must be one of its arguments: EMR runs an edited script on new clusters only,
@@ -72,7 +69,7 @@ func (in BootstrapInput) byPart(parts []platform.NodePart) (map[platform.NodeCom
 	found := map[platform.NodeComponent]map[string]Installed{}
 	var errs []error
 	for _, a := range in.Artifacts {
-		if !hexSHA256.MatchString(a.SHA256) {
+		if !platform.IsSHA256(a.SHA256) {
 			errs = append(errs, fmt.Errorf("artifact %s: sha256 %q is not 64 lower-case hex digits: run `make artifacts`", a.Name, a.SHA256))
 		}
 		part, arch, err := platform.FindArtifact(parts, a.Name)
@@ -88,6 +85,9 @@ func (in BootstrapInput) byPart(parts []platform.NodePart) (map[platform.NodeCom
 		}
 	}
 	for _, p := range parts {
+		if p.Embedded && p.Component != platform.ComponentLauncher {
+			errs = append(errs, fmt.Errorf("part %s: embedded, and bootstrap.sh embeds the launcher only", p.Component))
+		}
 		if !p.Embedded && len(found[p.Component]) == 0 {
 			errs = append(errs, fmt.Errorf("artifact %s: missing: run `make artifacts`", strings.Join(artifactNames(p), " or ")))
 		}
