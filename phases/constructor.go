@@ -73,7 +73,7 @@ func sparkTime(text string) (time.Duration, bool) {
 
 // constructor adds when the constructor of the context waited: in client mode for
 // YARN's application master, then in either mode for executors. The limit runs from
-// the creation of Spark's scheduler backend, of which no event tells: a second or two
+// the creation of Spark's scheduler backend, which no event reports: a second or two
 // after the context's start, from which it is counted here.
 func (w *wall) constructor(waits *pile) {
 	if !w.started {

@@ -22,8 +22,8 @@ const (
 	SpanBatch       SpanKind = "batch"
 )
 
-// TraceID returns the trace id of an application, or of an EMR step, that nobody gave
-// one: a hash, so that every process that knows the id knows the trace.
+// TraceID returns the trace id of an application, or of an EMR step, that was started
+// without one: a hash, so that every process that knows the id knows the trace.
 func TraceID(id ...string) (trace [16]byte) {
 	sum := sha256.Sum256([]byte("trace|" + strings.Join(id, "|")))
 	copy(trace[:], sum[:])

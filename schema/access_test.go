@@ -115,7 +115,7 @@ func TestWrongCombinationsOfAccessAreRefused(t *testing.T) {
 	}
 }
 
-func TestRemediesOfPublicAccessTellOnesOwnAddress(t *testing.T) {
+func TestRemedyOfPublicAccessSaysHowToFindYourAddress(t *testing.T) {
 	for _, cidrs := range [][]string{nil, {"10.0.0.0/8"}, {"203.0.113.0/24"}} {
 		c := reachable(schema.AccessPublic)
 		c.OperatorCIDRs = cidrs

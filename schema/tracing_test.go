@@ -120,7 +120,7 @@ func TestJaegerIsRefusedWithTheRemedy(t *testing.T) {
 }
 
 // A ratio in spark-defaults would be another than that of the steps.
-func TestTheRatioHasOnePlace(t *testing.T) {
+func TestSamplingRatioHasOneKey(t *testing.T) {
 	c := validConfig()
 	var cluster schema.Cluster
 	cluster.SetDefaults()

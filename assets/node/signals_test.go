@@ -146,7 +146,7 @@ func requireLogTraces(t *testing.T, s *sink) {
 }
 
 // Nobody takes the spans: the queue stays within its bound, and says what it dropped.
-func TestSpansThatNobodyTakesAreCounted(t *testing.T) {
+func TestCountsUndeliveredSpans(t *testing.T) {
 	if !onMachine(t) {
 		return
 	}

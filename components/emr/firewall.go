@@ -6,8 +6,8 @@ import (
 )
 
 // The EMR-managed security groups, by the last part of their name. Each cluster has
-// its own: YARN and HDFS ask nobody for a password, so that whoever shares a group
-// can run and read everything.
+// its own: YARN and HDFS have no authentication, so anyone in a group can run and read
+// everything.
 const (
 	groupMaster        = "master"
 	groupCore          = "core" // core and task nodes

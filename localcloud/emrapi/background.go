@@ -8,8 +8,8 @@ type task struct {
 	done   chan struct{}
 }
 
-// goOn starts work on a cluster's nodes. The caller holds the lock.
-func (s *Server) goOn(ctx context.Context, id string, do func(context.Context)) {
+// startBackground starts work on a cluster's nodes. The caller holds the lock.
+func (s *Server) startBackground(ctx context.Context, id string, do func(context.Context)) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	t := &task{cancel: cancel, done: make(chan struct{})}
 	s.background[id] = append(s.background[id], t)
@@ -28,7 +28,7 @@ func (s *Server) launch(ctx context.Context, id string) {
 		return
 	}
 	s.launched[id] = true
-	s.goOn(ctx, id, func(ctx context.Context) {
+	s.startBackground(ctx, id, func(ctx context.Context) {
 		if err := s.nodes.Launch(ctx, id); err != nil {
 			s.log.Warn("launch EMR cluster", "cluster", id, "error", err)
 		}

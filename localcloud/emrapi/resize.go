@@ -18,7 +18,7 @@ func (s *Server) resizeDue(ctx context.Context, found *record) {
 		s.mu.Lock()
 		if !s.resizing[key] {
 			s.resizing[key] = true
-			s.goOn(ctx, key.cluster, func(ctx context.Context) { s.resizeUntilDone(ctx, key) })
+			s.startBackground(ctx, key.cluster, func(ctx context.Context) { s.resizeUntilDone(ctx, key) })
 		}
 		s.mu.Unlock()
 	}

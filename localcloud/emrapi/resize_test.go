@@ -67,7 +67,7 @@ func (c *cloud) resize(t *testing.T, group string, count int32) error {
 }
 
 // A group whose nodes fail is ARRESTED until another size is requested.
-func TestFailedResizingArrestsTheGroup(t *testing.T) {
+func TestFailedResizeSuspendsTheGroup(t *testing.T) {
 	c := newCloud(t)
 	id, groups := c.runCluster(t, types.InstanceRoleTypeTask)
 	c.awaitState(t, id, types.ClusterStateWaiting)

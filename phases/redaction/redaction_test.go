@@ -13,19 +13,19 @@ import (
 func TestSecretsAreHidden(t *testing.T) {
 	rules := redaction.New(nil)
 	for _, text := range []string{
-		"password=geheim", "PASSWORD = 'geheim 2'", `{"db.password": "geheim \ x"}`, "connect(user=me, passwd=geheim, port=1)",
-		"--password geheim", "spark-submit --conf spark.my.secret=geheim job.py", `-token "geheim"`,
-		"CREATE USER a IDENTIFIED BY 'geheim'", "OPTIONS (user 'me', password 'geheim')", `.option("password", "geheim")`,
-		"password('geheim')", "Authorization: Bearer geheim", "Authorization: Basic geheim==", "bearer geheimgeheimgeheim",
-		"jdbc:postgresql://me:geheim@host:5432/db", "https://me:ge/heim@geheim@host/", "https://geheimgeheimgeheimgeheim@github.com/x",
-		"https://b.s3.amazonaws.com/k?X-Amz-Credential=geheim%2F2&X-Amz-Signature=geheim&X-Amz-Security-Token=geheim",
-		"https://x/y?key=geheim&z=1", "https://a.blob.core.windows.net/x?sv=1&sig=geheim", "aws_secret_access_key = geheim",
-		"-----BEGIN RSA PRIVATE KEY-----\ngeheim\n-----END RSA PRIVATE KEY-----", "eyJgeheim.geheim.geheim", "password=>geheim",
-		"password='geheim", // cut
-		strings.Repeat("x ", 600) + "https://me:geheim",
+		"password=hunter", "PASSWORD = 'hunter 2'", `{"db.password": "hunter \ x"}`, "connect(user=me, passwd=hunter, port=1)",
+		"--password hunter", "spark-submit --conf spark.my.secret=hunter job.py", `-token "hunter"`,
+		"CREATE USER a IDENTIFIED BY 'hunter'", "OPTIONS (user 'me', password 'hunter')", `.option("password", "hunter")`,
+		"password('hunter')", "Authorization: Bearer hunter", "Authorization: Basic hunter==", "bearer hunterhunterhunter",
+		"jdbc:postgresql://me:hunter@host:5432/db", "https://me:ge/heim@hunter@host/", "https://hunterhunterhunterhunter@github.com/x",
+		"https://b.s3.amazonaws.com/k?X-Amz-Credential=hunter%2F2&X-Amz-Signature=hunter&X-Amz-Security-Token=hunter",
+		"https://x/y?key=hunter&z=1", "https://a.blob.core.windows.net/x?sv=1&sig=hunter", "aws_secret_access_key = hunter",
+		"-----BEGIN RSA PRIVATE KEY-----\nhunter\n-----END RSA PRIVATE KEY-----", "eyJhunter.hunter.hunter", "password=>hunter",
+		"password='hunter", // cut
+		strings.Repeat("x ", 600) + "https://me:hunter",
 	} {
 		hidden := rules.Text(text, 4096)
-		require.NotContains(t, strings.ToLower(hidden), "geheim", text)
+		require.NotContains(t, strings.ToLower(hidden), "hunter", text)
 		require.Contains(t, hidden, redaction.Hidden, text)
 		require.Equal(t, hidden, rules.Text(hidden, 4096), "hidden again: %s", text)
 	}
@@ -53,7 +53,7 @@ func TestProperties(t *testing.T) {
 		require.Equal(t, want, hidden, name)
 		require.Equal(t, want, value != "v", name)
 	}
-	value, hidden := rules.Property("sun.java.command", "org.apache.Main --password geheim --name x")
+	value, hidden := rules.Property("sun.java.command", "org.apache.Main --password hunter --name x")
 	require.True(t, hidden)
 	require.Equal(t, "org.apache.Main --password "+redaction.Hidden+" --name x", value)
 	_, hidden = rules.Property("spark.x", redaction.Hidden)

@@ -15,9 +15,9 @@ import (
 // errCodec is a codec of Spark's that this package does not read.
 var errCodec = errors.New("decompress it first, or let Spark write zstd: spark.eventLog.compression.codec=zstd")
 
-// errBomb is of compressed data that is no log: real ones are 6 to 30 times as large as
-// their zstd.
-var errBomb = fmt.Errorf("more than %d times as large as its compressed data: it is no event log", bombRatio)
+// errBomb reports implausible compression: real logs are 6 to 30 times as large as their
+// zstd.
+var errBomb = fmt.Errorf("more than %d times as large as its compressed data: not an event log", bombRatio)
 
 // A text that is larger than bombSize, and more than bombRatio times as large as what it
 // is made from, is not read on. What it could cost is time: memory does not grow with it.

@@ -200,7 +200,7 @@ func TestCompactedLog(t *testing.T) {
 	require.Equal(t, []string{"2c", "9", "10"}, ids)
 }
 
-func TestWhatIsNoLog(t *testing.T) {
+func TestRejectsOtherFiles(t *testing.T) {
 	for name, c := range map[string]struct{ file, want string }{
 		"absent":      {"none", "open event log none"},
 		"folder":      {"folder", "event log folder: it is a folder"},

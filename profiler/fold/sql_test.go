@@ -100,7 +100,7 @@ func TestManyExecutions(t *testing.T) {
 
 // A secret gets into no row, wherever it occurs.
 func TestSecrets(t *testing.T) {
-	const canary = "k4n4ry-geheim-geheim"
+	const canary = "k4n4ry-hunter2-hunter2"
 	s := shape{0, 0, 2}
 	failed := try{id: 0, s: s, executor: "2", from: 1100, to: 1200}
 	end := strings.Replace(taskEnd(failed, "ExceptionFailure", 0), `"Description":"d"`, `"Description":"password=`+canary+`"`, 1)

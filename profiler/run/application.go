@@ -44,7 +44,7 @@ func (r *runner) application(ctx context.Context, c *reading, a source.Applicati
 	c.mu.Unlock()
 	r.record(func(s *Summary) {
 		s.ApplicationsRead++
-		s.wrote(written)
+		s.recordWrite(written)
 		s.missing(a.ID, summary)
 	})
 }

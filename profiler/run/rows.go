@@ -47,7 +47,7 @@ func (r *runner) writeCluster(ctx context.Context, c *reading) error {
 	if err != nil {
 		return err
 	}
-	r.record(func(s *Summary) { s.wrote(written) })
+	r.record(func(s *Summary) { s.recordWrite(written) })
 	return nil
 }
 

@@ -63,7 +63,7 @@ func (s Summary) ExitCode() int {
 
 func (s *Summary) add(i Incomplete) { s.Incomplete = append(s.Incomplete, i) }
 
-func (s *Summary) wrote(w lake.Written) {
+func (s *Summary) recordWrite(w lake.Written) {
 	s.Objects += w.Objects
 	s.Removed += w.Removed
 	s.Bytes += w.Bytes

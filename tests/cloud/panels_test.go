@@ -83,7 +83,7 @@ func healthyZeros() map[string]string {
 		killed  = "tests/phases TestHostileJobs/an_executor_is_killed"
 		reasons = "assets/node TestPluginFindsParentsAndReasons"
 		budget  = "assets/node TestPluginKeepsTheBudgetOfATrace"
-		buffer  = "assets/node TestSpansThatNobodyTakesAreCounted"
+		buffer  = "assets/node TestCountsUndeliveredSpans"
 		spans   = "assets/node TestRefusedSpansAreCounted"
 		lost    = "assets/node TestPluginCountsLostEventsAndSeparatesContexts"
 		refused = "tests/phases TestPhasesEqualTheJobsOwnClock/magic"

@@ -78,7 +78,7 @@ func fromREST(t *testing.T, client *history.Client, a attempt) (*sink, fold.Summ
 	return rows, summary
 }
 
-func TestBothRoadsLeadToTheSameRows(t *testing.T) {
+func TestEventLogAndRESTRowsAgree(t *testing.T) {
 	s, err := theServer()
 	require.NoError(t, err)
 	logs := fromLogs(t, s.events)

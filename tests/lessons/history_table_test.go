@@ -2,7 +2,7 @@ package lessons_test
 
 // Tests that several lessons of the history cite.
 const (
-	roads = "tests/history TestBothRoadsLeadToTheSameRows"
+	roads = "tests/history TestEventLogAndRESTRowsAgree"
 	loses = "tests/history TestFaultsLoseNothing"
 	onEMR = "profiler/run TestClustersOfEMR"
 )

@@ -38,7 +38,7 @@ func accountNotTried() []notTried {
 		}, {
 			"`observatory doctor --aws` reads an account's quotas and roles.", noAccount,
 			"A fake answers like STS, IAM and Service Quotas, by their API references.",
-			[]string{"toolchain/doctor TestAccountThatHasEverythingPasses", "toolchain/doctor TestAccountLacksAreNamedWithTheirRemedy"},
+			[]string{"toolchain/doctor TestAccountThatHasEverythingPasses", "toolchain/doctor TestReportsMissingAccountSetup"},
 			"`observatory doctor --aws --stack dev`",
 		}, {
 			"AWS lets a workstation through to the control node's Elastic IP.",

@@ -43,7 +43,7 @@ func phaseLessons() []lesson {
 			"Tracing is configured in three places, and the switch turns nothing on.",
 			"One setting decides; each variant is rehearsed, and a job without the ratio sends no span.",
 			[]string{
-				"schema TestTheRatioHasOnePlace", "stacks TestOneRatioServesJobsAndSteps", "stacks TestTracingVariantsAreRehearsed",
+				"schema TestSamplingRatioHasOneKey", "stacks TestOneRatioServesJobsAndSteps", "stacks TestTracingVariantsAreRehearsed",
 				"assets/node TestPluginWithoutTracingAndStop",
 			},
 		}, {
@@ -86,7 +86,7 @@ func timelineLessons() []lesson {
 			[]string{inSpark, "dashboards/check TestTimelineOfAnEndedApplication", "dashboards/check TestAgainstRealStores"},
 		}, {
 			"Grafana ignores a dashboard whose file has a wrapper or a misspelt key.",
-			"Dashboards are rendered from Grafana's own types, and a real Grafana takes and shows them.",
+			"Dashboards are rendered from Grafana's own types, and read strictly by them.",
 			[]string{"dashboards TestPanelsAreComplete", "dashboards/panel TestPanelsFillGridLines", life},
 		}, {
 			"Queries do not parse, or name metrics that nobody emits.",

@@ -126,7 +126,7 @@ func TestNewAccountPasses(t *testing.T) {
 }
 
 // Each lack is found by its own check, whose remedy is a command.
-func TestAccountLacksAreNamedWithTheirRemedy(t *testing.T) {
+func TestReportsMissingAccountSetup(t *testing.T) {
 	for name, c := range map[string]struct {
 		change        func(*awsStub)
 		check, remedy string
