@@ -68,7 +68,7 @@ func serveCommand() *cobra.Command {
 			return serve(cmd.Context(), newServer(address, certificate, status.Handler(source, password)))
 		},
 	}
-	c.Flags().StringVar(&f.config, "config", "/etc/observatory/status.json", "what to report on (JSON)")
+	c.Flags().StringVar(&f.config, "config", "", "what to report on (JSON, required)")
 	c.Flags().StringVar(&f.certificate, "certificate", "", "the server's certificate (PEM)")
 	c.Flags().StringVar(&f.key, "key", "", "its private key (PEM)")
 	c.Flags().StringVar(&f.password, "password-file", "", "file with the password of the user "+platform.StatusUser)
