@@ -39,11 +39,7 @@ type lockFile struct {
 	Artifacts []Artifact `json:"artifacts"`
 }
 
-var (
-	hexSHA256   = regexp.MustCompile(`^[0-9a-f]{64}$`)
-	fileName    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-	coordinates = regexp.MustCompile(`^[^:\s]+:[^:\s]+:[^:\s]+$`)
-)
+var coordinates = regexp.MustCompile(`^[^:\s]+:[^:\s]+:[^:\s]+$`)
 
 // Locked returns the artifacts of a build in the committed lock. It fails if the lock
 // is malformed, does not match the node parts' records, or was written for other
@@ -161,13 +157,13 @@ func (l lockFile) validate() error {
 		errs = append(errs, errors.New("go, jdk: empty: run `make artifacts-lock`"))
 	}
 	for i, a := range l.Artifacts {
-		if !fileName.MatchString(a.Name) || slices.ContainsFunc(l.Artifacts[:i], a.same) {
+		if !platform.IsFileName(a.Name) || slices.ContainsFunc(l.Artifacts[:i], a.same) {
 			violation(i, "name", a.Name, "must be a file name that occurs once for each build")
 		}
 		if !slices.Contains(buildsOf(a.Source.Kind), a.Build) {
 			violation(i, "build", string(a.Build), fmt.Sprintf("must be one of %q for source.kind %s", buildsOf(a.Source.Kind), a.Source.Kind))
 		}
-		if !hexSHA256.MatchString(a.SHA256) {
+		if !platform.IsSHA256(a.SHA256) {
 			violation(i, "sha256", a.SHA256, "must be 64 lower-case hex digits")
 		}
 		if a.Size <= 0 {
@@ -179,7 +175,7 @@ func (l lockFile) validate() error {
 				violation(i, "source.coordinates", a.Source.Coordinates, "must be group:artifact:version")
 			}
 		case platform.SourceCollector, platform.SourceLauncher, platform.SourcePlugin:
-			if !hexSHA256.MatchString(a.Source.Inputs) {
+			if !platform.IsSHA256(a.Source.Inputs) {
 				violation(i, "source.inputs", a.Source.Inputs, "must be 64 lower-case hex digits")
 			}
 		default:

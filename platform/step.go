@@ -44,6 +44,12 @@ func sparkProperty(args []string, key string) string {
 	return found
 }
 
+// Limits of a step in characters (EMR API reference, StepConfig and HadoopJarStepConfig).
+const (
+	MaxStepName      = 256
+	MaxStepArguments = 10240 // of all arguments together
+)
+
 // YARNApplicationID is a regular expression of YARN's application ids, in the syntax
 // that Go and LogsQL share.
 const YARNApplicationID = `application_[0-9]+_[0-9]+`

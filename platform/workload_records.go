@@ -112,7 +112,7 @@ func tools() WorkloadTable {
 			Name: WorkloadYACE, AWSRole: true, User: userServer, MemoryMiB: 128,
 			Image: Image{Repository: "quay.io/prometheuscommunity/yet-another-cloudwatch-exporter", Tag: "v0.67.0"},
 			Ports: []WorkloadPort{{"http", YACE, false}},
-			Ready: Readiness{Path: "/healthz"},
+			Ready: Readiness{Path: HealthPath},
 		},
 		{
 			Name: WorkloadGrafana, User: userGrafana, MemoryMiB: 512, DiskGiB: 2,
@@ -123,18 +123,18 @@ func tools() WorkloadTable {
 		{
 			Name: WorkloadStatus, AWSRole: true, OwnBinary: BinaryControl, User: userServer, MemoryMiB: 128, DiskGiB: 1, Image: imageOwn(),
 			Ports: []WorkloadPort{{"https", Status, true}}, TLS: true,
-			Ready: Readiness{Path: "/healthz"}, OperatorPort: Status, Page: WebPage{"status", "/status"},
+			Ready: Readiness{Path: HealthPath}, OperatorPort: Status, Page: WebPage{"status", StatusPath},
 		},
 		{
 			Name: WorkloadRedelivery, AWSRole: true, OwnBinary: BinaryControl, User: userServer, MemoryMiB: 256, Image: imageOwn(),
 			Ports:   []WorkloadPort{{"http", Redelivery, false}},
-			Ready:   Readiness{Path: "/healthz"},
+			Ready:   Readiness{Path: HealthPath},
 			Metrics: OwnMetrics{Redelivery, []string{"observatory_redelivery_.*"}},
 		},
 		{
 			Name: WorkloadProfiler, AWSRole: true, OwnBinary: BinaryProfiler, User: userServer, MemoryMiB: 256, Image: imageOwn(),
 			Ports:   []WorkloadPort{{"http", Profiler, false}},
-			Ready:   Readiness{Path: "/healthz"},
+			Ready:   Readiness{Path: HealthPath},
 			Metrics: OwnMetrics{Profiler, []string{"observatory_profiler_.*"}},
 		},
 	}

@@ -5,6 +5,12 @@ import (
 	"strings"
 )
 
+// Paths of this project's own servers.
+const (
+	HealthPath = "/healthz" // ready; asks for no password, which the kubelet's probe has not
+	StatusPath = "/status"
+)
+
 // Workload is a Kubernetes workload on the control node: its name is its
 // Deployment's or DaemonSet's, its Service's and its container's.
 type Workload string

@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // maxRequestBytes is more than the collector's largest request, uncompressed
@@ -56,7 +58,7 @@ func (d *Redelivery) Handler() http.Handler {
 	for _, s := range d.stores {
 		mux.Handle("POST /"+s.name+"/", http.StripPrefix("/"+s.name, http.HandlerFunc(s.relay)))
 	}
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET "+platform.HealthPath, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("ok\n")) // fails only if the client is gone
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {

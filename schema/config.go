@@ -107,7 +107,7 @@ func (c Config) checkPrivateIP(l *violation.List) {
 
 func globalRules() map[string]Rule {
 	return map[string]Rule{
-		"region": pattern(`^[a-z]{2}(-[a-z]+)+-\d$`, "an AWS region name such as us-east-1").
+		"region": pattern(platform.RegionPattern, "an AWS region name such as us-east-1").
 			with("", "choose one: `pulumi config set emr-observatory:region us-east-1`"),
 		"operatorCidr": operatorRule(),
 	}

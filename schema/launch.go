@@ -43,7 +43,7 @@ func launchRules() map[string]Rule {
 		"clusterTags": textOnly(fmt.Sprintf("must be at most %d tags, with keys of 1 to %d and values of at most %d bytes: "+
 			"letters, digits, spaces or _.:/=+-@, without the prefix %s", maxClusterTags, maxTagKey, maxTagValue, awsPrefix)),
 		"bootstrapActions": textOnly(fmt.Sprintf("must be at most %d: EMR takes one more, which is the platform's", maxBootstrapActions)),
-		"actionName":       predicate(isEMRName, fmt.Sprintf("1 to %d characters without < > $ | ` and line breaks", maxName)),
+		"actionName":       predicate(isEMRName, fmt.Sprintf("1 to %d characters without < > $ | ` and line breaks", platform.MaxStepName)),
 		"actionPath": pattern(`^(s3://[a-z0-9][a-z0-9.-]+/\S+|file:///\S+)$`, "an s3:// URI, or file:/// and a path that the image has").
 			with("", "upload the script, and name it s3://bucket/key"),
 		"actionArgument": textOnly(fmt.Sprintf("must be at most %d characters each", maxActionArgument)),

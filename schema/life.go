@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
@@ -15,8 +16,6 @@ const maxIdleMinutes = 7 * 24 * 60
 const (
 	maxStepConcurrency = 256
 	maxSteps           = 256
-	maxStepArguments   = 10240 // characters of all arguments of a step
-	maxName            = 256
 )
 
 // continueOnFailure is the only action on failure that EMR accepts of steps that run
@@ -34,10 +33,10 @@ func lifeRules() map[string]Rule {
 		"placement":       oneOf("SPREAD").optional().with(", or empty", "remove it"),
 		"steps":           textOnly(fmt.Sprintf("must be at most %d steps", maxSteps)),
 		"stepAction":      oneOf(continueOnFailure, "CANCEL_AND_WAIT", "TERMINATE_CLUSTER"),
-		"stepName":        predicate(isEMRName, fmt.Sprintf("1 to %d characters without < > $ | ` and line breaks", maxName)),
+		"stepName":        predicate(isEMRName, fmt.Sprintf("1 to %d characters without < > $ | ` and line breaks", platform.MaxStepName)),
 		"jar": pattern(`^(command-runner\.jar|(s3|s3a|s3n|file)://\S+|/\S+)$`, "command-runner.jar, an s3:// URI or a path on the primary node").
 			with("", "use command-runner.jar to start a command such as spark-submit"),
-		"stepArgument":   textOnly(fmt.Sprintf("must be at most %d characters together", maxStepArguments)),
+		"stepArgument":   textOnly(fmt.Sprintf("must be at most %d characters together", platform.MaxStepArguments)),
 		"mainClass":      pattern(`^[\p{L}_$][\p{L}\p{N}_$]*(\.[\p{L}_$][\p{L}\p{N}_$]*)*$`, "a Java class name").optional(),
 		"stepProperties": textOnly("must be properties of one line, without secrets"),
 	}
@@ -47,7 +46,9 @@ func lifeRules() map[string]Rule {
 // error "contains invalid characters").
 var emrName = regexp.MustCompile("^[^<>$|`\r\n\t]+$")
 
-func isEMRName(s string) bool { return emrName.MatchString(s) && len([]rune(s)) <= maxName }
+func isEMRName(s string) bool {
+	return emrName.MatchString(s) && len([]rune(s)) <= platform.MaxStepName
+}
 
 // Step is work that a cluster does once, after it has started.
 type Step struct {
@@ -118,7 +119,7 @@ func (s Step) check(l *violation.List, path string) {
 	for _, a := range s.Args {
 		total += len([]rune(a))
 	}
-	l.Require(total <= maxStepArguments, path+".args", total, rules["stepArgument"].Text, "read them from a file")
+	l.Require(total <= platform.MaxStepArguments, path+".args", total, rules["stepArgument"].Text, "read them from a file")
 	l.Require(s.Jar != commandRunner || len(s.Args) > 0, path+".args", s.Args, "must name the command that command-runner.jar starts",
 		"begin with spark-submit, for example")
 	checkProperties(l, path+".properties", s.Properties)

@@ -13,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"golang.org/x/time/rate"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 const (
@@ -86,7 +88,7 @@ func NewClusterReader(client *emr.Client, config Config) *ClusterReader {
 
 // Known returns what EMR said of a cluster last; false before its first answer.
 func (r *ClusterReader) Known(id string) (EMRCluster, bool) {
-	if !IsClusterID(id) {
+	if !platform.IsClusterID(id) {
 		return EMRCluster{ID: id, Name: id, Unknown: fmt.Sprintf("%q is no id of an EMR cluster", id)}, true
 	}
 	r.mu.Lock()
@@ -143,7 +145,7 @@ func (r *ClusterReader) current(ctx context.Context, reporting []string, now tim
 	defer r.mu.Unlock()
 	readings := map[string]clusterReading{}
 	for _, id := range slices.Concat(listed, reporting) {
-		if IsClusterID(id) {
+		if platform.IsClusterID(id) {
 			kept := r.seen[id]
 			kept.reports = slices.Contains(reporting, id)
 			readings[id] = kept

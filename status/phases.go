@@ -45,7 +45,7 @@ func (s Source) addReported(ctx context.Context, steps []Step) error {
 	var ids []string
 	since := time.Now()
 	for _, step := range steps {
-		if step.Started != nil && len(step.ApplicationIDs) == 0 && stepID.MatchString(step.ID) {
+		if step.Started != nil && len(step.ApplicationIDs) == 0 && platform.IsStepID(step.ID) {
 			ids, since = append(ids, step.ID), earlier(since, *step.Started)
 		}
 	}

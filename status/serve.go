@@ -11,11 +11,7 @@ import (
 )
 
 // Path is where the status is served.
-const Path = "/status"
-
-// HealthPath is where the status server reports that it is ready. It is the only
-// path that requires no password: the kubelet's probe has none.
-const HealthPath = "/healthz"
+const Path = platform.StatusPath
 
 // Handler serves GET /status and /healthz for the server itself. /status is a page
 // for browsers and JSON for programs, by their header Accept; ?section= is one part
@@ -40,7 +36,7 @@ func (s server) handler(password string) http.Handler {
 	protected.HandleFunc("GET "+phasesPath, s.servePhases)
 	mux := http.NewServeMux()
 	mux.Handle("/", requirePassword(password, protected))
-	mux.HandleFunc("GET "+HealthPath, func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET "+platform.HealthPath, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("ok\n")) // fails only if the client is gone
 	})
 	return withoutCaches(mux)

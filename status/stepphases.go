@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -61,17 +60,14 @@ func (s server) servePhases(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, append([]ApplicationPhases{}, s.page(r, read).Steps[0].Phases...))
 }
 
-// stepID matches EMR's step ids.
-var stepID = regexp.MustCompile(`^s-[A-Z0-9]+$`)
-
 // stepOf reads a step from the parameters of phasesPath. It reports every violation.
 func stepOf(query url.Values) (Step, error) {
 	step := Step{Cluster: query.Get(parameterCluster), ID: query.Get(parameterStep), ApplicationIDs: query[parameterApplication]}
 	var violations []error
-	if !clusterID.MatchString(step.Cluster) {
+	if !platform.IsClusterID(step.Cluster) {
 		violations = append(violations, fmt.Errorf("%s: %q: must be an EMR cluster id, j-…", parameterCluster, step.Cluster))
 	}
-	if !stepID.MatchString(step.ID) {
+	if !platform.IsStepID(step.ID) {
 		violations = append(violations, fmt.Errorf("%s: %q: must be an EMR step id, s-…", parameterStep, step.ID))
 	}
 	var err error

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/aws/smithy-go"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 const (
@@ -128,15 +129,9 @@ func (kept stepReading) holds(of Cluster, now time.Time) bool {
 	return final || now.Sub(kept.at) < stepsAge
 }
 
-// IsClusterID reports whether EMR has such cluster ids.
-func IsClusterID(id string) bool { return clusterID.MatchString(id) }
-
-// clusterID matches EMR's cluster ids. Telemetry may name anything as its cluster.
-var clusterID = regexp.MustCompile(`^j-[A-Z0-9]+$`)
-
 // list returns the newest steps of a cluster.
 func (r *StepReader) list(ctx context.Context, cluster string) ([]Step, error) {
-	if !IsClusterID(cluster) {
+	if !platform.IsClusterID(cluster) {
 		return nil, fmt.Errorf("read steps of cluster %q: this is no id of an EMR cluster", cluster)
 	}
 	steps, _, err := r.List(ctx, &emr.ListStepsInput{ClusterId: aws.String(cluster)})

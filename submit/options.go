@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -22,12 +23,6 @@ import (
 const (
 	ModeClient  = "client"  // the driver runs on the primary node and logs to the step
 	ModeCluster = "cluster" // the driver runs in a YARN container
-)
-
-// Limits of a step (EMR API reference: HadoopJarStepConfig, StepConfig).
-const (
-	maxCharacters = 10240
-	maxName       = 256
 )
 
 // LogWait is how long it may take until a failed step's log is in S3: EMR uploads
@@ -57,8 +52,6 @@ type Options struct {
 }
 
 var (
-	clusterID = regexp.MustCompile(`^j-[0-9A-Z]+$`)
-
 	// secretKey is Spark's own default of spark.redaction.regex (3.5
 	// configuration reference).
 	secretKey = regexp.MustCompile(`(?i)secret|password|token|access[.]?key`)
@@ -97,8 +90,8 @@ func (o Options) Validate() error {
 			add("conf %s: %w", platform.SparkSamplingRatio, err)
 		}
 	}
-	if len(o.Name) > maxName {
-		add("name: %d characters: at most %d", len(o.Name), maxName)
+	if n := utf8.RuneCountInString(o.Name); n > platform.MaxStepName {
+		add("name: %d characters: at most %d", n, platform.MaxStepName)
 	}
 	if o.DeployMode != ModeClient && o.DeployMode != ModeCluster {
 		add("deploy mode: %q: must be %s or %s", o.DeployMode, ModeClient, ModeCluster)
@@ -116,11 +109,8 @@ func (o Options) Validate() error {
 	return errors.Join(violations...)
 }
 
-// IsClusterID reports whether s has the form of an EMR cluster id.
-func IsClusterID(s string) bool { return clusterID.MatchString(s) }
-
 func (o Options) validateCluster() error {
-	if !IsClusterID(o.Cluster) {
+	if !platform.IsClusterID(o.Cluster) {
 		return fmt.Errorf("cluster: %q: must be an EMR cluster id (j-…); the stack output clusters has them", o.Cluster)
 	}
 	return nil
@@ -173,9 +163,9 @@ func checkCharacters(args []string) error {
 	for _, arg := range args {
 		size += len(arg)
 	}
-	if size > maxCharacters {
+	if size > platform.MaxStepArguments {
 		return fmt.Errorf(
-			"arguments: %d characters with spark-submit's own: EMR takes at most %d; put long ones into a file in S3", size, maxCharacters)
+			"arguments: %d characters with spark-submit's own: EMR takes at most %d; put long ones into a file in S3", size, platform.MaxStepArguments)
 	}
 	return nil
 }

@@ -57,7 +57,6 @@ type Input struct {
 var (
 	volumeID      = regexp.MustCompile(`^vol-[0-9a-z]{8,}$`)
 	parameterPath = regexp.MustCompile(`^(/[A-Za-z0-9_.-]+)+/$`)
-	regionName    = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-\d$`)
 	mirrorPrefix  = regexp.MustCompile(`^(https|s3)://[A-Za-z0-9._~%+/:-]+/$`)
 )
 
@@ -67,7 +66,7 @@ func (in Input) Validate() error {
 	violation := func(field, value, rule string) {
 		errs = append(errs, fmt.Errorf("%s: %q: %s", field, value, rule))
 	}
-	if !regionName.MatchString(in.Region) {
+	if !platform.IsRegion(in.Region) {
 		violation("region", in.Region, "must be an AWS region such as us-east-1")
 	}
 	if _, ok := platform.K3sBinaries()[in.Arch]; !ok {

@@ -47,7 +47,7 @@ func defaults(ctx context.Context, s *settings, file string, stdin io.Reader, o 
 // cluster that others started.
 func fromOutputs(out outputs.Outputs, o *submit.Options) error {
 	o.Bucket = cmp.Or(o.Bucket, out.DataBucket)
-	if submit.IsClusterID(o.Cluster) {
+	if platform.IsClusterID(o.Cluster) {
 		return nil
 	}
 	cluster, err := out.FindCluster(o.Cluster)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
@@ -33,11 +32,6 @@ type Args struct {
 
 	ProfilerBinary Staged // likewise; the zero value: there is no profiler
 }
-
-var (
-	fileName  = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-	hexSHA256 = regexp.MustCompile(`^[0-9a-f]{64}$`)
-)
 
 // Validate reports every violation at once. It checks that the files exist, and
 // trusts that their contents were verified.
@@ -71,10 +65,10 @@ func (a *Args) Validate() error {
 func (a *Args) hasProfiler() bool { return a.ProfilerBinary != Staged{} }
 
 func (s Staged) validate(l *violation.List, at string) {
-	l.Require(fileName.MatchString(s.Name), at+".name", s.Name, "must be a plain file name", "use letters, digits, dot, dash and underscore")
+	l.Require(platform.IsFileName(s.Name), at+".name", s.Name, "must be a plain file name", "use letters, digits, dot, dash and underscore")
 	l.Require(s.Arch == "" || s.Arch == platform.ArchAMD64 || s.Arch == platform.ArchARM64, at+".arch", s.Arch,
 		"must be amd64, arm64 or empty", "correct it")
-	l.Require(hexSHA256.MatchString(s.SHA256), at+".sha256", s.SHA256, "must be 64 lower-case hex digits", "run `make artifacts`")
+	l.Require(platform.IsSHA256(s.SHA256), at+".sha256", s.SHA256, "must be 64 lower-case hex digits", "run `make artifacts`")
 	info, err := os.Stat(s.Path)
 	l.Require(err == nil && info.Mode().IsRegular(), at+".path", s.Path, "must be a file", "run `make artifacts`")
 }

@@ -52,17 +52,13 @@ func (a *Args) serverName() string {
 	return a.Certificate.Domain
 }
 
-// renewal is how long before its end a certificate should be renewed, as those are
-// that the program's own CA signs.
-const renewal = 30 * 24 * time.Hour
-
 // warnOfExpiry logs that the given certificate expires soon.
 func (a *Args) warnOfExpiry(ctx *pulumi.Context, w *Workloads) error {
 	if a.Certificate == nil {
 		return nil
 	}
 	end := a.Certificate.Expires()
-	if time.Until(end) > renewal {
+	if time.Until(end) > certificate.Renewal {
 		return nil
 	}
 	err := ctx.Log.Warn(fmt.Sprintf("controlNode.certificate: expires on %s: renew it, and set chain and key again",

@@ -6,7 +6,6 @@ package check
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -80,8 +79,6 @@ type Report struct {
 // StartAgain is what to do after the remedies.
 const StartAgain = "A running cluster takes no bootstrap action, and EMR keeps its groups and roles: after the remedies, start it again."
 
-var clusterID = regexp.MustCompile(`^j-[A-Z0-9]{1,20}$`)
-
 // examination is one cluster with the answers of EMR.
 type examination struct {
 	Platform
@@ -95,7 +92,7 @@ type examination struct {
 // Run examines a cluster. The error is that of EMR: the cluster could not be read at
 // all. What else could not be read is a miss.
 func Run(ctx context.Context, c Clients, id string, p Platform) (Report, error) {
-	if !clusterID.MatchString(id) {
+	if !platform.IsClusterID(id) {
 		return Report{}, fmt.Errorf("check cluster: %q: must be the id of an EMR cluster on EC2, j-…: EMR Serverless and EMR on EKS have "+
 			"no nodes that the platform could observe; list the clusters with `aws emr list-clusters --active`", id)
 	}

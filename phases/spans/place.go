@@ -2,7 +2,6 @@ package spans
 
 import (
 	"path"
-	"regexp"
 
 	"github.com/emr-observatory/emr-observatory/phases"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -17,18 +16,14 @@ type place struct {
 	batch   string // "query.batch" of a micro-batch, which is a trace of its own
 }
 
-// The step that a driver in client mode runs in is the last element of its working
-// directory.
-var stepFolder = regexp.MustCompile(`^s-[A-Z0-9]+$`)
-
 // applicationPlace finds the parent of the application: in its configuration, else the
 // step that runs it. (A TRACEPARENT in the driver's environment is in no event log.)
 func (b *Builder) applicationPlace() place {
 	if given, ok := placeIn(b.properties[platform.SparkTraceparent]); ok {
 		return given
 	}
-	step := path.Base(b.folder)
-	if b.properties["spark.submit.deployMode"] != "cluster" && stepFolder.MatchString(step) {
+	step := path.Base(b.folder) // in client mode the step's id
+	if b.properties["spark.submit.deployMode"] != "cluster" && platform.IsStepID(step) {
 		span := platform.StepSpanID(step)
 		return place{trace: platform.TraceID(step), parent: span[:]}
 	}

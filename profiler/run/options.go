@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 
 	"github.com/emr-observatory/emr-observatory/phases/s3files"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
 )
 
@@ -108,7 +108,7 @@ func sourceOptions() []Option {
 
 func regionOption() Option {
 	return text("aws_region", "", "AWS region of the clusters. Empty: the region of emr_cluster_arn, or that of the AWS configuration.",
-		"must be an AWS region name such as us-east-1", regionName.MatchString, func(o *Options) *string { return &o.Region })
+		"must be an AWS region name such as us-east-1", platform.IsRegion, func(o *Options) *string { return &o.Region })
 }
 
 func limitOptions() []Option {
@@ -154,8 +154,6 @@ func outputOptions() []Option {
 			" run, and not read again. 0: for ever.", 0, func(o *Options) *int { return &o.RetentionDays }),
 	}
 }
-
-var regionName = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]+$`)
 
 func plainURL(s string) bool {
 	u, err := url.Parse(s)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/VictoriaMetrics/metrics"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // firstRetry is the wait after a run that failed or found no cluster. It doubles with each
@@ -132,7 +134,7 @@ func (s *Server) State() State {
 // Handler serves the state, metrics and /healthz.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("GET "+platform.HealthPath, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("ok\n")) // fails only if the client is gone
 	})
 	mux.HandleFunc("GET "+Path, func(w http.ResponseWriter, _ *http.Request) {

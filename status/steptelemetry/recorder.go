@@ -101,7 +101,7 @@ func (r *Recorder) observe(ctx context.Context, now time.Time) error {
 	}
 	masters := map[string][]string{}
 	for _, node := range nodes {
-		if node.Role == platform.RoleControl || !status.IsClusterID(node.Cluster) {
+		if node.Role == platform.RoleControl || !platform.IsClusterID(node.Cluster) {
 			continue
 		}
 		hosts := masters[node.Cluster]

@@ -24,6 +24,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // Versions of the applications.
@@ -197,7 +199,7 @@ func assemble(work string) error {
 			return err
 		}
 	}
-	if err := os.Symlink("/etc/spark/conf", filepath.Join(spark, "conf")); err != nil {
+	if err := os.Symlink(platform.EMRSparkConfDir, filepath.Join(spark, "conf")); err != nil {
 		return err
 	}
 	if err := arrangeJars(filepath.Join(spark, "jars"), filepath.Join(work, "hadoop", "all"), lib, shuffle); err != nil {

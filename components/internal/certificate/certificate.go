@@ -5,6 +5,7 @@ package certificate
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/pulumi/pulumi-tls/sdk/v5/go/tls"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -13,14 +14,15 @@ import (
 	"github.com/emr-observatory/emr-observatory/components/internal/output"
 )
 
-// Validity in hours. A CA is valid for ten years and is not renewed, so that
-// its clients keep trusting it. A leaf is valid for one year, and any update in
-// its last month renews it.
+// Validity in hours. A CA is valid for ten years and is not renewed, so that its clients
+// keep trusting it. A leaf is valid for one year.
 const (
-	caHours      = 10 * 365 * 24
-	leafHours    = 365 * 24
-	renewalHours = 30 * 24
+	caHours   = 10 * 365 * 24
+	leafHours = 365 * 24
 )
+
+// Renewal is how long before the end of a leaf an update renews it.
+const Renewal = 30 * 24 * time.Hour
 
 // keySuffix and requestSuffix end the roles of a certificate's key and of its
 // signing request.
@@ -95,7 +97,7 @@ func CreateLeaf(b child.Builder, ca Certificate, spec LeafSpec) (Certificate, er
 		CaPrivateKeyPem:     ca.Key,
 		AllowedUses:         pulumi.ToStringArray(spec.Uses),
 		ValidityPeriodHours: pulumi.Int(leafHours),
-		EarlyRenewalHours:   pulumi.Int(renewalHours),
+		EarlyRenewalHours:   pulumi.Int(int(Renewal.Hours())),
 	}, b.Options()...)
 	if err != nil {
 		return Certificate{}, fmt.Errorf("create certificate %s: %w", b.Name(spec.Role), err)
