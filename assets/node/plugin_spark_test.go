@@ -57,7 +57,7 @@ func submitJob(t *testing.T, s submission) *received {
 
 // exitAttempts is how often a test repeats what a JVM sends at its end. The launcher has
 // two seconds for that, which an overloaded machine exceeds.
-const exitAttempts = 3
+const exitAttempts = 8
 
 // submitOnce submits the job and returns what it prints.
 func submitOnce(t *testing.T, home, job, work string, s submission) string {
