@@ -102,7 +102,10 @@ final class Classifier {
       return;
     }
     Job job = engine.jobs.get(stage.job);
-    if (job.highestStage == task.stage) {
+    // With adaptive execution each shuffle is a job of its own, the latest while it runs. The import of an
+    // event log cannot tell it from output, and must find the same final phases.
+    boolean shuffles = stage.shuffles && !engine.ended;
+    if (job.highestStage == task.stage && !shuffles) {
       writes.add(task.launched, to);
       Writing writing = executions.get(engine.executionOf(job));
       if (writing != null) {

@@ -96,6 +96,7 @@ final class Events {
     static final Accessor SUBMITTED = info("submissionTime");
     static final Accessor COMPLETED = info("completionTime");
     static final Accessor FAILURE = info("failureReason");
+    static final Accessor SHUFFLE = info("shuffleDepId");
 
     private Stages() {}
 

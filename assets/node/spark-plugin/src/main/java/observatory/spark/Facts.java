@@ -23,6 +23,9 @@ final class Facts {
     Intervals results;
 
     boolean wrote;
+
+    /** Its tasks write for a shuffle, not output. Event logs do not have it. */
+    boolean shuffles;
   }
 
   static final class Attempt {

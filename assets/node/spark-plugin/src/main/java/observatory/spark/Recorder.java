@@ -100,6 +100,9 @@ final class Recorder {
     int attempt = (int) Events.Stages.ATTEMPT.number(info);
     long submitted = Events.Stages.SUBMITTED.boxed(info);
     engine.stageSubmitted(id, attempt, submitted);
+    if (Events.Stages.SHUFFLE.value(info) != null) {
+      engine.stage(id).shuffles = true;
+    }
     tracer.stageSubmitted(id, attempt, submitted, Events.Stages.NAME.text(info));
   }
 
@@ -142,6 +145,9 @@ final class Recorder {
     boolean ran =
         engine.taskEnd(
             Events.Tasks.ID.number(info), stage, attempt, launched, finished, result, wrote, outcome == TaskStatistics.SUCCESS);
+    if (!result && !Events.Stages.SHUFFLE.exists()) {
+      engine.stage(stage).shuffles = true; // all tasks of a stage are of one type
+    }
     executors.taskEnded(Events.Tasks.EXECUTOR.text(info), launched, finished, ran);
     tasks.taskEnd(key(stage, attempt), info, metrics, outcome, result && (wrote || Classifier.mayWrite(engine, stage)));
   }

@@ -1,0 +1,23 @@
+package node_test
+
+import (
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// While a write shuffles, it does not write yet. The application's final phases are those
+// of an import, which cannot tell a shuffle that never ended from output.
+func TestPluginDoesNotTakeAShuffleForAWrite(t *testing.T) {
+	const output = "output > io_write io_write\noutput, a task ended > io_write io_write\n"
+	require.Equal(t, "shuffle > compute io_write\nshuffle, a task ended > compute io_write\n"+output, pluginMain(t, "Running"))
+
+	// A Spark whose stages do not name their shuffle: its first task to end tells.
+	home, patched := sparkHome(t), t.TempDir()
+	require.Positive(t, renameInSpark(t, home, patched, "shuffleDepId", "shuffleDepNo"))
+	line := append(moduleOptions(), "-cp", patched+":"+compilePluginMains(t), "observatory.spark.Running")
+	out, err := exec.Command("java", line...).Output()
+	require.NoError(t, err)
+	require.Equal(t, "shuffle > io_write io_write\nshuffle, a task ended > compute io_write\n"+output, string(out))
+}
