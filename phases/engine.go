@@ -98,11 +98,9 @@ func NewEngine() *Engine {
 func (e *Engine) Add(event Event) {
 	switch v := event.(type) {
 	case ApplicationStart:
-		e.started, e.start = true, v.Time
-		e.see(v.Time)
+		e.applicationStart(v.Time)
 	case ApplicationEnd:
-		e.ended, e.end = true, v.Time
-		e.see(v.Time)
+		e.applicationEnd(v.Time)
 	case EnvironmentUpdate:
 		e.environment(v)
 	case Lost:
@@ -151,6 +149,22 @@ const driver = "driver"
 func (e *Engine) see(time int64) {
 	if time > 0 {
 		e.first, e.last = min(e.first, time), max(e.last, time)
+	}
+}
+
+// A time of 0, which Spark left out, is neither a start nor an end: the wall clock would
+// be 55 years, or nothing.
+func (e *Engine) applicationStart(time int64) {
+	if time > 0 {
+		e.started, e.start = true, time
+		e.see(time)
+	}
+}
+
+func (e *Engine) applicationEnd(time int64) {
+	if time > 0 {
+		e.ended, e.end = true, time
+		e.see(time)
 	}
 }
 

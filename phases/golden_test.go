@@ -50,6 +50,29 @@ func TestAnyPrefixIsDividedWhole(t *testing.T) {
 	}
 }
 
+// Without the times of the application's own events its wall clock is that of the others.
+func TestApplicationWithoutTimes(t *testing.T) {
+	const begin = 1700000000000
+	for name, c := range map[string]struct{ start, end, wantBegin, wantEnd int64 }{
+		"both":  {begin, begin + 9_000, begin, begin + 9_000},
+		"start": {begin, 0, begin, begin + 8_000},
+		"end":   {0, begin + 9_000, begin + 2_000, begin + 9_000},
+		"none":  {0, 0, begin + 2_000, begin + 8_000},
+	} {
+		got := divide([]phases.Event{
+			phases.ApplicationStart{ID: "a", Time: c.start},
+			phases.JobStart{ID: 0, Time: begin + 2_000, Stages: []int64{0}, Execution: phases.NoExecution},
+			phases.TaskEnd{Task: phases.Task{Launched: begin + 3_000, Finished: begin + 7_000}, Type: "ResultTask"},
+			phases.JobEnd{ID: 0, Time: begin + 8_000},
+			phases.ApplicationEnd{Time: c.end},
+		})
+		requireWhole(t, got)
+		require.Equal(t, []int64{c.wantBegin, c.wantEnd}, []int64{got.Begin, got.End}, name)
+		require.Equal(t, name != "both", got.Approximate, name)
+		require.EqualValues(t, 4_000, got.Phases[platform.PhaseCompute], name)
+	}
+}
+
 // requireWhole checks that the segments cover the wall clock once, and that the
 // phases are their sums.
 func requireWhole(t *testing.T, r phases.Result) {

@@ -21,3 +21,10 @@ func TestPluginDoesNotTakeAShuffleForAWrite(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "shuffle > io_write io_write\nshuffle, a task ended > compute io_write\n"+output, string(out))
 }
+
+// Where Spark does not tell when the application started or ended, the context's start
+// stays, and the end is now.
+func TestPluginIgnoresTimesThatSparkDoesNotTell(t *testing.T) {
+	want := "both > 1 9000 4000 false\nstart > 1 9500 4000 true\nend > 0 9000 4000 false\nnone > 0 9500 4000 true\n"
+	require.Equal(t, want, pluginMain(t, "Untimed"))
+}

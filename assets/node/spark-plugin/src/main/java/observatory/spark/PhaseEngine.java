@@ -57,17 +57,24 @@ final class PhaseEngine {
     deployment = known;
   }
 
-  /** The context's start, which ApplicationStart repeats when YARN has accepted the application. */
+  /**
+   * The context's start, which ApplicationStart repeats when YARN has accepted the application. Here and
+   * at the end, 0 is a time that this Spark does not tell.
+   */
   void applicationStart(long time) {
-    see(time);
-    started = true;
-    start = time;
+    if (time > 0) {
+      see(time);
+      started = true;
+      start = time;
+    }
   }
 
   void applicationEnd(long time) {
-    see(time);
-    ended = true;
-    end = time;
+    if (time > 0) {
+      see(time);
+      ended = true;
+      end = time;
+    }
   }
 
   private void see(long time) {
