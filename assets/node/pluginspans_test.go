@@ -34,6 +34,8 @@ func TestPluginAndImportMakeTheSameSpans(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, len(logs), 12)
+	named, name := renamedLog(t, folder+"static.jsonl", "token=geheim "+strings.Repeat("n", 300))
+	logs = append(logs, named)
 	plugin := map[string][]string{}
 	for line := range strings.Lines(pluginMain(t, "SpanTable", logs...)) {
 		log, span, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
@@ -42,6 +44,24 @@ func TestPluginAndImportMakeTheSameSpans(t *testing.T) {
 	for _, log := range logs {
 		require.ElementsMatch(t, importedSpans(t, log), plugin[log], filepath.Base(log))
 	}
+	all = plugin[named]
+	root := all[slices.IndexFunc(all, func(span string) bool { return strings.Contains(span, "\tapplication ") })]
+	require.Equal(t, 2, strings.Count(root, name), "in the span's name and in its attribute")
+	require.NotContains(t, root, "geheim")
+	require.NotContains(t, root, name+"n", "it is not cut")
+}
+
+// renamedLog writes an event log of an application that has another name. It returns also
+// what a span shows of that name.
+func renamedLog(t *testing.T, log, name string) (path, shown string) {
+	t.Helper()
+	content, err := os.ReadFile(log)
+	require.NoError(t, err)
+	old := `"App Name":"` + strings.TrimSuffix(filepath.Base(log), ".jsonl") + `"`
+	require.Contains(t, string(content), old)
+	path = filepath.Join(t.TempDir(), "named.jsonl")
+	write(t, path, strings.Replace(string(content), old, `"App Name":"`+name+`"`, 1))
+	return path, strings.Replace(name, "geheim", "*********(redacted)", 1)[:256]
 }
 
 // importedSpans writes the spans that the driver makes as SpanTable does.

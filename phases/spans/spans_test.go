@@ -226,6 +226,10 @@ func TestTextsAreRedactedAndCut(t *testing.T) {
 	require.Equal(t, hidden, text(map[string]string{"spark.redaction.regex": "(?<!x)y"}, "anything"), "a pattern that Go does not know")
 	require.Equal(t, strings.Repeat("ä", 256), text(nil, strings.Repeat("ä", 300)))
 	require.NotContains(t, text(nil, strings.Repeat("a", 250)+" password=geheim"), "geheim")
+
+	s := build([]phases.Event{phases.ApplicationStart{ID: "a", Name: "token=geheim " + strings.Repeat("n", 300), Time: 1}})
+	name := ("token=" + hidden + " " + strings.Repeat("n", 300))[:256]
+	require.Equal(t, name, attributes(s.named(t, "application "+name))["spark.application.name"])
 }
 
 // What exceeds the budget is counted on the root, and leaves no span without its parent.

@@ -183,8 +183,9 @@ func (a *assembly) resource(
 }
 
 func (a *assembly) applicationSpan() *tracepb.Span {
-	s := a.span(a.place, platform.SpanApplication, "0", "application "+a.application.Name, a.result.Begin, a.result.End)
-	a.set(s, platform.AttributeApplicationName, a.application.Name)
+	name := a.redaction.Text(a.application.Name, descriptionLimit)
+	s := a.span(a.place, platform.SpanApplication, "0", "application "+name, a.result.Begin, a.result.End)
+	a.set(s, platform.AttributeApplicationName, name)
 	for _, phase := range platform.Phases() {
 		a.set(s, platform.AttributePhaseSeconds(phase), float64(a.result.Phases[phase])/1000)
 	}

@@ -240,16 +240,12 @@ final class Tracer {
   }
 
   private void sendApplication(Phases phases, String failure) {
+    String name = settings.redaction.text(application.name, Redaction.DESCRIPTION);
+    String title = "application " + name;
     Span span =
         application.begin(
-            application.traceId,
-            application.parentSpanId,
-            "application",
-            "0",
-            "application " + application.name,
-            phases.begin,
-            phases.end);
-    span.put("spark.application.name", application.name);
+            application.traceId, application.parentSpanId, "application", "0", title, phases.begin, phases.end);
+    span.put("spark.application.name", name);
     for (int phase = 0; phase < Phases.COUNT; phase++) {
       span.put("spark.phase." + Platform.PHASES[phase] + ".seconds", phases.millis[phase] / 1000.0);
     }
