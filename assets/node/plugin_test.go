@@ -96,7 +96,13 @@ func moduleOptions() []string {
 // pluginMain runs a main class of the plugin's test sources.
 func pluginMain(t *testing.T, main string, args ...string) string {
 	t.Helper()
-	line := append(moduleOptions(), "-cp", compilePluginMains(t), "observatory.spark."+main)
+	return pluginMainIn(t, compilePluginMains(t), main, args...)
+}
+
+// pluginMainIn runs it with a class path of the caller's.
+func pluginMainIn(t *testing.T, classPath, main string, args ...string) string {
+	t.Helper()
+	line := append(moduleOptions(), "-cp", classPath, "observatory.spark."+main)
 	cmd := exec.Command("java", append(line, args...)...)
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs

@@ -1,7 +1,6 @@
 package node_test
 
 import (
-	"os/exec"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,10 +15,8 @@ func TestPluginDoesNotTakeAShuffleForAWrite(t *testing.T) {
 	// A Spark whose stages do not name their shuffle: its first task to end tells.
 	home, patched := sparkHome(t), t.TempDir()
 	require.Positive(t, renameInSpark(t, home, patched, "shuffleDepId", "shuffleDepNo"))
-	line := append(moduleOptions(), "-cp", patched+":"+compilePluginMains(t), "observatory.spark.Running")
-	out, err := exec.Command("java", line...).Output()
-	require.NoError(t, err)
-	require.Equal(t, "shuffle > io_write io_write\nshuffle, a task ended > compute io_write\n"+output, string(out))
+	require.Equal(t, "shuffle > io_write io_write\nshuffle, a task ended > compute io_write\n"+output,
+		pluginMainIn(t, patched+":"+compilePluginMains(t), "Running"))
 }
 
 // Where Spark does not tell when the application started or ended, the context's start
@@ -27,4 +24,15 @@ func TestPluginDoesNotTakeAShuffleForAWrite(t *testing.T) {
 func TestPluginIgnoresTimesThatSparkDoesNotTell(t *testing.T) {
 	want := "both > 1 9000 4000 false\nstart > 1 9500 4000 true\nend > 0 9000 4000 false\nnone > 0 9500 4000 true\n"
 	require.Equal(t, want, pluginMain(t, "Untimed"))
+}
+
+// A JVM with many contexts of a local master keeps the metrics of eight. A Hadoop whose
+// statistics fail costs the time in S3 alone.
+func TestPluginEndsItsHalfInAnExecutor(t *testing.T) {
+	require.Equal(t, "8 local-19 true\n", pluginMain(t, "LocalContexts"))
+
+	broken := compileJava(t, map[string]string{"org.apache.hadoop.fs.statistics.IOStatisticsContext": `
+public static IOStatisticsContext getCurrentIOStatisticsContext() { return new IOStatisticsContext(); }
+public Object snapshot() { throw new IllegalStateException("another build"); }`})
+	require.Equal(t, "8 local-19 true\n", pluginMainIn(t, broken+":"+compilePluginMains(t), "LocalContexts"))
 }

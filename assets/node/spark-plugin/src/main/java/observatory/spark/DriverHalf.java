@@ -1,8 +1,6 @@
 package observatory.spark;
 
-import java.util.ArrayDeque;
 import java.util.Collections;
-import java.util.Deque;
 import java.util.Map;
 import observatory.launcher.Signals;
 import observatory.launcher.Span;
@@ -18,7 +16,7 @@ import scala.Option;
  */
 public final class DriverHalf implements DriverPlugin {
   private static final long FLUSH_MILLIS = 1000;
-  private static final Deque<DriverMetrics> ENDED = new ArrayDeque<DriverMetrics>();
+  private static final EndedSources ENDED = new EndedSources();
 
   private final Faults faults = new Faults();
   private final SpanBudget budget = new SpanBudget();
@@ -88,11 +86,6 @@ public final class DriverHalf implements DriverPlugin {
     // SparkSubmit sets it once for the JVM: a later context would count this one's life as its own.
     System.clearProperty("spark.app.submitTime");
     Signals.flush(FLUSH_MILLIS);
-    synchronized (ENDED) {
-      ENDED.add(metrics);
-      if (ENDED.size() > Limits.ENDED_CONTEXTS) {
-        Signals.remove(ENDED.remove());
-      }
-    }
+    ENDED.add(metrics);
   }
 }

@@ -15,6 +15,8 @@ public final class ExecutorHalf implements ExecutorPlugin {
   /** The key under which the driver's half sends the application's parent. */
   static final String PARENT = "parent";
 
+  private static final EndedSources ENDED = new EndedSources();
+
   /** A task of this thread. Spark has taken its context away before it says that the task has ended. */
   private static final class Running {
     final TaskContext context;
@@ -110,7 +112,12 @@ public final class ExecutorHalf implements ExecutorPlugin {
 
   private Map<String, Long> s3Of(Object statistics) {
     S3Time reader = s3;
-    return reader == null || statistics == null ? Collections.<String, Long>emptyMap() : reader.read(statistics);
+    try {
+      return reader == null || statistics == null ? Collections.<String, Long>emptyMap() : reader.read(statistics);
+    } catch (Throwable t) {
+      s3 = null; // likewise; the rest of this half goes on
+      return Collections.emptyMap();
+    }
   }
 
   @Override
@@ -177,6 +184,6 @@ public final class ExecutorHalf implements ExecutorPlugin {
 
   @Override
   public void shutdown() {
-    // The launcher sends the rest as the JVM ends.
+    ENDED.add(metrics); // in local mode the JVM goes on, and may have another context
   }
 }
