@@ -1,9 +1,12 @@
 package node_test
 
 import (
+	"encoding/hex"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // While a write shuffles, it does not write yet. The application's final phases are those
@@ -35,4 +38,13 @@ func TestPluginEndsItsHalfInAnExecutor(t *testing.T) {
 public static IOStatisticsContext getCurrentIOStatisticsContext() { return new IOStatisticsContext(); }
 public Object snapshot() { throw new IllegalStateException("another build"); }`})
 	require.Equal(t, "8 local-19 true\n", pluginMainIn(t, broken+":"+compilePluginMains(t), "LocalContexts"))
+}
+
+// A context that fails while YARN has accepted its application, and does not run it yet,
+// has a span of the application if the id is known.
+func TestPluginEndsAContextThatYARNDoesNotRun(t *testing.T) {
+	trace := platform.TraceID("application_1700000000000_0001", "")
+	span := " " + hex.EncodeToString(trace[:]) + " application etl\n"
+	want := "client >" + span + "client without an id >\nclient, shown >" + span + "cluster >\n"
+	require.Equal(t, want, pluginMain(t, "Unaccepted"))
 }

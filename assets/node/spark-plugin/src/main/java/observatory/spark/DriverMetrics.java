@@ -29,9 +29,15 @@ final class DriverMetrics implements Signals.MetricSource {
     applicationId = id;
   }
 
-  /** Reads for the last time what the context knows. */
+  /**
+   * Reads for the last time what the context knows. A context that fails before YARN runs its application
+   * master never shows its id; in cluster mode the trace would need the attempt, too.
+   */
   void end() {
     sample();
+    if (!"cluster".equals(settings.deployMode)) {
+      recorder.identify(applicationId(), "", settings.name);
+    }
     internals = null;
   }
 

@@ -51,7 +51,7 @@ public final class SpanTable {
     return out.append(attributes).append('\t').append(field(span, "links")).toString();
   }
 
-  private static Object field(Span span, String name) {
+  static Object field(Span span, String name) {
     try {
       Field field = Span.class.getDeclaredField(name);
       field.setAccessible(true);
