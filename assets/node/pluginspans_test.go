@@ -34,7 +34,7 @@ func TestPluginAndImportMakeTheSameSpans(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, len(logs), 12)
-	named, name := renamedLog(t, folder+"static.jsonl", "token=geheim "+strings.Repeat("n", 300))
+	named, name := renamedLog(t, folder+"static.jsonl", "token=hunter "+strings.Repeat("n", 300))
 	logs = append(logs, named)
 	plugin := map[string][]string{}
 	for line := range strings.Lines(pluginMain(t, "SpanTable", logs...)) {
@@ -47,7 +47,7 @@ func TestPluginAndImportMakeTheSameSpans(t *testing.T) {
 	all = plugin[named]
 	root := all[slices.IndexFunc(all, func(span string) bool { return strings.Contains(span, "\tapplication ") })]
 	require.Equal(t, 2, strings.Count(root, name), "in the span's name and in its attribute")
-	require.NotContains(t, root, "geheim")
+	require.NotContains(t, root, "hunter")
 	require.NotContains(t, root, name+"n", "it is not cut")
 }
 
@@ -61,7 +61,7 @@ func renamedLog(t *testing.T, log, name string) (path, shown string) {
 	require.Contains(t, string(content), old)
 	path = filepath.Join(t.TempDir(), "named.jsonl")
 	write(t, path, strings.Replace(string(content), old, `"App Name":"`+name+`"`, 1))
-	return path, strings.Replace(name, "geheim", "*********(redacted)", 1)[:256]
+	return path, strings.Replace(name, "hunter", "*********(redacted)", 1)[:256]
 }
 
 // importedSpans writes the spans that the driver makes as SpanTable does.
