@@ -165,7 +165,8 @@ func checkCharacters(args []string) error {
 	}
 	if size > platform.MaxStepArguments {
 		return fmt.Errorf(
-			"arguments: %d characters with spark-submit's own: EMR takes at most %d; put long ones into a file in S3", size, platform.MaxStepArguments)
+			"arguments: %d characters with spark-submit's own: EMR takes at most %d; put long ones into a file in S3",
+			size, platform.MaxStepArguments)
 	}
 	return nil
 }

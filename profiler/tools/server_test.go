@@ -215,12 +215,14 @@ func (c collected) Put(row tables.Row) error {
 // withSecrets is an event log of an application whose texts all have a secret.
 const withSecrets = `{"Event":"SparkListenerLogStart","Spark Version":"3.5.0"}
 {"Event":"SparkListenerApplicationStart","App Name":"etl --password k4n4ry","App ID":"app-1","Timestamp":1000,"User":"token=k4n4ry"}
-{"Event":"SparkListenerStageSubmitted","Stage Info":{"Stage ID":0,"Stage Attempt ID":0,"Stage Name":"load https://u:k4n4ry@host/ at a.py:1",` +
-	`"Number of Tasks":1,"Submission Time":1100,"Parent IDs":[],"RDD Info":[]}}
-{"Event":"SparkListenerStageCompleted","Stage Info":{"Stage ID":0,"Stage Attempt ID":0,"Stage Name":"load https://u:k4n4ry@host/ at a.py:1",` +
-	`"Number of Tasks":1,"Submission Time":1100,"Completion Time":1900,"Failure Reason":"refused: secret_key=k4n4ry","Parent IDs":[],"RDD Info":[]}}
+{"Event":"SparkListenerStageSubmitted","Stage Info":{` + secretStage + `}}
+{"Event":"SparkListenerStageCompleted","Stage Info":{` + secretStage +
+	`,"Completion Time":1900,"Failure Reason":"refused: secret_key=k4n4ry"}}
 {"Event":"SparkListenerApplicationEnd","Timestamp":2000}
 `
+
+const secretStage = `"Stage ID":0,"Stage Attempt ID":0,"Stage Name":"load https://u:k4n4ry@host/ at a.py:1","Number of Tasks":1,` +
+	`"Submission Time":1100,"Parent IDs":[],"RDD Info":[]`
 
 // No result has a secret of the application's texts: neither from a log itself, nor from
 // the lake.

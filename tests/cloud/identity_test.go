@@ -156,7 +156,9 @@ func (c *cloud) profileSeries(t *testing.T, labels ...platform.Label) (series []
 func (c *cloud) traces(t *testing.T, query string) (ids []string) {
 	t.Helper()
 	now := time.Now()
-	params := url.Values{"q": {query}, "start": {strconv.FormatInt(now.Add(-time.Hour).Unix(), 10)}, "end": {strconv.FormatInt(now.Unix(), 10)}}
+	params := url.Values{
+		"q": {query}, "start": {strconv.FormatInt(now.Add(-time.Hour).Unix(), 10)}, "end": {strconv.FormatInt(now.Unix(), 10)},
+	}
 	var answer struct {
 		Traces []struct{ TraceID string }
 	}
