@@ -78,7 +78,7 @@ func (b *builder) setInstances(args *emr.ClusterArgs) {
 // edit of a bootstrap action's path or name, so every edit of one replaces the
 // cluster. It reads back every step that anybody has submitted, so that steps count
 // only when the cluster is created. And it keeps the core nodes of a cluster whose
-// program has none any more, so that the cluster is replaced then.
+// program has none any more, so that another shape replaces the cluster.
 func (b *builder) clusterOptions(dependencies []pulumi.Resource) []pulumi.ResourceOption {
 	out := []pulumi.ResourceOption{
 		pulumi.DependsOn(dependencies),
@@ -106,18 +106,6 @@ func (b *builder) scaledByEMR() []string {
 	default:
 		return nil
 	}
-}
-
-// shape names which groups or fleets the cluster has.
-func (b *builder) shape() string {
-	kind := "groups"
-	if b.args.Fleets != nil {
-		kind = "fleets"
-	}
-	if b.args.HasCore() {
-		return kind + " of primary and core nodes"
-	}
-	return kind + " of primary nodes"
 }
 
 // instanceArgs returns what the instances of every group have in common.

@@ -2,6 +2,7 @@ package emr_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
@@ -29,13 +30,48 @@ func TestAPrimaryNodeMayBeAlone(t *testing.T) {
 // The provider reads the core group of a running cluster back where the program has
 // none, and would show no difference.
 func TestRemovingTheCoreGroupReplacesTheCluster(t *testing.T) {
-	trigger := func(core int) string {
+	of := func(core int) string {
 		a := validArgs()
 		a.Core.Count = core
-		return one(t, run(t, a), clusterType, "emr-cluster").Trigger
+		return trigger(t, a)
 	}
-	require.Equal(t, trigger(2), trigger(3))
-	require.NotEqual(t, trigger(2), trigger(0))
+	require.Equal(t, of(2), of(3))
+	require.NotEqual(t, of(2), of(0))
+}
+
+// trigger returns the value whose change replaces the cluster.
+func trigger(t *testing.T, a *emr.Args) string {
+	t.Helper()
+	return one(t, run(t, a), clusterType, "emr-cluster").Trigger
+}
+
+// EMR neither removes a task fleet nor creates another one in its place.
+func TestWhatATaskFleetKeepsReplacesTheCluster(t *testing.T) {
+	before := trigger(t, fleetArgs())
+	for name, c := range map[string]struct {
+		edit     func(*schema.Fleets)
+		replaces bool
+	}{
+		"types":          {func(f *schema.Fleets) { f.Task.Types[0].BidPercent = 70 }, true},
+		"volumes":        {func(f *schema.Fleets) { f.Task.Types[0].EBS[0].SizeGiB = 128 }, true},
+		"strategy":       {func(f *schema.Fleets) { f.Task.SpotStrategy = "diversified" }, true},
+		"first target":   {func(f *schema.Fleets) { f.Task.OnDemand = 1 }, true}, // its strategy is sent then
+		"removed":        {func(f *schema.Fleets) { f.Task = nil }, true},
+		"target":         {func(f *schema.Fleets) { f.Task.Spot = 9 }, false},
+		"not sent":       {func(f *schema.Fleets) { f.Task.OnDemandStrategy = "" }, false},
+		"order of types": {func(f *schema.Fleets) { slices.Reverse(f.Task.Types) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := fleetArgs()
+			c.edit(a.Fleets)
+			require.NoError(t, a.Validate())
+			if after := trigger(t, a); c.replaces {
+				require.NotEqual(t, before, after)
+			} else {
+				require.Equal(t, before, after)
+			}
+		})
+	}
 }
 
 func TestTaskGroupsByKey(t *testing.T) {

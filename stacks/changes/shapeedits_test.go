@@ -36,7 +36,6 @@ func editsOfShapes() []edit {
 	inPlace := effects{changes.Updated: {rules}}
 	replacesRules := effects{changes.Replaced: {rules, "emr-rules-task-spot"}}
 	replacesFleets := effects{changes.Replaced: {fleets, "emr-fleets-scaling", "emr-fleets-task"}}
-	replacesTask := effects{changes.Replaced: {"emr-fleets-task"}}
 	return []edit{
 		of("rules", "core.autoScaling.max", `5`, inPlace),
 		of("rules", "core.autoScaling.rules.threshold", `20`, inPlace),
@@ -68,8 +67,12 @@ func editsOfShapes() []edit {
 		of("fleets", "fleets.core.types.weight", `1`, replacesFleets, fleets),
 		of("fleets", "fleets.core.spotTimeoutMinutes", `30`, replacesFleets, fleets),
 		of("fleets", "fleets.task.spot", `4`, nothing),
-		of("fleets", "fleets.task.types.bidPercent", `70`, replacesTask),
-		of("fleets", "fleets.task.spotStrategy", `"diversified"`, replacesTask),
+		// EMR neither removes a task fleet nor creates another one in its place.
+		of("fleets", "fleets.task.types.bidPercent", `70`, replacesFleets, fleets),
+		of("fleets", "fleets.task.spotStrategy", `"diversified"`, replacesFleets, fleets),
+		of("fleets", "fleets.task", `null`, effects{
+			changes.Replaced: {fleets, "emr-fleets-scaling"}, changes.Deleted: {"emr-fleets-task"},
+		}, fleets),
 		of("fleets", "managedScaling.max", `30`, effects{changes.Replaced: {"emr-fleets-scaling"}}),
 		of("fleets", "kerberos.ticketLifetimeHours", `12`, effects{
 			changes.Replaced: {fleets, "emr-fleets-scaling", "emr-fleets-security", "emr-fleets-task"},
