@@ -69,10 +69,14 @@ func (b *builder) createTaskGroups(cluster *emr.Cluster) ([]pulumi.Resource, err
 }
 
 // taskOptions returns how a task group changes. The provider fails when a policy is
-// taken away, and sends nothing when the last classification is, so that the group is
-// replaced then. While EMR scales the group, its count is EMR's.
+// taken away, and sends nothing when the last classification or volume is, so that the
+// group is replaced then. While EMR scales the group, its count is EMR's.
 func (b *builder) taskOptions(g schema.InstanceGroup) []pulumi.ResourceOption {
-	var out []pulumi.ResourceOption
+	volumes := "EMR's volumes"
+	if len(g.EBS) > 0 {
+		volumes = "own volumes"
+	}
+	out := []pulumi.ResourceOption{pulumi.ReplacementTrigger(pulumi.String(volumes))}
 	if g.AutoScaling == nil {
 		out = append(out, pulumi.ReplaceOnChanges([]string{"autoscalingPolicy"}))
 	}

@@ -3,14 +3,16 @@ package emr
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 // shape names what only a new cluster can change although the provider does not replace
-// it then: which groups or fleets the cluster has, and what EMR cannot edit of its task
-// fleet.
+// it then: which groups or fleets the cluster has, which of them have volumes of their
+// own, and what EMR cannot edit of its task fleet.
 func (b *builder) shape() string {
 	shape := "groups"
 	if b.args.Fleets != nil {
@@ -21,10 +23,26 @@ func (b *builder) shape() string {
 		shape += " and core"
 	}
 	shape += " nodes"
+	for _, role := range []string{platform.RoleMaster, platform.RoleCore} {
+		if n := b.withVolumes(role); n > 0 {
+			shape += fmt.Sprintf("; %d of %s with volumes", n, role)
+		}
+	}
 	if f := b.args.Fleets; f != nil && f.Task != nil {
 		shape += "; task fleet " + fixedParts(*f.Task)
 	}
 	return shape
+}
+
+// withVolumes counts the groups or types of a role whose volumes the program says. Where
+// it says none any more, the provider keeps those that are there.
+func (b *builder) withVolumes(role string) (n int) {
+	for _, g := range b.args.GroupsAt("") {
+		if g.Role == role && len(g.EBS) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // fixedParts renders what the provider replaces a task fleet for. EMR has one task fleet

@@ -74,6 +74,43 @@ func TestWhatATaskFleetKeepsReplacesTheCluster(t *testing.T) {
 	}
 }
 
+// The provider reads the volumes of a running group back where the program has none, and
+// would show no difference.
+func TestTakingVolumesAwayReplaces(t *testing.T) {
+	groups := func(edit func(*emr.Args)) (cluster, task string) {
+		a := validArgs()
+		volumes := []schema.Volume{{Type: "gp3", SizeGiB: 64, PerInstance: 1}}
+		a.Master.EBS, a.Core.EBS = volumes, volumes
+		a.Tasks = map[string]schema.InstanceGroup{"spot": {InstanceType: "m5.xlarge", Count: 1, EBS: volumes}}
+		edit(a)
+		rec := run(t, a)
+		return one(t, rec, clusterType, "emr-cluster").Trigger, one(t, rec, groupType, "emr-task-spot").Trigger
+	}
+	cluster, task := groups(func(*emr.Args) {})
+	for name, edit := range map[string]func(*emr.Args){
+		"master": func(a *emr.Args) { a.Master.EBS = nil }, "core": func(a *emr.Args) { a.Core.EBS = nil },
+	} {
+		got, gotTask := groups(edit)
+		require.NotEqual(t, cluster, got, name)
+		require.Equal(t, task, gotTask, name)
+	}
+	got, gotTask := groups(func(a *emr.Args) { a.Tasks["spot"] = schema.InstanceGroup{InstanceType: "m5.xlarge", Count: 1} })
+	require.Equal(t, cluster, got)
+	require.NotEqual(t, task, gotTask)
+	// Other edits are the provider's, which names what differs.
+	got, gotTask = groups(func(a *emr.Args) { a.Core.EBS = []schema.Volume{{Type: "gp3", SizeGiB: 32, PerInstance: 1}} })
+	require.Equal(t, []string{cluster, task}, []string{got, gotTask})
+
+	for name, edit := range map[string]func(*schema.Fleets){
+		"master": func(f *schema.Fleets) { f.Master.Types[0].EBS = nil }, "core": func(f *schema.Fleets) { f.Core.Types[0].EBS = nil },
+		"task": func(f *schema.Fleets) { f.Task.Types[0].EBS = nil },
+	} {
+		a := fleetArgs()
+		edit(a.Fleets)
+		require.NotEqual(t, trigger(t, fleetArgs()), trigger(t, a), name)
+	}
+}
+
 func TestTaskGroupsByKey(t *testing.T) {
 	a := validArgs()
 	a.Tasks = map[string]schema.InstanceGroup{

@@ -30,9 +30,18 @@ func emrPolicies() map[string]policy {
 				"stepConcurrencyLevel", "listStepsStates", "tags", "tagsAll",
 			},
 			neverApplied: []string{"bootstrapActions.*.path", "bootstrapActions.*.name"},
+			kept: []string{
+				"masterInstanceGroup", "coreInstanceGroup", "masterInstanceFleet", "coreInstanceFleet",
+				"masterInstanceGroup.ebsConfigs", "coreInstanceGroup.ebsConfigs",
+				"masterInstanceFleet.instanceTypeConfigs.*.ebsConfigs", "coreInstanceFleet.instanceTypeConfigs.*.ebsConfigs",
+			},
 		},
-		"aws:emr/instanceGroup:InstanceGroup":                 updateOnly("instanceCount", "configurationsJson", "autoscalingPolicy"),
-		"aws:emr/instanceFleet:InstanceFleet":                 updateOnly("targetOnDemandCapacity", "targetSpotCapacity"),
+		"aws:emr/instanceGroup:InstanceGroup": {
+			inPlace: []string{"instanceCount", "configurationsJson", "autoscalingPolicy"}, kept: []string{"ebsConfigs"},
+		},
+		"aws:emr/instanceFleet:InstanceFleet": {
+			inPlace: []string{"targetOnDemandCapacity", "targetSpotCapacity"}, kept: []string{"instanceTypeConfigs.*.ebsConfigs"},
+		},
 		"aws:emr/managedScalingPolicy:ManagedScalingPolicy":   immutable(),
 		"aws:emr/securityConfiguration:SecurityConfiguration": immutable(),
 

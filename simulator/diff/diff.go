@@ -5,6 +5,7 @@
 package diff
 
 import (
+	"maps"
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
@@ -30,6 +31,7 @@ func Compute(typ string, s Settings, oldInputs, outputs, newInputs resource.Prop
 		}
 	}
 	p := policyFor(typ, s)
+	maps.DeleteFunc(detailed, p.keeps)
 	result := plugin.DiffResult{Changes: plugin.DiffNone, DetailedDiff: detailed}
 	for path, d := range detailed {
 		result.Changes = plugin.DiffSome

@@ -228,6 +228,7 @@ func otherEdits() map[string]edit {
 
 func TestEditsAreClassified(t *testing.T) {
 	cases := emrEdits()
+	maps.Copy(cases, volumeEdits())
 	maps.Copy(cases, networkEdits())
 	maps.Copy(cases, instanceEdits())
 	maps.Copy(cases, otherEdits())

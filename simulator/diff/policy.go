@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
+	"github.com/pulumi/pulumi/sdk/v3/go/common/resource/plugin"
 
 	"github.com/emr-observatory/emr-observatory/simulator/property"
 )
@@ -15,6 +16,7 @@ type policy struct {
 	replace      []string // these replace the resource; all others are updated in place
 	inPlace      []string // if not nil: only these are updated in place; all others replace
 	neverApplied []string // accepted and shown as an update, but never applied
+	kept         []string // Optional and Computed: what is taken away, the provider reads back as it was
 	// replaceIf maps a top-level field to the flag input that makes its edit
 	// replace the resource.
 	replaceIf   map[string]resource.PropertyKey
@@ -61,6 +63,16 @@ func (p policy) replaces(path string, inputs resource.PropertyMap) bool {
 func isWithinAny(path, patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		return isWithin(path, strings.Split(pattern, "."))
+	})
+}
+
+// keeps reports whether a difference is of a value that was taken away and that the
+// provider reads back.
+func (p policy) keeps(path string, d plugin.PropertyDiff) bool {
+	at := segments(path)
+	return (d.Kind == plugin.DiffDelete || d.Kind == plugin.DiffDeleteReplace) && slices.ContainsFunc(p.kept, func(pattern string) bool {
+		fields := strings.Split(pattern, ".")
+		return len(at) == len(fields) && isWithin(at, fields)
 	})
 }
 
@@ -140,7 +152,7 @@ func Patterns() map[string][][]string {
 	for _, table := range []map[string]policy{awsPolicies(), otherPolicies()} {
 		for typ, p := range table {
 			out[typ] = [][]string{}
-			for _, pattern := range slices.Concat(p.replace, p.inPlace, p.neverApplied) {
+			for _, pattern := range slices.Concat(p.replace, p.inPlace, p.neverApplied, p.kept) {
 				out[typ] = append(out[typ], strings.Split(pattern, "."))
 			}
 		}

@@ -87,6 +87,7 @@ func groupEdits() []edit {
 			inCluster(role+".ebs.sizeGiB", `256`, e, refused...),
 			inCluster(role+".ebs.iops", `4000`, e, refused...),
 			inCluster(role+".ebs.perInstance", `2`, e, refused...),
+			one("clusters.main."+role+".ebs", `[]`, e, refused...), // the provider would keep them
 		)
 		if role != "tasks.spot" {
 			out = append(out, inCluster(role+".ebs.throughput", `250`, e, refused...))

@@ -16,7 +16,7 @@ func shapes() []set {
 		{"clusters.fleets", `{
 			"fleets": {
 				"master": {"types": [{}]},
-				"core": {"types": [{"weight": 2}], "onDemand": 2, "spot": 2},
+				"core": {"types": [{"weight": 2, "ebs": [{"sizeGiB": 64}]}], "onDemand": 2, "spot": 2},
 				"task": {"types": [{"bidPercent": 60}], "spot": 2}
 			},
 			"managedScaling": {"unit": "InstanceFleetUnits", "min": 2, "max": 20, "maxCore": 5},
@@ -65,6 +65,7 @@ func editsOfShapes() []edit {
 			effects: effects{changes.Replaced: {fleets, "emr-fleets-task"}, changes.Deleted: {"emr-fleets-scaling"}}, refused: []string{fleets},
 		},
 		of("fleets", "fleets.core.types.weight", `1`, replacesFleets, fleets),
+		of("fleets", "fleets.core.types.ebs", `[]`, replacesFleets, fleets), // the provider would keep them
 		of("fleets", "fleets.core.spotTimeoutMinutes", `30`, replacesFleets, fleets),
 		of("fleets", "fleets.task.spot", `4`, nothing),
 		// EMR neither removes a task fleet nor creates another one in its place.
