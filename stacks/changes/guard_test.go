@@ -131,6 +131,11 @@ func TestRefusalOfAClusterNamesTheWayInPlace(t *testing.T) {
 		"resize the fleet with `aws emr modify-instance-fleet`, then run `pulumi refresh`" + accept: {
 			"coreInstanceFleet.targetOnDemandCapacity", "coreInstanceFleet.targetSpotCapacity",
 		},
+		"there is no way in place, since the provider sets keepAlive only when it creates a cluster: leave it as it is until the next one" +
+			accept: {"keepJobFlowAliveWhenNoSteps"},
+		"reconfigure the running groups with `aws emr modify-instance-groups`, and make the edit with the next cluster" + accept: {
+			"configurationsJson",
+		},
 		"declare a task group with it under tasks, which EMR adds to a running cluster" + accept: {"coreInstanceGroup.ebsConfigs[0].size"},
 	} {
 		c := clusterChange("j-1", changes.Replaced)[0]

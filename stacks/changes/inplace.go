@@ -7,24 +7,31 @@ import (
 )
 
 // waysInPlace are how a running cluster gets what an edit of one of its inputs asks for
-// without being replaced, by the input's path. Of other inputs EMR edits none.
-func waysInPlace() map[string]string {
+// without being replaced, by the input's path; fleets says that it has fleets in place of
+// groups. Of other inputs EMR edits none.
+func waysInPlace(fleets bool) map[string]string {
 	const (
 		// EMR API, AddInstanceGroups: of a running cluster only task groups can be added.
 		taskGroup = "declare a task group with it under tasks, which EMR adds to a running cluster"
 		// EMR API, ModifyInstanceFleet. The provider replaces the cluster instead.
 		resize = "resize the fleet with `aws emr modify-instance-fleet`, then run `pulumi refresh`"
 	)
+	// EMR Release Guide, "Reconfigure an instance group in a running cluster"; EMR
+	// Management Guide, "Reconfiguring instance fleets for your Amazon EMR cluster".
+	reconfigure := "the running groups with `aws emr modify-instance-groups`"
+	if fleets {
+		reconfigure = "the running fleets with `aws emr modify-instance-fleet`"
+	}
 	return map[string]string{
 		"coreInstanceGroup.instanceType":           taskGroup,
 		"coreInstanceGroup.bidPrice":               taskGroup,
 		"coreInstanceGroup.ebsConfigs":             taskGroup,
 		"coreInstanceFleet.targetOnDemandCapacity": resize,
 		"coreInstanceFleet.targetSpotCapacity":     resize,
-		// EMR Release Guide, "Reconfigure an instance group in a running cluster".
-		"configurationsJson": "reconfigure the running groups with `aws emr modify-instance-groups`, and make the edit with the next cluster",
-		// EMR API, SetKeepJobFlowAliveWhenNoSteps.
-		"keepJobFlowAliveWhenNoSteps": "set it with the API's SetKeepJobFlowAliveWhenNoSteps, then run `pulumi refresh`",
+		"configurationsJson":                       "reconfigure " + reconfigure + ", and make the edit with the next cluster",
+		// EMR's API could set it, but the provider does not read it: the difference would stay.
+		"keepJobFlowAliveWhenNoSteps": "there is no way in place, since the provider sets keepAlive only when it creates a cluster: " +
+			"leave it as it is until the next one",
 	}
 }
 
@@ -36,12 +43,14 @@ func inPlace(c Change) string {
 	if c.Type != typeCluster || c.Effect != Replaced {
 		return ""
 	}
+	_, fleets := c.old["masterInstanceFleet"]
+	known := waysInPlace(fleets)
 	var ways, none []string
 	for _, path := range c.Paths {
 		// An index says nothing, and the parts of a value share its fate.
 		parts := strings.SplitN(index.ReplaceAllString(path, ""), ".", 3)
 		input := strings.Join(parts[:min(len(parts), 2)], ".")
-		if way := waysInPlace()[input]; way == "" {
+		if way := known[input]; way == "" {
 			none = append(none, input)
 		} else {
 			ways = append(ways, way)

@@ -74,6 +74,7 @@ func editsOfShapes() []edit {
 		of("fleets", "fleets.task", `null`, effects{
 			changes.Replaced: {fleets, "emr-fleets-scaling"}, changes.Deleted: {"emr-fleets-task"},
 		}, fleets),
+		of("fleets", "sparkDefaults", `{"spark.executor.memory":"4g"}`, replacesFleets, fleets),
 		of("fleets", "managedScaling.max", `30`, effects{changes.Replaced: {"emr-fleets-scaling"}}),
 		of("fleets", "kerberos.ticketLifetimeHours", `12`, effects{
 			changes.Replaced: {fleets, "emr-fleets-scaling", "emr-fleets-security", "emr-fleets-task"},
