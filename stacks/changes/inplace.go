@@ -43,8 +43,10 @@ func inPlace(c Change) string {
 	if c.Type != typeCluster || c.Effect != Replaced {
 		return ""
 	}
-	_, fleets := c.old["masterInstanceFleet"]
-	known := waysInPlace(fleets)
+	if len(c.Paths) == 0 {
+		return byShape(c)
+	}
+	known := waysInPlace(has(c.old, "masterInstanceFleet"))
 	var ways, none []string
 	for _, path := range c.Paths {
 		// An index says nothing, and the parts of a value share its fate.
@@ -62,4 +64,23 @@ func inPlace(c Change) string {
 	}
 	slices.Sort(ways)
 	return strings.Join(slices.Compact(ways), "; ")
+}
+
+// byShape says what EMR cannot edit where a replacement names no input: the program asked
+// for it, since the provider would have found no difference (components/emr, shape).
+func byShape(c Change) string {
+	differs := func(input string) bool { return has(c.old, input) != has(c.new, input) }
+	switch {
+	case differs("masterInstanceFleet"):
+		return "EMR cannot change a running cluster from groups to fleets, or back"
+	case differs("coreInstanceGroup") || differs("coreInstanceFleet"):
+		return "EMR cannot add the core nodes of a running cluster, or remove all of them"
+	default:
+		return "EMR cannot take `ebs` away from the groups and fleets of a running cluster, and only resizes its task fleet"
+	}
+}
+
+func has(inputs map[string]any, name string) bool {
+	_, ok := inputs[name]
+	return ok
 }
