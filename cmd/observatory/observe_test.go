@@ -84,6 +84,24 @@ func TestObservePrint(t *testing.T) {
 	}
 }
 
+// A primary node alone has no core nodes that groups would be for.
+func TestObserveCheckOfAPrimaryNodeAlone(t *testing.T) {
+	groups, fleets := observedTeam(), observedTeam()
+	groups.request.Instances.InstanceGroups = groups.request.Instances.InstanceGroups[:1]
+	fleets.request.Instances.InstanceGroups = nil
+	fleets.request.Instances.InstanceFleets = []types.InstanceFleetConfig{{
+		InstanceFleetType: types.InstanceFleetTypeMaster, TargetOnDemandCapacity: aws.Int32(1),
+		InstanceTypeConfigs: []types.InstanceTypeConfig{{InstanceType: aws.String("m5.xlarge")}},
+	}}
+	for name, c := range map[string]team{"group": groups, "fleet": fleets} {
+		t.Run(name, func(t *testing.T) {
+			c.request.Instances.AdditionalSlaveSecurityGroups = nil
+			o := c.check(t)
+			require.Zero(t, o.code, o.stdout+o.stderr)
+		})
+	}
+}
+
 // TestObserveCheck takes away one thing at a time: exactly that is named.
 func TestObserveCheck(t *testing.T) {
 	hostsOnly := observedTeam()

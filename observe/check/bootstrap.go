@@ -88,7 +88,7 @@ func overlap(a, b []string) bool {
 
 // configurations compares the cluster's configurations with those that the platform
 // needs, and then those of groups and fleets, which replace the cluster's by key.
-func (e *examination) configurations(ctx context.Context) ([]Miss, error) {
+func (e *examination) configurations(context.Context) ([]Miss, error) {
 	if e.hostsOnly() {
 		return nil, nil
 	}
@@ -100,11 +100,10 @@ func (e *examination) configurations(ctx context.Context) ([]Miss, error) {
 	for _, lack := range observe.Lacks(classifications(e.cluster.Configurations), wanted) {
 		misses = append(misses, missing(lack, ""))
 	}
-	parts, err := e.partConfigurations(ctx)
-	if err != nil {
-		return nil, err
+	if e.partsErr != nil {
+		return nil, e.partsErr
 	}
-	for _, part := range parts {
+	for _, part := range e.parts {
 		for _, lack := range observe.Lacks(classifications(part.list), wanted) {
 			if lack.Set {
 				misses = append(misses, missing(lack, " of "+part.name))
@@ -129,11 +128,12 @@ func missing(lack observe.Lack, of string) Miss {
 
 // partConfiguration is the list of a group or of an instance type of a fleet.
 type partConfiguration struct {
-	name string
-	list []types.Configuration
+	name    string
+	primary bool // of primary nodes
+	list    []types.Configuration
 }
 
-func (e *examination) partConfigurations(ctx context.Context) ([]partConfiguration, error) {
+func (e *examination) listParts(ctx context.Context) ([]partConfiguration, error) {
 	var parts []partConfiguration
 	if e.cluster.InstanceCollectionType == types.InstanceCollectionTypeInstanceFleet {
 		pages := emr.NewListInstanceFleetsPaginator(e.EMR, &emr.ListInstanceFleetsInput{ClusterId: e.cluster.Id})
@@ -145,7 +145,8 @@ func (e *examination) partConfigurations(ctx context.Context) ([]partConfigurati
 			for _, fleet := range page.InstanceFleets {
 				for _, of := range fleet.InstanceTypeSpecifications {
 					parts = append(parts, partConfiguration{
-						fmt.Sprintf("%s in the %s fleet", aws.ToString(of.InstanceType), fleet.InstanceFleetType), of.Configurations,
+						fmt.Sprintf("%s in the %s fleet", aws.ToString(of.InstanceType), fleet.InstanceFleetType),
+						fleet.InstanceFleetType == types.InstanceFleetTypeMaster, of.Configurations,
 					})
 				}
 			}
@@ -160,11 +161,19 @@ func (e *examination) partConfigurations(ctx context.Context) ([]partConfigurati
 		}
 		for _, group := range page.InstanceGroups {
 			parts = append(parts, partConfiguration{
-				fmt.Sprintf("the %s instance group", group.InstanceGroupType), group.Configurations,
+				fmt.Sprintf("the %s instance group", group.InstanceGroupType),
+				group.InstanceGroupType == types.InstanceGroupTypeMaster, group.Configurations,
 			})
 		}
 	}
 	return parts, nil
+}
+
+// primaryAlone reports whether the cluster has no other nodes than primary ones. It is
+// false if the groups and fleets cannot be read: few clusters have no others.
+func (e *examination) primaryAlone() bool {
+	return e.partsErr == nil && len(e.parts) > 0 &&
+		!slices.ContainsFunc(e.parts, func(p partConfiguration) bool { return !p.primary })
 }
 
 func classifications(list []types.Configuration) []observe.Classification {

@@ -87,6 +87,8 @@ type examination struct {
 	attributes types.Ec2InstanceAttributes
 	actions    []types.Command
 	actionsErr error
+	parts      []partConfiguration
+	partsErr   error
 }
 
 // Run examines a cluster. The error is that of EMR: the cluster could not be read at
@@ -105,6 +107,7 @@ func Run(ctx context.Context, c Clients, id string, p Platform) (Report, error) 
 		e.attributes = *described.Cluster.Ec2InstanceAttributes
 	}
 	e.actions, e.actionsErr = e.listActions(ctx)
+	e.parts, e.partsErr = e.listParts(ctx)
 	r := Report{
 		Cluster: id, Name: aws.ToString(e.cluster.Name), Release: aws.ToString(e.cluster.ReleaseLabel),
 		Misses: e.own(), Unexamined: []Part{},
@@ -136,7 +139,8 @@ func Run(ctx context.Context, c Clients, id string, p Platform) (Report, error) 
 	return r, nil
 }
 
-// own examines what DescribeCluster says itself.
+// own examines what DescribeCluster says itself. Core and task nodes have their security
+// groups only where there are such nodes.
 func (e *examination) own() []Miss {
 	misses := []Miss{}
 	oldest := facts.ReleaseFile().Releases[0].Label
@@ -149,14 +153,15 @@ func (e *examination) own() []Miss {
 				" to the arguments of the bootstrap action"})
 	}
 	for _, group := range []struct {
-		part Part
-		ids  []string
-		key  string
+		part   Part
+		ids    []string
+		key    string
+		absent bool // such nodes
 	}{
-		{PartPrimaryGroup, e.attributes.AdditionalMasterSecurityGroups, "AdditionalMasterSecurityGroups"},
-		{PartCoreGroup, e.attributes.AdditionalSlaveSecurityGroups, "AdditionalSlaveSecurityGroups"},
+		{PartPrimaryGroup, e.attributes.AdditionalMasterSecurityGroups, "AdditionalMasterSecurityGroups", false},
+		{PartCoreGroup, e.attributes.AdditionalSlaveSecurityGroups, "AdditionalSlaveSecurityGroups", e.primaryAlone()},
 	} {
-		if wanted := e.Observe.SecurityGroupID; !slices.Contains(group.ids, wanted) {
+		if wanted := e.Observe.SecurityGroupID; !group.absent && !slices.Contains(group.ids, wanted) {
 			misses = append(misses, Miss{group.part, fmt.Sprintf("additional groups: %q", group.ids), "must be among them: " + wanted,
 				"add " + wanted + " to " + group.key + ": it opens the way to the control node"})
 		}
