@@ -69,6 +69,7 @@ func (c Config) checkArchitectures(l *violation.List) {
 		}
 		checked[arch] = true
 		l.Require(slices.Contains(c.Architectures, arch), "architectures", c.Architectures, rules["nodeArch"].Text,
-			"add "+arch+", which "+g.InstanceType+" has")
+			"add "+arch+", which "+g.InstanceType+" has, or choose another type: another architecture changes the bootstrap action "+
+				"of all clusters, and so replaces each of them")
 	}
 }

@@ -37,7 +37,7 @@ func (Config) Help() map[string]string {
 		"network":     "The VPC: created by the stack, or an existing one.",
 		"controlNode": "The EC2 instance that runs the telemetry servers.",
 		"architectures": "Processor architectures whose nodes find their artifacts in the data bucket: of the stack's clusters, and " +
-			"of others that use its bootstrap action.",
+			"of others that use its bootstrap action. An edit replaces all clusters of the stack: they share that action.",
 		"clusters": "The EMR clusters by key, which is a part of their names. Without any, the platform observes clusters that others start.",
 		"blockPublicAccess": "Make EMR refuse clusters with public security groups, on every port, in the whole account and region. " +
 			"Removing the key, or the stack, leaves the account as it is. False: the account's own setting is left alone.",

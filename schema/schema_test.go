@@ -157,6 +157,18 @@ func TestControlNodeHoldsItsWorkloads(t *testing.T) {
 	}
 }
 
+// The bootstrap action, which all clusters share, lists the artifacts by architecture.
+func TestRemedyOfAnArchitectureNamesWhatItReplaces(t *testing.T) {
+	c := validConfig()
+	var cluster schema.Cluster
+	cluster.SetDefaults()
+	cluster.Master.InstanceType = "m7g.xlarge"
+	c.Clusters = map[string]schema.Cluster{"main": cluster}
+	c.Architectures = []string{platform.ArchAMD64}
+	require.ErrorContains(t, c.Validate(), "add arm64, which m7g.xlarge has, or choose another type: ")
+	require.ErrorContains(t, c.Validate(), "of all clusters, and so replaces each of them")
+}
+
 func TestGravitonFamiliesAreARM(t *testing.T) {
 	for name, want := range map[string]string{
 		"a1.large": platform.ArchARM64, "m7g.large": platform.ArchARM64, "c6gn.xlarge": platform.ArchARM64, "im4gn.large": platform.ArchARM64,
