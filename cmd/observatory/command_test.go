@@ -125,6 +125,7 @@ func TestPreviewListsWhatWouldBeCreated(t *testing.T) {
 	require.Regexp(t, `\+ \d{3} to create`, o.stdout)
 	require.Contains(t, o.stdout, "emr-7.10.0: spark.driver.defaultJavaOptions and")
 	require.Contains(t, o.stdout, "restated from emr-7.1.0")
+	require.Contains(t, o.stdout, "container-executor are those of an emr-6 node")
 	o = observatory(t, projectWithEditedStack(t, "dev", "emr-7.10.0", "emr-7.1.0"), nil, "preview", "--stack", "dev")
 	require.Zero(t, o.code, o.stderr)
 	require.NotContains(t, o.stdout, "restated")

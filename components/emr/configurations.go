@@ -29,7 +29,8 @@ func (a *Args) warnOfOtherRelease(ctx *pulumi.Context, c *Cluster) error {
 		return nil
 	}
 	err := ctx.Log.Warn(fmt.Sprintf("%s: %s: %s and %s are restated from %s, the only release whose values are published; "+
-		"if jobs depend on others, compare them with `observatory doctor --node FILE`",
+		"if jobs depend on others, compare them with `observatory doctor --node FILE`; "+
+		"the read-only mounts of Docker containers in yarn-site and container-executor are those of an emr-6 node",
 		a.path("releaseLabel"), a.ReleaseLabel, schema.SparkDriverAgentKey, schema.SparkExecutorAgentKey, observe.RestatedRelease),
 		&pulumi.LogArgs{Resource: c})
 	if err != nil {
