@@ -67,7 +67,9 @@ func TestEveryAccessIsRehearsed(t *testing.T) {
 			edited(t, map[string]map[string]any{"network": {
 				"vpcId": "vpc-0123abcd", "subnetIds": []string{"subnet-0123abcd"}, "publicSubnetId": "subnet-0123abce", "availabilityZones": nil,
 			}}),
-			[]record.Resource{subnet("subnet-0123abcd", "10.0.0.0/24", "us-east-1a"), subnet("subnet-0123abce", "10.0.1.0/24", "us-east-1b")},
+			append([]record.Resource{
+				subnet("subnet-0123abcd", "10.0.0.0/24", "us-east-1a"), subnet("subnet-0123abce", "10.0.1.0/24", "us-east-1b"),
+			}, record.PublicRoute("subnet-0123abce")...),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

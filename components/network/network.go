@@ -173,6 +173,9 @@ func (b *builder) useExistingVPC() (vpcInfo, error) {
 		}
 	}
 	if b.args.PublicControl {
+		if err := b.requirePublicSubnet(); err != nil {
+			return vpcInfo{}, err
+		}
 		v.publicZone = b.zoneOf(b.args.PublicSubnetID)
 	}
 	return v, nil

@@ -68,8 +68,12 @@ func answers(unoffered map[string][]string) []recorder.Option {
 			if zone == "" {
 				zone = "us-east-1c"
 			}
-			return resource.PropertyMap{"id": args["id"], "availabilityZone": resource.NewStringProperty(zone)}
+			return resource.PropertyMap{
+				"id": args["id"], "availabilityZone": resource.NewStringProperty(zone),
+				"vpcId": resource.NewStringProperty(existingVPCArgs().VPCID),
+			}
 		}),
+		recorder.WithInvoke("aws:ec2/getRouteTable:getRouteTable", routesTo("igw-0123456789abcdef0")),
 		recorder.WithInvoke("aws:ec2/getPrefixList:getPrefixList", map[string]any{"id": "pl-63a5400a"}),
 		recorder.WithComputed(func(r recorder.Resource) resource.PropertyMap {
 			if r.Type == "aws:ec2/vpcEndpoint:VpcEndpoint" {
@@ -78,6 +82,13 @@ func answers(unoffered map[string][]string) []recorder.Option {
 			return nil
 		}),
 	}
+}
+
+// routesTo is a route table with a default route.
+func routesTo(gateway string) map[string]any {
+	return map[string]any{"routeTableId": "rtb-0123456789abcdef0", "routes": []any{
+		map[string]any{"cidrBlock": "10.0.0.0/16", "gatewayId": "local"}, map[string]any{"cidrBlock": "0.0.0.0/0", "gatewayId": gateway},
+	}}
 }
 
 func program(args *network.Args) pulumi.RunFunc {

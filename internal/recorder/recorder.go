@@ -78,7 +78,8 @@ func WithInvoke(token string, result map[string]any) Option {
 	return WithFunction(token, func(resource.PropertyMap) resource.PropertyMap { return resource.NewPropertyMapFromMap(result) })
 }
 
-// WithFunction computes the result of a provider function from its arguments.
+// WithFunction computes the result of a provider function from its arguments. The call
+// fails if it is nil.
 func WithFunction(token string, f Function) Option {
 	return func(s *settings) { s.results[token] = f }
 }
@@ -180,7 +181,11 @@ func (rec *Recording) Call(args pulumi.MockCallArgs) (resource.PropertyMap, erro
 	if !ok {
 		return nil, fmt.Errorf("recorder: no result for function %s", args.Token)
 	}
-	return result(args.Args), nil
+	found := result(args.Args)
+	if found == nil {
+		return nil, fmt.Errorf("recorder: function %s finds nothing", args.Token)
+	}
+	return found, nil
 }
 
 // List returns "type name" of every resource, sorted: the golden list of a

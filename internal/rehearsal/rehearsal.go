@@ -93,6 +93,9 @@ func existingNetwork(cfg schema.Config) []record.Resource {
 			"vpcId": cfg.Network.VPCID, "cidrBlock": cfg.Network.CIDR, "availabilityZone": zone,
 		})})
 	}
+	if public := cfg.Network.PublicSubnetID; public != "" {
+		out = append(out, record.PublicRoute(public)...)
+	}
 	return out
 }
 

@@ -32,7 +32,9 @@ func Answers() []recorder.Option {
 			map[string]any{"names": []any{"us-east-1a", "us-east-1b"}, "zoneIds": []any{"use1-az1", "use1-az2"}, "id": "us-east-1"}),
 		recorder.WithFunction(OfferingsFunction, OfferedIn("us-east-1")),
 		recorder.WithInvoke("aws:ec2/getPrefixList:getPrefixList", map[string]any{"id": "pl-0123", "name": "s3", "cidrBlocks": []any{}}),
-		recorder.WithInvoke("aws:ec2/getSubnet:getSubnet", map[string]any{"availabilityZone": "us-east-1a", "id": "subnet-0123"}),
+		ExistingSubnets("vpc-0123abcd"),
+		recorder.WithInvoke("aws:ec2/getRouteTable:getRouteTable", map[string]any{"routeTableId": "rtb-0123abcd",
+			"routes": []any{map[string]any{"cidrBlock": "0.0.0.0/0", "gatewayId": "igw-0123abcd"}}}),
 		recorder.WithInvoke("aws:iam/getRoles:getRoles", map[string]any{"id": "us-east-1",
 			"names": []any{platform.SpotRole}, "arns": []any{"arn:aws:iam::123456789012:role/" + platform.SpotRole}}),
 		recorder.WithInvoke("aws:iam/getInstanceProfile:getInstanceProfile", map[string]any{"id": "nodes", "name": "nodes",
@@ -41,6 +43,11 @@ func Answers() []recorder.Option {
 			"insecureValue": "ami-0123456789abcdef0", "arn": "x", "id": "x", "name": "x", "type": "String", "version": 1}),
 		recorder.WithComputed(Computed),
 	}
+}
+
+// ExistingSubnets answers that every subnet is in a VPC.
+func ExistingSubnets(vpc string) recorder.Option {
+	return recorder.WithInvoke("aws:ec2/getSubnet:getSubnet", map[string]any{"availabilityZone": "us-east-1a", "id": "subnet-0123", "vpcId": vpc})
 }
 
 // OfferingsFunction is EC2's function that says where it offers instance types.

@@ -25,6 +25,7 @@ func awsFunctions() []Function {
 		function[ec2.LookupVpcArgs, ec2.LookupVpcResult](),
 		function[ec2.LookupSubnetArgs, ec2.LookupSubnetResult](),
 		function[ec2.GetSubnetsArgs, ec2.GetSubnetsResult](),
+		function[ec2.LookupRouteTableArgs, ec2.LookupRouteTableResult](),
 		function[ec2.LookupSecurityGroupArgs, ec2.LookupSecurityGroupResult](),
 		function[ec2.GetPrefixListArgs, ec2.GetPrefixListResult](),
 		function[ec2.LookupManagedPrefixListArgs, ec2.LookupManagedPrefixListResult](),

@@ -40,6 +40,7 @@ func functions() map[string]func(a *Account, in map[string]any) (result, error) 
 		"aws:index/getServicePrincipal:getServicePrincipal":         servicePrincipal,
 		"aws:ec2/getAmi:getAmi":                                     image,
 		"aws:ec2/getSubnet:getSubnet":                               lookupSubnet,
+		"aws:ec2/getRouteTable:getRouteTable":                       lookupRouteTable,
 		"aws:ec2/getPrefixList:getPrefixList":                       prefixList,
 		"aws:ec2/getManagedPrefixList:getManagedPrefixList":         managedPrefixList,
 		"aws:ec2/getInstanceType:getInstanceType":                   lookupInstanceType,

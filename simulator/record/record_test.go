@@ -14,7 +14,7 @@ import (
 
 const subnetID = "subnet-0"
 
-// account returns an account with one subnet.
+// account returns an account with one subnet, which is public.
 func account() *record.Account {
 	a := record.NewAccount("eu-central-1", "123456789012")
 	a.Configure("", map[string]string{"team": "data"})
@@ -24,6 +24,9 @@ func account() *record.Account {
 			"cidrBlock": "10.0.0.0/20", "vpcId": "vpc-0", "availabilityZone": "eu-central-1b",
 		}),
 	})
+	for _, r := range record.PublicRoute(subnetID) {
+		a.Add(r)
+	}
 	return a
 }
 
@@ -157,6 +160,7 @@ func TestARNsContainAccountAndRegion(t *testing.T) {
 func TestFunctionResultsMatchTheirTypes(t *testing.T) {
 	args := map[string]map[string]any{
 		"aws:ec2/getSubnet:getSubnet":             {"id": subnetID},
+		"aws:ec2/getRouteTable:getRouteTable":     {"subnetId": subnetID},
 		"aws:ssm/getParameter:getParameter":       {"name": "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"},
 		"aws:ec2/getInstanceType:getInstanceType": {"instanceType": "m7g.xlarge"},
 		"aws:iam/getPolicyDocument:getPolicyDocument": {"statements": []any{map[string]any{"actions": []any{

@@ -48,7 +48,9 @@ func open(t *testing.T, stack string, sets ...set) *scene {
 	var err error
 	s.Stage, err = rehearse.Open(t.Context(), program, rehearse.Options{
 		Project: platform.Project, Stack: stack, PulumiCommand: trial.Pulumi(t), WorkDir: t.TempDir(), Config: auto.ConfigMap{},
-		Providers: simulator.Options{Invokes: map[string]simulator.Invoke{"aws:ec2/getSubnet:getSubnet": existingSubnet}},
+		Providers: simulator.Options{Invokes: map[string]simulator.Invoke{
+			"aws:ec2/getSubnet:getSubnet": existingSubnet, "aws:ec2/getRouteTable:getRouteTable": publicRoutes,
+		}},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
@@ -57,7 +59,16 @@ func open(t *testing.T, stack string, sets ...set) *scene {
 
 // existingSubnet serves a subnet that the stack did not create.
 func existingSubnet(_ context.Context, args resource.PropertyMap) (resource.PropertyMap, error) {
-	return resource.PropertyMap{"id": args["id"], "availabilityZone": resource.NewStringProperty("us-east-1a")}, nil
+	return resource.PropertyMap{
+		"id": args["id"], "availabilityZone": resource.NewStringProperty("us-east-1a"), "vpcId": resource.NewStringProperty("vpc-0123abcd"),
+	}, nil
+}
+
+// publicRoutes serves the route table of an existing public subnet.
+func publicRoutes(context.Context, resource.PropertyMap) (resource.PropertyMap, error) {
+	return resource.NewPropertyMapFromMap(map[string]any{
+		"routeTableId": "rtb-0123abcd", "routes": []any{map[string]any{"cidrBlock": "0.0.0.0/0", "gatewayId": "igw-0123abcd"}},
+	}), nil
 }
 
 func (s *scene) up(t *testing.T) auto.UpResult {

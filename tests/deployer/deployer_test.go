@@ -42,14 +42,17 @@ const clusters = `{
 	}
 }`
 
-// record runs every stack, and one with those clusters and otherwise the defaults.
+// record runs every stack, dev in an existing VPC, and one with those clusters and
+// otherwise the defaults.
 func record(t *testing.T) []*recorder.Recording {
 	t.Helper()
 	var out []*recorder.Recording
 	for _, stack := range []string{"dev", "local", "pr"} {
 		out = append(out, trial.Record(t, stack))
 	}
-	return append(out, trial.Record(t, "dev", recorder.WithConfig(map[string]string{
+	existing := trial.Values(t, "dev")
+	existing[platform.Project+":network"] = `{"vpcId":"vpc-0123abcd","subnetIds":["subnet-0123abcd"],"publicSubnetId":"subnet-0123abce"}`
+	return append(out, trial.Record(t, "dev", recorder.WithConfig(existing)), trial.Record(t, "dev", recorder.WithConfig(map[string]string{
 		platform.Project + ":region":   "us-east-1",
 		platform.Project + ":clusters": clusters,
 	})))

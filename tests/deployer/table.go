@@ -80,6 +80,7 @@ func functions() []Row {
 			"ec2", "DescribeAvailabilityZones"),
 		row("aws:ec2/getPrefixList:getPrefixList", "ec2/vpc_prefix_list_data_source.go", "ec2", "DescribePrefixLists"),
 		row("aws:ec2/getSubnet:getSubnet", "ec2/vpc_subnet_data_source.go", "ec2", "DescribeSubnets"),
+		row("aws:ec2/getRouteTable:getRouteTable", "ec2/vpc_route_table_data_source.go", "ec2", "DescribeRouteTables"),
 		row("aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings", "ec2/ec2_instance_type_offerings_data_source.go",
 			"ec2", "DescribeInstanceTypeOfferings"),
 		row("aws:iam/getInstanceProfile:getInstanceProfile", "iam/instance_profile_data_source.go", "iam", "GetInstanceProfile"),
