@@ -23,7 +23,8 @@ func TestPublicSubnetLeadsToTheInternet(t *testing.T) {
 			at + "have a route of 0.0.0.0/0 to an internet gateway; its route table rtb-0123456789abcdef0 has none"},
 		"to a virtual private gateway": {recorder.WithInvoke("aws:ec2/getRouteTable:getRouteTable", routesTo("vgw-0123456789abcdef0")),
 			at + "have a route"},
-		"of another VPC":  {inVPC("vpc-0123456789abcdef9"), at + "be a subnet of network.vpcId, vpc-0123456789abcdef0; it is in vpc-0123456789abcdef9"},
+		"of another VPC": {inVPC("vpc-0123456789abcdef9"),
+			at + "be a subnet of network.vpcId, vpc-0123456789abcdef0; it is in vpc-0123456789abcdef9"},
 		"to the internet": {inVPC("vpc-0123456789abcdef0"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

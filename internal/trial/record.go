@@ -47,7 +47,8 @@ func Answers() []recorder.Option {
 
 // ExistingSubnets answers that every subnet is in a VPC.
 func ExistingSubnets(vpc string) recorder.Option {
-	return recorder.WithInvoke("aws:ec2/getSubnet:getSubnet", map[string]any{"availabilityZone": "us-east-1a", "id": "subnet-0123", "vpcId": vpc})
+	return recorder.WithInvoke("aws:ec2/getSubnet:getSubnet",
+		map[string]any{"availabilityZone": "us-east-1a", "id": "subnet-0123", "vpcId": vpc})
 }
 
 // OfferingsFunction is EC2's function that says where it offers instance types.

@@ -45,7 +45,8 @@ func PublicRoute(subnet string) []Resource {
 		return Resource{Type: token, ID: id, URN: id, Outputs: resource.NewPropertyMapFromMap(outputs)}
 	}
 	return []Resource{
-		of("aws:ec2/routeTableAssociation:RouteTableAssociation", "rtbassoc-0123456789abcdef0", result{"subnetId": subnet, "routeTableId": table}),
+		of("aws:ec2/routeTableAssociation:RouteTableAssociation", "rtbassoc-0123456789abcdef0",
+			result{"subnetId": subnet, "routeTableId": table}),
 		of("aws:ec2/route:Route", "r-"+table, result{
 			"routeTableId": table, "destinationCidrBlock": "0.0.0.0/0", "gatewayId": "igw-0123456789abcdef0",
 		}),
