@@ -112,7 +112,7 @@ func tools() WorkloadTable {
 			Name: WorkloadYACE, AWSRole: true, User: userServer, MemoryMiB: 128,
 			Image: Image{Repository: "quay.io/prometheuscommunity/yet-another-cloudwatch-exporter", Tag: "v0.67.0"},
 			Ports: []WorkloadPort{{"http", YACE, false}},
-			Ready: Readiness{Path: HealthPath},
+			Ready: Readiness{Path: "/healthz"},
 		},
 		{
 			Name: WorkloadGrafana, User: userGrafana, MemoryMiB: 512, DiskGiB: 2,
