@@ -173,10 +173,11 @@ func (b *builder) useExistingVPC() (vpcInfo, error) {
 		}
 	}
 	if b.args.PublicControl {
-		if err := b.requirePublicSubnet(); err != nil {
+		zone, err := b.zoneOfPublicSubnet()
+		if err != nil {
 			return vpcInfo{}, err
 		}
-		v.publicZone = b.zoneOf(b.args.PublicSubnetID)
+		v.publicZone = pulumi.String(zone).ToStringOutput()
 	}
 	return v, nil
 }

@@ -12,29 +12,30 @@ import (
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
-// requirePublicSubnet refuses a subnet of an existing VPC in which an Elastic IP cannot be
-// reached. The update would wait for the control node until the gate gives up.
-func (b *builder) requirePublicSubnet() error {
+// zoneOfPublicSubnet looks up the zone of an existing public subnet. It refuses a subnet in
+// which an Elastic IP cannot be reached: the update would wait for the control node until
+// the gate gives up.
+func (b *builder) zoneOfPublicSubnet() (string, error) {
 	const path = "network.publicSubnetId"
 	id := b.args.PublicSubnetID
 	subnet, err := ec2.LookupSubnet(b.Ctx, &ec2.LookupSubnetArgs{Id: &id}, pulumi.Parent(b.Parent))
 	if err != nil {
-		return fmt.Errorf("look up %s %s: %w", path, id, err)
+		return "", fmt.Errorf("look up %s %s: %w", path, id, err)
 	}
 	var l violation.List
 	l.Require(subnet.VpcId == b.args.VPCID, path, id, "must be a subnet of network.vpcId, "+b.args.VPCID+"; it is in "+subnet.VpcId,
 		"name a subnet of that VPC")
 	if err := l.Err(); err != nil {
-		return err
+		return "", err
 	}
 	table, err := b.routeTable(id)
 	if err != nil {
-		return fmt.Errorf("look up the route table of %s %s: %w", path, id, err)
+		return "", fmt.Errorf("look up the route table of %s %s: %w", path, id, err)
 	}
 	l.Require(slices.ContainsFunc(table.Routes, leadsToInternet), path, id,
 		"must have a route of "+string(everywhere)+" to an internet gateway; its route table "+table.RouteTableId+" has none",
 		"name a public subnet of the VPC, or set controlNode.access to vpc or tunnel")
-	return l.Err()
+	return subnet.AvailabilityZone, l.Err()
 }
 
 // routeTable looks up the route table of a subnet: its own, or else the VPC's main one
