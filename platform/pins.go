@@ -30,15 +30,6 @@ func K3sBinaries() map[string]Download {
 	}
 }
 
-// K3sImages returns the system images of K3s in one file, for nodes that reach no
-// public registry. Sums as for K3sBinaries.
-func K3sImages() map[string]Download {
-	return map[string]Download{
-		ArchAMD64: {File: "k3s-airgap-images-amd64.tar.zst", SHA256: "9024613e2d468c51ba0e5ba21898604c41339354449fb3338cc6a7931189eb6a"},
-		ArchARM64: {File: "k3s-airgap-images-arm64.tar.zst", SHA256: "9d3c4c2197bcf857ca17633aa393bad683cc982ddd408620f93036a3cca953b5"},
-	}
-}
-
 // K3sRelease returns the URL of K3sVersion's files, with a trailing slash. The
 // version's plus sign must be escaped, or GitHub answers 404.
 func K3sRelease() string {

@@ -105,16 +105,14 @@ authorities() {
 
 # fetch URL SHA256 FILE
 fetch() {
-  case $1 in
-    s3://*) aws s3 cp --only-show-errors --region "$REGION" "$1" "$3" ;;
-    *) curl --fail --location --silent --show-error --proto '=https' --connect-timeout 10 --max-time 300 --output "$3" "$1" ;;
-  esac && printf '%s  %s\n' "$2" "$3" | sha256sum --check --status
+  curl --fail --location --silent --show-error --proto '=https' --connect-timeout 10 --max-time 300 --output "$3" "$1" &&
+    printf '%s  %s\n' "$2" "$3" | sha256sum --check --status
 }
 
 # install_file URL SHA256 FILE MODE: the file appears whole and verified, or not at all.
 install_file() {
   if [[ -e $3 ]]; then
-    log "$3 is there already"
+    log "$3 already installed"
     return
   fi
   mkdir -p "$(dirname "$3")"
@@ -126,9 +124,6 @@ install_file() {
 
 kubernetes() {
   install_file "$K3S_URL" "$K3S_SHA256" "$K3S_BINARY" 0755
-  if [[ -n $IMAGES_URL ]]; then
-    install_file "$IMAGES_URL" "$IMAGES_SHA256" "$IMAGES_FILE" 0644
-  fi
   # K3s rejects a node whose name it knows but whose password differs, so the
   # password is stored beside the datastore, not on the instance.
   install -d -m 0700 "$IDENTITY_DIR"

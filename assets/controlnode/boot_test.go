@@ -24,7 +24,7 @@ var coreutils = []string{"bash", "cat", "chmod", "cp", "dirname", "install", "ln
 type machine struct {
 	t     *testing.T
 	root  string // the node's /
-	world string // state of the fakes: the volume, SSM, the mirror, and the log of calls
+	world string // state of the fakes: the volume, SSM, the release, and the log of calls
 	path  string // PATH
 }
 
@@ -44,7 +44,6 @@ func newMachine(t *testing.T) machine {
 		m.put("ssm/"+f, "-----BEGIN "+f+"-----\nAAAA\n-----END "+f+"-----\n")
 	}
 	m.put("files/k3s-arm64", release)
-	m.put("files/"+platform.K3sImages()[platform.ArchARM64].File, release)
 
 	for _, name := range coreutils {
 		program, err := exec.LookPath(name)
@@ -99,7 +98,7 @@ func (m machine) boot(in controlnode.Input) (output string, err error) {
 	sum := sha256.Sum256([]byte(release))
 	facts, err := os.OpenFile(m.at(platform.ControlBootFacts), os.O_APPEND|os.O_WRONLY, 0)
 	require.NoError(m.t, err)
-	_, err = facts.WriteString("K3S_SHA256=" + hex.EncodeToString(sum[:]) + "\nIMAGES_SHA256=" + hex.EncodeToString(sum[:]) + "\n")
+	_, err = facts.WriteString("K3S_SHA256=" + hex.EncodeToString(sum[:]) + "\n")
 	require.NoError(m.t, err)
 	require.NoError(m.t, facts.Close())
 
@@ -180,24 +179,12 @@ func TestBootBlankNode(t *testing.T) {
 	link, err := os.Readlink(m.at(platform.ControlNodeDir))
 	require.NoError(t, err)
 	require.Equal(t, m.at(platform.ControlIdentityDir), link)
-	require.FileExists(t, m.at(platform.ControlK3sDir+"/agent/images/"+platform.K3sImages()[platform.ArchARM64].File))
 	require.FileExists(t, m.at(platform.ControlBootDone))
 
 	calls := m.calls()
 	require.Equal(t, 1, strings.Count(calls, "mkfs.xfs"))
 	require.Contains(t, calls, "systemctl enable --now "+platform.ControlK3sUnit+" with 6 authorities\n")
 	require.NotContains(t, out, "AAAA", "values of parameters must not be logged")
-}
-
-func TestBootDownloadsReleaseWithCurl(t *testing.T) {
-	m := newMachine(t)
-	in := realisticInput()
-	in.Mirror = ""
-	out, err := m.boot(in)
-	require.NoError(t, err, out)
-	require.Contains(t, m.calls(), "curl ")
-	require.NotContains(t, m.calls(), "s3 cp")
-	require.NoFileExists(t, m.at(platform.ControlK3sDir+"/agent/images/"+platform.K3sImages()[platform.ArchARM64].File))
 }
 
 func TestBootIsIdempotent(t *testing.T) {
@@ -211,7 +198,7 @@ func TestBootIsIdempotent(t *testing.T) {
 	require.NoError(t, err, out)
 	require.Equal(t, before, m.tree())
 	require.Equal(t, 1, strings.Count(m.calls(), "mkfs.xfs"))
-	require.Equal(t, 2, strings.Count(m.calls(), "s3 cp"), "binary and images, once")
+	require.Equal(t, 1, strings.Count(m.calls(), "curl "), "the binary, once")
 }
 
 func TestReplacedInstanceReusesVolume(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"path"
 	"regexp"
 	"strings"
 	"text/template"
@@ -45,19 +44,17 @@ func CAFiles() []string {
 
 // Input is what a control node's user data depends on.
 type Input struct {
-	Region          string // of the SSM parameters and of an s3:// mirror
+	Region          string // of the SSM parameters
 	Arch            string // platform.ArchAMD64 or platform.ArchARM64
 	PrivateIP       string // IPv4 of the network interface; the API's certificate names it
 	PublicIP        string // "" = none; else an IPv4 address, which the API's certificate names too
 	VolumeID        string // vol-…, the data volume
 	ParameterPrefix string // SSM path ending in a slash; <prefix><file of CAFiles>
-	Mirror          string // "" = GitHub; else https:// or s3:// prefix of K3s's release files, ending in a slash
 }
 
 var (
 	volumeID      = regexp.MustCompile(`^vol-[0-9a-z]{8,}$`)
 	parameterPath = regexp.MustCompile(`^(/[A-Za-z0-9_.-]+)+/$`)
-	mirrorPrefix  = regexp.MustCompile(`^(https|s3)://[A-Za-z0-9._~%+/:-]+/$`)
 )
 
 // Validate reports every violation.
@@ -84,15 +81,8 @@ func (in Input) Validate() error {
 	if !parameterPath.MatchString(in.ParameterPrefix) {
 		violation("parameterPrefix", in.ParameterPrefix, "must be an SSM path that begins and ends with a slash")
 	}
-	if !ValidMirror(in.Mirror) {
-		violation("mirror", in.Mirror, "must be empty, or an https:// or s3:// prefix that ends with a slash")
-	}
 	return errors.Join(errs...)
 }
-
-// ValidMirror reports whether prefix is empty, or an https:// or s3:// prefix that ends
-// with a slash.
-func ValidMirror(prefix string) bool { return prefix == "" || mirrorPrefix.MatchString(prefix) }
 
 // UserData renders the node's #cloud-config: the files, and the one command
 // that runs the boot script. It uses the modules write_files and runcmd only.
@@ -229,12 +219,7 @@ func (in Input) certificateNames() []string {
 
 // facts is the shell file that boot.sh reads.
 func (l layout) facts(in Input) string {
-	binary, images := platform.K3sBinaries()[in.Arch], platform.K3sImages()[in.Arch]
-	base, imagesURL := platform.K3sRelease(), ""
-	if in.Mirror != "" {
-		// A node that needs a mirror for the binary cannot pull system images either.
-		base, imagesURL = in.Mirror, in.Mirror+images.File
-	}
+	binary := platform.K3sBinaries()[in.Arch]
 	var b strings.Builder
 	for _, f := range []struct{ key, value string }{
 		{"REGION", in.Region},
@@ -251,11 +236,8 @@ func (l layout) facts(in Input) string {
 		{"K3S_VERSION", platform.K3sVersion},
 		{"K3S_UNIT", platform.ControlK3sUnit},
 		{"K3S_BINARY", l.at(platform.ControlK3sBinary)},
-		{"K3S_URL", base + binary.File},
+		{"K3S_URL", platform.K3sRelease() + binary.File},
 		{"K3S_SHA256", binary.SHA256},
-		{"IMAGES_FILE", l.at(path.Join(platform.ControlK3sDir, "agent/images", images.File))},
-		{"IMAGES_URL", imagesURL},
-		{"IMAGES_SHA256", images.SHA256},
 	} {
 		fmt.Fprintf(&b, "%s=%s\n", f.key, quote(f.value))
 	}

@@ -31,7 +31,6 @@ func realisticInput() controlnode.Input {
 		PublicIP:        "203.113.213.113",
 		VolumeID:        "vol-0a1b2c3d4e5f67890",
 		ParameterPrefix: "/" + platform.Project + "/team-analytics-production-eu.2026/control/k3s/",
-		Mirror:          "s3://team-analytics-production-data-1a2b3c4/artifacts/k3s/v1.36.4-k3s1/",
 	}
 }
 
@@ -109,34 +108,23 @@ func TestUserDataContent(t *testing.T) {
 	facts := c.file(t, platform.ControlBootFacts)
 	require.Contains(t, facts, "DEVICE='/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol0a1b2c3d4e5f67890'\n")
 	require.Contains(t, facts, platform.K3sBinaries()[platform.ArchARM64].SHA256)
-	require.Contains(t, facts, "IMAGES_URL='"+in.Mirror)
-}
-
-func TestUserDataDownloadsFromTheReleaseWithoutMirror(t *testing.T) {
-	in := realisticInput()
-	in.Mirror = ""
-	raw, err := controlnode.UserData(in)
-	require.NoError(t, err)
-	facts := parse(t, raw).file(t, platform.ControlBootFacts)
 	require.Contains(t, facts, "K3S_URL='https://github.com/k3s-io/k3s/releases/download/v1.36.4%2Bk3s1/k3s-arm64'\n")
-	require.Contains(t, facts, "IMAGES_URL=''\n")
 }
 
 func TestUserDataRespectsEC2SizeLimit(t *testing.T) {
 	in := realisticInput()
-	in.Mirror = "https://mirror.example.com/" + strings.Repeat("a", controlnode.MaxUserData/2) + "/"
+	in.ParameterPrefix = "/" + strings.Repeat("a", controlnode.MaxUserData) + "/"
 	_, err := controlnode.UserData(in)
 	require.ErrorContains(t, err, "EC2 takes at most 16384")
 }
 
 func TestUserDataReportsEveryViolation(t *testing.T) {
 	_, err := controlnode.UserData(controlnode.Input{
-		Region: "moon", Arch: "riscv", PrivateIP: "::1", PublicIP: "::2", VolumeID: "vol", ParameterPrefix: "k3s", Mirror: "http://plain/",
+		Region: "moon", Arch: "riscv", PrivateIP: "::1", PublicIP: "::2", VolumeID: "vol", ParameterPrefix: "k3s",
 	})
 	require.Error(t, err)
 	for _, want := range []string{
 		`region: "moon"`, `arch: "riscv"`, `privateIp: "::1"`, `publicIp: "::2"`, `volumeId: "vol"`, `parameterPrefix: "k3s"`,
-		`mirror: "http://plain/"`,
 	} {
 		require.ErrorContains(t, err, want)
 	}

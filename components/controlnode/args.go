@@ -5,8 +5,6 @@ import (
 
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
-	boot "github.com/emr-observatory/emr-observatory/assets/controlnode"
-
 	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
@@ -16,12 +14,6 @@ type Args struct {
 	Region string // required, us-east-1
 	schema.ControlNode
 	Ephemeral bool // true = the data volume is deleted with the stack
-
-	// Mirror is a prefix with the files of the K3s release and of its system
-	// images, for networks without a route to GitHub: https://… or
-	// s3://<data bucket>/artifacts/…, ending in a slash. "" = the release on
-	// GitHub, and system images from public registries.
-	Mirror string
 
 	SubnetID        pulumi.StringInput // required; with a route to an internet gateway if Access is public
 	VPCID           pulumi.StringInput // required; recorded with the component
@@ -57,8 +49,6 @@ func (a *Args) Validate() error {
 	if a.Profiler.Enabled {
 		a.Profiler.Validate(&l, "controlNode.profiler")
 	}
-	l.Require(boot.ValidMirror(a.Mirror), "controlNode.mirror", a.Mirror, "must be an https:// or s3:// prefix that ends with a slash",
-		"leave it empty for GitHub")
 	for _, in := range []struct {
 		path  string
 		value pulumi.StringInput

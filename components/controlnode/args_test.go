@@ -32,8 +32,6 @@ func TestValidate(t *testing.T) {
 		"small volume":      {func(a *controlnode.Args) { a.DataVolumeGiB = platform.MinDataVolumeGiB - 1 }, "controlNode.dataVolumeGiB"},
 		"large volume":      {func(a *controlnode.Args) { a.DataVolumeGiB = platform.MaxDataVolumeGiB + 1 }, "controlNode.dataVolumeGiB"},
 		"image":             {func(a *controlnode.Args) { a.AMI = "latest" }, "controlNode.ami"},
-		"mirror":            {func(a *controlnode.Args) { a.Mirror = "http://plain/" }, "controlNode.mirror"},
-		"mirror quote":      {func(a *controlnode.Args) { a.Mirror = "https://a/'/" }, "controlNode.mirror"},
 		"access":            {func(a *controlnode.Args) { a.Access = "vpn" }, "controlNode.access"},
 		"tunnel's end":      {func(a *controlnode.Args) { a.Access = schema.AccessTunnel }, "controlNode.apiUrl"},
 		"no tunnel":         {func(a *controlnode.Args) { a.APIURL = "https://127.0.0.1:6443" }, "controlNode.apiUrl"},

@@ -99,7 +99,6 @@ func (b *builder) userData(at addresses, volume *ebs.Volume, prefix string) pulu
 	return output.Join(in, func(v []string) (string, error) {
 		text, err := boot.UserData(boot.Input{
 			Region: b.args.Region, Arch: b.args.Arch, PrivateIP: v[0], PublicIP: v[2], VolumeID: v[1], ParameterPrefix: prefix,
-			Mirror: b.args.Mirror,
 		})
 		return string(text), err
 	})
