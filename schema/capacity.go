@@ -28,7 +28,7 @@ func (c Config) checkCapacity(l *violation.List) {
 	t, known := facts.InstanceTypeNamed(c.ControlNode.InstanceType)
 	nodes := 0
 	for _, cluster := range c.Clusters {
-		nodes += cluster.maxNodes()
+		nodes += cluster.MaxNodes()
 	}
 	most := int(float64(t.VCPUs) * controlCPUShare / controlCPUPerNode)
 	l.Warn(!known || nodes <= most, "controlNode.instanceType", c.ControlNode.InstanceType,
@@ -38,8 +38,8 @@ func (c Config) checkCapacity(l *violation.List) {
 		"use a larger type, or declare some of the clusters in another stack; clusters that others start count too")
 }
 
-// maxNodes returns how many nodes the cluster has at most, by its counts and limits.
-func (c Cluster) maxNodes() int {
+// MaxNodes returns how many nodes the cluster has at most, by its counts and limits.
+func (c Cluster) MaxNodes() int {
 	nodes := c.Masters()
 	switch {
 	case c.ManagedScaling != nil:
@@ -49,9 +49,9 @@ func (c Cluster) maxNodes() int {
 			nodes += nodesOf(f.OnDemand+f.Spot, f.leastWeight())
 		}
 	default:
-		nodes += c.Core.maxCount()
+		nodes += c.Core.MaxCount()
 		for _, g := range c.Tasks {
-			nodes += g.maxCount()
+			nodes += g.MaxCount()
 		}
 	}
 	return nodes
@@ -76,8 +76,8 @@ func (m ManagedScaling) maxNodes(c Cluster) int {
 	return nodesOf(m.Max, smallest)
 }
 
-// maxCount returns how many nodes the group has at most.
-func (g InstanceGroup) maxCount() int {
+// MaxCount returns how many nodes the group has at most.
+func (g InstanceGroup) MaxCount() int {
 	if g.AutoScaling != nil {
 		return max(g.Count, g.AutoScaling.Max)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/local"
 	"github.com/emr-observatory/emr-observatory/schema"
+	"github.com/emr-observatory/emr-observatory/schema/facts"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
 )
@@ -28,7 +29,38 @@ func examineAccount(ctx context.Context, s *settings) (doctor.Report, error) {
 	if err != nil {
 		return doctor.Report{}, err
 	}
-	return doctor.ExamineAccount(ctx, ambient, needsOf(cfg)), nil
+	n := needsOf(cfg)
+	n.Stack, n.VCPUs = s.stack, vcpusOf
+	return doctor.ExamineAccount(ctx, ambient, n), nil
+}
+
+// vcpusOf returns the vCPUs of a type that EMR takes, else 0.
+func vcpusOf(instanceType string) int {
+	known, _ := facts.InstanceTypeNamed(instanceType)
+	return known.VCPUs
+}
+
+// clusterNeeds returns a cluster's instances. Nodes that managed scaling may add are counted
+// as ones of the last group or fleet.
+func clusterNeeds(c schema.Cluster) []doctor.Instances {
+	var out []doctor.Instances
+	if c.Fleets != nil {
+		out = fleetNeeds(*c.Fleets)
+	} else {
+		for _, g := range c.Groups() {
+			out = append(out, doctor.Instances{Type: g.InstanceType, Count: g.MaxCount(), Spot: g.BidPrice != ""})
+		}
+	}
+	nodes := 0
+	for _, i := range out {
+		nodes += i.Count
+	}
+	if added := c.MaxNodes() - nodes; c.ManagedScaling != nil && len(out) > 0 && added > 0 {
+		last := out[len(out)-1]
+		last.Count = added
+		out = append(out, last)
+	}
+	return out
 }
 
 // fleetNeeds returns the instances of fleets' first types. A fleet takes any of its types,
@@ -52,19 +84,14 @@ func fleetNeeds(f schema.Fleets) []doctor.Instances {
 	return out
 }
 
-// needsOf returns what a stack with this configuration creates.
+// needsOf returns what a stack with this configuration creates, and what its clusters
+// grow to.
 func needsOf(cfg schema.Config) doctor.Needs {
 	n := doctor.Needs{Region: cfg.Region, Instances: []doctor.Instances{{Type: cfg.ControlNode.InstanceType, Count: 1}}}
 	for _, key := range cfg.ClusterKeys() {
 		c := cfg.Clusters[key]
 		n.Clusters = true
-		if c.Fleets != nil {
-			n.Instances = append(n.Instances, fleetNeeds(*c.Fleets)...)
-			continue
-		}
-		for _, g := range c.Groups() {
-			n.Instances = append(n.Instances, doctor.Instances{Type: g.InstanceType, Count: g.Count, Spot: g.BidPrice != ""})
-		}
+		n.Instances = append(n.Instances, clusterNeeds(c)...)
 	}
 	if cfg.Network.VPCID == "" {
 		n.VPCs, n.Addresses = 1, 1 // the address is the NAT gateway's

@@ -36,6 +36,14 @@ func TestNeedsAreThoseOfTheStacksResources(t *testing.T) {
 	cfg.Clusters = map[string]schema.Cluster{"main": cluster}
 	require.True(t, needsOf(cfg).Instances[2].Spot)
 
+	cluster.Core.AutoScaling = &schema.AutoScaling{Min: 1, Max: 7}
+	cfg.Clusters = map[string]schema.Cluster{"main": cluster}
+	require.Equal(t, 7, needsOf(cfg).Instances[2].Count, "nodes that rules may add")
+	cluster.Core.AutoScaling, cluster.ManagedScaling = nil, &schema.ManagedScaling{Unit: schema.UnitInstances, Min: 1, Max: 9}
+	cfg.Clusters = map[string]schema.Cluster{"main": cluster}
+	require.Equal(t, []doctor.Instances{{Type: kind, Count: 2, Spot: true}, {Type: kind, Count: 7, Spot: true}}, needsOf(cfg).Instances[2:])
+	cluster.ManagedScaling = nil
+
 	cluster.Fleets = &schema.Fleets{
 		Master: schema.Fleet{OnDemand: 1, Types: []schema.FleetType{{InstanceType: kind, Weight: 1}}},
 		Core: &schema.Fleet{OnDemand: 4, Spot: 3, Types: []schema.FleetType{{InstanceType: "m5.2xlarge", Weight: 2},
@@ -47,4 +55,5 @@ func TestNeedsAreThoseOfTheStacksResources(t *testing.T) {
 	}, needsOf(cfg).Instances)
 	cfg.Clusters = nil
 	require.False(t, needsOf(cfg).Clusters)
+	require.Equal(t, []int{8, 36, 0}, []int{vcpusOf("c1.xlarge"), vcpusOf("c4.8xlarge"), vcpusOf("x.unknown")})
 }

@@ -23,7 +23,8 @@ func Reference(rows []Row, policies []Policy) string {
 		"Where a cluster names existing roles (serviceRoleArn, instanceProfileArn), the identity also needs iam:PutRolePolicy, " +
 		"iam:DeleteRolePolicy and iam:PassRole on those.\n" +
 		"- The state's backend needs its own permissions. `observatory doctor --aws` also needs servicequotas:GetServiceQuota, " +
-		"servicequotas:GetAWSDefaultServiceQuota, and iam:GetRole on the account's service-linked roles.\n\n| policy | size |\n|---|---|\n")
+		"servicequotas:GetAWSDefaultServiceQuota, ec2:DescribeInstances, ec2:DescribeAddresses, ec2:DescribeVpcs, " +
+		"and iam:GetRole on the account's service-linked roles.\n\n| policy | size |\n|---|---|\n")
 	for _, p := range policies {
 		fmt.Fprintf(&b, "| [%s.json](%[1]s.json) | %d |\n", p.Name, p.Size())
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"github.com/aws/aws-sdk-go-v2/service/servicequotas"
@@ -22,10 +23,14 @@ import (
 // Needs is what a stack requires of its AWS account.
 type Needs struct {
 	Region    string
-	Clusters  bool // whether it has any
+	Stack     string // whose tags its own resources have
+	Clusters  bool   // whether it has any
 	Instances []Instances
 	Addresses int // Elastic IP addresses
 	VPCs      int
+	// VCPUs returns the vCPUs of an instance type, 0 if it does not know the type. They
+	// are then computed from the size. May be nil.
+	VCPUs func(instanceType string) int
 }
 
 // Instances are EC2 instances of one type and market.
@@ -44,11 +49,12 @@ func (n Needs) spot() bool {
 type quota struct {
 	name, service, code string
 	need                int
+	used                usage
 }
 
 // ExamineAccount checks identity, region, quotas and service-linked roles. It
-// changes nothing. What the account's other resources use of a quota is not
-// counted: the check refuses only what cannot fit at all.
+// changes nothing. A quota must have room for the stack beside all that the account has
+// in the region.
 func ExamineAccount(ctx context.Context, cfg aws.Config, n Needs) Report {
 	if cfg.Region == "" {
 		cfg.Region = n.Region
@@ -56,6 +62,7 @@ func ExamineAccount(ctx context.Context, cfg aws.Config, n Needs) Report {
 	a := account{home: cfg, Needs: n}
 	cfg.Region = n.Region
 	a.quotas, a.roles, a.tokens = servicequotas.NewFromConfig(cfg), iam.NewFromConfig(cfg), sts.NewFromConfig(cfg)
+	a.ec2 = ec2.NewFromConfig(cfg)
 	r := Report{OK: true, Checks: []Check{a.identity(ctx)}}
 	if r.Checks[0].OK {
 		r.Checks = append(r.Checks, a.rest(ctx)...)
@@ -75,6 +82,7 @@ type account struct {
 	tokens *sts.Client
 	quotas *servicequotas.Client
 	roles  *iam.Client
+	ec2    *ec2.Client
 }
 
 func (a account) identity(ctx context.Context) Check {
@@ -139,29 +147,35 @@ func (a account) region(ctx context.Context) Check {
 
 func (a account) limits() []quota {
 	return []quota{
-		{"on-demand vCPUs", "ec2", "L-1216C47A", a.vcpus(false)},
-		{"spot vCPUs", "ec2", "L-34B43A08", a.vcpus(true)},
-		{"Elastic IP addresses", "ec2", "L-0263D0A3", a.Addresses},
-		{"VPCs", "vpc", "L-F678F1CE", a.VPCs},
+		{"on-demand vCPUs", "ec2", "L-1216C47A", a.vcpus(false), a.usedVCPUs(false)},
+		{"spot vCPUs", "ec2", "L-34B43A08", a.vcpus(true), a.usedVCPUs(true)},
+		{"Elastic IP addresses", "ec2", "L-0263D0A3", a.Addresses, a.usedAddresses()},
+		{"VPCs", "vpc", "L-F678F1CE", a.VPCs, a.usedVPCs()},
 	}
 }
 
 func (a account) quota(ctx context.Context, q quota) Check {
-	c := Check{
-		Name: "quota " + q.name,
-		Rule: fmt.Sprintf("must be at least %d, what the stack needs; what else the account runs is not counted", q.need),
-		Remedy: fmt.Sprintf("run `aws service-quotas request-service-quota-increase --region %s --service-code %s "+
-			"--quota-code %s --desired-value %d`", a.Region, q.service, q.code, q.need),
+	c := Check{Name: "quota " + q.name, Rule: fmt.Sprintf("must have room for %d, which the stack needs", q.need)}
+	used, err := q.used.count(ctx)
+	if err != nil {
+		return unread(c, err, q.used.action)
 	}
 	value, err := a.quotaValue(ctx, q)
 	if err != nil {
-		c.Found = reason(err)
-		if denied(err) {
-			c.Remedy = allow("servicequotas:GetServiceQuota", "servicequotas:GetAWSDefaultServiceQuota")
-		}
-		return c
+		return unread(c, err, "servicequotas:GetServiceQuota", "servicequotas:GetAWSDefaultServiceQuota")
 	}
-	c.Found, c.OK = fmt.Sprintf("%.0f (%s)", value, q.code), value >= float64(q.need)
+	c.Found, c.OK = fmt.Sprintf("%.0f (%s), of which %d are in use", value, q.code, used), value >= float64(used+q.need)
+	c.Remedy = fmt.Sprintf("run `aws service-quotas request-service-quota-increase --region %s --service-code %s "+
+		"--quota-code %s --desired-value %d`", a.Region, q.service, q.code, used+q.need)
+	return c
+}
+
+// unread returns the check of what could not be read, with the actions that reading takes.
+func unread(c Check, err error, actions ...string) Check {
+	c.Found = reason(err)
+	if denied(err) {
+		c.Remedy = allow(actions...)
+	}
 	return c
 }
 
@@ -212,7 +226,7 @@ func (a account) role(ctx context.Context, name, service, why, absent string) Ch
 func (a account) uncounted() []Check {
 	var types []string
 	for _, i := range a.Instances {
-		if _, ok := vcpus(i.Type); !ok && !slices.Contains(types, i.Type) {
+		if _, ok := standardVCPUs(i.Type); !ok && !slices.Contains(types, i.Type) {
 			types = append(types, i.Type)
 		}
 	}
@@ -225,10 +239,11 @@ func (a account) uncounted() []Check {
 	}}
 }
 
-// denied reports that the identity may not make the call.
+// denied reports that the identity may not make the call. EC2's code is not that of
+// the other services (EC2 API, "Error codes").
 func denied(err error) bool {
 	var answer smithy.APIError
-	return errors.As(err, &answer) && strings.HasPrefix(answer.ErrorCode(), "AccessDenied")
+	return errors.As(err, &answer) && (strings.HasPrefix(answer.ErrorCode(), "AccessDenied") || answer.ErrorCode() == "UnauthorizedOperation")
 }
 
 func allow(actions ...string) string {

@@ -11,16 +11,57 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
 )
 
-// awsStub is a fake AWS: it answers like STS, IAM and Service Quotas, in the forms of
+// awsStub is a fake AWS: it answers like STS, IAM, EC2 and Service Quotas, in the forms of
 // their API references. The tests have never run against AWS itself.
 type awsStub struct {
 	quotas  map[string]float64 // by code; a missing one is denied
 	unset   bool               // the account has AWS's defaults
 	roles   []string
 	regions []string // those enabled for the account
+	used    []resource
+	hidden  bool // EC2 refuses to describe anything
+}
+
+// resource is an instance, an address or a VPC of the account.
+type resource struct {
+	kind  string // instance type, address or vpc
+	stack string // by its tags
+	spot  bool
+}
+
+// serveEC2 answers DescribeInstances, DescribeAddresses and DescribeVpcs.
+func (s awsStub) serveEC2(w http.ResponseWriter, action string) {
+	if s.hidden {
+		w.WriteHeader(http.StatusForbidden)
+		fmt.Fprint(w, `<Response><Errors><Error><Code>UnauthorizedOperation</Code><Message>not authorized</Message></Error></Errors></Response>`)
+		return
+	}
+	set := map[string]string{"DescribeInstances": "instancesSet", "DescribeAddresses": "addressesSet", "DescribeVpcs": "vpcSet"}[action]
+	var items strings.Builder
+	for _, r := range s.used {
+		if action != map[string]string{"address": "DescribeAddresses", "vpc": "DescribeVpcs"}[r.kind] &&
+			(action != "DescribeInstances" || !strings.Contains(r.kind, ".")) {
+			continue
+		}
+		items.WriteString("<item><instanceType>" + r.kind + "</instanceType>")
+		if r.spot {
+			items.WriteString("<instanceLifecycle>spot</instanceLifecycle>")
+		}
+		items.WriteString("<tagSet>")
+		for key, value := range platform.StackTags(r.stack) {
+			items.WriteString("<item><key>" + key + "</key><value>" + value + "</value></item>")
+		}
+		items.WriteString("</tagSet></item>")
+	}
+	body := "<" + set + ">" + items.String() + "</" + set + ">"
+	if action == "DescribeInstances" {
+		body = "<reservationSet><item>" + body + "</item></reservationSet>"
+	}
+	fmt.Fprint(w, "<"+action+"Response>"+body+"</"+action+"Response>")
 }
 
 func (s awsStub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -31,6 +72,8 @@ func (s awsStub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	_ = r.ParseForm()
 	switch action := r.PostForm.Get("Action"); action {
+	case "DescribeInstances", "DescribeAddresses", "DescribeVpcs":
+		s.serveEC2(w, action)
 	case "GetCallerIdentity":
 		for _, region := range s.regions {
 			if strings.Contains(scope, "/"+region+"/sts/") {
@@ -87,7 +130,7 @@ func fitAccount() awsStub {
 }
 
 func needs() doctor.Needs {
-	return doctor.Needs{Region: "eu-south-1", Clusters: true, Addresses: 1, VPCs: 1, Instances: []doctor.Instances{
+	return doctor.Needs{Region: "eu-south-1", Stack: "dev", Clusters: true, Addresses: 1, VPCs: 1, Instances: []doctor.Instances{
 		{Type: "m5.xlarge", Count: 1}, {Type: "r6g.2xlarge", Count: 1}, {Type: "c5.xlarge", Count: 4, Spot: true},
 	}}
 }
@@ -139,6 +182,19 @@ func TestReportsMissingAccountSetup(t *testing.T) {
 		"addresses": {func(s *awsStub) { s.quotas["L-0263D0A3"] = 0 }, "quota Elastic IP addresses", "L-0263D0A3"},
 		"VPCs":      {func(s *awsStub) { s.quotas["L-F678F1CE"] = 0 }, "quota VPCs", "--service-code vpc"},
 		"denied":    {func(s *awsStub) { delete(s.quotas, "L-F678F1CE") }, "quota VPCs", "allow servicequotas:GetServiceQuota"},
+		"vCPUs that others use": {
+			func(s *awsStub) {
+				s.used = []resource{{kind: "m5.large", stack: "other"}, {kind: "m5.large", stack: "dev"}}
+			},
+			"quota on-demand vCPUs", "--desired-value 14`",
+		},
+		"spot vCPUs that others use": {
+			func(s *awsStub) { s.used = []resource{{kind: "m5.large", stack: "other", spot: true}} }, "quota spot vCPUs", "--desired-value 18`",
+		},
+		"addresses of others": {
+			func(s *awsStub) { s.used = []resource{{kind: "address", stack: "other"}} }, "quota Elastic IP addresses", "--desired-value 2`",
+		},
+		"VPCs of others": {func(s *awsStub) { s.used = []resource{{kind: "vpc"}} }, "quota VPCs", "--desired-value 2`"},
 		"spot role": {
 			func(s *awsStub) { s.roles = s.roles[:1] }, "role AWSServiceRoleForEC2Spot",
 			"create-service-linked-role --aws-service-name spot.amazonaws.com",
@@ -172,6 +228,41 @@ func TestAccountWithoutSpotNeedsNoSpotRole(t *testing.T) {
 	s.roles, s.quotas["L-34B43A08"] = s.roles[:1], 0
 	n.Instances = n.Instances[:2]
 	require.NoError(t, examineAccount(t, s, n).Err())
+}
+
+// A second `pulumi up` needs no second VPC.
+func TestOwnResourcesAreNotInUseByOthers(t *testing.T) {
+	s := fitAccount()
+	s.used = []resource{{kind: "m5.xlarge", stack: "dev"}, {kind: "address", stack: "dev"}, {kind: "vpc", stack: "dev"}}
+	require.NoError(t, examineAccount(t, s, needs()).Err())
+}
+
+// The sizes of some types of previous generations say another number of vCPUs.
+func TestVCPUsOfKnownTypes(t *testing.T) {
+	s, n := fitAccount(), needs()
+	s.quotas["L-1216C47A"] = 32
+	n.Instances = []doctor.Instances{{Type: "c4.8xlarge", Count: 1}}
+	require.NoError(t, examineAccount(t, s, n).Err())
+	n.VCPUs = func(name string) int { return map[string]int{"c4.8xlarge": 36}[name] }
+	require.ErrorContains(t, examineAccount(t, s, n).Err(), "--desired-value 36")
+	s.quotas["L-1216C47A"] = 36
+	require.NoError(t, examineAccount(t, s, n).Err())
+	n.Instances[0].Type = "m5.xlarge"
+	require.NoError(t, examineAccount(t, s, n).Err(), "a type that it does not know")
+}
+
+// Without the right to see what is in use, nobody knows whether the stack fits.
+func TestUnreadUsageIsNoRoom(t *testing.T) {
+	s := fitAccount()
+	s.hidden = true
+	r := examineAccount(t, s, needs())
+	for name, action := range map[string]string{
+		"quota on-demand vCPUs": "ec2:DescribeInstances", "quota Elastic IP addresses": "ec2:DescribeAddresses", "quota VPCs": "ec2:DescribeVpcs",
+	} {
+		found := findCheck(t, r, name)
+		require.False(t, found.OK)
+		require.Contains(t, found.Remedy, "allow "+action)
+	}
 }
 
 func TestInstancesOfOtherQuotasAreNamed(t *testing.T) {

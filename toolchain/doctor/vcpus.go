@@ -9,18 +9,12 @@ import (
 // instanceType is a family of letters and digits, and a size.
 var instanceType = regexp.MustCompile(`^([a-z]+)\d[a-z0-9-]*\.(?:(nano|micro|small|medium|large)|(\d*)xlarge)$`)
 
-// irregular are types of more vCPUs than their size says (EC2 User Guide,
-// "Previous generation instances").
-var irregular = map[string]int{"c4.8xlarge": 36, "d2.8xlarge": 36}
-
-// vcpus returns how many vCPUs an instance of the families A, C, D, H, I, M, R, T
-// and Z has, which share one quota (EC2 User Guide, "Amazon EC2 instance type
-// quotas"): two for large, four times the factor for xlarge. It is false for types
-// of other quotas. Burstable types below large may have fewer.
-func vcpus(name string) (int, bool) {
-	if n, ok := irregular[name]; ok {
-		return n, true
-	}
+// standardVCPUs returns how many vCPUs the size of an instance of the families A, C, D,
+// H, I, M, R, T and Z says, which share one quota (EC2 User Guide, "Amazon EC2 instance
+// type quotas"): two for large, four times the factor for xlarge. It is false for types
+// of other quotas. Some types of previous generations and burstable ones below large
+// have other numbers.
+func standardVCPUs(name string) (int, bool) {
 	m := instanceType.FindStringSubmatch(name)
 	if m == nil || !strings.Contains("acdhimrtz", m[1][:1]) {
 		return 0, false
@@ -41,11 +35,22 @@ func vcpus(name string) (int, bool) {
 	return 4 * factor, err == nil
 }
 
+// vcpusOf returns the vCPUs of an instance, and whether the standard quota counts them.
+func (n Needs) vcpusOf(instanceType string) (int, bool) {
+	count, standard := standardVCPUs(instanceType)
+	if standard && n.VCPUs != nil {
+		if known := n.VCPUs(instanceType); known > 0 {
+			return known, true
+		}
+	}
+	return count, standard
+}
+
 // vcpus returns the vCPUs of all instances of one market.
 func (n Needs) vcpus(spot bool) int {
 	sum := 0
 	for _, i := range n.Instances {
-		if each, ok := vcpus(i.Type); ok && i.Spot == spot {
+		if each, ok := n.vcpusOf(i.Type); ok && i.Spot == spot {
 			sum += each * i.Count
 		}
 	}
