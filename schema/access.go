@@ -112,7 +112,7 @@ func isPort(u *url.URL) bool {
 // notPublic are the networks that the internet does not route to (IANA IPv4
 // Special-Purpose Address Registry), but for those of documentation, which stand
 // for public ones in examples.
-var notPublic = prefixes("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16",
+var notPublic = prefixes("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.168.0.0/16",
 	"198.18.0.0/15", "224.0.0.0/3")
 
 // documentation are the networks of examples (RFC 5737, RFC 3849).
@@ -128,22 +128,20 @@ func prefixes(texts ...string) []netip.Prefix {
 
 func isPublicIPv4(cidr string) bool {
 	p, err := netip.ParsePrefix(cidr)
-	return err == nil && p.Addr().Is4() && !insideAny(p, notPublic)
-}
-
-// insideAny reports whether one of the networks contains all of p.
-func insideAny(p netip.Prefix, networks []netip.Prefix) bool {
-	return slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Bits() <= p.Bits() && n.Contains(p.Addr()) })
+	return err == nil && p.Addr().Is4() && !slices.ContainsFunc(notPublic, p.Overlaps)
 }
 
 // CheckOperatorsExist adds what is wrong with operatorCidrs only where somebody has
-// to connect, which nobody does in a rehearsal: networks that stand in examples, and
-// none at all with access vpc.
+// to connect, which nobody does in a rehearsal: networks of examples, and none at all
+// with access vpc. It warns where the program hardly reaches a private address.
 func (c Config) CheckOperatorsExist(l *violation.List) {
 	for i, cidr := range c.OperatorCIDRs {
-		p, err := netip.ParsePrefix(cidr)
-		l.Require(err != nil || !insideAny(p, documentation), fmt.Sprintf("operatorCidrs[%d]", i), cidr,
-			"must not be a network of documentation (RFC 5737, RFC 3849): nobody connects from it", ownAddressRemedy)
+		p, _ := netip.ParsePrefix(cidr) // other rules refuse what is no such network
+		l.Require(!isOperatorNetwork(cidr) || !slices.ContainsFunc(documentation, p.Overlaps), fmt.Sprintf("operatorCidrs[%d]", i), cidr,
+			"must not overlap a network of documentation (RFC 5737, RFC 3849): nobody connects from it", ownAddressRemedy)
+		l.Warn(c.ControlNode.Access != AccessVPC || !isPublicIPv4(cidr), fmt.Sprintf("operatorCidrs[%d]", i), cidr,
+			"is a public network: with controlNode.access vpc, the control node has a private address alone, which it reaches only through a "+
+				"VPN or a peering that routes it", "name the private network of the machine that runs the program, or set controlNode.access to public")
 	}
 	l.Require(c.ControlNode.Access != AccessVPC || len(c.OperatorCIDRs) > 0, "operatorCidrs", c.OperatorCIDRs,
 		"must name the network of the machine that runs the program with controlNode.access vpc: otherwise `pulumi up` cannot connect",

@@ -65,11 +65,13 @@ func TestWrongCombinationsOfAccessAreRefused(t *testing.T) {
 		"public to everybody": {schema.AccessPublic, func(c *schema.Config) { c.OperatorCIDRs = []string{"0.0.0.0/0"} },
 			[]string{"operatorCidrs[0]"}},
 		"public to private networks": {schema.AccessPublic, func(c *schema.Config) {
-			c.OperatorCIDRs = []string{"10.0.0.0/8", "192.168.1.0/24", "172.31.0.0/16", "100.64.0.0/16", "127.0.0.0/8", "8.8.8.8/32", "2a00::/32"}
-		}, []string{"operatorCidrs[0]", "operatorCidrs[1]", "operatorCidrs[2]", "operatorCidrs[3]", "operatorCidrs[4]", "operatorCidrs[6]"}},
+			c.OperatorCIDRs = []string{"10.0.0.0/8", "192.168.1.0/24", "172.31.0.0/16", "100.64.0.0/16", "127.0.0.0/8", "172.0.0.0/8",
+				"8.8.8.8/32", "2a00::/32"}
+		}, []string{"operatorCidrs[0]", "operatorCidrs[1]", "operatorCidrs[2]", "operatorCidrs[3]", "operatorCidrs[4]", "operatorCidrs[5]",
+			"operatorCidrs[7]"}},
 		"public to the networks of examples": {schema.AccessPublic, func(c *schema.Config) {
-			c.OperatorCIDRs = []string{"203.0.113.0/24", "192.0.2.1/32", "198.51.100.0/25"}
-		}, []string{"operatorCidrs[0]", "operatorCidrs[1]", "operatorCidrs[2]"}},
+			c.OperatorCIDRs = []string{"203.0.113.0/24", "192.0.2.1/32", "198.51.100.0/25", "203.0.112.0/23", "203.0.114.0/24"}
+		}, []string{"operatorCidrs[0]", "operatorCidrs[1]", "operatorCidrs[2]", "operatorCidrs[3]"}},
 		"public in a VPC without a public subnet": {schema.AccessPublic, func(c *schema.Config) {
 			c.Network.VPCID, c.Network.SubnetIDs = "vpc-0123abcd", []string{"subnet-0123abcd"}
 		}, []string{"network.publicSubnetId"}},
@@ -128,17 +130,29 @@ func TestRemedyOfPublicAccessSaysHowToFindYourAddress(t *testing.T) {
 
 // Nobody is inside a VPC before the stack creates it.
 func TestNewVPCCannotBeReachedFromInside(t *testing.T) {
-	warned := func(c schema.Config) bool {
-		var l violation.List
-		c.CheckOperatorsExist(&l)
-		return slices.ContainsFunc(l.Warnings(), func(v violation.Violation) bool { return v.Path == "controlNode.access" })
-	}
 	c := reachable(schema.AccessVPC)
-	require.True(t, warned(c))
+	require.True(t, warned(c, "controlNode.access"))
 	c.Network.VPCID, c.Network.SubnetIDs = "vpc-0123abcd", []string{"subnet-0123abcd"}
-	require.False(t, warned(c))
-	require.False(t, warned(reachable(schema.AccessPublic)))
-	require.False(t, warned(reachable(schema.AccessTunnel)))
+	require.False(t, warned(c, "controlNode.access"))
+	require.False(t, warned(reachable(schema.AccessPublic), "controlNode.access"))
+	require.False(t, warned(reachable(schema.AccessTunnel), "controlNode.access"))
+}
+
+// A VPN may route public addresses to a private one; the internet does not.
+func TestWarnsOfPublicNetworksWithVPCAccess(t *testing.T) {
+	c := reachable(schema.AccessVPC)
+	c.OperatorCIDRs = []string{"10.1.0.0/16", "8.8.8.8/32", "fd00::/32"}
+	require.False(t, warned(c, "operatorCidrs[0]"))
+	require.True(t, warned(c, "operatorCidrs[1]"))
+	require.False(t, warned(c, "operatorCidrs[2]"))
+	c.ControlNode.Access = schema.AccessPublic
+	require.False(t, warned(c, "operatorCidrs[1]"))
+}
+
+func warned(c schema.Config, path string) bool {
+	var l violation.List
+	c.CheckOperatorsExist(&l)
+	return slices.ContainsFunc(l.Warnings(), func(v violation.Violation) bool { return v.Path == path })
 }
 
 // A rehearsal accepts the stack files as they are.

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
@@ -110,8 +112,27 @@ func TestAddressesAgree(t *testing.T) {
 			require.Contains(t, input("pulumi:providers:kubernetes", "kubernetes", "kubeconfig"), c.api)
 			require.Contains(t, input("command:local:Command", "control-gate", "environment"), c.api)
 			require.Contains(t, input("pulumi:providers:grafana", "grafana", "url"), c.grafana)
+			for _, reached := range []struct{ url, names string }{
+				{c.api, sansOf(t, input("aws:ec2/instance:Instance", "control-instance", "userData"))},
+				{c.grafana, input("tls:index/certRequest:CertRequest", "workloads-grafana-request", "ipAddresses")},
+				{c.grafana, input("tls:index/certRequest:CertRequest", "workloads-status-request", "ipAddresses")},
+			} {
+				u, err := url.Parse(reached.url)
+				require.NoError(t, err)
+				require.Contains(t, reached.names, u.Hostname())
+			}
 		})
 	}
+}
+
+// sansOf returns the part of the user data that lists the names of the API's certificate.
+func sansOf(t *testing.T, userData string) string {
+	t.Helper()
+	_, list, found := strings.Cut(userData, "tls-san:\n")
+	require.True(t, found)
+	names, _, found := strings.Cut(list, "write-kubeconfig-mode")
+	require.True(t, found)
+	return names
 }
 
 // The cluster waits for the control node: an update that cannot reach it has started
@@ -133,7 +154,7 @@ func TestClusterWaitsForTheControlNode(t *testing.T) {
 func TestUpRefusesNetworksOfExamples(t *testing.T) {
 	values := edited(t, map[string]map[string]any{"clusters": {"main": map[string]any{"releaseLabel": "latest"}}})
 	rec, err := recorder.Run(stacks.Program, append(trial.Answers(), recorder.WithConfig(values))...)
-	require.ErrorContains(t, err, `emr-observatory:operatorCidrs[0]: "203.0.113.0/24" must not be a network of documentation`)
+	require.ErrorContains(t, err, `emr-observatory:operatorCidrs[0]: "203.0.113.0/24" must not overlap a network of documentation`)
 	require.ErrorContains(t, err, "`curl https://checkip.amazonaws.com`")
 	require.ErrorContains(t, err, "emr-observatory:clusters.main.releaseLabel")
 	require.Empty(t, rec.Resources)
