@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -92,7 +93,9 @@ func TestLastSteps(t *testing.T) {
 	metrics, logs := storetest.DefaultMetrics(t), storetest.Logs(t)
 	store, reader, requests := startEMR(t)
 	old, oldIDs := addSteps(t, store, "a", "b", "c")
-	time.Sleep(10 * time.Millisecond) // EMR's times have milliseconds
+	for added := time.Now().Truncate(time.Millisecond); !time.Now().Truncate(time.Millisecond).After(added); {
+		runtime.Gosched() // EMR's times have milliseconds
+	}
 	cluster, ids := addSteps(t, store, "1", "2", "3", "4", "5", "6", "etl.py", "failing.py", "waiting.py")
 	for _, id := range ids[6:8] {
 		require.NoError(t, store.SetStepState(cluster, id, types.StepStateRunning, nil))

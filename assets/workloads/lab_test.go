@@ -20,6 +20,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
+	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
@@ -294,19 +295,13 @@ func eventually(t *testing.T, within time.Duration, method, url string, ok func(
 
 // waitFor polls until ok is true, and reports whether it was within the time.
 func waitFor(within time.Duration, ok func() bool) bool {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(within)
-	for {
-		if ok() {
-			return true
+	o := poll.Options{Interval: 100 * time.Millisecond, Timeout: within}
+	return poll.Until(context.Background(), o, func(context.Context) error {
+		if !ok() {
+			return errors.New("not yet")
 		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			return false
-		}
-	}
+		return nil
+	}) == nil
 }
 
 func is200(status int, _ string) bool { return status == http.StatusOK }

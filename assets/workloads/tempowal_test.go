@@ -26,16 +26,20 @@ type tempoLab struct {
 
 func (l *tempoLab) data() string { return filepath.Join(l.dirs[platform.WorkloadTempo], "data") }
 
+// blocks is the pattern of write-ahead blocks' folders.
+func (l *tempoLab) blocks() string { return filepath.Join(l.data(), "wal", "*+*+vParquet4") }
+
 // block returns the folder of the only write-ahead block.
 func (l *tempoLab) block() string {
 	l.t.Helper()
-	found, err := filepath.Glob(filepath.Join(l.data(), "wal", "*+*+vParquet4"))
+	found, err := filepath.Glob(l.blocks())
 	require.NoError(l.t, err)
 	require.Len(l.t, found, 1)
 	return found[0]
 }
 
-// pagesOf returns a block's pages that are not empty.
+// pagesOf returns a block's pages that are not empty, or those of all blocks of a
+// pattern.
 func pagesOf(t *testing.T, block string) []string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(block, "0*"))
@@ -52,19 +56,32 @@ func newKilledTempo(t *testing.T) *tempoLab {
 	t.Helper()
 	l := &tempoLab{lab: newLab(t)}
 	l.startTempo(true)
-	for n := 1; len(l.spans) == 0 || len(pagesOf(t, l.block())) < 3; n++ {
-		now := time.Now().UnixNano()
-		status, body := request("POST", fmt.Sprintf("http://tempo:%d/v1/traces", platform.TempoOTLPHTTP), "application/json",
-			`{"resourceSpans":[`+resource(`"scopeSpans":[{"spans":[{"traceId":"%s","spanId":"%016x","name":"span %04d","kind":1,`+
-				`"startTimeUnixNano":"%d","endTimeUnixNano":"%d"}]}]`, traceID, n, n, now-1000, now)+`]}`)
-		require.Equal(t, http.StatusOK, status, body)
-		l.spans = append(l.spans, fmt.Sprintf("span %04d", n))
-		time.Sleep(100 * time.Millisecond)
-	}
-	time.Sleep(6 * time.Second) // three flush intervals
+	l.sendUntilPages(traceID, 3)
+	// Each flush with spans writes a page. The first one from here may have begun before
+	// the last span arrived; the second one began later.
+	const otherTrace = "0af7651916cd43dd8448eb211c80319d"
+	l.sendUntilPages(otherTrace, len(pagesOf(t, l.blocks()))+2)
 	l.running[platform.WorkloadTempo].kill()
 	l.snapshot = filepath.Join(t.TempDir(), "data")
 	return l
+}
+
+// sendUntilPages sends spans of a trace until the block has that many pages.
+func (l *tempoLab) sendUntilPages(trace string, pages int) {
+	l.t.Helper()
+	n := 0
+	require.True(l.t, waitFor(2*time.Minute, func() bool {
+		n++
+		now := time.Now().UnixNano()
+		status, body := request("POST", fmt.Sprintf("http://tempo:%d/v1/traces", platform.TempoOTLPHTTP), "application/json",
+			`{"resourceSpans":[`+resource(`"scopeSpans":[{"spans":[{"traceId":"%s","spanId":"%016x","name":"span %04d","kind":1,`+
+				`"startTimeUnixNano":"%d","endTimeUnixNano":"%d"}]}]`, trace, n, n, now-1000, now)+`]}`)
+		require.Equal(l.t, http.StatusOK, status, body)
+		if trace == traceID {
+			l.spans = append(l.spans, fmt.Sprintf("span %04d", n))
+		}
+		return len(pagesOf(l.t, l.blocks())) >= pages
+	}))
 }
 
 // takeSnapshot copies the data folder, with its times.

@@ -5,6 +5,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
 )
@@ -131,13 +133,15 @@ func (b Browser) Shows(t testing.TB, url, text string) {
 	if err := chromedp.Do(tab, chromedp.Navigate(url)); err != nil {
 		t.Fatalf("open %s: %v", url, err)
 	}
-	var shown string
-	for until := time.Now().Add(drawTimeout); time.Now().Before(until); time.Sleep(200 * time.Millisecond) {
-		if shown = evaluate[string](tab, t, `document.body.innerText`); strings.Contains(shown, text) {
-			return
+	err := poll.Until(tab, poll.Options{Interval: 200 * time.Millisecond, Timeout: drawTimeout}, func(context.Context) error {
+		if shown := evaluate[string](tab, t, `document.body.innerText`); !strings.Contains(shown, text) {
+			return errors.New(shown)
 		}
+		return nil
+	})
+	if err != nil {
+		t.Errorf("%s does not show %q: %v", url, text, err)
 	}
-	t.Errorf("%s does not show %q, but:\n%s", url, text, shown)
 }
 
 // tabThrough presses the tab key until every link has had the focus.

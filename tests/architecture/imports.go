@@ -38,7 +38,7 @@ func layers() []layer {
 		{folder: "internal/processes", imports: []string{"localcloud"}},
 		{folder: "internal/progress", strict: true, pure: true},
 		{folder: "internal/testenv", strict: true, pure: true},
-		{folder: "internal/browser", strict: true, pure: true, imports: []string{"internal/testenv", "toolchain"}},
+		{folder: "internal/browser", strict: true, pure: true, imports: []string{"internal/poll", "internal/testenv", "toolchain"}},
 		{folder: "assets", pure: true, imports: []string{"status", "schema", "platform"}},
 		{folder: "artifacts", pure: true, imports: []string{"assets", "platform"}},
 		{folder: "redelivery", pure: true, imports: []string{"internal/poll", "platform"}},

@@ -1,6 +1,8 @@
 package cloud_test
 
 import (
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/browser"
+	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -20,11 +23,12 @@ import (
 func statusPageOpens(t *testing.T, c *cloud) {
 	page := c.running(t).URL(string(platform.WorkloadStatus)) + "/status"
 	const healthy = "None found." // below the heading Problems
-	text := browse(t, page)
-	for until := time.Now().Add(time.Minute); !strings.Contains(text, healthy) && time.Now().Before(until); text = browse(t, page) {
-		time.Sleep(time.Second)
-	}
-	require.Contains(t, text, healthy)
+	require.NoError(t, poll.Until(t.Context(), poll.Options{Interval: time.Second, Timeout: time.Minute}, func(context.Context) error {
+		if text := browse(t, page); !strings.Contains(text, healthy) {
+			return errors.New(text)
+		}
+		return nil
+	}))
 	steps := c.status(t).Steps
 	require.NotEmpty(t, steps)
 	last := steps[0]

@@ -1,7 +1,9 @@
 package cloud_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
+	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/stacks/outputs"
@@ -41,13 +44,15 @@ func flush(t *testing.T, c *cloud) {
 // after the grace period.
 func terminate(pid int) {
 	_ = syscall.Kill(pid, syscall.SIGTERM)
-	deadline := time.Now().Add(corev1.DefaultTerminationGracePeriodSeconds * time.Second)
-	for ; time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		if syscall.Kill(pid, 0) != nil {
-			return
+	o := poll.Options{Interval: 100 * time.Millisecond, Timeout: corev1.DefaultTerminationGracePeriodSeconds * time.Second}
+	if poll.Until(context.Background(), o, func(context.Context) error {
+		if syscall.Kill(pid, 0) == nil {
+			return errors.New("it runs")
 		}
+		return nil
+	}) != nil {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	_ = syscall.Kill(pid, syscall.SIGKILL)
 }
 
 // objectsUnderEachPath requires objects under every prefix of the platform, and
