@@ -129,6 +129,7 @@ func TestPreviewListsWhatWouldBeCreated(t *testing.T) {
 	o = observatory(t, projectWithEditedStack(t, "dev", "emr-7.10.0", "emr-7.1.0"), nil, "preview", "--stack", "dev")
 	require.Zero(t, o.code, o.stderr)
 	require.NotContains(t, o.stdout, "restated")
+	require.Contains(t, o.stdout, "emr-7.1.0: the read-only mounts of Docker containers")
 }
 
 // A node's file on standard input, or by name, is compared with what is restated.
@@ -282,7 +283,7 @@ func TestGuardRefusesAPreviewThatLosesData(t *testing.T) {
 		"lost, as JSON":        {[]string{preview("delete", ""), "--json"}, 1, "accept it by the name storage-data"},
 		"accepted":             {[]string{preview("delete", ""), "--accept", "storage-data"}, 0, "deleted: storage-data"},
 		"ephemeral":            {[]string{preview("delete", `,"emr-observatory:ephemeral":"true"`)}, 0, "nothing is lost"},
-		"updated":              {[]string{preview("update", "")}, 0, "nothing is lost that was not accepted"},
+		"updated":              {[]string{preview("update", "")}, 0, "no unaccepted loss"},
 		"another name":         {[]string{preview("update", ""), "--accept", "storage-dat"}, 1, "must name what this up would lose"},
 		"no preview":           {[]string{notJSON}, 1, "pulumi preview --json"},
 		"no file":              {[]string{"none.json"}, 1, "none.json"},

@@ -23,18 +23,21 @@ func (a *Args) ConfigurationsJSON() (string, error) {
 	return text, nil
 }
 
-// warnOfOtherRelease logs that the restated options may not be the release's own.
-func (a *Args) warnOfOtherRelease(ctx *pulumi.Context, c *Cluster) error {
-	if a.ReleaseLabel == observe.RestatedRelease || a.Observe == schema.ObserveHostsOnly {
+// warnOfRestatedValues logs which restated values may not be the release's own.
+func (a *Args) warnOfRestatedValues(ctx *pulumi.Context, c *Cluster) error {
+	if a.Observe == schema.ObserveHostsOnly {
 		return nil
 	}
-	err := ctx.Log.Warn(fmt.Sprintf("%s: %s: %s and %s are restated from %s, the only release whose values are published; "+
-		"if jobs depend on others, compare them with `observatory doctor --node FILE`; "+
-		"the read-only mounts of Docker containers in yarn-site and container-executor are those of an emr-6 node",
-		a.path("releaseLabel"), a.ReleaseLabel, schema.SparkDriverAgentKey, schema.SparkExecutorAgentKey, observe.RestatedRelease),
-		&pulumi.LogArgs{Resource: c})
+	options := ""
+	if a.ReleaseLabel != observe.RestatedRelease {
+		options = fmt.Sprintf("%s and %s are restated from %s, the only release whose values are published; "+
+			"if jobs depend on others, compare them with `observatory doctor --node FILE`; ",
+			schema.SparkDriverAgentKey, schema.SparkExecutorAgentKey, observe.RestatedRelease)
+	}
+	err := ctx.Log.Warn(fmt.Sprintf("%s: %s: %sthe read-only mounts of Docker containers in yarn-site and container-executor "+
+		"are those of an emr-6 node", a.path("releaseLabel"), a.ReleaseLabel, options), &pulumi.LogArgs{Resource: c})
 	if err != nil {
-		return fmt.Errorf("warn of another release: %w", err)
+		return fmt.Errorf("warn of restated values: %w", err)
 	}
 	return nil
 }
