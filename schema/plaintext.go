@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
-// secretValue matches values that are secrets whatever their name: ids of AWS's access
-// keys (IAM User Guide, "Unique identifiers") and private keys in PEM.
-var secretValue = regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----`)
+// secretValue matches values that are secrets whatever their name.
+var secretValue = regexp.MustCompile(platform.AWSAccessKeyID + `|` + platform.PEMPrivateKey)
 
 // assignment matches the name of what a text sets, as in --name=value, -Dname=value and
 // the parameters of a URL.

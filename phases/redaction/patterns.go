@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // sparkNames is Spark's default of spark.redaction.regex.
@@ -21,9 +23,9 @@ var (
 
 // known are the rules for all applications.
 var known = slices.Concat(named(names), []rule{
-	{regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?`), Hidden},
-	{regexp.MustCompile(`\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`), Hidden}, // ids of AWS access keys
-	{regexp.MustCompile(`\beyJ[\w-]+\.[\w-]+\.[\w-]*`), Hidden},   // JSON web tokens
+	{regexp.MustCompile(platform.PEMPrivateKey + `[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?`), Hidden},
+	{regexp.MustCompile(platform.AWSAccessKeyID), Hidden},
+	{regexp.MustCompile(`\beyJ[\w-]+\.[\w-]+\.[\w-]*`), Hidden}, // JSON web tokens
 	{regexp.MustCompile(`(?i)\b(bearer)\s+[\w+/.~=-]{16,}`), `$1 ` + Hidden},
 	{regexp.MustCompile(`(\w://[^/\s:@"']*:)[^\s"']+@`), `${1}` + Hidden + `@`}, // user:password of a URL
 	{regexp.MustCompile(`(\w://)[^/\s:@"']{20,}@`), `${1}` + Hidden + `@`},      // token of a URL

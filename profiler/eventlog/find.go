@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // maxFolders is how deep Find looks into folders. Databricks delivers in the fourth.
@@ -20,7 +22,7 @@ const maxFolders = 8
 // applicationFile is how Spark names a log: by the id that YARN, Kubernetes, a standalone
 // master or local mode gave, with the attempt and the codec. It spares Find a look into
 // the file; what else is in a folder of logs Find opens.
-var applicationFile = regexp.MustCompile(`^(application_[0-9]+_[0-9]+|app-[0-9]{14}-[0-9]+|spark-[0-9a-f]{32}|local-[0-9]+)(_[0-9]+)?` +
+var applicationFile = regexp.MustCompile(`^(` + platform.YARNApplicationID + `|app-[0-9]{14}-[0-9]+|spark-[0-9a-f]{32}|local-[0-9]+)(_[0-9]+)?` +
 	`(\.(zstd|lz4|snappy|lzf))?(\.inprogress)?$`)
 
 // Find returns the event logs in a folder and in those within it, by name. It tells a log

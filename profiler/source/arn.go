@@ -2,14 +2,13 @@ package source
 
 import (
 	"fmt"
-	"regexp"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
-
-var clusterResource = regexp.MustCompile(`^cluster/(j-[0-9A-Z]+)$`)
 
 // ClusterARN is the ARN of an EMR cluster, in any partition.
 type ClusterARN struct {
@@ -22,11 +21,11 @@ func ParseClusterARN(s string) (ClusterARN, error) {
 	if err != nil {
 		return ClusterARN{}, fmt.Errorf("parse the cluster ARN %q: %w", s, err)
 	}
-	resource := clusterResource.FindStringSubmatch(parsed.Resource)
-	if parsed.Service != "elasticmapreduce" || resource == nil || parsed.Region == "" || parsed.AccountID == "" {
+	id, ofCluster := strings.CutPrefix(parsed.Resource, "cluster/")
+	if parsed.Service != "elasticmapreduce" || !ofCluster || !platform.IsClusterID(id) || parsed.Region == "" || parsed.AccountID == "" {
 		return ClusterARN{}, fmt.Errorf("the ARN %q is not that of an EMR cluster", s)
 	}
-	return ClusterARN{Account: parsed.AccountID, Region: parsed.Region, ID: resource[1]}, nil
+	return ClusterARN{Account: parsed.AccountID, Region: parsed.Region, ID: id}, nil
 }
 
 // clusterKey returns the key of a cluster. EMR's API has the account only in the ARN.

@@ -3,6 +3,8 @@ package controls
 import (
 	"regexp"
 	"slices"
+
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 const (
@@ -64,7 +66,7 @@ func encryptsRootDisk(r Resource, all Resources) Judgement {
 }
 
 // credential matches AWS access keys, private keys and K3s tokens.
-var credential = regexp.MustCompile(`\b(AKIA|ASIA)[0-9A-Z]{16}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----|\bK10[0-9a-f]{64}::`)
+var credential = regexp.MustCompile(platform.AWSAccessKeyID + `|` + platform.PEMPrivateKey + `|\bK10[0-9a-f]{64}::`)
 
 func userDataWithoutSecrets(r Resource, _ Resources) Judgement {
 	if r.Secret["userData"] || r.Secret["userDataBase64"] {
