@@ -1,6 +1,7 @@
 package node_test
 
 import (
+	"archive/zip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -112,6 +113,22 @@ public String get(String k, String d) { return id == null ? d : id; }`,
 	require.NoError(t, err, string(out))
 	require.Equal(t, "without a context null\na context starts true\nstarted application_1_0001\nanother starts null false\n"+
 		"accepted application_1_0002 true\n", string(out))
+}
+
+// A library in the jar would be one that jobs did not choose.
+func TestPluginJarHasItsOwnClassesAlone(t *testing.T) {
+	jar, err := zip.OpenReader(lockedFile(t, platform.ArtifactPlugin))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, jar.Close()) }()
+	classes := 0
+	for _, f := range jar.File {
+		own := strings.HasPrefix(f.Name, "observatory/spark/") && strings.HasSuffix(f.Name, ".class")
+		require.True(t, own || strings.HasPrefix(f.Name, "META-INF/") || f.FileInfo().IsDir(), f.Name)
+		if own {
+			classes++
+		}
+	}
+	require.Positive(t, classes)
 }
 
 // Names that the launcher looks up at run time are in the Spark and the Hadoop of the
