@@ -31,7 +31,8 @@ func (Fleets) Help() map[string]string {
 	return map[string]string{
 		"master": "Primary node or nodes.",
 		"core":   "Core nodes. Left out: the primary node is the only one.",
-		"task":   "Task nodes. Left out: none. An edit of more than onDemand and spot replaces the cluster: EMR keeps the fleet as it was added.",
+		"task": "Task nodes. Left out: none. EMR adds a first fleet to the running cluster, and keeps it as it was added: " +
+			"another edit than of onDemand and spot replaces the cluster.",
 	}
 }
 

@@ -79,17 +79,21 @@ func (b *builder) setInstances(args *emr.ClusterArgs) {
 // cluster. It reads back every step that anybody has submitted, so that steps count
 // only when the cluster is created. And it keeps the core nodes of a cluster whose
 // program has none any more, so that another shape replaces the cluster.
-func (b *builder) clusterOptions(dependencies []pulumi.Resource) []pulumi.ResourceOption {
+func (b *builder) clusterOptions(dependencies []pulumi.Resource) ([]pulumi.ResourceOption, error) {
+	trigger, err := b.replacementTrigger()
+	if err != nil {
+		return nil, err
+	}
 	out := []pulumi.ResourceOption{
 		pulumi.DependsOn(dependencies),
 		pulumi.ReplaceOnChanges([]string{"bootstrapActions"}),
 		pulumi.IgnoreChanges(append([]string{"steps"}, b.scaledByEMR()...)),
-		pulumi.ReplacementTrigger(pulumi.String(b.shape())),
+		pulumi.ReplacementTrigger(trigger),
 	}
 	if b.args.Kerberos != nil { // also what a refresh reads
 		out = append(out, pulumi.AdditionalSecretOutputs([]string{"kerberosAttributes"}))
 	}
-	return out
+	return out, nil
 }
 
 // scaledByEMR returns the properties of the cluster's resource that EMR changes itself.

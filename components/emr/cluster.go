@@ -97,7 +97,11 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	p := parts{node, service, security, groups, configurations}
 	// With a role that lacks its policies, the cluster fails only after minutes.
 	dependencies := slices.Concat(args.After, node.policies, service.policies, b.scaling.resources())
-	cluster, err := emr.NewCluster(ctx, b.Name(clusterRole), b.clusterArgs(p), b.Options(b.clusterOptions(dependencies)...)...)
+	options, err := b.clusterOptions(dependencies)
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := emr.NewCluster(ctx, b.Name(clusterRole), b.clusterArgs(p), b.Options(options...)...)
 	if err != nil {
 		return nil, fmt.Errorf("create cluster: %w", err)
 	}

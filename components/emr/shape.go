@@ -6,13 +6,51 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
+
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
 )
 
+// fleetShapeName is the role of the record of the task fleet.
+const fleetShapeName = "fleet-shape"
+
+// replacementTrigger returns the value whose change replaces the cluster. EMR adds a
+// first task fleet to a running cluster, but can neither edit nor remove it then. What
+// tells the two apart is the record of the fleet, whose id changes with an edit only. The
+// cluster keeps the id that it was created with, so that it is replaced even if the first
+// attempt to do so fails.
+func (b *builder) replacementTrigger() (pulumi.StringInput, error) {
+	if b.args.Fleets == nil {
+		return pulumi.String(b.shape()), nil
+	}
+	record, err := b.recordTaskFleet()
+	if err != nil {
+		return nil, err
+	}
+	return pulumi.Sprintf("%s; task fleet %s", b.shape(), record.ID()), nil
+}
+
+// recordTaskFleet keeps in the stack's state what EMR cannot edit of the task fleet, ""
+// if there is none. The engine updates the record of a first fleet in place: it replaces
+// by a trigger only if there was one before. It has a provider of its own for this type,
+// which calls nobody.
+func (b *builder) recordTaskFleet() (*pulumi.Stash, error) {
+	fixed, replaced := "", pulumi.ReplaceOnChanges([]string{"input"}) // by the removal of a fleet
+	if f := b.args.Fleets.Task; f != nil {
+		fixed = fixedParts(*f)
+		replaced = pulumi.ReplacementTrigger(pulumi.String(fixed))
+	}
+	record, err := pulumi.NewStash(b.Ctx, b.Name(fleetShapeName), &pulumi.StashArgs{Input: pulumi.String(fixed)}, b.Options(replaced)...)
+	if err != nil {
+		return nil, fmt.Errorf("record the task fleet: %w", err)
+	}
+	return record, nil
+}
+
 // shape names what only a new cluster can change although the provider does not replace
-// it then: which groups or fleets the cluster has, which of them have volumes of their
-// own, and what EMR cannot edit of its task fleet.
+// it then: which groups or fleets the cluster has, and which of them have volumes of their
+// own.
 func (b *builder) shape() string {
 	shape := "groups"
 	if b.args.Fleets != nil {
@@ -27,9 +65,6 @@ func (b *builder) shape() string {
 		if n := b.withVolumes(role); n > 0 {
 			shape += fmt.Sprintf("; %d of %s with volumes", n, role)
 		}
-	}
-	if f := b.args.Fleets; f != nil && f.Task != nil {
-		shape += "; task fleet " + fixedParts(*f.Task)
 	}
 	return shape
 }

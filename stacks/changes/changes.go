@@ -94,8 +94,8 @@ func (p Plan) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// FromEvents classifies the events of a preview or an update. It leaves out components
-// and unchanged providers: nothing in the cloud corresponds to them.
+// FromEvents classifies the events of a preview or an update. It leaves out components,
+// stashes and unchanged providers: nothing in the cloud corresponds to them.
 func FromEvents(stream []events.EngineEvent) Plan {
 	var b planBuilder
 	for _, e := range stream {
@@ -179,7 +179,7 @@ func (s step) change() (Change, bool) {
 	if last == nil {
 		last = now
 	}
-	if last == nil || !last.custom || strings.HasPrefix(s.typ, "pulumi:") && !isReplacement(s.op) {
+	if last == nil || !last.custom || s.typ == typeStash || strings.HasPrefix(s.typ, "pulumi:") && !isReplacement(s.op) {
 		return Change{}, false
 	}
 	c := Change{

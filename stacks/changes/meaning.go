@@ -10,6 +10,8 @@ const (
 	typeCluster  = "aws:emr/cluster:Cluster"
 	typeInstance = "aws:ec2/instance:Instance"
 	typeClaim    = "kubernetes:core/v1:PersistentVolumeClaim"
+
+	typeStash = "pulumi:index:Stash" // a value that the state alone has
 )
 
 // Stateful maps a resource type to the data lost with such a resource.

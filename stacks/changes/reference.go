@@ -22,8 +22,9 @@ func Reference(rows []Row) []byte {
 	b.WriteString(`# What an edit does
 
 ` + "`make generate` writes this page: the tests of stacks/changes preview each edit of `Pulumi.dev.yaml`, with a task group added, " +
-		`on the real engine. Edits of the clusters ` + "`rules` and `fleets`" + ` begin with a stack that has those clusters beside main:
-rules has instance groups that scale by rules, fleets has instance fleets with managed scaling.
+		`on the real engine. Edits of the clusters ` + "`rules`, `fleets` and `growing`" +
+		` begin with a stack that has those clusters beside main:
+rules has instance groups that scale by rules, fleets has instance fleets with managed scaling, growing has fleets without task nodes.
 
 Resources go by their logical names. If an edit affects many resources of a component, the table says "much of" it.
 "Refused" lists what a guarded update refuses, and for a cluster in brackets how it gets what was edited without being replaced.

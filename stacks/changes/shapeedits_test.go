@@ -24,8 +24,12 @@ func shapes() []set {
 			"runtimeRoles": {"arns": ["arn:aws:iam::123456789012:role/sales"]},
 			"access": {"s3Read": ["s3://raw/"]}
 		}`},
+		{"clusters.growing", growingJSON},
 	}
 }
+
+// growingJSON is a cluster that has no task fleet yet.
+const growingJSON = `{"fleets": {"master": {"types": [{}]}, "core": {"types": [{}], "onDemand": 2}}}`
 
 func editsOfShapes() []edit {
 	of := func(cluster, key, value string, e effects, refused ...string) edit {
@@ -81,5 +85,7 @@ func editsOfShapes() []edit {
 		}, fleets),
 		of("fleets", "runtimeRoles.arns", `["arn:aws:iam::123456789012:role/other"]`, effects{changes.Updated: {"emr-fleets-node"}}),
 		of("fleets", "access.s3Read", `["s3://raw/sales/"]`, effects{changes.Updated: {"emr-fleets-node"}}),
+		// EMR adds a first task fleet to a running cluster.
+		of("growing", "fleets.task", `{"types":[{}],"onDemand":1}`, effects{changes.Created: {"emr-growing-task"}}),
 	}
 }

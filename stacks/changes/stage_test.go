@@ -33,6 +33,12 @@ type scene struct {
 // open starts the engine with a stack file's configuration and some values set.
 func open(t *testing.T, stack string, sets ...set) *scene {
 	t.Helper()
+	return openWith(t, stack, nil, sets...)
+}
+
+// openWith has handlers behind some types of resources.
+func openWith(t *testing.T, stack string, handlers map[string]simulator.Handler, sets ...set) *scene {
+	t.Helper()
 	s := &scene{values: map[string]string{}, materials: trial.Materials(t)}
 	for k, v := range trial.Values(t, stack) {
 		s.values[strings.TrimPrefix(k, platform.Project+":")] = v
@@ -48,7 +54,7 @@ func open(t *testing.T, stack string, sets ...set) *scene {
 	var err error
 	s.Stage, err = rehearse.Open(t.Context(), program, rehearse.Options{
 		Project: platform.Project, Stack: stack, PulumiCommand: trial.Pulumi(t), WorkDir: t.TempDir(), Config: auto.ConfigMap{},
-		Providers: simulator.Options{Invokes: map[string]simulator.Invoke{
+		Providers: simulator.Options{Handlers: handlers, Invokes: map[string]simulator.Invoke{
 			"aws:ec2/getSubnet:getSubnet": existingSubnet, "aws:ec2/getRouteTable:getRouteTable": publicRoutes,
 		}},
 	})

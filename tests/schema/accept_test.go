@@ -99,6 +99,9 @@ func (c *checker) checkResource(seed uint64, r recorder.Resource, cfg string) {
 	report := func(violation any) {
 		c.findings = append(c.findings, fmt.Sprintf("seed %d, %s: %v; configuration %s", seed, r.Name, violation, cfg))
 	}
+	if r.Type == "pulumi:index:Stash" { // the engine's own
+		return
+	}
 	if strings.HasPrefix(r.Type, "pulumi:providers:") {
 		for _, v := range rules.Check(r.Type, r.Inputs) {
 			report(v)
