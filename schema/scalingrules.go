@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -35,31 +36,58 @@ func (a AutoScaling) check(l *violation.List, g Group) {
 		checkFields(l, path, r)
 		l.Require(!names[r.Name], path+".name", r.Name, "must differ from the names of the other rules", "rename it")
 		names[r.Name] = true
-		r.check(l, path)
+		r.check(l, path, a.direction(r))
+		l.Require(r.AdjustmentType != adjustExact || !r.changes() || a.Max < a.Min || inRange(r.Adjustment, a.Min, a.Max), path+".adjustment",
+			r.Adjustment, "must be between min and max of its autoScaling with "+adjustExact+": EMR goes no further", "")
 	}
 	a.checkPairs(l, at+".rules")
 }
 
+// direction says what a rule does to the group: it lets it grow (1), shrinks it (-1), or
+// does either (0), by the number of nodes that it finds. Of rules that set the number, the
+// one with the most nodes lets the group grow, and the one with the fewest shrinks it.
+func (a AutoScaling) direction(r ScalingRule) int {
+	if r.AdjustmentType != adjustExact {
+		return cmp.Compare(r.Adjustment, 0)
+	}
+	least, most := r.Adjustment, r.Adjustment
+	for _, other := range a.Rules {
+		if other.AdjustmentType == adjustExact {
+			least, most = min(least, other.Adjustment), max(most, other.Adjustment)
+		}
+	}
+	switch {
+	case r.Adjustment >= a.Max || least < most && r.Adjustment == most:
+		return 1
+	case r.Adjustment <= a.Min || least < most && r.Adjustment == least:
+		return -1
+	default:
+		return 0
+	}
+}
+
+// changes reports whether EMR takes the adjustment.
+func (r ScalingRule) changes() bool {
+	return r.Adjustment > 0 || r.Adjustment < 0 && r.AdjustmentType != adjustExact
+}
+
 // check checks one rule by itself.
-func (r ScalingRule) check(l *violation.List, path string) {
-	l.Require(r.Adjustment != 0 && (r.AdjustmentType != adjustExact || r.Adjustment > 0), path+".adjustment", r.Adjustment,
-		rules["adjustment"].Text, "")
+func (r ScalingRule) check(l *violation.List, path string, direction int) {
+	l.Require(r.changes(), path+".adjustment", r.Adjustment, rules["adjustment"].Text, "")
 	l.Require(inRange(r.Adjustment, -maxUnits, maxUnits), path+".adjustment", r.Adjustment, atMostUnits+", or as much below 0", "decrease it")
 	l.Require(r.Threshold >= 0, path+".threshold", r.Threshold, rules["threshold"].Text, "")
 	kind := scalingMetrics()[r.Metric]
-	if r.AdjustmentType == adjustExact || r.Adjustment == 0 || !kind.idle && !kind.busy || !rules["comparison"].Holds(r.Comparison) {
+	if !r.changes() || direction == 0 || !kind.idle && !kind.busy || !rules["comparison"].Holds(r.Comparison) {
 		return
 	}
 	wanted := "GREATER_THAN"
-	if r.grows() == kind.idle {
+	if (direction > 0) == kind.idle {
 		wanted = "LESS_THAN"
 	}
 	meaning := map[bool]string{true: "idle", false: "busy"}[kind.idle]
 	l.Require(strings.HasPrefix(r.Comparison, wanted), path+".comparison", r.Comparison,
 		"must be "+wanted+" or "+wanted+"_OR_EQUAL: a high "+r.Metric+" means that the cluster is "+meaning, "turn the comparison round")
 }
-
-func (r ScalingRule) grows() bool { return r.Adjustment > 0 }
 
 // band is the width of the values at which neither this rule, which grows the group, nor
 // the other, which shrinks it on the same metric, acts. It is below 0 if both act at some
@@ -77,26 +105,32 @@ func (r ScalingRule) band(shrinks ScalingRule) float64 {
 // checkPairs requires that what grows on a metric shrinks on some metric too, and that
 // thresholds of one metric are far enough apart.
 func (a AutoScaling) checkPairs(l *violation.List, path string) {
-	out, in := 0, 0
+	out, in, either := 0, 0, 0
 	for i, r := range a.Rules {
-		if r.AdjustmentType == adjustExact {
+		switch direction := a.direction(r); {
+		case !r.changes(): // refused already
 			continue
-		}
-		if !r.grows() {
+		case direction < 0:
 			in++
+			continue
+		case direction == 0:
+			either++
 			continue
 		}
 		out++
 		for _, other := range a.Rules {
-			if other.Metric == r.Metric && !other.grows() && other.AdjustmentType != adjustExact && r.Unit() == "PERCENT" {
+			if other.Metric == r.Metric && other.changes() && a.direction(other) < 0 && r.Unit() == "PERCENT" {
 				l.Require(r.band(other) >= hysteresis, pathOf(path, i)+".threshold", r.Threshold,
 					rules["threshold"].Text, "move it away from that of "+other.Name)
 			}
 		}
 	}
 	if len(a.Rules) > 0 && inRange(len(a.Rules), 1, maxScalingRules) {
-		l.Require(in >= out, path, len(a.Rules), "must shrink the group in as many rules as let it grow: otherwise it only ever grows",
+		l.Require(in+either >= out, path, len(a.Rules), "must shrink the group in as many rules as let it grow: otherwise it only ever grows",
 			"add the missing rule")
-		l.Require(out > 0 || in == 0, path, len(a.Rules), "must let the group grow: otherwise it only ever shrinks", "add the missing rule")
+		l.Require(out+either > 0 || in == 0, path, len(a.Rules), "must let the group grow: otherwise it only ever shrinks",
+			"add the missing rule")
+		l.Require(out+in > 0 || either == 0, path, len(a.Rules), "must set more than one number of nodes: otherwise the group stays at it",
+			"add the missing rule")
 	}
 }
