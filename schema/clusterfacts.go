@@ -23,7 +23,9 @@ func (c Cluster) checkFacts(l *violation.List, path string, now time.Time) {
 			workers = append(workers, g.InstanceType)
 		}
 		checkSettings(l, settingsOf(g.Configurations, g.Path+".configurations"))
+		checkClassificationNames(l, g.Path+".configurations", g.Configurations)
 	}
+	checkClassificationNames(l, path+".configurations", c.Configurations)
 	s := settingsOf(c.Configurations, path+".configurations")
 	s.add(sparkDefaults, path+".sparkDefaults", c.SparkDefaults)
 	checkSettings(l, s)

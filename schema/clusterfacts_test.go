@@ -52,6 +52,14 @@ func TestClustersAreCheckedByFacts(t *testing.T) {
 			g.Configurations = []schema.Configuration{{Classification: "hdfs-site", Properties: map[string]string{"dfs.replicaton": "2"}}}
 			c.Tasks["spot"] = g
 		}, warned: "clusters.etl.tasks.spot.configurations[0].properties.dfs.replicaton"},
+		"classification": {edit: func(c *schema.Cluster) { c.Configurations = misspeltClassification() },
+			warned: "clusters.etl.configurations[0].classification"},
+		"classification of a group": {edit: func(c *schema.Cluster) {
+			var g schema.InstanceGroup
+			g.SetDefaults()
+			g.Configurations = misspeltClassification()
+			c.Tasks["spot"] = g
+		}, warned: "clusters.etl.tasks.spot.configurations[0].classification"},
 		"property": {edit: func(c *schema.Cluster) { c.SparkDefaults["spark.executor.core"] = "4" },
 			warned: "clusters.etl.sparkDefaults.spark.executor.core"},
 		"executors": {edit: func(c *schema.Cluster) { c.SparkDefaults["spark.executor.memory"] = "12g" },
@@ -110,4 +118,8 @@ func TestDefaultClusterIsWarnedOfNothing(t *testing.T) {
 	cfg.Check(&l)
 	require.NoError(t, l.Err())
 	require.Empty(t, warnings(l, cluster.ReleaseLabel))
+}
+
+func misspeltClassification() []schema.Configuration {
+	return []schema.Configuration{{Classification: "yarn-sites", Properties: map[string]string{"a": "b"}}}
 }

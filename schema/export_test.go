@@ -7,6 +7,8 @@ var (
 	CheckSupport         = checkSupport
 	CheckApplication     = checkApplication
 	CheckSecretArguments = checkSecretArguments
+
+	CheckClassificationNames = checkClassificationNames
 )
 
 // Settings makes the settings of some classifications, each set below its own name.

@@ -169,6 +169,26 @@ func TestMisspeltProperties(t *testing.T) {
 	})
 }
 
+func TestMisspeltClassifications(t *testing.T) {
+	of := func(name string) func(*violation.List) {
+		return func(l *violation.List) {
+			schema.CheckClassificationNames(l, "configurations", []schema.Configuration{{Classification: name}})
+		}
+	}
+	warning := func(name, near string) []string {
+		return []string{`configurations[0].classification: "` + name + `" should be a classification that EMR has: it refuses others when the ` +
+			"cluster starts; if " + near + " is meant, write that"}
+	}
+	runFactCases(t, []factCase{
+		{"known", of("capacity-scheduler"), nil, nil},
+		{"a letter", of("yarn-sites"), nil, warning("yarn-sites", "yarn-site")},
+		{"case", of("Core-Site"), nil, warning("Core-Site", "core-site")},
+		{"separators", of("hive_site"), nil, warning("hive_site", "hive-site")},
+		{"another one", of("ozone-site"), nil, nil},
+		{"log4j2 in place of log4j", of("oozie-log4j2"), nil, nil},
+	})
+}
+
 // keyID is the id of an access key in AWS's documentation.
 const keyID = "AKIAIOSFODNN7EXAMPLE"
 
