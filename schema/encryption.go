@@ -3,6 +3,7 @@ package schema
 import (
 	"slices"
 
+	"github.com/emr-observatory/emr-observatory/schema/decode"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
@@ -36,6 +37,17 @@ func (Encryption) Help() map[string]string {
 
 // SetDefaults sets encryption at rest alone.
 func (e *Encryption) SetDefaults() { *e = Encryption{} }
+
+// Refused says of keys that EMR's security configurations have why this one has not.
+func (Encryption) Refused() map[string]decode.Refusal {
+	atRest := decode.Refusal{Rule: "is no key: the stack has one key, with which EMR encrypts data in S3 and every disk",
+		Remedy: "remove it; name the keys of other data that jobs use in access.kmsKeys"}
+	return map[string]decode.Refusal{
+		"kmsKey": atRest, "kmsKeyArn": atRest, "awsKmsKey": atRest, "atRest": atRest, "atRestEncryptionConfiguration": atRest,
+		"s3": atRest, "s3EncryptionConfiguration": atRest, "localDisk": atRest, "localDiskEncryptionConfiguration": atRest,
+		"inTransitEncryptionConfiguration": {Rule: "is no key: the certificates alone turn it on", Remedy: "use certificates"},
+	}
+}
 
 // InTransit reports whether EMR encrypts traffic between nodes.
 func (e Encryption) InTransit() bool { return e.Certificates != "" }

@@ -96,18 +96,26 @@ func (k *Kerberos) SetDefaults() { *k = Kerberos{Realm: "EC2.INTERNAL", TicketLi
 // SetDefaults sets nothing: all of a trust is the other realm's.
 func (t *RealmTrust) SetDefaults() { *t = RealmTrust{} }
 
+// inClear is the refusal of a password in the configuration.
+func inClear() decode.Refusal {
+	return decode.Refusal{Rule: "is no key: the configuration holds no password in clear", Remedy: "store the password with " +
+		"`aws ssm put-parameter --type SecureString`, and name the parameter in passwordParameter"}
+}
+
 // Refused says of keys that EMR has why this one has not.
 func (Kerberos) Refused() map[string]decode.Refusal {
-	inClear := decode.Refusal{Rule: "is no key: the configuration holds no password in clear", Remedy: "store the password with " +
-		"`aws ssm put-parameter --type SecureString`, and name the parameter in passwordParameter"}
-	return map[string]decode.Refusal{"password": inClear, "kdcAdminPassword": inClear}
+	external := decode.Refusal{Rule: "is no key: the KDC is on the cluster's primary node, and no other one can take its place",
+		Remedy: "remove it, and let the users of another KDC in with trust"}
+	return map[string]decode.Refusal{
+		"password": inClear(), "kdcAdminPassword": inClear(),
+		"provider": external, "externalKdc": external, "externalKdcConfiguration": external, "kdcServer": external, "adminServer": external,
+		"crossRealmTrustConfiguration": {Rule: "is no key: it has a section of its own", Remedy: "use trust"},
+	}
 }
 
 // Refused says of keys that EMR has why this one has not.
 func (RealmTrust) Refused() map[string]decode.Refusal {
-	out := Kerberos{}.Refused()
-	delete(out, "kdcAdminPassword")
-	return out
+	return map[string]decode.Refusal{"password": inClear()}
 }
 
 func (c Cluster) checkKerberos(l *violation.List, path string) {
