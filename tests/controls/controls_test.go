@@ -8,7 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/tests/controls"
 )
 
@@ -35,6 +37,19 @@ func TestEveryControlIsMetOrExcepted(t *testing.T) {
 			require.Empty(t, controls.Unneeded(stack, verdicts), "the rule is met: remove the exception")
 		})
 	}
+}
+
+// TestFleetsMeetEveryControl judges the dev stack with fleets in place of the groups, for
+// which EMR may choose between two subnets.
+func TestFleetsMeetEveryControl(t *testing.T) {
+	values := trial.Values(t, "dev")
+	values[platform.Project+":clusters"] = `{"main": {"subnets": [0, 1], "fleets": {
+		"master": {"types": [{}]}, "core": {"types": [{}], "onDemand": 2}, "task": {"types": [{}], "spot": 2}}}}`
+	all := controls.FromRecording(trial.Record(t, "dev", recorder.WithConfig(values)))
+	require.Len(t, all.OfType("aws:emr/instanceFleet:InstanceFleet"), 1)
+	verdicts := controls.Judge("dev", all)
+	require.Empty(t, controls.Unmet(verdicts), "fix the component; an exception needs a mitigation")
+	require.Empty(t, controls.Unneeded("dev", verdicts), "the rule is met: remove the exception")
 }
 
 func TestExceptionsAreFewAndJustified(t *testing.T) {
