@@ -1,33 +1,55 @@
 package changes_test
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/emr-observatory/emr-observatory/stacks/changes"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 )
 
-// below returns the keys below a key of cluster main, which one edit tries together.
-func below(key string) []string {
+// named returns the keys that a value sets at a key of cluster main: the key itself, and
+// before it those below.
+func named(key, value string) []string {
+	var decoded any
+	if err := json.Unmarshal([]byte(value), &decoded); err != nil {
+		return nil // the preview fails for it
+	}
+	sets := map[string]bool{}
+	var walk func(at string, v any)
+	walk = func(at string, v any) {
+		sets[at] = true
+		switch v := v.(type) {
+		case map[string]any:
+			for k, e := range v {
+				walk(at+"."+k, e)
+			}
+		case []any:
+			for _, e := range v {
+				walk(at, e)
+			}
+		}
+	}
+	walk(key, decoded)
 	var out []string
 	pattern := strings.NewReplacer("clusters.main", "clusters.*", "tasks.spot", "tasks.*").Replace(key)
 	for _, f := range config.Fields() {
-		if rest, ok := strings.CutPrefix(f.Path, pattern+"."); ok {
+		if rest, ok := strings.CutPrefix(f.Path, pattern+"."); ok && sets[key+"."+rest] {
 			out = append(out, key+"."+rest)
 		}
 	}
 	return append(out, key)
 }
 
-// inCluster edits a key of cluster main, and with it all keys below.
+// inCluster edits a key of cluster main, and with it those that the value sets below.
 func inCluster(key, value string, e effects, refused ...string) edit {
 	at := "clusters.main." + key
-	return edit{keys: below(at), sets: []set{{at, value}}, effects: e, refused: refused}
+	return edit{keys: named(at, value), sets: []set{{at, value}}, effects: e, refused: refused}
 }
 
 func refusedKey(key, value, path string) edit {
 	at := "clusters.main." + key
-	return edit{keys: below(at), sets: []set{{at, value}}, engineError: "clusters.main." + path}
+	return edit{keys: named(at, value), sets: []set{{at, value}}, engineError: "clusters.main." + path}
 }
 
 func clusterEdits() []edit {
@@ -66,13 +88,12 @@ func groupEdits() []edit {
 		inCluster("core.bidPrice", `"0.10"`, replacesCluster, cluster),
 		inCluster("tasks.spot.bidPrice", `"0.10"`, replacesTask),
 		inCluster("tasks.spot.ebsOptimized", `true`, replacesTask),
-		inCluster("tasks.spot.configurations", `[{"classification":"yarn-site","properties":{"a":"b"}}]`,
-			effects{changes.Updated: {"emr-main-task-spot"}}),
+		inCluster("tasks.spot.configurations", classificationsJSON, effects{changes.Updated: {"emr-main-task-spot"}}),
 		refusedKey("tasks.spot.ebs.throughput", `250`, "tasks.spot.ebs[0].throughput"),
 		refusedKey("master.ebsOptimized", `true`, "master.ebsOptimized"),
 		refusedKey("core.ebsOptimized", `true`, "core.ebsOptimized"),
-		refusedKey("master.configurations", `[{"classification":"yarn-site","properties":{"a":"b"}}]`, "master.configurations"),
-		refusedKey("core.configurations", `[{"classification":"yarn-site","properties":{"a":"b"}}]`, "core.configurations"),
+		refusedKey("master.configurations", classificationsJSON, "master.configurations"),
+		refusedKey("core.configurations", classificationsJSON, "core.configurations"),
 	}
 	out[2] = edit{keys: []string{"clusters.main.core.count"}, sets: []set{{"clusters.main.core.count", `0`}, {"clusters.main.tasks", `{}`}},
 		effects: effects{changes.Replaced: {cluster}, changes.Deleted: {"emr-main-task-spot"}}, refused: []string{cluster}}
@@ -102,19 +123,21 @@ func shapeEdits() []edit {
 	return []edit{
 		inCluster("releaseLabel", `"emr-7.9.0"`, replacesCluster, cluster),
 		inCluster("applications", `["Hadoop","Spark","Hive"]`, replacesCluster, cluster),
-		{keys: below("clusters.main.observe"), sets: []set{{"clusters.main.observe", `"hostsOnly"`}, {"clusters.main.applications", `["Flink"]`}},
+		{keys: []string{"clusters.main.observe"},
+			sets:    []set{{"clusters.main.observe", `"hostsOnly"`}, {"clusters.main.applications", `["Flink"]`}},
 			effects: replacesCluster, refused: []string{cluster}},
 		inCluster("subnets", `[1]`, replacesCluster, cluster),
-		{keys: below("clusters.main.placement"), sets: []set{{"clusters.main.placement", `"SPREAD"`}, {"clusters.main.master.count", `3`}},
+		{keys: []string{"clusters.main.placement"}, sets: []set{{"clusters.main.placement", `"SPREAD"`}, {"clusters.main.master.count", `3`}},
 			effects: replacesCluster, refused: []string{cluster}},
 		inCluster("customAmiId", `"ami-0123456789abcdef0"`, replacesCluster, cluster),
 		inCluster("rootVolumeGiB", `50`, replacesCluster, cluster),
-		{keys: below("clusters.main.fleets"), sets: []set{{"clusters.main.fleets", fleetsJSON}, {"clusters.main.tasks", `{}`},
+		{keys: named("clusters.main.fleets", fleetsJSON), sets: []set{{"clusters.main.fleets", fleetsJSON}, {"clusters.main.tasks", `{}`},
 			{"clusters.main.master", `{}`}, {"clusters.main.core", `{}`}},
 			shown: []string{`clusters.main.fleets: {"master":…, "core":…}, without groups`},
 			effects: effects{
 				changes.Replaced: {cluster}, changes.Deleted: {"emr-main-task-spot"}, changes.Created: {"emr-main-task"},
 			}, refused: []string{cluster}},
+		fleetThroughput(),
 		inCluster("serviceRoleArn", `"arn:aws:iam::123456789012:role/emr"`, effects{
 			changes.Replaced: {cluster, "emr-main-task-spot", "emr-main-service"}, changes.Deleted: {"emr-main-service"},
 		}, cluster),
@@ -127,7 +150,39 @@ func shapeEdits() []edit {
 	}
 }
 
-const fleetsJSON = `{"master":{"types":[{}]},"core":{"onDemand":2,"types":[{}]},"task":{"onDemand":1,"types":[{}]}}`
+// Values that set every key below theirs, but for what no cluster may set there.
+const (
+	fleetJSON = `"types":[{"instanceType":"m5.xlarge","weight":1,"bidPrice":"0.2","bidPercent":0,` +
+		`"ebs":[{"type":"gp3","sizeGiB":64,"iops":4000,"perInstance":2}]}],` +
+		`"onDemandStrategy":"lowest-price","spotStrategy":"diversified","spotTimeoutMinutes":30,"spotTimeoutAction":"TERMINATE_CLUSTER"`
+	fleetsJSON = `{"master":{"onDemand":1,"spot":0,` + fleetJSON + `},"core":{"onDemand":2,"spot":2,` + fleetJSON + `},` +
+		`"task":{"onDemand":1,"spot":1,` + fleetJSON + `}}`
+
+	classificationsJSON = `[{"classification":"yarn-site","properties":{"a":"b"}},` +
+		`{"classification":"hadoop-env","configurations":[{"classification":"export","properties":{"A":"b"}}]}]`
+	stepsJSON = `[{"name":"load","actionOnFailure":"CANCEL_AND_WAIT","jar":"s3://bucket/own.jar","mainClass":"com.example.Main",` +
+		`"args":["true"],"properties":{"a":"b"}}]`
+	kerberosJSON = `{"realm":"ETL.INTERNAL","passwordParameter":"/observatory/kdc","ticketLifetimeHours":12,"trust":{` +
+		`"realm":"AD.EXAMPLE.COM","domain":"ad.example.com","adminServer":"ad.example.com:749","kdcServer":"10.0.0.8",` +
+		`"passwordParameter":"/observatory/trust","joinUser":"joiner","joinPasswordParameter":"/observatory/join"}}`
+	accessJSON = `{"s3Read":["s3://raw/"],"s3Write":["s3://curated/sales/"],` +
+		`"kmsKeys":["arn:aws:kms:us-east-1:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"],"glueDatabases":["sales"],` +
+		`"secrets":["arn:aws:secretsmanager:us-east-1:123456789012:secret:db-AbCdEf"]}`
+)
+
+// fleetThroughput is refused of every fleet.
+func fleetThroughput() edit {
+	out := edit{
+		sets: []set{{"clusters.main.fleets", strings.ReplaceAll(fleetsJSON, `"iops":4000`, `"iops":4000,"throughput":250`)},
+			{"clusters.main.tasks", `{}`}, {"clusters.main.master", `{}`}, {"clusters.main.core", `{}`}},
+		shown:       []string{`clusters.main.fleets: {"master":…, "core":…}, with throughput`},
+		engineError: "clusters.main.fleets.master.types[0].ebs[0].throughput",
+	}
+	for _, role := range []string{"master", "core", "task"} {
+		out.keys = append(out.keys, "clusters.main.fleets."+role+".types.ebs.throughput")
+	}
+	return out
+}
 
 func lifeEdits() []edit {
 	const cluster = "emr-main-cluster"
@@ -138,8 +193,8 @@ func lifeEdits() []edit {
 		inCluster("unhealthyNodeReplacement", `false`, updates),
 		inCluster("stepConcurrency", `4`, updates),
 		inCluster("scaleDownBehavior", `"TERMINATE_AT_INSTANCE_HOUR"`, replacesCluster, cluster),
-		inCluster("steps", `[{"name":"load","args":["true"]}]`, nothing),
-		{keys: below("clusters.main.keepAlive"), sets: []set{{"clusters.main.keepAlive", `false`}, {"clusters.main.idleTimeoutMinutes", `0`},
+		inCluster("steps", stepsJSON, nothing),
+		{keys: []string{"clusters.main.keepAlive"}, sets: []set{{"clusters.main.keepAlive", `false`}, {"clusters.main.idleTimeoutMinutes", `0`},
 			{"clusters.main.steps", `[{"name":"load","args":["true"]}]`}}, effects: replacesCluster, refused: []string{cluster}},
 		inCluster("tags", `{"team":"data"}`, updates),
 	}
@@ -156,21 +211,23 @@ func settingEdits() []edit {
 		inCluster("glueCatalog", `true`, effects{
 			changes.Replaced: replacesCluster[changes.Replaced], changes.Updated: {"emr-main-node"},
 		}, cluster),
-		inCluster("configurations", `[{"classification":"yarn-site","properties":{"a":"b"}}]`, replacesCluster, cluster),
-		inCluster("bootstrapActions", `[{"name":"own","path":"s3://bucket/own.sh"}]`, replacesCluster, cluster),
+		inCluster("configurations", classificationsJSON, replacesCluster, cluster),
+		inCluster("bootstrapActions", `[{"name":"own","path":"s3://bucket/own.sh","args":["a"]}]`, replacesCluster, cluster),
 		inCluster("encryption", `{"certificates":"s3://bucket/tls/main.zip"}`, effects{
 			changes.Replaced: newSecurity[changes.Replaced], changes.Updated: {"emr-main-node"},
 		}, cluster),
-		inCluster("kerberos", `{"passwordParameter":"/observatory/kdc"}`, newSecurity, cluster),
-		inCluster("runtimeRoles", `{"arns":["arn:aws:iam::123456789012:role/sales"]}`, effects{
+		inCluster("kerberos", kerberosJSON, newSecurity, cluster),
+		inCluster("runtimeRoles", `{"arns":["arn:aws:iam::123456789012:role/sales"],"propagateSourceIdentity":true}`, effects{
 			changes.Replaced: newSecurity[changes.Replaced], changes.Updated: {"emr-main-node"},
 		}, cluster),
-		inCluster("access", `{"s3Read":["s3://raw/"]}`, effects{changes.Updated: {"emr-main-node"}}),
+		inCluster("access", accessJSON, effects{changes.Updated: {"emr-main-node"}}),
 	}
 }
 
 const rulesJSON = `{"min":1,"max":4,"rules":[` +
-	`{"name":"out","metric":"YARNMemoryAvailablePercentage","comparison":"LESS_THAN","threshold":15,"adjustment":1},` +
+	`{"name":"out","description":"busy","adjustmentType":"PERCENT_CHANGE_IN_CAPACITY","adjustment":50,"coolDownSeconds":900,` +
+	`"metric":"YARNMemoryAvailablePercentage","comparison":"LESS_THAN","threshold":15,"periodSeconds":300,"evaluationPeriods":2,` +
+	`"statistic":"MAXIMUM"},` +
 	`{"name":"in","metric":"YARNMemoryAvailablePercentage","comparison":"GREATER_THAN","threshold":75,"adjustment":-1}]}`
 
 func scalingEdits() []edit {
@@ -179,7 +236,8 @@ func scalingEdits() []edit {
 		changes.Created: {"emr-main-scaling"}, changes.Updated: {"emr-main-service"}, changes.Replaced: {cluster, "emr-main-task-spot"},
 	}
 	return []edit{
-		inCluster("managedScaling", `{"max":4}`, effects{changes.Created: {"emr-main-scaling"}}),
+		inCluster("managedScaling", `{"unit":"VCPU","min":2,"max":40,"maxCore":20,"maxOnDemand":30}`,
+			effects{changes.Created: {"emr-main-scaling"}}),
 		refusedKey("master.autoScaling", rulesJSON, "master.autoScaling"),
 		// The role of automatic scaling is the cluster's.
 		inCluster("core.autoScaling", rulesJSON, rules, cluster),
