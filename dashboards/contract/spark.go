@@ -92,7 +92,8 @@ func executorMetrics() []Metric {
 
 func taskMetrics() []Metric {
 	s3 := spark("spark_task_s3_time_seconds_total", "spark.task.s3.time", Counter, "s",
-		"Time of tasks in S3 operations, from the executor's JVM (Hadoop's IOStatisticsContext).", "operation")
+		"Request time of tasks in S3, from the executor's JVM (Hadoop's IOStatisticsContext): requests that run in parallel all count.",
+		"operation")
 	s3.Since, s3.OnlyIf = EMR710, "a task used the S3A file system"
 	return []Metric{
 		spark("spark_task_count_total", "spark.task.count", Counter, "{task}", "Tasks that ended: success, failed or killed.", "outcome"),

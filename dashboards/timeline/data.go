@@ -72,18 +72,20 @@ func inputAndOutput() panel.Panel {
 		Description: panel.Description{
 			Shows: "Bytes that ended tasks read as input and wrote as output, per second. A task counts when it ends.",
 			Bad:   "Little output during a long write phase: the time goes into commits or into many small files.",
-			Next:  "Read \"Time in S3 operations\"; the trace shows the commit after the last task.",
+			Next:  "Read \"S3 request time\"; the trace shows the commit after the last task.",
 		},
 	}, transferred("input|output"))
 }
 
 func storageTime() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
-		Title: "Time in S3 operations", Unit: panel.UnitCores, Width: 12, Stack: true, Links: links.Job(),
+		Title: "S3 request time", Unit: panel.UnitCount, Width: 12, Stack: true, Links: links.Job(),
 		Description: panel.Description{
-			Shows: "Task seconds per second inside of S3A's operations, as the executors measured them.",
-			Bad:   "Put or multipart near the number of busy cores: tasks wait for S3. Rename: the committer copies objects.",
-			Next:  "Rename: use the magic committer. Put: read \"S3 requests\" for retries.",
+			Shows: "Request seconds per second in S3A's operations, as the executors measured them: so many requests of tasks were open " +
+				"on average. The parts of an upload run in parallel, and all count.",
+			Bad: "Put or multipart near the number of busy cores, or above it: tasks wait for S3. " +
+				"Rename: the committer copies objects.",
+			Next: "Rename: use the magic committer. Put: read \"S3 requests\" for retries.",
 		},
 	}, panel.Metrics(scope.By("operation").Sum(scope.PerSecond(metric("spark_task_s3_time_seconds_total"))), "{{operation}}"))
 }

@@ -50,7 +50,7 @@ func writeThroughput() panel.Panel {
 	return number("S3 write throughput", panel.UnitBytesPerSec, nil, panel.Description{
 		Shows: "Bytes that tasks wrote as output, to S3 as a rule, divided by the time in the write phase, commits included.",
 		Bad:   "Less than earlier runs of the same name had.",
-		Next:  "Read \"S3 requests\" for retries and \"Time in S3 operations\" for the slow operation.",
+		Next:  "Read \"S3 requests\" for retries and \"S3 request time\" for the slow operation.",
 	}, written+" / ("+total(platform.PhaseWrite.Metric())+" > 0)", "written")
 }
 
