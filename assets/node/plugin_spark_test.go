@@ -197,6 +197,7 @@ func TestPluginInSparkWithExecutors(t *testing.T) {
 	for _, executor := range []string{"0", "1"} {
 		require.LessOrEqual(t, seriesOf(r, executor), 20)
 		require.Positive(t, seriesOf(r, executor))
+		require.Equal(t, 3, r.series[executor][executor+" spark.executor.task.duration compute"], "its sum, count and one bucket")
 	}
 	require.LessOrEqual(t, seriesOf(r, "driver"), 300)
 }

@@ -85,31 +85,16 @@ var executorLabels = hostLabels.with("service.name", "spark-executor").with("spa
 
 // busyMain produces every metric of the contract: it collects garbage, and has beans
 // of S3A, one of which is replaced by another of the same bucket.
-const busyMain = `
-public static class Bean implements javax.management.DynamicMBean {
-  final long value; Bean(long v) { value = v; }
-  public Object getAttribute(String n) { return n.equals("tag.bucket") ? (Object) "lake" : (Object) Long.valueOf(value); }
-  public javax.management.AttributeList getAttributes(String[] names) {
-    javax.management.AttributeList l = new javax.management.AttributeList();
-    for (String n : names) l.add(new javax.management.Attribute(n, getAttribute(n)));
-    return l; }
-  public void setAttribute(javax.management.Attribute a) {}
-  public javax.management.AttributeList setAttributes(javax.management.AttributeList l) { return l; }
-  public Object invoke(String n, Object[] a, String[] s) { return null; }
-  public javax.management.MBeanInfo getMBeanInfo() { return new javax.management.MBeanInfo("Bean", "", null, null, null, null); }
-}
-static javax.management.ObjectName name(String n) throws Exception {
-   return new javax.management.ObjectName("Hadoop:service=s3a-file-system,name=" + n); }
+const busyMain = beanOfS3A + `
 public static void main(String[] a) throws Exception {
-  javax.management.MBeanServer server = java.lang.management.ManagementFactory.getPlatformMBeanServer();
-  server.registerMBean(new Bean(5), name("S3AMetrics1-lake"));
-  server.registerMBean(new Bean(7), name("S3AMetrics2-lake"));
+  server.registerMBean(new Bean("lake", 5), name("S3AMetrics1-lake"));
+  server.registerMBean(new Bean("lake", 7), name("S3AMetrics2-lake"));
   boolean closed = false;
   while (System.in.available() == 0) {
     byte[] garbage = new byte[1 << 20]; System.gc(); Thread.sleep(100);
     if (!closed && new java.io.File("/opt/close").exists()) {
       closed = true;
-      server.unregisterMBean(name("S3AMetrics1-lake")); server.registerMBean(new Bean(2), name("S3AMetrics3-lake"));
+      server.unregisterMBean(name("S3AMetrics1-lake")); server.registerMBean(new Bean("lake", 2), name("S3AMetrics3-lake"));
     } } }`
 
 func TestEveryJVMMetricArrives(t *testing.T) {

@@ -25,7 +25,7 @@ func taskHeatmap() panel.Panel {
 	}, panel.Buckets(scope.By("le").Sum(scope.PerSecond(metric("spark_task_duration_seconds_bucket")))))
 }
 
-// executorHeatmap shows means: an executor's own histogram has few buckets.
+// executorHeatmap shows means: an executor's own histogram has no bounds, only a sum and a count.
 func executorHeatmap() panel.Panel {
 	tasks := func(part string) string {
 		return scope.By(platform.SparkExecutorID.Metric()).Sum(scope.Gain(metric("spark_executor_task_duration_seconds_" + part)))

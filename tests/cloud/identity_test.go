@@ -35,12 +35,15 @@ const (
 	seriesPerHost = 600
 	seriesPerJVM  = 80
 
-	// Of the Spark plugin, in a driver and in an executor.
+	// Of the Spark plugin and of S3A's uploads and commits, in a driver and in an executor.
 	seriesPerApplication = 300
 	seriesPerExecutor    = 20
 )
 
-// seriesOfPlugin is how many series the Spark plugin may add in the JVM of a sample.
+// ofPlugin matches the names of these. S3A's other counters are the JVM's.
+const ofPlugin = "spark_.*|hadoop_s3a_(object_multipart|multipart_upload|committer|stream_write_(queue|time))_.*"
+
+// seriesOfPlugin is how many of these series the JVM of a sample may add.
 func seriesOfPlugin(s sample) int {
 	if s.Metric[platform.SparkExecutorID.Metric()] == platform.DriverID {
 		return seriesPerApplication
@@ -66,10 +69,11 @@ func signalsAreLabelled(t *testing.T, c *cloud, trace string) {
 		}
 		require.Equal(t, stack.Clusters["main"].ID, s.Metric[platform.Cluster.Metric()])
 	}
-	ofPlugin := c.query(t, `count by (spark_app_id, spark_executor_id) (last_over_time({__name__=~"spark_.*",spark_executor_id!=""}[15m]))`)
-	require.GreaterOrEqual(t, len(ofPlugin), 2, "a driver and an executor at least")
-	for _, s := range ofPlugin {
-		require.LessOrEqualf(t, s.number(t), float64(seriesOfPlugin(s)), "series of the Spark plugin in %s", s.Metric)
+	added := c.query(t, fmt.Sprintf(
+		`count by (spark_app_id, spark_executor_id) (last_over_time({__name__=~%q,spark_executor_id!=""}[15m]))`, ofPlugin))
+	require.GreaterOrEqual(t, len(added), 2, "a driver and an executor at least")
+	for _, s := range added {
+		require.LessOrEqualf(t, s.number(t), float64(seriesOfPlugin(s)), "series of the Spark plugin and of S3A in %s", s.Metric)
 	}
 	// What identifies an agent's process changes with each start and must not label a
 	// series: no process ids, command lines or random instance ids.

@@ -12,6 +12,9 @@ import javax.management.ObjectName;
 /**
  * Counters of the S3A file system (org.apache.hadoop.fs.s3a.Statistic). Each file system object has a
  * bean, which is unregistered on close; the sums here are by bucket and never decrease.
+ *
+ * An executor sends a counter once it is above zero: of a job there may be hundreds, each with these for
+ * each bucket. A driver sends the zeros as well, so that a job without retries has a line at zero.
  */
 final class S3aMetrics implements Otlp.Source {
   private static final String BUCKET = "tag.bucket";
@@ -20,9 +23,11 @@ final class S3aMetrics implements Otlp.Source {
 
   private final String[] attributes = new String[Platform.S3A_COUNTERS.length + 1];
   private final Map<String, long[]> sums = new TreeMap<String, long[]>();
+  private final boolean zeros;
   private Map<ObjectName, long[]> seen = new HashMap<ObjectName, long[]>();
 
-  S3aMetrics() {
+  S3aMetrics(boolean zeros) {
+    this.zeros = zeros;
     for (int i = 0; i < Platform.S3A_COUNTERS.length; i++) {
       attributes[i] = Platform.S3A_COUNTERS[i][NAME];
     }
@@ -32,15 +37,22 @@ final class S3aMetrics implements Otlp.Source {
   @Override
   public void write(Signals.MetricWriter out) throws JMException {
     read();
-    if (sums.isEmpty()) {
-      return;
-    }
     for (int i = 0; i < Platform.S3A_COUNTERS.length; i++) {
-      out.sum(Platform.S3A_PREFIX + Platform.S3A_COUNTERS[i][NAME], Platform.S3A_COUNTERS[i][UNIT], true);
+      boolean begun = false;
       for (Map.Entry<String, long[]> e : sums.entrySet()) {
-        out.point(e.getValue()[i], "bucket", e.getKey());
+        long value = e.getValue()[i];
+        if (value == 0 && !zeros) {
+          continue;
+        }
+        if (!begun) {
+          out.sum(Platform.S3A_PREFIX + Platform.S3A_COUNTERS[i][NAME], Platform.S3A_COUNTERS[i][UNIT], true);
+          begun = true;
+        }
+        out.point(value, "bucket", e.getKey());
       }
-      out.end();
+      if (begun) {
+        out.end();
+      }
     }
   }
 

@@ -48,7 +48,7 @@ final class Telemetry implements Runnable {
   Telemetry(SparkProcess process, LoadedClasses classes) {
     this.process = process;
     this.classes = classes;
-    sources = new Otlp.Source[] {new JvmMetrics(), new GarbageCollections(), new S3aMetrics()};
+    sources = new Otlp.Source[] {new JvmMetrics(), new GarbageCollections(), new S3aMetrics(process.isDriver())};
   }
 
   void start() {
