@@ -43,7 +43,7 @@ final class Redaction {
       return null;
     }
     // A match may cross the cut: redact a longer piece than is kept.
-    String piece = text.length() > 4 * length ? text.substring(0, 4 * length) : text;
+    String piece = cut(text, 4 * length);
     if (texts != null) {
       piece = texts.matcher(piece).replaceAll(java.util.regex.Matcher.quoteReplacement(HIDDEN));
     }
@@ -55,6 +55,15 @@ final class Redaction {
       }
       piece = matcher.appendTail(out).toString();
     }
-    return piece.length() > length ? piece.substring(0, length) : piece;
+    return cut(piece, length);
+  }
+
+  /** Returns the first characters, code points as an import counts them: of a pair, half is not text. */
+  private static String cut(String text, int length) {
+    int end = 0;
+    for (int i = 0; i < length && end < text.length(); i++) {
+      end += Character.charCount(text.codePointAt(end));
+    }
+    return text.substring(0, end);
   }
 }

@@ -88,12 +88,23 @@ final class SpanBudget {
   /** Tells whether a text may be sent: half of the bytes are for texts. */
   synchronized boolean text(String id, String text) {
     Trace trace = trace(id);
-    int size = text == null ? 0 : text.length();
+    int size = text == null ? 0 : bytes(text);
     if (trace.text + size > Platform.SPAN_BUDGET_BYTES / 2) {
       return false;
     }
     trace.text += size;
     return true;
+  }
+
+  /** The length of a text in UTF-8, in which it is sent. */
+  static int bytes(String text) {
+    int bytes = 0;
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      // Two characters make a code point beyond 16 bits, of four bytes.
+      bytes += c < 0x80 ? 1 : c < 0x800 || Character.isSurrogate(c) ? 2 : 3;
+    }
+    return bytes;
   }
 
   synchronized void drop(long count) {

@@ -32,6 +32,7 @@ public final class Tables {
     System.out.println("thread > " + TraceParent.ofJob(properties, null));
     printReasons();
     printRedactions();
+    printBytes();
     Accessor gone = Accessor.of("java.lang.String", "gone");
     Accessor absent = Accessor.of("org.apache.spark.Absent", "time");
     System.out.println("accessor > " + gone.number("x") + " " + gone.text("x") + " " + absent.boxed("x") + " " + Accessor.missing());
@@ -71,6 +72,20 @@ public final class Tables {
     System.out.println("redact own > " + own.text("Customer 4711 has pin=1234 and password=x", 256));
     System.out.println("redact words > " + words(defaults));
     System.out.println("redact cut > " + defaults.text("0123456789", 4));
+    System.out.println("redact pairs > " + defaults.text("\ud83d\ude00\ud83d\ude00\ud83d\ude00", 2).length());
+  }
+
+  /** Texts are sent in UTF-8: each of these characters has three bytes there. */
+  private static void printBytes() {
+    System.out.println("bytes > " + SpanBudget.bytes("a\u00e4\u20ac\ud83d\ude00"));
+    char[] euros = new char[1 << 20];
+    java.util.Arrays.fill(euros, '\u20ac');
+    SpanBudget budget = new SpanBudget();
+    int texts = 0;
+    while (budget.text("trace", new String(euros))) {
+      texts++;
+    }
+    System.out.println("texts of 3 MiB > " + texts);
   }
 
   /** Reads a hundred long words, which take no longer than other texts. */
