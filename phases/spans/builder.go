@@ -22,7 +22,8 @@ type Builder struct {
 	attempts   map[attempt]*phase[phases.Stage]
 	stageJob   map[int64]int64 // the latest that lists the stage
 	tasks      map[attempt]*picked
-	kept       int // tasks
+	kept       int // slow and sampled tasks
+	failures   int // failed tasks that are kept: the others leave them room
 	lost       int // tasks that were to be kept
 }
 

@@ -277,3 +277,25 @@ func TestTasksOfAStage(t *testing.T) {
 	require.InDelta(t, 5+10+tasks/100, len(s.find("task ")), tasks/400)
 	requireTree(t, s)
 }
+
+// The longest tasks of 5,000 stages are more than a trace may have. One that fails after
+// them has its span.
+func TestFailedTasksGoBeforeTheOthers(t *testing.T) {
+	const stages, tasks = 5_000, 5
+	job := phases.JobStart{ID: 0, Time: 1, Execution: phases.NoExecution}
+	events := []phases.Event{phases.ApplicationStart{ID: "a", Name: "n", Time: 1}}
+	for stage := range int64(stages) {
+		job.Stages = append(job.Stages, stage)
+		events = append(events, phases.StageCompleted{Stage: phases.Stage{ID: stage, Tasks: tasks, Submitted: 1, Completed: 100}})
+		for i := range int64(tasks) {
+			task := phases.Task{ID: stage*tasks + i, StageID: stage, Launched: 1, Finished: 90}
+			events = append(events, phases.TaskEnd{Task: task, Outcome: phases.Success})
+		}
+	}
+	failed := phases.Task{ID: stages * tasks, StageID: stages - 1, Launched: 1, Finished: 90}
+	events = append(events, job, phases.TaskEnd{Task: failed, Outcome: "ExceptionFailure", Failure: "e"})
+	s := build(append(events, phases.ApplicationEnd{Time: 100}))
+	s.named(t, fmt.Sprintf("task %d", stages*tasks))
+	require.LessOrEqual(t, len(s.all), platform.SpanBudget)
+	requireTree(t, s)
+}

@@ -34,9 +34,9 @@ func (b *Builder) task(v phases.TaskEnd) {
 	switch {
 	case failed(v) && p.failed < failedTasks:
 		p.failed++
-		b.keep(&p.certain, v)
+		b.keep(&p.certain, v, &b.failures)
 	case sampled(v):
-		b.keep(&p.certain, v)
+		b.keep(&p.certain, v, &b.kept)
 	default:
 		at, _ := slices.BinarySearchFunc(p.slow, v, longerFirst)
 		if at == slowTasks {
@@ -55,13 +55,14 @@ func (b *Builder) task(v phases.TaskEnd) {
 	}
 }
 
-func (b *Builder) keep(list *[]phases.TaskEnd, v phases.TaskEnd) {
-	if b.kept >= platform.SpanBudget {
+// keep adds a task to a list, if those counted are fewer than a trace may have.
+func (b *Builder) keep(list *[]phases.TaskEnd, v phases.TaskEnd, count *int) {
+	if *count >= platform.SpanBudget {
 		b.lost++
 		return
 	}
 	*list = append(*list, v)
-	b.kept++
+	*count++
 }
 
 func longerFirst(a, b phases.TaskEnd) int {
