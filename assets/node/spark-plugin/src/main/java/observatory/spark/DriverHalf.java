@@ -21,12 +21,14 @@ public final class DriverHalf implements DriverPlugin {
   private final Faults faults = new Faults();
   private final SpanBudget budget = new SpanBudget();
   private SparkContext context;
+  private volatile boolean local;
   private Recorder recorder;
   private DriverMetrics metrics;
 
   @Override
   public Map<String, String> init(SparkContext started, PluginContext plugin) {
     context = started;
+    local = started.isLocal();
     Settings settings = Settings.ofDriver(plugin.conf());
     PhaseEngine engine = new PhaseEngine();
     engine.configure(new Deployment(plugin.conf(), System.getProperty("sun.java.command")));
@@ -69,12 +71,24 @@ public final class DriverHalf implements DriverPlugin {
     metrics.identify(applicationId);
   }
 
-  /** Answers an executor that names a trace, how many of its spans were dropped since, and how many more are wanted. */
   @Override
   public Object receive(Object message) {
-    String[] request = String.valueOf(message).split(" ");
-    budget.drop(Settings.number(request[1]));
-    return budget.grant(request[0], (int) Settings.number(request[2]));
+    return answer(budget, String.valueOf(message), local);
+  }
+
+  /**
+   * Answers an executor that names a trace, how many of its spans were dropped since, how many more are
+   * wanted, and how many of these for failed tasks. local: the executor is in the driver's JVM.
+   */
+  static Object answer(SpanBudget budget, String message, boolean local) {
+    String[] request = message.split(" ");
+    long dropped = Settings.number(request[1]);
+    if (local) {
+      budget.drop(dropped);
+    } else {
+      budget.dropOfExecutor(dropped);
+    }
+    return budget.grant(request[0], (int) Settings.number(request[2]), (int) Settings.number(request[3]));
   }
 
   @Override

@@ -90,11 +90,7 @@ final class DriverMetrics implements Signals.MetricSource {
     out.sum("spark.listener.dropped", "{event}", true);
     out.point(dropped);
     out.end();
-    out.sum("spark.span.dropped", "{span}", true);
-    out.point(budget.dropped(), "reason", "budget");
-    out.point(Signals.spansDropped(), "reason", "buffer");
-    out.point(Signals.spansRefused(), "reason", "refused");
-    out.end();
+    LostSpans.write(out, budget.dropped(), true);
   }
 
   private static void writePhases(Signals.MetricWriter out, Phases phases) {

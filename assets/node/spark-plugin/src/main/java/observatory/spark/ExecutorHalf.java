@@ -35,10 +35,10 @@ public final class ExecutorHalf implements ExecutorPlugin {
   }
 
   private final ThreadLocal<Running> running = new ThreadLocal<Running>();
-  private final ExecutorMetrics metrics = new ExecutorMetrics();
   private final TaskSpans spans = new TaskSpans();
   private SparkConf conf;
   private Settings settings;
+  private ExecutorMetrics metrics;
   private SpanGrants grants;
   private volatile S3Time s3;
   private volatile Application application;
@@ -48,6 +48,7 @@ public final class ExecutorHalf implements ExecutorPlugin {
     conf = plugin.conf();
     settings = Settings.ofExecutor(conf, extraConf == null ? null : extraConf.get(PARENT));
     grants = new SpanGrants(plugin);
+    metrics = new ExecutorMetrics(Platform.DRIVER_ID.equals(plugin.executorID()) ? null : grants);
     try {
       s3 = new S3Time();
     } catch (ReflectiveOperationException | LinkageError e) {
@@ -151,7 +152,7 @@ public final class ExecutorHalf implements ExecutorPlugin {
     }
     boolean killed = outcome != null && outcome.endsWith(".TaskKilled");
     String reason = failure == null ? spans.reason(task.stage, seconds) : killed ? null : "failed";
-    if (reason != null && grants.take(task.stage.place.traceId)) {
+    if (reason != null && grants.take(task.stage.place.traceId, failure != null)) {
       send(task, reason, failure, seconds, inS3);
     }
   }

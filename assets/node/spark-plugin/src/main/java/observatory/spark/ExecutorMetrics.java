@@ -11,6 +11,13 @@ final class ExecutorMetrics implements Signals.MetricSource {
   private final Map<String, Double> s3Seconds = new TreeMap<String, Double>();
   private volatile String applicationId;
 
+  /** null in the driver's JVM, whose own metrics count all that it drops. */
+  private final SpanGrants grants;
+
+  ExecutorMetrics(SpanGrants grants) {
+    this.grants = grants;
+  }
+
   void identify(String id) {
     applicationId = id;
   }
@@ -45,6 +52,9 @@ final class ExecutorMetrics implements Signals.MetricSource {
         out.point(e.getValue().doubleValue(), "operation", e.getKey());
       }
       out.end();
+    }
+    if (grants != null) {
+      LostSpans.write(out, grants.dropped(), false);
     }
   }
 }

@@ -15,8 +15,15 @@ final class SpanBudget {
   /** Spans that it gets at first: there may be hundreds of executors, most of which need few. */
   static final int FIRST_GRANT = 20;
 
+  /** Of these, spans that only its failed tasks may have. */
+  static final int RESERVE = 10;
+
   private static final int TRACES = 64;
   private static final int EXECUTORS = (int) Platform.SPAN_BUDGET * 3 / 10;
+
+  /** The executors' last spans: only their failed tasks may have these. */
+  private static final int FAILED = EXECUTORS / 3;
+
   private static final int DRIVER = (int) Platform.SPAN_BUDGET - EXECUTORS - Limits.PHASE_SPANS - 1;
 
   private static final class Trace {
@@ -26,6 +33,7 @@ final class SpanBudget {
   }
 
   private long dropped;
+  private long droppedByExecutors;
 
   /** The application's own trace, which is never forgotten. */
   private final Trace own = new Trace();
@@ -72,15 +80,18 @@ final class SpanBudget {
   }
 
   /**
-   * Returns how many of the spans that an executor asks for it gets. It gets none once the driver's
-   * share is spent: the parents of their spans would be dropped.
+   * Returns how many of the spans that an executor asks for it gets; failed is how many of them are for
+   * failed tasks. It gets none once the driver's share is spent: the parents of their spans would be
+   * dropped.
    */
-  synchronized int grant(String id, int wanted) {
+  synchronized int grant(String id, int wanted, int failed) {
     Trace trace = trace(id);
     if (trace.driver >= DRIVER) {
       return 0;
     }
-    int granted = Math.min(Math.min(wanted, GRANT), EXECUTORS - trace.executors);
+    int left = EXECUTORS - trace.executors;
+    int any = Math.max(0, Math.min(Math.min(wanted, GRANT), left - FAILED));
+    int granted = Math.max(any, Math.min(failed, left));
     trace.executors += granted;
     return granted;
   }
@@ -111,7 +122,18 @@ final class SpanBudget {
     dropped += count;
   }
 
+  /** Counts spans of executors, which have a metric of their own of these. */
+  synchronized void dropOfExecutor(long count) {
+    droppedByExecutors += count;
+  }
+
+  /** How many spans of the driver's JVM were dropped. */
   synchronized long dropped() {
     return dropped;
+  }
+
+  /** How many spans were dropped in all, as far as executors have told it. */
+  synchronized long droppedByAll() {
+    return dropped + droppedByExecutors;
   }
 }

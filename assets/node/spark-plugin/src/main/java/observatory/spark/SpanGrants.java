@@ -4,7 +4,10 @@ import java.util.HashMap;
 import java.util.Map;
 import org.apache.spark.api.plugin.PluginContext;
 
-/** An executor's share of the budget of spans. It is asked for in a thread of its own, ahead of need. */
+/**
+ * An executor's share of the budget of spans. It is asked for in a thread of its own, ahead of need. The
+ * last spans of a trace are kept for tasks that fail: nobody knows before which those are.
+ */
 final class SpanGrants {
   private static final int TRACES = 64;
   private static final long AGAIN_NANOS = 10_000_000_000L;
@@ -13,12 +16,20 @@ final class SpanGrants {
     int left;
     int wanted = SpanBudget.FIRST_GRANT;
     boolean asking;
-    long asked;
-    long dropped;
+
+    /** When the driver last had none; 0: it had some. */
+    long refused;
+
+    /** What it then had none of included spans of failed tasks. */
+    boolean refusedFailed;
   }
 
   private final PluginContext plugin;
   private final Map<String, Grant> grants = new HashMap<String, Grant>();
+  private long dropped;
+
+  /** Those of the dropped spans that the driver has been told of. */
+  private long reported;
 
   SpanGrants(PluginContext plugin) {
     this.plugin = plugin;
@@ -32,14 +43,19 @@ final class SpanGrants {
   }
 
   /** Takes the place of one span; false, and counted, if there is none. */
-  synchronized boolean take(String trace) {
+  synchronized boolean take(String trace, boolean failed) {
     Grant grant = grant(trace);
-    if (grant.left == 0) {
-      grant.dropped++;
+    if (grant.left <= (failed ? 0 : SpanBudget.RESERVE)) {
+      dropped++;
       return false;
     }
     grant.left--;
     return true;
+  }
+
+  /** How many spans had no place. */
+  synchronized long dropped() {
+    return dropped;
   }
 
   private Grant grant(String trace) {
@@ -51,17 +67,30 @@ final class SpanGrants {
       grant = new Grant();
       grants.put(trace, grant);
     }
-    boolean wants = grant.left < grant.wanted / 4 && !grant.asking;
-    if (wants && (grant.asked == 0 || System.nanoTime() - grant.asked > AGAIN_NANOS)) {
+    boolean wants = grant.left - SpanBudget.RESERVE < grant.wanted / 4 && !grant.asking;
+    if (wants && mayAsk(grant)) {
       grant.asking = true;
       ask(trace, grant);
     }
     return grant;
   }
 
-  private void ask(final String trace, final Grant grant) {
-    final String request = trace + " " + grant.dropped + " " + grant.wanted;
-    grant.dropped = 0;
+  private static boolean mayAsk(Grant grant) {
+    return grant.refused == 0
+        || System.nanoTime() - grant.refused > AGAIN_NANOS
+        || lacking(grant) > 0 && !grant.refusedFailed;
+  }
+
+  /** How many spans of failed tasks are spent, if that is more than half of the reserve. */
+  private static int lacking(Grant grant) {
+    return grant.left < SpanBudget.RESERVE / 2 ? SpanBudget.RESERVE - grant.left : 0;
+  }
+
+  private void ask(String trace, final Grant grant) {
+    final int failed = lacking(grant);
+    final long news = dropped - reported;
+    final String request = trace + " " + news + " " + grant.wanted + " " + failed;
+    reported = dropped;
     Thread thread =
         new Thread("observatory-grant") {
           @Override
@@ -72,17 +101,37 @@ final class SpanGrants {
             } catch (Throwable t) {
               // The driver is busy or gone: no further spans for now.
             }
-            granted(grant, answer instanceof Integer ? (Integer) answer : 0);
+            if (answer instanceof Integer) {
+              granted(grant, (Integer) answer, failed > 0);
+            } else {
+              unanswered(grant, news, failed > 0);
+            }
           }
         };
     thread.setDaemon(true);
     thread.start();
   }
 
-  private synchronized void granted(Grant grant, int count) {
+  private synchronized void granted(Grant grant, int count, boolean failed) {
     grant.left += count;
-    grant.wanted = count > 0 ? Math.min(2 * grant.wanted, SpanBudget.GRANT) : grant.wanted;
     grant.asking = false;
-    grant.asked = count > 0 ? 0 : Math.max(1, System.nanoTime());
+    if (count == 0) {
+      refused(grant, failed);
+      return;
+    }
+    grant.wanted = Math.min(2 * grant.wanted, SpanBudget.GRANT);
+    grant.refused = 0;
+  }
+
+  /** The driver may not know of the news: the next request tells it again. */
+  private synchronized void unanswered(Grant grant, long news, boolean failed) {
+    reported -= news;
+    grant.asking = false;
+    refused(grant, failed);
+  }
+
+  private static void refused(Grant grant, boolean failed) {
+    grant.refused = Math.max(1, System.nanoTime());
+    grant.refusedFailed = failed;
   }
 }

@@ -250,7 +250,7 @@ final class Tracer {
       span.put("spark.phase." + Platform.PHASES[phase] + ".seconds", phases.millis[phase] / 1000.0);
     }
     span.put("spark.phases.approximate", phases.approximate);
-    span.put("observatory.spans.dropped", budget.dropped());
+    span.put("observatory.spans.dropped", budget.droppedByAll());
     boolean session = phases.millis[Phases.IDLE] > 0; // whose jobs are the users' own
     sink.span(fail(Place.ofJob(application, settings, null), span, session ? null : failure));
   }

@@ -34,7 +34,7 @@ public final class Budget {
       tracer.stageCompleted(job, 0, at, at + 50 + job % 40, null);
       tracer.jobEnd(job, at + 95, null);
       engine.taskEnd(job, job, 0, at, at + 50 + job % 40, true, false, true);
-      granted += budget.grant(application.traceId, SpanBudget.GRANT);
+      granted += budget.grant(application.traceId, SpanBudget.GRANT, SpanBudget.RESERVE);
     }
     engine.applicationEnd(T0 + JOBS * 100L);
     tracer.end(engine.phases());

@@ -124,7 +124,7 @@ public final class LargeTrace {
     Application application = recorder.application();
     int id = 0;
     while (true) {
-      int granted = budget.grant(application.traceId, SpanBudget.GRANT);
+      int granted = budget.grant(application.traceId, SpanBudget.GRANT, SpanBudget.GRANT);
       if (granted == 0) {
         return;
       }

@@ -44,7 +44,8 @@ public final class LocalContexts {
     return field;
   }
 
-  private static final class Local implements PluginContext {
+  /** What Spark tells a plugin in the JVM of a local master. */
+  static class Local implements PluginContext {
     private final SparkConf conf;
 
     Local(String id) {

@@ -1,6 +1,5 @@
 package observatory.spark;
 
-import observatory.launcher.Signals;
 import org.apache.spark.SparkConf;
 import org.apache.spark.Success$;
 import org.apache.spark.TaskState;
@@ -62,50 +61,5 @@ public final class Sums {
     metrics.shuffleWriteMetrics().incBytesWritten(40L * MIB);
     metrics.shuffleWriteMetrics().incWriteTime(10_000_000L);
     return metrics;
-  }
-
-  private static final class Printer implements Signals.MetricWriter {
-    private String name;
-
-    @Override
-    public void gauge(String metric, String unit) {
-      name = metric;
-    }
-
-    @Override
-    public void sum(String metric, String unit, boolean monotonic) {
-      name = metric;
-    }
-
-    @Override
-    public void histogram(String metric, String unit) {
-      name = metric;
-    }
-
-    @Override
-    public void end() {}
-
-    @Override
-    public void point(long value, Object... attributes) {
-      print(value, attributes);
-    }
-
-    @Override
-    public void point(double value, Object... attributes) {
-      print(value, attributes);
-    }
-
-    @Override
-    public void point(long[] counts, double[] bounds, double sum, Object... attributes) {
-      print(sum, attributes);
-    }
-
-    private void print(double value, Object... attributes) {
-      StringBuilder line = new StringBuilder(name);
-      for (int i = 1; i < attributes.length; i += 2) {
-        line.append(' ').append(attributes[i]);
-      }
-      System.out.println(line.append(" = ").append(value));
-    }
   }
 }
