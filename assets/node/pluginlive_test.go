@@ -2,6 +2,8 @@ package node_test
 
 import (
 	"encoding/hex"
+	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,4 +49,17 @@ func TestPluginEndsAContextThatYARNDoesNotRun(t *testing.T) {
 	span := " " + hex.EncodeToString(trace[:]) + " application etl\n"
 	want := "client >" + span + "client without an id >\nclient, shown >" + span + "cluster >\n"
 	require.Equal(t, want, pluginMain(t, "Unaccepted"))
+}
+
+// A driver's half that fails leaves neither a listener, which takes the job's time, nor
+// metrics that nobody completes.
+func TestPluginTakesBackWhatAFailedHalfRegistered(t *testing.T) {
+	line := append(moduleOptions(), "-cp", compilePluginMains(t), "observatory.spark.Withdrawn")
+	cmd := exec.Command("java", line...)
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	require.NoError(t, err, errs.String())
+	require.Equal(t, "registered 1 1\nfailed 0 0\n", string(out))
+	require.Contains(t, errs.String(), "observatory: plugin stopped: ")
 }

@@ -129,9 +129,18 @@ public final class SparkPlugin implements org.apache.spark.api.plugin.SparkPlugi
       }
     }
 
+    /** Drops the half. What it has registered would go on at the job's expense, so it takes that back. */
     private void failed(Throwable t) {
+      DriverPlugin dropped = half;
       half = null;
       Notice.say("plugin stopped", t);
+      try {
+        if (dropped instanceof AutoCloseable) {
+          ((AutoCloseable) dropped).close();
+        }
+      } catch (Throwable again) {
+        // The first failure has been said.
+      }
     }
   }
 

@@ -14,7 +14,7 @@ import scala.Option;
  * The plugin's half in a driver, one for each context. Spark creates it before the scheduler, shows
  * it the application id when the context is complete, and shuts it down after the last event.
  */
-public final class DriverHalf implements DriverPlugin {
+public final class DriverHalf implements DriverPlugin, AutoCloseable {
   private static final long FLUSH_MILLIS = 1000;
   private static final EndedSources ENDED = new EndedSources();
 
@@ -23,6 +23,7 @@ public final class DriverHalf implements DriverPlugin {
   private SparkContext context;
   private volatile boolean local;
   private Recorder recorder;
+  private AppListener listener;
   private DriverMetrics metrics;
 
   @Override
@@ -44,7 +45,8 @@ public final class DriverHalf implements DriverPlugin {
               }
             });
     recorder = new Recorder(settings, engine, tracer);
-    attach(new AppListener(recorder, faults));
+    listener = new AppListener(recorder, faults);
+    attach();
     metrics = new DriverMetrics(settings, recorder, budget, new SparkInternals(context), context.version());
     Signals.add(metrics);
     TraceParent parent = settings.parent;
@@ -52,7 +54,7 @@ public final class DriverHalf implements DriverPlugin {
   }
 
   /** A queue of its own: in the shared one another's slow listener would lose our events. */
-  private void attach(AppListener listener) {
+  private void attach() {
     try {
       Object bus = SparkContext.class.getMethod("listenerBus").invoke(context);
       bus.getClass()
@@ -101,5 +103,18 @@ public final class DriverHalf implements DriverPlugin {
     System.clearProperty("spark.app.submitTime");
     Signals.flush(FLUSH_MILLIS);
     ENDED.add(metrics);
+  }
+
+  /** Takes back what init has registered: this half failed, and is not called again. */
+  @Override
+  public void close() {
+    if (metrics != null) {
+      Signals.remove(metrics);
+    }
+    Signals.traceApplication(null, null);
+    SparkContext running = context;
+    if (running != null && listener != null) {
+      running.removeSparkListener(listener);
+    }
   }
 }
