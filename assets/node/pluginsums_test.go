@@ -33,3 +33,14 @@ func TestPluginAddsUpTasks(t *testing.T) {
 		require.InDelta(t, want, got[name], 1e-6, name)
 	}
 }
+
+// A job that collects a broadcast is the latest of its write, and no writing one. Which it
+// is shows later, and what has been sent cannot be taken back.
+func TestPluginWaitsToTellWritesFromBroadcasts(t *testing.T) {
+	const compute, write = "spark.task.duration compute = 3.0\n", "spark.task.duration write = "
+	require.Equal(t, "the broadcast is collected\n"+
+		"the next job starts\n"+compute+
+		"it has no output\n"+compute+
+		"the write ends\n"+compute+write+"2.0\n"+
+		"the application ends\n"+compute+write+"6.0\n", pluginMain(t, "Kinds"))
+}

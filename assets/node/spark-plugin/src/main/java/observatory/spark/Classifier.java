@@ -14,6 +14,10 @@ import observatory.spark.Facts.Writing;
 
 /** Finds, for each phase, the instants of [begin, end) where it may apply; they may overlap. */
 final class Classifier {
+  static final int NO = 0;
+  static final int PERHAPS = 1;
+  static final int YES = 2;
+
   private static final long NEVER = Facts.NEVER;
 
   private final PhaseEngine engine;
@@ -28,16 +32,24 @@ final class Classifier {
     this.end = end;
   }
 
-  /** Tells whether the stage's tasks write, as far as is known: a later job may change that. */
-  static boolean mayWrite(PhaseEngine engine, int stageId) {
-    Stage stage = engine.stages.get(stageId);
-    Job job = stage == null ? null : engine.jobs.get(stage.job);
+  /**
+   * Tells whether a job's result tasks write: its execution does, and the job is the latest of it. Until
+   * the execution ends a later one may follow, as after a job that collects a broadcast.
+   */
+  static int writes(PhaseEngine engine, int jobId) {
+    Job job = engine.jobs.get(jobId);
     Execution own = job == null ? null : engine.executions.get(engine.executionOf(job));
-    if (own == null || job.highestStage != stageId) {
-      return false;
+    if (own == null) {
+      return NO;
     }
-    Execution root = engine.executions.get(own.root);
-    return own.writes && own.latestJob == stage.job || root != null && root.writes && root.latestJob == stage.job;
+    return Math.max(writes(own, jobId), writes(engine.executions.get(own.root), jobId));
+  }
+
+  private static int writes(Execution execution, int job) {
+    if (execution == null || !execution.writes || execution.latestJob != job) {
+      return NO;
+    }
+    return execution.to == NEVER ? PERHAPS : YES;
   }
 
   Intervals[] candidates() {

@@ -33,6 +33,15 @@ final class Histogram {
     used = true;
   }
 
+  /** Adds what a histogram with the same bounds has counted. */
+  void add(Histogram other) {
+    for (int i = 0; i < counts.length; i++) {
+      counts[i] += other.counts[i];
+    }
+    sum += other.sum;
+    used |= other.used;
+  }
+
   boolean isEmpty() {
     return !used;
   }

@@ -23,6 +23,9 @@ final class Limits {
   /** Stages that run or whose last tasks are awaited. */
   static final int SKEWED_STAGES = 1_000;
 
+  /** Jobs that may be the one in which their execution writes. */
+  static final int UNSURE_JOBS = 1_000;
+
   /** Phases of an application that have a span: the longest. */
   static final int PHASE_SPANS = 1_000;
 

@@ -11,7 +11,8 @@ import scala.collection.Iterator;
 final class Recorder {
   private final Settings settings;
   private final ExecutorStatistics executors;
-  private final TaskStatistics tasks = new TaskStatistics();
+  private final TaskKinds kinds = new TaskKinds();
+  private final TaskStatistics tasks = new TaskStatistics(kinds);
   private PhaseEngine engine;
   private Tracer tracer;
   private Application application;
@@ -76,6 +77,7 @@ final class Recorder {
     String property = properties == null ? null : properties.getProperty("spark.sql.execution.id");
     long execution = property == null ? Facts.NONE : Settings.number(property);
     engine.jobStart(id, time, execution);
+    kinds.settle(engine, false);
     tracer.jobStart(id, time, execution, properties);
     while (stageInfos != null && stageInfos.hasNext()) {
       int stage = (int) Events.Stages.ID.number(stageInfos.next());
@@ -149,7 +151,7 @@ final class Recorder {
       engine.stage(stage).shuffles = true; // all tasks of a stage are of one type
     }
     executors.taskEnded(Events.Tasks.EXECUTOR.text(info), launched, finished, ran);
-    tasks.taskEnd(key(stage, attempt), info, metrics, outcome, result && (wrote || Classifier.mayWrite(engine, stage)));
+    tasks.taskEnd(key(stage, attempt), info, metrics, outcome, kinds.of(engine, stage, result, wrote));
   }
 
   synchronized void sqlStart(Object event) {
@@ -169,6 +171,7 @@ final class Recorder {
     long id = Events.Sql.ENDED_ID.number(event);
     long time = Events.Sql.END_TIME.number(event);
     engine.executionEnd(id, time);
+    kinds.settle(engine, false);
     tracer.executionEnd(id, time, Events.Sql.ERROR.text(event));
   }
 
@@ -200,6 +203,7 @@ final class Recorder {
   synchronized void end(long now, boolean lost) {
     if (result == null) {
       result = phases(now, lost);
+      kinds.settle(engine, true);
       tracer.end(result);
       engine = new PhaseEngine();
       tracer = new Tracer(settings, new SpanBudget(), null);

@@ -19,8 +19,7 @@ final class TaskStatistics {
   private final long[] outcomes = new long[OUTCOMES.length];
   private final double[] seconds = new double[COMPONENTS.length];
   private final long[] bytes = new long[IO.length];
-  private final Histogram compute = new Histogram(Histogram.TASK_SECONDS);
-  private final Histogram write = new Histogram(Histogram.TASK_SECONDS);
+  private final TaskKinds kinds;
   private final Histogram shuffleRead = new Histogram(Histogram.BYTES);
   private final Skew time = new Skew(1000);
   private final Skew shuffle = new Skew(1 << 20);
@@ -42,13 +41,17 @@ final class TaskStatistics {
   private long stagesSucceeded;
   private long stagesFailed;
 
-  /** metrics may be null: a lost executor's task has none. */
-  void taskEnd(long stage, Object info, Object metrics, int outcome, boolean wrote) {
+  TaskStatistics(TaskKinds kinds) {
+    this.kinds = kinds;
+  }
+
+  /** metrics may be null: a lost executor's task has none. kind is where its duration goes. */
+  void taskEnd(long stage, Object info, Object metrics, int outcome, Histogram kind) {
     outcomes[outcome]++;
     long launched = Events.Tasks.LAUNCHED.number(info);
     long finished = Events.Tasks.FINISHED.number(info);
     long duration = Math.max(0, finished - launched);
-    (wrote ? write : compute).add(duration / 1000.0);
+    kind.add(duration / 1000.0);
     if (metrics == null) {
       return;
     }
@@ -145,10 +148,10 @@ final class TaskStatistics {
   }
 
   private void writeDistributions(Signals.MetricWriter out) {
-    if (!compute.isEmpty() || !write.isEmpty()) {
+    if (!kinds.compute.isEmpty() || !kinds.write.isEmpty()) {
       out.histogram("spark.task.duration", "s");
-      compute.point(out, "kind", "compute");
-      write.point(out, "kind", "write");
+      kinds.compute.point(out, "kind", "compute");
+      kinds.write.point(out, "kind", "write");
       out.end();
     }
     if (!shuffleRead.isEmpty()) {

@@ -40,8 +40,8 @@ public final class Grants {
     grants.prepare("third");
     settle();
     System.out.println("dropped " + grants.dropped() + ", known " + budget.droppedByAll() + ", of the driver " + budget.dropped());
-    new ExecutorMetrics(grants).write(new Printer());
-    new ExecutorMetrics(null).write(new Printer());
+    new ExecutorMetrics(grants).write(new Printer(""));
+    new ExecutorMetrics(null).write(new Printer(""));
   }
 
   /** A task begins, and ends when the executor has its answer. */

@@ -2,9 +2,14 @@ package observatory.spark;
 
 import observatory.launcher.Signals;
 
-/** Prints each point: name, labels and value. */
+/** Prints each point of the metrics whose names begin so: name, labels and value. */
 final class Printer implements Signals.MetricWriter {
+  private final String prefix;
   private String name;
+
+  Printer(String prefix) {
+    this.prefix = prefix;
+  }
 
   @Override
   public void gauge(String metric, String unit) {
@@ -40,6 +45,9 @@ final class Printer implements Signals.MetricWriter {
   }
 
   private void print(double value, Object... attributes) {
+    if (!name.startsWith(prefix)) {
+      return;
+    }
     StringBuilder line = new StringBuilder(name);
     for (int i = 1; i < attributes.length; i += 2) {
       line.append(' ').append(attributes[i]);

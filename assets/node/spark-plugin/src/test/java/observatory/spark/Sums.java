@@ -43,7 +43,7 @@ public final class Sums {
                 "{\"Event\":\"SparkListenerStageCompleted\",\"Stage Info\":{\"Stage ID\":0,\"Stage Attempt ID\":0,\"Stage Name\":\"s\","
                     + "\"Number of Tasks\":4,\"RDD Info\":[],\"Parent IDs\":[],\"Details\":\"\",\"Submission Time\":" + T0
                     + ",\"Completion Time\":" + (T0 + 10_000) + ",\"Accumulables\":[],\"Resource Profile Id\":0}}"));
-    recorder.write(new Printer(), T0 + 10_000, 1);
+    recorder.write(new Printer(""), T0 + 10_000, 1);
   }
 
   /** All tasks write ten times what the largest reads, which must not matter to its skew. */

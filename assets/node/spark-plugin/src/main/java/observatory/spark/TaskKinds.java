@@ -1,0 +1,53 @@
+package observatory.spark;
+
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+
+/**
+ * The durations of tasks that compute and of those that write. Of a task without output it may show only
+ * after its job that this is the one that writes: its duration waits until then, since what has been
+ * sent stays.
+ */
+final class TaskKinds {
+  final Histogram compute = new Histogram(Histogram.TASK_SECONDS);
+  final Histogram write = new Histogram(Histogram.TASK_SECONDS);
+  private final Map<Integer, Histogram> unsure = new HashMap<Integer, Histogram>();
+
+  /** Where the duration of a task goes that has ended. */
+  Histogram of(PhaseEngine engine, int stageId, boolean result, boolean wrote) {
+    if (!result || wrote) {
+      return result ? write : compute;
+    }
+    Facts.Stage stage = engine.stages.get(stageId);
+    Facts.Job job = stage == null ? null : engine.jobs.get(stage.job);
+    if (job == null || job.highestStage != stageId) {
+      return compute;
+    }
+    int writes = Classifier.writes(engine, stage.job);
+    if (writes != Classifier.PERHAPS) {
+      return writes == Classifier.YES ? write : compute;
+    }
+    Histogram waiting = unsure.get(stage.job);
+    if (waiting == null) {
+      if (unsure.size() >= Limits.UNSURE_JOBS) {
+        return write;
+      }
+      waiting = new Histogram(Histogram.TASK_SECONDS);
+      unsure.put(stage.job, waiting);
+    }
+    return waiting;
+  }
+
+  /** Decides what is known by now; last: nothing more will be. */
+  void settle(PhaseEngine engine, boolean last) {
+    for (Iterator<Map.Entry<Integer, Histogram>> i = unsure.entrySet().iterator(); i.hasNext(); ) {
+      Map.Entry<Integer, Histogram> entry = i.next();
+      int writes = Classifier.writes(engine, entry.getKey());
+      if (last || writes != Classifier.PERHAPS) {
+        (writes == Classifier.NO ? compute : write).add(entry.getValue());
+        i.remove();
+      }
+    }
+  }
+}
