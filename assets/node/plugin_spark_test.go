@@ -159,6 +159,10 @@ func requireJobSpans(t *testing.T, r *received) {
 		require.Equal(t, application.SpanID, linked.Links[0].SpanID)
 	}
 	require.Empty(t, r.named(t, "batch 1").ParentSpanID)
+	after := slices.IndexFunc(r.spans, func(s otlpSpan) bool { return s.labels()["spark.description"] == "after the stream" })
+	require.Positive(t, after)
+	last := slices.IndexFunc(r.spans, func(s otlpSpan) bool { return s.Name == "batch 2" })
+	require.Less(t, last, after, "the last batch has its root when the query reports it, not at the application's end")
 	kept := map[string]otlpSpan{}
 	for _, span := range r.spans {
 		if span.labels()["spark.kind"] == "task" {

@@ -63,3 +63,11 @@ func TestPluginTakesBackWhatAFailedHalfRegistered(t *testing.T) {
 	require.Equal(t, "registered 1 1\nfailed 0 0\n", string(out))
 	require.Contains(t, errs.String(), "observatory: plugin stopped: ")
 }
+
+// A batch has its root once its query reports it and its parts have ended, and only once.
+func TestPluginEndsABatchWhenItsQueryReportsIt(t *testing.T) {
+	require.Equal(t, "job 0\nprogress\nbatch 0\n"+
+		"progress before the last part's end\njob 1\nbatch 1\n"+
+		"a part that is late\njob 2\njob 3\n"+
+		"another query's end\nthe query's end\nbatch 2\n", pluginMain(t, "Streams"))
+}

@@ -57,6 +57,9 @@ public final class Job {
       System.out.println("the last job failed: " + (e instanceof SparkException));
     }
     stream(session, args[0]);
+    context.setJobDescription("after the stream");
+    context.parallelize(Arrays.asList(1), 1).count();
+    context.setJobDescription(null);
     if (args.length > 1) {
       return; // without stop(): Spark's shutdown hook stops the context
     }

@@ -149,6 +149,10 @@ final class AppListener extends SparkListener {
         recorder.sqlPlan(e);
       } else if (type.equals(Events.Sql.END)) {
         recorder.sqlEnd(e);
+      } else if (type.equals(Events.Streams.PROGRESS)) {
+        recorder.batchEnd(e);
+      } else if (type.equals(Events.Streams.END)) {
+        recorder.queryEnd(e);
       }
     } catch (Throwable t) {
       failed(t);

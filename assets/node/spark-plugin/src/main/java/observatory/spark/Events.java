@@ -179,4 +179,18 @@ final class Events {
 
     private Sql() {}
   }
+
+  /** Streaming queries, likewise. */
+  static final class Streams {
+    private static final String STREAMING = "org.apache.spark.sql.streaming.";
+    static final String PROGRESS = STREAMING + "StreamingQueryListener$QueryProgressEvent";
+    static final String END = STREAMING + "StreamingQueryListener$QueryTerminatedEvent";
+
+    static final Accessor REPORT = Accessor.of(PROGRESS, "progress");
+    static final Accessor ID = Accessor.of(STREAMING + "StreamingQueryProgress", "id");
+    static final Accessor BATCH = Accessor.of(STREAMING + "StreamingQueryProgress", "batchId");
+    static final Accessor ENDED_ID = Accessor.of(END, "id");
+
+    private Streams() {}
+  }
 }

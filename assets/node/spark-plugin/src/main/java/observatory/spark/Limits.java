@@ -26,6 +26,9 @@ final class Limits {
   /** Jobs that may be the one in which their execution writes. */
   static final int UNSURE_JOBS = 1_000;
 
+  /** Streaming queries whose latest complete batch is known. */
+  static final int QUERIES = 1_000;
+
   /** Phases of an application that have a span: the longest. */
   static final int PHASE_SPANS = 1_000;
 

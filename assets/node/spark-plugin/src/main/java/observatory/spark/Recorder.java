@@ -175,6 +175,15 @@ final class Recorder {
     tracer.executionEnd(id, time, Events.Sql.ERROR.text(event));
   }
 
+  synchronized void batchEnd(Object event) {
+    Object report = Events.Streams.REPORT.value(event);
+    tracer.batchEnd(Events.Streams.ID.text(report), Long.toString(Events.Streams.BATCH.number(report)));
+  }
+
+  synchronized void queryEnd(Object event) {
+    tracer.batchEnd(Events.Streams.ENDED_ID.text(event), null);
+  }
+
   /** The phases until now, or the final ones. lost: some events never came. */
   synchronized Phases phases(long now, boolean lost) {
     if (result == null && lost) {

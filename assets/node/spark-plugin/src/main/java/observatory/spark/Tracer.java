@@ -142,6 +142,9 @@ final class Tracer {
         send(batches.begin(place));
       }
       open.kept = wanted && budget.take(place.traceId);
+      if (open.kept && open.parent == null && place.batch != null) {
+        batches.part(place);
+      }
     }
   }
 
@@ -192,6 +195,13 @@ final class Tracer {
     Span span = begin(stage, application.span("job", job), "stage", stage.number, "stage " + stage.number, completed);
     span.put("spark.job.id", Settings.number(job)).put("spark.stage.id", (long) id).put("spark.stage.attempt", (long) attempt);
     send(stage, fail(stage.place, span, error), completed, error);
+  }
+
+  /** A streaming query has completed a batch, or (null) has ended. */
+  void batchEnd(String query, String number) {
+    if (!off()) {
+      send(batches.end(query, number));
+    }
   }
 
   /** Sends what is still open, the phases, and last the application, the root. */
@@ -272,12 +282,14 @@ final class Tracer {
 
   /** The topmost span of another trace links to the application; a micro-batch's own span is above it. */
   private void send(Open open, Span span, long to, String error) {
-    if (open.parent == null && open.place.batch != null) {
-      batches.add(open.place, open.from, to, error);
-    } else if (open.parent == null && open.place.foreign) {
+    boolean inBatch = open.parent == null && open.place.batch != null;
+    if (!inBatch && open.parent == null && open.place.foreign) {
       span.link(application.traceId, application.spanId);
     }
     sink.span(span);
+    if (inBatch) {
+      send(batches.add(open.place, open.from, to, error));
+    }
   }
 
   private void send(List<Batches.Batch> complete) {
