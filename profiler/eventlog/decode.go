@@ -13,7 +13,7 @@ import (
 	"github.com/mailru/easyjson/jlexer"
 )
 
-//go:generate go run github.com/mailru/easyjson/easyjson@v0.9.2 -pkg -no_std_marshalers -output_filename wire_easyjson.go .
+//go:generate go run github.com/mailru/easyjson/easyjson -pkg -no_std_marshalers -output_filename wire_easyjson.go .
 
 // Prefixes of the names of events that Spark writes by their class.
 const (
