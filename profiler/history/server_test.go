@@ -1,7 +1,6 @@
 package history_test
 
 import (
-	"context"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -204,28 +202,23 @@ func TestFailureLimit(t *testing.T) {
 	require.ErrorIs(t, err, history.ErrLeftOut, "none of its endpoints could be read")
 }
 
+// The first request of an application attempt, for which the server replays its log, is
+// sent alone. Later ones share the server.
 func TestSingleRequestUntilWarm(t *testing.T) {
-	var now, most, cold atomic.Int64
-	client := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		n := now.Add(1)
-		defer now.Add(-1)
-		if cold.Load() == 0 {
-			most.Store(max(most.Load(), n))
-			time.Sleep(20 * time.Millisecond) // requests that do not wait would come now
-		}
+	var client *history.Client
+	var shared []bool
+	client = serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		shared = append(shared, client.Shares())
 		respond(w, "[]")
 	})
-	done := make(chan error, 3)
-	for i := range 3 {
-		go func() {
-			_, err := client.UI(fmt.Sprint(i), "").Jobs(context.WithoutCancel(t.Context()))
-			done <- err
-		}()
+	for _, id := range []string{"a", "b"} {
+		ui := client.UI(id, "")
+		for range 2 {
+			_, err := ui.Jobs(t.Context())
+			require.NoError(t, err)
+		}
 	}
-	for range 3 {
-		require.NoError(t, <-done)
-	}
-	require.EqualValues(t, 1, most.Load())
+	require.Equal(t, []bool{false, true, false, true}, shared)
 }
 
 func TestLongResponses(t *testing.T) {
