@@ -28,6 +28,7 @@ const (
 	Limited       Reason = "cap"            // a limit of the run applied
 	InProgress    Reason = "in_progress"    // the application is running, or its driver was killed
 	Unavailable   Reason = "unavailable"    // the endpoint could not be read
+	Unsupported   Reason = "unsupported"    // the server does not have the endpoint
 )
 
 // endpoint compares the rows that an endpoint should have with those seen.

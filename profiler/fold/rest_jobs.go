@@ -2,6 +2,7 @@ package fold
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -46,6 +47,15 @@ func counted(name string, seen *ids, limit string) endpoint {
 
 func (r *rest) executions(ctx context.Context) error {
 	all, withoutPlan, err := r.ui.SQL(ctx)
+	if errors.Is(err, history.ErrNotFound) && r.succeeded > 0 { // else the server may not know the application
+		for _, name := range []string{SQLExecutions, SQLNodes} {
+			e := endpoint{name: name, reason: Unsupported, detail: err.Error(), final: r.appAttempt.Completed}
+			if err := r.complete(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	if err != nil {
 		if err := r.unavailable(ctx, SQLExecutions, err); err != nil {
 			return err
