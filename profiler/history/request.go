@@ -35,6 +35,15 @@ var (
 	errRefused = errors.New("refused") // a retry cannot help
 )
 
+// IsFinal reports whether a request failed in a way that no later one will change: the
+// resource does not exist, is forbidden or is too long, or the request is not understood.
+func IsFinal(err error) bool {
+	if errors.Is(err, errLost) { // wraps a rejection, but of a session that ended
+		return false
+	}
+	return errors.Is(err, ErrNotFound) || errors.Is(err, ErrForbidden) || errors.Is(err, ErrTooLong) || errors.Is(err, errRefused)
+}
+
 // loadingTexts are texts of the pages with status 200 that servers return while they load
 // history: Databricks' UI, and Spark's history server (its list of applications).
 var loadingTexts = []string{"loading historical spark ui", "currently being processed"}

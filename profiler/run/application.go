@@ -21,14 +21,14 @@ func unread(row tables.Completeness) bool {
 
 // application reads one application into the lake.
 func (r *runner) application(ctx context.Context, c *reading, a source.Application) {
-	summary, batch, err := r.extract(ctx, c, a)
+	summary, batch, logLater, err := r.extract(ctx, c, a)
 	if err != nil {
 		if ctx.Err() == nil {
 			r.failed(c, a, err)
 		}
 		return
 	}
-	final := isFinal(c.listed, a, summary)
+	final := !logLater && isFinal(c.listed, a, summary)
 	written, err := batch.Commit(ctx, final, r.applicationFingerprint(c.cluster, a))
 	if err != nil {
 		if ctx.Err() == nil {
@@ -73,23 +73,30 @@ func isFinal(listed source.Listed, a source.Application, summary fold.Summary) b
 }
 
 // extract reads an application: its event log if that is available, else the history
-// server's REST API.
-func (r *runner) extract(ctx context.Context, c *reading, a source.Application) (fold.Summary, *lake.Batch, error) {
+// server's REST API. logLater says that the next run should ask for the event log again,
+// which has more than the API.
+func (r *runner) extract(ctx context.Context, c *reading, a source.Application) (
+	summary fold.Summary, batch *lake.Batch, logLater bool, err error,
+) {
 	o := fold.Options{Tasks: r.o.IncludeTasks, StepOf: c.cluster.StepOf}
 	if a.Log != nil {
-		return r.into(a, func(sink tables.Sink) (fold.Summary, error) { return fold.Log(ctx, a.Log, a.ID.Cluster, o, sink) })
+		summary, batch, err = r.into(a, func(sink tables.Sink) (fold.Summary, error) { return fold.Log(ctx, a.Log, a.ID.Cluster, o, sink) })
+		return summary, batch, false, err
 	}
-	if c.archives(r.o.EndpointFailures) {
-		summary, batch, err := r.archived(ctx, a, o)
+	ask, logLater := c.archives(r.o.EndpointFailures)
+	if ask {
+		summary, batch, err = r.archived(ctx, a, o)
 		if err == nil || ctx.Err() != nil {
-			return summary, batch, err
+			return summary, batch, false, err
 		}
-		c.refuse()
+		logLater = !history.IsFinal(err) && !errors.Is(err, errNoLog)
+		c.refuse(logLater)
 		r.progress.Printf("%s: its event log is not available, using REST: %v", a.ID.ApplicationID, err)
 	}
-	return r.into(a, func(sink tables.Sink) (fold.Summary, error) {
+	summary, batch, err = r.into(a, func(sink tables.Sink) (fold.Summary, error) {
 		return fold.REST(ctx, a.History, a.App, a.Attempt, a.ID.Cluster, o, sink)
 	})
+	return summary, batch, logLater, err
 }
 
 // into begins a batch that read fills.
@@ -107,18 +114,22 @@ func (r *runner) into(a source.Application, read func(tables.Sink) (fold.Summary
 }
 
 // archives reports whether the history server may still be asked for event logs: it has
-// failed fewer than most times.
-func (c *reading) archives(most int) bool {
+// failed fewer than most times. later says that a failure may have passed in the next run.
+func (c *reading) archives(most int) (ask, later bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.noArchive < most
+	return c.noArchive < most, c.archiveLater
 }
 
-func (c *reading) refuse() {
+func (c *reading) refuse(later bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.noArchive++
+	c.archiveLater = c.archiveLater || later
 }
+
+// errNoLog is of a download that does not have what was asked for.
+var errNoLog = errors.New("the download lacks the application's event log")
 
 // archived downloads the event log from the history server and reads it.
 func (r *runner) archived(ctx context.Context, a source.Application, o fold.Options) (fold.Summary, *lake.Batch, error) {
@@ -149,7 +160,7 @@ func (r *runner) fromArchive(ctx context.Context, archive *history.Archive, a so
 		}
 	}
 	if own == nil {
-		return fold.Summary{}, nil, errors.New("the download lacks the application's event log")
+		return fold.Summary{}, nil, errNoLog
 	}
 	return r.into(a, func(sink tables.Sink) (fold.Summary, error) { return fold.Log(ctx, own, a.ID.Cluster, o, sink) })
 }

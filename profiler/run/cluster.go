@@ -37,6 +37,8 @@ type reading struct {
 	old       int // applications beyond retention_days
 	cut       int // applications beyond the limit
 	noArchive int // applications whose event log the history server did not provide
+	// archiveLater says that one of them failed in a way that may pass.
+	archiveLater bool
 }
 
 // cluster reads one cluster and its applications.

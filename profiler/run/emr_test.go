@@ -125,7 +125,8 @@ func requireCosts(t *testing.T, w *world) {
 	require.Nil(t, costs[0].USD)
 }
 
-// A history server that hands out no event logs is asked once, and read by REST.
+// A history server that fails to hand out an event log is asked no more, and read by REST.
+// The next run asks again.
 func TestWithoutEventLogs(t *testing.T) {
 	w := newWorld(t)
 	etl := w.cluster("etl")
@@ -144,9 +145,15 @@ func TestWithoutEventLogs(t *testing.T) {
 		require.Equal(t, tables.SourceREST, row.Source)
 		require.NotZero(t, row.NumJobs)
 	}
+	require.NoError(t, os.Remove(filepath.Join(w.uis.Dir, persistentui.FaultFile)))
 	second, _ := w.run(o)
-	require.Zero(t, second.Objects)
-	require.Equal(t, 1, second.ClustersCurrent)
+	require.Equal(t, 2, second.ApplicationsRead)
+	for _, row := range readLake[tables.Application](w) {
+		require.Equal(t, tables.SourceLogs, row.Source)
+	}
+	third, _ := w.run(o)
+	require.Zero(t, third.Objects)
+	require.Equal(t, 1, third.ClustersCurrent)
 }
 
 // The pages of one of ten clusters never respond. The others are read all the same, and its

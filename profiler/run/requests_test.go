@@ -86,6 +86,12 @@ func runLogsUntil(ctx context.Context, t *testing.T, onRow func(), logs, out str
 	t.Helper()
 	from, err := source.NewLogs(t.Context(), aws.Config{}, logs, "team-a")
 	require.NoError(t, err)
+	return runSource(ctx, t, onRow, from, out)
+}
+
+// runSource is runLogsUntil with any source.
+func runSource(ctx context.Context, t *testing.T, onRow func(), from source.Source, out string) (Summary, map[string]int, error) {
+	t.Helper()
 	folder, err := lake.NewFolder(out)
 	require.NoError(t, err)
 	s := &countingStore{Store: folder, counts: map[string]int{}, onRow: onRow}
@@ -94,7 +100,7 @@ func runLogsUntil(ctx context.Context, t *testing.T, onRow func(), logs, out str
 	lease, err := kept.Lock(t.Context(), "test")
 	require.NoError(t, err)
 	r := &runner{
-		o: Options{BatchSize: 1, ClusterThreads: 1, AppThreads: 2}, source: from, lake: kept, progress: silent{},
+		o: Options{BatchSize: 1, ClusterThreads: 1, AppThreads: 2, EndpointFailures: 1}, source: from, lake: kept, progress: silent{},
 	}
 	err = r.run(ctx)
 	require.NoError(t, lease.Unlock(t.Context()))
@@ -102,15 +108,21 @@ func runLogsUntil(ctx context.Context, t *testing.T, onRow func(), logs, out str
 	return r.summary, s.counts, err
 }
 
-func clusterRow(t *testing.T, out string) tables.ClusterSummary {
+func clusterRow(t *testing.T, out string) tables.ClusterSummary { return onlyRow[tables.ClusterSummary](t, out) }
+
+// onlyRow returns the only row of a table.
+func onlyRow[T any, P interface {
+	*T
+	tables.Row
+}](t *testing.T, out string) T {
 	t.Helper()
 	folder, err := lake.NewFolder(out)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, folder.Close()) }()
 	kept, err := lake.Open(t.Context(), folder, "")
 	require.NoError(t, err)
-	var rows []tables.ClusterSummary
-	for row, err := range lake.Read[tables.ClusterSummary](t.Context(), kept, lake.Filter{}) {
+	var rows []T
+	for row, err := range lake.Read[T, P](t.Context(), kept, lake.Filter{}) {
 		require.NoError(t, err)
 		rows = append(rows, row)
 	}

@@ -1,0 +1,111 @@
+package run
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/profiler/fold"
+	"github.com/emr-observatory/emr-observatory/profiler/history"
+	"github.com/emr-observatory/emr-observatory/profiler/source"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// server is a history server with one application, which ran no jobs as far as REST knows.
+type server struct {
+	url    string
+	status map[string]int // by endpoint, other than 200
+	logs   []byte         // zip
+}
+
+func startServer(t *testing.T) *server {
+	t.Helper()
+	text, err := os.ReadFile("../../phases/testdata/logs/static.jsonl")
+	require.NoError(t, err)
+	var zipped bytes.Buffer
+	archive := zip.NewWriter(&zipped)
+	file, err := archive.Create(applicationID(1))
+	require.NoError(t, err)
+	_, err = file.Write(text)
+	require.NoError(t, err)
+	require.NoError(t, archive.Close())
+	s := &server{status: map[string]int{}, logs: zipped.Bytes()}
+	served := httptest.NewServer(s)
+	t.Cleanup(served.Close)
+	s.url = served.URL
+	return s
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	endpoint := path.Base(r.URL.Path)
+	w.Header().Set("Content-Type", "application/json")
+	switch status := s.status[endpoint]; {
+	case status != 0:
+		w.WriteHeader(status)
+	case endpoint == "applications":
+		fmt.Fprintf(w, `[{"id":%q,"name":"static","attempts":[{"startTimeEpoch":1700000000000,"endTimeEpoch":1700000060000,`+
+			`"completed":true,"appSparkVersion":"3.5.5"}]}]`, applicationID(1))
+	case endpoint == string(history.Logs):
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = w.Write(s.logs)
+	case endpoint == string(history.Env):
+		fmt.Fprint(w, "{}")
+	default:
+		fmt.Fprint(w, "[]")
+	}
+}
+
+// run reads the server into a lake.
+func (s *server) run(t *testing.T, out string) Summary {
+	t.Helper()
+	from, err := source.NewServer(s.url, "team-a", history.Options{Pause: time.Millisecond})
+	require.NoError(t, err)
+	summary, _, err := runSource(t.Context(), t, nil, from, out)
+	require.NoError(t, err)
+	return summary
+}
+
+// An event log that the server failed to send is asked for by the next run. One that the
+// server does not have is not: the rows of REST stay.
+func TestEventLogThatCouldNotBeSent(t *testing.T) {
+	for status, again := range map[int]bool{http.StatusInternalServerError: true, http.StatusNotFound: false} {
+		t.Run(http.StatusText(status), func(t *testing.T) {
+			s, out := startServer(t), t.TempDir()
+			s.status[string(history.Logs)] = status
+			first := s.run(t, out)
+			require.Equal(t, 1, first.ApplicationsRead)
+			require.Equal(t, tables.SourceREST, onlyRow[tables.Application](t, out).Source)
+
+			delete(s.status, string(history.Logs))
+			second := s.run(t, out)
+			if !again {
+				require.Equal(t, 1, second.ApplicationsCurrent)
+				return
+			}
+			require.Equal(t, 1, second.ApplicationsRead)
+			require.Equal(t, tables.SourceLogs, onlyRow[tables.Application](t, out).Source)
+			third := s.run(t, out)
+			require.Equal(t, 1, third.ApplicationsCurrent)
+		})
+	}
+}
+
+// A server that does not have the endpoint of SQL executions is read once.
+func TestServerWithoutSQL(t *testing.T) {
+	s, out := startServer(t), t.TempDir()
+	s.status[string(history.Logs)], s.status[string(history.SQL)] = http.StatusNotFound, http.StatusNotFound
+	first := s.run(t, out)
+	require.Equal(t, 1, first.ApplicationsRead)
+	require.Empty(t, first.Incomplete)
+	require.Equal(t, map[string]int{string(fold.Unsupported): 1}, first.Lost)
+	second := s.run(t, out)
+	require.Equal(t, 1, second.ApplicationsCurrent)
+}
