@@ -11,10 +11,11 @@ import (
 )
 
 // merged yields the rows of sorted row groups in order, equal ones in the order of their
-// groups. A row is valid until the next one. It holds one row, and one page per column, of
-// each group; parquet.MergeRowGroups holds dozens of rows, which may take megabytes.
-func merged(groups []parquet.RowGroup, compare func(a, b parquet.Row) int) iter.Seq2[parquet.Row, error] {
-	return func(yield func(parquet.Row, error) bool) {
+// groups. It yields them in batches, which are valid until the next one, of about limit
+// bytes at most. Besides, it holds one row, and one page per column, of each group;
+// parquet.MergeRowGroups holds dozens of rows, which may take megabytes.
+func merged(groups []parquet.RowGroup, compare func(a, b parquet.Row) int, limit int) iter.Seq2[[]parquet.Row, error] {
+	return func(yield func([]parquet.Row, error) bool) {
 		queue := &mergeQueue{compare: compare}
 		for i, group := range groups {
 			s := &sortedRows{order: i, rows: group.Rows(), one: make([]parquet.Row, 1)}
@@ -28,10 +29,14 @@ func merged(groups []parquet.RowGroup, compare func(a, b parquet.Row) int) iter.
 				heap.Push(queue, s)
 			}
 		}
+		b := newBatchOfRows(limit)
 		for queue.Len() > 0 {
 			first := queue.sources[0]
-			if !yield(first.one[0], nil) {
-				return
+			if b.take(first.one); b.full() {
+				if !yield(b.rows, nil) {
+					return
+				}
+				b.clear()
 			}
 			more, err := first.next()
 			switch {
@@ -44,8 +49,46 @@ func merged(groups []parquet.RowGroup, compare func(a, b parquet.Row) int) iter.
 				heap.Pop(queue)
 			}
 		}
+		if len(b.rows) > 0 { // before the groups are closed, whose memory the rows share
+			yield(b.rows, nil)
+		}
 	}
 }
+
+// batchRows is the largest number of rows in a batch. Batches also end at its multiples.
+const batchRows = 64
+
+// batchOfRows collects rows to be written at once, which takes a fraction of the time of
+// writing each by itself. What ends a batch depends on its rows only.
+type batchOfRows struct {
+	rows  []parquet.Row
+	bytes int
+	limit int // of bytes
+	total int // rows of all batches
+}
+
+func newBatchOfRows(limit int) *batchOfRows {
+	return &batchOfRows{rows: make([]parquet.Row, 0, batchRows), limit: limit}
+}
+
+// take moves a row into the batch, and leaves the memory of an earlier one in its place.
+// Texts of a row that was read stay valid: parquet-go does not use their memory again.
+func (b *batchOfRows) take(one []parquet.Row) {
+	n := len(b.rows)
+	b.rows = b.rows[:n+1]
+	b.rows[n], one[0] = one[0], b.rows[n]
+	b.total++
+	b.bytes += 8 * len(b.rows[n])
+	for _, value := range b.rows[n] {
+		if value.Kind() == parquet.ByteArray {
+			b.bytes += len(value.ByteArray())
+		}
+	}
+}
+
+func (b *batchOfRows) full() bool { return b.total%batchRows == 0 || b.bytes >= b.limit }
+
+func (b *batchOfRows) clear() { b.rows, b.bytes = b.rows[:0], 0 }
 
 // sortedRows reads a row group row by row.
 type sortedRows struct {

@@ -19,13 +19,14 @@ type spool struct {
 	limit  int64 // bytes, up to which it is in memory
 	memory bytes.Buffer
 	file   *os.File
-	hash   hash.Hash
+	hash   hash.Hash // nil if nobody asks for the sum
 	size   int64
 }
 
-func newSpool() *spool { return newSpoolOf(spoolMemory) }
+func newSpool() *spool { return &spool{limit: spoolMemory, hash: sha256.New()} }
 
-func newSpoolOf(limit int64) *spool { return &spool{limit: limit, hash: sha256.New()} }
+// newRun returns a spool for a sorted run: on disk, since many are kept until the end.
+func newRun() *spool { return &spool{} }
 
 func (s *spool) Write(p []byte) (int, error) {
 	if s.file == nil && s.size+int64(len(p)) > s.limit {
@@ -39,7 +40,9 @@ func (s *spool) Write(p []byte) (int, error) {
 		}
 		s.memory = bytes.Buffer{}
 	}
-	s.hash.Write(p)
+	if s.hash != nil {
+		s.hash.Write(p)
+	}
 	s.size += int64(len(p))
 	if s.file == nil {
 		return s.memory.Write(p) // never fails

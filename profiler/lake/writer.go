@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
@@ -107,7 +108,7 @@ func newTyped[T any](d tables.Definition) *typed[T] {
 	w.end, w.unbounded = &tail{to: w.file}, unbounded(w.schema)
 	w.sorting = parquet.SortingColumns(sortingColumns(d)...)
 	if d.OptIn {
-		w.out = w.newParquet(w.end, pageBytes)
+		w.out = w.newParquet(w.end, pageBytes, codec)
 		return w
 	}
 	// Most tables of most applications are small: columns start small and grow.
@@ -123,7 +124,7 @@ func sortingColumns(d tables.Definition) (columns []parquet.SortingColumn) {
 }
 
 // newParquet returns a writer of a file whose pages have this size in bytes.
-func (w *typed[T]) newParquet(to io.Writer, page int) *parquet.GenericWriter[T] {
+func (w *typed[T]) newParquet(to io.Writer, page int, codec compress.Codec) *parquet.GenericWriter[T] {
 	version := strconv.Itoa(tables.SchemaVersion)
 	options := []parquet.WriterOption{
 		w.schema,
@@ -180,10 +181,11 @@ func (w *typed[T]) cut() error {
 // spill writes the buffer to disk as a sorted run.
 func (w *typed[T]) spill() error {
 	w.sort()
-	run := newSpoolOf(0) // many are kept until the end
+	run := newRun()
 	w.runs = append(w.runs, run)
-	out := w.newParquet(run, runPageBytes)
-	err := w.copyTo(out, []parquet.RowGroup{w.buffer}, func() error { return nil })
+	// Zstd would take several times as long for the small pages, which are soon read again.
+	out := w.newParquet(run, runPageBytes, &parquet.Snappy)
+	err := w.copyTo(out, []parquet.RowGroup{w.buffer}, runPageBytes, func(int) error { return nil })
 	w.buffer.Reset()
 	return errors.Join(err, out.Close())
 }
@@ -197,7 +199,7 @@ func (w *typed[T]) sort() {
 func (w *typed[T]) finish() (*spool, int64, error) {
 	var err error
 	if w.buffer != nil {
-		w.out = w.newParquet(w.end, pageBytes)
+		w.out = w.newParquet(w.end, pageBytes, codec)
 		err = w.merge()
 		w.closeRuns()
 		w.buffer = nil // free it before the next table is merged
@@ -219,7 +221,7 @@ func (w *typed[T]) finish() (*spool, int64, error) {
 }
 
 // merge writes the runs and the buffer to the file, in order. Row groups end at multiples of
-// 64 rows, since runs depend on the order of arrival and must not affect the bytes.
+// batchRows, since runs depend on the order of arrival and must not affect the bytes.
 func (w *typed[T]) merge() error {
 	w.sort()
 	sources := []parquet.RowGroup{}
@@ -231,27 +233,27 @@ func (w *typed[T]) merge() error {
 		sources = append(sources, file.RowGroups()...)
 	}
 	written := 0
-	return w.copyTo(w.out, append(sources, w.buffer), func() error {
-		if written++; written%64 == 0 {
+	return w.copyTo(w.out, append(sources, w.buffer), pageBytes, func(rows int) error {
+		if written += rows; written%batchRows == 0 {
 			return w.cut()
 		}
 		return nil
 	})
 }
 
-// copyTo merges sorted row groups, row by row: parquet-go checks only after each write
-// whether a page is full.
-func (w *typed[T]) copyTo(out *parquet.GenericWriter[T], groups []parquet.RowGroup, after func() error) error {
-	row := make([]parquet.Row, 1)
-	for next, err := range merged(groups, w.schema.Comparator(sortingColumns(w.definition)...)) {
+// copyTo merges sorted row groups. parquet-go checks only after each write whether a page
+// is full: a write has no more rows than fill one.
+func (w *typed[T]) copyTo(
+	out *parquet.GenericWriter[T], groups []parquet.RowGroup, page int, after func(rows int) error,
+) error {
+	for rows, err := range merged(groups, w.schema.Comparator(sortingColumns(w.definition)...), page) {
 		if err != nil {
 			return err
 		}
-		row[0] = next
-		if _, err := out.WriteRows(row); err != nil {
+		if _, err := out.WriteRows(rows); err != nil {
 			return err // callers name the table
 		}
-		if err := after(); err != nil {
+		if err := after(len(rows)); err != nil {
 			return err
 		}
 	}
