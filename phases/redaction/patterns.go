@@ -35,6 +35,10 @@ var known = slices.Concat(named(names), []rule{
 // cutUserinfo is the user:password of a URL that ends before its host.
 var cutUserinfo = rule{regexp.MustCompile(`(\w://[^/\s:@"']*:)[^/\s@"']*[^/\s@"'0-9][^/\s@"']*$`), `${1}` + Hidden}
 
+// cutUserinfoTrace is part of every text that cutUserinfo changes. Most long texts are
+// stack traces, which have none, and the pattern takes longer than all else about them.
+const cutUserinfoTrace = "://"
+
 // assigned is the one way of Spark's: in prose a name is followed by = or :, and then by
 // its value.
 func assigned(keys string) []rule {

@@ -89,7 +89,7 @@ func (r *Rules) Text(text string, limit int) string {
 		return Hidden
 	}
 	piece := r.hide(Cut(text, 4*limit)) // a secret may cross the cut
-	if r.more && len(text) >= long {
+	if r.more && len(text) >= long && strings.Contains(piece, cutUserinfoTrace) {
 		piece = cutUserinfo.pattern.ReplaceAllString(piece, cutUserinfo.replace)
 	}
 	return Cut(piece, limit)
