@@ -63,22 +63,27 @@ func (s *skimmer) skipNested() bool {
 	opening := s.piece[s.at]
 	closing := opening + 2 // in ASCII, of both kinds
 	for depth := 0; ; {
-		for s.at < len(s.piece) {
-			c := s.piece[s.at]
-			s.at++
+		piece, at := s.piece, s.at // in registers: most bytes of a line about jobs and stages pass here
+		for at < len(piece) {
+			c := piece[at]
+			at++
 			switch c {
 			case '"':
+				s.at = at
 				if !s.skipText() {
 					return false
 				}
+				piece, at = s.piece, s.at // the text may end in a later piece
 			case opening:
 				depth++
 			case closing:
 				if depth--; depth == 0 {
+					s.at = at
 					return true
 				}
 			}
 		}
+		s.at = at
 		if !s.more() {
 			return false
 		}
