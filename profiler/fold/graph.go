@@ -76,8 +76,11 @@ func (b *graphBuilder) node(plan *eventlog.PlanNode, enclosing *codegenCluster) 
 	if enclosing != nil {
 		n.codegen = enclosing.number
 	}
-	for _, m := range plan.Metrics {
-		n.metrics = append(n.metrics, planMetric{name: m.Name, kind: m.Type, accumulator: m.Accumulator})
+	if len(plan.Metrics) > 0 { // one allocation: each new plan of an execution is taken
+		n.metrics = make([]planMetric, len(plan.Metrics))
+	}
+	for i, m := range plan.Metrics {
+		n.metrics[i] = planMetric{name: m.Name, kind: m.Type, accumulator: m.Accumulator}
 	}
 	b.graph.nodes = append(b.graph.nodes, n)
 	return n.id
