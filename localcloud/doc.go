@@ -5,7 +5,7 @@
 // It sees only what the engine sends to the providers and what clients send to
 // S3's and EMR's APIs, as AWS would: it imports no component of the platform.
 //
-// Real: S3 (VersityGW) with what the inline policies of roles allow in it, EMR
+// Real: S3 (VersityGW) with what the policies of roles allow in it, EMR
 // (bootstrap actions, HDFS, YARN, Spark, steps), Kubernetes workloads (as
 // processes), certificates, passwords, and the way from an operator to the control
 // node: Elastic IP, internet gateway, route and ingress rules. RecordedOnly lists

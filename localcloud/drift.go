@@ -34,7 +34,7 @@ func sameOrRead(name string, before, read resource.PropertyValue) resource.Prope
 	switch {
 	case before.IsSecret():
 		return resource.MakeSecret(sameOrRead(name, before.SecretValue().Element, read))
-	case before.IsString() && read.IsString() && meansSame(name, before.StringValue(), read.StringValue()):
+	case before.IsString() && read.IsString() && equivalent(name, before.StringValue(), read.StringValue()):
 		return before
 	case before.IsObject() && read.IsObject():
 		out := read.ObjectValue().Copy()
@@ -48,8 +48,8 @@ func sameOrRead(name string, before, read resource.PropertyValue) resource.Prope
 	return read
 }
 
-// meansSame reports whether the provider takes two texts of a property for equal.
-func meansSame(name, a, b string) bool {
+// equivalent reports whether the provider takes two texts of a property for equal.
+func equivalent(name, a, b string) bool {
 	switch name {
 	case "configurationsJson", "autoscalingPolicy", "additionalInfo":
 		var left, right any

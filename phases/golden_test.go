@@ -37,7 +37,7 @@ func TestGoldenLogs(t *testing.T) {
 }
 
 // Every prefix of a log is a log of a killed driver.
-func TestAnyPrefixIsDividedWhole(t *testing.T) {
+func TestPhasesOfAnyPrefixSumToWallClock(t *testing.T) {
 	logs, err := filepath.Glob("testdata/logs/*.jsonl")
 	require.NoError(t, err)
 	for _, log := range logs {

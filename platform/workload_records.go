@@ -29,8 +29,7 @@ func ImageAWSCLI() Image {
 // compares the two. To add a workload, add its record here and its configuration
 // function to package assets/workloads.
 //
-// Their memory is 7.125 GiB in all: a control node of 8 GiB holds them beside K3s.
-// The node's provisioner does not enforce DiskGiB; the servers' own limits and
+// Their memory leaves room for K3s on a control node of 8 GiB. The node's provisioner does not enforce DiskGiB; the servers' own limits and
 // retentions do.
 func Workloads() WorkloadTable {
 	return slices.Concat(WorkloadTable{collector()}, stores(), tools())

@@ -103,7 +103,7 @@ func TestCertificates(t *testing.T) {
 func firstOf(chain string) string  { return chain[:strings.Index(chain[1:], "-----BEGIN")+1] }
 func secondOf(chain string) string { return chain[len(firstOf(chain)):] }
 
-func TestCertificateTellsWhenItExpires(t *testing.T) {
+func TestCertificateExpiry(t *testing.T) {
 	until := time.Now().Add(48 * time.Hour).UTC().Truncate(time.Second)
 	own := schema.Certificate{Chain: issuer.Issue(t, until, domain).Chain()}
 	require.Equal(t, until, own.Expires())

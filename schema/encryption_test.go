@@ -37,7 +37,7 @@ func TestCertificatesEndMetricsOverHTTP(t *testing.T) {
 }
 
 // EMR's guide says of Spark with TLS and Kerberos how it reaches Hive's metastore.
-func TestCertificatesMeetKerberosAndAMetastore(t *testing.T) {
+func TestInTransitEncryptionWithKerberosAndMetastore(t *testing.T) {
 	var c schema.Cluster
 	c.SetDefaults()
 	c.Applications = append(c.Applications, "Hive")

@@ -18,7 +18,7 @@ const application = "application_1700000000000_0007" // of the jobs in world
 
 // The driver's last metrics arrive a moment after the step's end; until then there are
 // those of an earlier interval. A store that does not respond once is read again.
-func TestSubmitTellsThePhasesAfterTheEnd(t *testing.T) {
+func TestSubmitReportsPhasesAfterStepEnds(t *testing.T) {
 	w, page := newWorld(t), statustest.New(t)
 	final := map[platform.Phase]float64{platform.PhaseResourceWait: 60, platform.PhaseWrite: 40}
 	o := w.options(t, "job.py")

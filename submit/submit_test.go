@@ -57,7 +57,7 @@ func TestSubmitUploadsOnce(t *testing.T) {
 	o.Progress = log
 	again, err := submit.Submit(t.Context(), o)
 	require.NoError(t, err)
-	require.Contains(t, log.text.String(), "is there already")
+	require.Contains(t, log.text.String(), "already uploaded")
 	require.Equal(t, before, w.keys(t, string(platform.PrefixArtifacts)))
 
 	require.NoError(t, os.WriteFile(o.Application, []byte("print('changed')\n"), 0o600))

@@ -42,7 +42,7 @@ func (o Options) applicationFile() (applicationFile, error) {
 	return applicationFile{path: o.Application, key: key, uri: "s3://" + o.Bucket + "/" + key, size: size}, nil
 }
 
-// upload puts the application under its content's hash, unless it is there already.
+// upload puts the application under its content's hash, unless it is uploaded already.
 func (c clients) upload(ctx context.Context, o Options, application applicationFile) error {
 	if application.path == "" {
 		return nil
@@ -51,7 +51,7 @@ func (c clients) upload(ctx context.Context, o Options, application applicationF
 	var absent *types.NotFound
 	switch {
 	case err == nil && aws.ToInt64(head.ContentLength) == application.size:
-		o.say("%s is there already", application.uri)
+		o.say("%s already uploaded", application.uri)
 		return nil
 	case err != nil && !errors.As(err, &absent):
 		return fmt.Errorf("look for %s: %w", application.uri, err)

@@ -112,7 +112,7 @@ func pluginMainIn(t *testing.T, classPath, main string, args ...string) string {
 }
 
 // Spark's own reader gives the plugin the events of each log.
-func TestPluginDividesTheHandWrittenLogs(t *testing.T) {
+func TestPluginPhasesMatchHandWrittenLogs(t *testing.T) {
 	const folder = "../../phases/testdata/logs/"
 	logs, err := filepath.Glob(folder + "*.jsonl")
 	require.NoError(t, err)

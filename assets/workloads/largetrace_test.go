@@ -34,7 +34,7 @@ const controlAddress = "127.0.0.2"
 // The largest trace that an application may have, of 100,000 tasks in 5,000 stages,
 // goes from the launcher over both collectors to Tempo: nobody refuses a span, the
 // trace is read whole, and its root tells what was over the budget.
-func TestLargestTraceIsTakenWhole(t *testing.T) {
+func TestStoreAcceptsLargestTrace(t *testing.T) {
 	l := newLab(t)
 	l.startTempo(true)
 	l.start(platform.WorkloadRedelivery)

@@ -56,16 +56,16 @@ func (c *Config) addTraceCopy(t schema.Tracing) {
 	file := path.Join(PreparedDir, traceHeadersFile)
 	c.Args = append(c.Args, "--config="+file)
 	c.Preparation = &Preparation{Name: "trace-headers", Script: traceHeaders, Env: map[string]string{
-		"PARAMETER": t.HeadersParameter, "EXPORTER": newTraceCopy(t).Exporter, "FILE": file, "NOWHERE": nowhere(t.Protocol),
+		"PARAMETER": t.HeadersParameter, "EXPORTER": newTraceCopy(t).Exporter, "FILE": file, "NOWHERE": placeholderEndpoint(t.Protocol),
 	}}
 }
 
 //go:embed traceheaders.sh
 var traceHeaders string
 
-// nowhere is an endpoint at which nothing listens: the collector retries until it is
+// placeholderEndpoint is an endpoint at which nothing listens: the collector retries until it is
 // restarted with another.
-func nowhere(protocol string) string {
+func placeholderEndpoint(protocol string) string {
 	const address = platform.Loopback + ":9"
 	if protocol == schema.ProtocolHTTP {
 		return "https://" + address

@@ -282,7 +282,7 @@ func TestGuardRefusesAPreviewThatLosesData(t *testing.T) {
 		"lost":                 {[]string{preview("delete", "")}, 1, "storage-data: deleted; holds"},
 		"lost, as JSON":        {[]string{preview("delete", ""), "--json"}, 1, "accept it by the name storage-data"},
 		"accepted":             {[]string{preview("delete", ""), "--accept", "storage-data"}, 0, "deleted: storage-data"},
-		"ephemeral":            {[]string{preview("delete", `,"emr-observatory:ephemeral":"true"`)}, 0, "nothing is lost"},
+		"ephemeral":            {[]string{preview("delete", `,"emr-observatory:ephemeral":"true"`)}, 0, "no unaccepted loss"},
 		"updated":              {[]string{preview("update", "")}, 0, "no unaccepted loss"},
 		"another name":         {[]string{preview("update", ""), "--accept", "storage-dat"}, 1, "must name what this up would lose"},
 		"no preview":           {[]string{notJSON}, 1, "pulumi preview --json"},

@@ -120,9 +120,9 @@ func localStores(e check.Endpoints, running localcloud.Running) check.Endpoints 
 }
 
 // sinceTime parses --since; without one it returns the given time.
-func sinceTime(text string, otherwise time.Time) (time.Time, error) {
-	if text == "" && !otherwise.IsZero() {
-		return otherwise, nil
+func sinceTime(text string, fallback time.Time) (time.Time, error) {
+	if text == "" && !fallback.IsZero() {
+		return fallback, nil
 	}
 	if d, err := time.ParseDuration(text); err == nil && d > 0 {
 		return time.Now().Add(-d), nil

@@ -235,7 +235,23 @@ func TestCI(t *testing.T) {
 	for _, command := range []string{"make build", "make rehearse", ".ci/run"} {
 		require.True(t, ran[command], "CI does not run %s", command)
 	}
-	info, err := os.Stat(filepath.Join(root, ".ci", "run"))
+	for _, name := range []string{"run", "unprivileged"} {
+		info, err := os.Stat(filepath.Join(root, ".ci", name))
+		require.NoError(t, err)
+		require.NotZero(t, info.Mode()&0o111, ".ci/%s is not executable", name)
+	}
+}
+
+// The tests that CI runs by name exist: go test passes where none matches.
+func TestCINamesExistingTests(t *testing.T) {
+	script, err := os.ReadFile(filepath.Join(root, ".ci", "unprivileged"))
 	require.NoError(t, err)
-	require.NotZero(t, info.Mode()&0o111, ".ci/run is not executable")
+	selected := regexp.MustCompile(`PACKAGES=\./(\S+) RUN='\^\(([\w|]+)\)\$'`).FindAllStringSubmatch(string(script), -1)
+	require.NotEmpty(t, selected)
+	require.Len(t, selected, strings.Count(string(script), "RUN="))
+	for _, s := range selected {
+		for _, name := range strings.Split(s[2], "|") {
+			trial.RequireTest(t, s[1], name)
+		}
+	}
 }

@@ -59,7 +59,7 @@ func guardCommand() *cobra.Command {
 						fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", effect, strings.Join(names, ", "))
 					}
 				}
-				fmt.Fprintln(cmd.OutOrStdout(), "nothing is lost that was not accepted")
+				fmt.Fprintln(cmd.OutOrStdout(), "no unaccepted loss")
 			}
 			return refusal
 		},

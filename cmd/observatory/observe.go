@@ -129,7 +129,7 @@ func observeCheckCommand(o *stackOutputs) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "check CLUSTER", Args: cobra.ExactArgs(1),
-		Short: "Say what a cluster lacks to be observed, each with its remedy",
+		Short: "Report what a cluster lacks for observation, each with its remedy",
 		Long: "Reads the cluster (j-…) from EMR, its role from IAM and its subnet from EC2, and compares them with the platform's settings.\n" +
 			"It changes nothing. The exit code is 1 if anything is missing. Rights: elasticmapreduce:Describe* and List*,\n" +
 			"iam:GetInstanceProfile, iam:SimulatePrincipalPolicy, ec2:DescribeSubnets, ec2:DescribeRouteTables. The local cloud\n" +

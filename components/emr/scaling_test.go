@@ -109,7 +109,7 @@ func fleetArgs() *emr.Args {
 	return a
 }
 
-func TestFleetsTakeThePlaceOfGroups(t *testing.T) {
+func TestFleetsReplaceGroups(t *testing.T) {
 	a := fleetArgs()
 	require.NoError(t, a.Validate())
 	rec := run(t, a)

@@ -67,7 +67,7 @@ func replacedAfter(before, after recorder.Resource) bool {
 
 // EMR adds a task fleet to a running cluster once. It neither removes it nor creates
 // another one in its place.
-func TestWhatATaskFleetKeepsReplacesTheCluster(t *testing.T) {
+func TestImmutableTaskFleetFieldsReplaceCluster(t *testing.T) {
 	var task *schema.Fleet
 	before := taskFleetRecord(t, func(f *schema.Fleets) { task = f.Task })
 	for name, c := range map[string]struct {
@@ -95,7 +95,7 @@ func TestWhatATaskFleetKeepsReplacesTheCluster(t *testing.T) {
 
 // The provider reads the volumes of a running group back where the program has none, and
 // would show no difference.
-func TestTakingVolumesAwayReplaces(t *testing.T) {
+func TestRemovingVolumesReplaces(t *testing.T) {
 	groups := func(edit func(*emr.Args)) (cluster, task string) {
 		a := validArgs()
 		volumes := []schema.Volume{{Type: "gp3", SizeGiB: 64, PerInstance: 1}}

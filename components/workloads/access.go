@@ -50,7 +50,7 @@ func (o objects) serverAccess(w platform.Workload, from certificates, readsPassw
 	}
 	data, ok := pulumi.ToSecret(values).(pulumi.StringMapOutput)
 	if !ok {
-		return access{}, fmt.Errorf("create Secret %s: its data is no map of strings", name)
+		return access{}, fmt.Errorf("create Secret %s: data is not a string map", name)
 	}
 	created, err := corev1.NewSecret(o.Ctx, o.Name(name), &corev1.SecretArgs{Metadata: o.meta(name), StringData: data}, o.Options()...)
 	if err != nil {

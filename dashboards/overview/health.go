@@ -122,11 +122,11 @@ func clustersByName() panel.Panel {
 	return panel.Table(panel.Spec{
 		Title: "Clusters", Unit: panel.UnitTime, Width: 24, Height: 5,
 		Description: panel.Description{
-			Shows: "The clusters of the chosen names with the state that EMR told last. A cluster that was replaced has another id.",
+			Shows: "The clusters of the chosen names with the state that EMR last reported. A cluster that was replaced has another id.",
 			Bad:   "TERMINATED_WITH_ERRORS.",
 			Next:  "Read on the status page why it ended.",
 		},
 	}, panel.Column{
-		Title: "Last told", Unit: panel.UnitTime, Query: panel.Metrics("1000 * "+scope.PerCluster(labels...).Max(newest), ""),
+		Title: "Last reported", Unit: panel.UnitTime, Query: panel.Metrics("1000 * "+scope.PerCluster(labels...).Max(newest), ""),
 	})
 }

@@ -11,9 +11,9 @@ import (
 // others.
 func rootQueue(metric string) string { return clusters().Metric(metric, scope.Equal("queue", "root")) }
 
-// ofWorkers keeps a query's series of nodes with a NodeManager. Roles do not tell: the
+// onWorkerNodes keeps a query's series of nodes with a NodeManager. Roles do not tell: the
 // primary of a cluster of one node has one too.
-func ofWorkers(query string) string {
+func onWorkerNodes(query string) string {
 	return query + " and on (" + platform.Cluster.Metric() + ", " + platform.HostName.Metric() + ") last_over_time(" +
 		clusters().Metric("node_manager_metrics_containers_running") + "[5m])"
 }
@@ -53,7 +53,7 @@ func yarnContainers() panel.Panel {
 }
 
 func yarnCores() panel.Panel {
-	busy := "sum(" + ofWorkers(scope.Rate(clusters().Metric("system_cpu_time_seconds_total", scope.NotMatch("state", "idle|wait")))) + ")"
+	busy := "sum(" + onWorkerNodes(scope.Rate(clusters().Metric("system_cpu_time_seconds_total", scope.NotMatch("state", "idle|wait")))) + ")"
 	return panel.TimeSeries(panel.Spec{
 		Title: "YARN vcores", Unit: panel.UnitCount, Width: 8,
 		Description: panel.Description{

@@ -24,7 +24,7 @@ func (d *defects) Errorf(format string, args ...any) {
 	d.found = append(d.found, fmt.Sprintf(format, args...))
 }
 
-func TestExamineFindsWhatReadersWouldStumbleOver(t *testing.T) {
+func TestExamineReportsLayoutAndFocusFaults(t *testing.T) {
 	pages := map[string]string{
 		"/good":    `<a href="/one">One</a> <div tabindex="0">region</div> <a href="/two" aria-label="Second">Two</a>`,
 		"/wide":    `<a href="/one">One</a><pre>` + strings.Repeat("x", 500) + `</pre>`,

@@ -126,7 +126,7 @@ const attachedPrefix = "attached."
 // PutManaged creates or changes a managed policy, which holds at once for the roles
 // that it is attached to.
 func (r *Roles) PutManaged(ctx context.Context, arn, document string) error {
-	if _, err := aboutS3(document); err != nil {
+	if _, err := s3Statements(document); err != nil {
 		return fmt.Errorf("put policy %s: %w", arn, err)
 	}
 	return r.change(func(a *account) error {

@@ -77,7 +77,10 @@ func (g *Gateway) clientOf(k Key) *awss3.Client {
 // ClientOf returns a client with a role's key.
 func (g *Gateway) ClientOf(ctx context.Context, role string) (*awss3.Client, error) {
 	k, err := g.Roles.Key(ctx, role)
-	return g.clientOf(k), err
+	if err != nil {
+		return nil, err // it names the role
+	}
+	return g.clientOf(k), nil
 }
 
 func (o Options) dataDir() string     { return filepath.Join(o.Dir, "data") }

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// aboutS3 reduces an identity policy to its statements about S3, without Sids: IAM
+// s3Statements reduces an identity policy to its statements about S3, without Sids: IAM
 // allows a user 2,048 characters, a role 10,240 ("IAM and AWS STS quotas"). It
 // returns "" if none is left.
-func aboutS3(document string) (string, error) {
+func s3Statements(document string) (string, error) {
 	var policy struct {
 		Version   string
 		Statement statements

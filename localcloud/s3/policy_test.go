@@ -21,12 +21,12 @@ func TestOnlyStatementsAboutS3AreKept(t *testing.T) {
 		"all but some":  {`{"Version":"v","Statement":{"NotAction":"iam:*"}}`, `{"Version":"v","Statement":[{"NotAction":"iam:*"}]}`},
 		"nothing of S3": {`{"Version":"v","Statement":[{"Action":"s3-outposts:*"}]}`, ""},
 	} {
-		got, err := aboutS3(c.policy)
+		got, err := s3Statements(c.policy)
 		require.NoError(t, err, name)
 		require.Equal(t, c.want, got, name)
 	}
-	_, err := aboutS3("[")
+	_, err := s3Statements("[")
 	require.ErrorContains(t, err, "read the policy")
-	_, err = aboutS3(`{"Statement":1}`)
+	_, err = s3Statements(`{"Statement":1}`)
 	require.Error(t, err)
 }

@@ -115,7 +115,7 @@ func (r *Roles) Put(ctx context.Context, role string) error {
 
 // PutPolicy sets an inline policy of a role. Only its statements about S3 count.
 func (r *Roles) PutPolicy(ctx context.Context, role, name, document string) error {
-	about, err := aboutS3(document)
+	about, err := s3Statements(document)
 	if err != nil {
 		return fmt.Errorf("put policy %s of role %s: %w", name, role, err)
 	}

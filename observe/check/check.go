@@ -110,7 +110,7 @@ func Run(ctx context.Context, c Clients, id string, p Platform) (Report, error) 
 	e.parts, e.partsErr = e.listParts(ctx)
 	r := Report{
 		Cluster: id, Name: aws.ToString(e.cluster.Name), Release: aws.ToString(e.cluster.ReleaseLabel),
-		Misses: e.own(), Unexamined: []Part{},
+		Misses: e.examineCluster(), Unexamined: []Part{},
 	}
 	if e.cluster.Status != nil {
 		r.State = string(e.cluster.Status.State)
@@ -139,9 +139,9 @@ func Run(ctx context.Context, c Clients, id string, p Platform) (Report, error) 
 	return r, nil
 }
 
-// own examines what DescribeCluster says itself. Core and task nodes have their security
+// examineCluster examines what DescribeCluster says itself. Core and task nodes have their security
 // groups only where there are such nodes.
-func (e *examination) own() []Miss {
+func (e *examination) examineCluster() []Miss {
 	misses := []Miss{}
 	oldest := facts.ReleaseFile().Releases[0].Label
 	if release := aws.ToString(e.cluster.ReleaseLabel); !isSince(release, oldest) {

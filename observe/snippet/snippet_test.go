@@ -56,7 +56,7 @@ func TestNothingSetsTheStacksTags(t *testing.T) {
 }
 
 // Terraform's own language evaluates what is pasted.
-func TestTerraformReadsIt(t *testing.T) {
+func TestTerraformParsesSnippet(t *testing.T) {
 	text := write(t, snippet.Terraform)
 	file, problems := hclsyntax.ParseConfig([]byte(text), "main.tf", hcl.InitialPos)
 	require.False(t, problems.HasErrors(), "%s\n%s", problems, text)
@@ -114,7 +114,7 @@ func (c stackConfiguration) classification() observe.Classification {
 	return out
 }
 
-func TestCloudFormationReadsIt(t *testing.T) {
+func TestCloudFormationParsesSnippet(t *testing.T) {
 	var template struct {
 		Resources map[string]struct {
 			Type       string `yaml:"Type"`
@@ -176,16 +176,18 @@ func requireRequest(t *testing.T, tool snippet.Tool, text string) {
 	require.Equal(t, settings().Configurations, request.Configurations)
 }
 
-func TestAirflowReadsIt(t *testing.T) { requireRequest(t, snippet.Airflow, write(t, snippet.Airflow)) }
+func TestAirflowParsesSnippet(t *testing.T) {
+	requireRequest(t, snippet.Airflow, write(t, snippet.Airflow))
+}
 
-func TestStepFunctionsReadsIt(t *testing.T) {
+func TestStepFunctionsParsesSnippet(t *testing.T) {
 	text := write(t, snippet.StepFunctions)
 	requireRequest(t, snippet.StepFunctions, text)
 	require.Contains(t, text, "arn:aws-cn:states:::elasticmapreduce:createCluster.sync", "the account's partition")
 }
 
 // The shell splits the words, which Python then reads as the AWS CLI's options.
-func TestShellReadsIt(t *testing.T) {
+func TestShellParsesSnippet(t *testing.T) {
 	text := write(t, snippet.CLI)
 	syntax := exec.CommandContext(t.Context(), "sh", "-n")
 	syntax.Stdin = strings.NewReader(text)

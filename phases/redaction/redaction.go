@@ -1,5 +1,5 @@
 // Package redaction hides secrets in what users and their programs wrote: properties,
-// descriptions, SQL, errors, URLs. LikeSpark hides what Spark would hide, by Spark's
+// descriptions, SQL, errors, URLs. SparkRules hides what Spark would hide, by Spark's
 // patterns or the application's; New also hides what is known to carry secrets besides.
 //
 // It finds secrets by the names and the shapes around them. It does not find a bare
@@ -48,9 +48,9 @@ func New(properties map[string]string) *Rules {
 	return r
 }
 
-// LikeSpark returns the rules by which the driver's own spans hide secrets
+// SparkRules returns the rules by which the driver's own spans hide secrets
 // (observatory.spark.Redaction): what imports the same application makes the same texts.
-func LikeSpark(properties map[string]string) *Rules {
+func SparkRules(properties map[string]string) *Rules {
 	r := &Rules{}
 	r.hideTexts(properties)
 	r.hideNamed(cmp.Or(properties[keysProperty], sparkNames), assigned)

@@ -33,7 +33,7 @@ func TestSecretsAreHidden(t *testing.T) {
 }
 
 // What is no secret stays.
-func TestTextsStay(t *testing.T) {
+func TestHarmlessTextIsNotRedacted(t *testing.T) {
 	rules := redaction.New(nil)
 	for _, text := range []string{
 		"collect at job.py:12", "SELECT key, count(*) FROM t WHERE key = 5", "hdfs://ns1:8020/x", "spark://10.0.0.1:7077", "http://[::1]:80/",
@@ -73,9 +73,9 @@ func TestPatternsOfTheApplication(t *testing.T) {
 }
 
 // The spans of a driver, and of its log when it is imported, are the same to the byte.
-func TestLikeSpark(t *testing.T) {
+func TestSparkRules(t *testing.T) {
 	text := func(properties map[string]string, text string) string {
-		return redaction.LikeSpark(properties).Text(text, 99)
+		return redaction.SparkRules(properties).Text(text, 99)
 	}
 	require.Equal(t, "token: "+redaction.Hidden+" and --password x", text(nil, "token: abc and --password x"))
 	pin := map[string]string{"spark.redaction.regex": "pin"}

@@ -61,7 +61,7 @@ type budget struct{ spans, bytes int }
 // events. labels, such as platform.Cluster, are added to every span's resource.
 func (b *Builder) Trace(result phases.Result, labels map[platform.Label]string) Trace {
 	a := &assembly{
-		Builder: b, result: result, redaction: redaction.LikeSpark(b.properties), place: b.applicationPlace(),
+		Builder: b, result: result, redaction: redaction.SparkRules(b.properties), place: b.applicationPlace(),
 		used: map[[16]byte]*budget{}, executors: map[string][]*tracepb.Span{}, dropped: b.lost,
 		keptSQL: map[int64]place{}, keptJobs: map[int64]place{}, kept: map[attempt]place{}, batches: map[string]*tracepb.Span{},
 	}

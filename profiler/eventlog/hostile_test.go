@@ -145,7 +145,7 @@ func TestLongLines(t *testing.T) {
 }
 
 // Data that unpacks into much more than any log does is not read to its end.
-func TestBombs(t *testing.T) {
+func TestDecompressionBombs(t *testing.T) {
 	var packed bytes.Buffer
 	w, err := zstd.NewWriter(&packed)
 	require.NoError(t, err)

@@ -213,7 +213,7 @@ func TestDamageInTheMiddleOfARolledLog(t *testing.T) {
 }
 
 // A connection that breaks is an error, not the end of a log.
-func TestReadErrorsAreNoTruncation(t *testing.T) {
+func TestReadErrorIsNotTruncation(t *testing.T) {
 	text := bytes.Repeat(started("x"), 10_000)
 	for name, data := range map[string][]byte{"plain": text, "gzip": gzipped(t, text)} {
 		log, err := eventlog.Open(breaking{fstest.MapFS{"a": {Data: data}}}, "a")

@@ -163,7 +163,7 @@ var attempt = tables.Attempt{
 
 // Rows of every table are read back unchanged, ordered by key (tasks as they arrived), and
 // the same rows in another order yield the same bytes.
-func TestRowsComeBack(t *testing.T) {
+func TestRowsRoundTrip(t *testing.T) {
 	r := seeded(t)
 	dir, other := t.TempDir(), t.TempDir()
 	l := openLocked(t, dir)

@@ -30,7 +30,7 @@ func lock(t *testing.T, dir string) (*lake.Lake, *lake.Lease, error) {
 
 // A second writer is refused, with the name of the first, until that one has ended, its
 // lease has expired, or its process is dead.
-func TestOneWriter(t *testing.T) {
+func TestLeaseAdmitsOneWriter(t *testing.T) {
 	host, err := os.Hostname()
 	require.NoError(t, err)
 	until := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)

@@ -57,7 +57,7 @@ func contents(t *testing.T, store lake.Store) map[string]string {
 
 // A lake has the same objects in S3 as in a folder, and reading, locking and expiry work
 // alike.
-func TestS3AndFolderAlike(t *testing.T) {
+func TestS3AndFolderStoresBehaveAlike(t *testing.T) {
 	var held []map[string]string
 	for _, store := range []lake.Store{folder(t, t.TempDir()), bucket(t)} {
 		l, err := lake.Open(t.Context(), store, "lake/history/")

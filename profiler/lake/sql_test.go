@@ -56,7 +56,7 @@ func realLake(t *testing.T, dir string) *lake.Lake {
 
 // DuckDB and Spark return the same rows for every question, and at least one. The guide's
 // examples return rows, too.
-func TestQuestions(t *testing.T) {
+func TestSQLQueriesAgree(t *testing.T) {
 	dir := t.TempDir()
 	l := realLake(t, dir)
 	olderJobs(t, l, dir)

@@ -307,7 +307,7 @@ func (listed) Applications(context.Context, lake.Filter) iter.Seq2[tables.Applic
 }
 
 // A number of failed jobs that is not known is left out, and is no 0.
-func TestUnknownFailuresAreNoZero(t *testing.T) {
+func TestUnknownFailureCountIsNull(t *testing.T) {
 	s := connect(t, listed{})
 	all, failed := call[map[string]any](t, s, "getappid", nil)
 	require.Empty(t, failed)

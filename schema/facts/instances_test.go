@@ -27,7 +27,7 @@ func TestInstancesAreSorted(t *testing.T) {
 	}
 }
 
-func TestEMRTakesNoR5Large(t *testing.T) {
+func TestRejectsR5Large(t *testing.T) {
 	_, ok := facts.InstanceTypeNamed("r5.large")
 	require.False(t, ok)
 	_, ok = facts.InstanceTypeNamed("r5.xlarge")

@@ -29,12 +29,12 @@ func groupRules() []Rule {
 		{IDs: []string{"CKV_AWS_23", "AWS-0099", "AWS-0124"}, Requires: "Security groups and their rules have a description",
 			Types: []string{typeGroup, typeIngress, typeEgress}, Check: hasDescription},
 		{IDs: []string{"AWS-0107", "CKV_AWS_24", "CKV_AWS_25", "CKV_AWS_260", "CKV_AWS_277", "EC2.13", "EC2.14", "EC2.18", "EC2.19"},
-			Requires: "No port is open to every address", Types: in, Check: closedToTheWorld},
+			Requires: "No port is open to every address", Types: in, Check: noPublicIngress},
 		{IDs: []string{"observatory/ports"}, Requires: "Only declared ports are open, each to its declared peers",
 			Types: in, Check: opensDeclaredPort},
 		{IDs: []string{"CKV_AWS_382"}, Requires: "No rule allows all protocols or a range of ports to every address",
 			Types: out, Check: noUnrestrictedEgress},
-		{IDs: []string{"AWS-0104"}, Requires: "No rule allows egress to every address", Types: out, Check: noEgressToTheWorld},
+		{IDs: []string{"AWS-0104"}, Requires: "No rule allows egress to every address", Types: out, Check: noPublicEgress},
 		{IDs: []string{"CKV2_AWS_5"}, Requires: "A security group is in use", Types: []string{typeGroup}, Check: groupInUse},
 	}
 }
@@ -61,14 +61,14 @@ func anyAddress(r Resource) bool {
 	return r.Text("cidrIpv4") == "0.0.0.0/0" || r.Text("cidrIpv6") == "::/0"
 }
 
-func closedToTheWorld(r Resource, _ Resources) Judgement {
+func noPublicIngress(r Resource, _ Resources) Judgement {
 	if anyAddress(r) {
 		return unmet("port %v is open to every address", r.At("fromPort"))
 	}
 	return met()
 }
 
-func noEgressToTheWorld(r Resource, _ Resources) Judgement {
+func noPublicEgress(r Resource, _ Resources) Judgement {
 	if anyAddress(r) {
 		return unmet("%s to port %v of any address", r.Text("ipProtocol"), r.At("fromPort"))
 	}

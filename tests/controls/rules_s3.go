@@ -36,9 +36,9 @@ func bucketRules() []Rule {
 		{IDs: []string{"CKV2_AWS_6", "AWS-0094", "S3.8"}, Requires: "A bucket has a public access block",
 			Types: buckets, Check: forBucket(typePublicBlock, exists)},
 		{IDs: []string{"CKV2_AWS_61", "S3.13"}, Requires: "A bucket has lifecycle rules",
-			Types: buckets, Check: forBucket(typeLifecycle, someRule("id"))},
+			Types: buckets, Check: forBucket(typeLifecycle, anyRule("id"))},
 		{IDs: []string{"CKV_AWS_300"}, Requires: "Incomplete uploads are aborted in the whole bucket",
-			Types: buckets, Check: forBucket(typeLifecycle, someRule("abortIncompleteMultipartUpload.daysAfterInitiation"))},
+			Types: buckets, Check: forBucket(typeLifecycle, anyRule("abortIncompleteMultipartUpload.daysAfterInitiation"))},
 		{IDs: []string{"CKV2_AWS_65", "S3.12"}, Requires: "ACLs are disabled",
 			Types: buckets, Check: forBucket(typeOwnership, equals("rule.objectOwnership", "BucketOwnerEnforced"))},
 		{IDs: []string{"CKV2_AWS_62", "S3.11"}, Requires: "A bucket has event notifications",
@@ -106,8 +106,8 @@ func logsElsewhere(r Resource, _ Resources) Judgement {
 	return met()
 }
 
-// someRule requires an enabled lifecycle rule for the whole bucket that sets path.
-func someRule(path string) Check {
+// anyRule requires an enabled lifecycle rule for the whole bucket that sets path.
+func anyRule(path string) Check {
 	return func(r Resource, _ Resources) Judgement {
 		for _, rule := range r.List("rules") {
 			if valueAt(rule, "status") == "Enabled" && valueAt(rule, "filter.prefix") == "" && valueAt(rule, path) != nil {

@@ -8,7 +8,6 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
 
 //go:embed testdata/job.py

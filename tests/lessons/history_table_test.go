@@ -33,7 +33,7 @@ func historyLessons() []lesson {
 		}, {
 			"Tables are joined by stage ids, which repeat in each application.",
 			"Each table has cluster, application and attempt; no key occurs twice.",
-			[]string{"profiler/tables TestColumnsAreDocumented", "profiler/fold TestHostileNumbers", "profiler/lake TestQuestions"},
+			[]string{"profiler/tables TestColumnsAreDocumented", "profiler/fold TestHostileNumbers", "profiler/lake TestSQLQueriesAgree"},
 		}, {
 			"The rule of skew fires on nearly every stage with many tasks.",
 			"A stage must also take a part of the run, and the finding says what it cost.",
@@ -73,7 +73,7 @@ func historyLessons() []lesson {
 		}, {
 			"A library writes texts that Spark reads as empty, and reads null as 0.",
 			"DuckDB and Spark answer the same questions alike.",
-			[]string{"profiler/lake TestQuestions", "profiler/lake TestRowsComeBack"},
+			[]string{"profiler/lake TestSQLQueriesAgree", "profiler/lake TestRowsRoundTrip"},
 		},
 	}
 }

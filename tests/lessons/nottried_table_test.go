@@ -37,7 +37,7 @@ func accountNotTried() []notTried {
 				"after a job, for events with an `errorCode`; access to objects shows only in a trail with S3's data events",
 		}, {
 			"`observatory doctor --aws` reads an account's quotas and roles.", noAccount,
-			"A fake answers like STS, IAM and Service Quotas, by their API references.",
+			"A fake answers like STS, IAM, EC2 and Service Quotas, by their API references.",
 			[]string{"toolchain/doctor TestAccountThatHasEverythingPasses", "toolchain/doctor TestReportsMissingAccountSetup"},
 			"`observatory doctor --aws --stack dev`",
 		}, {
@@ -75,7 +75,7 @@ func accountNotTried() []notTried {
 			"`submit --wait` says where the time of a job went, within 30 s of the step's end.",
 			"How long EMR takes to report a step's end, and what an operator's network adds, is AWS's.",
 			"It asks the real page, with its certificate and password, and what the driver sends last arrives after the step's end.",
-			[]string{"submit TestSubmitTellsThePhasesAfterTheEnd", "cmd/observatory TestSubmitPrintsThePhases", life},
+			[]string{"submit TestSubmitReportsPhasesAfterStepEnds", "cmd/observatory TestSubmitPrintsThePhases", life},
 			"`observatory submit --wait --cluster CLUSTER --bucket DATA_BUCKET --status-url STATUS_URL --ca-certificate observatory-ca.pem " +
 				"--password-file password examples/jobs/orders.py s3://DATA_BUCKET/lake/orders`",
 		}, {

@@ -23,7 +23,7 @@ func phaseLessons() []lesson {
 		}, {
 			"A jar is assembled without what its libraries look for at run time.",
 			"The plugin's jar has no libraries; real jobs load the bytes that nodes install.",
-			[]string{"artifacts TestChecksLockAgainstTheParts", clocks, life},
+			[]string{"assets/node TestPluginJarHasItsOwnClassesAlone", clocks, life},
 		}, {
 			"The configuration names a class that does not exist, so no SparkContext starts.",
 			"It names none: the launcher names the plugin, after its jar was found whole.",
@@ -58,7 +58,7 @@ func phaseLessons() []lesson {
 			"A large application's trace exceeds the limit of the store, which drops the rest silently.",
 			"A trace has a budget below the limit; what is over it is counted on the root, and the store refuses nothing.",
 			[]string{
-				"assets/workloads TestLargestTraceIsTakenWhole", "assets/node TestPluginKeepsTheBudgetOfATrace",
+				"assets/workloads TestStoreAcceptsLargestTrace", "assets/node TestPluginKeepsTheBudgetOfATrace",
 				"phases/spans TestBudgetOfATrace",
 			},
 		}, {

@@ -15,7 +15,7 @@ const (
 	jvms    = "assets/node TestLauncherOnRealJVMs"
 	stores  = "assets/workloads TestSignalsReachTheirStores"
 	clocks  = "tests/phases TestPhasesEqualTheJobsOwnClock"
-	divides = "assets/node TestPluginDividesTheHandWrittenLogs"
+	divides = "assets/node TestPluginPhasesMatchHandWrittenLogs"
 	inSpark = "assets/node TestPluginInSparkWithExecutors"
 )
 

@@ -65,7 +65,7 @@ func TestExecutorLogHasStackTraces(t *testing.T) {
 	require.Equal(t, 20, traces)
 }
 
-func TestUnitCommandIsTheUnits(t *testing.T) {
+func TestBenchRunsTheUnitsCommand(t *testing.T) {
 	cmd, err := unitCommand(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, platform.NodeCollectorBinary, cmd.Path)

@@ -59,7 +59,7 @@ func TestRefreshGivesTheCommittedInstances(t *testing.T) {
 	require.Greater(t, types, 20)
 }
 
-func TestInstancesOfTheCut(t *testing.T) {
+func TestExtractsInstanceTypes(t *testing.T) {
 	fresh, err := instances(cut(t))
 	require.NoError(t, err)
 	var file facts.InstanceTypes
