@@ -112,8 +112,8 @@ func isPort(u *url.URL) bool {
 // notPublic are the networks that the internet does not route to (IANA IPv4
 // Special-Purpose Address Registry), but for those of documentation, which stand
 // for public ones in examples.
-var notPublic = prefixes("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24", "192.168.0.0/16",
-	"198.18.0.0/15", "224.0.0.0/3")
+var notPublic = prefixes("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+	"192.0.0.0/24", "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/3")
 
 // documentation are the networks of examples (RFC 5737, RFC 3849).
 var documentation = prefixes("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32")

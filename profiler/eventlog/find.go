@@ -22,7 +22,8 @@ const maxFolders = 8
 // applicationFile is how Spark names a log: by the id that YARN, Kubernetes, a standalone
 // master or local mode gave, with the attempt and the codec. It spares Find a look into
 // the file; what else is in a folder of logs Find opens.
-var applicationFile = regexp.MustCompile(`^(` + platform.YARNApplicationID + `|app-[0-9]{14}-[0-9]+|spark-[0-9a-f]{32}|local-[0-9]+)(_[0-9]+)?` +
+var applicationFile = regexp.MustCompile(`^(` + platform.YARNApplicationID +
+	`|app-[0-9]{14}-[0-9]+|spark-[0-9a-f]{32}|local-[0-9]+)(_[0-9]+)?` +
 	`(\.(zstd|lz4|snappy|lzf))?(\.inprogress)?$`)
 
 // Find returns the event logs in a folder and in those within it, by name. It tells a log

@@ -14,8 +14,9 @@ func observeNotTried() []notTried {
 			"The tools take what `observatory observe print` prints.", "No local server is CloudFormation, Step Functions or Airflow.",
 			"HashiCorp's own parser evaluates Terraform's text; botocore validates the requests of Airflow, Step Functions and the AWS CLI; " +
 				"the keys of CloudFormation are those of its guide.",
-			[]string{"observe/snippet TestTerraformParsesSnippet", "observe/snippet TestCloudFormationParsesSnippet", "observe/snippet TestAirflowParsesSnippet",
-				"observe/snippet TestStepFunctionsParsesSnippet", "observe/snippet TestShellParsesSnippet"},
+			[]string{"observe/snippet TestTerraformParsesSnippet", "observe/snippet TestCloudFormationParsesSnippet",
+				"observe/snippet TestAirflowParsesSnippet", "observe/snippet TestStepFunctionsParsesSnippet",
+				"observe/snippet TestShellParsesSnippet"},
 			"with a cluster of the tool's own: paste, start, then `observatory observe check CLUSTER --outputs outputs.json`",
 		},
 	}
