@@ -69,5 +69,6 @@ func TestPluginEndsABatchWhenItsQueryReportsIt(t *testing.T) {
 	require.Equal(t, "job 0\nprogress\nbatch 0\n"+
 		"progress before the last part's end\njob 1\nbatch 1\n"+
 		"a part that is late\njob 2\njob 3\n"+
-		"another query's end\nthe query's end\nbatch 2\n", pluginMain(t, "Streams"))
+		"another query's end\nthe query's end\nbatch 2\n"+
+		"job 4\nthe query's failure\njob 5\nprogress of the batch that is repeated\nbatch 3\n", pluginMain(t, "Streams"))
 }

@@ -81,8 +81,8 @@ func storageTime() panel.Panel {
 	return panel.TimeSeries(panel.Spec{
 		Title: "S3 request time", Unit: panel.UnitCount, Width: 12, Stack: true, Links: links.Job(),
 		Description: panel.Description{
-			Shows: "Request seconds per second in S3A's operations, as the executors measured them: so many requests of tasks were open " +
-				"on average. The parts of an upload run in parallel, and all count.",
+			Shows: "Request seconds per second in S3A's operations, as the executors measured them: that is, the average number of requests " +
+				"in flight. The parts of an upload run in parallel, and all count.",
 			Bad: "Put or multipart near the number of busy cores, or above it: tasks wait for S3. " +
 				"Rename: the committer copies objects.",
 			Next: "Rename: use the magic committer. Put: read \"S3 requests\" for retries.",

@@ -13,8 +13,8 @@ import javax.management.ObjectName;
  * Counters of the S3A file system (org.apache.hadoop.fs.s3a.Statistic). Each file system object has a
  * bean, which is unregistered on close; the sums here are by bucket and never decrease.
  *
- * An executor sends a counter once it is above zero: of a job there may be hundreds, each with these for
- * each bucket. A driver sends the zeros as well, so that a job without retries has a line at zero.
+ * An executor sends a counter once it is above zero: a job may have hundreds of executors, each with
+ * these series per bucket. A driver sends the zeros as well, so that a job without retries has a line at zero.
  */
 final class S3aMetrics implements Otlp.Source {
   private static final String BUCKET = "tag.bucket";

@@ -129,7 +129,7 @@ public final class SparkPlugin implements org.apache.spark.api.plugin.SparkPlugi
       }
     }
 
-    /** Drops the half. What it has registered would go on at the job's expense, so it takes that back. */
+    /** Drops the half, which unregisters itself: it would go on at the job's expense. */
     private void failed(Throwable t) {
       DriverPlugin dropped = half;
       half = null;

@@ -9,7 +9,7 @@ import java.util.Map;
 
 /**
  * Micro-batches, each the root of a trace. A batch lasts from the first to the last of its parts: no
- * event tells its limits. It is complete when its query reports its progress, ends, or has begun the
+ * event gives its start or end. It is complete when its query reports its progress, ends, or has begun the
  * next one.
  */
 final class Batches {
@@ -93,11 +93,15 @@ final class Batches {
     return batch.done && batch.parts <= 0 ? end(batch) : Collections.<Batch>emptyList();
   }
 
-  /** Ends a query's batch, or all of them (null); returns those of which every part has ended. */
+  /**
+   * Ends a query's batch, or all of them (null); returns those of which every part has ended. A batch
+   * that failed stays when its query ends: the query may be started again, and repeats it.
+   */
   List<Batch> end(String query, String number) {
     List<Batch> ended = new ArrayList<Batch>();
     for (Batch batch : new ArrayList<Batch>(open.values())) {
-      if (batch.query.equals(query) && (number == null || batch.number.equals(number))) {
+      boolean ends = number == null ? batch.failure == null : batch.number.equals(number);
+      if (batch.query.equals(query) && ends) {
         batch.done = true;
         if (batch.parts <= 0) {
           ended.addAll(end(batch));

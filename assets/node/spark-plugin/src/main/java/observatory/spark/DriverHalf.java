@@ -21,6 +21,7 @@ public final class DriverHalf implements DriverPlugin, AutoCloseable {
   private final Faults faults = new Faults();
   private final SpanBudget budget = new SpanBudget();
   private SparkContext context;
+  private boolean ending;
   private volatile boolean local;
   private Recorder recorder;
   private AppListener listener;
@@ -95,20 +96,27 @@ public final class DriverHalf implements DriverPlugin, AutoCloseable {
 
   @Override
   public void shutdown() {
-    Events.probe(faults); // the first event, which has it said at the start, may have been lost
-    metrics.end();
-    recorder.end(System.currentTimeMillis(), metrics.lost());
-    context = null;
-    // SparkSubmit sets it once for the JVM: a later context would count this one's life as its own.
-    System.clearProperty("spark.app.submitTime");
-    Signals.flush(FLUSH_MILLIS);
-    ENDED.add(metrics);
+    ending = true;
+    try {
+      Events.probe(faults); // the first event, which has it said at the start, may have been lost
+      metrics.end();
+      recorder.end(System.currentTimeMillis(), metrics.lost());
+    } finally {
+      context = null;
+      // SparkSubmit sets it once for the JVM: a later context would count this one's life as its own.
+      System.clearProperty("spark.app.submitTime");
+      Signals.flush(FLUSH_MILLIS);
+      ENDED.add(metrics);
+    }
   }
 
-  /** Takes back what init has registered: this half failed, and is not called again. */
+  /**
+   * Undoes what init has registered: this half failed, and is not called again. The metrics of an
+   * application that has ended stay, for the exit hook to send.
+   */
   @Override
   public void close() {
-    if (metrics != null) {
+    if (metrics != null && !ending) {
       Signals.remove(metrics);
     }
     Signals.traceApplication(null, null);

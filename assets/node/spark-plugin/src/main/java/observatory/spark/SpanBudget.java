@@ -122,7 +122,7 @@ final class SpanBudget {
     dropped += count;
   }
 
-  /** Counts spans of executors, which have a metric of their own of these. */
+  /** Counts dropped spans of executors, which report them in their own metric. */
   synchronized void dropOfExecutor(long count) {
     droppedByExecutors += count;
   }

@@ -20,8 +20,11 @@ final class SpanGrants {
     /** When the driver last had none; 0: it had some. */
     long refused;
 
-    /** What it then had none of included spans of failed tasks. */
+    /** Whether the refused request included spans for failed tasks. */
     boolean refusedFailed;
+
+    /** Spans of failed tasks to ask for: as many as failed, and two before any did. */
+    int failed = 2;
   }
 
   private final PluginContext plugin;
@@ -45,6 +48,9 @@ final class SpanGrants {
   /** Takes the place of one span; false, and counted, if there is none. */
   synchronized boolean take(String trace, boolean failed) {
     Grant grant = grant(trace);
+    if (failed) {
+      grant.failed = Math.min(SpanBudget.RESERVE, grant.failed + 1);
+    }
     if (grant.left <= (failed ? 0 : SpanBudget.RESERVE)) {
       dropped++;
       return false;
@@ -67,7 +73,7 @@ final class SpanGrants {
       grant = new Grant();
       grants.put(trace, grant);
     }
-    boolean wants = grant.left - SpanBudget.RESERVE < grant.wanted / 4 && !grant.asking;
+    boolean wants = grant.left - SpanBudget.RESERVE < grant.wanted / 5 && !grant.asking;
     if (wants && mayAsk(grant)) {
       grant.asking = true;
       ask(trace, grant);
@@ -81,9 +87,9 @@ final class SpanGrants {
         || lacking(grant) > 0 && !grant.refusedFailed;
   }
 
-  /** How many spans of failed tasks are spent, if that is more than half of the reserve. */
+  /** How many spans of failed tasks to ask for: none while half of the reserve is left. */
   private static int lacking(Grant grant) {
-    return grant.left < SpanBudget.RESERVE / 2 ? SpanBudget.RESERVE - grant.left : 0;
+    return grant.left < SpanBudget.RESERVE / 2 ? grant.failed : 0;
   }
 
   private void ask(String trace, final Grant grant) {
@@ -102,7 +108,7 @@ final class SpanGrants {
               // The driver is busy or gone: no further spans for now.
             }
             if (answer instanceof Integer) {
-              granted(grant, (Integer) answer, failed > 0);
+              granted(grant, (Integer) answer, failed);
             } else {
               unanswered(grant, news, failed > 0);
             }
@@ -112,15 +118,17 @@ final class SpanGrants {
     thread.start();
   }
 
-  private synchronized void granted(Grant grant, int count, boolean failed) {
+  /** failed: how many of the spans that were asked for are for failed tasks; others may have failed since. */
+  private synchronized void granted(Grant grant, int count, int failed) {
     grant.left += count;
     grant.asking = false;
     if (count == 0) {
-      refused(grant, failed);
+      refused(grant, failed > 0);
       return;
     }
     grant.wanted = Math.min(2 * grant.wanted, SpanBudget.GRANT);
     grant.refused = 0;
+    grant.failed = Math.max(0, grant.failed - failed);
   }
 
   /** The driver may not know of the news: the next request tells it again. */

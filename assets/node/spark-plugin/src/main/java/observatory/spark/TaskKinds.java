@@ -5,9 +5,9 @@ import java.util.Iterator;
 import java.util.Map;
 
 /**
- * The durations of tasks that compute and of those that write. Of a task without output it may show only
- * after its job that this is the one that writes: its duration waits until then, since what has been
- * sent stays.
+ * The durations of tasks that compute and of those that write. Whether a task without output belongs to
+ * the writing job may be known only later. Its duration is held back until then, since exported counts
+ * cannot be corrected.
  */
 final class TaskKinds {
   final Histogram compute = new Histogram(Histogram.TASK_SECONDS);
@@ -39,11 +39,12 @@ final class TaskKinds {
     return waiting;
   }
 
-  /** Decides what is known by now; last: nothing more will be. */
+  /** Decides what is known by now; last: no more events will come. A forgotten job counts as writing. */
   void settle(PhaseEngine engine, boolean last) {
     for (Iterator<Map.Entry<Integer, Histogram>> i = unsure.entrySet().iterator(); i.hasNext(); ) {
       Map.Entry<Integer, Histogram> entry = i.next();
-      int writes = Classifier.writes(engine, entry.getKey());
+      boolean forgotten = engine.jobs.get(entry.getKey()) == null;
+      int writes = forgotten ? Classifier.YES : Classifier.writes(engine, entry.getKey());
       if (last || writes != Classifier.PERHAPS) {
         (writes == Classifier.NO ? compute : write).add(entry.getValue());
         i.remove();

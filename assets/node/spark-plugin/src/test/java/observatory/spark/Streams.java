@@ -49,6 +49,14 @@ public final class Streams {
     tracer.batchEnd("another", null);
     System.out.println("the query's end");
     tracer.batchEnd(QUERY, null);
+    begin(4, 3);
+    tracer.jobEnd(4, T0 + 5, "it failed");
+    System.out.println("the query's failure");
+    tracer.batchEnd(QUERY, null);
+    begin(5, 3);
+    end(5);
+    System.out.println("progress of the batch that is repeated");
+    tracer.batchEnd(QUERY, "3");
   }
 
   private void begin(int job, int batch) {
