@@ -29,8 +29,8 @@ func ImageAWSCLI() Image {
 // compares the two. To add a workload, add its record here and its configuration
 // function to package assets/workloads.
 //
-// Their memory leaves room for K3s on a control node of 8 GiB. The node's provisioner does not enforce DiskGiB; the servers' own limits and
-// retentions do.
+// Their memory leaves room for K3s on a control node of 8 GiB. The node's provisioner does
+// not enforce DiskGiB; the servers' own limits and retentions do.
 func Workloads() WorkloadTable {
 	return slices.Concat(WorkloadTable{collector()}, stores(), tools())
 }

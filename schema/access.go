@@ -133,15 +133,16 @@ func isPublicIPv4(cidr string) bool {
 
 // CheckOperatorsExist adds what is wrong with operatorCidrs only where somebody has
 // to connect, which nobody does in a rehearsal: networks of examples, and none at all
-// with access vpc. It warns where the program hardly reaches a private address.
+// with access vpc. It warns where the program probably cannot reach a private address.
 func (c Config) CheckOperatorsExist(l *violation.List) {
 	for i, cidr := range c.OperatorCIDRs {
-		p, _ := netip.ParsePrefix(cidr) // other rules refuse what is no such network
+		p, _ := netip.ParsePrefix(cidr) // other rules refuse invalid networks
 		l.Require(!isOperatorNetwork(cidr) || !slices.ContainsFunc(documentation, p.Overlaps), fmt.Sprintf("operatorCidrs[%d]", i), cidr,
 			"must not overlap a network of documentation (RFC 5737, RFC 3849): nobody connects from it", ownAddressRemedy)
 		l.Warn(c.ControlNode.Access != AccessVPC || !isPublicIPv4(cidr), fmt.Sprintf("operatorCidrs[%d]", i), cidr,
-			"is a public network: with controlNode.access vpc, the control node has a private address alone, which it reaches only through a "+
-				"VPN or a peering that routes it", "name the private network of the machine that runs the program, or set controlNode.access to public")
+			"is a public network: with controlNode.access vpc, the control node has only a private address, which this network "+
+				"reaches only through a VPN or a peering that routes it",
+			"name the private network of the machine that runs the program, or set controlNode.access to public")
 	}
 	l.Require(c.ControlNode.Access != AccessVPC || len(c.OperatorCIDRs) > 0, "operatorCidrs", c.OperatorCIDRs,
 		"must name the network of the machine that runs the program with controlNode.access vpc: otherwise `pulumi up` cannot connect",

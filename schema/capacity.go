@@ -28,7 +28,7 @@ func (c Config) checkCapacity(l *violation.List) {
 	t, known := facts.InstanceTypeNamed(c.ControlNode.InstanceType)
 	nodes := 0
 	for _, cluster := range c.Clusters {
-		nodes += cluster.MaxNodes()
+		nodes += cluster.maxNodes()
 	}
 	most := int(float64(t.VCPUs) * controlCPUShare / controlCPUPerNode)
 	l.Warn(!known || nodes <= most, "controlNode.instanceType", c.ControlNode.InstanceType,
@@ -38,8 +38,8 @@ func (c Config) checkCapacity(l *violation.List) {
 		"use a larger type, or declare some of the clusters in another stack; clusters that others start count too")
 }
 
-// MaxNodes returns how many nodes the cluster has at most, by its counts and limits.
-func (c Cluster) MaxNodes() int {
+// maxNodes returns how many nodes the cluster has at most, by its counts and limits.
+func (c Cluster) maxNodes() int {
 	nodes := c.Masters()
 	switch {
 	case c.ManagedScaling != nil:

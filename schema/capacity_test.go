@@ -47,7 +47,7 @@ func TestMostNodesOfACluster(t *testing.T) {
 		"managed fleets":                  {schema.Cluster{Fleets: &fleets, ManagedScaling: managed(schema.UnitFleetUnits, 9)}, 1 + 5},
 		"units of fleets without fleets":  {schema.Cluster{Master: master, ManagedScaling: managed(schema.UnitFleetUnits, 9)}, 1 + 9},
 	} {
-		require.Equal(t, c.nodes, c.MaxNodes(), name)
+		require.Equal(t, c.nodes, schema.MaxNodes(c.Cluster), name)
 	}
 }
 

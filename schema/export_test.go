@@ -26,3 +26,6 @@ var (
 	CheckPropertyNames    = checkPropertyNames
 	CheckSecretProperties = checkSecretProperties
 )
+
+// MaxNodes returns how many nodes a cluster has at most.
+func MaxNodes(c Cluster) int { return c.maxNodes() }

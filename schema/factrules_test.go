@@ -247,3 +247,28 @@ func TestNumbersFitEMRsAPI(t *testing.T) {
 	cfg.Clusters["etl"] = cluster
 	require.ErrorContains(t, cfg.Validate(), "clusters.etl.managedScaling.max: 2147483648 must be at most")
 }
+
+// Beside rules that add and remove nodes, one that sets their number may do either.
+func TestScalingRulesOfBothKinds(t *testing.T) {
+	var cluster schema.Cluster
+	cluster.SetDefaults()
+	cluster.Core.Count = 2
+	cluster.Core.AutoScaling = &schema.AutoScaling{Min: 1, Max: 10}
+	for _, r := range []struct {
+		name, comparison, kind string
+		threshold              float64
+		adjustment             int
+	}{
+		{"out", "LESS_THAN", "CHANGE_IN_CAPACITY", 30, 1}, {"in", "GREATER_THAN", "CHANGE_IN_CAPACITY", 75, -1},
+		{"five", "LESS_THAN", "EXACT_CAPACITY", 15, 5}, {"eight", "LESS_THAN", "EXACT_CAPACITY", 5, 8},
+	} {
+		var rule schema.ScalingRule
+		rule.SetDefaults()
+		rule.Name, rule.Metric, rule.Comparison = r.name, "YARNMemoryAvailablePercentage", r.comparison
+		rule.AdjustmentType, rule.Threshold, rule.Adjustment = r.kind, r.threshold, r.adjustment
+		cluster.Core.AutoScaling.Rules = append(cluster.Core.AutoScaling.Rules, rule)
+	}
+	cfg := validConfig()
+	cfg.Clusters["etl"] = cluster
+	require.NoError(t, cfg.Validate())
+}

@@ -32,7 +32,7 @@ func (Fleets) Help() map[string]string {
 		"master": "Primary node or nodes.",
 		"core":   "Core nodes. Left out: the primary node is the only one.",
 		"task": "Task nodes. Left out: none. EMR adds a first fleet to the running cluster, and keeps it as it was added: " +
-			"another edit than of onDemand and spot replaces the cluster.",
+			"editing anything but onDemand and spot replaces the cluster.",
 	}
 }
 

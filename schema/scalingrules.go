@@ -44,17 +44,19 @@ func (a AutoScaling) check(l *violation.List, g Group) {
 }
 
 // direction says what a rule does to the group: it lets it grow (1), shrinks it (-1), or
-// does either (0), by the number of nodes that it finds. Of rules that set the number, the
-// one with the most nodes lets the group grow, and the one with the fewest shrinks it.
+// does either (0), by the number of nodes that it finds. Where all rules set the number,
+// the one with the most nodes lets the group grow, and the one with the fewest shrinks it.
 func (a AutoScaling) direction(r ScalingRule) int {
 	if r.AdjustmentType != adjustExact {
 		return cmp.Compare(r.Adjustment, 0)
 	}
 	least, most := r.Adjustment, r.Adjustment
 	for _, other := range a.Rules {
-		if other.AdjustmentType == adjustExact {
-			least, most = min(least, other.Adjustment), max(most, other.Adjustment)
+		if other.AdjustmentType != adjustExact {
+			least, most = r.Adjustment, r.Adjustment
+			break
 		}
+		least, most = min(least, other.Adjustment), max(most, other.Adjustment)
 	}
 	switch {
 	case r.Adjustment >= a.Max || least < most && r.Adjustment == most:

@@ -42,7 +42,7 @@ func (o Options) applicationFile() (applicationFile, error) {
 	return applicationFile{path: o.Application, key: key, uri: "s3://" + o.Bucket + "/" + key, size: size}, nil
 }
 
-// upload puts the application under its content's hash, unless it is uploaded already.
+// upload puts the application under its content's hash, unless already uploaded.
 func (c clients) upload(ctx context.Context, o Options, application applicationFile) error {
 	if application.path == "" {
 		return nil

@@ -63,8 +63,8 @@ func (c *Config) addTraceCopy(t schema.Tracing) {
 //go:embed traceheaders.sh
 var traceHeaders string
 
-// placeholderEndpoint is an endpoint at which nothing listens: the collector retries until it is
-// restarted with another.
+// placeholderEndpoint is an endpoint at which nothing listens: the collector retries until
+// it is restarted with another.
 func placeholderEndpoint(protocol string) string {
 	const address = platform.Loopback + ":9"
 	if protocol == schema.ProtocolHTTP {

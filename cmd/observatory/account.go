@@ -40,8 +40,8 @@ func vcpusOf(instanceType string) int {
 	return known.VCPUs
 }
 
-// clusterNeeds returns a cluster's instances. Nodes that managed scaling may add are counted
-// as ones of the last group or fleet.
+// clusterNeeds returns a cluster's instances. What managed scaling may add is counted as
+// nodes of the last group or fleet.
 func clusterNeeds(c schema.Cluster) []doctor.Instances {
 	var out []doctor.Instances
 	if c.Fleets != nil {
@@ -51,16 +51,38 @@ func clusterNeeds(c schema.Cluster) []doctor.Instances {
 			out = append(out, doctor.Instances{Type: g.InstanceType, Count: g.MaxCount(), Spot: g.BidPrice != ""})
 		}
 	}
-	nodes := 0
-	for _, i := range out {
-		nodes += i.Count
+	if c.ManagedScaling == nil || len(out) < 2 { // the first are the primary nodes
+		return out
 	}
-	if added := c.MaxNodes() - nodes; c.ManagedScaling != nil && len(out) > 0 && added > 0 {
-		last := out[len(out)-1]
-		last.Count = added
+	last := out[len(out)-1]
+	if last.Count = addedNodes(c, out[1:]); last.Count > 0 {
 		out = append(out, last)
 	}
 	return out
+}
+
+// addedNodes returns how many nodes of the last of the workers EMR may add to them, up to
+// the limit of managed scaling in its unit.
+func addedNodes(c schema.Cluster, workers []doctor.Instances) int {
+	units := func(doctor.Instances) int { return 1 }
+	have := 0
+	switch c.ManagedScaling.Unit {
+	case schema.UnitVCPU:
+		units = func(i doctor.Instances) int { return max(1, vcpusOf(i.Type)) }
+	case schema.UnitFleetUnits:
+		weights := map[string]int{}
+		for _, fleet := range []*schema.Fleet{c.Fleets.Core, c.Fleets.Task} {
+			if fleet != nil && len(fleet.Types) > 0 {
+				weights[fleet.Types[0].InstanceType] = max(1, fleet.Types[0].Weight)
+			}
+		}
+		units = func(i doctor.Instances) int { return weights[i.Type] }
+	}
+	for _, i := range workers {
+		have += i.Count * units(i)
+	}
+	each := units(workers[len(workers)-1])
+	return max(0, (c.ManagedScaling.Max-have+each-1)/each)
 }
 
 // fleetNeeds returns the instances of fleets' first types. A fleet takes any of its types,

@@ -42,7 +42,12 @@ func TestNeedsAreThoseOfTheStacksResources(t *testing.T) {
 	cluster.Core.AutoScaling, cluster.ManagedScaling = nil, &schema.ManagedScaling{Unit: schema.UnitInstances, Min: 1, Max: 9}
 	cfg.Clusters = map[string]schema.Cluster{"main": cluster}
 	require.Equal(t, []doctor.Instances{{Type: kind, Count: 2, Spot: true}, {Type: kind, Count: 7, Spot: true}}, needsOf(cfg).Instances[2:])
-	cluster.ManagedScaling = nil
+	cluster.Tasks = map[string]schema.InstanceGroup{"more": {InstanceType: "m5.8xlarge", Count: 1}}
+	cluster.ManagedScaling = &schema.ManagedScaling{Unit: schema.UnitVCPU, Min: 8, Max: 100}
+	cfg.Clusters = map[string]schema.Cluster{"main": cluster}
+	require.Equal(t, []doctor.Instances{{Type: "m5.8xlarge", Count: 1}, {Type: "m5.8xlarge", Count: 2}}, needsOf(cfg).Instances[3:],
+		"100 vCPUs less 2 of 4 and one of 32")
+	cluster.ManagedScaling, cluster.Tasks = nil, nil
 
 	cluster.Fleets = &schema.Fleets{
 		Master: schema.Fleet{OnDemand: 1, Types: []schema.FleetType{{InstanceType: kind, Weight: 1}}},
@@ -53,6 +58,9 @@ func TestNeedsAreThoseOfTheStacksResources(t *testing.T) {
 	require.Equal(t, []doctor.Instances{
 		{Type: kind, Count: 1}, {Type: kind, Count: 1}, {Type: "m5.2xlarge", Count: 2}, {Type: "m5.2xlarge", Count: 2, Spot: true},
 	}, needsOf(cfg).Instances)
+	cluster.ManagedScaling = &schema.ManagedScaling{Unit: schema.UnitFleetUnits, Min: 1, Max: 12}
+	cfg.Clusters = map[string]schema.Cluster{"main": cluster}
+	require.Equal(t, doctor.Instances{Type: "m5.2xlarge", Count: 2, Spot: true}, needsOf(cfg).Instances[4], "12 units less twice 2 of 2")
 	cfg.Clusters = nil
 	require.False(t, needsOf(cfg).Clusters)
 	require.Equal(t, []int{8, 36, 0}, []int{vcpusOf("c1.xlarge"), vcpusOf("c4.8xlarge"), vcpusOf("x.unknown")})

@@ -34,8 +34,10 @@ func (a *Args) warnOfRestatedValues(ctx *pulumi.Context, c *Cluster) error {
 			"if jobs depend on others, compare them with `observatory doctor --node FILE`; ",
 			schema.SparkDriverAgentKey, schema.SparkExecutorAgentKey, observe.RestatedRelease)
 	}
-	err := ctx.Log.Warn(fmt.Sprintf("%s: %s: %sthe read-only mounts of Docker containers in yarn-site and container-executor "+
-		"are those of an emr-6 node", a.path("releaseLabel"), a.ReleaseLabel, options), &pulumi.LogArgs{Resource: c})
+	text := fmt.Sprintf("%s: %s: %sthe read-only mounts of Docker containers in yarn-site and container-executor "+
+		"are those of an emr-6 node; if jobs use Docker, name the release's own in configurations",
+		a.path("releaseLabel"), a.ReleaseLabel, options)
+	err := ctx.Log.Warn(text, &pulumi.LogArgs{Resource: c})
 	if err != nil {
 		return fmt.Errorf("warn of restated values: %w", err)
 	}

@@ -16,7 +16,7 @@ import (
 const fleetShapeName = "fleet-shape"
 
 // replacementTrigger returns the value whose change replaces the cluster. EMR adds a
-// first task fleet to a running cluster, but can neither edit nor remove it then. What
+// first task fleet to a running cluster, but can neither edit nor remove it afterwards. What
 // tells the two apart is the record of the fleet, whose id changes with an edit only. The
 // cluster keeps the id that it was created with, so that it is replaced even if the first
 // attempt to do so fails.
@@ -33,8 +33,9 @@ func (b *builder) replacementTrigger() (pulumi.StringInput, error) {
 
 // recordTaskFleet keeps in the stack's state what EMR cannot edit of the task fleet, ""
 // if there is none. The engine updates the record of a first fleet in place: it replaces
-// by a trigger only if there was one before. It has a provider of its own for this type,
-// which calls nobody.
+// by a trigger only if there was one before. It handles this type itself and makes no API
+// calls. If EMR refuses a first fleet, the state has its record all the same, so that
+// another edit of the fleet replaces the cluster.
 func (b *builder) recordTaskFleet() (*pulumi.Stash, error) {
 	fixed, replaced := "", pulumi.ReplaceOnChanges([]string{"input"}) // by the removal of a fleet
 	if f := b.args.Fleets.Task; f != nil {

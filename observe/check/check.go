@@ -139,8 +139,8 @@ func Run(ctx context.Context, c Clients, id string, p Platform) (Report, error) 
 	return r, nil
 }
 
-// examineCluster examines what DescribeCluster says itself. Core and task nodes have their security
-// groups only where there are such nodes.
+// examineCluster examines what DescribeCluster says itself. Core and task nodes have their
+// security groups only where there are such nodes.
 func (e *examination) examineCluster() []Miss {
 	misses := []Miss{}
 	oldest := facts.ReleaseFile().Releases[0].Label

@@ -23,8 +23,11 @@ func (u *UI) SQL(ctx context.Context) (all []Execution, withoutPlan []int64, err
 		endpoint: SQL, path: "/sql", length: sqlPage, id: func(e *Execution) int64 { return e.ID },
 		shorten: url.Values{"planDescription": {"false"}},
 	}.read(ctx, u)
-	if errors.Is(err, ErrNotFound) {
+	switch {
+	case errors.Is(err, ErrNotFound) && len(all) == 0:
 		return nil, nil, fmt.Errorf("%w; the endpoint exists since Spark 3.1", err)
+	case errors.Is(err, ErrNotFound):
+		return all, withoutPlan, fmt.Errorf("read /sql beyond %d executions: %s", len(all), err.Error()) // the endpoint exists
 	}
 	return all, withoutPlan, err
 }

@@ -88,7 +88,13 @@ func (b *batchOfRows) take(one []parquet.Row) {
 
 func (b *batchOfRows) full() bool { return b.total%batchRows == 0 || b.bytes >= b.limit }
 
-func (b *batchOfRows) clear() { b.rows, b.bytes = b.rows[:0], 0 }
+// clear empties the batch, and lets go of the texts of its rows.
+func (b *batchOfRows) clear() {
+	for _, row := range b.rows {
+		clear(row)
+	}
+	b.rows, b.bytes = b.rows[:0], 0
+}
 
 // sortedRows reads a row group row by row.
 type sortedRows struct {

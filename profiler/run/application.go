@@ -89,7 +89,7 @@ func (r *runner) extract(ctx context.Context, c *reading, a source.Application) 
 		if err == nil || ctx.Err() != nil {
 			return summary, batch, false, err
 		}
-		logLater = !history.IsFinal(err) && !errors.Is(err, errNoLog)
+		logLater = errors.Is(err, errNotSent) && !history.IsFinal(err)
 		c.refuse(logLater)
 		r.progress.Printf("%s: its event log is not available, using REST: %v", a.ID.ApplicationID, err)
 	}
@@ -131,11 +131,15 @@ func (c *reading) refuse(later bool) {
 // errNoLog is of a download that does not have what was asked for.
 var errNoLog = errors.New("the download lacks the application's event log")
 
+// errNotSent is of a download that the history server did not begin. One that is damaged
+// will be no better in the next run.
+var errNotSent = errors.New("not sent")
+
 // archived downloads the event log from the history server and reads it.
 func (r *runner) archived(ctx context.Context, a source.Application, o fold.Options) (fold.Summary, *lake.Batch, error) {
 	archive, err := a.History.UI(a.ID.ApplicationID, a.ID.AttemptID).Logs(ctx)
 	if err != nil {
-		return fold.Summary{}, nil, err
+		return fold.Summary{}, nil, fmt.Errorf("%w: %w", errNotSent, err)
 	}
 	summary, batch, err := r.fromArchive(ctx, archive, a, o)
 	if closed := archive.Close(); closed != nil && err == nil {

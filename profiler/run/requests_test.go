@@ -108,7 +108,9 @@ func runSource(ctx context.Context, t *testing.T, onRow func(), from source.Sour
 	return r.summary, s.counts, err
 }
 
-func clusterRow(t *testing.T, out string) tables.ClusterSummary { return onlyRow[tables.ClusterSummary](t, out) }
+func clusterRow(t *testing.T, out string) tables.ClusterSummary {
+	return onlyRow[tables.ClusterSummary](t, out)
+}
 
 // onlyRow returns the only row of a table.
 func onlyRow[T any, P interface {

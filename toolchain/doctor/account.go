@@ -78,6 +78,7 @@ func ExamineAccount(ctx context.Context, cfg aws.Config, n Needs) Report {
 
 type account struct {
 	Needs
+	id     string
 	home   aws.Config // with the region of the ambient configuration
 	tokens *sts.Client
 	quotas *servicequotas.Client
@@ -85,7 +86,7 @@ type account struct {
 	ec2    *ec2.Client
 }
 
-func (a account) identity(ctx context.Context) Check {
+func (a *account) identity(ctx context.Context) Check {
 	c := Check{
 		Name: "identity", Rule: "the default AWS SDK configuration must hold valid credentials",
 		Remedy: "run `aws sso login`, or set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
@@ -95,6 +96,7 @@ func (a account) identity(ctx context.Context) Check {
 		c.Found = reason(err)
 		return c
 	}
+	a.id = aws.ToString(out.Account)
 	c.Found, c.OK = aws.ToString(out.Arn), true
 	return c
 }
@@ -164,7 +166,7 @@ func (a account) quota(ctx context.Context, q quota) Check {
 	if err != nil {
 		return unread(c, err, "servicequotas:GetServiceQuota", "servicequotas:GetAWSDefaultServiceQuota")
 	}
-	c.Found, c.OK = fmt.Sprintf("%.0f (%s), of which %d are in use", value, q.code, used), value >= float64(used+q.need)
+	c.Found, c.OK = fmt.Sprintf("%.0f (%s), of which others use %d", value, q.code, used), value >= float64(used+q.need)
 	c.Remedy = fmt.Sprintf("run `aws service-quotas request-service-quota-increase --region %s --service-code %s "+
 		"--quota-code %s --desired-value %d`", a.Region, q.service, q.code, used+q.need)
 	return c

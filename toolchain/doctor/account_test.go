@@ -31,6 +31,7 @@ type resource struct {
 	kind  string // instance type, address or vpc
 	stack string // by its tags
 	spot  bool
+	owner string // of a VPC
 }
 
 // serveEC2 answers DescribeInstances, DescribeAddresses and DescribeVpcs.
@@ -50,6 +51,9 @@ func (s awsStub) serveEC2(w http.ResponseWriter, action string) {
 		items.WriteString("<item><instanceType>" + r.kind + "</instanceType>")
 		if r.spot {
 			items.WriteString("<instanceLifecycle>spot</instanceLifecycle>")
+		}
+		if r.owner != "" {
+			items.WriteString("<ownerId>" + r.owner + "</ownerId>")
 		}
 		items.WriteString("<tagSet>")
 		for key, value := range platform.StackTags(r.stack) {
@@ -230,10 +234,12 @@ func TestAccountWithoutSpotNeedsNoSpotRole(t *testing.T) {
 	require.NoError(t, examineAccount(t, s, n).Err())
 }
 
-// A second `pulumi up` needs no second VPC.
+// A second `pulumi up` needs no second VPC, and a VPC that another account shares counts in
+// that one's quota.
 func TestOwnResourcesAreNotInUseByOthers(t *testing.T) {
 	s := fitAccount()
-	s.used = []resource{{kind: "m5.xlarge", stack: "dev"}, {kind: "address", stack: "dev"}, {kind: "vpc", stack: "dev"}}
+	s.used = []resource{{kind: "m5.xlarge", stack: "dev"}, {kind: "address", stack: "dev"}, {kind: "vpc", stack: "dev"},
+		{kind: "vpc", owner: "210987654321"}}
 	require.NoError(t, examineAccount(t, s, needs()).Err())
 }
 

@@ -73,7 +73,8 @@ func (a account) usedVPCs() usage {
 				return 0, err // the caller names the quota
 			}
 			for _, vpc := range page.Vpcs {
-				if !a.owns(vpc.Tags) {
+				shared := vpc.OwnerId != nil && *vpc.OwnerId != a.id // by another account, whose quota it is
+				if !shared && !a.owns(vpc.Tags) {
 					sum++
 				}
 			}
