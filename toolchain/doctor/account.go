@@ -148,9 +148,10 @@ func (a account) region(ctx context.Context) Check {
 }
 
 func (a account) limits() []quota {
+	instances := a.instanceReader()
 	return []quota{
-		{"on-demand vCPUs", "ec2", "L-1216C47A", a.vcpus(false), a.usedVCPUs(false)},
-		{"spot vCPUs", "ec2", "L-34B43A08", a.vcpus(true), a.usedVCPUs(true)},
+		{"on-demand vCPUs", "ec2", "L-1216C47A", a.vcpus(false), a.usedVCPUs(instances, false)},
+		{"spot vCPUs", "ec2", "L-34B43A08", a.vcpus(true), a.usedVCPUs(instances, true)},
 		{"Elastic IP addresses", "ec2", "L-0263D0A3", a.Addresses, a.usedAddresses()},
 		{"VPCs", "vpc", "L-F678F1CE", a.VPCs, a.usedVPCs()},
 	}

@@ -2,6 +2,8 @@ package doctor
 
 import (
 	"context"
+	"slices"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -17,34 +19,45 @@ type usage struct {
 	action string // that the identity must be allowed
 }
 
-func (a account) usedVCPUs(spot bool) usage {
-	return usage{action: "ec2:DescribeInstances", count: func(ctx context.Context) (int, error) {
-		sum := 0
-		pages := ec2.NewDescribeInstancesPaginator(a.ec2, &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{
-			{Name: aws.String("instance-state-name"), Values: []string{"pending", "running"}},
-		}})
-		for pages.HasMorePages() {
-			page, err := pages.NextPage(ctx)
-			if err != nil {
-				return 0, err // the caller names the quota
-			}
-			for _, r := range page.Reservations {
-				sum += a.vcpusOfOthers(r.Instances, spot)
-			}
-		}
-		return sum, nil
-	}}
+// instanceReader reads the running instances of others once, for both markets.
+func (a account) instanceReader() func(context.Context) ([]ec2types.Instance, error) {
+	var once sync.Once
+	var others []ec2types.Instance
+	var err error
+	return func(ctx context.Context) ([]ec2types.Instance, error) {
+		once.Do(func() { others, err = a.instancesOfOthers(ctx) })
+		return others, err
+	}
 }
 
-func (a account) vcpusOfOthers(instances []ec2types.Instance, spot bool) int {
-	sum := 0
-	for _, i := range instances {
-		each, counted := a.vcpusOf(string(i.InstanceType))
-		if counted && (i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot) == spot && !a.owns(i.Tags) {
-			sum += each
+func (a account) instancesOfOthers(ctx context.Context) (others []ec2types.Instance, err error) {
+	pages := ec2.NewDescribeInstancesPaginator(a.ec2, &ec2.DescribeInstancesInput{Filters: []ec2types.Filter{
+		{Name: aws.String("instance-state-name"), Values: []string{"pending", "running"}},
+	}})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err // the caller names the quota
+		}
+		for _, r := range page.Reservations {
+			others = append(others, slices.DeleteFunc(r.Instances, func(i ec2types.Instance) bool { return a.owns(i.Tags) })...)
 		}
 	}
-	return sum
+	return others, nil
+}
+
+func (a account) usedVCPUs(read func(context.Context) ([]ec2types.Instance, error), spot bool) usage {
+	return usage{action: "ec2:DescribeInstances", count: func(ctx context.Context) (int, error) {
+		instances, err := read(ctx)
+		sum := 0
+		for _, i := range instances {
+			each, counted := a.vcpusOf(string(i.InstanceType))
+			if counted && (i.InstanceLifecycle == ec2types.InstanceLifecycleTypeSpot) == spot {
+				sum += each
+			}
+		}
+		return sum, err
+	}}
 }
 
 func (a account) usedAddresses() usage {
