@@ -40,55 +40,54 @@ func vcpusOf(instanceType string) int {
 	return known.VCPUs
 }
 
+// nodes are instances of one type with what managed scaling counts each of them as.
+type nodes struct {
+	doctor.Instances
+	units int
+}
+
 // clusterNeeds returns a cluster's instances. What managed scaling may add is counted as
 // nodes of the last group or fleet.
 func clusterNeeds(c schema.Cluster) []doctor.Instances {
-	var out []doctor.Instances
+	all := groupNodes(c)
 	if c.Fleets != nil {
-		out = fleetNeeds(*c.Fleets)
-	} else {
-		for _, g := range c.Groups() {
-			out = append(out, doctor.Instances{Type: g.InstanceType, Count: g.MaxCount(), Spot: g.BidPrice != ""})
+		all = fleetNodes(*c.Fleets)
+	}
+	var out []doctor.Instances
+	have := 0
+	for i, n := range all {
+		out = append(out, n.Instances)
+		if i > 0 { // the first are the primary nodes
+			have += n.Count * n.units
 		}
 	}
-	if c.ManagedScaling == nil || len(out) < 2 { // the first are the primary nodes
+	if c.ManagedScaling == nil || len(all) < 2 {
 		return out
 	}
-	last := out[len(out)-1]
-	if last.Count = addedNodes(c, out[1:]); last.Count > 0 {
-		out = append(out, last)
+	last := all[len(all)-1]
+	if added := (c.ManagedScaling.Max - have + last.units - 1) / last.units; added > 0 {
+		last.Count = added
+		out = append(out, last.Instances)
 	}
 	return out
 }
 
-// addedNodes returns how many nodes of the last of the workers EMR may add to them, up to
-// the limit of managed scaling in its unit.
-func addedNodes(c schema.Cluster, workers []doctor.Instances) int {
-	units := func(doctor.Instances) int { return 1 }
-	have := 0
-	switch c.ManagedScaling.Unit {
-	case schema.UnitVCPU:
-		units = func(i doctor.Instances) int { return max(1, vcpusOf(i.Type)) }
-	case schema.UnitFleetUnits:
-		weights := map[string]int{}
-		for _, fleet := range []*schema.Fleet{c.Fleets.Core, c.Fleets.Task} {
-			if fleet != nil && len(fleet.Types) > 0 {
-				weights[fleet.Types[0].InstanceType] = max(1, fleet.Types[0].Weight)
-			}
+func groupNodes(c schema.Cluster) []nodes {
+	var out []nodes
+	for _, g := range c.Groups() {
+		n := nodes{doctor.Instances{Type: g.InstanceType, Count: g.MaxCount(), Spot: g.BidPrice != ""}, 1}
+		if c.ManagedScaling != nil && c.ManagedScaling.Unit == schema.UnitVCPU {
+			n.units = max(1, vcpusOf(g.InstanceType))
 		}
-		units = func(i doctor.Instances) int { return weights[i.Type] }
+		out = append(out, n)
 	}
-	for _, i := range workers {
-		have += i.Count * units(i)
-	}
-	each := units(workers[len(workers)-1])
-	return max(0, (c.ManagedScaling.Max-have+each-1)/each)
+	return out
 }
 
-// fleetNeeds returns the instances of fleets' first types. A fleet takes any of its types,
+// fleetNodes returns the instances of fleets' first types. A fleet takes any of its types,
 // so that this is what it may need, not the least or the most.
-func fleetNeeds(f schema.Fleets) []doctor.Instances {
-	var out []doctor.Instances
+func fleetNodes(f schema.Fleets) []nodes {
+	var out []nodes
 	for _, fleet := range []*schema.Fleet{&f.Master, f.Core, f.Task} {
 		if fleet == nil || len(fleet.Types) == 0 {
 			continue
@@ -97,7 +96,7 @@ func fleetNeeds(f schema.Fleets) []doctor.Instances {
 		weight := max(1, first.Weight)
 		add := func(units int, spot bool) {
 			if units > 0 {
-				out = append(out, doctor.Instances{Type: first.InstanceType, Count: (units + weight - 1) / weight, Spot: spot})
+				out = append(out, nodes{doctor.Instances{Type: first.InstanceType, Count: (units + weight - 1) / weight, Spot: spot}, weight})
 			}
 		}
 		add(fleet.OnDemand, false)
