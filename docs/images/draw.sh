@@ -15,4 +15,4 @@ draw() {
   echo "docs/images/$1.png"
 }
 draw status 900 1180 "http://$(address status)/status"
-draw metrics 1400 700 "http://$(address victoria-metrics)/vmui/#/dashboards"
+draw metrics 1400 1836 "http://$(address victoria-metrics)/vmui/#/dashboards?g0.range_input=5m&g0.relative_time=none"
