@@ -181,6 +181,8 @@ func TestMisspeltClassifications(t *testing.T) {
 	}
 	runFactCases(t, []factCase{
 		{"known", of("capacity-scheduler"), nil, nil},
+		{"of releases since 7.13", of("cloudwatch-logs"), nil, nil},
+		{"of releases before 6.15", of("spark-log4j"), nil, warning("spark-log4j", "spark-log4j2")},
 		{"a letter", of("yarn-sites"), nil, warning("yarn-sites", "yarn-site")},
 		{"case", of("Core-Site"), nil, warning("Core-Site", "core-site")},
 		{"separators", of("hive_site"), nil, warning("hive_site", "hive-site")},
