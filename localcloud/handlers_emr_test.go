@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	awsemr "github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/aws/smithy-go"
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/stretchr/testify/require"
 
@@ -41,15 +43,17 @@ type lab struct {
 
 func newLab(t *testing.T) *lab {
 	t.Helper()
-	return newLabOf(t, func(store *emrapi.Store) emrapi.Nodes { return emrapitest.Ready{Store: store} })
+	return newLabOf(t, ready, emrapi.Options{})
 }
 
-func newLabOf(t *testing.T, nodes func(*emrapi.Store) emrapi.Nodes) *lab {
+func ready(store *emrapi.Store) emrapi.Nodes { return emrapitest.Ready{Store: store} }
+
+func newLabOf(t *testing.T, nodes func(*emrapi.Store) emrapi.Nodes, o emrapi.Options) *lab {
 	t.Helper()
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
 	store.Account = emrapi.Account{Region: "us-east-1", ID: "123456789012"}
-	server, err := emrapi.New(store, nodes(store), slog.New(slog.DiscardHandler), emrapi.Options{})
+	server, err := emrapi.New(store, nodes(store), slog.New(slog.DiscardHandler), o)
 	require.NoError(t, err)
 	served := httptest.NewServer(server)
 	t.Cleanup(func() { served.Close(); server.Close() })
@@ -152,7 +156,7 @@ func (f failing) Launch(_ context.Context, id string) error {
 // The provider sets the id before it waits: the engine keeps what failed to start, until
 // a refresh.
 func TestClusterThatFailsToStartIsKept(t *testing.T) {
-	l := newLabOf(t, func(store *emrapi.Store) emrapi.Nodes { return failing{store: store} })
+	l := newLabOf(t, func(store *emrapi.Store) emrapi.Nodes { return failing{store: store} }, emrapi.Options{})
 	inputs := resource.NewPropertyMapFromMap(clusterProps())
 	_, err := l.handlers[clusterType].Create(t.Context(), l.request(clusterType, "", inputs, nil))
 	var kept *simulator.PartialError
@@ -163,6 +167,23 @@ func TestClusterThatFailsToStartIsKept(t *testing.T) {
 	_, exists, err := l.handlers[clusterType].Read(t.Context(), l.request(clusterType, kept.Result.ID, inputs, kept.Result.Outputs))
 	require.NoError(t, err)
 	require.False(t, exists)
+}
+
+// EMR refuses an instance profile that IAM has just created. The provider repeats the call
+// until EMR sees it.
+func TestClusterWaitsForANewInstanceProfile(t *testing.T) {
+	var asked atomic.Int32
+	l := newLabOf(t, ready, emrapi.Options{SeesProfile: func(profile string) bool { return profile == "nodes" && asked.Add(1) > 2 }})
+	request := emrapitest.JobFlow()
+	request.JobFlowRole = aws.String("arn:aws:iam::123456789012:instance-profile/other")
+	_, err := l.api.RunJobFlow(t.Context(), &request)
+	var refusal smithy.APIError
+	require.ErrorAs(t, err, &refusal)
+	require.Equal(t, "ValidationException", refusal.ErrorCode())
+	require.Equal(t, "Invalid InstanceProfile: arn:aws:iam::123456789012:instance-profile/other.", refusal.ErrorMessage())
+
+	require.Regexp(t, "^j-", l.create(t, clusterType, clusterProps()).id)
+	require.EqualValues(t, 3, asked.Load())
 }
 
 // What the API gives back is what was given: a refresh of an untouched cluster changes

@@ -26,6 +26,11 @@ func (c *cloud) roleCredentials(ctx context.Context, profile string) (machine.Ro
 	return machine.RoleCredentials{RoleName: role, AccessKeyID: key.ID, SecretAccessKey: key.Secret}, err
 }
 
+// seesProfile reports whether EMR sees an instance profile (its name or ARN).
+func (c *cloud) seesProfile(profile string) bool {
+	return c.objects.Roles.Propagated(path.Base(profile))
+}
+
 // The resources of IAM are of S3's roles too. A Read puts them there
 // again, in case that they were recorded by an earlier version.
 type role struct {

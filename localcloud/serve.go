@@ -201,7 +201,7 @@ func (c *cloud) newEC2() *ec2.Service {
 // serveAPIs serves EMR's and Systems Manager's APIs inside the region, and what stands
 // in for Grafana. It returns EMR's.
 func (c *cloud) serveAPIs() (http.Handler, error) {
-	api, err := emrapi.New(c.store, c.clusters, c.log, emrapi.Options{UIs: c.clusters.UIs})
+	api, err := emrapi.New(c.store, c.clusters, c.log, emrapi.Options{UIs: c.clusters.UIs, SeesProfile: c.seesProfile})
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func (r Resources) CreateCluster(ctx context.Context, props map[string]any) (str
 	if err != nil {
 		return "", fmt.Errorf("create EMR cluster %s: %w", in.Name, err)
 	}
-	answer, err := r.API.RunJobFlow(ctx, request)
+	answer, err := r.runJobFlow(ctx, request)
 	if err != nil {
 		return "", fmt.Errorf("create EMR cluster %s: %w", in.Name, err)
 	}

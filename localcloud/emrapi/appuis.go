@@ -33,4 +33,7 @@ type Page struct {
 type Options struct {
 	// UIs are the pages of clusters. A server without refuses the operations on them.
 	UIs AppUIs
+	// SeesProfile reports whether EMR sees an instance profile, given by name or ARN. A
+	// server without sees any.
+	SeesProfile func(profile string) bool
 }

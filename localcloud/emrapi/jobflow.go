@@ -206,6 +206,9 @@ func blockDevices(ebs *types.EbsConfiguration) []types.EbsBlockDevice {
 }
 
 func (s *Server) runJobFlow(input *emr.RunJobFlowInput) (*emr.RunJobFlowOutput, error) {
+	if profile := aws.ToString(input.JobFlowRole); profile != "" && !s.sees(profile) {
+		return nil, validationError("Invalid InstanceProfile: %s.", profile) // terraform-provider-aws#3027
+	}
 	id, err := s.store.PutJobFlow(*input)
 	if err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ func checkJobFlow(r *emr.RunJobFlowInput) error {
 	v.require(releaseLabel.MatchString(aws.ToString(r.ReleaseLabel)),
 		"ReleaseLabel: %q: The supplied release label is invalid: %s.", aws.ToString(r.ReleaseLabel), aws.ToString(r.ReleaseLabel))
 	v.require(aws.ToString(r.ServiceRole) != "", "ServiceRole: ServiceRole is required for creating cluster.")
-	v.require(aws.ToString(r.JobFlowRole) != "", "JobFlowRole: Invalid InstanceProfile: %s.", aws.ToString(r.JobFlowRole))
+	v.require(aws.ToString(r.JobFlowRole) != "", "JobFlowRole: InstanceProfile is required for creating cluster.")
 	v.require(r.CustomAmiId == nil || imageID.MatchString(*r.CustomAmiId),
 		"CustomAmiId: %q: must match %s", aws.ToString(r.CustomAmiId), imageID)
 	level := aws.ToInt32(r.StepConcurrencyLevel)

@@ -46,6 +46,7 @@ type Server struct {
 	store      *Store
 	nodes      Nodes
 	uis        AppUIs // nil: without
+	sees       func(profile string) bool
 	log        *slog.Logger
 	operations map[string]operation
 
@@ -66,9 +67,12 @@ type Server struct {
 func New(store *Store, nodes Nodes, log *slog.Logger, o Options) (*Server, error) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	server := &Server{
-		store: store, nodes: nodes, uis: o.UIs, log: log, stop: stop,
+		store: store, nodes: nodes, uis: o.UIs, sees: o.SeesProfile, log: log, stop: stop,
 		running: map[stepKey]context.CancelCauseFunc{}, launched: map[string]bool{}, resizing: map[poolKey]bool{},
 		background: map[string][]*task{}, terminating: map[string]bool{}, attaching: map[string]bool{},
+	}
+	if server.sees == nil {
+		server.sees = func(string) bool { return true }
 	}
 	server.operations = server.operationTable()
 	if o.UIs != nil {

@@ -78,6 +78,9 @@ func (r *Roles) PutProfile(ctx context.Context, profile, role string) error {
 		}
 	}
 	return r.change(func(a *account) error {
+		if a.Profiles[profile] != role {
+			r.changed[profile] = r.options.Clock.Now()
+		}
 		a.Profiles[profile] = role
 		return nil
 	})

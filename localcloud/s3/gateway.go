@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"k8s.io/utils/clock"
 )
 
 // Options configure a gateway.
@@ -32,6 +33,8 @@ type Options struct {
 	Region               string
 	AccessKey, SecretKey string
 	Log                  io.Writer // the process's output
+	// Clock measures how old an instance profile is; nil = the real one.
+	Clock clock.PassiveClock
 }
 
 // Gateway is a running gateway; Start makes it.
@@ -45,6 +48,9 @@ type Gateway struct {
 
 // Start runs a gateway and returns once it accepts connections.
 func Start(ctx context.Context, o Options) (*Gateway, error) {
+	if o.Clock == nil {
+		o.Clock = clock.RealClock{}
+	}
 	for _, dir := range []string{o.dataDir(), o.accountsDir()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, fmt.Errorf("start the S3 gateway: %w", err)

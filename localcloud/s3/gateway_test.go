@@ -17,17 +17,21 @@ import (
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
-// startGateway starts a gateway with a bucket "lake".
-func startGateway(t *testing.T) *s3.Gateway {
+// startGateway starts a gateway with a bucket "lake". Functions change its options.
+func startGateway(t *testing.T, with ...func(*s3.Options)) *s3.Gateway {
 	binary, err := servers.Find(t.Context(), servers.VersityGW)
 	require.NoError(t, err)
 	log, err := os.Create(filepath.Join(t.TempDir(), "gateway.log"))
 	require.NoError(t, err)
 	t.Cleanup(func() { log.Close() })
-	g, err := s3.Start(t.Context(), s3.Options{
+	o := s3.Options{
 		Binary: binary, Dir: t.TempDir(), Address: testenv.Address(t), Region: "us-east-1",
 		AccessKey: "key", SecretKey: "secret-key", Log: log,
-	})
+	}
+	for _, change := range with {
+		change(&o)
+	}
+	g, err := s3.Start(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(g.Stop)
 	_, err = g.Client.CreateBucket(t.Context(), &awss3.CreateBucketInput{Bucket: aws.String("lake")})

@@ -31,6 +31,7 @@ type Roles struct {
 
 	accountMu sync.Mutex
 	account   account
+	changed   map[string]time.Time // by instance profile: when its role was set, if this process has set it
 
 	mu   sync.Mutex
 	keys map[string]Key // by role; in memory only, they are secrets
@@ -49,7 +50,7 @@ func (o Options) socket(name string) string {
 // startRoles starts the process and returns once it answers. It keeps users and
 // policies in the state, but not their keys: every process creates new ones.
 func startRoles(ctx context.Context, o Options) (*Roles, error) {
-	r := &Roles{options: o, keys: map[string]Key{}}
+	r := &Roles{options: o, keys: map[string]Key{}, changed: map[string]time.Time{}}
 	var err error
 	if r.account, err = readAccount(o.Dir); err != nil {
 		return nil, err

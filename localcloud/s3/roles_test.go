@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
+	clocktest "k8s.io/utils/clock/testing"
 
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/s3"
@@ -94,6 +95,28 @@ func TestProfileHasOneRole(t *testing.T) {
 	require.ErrorContains(t, g.Roles.PutProfile(ctx, "nodes", "absent"), "role absent")
 }
 
+// Other services see a role of a profile some seconds after IAM has set it.
+func TestProfilePropagates(t *testing.T) {
+	now := clocktest.NewFakePassiveClock(time.Now())
+	g, ctx := startGateway(t, func(o *s3.Options) { o.Clock = now }), t.Context()
+	for _, role := range []string{"one", "two"} {
+		require.NoError(t, g.Roles.Put(ctx, role))
+	}
+	pass := func() { now.SetTime(now.Now().Add(s3.PropagationDelay)) }
+	require.False(t, g.Roles.Propagated("nodes"), "there is none")
+	require.NoError(t, g.Roles.PutProfile(ctx, "nodes", ""))
+	pass()
+	require.False(t, g.Roles.Propagated("nodes"), "it has no role")
+	for _, role := range []string{"one", "two"} {
+		require.NoError(t, g.Roles.PutProfile(ctx, "nodes", role))
+		require.False(t, g.Roles.Propagated("nodes"))
+		pass()
+		require.True(t, g.Roles.Propagated("nodes"))
+	}
+	require.NoError(t, g.Roles.PutProfile(ctx, "nodes", "two"))
+	require.True(t, g.Roles.Propagated("nodes"), "nothing has changed")
+}
+
 // Another process on the same state has the roles with their policies and profiles,
 // and gives new keys: the old ones ended with the machines that had them.
 func TestRolesOutliveTheProcess(t *testing.T) {
@@ -112,6 +135,7 @@ func TestRolesOutliveTheProcess(t *testing.T) {
 	t.Cleanup(again.Stop)
 	role, err := again.Roles.OfProfile("nodes-profile")
 	require.NoError(t, err)
+	require.True(t, again.Roles.Propagated("nodes-profile"))
 	require.Equal(t, http.StatusOK, putStatus(t, again, role, "orders/1"))
 	after, err := again.Roles.Key(ctx, "nodes")
 	require.NoError(t, err)

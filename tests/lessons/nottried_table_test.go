@@ -173,8 +173,9 @@ func clusterNotTried() []notTried {
 		}, {
 			"A cluster that is added to a stack starts although its roles are seconds old.",
 			"IAM's changes spread within seconds (terraform-provider-aws#20841); in the first update the control node takes longer.",
-			"The cluster waits for its roles, their policies and the instance profile.",
-			[]string{"cmd/observatory TestRehearse"},
+			"The cluster waits for its roles, their policies and the instance profile. The provider repeats the call while EMR does not see " +
+				"the profile; the local EMR does not see one for three seconds. A service role that EMR does not see yet ends the cluster.",
+			[]string{"cmd/observatory TestRehearse", "localcloud TestClusterWaitsForANewInstanceProfile"},
 			"`pulumi config set --path emr-observatory:clusters.second.core.count 1 --stack dev && pulumi up --stack dev`; " +
 				"a VALIDATION_ERROR goes away with `pulumi up --refresh --stack dev`",
 		}, {

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -47,6 +48,12 @@ func (busy) RunStep(ctx context.Context, _ string, _ types.Step) error {
 	return context.Cause(ctx)
 }
 
+// seenLater is EMR's view of instance profiles: as on AWS, it does not see one at first.
+func seenLater() func(profile string) bool {
+	var asked sync.Map
+	return func(profile string) bool { _, again := asked.LoadOrStore(profile, true); return again }
+}
+
 // openPlatform opens a stack with the configuration values of bare keys. Its clusters are
 // in EMR's API, or else only recorded.
 func openPlatform(t *testing.T, values map[string]string, inAPI bool) *platformStack {
@@ -55,7 +62,8 @@ func openPlatform(t *testing.T, values map[string]string, inAPI bool) *platformS
 	store, err := emrapi.Open(t.TempDir())
 	require.NoError(t, err)
 	store.Account = emrapi.Account{Region: region, ID: account}
-	server, err := emrapi.New(store, busy{emrapitest.Ready{Store: store}}, slog.New(slog.DiscardHandler), emrapi.Options{})
+	server, err := emrapi.New(store, busy{emrapitest.Ready{Store: store}}, slog.New(slog.DiscardHandler),
+		emrapi.Options{SeesProfile: seenLater()})
 	require.NoError(t, err)
 	served := httptest.NewServer(server)
 	t.Cleanup(func() { served.Close(); server.Close() })
