@@ -35,7 +35,8 @@ func (b *builder) replacementTrigger() (pulumi.StringInput, error) {
 // if there is none. The engine updates the record of a first fleet in place: it replaces
 // by a trigger only if there was one before. It handles this type itself and makes no API
 // calls. If EMR refuses a first fleet, the state has its record all the same, so that
-// another edit of the fleet replaces the cluster.
+// another edit of the fleet replaces the cluster, and the same one does not. The record
+// cannot wait for the fleet, which waits for the cluster, which needs the record's id.
 func (b *builder) recordTaskFleet() (*pulumi.Stash, error) {
 	fixed, replaced := "", pulumi.ReplaceOnChanges([]string{"input"}) // by the removal of a fleet
 	if f := b.args.Fleets.Task; f != nil {

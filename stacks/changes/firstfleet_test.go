@@ -50,3 +50,38 @@ func TestOnlyAFirstTaskFleetIsAddedInPlace(t *testing.T) {
 	require.Empty(t, preview())
 	requireEffects(t, effects{changes.Created: {"emr-growing-task"}}, edited(`{"types":[{}],"onDemand":1}`))
 }
+
+// TestRefusedFirstTaskFleet pins what a first task fleet leaves that EMR refuses: its
+// record. The same fleet is added in place later. Any other, and none, replaces the
+// cluster, which the guard refuses.
+func TestRefusedFirstTaskFleet(t *testing.T) {
+	const cluster, task = "emr-growing-cluster", "emr-growing-task"
+	creation := &faulty{name: task}
+	s := openWith(t, "dev", map[string]simulator.Handler{"aws:emr/instanceFleet:InstanceFleet": creation}, set{"clusters.growing", growingJSON})
+	s.up(t)
+	running := s.id(t, cluster)
+	edit := func(value string) { s.values = s.with(t, set{"clusters.growing.fleets.task", value}) }
+	edit(`{"types":[{"instanceType":"m5.xlarge"}],"onDemand":1}`)
+	creation.failWith(refused("instance type m5.xlarge is not supported"))
+	_, err := s.Stack.Up(t.Context())
+	require.ErrorContains(t, err, "is not supported")
+
+	for value, e := range map[string]effects{
+		`{"types":[{"instanceType":"m6i.xlarge"}],"onDemand":1}`: {changes.Replaced: {cluster}, changes.Created: {task}},
+		`null`: {changes.Replaced: {cluster}},
+	} {
+		edit(value)
+		plan, err := changes.Preview(t.Context(), s.Stack)
+		require.NoError(t, err)
+		requireEffects(t, e, plan)
+		require.Equal(t, []string{cluster}, refusedNames(t, changes.Guard{}.Check(t.Context(), plan)))
+	}
+
+	edit(`{"types":[{"instanceType":"m5.xlarge"}],"onDemand":1}`)
+	creation.failWith(nil)
+	s.up(t)
+	require.Equal(t, running, s.id(t, cluster))
+	plan, err := changes.Preview(t.Context(), s.Stack)
+	require.NoError(t, err)
+	require.Empty(t, plan)
+}
