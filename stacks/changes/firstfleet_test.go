@@ -57,7 +57,8 @@ func TestOnlyAFirstTaskFleetIsAddedInPlace(t *testing.T) {
 func TestRefusedFirstTaskFleet(t *testing.T) {
 	const cluster, task = "emr-growing-cluster", "emr-growing-task"
 	creation := &faulty{name: task}
-	s := openWith(t, "dev", map[string]simulator.Handler{"aws:emr/instanceFleet:InstanceFleet": creation}, set{"clusters.growing", growingJSON})
+	handlers := map[string]simulator.Handler{"aws:emr/instanceFleet:InstanceFleet": creation}
+	s := openWith(t, "dev", handlers, set{"clusters.growing", growingJSON})
 	s.up(t)
 	running := s.id(t, cluster)
 	edit := func(value string) { s.values = s.with(t, set{"clusters.growing.fleets.task", value}) }
