@@ -70,9 +70,6 @@ final class GarbageCollections implements Otlp.Source, NotificationListener {
 
   @Override
   public synchronized void write(Signals.MetricWriter out) {
-    if (durations.isEmpty()) {
-      return;
-    }
     out.histogram("jvm.gc.duration", "s");
     for (Durations d : durations.values()) {
       out.point(d.counts, BOUNDS, d.sum, "jvm.gc.name", d.collector, "jvm.gc.action", d.action);

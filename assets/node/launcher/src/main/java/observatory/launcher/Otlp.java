@@ -28,6 +28,11 @@ final class Otlp {
     private final String startNanos;
     private final String nowNanos;
 
+    /** Where the metric that is being written begins, and whether it has a point. */
+    private int begun;
+
+    private boolean pointed;
+
     Metrics(Map<String, String> resource, long startMillis, long nowMillis) {
       startNanos = startMillis + "000000";
       nowNanos = nowMillis + "000000";
@@ -70,6 +75,8 @@ final class Otlp {
     }
 
     private void begin(String name, String unit, String kind) {
+      begun = json.length();
+      pointed = false;
       json.object(null).text("name", name).text("unit", unit).object(kind);
       if (kind.equals("gauge")) {
         json.array("dataPoints");
@@ -78,7 +85,11 @@ final class Otlp {
 
     @Override
     public void end() {
-      json.endArray().endObject().endObject();
+      if (pointed) {
+        json.endArray().endObject().endObject();
+      } else {
+        json.truncate(begun);
+      }
     }
 
     @Override
@@ -112,6 +123,7 @@ final class Otlp {
     }
 
     private Json head(Object... attributes) {
+      pointed = true;
       json.object(null).text("startTimeUnixNano", startNanos).text("timeUnixNano", nowNanos);
       json.array("attributes");
       for (int i = 0; i + 1 < attributes.length; i += 2) {

@@ -26,7 +26,7 @@ public final class Signals {
     String applicationId();
   }
 
-  /** Writes metrics: each begins with its type, has points, and ends. */
+  /** Writes metrics: each begins with its type, has points, and ends. One without points is left out. */
   public interface MetricWriter {
     void gauge(String name, String unit);
 

@@ -40,19 +40,15 @@ final class ExecutorMetrics implements Signals.MetricSource {
 
   @Override
   public synchronized void write(Signals.MetricWriter out) {
-    if (!compute.isEmpty() || !write.isEmpty()) {
-      out.histogram("spark.executor.task.duration", "s");
-      compute.point(out, "kind", "compute");
-      write.point(out, "kind", "write");
-      out.end();
+    out.histogram("spark.executor.task.duration", "s");
+    compute.point(out, "kind", "compute");
+    write.point(out, "kind", "write");
+    out.end();
+    out.sum("spark.task.s3.time", "s", true);
+    for (Map.Entry<String, Double> e : s3Seconds.entrySet()) {
+      out.point(e.getValue().doubleValue(), "operation", e.getKey());
     }
-    if (!s3Seconds.isEmpty()) {
-      out.sum("spark.task.s3.time", "s", true);
-      for (Map.Entry<String, Double> e : s3Seconds.entrySet()) {
-        out.point(e.getValue().doubleValue(), "operation", e.getKey());
-      }
-      out.end();
-    }
+    out.end();
     if (grants != null) {
       LostSpans.write(out, grants.dropped(), false);
     }

@@ -132,10 +132,8 @@ final class ExecutorStatistics {
     out.point(idleBefore / 1000.0, "state", "idle");
     out.point(missing / 1000.0, "state", "missing");
     out.end();
-    if (!latency.isEmpty()) {
-      out.histogram("spark.executor.allocation.latency", "s");
-      latency.point(out);
-      out.end();
-    }
+    out.histogram("spark.executor.allocation.latency", "s");
+    latency.point(out);
+    out.end();
   }
 }

@@ -42,10 +42,6 @@ final class Histogram {
     used |= other.used;
   }
 
-  boolean isEmpty() {
-    return !used;
-  }
-
   void point(Signals.MetricWriter out, Object... attributes) {
     if (used) {
       out.point(counts, bounds, sum, attributes);

@@ -11,19 +11,12 @@ final class LostSpans {
   /** zeros: writes also the reasons for which none was lost. */
   static void write(Signals.MetricWriter out, long overBudget, boolean zeros) {
     long[] counts = {overBudget, Signals.spansDropped(), Signals.spansRefused()};
-    boolean begun = false;
+    out.sum("spark.span.dropped", "{span}", true);
     for (int i = 0; i < REASONS.length; i++) {
-      if (counts[i] == 0 && !zeros) {
-        continue;
+      if (counts[i] > 0 || zeros) {
+        out.point(counts[i], "reason", REASONS[i]);
       }
-      if (!begun) {
-        out.sum("spark.span.dropped", "{span}", true);
-        begun = true;
-      }
-      out.point(counts[i], "reason", REASONS[i]);
     }
-    if (begun) {
-      out.end();
-    }
+    out.end();
   }
 }

@@ -55,10 +55,6 @@ final class Skew {
     }
   }
 
-  boolean isEmpty() {
-    return ofMean == 0;
-  }
-
   void points(Signals.MetricWriter out, String measure) {
     if (ofMedian > 0) {
       out.point(ofMedian, "measure", measure, "of", "median");

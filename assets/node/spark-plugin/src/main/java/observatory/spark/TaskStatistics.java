@@ -148,22 +148,16 @@ final class TaskStatistics {
   }
 
   private void writeDistributions(Signals.MetricWriter out) {
-    if (!kinds.compute.isEmpty() || !kinds.write.isEmpty()) {
-      out.histogram("spark.task.duration", "s");
-      kinds.compute.point(out, "kind", "compute");
-      kinds.write.point(out, "kind", "write");
-      out.end();
-    }
-    if (!shuffleRead.isEmpty()) {
-      out.histogram("spark.task.shuffle.read", "By");
-      shuffleRead.point(out);
-      out.end();
-    }
-    if (!time.isEmpty() || !shuffle.isEmpty()) {
-      out.gauge("spark.task.skew", "1");
-      time.points(out, "time");
-      shuffle.points(out, "shuffle_read");
-      out.end();
-    }
+    out.histogram("spark.task.duration", "s");
+    kinds.compute.point(out, "kind", "compute");
+    kinds.write.point(out, "kind", "write");
+    out.end();
+    out.histogram("spark.task.shuffle.read", "By");
+    shuffleRead.point(out);
+    out.end();
+    out.gauge("spark.task.skew", "1");
+    time.points(out, "time");
+    shuffle.points(out, "shuffle_read");
+    out.end();
   }
 }

@@ -34,8 +34,9 @@ public final class LocalContexts {
       count++;
       latest = source;
     }
-    Histogram tasks = (Histogram) field(ExecutorMetrics.class, "compute").get(latest);
-    System.out.println(count + " " + ((ExecutorMetrics) latest).applicationId() + " " + !tasks.isEmpty());
+    Object tasks = field(ExecutorMetrics.class, "compute").get(latest);
+    System.out.println(
+        count + " " + ((ExecutorMetrics) latest).applicationId() + " " + field(Histogram.class, "used").get(tasks));
   }
 
   private static Field field(Class<?> type, String name) throws ReflectiveOperationException {
