@@ -9,6 +9,10 @@ const S3ABeans = "Hadoop:service=s3a-file-system,name=*"
 // S3APrefix and a counter's name are the name of the platform's metric.
 const S3APrefix = "hadoop.s3a."
 
+// S3AAnyBucket is the bucket of an executor's counters, which are of all buckets together:
+// the number of its series must not depend on what the job reads and writes.
+const S3AAnyBucket = "any"
+
 // S3ACounter is one of S3A's counters that the platform collects.
 type S3ACounter struct {
 	Name string // attribute of the bean (org.apache.hadoop.fs.s3a.Statistic)

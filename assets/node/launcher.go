@@ -30,6 +30,7 @@ func LauncherConstants() []byte {
 	c.text("FACT_CONTROL", platform.FactControl)
 	c.text("S3A_BEANS", platform.S3ABeans)
 	c.text("S3A_PREFIX", platform.S3APrefix)
+	c.text("S3A_ANY_BUCKET", platform.S3AAnyBucket)
 	c.number("EXPORT_MILLIS", platform.CollectionInterval.Milliseconds())
 	c.text("ALLOCATION_SAMPLE", fmt.Sprintf("%dm", platform.AllocationSampleMiB))
 	list(&c, "HOST_LABELS", platform.HostLabels())

@@ -3,7 +3,6 @@ package node_test
 import (
 	"fmt"
 	"os/exec"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,30 +29,41 @@ static javax.management.ObjectName name(String n) throws Exception {
    return new javax.management.ObjectName("Hadoop:service=s3a-file-system,name=" + n); }
 `
 
-// zerosMain prints how many metrics and points of S3A a driver and an executor send: of a
-// bucket without requests, with requests, and after its file system has closed.
-const zerosMain = beanOfS3A + `
+// seriesMain prints how many metrics and points of S3A a driver and an executor send, and
+// the buckets of the points: of a bucket without requests, with requests, after its file
+// system has closed, and with two more buckets.
+const seriesMain = beanOfS3A + `
 static String count(S3aMetrics source) throws Exception {
   Otlp.Metrics out = new Otlp.Metrics(new java.util.HashMap<String, String>(), 0, 0);
   out.add(source);
   String json = out.finish();
-  return json.split("hadoop.s3a.", -1).length - 1 + " " + (json.split("\"bucket\"", -1).length - 1); }
+  java.util.TreeMap<String, Integer> points = new java.util.TreeMap<String, Integer>();
+  java.util.regex.Matcher m = java.util.regex.Pattern.compile(
+    "\"bucket\",\"value\":\\{\"stringValue\":\"(\\w+)\"\\}\\}\\],\"asInt\":\"(\\d+)\"").matcher(json);
+  while (m.find()) points.merge(m.group(1) + " " + m.group(2), 1, Integer::sum);
+  return json.split("hadoop.s3a.", -1).length - 1 + " " + points; }
 public static void main(String[] a) throws Exception {
   Bean bean = new Bean("lake", 0);
   server.registerMBean(bean, name("S3AMetrics1-lake"));
   S3aMetrics driver = new S3aMetrics(true), executor = new S3aMetrics(false);
-  System.out.println(count(driver) + ", " + count(executor));
+  System.out.println(count(driver) + " " + count(executor));
   bean.value = 3;
-  System.out.println(count(driver) + ", " + count(executor));
+  System.out.println(count(driver) + " " + count(executor));
   server.unregisterMBean(name("S3AMetrics1-lake"));
-  System.out.println(count(driver) + ", " + count(executor)); }`
+  System.out.println(count(driver) + " " + count(executor));
+  server.registerMBean(new Bean("logs", 4), name("S3AMetrics2-logs"));
+  server.registerMBean(new Bean("raw", 0), name("S3AMetrics3-raw"));
+  System.out.println(count(driver) + " " + count(executor)); }`
 
-// An executor has no series of what it never did, and keeps those of what it did.
-func TestExecutorsSendNoZerosOfS3A(t *testing.T) {
+// An executor has no series of what it never did, and keeps those of what it did: one of a
+// counter, however many buckets it uses.
+func TestExecutorsSendFewSeriesOfS3A(t *testing.T) {
 	jar := lockedFile(t, platform.ArtifactLauncher)
-	classes := compileJavaAgainst(t, ":"+jar, map[string]string{"observatory.launcher.Zeros": zerosMain})
-	out, err := exec.Command("java", "-cp", classes+":"+jar, "observatory.launcher.Zeros").CombinedOutput()
+	classes := compileJavaAgainst(t, ":"+jar, map[string]string{"observatory.launcher.Series": seriesMain})
+	out, err := exec.Command("java", "-cp", classes+":"+jar, "observatory.launcher.Series").CombinedOutput()
 	require.NoError(t, err, string(out))
-	all := fmt.Sprintf("%d %[1]d", len(platform.S3ACounters()))
-	require.Equal(t, all+", 0 0\n"+strings.Repeat(all+", "+all+"\n", 2), string(out))
+	all := len(platform.S3ACounters())
+	lake := fmt.Sprintf("%d {lake 3=%[1]d} %[1]d {any 3=%[1]d}\n", all)
+	require.Equal(t, fmt.Sprintf("%d {lake 0=%[1]d} 0 {}\n", all)+lake+lake+
+		fmt.Sprintf("%d {lake 3=%[1]d, logs 4=%[1]d, raw 0=%[1]d} %[1]d {any 7=%[1]d}\n", all), string(out))
 }

@@ -35,7 +35,8 @@ func jvmMetrics() []Metric {
 // s3aMetrics returns what the launcher reads from the beans of Spark's S3A file
 // system (platform.S3ACounters). EMR uses S3A for s3:// from 7.10 on, and the beans
 // appear with the first use of the file system. An executor sends a counter once it is
-// above zero: queries must read what it gained with increase_pure.
+// above zero, and of all buckets together: queries must read what it gained with
+// increase_pure.
 func s3aMetrics() []Metric {
 	var metrics []Metric
 	for _, c := range platform.S3ACounters() {

@@ -22,6 +22,7 @@ final class Platform {
   static final String FACT_CONTROL = "control.address";
   static final String S3A_BEANS = "Hadoop:service=s3a-file-system,name=*";
   static final String S3A_PREFIX = "hadoop.s3a.";
+  static final String S3A_ANY_BUCKET = "any";
   static final long EXPORT_MILLIS = 10000;
   static final String ALLOCATION_SAMPLE = "2m";
 

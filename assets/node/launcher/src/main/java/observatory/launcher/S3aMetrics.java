@@ -11,10 +11,11 @@ import javax.management.ObjectName;
 
 /**
  * Counters of the S3A file system (org.apache.hadoop.fs.s3a.Statistic). Each file system object has a
- * bean, which is unregistered on close; the sums here are by bucket and never decrease.
+ * bean, which is unregistered on close; the sums here never decrease.
  *
- * An executor sends a counter once it is above zero: a job may have hundreds of executors, each with
- * these series per bucket. A driver sends the zeros as well, so that a job without retries has a line at zero.
+ * A job may have hundreds of executors, each with these series. An executor therefore sends a counter once
+ * it is above zero, and counts all buckets together. A driver's sums are by bucket, and it sends the zeros
+ * as well, so that a job without retries has a line at zero.
  */
 final class S3aMetrics implements Otlp.Source {
   private static final String BUCKET = "tag.bucket";
@@ -23,11 +24,11 @@ final class S3aMetrics implements Otlp.Source {
 
   private final String[] attributes = new String[Platform.S3A_COUNTERS.length + 1];
   private final Map<String, long[]> sums = new TreeMap<String, long[]>();
-  private final boolean zeros;
+  private final boolean driver;
   private Map<ObjectName, long[]> seen = new HashMap<ObjectName, long[]>();
 
-  S3aMetrics(boolean zeros) {
-    this.zeros = zeros;
+  S3aMetrics(boolean driver) {
+    this.driver = driver;
     for (int i = 0; i < Platform.S3A_COUNTERS.length; i++) {
       attributes[i] = Platform.S3A_COUNTERS[i][NAME];
     }
@@ -38,21 +39,14 @@ final class S3aMetrics implements Otlp.Source {
   public void write(Signals.MetricWriter out) throws JMException {
     read();
     for (int i = 0; i < Platform.S3A_COUNTERS.length; i++) {
-      boolean begun = false;
+      out.sum(Platform.S3A_PREFIX + Platform.S3A_COUNTERS[i][NAME], Platform.S3A_COUNTERS[i][UNIT], true);
       for (Map.Entry<String, long[]> e : sums.entrySet()) {
         long value = e.getValue()[i];
-        if (value == 0 && !zeros) {
-          continue;
+        if (value > 0 || driver) {
+          out.point(value, "bucket", e.getKey());
         }
-        if (!begun) {
-          out.sum(Platform.S3A_PREFIX + Platform.S3A_COUNTERS[i][NAME], Platform.S3A_COUNTERS[i][UNIT], true);
-          begun = true;
-        }
-        out.point(value, "bucket", e.getKey());
       }
-      if (begun) {
-        out.end();
-      }
+      out.end();
     }
   }
 
@@ -66,7 +60,7 @@ final class S3aMetrics implements Otlp.Source {
         continue;
       }
       found.put(bean, values);
-      add(bucket, values, seen.get(bean));
+      add(driver ? bucket : Platform.S3A_ANY_BUCKET, values, seen.get(bean));
     }
     seen = found;
   }
