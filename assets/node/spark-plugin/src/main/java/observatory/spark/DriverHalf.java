@@ -22,7 +22,6 @@ public final class DriverHalf implements DriverPlugin, AutoCloseable {
   private final SpanBudget budget = new SpanBudget();
   private SparkContext context;
   private boolean ending;
-  private volatile boolean local;
   private Recorder recorder;
   private AppListener listener;
   private DriverMetrics metrics;
@@ -30,7 +29,6 @@ public final class DriverHalf implements DriverPlugin, AutoCloseable {
   @Override
   public Map<String, String> init(SparkContext started, PluginContext plugin) {
     context = started;
-    local = started.isLocal();
     Settings settings = Settings.ofDriver(plugin.conf());
     PhaseEngine engine = new PhaseEngine();
     engine.configure(new Deployment(plugin.conf(), System.getProperty("sun.java.command")));
@@ -76,22 +74,17 @@ public final class DriverHalf implements DriverPlugin, AutoCloseable {
 
   @Override
   public Object receive(Object message) {
-    return answer(budget, String.valueOf(message), local);
+    return answer(budget, String.valueOf(message));
   }
 
   /**
-   * Answers an executor that names a trace, how many of its spans were dropped since, how many more are
-   * wanted, and how many of these for failed tasks. local: the executor is in the driver's JVM.
+   * Answers an executor that names a trace and itself, how many spans it has dropped since its start, how many
+   * more are wanted, and how many of these for failed tasks.
    */
-  static Object answer(SpanBudget budget, String message, boolean local) {
+  static Object answer(SpanBudget budget, String message) {
     String[] request = message.split(" ");
-    long dropped = Settings.number(request[1]);
-    if (local) {
-      budget.drop(dropped);
-    } else {
-      budget.dropOfExecutor(dropped);
-    }
-    return budget.grant(request[0], (int) Settings.number(request[2]), (int) Settings.number(request[3]));
+    budget.droppedBy(request[1], Settings.number(request[2]));
+    return budget.grant(request[0], (int) Settings.number(request[3]), (int) Settings.number(request[4]));
   }
 
   @Override

@@ -1,5 +1,6 @@
 package observatory.spark;
 
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -33,7 +34,9 @@ final class SpanBudget {
   }
 
   private long dropped;
-  private long droppedByExecutors;
+
+  /** The spans that each executor has dropped, by its own count so far. */
+  private final Map<String, Long> droppedByExecutors = new HashMap<String, Long>();
 
   /** The application's own trace, which is never forgotten. */
   private final Trace own = new Trace();
@@ -122,18 +125,32 @@ final class SpanBudget {
     dropped += count;
   }
 
-  /** Counts dropped spans of executors, which report them in their own metric. */
-  synchronized void dropOfExecutor(long count) {
-    droppedByExecutors += count;
+  /**
+   * Takes note of how many spans an executor has dropped since its start. It may tell an old count again: its
+   * requests are answered in any order, and an answer may be lost.
+   */
+  synchronized void droppedBy(String executor, long total) {
+    if (total > droppedBy(executor)) {
+      droppedByExecutors.put(executor, total);
+    }
   }
 
-  /** How many spans of the driver's JVM were dropped. */
+  private long droppedBy(String executor) {
+    Long known = droppedByExecutors.get(executor);
+    return known == null ? 0 : known;
+  }
+
+  /** How many spans of the driver's JVM were dropped: with a local master also those of tasks. */
   synchronized long dropped() {
-    return dropped;
+    return dropped + droppedBy(Platform.DRIVER_ID);
   }
 
   /** How many spans were dropped in all, as far as executors have told it. */
   synchronized long droppedByAll() {
-    return dropped + droppedByExecutors;
+    long all = dropped;
+    for (Long count : droppedByExecutors.values()) {
+      all += count;
+    }
+    return all;
   }
 }

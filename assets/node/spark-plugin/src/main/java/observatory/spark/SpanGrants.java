@@ -6,7 +6,7 @@ import org.apache.spark.api.plugin.PluginContext;
 
 /**
  * An executor's share of the budget of spans. It is asked for in a thread of its own, ahead of need. The
- * last spans of a trace are kept for tasks that fail: nobody knows before which those are.
+ * last spans of a trace are kept for tasks that fail, since samples would otherwise use up all of them.
  */
 final class SpanGrants {
   private static final int TRACES = 64;
@@ -30,9 +30,6 @@ final class SpanGrants {
   private final PluginContext plugin;
   private final Map<String, Grant> grants = new HashMap<String, Grant>();
   private long dropped;
-
-  /** Those of the dropped spans that the driver has been told of. */
-  private long reported;
 
   SpanGrants(PluginContext plugin) {
     this.plugin = plugin;
@@ -94,9 +91,7 @@ final class SpanGrants {
 
   private void ask(String trace, final Grant grant) {
     final int failed = lacking(grant);
-    final long news = dropped - reported;
-    final String request = trace + " " + news + " " + grant.wanted + " " + failed;
-    reported = dropped;
+    final String request = trace + " " + plugin.executorID() + " " + dropped + " " + grant.wanted + " " + failed;
     Thread thread =
         new Thread("observatory-grant") {
           @Override
@@ -107,11 +102,7 @@ final class SpanGrants {
             } catch (Throwable t) {
               // The driver is busy or gone: no further spans for now.
             }
-            if (answer instanceof Integer) {
-              granted(grant, (Integer) answer, failed);
-            } else {
-              unanswered(grant, news, failed > 0);
-            }
+            granted(grant, answer instanceof Integer ? (Integer) answer : 0, failed);
           }
         };
     thread.setDaemon(true);
@@ -123,23 +114,12 @@ final class SpanGrants {
     grant.left += count;
     grant.asking = false;
     if (count == 0) {
-      refused(grant, failed > 0);
+      grant.refused = Math.max(1, System.nanoTime());
+      grant.refusedFailed = failed > 0;
       return;
     }
     grant.wanted = Math.min(2 * grant.wanted, SpanBudget.GRANT);
     grant.refused = 0;
     grant.failed = Math.max(0, grant.failed - failed);
-  }
-
-  /** The driver may not know of the news: the next request tells it again. */
-  private synchronized void unanswered(Grant grant, long news, boolean failed) {
-    reported -= news;
-    grant.asking = false;
-    refused(grant, failed);
-  }
-
-  private static void refused(Grant grant, boolean failed) {
-    grant.refused = Math.max(1, System.nanoTime());
-    grant.refusedFailed = failed;
   }
 }
