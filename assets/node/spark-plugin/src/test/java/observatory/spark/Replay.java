@@ -4,7 +4,6 @@ import java.io.FileInputStream;
 import java.io.InputStream;
 import java.util.HashMap;
 import java.util.Map;
-import observatory.launcher.Span;
 import org.apache.spark.SparkConf;
 import org.apache.spark.scheduler.ReplayListenerBus;
 import org.apache.spark.scheduler.SparkListener;
@@ -25,18 +24,8 @@ public final class Replay {
   private static Phases replay(String log) throws Exception {
     final PhaseEngine engine = new PhaseEngine();
     Settings settings = Settings.ofDriver(new SparkConf(false));
-    Tracer tracer =
-        new Tracer(
-            settings,
-            new SpanBudget(),
-            new Tracer.Sink() {
-              @Override
-              public boolean span(Span span) {
-                return false;
-              }
-            });
     ReplayListenerBus bus = new ReplayListenerBus();
-    listen(bus, new Recorder(settings, engine, tracer), engine);
+    listen(bus, new Recorder(settings, engine, new Tracer(settings, new SpanBudget(), span -> false)), engine);
     try (InputStream in = new FileInputStream(log)) {
       bus.replay(in, log, false, ReplayListenerBus.SELECT_ALL_FILTER());
     }

@@ -14,21 +14,15 @@ public final class SpanTable {
   private SpanTable() {}
 
   public static void main(String[] logs) throws Exception {
-    for (final String log : logs) {
+    for (String log : logs) {
       Settings settings = Settings.ofDriver(new SparkConf(false).set(Platform.SAMPLING_RATIO, "1"));
       PhaseEngine engine = new PhaseEngine();
-      Tracer tracer =
-          new Tracer(
-              settings,
-              new SpanBudget(),
-              new Tracer.Sink() {
-                @Override
-                public boolean span(Span span) {
-                  System.out.println(log + "\t" + text(span));
-                  return true;
-                }
-              });
-      Recorder recorder = new Recorder(settings, engine, tracer);
+      Tracer.Sink print =
+          span -> {
+            System.out.println(log + "\t" + text(span));
+            return true;
+          };
+      Recorder recorder = new Recorder(settings, engine, new Tracer(settings, new SpanBudget(), print));
       ReplayListenerBus bus = new ReplayListenerBus();
       Replay.listen(bus, recorder, engine);
       try (InputStream in = new FileInputStream(log)) {

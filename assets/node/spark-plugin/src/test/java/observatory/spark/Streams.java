@@ -1,7 +1,6 @@
 package observatory.spark;
 
 import java.util.Properties;
-import observatory.launcher.Span;
 import org.apache.spark.SparkConf;
 
 /** Micro-batches of a streaming query. Prints the names of spans in the order in which they are sent. */
@@ -17,12 +16,9 @@ public final class Streams {
         new Tracer(
             settings,
             new SpanBudget(),
-            new Tracer.Sink() {
-              @Override
-              public boolean span(Span span) {
-                System.out.println(SpanTable.field(span, "name"));
-                return true;
-              }
+            span -> {
+              System.out.println(SpanTable.field(span, "name"));
+              return true;
             });
     tracer.application(new Application(settings, "application_1_0001", null, "streams"));
   }
