@@ -9,12 +9,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -218,6 +220,26 @@ func TestPluginWithoutTracingAndStop(t *testing.T) {
 	require.Contains(t, r.output, "the last job failed: true")
 	r.requirePhases(t)
 	require.False(t, math.IsNaN(r.sum("spark.task.skew")))
+}
+
+// The plugin's queue holds 10,000 events. Real Spark sends 200,000 of 100,000 tasks in 5,000
+// stages, and the listener keeps up with it. The short form has a tenth of them.
+func TestPluginLosesNoEventOfALargeJob(t *testing.T) {
+	sparkHome(t)
+	if !onMachine(t) {
+		return
+	}
+	stages := 500
+	if testenv.Long() {
+		stages = 5_000
+	}
+	r := submitJob(t, submission{master: "local[2]", args: []string{"large", strconv.Itoa(stages)}, complete: (*received).final,
+		conf: []string{traced}})
+	require.InDelta(t, stages, r.metrics["driver spark.stage.count success"], 0)
+	require.InDelta(t, 20*stages, r.metrics["driver spark.task.count success"], 0)
+	require.Contains(t, r.metrics, "driver spark.listener.dropped")
+	require.Zero(t, r.metrics["driver spark.listener.dropped"])
+	require.Zero(t, r.metrics["driver spark.phase.approximate"])
 }
 
 // A queue for one event loses most of them: the job does not notice, and the metrics

@@ -24,6 +24,10 @@ public final class Job {
       count(500);
       return;
     }
+    if (args.length > 1 && args[1].equals("large")) {
+      large(Integer.parseInt(args[2]));
+      return;
+    }
     SparkSession session = SparkSession.builder().getOrCreate();
     JavaSparkContext context = new JavaSparkContext(session.sparkContext());
     File out = new File(args[0], "out");
@@ -70,6 +74,15 @@ public final class Job {
   private static void count(int numbers) {
     try (JavaSparkContext context = new JavaSparkContext()) {
       System.out.println("counted " + context.parallelize(Collections.nCopies(numbers, 1), numbers).count());
+    }
+  }
+
+  /** So many stages, of twenty tasks each. */
+  private static void large(int stages) {
+    try (JavaSparkContext context = new JavaSparkContext()) {
+      for (int stage = 0; stage < stages; stage++) {
+        context.parallelize(Collections.nCopies(20, 1), 20).count();
+      }
     }
   }
 
