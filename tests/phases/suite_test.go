@@ -195,6 +195,7 @@ func (c *cluster) testFullQueue(t *testing.T, name string, wait time.Duration) {
 	other.release(t)
 	r.wait(t)
 	r.requireClock(t, 0)
+	r.requirePanels(t, r.account(t, 0))
 	require.Equal(t, id, r.application(t))
 	c.received.mu.Lock()
 	defer c.received.mu.Unlock()
