@@ -35,7 +35,7 @@ func registrationOf(conf map[string]string) registration {
 	if _, ok := conf["spark.executor.instances"]; ok {
 		target = number("spark.executor.instances")
 	}
-	if strings.EqualFold(strings.TrimSpace(conf["spark.dynamicAllocation.enabled"]), "true") {
+	if dynamicAllocation(conf) {
 		target = max(number("spark.dynamicAllocation.minExecutors"), number("spark.dynamicAllocation.initialExecutors"),
 			number("spark.executor.instances"))
 	}
@@ -51,6 +51,10 @@ func registrationOf(conf map[string]string) registration {
 		limit = defaultRegisteredLimit
 	}
 	return registration{int(math.Ceil(float64(target) * min(1, ratio))), limit}
+}
+
+func dynamicAllocation(conf map[string]string) bool {
+	return strings.EqualFold(strings.TrimSpace(conf["spark.dynamicAllocation.enabled"]), "true")
 }
 
 // timeString is a time in Spark's configuration (JavaUtils.timeStringAs).

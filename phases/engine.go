@@ -24,6 +24,7 @@ type Engine struct {
 
 	submitted               int64 // by spark-submit, 0 if unknown
 	cluster, local, session bool
+	dynamic                 bool  // Spark asks for executors as stages need them
 	driverBlock             int64 // time of the driver's block manager
 	firstExecutor           int64
 	firstLaunch             int64 // of any task
@@ -35,6 +36,7 @@ type Engine struct {
 
 	awaited    registration
 	executors  map[string]executor
+	excluded   map[excluded]*exclusion
 	stages     map[int64]*stage
 	attempts   map[attempt]*Stage
 	jobs       map[int64]*job
@@ -42,20 +44,6 @@ type Engine struct {
 }
 
 type attempt struct{ stage, number int64 }
-
-// executor is there from its registration, and can run tasks from its block manager's
-// on, which comes seconds later.
-type executor struct {
-	registered, ready, to int64
-}
-
-// from returns since when an executor can run tasks.
-func (x executor) from() int64 {
-	if x.ready == never {
-		return x.registered // its block manager's event was lost
-	}
-	return x.ready
-}
 
 // stage is what all attempts of a stage have in common.
 type stage struct {
@@ -89,7 +77,7 @@ func NewEngine() *Engine {
 	return &Engine{
 		first: never, driverBlock: never, firstExecutor: never, firstLaunch: never,
 		running: map[int64]Task{}, early: map[int64]struct{}{},
-		executors: map[string]executor{}, stages: map[int64]*stage{}, attempts: map[attempt]*Stage{},
+		executors: map[string]executor{}, excluded: map[excluded]*exclusion{}, stages: map[int64]*stage{}, attempts: map[attempt]*Stage{},
 		jobs: map[int64]*job{}, executions: map[int64]*execution{},
 	}
 }
@@ -106,12 +94,14 @@ func (e *Engine) Add(event Event) {
 	case Lost:
 		e.lost = true
 	case ExecutorAdded:
-		e.executor(v.Time, v.ID, func(x *executor) { x.registered = v.Time })
+		e.executor(v.Time, v.ID, func(x *executor) { x.registered, x.host, x.profile = v.Time, v.Host, v.Profile })
 		if v.ID != driver {
 			e.firstExecutor = min(e.firstExecutor, v.Time)
 		}
 	case ExecutorRemoved:
 		e.executor(v.Time, v.ID, func(x *executor) { x.to = v.Time })
+	case ExecutorExcluded:
+		e.exclude(v)
 	case BlockManagerAdded:
 		e.executor(v.Time, v.Executor, func(x *executor) { x.ready = min(x.ready, v.Time) })
 		if v.Executor == driver {
@@ -174,23 +164,10 @@ func (e *Engine) environment(v EnvironmentUpdate) {
 	}
 	e.cluster = e.cluster || v.Spark["spark.submit.deployMode"] == "cluster"
 	e.local = e.local || strings.HasPrefix(v.Spark["spark.master"], "local")
-	e.awaited = registrationOf(v.Spark)
+	e.awaited, e.dynamic = registrationOf(v.Spark), dynamicAllocation(v.Spark)
 	e.session = e.session || slices.ContainsFunc(platform.SessionServers(), func(part string) bool {
 		return strings.Contains(v.Command, part)
 	})
-}
-
-func (e *Engine) executor(time int64, id string, change func(*executor)) {
-	e.see(time)
-	if id == driver {
-		return
-	}
-	x, ok := e.executors[id]
-	if !ok {
-		x = executor{never, never, never}
-	}
-	change(&x)
-	e.executors[id] = x
 }
 
 func (e *Engine) jobStart(v JobStart) {
@@ -213,7 +190,7 @@ func (e *Engine) stageAttempt(v Stage, completed bool) {
 		known = &Stage{ID: v.ID, Attempt: v.Attempt}
 		e.attempts[key] = known
 	}
-	known.Submitted = max(known.Submitted, v.Submitted)
+	known.Submitted, known.Profile = max(known.Submitted, v.Submitted), v.Profile
 	if completed {
 		known.Completed, known.Failure, known.Tasks = v.Completed, v.Failure, v.Tasks
 	}

@@ -36,14 +36,24 @@ type EnvironmentUpdate struct {
 
 // ExecutorAdded is an executor that registered.
 type ExecutorAdded struct {
-	Time int64
-	ID   string
+	Time     int64
+	ID, Host string
+	Profile  int64 // of its resources; 0 is the default
 }
 
 // ExecutorRemoved is an executor that ended or was lost.
 type ExecutorRemoved struct {
 	Time int64
 	ID   string
+}
+
+// ExecutorExcluded is an executor, or all of a host, that get no more tasks.
+type ExecutorExcluded struct {
+	Time           int64
+	Executor, Host string // one of the two
+	Undo           bool   // they get tasks again
+	ForStage       bool   // they get none of one attempt of a stage
+	Stage, Attempt int64  // which, 0 otherwise
 }
 
 // BlockManagerAdded is a block manager that registered.
@@ -78,6 +88,7 @@ type Stage struct {
 	Tasks                int64
 	Submitted, Completed int64
 	Failure              string // "" if it succeeded, or still runs
+	Profile              int64  // of the resources that its tasks need; 0 is the default
 }
 
 // StageSubmitted is an attempt that starts.
@@ -155,6 +166,7 @@ func (ApplicationEnd) event()    {}
 func (EnvironmentUpdate) event() {}
 func (ExecutorAdded) event()     {}
 func (ExecutorRemoved) event()   {}
+func (ExecutorExcluded) event()  {}
 func (BlockManagerAdded) event() {}
 func (JobStart) event()          {}
 func (JobEnd) event()            {}

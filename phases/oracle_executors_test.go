@@ -42,7 +42,7 @@ func (o *oracle) awaited() float64 {
 		return n
 	}
 	ratio := min(1, number("spark.scheduler.minRegisteredResourcesRatio", 0.8))
-	if o.conf.Spark["spark.dynamicAllocation.enabled"] == "" {
+	if !o.dynamic() {
 		return ratio * number("spark.executor.instances", 2)
 	}
 	target := 0.0
@@ -54,17 +54,73 @@ func (o *oracle) awaited() float64 {
 	return ratio * target
 }
 
-func (o *oracle) executorLives(at int64) bool {
-	for id := range 3 {
-		name := fmt.Sprint(id)
-		_, here := pick(o, func(e phases.BlockManagerAdded) bool { return e.Executor == name && e.Time <= at })
-		if _, sent := pick(o, func(e phases.BlockManagerAdded) bool { return e.Executor == name }); !sent {
-			_, here = pick(o, func(e phases.ExecutorAdded) bool { return e.ID == name && e.Time <= at })
+// runs tells whether a task that has no end runs.
+func (o *oracle) runs(v phases.TaskStart, at int64) bool {
+	if _, ended := pick(o, func(e phases.TaskEnd) bool { return e.ID == v.ID }); ended {
+		return false
+	}
+	removed, gone := pick(o, func(e phases.ExecutorRemoved) bool { return e.ID == v.Executor })
+	return v.Launched <= at && (!gone || at < removed.Time)
+}
+
+func (o *oracle) dynamic() bool { return o.conf.Spark["spark.dynamicAllocation.enabled"] == "true" }
+
+// openStages returns the attempts of stages that are open.
+func (o *oracle) openStages(at int64) (open []phases.Stage) {
+	for _, event := range o.events {
+		switch e := event.(type) {
+		case phases.StageSubmitted:
+			_, over := pick(o, func(f phases.StageCompleted) bool { return f.ID == e.ID && f.Attempt == e.Attempt })
+			if !over && e.Submitted <= at {
+				open = append(open, e.Stage)
+			}
+		case phases.StageCompleted:
+			if e.Submitted <= at && at < e.Completed {
+				open = append(open, e.Stage)
+			}
 		}
-		removed, gone := pick(o, func(e phases.ExecutorRemoved) bool { return e.ID == name })
-		if here && (!gone || at < removed.Time) {
-			return true
+	}
+	return open
+}
+
+func (o *oracle) stageOpen(at int64) bool { return len(o.openStages(at)) > 0 }
+
+// served tells whether an executor could run a task of an open attempt.
+func (o *oracle) served(at int64) bool {
+	for _, stage := range o.openStages(at) {
+		for id := range 3 {
+			if name := fmt.Sprint(id); o.lives(name, at) && o.suits(name, stage, at) {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+func (o *oracle) lives(name string, at int64) bool {
+	_, here := pick(o, func(e phases.BlockManagerAdded) bool { return e.Executor == name && e.Time <= at })
+	if _, sent := pick(o, func(e phases.BlockManagerAdded) bool { return e.Executor == name }); !sent {
+		_, here = pick(o, func(e phases.ExecutorAdded) bool { return e.ID == name && e.Time <= at })
+	}
+	removed, gone := pick(o, func(e phases.ExecutorRemoved) bool { return e.ID == name })
+	return here && (!gone || at < removed.Time)
+}
+
+// suits tells whether an executor has the stage's profile and is not excluded.
+func (o *oracle) suits(name string, stage phases.Stage, at int64) bool {
+	added, _ := pick(o, func(e phases.ExecutorAdded) bool { return e.ID == name })
+	if o.dynamic() && added.Profile != stage.Profile {
+		return false
+	}
+	_, excluded := pick(o, func(e phases.ExecutorExcluded) bool {
+		concerns := e.Executor == name || e.Host != "" && e.Host == added.Host
+		if e.ForStage {
+			concerns = concerns && e.Stage == stage.ID && e.Attempt == stage.Attempt
+		}
+		_, undone := pick(o, func(f phases.ExecutorExcluded) bool {
+			return f.Undo && f.Executor == e.Executor && f.Host == e.Host && f.ForStage == e.ForStage && e.Time < f.Time && f.Time <= at
+		})
+		return concerns && !e.Undo && e.Time <= at && !undone
+	})
+	return !excluded
 }

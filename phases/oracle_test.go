@@ -88,6 +88,8 @@ func oracleOf(events []phases.Event) *oracle {
 			see(v.Time)
 		case phases.ExecutorRemoved:
 			see(v.Time)
+		case phases.ExecutorExcluded:
+			see(v.Time)
 		case phases.JobStart:
 			see(v.Time)
 		case phases.JobEnd:
@@ -156,15 +158,6 @@ func (o *oracle) phase(at int64) platform.Phase {
 func (o *oracle) cluster() bool { return o.conf.Spark["spark.submit.deployMode"] == "cluster" }
 
 func (o *oracle) local() bool { return o.conf.Spark["spark.master"] == "local[4]" }
-
-// runs tells whether a task that has no end runs.
-func (o *oracle) runs(v phases.TaskStart, at int64) bool {
-	if _, ended := pick(o, func(e phases.TaskEnd) bool { return e.ID == v.ID }); ended {
-		return false
-	}
-	removed, gone := pick(o, func(e phases.ExecutorRemoved) bool { return e.ID == v.Executor })
-	return v.Launched <= at && (!gone || at < removed.Time)
-}
 
 func (o *oracle) tasksAt(at int64) (runs, writes bool) {
 	for _, event := range o.events {
@@ -283,16 +276,7 @@ func (o *oracle) waiting(at int64) bool {
 	if o.started && !o.cluster() && at >= o.start && at < o.driver {
 		return true
 	}
-	return o.constructing(at) || o.stageOpen(at) && (at < o.launch || !o.executorLives(at))
-}
-
-func (o *oracle) stageOpen(at int64) bool {
-	_, open := pick(o, func(e phases.StageSubmitted) bool {
-		_, over := pick(o, func(f phases.StageCompleted) bool { return f.ID == e.ID && f.Attempt == e.Attempt })
-		return !over && e.Submitted <= at
-	})
-	_, inside := pick(o, func(e phases.StageCompleted) bool { return e.Submitted <= at && at < e.Completed })
-	return open || inside
+	return o.constructing(at) || o.stageOpen(at) && (at < o.launch || !o.served(at))
 }
 
 func (o *oracle) idle(at int64) bool {

@@ -36,13 +36,7 @@ func randomEvents(random *rand.Rand) (events []phases.Event) {
 	add(0.95, phases.ApplicationStart{Time: start, ID: "a"})
 	add(0.9, phases.BlockManagerAdded{Time: at(start), Executor: "driver"})
 	add(0.8, phases.ApplicationEnd{Time: at(start + 70)})
-	for id := range random.Int64N(3) {
-		from := at(start)
-		add(0.95, phases.ExecutorAdded{Time: from, ID: fmt.Sprint(id)})
-		add(0.7, phases.BlockManagerAdded{Time: at(from), Executor: fmt.Sprint(id)})
-		add(0.2, phases.BlockManagerAdded{Time: at(from), Executor: fmt.Sprint(id)})
-		add(0.5, phases.ExecutorRemoved{Time: at(from + 10), ID: fmt.Sprint(id)})
-	}
+	randomExecutors(random, start, add)
 	for id := range random.Int64N(3) {
 		from := at(start)
 		root := id
@@ -66,7 +60,10 @@ func randomEvents(random *rand.Rand) (events []phases.Event) {
 		for _, stage := range stages {
 			attempt := random.Int64N(2)
 			submitted := at(from)
-			s := phases.Stage{ID: stage, Attempt: attempt, Tasks: 1, Submitted: submitted}
+			s := phases.Stage{ID: stage, Attempt: attempt, Tasks: 1, Submitted: submitted, Profile: random.Int64N(4) / 3}
+			add(0.2, phases.ExecutorExcluded{Time: at(submitted), Executor: fmt.Sprint(random.IntN(3)), ForStage: true, Stage: stage,
+				Attempt: attempt})
+			add(0.1, phases.ExecutorExcluded{Time: at(submitted), Host: "h0", ForStage: true, Stage: stage, Attempt: attempt})
 			add(0.9, phases.StageSubmitted{Stage: s})
 			s.Completed = at(submitted + 10)
 			add(0.8, phases.StageCompleted{Stage: s})
@@ -86,6 +83,25 @@ func randomEvents(random *rand.Rand) (events []phases.Event) {
 		}
 	}
 	return events
+}
+
+// randomExecutors adds executors on two hosts, and when these are excluded.
+func randomExecutors(random *rand.Rand, start int64, add func(often float64, event phases.Event)) {
+	at := func(from int64) int64 { return from + random.Int64N(30) }
+	for id := range random.Int64N(3) {
+		from := at(start)
+		host := "h" + fmt.Sprint(id%2)
+		add(0.95, phases.ExecutorAdded{Time: from, ID: fmt.Sprint(id), Host: host, Profile: random.Int64N(4) / 3})
+		add(0.7, phases.BlockManagerAdded{Time: at(from), Executor: fmt.Sprint(id)})
+		add(0.2, phases.BlockManagerAdded{Time: at(from), Executor: fmt.Sprint(id)})
+		add(0.5, phases.ExecutorRemoved{Time: at(from + 10), ID: fmt.Sprint(id)})
+		for _, x := range []phases.ExecutorExcluded{{Executor: fmt.Sprint(id)}, {Host: host}} {
+			for range random.IntN(3) {
+				x.Time, x.Undo = at(from), random.IntN(2) == 0
+				add(0.5, x)
+			}
+		}
+	}
 }
 
 // randomRegistration configures what the constructor of the context waits for.

@@ -126,29 +126,6 @@ func (w *wall) addCommits(writes *pile, byExecution map[int64]*written) {
 	}
 }
 
-// resourceWait returns when the application waited for YARN or for executors.
-func (w *wall) resourceWait() union {
-	if w.local {
-		return nil
-	}
-	var demand, live pile
-	for _, s := range w.attempts {
-		to := s.Completed
-		if to == 0 {
-			to = never
-		}
-		if s.Submitted > 0 {
-			w.add(&demand, s.Submitted, to)
-		}
-	}
-	for _, executor := range w.executors {
-		w.add(&live, max(executor.from(), w.firstLaunch), executor.to)
-	}
-	waits := pile(demand.union().without(live.union()))
-	w.constructor(&waits)
-	return waits.union()
-}
-
 // submit returns the time from submission until the application master ran.
 func (w *wall) submit() (submit union) {
 	if w.cluster && w.started {

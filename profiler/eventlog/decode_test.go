@@ -75,6 +75,16 @@ func TestEventsOfAllKinds(t *testing.T) {
 			&eventlog.ExecutorExcluded{Time: 5, Host: "h", Undo: true},
 		},
 		{
+			`{"Event":"` + core + `SparkListenerExecutorExcludedForStage","time":5,"executorId":"1","taskFailures":2,"stageId":0,` +
+				`"stageAttemptId":1}`,
+			&eventlog.ExecutorExcluded{Time: 5, ID: "1", Stage: new(int64(0)), Attempt: 1},
+		},
+		{
+			`{"Event":"` + core + `SparkListenerNodeBlacklistedForStage","time":5,"hostId":"h","executorFailures":2,"stageId":3,` +
+				`"stageAttemptId":0}`,
+			&eventlog.ExecutorExcluded{Time: 5, Host: "h", Stage: new(int64(3))},
+		},
+		{
 			`{"Event":"SparkListenerBlockManagerAdded","Block Manager ID":{"Executor ID":"1","Host":"h","Port":7},"Maximum Memory":9,` +
 				`"Timestamp":5,` +
 				`"Maximum Onheap Memory":9,"Maximum Offheap Memory":0}`,

@@ -55,10 +55,12 @@ type ExecutorRemoved struct {
 // ExecutorExcluded is an executor, or all of a host, that get no more tasks. Spark 3.1 and
 // later also writes the event of the older name, ExecutorBlacklisted; both are this type.
 type ExecutorExcluded struct {
-	Time int64
-	ID   string // "" if it is about a host
-	Host string // "" if it is about an executor
-	Undo bool   // it gets tasks again
+	Time    int64
+	ID      string // "" if it is about a host
+	Host    string // "" if it is about an executor
+	Undo    bool   // it gets tasks again
+	Stage   *int64 // of which it gets none; nil: of any
+	Attempt int64  // of the stage
 }
 
 // BlockManagerAdded is a block manager that registered.

@@ -46,9 +46,11 @@ func applicationPhase(event Event) phases.Event {
 	case *EnvironmentUpdate:
 		return phases.EnvironmentUpdate{Spark: e.Spark, Command: e.System["sun.java.command"], Folder: e.System["user.dir"]}
 	case *ExecutorAdded:
-		return phases.ExecutorAdded{Time: e.Time, ID: e.ID}
+		return phases.ExecutorAdded{Time: e.Time, ID: e.ID, Host: e.Host, Profile: profile(e.ResourceProfile)}
 	case *ExecutorRemoved:
 		return phases.ExecutorRemoved{Time: e.Time, ID: e.ID}
+	case *ExecutorExcluded:
+		return e.phase()
 	case *BlockManagerAdded:
 		return phases.BlockManagerAdded{Time: e.Time, Executor: e.Executor}
 	case *Lost:
@@ -78,7 +80,27 @@ func (t *TaskEnd) phase() phases.Event {
 func (s *Stage) phase() phases.Stage {
 	return phases.Stage{
 		ID: s.ID, Attempt: s.Attempt, Name: s.Name, Tasks: s.Tasks, Submitted: s.Submitted, Completed: s.Completed, Failure: s.Failure,
+		Profile: profile(s.ResourceProfile),
 	}
+}
+
+// profile returns the number of a resource profile, which before Spark 3.1 there was not.
+func profile(id *int64) int64 {
+	if id == nil {
+		return 0
+	}
+	return *id
+}
+
+func (e *ExecutorExcluded) phase() phases.Event {
+	if e.ID == "" && e.Host == "" {
+		return nil // of nobody
+	}
+	excluded := phases.ExecutorExcluded{Time: e.Time, Executor: e.ID, Host: e.Host, Undo: e.Undo}
+	if e.Stage != nil {
+		excluded.ForStage, excluded.Stage, excluded.Attempt = true, *e.Stage, e.Attempt
+	}
+	return excluded
 }
 
 func (j *JobStart) phase() phases.Event {

@@ -93,13 +93,15 @@ func (j *executorRemoved) event(d *decoder) Event {
 //
 //easyjson:json
 type executorExcluded struct {
-	Time int64  `json:"time"`
-	ID   string `json:"executorId"`
-	Host string `json:"hostId"`
+	Time    int64  `json:"time"`
+	ID      string `json:"executorId"`
+	Host    string `json:"hostId"`
+	Stage   *int64 `json:"stageId"`
+	Attempt int64  `json:"stageAttemptId"`
 }
 
 func (j *executorExcluded) event(d *decoder) Event {
-	return &ExecutorExcluded{Time: j.Time, ID: d.words.of(j.ID), Host: d.words.of(j.Host)}
+	return &ExecutorExcluded{Time: j.Time, ID: d.words.of(j.ID), Host: d.words.of(j.Host), Stage: j.Stage, Attempt: j.Attempt}
 }
 
 //easyjson:json

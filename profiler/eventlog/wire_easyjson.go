@@ -2981,6 +2981,26 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			} else {
 				out.Host = string(in.String())
 			}
+		case "stageId":
+			if in.IsNull() {
+				in.Skip()
+				out.Stage = nil
+			} else {
+				if out.Stage == nil {
+					out.Stage = new(int64)
+				}
+				if in.IsNull() {
+					in.Skip()
+				} else {
+					*out.Stage = int64(in.Int64())
+				}
+			}
+		case "stageAttemptId":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Attempt = int64(in.Int64())
+			}
 		default:
 			in.SkipRecursive()
 		}
@@ -3009,6 +3029,20 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		const prefix string = ",\"hostId\":"
 		out.RawString(prefix)
 		out.String(string(in.Host))
+	}
+	{
+		const prefix string = ",\"stageId\":"
+		out.RawString(prefix)
+		if in.Stage == nil {
+			out.RawString("null")
+		} else {
+			out.Int64(int64(*in.Stage))
+		}
+	}
+	{
+		const prefix string = ",\"stageAttemptId\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.Attempt))
 	}
 	out.RawByte('}')
 }
@@ -3221,6 +3255,26 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			} else {
 				out.Host = string(in.String())
 			}
+		case "stageId":
+			if in.IsNull() {
+				in.Skip()
+				out.Stage = nil
+			} else {
+				if out.Stage == nil {
+					out.Stage = new(int64)
+				}
+				if in.IsNull() {
+					in.Skip()
+				} else {
+					*out.Stage = int64(in.Int64())
+				}
+			}
+		case "stageAttemptId":
+			if in.IsNull() {
+				in.Skip()
+			} else {
+				out.Attempt = int64(in.Int64())
+			}
 		default:
 			in.SkipRecursive()
 		}
@@ -3249,6 +3303,20 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		const prefix string = ",\"hostId\":"
 		out.RawString(prefix)
 		out.String(string(in.Host))
+	}
+	{
+		const prefix string = ",\"stageId\":"
+		out.RawString(prefix)
+		if in.Stage == nil {
+			out.RawString("null")
+		} else {
+			out.Int64(int64(*in.Stage))
+		}
+	}
+	{
+		const prefix string = ",\"stageAttemptId\":"
+		out.RawString(prefix)
+		out.Int64(int64(in.Attempt))
 	}
 	out.RawByte('}')
 }

@@ -183,6 +183,9 @@ func TestExecutors(t *testing.T) {
 		line(exclusion+"NodeExcluded", object{"time": at(20), "hostId": "h4", "executorFailures": 1}),
 		line(exclusion+"NodeExcluded", object{"time": at(20), "hostId": "h1", "executorFailures": 1}),
 		line(exclusion+"NodeUnexcluded", object{"time": at(30), "hostId": "h1"}),
+		line(exclusion+"ExecutorExcludedForStage", object{
+			"time": at(30), "executorId": "2", "taskFailures": 1, "stageId": 0, "stageAttemptId": 0,
+		}),
 		jobStart(0, 1000, nil, s), submitted(s, 1000), taskStart(lost), executorRemoved("2", 1150, "lost node"),
 		executorRemoved("77", 1150, "never registered"),
 		taskEnd(lost, "ExecutorLostFailure", 0),

@@ -99,8 +99,11 @@ func (l *listener) forgetDead() {
 }
 
 // executorExcluded handles exclusions of an executor and of a host. The driver is not
-// excluded with its host.
+// excluded with its host. One for a stage leaves the executor to the others.
 func (l *listener) executorExcluded(e *eventlog.ExecutorExcluded) {
+	if e.Stage != nil {
+		return
+	}
 	for id, x := range l.executors {
 		if x.live && (id == e.ID || (e.Host != "" && x.host == e.Host && id != DriverExecutor)) {
 			x.row.IsExcluded = !e.Undo

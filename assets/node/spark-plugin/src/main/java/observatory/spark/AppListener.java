@@ -7,9 +7,15 @@ import org.apache.spark.scheduler.SparkListenerApplicationStart;
 import org.apache.spark.scheduler.SparkListenerBlockManagerAdded;
 import org.apache.spark.scheduler.SparkListenerEvent;
 import org.apache.spark.scheduler.SparkListenerExecutorAdded;
+import org.apache.spark.scheduler.SparkListenerExecutorExcluded;
+import org.apache.spark.scheduler.SparkListenerExecutorExcludedForStage;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.apache.spark.scheduler.SparkListenerExecutorUnexcluded;
 import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.apache.spark.scheduler.SparkListenerJobStart;
+import org.apache.spark.scheduler.SparkListenerNodeExcluded;
+import org.apache.spark.scheduler.SparkListenerNodeExcludedForStage;
+import org.apache.spark.scheduler.SparkListenerNodeUnexcluded;
 import org.apache.spark.scheduler.SparkListenerStageCompleted;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
@@ -78,6 +84,44 @@ final class AppListener extends SparkListener {
     try {
       recorder.executorRemoved(
           Events.Executors.REMOVED_ID.text(e), Events.Executors.REMOVED.number(e), Events.Executors.REASON.text(e));
+    } catch (Throwable t) {
+      failed(t);
+    }
+  }
+
+  @Override
+  public void onExecutorExcluded(SparkListenerExecutorExcluded e) {
+    excluded(Events.Exclusion.EXECUTOR, e);
+  }
+
+  @Override
+  public void onExecutorUnexcluded(SparkListenerExecutorUnexcluded e) {
+    excluded(Events.Exclusion.EXECUTOR_UNDONE, e);
+  }
+
+  @Override
+  public void onExecutorExcludedForStage(SparkListenerExecutorExcludedForStage e) {
+    excluded(Events.Exclusion.EXECUTOR_OF_STAGE, e);
+  }
+
+  @Override
+  public void onNodeExcluded(SparkListenerNodeExcluded e) {
+    excluded(Events.Exclusion.HOST, e);
+  }
+
+  @Override
+  public void onNodeUnexcluded(SparkListenerNodeUnexcluded e) {
+    excluded(Events.Exclusion.HOST_UNDONE, e);
+  }
+
+  @Override
+  public void onNodeExcludedForStage(SparkListenerNodeExcludedForStage e) {
+    excluded(Events.Exclusion.HOST_OF_STAGE, e);
+  }
+
+  private void excluded(Events.Exclusion kind, SparkListenerEvent e) {
+    try {
+      recorder.excluded(kind, e);
     } catch (Throwable t) {
       failed(t);
     }

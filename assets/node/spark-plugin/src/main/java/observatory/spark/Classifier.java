@@ -178,22 +178,10 @@ final class Classifier {
   }
 
   private Intervals resourceWait() {
-    Intervals wait = new Intervals();
     if (engine.deployment.local) {
-      return wait;
+      return new Intervals();
     }
-    Intervals demand = new Intervals();
-    for (Attempt attempt : engine.attempts.values()) {
-      if (attempt.submitted > 0) {
-        demand.add(attempt.submitted, Math.min(end, attempt.completed));
-      }
-    }
-    Intervals live = new Intervals();
-    for (Executor executor : engine.executors.values()) {
-      live.add(Math.max(executor.from(), engine.firstLaunch), Math.min(end, executor.to));
-    }
-    wait.addAll(Intervals.minus(demand, live));
-    return wait.addAll(Constructor.waits(engine, end));
+    return Demand.unserved(engine, end).addAll(Constructor.waits(engine, end));
   }
 
   private Intervals idle() {

@@ -16,6 +16,9 @@ final class Deployment {
   final boolean local;
   final boolean cluster;
 
+  /** Spark asks for executors as stages need them. */
+  final boolean dynamic;
+
   /** The driver serves sessions, and is idle between their jobs. */
   final boolean sessions;
 
@@ -36,6 +39,7 @@ final class Deployment {
     String master = conf.get("spark.master", "");
     local = master.startsWith("local");
     cluster = "cluster".equals(Settings.deployMode(conf));
+    dynamic = dynamicAllocation(conf);
     submitted = Settings.number(conf.get("spark.app.submitTime", "0"));
     boolean serves = false;
     for (String server : Platform.SESSION_SERVERS) {

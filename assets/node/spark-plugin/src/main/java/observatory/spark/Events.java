@@ -66,11 +66,42 @@ final class Events {
     static final Accessor BLOCKS_TIME = event("BlockManagerAdded", "time");
     static final Accessor BLOCKS_ID = event("BlockManagerAdded", "blockManagerId");
     static final Accessor BLOCKS_EXECUTOR = Accessor.of("org.apache.spark.storage.BlockManagerId", "executorId");
+    static final Accessor HOST = Accessor.of(SCHEDULER + "cluster.ExecutorInfo", "executorHost");
     static final Accessor CORES = Accessor.of(SCHEDULER + "cluster.ExecutorInfo", "totalCores");
+    static final Accessor PROFILE = Accessor.of(SCHEDULER + "cluster.ExecutorInfo", "resourceProfileId");
     static final Accessor REQUESTED = Accessor.of(SCHEDULER + "cluster.ExecutorInfo", "requestTime");
     static final Accessor REGISTERED = Accessor.of(SCHEDULER + "cluster.ExecutorInfo", "registrationTime");
 
     private Executors() {}
+  }
+
+  /** Events of executors, or all of a host, that get no more tasks, or get them again. */
+  static final class Exclusion {
+    static final Exclusion EXECUTOR = new Exclusion("ExecutorExcluded", false, false);
+    static final Exclusion EXECUTOR_UNDONE = new Exclusion("ExecutorUnexcluded", false, false);
+    static final Exclusion EXECUTOR_OF_STAGE = new Exclusion("ExecutorExcludedForStage", false, true);
+    static final Exclusion HOST = new Exclusion("NodeExcluded", true, false);
+    static final Exclusion HOST_UNDONE = new Exclusion("NodeUnexcluded", true, false);
+    static final Exclusion HOST_OF_STAGE = new Exclusion("NodeExcludedForStage", true, true);
+
+    final boolean host;
+    final boolean undo;
+    final Accessor time;
+    final Accessor who;
+
+    /** null if it is not of one attempt of a stage. */
+    final Accessor stage;
+
+    final Accessor attempt;
+
+    private Exclusion(String name, boolean host, boolean ofStage) {
+      this.host = host;
+      undo = name.contains("Unexcluded");
+      time = event(name, "time");
+      who = event(name, host ? "hostId" : "executorId");
+      stage = ofStage ? event(name, "stageId") : null;
+      attempt = ofStage ? event(name, "stageAttemptId") : null;
+    }
   }
 
   static final class Jobs {
@@ -97,6 +128,7 @@ final class Events {
     static final Accessor COMPLETED = info("completionTime");
     static final Accessor FAILURE = info("failureReason");
     static final Accessor SHUFFLE = info("shuffleDepId");
+    static final Accessor PROFILE = info("resourceProfileId");
 
     private Stages() {}
 

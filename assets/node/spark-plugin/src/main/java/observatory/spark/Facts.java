@@ -38,6 +38,9 @@ final class Facts {
     /** Number of tasks, known at completion. */
     int tasks;
 
+    /** Of the resources that its tasks need. */
+    long profile;
+
     Attempt(int stage, boolean first) {
       this.stage = stage;
       this.first = first;
@@ -83,6 +86,12 @@ final class Facts {
     long ready = NEVER;
 
     long to = NEVER;
+
+    /** null if its registration is lost. */
+    String host;
+
+    /** Of its resources. */
+    long profile;
 
     /** Since when it can run tasks. Its block manager's event may be lost. */
     long from() {

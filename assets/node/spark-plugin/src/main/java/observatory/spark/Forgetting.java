@@ -139,6 +139,7 @@ final class Forgetting {
         openStages.add(attempt.stage);
       }
     }
+    engine.exclusions.retainAttempts(engine.attempts.keySet());
   }
 
   /** Tasks may end after their stage and job. */
@@ -232,6 +233,7 @@ final class Forgetting {
     for (Iterator<Map.Entry<String, Executor>> i = engine.executors.entrySet().iterator(); i.hasNext(); ) {
       Map.Entry<String, Executor> e = i.next();
       if (e.getValue().to <= horizon && !used.contains(e.getKey())) {
+        engine.exclusions.forgetExecutor(e.getKey());
         i.remove();
       }
     }

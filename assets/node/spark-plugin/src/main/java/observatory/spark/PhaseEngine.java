@@ -25,6 +25,7 @@ final class PhaseEngine {
   final Map<Integer, Job> jobs = new HashMap<Integer, Job>();
   final Map<Long, Execution> executions = new HashMap<Long, Execution>();
   final Map<String, Executor> executors = new HashMap<String, Executor>();
+  final Exclusions exclusions = new Exclusions();
   final Map<Long, RunningTask> running = new HashMap<Long, RunningTask>();
 
   /** Tasks whose end came before their start. */
@@ -94,10 +95,14 @@ final class PhaseEngine {
     }
   }
 
-  void executorAdded(String id, long time) {
+  /** profile: of its resources; negative if the event does not say. */
+  void executorAdded(String id, long time, String host, long profile) {
     see(time);
     if (!Platform.DRIVER_ID.equals(id)) {
-      executor(id).registered = time;
+      Executor added = executor(id);
+      added.registered = time;
+      added.host = host;
+      added.profile = Math.max(0, profile);
       firstExecutor = Math.min(firstExecutor, time);
     }
   }
@@ -106,6 +111,14 @@ final class PhaseEngine {
     see(time);
     if (!Platform.DRIVER_ID.equals(id)) {
       executor(id).to = time;
+    }
+  }
+
+  /** See Exclusions. */
+  void excluded(String whose, Long attempt, long time, boolean undo) {
+    if (time > 0) {
+      see(time);
+      exclusions.add(whose, attempt, time, undo);
     }
   }
 
@@ -176,12 +189,17 @@ final class PhaseEngine {
     known.tasks = tasks;
   }
 
-  private Attempt attempt(int stage, int number) {
-    Long key = (long) stage << 32 | number;
+  Attempt attempt(int stage, int number) {
+    Long key = key(stage, number);
     if (!attempts.containsKey(key)) {
       attempts.put(key, new Attempt(stage, number == 0));
     }
     return attempts.get(key);
+  }
+
+  /** Of an attempt of a stage. */
+  static long key(int stage, int attempt) {
+    return (long) stage << 32 | attempt;
   }
 
   void taskStart(long id, int stage, long launched, String executor) {

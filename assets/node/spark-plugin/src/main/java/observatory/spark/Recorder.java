@@ -63,13 +63,25 @@ final class Recorder {
   }
 
   synchronized void executorAdded(String id, long time, Object info) {
-    engine.executorAdded(id, time);
+    engine.executorAdded(id, time, Events.Executors.HOST.text(info), Events.Executors.PROFILE.number(info));
     executors.added(id, time, info);
   }
 
   synchronized void executorRemoved(String id, long time, String reason) {
     engine.executorRemoved(id, time);
     executors.removed(id, time, reason);
+  }
+
+  synchronized void excluded(Events.Exclusion kind, Object event) {
+    String who = kind.who.text(event);
+    if (who != null) {
+      Long attempt = null;
+      if (kind.stage != null) {
+        attempt = PhaseEngine.key((int) kind.stage.number(event), (int) kind.attempt.number(event));
+      }
+      String whose = kind.host ? Exclusions.host(who) : Exclusions.executor(who);
+      engine.excluded(whose, attempt, kind.time.number(event), kind.undo);
+    }
   }
 
   synchronized void jobStart(int id, long time, Properties properties, Iterator<?> stageInfos) {
@@ -102,6 +114,7 @@ final class Recorder {
     int attempt = (int) Events.Stages.ATTEMPT.number(info);
     long submitted = Events.Stages.SUBMITTED.boxed(info);
     engine.stageSubmitted(id, attempt, submitted);
+    engine.attempt(id, attempt).profile = Events.Stages.PROFILE.number(info);
     if (Events.Stages.SHUFFLE.value(info) != null) {
       engine.stage(id).shuffles = true;
     }
@@ -115,12 +128,9 @@ final class Recorder {
     long completed = Events.Stages.COMPLETED.boxed(info);
     String failure = Events.Stages.FAILURE.text(info);
     engine.stageCompleted(id, attempt, submitted, completed, failure != null, (int) Events.Stages.TASKS.number(info));
+    engine.attempt(id, attempt).profile = Events.Stages.PROFILE.number(info);
     tracer.stageCompleted(id, attempt, submitted, completed, failure);
-    tasks.stageCompleted(key(id, attempt), failure != null);
-  }
-
-  private static long key(int stage, int attempt) {
-    return (long) stage << 32 | attempt;
+    tasks.stageCompleted(PhaseEngine.key(id, attempt), failure != null);
   }
 
   synchronized void taskStart(Object event) {
@@ -151,7 +161,7 @@ final class Recorder {
       engine.stage(stage).shuffles = true; // all tasks of a stage are of one type
     }
     executors.taskEnded(Events.Tasks.EXECUTOR.text(info), launched, finished, ran);
-    tasks.taskEnd(key(stage, attempt), info, metrics, outcome, kinds.of(engine, stage, result, wrote));
+    tasks.taskEnd(PhaseEngine.key(stage, attempt), info, metrics, outcome, kinds.of(engine, stage, result, wrote));
   }
 
   synchronized void sqlStart(Object event) {

@@ -55,7 +55,7 @@ public final class Folds {
       engine.applicationStart(time);
       engine.blockManagerAdded(Platform.DRIVER_ID, time + 1_000);
       for (int i = 0; i < 3; i++) {
-        engine.executorAdded("first" + i, time + 5_000 + 1_000 * i);
+        engine.executorAdded("first" + i, time + 5_000 + 1_000 * i, "host", 0);
         engine.blockManagerAdded("first" + i, time + 5_500 + 1_000 * i);
         engine.executorRemoved("first" + i, time + 60_000);
       }
@@ -123,7 +123,7 @@ public final class Folds {
   /** An SQL execution with two jobs, the second of which writes; returns its end. */
   private long run(PhaseEngine engine, int number, long from, Random random) {
     long at = from + random.nextInt(500);
-    engine.executorAdded("e" + number, at);
+    engine.executorAdded("e" + number, at, "host", 0);
     engine.blockManagerAdded("e" + number, at + random.nextInt(100));
     boolean kept = (held == Held.KEPT_IDS || held == Held.LOST_END_OF_KEPT_ID) && number % 5 == 0;
     engine.executionStart(number, kept ? 0 : number, at, number % 3 == 1);

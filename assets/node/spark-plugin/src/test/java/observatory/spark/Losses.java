@@ -26,7 +26,7 @@ public final class Losses {
     SparkConf conf = new SparkConf(false).set("spark.master", "yarn").set("spark.submit.deployMode", "cluster");
     engine.configure(new Deployment(conf.set("spark.dynamicAllocation.enabled", "true"), ""));
     engine.applicationStart(T0);
-    engine.executorAdded("1", T0);
+    engine.executorAdded("1", T0, "host", 0);
     engine.executionStart(0, 0, T0, false);
     engine.jobStart(0, T0, 0);
     engine.jobStage(0, 0);

@@ -68,10 +68,11 @@ public final class RandomFolds {
 
   /** Returns how the engines differ, null if they do not. */
   private String compare(boolean forced) {
+    boolean dynamic = random.nextBoolean();
     generate();
     events.sort((a, b) -> Long.compare(a.time, b.time));
-    PhaseEngine forgetting = start();
-    PhaseEngine remembering = start();
+    PhaseEngine forgetting = start(dynamic);
+    PhaseEngine remembering = start(dynamic);
     for (Event event : events) {
       event.effect.accept(forgetting);
       event.effect.accept(remembering);
@@ -95,9 +96,10 @@ public final class RandomFolds {
     return difference(remembering.phases(), forgetting.phases(), "at the end");
   }
 
-  private static PhaseEngine start() {
+  private static PhaseEngine start(boolean dynamic) {
     PhaseEngine engine = new PhaseEngine();
-    engine.configure(new Deployment(new SparkConf(false).set("spark.master", "yarn"), ""));
+    SparkConf conf = new SparkConf(false).set("spark.master", "yarn");
+    engine.configure(new Deployment(conf.set("spark.dynamicAllocation.enabled", Boolean.toString(dynamic)), ""));
     engine.applicationStart(T0);
     engine.blockManagerAdded(Platform.DRIVER_ID, T0 + 500);
     return engine;
@@ -136,9 +138,13 @@ public final class RandomFolds {
     for (int i = 0; i < removed.length; i++) {
       String id = "e" + i;
       long added = after(T0, 300);
-      add(1, added, "executor " + id, e -> e.executorAdded(id, added));
+      String host = "h" + i % 3;
+      int profile = random.nextInt(4) / 3;
+      add(1, added, "executor " + id + " with profile " + profile, e -> e.executorAdded(id, added, host, profile));
       add(0.9, added + 100, "ready " + id, e -> e.blockManagerAdded(id, added + 100));
       long end = random.nextInt(4) == 0 ? Long.MAX_VALUE : after(added, 300);
+      exclude(Exclusions.executor(id), null, added, 300);
+      exclude(Exclusions.host(host), null, added, 300);
       removed[i] = end;
       add(end == Long.MAX_VALUE ? 0 : 1, end, "removed " + id, e -> e.executorRemoved(id, end));
     }
@@ -170,6 +176,16 @@ public final class RandomFolds {
     }
   }
 
+  private void exclude(String whose, Long attempt, long since, int seconds) {
+    if (random.nextInt(4) == 0) {
+      String what = whose + (attempt == null ? "" : " for attempt " + attempt);
+      long from = after(since, seconds);
+      add(1, from, "excluded " + what, e -> e.excluded(whose, attempt, from, false));
+      long to = after(from, seconds);
+      add(attempt == null ? 0.8 : 0, to, "no longer excluded " + what, e -> e.excluded(whose, attempt, to, true));
+    }
+  }
+
   private void generateJob(int id, long from, long execution, double lost) {
     long carried = execution < 0 ? Facts.NONE : execution;
     add(
@@ -186,7 +202,16 @@ public final class RandomFolds {
     for (int stage = 2 * id; stage < 2 * id + 2; stage++) {
       int number = stage;
       long submitted = from + (stage - 2 * id);
-      add(1, submitted, "stage " + number, e -> e.stageSubmitted(number, 0, submitted));
+      int profile = random.nextInt(4) / 3;
+      add(
+          1,
+          submitted,
+          "stage " + number + " with profile " + profile,
+          e -> {
+            e.stageSubmitted(number, 0, submitted);
+            e.attempt(number, 0).profile = profile;
+          });
+      exclude(Exclusions.executor("e" + random.nextInt(removed.length)), PhaseEngine.key(number, 0), submitted, 60);
       boolean result = stage == 2 * id + 1;
       for (int i = 0; i < random.nextInt(4); i++) {
         long task = 10L * stage + i;

@@ -38,7 +38,7 @@ public final class Running {
     Recorder recorder = new Recorder(settings, engine, new Tracer(settings, new SpanBudget(), span -> true));
     AppListener listener = new AppListener(recorder, new Faults());
     engine.applicationStart(T0);
-    engine.executorAdded("1", T0);
+    engine.executorAdded("1", T0, "host", 0);
     engine.executionStart(0, 0, T0, true);
     engine.jobStart(0, T0, 0);
     engine.jobStage(0, 0);

@@ -1,0 +1,147 @@
+package phases
+
+// executor is there from its registration, and can run tasks from its block manager's
+// on, which comes seconds later.
+type executor struct {
+	registered, ready, to int64
+	host                  string
+	profile               int64 // of its resources
+}
+
+// from returns since when an executor can run tasks.
+func (x executor) from() int64 {
+	if x.ready == never {
+		return x.registered // its block manager's event was lost
+	}
+	return x.ready
+}
+
+func (e *Engine) executor(time int64, id string, change func(*executor)) {
+	e.see(time)
+	if id == driver {
+		return
+	}
+	x, ok := e.executors[id]
+	if !ok {
+		x = executor{registered: never, ready: never, to: never}
+	}
+	change(&x)
+	e.executors[id] = x
+}
+
+// excluded is what gets no tasks: an executor, or all of a host. forStage says that it gets
+// none of one attempt only.
+type excluded struct {
+	executor, host string
+	forStage       bool
+	attempt        attempt
+}
+
+// exclusion has the times at which one began, and at which it was undone.
+type exclusion struct{ begun, undone []int64 }
+
+func (e *Engine) exclude(v ExecutorExcluded) {
+	if v.Time <= 0 {
+		return
+	}
+	e.see(v.Time)
+	key := excluded{v.Executor, v.Host, v.ForStage, attempt{v.Stage, v.Attempt}}
+	x := e.excluded[key]
+	if x == nil {
+		x = &exclusion{}
+		e.excluded[key] = x
+	}
+	if v.Undo {
+		x.undone = append(x.undone, v.Time)
+	} else {
+		x.begun = append(x.begun, v.Time)
+	}
+}
+
+// addTo adds when it held: each time until the first later undoing.
+func (x *exclusion) addTo(p *pile) {
+	if x == nil {
+		return
+	}
+	for _, from := range x.begun {
+		to := int64(never)
+		for _, at := range x.undone {
+			if at > from {
+				to = min(to, at)
+			}
+		}
+		p.add(from, to)
+	}
+}
+
+// needs is what an attempt of a stage asks of an executor. own says that executors are
+// excluded for this attempt alone.
+type needs struct {
+	profile int64
+	own     bool
+	attempt attempt
+}
+
+// resourceWait returns when the application waited for YARN, or for an executor that could
+// run a task of any open attempt of a stage.
+//
+// An executor that is decommissioned counts until it is removed: Spark gives it no tasks,
+// but no event says so. EMR's Spark has a list of such hosts of its own, which is seen if
+// EMR sends Spark's event of an excluded host.
+func (w *wall) resourceWait() union {
+	if w.local {
+		return nil
+	}
+	own := map[attempt]bool{}
+	for x := range w.excluded {
+		own[x.attempt] = own[x.attempt] || x.forStage
+	}
+	open := map[needs]*pile{}
+	for key, s := range w.attempts {
+		if s.Submitted == 0 {
+			continue
+		}
+		to := s.Completed
+		if to == 0 {
+			to = never
+		}
+		n := needs{profile: s.Profile}
+		if own[key] {
+			n.own, n.attempt = true, key
+		}
+		if open[n] == nil {
+			open[n] = &pile{}
+		}
+		w.add(open[n], s.Submitted, to)
+	}
+	var demand, served pile
+	for n, times := range open {
+		asked := times.union()
+		demand, served = append(demand, asked...), append(served, asked.intersect(w.usable(n))...)
+	}
+	waits := pile(demand.union().without(served.union()))
+	w.constructor(&waits)
+	return waits.union()
+}
+
+// usable returns when an executor could run such a task: not before the application has
+// launched its first. Without dynamic allocation all executors have the default profile,
+// and run the tasks of any other.
+func (w *wall) usable(n needs) union {
+	var usable pile
+	for id, x := range w.executors {
+		if w.dynamic && x.profile != n.profile {
+			continue
+		}
+		var live, gone pile
+		w.add(&live, max(x.from(), w.firstLaunch), x.to)
+		w.excluded[excluded{executor: id}].addTo(&gone)
+		w.excluded[excluded{host: x.host}].addTo(&gone)
+		if n.own {
+			w.excluded[excluded{executor: id, forStage: true, attempt: n.attempt}].addTo(&gone)
+			w.excluded[excluded{host: x.host, forStage: true, attempt: n.attempt}].addTo(&gone)
+		}
+		usable = append(usable, live.union().without(gone.union())...)
+	}
+	return usable.union()
+}
