@@ -17,6 +17,7 @@ type Batch struct {
 	name     string
 	scope    tables.Scope
 	manifest manifest
+	retries  int
 	writers  map[tables.Name]tableWriter
 	failed   error
 	ended    bool
@@ -28,6 +29,7 @@ type Written struct {
 	Removed int   // objects of tables that no longer have rows
 	Bytes   int64 // of the objects written
 	Rows    map[tables.Name]int64
+	Final   bool // the source will never have more
 }
 
 // definitions maps names to tables.
@@ -68,6 +70,11 @@ func (b *Batch) put(row tables.Row) error {
 	return writer.put(row)
 }
 
+// Retry makes Commit treat a final attempt as not final, so that it is read again although
+// its fingerprint is the same. After so many such commits with the same fingerprint it has
+// no effect.
+func (b *Batch) Retry(commits int) { b.retries = commits }
+
 // Discard ends the batch and writes nothing. After Commit it does nothing.
 func (b *Batch) Discard() {
 	if b.ended {
@@ -82,7 +89,7 @@ func (b *Batch) Discard() {
 
 // Commit writes the objects that differ from those in the lake, removes those of tables
 // that no longer have rows, and ends the batch. final means that the source will never have
-// more; Current compares the fingerprint. The lake must be locked.
+// more, unless Retry was called; Current compares the fingerprint. The lake must be locked.
 func (b *Batch) Commit(ctx context.Context, final bool, fingerprint string) (Written, error) {
 	if b.ended {
 		return Written{}, fmt.Errorf("write %s: the batch has ended", b.name)
@@ -132,6 +139,8 @@ func (b *Batch) commit(ctx context.Context, files map[tables.Name]*spool) (Writt
 	if err != nil {
 		return written, err
 	}
+	b.countTry(before)
+	written.Final = b.manifest.Final
 	changed, stale := b.manifest.differences(before)
 	if len(changed)+len(stale) > 0 {
 		intent := b.manifest
@@ -157,6 +166,18 @@ func (b *Batch) commit(ctx context.Context, files map[tables.Name]*spool) (Writt
 		written.Removed++
 	}
 	return written, b.lake.writeManifest(ctx, b.key, &b.manifest)
+}
+
+// countTry applies Retry.
+func (b *Batch) countTry(before *manifest) {
+	m := &b.manifest
+	if b.retries > 0 && before != nil && before.Fingerprint == m.Fingerprint {
+		m.Tries = before.Tries
+	}
+	if m.Final && m.Tries < b.retries {
+		m.Tries++
+		m.Final = false
+	}
 }
 
 // differences lists the tables whose objects must be written, applications last, and the

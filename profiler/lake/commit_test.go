@@ -46,6 +46,29 @@ func TestCommitWritesWhatDiffers(t *testing.T) {
 	require.Equal(t, before, files(t, dir))
 }
 
+// An attempt to be read again is not final for a number of commits with one fingerprint.
+// Those before one without Retry do not count.
+func TestRetry(t *testing.T) {
+	l := openLocked(t, t.TempDir())
+	put := func(fingerprint string, retries int) bool {
+		b, err := l.Begin(attempt, start)
+		require.NoError(t, err)
+		b.Retry(retries)
+		written := commit(t, b, true, fingerprint, &tables.Application{Attempt: attempt})
+		require.Equal(t, written.Final, isCurrent(l, attempt, fingerprint))
+		return written.Final
+	}
+	require.False(t, put("v1", 2))
+	require.False(t, put("v1", 2))
+	require.True(t, put("v1", 2))
+	require.True(t, put("v1", 2))
+	require.False(t, put("v2", 2))
+	require.True(t, put("v2", 0))
+	require.False(t, put("v2", 2))
+	require.False(t, put("v2", 2))
+	require.True(t, put("v2", 2))
+}
+
 func folder(t *testing.T, dir string) *lake.Folder {
 	t.Helper()
 	store, err := lake.NewFolder(dir)

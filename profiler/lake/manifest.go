@@ -21,6 +21,8 @@ type manifest struct {
 	Day           string `json:"dt"`
 	Fingerprint   string `json:"fingerprint"` // of the source
 	Final         bool   `json:"final"`
+	// Tries counts the commits that Batch.Retry affected since the fingerprint changed.
+	Tries int `json:"tries,omitempty"`
 	// Writing is true during a commit, and stays true if the commit is interrupted.
 	Writing bool                   `json:"writing,omitempty"`
 	Objects map[tables.Name]object `json:"objects"`

@@ -19,6 +19,10 @@ func unread(row tables.Completeness) bool {
 	return row.Reason == string(fold.Unavailable) || row.Reason == string(fold.Paging)
 }
 
+// logRuns is how many runs ask for an event log that the history server fails to send.
+// Reading an application by REST takes its server minutes, so it is not done in every run.
+const logRuns = 5
+
 // application reads one application into the lake.
 func (r *runner) application(ctx context.Context, c *reading, a source.Application) {
 	summary, batch, logLater, err := r.extract(ctx, c, a)
@@ -28,8 +32,10 @@ func (r *runner) application(ctx context.Context, c *reading, a source.Applicati
 		}
 		return
 	}
-	final := !logLater && isFinal(c.listed, a, summary)
-	written, err := batch.Commit(ctx, final, r.applicationFingerprint(c.cluster, a))
+	if logLater {
+		batch.Retry(logRuns - 1)
+	}
+	written, err := batch.Commit(ctx, isFinal(c.listed, a, summary), r.applicationFingerprint(c.cluster, a))
 	if err != nil {
 		if ctx.Err() == nil {
 			r.failLake(err)
@@ -38,7 +44,7 @@ func (r *runner) application(ctx context.Context, c *reading, a source.Applicati
 	}
 	c.mu.Lock()
 	c.read = append(c.read, summary)
-	if !final {
+	if !written.Final {
 		c.waiting++
 	}
 	c.mu.Unlock()

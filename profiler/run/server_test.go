@@ -98,6 +98,19 @@ func TestEventLogThatCouldNotBeSent(t *testing.T) {
 	}
 }
 
+// A server that never sends the event log is asked in a few runs, and read by REST in each of
+// them. Then nothing is read until something is new.
+func TestEventLogThatIsNeverSent(t *testing.T) {
+	s, out := startServer(t), t.TempDir()
+	s.status[string(history.Logs)] = http.StatusBadGateway
+	for range logRuns {
+		require.Equal(t, 1, s.run(t, out).ApplicationsRead)
+	}
+	last := s.run(t, out)
+	require.Equal(t, 1, last.ApplicationsCurrent)
+	require.Equal(t, tables.SourceREST, onlyRow[tables.Application](t, out).Source)
+}
+
 // A server that does not have the endpoint of SQL executions is read once.
 func TestServerWithoutSQL(t *testing.T) {
 	s, out := startServer(t), t.TempDir()
