@@ -10,7 +10,6 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
-	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
 // clusterFingerprint changes when a settled cluster has to be opened again.
@@ -27,7 +26,8 @@ func (r *runner) applicationFingerprint(c *source.Cluster, a source.Application)
 type reading struct {
 	listed  source.Listed
 	cluster *source.Cluster
-	earlier *tables.ClusterSummary // row in the lake, if this run could not list all applications
+	// unlisted counts the applications in the lake that the source does not list.
+	unlisted []counts
 
 	mu        sync.Mutex
 	current   []counts // of applications whose rows in the lake are up to date

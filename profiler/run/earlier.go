@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -11,36 +12,54 @@ import (
 )
 
 // keepEarlier takes from the lake what an earlier run read of the cluster and this one
-// could not: its steps with their links to applications, and its totals. Without this,
-// writing the cluster's rows would replace them by fewer.
+// could not: its steps with their links to applications, and the totals of applications that
+// the source no longer lists. Without this, writing the cluster's rows would replace them by
+// fewer.
 func (r *runner) keepEarlier(ctx context.Context, c *reading) error {
-	lostSteps := c.cluster.Failed(source.OpListSteps) != nil || c.cluster.Failed(source.EndpointStepLogs) != nil
-	lostApplications := c.cluster.Unlisted() != nil
-	if !lostSteps && !lostApplications {
+	if err := r.countUnlisted(ctx, c); err != nil {
+		return err
+	}
+	if c.cluster.Failed(source.OpListSteps) == nil && c.cluster.Failed(source.EndpointStepLogs) == nil {
 		return nil
 	}
 	held, is, err := r.lake.Cluster(ctx, c.listed.ID)
 	if err != nil || !is {
 		return err // the error names the manifest
 	}
-	if lostSteps {
-		for step, err := range lake.ReadHeld[tables.Step](ctx, held) {
-			if err != nil {
-				return fmt.Errorf("keep the steps of an earlier run: %w; %s", err, damagedRemedy)
-			}
-			c.keepStep(step)
-		}
-	}
-	if !lostApplications {
-		return nil
-	}
-	for row, err := range lake.ReadHeld[tables.ClusterSummary](ctx, held) {
+	for step, err := range lake.ReadHeld[tables.Step](ctx, held) {
 		if err != nil {
-			return fmt.Errorf("keep the totals of an earlier run: %w; %s", err, damagedRemedy)
+			return fmt.Errorf("keep the steps of an earlier run: %w; %s", err, damagedRemedy)
 		}
-		c.earlier = &row
+		c.keepStep(step)
 	}
 	return nil
+}
+
+// endpointEarlier stands in the cluster's outcomes for rows in the lake that cannot be read.
+const endpointEarlier = "earlier_applications"
+
+// countUnlisted counts the applications that are in the lake, but not in the source's list:
+// persistent UIs drop them after 30 days, and a list may fail.
+func (r *runner) countUnlisted(ctx context.Context, c *reading) error {
+	var listed []tables.Attempt
+	for _, a := range c.cluster.Applications {
+		listed = append(listed, a.ID)
+	}
+	held, err := r.lake.Others(ctx, c.listed.ID, listed)
+	if err != nil {
+		return err // the error names the request
+	}
+	all, failed := make([]*counts, len(held)), make([]error, len(held))
+	each(lakeReads, held, func(i int, h lake.Held) { all[i], failed[i] = countsIn(ctx, h) })
+	for _, of := range all {
+		if of != nil {
+			c.unlisted = append(c.unlisted, *of)
+		}
+	}
+	if err := errors.Join(failed...); err != nil {
+		c.cluster.Outcomes = append(c.cluster.Outcomes, source.Outcome{Endpoint: endpointEarlier, Err: err})
+	}
+	return ctx.Err()
 }
 
 // keepStep adds a step of an earlier run that this one has not listed, or its links if this

@@ -133,7 +133,7 @@ func onlyRow[T any, P interface {
 }
 
 // Of an application that is complete a run asks for its manifest and its row, once, and
-// the cluster's row counts it as when it was read.
+// the cluster's row counts it as when it was read. It lists the manifests once for a cluster.
 func TestRequestsForCompleteApplications(t *testing.T) {
 	const n = 5
 	logs, out := t.TempDir(), t.TempDir()
@@ -154,7 +154,7 @@ func TestRequestsForCompleteApplications(t *testing.T) {
 	require.Equal(t, before, clusterRow(t, out))
 	require.Equal(t, n, requests["_manifest/attempts"])
 	require.Equal(t, n, requests["applications/dt=2023-11-14"], requests)
-	require.Zero(t, requests["list"])
+	require.Equal(t, 1, requests["list"])
 
 	addLog(t, logs, n+1)
 	_, _, err = runLogs(t, logs, out)
@@ -162,6 +162,37 @@ func TestRequestsForCompleteApplications(t *testing.T) {
 	after := clusterRow(t, out)
 	require.Equal(t, before.TotalTasks/n*(n+1), after.TotalTasks)
 	require.Equal(t, before.TotalExecutors/n*(n+1), after.TotalExecutors)
+}
+
+// The totals of a cluster count what the lake has of it: also applications that the source
+// no longer lists, whether or not the run that read others in between was interrupted.
+func TestUnlistedApplicationsAreCounted(t *testing.T) {
+	logs, out := t.TempDir(), t.TempDir()
+	addLog(t, logs, 1)
+	addLog(t, logs, 2)
+	_, _, err := runLogs(t, logs, out)
+	require.NoError(t, err)
+	before := clusterRow(t, out)
+	require.EqualValues(t, 2, before.ReadApplications)
+
+	for n := range 2 {
+		require.NoError(t, os.Remove(filepath.Join(logs, applicationID(n+1))))
+	}
+	addLog(t, logs, 3)
+	_, _, err = runLogs(t, logs, out)
+	require.NoError(t, err)
+	after := clusterRow(t, out)
+	require.EqualValues(t, 3, after.ReadApplications)
+	require.EqualValues(t, 3, after.TotalApplications)
+	require.Equal(t, before.TotalTasks/2*3, after.TotalTasks)
+	require.Equal(t, before.TotalExecutors/2*3, after.TotalExecutors)
+
+	// As an interrupted run leaves it: the row of the cluster is that of an earlier run.
+	require.NoError(t, os.RemoveAll(filepath.Join(out, "cluster_summaries")))
+	require.NoError(t, os.RemoveAll(filepath.Join(out, "_manifest/clusters")))
+	_, _, err = runLogs(t, logs, out)
+	require.NoError(t, err)
+	require.Equal(t, after, clusterRow(t, out))
 }
 
 // A row in the lake that cannot be read is reported by name with its remedy, which helps.

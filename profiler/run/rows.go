@@ -76,11 +76,16 @@ func countsOf(a *tables.Application, executors int64) counts {
 }
 
 // current returns the counts of an application that need not be read again, else nil.
-func (r *runner) current(ctx context.Context, id tables.Attempt, fingerprint string) (of *counts, err error) {
+func (r *runner) current(ctx context.Context, id tables.Attempt, fingerprint string) (*counts, error) {
 	held, is := r.lake.Current(id, fingerprint)
 	if !is {
 		return nil, nil // documented
 	}
+	return countsIn(ctx, held)
+}
+
+// countsIn returns the counts of an application in the lake.
+func countsIn(ctx context.Context, held lake.Held) (of *counts, err error) {
 	for row, err := range lake.ReadHeld[tables.Application](ctx, held) {
 		if err != nil {
 			return nil, fmt.Errorf("%w; %s", err, damagedRemedy) // names the object
@@ -99,26 +104,20 @@ const damagedRemedy = `if the next run says so too, remove the rows of the appli
 	`the run after it writes them again`
 
 // summaryRow totals the cluster's applications in the lake, whether this run or an
-// earlier one read them. If this run could not list all of them, the totals do not fall.
+// earlier one read them.
 func (c *reading) summaryRow() (tables.ClusterSummary, error) {
 	row := c.cluster.Summary
-	row.TotalApplications = int64(len(c.cluster.Applications))
-	row.ReadApplications = int64(len(c.current) + len(c.read))
-	all := slices.Clone(c.current)
+	all := slices.Concat(c.current, c.unlisted)
 	for i := range c.read {
 		all = append(all, countsOf(&c.read[i].Application, c.read[i].Rows[executors]))
 	}
+	row.TotalApplications, row.ReadApplications = c.total(), int64(len(all))
 	for _, of := range all {
 		row.TotalJobs += of.jobs
 		row.TotalStages += of.stages
 		row.TotalTasks += of.tasks
 		row.TotalSQL += of.sql
 		row.TotalExecutors += of.executors
-	}
-	if e := c.earlier; e != nil && e.TotalApplications > row.TotalApplications {
-		row.TotalApplications, row.ReadApplications = e.TotalApplications, e.ReadApplications
-		row.TotalJobs, row.TotalStages, row.TotalTasks = e.TotalJobs, e.TotalStages, e.TotalTasks
-		row.TotalSQL, row.TotalExecutors = e.TotalSQL, e.TotalExecutors
 	}
 	details, status := c.details()
 	if status == analysisFailed && row.TotalApplications > 0 {
@@ -131,6 +130,18 @@ func (c *reading) summaryRow() (tables.ClusterSummary, error) {
 	}
 	row.StatusDetails = string(text)
 	return row, nil
+}
+
+// total returns how many applications are known. A log that cannot be attributed to any may
+// be of an unlisted one.
+func (c *reading) total() int64 {
+	identified := len(c.unlisted)
+	for _, a := range c.cluster.Applications {
+		if a.Err == nil {
+			identified++
+		}
+	}
+	return int64(max(identified, len(c.cluster.Applications)))
 }
 
 // endpoints are those of table completeness.
