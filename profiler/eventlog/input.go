@@ -110,25 +110,25 @@ func (n *input) skipRest() {
 	n.piece, n.at = nil, 0
 }
 
-// peek returns the next byte of the line that is not white space.
-func (n *input) peek() (byte, bool) {
-	if n.at < len(n.piece) && n.piece[n.at] > ' ' {
-		return n.piece[n.at], true
+// here returns the next byte of the line; 0 if it is in a further piece. It may be white
+// space, which Spark does not write between values: unlike peek, here is inlined.
+func (n *input) here() byte {
+	if n.at < len(n.piece) {
+		return n.piece[n.at]
 	}
-	return n.peekFurther()
+	return 0
 }
 
-// peekFurther is peek where white space comes first, which Spark does not write, or
-// another piece. Without it peek would be too long to be inlined.
-func (n *input) peekFurther() (byte, bool) {
+// peek returns the next byte of the line that is not white space; 0 at the line's end.
+func (n *input) peek() byte {
 	for {
 		for ; n.at < len(n.piece); n.at++ {
 			if c := n.piece[n.at]; c > ' ' {
-				return c, true
+				return c
 			}
 		}
 		if !n.more() {
-			return 0, false
+			return 0
 		}
 	}
 }

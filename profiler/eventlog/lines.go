@@ -110,7 +110,7 @@ func (p place) String() string { return fmt.Sprintf("%s:%d", p.name, p.number) }
 
 // line hands over the event of a line.
 func (l *lines) line(at place) error {
-	if _, ok := l.peek(); !ok {
+	if l.peek() == 0 {
 		return nil // an empty line
 	}
 	event, err := l.decode()

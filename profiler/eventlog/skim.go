@@ -47,14 +47,13 @@ func zeroIf(isZero bool) found {
 // returns false if the line is no JSON object.
 func (s *skimmer) skim(of *shape) ([]byte, bool) {
 	s.out, s.depth, s.elements, s.shortened = s.out[:0], 0, 0, false
-	if c, ok := s.peek(); !ok || c != '{' {
+	if s.peek() != '{' {
 		return nil, false
 	}
 	if _, ok := s.object(of); !ok {
 		return nil, false
 	}
-	_, rest := s.peek()
-	return s.out, !rest
+	return s.out, s.peek() == 0
 }
 
 // object copies an object. One of which nothing is kept is zero.
@@ -63,22 +62,24 @@ func (s *skimmer) object(of *shape) (is found, ok bool) {
 	s.out = append(s.out, '{')
 	next := 0 // member, if they come in the order of the shape
 	for empty := true; ; {
-		c, ok := s.peek()
-		switch {
-		case !ok:
-			return nothing, false
-		case c == '}':
+		c := s.here()
+		if c <= ' ' {
+			c = s.peek()
+		}
+		switch c {
+		case '}':
 			s.at++
 			s.out = append(s.out, '}')
 			return zeroIf(empty), true
-		case c == ',':
+		case ',':
 			s.at++
 			continue
-		case c != '"':
+		case '"':
+		default:
 			return nothing, false
 		}
 		m := s.expected(of, &next)
-		if m != nil && s.store(m.shape) {
+		if m != nil && (m.number != nil && s.storeInteger(m.number) || m.word != nil && s.storeWord(m.shape)) {
 			continue
 		}
 		mark := len(s.out)
@@ -146,7 +147,7 @@ func (s *skimmer) memberShape(of *shape, m *member, next *int) (is *shape, ok bo
 		s.out = append(s.out, name...)
 		s.out = append(s.out, '"', ':')
 	}
-	if c, ok := s.peek(); !ok || c != ':' {
+	if s.peek() != ':' {
 		return nil, false
 	}
 	s.at++
@@ -191,11 +192,13 @@ func (s *skimmer) memberName() ([]byte, bool) {
 
 // value copies a value.
 func (s *skimmer) value(of *shape) (is found, ok bool) {
-	c, ok := s.peek()
-	if !ok {
-		return nothing, false
+	c := s.here()
+	if c <= ' ' {
+		c = s.peek()
 	}
 	switch c {
+	case 0:
+		return nothing, false
 	case '"':
 		return s.string(of)
 	case '{', '[':
@@ -235,9 +238,8 @@ func (s *skimmer) array(of *shape) (is found, ok bool) {
 	s.at++
 	s.out = append(s.out, '[')
 	for empty := true; ; {
-		c, ok := s.peek()
-		switch {
-		case !ok:
+		switch c := s.peek(); {
+		case c == 0:
 			return nothing, false
 		case c == ']':
 			s.at++

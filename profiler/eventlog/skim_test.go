@@ -52,7 +52,7 @@ func kindOfLine(line []byte) *eventKind {
 	if !d.next() {
 		return nil
 	}
-	if _, ok := d.peek(); !ok {
+	if d.peek() == 0 {
 		return nil
 	}
 	name, err := d.eventName()

@@ -10,11 +10,9 @@ var ends = [256]bool{',': true, '}': true, ']': true, ' ': true, '\t': true, '\r
 
 // skip takes a value that nobody reads. It returns false at the end of the line.
 func (s *skimmer) skip() bool {
-	c, ok := s.peek()
-	if !ok {
+	switch s.peek() {
+	case 0:
 		return false
-	}
-	switch c {
 	case '"':
 		s.at++
 		return s.skipText()

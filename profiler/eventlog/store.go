@@ -62,21 +62,11 @@ func bindValue(of *shape, v reflect.Value) *shape {
 	return &bound
 }
 
-// store takes a plain integer or a text without escapes that is wholly in this piece, and
-// sets its target. If it returns false, it has taken nothing.
-func (s *skimmer) store(of *shape) bool {
-	switch {
-	case of.number != nil:
-		return s.storeInteger(of.number)
-	case of.word != nil:
-		return s.storeWord(of)
-	}
-	return false
-}
-
 // maxDigits is a number of digits that always fits an int64.
 const maxDigits = 18
 
+// storeInteger takes a plain integer that is wholly in this piece, and sets its target. If
+// it returns false, it has taken nothing.
 func (s *skimmer) storeInteger(into *int64) bool {
 	rest := s.piece[s.at:]
 	digits := 0
@@ -97,6 +87,8 @@ func (s *skimmer) storeInteger(into *int64) bool {
 	return true
 }
 
+// storeWord takes a text without escapes that is wholly in this piece, and sets its target.
+// If it returns false, it has taken nothing.
 func (s *skimmer) storeWord(of *shape) bool {
 	rest := s.piece[s.at:]
 	if rest[0] != '"' {
@@ -117,7 +109,7 @@ func (s *skimmer) storeWord(of *shape) bool {
 	return true
 }
 
-// storeCopied sets the target of a value from its copy, s.out[from:], where store did not:
+// storeCopied sets the target of a value from its copy, s.out[from:], where those did not:
 // the member is out of order, or the value is split over pieces, negative, long, or has
 // escapes. If it returns false, the copy is to be decoded.
 func (s *skimmer) storeCopied(of *shape, from int) bool {
