@@ -13,6 +13,7 @@ import (
 type targets struct {
 	number *int64
 	word   *word
+	last   word // that word was set to: the next one is mostly the same
 	// begin, of an object behind a pointer, clears the memory of the object and sets the
 	// pointer to it, if the pointer is nil.
 	begin func()
@@ -94,6 +95,11 @@ func (s *skimmer) storeWord(of *shape) bool {
 	if rest[0] != '"' {
 		return false
 	}
+	if size := len(of.last); size > 0 && len(rest) > size+1 && rest[1+size] == '"' && string(rest[1:1+size]) == string(of.last) {
+		*of.word = of.last
+		s.at += size + 2
+		return true
+	}
 	size := bytes.IndexByte(rest[1:], '"')
 	if size < 0 || size > of.max {
 		return false
@@ -103,7 +109,8 @@ func (s *skimmer) storeWord(of *shape) bool {
 		return false
 	}
 	if size > 0 {
-		*of.word = word(s.words.ofBytes(text))
+		of.last = word(s.words.ofBytes(text))
+		*of.word = of.last
 	}
 	s.at += size + 2
 	return true
