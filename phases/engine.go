@@ -117,9 +117,9 @@ func (e *Engine) Add(event Event) {
 	case StageCompleted:
 		e.stageAttempt(v.Stage, true)
 	case TaskStart:
-		e.taskStart(v.Task)
+		e.AddTaskStart(v.Task)
 	case TaskEnd:
-		e.taskEnd(v)
+		e.AddTaskEnd(v)
 	case SQLStart:
 		e.see(v.Time)
 		x := e.execution(v.ID)
@@ -196,7 +196,9 @@ func (e *Engine) stageAttempt(v Stage, completed bool) {
 	}
 }
 
-func (e *Engine) taskStart(t Task) {
+// AddTaskStart is Add for a TaskStart. Most events are of tasks, and Add needs them on the
+// heap.
+func (e *Engine) AddTaskStart(t Task) {
 	e.see(t.Launched)
 	e.firstLaunch = min(e.firstLaunch, t.Launched)
 	if _, ended := e.early[t.ID]; ended {
@@ -206,7 +208,8 @@ func (e *Engine) taskStart(t Task) {
 	e.running[t.ID] = t
 }
 
-func (e *Engine) taskEnd(v TaskEnd) {
+// AddTaskEnd is Add for a TaskEnd, as AddTaskStart.
+func (e *Engine) AddTaskEnd(v TaskEnd) {
 	e.see(v.Launched)
 	e.see(v.Finished)
 	e.firstLaunch = min(e.firstLaunch, v.Launched)

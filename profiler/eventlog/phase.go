@@ -10,9 +10,9 @@ import (
 func Phase(event Event) phases.Event {
 	switch e := event.(type) {
 	case *TaskStart:
-		return phases.TaskStart{Task: e.phase()}
+		return phases.TaskStart{Task: e.Phase()}
 	case *TaskEnd:
-		return e.phase()
+		return e.Phase()
 	case *StageSubmitted:
 		return phases.StageSubmitted{Stage: e.phase()}
 	case *StageCompleted:
@@ -59,15 +59,17 @@ func applicationPhase(event Event) phases.Event {
 	return nil
 }
 
-func (t *Task) phase() phases.Task {
+// Phase returns what the engine of package phases needs of a task.
+func (t *Task) Phase() phases.Task {
 	return phases.Task{
 		ID: t.ID, StageID: t.StageID, StageAttempt: t.StageAttempt, Index: t.Index, Attempt: t.Attempt,
 		Launched: t.Launched, Finished: t.Finished, Executor: t.Executor, Host: t.Host, Speculative: t.Speculative,
 	}
 }
 
-func (t *TaskEnd) phase() phases.Event {
-	end := phases.TaskEnd{Task: t.Task.phase(), Type: t.Type, Outcome: t.Outcome, Failure: t.Failure}
+// Phase returns what the engine of package phases needs of the end of a task.
+func (t *TaskEnd) Phase() phases.TaskEnd {
+	end := phases.TaskEnd{Task: t.Task.Phase(), Type: t.Type, Outcome: t.Outcome, Failure: t.Failure}
 	if m := t.Metrics; m != nil {
 		end.Metrics = phases.TaskMetrics{
 			RunMillis: m.RunTime, InputBytes: m.InputBytes, BytesWritten: m.OutputBytes, RecordsWritten: m.OutputRecords,
