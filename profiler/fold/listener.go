@@ -59,6 +59,7 @@ type listener struct {
 	endedExecutions []*execution // by end; not yet written
 	task            taskRow
 	scratch         []int64
+	spare           [][]sample // memory of stages that are done
 	seen            seen
 }
 

@@ -122,6 +122,9 @@ func (l *listener) stageTaskEnd(e *eventlog.TaskEnd, count taskCounts) error {
 	}
 	if e.Outcome != endResubmitted {
 		s.noteLaunch(e.Launched)
+		if last := len(l.spare) - 1; last >= 0 && s.samples.latest == nil {
+			s.samples.latest, l.spare = l.spare[last], l.spare[:last]
+		}
 		s.measure(e)
 	}
 	r := &s.row

@@ -39,6 +39,7 @@ func (l *listener) summarize(s *stage) (summary *tables.TaskSummary, p95 float64
 		l.scratch = values
 		lists[m] = valuesAt(all, count, values)
 	}
+	l.spare, s.samples.latest = append(l.spare, s.samples.latest[:0]), nil
 	p95 = lists[taskDuration][extra]
 	for m := range numMetrics {
 		lists[m] = slices.Delete(lists[m], extra, extra+1)
