@@ -55,7 +55,7 @@ func TestOnlyTheCollectorDependsOnTheBuild(t *testing.T) {
 // all of them, -l inlining).
 func TestReleaseIsFullyOptimised(t *testing.T) {
 	require.Equal(t, []string{"-trimpath", "-gcflags=all=-dwarf=false"}, artifacts.CompilerFlags(artifacts.Release))
-	require.Equal(t, platform.CompilerFlags(), artifacts.CompilerFlags(artifacts.Development))
+	require.Equal(t, platform.ServerFlags(), artifacts.CompilerFlags(artifacts.Development))
 }
 
 // The release build of the collector has its locked bytes, compiled from an empty

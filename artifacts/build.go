@@ -10,7 +10,7 @@ type Build string
 const (
 	// Release is fully optimised: nodes on AWS install it.
 	Release Build = "release"
-	// Development has the flags of everything else (decision 7), so that a first
+	// Development has the flags of servers (decision 7), so that a first
 	// `make up` takes minutes less: nodes of the local cloud install it.
 	Development Build = "development"
 )
@@ -22,7 +22,7 @@ func (b Build) compilerFlags() []string {
 	if b == Release {
 		return []string{"-trimpath", "-gcflags=all=-dwarf=false"}
 	}
-	return platform.CompilerFlags()
+	return platform.ServerFlags()
 }
 
 // remedy is the command that puts an artifact of this build into the store.

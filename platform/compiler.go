@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -25,6 +26,13 @@ func CompilerFlags() []string {
 		flags = append(flags, strings.Trim(strings.TrimSpace(line), "'"))
 	}
 	return flags
+}
+
+// ServerFlags returns CompilerFlags without those for packages that servers and collectors
+// contain, but only the profiler is busy with. Changing these would compile all servers and
+// locked collectors again.
+func ServerFlags() []string {
+	return slices.DeleteFunc(CompilerFlags(), func(flag string) bool { return strings.Contains(flag, "=github.com/mailru/easyjson/") })
 }
 
 // CompilerProcesses returns the flag -p for each of two builds that run at once:

@@ -147,7 +147,7 @@ func (b Builder) compile(ctx context.Context, s Server, path string, report func
 
 // buildArgs returns the arguments of go build that affect the binary.
 func (s Server) buildArgs() []string {
-	return append(platform.CompilerFlags(), "-buildvcs=false", "-ldflags", strings.TrimSpace("-s -w "+s.LDFlags))
+	return append(platform.ServerFlags(), "-buildvcs=false", "-ldflags", strings.TrimSpace("-s -w "+s.LDFlags))
 }
 
 // buildEnvironment returns the environment of the go command. It keeps the caller's
