@@ -18,8 +18,12 @@ func newParent(n int) parent {
 
 func (p parent) String() string { return "00-" + p.trace + "-" + p.span + "-01" }
 
-// Two applications run at the same time. One has a parent from its configuration and
-// another from a thread's property, the other from the environment and a session.
+// dropped is the parent whose trace nobody keeps.
+func (p parent) dropped() string { return "00-" + p.trace + "-" + p.span + "-00" }
+
+// Three applications run at the same time. One has a parent from its configuration and
+// another from a thread's property, one from the environment and a session. The third has
+// the first's routes, but its parents' traces are not kept, whatever its own ratio is.
 func TestParentsOfFourRoutes(t *testing.T) {
 	c := startCluster(t)
 	conf, thread, environment, session := newParent(1), newParent(2), newParent(3), newParent(4)
@@ -27,10 +31,16 @@ func TestParentsOfFourRoutes(t *testing.T) {
 		conf: map[string]string{platform.SparkTraceparent: conf.String()}})
 	second := c.submit(t, job{name: "context-env", mode: "context", args: []string{"-", session.String()},
 		env: []string{"TRACEPARENT=" + environment.String()}})
+	third := c.submit(t, job{name: "context-dropped", mode: "context", args: []string{newParent(5).dropped(), "-"},
+		conf: map[string]string{platform.SparkTraceparent: newParent(6).dropped()}})
 	first.wait(t)
 	second.wait(t)
+	third.wait(t)
 	first.requireParents(t, conf, thread, platform.SpanJob)
 	second.requireParents(t, environment, session, platform.SpanSQL)
+	id := third.application(t)
+	third.awaitEnd(t, id) // metrics follow spans
+	require.Empty(t, third.received.spansOf(id))
 }
 
 // requireParents fails unless the application belongs to one parent and exactly one
