@@ -108,6 +108,25 @@ func (r *run) finalGauge(t *testing.T, id, metric string) float64 {
 	return points[len(points)-1].value
 }
 
+// metricOfState is the metric of the phase of the moment.
+const metricOfState = "spark.phase.state"
+
+// stateOf returns its value in a phase.
+func stateOf(phase platform.Phase) float64 { return float64(slices.Index(platform.Phases(), phase)) }
+
+// requireStates requires that phases were those of the moment at one export or more each,
+// first seen in this order.
+func (r *run) requireStates(t *testing.T, id string, want ...platform.Phase) {
+	t.Helper()
+	points := r.received.pointsOf(id, metricOfState)
+	last := -1
+	for _, phase := range want {
+		first := slices.IndexFunc(points, func(p sentPoint) bool { return p.value == stateOf(phase) })
+		require.Greater(t, first, last, "%s is missing or too early: %v", phase, points)
+		last = first
+	}
+}
+
 // requireTree fails if a span of the application has a parent that never arrived, is
 // there twice, or is in another's trace. given are the spans of others that it was
 // told to join, with their traces.

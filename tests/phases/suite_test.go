@@ -108,9 +108,12 @@ func magic() map[string]string {
 	}
 }
 
+// exportedWithin is how long a JVM takes to export what it does, also on a busy machine.
+const exportedWithin = platform.CollectionInterval + 5*time.Second
+
 // jobs are the suite's jobs that need nothing around them.
 func (c *cluster) jobs() []job {
-	pause := fmt.Sprint((platform.CollectionInterval + 5*time.Second).Seconds())
+	pause := fmt.Sprint(exportedWithin.Seconds())
 	return []job{
 		{name: "client-static", mode: "compute", args: []string{"4", "no"}, conf: static()},
 		{name: "cluster-static", mode: "compute", args: []string{"4", "no"}, conf: static(), inCluster: true},
@@ -185,8 +188,10 @@ const visibleWithin = 45 * time.Second
 func (c *cluster) testFullQueue(t *testing.T, name string, wait time.Duration) {
 	require.NoError(t, c.store.bucket(t.Context(), "slow-"+name, speed{bytesPerSecond: 1 << 20}))
 	other := c.hold(t, name+"-holder", static())
-	megabytes := fmt.Sprint(starvation().Seconds())
-	r := c.submit(t, job{name: name, queue: narrowQueue, mode: "write", args: []string{"s3a://slow-" + name + "/out", megabytes, "2", "8"}})
+	// It computes and writes for so long that each is the phase of the moment at an export.
+	megabytes, seconds := fmt.Sprint(max(starvation(), exportedWithin).Seconds()), fmt.Sprint(exportedWithin.Seconds())
+	args := []string{"s3a://slow-" + name + "/out", megabytes, "2", seconds}
+	r := c.submit(t, job{name: name, queue: narrowQueue, mode: "write", args: args})
 	r.await(t, "context", 1)
 	released := time.Now().Add(wait)
 	id := r.awaitVisibleWait(t)
@@ -196,6 +201,7 @@ func (c *cluster) testFullQueue(t *testing.T, name string, wait time.Duration) {
 	r.wait(t)
 	r.requireClock(t, 0)
 	r.requirePanels(t, r.account(t, 0))
+	r.requireStates(t, id, platform.PhaseResourceWait, platform.PhaseCompute, platform.PhaseWrite)
 	require.Equal(t, id, r.application(t))
 	c.received.mu.Lock()
 	defer c.received.mu.Unlock()
@@ -216,6 +222,7 @@ func (r *run) awaitVisibleWait(t *testing.T) (id string) {
 		return nil
 	})
 	require.NoError(t, err)
+	require.InDelta(t, stateOf(platform.PhaseResourceWait), r.finalGauge(t, id, metricOfState), 0)
 	t.Logf("%s: the wait was visible %s after the submission", r.name, time.Since(r.submitted))
 	return id
 }
