@@ -147,10 +147,17 @@ func (r *run) wait(t *testing.T) {
 	t.Helper()
 	err := r.cmd.Wait()
 	if (err != nil) != r.fails {
-		out, _ := os.ReadFile(r.output)
-		lines := strings.Split(string(out), "\n")
+		lines := strings.Split(r.printed(t), "\n")
 		require.FailNow(t, fmt.Sprintf("%s ended with %v", r.name, err), strings.Join(lines[max(0, len(lines)-40):], "\n"))
 	}
+}
+
+// printed returns spark-submit's output so far.
+func (r *run) printed(t *testing.T) string {
+	t.Helper()
+	out, err := os.ReadFile(r.output)
+	require.NoError(t, err)
+	return string(out)
 }
 
 // log returns the file of the event log, of the run's nth context.

@@ -199,6 +199,7 @@ func (c *cluster) testFullQueue(t *testing.T, name string, wait time.Duration) {
 	time.Sleep(time.Until(released))
 	other.release(t)
 	r.wait(t)
+	require.NotContains(t, r.printed(t), "Application ID is not initialized yet", "Spark warns whoever asks it too early")
 	r.requireClock(t, 0)
 	r.requirePanels(t, r.account(t, 0))
 	r.requireStates(t, id, platform.PhaseResourceWait, platform.PhaseCompute, platform.PhaseWrite)
