@@ -161,9 +161,12 @@ func testTwoContexts(t *testing.T, c *cluster) {
 	}
 }
 
+// The listeners of others share a queue, which loses events here. The platform's has its own.
 func testSleepingListener(t *testing.T, c *cluster) {
 	r := c.submit(t, job{name: "sleeper", mode: "compute", args: []string{"2", "yes"},
-		conf: map[string]string{"spark.extraListeners": "suite.Sleeper"}})
+		conf: map[string]string{"spark.extraListeners": "suite.Sleeper", "spark.scheduler.listenerbus.eventqueue.shared.capacity": "1"}})
 	r.wait(t)
+	require.Contains(t, r.printed(t), "Dropping event from queue shared.")
 	r.requireClock(t, 0)
+	require.Zero(t, r.finalGauge(t, r.application(t), "spark.listener.dropped"))
 }
