@@ -86,7 +86,7 @@ func executorMetrics() []Metric {
 		spark("spark_executor_core_time_seconds_total", "spark.executor.core.time", Counter, "s",
 			"Core seconds of executors: busy with a task, idle, and missing where tasks wait for a core.", "state"),
 		spark("spark_executor_task_duration_seconds", "spark.executor.task.duration", Histogram, "s",
-			"Duration of tasks, from the JVM of the executor that ran them.", "kind"),
+			"Duration of tasks, from the JVM of the executor that ran them: sum and count only, since each executor has series of its own.", "kind"),
 	}
 }
 
