@@ -21,6 +21,36 @@ func ConfigurationsOf(c schema.Cluster, samplingRatio string) []Classification {
 	return Merge(own, Configurations(samplingRatio, c.SparkDefaults))
 }
 
+// GroupConfigurationsOf returns the configurations of one of the cluster's task groups.
+// On its nodes EMR replaces the cluster's values by their keys, so the platform's parts
+// of what the group sets are merged in again. What it does not set is the cluster's.
+func GroupConfigurationsOf(c schema.Cluster, group schema.InstanceGroup) []Classification {
+	own := Classifications(group.Configurations)
+	if c.Observe == schema.ObserveHostsOnly {
+		return own
+	}
+	return Merge(own, setIn(own, Configurations("", nil)))
+}
+
+// setIn returns the keys of the platform's that own sets too.
+func setIn(own, platforms []Classification) []Classification {
+	var out []Classification
+	for _, p := range platforms {
+		for _, c := range own {
+			if c.Classification != p.Classification {
+				continue
+			}
+			properties := maps.Clone(p.Properties)
+			maps.DeleteFunc(properties, func(key, _ string) bool {
+				_, set := c.Properties[key]
+				return !set
+			})
+			out = append(out, Classification{p.Classification, setIn(c.Configurations, p.Configurations), properties})
+		}
+	}
+	return out
+}
+
 // BootstrapArgs returns the arguments of the bootstrap action on one of the stack's own
 // clusters. shared are those of every cluster.
 func BootstrapArgs(c schema.Cluster, shared []string) []string {

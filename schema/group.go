@@ -27,11 +27,12 @@ func (InstanceGroup) Help() map[string]string {
 		"instanceType": "EC2 instance type.",
 		"count": "Number of instances. If it is lowered for core or task nodes, EMR removes a node once its YARN containers have ended, " +
 			"after an hour at the latest; the update itself fails after 30 minutes.",
-		"ebs":            "Volumes of each instance. Empty: EMR's own choice for the type.",
-		"bidPrice":       "Highest spot price in USD per hour. Empty: on demand.",
-		"ebsOptimized":   "Ask for dedicated bandwidth to EBS. Types since 2016 always have it. Task groups only.",
-		"autoScaling":    "Rules that change the number of nodes. Core and task groups only.",
-		"configurations": "Classifications of this group's nodes, which replace the cluster's key by key. Task groups only.",
+		"ebs":          "Volumes of each instance. Empty: EMR's own choice for the type.",
+		"bidPrice":     "Highest spot price in USD per hour. Empty: on demand.",
+		"ebsOptimized": "Ask for dedicated bandwidth to EBS. Types since 2016 always have it. Task groups only.",
+		"autoScaling":  "Rules that change the number of nodes. Core and task groups only.",
+		"configurations": "Classifications of this group's nodes, which replace the cluster's key by key. The platform's mounts of Docker " +
+			"containers stay. Task groups only.",
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/components/emr"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 )
 
 // entry is a classification as EMR's API reads it.
@@ -153,4 +154,36 @@ func TestAnyValidSparkDefaultsRoundTrip(t *testing.T) {
 	}
 	require.Greater(t, accepted, 500)
 	require.Greater(t, refused, 500)
+}
+
+// EMR replaces a value by its key on the nodes of a group. Where a task group names its
+// own mounts, the launcher's folder is still among them.
+func TestTaskGroupsKeepThePlatformsMounts(t *testing.T) {
+	a := validArgs()
+	a.Tasks = map[string]schema.InstanceGroup{"docker": {InstanceType: "m5.xlarge", Count: 1, Configurations: []schema.Configuration{
+		{Classification: "yarn-site", Properties: map[string]string{
+			"yarn.nodemanager.runtime.linux.docker.default-ro-mounts": "/etc/krb5.conf:/etc/krb5.conf", "a": "b",
+		}},
+		{Classification: "container-executor", Configurations: []schema.Configuration{
+			{Classification: "docker", Properties: map[string]string{"docker.allowed.ro-mounts": "/etc/krb5.conf"}},
+		}},
+		{Classification: "core-site", Properties: map[string]string{"c": "d"}},
+	}}}
+	require.NoError(t, a.Validate())
+	group := func() map[string]map[string]string {
+		text, ok := one(t, run(t, a), groupType, "emr-task-docker").Inputs.Mappable()["configurationsJson"].(string)
+		require.True(t, ok)
+		return parse(t, text)
+	}
+	require.Equal(t, map[string]map[string]string{
+		"yarn-site": {
+			"yarn.nodemanager.runtime.linux.docker.default-ro-mounts": "/etc/krb5.conf:/etc/krb5.conf,/opt/observatory:/opt/observatory", "a": "b",
+		},
+		"container-executor":        {},
+		"container-executor/docker": {"docker.allowed.ro-mounts": "/etc/krb5.conf,/opt/observatory"},
+		"core-site":                 {"c": "d"},
+	}, group(), "what the group leaves out is the cluster's")
+
+	a.Observe, a.Applications = schema.ObserveHostsOnly, []string{"Flink"}
+	require.Equal(t, "/etc/krb5.conf", group()["container-executor/docker"]["docker.allowed.ro-mounts"], "such nodes have no launcher")
 }

@@ -53,7 +53,7 @@ func coreGroup(g schema.InstanceGroup) emr.ClusterCoreInstanceGroupPtrInput {
 func (b *builder) createTaskGroups(cluster *emr.Cluster) ([]pulumi.Resource, error) {
 	var out []pulumi.Resource
 	for _, key := range b.args.TaskKeys() {
-		args, err := taskGroup(key, b.args.Tasks[key])
+		args, err := taskGroup(b.args.Cluster, key)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +92,8 @@ func (b *builder) taskOptions(g schema.InstanceGroup) []pulumi.ResourceOption {
 // taskName is the name of a task group, in EMR and as a part of the logical name.
 func taskName(key string) string { return taskGroupName + "-" + key }
 
-func taskGroup(key string, g schema.InstanceGroup) (*emr.InstanceGroupArgs, error) {
+func taskGroup(c schema.Cluster, key string) (*emr.InstanceGroupArgs, error) {
+	g := c.Tasks[key]
 	args := &emr.InstanceGroupArgs{
 		Name: pulumi.String(taskName(key)), InstanceType: pulumi.String(g.InstanceType),
 		InstanceCount: pulumi.Int(g.Count), BidPrice: nonEmpty(g.BidPrice), AutoscalingPolicy: nonEmpty(scalingPolicy(g.AutoScaling)),
@@ -108,7 +109,7 @@ func taskGroup(key string, g schema.InstanceGroup) (*emr.InstanceGroupArgs, erro
 		}))
 	}
 	if len(g.Configurations) > 0 {
-		text, err := observe.Render(observe.Classifications(g.Configurations))
+		text, err := observe.Render(observe.GroupConfigurationsOf(c, g))
 		if err != nil {
 			return nil, fmt.Errorf("render configurations of task group %s: %w", key, err)
 		}

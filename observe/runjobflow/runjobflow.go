@@ -103,21 +103,21 @@ func instances(c schema.Cluster, e Environment) *types.JobFlowInstancesConfig {
 		return in
 	}
 	in.Ec2SubnetId = aws.String(e.SubnetIDs[0])
-	in.InstanceGroups = append(in.InstanceGroups, group(platform.RoleMaster, types.InstanceRoleTypeMaster, c.Master))
+	in.InstanceGroups = append(in.InstanceGroups, group(c, platform.RoleMaster, types.InstanceRoleTypeMaster, c.Master))
 	if c.HasCore() {
-		in.InstanceGroups = append(in.InstanceGroups, group(platform.RoleCore, types.InstanceRoleTypeCore, c.Core))
+		in.InstanceGroups = append(in.InstanceGroups, group(c, platform.RoleCore, types.InstanceRoleTypeCore, c.Core))
 	}
 	for _, key := range c.TaskKeys() {
-		in.InstanceGroups = append(in.InstanceGroups, group(platform.RoleTask+"-"+key, types.InstanceRoleTypeTask, c.Tasks[key]))
+		in.InstanceGroups = append(in.InstanceGroups, group(c, platform.RoleTask+"-"+key, types.InstanceRoleTypeTask, c.Tasks[key]))
 	}
 	return in
 }
 
-func group(name string, role types.InstanceRoleType, g schema.InstanceGroup) types.InstanceGroupConfig {
+func group(c schema.Cluster, name string, role types.InstanceRoleType, g schema.InstanceGroup) types.InstanceGroupConfig {
 	out := types.InstanceGroupConfig{
 		Name: aws.String(name), InstanceRole: role, InstanceType: aws.String(g.InstanceType), InstanceCount: aws.Int32(int32(g.Count)),
 		Market: types.MarketTypeOnDemand, BidPrice: optional(g.BidPrice), AutoScalingPolicy: scalingPolicy(g.AutoScaling),
-		Configurations: configurations(observe.Classifications(g.Configurations)), EbsConfiguration: volumes(g.EBS),
+		Configurations: configurations(observe.GroupConfigurationsOf(c, g)), EbsConfiguration: volumes(g.EBS),
 	}
 	if g.BidPrice != "" {
 		out.Market = types.MarketTypeSpot

@@ -149,7 +149,9 @@ func (g generator) classifications() []schema.Configuration {
 	for _, name := range []string{"yarn-site", "core-site", "hue-ini", "container-executor"}[:g.IntN(5)] {
 		c := schema.Configuration{Classification: name, Properties: map[string]string{g.oneOf("a.b", "ü", "x<y>"): g.oneOf("", "1", `quo"te`)}}
 		if g.IntN(2) == 0 {
-			c.Configurations = []schema.Configuration{{Classification: g.oneOf("docker", "export"), Properties: map[string]string{"A": "b"}}}
+			c.Configurations = []schema.Configuration{{Classification: g.oneOf("docker", "export"), Properties: map[string]string{
+				"A": "b", "docker.allowed.ro-mounts": "/etc/passwd,/usr/lib,/usr/share,/etc/krb5.conf",
+			}}}
 		}
 		out = append(out, c)
 	}
