@@ -145,8 +145,8 @@ func autoScalingRules() map[string]Rule {
 		"coolDown":           intRange(0, math.MaxInt32),
 		"scalingMetric":      metric.with("", "known: "+strings.Join(metrics, ", ")),
 		"comparison":         oneOf("GREATER_THAN_OR_EQUAL", "GREATER_THAN", "LESS_THAN", "LESS_THAN_OR_EQUAL"),
-		"threshold": textOnly(fmt.Sprintf("must be 0 or more; those of growing and shrinking on one metric "+
-			"in percent at least %d apart, so that no value does both", hysteresis)),
+		"threshold": textOnly(fmt.Sprintf("must be 0 or more; no value of a metric may both grow and shrink the group, "+
+			"and in percent the thresholds must be at least %d apart", hysteresis)),
 		"period":            intRange(metricPeriod, metricPeriod).with(": EMR sends its metrics every five minutes", "leave it out"),
 		"evaluationPeriods": intRange(1, math.MaxInt32),
 		"statistic":         oneOf("AVERAGE", "MINIMUM", "MAXIMUM", "SUM", "SAMPLE_COUNT"),

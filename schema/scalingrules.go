@@ -95,13 +95,44 @@ func (r ScalingRule) check(l *violation.List, path string, direction int) {
 // the other, which shrinks it on the same metric, acts. It is below 0 if both act at some
 // values.
 func (r ScalingRule) band(shrinks ScalingRule) float64 {
-	switch kind := scalingMetrics()[r.Metric]; {
+	kind, above := scalingMetrics()[r.Metric], r.actsAbove()
+	switch {
 	case kind.idle:
 		return shrinks.Threshold - r.Threshold
 	case kind.busy:
 		return r.Threshold - shrinks.Threshold
+	case above == shrinks.actsAbove():
+		return math.Inf(-1) // both act at every value beyond the farther threshold
+	case above:
+		return r.Threshold - shrinks.Threshold
 	}
-	return math.Abs(r.Threshold - shrinks.Threshold)
+	return shrinks.Threshold - r.Threshold
+}
+
+// actsAbove reports whether the rule acts at values above its threshold.
+func (r ScalingRule) actsAbove() bool { return strings.HasPrefix(r.Comparison, "GREATER_THAN") }
+
+// actsAtThreshold reports whether the threshold itself is among the values.
+func (r ScalingRule) actsAtThreshold() bool { return strings.HasSuffix(r.Comparison, "_OR_EQUAL") }
+
+// checkApart requires that no value makes both this rule grow the group and the other
+// shrink it. Thresholds in percent must be further apart; what distance suits other units
+// depends on the workload. Statistics make no difference: EMR sends a metric once per
+// period.
+func (r ScalingRule) checkApart(l *violation.List, path string, shrinks ScalingRule) {
+	if known := rules["comparison"].Holds; !known(r.Comparison) || !known(shrinks.Comparison) {
+		return
+	}
+	band := r.band(shrinks)
+	apart := band > 0 || band == 0 && !(r.actsAtThreshold() && shrinks.actsAtThreshold())
+	if r.Unit() == "PERCENT" {
+		apart = band >= hysteresis
+	}
+	remedy := "move it away from that of " + shrinks.Name
+	if math.IsInf(band, -1) {
+		remedy = "turn the comparison round, or that of " + shrinks.Name
+	}
+	l.Require(apart, path+".threshold", r.Threshold, rules["threshold"].Text, remedy)
 }
 
 // checkPairs requires that what grows on a metric shrinks on some metric too, and that
@@ -121,9 +152,8 @@ func (a AutoScaling) checkPairs(l *violation.List, path string) {
 		}
 		out++
 		for _, other := range a.Rules {
-			if other.Metric == r.Metric && other.changes() && a.direction(other) < 0 && r.Unit() == "PERCENT" {
-				l.Require(r.band(other) >= hysteresis, pathOf(path, i)+".threshold", r.Threshold,
-					rules["threshold"].Text, "move it away from that of "+other.Name)
+			if other.Metric == r.Metric && other.changes() && a.direction(other) < 0 {
+				r.checkApart(l, pathOf(path, i), other)
 			}
 		}
 	}
