@@ -62,7 +62,7 @@ func (Cluster) Help() map[string]string {
 		"master": "Primary node or nodes.",
 		"core":   "Core nodes: YARN and HDFS. With count 0, the primary node is the only one.",
 		"tasks": "Groups of task nodes (YARN only) by key, which is a part of their names. " +
-			"EMR never removes a group: one without key here has 0 nodes.",
+			"EMR never removes a group: one without key here, or one that was replaced, has 0 nodes and still counts towards EMR's 48.",
 		"subnets":        "Which of the network's private subnets the cluster may run in, counted from 0.",
 		"fleets":         "Instance fleets in place of the groups master, core and tasks: EMR chooses among several instance types.",
 		"managedScaling": "EMR chooses the number of core and task nodes. Left out: it stays as written.",
