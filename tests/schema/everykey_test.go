@@ -220,15 +220,22 @@ func requireScaledCountsNoted(t *testing.T, p *platformStack) {
 	defer func() { p.values = unedited }()
 	var clusters map[string]map[string]any
 	require.NoError(t, json.Unmarshal([]byte(unedited["clusters"]), &clusters))
+	section := func(cluster, key string) map[string]any { return clusters[cluster][key].(map[string]any) }
 	clusters["managed-old"]["core"] = map[string]any{"count": 2}
+	section("rules-old", "core")["count"] = 3
+	section("scaled-fleets-old", "fleets")["core"].(map[string]any)["onDemand"] = 4
 	text, err := json.Marshal(clusters)
 	require.NoError(t, err)
 	p.values["clusters"] = string(text)
 
 	preview, err := p.Stack.Preview(t.Context())
 	require.NoError(t, err)
-	require.Contains(t, preview.StdOut,
-		"clusters.managed-old: EMR scales this cluster: once it runs, changing core.count, tasks.spot.count has no effect")
+	for cluster, keys := range map[string]string{
+		"managed-old": "core.count, tasks.spot.count", "rules-old": "core.count, tasks.spot.count",
+		"scaled-fleets-old": "fleets.core.onDemand, fleets.core.spot, fleets.task.onDemand, fleets.task.spot",
+	} {
+		require.Contains(t, preview.StdOut, "clusters."+cluster+": EMR scales this cluster: once it runs, changing "+keys+" has no effect")
+	}
 	plan, err := changes.Preview(t.Context(), p.Stack)
 	require.NoError(t, err)
 	require.Empty(t, plan, "%s", plan)
