@@ -62,6 +62,7 @@ func clusterEdits() []edit {
 	out := []edit{
 		one("architectures", `["amd64"]`, artifacts, "emr-main-cluster"),
 		one("blockPublicAccess", `true`, effects{changes.Created: {"emr-block-public-access"}}),
+		one("clusters", `{}`, effects{changes.Deleted: {"emr-main-*"}}, "emr-main-cluster"),
 	}
 	out = append(out, groupEdits()...)
 	out = append(out, shapeEdits()...)
