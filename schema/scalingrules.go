@@ -124,7 +124,7 @@ func (r ScalingRule) checkApart(l *violation.List, path string, shrinks ScalingR
 		return
 	}
 	band := r.band(shrinks)
-	apart := band > 0 || band == 0 && !(r.actsAtThreshold() && shrinks.actsAtThreshold())
+	apart := band > 0 || band == 0 && (!r.actsAtThreshold() || !shrinks.actsAtThreshold())
 	if r.Unit() == "PERCENT" {
 		apart = band >= hysteresis
 	}
