@@ -196,8 +196,8 @@ func (e *Engine) stageAttempt(v Stage, completed bool) {
 	}
 }
 
-// AddTaskStart is Add for a TaskStart. Most events are of tasks, and Add needs them on the
-// heap.
+// AddTaskStart is Add for a TaskStart, without the allocation of an Event. Most events are
+// of tasks.
 func (e *Engine) AddTaskStart(t Task) {
 	e.see(t.Launched)
 	e.firstLaunch = min(e.firstLaunch, t.Launched)
@@ -208,7 +208,7 @@ func (e *Engine) AddTaskStart(t Task) {
 	e.running[t.ID] = t
 }
 
-// AddTaskEnd is Add for a TaskEnd, as AddTaskStart.
+// AddTaskEnd is Add for a TaskEnd, likewise.
 func (e *Engine) AddTaskEnd(v TaskEnd) {
 	e.see(v.Launched)
 	e.see(v.Finished)

@@ -86,7 +86,7 @@ func (s *Stage) phase() phases.Stage {
 	}
 }
 
-// profile returns the number of a resource profile, which before Spark 3.1 there was not.
+// profile returns the id of a resource profile: the default, 0, before Spark 3.1, which has none.
 func profile(id *int64) int64 {
 	if id == nil {
 		return 0
@@ -96,7 +96,7 @@ func profile(id *int64) int64 {
 
 func (e *ExecutorExcluded) phase() phases.Event {
 	if e.ID == "" && e.Host == "" {
-		return nil // of nobody
+		return nil // the event names neither
 	}
 	excluded := phases.ExecutorExcluded{Time: e.Time, Executor: e.ID, Host: e.Host, Undo: e.Undo}
 	if e.Stage != nil {
