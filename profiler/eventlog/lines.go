@@ -114,19 +114,25 @@ func (l *lines) line(at place) error {
 		return nil // an empty line
 	}
 	event, err := l.decode()
+	if err != nil {
+		return l.failed(at, err)
+	}
+	l.damage = nil
+	if event == nil {
+		l.report.Skipped++
+		return nil
+	}
+	l.report.Events++
+	if err := l.take(event); err != nil || !l.shortened {
+		return err
+	}
+	return l.lost(Unread, at, fmt.Errorf("elements of lists beyond %d MiB of one event are left out", maxLine>>20))
+}
+
+// failed reports a line of which no event could be made.
+func (l *lines) failed(at place, err error) error {
 	var types *typeError
 	switch {
-	case err == nil && event == nil:
-		l.report.Skipped++
-		l.damage = nil
-		return nil
-	case err == nil:
-		l.report.Events++
-		l.damage = nil
-		if err := l.take(event); err != nil || !l.shortened {
-			return err
-		}
-		return l.lost(Unread, at, fmt.Errorf("elements of lists beyond %d MiB of one event are left out", maxLine>>20))
 	case errors.As(err, &types):
 		return l.lost(Unread, at, err)
 	case l.last && errors.Is(err, errLine):

@@ -1779,7 +1779,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Executor = string(in.String())
+				out.Executor = string(in.UnsafeString())
 			}
 		case "Stage ID":
 			if in.IsNull() {
@@ -2020,7 +2020,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Name = string(in.String())
+				out.Name = string(in.UnsafeString())
 			}
 		case "simpleString":
 			if in.IsNull() {
@@ -2150,7 +2150,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Name = string(in.String())
+				out.Name = string(in.UnsafeString())
 			}
 		case "accumulatorId":
 			if in.IsNull() {
@@ -2162,7 +2162,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 			if in.IsNull() {
 				in.Skip()
 			} else {
-				out.Type = string(in.String())
+				out.Type = string(in.UnsafeString())
 			}
 		default:
 			in.SkipRecursive()

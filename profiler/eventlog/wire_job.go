@@ -130,7 +130,7 @@ func (j *stageCompleted) event(*decoder) Event { return &StageCompleted{Stage: j
 
 //easyjson:json
 type stageExecutorMetrics struct {
-	Executor string          `json:"Executor ID"`
+	Executor string          `json:"Executor ID,nocopy"` // event keeps what words returns for it
 	Stage    int64           `json:"Stage ID"`
 	Attempt  int64           `json:"Stage Attempt ID"`
 	Peaks    executorMetrics `json:"Executor Metrics"`

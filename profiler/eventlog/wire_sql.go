@@ -1,16 +1,18 @@
 package eventlog
 
+// planNode is an operator. Its nocopy fields share the memory of the line: event keeps what
+// words returns for them.
 type planNode struct {
-	Name     string       `json:"nodeName"`
+	Name     string       `json:"nodeName,nocopy"`
 	Text     string       `json:"simpleString"`
 	Children []planNode   `json:"children"`
 	Metrics  []planMetric `json:"metrics"`
 }
 
 type planMetric struct {
-	Name        string `json:"name"`
+	Name        string `json:"name,nocopy"`
 	Accumulator int64  `json:"accumulatorId"`
-	Type        string `json:"metricType"`
+	Type        string `json:"metricType,nocopy"`
 }
 
 func (j *planNode) node(d *decoder) PlanNode {

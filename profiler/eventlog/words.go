@@ -1,26 +1,32 @@
 package eventlog
 
+import "strings"
+
 // words keeps one copy of texts that many events share: ids of executors, hosts,
 // localities, outcomes.
 type words map[string]string
 
-// of returns the kept copy of a text.
+// of returns the kept copy of a text, or else a copy of it.
 func (w words) of(text string) string {
 	if known, ok := w[text]; ok {
 		return known
 	}
-	if len(w) < maxWords && len(text) < maxWord {
-		w[text] = text
-	}
-	return text
+	return w.keep(strings.Clone(text))
 }
 
-// ofBytes is like of, for bytes that are used again.
+// ofBytes is like of.
 func (w words) ofBytes(text []byte) string {
 	if known, ok := w[string(text)]; ok { // allocates nothing
 		return known
 	}
-	return w.of(string(text))
+	return w.keep(string(text))
+}
+
+func (w words) keep(text string) string {
+	if len(w) < maxWords && len(text) < maxWord {
+		w[text] = text
+	}
+	return text
 }
 
 // Bounds of words; an application has fewer executors, and hosts have shorter names.
