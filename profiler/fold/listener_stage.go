@@ -174,6 +174,9 @@ func (l *listener) finish(s *stage) {
 	l.seen.stage(s, l.ended)
 	done := doneStage{row: s.row}
 	done.summary, done.p95 = l.summarize(s)
+	if s.samples.latest != nil {
+		l.spare, s.samples.latest = append(l.spare, s.samples.latest[:0]), nil
+	}
 	for i := range group.done {
 		if group.done[i].row.StageAttemptID == s.row.StageAttemptID { // Spark's store keeps the tasks
 			group.done[i].row = s.row

@@ -31,15 +31,17 @@ func (l *listener) summarize(s *stage) (summary *tables.TaskSummary, p95 float64
 	}
 	all, extra := quantiles()
 	lists := make([][]float64, numMetrics)
+	memory := make([]float64, int(numMetrics)*len(all))
 	for m := range numMetrics {
 		values := s.samples.column(m, l.scratch[:0])
 		if m <= gettingResult {
 			values = append(values, s.others[m]...)
 		}
 		l.scratch = values
-		lists[m] = valuesAt(all, count, values)
+		from := int(m) * len(all)
+		lists[m] = memory[from : from+len(all) : from+len(all)]
+		valuesAt(lists[m], all, count, values)
 	}
-	l.spare, s.samples.latest = append(l.spare, s.samples.latest[:0]), nil
 	p95 = lists[taskDuration][extra]
 	for m := range numMetrics {
 		lists[m] = slices.Delete(lists[m], extra, extra+1)
@@ -57,20 +59,28 @@ func (l *listener) summarize(s *stage) (summary *tables.TaskSummary, p95 float64
 	}, p95
 }
 
-// valuesAt returns the values at the quantiles of count values. It reorders values.
-func valuesAt(quantiles []float64, count int64, values []int64) []float64 {
+// valuesAt sets found to the values at the quantiles, which ascend, of count values; 0 if
+// there are none. It reorders values.
+func valuesAt(found, quantiles []float64, count int64, values []int64) {
 	if slices.Min(values) < 0 {
 		values = slices.DeleteFunc(values, func(v int64) bool { return v < 0 })
 	}
 	if len(values) == 0 {
-		return make([]float64, len(quantiles))
+		return
 	}
 	if lowest := slices.Min(values); lowest == slices.Max(values) {
-		return slices.Repeat([]float64{float64(lowest)}, len(quantiles))
+		for i := range found {
+			found[i] = float64(lowest)
+		}
+		return
 	}
-	indexes := make([]int, len(quantiles))
+	from := 0
 	for i, q := range quantiles {
-		indexes[i] = min(int(min(int64(q*float64(count)), count-1)), len(values)-1)
+		index := min(int(min(int64(q*float64(count)), count-1)), len(values)-1)
+		if index >= from {
+			quickselect(values[from:], index-from)
+			from = index + 1
+		}
+		found[i] = float64(values[index])
 	}
-	return sortedAt(values, indexes)
 }

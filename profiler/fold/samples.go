@@ -129,21 +129,6 @@ func (b *block) column(m metric, values []int64) []int64 {
 	return values
 }
 
-// sortedAt returns the values that would be at the given indexes, which ascend, if values
-// were sorted. It reorders values.
-func sortedAt(values []int64, indexes []int) []float64 {
-	found := make([]float64, 0, len(indexes))
-	from := 0
-	for _, index := range indexes {
-		if index >= from {
-			quickselect(values[from:], index-from)
-			from = index + 1
-		}
-		found = append(found, float64(values[index]))
-	}
-	return found
-}
-
 // quickselect puts the value at index that would be there if values were sorted, with no
 // larger values before it and no smaller ones after it.
 func quickselect(values []int64, index int) {

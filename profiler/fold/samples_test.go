@@ -35,25 +35,32 @@ func TestSamplesRoundTrip(t *testing.T) {
 	}
 }
 
-// The result equals that of sorting: for random, constant, sorted and few values.
-func TestSortedAtEqualsSorting(t *testing.T) {
+// The result equals that of sorting: for random, constant, sorted and few values, and
+// without the negative ones.
+func TestQuantilesEqualSorting(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
+	quantiles := []float64{0, 0.25, 0.5, 0.75, 0.95, 1}
 	for round := range 400 {
 		values := make([]int64, 1+random.IntN(500))
 		for i := range values {
 			values[i] = random.Int64N(1 + int64(round*round))
+			if round%7 == 0 {
+				values[i] -= 10
+			}
 		}
 		if round%5 == 0 {
 			slices.Sort(values)
 		}
-		sorted := slices.Sorted(slices.Values(values))
-		n := len(values)
-		indexes := []int{0, n / 4, n / 2, 3 * n / 4, n - 1}
-		var want []float64
-		for _, index := range indexes {
-			want = append(want, float64(sorted[index]))
+		kept := slices.DeleteFunc(slices.Sorted(slices.Values(values)), func(v int64) bool { return v < 0 })
+		want, found := make([]float64, len(quantiles)), make([]float64, len(quantiles))
+		count := len(values) - random.IntN(1+len(values)/2) // others belong to tasks that failed
+		for i, q := range quantiles {
+			if len(kept) > 0 {
+				want[i] = float64(kept[min(int(q*float64(count)), count-1, len(kept)-1)])
+			}
 		}
-		require.Equal(t, want, sortedAt(values, indexes))
+		valuesAt(found, quantiles, int64(count), values)
+		require.Equal(t, want, found)
 	}
 }
 
