@@ -93,13 +93,13 @@ func TestKilledWriterResumes(t *testing.T) {
 	took := time.Since(began)
 	want := files(t, undisturbed)
 	killed, interrupted := 0, 0
-	for killed < kills {
+	for killed < kills || interrupted == 0 && killed < 10*kills { // a commit takes milliseconds
 		dir := begin()
 		writer := startWriter(t, dir)
 		after := time.Duration(r.Int64N(int64(took)))
 		if killed%2 == 0 {
 			require.Eventually(t, func() bool { return unfinished(t, dir) > 0 }, time.Minute, time.Millisecond)
-			after = time.Duration(r.Int64N(int64(5 * time.Millisecond)))
+			after = time.Duration(r.Int64N(int64(time.Millisecond / 2)))
 		}
 		time.AfterFunc(after, func() { _ = writer.Process.Kill() })
 		if writer.Wait() == nil {

@@ -12,13 +12,13 @@ import (
 
 // merged yields the rows of sorted row groups in order, equal ones in the order of their
 // groups. It yields them in batches, which are valid until the next one, of about limit
-// bytes at most. Besides, it holds one row, and one page per column, of each group;
+// bytes at most. Besides, it holds rowsAhead rows, and one page per column, of each group;
 // parquet.MergeRowGroups holds dozens of rows, which may take megabytes.
 func merged(groups []parquet.RowGroup, compare func(a, b parquet.Row) int, limit int) iter.Seq2[[]parquet.Row, error] {
 	return func(yield func([]parquet.Row, error) bool) {
 		queue := &mergeQueue{compare: compare}
 		for i, group := range groups {
-			s := &sortedRows{order: i, rows: group.Rows(), one: make([]parquet.Row, 1)}
+			s := &sortedRows{order: i, rows: group.Rows(), read: make([]parquet.Row, rowsAhead(group))}
 			defer s.rows.Close()
 			more, err := s.next()
 			if err != nil {
@@ -32,7 +32,7 @@ func merged(groups []parquet.RowGroup, compare func(a, b parquet.Row) int, limit
 		b := newBatchOfRows(limit)
 		for queue.Len() > 0 {
 			first := queue.sources[0]
-			if b.take(first.one); b.full() {
+			if b.take(first.first()); b.full() {
 				if !yield(b.rows, nil) {
 					return
 				}
@@ -73,10 +73,10 @@ func newBatchOfRows(limit int) *batchOfRows {
 
 // take moves a row into the batch, and leaves the memory of an earlier one in its place.
 // Texts of a row that was read stay valid: parquet-go does not use their memory again.
-func (b *batchOfRows) take(one []parquet.Row) {
+func (b *batchOfRows) take(row *parquet.Row) {
 	n := len(b.rows)
 	b.rows = b.rows[:n+1]
-	b.rows[n], one[0] = one[0], b.rows[n]
+	b.rows[n], *row = *row, b.rows[n]
 	b.total++
 	b.bytes += 8 * len(b.rows[n])
 	for _, value := range b.rows[n] {
@@ -96,17 +96,36 @@ func (b *batchOfRows) clear() {
 	b.rows, b.bytes = b.rows[:0], 0
 }
 
-// sortedRows reads a row group row by row.
+// Bounds of what a merge reads at once of each group.
+const (
+	aheadRows  = 16 // reading rows one by one takes twice as long
+	aheadBytes = 16 << 10
+)
+
+// rowsAhead returns how many rows of a group of runBytes are read at once.
+func rowsAhead(group parquet.RowGroup) int64 {
+	return max(1, min(aheadRows, group.NumRows()*aheadBytes/runBytes))
+}
+
+// sortedRows reads a row group.
 type sortedRows struct {
 	order int
 	rows  parquet.Rows
-	one   []parquet.Row
+	read  []parquet.Row
+	at    int // of the first row, in read
+	count int // of rows in read
 }
 
-// next reads the next row, and reports whether there is one.
+func (s *sortedRows) first() *parquet.Row { return &s.read[s.at] }
+
+// next drops the first row, and reports whether there is another.
 func (s *sortedRows) next() (bool, error) {
-	n, err := s.rows.ReadRows(s.one)
-	if n == 1 {
+	if s.at++; s.at < s.count {
+		return true, nil
+	}
+	n, err := s.rows.ReadRows(s.read)
+	if n > 0 {
+		s.at, s.count = 0, n
 		return true, nil
 	}
 	if err == nil || errors.Is(err, io.EOF) {
@@ -131,7 +150,7 @@ func (q *mergeQueue) Push(s any) {
 
 func (q *mergeQueue) Less(i, j int) bool {
 	a, b := q.sources[i], q.sources[j]
-	if c := q.compare(a.one[0], b.one[0]); c != 0 {
+	if c := q.compare(*a.first(), *b.first()); c != 0 {
 		return c < 0
 	}
 	return a.order < b.order
