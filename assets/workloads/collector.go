@@ -52,7 +52,7 @@ func Collector(r platform.WorkloadRecord, s Settings) (Config, error) {
 	}
 	c := Config{
 		Args:  []string{"--config=" + path.Join(ConfigDir, CollectorFile)},
-		Env:   goMemoryLimit(r),
+		Env:   goMemoryLimit(r, goMemoryPercent),
 		Files: map[string]string{CollectorFile: body},
 	}
 	c.addTraceCopy(s.Tracing)

@@ -108,9 +108,13 @@ type Settings struct {
 // limits are shares of it, so that they refuse work before the kernel kills them.
 func percentOf(r platform.WorkloadRecord, percent int) int { return r.MemoryMiB * percent / 100 }
 
-// goMemoryLimit returns the soft limit of a Go program's heap, as GOMEMLIMIT takes it.
-func goMemoryLimit(r platform.WorkloadRecord) map[string]string {
-	return map[string]string{"GOMEMLIMIT": fmt.Sprintf("%dMiB", percentOf(r, 80))}
+// goMemoryPercent is the share of a workload's memory limit that GOMEMLIMIT gives a server's
+// Go runtime.
+const goMemoryPercent = 80
+
+// goMemoryLimit limits the memory of a Go program's runtime to a share of the workload's.
+func goMemoryLimit(r platform.WorkloadRecord, percent int) map[string]string {
+	return map[string]string{"GOMEMLIMIT": fmt.Sprintf("%dMiB", percentOf(r, percent))}
 }
 
 // listen returns the address at which a server listens on every interface of its container.

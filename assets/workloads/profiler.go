@@ -22,10 +22,14 @@ const profilerThreads = 1
 // as often as by default, which is 4 % of the CPU time of reading a log. GOMEMLIMIT bounds it.
 const profilerGOGC = "200"
 
+// profilerMemoryPercent is goMemoryPercent of the profiler. Besides its runtime's memory, it
+// needs about 55 MiB for the program's own pages (history_parse_mib of `make bench`).
+const profilerMemoryPercent = 70
+
 // Profiler configures `observatory-profiler serve`, which reads the history of EMR's
 // clusters at an interval and writes it to the lake. It keeps nothing on the node.
 func Profiler(r platform.WorkloadRecord, s Settings) (Config, error) {
-	env := goMemoryLimit(r)
+	env := goMemoryLimit(r, profilerMemoryPercent)
 	env["GOGC"] = profilerGOGC
 	return Config{
 		Args: []string{

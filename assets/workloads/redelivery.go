@@ -11,7 +11,7 @@ import (
 func Redelivery(r platform.WorkloadRecord, s Settings) (Config, error) {
 	c := Config{
 		Args: []string{"redeliver", "--listen=" + listen(r.EndpointPort())},
-		Env:  goMemoryLimit(r),
+		Env:  goMemoryLimit(r, goMemoryPercent),
 	}
 	for _, store := range s.Workloads.Stores() {
 		c.Args = append(c.Args, fmt.Sprintf("--store=%s=http://%s", store.Name, store.Address(store.Intake.Port)))
