@@ -141,8 +141,8 @@ type historyFigures struct {
 	ParseRatio float64 `json:"history_parse_over_encoding_json_ratio"`
 	// Largest resident set of a process that reads the log.
 	ParseMiB float64 `json:"history_parse_mib"`
-	// What Spark's history server takes for its first answer about the same log, on every
-	// processor, and that relative to the CPU time in which the rows are written.
+	// The time from the start of Spark's history server to its first answer about the same
+	// log, and that relative to the CPU time in which the rows are written.
 	FirstAnswerSeconds float64 `json:"history_server_first_answer_s"`
 	FirstAnswerRatio   float64 `json:"history_server_first_answer_over_rows_ratio"`
 }

@@ -40,7 +40,7 @@ type Result struct {
 	OverStandard float64
 	PeakMiB      float64 // largest resident set of a run
 	// FirstAnswer is the result of the function FirstAnswer. OverServer is FirstAnswer
-	// relative to the time that it takes to write all rows of the same log.
+	// relative to the time in which all rows of the same log are written.
 	FirstAnswer, OverServer float64
 }
 

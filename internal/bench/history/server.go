@@ -10,9 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
@@ -26,9 +29,9 @@ import (
 // tiers, parallel GC, a large heap.
 var fastServer = []string{"-XX:TieredStopAtLevel=4", "-XX:-UseSerialGC", "-XX:+UseParallelGC", "-Xss4m", "-Xmn2g", "-Xmx6g"}
 
-// FirstAnswer returns how many seconds a fresh Spark history server takes to answer its
-// first request for an application's jobs, after listing the application. The server may
-// use every processor.
+// FirstAnswer returns how many seconds a Spark history server takes from its start to its
+// first answer about an application's jobs: it lists the application, and then replays its
+// log. The server has one processor, as the readers have.
 func FirstAnswer(ctx context.Context, log string) (seconds float64, err error) {
 	dir, err := os.MkdirTemp(filepath.Dir(log), "history-server-")
 	if err != nil {
@@ -38,6 +41,7 @@ func FirstAnswer(ctx context.Context, log string) (seconds float64, err error) {
 	if err := os.Link(log, filepath.Join(dir, filepath.Base(log))); err != nil {
 		return 0, fmt.Errorf("time a history server: %w", err)
 	}
+	began := time.Now()
 	server, err := startServer(ctx, dir)
 	if err != nil {
 		return 0, fmt.Errorf("time a history server: %w", err)
@@ -51,7 +55,6 @@ func FirstAnswer(ctx context.Context, log string) (seconds float64, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("time a history server: %w", err)
 	}
-	began := time.Now()
 	if err := download(ctx, address+"/api/v1/applications/"+application+"/"+string(history.Jobs)); err != nil {
 		return 0, fmt.Errorf("time a history server: %w", err)
 	}
@@ -88,7 +91,7 @@ func startServer(ctx context.Context, logs string) (*server, error) {
 	defer output.Close() // the child has its own descriptor
 	s.cmd.Env = []string{"SPARK_LOCAL_IP=" + platform.Loopback, "PATH=" + os.Getenv("PATH"), "LC_ALL=C.UTF-8"}
 	s.cmd.Stdout, s.cmd.Stderr = output, output
-	if err := s.cmd.Start(); err != nil {
+	if err := onOneProcessor(s.cmd.Start); err != nil {
 		return nil, fmt.Errorf("start the process: %w", err)
 	}
 	go func() {
@@ -96,6 +99,25 @@ func startServer(ctx context.Context, logs string) (*server, error) {
 		_ = s.cmd.Wait() // address reports an early exit
 	}()
 	return s, nil
+}
+
+// onOneProcessor calls start, and confines the process that it starts to one processor.
+func onOneProcessor(start func() error) error {
+	runtime.LockOSThread() // a process inherits the processors of the thread that starts it
+	defer runtime.UnlockOSThread()
+	var all, one unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &all); err != nil {
+		return fmt.Errorf("read the processors of this thread: %w", err)
+	}
+	first := 0
+	for !all.IsSet(first) {
+		first++
+	}
+	one.Set(first)
+	if err := unix.SchedSetaffinity(0, &one); err != nil {
+		return fmt.Errorf("confine this thread to one processor: %w", err)
+	}
+	return errors.Join(start(), unix.SchedSetaffinity(0, &all))
 }
 
 func (s *server) stop() {
