@@ -42,7 +42,7 @@ func (c *cloud) python(t *testing.T, script, input string) string {
 
 // clustersSideBySide brings up a second cluster of the stack, of one node, and one that boto3 starts,
 // and runs a job on each of the three at once.
-func clustersSideBySide(t *testing.T, c *cloud) {
+func clustersSideBySide(t *testing.T, c *cloud, past history) {
 	before := c.outputs(t)
 	edits := []string{storeEdit, tagEdit} // of earlier parts, which stay
 	c.up(t, append(edits, "clusters.adhoc.core.count=0", "clusters.adhoc.idleTimeoutMinutes=0")...)
@@ -90,6 +90,7 @@ func clustersSideBySide(t *testing.T, c *cloud) {
 	}, 3*time.Minute, time.Second, "dashboards choose clusters by name")
 	if testenv.Long() {
 		c.panelsShowEach(t, names)
+		past.runKinds(t, "adhoc")
 	}
 	listed := c.status(t).Clusters
 	for id, name := range names {

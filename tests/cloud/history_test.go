@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -34,11 +35,22 @@ type history struct {
 // printed matches what the jobs of history print of an application.
 var printed = regexp.MustCompile(`^history: (\S+) (` + platform.YARNApplicationID + `)$`)
 
+// runKinds runs an application of each kind on a cluster; in the long form, also kinds that
+// take minutes.
+func (h history) runKinds(t *testing.T, cluster string) {
+	t.Helper()
+	jobs := []string{"tests/cloud/testdata/history.py", platform.PrefixLake.URI(h.cloud.outputs(t).DataBucket) + "history-test-" + cluster}
+	if testenv.Long() {
+		jobs = append(jobs, "all")
+	}
+	h.run(t, cluster, "COMPLETED", "", jobs...)
+}
+
 // run submits a job to a cluster and notes the applications that it names on its standard
 // output, or else gives those of the step a name.
-func (h history) run(t *testing.T, state, name string, args ...string) {
+func (h history) run(t *testing.T, cluster, state, name string, args ...string) {
 	t.Helper()
-	out, log, _ := h.cloud.try(t, append([]string{"submit", "--wait", "--json", "--phases-wait", "0", "--cluster", "main",
+	out, log, _ := h.cloud.try(t, append([]string{"submit", "--wait", "--json", "--phases-wait", "0", "--cluster", cluster,
 		"--conf", "spark.dynamicAllocation.maxExecutors=1"}, args...)...)
 	var r submit.Result
 	require.NoErrorf(t, json.Unmarshal([]byte(out), &r), "%s\n%s", out, log)
@@ -50,7 +62,7 @@ func (h history) run(t *testing.T, state, name string, args ...string) {
 		return
 	}
 	bucket := h.cloud.outputs(t).DataBucket
-	key := string(platform.ClusterLogs("main")) + platform.StepLogKey(r.Cluster, r.StepID, "stdout")
+	key := string(platform.ClusterLogs(cluster)) + platform.StepLogKey(r.Cluster, r.StepID, "stdout")
 	found := 0
 	_, err := steplog.Scan(t.Context(), h.cloud.objects(t), bucket, key, func(line string, _ bool) {
 		if f := printed.FindStringSubmatch(line); f != nil {
@@ -88,39 +100,38 @@ type readApplication struct {
 
 // historyIsRead runs applications of many kinds, reads the history of all clusters, gone
 // ones too, into tables, and asks SQL for it.
-func historyIsRead(t *testing.T, c *cloud) {
-	h := history{c, map[string]string{}}
-	lake := platform.PrefixLake.URI(c.outputs(t).DataBucket)
-	jobs := []string{"tests/cloud/testdata/history.py", lake + "history-test"}
-	if testenv.Long() {
-		jobs = append(jobs, "all")
-	}
-	h.run(t, "COMPLETED", "", jobs...)
-	h.run(t, "FAILED", "", "tests/cloud/testdata/killed.py")
-	h.run(t, "COMPLETED", "history-attempts", "--deploy-mode", "cluster", "--conf", "spark.yarn.maxAppAttempts=2",
+func historyIsRead(t *testing.T, c *cloud, h history) {
+	h.runKinds(t, "main")
+	h.run(t, "main", "FAILED", "", "tests/cloud/testdata/killed.py")
+	h.run(t, "main", "COMPLETED", "history-attempts", "--deploy-mode", "cluster", "--conf", "spark.yarn.maxAppAttempts=2",
 		"tests/cloud/testdata/attempts.py")
 
 	folder := filepath.Join(t.TempDir(), "history")
-	var s run.Summary
-	err := poll.Until(t.Context(), poll.Options{Interval: time.Second, Timeout: 15 * time.Minute}, func(context.Context) error {
-		s = c.profile(t, "--output", folder) // EMR's history is late
-		return h.late(c.applicationsIn(t, folder))
-	})
-	require.NoError(t, err)
+	s := h.read(t, folder)
 	require.GreaterOrEqual(t, s.ClustersFound, 4, "main, adhoc, that of another team, and the one that could not start")
+	if testenv.Long() {
+		h.runningOneIsRead(t, folder)
+	}
 
 	attempts := map[string][]readApplication{}
+	read := 0
 	for _, a := range c.applicationsIn(t, folder) {
 		if strings.HasPrefix(a.Name, "history-") && h.names[a.ID] == "" {
 			continue // of an earlier run on a kept cloud
 		}
 		attempts[a.Name] = append(attempts[a.Name], a)
+		read++
 		require.Equal(t, "logs", a.Source, a.Name)
 		require.Regexp(t, `^s-\w+$`, a.Step, a.Name)
 	}
-	require.GreaterOrEqual(t, len(attempts["orders"]), 4, "of main, adhoc and the cluster of another team")
+	require.GreaterOrEqual(t, len(attempts["orders"])+len(attempts["panels"]), 4, "of main, adhoc and the cluster of another team")
+	expected := map[string]int{}
+	for _, name := range h.names {
+		expected[name]++
+	}
 	for name := range kinds() {
-		require.Lenf(t, attempts[name], 1, name)
+		require.Positive(t, expected[name], name)
+		require.Lenf(t, attempts[name], expected[name], name)
 	}
 	require.Len(t, attempts["history-attempts"], 2)
 	require.Equal(t, []string{"1", "2"}, []string{attempts["history-attempts"][0].Attempt, attempts["history-attempts"][1].Attempt})
@@ -129,13 +140,76 @@ func historyIsRead(t *testing.T, c *cloud) {
 		require.GreaterOrEqual(t, attempts["history-rolled-stages"][0].Stages, int64(1000))
 	}
 
-	err = poll.Until(t.Context(), poll.Options{Interval: time.Second, Timeout: 15 * time.Minute}, func(context.Context) error {
+	err := poll.Until(t.Context(), poll.Options{Interval: time.Second, Timeout: 15 * time.Minute}, func(context.Context) error {
 		if again := c.profile(t, "--output", folder); again.Objects+again.Removed > 0 {
 			return fmt.Errorf("a run writes although nothing has happened since: %+v", again)
 		}
 		return nil
 	})
 	require.NoError(t, err, "once EMR's history is no longer late, a run writes nothing")
+	if testenv.Long() {
+		require.GreaterOrEqual(t, read, 20, "attempts of applications")
+		h.serversAgree(t)
+	}
+}
+
+// read reads the history of all clusters until the tables have what the jobs ran: EMR's
+// history is late.
+func (h history) read(t *testing.T, folder string) (s run.Summary) {
+	t.Helper()
+	err := poll.Until(t.Context(), poll.Options{Interval: time.Second, Timeout: 15 * time.Minute}, func(context.Context) error {
+		s = h.cloud.profile(t, "--output", folder)
+		return h.late(h.cloud.applicationsIn(t, folder))
+	})
+	require.NoError(t, err)
+	return s
+}
+
+// runningOneIsRead reads the history while an application runs, and again after its end.
+func (h history) runningOneIsRead(t *testing.T, folder string) {
+	t.Helper()
+	id := strconv.FormatInt(time.Now().UnixNano(), 36)
+	ended := make(chan error, 1)
+	go func() {
+		_, log, err := h.cloud.try(t, "submit", "--wait", "--cluster", "main", "--conf", "spark.dynamicAllocation.maxExecutors=1",
+			"tests/cloud/testdata/waits.py", id)
+		if err != nil {
+			err = fmt.Errorf("%w\n%s", err, log)
+		}
+		ended <- err
+	}()
+	until := func(completed bool) {
+		err := poll.Until(t.Context(), poll.Options{Interval: time.Second, Timeout: 15 * time.Minute}, func(context.Context) error {
+			h.cloud.profile(t, "--output", folder)
+			found := h.cloud.applicationsIn(t, folder)
+			if !slices.ContainsFunc(found, func(a readApplication) bool { return a.Name == "waits" && a.Completed == completed && a.Jobs > 0 }) {
+				return fmt.Errorf("the tables have no application waits with a job and completed %t", completed)
+			}
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	until(false)
+	h.cloud.endJob(t, id)
+	require.NoError(t, <-ended)
+	until(true)
+}
+
+// serversAgree compares the rows of every event log that the cloud's persistent UIs keep
+// with what a history server says of it.
+func (h history) serversAgree(t *testing.T) {
+	t.Helper()
+	logs, err := filepath.Glob(filepath.Join(h.cloud.state, "persistent-uis", "logs", "*", "*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, logs)
+	folder := t.TempDir()
+	out, err := exec.CommandContext(t.Context(), "cp", append([]string{"-r", "-t", folder}, logs...)...).CombinedOutput()
+	require.NoErrorf(t, err, "%s", out)
+	cmd := exec.CommandContext(t.Context(), "go", "test", "../history", "-count=1", "-v", "-run", "^TestEventLogAndRESTRowsAgree$")
+	cmd.Env = append(os.Environ(), "OBSERVATORY_EVENT_LOGS="+folder)
+	out, err = cmd.CombinedOutput()
+	require.NoErrorf(t, err, "%s", out)
+	t.Logf("%s", out)
 }
 
 // kinds are conditions of applications, by name.

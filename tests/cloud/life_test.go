@@ -29,6 +29,7 @@ func TestLife(t *testing.T) {
 	c := newClone(t)
 	var trace, line string
 	panels := panelsJob{life: t, cloud: c}
+	past := history{cloud: c, names: map[string]string{}}
 	parts := []struct {
 		name string
 		run  func(*testing.T)
@@ -51,9 +52,9 @@ func TestLife(t *testing.T) {
 		{"an edit of a store's configuration restarts that store", func(t *testing.T) { editRestartsOne(t, c) }},
 		{"traces and profiles come back from S3", func(t *testing.T) { readBackFromS3(t, c, trace) }},
 		{"an edit of a tag restarts nothing", func(t *testing.T) { editRestartsNothing(t, c) }},
-		{"clusters run side by side, a foreign one too", func(t *testing.T) { clustersSideBySide(t, c) }},
+		{"clusters run side by side, a foreign one too", func(t *testing.T) { clustersSideBySide(t, c, past) }},
 		{"nodes come and go in a job and by hand", func(t *testing.T) { nodesComeAndGo(t, c) }},
-		{"the history of all clusters becomes tables", func(t *testing.T) { historyIsRead(t, c) }},
+		{"the history of all clusters becomes tables", func(t *testing.T) { historyIsRead(t, c, past) }},
 		{"a failing step reports why", func(t *testing.T) { failingStep(t, c) }},
 		{"broken parts do not stop a job", func(t *testing.T) { brokenParts(t, c) }},
 		{"a killed cloud comes up again", func(t *testing.T) { killedCloud(t, c) }},

@@ -17,12 +17,12 @@ import (
 
 var cluster = tables.Cluster{Account: "123456789012", Region: "us-east-1", ClusterID: "j-1", ClusterName: "history"}
 
-// patience is how long servers may take on a machine that has other work.
-const patience = 3 * time.Minute
+// serverTimeout is how long servers may take on a machine that has other work.
+const serverTimeout = 3 * time.Minute
 
 // quick are options with which repetitions take little time.
 func quick() history.Options {
-	return history.Options{Pause: 10 * time.Millisecond, Timeout: patience, ColdTimeout: patience}
+	return history.Options{Pause: 10 * time.Millisecond, Timeout: serverTimeout, ColdTimeout: serverTimeout}
 }
 
 // attempt is an attempt of an application that the server has.
@@ -46,7 +46,7 @@ func listed(t *testing.T, client *history.Client, wanted int) (all []attempt) {
 			}
 		}
 		return len(all) >= wanted
-	}, patience, 200*time.Millisecond)
+	}, serverTimeout, 200*time.Millisecond)
 	return all
 }
 
@@ -86,7 +86,7 @@ func TestEventLogAndRESTRowsAgree(t *testing.T) {
 	require.NoError(t, err)
 	unused, rows, cells := map[string]bool{}, 0, 0
 	for _, d := range documented() {
-		unused[d.reason] = d.only != running
+		unused[d.reason] = d.only != running && givenLogs == ""
 	}
 	attempts := listed(t, client, len(logs))
 	require.Len(t, attempts, len(logs))

@@ -33,7 +33,7 @@ func TestRunningDriver(t *testing.T) {
 	go func() { ended <- own.submit(held) }()
 	work := filepath.Join(own.dir, "work", held.mode)
 	var ui string
-	err = poll.Until(t.Context(), poll.Options{Interval: 100 * time.Millisecond, Timeout: 2 * patience}, func(context.Context) error {
+	err = poll.Until(t.Context(), poll.Options{Interval: 100 * time.Millisecond, Timeout: 2 * serverTimeout}, func(context.Context) error {
 		select {
 		case err := <-ended:
 			return poll.Permanent(err)

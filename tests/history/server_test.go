@@ -13,6 +13,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
+	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
 
 // bound matches the line of the server's log that names its address.
@@ -21,8 +22,19 @@ var bound = regexp.MustCompile(`Bound HistoryServer to .* started at http://[^:]
 // server is a history server over a folder of logs.
 type server struct{ url, events string }
 
+// givenLogs is a folder of event logs that TestEventLogAndRESTRowsAgree reads in place of
+// those of all(): tests/cloud names it.
+var givenLogs = os.Getenv("OBSERVATORY_EVENT_LOGS")
+
 // theServer is what tests share: a server over all logs. It ends with the tests' process.
 var theServer = sync.OnceValues(func() (*server, error) {
+	if givenLogs != "" {
+		tree, err := applications.Fetch(context.Background(), nil)
+		if err != nil {
+			return nil, err
+		}
+		return (&run{tree: tree, dir: scratch}).serve(givenLogs)
+	}
 	r, err := theRun()
 	if err != nil {
 		return nil, err
@@ -63,7 +75,8 @@ func (r *run) serve(events string, conf ...string) (*server, error) {
 		return nil, err
 	}
 	s := &server{events: events}
-	return s, poll.Until(context.Background(), poll.Options{Interval: 100 * time.Millisecond, Timeout: patience}, func(context.Context) error {
+	every := poll.Options{Interval: 100 * time.Millisecond, Timeout: serverTimeout}
+	return s, poll.Until(context.Background(), every, func(context.Context) error {
 		text, err := os.ReadFile(log.Name())
 		if err != nil {
 			return err
