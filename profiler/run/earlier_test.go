@@ -165,6 +165,17 @@ func TestToolsReadAClusterOfEMR(t *testing.T) {
 	_, err = cluster.Applications[0].Log.Read(t.Context(), func(eventlog.Event) error { return nil })
 	require.NoError(t, err)
 
+	gone := w.cluster("gone") // behind a persistent UI
+	w.ran(gone, "adaptive", appID(3))
+	w.end(gone, time.Hour)
+	rows = tools.FromSource(open(gone))
+	for range 3 {
+		ids, err := found(rows)
+		require.NoError(t, err)
+		require.Equal(t, []string{appID(3)}, ids)
+	}
+	require.Equal(t, 1, w.made(source.OpCreatePersistentUI), "calls of tools share a UI")
+
 	_, err = found(tools.FromSource(open(old)))
 	require.ErrorContains(t, err, "release emr-5.20.0 is older than emr-5.25.0")
 }
