@@ -27,7 +27,7 @@ func REST(
 		executionOf: map[int64]int64{}, jobsOf: map[int64][]int64{},
 	}
 	for _, read := range []func(context.Context) error{
-		r.environments, r.executors, r.executions, r.jobs, r.stages, r.close,
+		r.environments, r.executors, r.executions, r.jobs, r.executionsCompleteness, r.stages, r.close,
 	} {
 		if err := read(ctx); err != nil {
 			return r.summary, err
@@ -46,6 +46,7 @@ type rest struct {
 	appAttempt  history.Attempt
 
 	properties  map[string]string // Spark properties
+	sqlRead     *readExecutions   // nil if they could not be read
 	executionOf map[int64]int64   // SQL execution, by job
 	jobsOf      map[int64][]int64 // jobs, by stage
 

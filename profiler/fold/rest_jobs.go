@@ -26,12 +26,27 @@ func (r *rest) jobs(ctx context.Context) error {
 		row := jobRow(j)
 		if execution, ok := r.executionOf[j.ID]; ok {
 			row.SQLID = &execution
+		} else if r.sqlRead != nil && int64(j.Submitted) < r.sqlRead.begin {
+			r.sqlRead.earlierJobs = true
 		}
 		if err := r.job(row); err != nil {
 			return err
 		}
 	}
-	return r.available(counted(Jobs, &seen, "spark.ui.retainedJobs"))
+	e := counted(Jobs, &seen, "spark.ui.retainedJobs")
+	if r.sqlRead != nil {
+		r.sqlRead.allJobs = *e.expected == e.seen
+	}
+	return r.available(e)
+}
+
+// readExecutions is what completeness needs to know of the SQL executions.
+type readExecutions struct {
+	seen        ids
+	withoutPlan int
+	begin       int64 // when the execution with the smallest id was submitted, Unix milliseconds
+	allJobs     bool  // no job is missing
+	earlierJobs bool  // a job that belongs to no execution was submitted before begin
 }
 
 // counted returns the endpoint of rows whose ids Spark counts up from 0. limit is the
@@ -62,11 +77,14 @@ func (r *rest) executions(ctx context.Context) error {
 		}
 		return r.complete(endpoint{name: SQLNodes, reason: reasonOf(err), detail: err.Error()})
 	}
-	var seen ids
+	r.sqlRead = &readExecutions{withoutPlan: len(withoutPlan)}
 	for i := range all {
 		e := &all[i]
-		if !seen.add(e.ID) {
+		if !r.sqlRead.seen.add(e.ID) {
 			continue
+		}
+		if e.ID == r.sqlRead.seen.smallest {
+			r.sqlRead.begin = int64(e.Submitted)
 		}
 		row := sqlRow(e)
 		for _, job := range row.JobIDs {
@@ -76,11 +94,28 @@ func (r *rest) executions(ctx context.Context) error {
 			return err
 		}
 	}
-	e := counted(SQLExecutions, &seen, "spark.sql.ui.retainedExecutions")
-	if len(withoutPlan) > 0 {
+	return nil
+}
+
+// fewExecutions is less than a server keeps, unless it is configured to keep fewer
+// (spark.sql.ui.retainedExecutions).
+const fewExecutions = 1000
+
+// executionsCompleteness follows jobs. If a driver has several contexts one after the other,
+// execution ids of the later ones do not begin at 0. If there are few executions, and no jobs
+// that may have belonged to evicted ones, the execution with the smallest id is the first.
+func (r *rest) executionsCompleteness(context.Context) error {
+	if r.sqlRead == nil {
+		return nil
+	}
+	e := counted(SQLExecutions, &r.sqlRead.seen, "spark.sql.ui.retainedExecutions")
+	if count := r.sqlRead.seen.count; count > 0 && count < fewExecutions && r.sqlRead.allJobs && !r.sqlRead.earlierJobs {
+		*e.expected -= r.sqlRead.seen.smallest
+	}
+	if r.sqlRead.withoutPlan > 0 {
 		// All rows are there, but some without the length of their plan.
 		e.expected, e.reason = nil, Limited
-		e.detail = fmt.Sprintf("the plans of %d executions exceed the response size limit; their plan_length is 0", len(withoutPlan))
+		e.detail = fmt.Sprintf("the plans of %d executions exceed the response size limit; their plan_length is 0", r.sqlRead.withoutPlan)
 	}
 	if err := r.available(e); err != nil {
 		return err

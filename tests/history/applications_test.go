@@ -46,6 +46,7 @@ func all() []application {
 			"spark.excludeOnFailure.task.maxTaskAttemptsPerNode=3"}},
 		{mode: "killed", master: "local[2]", killed: true},
 		{mode: "streaming", master: "local[2]", conf: []string{"spark.sql.shuffle.partitions=3"}},
+		{mode: "again", master: "local[2]"},
 		{mode: "many", master: "local[2]", conf: []string{"spark.eventLog.rolling.enabled=true", "spark.eventLog.compress=true"}},
 	}
 }

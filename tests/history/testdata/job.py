@@ -119,6 +119,16 @@ def mode_many():
     sc.parallelize(range(300), 150).count()
 
 
+def mode_again():
+    """Two applications of one driver: ids of SQL executions of the second do not begin at 0."""
+    global spark
+    spark.range(0, 10, 1, 2).collect()
+    spark.range(0, 10, 1, 2).collect()
+    spark.stop()
+    spark = SparkSession.builder.appName("history again, later").getOrCreate()
+    spark.range(0, 10, 1, 2).collect()
+
+
 def mode_held():
     """An application that runs until the file "go" is there."""
     sc.parallelize(range(100), 4).map(lambda x: (x % 5, x)).groupByKey(2).count()
