@@ -188,7 +188,7 @@ func TestCompactedLog(t *testing.T) {
 		"d/eventlog_v2_a/appstatus_a.inprogress": line("status"),
 		"d/eventlog_v2_a/events_1_a":             line("1"), "d/eventlog_v2_a/events_2_a": line("2"),
 		"d/eventlog_v2_a/events_2_a.compact": line("2c"), "d/eventlog_v2_a/events_9_a": line("9"),
-		"d/eventlog_v2_a/events_10_a": line("10"),
+		"d/eventlog_v2_a/events_10_a": line("10"), "d/eventlog_v2_a/events_9_a.compact.inprogress": line("half"),
 	}
 	events, _, err := readFS(files, "d/eventlog_v2_a")
 	require.NoError(t, err)

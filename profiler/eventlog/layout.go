@@ -37,6 +37,9 @@ func (l *Log) rolled(entries []fs.DirEntry) []fs.DirEntry {
 		if strings.HasPrefix(name, statusFile) && strings.HasSuffix(name, inProgress) {
 			l.InProgress = true
 		}
+		if strings.HasSuffix(name, compacted+inProgress) {
+			continue // the server is writing it, or died then: its originals are still there
+		}
 		if match := rolledFile.FindStringSubmatch(name); match != nil && !entry.IsDir() {
 			number, err := strconv.Atoi(match[1])
 			if err == nil {

@@ -20,7 +20,22 @@ const (
 	worthWarning  = 0.005
 )
 
-// Judge returns an application's findings that are worth a look, the most costly first, with
+// MostFindings is how many findings an application has at most: the most costly ones.
+const MostFindings = 1000
+
+// Add adds a finding to those of an application. Beyond twice MostFindings it drops the
+// least costly, so that memory does not grow with the number of stages.
+func Add(found []tables.Finding, f tables.Finding) []tables.Finding {
+	found = append(found, f)
+	if len(found) <= 2*MostFindings {
+		return found
+	}
+	sortByImpact(found)
+	clear(found[MostFindings:])
+	return found[:MostFindings]
+}
+
+// Judge returns an application's MostFindings findings that are worth a look, the most costly first, with
 // their severity and their share of wall, its wall-clock time in milliseconds. While that is
 // unknown, all are warnings.
 func Judge(found []tables.Finding, wall *int64) []tables.Finding {
@@ -39,8 +54,13 @@ func Judge(found []tables.Finding, wall *int64) []tables.Finding {
 		}
 		kept = append(kept, f)
 	}
-	slices.SortStableFunc(kept, func(a, b tables.Finding) int { return cmp.Compare(impact(b), impact(a)) })
-	return kept
+	sortByImpact(kept)
+	return kept[:min(len(kept), MostFindings)]
+}
+
+// sortByImpact puts the most costly findings first.
+func sortByImpact(found []tables.Finding) {
+	slices.SortStableFunc(found, func(a, b tables.Finding) int { return cmp.Compare(impact(b), impact(a)) })
 }
 
 func impact(f tables.Finding) int64 {

@@ -69,6 +69,18 @@ func TestAdviceForSkew(t *testing.T) {
 }
 
 // Findings that cost a small share of the run are left out, and the most costly comes first.
+func TestTheMostCostlyFindingsAreKept(t *testing.T) {
+	var found []tables.Finding
+	for impact := range int64(5 * findings.MostFindings) {
+		found = findings.Add(found, tables.Finding{Impact: &impact})
+		require.LessOrEqual(t, len(found), 2*findings.MostFindings)
+	}
+	kept := findings.Judge(found, nil)
+	require.Len(t, kept, findings.MostFindings)
+	require.EqualValues(t, 5*findings.MostFindings-1, *kept[0].Impact)
+	require.EqualValues(t, 4*findings.MostFindings, *kept[len(kept)-1].Impact)
+}
+
 func TestJudge(t *testing.T) {
 	of := func(impact int64) tables.Finding { return tables.Finding{Impact: &impact} }
 	found := []tables.Finding{of(499), of(500), of(1999), of(2000), of(1_000_000)}

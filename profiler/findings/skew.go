@@ -53,7 +53,7 @@ func Skew(stage *tables.StageRow, summary *tables.TaskSummary, p95 float64) *tab
 	}
 	key := fmt.Sprintf("stage_id=%d,stage_attempt_id=%d", stage.StageID, stage.StageAttemptID)
 	f := &tables.Finding{
-		Finding: SkewFinding, StageID: &stage.StageID, StageTry: &stage.StageAttemptID, Impact: &saved,
+		Finding: SkewFinding, StageID: new(stage.StageID), StageTry: new(stage.StageAttemptID), Impact: &saved, // not the stage's memory
 		Summary: fmt.Sprintf("Stage %d (%s): its %d tasks took %s in the median, but the %s took %s and the longest %s; the stage waited for it.",
 			stage.StageID, stage.StageName, stage.NumCompleteTasks, millis(middle), name, millis(high), millis(longest)),
 		Evidence: []string{

@@ -138,7 +138,7 @@ func (a *attempt) stage(row *tables.StageRow, summary *tables.TaskSummary, p95 f
 		return nil
 	}
 	if finding := findings.Skew(row, summary, p95); finding != nil {
-		a.candidates = append(a.candidates, *finding)
+		a.candidates = findings.Add(a.candidates, *finding)
 	}
 	flags := inefficiency(row, summary)
 	if flags.StageMillis != nil {

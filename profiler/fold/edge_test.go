@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
@@ -222,7 +223,11 @@ func TestApplicationWithoutStart(t *testing.T) {
 	_, summary := foldLines(t, []string{environment(object{"spark.app.id": "application_9"}), applicationEnd(5)})
 	require.Equal(t, "application_9", summary.Application.ApplicationID)
 	require.Equal(t, []string{"applications 1 dropped_events"}, missing(summary))
-	_, summary = foldLines(t, []string{executorAdded("1", 0), applicationEnd(5)})
-	require.Equal(t, "log", summary.Application.ApplicationID)
-	require.Equal(t, []string{"applications 1 dropped_events", "environments ? dropped_events"}, missing(summary))
+
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(path.Join(folder, "application_9"), []byte(joined([]string{executorAdded("1", 0), applicationEnd(5)})), 0o600))
+	log, err := eventlog.Open(os.DirFS(folder), "application_9")
+	require.NoError(t, err)
+	_, err = fold.Log(t.Context(), log, tables.Cluster{}, fold.Options{}, rows{})
+	require.ErrorContains(t, err, "application_9: it has neither the start of an application", "the name of a file is no id")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"path"
 	"strconv"
 
 	"github.com/emr-observatory/emr-observatory/phases"
@@ -23,6 +22,9 @@ func Log(
 	l.summary.Report = report
 	if err != nil {
 		return l.summary, fmt.Errorf("fold event log %s: %w", log.Name, err)
+	}
+	if l.key().ApplicationID == "" { // a file may have any name
+		return l.summary, fmt.Errorf("fold event log %s: it has neither the start of an application nor the property spark.app.id", log.Name)
 	}
 	if err := l.close(); err != nil {
 		return l.summary, err
@@ -77,14 +79,11 @@ func newListener(log *eventlog.Log, cluster tables.Cluster, o Options, sink tabl
 }
 
 // setID sets the key of all rows when the first one is written: from the start of the
-// application, else from its properties, else from the name of the log.
+// application, else from its properties.
 func (l *listener) setID() {
 	l.id.ApplicationID, l.id.AttemptID = l.application.ID, l.application.Attempt
 	if l.id.ApplicationID == "" && l.environments != nil {
 		l.id.ApplicationID = l.environments.Spark["spark.app.id"]
-	}
-	if l.id.ApplicationID == "" {
-		l.id.ApplicationID = path.Base(l.log.Name)
 	}
 }
 

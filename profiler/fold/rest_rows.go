@@ -114,8 +114,8 @@ func summaryRow(d *history.Distributions) (row *tables.TaskSummary, p95 float64,
 
 func executorRow(x *history.Executor) *tables.Executor {
 	row := &tables.Executor{
-		ExecutorID: x.ID, HostPort: x.HostPort, IsActive: x.IsActive, RDDBlocks: x.RDDBlocks, MemoryUsed: x.MemoryUsed,
-		DiskUsed: x.DiskUsed, TotalCores: x.TotalCores, MaxTasks: x.MaxTasks, ActiveTasks: x.ActiveTasks,
+		ExecutorID: x.ID, HostPort: x.HostPort, IsActive: x.IsActive, RDDBlocks: &x.RDDBlocks, MemoryUsed: &x.MemoryUsed,
+		DiskUsed: &x.DiskUsed, TotalCores: x.TotalCores, MaxTasks: x.MaxTasks, ActiveTasks: x.ActiveTasks,
 		FailedTasks: x.FailedTasks, CompletedTasks: x.CompletedTasks, TotalTasks: x.TotalTasks,
 		TotalDuration: x.TotalDuration, TotalGCTime: x.TotalGCTime, TotalInputBytes: x.TotalInputBytes,
 		TotalShuffleRead: x.TotalShuffleRead, TotalShuffleWrite: x.TotalShuffleWrite,

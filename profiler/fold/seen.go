@@ -30,16 +30,23 @@ type seen struct {
 
 // indices is the set of indexes of a stage's successful tasks.
 type indices struct {
-	bits  []uint64
+	bits  []uint64 // of the low ones
 	count int64
+	high  ids // of 64 × lowIndexes and more
 }
 
-// maxIndex bounds the memory of an indices set.
-const maxIndex = 1 << 26
+// lowIndexes bounds the bits of a stage, whatever the index of its only task: 8 KiB.
+const lowIndexes = 1 << 10 // 64 each
 
 func (x *indices) add(index int64) {
 	word := int(index >> 6)
-	if index < 0 || index > maxIndex {
+	if index < 0 {
+		return
+	}
+	if word >= lowIndexes {
+		if x.high.add(index) {
+			x.count++
+		}
 		return
 	}
 	for len(x.bits) <= word {

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"time"
+
+	"github.com/emr-observatory/emr-observatory/internal/poll"
 )
 
 // Archive is a downloaded zip with the event logs of an attempt. It is a file system
@@ -75,8 +78,24 @@ func (a *Archive) fill(limit int64) consumer {
 		if err != nil {
 			return fmt.Errorf("read the zip: %w", err)
 		}
-		return nil
+		return a.plausible()
 	}
+}
+
+// maxInflated is the largest plausible ratio of a zip's content to its size. The text of an
+// event log is 10 to 30 times as large, and is mostly compressed before it gets here.
+const maxInflated = 500
+
+// plausible returns an error if the zip is a bomb. archive/zip reads no more of a file than
+// the directory says.
+func (a *Archive) plausible() error {
+	inflated := uint64(0)
+	for _, f := range a.File {
+		if inflated += min(f.UncompressedSize64, math.MaxInt64); inflated/maxInflated > uint64(a.Size) {
+			return poll.Permanent(fmt.Errorf("a zip of %d bytes would inflate to more than %d times as many: %w", a.Size, maxInflated, ErrTooLong))
+		}
+	}
+	return nil
 }
 
 // withIdleTimeout returns a context that ends once the body, which the request must read

@@ -1,6 +1,8 @@
 package history_test
 
 import (
+	"archive/zip"
+	"bytes"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -276,4 +278,30 @@ func trust(t *testing.T, server *httptest.Server) {
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	require.NoError(t, os.WriteFile(bundle, text, 0o600))
 	t.Setenv("AWS_CA_BUNDLE", bundle)
+}
+
+// A zip that would inflate to far more than event logs do is not read, and not asked for again.
+func TestZipBombs(t *testing.T) {
+	requests := 0
+	zipped := func(inflated int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			requests++
+			w.Header().Set("Content-Type", "application/octet-stream")
+			archive := zip.NewWriter(w)
+			file, err := archive.Create("application_1_0001")
+			if err == nil {
+				_, err = file.Write(bytes.Repeat([]byte{'\n'}, inflated))
+			}
+			if err := errors.Join(err, archive.Close()); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	logs, err := serve(t, zipped(1000)).UI("application_1_0001", "").Logs(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, logs.Close())
+	requests = 0
+	_, err = serve(t, zipped(10<<20)).UI("application_1_0001", "").Logs(t.Context())
+	require.ErrorIs(t, err, history.ErrTooLong)
+	require.Equal(t, 1, requests)
 }

@@ -107,12 +107,28 @@ func (h *Lease) renew(ctx context.Context, mine lease) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !bytes.Equal(content, h.content) {
-		if err := h.lake.store.Swap(ctx, h.lake.prefix+leaseKey, h.content, content); err != nil {
+		err := h.lake.store.Swap(ctx, h.lake.prefix+leaseKey, h.content, content)
+		if errors.Is(err, ErrChanged) && h.renewed(ctx, mine.Token) {
+			err = h.lake.store.Swap(ctx, h.lake.prefix+leaseKey, h.content, content)
+		}
+		if err != nil {
 			return err // names the object
 		}
 	}
 	h.content, h.expires = content, now.Add(leaseDuration)
 	return nil
+}
+
+// renewed reports whether the store has a renewal of this lease whose response was lost: an
+// earlier one, or that of a request which the client then repeated.
+func (h *Lease) renewed(ctx context.Context, token string) bool {
+	content, err := readAll(ctx, h.lake.store, h.lake.prefix+leaseKey)
+	var found lease
+	if err != nil || json.Unmarshal(content, &found) != nil || found.Token != token {
+		return false
+	}
+	h.content = content
+	return true
 }
 
 // keep renews the lease until it is lost or ctx is done.

@@ -61,6 +61,42 @@ func TestLeaseAdmitsOneWriter(t *testing.T) {
 	}
 }
 
+// deaf is a store that loses the responses of some swaps: the client repeats the request,
+// and the store says that the object has changed.
+type deaf struct {
+	lake.Store
+	lose int // responses
+}
+
+func (d *deaf) Swap(ctx context.Context, key string, old, content []byte) error {
+	if err := d.Store.Swap(ctx, key, old, content); err != nil || d.lose == 0 {
+		return err
+	}
+	d.lose--
+	return lake.ErrChanged
+}
+
+// A renewal whose response is lost is still one.
+func TestLeaseSurvivesLostResponses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		folder, err := lake.NewFolder(t.TempDir())
+		require.NoError(t, err)
+		defer folder.Close()
+		store := &deaf{folder, 1}
+		l, err := lake.Open(t.Context(), store, "")
+		require.NoError(t, err)
+		lease, err := l.Lock(t.Context(), "first")
+		require.NoError(t, err)
+		for range 3 {
+			store.lose = 1
+			time.Sleep(time.Minute) // of the bubble's clock
+			synctest.Wait()
+			require.Zero(t, store.lose)
+		}
+		require.NoError(t, lease.Unlock(t.Context()))
+	})
+}
+
 // Nothing is written without the lease, or after another writer has taken it.
 func TestCommitNeedsTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -19,8 +19,10 @@ type manifest struct {
 	ApplicationID string `json:"application_id,omitempty"` // attempts only
 	AttemptID     string `json:"attempt_id,omitempty"`
 	Day           string `json:"dt"`
-	Fingerprint   string `json:"fingerprint"` // of the source
-	Final         bool   `json:"final"`
+	// Fingerprint is the watermark: how much of the source has been read. A source with the
+	// same one has not grown since.
+	Fingerprint string `json:"fingerprint"`
+	Final       bool   `json:"final"`
 	// Tries counts the commits that Batch.Retry affected since the fingerprint changed.
 	Tries int `json:"tries,omitempty"`
 	// Writing is true during a commit, and stays true if the commit is interrupted.

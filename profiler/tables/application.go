@@ -64,9 +64,9 @@ type Executor struct {
 	ExecutorID         string  `parquet:"executor_id,dict" doc:"a number, or driver"`
 	HostPort           string  `parquet:"host_port" doc:"host and port of its block manager"`
 	IsActive           bool    `parquet:"is_active" doc:"it has not been removed"`
-	RDDBlocks          int64   `parquet:"rdd_blocks" doc:"cached blocks at the end"`
-	MemoryUsed         int64   `parquet:"memory_used" doc:"bytes of storage memory at the end"`
-	DiskUsed           int64   `parquet:"disk_used" doc:"bytes on disk at the end"`
+	RDDBlocks          *int64  `parquet:"rdd_blocks,optional" doc:"cached blocks at the end; REST only"`
+	MemoryUsed         *int64  `parquet:"memory_used,optional" doc:"bytes of storage memory at the end; REST only"`
+	DiskUsed           *int64  `parquet:"disk_used,optional" doc:"bytes on disk at the end; REST only"`
 	TotalCores         int64   `parquet:"total_cores" doc:"cores"`
 	MaxTasks           int64   `parquet:"max_tasks" doc:"tasks that it runs at a time"`
 	ActiveTasks        int64   `parquet:"active_tasks" doc:"running tasks"`

@@ -45,7 +45,7 @@ type IneffJobRaw struct {
 // IneffJobAgg is a row of the table ineffjobagg: how inefficient an application was.
 type IneffJobAgg struct {
 	Attempt
-	IneffStageAgg *float64 `parquet:"ineffstageagg,optional" doc:"time of inefficient stages / time of all stages, 0 to 100; the notebooks list applications above 25"`
+	IneffStageAgg *float64 `parquet:"ineffstageagg,optional" doc:"time of inefficient stages / time of all stages, 0 to 100; the notebooks list clusters above 25, whose share is that of the sums of stage_ms in ineffjobraw"`
 	StartTime     Millis   `parquet:"start_time,optional,timestamp(millisecond)" doc:"start of the application"`
 }
 

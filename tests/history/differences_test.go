@@ -33,6 +33,9 @@ type documentedDifference struct {
 // onlyLogs allows what only logs tell.
 func onlyLogs(logs, api any) bool { return logs != nil && api == nil }
 
+// onlyREST allows what only the API tells.
+func onlyREST(logs, api any) bool { return logs == nil && api != nil }
+
 // differ allows what differs in any way.
 func differ(any, any) bool { return true }
 
@@ -43,6 +46,10 @@ func documented() []documentedDifference {
 			allowed: onlyLogs},
 		{field: "applications.last_event_time", reason: "The API reports no event times: null.",
 			allowed: onlyLogs},
+		{field: "executors.disk_used", reason: "Logs have no block updates by default (spark.eventLog.logBlockUpdates.enabled): null.",
+			allowed: onlyREST},
+		{field: "executors.memory_used", reason: "As executors.disk_used.", allowed: onlyREST},
+		{field: "executors.rdd_blocks", reason: "As executors.disk_used.", allowed: onlyREST},
 		{field: "executors.total_duration",
 			reason:  "Of the driver of an application without an end, the API reports a time that keeps growing: 0.",
 			allowed: func(_, api any) bool { return api == int64(0) }},

@@ -1,0 +1,87 @@
+package fold_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
+	"github.com/emr-observatory/emr-observatory/profiler/findings"
+	"github.com/emr-observatory/emr-observatory/profiler/fold"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// measured is a sink that counts rows. It measures the heap when the whole log has been read.
+type measured struct {
+	rows map[tables.Name]int
+	heap int64
+}
+
+func (m *measured) Put(row tables.Row) error {
+	m.rows[row.Table()]++
+	if row.Table() == (*tables.Application)(nil).Table() {
+		m.heap = liveHeap()
+	}
+	return nil
+}
+
+func liveHeap() int64 {
+	runtime.GC()
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	return int64(stats.HeapAlloc)
+}
+
+// growth folds lines and returns by how many bytes the heap has grown after the last one.
+func growth(t *testing.T, lines []string) (bytes int64, rows map[tables.Name]int) {
+	t.Helper()
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "log"), []byte(joined(lines)), 0o600))
+	log, err := eventlog.Open(os.DirFS(folder), "log")
+	require.NoError(t, err)
+	sink := &measured{rows: map[tables.Name]int{}}
+	before := liveHeap()
+	_, err = fold.Log(t.Context(), log, tables.Cluster{}, fold.Options{}, sink)
+	require.NoError(t, err)
+	runtime.KeepAlive(lines)
+	return sink.heap - before, sink.rows
+}
+
+// The only task of an open stage may have any index.
+func TestMemoryOfHighTaskIndexes(t *testing.T) {
+	lines := []string{applicationStart(0)}
+	for id := range int64(1000) {
+		task := try{id: id, index: 1 << 26, s: shape{id: id, tasks: 1}, executor: "1", from: 1, to: 2}
+		lines = append(lines, taskEnd(task, "Success", 1))
+	}
+	bytes, rows := growth(t, append(lines, applicationEnd(10)))
+	require.Equal(t, 1000, rows["stages"])
+	require.Less(t, bytes, int64(32<<20))
+}
+
+// Nothing of a stage stays but its finding, and of many findings the most costly.
+func TestMemoryOfManyFindings(t *testing.T) {
+	stages := func(n int64) []string {
+		lines := []string{applicationStart(0)}
+		for id := range n {
+			s := shape{id: id, tasks: 3}
+			end := 2000 + 10*id
+			lines = append(lines, jobStart(id, 1, object{}, s), submitted(s, 1))
+			for i, to := range []int64{2, 2, end} {
+				lines = append(lines, ran(try{id: 3*id + int64(i), index: int64(i), s: s, executor: "1", from: 1, to: to})...)
+			}
+			lines = append(lines, completed(s, 1, end, ""), jobEnd(id, end, ""))
+		}
+		return append(lines, applicationEnd(60_000))
+	}
+	few, rows := growth(t, stages(findings.MostFindings))
+	require.Positive(t, rows["findings"])
+	many, rows := growth(t, stages(4*findings.MostFindings))
+	require.Equal(t, findings.MostFindings, rows["findings"])
+	require.Equal(t, 4*findings.MostFindings, rows["stages"])
+	require.Less(t, many, 3*few, "four times the stages")
+	t.Logf("heap: %d KiB, %d KiB", few>>10, many>>10)
+}
