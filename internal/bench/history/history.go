@@ -35,8 +35,8 @@ type Result struct {
 	PerSecond     float64 // events decoded: median
 	RowsPerSecond float64 // events whose rows are written as Parquet: median
 	MBPerSecond   float64 // 10^6 bytes, uncompressed: median
-	// OverStandard is PerSecond relative to that of encoding/json, which decodes structs
-	// of the first tenth of the log: median of pairs.
+	// OverStandard is RowsPerSecond relative to the events per second that encoding/json
+	// decodes, without rows, from the first tenth of the log: median of pairs.
 	OverStandard float64
 	PeakMiB      float64 // largest resident set of a run
 	// FirstAnswer is the result of the function FirstAnswer. OverServer is FirstAnswer
@@ -99,7 +99,7 @@ func Measure(ctx context.Context, folder string, size int64, pairs int) (r Resul
 		rowsSeconds = append(rowsSeconds, whole.Seconds)
 		perSecond = append(perSecond, float64(mine.Events)/mine.Seconds)
 		mbPerSecond = append(mbPerSecond, float64(mine.Bytes)/1e6/mine.Seconds)
-		ratios = append(ratios, perSecond[len(perSecond)-1]*other.Seconds/float64(other.Events))
+		ratios = append(ratios, rowsPerSecond[len(rowsPerSecond)-1]*other.Seconds/float64(other.Events))
 	}
 	r.PerSecond, r.MBPerSecond, r.OverStandard = median(perSecond), median(mbPerSecond), median(ratios)
 	r.RowsPerSecond = median(rowsPerSecond)

@@ -96,23 +96,32 @@ type (
 		Completed    int64   `json:"Completion Time"`
 		Failure      string  `json:"Failure Reason"`
 		Parents      []int64 `json:"Parent IDs"`
-		Details      string
 		Accumulables []struct {
 			ID       int64
 			Value    json.RawMessage
 			Metadata string
 		}
 	}
+	properties struct {
+		Execution   string `json:"spark.sql.execution.id"`
+		Description string `json:"spark.job.description"`
+		Group       string `json:"spark.jobGroup.id"`
+		CallSite    string `json:"callSite.short"`
+		Pool        string `json:"spark.scheduler.pool"`
+		Query       string `json:"sql.streaming.queryId"`
+		Batch       string `json:"streaming.sql.batchId"`
+		Thread      string `json:"traceparent"`
+	}
 	stageEvent struct {
 		Info       stage `json:"Stage Info"`
-		Properties map[string]string
+		Properties properties
 	}
 	jobEvent struct {
 		ID         int64   `json:"Job ID"`
 		Submitted  int64   `json:"Submission Time"`
 		Completed  int64   `json:"Completion Time"`
 		Stages     []stage `json:"Stage Infos"`
-		Properties map[string]string
+		Properties properties
 	}
 	planNode struct {
 		NodeName     string     `json:"nodeName"`
@@ -128,7 +137,6 @@ type (
 		ID          int64     `json:"executionId"`
 		Root        *int64    `json:"rootExecutionId"`
 		Description string    `json:"description"`
-		Details     string    `json:"details"`
 		Text        string    `json:"physicalPlanDescription"`
 		Plan        planNode  `json:"sparkPlanInfo"`
 		Time        int64     `json:"time"`
