@@ -85,3 +85,27 @@ func TestMemoryOfManyFindings(t *testing.T) {
 	require.Less(t, many, 3*few, "four times the stages")
 	t.Logf("heap: %d KiB, %d KiB", few>>10, many>>10)
 }
+
+// Executions with large plans wait for late events in smaller numbers.
+func TestMemoryOfLargePlans(t *testing.T) {
+	var metrics []object
+	for id := range 2000 {
+		metrics = append(metrics, object{"name": "number of output rows", "accumulatorId": id, "metricType": "sum"})
+	}
+	operators := make([]object, 20)
+	for i := range operators {
+		operators[i] = plan("Scan", "Scan", metrics)
+	}
+	executions := func(n int64) []string {
+		lines := []string{applicationStart(0)}
+		for id := range n {
+			lines = append(lines, sqlStart(id, 1, plan("Union", "Union", nil, operators...)), sqlEnd(id, 2, ""))
+		}
+		return append(lines, applicationEnd(10))
+	}
+	few, _ := growth(t, executions(10))
+	many, rows := growth(t, executions(60))
+	require.Equal(t, 60, rows["sql"])
+	require.Less(t, many, 2*few)
+	t.Logf("heap: %d KiB, %d KiB", few>>10, many>>10)
+}

@@ -59,6 +59,7 @@ type listener struct {
 	running         map[int64]eventlog.Task // only for the table tasks
 	executions      map[int64]*execution
 	endedExecutions []*execution // by end; not yet written
+	waiting         int          // sum of their sizes
 	task            taskRow
 	scratch         []int64
 	spare           [][]sample // memory of stages that are done

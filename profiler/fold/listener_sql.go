@@ -15,6 +15,7 @@ type execution struct {
 	started bool
 	ended   bool
 	queued  bool // it and its jobs have ended; waits to be written
+	size    int  // what it counts for in listener.waiting
 	failure string
 	jobs    []executionJob
 	// values are the latest values of accumulators that stages and the driver reported:
@@ -27,9 +28,24 @@ type executionJob struct {
 	status string
 }
 
-// maxWaiting is how many ended executions wait for late events: Spark may start a job of
-// an execution after the execution's end.
-const maxWaiting = 128
+// Bounds of the ended executions that wait for late events: Spark may start a job of an
+// execution after the execution's end.
+const (
+	maxWaiting       = 128
+	maxWaitingValues = 200_000 // operators, their metrics, and values: about 100 bytes each
+)
+
+// held returns how many operators, metrics and values an execution holds.
+func (x *execution) held() int {
+	n := len(x.values)
+	if x.plan != nil {
+		n += len(x.plan.nodes) + len(x.plan.edges)
+		for i := range x.plan.nodes {
+			n += len(x.plan.nodes[i].metrics)
+		}
+	}
+	return n
+}
 
 // execution returns an execution, a new one if it is unknown. Events for an execution that
 // is already written have no effect.
@@ -95,12 +111,17 @@ func (l *listener) endExecution(x *execution) error {
 	}
 	x.queued = true
 	l.endedExecutions = append(l.endedExecutions, x)
-	if len(l.endedExecutions) <= maxWaiting {
-		return nil
+	x.size = x.held()
+	l.waiting += x.size
+	for len(l.endedExecutions) > maxWaiting || len(l.endedExecutions) > 1 && l.waiting > maxWaitingValues {
+		first := l.endedExecutions[0]
+		l.endedExecutions = slices.Delete(l.endedExecutions, 0, 1)
+		l.waiting -= first.size
+		if err := l.writeExecution(first); err != nil {
+			return err
+		}
 	}
-	first := l.endedExecutions[0]
-	l.endedExecutions = slices.Delete(l.endedExecutions, 0, 1)
-	return l.writeExecution(first)
+	return nil
 }
 
 func (l *listener) writeExecution(x *execution) error {
