@@ -225,7 +225,8 @@ func TestApplicationWithoutStart(t *testing.T) {
 	require.Equal(t, []string{"applications 1 dropped_events"}, missing(summary))
 
 	folder := t.TempDir()
-	require.NoError(t, os.WriteFile(path.Join(folder, "application_9"), []byte(joined([]string{executorAdded("1", 0), applicationEnd(5)})), 0o600))
+	text := joined([]string{executorAdded("1", 0), applicationEnd(5)})
+	require.NoError(t, os.WriteFile(path.Join(folder, "application_9"), []byte(text), 0o600))
 	log, err := eventlog.Open(os.DirFS(folder), "application_9")
 	require.NoError(t, err)
 	_, err = fold.Log(t.Context(), log, tables.Cluster{}, fold.Options{}, rows{})

@@ -29,7 +29,7 @@ func TestLogThatTheServerCompacted(t *testing.T) {
 		"spark.history.fs.eventLog.rolling.compaction.score.threshold=0.0")
 	require.NoError(t, err)
 	require.Equal(t, events, s.events)
-	err = poll.Until(t.Context(), poll.Options{Timeout: serverTimeout}, func(ctx context.Context) error {
+	err = poll.Until(t.Context(), poll.Options{Timeout: serverTimeout}, func(context.Context) error {
 		files, err := filepath.Glob(filepath.Join(events, log, "*.compact"))
 		if err == nil && len(files) == 0 {
 			err = errors.New("the server has not compacted the log")
