@@ -18,6 +18,7 @@ func measureHistory(ctx context.Context, r *result, o options) error {
 		ParseLogMB: float64(figures.Bytes) / 1e6, ParseEvents: figures.PerSecond, ParseMB: figures.MBPerSecond,
 		ParseRows: figures.RowsPerSecond, ParseRatio: figures.OverStandard, ParseMiB: figures.PeakMiB,
 		FirstAnswerSeconds: figures.FirstAnswer, FirstAnswerRatio: figures.OverServer,
+		TunedAnswerSeconds: figures.TunedAnswer, TunedAnswerRatio: figures.OverTuned,
 	}
 	return nil
 }

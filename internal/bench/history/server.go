@@ -25,14 +25,15 @@ import (
 	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
 )
 
-// fastServer are JVM options that override the local cloud's, which save memory: all JIT
-// tiers, parallel GC, a large heap.
-var fastServer = []string{"-XX:TieredStopAtLevel=4", "-XX:-UseSerialGC", "-XX:+UseParallelGC", "-Xss4m", "-Xmn2g", "-Xmx6g"}
+// tuned are JVM options that override those of the local cloud's persistent UIs, which save
+// memory: all JIT tiers, parallel GC, a large heap.
+var tuned = []string{"-XX:TieredStopAtLevel=4", "-XX:-UseSerialGC", "-XX:+UseParallelGC", "-Xss4m", "-Xmn2g", "-Xmx6g"}
 
 // FirstAnswer returns how many seconds a Spark history server takes from its start to its
 // first answer about an application's jobs: it lists the application, and then replays its
-// log. The server has one processor, as the readers have.
-func FirstAnswer(ctx context.Context, log string) (seconds float64, err error) {
+// log. The server has one processor, as the readers have, and the JVM options of the local
+// cloud's persistent UIs, followed by more options.
+func FirstAnswer(ctx context.Context, log string, options ...string) (seconds float64, err error) {
 	dir, err := os.MkdirTemp(filepath.Dir(log), "history-server-")
 	if err != nil {
 		return 0, fmt.Errorf("time a history server: %w", err)
@@ -42,7 +43,7 @@ func FirstAnswer(ctx context.Context, log string) (seconds float64, err error) {
 		return 0, fmt.Errorf("time a history server: %w", err)
 	}
 	began := time.Now()
-	server, err := startServer(ctx, dir)
+	server, err := startServer(ctx, dir, options)
 	if err != nil {
 		return 0, fmt.Errorf("time a history server: %w", err)
 	}
@@ -69,7 +70,7 @@ type server struct {
 }
 
 // startServer starts a history server for a folder of logs.
-func startServer(ctx context.Context, logs string) (*server, error) {
+func startServer(ctx context.Context, logs string, options []string) (*server, error) {
 	tree, err := applications.Fetch(ctx, nil)
 	if err != nil {
 		return nil, err // the error says what is fetched
@@ -82,7 +83,7 @@ func startServer(ctx context.Context, logs string) (*server, error) {
 		"spark.history.fs.logDirectory": (&url.URL{Scheme: "file", Path: logs}).String(),
 		"spark.history.ui.port":         "0", // any free port
 	})
-	argv = slices.Insert(argv, slices.Index(argv, "-cp"), fastServer...)
+	argv = slices.Insert(argv, slices.Index(argv, "-cp"), options...)
 	s := &server{cmd: exec.Command(argv[0], argv[1:]...), output: logs + ".log", exited: make(chan struct{})}
 	output, err := os.Create(s.output)
 	if err != nil {
