@@ -51,6 +51,38 @@ func TestLargeTables(t *testing.T) {
 	require.Equal(t, sums[0], sums[1])
 }
 
+// Several runs of many small rows are merged: each is there once, with its own values, and
+// the bytes do not depend on the order of arrival.
+func TestManySmallRows(t *testing.T) {
+	r := seeded(t)
+	const rows = 40_000
+	text := func(id int64) string { return fmt.Sprint(id, strings.Repeat("x", int(id*31%400))) }
+	ids := r.Perm(rows)
+	var sums []string
+	for range 2 {
+		dir := t.TempDir()
+		l := openLocked(t, dir)
+		b, err := l.Begin(attempt, start)
+		require.NoError(t, err)
+		for _, i := range ids {
+			id := int64(i)
+			require.NoError(t, b.Put(&tables.SQLNode{Attempt: attempt, SQLID: id / 10, NodeID: id % 10, NodeName: text(id), Value: &id}))
+		}
+		commit(t, b, true, "v1")
+		next := int64(0)
+		for row, err := range lake.Read[tables.SQLNode](t.Context(), l, lake.Filter{}) {
+			require.NoError(t, err)
+			require.Equal(t, []any{next / 10, next % 10, text(next), next}, []any{row.SQLID, row.NodeID, row.NodeName, *row.Value})
+			next++
+		}
+		require.EqualValues(t, rows, next)
+		sums = append(sums, files(t, dir)["history/sql_nodes/dt=2026-11-25/application_1_0001.1.j-1.eu-west-1.-.parquet"])
+		r.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	}
+	require.NotEmpty(t, sums[0])
+	require.Equal(t, sums[0], sums[1])
+}
+
 // largeSQL returns an execution with a plan of 100 kB.
 func largeSQL(id int64) *tables.SQL {
 	r := rand.New(rand.NewPCG(uint64(id), 0))
