@@ -1,6 +1,8 @@
 package eventlog_test
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -293,5 +295,36 @@ func TestTextsMayBeKept(t *testing.T) {
 	require.Len(t, kept, 1000)
 	for i, text := range kept {
 		require.Equal(t, strings.Repeat(string(rune('a'+i/5%26)), 10+i/5), text)
+	}
+}
+
+// The texts of plans and of executor metrics may be kept, too: short ones, escaped ones, and
+// ones that are too long to be shared.
+func TestTextsOfPlansMayBeKept(t *testing.T) {
+	text := func(i int) string {
+		return strings.Repeat(string(rune('a'+i%26)), 250+i%20) + []string{"", "\""}[i%2] + strconv.Itoa(i)
+	}
+	var lines strings.Builder
+	const events = 300
+	for i := range events {
+		quoted := strconv.Quote(text(i))
+		fmt.Fprintf(&lines, `{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart","executionId":%d,"sparkPlanInfo":`+
+			`{"nodeName":%[2]s,"simpleString":%[2]s,"children":[],"metrics":[{"name":%[2]s,"accumulatorId":1,"metricType":%[2]s}]}}`+"\n", i, quoted)
+		fmt.Fprintf(&lines, `{"Event":"SparkListenerStageExecutorMetrics","Executor ID":%s,"Stage ID":%d}`+"\n", quoted, i)
+	}
+	var kept []string
+	_, err := eventlog.Lines(t.Context(), strings.NewReader(lines.String()), "log", func(e eventlog.Event) error {
+		switch e := e.(type) {
+		case *eventlog.SQLStart:
+			kept = append(kept, e.Plan.Name, e.Plan.Text, e.Plan.Metrics[0].Name, e.Plan.Metrics[0].Type)
+		case *eventlog.StageExecutorMetrics:
+			kept = append(kept, e.Executor)
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	require.Len(t, kept, 5*events)
+	for i, have := range kept {
+		require.Equal(t, text(i/5), have)
 	}
 }
