@@ -2,6 +2,10 @@ package tables_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
@@ -42,5 +46,50 @@ func TestColumnsAreDocumented(t *testing.T) {
 		for _, key := range d.Key {
 			require.Truef(t, columns[key], "%s: key %s", d.Name, key)
 		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the columns of a new schema version, or add optional ones to it")
+
+// columnsOf returns the columns of a table with their types, as SQL reads them.
+func columnsOf(d tables.Definition) map[string]string {
+	columns := map[string]string{}
+	for _, c := range d.Columns() {
+		columns[c.Name] = c.Type
+		if c.Nullable {
+			columns[c.Name] += " nullable"
+		}
+	}
+	return columns
+}
+
+// Within a schema version, columns are only added, and new ones are optional: files of the
+// version are read together.
+func TestColumnsOfTheVersion(t *testing.T) {
+	path := fmt.Sprintf("testdata/columns-%d.json", tables.SchemaVersion)
+	golden := map[string]map[string]string{}
+	if content, err := os.ReadFile(path); !*update || err == nil {
+		require.NoErrorf(t, err, "go test ./profiler/tables -update")
+		require.NoError(t, json.Unmarshal(content, &golden))
+	}
+	have := map[string]map[string]string{}
+	for _, d := range tables.All() {
+		have[string(d.Name)] = columnsOf(d)
+	}
+	for table, columns := range golden {
+		for column, kind := range columns {
+			require.Equal(t, kind, have[table][column], "%s.%s: raise tables.SchemaVersion to rename, remove or retype a column", table, column)
+		}
+		for column, kind := range have[table] {
+			if columns[column] == "" {
+				require.True(t, *update, "%s.%s is new: go test ./profiler/tables -update", table, column)
+				require.Contains(t, kind, " nullable", "%s.%s: older files lack it", table, column)
+			}
+		}
+	}
+	if *update {
+		content, err := json.MarshalIndent(have, "", "  ")
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, append(content, '\n'), 0o644))
 	}
 }
