@@ -278,3 +278,38 @@ func FuzzFind(f *testing.F) {
 		}
 	})
 }
+
+// fuzzLayout reads two files of any content in a layout, twice: the same events come.
+func fuzzLayout(f *testing.F, first, second string) {
+	f.Add(started("1"), started("2"))
+	f.Add([]byte("\x28\xb5\x2f\xfd"), []byte("{\"Event\":\"SparkListenerLogStart\""))
+	f.Fuzz(func(t *testing.T, one, two []byte) {
+		files := fstest.MapFS{first: &fstest.MapFile{Data: one}, second: &fstest.MapFile{Data: two}}
+		logs, err := eventlog.Find(files, ".")
+		require.NoError(t, err)
+		require.Len(t, logs, 1)
+		read := func() (events int, failed bool) {
+			_, err := logs[0].Read(t.Context(), func(eventlog.Event) error { events++; return nil })
+			return events, err != nil
+		}
+		events, failed := read()
+		again, failedAgain := read()
+		require.Equal(t, []any{events, failed}, []any{again, failedAgain})
+	})
+}
+
+func FuzzRolled(f *testing.F) {
+	fuzzLayout(f, "eventlog_v2_a/events_1_a", "eventlog_v2_a/events_2_a.zstd")
+}
+
+func FuzzCompacted(f *testing.F) {
+	fuzzLayout(f, "eventlog_v2_a/events_2_a.compact", "eventlog_v2_a/events_3_a")
+}
+
+func FuzzInProgress(f *testing.F) {
+	fuzzLayout(f, "eventlog_v2_a/appstatus_a.inprogress", "eventlog_v2_a/events_1_a")
+}
+
+func FuzzDelivered(f *testing.F) {
+	fuzzLayout(f, "a/eventlog-2026-11-02--10-00.gz", "a/eventlog")
+}
