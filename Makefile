@@ -101,3 +101,4 @@ artifacts-lock: build ## Rebuild the node artifacts, in both builds, and write t
 generate: tools ## Regenerate Pulumi.yaml and docs/reference
 	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" go test ./stacks/config ./stacks/outputs ./stacks/changes ./tests/controls ./tests/deployer ./dashboards ./tests/lessons -update
 	go test ./tests/history ./profiler/run ./profiler/lake -run TestReference -update
+	go test ./profiler/tables -update
