@@ -75,6 +75,11 @@ func (b *Batch) put(row tables.Row) error {
 // no effect.
 func (b *Batch) Retry(commits int) { b.retries = commits }
 
+// Describe records the source of an attempt's rows, and whether some could not be read.
+func (b *Batch) Describe(source tables.Source, unread bool) {
+	b.manifest.Source, b.manifest.Unread = source, unread
+}
+
 // Discard ends the batch and writes nothing. After Commit it does nothing.
 func (b *Batch) Discard() {
 	if b.ended {

@@ -55,6 +55,23 @@ func (l *Lake) Current(id tables.Attempt, fingerprint string) (Held, bool) {
 	return Held{l.store, l.prefix, m.Objects}, true
 }
 
+// Earlier is what the lake has of an attempt, complete or not.
+type Earlier struct {
+	Held
+	Source tables.Source // of the rows, see Batch.Describe
+	Unread bool          // likewise
+}
+
+// Earlier returns what the lake has of an attempt, nil if that is nothing, or what an
+// interrupted commit left.
+func (l *Lake) Earlier(ctx context.Context, id tables.Attempt) (*Earlier, error) {
+	m, err := readManifest(ctx, l.store, l.prefix+attemptManifest(id))
+	if err != nil || m == nil || m.Writing {
+		return nil, err
+	}
+	return &Earlier{Held{l.store, l.prefix, m.Objects}, m.Source, m.Unread}, nil
+}
+
 // Cluster returns a cluster's data, complete or not, and whether there is any.
 func (l *Lake) Cluster(ctx context.Context, id tables.Cluster) (Held, bool, error) {
 	m, err := readManifest(ctx, l.store, l.prefix+clusterManifest(id))

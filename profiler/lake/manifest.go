@@ -23,6 +23,9 @@ type manifest struct {
 	// same one has not grown since.
 	Fingerprint string `json:"fingerprint"`
 	Final       bool   `json:"final"`
+	// Source is that of an attempt's rows. Unread means that some rows could not be read.
+	Source tables.Source `json:"source,omitempty"`
+	Unread bool          `json:"unread,omitempty"`
 	// Tries counts the commits that Batch.Retry affected since the fingerprint changed.
 	Tries int `json:"tries,omitempty"`
 	// Writing is true during a commit, and stays true if the commit is interrupted.

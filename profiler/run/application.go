@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
@@ -23,10 +24,33 @@ func unread(row tables.Completeness) bool {
 // Reading an application by REST takes its server minutes, so it is not done in every run.
 const logRuns = 5
 
+// errKept is of an application of which the lake has more than this run could read.
+var errKept = errors.New("the rows of an earlier run stay")
+
 // application reads one application into the lake.
 func (r *runner) application(ctx context.Context, c *reading, a source.Application) {
-	summary, batch, logLater, err := r.extract(ctx, c, a)
+	earlier, err := r.lake.Earlier(ctx, a.ID)
 	if err != nil {
+		if ctx.Err() == nil {
+			r.failLake(err)
+		}
+		return
+	}
+	// Rows of tasks that an earlier run wrote are kept up to date.
+	tasks := r.o.IncludeTasks || earlier != nil && earlier.Rows(tasksTable) > 0
+	summary, batch, logLater, err := r.extract(ctx, c, a, tasks, earlier)
+	if err == nil {
+		if unread := slices.ContainsFunc(summary.Completeness, unread); unread && earlier != nil && !earlier.Unread {
+			batch.Discard()
+			err = fmt.Errorf("not all of its UI could be read: %w", errKept)
+		} else {
+			batch.Describe(summary.Application.Source, unread)
+		}
+	}
+	if err != nil {
+		if errors.Is(err, errKept) {
+			err = errors.Join(err, r.keep(ctx, c, earlier))
+		}
 		if ctx.Err() == nil {
 			r.failed(c, a, err)
 		}
@@ -35,7 +59,7 @@ func (r *runner) application(ctx context.Context, c *reading, a source.Applicati
 	if logLater {
 		batch.Retry(logRuns - 1)
 	}
-	written, err := batch.Commit(ctx, isFinal(c.listed, a, summary), r.applicationFingerprint(c.cluster, a))
+	written, err := batch.Commit(ctx, isFinal(c.listed, a, summary), applicationFingerprint(c.cluster, a, tasks))
 	if err != nil {
 		if ctx.Err() == nil {
 			r.failLake(err)
@@ -53,6 +77,21 @@ func (r *runner) application(ctx context.Context, c *reading, a source.Applicati
 		s.recordWrite(written)
 		s.missing(a.ID, summary)
 	})
+}
+
+// tasksTable is the opt-in table.
+var tasksTable = (*tables.Task)(nil).Table()
+
+// keep counts what the lake has of an application.
+func (r *runner) keep(ctx context.Context, c *reading, earlier *lake.Earlier) error {
+	of, err := countsIn(ctx, earlier.Held)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.kept = append(c.kept, *of)
+	return nil
 }
 
 func (r *runner) failed(c *reading, a source.Application, err error) {
@@ -80,24 +119,32 @@ func isFinal(listed source.Listed, a source.Application, summary fold.Summary) b
 
 // extract reads an application: its event log if that is available, else the history
 // server's REST API. logLater says that the next run should ask for the event log again,
-// which has more than the API.
-func (r *runner) extract(ctx context.Context, c *reading, a source.Application) (
+// which has more than the API. If the lake has the rows of an earlier log, they are not
+// replaced by those of the API: the error is errKept.
+func (r *runner) extract(ctx context.Context, c *reading, a source.Application, tasks bool, earlier *lake.Earlier) (
 	summary fold.Summary, batch *lake.Batch, logLater bool, err error,
 ) {
-	o := fold.Options{Tasks: r.o.IncludeTasks, StepOf: c.cluster.StepOf}
+	o := fold.Options{Tasks: tasks, StepOf: c.cluster.StepOf}
 	if a.Log != nil {
 		summary, batch, err = r.into(a, func(sink tables.Sink) (fold.Summary, error) { return fold.Log(ctx, a.Log, a.ID.Cluster, o, sink) })
 		return summary, batch, false, err
 	}
-	ask, logLater := c.archives(r.o.EndpointFailures)
-	if ask {
+	logLater, why := true, errNotAsked
+	if c.archives(r.o.EndpointFailures) {
 		summary, batch, err = r.archived(ctx, a, o)
 		if err == nil || ctx.Err() != nil {
 			return summary, batch, false, err
 		}
-		logLater = errors.Is(err, errNotSent) && !history.IsFinal(err)
-		c.refuse(logLater)
-		r.progress.Printf("%s: its event log is not available, using REST: %v", a.ID.ApplicationID, err)
+		if logLater = errors.Is(err, errNotSent) && !history.IsFinal(err); logLater {
+			c.refuse()
+		}
+		why = err
+	}
+	if logLater && earlier != nil && earlier.Source == tables.SourceLogs {
+		return fold.Summary{}, nil, false, fmt.Errorf("its event log is not available: %w: %w", why, errKept)
+	}
+	if !errors.Is(why, errNotAsked) {
+		r.progress.Printf("%s: its event log is not available, using REST: %v", a.ID.ApplicationID, why)
 	}
 	summary, batch, err = r.into(a, func(sink tables.Sink) (fold.Summary, error) {
 		return fold.REST(ctx, a.History, a.App, a.Attempt, a.ID.Cluster, o, sink)
@@ -120,22 +167,25 @@ func (r *runner) into(a source.Application, read func(tables.Sink) (fold.Summary
 }
 
 // archives reports whether the history server may still be asked for event logs: it has
-// failed fewer than most times. later says that a failure may have passed in the next run.
-func (c *reading) archives(most int) (ask, later bool) {
+// failed to send fewer than most. An application whose log it does not have, or that cannot
+// be read, says nothing about the others.
+func (c *reading) archives(most int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.noArchive < most, c.archiveLater
+	return c.noArchive < most
 }
 
-func (c *reading) refuse(later bool) {
+func (c *reading) refuse() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.noArchive++
-	c.archiveLater = c.archiveLater || later
 }
 
 // errNoLog is of a download that does not have what was asked for.
 var errNoLog = errors.New("the download lacks the application's event log")
+
+// errNotAsked is of a log that is not asked for in this run.
+var errNotAsked = errors.New("the history server failed to send those of too many other applications")
 
 // errNotSent is of a download that the history server did not begin. One that is damaged
 // will be no better in the next run.

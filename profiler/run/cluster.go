@@ -13,13 +13,22 @@ import (
 )
 
 // clusterFingerprint changes when a settled cluster has to be opened again.
-func (r *runner) clusterFingerprint(c source.Listed) string {
-	return fmt.Sprintf("%s tasks=%t", c.Fingerprint, r.o.IncludeTasks)
+func clusterFingerprint(c source.Listed, tasks bool) string {
+	return fmt.Sprintf("%s tasks=%t", c.Fingerprint, tasks)
 }
 
 // applicationFingerprint changes when an application has to be read again.
-func (r *runner) applicationFingerprint(c *source.Cluster, a source.Application) string {
-	return fmt.Sprintf("%s tasks=%t step=%s", a.Fingerprint, r.o.IncludeTasks, c.StepOf(a.ID.ApplicationID))
+func applicationFingerprint(c *source.Cluster, a source.Application, tasks bool) string {
+	return fmt.Sprintf("%s tasks=%t step=%s", a.Fingerprint, tasks, c.StepOf(a.ID.ApplicationID))
+}
+
+// currentTasks lists the values of include_tasks with which an earlier run has read enough:
+// rows of tasks that this run does not ask for do no harm.
+func (r *runner) currentTasks() []bool {
+	if r.o.IncludeTasks {
+		return []bool{true}
+	}
+	return []bool{false, true}
 }
 
 // reading is a cluster that is being read.
@@ -28,6 +37,8 @@ type reading struct {
 	cluster *source.Cluster
 	// unlisted counts the applications in the lake that the source does not list.
 	unlisted []counts
+	// kept counts those whose rows in the lake are better than what this run could read.
+	kept []counts
 
 	mu        sync.Mutex
 	current   []counts // of applications whose rows in the lake are up to date
@@ -36,9 +47,7 @@ type reading struct {
 	failed    int
 	old       int // applications beyond retention_days
 	cut       int // applications beyond the limit
-	noArchive int // applications whose event log the history server did not provide
-	// archiveLater says that one of them failed in a way that may pass.
-	archiveLater bool
+	noArchive int // applications whose event log the history server failed to send
 }
 
 // cluster reads one cluster and its applications.
@@ -126,7 +135,11 @@ func (r *runner) due(ctx context.Context, c *reading) (due []source.Application)
 	failed := make([]error, len(all))
 	each(lakeReads, all, func(i int, a source.Application) {
 		if ctx.Err() == nil && a.Err == nil {
-			current[i], failed[i] = r.current(ctx, a.ID, r.applicationFingerprint(c.cluster, a))
+			for _, tasks := range r.currentTasks() {
+				if current[i] == nil && failed[i] == nil {
+					current[i], failed[i] = r.current(ctx, a.ID, applicationFingerprint(c.cluster, a, tasks))
+				}
+			}
 		}
 	})
 	if ctx.Err() != nil {

@@ -270,3 +270,34 @@ func TestRunsThatFail(t *testing.T) {
 	_, err = run.Run(t.Context(), aws.Config{}, ofLogs("", t.TempDir()), &progress{})
 	require.ErrorContains(t, err, "no AWS region: set aws_region")
 }
+
+// Rows of tasks that one run wrote stay when the next one does not ask for them.
+func TestTasksStay(t *testing.T) {
+	logs, out := folderOf(t, "static", "killed-driver"), t.TempDir()
+	o := ofLogs(logs, out)
+	o.IncludeTasks = true
+	_, err := run.Run(t.Context(), aws.Config{}, o, &progress{})
+	require.NoError(t, err)
+	tasks := func() (keys []string) {
+		for key := range objects(t, out) {
+			if strings.HasPrefix(key, "tasks/") {
+				keys = append(keys, key)
+			}
+		}
+		return keys
+	}
+	before := tasks()
+	require.Len(t, before, 2)
+	o.IncludeTasks = false
+	again, err := run.Run(t.Context(), aws.Config{}, o, &progress{})
+	require.NoError(t, err)
+	require.Zero(t, again.Objects+again.Removed)
+	grown := filepath.Join(logs, appID(1))
+	text, err := os.ReadFile(grown)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(grown, append(text, '\n'), 0o600))
+	grew, err := run.Run(t.Context(), aws.Config{}, o, &progress{})
+	require.NoError(t, err)
+	require.Equal(t, 1, grew.ApplicationsRead)
+	require.ElementsMatch(t, before, tasks())
+}

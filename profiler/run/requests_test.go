@@ -118,18 +118,27 @@ func onlyRow[T any, P interface {
 	tables.Row
 }](t *testing.T, out string) T {
 	t.Helper()
+	rows := rowsOf[T, P](t, out)
+	require.Len(t, rows, 1)
+	return rows[0]
+}
+
+// rowsOf returns the rows of a table.
+func rowsOf[T any, P interface {
+	*T
+	tables.Row
+}](t *testing.T, out string) (rows []T) {
+	t.Helper()
 	folder, err := lake.NewFolder(out)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, folder.Close()) }()
 	kept, err := lake.Open(t.Context(), folder, "")
 	require.NoError(t, err)
-	var rows []T
 	for row, err := range lake.Read[T, P](t.Context(), kept, lake.Filter{}) {
 		require.NoError(t, err)
 		rows = append(rows, row)
 	}
-	require.Len(t, rows, 1)
-	return rows[0]
+	return rows
 }
 
 // Of an application that is complete a run asks for its manifest and its row, once, and

@@ -43,7 +43,7 @@ func (r *runner) writeCluster(ctx context.Context, c *reading) error {
 			return err
 		}
 	}
-	written, err := batch.Commit(ctx, c.final(), r.clusterFingerprint(c.listed))
+	written, err := batch.Commit(ctx, c.final(), clusterFingerprint(c.listed, r.o.IncludeTasks))
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ const damagedRemedy = `if the next run says so too, remove the rows of the appli
 // earlier one read them.
 func (c *reading) summaryRow() (tables.ClusterSummary, error) {
 	row := c.cluster.Summary
-	all := slices.Concat(c.current, c.unlisted)
+	all := slices.Concat(c.current, c.unlisted, c.kept)
 	for i := range c.read {
 		all = append(all, countsOf(&c.read[i].Application, c.read[i].Rows[executors]))
 	}

@@ -24,6 +24,7 @@ type server struct {
 	url    string
 	status map[string]int // by endpoint, other than 200
 	logs   []byte         // zip
+	end    int64          // seconds that the application took, besides 60
 }
 
 func startServer(t *testing.T) *server {
@@ -51,8 +52,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case status != 0:
 		w.WriteHeader(status)
 	case endpoint == "applications":
-		fmt.Fprintf(w, `[{"id":%q,"name":"static","attempts":[{"startTimeEpoch":1700000000000,"endTimeEpoch":1700000060000,`+
-			`"completed":true,"appSparkVersion":"3.5.5"}]}]`, applicationID(1))
+		fmt.Fprintf(w, `[{"id":%q,"name":"static","attempts":[{"startTimeEpoch":1700000000000,"endTimeEpoch":%d,`+
+			`"completed":true,"appSparkVersion":"3.5.5"}]}]`, applicationID(1), 1700000060000+1000*s.end)
 	case endpoint == string(history.Logs):
 		w.Header().Set("Content-Type", "application/octet-stream")
 		_, _ = w.Write(s.logs)
@@ -121,4 +122,40 @@ func TestServerWithoutSQL(t *testing.T) {
 	require.Equal(t, map[string]int{string(fold.Unsupported): 1}, first.Lost)
 	second := s.run(t, out)
 	require.Equal(t, 1, second.ApplicationsCurrent)
+}
+
+// Rows of an event log are not replaced by those of REST, nor whole ones by fewer, because a
+// later run could not read as much.
+func TestLaterRunsDoNotReplaceBetterRows(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, later history.Endpoint // that fails
+		source       tables.Source
+	}{
+		"rows of a log":       {"", history.Logs, tables.SourceLogs},
+		"rows of all of REST": {history.Logs, history.Stages, tables.SourceREST},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, out := startServer(t), t.TempDir()
+			if c.first != "" {
+				s.status[string(c.first)] = http.StatusNotFound
+			}
+			require.Equal(t, 1, s.run(t, out).ApplicationsRead)
+			before, phases := clusterRow(t, out), len(rowsOf[tables.Phase](t, out))
+			s.end++ // it has run on
+			s.status[string(c.later)] = http.StatusInternalServerError
+			second := s.run(t, out)
+			require.Equal(t, 1, second.ApplicationsFailed)
+			require.Contains(t, second.Incomplete[0].Reason, "the rows of an earlier run stay")
+			require.Equal(t, c.source, onlyRow[tables.Application](t, out).Source)
+			require.Len(t, rowsOf[tables.Phase](t, out), phases)
+			after := clusterRow(t, out)
+			require.Equal(t, []int64{before.TotalApplications, before.TotalJobs, before.TotalStages},
+				[]int64{after.TotalApplications, after.TotalJobs, after.TotalStages})
+
+			delete(s.status, string(c.later))
+			third := s.run(t, out)
+			require.Equal(t, 1, third.ApplicationsRead)
+			require.Empty(t, third.Incomplete)
+		})
+	}
 }
