@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strconv"
 
 	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/history"
@@ -95,8 +96,12 @@ func (r *rest) executors(ctx context.Context) error {
 		return r.unavailable(ctx, Executors, err)
 	}
 	var numbered ids
+	dead := int64(0)
 	for i := range all {
 		x := &all[i]
+		if !x.IsActive {
+			dead++
+		}
 		if number, ok := executorNumber(x.ID); ok {
 			numbered.add(number)
 		}
@@ -109,14 +114,32 @@ func (r *rest) executors(ctx context.Context) error {
 		}
 	}
 	e := endpoint{name: Executors, seen: int64(len(all))}
-	if numbered.count == 0 || numbered.largest-numbered.smallest+1 == numbered.count && numbered.smallest <= 1 {
+	if dead < r.retained(deadExecutors) || numbered.count == 0 || numbered.largest-numbered.smallest+1 == numbered.count && numbered.smallest <= 1 {
+		// A number may have no executor: its container never started.
 		e.expected = &e.seen
 	} else {
-		// A number may have no executor: its container never started.
 		e.reason, e.detail = Retention, fmt.Sprintf("executor ids go up to %d, but only %d are listed: the others never "+
-			"registered, or the server evicted them (spark.ui.retainedDeadExecutors)", numbered.largest, numbered.count)
+			"registered, or the server evicted them (%s)", numbered.largest, numbered.count, deadExecutors)
 	}
 	return r.available(e)
+}
+
+// Limits beyond which a server evicts rows, and Spark's defaults.
+const (
+	deadExecutors      = "spark.ui.retainedDeadExecutors"
+	retainedExecutions = "spark.sql.ui.retainedExecutions"
+)
+
+var retainedByDefault = map[string]int64{deadExecutors: 100, retainedExecutions: 1000}
+
+// retained returns how many rows a server keeps at least: the default, or less if the
+// application sets less. What a history server is configured to keep is unknown.
+func (r *rest) retained(limit string) int64 {
+	set, err := strconv.ParseInt(r.properties[limit], 10, 64)
+	if err != nil {
+		return retainedByDefault[limit]
+	}
+	return min(set, retainedByDefault[limit])
 }
 
 func (r *rest) close(ctx context.Context) error {
@@ -168,8 +191,11 @@ func (r *rest) unavailable(ctx context.Context, name string, err error) error {
 
 // reasonOf returns why the rows of an endpoint that failed with err are missing.
 func reasonOf(err error) Reason {
-	if errors.Is(err, history.ErrTooLong) {
+	switch {
+	case errors.Is(err, history.ErrTooLong):
 		return Limited
+	case errors.Is(err, history.ErrShifted):
+		return Paging
 	}
 	return Unavailable
 }

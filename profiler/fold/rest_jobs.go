@@ -97,19 +97,16 @@ func (r *rest) executions(ctx context.Context) error {
 	return nil
 }
 
-// fewExecutions is less than a server keeps, unless it is configured to keep fewer
-// (spark.sql.ui.retainedExecutions).
-const fewExecutions = 1000
-
 // executionsCompleteness follows jobs. If a driver has several contexts one after the other,
-// execution ids of the later ones do not begin at 0. If there are few executions, and no jobs
-// that may have belonged to evicted ones, the execution with the smallest id is the first.
+// execution ids of the later ones do not begin at 0. If there are fewer executions than a
+// server keeps, and no jobs that may have belonged to evicted ones, the execution with the
+// smallest id is the first.
 func (r *rest) executionsCompleteness(context.Context) error {
 	if r.sqlRead == nil {
 		return nil
 	}
-	e := counted(SQLExecutions, &r.sqlRead.seen, "spark.sql.ui.retainedExecutions")
-	if count := r.sqlRead.seen.count; count > 0 && count < fewExecutions && r.sqlRead.allJobs && !r.sqlRead.earlierJobs {
+	e := counted(SQLExecutions, &r.sqlRead.seen, retainedExecutions)
+	if count := r.sqlRead.seen.count; count > 0 && count < r.retained(retainedExecutions) && r.sqlRead.allJobs && !r.sqlRead.earlierJobs {
 		*e.expected -= r.sqlRead.seen.smallest
 	}
 	if r.sqlRead.withoutPlan > 0 {

@@ -66,13 +66,13 @@ type pages[T any] struct {
 // read: a running application with limited retention.
 const maxReads = 3
 
-// errShifted means that a page does not continue the previous one.
-var errShifted = errors.New("rows were evicted while they were read")
+// ErrShifted means that a page does not continue the previous one.
+var ErrShifted = errors.New("rows were evicted while they were read")
 
 // read reads all pages. It also returns the ids of rows that had to be shortened.
 func (p pages[T]) read(ctx context.Context, u *UI) (all []T, shortened []int64, err error) {
 	for range maxReads {
-		if all, shortened, err = p.readOnce(ctx, u); !errors.Is(err, errShifted) {
+		if all, shortened, err = p.readOnce(ctx, u); !errors.Is(err, ErrShifted) {
 			return all, shortened, err
 		}
 	}
@@ -105,7 +105,7 @@ func (p pages[T]) readOnce(ctx context.Context, u *UI) (all []T, shortened []int
 			if len(page) > 0 && p.id(&page[0]) == p.id(&all[0]) && len(page) == len(all) {
 				return all, shortened, nil // all rows again: the server does not page
 			}
-			return all, shortened, fmt.Errorf("read %s: %w", p.path, errShifted)
+			return all, shortened, fmt.Errorf("read %s: %w", p.path, ErrShifted)
 		default:
 			all = append(all, page[1:]...)
 		}

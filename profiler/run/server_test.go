@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,9 +23,10 @@ import (
 // server is a history server with one application, which ran no jobs as far as REST knows.
 type server struct {
 	url    string
-	status map[string]int // by endpoint, other than 200
-	logs   []byte         // zip
-	end    int64          // seconds that the application took, besides 60
+	status map[string]int    // by endpoint, other than 200
+	logs   []byte            // zip
+	end    int64             // seconds that the application took, besides 60
+	json   map[string]string // answers by endpoint, other than none
 }
 
 func startServer(t *testing.T) *server {
@@ -57,6 +59,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case endpoint == string(history.Logs):
 		w.Header().Set("Content-Type", "application/octet-stream")
 		_, _ = w.Write(s.logs)
+	case s.json[endpoint] != "":
+		fmt.Fprint(w, s.json[endpoint])
 	case endpoint == string(history.Env):
 		fmt.Fprint(w, "{}")
 	default:
@@ -156,6 +160,36 @@ func TestLaterRunsDoNotReplaceBetterRows(t *testing.T) {
 			third := s.run(t, out)
 			require.Equal(t, 1, third.ApplicationsRead)
 			require.Empty(t, third.Incomplete)
+		})
+	}
+}
+
+// A number without an executor is of a container that never started, unless the server may
+// have evicted it.
+func TestNumbersWithoutAnExecutor(t *testing.T) {
+	executors := func(step, n int) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(`{"id":"%d","isActive":false}`, 1+step*i))
+		}
+		return "[" + strings.Join(all, ",") + "]"
+	}
+	for name, c := range map[string]struct{ executors, env, reason string }{
+		"few":                   {executors(2, 50), `{}`, ""},
+		"as many as are kept":   {executors(2, 100), `{}`, string(fold.Retention)},
+		"fewer are kept":        {executors(2, 10), `{"sparkProperties":[["spark.ui.retainedDeadExecutors","10"]]}`, string(fold.Retention)},
+		"many, but all of them": {executors(1, 200), `{}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, out := startServer(t), t.TempDir()
+			s.status[string(history.Logs)] = http.StatusNotFound
+			s.json = map[string]string{string(history.Executors): c.executors, string(history.Env): c.env}
+			s.run(t, out)
+			for _, row := range rowsOf[tables.Completeness](t, out) {
+				if row.Endpoint == fold.Executors {
+					require.Equal(t, c.reason, row.Reason, "%+v", row)
+				}
+			}
 		})
 	}
 }
