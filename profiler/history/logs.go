@@ -25,8 +25,7 @@ type Archive struct {
 
 // Close deletes the download.
 func (a *Archive) Close() error {
-	err := errors.Join(a.file.Close(), os.Remove(a.file.Name()))
-	if err != nil {
+	if err := a.file.Close(); err != nil { // its name is gone already
 		return fmt.Errorf("delete downloaded event logs: %w", err)
 	}
 	return nil
@@ -44,6 +43,9 @@ func (u *UI) Logs(ctx context.Context) (*Archive, error) {
 		return nil, fmt.Errorf("download event logs: %w", err)
 	}
 	a := &Archive{file: file}
+	if err := os.Remove(file.Name()); err != nil { // a killed process leaves nothing behind
+		return nil, errors.Join(fmt.Errorf("unlink downloaded event logs: %w", err), a.Close())
+	}
 	r := request{path: u.path + "/logs", accept: "application/octet-stream", idle: true}
 	err = u.c.do(ctx, r, a.fill(u.c.o.MaxLogs))
 	u.mu.Lock()

@@ -248,6 +248,53 @@ func TestLimitOfClustersReachesEndedOnes(t *testing.T) {
 	require.Equal(t, 1, read)
 }
 
+// While EMR creates no more UIs, ended clusters cannot be completed. They do not take the
+// places of a running one, and are read once EMR does.
+func TestFullQuotaOfUIs(t *testing.T) {
+	w := newWorld(t)
+	for n := range 5 {
+		id := w.cluster("ended")
+		w.ran(id, "local", appID(n+1))
+		w.end(id, time.Hour)
+	}
+	w.cluster("live")
+	faults := filepath.Join(w.uis.Dir, persistentui.FaultFile)
+	require.NoError(t, os.WriteFile(faults, []byte(`[{"kind": "quota-full"}]`), 0o600))
+	o := w.options()
+	o.MaxClusters = 4
+	for n := range 4 {
+		summary, said := w.run(o)
+		require.Zero(t, summary.ApplicationsRead)
+		require.Equal(t, run.ExitIncomplete, summary.ExitCode())
+		require.Contains(t, fmt.Sprint(summary.Incomplete), "its limit of 200 active persistent application user interfaces")
+		if n >= 2 { // all have been read once
+			require.Contains(t, said.text(), "(live)")
+		}
+	}
+	require.NoError(t, os.Remove(faults))
+	read := 0
+	for range 3 {
+		summary, _ := w.run(o)
+		read += summary.ApplicationsRead
+	}
+	require.Equal(t, 5, read)
+}
+
+// Names that people give to clusters and steps may have secrets.
+func TestNamesHaveNoSecrets(t *testing.T) {
+	w := newWorld(t)
+	id := w.cluster("etl password=CANARY")
+	w.addStep(id, "load --password CANARY")
+	w.end(id, time.Hour)
+	_, said := w.run(w.options())
+	clusters, steps := readLake[tables.ClusterSummary](w), readLake[tables.Step](w)
+	require.Len(t, clusters, 1)
+	require.Len(t, steps, 1)
+	require.NotContains(t, fmt.Sprintf("%+v %+v %s", clusters, steps, said.text()), "CANARY")
+	require.Contains(t, clusters[0].ClusterName, "etl password=")
+	require.Contains(t, steps[0].StepName, "load --password ")
+}
+
 // A cluster that is older than retention_days and has nothing to keep is not written, as
 // its rows would be removed by the same run.
 func TestRetentionOfRunningClusters(t *testing.T) {

@@ -100,26 +100,33 @@ func (r *runner) choose(ctx context.Context, found []source.Listed) (chosen []so
 	}
 	if most := r.o.MaxClusters; most > 0 && len(chosen) > most {
 		r.summary.add(Incomplete{Reason: fmt.Sprintf("only %d of %s read: limited by max_clusters", most, clusters(len(chosen)))})
-		r.byNeed(ctx, chosen)
-		chosen = chosen[:most]
+		chosen = r.byNeed(ctx, chosen, most)
 	}
 	return chosen
 }
 
-// byNeed sorts the clusters of which max_clusters cuts some: first those that no run has
-// read, then those that have ended and can be completed. The others may change with every
-// run, and would take all its places. The newest come first among equals.
-func (r *runner) byNeed(ctx context.Context, found []source.Listed) {
+// Needs of clusters, the most urgent first.
+const (
+	needNew = iota
+	needEnded
+	needRunning
+)
+
+// byNeed returns most of the clusters: first those that no run has read, then those that
+// have ended and can be completed. The others may change with every run, and would take all
+// its places; a quarter is theirs, since ended ones that cannot be completed yet would
+// otherwise take all. The newest come first among equals.
+func (r *runner) byNeed(ctx context.Context, found []source.Listed, most int) []source.Listed {
 	needs := make([]int, len(found))
 	each(lakeReads, found, func(i int, c source.Listed) {
 		_, read, err := r.lake.Cluster(ctx, c.ID)
 		switch {
 		case err == nil && !read:
-			needs[i] = 0
+			needs[i] = needNew
 		case c.Settled:
-			needs[i] = 1
+			needs[i] = needEnded
 		default:
-			needs[i] = 2
+			needs[i] = needRunning
 		}
 	})
 	need := map[tables.Cluster]int{}
@@ -127,6 +134,13 @@ func (r *runner) byNeed(ctx context.Context, found []source.Listed) {
 		need[c.ID] = needs[i]
 	}
 	slices.SortStableFunc(found, func(a, b source.Listed) int { return cmp.Compare(need[a.ID], need[b.ID]) })
+	first := slices.IndexFunc(found, func(c source.Listed) bool { return need[c.ID] == needRunning })
+	if first < 0 {
+		return found[:most]
+	}
+	running := found[first:]
+	running = running[:min(len(running), max(most/4, most-first))]
+	return slices.Concat(found[:most-len(running)], running)
 }
 
 // batch reads a batch of clusters concurrently.

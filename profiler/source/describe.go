@@ -51,7 +51,7 @@ func summary(listed Listed, c types.Cluster) tables.ClusterSummary {
 			row.ReadyTime, row.EndTime = millis(status.Timeline.ReadyDateTime), millis(status.Timeline.EndDateTime)
 		}
 		if reason := status.StateChangeReason; reason != nil && aws.ToString(reason.Message) != "" {
-			row.StateChangeReason = reason.Message
+			row.StateChangeReason = aws.String(redaction.New(nil).Text(aws.ToString(reason.Message), maxReason))
 		}
 	}
 	return row
@@ -134,7 +134,7 @@ const maxReason = 1000
 // stepRow returns the row of a step; known reports whether EMR names its applications.
 func stepRow(cluster tables.Cluster, s types.StepSummary) (row tables.Step, known bool) {
 	row = tables.Step{
-		Cluster: cluster, StepID: aws.ToString(s.Id), StepName: aws.ToString(s.Name), ActionOnFailure: string(s.ActionOnFailure),
+		Cluster: cluster, StepID: aws.ToString(s.Id), StepName: redaction.New(nil).Text(aws.ToString(s.Name), maxReason), ActionOnFailure: string(s.ActionOnFailure),
 	}
 	if ids := steplog.Named(s.AdditionalInfo); len(ids) > 0 {
 		row.ApplicationIDs, row.LinkedBy, known = ids, linkedByEMR, true
