@@ -305,3 +305,15 @@ func TestZipBombs(t *testing.T) {
 	require.ErrorIs(t, err, history.ErrTooLong)
 	require.Equal(t, 1, requests)
 }
+
+// The server would read every task of every stage for their details.
+func TestStagesAreListedWithoutTheirTasks(t *testing.T) {
+	var query string
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		query = r.URL.RawQuery
+		respond(w, "[]")
+	})
+	_, err := client.UI("application_1_0001", "").Stages(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, query, "neither details nor withSummaries, and every status")
+}

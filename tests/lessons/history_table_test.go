@@ -23,6 +23,14 @@ func historyLessons() []lesson {
 			"Pages are read until one is short, also where a server does not page.",
 			[]string{"profiler/history TestEveryExecutionOnce", "tests/history TestWhatTheServerDropped"},
 		}, {
+			"Stages are requested with all their tasks, which are then thrown away.",
+			"The list of stages has no tasks; quantiles are asked for by stage.",
+			[]string{"profiler/history TestStagesAreListedWithoutTheirTasks"},
+		}, {
+			"Long plans are left out, which are often those of the slowest queries.",
+			"An execution whose plan is too long keeps its row, and completeness names it.",
+			[]string{"profiler/history TestLongPlansAreLeftOut"},
+		}, {
 			"A rate in percent is compared with a fraction, so its flag never shows.",
 			"The limit is a percentage, tried on both sides.",
 			[]string{"profiler/fold TestInefficiency"},
