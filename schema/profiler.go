@@ -25,8 +25,8 @@ func (Profiler) Help() map[string]string {
 		"enabled": "Read the Spark history of the account's EMR clusters in this region, whoever started them, and write it as tables to " +
 			"lake/history/. False: no workload, and no rights for it; tables that exist stay.",
 		"intervalMinutes": "Time between the starts of two runs. A run reads what is new, and again what was not final.",
-		"maxClusters": "Clusters that one run reads: first those that no run has read, then ended ones, but for a quarter that is for running ones. " +
-			"Those whose history is complete do not count.",
+		"maxClusters": "Clusters that one run reads: first those that no run has read, then ended ones; " +
+			"a quarter is for running ones. Those whose history is complete do not count.",
 		"clusterStates": "States of the clusters that are read.",
 		"nameFilter":    "Text that the names of the clusters contain. Empty: any name.",
 		"includeTasks":  "Write a row for every task, too: the table tasks may be larger than all others together.",

@@ -114,7 +114,8 @@ func (r *rest) executors(ctx context.Context) error {
 		}
 	}
 	e := endpoint{name: Executors, seen: int64(len(all))}
-	if dead < r.retained(deadExecutors) || numbered.count == 0 || numbered.largest-numbered.smallest+1 == numbered.count && numbered.smallest <= 1 {
+	gapless := numbered.count == 0 || numbered.largest-numbered.smallest+1 == numbered.count && numbered.smallest <= 1
+	if gapless || dead < r.retained(deadExecutors) {
 		// A number may have no executor: its container never started.
 		e.expected = &e.seen
 	} else {

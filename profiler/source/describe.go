@@ -134,7 +134,8 @@ const maxReason = 1000
 // stepRow returns the row of a step; known reports whether EMR names its applications.
 func stepRow(cluster tables.Cluster, s types.StepSummary) (row tables.Step, known bool) {
 	row = tables.Step{
-		Cluster: cluster, StepID: aws.ToString(s.Id), StepName: redaction.New(nil).Text(aws.ToString(s.Name), maxReason), ActionOnFailure: string(s.ActionOnFailure),
+		Cluster: cluster, StepID: aws.ToString(s.Id), ActionOnFailure: string(s.ActionOnFailure),
+		StepName: redaction.New(nil).Text(aws.ToString(s.Name), maxReason),
 	}
 	if ids := steplog.Named(s.AdditionalInfo); len(ids) > 0 {
 		row.ApplicationIDs, row.LinkedBy, known = ids, linkedByEMR, true
