@@ -6,7 +6,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 
-	"github.com/emr-observatory/emr-observatory/phases/redaction"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
@@ -31,7 +30,7 @@ func ParseClusterARN(s string) (ClusterARN, error) {
 
 // clusterKey returns the key of a cluster. EMR's API has the account only in the ARN.
 func clusterKey(clusterARN, id, name, region string) tables.Cluster {
-	key := tables.Cluster{Region: region, ClusterID: id, ClusterName: redaction.New(nil).Text(name, maxReason)}
+	key := tables.Cluster{Region: region, ClusterID: id, ClusterName: shown(name)}
 	if parsed, err := ParseClusterARN(clusterARN); err == nil {
 		key.Account, key.Region = parsed.Account, parsed.Region
 	}

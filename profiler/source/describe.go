@@ -51,7 +51,7 @@ func summary(listed Listed, c types.Cluster) tables.ClusterSummary {
 			row.ReadyTime, row.EndTime = millis(status.Timeline.ReadyDateTime), millis(status.Timeline.EndDateTime)
 		}
 		if reason := status.StateChangeReason; reason != nil && aws.ToString(reason.Message) != "" {
-			row.StateChangeReason = aws.String(redaction.New(nil).Text(aws.ToString(reason.Message), maxReason))
+			row.StateChangeReason = aws.String(shown(aws.ToString(reason.Message)))
 		}
 	}
 	return row
@@ -128,14 +128,17 @@ const (
 	linkedByLog = "step_log"
 )
 
-// maxReason limits the reason of a failure, in characters.
-const maxReason = 1000
+// maxText limits texts of EMR, in characters.
+const maxText = 1000
+
+// shown returns a text of EMR, or a name that somebody gave there, without secrets.
+func shown(text string) string { return redaction.New(nil).Text(text, maxText) }
 
 // stepRow returns the row of a step; known reports whether EMR names its applications.
 func stepRow(cluster tables.Cluster, s types.StepSummary) (row tables.Step, known bool) {
 	row = tables.Step{
 		Cluster: cluster, StepID: aws.ToString(s.Id), ActionOnFailure: string(s.ActionOnFailure),
-		StepName: redaction.New(nil).Text(aws.ToString(s.Name), maxReason),
+		StepName: shown(aws.ToString(s.Name)),
 	}
 	if ids := steplog.Named(s.AdditionalInfo); len(ids) > 0 {
 		row.ApplicationIDs, row.LinkedBy, known = ids, linkedByEMR, true
@@ -155,7 +158,7 @@ func stepRow(cluster tables.Cluster, s types.StepSummary) (row tables.Step, know
 		if message := aws.ToString(f.Message); message != "" {
 			text += ": " + message
 		}
-		row.FailureReason = aws.String(redaction.New(nil).Text(text, maxReason))
+		row.FailureReason = aws.String(shown(text))
 	}
 	return row, known
 }
