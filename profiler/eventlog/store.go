@@ -117,9 +117,8 @@ func (s *skimmer) storeWord(of *shape) bool {
 }
 
 // storeCopied sets the target of a value from its copy, s.out[from:], where storeInteger and
-// storeWord did not:
-// the member is out of order, or the value is split over pieces, negative, long, or has
-// escapes. If it returns false, the copy is to be decoded.
+// storeWord did not: the member is out of order, or the value is split over pieces, negative,
+// long, or has escapes. If it returns false, the copy is to be decoded.
 func (s *skimmer) storeCopied(of *shape, from int) bool {
 	copied := s.out[from:]
 	switch {

@@ -35,9 +35,9 @@ func Add(found []tables.Finding, f tables.Finding) []tables.Finding {
 	return found[:MostFindings]
 }
 
-// Judge returns an application's MostFindings findings that are worth a look, the most costly first, with
-// their severity and their share of wall, its wall-clock time in milliseconds. While that is
-// unknown, all are warnings.
+// Judge returns an application's findings that are worth a look, at most MostFindings, the
+// most costly first. It sets their severity and their share of wall, the application's
+// wall-clock time in milliseconds. While that is unknown, all are warnings.
 func Judge(found []tables.Finding, wall *int64) []tables.Finding {
 	var kept []tables.Finding
 	for _, f := range found {
