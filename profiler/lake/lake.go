@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -43,12 +44,12 @@ type Held struct {
 // Rows returns the number of rows in a table.
 func (h Held) Rows(name tables.Name) int64 { return h.objects[name].Rows }
 
-// Current returns an attempt's data, and whether it is complete: a source with this
-// fingerprint will never have more, and the schema version is the present one, so the
+// Current returns an attempt's data, and whether it is complete: a source with one of these
+// fingerprints will never have more, and the schema version is the present one, so the
 // attempt need not be read again. If the store cannot be read the data counts as
 // incomplete, and Commit will return the error.
-func (l *Lake) Current(id tables.Attempt, fingerprint string) (Held, bool) {
-	m := l.current(attemptManifest(id), fingerprint)
+func (l *Lake) Current(id tables.Attempt, fingerprints ...string) (Held, bool) {
+	m := l.current(attemptManifest(id), fingerprints)
 	if m == nil {
 		return Held{}, false
 	}
@@ -82,14 +83,17 @@ func (l *Lake) Cluster(ctx context.Context, id tables.Cluster) (Held, bool, erro
 }
 
 // IsClusterCurrent reports whether the rows of a cluster are complete in the same sense.
-func (l *Lake) IsClusterCurrent(id tables.Cluster, fingerprint string) bool {
-	return l.current(clusterManifest(id), fingerprint) != nil
+func (l *Lake) IsClusterCurrent(id tables.Cluster, fingerprints ...string) bool {
+	return l.current(clusterManifest(id), fingerprints) != nil
 }
 
-// current returns the manifest if it is final and has the fingerprint, else nil.
-func (l *Lake) current(key, fingerprint string) *manifest {
+// current returns the manifest if it is final and has one of the fingerprints, else nil.
+func (l *Lake) current(key string, fingerprints []string) *manifest {
 	m, err := readManifest(l.ctx, l.store, l.prefix+key)
-	if err != nil || m == nil || !m.Final || m.Writing || m.Fingerprint != fingerprint || m.SchemaVersion != tables.SchemaVersion {
+	if err != nil || m == nil || !m.Final || m.Writing || m.SchemaVersion != tables.SchemaVersion {
+		return nil
+	}
+	if !slices.Contains(fingerprints, m.Fingerprint) {
 		return nil
 	}
 	return m

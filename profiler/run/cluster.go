@@ -22,13 +22,13 @@ func applicationFingerprint(c *source.Cluster, a source.Application, tasks bool)
 	return fmt.Sprintf("%s tasks=%t step=%s", a.Fingerprint, tasks, c.StepOf(a.ID.ApplicationID))
 }
 
-// currentTasks lists the values of include_tasks with which an earlier run has read enough:
-// rows of tasks that this run does not ask for do no harm.
-func (r *runner) currentTasks() []bool {
+// enough returns the fingerprints with which an earlier run has read enough: rows of tasks
+// that this run does not ask for do no harm.
+func (r *runner) enough(fingerprint func(tasks bool) string) []string {
 	if r.o.IncludeTasks {
-		return []bool{true}
+		return []string{fingerprint(true)}
 	}
-	return []bool{false, true}
+	return []string{fingerprint(false), fingerprint(true)}
 }
 
 // reading is a cluster that is being read.
@@ -135,11 +135,8 @@ func (r *runner) due(ctx context.Context, c *reading) (due []source.Application)
 	failed := make([]error, len(all))
 	each(lakeReads, all, func(i int, a source.Application) {
 		if ctx.Err() == nil && a.Err == nil {
-			for _, tasks := range r.currentTasks() {
-				if current[i] == nil && failed[i] == nil {
-					current[i], failed[i] = r.current(ctx, a.ID, applicationFingerprint(c.cluster, a, tasks))
-				}
-			}
+			enough := r.enough(func(tasks bool) string { return applicationFingerprint(c.cluster, a, tasks) })
+			current[i], failed[i] = r.current(ctx, a.ID, enough)
 		}
 	})
 	if ctx.Err() != nil {

@@ -76,8 +76,8 @@ func countsOf(a *tables.Application, executors int64) counts {
 }
 
 // current returns the counts of an application that need not be read again, else nil.
-func (r *runner) current(ctx context.Context, id tables.Attempt, fingerprint string) (*counts, error) {
-	held, is := r.lake.Current(id, fingerprint)
+func (r *runner) current(ctx context.Context, id tables.Attempt, fingerprints []string) (*counts, error) {
+	held, is := r.lake.Current(id, fingerprints...)
 	if !is {
 		return nil, nil // documented
 	}

@@ -84,9 +84,8 @@ func (r *runner) choose(ctx context.Context, found []source.Listed) (chosen []so
 	r.summary.ClustersFound = len(found)
 	current := make([]bool, len(found))
 	each(lakeReads, found, func(i int, c source.Listed) {
-		current[i] = c.Settled && slices.ContainsFunc(r.currentTasks(), func(tasks bool) bool {
-			return r.lake.IsClusterCurrent(c.ID, clusterFingerprint(c, tasks))
-		})
+		enough := r.enough(func(tasks bool) string { return clusterFingerprint(c, tasks) })
+		current[i] = c.Settled && r.lake.IsClusterCurrent(c.ID, enough...)
 	})
 	for i, c := range found {
 		switch {
