@@ -263,7 +263,9 @@ func TestFullQuotaOfUIs(t *testing.T) {
 	o := w.options()
 	o.MaxClusters = 4
 	for n := range 4 {
+		asked := w.made(source.OpCreatePersistentUI)
 		summary, said := w.run(o)
+		require.Equal(t, asked+1, w.made(source.OpCreatePersistentUI), "EMR is asked once in a run")
 		require.Zero(t, summary.ApplicationsRead)
 		require.Equal(t, run.ExitIncomplete, summary.ExitCode())
 		require.Contains(t, fmt.Sprint(summary.Incomplete), "its limit of 200 active persistent application user interfaces")

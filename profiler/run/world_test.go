@@ -59,7 +59,9 @@ type world struct {
 
 	mu     sync.Mutex
 	calls  map[source.Call]int
-	faults map[string]bool // operations, or keys of GetObject, that fail
+	faults map[string]error // of operations, or of GetObject by key
+	// runtimeRoles makes EMR say that clusters have runtime roles.
+	runtimeRoles bool
 }
 
 // busyStep is the name of a step that runs until the end of the test.
@@ -263,10 +265,17 @@ func (w *world) run(o run.Options) (run.Summary, *progress) {
 func (w *world) fail(names ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.faults = map[string]bool{}
+	w.faults = map[string]error{}
 	for _, name := range names {
-		w.faults[name] = true
+		w.faults[name] = errors.New("the test's fault")
 	}
+}
+
+// refuse makes an operation fail with EMR's error of that message from now on.
+func (w *world) refuse(operation, message string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.faults = map[string]error{operation: &types.InvalidRequestException{Message: aws.String(message)}}
 }
 
 // record notes the calls of AWS that are made, and lets those fail that the test wants to.
@@ -284,10 +293,14 @@ func (w *world) record(stack *middleware.Stack) error {
 				failing = w.faults[*get.Key]
 			}
 			w.mu.Unlock()
-			if failing {
-				return middleware.InitializeOutput{}, middleware.Metadata{}, errors.New("the test's fault")
+			if failing != nil {
+				return middleware.InitializeOutput{}, middleware.Metadata{}, failing
 			}
-			return next.HandleInitialize(ctx, in)
+			out, metadata, err := next.HandleInitialize(ctx, in)
+			if created, is := out.Result.(*emr.CreatePersistentAppUIOutput); is && w.runtimeRoles {
+				created.RuntimeRoleEnabledCluster = aws.Bool(true)
+			}
+			return out, metadata, err
 		}), middleware.After)
 }
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 
 	"github.com/emr-observatory/emr-observatory/phases/s3files"
@@ -33,36 +32,58 @@ func (e *EMR) applications(ctx context.Context, listed Listed, c types.Cluster, 
 	}
 	waits := cluster.Summary.Status == string(types.ClusterStateWaiting)
 	if cluster.Summary.Status == string(types.ClusterStateRunning) || waits && aws.ToBool(c.TerminationProtected) {
-		err := e.throughUI(ctx, cluster, func(ctx context.Context) (string, error) { return e.onCluster(ctx, listed.ID.ClusterID) })
+		err := e.throughUI(ctx, cluster, func(ctx context.Context) (string, error) { return e.uis.onCluster(ctx, listed.ID.ClusterID) })
 		if err == nil {
 			cluster.report(OpOnClusterUIURL, nil)
 			return
 		}
 		cluster.Notes = append(cluster.Notes, "its own history server does not respond, so its persistent UI is used: "+err.Error())
 	}
-	err := persistentObstacles(c, primaries, e.now())
-	var login history.Login
-	if err == nil {
-		login, err = e.uis.login(ctx, listed.arn, expiry(listed))
+	cluster.report(EndpointApplications, e.throughPersistentUI(ctx, listed, c, primaries, cluster))
+}
+
+// throughPersistentUI finds a cluster's applications through its persistent UI.
+func (e *EMR) throughPersistentUI(ctx context.Context, listed Listed, c types.Cluster, primaries int, cluster *Cluster) error {
+	if err := persistentObstacles(c, primaries, e.now()); err != nil {
+		return err
 	}
-	if err == nil {
-		err = e.throughUI(ctx, cluster, login)
+	login, ui, err := e.uis.login(ctx, uiTarget{listed.arn, expiryOf(listed.Ended), aws.ToString(c.SecurityConfiguration)})
+	if err != nil {
+		return err
 	}
-	if err == nil && !listed.Ended.IsZero() && e.now().Sub(listed.Ended) < listingTime {
-		err = cluster.notListed()
+	if err := e.throughUI(ctx, cluster, login); err != nil {
+		return err
 	}
-	cluster.report(EndpointApplications, err)
+	application, step := cluster.notListed()
+	settling := listed.Ended.IsZero() || e.now().Sub(listed.Ended) < listingTime
+	switch {
+	case application == "":
+	case ui.RuntimeRoles:
+		return &Obstacle{
+			Reason: fmt.Sprintf("its history server does not list %s of step %s. It has runtime roles, and shows only applications of the "+
+				"profiler's own role", application, step),
+			Remedy:  "let that role elasticmapreduce:AccessAllEventLogs",
+			Passing: settling,
+		}
+	case settling && !listed.Ended.IsZero():
+		return fmt.Errorf("the history server does not list %s of step %s yet", application, step)
+	}
+	if ui.RuntimeRoles {
+		cluster.Notes = append(cluster.Notes, "it has runtime roles: applications of other roles than the profiler's are listed only "+
+			"if that may elasticmapreduce:AccessAllEventLogs")
+	}
+	return nil
 }
 
 // listingTime is how long after its end a cluster's history server may still be reading
 // event logs that it does not list yet. An application that is not listed then has no log.
 const listingTime = 24 * time.Hour
 
-// notListed returns an error that names an application of the cluster's Spark steps that
-// its history server does not list, nil if it lists all. Other steps, such as a copy by
-// s3-dist-cp, start applications that Spark's history server never lists. A history server responds before it
+// notListed returns an application of the cluster's Spark steps that its history server does
+// not list, and its step; "" if it lists all. Other steps, such as a copy by s3-dist-cp, start
+// applications that Spark's history server never lists. A history server responds before it
 // has read its logs, and the REST API does not say so (SPARK-17843 concerns the page).
-func (c *Cluster) notListed() error {
+func (c *Cluster) notListed() (application, step string) {
 	known := map[string]bool{}
 	for _, a := range c.Applications {
 		known[a.ID.ApplicationID] = true
@@ -73,33 +94,11 @@ func (c *Cluster) notListed() error {
 		}
 		for _, id := range step.ApplicationIDs {
 			if !known[id] {
-				return fmt.Errorf("the history server does not list %s of step %s yet", id, step.StepID)
+				return id, step.StepID
 			}
 		}
 	}
-	return nil
-}
-
-// expiry returns when EMR deletes a cluster's history; nil while the cluster runs.
-func expiry(listed Listed) *time.Time {
-	if listed.Ended.IsZero() {
-		return nil
-	}
-	return aws.Time(listed.Ended.Add(historyDays * 24 * time.Hour).UTC())
-}
-
-// onCluster returns a new presigned URL of a running cluster's own history server.
-func (e *EMR) onCluster(ctx context.Context, id string) (string, error) {
-	out, err := e.emr.GetOnClusterAppUIPresignedURL(ctx, &emr.GetOnClusterAppUIPresignedURLInput{
-		ClusterId: &id, OnClusterAppUIType: types.OnClusterAppUITypeSparkHistoryServer,
-	})
-	if err != nil {
-		return "", fmt.Errorf("open the history server of cluster %s: %w", id, err)
-	}
-	if aws.ToString(out.PresignedURL) == "" || out.PresignedURLReady != nil && !*out.PresignedURLReady {
-		return "", fmt.Errorf("open the history server of cluster %s: presigned URL is not ready yet", id)
-	}
-	return *out.PresignedURL, nil
+	return "", ""
 }
 
 // throughUI lists the applications of the UI that login opens.

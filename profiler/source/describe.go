@@ -4,16 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
+	"strings"
+	"time"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/aws/smithy-go"
+
 	"github.com/emr-observatory/emr-observatory/internal/steplog"
 	"github.com/emr-observatory/emr-observatory/phases/redaction"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
-	"path"
-	"strings"
-	"time"
 )
 
 // Endpoints of outcomes that are not operations of EMR's API.

@@ -65,7 +65,7 @@ func NewEMR(ctx context.Context, o EMROptions) *EMR {
 	})
 	return &EMR{
 		ctx: ctx, o: o, emr: client, s3: s3files.Client(o.AWS), quota: quota, now: time.Now,
-		uis: &uis{emr: client, store: o.UIs, key: o.UIPrefix + uiKey, limit: o.MaxUIs, timeout: o.UITimeout},
+		uis: &uis{emr: client, store: o.UIs, key: o.UIPrefix + uiKey, limit: o.MaxUIs, timeout: o.UITimeout, now: time.Now},
 	}
 }
 
@@ -81,6 +81,7 @@ func (e *EMR) Estimate(clusters int) time.Duration {
 // guarantees no order.
 func (e *EMR) Discover(ctx context.Context) ([]Listed, error) {
 	e.folders.clear()
+	e.uis.begin()
 	if e.o.ClusterARN != "" {
 		return e.one(ctx)
 	}

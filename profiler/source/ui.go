@@ -1,35 +1,22 @@
 package source
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"maps"
+	"regexp"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/profiler/history"
-	"github.com/emr-observatory/emr-observatory/profiler/lake"
 )
-
-// uiKey is the object with the ids of persistent UIs, next to the lake's manifests: EMR has
-// no call that lists or deletes them, and allows 200 at a time.
-const uiKey = "_manifest/persistent_uis.json"
-
-// Store stores the ids of persistent UIs. lake.Store implements it.
-type Store interface {
-	Get(ctx context.Context, key string) (io.ReadCloser, error)
-	Swap(ctx context.Context, key string, old, content []byte) error
-}
 
 // uis opens persistent UIs, one per cluster.
 type uis struct {
@@ -38,107 +25,101 @@ type uis struct {
 	key     string
 	limit   int // per account and region
 	timeout time.Duration
+	now     func() time.Time
 
 	mu sync.Mutex // held while a UI is created
+	// full is EMR's refusal to create more UIs in this run.
+	full error
+	// expired reports that this run has looked for clusters that have ended since their UI was
+	// last used.
+	expired bool
 }
 
-// keptUI is a persistent UI that was created.
-type keptUI struct {
-	ID      string    `json:"id"`
-	Created time.Time `json:"created"`
-	// Expires is when EMR deletes the cluster's history; nil while the cluster runs.
-	Expires *time.Time `json:"expires,omitempty"`
+// uiTarget is a cluster whose persistent UI is opened.
+type uiTarget struct {
+	arn      string
+	expires  *time.Time // when EMR deletes its history; nil while it runs
+	security string     // name of its security configuration
+}
+
+// begin forgets what a run has learned about the quota.
+func (u *uis) begin() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.full, u.expired = nil, false
 }
 
 // login creates the cluster's UI, or finds the existing one, and waits until it is ready.
 // Each call of the returned Login requests a new URL from EMR.
-func (u *uis) login(ctx context.Context, arn string, expires *time.Time) (history.Login, error) {
-	id, err := u.id(ctx, arn, expires)
+func (u *uis) login(ctx context.Context, cluster uiTarget) (history.Login, keptUI, error) {
+	ui, err := u.ui(ctx, cluster)
 	if err != nil {
-		return nil, err
+		return nil, ui, err
 	}
-	if err := u.waitAttached(ctx, id); err != nil {
-		if err := u.forget(ctx, arn, err); err != nil {
-			return nil, err
+	if err := u.waitAttached(ctx, ui.ID); err != nil {
+		if err := u.forget(ctx, cluster.arn, err); err != nil {
+			return nil, ui, err
 		}
-		if id, err = u.id(ctx, arn, expires); err != nil {
-			return nil, err
+		if ui, err = u.ui(ctx, cluster); err != nil {
+			return nil, ui, err
 		}
-		if err := u.waitAttached(ctx, id); err != nil {
-			return nil, err
+		if err := u.waitAttached(ctx, ui.ID); err != nil {
+			return nil, ui, err
 		}
 	}
-	return func(ctx context.Context) (string, error) { return u.url(ctx, id) }, nil
+	return func(ctx context.Context) (string, error) { return u.url(ctx, ui.ID) }, ui, nil
 }
 
-// errEnded means that a UI will not become ready any more.
-var errEnded = errors.New("the UI has ended")
-
-// forget drops the id of a UI if err says that EMR no longer knows it, or that it has
-// ended. Otherwise it returns err.
-func (u *uis) forget(ctx context.Context, arn string, err error) error {
-	var invalid *types.InvalidRequestException
-	if !errors.As(err, &invalid) && !errors.Is(err, errEnded) {
-		return err
-	}
-	return u.update(ctx, func(known map[string]keptUI) bool {
-		_, there := known[arn]
-		delete(known, arn)
-		return there
+// create creates a UI.
+func (u *uis) create(ctx context.Context, cluster uiTarget) (keptUI, error) {
+	out, err := u.emr.CreatePersistentAppUI(ctx, &emr.CreatePersistentAppUIInput{
+		TargetResourceArn: &cluster.arn, ProfilerType: types.ProfilerTypeShs,
 	})
-}
-
-// id returns the id of the cluster's UI, which it creates if there is none.
-func (u *uis) id(ctx context.Context, arn string, expires *time.Time) (string, error) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	known, _, err := u.load(ctx)
 	if err != nil {
-		return "", err
-	}
-	if kept, ok := known[arn]; ok {
-		if expires == nil || kept.Expires != nil {
-			return kept.ID, nil
+		refused := u.refusal(err, cluster)
+		if refused == nil {
+			return keptUI{}, fmt.Errorf("create a persistent UI: %w", err)
 		}
-		kept.Expires = expires // the cluster has ended since
-		return kept.ID, u.put(ctx, arn, kept)
+		return keptUI{}, refused
 	}
-	if used := countActive(known, arn, time.Now()); used >= u.limit {
-		return "", &Obstacle{
-			Reason: fmt.Sprintf("%d persistent UIs are in use, and max_persistent_uis is %d", used, u.limit),
-			Remedy: fmt.Sprintf("wait until histories expire (%d days after their cluster's end), "+
-				"or have EMR's quota raised and raise the option", historyDays),
-			Passing: true,
-		}
-	}
-	out, err := u.emr.CreatePersistentAppUI(ctx, &emr.CreatePersistentAppUIInput{TargetResourceArn: &arn, ProfilerType: types.ProfilerTypeShs})
-	if err != nil {
-		return "", fmt.Errorf("create a persistent UI: %w", err)
-	}
-	created := keptUI{ID: aws.ToString(out.PersistentAppUIId), Created: time.Now().UTC().Truncate(time.Second), Expires: expires}
-	return created.ID, u.put(context.WithoutCancel(ctx), arn, created) // the id must not be lost
+	return keptUI{
+		ID: aws.ToString(out.PersistentAppUIId), Created: u.now().UTC().Truncate(time.Second), Expires: cluster.expires,
+		RuntimeRoles: aws.ToBool(out.RuntimeRoleEnabledCluster),
+	}, nil
 }
 
-func (u *uis) put(ctx context.Context, arn string, kept keptUI) error {
-	return u.update(ctx, func(known map[string]keptUI) bool {
-		known[arn] = kept
-		return true
-	})
-}
+// refusals are the codes of EMR's errors for a request that it will not serve. Only the first
+// is documented for CreatePersistentAppUI; the others are what AWS services send in a region
+// that lacks an operation.
+var refusals = []string{"InvalidRequestException", "ValidationException", "UnknownOperationException"}
 
-// countActive counts the UIs in use in a cluster's account and region.
-func countActive(known map[string]keptUI, arn string, now time.Time) (n int) {
-	own, _ := ParseClusterARN(arn)
-	for other, kept := range known {
-		parsed, err := ParseClusterARN(other)
-		if err == nil && parsed.Account == own.Account && parsed.Region == own.Region && !kept.expired(now) {
-			n++
-		}
+// quotaText matches EMR's message that an account has too many UIs. The error has no code of
+// its own, and the message is not documented.
+var quotaText = regexp.MustCompile(`(?i)\b(limit|quota|maximum number|too many)\b`)
+
+// refusal returns the Obstacle if EMR refuses to create a UI, nil if the request failed
+// for another reason. EMR's API does not show every precondition of persistent UIs
+// (Management Guide, "View persistent application user interfaces"), so that the next run asks
+// again.
+func (u *uis) refusal(err error, cluster uiTarget) error {
+	var answer smithy.APIError
+	if !errors.As(err, &answer) || !slices.Contains(refusals, answer.ErrorCode()) {
+		return nil
 	}
-	return n
+	obstacle := &Obstacle{Reason: "EMR does not create a persistent UI: " + shown(answer.ErrorMessage()), Passing: true}
+	if quotaText.MatchString(answer.ErrorMessage()) {
+		obstacle.Remedy = quotaRemedy
+		u.full = obstacle
+		return obstacle
+	}
+	security := ""
+	if cluster.security != "" {
+		security = fmt.Sprintf(" (look at the security configuration %q)", shown(cluster.security))
+	}
+	obstacle.Remedy = "EMR has none for clusters with AWS Lake Formation" + security + ", nor in every region, and in newer regions only from " +
+		"emr-6.14.0 on: have Spark write its event logs to S3 (spark.eventLog.dir), and give that folder as logs"
+	return obstacle
 }
-
-func (k keptUI) expired(now time.Time) bool { return k.Expires != nil && now.After(*k.Expires) }
 
 // States of a persistent UI, which EMR's API does not enumerate.
 const (
@@ -173,20 +154,16 @@ func (u *uis) waitAttached(ctx context.Context, id string) error {
 	return nil
 }
 
-// url returns a new single-use presigned URL of a persistent UI. It polls until EMR
-// reports that the URL is ready.
-func (u *uis) url(ctx context.Context, id string) (url string, err error) {
-	err = poll.Until(ctx, u.pollOptions(), func(ctx context.Context) error {
+// url returns a new single-use presigned URL of a persistent UI.
+func (u *uis) url(ctx context.Context, id string) (string, error) {
+	url, err := u.presigned(ctx, func(ctx context.Context) (*string, *bool, error) {
 		out, err := u.emr.GetPersistentAppUIPresignedURL(ctx, &emr.GetPersistentAppUIPresignedURLInput{
 			PersistentAppUIId: &id, PersistentAppUIType: types.PersistentAppUITypeShs,
 		})
 		if err != nil {
-			return poll.Permanent(err)
+			return nil, nil, err
 		}
-		if url = aws.ToString(out.PresignedURL); url == "" || out.PresignedURLReady != nil && !*out.PresignedURLReady {
-			return errors.New("presigned URL is not ready yet")
-		}
-		return nil
+		return out.PresignedURL, out.PresignedURLReady, nil
 	})
 	if err != nil {
 		return "", fmt.Errorf("get a presigned URL of the persistent UI %s: %w", id, err)
@@ -194,44 +171,34 @@ func (u *uis) url(ctx context.Context, id string) (url string, err error) {
 	return url, nil
 }
 
-// load returns the known UIs by cluster ARN, and the content of the object.
-func (u *uis) load(ctx context.Context) (known map[string]keptUI, raw []byte, err error) {
-	known = map[string]keptUI{}
-	body, err := u.store.Get(ctx, u.key)
-	if errors.Is(err, fs.ErrNotExist) {
-		return known, nil, nil
-	}
-	if err == nil {
-		defer body.Close()
-		if raw, err = io.ReadAll(body); err == nil {
-			err = json.Unmarshal(raw, &known)
+// onCluster returns a new presigned URL of a running cluster's own history server.
+func (u *uis) onCluster(ctx context.Context, cluster string) (string, error) {
+	url, err := u.presigned(ctx, func(ctx context.Context) (*string, *bool, error) {
+		out, err := u.emr.GetOnClusterAppUIPresignedURL(ctx, &emr.GetOnClusterAppUIPresignedURLInput{
+			ClusterId: &cluster, OnClusterAppUIType: types.OnClusterAppUITypeSparkHistoryServer,
+		})
+		if err != nil {
+			return nil, nil, err
 		}
-	}
+		return out.PresignedURL, out.PresignedURLReady, nil
+	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the ids of persistent UIs: %w", err)
+		return "", fmt.Errorf("open the history server of cluster %s: %w", cluster, err)
 	}
-	return known, raw, nil
+	return url, nil
 }
 
-// update changes the known UIs atomically, even if other processes update them
-// concurrently, and drops expired ones. change returns false if there is nothing to change.
-func (u *uis) update(ctx context.Context, change func(map[string]keptUI) bool) error {
-	for {
-		known, old, err := u.load(ctx)
-		if err != nil || !change(known) {
-			return err
-		}
-		maps.DeleteFunc(known, func(_ string, kept keptUI) bool { return kept.expired(time.Now()) })
-		content, err := json.MarshalIndent(known, "", "  ")
-		if err == nil {
-			err = u.store.Swap(ctx, u.key, old, append(bytes.TrimSpace(content), '\n'))
-		}
-		if errors.Is(err, lake.ErrChanged) {
-			continue
-		}
+// presigned polls EMR until it reports that a URL is ready.
+func (u *uis) presigned(ctx context.Context, get func(context.Context) (url *string, ready *bool, err error)) (url string, err error) {
+	err = poll.Until(ctx, u.pollOptions(), func(ctx context.Context) error {
+		got, ready, err := get(ctx)
 		if err != nil {
-			return fmt.Errorf("store the ids of persistent UIs: %w", err)
+			return poll.Permanent(err)
+		}
+		if url = aws.ToString(got); url == "" || ready != nil && !*ready {
+			return errors.New("presigned URL is not ready yet")
 		}
 		return nil
-	}
+	})
+	return url, err
 }

@@ -1,0 +1,104 @@
+package run_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/profiler/run"
+	"github.com/emr-observatory/emr-observatory/profiler/source"
+)
+
+// What EMR refuses for a reason that its API does not show is named with the preconditions
+// that remain, and asked for again.
+func TestRefusedUI(t *testing.T) {
+	w := newWorld(t)
+	id := w.cluster("etl", func(c *types.Cluster) { c.SecurityConfiguration = aws.String("governed") })
+	w.ran(id, "adaptive", appID(1))
+	w.end(id, time.Hour)
+	w.refuse(source.OpCreatePersistentUI, "Persistent UI is not supported here; token=CANARY")
+	refused, said := w.run(w.options())
+	require.Len(t, refused.Incomplete, 1)
+	reason := refused.Incomplete[0].Reason
+	for _, text := range []string{
+		"Persistent UI is not supported here", `AWS Lake Formation (look at the security configuration "governed")`,
+		"nor in every region", "give that folder as logs",
+	} {
+		require.Contains(t, reason, text)
+	}
+	require.NotContains(t, reason+said.text(), "CANARY")
+	w.fail()
+	read, _ := w.run(w.options())
+	require.Equal(t, 1, read.ApplicationsRead)
+}
+
+// A cluster with runtime roles shows only the caller's applications. Those of its steps that
+// are not shown are reported, with the permission that the profiler lacks.
+func TestRuntimeRoles(t *testing.T) {
+	w := newWorld(t)
+	w.runtimeRoles = true
+	id := w.cluster("shared")
+	w.ran(id, "adaptive", appID(1))
+	step := w.step(id, appID(1), appID(2))
+	w.end(id, 25*time.Hour)
+	first, _ := w.run(w.options())
+	require.Equal(t, 1, first.ApplicationsRead)
+	require.Equal(t, run.ExitIncomplete, first.ExitCode())
+	require.Contains(t, first.Incomplete[0].Reason, "does not list "+appID(2)+" of step "+step+". It has runtime roles")
+	require.Contains(t, first.Incomplete[0].Reason, "let that role elasticmapreduce:AccessAllEventLogs")
+	second, _ := w.run(w.options())
+	require.Equal(t, 1, second.ClustersCurrent)
+
+	all := w.cluster("own")
+	w.ran(all, "adaptive", appID(3))
+	w.step(all, appID(3))
+	w.end(all, time.Hour)
+	third, said := w.run(w.options())
+	require.Equal(t, run.ExitComplete, third.ExitCode())
+	require.Contains(t, said.text(), "(own): it has runtime roles")
+}
+
+// A UI that was created while its cluster ran counts towards the quota until the history has
+// expired, also if no run has opened the cluster since.
+func TestUIsOfClustersThatAreNotOpenedAgain(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, w.s3.Put(t.Context(), bucket, "lake/history/_manifest/persistent_uis.json", func() []byte {
+		old := time.Now().AddDate(0, 0, -40)
+		known := map[string]map[string]any{}
+		gone, runs := w.cluster("gone"), w.cluster("runs")
+		w.end(gone, 35*24*time.Hour)
+		for _, id := range []string{gone, runs, "j-FORGOTTEN"} {
+			known["arn:aws:elasticmapreduce:"+region+":"+account+":cluster/"+id] = map[string]any{"id": "p-" + id, "created": old}
+		}
+		text, err := json.Marshal(known)
+		require.NoError(t, err)
+		return text
+	}()))
+	for n := range 2 {
+		id := w.cluster("etl")
+		w.ran(id, "adaptive", appID(n+1))
+		w.end(id, time.Duration(n+1)*time.Hour)
+	}
+	o := w.options()
+	o.NameFilter, o.MaxUIs = "etl", 2
+	summary, _ := w.run(o)
+	require.Equal(t, 1, summary.ApplicationsRead)
+	require.Contains(t, fmt.Sprint(summary.Incomplete), "2 persistent UIs are in use, and max_persistent_uis is 2")
+	described := w.made(source.OpDescribeCluster)
+	require.Equal(t, 3+2, described, "UIs that are old enough, and clusters of the run")
+
+	kept, err := w.s3.Client.GetObject(t.Context(), &awss3.GetObjectInput{
+		Bucket: aws.String(bucket), Key: aws.String("lake/history/_manifest/persistent_uis.json"),
+	})
+	require.NoError(t, err)
+	defer kept.Body.Close()
+	var known map[string]any
+	require.NoError(t, json.NewDecoder(kept.Body).Decode(&known))
+	require.Len(t, known, 2)
+}
