@@ -31,6 +31,11 @@ const (
 	Unsupported   Reason = "unsupported"    // the server does not have the endpoint
 )
 
+// Unread reports whether rows are missing that another attempt to read them may find.
+func Unread(row tables.Completeness) bool {
+	return row.Reason == string(Unavailable) || row.Reason == string(Paging)
+}
+
 // endpoint compares the rows that an endpoint should have with those seen.
 type endpoint struct {
 	name     string

@@ -15,11 +15,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// unread reports whether rows are missing that another attempt may find.
-func unread(row tables.Completeness) bool {
-	return row.Reason == string(fold.Unavailable) || row.Reason == string(fold.Paging)
-}
-
 // logRuns is how many runs ask for an event log that the history server fails to send.
 // Reading an application by REST takes its server minutes, so it is not done in every run.
 const logRuns = 5
@@ -40,7 +35,7 @@ func (r *runner) application(ctx context.Context, c *reading, a source.Applicati
 	tasks := r.o.IncludeTasks || earlier != nil && earlier.Rows(tasksTable) > 0
 	summary, batch, logLater, err := r.extract(ctx, c, a, tasks, earlier)
 	if err == nil {
-		if unread := slices.ContainsFunc(summary.Completeness, unread); unread && earlier != nil && !earlier.Unread {
+		if unread := slices.ContainsFunc(summary.Completeness, fold.Unread); unread && earlier != nil && !earlier.Unread {
 			batch.Discard()
 			err = fmt.Errorf("not all of its UI could be read: %w", errKept)
 		} else {
@@ -110,7 +105,7 @@ func (r *runner) failed(c *reading, a source.Application, err error) {
 // a running application; once the cluster has ended, nothing is added.
 func isFinal(listed source.Listed, a source.Application, summary fold.Summary) bool {
 	for _, row := range summary.Completeness {
-		if unread(row) {
+		if fold.Unread(row) {
 			return false
 		}
 	}
@@ -135,7 +130,7 @@ func (r *runner) extract(ctx context.Context, c *reading, a source.Application, 
 		if err == nil || ctx.Err() != nil {
 			return summary, batch, false, err
 		}
-		if logLater = errors.Is(err, errNotSent) && !history.IsFinal(err); logLater {
+		if logLater = errors.Is(err, source.ErrNotSent) && !history.IsFinal(err); logLater {
 			c.refuse()
 		}
 		why = err
@@ -181,46 +176,17 @@ func (c *reading) refuse() {
 	c.noArchive++
 }
 
-// errNoLog is of a download that does not have what was asked for.
-var errNoLog = errors.New("the download lacks the application's event log")
-
 // errNotAsked is of a log that is not asked for in this run.
 var errNotAsked = errors.New("the history server failed to send those of too many other applications")
 
-// errNotSent is of a download that the history server did not begin. One that is damaged
-// will be no better in the next run.
-var errNotSent = errors.New("not sent")
-
 // archived downloads the event log from the history server and reads it.
-func (r *runner) archived(ctx context.Context, a source.Application, o fold.Options) (fold.Summary, *lake.Batch, error) {
-	archive, err := a.History.UI(a.ID.ApplicationID, a.ID.AttemptID).Logs(ctx)
-	if err != nil {
-		return fold.Summary{}, nil, fmt.Errorf("%w: %w", errNotSent, err)
-	}
-	summary, batch, err := r.fromArchive(ctx, archive, a, o)
-	if closed := archive.Close(); closed != nil && err == nil {
+func (r *runner) archived(ctx context.Context, a source.Application, o fold.Options) (summary fold.Summary, batch *lake.Batch, err error) {
+	err = a.Archived(ctx, func(log *eventlog.Log) (err error) {
+		summary, batch, err = r.into(a, func(sink tables.Sink) (fold.Summary, error) { return fold.Log(ctx, log, a.ID.Cluster, o, sink) })
+		return err
+	})
+	if err != nil && batch != nil {
 		batch.Discard()
-		return fold.Summary{}, nil, closed
 	}
 	return summary, batch, err
-}
-
-func (r *runner) fromArchive(ctx context.Context, archive *history.Archive, a source.Application, o fold.Options) (
-	fold.Summary, *lake.Batch, error,
-) {
-	logs, err := eventlog.Find(archive, ".")
-	if err != nil {
-		return fold.Summary{}, nil, fmt.Errorf("find the event log in the download: %w", err)
-	}
-	var own *eventlog.Log
-	for _, log := range logs {
-		found := source.Identify(ctx, log, a.ID.Cluster)
-		if found.Err == nil && found.ID == a.ID {
-			own = log
-		}
-	}
-	if own == nil {
-		return fold.Summary{}, nil, errNoLog
-	}
-	return r.into(a, func(sink tables.Sink) (fold.Summary, error) { return fold.Log(ctx, own, a.ID.Cluster, o, sink) })
 }

@@ -170,7 +170,7 @@ func (c *reading) details() (map[string]string, string) {
 	failures := map[string]int{}
 	for _, s := range c.read {
 		for _, row := range s.Completeness {
-			if unread(row) {
+			if fold.Unread(row) {
 				failures[row.Endpoint]++
 			}
 		}

@@ -81,7 +81,7 @@ func (s *Summary) missing(id tables.Attempt, of fold.Summary) {
 	for _, row := range of.Completeness {
 		switch {
 		case row.Reason == "":
-		case unread(row):
+		case fold.Unread(row):
 			s.add(Incomplete{id.ClusterID, id.ApplicationID, id.AttemptID, row.Endpoint + ": " + cmp.Or(row.Detail, row.Reason)})
 		default:
 			reasons[row.Reason] = true
