@@ -113,6 +113,18 @@ func TestRemoval(t *testing.T) {
 	require.Contains(t, again, "1 read", "the source brings the rows back")
 }
 
+// Commands that need tables do not create the folder of a mistyped option.
+func TestMissingTables(t *testing.T) {
+	typo := filepath.Join(t.TempDir(), "histroy")
+	for _, args := range [][]string{{"tools"}, {"delete", "--cluster", "j-1"}, {"expire", "--retention-days", "1"}} {
+		_, stderr, code := execute(t, append(args, "--output", typo)...)
+		require.Equal(t, run.ExitFailed, code)
+		require.Contains(t, stderr, "no tables in "+typo)
+		require.Contains(t, stderr, "give the folder that a run wrote to (output), or s3_output_path")
+		require.NoDirExists(t, typo)
+	}
+}
+
 func TestTablesAreListed(t *testing.T) {
 	stdout, _, code := execute(t, "tables")
 	require.Equal(t, run.ExitComplete, code)

@@ -40,6 +40,11 @@ func NewFolder(dir string) (*Folder, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("create the lake's folder: %w", err)
 	}
+	return OpenFolder(dir)
+}
+
+// OpenFolder opens a folder that exists.
+func OpenFolder(dir string) (*Folder, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open the lake's folder: %w", err)

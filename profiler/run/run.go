@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -46,7 +47,7 @@ type Progress interface {
 func Run(ctx context.Context, config aws.Config, o Options, progress Progress) (Summary, error) {
 	begun := time.Now()
 	var summary Summary
-	err := Locked(ctx, config, o, "observatory-profiler run", func(kept *lake.Lake, at Place) error {
+	err := locked(ctx, config, o, lake.NewFolder, "observatory-profiler run", func(kept *lake.Lake, at Place) error {
 		from, err := openSource(ctx, at.config, o, at)
 		if err != nil {
 			return err
@@ -69,15 +70,26 @@ type Place struct {
 	config aws.Config
 }
 
-// Open opens the tables, without the right to write.
+// Open opens existing tables, without the right to write.
 func Open(ctx context.Context, config aws.Config, o Options) (*lake.Lake, Place, error) {
+	return open(ctx, config, o, lake.OpenFolder)
+}
+
+// open opens the tables; folder opens those that are in a local folder.
+func open(ctx context.Context, config aws.Config, o Options, folder func(string) (*lake.Folder, error)) (*lake.Lake, Place, error) {
 	if o.Region != "" {
 		config.Region = o.Region
 	}
 	at := Place{config: config}
-	var err error
-	if at.Store, at.Prefix, err = openStore(config, o); err != nil {
-		return nil, at, err
+	if bucket, key, inS3 := s3files.Split(o.S3OutputPath); inS3 {
+		at.Store, at.Prefix = lake.NewBucket(config, bucket), key+"/"
+	} else {
+		var err error
+		if at.Store, err = folder(o.Output); errors.Is(err, fs.ErrNotExist) {
+			return nil, at, fmt.Errorf("no tables in %s: %w; give the folder that a run wrote to (output), or s3_output_path", o.Output, err)
+		} else if err != nil {
+			return nil, at, err
+		}
 	}
 	kept, err := lake.Open(ctx, at.Store, at.Prefix)
 	if err != nil {
@@ -86,10 +98,17 @@ func Open(ctx context.Context, config aws.Config, o Options) (*lake.Lake, Place,
 	return kept, at, nil
 }
 
-// Locked opens the tables and lets do write them, as the only writer. owner is what
+// Locked opens existing tables and lets do write them, as the only writer. owner is what
 // others are told who writes.
 func Locked(ctx context.Context, config aws.Config, o Options, owner string, do func(*lake.Lake, Place) error) error {
-	kept, at, err := Open(ctx, config, o)
+	return locked(ctx, config, o, lake.OpenFolder, owner, do)
+}
+
+func locked(
+	ctx context.Context, config aws.Config, o Options, folder func(string) (*lake.Folder, error), owner string,
+	do func(*lake.Lake, Place) error,
+) error {
+	kept, at, err := open(ctx, config, o, folder)
 	if err != nil {
 		return err
 	}
@@ -100,23 +119,13 @@ func Locked(ctx context.Context, config aws.Config, o Options, owner string, do 
 	return errors.Join(do(kept, at), lease.Unlock(context.WithoutCancel(ctx)))
 }
 
-// openStore returns where the tables are, and their prefix in it.
-func openStore(config aws.Config, o Options) (lake.Store, string, error) {
-	if o.S3OutputPath == "" {
-		folder, err := lake.NewFolder(o.Output)
-		return folder, "", err
-	}
-	bucket, key, _ := s3files.Split(o.S3OutputPath) // the option's rule
-	return lake.NewBucket(config, bucket), key + "/", nil
-}
-
 // Source opens what the options read from, for those who read it without writing tables.
 // Only the ids of persistent UIs are then written where the tables are.
 func Source(ctx context.Context, config aws.Config, o Options) (source.Source, error) {
 	at := Place{config: config}
 	if o.Logs == "" && o.HistoryServer == "" {
 		var err error
-		if _, at, err = Open(ctx, config, o); err != nil {
+		if _, at, err = open(ctx, config, o, lake.NewFolder); err != nil {
 			return nil, err
 		}
 	}
