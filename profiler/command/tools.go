@@ -2,18 +2,24 @@ package command
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/spf13/cobra"
 
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 	"github.com/emr-observatory/emr-observatory/profiler/tools"
 )
 
 const toolsHelp = `Serves the history to a language model, over the Model Context Protocol (MCP) on standard input and output, until the
-client disconnects. It reads the tables; with --logs, --history-server or --emr-cluster-arn it reads that source directly and
-writes no tables. It changes nothing.`
+client disconnects. It reads the tables, which must exist; with --logs, --history-server or --emr-cluster-arn it reads that
+source directly, and keeps what it has read in a temporary folder (of TMPDIR) until it ends.
+
+It writes no tables. With --emr-cluster-arn it may create a persistent UI, which EMR cannot delete; its id is stored where the
+tables are, for later calls and runs.`
 
 const toolsExamples = `  # for the client's configuration: the tables in S3
   observatory-profiler tools --s3-output-path s3://bucket/lake/history/
@@ -33,27 +39,57 @@ func toolsCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		rows, err := toolRows(cmd.Context(), config, options)
+		rows, done, err := toolRows(cmd.Context(), config, options)
 		if err != nil {
 			return err
 		}
-		return tools.Serve(cmd.Context(), rows, cmd.ErrOrStderr())
+		return errors.Join(tools.Serve(cmd.Context(), rows, cmd.ErrOrStderr()), done())
 	}
 	return c
 }
 
-// toolRows returns the rows that the options select: a source's or the tables'.
-func toolRows(ctx context.Context, config aws.Config, o run.Options) (tools.Rows, error) {
-	if o.Logs != "" || o.HistoryServer != "" || o.ClusterARN != "" {
-		from, err := run.Source(ctx, config, o)
+// toolRows returns the rows that the options select: a source's or the tables'. done removes
+// what was cached of a source.
+func toolRows(ctx context.Context, config aws.Config, o run.Options) (rows tools.Rows, done func() error, err error) {
+	if o.Logs == "" && o.HistoryServer == "" && o.ClusterARN == "" {
+		kept, _, err := run.Open(ctx, config, o)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return tools.FromSource(from), nil
+		return tools.FromLake(kept), func() error { return nil }, nil
 	}
-	kept, _, err := run.Open(ctx, config, o)
+	from, err := run.Source(ctx, config, o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return tools.FromLake(kept), nil
+	cache, done, err := temporaryLake(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return tools.FromSource(from, cache), done, nil
+}
+
+// temporaryLake returns a locked lake in a temporary folder, which done removes.
+func temporaryLake(ctx context.Context) (cache *lake.Lake, done func() error, err error) {
+	dir, err := os.MkdirTemp("", "observatory-tools-")
+	if err != nil {
+		return nil, nil, fmt.Errorf("create the tools' cache: %w", err)
+	}
+	done = func() error {
+		if err := os.RemoveAll(dir); err != nil {
+			return fmt.Errorf("remove the tools' cache: %w", err)
+		}
+		return nil
+	}
+	store, err := lake.NewFolder(dir)
+	if err == nil {
+		cache, err = lake.Open(ctx, store, "")
+	}
+	if err == nil {
+		_, err = cache.Lock(ctx, "tools") // for as long as the process lives
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, done())
+	}
+	return cache, done, nil
 }

@@ -1,7 +1,6 @@
 package run_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -10,12 +9,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
-	"github.com/emr-observatory/emr-observatory/profiler/tools"
 )
 
 // A log that cannot be read today is read tomorrow, also of a cluster that has ended. Files
@@ -121,63 +118,6 @@ func TestDeletedRowsOfAnEndedClusterComeBack(t *testing.T) {
 	require.Equal(t, 1, again.ApplicationsRead)
 	require.Len(t, readLake[tables.Application](w), 2)
 	require.Len(t, readLake[tables.StageRow](w), stages)
-}
-
-// The tools answer call after call from a cluster's event logs in S3, find applications
-// that have come since, and say why a cluster has no history.
-func TestToolsReadAClusterOfEMR(t *testing.T) {
-	w := newWorld(t)
-	id := w.cluster("etl", logsInS3)
-	w.step(id, appID(1))
-	old := w.cluster("old", func(c *types.Cluster) { c.ReleaseLabel = aws.String("emr-5.20.0") })
-	w.end(old, time.Hour)
-	found := func(rows tools.Rows) (ids []string, failed error) {
-		call, done := context.WithCancel(t.Context()) // the server ends each call's context
-		defer done()
-		for row, err := range rows.Applications(call, lake.Filter{}) {
-			ids, failed = append(ids, row.ApplicationID), err
-		}
-		return ids, failed
-	}
-	open := func(cluster string) source.Source {
-		o := w.options()
-		o.ClusterARN = "arn:aws:elasticmapreduce:" + region + ":" + account + ":cluster/" + cluster
-		from, err := run.Source(t.Context(), w.aws, o)
-		require.NoError(t, err)
-		return from
-	}
-	from := open(id)
-	rows := tools.FromSource(from)
-	for n, want := range [][]string{{appID(1)}, {appID(1), appID(2)}} {
-		require.NoError(t, w.s3.Put(t.Context(), bucket, "spark-logs/"+appID(n+1), logOf(t, "adaptive", appID(n+1))))
-		ids, err := found(rows)
-		require.NoError(t, err)
-		require.ElementsMatch(t, want, ids)
-	}
-	listed, err := from.Discover(t.Context())
-	require.NoError(t, err)
-	ended, end := context.WithCancel(t.Context())
-	_, err = from.Open(ended, listed[0])
-	require.NoError(t, err)
-	end()
-	cluster, err := from.Open(t.Context(), listed[0]) // shares the list of the call that has ended
-	require.NoError(t, err)
-	_, err = cluster.Applications[0].Log.Read(t.Context(), func(eventlog.Event) error { return nil })
-	require.NoError(t, err)
-
-	gone := w.cluster("gone") // behind a persistent UI
-	w.ran(gone, "adaptive", appID(3))
-	w.end(gone, time.Hour)
-	rows = tools.FromSource(open(gone))
-	for range 3 {
-		ids, err := found(rows)
-		require.NoError(t, err)
-		require.Equal(t, []string{appID(3)}, ids)
-	}
-	require.Equal(t, 1, w.made(source.OpCreatePersistentUI), "calls of tools share a UI")
-
-	_, err = found(tools.FromSource(open(old)))
-	require.ErrorContains(t, err, "release emr-5.20.0 is older than emr-5.25.0")
 }
 
 // A history server that has not read all logs yet lists fewer applications. EMR deletes

@@ -3,11 +3,13 @@ package tools
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/emr-observatory/emr-observatory/phases/redaction"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
@@ -30,6 +32,31 @@ type ApplicationsOut struct {
 	Truncated    bool          `json:"truncated" jsonschema:"not all of them are shown"`
 	From         string        `json:"from" jsonschema:"first day searched"`
 	To           string        `json:"to" jsonschema:"last day searched"`
+	Missing      []NotRead     `json:"missing" jsonschema:"clusters, logs and applications that could not be read, at most 20 of them"`
+	MissingTotal int           `json:"missing_total,omitempty" jsonschema:"how many could not be read"`
+}
+
+// NotRead is a cluster, a log or an application that could not be read.
+type NotRead struct {
+	ClusterID     string `json:"cluster_id"`
+	ApplicationID string `json:"application_id,omitempty" jsonschema:"absent if the cluster cannot be read, or if the log does not say"`
+	Reason        string `json:"reason"`
+}
+
+// maxNotRead is how many NotRead a result lists.
+const maxNotRead = 20
+
+// miss records what could not be read. It returns false if err is of something else.
+func (out *ApplicationsOut) miss(err error) bool {
+	var gap *Unread
+	if !errors.As(err, &gap) {
+		return false
+	}
+	if out.MissingTotal++; out.MissingTotal <= maxNotRead {
+		reason := redaction.New(nil).Text(gap.Err.Error(), textLimit)
+		out.Missing = append(out.Missing, NotRead{gap.ClusterID, gap.ApplicationID, reason})
+	}
+	return true
 }
 
 // Application summarizes an attempt of an application.
@@ -77,7 +104,7 @@ func formatTime(at tables.Millis) string {
 const searchDays = 30
 
 func (a answers) applications(ctx context.Context, p *progress, in ApplicationsIn) (ApplicationsOut, error) {
-	out := ApplicationsOut{Applications: []Application{}}
+	out := ApplicationsOut{Applications: []Application{}, Missing: []NotRead{}}
 	most, err := limit(in.Limit)
 	if err != nil {
 		return out, err
@@ -93,6 +120,9 @@ func (a answers) applications(ctx context.Context, p *progress, in ApplicationsI
 	p.begin("find applications")
 	for row, err := range a.rows.Applications(ctx, f) {
 		if err != nil {
+			if out.miss(err) {
+				continue
+			}
 			return out, fmt.Errorf("find applications: %w", err)
 		}
 		p.row()

@@ -45,7 +45,7 @@ func TestToolsReadAHistoryServer(t *testing.T) {
 	t.Cleanup(server.Close)
 	from, err := source.NewServer(server.URL, "team-a", history.Options{Pause: time.Millisecond})
 	require.NoError(t, err)
-	s := connect(t, tools.FromSource(from))
+	s := connect(t, fromSource(t, from))
 
 	found, failed := call[tools.ApplicationsOut](t, s, "get_application_id", map[string]any{"from": "2023-11-14", "to": "2023-11-14"})
 	require.Empty(t, failed)

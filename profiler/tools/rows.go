@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
@@ -12,12 +13,28 @@ import (
 
 // Rows is what the tools read: a lake or a source.
 type Rows interface {
-	// Applications yields the attempts of applications that the filter selects.
+	// Applications yields the attempts of applications that the filter selects. It goes on after
+	// an error that is an Unread.
 	Applications(ctx context.Context, f lake.Filter) iter.Seq2[tables.Application, error]
 	// Attempt puts the rows of an attempt into the sink: at least those of the tables in
 	// names. An unknown attempt has none.
 	Attempt(ctx context.Context, id tables.Attempt, names []tables.Name, sink tables.Sink) error
 }
+
+// Unread is the error of a cluster, log or application that could not be read.
+type Unread struct {
+	ClusterID     string
+	ApplicationID string // "" if unknown
+	Err           error
+}
+
+// Error returns the ids and the cause.
+func (u *Unread) Error() string {
+	return strings.TrimSpace(u.ClusterID+" "+u.ApplicationID) + ": " + u.Err.Error()
+}
+
+// Unwrap returns the cause.
+func (u *Unread) Unwrap() error { return u.Err }
 
 // FromLake returns the rows of a lake.
 func FromLake(l *lake.Lake) Rows { return inLake{l} }

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(logsVariable); dir != "" {
 		logs, err := source.NewLogs(context.Background(), aws.Config{}, dir, "logs")
 		if err == nil {
-			err = tools.Serve(context.Background(), tools.FromSource(logs), os.Stderr)
+			err = serve(logs)
 		}
 		if err != nil {
 			os.Stderr.WriteString(err.Error())
@@ -38,6 +38,40 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
+}
+
+func serve(s source.Source) error {
+	dir, err := os.MkdirTemp("", "cache-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	cache, err := newLake(context.Background(), dir)
+	if err != nil {
+		return err
+	}
+	return tools.Serve(context.Background(), tools.FromSource(s, cache), os.Stderr)
+}
+
+// newLake returns a locked lake in a folder.
+func newLake(ctx context.Context, dir string) (*lake.Lake, error) {
+	store, err := lake.NewFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	l, err := lake.Open(ctx, store, "")
+	if err == nil {
+		_, err = l.Lock(ctx, "test")
+	}
+	return l, err
+}
+
+// fromSource returns the rows of a source, with an empty cache.
+func fromSource(t *testing.T, s source.Source) tools.Rows {
+	t.Helper()
+	cache, err := newLake(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	return tools.FromSource(s, cache)
 }
 
 // The event logs that these tests query, and one of their applications.
@@ -50,17 +84,13 @@ func fromLogs(t *testing.T, folder string) tools.Rows {
 	t.Helper()
 	s, err := source.NewLogs(t.Context(), aws.Config{}, folder, "logs")
 	require.NoError(t, err)
-	return tools.FromSource(s)
+	return fromSource(t, s)
 }
 
 // fromLake writes the rows of the logs to a lake, and returns them from there.
 func fromLake(t *testing.T, folder string) tools.Rows {
 	t.Helper()
-	store, err := lake.NewFolder(filepath.Join(t.TempDir(), "lake"))
-	require.NoError(t, err)
-	l, err := lake.Open(t.Context(), store, "")
-	require.NoError(t, err)
-	lease, err := l.Lock(t.Context(), "test")
+	l, err := newLake(t.Context(), filepath.Join(t.TempDir(), "lake"))
 	require.NoError(t, err)
 	s, err := source.NewLogs(t.Context(), aws.Config{}, folder, "logs")
 	require.NoError(t, err)
@@ -78,7 +108,6 @@ func fromLake(t *testing.T, folder string) tools.Rows {
 			require.NoError(t, err)
 		}
 	}
-	require.NoError(t, lease.Unlock(t.Context()))
 	return tools.FromLake(l)
 }
 
@@ -180,7 +209,7 @@ func TestSlowestStagesAreTheSlowest(t *testing.T) {
 	require.NoError(t, err)
 	rows := collected{}
 	id := tables.Attempt{Cluster: tables.Cluster{ClusterID: "logs"}, ApplicationID: application}
-	require.NoError(t, tools.FromSource(s).Attempt(t.Context(), id, nil, rows))
+	require.NoError(t, fromSource(t, s).Attempt(t.Context(), id, []tables.Name{(*tables.StageRow)(nil).Table()}, rows))
 	ran, longest := 0, int64(0)
 	for _, row := range rows[(*tables.StageRow)(nil).Table()] {
 		if stage, _ := row.(*tables.StageRow); stage.SubmissionTime > 0 {
@@ -246,6 +275,26 @@ func TestResultsHaveNoSecrets(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Logs that cannot be read do not hide the others. They are reported, also when an
+// application is not found.
+func TestUnreadableLogsAreReported(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "app-1"), []byte(withSecrets), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "app-2.lzf"), []byte("ZV\x01"), 0o600))
+	s := connect(t, fromLogs(t, folder))
+	found, failed := call[tools.ApplicationsOut](t, s, "getappid", map[string]any{"from": "1970-01-01", "to": "1970-01-02"})
+	require.Empty(t, failed)
+	require.Len(t, found.Applications, 1)
+	require.Equal(t, 1, found.MissingTotal)
+	require.Len(t, found.Missing, 1)
+	require.Contains(t, found.Missing[0].Reason, "lzf")
+	_, failed = call[tools.StagesOut](t, s, "getsloweststages", map[string]any{"application_id": "app-2"})
+	require.Contains(t, failed, "application app-2 is not found; 1 clusters or logs that may have it cannot be read")
+	stages, failed := call[tools.StagesOut](t, s, "getsloweststages", map[string]any{"application_id": "app-1"})
+	require.Empty(t, failed)
+	require.Len(t, stages.Stages, 1)
 }
 
 // Errors name the remedy.

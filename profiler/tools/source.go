@@ -2,39 +2,37 @@ package tools
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
-	"sync"
+	"slices"
 
 	"github.com/emr-observatory/emr-observatory/phases/redaction"
+	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// FromSource reads event logs, or a history server or UI, without a lake. Each call lists
-// the applications anew; the row of an application is cached until its log changes.
-func FromSource(s source.Source) Rows {
-	return &inSource{source: s, kept: map[fingerprint]tables.Application{}}
-}
-
-// fingerprint identifies the state of an attempt's log.
-type fingerprint struct {
-	id   tables.Attempt
-	text string
+// FromSource reads event logs, or a history server or UI. Each call lists the applications
+// anew. The rows of an application are written to the cache, a locked lake of this process,
+// and are read again only if the source has more.
+func FromSource(s source.Source, cache *lake.Lake) Rows {
+	return &inSource{source: s, cache: cache, writing: make(chan struct{}, 1)}
 }
 
 type inSource struct {
-	source source.Source
-
-	mu   sync.Mutex
-	kept map[fingerprint]tables.Application
+	source  source.Source
+	cache   *lake.Lake
+	writing chan struct{} // has a value while an application is written to the cache
 }
 
-// discard is a sink that drops all rows.
-type discard struct{}
-
-func (discard) Put(tables.Row) error { return nil }
+// located is an application of the source.
+type located struct {
+	source.Application
+	settled bool // its cluster gets no more
+}
 
 func (in *inSource) Applications(ctx context.Context, f lake.Filter) iter.Seq2[tables.Application, error] {
 	return func(yield func(tables.Application, error) bool) {
@@ -43,19 +41,20 @@ func (in *inSource) Applications(ctx context.Context, f lake.Filter) iter.Seq2[t
 			if err == nil {
 				row, err = in.application(ctx, a)
 			}
-			if !yield(row, err) || err != nil {
+			if !yield(row, err) || ctx.Err() != nil {
 				return
 			}
 		}
 	}
 }
 
-// find yields the applications of the source that the filter selects.
-func (in *inSource) find(ctx context.Context, f lake.Filter) iter.Seq2[source.Application, error] {
-	return func(yield func(source.Application, error) bool) {
+// find yields the applications of the source that the filter selects, and an Unread for each
+// cluster or log that may have others.
+func (in *inSource) find(ctx context.Context, f lake.Filter) iter.Seq2[located, error] {
+	return func(yield func(located, error) bool) {
 		clusters, err := in.source.Discover(ctx)
 		if err != nil {
-			yield(source.Application{}, err)
+			yield(located{}, err)
 			return
 		}
 		for _, listed := range clusters {
@@ -64,16 +63,21 @@ func (in *inSource) find(ctx context.Context, f lake.Filter) iter.Seq2[source.Ap
 			}
 			cluster, err := in.source.Open(ctx, listed)
 			if err != nil {
-				yield(source.Application{}, err)
-				return
+				cluster = &source.Cluster{}
+			} else {
+				err = cluster.Unlisted()
 			}
-			if err := cluster.Unlisted(); err != nil && len(cluster.Applications) == 0 {
-				yield(source.Application{}, err)
+			if err != nil && !yield(located{}, &Unread{ClusterID: listed.ID.ClusterID, Err: err}) {
 				return
 			}
 			for _, a := range cluster.Applications {
-				// A log that cannot be attributed to an application cannot be selected.
-				if a.Err == nil && f.MatchesAttempt(a.ID, a.Start) && !yield(a, nil) {
+				var unread error
+				if a.Err != nil { // its log may be of any application
+					unread = &Unread{ClusterID: listed.ID.ClusterID, Err: a.Err}
+				} else if !f.MatchesAttempt(a.ID, a.Start) {
+					continue
+				}
+				if !yield(located{a, listed.Settled}, unread) {
 					return
 				}
 			}
@@ -82,49 +86,107 @@ func (in *inSource) find(ctx context.Context, f lake.Filter) iter.Seq2[source.Ap
 }
 
 // application returns the row of an application: from its log, or from the history server's
-// list, which has no counts. The latter row has no Source.
-func (in *inSource) application(ctx context.Context, a source.Application) (tables.Application, error) {
-	if a.Log == nil {
-		hide := redaction.New(nil)
-		row := tables.Application{
-			Attempt: a.ID, ApplicationName: hide.Text(a.App.Name, textLimit), SparkUser: a.Attempt.User, SparkVersion: a.Attempt.SparkVersion,
-			StartTime: int64(a.Attempt.Start), EndTime: int64(a.Attempt.End), Completed: a.Attempt.Completed,
+// list, which has no counts. The latter row has no Source. An error is an Unread.
+func (in *inSource) application(ctx context.Context, a located) (tables.Application, error) {
+	held, is := in.cache.Current(a.ID, a.Fingerprint)
+	if !is && a.Log == nil {
+		return listedApplication(a), nil
+	}
+	if !is {
+		if err := in.write(ctx, a); err != nil {
+			return tables.Application{}, &Unread{ClusterID: a.ID.ClusterID, ApplicationID: a.ID.ApplicationID, Err: err}
 		}
-		if row.StartTime > 0 && row.EndTime > 0 {
-			duration := row.EndTime - row.StartTime
-			row.DurationMillis = &duration
+		if held, is = in.cache.Current(a.ID, a.Fingerprint); !is {
+			return tables.Application{}, fmt.Errorf("the cache has lost application %s", a.ID.ApplicationID)
 		}
-		return row, nil
 	}
-	key := fingerprint{a.ID, a.Fingerprint}
-	in.mu.Lock()
-	row, known := in.kept[key]
-	in.mu.Unlock()
-	if known {
-		return row, nil
+	for row, err := range lake.ReadHeld[tables.Application](ctx, held) {
+		return row, err // the error names the table
 	}
-	summary, err := fold.Log(ctx, a.Log, a.ID.Cluster, fold.Options{}, discard{})
-	if err != nil {
-		return tables.Application{}, err // the error names the log
-	}
-	in.mu.Lock()
-	in.kept[key] = summary.Application
-	in.mu.Unlock()
-	return summary.Application, nil
+	return tables.Application{}, fmt.Errorf("the cache has lost the row of application %s", a.ID.ApplicationID)
 }
 
-func (in *inSource) Attempt(ctx context.Context, id tables.Attempt, _ []tables.Name, sink tables.Sink) error {
+func listedApplication(a located) tables.Application {
+	hide := redaction.New(nil)
+	row := tables.Application{
+		Attempt: a.ID, ApplicationName: hide.Text(a.App.Name, textLimit), SparkUser: hide.Text(a.Attempt.User, textLimit),
+		SparkVersion: a.Attempt.SparkVersion, StartTime: int64(a.Attempt.Start), EndTime: int64(a.Attempt.End), Completed: a.Attempt.Completed,
+	}
+	if row.StartTime > 0 && row.EndTime > 0 {
+		duration := row.EndTime - row.StartTime
+		row.DurationMillis = &duration
+	}
+	return row
+}
+
+// write writes the rows of an application to the cache.
+func (in *inSource) write(ctx context.Context, a located) error {
+	select {
+	case in.writing <- struct{}{}:
+		defer func() { <-in.writing }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if _, is := in.cache.Current(a.ID, a.Fingerprint); is {
+		return nil // another call has written it
+	}
+	if a.Log != nil {
+		return in.fold(ctx, a, a.fromLog(ctx, a.Log))
+	}
+	err := a.Archived(ctx, func(log *eventlog.Log) error { return in.fold(ctx, a, a.fromLog(ctx, log)) })
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return in.fold(ctx, a, func(sink tables.Sink) (fold.Summary, error) {
+		return fold.REST(ctx, a.History, a.App, a.Attempt, a.ID.Cluster, fold.Options{}, sink)
+	})
+}
+
+// fromLog returns a function that reads the application from an event log.
+func (a located) fromLog(ctx context.Context, log *eventlog.Log) func(tables.Sink) (fold.Summary, error) {
+	return func(sink tables.Sink) (fold.Summary, error) {
+		return fold.Log(ctx, log, a.ID.Cluster, fold.Options{}, sink)
+	}
+}
+
+func (in *inSource) fold(ctx context.Context, a located, read func(tables.Sink) (fold.Summary, error)) error {
+	batch, err := in.cache.Begin(a.ID, a.Start)
+	if err != nil {
+		return err
+	}
+	defer batch.Discard()
+	summary, err := read(batch)
+	if err != nil {
+		return err // names the log or the server
+	}
+	_, err = batch.Commit(ctx, a.complete(summary), a.Fingerprint)
+	return err // names the application
+}
+
+// complete reports whether the rows are those that the source has while its fingerprint stays
+// the same.
+func (a located) complete(of fold.Summary) bool {
+	return !slices.ContainsFunc(of.Completeness, fold.Unread) && (a.Log != nil || of.Final || a.settled)
+}
+
+func (in *inSource) Attempt(ctx context.Context, id tables.Attempt, names []tables.Name, sink tables.Sink) error {
 	f := lake.Filter{ClusterID: id.ClusterID, ApplicationID: id.ApplicationID, AttemptID: &id.AttemptID}
+	var unread []error
 	for a, err := range in.find(ctx, f) {
-		if err != nil {
+		var gap *Unread
+		switch {
+		case errors.As(err, &gap):
+			unread = append(unread, err)
+			continue
+		case err != nil:
 			return err
 		}
-		if a.Log != nil {
-			_, err = fold.Log(ctx, a.Log, a.ID.Cluster, fold.Options{}, sink)
-		} else {
-			_, err = fold.REST(ctx, a.History, a.App, a.Attempt, a.ID.Cluster, fold.Options{}, sink)
+		if _, is := in.cache.Current(a.ID, a.Fingerprint); !is {
+			if err := in.write(ctx, a); err != nil {
+				return err
+			}
 		}
-		return err // the error names the log or the server
+		return inLake{in.cache}.Attempt(ctx, a.ID, names, sink)
 	}
-	return nil
+	return errors.Join(unread...)
 }

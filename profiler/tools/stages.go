@@ -3,6 +3,7 @@ package tools
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -122,8 +123,15 @@ func (a answers) slowestStages(ctx context.Context, p *progress, in StagesIn) (S
 // several clusters is an error.
 func (a answers) application(ctx context.Context, f lake.Filter) (tables.Application, error) {
 	var found *tables.Application
+	var unread []error
 	for row, err := range a.rows.Applications(ctx, f) {
+		var gap *Unread
 		switch {
+		case errors.As(err, &gap):
+			if gap.ApplicationID == f.ApplicationID {
+				return row, fmt.Errorf("read application %s: %w", f.ApplicationID, gap.Err)
+			}
+			unread = append(unread, err)
 		case err != nil:
 			return row, fmt.Errorf("find application %s: %w", f.ApplicationID, err)
 		case found != nil && found.Cluster != row.Cluster:
@@ -132,6 +140,10 @@ func (a answers) application(ctx context.Context, f lake.Filter) (tables.Applica
 		case found == nil || row.StartTime >= found.StartTime:
 			found = &row
 		}
+	}
+	if found == nil && len(unread) > 0 {
+		return tables.Application{}, fmt.Errorf("application %s is not found; %d clusters or logs that may have it cannot be read: %w",
+			f.ApplicationID, len(unread), unread[0])
 	}
 	if found == nil {
 		return tables.Application{}, fmt.Errorf("application %s is not known: get_application_id lists known ones", f.ApplicationID)
