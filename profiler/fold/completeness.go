@@ -1,6 +1,9 @@
 package fold
 
-import "github.com/emr-observatory/emr-observatory/profiler/tables"
+import (
+	"github.com/emr-observatory/emr-observatory/phases/redaction"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
 
 // Endpoints in the table completeness.
 const (
@@ -34,6 +37,15 @@ const (
 // Unread reports whether rows are missing that another attempt to read them may find.
 func Unread(row tables.Completeness) bool {
 	return row.Reason == string(Unavailable) || row.Reason == string(Paging)
+}
+
+// NotRead returns the row of an application of which nothing was read.
+func NotRead(id tables.Attempt, reason Reason, detail string) tables.Completeness {
+	expected := int64(1)
+	return tables.Completeness{
+		Attempt: id, Endpoint: Applications, Expected: &expected, Missing: &expected, Reason: string(reason),
+		Detail: redaction.New(nil).Text(detail, rowText),
+	}
 }
 
 // endpoint compares the rows that an endpoint should have with those seen.

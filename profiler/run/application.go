@@ -48,6 +48,7 @@ func (r *runner) application(ctx context.Context, c *reading, a source.Applicati
 		}
 		if ctx.Err() == nil {
 			r.failed(c, a, err)
+			r.missing(ctx, a, fold.Unavailable, err.Error())
 		}
 		return
 	}

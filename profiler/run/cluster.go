@@ -111,9 +111,15 @@ func (r *runner) applications(ctx context.Context, c *reading) {
 		s.ApplicationsExpired += c.old
 	})
 	if most, all := r.o.MaxApplications, len(chosen); most > 0 && all > most {
-		chosen, c.cut = chosen[:most], all-most
+		cut := chosen[most:]
+		chosen, c.cut = chosen[:most], len(cut)
 		reason := fmt.Sprintf("only %d of %d applications read: limited by max_applications", most, all)
 		r.record(func(s *Summary) { s.add(Incomplete{Cluster: c.listed.ID.ClusterID, Reason: reason}) })
+		each(lakeReads, cut, func(_ int, a source.Application) {
+			if ctx.Err() == nil && r.writable() {
+				r.missing(ctx, a, fold.Limited, fmt.Sprintf("max_applications is %d", most))
+			}
+		})
 	}
 	r.progress.Applications(len(chosen))
 	each(r.o.AppThreads, chosen, func(_ int, a source.Application) {

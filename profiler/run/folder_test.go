@@ -213,6 +213,14 @@ func TestLimitOfApplications(t *testing.T) {
 	limited := run.Incomplete{Cluster: "team-a", Reason: "only 2 of 5 applications read: limited by max_applications"}
 	require.Equal(t, []run.Incomplete{limited}, first.Incomplete)
 	require.Equal(t, run.ExitIncomplete, first.ExitCode())
+	capped := 0
+	for _, row := range read[tables.Completeness](t, out) {
+		if row.Reason == "cap" {
+			capped++
+			require.Equal(t, []any{"applications", int64(0), "max_applications is 2"}, []any{row.Endpoint, row.Seen, row.Detail})
+		}
+	}
+	require.Equal(t, 3, capped)
 	second, _ := runOnce(t, o)
 	require.Equal(t, "only 2 of 3 applications read: limited by max_applications", second.Incomplete[0].Reason)
 	third, _ := runOnce(t, o)

@@ -84,8 +84,11 @@ func (r *runner) current(ctx context.Context, id tables.Attempt, fingerprints []
 	return countsIn(ctx, held)
 }
 
-// countsIn returns the counts of an application in the lake.
+// countsIn returns the counts of an application in the lake, nil if it was never read.
 func countsIn(ctx context.Context, held lake.Held) (of *counts, err error) {
+	if !isRead(held) {
+		return nil, nil // documented
+	}
 	for row, err := range lake.ReadHeld[tables.Application](ctx, held) {
 		if err != nil {
 			return nil, fmt.Errorf("%w; %s", err, damagedRemedy) // names the object
@@ -94,7 +97,7 @@ func countsIn(ctx context.Context, held lake.Held) (of *counts, err error) {
 		of = &counts
 	}
 	if of == nil {
-		err = fmt.Errorf("the lake has lost its row of table %s; %s", (*tables.Application)(nil).Table(), damagedRemedy)
+		err = fmt.Errorf("the lake has lost its row of table %s; %s", applicationsTable, damagedRemedy)
 	}
 	return of, err
 }

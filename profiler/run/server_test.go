@@ -40,7 +40,7 @@ func startServer(t *testing.T) *server {
 	_, err = file.Write(text)
 	require.NoError(t, err)
 	require.NoError(t, archive.Close())
-	s := &server{status: map[string]int{}, logs: zipped.Bytes()}
+	s := &server{status: map[string]int{}, json: map[string]string{}, logs: zipped.Bytes()}
 	served := httptest.NewServer(s)
 	t.Cleanup(served.Close)
 	s.url = served.URL
@@ -53,7 +53,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch status := s.status[endpoint]; {
 	case status != 0:
 		w.WriteHeader(status)
-	case endpoint == "applications":
+	case endpoint == "applications" && s.json[endpoint] == "":
 		fmt.Fprintf(w, `[{"id":%q,"name":"static","attempts":[{"startTimeEpoch":1700000000000,"endTimeEpoch":%d,`+
 			`"completed":true,"appSparkVersion":"3.5.5"}]}]`, applicationID(1), 1700000060000+1000*s.end)
 	case endpoint == string(history.Logs):
@@ -101,6 +101,33 @@ func TestEventLogThatCouldNotBeSent(t *testing.T) {
 			require.Equal(t, 1, third.ApplicationsCurrent)
 		})
 	}
+}
+
+// An application of which nothing can be read has a row of table completeness, until it is
+// read or has left the server's list.
+func TestApplicationThatCannotBeRead(t *testing.T) {
+	s, out := startServer(t), t.TempDir()
+	fails := []string{"environment", "allexecutors", "sql", "jobs", "stages", "logs"}
+	for _, endpoint := range fails {
+		s.status[endpoint] = http.StatusInternalServerError
+	}
+	first := s.run(t, out)
+	require.Equal(t, []int{0, 1}, []int{first.ApplicationsRead, first.ApplicationsFailed})
+	row := onlyRow[tables.Completeness](t, out)
+	require.Equal(t, []string{applicationID(1), "applications", "unavailable"}, []string{row.ApplicationID, row.Endpoint, row.Reason})
+	require.EqualValues(t, 1, *row.Missing)
+	require.Contains(t, row.Detail, "500")
+	again := s.run(t, out)
+	require.Zero(t, again.Objects)
+	clear(s.status)
+	s.json["applications"] = "[]"
+	gone := s.run(t, out)
+	require.Empty(t, gone.Incomplete, "it is no damage of the lake")
+	require.Zero(t, onlyRow[tables.ClusterSummary](t, out).ReadApplications)
+	delete(s.json, "applications")
+	last := s.run(t, out)
+	require.Equal(t, 1, last.ApplicationsRead)
+	require.Equal(t, tables.SourceLogs, onlyRow[tables.Application](t, out).Source)
 }
 
 // A server that never sends the event log is asked in a few runs, and read by REST in each of

@@ -116,8 +116,8 @@ func (u *uis) refusal(err error, cluster uiTarget) error {
 	if cluster.security != "" {
 		security = fmt.Sprintf(" (look at the security configuration %q)", shown(cluster.security))
 	}
-	obstacle.Remedy = "EMR has none for clusters with AWS Lake Formation" + security + ", nor in every region, and in newer regions only from " +
-		"emr-6.14.0 on: have Spark write its event logs to S3 (spark.eventLog.dir), and give that folder as logs"
+	obstacle.Remedy = "EMR has none for clusters with AWS Lake Formation" + security + ", nor in every region, and in newer regions only " +
+		"from emr-6.14.0 on: have Spark write its event logs to S3 (spark.eventLog.dir), and give that folder as logs"
 	return obstacle
 }
 

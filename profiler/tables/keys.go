@@ -14,7 +14,7 @@ type Attempt struct {
 	Cluster
 	ApplicationID string `parquet:"application_id,dict" doc:"YARN's or Spark's id of the application"`
 	AttemptID     string `parquet:"attempt_id,dict" doc:"YARN's attempt in cluster mode; empty in client mode, which has none"`
-	Source        Source `parquet:"source,dict" doc:"source of the row: logs or rest"`
+	Source        Source `parquet:"source,dict" doc:"source of the row: logs or rest; empty for an application that was not read"`
 }
 
 // Source is the source of a row.

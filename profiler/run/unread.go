@@ -1,0 +1,47 @@
+package run
+
+import (
+	"context"
+
+	"github.com/emr-observatory/emr-observatory/profiler/fold"
+	"github.com/emr-observatory/emr-observatory/profiler/lake"
+	"github.com/emr-observatory/emr-observatory/profiler/source"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
+)
+
+// applicationsTable has a row of every application that was read.
+var applicationsTable = (*tables.Application)(nil).Table()
+
+// isRead reports whether the lake has an application's rows, and not only that it is missing.
+func isRead(held lake.Held) bool { return held.Rows(applicationsTable) > 0 }
+
+// missing writes a row of table completeness for an application that was not read, unless
+// the lake has rows of an earlier run.
+func (r *runner) missing(ctx context.Context, a source.Application, reason fold.Reason, detail string) {
+	if err := r.writeMissing(ctx, a, reason, detail); err != nil && ctx.Err() == nil {
+		r.failLake(err)
+	}
+}
+
+func (r *runner) writeMissing(ctx context.Context, a source.Application, reason fold.Reason, detail string) error {
+	earlier, err := r.lake.Earlier(ctx, a.ID)
+	if err != nil || earlier != nil && isRead(earlier.Held) {
+		return err // the error names the manifest
+	}
+	batch, err := r.lake.Begin(a.ID, a.Start)
+	if err != nil {
+		return err
+	}
+	defer batch.Discard()
+	row := fold.NotRead(a.ID, reason, detail)
+	if err := batch.Put(&row); err != nil {
+		return err
+	}
+	batch.Describe("", true)
+	written, err := batch.Commit(ctx, false, "")
+	if err != nil {
+		return err
+	}
+	r.record(func(s *Summary) { s.recordWrite(written) })
+	return nil
+}
