@@ -33,8 +33,8 @@ func Profiler(r platform.WorkloadRecord, s Settings) (Config, error) {
 	env["GOGC"] = profilerGOGC
 	return Config{
 		Args: []string{
-			"serve", "--config=" + path.Join(ConfigDir, ProfilerFile), "--listen=" + listen(r.EndpointPort()),
-			fmt.Sprintf("--interval=%dm", s.Profiler.IntervalMinutes),
+			"serve", "--config=" + path.Join(ConfigDir, ProfilerFile), "--listen-address=" + listen(r.EndpointPort()),
+			fmt.Sprintf("--interval-minutes=%d", s.Profiler.IntervalMinutes),
 		},
 		Env: env,
 		LateFiles: map[string]LateFile{ProfilerFile: {

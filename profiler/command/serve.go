@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/emr-observatory/emr-observatory/internal/progress"
-	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 	"github.com/emr-observatory/emr-observatory/profiler/serve"
 )
@@ -18,23 +16,13 @@ const serveHelp = `Does what the command run does, at an interval, until it is s
 ` + serve.Path + `, metrics for VictoriaMetrics or Prometheus at /metrics, and /healthz. A run that failed or found no cluster is
 retried sooner.`
 
-// minInterval keeps a wrong unit from overloading EMR's API.
-const minInterval = time.Minute
-
 func serveCommand() *cobra.Command {
 	c := newCommand("serve", "Run at an interval, and serve the state of the last run", serveHelp)
-	flags := run.AddFlags(c.Flags())
-	interval := c.Flags().Duration("interval", time.Hour, "time between the starts of two runs")
-	address := c.Flags().String("listen", fmt.Sprintf("%s:%d", platform.Loopback, platform.Profiler), "address to listen on")
+	flags := run.AddServeFlags(c.Flags())
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		options, err := flags.Resolve(os.LookupEnv)
 		if err != nil {
 			return usage(err)
-		}
-		if *interval < minInterval {
-			return usage(run.Violation{
-				Path: "flag --interval", Value: interval.String(), Rule: "must be " + minInterval.String() + " or more", Remedy: "give a longer one",
-			})
 		}
 		config, err := awsConfig(cmd.Context())
 		if err != nil {
@@ -51,8 +39,8 @@ func serveCommand() *cobra.Command {
 			}
 			shown.Printf("%s", line)
 			return report
-		}, *interval)
-		return server.Listen(cmd.Context(), *address)
+		}, options.Interval)
+		return server.Listen(cmd.Context(), options.Listen)
 	}
 	return c
 }

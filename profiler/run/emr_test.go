@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -123,6 +124,17 @@ func requireCosts(t *testing.T, w *world) {
 	require.Equal(t, "master", costs[0].Role)
 	require.Equal(t, "m6g.xlarge", costs[0].InstanceType)
 	require.Nil(t, costs[0].USD)
+}
+
+// A run that is interrupted while it lists clusters ends like one that is interrupted later.
+func TestInterruptedDiscovery(t *testing.T) {
+	w := newWorld(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	w.on = map[string]func(){source.OpListClusters: interrupt}
+	summary, err := run.Run(ctx, w.aws, w.options(), &progress{})
+	require.NoError(t, err)
+	require.True(t, summary.Interrupted)
+	require.Equal(t, run.ExitIncomplete, summary.ExitCode())
 }
 
 // A history server that fails to hand out an event log is asked no more, and read by REST.

@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"math"
+	"net"
 	"net/url"
 	"slices"
 	"strconv"
@@ -53,6 +54,9 @@ type Options struct {
 	S3OutputPath  string // s3:// URI of the tables
 	Output        string // folder of the tables, if S3OutputPath is ""
 	RetentionDays int    // that rows are kept, by the start of their application; 0 is for ever
+
+	Interval time.Duration // between the starts of two runs of serve
+	Listen   string        // host:port of serve's pages
 }
 
 // Option declares one setting. Its flag, environment variable, key in a file and line in
@@ -73,9 +77,32 @@ type Option struct {
 // Flag returns the option's flag, without dashes in front.
 func (o Option) Flag() string { return strings.ReplaceAll(o.Name, "_", "-") }
 
-// Table lists all options in the order of the reference.
+// Table lists the options of a run in the order of the reference.
 func Table() []Option {
 	return slices.Concat(sourceOptions(), limitOptions(), paceOptions(), outputOptions())
+}
+
+// ServeOptions are those of serve alone. The interval has no shorter unit than a minute, which
+// keeps a mistake from overloading EMR's API.
+func ServeOptions() []Option {
+	return []Option{
+		{
+			Name: "interval_minutes", Default: "60", Doc: "Time between the starts of two runs of serve.",
+			Rule: "must be a whole number of minutes, 1 or more", set: func(o *Options, s string) bool {
+				n, ok := parseWhole(s, 1)
+				o.Interval = time.Duration(n) * time.Minute
+				return ok
+			},
+		},
+		text("listen_address", fmt.Sprintf("%s:%d", platform.Loopback, platform.Profiler), "Address at which serve has its pages.",
+			"must be host:port", isAddress, func(o *Options) *string { return &o.Listen }),
+	}
+}
+
+func isAddress(s string) bool {
+	_, port, err := net.SplitHostPort(s)
+	number, failed := strconv.ParseUint(port, 10, 16)
+	return err == nil && failed == nil && number > 0
 }
 
 // LakeOptions are those that say where the tables are and how long their rows stay.

@@ -162,6 +162,27 @@ func TestValues(t *testing.T) {
 	require.Equal(t, want, o)
 }
 
+// The options of serve come from the same places as those of a run.
+func TestServeOptions(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "profiler.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("interval_minutes: 45\n"), 0o600))
+	resolve := func(args ...string) (run.Options, error) {
+		set := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+		flags := run.AddServeFlags(set)
+		require.NoError(t, set.Parse(args))
+		return flags.Resolve(func(name string) (string, bool) { return "0.0.0.0:80", name == "listen_address" })
+	}
+	o, err := resolve("--config", file)
+	require.NoError(t, err)
+	require.Equal(t, 45*time.Minute, o.Interval)
+	require.Equal(t, "0.0.0.0:80", o.Listen)
+	_, err = resolve("--interval-minutes", "0", "--listen-address", "4322")
+	require.EqualError(t, err, `flag --interval-minutes: "0" must be a whole number of minutes, 1 or more; correct it, or leave it out for 60
+flag --listen-address: "4322" must be host:port; correct it, or leave it out for 127.0.0.1:4322`)
+	_, err = given{file: "interval_minutes: 45\n"}.resolve(t)
+	require.NoError(t, err, "a file may serve both commands")
+}
+
 func TestFilesThatCannotBeRead(t *testing.T) {
 	for _, file := range []string{"max_clusters: 1\nmax_clusters: 2\n", "- a\n", "a: [\n"} {
 		_, err := given{file: file}.resolve(t)

@@ -2,7 +2,11 @@ package run
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+
+	"github.com/emr-observatory/emr-observatory/profiler/source"
 )
 
 // Reference renders docs/reference/profiler-options.md.
@@ -20,20 +24,46 @@ reported at once.
 | Variable, key | Flag | Default | Meaning | Rule |
 |---|---|---|---|---|
 `)
-	for _, o := range Table() {
+	for _, o := range slices.Concat(Table(), ServeOptions()) {
 		standard := ""
 		if o.Default != "" {
 			standard = "`" + o.Default + "`"
 		}
 		fmt.Fprintf(&b, "| `%s` | `--%s` | %s | %s | %s |\n", o.Name, o.Flag(), standard, o.Doc, o.Rule)
 	}
+	b.WriteString(permissions())
 	fmt.Fprintf(&b, `
 | Exit code | Meaning |
 |---|---|
-| %d | All that was asked for is in the tables, or was before. |
+| %d | All that can be read is in the tables, or was before. |
 | %d | The run failed: nothing could be discovered, or the tables could not be written. |
 | %d | The options or arguments are wrong. |
-| %d | Something is missing: a cluster or an application could not be read, a limit cut, or the run was interrupted. The summary names it. |
+| %d | Something is missing: a cluster or an application could not be read, a limit cut, or the run was interrupted. The summary names it. A cluster that EMR keeps no history of is named by the first run that finds it ended; from then on its row in `+"`cluster_summaries`"+` alone says so. |
 `, ExitComplete, ExitFailed, ExitUsage, ExitIncomplete)
 	return []byte(b.String())
+}
+
+// permissions renders what a run may call in AWS.
+func permissions() string {
+	byTarget := map[source.Target]map[string]bool{}
+	for call, actions := range source.Calls() {
+		if byTarget[call.Target] == nil {
+			byTarget[call.Target] = map[string]bool{}
+		}
+		for _, action := range actions {
+			byTarget[call.Target][action] = true
+		}
+	}
+	var b strings.Builder
+	b.WriteString("\n| AWS permissions | On | For |\n|---|---|---|\n")
+	for _, t := range source.Targets() {
+		var actions []string
+		for _, action := range slices.Sorted(maps.Keys(byTarget[t.Target])) {
+			actions = append(actions, "`"+action+"`")
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", strings.Join(actions, ", "), t.Resource, t.Use)
+	}
+	return b.String() + "\nTables and logs in a bucket with a KMS key also need `kms:Decrypt` and, for the tables, `kms:GenerateDataKey` on it.\n" +
+		"On clusters with runtime roles, `elasticmapreduce:AccessAllEventLogs` shows the applications of all roles. A test compares\n" +
+		"the table with the requests of runs.\n"
 }

@@ -38,6 +38,11 @@ type Flags struct {
 // AddFlags declares a flag for each option, and --config.
 func AddFlags(set *pflag.FlagSet) Flags { return addFlags(set, Table()) }
 
+// AddServeFlags declares those of AddFlags and one for each of ServeOptions.
+func AddServeFlags(set *pflag.FlagSet) Flags {
+	return addFlags(set, slices.Concat(Table(), ServeOptions()))
+}
+
 // AddLakeFlags declares a flag for each of LakeOptions, and --config, which may have the
 // other options too.
 func AddLakeFlags(set *pflag.FlagSet) Flags { return addFlags(set, LakeOptions()) }
@@ -115,7 +120,7 @@ func readFile(name string) (map[string]given, []error, error) {
 	var violations []error
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
 		path := name + ": " + key
-		if !slices.ContainsFunc(Table(), func(o Option) bool { return o.Name == key }) {
+		if !slices.ContainsFunc(slices.Concat(Table(), ServeOptions()), func(o Option) bool { return o.Name == key }) {
 			violations = append(violations, Violation{path, string(raw[key]), "must be an option", "see --help for their names"})
 			continue
 		}

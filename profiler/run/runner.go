@@ -28,6 +28,9 @@ type runner struct {
 
 func (r *runner) run(ctx context.Context) error {
 	found, err := r.source.Discover(ctx)
+	if ctx.Err() != nil {
+		return nil // the summary says that the run was interrupted
+	}
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,8 @@ type world struct {
 
 	mu     sync.Mutex
 	calls  map[source.Call]int
-	faults map[string]error // of operations, or of GetObject by key
+	faults map[string]error  // of operations, or of GetObject by key
+	on     map[string]func() // called before operations
 	// runtimeRoles makes EMR say that clusters have runtime roles.
 	runtimeRoles bool
 }
@@ -293,6 +294,9 @@ func (w *world) record(stack *middleware.Stack) error {
 				failing = w.faults[*get.Key]
 			}
 			w.mu.Unlock()
+			if on := w.on[call.Operation]; on != nil {
+				on()
+			}
 			if failing != nil {
 				return middleware.InitializeOutput{}, middleware.Metadata{}, failing
 			}
