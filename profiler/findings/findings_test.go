@@ -58,7 +58,10 @@ func TestAdviceForSkew(t *testing.T) {
 	for want, summary := range map[string]*tables.TaskSummary{
 		"spark.sql.adaptive.skewJoin.enabled": {Duration: slow, ShuffleReadBytes: uneven, InputBytes: even},
 		"spark.sql.files.maxPartitionBytes":   {Duration: slow, ShuffleReadBytes: even, InputBytes: uneven},
-		"spark.speculation":                   {Duration: slow, ShuffleReadBytes: even, InputBytes: even},
+		"keys are not the cause":              {Duration: slow, ShuffleReadBytes: even, InputBytes: even},
+		"set spark.speculation=true":          {Duration: slow, InputBytes: even},
+		"set partitionColumn, lowerBound":     {Duration: slow, InputRecords: []float64{9, 10, 10, 10, 2_000_000}},
+		"Uneven data may be the cause":        {Duration: slow, InputBytes: make([]float64, 5), InputRecords: even[:0]},
 	} {
 		f := findings.Skew(stage(10, 60_000), summary, 0)
 		require.Contains(t, f.Advice, want)

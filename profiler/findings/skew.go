@@ -85,17 +85,38 @@ func advise(f *tables.Finding, key string, s *tables.TaskSummary) {
 			"group) cause this: write splittable files of similar size, or call repartition after reading. For splittable "+
 			"files lower spark.sql.files.maxPartitionBytes below %d.",
 			size(s.InputBytes[highest]), size(s.InputBytes[median]), int64(s.InputBytes[highest]))
+	case unevenRecords(s.InputRecords):
+		f.Evidence = append(f.Evidence, fmt.Sprintf("task_summaries/%s/input_records=%v", key, s.InputRecords))
+		f.Advice = fmt.Sprintf("The source's partitions are uneven: a task read %.0f records, the median one %.0f. For JDBC, set "+
+			"partitionColumn, lowerBound, upperBound and numPartitions, with a column whose values are evenly spread. For other sources, "+
+			"change their partitioning, or call repartition after reading.", s.InputRecords[highest], s.InputRecords[median])
+	case measured(s.ShuffleReadBytes) || measured(s.InputBytes):
+		f.Advice = "The tasks read about the same amount of data, so keys are not the cause. " + compareTasks
 	default:
-		f.Advice = "The tasks read about the same amount of data, so keys are not the cause. Compare the executors and hosts of the " +
-			"slowest tasks in the table tasks. For one slow host or long garbage collection (jvm_gc_time), set spark.speculation=true " +
-			"or replace the host. For expensive rows (a UDF, a regular expression, an explode), use more partitions: raise " +
-			"spark.sql.shuffle.partitions or call repartition first."
+		f.Advice = "Spark counted no data read by these tasks: they compute it, or their source does not report it. Uneven data may be the " +
+			"cause: compare the number of rows by partition (spark_partition_id). " + compareTasks
 	}
 }
+
+// compareTasks is advice for tasks whose input does not explain the skew.
+const compareTasks = "Compare the executors and hosts of the slowest tasks (Spark's UI, or the table tasks, which include_tasks " +
+	"writes). For one slow host or long garbage collection (jvm_gc_time), set spark.speculation=true or replace the host. For " +
+	"expensive rows (a UDF, a regular expression, an explode), use more partitions: raise spark.sql.shuffle.partitions or call " +
+	"repartition first."
 
 func uneven(bytes []float64) bool {
 	return len(bytes) > highest && bytes[highest] > 1<<20 && bytes[highest] > dataRatio*bytes[median]
 }
+
+// fewRecords is the number of records that a task reads in no time.
+const fewRecords = 1000
+
+func unevenRecords(records []float64) bool {
+	return len(records) > highest && records[highest] > fewRecords && records[highest] > dataRatio*records[median]
+}
+
+// measured reports whether Spark counted any data.
+func measured(bytes []float64) bool { return len(bytes) > highest && bytes[highest] > 0 }
 
 func millis(ms float64) string { return (time.Duration(ms) * time.Millisecond).String() }
 
