@@ -51,7 +51,8 @@ type rest struct {
 	executionOf map[int64]int64   // SQL execution, by job
 	jobsOf      map[int64][]int64 // jobs, by stage
 
-	succeeded, failed int // endpoints
+	unlisted          error // why tasks cannot be listed
+	succeeded, failed int   // endpoints
 	firstErr          error
 }
 

@@ -117,8 +117,8 @@ func (r *rest) findPartial(ctx context.Context, all []history.Stage, found []dis
 	for _, i := range bySize {
 		s := &all[i]
 		complete, err := r.ui.HasTasks(ctx, s.ID, s.Attempt, minTasks(s))
-		if complete || err != nil {
-			break // if the endpoint fails, nothing is known to be missing
+		if r.unlisted = err; complete || err != nil {
+			break
 		}
 		found[i].partial = true
 	}
@@ -163,9 +163,15 @@ func (r *rest) summaries(all []history.Stage, found []distribution, missingStage
 	e.reason = Retention
 	e.detail = fmt.Sprintf("the server evicted tasks of %d stages (spark.ui.retainedTasks), so their quantiles are left out; "+
 		"%d stages are missing", partial, missingStages)
+	if r.unlisted != nil {
+		e.expected = nil
+		e.reason, e.detail = reasonOf(r.unlisted), fmt.Sprintf("tasks cannot be listed, so quantiles may lack those that the server evicted: %v", r.unlisted)
+	}
 	if failed > 0 {
-		r.failed++
 		e.reason, e.detail = reasonOf(first), fmt.Sprintf("requests for %d of %d stages failed, the first: %v", failed, len(all), first)
+	}
+	if failed > 0 || r.unlisted != nil {
+		r.failed++
 	}
 	return r.available(e)
 }

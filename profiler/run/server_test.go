@@ -155,6 +155,23 @@ func TestServerWithoutSQL(t *testing.T) {
 	require.Equal(t, 1, second.ApplicationsCurrent)
 }
 
+// If the server does not list tasks, nothing says whether it has evicted some: the quantiles
+// may cover only the rest.
+func TestServerWithoutTasks(t *testing.T) {
+	s, out := startServer(t), t.TempDir()
+	s.status["logs"], s.status["taskList"] = http.StatusNotFound, http.StatusInternalServerError
+	s.json["stages"] = `[{"status":"COMPLETE","stageId":0,"attemptId":0,"numTasks":2,"numCompleteTasks":2,"name":"collect at job.py:1",` +
+		`"submissionTime":"2023-11-14T22:13:21.000GMT","completionTime":"2023-11-14T22:13:31.000GMT"}]`
+	one := "[1,1,1,1,1,1]"
+	s.json["taskSummary"] = `{"quantiles":[0,0.25,0.5,0.75,0.95,1],"duration":` + one + `,"executorRunTime":` + one + `}`
+	first := s.run(t, out)
+	require.Equal(t, 1, first.ApplicationsRead)
+	require.Len(t, first.Incomplete, 1)
+	require.Contains(t, first.Incomplete[0].Reason, "task_summaries: tasks cannot be listed")
+	s.status["taskList"], s.json["taskList"] = 0, `[{"taskId":1}]`
+	require.Empty(t, s.run(t, out).Incomplete)
+}
+
 // Rows of an event log are not replaced by those of REST, nor whole ones by fewer, because a
 // later run could not read as much.
 func TestLaterRunsDoNotReplaceBetterRows(t *testing.T) {
