@@ -91,6 +91,7 @@ func clustersSideBySide(t *testing.T, c *cloud, past history) {
 	if testenv.Long() {
 		c.panelsShowEach(t, names)
 		past.runKinds(t, "adhoc")
+		past.runCompacted(t, foreign)
 	}
 	listed := c.status(t).Clusters
 	for id, name := range names {

@@ -27,11 +27,16 @@ const startForeign = `
 import boto3, json, sys, time
 emr, stack = boto3.client("emr"), json.load(sys.stdin)
 observe = stack["observe"]
+configurations = observe["configurations"]
+for c in configurations:
+    if c["Classification"] == "spark-defaults":  # its history server compacts rolled logs early
+        c["Properties"].update({"spark.history.fs.eventLog.rolling.maxFilesToRetain": "1",
+                                "spark.history.fs.eventLog.rolling.compaction.score.threshold": "0.0"})
 def run(groups):
     return emr.run_job_flow(
         Name="airflow-nightly", ReleaseLabel="emr-7.10.0", Applications=[{"Name": "Hadoop"}, {"Name": "Spark"}],
         ServiceRole="airflow-emr", JobFlowRole="airflow-nodes", LogUri="s3://" + stack["dataBucket"] + "/lake/logs-of-airflow/",
-        Configurations=observe["configurations"],
+        Configurations=configurations,
         BootstrapActions=[{"Name": "observatory", "ScriptBootstrapAction": {
             "Path": observe["bootstrap"]["path"], "Args": observe["bootstrap"]["args"]}}],
         Instances={

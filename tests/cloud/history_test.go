@@ -46,6 +46,42 @@ func (h history) runKinds(t *testing.T, cluster string) {
 	h.run(t, cluster, "COMPLETED", "", jobs...)
 }
 
+// runCompacted runs an application on a cluster whose history server compacts event logs,
+// and waits until it has, and EMR has the result.
+func (h history) runCompacted(t *testing.T, cluster string) {
+	t.Helper()
+	h.run(t, cluster, "COMPLETED", "history-compacted", "tests/cloud/testdata/history.py",
+		platform.PrefixLake.URI(h.cloud.outputs(t).DataBucket)+"history-test-compacted", "compacted")
+	require.Eventually(t, func() bool {
+		found, err := filepath.Glob(filepath.Join(h.cloud.eventLogs(cluster), "*", "*.compact"))
+		require.NoError(t, err)
+		return len(found) > 0
+	}, 3*time.Minute, time.Second, "the cluster's history server compacts the log, and EMR collects it")
+}
+
+// eventLogs is where the local cloud keeps what EMR does of a cluster.
+func (c *cloud) eventLogs(cluster string) string {
+	return filepath.Join(c.state, "persistent-uis", "logs", cluster)
+}
+
+// spark4Name is the name of the application whose log keepSpark4 adds.
+const spark4Name = "everything"
+
+// keepSpark4 adds a log of Spark 4, which the local cloud does not run, to a cluster's.
+func (h history) keepSpark4(t *testing.T) {
+	t.Helper()
+	logs := h.cloud.eventLogs(h.cloud.outputs(t).Clusters["main"].ID)
+	const from = "../../profiler/eventlog/testdata/spark4"
+	names, err := filepath.Glob(from + "/eventlog_v2_*")
+	require.NoError(t, err)
+	require.Len(t, names, 1)
+	to := filepath.Join(logs, filepath.Base(names[0]))
+	if _, err := os.Stat(to); err == nil {
+		return // on a kept cloud
+	}
+	require.NoError(t, os.CopyFS(to, os.DirFS(names[0])))
+}
+
 // run submits a job to a cluster and notes the applications that it names on its standard
 // output, or else gives those of the step a name.
 func (h history) run(t *testing.T, cluster, state, name string, args ...string) {
@@ -86,6 +122,8 @@ rows = duckdb.sql(f"""
         any_value(a.step_id) as step, any_value(a.source) as source,
         (select count(*) from {table("stages")} s where s.application_id = a.application_id and s.attempt_id = a.attempt_id) as stages,
         (select coalesce(sum(disk_bytes_spilled), 0)::bigint from {table("stages")} s where s.application_id = a.application_id) as spilled,
+        (select coalesce(sum(missing), 0)::bigint from {table("completeness")} c where c.application_id = a.application_id
+            and c.reason = 'compaction' and c.endpoint = 'stages') as compacted,
         (select count(*) from {table("findings")} f where f.application_id = a.application_id and f.finding = 'skew') as skews
     from {table("applications")} a group by all order by id, attempt""")
 print(json.dumps([dict(zip(rows.columns, row)) for row in rows.fetchall()]))
@@ -95,7 +133,7 @@ type readApplication struct {
 	ID, Attempt, Name, Step, Source          string
 	Completed                                bool
 	Jobs, FailedJobs, Tasks, Stages, Spilled int64
-	Skews                                    int64
+	Skews, Compacted                         int64
 }
 
 // historyIsRead runs applications of many kinds, reads the history of all clusters, gone
@@ -106,6 +144,7 @@ func historyIsRead(t *testing.T, c *cloud, h history) {
 	h.run(t, "main", "COMPLETED", "history-attempts", "--deploy-mode", "cluster", "--conf", "spark.yarn.maxAppAttempts=2",
 		"tests/cloud/testdata/attempts.py")
 
+	h.keepSpark4(t)
 	folder := filepath.Join(t.TempDir(), "history")
 	s := h.read(t, folder)
 	require.GreaterOrEqual(t, s.ClustersFound, 4, "main, adhoc, that of another team, and the one that could not start")
@@ -122,15 +161,21 @@ func historyIsRead(t *testing.T, c *cloud, h history) {
 		attempts[a.Name] = append(attempts[a.Name], a)
 		read++
 		require.Equal(t, "logs", a.Source, a.Name)
-		require.Regexp(t, `^s-\w+$`, a.Step, a.Name)
+		if a.Name != spark4Name {
+			require.Regexp(t, `^s-\w+$`, a.Step, a.Name)
+		}
 	}
+	require.Len(t, attempts[spark4Name], 1)
+	require.Positive(t, attempts[spark4Name][0].Stages)
 	require.GreaterOrEqual(t, len(attempts["orders"])+len(attempts["panels"]), 4, "of main, adhoc and the cluster of another team")
 	expected := map[string]int{}
 	for _, name := range h.names {
 		expected[name]++
 	}
 	for name := range kinds() {
-		require.Positive(t, expected[name], name)
+		if name != "history-compacted" || testenv.Long() {
+			require.Positive(t, expected[name], name)
+		}
 		require.Lenf(t, attempts[name], expected[name], name)
 	}
 	require.Len(t, attempts["history-attempts"], 2)
@@ -147,6 +192,8 @@ func historyIsRead(t *testing.T, c *cloud, h history) {
 		return nil
 	})
 	require.NoError(t, err, "once EMR's history is no longer late, a run writes nothing")
+	h.workloadAgrees(t, folder)
+	h.secretsAreRedacted(t, folder)
 	if testenv.Long() {
 		require.GreaterOrEqual(t, read, 20, "attempts of applications")
 		h.serversAgree(t)
@@ -222,6 +269,7 @@ func kinds() map[string]func(a readApplication) bool {
 		"history-failed":    func(a readApplication) bool { return a.Completed && a.FailedJobs == 1 },
 		"history-rolling":   func(a readApplication) bool { return a.Completed },
 		"history-killed":    func(a readApplication) bool { return !a.Completed && a.Jobs > 0 },
+		"history-compacted": func(a readApplication) bool { return a.Compacted > 0 && a.Stages+a.Compacted == 1000 },
 	}
 }
 
@@ -251,16 +299,24 @@ func (c *cloud) applicationsIn(t *testing.T, folder string) (found []readApplica
 // profile reads the history of the cloud's clusters.
 func (c *cloud) profile(t *testing.T, args ...string) (s run.Summary) {
 	t.Helper()
-	secret, err := localcloud.LoadCredentials(c.state)
-	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), c.program, append([]string{"profile", "run", "--json", "--max-clusters", "0"}, args...)...)
-	cmd.Env = os.Environ()
-	for k, v := range c.running(t).Environment(secret) {
-		cmd.Env = append(cmd.Env, k+"="+v)
-	}
+	cmd.Env = c.environment(t)
 	var said strings.Builder
 	cmd.Stderr = &said
 	out, _ := cmd.Output() // the exit code says whether something is missing
 	require.NoErrorf(t, json.Unmarshal(out, &s), "%s\n%s", out, &said)
+	require.NotContains(t, string(out)+said.String(), secret)
 	return s
+}
+
+// environment is this process's, with what a client of the cloud needs.
+func (c *cloud) environment(t *testing.T) []string {
+	t.Helper()
+	credentials, err := localcloud.LoadCredentials(c.state)
+	require.NoError(t, err)
+	all := os.Environ()
+	for k, v := range c.running(t).Environment(credentials) {
+		all = append(all, k+"="+v)
+	}
+	return all
 }

@@ -63,6 +63,7 @@ func fromLogs(t *testing.T, folder string) map[string]*sink {
 		summary, err := fold.Log(t.Context(), log, cluster, fold.Options{Tasks: true}, rows)
 		require.NoError(t, err, log.Name)
 		require.Empty(t, rows.twice, log.Name)
+		rows.compacted = log.Compacted
 		all[summary.Application.ApplicationID+"/"+summary.Application.AttemptID] = rows
 	}
 	return all
@@ -109,7 +110,9 @@ func TestEventLogAndRESTRowsAgree(t *testing.T) {
 				require.NotContains(t, fmt.Sprint(row), canary)
 			}
 		}
-		requireComplete(t, a, summary)
+		if !log.compacted {
+			requireComplete(t, a, summary)
+		}
 	}
 	maps.DeleteFunc(unused, func(_ string, shows bool) bool { return !shows })
 	require.Empty(t, unused, "no application shows these differences: remove them from the list")

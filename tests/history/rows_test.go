@@ -23,6 +23,8 @@ type sink struct {
 	keys   map[tables.Name][]string
 	counts map[tables.Name]int
 	twice  []string
+	// compacted is set by whoever reads a log that a history server has compacted.
+	compacted bool
 }
 
 func newSink() *sink {

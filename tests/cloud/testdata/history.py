@@ -1,8 +1,9 @@
 """Runs applications of every kind that a history must hold, one after the other.
 
-Usage: history.py OUTPUT [all]
+Usage: history.py OUTPUT [all|compacted]
 
-OUTPUT is a folder of S3. With all, also those that take long.
+OUTPUT is a folder of S3. With all, also those that take long; with compacted, only one whose
+log rolls.
 """
 import sys
 
@@ -12,6 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import LongType
 
 output = sys.argv[1]
+canary = "k4n4ry"  # a secret: it must not get into the tables
 
 
 def application(name, job, **properties):
@@ -29,6 +31,9 @@ def application(name, job, **properties):
 def python_udf(spark):
     twice = F.udf(lambda n: 2 * n, LongType())
     spark.range(0, 20_000, 1, 4).select(twice("id").alias("n")).agg(F.sum("n")).collect()
+    statement = f"select 'jdbc:postgresql://etl:{canary}@db/orders' as url, 'password={canary}' as options"
+    spark.sparkContext.setJobDescription(statement)  # as Spark's thrift server and notebooks do
+    spark.sql(statement).collect()
 
 
 def skewed(spark):
@@ -68,7 +73,10 @@ def fails(spark):
         print("history: the job failed:", type(e).__name__)
 
 
-application("history-udf", python_udf)
+if "compacted" in sys.argv:
+    application("history-compacted", many_stages, spark_eventLog_rolling_enabled="true", spark_eventLog_rolling_maxFileSize="10m")
+    sys.exit()
+application("history-udf", python_udf, spark_observatory_test_password=canary, spark_executorEnv_PGPASSWORD=canary)
 application("history-skewed", skewed, spark_sql_adaptive_enabled="false")
 application("history-spilling", spilling, spark_shuffle_spill_numElementsForceSpillThreshold="20000")
 application("history-streaming", streaming)

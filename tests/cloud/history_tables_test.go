@@ -1,0 +1,149 @@
+package cloud_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/platform"
+)
+
+// workloadAgrees requires that the workload's tables get the same applications. A changed
+// interval restarts it, and it runs at its start.
+func (h history) workloadAgrees(t *testing.T, folder string) {
+	t.Helper()
+	h.cloud.up(t, storeEdit, tagEdit, "profiler.intervalMinutes=5")
+	want, bucket := h.cloud.applicationsIn(t, folder), h.cloud.outputs(t).DataBucket
+	err := poll.Until(t.Context(), poll.Options{Interval: 2 * time.Second, Timeout: 15 * time.Minute}, func(context.Context) error {
+		copied := t.TempDir()
+		h.cloud.download(t, bucket, string(platform.PrefixHistory), copied)
+		if _, err := os.Stat(filepath.Join(copied, "findings")); err != nil {
+			return err // a query needs a file of each table
+		}
+		if got := h.cloud.applicationsIn(t, copied); !slices.Equal(want, got) {
+			return fmt.Errorf("the workload has written %d attempts of applications, the command %d:\n%+v\n%+v", len(got), len(want), got, want)
+		}
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+// download copies the objects below a prefix to a folder.
+func (c *cloud) download(t *testing.T, bucket, prefix, folder string) {
+	t.Helper()
+	for _, key := range c.keys(t, bucket, prefix) {
+		out, err := c.objects(t).GetObject(t.Context(), &s3.GetObjectInput{Bucket: &bucket, Key: &key})
+		require.NoError(t, err)
+		content, err := io.ReadAll(out.Body)
+		require.NoError(t, errors.Join(err, out.Body.Close()))
+		file := filepath.Join(folder, strings.TrimPrefix(key, prefix))
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, content, 0o600))
+	}
+}
+
+// secret is what history.py puts into a configuration, an environment and SQL.
+const secret = "k4n4ry"
+
+// secretRows asks DuckDB how many rows have a secret, and how many have what took its place.
+const secretRows = `
+import duckdb, json, os, sys
+folder, secret = json.load(sys.stdin)
+found, rows = [], 0
+for name in sorted(os.listdir(folder)):
+    if name.startswith(("_", ".")):
+        continue
+    of = f"from (select * from read_parquet('{folder}/{name}/**/*.parquet')) t"
+    rows += duckdb.sql(f"select count(*) {of}").fetchone()[0]
+    found += [name] * duckdb.sql(f"select count(*) {of} where t::varchar like '%{secret}%'").fetchone()[0]
+kept = duckdb.sql(f"select count(*) from (select * from read_parquet('{folder}/sql/**/*.parquet')) t where t::varchar like '%jdbc:postgresql://%'")
+print(json.dumps({"tables": found, "rows": rows, "statements": kept.fetchone()[0]}))
+`
+
+// secretsAreRedacted requires that no table and no tool has a secret of a job that ran.
+func (h history) secretsAreRedacted(t *testing.T, folder string) {
+	t.Helper()
+	input, err := json.Marshal([]string{folder, secret})
+	require.NoError(t, err)
+	var out struct {
+		Tables           []string
+		Rows, Statements int
+	}
+	require.NoError(t, json.Unmarshal([]byte(h.cloud.python(t, secretRows, string(input))), &out))
+	require.Empty(t, out.Tables)
+	require.Positive(t, out.Rows)
+	require.Positive(t, out.Statements, "the statement that has it is there")
+	var application string
+	for id, name := range h.names {
+		if name == "history-udf" {
+			application = id
+		}
+	}
+	from := map[string][]string{
+		"tables": {"--output", folder},
+		"UI":     {"--output", t.TempDir(), "--emr-cluster-arn", h.arnOf(t, folder, application)},
+	}
+	for name, args := range from {
+		answers := h.ask(t, args, application)
+		require.NotContains(t, answers, secret, name)
+		require.Contains(t, answers, "history-udf", name)
+		require.Contains(t, answers, `"stage_id":`, name)
+	}
+}
+
+// arnOf returns the ARN of the cluster of an application.
+func (h history) arnOf(t *testing.T, folder, application string) string {
+	t.Helper()
+	const script = `
+import duckdb, json, sys
+folder, application = json.load(sys.stdin)
+print(*duckdb.sql(f"select region, account, cluster_id from read_parquet('{folder}/applications/**/*.parquet')"
+                  f" where application_id = '{application}'").fetchone())
+`
+	input, err := json.Marshal([]string{folder, application})
+	require.NoError(t, err)
+	var region, account, cluster string
+	_, err = fmt.Sscan(h.cloud.python(t, script, string(input)), &region, &account, &cluster)
+	require.NoError(t, err)
+	return fmt.Sprintf("arn:aws:elasticmapreduce:%s:%s:cluster/%s", region, account, cluster)
+}
+
+// ask calls the tools about an application, and returns all that they answer and print.
+func (h history) ask(t *testing.T, args []string, application string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), h.cloud.program, append([]string{"profile", "tools"}, args...)...)
+	cmd.Env = h.cloud.environment(t)
+	var said strings.Builder
+	cmd.Stderr = &said
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
+		Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	require.NoErrorf(t, err, "%s", &said)
+	var answers strings.Builder
+	for _, call := range []mcp.CallToolParams{
+		{Name: "getappid", Arguments: map[string]any{}},
+		{Name: "getsloweststages", Arguments: map[string]any{"application_id": application}},
+	} {
+		result, err := session.CallTool(t.Context(), &call)
+		require.NoErrorf(t, err, "%s", &said)
+		text, err := json.Marshal(result)
+		require.NoError(t, err)
+		require.Falsef(t, result.IsError, "%s", text)
+		answers.Write(text)
+	}
+	require.NoError(t, session.Close())
+	return answers.String() + said.String()
+}
