@@ -18,8 +18,8 @@ import (
 // DefaultEventLogInterval is short, for whoever waits for it.
 const DefaultEventLogInterval = 10 * time.Second
 
-// WatchEventLogs copies the event logs of running clusters, until ctx is done, and finds
-// out which applications their running steps have submitted.
+// WatchEventLogs copies the event logs of running clusters, until ctx is done, finds out which
+// applications their running steps have submitted, and deletes copies that have expired.
 func (s *Service) WatchEventLogs(ctx context.Context) {
 	interval := s.EventLogInterval
 	if interval == 0 {
@@ -42,6 +42,12 @@ func (s *Service) CollectEventLogs(ctx context.Context) {
 			s.Log.Warn("find the applications of steps", "cluster", id, "error", err)
 		}
 	}
+	if s.UIs == nil {
+		return
+	}
+	if err := s.UIs.Expire(); err != nil {
+		s.Log.Warn("expire event logs", "error", err)
+	}
 }
 
 // collectEventLogs copies a cluster's event logs from HDFS, if they are there: for the
@@ -61,7 +67,7 @@ func (s *Service) collectEventLogs(ctx context.Context, id string, last bool) er
 // keeps them, nobody does, or the cluster did not get as far as having HDFS.
 func (s *Service) hdfs(id string) (hdfs persistentui.HDFS, found bool, err error) {
 	c, err := s.Store.Cluster(id)
-	if err != nil || s.UIs == nil || c.Status.Timeline.ReadyDateTime == nil {
+	if err != nil || s.UIs == nil || c.Status.Timeline.ReadyDateTime == nil || historyDisabled(c) {
 		return hdfs, false, err
 	}
 	nodes, err := s.clusterNodes(id)
@@ -79,6 +85,14 @@ func (s *Service) hdfs(id string) (hdfs persistentui.HDFS, found bool, err error
 	return persistentui.HDFS{
 		NameNode: fmt.Sprintf("%s:%d", nodes[0].ip(), platform.NameNodeUI), Hosts: hosts, User: HDFSUser(), EventLog: dir.Path,
 	}, dir.Scheme == "" || dir.Scheme == "hdfs", nil
+}
+
+// historyDisabled reports whether a cluster's monitoring configuration keeps EMR from
+// uploading its event logs.
+func historyDisabled(c types.Cluster) bool {
+	m := c.MonitoringConfiguration
+	return m != nil && m.S3LoggingConfiguration != nil &&
+		m.S3LoggingConfiguration.LogTypeUploadPolicy[string(types.LogTypePersistentUiLogs)] == types.LogUploadPolicyValueDisabled
 }
 
 // HDFSUser returns HDFS' superuser: the account of the NameNode. Where the region has one

@@ -8,7 +8,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -18,6 +20,7 @@ import (
 const (
 	inProgress    = ".inprogress"
 	rolledPrefix  = "eventlog_v2_" // of the folder of a rolled log
+	compacted     = ".compact"     // suffix of what Spark's compaction has written
 	statusPrefix  = "appstatus_"   // of the empty file in it whose name says whether the application has ended
 	unfinishedDir = ".partial-"    // of a folder until its first copy is complete; Spark skips hidden names
 )
@@ -77,7 +80,7 @@ func (s *Service) collectFile(ctx context.Context, hdfs HDFS, file fileStatus, f
 	if _, err := os.Stat(to); errors.Is(err, os.ErrNotExist) && !strings.HasSuffix(to, inProgress) {
 		target = to + inProgress
 	}
-	if err := s.appendRest(ctx, hdfs, file, from, target); err != nil {
+	if err := s.appendRest(ctx, hdfs, file, from, target, strings.HasSuffix(from, inProgress)); err != nil {
 		return err
 	}
 	if target == to {
@@ -86,9 +89,10 @@ func (s *Service) collectFile(ctx context.Context, hdfs HDFS, file fileStatus, f
 	return os.Rename(target, to)
 }
 
-// appendRest appends a file's new data to its copy. Logs only grow: a file that is shorter
-// than its copy is a different one of the same name.
-func (s *Service) appendRest(ctx context.Context, hdfs HDFS, file fileStatus, from, to string) error {
+// appendRest appends a file's new data to its copy. open reports that the file may still be
+// written to. Logs only grow: a closed file that is shorter than its copy is a different one of
+// the same name.
+func (s *Service) appendRest(ctx context.Context, hdfs HDFS, file fileStatus, from, to string, open bool) error {
 	copied, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
@@ -98,15 +102,15 @@ func (s *Service) appendRest(ctx context.Context, hdfs HDFS, file fileStatus, fr
 	if err != nil {
 		return err
 	}
-	have, finished := info.Size(), !strings.HasSuffix(from, inProgress)
-	if finished && file.Length < have {
+	have := info.Size()
+	if !open && file.Length < have {
 		if err := copied.Truncate(0); err != nil {
 			return err
 		}
 		have = 0
 	}
 	more := int64(0)
-	if file.Length > have || !finished && file.Length > 0 {
+	if file.Length > have || open && file.Length > 0 {
 		if more, err = copyNew(ctx, hdfs, file, from, copied, have); err != nil {
 			return err
 		}
@@ -114,7 +118,7 @@ func (s *Service) appendRest(ctx context.Context, hdfs HDFS, file fileStatus, fr
 	// A log's modification time is when its application ended. HDFS does not update that of a
 	// file that is being written.
 	switch {
-	case finished:
+	case !open:
 		return os.Chtimes(to, time.Time{}, file.modified())
 	case more > 0:
 		now := s.Clock.Now()
@@ -163,13 +167,14 @@ func (s *Service) collectRolled(ctx context.Context, hdfs HDFS, from, to string)
 		return err
 	}
 	slices.SortStableFunc(files, func(a, b fileStatus) int { return rank(a) - rank(b) })
+	written := writtenTo(files)
 	names := map[string]bool{}
 	for _, f := range files {
 		if !plainName(f.Name) || f.Type != "FILE" {
 			continue
 		}
 		names[f.Name] = true
-		if err := s.appendRest(ctx, hdfs, f, path.Join(from, f.Name), filepath.Join(dir, f.Name)); err != nil {
+		if err := s.appendRest(ctx, hdfs, f, path.Join(from, f.Name), filepath.Join(dir, f.Name), f.Name == written); err != nil {
 			return err
 		}
 	}
@@ -177,6 +182,27 @@ func (s *Service) collectRolled(ctx context.Context, hdfs HDFS, from, to string)
 		return err
 	}
 	return os.Rename(dir, to)
+}
+
+// rolledFile matches the files of events in a rolled log, but not those that Spark's
+// compaction writes.
+var rolledFile = regexp.MustCompile(`^events_([0-9]+)_`)
+
+// writtenTo returns the name of the file that the driver writes to: the last one of a rolled
+// log whose application has not ended; "" if it has.
+func writtenTo(files []fileStatus) (name string) {
+	last := 0
+	for _, f := range files {
+		if strings.HasPrefix(f.Name, statusPrefix) && !strings.HasSuffix(f.Name, inProgress) {
+			return ""
+		}
+		if found := rolledFile.FindStringSubmatch(f.Name); found != nil && !strings.HasSuffix(f.Name, compacted) {
+			if number, err := strconv.Atoi(found[1]); err == nil && number > last {
+				last, name = number, f.Name
+			}
+		}
+	}
+	return name
 }
 
 // rank returns a file's rank in the order in which a rolled log is copied.
