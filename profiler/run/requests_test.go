@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
@@ -255,4 +257,29 @@ func TestInterruptedWhileReadingTheLake(t *testing.T) {
 	require.ErrorIs(t, ctx.Err(), context.Canceled, "it was interrupted")
 	require.Zero(t, summary.ApplicationsFailed)
 	require.Empty(t, summary.Incomplete)
+}
+
+// lines collects what is printed.
+type lines struct {
+	silent
+	said []string
+}
+
+func (l *lines) Printf(format string, args ...any) {
+	l.said = append(l.said, fmt.Sprintf(format, args...))
+}
+
+// A long discovery says every two seconds how far it has come.
+func TestProgressOfDiscovery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		printed := &lines{}
+		listed := listing(printed)
+		for n := range 5 {
+			listed(50 * n)
+			time.Sleep(time.Second)
+		}
+		require.Equal(t, []string{
+			"listing clusters at EMR's request quota: 100 so far", "listing clusters at EMR's request quota: 200 so far",
+		}, printed.said)
+	})
 }

@@ -48,7 +48,7 @@ func Run(ctx context.Context, config aws.Config, o Options, progress Progress) (
 	begun := time.Now()
 	var summary Summary
 	err := locked(ctx, config, o, lake.NewFolder, "observatory-profiler run", func(kept *lake.Lake, at Place) error {
-		from, err := openSource(ctx, at.config, o, at)
+		from, err := openSource(ctx, at.config, o, at, listing(progress))
 		if err != nil {
 			return err
 		}
@@ -129,10 +129,24 @@ func Source(ctx context.Context, config aws.Config, o Options) (source.Source, e
 			return nil, err
 		}
 	}
-	return openSource(ctx, at.config, o, at)
+	return openSource(ctx, at.config, o, at, nil)
 }
 
-func openSource(ctx context.Context, config aws.Config, o Options, at Place) (source.Source, error) {
+// listingInterval is the least time between two lines about a long discovery.
+const listingInterval = 2 * time.Second
+
+// listing returns a function that prints how far a long discovery has come.
+func listing(progress Progress) func(clusters int) {
+	said := time.Now()
+	return func(found int) {
+		if time.Since(said) >= listingInterval {
+			said = time.Now()
+			progress.Printf("listing clusters at EMR's request quota: %d so far", found)
+		}
+	}
+}
+
+func openSource(ctx context.Context, config aws.Config, o Options, at Place, listed func(int)) (source.Source, error) {
 	behind := history.Options{Timeout: o.Timeout, Failures: o.EndpointFailures}
 	switch {
 	case o.Logs != "":
@@ -145,6 +159,6 @@ func openSource(ctx context.Context, config aws.Config, o Options, at Place) (so
 	return source.NewEMR(ctx, source.EMROptions{
 		AWS: config, ClusterARN: o.ClusterARN, States: o.States, NameFilter: o.NameFilter,
 		CreatedAfter: o.CreatedAfter, CreatedBefore: o.CreatedBefore, Timeout: o.Timeout, UITimeout: o.UITimeout,
-		MaxUIs: o.MaxUIs, UIs: at.Store, UIPrefix: at.Prefix, History: behind,
+		MaxUIs: o.MaxUIs, UIs: at.Store, UIPrefix: at.Prefix, History: behind, Listed: listed,
 	}), nil
 }

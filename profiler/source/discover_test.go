@@ -68,8 +68,11 @@ func (p *pages) source(change func(*source.EMROptions)) *source.EMR {
 func TestDiscoveryStaysWithinQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		served := &pages{pages: 25}
-		found, err := served.source(nil).Discover(t.Context())
+		var listed []int
+		found, err := served.source(func(o *source.EMROptions) { o.Listed = func(n int) { listed = append(listed, n) } }).Discover(t.Context())
 		require.NoError(t, err)
+		require.Len(t, listed, 24)
+		require.Equal(t, 24, listed[23])
 		require.Len(t, found, 25)
 		for i, c := range found[1:] {
 			require.False(t, c.Created.After(found[i].Created))

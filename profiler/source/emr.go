@@ -34,6 +34,10 @@ type EMROptions struct {
 	UIs       Store         // stores their ids
 	UIPrefix  string        // of the key of UIs: "" or with a trailing slash
 	History   history.Options
+
+	// Listed is called with the number of clusters found so far, after each page but the last.
+	// EMR sends a page every two seconds at most, once its burst is used up. It may be nil.
+	Listed func(clusters int)
 }
 
 // EMR is the source for the clusters of an account and region.
@@ -104,6 +108,9 @@ func (e *EMR) Discover(ctx context.Context) ([]Listed, error) {
 			if strings.Contains(aws.ToString(c.Name), e.o.NameFilter) && !listed.Created.Before(e.o.CreatedAfter) {
 				found = append(found, listed)
 			}
+		}
+		if e.o.Listed != nil && pages.HasMorePages() {
+			e.o.Listed(len(found))
 		}
 	}
 	slices.SortStableFunc(found, func(a, b Listed) int {
