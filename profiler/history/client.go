@@ -48,6 +48,9 @@ type Options struct {
 	MaxLogs int64
 	// Folder is where event logs are downloaded to. The system's temporary folder.
 	Folder string
+	// Spare returns how many bytes of a folder's disk a download may use. It leaves a tenth of
+	// the disk free.
+	Spare func(folder string) (int64, error)
 }
 
 const (
@@ -67,6 +70,9 @@ func (o Options) withDefaults() Options {
 	set(&o.Concurrency, 4)
 	set(&o.MaxBody, 256<<20)
 	set(&o.MaxLogs, 20<<30)
+	if o.Spare == nil {
+		o.Spare = spare
+	}
 	return o
 }
 

@@ -8,7 +8,10 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/emr-observatory/emr-observatory/internal/poll"
 )
@@ -46,8 +49,11 @@ func (u *UI) Logs(ctx context.Context) (*Archive, error) {
 	if err := os.Remove(file.Name()); err != nil { // a killed process leaves nothing behind
 		return nil, errors.Join(fmt.Errorf("unlink downloaded event logs: %w", err), a.Close())
 	}
-	r := request{path: u.path + "/logs", accept: "application/octet-stream", idle: true}
-	err = u.c.do(ctx, r, a.fill(u.c.o.MaxLogs))
+	spare, err := u.c.o.Spare(filepath.Dir(file.Name()))
+	if err == nil {
+		r := request{path: u.path + "/logs", accept: "application/octet-stream", idle: true}
+		err = u.c.do(ctx, r, a.fill(u.c.o.MaxLogs, spare))
+	}
 	u.mu.Lock()
 	if err != nil && ctx.Err() == nil {
 		u.failures[Logs]++
@@ -62,8 +68,26 @@ func (u *UI) Logs(ctx context.Context) (*Archive, error) {
 	return a, nil
 }
 
-// fill returns a consumer that replaces the content of the file with the body.
-func (a *Archive) fill(limit int64) consumer {
+// reserve is the share of a disk that downloads leave free. The kubelet of the control node
+// evicts pods when less than 5 % are free (eviction-hard in package assets/controlnode).
+const reserve = 0.1
+
+// spare implements Options.Spare.
+func spare(folder string) (int64, error) {
+	var disk unix.Statfs_t
+	if err := unix.Statfs(folder, &disk); err != nil {
+		return 0, fmt.Errorf("look up the free space of %s: %w", folder, err)
+	}
+	kept := uint64(reserve * float64(disk.Blocks))
+	if disk.Bavail <= kept {
+		return 0, nil
+	}
+	return int64(min(disk.Bavail-kept, math.MaxInt64/uint64(disk.Bsize))) * int64(disk.Bsize), nil //nolint:gosec // bounded above
+}
+
+// fill returns a consumer that replaces the content of the file with the body. The body may
+// have limit bytes, and no more than the disk can spare.
+func (a *Archive) fill(limit, spare int64) consumer {
 	return func(body io.Reader) error {
 		if err := a.file.Truncate(0); err != nil {
 			return fmt.Errorf("truncate the download: %w", err)
@@ -71,7 +95,11 @@ func (a *Archive) fill(limit int64) consumer {
 		if _, err := a.file.Seek(0, io.SeekStart); err != nil {
 			return fmt.Errorf("rewind the download: %w", err)
 		}
-		size, err := io.Copy(a.file, &boundedReader{from: body, left: limit, limit: limit})
+		size, err := io.Copy(a.file, &boundedReader{from: body, left: min(limit, spare), limit: min(limit, spare)})
+		if errors.Is(err, ErrTooLong) && spare < limit {
+			// It may have more space next time, so this is no ErrTooLong.
+			return poll.Permanent(fmt.Errorf("the disk of %s can spare only %d bytes, which are not enough", filepath.Dir(a.file.Name()), spare))
+		}
 		if err != nil {
 			return fmt.Errorf("download %d bytes: %w", size, err)
 		}

@@ -306,6 +306,26 @@ func TestZipBombs(t *testing.T) {
 	require.Equal(t, 1, requests)
 }
 
+// A download that would fill the disk ends, and may be tried again later.
+func TestDownloadsLeaveSpaceOnTheDisk(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = w.Write(make([]byte, 101)) // fails when the client has enough
+	}))
+	t.Cleanup(server.Close)
+	o := quick()
+	o.Folder = t.TempDir()
+	o.Spare = func(folder string) (int64, error) {
+		require.Equal(t, o.Folder, folder)
+		return 100, nil
+	}
+	client, err := history.Open(server.URL, o)
+	require.NoError(t, err)
+	_, err = client.UI("application_1_0001", "").Logs(t.Context())
+	require.ErrorContains(t, err, "can spare only 100 bytes")
+	require.False(t, history.IsFinal(err))
+}
+
 // The server would read every task of every stage for their details.
 func TestStagesAreListedWithoutTheirTasks(t *testing.T) {
 	var query string
