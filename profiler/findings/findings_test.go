@@ -55,16 +55,23 @@ func TestAdviceForSkew(t *testing.T) {
 	slow := []float64{900, 950, 1000, 1050, 50_000}
 	uneven := []float64{1 << 20, 1 << 20, 1 << 20, 1 << 20, 640 << 20}
 	even := []float64{1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20}
-	for want, summary := range map[string]*tables.TaskSummary{
-		"spark.sql.adaptive.skewJoin.enabled": {Duration: slow, ShuffleReadBytes: uneven, InputBytes: even},
-		"spark.sql.files.maxPartitionBytes":   {Duration: slow, ShuffleReadBytes: even, InputBytes: uneven},
-		"keys are not the cause":              {Duration: slow, ShuffleReadBytes: even, InputBytes: even},
-		"set spark.speculation=true":          {Duration: slow, InputBytes: even},
-		"set partitionColumn, lowerBound":     {Duration: slow, InputRecords: []float64{9, 10, 10, 10, 2_000_000}},
-		"Uneven data may be the cause":        {Duration: slow, InputBytes: make([]float64, 5), InputRecords: even[:0]},
+	none, records := make([]float64, 5), []float64{9, 10, 10, 10, 2_000_000}
+	for _, c := range []struct {
+		want    string
+		summary tables.TaskSummary
+	}{
+		{"spark.sql.adaptive.skewJoin.enabled", tables.TaskSummary{ShuffleReadBytes: uneven, InputBytes: even}},
+		{"spark.sql.files.maxPartitionBytes", tables.TaskSummary{ShuffleReadBytes: even, InputBytes: uneven}},
+		{"keys are not the cause", tables.TaskSummary{ShuffleReadBytes: even, InputBytes: even}},
+		{"set spark.speculation=true", tables.TaskSummary{InputBytes: even}},
+		{"keys are not the cause", tables.TaskSummary{InputBytes: even, InputRecords: records}},
+		{"set partitionColumn, lowerBound", tables.TaskSummary{InputBytes: none, InputRecords: records}},
+		{"keys are not the cause", tables.TaskSummary{InputBytes: none, InputRecords: even}},
+		{"Uneven data may be the cause", tables.TaskSummary{InputBytes: none, InputRecords: none}},
 	} {
-		f := findings.Skew(stage(10, 60_000), summary, 0)
-		require.Contains(t, f.Advice, want)
+		c.summary.Duration = slow
+		f := findings.Skew(stage(10, 60_000), &c.summary, 0)
+		require.Containsf(t, f.Advice, c.want, "%+v", c.summary)
 	}
 	f := findings.Skew(stage(10, 60_000), &tables.TaskSummary{Duration: slow, ShuffleReadBytes: uneven}, 0)
 	require.Contains(t, f.Advice, "a task read 640 MiB of shuffled data, the median one 1 MiB")

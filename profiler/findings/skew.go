@@ -85,12 +85,12 @@ func advise(f *tables.Finding, key string, s *tables.TaskSummary) {
 			"group) cause this: write splittable files of similar size, or call repartition after reading. For splittable "+
 			"files lower spark.sql.files.maxPartitionBytes below %d.",
 			size(s.InputBytes[highest]), size(s.InputBytes[median]), int64(s.InputBytes[highest]))
-	case unevenRecords(s.InputRecords):
+	case !measured(s.InputBytes) && unevenRecords(s.InputRecords):
 		f.Evidence = append(f.Evidence, fmt.Sprintf("task_summaries/%s/input_records=%v", key, s.InputRecords))
 		f.Advice = fmt.Sprintf("The source's partitions are uneven: a task read %.0f records, the median one %.0f. For JDBC, set "+
 			"partitionColumn, lowerBound, upperBound and numPartitions, with a column whose values are evenly spread. For other sources, "+
 			"change their partitioning, or call repartition after reading.", s.InputRecords[highest], s.InputRecords[median])
-	case measured(s.ShuffleReadBytes) || measured(s.InputBytes):
+	case measured(s.ShuffleReadBytes) || measured(s.InputBytes) || measured(s.InputRecords):
 		f.Advice = "The tasks read about the same amount of data, so keys are not the cause. " + compareTasks
 	default:
 		f.Advice = "Spark counted no data read by these tasks: they compute it, or their source does not report it. Uneven data may be the " +
@@ -116,7 +116,7 @@ func unevenRecords(records []float64) bool {
 }
 
 // measured reports whether Spark counted any data.
-func measured(bytes []float64) bool { return len(bytes) > highest && bytes[highest] > 0 }
+func measured(data []float64) bool { return len(data) > highest && data[highest] > 0 }
 
 func millis(ms float64) string { return (time.Duration(ms) * time.Millisecond).String() }
 
