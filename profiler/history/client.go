@@ -48,8 +48,8 @@ type Options struct {
 	MaxLogs int64
 	// Folder is where event logs are downloaded to. The system's temporary folder.
 	Folder string
-	// Spare returns how many bytes of a folder's disk a download may use. It leaves a tenth of
-	// the disk free.
+	// Spare returns how many bytes of a folder's disk downloads may still use. All but a tenth
+	// of the disk, or 10 GiB.
 	Spare func(folder string) (int64, error)
 }
 

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -49,11 +50,8 @@ func (u *UI) Logs(ctx context.Context) (*Archive, error) {
 	if err := os.Remove(file.Name()); err != nil { // a killed process leaves nothing behind
 		return nil, errors.Join(fmt.Errorf("unlink downloaded event logs: %w", err), a.Close())
 	}
-	spare, err := u.c.o.Spare(filepath.Dir(file.Name()))
-	if err == nil {
-		r := request{path: u.path + "/logs", accept: "application/octet-stream", idle: true}
-		err = u.c.do(ctx, r, a.fill(u.c.o.MaxLogs, spare))
-	}
+	r := request{path: u.path + "/logs", accept: "application/octet-stream", idle: true}
+	err = u.c.do(ctx, r, a.fill(u.c.o.MaxLogs, u.c.o.Spare))
 	u.mu.Lock()
 	if err != nil && ctx.Err() == nil {
 		u.failures[Logs]++
@@ -68,9 +66,13 @@ func (u *UI) Logs(ctx context.Context) (*Archive, error) {
 	return a, nil
 }
 
-// reserve is the share of a disk that downloads leave free. The kubelet of the control node
-// evicts pods when less than 5 % are free (eviction-hard in package assets/controlnode).
-const reserve = 0.1
+// Downloads leave a share of the disk free, or a number of bytes if that is less. The kubelet
+// of the control node evicts pods when less than 5 % are free (eviction-hard in package
+// assets/controlnode).
+const (
+	reserveShare = 0.1
+	reserveBytes = 10 << 30
+)
 
 // spare implements Options.Spare.
 func spare(folder string) (int64, error) {
@@ -78,16 +80,14 @@ func spare(folder string) (int64, error) {
 	if err := unix.Statfs(folder, &disk); err != nil {
 		return 0, fmt.Errorf("look up the free space of %s: %w", folder, err)
 	}
-	kept := uint64(reserve * float64(disk.Blocks))
-	if disk.Bavail <= kept {
-		return 0, nil
-	}
-	return int64(min(disk.Bavail-kept, math.MaxInt64/uint64(disk.Bsize))) * int64(disk.Bsize), nil //nolint:gosec // bounded above
+	block := float64(disk.Bsize)
+	kept := min(reserveShare*float64(disk.Blocks)*block, reserveBytes)
+	return int64(max(0, float64(disk.Bavail)*block-kept)), nil
 }
 
-// fill returns a consumer that replaces the content of the file with the body. The body may
-// have limit bytes, and no more than the disk can spare.
-func (a *Archive) fill(limit, spare int64) consumer {
+// fill returns a consumer that replaces the content of the file with the body, which may have
+// limit bytes, and no more than the disk can spare.
+func (a *Archive) fill(limit int64, spare func(string) (int64, error)) consumer {
 	return func(body io.Reader) error {
 		if err := a.file.Truncate(0); err != nil {
 			return fmt.Errorf("truncate the download: %w", err)
@@ -95,10 +95,10 @@ func (a *Archive) fill(limit, spare int64) consumer {
 		if _, err := a.file.Seek(0, io.SeekStart); err != nil {
 			return fmt.Errorf("rewind the download: %w", err)
 		}
-		size, err := io.Copy(a.file, &boundedReader{from: body, left: min(limit, spare), limit: min(limit, spare)})
-		if errors.Is(err, ErrTooLong) && spare < limit {
-			// It may have more space next time, so this is no ErrTooLong.
-			return poll.Permanent(fmt.Errorf("the disk of %s can spare only %d bytes, which are not enough", filepath.Dir(a.file.Name()), spare))
+		bounded := &boundedReader{from: body, left: limit, limit: limit}
+		size, err := io.Copy(a.file, &sparing{from: bounded, folder: filepath.Dir(a.file.Name()), spare: spare})
+		if errors.Is(err, syscall.ENOSPC) {
+			err = poll.Permanent(fmt.Errorf("%w: %w", ErrNoSpace, err))
 		}
 		if err != nil {
 			return fmt.Errorf("download %d bytes: %w", size, err)
@@ -110,6 +110,33 @@ func (a *Archive) fill(limit, spare int64) consumer {
 		}
 		return a.plausible()
 	}
+}
+
+// sparing reads as long as a folder's disk has space to spare. It looks every spareInterval
+// bytes, since other downloads use the disk, too.
+type sparing struct {
+	from   io.Reader
+	folder string
+	spare  func(string) (int64, error)
+	left   int64 // until the next look
+}
+
+const spareInterval = 64 << 20
+
+func (s *sparing) Read(p []byte) (int, error) {
+	if s.left <= 0 {
+		spare, err := s.spare(s.folder)
+		if err == nil && spare <= 0 {
+			err = fmt.Errorf("%w in %s", ErrNoSpace, s.folder)
+		}
+		if err != nil {
+			return 0, poll.Permanent(err)
+		}
+		s.left = min(spareInterval, spare)
+	}
+	n, err := s.from.Read(p[:min(int64(len(p)), s.left)])
+	s.left -= int64(n)
+	return n, err
 }
 
 // maxInflated is the largest plausible ratio of a zip's content to its size. The text of an

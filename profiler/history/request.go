@@ -26,6 +26,8 @@ var (
 	ErrForbidden = errors.New("forbidden")
 	// ErrTooLong is a response that exceeds a limit of Options.
 	ErrTooLong = errors.New("longer than the limit")
+	// ErrNoSpace is a download for which this machine's disk has no space.
+	ErrNoSpace = errors.New("not enough disk space")
 	// ErrLeftOut is returned without a request for an endpoint that failed too often.
 	ErrLeftOut = errors.New("left out, because it failed too often")
 

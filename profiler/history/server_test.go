@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/emr-observatory/emr-observatory/profiler/history"
 )
@@ -306,24 +307,41 @@ func TestZipBombs(t *testing.T) {
 	require.Equal(t, 1, requests)
 }
 
-// A download that would fill the disk ends, and may be tried again later.
+// A download that would fill the disk ends, and may be tried again later. Others may have
+// used the disk since the download began.
 func TestDownloadsLeaveSpaceOnTheDisk(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/octet-stream")
 		_, _ = w.Write(make([]byte, 101)) // fails when the client has enough
 	}))
 	t.Cleanup(server.Close)
-	o := quick()
+	o, left := quick(), int64(60)
 	o.Folder = t.TempDir()
 	o.Spare = func(folder string) (int64, error) {
 		require.Equal(t, o.Folder, folder)
-		return 100, nil
+		spare := left
+		left -= 40
+		return max(0, spare), nil
 	}
 	client, err := history.Open(server.URL, o)
 	require.NoError(t, err)
 	_, err = client.UI("application_1_0001", "").Logs(t.Context())
-	require.ErrorContains(t, err, "can spare only 100 bytes")
+	require.ErrorIs(t, err, history.ErrNoSpace)
+	require.ErrorContains(t, err, "not enough disk space in "+o.Folder)
 	require.False(t, history.IsFinal(err))
+	require.Negative(t, left, "it looked again while it read")
+}
+
+// The space of a real disk is known, and some of it is kept.
+func TestSpaceOfTheDisk(t *testing.T) {
+	folder := t.TempDir()
+	var disk unix.Statfs_t
+	require.NoError(t, unix.Statfs(folder, &disk))
+	spare, err := history.Spare(folder)
+	require.NoError(t, err)
+	require.Less(t, spare, int64(disk.Bavail)*disk.Bsize)
+	_, err = history.Spare(filepath.Join(folder, "missing"))
+	require.ErrorContains(t, err, "look up the free space of "+folder)
 }
 
 // The server would read every task of every stage for their details.

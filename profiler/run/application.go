@@ -131,7 +131,8 @@ func (r *runner) extract(ctx context.Context, c *reading, a source.Application, 
 		if err == nil || ctx.Err() != nil {
 			return summary, batch, false, err
 		}
-		if logLater = errors.Is(err, source.ErrNotSent) && !history.IsFinal(err); logLater {
+		logLater = errors.Is(err, source.ErrNotSent) && !history.IsFinal(err)
+		if logLater && !errors.Is(err, history.ErrNoSpace) { // a smaller log may find space
 			c.refuse()
 		}
 		why = err

@@ -9,8 +9,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/history"
 )
 
-// ErrNotSent is the cause if the history server did not begin a download. One that is
-// damaged will be no better next time.
+// ErrNotSent is the cause if a log could not be downloaded. One that was, but is damaged, will
+// be no better next time.
 var ErrNotSent = errors.New("not sent")
 
 // errNoLog is the cause if a download does not have what was asked for.
