@@ -54,26 +54,32 @@ func (e *EMR) throughPersistentUI(ctx context.Context, listed Listed, c types.Cl
 	if err := e.throughUI(ctx, cluster, login); err != nil {
 		return err
 	}
+	if ui.RuntimeRoles {
+		cluster.Notes = append(cluster.Notes, "it has runtime roles: unless the profiler's role has "+allEventLogs+
+			", EMR lists only the applications of that role")
+	}
+	if listed.Ended.IsZero() {
+		return nil
+	}
 	application, step := cluster.notListed()
-	settling := listed.Ended.IsZero() || e.now().Sub(listed.Ended) < listingTime
-	switch {
+	switch age := e.now().Sub(listed.Ended); {
 	case application == "":
 	case ui.RuntimeRoles:
 		return &Obstacle{
-			Reason: fmt.Sprintf("its history server does not list %s of step %s. It has runtime roles, and shows only applications of the "+
-				"profiler's own role", application, step),
-			Remedy:  "let that role elasticmapreduce:AccessAllEventLogs",
-			Passing: settling,
+			Reason: fmt.Sprintf("its history server does not list %s of step %s: it wrote no event log, or it ran with another role than "+
+				"the profiler's", application, step),
+			Remedy:  "grant the profiler's role " + allEventLogs,
+			Passing: age < historyDays*24*time.Hour,
 		}
-	case settling && !listed.Ended.IsZero():
+	case age < listingTime:
 		return fmt.Errorf("the history server does not list %s of step %s yet", application, step)
-	}
-	if ui.RuntimeRoles {
-		cluster.Notes = append(cluster.Notes, "it has runtime roles: applications of other roles than the profiler's are listed only "+
-			"if that may elasticmapreduce:AccessAllEventLogs")
 	}
 	return nil
 }
+
+// allEventLogs is the permission to see the applications of all roles on a cluster with
+// runtime roles.
+const allEventLogs = "elasticmapreduce:AccessAllEventLogs"
 
 // listingTime is how long after its end a cluster's history server may still be reading
 // event logs that it does not list yet. An application that is not listed then has no log.

@@ -116,8 +116,8 @@ func (u *uis) refusal(err error, cluster uiTarget) error {
 	if cluster.security != "" {
 		security = fmt.Sprintf(" (look at the security configuration %q)", shown(cluster.security))
 	}
-	obstacle.Remedy = "EMR has none for clusters with AWS Lake Formation" + security + ", nor in every region, and in newer regions only " +
-		"from emr-6.14.0 on: have Spark write its event logs to S3 (spark.eventLog.dir), and give that folder as logs"
+	obstacle.Remedy = "EMR offers none for clusters that use AWS Lake Formation" + security + ", or in some regions; newer regions need " +
+		"emr-6.14.0 or later: have Spark write its event logs to S3 (spark.eventLog.dir), and give that folder as logs"
 	return obstacle
 }
 
@@ -156,7 +156,7 @@ func (u *uis) waitAttached(ctx context.Context, id string) error {
 
 // url returns a new single-use presigned URL of a persistent UI.
 func (u *uis) url(ctx context.Context, id string) (string, error) {
-	url, err := u.presigned(ctx, func(ctx context.Context) (*string, *bool, error) {
+	url, err := presigned(ctx, u.pollOptions(), func(ctx context.Context) (*string, *bool, error) {
 		out, err := u.emr.GetPersistentAppUIPresignedURL(ctx, &emr.GetPersistentAppUIPresignedURLInput{
 			PersistentAppUIId: &id, PersistentAppUIType: types.PersistentAppUITypeShs,
 		})
@@ -171,9 +171,15 @@ func (u *uis) url(ctx context.Context, id string) (string, error) {
 	return url, nil
 }
 
+// onClusterTimeout is how long the URL of a running cluster's own UI may take to become ready.
+// The persistent UI shows the same with a delay.
+const onClusterTimeout = 30 * time.Second
+
 // onCluster returns a new presigned URL of a running cluster's own history server.
 func (u *uis) onCluster(ctx context.Context, cluster string) (string, error) {
-	url, err := u.presigned(ctx, func(ctx context.Context) (*string, *bool, error) {
+	o := u.pollOptions()
+	o.Timeout = min(o.Timeout, onClusterTimeout)
+	url, err := presigned(ctx, o, func(ctx context.Context) (*string, *bool, error) {
 		out, err := u.emr.GetOnClusterAppUIPresignedURL(ctx, &emr.GetOnClusterAppUIPresignedURLInput{
 			ClusterId: &cluster, OnClusterAppUIType: types.OnClusterAppUITypeSparkHistoryServer,
 		})
@@ -189,8 +195,10 @@ func (u *uis) onCluster(ctx context.Context, cluster string) (string, error) {
 }
 
 // presigned polls EMR until it reports that a URL is ready.
-func (u *uis) presigned(ctx context.Context, get func(context.Context) (url *string, ready *bool, err error)) (url string, err error) {
-	err = poll.Until(ctx, u.pollOptions(), func(ctx context.Context) error {
+func presigned(
+	ctx context.Context, o poll.Options, get func(context.Context) (url *string, ready *bool, err error),
+) (url string, err error) {
+	err = poll.Until(ctx, o, func(ctx context.Context) error {
 		got, ready, err := get(ctx)
 		if err != nil {
 			return poll.Permanent(err)
