@@ -30,7 +30,9 @@ func (h history) workloadAgrees(t *testing.T, folder string) {
 	want, bucket := h.cloud.applicationsIn(t, folder), h.cloud.outputs(t).DataBucket
 	err := poll.Until(t.Context(), poll.Options{Interval: 2 * time.Second, Timeout: 15 * time.Minute}, func(context.Context) error {
 		copied := t.TempDir()
-		h.cloud.download(t, bucket, string(platform.PrefixHistory), copied)
+		if err := h.cloud.download(t, bucket, string(platform.PrefixHistory), copied); err != nil {
+			return err // a run may delete objects that have been listed
+		}
 		if _, err := os.Stat(filepath.Join(copied, "findings")); err != nil {
 			return err // a query needs a file of each table
 		}
@@ -43,17 +45,22 @@ func (h history) workloadAgrees(t *testing.T, folder string) {
 }
 
 // download copies the objects below a prefix to a folder.
-func (c *cloud) download(t *testing.T, bucket, prefix, folder string) {
+func (c *cloud) download(t *testing.T, bucket, prefix, folder string) error {
 	t.Helper()
 	for _, key := range c.keys(t, bucket, prefix) {
 		out, err := c.objects(t).GetObject(t.Context(), &s3.GetObjectInput{Bucket: &bucket, Key: &key})
-		require.NoError(t, err)
+		if err != nil {
+			return err
+		}
 		content, err := io.ReadAll(out.Body)
-		require.NoError(t, errors.Join(err, out.Body.Close()))
+		if err := errors.Join(err, out.Body.Close()); err != nil {
+			return err
+		}
 		file := filepath.Join(folder, strings.TrimPrefix(key, prefix))
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
 		require.NoError(t, os.WriteFile(file, content, 0o600))
 	}
+	return nil
 }
 
 // secret is what history.py puts into a configuration, an environment and SQL.
@@ -70,7 +77,8 @@ for name in sorted(os.listdir(folder)):
     of = f"from (select * from read_parquet('{folder}/{name}/**/*.parquet')) t"
     rows += duckdb.sql(f"select count(*) {of}").fetchone()[0]
     found += [name] * duckdb.sql(f"select count(*) {of} where t::varchar like '%{secret}%'").fetchone()[0]
-kept = duckdb.sql(f"select count(*) from (select * from read_parquet('{folder}/sql/**/*.parquet')) t where t::varchar like '%jdbc:postgresql://%'")
+sql = f"(select * from read_parquet('{folder}/sql/**/*.parquet'))"
+kept = duckdb.sql(f"select count(*) from {sql} t where t::varchar like '%jdbc:postgresql://%'")
 print(json.dumps({"tables": found, "rows": rows, "statements": kept.fetchone()[0]}))
 `
 
