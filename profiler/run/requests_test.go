@@ -283,3 +283,23 @@ func TestProgressOfDiscovery(t *testing.T) {
 		}, printed.said)
 	})
 }
+
+// An application of which an interrupted commit has left rows, and which is not read again,
+// keeps them.
+func TestInterruptedCommitOfAnApplicationThatIsNotRead(t *testing.T) {
+	s, out := startServer(t), t.TempDir()
+	require.Equal(t, 1, s.run(t, out).ApplicationsRead)
+	manifests, err := filepath.Glob(filepath.Join(out, "_manifest", "attempts", "*.json"))
+	require.NoError(t, err)
+	require.Len(t, manifests, 1)
+	text, err := os.ReadFile(manifests[0])
+	require.NoError(t, err)
+	writing := strings.Replace(string(text), `"schema_version"`, `"writing": true, "schema_version"`, 1)
+	require.NotEqual(t, writing, string(text))
+	require.NoError(t, os.WriteFile(manifests[0], []byte(writing), 0o600))
+	for _, endpoint := range []string{"environment", "allexecutors", "sql", "jobs", "stages", "logs"} {
+		s.status[endpoint] = 500
+	}
+	require.Equal(t, 1, s.run(t, out).ApplicationsFailed)
+	onlyRow[tables.Application](t, out)
+}

@@ -24,8 +24,8 @@ func (r *runner) missing(ctx context.Context, a source.Application, reason fold.
 }
 
 func (r *runner) writeMissing(ctx context.Context, a source.Application, reason fold.Reason, detail string) error {
-	earlier, err := r.lake.Earlier(ctx, a.ID)
-	if err != nil || earlier != nil && isRead(earlier.Held) {
+	kept, err := r.lake.HasRows(ctx, a.ID)
+	if err != nil || kept {
 		return err // the error names the manifest
 	}
 	batch, err := r.lake.Begin(a.ID, a.Start)
