@@ -115,13 +115,19 @@ func TestRemoval(t *testing.T) {
 
 // Commands that need tables do not create the folder of a mistyped option.
 func TestMissingTables(t *testing.T) {
-	typo := filepath.Join(t.TempDir(), "histroy")
+	typo, other := filepath.Join(t.TempDir(), "histroy"), t.TempDir()
 	for _, args := range [][]string{{"tools"}, {"delete", "--cluster", "j-1"}, {"expire", "--retention-days", "1"}} {
 		_, stderr, code := execute(t, append(args, "--output", typo)...)
 		require.Equal(t, run.ExitFailed, code)
 		require.Contains(t, stderr, "no tables in "+typo)
-		require.Contains(t, stderr, "give the folder that a run wrote to (output), or s3_output_path")
+		require.Contains(t, stderr, "give what a run wrote to (output or s3_output_path)")
 		require.NoDirExists(t, typo)
+		_, stderr, code = execute(t, append(args, "--output", other)...)
+		require.Equal(t, run.ExitFailed, code)
+		require.Contains(t, stderr, "no tables in "+other)
+		left, err := os.ReadDir(other)
+		require.NoError(t, err)
+		require.Empty(t, left)
 	}
 }
 

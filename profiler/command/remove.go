@@ -23,15 +23,17 @@ match all of them. If the source still has the history, the next run brings the 
 func expireCommand() *cobra.Command {
 	c := newCommand("expire", "Remove rows older than retention_days", expireHelp)
 	remove := addRemoval(c)
+	remove.check = func(o run.Options) error {
+		if o.RetentionDays > 0 {
+			return nil
+		}
+		return run.Violation{
+			Path: "retention_days", Value: "0", Rule: "must be 1 or more to remove anything", Remedy: "give --retention-days",
+		}
+	}
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		return remove.from(cmd, func(ctx context.Context, kept *lake.Lake, o run.Options) ([]lake.Removed, error) {
-			before := o.Oldest(time.Now())
-			if before.IsZero() {
-				return nil, usage(run.Violation{
-					Path: "retention_days", Value: "0", Rule: "must be 1 or more to remove anything", Remedy: "give --retention-days",
-				})
-			}
-			return kept.Expire(ctx, before, remove.dry)
+			return kept.Expire(ctx, o.Oldest(time.Now()), remove.dry)
 		})
 	}
 	return c
@@ -83,6 +85,7 @@ func checkFilter(f lake.Filter) error {
 // removal is the common part of expire and delete.
 type removal struct {
 	flags       run.Flags
+	check       func(run.Options) error // further rules; may be nil
 	dry, asJSON bool
 }
 
@@ -96,6 +99,9 @@ func addRemoval(c *cobra.Command) *removal {
 // from opens and locks the tables, removes from them, and prints the removed rows.
 func (r *removal) from(cmd *cobra.Command, remove func(context.Context, *lake.Lake, run.Options) ([]lake.Removed, error)) error {
 	options, err := r.flags.Resolve(os.LookupEnv)
+	if err == nil && r.check != nil {
+		err = r.check(options)
+	}
 	if err != nil {
 		return usage(err)
 	}

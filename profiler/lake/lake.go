@@ -73,6 +73,26 @@ func (l *Lake) Earlier(ctx context.Context, id tables.Attempt) (*Earlier, error)
 	return &Earlier{Held{l.store, l.prefix, m.Objects}, m.Source, m.Unread}, nil
 }
 
+// Exists reports whether a run has written to the lake.
+func (l *Lake) Exists(ctx context.Context) (bool, error) {
+	for _, prefix := range []string{clusterManifests, attemptManifests} {
+		for _, err := range l.store.List(ctx, l.prefix+prefix) {
+			return err == nil, err // the error names the request
+		}
+	}
+	return false, nil
+}
+
+// HasRows reports whether the lake has rows of an application attempt, or what an interrupted
+// commit left of them. A row that the attempt is missing does not count.
+func (l *Lake) HasRows(ctx context.Context, id tables.Attempt) (bool, error) {
+	m, err := readManifest(ctx, l.store, l.prefix+attemptManifest(id))
+	if err != nil || m == nil {
+		return false, err
+	}
+	return m.Writing || Held{objects: m.Objects}.Rows((*tables.Application)(nil).Table()) > 0, nil
+}
+
 // Cluster returns a cluster's data, complete or not, and whether there is any.
 func (l *Lake) Cluster(ctx context.Context, id tables.Cluster) (Held, bool, error) {
 	m, err := readManifest(ctx, l.store, l.prefix+clusterManifest(id))

@@ -130,6 +130,34 @@ func Read[T any, P interface {
 	return rowsOf[T](ctx, l.store, name, l.find(ctx, name, f))
 }
 
+// Missing yields the rows of table completeness of attempts that the filter selects and that
+// were never read: nothing else is known of them.
+func Missing(ctx context.Context, l *Lake, f Filter) iter.Seq2[tables.Completeness, error] {
+	return func(yield func(tables.Completeness, error) bool) {
+		read := map[string]bool{}
+		for key, err := range l.find(ctx, (*tables.Application)(nil).Table(), f) {
+			if err != nil {
+				yield(tables.Completeness{}, err)
+				return
+			}
+			read[path.Base(key)] = true
+		}
+		name := (*tables.Completeness)(nil).Table()
+		unread := func(yield func(string, error) bool) {
+			for key, err := range l.find(ctx, name, f) {
+				if (err != nil || !read[path.Base(key)]) && !yield(key, err) {
+					return
+				}
+			}
+		}
+		for row, err := range rowsOf[tables.Completeness](ctx, l.store, name, unread) {
+			if !yield(row, err) {
+				return
+			}
+		}
+	}
+}
+
 // ReadHeld yields the rows of a table of one attempt or cluster, as Read does.
 func ReadHeld[T any, P interface {
 	*T

@@ -7,6 +7,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,11 @@ type Progress interface {
 func Run(ctx context.Context, config aws.Config, o Options, progress Progress) (Summary, error) {
 	begun := time.Now()
 	var summary Summary
-	err := locked(ctx, config, o, lake.NewFolder, "observatory-profiler run", func(kept *lake.Lake, at Place) error {
+	kept, at, err := create(ctx, config, o)
+	if err != nil {
+		return summary, err
+	}
+	err = locked(ctx, kept, at, "observatory-profiler run", func(kept *lake.Lake, at Place) error {
 		from, err := openSource(ctx, at.config, o, at, listing(progress))
 		if err != nil {
 			return err
@@ -72,7 +77,20 @@ type Place struct {
 
 // Open opens existing tables, without the right to write.
 func Open(ctx context.Context, config aws.Config, o Options) (*lake.Lake, Place, error) {
-	return open(ctx, config, o, lake.OpenFolder)
+	kept, at, err := open(ctx, config, o, lake.OpenFolder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, at, err
+	}
+	exists := false
+	if err == nil {
+		if exists, err = kept.Exists(ctx); err != nil {
+			return nil, at, fmt.Errorf("open the tables: %w", err)
+		}
+	}
+	if !exists {
+		return nil, at, fmt.Errorf("no tables in %s: give what a run wrote to (output or s3_output_path)", cmp.Or(o.S3OutputPath, o.Output))
+	}
+	return kept, at, nil
 }
 
 // open opens the tables; folder opens those that are in a local folder.
@@ -85,9 +103,7 @@ func open(ctx context.Context, config aws.Config, o Options, folder func(string)
 		at.Store, at.Prefix = lake.NewBucket(config, bucket), key+"/"
 	} else {
 		var err error
-		if at.Store, err = folder(o.Output); errors.Is(err, fs.ErrNotExist) {
-			return nil, at, fmt.Errorf("no tables in %s: %w; give the folder that a run wrote to (output), or s3_output_path", o.Output, err)
-		} else if err != nil {
+		if at.Store, err = folder(o.Output); err != nil {
 			return nil, at, err
 		}
 	}
@@ -98,20 +114,22 @@ func open(ctx context.Context, config aws.Config, o Options, folder func(string)
 	return kept, at, nil
 }
 
+// create opens the tables, and creates their folder if necessary.
+func create(ctx context.Context, config aws.Config, o Options) (*lake.Lake, Place, error) {
+	return open(ctx, config, o, lake.NewFolder)
+}
+
 // Locked opens existing tables and lets do write them, as the only writer. owner is what
 // others are told who writes.
 func Locked(ctx context.Context, config aws.Config, o Options, owner string, do func(*lake.Lake, Place) error) error {
-	return locked(ctx, config, o, lake.OpenFolder, owner, do)
-}
-
-func locked(
-	ctx context.Context, config aws.Config, o Options, folder func(string) (*lake.Folder, error), owner string,
-	do func(*lake.Lake, Place) error,
-) error {
-	kept, at, err := open(ctx, config, o, folder)
+	kept, at, err := Open(ctx, config, o)
 	if err != nil {
 		return err
 	}
+	return locked(ctx, kept, at, owner, do)
+}
+
+func locked(ctx context.Context, kept *lake.Lake, at Place, owner string, do func(*lake.Lake, Place) error) error {
 	lease, err := kept.Lock(ctx, owner)
 	if err != nil {
 		return err
@@ -125,7 +143,7 @@ func Source(ctx context.Context, config aws.Config, o Options) (source.Source, e
 	at := Place{config: config}
 	if o.Logs == "" && o.HistoryServer == "" {
 		var err error
-		if _, at, err = open(ctx, config, o, lake.NewFolder); err != nil {
+		if _, at, err = create(ctx, config, o); err != nil {
 			return nil, err
 		}
 	}

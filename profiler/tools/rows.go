@@ -42,7 +42,21 @@ func FromLake(l *lake.Lake) Rows { return inLake{l} }
 type inLake struct{ lake *lake.Lake }
 
 func (in inLake) Applications(ctx context.Context, f lake.Filter) iter.Seq2[tables.Application, error] {
-	return lake.Read[tables.Application](ctx, in.lake, f)
+	return func(yield func(tables.Application, error) bool) {
+		for row, err := range lake.Read[tables.Application](ctx, in.lake, f) {
+			if !yield(row, err) {
+				return
+			}
+		}
+		for row, err := range lake.Missing(ctx, in.lake, f) {
+			if err == nil {
+				err = &Unread{ClusterID: row.ClusterID, ApplicationID: row.ApplicationID, Err: errors.New(row.Reason + ": " + row.Detail)}
+			}
+			if !yield(tables.Application{}, err) {
+				return
+			}
+		}
+	}
 }
 
 func (in inLake) Attempt(ctx context.Context, id tables.Attempt, names []tables.Name, sink tables.Sink) error {

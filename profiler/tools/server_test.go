@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -295,6 +296,52 @@ func TestUnreadableLogsAreReported(t *testing.T) {
 	stages, failed := call[tools.StagesOut](t, s, "getsloweststages", map[string]any{"application_id": "app-1"})
 	require.Empty(t, failed)
 	require.Len(t, stages.Stages, 1)
+}
+
+// What runs could not read is reported from the lake, too, until it is read.
+func TestTheLakeReportsWhatIsMissing(t *testing.T) {
+	l, err := newLake(t.Context(), t.TempDir())
+	require.NoError(t, err)
+	start := time.Date(2026, 11, 24, 8, 0, 0, 0, time.UTC)
+	write := func(application, attempt string, rows ...tables.Row) {
+		id := tables.Attempt{Cluster: tables.Cluster{ClusterID: "j-1"}, ApplicationID: application, AttemptID: attempt}
+		b, err := l.Begin(id, start)
+		require.NoError(t, err)
+		for _, row := range rows {
+			require.NoError(t, b.Put(row))
+		}
+		_, err = b.Commit(t.Context(), false, "")
+		require.NoError(t, err)
+	}
+	gap := func(application, attempt string) tables.Row {
+		id := tables.Attempt{Cluster: tables.Cluster{ClusterID: "j-1"}, ApplicationID: application, AttemptID: attempt}
+		row := fold.NotRead(id, fold.Limited, "max_applications is 2")
+		return &row
+	}
+	read := func(application, attempt string) tables.Row {
+		id := tables.Attempt{Cluster: tables.Cluster{ClusterID: "j-1"}, ApplicationID: application, AttemptID: attempt, Source: tables.SourceLogs}
+		return &tables.Application{Attempt: id, StartTime: start.UnixMilli()}
+	}
+	write("application_1_0001", "", gap("application_1_0001", ""))
+	write("application_1_0002", "1", gap("application_1_0002", "1"))
+	write("application_1_0002", "2", read("application_1_0002", "2"))
+	s, days := connect(t, tools.FromLake(l)), map[string]any{"from": "2026-11-24", "to": "2026-11-24"}
+	found, failed := call[tools.ApplicationsOut](t, s, "getappid", days)
+	require.Empty(t, failed)
+	require.Len(t, found.Applications, 1)
+	reason := "cap: max_applications is 2"
+	require.ElementsMatch(t, []tools.NotRead{{"j-1", "application_1_0001", reason}, {"j-1", "application_1_0002", reason}}, found.Missing)
+	_, failed = call[tools.StagesOut](t, s, "getsloweststages", map[string]any{"application_id": "application_1_0001"})
+	require.Contains(t, failed, "application application_1_0001 could not be read: "+reason)
+	other, failed := call[tools.StagesOut](t, s, "getsloweststages", map[string]any{"application_id": "application_1_0002"})
+	require.Empty(t, failed)
+	require.Equal(t, "2", other.Application.AttemptID)
+
+	write("application_1_0001", "", read("application_1_0001", ""))
+	found, failed = call[tools.ApplicationsOut](t, s, "getappid", days)
+	require.Empty(t, failed)
+	require.Len(t, found.Applications, 2)
+	require.Len(t, found.Missing, 1)
 }
 
 // Errors name the remedy.

@@ -124,12 +124,13 @@ func (a answers) slowestStages(ctx context.Context, p *progress, in StagesIn) (S
 func (a answers) application(ctx context.Context, f lake.Filter) (tables.Application, error) {
 	var found *tables.Application
 	var unread []error
+	var own error // why an attempt of it could not be read
 	for row, err := range a.rows.Applications(ctx, f) {
 		var gap *Unread
 		switch {
 		case errors.As(err, &gap):
 			if gap.ApplicationID == f.ApplicationID {
-				return row, fmt.Errorf("read application %s: %w", f.ApplicationID, gap.Err)
+				own = gap.Err
 			}
 			unread = append(unread, err)
 		case err != nil:
@@ -140,6 +141,9 @@ func (a answers) application(ctx context.Context, f lake.Filter) (tables.Applica
 		case found == nil || row.StartTime >= found.StartTime:
 			found = &row
 		}
+	}
+	if found == nil && own != nil {
+		return tables.Application{}, fmt.Errorf("application %s could not be read: %w", f.ApplicationID, own)
 	}
 	if found == nil && len(unread) > 0 {
 		return tables.Application{}, fmt.Errorf("application %s is not found; %d clusters or logs that may have it cannot be read: %w",
