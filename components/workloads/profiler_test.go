@@ -28,7 +28,9 @@ func TestProfilerLoadsItsConfiguration(t *testing.T) {
 	decodeObject(t, rec, "kubernetes:apps/v1:Deployment", "workloads-profiler", &deployment)
 	main := deployment.Spec.Template.Spec.Containers[0]
 	require.Equal(t, []string{"/opt/bin/observatory-profiler"}, main.Command)
-	require.Equal(t, []string{"serve", "--config=" + workloadconfig.ConfigDir + "/profiler.yaml", "--listen-address=0.0.0.0:4322", "--interval-minutes=45"},
+	require.Equal(t, []string{
+		"serve", "--config=" + workloadconfig.ConfigDir + "/profiler.yaml", "--listen-address=0.0.0.0:4322", "--interval-minutes=45",
+	},
 		main.Args)
 	fetch := deployment.Spec.Template.Spec.InitContainers[0]
 	require.Equal(t, "s3://data-123/artifacts/"+hash+"/observatory-profiler", fetch.Env[0].Value)

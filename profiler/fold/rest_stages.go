@@ -165,7 +165,8 @@ func (r *rest) summaries(all []history.Stage, found []distribution, missingStage
 		"%d stages are missing", partial, missingStages)
 	if r.unlisted != nil {
 		e.expected = nil
-		e.reason, e.detail = reasonOf(r.unlisted), fmt.Sprintf("tasks cannot be listed, so quantiles may lack those that the server evicted: %v", r.unlisted)
+		e.reason = reasonOf(r.unlisted)
+		e.detail = fmt.Sprintf("tasks cannot be listed, so quantiles may lack those that the server evicted: %v", r.unlisted)
 	}
 	if failed > 0 {
 		e.reason, e.detail = reasonOf(first), fmt.Sprintf("requests for %d of %d stages failed, the first: %v", failed, len(all), first)

@@ -38,7 +38,10 @@ reported at once.
 | %d | All that can be read is in the tables, or was before. |
 | %d | The run failed: nothing could be discovered, or the tables could not be written. |
 | %d | The options or arguments are wrong. |
-| %d | Something is missing: a cluster or an application could not be read, a limit cut, or the run was interrupted. The summary names it. A cluster that EMR keeps no history of is named by the first run that finds it ended; from then on its row in `+"`cluster_summaries`"+` alone says so. |
+| %d | Something is missing: a cluster or an application could not be read, a limit cut, or the run was interrupted. The summary names it. |
+
+A cluster that EMR keeps no history of is named by the first run that finds it ended. From then on, only its row in
+`+"`cluster_summaries`"+` has the reason.
 `, ExitComplete, ExitFailed, ExitUsage, ExitIncomplete)
 	return []byte(b.String())
 }
@@ -63,7 +66,7 @@ func permissions() string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", strings.Join(actions, ", "), t.Resource, t.Use)
 	}
-	return b.String() + "\nTables and logs in a bucket with a KMS key also need `kms:Decrypt` and, for the tables, `kms:GenerateDataKey` on it.\n" +
-		"On clusters with runtime roles, `elasticmapreduce:AccessAllEventLogs` shows the applications of all roles. A test compares\n" +
-		"the table with the requests of runs.\n"
+	return b.String() + "\nTables and logs in a bucket with a KMS key also need `kms:Decrypt` and, for the tables, `kms:GenerateDataKey`\n" +
+		"on it. On clusters with runtime roles, `elasticmapreduce:AccessAllEventLogs` shows the applications of all roles. A test\n" +
+		"compares the table with the requests of runs.\n"
 }

@@ -28,10 +28,11 @@ type runner struct {
 
 func (r *runner) run(ctx context.Context) error {
 	found, err := r.source.Discover(ctx)
-	if ctx.Err() != nil {
-		return nil // the summary says that the run was interrupted
+	interrupted := ctx.Err() != nil
+	if interrupted {
+		err = nil // the summary says so
 	}
-	if err != nil {
+	if interrupted || err != nil {
 		return err
 	}
 	chosen := r.choose(ctx, found)
