@@ -50,8 +50,9 @@ func TestRuntimeRoles(t *testing.T) {
 	first, _ := w.run(w.options())
 	require.Equal(t, 1, first.ApplicationsRead)
 	require.Equal(t, run.ExitIncomplete, first.ExitCode())
-	require.Contains(t, first.Incomplete[0].Reason, "does not list "+appID(2)+" of step "+step+": it wrote no event log, or it ran with another role")
-	require.Contains(t, first.Incomplete[0].Reason, "grant the profiler's role elasticmapreduce:AccessAllEventLogs")
+	reason := first.Incomplete[0].Reason
+	require.Contains(t, reason, "does not list "+appID(2)+" of step "+step+": it wrote no event log, or it ran with another role")
+	require.Contains(t, reason, "grant the profiler's role elasticmapreduce:AccessAllEventLogs")
 	w.ran(id, "adaptive", appID(2)) // as if it were granted
 	w.uis.Close()
 	second, _ := w.run(w.options())
