@@ -38,10 +38,13 @@ func (b *builder) profiler(a iampolicy.Account, bucketARN string) []iampolicy.St
 			},
 		},
 		{
-			// EMR Management Guide, "View persistent application user interfaces": both are
-			// asked for the UI and for its cluster.
+			// EMR Management Guide, "View persistent application user interfaces": all are
+			// asked for the UI and for its cluster. Without the last, the UI of a cluster with
+			// runtime roles hides the applications of all roles but the control node's.
 			Sid: "OpenPersistentUIs", Effect: iampolicy.Allow,
-			Action:   []string{"elasticmapreduce:DescribePersistentAppUI", "elasticmapreduce:GetPersistentAppUIPresignedURL"},
+			Action: []string{
+				"elasticmapreduce:DescribePersistentAppUI", "elasticmapreduce:GetPersistentAppUIPresignedURL", "elasticmapreduce:AccessAllEventLogs",
+			},
 			Resource: append([]string{"arn:" + a.Partition + ":elasticmapreduce:" + region + ":" + a.ID + ":persistent-app-ui/*"}, clusters...),
 		},
 	}, eventLogs(a, b.args.Profiler.EventLogs)...)

@@ -67,6 +67,6 @@ func permissions() string {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", strings.Join(actions, ", "), t.Resource, t.Use)
 	}
 	return b.String() + "\nTables and logs in a bucket with a KMS key also need `kms:Decrypt` and, for the tables, `kms:GenerateDataKey`\n" +
-		"on it. On clusters with runtime roles, `elasticmapreduce:AccessAllEventLogs` shows the applications of all roles. A test\n" +
+		"on it. Only clusters with runtime roles need `elasticmapreduce:AccessAllEventLogs`, for applications of all roles. A test\n" +
 		"compares the table with the requests of runs.\n"
 }

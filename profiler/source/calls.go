@@ -81,5 +81,7 @@ func Calls() map[Call][]string {
 	} {
 		calls[Call{"EMR", operation, target}] = []string{"elasticmapreduce:" + operation}
 	}
+	url := Call{"EMR", OpPersistentUIURL, PersistentUI}
+	calls[url] = append(calls[url], allEventLogs)
 	return calls
 }

@@ -52,7 +52,7 @@ func always() []Allowance {
 		{"control-access", control, []string{
 			"elasticmapreduce:ListInstanceGroups", "elasticmapreduce:ListInstanceFleets", "elasticmapreduce:CreatePersistentAppUI",
 			"elasticmapreduce:DescribePersistentAppUI", "elasticmapreduce:GetPersistentAppUIPresignedURL",
-			"elasticmapreduce:GetOnClusterAppUIPresignedURL"},
+			"elasticmapreduce:AccessAllEventLogs", "elasticmapreduce:GetOnClusterAppUIPresignedURL"},
 			"The profiler opens the Spark history of every cluster of the account and region, and reads what it cost; " +
 				"only if profiler.enabled."},
 		{"control-access", control, []string{
