@@ -75,11 +75,11 @@ for name in sorted(os.listdir(folder)):
     if name.startswith(("_", ".")):
         continue
     of = f"from (select * from read_parquet('{folder}/{name}/**/*.parquet')) t"
-    rows += duckdb.sql(f"select count(*) {of}").fetchone()[0]
-    found += [name] * duckdb.sql(f"select count(*) {of} where t::varchar like '%{secret}%'").fetchone()[0]
+    rows += duckdb.sql(f"select count(*) {of}").fetchall()[0][0]
+    found += [name] * duckdb.sql(f"select count(*) {of} where t::varchar like '%{secret}%'").fetchall()[0][0]
 sql = f"(select * from read_parquet('{folder}/sql/**/*.parquet'))"
 kept = duckdb.sql(f"select count(*) from {sql} t where t::varchar like '%jdbc:postgresql://%'")
-print(json.dumps({"tables": found, "rows": rows, "statements": kept.fetchone()[0]}))
+print(json.dumps({"tables": found, "rows": rows, "statements": kept.fetchall()[0][0]}))
 `
 
 // secretsAreRedacted requires that no table and no tool has a secret of a job that ran.
@@ -120,7 +120,7 @@ func (h history) arnOf(t *testing.T, folder, application string) string {
 import duckdb, json, sys
 folder, application = json.load(sys.stdin)
 print(*duckdb.sql(f"select region, account, cluster_id from read_parquet('{folder}/applications/**/*.parquet')"
-                  f" where application_id = '{application}'").fetchone())
+                  f" where application_id = '{application}'").fetchall()[0])
 `
 	input, err := json.Marshal([]string{folder, application})
 	require.NoError(t, err)
