@@ -118,7 +118,7 @@ func (a *attempt) job(row *tables.Job) error {
 func (a *attempt) stage(row *tables.StageRow, summary *tables.TaskSummary, p95 float64) error {
 	row.Attempt = a.key()
 	row.StageName, row.Description = a.text(row.StageName), a.optionalText(row.Description)
-	row.FailureReason = a.optionalText(row.FailureReason)
+	row.FailureReason, row.SchedulingPool = a.optionalText(row.FailureReason), a.optionalText(row.SchedulingPool)
 	deriveStage(row)
 	if ran(row.Status) {
 		a.counts.stages++
@@ -204,6 +204,7 @@ func (a *attempt) environment(e *eventlog.EnvironmentUpdate) error {
 // is when executors that were not removed ended; 0 if unknown.
 func (a *attempt) application(row *tables.Application, until tables.Millis) error {
 	row.Attempt, row.ApplicationName, row.SparkUser = a.key(), a.text(row.ApplicationName), a.text(row.SparkUser)
+	row.Queue, row.Master, row.DeployMode = a.optionalText(row.Queue), a.optionalText(row.Master), a.optionalText(row.DeployMode)
 	row.DurationMillis = duration(row.StartTime, row.EndTime)
 	if row.DurationMillis != nil {
 		row.DurationMinutes = new(float64(*row.DurationMillis) / 60_000)

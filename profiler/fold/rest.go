@@ -74,6 +74,15 @@ func (r *rest) environments(ctx context.Context) error {
 	return r.available(endpoint{name: Environments, expected: &rows, seen: rows})
 }
 
+// orCompacted is the other cause of missing rows: the REST API does not say whether the history
+// server has compacted an event log.
+func (r *rest) orCompacted() string {
+	if r.properties["spark.eventLog.rolling.enabled"] != "true" {
+		return ""
+	}
+	return ", or has compacted the rolled event log (spark.history.fs.eventLog.rolling.maxFilesToRetain)"
+}
+
 // runtime returns what the API has about the driver's JVM, by the names of event logs.
 func runtime(e *history.Environment) map[string]string {
 	known := map[string]string{

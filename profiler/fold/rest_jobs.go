@@ -33,7 +33,7 @@ func (r *rest) jobs(ctx context.Context) error {
 			return err
 		}
 	}
-	e := counted(Jobs, &seen, "spark.ui.retainedJobs")
+	e := r.counted(Jobs, &seen, "spark.ui.retainedJobs")
 	if r.sqlRead != nil {
 		r.sqlRead.allJobs = *e.expected == e.seen
 	}
@@ -51,11 +51,12 @@ type readExecutions struct {
 
 // counted returns the endpoint of rows whose ids Spark counts up from 0. limit is the
 // property that makes the server evict rows.
-func counted(name string, seen *ids, limit string) endpoint {
+func (r *rest) counted(name string, seen *ids, limit string) endpoint {
 	e := endpoint{name: name, seen: seen.count, expected: new(int64), reason: Retention}
 	if seen.count > 0 {
 		*e.expected = seen.largest + 1
-		e.detail = fmt.Sprintf("ids go up to %d, but only %d are listed: the server keeps the latest (%s)", seen.largest, seen.count, limit)
+		e.detail = fmt.Sprintf("ids go up to %d, but only %d are listed: the server keeps the latest (%s)%s",
+			seen.largest, seen.count, limit, r.orCompacted())
 	}
 	return e
 }
@@ -105,7 +106,7 @@ func (r *rest) executionsCompleteness(context.Context) error {
 	if r.sqlRead == nil {
 		return nil
 	}
-	e := counted(SQLExecutions, &r.sqlRead.seen, retainedExecutions)
+	e := r.counted(SQLExecutions, &r.sqlRead.seen, retainedExecutions)
 	if count := r.sqlRead.seen.count; count > 0 && count < r.retained(retainedExecutions) && r.sqlRead.allJobs && !r.sqlRead.earlierJobs {
 		*e.expected -= r.sqlRead.seen.smallest
 	}

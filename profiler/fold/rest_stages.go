@@ -53,8 +53,8 @@ func (r *rest) stages(ctx context.Context) error {
 	}
 	expected := seen.expected()
 	e := endpoint{name: Stages, expected: &expected, seen: seen.seen(), reason: Retention}
-	e.detail = fmt.Sprintf("ids imply %d stage attempts, but only %d are listed: the server keeps the latest (spark.ui.retainedStages)",
-		expected, e.seen)
+	e.detail = fmt.Sprintf("ids imply %d stage attempts, but only %d are listed: the server keeps the latest (spark.ui.retainedStages)%s",
+		expected, e.seen, r.orCompacted())
 	if err := r.available(e); err != nil {
 		return err
 	}

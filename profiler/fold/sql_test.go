@@ -112,7 +112,9 @@ func TestSecrets(t *testing.T) {
 			"spark.redaction.string.regex": "hush[a-z0-9-]*", "spark.redaction.regex": "(?i)salt", "my.salt": canary,
 		}),
 		line("SparkListenerEnvironmentUpdate", object{
-			"Spark Properties":  object{"spark.redaction.string.regex": "hush[a-z0-9-]*", "spark.redaction.regex": "(?i)salt", "my.salt": canary},
+			"Spark Properties": object{"spark.redaction.string.regex": "hush[a-z0-9-]*", "spark.redaction.regex": "(?i)salt", "my.salt": canary,
+				"spark.yarn.queue": "secret=" + canary, "spark.master": "spark://u:" + canary + "@h:7077",
+				"spark.submit.deployMode": "token=" + canary},
 			"System Properties": object{"sun.java.command": "Submit --conf spark.a.token=" + canary + " --db-password " + canary + " x.py"},
 			"Hadoop Properties": object{"javax.jdo.option.ConnectionPassword": canary}, "Metrics Properties": object{"sink.credential": canary},
 		}),
@@ -120,7 +122,8 @@ func TestSecrets(t *testing.T) {
 			"Host": "h", "Total Cores": 1, "Log Urls": object{"stdout": "https://u:" + canary + "@h/l?token=" + canary},
 		}}),
 		sqlStart(0, 10, plan(node, "p", []object{metricOf("m", 1)})),
-		jobStart(0, 1000, object{"spark.job.description": "hush" + canary, "spark.jobGroup.id": "salt=" + canary}, s), submitted(s, 1000),
+		jobStart(0, 1000, object{"spark.job.description": "hush" + canary, "spark.jobGroup.id": "salt=" + canary}, s),
+		strings.Replace(submitted(s, 1000), `"Properties":{`, `"Properties":{"spark.scheduler.pool":"token=`+canary+`",`, 1),
 		taskStart(failed), end, completed(s, 1000, 1300, "Bearer "+canary), executorRemoved("2", 1400, "secret: "+canary),
 		jobEnd(0, 1500, "cannot connect: password='"+canary+"'"), sqlEnd(0, 1600, "SELECT 1 OPTIONS (password '"+canary+"')"),
 	})
@@ -141,5 +144,6 @@ func TestSecrets(t *testing.T) {
 	require.Equal(t, map[string]bool{
 		"spark.redaction.string.regex": true, "spark.redaction.regex": false, "my.salt": true, "sun.java.command": true,
 		"javax.jdo.option.ConnectionPassword": true, "sink.credential": true,
+		"spark.yarn.queue": true, "spark.master": true, "spark.submit.deployMode": true,
 	}, masked, "the last EnvironmentUpdate counts")
 }

@@ -70,7 +70,7 @@ func (l *Logs) Discover(ctx context.Context) ([]Listed, error) {
 	}
 	if n := len(copies); n > 0 {
 		clusters[0].notes = append(clusters[0].notes, fmt.Sprintf(
-			"%d logs are left out, since other logs of their applications have more: %s, …", n, copies[0].Log.Name))
+			"%d event logs skipped, because a more complete log of the same application attempt exists; the first: %s", n, copies[0].Log.Name))
 	}
 	return clusters, nil
 }
@@ -89,7 +89,8 @@ func unique(all []Application) (kept, copies []Application) {
 			index[a.ID] = len(kept)
 			kept = append(kept, a)
 		case !a.Start.Equal(kept[i].Start):
-			a.Err = fmt.Errorf("log %s: another application with the id %s is in %s: read it as another cluster (source_name)",
+			a.Err = fmt.Errorf("log %s: another application with the id %s is in %s: move one to a folder of its own, and read that with "+
+				"another --source-name",
 				a.Log.Name, a.ID.ApplicationID, kept[i].Log.Name)
 			kept = append(kept, a)
 		case betterLog(a.Log, kept[i].Log):
@@ -189,9 +190,11 @@ const (
 // errEnough at the start of the application.
 func (a *Application) identify(event eventlog.Event) error {
 	switch e := event.(type) {
+	case *eventlog.LogStart:
+		a.SparkVersion = strings.Clone(e.SparkVersion)
 	case *eventlog.EnvironmentUpdate:
 		if id := e.Spark[databricksCluster]; id != "" {
-			a.ID.ClusterID, a.ID.ClusterName = strings.Clone(id), strings.Clone(e.Spark[databricksName])
+			a.ID.ClusterID, a.ID.ClusterName = strings.Clone(id), shown(strings.Clone(e.Spark[databricksName]))
 		}
 		a.sparkContext = strings.Clone(e.Spark[databricksContext])
 		if a.ID.ApplicationID == "" {
@@ -202,7 +205,7 @@ func (a *Application) identify(event eventlog.Event) error {
 		}
 	case *eventlog.ApplicationStart:
 		a.ID.ApplicationID, a.ID.AttemptID = strings.Clone(e.ID), strings.Clone(e.Attempt)
-		a.Start = time.UnixMilli(e.Time)
+		a.Start, a.Name, a.User = time.UnixMilli(e.Time), shown(strings.Clone(e.Name)), shown(strings.Clone(e.User))
 		return errEnough
 	}
 	return nil
