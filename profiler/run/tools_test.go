@@ -129,6 +129,14 @@ func TestToolsReadAPersistentUI(t *testing.T) {
 			require.NoError(t, os.WriteFile(faults, []byte(`[{"kind": "server-error", "path": "/(logs|stages|jobs)"}]`), 0o600))
 			again, _ := read()
 			require.Equal(t, first, again)
+
+			described := w.made(source.OpDescribeCluster)
+			for row, err := range rows.Applications(t.Context(), lake.Filter{ApplicationID: appID(1)}) {
+				require.NoError(t, err)
+				var found stages
+				require.NoError(t, rows.Attempt(t.Context(), row.Attempt, []tables.Name{(*tables.StageRow)(nil).Table()}, &found))
+			}
+			require.Equal(t, described+2, w.made(source.OpDescribeCluster), "discovery and the cluster, once for both")
 		})
 	}
 }

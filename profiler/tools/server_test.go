@@ -3,10 +3,12 @@ package tools_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -296,6 +298,38 @@ func TestUnreadableLogsAreReported(t *testing.T) {
 	stages, failed := call[tools.StagesOut](t, s, "getsloweststages", map[string]any{"application_id": "app-1"})
 	require.Empty(t, failed)
 	require.Len(t, stages.Stages, 1)
+}
+
+// A list of many logs takes no longer than a client waits: those that are not read by then are
+// listed as their beginnings describe them, and the next call goes on.
+func TestLongListsOfLogs(t *testing.T) {
+	folder := t.TempDir()
+	for n := range 4 {
+		text, err := os.ReadFile("../../phases/testdata/logs/adaptive.jsonl")
+		require.NoError(t, err)
+		id := fmt.Sprintf("application_1700000000000_%04d", n)
+		text = regexp.MustCompile(`application_[0-9]+_[0-9]+`).ReplaceAll(text, []byte(id))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, id), text, 0o600))
+	}
+	rows, now := fromLogs(t, folder), time.Now()
+	tools.SetNow(rows, func() time.Time { return now })
+	list := func(each time.Duration) (counted int) {
+		n := 0
+		for row, err := range rows.Applications(t.Context(), lake.Filter{}) {
+			require.NoError(t, err)
+			n++
+			require.NotEmpty(t, row.ApplicationName)
+			require.Positive(t, row.StartTime)
+			if row.Source != "" {
+				counted++
+			}
+			now = now.Add(each) // as if reading it had taken so long
+		}
+		require.Equal(t, 4, n)
+		return counted
+	}
+	require.Equal(t, 2, list(15*time.Second))
+	require.Equal(t, 4, list(0))
 }
 
 // What runs could not read is reported from the lake, too, until it is read.

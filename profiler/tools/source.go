@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/emr-observatory/emr-observatory/phases/redaction"
 	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
@@ -19,27 +21,42 @@ import (
 // anew. The rows of an application are written to the cache, a locked lake of this process,
 // and are read again only if the source has more.
 func FromSource(s source.Source, cache *lake.Lake) Rows {
-	return &inSource{source: s, cache: cache, writing: make(chan struct{}, 1)}
+	return &inSource{source: s, cache: cache, writing: make(chan struct{}, 1), now: time.Now}
 }
 
 type inSource struct {
 	source  source.Source
 	cache   *lake.Lake
+	now     func() time.Time
 	writing chan struct{} // has a value while an application is written to the cache
+
+	mu   sync.Mutex
+	last map[tables.Attempt]located // of the last call that listed applications
 }
+
+// listTime bounds how long event logs are read to list applications. Those that are not in the
+// cache by then are listed as the beginnings of their logs describe them.
+const listTime = 20 * time.Second
 
 // located is an application of the source.
 type located struct {
 	source.Application
-	settled bool // its cluster gets no more
+	settled bool // its cluster gets no more applications or logs
 }
 
 func (in *inSource) Applications(ctx context.Context, f lake.Filter) iter.Seq2[tables.Application, error] {
 	return func(yield func(tables.Application, error) bool) {
+		last, began := map[tables.Attempt]located{}, in.now()
+		defer func() {
+			in.mu.Lock()
+			defer in.mu.Unlock()
+			in.last = last
+		}()
 		for a, err := range in.find(ctx, f) {
 			var row tables.Application
 			if err == nil {
-				row, err = in.application(ctx, a)
+				last[a.ID] = a
+				row, err = in.application(ctx, a, in.now().Sub(began) < listTime || f.ApplicationID != "")
 			}
 			if !yield(row, err) || ctx.Err() != nil {
 				return
@@ -85,11 +102,12 @@ func (in *inSource) find(ctx context.Context, f lake.Filter) iter.Seq2[located, 
 	}
 }
 
-// application returns the row of an application: from its log, or from the history server's
-// list, which has no counts. The latter row has no Source. An error is an Unread.
-func (in *inSource) application(ctx context.Context, a located) (tables.Application, error) {
+// application returns the row of an application: from the cache, to which read writes it from
+// its event log, or from the history server's list or the beginning of the log. The latter rows
+// have no counts and no Source. An error is an Unread.
+func (in *inSource) application(ctx context.Context, a located, read bool) (tables.Application, error) {
 	held, is := in.cache.Current(a.ID, a.Fingerprint)
-	if !is && a.Log == nil {
+	if !is && (a.Log == nil || !read) {
 		return listedApplication(a), nil
 	}
 	if !is {
@@ -107,6 +125,12 @@ func (in *inSource) application(ctx context.Context, a located) (tables.Applicat
 }
 
 func listedApplication(a located) tables.Application {
+	if a.Log != nil {
+		return tables.Application{
+			Attempt: a.ID, ApplicationName: a.Name, SparkUser: a.User, SparkVersion: a.SparkVersion, StartTime: a.Start.UnixMilli(),
+			Completed: !a.Log.InProgress,
+		}
+	}
 	hide := redaction.New(nil)
 	row := tables.Application{
 		Attempt: a.ID, ApplicationName: hide.Text(a.App.Name, textLimit), SparkUser: hide.Text(a.Attempt.User, textLimit),
@@ -163,13 +187,36 @@ func (in *inSource) fold(ctx context.Context, a located, read func(tables.Sink) 
 	return err // names the application
 }
 
-// complete reports whether the rows are those that the source has while its fingerprint stays
-// the same.
+// complete reports whether the rows can be reused until the fingerprint changes.
 func (a located) complete(of fold.Summary) bool {
 	return !slices.ContainsFunc(of.Completeness, fold.Unread) && (a.Log != nil || of.Final || a.settled)
 }
 
 func (in *inSource) Attempt(ctx context.Context, id tables.Attempt, names []tables.Name, sink tables.Sink) error {
+	a, err := in.locate(ctx, id)
+	if err != nil || a == nil {
+		return err
+	}
+	if _, is := in.cache.Current(a.ID, a.Fingerprint); !is {
+		if err := in.write(ctx, *a); err != nil {
+			return err
+		}
+	}
+	return inLake{in.cache}.Attempt(ctx, a.ID, names, sink)
+}
+
+// locate returns an application that the last list has, or that is found now; nil if it is
+// unknown.
+func (in *inSource) locate(ctx context.Context, id tables.Attempt) (*located, error) {
+	in.mu.Lock()
+	for _, a := range in.last {
+		if a.ID.ClusterID == id.ClusterID && a.ID.ApplicationID == id.ApplicationID && a.ID.AttemptID == id.AttemptID {
+			in.last = nil // the next call looks again
+			in.mu.Unlock()
+			return &a, nil
+		}
+	}
+	in.mu.Unlock()
 	f := lake.Filter{ClusterID: id.ClusterID, ApplicationID: id.ApplicationID, AttemptID: &id.AttemptID}
 	var unread []error
 	for a, err := range in.find(ctx, f) {
@@ -177,16 +224,11 @@ func (in *inSource) Attempt(ctx context.Context, id tables.Attempt, names []tabl
 		switch {
 		case errors.As(err, &gap):
 			unread = append(unread, err)
-			continue
 		case err != nil:
-			return err
+			return nil, err
+		default:
+			return &a, nil
 		}
-		if _, is := in.cache.Current(a.ID, a.Fingerprint); !is {
-			if err := in.write(ctx, a); err != nil {
-				return err
-			}
-		}
-		return inLake{in.cache}.Attempt(ctx, a.ID, names, sink)
 	}
-	return errors.Join(unread...)
+	return nil, errors.Join(unread...)
 }
