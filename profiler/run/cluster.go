@@ -52,10 +52,12 @@ type reading struct {
 
 // cluster reads one cluster and its applications.
 func (r *runner) cluster(ctx context.Context, listed source.Listed) {
+	earlier, damaged := r.earlierSteps(ctx, listed)
+	listed.Earlier = earlier
 	c := &reading{listed: listed}
 	var err error
 	if c.cluster, err = r.source.Open(ctx, listed); err == nil {
-		err = r.keepEarlier(ctx, c)
+		err = r.keepEarlier(ctx, c, damaged)
 	}
 	if err != nil {
 		if ctx.Err() == nil {
@@ -69,6 +71,12 @@ func (r *runner) cluster(ctx context.Context, listed source.Listed) {
 	}
 	r.outcomes(c)
 	r.applications(ctx, c)
+	each(lakeReads, c.cluster.Lost, func(_ int, lost source.StepApplication) {
+		if ctx.Err() == nil && r.writable() && !r.expired(lost.Start) {
+			a := source.Application{ID: lost.ID, Start: lost.Start}
+			r.missing(ctx, a, fold.Unavailable, "step "+lost.Step+" names it, but it has no history")
+		}
+	})
 	if ctx.Err() != nil || !r.writable() {
 		return
 	}

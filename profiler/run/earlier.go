@@ -11,28 +11,36 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
+// earlierSteps returns the steps of a cluster that an earlier run has written.
+func (r *runner) earlierSteps(ctx context.Context, listed source.Listed) (steps []tables.Step, err error) {
+	held, is, err := r.lake.Cluster(ctx, listed.ID)
+	if err != nil || !is {
+		return nil, err // the error names the manifest
+	}
+	for step, err := range lake.ReadHeld[tables.Step](ctx, held) {
+		if err != nil {
+			return nil, fmt.Errorf("keep the steps of an earlier run: %w; %s", err, damagedRemedy)
+		}
+		steps = append(steps, step)
+	}
+	return steps, nil
+}
+
 // keepEarlier takes from the lake what an earlier run read of the cluster and this one
 // could not: its steps with their links to applications, and the totals of applications that
 // the source no longer lists. Without this, writing the cluster's rows would replace them by
-// fewer.
-func (r *runner) keepEarlier(ctx context.Context, c *reading) error {
+// fewer. damaged is why the earlier steps cannot be read.
+func (r *runner) keepEarlier(ctx context.Context, c *reading, damaged error) error {
 	if err := r.countUnlisted(ctx, c); err != nil {
 		return err
 	}
 	if c.cluster.Failed(source.OpListSteps) == nil && c.cluster.Failed(source.EndpointStepLogs) == nil {
 		return nil
 	}
-	held, is, err := r.lake.Cluster(ctx, c.listed.ID)
-	if err != nil || !is {
-		return err // the error names the manifest
-	}
-	for step, err := range lake.ReadHeld[tables.Step](ctx, held) {
-		if err != nil {
-			return fmt.Errorf("keep the steps of an earlier run: %w; %s", err, damagedRemedy)
-		}
+	for _, step := range c.listed.Earlier {
 		c.keepStep(step)
 	}
-	return nil
+	return damaged
 }
 
 // endpointEarlier stands in the cluster's outcomes for rows in the lake that cannot be read.

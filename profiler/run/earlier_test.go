@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -142,9 +143,36 @@ func TestClusterIsOpenedUntilItsStepsApplicationsAreListed(t *testing.T) {
 			aws.Time(timeline.EndDateTime.AddDate(0, 0, -1))
 	}))
 	late, _ := w.run(w.options())
-	require.Equal(t, run.ExitComplete, late.ExitCode(), "it has no log")
+	require.Equal(t, run.ExitIncomplete, late.ExitCode())
+	require.Len(t, late.Incomplete, 1)
+	require.Contains(t, late.Incomplete[0].Reason, "1 applications of its steps have no history, the first is "+appID(2)+" of step "+step)
+	lost := readLake[tables.Completeness](w)
+	lost = slices.DeleteFunc(lost, func(row tables.Completeness) bool { return row.ApplicationID != appID(2) })
+	require.Len(t, lost, 1)
+	require.Equal(t, []any{"applications", "unavailable", int64(1)}, []any{lost[0].Endpoint, lost[0].Reason, *lost[0].Missing})
 	last, _ := w.run(w.options())
 	require.Equal(t, 1, last.ClustersCurrent)
+}
+
+// The log of a step is read until it names an application, and not again.
+func TestStepLogsAreReadOnce(t *testing.T) {
+	w := newWorld(t)
+	id := w.cluster("etl")
+	w.ran(id, "adaptive", appID(1))
+	step := w.step(id)
+	logs := source.Call{Service: "S3", Operation: source.OpGetObject, Target: source.StepLogs}
+	w.run(w.options())
+	before := w.calls[logs]
+	require.Positive(t, before)
+	w.putLog(id, step, "stderr", "Submitted application "+appID(1)+"\n")
+	w.run(w.options())
+	require.Greater(t, w.calls[logs], before, "it named none")
+	before = w.calls[logs]
+	w.run(w.options())
+	require.Equal(t, before, w.calls[logs])
+	steps := readLake[tables.Step](w)
+	require.Equal(t, []string{appID(1)}, steps[0].ApplicationIDs)
+	require.Equal(t, "step_log", steps[0].LinkedBy)
 }
 
 // A cluster whose step logs S3 refuses, as in another team's bucket, is read once.
@@ -157,8 +185,9 @@ func TestRefusedStepLogsDoNotKeepAClusterOpen(t *testing.T) {
 	w.end(id, time.Hour)
 	first, _ := w.run(w.options())
 	require.Equal(t, 1, first.ApplicationsRead)
-	require.Contains(t, first.Incomplete[0].Reason, "step_logs: 1 of 1 steps: read s3://of-another-team/logs/")
-	require.Contains(t, first.Incomplete[0].Reason, "let the profiler's role read the logs of the cluster")
+	require.Contains(t, first.Incomplete[0].Reason, "step_logs: cannot read the logs of 1 of 1 steps")
+	require.Contains(t, first.Incomplete[0].Reason, "read s3://of-another-team/logs/")
+	require.Contains(t, first.Incomplete[0].Reason, "grant the profiler's role s3:GetObject and s3:ListBucket on the cluster's log URI")
 	second, _ := w.run(w.options())
 	require.Equal(t, 1, second.ClustersCurrent)
 }

@@ -28,7 +28,7 @@ func TestRefusedUI(t *testing.T) {
 	reason := refused.Incomplete[0].Reason
 	for _, text := range []string{
 		"Persistent UI is not supported here", `AWS Lake Formation (look at the security configuration "governed")`,
-		"nor in every region", "give that folder as logs",
+		"or in some regions", "read that folder with --logs",
 	} {
 		require.Contains(t, reason, text)
 	}
@@ -51,8 +51,9 @@ func TestRuntimeRoles(t *testing.T) {
 	require.Equal(t, 1, first.ApplicationsRead)
 	require.Equal(t, run.ExitIncomplete, first.ExitCode())
 	reason := first.Incomplete[0].Reason
-	require.Contains(t, reason, "does not list "+appID(2)+" of step "+step+": it wrote no event log, or it ran with another role")
-	require.Contains(t, reason, "grant the profiler's role elasticmapreduce:AccessAllEventLogs")
+	require.Contains(t, reason, "the first is "+appID(2)+" of step "+step+": it wrote no event log")
+	require.Contains(t, reason, "or it ran with another role than the profiler's; grant the profiler's role "+
+		"elasticmapreduce:AccessAllEventLogs")
 	w.ran(id, "adaptive", appID(2)) // as if it were granted
 	w.uis.Close()
 	second, _ := w.run(w.options())
@@ -107,4 +108,37 @@ func TestUIsOfClustersThatAreNotOpenedAgain(t *testing.T) {
 	var known map[string]any
 	require.NoError(t, json.NewDecoder(kept.Body).Decode(&known))
 	require.Len(t, known, 2)
+}
+
+// A UI in a state that the profiler does not know, or that EMR refuses to describe, may still
+// become ready: another one would use up the quota. One that has ended, or that EMR does not
+// know, is replaced.
+func TestUIsAreReplacedOnlyIfTheyHaveEnded(t *testing.T) {
+	w := newWorld(t)
+	id := w.cluster("etl")
+	w.ran(id, "adaptive", appID(1))
+	w.end(id, time.Hour)
+	o := w.options()
+	o.UITimeout = time.Second
+	incomplete := func(want string) {
+		summary, _ := w.run(o)
+		require.Len(t, summary.Incomplete, 1)
+		require.Contains(t, summary.Incomplete[0].Reason, want)
+	}
+	w.uiStatus = "PREPARING"
+	incomplete(`status "PREPARING"`)
+	incomplete("the next run tries again (persistent_ui_timeout_seconds)")
+	w.uiStatus = ""
+	w.refuse(source.OpDescribePersistentUI, "The request is too large.")
+	incomplete("The request is too large.")
+	require.Equal(t, 1, w.made(source.OpCreatePersistentUI))
+
+	w.fail()
+	w.uiStatus = "TERMINATED"
+	incomplete("the UI has ended")
+	require.Equal(t, 2, w.made(source.OpCreatePersistentUI))
+	w.uiStatus = ""
+	read, _ := w.run(o)
+	require.Equal(t, 1, read.ApplicationsRead)
+	require.Equal(t, 2, w.made(source.OpCreatePersistentUI))
 }

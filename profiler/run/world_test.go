@@ -57,10 +57,11 @@ type world struct {
 	s3         *s3.Gateway
 	uis        *persistentui.Service
 
-	mu     sync.Mutex
-	calls  map[source.Call]int
-	faults map[string]error  // of operations, or of GetObject by key
-	on     map[string]func() // called before operations
+	mu       sync.Mutex
+	calls    map[source.Call]int
+	faults   map[string]error  // of operations, or of GetObject by key
+	on       map[string]func() // called before operations
+	uiStatus string            // of persistent UIs, in place of their own
 	// runtimeRoles makes EMR say that clusters have runtime roles.
 	runtimeRoles bool
 }
@@ -303,6 +304,9 @@ func (w *world) record(stack *middleware.Stack) error {
 			out, metadata, err := next.HandleInitialize(ctx, in)
 			if created, is := out.Result.(*emr.CreatePersistentAppUIOutput); is && w.runtimeRoles {
 				created.RuntimeRoleEnabledCluster = aws.Bool(true)
+			}
+			if described, is := out.Result.(*emr.DescribePersistentAppUIOutput); is && w.uiStatus != "" {
+				described.PersistentAppUI.PersistentAppUIStatus = aws.String(w.uiStatus)
 			}
 			return out, metadata, err
 		}), middleware.After)

@@ -27,7 +27,11 @@ import (
 // with termination protection, which clusters with several primary nodes have.
 func (e *EMR) applications(ctx context.Context, listed Listed, c types.Cluster, primaries int, cluster *Cluster) {
 	if bucket, folder, ok := s3files.Split(eventLogDir(c)); ok {
-		cluster.report(EndpointEventLogs, e.fromEventLogs(ctx, bucket, folder, cluster))
+		err := e.fromEventLogs(ctx, bucket, folder, cluster)
+		if err == nil {
+			err = e.checkSteps(listed, cluster, false)
+		}
+		cluster.report(EndpointEventLogs, err)
 		return
 	}
 	waits := cluster.Summary.Status == string(types.ClusterStateWaiting)
@@ -37,7 +41,8 @@ func (e *EMR) applications(ctx context.Context, listed Listed, c types.Cluster, 
 			cluster.report(OpOnClusterUIURL, nil)
 			return
 		}
-		cluster.Notes = append(cluster.Notes, "its own history server does not respond, so its persistent UI is used: "+err.Error())
+		cluster.Notes = append(cluster.Notes,
+			"could not read its on-cluster history server, so its persistent UI is used, which lags behind: "+err.Error())
 	}
 	cluster.report(EndpointApplications, e.throughPersistentUI(ctx, listed, c, primaries, cluster))
 }
@@ -58,23 +63,34 @@ func (e *EMR) throughPersistentUI(ctx context.Context, listed Listed, c types.Cl
 		cluster.Notes = append(cluster.Notes, "it has runtime roles: unless the profiler's role has "+allEventLogs+
 			", EMR lists only the applications of that role")
 	}
-	if listed.Ended.IsZero() {
+	return e.checkSteps(listed, cluster, ui.RuntimeRoles)
+}
+
+// checkSteps returns an error if a Spark step of an ended cluster names an application that was
+// not found. Once nothing more can be listed, it adds such applications to cluster.Lost.
+func (e *EMR) checkSteps(listed Listed, cluster *Cluster, runtimeRoles bool) error {
+	missing := cluster.notListed()
+	if listed.Ended.IsZero() || len(missing) == 0 {
 		return nil
 	}
-	application, step := cluster.notListed()
-	switch age := e.now().Sub(listed.Ended); {
-	case application == "":
-	case ui.RuntimeRoles:
-		return &Obstacle{
-			Reason: fmt.Sprintf("its history server does not list %s of step %s: it wrote no event log, or it ran with another role than "+
-				"the profiler's", application, step),
-			Remedy:  "grant the profiler's role " + allEventLogs,
-			Passing: age < historyDays*24*time.Hour,
-		}
-	case age < listingTime:
-		return fmt.Errorf("the history server does not list %s of step %s yet", application, step)
+	age, first := e.now().Sub(listed.Ended), missing[0]
+	if age < listingTime && !runtimeRoles {
+		return fmt.Errorf("the history server does not list %s of step %s yet", first.ID.ApplicationID, first.Step)
 	}
-	return nil
+	if age >= listingTime {
+		cluster.Lost = missing
+	}
+	o := &Obstacle{
+		Reason: fmt.Sprintf("%d applications of its steps have no history, the first is %s of step %s: it wrote no event log, or EMR could not "+
+			"upload it", len(missing), first.ID.ApplicationID, first.Step),
+		Remedy: "look at the step's log, at spark.eventLog.enabled, and at the cluster's way to S3 (in a private subnet, its endpoint policy)",
+	}
+	if runtimeRoles {
+		o.Reason += ", or it ran with another role than the profiler's"
+		o.Remedy = "grant the profiler's role " + allEventLogs + "; otherwise, " + o.Remedy
+		o.Passing = age < historyDays*24*time.Hour
+	}
+	return o
 }
 
 // allEventLogs is the permission to see the applications of all roles on a cluster with
@@ -82,14 +98,21 @@ func (e *EMR) throughPersistentUI(ctx context.Context, listed Listed, c types.Cl
 const allEventLogs = "elasticmapreduce:AccessAllEventLogs"
 
 // listingTime is how long after its end a cluster's history server may still be reading
-// event logs that it does not list yet. An application that is not listed then has no log.
+// event logs that it does not list yet. An application that is still not listed after this time has no event log.
 const listingTime = 24 * time.Hour
 
-// notListed returns an application of the cluster's Spark steps that its history server does
-// not list, and its step; "" if it lists all. Other steps, such as a copy by s3-dist-cp, start
-// applications that Spark's history server never lists. A history server responds before it
-// has read its logs, and the REST API does not say so (SPARK-17843 concerns the page).
-func (c *Cluster) notListed() (application, step string) {
+// StepApplication is an application that a step names.
+type StepApplication struct {
+	ID    tables.Attempt // without its attempt
+	Step  string
+	Start time.Time // of the step
+}
+
+// notListed returns the applications of the cluster's Spark steps that its history server does
+// not list. Other steps, such as a copy by s3-dist-cp, start applications that Spark's history
+// server never lists. A history server responds before it has read its logs, and the REST API
+// does not say so (SPARK-17843 concerns the page).
+func (c *Cluster) notListed() (missing []StepApplication) {
 	known := map[string]bool{}
 	for _, a := range c.Applications {
 		known[a.ID.ApplicationID] = true
@@ -100,11 +123,14 @@ func (c *Cluster) notListed() (application, step string) {
 		}
 		for _, id := range step.ApplicationIDs {
 			if !known[id] {
-				return id, step.StepID
+				known[id] = true
+				missing = append(missing, StepApplication{
+					tables.Attempt{Cluster: c.Summary.Cluster, ApplicationID: id}, step.StepID, time.UnixMilli(step.StartTime),
+				})
 			}
 		}
 	}
-	return "", ""
+	return missing
 }
 
 // throughUI lists the applications of the UI that login opens.
@@ -160,7 +186,7 @@ func (e *EMR) fromEventLogs(ctx context.Context, bucket, folder string, cluster 
 	if len(own) == 0 {
 		return &Obstacle{
 			Reason: "its event logs are in " + uri + ", which other clusters may share, and no step names an application of this one",
-			Remedy: "give that folder as logs",
+			Remedy: "read that folder with --logs, with the cluster's id as --source-name",
 		}
 	}
 	all, err := e.sharedLogs(ctx, bucket, folder)

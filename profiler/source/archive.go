@@ -9,9 +9,9 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/history"
 )
 
-// ErrNotSent is the cause if a log could not be downloaded. One that was, but is damaged, will
-// be no better next time.
-var ErrNotSent = errors.New("not sent")
+// ErrNotSent means that an event log could not be downloaded, so another run may succeed. A
+// log that was downloaded but is damaged will not improve.
+var ErrNotSent = errors.New("download failed")
 
 // errNoLog is the cause if a download does not have what was asked for.
 var errNoLog = errors.New("the download lacks the application's event log")

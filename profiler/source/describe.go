@@ -34,7 +34,7 @@ func (e *EMR) Open(ctx context.Context, listed Listed) (*Cluster, error) {
 	described := *out.Cluster
 	cluster := &Cluster{Summary: summary(listed, described), ofSpark: map[string]bool{}}
 	cluster.report(OpDescribeCluster, nil)
-	e.steps(ctx, described, cluster)
+	e.steps(ctx, described, listed.Earlier, cluster)
 	primaries := e.groups(ctx, described, cluster)
 	e.applications(ctx, listed, described, primaries, cluster)
 	return cluster, ctx.Err()
@@ -68,7 +68,13 @@ func millis(at *time.Time) tables.Millis {
 }
 
 // steps lists a cluster's steps and links them to their applications.
-func (e *EMR) steps(ctx context.Context, described types.Cluster, cluster *Cluster) {
+func (e *EMR) steps(ctx context.Context, described types.Cluster, earlier []tables.Step, cluster *Cluster) {
+	linked := map[string]tables.Step{}
+	for _, step := range earlier {
+		if len(step.ApplicationIDs) > 0 && step.EndTime != 0 {
+			linked[step.StepID] = step
+		}
+	}
 	pages := emr.NewListStepsPaginator(e.emr, &emr.ListStepsInput{ClusterId: described.Id})
 	var logs []error
 	for pages.HasMorePages() {
@@ -79,7 +85,9 @@ func (e *EMR) steps(ctx context.Context, described types.Cluster, cluster *Clust
 		}
 		for _, s := range page.Steps {
 			row, known := stepRow(cluster.Summary.Cluster, s)
-			if !known && row.EndTime != 0 {
+			if before, is := linked[row.StepID]; !known && is {
+				row.ApplicationIDs, row.LinkedBy = before.ApplicationIDs, before.LinkedBy
+			} else if !known && row.EndTime != 0 {
 				ids, err := steplog.Applications(ctx, e.s3, aws.ToString(described.LogUri), row.ClusterID, row.StepID)
 				if len(ids) > 0 {
 					row.ApplicationIDs, row.LinkedBy = ids, linkedByLog
@@ -101,7 +109,7 @@ func (e *EMR) steps(ctx context.Context, described types.Cluster, cluster *Clust
 // unreadStepLogs returns the error for step logs that could not be read: an Obstacle, so that
 // the cluster is not opened again and again, if S3 would refuse them next time, too.
 func unreadStepLogs(logs []error, cluster *Cluster) error {
-	err := fmt.Errorf("%d of %d steps: %w", len(logs), len(cluster.Steps), logs[0])
+	err := fmt.Errorf("cannot read the logs of %d of %d steps, which may name their applications: %w", len(logs), len(cluster.Steps), logs[0])
 	for _, failed := range logs {
 		var answer smithy.APIError
 		if !errors.As(failed, &answer) || answer.ErrorCode() != "AccessDenied" && answer.ErrorCode() != "NoSuchBucket" {
@@ -110,7 +118,7 @@ func unreadStepLogs(logs []error, cluster *Cluster) error {
 	}
 	return &Obstacle{
 		Reason: err.Error(),
-		Remedy: "let the profiler's role read the logs of the cluster: without them, EMR alone says which step started an application",
+		Remedy: "grant the profiler's role s3:GetObject and s3:ListBucket on the cluster's log URI, and kms:Decrypt if it is encrypted",
 	}
 }
 

@@ -29,15 +29,16 @@ func persistentObstacles(c types.Cluster, primaries int, now time.Time) error {
 		major, _ := strconv.Atoi(number[1])
 		if minor, _ := strconv.Atoi(number[2]); major < 5 || major == 5 && minor < 25 {
 			add("release "+label+" is older than emr-5.25.0, the first whose history outlives the cluster",
-				"copy its event logs from HDFS while it runs, and give their folder as logs")
+				"copy its event logs from HDFS while it runs, and read their folder with --logs")
 		}
 	}
 	if dir := eventLogDir(c); strings.Contains(dir, "://") && !strings.HasPrefix(dir, "hdfs://") {
-		add("Spark writes its event logs to "+dir+", and EMR keeps only those in HDFS", "give that folder as logs")
+		add("Spark writes its event logs to "+dir+", and EMR keeps only those in HDFS",
+			"copy them to s3://bucket/prefix/, and read that with --logs")
 	}
 	if primaries > 1 {
 		add(fmt.Sprintf("it has %d primary nodes, and EMR keeps a history only of clusters with one", primaries),
-			"have Spark write its event logs to S3 (spark.eventLog.dir), and give that folder as logs")
+			"have Spark write its event logs to S3 (spark.eventLog.dir), and read that folder with --logs")
 	}
 	if m := c.MonitoringConfiguration; m != nil && m.S3LoggingConfiguration != nil {
 		if m.S3LoggingConfiguration.LogTypeUploadPolicy[string(types.LogTypePersistentUiLogs)] == types.LogUploadPolicyValueDisabled {

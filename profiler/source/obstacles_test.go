@@ -27,9 +27,9 @@ func TestObstacles(t *testing.T) {
 	}}
 	require.EqualError(t, persistentObstacles(never, 3, now),
 		`release emr-4.9.6 is older than emr-5.25.0, the first whose history outlives the cluster; `+
-			`copy its event logs from HDFS while it runs, and give their folder as logs
-Spark writes its event logs to s3a://b/k, and EMR keeps only those in HDFS; give that folder as logs
+			`copy its event logs from HDFS while it runs, and read their folder with --logs
+Spark writes its event logs to s3a://b/k, and EMR keeps only those in HDFS; copy them to s3://bucket/prefix/, and read that with --logs
 it has 3 primary nodes, and EMR keeps a history only of clusters with one; `+
-			`have Spark write its event logs to S3 (spark.eventLog.dir), and give that folder as logs
+			`have Spark write its event logs to S3 (spark.eventLog.dir), and read that folder with --logs
 it ended on 2026-10-24, and EMR keeps a history for 30 days; run the profiler more often`)
 }

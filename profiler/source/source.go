@@ -37,6 +37,10 @@ type Listed struct {
 	// Settled reports that the cluster gets no more applications, steps or logs.
 	Settled bool
 
+	// Earlier are the steps that an earlier run has read. The logs of those whose applications
+	// are known are not read again. Open uses it; Discover leaves it empty.
+	Earlier []tables.Step
+
 	arn   string
 	logs  []Application // applications with event logs
 	notes []string
@@ -49,6 +53,8 @@ type Cluster struct {
 	Costs        []tables.Cost
 	Applications []Application // newest first
 	Outcomes     []Outcome
+	// Lost are applications that steps name, but that have no history.
+	Lost []StepApplication
 	// Notes are worth reporting, although nothing failed.
 	Notes []string
 
@@ -73,6 +79,10 @@ type Application struct {
 	History *history.Client
 	App     history.Application
 	Attempt history.Attempt
+
+	// Name, User and SparkVersion are what the beginning of a log says; App and Attempt have
+	// those of a history server.
+	Name, User, SparkVersion string
 
 	sparkContext string // Databricks' Spark context id
 

@@ -99,8 +99,8 @@ var quotaText = regexp.MustCompile(`(?i)\b(limit|quota|maximum number|too many)\
 
 // refusal returns the Obstacle if EMR refuses to create a UI, nil if the request failed
 // for another reason. EMR's API does not show every precondition of persistent UIs
-// (Management Guide, "View persistent application user interfaces"), so that the next run asks
-// again.
+// (Management Guide, "View persistent application user interfaces"), so the Obstacle is
+// Passing: the next run asks again.
 func (u *uis) refusal(err error, cluster uiTarget) error {
 	var answer smithy.APIError
 	if !errors.As(err, &answer) || !slices.Contains(refusals, answer.ErrorCode()) {
@@ -117,15 +117,16 @@ func (u *uis) refusal(err error, cluster uiTarget) error {
 		security = fmt.Sprintf(" (look at the security configuration %q)", shown(cluster.security))
 	}
 	obstacle.Remedy = "EMR offers none for clusters that use AWS Lake Formation" + security + ", or in some regions; newer regions need " +
-		"emr-6.14.0 or later: have Spark write its event logs to S3 (spark.eventLog.dir), and give that folder as logs"
+		"emr-6.14.0 or later: have Spark write its event logs to S3 (spark.eventLog.dir), and read that folder with --logs"
 	return obstacle
 }
 
-// States of a persistent UI, which EMR's API does not enumerate.
-const (
-	uiStarting = "STARTING"
-	uiAttached = "ATTACHED"
-)
+// uiAttached is the state of a UI that is ready. EMR's API does not enumerate the states.
+const uiAttached = "ATTACHED"
+
+// uiEnded matches states in which a UI can no longer become ready. In others it may: replacing
+// it would use up the quota, since EMR cannot delete UIs.
+var uiEnded = regexp.MustCompile(`(?i)fail|terminat|delet|expir|ended`)
 
 // pollOptions says how often to poll EMR until a UI is ready.
 func (u *uis) pollOptions() poll.Options {
@@ -142,14 +143,16 @@ func (u *uis) waitAttached(ctx context.Context, id string) error {
 		switch state := aws.ToString(out.PersistentAppUI.PersistentAppUIStatus); state {
 		case uiAttached:
 			return nil
-		case uiStarting, "":
-			return fmt.Errorf("status %q", state)
 		default:
-			return poll.Permanent(fmt.Errorf("%w: status %s: %s", errEnded, state, aws.ToString(out.PersistentAppUI.LastStateChangeReason)))
+			err := fmt.Errorf("status %q: %s", state, shown(aws.ToString(out.PersistentAppUI.LastStateChangeReason)))
+			if uiEnded.MatchString(state) {
+				return poll.Permanent(fmt.Errorf("%w: %w", errEnded, err))
+			}
+			return err
 		}
 	})
 	if err != nil {
-		return fmt.Errorf("persistent UI %s is not ready: %w", id, err)
+		return fmt.Errorf("persistent UI %s is not ready: %w; the next run tries again (persistent_ui_timeout_seconds)", id, err)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"regexp"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -44,11 +45,16 @@ func (k keptUI) expired(now time.Time) bool { return k.Expires != nil && now.Aft
 // errEnded means that a UI will not become ready any more.
 var errEnded = errors.New("the UI has ended")
 
+// unknownText matches EMR's messages about an id that it does not know. The error has no code of
+// its own.
+var unknownText = regexp.MustCompile(`(?i)not valid|invalid|not found|(does not|doesn't) exist`)
+
 // forget drops the id of a UI if err says that EMR no longer knows it, or that it has
 // ended. Otherwise it returns err.
 func (u *uis) forget(ctx context.Context, arn string, err error) error {
 	var invalid *types.InvalidRequestException
-	if !errors.As(err, &invalid) && !errors.Is(err, errEnded) {
+	unknown := errors.As(err, &invalid) && unknownText.MatchString(invalid.ErrorMessage())
+	if !unknown && !errors.Is(err, errEnded) {
 		return err
 	}
 	return u.update(ctx, func(known map[string]keptUI) bool {
@@ -125,9 +131,9 @@ func active(known map[string]keptUI, arn string, now time.Time) map[string]keptU
 	return found
 }
 
-// expire finds UIs whose cluster ran when it was last opened, and whose history may have
-// expired since: runs with other filters do not open it again. A UI is at least as old as its
-// history can get.
+// expire sets the expiry of UIs whose cluster was running when it was last opened and has ended
+// since: runs with other filters do not open such a cluster again. A UI that is younger than
+// historyDays is skipped. Its cluster ran when it was created, so the history cannot have expired.
 func (u *uis) expire(ctx context.Context, used map[string]keptUI) error {
 	ended := map[string]*time.Time{}
 	for arn, kept := range used {
