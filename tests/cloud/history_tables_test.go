@@ -44,6 +44,26 @@ func (h history) workloadAgrees(t *testing.T, folder string) {
 	require.NoError(t, err)
 }
 
+// sparkReadsTables runs the guide's example on a cluster, over the workload's tables in S3.
+func (h history) sparkReadsTables(t *testing.T) {
+	t.Helper()
+	guide, err := os.ReadFile("../../docs/guides/history.md")
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(string(guide), "```python\n")
+	example, _, found := strings.Cut(rest, "```")
+	require.True(t, found)
+	require.Contains(t, example, "DATA_BUCKET")
+	job := filepath.Join(t.TempDir(), "example.py")
+	text := `from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.appName("example").getOrCreate()
+` + strings.ReplaceAll(example, "DATA_BUCKET", h.cloud.outputs(t).DataBucket) + `
+assert spark.table("stages").where("stage_name is not null and num_tasks > 0").count() > 10
+`
+	require.NoError(t, os.WriteFile(job, []byte(text), 0o600))
+	h.run(t, "main", "COMPLETED", "example", job)
+}
+
 // download copies the objects below a prefix to a folder.
 func (c *cloud) download(t *testing.T, bucket, prefix, folder string) error {
 	t.Helper()

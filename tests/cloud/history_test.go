@@ -193,7 +193,9 @@ func historyIsRead(t *testing.T, c *cloud, h history) {
 	})
 	require.NoError(t, err, "once EMR's history is no longer late, a run writes nothing")
 	h.workloadAgrees(t, folder)
+	h.sparkReadsTables(t)
 	h.secretsAreRedacted(t, folder)
+	require.GreaterOrEqual(t, read, 10, "attempts of applications")
 	if testenv.Long() {
 		require.GreaterOrEqual(t, read, 20, "attempts of applications")
 		h.serversAgree(t)
