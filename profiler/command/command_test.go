@@ -76,9 +76,9 @@ func TestUsageErrors(t *testing.T) {
 		{[]string{"run", "--max-clusters", "-1"}, `flag --max-clusters: "-1" must be a whole number, 0 or more`},
 		{[]string{"run", "--environment", "prod"}, `s3_output_path: "" must be set in environment prod`},
 		{[]string{"expire", "--output", t.TempDir()}, `retention_days: "0" must be 1 or more`},
-		{[]string{"delete", "--output", t.TempDir()}, "must select rows by --account"},
+		{[]string{"delete", "--output", t.TempDir()}, "no rows are selected; give --account"},
 		{[]string{"delete", "--output", t.TempDir(), "--from", "1.1.2026"}, `flag --from: "1.1.2026" must be a date`},
-		{[]string{"delete", "--output", t.TempDir(), "--cluster", "j-1", "--attempt", "1"}, "must select rows by"},
+		{[]string{"delete", "--output", t.TempDir(), "--cluster", "j-1", "--attempt", "1"}, "--attempt selects nothing without --application"},
 	} {
 		stdout, stderr, code := execute(t, test.args...)
 		require.Equal(t, run.ExitUsage, code, test.args)

@@ -48,8 +48,8 @@ func deleteCommand() *cobra.Command {
 	c.Flags().StringVar(&f.ClusterID, "cluster", "", "id of the cluster")
 	c.Flags().StringVar(&f.ApplicationID, "application", "", "id of the application")
 	c.Flags().StringVar(&attempt, "attempt", "", "attempt of the application; \"\" in client mode")
-	c.Flags().StringVar(&f.From, "from", "", "first day (UTC) on which the application started, YYYY-MM-DD")
-	c.Flags().StringVar(&f.To, "to", "", "last day")
+	c.Flags().StringVar(&f.From, "from", "", "applications that started on this day (UTC) or later, YYYY-MM-DD")
+	c.Flags().StringVar(&f.To, "to", "", "applications that started on this day (UTC) or earlier")
 	c.RunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().Changed("attempt") {
 			f.AttemptID = &attempt
@@ -74,10 +74,11 @@ func checkFilter(f lake.Filter) error {
 			})
 		}
 	}
-	if f == (lake.Filter{}) || f.AttemptID != nil && f.ApplicationID == "" {
-		found = append(found, run.Violation{
-			Path: "flags", Rule: "must select rows by --account, --cluster, --application (with --attempt), --from or --to", Remedy: "give one",
-		})
+	if f == (lake.Filter{}) {
+		found = append(found, errors.New("no rows are selected; give --account, --cluster, --application, --from or --to"))
+	}
+	if f.AttemptID != nil && f.ApplicationID == "" {
+		found = append(found, errors.New("--attempt selects nothing without --application; give both"))
 	}
 	return errors.Join(found...)
 }

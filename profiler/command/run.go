@@ -11,13 +11,14 @@ import (
 )
 
 var runHelp = fmt.Sprintf(`Discovers clusters, reads the history of their applications, and writes it as tables. An application that the
-tables already have is not read again unless it has run on. A run may be interrupted or killed: the next one continues.
+tables already have is not read again unless it has progressed since. A run may be interrupted or killed: the next one continues.
 
 Each option is a flag, an environment variable with the name in the reference (max_clusters for --max-clusters), or a key of
 the YAML file --config. A flag overrides a variable, a variable the file, and the file the default.
 
 The summary goes to stdout, progress to stderr. Exit codes: %d everything has been read; %d something is missing: the summary
-names it, and the next run retries it; %d discovery failed, or the tables cannot be written; %d invalid options.`,
+names it, and the next run retries what may still become available; %d clusters cannot be listed, or the tables cannot be
+read or written; %d invalid options.`,
 	run.ExitComplete, run.ExitIncomplete, run.ExitFailed, run.ExitUsage)
 
 const runExamples = `  # event logs in a folder

@@ -86,7 +86,7 @@ func spare(folder string) (int64, error) {
 }
 
 // fill returns a consumer that replaces the content of the file with the body, which may have
-// limit bytes, and no more than the disk can spare.
+// at most limit bytes, and no more than the disk can spare.
 func (a *Archive) fill(limit int64, spare func(string) (int64, error)) consumer {
 	return func(body io.Reader) error {
 		if err := a.file.Truncate(0); err != nil {
@@ -127,7 +127,7 @@ func (s *sparing) Read(p []byte) (int, error) {
 	if s.left <= 0 {
 		spare, err := s.spare(s.folder)
 		if err == nil && spare <= 0 {
-			err = fmt.Errorf("%w in %s", ErrNoSpace, s.folder)
+			err = fmt.Errorf("%w in %s: downloads leave a tenth of the disk free, 10 GiB at most; set TMPDIR to a larger one", ErrNoSpace, s.folder)
 		}
 		if err != nil {
 			return 0, poll.Permanent(err)
@@ -139,8 +139,8 @@ func (s *sparing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// maxInflated is the largest plausible ratio of a zip's content to its size. The text of an
-// event log is 10 to 30 times as large, and is mostly compressed before it gets here.
+// maxInflated is the largest plausible ratio of a zip's content to its size. An event log
+// compresses 10 to 30 times, and most logs in the zip are compressed already.
 const maxInflated = 500
 
 // plausible returns an error if the zip is a bomb. archive/zip reads no more of a file than

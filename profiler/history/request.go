@@ -29,9 +29,9 @@ var (
 	// ErrNoSpace is a download for which this machine's disk has no space.
 	ErrNoSpace = errors.New("not enough disk space")
 	// ErrLeftOut is returned without a request for an endpoint that failed too often.
-	ErrLeftOut = errors.New("left out, because it failed too often")
+	ErrLeftOut = errors.New("not requested: earlier requests to this endpoint have failed (max_endpoint_failures)")
 
-	errExpired = errors.New("the session is not accepted")
+	errExpired = errors.New("not logged in")
 	errLost    = errors.New("a new session has ended, too")
 	errLoading = errors.New("the server is still loading the history")
 	errRefused = errors.New("refused") // a retry cannot help
@@ -123,8 +123,11 @@ func (c *Client) tryLoggedIn(ctx context.Context, r request, consume consumer) e
 		err = c.try(ctx, s, r, consume)
 		final := errors.Is(err, errRefused) || errors.Is(err, ErrNotFound) || errors.Is(err, ErrTooLong)
 		switch {
-		case final, errors.Is(err, errExpired) && c.login == nil:
+		case final:
 			return poll.Permanent(err)
+		case errors.Is(err, errExpired) && c.login == nil:
+			return poll.Permanent(fmt.Errorf("%w: give the URL of a history server (usually port 18080) or of a Spark UI (4040) that "+
+				"needs no login", err))
 		case !errors.Is(err, errExpired):
 			return err
 		case retried && c.probe(ctx, s) == nil:

@@ -47,7 +47,7 @@ type HeldError struct {
 }
 
 func (e *HeldError) Error() string {
-	return fmt.Sprintf("%s (process %d on %s) is writing to this lake: wait until it has ended; if it was killed, wait until %s",
+	return fmt.Sprintf("%s (process %d on %s) is writing to these tables: wait until it has ended; if it was killed, wait until %s",
 		e.Owner, e.Process, e.Host, e.Until.UTC().Format(time.RFC3339))
 }
 
@@ -171,9 +171,10 @@ func (h *Lease) valid() error {
 	defer h.mu.Unlock()
 	switch {
 	case h.lost != nil:
-		return fmt.Errorf("another writer has taken over this lake: %w", h.lost)
+		return fmt.Errorf("another process has begun to write to these tables, so this one stopped; run it again when the other has ended: %w",
+			h.lost)
 	case time.Now().After(h.expires):
-		return errors.New("the lease of this lake expired without being renewed: another writer may have taken over the lake")
+		return errors.New("the lease of these tables expired before it was renewed, so another process may write to them; run this one again")
 	}
 	return nil
 }

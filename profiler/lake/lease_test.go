@@ -37,7 +37,7 @@ func TestLeaseAdmitsOneWriter(t *testing.T) {
 	for name, c := range map[string]struct{ lease, refused string }{
 		"another machine": {
 			`{"owner":"first","host":"elsewhere","process":7,"expires":"` + until + `"}`,
-			"first (process 7 on elsewhere) is writing to this lake: wait until it has ended; if it was killed, wait until " + until,
+			"first (process 7 on elsewhere) is writing to these tables: wait until it has ended; if it was killed, wait until " + until,
 		},
 		"a process of this machine": {
 			`{"owner":"first","host":"` + host + `","process":1,"expires":"` + until + `"}`, "first (process 1 on " + host + ")",
@@ -129,7 +129,7 @@ func TestCommitNeedsTheLease(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		id.ApplicationID = "b"
-		require.ErrorContains(t, put(l), "another writer has taken over this lake")
+		require.ErrorContains(t, put(l), "another process has begun to write to these tables")
 		require.Equal(t, before, files(t, dir))
 		require.ErrorIs(t, lease.Unlock(context.WithoutCancel(t.Context())), lake.ErrChanged)
 		require.FileExists(t, filepath.Join(dir, "_manifest/writer.json"))

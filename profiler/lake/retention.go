@@ -187,7 +187,9 @@ func (l *Lake) erase(ctx context.Context, key string, dry bool) (Removed, error)
 		return Removed{}, err
 	}
 	if m == nil {
-		return Removed{}, fmt.Errorf("%s%s is missing, although the lake has its objects: remove them by hand", l.prefix, key)
+		return Removed{}, fmt.Errorf(
+			"the manifest %s%s is missing, but the tables have its objects: delete */dt=*/%s.parquet, and repeat the command",
+			l.prefix, key, strings.TrimSuffix(path.Base(key), ".json"))
 	}
 	removed := Removed{ClusterID: m.ClusterID, ApplicationID: m.ApplicationID, AttemptID: m.AttemptID, Day: m.Day}
 	keys := m.Stale

@@ -179,7 +179,7 @@ func (c *reading) refuse() {
 }
 
 // errNotAsked is of a log that is not asked for in this run.
-var errNotAsked = errors.New("the history server failed to send those of too many other applications")
+var errNotAsked = errors.New("not requested: too many other downloads from this history server have failed (max_endpoint_failures)")
 
 // archived downloads the event log from the history server and reads it.
 func (r *runner) archived(ctx context.Context, a source.Application, o fold.Options) (summary fold.Summary, batch *lake.Batch, err error) {

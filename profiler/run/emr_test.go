@@ -338,8 +338,8 @@ func TestPreconditions(t *testing.T) {
 	w := newWorld(t)
 	want := map[string][]string{
 		w.cluster("release", func(c *types.Cluster) { c.ReleaseLabel = aws.String("emr-5.24.1") }): {
-			"release emr-5.24.1 is older than emr-5.25.0", "give their folder as logs"},
-		w.cluster("in S3", logsInS3): {"its event logs are in s3://data/spark-logs", "give that folder as logs"},
+			"release emr-5.24.1 is older than emr-5.25.0", "read their folder with --logs"},
+		w.cluster("in S3", logsInS3): {"its event logs are in s3://data/spark-logs", "read that folder with --logs"},
 		w.cluster("policy", func(c *types.Cluster) {
 			c.MonitoringConfiguration = &types.MonitoringConfiguration{S3LoggingConfiguration: &types.S3LoggingConfiguration{
 				LogTypeUploadPolicy: map[string]types.LogUploadPolicyValue{"persistent-ui-logs": types.LogUploadPolicyValueDisabled},

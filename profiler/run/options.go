@@ -39,7 +39,7 @@ type Options struct {
 
 	MaxClusters      int // 0 is no limit
 	MaxApplications  int // of each cluster; 0 is no limit
-	EndpointFailures int // after which an endpoint of a cluster is left alone
+	EndpointFailures int // after which an endpoint of an application attempt is not called any more
 	IncludeTasks     bool
 
 	Timeout        time.Duration // of one request
@@ -94,8 +94,9 @@ func ServeOptions() []Option {
 				return ok
 			},
 		},
-		text("listen_address", fmt.Sprintf("%s:%d", platform.Loopback, platform.Profiler), "Address at which serve has its pages.",
-			"must be host:port", isAddress, func(o *Options) *string { return &o.Listen }),
+		text("listen_address", fmt.Sprintf("%s:%d", platform.Loopback, platform.Profiler),
+			"Address on which serve listens: state of the last run, /metrics, /healthz.", "must be host:port", isAddress,
+			func(o *Options) *string { return &o.Listen }),
 	}
 }
 
@@ -115,7 +116,7 @@ func sourceOptions() []Option {
 			"must be the ARN of an EMR cluster, of any partition: arn:aws:elasticmapreduce:us-east-1:123456789012:cluster/j-…",
 			func(s string) bool { _, err := source.ParseClusterARN(s); return err == nil }, func(o *Options) *string { return &o.ClusterARN }),
 		text("logs", "", "Folder or s3:// URI with event logs, those that Databricks delivers included, in place of EMR.",
-			"", nil, func(o *Options) *string { return &o.Logs }),
+			"must be a folder or s3://bucket/prefix/", isFolderOrS3, func(o *Options) *string { return &o.Logs }),
 		hidden(text("history_server", "", "URL of a history server or a Spark UI, in place of EMR.",
 			"must be an http:// or https:// URL without user and password", plainURL, func(o *Options) *string { return &o.HistoryServer })),
 		text("source_name", "", "cluster_id of the rows of logs or history_server. Empty: the folder's or the host's name.",
@@ -145,8 +146,9 @@ func limitOptions() []Option {
 			0, func(o *Options) *int { return &o.MaxClusters }),
 		number("max_applications", "0", "Applications of each cluster that one run analyzes; those that are complete do not count. 0: all.",
 			0, func(o *Options) *int { return &o.MaxApplications }),
-		number("max_endpoint_failures", "3", "Failed requests to an endpoint of an application's UI after which it is left alone, and"+
-			" event logs that a cluster's UI refuses until REST alone is used.", 1, func(o *Options) *int { return &o.EndpointFailures }),
+		number("max_endpoint_failures", "3", "Failed requests to a REST endpoint of an application attempt after which it is not "+
+			"called any more. Also failed downloads of event logs from a cluster's history server, after which its other applications are "+
+			"read by REST only.", 1, func(o *Options) *int { return &o.EndpointFailures }),
 		{
 			Name: "include_tasks", Default: "false", Doc: "Also write the table tasks.", Rule: "must be true or false", Switch: true,
 			set: func(o *Options, s string) (ok bool) { o.IncludeTasks, ok = parseBool(s); return ok },
@@ -158,13 +160,16 @@ func limitOptions() []Option {
 
 func paceOptions() []Option {
 	return []Option{
-		seconds("timeout_seconds", "300", "Timeout of a request.", 1, func(o *Options) *time.Duration { return &o.Timeout }),
+		seconds("timeout_seconds", "300", "Timeout of a request to EMR, and of one to a history server with its retries. The first one for an "+
+			"application has 15 minutes, as the server then replays the event log; a download of event logs ends after a minute without data.",
+			1, func(o *Options) *time.Duration { return &o.Timeout }),
 		seconds("persistent_ui_timeout_seconds", "180", "How long a persistent UI may take to become ready.", 1,
 			func(o *Options) *time.Duration { return &o.UITimeout }),
 		number("max_cluster_threads", "4", "Clusters that are analyzed at one time.", 1, func(o *Options) *int { return &o.ClusterThreads }),
 		number("max_app_threads", "2", "Applications of a cluster that are analyzed at one time.", 1,
 			func(o *Options) *int { return &o.AppThreads }),
-		number("batch_size", "10", "Clusters in a batch.", 1, func(o *Options) *int { return &o.BatchSize }),
+		number("batch_size", "10", "Clusters that are read before a pause of batch_delay_seconds.", 1,
+			func(o *Options) *int { return &o.BatchSize }),
 		seconds("batch_delay_seconds", "2", "Pause between batches.", 0, func(o *Options) *time.Duration { return &o.BatchDelay }),
 	}
 }
@@ -180,6 +185,12 @@ func outputOptions() []Option {
 		number("retention_days", "0", "Days that rows are kept after the start of their application; older ones are removed at the end of a"+
 			" run, and not read again. 0: for ever.", 0, func(o *Options) *int { return &o.RetentionDays }),
 	}
+}
+
+// isFolderOrS3 refuses URIs of other schemes, and buckets without a prefix.
+func isFolderOrS3(s string) bool {
+	_, _, inS3 := s3files.Split(s)
+	return inS3 || !strings.Contains(s, "://")
 }
 
 func plainURL(s string) bool {

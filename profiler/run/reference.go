@@ -16,10 +16,10 @@ func Reference() []byte {
 
 Rendered from profiler/run; edit the table there and run ` + "`make generate`" + `.
 
-` + "`observatory-profiler run`" + ` and ` + "`observatory profile run`" + ` take each option as a flag, as an environment
-variable, or from a YAML file (` + "`--config FILE`" + `) whose keys are the names of the variables. A flag goes before a
-variable, that before the file, and that before the default. An empty variable counts as not set. All violations are
-reported at once.
+` + "`run`, `serve` and `tools`" + ` take each option as a flag, as an environment variable, or from a YAML file
+(` + "`--config FILE`" + `) whose keys are the names of the variables. ` + "`interval_minutes` and `listen_address`" + ` are for
+` + "`serve`" + ` only. ` + "`expire` and `delete`" + ` have flags for the options that say where the tables are. A flag overrides
+a variable, which overrides the file, which overrides the default. An empty variable counts as not set. All violations are reported at once.
 
 | Variable, key | Flag | Default | Meaning | Rule |
 |---|---|---|---|---|
@@ -35,13 +35,13 @@ reported at once.
 	fmt.Fprintf(&b, `
 | Exit code | Meaning |
 |---|---|
-| %d | All that can be read is in the tables, or was before. |
-| %d | The run failed: nothing could be discovered, or the tables could not be written. |
+| %d | Everything that the sources still have is in the tables. Rows that a source has lost are in `+"`completeness`"+`. |
+| %d | The run failed: clusters could not be listed, or the tables could not be read or written. |
 | %d | The options or arguments are wrong. |
-| %d | Something is missing: a cluster or an application could not be read, a limit cut, or the run was interrupted. The summary names it. |
+| %d | Something is missing: a cluster or an application could not be read, a limit left some out, or the run was interrupted. |
 
-A cluster that EMR keeps no history of is named by the first run that finds it ended. From then on, only its row in
-`+"`cluster_summaries`"+` has the reason.
+A cluster without a history for a reason that cannot change (release, primary nodes, upload policy, age) is named by the first
+run after its end. From then on, only its row in `+"`cluster_summaries`"+` has the reason.
 `, ExitComplete, ExitFailed, ExitUsage, ExitIncomplete)
 	return []byte(b.String())
 }
@@ -67,6 +67,5 @@ func permissions() string {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", strings.Join(actions, ", "), t.Resource, t.Use)
 	}
 	return b.String() + "\nTables and logs in a bucket with a KMS key also need `kms:Decrypt` and, for the tables, `kms:GenerateDataKey`\n" +
-		"on it. Only clusters with runtime roles need `elasticmapreduce:AccessAllEventLogs`, for applications of all roles. A test\n" +
-		"compares the table with the requests of runs.\n"
+		"on it. Only clusters with runtime roles need `elasticmapreduce:AccessAllEventLogs`, for applications of all roles.\n"
 }

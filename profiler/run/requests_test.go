@@ -230,7 +230,7 @@ func TestUnreadableRow(t *testing.T) {
 	require.NoError(t, os.Remove(found[0]))
 	summary, _, err = runLogs(t, logs, out)
 	require.NoError(t, err)
-	require.Contains(t, summary.Incomplete[0].Reason, "the lake has lost its row of table applications")
+	require.Contains(t, summary.Incomplete[0].Reason, "table applications has no row of it, although its manifest says so")
 
 	err = Locked(t.Context(), aws.Config{}, Options{Output: out}, "test", func(kept *lake.Lake, _ Place) error {
 		_, err := kept.Delete(t.Context(), lake.Filter{ApplicationID: applicationID(1)}, false)

@@ -90,7 +90,7 @@ func (f Flags) Resolve(lookup func(string) (string, bool)) (Options, error) {
 			if option.Hidden {
 				from.value = "[hidden]"
 			}
-			violations = append(violations, Violation{from.path, from.value, option.Rule, "correct it, or leave it out for " + fallback(option)})
+			violations = append(violations, Violation{from.path, from.value, option.Rule, remedy(option)})
 		}
 	}
 	if violations = append(violations, o.conflicts(values)...); len(violations) > 0 {
@@ -99,11 +99,11 @@ func (f Flags) Resolve(lookup func(string) (string, bool)) (Options, error) {
 	return o.complete(), nil
 }
 
-func fallback(o Option) string {
+func remedy(o Option) string {
 	if o.Default == "" {
-		return "none"
+		return "correct it or omit it"
 	}
-	return o.Default
+	return "correct it, or omit it to use the default " + o.Default
 }
 
 // readFile reads a file of options. Lists may be YAML lists.
@@ -121,7 +121,9 @@ func readFile(name string) (map[string]given, []error, error) {
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
 		path := name + ": " + key
 		if !slices.ContainsFunc(slices.Concat(Table(), ServeOptions()), func(o Option) bool { return o.Name == key }) {
-			violations = append(violations, Violation{path, string(raw[key]), "must be an option", "see --help for their names"})
+			violations = append(violations, Violation{
+				name, key, "is not the name of an option", "the names are those of the flags, with _ in place of -",
+			})
 			continue
 		}
 		values[key] = given{textOf(raw[key]), path}
@@ -155,19 +157,19 @@ func (o Options) conflicts(values map[string]given) []error {
 		}
 	}
 	if n := len(sources); n > 1 {
-		report(sources[n-1], "must not stand beside "+strings.Join(sources[:n-1], " and "), "give one source")
+		report(sources[n-1], "cannot be combined with "+strings.Join(sources[:n-1], " and "), "give one source")
 	}
 	if o.Environment == prod && o.S3OutputPath == "" {
 		found = append(found, Violation{"s3_output_path", "", "must be set in environment prod", "set it to s3://bucket/prefix/"})
 	}
 	if o.Output != "" && o.S3OutputPath != "" {
-		report("output", "must not stand beside s3_output_path", "leave one out")
+		report("output", "cannot be combined with s3_output_path", "omit one")
 	}
 	if !o.CreatedAfter.IsZero() && !o.CreatedBefore.IsZero() && !o.CreatedAfter.Before(o.CreatedBefore) {
-		report("created_after_date", "must be before created_before_date", "exchange the two")
+		report("created_after_date", "must be before created_before_date ("+values["created_before_date"].value+")", "set an earlier date")
 	}
 	if arn, err := source.ParseClusterARN(o.ClusterARN); err == nil && o.Region != "" && arn.Region != o.Region {
-		report("aws_region", "must be the region of emr_cluster_arn", "leave it out")
+		report("aws_region", "must be the region of emr_cluster_arn ("+arn.Region+")", "omit it")
 	}
 	return found
 }

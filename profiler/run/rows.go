@@ -97,7 +97,7 @@ func countsIn(ctx context.Context, held lake.Held) (of *counts, err error) {
 		of = &counts
 	}
 	if of == nil {
-		err = fmt.Errorf("the lake has lost its row of table %s; %s", applicationsTable, damagedRemedy)
+		err = fmt.Errorf("table %s has no row of it, although its manifest says so; %s", applicationsTable, damagedRemedy)
 	}
 	return of, err
 }

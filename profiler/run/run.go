@@ -12,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
+	"runtime/debug"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -164,8 +166,21 @@ func listing(progress Progress) func(clusters int) {
 	}
 }
 
+// bodiesInMemory is how many responses of the largest size fit into memory, as decoded.
+const bodiesInMemory = 4
+
+// maxBody returns the largest response that is read, if memory is limited (GOMEMLIMIT), as on the
+// control node; else 0, for the default.
+func maxBody() int64 {
+	limit := debug.SetMemoryLimit(-1)
+	if limit == math.MaxInt64 {
+		return 0
+	}
+	return limit / bodiesInMemory
+}
+
 func openSource(ctx context.Context, config aws.Config, o Options, at Place, listed func(int)) (source.Source, error) {
-	behind := history.Options{Timeout: o.Timeout, Failures: o.EndpointFailures}
+	behind := history.Options{Timeout: o.Timeout, Failures: o.EndpointFailures, MaxBody: maxBody()}
 	switch {
 	case o.Logs != "":
 		return source.NewLogs(ctx, config, o.Logs, o.SourceName)

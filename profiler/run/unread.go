@@ -12,7 +12,8 @@ import (
 // applicationsTable has a row of every application that was read.
 var applicationsTable = (*tables.Application)(nil).Table()
 
-// isRead reports whether the lake has an application's rows, and not only that it is missing.
+// isRead reports whether the lake has an application's rows, rather than only one of
+// completeness that says that it was not read.
 func isRead(held lake.Held) bool { return held.Rows(applicationsTable) > 0 }
 
 // missing writes a row of table completeness for an application that was not read, unless

@@ -46,6 +46,6 @@ type Cost struct {
 	Role            string   `parquet:"role,dict" doc:"master, core or task"`
 	InstanceType    string   `parquet:"instance_type,dict" doc:"EC2 instance type"`
 	Market          string   `parquet:"market,dict" doc:"ON_DEMAND or SPOT"`
-	InstanceSeconds *int64   `parquet:"instance_seconds,optional" doc:"seconds of all its instances"`
-	USD             *float64 `parquet:"usd,optional" doc:"price of EC2 and EMR; null until prices are known"`
+	InstanceSeconds *int64   `parquet:"instance_seconds,optional" doc:"seconds of all its instances; not filled yet"`
+	USD             *float64 `parquet:"usd,optional" doc:"price of EC2 and EMR; not filled yet"`
 }

@@ -39,11 +39,11 @@ type Definition struct {
 // All lists the tables in the order of the reference.
 func All() []Definition {
 	return []Definition{
-		define[Application]("Attempts of applications.", OfAttempt),
+		define[Application]("Application attempts.", OfAttempt),
 		define[ClusterSummary]("Clusters, and how their history was read.", OfCluster),
 		define[Job]("Jobs, including failed ones.", OfAttempt, "job_id"),
-		define[StageRow]("Attempts of stages, including failed and skipped ones.", OfAttempt, "stage_id", "stage_attempt_id"),
-		optIn(define[Task]("Attempts of tasks. Written only on request, because there are many.", OfAttempt, "task_id")),
+		define[StageRow]("Stage attempts, including failed and skipped ones.", OfAttempt, "stage_id", "stage_attempt_id"),
+		optIn(define[Task]("Task attempts. Written only on request, because there are many.", OfAttempt, "task_id")),
 		define[TaskSummary]("Quantiles over the successful tasks of a stage's attempt.", OfAttempt, "stage_id", "stage_attempt_id"),
 		define[SQL]("SQL executions.", OfAttempt, "sql_id"),
 		define[SQLNode]("Metrics of the operators of SQL executions.", OfAttempt, "sql_id", "node_id", "metric"),
@@ -53,11 +53,13 @@ func All() []Definition {
 		define[Completeness]("Missing rows, and why they are missing.", OfAttempt, "endpoint"),
 		define[Finding]("Findings: what slowed an application down, and what to change.", OfAttempt,
 			"finding", "stage_id", "stage_attempt_id", "sql_id"),
-		define[IneffJobRaw]("Inefficient stages, by the notebooks' rules.", OfAttempt, "stage_id", "stage_attempt_id"),
-		define[IneffJobAgg]("Inefficient applications, by the notebooks' rules.", OfAttempt),
-		define[PhotonAnalysis]("Applications that Photon would speed up.", OfAttempt),
+		define[IneffJobRaw]("Stages that exceed fixed limits of skew, spill, data per task or completion rate.", OfAttempt,
+			"stage_id", "stage_attempt_id"),
+		define[IneffJobAgg]("Share of such stages in applications.", OfAttempt),
+		define[PhotonAnalysis]("How much of an application Photon supports. Not filled yet.", OfAttempt),
 		define[Step]("Steps of EMR clusters.", OfCluster, "step_id"),
-		define[Cost]("Cost of the instances of a cluster.", OfCluster, "instance_group", "instance_type", "market"),
+		define[Cost]("Instance groups and fleets of a cluster, by instance type and market.", OfCluster,
+			"instance_group", "instance_type", "market"),
 	}
 }
 
