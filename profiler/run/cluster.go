@@ -69,12 +69,13 @@ func (r *runner) cluster(ctx context.Context, listed source.Listed) {
 		}
 		return
 	}
+	lost := r.lost(ctx, c)
 	r.outcomes(c)
 	r.applications(ctx, c)
-	each(lakeReads, c.cluster.Lost, func(_ int, lost source.StepApplication) {
-		if ctx.Err() == nil && r.writable() && !r.expired(lost.Start) {
-			a := source.Application{ID: lost.ID, Start: lost.Start}
-			r.missing(ctx, a, fold.Unavailable, "step "+lost.Step+" names it, but it has no history")
+	each(lakeReads, lost, func(_ int, a source.StepApplication) {
+		if ctx.Err() == nil && r.writable() {
+			app := source.Application{ID: a.ID, Start: a.Start}
+			r.missing(ctx, app, fold.Unavailable, "step "+a.Step+" names it, but it has no history")
 		}
 	})
 	if ctx.Err() != nil || !r.writable() {

@@ -2,6 +2,8 @@ package run_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -173,6 +175,22 @@ func TestStepLogsAreReadOnce(t *testing.T) {
 	steps := readLake[tables.Step](w)
 	require.Equal(t, []string{appID(1)}, steps[0].ApplicationIDs)
 	require.Equal(t, "step_log", steps[0].LinkedBy)
+}
+
+// An application that EMR lists no more, but that an earlier run has read, is not missing.
+func TestApplicationThatEMRListsNoMore(t *testing.T) {
+	w := newWorld(t)
+	id := w.cluster("etl")
+	w.ran(id, "cluster-submit", appID(1)) // attempt 1
+	w.step(id, appID(1))
+	w.run(w.options())
+	require.NoError(t, os.Remove(filepath.Join(w.uis.Dir, "logs", id, appID(1))))
+	w.uis.Close()
+	w.end(id, 25*time.Hour)
+	last, _ := w.run(w.options())
+	require.Equal(t, run.ExitComplete, last.ExitCode(), last.Incomplete)
+	require.Len(t, readLake[tables.Application](w), 1)
+	require.NotContains(t, fmt.Sprintf("%+v", readLake[tables.Completeness](w)), "it has no history")
 }
 
 // A cluster whose step logs S3 refuses, as in another team's bucket, is read once.

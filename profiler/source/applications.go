@@ -67,28 +67,32 @@ func (e *EMR) throughPersistentUI(ctx context.Context, listed Listed, c types.Cl
 }
 
 // checkSteps returns an error if a Spark step of an ended cluster names an application that was
-// not found. Once nothing more can be listed, it adds such applications to cluster.Lost.
+// not found, but may be later. Once it cannot be found any more, it is in cluster.Lost.
 func (e *EMR) checkSteps(listed Listed, cluster *Cluster, runtimeRoles bool) error {
 	missing := cluster.notListed()
 	if listed.Ended.IsZero() || len(missing) == 0 {
 		return nil
 	}
-	age, first := e.now().Sub(listed.Ended), missing[0]
+	age := e.now().Sub(listed.Ended)
 	if age < listingTime && !runtimeRoles {
-		return fmt.Errorf("the history server does not list %s of step %s yet", first.ID.ApplicationID, first.Step)
+		return fmt.Errorf("the history server does not list %s of step %s yet", missing[0].ID.ApplicationID, missing[0].Step)
 	}
-	if age >= listingTime {
-		cluster.Lost = missing
-	}
+	cluster.Lost, cluster.runtimeRoles = missing, runtimeRoles
+	cluster.mayAppear = runtimeRoles && age < historyDays*24*time.Hour
+	return nil
+}
+
+// LostError returns the Obstacle for those of Lost that no earlier run has read.
+func (c *Cluster) LostError(lost []StepApplication) error {
 	o := &Obstacle{
 		Reason: fmt.Sprintf("%d applications of its steps have no history, the first is %s of step %s: it wrote no event log, or EMR could not "+
-			"upload it", len(missing), first.ID.ApplicationID, first.Step),
-		Remedy: "look at the step's log, at spark.eventLog.enabled, and at the cluster's way to S3 (in a private subnet, its endpoint policy)",
+			"upload it", len(lost), lost[0].ID.ApplicationID, lost[0].Step),
+		Remedy:  "look at the step's log, at spark.eventLog.enabled, and at the cluster's way to S3 (in a private subnet, its endpoint policy)",
+		Passing: c.mayAppear,
 	}
-	if runtimeRoles {
+	if c.runtimeRoles {
 		o.Reason += ", or it ran with another role than the profiler's"
 		o.Remedy = "grant the profiler's role " + allEventLogs + "; otherwise, " + o.Remedy
-		o.Passing = age < historyDays*24*time.Hour
 	}
 	return o
 }

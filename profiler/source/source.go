@@ -53,12 +53,15 @@ type Cluster struct {
 	Costs        []tables.Cost
 	Applications []Application // newest first
 	Outcomes     []Outcome
-	// Lost are applications that steps name, but that have no history.
+	// Lost are applications of an ended cluster's steps that the source does not have. An earlier
+	// run may have read them: EMR and users delete histories.
 	Lost []StepApplication
 	// Notes are worth reporting, although nothing failed.
 	Notes []string
 
-	ofSpark map[string]bool // steps that submit to Spark, by id
+	ofSpark      map[string]bool // steps that submit to Spark, by id
+	runtimeRoles bool
+	mayAppear    bool // Lost may become visible
 }
 
 // Outcome is the result of reading an endpoint.
