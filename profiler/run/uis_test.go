@@ -119,16 +119,15 @@ func TestUIsAreReplacedOnlyIfTheyHaveEnded(t *testing.T) {
 	w.ran(id, "adaptive", appID(1))
 	w.end(id, time.Hour)
 	o := w.options()
-	o.UITimeout = time.Second
 	incomplete := func(want string) {
 		summary, _ := w.run(o)
 		require.Len(t, summary.Incomplete, 1)
 		require.Contains(t, summary.Incomplete[0].Reason, want)
 	}
-	w.uiStatus = "PREPARING"
+	w.uiStatus, o.UITimeout = "PREPARING", time.Second
 	incomplete(`status "PREPARING"`)
 	incomplete("the next run tries again (persistent_ui_timeout_seconds)")
-	w.uiStatus = ""
+	w.uiStatus, o.UITimeout = "", w.options().UITimeout
 	w.refuse(source.OpDescribePersistentUI, "The request is too large.")
 	incomplete("The request is too large.")
 	require.Equal(t, 1, w.made(source.OpCreatePersistentUI))
