@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,42 @@ func (h history) workloadAgrees(t *testing.T, folder string) {
 		return nil
 	})
 	require.NoError(t, err)
+}
+
+// endedUI opens the persistent UI of a terminated cluster. It prints how many applications the
+// UI lists, which must be those in the tables.
+const endedUI = `
+import boto3, duckdb, http.cookiejar, json, os, ssl, sys, time, urllib.error, urllib.request
+emr, folder = boto3.client("emr"), sys.stdin.read()
+ended = emr.list_clusters(ClusterStates=["TERMINATED"])["Clusters"]
+cluster = next(c for c in ended if c["Name"] == "airflow-nightly")
+ui = emr.create_persistent_app_ui(TargetResourceArn=cluster["ClusterArn"])["PersistentAppUIId"]
+deadline = time.monotonic() + 120
+while emr.describe_persistent_app_ui(PersistentAppUIId=ui)["PersistentAppUI"]["PersistentAppUIStatus"] != "ATTACHED":
+    assert time.monotonic() < deadline
+    time.sleep(0.2)
+url = emr.get_persistent_app_ui_presigned_url(PersistentAppUIId=ui, PersistentAppUIType="SHS")["PresignedURL"]
+trust = urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=os.environ["AWS_CA_BUNDLE"]))
+browser = urllib.request.build_opener(trust, urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar()))
+page = browser.open(url).url
+listed = {a["id"] for a in json.load(browser.open(page + "api/v1/applications"))}
+try:
+    urllib.request.build_opener(trust).open(url)
+    raise AssertionError("the URL worked twice")
+except urllib.error.HTTPError as error:
+    assert error.code == 403, error
+applications = f"read_parquet('{folder}/applications/**/*.parquet')"
+rows = duckdb.sql(f"select distinct application_id from {applications} where cluster_id = '{cluster['Id']}'").fetchall()
+assert listed == {row[0] for row in rows}, (listed, rows)
+print(len(listed))
+`
+
+// endedClusterOpens requires that boto3 opens the UI of the foreign cluster, which is gone.
+func (h history) endedClusterOpens(t *testing.T, folder string) {
+	t.Helper()
+	listed, err := strconv.Atoi(h.cloud.python(t, endedUI, folder))
+	require.NoError(t, err)
+	require.Positive(t, listed)
 }
 
 // sparkReadsTables runs the guide's example on a cluster, over the workload's tables in S3.

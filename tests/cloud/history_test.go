@@ -192,6 +192,7 @@ func historyIsRead(t *testing.T, c *cloud, h history) {
 		return nil
 	})
 	require.NoError(t, err, "once EMR's history is no longer late, a run writes nothing")
+	h.endedClusterOpens(t, folder)
 	h.workloadAgrees(t, folder)
 	h.sparkReadsTables(t)
 	h.secretsAreRedacted(t, folder)
