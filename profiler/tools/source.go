@@ -126,10 +126,13 @@ func (in *inSource) application(ctx context.Context, a located, read bool) (tabl
 
 func listedApplication(a located) tables.Application {
 	if a.Log != nil {
-		return tables.Application{
-			Attempt: a.ID, ApplicationName: a.Name, SparkUser: a.User, SparkVersion: a.SparkVersion, StartTime: a.Start.UnixMilli(),
-			Completed: !a.Log.InProgress,
+		row := tables.Application{
+			Attempt: a.ID, ApplicationName: a.Name, SparkUser: a.User, SparkVersion: a.SparkVersion, Completed: !a.Log.InProgress,
 		}
+		if !a.Start.IsZero() {
+			row.StartTime = a.Start.UnixMilli()
+		}
+		return row
 	}
 	hide := redaction.New(nil)
 	row := tables.Application{
