@@ -131,7 +131,7 @@ func Read[T any, P interface {
 }
 
 // Missing yields the rows of table completeness of attempts that the filter selects and that
-// were never read: nothing else is known of them.
+// have no row in table applications: they were never read, or are being written.
 func Missing(ctx context.Context, l *Lake, f Filter) iter.Seq2[tables.Completeness, error] {
 	return func(yield func(tables.Completeness, error) bool) {
 		read := map[string]bool{}

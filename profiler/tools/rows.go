@@ -7,6 +7,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
@@ -49,6 +50,9 @@ func (in inLake) Applications(ctx context.Context, f lake.Filter) iter.Seq2[tabl
 			}
 		}
 		for row, err := range lake.Missing(ctx, in.lake, f) {
+			if err == nil && (row.Endpoint != fold.Applications || row.Seen > 0) {
+				continue // of an application that is being written
+			}
 			if err == nil {
 				err = &Unread{ClusterID: row.ClusterID, ApplicationID: row.ApplicationID, Err: errors.New(row.Reason + ": " + row.Detail)}
 			}

@@ -311,9 +311,13 @@ func TestLongListsOfLogs(t *testing.T) {
 		text = regexp.MustCompile(`application_[0-9]+_[0-9]+`).ReplaceAll(text, []byte(id))
 		require.NoError(t, os.WriteFile(filepath.Join(folder, id), text, 0o600))
 	}
-	rows, now := fromLogs(t, folder), time.Now()
-	tools.SetNow(rows, func() time.Time { return now })
-	list := func(each time.Duration) (counted int) {
+	rows, now, each := fromLogs(t, folder), time.Now(), time.Duration(0)
+	tools.SetNow(rows, func() time.Time {
+		now = now.Add(each) // as if reading a log had taken so long
+		return now
+	})
+	list := func(slow time.Duration) (counted int) {
+		each = slow
 		n := 0
 		for row, err := range rows.Applications(t.Context(), lake.Filter{}) {
 			require.NoError(t, err)
@@ -323,7 +327,6 @@ func TestLongListsOfLogs(t *testing.T) {
 			if row.Source != "" {
 				counted++
 			}
-			now = now.Add(each) // as if reading it had taken so long
 		}
 		require.Equal(t, 4, n)
 		return counted
@@ -359,6 +362,9 @@ func TestTheLakeReportsWhatIsMissing(t *testing.T) {
 	write("application_1_0001", "", gap("application_1_0001", ""))
 	write("application_1_0002", "1", gap("application_1_0002", "1"))
 	write("application_1_0002", "2", read("application_1_0002", "2"))
+	being := tables.Attempt{Cluster: tables.Cluster{ClusterID: "j-1"}, ApplicationID: "application_1_0003", Source: tables.SourceLogs}
+	write("application_1_0003", "", &tables.Completeness{Attempt: being, Endpoint: fold.Applications, Seen: 1},
+		&tables.Completeness{Attempt: being, Endpoint: fold.Jobs, Seen: 3}) // applications is written last
 	s, days := connect(t, tools.FromLake(l)), map[string]any{"from": "2026-11-24", "to": "2026-11-24"}
 	found, failed := call[tools.ApplicationsOut](t, s, "getappid", days)
 	require.Empty(t, failed)

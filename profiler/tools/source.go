@@ -46,7 +46,7 @@ type located struct {
 
 func (in *inSource) Applications(ctx context.Context, f lake.Filter) iter.Seq2[tables.Application, error] {
 	return func(yield func(tables.Application, error) bool) {
-		last, began := map[tables.Attempt]located{}, in.now()
+		last, spent := map[tables.Attempt]located{}, time.Duration(0)
 		defer func() {
 			in.mu.Lock()
 			defer in.mu.Unlock()
@@ -56,7 +56,9 @@ func (in *inSource) Applications(ctx context.Context, f lake.Filter) iter.Seq2[t
 			var row tables.Application
 			if err == nil {
 				last[a.ID] = a
-				row, err = in.application(ctx, a, in.now().Sub(began) < listTime || f.ApplicationID != "")
+				began := in.now()
+				row, err = in.application(ctx, a, spent < listTime || f.ApplicationID != "")
+				spent += in.now().Sub(began)
 			}
 			if !yield(row, err) || ctx.Err() != nil {
 				return
@@ -86,6 +88,12 @@ func (in *inSource) find(ctx context.Context, f lake.Filter) iter.Seq2[located, 
 			}
 			if err != nil && !yield(located{}, &Unread{ClusterID: listed.ID.ClusterID, Err: err}) {
 				return
+			}
+			for _, a := range cluster.Lost {
+				lost := &Unread{ClusterID: a.ID.ClusterID, ApplicationID: a.ID.ApplicationID, Err: cluster.LostError([]source.StepApplication{a})}
+				if f.MatchesAttempt(a.ID, a.Start) && !yield(located{}, lost) {
+					return
+				}
 			}
 			for _, a := range cluster.Applications {
 				var unread error
