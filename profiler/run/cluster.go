@@ -73,7 +73,8 @@ func (r *runner) cluster(ctx context.Context, listed source.Listed) {
 	r.outcomes(c)
 	r.applications(ctx, c)
 	each(lakeReads, lost, func(_ int, a source.StepApplication) {
-		if ctx.Err() == nil && r.writable() {
+		// In cluster mode, one that appears later has an attempt, and does not replace this row.
+		if ctx.Err() == nil && r.writable() && !c.cluster.MayAppear() {
 			app := source.Application{ID: a.ID, Start: a.Start}
 			r.missing(ctx, app, fold.Unavailable, "step "+a.Step+" names it, but it has no history")
 		}

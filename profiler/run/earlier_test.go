@@ -144,6 +144,9 @@ func TestClusterIsOpenedUntilItsStepsApplicationsAreListed(t *testing.T) {
 		timeline.CreationDateTime, timeline.EndDateTime = aws.Time(timeline.CreationDateTime.AddDate(0, 0, -1)),
 			aws.Time(timeline.EndDateTime.AddDate(0, 0, -1))
 	}))
+	cold, _ := w.run(w.options())
+	require.Contains(t, cold.Incomplete[0].Reason, "yet", "a new UI may not have read all logs")
+	w.ageUIs()
 	late, _ := w.run(w.options())
 	require.Equal(t, run.ExitIncomplete, late.ExitCode())
 	require.Len(t, late.Incomplete, 1)
@@ -156,25 +159,36 @@ func TestClusterIsOpenedUntilItsStepsApplicationsAreListed(t *testing.T) {
 	require.Equal(t, 1, last.ClustersCurrent)
 }
 
-// The log of a step is read until it names an application, and not again.
+// The log of a step is read until EMR has uploaded all of it, and not again.
 func TestStepLogsAreReadOnce(t *testing.T) {
 	w := newWorld(t)
-	id := w.cluster("etl")
-	w.ran(id, "adaptive", appID(1))
+	id, application := w.cluster("etl"), recentID(1)
+	w.ran(id, "adaptive", application)
 	step := w.step(id)
 	logs := source.Call{Service: "S3", Operation: source.OpGetObject, Target: source.StepLogs}
-	w.run(w.options())
-	before := w.calls[logs]
-	require.Positive(t, before)
-	w.putLog(id, step, "stderr", "Submitted application "+appID(1)+"\n")
-	w.run(w.options())
-	require.Greater(t, w.calls[logs], before, "it named none")
-	before = w.calls[logs]
-	w.run(w.options())
-	require.Equal(t, before, w.calls[logs])
-	steps := readLake[tables.Step](w)
-	require.Equal(t, []string{appID(1)}, steps[0].ApplicationIDs)
-	require.Equal(t, "step_log", steps[0].LinkedBy)
+	reads := func() (n int, linkedBy string) {
+		before := w.calls[logs]
+		w.run(w.options())
+		return w.calls[logs] - before, readLake[tables.Step](w)[0].LinkedBy
+	}
+	n, by := reads()
+	require.Positive(t, n)
+	require.Empty(t, by)
+	w.putLog(id, step, "stderr", "Submitted application "+application+"\n")
+	for range 2 {
+		n, by = reads()
+		require.Positive(t, n)
+		require.Equal(t, "step_log_early", by)
+	}
+	w.end(id, time.Hour)
+	w.fail(source.OpListInstanceGroups) // so that the cluster is opened again
+	n, by = reads()
+	require.Positive(t, n)
+	require.Equal(t, "step_log", by)
+	n, by = reads()
+	require.Zero(t, n)
+	require.Equal(t, "step_log", by)
+	require.Equal(t, []string{application}, readLake[tables.Step](w)[0].ApplicationIDs)
 }
 
 // An application that EMR lists no more, but that an earlier run has read, is not missing.
@@ -187,6 +201,7 @@ func TestApplicationThatEMRListsNoMore(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(w.uis.Dir, "logs", id, appID(1))))
 	w.uis.Close()
 	w.end(id, 25*time.Hour)
+	w.ageUIs()
 	last, _ := w.run(w.options())
 	require.Equal(t, run.ExitComplete, last.ExitCode(), last.Incomplete)
 	require.Len(t, readLake[tables.Application](w), 1)

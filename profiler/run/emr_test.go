@@ -54,11 +54,12 @@ func (w *world) made(operation string) (n int) {
 func TestClustersOfEMR(t *testing.T) {
 	w := newWorld(t)
 	etl := w.cluster("etl")
+	printed := recentID(2) // by its step; the others' time is before that of the cluster
 	w.ran(etl, "adaptive", appID(1))
-	w.ran(etl, "cluster-submit", appID(2))
+	w.ran(etl, "cluster-submit", printed)
 	w.ran(etl, "killed-driver", appID(3))
 	named, logged, silent := w.step(etl, appID(1)), w.step(etl), w.step(etl)
-	w.putLog(etl, logged, "stderr", "Submitted application "+appID(2)+"\n")
+	w.putLog(etl, logged, "stderr", "Submitted application "+printed+"\nlike "+appID(8)+"\n")
 	w.end(etl, time.Hour)
 	old := w.cluster("old", func(c *types.Cluster) { c.ReleaseLabel = aws.String("emr-5.20.0") })
 	w.end(old, 2*time.Hour)
@@ -77,13 +78,13 @@ func TestClustersOfEMR(t *testing.T) {
 		require.Equal(t, tables.SourceLogs, row.Source)
 		steps[aws.ToString(row.StepID)] = [2]string{row.ApplicationID, row.AttemptID}
 	}
-	require.Equal(t, map[string][2]string{named: {appID(1), ""}, logged: {appID(2), "1"}, "": {appID(3), ""}}, steps)
+	require.Equal(t, map[string][2]string{named: {appID(1), ""}, logged: {printed, "1"}, "": {appID(3), ""}}, steps)
 	linked := map[string]string{}
 	for _, row := range readLake[tables.Step](w) {
 		require.Equal(t, "COMPLETED", row.State)
 		linked[row.StepID] = row.LinkedBy + " " + strings.Join(row.ApplicationIDs, ",")
 	}
-	require.Equal(t, map[string]string{named: "additional_info " + appID(1), logged: "step_log " + appID(2), silent: " "}, linked)
+	require.Equal(t, map[string]string{named: "additional_info " + appID(1), logged: "step_log " + printed, silent: " "}, linked)
 	requireClusters(t, w, etl, old)
 	requireCosts(t, w)
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
@@ -32,6 +33,9 @@ func logOf(t *testing.T, name, id string) []byte {
 	require.NoError(t, err)
 	return applicationID.ReplaceAll(text, []byte(id))
 }
+
+// recentID is an id of an application of a resource manager that starts now.
+func recentID(n int) string { return fmt.Sprintf("application_%d_%04d", time.Now().UnixMilli(), n) }
 
 func appID(n int) string { return fmt.Sprintf("application_1700000000000_%04d", n) }
 

@@ -13,7 +13,33 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
+	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
+
+// keptUIs is the object with the ids of persistent UIs.
+const keptUIs = "lake/history/_manifest/persistent_uis.json"
+
+// keptUIs returns the persistent UIs that runs have created, by cluster.
+func (w *world) keptUIs() (known map[string]map[string]any) {
+	w.t.Helper()
+	kept, err := w.s3.Client.GetObject(w.t.Context(), &awss3.GetObjectInput{Bucket: aws.String(bucket), Key: aws.String(keptUIs)})
+	require.NoError(w.t, err)
+	defer kept.Body.Close()
+	require.NoError(w.t, json.NewDecoder(kept.Body).Decode(&known))
+	return known
+}
+
+// ageUIs makes the persistent UIs two hours older.
+func (w *world) ageUIs() {
+	w.t.Helper()
+	known := w.keptUIs()
+	for _, ui := range known {
+		ui["created"] = time.Now().Add(-2 * time.Hour)
+	}
+	text, err := json.Marshal(known)
+	require.NoError(w.t, err)
+	require.NoError(w.t, w.s3.Put(w.t.Context(), bucket, keptUIs, text))
+}
 
 // What EMR refuses for a reason that its API does not show is named with the preconditions
 // that remain, and asked for again.
@@ -47,18 +73,21 @@ func TestRuntimeRoles(t *testing.T) {
 	w.ran(id, "adaptive", appID(1))
 	step := w.step(id, appID(1), appID(2))
 	w.end(id, 25*time.Hour)
+	cold, _ := w.run(w.options())
+	require.Equal(t, 1, cold.ApplicationsRead)
+	w.ageUIs()
 	first, _ := w.run(w.options())
-	require.Equal(t, 1, first.ApplicationsRead)
 	require.Equal(t, run.ExitIncomplete, first.ExitCode())
 	reason := first.Incomplete[0].Reason
 	require.Contains(t, reason, "the first is "+appID(2)+" of step "+step+": it wrote no event log")
 	require.Contains(t, reason, "or it ran with another role than the profiler's; grant the profiler's role "+
 		"elasticmapreduce:AccessAllEventLogs")
-	w.ran(id, "adaptive", appID(2)) // as if it were granted
+	w.ran(id, "cluster-submit", appID(2)) // as if it were granted
 	w.uis.Close()
 	second, _ := w.run(w.options())
 	require.Equal(t, 1, second.ApplicationsRead)
 	require.Equal(t, run.ExitComplete, second.ExitCode())
+	require.NotContains(t, fmt.Sprintf("%+v", readLake[tables.Completeness](w)), "it has no history")
 	third, _ := w.run(w.options())
 	require.Equal(t, 1, third.ClustersCurrent)
 
@@ -75,7 +104,7 @@ func TestRuntimeRoles(t *testing.T) {
 // expired, also if no run has opened the cluster since.
 func TestUIsOfClustersThatAreNotOpenedAgain(t *testing.T) {
 	w := newWorld(t)
-	require.NoError(t, w.s3.Put(t.Context(), bucket, "lake/history/_manifest/persistent_uis.json", func() []byte {
+	require.NoError(t, w.s3.Put(t.Context(), bucket, keptUIs, func() []byte {
 		old := time.Now().AddDate(0, 0, -40)
 		known := map[string]map[string]any{}
 		gone, runs := w.cluster("gone"), w.cluster("runs")
@@ -100,14 +129,7 @@ func TestUIsOfClustersThatAreNotOpenedAgain(t *testing.T) {
 	described := w.made(source.OpDescribeCluster)
 	require.Equal(t, 3+2, described, "UIs that are old enough, and clusters of the run")
 
-	kept, err := w.s3.Client.GetObject(t.Context(), &awss3.GetObjectInput{
-		Bucket: aws.String(bucket), Key: aws.String("lake/history/_manifest/persistent_uis.json"),
-	})
-	require.NoError(t, err)
-	defer kept.Body.Close()
-	var known map[string]any
-	require.NoError(t, json.NewDecoder(kept.Body).Decode(&known))
-	require.Len(t, known, 2)
+	require.Len(t, w.keptUIs(), 2)
 }
 
 // A UI in a state that the profiler does not know, or that EMR refuses to describe, may still

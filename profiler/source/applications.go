@@ -29,7 +29,7 @@ func (e *EMR) applications(ctx context.Context, listed Listed, c types.Cluster, 
 	if bucket, folder, ok := s3files.Split(eventLogDir(c)); ok {
 		err := e.fromEventLogs(ctx, bucket, folder, cluster)
 		if err == nil {
-			err = e.checkSteps(listed, cluster, false)
+			err = e.checkSteps(listed, cluster, keptUI{})
 		}
 		cluster.report(EndpointEventLogs, err)
 		return
@@ -63,24 +63,28 @@ func (e *EMR) throughPersistentUI(ctx context.Context, listed Listed, c types.Cl
 		cluster.Notes = append(cluster.Notes, "it has runtime roles: unless the profiler's role has "+allEventLogs+
 			", EMR lists only the applications of that role")
 	}
-	return e.checkSteps(listed, cluster, ui.RuntimeRoles)
+	return e.checkSteps(listed, cluster, ui)
 }
 
 // checkSteps returns an error if a Spark step of an ended cluster names an application that was
 // not found, but may be later. Once it cannot be found any more, it is in cluster.Lost.
-func (e *EMR) checkSteps(listed Listed, cluster *Cluster, runtimeRoles bool) error {
+// The UI is zero if the event logs are in S3.
+func (e *EMR) checkSteps(listed Listed, cluster *Cluster, ui keptUI) error {
 	missing := cluster.notListed()
 	if listed.Ended.IsZero() || len(missing) == 0 {
 		return nil
 	}
 	age := e.now().Sub(listed.Ended)
-	if age < listingTime && !runtimeRoles {
+	if age < listingTime || e.now().Sub(ui.Created) < readingTime {
 		return fmt.Errorf("the history server does not list %s of step %s yet", missing[0].ID.ApplicationID, missing[0].Step)
 	}
-	cluster.Lost, cluster.runtimeRoles = missing, runtimeRoles
-	cluster.mayAppear = runtimeRoles && age < historyDays*24*time.Hour
+	cluster.Lost, cluster.runtimeRoles = missing, ui.RuntimeRoles
+	cluster.mayAppear = ui.RuntimeRoles && age < historyDays*24*time.Hour
 	return nil
 }
+
+// MayAppear reports whether Lost may become visible, so that they are not lost for good.
+func (c *Cluster) MayAppear() bool { return c.mayAppear }
 
 // LostError returns the Obstacle for those of Lost that no earlier run has read.
 func (c *Cluster) LostError(lost []StepApplication) error {
@@ -104,6 +108,9 @@ const allEventLogs = "elasticmapreduce:AccessAllEventLogs"
 // listingTime is how long after its end a cluster's history server may still be reading
 // event logs that it does not list yet. An application that is still not listed after this time has no event log.
 const listingTime = 24 * time.Hour
+
+// readingTime is how long a new UI may take to list all applications.
+const readingTime = time.Hour
 
 // StepApplication is an application that a step names.
 type StepApplication struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -34,7 +35,7 @@ func (e *EMR) Open(ctx context.Context, listed Listed) (*Cluster, error) {
 	described := *out.Cluster
 	cluster := &Cluster{Summary: summary(listed, described), ofSpark: map[string]bool{}}
 	cluster.report(OpDescribeCluster, nil)
-	e.steps(ctx, described, listed.Earlier, cluster)
+	e.steps(ctx, described, listed, cluster)
 	primaries := e.groups(ctx, described, cluster)
 	e.applications(ctx, listed, described, primaries, cluster)
 	return cluster, ctx.Err()
@@ -68,12 +69,16 @@ func millis(at *time.Time) tables.Millis {
 }
 
 // steps lists a cluster's steps and links them to their applications.
-func (e *EMR) steps(ctx context.Context, described types.Cluster, earlier []tables.Step, cluster *Cluster) {
+func (e *EMR) steps(ctx context.Context, described types.Cluster, listed Listed, cluster *Cluster) {
 	linked := map[string]tables.Step{}
-	for _, step := range earlier {
-		if len(step.ApplicationIDs) > 0 && step.EndTime != 0 {
+	for _, step := range listed.Earlier {
+		if step.LinkedBy == linkedByLog {
 			linked[step.StepID] = step
 		}
+	}
+	var created tables.Millis
+	if status := described.Status; status != nil && status.Timeline != nil {
+		created = millis(status.Timeline.CreationDateTime)
 	}
 	pages := emr.NewListStepsPaginator(e.emr, &emr.ListStepsInput{ClusterId: described.Id})
 	var logs []error
@@ -89,8 +94,11 @@ func (e *EMR) steps(ctx context.Context, described types.Cluster, earlier []tabl
 				row.ApplicationIDs, row.LinkedBy = before.ApplicationIDs, before.LinkedBy
 			} else if !known && row.EndTime != 0 {
 				ids, err := steplog.Applications(ctx, e.s3, aws.ToString(described.LogUri), row.ClusterID, row.StepID)
-				if len(ids) > 0 {
+				if ids = ownApplications(ids, created, row.EndTime); len(ids) > 0 {
 					row.ApplicationIDs, row.LinkedBy = ids, linkedByLog
+				}
+				if len(ids) > 0 && e.now().Sub(time.UnixMilli(row.EndTime)) < settleTime && !listed.Settled {
+					row.LinkedBy = linkedByEarlyLog
 				}
 				if err != nil && !errors.Is(err, steplog.ErrNone) {
 					logs = append(logs, err)
@@ -136,7 +144,27 @@ func submitsToSpark(s types.StepSummary) bool {
 const (
 	linkedByEMR = "additional_info"
 	linkedByLog = "step_log"
+	// linkedByEarlyLog is of a log of which EMR may not have uploaded everything.
+	linkedByEarlyLog = "step_log_early"
 )
+
+// clockSkew is how far clocks of a cluster may differ from EMR's.
+const clockSkew = time.Minute
+
+// ownApplications returns those YARN applications that a cluster may have run. The number in an
+// id is when the resource manager started, in milliseconds since 1970. The output of a step may
+// name applications of other clusters.
+func ownApplications(ids []string, created, stepEnded tables.Millis) (own []string) {
+	for _, id := range ids {
+		_, number, _ := strings.Cut(id, "_")
+		number, _, _ = strings.Cut(number, "_")
+		started, err := strconv.ParseInt(number, 10, 64)
+		if err == nil && started >= created-clockSkew.Milliseconds() && started <= stepEnded+clockSkew.Milliseconds() {
+			own = append(own, id)
+		}
+	}
+	return own
+}
 
 // maxText limits texts of EMR, in characters.
 const maxText = 1000

@@ -66,6 +66,9 @@ func (q *Quota) Wait(ctx context.Context, operation string) error {
 			continue
 		}
 		if err := limiter.Wait(ctx); err != nil {
+			if ctx.Err() == nil { // the wait would exceed the deadline
+				err = fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
+			}
 			return fmt.Errorf("wait for EMR's request quota of %s: %w", operation, err)
 		}
 	}

@@ -138,7 +138,7 @@ func (u *uis) waitAttached(ctx context.Context, id string) error {
 	err := poll.Until(ctx, u.pollOptions(), func(ctx context.Context) error {
 		out, err := u.emr.DescribePersistentAppUI(ctx, &emr.DescribePersistentAppUIInput{PersistentAppUIId: &id})
 		if err != nil {
-			return poll.Permanent(fmt.Errorf("describe the persistent UI %s: %w", id, err))
+			return permanent(fmt.Errorf("describe the persistent UI %s: %w", id, err))
 		}
 		switch state := aws.ToString(out.PersistentAppUI.PersistentAppUIStatus); state {
 		case uiAttached:
@@ -155,6 +155,15 @@ func (u *uis) waitAttached(ctx context.Context, id string) error {
 		return fmt.Errorf("persistent UI %s is not ready: %w; the next run tries again (persistent_ui_timeout_seconds)", id, err)
 	}
 	return nil
+}
+
+// permanent ends a poll, unless the request failed because the poll's time is over: then the
+// poll reports the last status.
+func permanent(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return poll.Permanent(err)
 }
 
 // url returns a new single-use presigned URL of a persistent UI.
@@ -204,7 +213,7 @@ func presigned(
 	err = poll.Until(ctx, o, func(ctx context.Context) error {
 		got, ready, err := get(ctx)
 		if err != nil {
-			return poll.Permanent(err)
+			return permanent(err)
 		}
 		if url = aws.ToString(got); url == "" || ready != nil && !*ready {
 			return errors.New("presigned URL is not ready yet")

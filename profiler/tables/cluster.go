@@ -36,7 +36,7 @@ type Step struct {
 	EndTime         Millis   `parquet:"end_time,optional,timestamp(millisecond)" doc:"end"`
 	DurationMillis  *int64   `parquet:"duration_ms,optional" doc:"milliseconds from start to end"`
 	ApplicationIDs  []string `parquet:"application_ids,list" doc:"YARN applications that it started"`
-	LinkedBy        string   `parquet:"linked_by,dict" doc:"source of application_ids: additional_info, step_log, or empty if unknown"`
+	LinkedBy        string   `parquet:"linked_by,dict" doc:"source of application_ids: additional_info, step_log, step_log_early (before EMR had uploaded all of it), or empty if unknown"`
 }
 
 // Cost is a row of the table costs: the usage of an instance group or fleet of a cluster.
