@@ -381,6 +381,13 @@ func clusterNotTried() []notTried {
 			[]string{"localcloud/emrapi TestPersistentUIsAreKept", "profiler/source TestObstacles"},
 			"`observatory profile run --emr-cluster-arn ARN` of such a cluster: the line of its applications says complete",
 		}, {
+			"EMR's message has the word limit or quota if an account has too many persistent UIs, and says that an id that it does not " +
+				"know is not valid.",
+			"The API has one error for all of them, and its texts are not published.",
+			"Any other text concerns that cluster alone: EMR is asked again for the next one, and an id is kept.",
+			[]string{"profiler/run TestFullQuotaOfUIs", "profiler/run TestUIsAreReplacedOnlyIfTheyHaveEnded"},
+			"`aws emr describe-persistent-app-ui --persistent-app-ui-id p-0000000000000`: the message of the error",
+		}, {
 			"A refresh finds an idle-ended cluster gone, and the guard reports it.", "EMR's idle timer is EMR's.",
 			"The provider servers end the cluster; the guard asks the local EMR's API for one that ended.",
 			[]string{"stacks/changes TestPreviewOfAnEndedCluster", "cmd/observatory TestGuardReportsAnEndedCluster"},
