@@ -351,6 +351,7 @@ func TestPreconditions(t *testing.T) {
 		w.end(id, time.Hour)
 	}
 	old := w.cluster("old")
+	w.step(old, appID(1))
 	w.end(old, 31*24*time.Hour)
 	want[old] = []string{"EMR keeps a history for 30 days", "run the profiler more often"}
 
@@ -366,6 +367,9 @@ func TestPreconditions(t *testing.T) {
 		}
 	}
 	require.Zero(t, w.made(source.OpCreatePersistentUI))
+	lost := readLake[tables.Completeness](w)
+	require.Len(t, lost, 1, "the application that a step names")
+	require.Equal(t, []string{old, appID(1), "unavailable"}, []string{lost[0].ClusterID, lost[0].ApplicationID, lost[0].Reason})
 	next, _ := w.run(w.options())
 	require.Equal(t, len(want), next.ClustersCurrent, "clusters that have ended stay without a history")
 }

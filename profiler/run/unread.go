@@ -17,7 +17,7 @@ var applicationsTable = (*tables.Application)(nil).Table()
 func isRead(held lake.Held) bool { return held.Rows(applicationsTable) > 0 }
 
 // lost returns the applications of steps that neither the source nor the lake has. It adds an
-// outcome that names one.
+// outcome that names one, unless another says why applications are unknown.
 func (r *runner) lost(ctx context.Context, c *reading) (lost []source.StepApplication) {
 	for _, a := range c.cluster.Lost {
 		kept, err := r.inLake(ctx, a.ID)
@@ -29,7 +29,7 @@ func (r *runner) lost(ctx context.Context, c *reading) (lost []source.StepApplic
 			lost = append(lost, a)
 		}
 	}
-	if len(lost) > 0 {
+	if len(lost) > 0 && c.cluster.Unlisted() == nil {
 		c.cluster.Outcomes = append(c.cluster.Outcomes, source.Outcome{Endpoint: source.EndpointApplications, Err: c.cluster.LostError(lost)})
 	}
 	return lost

@@ -50,6 +50,9 @@ func (e *EMR) applications(ctx context.Context, listed Listed, c types.Cluster, 
 // throughPersistentUI finds a cluster's applications through its persistent UI.
 func (e *EMR) throughPersistentUI(ctx context.Context, listed Listed, c types.Cluster, primaries int, cluster *Cluster) error {
 	if err := persistentObstacles(c, primaries, e.now()); err != nil {
+		if !listed.Ended.IsZero() {
+			cluster.Lost = cluster.notListed()
+		}
 		return err
 	}
 	login, ui, err := e.uis.login(ctx, uiTarget{listed.arn, expiryOf(listed.Ended), aws.ToString(c.SecurityConfiguration)})

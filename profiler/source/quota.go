@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -59,6 +60,10 @@ func NewQuota() *Quota {
 	return q
 }
 
+// errQuotaDeadline means that waiting for the quota would exceed the deadline. It is no
+// context.DeadlineExceeded, which the SDK would take for a network timeout, and retry.
+var errQuotaDeadline = errors.New("the deadline is too near")
+
 // Wait blocks until a request may be sent.
 func (q *Quota) Wait(ctx context.Context, operation string) error {
 	for _, limiter := range []*rate.Limiter{q.byOperation[operation], q.account} {
@@ -66,8 +71,8 @@ func (q *Quota) Wait(ctx context.Context, operation string) error {
 			continue
 		}
 		if err := limiter.Wait(ctx); err != nil {
-			if ctx.Err() == nil { // the wait would exceed the deadline
-				err = fmt.Errorf("%w: %w", context.DeadlineExceeded, err)
+			if ctx.Err() == nil {
+				err = fmt.Errorf("%w: %w", errQuotaDeadline, err)
 			}
 			return fmt.Errorf("wait for EMR's request quota of %s: %w", operation, err)
 		}

@@ -160,7 +160,7 @@ func (u *uis) waitAttached(ctx context.Context, id string) error {
 // permanent ends a poll, unless the request failed because the poll's time is over: then the
 // poll reports the last status.
 func permanent(err error) error {
-	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.Is(err, errQuotaDeadline) {
 		return err
 	}
 	return poll.Permanent(err)

@@ -50,17 +50,26 @@ func (in inLake) Applications(ctx context.Context, f lake.Filter) iter.Seq2[tabl
 			}
 		}
 		for row, err := range lake.Missing(ctx, in.lake, f) {
-			if err == nil && (row.Endpoint != fold.Applications || row.Seen > 0) {
-				continue // of an application that is being written
+			if err == nil && row.Endpoint != fold.Applications {
+				continue
 			}
 			if err == nil {
-				err = &Unread{ClusterID: row.ClusterID, ApplicationID: row.ApplicationID, Err: errors.New(row.Reason + ": " + row.Detail)}
+				err = &Unread{ClusterID: row.ClusterID, ApplicationID: row.ApplicationID, Err: reasonOf(row)}
 			}
 			if !yield(tables.Application{}, err) {
 				return
 			}
 		}
 	}
+}
+
+// reasonOf says why the lake has no row of an application. Its row of completeness says so,
+// unless the others are being written.
+func reasonOf(row tables.Completeness) error {
+	if row.Seen > 0 {
+		return errors.New("its rows are being written, or a run was interrupted while it wrote them")
+	}
+	return errors.New(row.Reason + ": " + row.Detail)
 }
 
 func (in inLake) Attempt(ctx context.Context, id tables.Attempt, names []tables.Name, sink tables.Sink) error {
