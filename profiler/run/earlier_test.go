@@ -144,9 +144,10 @@ func TestClusterIsOpenedUntilItsStepsApplicationsAreListed(t *testing.T) {
 		timeline.CreationDateTime, timeline.EndDateTime = aws.Time(timeline.CreationDateTime.AddDate(0, 0, -1)),
 			aws.Time(timeline.EndDateTime.AddDate(0, 0, -1))
 	}))
+	w.newUIs = true
 	cold, _ := w.run(w.options())
 	require.Contains(t, cold.Incomplete[0].Reason, "yet", "a new UI may not have read all logs")
-	w.ageUIs()
+	w.newUIs = false
 	late, _ := w.run(w.options())
 	require.Equal(t, run.ExitIncomplete, late.ExitCode())
 	require.Len(t, late.Incomplete, 1)
@@ -201,7 +202,6 @@ func TestApplicationThatEMRListsNoMore(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(w.uis.Dir, "logs", id, appID(1))))
 	w.uis.Close()
 	w.end(id, 25*time.Hour)
-	w.ageUIs()
 	last, _ := w.run(w.options())
 	require.Equal(t, run.ExitComplete, last.ExitCode(), last.Incomplete)
 	require.Len(t, readLake[tables.Application](w), 1)

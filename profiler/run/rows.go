@@ -53,7 +53,7 @@ func (r *runner) writeCluster(ctx context.Context, c *reading) error {
 
 // final reports whether the cluster need not be opened again.
 func (c *reading) final() bool {
-	if !c.listed.Settled || c.waiting+c.failed+c.cut > 0 {
+	if !c.listed.Settled || c.cluster.Listing || c.waiting+c.failed+c.cut > 0 {
 		return false
 	}
 	for _, outcome := range c.cluster.Outcomes {

@@ -29,18 +29,6 @@ func (w *world) keptUIs() (known map[string]map[string]any) {
 	return known
 }
 
-// ageUIs makes the persistent UIs two hours older.
-func (w *world) ageUIs() {
-	w.t.Helper()
-	known := w.keptUIs()
-	for _, ui := range known {
-		ui["created"] = time.Now().Add(-2 * time.Hour)
-	}
-	text, err := json.Marshal(known)
-	require.NoError(w.t, err)
-	require.NoError(w.t, w.s3.Put(w.t.Context(), bucket, keptUIs, text))
-}
-
 // What EMR refuses for a reason that its API does not show is named with the preconditions
 // that remain, and asked for again.
 func TestRefusedUI(t *testing.T) {
@@ -73,10 +61,8 @@ func TestRuntimeRoles(t *testing.T) {
 	w.ran(id, "adaptive", appID(1))
 	step := w.step(id, appID(1), appID(2))
 	w.end(id, 25*time.Hour)
-	cold, _ := w.run(w.options())
-	require.Equal(t, 1, cold.ApplicationsRead)
-	w.ageUIs()
 	first, _ := w.run(w.options())
+	require.Equal(t, 1, first.ApplicationsRead)
 	require.Equal(t, run.ExitIncomplete, first.ExitCode())
 	reason := first.Incomplete[0].Reason
 	require.Contains(t, reason, "the first is "+appID(2)+" of step "+step+": it wrote no event log")
@@ -98,6 +84,27 @@ func TestRuntimeRoles(t *testing.T) {
 	last, said := w.run(w.options())
 	require.Equal(t, run.ExitComplete, last.ExitCode())
 	require.Contains(t, said.text(), "(own): it has runtime roles")
+}
+
+// A new UI may not have read all event logs of a cluster that ended long ago, and nothing says
+// so. The cluster is opened again until it is older.
+func TestNewUIsAreOpenedAgain(t *testing.T) {
+	w := newWorld(t)
+	w.newUIs = true
+	id := w.cluster("notebooks")
+	w.ran(id, "adaptive", appID(1))
+	w.end(id, 48*time.Hour)
+	first, said := w.run(w.options())
+	require.Equal(t, 1, first.ApplicationsRead)
+	require.Equal(t, run.ExitComplete, first.ExitCode())
+	require.Contains(t, said.text(), "its persistent UI is new and may not list all applications yet")
+	w.ran(id, "static", appID(2))
+	w.uis.Close()
+	w.newUIs = false
+	second, _ := w.run(w.options())
+	require.Equal(t, 1, second.ApplicationsRead)
+	third, _ := w.run(w.options())
+	require.Equal(t, 1, third.ClustersCurrent)
 }
 
 // A UI that was created while its cluster ran counts towards the quota until the history has

@@ -61,6 +61,7 @@ type world struct {
 	calls    map[source.Call]int
 	faults   map[string]error  // of operations, or of GetObject by key
 	on       map[string]func() // called before operations
+	newUIs   bool              // persistent UIs are as old as they are; else two hours older
 	uiStatus string            // of persistent UIs, in place of their own
 	// runtimeRoles makes EMR say that clusters have runtime roles.
 	runtimeRoles bool
@@ -305,11 +306,21 @@ func (w *world) record(stack *middleware.Stack) error {
 			if created, is := out.Result.(*emr.CreatePersistentAppUIOutput); is && w.runtimeRoles {
 				created.RuntimeRoleEnabledCluster = aws.Bool(true)
 			}
-			if described, is := out.Result.(*emr.DescribePersistentAppUIOutput); is && w.uiStatus != "" {
-				described.PersistentAppUI.PersistentAppUIStatus = aws.String(w.uiStatus)
+			if described, is := out.Result.(*emr.DescribePersistentAppUIOutput); is {
+				w.change(described.PersistentAppUI)
 			}
 			return out, metadata, err
 		}), middleware.After)
+}
+
+// change changes the description of a persistent UI as the test wants it.
+func (w *world) change(ui *types.PersistentAppUI) {
+	if w.uiStatus != "" {
+		ui.PersistentAppUIStatus = aws.String(w.uiStatus)
+	}
+	if !w.newUIs {
+		ui.CreationTime = aws.Time(ui.CreationTime.Add(-2 * time.Hour))
+	}
 }
 
 // target is what a request of S3 is about, by its key; "" for other services.

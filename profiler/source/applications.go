@@ -66,6 +66,10 @@ func (e *EMR) throughPersistentUI(ctx context.Context, listed Listed, c types.Cl
 		cluster.Notes = append(cluster.Notes, "it has runtime roles: unless the profiler's role has "+allEventLogs+
 			", EMR lists only the applications of that role")
 	}
+	if !listed.Ended.IsZero() && e.now().Sub(ui.Created) < readingTime {
+		cluster.Listing = true
+		cluster.Notes = append(cluster.Notes, "its persistent UI is new and may not list all applications yet: the next run looks again")
+	}
 	return e.checkSteps(listed, cluster, ui)
 }
 
@@ -78,7 +82,7 @@ func (e *EMR) checkSteps(listed Listed, cluster *Cluster, ui keptUI) error {
 		return nil
 	}
 	age := e.now().Sub(listed.Ended)
-	if age < listingTime || e.now().Sub(ui.Created) < readingTime {
+	if age < listingTime || cluster.Listing {
 		return fmt.Errorf("the history server does not list %s of step %s yet", missing[0].ID.ApplicationID, missing[0].Step)
 	}
 	cluster.Lost, cluster.runtimeRoles = missing, ui.RuntimeRoles
@@ -112,7 +116,8 @@ const allEventLogs = "elasticmapreduce:AccessAllEventLogs"
 // event logs that it does not list yet. An application that is still not listed after this time has no event log.
 const listingTime = 24 * time.Hour
 
-// readingTime is how long a new UI may take to list all applications.
+// readingTime is how long a new UI may take to list all applications: its history server reads
+// all event logs, and nothing says when it has.
 const readingTime = time.Hour
 
 // StepApplication is an application that a step names.

@@ -53,6 +53,9 @@ type Cluster struct {
 	Costs        []tables.Cost
 	Applications []Application // newest first
 	Outcomes     []Outcome
+	// Listing reports that the source may still find applications, so that the cluster has to be
+	// opened again.
+	Listing bool
 	// Lost are applications of an ended cluster's steps that the source does not have. An earlier
 	// run may have read them: EMR and users delete histories.
 	Lost []StepApplication

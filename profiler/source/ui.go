@@ -56,16 +56,20 @@ func (u *uis) login(ctx context.Context, cluster uiTarget) (history.Login, keptU
 	if err != nil {
 		return nil, ui, err
 	}
-	if err := u.waitAttached(ctx, ui.ID); err != nil {
+	created, err := u.waitAttached(ctx, ui.ID)
+	if err != nil {
 		if err := u.forget(ctx, cluster.arn, err); err != nil {
 			return nil, ui, err
 		}
 		if ui, err = u.ui(ctx, cluster); err != nil {
 			return nil, ui, err
 		}
-		if err := u.waitAttached(ctx, ui.ID); err != nil {
+		if created, err = u.waitAttached(ctx, ui.ID); err != nil {
 			return nil, ui, err
 		}
+	}
+	if !created.IsZero() {
+		ui.Created = created
 	}
 	return func(ctx context.Context) (string, error) { return u.url(ctx, ui.ID) }, ui, nil
 }
@@ -133,15 +137,16 @@ func (u *uis) pollOptions() poll.Options {
 	return poll.Options{Interval: time.Second, MaxInterval: 10 * time.Second, Timeout: u.timeout}
 }
 
-// waitAttached waits until a UI is ready.
-func (u *uis) waitAttached(ctx context.Context, id string) error {
-	err := poll.Until(ctx, u.pollOptions(), func(ctx context.Context) error {
+// waitAttached waits until a UI is ready, and returns when EMR created it; zero if unknown.
+func (u *uis) waitAttached(ctx context.Context, id string) (created time.Time, err error) {
+	err = poll.Until(ctx, u.pollOptions(), func(ctx context.Context) error {
 		out, err := u.emr.DescribePersistentAppUI(ctx, &emr.DescribePersistentAppUIInput{PersistentAppUIId: &id})
 		if err != nil {
 			return permanent(fmt.Errorf("describe the persistent UI %s: %w", id, err))
 		}
 		switch state := aws.ToString(out.PersistentAppUI.PersistentAppUIStatus); state {
 		case uiAttached:
+			created = aws.ToTime(out.PersistentAppUI.CreationTime)
 			return nil
 		default:
 			err := fmt.Errorf("status %q: %s", state, shown(aws.ToString(out.PersistentAppUI.LastStateChangeReason)))
@@ -152,9 +157,9 @@ func (u *uis) waitAttached(ctx context.Context, id string) error {
 		}
 	})
 	if err != nil {
-		return fmt.Errorf("persistent UI %s is not ready: %w; the next run tries again (persistent_ui_timeout_seconds)", id, err)
+		return created, fmt.Errorf("persistent UI %s is not ready: %w; the next run tries again (persistent_ui_timeout_seconds)", id, err)
 	}
-	return nil
+	return created, nil
 }
 
 // permanent ends a poll, unless the request failed because the poll's time is over: then the
