@@ -2,7 +2,9 @@ package command_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -24,14 +26,19 @@ const rolled = "eventlog_v2_app-20261123103508-0000"
 // execute runs a command line and returns its exit code.
 func execute(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	var out, errors bytes.Buffer
+	code = executeIn(t.Context(), &out, &errors, args...)
+	return out.String(), errors.String(), code
+}
+
+// executeIn runs a command line until ctx is done.
+func executeIn(ctx context.Context, stdout, stderr io.Writer, args ...string) (code int) {
 	root := &cobra.Command{Use: "observatory-profiler", SilenceUsage: true, SilenceErrors: true}
 	command.AddTo(root)
-	var out, errors bytes.Buffer
-	root.SetOut(&out)
-	root.SetErr(&errors)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
 	root.SetArgs(args)
-	code = command.Exit(&errors, root.Name(), root.ExecuteContext(t.Context()))
-	return out.String(), errors.String(), code
+	return command.Exit(stderr, root.Name(), root.ExecuteContext(ctx))
 }
 
 // readable copies one readable log to a folder.

@@ -1,17 +1,14 @@
 package command_test
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"testing"
 
-	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/emr-observatory/emr-observatory/profiler/command"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 )
 
@@ -39,12 +36,8 @@ func TestBarsOnATerminal(t *testing.T) {
 		all, _ := io.ReadAll(shown) // an error ends it: the program's end is closed
 		text <- string(all)
 	}()
-	root := &cobra.Command{Use: "observatory-profiler", SilenceUsage: true, SilenceErrors: true}
-	command.AddTo(root)
-	root.SetOut(&bytes.Buffer{})
-	root.SetErr(program)
-	root.SetArgs([]string{"run", "--logs", readable(t), "--output", t.TempDir()})
-	require.Equal(t, run.ExitComplete, command.Exit(program, root.Name(), root.ExecuteContext(t.Context())))
+	code := executeIn(t.Context(), io.Discard, program, "run", "--logs", readable(t), "--output", t.TempDir())
+	require.Equal(t, run.ExitComplete, code)
 	require.NoError(t, program.Close())
 	got := <-text
 	require.Contains(t, got, "team-a: 1 of 1 applications read")

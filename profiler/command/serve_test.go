@@ -6,16 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
-	"github.com/emr-observatory/emr-observatory/profiler/command"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 	"github.com/emr-observatory/emr-observatory/profiler/serve"
 )
@@ -25,13 +24,11 @@ import (
 func TestServe(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	address, logs := testenv.Address(t), readable(t)
-	root := &cobra.Command{Use: "observatory-profiler", SilenceUsage: true, SilenceErrors: true}
-	command.AddTo(root)
 	var said bytes.Buffer // read after the end
-	root.SetErr(&said)
-	root.SetArgs([]string{"serve", "--logs", logs, "--output", t.TempDir(), "--listen-address", address})
-	ended := make(chan error, 1)
-	go func() { ended <- root.ExecuteContext(ctx) }()
+	ended, out := make(chan int, 1), t.TempDir()
+	go func() {
+		ended <- executeIn(ctx, io.Discard, &said, "serve", "--logs", logs, "--output", out, "--listen-address", address)
+	}()
 	var state serve.State
 	err := poll.Until(ctx, poll.Options{Interval: 10 * time.Millisecond, Timeout: time.Minute}, func(context.Context) error {
 		response, err := http.Get("http://" + address + serve.Path)
@@ -48,7 +45,7 @@ func TestServe(t *testing.T) {
 		return nil
 	})
 	stop()
-	require.Equal(t, run.ExitComplete, command.Exit(&said, root.Name(), <-ended), fmt.Sprint(err, &said))
+	require.Equal(t, run.ExitComplete, <-ended, fmt.Sprint(err, &said))
 	require.NoError(t, err)
 	require.Equal(t, serve.Complete, state.Last.Result)
 	require.Equal(t, 1, state.Last.Applications)

@@ -17,7 +17,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/dashboards/check"
 	"github.com/emr-observatory/emr-observatory/internal/processes"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
-	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 	"github.com/emr-observatory/emr-observatory/submit"
@@ -28,13 +27,8 @@ func (c *cloud) python(t *testing.T, script, input string) string {
 	t.Helper()
 	python := os.Getenv("OBSERVATORY_PYTHON")
 	testenv.Require(t, python != "", "OBSERVATORY_PYTHON is not set: `make test` sets it to a Python with boto3")
-	secret, err := localcloud.LoadCredentials(c.state)
-	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), python, "-c", script)
-	cmd.Env, cmd.Stdin = os.Environ(), strings.NewReader(input)
-	for k, v := range c.running(t).Environment(secret) {
-		cmd.Env = append(cmd.Env, k+"="+v)
-	}
+	cmd.Env, cmd.Stdin = c.environment(t), strings.NewReader(input)
 	out, err := cmd.CombinedOutput()
 	require.NoErrorf(t, err, "%s", out)
 	return strings.TrimSpace(string(out))
