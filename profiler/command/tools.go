@@ -3,13 +3,11 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/spf13/cobra"
 
-	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 	"github.com/emr-observatory/emr-observatory/profiler/tools"
 )
@@ -62,34 +60,5 @@ func toolRows(ctx context.Context, config aws.Config, o run.Options) (rows tools
 	if err != nil {
 		return nil, nil, err
 	}
-	cache, done, err := temporaryLake(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	return tools.FromSource(from, cache), done, nil
-}
-
-// temporaryLake returns a locked lake in a temporary folder, which done removes.
-func temporaryLake(ctx context.Context) (cache *lake.Lake, done func() error, err error) {
-	dir, err := os.MkdirTemp("", "observatory-tools-")
-	if err != nil {
-		return nil, nil, fmt.Errorf("create the tools' cache: %w", err)
-	}
-	done = func() error {
-		if err := os.RemoveAll(dir); err != nil {
-			return fmt.Errorf("remove the tools' cache: %w", err)
-		}
-		return nil
-	}
-	store, err := lake.NewFolder(dir)
-	if err == nil {
-		cache, err = lake.Open(ctx, store, "")
-	}
-	if err == nil {
-		_, err = cache.Lock(ctx, "tools") // for as long as the process lives
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, done())
-	}
-	return cache, done, nil
+	return tools.FromSource(ctx, from)
 }

@@ -1,6 +1,8 @@
 package fold
 
 import (
+	"slices"
+
 	"github.com/emr-observatory/emr-observatory/phases/redaction"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
@@ -35,6 +37,14 @@ const (
 )
 
 // Unread reports whether rows are missing that another attempt to read them may find.
+func (s Summary) Unread() bool { return slices.ContainsFunc(s.Completeness, Unread) }
+
+// IsFinal reports whether reading the application again can find nothing new until its
+// fingerprint changes. settled says that the source changes the fingerprint if it gets more,
+// or gets no more; without it, a server may lag behind a running application.
+func (s Summary) IsFinal(settled bool) bool { return !s.Unread() && (settled || s.Final) }
+
+// Unread reports whether an endpoint's rows are such.
 func Unread(row tables.Completeness) bool {
 	return row.Reason == string(Unavailable) || row.Reason == string(Paging)
 }

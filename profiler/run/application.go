@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
@@ -35,7 +34,7 @@ func (r *runner) application(ctx context.Context, c *reading, a source.Applicati
 	tasks := r.o.IncludeTasks || earlier != nil && earlier.Rows(tasksTable) > 0
 	summary, batch, logLater, err := r.extract(ctx, c, a, tasks, earlier)
 	if err == nil {
-		if unread := slices.ContainsFunc(summary.Completeness, fold.Unread); unread && earlier != nil && !earlier.Unread {
+		if unread := summary.Unread(); unread && earlier != nil && !earlier.Unread {
 			batch.Discard()
 			err = fmt.Errorf("not all of its UI could be read: %w", errKept)
 		} else {
@@ -55,7 +54,9 @@ func (r *runner) application(ctx context.Context, c *reading, a source.Applicati
 	if logLater {
 		batch.Retry(logRuns - 1)
 	}
-	written, err := batch.Commit(ctx, isFinal(c.listed, a, summary), applicationFingerprint(c.cluster, a, tasks))
+	// The fingerprint of a log has its size and time; once the cluster has ended, nothing is added.
+	final := summary.IsFinal(a.Log != nil || c.listed.Settled)
+	written, err := batch.Commit(ctx, final, applicationFingerprint(c.cluster, a, tasks))
 	if err != nil {
 		if ctx.Err() == nil {
 			r.failLake(err)
@@ -99,18 +100,6 @@ func (r *runner) failed(c *reading, a source.Application, err error) {
 		s.add(Incomplete{Cluster: a.ID.ClusterID, Application: a.ID.ApplicationID, Attempt: a.ID.AttemptID, Reason: err.Error()})
 	})
 	r.progress.Printf("%s: %v", strings.TrimSpace(nameOf(c.listed)+" "+a.ID.ApplicationID), err)
-}
-
-// isFinal reports whether the application need not be read again unless its fingerprint
-// changes. The fingerprint of a log has its size and time. A history server may lag behind
-// a running application; once the cluster has ended, nothing is added.
-func isFinal(listed source.Listed, a source.Application, summary fold.Summary) bool {
-	for _, row := range summary.Completeness {
-		if fold.Unread(row) {
-			return false
-		}
-	}
-	return a.Log != nil || summary.Final || listed.Settled
 }
 
 // extract reads an application: its event log if that is available, else the history

@@ -23,13 +23,10 @@ import (
 // toolsOf returns what the tools read of a source.
 func toolsOf(t *testing.T, from source.Source) tools.Rows {
 	t.Helper()
-	store, err := lake.NewFolder(t.TempDir())
+	rows, done, err := tools.FromSource(t.Context(), from)
 	require.NoError(t, err)
-	cache, err := lake.Open(t.Context(), store, "")
-	require.NoError(t, err)
-	_, err = cache.Lock(t.Context(), "test")
-	require.NoError(t, err)
-	return tools.FromSource(from, cache)
+	t.Cleanup(func() { require.NoError(t, done()) })
+	return rows
 }
 
 // The tools answer call after call from a cluster's event logs in S3, find applications

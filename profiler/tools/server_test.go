@@ -3,6 +3,7 @@ package tools_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -44,16 +45,11 @@ func TestMain(m *testing.M) {
 }
 
 func serve(s source.Source) error {
-	dir, err := os.MkdirTemp("", "cache-")
+	rows, done, err := tools.FromSource(context.Background(), s)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	cache, err := newLake(context.Background(), dir)
-	if err != nil {
-		return err
-	}
-	return tools.Serve(context.Background(), tools.FromSource(s, cache), os.Stderr)
+	return errors.Join(tools.Serve(context.Background(), rows, os.Stderr), done())
 }
 
 // newLake returns a locked lake in a folder.
@@ -69,12 +65,13 @@ func newLake(ctx context.Context, dir string) (*lake.Lake, error) {
 	return l, err
 }
 
-// fromSource returns the rows of a source, with an empty cache.
+// fromSource returns the rows of a source.
 func fromSource(t *testing.T, s source.Source) tools.Rows {
 	t.Helper()
-	cache, err := newLake(t.Context(), t.TempDir())
+	rows, done, err := tools.FromSource(t.Context(), s)
 	require.NoError(t, err)
-	return tools.FromSource(s, cache)
+	t.Cleanup(func() { require.NoError(t, done()) })
+	return rows
 }
 
 // The event logs that these tests query, and one of their applications.

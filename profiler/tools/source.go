@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"sync"
 	"time"
 
@@ -18,10 +17,14 @@ import (
 )
 
 // FromSource reads event logs, or a history server or UI. Each call lists the applications
-// anew. The rows of an application are written to the cache, a locked lake of this process,
-// and are read again only if the source has more.
-func FromSource(s source.Source, cache *lake.Lake) Rows {
-	return &inSource{source: s, cache: cache, writing: make(chan struct{}, 1), now: time.Now}
+// anew. The rows of an application are kept in a temporary lake, which done removes, and are
+// read again only if the source has more.
+func FromSource(ctx context.Context, s source.Source) (rows Rows, done func() error, err error) {
+	cache, done, err := newCache(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &inSource{source: s, cache: cache, writing: make(chan struct{}, 1), now: time.Now}, done, nil
 }
 
 type inSource struct {
@@ -194,13 +197,8 @@ func (in *inSource) fold(ctx context.Context, a located, read func(tables.Sink) 
 	if err != nil {
 		return err // names the log or the server
 	}
-	_, err = batch.Commit(ctx, a.complete(summary), a.Fingerprint)
+	_, err = batch.Commit(ctx, summary.IsFinal(a.Log != nil || a.settled), a.Fingerprint)
 	return err // names the application
-}
-
-// complete reports whether the rows can be reused until the fingerprint changes.
-func (a located) complete(of fold.Summary) bool {
-	return !slices.ContainsFunc(of.Completeness, fold.Unread) && (a.Log != nil || of.Final || a.settled)
 }
 
 func (in *inSource) Attempt(ctx context.Context, id tables.Attempt, names []tables.Name, sink tables.Sink) error {
@@ -220,14 +218,14 @@ func (in *inSource) Attempt(ctx context.Context, id tables.Attempt, names []tabl
 // unknown.
 func (in *inSource) locate(ctx context.Context, id tables.Attempt) (*located, error) {
 	in.mu.Lock()
-	for _, a := range in.last {
-		if a.ID.ClusterID == id.ClusterID && a.ID.ApplicationID == id.ApplicationID && a.ID.AttemptID == id.AttemptID {
-			in.last = nil // the next call looks again
-			in.mu.Unlock()
-			return &a, nil
-		}
-	}
+	key := id
+	key.Source = "" // of a row; an application of the source has none yet
+	a, listed := in.last[key]
+	delete(in.last, key) // the next call looks again
 	in.mu.Unlock()
+	if listed {
+		return &a, nil
+	}
 	f := lake.Filter{ClusterID: id.ClusterID, ApplicationID: id.ApplicationID, AttemptID: &id.AttemptID}
 	var unread []error
 	for a, err := range in.find(ctx, f) {
