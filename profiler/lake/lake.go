@@ -44,6 +44,10 @@ type Held struct {
 // Rows returns the number of rows in a table.
 func (h Held) Rows(name tables.Name) int64 { return h.objects[name].Rows }
 
+// IsRead reports whether it has an application's row, rather than only one of completeness that
+// says that the application was not read.
+func (h Held) IsRead() bool { return h.Rows((*tables.Application)(nil).Table()) > 0 }
+
 // Current returns an attempt's data, and whether it is complete: a source with one of these
 // fingerprints will never have more, and the schema version is the present one, so the
 // attempt need not be read again. If the store cannot be read the data counts as
@@ -83,14 +87,14 @@ func (l *Lake) Exists(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// HasRows reports whether the lake has rows of an application attempt, or what an interrupted
-// commit left of them. A row that the attempt is missing does not count.
+// HasRows reports whether the lake has read an application attempt, or has what an interrupted
+// commit left of it.
 func (l *Lake) HasRows(ctx context.Context, id tables.Attempt) (bool, error) {
 	m, err := readManifest(ctx, l.store, l.prefix+attemptManifest(id))
 	if err != nil || m == nil {
 		return false, err
 	}
-	return m.Writing || Held{objects: m.Objects}.Rows((*tables.Application)(nil).Table()) > 0, nil
+	return m.Writing || Held{objects: m.Objects}.IsRead(), nil
 }
 
 // Cluster returns a cluster's data, complete or not, and whether there is any.

@@ -86,7 +86,7 @@ func (r *runner) current(ctx context.Context, id tables.Attempt, fingerprints []
 
 // countsIn returns the counts of an application in the lake, nil if it was never read.
 func countsIn(ctx context.Context, held lake.Held) (of *counts, err error) {
-	if !isRead(held) {
+	if !held.IsRead() {
 		return nil, nil // documented
 	}
 	for row, err := range lake.ReadHeld[tables.Application](ctx, held) {
@@ -97,7 +97,7 @@ func countsIn(ctx context.Context, held lake.Held) (of *counts, err error) {
 		of = &counts
 	}
 	if of == nil {
-		err = fmt.Errorf("table %s has no row of it, although its manifest says so; %s", applicationsTable, damagedRemedy)
+		err = fmt.Errorf("table %s has no row of it, although its manifest says so; %s", (*tables.Application)(nil).Table(), damagedRemedy)
 	}
 	return of, err
 }

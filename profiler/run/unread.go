@@ -9,13 +9,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
-// applicationsTable has a row of every application that was read.
-var applicationsTable = (*tables.Application)(nil).Table()
-
-// isRead reports whether the lake has an application's rows, rather than only one of
-// completeness that says that it was not read.
-func isRead(held lake.Held) bool { return held.Rows(applicationsTable) > 0 }
-
 // lost returns the applications of steps that neither the source nor the lake has. It adds an
 // outcome that names one, unless another says why applications are unknown.
 func (r *runner) lost(ctx context.Context, c *reading) (lost []source.StepApplication) {
