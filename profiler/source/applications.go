@@ -83,7 +83,11 @@ func (e *EMR) checkSteps(listed Listed, cluster *Cluster, ui keptUI) error {
 	}
 	age := e.now().Sub(listed.Ended)
 	if age < listingTime || cluster.Listing {
-		return fmt.Errorf("the history server does not list %s of step %s yet", missing[0].ID.ApplicationID, missing[0].Step)
+		place := "the history server"
+		if ui.ID == "" {
+			place = "the folder of event logs"
+		}
+		return fmt.Errorf("%s does not list %s of step %s yet", place, missing[0].ID.ApplicationID, missing[0].Step)
 	}
 	cluster.Lost, cluster.runtimeRoles = missing, ui.RuntimeRoles
 	cluster.mayAppear = ui.RuntimeRoles && age < historyDays*24*time.Hour
@@ -113,7 +117,8 @@ func (c *Cluster) LostError(lost []StepApplication) error {
 const allEventLogs = "elasticmapreduce:AccessAllEventLogs"
 
 // listingTime is how long after its end a cluster's history server may still be reading
-// event logs that it does not list yet. An application that is still not listed after this time has no event log.
+// event logs that it does not list yet. An application that is still not listed after this time
+// has no event log.
 const listingTime = 24 * time.Hour
 
 // readingTime is how long a new UI may take to list all applications: its history server reads

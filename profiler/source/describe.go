@@ -76,10 +76,6 @@ func (e *EMR) steps(ctx context.Context, described types.Cluster, listed Listed,
 			linked[step.StepID] = step
 		}
 	}
-	var created tables.Millis
-	if status := described.Status; status != nil && status.Timeline != nil {
-		created = millis(status.Timeline.CreationDateTime)
-	}
 	pages := emr.NewListStepsPaginator(e.emr, &emr.ListStepsInput{ClusterId: described.Id})
 	var logs []error
 	for pages.HasMorePages() {
@@ -93,14 +89,7 @@ func (e *EMR) steps(ctx context.Context, described types.Cluster, listed Listed,
 			if before, is := linked[row.StepID]; !known && is {
 				row.ApplicationIDs, row.LinkedBy = before.ApplicationIDs, before.LinkedBy
 			} else if !known && row.EndTime != 0 {
-				ids, err := steplog.Applications(ctx, e.s3, aws.ToString(described.LogUri), row.ClusterID, row.StepID)
-				if ids = ownApplications(ids, created, row.EndTime); len(ids) > 0 {
-					row.ApplicationIDs, row.LinkedBy = ids, linkedByLog
-				}
-				if len(ids) > 0 && e.now().Sub(time.UnixMilli(row.EndTime)) < settleTime && !listed.Settled {
-					row.LinkedBy = linkedByEarlyLog
-				}
-				if err != nil && !errors.Is(err, steplog.ErrNone) {
+				if err := e.linkByLog(ctx, described, listed, &row); err != nil {
 					logs = append(logs, err)
 				}
 			}
@@ -112,6 +101,22 @@ func (e *EMR) steps(ctx context.Context, described types.Cluster, listed Listed,
 	if len(logs) > 0 {
 		cluster.report(EndpointStepLogs, unreadStepLogs(logs, cluster))
 	}
+}
+
+// linkByLog links an ended step to the applications that its log names. It is no error if EMR
+// has no log of it.
+func (e *EMR) linkByLog(ctx context.Context, described types.Cluster, listed Listed, row *tables.Step) error {
+	ids, err := steplog.Applications(ctx, e.s3, aws.ToString(described.LogUri), row.ClusterID, row.StepID)
+	if ids = ownApplications(ids, millis(&listed.Created), row.EndTime); len(ids) > 0 {
+		row.ApplicationIDs, row.LinkedBy = ids, linkedByLog
+		if !listed.Settled && e.now().Sub(time.UnixMilli(row.EndTime)) < settleTime {
+			row.LinkedBy = linkedByEarlyLog
+		}
+	}
+	if errors.Is(err, steplog.ErrNone) {
+		return nil
+	}
+	return err
 }
 
 // unreadStepLogs returns the error for step logs that could not be read: an Obstacle, so that

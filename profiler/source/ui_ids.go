@@ -98,9 +98,9 @@ func (u *uis) available(ctx context.Context, arn string, known map[string]keptUI
 	if u.full != nil {
 		return u.full
 	}
-	used := len(active(known, arn, u.now()))
-	if used >= u.limit && !u.expired {
-		if err := u.expire(ctx, active(known, arn, u.now())); err != nil {
+	used := active(known, arn, u.now())
+	if len(used) >= u.limit && !u.expired {
+		if err := u.expire(ctx, used); err != nil {
 			return err
 		}
 		u.expired = true
@@ -108,13 +108,13 @@ func (u *uis) available(ctx context.Context, arn string, known map[string]keptUI
 		if err != nil {
 			return err
 		}
-		used = len(active(known, arn, u.now()))
+		used = active(known, arn, u.now())
 	}
-	if used < u.limit {
+	if len(used) < u.limit {
 		return nil
 	}
 	return &Obstacle{
-		Reason: fmt.Sprintf("%d persistent UIs are in use, and max_persistent_uis is %d", used, u.limit), Remedy: quotaRemedy, Passing: true,
+		Reason: fmt.Sprintf("%d persistent UIs are in use, and max_persistent_uis is %d", len(used), u.limit), Remedy: quotaRemedy, Passing: true,
 	}
 }
 
