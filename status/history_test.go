@@ -24,7 +24,7 @@ func withProfiler(t *testing.T, report profiler.Report) status.Config {
 	ended := make(chan struct{})
 	go func() { repeated.Run(ctx); close(ended) }()
 	t.Cleanup(func() { stop(); <-ended })
-	require.Eventually(t, func() bool { return repeated.State().Last != nil }, 10*time.Second, time.Millisecond)
+	testenv.Eventually(t, func() bool { return repeated.State().Last != nil }, testenv.Answer, time.Millisecond)
 	server := httptest.NewServer(repeated.Handler())
 	t.Cleanup(server.Close)
 	c := config(t, "http://"+testenv.Address(t))

@@ -23,7 +23,7 @@ func TestSubmitReportsPhasesAfterStepEnds(t *testing.T) {
 	final := map[platform.Phase]float64{platform.PhaseResourceWait: 60, platform.PhaseWrite: 40}
 	o := w.options(t, "job.py")
 	o.Status = submit.StatusPage{URL: page.URL + status.Path, Access: page.Access, Settle: time.Hour}
-	o.PhasesWait = testTimeout
+	o.PhasesWait = testTimeout.Scaled()
 	o.Progress = &progress{react: map[string]func(){
 		"added to cluster": func() {
 			page.Send(t, w.cluster, "", application, 10*time.Second, map[platform.Phase]float64{platform.PhaseResourceWait: 50})
@@ -48,7 +48,7 @@ func TestSubmitTellsThePhasesOfAKilledDriver(t *testing.T) {
 	w, page := newWorld(t), statustest.New(t)
 	o := w.options(t, "job.py")
 	o.Status = submit.StatusPage{URL: page.URL + status.Path, Access: page.Access, Settle: 3 * time.Second}
-	o.PhasesWait = testTimeout
+	o.PhasesWait = testTimeout.Scaled()
 	o.Progress = &progress{react: map[string]func(){
 		"added to cluster": func() {
 			page.Send(t, w.cluster, "", application, 10*time.Second, map[platform.Phase]float64{platform.PhaseCompute: 50})
@@ -86,7 +86,7 @@ func TestSubmitWithoutPhases(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o, log := w.options(t, c.job), &progress{}
 			o.Status = submit.StatusPage{URL: page.URL, Access: page.Access, Settle: time.Millisecond}
-			o.PhasesWait, o.Progress = testTimeout, log
+			o.PhasesWait, o.Progress = testTimeout.Scaled(), log
 			c.change(&o)
 			before := page.Requests.Load()
 			result, err := submit.Submit(t.Context(), o)

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/submit"
 )
@@ -95,7 +96,7 @@ func TestLogsExplainAFailedStep(t *testing.T) {
 func TestSubmitWaitsForALateLog(t *testing.T) {
 	w := newWorld(t)
 	o := w.options(t, "mute.py")
-	o.LogWait = testTimeout
+	o.LogWait = testTimeout.Scaled()
 	o.Progress = &progress{react: map[string]func(){"waiting up to": func() {
 		require.NoError(t, w.putStderr(w.cluster, *w.steps[0].Id))
 	}}}
@@ -109,7 +110,7 @@ func TestSubmitWaitsForALateLog(t *testing.T) {
 func TestSubmitWaitsForTheRestOfALog(t *testing.T) {
 	w := newWorld(t)
 	o := w.options(t, "partial.py")
-	o.LogWait = testTimeout
+	o.LogWait = testTimeout.Scaled()
 	o.Progress = &progress{react: map[string]func(){"the log was uploaded before the step ended": func() {
 		require.NoError(t, w.putStderr(w.cluster, *w.steps[0].Id))
 	}}}
@@ -132,7 +133,7 @@ func TestPartOfALogIsBetterThanNone(t *testing.T) {
 func TestMissingLogOfACompletedStepIsReported(t *testing.T) {
 	w := newWorld(t)
 	o := w.options(t, "silent.py")
-	o.LogWait = testTimeout
+	o.LogWait = testTimeout.Scaled()
 	said := false
 	o.Progress = &progress{react: map[string]func(){"is not in S3 yet; EMR uploads logs every five minutes": func() { said = true }}}
 	result, err := submit.Submit(t.Context(), o)
@@ -173,10 +174,10 @@ func TestDetachLeavesTheStepRunning(t *testing.T) {
 
 	close(w.releaseHold)
 	client := emr.NewFromConfig(o.AWS)
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		step, err := client.DescribeStep(t.Context(), &emr.DescribeStepInput{ClusterId: &w.cluster, StepId: &left.StepID})
 		return err == nil && step.Step.Status.State == types.StepStateCompleted
-	}, time.Minute, 50*time.Millisecond)
+	}, testenv.Arrival, 50*time.Millisecond)
 }
 
 func TestCancelledStepIsAFailure(t *testing.T) {

@@ -36,7 +36,7 @@ import (
 
 const (
 	bucket      = "data"
-	testTimeout = 5 * time.Minute
+	testTimeout = testenv.Job
 )
 
 // world is EMR's API and a real S3 gateway. The name of an
@@ -229,7 +229,7 @@ func startVersityGW(t *testing.T) (url, objects string) {
 			t.Logf("versitygw: %s", output.String())
 		}
 	})
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		response, err := http.Get("http://" + address)
 		if err == nil {
 			response.Body.Close()

@@ -23,6 +23,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/dashboards"
 	"github.com/emr-observatory/emr-observatory/dashboards/check"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -53,7 +54,7 @@ func TestExcusedPanelsShowTheirFaults(t *testing.T) {
 		require.NoError(t, err)
 		return report
 	}
-	require.Truef(t, waitFor(8*time.Minute, func() bool {
+	require.Truef(t, waitFor(testenv.Job, func() bool {
 		r := report()
 		if !killed && isAboveZero(t, r, excused, "tempo_discarded_spans_total") {
 			killed = true
@@ -161,7 +162,7 @@ func newFaultyLab(t *testing.T) faultyLab {
 func (l faultyLab) restartTempoWithoutIngestion() {
 	l.t.Helper()
 	sendTrace(l.t, time.Now(), "small")
-	eventually(l.t, time.Minute, "GET", platform.Workloads().URLs()[platform.WorkloadRedelivery]+"/metrics", func(_ int, body string) bool {
+	eventually(l.t, testenv.Arrival, "GET", platform.Workloads().URLs()[platform.WorkloadRedelivery]+"/metrics", func(_ int, body string) bool {
 		return strings.Contains(body, `observatory_redelivery_kept_bytes{store="tempo"}`) &&
 			!strings.Contains(body, `observatory_redelivery_kept_bytes{store="tempo"} 0`)
 	})

@@ -19,6 +19,7 @@ import (
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
 	"github.com/emr-observatory/emr-observatory/internal/keptlogs"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
@@ -47,7 +48,7 @@ func newLab(t *testing.T) *lab {
 	require.NoError(t, os.MkdirAll(iam, 0o755))
 	run(t, servers.VersityGW, root, []string{"ROOT_ACCESS_KEY=lab", "ROOT_SECRET_KEY=lab-secret"},
 		"--port", "127.0.0.1:"+gatewayPort, "--iam-dir", iam, "posix", filepath.Dir(l.s3))
-	eventually(t, 2*time.Minute, "GET", "http://127.0.0.1:"+gatewayPort+"/", func(status int, _ string) bool { return status != 0 })
+	eventually(t, testenv.Arrival, "GET", "http://127.0.0.1:"+gatewayPort+"/", func(status int, _ string) bool { return status != 0 })
 	return l
 }
 
@@ -148,7 +149,7 @@ func TestSignalsReachTheirStores(t *testing.T) {
 		require.Contains(t, body, `"newest_sample"`)
 	})
 	t.Run("metric", func(t *testing.T) {
-		body := eventually(t, 2*time.Minute, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query=lab_beats_total",
+		body := eventually(t, testenv.Arrival, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query=lab_beats_total",
 			contains("lab_beats_total"))
 		require.Equal(t, map[string]string{
 			"__name__": "lab_beats_total", "cluster": "j-LAB", "node_role": "core", "host_name": "ip-10-0-1-7",
@@ -156,7 +157,7 @@ func TestSignalsReachTheirStores(t *testing.T) {
 		}, seriesLabels(t, body))
 	})
 	t.Run("log", func(t *testing.T) {
-		body := eventually(t, 2*time.Minute, "GET",
+		body := eventually(t, testenv.Arrival, "GET",
 			"http://victoria-logs:9428/select/logsql/query?query="+url.QueryEscape(`"the lab speaks"`), contains("the lab speaks"))
 		var line map[string]string
 		require.NoError(t, json.Unmarshal([]byte(strings.SplitN(body, "\n", 2)[0]), &line))
@@ -165,8 +166,8 @@ func TestSignalsReachTheirStores(t *testing.T) {
 		require.NotContains(t, body, "process.pid")
 	})
 	t.Run("trace", func(t *testing.T) {
-		eventually(t, 2*time.Minute, "GET", "http://tempo:3200/api/traces/"+traceID, contains("lab-step"))
-		eventually(t, 2*time.Minute, "POST", "http://tempo:3200/flush", func(status int, _ string) bool { return status/100 == 2 })
+		eventually(t, testenv.Arrival, "GET", "http://tempo:3200/api/traces/"+traceID, contains("lab-step"))
+		eventually(t, testenv.Arrival, "POST", "http://tempo:3200/flush", func(status int, _ string) bool { return status/100 == 2 })
 		l.waitForObject(platform.PrefixTempo, `^tempo/single-tenant/[0-9a-f-]{36}/data\.parquet$`)
 	})
 	t.Run("profile", func(*testing.T) { l.profile(now) })
@@ -189,7 +190,7 @@ func (l *lab) profile(now time.Time) {
 	status, body := request("POST", "http://pyroscope:4040/ingest?"+q.Encode(), "text/plain", "main;shuffle;sort 40\nmain;read 60\n")
 	require.Equal(l.t, 200, status, body)
 	window := fmt.Sprintf(`{"start":%d,"end":%d,"name":"host_name"}`, now.Add(-time.Hour).UnixMilli(), now.Add(time.Minute).UnixMilli())
-	require.True(l.t, waitFor(2*time.Minute, func() bool {
+	require.True(l.t, waitFor(testenv.Arrival, func() bool {
 		_, body = request("POST", "http://pyroscope:4040/querier.v1.QuerierService/LabelValues", "application/json", window)
 		return strings.Contains(body, "ip-10-0-1-7")
 	}), body)
@@ -202,7 +203,7 @@ func (l *lab) waitForObject(prefix platform.Prefix, pattern string) {
 	l.t.Helper()
 	re := regexp.MustCompile(pattern)
 	require.True(l.t, strings.HasPrefix(pattern, "^"+string(prefix)))
-	require.True(l.t, waitFor(2*time.Minute, func() bool { return slices.ContainsFunc(l.objects(), re.MatchString) }),
+	require.True(l.t, waitFor(testenv.Arrival, func() bool { return slices.ContainsFunc(l.objects(), re.MatchString) }),
 		"no object like %s among %q", pattern, l.objects())
 }
 
@@ -215,9 +216,9 @@ func ownMetrics(t *testing.T) {
 		"tempo_distributor_spans_received_total", "system_cpu_time_seconds_total", "system_memory_limit_bytes",
 	} {
 		q := url.QueryEscape(name + `{node_role="control",host_name="ip-10-0-0-5",service_name!=""}`)
-		eventually(t, 70*time.Second, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query="+q, contains(name))
+		eventually(t, testenv.Arrival, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query="+q, contains(name))
 	}
-	body := eventually(t, 2*time.Minute, "GET",
+	body := eventually(t, testenv.Arrival, "GET",
 		"http://victoria-metrics:8428/api/v1/query?query="+url.QueryEscape(`count(go_goroutines)`), is200)
 	require.Contains(t, body, `"result":[]`, "go_* is not in the keep-list")
 }
@@ -231,14 +232,14 @@ func TestCollectorBuffersWhileStoreIsDown(t *testing.T) {
 	sentAt := time.Now()
 	send(t, "metrics", resource(`"scopeMetrics":[{"metrics":[{"name":"lab.kept","gauge":{"dataPoints":[{"timeUnixNano":"%d",`+
 		`"asInt":"3"}]}}]}]`, sentAt.UnixNano()))
-	eventually(t, 2*time.Minute, "GET", "http://collector:13134/metrics", func(status int, body string) bool {
+	eventually(t, testenv.Arrival, "GET", "http://collector:13134/metrics", func(status int, body string) bool {
 		return status == 200 && regexp.MustCompile(`otelcol_exporter_queue_size\{[^}]*metrics[^}]*\} [1-9]`).MatchString(body)
 	})
 	l.running[platform.WorkloadCollector].stop(t)
 	l.start(platform.WorkloadVictoriaMetrics)
 	l.running[platform.WorkloadVictoriaMetrics].ready(t, workloadRecord(t, platform.WorkloadVictoriaMetrics).ReadyURL())
 	l.startCollector()
-	body := eventually(t, 60*time.Second, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query=lab_kept",
+	body := eventually(t, testenv.Arrival, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query=lab_kept",
 		contains("lab_kept"))
 	require.Contains(t, body, `"3"`)
 }

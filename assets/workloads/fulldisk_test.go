@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -166,15 +167,15 @@ func TestFullDataVolumeLosesNothing(t *testing.T) {
 	for range 20 {
 		require.True(t, f.sendSample() && f.sendSpan(), "the other queues have room")
 	}
-	require.True(t, waitFor(time.Minute, f.spansStored), "spans reach the store that cannot refuse")
+	require.True(t, waitFor(testenv.Arrival, f.spansStored), "spans reach the store that cannot refuse")
 	require.Less(t, before-free(t, volume), int64(32<<20), "what a queue of 16 MiB takes of the volume")
 	t.Logf("%d lines of 10 kB were accepted; they use %d MiB of the volume", len(f.lines), (before-free(t, volume))>>20)
 
 	require.NoError(t, os.Remove(filler))
-	require.True(t, waitFor(time.Minute, f.sendAll), "everything is accepted again")
-	require.True(t, waitFor(2*time.Minute, f.linesStored), "accepted lines are missing")
-	require.True(t, waitFor(time.Minute, f.samplesStored), "accepted samples are missing")
-	require.True(t, waitFor(time.Minute, f.spansStored), "accepted spans are missing")
+	require.True(t, waitFor(testenv.Arrival, f.sendAll), "everything is accepted again")
+	require.True(t, waitFor(testenv.Arrival, f.linesStored), "accepted lines are missing")
+	require.True(t, waitFor(testenv.Arrival, f.samplesStored), "accepted samples are missing")
+	require.True(t, waitFor(testenv.Arrival, f.spansStored), "accepted spans are missing")
 
 	for w, s := range l.running {
 		require.Falsef(t, s.exited(), "%s ended", w)
@@ -187,13 +188,13 @@ func TestFullDataVolumeLosesNothing(t *testing.T) {
 	// after a failed write, and a block that cannot be flushed is never cut
 	// (vparquet4's walBlock.Flush, the ingester's CutBlockIfReady).
 	fill(t, filler, free(t, volume))
-	require.True(t, waitFor(time.Minute, func() bool { return !f.sendSample() }), "the collector refuses")
+	require.True(t, waitFor(testenv.Arrival, func() bool { return !f.sendSample() }), "the collector refuses")
 	require.NoError(t, os.Remove(filler))
-	require.True(t, waitFor(2*time.Minute, func() bool {
+	require.True(t, waitFor(testenv.Arrival, func() bool {
 		restartExited()
 		next := &flood{sent: f.sent, begun: f.begun, padding: f.padding}
 		stored := next.sendLine() && next.sendSample() &&
-			waitFor(10*time.Second, func() bool { return next.linesStored() && next.samplesStored() })
+			waitFor(testenv.Answer, func() bool { return next.linesStored() && next.samplesStored() })
 		f.sent = next.sent
 		return stored
 	}), "the stores work again")
@@ -207,8 +208,8 @@ func fillToReserve(t *testing.T, path string) {
 	readOnly := func(status int, body string) bool {
 		return status == http.StatusOK && regexp.MustCompile(`(?m)^v[lm]_storage_is_read_only(\{.*\})? 1$`).MatchString(body)
 	}
-	eventually(t, time.Minute, "GET", "http://victoria-logs:9428/metrics", readOnly)
-	eventually(t, time.Minute, "GET", "http://victoria-metrics:8428/metrics", readOnly)
+	eventually(t, testenv.Arrival, "GET", "http://victoria-logs:9428/metrics", readOnly)
+	eventually(t, testenv.Arrival, "GET", "http://victoria-metrics:8428/metrics", readOnly)
 }
 
 // fill writes a file until it has size bytes or there is no room.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/redelivery"
 )
@@ -58,18 +59,18 @@ func TestKilledStoresLoseNothing(t *testing.T) {
 		}
 		t.Logf("killed after %d items of each signal and a pause of %s", len(f.lines), pause)
 	}
-	require.True(t, waitFor(time.Minute, f.linesStored), "accepted lines are missing")
-	require.True(t, waitFor(time.Minute, f.samplesStored), "accepted samples are missing")
+	require.True(t, waitFor(testenv.Arrival, f.linesStored), "accepted lines are missing")
+	require.True(t, waitFor(testenv.Arrival, f.samplesStored), "accepted samples are missing")
 	// On a busy machine Tempo takes seconds to return a trace of a thousand spans, and
 	// redelivery resends them one request after another.
-	if !waitFor(3*time.Minute, f.spansStored) {
+	if !waitFor(testenv.Start, f.spansStored) {
 		_, metrics := request("GET", "http://redelivery:4319/metrics", "", "")
 		missing := f.missingSpans()
 		t.Fatalf("%d of %d accepted spans are missing: %v\n%s", len(missing), len(f.spans), missing, metrics)
 	}
 	// Wait until nothing is in flight.
-	eventually(t, time.Minute, "GET", "http://redelivery:4319/metrics", contains(redelivery.MetricKept+`{store="victoria-logs"} 0`))
-	eventually(t, 2*time.Minute, "GET", "http://collector:13134/metrics", func(_ int, body string) bool {
+	eventually(t, testenv.Arrival, "GET", "http://redelivery:4319/metrics", contains(redelivery.MetricKept+`{store="victoria-logs"} 0`))
+	eventually(t, testenv.Arrival, "GET", "http://collector:13134/metrics", func(_ int, body string) bool {
 		return regexp.MustCompile(`otelcol_exporter_queue_size\{[^}]*logs[^}]*\} 0`).MatchString(body)
 	})
 	stored := storedLines()
@@ -78,6 +79,6 @@ func TestKilledStoresLoseNothing(t *testing.T) {
 	}
 	require.Equal(t, repeated, strings.Count(stored, "repeats itself at last"))
 	for _, store := range stores {
-		eventually(t, 5*time.Second, "GET", "http://redelivery:4319/metrics", contains(redelivery.MetricRefused+`{store="`+string(store)+`"} 0`))
+		eventually(t, testenv.Answer, "GET", "http://redelivery:4319/metrics", contains(redelivery.MetricRefused+`{store="`+string(store)+`"} 0`))
 	}
 }

@@ -61,7 +61,7 @@ func TestKilledTempoLosesNothing(t *testing.T) {
 	lost := 0
 	for trace, spans := range sent.accepted {
 		found := 0
-		waitFor(2*time.Minute, func() bool {
+		waitFor(testenv.Arrival, func() bool {
 			_, body := request("GET", "http://tempo:3200/api/traces/"+trace, "", "")
 			found = countContained(body, spans)
 			return found == len(spans)

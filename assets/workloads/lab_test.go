@@ -18,9 +18,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"github.com/vishvananda/netlink"
+	corev1 "k8s.io/api/core/v1"
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
-	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
@@ -217,7 +218,7 @@ func (s *server) stop(t *testing.T) {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-s.done:
-	case <-time.After(30 * time.Second):
+	case <-time.After(testenv.Limit(corev1.DefaultTerminationGracePeriodSeconds * time.Second).Scaled()):
 		s.kill()
 		t.Errorf("%s did not exit within Kubernetes' grace period", s.cmd.Path)
 	}
@@ -238,11 +239,11 @@ func tail(b []byte, n int) []byte {
 
 // request returns status and answer; a refused connection is status 0.
 func request(method, url, contentType, body string, headers ...string) (int, string) {
-	return requestWithin(10*time.Second, method, url, contentType, body, headers...)
+	return requestWithin(testenv.Answer, method, url, contentType, body, headers...)
 }
 
 // requestWithin is like request, for an answer that takes long.
-func requestWithin(timeout time.Duration, method, url, contentType, body string, headers ...string) (int, string) {
+func requestWithin(limit testenv.Limit, method, url, contentType, body string, headers ...string) (int, string) {
 	req, err := http.NewRequest(method, url, strings.NewReader(body))
 	if err != nil {
 		return 0, err.Error()
@@ -251,7 +252,7 @@ func requestWithin(timeout time.Duration, method, url, contentType, body string,
 	for i := 0; i+1 < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	client := http.Client{Timeout: timeout}
+	client := http.Client{Timeout: limit.Scaled()}
 	res, err := client.Do(req)
 	if err != nil {
 		return 0, err.Error()
@@ -266,7 +267,7 @@ func requestWithin(timeout time.Duration, method, url, contentType, body string,
 func (s *server) ready(t *testing.T, url string) {
 	t.Helper()
 	ended := false
-	if !waitFor(3*time.Minute, func() bool {
+	if !waitFor(testenv.Start, func() bool {
 		select {
 		case <-s.done:
 			ended = true
@@ -280,23 +281,22 @@ func (s *server) ready(t *testing.T, url string) {
 }
 
 // eventually polls until the answer of url satisfies ok.
-func eventually(t *testing.T, within time.Duration, method, url string, ok func(status int, body string) bool) string {
+func eventually(t *testing.T, limit testenv.Limit, method, url string, ok func(status int, body string) bool) string {
 	t.Helper()
 	var last string
-	if !waitFor(within, func() bool {
+	if !waitFor(limit, func() bool {
 		var status int
 		status, last = request(method, url, "application/json", "")
 		return ok(status, last)
 	}) {
-		t.Fatalf("%s %s: condition not met within %s; last answer: %s", method, url, within, last)
+		t.Fatalf("%s %s: condition not met; last answer: %s", method, url, last)
 	}
 	return last
 }
 
 // waitFor polls until ok is true, and reports whether it was within the time.
-func waitFor(within time.Duration, ok func() bool) bool {
-	o := poll.Options{Interval: 100 * time.Millisecond, Timeout: within}
-	return poll.Until(context.Background(), o, func(context.Context) error {
+func waitFor(limit testenv.Limit, ok func() bool) bool {
+	return testenv.Poll(context.Background(), limit, 100*time.Millisecond, func(context.Context) error {
 		if !ok() {
 			return errors.New("not yet")
 		}

@@ -21,6 +21,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/internal/testenv/issuer"
 	"github.com/emr-observatory/emr-observatory/schema"
 )
@@ -107,7 +108,7 @@ func (r *receiver) take(in *collectortrace.ExportTraceServiceRequest, headers fu
 // await waits for a trace.
 func (r *receiver) await(t *testing.T, id string) arrival {
 	t.Helper()
-	require.True(t, waitFor(60*time.Second, func() bool { _, ok := r.all()[id]; return ok }), "no trace %s among %v", id, r.all())
+	require.True(t, waitFor(testenv.Arrival, func() bool { _, ok := r.all()[id]; return ok }), "no trace %s among %v", id, r.all())
 	return r.all()[id]
 }
 

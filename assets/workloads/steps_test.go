@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/internal/testenv/issuer"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi/emrapitest"
@@ -59,14 +60,14 @@ func TestStepsReachTheirStores(t *testing.T) {
 		`{"name":"system.memory.usage","unit":"By","sum":{"aggregationTemporality":2,"dataPoints":[{"timeUnixNano":"%d","asInt":"3"}]}}]}]`,
 		time.Now().UnixNano())))
 	submitted := end("etl.py", "spark-submit", "--conf", platform.SparkTraceparent+"=00-"+traceID+"-eee19b7ec3c1b174-01")
-	eventually(t, 2*time.Minute, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query="+platform.MetricHostSeen,
+	eventually(t, testenv.Arrival, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query="+platform.MetricHostSeen,
 		contains(cluster))
 	line := resource(`"scopeLogs":[{"logRecords":[` + logOf(submitted) + `]}]`)
 	send(t, "logs", strings.ReplaceAll(line, "spark-executor", platform.ServiceStep))
-	eventually(t, 2*time.Minute, "GET", "http://victoria-logs:9428/select/logsql/query?query=application_17_0042", contains(submitted))
+	eventually(t, testenv.Arrival, "GET", "http://victoria-logs:9428/select/logsql/query?query=application_17_0042", contains(submitted))
 
 	l.startStatus(served.URL)
-	span := eventually(t, time.Minute, "GET", "http://tempo:3200/api/traces/"+traceID, contains("step etl.py"))
+	span := eventually(t, testenv.Arrival, "GET", "http://tempo:3200/api/traces/"+traceID, contains("step etl.py"))
 	for key, value := range map[string]string{
 		"cluster": cluster, "host.name": "ip-10-0-1-7", "service.name": platform.ServiceStep, "emr.step.id": submitted,
 		"spark.app.id": "application_17_0042",
@@ -79,7 +80,7 @@ func TestStepsReachTheirStores(t *testing.T) {
 		fmt.Sprintf(`%s{cluster=%q,cluster_name="lab",release="emr-7.13.0",state="STARTING",host_name=""} == 1`,
 			platform.MetricClusterInfo, cluster),
 	} {
-		eventually(t, time.Minute, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query="+url.QueryEscape(query),
+		eventually(t, testenv.Arrival, "GET", "http://victoria-metrics:8428/api/v1/query?latency_offset=1ms&query="+url.QueryEscape(query),
 			contains(cluster))
 	}
 	require.Equal(t, 1, spansReceived(t))
@@ -87,7 +88,7 @@ func TestStepsReachTheirStores(t *testing.T) {
 	l.running[platform.WorkloadStatus].kill()
 	plain := platform.TraceID(end("by another", "hadoop-streaming"))
 	l.startStatus(served.URL)
-	eventually(t, 2*time.Minute, "GET", "http://tempo:3200/api/traces/"+hex.EncodeToString(plain[:]), contains("step by another"))
+	eventually(t, testenv.Arrival, "GET", "http://tempo:3200/api/traces/"+hex.EncodeToString(plain[:]), contains("step by another"))
 	require.Equal(t, 2, spansReceived(t), "the first span is not sent again")
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -70,7 +71,7 @@ func newKilledTempo(t *testing.T) *tempoLab {
 func (l *tempoLab) sendUntilPages(trace string, pages int) {
 	l.t.Helper()
 	n := 0
-	require.True(l.t, waitFor(2*time.Minute, func() bool {
+	require.True(l.t, waitFor(testenv.Arrival, func() bool {
 		n++
 		now := time.Now().UnixNano()
 		status, body := request("POST", fmt.Sprintf("http://tempo:%d/v1/traces", platform.TempoOTLPHTTP), "application/json",
@@ -93,7 +94,7 @@ func (l *tempoLab) spansAfterRestart(withRepair bool) int {
 	l.t.Helper()
 	copyFolder(l.t, l.snapshot, l.data())
 	l.startTempo(withRepair)
-	body := eventually(l.t, time.Minute, "GET", "http://tempo:3200/api/traces/"+traceID, func(status int, _ string) bool {
+	body := eventually(l.t, testenv.Arrival, "GET", "http://tempo:3200/api/traces/"+traceID, func(status int, _ string) bool {
 		return status == http.StatusOK || status == http.StatusNotFound
 	})
 	return countContained(body, l.spans)
@@ -148,7 +149,7 @@ func TestTempoKeepsCompletedBlockOfHalfDeletedOne(t *testing.T) {
 	require.Equal(t, len(l.spans), l.spansAfterRestart(true))
 	l.waitForObject(platform.PrefixTempo, `^tempo/single-tenant/[0-9a-f-]{36}/meta\.json$`)
 	var flags []string // Tempo writes it after the object
-	require.True(t, waitFor(time.Minute, func() bool {
+	require.True(t, waitFor(testenv.Arrival, func() bool {
 		flags, _ = filepath.Glob(filepath.Join(l.data(), "wal", "blocks", "*", "*", "flushed"))
 		return len(flags) > 0
 	}), "Tempo has not marked the block as flushed")

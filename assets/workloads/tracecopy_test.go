@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/internal/testenv/issuer"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
@@ -74,7 +75,7 @@ func sendSpan(t *testing.T, n int) string {
 
 func inTempo(t *testing.T, id string) string {
 	t.Helper()
-	return eventually(t, 2*time.Minute, "GET", "http://tempo:3200/api/traces/"+id, contains("lab-step"))
+	return eventually(t, testenv.Arrival, "GET", "http://tempo:3200/api/traces/"+id, contains("lab-step"))
 }
 
 // collectorMetric is the sum of a metric of the collector over series with a text; ok
@@ -102,7 +103,7 @@ func TestTracesAreCopiedFromAQueue(t *testing.T) {
 
 			first := sendSpan(t, 1)
 			require.Contains(t, inTempo(t, first), "spark-executor")
-			require.True(t, waitFor(2*time.Minute, func() bool {
+			require.True(t, waitFor(testenv.Arrival, func() bool {
 				n, _ := collectorMetric("otelcol_exporter_queue_size", "otlp_"+protocol+"/copy")
 				return n > 0
 			}), "the copy waits in its queue")
@@ -162,7 +163,7 @@ func TestAFullQueueLosesTheCopyOnly(t *testing.T) {
 	for _, n := range []int{0, traces / 2, traces - 1} {
 		inTempo(t, fmt.Sprintf("%032x", n+1))
 	}
-	require.True(t, waitFor(2*time.Minute, func() bool {
+	require.True(t, waitFor(testenv.Arrival, func() bool {
 		sent, _ := collectorMetric("otelcol_exporter_sent_spans_total", "otlp_http/traces")
 		return sent == traces
 	}), "every span reaches Tempo once")
@@ -188,7 +189,7 @@ func TestTheCopyWaitsForItsHeaders(t *testing.T) {
 	require.Contains(t, string(log), "SSM parameter "+traceHeaders+" cannot be read; the copy of the traces waits")
 	id := sendSpan(t, 1)
 	inTempo(t, id)
-	require.True(t, waitFor(2*time.Minute, func() bool {
+	require.True(t, waitFor(testenv.Arrival, func() bool {
 		n, _ := collectorMetric("otelcol_exporter_queue_size", "otlp_grpc/copy")
 		return n > 0
 	}))

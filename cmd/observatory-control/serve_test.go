@@ -41,10 +41,10 @@ func TestServeStopsWithItsContext(t *testing.T) {
 	go func() { served <- serve(ctx, newServer(address, own, handler)) }()
 	client, err := status.NewClient(ca, "")
 	require.NoError(t, err)
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		response, err := client.Get("https://" + address)
 		return err == nil && response.Body.Close() == nil && response.StatusCode == http.StatusOK
-	}, time.Minute, 10*time.Millisecond)
+	}, testenv.Arrival, 10*time.Millisecond)
 
 	plain, err := http.Get("http://" + address)
 	require.NoError(t, err)

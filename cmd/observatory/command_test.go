@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
 	"github.com/emr-observatory/emr-observatory/simulator/rehearse"
 	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
@@ -39,7 +39,7 @@ type outcome struct {
 // observatory runs the CLI in dir with additional environment variables.
 func observatory(t *testing.T, dir string, environment []string, args ...string) outcome {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), testenv.Cloud.Scaled())
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(programs.Dir(t), "observatory"), args...)
 	var stdout, stderr bytes.Buffer

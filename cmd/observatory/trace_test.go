@@ -155,7 +155,7 @@ func storedSpans(t *testing.T, api, id string, count int) (tree []string) {
 	t.Helper()
 	var stored tracepb.TracesData
 	var raw []byte
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		response, err := http.Get(api + "/api/v2/traces/" + id + "?start=1699900000&end=1700100000")
 		if err != nil {
 			return false
@@ -169,7 +169,7 @@ func storedSpans(t *testing.T, api, id string, count int) (tree []string) {
 			return false
 		}
 		return len(spansOf(&stored)) >= count
-	}, time.Minute, 200*time.Millisecond, "Tempo has not %d spans: %.2000s", count, string(raw))
+	}, testenv.Arrival, 200*time.Millisecond, "Tempo has not %d spans: %.2000s", count, string(raw))
 	names := map[string]string{}
 	for _, span := range spansOf(&stored) {
 		names[string(span.SpanId)] = span.Name
@@ -239,11 +239,11 @@ func startServer(t *testing.T, name, ready string, args ...string) {
 			t.Logf("%s: %s", name, output.String()[max(0, output.Len()-4000):])
 		}
 	})
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		response, err := http.Get(ready)
 		if err == nil {
 			response.Body.Close()
 		}
 		return err == nil && (response.StatusCode == http.StatusOK || name != "tempo")
-	}, time.Minute, 50*time.Millisecond, "%s becomes ready", name)
+	}, testenv.Arrival, 50*time.Millisecond, "%s becomes ready", name)
 }

@@ -22,6 +22,7 @@ import (
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
 	"github.com/emr-observatory/emr-observatory/components/workloads"
 	"github.com/emr-observatory/emr-observatory/dashboards"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 )
@@ -120,7 +121,7 @@ func await(t *testing.T, exported pulumi.Input) string {
 	select {
 	case s := <-known:
 		return s
-	case <-time.After(10 * time.Second):
+	case <-time.After(testenv.Answer.Scaled()):
 		require.Fail(t, "the output never resolves")
 		return ""
 	}

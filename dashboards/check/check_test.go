@@ -3,6 +3,7 @@ package check_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -16,10 +17,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/dashboards/check"
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
 	"github.com/emr-observatory/emr-observatory/internal/storetest"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 )
-
-// settleTimeout bounds how long stores take to show what they ingested.
-const settleTimeout = 60 * time.Second
 
 func suite(t *testing.T) []dashboards.Dashboard {
 	t.Helper()
@@ -32,22 +31,17 @@ func suite(t *testing.T) []dashboards.Dashboard {
 // only a moment later.
 func runUntil(t *testing.T, options check.Options, done func(check.Report) bool) check.Report {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
-	defer cancel()
-	poll := time.NewTicker(200 * time.Millisecond)
-	defer poll.Stop()
-	for {
-		report, err := check.Run(context.Background(), options)
+	var report check.Report
+	_ = testenv.Poll(t.Context(), testenv.Arrival, 200*time.Millisecond, func(ctx context.Context) error {
+		var err error
+		report, err = check.Run(ctx, options)
 		require.NoError(t, err)
-		if done(report) {
-			return report
+		if !done(report) {
+			return errors.New("not done")
 		}
-		select {
-		case <-ctx.Done():
-			return report
-		case <-poll.C:
-		}
-	}
+		return nil
+	})
+	return report
 }
 
 // resultOf returns the result of a query.

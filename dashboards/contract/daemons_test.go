@@ -174,7 +174,7 @@ func (h hadoop) start(t *testing.T, d daemon) {
 func scrape(t *testing.T, d daemon, ready func(page string) bool) map[string]family {
 	t.Helper()
 	var page string
-	require.Eventuallyf(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		response, err := http.Get("http://" + d.http + "/prom")
 		if err != nil {
 			return false
@@ -183,7 +183,7 @@ func scrape(t *testing.T, d daemon, ready func(page string) bool) map[string]fam
 		body, err := io.ReadAll(response.Body)
 		page = string(body)
 		return err == nil && ready(page)
-	}, 10*time.Minute, 500*time.Millisecond, "%s does not register", d.name)
+	}, testenv.Job, 500*time.Millisecond, "%s does not register", d.name)
 	return families(page)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/progress"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 )
 
 // startFakeEngine starts a process with an engine's arguments on a back end.
@@ -32,20 +33,20 @@ func TestOrphansOfABackEndAreAwaitedOrKilled(t *testing.T) {
 	left := startFakeEngine(t, ours, "pulumi", "up", "--exec-kind", "auto.inline")
 	startFakeEngine(t, "file:///elsewhere", "pulumi", "up", "--exec-kind", "auto.inline")
 	startFakeEngine(t, ours, "pulumi", "stack", "export")
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		found, err := orphans(ours)
 		return err == nil && len(found) == 1 && found[0] == left.Process.Pid
-	}, time.Minute, 10*time.Millisecond)
+	}, testenv.Arrival, 10*time.Millisecond)
 
 	waited := make(chan error, 1)
 	printed, err := os.Create(filepath.Join(t.TempDir(), "printed"))
 	require.NoError(t, err)
 	defer printed.Close()
 	go func() { waited <- awaitOrphans(t.Context(), ours, progress.New(printed)) }()
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		text, err := os.ReadFile(printed.Name())
 		return err == nil && strings.Contains(string(text), "waiting for the engine of an interrupted command")
-	}, time.Minute, 10*time.Millisecond)
+	}, testenv.Arrival, 10*time.Millisecond)
 	select {
 	case err := <-waited:
 		require.Failf(t, "it did not wait", "%v", err)

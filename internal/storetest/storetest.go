@@ -22,9 +22,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
 
-// readyWithin is how long a store may take to answer on a busy machine.
-const readyWithin = 60 * time.Second
-
 // Metrics starts VictoriaMetrics with the platform's naming rule, and returns its URL.
 // Samples can be queried as soon as they are ingested. The cache of the series that a
 // filter has found would hide new ones for up to 11 s: a size of 1 byte disables it.
@@ -135,14 +132,14 @@ func start(t testing.TB, workload platform.Workload, args ...string) {
 func awaitReady(t testing.TB, workload platform.Workload, address, path string) string {
 	t.Helper()
 	base := "http://" + address
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		response, err := http.Get(base + path)
 		if err != nil {
 			return false
 		}
 		defer response.Body.Close()
 		return response.StatusCode == http.StatusOK
-	}, readyWithin, 100*time.Millisecond, "%s does not become ready", workload)
+	}, testenv.Start, 100*time.Millisecond, "%s does not become ready", workload)
 	return base
 }
 

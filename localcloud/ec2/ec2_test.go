@@ -14,10 +14,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/ec2"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
@@ -28,7 +28,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(regiontest.Main(m)) }
 
 // testTimeout bounds what is waited for; nothing should come near it.
-const testTimeout = time.Minute
+const testTimeout = testenv.Arrival
 
 var addresses atomic.Int32
 
@@ -99,7 +99,7 @@ func (s *service) launch(id, userData string) (*region.Machine, error) {
 	require.NoError(s.t, s.Run(s.t.Context(), ec2.Launch{
 		ID: id, Type: "t3.large", InterfaceID: s.networkIf, Profile: "control", UserData: userData,
 	}))
-	ctx, cancel := context.WithTimeout(s.t.Context(), testTimeout)
+	ctx, cancel := context.WithTimeout(s.t.Context(), testTimeout.Scaled())
 	defer cancel()
 	m, ok := s.Region.Machine(id)
 	require.True(s.t, ok)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/ec2"
 	"github.com/emr-observatory/emr-observatory/localcloud/internet"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
@@ -92,7 +93,7 @@ func (r *reachable) get(ctx context.Context) error {
 
 func (r *reachable) requireAnswer(t *testing.T) {
 	t.Helper()
-	require.Eventually(t, func() bool { return r.get(t.Context()) == nil }, testTimeout, 50*time.Millisecond)
+	testenv.Eventually(t, func() bool { return r.get(t.Context()) == nil }, testTimeout, 50*time.Millisecond)
 }
 
 // An Elastic IP leads to an instance only while all that EC2 asks for exists. The

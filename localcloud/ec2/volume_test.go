@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/ec2"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 )
@@ -109,7 +110,7 @@ func TestInstanceThatEndedIsLost(t *testing.T) {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
-	require.Eventually(t, func() bool { return !s.Exists("i-lost") }, testTimeout, 10*time.Millisecond)
+	testenv.Eventually(t, func() bool { return !s.Exists("i-lost") }, testTimeout, 10*time.Millisecond)
 	require.False(t, s.Attached("vol-0lost", "i-lost"))
 	_, err = s.launch("i-next", "")
 	require.NoError(t, err, "its interface is free")

@@ -39,7 +39,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(regiontest.Main(m)) }
 
 // testTimeout bounds every wait, far above what any should take.
-const testTimeout = 10 * time.Minute
+const testTimeout = testenv.Job
 
 const bucket = "data"
 

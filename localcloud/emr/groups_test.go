@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 )
 
@@ -64,7 +65,7 @@ func TestClustersSideBySide(t *testing.T) {
 		g := c.awaitGroup(t, id, task)
 		require.Equal(t, g.Configurations, g.LastSuccessfullyAppliedConfigurations)
 		// The restarted NodeManager says what it offers.
-		require.Eventually(t, func() bool { return c.yarnMemory(t) == 2048+1500 }, testTimeout, 100*time.Millisecond)
+		testenv.Eventually(t, func() bool { return c.yarnMemory(t) == 2048+1500 }, testTimeout, 100*time.Millisecond)
 	})
 	t.Run("managed scaling", func(t *testing.T) { c.testManagedScaling(t, id) })
 	t.Run("fleets", func(t *testing.T) { c.testFleets(t, action) })
@@ -75,7 +76,7 @@ func TestClustersSideBySide(t *testing.T) {
 		}})
 		require.NoError(t, err)
 		arrested := func() bool { return c.groupState(t, id, task) == types.InstanceGroupStateArrested }
-		require.Eventually(t, arrested, testTimeout, 100*time.Millisecond)
+		testenv.Eventually(t, arrested, testTimeout, 100*time.Millisecond)
 		require.Len(t, c.yarnHosts(t), 2, "the other nodes go on")
 		c.resizeGroup(t, id, task, 1, nil)
 	})
@@ -141,7 +142,7 @@ func (c *cloud) testFleets(t *testing.T, action map[string]any) {
 	}
 	id := c.run(t, request)
 	first, second := c.page(emr.ResourceManager), ""
-	require.Eventually(t, func() bool { // soon after the cluster's state
+	testenv.Eventually(t, func() bool { // soon after the cluster's state
 		second = c.page(emr.PageName(emr.ResourceManager, 1))
 		return second != ""
 	}, testTimeout, 10*time.Millisecond)
@@ -207,13 +208,13 @@ func (c *cloud) testManagedScaling(t *testing.T, id string) {
 	require.NoError(t, err)
 	nodes := func() int { return len(c.yarnHosts(t)) }
 	out := runSession(t, c.primary(t, id), func() {
-		require.Eventually(t, func() bool {
+		testenv.Eventually(t, func() bool {
 			c.Scale(t.Context())
 			return nodes() == 4
 		}, testTimeout, time.Second)
 	}, "--num-executors", "6")
 	require.Contains(t, out, "counted 10")
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		c.clock.SetTime(c.clock.Now().Add(time.Minute))
 		c.Scale(t.Context())
 		return nodes() == 1

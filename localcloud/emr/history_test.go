@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 	"github.com/emr-observatory/emr-observatory/localcloud/persistentui"
@@ -85,7 +86,7 @@ func (c *cloud) persistentUI(t *testing.T, id string) *http.Client {
 	created, err := c.api.CreatePersistentAppUI(t.Context(), &awsemr.CreatePersistentAppUIInput{TargetResourceArn: found.ClusterArn})
 	require.NoError(t, err)
 	var out *awsemr.GetPersistentAppUIPresignedURLOutput
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		out, err = c.api.GetPersistentAppUIPresignedURL(t.Context(), &awsemr.GetPersistentAppUIPresignedURLInput{
 			PersistentAppUIId: created.PersistentAppUIId,
 		})
@@ -137,7 +138,7 @@ func (c *cloud) testHistory(t *testing.T, id string) {
 
 	require.NoError(t, master.Must(t.Context(), end))
 	c.awaitStep(t, id, step, types.StepStateCompleted)
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		c.CollectEventLogs(t.Context())
 		return c.listed(t, ui)[0].Attempts[0].Completed
 	}, testTimeout, 500*time.Millisecond)
@@ -151,7 +152,7 @@ func (c *cloud) testLivePages(t *testing.T, id, application string) {
 	})
 	require.NoError(t, err)
 	onCluster, _ := c.openUI(t, all.PresignedURL)
-	require.Eventually(t, func() bool { return len(c.listed(t, onCluster)) > 0 }, testTimeout, 500*time.Millisecond)
+	testenv.Eventually(t, func() bool { return len(c.listed(t, onCluster)) > 0 }, testTimeout, 500*time.Millisecond)
 	for kind, want := range map[types.OnClusterAppUIType]string{
 		types.OnClusterAppUITypeSparkHistoryServer: "Spark Jobs",
 		types.OnClusterAppUITypeApplicationMaster:  "Spark Jobs",

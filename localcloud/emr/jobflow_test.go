@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 )
 
@@ -45,7 +46,7 @@ func (c *cloud) run(t *testing.T, request *awsemr.RunJobFlowInput) string {
 
 func (c *cloud) awaitState(t *testing.T, id string, want types.ClusterState) types.Cluster {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout.Scaled())
 	defer cancel()
 	ended := []types.ClusterState{want, types.ClusterStateTerminated, types.ClusterStateTerminatedWithErrors}
 	require.NoError(t, c.Store.Wait(ctx, id, func(c types.Cluster) bool { return slices.Contains(ended, c.Status.State) }))
@@ -59,8 +60,7 @@ func (c *cloud) awaitState(t *testing.T, id string, want types.ClusterState) typ
 func (c *cloud) awaitGroup(t *testing.T, id, group string) types.InstanceGroup {
 	t.Helper()
 	var found types.InstanceGroup
-	options := poll.Options{Interval: 100 * time.Millisecond, Timeout: testTimeout}
-	require.NoError(t, poll.Until(t.Context(), options, func(ctx context.Context) error {
+	require.NoError(t, testenv.Poll(t.Context(), testTimeout, 100*time.Millisecond, func(ctx context.Context) error {
 		answer, err := c.api.ListInstanceGroups(ctx, &awsemr.ListInstanceGroupsInput{ClusterId: &id})
 		if err != nil {
 			return poll.Permanent(err)

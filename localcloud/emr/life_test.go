@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/emr"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
@@ -62,7 +63,7 @@ func (c *cloud) addStep(t *testing.T, id string, args ...string) string {
 // ends in another state.
 func (c *cloud) awaitStep(t *testing.T, id, step string, want types.StepState) types.Step {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout.Scaled())
 	defer cancel()
 	for {
 		changed := c.Store.Changed()
@@ -113,7 +114,7 @@ func (c *cloud) testLateLog(t *testing.T, id string) {
 	key := platform.StepLogKey(id, step, "stdout")
 	_, err := c.Objects.Get(t.Context(), "s3://"+bucket+"/logs/"+key)
 	require.Error(t, err, "the step ended before its log was pushed")
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		_, err := c.Objects.Get(t.Context(), "s3://"+bucket+"/logs/"+key)
 		return err == nil
 	}, testTimeout, 100*time.Millisecond)
@@ -123,7 +124,7 @@ func (c *cloud) testLateLog(t *testing.T, id string) {
 // awaitNoRunningStep waits until no step runs and returns the cluster's state.
 func (c *cloud) awaitNoRunningStep(t *testing.T, id string) types.ClusterState {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout.Scaled())
 	defer cancel()
 	require.NoError(t, c.Store.Wait(ctx, id, func(c types.Cluster) bool { return c.Status.State != types.ClusterStateRunning }))
 	return c.onlyCluster().Status.State
@@ -143,7 +144,7 @@ func (c *cloud) testCancelledStep(t *testing.T, id string) {
 	require.NotContains(t, c.log(platform.StepLogKey(id, step, "controller")), "exit code 0")
 	master, ok := c.Region.Machine(*c.instances(id)["m6g.xlarge"].Ec2InstanceId)
 	require.True(t, ok)
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		res, err := master.Run(t.Context(), machine.Exec{Argv: []string{"pgrep", "-x", "sleep"}})
 		return err == nil && res.ExitCode == 1
 	}, testTimeout, 50*time.Millisecond, "something of the step is left")
@@ -294,10 +295,10 @@ func (c *cloud) testIdleTermination(t *testing.T, id string, in map[string]any) 
 	require.Equal(t, types.ClusterStateWaiting, stateAfter(idleTimeout), "a protected cluster stays")
 	require.ErrorContains(t, c.DeleteCluster(t.Context(), id), "protected from termination")
 	c.change(t, id, in, map[string]any{"terminationProtection": false})
-	require.Eventually(t, func() bool { // once YARN has closed the application
+	testenv.Eventually(t, func() bool { // once YARN has closed the application
 		return stateAfter(idleTimeout) != types.ClusterStateWaiting
-	}, time.Minute, 100*time.Millisecond)
-	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
+	}, testenv.Arrival, 100*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout.Scaled())
 	defer cancel()
 	require.NoError(t, c.Store.Wait(ctx, id, func(c types.Cluster) bool { return c.Status.State == types.ClusterStateTerminated }))
 	require.Contains(t, *c.onlyCluster().Status.StateChangeReason.Message, "idle")

@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -18,7 +17,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 )
 
-const testTimeout = 3 * time.Minute
+const testTimeout = testenv.Start
 
 // cloud is a store, its server and client, with fake nodes.
 type cloud struct {
@@ -178,7 +177,7 @@ func (c *cloud) boot(t *testing.T, id string) {
 // awaitState blocks until the cluster is in a state.
 func (c *cloud) awaitState(t *testing.T, id string, state types.ClusterState) types.Cluster {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout.Scaled())
 	defer cancel()
 	require.NoError(t, c.store.Wait(ctx, id, func(cluster types.Cluster) bool { return cluster.Status.State == state }))
 	cluster, err := c.store.Cluster(id)
@@ -189,7 +188,7 @@ func (c *cloud) awaitState(t *testing.T, id string, state types.ClusterState) ty
 // awaitStep blocks until a step is in a state and returns it from the API.
 func (c *cloud) awaitStep(t *testing.T, cluster, id string, state types.StepState) types.Step {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout.Scaled())
 	defer cancel()
 	for {
 		changed := c.store.Changed()

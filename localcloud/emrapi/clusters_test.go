@@ -40,7 +40,7 @@ func TestSDKReadsACluster(t *testing.T) {
 	go func() {
 		booted <- emr.NewClusterRunningWaiter(c.client, func(o *emr.ClusterRunningWaiterOptions) {
 			o.MinDelay, o.MaxDelay = 5*time.Millisecond, 20*time.Millisecond
-		}).Wait(t.Context(), &emr.DescribeClusterInput{ClusterId: &id}, testTimeout)
+		}).Wait(t.Context(), &emr.DescribeClusterInput{ClusterId: &id}, testTimeout.Scaled())
 	}()
 	c.boot(t, id)
 	require.NoError(t, <-booted)

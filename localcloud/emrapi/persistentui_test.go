@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	clocktest "k8s.io/utils/clock/testing"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/localcloud/persistentui"
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
@@ -89,7 +90,7 @@ func TestPersistentUIsAreKept(t *testing.T) {
 	c.server.Close()
 
 	c, u := openUICloud(t, dir, time.Millisecond)
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		out, err := c.client.DescribePersistentAppUI(t.Context(), &emr.DescribePersistentAppUIInput{
 			PersistentAppUIId: created.PersistentAppUIId,
 		})

@@ -39,7 +39,7 @@ func (c *cloud) runCluster(t *testing.T, roles ...types.InstanceRoleType) (id st
 // awaitGroup blocks until a group is in a state and returns it.
 func (c *cloud) awaitGroup(t *testing.T, id, group string, state types.InstanceGroupState) types.InstanceGroup {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout.Scaled())
 	defer cancel()
 	for {
 		changed := c.store.Changed()
@@ -137,7 +137,7 @@ func TestLaterSizeWins(t *testing.T) {
 	hold <- struct{}{}
 	select {
 	case <-c.nodes.resized:
-	case <-time.After(testTimeout):
+	case <-time.After(testTimeout.Scaled()):
 		require.FailNow(t, "the second size was not applied")
 	}
 	c.awaitGroup(t, id, groups[2], types.InstanceGroupStateResizing)

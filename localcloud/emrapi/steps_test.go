@@ -31,7 +31,7 @@ func TestStepsRunInOrderAndAreListedNewestFirst(t *testing.T) {
 	last := ids[len(ids)-1]
 	step, err := emr.NewStepCompleteWaiter(c.client, func(o *emr.StepCompleteWaiterOptions) {
 		o.MinDelay, o.MaxDelay = 5*time.Millisecond, 20*time.Millisecond
-	}).WaitForOutput(t.Context(), &emr.DescribeStepInput{ClusterId: &id, StepId: &last}, testTimeout)
+	}).WaitForOutput(t.Context(), &emr.DescribeStepInput{ClusterId: &id, StepId: &last}, testTimeout.Scaled())
 	require.NoError(t, err)
 	require.Equal(t, names, c.nodes.ranSteps())
 	timeline := step.Step.Status.Timeline

@@ -9,13 +9,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/kube"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { os.Exit(regiontest.Main(m)) }
 
 const (
 	namespace   = "observatory"
-	testTimeout = 30 * time.Second
+	testTimeout = testenv.Arrival
 	// controlAddress is the address of the node, which has the host and node ports.
 	controlAddress = "10.0.3.1"
 )
@@ -80,7 +80,7 @@ func newCluster(t *testing.T) *cluster {
 func deployment(name, script string, change ...func(*appsv1.Deployment, *corev1.Container)) *appsv1.Deployment {
 	var d appsv1.Deployment
 	d.Name, d.Namespace = name, namespace
-	seconds := int32(testTimeout.Seconds())
+	seconds := int32(testTimeout.Scaled().Seconds())
 	d.Spec.ProgressDeadlineSeconds = &seconds
 	d.Spec.Template.Labels = map[string]string{"app": name}
 	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: name, Image: "docker.io/test/shell:1@sha256:00", Args: []string{script}}}

@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/kube"
 	"github.com/emr-observatory/emr-observatory/localcloud/region"
 )
@@ -84,7 +85,7 @@ func TestKilledContainerRestarts(t *testing.T) {
 	c := newCluster(t)
 	c.mustApply("Deployment", deployment("killed", "exec sleep 12345"))
 	c.runIn("killed", "pkill -KILL -f 'sleep 1234[5]'")
-	require.Eventually(t, func() bool { s := c.status("killed"); return s.Running && s.Restarts == 1 }, testTimeout, 50*time.Millisecond)
+	testenv.Eventually(t, func() bool { s := c.status("killed"); return s.Running && s.Restarts == 1 }, testTimeout, 50*time.Millisecond)
 }
 
 func TestContainerGetsSIGTERMFirst(t *testing.T) {

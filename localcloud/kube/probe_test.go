@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/machine"
 )
 
@@ -76,7 +77,7 @@ func TestLivenessProbeRestartsTheContainer(t *testing.T) {
 			main.LivenessProbe = &corev1.Probe{ProbeHandler: execProbe("test", "-e", "/tmp/alive"), PeriodSeconds: 1, FailureThreshold: 2}
 		}))
 	c.runIn("hanging", "rm /tmp/alive")
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		return c.status("hanging").Restarts == 1 && c.status("hanging").Running
 	}, testTimeout, 50*time.Millisecond)
 	// The process runs, but its script may not have started.

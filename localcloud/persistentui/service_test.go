@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 	clocktest "k8s.io/utils/clock/testing"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/emrapi"
 	"github.com/emr-observatory/emr-observatory/localcloud/persistentui"
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
@@ -31,7 +32,7 @@ import (
 const eventLogs = "../../phases/testdata/logs"
 
 // testTimeout bounds every wait, far above the time that any should take.
-const testTimeout = 3 * time.Minute
+const testTimeout = testenv.Start
 
 // ui is a service with its front.
 type ui struct {
@@ -119,7 +120,7 @@ func (u *ui) get(c *http.Client, address string) (int, string) {
 // try returns a response, and the error if it is truncated.
 func (u *ui) try(c *http.Client, address string) (int, string, error) {
 	u.t.Helper()
-	ctx, cancel := context.WithTimeout(u.t.Context(), testTimeout)
+	ctx, cancel := context.WithTimeout(u.t.Context(), testTimeout.Scaled())
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	require.NoError(u.t, err)
@@ -166,7 +167,7 @@ func TestHistoryServersStop(t *testing.T) {
 	require.Equal(t, []string{cluster}, u.Running())
 	require.Empty(t, u.applications(u.login(emrapi.Page{ClusterID: "j-OTHER"})))
 	require.Equal(t, []string{"j-OTHER"}, u.Running(), "it made room")
-	require.Eventually(t, func() bool { return len(u.Running()) == 0 }, testTimeout, 50*time.Millisecond)
+	testenv.Eventually(t, func() bool { return len(u.Running()) == 0 }, testTimeout, 50*time.Millisecond)
 	children, err := filepath.Glob("/proc/self/task/*/children")
 	require.NoError(t, err)
 	for _, file := range children {
@@ -205,7 +206,7 @@ func TestHistoryServerBehindTheFront(t *testing.T) {
 	}
 
 	u.put(cluster, "no-executors.jsonl", second)
-	require.Eventually(t, func() bool { return len(u.applications(c)) == 2 }, testTimeout, 200*time.Millisecond,
+	testenv.Eventually(t, func() bool { return len(u.applications(c)) == 2 }, testTimeout, 200*time.Millisecond,
 		"a log added while the server runs")
 }
 

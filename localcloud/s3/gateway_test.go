@@ -44,10 +44,10 @@ func TestKilledGatewayRestartsWithItsObjects(t *testing.T) {
 	require.NoError(t, g.Put(t.Context(), "lake", "orders/part-0", []byte("one")))
 	pid := g.PID()
 	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		body, err := g.Get(t.Context(), "s3://lake/orders/part-0")
 		return err == nil && string(body) == "one"
-	}, 2*time.Minute, 100*time.Millisecond)
+	}, testenv.Arrival, 100*time.Millisecond)
 	require.NotEqual(t, pid, g.PID())
 }
 

@@ -190,13 +190,13 @@ func TestKilledIAMRestartsWithItsRoles(t *testing.T) {
 	require.Equal(t, http.StatusOK, putStatus(t, g, "nodes", "orders/1"))
 	pid := g.Roles.PID()
 	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
-	require.Eventually(t, func() bool { return g.Roles.PID() != pid }, time.Minute, 50*time.Millisecond)
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool { return g.Roles.PID() != pid }, testenv.Arrival, 50*time.Millisecond)
+	testenv.Eventually(t, func() bool {
 		client, err := g.ClientOf(ctx, "nodes")
 		if err != nil {
 			return false
 		}
 		_, err = client.HeadObject(ctx, &awss3.HeadObjectInput{Bucket: aws.String("lake"), Key: aws.String("orders/1")})
 		return err == nil
-	}, time.Minute, 100*time.Millisecond)
+	}, testenv.Arrival, 100*time.Millisecond)
 }

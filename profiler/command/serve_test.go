@@ -13,7 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 	"github.com/emr-observatory/emr-observatory/profiler/serve"
@@ -30,7 +29,7 @@ func TestServe(t *testing.T) {
 		ended <- executeIn(ctx, io.Discard, &said, "serve", "--logs", logs, "--output", out, "--listen-address", address)
 	}()
 	var state serve.State
-	err := poll.Until(ctx, poll.Options{Interval: 10 * time.Millisecond, Timeout: time.Minute}, func(context.Context) error {
+	err := testenv.Poll(ctx, testenv.Arrival, 10*time.Millisecond, func(context.Context) error {
 		response, err := http.Get("http://" + address + serve.Path)
 		if err != nil {
 			return err

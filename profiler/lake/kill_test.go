@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
@@ -98,7 +99,7 @@ func TestKilledWriterResumes(t *testing.T) {
 		writer := startWriter(t, dir)
 		after := time.Duration(r.Int64N(int64(took)))
 		if killed%2 == 0 {
-			require.Eventually(t, func() bool { return unfinished(t, dir) > 0 }, time.Minute, time.Millisecond)
+			testenv.Eventually(t, func() bool { return unfinished(t, dir) > 0 }, testenv.Arrival, time.Millisecond)
 			after = time.Duration(r.Int64N(int64(time.Millisecond / 2)))
 		}
 		time.AfterFunc(after, func() { _ = writer.Process.Kill() })

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/profiler/history"
@@ -47,7 +47,7 @@ func awaitListed(t *testing.T, url, id string, completed bool) {
 	t.Helper()
 	client, err := history.Open(url, history.Options{})
 	require.NoError(t, err)
-	err = poll.Until(t.Context(), poll.Options{Interval: 200 * time.Millisecond, Timeout: 3 * time.Minute}, func(ctx context.Context) error {
+	err = testenv.Poll(t.Context(), testenv.Start, 200*time.Millisecond, func(ctx context.Context) error {
 		listed, err := client.Applications(ctx)
 		if err != nil {
 			return err

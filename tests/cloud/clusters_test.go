@@ -70,7 +70,7 @@ func clustersSideBySide(t *testing.T, c *cloud, past history) {
 		hosts[host] = cluster
 	}
 	require.GreaterOrEqual(t, len(hosts), 2*len(names)-1, "the second cluster of the stack has one node")
-	require.Eventually(t, func() bool { // the control node reads the clusters in the background
+	testenv.Eventually(t, func() bool { // the control node reads the clusters in the background
 		found := map[string]string{}
 		for _, s := range c.query(t, "last_over_time(observatory_cluster_info[15m])") {
 			found[s.Metric["cluster"]] = s.Metric["cluster_name"]
@@ -81,7 +81,7 @@ func clustersSideBySide(t *testing.T, c *cloud, past history) {
 			}
 		}
 		return true
-	}, 3*time.Minute, time.Second, "dashboards choose clusters by name")
+	}, testenv.Start, time.Second, "dashboards choose clusters by name")
 	if testenv.Long() {
 		c.panelsShowEach(t, names)
 		past.runKinds(t, "adhoc")
@@ -122,7 +122,7 @@ func (c *cloud) signalsAreUnder(t *testing.T, application, cluster string) {
 	require.Equal(t, only, profiled, "clusters of the profiles of %s", application)
 	of := fmt.Sprintf(`{ resource.%s = %q`, platform.SparkAppID, application)
 	id := fmt.Sprintf(`resource.%s = %q }`, platform.Cluster, cluster)
-	require.Eventually(t, func() bool { return len(c.traces(t, of+" && "+id)) > 0 }, time.Minute, time.Second, "spans of %s", application)
+	testenv.Eventually(t, func() bool { return len(c.traces(t, of+" && "+id)) > 0 }, testenv.Arrival, time.Second, "spans of %s", application)
 	require.Empty(t, c.traces(t, of+" && !("+strings.TrimSuffix(id, " }")+") }"), "spans of %s are under another cluster's id", application)
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/stacks/outputs"
 )
@@ -45,20 +46,20 @@ func (c *cloud) storedUntil(t *testing.T, trace string) stored {
 func (c *cloud) requireStored(t *testing.T, s stored) {
 	t.Helper()
 	for _, store := range []platform.Workload{platform.WorkloadVictoriaMetrics, platform.WorkloadVictoriaLogs} {
-		require.Eventually(t, func() bool { return c.tryGet(t, string(store), "/health", new([]byte)) == nil }, 3*time.Minute, time.Second, store)
+		testenv.Eventually(t, func() bool { return c.tryGet(t, string(store), "/health", new([]byte)) == nil }, testenv.Start, time.Second, store)
 	}
 	require.ElementsMatch(t, s.metrics, c.metricsAt(t, s.at), "metrics")
 	lines := c.linesUntil(t, s.at)
 	for service, n := range s.lines {
 		require.GreaterOrEqual(t, lines[service], n, "log lines of %s", service) // late ones may have come
 	}
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		return c.tryGet(t, string(platform.WorkloadTempo), "/api/traces/"+s.trace, new(any)) == nil
-	}, 5*time.Minute, time.Second, "the first job's trace")
-	require.Eventually(t, func() bool {
+	}, testenv.Job, time.Second, "the first job's trace")
+	testenv.Eventually(t, func() bool {
 		hosts, err := hostsWithProfiles(t, c.running(t).URL(string(platform.WorkloadPyroscope)))
 		return err == nil && !slices.ContainsFunc(s.hosts, func(h string) bool { return !slices.Contains(hosts, h) })
-	}, 5*time.Minute, time.Second, "profiles of every host")
+	}, testenv.Job, time.Second, "profiles of every host")
 }
 
 // metricsAt returns a counter of every host that reported in the six hours before. A sum
@@ -89,7 +90,7 @@ func (c *cloud) linesUntil(t *testing.T, at time.Time) map[string]int {
 // the cluster.
 func (c *cloud) requireNodesReport(t *testing.T, since time.Time) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		samples, err := c.tryQuery(ctx, t, "tlast_over_time(system_cpu_logical_count[5m])")
@@ -104,7 +105,7 @@ func (c *cloud) requireNodesReport(t *testing.T, since time.Time) {
 			}
 		}
 		return reporting == 4
-	}, time.Minute, time.Second, "samples of the control node, the primary and both core nodes")
+	}, testenv.Arrival, time.Second, "samples of the control node, the primary and both core nodes")
 }
 
 // requireSameFrontDoor requires that nobody has to change an address, a certificate

@@ -19,7 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -29,7 +29,7 @@ func (h history) workloadAgrees(t *testing.T, folder string) {
 	t.Helper()
 	h.cloud.up(t, storeEdit, tagEdit, "profiler.intervalMinutes=5")
 	want, bucket := h.cloud.applicationsIn(t, folder), h.cloud.outputs(t).DataBucket
-	err := poll.Until(t.Context(), poll.Options{Interval: 2 * time.Second, Timeout: 15 * time.Minute}, func(context.Context) error {
+	err := testenv.Poll(t.Context(), testenv.Cloud, 2*time.Second, func(context.Context) error {
 		copied := t.TempDir()
 		if err := h.cloud.download(t, bucket, string(platform.PrefixHistory), copied); err != nil {
 			return err // a run may delete objects that have been listed

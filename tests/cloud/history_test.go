@@ -17,7 +17,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/internal/steplog"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud"
@@ -52,11 +51,11 @@ func (h history) runCompacted(t *testing.T, cluster string) {
 	t.Helper()
 	h.run(t, cluster, "COMPLETED", "history-compacted", "tests/cloud/testdata/history.py",
 		platform.PrefixLake.URI(h.cloud.outputs(t).DataBucket)+"history-test-compacted", "compacted")
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		found, err := filepath.Glob(filepath.Join(h.cloud.eventLogs(cluster), "*", "*.compact"))
 		require.NoError(t, err)
 		return len(found) > 0
-	}, 3*time.Minute, time.Second, "the cluster's history server compacts the log, and EMR collects it")
+	}, testenv.Start, time.Second, "the cluster's history server compacts the log, and EMR collects it")
 }
 
 // eventLogs is where the local cloud keeps what EMR does of a cluster.
@@ -185,7 +184,7 @@ func historyIsRead(t *testing.T, c *cloud, h history) {
 		require.GreaterOrEqual(t, attempts["history-rolled-stages"][0].Stages, int64(1000))
 	}
 
-	err := poll.Until(t.Context(), poll.Options{Interval: time.Second, Timeout: 15 * time.Minute}, func(context.Context) error {
+	err := testenv.Poll(t.Context(), testenv.Cloud, time.Second, func(context.Context) error {
 		if again := c.profile(t, "--output", folder); again.Objects+again.Removed > 0 {
 			return fmt.Errorf("a run writes although nothing has happened since: %+v", again)
 		}
@@ -207,7 +206,7 @@ func historyIsRead(t *testing.T, c *cloud, h history) {
 // history is late.
 func (h history) read(t *testing.T, folder string) (s run.Summary) {
 	t.Helper()
-	err := poll.Until(t.Context(), poll.Options{Interval: time.Second, Timeout: 15 * time.Minute}, func(context.Context) error {
+	err := testenv.Poll(t.Context(), testenv.Cloud, time.Second, func(context.Context) error {
 		s = h.cloud.profile(t, "--output", folder)
 		return h.late(h.cloud.applicationsIn(t, folder))
 	})
@@ -229,7 +228,7 @@ func (h history) runningOneIsRead(t *testing.T, folder string) {
 		ended <- err
 	}()
 	until := func(completed bool) {
-		err := poll.Until(t.Context(), poll.Options{Interval: time.Second, Timeout: 15 * time.Minute}, func(context.Context) error {
+		err := testenv.Poll(t.Context(), testenv.Cloud, time.Second, func(context.Context) error {
 			h.cloud.profile(t, "--output", folder)
 			found := h.cloud.applicationsIn(t, folder)
 			if !slices.ContainsFunc(found, func(a readApplication) bool { return a.Name == "waits" && a.Completed == completed && a.Jobs > 0 }) {

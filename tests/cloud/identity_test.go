@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
@@ -111,12 +112,12 @@ func signalsAreLabelled(t *testing.T, c *cloud, trace string) {
 	require.Subset(t, c.profiledHosts(t), hosts)
 
 	var spans bytes.Buffer
-	require.Eventually(t, func() bool { // the control node reads the steps in the background
+	testenv.Eventually(t, func() bool { // the control node reads the steps in the background
 		var answer json.RawMessage
 		spans.Reset()
 		return c.tryGet(t, string(platform.WorkloadTempo), "/api/traces/"+trace, &answer) == nil && json.Compact(&spans, answer) == nil &&
 			strings.Contains(spans.String(), platform.ServiceStep)
-	}, 2*time.Minute, time.Second, "the step's span")
+	}, testenv.Arrival, time.Second, "the step's span")
 	master := nodes[slices.IndexFunc(nodes, func(n status.Node) bool {
 		return n.Role == platform.RoleMaster && n.Cluster == stack.Clusters["main"].ID
 	})].Host

@@ -40,7 +40,7 @@ func TestKilledCommands(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, regions, "local clouds on this state")
-	require.Eventually(t, func() bool { return len(c.status(t).Nodes) == 4 }, time.Minute, time.Second,
+	testenv.Eventually(t, func() bool { return len(c.status(t).Nodes) == 4 }, testenv.Arrival, time.Second,
 		"the control node and the cluster's three nodes, none of an earlier cluster")
 	c.run(t, "down")
 	require.NoDirExists(t, c.state)

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/submit"
 )
@@ -48,7 +49,7 @@ func (c *cloud) duringMarkers(t *testing.T, run string, do func(), conf ...strin
 	require.NoError(t, err)
 	cmd.Stderr = os.Stderr
 	require.NoError(t, cmd.Start())
-	require.Eventually(t, func() bool { return c.lastMarker(t, run) > 0 }, 5*time.Minute, time.Second, "the job's first line")
+	testenv.Eventually(t, func() bool { return c.lastMarker(t, run) > 0 }, testenv.Job, time.Second, "the job's first line")
 	do()
 	c.endJob(t, run)
 	var r submit.Result
@@ -62,14 +63,14 @@ func (c *cloud) duringMarkers(t *testing.T, run string, do func(), conf ...strin
 func (c *cloud) endJob(t *testing.T, run string) {
 	t.Helper()
 	primary := 0
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		for pid, program := range c.processes(t) {
 			if strings.Contains(program, "SparkSubmit") && strings.Contains(program, run) {
 				primary = pid
 			}
 		}
 		return primary != 0
-	}, time.Minute, time.Second, "the job's driver")
+	}, testenv.Arrival, time.Second, "the job's driver")
 	require.NoError(t, os.WriteFile(fmt.Sprintf("/proc/%d/root/tmp/end-%s", primary, run), nil, 0o644))
 }
 

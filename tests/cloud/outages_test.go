@@ -68,7 +68,7 @@ func TestOutagesLoseNothing(t *testing.T) {
 	t.Parallel() // see maxClouds
 	c := newCloud(t)
 	c.up(t)
-	require.Eventually(t, func() bool { return len(c.coreHosts(t)) == 2 }, time.Minute, time.Second)
+	testenv.Eventually(t, func() bool { return len(c.coreHosts(t)) == 2 }, testenv.Arrival, time.Second)
 	cluster, began := c.outputs(t).Clusters["main"].ID, time.Now()
 	run := strconv.FormatInt(began.UnixNano(), 36)
 	ends := map[string]int{} // by outage, the number of the last line that it may affect
@@ -101,7 +101,7 @@ func TestOutagesLoseNothing(t *testing.T) {
 		lost[o.name] = map[string]int{}
 	}
 	for _, signal := range signals() {
-		awaitStable(t, 3*time.Minute, func() int { return len(missing(signal)) })
+		awaitStable(t, testenv.Start, func() int { return len(missing(signal)) })
 		gone := missing(signal)
 		assert.Emptyf(t, gone, "%s lost; last markers of the outages: %v", signal, ends)
 		for _, m := range gone {
@@ -116,11 +116,11 @@ func TestOutagesLoseNothing(t *testing.T) {
 			duplicates[o.name]++
 		}
 	}
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		return c.tryGet(t, string(platform.WorkloadTempo), "/api/traces/"+result.TraceID, new(any)) == nil
-	}, time.Minute, time.Second, "the step's trace")
+	}, testenv.Arrival, time.Second, "the step's trace")
 	// A late sample keeps its own timestamp: no gap may remain.
-	require.Eventuallyf(t, func() bool { return c.longestGap(t, cluster, began) <= allowedGap }, 3*time.Minute, 2*time.Second,
+	testenv.Eventually(t, func() bool { return c.longestGap(t, cluster, began) <= allowedGap }, testenv.Start, 2*time.Second,
 		"no gap of a counter's samples over %s", allowedGap)
 	gap := c.longestGap(t, cluster, began)
 	t.Logf("lost %v of %d markers, lines stored twice %v, longest gap of samples %s", lost, len(written), duplicates, gap)
@@ -139,27 +139,27 @@ func (c *cloud) failAndRecover(t *testing.T, o outage, run, cluster string, bega
 	c.fail(t, o)
 	ended := time.Now()
 	after := seen + int((o.away + arrival).Seconds())
-	require.Eventuallyf(t, func() bool { return c.lastMarker(t, run) > after }, 2*time.Minute, time.Second,
+	testenv.Eventually(t, func() bool { return c.lastMarker(t, run) > after }, testenv.Arrival, time.Second,
 		"lines arrive again after the outage of %s", o.name)
-	require.Eventuallyf(t, func() bool { return c.longestGap(t, cluster, began) <= allowedGap }, time.Minute, time.Second,
+	testenv.Eventually(t, func() bool { return c.longestGap(t, cluster, began) <= allowedGap }, testenv.Arrival, time.Second,
 		"samples arrive again after the outage of %s", o.name)
 	t.Logf("%s did not answer for %s; everything arrived again %s later", o.name, o.away, time.Since(ended).Round(time.Second))
 	end := c.lastMarker(t, run)
 	until := end + int(redelivery.Settled.Seconds())
-	require.Eventually(t, func() bool { return c.lastMarker(t, run) > until }, time.Minute, time.Second, "the redelivery has settled")
+	testenv.Eventually(t, func() bool { return c.lastMarker(t, run) > until }, testenv.Arrival, time.Second, "the redelivery has settled")
 	return end
 }
 
 // awaitStable waits until a count is zero or has been stable for 20 seconds.
-func awaitStable(t *testing.T, within time.Duration, count func() int) {
+func awaitStable(t *testing.T, limit testenv.Limit, count func() int) {
 	t.Helper()
 	last, since := -1, time.Now()
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		if n := count(); n != last {
 			last, since = n, time.Now()
 		}
 		return last == 0 || time.Since(since) > 20*time.Second
-	}, within, time.Second, "a stable count")
+	}, limit, time.Second, "a stable count")
 }
 
 // fail suspends a program's processes for o.away, then kills them.
@@ -212,10 +212,10 @@ func jobSurvivesLostNode(t *testing.T, c *cloud) {
 	}, "spark.dynamicAllocation.executorIdleTimeout=10m", "spark.storage.blockManagerHeartbeatTimeoutMs=45s",
 		"spark.network.timeoutInterval=5s")
 	written := c.writtenMarkers(t, run, result)
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		stored := c.storedMarkers(t, "lines", run)
 		return !slices.ContainsFunc(written, func(m marker) bool { return stored[m] == 0 })
-	}, time.Minute, time.Second, "the other node's lines")
+	}, testenv.Arrival, time.Second, "the other node's lines")
 	nodes := c.status(t).Nodes
 	i := slices.IndexFunc(nodes, func(n status.Node) bool { return n.Host == lost })
 	require.GreaterOrEqualf(t, i, 0, "/status lists %s", lost)

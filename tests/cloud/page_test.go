@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/browser"
-	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -23,7 +23,7 @@ import (
 func statusPageOpens(t *testing.T, c *cloud) {
 	page := c.running(t).URL(string(platform.WorkloadStatus)) + "/status"
 	const healthy = "None found." // below the heading Problems
-	require.NoError(t, poll.Until(t.Context(), poll.Options{Interval: time.Second, Timeout: time.Minute}, func(context.Context) error {
+	require.NoError(t, testenv.Poll(t.Context(), testenv.Arrival, time.Second, func(context.Context) error {
 		if text := browse(t, page); !strings.Contains(text, healthy) {
 			return errors.New(text)
 		}

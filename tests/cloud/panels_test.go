@@ -18,7 +18,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/dashboards/check"
 	"github.com/emr-observatory/emr-observatory/dashboards/links"
-	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/submit"
 )
@@ -116,7 +116,7 @@ func countsAreAboveZero(t *testing.T, c *cloud, r check.Report) {
 		again := panelsJob{life: t, cloud: c}
 		again.wait(t)
 		second := c.check(t) // the timeline chooses the newest application
-		err := poll.Until(t.Context(), poll.Options{Interval: time.Second, Timeout: time.Minute}, func(context.Context) error {
+		err := testenv.Poll(t.Context(), testenv.Arrival, time.Second, func(context.Context) error {
 			_, above, _ := c.alwaysZero(t, second, zeros, unseen)
 			found = slices.DeleteFunc(found, func(name string) bool { return above[name] })
 			if len(found) > 0 {

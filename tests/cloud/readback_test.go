@@ -18,6 +18,7 @@ import (
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
 	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/stacks/outputs"
@@ -36,7 +37,7 @@ func flush(t *testing.T, c *cloud) {
 	t.Helper()
 	c.get(t, string(platform.WorkloadTempo), "/flush", nil)
 	terminate(c.process(t, storesOnS3()[platform.WorkloadPyroscope]))
-	require.Eventually(t, func() bool { return ready(c, t, platform.WorkloadPyroscope) }, 2*time.Minute, 500*time.Millisecond,
+	testenv.Eventually(t, func() bool { return ready(c, t, platform.WorkloadPyroscope) }, testenv.Arrival, 500*time.Millisecond,
 		"Pyroscope is ready again")
 }
 
@@ -69,7 +70,7 @@ func objectsUnderEachPath(t *testing.T, c *cloud) {
 		require.Contains(t, text, want)
 	}
 	for _, p := range platform.Prefixes() {
-		require.Eventuallyf(t, func() bool { return len(c.keys(t, stack.DataBucket, string(p))) > 0 }, time.Minute, time.Second,
+		testenv.Eventually(t, func() bool { return len(c.keys(t, stack.DataBucket, string(p))) > 0 }, testenv.Arrival, time.Second,
 			"objects under %s", p)
 	}
 	logs := strings.Join(c.keys(t, stack.DataBucket, string(platform.PrefixEMRLogs)), "\n")
@@ -108,15 +109,15 @@ func readBackFromS3(t *testing.T, c *cloud, trace string) {
 		var answer struct{ Batches []any }
 		return c.tryGet(t, string(platform.WorkloadTempo), "/api/traces/"+trace, &answer) == nil && len(answer.Batches) > 0
 	}
-	require.Eventually(t, found, time.Minute, time.Second, "the step's trace")
+	testenv.Eventually(t, found, testenv.Arrival, time.Second, "the step's trace")
 	hosts := c.profiledHosts(t)
 	require.NotEmpty(t, hosts)
 	bucket := c.outputs(t).DataBucket
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		return slices.ContainsFunc(c.keys(t, bucket, string(platform.PrefixTempo)), func(key string) bool {
 			return strings.HasSuffix(key, "/meta.json")
 		})
-	}, 2*time.Minute, time.Second, "Tempo's blocks in S3")
+	}, testenv.Arrival, time.Second, "Tempo's blocks in S3")
 	claim := string(platform.WorkloadTempo) + "-data"
 	volumes, err := filepath.Glob(filepath.Join(c.state, "ec2", "volumes", "*", "fs", "volumes", "*", claim, "*"))
 	require.NoError(t, err)
@@ -126,17 +127,17 @@ func readBackFromS3(t *testing.T, c *cloud, trace string) {
 	}
 	for workload, program := range storesOnS3() {
 		require.NoError(t, syscall.Kill(c.process(t, program), syscall.SIGKILL))
-		require.Eventuallyf(t, func() bool { return ready(c, t, workload) }, 2*time.Minute, 500*time.Millisecond, "%s is ready again", workload)
+		testenv.Eventually(t, func() bool { return ready(c, t, workload) }, testenv.Arrival, 500*time.Millisecond, "%s is ready again", workload)
 	}
-	require.Eventually(t, found, 2*time.Minute, time.Second, "the step's trace, read from S3")
+	testenv.Eventually(t, found, testenv.Arrival, time.Second, "the step's trace, read from S3")
 	hasAllHosts := func(url string) bool {
 		now, err := hostsWithProfiles(t, url)
 		return err == nil && !slices.ContainsFunc(hosts, func(h string) bool { return !slices.Contains(now, h) })
 	}
 	first := c.running(t).URL(string(platform.WorkloadPyroscope))
-	require.Eventually(t, func() bool { return hasAllHosts(first) }, 2*time.Minute, time.Second, "profiles of all hosts after the restart")
+	testenv.Eventually(t, func() bool { return hasAllHosts(first) }, testenv.Arrival, time.Second, "profiles of all hosts after the restart")
 	second := secondPyroscope(t, c, bucket)
-	require.Eventually(t, func() bool { return hasAllHosts(second) }, 2*time.Minute, time.Second, "profiles of all hosts, read from S3")
+	testenv.Eventually(t, func() bool { return hasAllHosts(second) }, testenv.Arrival, time.Second, "profiles of all hosts, read from S3")
 }
 
 // secondPyroscope starts a Pyroscope with an empty disk on the same bucket, as after

@@ -17,7 +17,7 @@ import (
 
 	"github.com/emr-observatory/emr-observatory/dashboards/check"
 	"github.com/emr-observatory/emr-observatory/dashboards/panel"
-	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 )
@@ -96,7 +96,7 @@ func (c *cloud) coreHosts(t *testing.T) []string {
 // each of its stores three seconds, which a busy machine exceeds.
 func (c *cloud) status(t *testing.T) (st status.Status) {
 	t.Helper()
-	err := poll.Until(t.Context(), poll.Options{Interval: time.Second, Timeout: 20 * time.Second}, func(context.Context) error {
+	err := testenv.Poll(t.Context(), testenv.Answer, time.Second, func(context.Context) error {
 		var read status.Status
 		if err := c.tryGet(t, string(platform.WorkloadStatus), "/status", &read); err != nil {
 			return err
@@ -183,12 +183,12 @@ func contractIsEmitted(t *testing.T, c *cloud) {
 	running := c.running(t)
 	url := running.URL(string(platform.WorkloadVictoriaMetrics))
 	var e check.Emission
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		var err error
 		e, err = check.Emitted(t.Context(), url, running.Started, time.Now(), nil)
 		require.NoError(t, err)
 		return len(e.Missing) == 0
-	}, 2*platform.DaemonCollectionInterval, time.Second, "metrics of the contract that were not emitted")
+	}, testenv.Arrival, time.Second, "metrics of the contract that were not emitted")
 	require.Greater(t, e.Found, 100)
 	for _, name := range slices.Concat(e.Absent, e.Unlisted) {
 		require.NotRegexp(t, `^(spark|hadoop_s3a|observatory)_`, name, "of a job: absent, or not in the contract")

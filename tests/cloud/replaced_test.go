@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 )
 
 // jobSurvivesReplacedNeighbour replaces one cluster of the stack while a job runs on
@@ -19,7 +21,7 @@ func jobSurvivesReplacedNeighbour(t *testing.T, c *cloud) {
 	result := c.duringMarkers(t, run, func() {
 		c.up(t, shape, kept, "clusters.adhoc.releaseLabel=emr-7.9.0")
 		replacedAt := c.lastMarker(t, run)
-		require.Eventually(t, func() bool { return c.lastMarker(t, run) > replacedAt }, time.Minute, time.Second, "the job continues")
+		testenv.Eventually(t, func() bool { return c.lastMarker(t, run) > replacedAt }, testenv.Arrival, time.Second, "the job continues")
 	})
 	after := c.outputs(t).Clusters
 	require.Equal(t, before["main"], after["main"])
@@ -28,10 +30,10 @@ func jobSurvivesReplacedNeighbour(t *testing.T, c *cloud) {
 
 	written := c.writtenMarkers(t, run, result)
 	for _, signal := range signals() {
-		require.Eventuallyf(t, func() bool {
+		testenv.Eventually(t, func() bool {
 			stored := c.storedMarkers(t, signal, run)
 			return !slices.ContainsFunc(written, func(m marker) bool { return stored[m] == 0 })
-		}, time.Minute, time.Second, "all %s of %d markers", signal, len(written))
+		}, testenv.Arrival, time.Second, "all %s of %d markers", signal, len(written))
 	}
 	t.Logf("lost 0 of %d markers", len(written))
 	c.up(t)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
@@ -29,7 +29,7 @@ func TestLogThatTheServerCompacted(t *testing.T) {
 		"spark.history.fs.eventLog.rolling.compaction.score.threshold=0.0")
 	require.NoError(t, err)
 	require.Equal(t, events, s.events)
-	err = poll.Until(t.Context(), poll.Options{Timeout: serverTimeout}, func(context.Context) error {
+	err = testenv.Poll(t.Context(), serverTimeout, 0, func(context.Context) error {
 		files, err := filepath.Glob(filepath.Join(events, log, "*.compact"))
 		if err == nil && len(files) == 0 {
 			err = errors.New("the server has not compacted the log")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/history"
@@ -18,11 +19,11 @@ import (
 var cluster = tables.Cluster{Account: "123456789012", Region: "us-east-1", ClusterID: "j-1", ClusterName: "history"}
 
 // serverTimeout is how long servers may take on a machine that has other work.
-const serverTimeout = 3 * time.Minute
+const serverTimeout = testenv.Start
 
 // quick are options with which repetitions take little time.
 func quick() history.Options {
-	return history.Options{Pause: 10 * time.Millisecond, Timeout: serverTimeout, ColdTimeout: serverTimeout}
+	return history.Options{Pause: 10 * time.Millisecond, Timeout: serverTimeout.Scaled(), ColdTimeout: serverTimeout.Scaled()}
 }
 
 // attempt is an attempt of an application that the server has.
@@ -36,7 +37,7 @@ func (a attempt) id() string { return a.app.ID + "/" + a.of.ID }
 // listed returns the attempts that the server has, once they are as many as wanted.
 func listed(t *testing.T, client *history.Client, wanted int) (all []attempt) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		all = nil
 		apps, err := client.Applications(t.Context())
 		require.NoError(t, err)

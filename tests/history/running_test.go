@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/history"
@@ -33,7 +34,7 @@ func TestRunningDriver(t *testing.T) {
 	go func() { ended <- own.submit(held) }()
 	work := filepath.Join(own.dir, "work", held.mode)
 	var ui string
-	err = poll.Until(t.Context(), poll.Options{Interval: 100 * time.Millisecond, Timeout: 2 * serverTimeout}, func(context.Context) error {
+	err = testenv.Poll(t.Context(), 2*serverTimeout, 100*time.Millisecond, func(context.Context) error {
 		select {
 		case err := <-ended:
 			return poll.Permanent(err)

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
@@ -75,8 +75,7 @@ func (r *run) serve(events string, conf ...string) (*server, error) {
 		return nil, err
 	}
 	s := &server{events: events}
-	every := poll.Options{Interval: 100 * time.Millisecond, Timeout: serverTimeout}
-	return s, poll.Until(context.Background(), every, func(context.Context) error {
+	return s, testenv.Poll(context.Background(), serverTimeout, 100*time.Millisecond, func(context.Context) error {
 		text, err := os.ReadFile(log.Name())
 		if err != nil {
 			return err

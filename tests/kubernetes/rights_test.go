@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -122,7 +122,7 @@ func testGrant(t *testing.T, c *cluster) {
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
 	// The authorizer reads bindings from its own cache.
-	require.EventuallyWithT(t, func(ct *assert.CollectT) { assert.True(ct, account.can(t, request)) }, time.Minute, 20*time.Millisecond)
+	testenv.Eventually(t, func() bool { return account.can(t, request) }, testenv.Arrival, 20*time.Millisecond)
 	require.Len(t, account.rules(t, platform.Name), len(before)+1)
 	request.Namespace = metav1.NamespaceSystem
 	require.False(t, account.can(t, request), "the right applies to its namespace only")

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
-	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -55,7 +55,7 @@ func (r *run) requireContract(t *testing.T) {
 
 func (r *run) awaitShape(t *testing.T, id, metric string) (sent shape) {
 	t.Helper()
-	err := poll.Until(t.Context(), poll.Options{Interval: 100 * time.Millisecond, Timeout: 10 * time.Second}, func(context.Context) error {
+	err := testenv.Poll(t.Context(), testenv.Answer, 100*time.Millisecond, func(context.Context) error {
 		r.received.mu.Lock()
 		defer r.received.mu.Unlock()
 		var ok bool

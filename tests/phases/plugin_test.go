@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/phases"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
@@ -76,7 +76,7 @@ func metricOf(phase platform.Phase) string {
 // awaitRoot returns the application's span.
 func (r *run) awaitRoot(t *testing.T, id string) (root sentSpan) {
 	t.Helper()
-	err := poll.Until(t.Context(), poll.Options{Interval: 100 * time.Millisecond, Timeout: 10 * time.Second}, func(context.Context) error {
+	err := testenv.Poll(t.Context(), testenv.Answer, 100*time.Millisecond, func(context.Context) error {
 		for _, s := range r.received.spansOf(id) {
 			if s.values["spark.kind"] == string(platform.SpanApplication) {
 				root = s
@@ -92,7 +92,7 @@ func (r *run) awaitRoot(t *testing.T, id string) (root sentSpan) {
 // awaitEnd waits for the metrics that the application's driver sends at its end.
 func (r *run) awaitEnd(t *testing.T, id string) {
 	t.Helper()
-	err := poll.Until(t.Context(), poll.Options{Interval: 100 * time.Millisecond, Timeout: 10 * time.Second}, func(context.Context) error {
+	err := testenv.Poll(t.Context(), testenv.Answer, 100*time.Millisecond, func(context.Context) error {
 		if points := r.received.pointsOf(id, "spark.application.ended"); len(points) == 0 || points[len(points)-1].value != 1 {
 			return fmt.Errorf("%s (%s) sent no final metrics", r.name, id)
 		}

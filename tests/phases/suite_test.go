@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/internal/poll"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/phases"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -183,7 +182,7 @@ func (c *cluster) testReference(t *testing.T) {
 
 // visibleWithin is how soon after its submission the wait of a job is visible that
 // YARN has not accepted yet.
-const visibleWithin = 45 * time.Second
+const visibleWithin = testenv.Limit(45 * time.Second)
 
 func (c *cluster) testFullQueue(t *testing.T, name string, wait time.Duration) {
 	require.NoError(t, c.store.bucket(t.Context(), "slow-"+name, speed{bytesPerSecond: 1 << 20}))
@@ -214,7 +213,7 @@ func (c *cluster) testFullQueue(t *testing.T, name string, wait time.Duration) {
 // application's id.
 func (r *run) awaitVisibleWait(t *testing.T) (id string) {
 	t.Helper()
-	err := poll.Until(t.Context(), poll.Options{Interval: 100 * time.Millisecond, Timeout: visibleWithin}, func(context.Context) error {
+	err := testenv.Poll(t.Context(), visibleWithin, 100*time.Millisecond, func(context.Context) error {
 		id = r.received.named(r.name)
 		points := r.received.pointsOf(id, metricOf(platform.PhaseResourceWait))
 		if len(points) == 0 || points[len(points)-1].value == 0 {
@@ -266,7 +265,7 @@ func open(t *testing.T, gate string) {
 // await waits until the job has noted something that many times.
 func (r *run) await(t *testing.T, what string, times int) {
 	t.Helper()
-	err := poll.Until(t.Context(), poll.Options{Interval: 20 * time.Millisecond, Timeout: 5 * time.Minute}, func(context.Context) error {
+	err := testenv.Poll(t.Context(), testenv.Job, 20*time.Millisecond, func(context.Context) error {
 		text, err := os.ReadFile(r.clock())
 		if err == nil && strings.Count(string(text), `{"what": "`+what+`"`) < times {
 			err = fmt.Errorf("%s has not noted %q %d times", r.name, what, times)

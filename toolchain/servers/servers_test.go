@@ -15,6 +15,7 @@ import (
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/semver"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/toolchain/servers"
 )
@@ -183,7 +184,7 @@ func TestCancelledBuildLeavesNothing(t *testing.T) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { _, err := builder.Build(ctx, "pyroscope", nil); done <- err }()
-	require.Eventually(t, func() bool { return strings.Contains(read(t, calls), "build") }, time.Minute, 10*time.Millisecond)
+	testenv.Eventually(t, func() bool { return strings.Contains(read(t, calls), "build") }, testenv.Arrival, 10*time.Millisecond)
 	cancel()
 	require.Error(t, <-done)
 	left, err := filepath.Glob(filepath.Join(builder.Dir, "*", "*"))
