@@ -9,6 +9,12 @@ const (
 	DaemonCollectionInterval = 30 * time.Second // /prom of YARN and HDFS daemons
 )
 
+// LauncherExitTimeout is how long the launcher may delay the end of a JVM. What it has
+// not sent by then is lost. A YARN container gets 250 ms after SIGTERM by default
+// (yarn.nodemanager.sleep-delay-before-sigkill.ms), so only JVMs that end by themselves
+// have all of it.
+const LauncherExitTimeout = 2 * time.Second
+
 // AllocationSampleMiB is how much a JVM allocates between two samples of its
 // allocation profile. A sample takes some ten microseconds: a job that allocates
 // 30 GB has 15000.

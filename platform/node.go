@@ -33,7 +33,8 @@ const FactControl = "control.address"
 const (
 	LauncherDisableProperty = "observatory.disabled"
 	LauncherDisableVariable = "OBSERVATORY_DISABLED"
-	LauncherGuardProperty   = "observatory.launcher" // set by the first of several copies in one JVM
+	LauncherExitProperty    = "observatory.exitTimeoutMillis" // of one JVM, instead of LauncherExitTimeout
+	LauncherGuardProperty   = "observatory.launcher"          // set by the first of several copies in one JVM
 )
 
 // Paths that EMR itself creates (emr-7.x).

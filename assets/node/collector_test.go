@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/assets/node"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -208,10 +209,10 @@ func TestCollectorQueuesOnDiskWhileControlNodeIsDown(t *testing.T) {
 	}
 	write(t, "/var/log/hadoop-yarn/hadoop-yarn-nodemanager-x.log", "2026-11-20 10:00:00,123 INFO before the control node was there\n")
 	stop := startCollector(t)
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		files, _ := filepath.Glob(platform.NodeQueueDir + "/exporter_otlp_grpc__logs")
 		return len(files) == 1 && contains(files[0], "before the control node was there")
-	}, 2*time.Minute, 100*time.Millisecond, "the record waits on disk")
+	}, testenv.Arrival, 100*time.Millisecond, "the record waits on disk")
 	stop()
 	s := startSink(t, fmt.Sprintf("%s:%d", controlIP, platform.OTLPGRPC))
 	startCollector(t)

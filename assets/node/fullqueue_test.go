@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -34,7 +35,7 @@ func TestFullQueuePausesLogReading(t *testing.T) {
 	}
 	write(t, "/var/log/hadoop-yarn/hadoop-yarn-nodemanager-x.log", text.String())
 	startCollector(t, "queue_size: 1073741824", fmt.Sprintf("queue_size: %d", bytes))
-	require.Eventually(t, func() bool { return ownMetric("otelcol_exporter_enqueue_failed_log_records") > 0 }, 3*time.Minute,
+	testenv.Eventually(t, func() bool { return ownMetric("otelcol_exporter_enqueue_failed_log_records") > 0 }, testenv.Start,
 		200*time.Millisecond, "rejected records are counted")
 	size := ownMetric("otelcol_exporter_queue_size")
 	require.Positive(t, size)

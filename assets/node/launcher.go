@@ -20,6 +20,8 @@ func LauncherConstants() []byte {
 	c.text("PYROSCOPE_PORT", fmt.Sprint(platform.Pyroscope))
 	c.text("GUARD_PROPERTY", platform.LauncherGuardProperty)
 	c.text("DISABLE_PROPERTY", platform.LauncherDisableProperty)
+	c.text("EXIT_PROPERTY", platform.LauncherExitProperty)
+	c.number("EXIT_MILLIS", platform.LauncherExitTimeout.Milliseconds())
 	c.text("DISABLE_VARIABLE", platform.LauncherDisableVariable)
 	c.text("SERVICE_DRIVER", platform.ServiceSparkDriver)
 	c.text("SERVICE_EXECUTOR", platform.ServiceSparkExecutor)

@@ -95,8 +95,7 @@ type received struct {
 
 func receiveTelemetry(t *testing.T) *received {
 	t.Helper()
-	r := &received{}
-	r.reset()
+	r := &received{metrics: map[string]float64{}, series: map[string]map[string]int{}}
 	serveTelemetry(t, func(_ http.ResponseWriter, request *http.Request) {
 		body, err := io.ReadAll(request.Body)
 		if err != nil {
@@ -109,13 +108,6 @@ func receiveTelemetry(t *testing.T) *received {
 		r.add(message)
 	})
 	return r
-}
-
-// reset forgets what has arrived.
-func (r *received) reset() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.spans, r.metrics, r.series, r.traced = nil, map[string]float64{}, map[string]map[string]int{}, 0
 }
 
 // final reports whether the last metrics of the driver have arrived. The caller has

@@ -40,26 +40,17 @@ func submitJob(t *testing.T, s submission) *received {
 	require.NoError(t, javac(classes, filepath.Join(home, "jars", "*"), "spark-plugin/src/test/java/job/*.java"))
 	jar(t, job, classes)
 	r := receiveTelemetry(t)
-	for attempt := 1; ; attempt++ {
-		r.output = submitOnce(t, ownHome(t, home), job, filepath.Join(t.TempDir(), s.folder), s)
-		unsent := strings.Count(r.output, "observatory: telemetry not sent")
-		require.Equal(t, unsent, strings.Count(r.output, "observatory:"), "what the plugin could not do: %s", r.output)
+	r.output = submitOnce(t, ownHome(t, home), job, filepath.Join(t.TempDir(), s.folder), s)
+	require.NotContains(t, r.output, "observatory:", "what the plugin could not do")
+	testenv.Eventually(t, func() bool {
 		r.mu.Lock()
-		if unsent == 0 && s.complete(r) {
-			break
-		}
-		r.mu.Unlock()
-		require.Less(t, attempt, exitAttempts, "the last telemetry is late or missing")
-		t.Logf("attempt %d: the last telemetry was late or missing", attempt)
-		r.reset()
-	}
+		defer r.mu.Unlock()
+		return s.complete(r)
+	}, testenv.Answer, 100*time.Millisecond, "the last telemetry of all JVMs")
+	r.mu.Lock()
 	t.Cleanup(r.mu.Unlock)
 	return r
 }
-
-// exitAttempts is how often a test repeats what a JVM sends at its end. The launcher has
-// two seconds for that, which an overloaded machine exceeds.
-const exitAttempts = 8
 
 // submitOnce submits the job and returns what it prints.
 func submitOnce(t *testing.T, home, job, work string, s submission) string {
@@ -67,8 +58,7 @@ func submitOnce(t *testing.T, home, job, work string, s submission) string {
 	require.NoError(t, os.MkdirAll(filepath.Join(work, "conf"), 0o755))
 	line := []string{"--master", s.master, "--driver-memory", "512m", "--class", "job.Job"}
 	for _, setting := range append(s.conf, "spark.ui.enabled=false", "spark.executor.memory=512m", "spark.task.maxFailures=2",
-		"spark.driver.defaultJavaOptions=-javaagent:"+platform.NodeLauncherJar,
-		"spark.executor.defaultJavaOptions=-javaagent:"+platform.NodeLauncherJar, "spark.sql.shuffle.partitions=4") {
+		agentOf("driver", sendsAll()), agentOf("executor", sendsAll()), "spark.sql.shuffle.partitions=4") {
 		line = append(line, "--conf", setting)
 	}
 	cmd := exec.Command(filepath.Join(home, "bin", "spark-submit"), append(append(line, job, work), s.args...)...)
@@ -99,13 +89,13 @@ func outputOfExecutors(t *testing.T, home string) (out string) {
 // sent and printed everything: spark-submit does not wait for them.
 func awaitExecutors(t *testing.T) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	testenv.Eventually(t, func() bool {
 		lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
 		return err == nil && !slices.ContainsFunc(lines, func(file string) bool {
 			line, _ := os.ReadFile(file) // of a process that has ended it is absent
 			return bytes.Contains(line, []byte("CoarseGrainedExecutorBackend"))
 		})
-	}, time.Minute, 50*time.Millisecond, "executors are still running")
+	}, testenv.Arrival, 50*time.Millisecond, "executors are still running")
 }
 
 const traced = platform.SparkSamplingRatio + "=1"

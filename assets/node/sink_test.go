@@ -2,11 +2,9 @@ package node_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -22,7 +20,7 @@ import (
 	"google.golang.org/grpc"
 	_ "google.golang.org/grpc/encoding/gzip" // what collectors send
 
-	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 )
 
 // labels are a resource's attributes.
@@ -133,13 +131,6 @@ func (s *sink) notify() {
 	}
 }
 
-// reset drops what has arrived.
-func (s *sink) reset() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.metrics, s.logs, s.spans = nil, nil, nil
-}
-
 // hasLog reports whether a record with that body has arrived.
 func (s *sink) hasLog(body string) bool {
 	s.mu.Lock()
@@ -158,28 +149,12 @@ func (s *sink) hasMetric(name, service, application string) bool {
 	})
 }
 
-// untilSent runs JVMs and returns what they printed. It drops what they sent and runs
-// them again if one of them says that it did not send its telemetry, or if that is not
-// complete 30 s after their end; see exitAttempts.
-func untilSent(t *testing.T, to interface{ reset() }, run func() (out string), complete func(out string) bool) (out string) {
+// runUntilSent runs JVMs that have sendsAll, and returns what they printed once all of
+// their telemetry has arrived.
+func runUntilSent(t *testing.T, run func() (out string), complete func(out string) bool) (out string) {
 	t.Helper()
-	for range exitAttempts {
-		to.reset()
-		out = run()
-		if strings.Contains(out, "observatory: telemetry not sent") {
-			continue
-		}
-		err := poll.Until(t.Context(), poll.Options{Interval: 100 * time.Millisecond, Timeout: 30 * time.Second}, func(context.Context) error {
-			if !complete(out) {
-				return errors.New("the last telemetry of a JVM is missing")
-			}
-			return nil
-		})
-		if err == nil {
-			return out
-		}
-		t.Log(err)
-	}
+	out = run()
+	testenv.Eventually(t, func() bool { return complete(out) }, testenv.Answer, 100*time.Millisecond, "the last telemetry; %s", out)
 	return out
 }
 
@@ -225,7 +200,7 @@ func (s *sink) span(t *testing.T, what string, accept func(spanRow) bool) spanRo
 // await waits until find succeeds, which it calls after every change of the sink.
 func await[T any](t *testing.T, s *sink, what string, find func() (T, bool)) T {
 	t.Helper()
-	deadline := time.After(3 * time.Minute)
+	deadline := time.After(testenv.Start.Scaled())
 	for {
 		s.mu.Lock()
 		found, ok := find()

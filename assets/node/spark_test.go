@@ -66,9 +66,10 @@ func sparkJob(t *testing.T, home string) string {
 	return job
 }
 
-// agentOf returns the option that gives the launcher to the driver, or to executors.
-func agentOf(process string) string {
-	return "spark." + process + ".defaultJavaOptions=-javaagent:" + platform.NodeLauncherJar
+// agentOf returns the property that gives the launcher, and other options, to the JVM of
+// the driver or of executors.
+func agentOf(process string, options ...string) string {
+	return "spark." + process + ".defaultJavaOptions=" + strings.Join(append([]string{"-javaagent:" + platform.NodeLauncherJar}, options...), " ")
 }
 
 // submit runs the job with spark-submit and returns what it and its executors print,
@@ -133,12 +134,6 @@ func (r *receivedText) String() string {
 	return r.text.String()
 }
 
-func (r *receivedText) reset() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.text.Reset()
-}
-
 func (r *receivedText) containsAll(parts []string) bool {
 	text := r.String()
 	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) })
@@ -166,8 +161,8 @@ func TestContextsOfOneJVMKeepTheirLabels(t *testing.T) {
 	}
 	s, _ := startNode(t)
 	jar := sparkJob(t, home)
-	out := untilSent(t, s, func() (out string) {
-		out, _ = submit(t, home, jar, twoProcesses, "2", agentOf("driver"), agentOf("executor"), platform.SparkSamplingRatio+"=1")
+	out := runUntilSent(t, func() (out string) {
+		out, _ = submit(t, home, jar, twoProcesses, "2", agentOf("driver", sendsAll()), agentOf("executor", sendsAll()), platform.SparkSamplingRatio+"=1")
 		return out
 	}, func(out string) bool {
 		for _, app := range applicationsOf(out, 2) {
@@ -225,17 +220,17 @@ func TestReplacedSparkPropertiesDoNotBreakAJob(t *testing.T) {
 		conf             []string
 		driver, executor bool // who has the plugin
 	}{
-		"executors without the launcher": {twoProcesses, []string{agentOf("driver"), "spark.plugins=Job$Own",
+		"executors without the launcher": {twoProcesses, []string{agentOf("driver", sendsAll()), "spark.plugins=Job$Own",
 			"spark.driver.userClassPathFirst=true"}, true, false},
-		"a driver without the launcher": {twoProcesses, []string{agentOf("executor"), "spark.plugins=Job$Own"}, false, true},
-		"another's default plugins":     {"local[1]", []string{agentOf("driver"), "spark.plugins.defaultList=Job$Own"}, false, false},
-		"options of its own": {"local[1]", []string{agentOf("driver"), "spark.plugins=Job$Own", "spark.driver.extraJavaOptions=-Dx=y",
+		"a driver without the launcher": {twoProcesses, []string{agentOf("executor", sendsAll()), "spark.plugins=Job$Own"}, false, true},
+		"another's default plugins":     {"local[1]", []string{agentOf("driver", sendsAll()), "spark.plugins.defaultList=Job$Own"}, false, false},
+		"options of its own": {"local[1]", []string{agentOf("driver", sendsAll()), "spark.plugins=Job$Own", "spark.driver.extraJavaOptions=-Dx=y",
 			"spark.executor.extraJavaOptions=-Dx=y", "spark.extraListeners=org.apache.spark.scheduler.StatsReportListener"}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := collectText(t)
 			sends := func(metric string) bool { return strings.Contains(got.String(), `"`+metric+`"`) }
-			out := untilSent(t, got, func() (out string) {
+			out := runUntilSent(t, func() (out string) {
 				out, _ = submit(t, home, jar, c.master, "1", c.conf...)
 				return out
 			}, func(string) bool {

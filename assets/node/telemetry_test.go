@@ -16,6 +16,7 @@ import (
 	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
 
 	"github.com/emr-observatory/emr-observatory/dashboards/contract"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -57,8 +58,14 @@ func startJVM(t *testing.T, classes, jars string, options ...string) runningJVM 
 }
 
 // exitBound bounds the life of a JVM whose server does not answer. The launcher delays
-// the exit by two seconds at most; the rest is for a loaded machine.
-const exitBound = 20 * time.Second
+// the exit by platform.LauncherExitTimeout at most.
+const exitBound = testenv.Answer
+
+// sendsAll returns the option with which the launcher delays the end of a JVM until all
+// is sent. Without it, a busy machine loses telemetry (docs/reference/outages.md).
+func sendsAll() string {
+	return fmt.Sprintf("-D%s=%d", platform.LauncherExitProperty, testenv.Start.Scaled().Milliseconds())
+}
 
 // end lets main return. It returns the JVM's output and how long it took to exit.
 func (j runningJVM) end(t *testing.T) (string, time.Duration) {
@@ -200,8 +207,8 @@ func TestExecutorLogsArrive(t *testing.T) {
 	s, _ := startNode(t)
 	classes := compileJavaAgainst(t, jars, map[string]string{executorMain: loggingMain})
 	write(t, filepath.Join(classes, "log4j2.properties"), log4jConfig)
-	out := untilSent(t, s, func() (out string) {
-		out, _ = startJVM(t, classes, jars).end(t)
+	out := runUntilSent(t, func() (out string) {
+		out, _ = startJVM(t, classes, jars, sendsAll()).end(t)
 		return out
 	}, func(string) bool {
 		return s.hasLog("last") && s.hasMetric("jvm.class.count", platform.ServiceSparkExecutor, "")
@@ -256,8 +263,8 @@ func TestLogsOfAProcessWithoutAConfigurationArrive(t *testing.T) {
 	configuration := filepath.Join(t.TempDir(), "spark.properties")
 	write(t, configuration, log4jConfig)
 	classes := compileJavaAgainst(t, jars, map[string]string{executorMain: unconfiguredMain})
-	out := untilSent(t, s, func() (out string) {
-		out, _ = startJVM(t, classes, jars, "-Dconfiguration="+configuration).end(t)
+	out := runUntilSent(t, func() (out string) {
+		out, _ = startJVM(t, classes, jars, sendsAll(), "-Dconfiguration="+configuration).end(t)
 		return out
 	}, func(string) bool { return s.hasLog("configured") })
 	require.Contains(t, out, "appenders 1\n")
@@ -289,18 +296,18 @@ func TestFailingCollectorDoesNotAffectApplication(t *testing.T) {
 			if c.serve != nil {
 				serveTelemetry(t, c.serve)
 			}
-			var out string
-			var took time.Duration
-			for attempt := 1; attempt == 1 || attempt <= exitAttempts && !strings.Contains(out, c.line); attempt++ {
-				out, took = startJVM(t, classes, "").end(t)
+			var options []string
+			if c.line != "" {
+				options = []string{sendsAll()} // the failure is reported before the JVM ends
 			}
+			out, took := startJVM(t, classes, "", options...).end(t)
 			require.Contains(t, out, "main ran\n")
 			require.LessOrEqual(t, strings.Count(out, "observatory:"), 1, out)
 			if c.line != "" {
 				require.Contains(t, out, "observatory: telemetry not sent: ")
 				require.Contains(t, out, c.line)
 			}
-			require.Less(t, took, exitBound)
+			require.Less(t, took, exitBound.Scaled())
 		})
 	}
 }

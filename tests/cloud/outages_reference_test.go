@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/internal/trial"
+	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/reference/outages.md")
@@ -74,6 +75,12 @@ func otherFaults() []struct {
 			"a core node is lost in a job",
 			"the job completes on the other; no line of the other is lost",
 			[]string{"tests/cloud", "TestOutagesLoseNothing"},
+		},
+		{
+			"a JVM ends and the node's collector does not answer, or the machine is too busy to send within two seconds",
+			"the job's result and exit code are the same; what the JVM had not sent is lost, and its phases may be approximate; " +
+				"`-D" + platform.LauncherExitProperty + "=` gives it more time",
+			[]string{"assets/node", "TestFailingCollectorDoesNotAffectAJob"},
 		},
 		{
 			"a node's queue is full",

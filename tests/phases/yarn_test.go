@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/localcloud/hadoop"
 	"github.com/emr-observatory/emr-observatory/observe"
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -147,7 +147,10 @@ func (c *cluster) sparkDefaults(local string) map[string]string {
 		defaults[key] = options + " " + observe.AgentFlag
 	}
 	for _, process := range []string{"driver", "executor", "yarn.am"} {
-		defaults["spark."+process+".extraJavaOptions"] = "-XX:TieredStopAtLevel=1" // short jobs, which C2 makes no faster
+		// Short jobs, which C2 makes no faster, on a machine that may be too busy to send their
+		// last telemetry in the time that the launcher takes by default.
+		defaults["spark."+process+".extraJavaOptions"] = fmt.Sprintf("-XX:TieredStopAtLevel=1 -D%s=%d",
+			platform.LauncherExitProperty, testenv.Start.Scaled().Milliseconds())
 	}
 	return defaults
 }
@@ -199,7 +202,7 @@ func (c *cluster) start(ctx context.Context) error {
 			return fmt.Errorf("start %s: %w", d.Class, err)
 		}
 	}
-	return poll.Until(ctx, poll.Options{Interval: 200 * time.Millisecond, Timeout: 3 * time.Minute}, func(ctx context.Context) error {
+	return testenv.Poll(ctx, testenv.Start, 200*time.Millisecond, func(ctx context.Context) error {
 		var metrics struct{ ActiveNodes int }
 		if err := c.askYARN(ctx, "metrics", &metrics); err != nil {
 			return err

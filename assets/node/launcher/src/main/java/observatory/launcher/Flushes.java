@@ -5,10 +5,11 @@ package observatory.launcher;
  * for a collector that does not answer, as contexts stop and as the JVM ends, have one bound.
  */
 final class Flushes {
-  private static final long EXIT_MILLIS = 1900;
+  /** All of the timeout but for the time that a thread takes to notice its end. */
+  private static final long EXIT_MILLIS = ExitTimeout.MILLIS * 19 / 20;
 
   /** What of it a context that stops may take. */
-  private static final long STOP_MILLIS = 1300;
+  private static final long STOP_MILLIS = ExitTimeout.MILLIS * 13 / 20;
 
   private long requested;
   private long done;

@@ -12,6 +12,8 @@ final class Platform {
   static final String PYROSCOPE_PORT = "4040";
   static final String GUARD_PROPERTY = "observatory.launcher";
   static final String DISABLE_PROPERTY = "observatory.disabled";
+  static final String EXIT_PROPERTY = "observatory.exitTimeoutMillis";
+  static final long EXIT_MILLIS = 2000;
   static final String DISABLE_VARIABLE = "OBSERVATORY_DISABLED";
   static final String SERVICE_DRIVER = "spark-driver";
   static final String SERVICE_EXECUTOR = "spark-executor";

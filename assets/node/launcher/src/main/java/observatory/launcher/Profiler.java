@@ -20,8 +20,6 @@ final class Profiler implements Runnable {
    */
   private static final long RECORDING_BYTES = 32 << 20;
 
-  private static final long EXIT_MILLIS = 2000;
-
   private final ProfilerSettings settings;
   private final AsyncProfiler recorder;
   private final File file;
@@ -185,7 +183,7 @@ final class Profiler implements Runnable {
       notifyAll();
     }
     try {
-      thread.join(EXIT_MILLIS);
+      thread.join(Math.max(1, ExitTimeout.MILLIS));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

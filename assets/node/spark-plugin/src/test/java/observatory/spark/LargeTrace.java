@@ -21,10 +21,10 @@ import org.apache.spark.util.JsonProtocol;
 /**
  * The largest trace that an application may have: 100,000 tasks in 5,000 stages, which have the longest
  * texts and fail. The launcher of this JVM sends it. Prints the trace's id, the spans sent, those that
- * the budget dropped, and those that the full queue dropped. The argument is the number of the attempt: each
- * has an application, and so a trace, of its own.
+ * the budget dropped, and those that the full queue dropped.
  */
 public final class LargeTrace {
+  private static final String APPLICATION = "application_1700000000000_0001";
   private static final int STAGES = 5_000;
   private static final int PER_STAGE = 20;
   private static final int STAGE_MILLIS = 200;
@@ -44,9 +44,8 @@ public final class LargeTrace {
   }
 
   public static void main(String[] args) {
-    String id = "application_1700000000000_000" + args[0];
-    Signals.identify(id);
-    new LargeTrace(id).run();
+    Signals.identify(APPLICATION);
+    new LargeTrace(APPLICATION).run();
   }
 
   private boolean send(Span span) {
