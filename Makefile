@@ -78,16 +78,40 @@ check: lint-tools ## Check format, vet, import rules, unused exports and lint (a
 	$(LINT)/unusedexports toolchain/lint/exceptions.txt
 	$(LINT)/golangci-lint run --max-issues-per-linter 0 --max-same-issues 0
 
+# What runs the tests, built from its own module (toolchain/gotestsum) into the cache.
+GOTESTSUM = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/emr-observatory/gotestsum-$(shell cat toolchain/gotestsum/go.* | sha256sum | cut -c1-16)
+MODULE = $(shell go list -m)
+RECORD = go run ./tests/times/record -events bin/tests.json -module $(MODULE)
+RECORDED = tests/times/times.json
+COMMIT = $(shell git rev-parse --short HEAD 2>/dev/null)
+
 # The longest tests come first: whole clouds, then the real kube-apiserver, which is built
-# on first use. Three packages run at once because clouds mostly wait.
+# on first use. Three packages run at once because clouds mostly wait. A test that fails
+# runs once more, alone, at the end; one that passes then is named in the last lines.
 .PHONY: test
 test: tools ## Run every test, or those of PACKAGES=… and RUN=…
 	@test -x $(PYTHON)/bin/python || { python3 -m venv $(PYTHON) && $(PYTHON)/bin/pip install -q --disable-pip-version-check $(PYTHON_PACKAGES); }
-	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python go test -p 3 -timeout $(or $(TIMEOUT),80m) $(if $(RUN),-run '$(RUN)') $(or $(PACKAGES),./tests/cloud ./tests/kubernetes ./...)
+	@test -d $(GOTESTSUM) || { cd toolchain/gotestsum && GOFLAGS=-trimpath go build -buildvcs=false -ldflags "-s -w" -o $(GOTESTSUM).part/ tool && mv -T $(GOTESTSUM).part $(GOTESTSUM); }
+	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" OBSERVATORY_PYTHON=$(PYTHON)/bin/python \
+		$(GOTESTSUM)/gotestsum --format pkgname-and-test-fails --hide-summary skipped,output --jsonfile bin/tests.json \
+		--rerun-fails=1 --rerun-fails-run-root-test --packages "$(or $(PACKAGES),./tests/cloud ./tests/kubernetes ./...)" \
+		-- -p 3 -timeout $(or $(TIMEOUT),80m) $(if $(RUN),-run '$(RUN)')
+	@$(RECORD)
 
+.PHONY: test-times
+test-times: ## Record the times of the last `make test`, which was whole, in docs/reference/tests.md
+	@$(RECORD) -into $(RECORDED) -commit $(COMMIT)
+	go test ./tests/times -update
+
+# Each part takes at most an hour.
+PARTS = './tests/cloud' './tests/phases ./tests/fuzz' './assets/...' './stacks/... ./tests/schema ./tests/kubernetes' './artifacts ./cmd/... ./internal/...'
 .PHONY: test-long
-test-long: tools ## Run every test, the hour-long forms included
-	OBSERVATORY_LONG=1 $(MAKE) test TIMEOUT=180m
+test-long: ## Run the hour-long forms, part by part, or those of PACKAGES=…; records the commit of each green part
+	@set -e; for part in $(if $(PACKAGES),'$(PACKAGES)',$(PARTS)); do \
+		OBSERVATORY_LONG=1 $(MAKE) test TIMEOUT=60m PACKAGES="$$part"; \
+		$(RECORD) -into $(RECORDED) -commit $(COMMIT) -part "$$part"; \
+	done
+	go test ./tests/times -update
 
 .PHONY: bench
 bench: tools control ## Measure what the platform costs, into bench.json (COLD=1: also make up with empty caches; RUN=…: some parts)
@@ -99,6 +123,6 @@ artifacts-lock: build ## Rebuild the node artifacts, in both builds, and write t
 
 .PHONY: generate
 generate: tools ## Regenerate Pulumi.yaml and docs/reference
-	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" go test ./stacks/config ./stacks/outputs ./stacks/changes ./tests/controls ./tests/deployer ./dashboards ./tests/lessons -update
+	OBSERVATORY_PULUMI="$$(bin/observatory tools --path pulumi)" go test ./stacks/config ./stacks/outputs ./stacks/changes ./tests/controls ./tests/deployer ./dashboards ./tests/lessons ./tests/times -update
 	go test ./tests/history ./profiler/run ./profiler/lake -run TestReference -update
 	go test ./profiler/tables -update

@@ -1,3 +1,5 @@
+// Package cloud_test runs the platform on a local cloud as its users do, with the real
+// engine, EMR nodes, Spark and telemetry servers, through outages, kills and edits.
 package cloud_test
 
 import (
