@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -64,6 +65,7 @@ func (s *teamServer) answer(w http.ResponseWriter, name string) {
 // localhost); Pyroscope's sends where the job says, and is the JVM's only profiler: two
 // would take each other's signals.
 func TestJobWithStockAgents(t *testing.T) {
+	testenv.RequireLong(t, "agents that a job brings along are its own; TestReplacedSparkPropertiesDoNotBreakAJob replaces ours in every run")
 	home, telemetry, profiler := sparkHome(t), openTelemetryAgent().file(t), pyroscopeAgent().file(t)
 	if !onMachine(t) {
 		return

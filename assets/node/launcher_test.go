@@ -100,7 +100,7 @@ func installLauncher(t *testing.T) {
 // runJVM runs a main class with the launcher and returns both output streams.
 func runJVM(t *testing.T, classes string, env []string, main string, options []string, args ...string) (stdout, stderr string) {
 	t.Helper()
-	line := append([]string{"-javaagent:" + platform.NodeLauncherJar}, options...)
+	line := append([]string{"-javaagent:" + platform.NodeLauncherJar, sendsAll()}, options...)
 	line = append(line, "-Xshare:auto", "-cp", classes, main)
 	cmd := exec.Command("java", append(line, args...)...)
 	cmd.Env = append(os.Environ(), env...)
@@ -135,7 +135,7 @@ func TestLauncherOnRealJVMs(t *testing.T) {
 		require.Empty(t, profiles)
 	})
 	t.Run("three copies of the launcher in an executor start one profiler", func(t *testing.T) {
-		copies := []string{"-javaagent:" + platform.NodeLauncherJar, "-javaagent:" + platform.NodeLauncherJar, sendsAll()}
+		copies := []string{"-javaagent:" + platform.NodeLauncherJar, "-javaagent:" + platform.NodeLauncherJar}
 		profile, out, errs := profileAtExit(t, profiles, func() (stdout, stderr string) {
 			return runJVM(t, classes, nil, executorMain, copies, executor...)
 		})
@@ -148,14 +148,14 @@ func TestLauncherOnRealJVMs(t *testing.T) {
 	t.Run("a driver in cluster mode takes the application's id from its container's", func(t *testing.T) {
 		profile, _, _ := profileAtExit(t, profiles, func() (stdout, stderr string) {
 			return runJVM(t, classes, []string{"CONTAINER_ID=container_e17_1700000000000_0042_01_000001"},
-				"org.apache.spark.deploy.yarn.ApplicationMaster", []string{sendsAll()})
+				"org.apache.spark.deploy.yarn.ApplicationMaster", nil)
 		})
 		require.Equal(t, "spark-driver{"+host+",spark_app_id="+application+",spark_executor_id=driver}", profile.name)
 	})
 	t.Run("the user's settings take precedence, and the labels are added", func(t *testing.T) {
 		profile, out, _ := profileAtExit(t, profiles, func() (stdout, stderr string) {
 			return runJVM(t, classes, []string{"PYROSCOPE_PROFILER_EVENT=wall"}, executorMain,
-				[]string{sendsAll(), "-Dpyroscope.labels=team=a,cluster=wrong", "-Dpyroscope.application.name=mine", "-Dpyroscope.profiler.alloc=",
+				[]string{"-Dpyroscope.labels=team=a,cluster=wrong", "-Dpyroscope.application.name=mine", "-Dpyroscope.profiler.alloc=",
 					"-Dpyroscope.profiler.lock=1ms"}, executor...)
 		})
 		require.Contains(t, out, "start,event=wall,interval=10ms,lock=1ms,loglevel=none,jfr,")
@@ -239,7 +239,7 @@ public static void id() { env.conf.m.put("spark.app.id", "application_1_0001"); 
 }`,
 	})
 	profile, out, errs := profileAtExit(t, profiles, func() (stdout, stderr string) {
-		return runJVM(t, classes, nil, driverMain, []string{sendsAll()}, "--class", "Job")
+		return runJVM(t, classes, nil, driverMain, nil, "--class", "Job")
 	})
 	require.Empty(t, errs)
 	require.True(t, strings.HasPrefix(out, "waiting\n"), out)

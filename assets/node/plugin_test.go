@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/toolchain/applications"
 )
@@ -269,6 +270,7 @@ func TestPluginFindsParentsAndReasons(t *testing.T) {
 // The jar is compiled against Spark 3.4 and Scala 2.12. What it reads is there in the
 // newest Spark in range too, whose Scala has other descriptors.
 func TestPluginFindsWhatItReadsInOtherSparks(t *testing.T) {
+	testenv.RequireLong(t, "TestSparkAndHadoopHaveWhatTheLauncherReads reads the Spark that nodes have, and the compiler another")
 	mains := compilePluginMains(t)
 	for name, jars := range otherSparks() {
 		t.Run(name, func(t *testing.T) {

@@ -173,7 +173,7 @@ func TestProfilesReachControlNode(t *testing.T) {
 	classes := compileJava(t, map[string]string{executorMain: burningMain})
 	var first sentProfile
 	last, out, _ := profileAtExit(t, profiles, func() (stdout, stderr string) {
-		java := startJVM(t, classes, "", sendsAll(), "-Djava.io.tmpdir="+recordings, "-Dpassword=canary-of-a-job")
+		java := startJVM(t, classes, "", "-Djava.io.tmpdir="+recordings, "-Dpassword=canary-of-a-job")
 		first = nextProfile(t, profiles)
 		both, _ := java.end(t)
 		return both, ""
@@ -217,7 +217,7 @@ func TestProfilesSurviveServerFailures(t *testing.T) {
 	t.Run("Pyroscope is down", func(t *testing.T) {
 		classes := compileJava(t, map[string]string{executorMain: waitMain})
 		begin := time.Now()
-		out, errs := runJVM(t, classes, nil, executorMain, []string{sendsAll()}, "--executor-id", "3")
+		out, errs := runJVM(t, classes, nil, executorMain, nil, "--executor-id", "3")
 		require.Less(t, time.Since(begin), exitBound.Scaled())
 		require.Contains(t, out, "main ran\nstop,loglevel=none\n")
 		require.Equal(t, 1, strings.Count(errs, "\n"), errs)
@@ -229,7 +229,7 @@ func TestProfilesSurviveServerFailures(t *testing.T) {
 		defer func() { require.NoError(t, listener.Close()) }()
 		recordings := t.TempDir()
 		classes, begin := compileJava(t, map[string]string{executorMain: waitMain}), time.Now()
-		out, _ := runJVM(t, classes, nil, executorMain, []string{"-Djava.io.tmpdir=" + recordings}, "--executor-id", "3")
+		out, _ := runJVM(t, classes, nil, executorMain, []string{exitsSoon(), "-Djava.io.tmpdir=" + recordings}, "--executor-id", "3")
 		require.Less(t, time.Since(begin), exitBound.Scaled())
 		require.Contains(t, out, "stop,loglevel=none\n")
 		left, err := os.ReadDir(recordings)
@@ -283,7 +283,7 @@ func TestCPUProfileWithoutAllocationSamples(t *testing.T) {
 		`if (command.contains("alloc=")) throw new IllegalStateException("No AllocTracer symbols found"); String[] parts`, 1))
 	classes := compileJava(t, map[string]string{executorMain: waitMain})
 	profile, out, errs := profileAtExit(t, profiles, func() (stdout, stderr string) {
-		return runJVM(t, classes, nil, executorMain, []string{sendsAll()}, "--executor-id", "3")
+		return runJVM(t, classes, nil, executorMain, nil, "--executor-id", "3")
 	})
 	require.Contains(t, out, "start,event=itimer,interval=10ms,lock=10ms,loglevel=none,jfr,")
 	require.Equal(t, "observatory: allocations not profiled: java.lang.IllegalStateException: No AllocTracer symbols found\n", errs)

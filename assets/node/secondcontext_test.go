@@ -73,7 +73,7 @@ func TestProfileWaitsForTheIDOfASecondContext(t *testing.T) {
 	profiles := startPyroscope(t, nil)
 	classes := compileJavaAgainst(t, ":"+platform.NodeLauncherJar,
 		map[string]string{"observatory.launcher.Contexts": contextMain, driverMain: slowContextMain})
-	_, errs := runJVM(t, classes, nil, driverMain, []string{sendsAll()}, fmt.Sprint(platform.CollectionInterval.Milliseconds()))
+	_, errs := runJVM(t, classes, nil, driverMain, nil, fmt.Sprint(platform.CollectionInterval.Milliseconds()))
 	require.Empty(t, errs)
 	for range 2 { // of two intervals
 		require.Contains(t, nextProfile(t, profiles).name, "spark_app_id=application_1_0002")
@@ -91,7 +91,7 @@ func TestSecondContextLeavesNoSignalUnlabelled(t *testing.T) {
 	classes := compileJavaAgainst(t, jars+":"+platform.NodeLauncherJar,
 		map[string]string{"observatory.launcher.Contexts": contextMain, driverMain: secondContextMain})
 	write(t, classes+"/log4j2.properties", "rootLogger.level=info\n")
-	out, errs := runJVM(t, classes+jars, []string{"PYROSCOPE_AGENT_ENABLED=false"}, driverMain, []string{sendsAll()}, fmt.Sprint(platform.OTLPHTTP))
+	out, errs := runJVM(t, classes+jars, []string{"PYROSCOPE_AGENT_ENABLED=false"}, driverMain, nil, fmt.Sprint(platform.OTLPHTTP))
 	require.Empty(t, errs)
 
 	logs, metrics := map[string]string{}, map[string]bool{}

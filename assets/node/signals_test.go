@@ -162,7 +162,7 @@ func TestCountsUndeliveredSpans(t *testing.T) {
 	startPyroscope(t, nil)
 	serveTelemetry(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }) // no flush is served
 	jars := ":" + platform.NodeLauncherJar
-	out, _ := startJVM(t, compileJavaAgainst(t, jars, map[string]string{executorMain: fillingMain}), jars, "-Xmx32m").end(t)
+	out, _ := startJVM(t, compileJavaAgainst(t, jars, map[string]string{executorMain: fillingMain}), jars, exitsSoon(), "-Xmx32m").end(t)
 	var taken, dropped int
 	var flushed bool
 	_, err := fmt.Sscan(regexp.MustCompile(`\d+ \d+ (true|false)`).FindString(out), &taken, &dropped, &flushed)

@@ -42,10 +42,11 @@ type runningJVM struct {
 	out   *strings.Builder
 }
 
-// startJVM runs executorMain of the class path with the launcher.
+// startJVM runs executorMain of the class path with the launcher, which sends all unless
+// the options say otherwise.
 func startJVM(t *testing.T, classes, jars string, options ...string) runningJVM {
 	t.Helper()
-	line := append([]string{"-javaagent:" + platform.NodeLauncherJar}, options...)
+	line := append([]string{"-javaagent:" + platform.NodeLauncherJar, sendsAll()}, options...)
 	line = append(line, "-cp", classes+jars, executorMain, "--executor-id", "3", "--app-id", "application_1_0001")
 	j := runningJVM{cmd: exec.Command("java", line...), out: &strings.Builder{}}
 	var err error
@@ -63,8 +64,14 @@ const exitBound = testenv.Answer
 
 // sendsAll returns the option with which the launcher delays the end of a JVM until all
 // is sent. Without it, a busy machine loses telemetry (docs/reference/outages.md).
-func sendsAll() string {
-	return fmt.Sprintf("-D%s=%d", platform.LauncherExitProperty, testenv.Start.Scaled().Milliseconds())
+func sendsAll() string { return exitTimeout(testenv.Start.Scaled()) }
+
+// exitsSoon returns the option with which a JVM ends as on a node, where its server never
+// answers.
+func exitsSoon() string { return exitTimeout(platform.LauncherExitTimeout) }
+
+func exitTimeout(d time.Duration) string {
+	return fmt.Sprintf("-D%s=%d", platform.LauncherExitProperty, d.Milliseconds())
 }
 
 // end lets main return. It returns the JVM's output and how long it took to exit.
@@ -208,7 +215,7 @@ func TestExecutorLogsArrive(t *testing.T) {
 	classes := compileJavaAgainst(t, jars, map[string]string{executorMain: loggingMain})
 	write(t, filepath.Join(classes, "log4j2.properties"), log4jConfig)
 	out := runUntilSent(t, func() (out string) {
-		out, _ = startJVM(t, classes, jars, sendsAll()).end(t)
+		out, _ = startJVM(t, classes, jars).end(t)
 		return out
 	}, func(string) bool {
 		return s.hasLog("last") && s.hasMetric("jvm.class.count", platform.ServiceSparkExecutor, "")
@@ -264,7 +271,7 @@ func TestLogsOfAProcessWithoutAConfigurationArrive(t *testing.T) {
 	write(t, configuration, log4jConfig)
 	classes := compileJavaAgainst(t, jars, map[string]string{executorMain: unconfiguredMain})
 	out := runUntilSent(t, func() (out string) {
-		out, _ = startJVM(t, classes, jars, sendsAll(), "-Dconfiguration="+configuration).end(t)
+		out, _ = startJVM(t, classes, jars, "-Dconfiguration="+configuration).end(t)
 		return out
 	}, func(string) bool { return s.hasLog("configured") })
 	require.Contains(t, out, "appenders 1\n")
@@ -297,8 +304,8 @@ func TestFailingCollectorDoesNotAffectApplication(t *testing.T) {
 				serveTelemetry(t, c.serve)
 			}
 			var options []string
-			if c.line != "" {
-				options = []string{sendsAll()} // the failure is reported before the JVM ends
+			if c.line == "" {
+				options = []string{exitsSoon()}
 			}
 			out, took := startJVM(t, classes, "", options...).end(t)
 			require.Contains(t, out, "main ran\n")

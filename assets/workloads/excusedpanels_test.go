@@ -41,6 +41,7 @@ import (
 func TestExcusedPanelsShowTheirFaults(t *testing.T) {
 	excused := excusedPanels(t)
 	require.Len(t, excused, 4, "describe the fault of the new panel above and inject it here")
+	testenv.RequireLong(t, "dashboards/check runs the queries of these panels on stores that it fills")
 	began := time.Now()
 	l := newFaultyLab(t)
 	failBootstrap(t)

@@ -19,14 +19,11 @@ import (
 	"github.com/emr-observatory/emr-observatory/redelivery"
 )
 
-// TestKilledTempoLosesNothing kills Tempo repeatedly on a busy machine: three times,
-// thirty in the long form. Every second kill waits for the moment at which a
+// TestKilledTempoLosesNothing kills Tempo thirty times on a busy machine. Every second kill waits for the moment at which a
 // write-ahead block's meta.json is truncated and not yet written.
 func TestKilledTempoLosesNothing(t *testing.T) {
-	kills := 3
-	if testenv.Long() {
-		kills = 30
-	}
+	testenv.RequireLong(t, "TestKilledStoresLoseNothing kills Tempo, too, and TestTempoReplaysBlockWithTruncatedMeta has such a meta.json")
+	const kills = 30
 	l := newLab(t)
 	l.startTempo(true)
 	l.startCollector()

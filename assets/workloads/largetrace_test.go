@@ -36,6 +36,7 @@ const controlAddress = "127.0.0.2"
 // goes from the launcher over both collectors to Tempo: nobody refuses a span, the
 // trace is read whole, and its root tells what was over the budget.
 func TestStoreAcceptsLargestTrace(t *testing.T) {
+	testenv.RequireLong(t, "TestPluginKeepsTheBudgetOfATrace in assets/node holds the budget, TestSignalsReachTheirStores the way")
 	l := newLab(t)
 	l.startTempo(true)
 	l.start(platform.WorkloadRedelivery)

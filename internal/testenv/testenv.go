@@ -14,6 +14,15 @@ func CI() bool { return os.Getenv("CI") == "true" }
 // (`make test-long`).
 func Long() bool { return os.Getenv("OBSERVATORY_LONG") != "" }
 
+// Repeats returns how often a test repeats something: in an ordinary run, or in
+// `make test-long`.
+func Repeats(ordinary, long int) int {
+	if Long() {
+		return long
+	}
+	return ordinary
+}
+
 // RequireLong skips the test in an ordinary run. elsewhere says what runs it, and what
 // covers it until then.
 func RequireLong(t testing.TB, elsewhere string) {

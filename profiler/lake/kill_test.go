@@ -78,7 +78,7 @@ func writeReal(ctx context.Context, dir string, clusters int, final bool) error 
 // A writer that is killed at any moment and restarted leaves the bytes of one that was not
 // disturbed. Every other kill waits for a commit.
 func TestKilledWriterResumes(t *testing.T) {
-	const kills = 20
+	kills := testenv.Repeats(6, 20)
 	r := seeded(t)
 	// The lake that every writer finds: half of the attempts, not yet final.
 	earlier := t.TempDir()

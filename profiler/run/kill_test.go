@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/profiler/run"
 )
 
@@ -32,11 +33,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// kills is how often the run is killed.
-const kills = 20
-
 // Whenever a run is killed, the ones after it lead to the same bytes as an undisturbed one.
 func TestKilledRuns(t *testing.T) {
+	kills := testenv.Repeats(4, 20)
 	names := []string{"adaptive", "static", "retries", "nested", "starved", "overlap", "dynamic", "local", "broadcast", "killed-driver"}
 	logs, undisturbed := folderOf(t, names...), t.TempDir()
 	begun := time.Now()
@@ -45,9 +44,9 @@ func TestKilledRuns(t *testing.T) {
 	want := objects(t, undisturbed)
 
 	killed, halfway := 0, 0
-	for killed < kills {
+	for killed < kills || halfway == 0 && killed < 10*kills {
 		out := t.TempDir()
-		if !killedAfter(t, child(t, logs, out), whole*time.Duration(killed+1)/(kills+1)) {
+		if !killedAfter(t, child(t, logs, out), whole*time.Duration(killed%kills+1)/time.Duration(kills+1)) {
 			whole = whole * 3 / 4 // this time it was faster
 			continue
 		}

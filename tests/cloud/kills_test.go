@@ -16,19 +16,13 @@ import (
 // TestKilledCommands kills up and down at random moments. The next up must repair
 // what they left behind.
 func TestKilledCommands(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: brings up the whole local cloud again and again")
-	}
+	testenv.RequireLong(t, "make test-long kills both at random moments; TestLife kills a whole cloud, internal/engine a program inside an up")
 	t.Parallel() // see maxClouds
 	c := newCloud(t)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	rounds := 1
-	if testenv.Long() {
-		rounds = 5
-	}
-	for range rounds {
+	for range 5 {
 		c.killAndRepair(t, random, "up", 40*time.Second)
 		c.killAndRepair(t, random, "down", 8*time.Second)
 	}

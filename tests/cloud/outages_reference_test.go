@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/internal/testenv"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
@@ -27,6 +28,7 @@ func writeOutages(t *testing.T, lost map[string]map[string]int, duplicates map[s
 	if !*update {
 		return
 	}
+	require.True(t, testenv.Long(), "the reference has all outages: OBSERVATORY_LONG=1")
 	var page strings.Builder
 	fmt.Fprintf(&page, "# Outages\n\n"+
 		"What fails while each task of a Spark job sends a numbered line, span and counter sample a second, and what of them did not\n"+
@@ -108,7 +110,7 @@ func otherFaults() []struct {
 			[]string{"tests/cloud", "TestLife"},
 		},
 		{
-			"up and down killed at random moments: four, ten in `make test-long`",
+			"up and down killed at ten random moments, in `make test-long`",
 			"the next up repairs it; the one after that has nothing to do",
 			[]string{"tests/cloud", "TestKilledCommands"},
 		},

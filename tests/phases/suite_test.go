@@ -110,22 +110,27 @@ func magic() map[string]string {
 // exportedWithin is how long a JVM takes to export what it does, also on a busy machine.
 const exportedWithin = platform.CollectionInterval + 5*time.Second
 
-// jobs are the suite's jobs that need nothing around them.
+// jobs are the suite's jobs that need nothing around them: those that differ in a phase,
+// and in the long form their variants.
 func (c *cluster) jobs() []job {
 	pause := fmt.Sprint(exportedWithin.Seconds())
-	return []job{
+	jobs := []job{
 		{name: "client-static", mode: "compute", args: []string{"4", "no"}, conf: static()},
-		{name: "cluster-static", mode: "compute", args: []string{"4", "no"}, conf: static(), inCluster: true},
-		{name: "client-dynamic", mode: "compute", args: []string{"4", "yes"}, conf: map[string]string{"spark.executor.cores": "1"}},
 		{name: "rename", mode: "write", args: []string{"s3a://slow-rename/out", "2", "12"}},
 		// It pauses until the executors have exported what they wrote: at their end they may
 		// not have the time.
 		{name: everySignal, mode: "write", args: []string{"s3a://slow-magic/out", "4", "4", "3", pause}, conf: fromAirflow(magic())},
-		{name: "noop", mode: "noop", args: []string{"4"}},
 		{name: "rdd", mode: "rdd", args: []string{"file://" + c.path("rdd"), "4"}, inCluster: true},
 		{name: "driver", mode: "driver", args: []string{"5"}},
 		{name: "threads", mode: "threads", args: []string{"s3a://slow-threads/out"}},
 	}
+	if !testenv.Long() {
+		return jobs
+	}
+	return append(jobs,
+		job{name: "cluster-static", mode: "compute", args: []string{"4", "no"}, conf: static(), inCluster: true},
+		job{name: "client-dynamic", mode: "compute", args: []string{"4", "yes"}, conf: map[string]string{"spark.executor.cores": "1"}},
+		job{name: "noop", mode: "noop", args: []string{"4"}})
 }
 
 func TestPhasesEqualTheJobsOwnClock(t *testing.T) {
