@@ -35,7 +35,7 @@ const (
 // Scaled returns the limit on this machine under its present load, for calls that take a
 // timeout. A wait that looks at its condition again and again uses Poll or Eventually:
 // these also count load that comes later.
-func (l Limit) Scaled() time.Duration { return time.Duration(float64(l) * slowdown()) }
+func (l Limit) Scaled() time.Duration { return time.Duration(float64(l) * machine.now()) }
 
 // Poll calls attempt until it returns nil or a permanent error (poll.Permanent), with
 // interval between two calls. Once the limit has passed it returns the error of the last

@@ -19,10 +19,27 @@ const (
 // should fail its tests.
 const most = 20
 
-// slowdown returns how many times longer this machine takes now for the same work than
-// an idle one: from 1 to most.
-func slowdown() float64 {
-	return min(max(float64(calibrate())/float64(calibrationTime), 1), most)
+// load measures how many times longer this machine takes for the same work than an idle
+// one. Tests ask often: a measurement holds for some seconds.
+type load struct {
+	mu       sync.Mutex
+	measured time.Time
+	slowdown float64 // from 1 to most
+}
+
+// holds is how long a measurement holds.
+const holds = 5 * time.Second
+
+var machine load
+
+func (l *load) now() float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if time.Since(l.measured) > holds {
+		l.slowdown = min(max(float64(calibrate())/float64(calibrationTime), 1), most)
+		l.measured = time.Now()
+	}
+	return l.slowdown
 }
 
 // calibrate returns how long all CPUs take together, each for the calibration's work.
