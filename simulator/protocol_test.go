@@ -191,7 +191,7 @@ func TestUnknownTokensAreRejected(t *testing.T) {
 	require.Contains(t, c.check("aws:emr/clster:Clster", values{})[0], "unknown resource type")
 	_, err := c.Invoke(t.Context(), &pulumirpc.InvokeRequest{Tok: "aws:index/getPlanet:getPlanet", Args: c.marshal(values{})})
 	require.ErrorContains(t, err, "unknown function aws:index/getPlanet:getPlanet")
-	r, err := c.Invoke(t.Context(), &pulumirpc.InvokeRequest{Tok: "aws:ec2/getAmi:getAmi", Args: c.marshal(values{"planet": "x"})})
+	r, err := c.Invoke(t.Context(), &pulumirpc.InvokeRequest{Tok: "aws:ec2/getSubnet:getSubnet", Args: c.marshal(values{"planet": "x"})})
 	require.NoError(t, err)
 	require.Contains(t, r.GetFailures()[0].GetReason(), "planet: unknown property")
 }

@@ -133,11 +133,7 @@ func (s *server) Invoke(ctx context.Context, r plugin.InvokeRequest) (plugin.Inv
 		return plugin.InvokeResponse{}, fmt.Errorf("unknown function %s of package %s;"+
 			" correct the token, or add the function to the catalog if the platform needs it", r.Tok, s.pkg.Name)
 	}
-	args := f.Args
-	if args == nil { // a function without arguments
-		args = reflect.TypeFor[struct{}]()
-	}
-	if violations := catalog.CheckShape(args, r.Args); len(violations) > 0 {
+	if violations := catalog.CheckShape(f.Args, r.Args); len(violations) > 0 {
 		return plugin.InvokeResponse{Failures: failures(violations)}, nil
 	}
 	var out resource.PropertyMap

@@ -59,12 +59,8 @@ func policyFor(token string, typ catalog.Type) (policy, bool) {
 	switch token {
 	case "aws:s3/bucketV2:BucketV2":
 		return policy{input: "bucket", prefixInput: "bucketPrefix", randomDigits: bridgeDigits, maxLength: 63, lowerCase: true}, true
-	case "aws:iam/serviceLinkedRole:ServiceLinkedRole":
-		return policy{}, false
 	case "aws:kms/alias:Alias":
 		return policy{input: "name", prefixInput: "namePrefix", randomDigits: bridgeDigits, maxLength: 256, prefix: "alias/"}, true
-	case "aws:ec2/keyPair:KeyPair":
-		return policy{input: "keyName", prefixInput: "keyNamePrefix", randomDigits: bridgeDigits, maxLength: 255}, true
 	case "aws:s3/bucketObjectv2:BucketObjectv2":
 		return policy{input: "key", maxLength: 1024}, true
 	}

@@ -16,16 +16,7 @@ func awsStorage() []Type {
 		typ(s3.BucketOwnershipControlsArgs{}, s3.BucketOwnershipControlsState{}),
 		typ(s3.BucketPublicAccessBlockArgs{}, s3.BucketPublicAccessBlockState{}),
 		typ(s3.BucketPolicyArgs{}, s3.BucketPolicyState{}, "policy"),
-		typ(s3.BucketNotificationArgs{}, s3.BucketNotificationState{}),
 		typ(s3.BucketObjectv2Args{}, s3.BucketObjectv2State{}, "bucket"),
-		typ(s3.BucketMetricArgs{}, s3.BucketMetricState{}),
-		typ(s3.BucketIntelligentTieringConfigurationArgs{}, s3.BucketIntelligentTieringConfigurationState{}, "tierings"),
-		typ(s3.BucketCorsConfigurationV2Args{}, s3.BucketCorsConfigurationV2State{}, "corsRules"),
-		typ(s3.BucketAclV2Args{}, s3.BucketAclV2State{}),
-		typ(s3.BucketRequestPaymentConfigurationV2Args{}, s3.BucketRequestPaymentConfigurationV2State{}),
-		typ(s3.BucketObjectLockConfigurationV2Args{}, s3.BucketObjectLockConfigurationV2State{}),
-		typ(s3.InventoryArgs{}, s3.InventoryState{}),
-		typ(s3.AccountPublicAccessBlockArgs{}, s3.AccountPublicAccessBlockState{}),
 		typ(ssm.ParameterArgs{}, ssm.ParameterState{}),
 	}
 }

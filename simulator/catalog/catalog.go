@@ -48,7 +48,7 @@ type Package struct {
 // Packages returns the simulated packages by name. Callers must not change them.
 func Packages() map[string]Package { return packages() }
 
-// packages caches them: every check reads them, and loading reflects on 150 types.
+// packages caches them: every check reads them, and loading reflects on all of their types.
 var packages = sync.OnceValue(loadPackages)
 
 func loadPackages() map[string]Package {

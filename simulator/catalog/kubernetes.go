@@ -15,16 +15,8 @@ func kubernetesKinds() map[string]Type {
 		"kubernetes:core/v1:Service":                    typ(corev1.ServiceArgs{}, nil),
 		"kubernetes:core/v1:ServiceAccount":             typ(corev1.ServiceAccountArgs{}, nil),
 		"kubernetes:core/v1:PersistentVolumeClaim":      typ(corev1.PersistentVolumeClaimArgs{}, nil),
-		"kubernetes:core/v1:PersistentVolume":           typ(corev1.PersistentVolumeArgs{}, nil),
-		"kubernetes:core/v1:Pod":                        typ(corev1.PodArgs{}, nil),
-		"kubernetes:core/v1:Endpoints":                  typ(corev1.EndpointsArgs{}, nil),
-		"kubernetes:core/v1:LimitRange":                 typ(corev1.LimitRangeArgs{}, nil),
-		"kubernetes:core/v1:ResourceQuota":              typ(corev1.ResourceQuotaArgs{}, nil),
 		"kubernetes:apps/v1:Deployment":                 typ(appsv1.DeploymentArgs{}, nil),
 		"kubernetes:apps/v1:DaemonSet":                  typ(appsv1.DaemonSetArgs{}, nil),
-		"kubernetes:apps/v1:StatefulSet":                typ(appsv1.StatefulSetArgs{}, nil),
 		"kubernetes:networking.k8s.io/v1:NetworkPolicy": typ(networkingv1.NetworkPolicyArgs{}, nil),
-		"kubernetes:networking.k8s.io/v1:Ingress":       typ(networkingv1.IngressArgs{}, nil),
-		"kubernetes:networking.k8s.io/v1:IngressClass":  typ(networkingv1.IngressClassArgs{}, nil),
 	}
 }

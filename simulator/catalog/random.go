@@ -9,10 +9,5 @@ func randomTypes() []Type {
 	return []Type{
 		typ(random.RandomPasswordArgs{}, random.RandomPasswordState{}),
 		typ(random.RandomIdArgs{}, random.RandomIdState{}),
-		typ(random.RandomStringArgs{}, random.RandomStringState{}),
-		typ(random.RandomPetArgs{}, random.RandomPetState{}),
-		typ(random.RandomIntegerArgs{}, random.RandomIntegerState{}),
-		typ(random.RandomUuidArgs{}, random.RandomUuidState{}),
-		typ(random.RandomBytesArgs{}, random.RandomBytesState{}),
 	}
 }

@@ -46,10 +46,6 @@ func emrPolicies() map[string]policy {
 		"aws:emr/securityConfiguration:SecurityConfiguration": immutable(),
 
 		"aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration": immutable(),
-		"aws:emr/studio:Studio": replaceOn(
-			"authMode", "engineSecurityGroupId", "serviceRole", "userRole", "vpcId", "workspaceSecurityGroupId", "encryptionKeyArn",
-		),
-		"aws:emr/studioSessionMapping:StudioSessionMapping": replaceOn("identityId", "identityName", "identityType", "studioId"),
 	}
 }
 
@@ -66,9 +62,7 @@ func networkPolicies() map[string]policy {
 		"aws:ec2/route:Route": replaceOn(
 			"routeTableId", "destinationCidrBlock", "destinationIpv6CidrBlock", "destinationPrefixListId",
 		),
-		"aws:ec2/routeTableAssociation:RouteTableAssociation":         replaceOn("subnetId", "gatewayId"),
-		"aws:ec2/defaultRouteTable:DefaultRouteTable":                 replaceOn("defaultRouteTableId"),
-		"aws:ec2/internetGatewayAttachment:InternetGatewayAttachment": replaceOn("internetGatewayId", "vpcId"),
+		"aws:ec2/routeTableAssociation:RouteTableAssociation": replaceOn("subnetId", "gatewayId"),
 		"aws:ec2/natGateway:NatGateway": replaceOn(
 			"allocationId", "connectivityType", "privateIp", "subnetId",
 		),
@@ -79,17 +73,10 @@ func networkPolicies() map[string]policy {
 		"aws:ec2/vpcEndpoint:VpcEndpoint": replaceOn(
 			"serviceName", "vpcId", "vpcEndpointType", "autoAccept", "serviceRegion",
 		),
-		"aws:ec2/vpcEndpointRouteTableAssociation:VpcEndpointRouteTableAssociation": immutable(),
-		"aws:ec2/vpcEndpointSubnetAssociation:VpcEndpointSubnetAssociation":         immutable(),
-		"aws:ec2/vpcEndpointPolicy:VpcEndpointPolicy":                               replaceOn("vpcEndpointId"),
 		"aws:ec2/securityGroup:SecurityGroup": replaceOn(
 			"description", "name", "namePrefix", "vpcId",
 		),
-		"aws:ec2/securityGroupRule:SecurityGroupRule":               updateOnly("description"),
-		"aws:ec2/securityGroupAssociation:SecurityGroupAssociation": immutable(),
-		"aws:ec2/defaultSecurityGroup:DefaultSecurityGroup":         replaceOn("vpcId"),
-		"aws:ec2/networkAcl:NetworkAcl":                             replaceOn("vpcId"),
-		"aws:ec2/networkAclRule:NetworkAclRule":                     immutable(),
+		"aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": replaceOn("vpcId"),
 	}
 }
 
@@ -99,7 +86,6 @@ func instancePolicies() map[string]policy {
 		"aws:ec2/networkInterface:NetworkInterface": replaceOn(
 			"subnetId", "privateIp", "privateIps", "interfaceType", "ipv6Addresses",
 		),
-		"aws:ec2/networkInterfaceAttachment:NetworkInterfaceAttachment": immutable(),
 		"aws:ec2/instance:Instance": {
 			replace: []string{
 				"ami", "availabilityZone", "subnetId", "privateIp", "keyName", "networkInterfaces", "ephemeralBlockDevices",
@@ -115,40 +101,28 @@ func instancePolicies() map[string]policy {
 		"aws:ec2/volumeAttachment:VolumeAttachment": {
 			replace: []string{"deviceName", "instanceId", "volumeId"}, deleteFirst: true,
 		},
-		"aws:ec2/keyPair:KeyPair":                                   updateOnly("tags", "tagsAll"),
-		"aws:ec2/launchTemplate:LaunchTemplate":                     replaceOn("name", "namePrefix"),
-		"aws:ec2/placementGroup:PlacementGroup":                     updateOnly("tags", "tagsAll"),
-		"aws:ec2/flowLog:FlowLog":                                   updateOnly("tags", "tagsAll"),
-		"aws:ec2/tag:Tag":                                           replaceOn("key", "resourceId"),
-		"aws:ec2/vpcDhcpOptions:VpcDhcpOptions":                     updateOnly("tags", "tagsAll"),
+		"aws:ec2/flowLog:FlowLog": updateOnly("tags", "tagsAll"),
+		"aws:ec2/tag:Tag":         replaceOn("key", "resourceId"),
 		"aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": replaceOn("securityGroupId"),
 		"aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule":   replaceOn("securityGroupId"),
 		"aws:ebs/volume:Volume": replaceOn(
 			"availabilityZone", "encrypted", "kmsKeyId", "multiAttachEnabled", "outpostArn", "snapshotId",
 		),
-		"aws:ebs/snapshot:Snapshot": replaceOn("volumeId", "description", "outpostArn"),
 	}
 }
 
 // identityPolicies covers IAM and KMS.
 func identityPolicies() map[string]policy {
 	return map[string]policy{
-		"aws:iam/role:Role":                                   replaceOn("name", "namePrefix", "path"),
-		"aws:iam/rolePolicy:RolePolicy":                       replaceOn("name", "namePrefix", "role"),
-		"aws:iam/rolePolicyAttachment:RolePolicyAttachment":   immutable(),
-		"aws:iam/userPolicyAttachment:UserPolicyAttachment":   immutable(),
-		"aws:iam/policy:Policy":                               replaceOn("name", "namePrefix", "path", "description"),
-		"aws:iam/policyAttachment:PolicyAttachment":           replaceOn("name", "policyArn"),
-		"aws:iam/instanceProfile:InstanceProfile":             replaceOn("name", "namePrefix", "path"),
-		"aws:iam/serviceLinkedRole:ServiceLinkedRole":         replaceOn("awsServiceName", "customSuffix"),
-		"aws:iam/openIdConnectProvider:OpenIdConnectProvider": replaceOn("url"),
-		"aws:iam/accessKey:AccessKey":                         replaceOn("user", "pgpKey"),
+		"aws:iam/role:Role":                                 replaceOn("name", "namePrefix", "path"),
+		"aws:iam/rolePolicy:RolePolicy":                     replaceOn("name", "namePrefix", "role"),
+		"aws:iam/rolePolicyAttachment:RolePolicyAttachment": immutable(),
+		"aws:iam/policy:Policy":                             replaceOn("name", "namePrefix", "path", "description"),
+		"aws:iam/instanceProfile:InstanceProfile":           replaceOn("name", "namePrefix", "path"),
 		"aws:kms/key:Key": replaceOn(
 			"customerMasterKeySpec", "keyUsage", "multiRegion", "customKeyStoreId", "xksKeyId",
 		),
-		"aws:kms/alias:Alias":         replaceOn("name", "namePrefix"),
-		"aws:kms/keyPolicy:KeyPolicy": replaceOn("keyId"),
-		"aws:kms/grant:Grant":         immutable(),
+		"aws:kms/alias:Alias": replaceOn("name", "namePrefix"),
 	}
 }
 
@@ -167,24 +141,13 @@ func storagePolicies() map[string]policy {
 		"aws:s3/bucketOwnershipControls:BucketOwnershipControls": replaceOn("bucket"),
 		"aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock": replaceOn("bucket"),
 		"aws:s3/bucketPolicy:BucketPolicy":                       replaceOn("bucket"),
-		"aws:s3/bucketNotification:BucketNotification":           replaceOn("bucket"),
 		"aws:s3/bucketObjectv2:BucketObjectv2":                   replaceOn("bucket", "key"),
-		"aws:s3/bucketMetric:BucketMetric":                       replaceOn("bucket", "name"),
-		"aws:s3/bucketAclV2:BucketAclV2": replaceOn(
-			"bucket", "expectedBucketOwner",
-		),
-		"aws:s3/bucketCorsConfigurationV2:BucketCorsConfigurationV2": replaceOn(
-			"bucket", "expectedBucketOwner",
-		),
-		"aws:s3/inventory:Inventory":                               replaceOn("bucket", "name"),
-		"aws:s3/accountPublicAccessBlock:AccountPublicAccessBlock": replaceOn("accountId"),
 		"aws:s3/bucketServerSideEncryptionConfigurationV2:BucketServerSideEncryptionConfigurationV2": replaceOn(
 			"bucket", "expectedBucketOwner",
 		),
 		"aws:s3/bucketLifecycleConfigurationV2:BucketLifecycleConfigurationV2": replaceOn(
 			"bucket", "expectedBucketOwner",
 		),
-		"aws:s3/bucketIntelligentTieringConfiguration:BucketIntelligentTieringConfiguration": replaceOn("bucket", "name"),
 		"aws:ssm/parameter:Parameter": replaceOn("name", "dataType"),
 	}
 }

@@ -112,8 +112,6 @@ func kubernetesPolicy(typ string, s Settings) policy {
 	switch typ {
 	case "kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:DaemonSet":
 		p.replace = append(p.replace, "spec.selector")
-	case "kubernetes:apps/v1:StatefulSet":
-		p.replace = append(p.replace, "spec.selector", "spec.serviceName", "spec.podManagementPolicy", "spec.volumeClaimTemplates")
 	case "kubernetes:core/v1:ConfigMap":
 		if !s.MutableConfigMaps {
 			p.replace = append(p.replace, "data", "binaryData", "immutable")
@@ -127,8 +125,6 @@ func kubernetesPolicy(typ string, s Settings) policy {
 		p.replace = append(p.replace, "spec.clusterIP")
 	case "kubernetes:core/v1:PersistentVolumeClaim":
 		p.replace = append(p.replace, "spec.accessModes", "spec.storageClassName", "spec.volumeName", "spec.selector", "spec.volumeMode")
-	case "kubernetes:core/v1:Pod":
-		p.replace = append(p.replace, "spec")
 	}
 	return p
 }

@@ -69,12 +69,7 @@ func generators() map[string]generator {
 		"tls:index/selfSignedCert:SelfSignedCert":       selfSignedCert,
 		"tls:index/locallySignedCert:LocallySignedCert": locallySignedCert,
 		"random:index/randomPassword:RandomPassword":    randomPassword,
-		"random:index/randomString:RandomString":        randomString,
 		"random:index/randomId:RandomId":                randomID,
-		"random:index/randomBytes:RandomBytes":          randomBytes,
-		"random:index/randomPet:RandomPet":              randomPet,
-		"random:index/randomInteger:RandomInteger":      randomInteger,
-		"random:index/randomUuid:RandomUuid":            randomUUID,
 	}
 }
 

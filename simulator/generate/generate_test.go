@@ -31,8 +31,7 @@ func TestErrorsNameTheInput(t *testing.T) {
 		"tls:index/privateKey:PrivateKey":               {map[string]any{"algorithm": "DSA"}, "unknown algorithm DSA"},
 		"tls:index/certRequest:CertRequest":             {map[string]any{"privateKeyPem": "x"}, "privateKeyPem: no PEM block"},
 		"tls:index/locallySignedCert:LocallySignedCert": {map[string]any{"caPrivateKeyPem": "x"}, "caPrivateKeyPem: no PEM block"},
-		"random:index/randomInteger:RandomInteger":      {map[string]any{"min": 2.0, "max": 1.0}, "max 1 is below min 2"},
-		"random:index/randomString:RandomString": {
+		"random:index/randomPassword:RandomPassword": {
 			map[string]any{
 				"length": 1.0, "lower": false, "upper": false, "numeric": false, "special": false,
 			}, "all character classes are disabled",

@@ -5,11 +5,8 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"math/big"
-	"strings"
 
-	"github.com/google/uuid"
 	"golang.org/x/crypto/bcrypt"
 )
 
@@ -44,8 +41,8 @@ func (c characterClass) enabled(in map[string]any) bool {
 	return true
 }
 
-// randomCharacters generates the string that the inputs of RandomPassword and
-// RandomString describe. settings are those inputs with their defaults.
+// randomCharacters generates the string that the inputs of RandomPassword describe.
+// settings are those inputs with their defaults.
 func randomCharacters(in map[string]any) (s string, settings map[string]any, err error) {
 	length, _ := in["length"].(float64)
 	settings = map[string]any{}
@@ -116,15 +113,6 @@ func randomPassword(in map[string]any) (generated, error) {
 	return generated{id: "none", values: values, secrets: []string{"result", "bcryptHash"}}, nil
 }
 
-func randomString(in map[string]any) (generated, error) {
-	s, values, err := randomCharacters(in)
-	if err != nil {
-		return generated{}, err
-	}
-	values["result"] = s
-	return generated{id: s, values: values}, nil
-}
-
 func randomID(in map[string]any) (generated, error) {
 	n, _ := in["byteLength"].(float64)
 	b := make([]byte, int(n))
@@ -136,59 +124,4 @@ func randomID(in map[string]any) (generated, error) {
 		"hex": prefix + hex.EncodeToString(b), "dec": prefix + new(big.Int).SetBytes(b).String(),
 		"b64Std": prefix + base64.StdEncoding.EncodeToString(b), "b64Url": prefix + id,
 	}}, nil
-}
-
-func randomBytes(in map[string]any) (generated, error) {
-	n, _ := in["length"].(float64)
-	b := make([]byte, int(n))
-	if _, err := rand.Read(b); err != nil {
-		return generated{}, err
-	}
-	return generated{id: "none", secrets: []string{"hex", "base64"}, values: map[string]any{
-		"hex": hex.EncodeToString(b), "base64": base64.StdEncoding.EncodeToString(b),
-	}}, nil
-}
-
-func randomInteger(in map[string]any) (generated, error) {
-	low, _ := in["min"].(float64)
-	high, _ := in["max"].(float64)
-	if high < low {
-		return generated{}, fmt.Errorf("max %g is below min %g", high, low)
-	}
-	n, err := randomIndex(int(high-low) + 1)
-	if err != nil {
-		return generated{}, err
-	}
-	result := int(low) + n
-	return generated{id: fmt.Sprint(result), values: map[string]any{"result": float64(result)}}, nil
-}
-
-func randomUUID(map[string]any) (generated, error) {
-	id, err := uuid.NewRandom()
-	return generated{id: id.String(), values: map[string]any{"result": id.String()}}, err
-}
-
-// randomPet joins random words. Its only result is its id.
-func randomPet(in map[string]any) (generated, error) {
-	words := strings.Fields("amber brisk cedar delta ember fjord grove heron islet juniper kestrel lumen maple nimbus otter prairie")
-	length, ok := in["length"].(float64)
-	if !ok {
-		length = 2
-	}
-	separator, ok := in["separator"].(string)
-	if !ok {
-		separator = "-"
-	}
-	var parts []string
-	if prefix := text(in, "prefix"); prefix != "" {
-		parts = append(parts, prefix)
-	}
-	for range int(length) {
-		i, err := randomIndex(len(words))
-		if err != nil {
-			return generated{}, err
-		}
-		parts = append(parts, words[i])
-	}
-	return generated{id: strings.Join(parts, separator), values: map[string]any{"length": length, "separator": separator}}, nil
 }

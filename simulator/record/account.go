@@ -26,7 +26,6 @@ type Account struct {
 	subnets       map[string]subnet
 	zones         map[string]string                // of volumes and instances
 	defaultGroups map[string]string                // VPC id -> its default security group
-	defaultParts  map[string]string                // id of a VPC's default route table or network ACL -> VPC id
 	interfaces    map[string]placement             // by network interface id
 	addresses     map[string]map[netip.Addr]string // subnet id -> address -> URN of its owner
 	names         map[string]string                // type and name -> URN, see nameKey
@@ -54,7 +53,7 @@ type subnet struct {
 func NewAccount(region, id string) *Account {
 	return &Account{
 		ID: cmp.Or(id, "000000000000"), region: cmp.Or(region, "us-east-1"),
-		subnets: map[string]subnet{}, zones: map[string]string{}, defaultGroups: map[string]string{}, defaultParts: map[string]string{},
+		subnets: map[string]subnet{}, zones: map[string]string{}, defaultGroups: map[string]string{},
 		interfaces: map[string]placement{}, addresses: map[string]map[netip.Addr]string{}, names: map[string]string{},
 		existing: map[string]bool{}, objects: map[string]map[string]bool{},
 		public: newPublicAddresses(), routes: newRoutes(), ended: map[string]bool{}, lacking: map[string]bool{},
@@ -118,8 +117,6 @@ func (a *Account) Add(r Resource) {
 		a.zones[r.ID] = text("availabilityZone")
 	case "aws:ec2/vpc:Vpc":
 		a.defaultGroups[r.ID] = text("defaultSecurityGroupId")
-		a.defaultParts[text("defaultRouteTableId")] = r.ID
-		a.defaultParts[text("defaultNetworkAclId")] = r.ID
 	case "aws:ec2/internetGateway:InternetGateway":
 		a.public.gateways[r.ID] = text("vpcId")
 	case "aws:ec2/routeTableAssociation:RouteTableAssociation":
@@ -252,13 +249,6 @@ func (a *Account) defaultSecurityGroup(vpc string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.defaultGroups[vpc]
-}
-
-// vpcOf returns the VPC that a default route table or network ACL belongs to.
-func (a *Account) vpcOf(id string) string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.defaultParts[id]
 }
 
 func (a *Account) interfacePlacement(id string) (placement, bool) {

@@ -35,13 +35,6 @@ func emrFillers() map[string]filler {
 			d.setDefault("namePrefix", "")
 			return nil
 		},
-		"aws:emr/studio:Studio": func(d *draft) error {
-			d.setID("es-" + randomString(upperDigits, 25))
-			d.setDefault("arn", d.regionalARN("elasticmapreduce", "studio/"+d.id))
-			d.setDefault("url", "https://"+d.id+".emrstudio-prod."+d.account.Region()+".amazonaws.com")
-			return nil
-		},
-		"aws:emr/studioSessionMapping:StudioSessionMapping": joinedID("studioId", "identityType", "identityId"),
 		"aws:emr/blockPublicAccessConfiguration:BlockPublicAccessConfiguration": func(d *draft) error {
 			d.setID("emr-block-public-access-configuration")
 			return nil

@@ -32,32 +32,17 @@ type result = map[string]any
 // functions lists the functions by token. Each Go function is named after its token.
 func functions() map[string]func(a *Account, in map[string]any) (result, error) {
 	return map[string]func(a *Account, in map[string]any) (result, error){
-		"aws:index/getRegion:getRegion":                             region,
 		"aws:index/getCallerIdentity:getCallerIdentity":             callerIdentity,
 		"aws:index/getPartition:getPartition":                       partition,
 		"aws:index/getAvailabilityZones:getAvailabilityZones":       availabilityZones,
-		"aws:index/getDefaultTags:getDefaultTags":                   defaultTags,
-		"aws:index/getServicePrincipal:getServicePrincipal":         servicePrincipal,
-		"aws:ec2/getAmi:getAmi":                                     image,
 		"aws:ec2/getSubnet:getSubnet":                               lookupSubnet,
 		"aws:ec2/getRouteTable:getRouteTable":                       lookupRouteTable,
 		"aws:ec2/getPrefixList:getPrefixList":                       prefixList,
-		"aws:ec2/getManagedPrefixList:getManagedPrefixList":         managedPrefixList,
-		"aws:ec2/getInstanceType:getInstanceType":                   lookupInstanceType,
 		"aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings": instanceTypeOfferings,
-		"aws:emr/getReleaseLabels:getReleaseLabels":                 releaseLabels,
 		"aws:iam/getRoles:getRoles":                                 serviceRoles,
-		"aws:iam/getPolicyDocument:getPolicyDocument":               policyDocument,
-		"aws:iam/getPolicy:getPolicy":                               managedPolicy,
 		"aws:iam/getInstanceProfile:getInstanceProfile":             instanceProfile,
-		"aws:s3/getCanonicalUserId:getCanonicalUserId":              canonicalUserID,
 		"aws:ssm/getParameter:getParameter":                         lookupParameter,
 	}
-}
-
-func region(a *Account, _ map[string]any) (result, error) {
-	r := a.Region()
-	return result{"id": r, "name": r, "endpoint": "ec2." + r + ".amazonaws.com", "description": r}, nil
 }
 
 func callerIdentity(a *Account, _ map[string]any) (result, error) {
@@ -66,38 +51,6 @@ func callerIdentity(a *Account, _ map[string]any) (result, error) {
 
 func partition(*Account, map[string]any) (result, error) {
 	return result{"id": "aws", "partition": "aws", "dnsSuffix": "amazonaws.com", "reverseDnsPrefix": "com.amazonaws"}, nil
-}
-
-func defaultTags(a *Account, _ map[string]any) (result, error) {
-	tags := result{}
-	for k, v := range a.DefaultTags() {
-		tags[k] = v
-	}
-	return result{"id": "aws", "tags": tags}, nil
-}
-
-func servicePrincipal(a *Account, in map[string]any) (result, error) {
-	service, _ := in["serviceName"].(string)
-	return result{
-		"id": service, "name": service + ".amazonaws.com", "serviceName": service, "suffix": "amazonaws.com", "region": a.Region(),
-	}, nil
-}
-
-func releaseLabels(*Account, map[string]any) (result, error) {
-	labels := []any{"emr-7.10.0", "emr-7.9.0", "emr-7.8.0"}
-	return result{"id": "emr", "releaseLabels": labels}, nil
-}
-
-// managedPolicy describes a policy that AWS manages, given its name or ARN.
-func managedPolicy(_ *Account, in map[string]any) (result, error) {
-	arn, _ := in["arn"].(string)
-	name, _ := in["name"].(string)
-	arn = cmp.Or(arn, "arn:aws:iam::aws:policy/"+name)
-	name = arn[strings.LastIndex(arn, "/")+1:]
-	return result{
-		"id": arn, "arn": arn, "name": name, "path": "/", "policy": "{}", "policyId": "ANPALOCAL", "description": "",
-		"tags": result{}, "attachmentCount": 0.0,
-	}, nil
 }
 
 // instanceProfile describes an existing profile, whose role has its name.
@@ -127,10 +80,6 @@ func serviceRoles(a *Account, in map[string]any) (result, error) {
 	return result{"id": a.Region(), "names": names, "arns": arns, "pathPrefix": prefix}, nil
 }
 
-func canonicalUserID(*Account, map[string]any) (result, error) {
-	return result{"id": strings.Repeat("0", 64), "displayName": "local"}, nil
-}
-
 // localImage returns the id of the only image of an architecture. As in EC2, an image
 // has one architecture.
 func localImage(architecture string) string {
@@ -141,33 +90,6 @@ func localImage(architecture string) string {
 }
 
 const x8664, arm64 = "x86_64", "arm64" // as EC2 spells them
-
-// image returns the image of the architecture in the filters.
-func image(a *Account, in map[string]any) (result, error) {
-	architecture := x8664
-	if filters, ok := in["filters"].([]any); ok {
-		for _, e := range filters {
-			f, _ := e.(map[string]any)
-			values, _ := f["values"].([]any)
-			if f["name"] == "architecture" && len(values) > 0 {
-				architecture, _ = values[0].(string)
-			}
-		}
-	}
-	id := localImage(architecture)
-	return result{
-		"id": id, "imageId": id, "architecture": architecture, "arn": "arn:aws:ec2:" + a.Region() + "::image/" + id,
-		"name": "al2023-ami-2023-local", "ownerId": "137112412989", "rootDeviceName": "/dev/xvda", "rootDeviceType": "ebs",
-		"virtualizationType": "hvm", "state": "available", "imageType": "machine", "public": true, "enaSupport": true,
-	}, nil
-}
-
-func managedPrefixList(a *Account, in map[string]any) (result, error) {
-	list, err := prefixList(a, in)
-	delete(list, "cidrBlocks")
-	delete(list, "prefixListId")
-	return list, err
-}
 
 func lookupSubnet(a *Account, in map[string]any) (result, error) {
 	id, _ := in["id"].(string)
@@ -187,18 +109,6 @@ func prefixList(a *Account, in map[string]any) (result, error) {
 		"id": cmp.Or(id, "pl-63a5400a"), "prefixListId": cmp.Or(id, "pl-63a5400a"), "name": cmp.Or(name, "com.amazonaws."+a.Region()+".s3"),
 		"cidrBlocks": []any{"52.216.0.0/15"},
 	}, nil
-}
-
-// lookupInstanceType returns only what follows from the type's name: the architecture
-// of its family. It does not make up sizes.
-func lookupInstanceType(_ *Account, in map[string]any) (result, error) {
-	name, _ := in["instanceType"].(string)
-	family, _, _ := strings.Cut(name, ".")
-	architecture := x8664
-	if i := strings.IndexAny(family, "0123456789"); i >= 0 && strings.Contains(family[i:], "g") {
-		architecture = arm64
-	}
-	return result{"id": name, "instanceType": name, "supportedArchitectures": []any{architecture}, "currentGeneration": true}, nil
 }
 
 // lookupParameter returns AWS's public parameters of images, and of every name that is an

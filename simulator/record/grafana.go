@@ -28,13 +28,6 @@ func grafanaFillers() map[string]filler {
 		}),
 		"grafana:oss/dataSource:DataSource": withUID(func(d *draft) { d.setDefault("isDefault", false) }),
 		"grafana:oss/dashboard:Dashboard":   dashboard,
-		"grafana:oss/serviceAccountToken:ServiceAccountToken": func(d *draft) error {
-			d.setID(randomString("123456789", 4))
-			d.setSecretDefault("key", "glsa_"+randomString(upperDigits, 32))
-			d.setDefault("expiration", "")
-			d.setDefault("hasExpired", false)
-			return nil
-		},
 	}
 }
 

@@ -43,26 +43,11 @@ func identityFillers() map[string]filler {
 			d.setDefault("managedPolicyArns", []any{})
 		}),
 		"aws:iam/instanceProfile:InstanceProfile": iamEntity("instance-profile", "AIPA", nil),
-		"aws:iam/user:User": func(d *draft) error {
-			err := iamEntity(
-				"user", "AIDA", nil,
-			)(d)
-			delete(d.out, "createDate")
-			return err
-		},
-		"aws:iam/rolePolicy:RolePolicy": joinedID("role", "name"),
-		"aws:iam/userPolicy:UserPolicy": joinedID("user", "name"),
+		"aws:iam/rolePolicy:RolePolicy":           joinedID("role", "name"),
 		"aws:iam/rolePolicyAttachment:RolePolicyAttachment": func(d *draft) error {
 			d.setID(d.text("role") + "-" + randomString("0123456789", 26))
 			return nil
 		},
-		"aws:iam/userPolicyAttachment:UserPolicyAttachment": func(d *draft) error {
-			d.setID(d.text("user") + "-" + randomString("0123456789", 26))
-			return nil
-		},
-		"aws:iam/rolePolicyAttachmentsExclusive:RolePolicyAttachmentsExclusive": joinedID("roleName"),
-		"aws:iam/rolePoliciesExclusive:RolePoliciesExclusive":                   joinedID("roleName"),
-		"aws:iam/policyAttachment:PolicyAttachment":                             joinedID("name"),
 		"aws:iam/policy:Policy": func(d *draft) error {
 			d.setDefault("path", "/")
 			d.setDefault("arn", d.iamARN("policy"+d.text("path")+d.text("name")))
@@ -72,22 +57,6 @@ func identityFillers() map[string]filler {
 			d.setDefault("description", "")
 			return nil
 		},
-		"aws:iam/serviceLinkedRole:ServiceLinkedRole": func(d *draft) error {
-			service := d.text("awsServiceName")
-			d.setDefault("name", "AWSServiceRoleFor"+randomHex(8))
-			d.setDefault("path", "/aws-service-role/"+service+"/")
-			d.setDefault("arn", d.iamARN("role"+d.text("path")+d.text("name")))
-			d.setID(d.text("arn"))
-			d.setDefault("uniqueId", newIAMID("AROA"))
-			d.setDefault("createDate", now())
-			return nil
-		},
-		"aws:iam/openIdConnectProvider:OpenIdConnectProvider": func(d *draft) error {
-			d.setDefault("arn", d.iamARN("oidc-provider/"+d.text("url")))
-			d.setID(d.text("arn"))
-			return nil
-		},
-		"aws:iam/accessKey:AccessKey": accessKey,
 	}
 }
 
@@ -118,23 +87,5 @@ func keyFillers() map[string]filler {
 			d.set("targetKeyArn", key)
 			return nil
 		},
-		"aws:kms/keyPolicy:KeyPolicy": joinedID("keyId"),
-		"aws:kms/grant:Grant": func(d *draft) error {
-			d.setDefault("grantId", randomHex(64))
-			d.setID(d.text("keyId") + ":" + d.text("grantId"))
-			d.setDefault("grantToken", randomHex(128))
-			return nil
-		},
 	}
-}
-
-func accessKey(d *draft) error {
-	d.setID("AKIA" + randomString(upperDigits, 16))
-	d.setSecretDefault("secret", randomString(upperDigits+"abcdefghijklmnopqrstuvwxyz", 40))
-	d.setDefault("status", "Active")
-	d.setDefault("createDate", now())
-	for _, none := range []string{"encryptedSecret", "encryptedSesSmtpPasswordV4", "keyFingerprint", "sesSmtpPasswordV4"} {
-		d.setDefault(none, "")
-	}
-	return nil
 }

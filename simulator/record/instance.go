@@ -9,21 +9,9 @@ import (
 // instanceFillers covers EC2 instances, what is attached to them, and EBS.
 func instanceFillers() map[string]filler {
 	return map[string]filler{
-		"aws:ec2/networkInterface:NetworkInterface":                     networkInterface,
-		"aws:ec2/networkInterfaceAttachment:NetworkInterfaceAttachment": attachment,
-		"aws:ec2/instance:Instance":                                     instance,
-		"aws:ec2/volumeAttachment:VolumeAttachment":                     volumeAttachment,
-		"aws:ec2/keyPair:KeyPair":                                       keyPair,
-		"aws:ec2/launchTemplate:LaunchTemplate": ec2Resource("lt-", "launch-template", func(d *draft) {
-			d.setDefault("latestVersion", 1)
-			d.setDefault("defaultVersion", 1)
-		}),
-		"aws:ec2/placementGroup:PlacementGroup": func(d *draft) error {
-			d.setID(d.text("name"))
-			d.setDefault("placementGroupId", newEC2ID("pg-"))
-			d.setDefault("arn", d.regionalARN("ec2", "placement-group/"+d.id))
-			return nil
-		},
+		"aws:ec2/networkInterface:NetworkInterface": networkInterface,
+		"aws:ec2/instance:Instance":                 instance,
+		"aws:ec2/volumeAttachment:VolumeAttachment": volumeAttachment,
 		"aws:ebs/volume:Volume": func(d *draft) error {
 			d.setDefault("type", "gp2")
 			d.setDefault("encrypted", false)
@@ -36,13 +24,6 @@ func instanceFillers() map[string]filler {
 			}
 			return ec2Resource("vol-", "volume", nil)(d)
 		},
-		"aws:ebs/snapshot:Snapshot": ec2Resource("snap-", "snapshot", func(d *draft) {
-			for _, none := range []string{"ownerAlias", "dataEncryptionKeyId", "kmsKeyId"} {
-				d.setDefault(none, "")
-			}
-		}),
-		"aws:ebs/encryptionByDefault:EncryptionByDefault": func(d *draft) error { d.setID("terraform-" + randomHex(26)); return nil },
-		"aws:ebs/defaultKmsKey:DefaultKmsKey":             func(d *draft) error { d.setID(d.text("keyArn")); return nil },
 	}
 }
 
@@ -103,13 +84,6 @@ func volumeAttachment(d *draft) error {
 		return fmt.Errorf("attach volume: InvalidVolume.ZoneMismatch: %s is in %s, and instance %s in %s", volume, at, machine, needs)
 	}
 	d.setID("vai-" + randomString("0123456789", 10))
-	return nil
-}
-
-func attachment(d *draft) error {
-	d.setID("eni-attach-" + randomHex(17))
-	d.setDefault("attachmentId", d.id)
-	d.setDefault("status", "attached")
 	return nil
 }
 
@@ -179,14 +153,4 @@ func (d *draft) setRootDevice() {
 	if d.r.Outputs == nil {
 		d.set("rootBlockDevice", device)
 	}
-}
-
-func keyPair(d *draft) error {
-	d.setID(d.text("keyName"))
-	d.setDefault("keyPairId", newEC2ID("key-"))
-	d.setDefault("keyType", "ed25519")
-	d.setDefault("keyNamePrefix", "")
-	d.setDefault("fingerprint", randomHex(43))
-	d.setDefault("arn", d.regionalARN("ec2", "key-pair/"+d.id))
-	return nil
 }

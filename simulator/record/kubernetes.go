@@ -9,14 +9,12 @@ import (
 )
 
 // namespacePrefix returns the prefix of an object's id: its namespace and a slash,
-// "" for kinds without a namespace.
+// "" for a namespace itself.
 func namespacePrefix(typ, namespace string) string {
-	switch typ[strings.LastIndex(typ, ":")+1:] {
-	case "Namespace", "PersistentVolume", "IngressClass":
+	if typ == "kubernetes:core/v1:Namespace" {
 		return ""
-	default:
-		return cmp.Or(namespace, "default") + "/"
 	}
+	return cmp.Or(namespace, "default") + "/"
 }
 
 // fillObject completes a Kubernetes object as an API server would.

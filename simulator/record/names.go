@@ -27,12 +27,10 @@ func uniqueProperty(typ string) string {
 	switch typ {
 	case "aws:s3/bucketV2:BucketV2":
 		return "bucket"
-	case "aws:ec2/keyPair:KeyPair":
-		return "keyName"
 	case "grafana:oss/folder:Folder", "grafana:oss/dataSource:DataSource":
 		return "uid"
 	case "aws:iam/role:Role", "aws:iam/policy:Policy", "aws:iam/instanceProfile:InstanceProfile",
-		"aws:kms/alias:Alias", "aws:ssm/parameter:Parameter", "aws:ec2/placementGroup:PlacementGroup",
+		"aws:kms/alias:Alias", "aws:ssm/parameter:Parameter",
 		"aws:emr/securityConfiguration:SecurityConfiguration":
 		return "name"
 	default:

@@ -45,54 +45,24 @@ func networkFillers() map[string]filler {
 			return nil
 		},
 		"aws:ec2/routeTableAssociation:RouteTableAssociation": idOnly("rtbassoc-"),
-		"aws:ec2/mainRouteTableAssociation:MainRouteTableAssociation": func(d *draft) error {
-			d.setID(newEC2ID("rtbassoc-"))
-			d.setDefault("originalRouteTableId", newEC2ID("rtb-"))
-			return nil
-		},
-		"aws:ec2/defaultRouteTable:DefaultRouteTable": func(d *draft) error {
-			d.setID(d.text("defaultRouteTableId"))
-			d.setDefault("vpcId", d.account.vpcOf(d.id))
-			return ec2Resource("", "route-table", nil)(d)
-		},
-		"aws:ec2/internetGateway:InternetGateway": ec2Resource("igw-", "internet-gateway", func(d *draft) { d.setDefault("vpcId", "") }),
-		"aws:ec2/internetGatewayAttachment:InternetGatewayAttachment": func(d *draft) error {
-			d.setID(d.text("internetGatewayId") + ":" + d.text("vpcId"))
-			return nil
-		},
-		"aws:ec2/natGateway:NatGateway":         natGateway,
-		"aws:ec2/eip:Eip":                       elasticIP,
-		"aws:ec2/eipAssociation:EipAssociation": addressAssociation,
-		"aws:ec2/vpcEndpoint:VpcEndpoint":       endpoint,
-		"aws:ec2/vpcEndpointRouteTableAssociation:VpcEndpointRouteTableAssociation": idOnly("a-vpce-"),
-		"aws:ec2/vpcEndpointSubnetAssociation:VpcEndpointSubnetAssociation":         idOnly("a-vpce-"),
+		"aws:ec2/internetGateway:InternetGateway":             ec2Resource("igw-", "internet-gateway", func(d *draft) { d.setDefault("vpcId", "") }),
+		"aws:ec2/natGateway:NatGateway":                       natGateway,
+		"aws:ec2/eip:Eip":                                     elasticIP,
+		"aws:ec2/eipAssociation:EipAssociation":               addressAssociation,
+		"aws:ec2/vpcEndpoint:VpcEndpoint":                     endpoint,
 	}
 }
 
-// firewallFillers covers security groups, network ACLs and what remains of VPC.
+// firewallFillers covers security groups and what remains of VPC.
 func firewallFillers() map[string]filler {
 	return map[string]filler{
 		"aws:ec2/securityGroup:SecurityGroup": ec2Resource(
 			"sg-", "security-group", func(d *draft) { d.setDefault("description", "Managed by Pulumi") },
 		),
-		"aws:ec2/defaultSecurityGroup:DefaultSecurityGroup": defaultSecurityGroup,
-		"aws:ec2/securityGroupRule:SecurityGroupRule": func(d *draft) error {
-			d.setID("sgrule-" + randomString("0123456789", 10))
-			d.setDefault("securityGroupRuleId", newEC2ID("sgr-"))
-			return nil
-		},
+		"aws:ec2/defaultSecurityGroup:DefaultSecurityGroup":         defaultSecurityGroup,
 		"aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule": securityGroupRule,
 		"aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule":   securityGroupRule,
-		"aws:ec2/networkAcl:NetworkAcl":                             ec2Resource("acl-", "network-acl", nil),
-		"aws:ec2/defaultNetworkAcl:DefaultNetworkAcl": func(d *draft) error {
-			d.setID(d.text("defaultNetworkAclId"))
-			d.setDefault("vpcId", d.account.vpcOf(d.id))
-			return ec2Resource("", "network-acl", nil)(d)
-		},
-		"aws:ec2/networkAclRule:NetworkAclRule":       idOnly("nacl-"),
-		"aws:ec2/vpcDhcpOptions:VpcDhcpOptions":       ec2Resource("dopt-", "dhcp-options", nil),
-		"aws:ec2/managedPrefixList:ManagedPrefixList": ec2Resource("pl-", "prefix-list", func(d *draft) { d.setDefault("version", 1) }),
-		"aws:ec2/flowLog:FlowLog":                     ec2Resource("fl-", "vpc-flow-log", nil),
+		"aws:ec2/flowLog:FlowLog":                                   ec2Resource("fl-", "vpc-flow-log", nil),
 		"aws:ec2/tag:Tag": func(d *draft) error {
 			d.setID(d.text("resourceId") + "," + d.text("key"))
 			return nil

@@ -159,44 +159,20 @@ func TestARNsContainAccountAndRegion(t *testing.T) {
 
 func TestFunctionResultsMatchTheirTypes(t *testing.T) {
 	args := map[string]map[string]any{
-		"aws:ec2/getSubnet:getSubnet":             {"id": subnetID},
-		"aws:ec2/getRouteTable:getRouteTable":     {"subnetId": subnetID},
-		"aws:ssm/getParameter:getParameter":       {"name": "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"},
-		"aws:ec2/getInstanceType:getInstanceType": {"instanceType": "m7g.xlarge"},
-		"aws:iam/getPolicyDocument:getPolicyDocument": {"statements": []any{map[string]any{"actions": []any{
-			"s3:GetObject",
-		}, "resources": []any{"*"},
-			"principals": []any{map[string]any{"type": "Service", "identifiers": []any{"ec2.amazonaws.com"}}},
-			"conditions": []any{map[string]any{"test": "StringEquals", "variable": "aws:SourceAccount", "values": []any{"1"}}}}}},
+		"aws:ec2/getSubnet:getSubnet":         {"id": subnetID},
+		"aws:ec2/getRouteTable:getRouteTable": {"subnetId": subnetID},
+		"aws:ssm/getParameter:getParameter":   {"name": "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"},
 	}
 	args["aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings"] = offeringsArgs("m5.xlarge")
-	answered := 0
 	for token, f := range catalog.Packages()["aws"].Functions {
 		out, err := account().Call(token, resource.NewPropertyMapFromMap(args[token]))
-		if err != nil {
-			require.ErrorContains(t, err, "the simulator has no answer", token)
-			continue
-		}
-		answered++
+		require.NoError(t, err, token)
 		for _, v := range catalog.CheckShape(f.Result, out) {
 			require.Equal(t, property.Missing, v.Rule, token+" "+v.String())
 		}
 	}
-	require.Greater(t, answered, 10)
-	doc, err := account().Call(
-		"aws:iam/getPolicyDocument:getPolicyDocument",
-		resource.NewPropertyMapFromMap(args["aws:iam/getPolicyDocument:getPolicyDocument"]),
-	)
-	require.NoError(t, err)
-	require.JSONEq(t, `{"Version":"2012-10-17","Statement":[{
-		"Effect":"Allow","Action":"s3:GetObject","Resource":"*","Principal":{"Service":"ec2.amazonaws.com"},
-		"Condition":{"StringEquals":{"aws:SourceAccount":"1"}}
-	}]}`, doc["json"].StringValue())
-	graviton, err := account().Call(
-		"aws:ec2/getInstanceType:getInstanceType", resource.NewPropertyMapFromMap(args["aws:ec2/getInstanceType:getInstanceType"]),
-	)
-	require.NoError(t, err)
-	require.Equal(t, "arm64", graviton["supportedArchitectures"].ArrayValue()[0].StringValue())
+	_, err := account().Call("aws:ec2/getAmi:getAmi", nil)
+	require.ErrorContains(t, err, "the simulator has no answer")
 }
 
 // offeringsArgs are the arguments of getInstanceTypeOfferings for zones.

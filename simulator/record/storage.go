@@ -13,14 +13,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/simulator/property"
 )
 
-// setSecretDefault is like setDefault, for a secret.
-func (d *draft) setSecretDefault(key, value string) {
-	k := resource.PropertyKey(key)
-	if v, set := d.out[k]; !set || v.IsNull() {
-		d.out[k] = resource.MakeSecret(resource.NewStringProperty(value))
-	}
-}
-
 // markSecret marks an output as secret, also if the program passed it in clear.
 func (d *draft) markSecret(key string) {
 	k := resource.PropertyKey(key)
@@ -34,23 +26,13 @@ func storageFillers() map[string]filler {
 	out := map[string]filler{
 		"aws:s3/bucketV2:BucketV2":             bucket,
 		"aws:s3/bucketObjectv2:BucketObjectv2": object,
-		"aws:s3/bucketMetric:BucketMetric":     joinedID("bucket", "name"),
-		"aws:s3/inventory:Inventory":           joinedID("bucket", "name"),
-		"aws:s3/bucketIntelligentTieringConfiguration:BucketIntelligentTieringConfiguration": joinedID("bucket", "name"),
-		"aws:s3/accountPublicAccessBlock:AccountPublicAccessBlock": func(d *draft) error {
-			d.setDefault("accountId", d.account.ID)
-			d.setID(d.account.ID)
-			return nil
-		},
-		"aws:ssm/parameter:Parameter": parameter,
+		"aws:ssm/parameter:Parameter":          parameter,
 	}
 	for _, side := range []string{
 		"bucketVersioningV2:BucketVersioningV2", "bucketServerSideEncryptionConfigurationV2:BucketServerSideEncryptionConfigurationV2",
 		"bucketLifecycleConfigurationV2:BucketLifecycleConfigurationV2", "bucketLoggingV2:BucketLoggingV2",
 		"bucketOwnershipControls:BucketOwnershipControls", "bucketPublicAccessBlock:BucketPublicAccessBlock",
-		"bucketPolicy:BucketPolicy", "bucketNotification:BucketNotification", "bucketCorsConfigurationV2:BucketCorsConfigurationV2",
-		"bucketAclV2:BucketAclV2", "bucketRequestPaymentConfigurationV2:BucketRequestPaymentConfigurationV2",
-		"bucketObjectLockConfigurationV2:BucketObjectLockConfigurationV2",
+		"bucketPolicy:BucketPolicy",
 	} {
 		out["aws:s3/"+side] = joinedID("bucket")
 	}

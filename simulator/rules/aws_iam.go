@@ -127,11 +127,9 @@ func policyDocumentRules() []Rule {
 		})
 	}
 	resourcePolicy := strings.Replace(goodAllow, `"Action"`, `"Principal":"*","Action"`, 1)
-	for typ, path := range map[string]string{
-		"aws:s3/bucketPolicy:BucketPolicy": "policy", "aws:kms/key:Key": "policy", "aws:kms/keyPolicy:KeyPolicy": "policy",
-	} {
+	for _, typ := range []string{"aws:s3/bucketPolicy:BucketPolicy", "aws:kms/key:Key"} {
 		out = append(out, Rule{
-			Type: typ, Path: path,
+			Type: typ, Path: "policy",
 			Rule:   "must be a resource policy: statements with Effect, Principal, Action and Resource, unique alphanumeric Sids",
 			Source: policyDoc, Holds: onString(isResourcePolicy), Pass: resourcePolicy, Fail: goodAllow,
 		})

@@ -14,7 +14,7 @@ const (
 
 // securityGroupRules cover security groups and their rules.
 func securityGroupRules() []Rule {
-	const group, rule = "aws:ec2/securityGroup:SecurityGroup", "aws:ec2/securityGroupRule:SecurityGroupRule"
+	const group = "aws:ec2/securityGroup:SecurityGroup"
 	out := []Rule{
 		{
 			Type: group, Path: "name", Rule: "must be 1 to 255 characters of " + groupCharacters + ", not beginning with sg-",
@@ -29,18 +29,6 @@ func securityGroupRules() []Rule {
 		{
 			Type: group, Path: "ingress[*].cidrBlocks[*]", Rule: "must be a network without host bits",
 			Source: groupDoc, Holds: onString(isNetwork), Pass: "10.0.0.0/8", Fail: "any",
-		},
-		{
-			Type: rule, Path: "type", Rule: "must be ingress or egress", Source: groupDoc, Holds: oneOf("ingress", "egress"),
-			Pass: "ingress", Fail: "in",
-		},
-		{
-			Type: rule, Path: "cidrBlocks[*]", Rule: "must be a network without host bits", Source: groupDoc,
-			Holds: onString(isNetwork), Pass: "10.0.0.0/8", Fail: "10.0.0.1/8",
-		},
-		{
-			Type: rule, Path: "", Rule: "fromPort must not exceed toPort", Source: groupDoc, Holds: onObject(arePortsOrdered),
-			Pass: object{"fromPort": 1.0, "toPort": 2.0}, Fail: object{"fromPort": 2.0, "toPort": 1.0},
 		},
 	}
 	return slices.Concat(out,
@@ -84,12 +72,6 @@ func trafficRules(typ string) []Rule {
 }
 
 func isNotGroupID(s string) bool { return !strings.HasPrefix(s, "sg-") }
-
-func arePortsOrdered(o object) bool {
-	from, hasFrom := numberField(o, "fromPort")
-	to, hasTo := numberField(o, "toPort")
-	return !hasFrom || !hasTo || from <= to
-}
 
 func hasOnePeer(o object) bool {
 	return exactlyOne(o, "cidrIpv4", "cidrIpv6", "prefixListId", "referencedSecurityGroupId")

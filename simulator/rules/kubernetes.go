@@ -122,7 +122,7 @@ func appsRules() []Rule {
 			Fail: object{"type": "Recreate", "rollingUpdate": object{}},
 		},
 	}
-	for _, kind := range []string{"Deployment", "DaemonSet", "StatefulSet"} {
+	for _, kind := range []string{"Deployment", "DaemonSet"} {
 		out = append(out, Rule{
 			Type: "kubernetes:apps/v1:" + kind, Path: "spec", Rule: "selector.matchLabels must be among the pod template's labels",
 			Source: "Kubernetes API, " + kind + "Spec", Holds: onObject(selectorMatchesTemplate),

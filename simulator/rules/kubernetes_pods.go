@@ -7,12 +7,8 @@ import (
 // podRules cover pod specs in every kind that has one.
 func podRules() []Rule {
 	var out []Rule
-	for typ, spec := range map[string]string{
-		"kubernetes:core/v1:Pod":         "spec",
-		"kubernetes:apps/v1:Deployment":  "spec.template.spec",
-		"kubernetes:apps/v1:DaemonSet":   "spec.template.spec",
-		"kubernetes:apps/v1:StatefulSet": "spec.template.spec",
-	} {
+	const spec = "spec.template.spec"
+	for _, typ := range []string{"kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:DaemonSet"} {
 		out = append(out, podSpecRules(typ, spec)...)
 		for _, list := range []string{"containers", "initContainers"} {
 			out = append(out, containerRules(typ, spec+"."+list)...)

@@ -28,7 +28,7 @@ func Stateful() map[string]string {
 // podTemplates are the types whose pods are recreated when their template
 // changes, including the configuration hash in its annotations (Kubernetes
 // docs, "Deployments", "DaemonSet", "StatefulSets": rollout).
-var podTemplates = []string{"kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:DaemonSet", "kubernetes:apps/v1:StatefulSet"}
+var podTemplates = []string{"kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:DaemonSet"}
 
 // needStop are the instance fields that EC2 can only change by stopping and
 // starting the instance (EC2 User Guide, "Change the instance type").

@@ -18,6 +18,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/internal/recorder"
 	"github.com/emr-observatory/emr-observatory/internal/trial"
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/simulator/catalog"
 	"github.com/emr-observatory/emr-observatory/tests/deployer"
 )
 
@@ -86,6 +87,17 @@ func TestEveryResourceTypeAndFunctionHasItsRow(t *testing.T) {
 		}
 	}
 	require.Empty(t, slices.Sorted(maps.Keys(used)), "add a row for each to tests/deployer/table.go")
+}
+
+// TestSimulatorKnowsWhatHasARow keeps types and functions that nothing here uses out of
+// the simulator: each would need its rules, outputs and replacements.
+func TestSimulatorKnowsWhatHasARow(t *testing.T) {
+	var listed []string
+	for _, r := range deployer.Rows() {
+		listed = append(listed, r.Token)
+	}
+	aws := catalog.Packages()["aws"]
+	require.ElementsMatch(t, listed, slices.AppendSeq(slices.Collect(maps.Keys(aws.Resources)), maps.Keys(aws.Functions)))
 }
 
 // TestReferenceIsGenerated renders page and policies, each of which IAM accepts
