@@ -15,9 +15,9 @@ import (
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
+	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/phases"
 	"github.com/emr-observatory/emr-observatory/phases/spans"
-	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 )
 
 // The import of an event log makes the driver's own spans again, to the byte: whoever

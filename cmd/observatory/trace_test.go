@@ -72,16 +72,16 @@ func importFromS3(t *testing.T, endpoint string) {
 		_, err = client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String("data"), Key: &key, Body: bytes.NewReader(content)})
 		require.NoError(t, err)
 	}
-	put("logs/static.zstd", "../../profiler/eventlog/testdata/codecs/application_1700000000000_0001.zstd")
+	put("logs/static.zstd", "../../eventlog/testdata/codecs/application_1700000000000_0001.zstd")
 	out, _, err := runTrace(t, "--cluster", "j-0123456789ABC", "--endpoint", endpoint, "s3://data/logs/static.zstd")
 	require.NoError(t, err)
 	require.Contains(t, out, "15 spans")
 
 	const rolled = "eventlog_v2_app-20261123103508-0000"
-	files, err := os.ReadDir("../../profiler/eventlog/testdata/" + rolled)
+	files, err := os.ReadDir("../../eventlog/testdata/" + rolled)
 	require.NoError(t, err)
 	for _, file := range files {
-		put("logs/"+rolled+"/"+file.Name(), "../../profiler/eventlog/testdata/"+rolled+"/"+file.Name())
+		put("logs/"+rolled+"/"+file.Name(), "../../eventlog/testdata/"+rolled+"/"+file.Name())
 	}
 	out, _, err = runTrace(t, "--dry-run", "s3a://data/logs/"+rolled+"/")
 	require.NoError(t, err)
@@ -121,7 +121,7 @@ func TestTraceImportRefuses(t *testing.T) {
 		"no file":         {[]string{"--dry-run", filepath.Join(dir, "none")}, "none: no such file"},
 		"folder":          {[]string{"--dry-run", dir}, "name one log in it"},
 		"no application":  {[]string{"--dry-run", goldenLogs + "no-start.jsonl"}, "no SparkListenerApplicationStart in 11 events"},
-		"unreadable lzf":  {[]string{"--dry-run", "../../profiler/eventlog/testdata/codecs/application_1700000000000_0001.lzf"}, "lzf"},
+		"unreadable lzf":  {[]string{"--dry-run", "../../eventlog/testdata/codecs/application_1700000000000_0001.lzf"}, "lzf"},
 		"another's scope": {[]string{"--dry-run", goldenLogs + "README.md"}, "README.md:1: read event"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestTraceImportRefuses(t *testing.T) {
 }
 
 func TestTraceImportSaysWhereALogIsCutOff(t *testing.T) {
-	_, progress, err := runTrace(t, "--dry-run", "../../profiler/eventlog/testdata/codecs/killed.zstd.inprogress")
+	_, progress, err := runTrace(t, "--dry-run", "../../eventlog/testdata/codecs/killed.zstd.inprogress")
 	require.NoError(t, err)
 	require.Regexp(t, `^killed.zstd.inprogress:[0-9]+: the log is cut off there\n$`, progress)
 }

@@ -12,9 +12,9 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/phases"
 	"github.com/emr-observatory/emr-observatory/phases/spans"
-	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 )
 
 // built are the spans of a log.

@@ -132,7 +132,7 @@ func TestEveryLogMakesOneTree(t *testing.T) {
 		})
 	}
 	t.Run("a real one", func(t *testing.T) {
-		s := build(read(t, os.DirFS("../../profiler/eventlog/testdata"), "eventlog_v2_app-20261123103508-0000"))
+		s := build(read(t, os.DirFS("../../eventlog/testdata"), "eventlog_v2_app-20261123103508-0000"))
 		requireTree(t, s)
 		require.Len(t, s.find("sql "), 2)
 		require.Len(t, s.find("job "), 6)

@@ -18,7 +18,7 @@ import (
 
 // logs is a folder with one event log of Spark 3.5 in several forms; one of them, compressed
 // with lzf, cannot be read.
-const logs = "../eventlog/testdata"
+const logs = "../../eventlog/testdata"
 
 // rolled is the folder of the rolled form.
 const rolled = "eventlog_v2_app-20261123103508-0000"

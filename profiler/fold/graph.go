@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
+	"github.com/emr-observatory/emr-observatory/eventlog"
 )
 
 // graphOf returns the graph of a plan as SparkPlanGraph builds it: WholeStageCodegen is a

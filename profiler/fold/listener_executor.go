@@ -4,7 +4,7 @@ import (
 	"maps"
 	"strconv"
 
-	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
+	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 

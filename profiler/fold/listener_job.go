@@ -3,7 +3,7 @@ package fold
 import (
 	"slices"
 
-	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
+	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 

@@ -17,9 +17,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/phases"
 	"github.com/emr-observatory/emr-observatory/platform"
-	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
@@ -29,7 +29,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // Logs written by Spark 3.5.5: a rolled one with two executors; and one with failures,
 // skipped stages, adaptive plans, a cancelled job and a killed executor.
 const (
-	rolledLogs = "../eventlog/testdata"
+	rolledLogs = "../../eventlog/testdata"
 	rolledLog  = "eventlog_v2_app-20261123103508-0000"
 	richLog    = "app-20261124083856-0000.zstd"
 )

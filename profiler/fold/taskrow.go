@@ -1,7 +1,7 @@
 package fold
 
 import (
-	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
+	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 

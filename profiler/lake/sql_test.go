@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/internal/testenv"
-	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/source"
@@ -33,8 +33,8 @@ const (
 func realLake(t *testing.T, dir string) *lake.Lake {
 	t.Helper()
 	l := openLocked(t, dir)
-	for _, dir := range []string{"fold/testdata", "eventlog/testdata/eventlog_v2_app-20261123103508-0000"} {
-		logs, err := eventlog.Find(os.DirFS(".."), dir)
+	for _, dir := range []string{"profiler/fold/testdata", "eventlog/testdata/eventlog_v2_app-20261123103508-0000"} {
+		logs, err := eventlog.Find(os.DirFS("../.."), dir)
 		require.NoError(t, err)
 		require.NotEmpty(t, logs)
 		for _, log := range logs {

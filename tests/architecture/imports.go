@@ -22,7 +22,7 @@ type layer struct {
 func layers() []layer {
 	program := []string{"components", "observe", "artifacts", "assets", "dashboards", "status", "redelivery", "schema", "platform"}
 	everything := append([]string{
-		"localcloud", "toolchain", "simulator", "stacks", "submit", "phases", "profiler", "tempowal", "examples/jobs",
+		"localcloud", "toolchain", "simulator", "stacks", "submit", "eventlog", "phases", "profiler", "tempowal", "examples/jobs",
 		"internal/engine", "internal/local", "internal/poll", "internal/processes", "internal/progress", "internal/rehearsal", "internal/bench",
 		"internal/steplog",
 	}, program...)
@@ -44,7 +44,10 @@ func layers() []layer {
 		{folder: "redelivery", pure: true, imports: []string{"internal/poll", "platform"}},
 		{folder: "tempowal", pure: true, imports: []string{"platform"}},
 		{folder: "phases", pure: true, imports: []string{"platform"}},
-		{folder: "profiler", pure: true, imports: []string{"internal/poll", "internal/progress", "internal/steplog", "phases", "platform"}},
+		{folder: "eventlog", pure: true, imports: []string{"phases", "platform"}},
+		{folder: "profiler", pure: true, imports: []string{
+			"internal/poll", "internal/progress", "internal/steplog", "eventlog", "phases", "platform",
+		}},
 		{folder: "profiler/serve", pure: true, strict: true, imports: []string{"platform"}},
 		{folder: "status", pure: true, imports: []string{"internal/poll", "phases", "profiler/serve", "platform"}},
 		{folder: "internal/storetest", pure: true, imports: []string{"internal/testenv", "toolchain", "platform"}},

@@ -70,7 +70,7 @@ const spark4Name = "everything"
 func (h history) keepSpark4(t *testing.T) {
 	t.Helper()
 	logs := h.cloud.eventLogs(h.cloud.outputs(t).Clusters["main"].ID)
-	const from = "../../profiler/eventlog/testdata/spark4"
+	const from = "../../eventlog/testdata/spark4"
 	names, err := filepath.Glob(from + "/eventlog_v2_*")
 	require.NoError(t, err)
 	require.Len(t, names, 1)

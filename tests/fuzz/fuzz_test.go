@@ -74,7 +74,7 @@ func checkedPointers() []string {
 // fails is in the package's testdata/fuzz afterwards: add what matters of it to the seeds.
 func TestFuzz(t *testing.T) {
 	all := targets(t)
-	require.Contains(t, all, target{filepath.Join(trial.Root(t), "profiler/eventlog"), "FuzzLines"})
+	require.Contains(t, all, target{filepath.Join(trial.Root(t), "eventlog"), "FuzzLines"})
 	testenv.RequireLong(t, "make test-long fuzzes each target for minutes; each is also a test of its seeds")
 	for _, one := range all {
 		t.Run(one.name, func(t *testing.T) {

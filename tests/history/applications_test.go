@@ -191,7 +191,7 @@ func (r *run) everyLog(folder string) error {
 	for _, kept := range []string{
 		"eventlog_v2_app-20261123103508-0000", "codecs/application_1700000000000_0001.zstd", "spark4/eventlog_v2_app-20261124085717-0000",
 	} {
-		source := filepath.Join("../../profiler/eventlog/testdata", kept)
+		source := filepath.Join("../../eventlog/testdata", kept)
 		if out, err := exec.Command("cp", "-r", source, folder).CombinedOutput(); err != nil {
 			return fmt.Errorf("copy %s: %w\n%s", kept, err, out)
 		}

@@ -350,7 +350,7 @@ func clusterNotTried() []notTried {
 		}, {
 			"EMR's builds of Spark write event logs that `observatory trace import` reads.", "EMR's Spark is not public.",
 			"The reader takes a log of Apache Spark 3.5, lines of 3.4 and 4.0, zstd and lz4 by Spark's codecs, and events that it does not know.",
-			[]string{"profiler/eventlog TestRolledLogOfARealSpark", "profiler/eventlog TestLinesOfOtherVersions"},
+			[]string{"eventlog TestRolledLogOfARealSpark", "eventlog TestLinesOfOtherVersions"},
 			"`hdfs dfs -get /var/log/spark/apps/APPLICATION` on the primary node, then `observatory trace import --dry-run APPLICATION`",
 		}, {
 			"The logs of a failed step name its cause as Spark's do elsewhere.", "EMR's launcher and its Spark are not public.",

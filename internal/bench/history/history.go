@@ -18,15 +18,15 @@ import (
 	"time"
 
 	workloadconfig "github.com/emr-observatory/emr-observatory/assets/workloads"
+	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/platform"
-	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 	"github.com/emr-observatory/emr-observatory/profiler/fold"
 	"github.com/emr-observatory/emr-observatory/profiler/lake"
 	"github.com/emr-observatory/emr-observatory/profiler/tables"
 )
 
 // Source is the path of the log that is multiplied, relative to the repository.
-const Source = "profiler/eventlog/testdata/spark4/eventlog_v2_app-20261124085717-0000"
+const Source = "eventlog/testdata/spark4/eventlog_v2_app-20261124085717-0000"
 
 // Result compares readers of the same log. Each run is a separate process with one
 // processor. Its seconds are CPU time, including garbage collection.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/phases"
-	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 )
 
 // A real Spark wrote this log, on local-cluster; only paths and the configuration
@@ -108,7 +108,7 @@ func TestLogOfSpark4(t *testing.T) {
 
 // Spark's own codecs wrote these files, with a flush after every 3000 bytes.
 func TestCompressedLogs(t *testing.T) {
-	want, _ := readLog(t, "../../phases/testdata/logs", "static.jsonl")
+	want, _ := readLog(t, "../phases/testdata/logs", "static.jsonl")
 	for _, codec := range []string{"zstd", "lz4", "snappy"} {
 		events, report := readLog(t, "testdata/codecs", "application_1700000000000_0001."+codec)
 		require.Equal(t, want, events, codec)
@@ -117,7 +117,7 @@ func TestCompressedLogs(t *testing.T) {
 	_, err := open(t, "testdata/codecs", "application_1700000000000_0001.lzf")
 	require.ErrorContains(t, err, "application_1700000000000_0001.lzf: compressed with lzf")
 	require.ErrorContains(t, err, "spark.eventLog.compression.codec=zstd", "the remedy")
-	text, err := os.ReadFile("../../phases/testdata/logs/static.jsonl")
+	text, err := os.ReadFile("../phases/testdata/logs/static.jsonl")
 	require.NoError(t, err)
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -130,7 +130,7 @@ func TestCompressedLogs(t *testing.T) {
 }
 
 func TestLogsThatAreCutOff(t *testing.T) {
-	text, err := os.ReadFile("../../phases/testdata/logs/static.jsonl")
+	text, err := os.ReadFile("../phases/testdata/logs/static.jsonl")
 	require.NoError(t, err)
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	whole := bytes.Join(lines[:4], nil)

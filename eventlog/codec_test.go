@@ -12,14 +12,14 @@ import (
 	"github.com/klauspost/compress/snappy/xerial"
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/phases"
-	"github.com/emr-observatory/emr-observatory/profiler/eventlog"
 )
 
 // codecFiles are files that Spark's own codecs wrote, and one by gzip, by codec.
 func codecFiles(t testing.TB) map[string][]byte {
 	t.Helper()
-	text, err := os.ReadFile("../../phases/testdata/logs/static.jsonl")
+	text, err := os.ReadFile("../phases/testdata/logs/static.jsonl")
 	require.NoError(t, err)
 	files := map[string][]byte{"gzip": gzipped(t, text), "plain": text}
 	for _, codec := range []string{"zstd", "lz4", "snappy"} {
@@ -124,7 +124,7 @@ func FuzzGzip(f *testing.F)   { fuzzCodec(f, "gzip", 2) }
 
 // FuzzLines reads any text: lines of all kinds of events are its seeds.
 func FuzzLines(f *testing.F) {
-	logs, err := filepath.Glob("../../phases/testdata/logs/*.jsonl")
+	logs, err := filepath.Glob("../phases/testdata/logs/*.jsonl")
 	require.NoError(f, err)
 	for _, log := range logs {
 		text, err := os.ReadFile(log)

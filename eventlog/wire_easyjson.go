@@ -17,7 +17,7 @@ var (
 	_ easyjson.Marshaler
 )
 
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog(in *jlexer.Lexer, out *taskStart) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog(in *jlexer.Lexer, out *taskStart) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -44,7 +44,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				out.Attempt = int64(in.Int64())
 			}
 		case "Task Info":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog1(in, &out.Info)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog1(in, &out.Info)
 		default:
 			in.SkipRecursive()
 		}
@@ -55,7 +55,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog(out *jwriter.Writer, in taskStart) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog(out *jwriter.Writer, in taskStart) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -72,21 +72,21 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	{
 		const prefix string = ",\"Task Info\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog1(out, in.Info)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog1(out, in.Info)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v taskStart) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *taskStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog1(in *jlexer.Lexer, out *taskInfo) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog1(in *jlexer.Lexer, out *taskInfo) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -182,7 +182,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog1(out *jwriter.Writer, in taskInfo) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog1(out *jwriter.Writer, in taskInfo) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -248,7 +248,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog2(in *jlexer.Lexer, out *taskEnd) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog2(in *jlexer.Lexer, out *taskEnd) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -281,9 +281,9 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				out.Type = word(in.String())
 			}
 		case "Task End Reason":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog3(in, &out.Reason)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog3(in, &out.Reason)
 		case "Task Info":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog1(in, &out.Info)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog1(in, &out.Info)
 		case "Task Executor Metrics":
 			if in.IsNull() {
 				in.Skip()
@@ -292,7 +292,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				if out.Peaks == nil {
 					out.Peaks = new(executorMetrics)
 				}
-				easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog4(in, out.Peaks)
+				easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog4(in, out.Peaks)
 			}
 		case "Task Metrics":
 			if in.IsNull() {
@@ -302,7 +302,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				if out.Metrics == nil {
 					out.Metrics = new(taskMetrics)
 				}
-				easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog5(in, out.Metrics)
+				easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog5(in, out.Metrics)
 			}
 		default:
 			in.SkipRecursive()
@@ -314,7 +314,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog2(out *jwriter.Writer, in taskEnd) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog2(out *jwriter.Writer, in taskEnd) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -336,12 +336,12 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	{
 		const prefix string = ",\"Task End Reason\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog3(out, in.Reason)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog3(out, in.Reason)
 	}
 	{
 		const prefix string = ",\"Task Info\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog1(out, in.Info)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog1(out, in.Info)
 	}
 	{
 		const prefix string = ",\"Task Executor Metrics\":"
@@ -349,7 +349,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		if in.Peaks == nil {
 			out.RawString("null")
 		} else {
-			easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog4(out, *in.Peaks)
+			easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog4(out, *in.Peaks)
 		}
 	}
 	{
@@ -358,7 +358,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		if in.Metrics == nil {
 			out.RawString("null")
 		} else {
-			easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog5(out, *in.Metrics)
+			easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog5(out, *in.Metrics)
 		}
 	}
 	out.RawByte('}')
@@ -366,14 +366,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v taskEnd) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog2(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog2(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *taskEnd) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog2(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog2(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog5(in *jlexer.Lexer, out *taskMetrics) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog5(in *jlexer.Lexer, out *taskMetrics) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -465,7 +465,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog5(out *jwriter.Writer, in taskMetrics) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog5(out *jwriter.Writer, in taskMetrics) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -851,7 +851,7 @@ func easyjsonF4688553Encode(out *jwriter.Writer, in struct {
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog4(in *jlexer.Lexer, out *executorMetrics) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog4(in *jlexer.Lexer, out *executorMetrics) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -935,7 +935,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog4(out *jwriter.Writer, in executorMetrics) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog4(out *jwriter.Writer, in executorMetrics) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -991,7 +991,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog3(in *jlexer.Lexer, out *taskEndReason) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog3(in *jlexer.Lexer, out *taskEndReason) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1037,7 +1037,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				if out.Address == nil {
 					out.Address = new(blockManagerID)
 				}
-				easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(in, out.Address)
+				easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog6(in, out.Address)
 			}
 		case "Shuffle ID":
 			if in.IsNull() {
@@ -1129,7 +1129,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog3(out *jwriter.Writer, in taskEndReason) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog3(out *jwriter.Writer, in taskEndReason) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1159,7 +1159,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		if in.Address == nil {
 			out.RawString("null")
 		} else {
-			easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(out, *in.Address)
+			easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog6(out, *in.Address)
 		}
 	}
 	{
@@ -1228,7 +1228,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(in *jlexer.Lexer, out *blockManagerID) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog6(in *jlexer.Lexer, out *blockManagerID) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1270,7 +1270,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(out *jwriter.Writer, in blockManagerID) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog6(out *jwriter.Writer, in blockManagerID) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1291,7 +1291,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog7(in *jlexer.Lexer, out *stageSubmitted) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog7(in *jlexer.Lexer, out *stageSubmitted) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1306,9 +1306,9 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.WantColon()
 		switch key {
 		case "Stage Info":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(in, &out.Info)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog8(in, &out.Info)
 		case "Properties":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog9(in, &out.Properties)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog9(in, &out.Properties)
 		default:
 			in.SkipRecursive()
 		}
@@ -1319,33 +1319,33 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog7(out *jwriter.Writer, in stageSubmitted) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog7(out *jwriter.Writer, in stageSubmitted) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
 		const prefix string = ",\"Stage Info\":"
 		out.RawString(prefix[1:])
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(out, in.Info)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog8(out, in.Info)
 	}
 	{
 		const prefix string = ",\"Properties\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog9(out, in.Properties)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog9(out, in.Properties)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v stageSubmitted) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog7(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog7(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *stageSubmitted) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog7(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog7(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog9(in *jlexer.Lexer, out *jobProperties) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog9(in *jlexer.Lexer, out *jobProperties) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1423,7 +1423,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog9(out *jwriter.Writer, in jobProperties) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog9(out *jwriter.Writer, in jobProperties) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1474,7 +1474,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(in *jlexer.Lexer, out *stageInfo) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog8(in *jlexer.Lexer, out *stageInfo) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1574,7 +1574,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				}
 				for !in.IsDelim(']') {
 					var v2 accumulable
-					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog10(in, &v2)
+					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog10(in, &v2)
 					out.Accumulables = append(out.Accumulables, v2)
 					in.WantComma()
 				}
@@ -1604,7 +1604,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(out *jwriter.Writer, in stageInfo) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog8(out *jwriter.Writer, in stageInfo) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1670,7 +1670,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				if v5 > 0 {
 					out.RawByte(',')
 				}
-				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog10(out, v6)
+				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog10(out, v6)
 			}
 			out.RawByte(']')
 		}
@@ -1686,7 +1686,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog10(in *jlexer.Lexer, out *accumulable) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog10(in *jlexer.Lexer, out *accumulable) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1736,7 +1736,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog10(out *jwriter.Writer, in accumulable) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog10(out *jwriter.Writer, in accumulable) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1761,7 +1761,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog11(in *jlexer.Lexer, out *stageExecutorMetrics) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog11(in *jlexer.Lexer, out *stageExecutorMetrics) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1794,7 +1794,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				out.Attempt = int64(in.Int64())
 			}
 		case "Executor Metrics":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog4(in, &out.Peaks)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog4(in, &out.Peaks)
 		default:
 			in.SkipRecursive()
 		}
@@ -1805,7 +1805,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog11(out *jwriter.Writer, in stageExecutorMetrics) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog11(out *jwriter.Writer, in stageExecutorMetrics) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1827,21 +1827,21 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	{
 		const prefix string = ",\"Executor Metrics\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog4(out, in.Peaks)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog4(out, in.Peaks)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v stageExecutorMetrics) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog11(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog11(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *stageExecutorMetrics) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog11(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog11(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog12(in *jlexer.Lexer, out *stageCompleted) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog12(in *jlexer.Lexer, out *stageCompleted) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1856,7 +1856,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.WantColon()
 		switch key {
 		case "Stage Info":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(in, &out.Info)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog8(in, &out.Info)
 		default:
 			in.SkipRecursive()
 		}
@@ -1867,28 +1867,28 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog12(out *jwriter.Writer, in stageCompleted) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog12(out *jwriter.Writer, in stageCompleted) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
 		const prefix string = ",\"Stage Info\":"
 		out.RawString(prefix[1:])
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(out, in.Info)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog8(out, in.Info)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v stageCompleted) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog12(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog12(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *stageCompleted) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog12(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog12(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog13(in *jlexer.Lexer, out *sqlStart) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog13(in *jlexer.Lexer, out *sqlStart) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -1935,7 +1935,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				out.PlanLength = length(in.Int64())
 			}
 		case "sparkPlanInfo":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(in, &out.Plan)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog14(in, &out.Plan)
 		case "time":
 			if in.IsNull() {
 				in.Skip()
@@ -1952,7 +1952,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog13(out *jwriter.Writer, in sqlStart) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog13(out *jwriter.Writer, in sqlStart) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -1983,7 +1983,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	{
 		const prefix string = ",\"sparkPlanInfo\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(out, in.Plan)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog14(out, in.Plan)
 	}
 	{
 		const prefix string = ",\"time\":"
@@ -1995,14 +1995,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v sqlStart) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog13(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog13(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *sqlStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog13(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog13(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(in *jlexer.Lexer, out *planNode) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog14(in *jlexer.Lexer, out *planNode) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2045,7 +2045,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				}
 				for !in.IsDelim(']') {
 					var v7 planNode
-					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(in, &v7)
+					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog14(in, &v7)
 					out.Children = append(out.Children, v7)
 					in.WantComma()
 				}
@@ -2068,7 +2068,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				}
 				for !in.IsDelim(']') {
 					var v8 planMetric
-					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog15(in, &v8)
+					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog15(in, &v8)
 					out.Metrics = append(out.Metrics, v8)
 					in.WantComma()
 				}
@@ -2084,7 +2084,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(out *jwriter.Writer, in planNode) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog14(out *jwriter.Writer, in planNode) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2109,7 +2109,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				if v9 > 0 {
 					out.RawByte(',')
 				}
-				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(out, v10)
+				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog14(out, v10)
 			}
 			out.RawByte(']')
 		}
@@ -2125,14 +2125,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				if v11 > 0 {
 					out.RawByte(',')
 				}
-				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog15(out, v12)
+				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog15(out, v12)
 			}
 			out.RawByte(']')
 		}
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog15(in *jlexer.Lexer, out *planMetric) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog15(in *jlexer.Lexer, out *planMetric) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2174,7 +2174,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog15(out *jwriter.Writer, in planMetric) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog15(out *jwriter.Writer, in planMetric) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2195,7 +2195,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog16(in *jlexer.Lexer, out *sqlPlan) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog16(in *jlexer.Lexer, out *sqlPlan) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2222,7 +2222,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				out.PlanLength = length(in.Int64())
 			}
 		case "sparkPlanInfo":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(in, &out.Plan)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog14(in, &out.Plan)
 		default:
 			in.SkipRecursive()
 		}
@@ -2233,7 +2233,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog16(out *jwriter.Writer, in sqlPlan) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog16(out *jwriter.Writer, in sqlPlan) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2250,21 +2250,21 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	{
 		const prefix string = ",\"sparkPlanInfo\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog14(out, in.Plan)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog14(out, in.Plan)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v sqlPlan) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog16(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog16(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *sqlPlan) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog16(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog16(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog17(in *jlexer.Lexer, out *sqlMetrics) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog17(in *jlexer.Lexer, out *sqlMetrics) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2301,7 +2301,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				}
 				for !in.IsDelim(']') {
 					var v13 planMetric
-					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog15(in, &v13)
+					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog15(in, &v13)
 					out.Metrics = append(out.Metrics, v13)
 					in.WantComma()
 				}
@@ -2317,7 +2317,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog17(out *jwriter.Writer, in sqlMetrics) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog17(out *jwriter.Writer, in sqlMetrics) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2337,7 +2337,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				if v14 > 0 {
 					out.RawByte(',')
 				}
-				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog15(out, v15)
+				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog15(out, v15)
 			}
 			out.RawByte(']')
 		}
@@ -2347,14 +2347,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v sqlMetrics) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog17(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog17(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *sqlMetrics) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog17(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog17(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog18(in *jlexer.Lexer, out *sqlEnd) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog18(in *jlexer.Lexer, out *sqlEnd) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2396,7 +2396,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog18(out *jwriter.Writer, in sqlEnd) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog18(out *jwriter.Writer, in sqlEnd) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2420,14 +2420,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v sqlEnd) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog18(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog18(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *sqlEnd) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog18(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog18(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog19(in *jlexer.Lexer, out *resourceProfileAdded) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog19(in *jlexer.Lexer, out *resourceProfileAdded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2459,7 +2459,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog19(out *jwriter.Writer, in resourceProfileAdded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog19(out *jwriter.Writer, in resourceProfileAdded) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2478,12 +2478,12 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v resourceProfileAdded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog19(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog19(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *resourceProfileAdded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog19(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog19(l, v)
 }
 func easyjsonF4688553Decode4(in *jlexer.Lexer, out *struct {
 	CPUs struct {
@@ -2575,7 +2575,7 @@ func easyjsonF4688553Encode5(out *jwriter.Writer, in struct {
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog20(in *jlexer.Lexer, out *logStart) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog20(in *jlexer.Lexer, out *logStart) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2605,7 +2605,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog20(out *jwriter.Writer, in logStart) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog20(out *jwriter.Writer, in logStart) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2619,14 +2619,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v logStart) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog20(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog20(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *logStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog20(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog20(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog21(in *jlexer.Lexer, out *jobStart) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog21(in *jlexer.Lexer, out *jobStart) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2669,7 +2669,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				}
 				for !in.IsDelim(']') {
 					var v16 stageInfo
-					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(in, &v16)
+					easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog8(in, &v16)
 					out.Stages = append(out.Stages, v16)
 					in.WantComma()
 				}
@@ -2703,7 +2703,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				in.Delim(']')
 			}
 		case "Properties":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog9(in, &out.Properties)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog9(in, &out.Properties)
 		default:
 			in.SkipRecursive()
 		}
@@ -2714,7 +2714,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog21(out *jwriter.Writer, in jobStart) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog21(out *jwriter.Writer, in jobStart) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2739,7 +2739,7 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 				if v18 > 0 {
 					out.RawByte(',')
 				}
-				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog8(out, v19)
+				easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog8(out, v19)
 			}
 			out.RawByte(']')
 		}
@@ -2763,21 +2763,21 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 	{
 		const prefix string = ",\"Properties\":"
 		out.RawString(prefix)
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog9(out, in.Properties)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog9(out, in.Properties)
 	}
 	out.RawByte('}')
 }
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v jobStart) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog21(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog21(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *jobStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog21(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog21(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog22(in *jlexer.Lexer, out *jobEnd) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog22(in *jlexer.Lexer, out *jobEnd) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -2815,7 +2815,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog22(out *jwriter.Writer, in jobEnd) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog22(out *jwriter.Writer, in jobEnd) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -2839,12 +2839,12 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v jobEnd) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog22(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog22(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *jobEnd) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog22(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog22(l, v)
 }
 func easyjsonF4688553Decode6(in *jlexer.Lexer, out *struct {
 	Result    string `json:"Result"`
@@ -2949,7 +2949,7 @@ func easyjsonF4688553Encode7(out *jwriter.Writer, in struct {
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog23(in *jlexer.Lexer, out *executorUnexcluded) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog23(in *jlexer.Lexer, out *executorUnexcluded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3011,7 +3011,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog23(out *jwriter.Writer, in executorUnexcluded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog23(out *jwriter.Writer, in executorUnexcluded) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3049,14 +3049,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v executorUnexcluded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog23(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog23(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *executorUnexcluded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog23(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog23(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(in *jlexer.Lexer, out *executorRemoved) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog24(in *jlexer.Lexer, out *executorRemoved) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3098,7 +3098,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(out *jwriter.Writer, in executorRemoved) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog24(out *jwriter.Writer, in executorRemoved) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3122,14 +3122,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v executorRemoved) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog24(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *executorRemoved) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog24(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog24(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(in *jlexer.Lexer, out *executorMetricsUpdate) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog25(in *jlexer.Lexer, out *executorMetricsUpdate) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3186,7 +3186,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(out *jwriter.Writer, in executorMetricsUpdate) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog25(out *jwriter.Writer, in executorMetricsUpdate) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3216,14 +3216,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v executorMetricsUpdate) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog25(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *executorMetricsUpdate) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog25(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog25(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(in *jlexer.Lexer, out *executorExcluded) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog26(in *jlexer.Lexer, out *executorExcluded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3285,7 +3285,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(out *jwriter.Writer, in executorExcluded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog26(out *jwriter.Writer, in executorExcluded) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3323,14 +3323,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v executorExcluded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog26(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *executorExcluded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog26(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog26(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(in *jlexer.Lexer, out *executorAdded) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog27(in *jlexer.Lexer, out *executorAdded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3368,7 +3368,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(out *jwriter.Writer, in executorAdded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog27(out *jwriter.Writer, in executorAdded) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3392,12 +3392,12 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v executorAdded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog27(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *executorAdded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog27(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog27(l, v)
 }
 func easyjsonF4688553Decode8(in *jlexer.Lexer, out *struct {
 	Host            string            `json:"Host"`
@@ -3525,7 +3525,7 @@ func easyjsonF4688553Encode8(out *jwriter.Writer, in struct {
 	}
 	out.RawByte('}')
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(in *jlexer.Lexer, out *environmentUpdate) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog28(in *jlexer.Lexer, out *environmentUpdate) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3649,7 +3649,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(out *jwriter.Writer, in environmentUpdate) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog28(out *jwriter.Writer, in environmentUpdate) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3763,14 +3763,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v environmentUpdate) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog28(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *environmentUpdate) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog28(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog28(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(in *jlexer.Lexer, out *driverAccumulators) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog29(in *jlexer.Lexer, out *driverAccumulators) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3848,7 +3848,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(out *jwriter.Writer, in driverAccumulators) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog29(out *jwriter.Writer, in driverAccumulators) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -3889,14 +3889,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v driverAccumulators) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog29(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *driverAccumulators) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog29(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog29(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(in *jlexer.Lexer, out *blockManagerRemoved) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog30(in *jlexer.Lexer, out *blockManagerRemoved) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3911,7 +3911,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.WantColon()
 		switch key {
 		case "Block Manager ID":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(in, &out.ID)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog6(in, &out.ID)
 		case "Timestamp":
 			if in.IsNull() {
 				in.Skip()
@@ -3928,14 +3928,14 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(out *jwriter.Writer, in blockManagerRemoved) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog30(out *jwriter.Writer, in blockManagerRemoved) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
 		const prefix string = ",\"Block Manager ID\":"
 		out.RawString(prefix[1:])
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(out, in.ID)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog6(out, in.ID)
 	}
 	{
 		const prefix string = ",\"Timestamp\":"
@@ -3947,14 +3947,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v blockManagerRemoved) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog30(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *blockManagerRemoved) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog30(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog30(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(in *jlexer.Lexer, out *blockManagerAdded) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog31(in *jlexer.Lexer, out *blockManagerAdded) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -3969,7 +3969,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.WantColon()
 		switch key {
 		case "Block Manager ID":
-			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(in, &out.ID)
+			easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog6(in, &out.ID)
 		case "Maximum Memory":
 			if in.IsNull() {
 				in.Skip()
@@ -4020,14 +4020,14 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(out *jwriter.Writer, in blockManagerAdded) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog31(out *jwriter.Writer, in blockManagerAdded) {
 	out.RawByte('{')
 	first := true
 	_ = first
 	{
 		const prefix string = ",\"Block Manager ID\":"
 		out.RawString(prefix[1:])
-		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog6(out, in.ID)
+		easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog6(out, in.ID)
 	}
 	{
 		const prefix string = ",\"Maximum Memory\":"
@@ -4062,14 +4062,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v blockManagerAdded) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog31(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *blockManagerAdded) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog31(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog31(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog32(in *jlexer.Lexer, out *applicationStart) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog32(in *jlexer.Lexer, out *applicationStart) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -4143,7 +4143,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog32(out *jwriter.Writer, in applicationStart) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog32(out *jwriter.Writer, in applicationStart) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -4198,14 +4198,14 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v applicationStart) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog32(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog32(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *applicationStart) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog32(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog32(l, v)
 }
-func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog33(in *jlexer.Lexer, out *applicationEnd) {
+func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog33(in *jlexer.Lexer, out *applicationEnd) {
 	isTopLevel := in.IsStart()
 	if in.IsNull() {
 		if isTopLevel {
@@ -4235,7 +4235,7 @@ func easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 		in.Consumed()
 	}
 }
-func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog33(out *jwriter.Writer, in applicationEnd) {
+func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog33(out *jwriter.Writer, in applicationEnd) {
 	out.RawByte('{')
 	first := true
 	_ = first
@@ -4249,10 +4249,10 @@ func easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog
 
 // MarshalEasyJSON supports easyjson.Marshaler interface
 func (v applicationEnd) MarshalEasyJSON(w *jwriter.Writer) {
-	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog33(w, v)
+	easyjsonF4688553EncodeGithubComEmrObservatoryEmrObservatoryEventlog33(w, v)
 }
 
 // UnmarshalEasyJSON supports easyjson.Unmarshaler interface
 func (v *applicationEnd) UnmarshalEasyJSON(l *jlexer.Lexer) {
-	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryProfilerEventlog33(l, v)
+	easyjsonF4688553DecodeGithubComEmrObservatoryEmrObservatoryEventlog33(l, v)
 }
