@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/eventlog"
-	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/eventlog/eventlogtest"
 )
 
 // codecFiles are files that Spark's own codecs wrote, and one by gzip, by codec.
@@ -33,13 +33,13 @@ func codecFiles(t testing.TB) map[string][]byte {
 func TestEveryPrefixOfACompressedLog(t *testing.T) {
 	for codec, data := range codecFiles(t) {
 		t.Run(codec, func(t *testing.T) {
-			whole, _, err := readFS(fstest.MapFS{"a": {Data: data}}, "a")
+			whole, _, err := eventlogtest.Read(fstest.MapFS{"a": {Data: data}}, "a")
 			require.NoError(t, err)
 			cuts := 0
 			for size := 8; size < len(data); size += 7 { // fewer do not tell the codec
-				events, report, err := readFS(fstest.MapFS{"a": {Data: data[:size]}}, "a")
+				events, report, err := eventlogtest.Read(fstest.MapFS{"a": {Data: data[:size]}}, "a")
 				require.NoError(t, err, "%d bytes", size)
-				require.Equal(t, whole[:len(events)], append([]phases.Event{}, events...), "%d bytes", size)
+				require.Equal(t, whole[:len(events)], append([]eventlog.Event{}, events...), "%d bytes", size)
 				require.Empty(t, report.Damaged, "%d bytes", size)
 				if report.Truncated != "" {
 					cuts++
@@ -53,11 +53,11 @@ func TestEveryPrefixOfACompressedLog(t *testing.T) {
 // Spark writes one stream, but files may have been appended to one another.
 func TestConcatenatedStreams(t *testing.T) {
 	for codec, data := range codecFiles(t) {
-		once, _, err := readFS(fstest.MapFS{"a": {Data: data}}, "a")
+		once, _, err := eventlogtest.Read(fstest.MapFS{"a": {Data: data}}, "a")
 		require.NoError(t, err)
-		twice, report, err := readFS(fstest.MapFS{"a": {Data: append(bytes.Clone(data), data...)}}, "a")
+		twice, report, err := eventlogtest.Read(fstest.MapFS{"a": {Data: append(bytes.Clone(data), data...)}}, "a")
 		require.NoError(t, err)
-		require.Equal(t, append(append([]phases.Event{}, once...), once...), twice, codec)
+		require.Equal(t, append(append([]eventlog.Event{}, once...), once...), twice, codec)
 		require.Empty(t, report.Truncated, codec)
 	}
 }
@@ -65,7 +65,7 @@ func TestConcatenatedStreams(t *testing.T) {
 // Blocks that are larger than a buffer, by another writer.
 func TestSnappyOfALargeLog(t *testing.T) {
 	text := bytes.Repeat(started("a"), 20_000)
-	_, report, err := readFS(fstest.MapFS{"a": {Data: xerial.Encode(nil, text)}}, "a")
+	_, report, err := eventlogtest.Read(fstest.MapFS{"a": {Data: xerial.Encode(nil, text)}}, "a")
 	require.NoError(t, err)
 	require.EqualValues(t, 20_000, report.Events)
 	require.EqualValues(t, len(text), report.Bytes)
@@ -74,14 +74,14 @@ func TestSnappyOfALargeLog(t *testing.T) {
 // A block of LZ4 with nothing packed or nothing unpacked is damage: what is before is read.
 func TestEmptyBlocksOfLZ4(t *testing.T) {
 	data := codecFiles(t)["lz4"]
-	whole, _, err := readFS(fstest.MapFS{"a": {Data: data}}, "a")
+	whole, _, err := eventlogtest.Read(fstest.MapFS{"a": {Data: data}}, "a")
 	require.NoError(t, err)
 	for _, lengths := range []string{"\x25\x28\x00\x00\x00\x00", "\x25\x00\x00\x00\x00\x28", "\x15\x28\x00\x00\x00\x00"} {
 		const checksum, packed = "....", "forty bytes that are read past the end!!"
 		block := "LZ4Block" + lengths + "\x00\x00\x00" + checksum + packed
-		_, _, err := readFS(fstest.MapFS{"a": {Data: []byte(block)}}, "a")
+		_, _, err := eventlogtest.Read(fstest.MapFS{"a": {Data: []byte(block)}}, "a")
 		require.ErrorContains(t, err, "which no writer makes")
-		events, report, err := readFS(fstest.MapFS{"a": {Data: append(bytes.Clone(data), block...)}}, "a")
+		events, report, err := eventlogtest.Read(fstest.MapFS{"a": {Data: append(bytes.Clone(data), block...)}}, "a")
 		require.NoError(t, err)
 		require.Equal(t, whole, events[:len(whole)])
 		require.Contains(t, report.Damaged, "which no writer makes")
@@ -135,7 +135,6 @@ func FuzzLines(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		read := func(text []byte) (all []eventlog.Report, texts string) {
 			report, err := eventlog.Lines(context.Background(), bytes.NewReader(text), "log", func(event eventlog.Event) error {
-				eventlog.Phase(event)
 				if start, is := event.(*eventlog.ApplicationStart); is {
 					texts += start.ID + start.Name
 				}

@@ -5,8 +5,8 @@ package eventlog
 // org.apache.spark.util.JsonProtocol, for SQL those of
 // org.apache.spark.sql.execution.ui. What a version of Spark leaves out is zero or nil.
 //
-// An event, its maps and slices and what it points to are valid until the next one is
-// read. Its texts may be kept.
+// A TaskStart or TaskEnd and what it points to are valid until the next event is read.
+// Other events, and all texts, may be kept.
 type Event interface{ isEvent() }
 
 // LogStart is the first line of a log.
@@ -165,11 +165,14 @@ type Task struct {
 // TaskStart is a task that was launched.
 type TaskStart struct{ Task }
 
+// Success is the Outcome of a task that succeeded.
+const Success = "Success"
+
 // TaskEnd is a task that ended.
 type TaskEnd struct {
 	Task
 	Type    string // "ResultTask" or "ShuffleMapTask"
-	Outcome string // class of the TaskEndReason: "Success", "ExceptionFailure", "TaskKilled", …
+	Outcome string // class of the TaskEndReason: Success, "ExceptionFailure", "TaskKilled", …
 	Failure string // what went wrong, in words, beginning with its class; cut
 	// Error is what Spark's UI and REST API show (TaskFailedReason.toErrorString), cut.
 	Error string

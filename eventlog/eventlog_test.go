@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/eventlog"
-	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/eventlog/eventlogtest"
 )
 
 // A real Spark wrote this log, on local-cluster; only paths and the configuration
@@ -25,23 +25,23 @@ func TestRolledLogOfARealSpark(t *testing.T) {
 	require.Zero(t, report.Skipped)
 	require.EqualValues(t, 249558, report.Bytes)
 	require.Empty(t, report.Truncated)
-	require.Equal(t, phases.LogStart{SparkVersion: "3.5.5"}, events[0])
-	require.IsType(t, phases.ApplicationEnd{}, events[len(events)-1])
+	require.Equal(t, &eventlog.LogStart{SparkVersion: "3.5.5"}, events[0])
+	require.IsType(t, &eventlog.ApplicationEnd{}, events[len(events)-1])
 
-	require.Len(t, of[phases.TaskStart](events), 18)
-	require.Len(t, of[phases.ExecutorAdded](events), 2)
-	require.Equal(t, "app-20261123103508-0000", of[phases.ApplicationStart](events)[0].ID)
-	require.Contains(t, of[phases.EnvironmentUpdate](events)[0].Command, "local-cluster[2,1,512]")
+	require.Len(t, eventlogtest.Of[*eventlog.TaskStart](events), 18)
+	require.Len(t, eventlogtest.Of[*eventlog.ExecutorAdded](events), 2)
+	require.Equal(t, "app-20261123103508-0000", eventlogtest.Of[*eventlog.ApplicationStart](events)[0].ID)
+	require.Contains(t, eventlogtest.Of[*eventlog.EnvironmentUpdate](events)[0].System["sun.java.command"], "local-cluster[2,1,512]")
 
 	var written, failed int
-	for _, task := range of[phases.TaskEnd](events) {
+	for _, task := range eventlogtest.Of[*eventlog.TaskEnd](events) {
 		require.Positive(t, task.Launched)
 		require.GreaterOrEqual(t, task.Finished, task.Launched)
-		if task.Metrics.BytesWritten > 0 {
+		if task.Metrics != nil && task.Metrics.OutputBytes > 0 {
 			written++
 			require.Equal(t, "ResultTask", task.Type)
 		}
-		if task.Outcome != phases.Success {
+		if task.Outcome != eventlog.Success {
 			failed++
 			require.Contains(t, task.Failure, "ZeroDivisionError")
 		}
@@ -49,15 +49,15 @@ func TestRolledLogOfARealSpark(t *testing.T) {
 	require.Positive(t, written)
 	require.Positive(t, failed)
 
-	for _, sql := range of[phases.SQLStart](events) {
-		require.True(t, sql.Writes, "both statements write parquet")
-		require.Equal(t, sql.ID, sql.Root)
+	for _, sql := range eventlogtest.Of[*eventlog.SQLStart](events) {
+		require.Contains(t, fmt.Sprint(sql.Plan), "InsertIntoHadoopFsRelationCommand", "both statements write parquet")
+		require.Equal(t, sql.ID, *sql.Root)
 	}
-	jobs := of[phases.JobStart](events)
-	require.EqualValues(t, 0, jobs[0].Execution)
-	require.Equal(t, phases.NoExecution, jobs[len(jobs)-1].Execution)
-	require.Contains(t, of[phases.JobEnd](events)[5].Failure, "ZeroDivisionError")
-	require.Contains(t, of[phases.StageCompleted](events)[5].Failure, "ZeroDivisionError")
+	jobs := eventlogtest.Of[*eventlog.JobStart](events)
+	require.EqualValues(t, 0, *jobs[0].Properties.Execution)
+	require.Nil(t, jobs[len(jobs)-1].Properties.Execution)
+	require.Contains(t, eventlogtest.Of[*eventlog.JobEnd](events)[5].Failure, "ZeroDivisionError")
+	require.Contains(t, eventlogtest.Of[*eventlog.StageCompleted](events)[5].Failure, "ZeroDivisionError")
 }
 
 // Spark 4 wrote this log, with its defaults: rolled, zstd. The counts are those of grep.
@@ -75,7 +75,7 @@ func TestLogOfSpark4(t *testing.T) {
 			outcomes[e.Outcome]++
 			require.NotEmpty(t, e.Executor)
 			require.GreaterOrEqual(t, e.Finished, e.Launched)
-			require.Equal(t, e.Outcome == phases.Success, e.Metrics != nil && e.Failure == "" && e.Error == "")
+			require.Equal(t, e.Outcome == eventlog.Success, e.Metrics != nil && e.Failure == "" && e.Error == "")
 			require.Equal(t, e.Outcome == "ExceptionFailure", e.CountsAsFailure && strings.Contains(e.Error, "\n"))
 		case *eventlog.StageCompleted:
 			accumulators += len(e.Accumulators)
@@ -100,7 +100,7 @@ func TestLogOfSpark4(t *testing.T) {
 		"*eventlog.ExecutorAdded": 2, "*eventlog.ResourceProfileAdded": 1, "*eventlog.LogStart": 1, "*eventlog.ExecutorRemoved": 1,
 		"*eventlog.EnvironmentUpdate": 1, "*eventlog.BlockManagerRemoved": 1, "*eventlog.ApplicationStart": 1, "*eventlog.ApplicationEnd": 1,
 	}, counts)
-	require.Equal(t, map[string]int{phases.Success: 508, "ExceptionFailure": 6, "ExecutorLostFailure": 1, "TaskKilled": 2}, outcomes)
+	require.Equal(t, map[string]int{eventlog.Success: 508, "ExceptionFailure": 6, "ExecutorLostFailure": 1, "TaskKilled": 2}, outcomes)
 	require.Equal(t, 3, failedJobs)
 	require.Positive(t, accumulators)
 	require.Positive(t, operators)
@@ -124,7 +124,7 @@ func TestCompressedLogs(t *testing.T) {
 	_, err = w.Write(text)
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
-	events, _, err := readFS(fstest.MapFS{"archived": {Data: packed.Bytes()}}, "archived")
+	events, _, err := eventlogtest.Read(fstest.MapFS{"archived": {Data: packed.Bytes()}}, "archived")
 	require.NoError(t, err)
 	require.Equal(t, want, events, "gzip")
 }
@@ -135,13 +135,14 @@ func TestLogsThatAreCutOff(t *testing.T) {
 	lines := bytes.SplitAfter(text, []byte("\n"))
 	whole := bytes.Join(lines[:4], nil)
 	t.Run("in a line", func(t *testing.T) {
-		events, report, err := readFS(fstest.MapFS{"a.inprogress": {Data: append(bytes.Clone(whole), lines[4][:40]...)}}, "a.inprogress")
+		cut := append(bytes.Clone(whole), lines[4][:40]...)
+		events, report, err := eventlogtest.Read(fstest.MapFS{"a.inprogress": {Data: cut}}, "a.inprogress")
 		require.NoError(t, err)
 		require.Len(t, events, 4)
 		require.Equal(t, "a.inprogress:5", report.Truncated)
 	})
 	t.Run("after a line without its line break", func(t *testing.T) {
-		events, report, err := readFS(fstest.MapFS{"a": {Data: bytes.TrimSuffix(whole, []byte("\n"))}}, "a")
+		events, report, err := eventlogtest.Read(fstest.MapFS{"a": {Data: bytes.TrimSuffix(whole, []byte("\n"))}}, "a")
 		require.NoError(t, err)
 		require.Len(t, events, 4)
 		require.Empty(t, report.Truncated)
@@ -154,16 +155,16 @@ func TestLogsThatAreCutOff(t *testing.T) {
 	t.Run("in an lz4 block", func(t *testing.T) {
 		packed, err := os.ReadFile("testdata/codecs/application_1700000000000_0001.lz4")
 		require.NoError(t, err)
-		_, report, err := readFS(fstest.MapFS{"a": {Data: packed[:len(packed)-100]}}, "a")
+		_, report, err := eventlogtest.Read(fstest.MapFS{"a": {Data: packed[:len(packed)-100]}}, "a")
 		require.NoError(t, err)
 		require.NotEmpty(t, report.Truncated)
 	})
 	t.Run("in the middle", func(t *testing.T) {
 		broken := bytes.Join([][]byte{lines[0], []byte("{\"Event\":\"SparkListenerTaskEnd\",\n"), lines[1]}, nil)
-		events, report, err := readFS(fstest.MapFS{"a": {Data: broken}}, "a")
+		events, report, err := eventlogtest.Read(fstest.MapFS{"a": {Data: broken}}, "a")
 		require.NoError(t, err)
 		require.Len(t, events, 3)
-		require.IsType(t, phases.Lost{}, events[1])
+		require.IsType(t, &eventlog.Lost{}, events[1])
 		require.Equal(t, "a:2: no event", report.Damaged)
 	})
 }
@@ -172,10 +173,10 @@ func TestLogsThatAreCutOff(t *testing.T) {
 func TestEventsOfOtherTypes(t *testing.T) {
 	const log = `{"Event":"SparkListenerExecutorAdded","Timestamp":"soon","Executor ID":"1"}` + "\n" +
 		`{"Event":"SparkListenerApplicationEnd","Timestamp":5}` + "\n"
-	events, report, err := readFS(fstest.MapFS{"a": {Data: []byte(log)}}, "a")
+	events, report, err := eventlogtest.Read(fstest.MapFS{"a": {Data: []byte(log)}}, "a")
 	require.NoError(t, err)
 	require.Len(t, events, 2)
-	require.IsType(t, phases.Lost{}, events[0])
+	require.IsType(t, &eventlog.Lost{}, events[0])
 	require.Contains(t, report.Unread, "a:1: ")
 	require.Contains(t, report.Unread, "Timestamp")
 }
@@ -190,11 +191,11 @@ func TestCompactedLog(t *testing.T) {
 		"d/eventlog_v2_a/events_2_a.compact": line("2c"), "d/eventlog_v2_a/events_9_a": line("9"),
 		"d/eventlog_v2_a/events_10_a": line("10"), "d/eventlog_v2_a/events_9_a.compact.inprogress": line("half"),
 	}
-	events, _, err := readFS(files, "d/eventlog_v2_a")
+	events, _, err := eventlogtest.Read(files, "d/eventlog_v2_a")
 	require.NoError(t, err)
-	require.IsType(t, phases.Lost{}, events[0])
+	require.IsType(t, &eventlog.Lost{}, events[0])
 	var ids []string
-	for _, start := range of[phases.ApplicationStart](events) {
+	for _, start := range eventlogtest.Of[*eventlog.ApplicationStart](events) {
 		ids = append(ids, start.ID)
 	}
 	require.Equal(t, []string{"2c", "9", "10"}, ids)
@@ -209,7 +210,7 @@ func TestRejectsOtherFiles(t *testing.T) {
 		"other json":  {"json", "no field Event"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, _, err := readFS(fstest.MapFS{
+			_, _, err := eventlogtest.Read(fstest.MapFS{
 				"folder/a": {}, "eventlog_v2_x/appstatus_x": {}, "text": {Data: []byte("hello\nworld\n")}, "json": {Data: []byte("{\"a\":1}\n\n")},
 			}, c.file)
 			require.ErrorContains(t, err, c.want)
@@ -221,55 +222,44 @@ func TestRejectsOtherFiles(t *testing.T) {
 // error as JSON) differ in fields that are ignored or absent.
 func TestLinesOfOtherVersions(t *testing.T) {
 	const sql = "org.apache.spark.sql.execution.ui."
-	for line, want := range map[string]phases.Event{
-		`{"Event":"SparkListenerApplicationEnd","Timestamp":5,"ExitCode":1}`: phases.ApplicationEnd{Time: 5},
+	for line, want := range map[string]eventlog.Event{
+		`{"Event":"SparkListenerApplicationEnd","Timestamp":5,"ExitCode":1}`: &eventlog.ApplicationEnd{Time: 5},
 		`{"Event":"` + sql + `SparkListenerSQLExecutionStart","executionId":7,"description":"d","details":"","physicalPlanDescription":"",` +
-			`"sparkPlanInfo":{"nodeName":"Execute SaveIntoDataSourceCommand","children":[]},"time":9}`: phases.SQLStart{
-			ID: 7, Root: 7, Time: 9, Description: "d", Writes: true,
+			`"sparkPlanInfo":{"nodeName":"Execute SaveIntoDataSourceCommand","children":[]},"time":9}`: &eventlog.SQLStart{
+			ID: 7, Time: 9, Description: "d", Plan: eventlog.PlanNode{Name: "Execute SaveIntoDataSourceCommand"},
 		},
 		`{"Event":"` + sql + `SparkListenerSQLExecutionStart","executionId":7,"rootExecutionId":3,"description":"d","sparkPlanInfo":` +
-			`{"nodeName":"AdaptiveSparkPlan","children":[{"nodeName":"ReplaceData","children":[]}]},"time":9,"jobGroupId":"g"}`: phases.SQLStart{
-			ID: 7, Root: 3, Time: 9, Description: "d", Writes: true,
+			`{"nodeName":"AdaptiveSparkPlan","children":[{"nodeName":"ReplaceData","children":[]}]},"time":9,"jobGroupId":"g"}`: &eventlog.SQLStart{
+			ID: 7, Root: new(int64(3)), Time: 9, Description: "d",
+			Plan: eventlog.PlanNode{Name: "AdaptiveSparkPlan", Children: []eventlog.PlanNode{{Name: "ReplaceData"}}},
 		},
-		`{"Event":"` + sql + `SparkListenerSQLExecutionEnd","executionId":7,"time":9,"errorMessage":null}`: phases.SQLEnd{ID: 7, Time: 9},
-		`{"time":9,"executionId":7,"Event":"` + sql + `SparkListenerSQLExecutionEnd"}`:                     phases.SQLEnd{ID: 7, Time: 9},
+		`{"Event":"` + sql + `SparkListenerSQLExecutionEnd","executionId":7,"time":9,"errorMessage":null}`: &eventlog.SQLEnd{ID: 7, Time: 9},
+		`{"time":9,"executionId":7,"Event":"` + sql + `SparkListenerSQLExecutionEnd"}`:                     &eventlog.SQLEnd{ID: 7, Time: 9},
 		`{"Event":"SparkListenerTaskEnd","Stage ID":1,"Stage Attempt ID":2,"Task Type":"ResultTask","Task End Reason":{"Reason":"Resubmitted"},` +
 			`"Task Info":{"Task ID":3,"Index":4,"Attempt":5,"Launch Time":6,"Executor ID":"7","Host":"h","Speculative":true,"Finish Time":8},` +
-			`"Task Metrics":null}`: phases.TaskEnd{
-			Task: phases.Task{
+			`"Task Metrics":null}`: &eventlog.TaskEnd{
+			Task: eventlog.Task{
 				ID: 3, StageID: 1, StageAttempt: 2, Index: 4, Attempt: 5, Launched: 6, Finished: 8, Executor: "7", Host: "h", Speculative: true,
 			},
-			Type: "ResultTask", Outcome: "Resubmitted", Failure: "Resubmitted",
+			Type: "ResultTask", Outcome: "Resubmitted", Failure: "Resubmitted", Error: "Resubmitted (resubmitted due to lost executor)",
+			CountsAsFailure: true,
 		},
 	} {
-		var events []phases.Event
-		_, err := eventlog.Lines(t.Context(), strings.NewReader(line+"\n"), "log", func(e eventlog.Event) error {
-			events = append(events, eventlog.Phase(e))
-			return nil
-		})
+		events, _, err := eventlogtest.Read(fstest.MapFS{"log": {Data: []byte(line + "\n")}}, "log")
 		require.NoError(t, err, line)
-		require.Equal(t, []phases.Event{want}, events, line)
+		require.Equal(t, []eventlog.Event{want}, events, line)
 	}
 }
 
-func readLog(t *testing.T, folder, name string) ([]phases.Event, eventlog.Report) {
+func readLog(t *testing.T, folder, name string) ([]eventlog.Event, eventlog.Report) {
 	t.Helper()
-	events, report, err := readFS(os.DirFS(folder), name)
+	events, report, err := eventlogtest.Read(os.DirFS(folder), name)
 	require.NoError(t, err)
 	return events, report
 }
 
-func open(t *testing.T, folder, name string) ([]phases.Event, error) {
+func open(t *testing.T, folder, name string) ([]eventlog.Event, error) {
 	t.Helper()
-	events, _, err := readFS(os.DirFS(folder), name)
+	events, _, err := eventlogtest.Read(os.DirFS(folder), name)
 	return events, err
-}
-
-func of[T phases.Event](events []phases.Event) (some []T) {
-	for _, event := range events {
-		if e, ok := event.(T); ok {
-			some = append(some, e)
-		}
-	}
-	return some
 }

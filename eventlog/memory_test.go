@@ -2,9 +2,7 @@ package eventlog_test
 
 import (
 	"bytes"
-	"context"
 	"io"
-	"io/fs"
 	"os"
 	"runtime"
 	"strconv"
@@ -17,20 +15,6 @@ import (
 	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/phases"
 )
-
-func readFS(files fs.FS, name string) (events []phases.Event, report eventlog.Report, err error) {
-	log, err := eventlog.Open(files, name)
-	if err != nil {
-		return nil, report, err
-	}
-	report, err = log.Read(context.Background(), func(event eventlog.Event) error {
-		if phase := eventlog.Phase(event); phase != nil {
-			events = append(events, phase)
-		}
-		return nil
-	})
-	return events, report, err
-}
 
 // tasksOf streams a log of many tasks, as Spark wrote them.
 func tasksOf(t testing.TB, count int) io.Reader {
@@ -97,9 +81,7 @@ func TestMemoryDoesNotGrowWithTheLog(t *testing.T) {
 
 func to(engine *phases.Engine) func(eventlog.Event) error {
 	return func(event eventlog.Event) error {
-		if phase := eventlog.Phase(event); phase != nil {
-			engine.Add(phase)
-		}
+		engine.Add(event)
 		return nil
 	}
 }

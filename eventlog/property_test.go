@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/eventlog"
-	"github.com/emr-observatory/emr-observatory/phases"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -15,14 +14,13 @@ import (
 func TestTraceparentOfASession(t *testing.T) {
 	line := `{"Event":"SparkListenerJobStart","Job ID":1,"Submission Time":2,"Stage IDs":[3],"Properties":{"` + platform.SparkTraceparent +
 		`":"session","traceparent":"thread","callSite.short":"count at x","sql.streaming.queryId":"q","streaming.sql.batchId":"9"}}`
-	var got phases.Event
+	var got eventlog.Event
 	_, err := eventlog.Lines(t.Context(), strings.NewReader(line), "log", func(e eventlog.Event) error {
-		got = eventlog.Phase(e)
+		got = e
 		return nil
 	})
 	require.NoError(t, err)
-	require.Equal(t, phases.JobStart{
-		ID: 1, Time: 2, Stages: []int64{3}, Execution: phases.NoExecution, Description: "count at x", Query: "q", Batch: "9",
-		ThreadParent: "thread", SessionParent: "session",
-	}, got)
+	require.Equal(t, &eventlog.JobStart{ID: 1, Time: 2, Stages: []eventlog.Stage{{ID: 3}}, Properties: eventlog.JobProperties{
+		CallSite: "count at x", Query: "q", Batch: "9", ThreadParent: "thread", SessionParent: "session",
+	}}, got)
 }

@@ -65,7 +65,7 @@ func TestStoringGivesWhatDecodingGives(t *testing.T) {
 		}
 		got, left, _ := storing(line, kind, bufferSize)
 		require.Equal(t, want, got, "%s", line)
-		if end, isEnd := got.(*TaskEnd); isEnd && end.Outcome == success {
+		if end, isEnd := got.(*TaskEnd); isEnd && end.Outcome == Success {
 			require.Equal(t, emptyObject, left, "%s", line)
 			require.NotZero(t, end.Metrics.RunTime)
 			ends++

@@ -135,13 +135,10 @@ type taskEndReason struct {
 	AttemptNum  int64           `json:"Attempt Number"`
 }
 
-// success is the class of the TaskEndReason of a task that succeeded.
-const success = "Success"
-
 // counts reports whether the end counts as a failure (TaskFailedReason.countTowardsTaskFailures).
 func (r *taskEndReason) counts() bool {
 	switch r.Reason {
-	case success, "FetchFailed", "TaskKilled", "TaskCommitDenied":
+	case Success, "FetchFailed", "TaskKilled", "TaskCommitDenied":
 		return false
 	case "ExecutorLostFailure":
 		return r.ByApp == nil || *r.ByApp
@@ -151,7 +148,7 @@ func (r *taskEndReason) counts() bool {
 
 // failure names the reason shortly.
 func (r *taskEndReason) failure() string {
-	if r.Reason == success {
+	if r.Reason == Success {
 		return ""
 	}
 	if r.Class != "" {
@@ -168,7 +165,7 @@ func (r *taskEndReason) failure() string {
 // text is what Spark's UI shows (TaskFailedReason.toErrorString; of TaskKilled its reason).
 func (r *taskEndReason) text() string {
 	switch r.Reason {
-	case success:
+	case Success:
 		return ""
 	case "ExceptionFailure":
 		if r.StackTrace != "" {

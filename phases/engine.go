@@ -3,7 +3,7 @@
 // order of the events does not matter. observatory.spark's engine in the driver
 // computes the same, live; testdata holds what both must agree on.
 //
-// It does not read event logs (package eventlog does) and keeps no event: its memory
+// It reads no files (package eventlog does) and keeps no event: its memory
 // grows with jobs, stages, executors and the pauses between tasks, not with tasks.
 package phases
 
@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -31,19 +32,33 @@ type Engine struct {
 
 	tasks   union // that ended
 	written union // of tasks with output
-	running map[int64]Task
+	running map[int64]running
 	early   map[int64]struct{} // tasks whose end came before their start
 
 	awaited    registration
 	executors  map[string]executor
 	excluded   map[excluded]*exclusion
 	stages     map[int64]*stage
-	attempts   map[attempt]*Stage
+	attempts   map[attempt]*stageAttempt
 	jobs       map[int64]*job
 	executions map[int64]*execution
 }
 
 type attempt struct{ stage, number int64 }
+
+// stageAttempt is an attempt of a stage.
+type stageAttempt struct {
+	submitted, completed int64
+	tasks                int64
+	failed               bool
+	profile              int64 // of the resources that its tasks need
+}
+
+// running is a task without an end.
+type running struct {
+	launched, stage int64
+	executor        string
+}
 
 // stage is what all attempts of a stage have in common.
 type stage struct {
@@ -68,66 +83,65 @@ type execution struct {
 }
 
 const (
-	never  = math.MaxInt64 // the time of what has not happened
-	nobody = -1
+	never       = math.MaxInt64 // the time of what has not happened
+	nobody      = -1
+	noExecution = -1 // the SQL execution of a job that belongs to none
 )
 
 // NewEngine returns an engine that has seen nothing.
 func NewEngine() *Engine {
 	return &Engine{
 		first: never, driverBlock: never, firstExecutor: never, firstLaunch: never,
-		running: map[int64]Task{}, early: map[int64]struct{}{},
-		executors: map[string]executor{}, excluded: map[excluded]*exclusion{}, stages: map[int64]*stage{}, attempts: map[attempt]*Stage{},
+		running: map[int64]running{}, early: map[int64]struct{}{},
+		executors: map[string]executor{}, excluded: map[excluded]*exclusion{}, stages: map[int64]*stage{}, attempts: map[attempt]*stageAttempt{},
 		jobs: map[int64]*job{}, executions: map[int64]*execution{},
 	}
 }
 
 // Add takes an event.
-func (e *Engine) Add(event Event) {
+func (e *Engine) Add(event eventlog.Event) {
 	switch v := event.(type) {
-	case ApplicationStart:
+	case *eventlog.ApplicationStart:
 		e.applicationStart(v.Time)
-	case ApplicationEnd:
+	case *eventlog.ApplicationEnd:
 		e.applicationEnd(v.Time)
-	case EnvironmentUpdate:
+	case *eventlog.EnvironmentUpdate:
 		e.environment(v)
-	case Lost:
+	case *eventlog.Lost:
 		e.lost = true
-	case ExecutorAdded:
-		e.executor(v.Time, v.ID, func(x *executor) { x.registered, x.host, x.profile = v.Time, v.Host, v.Profile })
+	case *eventlog.ExecutorAdded:
+		e.executor(v.Time, v.ID, func(x *executor) { x.registered, x.host, x.profile = v.Time, v.Host, profile(v.ResourceProfile) })
 		if v.ID != driver {
 			e.firstExecutor = min(e.firstExecutor, v.Time)
 		}
-	case ExecutorRemoved:
+	case *eventlog.ExecutorRemoved:
 		e.executor(v.Time, v.ID, func(x *executor) { x.to = v.Time })
-	case ExecutorExcluded:
+	case *eventlog.ExecutorExcluded:
 		e.exclude(v)
-	case BlockManagerAdded:
+	case *eventlog.BlockManagerAdded:
 		e.executor(v.Time, v.Executor, func(x *executor) { x.ready = min(x.ready, v.Time) })
 		if v.Executor == driver {
 			e.driverBlock = min(e.driverBlock, v.Time)
 		}
-	case JobStart:
+	case *eventlog.JobStart:
 		e.jobStart(v)
-	case JobEnd:
+	case *eventlog.JobEnd:
 		e.see(v.Time)
 		e.job(v.ID).to = v.Time
-	case StageSubmitted:
-		e.stageAttempt(v.Stage, false)
-	case StageCompleted:
-		e.stageAttempt(v.Stage, true)
-	case TaskStart:
-		e.AddTaskStart(v.Task)
-	case TaskEnd:
-		e.AddTaskEnd(v)
-	case SQLStart:
-		e.see(v.Time)
+	case *eventlog.StageSubmitted:
+		e.stageAttempt(&v.Stage, false)
+	case *eventlog.StageCompleted:
+		e.stageAttempt(&v.Stage, true)
+	case *eventlog.TaskStart:
+		e.taskStart(&v.Task)
+	case *eventlog.TaskEnd:
+		e.taskEnd(v)
+	case *eventlog.SQLStart:
+		e.sqlStart(v)
+	case *eventlog.SQLPlan:
 		x := e.execution(v.ID)
-		x.from, x.root, x.writes = v.Time, v.Root, x.writes || v.Writes
-	case SQLPlan:
-		x := e.execution(v.ID)
-		x.writes = x.writes || v.Writes
-	case SQLEnd:
+		x.writes = x.writes || writes(&v.Plan)
+	case *eventlog.SQLEnd:
 		e.see(v.Time)
 		e.execution(v.ID).to = v.Time
 	}
@@ -158,7 +172,7 @@ func (e *Engine) applicationEnd(time int64) {
 	}
 }
 
-func (e *Engine) environment(v EnvironmentUpdate) {
+func (e *Engine) environment(v *eventlog.EnvironmentUpdate) {
 	if time := submitTime(v.Spark); time > 0 && (e.submitted == 0 || time < e.submitted) {
 		e.submitted = time
 	}
@@ -166,50 +180,81 @@ func (e *Engine) environment(v EnvironmentUpdate) {
 	e.local = e.local || strings.HasPrefix(v.Spark["spark.master"], "local")
 	e.awaited, e.dynamic = registrationOf(v.Spark), dynamicAllocation(v.Spark)
 	e.session = e.session || slices.ContainsFunc(platform.SessionServers(), func(part string) bool {
-		return strings.Contains(v.Command, part)
+		return strings.Contains(v.System["sun.java.command"], part)
 	})
 }
 
-func (e *Engine) jobStart(v JobStart) {
+func (e *Engine) jobStart(v *eventlog.JobStart) {
 	e.see(v.Time)
 	j := e.job(v.ID)
-	j.from, j.execution = v.Time, v.Execution
-	for _, id := range v.Stages {
+	j.from = v.Time
+	if execution := v.Properties.Execution; execution != nil {
+		j.execution = *execution
+	}
+	for i := range v.Stages {
+		id := v.Stages[i].ID
 		j.highest = max(j.highest, id)
 		s := e.stage(id)
 		s.job = max(s.job, v.ID)
 	}
 }
 
-func (e *Engine) stageAttempt(v Stage, completed bool) {
+func (e *Engine) sqlStart(v *eventlog.SQLStart) {
+	e.see(v.Time)
+	x := e.execution(v.ID)
+	x.from, x.writes = v.Time, x.writes || writes(&v.Plan)
+	if v.Root != nil {
+		x.root = *v.Root
+	}
+}
+
+// writes reports whether an operator of the plan writes.
+func writes(plan *eventlog.PlanNode) bool {
+	if slices.ContainsFunc(platform.SparkWriteCommands(), func(command string) bool { return strings.Contains(plan.Name, command) }) {
+		return true
+	}
+	for i := range plan.Children {
+		if writes(&plan.Children[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// profile returns the id of a resource profile: the default, 0, before Spark 3.1, which has none.
+func profile(id *int64) int64 {
+	if id == nil {
+		return 0
+	}
+	return *id
+}
+
+func (e *Engine) stageAttempt(v *eventlog.Stage, completed bool) {
 	e.see(v.Submitted)
 	e.see(v.Completed)
 	key := attempt{v.ID, v.Attempt}
 	known := e.attempts[key]
 	if known == nil {
-		known = &Stage{ID: v.ID, Attempt: v.Attempt}
+		known = &stageAttempt{}
 		e.attempts[key] = known
 	}
-	known.Submitted, known.Profile = max(known.Submitted, v.Submitted), v.Profile
+	known.submitted, known.profile = max(known.submitted, v.Submitted), profile(v.ResourceProfile)
 	if completed {
-		known.Completed, known.Failure, known.Tasks = v.Completed, v.Failure, v.Tasks
+		known.completed, known.failed, known.tasks = v.Completed, v.Failure != "", v.Tasks
 	}
 }
 
-// AddTaskStart is Add for a TaskStart, without the allocation of an Event. Most events are
-// of tasks.
-func (e *Engine) AddTaskStart(t Task) {
+func (e *Engine) taskStart(t *eventlog.Task) {
 	e.see(t.Launched)
 	e.firstLaunch = min(e.firstLaunch, t.Launched)
 	if _, ended := e.early[t.ID]; ended {
 		delete(e.early, t.ID)
 		return
 	}
-	e.running[t.ID] = t
+	e.running[t.ID] = running{launched: t.Launched, stage: t.StageID, executor: t.Executor}
 }
 
-// AddTaskEnd is Add for a TaskEnd, likewise.
-func (e *Engine) AddTaskEnd(v TaskEnd) {
+func (e *Engine) taskEnd(v *eventlog.TaskEnd) {
 	e.see(v.Launched)
 	e.see(v.Finished)
 	e.firstLaunch = min(e.firstLaunch, v.Launched)
@@ -221,14 +266,14 @@ func (e *Engine) AddTaskEnd(v TaskEnd) {
 	e.tasks.add(v.Launched, v.Finished)
 	s := e.stage(v.StageID)
 	s.lastFinish = max(s.lastFinish, v.Finished)
-	if v.StageAttempt == 0 && v.Outcome == Success {
+	if v.StageAttempt == 0 && v.Outcome == eventlog.Success {
 		s.successes++
 	}
 	if v.Type != resultTask {
 		return
 	}
 	s.result = true
-	if v.Metrics.RecordsWritten > 0 || v.Metrics.BytesWritten > 0 {
+	if v.Metrics != nil && (v.Metrics.OutputRecords > 0 || v.Metrics.OutputBytes > 0) {
 		s.wrote = true
 		e.written.add(v.Launched, v.Finished)
 		return
@@ -248,7 +293,7 @@ func (e *Engine) stage(id int64) *stage {
 func (e *Engine) job(id int64) *job {
 	j := e.jobs[id]
 	if j == nil {
-		j = &job{interval: interval{never, never}, highest: nobody, execution: NoExecution}
+		j = &job{interval: interval{never, never}, highest: nobody, execution: noExecution}
 		e.jobs[id] = j
 	}
 	return j

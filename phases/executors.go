@@ -1,5 +1,7 @@
 package phases
 
+import "github.com/emr-observatory/emr-observatory/eventlog"
+
 // executor is there from its registration, and can run tasks from its block manager's
 // on, which comes seconds later.
 type executor struct {
@@ -40,12 +42,15 @@ type excluded struct {
 // exclusion has the times at which one began, and at which it was undone.
 type exclusion struct{ begun, undone []int64 }
 
-func (e *Engine) exclude(v ExecutorExcluded) {
-	if v.Time <= 0 {
+func (e *Engine) exclude(v *eventlog.ExecutorExcluded) {
+	if v.Time <= 0 || v.ID == "" && v.Host == "" {
 		return
 	}
 	e.see(v.Time)
-	key := excluded{v.Executor, v.Host, v.ForStage, attempt{v.Stage, v.Attempt}}
+	key := excluded{executor: v.ID, host: v.Host}
+	if v.Stage != nil {
+		key.forStage, key.attempt = true, attempt{*v.Stage, v.Attempt}
+	}
 	x := e.excluded[key]
 	if x == nil {
 		x = &exclusion{}
@@ -98,21 +103,21 @@ func (w *wall) resourceWait() union {
 	}
 	open := map[needs]*pile{}
 	for key, s := range w.attempts {
-		if s.Submitted == 0 {
+		if s.submitted == 0 {
 			continue
 		}
-		to := s.Completed
+		to := s.completed
 		if to == 0 {
 			to = never
 		}
-		n := needs{profile: s.Profile}
+		n := needs{profile: s.profile}
 		if own[key] {
 			n.own, n.attempt = true, key
 		}
 		if open[n] == nil {
 			open[n] = &pile{}
 		}
-		w.add(open[n], s.Submitted, to)
+		w.add(open[n], s.submitted, to)
 	}
 	var demand, served pile
 	for n, times := range open {

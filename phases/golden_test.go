@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/emr-observatory/emr-observatory/eventlog"
+	"github.com/emr-observatory/emr-observatory/eventlog/eventlogtest"
 	"github.com/emr-observatory/emr-observatory/phases"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
@@ -59,12 +60,12 @@ func TestApplicationWithoutTimes(t *testing.T) {
 		"end":   {0, begin + 9_000, begin + 2_000, begin + 9_000},
 		"none":  {0, 0, begin + 2_000, begin + 8_000},
 	} {
-		got := divide([]phases.Event{
-			phases.ApplicationStart{ID: "a", Time: c.start},
-			phases.JobStart{ID: 0, Time: begin + 2_000, Stages: []int64{0}, Execution: phases.NoExecution},
-			phases.TaskEnd{Task: phases.Task{Launched: begin + 3_000, Finished: begin + 7_000}, Type: "ResultTask"},
-			phases.JobEnd{ID: 0, Time: begin + 8_000},
-			phases.ApplicationEnd{Time: c.end},
+		got := divide([]eventlog.Event{
+			&eventlog.ApplicationStart{ID: "a", Time: c.start},
+			&eventlog.JobStart{ID: 0, Time: begin + 2_000, Stages: []eventlog.Stage{{ID: 0}}},
+			&eventlog.TaskEnd{Task: eventlog.Task{Launched: begin + 3_000, Finished: begin + 7_000}, Type: "ResultTask"},
+			&eventlog.JobEnd{ID: 0, Time: begin + 8_000},
+			&eventlog.ApplicationEnd{Time: c.end},
 		})
 		requireWhole(t, got)
 		require.Equal(t, []int64{c.wantBegin, c.wantEnd}, []int64{got.Begin, got.End}, name)
@@ -92,7 +93,7 @@ func requireWhole(t *testing.T, r phases.Result) {
 	}
 }
 
-func divide(events []phases.Event) phases.Result {
+func divide(events []eventlog.Event) phases.Result {
 	engine := phases.NewEngine()
 	for _, event := range events {
 		engine.Add(event)
@@ -100,15 +101,9 @@ func divide(events []phases.Event) phases.Result {
 	return engine.Result()
 }
 
-func read(t *testing.T, path string) (events []phases.Event) {
+func read(t *testing.T, path string) []eventlog.Event {
 	t.Helper()
-	file, err := os.Open(path)
-	require.NoError(t, err)
-	defer func() { _ = file.Close() }()
-	report, err := eventlog.Lines(t.Context(), file, path, func(event eventlog.Event) error {
-		events = append(events, eventlog.Phase(event))
-		return nil
-	})
+	events, report, err := eventlogtest.Read(os.DirFS(filepath.Dir(path)), filepath.Base(path))
 	require.NoError(t, err)
 	require.Empty(t, report.Truncated)
 	require.Zero(t, report.Skipped)
@@ -128,15 +123,21 @@ func wanted(t *testing.T, log string) (want phases.Result) {
 // BenchmarkResult divides the wall clock of 50,000 jobs, each with a pause after it.
 func BenchmarkResult(b *testing.B) {
 	engine := phases.NewEngine()
-	engine.Add(phases.ApplicationStart{ID: "a", Time: 1})
+	engine.Add(&eventlog.ApplicationStart{ID: "a", Time: 1})
 	for i := range int64(50_000) {
 		at := 10 + 10*i
-		engine.Add(phases.SQLStart{ID: i, Root: i, Time: at, Writes: i%2 == 0})
-		engine.Add(phases.JobStart{ID: i, Time: at, Stages: []int64{i}, Execution: i})
-		engine.Add(phases.StageCompleted{Stage: phases.Stage{ID: i, Submitted: at, Completed: at + 6, Tasks: 1}})
-		engine.Add(phases.TaskEnd{Task: phases.Task{ID: i, StageID: i, Launched: at + 1, Finished: at + 5}, Type: "ResultTask"})
-		engine.Add(phases.JobEnd{ID: i, Time: at + 7})
-		engine.Add(phases.SQLEnd{ID: i, Time: at + 8})
+		command := eventlog.PlanNode{}
+		if i%2 == 0 {
+			command.Name = writeCommand
+		}
+		engine.Add(&eventlog.SQLStart{ID: i, Time: at, Plan: command})
+		engine.Add(&eventlog.JobStart{
+			ID: i, Time: at, Stages: []eventlog.Stage{{ID: i}}, Properties: eventlog.JobProperties{Execution: &i},
+		})
+		engine.Add(&eventlog.StageCompleted{Stage: eventlog.Stage{ID: i, Submitted: at, Completed: at + 6, Tasks: 1}})
+		engine.Add(&eventlog.TaskEnd{Task: eventlog.Task{ID: i, StageID: i, Launched: at + 1, Finished: at + 5}, Type: "ResultTask"})
+		engine.Add(&eventlog.JobEnd{ID: i, Time: at + 7})
+		engine.Add(&eventlog.SQLEnd{ID: i, Time: at + 8})
 	}
 	for b.Loop() {
 		engine.Result()

@@ -3,7 +3,7 @@ package phases_test
 import (
 	"fmt"
 
-	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/eventlog"
 )
 
 // What the oracle says of executors.
@@ -20,8 +20,8 @@ func (o *oracle) constructing(at int64) bool {
 	for since := int64(0); since <= at; since = max(since+1, 900) {
 		registered := 0.0
 		for _, event := range o.events {
-			v, added := event.(phases.ExecutorAdded)
-			removed, gone := pick(o, func(f phases.ExecutorRemoved) bool { return f.ID == v.ID })
+			v, added := event.(*eventlog.ExecutorAdded)
+			removed, gone := pick(o, func(f *eventlog.ExecutorRemoved) bool { return added && f.ID == v.ID })
 			if added && v.Time <= since && (!gone || since < removed.Time) {
 				registered++
 			}
@@ -55,26 +55,26 @@ func (o *oracle) awaited() float64 {
 }
 
 // runs tells whether a task that has no end runs.
-func (o *oracle) runs(v phases.TaskStart, at int64) bool {
-	if _, ended := pick(o, func(e phases.TaskEnd) bool { return e.ID == v.ID }); ended {
+func (o *oracle) runs(v *eventlog.TaskStart, at int64) bool {
+	if _, ended := pick(o, func(e *eventlog.TaskEnd) bool { return e.ID == v.ID }); ended {
 		return false
 	}
-	removed, gone := pick(o, func(e phases.ExecutorRemoved) bool { return e.ID == v.Executor })
+	removed, gone := pick(o, func(e *eventlog.ExecutorRemoved) bool { return e.ID == v.Executor })
 	return v.Launched <= at && (!gone || at < removed.Time)
 }
 
 func (o *oracle) dynamic() bool { return o.conf.Spark["spark.dynamicAllocation.enabled"] == "true" }
 
 // openStages returns the attempts of stages that are open.
-func (o *oracle) openStages(at int64) (open []phases.Stage) {
+func (o *oracle) openStages(at int64) (open []eventlog.Stage) {
 	for _, event := range o.events {
 		switch e := event.(type) {
-		case phases.StageSubmitted:
-			_, over := pick(o, func(f phases.StageCompleted) bool { return f.ID == e.ID && f.Attempt == e.Attempt })
+		case *eventlog.StageSubmitted:
+			_, over := pick(o, func(f *eventlog.StageCompleted) bool { return f.ID == e.ID && f.Attempt == e.Attempt })
 			if !over && e.Submitted <= at {
 				open = append(open, e.Stage)
 			}
-		case phases.StageCompleted:
+		case *eventlog.StageCompleted:
 			if e.Submitted <= at && at < e.Completed {
 				open = append(open, e.Stage)
 			}
@@ -98,29 +98,35 @@ func (o *oracle) served(at int64) bool {
 }
 
 func (o *oracle) lives(name string, at int64) bool {
-	_, here := pick(o, func(e phases.BlockManagerAdded) bool { return e.Executor == name && e.Time <= at })
-	if _, sent := pick(o, func(e phases.BlockManagerAdded) bool { return e.Executor == name }); !sent {
-		_, here = pick(o, func(e phases.ExecutorAdded) bool { return e.ID == name && e.Time <= at })
+	_, here := pick(o, func(e *eventlog.BlockManagerAdded) bool { return e.Executor == name && e.Time <= at })
+	if _, sent := pick(o, func(e *eventlog.BlockManagerAdded) bool { return e.Executor == name }); !sent {
+		_, here = pick(o, func(e *eventlog.ExecutorAdded) bool { return e.ID == name && e.Time <= at })
 	}
-	removed, gone := pick(o, func(e phases.ExecutorRemoved) bool { return e.ID == name })
+	removed, gone := pick(o, func(e *eventlog.ExecutorRemoved) bool { return e.ID == name })
 	return here && (!gone || at < removed.Time)
 }
 
 // suits tells whether an executor has the stage's profile and is not excluded.
-func (o *oracle) suits(name string, stage phases.Stage, at int64) bool {
-	added, _ := pick(o, func(e phases.ExecutorAdded) bool { return e.ID == name })
-	if o.dynamic() && added.Profile != stage.Profile {
+func (o *oracle) suits(name string, stage eventlog.Stage, at int64) bool {
+	host, own := "", (*int64)(nil)
+	if added, ok := pick(o, func(e *eventlog.ExecutorAdded) bool { return e.ID == name }); ok {
+		host, own = added.Host, added.ResourceProfile
+	}
+	if o.dynamic() && isDefault(own) != isDefault(stage.ResourceProfile) {
 		return false
 	}
-	_, excluded := pick(o, func(e phases.ExecutorExcluded) bool {
-		concerns := e.Executor == name || e.Host != "" && e.Host == added.Host
-		if e.ForStage {
-			concerns = concerns && e.Stage == stage.ID && e.Attempt == stage.Attempt
+	_, excluded := pick(o, func(e *eventlog.ExecutorExcluded) bool {
+		concerns := e.ID == name || e.Host != "" && e.Host == host
+		if e.Stage != nil {
+			concerns = concerns && *e.Stage == stage.ID && e.Attempt == stage.Attempt
 		}
-		_, undone := pick(o, func(f phases.ExecutorExcluded) bool {
-			return f.Undo && f.Executor == e.Executor && f.Host == e.Host && f.ForStage == e.ForStage && e.Time < f.Time && f.Time <= at
+		_, undone := pick(o, func(f *eventlog.ExecutorExcluded) bool {
+			return f.Undo && f.ID == e.ID && f.Host == e.Host && (f.Stage != nil) == (e.Stage != nil) && e.Time < f.Time && f.Time <= at
 		})
 		return concerns && !e.Undo && e.Time <= at && !undone
 	})
 	return !excluded
 }
+
+// isDefault tells the default resource profile from the only other one of randomEvents.
+func isDefault(profile *int64) bool { return profile == nil || *profile == 0 }

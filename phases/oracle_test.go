@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/phases"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
@@ -27,7 +28,7 @@ func TestEngineAgreesWithTheRulesAtEachInstant(t *testing.T) {
 		got := divide(events)
 		requireWhole(t, got)
 		for _, event := range events {
-			if job, ok := event.(phases.JobStart); ok && job.Execution >= 0 && !want.isPart(job, job.Execution) {
+			if job, ok := event.(*eventlog.JobStart); ok && executionOf(job) >= 0 && !want.isPart(job, executionOf(job)) {
 				kept++
 			}
 		}
@@ -51,15 +52,15 @@ type oracle struct {
 	begin, end int64
 	started    bool
 	start      int64
-	conf       phases.EnvironmentUpdate
+	conf       eventlog.EnvironmentUpdate
 	driver     int64
 	launch     int64 // first of any task
-	events     []phases.Event
+	events     []eventlog.Event
 }
 
 const never = math.MaxInt64
 
-func oracleOf(events []phases.Event) *oracle {
+func oracleOf(events []eventlog.Event) *oracle {
 	o := &oracle{driver: never, launch: never, events: slices.Clone(events)}
 	first, last, ended := int64(never), int64(0), int64(0)
 	see := func(times ...int64) {
@@ -71,41 +72,41 @@ func oracleOf(events []phases.Event) *oracle {
 	}
 	for _, event := range events {
 		switch v := event.(type) {
-		case phases.EnvironmentUpdate:
-			o.conf = v
-		case phases.ApplicationStart:
+		case *eventlog.EnvironmentUpdate:
+			o.conf = *v
+		case *eventlog.ApplicationStart:
 			o.started, o.start = true, v.Time
 			see(v.Time)
-		case phases.ApplicationEnd:
+		case *eventlog.ApplicationEnd:
 			ended = v.Time
 			see(v.Time)
-		case phases.BlockManagerAdded:
+		case *eventlog.BlockManagerAdded:
 			if v.Executor == "driver" {
 				o.driver = v.Time
 			}
 			see(v.Time)
-		case phases.ExecutorAdded:
+		case *eventlog.ExecutorAdded:
 			see(v.Time)
-		case phases.ExecutorRemoved:
+		case *eventlog.ExecutorRemoved:
 			see(v.Time)
-		case phases.ExecutorExcluded:
+		case *eventlog.ExecutorExcluded:
 			see(v.Time)
-		case phases.JobStart:
+		case *eventlog.JobStart:
 			see(v.Time)
-		case phases.JobEnd:
+		case *eventlog.JobEnd:
 			see(v.Time)
-		case phases.SQLStart:
+		case *eventlog.SQLStart:
 			see(v.Time)
-		case phases.SQLEnd:
+		case *eventlog.SQLEnd:
 			see(v.Time)
-		case phases.StageSubmitted:
+		case *eventlog.StageSubmitted:
 			see(v.Submitted)
-		case phases.StageCompleted:
+		case *eventlog.StageCompleted:
 			see(v.Submitted, v.Completed)
-		case phases.TaskStart:
+		case *eventlog.TaskStart:
 			see(v.Launched)
 			o.launch = min(o.launch, v.Launched)
-		case phases.TaskEnd:
+		case *eventlog.TaskEnd:
 			see(v.Launched, v.Finished)
 			o.launch = min(o.launch, v.Launched)
 		}
@@ -129,7 +130,7 @@ func oracleOf(events []phases.Event) *oracle {
 }
 
 // pick returns the first event of a type that fits.
-func pick[T phases.Event](o *oracle, fits func(T) bool) (found T, ok bool) {
+func pick[T eventlog.Event](o *oracle, fits func(T) bool) (found T, ok bool) {
 	for _, event := range o.events {
 		if v, is := event.(T); is && fits(v) {
 			return v, true
@@ -162,12 +163,12 @@ func (o *oracle) local() bool { return o.conf.Spark["spark.master"] == "local[4]
 func (o *oracle) tasksAt(at int64) (runs, writes bool) {
 	for _, event := range o.events {
 		switch v := event.(type) {
-		case phases.TaskEnd:
+		case *eventlog.TaskEnd:
 			if v.Launched <= at && at < v.Finished {
 				runs = true
 				writes = writes || o.isWrite(v)
 			}
-		case phases.TaskStart:
+		case *eventlog.TaskStart:
 			if o.runs(v, at) {
 				runs = true
 				writes = writes || o.opensWrite(v)
@@ -177,10 +178,25 @@ func (o *oracle) tasksAt(at int64) (runs, writes bool) {
 	return runs, writes
 }
 
+// executionOf returns the SQL execution that a job carries, -1 if none.
+func executionOf(job *eventlog.JobStart) int64 {
+	if job.Properties.Execution == nil {
+		return -1
+	}
+	return *job.Properties.Execution
+}
+
+func stagesOf(job *eventlog.JobStart) (ids []int64) {
+	for _, stage := range job.Stages {
+		ids = append(ids, stage.ID)
+	}
+	return ids
+}
+
 // jobOf returns the latest job that lists a stage.
-func (o *oracle) jobOf(stage int64) (latest phases.JobStart, ok bool) {
+func (o *oracle) jobOf(stage int64) (latest *eventlog.JobStart, ok bool) {
 	for _, event := range o.events {
-		if v, is := event.(phases.JobStart); is && slices.Contains(v.Stages, stage) && (!ok || v.ID > latest.ID) {
+		if v, is := event.(*eventlog.JobStart); is && slices.Contains(stagesOf(v), stage) && (!ok || v.ID > latest.ID) {
 			latest, ok = v, true
 		}
 	}
@@ -188,33 +204,34 @@ func (o *oracle) jobOf(stage int64) (latest phases.JobStart, ok bool) {
 }
 
 func (o *oracle) rootOf(execution int64) int64 {
-	if v, ok := pick(o, func(e phases.SQLStart) bool { return e.ID == execution }); ok {
-		return v.Root
+	if v, ok := pick(o, func(e *eventlog.SQLStart) bool { return e.ID == execution }); ok && v.Root != nil {
+		return *v.Root
 	}
 	return execution
 }
 
 // isPart tells whether a job is one of an execution's own: it starts before its end.
-func (o *oracle) isPart(job phases.JobStart, execution int64) bool {
-	end, ended := pick(o, func(e phases.SQLEnd) bool { return e.ID == execution })
-	return job.Execution != phases.NoExecution && job.Execution == execution && (!ended || job.Time <= end.Time)
+func (o *oracle) isPart(job *eventlog.JobStart, execution int64) bool {
+	end, ended := pick(o, func(e *eventlog.SQLEnd) bool { return e.ID == execution })
+	return executionOf(job) == execution && execution >= 0 && (!ended || job.Time <= end.Time)
 }
 
 // isNested tells whether a job is an execution's, or one's within it.
-func (o *oracle) isNested(job phases.JobStart, execution int64) bool {
-	end, ended := pick(o, func(e phases.SQLEnd) bool { return e.ID == execution })
-	return o.isPart(job, job.Execution) && (job.Execution == execution || o.rootOf(job.Execution) == execution) &&
+func (o *oracle) isNested(job *eventlog.JobStart, execution int64) bool {
+	end, ended := pick(o, func(e *eventlog.SQLEnd) bool { return e.ID == execution })
+	own := executionOf(job)
+	return o.isPart(job, own) && (own == execution || o.rootOf(own) == execution) &&
 		(!ended || job.Time <= end.Time)
 }
 
-func (o *oracle) writesByPlan(job phases.JobStart) bool {
+func (o *oracle) writesByPlan(job *eventlog.JobStart) bool {
 	for execution := range int64(3) {
 		if !o.isNested(job, execution) {
 			continue
 		}
-		_, started := pick(o, func(e phases.SQLStart) bool { return e.ID == execution && e.Writes })
-		_, updated := pick(o, func(e phases.SQLPlan) bool { return e.ID == execution && e.Writes })
-		_, later := pick(o, func(e phases.JobStart) bool {
+		_, started := pick(o, func(e *eventlog.SQLStart) bool { return e.ID == execution && hasWriter(e.Plan) })
+		_, updated := pick(o, func(e *eventlog.SQLPlan) bool { return e.ID == execution && hasWriter(e.Plan) })
+		_, later := pick(o, func(e *eventlog.JobStart) bool {
 			return e.ID > job.ID && o.isNested(e, execution)
 		})
 		if (started || updated) && !later {
@@ -224,14 +241,17 @@ func (o *oracle) writesByPlan(job phases.JobStart) bool {
 	return false
 }
 
-func (o *oracle) isWrite(v phases.TaskEnd) bool {
+// hasWriter looks for the only operator of randomEvents that writes.
+func hasWriter(plan eventlog.PlanNode) bool { return plan.Children[0].Name == writeCommand }
+
+func (o *oracle) isWrite(v *eventlog.TaskEnd) bool {
 	job, listed := o.jobOf(v.StageID)
-	return v.Type == "ResultTask" && (v.Metrics.RecordsWritten > 0 || v.Metrics.BytesWritten > 0 || listed && o.writesByPlan(job))
+	return v.Type == "ResultTask" && (v.Metrics != nil && v.Metrics.OutputRecords > 0 || listed && o.writesByPlan(job))
 }
 
-func (o *oracle) opensWrite(v phases.TaskStart) bool {
+func (o *oracle) opensWrite(v *eventlog.TaskStart) bool {
 	job, listed := o.jobOf(v.StageID)
-	return listed && slices.Max(job.Stages) == v.StageID && o.writesByPlan(job)
+	return listed && slices.Max(stagesOf(job)) == v.StageID && o.writesByPlan(job)
 }
 
 func (o *oracle) committing(at int64) bool {
@@ -240,23 +260,23 @@ func (o *oracle) committing(at int64) bool {
 		var latest int64
 		for _, event := range o.events {
 			switch v := event.(type) {
-			case phases.TaskEnd:
+			case *eventlog.TaskEnd:
 				if job, ok := o.jobOf(v.StageID); ok && o.isPart(job, execution) {
 					wrote = wrote || o.isWrite(v)
 					latest = max(latest, v.Finished)
 				}
-			case phases.TaskStart:
-				_, ended := pick(o, func(e phases.TaskEnd) bool { return e.ID == v.ID })
+			case *eventlog.TaskStart:
+				_, ended := pick(o, func(e *eventlog.TaskEnd) bool { return e.ID == v.ID })
 				if job, ok := o.jobOf(v.StageID); ok && o.isPart(job, execution) && !ended {
 					wrote = wrote || o.opensWrite(v)
 				}
 			}
 		}
-		_, started := pick(o, func(e phases.SQLStart) bool { return e.ID == execution })
-		_, planned := pick(o, func(e phases.SQLPlan) bool { return e.ID == execution })
-		end, ended := pick(o, func(e phases.SQLEnd) bool { return e.ID == execution })
-		_, open := pick(o, func(e phases.JobStart) bool {
-			_, over := pick(o, func(f phases.JobEnd) bool { return f.ID == e.ID })
+		_, started := pick(o, func(e *eventlog.SQLStart) bool { return e.ID == execution })
+		_, planned := pick(o, func(e *eventlog.SQLPlan) bool { return e.ID == execution })
+		end, ended := pick(o, func(e *eventlog.SQLEnd) bool { return e.ID == execution })
+		_, open := pick(o, func(e *eventlog.JobStart) bool {
+			_, over := pick(o, func(f *eventlog.JobEnd) bool { return f.ID == e.ID })
 			return o.isPart(e, execution) && !over
 		})
 		if !wrote || latest == 0 || at < latest || !started && !planned && !ended {
@@ -280,15 +300,16 @@ func (o *oracle) waiting(at int64) bool {
 }
 
 func (o *oracle) idle(at int64) bool {
-	if o.conf.Command == "" || o.conf.Command[len(o.conf.Command)-1] != 'l' || o.started && at < o.start || o.stageOpen(at) {
+	command := o.conf.System["sun.java.command"]
+	if command == "" || command[len(command)-1] != 'l' || o.started && at < o.start || o.stageOpen(at) {
 		return false
 	}
-	_, job := pick(o, func(e phases.JobStart) bool {
-		over, ended := pick(o, func(f phases.JobEnd) bool { return f.ID == e.ID })
+	_, job := pick(o, func(e *eventlog.JobStart) bool {
+		over, ended := pick(o, func(f *eventlog.JobEnd) bool { return f.ID == e.ID })
 		return e.Time <= at && (!ended || at < over.Time)
 	})
-	_, sql := pick(o, func(e phases.SQLStart) bool {
-		over, ended := pick(o, func(f phases.SQLEnd) bool { return f.ID == e.ID })
+	_, sql := pick(o, func(e *eventlog.SQLStart) bool {
+		over, ended := pick(o, func(f *eventlog.SQLEnd) bool { return f.ID == e.ID })
 		return e.Time <= at && (!ended || at < over.Time)
 	})
 	return !job && !sql

@@ -1,17 +1,21 @@
 package phases_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 
-	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/eventlog"
 )
+
+// writeCommand is an operator that writes.
+const writeCommand = "Execute InsertIntoHadoopFsRelationCommand"
 
 // randomEvents makes a log of up to a hundred milliseconds in which everything may be
 // missing.
-func randomEvents(random *rand.Rand) (events []phases.Event) {
+func randomEvents(random *rand.Rand) (events []eventlog.Event) {
 	at := func(from int64) int64 { return from + random.Int64N(30) }
-	add := func(often float64, event phases.Event) {
+	add := func(often float64, event eventlog.Event) {
 		if random.Float64() < often {
 			events = append(events, event)
 		}
@@ -32,51 +36,60 @@ func randomEvents(random *rand.Rand) (events []phases.Event) {
 	if random.IntN(4) == 0 {
 		command += " pyspark-shell"
 	}
-	add(0.95, phases.EnvironmentUpdate{Spark: spark, Command: command})
-	add(0.95, phases.ApplicationStart{Time: start, ID: "a"})
-	add(0.9, phases.BlockManagerAdded{Time: at(start), Executor: "driver"})
-	add(0.8, phases.ApplicationEnd{Time: at(start + 70)})
+	add(0.95, &eventlog.EnvironmentUpdate{Spark: spark, System: map[string]string{"sun.java.command": command}})
+	add(0.95, &eventlog.ApplicationStart{Time: start, ID: "a"})
+	add(0.9, &eventlog.BlockManagerAdded{Time: at(start), Executor: "driver"})
+	add(0.8, &eventlog.ApplicationEnd{Time: at(start + 70)})
 	randomExecutors(random, start, add)
 	for id := range random.Int64N(3) {
 		from := at(start)
-		root := id
+		var root *int64
 		if id > 0 && random.IntN(3) == 0 {
-			root = 0
+			root = new(int64)
 		}
-		add(0.95, phases.SQLStart{ID: id, Root: root, Time: from, Writes: random.IntN(2) == 0})
-		add(0.2, phases.SQLPlan{ID: id, Writes: random.IntN(2) == 0})
+		plan := func() eventlog.PlanNode {
+			return eventlog.PlanNode{Name: "Sort", Children: []eventlog.PlanNode{{Name: []string{"Scan", writeCommand}[random.IntN(2)]}}}
+		}
+		add(0.95, &eventlog.SQLStart{ID: id, Root: root, Time: from, Plan: plan()})
+		add(0.2, &eventlog.SQLPlan{ID: id, Plan: plan()})
 		end := at(from + 30)
 		if random.IntN(3) == 0 {
 			end = from + random.Int64N(5) // jobs carry its id after its end
 		}
-		add(0.9, phases.SQLEnd{ID: id, Time: end})
+		add(0.9, &eventlog.SQLEnd{ID: id, Time: end})
 	}
 	task := int64(0)
 	for id := range random.Int64N(4) {
 		from := at(start + 10)
-		stages := []int64{2 * id, 2*id + 1}
-		add(0.95, phases.JobStart{ID: id, Time: from, Stages: stages, Execution: random.Int64N(4) - 1})
-		add(0.9, phases.JobEnd{ID: id, Time: at(from + 30)})
-		for _, stage := range stages {
+		stages := []eventlog.Stage{{ID: 2 * id}, {ID: 2*id + 1}}
+		start := &eventlog.JobStart{ID: id, Time: from, Stages: stages}
+		if execution := random.Int64N(4) - 1; execution >= 0 {
+			start.Properties.Execution = &execution
+		}
+		add(0.95, start)
+		add(0.9, &eventlog.JobEnd{ID: id, Time: at(from + 30)})
+		for _, listed := range stages {
+			stage := listed.ID
 			attempt := random.Int64N(2)
 			submitted := at(from)
-			s := phases.Stage{ID: stage, Attempt: attempt, Tasks: 1, Submitted: submitted, Profile: random.Int64N(4) / 3}
-			add(0.2, phases.ExecutorExcluded{Time: at(submitted), Executor: fmt.Sprint(random.IntN(3)), ForStage: true, Stage: stage,
-				Attempt: attempt})
-			add(0.1, phases.ExecutorExcluded{Time: at(submitted), Host: "h0", ForStage: true, Stage: stage, Attempt: attempt})
-			add(0.9, phases.StageSubmitted{Stage: s})
+			s := eventlog.Stage{ID: stage, Attempt: attempt, Tasks: 1, Submitted: submitted, ResourceProfile: randomProfile(random)}
+			add(0.2, &eventlog.ExecutorExcluded{Time: at(submitted), ID: fmt.Sprint(random.IntN(3)), Stage: &stage, Attempt: attempt})
+			add(0.1, &eventlog.ExecutorExcluded{Time: at(submitted), Host: "h0", Stage: &stage, Attempt: attempt})
+			add(0.9, &eventlog.StageSubmitted{Stage: s})
 			s.Completed = at(submitted + 10)
-			add(0.8, phases.StageCompleted{Stage: s})
+			add(0.8, &eventlog.StageCompleted{Stage: s})
 			for range random.IntN(3) {
 				launched := at(submitted)
-				v := phases.Task{ID: task, StageID: stage, StageAttempt: attempt, Launched: launched, Executor: fmt.Sprint(random.IntN(3))}
+				v := eventlog.Task{ID: task, StageID: stage, StageAttempt: attempt, Launched: launched, Executor: fmt.Sprint(random.IntN(3))}
 				task++
-				add(0.95, phases.TaskStart{Task: v})
+				add(0.95, &eventlog.TaskStart{Task: v})
 				v.Finished = launched + random.Int64N(20)
-				end := phases.TaskEnd{Task: v, Type: "ShuffleMapTask", Outcome: phases.Success}
-				if stage == stages[1] || random.IntN(4) == 0 {
+				end := &eventlog.TaskEnd{Task: v, Type: "ShuffleMapTask", Outcome: eventlog.Success}
+				if stage == stages[1].ID || random.IntN(4) == 0 {
 					end.Type = "ResultTask"
-					end.Metrics.RecordsWritten = random.Int64N(2)
+					if random.IntN(4) > 0 {
+						end.Metrics = &eventlog.TaskMetrics{OutputRecords: random.Int64N(2)}
+					}
 				}
 				add(0.85, end)
 			}
@@ -86,22 +99,28 @@ func randomEvents(random *rand.Rand) (events []phases.Event) {
 }
 
 // randomExecutors adds executors on two hosts, and when these are excluded.
-func randomExecutors(random *rand.Rand, start int64, add func(often float64, event phases.Event)) {
+func randomExecutors(random *rand.Rand, start int64, add func(often float64, event eventlog.Event)) {
 	at := func(from int64) int64 { return from + random.Int64N(30) }
 	for id := range random.Int64N(3) {
 		from := at(start)
 		host := "h" + fmt.Sprint(id%2)
-		add(0.95, phases.ExecutorAdded{Time: from, ID: fmt.Sprint(id), Host: host, Profile: random.Int64N(4) / 3})
-		add(0.7, phases.BlockManagerAdded{Time: at(from), Executor: fmt.Sprint(id)})
-		add(0.2, phases.BlockManagerAdded{Time: at(from), Executor: fmt.Sprint(id)})
-		add(0.5, phases.ExecutorRemoved{Time: at(from + 10), ID: fmt.Sprint(id)})
-		for _, x := range []phases.ExecutorExcluded{{Executor: fmt.Sprint(id)}, {Host: host}} {
+		add(0.95, &eventlog.ExecutorAdded{Time: from, ID: fmt.Sprint(id), Host: host, ResourceProfile: randomProfile(random)})
+		add(0.7, &eventlog.BlockManagerAdded{Time: at(from), Executor: fmt.Sprint(id)})
+		add(0.2, &eventlog.BlockManagerAdded{Time: at(from), Executor: fmt.Sprint(id)})
+		add(0.5, &eventlog.ExecutorRemoved{Time: at(from + 10), ID: fmt.Sprint(id)})
+		for _, x := range []eventlog.ExecutorExcluded{{ID: fmt.Sprint(id)}, {Host: host}} {
 			for range random.IntN(3) {
-				x.Time, x.Undo = at(from), random.IntN(2) == 0
-				add(0.5, x)
+				excluded := x
+				excluded.Time, excluded.Undo = at(from), random.IntN(2) == 0
+				add(0.5, &excluded)
 			}
 		}
 	}
+}
+
+// randomProfile returns a resource profile: the default, that of events without one, or another.
+func randomProfile(random *rand.Rand) *int64 {
+	return []*int64{nil, new(int64), new(int64), new(int64(1))}[random.IntN(4)]
 }
 
 // randomRegistration configures what the constructor of the context waits for.
@@ -119,9 +138,10 @@ func randomRegistration(random *rand.Rand, spark map[string]string) {
 	set(2, "spark.scheduler.maxRegisteredResourcesWaitingTime", []string{"20", "30ms", "1min", "35000us"}[random.IntN(4)])
 }
 
-func described(events []phases.Event) (text string) {
+func described(events []eventlog.Event) (text string) {
 	for _, e := range events {
-		text += fmt.Sprintf("\n%T%+v", e, e)
+		fields, err := json.Marshal(e)
+		text += fmt.Sprintf("\n%T%s%v", e, fields, err)
 	}
 	return text
 }

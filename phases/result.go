@@ -7,11 +7,8 @@ import (
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
-// Names that Spark gives.
-const (
-	Success    = "Success" // TaskEnd.Outcome of a task that succeeded
-	resultTask = "ResultTask"
-)
+// resultTask is the type of a task of a job's last stage.
+const resultTask = "ResultTask"
 
 // Segment is a stretch of the wall clock in one phase, [From, To) in milliseconds
 // since the epoch.
@@ -111,7 +108,7 @@ func (e *Engine) approximate() bool {
 		return true
 	}
 	for key, s := range e.attempts {
-		if key.number == 0 && s.Failure == "" && s.Tasks > 0 && e.stage(key.stage).successes < s.Tasks {
+		if key.number == 0 && !s.failed && s.tasks > 0 && e.stage(key.stage).successes < s.tasks {
 			return true
 		}
 	}

@@ -24,7 +24,7 @@ func (w *wall) taskTimes() (union, union) {
 			writes = append(writes, s.results...)
 		}
 		execution := w.executionOf(s.job)
-		if execution == NoExecution {
+		if execution == noExecution {
 			continue
 		}
 		x := byExecution[execution]
@@ -37,13 +37,13 @@ func (w *wall) taskTimes() (union, union) {
 	}
 	for _, t := range w.running {
 		to := int64(never)
-		if executor, ok := w.executors[t.Executor]; ok {
+		if executor, ok := w.executors[t.executor]; ok {
 			to = executor.to
 		}
-		from, to := w.clamp(t.Launched, to)
+		from, to := w.clamp(t.launched, to)
 		tasks.add(from, to)
-		s := w.stages[t.StageID]
-		if s == nil || s.job == nobody || !writing[s.job] || w.jobs[s.job].highest != t.StageID {
+		s := w.stages[t.stage]
+		if s == nil || s.job == nobody || !writing[s.job] || w.jobs[s.job].highest != t.stage {
 			continue
 		}
 		writes.add(from, to)
@@ -55,13 +55,13 @@ func (w *wall) taskTimes() (union, union) {
 	return tasks.union(), writes.union()
 }
 
-// executionOf returns the execution that a job is part of; NoExecution if none. Spark's
+// executionOf returns the execution that a job is part of; noExecution if none. Spark's
 // threads inherit the id of the execution that started them, and a pool keeps its threads:
 // a job that starts after the execution's end only carries the id.
 func (w *wall) executionOf(id int64) int64 {
 	j := w.jobs[id]
 	if j == nil || !w.within(id, j.execution) {
-		return NoExecution
+		return noExecution
 	}
 	return j.execution
 }
@@ -153,12 +153,12 @@ func (w *wall) idle() (idle union) {
 		busy.add(x.from, x.to)
 	}
 	for _, s := range w.attempts {
-		to := s.Completed
+		to := s.completed
 		if to == 0 {
 			to = never
 		}
-		if s.Submitted > 0 {
-			busy.add(s.Submitted, to)
+		if s.submitted > 0 {
+			busy.add(s.submitted, to)
 		}
 	}
 	return idle.without(busy.union())

@@ -71,10 +71,8 @@ func importedSpans(t *testing.T, name string) (lines []string) {
 	require.NoError(t, err)
 	engine, builder := phases.NewEngine(), spans.NewBuilder()
 	_, err = log.Read(t.Context(), func(event eventlog.Event) error {
-		if phase := eventlog.Phase(event); phase != nil {
-			engine.Add(phase)
-			builder.Add(phase)
-		}
+		engine.Add(event)
+		builder.Add(event)
 		return nil
 	})
 	require.NoError(t, err)

@@ -138,10 +138,8 @@ func read(ctx context.Context, files fs.FS, name, cluster string) (imported, spa
 	}
 	engine, builder := phases.NewEngine(), spans.NewBuilder()
 	report, err := log.Read(ctx, func(event eventlog.Event) error {
-		if phase := eventlog.Phase(event); phase != nil {
-			engine.Add(phase)
-			builder.Add(phase)
-		}
+		engine.Add(event)
+		builder.Add(event)
 		return nil
 	})
 	if err != nil {

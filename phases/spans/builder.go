@@ -6,21 +6,23 @@
 package spans
 
 import (
-	"github.com/emr-observatory/emr-observatory/phases"
+	"cmp"
+
+	"github.com/emr-observatory/emr-observatory/eventlog"
 )
 
 // Builder takes the events of one application, in any order. It keeps one record per
 // job, stage and SQL execution, and a bounded number of tasks.
 type Builder struct {
-	application phases.ApplicationStart
+	application eventlog.ApplicationStart
 	ended       bool
 	properties  map[string]string
 	folder      string // the driver's working directory
 
-	executions map[int64]*phase[phases.SQLStart]
-	jobs       map[int64]*phase[phases.JobStart]
-	attempts   map[attempt]*phase[phases.Stage]
-	stageJob   map[int64]int64 // the latest that lists the stage
+	executions map[int64]*phase[execution]
+	jobs       map[int64]*phase[eventlog.JobProperties]
+	attempts   map[attempt]*phase[string] // the stage's name
+	stageJob   map[int64]int64            // the latest that lists the stage
 	tasks      map[attempt]*picked
 	kept       int // slow and sampled tasks
 	failures   int // failed tasks that are kept: the others leave them room
@@ -37,51 +39,65 @@ type phase[T any] struct {
 
 type attempt struct{ stage, number int64 }
 
+// execution is what a span of a SQL execution needs of its start.
+type execution struct {
+	root        int64 // the execution that it is part of, or its own id
+	description string
+}
+
 // NewBuilder returns an empty Builder.
 func NewBuilder() *Builder {
 	return &Builder{
-		properties: map[string]string{}, executions: map[int64]*phase[phases.SQLStart]{}, jobs: map[int64]*phase[phases.JobStart]{},
-		attempts: map[attempt]*phase[phases.Stage]{}, stageJob: map[int64]int64{}, tasks: map[attempt]*picked{},
+		properties: map[string]string{}, executions: map[int64]*phase[execution]{}, jobs: map[int64]*phase[eventlog.JobProperties]{},
+		attempts: map[attempt]*phase[string]{}, stageJob: map[int64]int64{}, tasks: map[attempt]*picked{},
 	}
 }
 
 // Add takes an event.
-func (b *Builder) Add(event phases.Event) {
+func (b *Builder) Add(event eventlog.Event) {
 	switch v := event.(type) {
-	case phases.ApplicationStart:
-		b.application = v
-	case phases.ApplicationEnd:
+	case *eventlog.ApplicationStart:
+		b.application = *v
+	case *eventlog.ApplicationEnd:
 		b.ended = true
-	case phases.EnvironmentUpdate:
-		b.properties, b.folder = v.Spark, v.Folder
-	case phases.SQLStart:
+	case *eventlog.EnvironmentUpdate:
+		b.properties, b.folder = v.Spark, v.System["user.dir"]
+	case *eventlog.SQLStart:
 		x := of(b.executions, v.ID)
-		x.begin, x.from = v, v.Time
-	case phases.SQLEnd:
+		x.begin, x.from = execution{v.ID, v.Description}, v.Time
+		if v.Root != nil {
+			x.begin.root = *v.Root
+		}
+	case *eventlog.SQLEnd:
 		x := of(b.executions, v.ID)
 		x.to, x.failure = v.Time, v.Failure
-	case phases.JobStart:
-		j := of(b.jobs, v.ID)
-		j.begin, j.from = v, v.Time
-		for _, stage := range v.Stages {
-			b.stageJob[stage] = max(b.stageJob[stage], v.ID)
-		}
-		j.begin.Stages = nil
-	case phases.JobEnd:
+	case *eventlog.JobStart:
+		b.job(v)
+	case *eventlog.JobEnd:
 		j := of(b.jobs, v.ID)
 		j.to, j.failure = v.Time, v.Failure
-	case phases.StageSubmitted:
-		b.stage(v.Stage)
-	case phases.StageCompleted:
-		b.stage(v.Stage)
-	case phases.TaskEnd:
+	case *eventlog.StageSubmitted:
+		b.stage(&v.Stage)
+	case *eventlog.StageCompleted:
+		b.stage(&v.Stage)
+	case *eventlog.TaskEnd:
 		b.task(v)
 	}
 }
 
-func (b *Builder) stage(v phases.Stage) {
+func (b *Builder) job(v *eventlog.JobStart) {
+	j := of(b.jobs, v.ID)
+	j.begin, j.from = v.Properties, v.Time
+	j.begin.Description = cmp.Or(j.begin.Description, j.begin.CallSite)
+	for i := range v.Stages {
+		stage := v.Stages[i].ID
+		b.stageJob[stage] = max(b.stageJob[stage], v.ID)
+	}
+}
+
+func (b *Builder) stage(v *eventlog.Stage) {
 	s := of(b.attempts, attempt{v.ID, v.Attempt})
-	s.begin = v
+	s.begin = v.Name
 	s.from, s.to = max(s.from, v.Submitted), max(s.to, v.Completed)
 	if v.Failure != "" {
 		s.failure = v.Failure

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/emr-observatory/emr-observatory/eventlog"
+	"github.com/emr-observatory/emr-observatory/eventlog/eventlogtest"
 	"github.com/emr-observatory/emr-observatory/phases"
 	"github.com/emr-observatory/emr-observatory/phases/spans"
 )
@@ -29,21 +30,14 @@ func spansOf(t *testing.T, log string) built {
 	return build(read(t, os.DirFS("../testdata/logs"), log+".jsonl"))
 }
 
-func read(t *testing.T, files fs.FS, name string) (events []phases.Event) {
+func read(t *testing.T, files fs.FS, name string) []eventlog.Event {
 	t.Helper()
-	log, err := eventlog.Open(files, name)
-	require.NoError(t, err)
-	_, err = log.Read(t.Context(), func(event eventlog.Event) error {
-		if phase := eventlog.Phase(event); phase != nil {
-			events = append(events, phase)
-		}
-		return nil
-	})
+	events, _, err := eventlogtest.Read(files, name)
 	require.NoError(t, err)
 	return events
 }
 
-func build(events []phases.Event) built {
+func build(events []eventlog.Event) built {
 	engine, builder := phases.NewEngine(), spans.NewBuilder()
 	for _, event := range events {
 		engine.Add(event)

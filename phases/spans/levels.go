@@ -7,17 +7,17 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
 // root returns the topmost execution that an execution is part of.
 func (a *assembly) root(id int64) int64 {
-	for x := a.executions[id]; x != nil && x.from > 0 && x.begin.Root != id; x = a.executions[id] {
-		if !a.open(x.begin.Root, x.from) {
+	for x := a.executions[id]; x != nil && x.from > 0 && x.begin.root != id; x = a.executions[id] {
+		if !a.open(x.begin.root, x.from) {
 			break // its start is lost, or its thread kept the id: this one is the topmost
 		}
-		id = x.begin.Root
+		id = x.begin.root
 	}
 	return id
 }
@@ -31,11 +31,11 @@ func (a *assembly) open(execution, at int64) bool {
 // sqlOf returns the topmost execution that a job is part of, and whether there is one.
 func (a *assembly) sqlOf(job int64) (int64, bool) {
 	j := a.jobs[job]
-	if j.begin.Execution == phases.NoExecution {
+	if j.begin.Execution == nil {
 		return 0, false
 	}
-	root := a.root(j.begin.Execution)
-	return root, a.open(root, j.from) && a.open(j.begin.Execution, j.from)
+	root := a.root(*j.begin.Execution)
+	return root, a.open(root, j.from) && a.open(*j.begin.Execution, j.from)
 }
 
 // end returns when something ended: what the log leaves open lasts to its end.
@@ -49,7 +49,7 @@ func (a *assembly) end(to int64) int64 {
 // sqlSpans makes the spans of root executions. An execution belongs where its first
 // job does.
 func (a *assembly) sqlSpans() {
-	first := map[int64]phases.JobStart{}
+	first := map[int64]eventlog.JobProperties{}
 	for _, id := range slices.Sorted(maps.Keys(a.jobs)) {
 		root, inSQL := a.sqlOf(id)
 		if _, known := first[root]; !known && inSQL && a.jobs[id].from > 0 {
@@ -64,7 +64,7 @@ func (a *assembly) sqlSpans() {
 		in := a.jobPlace(first[id], a.place)
 		s := a.span(in, platform.SpanSQL, strconv.FormatInt(id, 10), "sql "+strconv.FormatInt(id, 10), x.from, a.end(x.to))
 		a.set(s, platform.AttributeExecutionID, id)
-		a.describe(s, x.begin.Description)
+		a.describe(s, x.begin.description)
 		a.fail(s, x.failure)
 		if in.batch == "" {
 			a.link(s, in)
@@ -145,7 +145,7 @@ func (a *assembly) stageSpans() {
 		a.set(s, platform.AttributeJobID, job)
 		a.set(s, platform.AttributeStageID, key.stage)
 		a.set(s, platform.AttributeStageAttempt, key.number)
-		a.describe(s, stage.begin.Name)
+		a.describe(s, stage.begin)
 		a.fail(s, stage.failure)
 		if a.take(in.trace, s) {
 			in.parent = s.SpanId
@@ -163,11 +163,11 @@ func (a *assembly) sortedAttempts() []attempt {
 // taskSpans makes the spans of tasks, those that failed or were the longest before
 // those of the sample.
 func (a *assembly) taskSpans() {
-	var tasks []phases.TaskEnd
+	var tasks []ended
 	for _, p := range a.tasks {
 		tasks = append(append(tasks, p.slow...), p.certain...)
 	}
-	slices.SortFunc(tasks, func(x, y phases.TaskEnd) int {
+	slices.SortFunc(tasks, func(x, y ended) int {
 		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(x.ID, y.ID))
 	})
 	for _, task := range tasks {
@@ -184,8 +184,8 @@ func (a *assembly) taskSpans() {
 		a.set(s, platform.AttributeTaskKept, rank(task).String())
 		a.set(s, platform.AttributeStageID, task.StageID)
 		a.set(s, platform.AttributeStageAttempt, task.StageAttempt)
-		if failed(task) {
-			a.fail(s, task.Failure)
+		if task.failed() {
+			a.fail(s, task.failure)
 		}
 		if a.afford(in.trace, s) {
 			a.executors[task.Executor] = append(a.executors[task.Executor], s)
@@ -198,11 +198,11 @@ type reason int
 
 func (r reason) String() string { return [...]string{"failed", "slow", "sample"}[r] }
 
-func rank(task phases.TaskEnd) reason {
+func rank(task ended) reason {
 	switch {
-	case failed(task):
+	case task.failed():
 		return 0
-	case sampled(task):
+	case task.sampled():
 		return 2
 	}
 	return 1

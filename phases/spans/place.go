@@ -3,7 +3,7 @@ package spans
 import (
 	"path"
 
-	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -31,7 +31,7 @@ func (b *Builder) applicationPlace() place {
 }
 
 // jobPlace finds where a job belongs that is not part of a SQL execution.
-func (b *Builder) jobPlace(job phases.JobStart, application place) place {
+func (b *Builder) jobPlace(job eventlog.JobProperties, application place) place {
 	given, ok := placeIn(job.ThreadParent)
 	if !ok && job.SessionParent != b.properties[platform.SparkTraceparent] {
 		given, ok = placeIn(job.SessionParent)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
-	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -168,9 +168,9 @@ func TestParentOfTheApplication(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := build([]phases.Event{
-				phases.EnvironmentUpdate{Spark: c.properties, Folder: c.folder},
-				phases.ApplicationStart{ID: "a", Name: "n", Time: 1}, phases.ApplicationEnd{Time: 2},
+			s := build([]eventlog.Event{
+				&eventlog.EnvironmentUpdate{Spark: c.properties, System: map[string]string{"user.dir": c.folder}},
+				&eventlog.ApplicationStart{ID: "a", Name: "n", Time: 1}, &eventlog.ApplicationEnd{Time: 2},
 			})
 			require.Equal(t, c.trace, s.trace.ID)
 			require.Equal(t, c.parent, hex.EncodeToString(s.named(t, "application n").ParentSpanId))
@@ -181,17 +181,20 @@ func TestParentOfTheApplication(t *testing.T) {
 // What belongs to another trace links to the application.
 func TestJobsOfOtherTraces(t *testing.T) {
 	const given = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-	s := build([]phases.Event{
-		phases.ApplicationStart{ID: "a", Name: "n", Time: 1},
-		phases.JobStart{ID: 0, Time: 2, Execution: phases.NoExecution, ThreadParent: given}, phases.JobEnd{ID: 0, Time: 3},
-		phases.SQLStart{ID: 7, Root: 7, Time: 4}, phases.JobStart{ID: 1, Time: 5, Execution: 7, SessionParent: given},
-		phases.JobEnd{ID: 1, Time: 6}, phases.SQLEnd{ID: 7, Time: 7},
-		phases.SQLStart{ID: 8, Root: 8, Time: 8}, phases.JobStart{ID: 2, Time: 9, Execution: 8, Query: "q", Batch: "41"},
-		phases.JobEnd{ID: 2, Time: 10}, phases.SQLEnd{ID: 8, Time: 11},
-		phases.JobStart{ID: 3, Time: 12, Execution: phases.NoExecution, Query: "q", Batch: "41"}, phases.JobEnd{ID: 3, Time: 14, Failure: "f"},
-		phases.JobStart{ID: 4, Time: 15, Execution: phases.NoExecution, ThreadParent: strings.TrimSuffix(given, "1") + "0"},
-		phases.JobEnd{ID: 4, Time: 16},
-		phases.ApplicationEnd{Time: 20},
+	s := build([]eventlog.Event{
+		&eventlog.ApplicationStart{ID: "a", Name: "n", Time: 1},
+		&eventlog.JobStart{ID: 0, Time: 2, Properties: eventlog.JobProperties{ThreadParent: given}}, &eventlog.JobEnd{ID: 0, Time: 3},
+		&eventlog.SQLStart{ID: 7, Time: 4},
+		&eventlog.JobStart{ID: 1, Time: 5, Properties: eventlog.JobProperties{Execution: new(int64(7)), SessionParent: given}},
+		&eventlog.JobEnd{ID: 1, Time: 6}, &eventlog.SQLEnd{ID: 7, Time: 7},
+		&eventlog.SQLStart{ID: 8, Time: 8},
+		&eventlog.JobStart{ID: 2, Time: 9, Properties: eventlog.JobProperties{Execution: new(int64(8)), Query: "q", Batch: "41"}},
+		&eventlog.JobEnd{ID: 2, Time: 10}, &eventlog.SQLEnd{ID: 8, Time: 11},
+		&eventlog.JobStart{ID: 3, Time: 12, Properties: eventlog.JobProperties{Query: "q", Batch: "41"}},
+		&eventlog.JobEnd{ID: 3, Time: 14, Failure: "f"},
+		&eventlog.JobStart{ID: 4, Time: 15, Properties: eventlog.JobProperties{ThreadParent: strings.TrimSuffix(given, "1") + "0"}},
+		&eventlog.JobEnd{ID: 4, Time: 16},
+		&eventlog.ApplicationEnd{Time: 20},
 	})
 	require.Equal(t, s.named(t, "application n").SpanId, s.named(t, "job 4").ParentSpanId, "its parent never arrives")
 	for _, name := range []string{"job 0", "sql 7"} {
@@ -213,9 +216,9 @@ func TestJobsOfOtherTraces(t *testing.T) {
 
 func TestTextsAreRedactedAndCut(t *testing.T) {
 	text := func(properties map[string]string, text string) string {
-		s := build([]phases.Event{
-			phases.EnvironmentUpdate{Spark: properties}, phases.ApplicationStart{ID: "a", Name: "n", Time: 1},
-			phases.JobStart{ID: 0, Time: 2, Execution: phases.NoExecution, Description: text}, phases.ApplicationEnd{Time: 3},
+		s := build([]eventlog.Event{
+			&eventlog.EnvironmentUpdate{Spark: properties}, &eventlog.ApplicationStart{ID: "a", Name: "n", Time: 1},
+			&eventlog.JobStart{ID: 0, Time: 2, Properties: eventlog.JobProperties{Description: text}}, &eventlog.ApplicationEnd{Time: 3},
 		})
 		return attributes(s.named(t, "job 0"))["spark.description"]
 	}
@@ -227,7 +230,7 @@ func TestTextsAreRedactedAndCut(t *testing.T) {
 	require.Equal(t, strings.Repeat("ä", 256), text(nil, strings.Repeat("ä", 300)))
 	require.NotContains(t, text(nil, strings.Repeat("a", 250)+" password=hunter"), "hunter")
 
-	s := build([]phases.Event{phases.ApplicationStart{ID: "a", Name: "token=hunter " + strings.Repeat("n", 300), Time: 1}})
+	s := build([]eventlog.Event{&eventlog.ApplicationStart{ID: "a", Name: "token=hunter " + strings.Repeat("n", 300), Time: 1}})
 	name := ("token=" + hidden + " " + strings.Repeat("n", 300))[:256]
 	require.Equal(t, name, attributes(s.named(t, "application "+name))["spark.application.name"])
 }
@@ -235,15 +238,15 @@ func TestTextsAreRedactedAndCut(t *testing.T) {
 // What exceeds the budget is counted on the root, and leaves no span without its parent.
 func TestBudgetOfATrace(t *testing.T) {
 	const jobs = 15_000
-	events := []phases.Event{phases.ApplicationStart{ID: "a", Name: "n", Time: 1}}
+	events := []eventlog.Event{&eventlog.ApplicationStart{ID: "a", Name: "n", Time: 1}}
 	for i := range int64(jobs) {
 		at := 10 + 10*i
-		stage := phases.Stage{ID: i, Tasks: 1, Submitted: at, Completed: at + 5}
-		events = append(events, phases.JobStart{ID: i, Time: at, Stages: []int64{i}, Execution: phases.NoExecution},
-			phases.StageCompleted{Stage: stage}, phases.JobEnd{ID: i, Time: at + 6},
-			phases.TaskEnd{Task: phases.Task{ID: i, StageID: i, Launched: at, Finished: at + 4}, Outcome: phases.Success})
+		stage := eventlog.Stage{ID: i, Tasks: 1, Submitted: at, Completed: at + 5}
+		events = append(events, &eventlog.JobStart{ID: i, Time: at, Stages: []eventlog.Stage{{ID: i}}},
+			&eventlog.StageCompleted{Stage: stage}, &eventlog.JobEnd{ID: i, Time: at + 6},
+			&eventlog.TaskEnd{Task: eventlog.Task{ID: i, StageID: i, Launched: at, Finished: at + 4}, Outcome: eventlog.Success})
 	}
-	s := build(append(events, phases.ApplicationEnd{Time: 10 * jobs}))
+	s := build(append(events, &eventlog.ApplicationEnd{Time: 10 * jobs}))
 	require.LessOrEqual(t, len(s.all), platform.SpanBudget)
 	require.Greater(t, len(s.all), platform.SpanBudget*9/10)
 	require.LessOrEqual(t, s.bytes(), platform.SpanBudgetBytes)
@@ -255,13 +258,13 @@ func TestBudgetOfATrace(t *testing.T) {
 
 func TestTasksOfAStage(t *testing.T) {
 	const tasks = 10_000
-	stage := phases.Stage{ID: 0, Tasks: tasks, Submitted: 1, Completed: tasks}
-	events := []phases.Event{
-		phases.ApplicationStart{ID: "a", Name: "n", Time: 1}, phases.JobStart{ID: 0, Time: 1, Stages: []int64{0}, Execution: phases.NoExecution},
-		phases.StageCompleted{Stage: stage},
+	stage := eventlog.Stage{ID: 0, Tasks: tasks, Submitted: 1, Completed: tasks}
+	events := []eventlog.Event{
+		&eventlog.ApplicationStart{ID: "a", Name: "n", Time: 1}, &eventlog.JobStart{ID: 0, Time: 1, Stages: []eventlog.Stage{{ID: 0}}},
+		&eventlog.StageCompleted{Stage: stage},
 	}
 	for i := range int64(tasks) {
-		end := phases.TaskEnd{Task: phases.Task{ID: i, Launched: i, Finished: i + 10 + i%7}, Outcome: phases.Success}
+		end := &eventlog.TaskEnd{Task: eventlog.Task{ID: i, Launched: i, Finished: i + 10 + i%7}, Outcome: eventlog.Success}
 		switch {
 		case i == 5000 || i == 77:
 			end.Finished += 5000
@@ -270,7 +273,7 @@ func TestTasksOfAStage(t *testing.T) {
 		}
 		events = append(events, end)
 	}
-	s := build(append(events, phases.ApplicationEnd{Time: tasks}))
+	s := build(append(events, &eventlog.ApplicationEnd{Time: tasks}))
 	for _, name := range []string{"task 5000", "task 77", "task 3", "task 9003"} {
 		s.named(t, name)
 	}
@@ -282,19 +285,19 @@ func TestTasksOfAStage(t *testing.T) {
 // them has its span.
 func TestFailedTasksGoBeforeTheOthers(t *testing.T) {
 	const stages, tasks = 5_000, 5
-	job := phases.JobStart{ID: 0, Time: 1, Execution: phases.NoExecution}
-	events := []phases.Event{phases.ApplicationStart{ID: "a", Name: "n", Time: 1}}
+	job := &eventlog.JobStart{ID: 0, Time: 1}
+	events := []eventlog.Event{&eventlog.ApplicationStart{ID: "a", Name: "n", Time: 1}}
 	for stage := range int64(stages) {
-		job.Stages = append(job.Stages, stage)
-		events = append(events, phases.StageCompleted{Stage: phases.Stage{ID: stage, Tasks: tasks, Submitted: 1, Completed: 100}})
+		job.Stages = append(job.Stages, eventlog.Stage{ID: stage})
+		events = append(events, &eventlog.StageCompleted{Stage: eventlog.Stage{ID: stage, Tasks: tasks, Submitted: 1, Completed: 100}})
 		for i := range int64(tasks) {
-			task := phases.Task{ID: stage*tasks + i, StageID: stage, Launched: 1, Finished: 90}
-			events = append(events, phases.TaskEnd{Task: task, Outcome: phases.Success})
+			task := eventlog.Task{ID: stage*tasks + i, StageID: stage, Launched: 1, Finished: 90}
+			events = append(events, &eventlog.TaskEnd{Task: task, Outcome: eventlog.Success})
 		}
 	}
-	failed := phases.Task{ID: stages * tasks, StageID: stages - 1, Launched: 1, Finished: 90}
-	events = append(events, job, phases.TaskEnd{Task: failed, Outcome: "ExceptionFailure", Failure: "e"})
-	s := build(append(events, phases.ApplicationEnd{Time: 100}))
+	failed := eventlog.Task{ID: stages * tasks, StageID: stages - 1, Launched: 1, Finished: 90}
+	events = append(events, job, &eventlog.TaskEnd{Task: failed, Outcome: "ExceptionFailure", Failure: "e"})
+	s := build(append(events, &eventlog.ApplicationEnd{Time: 100}))
 	s.named(t, fmt.Sprintf("task %d", stages*tasks))
 	require.LessOrEqual(t, len(s.all), platform.SpanBudget)
 	requireTree(t, s)

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/emr-observatory/emr-observatory/phases"
+	"github.com/emr-observatory/emr-observatory/eventlog"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -17,14 +17,21 @@ const (
 
 // picked are the tasks of a stage's attempt that get a span.
 type picked struct {
-	slow    []phases.TaskEnd // the longest first
+	slow    []ended // the longest first
 	failed  int
-	certain []phases.TaskEnd // failed or sampled
+	certain []ended // failed or sampled
+}
+
+// ended is a task that ended.
+type ended struct {
+	eventlog.Task
+	outcome, failure string
 }
 
 // task keeps a task if it is to have a span. The longest are known only at the end:
 // until then a longer one displaces another.
-func (b *Builder) task(v phases.TaskEnd) {
+func (b *Builder) task(event *eventlog.TaskEnd) {
+	v := ended{event.Task, event.Outcome, event.Failure}
 	key := attempt{v.StageID, v.StageAttempt}
 	p := b.tasks[key]
 	if p == nil {
@@ -32,10 +39,10 @@ func (b *Builder) task(v phases.TaskEnd) {
 		b.tasks[key] = p
 	}
 	switch {
-	case failed(v) && p.failed < failedTasks:
+	case v.failed() && p.failed < failedTasks:
 		p.failed++
 		b.keep(&p.certain, v, &b.failures)
-	case sampled(v):
+	case v.sampled():
 		b.keep(&p.certain, v, &b.kept)
 	default:
 		at, _ := slices.BinarySearchFunc(p.slow, v, longerFirst)
@@ -56,7 +63,7 @@ func (b *Builder) task(v phases.TaskEnd) {
 }
 
 // keep adds a task to a list, if those counted are fewer than a trace may have.
-func (b *Builder) keep(list *[]phases.TaskEnd, v phases.TaskEnd, count *int) {
+func (b *Builder) keep(list *[]ended, v ended, count *int) {
 	if *count >= platform.SpanBudget {
 		b.lost++
 		return
@@ -65,15 +72,15 @@ func (b *Builder) keep(list *[]phases.TaskEnd, v phases.TaskEnd, count *int) {
 	*count++
 }
 
-func longerFirst(a, b phases.TaskEnd) int {
+func longerFirst(a, b ended) int {
 	return cmp.Or(cmp.Compare(b.Finished-b.Launched, a.Finished-a.Launched), cmp.Compare(a.ID, b.ID))
 }
 
 // failed tells a failure from a task that nobody needed any more.
-func failed(v phases.TaskEnd) bool { return v.Outcome != phases.Success && v.Outcome != "TaskKilled" }
+func (t ended) failed() bool { return t.outcome != eventlog.Success && t.outcome != "TaskKilled" }
 
 // sampled decides by a hash of the number, since numbers and partitions go together.
-func sampled(v phases.TaskEnd) bool {
+func (t ended) sampled() bool {
 	const spread = 0x9e3779b97f4a7c15 // Knuth's multiplicative hash
-	return uint64(v.ID+1)*spread>>32%sampleOne == 0
+	return uint64(t.ID+1)*spread>>32%sampleOne == 0
 }

@@ -90,19 +90,12 @@ func (l *listener) setID() {
 
 // handle processes an event.
 func (l *listener) handle(event eventlog.Event) error {
+	l.engine.Add(event)
 	switch e := event.(type) {
 	case *eventlog.TaskStart:
-		l.engine.AddTaskStart(e.Phase())
 		l.taskStart(e)
-		return nil
 	case *eventlog.TaskEnd:
-		l.engine.AddTaskEnd(e.Phase())
 		return l.taskEnd(e)
-	}
-	if e := eventlog.Phase(event); e != nil {
-		l.engine.Add(e)
-	}
-	switch e := event.(type) {
 	case *eventlog.JobStart:
 		l.jobStart(e)
 	case *eventlog.JobEnd:

@@ -7,7 +7,6 @@ import (
 
 // Classes of org.apache.spark.TaskEndReason that are not plain failures.
 const (
-	endSuccess      = "Success"
 	endKilled       = "TaskKilled"
 	endCommitDenied = "TaskCommitDenied"
 	// endResubmitted is a second end of a successful task whose output was lost.
@@ -62,7 +61,7 @@ type taskCounts struct{ active, complete, failed, killed int64 }
 func countsOf(outcome string, started bool) taskCounts {
 	c := taskCounts{active: 1}
 	switch outcome {
-	case endSuccess:
+	case eventlog.Success:
 		c.complete = 1
 	case endKilled, endCommitDenied:
 		c.killed = 1

@@ -80,9 +80,7 @@ func TestPhases(t *testing.T) {
 		require.NoError(t, err)
 		engine := phases.NewEngine()
 		_, err = log.Read(t.Context(), func(e eventlog.Event) error {
-			if event := eventlog.Phase(e); event != nil {
-				engine.Add(event)
-			}
+			engine.Add(e)
 			return nil
 		})
 		require.NoError(t, err)

@@ -43,8 +43,8 @@ func layers() []layer {
 		{folder: "artifacts", pure: true, imports: []string{"assets", "platform"}},
 		{folder: "redelivery", pure: true, imports: []string{"internal/poll", "platform"}},
 		{folder: "tempowal", pure: true, imports: []string{"platform"}},
-		{folder: "phases", pure: true, imports: []string{"platform"}},
-		{folder: "eventlog", pure: true, imports: []string{"phases", "platform"}},
+		{folder: "eventlog", pure: true, imports: []string{"platform"}},
+		{folder: "phases", pure: true, imports: []string{"eventlog", "platform"}},
 		{folder: "profiler", pure: true, imports: []string{
 			"internal/poll", "internal/progress", "internal/steplog", "eventlog", "phases", "platform",
 		}},

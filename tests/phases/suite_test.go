@@ -26,9 +26,7 @@ func (r *run) divide(t *testing.T) phases.Result {
 	defer file.Close()
 	engine := phases.NewEngine()
 	_, err = eventlog.Lines(t.Context(), file, log, func(event eventlog.Event) error {
-		if phase := eventlog.Phase(event); phase != nil {
-			engine.Add(phase)
-		}
+		engine.Add(event)
 		return nil
 	})
 	require.NoError(t, err)
