@@ -35,3 +35,15 @@ func K3sBinaries() map[string]Download {
 func K3sRelease() string {
 	return "https://github.com/k3s-io/k3s/releases/download/" + url.QueryEscape(K3sVersion) + "/"
 }
+
+// MinPulumiVersion is the oldest Pulumi CLI that may run the program. An older engine
+// ignores the replacement trigger of a cluster in silence, and updates what has to be
+// replaced. Triggers came with 3.208.0, the call with which a program requires a version
+// with 3.217.0, and with 3.219.0 the key of Pulumi.yaml that refuses before the program
+// starts (pulumi/pulumi: pkg/resource/deploy/step_generator.go, proto/pulumi/engine.proto,
+// sdk/go/common/workspace/project.go of those tags).
+const MinPulumiVersion = "3.219.0"
+
+// PulumiVersions returns the range of MinPulumiVersion, as the CLI reads it
+// (github.com/blang/semver, ParseRange).
+func PulumiVersions() string { return ">=" + MinPulumiVersion }

@@ -8,6 +8,7 @@ import (
 	"github.com/emr-observatory/emr-observatory/artifacts"
 	"github.com/emr-observatory/emr-observatory/components/emr"
 	"github.com/emr-observatory/emr-observatory/observe"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 	"github.com/emr-observatory/emr-observatory/stacks/outputs"
@@ -25,6 +26,9 @@ func ProgramOf(root string, build artifacts.Build) pulumi.RunFunc {
 }
 
 func run(ctx *pulumi.Context, root string, build artifacts.Build) error {
+	if err := requireCLI(ctx); err != nil {
+		return err
+	}
 	cfg, err := config.Load(ctx, schema.Config.CheckOperatorsExist, schema.Config.CheckSecretsAreOpen)
 	if err != nil {
 		return fmt.Errorf("read configuration of stack %s: %w", ctx.Stack(), err)
@@ -34,6 +38,17 @@ func run(ctx *pulumi.Context, root string, build artifacts.Build) error {
 		return fmt.Errorf("load materials: %w", err)
 	}
 	return Build(ctx, cfg, materials)
+}
+
+// requireCLI refuses a CLI that would ignore what the program asks of it. Pulumi.yaml says
+// the same, but an older CLI does not read that key, and an engine that runs the program
+// inline may have another project file.
+func requireCLI(ctx *pulumi.Context) error {
+	if err := ctx.RequirePulumiVersion(platform.PulumiVersions()); err != nil {
+		return fmt.Errorf("check the version of the Pulumi CLI: %w; install %s or a later one: https://www.pulumi.com/docs/install/",
+			err, platform.MinPulumiVersion)
+	}
+	return nil
 }
 
 // Build registers the platform described by cfg from the given materials and

@@ -86,6 +86,7 @@ func TestPulumiReadsProjectFile(t *testing.T) {
 	project, err := workspace.LoadProject(filepath.Join(root, "Pulumi.yaml"))
 	require.NoError(t, err)
 	require.Equal(t, platform.Project, project.Name.String())
+	require.Equal(t, platform.PulumiVersions(), project.RequiredPulumiVersion)
 	declared := map[string]string{"region": "us-east-1"}
 	top := 0
 	for _, f := range config.Fields() {

@@ -73,5 +73,6 @@ func ProjectFile() ([]byte, error) {
 name: %s
 runtime: go
 description: An EMR Spark platform that explains itself.
-%s`, platform.Project, body), nil
+requiredPulumiVersion: '%s'
+%s`, platform.Project, platform.PulumiVersions(), body), nil
 }
