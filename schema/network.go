@@ -19,6 +19,7 @@ type Network struct {
 	PublicSubnetID     string   `json:"publicSubnetId" rule:"publicSubnet"`
 	NAT                bool     `json:"nat" rule:"nat"`
 	InterfaceEndpoints []string `json:"interfaceEndpoints" rule:"service"`
+	DNSServers         []string `json:"dnsServers" rule:"dnsServer"`
 }
 
 // Help describes the keys, for documents.
@@ -37,12 +38,15 @@ func (Network) Help() map[string]string {
 			"vpcId.",
 		"interfaceEndpoints": "AWS services reached through interface endpoints, in short form: ssm, kms, elasticmapreduce. S3 " +
 			"always has a gateway endpoint.",
+		"dnsServers": "Addresses of the DNS servers in the DHCP option set of vpcId: security groups let names be resolved there. " +
+			"AmazonProvidedDNS needs no key.",
 	}
 }
 
 // SetDefaults sets the values of a VPC with a NAT gateway.
 func (n *Network) SetDefaults() {
-	*n = Network{CIDR: "10.0.0.0/16", AvailabilityZones: []string{}, SubnetIDs: []string{}, NAT: true, InterfaceEndpoints: []string{}}
+	*n = Network{CIDR: "10.0.0.0/16", AvailabilityZones: []string{}, SubnetIDs: []string{}, NAT: true, InterfaceEndpoints: []string{},
+		DNSServers: []string{}}
 }
 
 // Prefix lengths of the VPC, which hold two private subnets and a public one,
@@ -70,6 +74,9 @@ func networkRules() map[string]Rule {
 		"publicSubnet": subnet.optional(),
 		"service": predicate(isShortServiceName, "an AWS service in short form (not s3, not com.amazonaws…)").
 			with("", "write ssm for com.amazonaws.<region>.ssm"),
+		"dnsServer": predicate(isDNSServer, "the IPv4 address of a server, not a loopback, link-local, multicast or broadcast address").
+			with("", "run `aws ec2 describe-dhcp-options`, and name its domain-name-servers; "+
+				"AmazonProvidedDNS needs no key: security groups do not filter it"),
 	}
 }
 
@@ -106,16 +113,40 @@ func (n Network) checkExistingVPC(l *violation.List, path string) {
 	l.Require(len(n.AvailabilityZones) == 0, path+".availabilityZones", n.AvailabilityZones, owner, "remove it: the subnets have their zones")
 	l.Require(len(n.InterfaceEndpoints) == 0, path+".interfaceEndpoints", n.InterfaceEndpoints, owner,
 		"remove it, or let the VPC's owner create the endpoints")
+	l.Require(len(n.DNSServers) <= maxDNSServers, path+".dnsServers", n.DNSServers,
+		fmt.Sprintf("must be at most %d: a DHCP option set has no more", maxDNSServers), "name those of the VPC's own set")
+	for i, server := range n.DNSServers {
+		inner := KubernetesOverlap(server + "/32")
+		l.Require(inner == "", fmt.Sprintf("%s.dnsServers[%d]", path, i), server, "must not be in "+inner+usedByKubernetes,
+			"give the VPC a DNS server with another address")
+	}
+}
+
+// maxDNSServers of a DHCP option set (VPC User Guide, "DHCP option sets").
+const maxDNSServers = 4
+
+const usedByKubernetes = ", which Kubernetes uses inside the control node"
+
+// KubernetesOverlap returns the network inside the control node that overlaps a range,
+// "" if none does. The node reaches nothing outside that has an address of it.
+func KubernetesOverlap(cidr string) string {
+	for _, inner := range []string{platform.KubernetesPodCIDR, platform.KubernetesServiceCIDR} {
+		if overlaps(cidr, inner) {
+			return inner
+		}
+	}
+	return ""
 }
 
 // checkOwnVPC checks the settings for a VPC that the stack creates.
 func (n Network) checkOwnVPC(l *violation.List, path string) {
 	l.Require(len(n.SubnetIDs) == 0, path+".subnetIds", n.SubnetIDs, "must be empty without network.vpcId: the stack creates its own subnets",
 		"set network.vpcId too")
-	for _, inner := range []string{platform.KubernetesPodCIDR, platform.KubernetesServiceCIDR} {
-		l.Require(!isPrivateNetwork(n.CIDR) || !overlaps(n.CIDR, inner), path+".cidr", n.CIDR,
-			"must not overlap "+inner+", which Kubernetes uses inside the control node", "choose another network, e.g. 10.0.0.0/16")
-	}
+	inner := KubernetesOverlap(n.CIDR)
+	l.Require(!isPrivateNetwork(n.CIDR) || inner == "", path+".cidr", n.CIDR, "must not overlap "+inner+usedByKubernetes,
+		"choose another network, e.g. 10.0.0.0/16")
+	l.Require(len(n.DNSServers) == 0, path+".dnsServers", n.DNSServers,
+		"must be empty without network.vpcId: a VPC of the stack has AmazonProvidedDNS", "remove it")
 	l.Require(n.NAT, path+".nat", n.NAT, rules["nat"].Text, rules["nat"].Remedy)
 }
 
@@ -130,6 +161,11 @@ func isOperatorNetwork(s string) bool {
 		return false
 	}
 	return p.Addr().Is4() && p.Bits() >= widestOperator4 || p.Addr().Is6() && p.Bits() >= widestOperator6
+}
+
+func isDNSServer(s string) bool {
+	ip, err := netip.ParseAddr(s)
+	return err == nil && ip.Is4() && ip.IsGlobalUnicast()
 }
 
 var serviceName = pattern(`^[a-z][a-z0-9-]*(\.[a-z][a-z0-9-]*)*$`, "")

@@ -137,6 +137,7 @@ func (s spec) emrArgs(stack, key string, f foundation, after ...pulumi.Resource)
 		Name:                    ClusterName(stack, key),
 		Cluster:                 s.cfg.Clusters[key],
 		SamplingRatio:           s.cfg.Tracing.Ratio(),
+		DNSServers:              s.cfg.Network.DNSServers,
 		Ephemeral:               s.cfg.Ephemeral,
 		VPCID:                   f.network.VPCID,
 		SubnetIDs:               subnets(f.network, s.cfg.Clusters[key].Subnets),

@@ -17,6 +17,8 @@ type Args struct {
 
 	SamplingRatio string // of the jobs' traces, platform.SparkSamplingRatio; "" = they have none
 
+	DNSServers []string        // of the VPC, where it has its own; none = AmazonProvidedDNS
+
 	// After is what the cluster itself waits for; its roles do not.
 	After []pulumi.Resource
 

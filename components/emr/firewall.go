@@ -25,7 +25,7 @@ func (b *builder) createSecurityGroups() (map[string]*securitygroup.Group, error
 			groupServiceAccess: "EMR service access to nodes in private subnets",
 		},
 		Tags:  b.tags(),
-		Rules: clusterRules(),
+		Rules: clusterRules(b.args.DNSServers),
 	})
 }
 
@@ -33,13 +33,13 @@ func (b *builder) createSecurityGroups() (map[string]*securitygroup.Group, error
 // groups", private subnets). EMR would add them itself, but then no destroy would
 // remove them. All traffic between the nodes of a cluster is allowed: YARN, HDFS and
 // Spark use ephemeral ports.
-func clusterRules() []securitygroup.Rule {
+func clusterRules(dnsServers []string) []securitygroup.Rule {
 	var out []securitygroup.Rule
 	for _, from := range []string{groupMaster, groupCore} {
 		for _, to := range []string{groupMaster, groupCore} {
 			out = append(out, securitygroup.AllTraffic(from, to, "Inside the cluster")...)
 		}
-		out = append(out, securitygroup.Outbound(from)...)
+		out = append(out, securitygroup.Outbound(from, dnsServers)...)
 	}
 	return append(out, serviceAccessRules()...)
 }

@@ -42,6 +42,17 @@ func rules(rec *recorder.Recording, token string) []string {
 	return out
 }
 
+// Every node resolves names at the VPC's own servers.
+func TestNodesReachOwnDNSServers(t *testing.T) {
+	args := validArgs()
+	before := rules(run(t, args), egressType)
+	args.DNSServers = []string{"10.1.0.5"}
+	added := slices.DeleteFunc(rules(run(t, args), egressType), func(line string) bool { return slices.Contains(before, line) })
+	require.Equal(t, []string{
+		"emr-core 10.1.0.5/32 tcp 53-53", "emr-core 10.1.0.5/32 udp 53-53", "emr-master 10.1.0.5/32 tcp 53-53", "emr-master 10.1.0.5/32 udp 53-53",
+	}, added)
+}
+
 // Nobody but the cluster's own nodes and EMR reaches them, and the way to the control
 // node is the additional group's.
 func TestClusterAdmitsOnlyItselfAndEMR(t *testing.T) {

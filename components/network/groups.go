@@ -13,6 +13,6 @@ func (b *builder) createSecurityGroups(v vpcInfo) (map[string]*securitygroup.Gro
 		VPCID: v.vpcID, S3PrefixList: v.s3PrefixList, Descriptions: groupDescriptions(endpoints),
 		// EMR's managed policy may use only groups with this tag.
 		Tags:  map[string]pulumi.StringInput{platform.EMRManagedPolicyTag: pulumi.String("true")},
-		Rules: rules(b.args.OperatorCIDRs, b.args.Outbound, endpoints),
+		Rules: rules(b.args, endpoints),
 	})
 }

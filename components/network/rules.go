@@ -27,10 +27,10 @@ func groupDescriptions(endpoints bool) map[string]string {
 
 // rules returns all rules. Except for the operators', inbound traffic comes from
 // groups only.
-func rules(operators []string, outbound []Outbound, endpoints bool) []securitygroup.Rule {
-	out := append(telemetryRules(), operatorRules(operators)...)
-	out = append(out, securitygroup.Outbound(groupControl)...)
-	for _, o := range outbound {
+func rules(a *Args, endpoints bool) []securitygroup.Rule {
+	out := append(telemetryRules(), operatorRules(a.OperatorCIDRs)...)
+	out = append(out, securitygroup.Outbound(groupControl, a.DNSServers)...)
+	for _, o := range a.Outbound {
 		r := securitygroup.TCP(groupControl+"-"+o.Name+"-out", groupControl, o.Port, "Servers outside the platform")
 		out = append(out, r.Toward().Of(o.CIDR))
 	}

@@ -76,6 +76,21 @@ func TestOutboundIsExactlyThis(t *testing.T) {
 	}, out)
 }
 
+// A security group lets queries out to AmazonProvidedDNS only, unless a rule says more.
+func TestOwnDNSServersAreReachedOnPort53(t *testing.T) {
+	args := existingVPCArgs()
+	_, before := ruleLines(run(t, args))
+	args.DNSServers = []string{"10.1.0.5", "192.168.7.9"}
+	_, out := ruleLines(run(t, args))
+	require.Equal(t, []string{
+		"network-control-id > [10.1.0.5/32] tcp 53-53", "network-control-id > [10.1.0.5/32] udp 53-53",
+		"network-control-id > [192.168.7.9/32] tcp 53-53", "network-control-id > [192.168.7.9/32] udp 53-53",
+	}, slices.DeleteFunc(out, func(line string) bool { return slices.Contains(before, line) }))
+	for _, line := range before {
+		require.NotContains(t, line, " 53-53")
+	}
+}
+
 // Traffic between two groups needs an egress rule of one and an ingress rule of
 // the other.
 func TestEveryFlowBetweenGroupsHasBothRules(t *testing.T) {

@@ -92,7 +92,10 @@ func (g generator) text(name string, r schema.Rule) string {
 		},
 		"realmDomain":       func() string { return g.oneOf("ad.example.com", "corp") },
 		"passwordParameter": func() string { return "" }, // security sets them
-		"privateIp":         func() string { return g.addressIn("10.0.0.0/8") },
+		"dnsServer":         func() string { return g.oneOf("10.0.0.2", "8.8.8.8", "192.168.7.9", "10.44.0.1", "127.0.0.1") },
+			return "https://" + g.oneOf("mirror.example.com", "10.0.0.9:8443") + g.oneOf("", "/k3s", "/a/b")
+		},
+		"privateIp": func() string { return g.addressIn("10.0.0.0/8") },
 		"service": func() string {
 			return g.oneOf("ssm", "kms", "ec2", "elasticmapreduce", "ecr.api", "s3express", "a-1.b-2.c")
 		},
@@ -167,7 +170,7 @@ func (g generator) network(c *schema.Config) {
 		n.InterfaceEndpoints = []string{}
 		return
 	}
-	n.VPCID, n.SubnetIDs = "", []string{}
+	n.VPCID, n.SubnetIDs, n.DNSServers = "", []string{}, []string{}
 	n.NAT = true
 	if g.IntN(2) == 0 {
 		first := g.IntN(25)

@@ -22,6 +22,7 @@ const (
 	anyPort  = -1 // EC2's value for all ICMP types
 	lastPort = 65535
 	http     = 80
+	dns      = 53
 )
 
 // Rule allows one kind of traffic between a group and one peer: another group, an
@@ -79,18 +80,29 @@ func AllTraffic(from, to, description string) []Rule {
 	return out
 }
 
-// Outbound allows HTTPS to any address, deliberately: AWS APIs, image registries
+// Outbound allows what every machine of a group connects to. dnsServers are a VPC's own;
+// AmazonProvidedDNS needs no rule.
+//
+// It allows HTTPS to any address, deliberately: AWS APIs, image registries
 // and package mirrors have no stable addresses. Routes (NAT or endpoints) decide
 // which of them are reachable. Plain HTTP is allowed only to S3, which serves Amazon
-// Linux's package repositories over it. Name resolution, time and instance metadata
-// are not subject to security groups.
-func Outbound(group string) []Rule {
+// Linux's package repositories over it. Name resolution by AmazonProvidedDNS, time and
+// instance metadata are not subject to security groups (VPC User Guide, "Security groups").
+func Outbound(group string, dnsServers []string) []Rule {
 	toS3 := TCP(group+"-http-to-s3", group, http, "Package repositories in S3").Toward()
 	toS3.S3 = true
-	return []Rule{
+	out := []Rule{
 		TCP(group+"-https-out", group, int(platform.HTTPS), "AWS APIs, images and packages").Toward().Of("0.0.0.0/0"),
 		toS3,
 	}
+	for _, server := range dnsServers {
+		for _, protocol := range []string{"udp", "tcp"} { // TCP for answers that do not fit (RFC 7766)
+			r := Rule{Group: group, Protocol: protocol, From: dns, To: dns, Description: "The VPC's own DNS servers"}
+			r.Name = group + "-dns-" + protocol + "-to-" + server
+			out = append(out, r.Toward().Of(server+"/32"))
+		}
+	}
+	return out
 }
 
 // Group is a security group; Ready is its id once its rules exist.
