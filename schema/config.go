@@ -23,6 +23,9 @@ type Config struct {
 	Profiler          Profiler           `json:"profiler"`
 	AWSEndpoints      AWSEndpoints       `json:"awsEndpoints"`
 	Grafana           Grafana            `json:"grafana"`
+
+	PermissionsBoundary string `json:"permissionsBoundary" rule:"boundary"`
+	IAMPath             string `json:"iamPath" rule:"iamPath"`
 }
 
 // Help describes the keys, for documents.
@@ -46,6 +49,10 @@ func (Config) Help() map[string]string {
 		"profiler":     "The Spark history of finished and running clusters, as tables in the lake.",
 		"awsEndpoints": "Endpoints that replace AWS's own, for S3-compatible stores and for the local cloud.",
 		"grafana":      "How the program reaches Grafana.",
+		"permissionsBoundary": "ARN of the policy that bounds every IAM role of the stack. Empty: none. Roles that the configuration names " +
+			"stay as they are.",
+		"iamPath": "Path of every IAM role, instance profile and policy of the stack, such as /team/. Empty: /. Changing it replaces them, " +
+			"and with them the control node's instance and the clusters.",
 	}
 }
 

@@ -80,6 +80,7 @@ func (s spec) controlArgs(n *network.Network, data *storage.Storage) *controlnod
 		BucketARN:       data.DataBucketARN,
 		KMSKeyARN:       data.KMSKeyARN,
 
+		Identity:              s.cfg.Identity(),
 		TraceHeadersParameter: s.traceHeadersParameter(),
 		Profiler:              s.cfg.Profiler,
 		// Known while the subnet is being replaced, unlike what a lookup by its id finds.
@@ -100,6 +101,7 @@ func (s spec) telemetryArgs(data *storage.Storage, control *controlnode.ControlN
 		BucketARN:        data.DataBucketARN,
 		KMSKeyARN:        data.KMSKeyARN,
 		ControlPrivateIP: control.PrivateIP,
+		Identity:         s.cfg.Identity(),
 		Artifacts:        s.artifacts(),
 		LauncherJar:      s.materials.LauncherJar,
 		ControlBinary:    s.materials.ControlBinary,
@@ -137,6 +139,7 @@ func (s spec) emrArgs(stack, key string, f foundation, after ...pulumi.Resource)
 		Name:                    ClusterName(stack, key),
 		Cluster:                 s.cfg.Clusters[key],
 		SamplingRatio:           s.cfg.Tracing.Ratio(),
+		Identity:                s.cfg.Identity(),
 		DNSServers:              s.cfg.Network.DNSServers,
 		Ephemeral:               s.cfg.Ephemeral,
 		VPCID:                   f.network.VPCID,

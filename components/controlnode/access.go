@@ -24,9 +24,10 @@ func (b *builder) createRole(parameterARNs []pulumi.StringInput) (access, error)
 		return iampolicy.Trust("EC2", "ec2."+a.DNSSuffix, nil)
 	})
 	role, err := iam.NewRole(b.Ctx, b.Name("role"), &iam.RoleArgs{
-		Description:      pulumi.String("Control node of the EMR observatory"),
-		AssumeRolePolicy: trust,
-		Tags:             b.Tags("role"),
+		Description:         pulumi.String("Control node of the EMR observatory"),
+		AssumeRolePolicy:    trust,
+		PermissionsBoundary: iampolicy.Boundary(b.args.Identity), Path: iampolicy.Path(b.args.Identity),
+		Tags: b.Tags("role"),
 	}, b.Options()...)
 	if err != nil {
 		return access{}, fmt.Errorf("create role %s: %w", b.Name("role"), err)
@@ -46,6 +47,7 @@ func (b *builder) createRole(parameterARNs []pulumi.StringInput) (access, error)
 	}
 	profile, err := iam.NewInstanceProfile(b.Ctx, b.Name("profile"), &iam.InstanceProfileArgs{
 		Role: role.Name,
+		Path: iampolicy.Path(b.args.Identity),
 		Tags: b.Tags("profile"),
 	}, b.Options()...)
 	if err != nil {

@@ -22,6 +22,8 @@ type Args struct {
 	BucketARN       pulumi.StringInput // required
 	KMSKeyARN       pulumi.StringInput // required; disks, parameters and the bucket's objects
 
+	Identity schema.Identity // of the role and the instance profile
+
 	// TraceHeadersParameter is the name of an SSM parameter that a pod reads; "" = none.
 	TraceHeadersParameter string
 

@@ -17,6 +17,7 @@ type Args struct {
 
 	SamplingRatio string // of the jobs' traces, platform.SparkSamplingRatio; "" = they have none
 
+	Identity   schema.Identity // of the roles and the instance profile
 	DNSServers []string        // of the VPC, where it has its own; none = AmazonProvidedDNS
 
 	// After is what the cluster itself waits for; its roles do not.

@@ -37,6 +37,7 @@ func (b *builder) createNodeRole() (*nodeRole, error) {
 		Description: pulumi.String("Instances of the EMR cluster"), Tags: b.tags(),
 		// Other stacks attach policies to this role, and IAM deletes no role that has some.
 		ForceDetachPolicies: pulumi.Bool(true),
+		PermissionsBoundary: iampolicy.Boundary(b.args.Identity), Path: iampolicy.Path(b.args.Identity),
 		AssumeRolePolicy: b.renderPolicy(func(a iampolicy.Account, _ []string) iampolicy.Document {
 			return iampolicy.Trust("Instances", "ec2."+a.DNSSuffix, nil)
 		}),
@@ -48,7 +49,9 @@ func (b *builder) createNodeRole() (*nodeRole, error) {
 	if err != nil {
 		return nil, err
 	}
-	profile, err := iam.NewInstanceProfile(b.Ctx, b.Name("node"), &iam.InstanceProfileArgs{Role: role.Name, Tags: b.tags()}, b.Options()...)
+	profile, err := iam.NewInstanceProfile(b.Ctx, b.Name("node"), &iam.InstanceProfileArgs{
+		Role: role.Name, Path: iampolicy.Path(b.args.Identity), Tags: b.tags(),
+	}, b.Options()...)
 	if err != nil {
 		return nil, fmt.Errorf("create instance profile: %w", err)
 	}
@@ -106,6 +109,7 @@ func (b *builder) createServiceRole(nodeRoleARN pulumi.StringOutput) (*serviceRo
 	}
 	role, err := iam.NewRole(b.Ctx, b.Name("service"), &iam.RoleArgs{
 		Description: pulumi.String("EMR itself"), Tags: b.tags(),
+		PermissionsBoundary: iampolicy.Boundary(b.args.Identity), Path: iampolicy.Path(b.args.Identity),
 		AssumeRolePolicy: b.renderPolicy(func(a iampolicy.Account, _ []string) iampolicy.Document {
 			return serviceTrust(a, b.args.Region)
 		}),

@@ -67,6 +67,7 @@ func (b *builder) createScalingRole() (*serviceRole, error) {
 	}
 	role, err := iam.NewRole(b.Ctx, b.Name("scaling"), &iam.RoleArgs{
 		Description: pulumi.String("Automatic scaling of the EMR cluster"), Tags: b.tags(),
+		PermissionsBoundary: iampolicy.Boundary(b.args.Identity), Path: iampolicy.Path(b.args.Identity),
 		AssumeRolePolicy: b.renderPolicy(func(a iampolicy.Account, _ []string) iampolicy.Document { return scalingTrust(a, b.args.Region) }),
 	}, b.Options()...)
 	if err != nil {

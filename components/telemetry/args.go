@@ -8,6 +8,7 @@ import (
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/emr-observatory/emr-observatory/platform"
+	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
@@ -25,6 +26,8 @@ type Args struct {
 	BucketARN        pulumi.StringInput // required
 	KMSKeyARN        pulumi.StringInput // required, the bucket's default key
 	ControlPrivateIP pulumi.StringInput // required, where the nodes send telemetry
+
+	Identity schema.Identity // of the policy
 
 	Artifacts     []Staged // what the bootstrap action downloads; see node.BootstrapInput for which are needed
 	LauncherJar   Staged   // required; travels inside the bootstrap action

@@ -16,6 +16,7 @@ import (
 // give them the lake too.
 func (b *builder) createNodePolicy(args *Args) (*iam.Policy, error) {
 	policy, err := iam.NewPolicy(b.Ctx, b.Name("observed-nodes"), &iam.PolicyArgs{
+		Path:        iampolicy.Path(args.Identity),
 		Description: pulumi.String("Nodes of EMR clusters that the observatory observes: read what its bootstrap action installs"),
 		Policy: iampolicy.Render(b.Ctx, b.Parent, func(_ iampolicy.Account, v []string) iampolicy.Document {
 			return nodePolicy(v[0], v[1])

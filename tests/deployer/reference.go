@@ -19,7 +19,9 @@ func Reference(rows []Row, policies []Policy) string {
 		"Outside the partition `aws`, replace `arn:aws:`.\n" +
 		"- IAM and S3 are limited to the names of this program's stacks, with clusters of any key. " +
 		"The identity can still give those roles any permission: " +
-		"limit it with a permissions boundary where that is too much. " +
+		"limit it with permissionsBoundary where that is too much, and allow iam:CreateRole under the condition " +
+		"iam:PermissionsBoundary only. With iamPath /team/, insert the path: arn:aws:iam::\\*:role/team/…, and likewise for " +
+		"instance-profile and policy. " +
 		"Where a cluster names existing roles (serviceRoleArn, instanceProfileArn), the identity also needs iam:PutRolePolicy, " +
 		"iam:DeleteRolePolicy and iam:PassRole on those.\n" +
 		"- The state's backend needs its own permissions. `observatory doctor --aws` also needs servicequotas:GetServiceQuota, " +

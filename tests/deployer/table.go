@@ -179,7 +179,8 @@ func cluster() []Row {
 func identity() []Row {
 	return []Row{
 		row("aws:iam/role:Role", "iam/role.go", "iam",
-			"CreateRole GetRole UpdateRole UpdateRoleDescription UpdateAssumeRolePolicy ListRolePolicies GetRolePolicy ListAttachedRolePolicies "+
+			"CreateRole GetRole UpdateRole UpdateRoleDescription UpdateAssumeRolePolicy PutRolePermissionsBoundary "+
+				"DeleteRolePermissionsBoundary ListRolePolicies GetRolePolicy ListAttachedRolePolicies "+
 				"ListInstanceProfilesForRole RemoveRoleFromInstanceProfile DetachRolePolicy DeleteRolePolicy DeleteRole TagRole UntagRole"),
 		row("aws:iam/rolePolicy:RolePolicy", "iam/role_policy.go", "iam", "PutRolePolicy GetRolePolicy DeleteRolePolicy"),
 		row("aws:iam/policy:Policy", "iam/policy.go", "iam",

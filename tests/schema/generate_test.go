@@ -93,6 +93,7 @@ func (g generator) text(name string, r schema.Rule) string {
 		"realmDomain":       func() string { return g.oneOf("ad.example.com", "corp") },
 		"passwordParameter": func() string { return "" }, // security sets them
 		"dnsServer":         func() string { return g.oneOf("10.0.0.2", "8.8.8.8", "192.168.7.9", "10.44.0.1", "127.0.0.1") },
+		"iamPath":           func() string { return g.oneOf("/team/", "/a/b.c/d_e/", "/x=1/", "/"+strings.Repeat("a", 510)+"/") },
 			return "https://" + g.oneOf("mirror.example.com", "10.0.0.9:8443") + g.oneOf("", "/k3s", "/a/b")
 		},
 		"privateIp": func() string { return g.addressIn("10.0.0.0/8") },
