@@ -11,6 +11,7 @@ const (
 	ControlIdentityDir = ControlDataDir + "/node"    // the node's K3s password, see ControlNodeDir
 	ControlNodeDir     = "/etc/rancher/node"         // where K3s looks for it: a link to ControlIdentityDir
 	ControlK3sConfig   = "/etc/rancher/k3s/config.yaml"
+	ControlRegistries  = "/etc/rancher/k3s/registries.yaml"
 	ControlK3sBinary   = "/usr/local/bin/k3s"
 	ControlK3sUnit     = "k3s.service"
 	ControlBootDir     = "/opt/observatory"

@@ -1,6 +1,9 @@
 package platform
 
-import "net/url"
+import (
+	"cmp"
+	"net/url"
+)
 
 // CPU architectures, written as Go, Debian and OCI write them.
 const (
@@ -30,10 +33,14 @@ func K3sBinaries() map[string]Download {
 	}
 }
 
-// K3sRelease returns the URL of K3sVersion's files, with a trailing slash. The
+// K3sReleases holds a folder for each version of K3s.
+const K3sReleases = "https://github.com/k3s-io/k3s/releases/download"
+
+// K3sRelease returns the URL of K3sVersion's files, with a trailing slash, below releases:
+// a copy of K3sReleases, or "" for K3sReleases itself. The
 // version's plus sign must be escaped, or GitHub answers 404.
-func K3sRelease() string {
-	return "https://github.com/k3s-io/k3s/releases/download/" + url.QueryEscape(K3sVersion) + "/"
+func K3sRelease(releases string) string {
+	return cmp.Or(releases, K3sReleases) + "/" + url.QueryEscape(K3sVersion) + "/"
 }
 
 // MinPulumiVersion is the oldest Pulumi CLI that may run the program. An older engine

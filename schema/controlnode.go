@@ -21,6 +21,10 @@ type ControlNode struct {
 	Access        string `json:"access" rule:"access"`
 	APIURL        string `json:"apiUrl" rule:"tunnelEnd"`
 
+	RegistryMirror   string `json:"registryMirror" rule:"registryHost"`
+	K3sURL           string `json:"k3sUrl" rule:"k3sUrl"`
+	GrafanaPluginURL string `json:"grafanaPluginUrl" rule:"pluginUrl"`
+
 	Certificate *Certificate `json:"certificate"` // nil = the stack's own CA signs one
 }
 
@@ -40,6 +44,11 @@ func (ControlNode) Help() map[string]string {
 		"certificate": "Certificate of Grafana and the status page for a domain of your own. Absent: the stack's own CA signs one for the " +
 			"control node's addresses.",
 		"apiUrl": "With access tunnel, the local end of the tunnel to the Kubernetes API: https://127.0.0.1:6443.",
+		"registryMirror": "Host from which all container images come, each below a folder with its registry's name: docker.io/grafana/grafana " +
+			"as HOST/docker.io/grafana/grafana. Empty: from their own registries.",
+		"k3sUrl": "Copy of " + platform.K3sReleases + ", from which K3s comes; its sha256 is checked all the same. Empty: from GitHub. " +
+			"Changing it or registryMirror replaces the instance.",
+		"grafanaPluginUrl": "Copy of the zip file of Grafana's plugin victoriametrics-logs-datasource. Empty: from grafana.com.",
 	}
 }
 
@@ -68,6 +77,7 @@ func controlNodeRules() map[string]Rule {
 // Validate adds the node's violations to l.
 func (c ControlNode) Validate(l *violation.List, path string) {
 	checkFields(l, path, c)
+	c.checkSources(l, path)
 	c.Certificate.Validate(l, path+".certificate", time.Now())
 	if rules["instanceType"].Holds(c.InstanceType) {
 		family, known := facts.FamilyOf(c.InstanceType)

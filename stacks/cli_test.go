@@ -32,10 +32,10 @@ func (c cli) RequirePulumiVersion(ctx context.Context, r *pulumirpc.RequirePulum
 // anything, and tells which to install.
 func TestOlderCLIIsRefused(t *testing.T) {
 	for version, refusal := range map[string]string{
-		"v3.207.0":                     "Pulumi CLI version 3.207.0 does not satisfy",
-		"":                             "upgrade the Pulumi CLI", // until 3.216
+		"v3.207.0":                      "Pulumi CLI version 3.207.0 does not satisfy",
+		"":                              "upgrade the Pulumi CLI", // until 3.216
 		"v" + platform.MinPulumiVersion: "",
-		"v3.259.0":                     "",
+		"v3.259.0":                      "",
 	} {
 		t.Run(version, func(t *testing.T) {
 			listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

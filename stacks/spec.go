@@ -174,6 +174,7 @@ func (s spec) workloadsArgs(data *storage.Storage, control *controlnode.ControlN
 		MetricsRetention:     schema.Days(s.cfg.Retention.VictoriaMetricsDays),
 		LogsRetention:        schema.Days(s.cfg.Retention.VictoriaLogsDays),
 		DataVolumeGiB:        s.cfg.ControlNode.DataVolumeGiB,
+		GrafanaPluginURL:     s.cfg.ControlNode.GrafanaPluginURL,
 		Tracing:              s.cfg.Tracing,
 	}
 }

@@ -50,6 +50,8 @@ type Input struct {
 	PublicIP        string // "" = none; else an IPv4 address, which the API's certificate names too
 	VolumeID        string // vol-…, the data volume
 	ParameterPrefix string // SSM path ending in a slash; <prefix><file of CAFiles>
+	RegistryMirror  string // host of all images, as schema has checked it; "" = each has its own registry
+	K3sURL          string // copy of platform.K3sReleases, likewise; "" = that itself
 }
 
 var (
@@ -153,14 +155,41 @@ func (l layout) files(in Input) ([]writeFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []writeFile{
+	files := []writeFile{
 		{l.at(platform.ControlBootScript), "0755", bootScript},
 		{l.at(platform.ControlBootFacts), "0644", l.facts(in)},
 		{l.at(platform.ControlK3sConfig), "0600", config},
 		{l.at(platform.NodeUnitDir + "/" + platform.ControlK3sUnit), "0644", k3s},
 		{l.at(platform.NodeUnitDir + "/" + platform.ControlBootUnit), "0644", boot},
 		{l.at("/etc/sysctl.d/90-kubelet.conf"), "0644", kubeletSysctls},
-	}, nil
+	}
+	if in.RegistryMirror != "" {
+		mirrors, err := registries(in.RegistryMirror)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, writeFile{l.at(platform.ControlRegistries), "0644", mirrors})
+	}
+	return files, nil
+}
+
+// registries returns K3s's registries.yaml (docs.k3s.io, "Private Registry
+// Configuration"): one host has the images of every registry, each below the registry's
+// name, since two registries may have a repository of the same name.
+func registries(mirror string) (string, error) {
+	type registry struct {
+		Endpoint []string          `json:"endpoint"`
+		Rewrite  map[string]string `json:"rewrite"`
+	}
+	mirrors := map[string]registry{}
+	for _, name := range platform.Registries() {
+		mirrors[name] = registry{[]string{"https://" + mirror}, map[string]string{"^(.*)$": name + "/$1"}}
+	}
+	b, err := yaml.Marshal(map[string]any{"mirrors": mirrors})
+	if err != nil {
+		return "", fmt.Errorf("render K3s registries: %w", err)
+	}
+	return string(b), nil
 }
 
 // unit renders a systemd unit.
@@ -183,7 +212,7 @@ func (l layout) unit(name, text string) (string, error) {
 // k3sConfig returns K3s's config.yaml; keys are its command-line flags
 // (docs.k3s.io, "k3s server").
 func (l layout) k3sConfig(in Input) (string, error) {
-	b, err := yaml.Marshal(map[string]any{
+	config := map[string]any{
 		"data-dir":                   l.at(platform.ControlK3sDir),
 		"default-local-storage-path": l.at(platform.ControlVolumesDir),
 		"disable":                    []string{"traefik", "servicelb"},
@@ -191,6 +220,14 @@ func (l layout) k3sConfig(in Input) (string, error) {
 		"kubelet-arg": []string{
 			fmt.Sprintf("eviction-hard=imagefs.available<%dGi,nodefs.available<5%%", platform.EvictionGiB),
 			"eviction-minimum-reclaim=imagefs.available=256Mi,nodefs.available=10%",
+			// At the default of 85 % the kubelet deletes unused images in vain and reports
+			// FreeDiskSpaceFailed (k3s-io/k3s#6290), since the stores fill the same volume up
+			// to their reserve, platform.StoreReserveGiB. A share of a volume that may grow
+			// cannot say that; 100 switches this off. The eviction above, which is absolute
+			// and below the reserve, deletes unused images before it ends a pod
+			// (kubernetes/kubernetes pkg/kubelet/kubelet.go, StartGarbageCollection;
+			// pkg/kubelet/eviction/helpers.go, buildSignalToNodeReclaimFuncs).
+			"image-gc-high-threshold=100",
 		},
 		"node-ip":                 in.PrivateIP,
 		"node-name":               platform.ControlNodeName,
@@ -199,7 +236,12 @@ func (l layout) k3sConfig(in Input) (string, error) {
 		"service-node-port-range": fmt.Sprintf("%d-%d", platform.ControlNodePortFirst, platform.ControlNodePortLast),
 		"tls-san":                 in.certificateNames(),
 		"write-kubeconfig-mode":   "0600",
-	})
+	}
+	if in.RegistryMirror != "" {
+		// Otherwise an image that the mirror lacks is looked for where no route leads.
+		config["disable-default-registry-endpoint"] = true
+	}
+	b, err := yaml.Marshal(config)
 	if err != nil {
 		return "", fmt.Errorf("render K3s configuration: %w", err)
 	}
@@ -236,7 +278,7 @@ func (l layout) facts(in Input) string {
 		{"K3S_VERSION", platform.K3sVersion},
 		{"K3S_UNIT", platform.ControlK3sUnit},
 		{"K3S_BINARY", l.at(platform.ControlK3sBinary)},
-		{"K3S_URL", platform.K3sRelease() + binary.File},
+		{"K3S_URL", platform.K3sRelease(in.K3sURL) + binary.File},
 		{"K3S_SHA256", binary.SHA256},
 	} {
 		fmt.Fprintf(&b, "%s=%s\n", f.key, quote(f.value))

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -30,6 +31,8 @@ func realisticInput() controlnode.Input {
 		PrivateIP:       "10.200.100.200",
 		PublicIP:        "203.113.213.113",
 		VolumeID:        "vol-0a1b2c3d4e5f67890",
+		RegistryMirror:  "registry.mirrors.team-analytics.example.com:8443",
+		K3sURL:          "https://downloads.mirrors.team-analytics.example.com/github.com/k3s-io/k3s/releases/download",
 		ParameterPrefix: "/" + platform.Project + "/team-analytics-production-eu.2026/control/k3s/",
 	}
 }
@@ -108,7 +111,69 @@ func TestUserDataContent(t *testing.T) {
 	facts := c.file(t, platform.ControlBootFacts)
 	require.Contains(t, facts, "DEVICE='/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol0a1b2c3d4e5f67890'\n")
 	require.Contains(t, facts, platform.K3sBinaries()[platform.ArchARM64].SHA256)
-	require.Contains(t, facts, "K3S_URL='https://github.com/k3s-io/k3s/releases/download/v1.36.4%2Bk3s1/k3s-arm64'\n")
+	require.Contains(t, facts, "K3S_URL='"+in.K3sURL+"/v1.36.4%2Bk3s1/k3s-arm64'\n")
+
+	in.K3sURL, in.RegistryMirror = "", ""
+	raw, err = controlnode.UserData(in)
+	require.NoError(t, err)
+	c = parse(t, raw)
+	require.Contains(t, c.file(t, platform.ControlBootFacts),
+		"K3S_URL='https://github.com/k3s-io/k3s/releases/download/v1.36.4%2Bk3s1/k3s-arm64'\n")
+	require.NotContains(t, string(raw), "regist")
+}
+
+// The mirror has the images of every registry below the registry's name, and there is no
+// other place to look for them.
+func TestMirrorServesEveryImage(t *testing.T) {
+	in := realisticInput()
+	raw, err := controlnode.UserData(in)
+	require.NoError(t, err)
+	c := parse(t, raw)
+	var k3s map[string]any
+	require.NoError(t, yaml.Unmarshal([]byte(c.file(t, platform.ControlK3sConfig)), &k3s))
+	require.Equal(t, true, k3s["disable-default-registry-endpoint"])
+	var file struct {
+		Mirrors map[string]struct {
+			Endpoint []string
+			Rewrite  map[string]string
+		}
+	}
+	require.NoError(t, yaml.UnmarshalStrict([]byte(c.file(t, platform.ControlRegistries)), &file))
+	images := []platform.Image{platform.ImageAWSCLI()}
+	for _, r := range platform.Workloads() {
+		images = append(images, r.Image)
+	}
+	for _, image := range images {
+		registry, repository, _ := strings.Cut(image.Repository, "/")
+		mirror, found := file.Mirrors[registry]
+		require.True(t, found, image.Repository)
+		require.Equal(t, []string{"https://" + in.RegistryMirror}, mirror.Endpoint)
+		for pattern, replacement := range mirror.Rewrite {
+			require.Equal(t, image.Repository, regexp.MustCompile(pattern).ReplaceAllString(repository, replacement))
+		}
+		require.Len(t, mirror.Rewrite, 1)
+	}
+	require.Contains(t, file.Mirrors, "docker.io", "K3s' own images")
+}
+
+// The kubelet must leave the volume alone while the stores fill it up to their reserve,
+// and delete images before it ends the stores.
+func TestImagesAreCollectedBelowTheStoresReserve(t *testing.T) {
+	raw, err := controlnode.UserData(realisticInput())
+	require.NoError(t, err)
+	var k3s struct {
+		Arguments []string `json:"kubelet-arg"`
+	}
+	require.NoError(t, yaml.Unmarshal([]byte(parse(t, raw).file(t, platform.ControlK3sConfig)), &k3s))
+	const off = 100 // kubernetes/kubernetes pkg/kubelet/kubelet.go, StartGarbageCollection
+	threshold := 85 // the kubelet's default
+	for _, a := range k3s.Arguments {
+		_, _ = fmt.Sscanf(a, "image-gc-high-threshold=%d", &threshold)
+	}
+	for gib := platform.MinDataVolumeGiB; gib <= platform.MaxDataVolumeGiB; gib++ {
+		full := 100 - platform.StoreReserveGiB()*100/gib // as the kubelet computes it, when the stores refuse data
+		require.True(t, threshold == off || threshold > full, "%d GiB: %d %%", gib, full)
+	}
 }
 
 func TestUserDataRespectsEC2SizeLimit(t *testing.T) {

@@ -102,6 +102,7 @@ type Settings struct {
 	StepLinks     []status.Link     // of each step on the status page
 	Tracing       schema.Tracing    // the zero value: no spans
 	Profiler      schema.Profiler   // what the profiler reads
+	GrafanaPlugin string            // URL of GrafanaLogsPlugin's zip file; "" = grafana.com has it
 }
 
 // percentOf returns a share of a workload's memory limit in MiB. The servers' own

@@ -19,10 +19,18 @@ const GrafanaLogsPlugin = "victoriametrics-logs-datasource@0.21.0"
 // Grafana configures Grafana by its environment: HTTPS only, one administrator,
 // who alone creates accounts, and no usage reports. The plugin is installed
 // before Grafana starts to serve.
-func Grafana(r platform.WorkloadRecord, _ Settings) (Config, error) {
+//
+// Grafana does not start if it cannot fetch the plugin. Without a way to grafana.com it
+// takes a copy, whose signature it checks all the same (Grafana documentation, Configure
+// Grafana, plugins: id@version@url).
+func Grafana(r platform.WorkloadRecord, s Settings) (Config, error) {
+	env := grafanaEnvironment(r)
+	if s.GrafanaPlugin != "" {
+		env[platform.EnvGrafanaPreinstall] += "@" + s.GrafanaPlugin
+	}
 	access := platform.AccessSecret(r.Name)
 	return Config{
-		Env: grafanaEnvironment(r),
+		Env: env,
 		SecretEnv: map[string]SecretKey{
 			EnvGrafanaPassword: {access, platform.AccessPassword},
 		},

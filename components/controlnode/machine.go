@@ -99,6 +99,7 @@ func (b *builder) userData(at addresses, volume *ebs.Volume, prefix string) pulu
 	return output.Join(in, func(v []string) (string, error) {
 		text, err := boot.UserData(boot.Input{
 			Region: b.args.Region, Arch: b.args.Arch, PrivateIP: v[0], PublicIP: v[2], VolumeID: v[1], ParameterPrefix: prefix,
+			RegistryMirror: b.args.RegistryMirror, K3sURL: b.args.K3sURL,
 		})
 		return string(text), err
 	})

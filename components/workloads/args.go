@@ -47,6 +47,8 @@ type Args struct {
 
 	DataVolumeGiB int // required: the size of the volume with the servers' folders
 
+	GrafanaPluginURL string // of the zip file of Grafana's plugin; "" = grafana.com has it
+
 	Tracing schema.Tracing // which steps have spans, and where a copy of all spans goes
 }
 
@@ -107,7 +109,8 @@ func (a *Args) settings(workloads platform.WorkloadTable, stack string) (workloa
 		Stack:         stack,
 		Tags:          platform.StackTags(stack), // the stack's AWS provider puts these on every resource
 		Dashboards:    predefined, Boards: statusLinks(dashboards.Links()), StepLinks: statusLinks(dashboards.StepLinks()),
-		ServerName: a.serverName(),
+		ServerName:    a.serverName(),
+		GrafanaPlugin: a.GrafanaPluginURL,
 	}, err
 }
 
