@@ -61,9 +61,6 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 	if err != nil {
 		return nil, fmt.Errorf("register cluster %s: %w", name, err)
 	}
-	if err := args.warnOfRestatedValues(ctx, c); err != nil {
-		return nil, err
-	}
 	if err := args.logScaledCounts(ctx, c); err != nil {
 		return nil, err
 	}

@@ -275,8 +275,7 @@ func clusterNotTried() []notTried {
 			"`aws ssm describe-instance-information --query 'InstanceInformationList[].[InstanceId,PingStatus]'` lists the cluster's instances",
 		}, {
 			"Releases other than emr-7.1.0 ship the restated defaultJavaOptions.", "Only that release's spark-defaults.conf is public.",
-			"A preview warns for every other release; a node's file is compared with the restated values.",
-			[]string{"cmd/observatory TestPreviewListsWhatWouldBeCreated", "toolchain/doctor TestNodesOptionsAreCompared"},
+			"A node's file is compared with the restated values.", []string{"toolchain/doctor TestNodesOptionsAreCompared"},
 			"on a node of a cluster without the platform: `observatory doctor --node /etc/spark/conf/spark-defaults.conf`",
 		}, {
 			"A job that chooses Docker starts with the agent.", "No Docker here; what EMR ships in both files is known of one emr-6 node only.",
