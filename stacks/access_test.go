@@ -54,11 +54,6 @@ func tunnelled(t *testing.T) map[string]string {
 // the control node. The providers must get the address that the certificates name.
 func TestEveryAccessIsRehearsed(t *testing.T) {
 	engine, program := trial.Pulumi(t), trial.Program(trial.Materials(t))
-	subnet := func(id, cidr, zone string) record.Resource {
-		return record.Resource{Type: "aws:ec2/subnet:Subnet", ID: id, URN: id, Outputs: resource.NewPropertyMapFromMap(map[string]any{
-			"vpcId": "vpc-0123abcd", "cidrBlock": cidr, "availabilityZone": zone,
-		})}
-	}
 	for name, c := range map[string]struct {
 		values   map[string]string
 		existing []record.Resource
@@ -69,9 +64,10 @@ func TestEveryAccessIsRehearsed(t *testing.T) {
 			edited(t, map[string]map[string]any{"network": {
 				"vpcId": "vpc-0123abcd", "subnetIds": []string{"subnet-0123abcd"}, "publicSubnetId": "subnet-0123abce", "availabilityZones": nil,
 			}}),
-			append([]record.Resource{
-				subnet("subnet-0123abcd", "10.0.0.0/24", "us-east-1a"), subnet("subnet-0123abce", "10.0.1.0/24", "us-east-1b"),
-			}, record.PublicRoute("subnet-0123abce")...),
+			record.Network{
+				VPC: "vpc-0123abcd", CIDR: "10.0.0.0/16", Private: []record.Subnet{{ID: "subnet-0123abcd", CIDR: "10.0.0.0/24", Zone: "us-east-1a"}},
+				Public: []record.Subnet{{ID: "subnet-0123abce", CIDR: "10.0.1.0/24", Zone: "us-east-1b"}},
+			}.Resources(),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/emr-observatory/emr-observatory/internal/local"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/schema/facts"
+	"github.com/emr-observatory/emr-observatory/schema/violation"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
 )
@@ -105,6 +108,27 @@ func fleetNodes(f schema.Fleets) []nodes {
 	return out
 }
 
+// existingNetwork has the VPC judged by the rules that the program applies in a preview.
+func existingNetwork(cfg schema.Config) *doctor.Network {
+	n := &doctor.Network{VPC: cfg.Network.VPCID, Subnets: slices.Clone(cfg.Network.SubnetIDs)}
+	if public := cfg.Network.PublicSubnetID; public != "" {
+		n.Subnets = append(n.Subnets, public)
+	}
+	n.Judge = func(v platform.VPC) []doctor.Check {
+		var l violation.List
+		cfg.Network.CheckExistingVPC(&l, "network", v, cfg.NetworkUse())
+		var out []doctor.Check
+		for _, refused := range violation.All(l.Err()) {
+			out = append(out, doctor.Check{Name: refused.Path, Found: refused.Value, Rule: refused.Rule, Remedy: refused.Remedy})
+		}
+		for _, w := range l.Warnings() { // passes, so that its remedy would not be printed
+			out = append(out, doctor.Check{Name: w.Path, OK: true, Found: w.Value + "; " + w.Remedy, Rule: w.Rule})
+		}
+		return out
+	}
+	return n
+}
+
 // needsOf returns what a stack with this configuration creates, and what its clusters
 // grow to.
 func needsOf(cfg schema.Config) doctor.Needs {
@@ -116,6 +140,8 @@ func needsOf(cfg schema.Config) doctor.Needs {
 	}
 	if cfg.Network.VPCID == "" {
 		n.VPCs, n.Addresses = 1, 1 // the address is the NAT gateway's
+	} else {
+		n.Network = existingNetwork(cfg)
 	}
 	if cfg.ControlNode.Access == schema.AccessPublic {
 		n.Addresses++

@@ -7,10 +7,33 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
 	"github.com/emr-observatory/emr-observatory/stacks/config"
 	"github.com/emr-observatory/emr-observatory/toolchain/doctor"
 )
+
+// The rules of a preview judge what the doctor finds: what is refused there fails here,
+// and a warning passes with all its parts.
+func TestExistingNetworkIsJudgedAsInAPreview(t *testing.T) {
+	_, cfg, err := config.ReadStackFile("../..", "pr")
+	require.NoError(t, err)
+	n := needsOf(cfg).Network
+	require.Equal(t, cfg.Network.SubnetIDs, n.Subnets)
+	v := platform.VPC{ID: n.VPC, DNSSupport: true, DNSHostnames: true, CIDRs: []string{"10.42.0.0/16"}, Subnets: map[string]platform.VPCSubnet{}}
+	for _, id := range n.Subnets {
+		v.Subnets[id] = platform.VPCSubnet{VPC: n.VPC, CIDR: "10.0.0.0/24", Routes: []platform.VPCRoute{{To: platform.AnyAddress, By: "nat-1"}}}
+	}
+	checks := n.Judge(v)
+	require.Len(t, checks, 1)
+	require.True(t, checks[0].OK)
+	require.Contains(t, checks[0].Found, "keep DNS servers")
+	v.CIDRs, v.DNSHostnames = nil, false
+	checks = n.Judge(v)
+	require.Len(t, checks, 1)
+	require.False(t, checks[0].OK)
+	require.Contains(t, checks[0].Remedy, "--enable-dns-hostnames")
+}
 
 // The needs of stack dev are those of the resources that it registers.
 func TestNeedsAreThoseOfTheStacksResources(t *testing.T) {

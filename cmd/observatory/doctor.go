@@ -23,8 +23,8 @@ func doctorCommand(s *settings) *cobra.Command {
 		Short: "Report what is missing on this machine or in an AWS account, and how to fix it",
 		Long: "Looks for the programs, the kernel's features, the disk and the memory that building, the local cloud and the tests need.\n" +
 			"It changes nothing. It fails if `up` would; a missing item that affects only tests is reported without failing.\n\n" +
-			"With --aws it checks the account of the default AWS SDK configuration instead: identity, region, quotas and\n" +
-			"service-linked roles, compared with what the file of --stack needs. Tested against fakes of the AWS APIs,\n" +
+			"With --aws it checks the account of the default AWS SDK configuration instead: identity, region, quotas,\n" +
+			"service-linked roles and an existing VPC, compared with what the file of --stack needs. Tested against fakes of the AWS APIs,\n" +
 			"not against AWS.\n\n" +
 			"With --node it compares the spark-defaults.conf of an EMR node with the values that the platform repeats from\n" +
 			observe.RestatedRelease + ". The node must be of a cluster without the platform, whose configurations replace EMR's values.",

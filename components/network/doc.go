@@ -9,7 +9,8 @@
 // double the price. Its public subnet is the control node's too, if that is to
 // have a public address.
 //
-// Of an existing VPC, only its subnets change: they get the tag that EMR's
+// An existing VPC is looked up, in a preview too: what cannot work in it is refused
+// (existing.go). Of it, only its subnets change: they get the tag that EMR's
 // managed policy requires, and keep it when the stack is destroyed: clusters of
 // other stacks may run in them. Routes, endpoints and internet access are its
 // owner's.

@@ -35,6 +35,8 @@ type Args struct {
 	// PublicSubnetID of an existing VPC. false = in the first private subnet.
 	PublicControl bool
 
+	Use schema.NetworkUse // of an existing VPC
+
 	// FlowLogBucketARN receives the flow logs of a VPC that the stack creates;
 	// nil = no flow logs. The bucket's policy must admit
 	// delivery.logs.amazonaws.com.
@@ -144,10 +146,14 @@ func (b *builder) findOrCreateVPC(offerings pulumi.StringArrayMapOutput) (vpcInf
 	return b.createVPC(b.zones(offerings))
 }
 
-// useExistingVPC only tags the subnets. Tag resources are named after the subnet,
+// useExistingVPC checks the VPC and only tags the subnets. Tag resources are named after the subnet,
 // not after its position, so that reordering the list removes no tag. Every stack
 // in a subnet needs the same tag, so that none may remove it.
 func (b *builder) useExistingVPC() (vpcInfo, error) {
+	found, err := b.lookUpVPC()
+	if err != nil {
+		return vpcInfo{}, err
+	}
 	for _, id := range b.args.SubnetIDs {
 		_, err := ec2.NewTag(b.Ctx, b.Name("emr-tag-"+id), &ec2.TagArgs{
 			ResourceId: pulumi.String(id), Key: pulumi.String(platform.EMRManagedPolicyTag), Value: pulumi.String("true"),
@@ -169,22 +175,11 @@ func (b *builder) useExistingVPC() (vpcInfo, error) {
 	}
 	for i, id := range b.args.SubnetIDs {
 		if b.used(i) {
-			v.zones[i] = b.zoneOf(id)
+			v.zones[i] = pulumi.String(found.Subnets[id].Zone).ToStringOutput()
 		}
 	}
-	if b.args.PublicControl {
-		zone, err := b.zoneOfPublicSubnet()
-		if err != nil {
-			return vpcInfo{}, err
-		}
-		v.publicZone = pulumi.String(zone).ToStringOutput()
-	}
+	v.publicZone = pulumi.String(found.Subnets[b.args.PublicSubnetID].Zone).ToStringOutput()
 	return v, nil
-}
-
-// zoneOf looks up the zone of an existing subnet.
-func (b *builder) zoneOf(subnet string) pulumi.StringOutput {
-	return ec2.LookupSubnetOutput(b.Ctx, ec2.LookupSubnetOutputArgs{Id: pulumi.String(subnet)}, pulumi.Parent(b.Parent)).AvailabilityZone()
 }
 
 // withDependencies returns an output that resolves once these resources exist.

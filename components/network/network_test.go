@@ -43,7 +43,7 @@ func existingVPCArgs() *network.Args {
 			SubnetIDs: []string{"subnet-0123456789abcdef0", "subnet-0123456789abcdef1"},
 		},
 		InstanceTypes: []string{"m5.xlarge", "r7g.large"}, TypesIn: map[int][]string{0: {"r7g.large"}}, ControlType: "m5.xlarge",
-		OperatorCIDRs: []string{"203.0.113.0/24"},
+		OperatorCIDRs: []string{"203.0.113.0/24"}, Use: schema.NetworkUse{Clusters: true},
 	}
 }
 
@@ -63,17 +63,16 @@ func answers(unoffered map[string][]string) []recorder.Option {
 		recorder.WithInvoke("aws:index/getAvailabilityZones:getAvailabilityZones",
 			map[string]any{"names": []any{"us-east-1f", "us-east-1c", "us-east-1d"}}),
 		recorder.WithFunction("aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings", offeringsWithout(unoffered)),
-		recorder.WithFunction("aws:ec2/getSubnet:getSubnet", func(args resource.PropertyMap) resource.PropertyMap {
-			zone := map[string]string{"subnet-0123456789abcdef0": "us-east-1d", "subnet-0123456789abcdef1": "us-east-1b"}[args["id"].StringValue()]
-			if zone == "" {
-				zone = "us-east-1c"
+		recorder.WithInvoke("aws:ec2/getVpc:getVpc", map[string]any{"enableDnsSupport": true, "enableDnsHostnames": true,
+			"dhcpOptionsId": "dopt-1", "cidrBlockAssociations": []any{map[string]any{"cidrBlock": "10.0.0.0/16"}}}),
+		recorder.WithInvoke("aws:ec2/getVpcDhcpOptions:getVpcDhcpOptions", map[string]any{"domainNameServers": []any{"AmazonProvidedDNS"}}),
+		recorder.WithFunction("aws:ec2/getSubnet:getSubnet", existingSubnet),
+		recorder.WithFunction("aws:ec2/getRouteTable:getRouteTable", func(args resource.PropertyMap) resource.PropertyMap {
+			if args["subnetId"].StringValue() == publicSubnet {
+				return resource.NewPropertyMapFromMap(routesTo("igw-0123456789abcdef0"))
 			}
-			return resource.PropertyMap{
-				"id": args["id"], "availabilityZone": resource.NewStringProperty(zone),
-				"vpcId": resource.NewStringProperty(existingVPCArgs().VPCID),
-			}
+			return resource.NewPropertyMapFromMap(routesTo("nat-0123456789abcdef0"))
 		}),
-		recorder.WithInvoke("aws:ec2/getRouteTable:getRouteTable", routesTo("igw-0123456789abcdef0")),
 		recorder.WithInvoke("aws:ec2/getPrefixList:getPrefixList", map[string]any{"id": "pl-63a5400a"}),
 		recorder.WithComputed(func(r recorder.Resource) resource.PropertyMap {
 			if r.Type == "aws:ec2/vpcEndpoint:VpcEndpoint" {
@@ -84,10 +83,28 @@ func answers(unoffered map[string][]string) []recorder.Option {
 	}
 }
 
+const publicSubnet = "subnet-0123456789abcdefa"
+
+// existingSubnet answers getSubnet.
+func existingSubnet(args resource.PropertyMap) resource.PropertyMap {
+	zone := map[string]string{"subnet-0123456789abcdef0": "us-east-1d", "subnet-0123456789abcdef1": "us-east-1b"}[args["id"].StringValue()]
+	if zone == "" {
+		zone = "us-east-1c"
+	}
+	return resource.PropertyMap{
+		"id": args["id"], "availabilityZone": resource.NewStringProperty(zone), "cidrBlock": resource.NewStringProperty("10.0.1.0/24"),
+		"vpcId": resource.NewStringProperty(existingVPCArgs().VPCID),
+	}
+}
+
 // routesTo is a route table with a default route.
 func routesTo(gateway string) map[string]any {
+	key := "gatewayId"
+	if strings.HasPrefix(gateway, "nat-") {
+		key = "natGatewayId"
+	}
 	return map[string]any{"routeTableId": "rtb-0123456789abcdef0", "routes": []any{
-		map[string]any{"cidrBlock": "10.0.0.0/16", "gatewayId": "local"}, map[string]any{"cidrBlock": "0.0.0.0/0", "gatewayId": gateway},
+		map[string]any{"cidrBlock": "10.0.0.0/16", "gatewayId": "local"}, map[string]any{"cidrBlock": "0.0.0.0/0", key: gateway},
 	}}
 }
 
@@ -257,8 +274,8 @@ func TestControlNodeRunsInTheConfiguredSubnet(t *testing.T) {
 	require.Equal(t, "network-private-a-id", at(validArgs()))
 	a := existingVPCArgs()
 	require.Equal(t, a.SubnetIDs[0], at(a))
-	a.PublicControl, a.PublicSubnetID = true, "subnet-0123456789abcdef2"
-	require.Equal(t, "subnet-0123456789abcdef2", at(a))
+	a.PublicControl, a.PublicSubnetID = true, publicSubnet
+	require.Equal(t, publicSubnet, at(a))
 	tags := run(t, a).OfType("aws:ec2/tag:Tag")
 	require.Len(t, tags, 2, "EMR runs nothing in the public subnet")
 }

@@ -2,12 +2,13 @@ package network
 
 import (
 	"fmt"
-	"github.com/emr-observatory/emr-observatory/components/internal/securitygroup"
 	"net/netip"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws/ec2"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
+	"github.com/emr-observatory/emr-observatory/components/internal/securitygroup"
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema"
 )
 
@@ -146,7 +147,7 @@ func (b *builder) createPublicSubnet(vpc *ec2.Vpc, cidr netip.Prefix, zones pulu
 	return &publicSubnet{gateway, subnet, routes, out, association}, nil
 }
 
-const everywhere = pulumi.String("0.0.0.0/0")
+const everywhere = pulumi.String(platform.AnyAddress)
 
 // createNATGateway creates a NAT gateway in the public subnet and returns the
 // private subnets' route to it.

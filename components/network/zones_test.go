@@ -88,7 +88,7 @@ func inSecond(a *network.Args) *network.Args {
 
 func publicInExistingVPC() *network.Args {
 	a := existingVPCArgs()
-	a.PublicControl, a.PublicSubnetID = true, "subnet-0123456789abcdefa"
+	a.PublicControl, a.PublicSubnetID = true, publicSubnet
 	return a
 }
 

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/auto"
-	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
 
 	"github.com/emr-observatory/emr-observatory/artifacts"
@@ -75,28 +74,23 @@ func onlyReal(cfg schema.Config) error {
 	return l.Err()
 }
 
-// existingNetwork returns the subnets that the stack's file names, as if the
-// account had them. Their address ranges are unknown: each gets all of network.cidr.
+// existingNetwork returns the network that the stack's file names, as if the account had
+// it. Address ranges are unknown: each subnet gets all of network.cidr.
 func existingNetwork(cfg schema.Config) []record.Resource {
-	var out []record.Resource
-	zones := cfg.Network.AvailabilityZones
-	subnets := cfg.Network.SubnetIDs
-	if public := cfg.Network.PublicSubnetID; public != "" {
-		subnets = append(slices.Clone(subnets), public)
+	if cfg.Network.VPCID == "" {
+		return nil
 	}
-	for i, id := range subnets {
-		zone := cfg.Region + string(rune('a'+i))
-		if i < len(zones) {
-			zone = zones[i]
-		}
-		out = append(out, record.Resource{Type: "aws:ec2/subnet:Subnet", ID: id, URN: id, Outputs: resource.NewPropertyMapFromMap(map[string]any{
-			"vpcId": cfg.Network.VPCID, "cidrBlock": cfg.Network.CIDR, "availabilityZone": zone,
-		})})
+	n := record.Network{VPC: cfg.Network.VPCID, CIDR: cfg.Network.CIDR}
+	subnet := func(i int, id string) record.Subnet {
+		return record.Subnet{ID: id, CIDR: cfg.Network.CIDR, Zone: cfg.Region + string(rune('a'+i))}
+	}
+	for i, id := range cfg.Network.SubnetIDs {
+		n.Private = append(n.Private, subnet(i, id))
 	}
 	if public := cfg.Network.PublicSubnetID; public != "" {
-		out = append(out, record.PublicRoute(public)...)
+		n.Public = append(n.Public, subnet(len(n.Private), public))
 	}
-	return out
+	return n.Resources()
 }
 
 func configMap(values map[string]string) auto.ConfigMap {

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/pulumi/pulumi/sdk/v3/go/common/resource"
@@ -24,6 +25,7 @@ func Record(t testing.TB, stack string, more ...recorder.Option) *recorder.Recor
 // Answers returns recorder options: results of the AWS functions that the
 // components call, and Computed.
 func Answers() []recorder.Option {
+	var vpc atomic.Value // the existing one that is looked up
 	return []recorder.Option{
 		recorder.WithInvoke("aws:index/getPartition:getPartition", map[string]any{"partition": "aws", "dnsSuffix": "amazonaws.com", "id": "aws"}),
 		recorder.WithInvoke("aws:index/getCallerIdentity:getCallerIdentity",
@@ -32,9 +34,18 @@ func Answers() []recorder.Option {
 			map[string]any{"names": []any{"us-east-1a", "us-east-1b"}, "zoneIds": []any{"use1-az1", "use1-az2"}, "id": "us-east-1"}),
 		recorder.WithFunction(OfferingsFunction, OfferedIn("us-east-1")),
 		recorder.WithInvoke("aws:ec2/getPrefixList:getPrefixList", map[string]any{"id": "pl-0123", "name": "s3", "cidrBlocks": []any{}}),
-		ExistingSubnets("vpc-0123abcd"),
-		recorder.WithInvoke("aws:ec2/getRouteTable:getRouteTable", map[string]any{"routeTableId": "rtb-0123abcd",
-			"routes": []any{map[string]any{"cidrBlock": "0.0.0.0/0", "gatewayId": "igw-0123abcd"}}}),
+		recorder.WithFunction("aws:ec2/getVpc:getVpc", func(args resource.PropertyMap) resource.PropertyMap {
+			vpc.Store(args["id"].StringValue())
+			return resource.NewPropertyMapFromMap(map[string]any{"enableDnsSupport": true, "enableDnsHostnames": true,
+				"dhcpOptionsId": "dopt-0123abcd", "cidrBlockAssociations": []any{map[string]any{"cidrBlock": "10.0.0.0/16"}}})
+		}),
+		recorder.WithInvoke("aws:ec2/getVpcDhcpOptions:getVpcDhcpOptions", map[string]any{"domainNameServers": []any{"AmazonProvidedDNS"}}),
+		recorder.WithFunction("aws:ec2/getSubnet:getSubnet", func(resource.PropertyMap) resource.PropertyMap {
+			return resource.NewPropertyMapFromMap(map[string]any{
+				"availabilityZone": "us-east-1a", "id": "subnet-0123", "vpcId": vpc.Load(), "cidrBlock": "10.0.1.0/24",
+			})
+		}),
+		RoutesOf(PublicSubnet),
 		recorder.WithInvoke("aws:iam/getRoles:getRoles", map[string]any{"id": "us-east-1",
 			"names": []any{platform.SpotRole}, "arns": []any{"arn:aws:iam::123456789012:role/" + platform.SpotRole}}),
 		recorder.WithInvoke("aws:iam/getInstanceProfile:getInstanceProfile", map[string]any{"id": "nodes", "name": "nodes",
@@ -45,10 +56,20 @@ func Answers() []recorder.Option {
 	}
 }
 
-// ExistingSubnets answers that every subnet is in a VPC.
-func ExistingSubnets(vpc string) recorder.Option {
-	return recorder.WithInvoke("aws:ec2/getSubnet:getSubnet",
-		map[string]any{"availabilityZone": "us-east-1a", "id": "subnet-0123", "vpcId": vpc})
+// PublicSubnet is the only existing subnet in which Answers has a route to an internet
+// gateway.
+const PublicSubnet = "subnet-0123abce"
+
+// RoutesOf answers that every subnet leads out by a NAT gateway, but for one, which does by
+// an internet gateway.
+func RoutesOf(public string) recorder.Option {
+	return recorder.WithFunction("aws:ec2/getRouteTable:getRouteTable", func(args resource.PropertyMap) resource.PropertyMap {
+		out := map[string]any{"cidrBlock": "0.0.0.0/0", "natGatewayId": "nat-0123abcd"}
+		if args["subnetId"].StringValue() == public {
+			out = map[string]any{"cidrBlock": "0.0.0.0/0", "gatewayId": "igw-0123abcd"}
+		}
+		return resource.NewPropertyMapFromMap(map[string]any{"routeTableId": "rtb-0123abcd", "routes": []any{out}})
+	})
 }
 
 // OfferingsFunction is EC2's function that says where it offers instance types.

@@ -14,6 +14,8 @@ func awsFunctions() []Function {
 		function[aws.GetAvailabilityZonesArgs, aws.GetAvailabilityZonesResult](),
 		function[aws.GetPartitionArgs, aws.GetPartitionResult](),
 		function[ec2.GetInstanceTypeOfferingsArgs, ec2.GetInstanceTypeOfferingsResult](),
+		function[ec2.LookupVpcArgs, ec2.LookupVpcResult](),
+		function[ec2.LookupVpcDhcpOptionsArgs, ec2.LookupVpcDhcpOptionsResult](),
 		function[ec2.LookupSubnetArgs, ec2.LookupSubnetResult](),
 		function[ec2.LookupRouteTableArgs, ec2.LookupRouteTableResult](),
 		function[ec2.GetPrefixListArgs, ec2.GetPrefixListResult](),

@@ -33,6 +33,7 @@ type Account struct {
 	objects       map[string]map[string]bool       // bucket -> keys of its objects
 	public        publicAddresses
 	routes        routes
+	vpcs          vpcs
 	ended         map[string]bool // ids of resources that ended without the engine, see End
 	lacking       map[string]bool // services whose role the account lacks
 }
@@ -56,7 +57,7 @@ func NewAccount(region, id string) *Account {
 		subnets: map[string]subnet{}, zones: map[string]string{}, defaultGroups: map[string]string{},
 		interfaces: map[string]placement{}, addresses: map[string]map[netip.Addr]string{}, names: map[string]string{},
 		existing: map[string]bool{}, objects: map[string]map[string]bool{},
-		public: newPublicAddresses(), routes: newRoutes(), ended: map[string]bool{}, lacking: map[string]bool{},
+		public: newPublicAddresses(), routes: newRoutes(), vpcs: newVPCs(), ended: map[string]bool{}, lacking: map[string]bool{},
 	}
 }
 
@@ -115,15 +116,17 @@ func (a *Account) Add(r Resource) {
 		}
 	case "aws:ebs/volume:Volume":
 		a.zones[r.ID] = text("availabilityZone")
+	case "aws:ec2/vpcDhcpOptions:VpcDhcpOptions":
+		a.vpcs.options[r.ID] = out["domainNameServers"]
 	case "aws:ec2/vpc:Vpc":
+		a.vpcs.found[r.ID] = out
 		a.defaultGroups[r.ID] = text("defaultSecurityGroupId")
 	case "aws:ec2/internetGateway:InternetGateway":
 		a.public.gateways[r.ID] = text("vpcId")
 	case "aws:ec2/routeTableAssociation:RouteTableAssociation":
 		a.routes.tables[text("subnetId")] = text("routeTableId")
 	case "aws:ec2/route:Route":
-		a.routes.gateways[text("routeTableId")] = append(a.routes.gateways[text("routeTableId")],
-			route{text("destinationCidrBlock"), text("gatewayId")})
+		a.routes.of[text("routeTableId")] = append(a.routes.of[text("routeTableId")], newRoute(out))
 	case "aws:ec2/eipAssociation:EipAssociation":
 		a.public.mapped[r.ID] = a.public.interfaces[text("networkInterfaceId")]
 	case "aws:ec2/natGateway:NatGateway":

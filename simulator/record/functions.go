@@ -35,6 +35,8 @@ func functions() map[string]func(a *Account, in map[string]any) (result, error) 
 		"aws:index/getCallerIdentity:getCallerIdentity":             callerIdentity,
 		"aws:index/getPartition:getPartition":                       partition,
 		"aws:index/getAvailabilityZones:getAvailabilityZones":       availabilityZones,
+		"aws:ec2/getVpc:getVpc":                                     lookupVPC,
+		"aws:ec2/getVpcDhcpOptions:getVpcDhcpOptions":               lookupDHCPOptions,
 		"aws:ec2/getSubnet:getSubnet":                               lookupSubnet,
 		"aws:ec2/getRouteTable:getRouteTable":                       lookupRouteTable,
 		"aws:ec2/getPrefixList:getPrefixList":                       prefixList,

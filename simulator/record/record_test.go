@@ -12,19 +12,15 @@ import (
 	"github.com/emr-observatory/emr-observatory/simulator/record"
 )
 
-const subnetID = "subnet-0"
+const vpcID, subnetID = "vpc-0", "subnet-0"
 
-// account returns an account with one subnet, which is public.
+// account returns an account with one VPC and one subnet.
 func account() *record.Account {
 	a := record.NewAccount("eu-central-1", "123456789012")
 	a.Configure("", map[string]string{"team": "data"})
-	a.Add(record.Resource{
-		URN: "s", Type: "aws:ec2/subnet:Subnet", ID: subnetID,
-		Outputs: resource.NewPropertyMapFromMap(map[string]any{
-			"cidrBlock": "10.0.0.0/20", "vpcId": "vpc-0", "availabilityZone": "eu-central-1b",
-		}),
-	})
-	for _, r := range record.PublicRoute(subnetID) {
+	for _, r := range (record.Network{VPC: vpcID, CIDR: "10.0.0.0/16", Private: []record.Subnet{
+		{ID: subnetID, CIDR: "10.0.0.0/20", Zone: "eu-central-1b"},
+	}}).Resources() {
 		a.Add(r)
 	}
 	return a
@@ -162,6 +158,7 @@ func TestFunctionResultsMatchTheirTypes(t *testing.T) {
 		"aws:ec2/getSubnet:getSubnet":         {"id": subnetID},
 		"aws:ec2/getRouteTable:getRouteTable": {"subnetId": subnetID},
 		"aws:ssm/getParameter:getParameter":   {"name": "/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64"},
+		"aws:ec2/getVpc:getVpc":               {"id": vpcID},
 	}
 	args["aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings"] = offeringsArgs("m5.xlarge")
 	for token, f := range catalog.Packages()["aws"].Functions {

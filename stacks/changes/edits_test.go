@@ -66,6 +66,7 @@ func edits() []edit {
 			changes.Created: {"network-control-*-from-198.51.100.0_24"}, changes.Deleted: {"network-control-*-from-203.0.113.0_24"},
 		}),
 	}
+	out = append(out, identityEdits()...)
 	out = append(out, networkEdits()...)
 	out = append(out, controlEdits()...)
 	out = append(out, clusterEdits()...)
@@ -73,6 +74,16 @@ func edits() []edit {
 	out = append(out, tracingEdits()...)
 	out = append(out, profilerEdits()...)
 	return append(out, endpointEdits()...)
+}
+
+// identityEdits: IAM changes a role's boundary in place, and no path.
+func identityEdits() []edit {
+	return []edit{
+		one("permissionsBoundary", `"arn:aws:iam::123456789012:policy/boundary"`, effects{
+			changes.Updated: {"control-role", "emr-main-node", "emr-main-service"},
+		}),
+		one("iamPath", `"/team/"`, effects{changes.Replaced: {"control-role"}}),
+	}
 }
 
 func networkEdits() []edit {
@@ -88,11 +99,11 @@ func networkEdits() []edit {
 			engineError: "currently marked for protection",
 			refused: []string{"control-data", "emr-main-cluster", "workloads-collector-data", "workloads-grafana-data", "workloads-pyroscope-data",
 				"workloads-status-data", "workloads-tempo-data", "workloads-victoria-logs-data", "workloads-victoria-metrics-data"}},
-		{keys: []string{"network.vpcId", "network.subnetIds", "network.publicSubnetId"},
+		{keys: []string{"network.vpcId", "network.subnetIds", "network.publicSubnetId", "network.dnsServers"},
 			sets: []set{{"network.vpcId", `"vpc-0123abcd"`}, {"network.subnetIds", `["subnet-0123abcd"]`}, {"network.availabilityZones", `[]`},
-				{"network.publicSubnetId", `"subnet-0123abce"`}},
+				{"network.publicSubnetId", `"subnet-0123abce"`}, {"network.dnsServers", `["10.0.0.5"]`}},
 			effects: effects{
-				changes.Created: {"network-emr-tag-subnet-0123abcd"},
+				changes.Created: {"network-emr-tag-subnet-0123abcd", "network-control-dns-*", "emr-main-*-dns-*"},
 				changes.Deleted: {"network-vpc", "network-*"},
 				changes.Replaced: append([]string{
 					"network-control*", "network-observed*", "emr-main-master*", "emr-main-core*", "emr-main-service-access*",
@@ -120,6 +131,8 @@ func controlEdits() []edit {
 		changes.Replaced:   {"control-instance", "control-attachment", "control-gate"},
 		changes.Unforeseen: newControlAddress[changes.Unforeseen],
 	}
+	fetchedElsewhere := maps.Clone(newInstance)
+	delete(fetchedElsewhere, changes.Deleted)
 	return []edit{
 		one("controlNode.ami", `"ami-0fedcba9876543210"`, newInstance),
 		one("controlNode.access", `"vpc"`, notPublic, "emr-main-cluster"),
@@ -134,6 +147,9 @@ func controlEdits() []edit {
 				changes.Replaced:   {"control-instance", "control-attachment", "control-gate"},
 				changes.Unforeseen: newControlAddress[changes.Unforeseen],
 			}},
+		one("controlNode.registryMirror", `"mirror.example.com"`, fetchedElsewhere),
+		one("controlNode.k3sUrl", `"https://mirror.example.com/k3s"`, fetchedElsewhere),
+		one("controlNode.grafanaPluginUrl", `"https://mirror.example.com/plugin.zip"`, effects{changes.Restarted: {"workloads-grafana"}}),
 		ownCertificate(),
 		one("controlNode.privateIp", `"10.0.128.77"`, newControlAddress, "emr-main-cluster"),
 		one("controlNode.dataVolumeGiB", `200`, effects{changes.Updated: {"control-data"}, changes.Restarted: {"workloads-victoria-logs"}}),

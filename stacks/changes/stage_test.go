@@ -55,7 +55,8 @@ func openWith(t *testing.T, stack string, handlers map[string]simulator.Handler,
 	s.Stage, err = rehearse.Open(t.Context(), program, rehearse.Options{
 		Project: platform.Project, Stack: stack, PulumiCommand: trial.Pulumi(t), WorkDir: t.TempDir(), Config: auto.ConfigMap{},
 		Providers: simulator.Options{Handlers: handlers, Invokes: map[string]simulator.Invoke{
-			"aws:ec2/getSubnet:getSubnet": existingSubnet, "aws:ec2/getRouteTable:getRouteTable": publicRoutes,
+			"aws:ec2/getSubnet:getSubnet": existingSubnet, "aws:ec2/getRouteTable:getRouteTable": existingRoutes,
+			"aws:ec2/getVpc:getVpc": existingVPC, "aws:ec2/getVpcDhcpOptions:getVpcDhcpOptions": ownDNSServer,
 		}},
 	})
 	require.NoError(t, err)
@@ -67,14 +68,28 @@ func openWith(t *testing.T, stack string, handlers map[string]simulator.Handler,
 func existingSubnet(_ context.Context, args resource.PropertyMap) (resource.PropertyMap, error) {
 	return resource.PropertyMap{
 		"id": args["id"], "availabilityZone": resource.NewStringProperty("us-east-1a"), "vpcId": resource.NewStringProperty("vpc-0123abcd"),
+		"cidrBlock": resource.NewStringProperty("10.0.1.0/24"),
 	}, nil
 }
 
-// publicRoutes serves the route table of an existing public subnet.
-func publicRoutes(context.Context, resource.PropertyMap) (resource.PropertyMap, error) {
-	return resource.NewPropertyMapFromMap(map[string]any{
-		"routeTableId": "rtb-0123abcd", "routes": []any{map[string]any{"cidrBlock": "0.0.0.0/0", "gatewayId": "igw-0123abcd"}},
-	}), nil
+// existingRoutes serves the route table of an existing subnet, of which one is public.
+func existingRoutes(_ context.Context, args resource.PropertyMap) (resource.PropertyMap, error) {
+	out := map[string]any{"cidrBlock": "0.0.0.0/0", "natGatewayId": "nat-0123abcd"}
+	if args["subnetId"].StringValue() == trial.PublicSubnet {
+		out = map[string]any{"cidrBlock": "0.0.0.0/0", "gatewayId": "igw-0123abcd"}
+	}
+	return resource.NewPropertyMapFromMap(map[string]any{"routeTableId": "rtb-0123abcd", "routes": []any{out}}), nil
+}
+
+// existingVPC serves a VPC that the stack did not create, and ownDNSServer its DHCP option
+// set.
+func existingVPC(context.Context, resource.PropertyMap) (resource.PropertyMap, error) {
+	return resource.NewPropertyMapFromMap(map[string]any{"enableDnsSupport": true, "enableDnsHostnames": true, "dhcpOptionsId": "dopt-0123abcd",
+		"cidrBlockAssociations": []any{map[string]any{"cidrBlock": "10.0.0.0/16"}}}), nil
+}
+
+func ownDNSServer(context.Context, resource.PropertyMap) (resource.PropertyMap, error) {
+	return resource.NewPropertyMapFromMap(map[string]any{"domainNameServers": []any{"10.0.0.5"}}), nil
 }
 
 func (s *scene) up(t *testing.T) auto.UpResult {

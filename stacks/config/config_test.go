@@ -98,7 +98,9 @@ func TestPulumiReadsProjectFile(t *testing.T) {
 		require.True(t, ok, "Pulumi.yaml lacks %s", f.Path)
 		require.NotNil(t, key.Type, f.Path)
 		require.NotEmpty(t, key.Description, f.Path)
-		if f.Path != "region" {
+		if text, isText := key.Default.(string); isText { // passed bare
+			declared[f.Path] = text
+		} else if f.Path != "region" {
 			b, err := json.Marshal(key.Default)
 			require.NoError(t, err)
 			declared[f.Path] = string(b)

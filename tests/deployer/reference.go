@@ -26,7 +26,7 @@ func Reference(rows []Row, policies []Policy) string {
 		"iam:DeleteRolePolicy and iam:PassRole on those.\n" +
 		"- The state's backend needs its own permissions. `observatory doctor --aws` also needs servicequotas:GetServiceQuota, " +
 		"servicequotas:GetAWSDefaultServiceQuota, ec2:DescribeInstances, ec2:DescribeAddresses, ec2:DescribeVpcs, " +
-		"and iam:GetRole on the account's service-linked roles.\n\n| policy | size |\n|---|---|\n")
+		"ec2:DescribeVpcEndpoints for an existing VPC, and iam:GetRole on the account's service-linked roles.\n\n| policy | size |\n|---|---|\n")
 	for _, p := range policies {
 		fmt.Fprintf(&b, "| [%s.json](%[1]s.json) | %d |\n", p.Name, p.Size())
 	}

@@ -79,6 +79,8 @@ func functions() []Row {
 		row("aws:index/getAvailabilityZones:getAvailabilityZones", "ec2/ec2_availability_zones_data_source.go",
 			"ec2", "DescribeAvailabilityZones"),
 		row("aws:ec2/getPrefixList:getPrefixList", "ec2/vpc_prefix_list_data_source.go", "ec2", "DescribePrefixLists"),
+		row("aws:ec2/getVpc:getVpc", "ec2/vpc_data_source.go", "ec2", "DescribeVpcs DescribeVpcAttribute DescribeRouteTables"),
+		row("aws:ec2/getVpcDhcpOptions:getVpcDhcpOptions", "ec2/vpc_dhcp_options_data_source.go", "ec2", "DescribeDhcpOptions"),
 		row("aws:ec2/getSubnet:getSubnet", "ec2/vpc_subnet_data_source.go", "ec2", "DescribeSubnets"),
 		row("aws:ec2/getRouteTable:getRouteTable", "ec2/vpc_route_table_data_source.go", "ec2", "DescribeRouteTables"),
 		row("aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings", "ec2/ec2_instance_type_offerings_data_source.go",

@@ -28,6 +28,7 @@ type Needs struct {
 	Instances []Instances
 	Addresses int // Elastic IP addresses
 	VPCs      int
+	Network   *Network // nil: the stack creates its own
 	// VCPUs returns the vCPUs of an instance type, 0 if it does not know the type. They
 	// are then computed from the size. May be nil.
 	VCPUs func(instanceType string) int
@@ -52,7 +53,8 @@ type quota struct {
 	used                usage
 }
 
-// ExamineAccount checks identity, region, quotas and service-linked roles. It
+// ExamineAccount checks identity, region, quotas, service-linked roles and the VPC that the
+// stack is to run in. It
 // changes nothing. A quota must have room for the stack beside all that the account has
 // in the region.
 func ExamineAccount(ctx context.Context, cfg aws.Config, n Needs) Report {
@@ -123,12 +125,16 @@ func (a account) rest(ctx context.Context) []Check {
 		})
 	}
 	results := make([]Check, len(checks))
+	var network []Check
 	var wg sync.WaitGroup
+	if a.Network != nil {
+		wg.Go(func() { network = a.network(ctx) })
+	}
 	for i, check := range checks {
 		wg.Go(func() { results[i] = check(ctx) })
 	}
 	wg.Wait()
-	return slices.Concat(results, a.uncounted())
+	return slices.Concat(results, network, a.uncounted())
 }
 
 // region calls STS in the stack's region: where a region is not enabled for the

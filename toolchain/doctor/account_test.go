@@ -23,7 +23,8 @@ type awsStub struct {
 	roles   []string
 	regions []string // those enabled for the account
 	used    []resource
-	hidden  bool // EC2 refuses to describe anything
+	hidden  bool              // EC2 refuses to describe anything
+	network map[string]string // by action, or attribute: what EC2 answers about an existing VPC
 }
 
 // resource is an instance, an address or a VPC of the account.
@@ -75,7 +76,12 @@ func (s awsStub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_ = r.ParseForm()
-	switch action := r.PostForm.Get("Action"); action {
+	action := r.PostForm.Get("Action")
+	if text, ok := s.network[strings.TrimPrefix(action+" "+r.PostForm.Get("Attribute"), "DescribeVpcAttribute ")]; ok {
+		fmt.Fprint(w, "<"+action+"Response>"+text+"</"+action+"Response>")
+		return
+	}
+	switch action {
 	case "DescribeInstances", "DescribeAddresses", "DescribeVpcs":
 		s.serveEC2(w, action)
 	case "GetCallerIdentity":
