@@ -125,6 +125,7 @@ var kinds = sync.OnceValue(func() map[string]*eventKind {
 		kindOf[applicationStart](s, "SparkListenerApplicationStart"),
 		kindOf[applicationEnd](s, "SparkListenerApplicationEnd"),
 		kindOf[logStart](s, "SparkListenerLogStart"),
+		kindOf[logStart](s, metadataEvent), // some of Databricks' logs have no other version
 		kindOf[sqlStart](s, sqlEvents+"SparkListenerSQLExecutionStart"),
 		kindOf[sqlPlan](s, sqlEvents+"SparkListenerSQLAdaptiveExecutionUpdate"),
 		kindOf[sqlMetrics](s, sqlEvents+"SparkListenerSQLAdaptiveSQLMetricUpdates"),

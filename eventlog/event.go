@@ -261,6 +261,7 @@ const (
 	Compacted Cause = "compacted" // the history server dropped events of ended jobs
 	CutOff    Cause = "cut off"   // a file ends in a line or a block, and another follows
 	Absent    Cause = "absent"    // a rolled file is not there
+	Denied    Cause = "denied"    // a rolled file may not be opened
 	Damaged   Cause = "damaged"   // text that is no event, or compressed data that is broken
 	Unread    Cause = "unread"    // an event whose fields have other types than Spark's
 )

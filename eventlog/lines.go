@@ -16,6 +16,8 @@ type Report struct {
 	// Truncated names the place of a last line, or compressed block, that is cut off:
 	// the driver was killed, or still writes.
 	Truncated string
+	// Following says that a file after the last one is missing, and which.
+	Following string
 	// Unread is the first event whose fields have other types than Spark's, with its
 	// place: a changed build of Spark. Such events are left out, and said to be lost.
 	Unread string

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -21,15 +22,18 @@ type Log struct {
 	InProgress bool
 	// Compacted tells that the history server has dropped events of ended jobs.
 	Compacted bool
+	// Context is the id of the SparkContext that Databricks gives, "" of other logs.
+	Context string
 
 	files fs.FS
 	names []string // of the files, in the order of their events
 	gaps  []gap
+	err   error // the log cannot be read
 }
 
 // gap is where rolled files are missing.
 type gap struct {
-	before int // index in Log.names
+	before int // index in Log.names; their number: the missing file follows the last
 	text   string
 }
 
@@ -38,7 +42,7 @@ type gap struct {
 func Open(files fs.FS, name string) (*Log, error) {
 	info, statErr := fs.Stat(files, name)
 	if statErr == nil && !info.IsDir() {
-		return openFile(files, name, info), nil
+		return openFile(files, file{name, info}), nil
 	}
 	// A bucket has folders, but none has an entry of its own.
 	entries, err := fs.ReadDir(files, name)
@@ -48,47 +52,81 @@ func Open(files fs.FS, name string) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the files of event log %s: %w", name, err)
 	}
-	log, err := openFolder(files, name, entries)
-	if err == nil && log == nil {
-		err = fmt.Errorf("event log %s: %w", name, errFolder)
+	logs := openFolder(files, name, entries)
+	switch len(logs) {
+	case 0:
+		return nil, fmt.Errorf("event log %s: %w", name, errFolder)
+	case 1:
+		return logs[0], logs[0].err
 	}
-	return log, err
+	var all []string
+	for _, log := range logs {
+		all = append(all, log.Name)
+	}
+	return nil, fmt.Errorf("event log %s: it has files of %d logs: %s: move those of one to a folder of its own",
+		name, len(logs), strings.Join(all, ", "))
 }
 
 var errFolder = errors.New("it is a folder, and none of rolled files (eventlog_v2_…): name one log in it")
 
-func openFile(files fs.FS, name string, info fs.FileInfo) *Log {
-	return &Log{
-		Name: name, Size: info.Size(), Modified: info.ModTime(), InProgress: strings.HasSuffix(name, inProgress),
-		files: files, names: []string{name},
+func openFile(files fs.FS, f file) *Log {
+	log := &Log{Name: f.name, InProgress: strings.HasSuffix(f.name, inProgress), files: files}
+	log.add([]file{f})
+	return log
+}
+
+// openFolder opens the logs whose files are those of a folder; none if it is none.
+func openFolder(files fs.FS, dir string, entries []fs.DirEntry) []*Log {
+	found := filesOf(files, dir, entries)
+	if strings.HasPrefix(path.Base(dir), rolledFolder) {
+		log := &Log{Name: dir, files: files}
+		log.add(log.rolled(found))
+		return []*Log{log}
+	}
+	return delivered(files, dir, lookInto(files, slices.DeleteFunc(found, isNamed)))
+}
+
+// add adds files whose events follow those of the files before.
+func (l *Log) add(files []file) {
+	for _, f := range files {
+		l.names = append(l.names, f.name)
+		if f.info == nil {
+			continue
+		}
+		l.Size += f.info.Size()
+		if f.info.ModTime().After(l.Modified) {
+			l.Modified = f.info.ModTime()
+		}
 	}
 }
 
-// openFolder opens a folder that is one log; nil if it is none.
-func openFolder(files fs.FS, name string, entries []fs.DirEntry) (*Log, error) {
-	log := &Log{Name: name, files: files}
-	var chosen []fs.DirEntry
-	switch {
-	case strings.HasPrefix(path.Base(name), rolledFolder):
-		chosen = log.rolled(entries)
-	default:
-		chosen = delivered(entries)
-	}
-	if len(chosen) == 0 && !strings.HasPrefix(path.Base(name), rolledFolder) {
-		return nil, nil // a folder that is no log is no error
-	}
-	for _, entry := range chosen {
-		info, err := infoOf(files, path.Join(name, entry.Name()), entry)
-		if err != nil {
-			return nil, fmt.Errorf("open event log %s: %w", name, err)
+// file is a file of a folder.
+type file struct {
+	name string      // with its folder
+	info fs.FileInfo // nil if it cannot be had: opening the file says why
+}
+
+// isNamed reports whether the name alone is that of a log.
+func isNamed(f file) bool { return applicationFile.MatchString(path.Base(f.name)) }
+
+// filesOf returns the regular files among the entries of a folder, also those that a link
+// names: to open a pipe would wait for its writer. It leaves out what is gone since it was
+// listed, and links to what is not there, unless their names are those of logs.
+func filesOf(files fs.FS, dir string, entries []fs.DirEntry) (found []file) {
+	for _, entry := range entries {
+		one := file{name: path.Join(dir, entry.Name())}
+		var err error
+		one.info, err = infoOf(files, one.name, entry)
+		isLog := isNamed(one) && entry.Type()&fs.ModeSymlink != 0
+		switch {
+		case entry.IsDir(), errors.Is(err, fs.ErrNotExist) && !isLog:
+		case err != nil:
+			found = append(found, file{name: one.name})
+		case one.info.Mode().IsRegular():
+			found = append(found, one)
 		}
-		log.names = append(log.names, path.Join(name, entry.Name()))
-		log.Size += info.Size()
-		if info.ModTime().After(log.Modified) {
-			log.Modified = info.ModTime()
-		}
 	}
-	return log, nil
+	return found
 }
 
 // ErrEmpty is the error of a rolled log without a file of events. In S3, the first appears
@@ -108,6 +146,9 @@ func infoOf(files fs.FS, name string, entry fs.DirEntry) (fs.FileInfo, error) {
 // that it lacks events, a Lost is among them. An error of take ends the reading.
 func (l *Log) Read(ctx context.Context, take func(Event) error) (Report, error) {
 	lines := newLines(take)
+	if l.err != nil {
+		return lines.report, l.err
+	}
 	if l.Compacted {
 		if err := take(&Lost{Cause: Compacted, Reason: l.Name + ": the history server compacted the log"}); err != nil {
 			return lines.report, err
@@ -116,24 +157,52 @@ func (l *Log) Read(ctx context.Context, take func(Event) error) (Report, error) 
 	if len(l.names) == 0 {
 		return lines.report, fmt.Errorf("event log %s: %w", l.Name, ErrEmpty)
 	}
+	var denied []error
 	for i, name := range l.names {
-		if err := l.readFile(ctx, i, name, lines); err != nil {
+		if err := l.takeGaps(i, lines); err != nil {
 			return lines.report, err
+		}
+		err := l.readFile(ctx, i, name, lines)
+		if errors.Is(err, errDenied) {
+			denied = append(denied, err)
+			err = lines.take(&Lost{Cause: Denied, Reason: err.Error()})
+		}
+		if err != nil {
+			return lines.report, err
+		}
+	}
+	if len(denied) == len(l.names) {
+		return lines.report, errors.Join(denied...)
+	}
+	for _, gap := range l.gaps {
+		if gap.before == len(l.names) {
+			lines.report.Following = gap.text
 		}
 	}
 	return lines.report, lines.none()
 }
 
-func (l *Log) readFile(ctx context.Context, i int, name string, lines *lines) error {
+// errDenied is of a file that may not be opened. It costs no event of the log's other files.
+var errDenied = errors.New("open event log")
+
+// takeGaps says which files are missing before one.
+func (l *Log) takeGaps(before int, lines *lines) error {
 	for _, gap := range l.gaps {
-		if gap.before == i {
+		if gap.before == before {
 			if err := lines.take(&Lost{Cause: Absent, Reason: gap.text}); err != nil {
 				return err
 			}
 		}
 	}
+	return nil
+}
+
+func (l *Log) readFile(ctx context.Context, i int, name string, lines *lines) error {
 	file, err := l.files.Open(name)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w %s: %w", errDenied, name, err)
+	case err != nil:
 		return fmt.Errorf("open event log %s: %w", name, err)
 	}
 	defer func() { _ = file.Close() }()

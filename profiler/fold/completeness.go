@@ -30,6 +30,7 @@ const (
 	DroppedEvents Reason = "dropped_events" // the driver's event queue was full
 	Paging        Reason = "paging"         // a page could not be read
 	Truncation    Reason = "truncation"     // the log is truncated
+	MissingParts  Reason = "missing_parts"  // files of a log that consists of several are not there
 	Limited       Reason = "cap"            // a limit of the run applied
 	InProgress    Reason = "in_progress"    // the application is running, or its driver was killed
 	Unavailable   Reason = "unavailable"    // the endpoint could not be read

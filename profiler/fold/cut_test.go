@@ -147,7 +147,7 @@ func TestLogWithGaps(t *testing.T) {
 	}
 	_, summary := foldLog(t, folder, path.Base(rolled))
 	gone := lines[300:600]
-	jobs := missingOf(t, summary, fold.Jobs, fold.Truncation)
+	jobs := missingOf(t, summary, fold.Jobs, fold.MissingParts)
 	require.GreaterOrEqual(t, jobs, count(gone, "JobStart"))
 	require.LessOrEqual(t, jobs, count(gone, "JobStart")+count(gone, "JobEnd"))
 	require.Positive(t, jobs)

@@ -42,7 +42,7 @@ type listener struct {
 	log     *eventlog.Log
 	engine  *phases.Engine
 
-	lost            eventlog.Lost // first gap that the log itself shows, except compaction
+	lost            eventlog.Lost // first gap that the log itself shows, except compaction; a file denied before others
 	version         string
 	application     eventlog.ApplicationStart
 	started, ended  bool // whether ApplicationStart and ApplicationEnd were read
@@ -122,7 +122,8 @@ func (l *listener) handle(event eventlog.Event) error {
 func (l *listener) handleOther(event eventlog.Event) {
 	switch e := event.(type) {
 	case *eventlog.Lost:
-		if l.lost.Cause == "" && e.Cause != eventlog.Compacted {
+		// What cannot be opened may be later: it goes before what is lost for good.
+		if l.lost.Cause == "" && e.Cause != eventlog.Compacted || e.Cause == eventlog.Denied && l.lost.Cause != eventlog.Denied {
 			l.lost = *e
 		}
 	case *eventlog.LogStart:

@@ -142,26 +142,46 @@ func (l *listener) cause() (reason Reason, detail string) {
 	switch {
 	case l.log.Compacted:
 		return Compaction, "the history server compacted the log"
+	case l.lost.Cause == eventlog.Denied:
+		return Unavailable, "a file of the log cannot be opened: " + l.lost.Reason
 	case l.lost.Cause == eventlog.Unread:
 		return DroppedEvents, "an event could not be read: " + l.lost.Reason
+	case l.lost.Cause == eventlog.Absent:
+		return MissingParts, l.lost.Reason
 	case l.lost.Cause != "":
 		return Truncation, "the log lacks events: " + l.lost.Reason
+	}
+	return l.causeOfEnd()
+}
+
+// causeOfEnd returns why the last events are missing, if any are.
+func (l *listener) causeOfEnd() (reason Reason, detail string) {
+	switch {
 	case !l.ended && l.log.InProgress:
 		return InProgress, "Spark has not closed the log: the application is running, or its driver was killed"
 	case l.summary.Report.Truncated != "":
 		return Truncation, "the log is truncated at " + l.summary.Report.Truncated
+	case !l.ended && l.summary.Report.Following != "":
+		return MissingParts, l.summary.Report.Following
 	case !l.ended:
 		return Truncation, "the log lacks the end of the application"
 	}
 	return DroppedEvents, "the driver dropped events, or the cluster lost them"
 }
 
+// applicationCompleteness blames a missing part for the start only: a log ends after it.
 func (l *listener) applicationCompleteness() endpoint {
 	whole := int64(0)
 	if l.started && l.ended {
 		whole = 1
 	}
-	return l.counted(Applications, 1, whole, "application has no start or no end")
+	e := l.counted(Applications, 1, whole, "application has no start or no end")
+	if l.started && l.lost.Cause == eventlog.Absent {
+		var why string
+		e.reason, why = l.causeOfEnd()
+		e.detail = "1 of 1 application has no end: " + why
+	}
+	return e
 }
 
 func (l *listener) tasksCompleteness() endpoint {

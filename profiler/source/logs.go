@@ -116,7 +116,7 @@ func (*Logs) Open(_ context.Context, listed Listed) (*Cluster, error) {
 	cluster := &Cluster{Summary: tables.ClusterSummary{Cluster: listed.ID}, Applications: listed.logs, Notes: listed.notes}
 	cluster.report(EndpointEventLogs, nil)
 	for _, a := range listed.logs {
-		if a.sparkContext != "" {
+		if a.sparkContext != "" && cluster.Summary.SparkContextID == nil { // the newest, as Databricks' API says
 			cluster.Summary.SparkContextID = &a.sparkContext
 		}
 	}
@@ -165,11 +165,20 @@ func Identify(ctx context.Context, log *eventlog.Log, cluster tables.Cluster) Ap
 		ID: tables.Attempt{Cluster: cluster}, Log: log,
 		Fingerprint: fmt.Sprintf("%s %d %d", log.Name, log.Size, log.Modified.UnixMilli()),
 	}
-	_, err := log.Read(ctx, func(event eventlog.Event) error { return a.identify(event) })
+	a.sparkContext = log.Context
+	lost := ""
+	_, err := log.Read(ctx, func(event eventlog.Event) error {
+		if e, is := event.(*eventlog.Lost); is {
+			lost = cmp.Or(lost, e.Reason)
+		}
+		return a.identify(event)
+	})
 	switch {
 	case a.ID.ApplicationID != "":
 	case err != nil:
 		a.Err = fmt.Errorf("identify the application of a log: %w", err)
+	case lost != "":
+		a.Err = fmt.Errorf("identify the application of log %s: %w: %s", log.Name, errNoID, lost)
 	default:
 		a.Err = fmt.Errorf("identify the application of log %s: %w", log.Name, errNoID)
 	}
@@ -196,7 +205,7 @@ func (a *Application) identify(event eventlog.Event) error {
 		if id := e.Spark[databricksCluster]; id != "" {
 			a.ID.ClusterID, a.ID.ClusterName = strings.Clone(id), shown(strings.Clone(e.Spark[databricksName]))
 		}
-		a.sparkContext = strings.Clone(e.Spark[databricksContext])
+		a.sparkContext = cmp.Or(strings.Clone(e.Spark[databricksContext]), a.sparkContext)
 		if a.ID.ApplicationID == "" {
 			a.ID.ApplicationID = strings.Clone(e.Spark[sparkAppID])
 			if millis, err := strconv.ParseInt(e.Spark[sparkStartTime], 10, 64); err == nil {

@@ -8,7 +8,7 @@ type Completeness struct {
 	Expected *int64 `parquet:"expected,optional" doc:"rows that must exist by ids and counts; null if unknown"`
 	Seen     int64  `parquet:"seen" doc:"rows that were read"`
 	Missing  *int64 `parquet:"missing,optional" doc:"expected - seen; null if expected is null"`
-	Reason   string `parquet:"reason,dict" doc:"retention, compaction, dropped_events, paging, truncation, cap, in_progress, unavailable, unsupported, or empty if nothing is missing"`
+	Reason   string `parquet:"reason,dict" doc:"retention, compaction, dropped_events, paging, truncation, missing_parts, cap, in_progress, unavailable, unsupported, or empty if nothing is missing"`
 	Detail   string `parquet:"detail" doc:"in words"`
 	Final    bool   `parquet:"final" doc:"reading again cannot find more"`
 }
