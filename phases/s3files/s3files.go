@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
 )
 
 // Bucket is an fs.FS of a bucket's objects. Its context ends every request, since the
@@ -59,13 +60,23 @@ func (b *Bucket) Open(name string) (fs.File, error) {
 	out, err := b.client.GetObject(b.ctx, &s3.GetObjectInput{Bucket: aws.String(b.name), Key: aws.String(name)})
 	if err != nil {
 		var missing *types.NoSuchKey
-		if errors.As(err, &missing) {
+		switch {
+		case errors.As(err, &missing):
 			err = fs.ErrNotExist
+		case isDenied(err):
+			err = fmt.Errorf("%w: %w", fs.ErrPermission, err)
 		}
 		return nil, fmt.Errorf("read s3://%s/%s: %w", b.name, name, err)
 	}
 	info := info{name: path.Base(name), size: aws.ToInt64(out.ContentLength), modified: aws.ToTime(out.LastModified)}
 	return &object{ReadCloser: out.Body, info: info}, nil
+}
+
+// isDenied reports whether S3 refuses this object, while it may return others: for lack of a
+// permission, or because the object is archived (S3 API Reference, "Error responses").
+func isDenied(err error) bool {
+	var answer smithy.APIError
+	return errors.As(err, &answer) && (answer.ErrorCode() == "AccessDenied" || answer.ErrorCode() == "InvalidObjectState")
 }
 
 // ReadDir lists the objects of a folder, and the folders in it. The bucket is ".".

@@ -36,7 +36,7 @@ func (r *runner) application(ctx context.Context, c *reading, a source.Applicati
 	if err == nil {
 		if unread := summary.Unread(); unread && earlier != nil && !earlier.Unread {
 			batch.Discard()
-			err = fmt.Errorf("not all of its UI could be read: %w", errKept)
+			err = fmt.Errorf("not all of its history could be read: %w", errKept)
 		} else {
 			batch.Describe(summary.Application.Source, unread)
 		}

@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -23,7 +24,10 @@ const (
 
 func TestMain(m *testing.M) {
 	if logs := os.Getenv(childLogs); logs != "" {
-		_, err := run.Run(context.Background(), aws.Config{}, ofLogs(logs, os.Getenv(childOutput)), &progress{})
+		summary, err := run.Run(context.Background(), aws.Config{}, ofLogs(logs, os.Getenv(childOutput)), &progress{})
+		if err == nil {
+			err = json.NewEncoder(os.Stdout).Encode(summary)
+		}
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

@@ -225,7 +225,7 @@ func (e *EMR) fromEventLogs(ctx context.Context, bucket, folder string, cluster 
 		isEmpty := errors.Is(a.Err, errNoID) || errors.Is(a.Err, eventlog.ErrEmpty)
 		switch {
 		case errors.Is(a.Err, fs.ErrNotExist): // finished and renamed, or expired, since it was listed
-		case a.Err != nil && !isEmpty && slices.ContainsFunc(own, isNamed):
+		case errors.Is(a.Err, eventlog.ErrUnlisted), a.Err != nil && !isEmpty && slices.ContainsFunc(own, isNamed):
 			broken = append(broken, a.Err)
 		case a.Err != nil:
 			unknown = append(unknown, a.Err)
