@@ -21,6 +21,12 @@ const (
 	ServiceName     Label = "service.name"      // see Service*
 )
 
+// Fields of log records that say where a line was written.
+const (
+	LogPath     Label = "log.file.path"
+	ContainerID Label = "yarn.container.id" // of a container's stdout and stderr
+)
+
 // Metric returns the label's name in VictoriaMetrics (with
 // -opentelemetry.usePrometheusNaming) and in Pyroscope: dots become
 // underscores, so "spark.app.id" is spark_app_id.

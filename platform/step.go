@@ -98,3 +98,14 @@ const (
 func StepLogKey(cluster, step, log string) string {
 	return cluster + "/steps/" + step + "/" + log + ".gz"
 }
+
+// ContainerLogPrefix returns the prefix of the keys of an application's container logs below
+// the cluster's log URI (Management Guide, "View log files": containers/<application>/
+// <container>/{stderr,stdout}.gz).
+func ContainerLogPrefix(cluster, application string) string {
+	return cluster + "/containers/" + application + "/"
+}
+
+// DriverContainerSuffix ends the id of an attempt's first container: that of the
+// ApplicationMaster, in which a driver in cluster mode runs.
+const DriverContainerSuffix = "_000001"

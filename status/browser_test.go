@@ -50,6 +50,7 @@ func crowded() status.Status {
 			step.Ended = ago(time.Duration(i)*time.Hour - 5*time.Minute)
 		}
 		if state == types.StepStateFailed {
+			step.Cause = "exit code 3 without an exception; the job's last lines:\n  " + word
 			step.Reason = "Unknown Error.: Exception in thread \"main\" org.apache.spark.SparkException: " + word
 		}
 		s.Steps = append(s.Steps, step)

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/aws/smithy-go"
 
+	"github.com/emr-observatory/emr-observatory/internal/stepcause"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -38,6 +39,7 @@ type Step struct {
 	Started        *time.Time      `json:"started,omitempty"`
 	Ended          *time.Time      `json:"ended,omitempty"`
 	Reason         string          `json:"reason,omitempty"`         // why it did not complete, as EMR says
+	Cause          string          `json:"cause,omitempty"`          // why it failed, as its own logs tell
 	TraceID        string          `json:"traceId,omitempty"`        // left out of steps without a span
 	ApplicationIDs []string        `json:"applicationIds,omitempty"` // YARN's, if EMR or the step's log names them
 	Span           StepSpan        `json:"-"`
@@ -196,7 +198,7 @@ func newStep(cluster string, s types.StepSummary, tracing Tracing) Step {
 func reasonOf(status types.StepStatus) string {
 	var parts []string
 	if details := status.FailureDetails; details != nil {
-		parts = append(parts, aws.ToString(details.Reason), aws.ToString(details.Message))
+		parts = append(parts, aws.ToString(details.Reason), stepcause.Message(aws.ToString(details.Message)))
 	}
 	if reason := status.StateChangeReason; reason != nil && status.State != types.StepStateCompleted {
 		parts = append(parts, aws.ToString(reason.Message))
@@ -220,6 +222,9 @@ func (s Source) readSteps(ctx context.Context, clusters []Cluster) (steps []Step
 	steps = append([]Step{}, steps[:min(len(steps), lastSteps)]...)
 	if err := s.AddApplications(ctx, steps); err != nil {
 		errs = append(errs, fmt.Errorf("read the applications of the steps: %w", err))
+	}
+	if err := s.AddCauses(ctx, steps); err != nil {
+		errs = append(errs, fmt.Errorf("read why steps failed: %w", err))
 	}
 	if err := s.addPhases(ctx, steps); err != nil {
 		errs = append(errs, fmt.Errorf("read the phases of the steps: %w", err))

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/emr-observatory/emr-observatory/internal/poll"
+	"github.com/emr-observatory/emr-observatory/internal/stepcause"
 )
 
 const (
@@ -111,15 +112,12 @@ func isFinal(state types.StepState) bool {
 
 // failureOf returns why a step failed, with what was read of its logs.
 func failureOf(step *types.Step, logs stepLogs) *Failure {
-	failure := &Failure{Reason: string(step.Status.State), Logs: logs.tails}
-	if logs.cause.weight != noCause {
-		failure.Cause = &logs.cause.Cause
-	}
+	failure := &Failure{Reason: string(step.Status.State), Logs: logs.tails, Cause: logs.search.Cause()}
 	if details := step.Status.FailureDetails; details != nil {
 		if reason := aws.ToString(details.Reason); reason != "" {
 			failure.Reason = reason
 		}
-		failure.Message = aws.ToString(details.Message)
+		failure.Message = stepcause.Message(aws.ToString(details.Message))
 		if file := aws.ToString(details.LogFile); file != "" && len(logs.tails) == 0 {
 			failure.Logs = []Log{{URI: file}}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"github.com/emr-observatory/emr-observatory/internal/stepcause"
 	"github.com/emr-observatory/emr-observatory/status"
 )
 
@@ -39,6 +40,9 @@ type Result struct {
 	Phases   []status.ApplicationPhases `json:"phases,omitempty"`   // of its applications, as the platform's metrics say
 	Warnings []string                   `json:"warnings,omitempty"` // failures that did not affect the step
 }
+
+// Cause is why a job failed, as its own logs tell.
+type Cause = stepcause.Cause
 
 // Failure says why a step did not complete.
 type Failure struct {

@@ -152,6 +152,30 @@ func TestStdoutExplainsAFailedPythonStep(t *testing.T) {
 	require.Equal(t, []string{"no such table: orders"}, result.Failure.Logs[1].Tail)
 }
 
+// A job that ends itself has no exception, and what EMR says of it is an information.
+func TestExitCodeOfAFailedStep(t *testing.T) {
+	w := newWorld(t)
+	const want = "exit code 3 without an exception; the job's last lines:\n  WROTE 1\n  EXIT 2"
+	for name, log := range map[string]string{"exit3.py": "/stdout.gz", "cluster.py": "/container_1700000000000_0007_02_000001/stdout.gz"} {
+		result, err := submit.Submit(t.Context(), w.options(t, name))
+		require.ErrorIs(t, err, submit.ErrFailed)
+		require.Equal(t, want, result.Failure.Cause.String(), name)
+		require.True(t, strings.HasSuffix(result.Failure.Cause.Log, log), result.Failure.Cause.Log)
+		require.True(t, strings.HasPrefix(err.Error(), "step did not complete: "+want), err.Error())
+		require.NotContains(t, result.Failure.Message, "MetricsSystemImpl")
+		require.Equal(t, []string{"application_1700000000000_0007"}, result.ApplicationIDs)
+	}
+}
+
+func TestCauseAsJSON(t *testing.T) {
+	text, err := json.Marshal(submit.Failure{Reason: "Unknown Error.", Cause: &submit.Cause{
+		Exception: "ValueError: no", File: "/tmp/job.py", Line: 3, Function: "main", Code: "raise ValueError(\"no\")", Log: "s3://logs/stdout.gz",
+	}})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"reason": "Unknown Error.", "cause": {"exception": "ValueError: no", "file": "/tmp/job.py", "line": 3,
+		"function": "main", "code": "raise ValueError(\"no\")", "log": "s3://logs/stdout.gz"}}`, string(text))
+}
+
 func TestFailedStepWithoutLogs(t *testing.T) {
 	w := newWorld(t)
 	result, err := submit.Submit(t.Context(), w.options(t, "mute.py"))

@@ -140,6 +140,15 @@ func (w *world) RunStep(ctx context.Context, clusterID string, step types.Step) 
 		err := w.putLog(clusterID, *step.Id, "stderr", "INFO SparkContext: Running Spark\n")
 		key := string(platform.PrefixEMRLogs) + platform.StepLogKey(clusterID, *step.Id, "stderr")
 		return errors.Join(err, os.Chtimes(filepath.Join(w.objects, bucket, key), uploaded, uploaded), failure)
+	case "exit3.py":
+		const last = "26/11/27 10:00:09 INFO MetricsSystemImpl: s3a-file-system metrics system shutdown complete."
+		failure.Details.Message = aws.String(last)
+		return errors.Join(
+			w.putLog(clusterID, *step.Id, "stderr", "Submitted application application_1700000000000_0007\n"+last+"\n"),
+			w.putLog(clusterID, *step.Id, "stdout", "WROTE 1\nEXIT 2\n"),
+			w.putLog(clusterID, *step.Id, "controller", "2026-11-27T10:00:42.001Z INFO waitProcessCompletion ended with exit code 3\n"), failure)
+	case "cluster.py":
+		return errors.Join(w.putClusterMode(clusterID, *step.Id), failure)
 	case "mute.py":
 		return failure
 	case "silent.py":
@@ -161,8 +170,36 @@ func (w *world) putStderr(cluster, step string) error {
 		"  File \"/mnt/tmp/fail.py\", line 3, in load\n    raise ValueError(day)\nValueError: no such day")
 }
 
+// putClusterMode writes the logs of a step whose driver ran in cluster mode, twice.
+func (w *world) putClusterMode(cluster, step string) error {
+	const application, container = "application_1700000000000_0007", "container_1700000000000_0007_"
+	logs := map[string]string{
+		platform.StepLogKey(cluster, step, "controller"): "2026-11-27T10:00:42.001Z INFO waitProcessCompletion ended with exit code 1\n",
+		platform.StepLogKey(cluster, step, "stderr"): "26/11/27 10:00:09 INFO Client: Application report for " + application + "\n" +
+			"\t diagnostics: User application exited with status 3\nException in thread \"main\" org.apache.spark.SparkException: Application " +
+			application + " finished with failed status\n",
+	}
+	for name, lines := range map[string]string{
+		"01_000001/stdout": "the first attempt\n", "02_000001/stdout": "WROTE 1\nEXIT 2\n", "02_000002/stdout": "an executor\n",
+		"02_000001/stderr":                "26/11/27 10:00:08 INFO ApplicationMaster: Final app status: FAILED, exitCode: 3\n",
+		"02_000001/directory.info.stderr": "total 4\n",
+	} {
+		logs[platform.ContainerLogPrefix(cluster, application)+container+name+".gz"] = lines
+	}
+	var errs []error
+	for key, lines := range logs {
+		errs = append(errs, w.putObject(key, lines))
+	}
+	return errors.Join(errs...)
+}
+
 // putLog writes a step's log to S3, gzipped.
 func (w *world) putLog(cluster, step, log, lines string) error {
+	return w.putObject(platform.StepLogKey(cluster, step, log), lines)
+}
+
+// putObject writes a log below the cluster's log URI, gzipped.
+func (w *world) putObject(key, lines string) error {
 	var zipped bytes.Buffer
 	writer := gzip.NewWriter(&zipped)
 	if _, err := writer.Write([]byte(lines)); err != nil {
@@ -173,7 +210,7 @@ func (w *world) putLog(cluster, step, log, lines string) error {
 	}
 	_, err := w.s3.PutObject(context.Background(), &s3.PutObjectInput{
 		Bucket: aws.String(bucket), Body: bytes.NewReader(zipped.Bytes()),
-		Key: aws.String(string(platform.PrefixEMRLogs) + platform.StepLogKey(cluster, step, log)),
+		Key: aws.String(string(platform.PrefixEMRLogs) + key),
 	})
 	return err
 }

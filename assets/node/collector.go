@@ -44,7 +44,7 @@ func logSources() []logSource {
 			Name: "container", Service: platform.ServiceContainer,
 			Include:   []string{platform.EMRContainerLogDir + "/*/*/stdout", platform.EMRContainerLogDir + "/*/*/stderr"},
 			Path:      `/(?P<application>application_\d+_\d+)/(?P<unit>container_[^/]+)/`,
-			Attribute: "yarn.container.id", Application: true,
+			Attribute: string(platform.ContainerID), Application: true,
 		},
 		{Name: "yarn", Service: platform.ServiceYARN, Include: daemon("hadoop-yarn")},
 		{Name: "hdfs", Service: platform.ServiceHDFS, Include: daemon("hadoop-hdfs")},

@@ -22,8 +22,8 @@ const (
 	FieldSeverity  = "severity"
 	FieldTraceID   = "trace_id"
 	FieldSpanID    = "span_id"
-	FieldPath      = "log.file.path"
-	FieldContainer = "yarn.container.id"
+	FieldPath      = string(platform.LogPath)
+	FieldContainer = string(platform.ContainerID)
 )
 
 // FilterWarnings is the LogsQL filter of warnings and worse; loggers spell

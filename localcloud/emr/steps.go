@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -112,15 +113,18 @@ func stepCommand(step types.Step) ([]string, error) {
 
 // stepFailure returns a step's failure as EMR reports it.
 func (s *Service) stepFailure(clusterID, stepID, message string) error {
-	details := types.FailureDetails{Reason: aws.String("Unknown Error."), Message: aws.String(message)}
+	details := types.FailureDetails{Reason: aws.String("Unknown Error.")}
+	if message != "" {
+		details.Message = aws.String(message)
+	}
 	if c, err := s.Store.Cluster(clusterID); err == nil && c.LogUri != nil {
 		details.LogFile = aws.String(strings.TrimSuffix(*c.LogUri, "/") + "/" + platform.StepLogKey(clusterID, stepID, "stderr"))
 	}
 	return &emrapi.StepFailure{Details: details}
 }
 
-// failureLine returns the line of a log that names the failure, as EMR's console
-// does, or else the last line.
+// failureLine returns the line of a log that names the failure, "" if none does: EMR's
+// FailureDetails has "text from an error log that describes the root cause" (API Reference).
 func failureLine(file string) string {
 	f, err := os.Open(file)
 	if err != nil {
@@ -129,15 +133,17 @@ func failureLine(file string) string {
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
-	last := ""
 	for lines.Scan() {
 		line := strings.TrimSpace(lines.Text())
+		if belowError.MatchString(line) {
+			continue
+		}
 		if strings.HasPrefix(line, "Exception in thread") || strings.HasPrefix(line, "Caused by:") || strings.Contains(line, "Error:") {
 			return line
 		}
-		if line != "" {
-			last = line
-		}
 	}
-	return last
+	return ""
 }
+
+// belowError matches log4j's events that are no error.
+var belowError = regexp.MustCompile(`^[-/0-9]+[ T][:.,0-9]+Z? (TRACE|DEBUG|INFO|WARN) `)

@@ -19,7 +19,7 @@ import (
 
 const (
 	// logDelay is how long a step's log may take to the store. EMR does not always name
-	// a step's applications; its log does.
+	// a step's applications, nor why it failed; its log does.
 	logDelay = 30 * time.Second
 
 	// forgetAfter is longer than horizon: a cluster that is forgotten sooner would have its
@@ -152,6 +152,9 @@ func (r *Recorder) record(ctx context.Context, c *cluster, got reading, now time
 	if failure != nil {
 		failure = fmt.Errorf("read the applications of the steps: %w", failure)
 	}
+	if err := r.source.AddCauses(ctx, ended); err != nil {
+		failure = errors.Join(failure, fmt.Errorf("read why steps failed: %w", err))
+	}
 	var spans []sdktrace.ReadOnlySpan
 	var done []status.Step
 	for _, step := range ended {
@@ -189,5 +192,6 @@ func isComplete(step status.Step, now time.Time) bool {
 	if step.Started == nil {
 		return true
 	}
-	return step.Ended != nil && (len(step.ApplicationIDs) > 0 || step.Ended.Before(now.Add(-logDelay)))
+	known := len(step.ApplicationIDs) > 0 && step.State != types.StepStateFailed // its log says why
+	return step.Ended != nil && (known || step.Ended.Before(now.Add(-logDelay)))
 }

@@ -1,6 +1,7 @@
 package steptelemetry
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -74,11 +75,7 @@ func stepSpan(step status.Step, labels *resource.Resource) sdktrace.ReadOnlySpan
 	_, span := provider.Tracer(platform.Project).Start(ctx, "step "+step.Name,
 		trace.WithTimestamp(*step.Started), trace.WithAttributes(attributes...))
 	if step.State != types.StepStateCompleted {
-		reason := step.Reason
-		if reason == "" {
-			reason = string(step.State)
-		}
-		span.SetStatus(codes.Error, reason)
+		span.SetStatus(codes.Error, cmp.Or(step.Cause, step.Reason, string(step.State)))
 	}
 	span.End(trace.WithTimestamp(later(*step.Started, *step.Ended)))
 	return collector.spans[0]

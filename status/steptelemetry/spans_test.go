@@ -3,6 +3,8 @@ package steptelemetry_test
 import (
 	"encoding/hex"
 	"fmt"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
+	"github.com/emr-observatory/emr-observatory/internal/storetest"
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/status"
 )
@@ -181,4 +184,26 @@ func TestMetricsOfSteps(t *testing.T) {
 		{"step_name": "daily", "step_state": "FAILED"}, {"step_name": "hourly", "step_state": "FAILED"},
 	}, got)
 	require.True(t, w.points[cluster+" observatory.step.count"].GetSum().IsMonotonic)
+}
+
+// The span of a failed step has the cause that its log names, once the log had time to arrive.
+func TestSpanOfAFailedStepHasItsCause(t *testing.T) {
+	w := newWorld(t)
+	w.logs = storetest.Logs(t)
+	cluster := w.cluster(t)
+	id := w.add(t, cluster, "raises")
+	w.run(t, cluster, types.StepStateFailed, id)
+	record := fmt.Sprintf(`{"_time":%q,"_msg":"Traceback (most recent call last):\nValueError: no orders","service.name":%q,%q:%q}`,
+		time.Now().UTC().Format(time.RFC3339Nano), platform.ServiceStep, platform.StepID, id)
+	response, err := http.Post(w.logs+"/insert/jsonline?_stream_fields=service.name", "application/stream+json", strings.NewReader(record))
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
+	storetest.Get(t, w.logs+"/internal/force_flush")
+	r := w.recorder(t)
+	r.Round(t.Context(), time.Now())
+	require.Empty(t, w.received())
+	r.Round(t.Context(), afterLogs())
+	spans := w.received()
+	require.Len(t, spans, 1)
+	require.Equal(t, "ValueError: no orders", spans[0].Status.Message)
 }

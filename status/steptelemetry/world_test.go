@@ -40,6 +40,7 @@ import (
 type world struct {
 	store   *emrapi.Store
 	metrics string // URL of VictoriaMetrics
+	logs    string // URL of VictoriaLogs, "" = none
 	folder  string
 	tracing status.Tracing
 
@@ -171,11 +172,14 @@ func (w *world) source(t *testing.T) status.Source {
 		Region: "us-east-1", BaseEndpoint: aws.String(w.emr.URL), RetryMaxAttempts: 1, HTTPClient: testenv.AWSClient(),
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	})
+	endpoints := map[platform.Workload]status.Endpoint{
+		platform.WorkloadVictoriaMetrics: {URL: w.metrics}, platform.WorkloadCollector: {URL: w.otl.URL, ReadyURL: w.otl.URL},
+	}
+	if w.logs != "" {
+		endpoints[platform.WorkloadVictoriaLogs] = status.Endpoint{URL: w.logs}
+	}
 	return status.Source{
-		Client: http.DefaultClient, Steps: status.NewStepReader(client, w.tracing),
-		Config: status.Config{Endpoints: map[platform.Workload]status.Endpoint{
-			platform.WorkloadVictoriaMetrics: {URL: w.metrics}, platform.WorkloadCollector: {URL: w.otl.URL, ReadyURL: w.otl.URL},
-		}},
+		Client: http.DefaultClient, Steps: status.NewStepReader(client, w.tracing), Config: status.Config{Endpoints: endpoints},
 	}
 }
 

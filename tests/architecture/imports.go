@@ -24,7 +24,7 @@ func layers() []layer {
 	everything := append([]string{
 		"localcloud", "toolchain", "simulator", "stacks", "submit", "eventlog", "phases", "profiler", "tempowal", "examples/jobs",
 		"internal/engine", "internal/local", "internal/poll", "internal/processes", "internal/progress", "internal/rehearsal", "internal/bench",
-		"internal/steplog",
+		"internal/stepcause", "internal/steplog",
 	}, program...)
 	support := append([]string{"internal/browser", "internal/recorder", "internal/trial", "tests"}, everything...)
 	return []layer{
@@ -34,6 +34,7 @@ func layers() []layer {
 		{folder: "internal/testenv/issuer", strict: true, pure: true},
 		{folder: "internal/poll", strict: true, pure: true},
 		{folder: "internal/keptlogs", strict: true, pure: true},
+		{folder: "internal/stepcause", strict: true, pure: true},
 		{folder: "internal/steplog", strict: true, pure: true, imports: []string{"platform"}},
 		{folder: "internal/processes", imports: []string{"localcloud"}},
 		{folder: "internal/progress", strict: true, pure: true},
@@ -49,10 +50,10 @@ func layers() []layer {
 			"internal/poll", "internal/progress", "internal/steplog", "eventlog", "phases", "platform",
 		}},
 		{folder: "profiler/serve", pure: true, strict: true, imports: []string{"platform"}},
-		{folder: "status", pure: true, imports: []string{"internal/poll", "phases", "profiler/serve", "platform"}},
+		{folder: "status", pure: true, imports: []string{"internal/poll", "internal/stepcause", "phases", "profiler/serve", "platform"}},
 		{folder: "internal/storetest", pure: true, imports: []string{"internal/testenv", "toolchain", "platform"}},
 		{folder: "status/statustest", pure: true, imports: []string{"internal/storetest", "status", "platform"}},
-		{folder: "submit", pure: true, imports: []string{"internal/poll", "internal/steplog", "status", "platform"}},
+		{folder: "submit", pure: true, imports: []string{"internal/poll", "internal/stepcause", "internal/steplog", "status", "platform"}},
 		{folder: "dashboards", pure: true, imports: []string{"internal/poll", "profiler/serve", "redelivery", "schema", "platform"}},
 		{folder: "observe", strict: true, pure: true, imports: []string{"schema", "platform"}},
 		{folder: "observe/pulumiemr", imports: []string{"observe", "platform"}},

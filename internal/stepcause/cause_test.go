@@ -1,7 +1,6 @@
-package submit
+package stepcause
 
 import (
-	"encoding/json"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -84,20 +83,11 @@ func TestCauseOfRealLogs(t *testing.T) {
 }
 
 func findCause(lines []string) finding {
-	var f causeFinder
+	var f Finder
 	for _, line := range lines {
-		f.add(line)
+		f.Add(line)
 	}
 	return f.cause()
-}
-
-func TestCauseAsJSON(t *testing.T) {
-	text, err := json.Marshal(Failure{Reason: "Unknown Error.", Cause: &Cause{
-		Exception: "ValueError: no", File: "/tmp/job.py", Line: 3, Function: "main", Code: "raise ValueError(\"no\")", Log: "s3://logs/stdout.gz",
-	}})
-	require.NoError(t, err)
-	require.JSONEq(t, `{"reason": "Unknown Error.", "cause": {"exception": "ValueError: no", "file": "/tmp/job.py", "line": 3,
-		"function": "main", "code": "raise ValueError(\"no\")", "log": "s3://logs/stdout.gz"}}`, string(text))
 }
 
 // Whatever a log contains and wherever it is cut, a cause is found or not, and is

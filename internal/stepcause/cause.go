@@ -1,4 +1,7 @@
-package submit
+// Package stepcause finds why a job failed in the logs of its EMR step: the exception with the
+// line of the user's code that raised it, or else how the program ended. It reads lines,
+// wherever they are kept.
+package stepcause
 
 import (
 	"fmt"
@@ -14,7 +17,9 @@ type Cause struct {
 	Line      int    `json:"line,omitempty"`
 	Function  string `json:"function,omitempty"`
 	Code      string `json:"code,omitempty"` // the line itself, if the log quotes it
-	Log       string `json:"log"`            // s3:// URI of the log that says so
+	Log       string `json:"log"`            // that says so, as Search.Add names it
+	// LastLines are what a job without an exception printed last, besides log events.
+	LastLines []string `json:"lastLines,omitempty"`
 }
 
 // Longest parts of a cause, in bytes. A stage's failure may quote a whole plan.
@@ -23,8 +28,12 @@ const (
 	maxPart      = 300
 )
 
-// String formats the exception, and on a second line where the user's code raised it.
+// String formats the exception, and on further lines where the user's code raised it, or what
+// the job printed last.
 func (c Cause) String() string {
+	if len(c.LastLines) > 0 {
+		return c.Exception + "; the job's last lines:\n  " + strings.Join(c.LastLines, "\n  ")
+	}
 	place := ""
 	if c.File != "" {
 		place = path.Base(c.File)
@@ -51,7 +60,8 @@ type weight int
 const (
 	noCause    weight = iota
 	echo              // says only that the application failed
-	handled           // a warning, or an error that Spark or the job may have recovered from
+	handled           // logged as less than an error: Spark or the job may have recovered from it
+	printed           // written without a logger
 	logged            // logged as an error
 	conclusive        // ended the program
 )

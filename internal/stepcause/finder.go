@@ -1,4 +1,4 @@
-package submit
+package stepcause
 
 import (
 	"cmp"
@@ -11,9 +11,6 @@ const tracebackHeader = "Traceback (most recent call last):"
 
 // Shapes of lines that Spark, Hadoop, Python and the JVM print.
 var (
-	// logEvent matches log4j's lines, with Spark's date and with Hadoop's.
-	logEvent = regexp.MustCompile(
-		`^\[?\d{2,4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d\S* +(?:\[[^\]]*\] +)?(TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b(.*)`)
 	pythonFrame = regexp.MustCompile(`^\s+File "([^"]+)", line (\d+)(?:, in (.+))?$`)
 	jvmFrame    = regexp.MustCompile(`^\s+at ([^\s(]+)\(([^):]*)(?::(\d+))?\)`)
 	// exceptionName matches the class of a JVM exception with its message.
@@ -33,13 +30,14 @@ var (
 		`(?:AM container is launched|Scheduler has assigned|Application is (?:added|Activated)).*)$`)
 )
 
-// causeFinder finds the cause of a job's failure in one of its logs, read line by
-// line. It keeps one possible cause besides the best, so its size does not depend
-// on the log's. Its zero value is ready to use.
-type causeFinder struct {
+// Finder finds the cause of a job's failure in one of its logs, read line by line. It keeps
+// one possible cause besides the best, so its size does not depend on the log's. Its zero
+// value is ready to use.
+type Finder struct {
 	best, now finding
+	ended     ending // how the program ended
 
-	level      weight // of the log event that the line belongs to
+	follows    weight // of a line after the log event that was read last
 	previous   string // the last line that is not empty
 	traceback  bool   // within a Python traceback, up to its exception
 	wantsCode  bool   // the next line may quote the user's line
@@ -47,30 +45,38 @@ type causeFinder struct {
 	suppressed bool   // within an exception that another one suppressed
 }
 
-// add reads one line.
-func (f *causeFinder) add(line string) {
+// Add reads one line.
+func (f *Finder) Add(line string) {
 	line = strings.TrimRight(line, "\r")
 	if strings.TrimSpace(line) == "" {
 		return
 	}
-	if event := logEvent.FindStringSubmatch(line); event != nil {
+	event, isEvent := parseEvent(line)
+	within := f.traceback
+	switch {
+	case isEvent:
 		f.end()
-		f.level = levels[event[1]]
-		f.addMessage(event[2], f.level)
-	} else {
+		f.follows = event.level.follows
+		f.addMessage(event.message, event.level)
+		for _, more := range event.lines {
+			f.addLine(more)
+		}
+	default:
 		f.addLine(line)
 	}
+	f.ended.add(line, event.level == failure || !isEvent && !within && !f.traceback && !isOfException(line))
 	f.previous = line
 }
 
-// levels weighs what is logged. An information may quote the exception of a stage.
-var levels = map[string]weight{
-	"TRACE": handled, "DEBUG": handled, "INFO": handled, "WARN": handled, "WARNING": handled, "ERROR": logged, "FATAL": logged,
+// isOfException reports whether a line begins an exception of the JVM or belongs to one.
+func isOfException(line string) bool {
+	at := exceptionName.FindStringIndex(line)
+	return strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "Caused by: ") || at != nil && at[0] == 0
 }
 
 // addMessage reads the first line of a log event.
-func (f *causeFinder) addMessage(message string, weight weight) {
-	exception := exceptionName.FindString(message)
+func (f *Finder) addMessage(message string, level level) {
+	exception, weight := exceptionName.FindString(message), level.inline
 	switch found := diagnostics.FindStringSubmatch(message); {
 	case found != nil:
 		f.beginDiagnostics(found[1])
@@ -78,7 +84,7 @@ func (f *causeFinder) addMessage(message string, weight weight) {
 		f.begin(exception, conclusive)
 	case exception != "":
 		f.begin(exception, weight)
-	case killed.MatchString(message):
+	case killed.MatchString(message) && !level.isInformation:
 		_, text, _ := strings.Cut(message, ": ") // after the logger's name
 		f.begin(cmp.Or(text, message), handled)
 	}
@@ -89,7 +95,7 @@ func (f *causeFinder) addMessage(message string, weight weight) {
 }
 
 // addLine reads a line that is not the first of a log event.
-func (f *causeFinder) addLine(line string) {
+func (f *Finder) addLine(line string) {
 	frame := jvmFrame.FindStringSubmatch(line)
 	switch {
 	case strings.Contains(line, tracebackHeader):
@@ -107,7 +113,7 @@ func (f *causeFinder) addLine(line string) {
 }
 
 // continues reads a line that belongs to the possible cause, and reports whether it does.
-func (f *causeFinder) continues(line string) bool {
+func (f *Finder) continues(line string) bool {
 	nested, isCause := strings.CutPrefix(line, "Caused by: ")
 	inJVM, isPy4J := strings.CutPrefix(line, ": ")                                  // follows the exception of a Py4JJavaError
 	more, isDetail := strings.CutPrefix(line, "Failing this attempt.Diagnostics: ") // of an application master
@@ -125,7 +131,7 @@ func (f *causeFinder) continues(line string) bool {
 }
 
 // addFirst reads a line that may begin a possible cause.
-func (f *causeFinder) addFirst(line string) {
+func (f *Finder) addFirst(line string) {
 	thread, yarn := inThread.FindStringSubmatch(line), diagnostics.FindStringSubmatch(line)
 	memory, syntax := jvmOutOfMemory.FindStringSubmatch(line), pythonFrame.FindStringSubmatch(line)
 	exception := exceptionName.FindString(line)
@@ -145,23 +151,23 @@ func (f *causeFinder) addFirst(line string) {
 		f.now.python, f.traceback = true, true
 		f.addTraceback(line)
 	case strings.HasPrefix(line, "Caused by: "):
-		f.begin(exception, max(f.level, handled))
+		f.begin(exception, cmp.Or(f.follows, printed))
 	case exception != "" && strings.HasPrefix(line, exception) && !f.inMessage():
-		f.begin(line, max(f.level, handled))
+		f.begin(line, cmp.Or(f.follows, printed))
 	case killedByShell.MatchString(line):
 		f.begin(line, logged)
 	case strings.HasPrefix(line, "Error: "), killed.MatchString(line) && f.now.weight == noCause:
-		f.begin(line, handled)
+		f.begin(line, printed)
 	}
 }
 
 // inMessage reports whether the line still belongs to the message of the possible cause.
-func (f *causeFinder) inMessage() bool {
+func (f *Finder) inMessage() bool {
 	return f.now.weight != noCause && !strings.HasPrefix(strings.TrimSpace(f.previous), "at ") && !strings.HasPrefix(f.previous, "\t...")
 }
 
 // beginDiagnostics begins with what YARN says of an application.
-func (f *causeFinder) beginDiagnostics(text string) {
+func (f *Finder) beginDiagnostics(text string) {
 	if pending.MatchString(text) {
 		return
 	}
@@ -169,18 +175,22 @@ func (f *causeFinder) beginDiagnostics(text string) {
 	if !found {
 		thrown = text
 	}
-	f.begin(thrown, conclusive)
+	weight := conclusive
+	if code := containerExit.FindStringSubmatch(text); code != nil && !killed.MatchString(text) {
+		weight = echo // the driver's own log says why
+	}
+	f.begin(thrown, weight)
 }
 
 // begin ends the possible cause that was read, and begins another.
-func (f *causeFinder) begin(exception string, weight weight) {
+func (f *Finder) begin(exception string, weight weight) {
 	f.end()
 	f.now.weight = weight
 	f.nest(exception)
 }
 
 // nest goes on to the exception that caused the one before.
-func (f *causeFinder) nest(exception string) {
+func (f *Finder) nest(exception string) {
 	if strings.HasSuffix(exception, tracebackHeader) { // the exception follows its frames
 		f.traceback = true
 	}
@@ -195,7 +205,7 @@ func (f *causeFinder) nest(exception string) {
 }
 
 // end compares the possible cause that was read with the best so far.
-func (f *causeFinder) end() {
+func (f *Finder) end() {
 	if f.now.Exception != "" && f.now.weight >= f.best.weight {
 		f.best = f.now
 	}
@@ -204,13 +214,13 @@ func (f *causeFinder) end() {
 }
 
 // cause returns what the lines read so far tell; its weight is noCause if they tell nothing.
-func (f *causeFinder) cause() finding {
+func (f *Finder) cause() finding {
 	f.end()
 	return f.best
 }
 
 // beginTraceback begins a Python traceback, which may belong to the cause so far.
-func (f *causeFinder) beginTraceback(line string) {
+func (f *Finder) beginTraceback(line string) {
 	before, _, _ := strings.Cut(line, tracebackHeader)
 	switch {
 	case strings.HasPrefix(line, "Caused by: ") && f.now.weight != noCause, f.now.weight != noCause && followedByTraceback(f.previous):
@@ -219,7 +229,7 @@ func (f *causeFinder) beginTraceback(line string) {
 		f.now.python = true
 	case strings.HasPrefix(before, ": ") && f.now.weight != noCause: // of a Py4JJavaError
 	default:
-		f.begin(cmp.Or(exceptionName.FindString(before), before), max(f.level, handled))
+		f.begin(cmp.Or(exceptionName.FindString(before), before), cmp.Or(f.follows, printed))
 	}
 	f.traceback, f.wantsCode = true, false
 }
@@ -233,7 +243,7 @@ func followedByTraceback(line string) bool {
 }
 
 // addTraceback reads a line of a Python traceback, the exception included.
-func (f *causeFinder) addTraceback(line string) {
+func (f *Finder) addTraceback(line string) {
 	if frame := pythonFrame.FindStringSubmatch(line); frame != nil {
 		f.wantsCode = isOwnPython(frame[1])
 		if f.wantsCode {
@@ -254,7 +264,7 @@ func (f *causeFinder) addTraceback(line string) {
 }
 
 // addFrame reads a frame of a JVM's stack trace.
-func (f *causeFinder) addFrame(frame []string) {
+func (f *Finder) addFrame(frame []string) {
 	if f.now.weight == noCause || f.now.python || f.ownFrame || f.suppressed || !isOwnJVM(frame[1]) {
 		return
 	}
