@@ -165,14 +165,17 @@ type Task struct {
 // TaskStart is a task that was launched.
 type TaskStart struct{ Task }
 
-// Success is the Outcome of a task that succeeded.
-const Success = "Success"
+// Outcomes of tasks: of one that succeeded, and of one that threw an exception.
+const (
+	Success          = "Success"
+	ExceptionFailure = "ExceptionFailure"
+)
 
 // TaskEnd is a task that ended.
 type TaskEnd struct {
 	Task
 	Type    string // "ResultTask" or "ShuffleMapTask"
-	Outcome string // class of the TaskEndReason: Success, "ExceptionFailure", "TaskKilled", …
+	Outcome string // class of the TaskEndReason: Success, ExceptionFailure, "TaskKilled", …
 	Failure string // what went wrong, in words, beginning with its class; cut
 	// Error is what Spark's UI and REST API show (TaskFailedReason.toErrorString), cut.
 	Error string

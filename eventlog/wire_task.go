@@ -167,7 +167,7 @@ func (r *taskEndReason) text() string {
 	switch r.Reason {
 	case Success:
 		return ""
-	case "ExceptionFailure":
+	case ExceptionFailure:
 		if r.StackTrace != "" {
 			return r.StackTrace
 		}

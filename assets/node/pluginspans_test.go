@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -35,7 +36,7 @@ func TestPluginAndImportMakeTheSameSpans(t *testing.T) {
 	}
 	require.GreaterOrEqual(t, len(logs), 12)
 	named, name := renamedLog(t, folder+"static.jsonl", "token=hunter "+strings.Repeat("n", 300))
-	logs = append(logs, named)
+	logs = append(logs, named, failedLog(t, folder+"null-metrics.jsonl"))
 	plugin := map[string][]string{}
 	for line := range strings.Lines(pluginMain(t, "SpanTable", logs...)) {
 		log, span, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
@@ -49,6 +50,40 @@ func TestPluginAndImportMakeTheSameSpans(t *testing.T) {
 	require.Equal(t, 2, strings.Count(root, name), "in the span's name and in its attribute")
 	require.NotContains(t, root, "hunter")
 	require.NotContains(t, root, name+"n", "it is not cut")
+}
+
+// failedLog writes a log whose job fails by the exception of a Python worker.
+func failedLog(t *testing.T, log string) (path string) {
+	t.Helper()
+	content, err := os.ReadFile(log)
+	require.NoError(t, err)
+	const old = `"Job aborted due to stage failure"`
+	require.Contains(t, string(content), old)
+	path = filepath.Join(t.TempDir(), "failed.jsonl")
+	write(t, path, strings.ReplaceAll(string(content), old, `"Job aborted due to stage failure: Task 1 in stage 1.0 failed 1 times, `+
+		`most recent failure: Lost task 1.0 in stage 1.0 (TID 1) (h executor 1): org.apache.spark.api.python.PythonException: `+
+		`Traceback (most recent call last):\n  File \"job.py\", line 20, in once\nValueError: first line\nsecond line\n\n\tat a.B.c(B.scala:1)\n"`))
+	return path
+}
+
+// The driver and the import find the same causes.
+func TestPluginAndImportFindTheSameCauses(t *testing.T) {
+	text, err := os.ReadFile("../../phases/testdata/causes.json")
+	require.NoError(t, err)
+	var cases []struct{ Name, Failure, Cause string }
+	require.NoError(t, json.Unmarshal(text, &cases))
+	var failures, want []string
+	for _, c := range cases {
+		failures = append(failures, c.Failure)
+		first := c.Failure
+		if c.Cause != "" {
+			first = c.Cause + "\n" + c.Failure
+		}
+		want = append(want, first)
+	}
+	file := filepath.Join(t.TempDir(), "failures")
+	write(t, file, strings.Join(failures, "\x00"))
+	require.Equal(t, want, strings.Split(pluginMain(t, "CauseTable", file), "\x00"))
 }
 
 // renamedLog writes an event log of an application that has another name. It returns also

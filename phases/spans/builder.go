@@ -70,12 +70,12 @@ func (b *Builder) Add(event eventlog.Event) {
 		}
 	case *eventlog.SQLEnd:
 		x := of(b.executions, v.ID)
-		x.to, x.failure = v.Time, v.Failure
+		x.to, x.failure = v.Time, causeFirst(v.Failure)
 	case *eventlog.JobStart:
 		b.job(v)
 	case *eventlog.JobEnd:
 		j := of(b.jobs, v.ID)
-		j.to, j.failure = v.Time, v.Failure
+		j.to, j.failure = v.Time, causeFirst(v.Failure)
 	case *eventlog.StageSubmitted:
 		b.stage(&v.Stage)
 	case *eventlog.StageCompleted:
@@ -100,7 +100,7 @@ func (b *Builder) stage(v *eventlog.Stage) {
 	s.begin = v.Name
 	s.from, s.to = max(s.from, v.Submitted), max(s.to, v.Completed)
 	if v.Failure != "" {
-		s.failure = v.Failure
+		s.failure = causeFirst(v.Failure)
 	}
 }
 

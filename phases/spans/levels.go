@@ -185,7 +185,7 @@ func (a *assembly) taskSpans() {
 		a.set(s, platform.AttributeStageID, task.StageID)
 		a.set(s, platform.AttributeStageAttempt, task.StageAttempt)
 		if task.failed() {
-			a.fail(s, task.failure)
+			a.failWithin(s, task.failure, taskMessageLimit)
 		}
 		if a.afford(in.trace, s) {
 			a.executors[task.Executor] = append(a.executors[task.Executor], s)

@@ -3,8 +3,10 @@ package spans
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/emr-observatory/emr-observatory/eventlog"
+	"github.com/emr-observatory/emr-observatory/phases/redaction"
 	"github.com/emr-observatory/emr-observatory/platform"
 )
 
@@ -37,6 +39,13 @@ func (b *Builder) task(event *eventlog.TaskEnd) {
 	if p == nil {
 		p = &picked{}
 		b.tasks[key] = p
+	}
+	if v.outcome == eventlog.ExceptionFailure {
+		v.failure = event.Error // with the exceptions that caused it
+	}
+	if v.failed() {
+		const read = 4 * taskMessageLimit // by redaction.Rules.Text; of a trace, most is not kept
+		v.failure = strings.Clone(redaction.Cut(causeFirst(v.failure), read))
 	}
 	switch {
 	case v.failed() && p.failed < failedTasks:

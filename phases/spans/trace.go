@@ -22,6 +22,7 @@ import (
 const (
 	descriptionLimit = 256
 	messageLimit     = 1024
+	taskMessageLimit = 256 // of an executor
 )
 
 // mostPhases bounds the spans of phases: the longest stretches get one.
@@ -148,11 +149,13 @@ func (a *assembly) describe(s *tracepb.Span, text string) {
 	a.set(s, platform.AttributeDescription, a.redaction.Text(text, descriptionLimit))
 }
 
-func (a *assembly) fail(s *tracepb.Span, failure string) {
+func (a *assembly) fail(s *tracepb.Span, failure string) { a.failWithin(s, failure, messageLimit) }
+
+func (a *assembly) failWithin(s *tracepb.Span, failure string, limit int) {
 	if failure == "" {
 		return
 	}
-	message := a.redaction.Text(failure, messageLimit)
+	message := a.redaction.Text(failure, limit)
 	s.Status = &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: message}
 	a.set(s, platform.AttributeException, message)
 }

@@ -178,7 +178,7 @@ public final class ExecutorHalf implements ExecutorPlugin {
       span.put("spark.task.s3.seconds", s3Seconds);
     }
     if (failure != null) {
-      span.error(settings.redaction.text(failure, Redaction.TASK_MESSAGE));
+      span.error(settings.redaction.text(Causes.first(failure), Redaction.TASK_MESSAGE));
     }
     Signals.span(span);
   }

@@ -59,7 +59,7 @@ final class Redaction {
   }
 
   /** Returns the first characters, code points as an import counts them: of a pair, half is not text. */
-  private static String cut(String text, int length) {
+  static String cut(String text, int length) {
     int end = 0;
     for (int i = 0; i < length && end < text.length(); i++) {
       end += Character.charCount(text.codePointAt(end));

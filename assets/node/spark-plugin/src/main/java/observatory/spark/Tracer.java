@@ -276,7 +276,7 @@ final class Tracer {
     if (error == null || error.isEmpty()) {
       return span;
     }
-    String text = settings.redaction.text(error, Redaction.MESSAGE);
+    String text = settings.redaction.text(Causes.first(error), Redaction.MESSAGE);
     return span.error(budget.text(place.traceId, text) ? text : null);
   }
 
