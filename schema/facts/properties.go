@@ -11,6 +11,7 @@ type Properties struct {
 	Source          string           `json:"source"`
 	Date            string           `json:"date"` // of the newest of the sources
 	Refresh         string           `json:"refresh"`
+	Sensitive       []string         `json:"sensitive"` // patterns of names that hold secrets
 	Classifications []Classification `json:"classifications"`
 }
 
@@ -36,3 +37,7 @@ func PropertiesOf(classification string) []string {
 	}
 	return all[i].Properties
 }
+
+// SensitivePatterns returns the expressions with which Hadoop and Spark find names that
+// hold secrets. They find them anywhere in a name.
+func SensitivePatterns() []string { return propertyFile().Sensitive }

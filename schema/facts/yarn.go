@@ -13,3 +13,12 @@ func (t InstanceType) YARNMemoryMiB() int {
 // Guide, "Supported instance types": the number of vCPUs that EMR shows is that of
 // YARN's vcores).
 func (t InstanceType) YARNVCores() int { return t.EMR.VCPUs }
+
+// YARNMemoryBesideHBaseMiB returns the most that yarn.nodemanager.resource.memory-mb is
+// where EMR installs HBase too. HBase takes half of it; of 114 GiB and more it takes
+// 28.5 GiB to 30.5 GiB (Release Guide, "Task configuration", "With HBase installed").
+func (t InstanceType) YARNMemoryBesideHBaseMiB() int {
+	const mostMiB = 29184
+	without := t.YARNMemoryMiB()
+	return without - min(without/2, mostMiB)
+}

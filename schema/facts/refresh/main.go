@@ -29,7 +29,7 @@ func run(ctx context.Context, folder string) error {
 	files := []struct {
 		name  string
 		fresh func(context.Context, string) ([]byte, error)
-	}{{"instances.json", refreshInstances}, {"properties.json", refreshProperties}}
+	}{{"instances.json", refreshInstances}, {"properties.json", refreshProperties}, {"sparksettings.json", refreshSettings}}
 	for _, f := range files {
 		data, err := f.fresh(ctx, temporary)
 		if err != nil {

@@ -26,32 +26,39 @@ const hive = "3.1.3"
 //go:embed Names.java
 var namesJava []byte
 
-// refreshProperties renders properties.json from what the applications say themselves.
-func refreshProperties(ctx context.Context, folder string) ([]byte, error) {
+// installed are the applications that can be asked.
+type installed struct{ spark, hadoop, hiveJar string }
+
+func findApplications(ctx context.Context, folder string) (installed, error) {
 	tree, err := applications.Fetch(ctx, nil)
 	if err != nil {
-		return nil, fmt.Errorf("find the applications: %w", err)
+		return installed{}, fmt.Errorf("find the applications: %w", err)
 	}
 	hiveJar, err := fetchHive(ctx, folder)
+	return installed{spark: filepath.Join(tree, "spark", "jars"), hadoop: filepath.Join(tree, "hadoop", "lib"), hiveJar: hiveJar}, err
+}
+
+// refreshProperties renders properties.json from what the applications say themselves.
+func refreshProperties(ctx context.Context, folder string) ([]byte, error) {
+	a, err := findApplications(ctx, folder)
 	if err != nil {
 		return nil, err
 	}
-	spark := filepath.Join(tree, "spark", "jars")
 	out := facts.Properties{
 		Source: "Spark " + applications.Spark + ": org.apache.spark.internal.config.ConfigEntry's registry; Hadoop " + applications.Hadoop +
 			": core-, hdfs-, yarn- and mapred-default.xml, and Configuration's deprecated keys; Hive " + hive +
-			": org.apache.hadoop.hive.conf.HiveConf.ConfVars",
+			": org.apache.hadoop.hive.conf.HiveConf.ConfVars; sensitive: hadoop.security.sensitive-config-keys and spark.redaction.regex",
 		Refresh: "make facts",
 	}
-	if out.Date, err = newest(hiveJar, filepath.Join(spark, "spark-core_2.12-"+applications.Spark+".jar"),
-		filepath.Join(spark, "hadoop-client-api-"+applications.Hadoop+".jar")); err != nil {
+	if out.Date, err = newest(a.hiveJar, filepath.Join(a.spark, "spark-core_2.12-"+applications.Spark+".jar"),
+		filepath.Join(a.spark, "hadoop-client-api-"+applications.Hadoop+".jar")); err != nil {
 		return nil, err
 	}
-	names, err := askApplications(ctx, folder, spark, hiveJar, filepath.Join(tree, "hadoop", "lib"))
+	names, err := a.ask(ctx, folder)
 	if err != nil {
 		return nil, err
 	}
-	if out.Classifications, err = classify(names); err != nil {
+	if out.Classifications, out.Sensitive, err = classify(names); err != nil {
 		return nil, err
 	}
 	return render(out)
@@ -67,14 +74,18 @@ func fetchHive(ctx context.Context, folder string) (string, error) {
 	return filepath.Join(folder, "hive-common-"+hive+".jar"), nil
 }
 
-// askApplications runs Names.java.
-func askApplications(ctx context.Context, folder, spark, hiveJar, hadoop string) ([]byte, error) {
+// ask runs Names.java, once for each folder of downloads.
+func (a installed) ask(ctx context.Context, folder string) ([]byte, error) {
+	answer := filepath.Join(folder, "names.tsv")
+	if names, err := os.ReadFile(answer); err == nil {
+		return names, nil
+	}
 	program := filepath.Join(folder, "Names.java")
 	if err := os.WriteFile(program, namesJava, 0o600); err != nil {
 		return nil, fmt.Errorf("write Names.java: %w", err)
 	}
-	path := strings.Join([]string{hiveJar, filepath.Join(spark, "*"), filepath.Join(hadoop, "*")}, string(os.PathListSeparator))
-	java := exec.CommandContext(ctx, "java", "-cp", path, program, spark)
+	path := strings.Join([]string{a.hiveJar, filepath.Join(a.spark, "*"), filepath.Join(a.hadoop, "*")}, string(os.PathListSeparator))
+	java := exec.CommandContext(ctx, "java", "-cp", path, program, a.spark)
 	java.Dir = folder
 	var said bytes.Buffer
 	java.Stderr = &said
@@ -82,27 +93,31 @@ func askApplications(ctx context.Context, folder, spark, hiveJar, hadoop string)
 	if err != nil {
 		return nil, fmt.Errorf("ask the applications for their properties: %w\n%s", err, said.Bytes())
 	}
+	if err := os.WriteFile(answer, names, 0o600); err != nil {
+		return nil, fmt.Errorf("keep the applications' answer: %w", err)
+	}
 	return names, nil
 }
 
-// classify groups the lines of Names.java by classification. Deprecated names belong
-// to all of Hadoop's files.
-func classify(lines []byte) ([]facts.Classification, error) {
+// classify groups the lines of Names.java by classification, and returns those of
+// sensitive names. Deprecated names belong to all of Hadoop's files.
+func classify(lines []byte) (out []facts.Classification, sensitive []string, err error) {
 	byName := map[string][]string{}
 	scanner := bufio.NewScanner(bytes.NewReader(lines))
 	for scanner.Scan() {
 		classification, property, found := strings.Cut(scanner.Text(), "\t")
 		if !found {
-			return nil, fmt.Errorf("read the applications' properties: no tab in %q", scanner.Text())
+			return nil, nil, fmt.Errorf("read the applications' properties: no tab in %q", scanner.Text())
 		}
 		byName[classification] = append(byName[classification], property)
 	}
 	if err := scanner.Err(); err != nil {
-		return nil, fmt.Errorf("read the applications' properties: %w", err)
+		return nil, nil, fmt.Errorf("read the applications' properties: %w", err)
 	}
-	deprecated := byName["deprecated"]
-	delete(byName, "deprecated")
-	var out []facts.Classification
+	deprecated, sensitive := byName["deprecated"], byName[lineSensitive]
+	for _, other := range []string{"deprecated", lineSensitive, lineSetting} {
+		delete(byName, other)
+	}
 	for name, properties := range byName {
 		if name != "spark-defaults" && name != "hive-site" {
 			properties = append(properties, deprecated...)
@@ -111,7 +126,7 @@ func classify(lines []byte) ([]facts.Classification, error) {
 		out = append(out, facts.Classification{Name: name, Properties: slices.Compact(properties)})
 	}
 	slices.SortFunc(out, func(a, b facts.Classification) int { return strings.Compare(a.Name, b.Name) })
-	return out, nil
+	return out, sensitive, nil
 }
 
 // newest returns the newest date in some jars.

@@ -1,0 +1,56 @@
+package facts
+
+import (
+	_ "embed" // the data files
+	"slices"
+	"strings"
+	"sync"
+)
+
+// SparkSettings is the file of the values that Spark takes of its settings.
+type SparkSettings struct {
+	Source   string         `json:"source"`
+	Date     string         `json:"date"` // of the source
+	Refresh  string         `json:"refresh"`
+	Settings []SparkSetting `json:"settings"` // sorted by name; those without any text are left out
+}
+
+// Types of Spark's settings.
+const (
+	TypeBoolean  = "boolean"
+	TypeInt      = "int"  // 32 bits
+	TypeLong     = "long" // 64 bits
+	TypeDouble   = "double"
+	TypeBytes    = "bytes"
+	TypeDuration = "duration"
+	TypeChoice   = "choice"
+)
+
+// SparkSetting says what values Spark takes of a setting.
+type SparkSetting struct {
+	Name    string   `json:"setting"`
+	Type    string   `json:"type"`
+	Unit    string   `json:"unit,omitempty"`   // of a size or duration that is a number alone
+	Min     string   `json:"min,omitempty"`    // in that unit; > before it if it is refused itself
+	Max     string   `json:"max,omitempty"`    // the same, with <
+	Values  []string `json:"values,omitempty"` // of a choice
+	AnyCase bool     `json:"anyCase,omitempty"`
+}
+
+//go:embed sparksettings.json
+var sparkSettingsJSON []byte
+
+var sparkSettingFile = sync.OnceValue(func() SparkSettings {
+	return parse[SparkSettings]("sparksettings.json", sparkSettingsJSON)
+})
+
+// SparkSettingNamed returns what Spark takes of a setting; false if it takes any text, or
+// if Spark has no such setting.
+func SparkSettingNamed(name string) (SparkSetting, bool) {
+	all := sparkSettingFile().Settings
+	i, found := slices.BinarySearchFunc(all, name, func(s SparkSetting, n string) int { return strings.Compare(s.Name, n) })
+	if !found {
+		return SparkSetting{}, false
+	}
+	return all[i], true
+}
