@@ -144,11 +144,7 @@ const (
 // agentKeys returns the Spark properties that load the launcher's agent.
 func agentKeys() []string { return []string{SparkDriverAgentKey, SparkExecutorAgentKey} }
 
-var (
-	sparkKey = regexp.MustCompile(`^spark\.[^\s=]+$`)
-	// secretKey matches names of properties with secrets (cf. spark.redaction.regex).
-	secretKey = regexp.MustCompile(`(?i)(secret|password|passwd|token|(secret|access|api)[.-]?key)$`)
-)
+var sparkKey = regexp.MustCompile(`^spark\.[^\s=]+$`)
 
 func clusterRules() map[string]Rule {
 	names := oneOf(applicationNames()...)
@@ -194,7 +190,7 @@ func (c Cluster) checkSparkDefaults(l *violation.List, path string) {
 	for _, k := range slices.Sorted(maps.Keys(c.SparkDefaults)) {
 		v, at := c.SparkDefaults[k], path+"."+k
 		switch {
-		case secretKey.MatchString(k): // checkFacts refuses it
+		case isSecret(k, v): // checkFacts refuses it
 		case k == platform.SparkSamplingRatio:
 			l.Require(false, at, v, "must not be set here: steps would have another ratio", "set tracing.samplingRatio")
 		case slices.Contains(agentKeys(), k):

@@ -191,44 +191,6 @@ func TestMisspeltClassifications(t *testing.T) {
 	})
 }
 
-// keyID is the id of an access key in AWS's documentation.
-const keyID = "AKIAIOSFODNN7EXAMPLE"
-
-func TestSecretsInClear(t *testing.T) {
-	properties := func(name, value string) func(*violation.List) {
-		return func(l *violation.List) {
-			schema.CheckSecretProperties(l, schema.Settings(map[string]map[string]string{"hive-site": {name: value}}))
-		}
-	}
-	arguments := func(args ...string) func(*violation.List) {
-		return func(l *violation.List) { schema.CheckSecretArguments(l, "steps[0].args", args) }
-	}
-	property := func(name string) []string {
-		return []string{"hive-site." + name + ": [hidden] must not be a secret: DescribeCluster shows it to anyone who may read the cluster; " +
-			"read it from Secrets Manager in the job"}
-	}
-	argument := func(i string) []string {
-		return []string{"steps[0].args[" + i + "]: [hidden] must not be a secret: DescribeCluster shows it to anyone who may read the cluster; " +
-			"name the secret's ARN instead, and read it from Secrets Manager"}
-	}
-	runFactCases(t, []factCase{
-		{"property by its name", properties("hive.x.password", "hunter2"), property("hive.x.password"), nil},
-		{"property by its value", properties("hive.x", keyID), property("hive.x"), nil},
-		{"option of a JVM", properties("spark.driver.extraJavaOptions", "-Xmx1g -Dx.password=hunter2"),
-			property("spark.driver.extraJavaOptions"), nil},
-		{"parameter of a URL", properties("hive.x", "jdbc:postgresql://h/db?user=a&password=hunter2"), property("hive.x"), nil},
-		{"pattern of names", properties("spark.redaction.regex", "(?i)secret|password|token"), nil, nil},
-		{"other property", properties("hive.metastore.uris", "thrift://x:9083"), nil, nil},
-		{"one word", arguments("s3://b/job.py", "--password=hunter2"), argument("1"), nil},
-		{"property in a word", arguments("--conf", "spark.driver.extraJavaOptions=-Dx.password=hunter2"), argument("1"), nil},
-		{"parameter in a word", arguments("jdbc:mysql://h/db?password=hunter2"), argument("0"), nil},
-		{"two words", arguments("--db-password", "hunter2"), argument("1"), nil},
-		{"key id", arguments("-e", "AWS_ACCESS_KEY_ID="+keyID), argument("1"), nil},
-		{"flag without a value", arguments("--password-file", "s3://b/x", "--no-password"), nil, nil},
-		{"reference to a secret", arguments("--secret-arn", "arn:aws:secretsmanager:us-east-1:1:secret:x"), nil, nil},
-	})
-}
-
 // EMR's API has numbers of 32 bits: a larger one turned negative.
 func TestNumbersFitEMRsAPI(t *testing.T) {
 	const most = 1<<31 - 1

@@ -25,7 +25,7 @@ var (
 var known = slices.Concat(named(names), []rule{
 	{regexp.MustCompile(platform.PEMPrivateKey + `[^-]*(?:-----END [A-Z ]*PRIVATE KEY-----)?`), Hidden},
 	{regexp.MustCompile(platform.AWSAccessKeyID), Hidden},
-	{regexp.MustCompile(`\beyJ[\w-]+\.[\w-]+\.[\w-]*`), Hidden}, // JSON web tokens
+	{regexp.MustCompile(platform.JSONWebToken), Hidden},
 	{regexp.MustCompile(`(?i)\b(bearer)\s+[\w+/.~=-]{16,}`), `$1 ` + Hidden},
 	{regexp.MustCompile(`(\w://[^/\s:@"']*:)[^\s"']+@`), `${1}` + Hidden + `@`}, // user:password of a URL
 	{regexp.MustCompile(`(\w://)[^/\s:@"']{20,}@`), `${1}` + Hidden + `@`},      // token of a URL

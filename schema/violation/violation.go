@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -98,6 +99,30 @@ func (l *List) Add(err error) {
 	}
 }
 
+// Take records what another list, with the same prefix, has of a path and below.
+func (l *List) Take(other *List, path string) {
+	of := func(v Violation) bool {
+		own := strings.TrimPrefix(v.Path, l.Prefix)
+		return l.within([]string{path}, own) && !l.within(l.unreadable, own)
+	}
+	hide := func(v Violation) Violation {
+		if l.within(l.hidden, strings.TrimPrefix(v.Path, l.Prefix)) {
+			v.Value = string(Secret)
+		}
+		return v
+	}
+	for _, v := range All(other.Err()) {
+		if of(v) {
+			l.found = append(l.found, hide(v))
+		}
+	}
+	for _, v := range other.warned {
+		if of(v) {
+			l.warned = append(l.warned, hide(v))
+		}
+	}
+}
+
 // Err joins what was recorded, ordered by text; it is nil when there is nothing.
 func (l *List) Err() error {
 	found := slices.Clone(l.found)
@@ -139,6 +164,9 @@ func SetDecimalRemedy(path string) string {
 	return fmt.Sprintf("set it with `pulumi config set --type float --path '%s:%s' …`", platform.Project, path)
 }
 
+// credentials matches keys of AWS and passwords in URLs.
+var credentials = regexp.MustCompile(platform.AWSAccessKeyID + `|` + platform.URLPassword)
+
 // show renders a value as it appears in a stack file, shortened so that a list
 // of violations stays readable.
 func show(value any) string {
@@ -147,7 +175,7 @@ func show(value any) string {
 	}
 	const longest = 80
 	text := JSON(value)
-	if strings.Contains(text, "PRIVATE KEY") { // PEM in the wrong place
+	if strings.Contains(text, "PRIVATE KEY") || credentials.MatchString(text) { // in the wrong place
 		return string(Hidden)
 	}
 	if utf8.RuneCountInString(text) > longest {

@@ -49,6 +49,26 @@ func TestSecretsAreNotShown(t *testing.T) {
 	require.EqualError(t, l.Err(), "p: [hidden] r; m\nq.key: [secret] r; m\nq: [secret] r; m\nq[0]: [secret] r; m\nqq: \"shown\" r; m")
 }
 
+func TestCredentialsAreNotShown(t *testing.T) {
+	for _, value := range []string{"s3://x:hunter2@bucket/y", "AKIAIOSFODNN7EXAMPLE"} {
+		var l violation.List
+		l.Require(false, "p", value, "r", "m")
+		require.EqualError(t, l.Err(), "p: [hidden] r; m")
+	}
+}
+
+func TestTakeRecordsWhatIsBelowAPath(t *testing.T) {
+	l, other := violation.List{Prefix: "n:"}, violation.List{Prefix: "n:"}
+	for _, path := range []string{"a[0]", "a[0].b", "a[01]", "b"} {
+		other.Require(false, path, "x", "r", "m")
+		other.Warn(false, path, "x", "w", "m")
+	}
+	l.Hide("a[0].b")
+	l.Take(&other, "a[0]")
+	require.EqualError(t, l.Err(), "n:a[0].b: [secret] r; m\nn:a[0]: \"x\" r; m")
+	require.Len(t, l.Warnings(), 2)
+}
+
 func TestUnreadableValuesAreNotCheckedAgain(t *testing.T) {
 	l := violation.List{Prefix: "observatory:"}
 	l.Unreadable("a.b", "x", "must be an integer", "m")
