@@ -114,7 +114,7 @@ func (c *Cluster) SetDefaults() {
 		KeepAlive:                true,
 		IdleTimeoutMinutes:       60,
 		UnhealthyNodeReplacement: true,
-		ScaleDownBehavior:        "TERMINATE_AT_TASK_COMPLETION",
+		ScaleDownBehavior:        atTaskCompletion,
 		StepConcurrency:          1,
 		Steps:                    []Step{},
 		SparkDefaults:            map[string]string{},
@@ -163,6 +163,8 @@ func clusterRules() map[string]Rule {
 func (c Cluster) Validate(l *violation.List, path string, ephemeral bool) {
 	checkFields(l, path, c)
 	c.checkObserve(l, path)
+	c.checkApplications(l, path)
+	c.checkMetastore(l, path)
 	c.checkFacts(l, path, time.Now())
 	if c.Fleets == nil {
 		c.checkMaster(l, path+".master", ephemeral)
@@ -172,7 +174,7 @@ func (c Cluster) Validate(l *violation.List, path string, ephemeral bool) {
 	}
 	c.checkAutoScaling(l, path)
 	c.checkManagedScaling(l, path)
-	c.Access.check(l, path+".access", slices.Concat(c.RuntimeRoles.ARNs, []string{c.Encryption.Certificates})...)
+	c.Access.check(l, path+".access", slices.Concat(c.RuntimeRoles.ARNs, c.Programs(), []string{c.Encryption.Certificates})...)
 	c.checkEncryption(l, path+".encryption")
 	c.checkKerberos(l, path+".kerberos")
 	c.checkRuntimeRoles(l, path+".runtimeRoles")

@@ -19,14 +19,15 @@ func clusterAccessRules() map[string]Rule {
 		"kmsKey": pattern(`^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/(mrk-[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$`,
 			"the ARN of a KMS key"+limit).with("", "name the key itself: an alias may point to another one tomorrow"),
 		"glueDatabase": pattern(`^[a-z0-9_-]{1,255}$`, "the name of a Glue database, in lower case as Glue stores it"+limit),
-		"secretArn": pattern(`^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[A-Za-z0-9/_+=.@-]+$`,
-			"the ARN of a secret in Secrets Manager"+limit),
+		"secretArn": pattern(`^arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:\d{12}:secret:[A-Za-z0-9/_+=.@-]+-[A-Za-z0-9]{6}$`,
+			"the whole ARN of a secret in Secrets Manager, which ends with a hyphen and six characters of its own"+limit).
+			with("", "write what `aws secretsmanager describe-secret --secret-id <name> --query ARN` prints"),
 	}
 }
 
 // s3Prefix is the rule of a prefix in S3. also is what else is required of it.
 func s3Prefix(also string) Rule {
-	return pattern(`^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/([^*?\s"'$]+/)?$`, "an s3:// URI that ends with a slash"+also).
+	return pattern(`^s3://`+bucketPattern+`/([^*?"'$[:cntrl:]]+/)?$`, "an s3:// URI that ends with a slash, "+bucketText+also).ofBucket().
 		with("", "write s3://bucket/prefix/, or s3://bucket/ for all of it")
 }
 

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/emr-observatory/emr-observatory/platform"
@@ -15,12 +16,15 @@ func (c Cluster) checkFacts(l *violation.List, path string, now time.Time) {
 	for i, name := range c.Applications {
 		checkApplication(l, fmt.Sprintf("%s.applications[%d]", path, i), name, c.ReleaseLabel)
 	}
-	var workers []string
+	on := machines{hbase: slices.Contains(c.Applications, "HBase")}
 	for _, g := range c.GroupsAt(path) {
 		checkInstanceType(l, g.Path+".instanceType", g.InstanceType, c.ReleaseLabel)
 		checkVolumeLimits(l, g.Path+".ebs", g.InstanceType, g.EBS)
+		if g.Role == platform.RoleMaster {
+			on.primary = g.InstanceType
+		}
 		if g.Role != platform.RoleMaster || !c.HasCore() { // a primary node alone runs YARN's containers
-			workers = append(workers, g.InstanceType)
+			on.workers = append(on.workers, g.InstanceType)
 		}
 		checkSettings(l, settingsOf(g.Configurations, g.Path+".configurations"))
 		checkClassificationNames(l, g.Path+".configurations", g.Configurations)
@@ -29,20 +33,48 @@ func (c Cluster) checkFacts(l *violation.List, path string, now time.Time) {
 	s := settingsOf(c.Configurations, path+".configurations")
 	s.add(sparkDefaults, path+".sparkDefaults", c.SparkDefaults)
 	checkSettings(l, s)
-	checkExecutors(l, s, workers, c.Applications)
+	checkSparkContext(l, s, c.Encryption.InTransit())
+	checkExecutors(l, s, on)
+	checkApplicationMasters(l, s, on)
+	c.checkPrograms(l, path)
 	for i, step := range c.Steps {
-		at := fmt.Sprintf("%s.steps[%d]", path, i)
-		checkSecretArguments(l, at+".args", step.Args)
-		checkSecretProperties(l, newSettings("", at+".properties", step.Properties))
+		c.checkSubmitted(l, pathOf(path+".steps", i)+".args", step.Args, s, on)
+	}
+}
+
+// checkPrograms looks for secrets, and for names of buckets, in what runs on nodes.
+func (c Cluster) checkPrograms(l *violation.List, path string) {
+	arguments := func(at string, words []string) {
+		checkSecretArguments(l, at, words)
+		for i, a := range words {
+			checkBuckets(l, pathOf(at, i), a)
+		}
+	}
+	for i, step := range c.Steps {
+		at := pathOf(path+".steps", i)
+		requireNoSecret(l, !holdsSecret(step.Jar), at+".jar")
+		arguments(at+".args", step.Args)
+		properties := newSettings("", at+".properties", step.Properties)
+		checkSecretProperties(l, properties)
+		checkPropertyBuckets(l, properties)
 	}
 	for i, action := range c.BootstrapActions {
-		checkSecretArguments(l, fmt.Sprintf("%s.bootstrapActions[%d].args", path, i), action.Args)
+		at := pathOf(path+".bootstrapActions", i)
+		requireNoSecret(l, !holdsSecret(action.Path), at+".path")
+		arguments(at+".args", action.Args)
 	}
+}
+
+func checkPropertyBuckets(l *violation.List, s settings) {
+	s.each(func(_, _ string, v setting) { checkBuckets(l, v.path, v.value) })
 }
 
 func checkSettings(l *violation.List, s settings) {
 	checkSecretProperties(l, s)
 	checkPropertyNames(l, s)
+	checkPropertyBuckets(l, s)
+	checkSparkValues(l, s)
+	checkYARN(l, s)
 }
 
 // settingsOf returns what classifications set, those inside others included.

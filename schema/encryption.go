@@ -13,7 +13,8 @@ import (
 const httpsDaemons = "emr-7.3.0"
 
 func encryptionRules() map[string]Rule {
-	archive := pattern(`^s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]/[^*?\s"'$]{1,500}\.zip$`, "an s3:// URI that ends with .zip").optional()
+	archive := pattern(`^s3://`+bucketPattern+`/[^*?"'$[:cntrl:]]{1,500}\.zip$`,
+		"an s3:// URI that ends with .zip, "+bucketText).ofBucket().optional()
 	return map[string]Rule{
 		"certificates": archive.with("", "put privateKey.pem, certificateChain.pem and, if need be, trustedCertificates.pem into a zip file, "+
 			"upload it, and write s3://bucket/key.zip"),

@@ -4,24 +4,16 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/emr-observatory/emr-observatory/platform"
-	"github.com/emr-observatory/emr-observatory/schema/facts"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
-// Classifications and properties that size an executor, and what YARN has of a node.
+// Classifications and properties that size an executor.
 const (
-	sparkDefaults = "spark-defaults"
-	yarnSite      = "yarn-site"
-	capacity      = "capacity-scheduler"
-
+	sparkDefaults  = "spark-defaults"
 	executorMemory = "spark.executor.memory"
 	executorCores  = "spark.executor.cores"
-	nodeMemory     = "yarn.nodemanager.resource.memory-mb"
-	nodeVCores     = "yarn.nodemanager.resource.cpu-vcores"
 )
 
 // overheadFactor is EMR's own, where Spark's is 0.1, and leastOverheadMiB the least of
@@ -35,14 +27,21 @@ const (
 // rounding to whole executors costs up to about that much.
 const idleShare = 20
 
+// part is a setting that takes a part of an executor's memory.
+type part struct {
+	setting
+	name string
+	mib  int
+}
+
 // executor is what YARN gives one executor: heap, overhead, off-heap memory and
 // Python's (Spark, "Configuration", spark.executor.memory).
 type executor struct {
-	path     string // of its memory
-	set      string // its memory as set
-	cores    int
+	heap     setting // "" = EMR sizes it
+	cores    int     // 0 = EMR counts them
 	heapMiB  int
-	extraMiB int     // beside the heap and its share of overhead
+	extras   []part  // beside the heap and its share of overhead
+	extraMiB int     // of all
 	factor   float64 // overhead as a share of the heap; 0 = set outright
 }
 
@@ -62,108 +61,76 @@ func (e executor) heapWithin(mib int) int {
 	return max(0, min(heap, left-e.overhead(heap)))
 }
 
-// node is what YARN has of a node.
-type node struct {
-	instanceType      string
-	memoryMiB, vcores int
-}
-
-// checkExecutors compares executors with the nodes that run them. It says nothing
-// where EMR sizes them itself.
-func checkExecutors(l *violation.List, s settings, instanceTypes, applications []string) {
-	memory, sized := s.value(sparkDefaults, executorMemory)
-	cores, counted := s.value(sparkDefaults, executorCores)
-	if slices.Contains(applications, "HBase") || !sized {
-		return // beside HBase YARN has less, by another table
-	}
-	e, ok := readExecutor(l, s, memory)
+// checkExecutors compares executors with the nodes that run them. Where EMR sizes them
+// itself, it looks only at what is set beside that.
+func checkExecutors(l *violation.List, s settings, m machines) {
+	e, ok := readExecutor(l, s)
 	if !ok {
 		return
 	}
-	if counted {
-		n, err := strconv.Atoi(cores.value)
-		l.Require(err == nil && n > 0, cores.path, cores.value, "must be a number of cores above 0", "write it as digits")
-		e.cores = n
-	}
 	var with, without []node
-	for _, name := range slices.Compact(slices.Sorted(slices.Values(instanceTypes))) {
-		n, known := nodeOf(s, name)
-		switch {
-		case !known:
-		case e.memoryMiB() > n.memoryMiB:
+	for _, n := range m.nodes(s) {
+		if e.memoryMiB() > n.memoryMiB {
 			without = append(without, n)
-		default:
+		} else {
 			with = append(with, n)
 		}
 	}
 	e.checkFits(l, with, without)
+	e.checkCores(l, s, m.nodes(s))
 	for _, n := range with {
-		if e.cores > 0 {
+		if e.cores > 0 && e.heap.path != "" && !n.estimated && e.cores <= n.vcores {
 			e.checkIdle(l, s, n)
 		}
 	}
 }
 
-// nodeOf returns what YARN has of a type, unless the configuration says otherwise.
-func nodeOf(s settings, name string) (node, bool) {
-	t, known := facts.InstanceTypeNamed(name)
-	n := node{name, t.YARNMemoryMiB(), t.YARNVCores()}
-	for property, into := range map[string]*int{nodeMemory: &n.memoryMiB, nodeVCores: &n.vcores} {
-		if v, ok := s.value(yarnSite, property); ok {
-			set, err := strconv.Atoi(v.value)
-			known = known && err == nil
-			*into = set
+// readExecutor reads an executor's settings. It returns false if there are none, or if
+// some are invalid, which checkSparkValues and checkSparkContext refuse. An explicit
+// overhead replaces the factor, which is then 0.
+func readExecutor(l *violation.List, s settings) (executor, bool) {
+	c := contextSettings{l, s, false}
+	e, valid := executor{factor: overheadFactor}, true
+	read := func(names ...string) (part, bool) {
+		for _, name := range names {
+			if _, set := s.value(sparkDefaults, name); set {
+				v, n, ok := c.number(name)
+				valid = valid && ok && n >= 0
+				return part{v, name, int(n)}, true
+			}
+		}
+		return part{}, false
+	}
+	heap, sized := read(executorMemory)
+	e.heap, e.heapMiB = heap.setting, heap.mib
+	if !sized {
+		e.heapMiB = leastHeapMiB
+	}
+	if cores, counted := read(executorCores); counted {
+		e.cores = cores.mib
+		valid = valid && e.cores > 0
+	}
+	if factor, set := s.value(sparkDefaults, "spark.executor.memoryOverheadFactor", emrOverheadFactor); set {
+		f, ok := parseSparkDouble(factor.value)
+		e.factor, valid = f, valid && ok && f > 0
+	}
+	extra := func(p part, set bool) {
+		if set {
+			e.extras = append(e.extras, p)
+			e.extraMiB += p.mib
 		}
 	}
-	return n, known && n.vcores > 0
-}
-
-// readExecutor reads an executor's memory settings. It records invalid ones in l and then
-// returns false, as it does if no heap size is set. An explicit overhead replaces the
-// factor, which is then 0.
-func readExecutor(l *violation.List, s settings, memory setting) (executor, bool) {
-	sizes := sizeReader{l, s, true}
-	e := executor{path: memory.path, set: memory.value, factor: overheadFactor, heapMiB: sizes.read(mebibyte, executorMemory)}
-	if factor, set := s.value(sparkDefaults, "spark.executor.memoryOverheadFactor", "spark.yarn.executor.memoryOverheadFactor"); set {
-		f, err := strconv.ParseFloat(factor.value, 64)
-		sizes.require(err == nil && f > 0, factor, "must be a number above 0 such as 0.1875", "write it as a decimal")
-		e.factor = f
+	if p, set := read("spark.executor.memoryOverhead", "spark.yarn.executor.memoryOverhead"); set {
+		e.factor = 0
+		extra(p, set)
 	}
-	explicit := []string{"spark.executor.memoryOverhead", "spark.yarn.executor.memoryOverhead"}
-	if _, set := s.value(sparkDefaults, explicit...); set {
-		e.factor, e.extraMiB = 0, sizes.read(mebibyte, explicit...)
+	extra(read("spark.executor.pyspark.memory"))
+	if c.is(offHeapOn, true) {
+		p, set := read(offHeapSize)
+		p.mib /= 1 << 20 // its own unit is a byte
+		extra(p, set)
 	}
-	e.extraMiB += sizes.read(mebibyte, "spark.executor.pyspark.memory")
-	if on, _ := s.value(sparkDefaults, "spark.memory.offHeap.enabled"); on.value == "true" {
-		e.extraMiB += sizes.read(1, "spark.memory.offHeap.size")
-	}
-	return e, sizes.ok && e.heapMiB > 0
-}
-
-const mebibyte = 1 << 20
-
-// sizeReader reads sizes of memory, and records which it cannot read.
-type sizeReader struct {
-	*violation.List
-	set settings
-	ok  bool
-}
-
-func (r *sizeReader) require(ok bool, v setting, rule, remedy string) {
-	r.Require(ok, v.path, v.value, rule, remedy)
-	r.ok = r.ok && ok
-}
-
-// read returns the first of some properties in MiB, 0 if none is set. A number without
-// a unit has the property's own, in bytes.
-func (r *sizeReader) read(unit int64, properties ...string) int {
-	v, set := r.set.value(sparkDefaults, properties...)
-	if !set {
-		return 0
-	}
-	size, ok := platform.ParseSparkSize(v.value, unit)
-	r.require(ok, v, "must be a size such as 4g or 512m", "write a number and k, m, g or t")
-	return int(size / mebibyte)
+	return e, valid && (sized || e.cores > 0 || len(e.extras) > 0) && e.heapMiB > 0
 }
 
 // checkFits requires that some node can run an executor, and warns of those that
@@ -173,14 +140,78 @@ func (e executor) checkFits(l *violation.List, with, without []node) {
 		return
 	}
 	largest := slices.MaxFunc(without, func(a, b node) int { return a.memoryMiB - b.memoryMiB })
-	rule := fmt.Sprintf("fit into what YARN has of %s, %d MiB: with its overhead an executor takes %d MiB", largest.instanceType,
-		largest.memoryMiB, e.memoryMiB())
-	remedy := fmt.Sprintf("set it to %dm at most, or use a larger type", e.heapWithin(largest.memoryMiB))
-	if len(with) == 0 {
-		l.Require(false, e.path, e.set, "must "+rule, remedy)
-	} else {
-		l.Warn(false, e.path, e.set, "should "+rule+", so that those nodes run none", remedy)
+	culprit, lower := e.culprit(largest)
+	if culprit.path == "" {
+		return // EMR sizes it
 	}
+	offer, more := largest.offer()
+	rule := fmt.Sprintf("%s: with its overhead an executor takes %d MiB%s", offer, e.memoryMiB(), e.sum())
+	remedy := lower + ", or " + more
+	if len(with) == 0 {
+		l.Require(false, culprit.path, culprit.value, "must "+rule, remedy)
+	} else {
+		l.Warn(false, culprit.path, culprit.value, "should "+rule+", so that those nodes run none", remedy)
+	}
+}
+
+// culprit returns the setting to lower so that an executor fits into a node, and how: the
+// heap, unless nothing would be left of it.
+func (e executor) culprit(n node) (v setting, remedy string) {
+	if heap := e.heapWithin(n.memoryMiB); heap >= leastHeapMiB {
+		return e.heap, fmt.Sprintf("set it to %dm at most", heap)
+	}
+	if len(e.extras) == 0 {
+		return e.heap, "set it lower"
+	}
+	largest := slices.MaxFunc(e.extras, func(a, b part) int { return a.mib - b.mib })
+	left := n.memoryMiB - (e.memoryMiB() - largest.mib)
+	if left > 0 {
+		return largest.setting, fmt.Sprintf("set it to %dm at most", left)
+	}
+	others := []string{}
+	for _, p := range e.extras {
+		if p.name != largest.name {
+			others = append(others, p.name)
+		}
+	}
+	if e.heap.path != "" {
+		others = append(others, executorMemory)
+	}
+	if len(others) == 0 {
+		return largest.setting, "set it lower"
+	}
+	return largest.setting, "lower it and " + strings.Join(others, " and ")
+}
+
+// sum says what an executor's memory consists of, if there is more than heap and its
+// share of overhead.
+func (e executor) sum() string {
+	if len(e.extras) == 0 {
+		return ""
+	}
+	out := fmt.Sprintf(", %d of them heap", e.heapMiB)
+	if e.factor > 0 {
+		out += fmt.Sprintf(", %d overhead", e.overhead(e.heapMiB))
+	}
+	for _, p := range e.extras {
+		out += fmt.Sprintf(", %d %s", p.mib, p.name)
+	}
+	return out
+}
+
+// checkCores requires that some node has the cores of an executor: the resource manager
+// refuses a request beyond the largest node's, whether or not it counts cores when it
+// places containers (Hadoop, SchedulerUtils.validateResourceRequest).
+func (e executor) checkCores(l *violation.List, s settings, nodes []node) {
+	if e.cores == 0 || len(nodes) == 0 {
+		return
+	}
+	v, _ := s.value(sparkDefaults, executorCores)
+	largest := slices.MaxFunc(nodes, func(a, b node) int { return a.vcores - b.vcores })
+	l.Require(e.cores <= largest.vcores, v.path, v.value,
+		fmt.Sprintf("must be at most the vcores that YARN has of %s, %d: it refuses the executors otherwise", largest.instanceType,
+			largest.vcores),
+		fmt.Sprintf("set it to %d at most, or use a larger type", largest.vcores))
 }
 
 // checkIdle warns of executors that leave much of a node without work. YARN places them
@@ -195,10 +226,10 @@ func (e executor) checkIdle(l *violation.List, s settings, n node) {
 	better := betterCores(e.cores, n.vcores)
 	remedy := fmt.Sprintf("set %s to %d and %s to %dm, which fill it", executorCores, better, executorMemory,
 		e.heapWithin(n.memoryMiB*better/n.vcores))
-	l.Warn(cores < idleShare && memory < idleShare, e.path, e.set,
+	l.Warn(cores < idleShare && memory < idleShare, e.heap.path, e.heap.value,
 		fmt.Sprintf("should fill %s: its %d executors of %d cores and %d MiB leave %d %% of the cores and %d %% of the memory idle",
 			n.instanceType, count, e.cores, e.memoryMiB(), cores, memory), remedy)
-	l.Warn(count*e.cores <= n.vcores, e.path, e.set,
+	l.Warn(count*e.cores <= n.vcores, e.heap.path, e.heap.value,
 		fmt.Sprintf("should leave a core to each task: on %s YARN places %d executors by their memory, with %d cores of %d", n.instanceType,
 			count, count*e.cores, n.vcores), remedy)
 }

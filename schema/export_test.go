@@ -1,5 +1,11 @@
 package schema
 
+import (
+	"slices"
+
+	"github.com/emr-observatory/emr-observatory/schema/violation"
+)
+
 // What tests call on its own.
 var (
 	CheckInstanceType    = checkInstanceType
@@ -22,10 +28,19 @@ func Settings(classifications map[string]map[string]string) settings {
 
 // What tests call with Settings.
 var (
-	CheckExecutors        = checkExecutors
+	CheckSparkValues      = checkSparkValues
+	CheckSparkContext     = checkSparkContext
+	CheckYARN             = checkYARN
 	CheckPropertyNames    = checkPropertyNames
 	CheckSecretProperties = checkSecretProperties
 )
 
 // MaxNodes returns how many nodes a cluster has at most.
 func MaxNodes(c Cluster) int { return c.maxNodes() }
+
+// CheckMemory checks what Spark asks of YARN on nodes of some types.
+func CheckMemory(l *violation.List, s settings, primary string, workers, applications []string) {
+	m := machines{primary: primary, workers: workers, hbase: slices.Contains(applications, "HBase")}
+	checkExecutors(l, s, m)
+	checkApplicationMasters(l, s, m)
+}

@@ -44,7 +44,8 @@ func launchRules() map[string]Rule {
 			"letters, digits, spaces or _.:/=+-@, without the prefix %s", maxClusterTags, maxTagKey, maxTagValue, awsPrefix)),
 		"bootstrapActions": textOnly(fmt.Sprintf("must be at most %d: EMR takes one more, which is the platform's", maxBootstrapActions)),
 		"actionName":       predicate(isEMRName, fmt.Sprintf("1 to %d characters without < > $ | ` and line breaks", platform.MaxStepName)),
-		"actionPath": pattern(`^(s3://[a-z0-9][a-z0-9.-]+/\S+|file:///\S+)$`, "an s3:// URI, or file:/// and a path that the image has").
+		"actionPath": pattern(`^(s3://`+bucketPattern+`/[^\s/](\S*[^\s/])?|file:///\S+)$`,
+			"the s3:// URI of an object "+bucketText+", or file:/// and a path that the image has, without blanks").ofBucket().
 			with("", "upload the script, and name it s3://bucket/key"),
 		"actionArgument": textOnly(fmt.Sprintf("must be at most %d characters each", maxActionArgument)),
 	}
@@ -61,7 +62,8 @@ type BootstrapAction struct {
 func (BootstrapAction) Help() map[string]string {
 	return map[string]string{
 		"name": "Name in EMR's console, each only once.",
-		"path": "The script. An edit of its content alone changes nothing: nodes that start later run the new one, " +
+		"path": "The script. Nodes may read this object; if a key of your own encrypts it, name that key in access.kmsKeys. " +
+			"An edit of its content alone changes nothing: nodes that start later run the new one, " +
 			"unless the path has a version.",
 		"args": "Its arguments.",
 	}

@@ -18,23 +18,25 @@ const (
 	maxSteps           = 256
 )
 
+// atTaskCompletion is the only scale-down behaviour that EMR supports since emr-5.10.0
+// (EMR Management Guide, "Cluster scale-down options").
+const atTaskCompletion = "TERMINATE_AT_TASK_COMPLETION"
+
 // continueOnFailure is the only action on failure that EMR accepts of steps that run
 // beside others (EMR API, StepConcurrencyLevel).
 const continueOnFailure = "CONTINUE"
 
-// commandRunner starts a command of the primary node as a step.
-const commandRunner = "command-runner.jar"
-
 func lifeRules() map[string]Rule {
 	return map[string]Rule{
 		"idleTimeout":     intRange(0, maxIdleMinutes).with("; EMR takes one minute to seven days, 0 is never", ""),
-		"scaleDown":       oneOf("TERMINATE_AT_TASK_COMPLETION", "TERMINATE_AT_INSTANCE_HOUR"),
+		"scaleDown":       oneOf(atTaskCompletion, "TERMINATE_AT_INSTANCE_HOUR"),
 		"stepConcurrency": intRange(1, maxStepConcurrency),
 		"placement":       oneOf("SPREAD").optional().with(", or empty", "remove it"),
 		"steps":           textOnly(fmt.Sprintf("must be at most %d steps", maxSteps)),
 		"stepAction":      oneOf(continueOnFailure, "CANCEL_AND_WAIT", "TERMINATE_CLUSTER"),
 		"stepName":        predicate(isEMRName, fmt.Sprintf("1 to %d characters without < > $ | ` and line breaks", platform.MaxStepName)),
-		"jar": pattern(`^(command-runner\.jar|(s3|s3a|s3n|file)://\S+|/\S+)$`, "command-runner.jar, an s3:// URI or a path on the primary node").
+		"jar": pattern(`^(command-runner\.jar|s3[an]?://`+bucketPattern+`/[^\s/](\S*[^\s/])?|file://\S+|/\S+)$`,
+			"command-runner.jar, the s3:// URI of an object "+bucketText+", or a path on the primary node, without blanks").ofBucket().
 			with("", "use command-runner.jar to start a command such as spark-submit"),
 		"stepArgument":   textOnly(fmt.Sprintf("must be at most %d characters together", platform.MaxStepArguments)),
 		"mainClass":      pattern(`^[\p{L}_$][\p{L}\p{N}_$]*(\.[\p{L}_$][\p{L}\p{N}_$]*)*$`, "a Java class name").optional(),
@@ -65,10 +67,11 @@ func (Step) Help() map[string]string {
 	return map[string]string{
 		"name":            "Name in EMR's console.",
 		"actionOnFailure": "What a failure of the step does to the others and to the cluster.",
-		"jar":             "What runs: command-runner.jar starts the command of its arguments.",
-		"args":            "Arguments, such as spark-submit and its own.",
-		"mainClass":       "Class to start. Empty: that of the jar's manifest.",
-		"properties":      "Java properties of the jar.",
+		"jar":             "What runs: command-runner.jar starts the command of its arguments. Nodes may read this object, if it is in S3.",
+		"args": "Arguments, such as spark-submit and its own. Nodes may read the programs and libraries in S3 that they name; name data " +
+			"in access.s3Read.",
+		"mainClass":  "Class to start. Empty: that of the jar's manifest.",
+		"properties": "Java properties of the jar.",
 	}
 }
 
@@ -82,6 +85,11 @@ func (c Cluster) checkLife(l *violation.List, path string, ephemeral bool) {
 	l.Require(!ephemeral || !c.TerminationProtection, path+".terminationProtection", c.TerminationProtection,
 		"must be false in an ephemeral stack: EMR would refuse to terminate the cluster",
 		"set ephemeral or "+path+".terminationProtection to false")
+	// EMR takes the other one, and an edit replaces a running cluster: so no refusal.
+	l.Warn(c.ScaleDownBehavior == atTaskCompletion || !rules["scaleDown"].Holds(c.ScaleDownBehavior), path+".scaleDownBehavior",
+		c.ScaleDownBehavior,
+		"should be "+atTaskCompletion+": releases since emr-5.10.0 do not support the other, because EC2 bills by the second",
+		"remove it when the cluster is replaced")
 	l.Require(c.Placement == "" || c.Masters() == threeMasters, path+".placement", c.Placement,
 		"must be empty with one primary node: there is nothing to spread", "remove it, or set "+path+".master.count to 3")
 	if c.KeepAlive {
@@ -102,6 +110,9 @@ func (c Cluster) checkSteps(l *violation.List, path string) {
 	for i, s := range c.Steps {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		s.check(l, at)
+		if s.Jar == commandRunner {
+			c.checkCommand(l, at+".args", s.Args)
+		}
 		l.Require(c.StepConcurrency <= 1 || s.ActionOnFailure == continueOnFailure, at+".actionOnFailure", s.ActionOnFailure,
 			"must be "+continueOnFailure+" with a stepConcurrency above 1", "use it, or run one step at a time")
 	}

@@ -82,6 +82,13 @@ func (c Cluster) checkManagedScaling(l *violation.List, path string) {
 		l.Require(!slices.Contains(outsideYARN(), name), pathOf(path+".applications", i), name,
 			"must run on YARN with managedScaling, which sees nothing else", "remove it, or the key managedScaling")
 	}
+	off, set := c.SparkDefaults[dynamicOn]
+	on, ok := parseSparkBool(off)
+	// EMR Management Guide, "Using managed scaling", considerations.
+	l.Warn(!set || !ok || on, path+".sparkDefaults."+dynamicOn, off,
+		"should be true with managedScaling: a job without it keeps its executors, and asks for all of them at once, so that EMR scales "+
+			"up to max",
+		"remove it, or the key managedScaling")
 	for _, g := range c.GroupsAt(path) {
 		l.Require(g.AutoScaling == nil, g.Path+".autoScaling", "set", "must not be set with managedScaling: EMR takes one of both", "remove one")
 	}

@@ -125,14 +125,16 @@ func (t Tracing) checkEndpoint(l *violation.List, path string) {
 		}
 		return
 	}
-	if !rules["traceProtocol"].Holds(t.Protocol) {
-		return
-	}
-	_, _, ok := t.HostPort()
 	var shown any = t.Endpoint
 	if strings.ContainsAny(t.Endpoint, "@?#") {
 		shown = violation.Hidden
 	}
+	l.Require(t.Enabled, path+".endpoint", shown, "must be empty with "+path+".enabled false: nothing is sent",
+		"remove it, or set "+path+".enabled to true")
+	if !rules["traceProtocol"].Holds(t.Protocol) {
+		return
+	}
+	_, _, ok := t.HostPort()
 	l.Require(ok, path+".endpoint", shown, endpointRule,
 		fmt.Sprintf("keep credentials in the parameter that %s.headersParameter names; for another form set %s.protocol", path, path))
 }

@@ -25,7 +25,43 @@ func (g generator) cluster(c *schema.Config) schema.Cluster {
 	g.scaling(&e)
 	g.settings(&e)
 	g.security(&e)
+	agree(&e)
 	return e
+}
+
+// agree drops what a cluster cannot have beside the rest of it.
+func agree(e *schema.Cluster) {
+	has := func(name string) bool { return slices.Contains(e.Applications, name) }
+	drop := func(names ...string) {
+		e.Applications = slices.DeleteFunc(e.Applications, func(a string) bool { return slices.Contains(names, a) })
+	}
+	if has("Presto") {
+		drop("Trino")
+	}
+	if slices.Contains([]string{"emr-6.15.0", "emr-7.0.0", "emr-7.1.0", "emr-7.2.0", "emr-7.3.0", "emr-7.4.0"}, e.ReleaseLabel) {
+		drop("TensorFlow") // not on Graviton
+	}
+	if e.Masters() == 3 {
+		drop("Hue", "Oozie")
+		e.RuntimeRoles.SetDefaults()
+		if e.GlueCatalog = has("Spark") || has("Hive"); !e.GlueCatalog {
+			drop("HCatalog", "Presto", "Trino")
+		}
+	}
+	if e.Kerberos != nil && !e.Encryption.InTransit() {
+		drop("Presto", "Trino")
+	}
+	if e.RuntimeRoles.Enabled() {
+		drop("AmazonCloudWatchAgent")
+	}
+	if has("HBase") || has("Presto") || has("Trino") {
+		e.IdleTimeoutMinutes = 0
+	}
+	for i := range e.Steps {
+		if len(e.Steps[i].Args) > 0 && !has("Spark") {
+			e.Steps[i].Args[0] = "hadoop"
+		}
+	}
 }
 
 func (g generator) applications(e *schema.Cluster) {
@@ -131,7 +167,7 @@ func (g generator) security(e *schema.Cluster) {
 
 func (g generator) settings(e *schema.Cluster) {
 	if g.IntN(2) == 0 {
-		e.SparkDefaults["spark.executor.memory"] = g.oneOf("1g", "512m", "1536")
+		e.SparkDefaults["spark.executor.memory"] = g.oneOf("450m", "512m", "524288k") // which fit beside HBase, too
 	}
 	for range g.IntN(4) {
 		key := g.oneOf(`spark.a"b`, "spark.ü", "spark.driver.extraJavaOptions", "spark.x<y>&z")

@@ -207,6 +207,7 @@ func (g generator) tracing(tracing *schema.Tracing) {
 		tracing.Protocol, tracing.HeadersParameter, tracing.ServiceName = schema.ProtocolGRPC, "", ""
 		return
 	}
+	tracing.Enabled = true
 	port := g.oneOf(":1", ":443", ":4317", ":65535")
 	host := g.oneOf("otlp.example.com", "jaeger", "10.0.0.2", "203.0.113.7")
 	tracing.Endpoint = host + port
