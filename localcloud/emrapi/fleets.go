@@ -8,6 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+
+	"github.com/emr-observatory/emr-observatory/simulator/emrlimits"
 )
 
 // fleetNotReady is the same of fleets. terraform-provider-aws compares its text.
@@ -37,7 +39,12 @@ func (s *Server) addInstanceFleet(input *emr.AddInstanceFleetInput) (*emr.AddIns
 			v.require(false, "InstanceFleet: must be present")
 			return v.refuse()
 		}
-		v.checkFleet("InstanceFleet", *input.InstanceFleet)
+		added := input.InstanceFleet
+		all := []emrlimits.Fleet{strategies(added.TargetOnDemandCapacity, added.TargetSpotCapacity, added.LaunchSpecifications)}
+		for _, f := range r.Fleets {
+			all = append(all, strategies(f.TargetOnDemandCapacity, f.TargetSpotCapacity, f.LaunchSpecifications))
+		}
+		v.checkFleet("InstanceFleet", *added, emrlimits.MaxTypesOf(all...))
 		v.require(input.InstanceFleet.InstanceFleetType == types.InstanceFleetTypeTask,
 			"InstanceFleet.InstanceFleetType: only a task fleet can be added")
 		v.require(!slices.ContainsFunc(r.Fleets, func(f types.InstanceFleet) bool { return f.InstanceFleetType == types.InstanceFleetTypeTask }),

@@ -6,6 +6,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
+
+	"github.com/emr-observatory/emr-observatory/simulator/emrlimits"
 )
 
 // checkInstances reports every violation of a request's groups or fleets.
@@ -67,9 +69,13 @@ func (v *violations) checkGroup(at string, g types.InstanceGroupConfig) {
 
 func (v *violations) checkFleets(fleets []types.InstanceFleetConfig) {
 	count := map[types.InstanceFleetType]int{}
+	var all []emrlimits.Fleet
+	for _, f := range fleets {
+		all = append(all, strategies(f.TargetOnDemandCapacity, f.TargetSpotCapacity, f.LaunchSpecifications))
+	}
 	for n, f := range fleets {
 		count[f.InstanceFleetType]++
-		v.checkFleet(fmt.Sprintf("Instances.InstanceFleets[%d]", n), f)
+		v.checkFleet(fmt.Sprintf("Instances.InstanceFleets[%d]", n), f, emrlimits.MaxTypesOf(all...))
 	}
 	v.require(count[types.InstanceFleetTypeMaster] == 1,
 		"Instances.InstanceFleets: %d master fleets: there must be exactly one", count[types.InstanceFleetTypeMaster])
@@ -78,8 +84,18 @@ func (v *violations) checkFleets(fleets []types.InstanceFleetConfig) {
 	}
 }
 
-// checkFleet reports every violation of one instance fleet.
-func (v *violations) checkFleet(at string, f types.InstanceFleetConfig) {
+// strategies says where a fleet has targets, and allocation strategies.
+func strategies(onDemand, spot *int32, l *types.InstanceFleetProvisioningSpecifications) emrlimits.Fleet {
+	out := emrlimits.Fleet{OnDemand: int(aws.ToInt32(onDemand)), Spot: int(aws.ToInt32(spot))}
+	if l != nil {
+		out.OnDemandStrategy = l.OnDemandSpecification != nil && l.OnDemandSpecification.AllocationStrategy != ""
+		out.SpotStrategy = l.SpotSpecification != nil && l.SpotSpecification.AllocationStrategy != ""
+	}
+	return out
+}
+
+// checkFleet reports every violation of one instance fleet, which may name limit types.
+func (v *violations) checkFleet(at string, f types.InstanceFleetConfig, limit int) {
 	v.require(f.InstanceFleetType != "" && slices.Contains(f.InstanceFleetType.Values(), f.InstanceFleetType),
 		"%s.InstanceFleetType: %q: must be one of %q", at, f.InstanceFleetType, f.InstanceFleetType.Values())
 	onDemand, spot := aws.ToInt32(f.TargetOnDemandCapacity), aws.ToInt32(f.TargetSpotCapacity)
@@ -90,12 +106,6 @@ func (v *violations) checkFleet(at string, f types.InstanceFleetConfig) {
 			at, onDemand, spot)
 	case types.InstanceFleetTypeCore:
 		v.require(onDemand+spot >= 1, "%s: target capacities %d and %d: must be at least 1 in all", at, onDemand, spot)
-	}
-	limit := maxTypes
-	if l := f.LaunchSpecifications; l != nil &&
-		(l.SpotSpecification != nil && l.SpotSpecification.AllocationStrategy != "" ||
-			l.OnDemandSpecification != nil && l.OnDemandSpecification.AllocationStrategy != "") {
-		limit = maxStrategyTypes
 	}
 	offered := len(f.InstanceTypeConfigs)
 	v.require(offered >= 1 && offered <= limit, "%s.InstanceTypeConfigs: %d types: must be 1 to %d", at, offered, limit)
@@ -114,9 +124,6 @@ func (v *violations) checkFleetType(at string, fleet types.InstanceFleetType, t 
 	v.checkVolumes(at+".EbsConfiguration", t.EbsConfiguration)
 	v.checkConfigurations(at+".Configurations", t.Configurations)
 }
-
-// maxVolumes is how many volumes an instance may have besides the root volume.
-const maxVolumes = 25
 
 // checkVolumes reports every violation of the volumes of one instance (API reference,
 // VolumeSpecification).
@@ -142,5 +149,5 @@ func (v *violations) checkVolumes(at string, ebs *types.EbsConfiguration) {
 		v.require(spec.Iops == nil || kind == "gp3" || kind == "io1",
 			"%s.VolumeSpecification.Iops: %d: only gp3 and io1 volumes take it", at, aws.ToInt32(spec.Iops))
 	}
-	v.require(total <= maxVolumes, "%s: %d volumes: at most %d", at, total, maxVolumes)
+	v.require(total <= emrlimits.MaxVolumes, "%s: %d volumes: at most %d besides the root volume", at, total, emrlimits.MaxVolumes)
 }

@@ -6,20 +6,18 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
 )
 
-// Limits of a job flow: API reference of RunJobFlow, AutoTerminationPolicy and
-// InstanceFleetConfig; Management Guide, "Create bootstrap actions", "Configure
-// uniform instance groups" and "Configure instance fleets".
+// Limits of a job flow: API reference of RunJobFlow and AutoTerminationPolicy; Management
+// Guide, "Create bootstrap actions" and "Configure uniform instance groups".
 const (
 	maxActions         = 16
 	maxTaskGroups      = 48
-	maxTypes           = 5  // of a fleet without allocation strategy
-	maxStrategyTypes   = 30 // of a fleet with one
 	maxStepConcurrency = 256
 	minIdleTimeout     = 60 // seconds
 	maxIdleTimeout     = 604800
@@ -52,7 +50,7 @@ func (v *violations) refuse() error {
 func checkJobFlow(r *emr.RunJobFlowInput) error {
 	var v violations
 	name := aws.ToString(r.Name)
-	v.require(name != "" && len(name) <= 256 && !strings.ContainsAny(name, "<>$|`\r\n\t"),
+	v.require(name != "" && utf8.RuneCountInString(name) <= 256 && !strings.ContainsAny(name, "<>$|`\r\n\t"),
 		"Name: %q: must have 1 to 256 characters, none of < > $ | ` and line breaks", name)
 	v.require(releaseLabel.MatchString(aws.ToString(r.ReleaseLabel)),
 		"ReleaseLabel: %q: The supplied release label is invalid: %s.", aws.ToString(r.ReleaseLabel), aws.ToString(r.ReleaseLabel))
@@ -91,7 +89,8 @@ func checkJobFlow(r *emr.RunJobFlowInput) error {
 	completeLegacyGroups(r.Instances)
 	v.checkInstances(r.Instances)
 	if r.ManagedScalingPolicy != nil {
-		v.checkManagedScaling(r.ManagedScalingPolicy, len(r.Instances.InstanceFleets) > 0)
+		v.checkManagedScaling(r.ManagedScalingPolicy, len(r.Instances.InstanceFleets) > 0, slices.ContainsFunc(r.Instances.InstanceGroups,
+			func(g types.InstanceGroupConfig) bool { return isOnDemandCore(g.InstanceRole, g.Market, g.BidPrice) }))
 	}
 	return v.refuse()
 }
@@ -131,9 +130,10 @@ func (v *violations) checkIdleTimeout(p *types.AutoTerminationPolicy) {
 func (v *violations) checkTags(tags []types.Tag) {
 	for i, t := range tags {
 		key, value := aws.ToString(t.Key), aws.ToString(t.Value)
-		v.require(key != "" && len(key) <= 128 && !strings.HasPrefix(key, "aws:"),
+		v.require(key != "" && utf8.RuneCountInString(key) <= 128 && !strings.HasPrefix(key, "aws:"),
 			"Tags[%d].Key: %q: must have 1 to 128 characters and not begin with aws:", i, key)
-		v.require(len(value) <= 256, "Tags[%d].Value: %d characters: at most 256", i, len(value))
+		length := utf8.RuneCountInString(value)
+		v.require(length <= 256, "Tags[%d].Value: %d characters: at most 256", i, length)
 	}
 }
 

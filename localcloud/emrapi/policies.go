@@ -1,6 +1,8 @@
 package emrapi
 
 import (
+	"slices"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/emr"
 	"github.com/aws/aws-sdk-go-v2/service/emr/types"
@@ -61,7 +63,9 @@ func (s *Server) putManagedScalingPolicy(input *emr.PutManagedScalingPolicyInput
 		var v violations
 		v.require(policy != nil, "ManagedScalingPolicy: must be present")
 		if policy != nil {
-			v.checkManagedScaling(policy, len(r.Fleets) > 0)
+			v.checkManagedScaling(policy, len(r.Fleets) > 0, slices.ContainsFunc(r.Groups, func(g types.InstanceGroup) bool {
+				return isOnDemandCore(types.InstanceRoleType(g.InstanceGroupType), g.Market, g.BidPrice)
+			}))
 		}
 		for _, g := range r.Groups {
 			v.require(g.AutoScalingPolicy == nil,

@@ -8,8 +8,9 @@ import (
 )
 
 // checkManagedScaling reports every violation of a managed scaling policy (API
-// reference, ComputeLimits).
-func (v *violations) checkManagedScaling(p *types.ManagedScalingPolicy, fleets bool) {
+// reference, ComputeLimits). fleets says that the cluster has fleets, coreOnDemand that it
+// has a core group on demand.
+func (v *violations) checkManagedScaling(p *types.ManagedScalingPolicy, fleets, coreOnDemand bool) {
 	const at = "ManagedScalingPolicy.ComputeLimits"
 	l := p.ComputeLimits
 	if l == nil {
@@ -28,6 +29,17 @@ func (v *violations) checkManagedScaling(p *types.ManagedScalingPolicy, fleets b
 	v.require(core == nil || *core >= 1 && *core <= most, "%s.MaximumCoreCapacityUnits: %d: must be 1 to %d", at, aws.ToInt32(core), most)
 	v.require(onDemand == nil || *onDemand >= 0 && *onDemand <= most,
 		"%s.MaximumOnDemandCapacityUnits: %d: must be 0 to %d", at, aws.ToInt32(onDemand), most)
+	// EMR's own words (boto3#3963).
+	v.require(!coreOnDemand || core == nil || onDemand == nil || *core <= *onDemand, "Invalid configuration for managed scaling. "+
+		"If you select On-Demand market type for core nodes in a cluster with instance groups, MaximumCoreCapacityUnits must be less "+
+		"than or equal to MaximumOnDemandCapacityUnits.")
+}
+
+// isOnDemandCore reports whether a group is a core group on demand: without a market, a bid
+// price makes it one of spot (API reference, InstanceGroupConfig).
+func isOnDemandCore(role types.InstanceRoleType, market types.MarketType, bid *string) bool {
+	onDemand := market == types.MarketTypeOnDemand || market == "" && bid == nil
+	return role == types.InstanceRoleTypeCore && onDemand
 }
 
 // checkScalingPolicy reports every violation of an automatic scaling policy (API

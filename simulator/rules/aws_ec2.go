@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -89,7 +90,7 @@ func instanceRules() []Rule {
 		},
 		{
 			Type: "aws:ec2/instance:Instance", Path: "userData", Rule: "must be at most 16384 bytes",
-			Remedy: "fetch large files from S3", Source: userDoc, Holds: maxLength(16384), Pass: "#!/bin/sh",
+			Remedy: "fetch large files from S3", Source: userDoc, Holds: maxBytes(16384), Pass: "#!/bin/sh",
 			Fail: strings.Repeat("x", 16385),
 		},
 		{
@@ -176,7 +177,7 @@ func manyTags(n int) object {
 
 func validTagKeys(o object) bool {
 	for k := range o {
-		if k == "" || len(k) > 128 || strings.HasPrefix(strings.ToLower(k), "aws:") {
+		if k == "" || utf8.RuneCountInString(k) > 128 || strings.HasPrefix(strings.ToLower(k), "aws:") {
 			return false
 		}
 	}

@@ -3,6 +3,8 @@ package rules
 import (
 	"math"
 	"strings"
+
+	"github.com/emr-observatory/emr-observatory/simulator/emrlimits"
 )
 
 const (
@@ -152,35 +154,6 @@ func clusterRelationRules() []Rule {
 	}
 }
 
-// fleetRules cover the fleets of a cluster and task fleets.
-func fleetRules() []Rule {
-	const fleet = "aws:emr/instanceFleet:InstanceFleet"
-	const source = "EMR API, InstanceTypeConfig and FleetProvisioningSpecifications"
-	var out []Rule
-	for _, at := range []struct{ typ, prefix string }{{emrCluster, "masterInstanceFleet."}, {emrCluster, "coreInstanceFleet."}, {fleet, ""}} {
-		config := at.prefix + "instanceTypeConfigs[*]"
-		spot := at.prefix + "launchSpecifications.spotSpecifications[*]"
-		out = append(out,
-			Rule{Type: at.typ, Path: config + ".ebsConfigs", Rule: "must be one: the provider drops both of two", Remedy: "use volumesPerInstance",
-				Source: "terraform-provider-aws emr/cluster.go", Holds: maxItems(1), Pass: []any{object{}}, Fail: []any{object{}, object{}}},
-			Rule{Type: at.typ, Path: config, Rule: "bidPrice excludes bidPriceAsPercentageOfOnDemandPrice, " +
-				"which the provider sends as 100 unless it is 0", Source: source + "; terraform-provider-aws emr/cluster.go",
-				Holds: onObject(func(o object) bool { return !isSet(o, "bidPrice") || o["bidPriceAsPercentageOfOnDemandPrice"] == 0.0 }),
-				Pass:  object{"bidPrice": "0.1", "bidPriceAsPercentageOfOnDemandPrice": 0.0}, Fail: object{"bidPrice": "0.1"}},
-			Rule{Type: at.typ, Path: at.prefix + "instanceTypeConfigs", Rule: "must be at most 30 types", Source: source, Holds: maxItems(30),
-				Pass: []any{}, Fail: make([]any, 31)},
-			Rule{Type: at.typ, Path: spot + ".timeoutDurationMinutes", Rule: "must be 5 to 1440", Source: source, Holds: between(5, 1440),
-				Pass: 20.0, Fail: 4.0},
-			Rule{Type: at.typ, Path: spot + ".timeoutAction", Rule: "must be SWITCH_TO_ON_DEMAND or TERMINATE_CLUSTER", Source: source,
-				Holds: oneOf("SWITCH_TO_ON_DEMAND", "TERMINATE_CLUSTER"), Pass: "TERMINATE_CLUSTER", Fail: "WAIT"},
-			Rule{Type: at.typ, Path: spot + ".allocationStrategy", Rule: "must be an allocation strategy for spot", Source: source,
-				Holds: oneOf("capacity-optimized", "price-capacity-optimized", "lowest-price", "diversified", "capacity-optimized-prioritized"),
-				Pass:  "diversified", Fail: "cheapest"},
-		)
-	}
-	return out
-}
-
 // emrRules cover EMR's resources other than the cluster.
 func emrRules() []Rule {
 	return []Rule{
@@ -249,7 +222,7 @@ func instanceGroupRulesAt(typ, prefix string) []Rule {
 		},
 		{
 			Type: typ, Path: ebs + ".volumesPerInstance", Rule: "must be 1 to 24", Source: storageGuide,
-			Holds: between(1, maxVolumes), Pass: 1.0, Fail: 0.0,
+			Holds: between(1, emrlimits.MaxVolumes), Pass: 1.0, Fail: 0.0,
 		},
 		{
 			Type: typ, Path: prefix + "ebsConfigs", Rule: "an instance takes 25 volumes, the root volume among them", Source: storageGuide,

@@ -3,15 +3,13 @@ package rules
 import (
 	"regexp"
 	"strconv"
+
+	"github.com/emr-observatory/emr-observatory/simulator/emrlimits"
 )
 
-// maxVolumes is the maximum of an instance besides its root volume.
-const (
-	maxVolumes   = 24
-	storageGuide = "EMR Management Guide, Instance storage"
-)
+const storageGuide = "EMR Management Guide, Instance storage"
 
-// volumesFitInstance accepts ebsConfigs with at most maxVolumes volumes together.
+// volumesFitInstance accepts ebsConfigs with at most emrlimits.MaxVolumes volumes together.
 func volumesFitInstance(v any) bool {
 	configs, _ := v.([]any)
 	total := 0.0
@@ -23,7 +21,7 @@ func volumesFitInstance(v any) bool {
 			total++
 		}
 	}
-	return total <= maxVolumes
+	return total <= emrlimits.MaxVolumes
 }
 
 // applicationReleases maps applications to their first and last release, as

@@ -59,6 +59,31 @@ func iamRules() []Rule {
 	}
 }
 
+// iamTagRules cover the tags of roles and instance profiles, whose keys IAM compares without
+// case.
+func iamTagRules() []Rule {
+	var out []Rule
+	for _, typ := range []string{"aws:iam/role:Role", "aws:iam/instanceProfile:InstanceProfile"} {
+		out = append(out, Rule{
+			Type: typ, Path: "tags", Rule: "tag keys must differ in more than case", Remedy: "remove one of the two",
+			Source: "IAM User Guide, Tags for IAM resources", Holds: onObject(differInMoreThanCase),
+			Pass: object{"Owner": "a", "team": "b"}, Fail: object{"Owner": "a", "owner": "b"},
+		})
+	}
+	return out
+}
+
+func differInMoreThanCase(tags object) bool {
+	seen := map[string]bool{}
+	for k := range tags {
+		if seen[strings.ToLower(k)] {
+			return false
+		}
+		seen[strings.ToLower(k)] = true
+	}
+	return true
+}
+
 // kmsRules cover KMS keys except policy documents.
 func kmsRules() []Rule {
 	return []Rule{
@@ -121,8 +146,11 @@ func policyDocumentRules() []Rule {
 		out = append(out, Rule{
 			Type: typ, Path: "policy",
 			Rule: "must be an identity policy: Version 2012-10-17, statements with Effect, Action and Resource," +
-				" no Principal, unique alphanumeric Sids, within the size limit",
-			Source: policyDoc, Holds: onString(func(s string) bool { return sizeWithoutSpace(s) <= limit && isIdentityPolicy(s) }),
+				" no Principal, unique alphanumeric Sids, within the size limit, without characters beyond U+00FF",
+			Source: policyDoc + "; IAM API, PutRolePolicy",
+			Holds: onString(func(s string) bool {
+				return sizeWithoutSpace(s) <= limit && isIdentityPolicy(s) && !strings.ContainsFunc(s, func(r rune) bool { return r > 0xFF })
+			}),
 			Pass: goodAllow, Fail: goodTrust,
 		})
 	}

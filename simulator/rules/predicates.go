@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/emr-observatory/emr-observatory/simulator/property"
 )
@@ -58,7 +59,14 @@ func matches(pattern string) predicate {
 	return onString(regexp.MustCompile(pattern).MatchString)
 }
 
-func maxLength(n int) predicate { return onString(func(s string) bool { return len(s) <= n }) }
+// maxLength limits the characters of a string, which is what AWS counts unless it says
+// otherwise.
+func maxLength(n int) predicate {
+	return onString(func(s string) bool { return utf8.RuneCountInString(s) <= n })
+}
+
+// maxBytes limits the bytes of a string.
+func maxBytes(n int) predicate { return onString(func(s string) bool { return len(s) <= n }) }
 
 // between accepts numbers from low to high, both included.
 func between(low, high float64) predicate {

@@ -39,7 +39,7 @@ func All() []Rule {
 	return slices.Concat(
 		tagRules(), networkRules(), instanceRules(), volumeRules(), securityGroupRules(),
 		clusterRules(), clusterPartRules(), clusterRelationRules(), instanceGroupRules(), fleetRules(), emrRules(), configurationRules(),
-		iamRules(), kmsRules(), policyDocumentRules(), parameterRules(),
+		iamRules(), iamTagRules(), kmsRules(), policyDocumentRules(), parameterRules(),
 		bucketRules(), lifecycleRules(), objectRules(),
 		metadataRules(), coreRules(), appsRules(), podRules(),
 		grafanaRules(), generatedRules(), providerRules(),
