@@ -3,6 +3,22 @@ package platform
 // Port is a TCP port.
 type Port int
 
+// NamedPort is a port of the control node that its security group opens.
+type NamedPort struct {
+	Name string // a part of the rule's name
+	Port Port
+}
+
+// OperatorPorts are the ports that each network of operators reaches.
+func OperatorPorts() []NamedPort {
+	return []NamedPort{{"grafana", Grafana}, {"kubernetes", KubernetesAPI}, {"status", Status}}
+}
+
+// TelemetryPorts are the ports that the nodes of clusters reach.
+func TelemetryPorts() []NamedPort {
+	return []NamedPort{{"otlp-grpc", OTLPGRPC}, {"otlp-http", OTLPHTTP}, {"pyroscope", Pyroscope}}
+}
+
 // Telemetry ports. See docs/guides for who may reach which.
 const (
 	OTLPGRPC             Port = 4317  // collectors; loopback only on EMR nodes

@@ -85,6 +85,9 @@ func New(ctx *pulumi.Context, name string, args *Args, opts ...pulumi.ResourceOp
 		return nil, err
 	}
 	b := &builder{Builder: children, args: args}
+	if err := b.checkNamedZones(); err != nil {
+		return nil, err
+	}
 	offerings := b.findOfferings()
 	v, err := b.findOrCreateVPC(offerings)
 	if err != nil {

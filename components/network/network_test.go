@@ -60,8 +60,7 @@ func run(t *testing.T, args *network.Args) *recorder.Recording {
 // calls. unoffered lists by zone the instance types that it does not offer.
 func answers(unoffered map[string][]string) []recorder.Option {
 	return []recorder.Option{
-		recorder.WithInvoke("aws:index/getAvailabilityZones:getAvailabilityZones",
-			map[string]any{"names": []any{"us-east-1f", "us-east-1c", "us-east-1d"}}),
+		recorder.WithFunction("aws:index/getAvailabilityZones:getAvailabilityZones", availableZones),
 		recorder.WithFunction("aws:ec2/getInstanceTypeOfferings:getInstanceTypeOfferings", offeringsWithout(unoffered)),
 		recorder.WithInvoke("aws:ec2/getVpc:getVpc", map[string]any{"enableDnsSupport": true, "enableDnsHostnames": true,
 			"dhcpOptionsId": "dopt-1", "cidrBlockAssociations": []any{map[string]any{"cidrBlock": "10.0.0.0/16"}}}),
@@ -95,6 +94,15 @@ func existingSubnet(args resource.PropertyMap) resource.PropertyMap {
 		"id": args["id"], "availabilityZone": resource.NewStringProperty(zone), "cidrBlock": resource.NewStringProperty("10.0.1.0/24"),
 		"vpcId": resource.NewStringProperty(existingVPCArgs().VPCID),
 	}
+}
+
+// availableZones answers that some zones need opting in.
+func availableZones(args resource.PropertyMap) resource.PropertyMap {
+	names := []any{"us-east-1f", "us-east-1c", "us-east-1d"}
+	if !args.HasValue("filters") {
+		names = append(names, "us-east-1a", "us-east-1b")
+	}
+	return resource.NewPropertyMapFromMap(map[string]any{"names": names})
 }
 
 // routesTo is a route table with a default route.

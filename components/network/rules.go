@@ -47,14 +47,11 @@ func rules(a *Args, endpoints bool) []securitygroup.Rule {
 // an ingress and an egress rule, since groups allow no traffic by default.
 func telemetryRules() []securitygroup.Rule {
 	var out []securitygroup.Rule
-	for _, p := range []struct {
-		name string
-		port platform.Port
-	}{{"otlp-grpc", platform.OTLPGRPC}, {"otlp-http", platform.OTLPHTTP}, {"pyroscope", platform.Pyroscope}} {
-		port := int(p.port)
+	for _, p := range platform.TelemetryPorts() {
+		port := int(p.Port)
 		out = append(out,
-			securitygroup.TCP("control-"+p.name+"-from-"+groupObserved, groupControl, port, "Telemetry from EMR nodes").Between(groupObserved),
-			securitygroup.TCP(groupObserved+"-"+p.name+"-to-control", groupObserved, port, "Telemetry to the control node").Toward().
+			securitygroup.TCP("control-"+p.Name+"-from-"+groupObserved, groupControl, port, "Telemetry from EMR nodes").Between(groupObserved),
+			securitygroup.TCP(groupObserved+"-"+p.Name+"-to-control", groupObserved, port, "Telemetry to the control node").Toward().
 				Between(groupControl),
 		)
 	}
@@ -65,12 +62,9 @@ func telemetryRules() []securitygroup.Rule {
 // that reordering the list changes nothing.
 func operatorRules(operators []string) []securitygroup.Rule {
 	var out []securitygroup.Rule
-	for _, p := range []struct {
-		name string
-		port platform.Port
-	}{{"grafana", platform.Grafana}, {"kubernetes", platform.KubernetesAPI}, {"status", platform.Status}} {
+	for _, p := range platform.OperatorPorts() {
 		for _, cidr := range operators {
-			out = append(out, securitygroup.TCP("control-"+p.name+"-from-"+cidr, groupControl, int(p.port), "Operators").Of(cidr))
+			out = append(out, securitygroup.TCP("control-"+p.Name+"-from-"+cidr, groupControl, int(p.Port), "Operators").Of(cidr))
 		}
 	}
 	return out

@@ -26,26 +26,30 @@ import (
 //     region, until zones of the new one are named.
 
 // instanceTypes are the configured types, each once.
-func (b *builder) instanceTypes() []string {
-	return slices.Compact(slices.Sorted(slices.Values(b.args.InstanceTypes)))
-}
+func (b *builder) instanceTypes() []string { return eachOnce(b.args.InstanceTypes) }
+
+// EC2's words for offerings by zone, of some types (EC2 API, DescribeInstanceTypeOfferings).
+const byZone, byType = "availability-zone", "instance-type"
 
 // findOfferings looks up which of the configured instance types each zone offers. An
 // account's zone letters are its own: us-east-1a of one account is another's us-east-1c.
 func (b *builder) findOfferings() pulumi.StringArrayMapOutput {
 	found := ec2.GetInstanceTypeOfferingsOutput(b.Ctx, ec2.GetInstanceTypeOfferingsOutputArgs{
-		LocationType: pulumi.String("availability-zone"),
+		LocationType: pulumi.String(byZone),
 		Filters: ec2.GetInstanceTypeOfferingsFilterArray{ec2.GetInstanceTypeOfferingsFilterArgs{
-			Name: pulumi.String("instance-type"), Values: pulumi.ToStringArray(b.instanceTypes()),
+			Name: pulumi.String(byType), Values: pulumi.ToStringArray(b.instanceTypes()),
 		}},
 	}, pulumi.Parent(b.Parent))
-	return found.ApplyT(func(r ec2.GetInstanceTypeOfferingsResult) map[string][]string {
-		offered := map[string][]string{}
-		for i := range min(len(r.Locations), len(r.InstanceTypes)) {
-			offered[r.Locations[i]] = append(offered[r.Locations[i]], r.InstanceTypes[i])
-		}
-		return offered
-	}).(pulumi.StringArrayMapOutput)
+	return found.ApplyT(offeredBy).(pulumi.StringArrayMapOutput)
+}
+
+// offeredBy returns the types that each zone offers.
+func offeredBy(r ec2.GetInstanceTypeOfferingsResult) map[string][]string {
+	offered := map[string][]string{}
+	for i := range min(len(r.Locations), len(r.InstanceTypes)) {
+		offered[r.Locations[i]] = append(offered[r.Locations[i]], r.InstanceTypes[i])
+	}
+	return offered
 }
 
 // zones are the zones of new subnets.
@@ -113,6 +117,8 @@ func (b *builder) zoneUses(v vpcInfo) []zoneUse {
 	control := private(0, []string{b.args.ControlType})
 	if b.args.PublicControl && b.args.VPCID != "" {
 		control.path, control.value, control.zone = "network.publicSubnetId", b.args.PublicSubnetID, v.publicZone
+	} else { // one violation for one subnet
+		control.types, uses[0].types = eachOnce(append(control.types, uses[0].types...)), nil
 	}
 	return append(uses, control)
 }

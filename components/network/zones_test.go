@@ -118,8 +118,8 @@ func TestZoneThatLacksATypeIsRefused(t *testing.T) {
 			[]string{`network.availabilityZones[1]: "us-east-1b" must be in a zone`, "us-east-1b does not offer r7g.large;"}},
 		{"first named zone, which the cluster does not use", inSecond(validArgs()), map[string][]string{"us-east-1a": {"r7g.large"}}, nil},
 		{"first existing subnet", existingVPCArgs(), map[string][]string{"us-east-1d": {"m5.xlarge", "r7g.large"}},
-			[]string{`network.subnetIds[0]: "subnet-0123456789abcdef0" must be in a zone`, "us-east-1d does not offer m5.xlarge;",
-				"us-east-1d does not offer r7g.large;", "name a subnet of another zone"}},
+			[]string{`network.subnetIds[0]: "subnet-0123456789abcdef0" must be in a zone`, "us-east-1d does not offer m5.xlarge, r7g.large;",
+				"name a subnet of another zone"}},
 		{"second existing subnet", inSecond(existingVPCArgs()), map[string][]string{"us-east-1b": {"r7g.large"}},
 			[]string{`network.subnetIds[1]: "subnet-0123456789abcdef1" must be in a zone`}},
 		{"public subnet", publicInExistingVPC(), map[string][]string{"us-east-1c": {"m5.xlarge"}},
@@ -140,4 +140,16 @@ func TestZoneThatLacksATypeIsRefused(t *testing.T) {
 			})
 		}
 	}
+}
+
+// What is wrong with both zones comes in one error, each with its types once.
+func TestEachNamedZoneIsReported(t *testing.T) {
+	args := validArgs()
+	args.AvailabilityZones = []string{"us-east-1a", "us-east-1z"}
+	args.TypesIn, args.ControlType = map[int][]string{0: {"m5.xlarge", "m5.xlarge"}}, "m5.xlarge"
+	rec, err := recorder.Run(program(args), answers(map[string][]string{"us-east-1a": {"m5.xlarge"}})...)
+	require.ErrorContains(t, err, `network.availabilityZones[0]: "us-east-1a" must be in a zone that offers the instance types of what runs there; `+
+		"us-east-1a does not offer m5.xlarge; choose types")
+	require.ErrorContains(t, err, `network.availabilityZones[1]: "us-east-1z" must be a zone of us-east-1: the account has us-east-1a, us-east-1b, `)
+	require.Empty(t, rec.OfType(subnetType), "registered before the violation was reported")
 }

@@ -91,6 +91,15 @@ func OfferedIn(regions ...string) recorder.Function {
 	}
 }
 
+// EveryZone answers that a region has the zones a to z.
+func EveryZone(region string) recorder.Option {
+	var names []any
+	for letter := 'a'; letter <= 'z'; letter++ {
+		names = append(names, region+string(letter))
+	}
+	return recorder.WithInvoke("aws:index/getAvailabilityZones:getAvailabilityZones", map[string]any{"names": names, "id": region})
+}
+
 // PublicAddress is every Elastic IP of a recording.
 const PublicAddress = "203.0.113.50"
 

@@ -77,6 +77,7 @@ func (c *checker) checkConfiguration(t *testing.T, seed uint64, materials stacks
 	cfg, rejected := generator{rand.New(rand.NewPCG(seed, 1)), t, c.authority}.config()
 	// The other answers are of us-east-1 whatever the region is.
 	answers := append(trial.Answers(), recorder.WithFunction(trial.OfferingsFunction, trial.OfferedIn(cfg.Region, "us-east-1")),
+		trial.EveryZone(cfg.Region),
 		trial.RoutesOf(cfg.Network.PublicSubnetID))
 	rec, err := recorder.Run(func(ctx *pulumi.Context) error { return stacks.BuildOnAWS(ctx, cfg, materials) }, answers...)
 	c.mu.Lock()
