@@ -13,8 +13,12 @@ import (
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
-// CertificateKeyPath is the only key that must be a secret of Pulumi.
-const CertificateKeyPath = "controlNode.certificate.key"
+// CertificateKeyPath is the only key that must be a secret of Pulumi. The domain beside it
+// is public: it is in the certificate.
+const (
+	CertificateKeyPath    = "controlNode.certificate.key"
+	CertificateDomainPath = "controlNode.certificate.domain"
+)
 
 // Certificate is a certificate of the user's own for Grafana and the status page.
 type Certificate struct {

@@ -47,6 +47,7 @@ type List struct {
 	warned     []Violation
 	unreadable []string
 	hidden     []string
+	shown      []string // although below a hidden path
 }
 
 // Require records a violation unless ok. An empty remedy becomes the command that
@@ -73,7 +74,7 @@ func (l *List) within(paths []string, path string) bool {
 }
 
 func (l *List) violation(path string, value any, rule, remedy string) Violation {
-	if l.within(l.hidden, path) {
+	if l.within(l.hidden, path) && !l.within(l.shown, path) || value == string(Secret) {
 		value = Secret
 	}
 	if remedy == "" {
@@ -91,6 +92,10 @@ func (l *List) Unreadable(path string, value any, rule, remedy string) {
 
 // Hide makes later violations of a path and below show no value.
 func (l *List) Hide(path string) { l.hidden = append(l.hidden, path) }
+
+// Show makes later violations of a path and below show their values although Hide covers
+// them: no secret can be there.
+func (l *List) Show(path string) { l.shown = append(l.shown, path) }
 
 // Add records another error.
 func (l *List) Add(err error) {

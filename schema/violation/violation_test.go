@@ -69,6 +69,16 @@ func TestTakeRecordsWhatIsBelowAPath(t *testing.T) {
 	require.Len(t, l.Warnings(), 2)
 }
 
+func TestShownValuesBelowAHiddenPath(t *testing.T) {
+	var l violation.List
+	l.Hide("q")
+	l.Show("q.host")
+	l.Require(false, "q.host", "h.example.com", "r", "m")
+	l.Require(false, "q.hosts", "hunter2", "r", "m")
+	l.Require(false, "sealed", string(violation.Secret), "r", "m")
+	require.EqualError(t, l.Err(), "q.host: \"h.example.com\" r; m\nq.hosts: [secret] r; m\nsealed: [secret] r; m")
+}
+
 func TestUnreadableValuesAreNotCheckedAgain(t *testing.T) {
 	l := violation.List{Prefix: "observatory:"}
 	l.Unreadable("a.b", "x", "must be an integer", "m")

@@ -42,7 +42,11 @@ func Load(ctx *pulumi.Context, more ...Check) (schema.Config, error) {
 			sealed = sealed || secret
 		}
 	}
-	cfg, err := parse(values, &l, append(more, keepSecrets(&l, sealed))...)
+	if sealed { // the engine tells the section alone, not which of its values is a secret
+		l.Hide(secretSection)
+		l.Show(schema.CertificateDomainPath)
+	}
+	cfg, err := parse(values, &l, append(more, keepSecrets(sealed))...)
 	for _, w := range l.Warnings() {
 		if logErr := ctx.Log.Warn(w.Error(), nil); logErr != nil {
 			return cfg, errors.Join(err, fmt.Errorf("warn of the configuration: %w", logErr))
@@ -55,13 +59,9 @@ func Load(ctx *pulumi.Context, more ...Check) (schema.Config, error) {
 // below it is one.
 const secretSection = "controlNode"
 
-// keepSecrets hides the values of a secret section, and returns the check that the
-// private key is a secret and nothing else is. secret says whether the section is
-// marked as one.
-func keepSecrets(l *violation.List, secret bool) Check {
-	if secret {
-		l.Hide(secretSection)
-	}
+// keepSecrets returns the check that the private key is a secret and nothing else is.
+// secret says whether its section is marked as one.
+func keepSecrets(secret bool) Check {
 	return func(cfg schema.Config, l *violation.List) {
 		own := cfg.ControlNode.Certificate
 		hasKey := own != nil && own.Key != ""

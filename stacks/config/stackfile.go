@@ -54,7 +54,7 @@ func ReadStackFile(dir, stack string, overrides ...string) (StackFile, schema.Co
 	override(&l, file.Config, overrides)
 	values, sealed := f.readValues(&l, file.Config)
 	rejectUnknownKeys(&l, f.Values)
-	cfg, err := parse(values, &l, keepSecrets(&l, sealed))
+	cfg, err := parse(values, &l, keepSecrets(sealed))
 	if err != nil {
 		return f, cfg, fmt.Errorf("%s:\n%w", f.Path, err)
 	}

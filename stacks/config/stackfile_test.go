@@ -99,6 +99,26 @@ func TestSecretsOfAStackFileStaySealed(t *testing.T) {
 	require.ErrorContains(t, err, "emr-observatory:controlNode.arch: [secret] must be")
 }
 
+// Beside the private key, which makes the whole section a secret, a wrong value is shown. The
+// engine tells the program less than the file does: there only what is public by nature is.
+func TestWrongValuesBesideASecretAreShown(t *testing.T) {
+	issued := issuer.Issue(t, time.Now().AddDate(1, 0, 0), "p.example.com")
+	section := func(key string) string {
+		return `{"arch":"sparc","certificate":{"domain":"o.example.com","chain":` + strconv.Quote(issued.Chain()) + `,"key":` + key + `}}`
+	}
+	const domain = `emr-observatory:controlNode.certificate.domain: "o.example.com" must be a name of the certificate, which is for p.example.com`
+	_, _, err := config.ReadStackFile(writeProject(t, "config:\n  emr-observatory:region: us-east-1\n  emr-observatory:controlNode: "+
+		section(`{"secure":"AAABAKQ="}`)+"\n"), "trial")
+	require.ErrorContains(t, err, domain)
+	require.ErrorContains(t, err, `emr-observatory:controlNode.arch: "sparc" must be`)
+
+	_, err = load(t, recorder.WithConfig(map[string]string{platform.Project + ":region": "us-east-1"}),
+		recorder.WithSecrets(map[string]string{platform.Project + ":controlNode": section(strconv.Quote(issued.Key))}))
+	require.ErrorContains(t, err, domain)
+	require.ErrorContains(t, err, "emr-observatory:controlNode.arch: [secret] must be")
+	require.NotContains(t, err.Error(), "PRIVATE KEY")
+}
+
 func TestMissingStackErrorListsStacks(t *testing.T) {
 	_, _, err := config.ReadStackFile(writeProject(t, ""), "absent")
 	require.ErrorContains(t, err, "the stacks here are trial")
