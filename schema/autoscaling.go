@@ -18,6 +18,9 @@ const (
 
 	// metricPeriod: EMR sends its metrics every five minutes.
 	metricPeriod = 300
+	// secondsOfADay is how far back an alarm of such a period looks (CloudWatch API,
+	// PutMetricAlarm, EvaluationPeriods).
+	secondsOfADay = 24 * 60 * 60
 	// hysteresis is how far the thresholds of scaling out and in must be apart, in
 	// percent: otherwise the nodes that a rule adds make the other remove them.
 	hysteresis = 20
@@ -97,16 +100,17 @@ func (ScalingRule) Refused() map[string]decode.Refusal {
 type metricKind struct {
 	idle, busy bool
 	unit       string
+	most       float64 // its largest value; 0 if it has none
 }
 
 // scalingMetrics returns the metrics that EMR sends to CloudWatch (EMR Management Guide,
 // "Monitoring Amazon EMR metrics with CloudWatch").
 func scalingMetrics() map[string]metricKind {
-	const count, percent, bytes = "COUNT", "PERCENT", "BYTES"
+	const count, percent, bytes, whole = "COUNT", "PERCENT", "BYTES", 100
 	out := map[string]metricKind{
-		"YARNMemoryAvailablePercentage": {idle: true, unit: percent}, "MemoryAvailableMB": {idle: true, unit: count},
-		"CapacityRemainingGB": {idle: true, unit: count}, "IsIdle": {idle: true, unit: "NONE"},
-		"HDFSUtilization": {busy: true, unit: percent}, "LiveDataNodes": {unit: percent},
+		"YARNMemoryAvailablePercentage": {idle: true, unit: percent, most: whole}, "MemoryAvailableMB": {idle: true, unit: count},
+		"CapacityRemainingGB": {idle: true, unit: count}, "IsIdle": {idle: true, unit: "NONE", most: 1},
+		"HDFSUtilization": {busy: true, unit: percent, most: whole}, "LiveDataNodes": {unit: percent, most: whole},
 		"S3BytesRead": {unit: bytes}, "S3BytesWritten": {unit: bytes}, "HDFSBytesRead": {unit: bytes}, "HDFSBytesWritten": {unit: bytes},
 	}
 	for _, name := range []string{"ContainerPendingRatio", "ContainerPending", "ContainerAllocated", "ContainerReserved",
@@ -145,10 +149,10 @@ func autoScalingRules() map[string]Rule {
 		"coolDown":           intRange(0, math.MaxInt32),
 		"scalingMetric":      metric.with("", "known: "+strings.Join(metrics, ", ")),
 		"comparison":         oneOf("GREATER_THAN_OR_EQUAL", "GREATER_THAN", "LESS_THAN", "LESS_THAN_OR_EQUAL"),
-		"threshold": textOnly(fmt.Sprintf("must be 0 or more; no value of a metric may both grow and shrink the group, "+
+		"threshold": textOnly(fmt.Sprintf("must be 0 or more, and lie among the values of the metric; no value may both grow and shrink the group, "+
 			"and in percent the thresholds must be at least %d apart", hysteresis)),
 		"period":            intRange(metricPeriod, metricPeriod).with(": EMR sends its metrics every five minutes", "leave it out"),
-		"evaluationPeriods": intRange(1, math.MaxInt32),
+		"evaluationPeriods": intRange(1, secondsOfADay/metricPeriod).with(": CloudWatch looks back over a day at most", ""),
 		"statistic":         oneOf("AVERAGE", "MINIMUM", "MAXIMUM", "SUM", "SAMPLE_COUNT"),
 	}
 }

@@ -84,15 +84,15 @@ func (g InstanceGroup) MaxCount() int {
 	return g.Count
 }
 
-// workers returns the fleets of core and task nodes that the cluster has.
-func (f *Fleets) workers() []Fleet {
-	var fleets []Fleet
-	for _, fleet := range []*Fleet{f.Core, f.Task} {
+// workers returns the fleets of core and task nodes that the cluster has, by role.
+func (f *Fleets) workers() map[string]Fleet {
+	out := map[string]Fleet{}
+	for role, fleet := range map[string]*Fleet{platform.RoleCore: f.Core, platform.RoleTask: f.Task} {
 		if fleet != nil {
-			fleets = append(fleets, *fleet)
+			out[role] = *fleet
 		}
 	}
-	return fleets
+	return out
 }
 
 // leastWeight returns the units of the fleet's smallest instance.

@@ -174,7 +174,7 @@ func (c Cluster) Validate(l *violation.List, path string, ephemeral bool) {
 	}
 	c.checkAutoScaling(l, path)
 	c.checkManagedScaling(l, path)
-	c.Access.check(l, path+".access", slices.Concat(c.RuntimeRoles.ARNs, c.Programs(), []string{c.Encryption.Certificates})...)
+	c.Access.check(l, path+".access")
 	c.checkEncryption(l, path+".encryption")
 	c.checkKerberos(l, path+".kerberos")
 	c.checkRuntimeRoles(l, path+".runtimeRoles")
@@ -184,6 +184,9 @@ func (c Cluster) Validate(l *violation.List, path string, ephemeral bool) {
 	c.checkConfigurations(l, path)
 	c.checkBootstrapActions(l, path+".bootstrapActions")
 	c.checkGroups(l, path)
+	checkNotOfAWS(l, path+".serviceRoleArn", c.ServiceRoleARN, "the program adds a policy to it",
+		"leave it empty for a role of the stack, or name another one")
+	c.checkImage(l, path+".customAmiId")
 	checkClusterTags(l, path+".tags", c.Tags)
 }
 

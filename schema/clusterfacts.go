@@ -23,6 +23,7 @@ func (c Cluster) checkFacts(l *violation.List, path string, now time.Time) {
 		if g.Role == platform.RoleMaster {
 			on.primary = g.InstanceType
 		}
+		checkEBSOptimized(l, g)
 		if g.Role != platform.RoleMaster || !c.HasCore() { // a primary node alone runs YARN's containers
 			on.workers = append(on.workers, g.InstanceType)
 		}

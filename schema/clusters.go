@@ -52,6 +52,8 @@ func (c Config) checkClusters(l *violation.List) {
 		CheckClusterKey(l, key)
 		c.Clusters[key].Validate(l, ClusterPath(key), c.Ephemeral)
 		c.Clusters[key].checkSubnets(l, ClusterPath(key), c.Network)
+		c.Clusters[key].checkPartition(l, ClusterPath(key), c.Region)
+		checkTagsBeside(l, ClusterPath(key)+".tags", c.Clusters[key].Tags, c.Tags)
 	}
 	c.checkArchitectures(l)
 }

@@ -85,9 +85,11 @@ func (c Config) Check(l *violation.List) {
 	c.ControlNode.Validate(l, "controlNode")
 	c.checkPrivateIP(l)
 	c.checkAccess(l)
+	c.checkOperators(l)
 	c.checkCertificate(l)
 	c.checkClusters(l)
 	c.checkCapacity(l)
+	c.checkAddresses(l)
 	c.Retention.Validate(l, "retention")
 	c.Tracing.Validate(l, "tracing")
 	c.Profiler.Validate(l, "profiler")
@@ -108,8 +110,10 @@ func (c Config) checkPrivateIP(l *violation.List) {
 		subnet = subnets.Public
 	}
 	r := rules["privateIp"]
-	l.Require(subnet.Contains(ip), "controlNode.privateIp", c.ControlNode.PrivateIP, r.Text, "choose a free address of "+subnet.String()+
-		", or leave it empty")
+	remedy := "choose a free address of " + subnet.String() + ", or leave it empty"
+	l.Require(subnet.Contains(ip), "controlNode.privateIp", c.ControlNode.PrivateIP, r.Text, remedy)
+	l.Require(!subnet.Contains(ip) || !isReserved(subnet, ip), "controlNode.privateIp", c.ControlNode.PrivateIP,
+		"must not be one of the first four addresses of its subnet, nor the last: EC2 reserves them", remedy)
 }
 
 func globalRules() map[string]Rule {

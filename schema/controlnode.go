@@ -80,10 +80,9 @@ func (c ControlNode) Validate(l *violation.List, path string) {
 	c.checkSources(l, path)
 	c.Certificate.Validate(l, path+".certificate", time.Now())
 	if rules["instanceType"].Holds(c.InstanceType) {
-		family, known := facts.FamilyOf(c.InstanceType)
-		// Families that are newer than the facts are built on Nitro. On Xen no device has
-		// the name of platform.EBSDevice, and the node would wait for its data volume in vain.
-		l.Require(family.Nitro || !known, path+".instanceType", c.InstanceType,
+		// On Xen no device has the name of platform.EBSDevice, and the node would wait for its
+		// data volume in vain.
+		l.Require(facts.OnNitro(c.InstanceType), path+".instanceType", c.InstanceType,
 			"must be built on the Nitro System, where a volume is found by its id", "use a newer family, such as "+defaultInstanceType)
 		l.Require(!small.MatchString(c.InstanceType), path+".instanceType", c.InstanceType,
 			fmt.Sprintf("must have at least 4 GiB of memory: the workloads request %d MiB", platform.RequestedMemoryMiB()),

@@ -39,5 +39,14 @@ func checkVolumeLimits(l *violation.List, path, instanceType string, volumes []V
 	}
 }
 
+// checkEBSOptimized refuses dedicated bandwidth for a type that has none to give: EC2
+// names a bandwidth of every other one (EC2 User Guide, "EBS-optimized instance types").
+func checkEBSOptimized(l *violation.List, g Group) {
+	t, known := facts.InstanceTypeNamed(g.InstanceType)
+	has := !known || t.EBS == nil || t.EBS.BaselineMbps > 0
+	l.Require(has || !g.EBSOptimized, g.Path+".ebsOptimized", g.EBSOptimized, "must be false with "+g.InstanceType+
+		", which offers no dedicated bandwidth to EBS", "remove it, or use another type: types since 2016 always have it")
+}
+
 // mibPerSecond turns the megabits of EC2 into the mebibytes of EBS.
 func mibPerSecond(mbps int) int { return mbps * 1_000_000 / 8 / (1 << 20) }

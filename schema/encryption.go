@@ -55,6 +55,7 @@ func (e Encryption) InTransit() bool { return e.Certificates != "" }
 
 func (c Cluster) checkEncryption(l *violation.List, path string) {
 	checkFields(l, path, c.Encryption)
+	checkPolicyText(l, path+".certificates", c.Encryption.Certificates, "rename the object, or its folder")
 	if !c.Encryption.InTransit() || !c.isFrom(httpsDaemons) {
 		return
 	}

@@ -19,6 +19,9 @@ const (
 	maxBidPercent    = 1000
 )
 
+// wholePrice is the price on demand, in percent of itself.
+const wholePrice = 100
+
 // Fleets are the instances of a cluster by role.
 type Fleets struct {
 	Master Fleet  `json:"master"`
@@ -107,8 +110,7 @@ func (FleetType) Help() map[string]string {
 
 // SetDefaults sets a type of one unit, for at most its price on demand.
 func (t *FleetType) SetDefaults() {
-	const all = 100
-	*t = FleetType{InstanceType: defaultInstanceType, Weight: 1, BidPercent: all, EBS: []Volume{}}
+	*t = FleetType{InstanceType: defaultInstanceType, Weight: 1, BidPercent: wholePrice, EBS: []Volume{}}
 }
 
 // Refused says of keys that EMR's types have why these have not.
@@ -175,7 +177,7 @@ const atMostUnits = "must be at most 2147483647, the largest number in EMR's API
 // checkTypes checks the types of a fleet.
 func (f Fleet) checkTypes(l *violation.List, path string) {
 	most := maxFleetTypes
-	if f.OnDemandStrategy != "" && (f.SpotStrategy != "" || f.Spot == 0) {
+	if len(f.marketsWithoutStrategy()) == 0 {
 		most = maxStrategyTypes
 	}
 	l.Require(inRange(len(f.Types), 1, most), path+".types", len(f.Types), rules["fleetTypes"].Text, "name fewer types, or a strategy")
@@ -185,9 +187,11 @@ func (f Fleet) checkTypes(l *violation.List, path string) {
 		checkFields(l, at, t)
 		l.Require(!seen[t.InstanceType], at+".instanceType", t.InstanceType, "must differ from the other types", "remove it")
 		seen[t.InstanceType] = true
-		l.Require((t.BidPrice == "") != (t.BidPercent == 0), at+".bidPrice", t.BidPrice,
-			"must be given, or else bidPercent: EMR takes one of both",
-			"set the other one to its empty value")
+		l.Require(t.BidPrice != "" || t.BidPercent != 0, at+".bidPrice", t.BidPrice, "must be given where bidPercent is 0",
+			"set it, or remove bidPercent")
+		l.Require(t.BidPrice == "" || t.BidPercent == 0, at+".bidPercent", t.BidPercent,
+			fmt.Sprintf("must be 0 with a bidPrice, here %s: EMR takes one of both, and left out it is %d", t.BidPrice, wholePrice),
+			"set it to 0, or remove bidPrice")
 		l.Require(len(t.EBS) <= 1, at+".ebs", len(t.EBS), rules["fleetVolumes"].Text, "use one kind, with perInstance")
 		for j, v := range t.EBS {
 			volume := pathOf(at+".ebs", j)

@@ -1,8 +1,12 @@
 package schema
 
 import (
+	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 
+	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
 
@@ -26,6 +30,7 @@ func (c Cluster) checkFleets(l *violation.List, path string, ephemeral bool) {
 		"must not be set without a core fleet: EMR adds task nodes to core nodes",
 		"add fleets.core")
 	l.Require(f.Core != nil || c.Masters() <= 1, path+".fleets.core", nil, "must be set with three primary nodes", "add it")
+	f.checkStrategies(l, path+".fleets")
 	for key, fleet := range map[string]*Fleet{"core": f.Core, "task": f.Task} {
 		if fleet == nil {
 			continue
@@ -39,15 +44,55 @@ func (c Cluster) checkFleets(l *violation.List, path string, ephemeral bool) {
 func (c Cluster) checkMasterFleet(l *violation.List, path string, ephemeral bool) {
 	f := c.Fleets.Master
 	f.check(l, path)
-	single := f.OnDemand+f.Spot == 1
-	l.Require(single || f.Spot == 0 && f.OnDemand == threeMasters, path+".onDemand", f.OnDemand, rules["fleetTarget"].Text,
-		"set it to 1 or 3, and spot to 0")
-	l.Require(f.Spot == 0 || ephemeral, path+".spot", f.Spot,
+	total, asked, value := f.OnDemand+f.Spot, ".onDemand", f.OnDemand
+	if f.OnDemand == 0 && f.Spot != 0 {
+		asked, value = ".spot", f.Spot
+	}
+	l.Require(total == 1 || total == threeMasters, path+asked, value, rules["fleetTarget"].Text, "set onDemand to 1 or 3, and spot to 0")
+	l.Require(total != threeMasters || f.Spot == 0, path+".spot", f.Spot, "must be 0 with three primary nodes: "+onDemandMasters,
+		"set it to 0, and onDemand to 3")
+	l.Require(f.Spot == 0 || ephemeral || total == threeMasters, path+".spot", f.Spot,
 		"must be 0 unless the stack is ephemeral: losing the primary node loses the cluster",
 		"run the primary node on demand")
 	for i, t := range f.Types {
 		l.Require(t.Weight == 1, pathOf(path+".types", i)+".weight", t.Weight, "must be 1 for primary nodes", "remove it")
 	}
+}
+
+// checkStrategies requires strategies of all other fleets, too, where one has more types
+// than EMR takes without: it refuses them otherwise (terraform-provider-aws#25132).
+func (f Fleets) checkStrategies(l *violation.List, path string) {
+	large := ""
+	fleets := f.workers()
+	fleets[platform.RoleMaster] = f.Master
+	for _, role := range slices.Sorted(maps.Keys(fleets)) {
+		if n := len(fleets[role].Types); n > maxFleetTypes {
+			large = fmt.Sprintf("%s names %d", role, n)
+		}
+	}
+	if large == "" {
+		return
+	}
+	for role, fleet := range fleets {
+		for _, market := range fleet.marketsWithoutStrategy() {
+			l.Require(len(fleet.Types) > maxFleetTypes, path+"."+role+"."+market, "", // else checkTypes refuses it
+				fmt.Sprintf("must be given where any fleet of the cluster names more than %d types: %s", maxFleetTypes, large),
+				fmt.Sprintf("name a strategy, such as %s, or %d types there at most", rules[market].Values[0], maxFleetTypes))
+		}
+	}
+}
+
+// marketsWithoutStrategy returns the keys of the strategies that are missing: of the markets
+// in which the fleet has a target.
+func (f Fleet) marketsWithoutStrategy() []string {
+	var out []string
+	if f.OnDemand > 0 && f.OnDemandStrategy == "" {
+		out = append(out, "onDemandStrategy")
+	}
+	if f.Spot > 0 && f.SpotStrategy == "" {
+		out = append(out, "spotStrategy")
+	}
+	return out
 }
 
 func (f Fleet) check(l *violation.List, path string) {

@@ -47,6 +47,10 @@ func masterCounts() []int { return []int{1, threeMasters} }
 
 const threeMasters = 3
 
+// onDemandMasters: EMR Management Guide, "Considerations and best practices for multiple
+// primary nodes".
+const onDemandMasters = "EMR runs several on demand only"
+
 // minCount is the minimum for core and task. HDFS needs a core node; for an empty
 // task group the provider starts a node all the same
 // (terraform-provider-aws#38837).
@@ -81,6 +85,11 @@ func (c Cluster) checkMaster(l *violation.List, path string, ephemeral bool) {
 	c.Master.checkVolumes(l, path)
 	c.Master.checkNotTask(l, path)
 	l.Require(slices.Contains(masterCounts(), c.Master.Count), path+".count", c.Master.Count, rules["count"].Text, "")
+	if c.Master.Count == threeMasters {
+		l.Require(c.Master.BidPrice == "", path+".bidPrice", c.Master.BidPrice, "must be empty with three primary nodes: "+onDemandMasters,
+			"remove it, or set count to 1")
+		return
+	}
 	l.Require(c.Master.BidPrice == "" || ephemeral, path+".bidPrice", c.Master.BidPrice,
 		"must be empty unless the stack is ephemeral: losing the primary node loses the cluster", "run the primary node on demand")
 }

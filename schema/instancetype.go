@@ -36,6 +36,22 @@ func checkInstanceType(l *violation.List, path, instanceType, release string) {
 	l.Require(false, path, instanceType, "must be an instance type that "+release+" takes", remedy)
 }
 
+// checkImage requires that all nodes can start from an image of one's own (EMR Management
+// Guide, "Using a custom AMI": the image has the architecture of the instances).
+func (c Cluster) checkImage(l *violation.List, path string) {
+	first := map[string]string{} // type by architecture
+	var each []string
+	for _, g := range c.Groups() {
+		arch := Arch(g.InstanceType)
+		if _, seen := first[arch]; !seen && rules["emrInstanceType"].Holds(g.InstanceType) {
+			first[arch], each = g.InstanceType, append(each, g.InstanceType+" is "+arch)
+		}
+	}
+	l.Require(c.CustomAMIID == "" || len(each) <= 1, path, c.CustomAMIID,
+		"must be empty with types of two architectures, which one image cannot serve: "+strings.Join(each, ", "),
+		"use types of the image's architecture, or leave it empty")
+}
+
 // typeName takes the name of an EC2 instance type apart (EC2 User Guide, "Instance
 // type naming conventions"): class r, generation 5, options ad, size xlarge.
 var typeName = regexp.MustCompile(`^([a-z]+?)(\d+)([a-z-]*)\.(?:(\d*)(x?large|medium|small|micro|nano)|metal.*)$`)

@@ -19,7 +19,15 @@ const (
 
 	// maxMoreGroups: a network interface takes at most 16 security groups (VPC quotas),
 	// of which one is EMR-managed and one opens the way to the control node.
-	maxMoreGroups = 16 - 2
+	maxMoreGroups = 16 - nodeGroups
+
+	// nodeGroups are the security groups of every node: EMR's own, and that which opens
+	// the way to the control node.
+	nodeGroups = 2
+
+	// usualGroups is how many groups an interface takes unless the account's quota was
+	// raised (VPC quotas, "Security groups per network interface").
+	usualGroups = 5
 
 	// maxClusterTags: EC2 takes 50 tags on an instance. The others are the stack's
 	// (maxTags), the project's own two, platform.TagCluster and
@@ -40,7 +48,7 @@ func launchRules() map[string]Rule {
 		"securityGroup": pattern(`^sg-([0-9a-f]{8}|[0-9a-f]{17})$`,
 			fmt.Sprintf("a security group id (sg- and 8 or 17 hexadecimal digits), %d at most",
 				maxMoreGroups)),
-		"clusterTags": textOnly(fmt.Sprintf("must be at most %d tags, with keys of 1 to %d and values of at most %d bytes: "+
+		"clusterTags": textOnly(fmt.Sprintf("must be at most %d tags, with keys of 1 to %d and values of at most %d characters: "+
 			"letters, digits, spaces or _.:/=+-@, without the prefix %s", maxClusterTags, maxTagKey, maxTagValue, awsPrefix)),
 		"bootstrapActions": textOnly(fmt.Sprintf("must be at most %d: EMR takes one more, which is the platform's", maxBootstrapActions)),
 		"actionName":       predicate(isEMRName, fmt.Sprintf("1 to %d characters without < > $ | ` and line breaks", platform.MaxStepName)),
@@ -94,7 +102,12 @@ func (c Cluster) checkBootstrapActions(l *violation.List, path string) {
 // checkGroups checks the number of additional security groups.
 func (c Cluster) checkGroups(l *violation.List, path string) {
 	for list, groups := range map[string][]string{"masterSecurityGroups": c.MasterSecurityGroups, "coreSecurityGroups": c.CoreSecurityGroups} {
-		l.Require(len(groups) <= maxMoreGroups, path+"."+list, len(groups), rules["securityGroup"].Text, "join some into one group")
+		at, n := path+"."+list, len(groups)
+		l.Require(n <= maxMoreGroups, at, n, rules["securityGroup"].Text, "join some into one group")
+		l.Warn(n <= usualGroups-nodeGroups || n > maxMoreGroups, at, n, fmt.Sprintf(
+			"should be %d at most: with the %d that every node has, an interface would have %d, and EC2 takes %d unless the account's quota is raised",
+			usualGroups-nodeGroups, nodeGroups, n+nodeGroups, usualGroups),
+			"join some into one group, or have VPC's quota \"Security groups per network interface\" raised")
 	}
 }
 
@@ -102,9 +115,7 @@ func (c Cluster) checkGroups(l *violation.List, path string) {
 func checkClusterTags(l *violation.List, path string, tags map[string]string) {
 	text := rules["clusterTags"].Text
 	l.Require(len(tags) <= maxClusterTags, path, len(tags), text, "remove some")
-	for _, k := range slices.Sorted(maps.Keys(tags)) {
-		checkTag(l, path, k, tags[k], text)
-	}
+	checkEachTag(l, path, tags, text)
 }
 
 // oneLine matches values that fit into a line of a properties file.

@@ -99,8 +99,9 @@ func (c Cluster) checkLife(l *violation.List, path string, ephemeral bool) {
 		"add steps, or remove the key")
 	l.Require(c.IdleTimeoutMinutes == 0, path+".idleTimeoutMinutes", c.IdleTimeoutMinutes,
 		"must be 0 without keepAlive: the cluster ends after its last step, idle or not", "set it to 0")
-	l.Require(!c.TerminationProtection, path+".terminationProtection", c.TerminationProtection,
-		"must be false without keepAlive: EMR would not let the cluster end", "remove it")
+	l.Warn(!c.TerminationProtection, path+".terminationProtection", c.TerminationProtection,
+		"should be false without keepAlive: EMR ends the cluster after its last step all the same, and only a destroy before that fails",
+		"remove it, or set keepAlive")
 	l.Require(c.Masters() != threeMasters, path+".keepAlive", c.KeepAlive,
 		"must be true with three primary nodes: EMR protects them from termination", "remove the key, or set "+path+".master.count to 1")
 }

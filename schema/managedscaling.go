@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/emr-observatory/emr-observatory/schema/decode"
@@ -76,6 +77,7 @@ func (c Cluster) checkManagedScaling(l *violation.List, path string) {
 			"must be 1 or more with maxCore: the provider drops a 0",
 			"set it to 1, or leave maxCore out")
 	}
+	c.checkCoreOnDemand(l, path)
 	l.Require(c.HasCore(), at, m.Unit, "must not be set for a primary node alone: there is nothing to scale",
 		"remove it, or set "+path+".core.count")
 	for i, name := range c.Applications {
@@ -92,6 +94,20 @@ func (c Cluster) checkManagedScaling(l *violation.List, path string) {
 	for _, g := range c.GroupsAt(path) {
 		l.Require(g.AutoScaling == nil, g.Path+".autoScaling", "set", "must not be set with managedScaling: EMR takes one of both", "remove one")
 	}
+}
+
+// checkCoreOnDemand requires that core nodes on demand cannot outgrow the nodes on demand.
+// EMR refuses others ("If you select On-Demand market type for core nodes in a cluster with
+// instance groups, MaximumCoreCapacityUnits must be less than or equal to
+// MaximumOnDemandCapacityUnits", boto3#3963).
+func (c Cluster) checkCoreOnDemand(l *violation.List, path string) {
+	m := c.ManagedScaling
+	if c.Fleets != nil || c.Core.BidPrice != "" || m.MaxCore == nil || m.MaxOnDemand == nil || *m.MaxOnDemand <= 0 {
+		return
+	}
+	l.Require(*m.MaxCore <= *m.MaxOnDemand, path+".managedScaling.maxCore", *m.MaxCore,
+		fmt.Sprintf("must be at most maxOnDemand, which is %d, while the core nodes are on demand", *m.MaxOnDemand),
+		fmt.Sprintf("set it to %d at most, or put the core nodes on spot with %s.core.bidPrice", *m.MaxOnDemand, path))
 }
 
 // outsideYARN returns the applications whose work managed scaling does not see (EMR

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/emr-observatory/emr-observatory/schema/violation"
 )
@@ -83,9 +84,10 @@ func (p Profiler) Validate(l *violation.List, path string) {
 }
 
 func (p Profiler) validateEventLogs(l *violation.List, path string) {
+	checkPolicyPrefixes(l, path, p.EventLogs)
 	total := 0
 	for _, prefix := range p.EventLogs {
-		total += len(prefix)
+		total += utf8.RuneCountInString(prefix)
 	}
 	const remedy = "name prefixes that contain the others"
 	l.Require(len(p.EventLogs) <= maxEventLogs, path, len(p.EventLogs), fmt.Sprintf("must be at most %d prefixes", maxEventLogs), remedy)

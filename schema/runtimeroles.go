@@ -38,6 +38,9 @@ func (r RuntimeRoles) Enabled() bool { return len(r.ARNs) > 0 }
 func (c Cluster) checkRuntimeRoles(l *violation.List, path string) {
 	r := c.RuntimeRoles
 	checkFields(l, path, r)
+	for i, arn := range r.ARNs {
+		checkNotOfAWS(l, pathOf(path+".arns", i), arn, "its trust policy would have to admit the node role", "name another role")
+	}
 	l.Require(r.Enabled() || !r.PropagateSourceIdentity, path+".propagateSourceIdentity", r.PropagateSourceIdentity,
 		"must be false without arns: only roles of steps have a source identity", "name the roles in "+path+".arns")
 	l.Require(!r.Enabled() || c.hasSpark() || slices.Contains(c.Applications, "Hive"), path+".arns", r.ARNs,

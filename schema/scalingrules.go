@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"strings"
 
@@ -78,6 +79,7 @@ func (r ScalingRule) check(l *violation.List, path string, direction int) {
 	l.Require(r.changes(), path+".adjustment", r.Adjustment, rules["adjustment"].Text, "")
 	l.Require(inRange(r.Adjustment, -maxUnits, maxUnits), path+".adjustment", r.Adjustment, atMostUnits+", or as much below 0", "decrease it")
 	l.Require(r.Threshold >= 0, path+".threshold", r.Threshold, rules["threshold"].Text, "")
+	r.checkReach(l, path)
 	kind := scalingMetrics()[r.Metric]
 	if !r.changes() || direction == 0 || !kind.idle && !kind.busy || !rules["comparison"].Holds(r.Comparison) {
 		return
@@ -89,6 +91,38 @@ func (r ScalingRule) check(l *violation.List, path string, direction int) {
 	meaning := map[bool]string{true: "idle", false: "busy"}[kind.idle]
 	l.Require(strings.HasPrefix(r.Comparison, wanted), path+".comparison", r.Comparison,
 		"must be "+wanted+" or "+wanted+"_OR_EQUAL: a high "+r.Metric+" means that the cluster is "+meaning, "turn the comparison round")
+}
+
+// checkReach requires that a rule acts at some values of its metric and not at all of them:
+// no metric is below 0, and some have a largest value (EMR Management Guide, "Monitoring
+// Amazon EMR metrics with CloudWatch"). A number of samples is no value of the metric.
+func (r ScalingRule) checkReach(l *violation.List, path string) {
+	kind, known := scalingMetrics()[r.Metric]
+	if !known || r.Threshold < 0 || r.Statistic == "SAMPLE_COUNT" || !rules["comparison"].Holds(r.Comparison) {
+		return
+	}
+	most, span := kind.most, fmt.Sprintf("0 to %g", kind.most)
+	switch most {
+	case 0:
+		most, span = math.Inf(1), "0 or more"
+	case 1:
+		span = "0 or 1"
+	}
+	acts := func(value float64) bool {
+		if value == r.Threshold {
+			return r.actsAtThreshold()
+		}
+		return (value > r.Threshold) == r.actsAbove()
+	}
+	rule := ""
+	switch low, high := acts(0), acts(most); {
+	case low && high:
+		rule = "must not let the rule act at every value"
+	case !low && !high:
+		rule = "must let the rule act at some value"
+	}
+	l.Require(rule == "", path+".threshold", r.Threshold, rule+" of "+r.Metric+", which is "+span,
+		"choose a threshold inside, or another comparison")
 }
 
 // band is the width of the values at which neither this rule, which grows the group, nor

@@ -100,7 +100,7 @@ func TestTags(t *testing.T) {
 	}{
 		{"none", nil, ""},
 		{"usual", map[string]string{"team": "data", "cost centre": "a/b:c=1+2-3@x", "größe": "ü"}, ""},
-		{"longest", map[string]string{strings.Repeat("k", 128): strings.Repeat("v", 256)}, ""},
+		{"longest", map[string]string{strings.Repeat("k", 128): strings.Repeat("v", 256), strings.Repeat("é", 128): strings.Repeat("語", 256)}, ""},
 		{"no key", map[string]string{"": "x"}, "tags.: "},
 		{"long key", map[string]string{strings.Repeat("k", 129): "x"}, "1 to 128"},
 		{"long value", map[string]string{"k": strings.Repeat("v", 257)}, "tags.k"},
@@ -138,6 +138,7 @@ func TestCredentialsInEndpointsAreHidden(t *testing.T) {
 func TestControlNodeRunsOnNitro(t *testing.T) {
 	for name, nitro := range map[string]bool{
 		"t2.large": false, "m4.xlarge": false, "i3.xlarge": false, "x1e.xlarge": false,
+		"i3.metal": true, "c4.metal-48xl": true, // of older families
 		"t3.large": true, "m5.xlarge": true, "i3en.xlarge": true, "p3dn.24xlarge": true, "x2idn.16xlarge": true,
 		"m99i.large": true, // newer than the facts
 	} {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/emr-observatory/emr-observatory/platform"
 	"github.com/emr-observatory/emr-observatory/schema/violation"
@@ -30,7 +31,7 @@ var reservedTags = []string{platform.EMRManagedPolicyTag, platform.TagProject, p
 
 func tagRules() map[string]Rule {
 	return map[string]Rule{"tags": textOnly(fmt.Sprintf(
-		"must be at most %d tags (an S3 object carries %d, %d are the platform's), with keys of 1 to %d and values of at most %d bytes: "+
+		"must be at most %d tags (an S3 object carries %d, %d are the platform's), with keys of 1 to %d and values of at most %d characters: "+
 			"letters, digits, spaces or _.:/=+-@, without the prefix %s",
 		maxTags, s3ObjectTags, ownTags, maxTagKey, maxTagValue, awsPrefix))}
 }
@@ -39,16 +40,51 @@ func tagRules() map[string]Rule {
 func checkTags(l *violation.List, path string, tags map[string]string) {
 	text := rules["tags"].Text
 	l.Require(len(tags) <= maxTags, path, len(tags), text, "remove some")
-	for _, k := range slices.Sorted(maps.Keys(tags)) {
-		checkTag(l, path, k, tags[k], text)
+	checkEachTag(l, path, tags, text)
+}
+
+// checkEachTag checks tags one by one by the rule text. Keys that differ in case only are
+// one key to IAM, which refuses a role that has both (IAM User Guide, "Tags for IAM
+// resources": "Duplicate tag keys found").
+func checkEachTag(l *violation.List, path string, tags map[string]string, text string) {
+	keys := slices.Sorted(maps.Keys(tags))
+	for i, k := range keys {
+		at, v := path+"."+k, tags[k]
+		sized := inRange(utf8.RuneCountInString(k), 1, maxTagKey) && utf8.RuneCountInString(v) <= maxTagValue
+		wellFormed := tagText.MatchString(k) && tagText.MatchString(v) && !strings.HasPrefix(strings.ToLower(k), awsPrefix)
+		l.Require(sized && wellFormed, at, v, text, "rename or shorten it")
+		own, isOwn := sameKey(reservedTags, k)
+		l.Require(!isOwn, at, v, "is set by the platform itself, as "+own+caseless(own, k), "remove it")
+		other, doubled := sameKey(keys[:i], k)
+		l.Require(!doubled, at, v, "must differ from "+other+" in more than case"+caseless(other, k), "remove one of the two, or rename it")
 	}
 }
 
-// checkTag checks one tag by the rule text.
-func checkTag(l *violation.List, path, key, value, text string) {
-	at := path + "." + key
-	sized := inRange(len(key), 1, maxTagKey) && len(value) <= maxTagValue
-	wellFormed := tagText.MatchString(key) && tagText.MatchString(value) && !strings.HasPrefix(strings.ToLower(key), awsPrefix)
-	l.Require(sized && wellFormed, at, value, text, "rename or shorten it")
-	l.Require(!slices.Contains(reservedTags, key), at, value, "is set by the platform itself", "remove it")
+// checkTagsBeside refuses tags of a cluster whose keys differ from the stack's in case only.
+// A key that is the same replaces the stack's.
+func checkTagsBeside(l *violation.List, path string, tags, stack map[string]string) {
+	keys := slices.Sorted(maps.Keys(stack))
+	for _, k := range slices.Sorted(maps.Keys(tags)) {
+		other, found := sameKey(keys, k)
+		_, same := stack[k]
+		l.Require(!found || same, path+"."+k, tags[k], "must be the key "+other+" of the stack's tags, or differ from it in more than case: "+
+			"a resource would have both", "write "+other+", or rename one")
+	}
+}
+
+// sameKey returns the key among some that AWS may take for the same as key.
+func sameKey(keys []string, key string) (string, bool) {
+	i := slices.IndexFunc(keys, func(k string) bool { return strings.EqualFold(k, key) })
+	if i < 0 {
+		return "", false
+	}
+	return keys[i], true
+}
+
+// caseless is the reason why two different spellings are one key.
+func caseless(a, b string) string {
+	if a == b {
+		return ""
+	}
+	return ": IAM compares the keys of tags without case"
 }

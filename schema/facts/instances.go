@@ -98,6 +98,15 @@ func FamilyOf(instanceType string) (Family, bool) {
 	return families[i], true
 }
 
+// OnNitro reports whether a type is built on the Nitro System. So are all of bare metal,
+// that of an older family too, such as i3.metal, and families that are newer than the facts
+// (EC2 User Guide, "Instances built on the AWS Nitro System").
+func OnNitro(instanceType string) bool {
+	family, known := FamilyOf(instanceType)
+	_, size, _ := strings.Cut(instanceType, ".")
+	return family.Nitro || !known || strings.HasPrefix(size, "metal")
+}
+
 // IsIn reports whether a release takes the type. A release that the file does not
 // have takes what the newest one takes.
 func (t InstanceType) IsIn(release string) bool {

@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
@@ -44,6 +45,7 @@ func (g generator) candidate() schema.Config {
 	g.access(&c)
 	g.clusters(&c)
 	g.tracing(&c.Tracing)
+	g.consistent(&c)
 	return c
 }
 
@@ -152,13 +154,10 @@ func (g generator) tags() map[string]string {
 		length := g.oneOf("1", "5", "all")
 		n := map[string]int{"1": 1, "5": 5, "all": longest}[length]
 		var b strings.Builder
-		for {
-			c := []rune(letters)[g.IntN(len([]rune(letters)))]
-			if b.Len()+len(string(c)) > n {
-				return b.String() + strings.Repeat("x", n-b.Len())
-			}
-			b.WriteRune(c)
+		for range n {
+			b.WriteRune([]rune(letters)[g.IntN(len([]rune(letters)))])
 		}
+		return b.String()
 	}
 	out := map[string]string{}
 	for range g.IntN(9) {
@@ -293,5 +292,9 @@ func (g generator) addressIn(network string) string {
 			bytes[bit/8] |= 1 << (7 - bit%8)
 		}
 	}
-	return netip.AddrFrom4(bytes).String()
+	address := netip.AddrFrom4(bytes)
+	if offset := binary.BigEndian.Uint32(bytes[:]) - binary.BigEndian.Uint32(p.Addr().AsSlice()); offset < 4 || !p.Contains(address.Next()) {
+		return "" // EC2 reserves it
+	}
+	return address.String()
 }

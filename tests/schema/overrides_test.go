@@ -89,6 +89,7 @@ func (g generator) overrides() map[string]string {
 	cfg.Clusters = map[string]schema.Cluster{}
 	for len(cfg.Clusters) == 0 || cfg.Validate() != nil {
 		cfg.Clusters = map[string]schema.Cluster{"etl": g.cluster(&cfg)}
+		g.consistent(&cfg)
 	}
 	var clusters map[string]any
 	text, err := json.Marshal(cfg.Clusters)
