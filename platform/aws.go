@@ -31,3 +31,7 @@ func ConsoleURL(region string) string {
 	}
 	return "https://console.aws.amazon.com"
 }
+
+// MaxRolePolicies is how many characters the policies that a role has of its own may have
+// together, without white space (IAM User Guide, "IAM and AWS STS quotas").
+const MaxRolePolicies = 10240

@@ -213,9 +213,12 @@ func (s spec) validate(stack string) error {
 	t, w := &telemetry.Telemetry{}, &workloads.Workloads{}
 	f := foundation{network: n, storage: data, control: control, telemetry: t}
 	var clusters []error
+	var args []*emr.Args
 	for _, key := range s.cfg.ClusterKeys() {
-		clusters = append(clusters, s.emrArgs(stack, key, f).Validate())
+		args = append(args, s.emrArgs(stack, key, f))
+		clusters = append(clusters, args[len(args)-1].Validate())
 	}
+	clusters = append(clusters, emr.CheckSharedRoles(args))
 	return errors.Join(append(clusters,
 		s.network(data).Validate(),
 		s.storageArgs().Validate(),

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -104,4 +105,19 @@ func TestEventLogPrefixesFitThePolicy(t *testing.T) {
 		args.Profiler.EventLogs = tooMuch
 		require.ErrorContains(t, args.Validate(), "profiler.eventLogs")
 	}
+}
+
+// The limits on event logs leave the policy room for what else it holds.
+func TestTheMostEventLogsFitIntoThePolicy(t *testing.T) {
+	profiler := schema.Defaults().Profiler
+	for i := range 10 { // each in a bucket of its own, which is a statement of its own
+		profiler.EventLogs = append(profiler.EventLogs, fmt.Sprintf("s3://%s-%d/%s/", strings.Repeat("b", 61), i, strings.Repeat("&", 30)))
+	}
+	cfg := schema.Defaults()
+	cfg.Region, cfg.Profiler = "us-east-1", profiler
+	require.NoError(t, cfg.Validate())
+	args := validArgs()
+	args.Profiler, args.TraceHeadersParameter = profiler, "/"+strings.Repeat("p", 500)
+	text := plain(one(t, run(t, args), "aws:iam/rolePolicy:RolePolicy", "control-access").Inputs["policy"])
+	require.LessOrEqual(t, utf8.RuneCountInString(strings.Join(strings.Fields(text), "")), platform.MaxRolePolicies)
 }

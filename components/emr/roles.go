@@ -75,21 +75,25 @@ func (b *builder) useNodeRole(profileARN string) (*nodeRole, error) {
 // nameInARN returns the name at the end of an IAM ARN, after its path.
 func nameInARN(arn string) string { return arn[strings.LastIndex(arn, "/")+1:] }
 
-// createNodePolicy adds the inline policy of the cluster's nodes to a role: what the
-// platform needs, the configured access, and what the security configuration needs.
-func (b *builder) createNodePolicy(role pulumi.StringInput) (pulumi.Resource, error) {
-	encryptsDisks := slices.ContainsFunc(b.args.Groups(), func(g schema.InstanceGroup) bool {
+// nodeDocument is the inline policy of the cluster's nodes: what the platform needs, the
+// configured access, and what the security configuration needs.
+func (a *Args) nodeDocument(account iampolicy.Account, bucketARN, keyARN string) iampolicy.Document {
+	encryptsDisks := slices.ContainsFunc(a.Groups(), func(g schema.InstanceGroup) bool {
 		return schema.EncryptsInstanceStore(g.InstanceType)
 	})
+	d := nodePolicy(account, a.Region, a.Key, bucketARN, keyARN, encryptsDisks)
+	d.Statement = append(d.Statement, accessStatements(account, a.Region, a.Access)...)
+	d.Statement = append(d.Statement, catalogStatements(account, a.Region, a.Cluster)...)
+	d.Statement = append(d.Statement, securityStatements(account, a.Cluster)...)
+	return d
+}
+
+// createNodePolicy adds the policy of the cluster's nodes to a role.
+func (b *builder) createNodePolicy(role pulumi.StringInput) (pulumi.Resource, error) {
 	policy, err := iam.NewRolePolicy(b.Ctx, b.Name("node"), &iam.RolePolicyArgs{
 		Role: role,
 		Policy: b.renderPolicy(func(a iampolicy.Account, arns []string) iampolicy.Document {
-			bucketARN, keyARN := arns[0], arns[1]
-			d := nodePolicy(a, b.args.Region, b.args.Key, bucketARN, keyARN, encryptsDisks)
-			d.Statement = append(d.Statement, accessStatements(a, b.args.Region, b.args.Access)...)
-			d.Statement = append(d.Statement, catalogStatements(a, b.args.Region, b.args.Cluster)...)
-			d.Statement = append(d.Statement, securityStatements(a, b.args.Cluster)...)
-			return d
+			return b.args.nodeDocument(a, arns[0], arns[1])
 		}, b.args.BucketARN, b.args.KMSKeyARN),
 	}, b.Options()...)
 	if err != nil {
@@ -128,21 +132,25 @@ func (b *builder) createServiceRole(nodeRoleARN pulumi.StringOutput) (*serviceRo
 	return &serviceRole{arn: role.Arn, policies: []pulumi.Resource{managed, own}}, nil
 }
 
+// serviceDocument is the policy of EMR itself. arns are those of the nodes' role, of the key
+// and, if rules scale groups, of the role that does so.
+func (a *Args) serviceDocument(account iampolicy.Account, arns []string) iampolicy.Document {
+	const withScaling = 3
+	d := servicePolicy(account, a.Region, arns[0], arns[1])
+	if len(arns) == withScaling {
+		d.Statement = append(d.Statement, passScalingRole(account, arns[2]))
+	}
+	return d
+}
+
 func (b *builder) createServicePolicy(role pulumi.StringInput, nodeRoleARN pulumi.StringOutput) (pulumi.Resource, error) {
 	values := []pulumi.StringInput{nodeRoleARN, b.args.KMSKeyARN}
-	const withScaling = 3
 	if b.scaling != nil {
 		values = append(values, b.scaling.arn)
 	}
 	own, err := iam.NewRolePolicy(b.Ctx, b.Name("service"), &iam.RolePolicyArgs{
-		Role: role,
-		Policy: b.renderPolicy(func(a iampolicy.Account, v []string) iampolicy.Document {
-			d := servicePolicy(a, b.args.Region, v[0], v[1])
-			if len(v) == withScaling {
-				d.Statement = append(d.Statement, passScalingRole(a, v[2]))
-			}
-			return d
-		}, values...),
+		Role:   role,
+		Policy: b.renderPolicy(b.args.serviceDocument, values...),
 	}, b.Options()...)
 	if err != nil {
 		return nil, fmt.Errorf("create service policy: %w", err)

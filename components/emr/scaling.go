@@ -62,7 +62,7 @@ func (b *builder) createManagedScaling(cluster *emr.Cluster, workers []pulumi.Re
 // createScalingRole creates the role with which rules of automatic scaling act. It
 // returns nil if there are none.
 func (b *builder) createScalingRole() (*serviceRole, error) {
-	if !slices.ContainsFunc(b.args.Groups(), func(g schema.InstanceGroup) bool { return g.AutoScaling != nil }) {
+	if !b.args.scales() {
 		return nil, nil // a nil role has no resources
 	}
 	role, err := iam.NewRole(b.Ctx, b.Name("scaling"), &iam.RoleArgs{
@@ -78,6 +78,11 @@ func (b *builder) createScalingRole() (*serviceRole, error) {
 		return nil, err
 	}
 	return &serviceRole{arn: role.Arn, policies: []pulumi.Resource{managed}}, nil
+}
+
+// scales reports whether rules scale a group.
+func (a *Args) scales() bool {
+	return slices.ContainsFunc(a.Groups(), func(g schema.InstanceGroup) bool { return g.AutoScaling != nil })
 }
 
 // resources returns the role's policies, none of no role.

@@ -29,7 +29,7 @@ func pairOfRules() *schema.AutoScaling {
 func TestManagedScalingIsDeletedBeforeItIsReplaced(t *testing.T) {
 	a := validArgs()
 	one1, two := 1, 2
-	a.ManagedScaling = &schema.ManagedScaling{Unit: "Instances", Min: 1, Max: 4, MaxCore: &two, MaxOnDemand: &one1}
+	a.ManagedScaling = &schema.ManagedScaling{Unit: "Instances", Min: 1, Max: 4, MaxCore: &one1, MaxOnDemand: &two}
 	a.Tasks = map[string]schema.InstanceGroup{"spot": {InstanceType: "m5.xlarge", Count: 1}}
 	rec := run(t, a)
 	p := one(t, rec, managedType, "emr-scaling")
@@ -37,8 +37,8 @@ func TestManagedScalingIsDeletedBeforeItIsReplaced(t *testing.T) {
 	require.Equal(t, "emr-cluster", p.DeletedWith)
 	require.Contains(t, p.Dependencies, "emr-task-spot")
 	require.Equal(t, map[string]any{"clusterId": "j-TEST", "computeLimits": []any{map[string]any{
-		"unitType": "Instances", "minimumCapacityUnits": 1.0, "maximumCapacityUnits": 4.0, "maximumCoreCapacityUnits": 2.0,
-		"maximumOndemandCapacityUnits": 1.0,
+		"unitType": "Instances", "minimumCapacityUnits": 1.0, "maximumCapacityUnits": 4.0, "maximumCoreCapacityUnits": 1.0,
+		"maximumOndemandCapacityUnits": 2.0,
 	}}}, p.Inputs.Mappable())
 	require.Equal(t, []string{"steps", "coreInstanceGroup.instanceCount"}, one(t, rec, clusterType, "emr-cluster").Ignored)
 	require.Equal(t, []string{"instanceCount"}, one(t, rec, groupType, "emr-task-spot").Ignored)

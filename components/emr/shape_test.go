@@ -149,7 +149,7 @@ func TestTaskGroupsByKey(t *testing.T) {
 func TestLaunchSettings(t *testing.T) {
 	in := clusterInputs(t, func(a *emr.Args) {
 		a.Master.Count, a.Placement = 3, "SPREAD"
-		a.CustomAMIID, a.RootVolumeGiB = "ami-0123456789abcdef0", 50
+		a.CustomAMIID, a.RootVolumeGiB, a.Core.InstanceType = "ami-0123456789abcdef0", 50, "r5.xlarge"
 		a.StepConcurrency, a.UnhealthyNodeReplacement, a.ScaleDownBehavior = 256, false, "TERMINATE_AT_INSTANCE_HOUR"
 		a.Tags = map[string]string{"team": "data"}
 	})

@@ -19,6 +19,7 @@ func (a *Args) Validate() error {
 	a.Cluster.Validate(&l, schema.ClusterPath(a.Key), a.Ephemeral)
 	l.Require(a.Name != "", a.path("name"), a.Name, "must be given", "pass the name that EMR shows")
 	a.checkInputs(&l)
+	a.checkPolicySize(&l)
 	return l.Err()
 }
 

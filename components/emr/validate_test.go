@@ -1,6 +1,7 @@
 package emr_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -24,6 +25,19 @@ func withTaskGroup(g schema.InstanceGroup) func(*emr.Args) {
 	return func(a *emr.Args) { a.Tasks = map[string]schema.InstanceGroup{"spot": g} }
 }
 
+func withAccess(edit func(*schema.Access)) func(*emr.Args) {
+	return func(a *emr.Args) { edit(&a.Access) }
+}
+
+// numbered returns n texts of a format.
+func numbered(n int, format string) []string {
+	var out []string
+	for i := range n {
+		out = append(out, fmt.Sprintf(format, i))
+	}
+	return out
+}
+
 func TestValidateAccepts(t *testing.T) {
 	for name, edit := range map[string]func(*emr.Args){
 		"as is":            func(*emr.Args) {},
@@ -45,7 +59,10 @@ func TestValidateAccepts(t *testing.T) {
 		"master on spot":     func(a *emr.Args) { a.Ephemeral, a.Master.BidPrice = true, "0.1" },
 		"protected":          func(a *emr.Args) { a.TerminationProtection = true },
 		"extra java options": withSparkProperty("spark.executor.extraJavaOptions", "-Xss4m"),
-		"a token count":      withSparkProperty("spark.sql.parser.maxTokens.count", "5"),
+		"what once was too much": withAccess(func(a *schema.Access) {
+			a.Secrets = numbered(45, "arn:aws:secretsmanager:us-east-1:123456789012:secret:of/a/team/database-%02d-AbCdEf")
+		}),
+		"a token count": withSparkProperty("spark.sql.parser.maxTokens.count", "5"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := validArgs()
@@ -127,6 +144,19 @@ func TestValidateRefuses(t *testing.T) {
 		{"driver options without the agent", withSparkProperty("spark.driver.defaultJavaOptions", "-Xss4m"), `use spark.driver.extraJavaOptions`},
 		{"another jar", withSparkProperty("spark.executor.defaultJavaOptions", "-javaagent:/opt/observatory/launcher.jar.old"),
 			`use spark.executor.extraJavaOptions`},
+		{"more databases than IAM takes", withAccess(func(a *schema.Access) { a.GlueDatabases = numbered(60, "db%02d") }),
+			`clusters.main.access.glueDatabases: 60 must leave the policy of the nodes 10240 characters`},
+		{"more buckets than IAM takes", withAccess(func(a *schema.Access) { a.S3Read = numbered(40, "s3://bkt%02d/") }),
+			`clusters.main.access.s3Read: 40 must leave the policy`},
+		{"more writable buckets than IAM takes", withAccess(func(a *schema.Access) {
+			a.S3Write, a.GlueDatabases = numbered(30, "s3://bkt%02d/"), []string{"a"}
+		}), `clusters.main.access.s3Write: 30 must leave the policy`},
+		{"more keys than IAM takes", withAccess(func(a *schema.Access) {
+			a.KMSKeys = numbered(110, "arn:aws:kms:us-east-1:123456789012:key/01234567-0123-0123-0123-0123456789%02x")
+		}), `clusters.main.access.kmsKeys: 110 must leave the policy`},
+		{"more roles than IAM takes", func(a *emr.Args) {
+			a.RuntimeRoles.ARNs = numbered(160, "arn:aws:iam::123456789012:role/a-job-of-a-team-%03d")
+		}, `clusters.main.runtimeRoles.arns: 160 must leave the policy`},
 		{"no subnet", func(a *emr.Args) { a.SubnetIDs = nil }, `clusters.main.subnetIds`},
 		{"no bootstrap", func(a *emr.Args) { a.BootstrapArgs = nil }, `clusters.main.bootstrapArgs`},
 		{"no key", func(a *emr.Args) { a.KMSKeyARN = nil }, `clusters.main.kmsKeyArn`},

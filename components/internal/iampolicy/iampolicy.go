@@ -6,6 +6,8 @@ package iampolicy
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/pulumi/pulumi-aws/sdk/v6/go/aws"
 	"github.com/pulumi/pulumi/sdk/v3/go/pulumi"
@@ -65,13 +67,25 @@ func New(statements ...Statement) Document {
 	return Document{Version: "2012-10-17", Statement: statements}
 }
 
-// JSON renders the document.
+// JSON renders the document. It leaves <, > and & as they are: IAM would count six characters
+// for each of them.
 func (d Document) JSON() (string, error) {
-	b, err := json.Marshal(d)
-	if err != nil {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(d); err != nil {
 		return "", fmt.Errorf("render policy: %w", err)
 	}
-	return string(b), nil
+	return strings.TrimSuffix(out.String(), "\n"), nil
+}
+
+// Size returns how many characters IAM counts of the document: all but white space.
+func (d Document) Size() int {
+	text, err := d.JSON()
+	if err != nil {
+		return 0 // only of values that JSON lacks, which no statement can hold
+	}
+	return utf8.RuneCountInString(strings.Join(strings.Fields(text), ""))
 }
 
 // Account is the AWS account that the program deploys to, as the provider reports

@@ -38,11 +38,17 @@ func TestDocumentJSON(t *testing.T) {
 			`{"Version":"2012-10-17","Statement":[{"Sid":"R","Effect":"Allow",` +
 				`"Principal":{"AWS":["arn:aws-cn:iam::123456789012:root"]},"Action":["kms:*"],"Resource":["*"]}]}`,
 		},
+		{
+			"characters of keys in S3", iampolicy.New(iampolicy.Statement{Sid: "K", Effect: iampolicy.Allow, Action: []string{"s3:GetObject"},
+				Resource: []string{`arn:aws:s3:::b/a<b>&é\*`}}),
+			`{"Version":"2012-10-17","Statement":[{"Sid":"K","Effect":"Allow","Action":["s3:GetObject"],"Resource":["arn:aws:s3:::b/a<b>&é\\*"]}]}`,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := c.d.JSON()
 			require.NoError(t, err)
 			require.Equal(t, c.want, got)
+			require.Equal(t, len([]rune(c.want)), c.d.Size(), "none of them has white space")
 		})
 	}
 }
